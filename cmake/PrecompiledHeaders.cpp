@@ -1,0 +1,1 @@
+// Exists to carry the precompiled headers; see GpuoptTargets.cmake.
