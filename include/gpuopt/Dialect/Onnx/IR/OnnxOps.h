@@ -1,0 +1,17 @@
+//===- OnnxOps.h - The operations of the onnx dialect ---------------------===//
+
+#ifndef GPUOPT_DIALECT_ONNX_IR_ONNXOPS_H
+#define GPUOPT_DIALECT_ONNX_IR_ONNXOPS_H
+
+#include "gpuopt/Dialect/Onnx/IR/OnnxDialect.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#define GET_OP_CLASSES
+#include "gpuopt/Dialect/Onnx/IR/OnnxOps.h.inc"
+
+#endif // GPUOPT_DIALECT_ONNX_IR_ONNXOPS_H
