@@ -1,0 +1,548 @@
+//===- NNOps.td - Operations of the nn dialect -------------*- tablegen -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_DIALECT_NN_IR_NNOPS_TD
+#define GPUOPT_DIALECT_NN_IR_NNOPS_TD
+
+include "gpuopt/Dialect/NN/IR/NNDialect.td"
+include "gpuopt/Interfaces/DifferentiableOpInterface.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+defvar NN_Tensor = StaticShapeTensorOf<[AnyFloat, AnySignlessInteger]>;
+defvar NN_FloatTensor = StaticShapeTensorOf<[AnyFloat]>;
+defvar NN_IndexTensor = StaticShapeTensorOf<[I64]>;
+
+class NN_Op<string mnemonic, list<Trait> traits = []>
+    : Op<NN_Dialect, mnemonic, !listconcat([Pure], traits)>;
+
+// An op whose result types follow from its operands and attributes.
+class NN_InferredOp<string mnemonic, list<Trait> traits = []>
+    : NN_Op<mnemonic, !listconcat([InferTypeOpAdaptor], traits)>;
+
+defvar Differentiable = DeclareOpInterfaceMethods<DifferentiableOpInterface>;
+
+//===----------------------------------------------------------------------===//
+// Layout changes: views, which cost nothing where the reader takes strides
+//===----------------------------------------------------------------------===//
+
+def NN_ReshapeOp : NN_Op<"reshape", [Differentiable]> {
+  let summary = "the same elements in row-major order under another shape";
+  let description = [{
+    Constraints:
+    - (C1) operand and result have the same element type;
+    - (C2) operand and result have the same number of elements.
+
+    ```mlir
+    %1 = nn.reshape %0 : tensor<4x8x16xf32> to tensor<32x16xf32>
+    ```
+  }];
+  let arguments = (ins NN_Tensor:$input);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `to` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def NN_TransposeOp : NN_InferredOp<"transpose", [Differentiable]> {
+  let summary = "dimension i of the result is dimension permutation[i] of the operand";
+  let description = [{
+    Constraints:
+    - (C1) `permutation` is a permutation of 0 .. rank - 1.
+
+    ```mlir
+    %1 = nn.transpose %0 [0, 2, 1] : tensor<4x8x16xf32>   // tensor<4x16x8xf32>
+    ```
+  }];
+  let arguments = (ins NN_Tensor:$input, DenseI64ArrayAttr:$permutation);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$input $permutation attr-dict `:` type($input)";
+  let hasFolder = 1;
+}
+
+def NN_BroadcastOp : NN_Op<"broadcast", [Differentiable]> {
+  let summary = "repeats dimensions of size 1, aligned at the last dimension";
+  let description = [{
+    NumPy's rule: the operand's shape is aligned with the last dimensions of
+    the result's, and missing dimensions count as 1.
+
+    Constraints:
+    - (C1) operand and result have the same element type;
+    - (C2) each operand dimension is 1 or the result's.
+
+    ```mlir
+    %1 = nn.broadcast %bias : tensor<16xf32> to tensor<4x8x16xf32>
+    ```
+  }];
+  let arguments = (ins NN_Tensor:$input);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `to` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def NN_SliceOp : NN_InferredOp<"slice", [Differentiable]> {
+  let summary = "a strided box of the operand";
+  let description = [{
+    Element i of dimension d is the operand's element
+    `offsets[d] + i * strides[d]`.
+
+    Constraints:
+    - (C1) one offset, size and stride per dimension, strides at least 1;
+    - (C2) the box lies inside the operand.
+
+    ```mlir
+    %1 = nn.slice %0 [0, 8] [4, 8] [1, 1] : tensor<4x24xf32>   // tensor<4x8xf32>
+    ```
+  }];
+  let arguments = (ins NN_Tensor:$input, DenseI64ArrayAttr:$offsets,
+                       DenseI64ArrayAttr:$sizes, DenseI64ArrayAttr:$strides);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$input $offsets $sizes $strides attr-dict `:` type($input)";
+  let hasFolder = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Joining and padding
+//===----------------------------------------------------------------------===//
+
+def NN_ConcatOp : NN_InferredOp<"concat", [Differentiable]> {
+  let summary = "the operands one after the other along a dimension";
+  let description = [{
+    Constraints:
+    - (C1) at least one operand, all with one element type and rank;
+    - (C2) all dimensions but `dim` are equal.
+
+    ```mlir
+    %2 = nn.concat %0, %1 dim 1 : tensor<4x8xf32>, tensor<4x3xf32>   // tensor<4x11xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<NN_Tensor>:$inputs, I64Attr:$dim);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$inputs `dim` $dim attr-dict `:` type($inputs)";
+}
+
+def NN_PadOp : NN_InferredOp<"pad", [Differentiable]> {
+  let summary = "surrounds, and spreads out, the operand with a constant";
+  let description = [{
+    Dimension d has `low[d]` elements of `value`, then the operand's elements
+    with `interior[d]` elements of `value` between neighbours, then `high[d]`.
+    (The interior serves the gradient of a strided slice.)
+
+    Constraints:
+    - (C1) one non-negative low, high and interior entry per dimension;
+    - (C2) `value` has the operand's element type.
+
+    ```mlir
+    %1 = nn.pad %0 low [0, 1] high [0, 2] interior [0, 0] value 0.0 : f32 : tensor<4x8xf32>
+    ```
+  }];
+  let arguments = (ins NN_Tensor:$input, DenseI64ArrayAttr:$low,
+                       DenseI64ArrayAttr:$high, DenseI64ArrayAttr:$interior,
+                       TypedAttrInterface:$value);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = [{
+    $input `low` $low `high` $high `interior` $interior `value` $value
+    attr-dict `:` type($input)
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Generators
+//===----------------------------------------------------------------------===//
+
+def NN_IotaOp : NN_Op<"iota"> {
+  let summary = "each element is its own index along a dimension";
+  let description = [{
+    Constraints:
+    - (C1) `dim` is a dimension of the result.
+
+    ```mlir
+    %0 = nn.iota dim 1 : tensor<4x8xi64>
+    ```
+  }];
+  let arguments = (ins I64Attr:$dim);
+  let results = (outs NN_IndexTensor:$result);
+  let assemblyFormat = "`dim` $dim attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def NN_RandomUniformOp : NN_Op<"random_uniform"> {
+  let summary = "uniform numbers in [0, 1) from a counter-based generator";
+  let description = [{
+    Element e (in row-major order) is Philox4x32-10 of (seed, `stream`, micro
+    step, e): Salmon et al., "Parallel random numbers: as easy as 1, 2, 3"
+    (SC 2011). Two ops differ if and only if their streams do, so an op that
+    runs again draws the same numbers.
+
+    ```mlir
+    %0 = nn.random_uniform stream 3 : tensor<4x8xf32>
+    ```
+  }];
+  let arguments = (ins I64Attr:$stream);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = "`stream` $stream attr-dict `:` type($result)";
+}
+
+//===----------------------------------------------------------------------===//
+// Contractions and reductions
+//===----------------------------------------------------------------------===//
+
+def NN_ContractOp : NN_InferredOp<"contract", [Differentiable]> {
+  let summary = "a sum of products of two tensors, in Einstein notation";
+  let description = [{
+    `"bik,bkj->bij"`: each letter names a dimension; the result is the sum,
+    over the letters that it lacks, of the products of the operands' elements.
+    Transposes of operands and of the result are orders of letters, so they
+    are absorbed here instead of copied, and the gradient of a contraction is
+    two contractions.
+
+    Constraints:
+    - (C1) `spec` is "lhs,rhs->result" with one lower-case letter per
+      dimension, none twice within one tensor;
+    - (C2) a letter has one size wherever it stands;
+    - (C3) each letter stands in at least two of the three tensors;
+    - (C4) both operands have the same element type.
+
+    ```mlir
+    %2 = nn.contract "btc,cd->btd" %0, %1 : tensor<4x8x16xf32>, tensor<16x32xf32>
+    ```
+  }];
+  let arguments = (ins StrAttr:$spec, NN_FloatTensor:$lhs, NN_FloatTensor:$rhs);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = "$spec $lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
+  let extraClassDeclaration = [{
+    ::llvm::StringRef getLhsLetters();
+    ::llvm::StringRef getRhsLetters();
+    ::llvm::StringRef getResultLetters();
+  }];
+}
+
+def NN_ReduceOp : NN_InferredOp<"reduce", [Differentiable]> {
+  let summary = "sum, maximum, minimum or product along dimensions";
+  let description = [{
+    The reduced dimensions stay, with size 1.
+
+    Constraints:
+    - (C1) `dims` are dimensions of the operand, ascending, none twice.
+
+    ```mlir
+    %1 = nn.reduce sum %0 [1] : tensor<4x8xf32>   // tensor<4x1xf32>
+    ```
+  }];
+  let arguments = (ins NN_ReductionKindAttr:$kind, NN_Tensor:$input,
+                       DenseI64ArrayAttr:$dims);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$kind $input $dims attr-dict `:` type($input)";
+  let hasFolder = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Gather and scatter
+//===----------------------------------------------------------------------===//
+
+def NN_TakeOp : NN_InferredOp<"take", [Differentiable]> {
+  let summary = "rows of a table, picked by index";
+  let description = [{
+    `result[i..., c...] = table[indices[i...], c...]`. Indices are within
+    0 .. rows - 1; whoever feeds the program checks them.
+
+    Constraints:
+    - (C1) the table has rank at least 1.
+
+    ```mlir
+    %1 = nn.take %table, %ids : tensor<256x16xf32>, tensor<4x8xi64>   // tensor<4x8x16xf32>
+    ```
+  }];
+  let arguments = (ins NN_Tensor:$table, NN_IndexTensor:$indices);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$table `,` $indices attr-dict `:` type($table) `,` type($indices)";
+}
+
+def NN_ScatterAddOp : NN_InferredOp<"scatter_add"> {
+  let summary = "adds rows into a table of zeros: the gradient of nn.take";
+  let description = [{
+    `result[r, c...]` is the sum of `updates[i..., c...]` over all i with
+    `indices[i...] == r`, in the order of i.
+
+    Constraints:
+    - (C1) the shape of `updates` begins with that of `indices`.
+
+    ```mlir
+    %1 = nn.scatter_add %updates, %ids rows 256 : tensor<4x8x16xf32>, tensor<4x8xi64>
+    ```
+  }];
+  let arguments = (ins NN_FloatTensor:$updates, NN_IndexTensor:$indices, I64Attr:$rows);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = [{
+    $updates `,` $indices `rows` $rows attr-dict `:` type($updates) `,` type($indices)
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Softmax, normalisation, dropout, losses
+//===----------------------------------------------------------------------===//
+
+class NN_SoftmaxLikeOp<string mnemonic, string formula>
+    : NN_Op<mnemonic, [SameOperandsAndResultType, Differentiable]> {
+  let description = formula # [{
+
+    Constraints:
+    - (C1) `dim` is a dimension of the operand.
+  }];
+  let arguments = (ins NN_FloatTensor:$input, I64Attr:$dim);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = "$input `dim` $dim attr-dict `:` type($input)";
+  let hasVerifier = 1;
+}
+
+def NN_SoftmaxOp : NN_SoftmaxLikeOp<"softmax",
+    "`y = exp(x - max x) / sum(exp(x - max x))` along `dim`."> {
+  let summary = "softmax along a dimension";
+}
+
+def NN_LogSoftmaxOp : NN_SoftmaxLikeOp<"log_softmax",
+    "`y = x - max x - log(sum(exp(x - max x)))` along `dim`."> {
+  let summary = "logarithm of softmax along a dimension";
+}
+
+def NN_LayerNormOp : NN_InferredOp<"layer_norm", [AttrSizedOperandSegments, Differentiable]> {
+  let summary = "normalisation over the last dimensions";
+  let description = [{
+    Over the dimensions from `axis` on: `mean`, the reciprocal standard
+    deviation `rstd = 1 / sqrt(variance + epsilon)` (biased variance) and
+    `y = (x - mean) * rstd * scale + bias`. `mean` and `rstd` keep the reduced
+    dimensions with size 1.
+
+    Constraints:
+    - (C1) `axis` is a dimension of the operand;
+    - (C2) scale and bias have the shape of the dimensions from `axis` on.
+
+    ```mlir
+    %y, %mean, %rstd = nn.layer_norm %x, %scale, %bias axis 2 epsilon 1.0e-5
+        : tensor<4x8x16xf32>, tensor<16xf32>, tensor<16xf32>
+    ```
+  }];
+  let arguments = (ins NN_FloatTensor:$input, Optional<NN_FloatTensor>:$scale,
+                       Optional<NN_FloatTensor>:$bias, I64Attr:$axis, F64Attr:$epsilon);
+  let results = (outs NN_FloatTensor:$result, NN_FloatTensor:$mean, NN_FloatTensor:$rstd);
+  let assemblyFormat = [{
+    $input (`,` $scale^)? (`bias` $bias^)? `axis` $axis `epsilon` $epsilon attr-dict
+    `:` type($input) (`,` type($scale)^)? (`bias` type($bias)^)?
+  }];
+}
+
+def NN_BatchNormOp : NN_InferredOp<"batch_norm", [Differentiable]> {
+  let summary = "normalisation over all dimensions but the last (the channels)";
+  let description = [{
+    In training: batch mean m and biased variance v per channel,
+    `y = (x - m) / sqrt(v + epsilon) * scale + bias`, and the statistics to
+    keep, with n elements per channel:
+    `new_mean = (1 - momentum) * running_mean + momentum * m` and
+    `new_variance = (1 - momentum) * running_variance + momentum * v * n/(n-1)`
+    (PyTorch's meaning of momentum). With `frozen`, m and v are the running
+    statistics, which do not change.
+
+    `mean` and `rstd` (shape 1 x ... x channels) are what the gradient reads.
+
+    Constraints:
+    - (C1) rank at least 2;
+    - (C2) scale, bias and the running statistics have shape [channels].
+  }];
+  let arguments = (ins NN_FloatTensor:$input, NN_FloatTensor:$scale, NN_FloatTensor:$bias,
+                       NN_FloatTensor:$runningMean, NN_FloatTensor:$runningVariance,
+                       F64Attr:$epsilon, F64Attr:$momentum, UnitAttr:$frozen);
+  let results = (outs NN_FloatTensor:$result, NN_FloatTensor:$newMean,
+                      NN_FloatTensor:$newVariance, NN_FloatTensor:$mean, NN_FloatTensor:$rstd);
+  let assemblyFormat = [{
+    $input `,` $scale `,` $bias `,` $runningMean `,` $runningVariance `epsilon` $epsilon
+    `momentum` $momentum (`frozen` $frozen^)? attr-dict `:` type($input) `,` type($scale)
+    `,` type($bias) `,` type($runningMean) `,` type($runningVariance)
+  }];
+}
+
+def NN_DropoutOp : NN_Op<"dropout", [SameOperandsAndResultType, Differentiable]> {
+  let summary = "zeroes elements with probability `ratio`, scales the others";
+  let description = [{
+    `y = u >= ratio ? x / (1 - ratio) : 0` with u of `nn.random_uniform` with
+    the same stream. The evaluation form of the model has none.
+
+    Constraints:
+    - (C1) 0 <= ratio < 1.
+  }];
+  let arguments = (ins NN_FloatTensor:$input, F64Attr:$ratio, I64Attr:$stream);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = "$input `ratio` $ratio `stream` $stream attr-dict `:` type($input)";
+  let hasVerifier = 1;
+}
+
+def NN_CrossEntropyOp : NN_InferredOp<"cross_entropy", [Differentiable]> {
+  let summary = "cross entropy of each row of logits against a class index";
+  let description = [{
+    With z the log-softmax of a row over the last dimension and C classes:
+    `loss = -(1 - s) * z[label] - s / C * sum(z)`, s the label smoothing; 0
+    where the label is `ignore_index`. `log_sum_exp` is what the gradient
+    reads. Both keep the last dimension with size 1.
+
+    Constraints:
+    - (C1) the shape of the labels is the logits' without the last dimension;
+    - (C2) 0 <= label_smoothing < 1.
+
+    ```mlir
+    %loss, %lse = nn.cross_entropy %logits, %labels ignore_index -100 label_smoothing 0.0
+        : tensor<32x256xf32>, tensor<32xi64>
+    ```
+  }];
+  let arguments = (ins NN_FloatTensor:$logits, NN_IndexTensor:$labels,
+                       I64Attr:$ignoreIndex, F64Attr:$labelSmoothing);
+  let results = (outs NN_FloatTensor:$loss, NN_FloatTensor:$logSumExp);
+  let assemblyFormat = [{
+    $logits `,` $labels `ignore_index` $ignoreIndex `label_smoothing` $labelSmoothing
+    attr-dict `:` type($logits) `,` type($labels)
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Convolution and pooling: NHWC, weights OIHW
+//===----------------------------------------------------------------------===//
+
+def NN_ConvOp : NN_InferredOp<"conv", [Differentiable]> {
+  let summary = "2-D convolution";
+  let description = [{
+    x: N x H x W x C, w: O x C/groups x KH x KW, result: N x OH x OW x O with
+    `OH = (H + pads[0] + pads[2] - dilations[0] * (KH - 1) - 1) / strides[0] + 1`.
+    `pads` is [top, left, bottom, right]. A 1-D convolution has H = KH = 1.
+
+    Constraints:
+    - (C1) both operands have rank 4 and one element type;
+    - (C2) groups divides C and O, and the weights have C/groups inputs;
+    - (C3) two strides, two dilations (at least 1) and four pads (at least 0);
+    - (C4) the window fits into the padded operand.
+  }];
+  let arguments = (ins NN_FloatTensor:$input, NN_FloatTensor:$weights,
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
+                       DenseI64ArrayAttr:$dilations, I64Attr:$groups);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = [{
+    $input `,` $weights `strides` $strides `pads` $pads `dilations` $dilations
+    `groups` $groups attr-dict `:` type($input) `,` type($weights)
+  }];
+}
+
+def NN_ConvInputGradOp : NN_Op<"conv_input_grad", [Differentiable]> {
+  let summary = "gradient of nn.conv in its input; also the transposed convolution";
+  let description = [{
+    The vector-Jacobian product of the convolution of the result's shape with
+    the same attributes.
+
+    Constraints:
+    - (C1) convolving the result's shape gives the shape of `gradient`.
+  }];
+  let arguments = (ins NN_FloatTensor:$gradient, NN_FloatTensor:$weights,
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
+                       DenseI64ArrayAttr:$dilations, I64Attr:$groups);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = [{
+    $gradient `,` $weights `strides` $strides `pads` $pads `dilations` $dilations
+    `groups` $groups attr-dict `:` type($gradient) `,` type($weights) `to` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def NN_ConvWeightGradOp : NN_Op<"conv_weight_grad"> {
+  let summary = "gradient of nn.conv in its weights";
+  let description = [{
+    Constraints:
+    - (C1) convolving `input` with weights of the result's shape gives the
+      shape of `gradient`.
+  }];
+  let arguments = (ins NN_FloatTensor:$input, NN_FloatTensor:$gradient,
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
+                       DenseI64ArrayAttr:$dilations, I64Attr:$groups);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = [{
+    $input `,` $gradient `strides` $strides `pads` $pads `dilations` $dilations
+    `groups` $groups attr-dict `:` type($input) `,` type($gradient) `to` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def NN_MaxPoolOp : NN_InferredOp<"max_pool", [Differentiable]> {
+  let summary = "maximum over windows, and where it was found";
+  let description = [{
+    x: N x H x W x C. Padding never wins. `argmax` holds the index within the
+    window (row-major) of the first maximum.
+
+    Constraints:
+    - (C1) rank 4; two kernel sizes, strides, dilations (at least 1), four
+      pads [top, left, bottom, right] smaller than the dilated kernel;
+    - (C2) the window fits into the padded operand.
+  }];
+  let arguments = (ins NN_FloatTensor:$input, DenseI64ArrayAttr:$kernel,
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
+                       DenseI64ArrayAttr:$dilations);
+  let results = (outs NN_FloatTensor:$result, StaticShapeTensorOf<[I32]>:$argmax);
+  let assemblyFormat = [{
+    $input `kernel` $kernel `strides` $strides `pads` $pads `dilations` $dilations
+    attr-dict `:` type($input)
+  }];
+}
+
+def NN_MaxPoolGradOp : NN_Op<"max_pool_grad"> {
+  let summary = "hands each gradient to the element that was the maximum";
+  let description = [{
+    Constraints:
+    - (C1) pooling the result's shape gives the shapes of `gradient` and
+      `argmax`.
+  }];
+  let arguments = (ins NN_FloatTensor:$gradient, StaticShapeTensorOf<[I32]>:$argmax,
+                       DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
+                       DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = [{
+    $gradient `,` $argmax `kernel` $kernel `strides` $strides `pads` $pads `dilations`
+    $dilations attr-dict `:` type($gradient) `,` type($argmax) `to` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def NN_AvgPoolOp : NN_InferredOp<"avg_pool", [Differentiable]> {
+  let summary = "mean over windows";
+  let description = [{
+    With `count_include_pad`, the divisor counts padding (zeros); else only
+    the elements of the operand that the window covers.
+
+    Constraints: as (C1) and (C2) of nn.max_pool, without dilation.
+  }];
+  let arguments = (ins NN_FloatTensor:$input, DenseI64ArrayAttr:$kernel,
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
+                       UnitAttr:$countIncludePad);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = [{
+    $input `kernel` $kernel `strides` $strides `pads` $pads
+    (`count_include_pad` $countIncludePad^)? attr-dict `:` type($input)
+  }];
+}
+
+def NN_AvgPoolGradOp : NN_Op<"avg_pool_grad"> {
+  let summary = "spreads each gradient over its window";
+  let description = [{
+    Constraints:
+    - (C1) pooling the result's shape gives the shape of `gradient`.
+  }];
+  let arguments = (ins NN_FloatTensor:$gradient, DenseI64ArrayAttr:$kernel,
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
+                       UnitAttr:$countIncludePad);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = [{
+    $gradient `kernel` $kernel `strides` $strides `pads` $pads
+    (`count_include_pad` $countIncludePad^)? attr-dict `:` type($gradient) `to` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // GPUOPT_DIALECT_NN_IR_NNOPS_TD

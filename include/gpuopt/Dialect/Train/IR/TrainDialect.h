@@ -1,0 +1,25 @@
+//===- TrainDialect.h - The train dialect -----------------------*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_DIALECT_TRAIN_IR_TRAINDIALECT_H
+#define GPUOPT_DIALECT_TRAIN_IR_TRAINDIALECT_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h.inc"
+#include "gpuopt/Dialect/Train/IR/TrainEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "gpuopt/Dialect/Train/IR/TrainAttributes.h.inc"
+#define GET_OP_CLASSES
+#include "gpuopt/Dialect/Train/IR/TrainOps.h.inc"
+
+#endif // GPUOPT_DIALECT_TRAIN_IR_TRAINDIALECT_H

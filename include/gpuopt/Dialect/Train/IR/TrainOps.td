@@ -1,0 +1,218 @@
+//===- TrainOps.td - The train dialect ---------------------*- tablegen -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_DIALECT_TRAIN_IR_TRAINOPS_TD
+#define GPUOPT_DIALECT_TRAIN_IR_TRAINOPS_TD
+
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpBase.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Train_Dialect : Dialect {
+  let name = "train";
+  let cppNamespace = "::gpuopt::train";
+  let summary = "the training step: persistent state and explicit updates";
+  let description = [{
+    State lives in `train.variable` ops. Everything else in a step is
+    a value; only `train.read` looks at state and only the update ops change
+    it, in the order in which they stand.
+
+    A program has the steps
+    - `micro`: forward and backward of one batch. Without gradient
+      accumulation it ends with the optimizer; with it, gradients are added to
+      variables of kind `gradient`;
+    - `update`: the optimizer, after the last batch (accumulation only);
+    - `evaluate`: forward and loss, no update;
+    - `forward`: the model's outputs (`--inference`).
+  }];
+  let useDefaultAttributePrinterParser = 1;
+}
+
+def Train_VariableKind : I32EnumAttr<"VariableKind", "what a variable is for", [
+    I32EnumAttrCase<"Parameter", 0, "parameter">,
+    I32EnumAttrCase<"Frozen", 1, "frozen">,
+    I32EnumAttrCase<"Buffer", 2, "buffer">,
+    I32EnumAttrCase<"Gradient", 3, "gradient">,
+    I32EnumAttrCase<"Momentum", 4, "momentum">,
+    I32EnumAttrCase<"FirstMoment", 5, "first_moment">,
+    I32EnumAttrCase<"SecondMoment", 6, "second_moment">]> {
+  let cppNamespace = "::gpuopt::train";
+  let genSpecializedAttr = 0;
+}
+def Train_VariableKindAttr : EnumAttr<Train_Dialect, Train_VariableKind, "kind">;
+
+def Train_StepKind : I32EnumAttr<"StepKind", "what a step does", [
+    I32EnumAttrCase<"Micro", 0, "micro">, I32EnumAttrCase<"Update", 1, "update">,
+    I32EnumAttrCase<"Evaluate", 2, "evaluate">, I32EnumAttrCase<"Forward", 3, "forward">]> {
+  let cppNamespace = "::gpuopt::train";
+  let genSpecializedAttr = 0;
+}
+def Train_StepKindAttr : EnumAttr<Train_Dialect, Train_StepKind, "step_kind">;
+
+defvar Train_Tensor = StaticShapeTensorOf<[AnyFloat, AnySignlessInteger]>;
+defvar Train_FloatTensor = StaticShapeTensorOf<[AnyFloat]>;
+
+class Train_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Train_Dialect, mnemonic, traits>;
+
+def Train_VariableOp : Train_Op<"variable", [Symbol]> {
+  let summary = "a tensor that outlives the step";
+  let description = [{
+    The first value is inline (`value`), or `sizeInBytes` bytes at `offset` of
+    `file` in the machine's byte order, or zero. `savedAs` are the names under
+    which the weights file has it: several for tied weights, none for state
+    that is not a weight. `of` names the parameter that a gradient or moment
+    belongs to.
+
+    Constraints:
+    - (C1) at most one of `value` and `file`;
+    - (C2) `value` has the variable's type;
+    - (C3) with `file`: offset and size are not negative, and the size is that
+      of the type;
+    - (C4) gradients, momenta and moments have `of`.
+
+    ```mlir
+    train.variable @wte.weight parameter : tensor<256x16xf32>
+        {file = "model.onnx", offset = 64 : i64, sizeInBytes = 16384 : i64, savedAs = ["wte.weight"]}
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, Train_VariableKindAttr:$kind, TypeAttr:$type,
+                       OptionalAttr<ElementsAttr>:$value, OptionalAttr<StrAttr>:$file,
+                       OptionalAttr<I64Attr>:$offset, OptionalAttr<I64Attr>:$sizeInBytes,
+                       DefaultValuedAttr<StrArrayAttr, "{}">:$savedAs,
+                       OptionalAttr<FlatSymbolRefAttr>:$of);
+  let assemblyFormat = "$sym_name $kind `:` $type attr-dict";
+  let hasVerifier = 1;
+}
+
+class Train_VariableUser<string mnemonic, list<Trait> traits = []>
+    : Train_Op<mnemonic, !listconcat([DeclareOpInterfaceMethods<SymbolUserOpInterface>], traits)>;
+
+def Train_ReadOp : Train_VariableUser<"read", [MemoryEffects<[MemRead]>]> {
+  let summary = "the value of a variable";
+  let description = [{
+    Constraints:
+    - (C1) the variable exists and has the result's type.
+
+    ```mlir
+    %w = train.read @wte.weight : tensor<256x16xf32>
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$variable);
+  let results = (outs Train_Tensor:$result);
+  let assemblyFormat = "$variable attr-dict `:` type($result)";
+}
+
+def Train_WriteOp : Train_VariableUser<"write", [MemoryEffects<[MemWrite]>]> {
+  let summary = "gives a variable a new value";
+  let description = [{
+    Constraints:
+    - (C1) the variable exists and has the value's type.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$variable, Train_Tensor:$value);
+  let assemblyFormat = "$variable `,` $value attr-dict `:` type($value)";
+}
+
+def Train_AccumulateOp : Train_VariableUser<"accumulate", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "adds a value to a variable";
+  let description = [{
+    Constraints:
+    - (C1) the variable exists and has the value's type.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$variable, Train_FloatTensor:$value);
+  let assemblyFormat = "$variable `,` $value attr-dict `:` type($value)";
+}
+
+def Train_StepOp : Train_Op<"step", [Symbol, IsolatedFromAbove, SingleBlock, NoTerminator]> {
+  let summary = "one program of the trainer, run as a whole";
+  let description = [{
+    The block's arguments are the model's inputs, named by `inputNames`; an
+    argument for the labels, where there is one, is the last and named by
+    `labelsName`.
+
+    Constraints:
+    - (C1) one input name per argument.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, Train_StepKindAttr:$kind,
+                       StrArrayAttr:$inputNames, OptionalAttr<StrAttr>:$labelsName);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def Train_ReportLossOp : Train_Op<"report_loss", [MemoryEffects<[MemWrite]>]> {
+  let summary = "adds to the loss that the step reports";
+  let description = [{
+    The reported loss is the total of `sum` divided by the total of `weight`
+    (the valid targets, or the elements of a mean) over the batches of a step.
+
+    Constraints:
+    - (C1) both have one element.
+  }];
+  let arguments = (ins Train_FloatTensor:$sum, Train_FloatTensor:$weight);
+  let assemblyFormat = "$sum `,` $weight attr-dict `:` type($sum) `,` type($weight)";
+  let hasVerifier = 1;
+}
+
+def Train_GradNormOp : Train_Op<"grad_norm", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "the norm of all gradients, and from it the factor of the update";
+  let description = [{
+    Gradients are those of the *sum* of the losses. The factor that the
+    optimizer multiplies them with is 1 / weight, and, with clipping,
+    `min(1, max_grad_norm / (norm / weight + 1e-6))` of it, as torch's
+    clip_grad_norm_ has it.
+  }];
+  let arguments = (ins Variadic<Train_FloatTensor>:$gradients);
+  let assemblyFormat = "$gradients attr-dict `:` type($gradients)";
+}
+
+def Train_AdamWOp : Train_VariableUser<"adamw", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "one step of AdamW on a parameter";
+  let description = [{
+    Loshchilov and Hutter, "Decoupled weight decay regularization" (ICLR
+    2019), in the order of operations of torch.optim.AdamW. Learning rate,
+    betas, epsilon and decay come from the program's hyperparameters; without
+    `decay` the weight decay is 0.
+
+    Constraints:
+    - (C1) the variables exist and have the gradient's type.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$parameter, Train_FloatTensor:$gradient,
+                       FlatSymbolRefAttr:$firstMoment, FlatSymbolRefAttr:$secondMoment,
+                       UnitAttr:$decay);
+  let assemblyFormat = [{
+    $parameter `,` $gradient `moments` $firstMoment `,` $secondMoment (`decay` $decay^)?
+    attr-dict `:` type($gradient)
+  }];
+}
+
+def Train_SgdOp : Train_VariableUser<"sgd", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "one step of stochastic gradient descent on a parameter";
+  let description = [{
+    torch.optim.SGD: weight decay added to the gradient, then momentum (none
+    without the variable), then `nesterov`.
+
+    Constraints:
+    - (C1) the variables exist and have the gradient's type.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$parameter, Train_FloatTensor:$gradient,
+                       OptionalAttr<FlatSymbolRefAttr>:$momentum, UnitAttr:$nesterov,
+                       UnitAttr:$decay);
+  let assemblyFormat = [{
+    $parameter `,` $gradient (`momentum` $momentum^)? (`nesterov` $nesterov^)?
+    (`decay` $decay^)? attr-dict `:` type($gradient)
+  }];
+}
+
+def Train_OutputOp : Train_Op<"output", [MemoryEffects<[MemWrite]>]> {
+  let summary = "hands a value to the caller of the step";
+  let arguments = (ins StrAttr:$name, Train_Tensor:$value);
+  let assemblyFormat = "$name `,` $value attr-dict `:` type($value)";
+}
+
+#endif // GPUOPT_DIALECT_TRAIN_IR_TRAINOPS_TD

@@ -1,0 +1,158 @@
+//===- NNContractionVjp.cpp - Gradients of contractions, norms, losses ------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Dialect/NN/IR/TensorBuilder.h"
+
+using namespace mlir;
+using namespace gpuopt::nn;
+
+//===----------------------------------------------------------------------===//
+// Contractions, reductions, gathers
+//===----------------------------------------------------------------------===//
+
+void ContractOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients, ArrayRef<bool> wanted,
+                          MutableArrayRef<Value> result) {
+  // (C3) makes each gradient a contraction as well: a letter of one tensor
+  // stands in at least one of the two others.
+  TensorBuilder b(getLoc(), builder);
+  StringRef lhs = getLhsLetters(), rhs = getRhsLetters(), out = getResultLetters();
+  if (wanted[0])
+    result[0] = b.create<ContractOp>((out + "," + rhs + "->" + lhs).str(), gradients[0], getRhs());
+  if (wanted[1])
+    result[1] = b.create<ContractOp>((lhs + "," + out + "->" + rhs).str(), getLhs(), gradients[0]);
+}
+
+void ReduceOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients, ArrayRef<bool> wanted,
+                        MutableArrayRef<Value> result) {
+  TensorBuilder b(getLoc(), builder);
+  Value input = getInput();
+  switch (getKind()) {
+  case ReductionKind::Sum:
+    result[0] = b.broadcast(gradients[0], b.shape(input));
+    return;
+  case ReductionKind::Max:
+  case ReductionKind::Min: {
+    // Shared evenly among equal extremes, as PyTorch's amax and amin do.
+    Value isExtreme = b.toFloat(b.compare(arith::CmpFPredicate::OEQ, input, getResult()),
+                                b.type(input).getElementType());
+    Value count = b.sum(isExtreme, getDims());
+    result[0] = b.mul(isExtreme, b.div(gradients[0], count));
+    return;
+  }
+  case ReductionKind::Prod:
+    result[0] = b.div(b.mul(gradients[0], getResult()), input);
+    return;
+  }
+}
+
+void TakeOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients, ArrayRef<bool> wanted,
+                      MutableArrayRef<Value> result) {
+  if (!wanted[0])
+    return;
+  TensorBuilder b(getLoc(), builder);
+  result[0] = b.create<ScatterAddOp>(gradients[0], getIndices(), b.shape(getTable()).front());
+}
+
+//===----------------------------------------------------------------------===//
+// Softmax and normalisation
+//===----------------------------------------------------------------------===//
+
+void SoftmaxOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients, ArrayRef<bool> wanted,
+                         MutableArrayRef<Value> result) {
+  // dx = y * (dy - sum(dy * y))
+  TensorBuilder b(getLoc(), builder);
+  Value dy = gradients[0], y = getResult();
+  Value dot = b.sum(b.mul(dy, y), getDim());
+  result[0] = b.mul(y, b.sub(dy, dot));
+}
+
+void LogSoftmaxOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients, ArrayRef<bool> wanted,
+                            MutableArrayRef<Value> result) {
+  // dx = dy - exp(y) * sum(dy)
+  TensorBuilder b(getLoc(), builder);
+  Value total = b.sum(gradients[0], getDim());
+  result[0] = b.sub(gradients[0], b.mul(b.exp(getResult()), total));
+}
+
+/// dx of y = (x - mean) * rstd with the statistics taken over `dims` of n
+/// elements: rstd * (g - mean(g) - xhat * mean(g * xhat)).
+static Value normalisationVjp(TensorBuilder &b, Value g, Value xhat, Value rstd, ArrayRef<int64_t> dims) {
+  int64_t n = 1;
+  for (int64_t dim : dims)
+    n *= b.shape(g)[dim];
+  Value meanG = b.mul(b.sum(g, dims), 1.0 / n);
+  Value meanGX = b.mul(b.sum(b.mul(g, xhat), dims), 1.0 / n);
+  return b.mul(b.sub(b.sub(g, meanG), b.mul(xhat, meanGX)), rstd);
+}
+
+void LayerNormOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients, ArrayRef<bool> wanted,
+                           MutableArrayRef<Value> result) {
+  Value dy = gradients[0];
+  if (!dy)
+    return;
+  TensorBuilder b(getLoc(), builder);
+  unsigned biasIndex = getScale() ? 2 : 1;
+  Value xhat = b.mul(b.sub(getInput(), getMean()), getRstd());
+  if (wanted[0]) {
+    Value g = getScale() ? b.mul(dy, getScale()) : dy;
+    auto dims = llvm::to_vector(llvm::seq<int64_t>(getAxis(), b.type(dy).getRank()));
+    result[0] = normalisationVjp(b, g, xhat, getRstd(), dims);
+  }
+  if (getScale() && wanted[1])
+    result[1] = b.sumTo(b.mul(dy, xhat), b.shape(getScale()));
+  if (getBias() && wanted[biasIndex])
+    result[biasIndex] = b.sumTo(dy, b.shape(getBias()));
+}
+
+void BatchNormOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients, ArrayRef<bool> wanted,
+                           MutableArrayRef<Value> result) {
+  Value dy = gradients[0];
+  if (!dy)
+    return;
+  TensorBuilder b(getLoc(), builder);
+  Value xhat = b.mul(b.sub(getInput(), getMean()), getRstd());
+  if (wanted[0]) {
+    Value g = b.mul(dy, getScale());
+    auto dims = llvm::to_vector(llvm::seq<int64_t>(0, b.type(dy).getRank() - 1));
+    result[0] = getFrozen() ? b.mul(g, getRstd()) : normalisationVjp(b, g, xhat, getRstd(), dims);
+  }
+  if (wanted[1])
+    result[1] = b.sumTo(b.mul(dy, xhat), b.shape(getScale()));
+  if (wanted[2])
+    result[2] = b.sumTo(dy, b.shape(getBias()));
+}
+
+void DropoutOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients, ArrayRef<bool> wanted,
+                         MutableArrayRef<Value> result) {
+  // The same mask, drawn again from the same stream.
+  TensorBuilder b(getLoc(), builder);
+  result[0] = b.create<DropoutOp>(gradients[0], getRatio(), getStream());
+}
+
+//===----------------------------------------------------------------------===//
+// Losses
+//===----------------------------------------------------------------------===//
+
+void CrossEntropyOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients, ArrayRef<bool> wanted,
+                              MutableArrayRef<Value> result) {
+  if (!wanted[0] || !gradients[0])
+    return;
+  // d logits = (softmax - (1 - s) * onehot - s / C) * d loss, 0 where ignored.
+  TensorBuilder b(getLoc(), builder);
+  RankedTensorType type = b.type(getLogits());
+  int64_t classes = type.getShape().back();
+  double smoothing = getLabelSmoothing().convertToDouble();
+  Value softmax = b.exp(b.sub(getLogits(), getLogSumExp()));
+  Value labels = b.reshape(getLabels(), b.shape(getLoss()));
+  Value classIndex = b.create<IotaOp>(type.clone(b.getI64Type()), type.getRank() - 1);
+  Value isLabel = b.compare(arith::CmpIPredicate::eq, classIndex, labels);
+  Value target = b.select(isLabel, b.splat(1 - smoothing + smoothing / classes, type),
+                          b.splat(smoothing / classes, type));
+  Value ignored = b.compare(arith::CmpIPredicate::eq, labels, b.splat(getIgnoreIndex(), b.type(labels)));
+  Value weight = b.select(ignored, b.splat(0, b.type(gradients[0])), gradients[0]);
+  result[0] = b.mul(b.sub(softmax, target), weight);
+}

@@ -1,0 +1,210 @@
+//===- NNLayoutOps.cpp - Layout changes, joining, padding, generators -------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Dialect/NN/IR/NNDialect.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+using namespace mlir;
+using namespace gpuopt::nn;
+
+static RankedTensorType tensorType(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+/// (C1) of layout changes: the element type stays.
+static LogicalResult verifySameElementType(Operation *op) {
+  Type from = tensorType(op->getOperand(0)).getElementType();
+  Type to = tensorType(op->getResult(0)).getElementType();
+  if (from == to)
+    return success();
+  return op->emitOpError("expects a result with element type ") << from << ", but got " << to;
+}
+
+//===----------------------------------------------------------------------===//
+// Reshape
+//===----------------------------------------------------------------------===//
+
+LogicalResult ReshapeOp::verify() {
+  if (failed(verifySameElementType(*this))) // (C1)
+    return failure();
+  int64_t from = tensorType(getInput()).getNumElements(), to = getType().getNumElements();
+  if (from != to) // (C2)
+    return emitOpError("expects ") << from << " elements in the result, but got " << to;
+  return success();
+}
+
+OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
+  if (getInput().getType() == getType())
+    return getInput();
+  if (auto value = dyn_cast_or_null<DenseElementsAttr>(adaptor.getInput()))
+    return value.reshape(getType());
+  if (auto producer = getInput().getDefiningOp<ReshapeOp>()) {
+    getInputMutable().assign(producer.getInput());
+    return getResult();
+  }
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Transpose
+//===----------------------------------------------------------------------===//
+
+LogicalResult TransposeOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
+                                            Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  RankedTensorType input = tensorType(adaptor.getInput());
+  ArrayRef<int64_t> permutation = adaptor.getPermutation();
+  llvm::SmallBitVector seen(input.getRank());
+  SmallVector<int64_t> shape;
+  for (int64_t dim : permutation) { // (C1)
+    if (dim < 0 || dim >= input.getRank() || seen[dim])
+      return emitOptionalError(loc, "'nn.transpose' op expects a permutation of the dimensions of ",
+                               input, ", but got [", permutation, "]");
+    seen.set(dim);
+    shape.push_back(input.getDimSize(dim));
+  }
+  if ((int64_t)shape.size() != input.getRank())
+    return emitOptionalError(loc, "'nn.transpose' op expects ", input.getRank(),
+                             " entries in the permutation, but got ", shape.size());
+  types.push_back(RankedTensorType::get(shape, input.getElementType()));
+  return success();
+}
+
+OpFoldResult TransposeOp::fold(FoldAdaptor) {
+  ArrayRef<int64_t> permutation = getPermutation();
+  if (llvm::equal(permutation, llvm::seq<int64_t>(0, permutation.size())))
+    return getInput();
+  auto producer = getInput().getDefiningOp<TransposeOp>();
+  if (!producer)
+    return {};
+  SmallVector<int64_t> composed;
+  for (int64_t dim : permutation)
+    composed.push_back(producer.getPermutation()[dim]);
+  getInputMutable().assign(producer.getInput());
+  setPermutation(composed);
+  return getResult();
+}
+
+//===----------------------------------------------------------------------===//
+// Broadcast
+//===----------------------------------------------------------------------===//
+
+LogicalResult BroadcastOp::verify() {
+  if (failed(verifySameElementType(*this))) // (C1)
+    return failure();
+  ArrayRef<int64_t> from = tensorType(getInput()).getShape(), to = getType().getShape();
+  bool fits = from.size() <= to.size();
+  for (auto [size, target] : llvm::zip(llvm::reverse(from), llvm::reverse(to)))
+    fits &= size == 1 || size == target;
+  if (!fits) // (C2)
+    return emitOpError("expects dimensions of size 1 or the result's, but got ")
+           << getInput().getType() << " for " << getType();
+  return success();
+}
+
+OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
+  if (getInput().getType() == getType())
+    return getInput();
+  if (auto value = dyn_cast_or_null<SplatElementsAttr>(adaptor.getInput()))
+    return value.resizeSplat(getType());
+  if (auto producer = getInput().getDefiningOp<BroadcastOp>()) {
+    getInputMutable().assign(producer.getInput());
+    return getResult();
+  }
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Slice
+//===----------------------------------------------------------------------===//
+
+LogicalResult SliceOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
+                                        Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  RankedTensorType input = tensorType(adaptor.getInput());
+  size_t rank = input.getRank();
+  auto offsets = adaptor.getOffsets(), sizes = adaptor.getSizes(), strides = adaptor.getStrides();
+  if (offsets.size() != rank || sizes.size() != rank || strides.size() != rank) // (C1)
+    return emitOptionalError(loc, "'nn.slice' op expects ", rank, " offsets, sizes and strides");
+  for (size_t dim = 0; dim < rank; ++dim) {
+    if (strides[dim] < 1) // (C1)
+      return emitOptionalError(loc, "'nn.slice' op expects strides of at least 1, but got ", strides[dim]);
+    int64_t last = offsets[dim] + (sizes[dim] - 1) * strides[dim];
+    if (offsets[dim] < 0 || sizes[dim] < 0 || (sizes[dim] > 0 && last >= input.getDimSize(dim))) // (C2)
+      return emitOptionalError(loc, "'nn.slice' op expects a box inside ", input, ", but dimension ", dim,
+                               " runs from ", offsets[dim], " to ", last);
+  }
+  types.push_back(RankedTensorType::get(sizes, input.getElementType()));
+  return success();
+}
+
+OpFoldResult SliceOp::fold(FoldAdaptor adaptor) {
+  if (getInput().getType() == getType())
+    return getInput();
+  if (auto value = dyn_cast_or_null<SplatElementsAttr>(adaptor.getInput()))
+    return value.resizeSplat(getType());
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Concat and pad
+//===----------------------------------------------------------------------===//
+
+LogicalResult ConcatOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
+                                         Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  if (adaptor.getInputs().empty()) // (C1)
+    return emitOptionalError(loc, "'nn.concat' op expects at least one operand");
+  RankedTensorType first = tensorType(adaptor.getInputs().front());
+  int64_t dim = adaptor.getDim();
+  if (dim < 0 || dim >= first.getRank())
+    return emitOptionalError(loc, "'nn.concat' op expects a dimension of ", first, ", but got ", dim);
+  SmallVector<int64_t> shape(first.getShape());
+  shape[dim] = 0;
+  for (Value input : adaptor.getInputs()) {
+    RankedTensorType type = tensorType(input);
+    SmallVector<int64_t> expected(first.getShape());
+    if (type.getRank() == first.getRank())
+      expected[dim] = type.getDimSize(dim);
+    if (type != RankedTensorType::get(expected, first.getElementType())) // (C1) (C2)
+      return emitOptionalError(loc, "'nn.concat' op expects operands that differ in dimension ", dim,
+                               " alone, but got ", first, " and ", type);
+    shape[dim] += type.getDimSize(dim);
+  }
+  types.push_back(RankedTensorType::get(shape, first.getElementType()));
+  return success();
+}
+
+LogicalResult PadOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
+                                      Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  RankedTensorType input = tensorType(adaptor.getInput());
+  size_t rank = input.getRank();
+  auto low = adaptor.getLow(), high = adaptor.getHigh(), interior = adaptor.getInterior();
+  bool sized = low.size() == rank && high.size() == rank && interior.size() == rank;
+  auto negative = [](int64_t size) { return size < 0; };
+  if (!sized || llvm::any_of(low, negative) || llvm::any_of(high, negative) || llvm::any_of(interior, negative)) // (C1)
+    return emitOptionalError(loc, "'nn.pad' op expects ", rank, " non-negative low, high and interior entries");
+  if (adaptor.getValue().getType() != input.getElementType()) // (C2)
+    return emitOptionalError(loc, "'nn.pad' op expects a value of type ", input.getElementType(),
+                             ", but got ", adaptor.getValue().getType());
+  SmallVector<int64_t> shape;
+  for (size_t dim = 0; dim < rank; ++dim) {
+    int64_t size = input.getDimSize(dim);
+    shape.push_back(low[dim] + size + std::max<int64_t>(size - 1, 0) * interior[dim] + high[dim]);
+  }
+  types.push_back(RankedTensorType::get(shape, input.getElementType()));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Generators
+//===----------------------------------------------------------------------===//
+
+LogicalResult IotaOp::verify() {
+  if (getDim() >= (uint64_t)getType().getRank()) // (C1)
+    return emitOpError("expects a dimension of ") << getType() << ", but got " << getDim();
+  return success();
+}

@@ -1,0 +1,167 @@
+//===- TrainDialect.cpp - The train dialect -------------------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FunctionImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace gpuopt::train;
+
+#include "gpuopt/Dialect/Train/IR/TrainDialect.cpp.inc"
+#include "gpuopt/Dialect/Train/IR/TrainEnums.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "gpuopt/Dialect/Train/IR/TrainAttributes.cpp.inc"
+#define GET_OP_CLASSES
+#include "gpuopt/Dialect/Train/IR/TrainOps.cpp.inc"
+
+void TrainDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "gpuopt/Dialect/Train/IR/TrainAttributes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "gpuopt/Dialect/Train/IR/TrainOps.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// Variables
+//===----------------------------------------------------------------------===//
+
+LogicalResult VariableOp::verify() {
+  auto type = dyn_cast<RankedTensorType>(getType());
+  if (!type || !type.hasStaticShape())
+    return emitOpError("expects a statically shaped tensor type, but got ") << getType();
+  if (getValue() && getFile()) // (C1)
+    return emitOpError("expects at most one of 'value' and 'file'");
+  if (getValue() && getValue()->getType() != type) // (C2)
+    return emitOpError("expects a value of type ") << type << ", but got " << getValue()->getType();
+  if (getFile()) { // (C3)
+    int64_t bits = type.getNumElements() * type.getElementTypeBitWidth();
+    int64_t expected = type.getElementType().isInteger(1) ? type.getNumElements() : bits / 8;
+    if (!getOffset() || !getSizeInBytes() || (int64_t)*getOffset() < 0)
+      return emitOpError("expects 'offset' and 'sizeInBytes' beside 'file'");
+    if ((int64_t)*getSizeInBytes() != expected)
+      return emitOpError("expects ") << expected << " bytes for " << type << ", but got " << *getSizeInBytes();
+  }
+  bool needsOwner = getKind() >= VariableKind::Gradient;
+  if (needsOwner && !getOf()) // (C4)
+    return emitOpError("expects 'of', the parameter that it belongs to");
+  return success();
+}
+
+/// (C1) of all users of variables.
+static LogicalResult verifyVariable(Operation *op, SymbolTableCollection &symbols,
+                                    FlatSymbolRefAttr name, Type type) {
+  auto variable = symbols.lookupNearestSymbolFrom<VariableOp>(op, name);
+  if (!variable)
+    return op->emitOpError("expects a variable named ") << name;
+  if (variable.getType() == type)
+    return success();
+  InFlightDiagnostic error = op->emitOpError("expects type ") << variable.getType() << ", but got " << type;
+  error.attachNote(variable.getLoc()) << "the variable is here";
+  return error;
+}
+
+LogicalResult ReadOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyVariable(*this, symbols, getVariableAttr(), getType());
+}
+
+LogicalResult WriteOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyVariable(*this, symbols, getVariableAttr(), getValue().getType());
+}
+
+LogicalResult AccumulateOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyVariable(*this, symbols, getVariableAttr(), getValue().getType());
+}
+
+LogicalResult AdamWOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  for (FlatSymbolRefAttr name : {getParameterAttr(), getFirstMomentAttr(), getSecondMomentAttr()})
+    if (failed(verifyVariable(*this, symbols, name, getGradient().getType())))
+      return failure();
+  return success();
+}
+
+LogicalResult SgdOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  for (FlatSymbolRefAttr name : {getParameterAttr(), getMomentumAttr()})
+    if (name && failed(verifyVariable(*this, symbols, name, getGradient().getType())))
+      return failure();
+  return success();
+}
+
+LogicalResult ReportLossOp::verify() {
+  for (Value value : getOperands()) // (C1)
+    if (cast<RankedTensorType>(value.getType()).getNumElements() != 1)
+      return emitOpError("expects operands of one element, but got ") << value.getType();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+LogicalResult StepOp::verify() {
+  size_t arguments = getBody().front().getNumArguments();
+  if (getInputNames().size() != arguments) // (C1)
+    return emitOpError("expects one input name per argument, but got ")
+           << getInputNames().size() << " for " << arguments;
+  return success();
+}
+
+// train.step @micro_step micro ("ids" %ids: tensor<4x8xi64>) {...}
+void StepOp::print(OpAsmPrinter &printer) {
+  printer << ' ';
+  printer.printSymbolName(getSymName());
+  printer << ' ' << stringifyStepKind(getKind()) << " (";
+  llvm::interleaveComma(llvm::zip(getInputNames(), getBody().getArguments()), printer, [&](auto pair) {
+    printer << std::get<0>(pair) << ' ';
+    printer.printRegionArgument(std::get<1>(pair));
+  });
+  printer << ')';
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {"sym_name", "kind", "inputNames"});
+  printer << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false, /*printBlockTerminators=*/false);
+}
+
+ParseResult StepOp::parse(OpAsmParser &parser, OperationState &result) {
+  StringAttr name;
+  StringRef kindName;
+  SMLoc kindLoc;
+  if (parser.parseSymbolName(name, "sym_name", result.attributes))
+    return failure();
+  kindLoc = parser.getCurrentLocation();
+  if (parser.parseKeyword(&kindName))
+    return failure();
+  std::optional<StepKind> kind = symbolizeStepKind(kindName);
+  if (!kind)
+    return parser.emitError(kindLoc, "expects a kind of step, but got '") << kindName << "'";
+  result.addAttribute("kind", StepKindAttr::get(parser.getContext(), *kind));
+  SmallVector<OpAsmParser::Argument> arguments;
+  SmallVector<Attribute> names;
+  auto parseInput = [&]() -> ParseResult {
+    StringAttr input;
+    if (parser.parseAttribute(input) || parser.parseArgument(arguments.emplace_back(), /*allowType=*/true))
+      return failure();
+    names.push_back(input);
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, parseInput) ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes))
+    return failure();
+  result.addAttribute("inputNames", parser.getBuilder().getArrayAttr(names));
+  Region *body = result.addRegion();
+  if (parser.parseRegion(*body, arguments))
+    return failure();
+  if (body->empty())
+    body->emplaceBlock();
+  return success();
+}

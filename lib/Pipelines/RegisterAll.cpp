@@ -1,0 +1,30 @@
+//===- RegisterAll.cpp - Every dialect, pass and pipeline of gpuopt ---------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Pipelines/RegisterAll.h"
+
+#include "gpuopt/Dialect/NN/IR/NNDialect.h"
+#include "gpuopt/Dialect/Onnx/IR/OnnxDialect.h"
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "gpuopt/Interfaces/ElementwiseVjp.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+void gpuopt::registerAllDialects(DialectRegistry &registry) {
+  registry.insert<arith::ArithDialect, func::FuncDialect, math::MathDialect, nn::NNDialect, onnx::OnnxDialect,
+                  train::TrainDialect>();
+  registerElementwiseVjps(registry);
+}
+
+void gpuopt::registerAllPasses() {
+  registerCanonicalizerPass();
+  registerCSEPass();
+}

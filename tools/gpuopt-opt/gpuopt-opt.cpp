@@ -1,0 +1,17 @@
+//===- gpuopt-opt.cpp - Runs gpuopt's passes on MLIR files ------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Pipelines/RegisterAll.h"
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+
+int main(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  gpuopt::registerAllDialects(registry);
+  gpuopt::registerAllPasses();
+  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "gpuopt optimizer driver\n", registry));
+}
