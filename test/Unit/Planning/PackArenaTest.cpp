@@ -1,0 +1,85 @@
+//===- PackArenaTest.cpp - Tests of the arena packer ----------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Planning/PackArena.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+using namespace gpuopt::planning;
+
+namespace {
+
+ArenaProblem randomProblem(int n, unsigned seed) {
+  std::mt19937 random(seed);
+  ArenaProblem problem;
+  for (int i = 0; i < n; ++i) {
+    int64_t lower = random() % n, length = 1 + random() % (n / 4 + 1);
+    problem.buffers.push_back(
+        {lower, lower + length, int64_t(random() % 64), 1 << random() % 4});
+  }
+  return problem;
+}
+
+TEST(PackArena, SharesBytesOfDisjointLifetimes) {
+  ArenaProblem problem{{{0, 3, 8}, {3, 5, 8}, {0, 5, 4}}};
+  Result<Packing> packing = packArena(problem);
+  ASSERT_TRUE(packing);
+  EXPECT_EQ(packing->solution.height, 12);
+  EXPECT_TRUE(packing->isOptimal());
+  EXPECT_FALSE(verify(problem, packing->solution));
+}
+
+TEST(PackArena, RespectsAlignment) {
+  ArenaProblem problem{{{0, 2, 3, 256}, {0, 2, 5, 256}, {1, 2, 1, 256}}};
+  Result<Packing> packing = packArena(problem);
+  ASSERT_TRUE(packing);
+  EXPECT_FALSE(verify(problem, packing->solution));
+  EXPECT_LE(packing->solution.height, 517); // one of the three lies on top
+  EXPECT_LE(packing->lowerLimitInBytes, packing->solution.height);
+}
+
+TEST(PackArena, PacksNothing) {
+  Result<Packing> packing = packArena({});
+  ASSERT_TRUE(packing);
+  EXPECT_EQ(packing->solution.height, 0);
+}
+
+TEST(PackArena, RefusesBadInput) {
+  EXPECT_FALSE(packArena({{{3, 3, 1}}}));
+  EXPECT_FALSE(packArena({{{0, 1, -1}}}));
+  EXPECT_FALSE(packArena({{{0, 1, 1, 0}}}));
+  EXPECT_FALSE(packArena({{{0, 1, INT64_MAX}, {1, 2, INT64_MAX}}}));
+}
+
+TEST(PackArena, RandomPackingsAreValid) {
+  for (unsigned seed = 0; seed < 50; ++seed) {
+    ArenaProblem problem = randomProblem(5 + seed, seed);
+    PackOptions options;
+    options.effort = 1000;
+    Result<Packing> packing = packArena(problem, options);
+    ASSERT_TRUE(packing);
+    MaybeError error = verify(problem, packing->solution);
+    EXPECT_FALSE(error) << error->message;
+    EXPECT_LE(packing->lowerLimitInBytes, packing->solution.height);
+    EXPECT_EQ(packing->solution.offsets,
+              packArena(problem, options)->solution.offsets);
+  }
+}
+
+TEST(VerifyArena, FindsWhatIsWrong) {
+  ArenaProblem problem{{{0, 2, 8}, {1, 3, 8, 4}}};
+  EXPECT_FALSE(verify(problem, {{0, 8}, 16}));
+  EXPECT_TRUE(verify(problem, {{0, 7}, 16})) << "overlap";
+  EXPECT_TRUE(verify(problem, {{0, 9}, 17})) << "alignment";
+  EXPECT_TRUE(verify(problem, {{0, 8}, 12})) << "height";
+  EXPECT_TRUE(verify(problem, {{0}, 8})) << "a buffer is missing";
+  EXPECT_TRUE(verify(problem, {{-8, 0}, 8})) << "negative offset";
+}
+
+} // namespace
