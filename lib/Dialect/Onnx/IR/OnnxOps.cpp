@@ -1,4 +1,9 @@
 //===- OnnxOps.cpp - The operations of the onnx dialect -------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "gpuopt/Dialect/Onnx/IR/OnnxOps.h"
 

@@ -1,4 +1,9 @@
 //===- OnnxOps.h - The operations of the onnx dialect ---------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef GPUOPT_DIALECT_ONNX_IR_ONNXOPS_H
 #define GPUOPT_DIALECT_ONNX_IR_ONNXOPS_H

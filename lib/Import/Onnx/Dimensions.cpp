@@ -1,0 +1,180 @@
+//===- Dimensions.cpp - The sizes of symbolic dimensions ------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dimensions.h"
+
+#include "ElementTypes.h"
+#include "gpuopt/Dialect/Onnx/IR/OnnxDialect.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <set>
+
+using namespace mlir;
+using namespace gpuopt::onnx;
+using proto::TensorShapeProto;
+using proto::ValueInfoProto;
+
+/// No tensor can be larger, whatever its element type.
+static constexpr int64_t kMaxNumElements = int64_t(1) << 56;
+
+std::optional<int64_t> gpuopt::onnx::getNumElements(ArrayRef<int64_t> shape) {
+  // Zero sizes are left out of the product at first, so that they cannot hide
+  // an overflow that depends on the order of multiplication.
+  int64_t product = 1;
+  bool empty = false;
+  for (int64_t size : shape) {
+    if (size < 0)
+      return std::nullopt;
+    if (size == 0)
+      empty = true;
+    else if (llvm::MulOverflow(product, size, product) ||
+             product > kMaxNumElements)
+      return std::nullopt;
+  }
+  return empty ? 0 : product;
+}
+
+/// The name by which `--dim` knows a dimension; empty if its size is fixed.
+static std::string getDimensionName(const ValueInfoProto &input, int index) {
+  const auto &dimension = input.type().tensor_type().shape().dim(index);
+  if (dimension.has_dim_value())
+    return "";
+  if (!dimension.dim_param().empty())
+    return dimension.dim_param();
+  return input.name() + "_dim_" + std::to_string(index);
+}
+
+std::optional<int64_t> Dimensions::lookup(const std::string &name) const {
+  auto found = sizes.find(name);
+  return found == sizes.end() ? std::nullopt : std::optional(found->second);
+}
+
+LogicalResult Dimensions::bindBatch(const GraphInputs &inputs) {
+  const ValueInfoProto *fixed = nullptr;
+  bool hasBatch = false;
+  for (const ValueInfoProto *input : inputs) {
+    const TensorShapeProto &shape = input->type().tensor_type().shape();
+    if (shape.dim_size() == 0)
+      continue;
+    std::string name = getDimensionName(*input, 0);
+    if (name.empty()) {
+      hasBatch |= shape.dim(0).dim_value() == *batchSize;
+      if (!fixed && shape.dim(0).dim_value() != *batchSize)
+        fixed = input;
+      continue;
+    }
+    hasBatch = true;
+    auto [known, isNew] = sizes.try_emplace(name, *batchSize);
+    if (!isNew && known->second != *batchSize)
+      return reporter.error()
+             << "the first dimension of input '" << input->name() << "' is '"
+             << name << "', for which both --batch-size=" << *batchSize
+             << " and --dim " << name << "=" << known->second << " are given";
+  }
+  if (hasBatch)
+    return success();
+  if (!fixed)
+    return reporter.error() << "no input has a batch dimension that "
+                               "--batch-size could apply to";
+  return reporter.error()
+         << "the batch size of input '" << fixed->name() << "' is fixed to "
+         << fixed->type().tensor_type().shape().dim(0).dim_value()
+         << " by the file, so it cannot be " << *batchSize
+         << ": export with a symbolic batch, torch.onnx.export(..., "
+            "dynamic_shapes={'"
+         << fixed->name() << "': {0: 'batch'}})";
+}
+
+LogicalResult Dimensions::bind(const GraphInputs &inputs) {
+  std::set<std::string> symbols;
+  for (const ValueInfoProto *input : inputs)
+    for (int i = 0; i < input->type().tensor_type().shape().dim_size(); ++i)
+      symbols.insert(getDimensionName(*input, i));
+  symbols.erase("");
+  for (const auto &[name, size] : sizes) {
+    if (!symbols.count(name)) {
+      InFlightDiagnostic error = reporter.error();
+      error << "no input has the dimension '" << name << "' of --dim " << name
+            << "=" << size;
+      if (!symbols.empty()) {
+        error << "; there are: ";
+        llvm::interleaveComma(symbols, error, [&](const std::string &symbol) {
+          error << "'" << symbol << "'";
+        });
+      }
+      return error;
+    }
+    if (size < 1)
+      return reporter.error()
+             << "dimension '" << name
+             << "' needs a size of at least 1, but got " << size;
+  }
+  if (batchSize && *batchSize < 1)
+    return reporter.error()
+           << "the batch size must be at least 1, but got " << *batchSize;
+  return batchSize ? bindBatch(inputs) : success();
+}
+
+FailureOr<RankedTensorType>
+Dimensions::getInputType(const ValueInfoProto &input) const {
+  const auto &tensor = input.type().tensor_type();
+  if (!input.type().has_tensor_type())
+    return reporter.error() << "input '" << input.name() << "' is no tensor";
+  auto element = getElementType(tensor.elem_type(), &reporter.getContext());
+  if (!element)
+    return reporter.error()
+           << "input '" << input.name() << "' has elements of type "
+           << getDataTypeName(tensor.elem_type()) << ", which is not supported";
+  if (!tensor.has_shape())
+    return reporter.error()
+           << "input '" << input.name() << "' has no shape: export with one";
+
+  SmallVector<int64_t> shape;
+  bool known = true;
+  for (int i = 0; i < tensor.shape().dim_size(); ++i) {
+    std::string name = getDimensionName(input, i);
+    std::optional<int64_t> size =
+        name.empty() ? tensor.shape().dim(i).dim_value() : lookup(name);
+    if (!size)
+      reporter.error() << "dimension " << i << " of input '" << input.name()
+                       << "' is unknown: give its size by --dim " << name
+                       << "=N" << (i == 0 ? " or --batch-size N" : "");
+    known &= size.has_value();
+    shape.push_back(size.value_or(1));
+  }
+  if (!known)
+    return failure();
+  if (!getNumElements(shape)) {
+    InFlightDiagnostic error = reporter.error();
+    error << "input '" << input.name() << "' has the impossible shape [";
+    llvm::interleaveComma(shape, error);
+    return error << "]";
+  }
+  return RankedTensorType::get(shape, element->type);
+}
+
+Type Dimensions::getValueType(const proto::TypeProto &type) const {
+  Type unknown = UnknownType::get(&reporter.getContext());
+  auto element =
+      getElementType(type.tensor_type().elem_type(), &reporter.getContext());
+  if (!element || !type.tensor_type().has_shape())
+    return unknown;
+  SmallVector<int64_t> shape, knownSizes;
+  for (const auto &dimension : type.tensor_type().shape().dim()) {
+    std::optional<int64_t> size = dimension.has_dim_value()
+                                      ? dimension.dim_value()
+                                      : lookup(dimension.dim_param());
+    if (size && *size < 0)
+      size = std::nullopt;
+    shape.push_back(size.value_or(ShapedType::kDynamic));
+    knownSizes.push_back(size.value_or(1));
+  }
+  if (!getNumElements(knownSizes))
+    return unknown;
+  return RankedTensorType::get(shape, element->type);
+}

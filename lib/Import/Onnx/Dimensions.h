@@ -1,0 +1,59 @@
+//===- Dimensions.h - The sizes of symbolic dimensions --------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Shapes are static after import: the symbols of the graph's inputs take sizes
+// from `--dim` and `--batch-size`, and the same symbols in the types that the
+// file claims for other values take the same sizes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_LIB_IMPORT_ONNX_DIMENSIONS_H
+#define GPUOPT_LIB_IMPORT_ONNX_DIMENSIONS_H
+
+#include "Reporter.h"
+
+#include "gpuopt/Import/Onnx/ImportOnnx.h"
+#include "onnx.pb.h"
+
+#include <vector>
+
+namespace gpuopt::onnx {
+
+using GraphInputs = std::vector<const proto::ValueInfoProto *>;
+
+class Dimensions {
+public:
+  Dimensions(const OnnxImportOptions &options, const Reporter &reporter)
+      : sizes(options.dimensions), batchSize(options.batchSize),
+        reporter(reporter) {}
+
+  /// Applies the options to the graph's inputs: each symbol that they give a
+  /// size must occur, and the batch size must have a dimension to apply to.
+  mlir::LogicalResult bind(const GraphInputs &inputs);
+
+  /// The type of an input, of static shape. Every dimension still unknown is
+  /// one diagnostic.
+  mlir::FailureOr<mlir::RankedTensorType>
+  getInputType(const proto::ValueInfoProto &input) const;
+
+  /// The type of any other value: `!onnx.unknown` unless the file gives a
+  /// tensor type with a shape, `?` for sizes unknown.
+  mlir::Type getValueType(const proto::TypeProto &type) const;
+
+private:
+  mlir::LogicalResult bindBatch(const GraphInputs &inputs);
+  std::optional<int64_t> lookup(const std::string &name) const;
+
+  std::map<std::string, int64_t> sizes;
+  std::optional<int64_t> batchSize;
+  const Reporter &reporter;
+};
+
+/// The product of the sizes, none if it does not fit or a size is negative.
+std::optional<int64_t> getNumElements(llvm::ArrayRef<int64_t> shape);
+
+} // namespace gpuopt::onnx
+
+#endif // GPUOPT_LIB_IMPORT_ONNX_DIMENSIONS_H

@@ -1,0 +1,42 @@
+//===- ElementTypes.h - The element types of ONNX tensors -----------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_LIB_IMPORT_ONNX_ELEMENTTYPES_H
+#define GPUOPT_LIB_IMPORT_ONNX_ELEMENTTYPES_H
+
+#include "mlir/IR/Types.h"
+
+#include <optional>
+
+namespace gpuopt::onnx {
+
+/// The field of a TensorProto that holds the elements of a type where they are
+/// not raw bytes.
+enum class TypedField { Float, Int32, Int64, Double, Uint64 };
+
+struct ElementType {
+  /// The name in the ONNX specification.
+  llvm::StringRef name;
+  mlir::Type type;
+  int64_t sizeInBytes;
+  TypedField field;
+
+  /// How many numbers an element is in its typed field: 2 for complex ones.
+  int64_t getNumComponents() const;
+};
+
+/// The type of a TensorProto.DataType; none for those that gpuopt does not
+/// read: strings and types narrower than a byte.
+std::optional<ElementType> getElementType(int32_t dataType,
+                                          mlir::MLIRContext *context);
+
+/// The name of any TensorProto.DataType, for messages.
+std::string getDataTypeName(int32_t dataType);
+
+} // namespace gpuopt::onnx
+
+#endif // GPUOPT_LIB_IMPORT_ONNX_ELEMENTTYPES_H

@@ -1,0 +1,54 @@
+//===- ExternalData.h - Tensors that lie beside the model -----------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_LIB_IMPORT_ONNX_EXTERNALDATA_H
+#define GPUOPT_LIB_IMPORT_ONNX_EXTERNALDATA_H
+
+#include "Reporter.h"
+
+#include "gpuopt/Dialect/Onnx/IR/OnnxDialect.h"
+#include "onnx.pb.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <memory>
+
+namespace gpuopt::onnx {
+
+/// The files beside a model that its tensors refer to. Only files within the
+/// model's folder are opened: not by an absolute path, nor through `..`, nor by
+/// a symbolic link that leads out of it.
+class ExternalFiles {
+public:
+  explicit ExternalFiles(const Reporter &reporter) : reporter(reporter) {}
+
+  /// Where the `sizeInBytes` bytes of `tensor` lie; `where` names the tensor in
+  /// diagnostics.
+  mlir::FailureOr<FileAttr> locate(const proto::TensorProto &tensor,
+                                   int64_t sizeInBytes, llvm::StringRef where);
+
+  /// The bytes of a range that locate gave.
+  llvm::StringRef getBytes(FileAttr range) const {
+    return files.at(range.getFile())
+        ->getBuffer()
+        .substr(range.getOffset(), range.getSizeInBytes());
+  }
+
+private:
+  /// Maps the file at `location`, relative to the model; `path` is where it is.
+  mlir::FailureOr<llvm::StringRef>
+  map(llvm::StringRef location, llvm::StringRef where, std::string &path);
+  mlir::LogicalResult checkWithinFolder(llvm::StringRef path,
+                                        llvm::StringRef where) const;
+
+  const Reporter &reporter;
+  llvm::StringMap<std::unique_ptr<llvm::MemoryBuffer>> files; // by path
+};
+
+} // namespace gpuopt::onnx
+
+#endif // GPUOPT_LIB_IMPORT_ONNX_EXTERNALDATA_H

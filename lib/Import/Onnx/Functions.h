@@ -1,0 +1,49 @@
+//===- Functions.h - Functions that a model defines itself ----------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_LIB_IMPORT_ONNX_FUNCTIONS_H
+#define GPUOPT_LIB_IMPORT_ONNX_FUNCTIONS_H
+
+#include "Reporter.h"
+
+#include "onnx.pb.h"
+
+#include <deque>
+#include <map>
+#include <vector>
+
+namespace gpuopt::onnx {
+
+/// The nodes of a graph after inlining, none of which calls a function.
+struct NodeList {
+  std::vector<const proto::NodeProto *> nodes;
+  /// Those that are not the file's own. A deque: its elements do not move.
+  std::deque<proto::NodeProto> owned;
+};
+
+/// Versions of operator domains; the default domain is `ai.onnx`.
+using Opsets = std::map<std::string, int64_t>;
+
+/// "ai.onnx" for the default domain, which a file may spell as nothing.
+std::string getDomainName(const std::string &domain);
+
+/// The domains that the imports name, each at the highest version, as the
+/// specification wants.
+Opsets collectOpsets(
+    const google::protobuf::RepeatedPtrField<proto::OperatorSetIdProto>
+        &imports);
+
+/// Replaces each call of one of the model's own functions by the function's
+/// nodes, recursively. A function may import domains that the model does not:
+/// those of its nodes are added to `opsets`.
+mlir::FailureOr<NodeList> inlineFunctions(const proto::ModelProto &model,
+                                          Opsets &opsets,
+                                          const Reporter &reporter);
+
+} // namespace gpuopt::onnx
+
+#endif // GPUOPT_LIB_IMPORT_ONNX_FUNCTIONS_H

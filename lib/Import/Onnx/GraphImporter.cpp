@@ -1,0 +1,177 @@
+//===- GraphImporter.cpp - Builds the onnx.graph --------------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "GraphImporter.h"
+
+#include "Attributes.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace gpuopt::onnx;
+using proto::GraphProto;
+using proto::NodeProto;
+using proto::TensorProto;
+using proto::ValueInfoProto;
+
+GraphInputs gpuopt::onnx::collectInputs(const GraphProto &graph) {
+  llvm::StringSet<> initializers;
+  for (const TensorProto &initializer : graph.initializer())
+    initializers.insert(initializer.name());
+  GraphInputs inputs;
+  for (const ValueInfoProto &input : graph.input())
+    if (!initializers.contains(input.name()))
+      inputs.push_back(&input);
+  return inputs;
+}
+
+static Location getNameLoc(StringRef name, MLIRContext *context) {
+  return NameLoc::get(StringAttr::get(context, name));
+}
+
+void GraphImporter::collectTypes() {
+  for (const ValueInfoProto &info : graph.value_info())
+    types.try_emplace(info.name(), &info.type());
+  for (const ValueInfoProto &info : graph.output())
+    types.try_emplace(info.name(), &info.type());
+}
+
+Type GraphImporter::getType(const std::string &name) const {
+  if (name.empty())
+    return NoneType::get(&reporter.getContext());
+  auto found = types.find(name);
+  return found == types.end() ? UnknownType::get(&reporter.getContext())
+                              : dimensions.getValueType(*found->second);
+}
+
+Value GraphImporter::getValue(const std::string &name) {
+  if (!name.empty())
+    return values.at(name);
+  if (!none) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(&graphOp.getBody().front());
+    none = NoneOp::create(builder, graphOp.getLoc());
+  }
+  return none;
+}
+
+LogicalResult GraphImporter::createGraph(const Opsets &opsets) {
+  SmallVector<Type> inputTypes;
+  SmallVector<StringRef> inputNames, outputNames;
+  LogicalResult result = success();
+  for (const ValueInfoProto *input : inputs) {
+    FailureOr<RankedTensorType> type = dimensions.getInputType(*input);
+    if (failed(type)) {
+      result = failure();
+      continue;
+    }
+    inputTypes.push_back(*type);
+    inputNames.push_back(input->name());
+  }
+  if (failed(result))
+    return failure();
+  for (const ValueInfoProto &output : graph.output())
+    outputNames.push_back(output.name());
+
+  SmallVector<NamedAttribute> versions;
+  for (const auto &[domain, version] : opsets)
+    versions.push_back(
+        builder.getNamedAttr(domain, builder.getI64IntegerAttr(version)));
+  std::string name = graph.name().empty() ? "graph" : graph.name();
+  // The types of the results are known at the end.
+  graphOp =
+      GraphOp::create(builder, getNameLoc(name, builder.getContext()), name,
+                      builder.getFunctionType(inputTypes, {}), inputNames,
+                      outputNames, builder.getDictionaryAttr(versions));
+  Block &body = graphOp.getBody().front();
+  for (auto [argument, inputName] :
+       llvm::zip(body.getArguments(), inputNames)) {
+    argument.setLoc(getNameLoc(inputName, builder.getContext()));
+    values[inputName] = argument;
+  }
+  builder.setInsertionPointToEnd(&body);
+  return success();
+}
+
+LogicalResult GraphImporter::importInitializers() {
+  LogicalResult result = success();
+  for (const auto &sparse : graph.sparse_initializer())
+    result = reporter.error() << "initializer '" << sparse.values().name()
+                              << "' is sparse, which is not supported";
+  for (int i = 0; i < graph.initializer_size(); ++i) {
+    const std::string &name = graph.initializer(i).name();
+    FailureOr<TensorContent> content = tensors.importInitializer(i);
+    if (failed(content)) {
+      result = failure();
+      continue;
+    }
+    Location location = getNameLoc(name, builder.getContext());
+    values[name] =
+        content->value
+            ? InitializerOp::create(builder, location, name, content->value)
+            : InitializerOp::create(builder, location, name, content->source,
+                                    content->type);
+  }
+  return result;
+}
+
+LogicalResult GraphImporter::importNode(const NodeProto &node) {
+  SmallVector<NamedAttribute> attributes;
+  LogicalResult result = importAttributes(node, tensors, reporter, attributes);
+  if (node.op_type().empty())
+    result = reporter.error() << describe(node) << " has no op type";
+  if (!graphOp.getOpset(node.domain()))
+    result = reporter.error() << describe(node) << " is of domain '"
+                              << getDomainName(node.domain())
+                              << "', of which the model imports no version";
+
+  SmallVector<Value> operands;
+  for (const std::string &input : node.input())
+    operands.push_back(getValue(input));
+  ArrayRef<const std::string *> outputs(node.output().data(),
+                                        node.output_size());
+  while (!outputs.empty() && outputs.back()->empty())
+    outputs = outputs.drop_back();
+  SmallVector<Type> types;
+  SmallVector<StringRef> names;
+  for (const std::string *output : outputs) {
+    types.push_back(getType(*output));
+    names.push_back(*output);
+  }
+  StringRef domain = node.domain();
+  auto op = NodeOp::create(
+      builder, getNameLoc(getNodeLabel(node), builder.getContext()), types,
+      node.op_type(), operands, attributes, names,
+      domain == GraphOp::kDefaultDomain ? StringRef() : domain);
+  for (auto [value, name] : llvm::zip(op.getResults(), names))
+    if (!name.empty())
+      values[name] = value;
+  return result;
+}
+
+void GraphImporter::createReturn() {
+  SmallVector<Value> outputs;
+  for (const ValueInfoProto &output : graph.output())
+    outputs.push_back(values.at(output.name()));
+  ReturnOp::create(builder, graphOp.getLoc(), outputs);
+  graphOp.setFunctionType(builder.getFunctionType(
+      graphOp.getArgumentTypes(), TypeRange(ValueRange(outputs))));
+}
+
+LogicalResult GraphImporter::run(const std::vector<const NodeProto *> &nodes,
+                                 const Opsets &opsets, ModuleOp module) {
+  builder.setInsertionPointToEnd(module.getBody());
+  inputs = collectInputs(graph);
+  collectTypes();
+  if (failed(createGraph(opsets)) || failed(importInitializers()))
+    return failure();
+  LogicalResult result = success();
+  for (const NodeProto *node : nodes)
+    if (failed(importNode(*node)))
+      result = failure();
+  createReturn();
+  return result;
+}

@@ -1,0 +1,68 @@
+//===- Tensors.h - The tensors of an ONNX file ----------------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_LIB_IMPORT_ONNX_TENSORS_H
+#define GPUOPT_LIB_IMPORT_ONNX_TENSORS_H
+
+#include "ElementTypes.h"
+#include "ExternalData.h"
+#include "ModelFile.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+
+namespace gpuopt::onnx {
+
+/// A tensor's elements, or where they are: exactly one is not null.
+struct TensorContent {
+  mlir::RankedTensorType type;
+  mlir::ElementsAttr value;
+  FileAttr source;
+};
+
+class TensorImporter {
+public:
+  TensorImporter(const ModelFile &file, const Reporter &reporter)
+      : file(file), reporter(reporter), externalFiles(reporter) {}
+
+  /// Initializer `index` of the graph. Its elements come along if they are few
+  /// (any of up to 64 elements, integers and booleans up to 65536: those may be
+  /// shapes, indices and masks that fold) or if they are not plain bytes in a
+  /// file.
+  mlir::FailureOr<TensorContent> importInitializer(int index);
+
+  /// The tensor of an attribute, with its elements. `where` names the tensor in
+  /// diagnostics, as does that of the functions below.
+  mlir::FailureOr<mlir::ElementsAttr>
+  importAttribute(const proto::TensorProto &tensor, llvm::StringRef where);
+
+  mlir::MLIRContext *getContext() const { return &reporter.getContext(); }
+
+private:
+  struct Type {
+    ElementType element;
+    mlir::RankedTensorType tensor;
+    int64_t numElements;
+    int64_t sizeInBytes;
+  };
+  mlir::FailureOr<Type> getType(const proto::TensorProto &tensor,
+                                llvm::StringRef where) const;
+  /// The size of raw data must be the one that its type and shape give.
+  mlir::LogicalResult checkSize(const Type &type, int64_t sizeInBytes,
+                                llvm::StringRef where) const;
+  /// Elements from the typed fields.
+  mlir::FailureOr<mlir::ElementsAttr>
+  readTypedData(const proto::TensorProto &tensor, const Type &type,
+                llvm::StringRef where) const;
+
+  const ModelFile &file;
+  const Reporter &reporter;
+  ExternalFiles externalFiles;
+};
+
+} // namespace gpuopt::onnx
+
+#endif // GPUOPT_LIB_IMPORT_ONNX_TENSORS_H

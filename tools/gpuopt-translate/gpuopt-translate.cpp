@@ -1,0 +1,18 @@
+//===- gpuopt-translate.cpp - Into and out of gpuopt's dialects -----------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Import/Onnx/ImportOnnx.h"
+
+#include "mlir/Support/LLVM.h"
+#include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
+
+int main(int argc, char **argv) {
+  gpuopt::registerOnnxImport();
+  mlir::LogicalResult result =
+      mlir::mlirTranslateMain(argc, argv, "gpuopt translation driver");
+  return mlir::failed(result);
+}
