@@ -7,6 +7,7 @@
 
 #include "gpuopt/Pipelines/RegisterAll.h"
 
+#include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "gpuopt/Dialect/Onnx/IR/OnnxDialect.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
@@ -19,7 +20,7 @@
 using namespace mlir;
 
 void gpuopt::registerAllDialects(DialectRegistry &registry) {
-  registry.insert<arith::ArithDialect, func::FuncDialect, math::MathDialect, nn::NNDialect, onnx::OnnxDialect,
+  registry.insert<arith::ArithDialect, device::DeviceDialect, func::FuncDialect, math::MathDialect, nn::NNDialect, onnx::OnnxDialect,
                   train::TrainDialect>();
   registerElementwiseVjps(registry);
 }

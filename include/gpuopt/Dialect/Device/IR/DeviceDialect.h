@@ -1,0 +1,35 @@
+//===- DeviceDialect.h - The device dialect -*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_DIALECT_DEVICE_IR_DEVICEDIALECT_H
+#define GPUOPT_DIALECT_DEVICE_IR_DEVICEDIALECT_H
+
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "gpuopt/Dialect/Device/IR/DeviceDialect.h.inc"
+#include "gpuopt/Dialect/Device/IR/DeviceEnums.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "gpuopt/Dialect/Device/IR/DeviceTypes.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "gpuopt/Dialect/Device/IR/DeviceAttributes.h.inc"
+#define GET_OP_CLASSES
+#include "gpuopt/Dialect/Device/IR/DeviceOps.h.inc"
+
+namespace gpuopt::device {
+
+/// Bytes of a tensor in device memory, dense; booleans take one byte each.
+int64_t sizeInBytes(mlir::RankedTensorType type);
+
+} // namespace gpuopt::device
+
+#endif // GPUOPT_DIALECT_DEVICE_IR_DEVICEDIALECT_H

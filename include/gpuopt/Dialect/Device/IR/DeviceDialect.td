@@ -1,0 +1,104 @@
+//===- DeviceDialect.td - The device dialect ---------------*- tablegen -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_DIALECT_DEVICE_IR_DEVICEDIALECT_TD
+#define GPUOPT_DIALECT_DEVICE_IR_DEVICEDIALECT_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpBase.td"
+
+def Device_Dialect : Dialect {
+  let name = "device";
+  let cppNamespace = "::gpuopt::device";
+  let summary = "the program after all decisions";
+  let description = [{
+    Names, offsets, grids and order are decided; what is left is to print it.
+    A module holds one `device.memory`, a `device.buffer` for every range of
+    the one allocation, `device.kernel`s and `device.step`s.
+
+    Kernel bodies are scalar `arith` and `math` ops, one element each, within
+    `device.loop`s. A loop over *lanes* runs its body for several neighbouring
+    elements at once, on all threads of a block; a value computed inside it
+    from its index varies by lane, everything else is uniform. This maps to
+    the types of the runtime's lanes.h.
+  }];
+  let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
+}
+
+class Device_Type<string name, string typeMnemonic> : TypeDef<Device_Dialect, name> {
+  let mnemonic = typeMnemonic;
+}
+
+def Device_PtrType : Device_Type<"Ptr", "ptr"> {
+  let summary = "address of elements in device memory";
+  let description = [{
+    Booleans (i1) take one byte each.
+  }];
+  let parameters = (ins "::mlir::Type":$element);
+  let assemblyFormat = "`<` $element `>`";
+  let builders = [TypeBuilderWithInferredContext<(ins "::mlir::Type":$element), [{
+    return $_get(element.getContext(), element);
+  }]>];
+}
+
+def Device_StepStateType : Device_Type<"StepState", "step_state"> {
+  let summary = "address of the step's scalars: step counter, seed, loss, ...";
+}
+
+def Device_BufferKind : I32EnumAttr<"BufferKind", "what a range of memory holds", [
+    I32EnumAttrCase<"State", 0, "state">, I32EnumAttrCase<"Input", 1, "input">,
+    I32EnumAttrCase<"Labels", 2, "labels">, I32EnumAttrCase<"Output", 3, "output">,
+    I32EnumAttrCase<"Constant", 4, "constant">, I32EnumAttrCase<"Arena", 5, "arena">]> {
+  let cppNamespace = "::gpuopt::device";
+  let genSpecializedAttr = 0;
+}
+def Device_BufferKindAttr : EnumAttr<Device_Dialect, Device_BufferKind, "buffer_kind">;
+
+def Device_LoopKind : I32EnumAttr<"LoopKind", "how a loop runs", [
+    I32EnumAttrCase<"Lanes", 0, "lanes">, I32EnumAttrCase<"Sequential", 1, "sequential">]> {
+  let cppNamespace = "::gpuopt::device";
+  let genSpecializedAttr = 0;
+}
+def Device_LoopKindAttr : EnumAttr<Device_Dialect, Device_LoopKind, "loop_kind">;
+
+def Device_Combiner : I32EnumAttr<"Combiner", "how a loop combines values", [
+    I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Max", 1, "max">,
+    I32EnumAttrCase<"Min", 2, "min">, I32EnumAttrCase<"Prod", 3, "prod">]> {
+  let cppNamespace = "::gpuopt::device";
+  let genSpecializedAttr = 0;
+}
+def Device_CombinerAttr : EnumAttr<Device_Dialect, Device_Combiner, "combiner"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
+def Device_Access : I32EnumAttr<"Access", "how the lanes of a loop reach memory", [
+    I32EnumAttrCase<"Uniform", 0, "uniform">, I32EnumAttrCase<"Contiguous", 1, "contiguous">,
+    I32EnumAttrCase<"Strided", 2, "strided">, I32EnumAttrCase<"Indirect", 3, "indirect">]> {
+  let cppNamespace = "::gpuopt::device";
+  let genSpecializedAttr = 0;
+}
+def Device_AccessAttr : EnumAttr<Device_Dialect, Device_Access, "access">;
+
+def Device_ConvKind : I32EnumAttr<"ConvKind", "which of the three convolutions", [
+    I32EnumAttrCase<"Forward", 0, "forward">, I32EnumAttrCase<"InputGrad", 1, "input_grad">,
+    I32EnumAttrCase<"WeightGrad", 2, "weight_grad">]> {
+  let cppNamespace = "::gpuopt::device";
+  let genSpecializedAttr = 0;
+}
+def Device_ConvKindAttr : EnumAttr<Device_Dialect, Device_ConvKind, "conv_kind">;
+
+def Device_PoolKind : I32EnumAttr<"PoolKind", "which pooling", [
+    I32EnumAttrCase<"Max", 0, "max">, I32EnumAttrCase<"MaxGrad", 1, "max_grad">,
+    I32EnumAttrCase<"Avg", 2, "avg">, I32EnumAttrCase<"AvgGrad", 3, "avg_grad">]> {
+  let cppNamespace = "::gpuopt::device";
+  let genSpecializedAttr = 0;
+}
+def Device_PoolKindAttr : EnumAttr<Device_Dialect, Device_PoolKind, "pool_kind">;
+
+#endif // GPUOPT_DIALECT_DEVICE_IR_DEVICEDIALECT_TD

@@ -1,0 +1,332 @@
+//===- DeviceOps.td - Operations of the device dialect -----*- tablegen -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_DIALECT_DEVICE_IR_DEVICEOPS_TD
+#define GPUOPT_DIALECT_DEVICE_IR_DEVICEOPS_TD
+
+include "gpuopt/Dialect/Device/IR/DeviceDialect.td"
+include "gpuopt/Dialect/Train/IR/TrainEnums.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Device_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Device_Dialect, mnemonic, traits>;
+
+defvar Device_Ptr = Device_PtrType;
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+def Device_MemoryOp : Device_Op<"memory"> {
+  let summary = "sizes of the program's one allocation, in bytes";
+  let description = [{
+    The allocation is [step scalars and hyperparameters | state, inputs,
+    outputs, constants | arena]; `persistentBytes` covers all before the arena.
+
+    ```mlir
+    device.memory persistent 8192 arena 65536
+    ```
+  }];
+  let arguments = (ins I64Attr:$persistentBytes, I64Attr:$arenaBytes);
+  let assemblyFormat = "`persistent` $persistentBytes `arena` $arenaBytes attr-dict";
+}
+
+def Device_BufferOp : Device_Op<"buffer", [Symbol]> {
+  let summary = "a range of the allocation";
+  let description = [{
+    `offset` counts bytes from the start of the allocation. A buffer of the
+    arena lives during [`liveFrom`, `liveTo`) of `step`, counted in the ops of
+    that step; all others live for ever. `origin` says which tensor of the
+    model it holds. A buffer of state names its `train.variable`; one of kind
+    input, labels or output has the `externalName` that users know it by.
+
+    ```mlir
+    device.buffer @fc1_out arena at 4096 : tensor<64x512xf32> live 3 to 18 in @micro_step {origin = "/fc1/Gemm_output_0"}
+    device.buffer @fc1_weight state at 256 : tensor<64x512xf32> {variable = @fc1.weight, origin = "fc1.weight"}
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, Device_BufferKindAttr:$kind, I64Attr:$offset,
+                       TypeAttr:$type, OptionalAttr<I64Attr>:$liveFrom, OptionalAttr<I64Attr>:$liveTo,
+                       OptionalAttr<FlatSymbolRefAttr>:$step, StrAttr:$origin,
+                       OptionalAttr<FlatSymbolRefAttr>:$variable, OptionalAttr<StrAttr>:$externalName,
+                       OptionalAttr<ElementsAttr>:$value, OptionalAttr<I64Attr>:$indexLimit);
+  let assemblyFormat = [{
+    $sym_name $kind `at` $offset `:` $type (`live` $liveFrom^ `to` $liveTo)? (`in` $step^)? attr-dict
+  }];
+  let extraClassDeclaration = [{
+    int64_t getSizeInBytes();
+  }];
+}
+
+def Device_AddressOp : Device_Op<"address", [Pure]> {
+  let summary = "where a buffer begins, plus elements";
+  let description = [{
+    ```mlir
+    %0 = device.address @qkv + 384 : !device.ptr<f32>
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$buffer, DefaultValuedAttr<I64Attr, "0">:$elements);
+  let results = (outs Device_Ptr:$result);
+  let assemblyFormat = "$buffer (`+` $elements^)? attr-dict `:` type($result)";
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+def Device_KernelOp : Device_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock, NoTerminator]> {
+  let summary = "a kernel: what one block of threads does";
+  let description = [{
+    Block arguments are the kernel's parameters, named by `argumentNames`:
+    pointers and, for random numbers, the step's scalars. The body runs once
+    for each `device.block_index` in [0, blocks), by `threads` threads. The
+    result is the same for any number of threads.
+
+    Constraints:
+    - (C1) one name per argument.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$blocks, I64Attr:$threads,
+                       StrArrayAttr:$argumentNames, DefaultValuedAttr<StrAttr, "\"\"">:$comment);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name `blocks` $blocks `threads` $threads $argumentNames attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+}
+
+class Device_KernelBodyOp<string mnemonic, list<Trait> traits = []>
+    : Device_Op<mnemonic, traits>;
+
+def Device_BlockIndexOp : Device_KernelBodyOp<"block_index", [Pure]> {
+  let summary = "index of this block of threads";
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+def Device_DelinearizeOp : Device_KernelBodyOp<"delinearize", [Pure]> {
+  let summary = "splits an index into digits, the last one fastest";
+  let description = [{
+    ```mlir
+    %b, %t = device.delinearize %i by [4, 8]   // i = b * 8 + t
+    ```
+  }];
+  let arguments = (ins Index:$index, DenseI64ArrayAttr:$sizes);
+  let results = (outs Variadic<Index>:$digits);
+  let assemblyFormat = "$index `by` $sizes attr-dict `:` type($digits)";
+}
+
+def Device_LoopOp : Device_KernelBodyOp<"loop", [SingleBlock]> {
+  let summary = "a loop of a kernel, with values combined over its turns";
+  let description = [{
+    Runs for each index in [lower, upper). The body's one argument is the
+    index; its `device.yield` has one value per combiner, and the results are
+    the combinations over all turns. The order of combination is fixed by the
+    runtime's primitives, not by the compiler.
+
+    Over lanes, the results are uniform (combined over all lanes and threads);
+    a sequential loop inside a loop over lanes combines lane by lane.
+
+    ```mlir
+    %sum = device.loop lanes %lower to %upper [sum] -> (f32) {
+    ^bb0(%i: index):
+      %v = device.load %x[%i] strides [1] offset 0 contiguous : !device.ptr<f32> -> f32
+      device.yield %v : f32
+    }
+    ```
+  }];
+  let arguments = (ins Device_LoopKindAttr:$kind, Index:$lower, Index:$upper,
+                       TypedArrayAttrBase<Device_CombinerAttr, "combiners">:$combiners);
+  let results = (outs Variadic<AnyType>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $kind $lower `to` $upper $combiners (`->` `(` type($results)^ `)`)? $body attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def Device_YieldOp : Device_KernelBodyOp<"yield", [Terminator, HasParent<"LoopOp">]> {
+  let summary = "what a turn of a loop contributes";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+}
+
+def Device_LoadOp : Device_KernelBodyOp<"load", [MemoryEffects<[MemRead]>]> {
+  let summary = "reads element `offset + sum(indices * strides)`";
+  let description = [{
+    `access` says how the lanes of the enclosing loop over lanes reach memory:
+    `uniform` (no index varies by lane), `contiguous` (the loop's index with
+    stride 1), `strided` (the loop's index with another stride) or `indirect`
+    (an index that is itself loaded per lane).
+
+    Constraints:
+    - (C1) one stride per index;
+    - (C2) the result has the pointer's element type.
+  }];
+  let arguments = (ins Device_Ptr:$pointer, Variadic<AnyTypeOf<[Index, I64]>>:$indices,
+                       DenseI64ArrayAttr:$strides, I64Attr:$offset, Device_AccessAttr:$access);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = [{
+    $pointer `[` $indices `]` `types` `(` type($indices) `)` `strides` $strides `offset` $offset $access attr-dict
+    `:` type($pointer) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Device_StoreOp : Device_KernelBodyOp<"store", [MemoryEffects<[MemWrite]>]> {
+  let summary = "writes element `offset + sum(indices * strides)`";
+  let description = [{
+    As device.load. A uniform store is done once per block.
+  }];
+  let arguments = (ins AnyType:$value, Device_Ptr:$pointer, Variadic<AnyTypeOf<[Index, I64]>>:$indices,
+                       DenseI64ArrayAttr:$strides, I64Attr:$offset, Device_AccessAttr:$access);
+  let assemblyFormat = [{
+    $value `,` $pointer `[` $indices `]` `types` `(` type($indices) `)` `strides` $strides `offset` $offset $access
+    attr-dict `:` type($value) `,` type($pointer)
+  }];
+  let hasVerifier = 1;
+}
+
+def Device_RandomOp : Device_KernelBodyOp<"random", [Pure]> {
+  let summary = "a uniform number in [0, 1): nn.random_uniform for one element";
+  let arguments = (ins Device_StepStateType:$state, I64:$element, I64Attr:$stream);
+  let results = (outs AnyFloat:$result);
+  let assemblyFormat = "$state `,` $element `stream` $stream attr-dict `:` type($result)";
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+def Device_StepOp : Device_Op<"step", [Symbol, IsolatedFromAbove, SingleBlock, NoTerminator]> {
+  let summary = "the launches and library calls of one step, in order";
+  let arguments = (ins SymbolNameAttr:$sym_name, Train_StepKindAttr:$kind);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name $kind attr-dict-with-keyword $body";
+}
+
+// An op of a step: `section` is the heading under which it is printed
+// (forward, backward, optimizer), `comment` what it computes, with the names
+// of the ONNX nodes that it comes from.
+class Device_StepOpBase<string mnemonic, dag operands> : Device_Op<mnemonic> {
+  let arguments = !con(operands, (ins DefaultValuedAttr<StrAttr, "\"\"">:$section,
+                                      DefaultValuedAttr<StrAttr, "\"\"">:$comment));
+}
+
+def Device_LaunchOp : Device_StepOpBase<"launch",
+    (ins FlatSymbolRefAttr:$kernel, Variadic<Device_Ptr>:$operands)> {
+  let summary = "runs a kernel";
+  let description = [{
+    The operands are the kernel's pointers; a last parameter for the step's
+    scalars is passed by the runtime.
+  }];
+  let assemblyFormat = "$kernel `(` $operands `)` attr-dict `:` type($operands)";
+}
+
+def Device_GemmOp : Device_StepOpBase<"gemm",
+    (ins Device_Ptr:$a, Device_Ptr:$b, Device_Ptr:$c, Optional<Device_Ptr>:$bias,
+         DenseI64ArrayAttr:$batch, I64Attr:$m, I64Attr:$n, I64Attr:$k,
+         DenseI64ArrayAttr:$aStrides, DenseI64ArrayAttr:$bStrides, DenseI64ArrayAttr:$cStrides,
+         F64Attr:$alpha, F64Attr:$beta)> {
+  let summary = "C = alpha * A B + beta * C + bias, batched";
+  let description = [{
+    Strides count elements, in the order [batch 0, batch 1, row, column]: of A
+    (m x k), B (k x n), C (m x n). A batch stride of 0 repeats A or B.
+
+    Constraints:
+    - (C1) two batch sizes, four strides per matrix.
+  }];
+  let assemblyFormat = [{
+    $a `,` $b `,` $c (`bias` $bias^)? `batch` $batch `m` $m `n` $n `k` $k `strides` $aStrides $bStrides $cStrides
+    `alpha` $alpha `beta` $beta attr-dict `:` type($a) `,` type($b) `,` type($c) (`,` type($bias)^)?
+  }];
+  let hasVerifier = 1;
+}
+
+def Device_ConvOp : Device_StepOpBase<"conv",
+    (ins Device_ConvKindAttr:$kind, Device_Ptr:$input, Device_Ptr:$weights, Device_Ptr:$output,
+         DenseI64ArrayAttr:$inputShape, DenseI64ArrayAttr:$weightShape, DenseI64ArrayAttr:$outputShape,
+         DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations, I64Attr:$groups)> {
+  let summary = "a convolution or one of its gradients";
+  let description = [{
+    `input` (NHWC), `weights` (OIHW) and `output` (NHWC) are the tensors of the
+    forward convolution; which of them is written depends on `kind`.
+  }];
+  let assemblyFormat = [{
+    $kind $input $inputShape `,` $weights $weightShape `,` $output $outputShape `strides` $strides `pads` $pads
+    `dilations` $dilations `groups` $groups attr-dict `:` type($input) `,` type($weights) `,` type($output)
+  }];
+}
+
+def Device_PoolOp : Device_StepOpBase<"pool",
+    (ins Device_PoolKindAttr:$kind, Device_Ptr:$input, Device_Ptr:$output, Optional<Device_Ptr>:$argmax,
+         DenseI64ArrayAttr:$inputShape, DenseI64ArrayAttr:$outputShape, DenseI64ArrayAttr:$kernel,
+         DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations,
+         UnitAttr:$countIncludePad)> {
+  let summary = "a pooling or its gradient";
+  let description = [{
+    `input` and `output` are the tensors of the forward pooling (or their
+    gradients): a gradient reads `output` and writes `input`.
+  }];
+  let assemblyFormat = [{
+    $kind $input $inputShape `,` $output $outputShape (`argmax` $argmax^)? `kernel` $kernel `strides` $strides
+    `pads` $pads `dilations` $dilations (`count_include_pad` $countIncludePad^)? attr-dict
+    `:` type($input) `,` type($output) (`,` type($argmax)^)?
+  }];
+}
+
+def Device_ScatterAddOp : Device_StepOpBase<"scatter_add",
+    (ins Device_Ptr:$updates, Device_Ptr:$indices, Device_Ptr:$table, I64Attr:$count, I64Attr:$rows,
+         I64Attr:$columns)> {
+  let summary = "table = 0; table[indices[i]] += updates[i] for i in [0, count)";
+  let assemblyFormat = [{
+    $updates `,` $indices `,` $table `count` $count `rows` $rows `columns` $columns attr-dict
+    `:` type($updates) `,` type($indices) `,` type($table)
+  }];
+}
+
+def Device_ReportLossOp : Device_StepOpBase<"report_loss", (ins Device_Ptr:$sum, Device_Ptr:$weight)> {
+  let summary = "adds to the step's loss and weight";
+  let assemblyFormat = "$sum `,` $weight attr-dict `:` type($sum) `,` type($weight)";
+}
+
+def Device_GradNormOp : Device_StepOpBase<"grad_norm",
+    (ins Variadic<Device_Ptr>:$gradients, DenseI64ArrayAttr:$counts)> {
+  let summary = "norm of all gradients, and from it the factor of the update";
+  let description = "`counts` are the elements of each gradient.";
+  let assemblyFormat = "$gradients `counts` $counts attr-dict `:` type($gradients)";
+}
+
+def Device_AdamWOp : Device_StepOpBase<"adamw",
+    (ins Device_Ptr:$parameter, Device_Ptr:$firstMoment, Device_Ptr:$secondMoment, Device_Ptr:$gradient,
+         I64Attr:$count, UnitAttr:$decay)> {
+  let summary = "train.adamw on `count` elements";
+  let assemblyFormat = [{
+    $parameter `,` $firstMoment `,` $secondMoment `,` $gradient `count` $count (`decay` $decay^)? attr-dict
+    `:` type($parameter) `,` type($firstMoment) `,` type($secondMoment) `,` type($gradient)
+  }];
+}
+
+def Device_SgdOp : Device_StepOpBase<"sgd",
+    (ins Device_Ptr:$parameter, Optional<Device_Ptr>:$momentum, Device_Ptr:$gradient, I64Attr:$count,
+         UnitAttr:$nesterov, UnitAttr:$decay)> {
+  let summary = "train.sgd on `count` elements";
+  let assemblyFormat = [{
+    $parameter (`momentum` $momentum^)? `,` $gradient `count` $count (`nesterov` $nesterov^)? (`decay` $decay^)?
+    attr-dict `:` type($parameter) (`,` type($momentum)^)? `,` type($gradient)
+  }];
+}
+
+def Device_CopyOp : Device_StepOpBase<"copy", (ins Device_Ptr:$source, Device_Ptr:$target, I64Attr:$count)> {
+  let summary = "target = source, `count` elements";
+  let assemblyFormat = "$source `to` $target `count` $count attr-dict `:` type($source) `,` type($target)";
+}
+
+def Device_AccumulateOp : Device_StepOpBase<"accumulate", (ins Device_Ptr:$value, Device_Ptr:$target, I64Attr:$count)> {
+  let summary = "target += value, `count` elements; target = value in the first micro-step of a step";
+  let assemblyFormat = "$value `into` $target `count` $count attr-dict `:` type($value) `,` type($target)";
+}
+
+#endif // GPUOPT_DIALECT_DEVICE_IR_DEVICEOPS_TD

@@ -1,0 +1,55 @@
+//===- TrainEnums.td - The train dialect and its enums -------*- tablegen -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_DIALECT_TRAIN_IR_TRAINENUMS_TD
+#define GPUOPT_DIALECT_TRAIN_IR_TRAINENUMS_TD
+
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpBase.td"
+
+def Train_Dialect : Dialect {
+  let name = "train";
+  let cppNamespace = "::gpuopt::train";
+  let summary = "the training step: persistent state and explicit updates";
+  let description = [{
+    State lives in `train.variable` ops. Everything else in a step is
+    a value; only `train.read` looks at state and only the update ops change
+    it, in the order in which they stand.
+
+    A program has the steps
+    - `micro`: forward and backward of one batch. Without gradient
+      accumulation it ends with the optimizer; with it, gradients are added to
+      variables of kind `gradient`;
+    - `update`: the optimizer, after the last batch (accumulation only);
+    - `evaluate`: forward and loss, no update;
+    - `forward`: the model's outputs (`--inference`).
+  }];
+  let useDefaultAttributePrinterParser = 1;
+}
+
+def Train_VariableKind : I32EnumAttr<"VariableKind", "what a variable is for", [
+    I32EnumAttrCase<"Parameter", 0, "parameter">,
+    I32EnumAttrCase<"Frozen", 1, "frozen">,
+    I32EnumAttrCase<"Buffer", 2, "buffer">,
+    I32EnumAttrCase<"Gradient", 3, "gradient">,
+    I32EnumAttrCase<"Momentum", 4, "momentum">,
+    I32EnumAttrCase<"FirstMoment", 5, "first_moment">,
+    I32EnumAttrCase<"SecondMoment", 6, "second_moment">]> {
+  let cppNamespace = "::gpuopt::train";
+  let genSpecializedAttr = 0;
+}
+def Train_VariableKindAttr : EnumAttr<Train_Dialect, Train_VariableKind, "kind">;
+
+def Train_StepKind : I32EnumAttr<"StepKind", "what a step does", [
+    I32EnumAttrCase<"Micro", 0, "micro">, I32EnumAttrCase<"Update", 1, "update">,
+    I32EnumAttrCase<"Evaluate", 2, "evaluate">, I32EnumAttrCase<"Forward", 3, "forward">]> {
+  let cppNamespace = "::gpuopt::train";
+  let genSpecializedAttr = 0;
+}
+def Train_StepKindAttr : EnumAttr<Train_Dialect, Train_StepKind, "step_kind">;
+
+#endif // GPUOPT_DIALECT_TRAIN_IR_TRAINENUMS_TD

@@ -1,0 +1,87 @@
+//===- DeviceDialect.cpp - The device dialect -------------------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace gpuopt::device;
+
+#include "gpuopt/Dialect/Device/IR/DeviceDialect.cpp.inc"
+#include "gpuopt/Dialect/Device/IR/DeviceEnums.cpp.inc"
+#define GET_TYPEDEF_CLASSES
+#include "gpuopt/Dialect/Device/IR/DeviceTypes.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "gpuopt/Dialect/Device/IR/DeviceAttributes.cpp.inc"
+#define GET_OP_CLASSES
+#include "gpuopt/Dialect/Device/IR/DeviceOps.cpp.inc"
+
+void DeviceDialect::initialize() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "gpuopt/Dialect/Device/IR/DeviceTypes.cpp.inc"
+      >();
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "gpuopt/Dialect/Device/IR/DeviceAttributes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "gpuopt/Dialect/Device/IR/DeviceOps.cpp.inc"
+      >();
+}
+
+int64_t gpuopt::device::sizeInBytes(RankedTensorType type) {
+  int64_t bits = std::max<int64_t>(type.getElementTypeBitWidth(), 8);
+  return type.getNumElements() * bits / 8;
+}
+
+int64_t BufferOp::getSizeInBytes() { return sizeInBytes(cast<RankedTensorType>(getType())); }
+
+LogicalResult KernelOp::verify() {
+  if (getArgumentNames().size() != getBody().getNumArguments()) // (C1)
+    return emitOpError("expects one name per argument, but got ")
+           << getArgumentNames().size() << " for " << getBody().getNumArguments();
+  return success();
+}
+
+LogicalResult LoopOp::verify() {
+  Block &body = getBody().front();
+  auto yield = dyn_cast_or_null<YieldOp>(body.empty() ? nullptr : &body.back());
+  if (body.getNumArguments() != 1 || !body.getArgument(0).getType().isIndex() || !yield)
+    return emitOpError("expects a body with one index argument that ends in 'device.yield'");
+  if (yield.getValues().size() != getCombiners().size() || getNumResults() != getCombiners().size())
+    return emitOpError("expects ") << getCombiners().size() << " yielded values and results, one per combiner";
+  if (yield.getValues().getTypes() != getResultTypes())
+    return emitOpError("expects results of the types that the body yields");
+  return success();
+}
+
+template <typename OpT>
+static LogicalResult verifyAccess(OpT op, Type element) {
+  if (op.getStrides().size() != op.getIndices().size()) // (C1)
+    return op.emitOpError("expects one stride per index, but got ")
+           << op.getStrides().size() << " for " << op.getIndices().size();
+  Type expected = cast<PtrType>(op.getPointer().getType()).getElement();
+  if (element != expected) // (C2)
+    return op.emitOpError("expects an element of type ") << expected << ", but got " << element;
+  return success();
+}
+
+LogicalResult LoadOp::verify() { return verifyAccess(*this, getResult().getType()); }
+LogicalResult StoreOp::verify() { return verifyAccess(*this, getValue().getType()); }
+
+LogicalResult GemmOp::verify() {
+  bool sized = getBatch().size() == 2 && getAStrides().size() == 4 && getBStrides().size() == 4 &&
+               getCStrides().size() == 4;
+  if (!sized) // (C1)
+    return emitOpError("expects two batch sizes and four strides per matrix");
+  return success();
+}
