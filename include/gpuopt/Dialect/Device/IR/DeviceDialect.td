@@ -27,6 +27,7 @@ def Device_Dialect : Dialect {
     from its index varies by lane, everything else is uniform. This maps to
     the types of the runtime's lanes.h.
   }];
+  let dependentDialects = ["::gpuopt::train::TrainDialect"];
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
 }
