@@ -241,7 +241,8 @@ void NodeOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
       names && names->size() == getNumResults())
     for (auto [result, name] :
          llvm::zip(getResults(), names->getAsValueRange<StringAttr>()))
-      setName(result, name);
+      if (!name.empty())
+        setName(result, name);
 }
 
 //===----------------------------------------------------------------------===//
