@@ -18,9 +18,10 @@ using proto::NodeProto;
 std::string gpuopt::onnx::getNodeLabel(const NodeProto &node) {
   if (!node.name().empty())
     return node.name();
-  if (node.output().empty())
-    return node.op_type();
-  return node.op_type() + "_" + node.output(0);
+  for (const std::string &output : node.output())
+    if (!output.empty())
+      return node.op_type() + "_" + output;
+  return node.op_type();
 }
 
 std::string gpuopt::onnx::describe(const NodeProto &node) {

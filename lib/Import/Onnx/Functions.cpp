@@ -31,8 +31,9 @@ using proto::ModelProto;
 using proto::NodeProto;
 
 /// Calls that call calls grow without bound in the depth of the nesting: more
-/// nodes than this are no model but an attack.
-static constexpr size_t kMaxInlinedNodes = 1 << 20;
+/// nodes or bytes than these are no model but an attack.
+static constexpr size_t kMaxInlinedNodes = 1 << 18;
+static constexpr size_t kMaxInlinedBytes = 1 << 30;
 
 std::string gpuopt::onnx::getDomainName(const std::string &domain) {
   return domain.empty() ? "ai.onnx" : domain;
@@ -43,8 +44,9 @@ Opsets gpuopt::onnx::collectOpsets(
         &imports) {
   Opsets opsets;
   for (const proto::OperatorSetIdProto &import : imports) {
-    int64_t &version = opsets[getDomainName(import.domain())];
-    version = std::max(version, import.version());
+    auto [known, isNew] =
+        opsets.try_emplace(getDomainName(import.domain()), import.version());
+    known->second = std::max(known->second, import.version());
   }
   return opsets;
 }
@@ -89,6 +91,7 @@ private:
   std::map<FunctionKey, const FunctionProto *> functions;
   std::vector<FunctionKey> callStack;
   llvm::StringSet<> valueNames;
+  size_t inlinedBytes = 0;
   NodeList list;
 };
 } // namespace
@@ -221,6 +224,11 @@ LogicalResult FunctionInliner::inlineCall(const NodeProto &call,
     if (failed(importDomain(node, function, functionOpsets)))
       return failure();
     list.owned.push_back(instantiate(node, call, function, names));
+    inlinedBytes += list.owned.back().ByteSizeLong();
+    if (list.owned.size() > kMaxInlinedNodes || inlinedBytes > kMaxInlinedBytes)
+      return reporter.error()
+             << "has functions that expand to " << list.owned.size()
+             << " nodes of " << inlinedBytes << " bytes and more";
     if (failed(append(list.owned.back())))
       return failure();
   }
