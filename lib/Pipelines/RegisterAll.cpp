@@ -9,6 +9,7 @@
 
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
+#include "gpuopt/Dialect/NN/Transforms/Passes.h"
 #include "gpuopt/Dialect/Onnx/IR/OnnxDialect.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "gpuopt/Interfaces/ElementwiseVjp.h"
@@ -28,4 +29,5 @@ void gpuopt::registerAllDialects(DialectRegistry &registry) {
 void gpuopt::registerAllPasses() {
   registerCanonicalizerPass();
   registerCSEPass();
+  nn::registerNNPasses();
 }

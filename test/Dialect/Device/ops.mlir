@@ -33,7 +33,7 @@ device.step @micro_step micro {
 // CHECK: device.buffer @y arena at 4096 : tensor<4x128xf32> live 3 to 18 in @micro_step {origin = "/fc1"}
 // CHECK-LABEL: device.kernel @fused_softmax blocks 4 threads 32 ["x", "y"]
 // CHECK: device.loop lanes %{{.*}} to %{{.*}} [#device.combiner<sum>] -> (f32)
-// CHECK: device.load %{{.*}}[%{{.*}}, %{{.*}}] types (index, index) strides [128, 1] offset 0 contiguous
+// CHECK: device.load %{{.*}}[%{{.*}}, %{{.*}}] types(index, index) strides [128, 1] offset 0 contiguous
 // CHECK-LABEL: device.step @micro_step micro
 // CHECK: device.address @y + 128 : <f32>
 // CHECK: device.launch @fused_softmax

@@ -37,3 +37,23 @@ Operation *NNDialect::materializeConstant(OpBuilder &builder, Attribute value, T
 
 #define GET_OP_CLASSES
 #include "gpuopt/Dialect/NN/IR/NNOps.cpp.inc"
+
+LogicalResult FusedOp::verify() {
+  Block &block = getBody().front();
+  auto yield = dyn_cast_or_null<YieldOp>(block.empty() ? nullptr : &block.back());
+  if (!yield || block.getArgumentTypes() != getInputs().getTypes() ||
+      yield.getValues().getTypes() != getResultTypes()) // (C1)
+    return emitOpError("expects a body with the operands' types as arguments that yields the results' types");
+  ReduceOp first;
+  for (ReduceOp reduce : block.getOps<ReduceOp>()) { // (C2)
+    first = first ? first : reduce;
+    bool same = reduce.getDims() == first.getDims() &&
+                cast<ShapedType>(reduce.getInput().getType()).getShape() ==
+                    cast<ShapedType>(first.getInput().getType()).getShape();
+    if (!same)
+      return reduce.emitOpError("expects the shape and dimensions of the other reductions in 'nn.fused'")
+                 .attachNote(first.getLoc())
+             << "the first one is here";
+  }
+  return success();
+}

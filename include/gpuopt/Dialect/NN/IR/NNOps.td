@@ -545,4 +545,44 @@ def NN_AvgPoolGradOp : NN_Op<"avg_pool_grad"> {
   let hasVerifier = 1;
 }
 
+//===----------------------------------------------------------------------===//
+// Fusion
+//===----------------------------------------------------------------------===//
+
+def NN_FusedOp : Op<NN_Dialect, "fused", [IsolatedFromAbove, SingleBlock, Pure]> {
+  let summary = "memory-bound work that runs as one kernel";
+  let description = [{
+    The body is elementwise ops, nn.broadcast, nn.reduce, nn.take, generators
+    and constants on the block's arguments, which are the operands. What is
+    yielded is written to memory; nothing else is. `label` says what it does.
+
+    Constraints:
+    - (C1) the arguments have the operands' types, the yield the results';
+    - (C2) all reductions have one operand shape and reduce the same
+      dimensions, and every value's shape broadcasts to the largest.
+
+    ```mlir
+    %1 = nn.fused "add_sum" %x, %y : tensor<4x16xf32>, tensor<4x16xf32> -> tensor<4x1xf32> {
+    ^bb0(%a: tensor<4x16xf32>, %b: tensor<4x16xf32>):
+      %2 = arith.addf %a, %b : tensor<4x16xf32>
+      %3 = nn.reduce sum %2 [1] : tensor<4x16xf32>
+      nn.yield %3 : tensor<4x1xf32>
+    }
+    ```
+  }];
+  let arguments = (ins StrAttr:$label, Variadic<NN_Tensor>:$inputs);
+  let results = (outs Variadic<NN_Tensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $label $inputs attr-dict `:` type($inputs) `->` type($results) $body
+  }];
+  let hasVerifier = 1;
+}
+
+def NN_YieldOp : Op<NN_Dialect, "yield", [Terminator, Pure, HasParent<"FusedOp">]> {
+  let summary = "what a fused op writes to memory";
+  let arguments = (ins Variadic<NN_Tensor>:$values);
+  let assemblyFormat = "$values attr-dict `:` type($values)";
+}
+
 #endif // GPUOPT_DIALECT_NN_IR_NNOPS_TD

@@ -1,0 +1,78 @@
+//===- Clusters.h - What will be one kernel each -*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Memory-bound work (elementwise ops, broadcasts, reductions, generators) is
+// grouped into clusters, each of which becomes one kernel. A cluster is the
+// set of values that its kernel writes to memory; everything else that they
+// need is computed again inside the kernel, from values in memory. So there
+// are two decisions:
+//
+// 1. Which values exist in memory. What a product, a convolution, a view other
+//    than a broadcast, or state reads must. Beyond these, a value that K
+//    kernels would compute from L tensors of its size each costs K * L reads
+//    when recomputed and K + L accesses when stored, so it is stored where
+//    (K - 1) * (L - 1) > 1. What is a function of one tensor alone (the
+//    derivative of an activation, the normalised input of a layer norm) is
+//    never stored.
+// 2. Which of them one kernel writes. In program order, a value joins the
+//    latest cluster that it reads from, or that reads what it reads, if their
+//    iteration spaces agree and no cycle arises.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_ANALYSIS_CLUSTERS_H
+#define GPUOPT_ANALYSIS_CLUSTERS_H
+
+#include "mlir/IR/Block.h"
+#include "mlir/IR/Operation.h"
+#include <vector>
+
+namespace gpuopt {
+
+/// Elementwise ops, reductions, generators and gathers on tensors; splat
+/// constants. Broadcasts are views and never clusters of their own.
+bool isFusible(mlir::Operation *op);
+
+/// What one kernel covers: all indices of `shape`, with reductions over `reducedDims`.
+struct IterationSpace {
+  llvm::SmallVector<int64_t> shape;
+  llvm::SmallVector<int64_t> reducedDims;
+
+  /// Reduces, but not over the innermost dimension that is not 1: partial
+  /// results differ by lane, so nothing of full shape can depend on them.
+  bool isColumnReduction() const;
+  /// `shape` with reduced dimensions 1.
+  llvm::SmallVector<int64_t> keptShape() const;
+};
+
+/// One kernel: the values that it writes to memory, in program order.
+struct Cluster {
+  IterationSpace space;
+  llvm::SmallVector<mlir::Value> outputs;
+};
+
+/// A step of the program after clustering: an op that stays as it is, or a
+/// cluster (`op` null).
+struct ProgramUnit {
+  mlir::Operation *op = nullptr;
+  unsigned cluster = 0;
+};
+
+struct Clustering {
+  std::vector<Cluster> clusters;
+  /// Ops that are not fusible and no views, and the clusters, in an order that
+  /// respects all dependences. View ops go with whoever reads them.
+  std::vector<ProgramUnit> order;
+  /// Where in memory every stored value of a cluster is written.
+  llvm::DenseMap<mlir::Value, unsigned> clusterOf;
+};
+
+Clustering findClusters(mlir::Block &block);
+
+} // namespace gpuopt
+
+#endif // GPUOPT_ANALYSIS_CLUSTERS_H

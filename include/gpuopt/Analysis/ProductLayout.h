@@ -1,0 +1,47 @@
+//===- ProductLayout.h - Contractions as batched matrix products -*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_ANALYSIS_PRODUCTLAYOUT_H
+#define GPUOPT_ANALYSIS_PRODUCTLAYOUT_H
+
+#include "gpuopt/Analysis/StridedView.h"
+#include "gpuopt/Dialect/NN/IR/NNDialect.h"
+#include <array>
+#include <string>
+
+namespace gpuopt {
+
+/// Letters by where they stand: in both operands and the result (batch), in
+/// the left operand and the result (rows), in the right one and the result
+/// (columns), in both operands alone (inner). Each in the result's order, the
+/// inner ones in the left operand's.
+struct ProductLetters {
+  std::string batch, rows, columns, inner;
+};
+ProductLetters classifyLetters(nn::ContractOp op);
+
+/// C[b0,b1,i,j] = sum over k of A[b0,b1,i,k] * B[b0,b1,k,j] on memory as it
+/// lies. Strides count elements, in the order [batch 0, batch 1, row, column]
+/// of each matrix.
+struct ProductLayout {
+  std::array<int64_t, 2> batch{1, 1};
+  int64_t m = 1, n = 1, k = 1;
+  std::array<int64_t, 4> a{}, b{}, c{};
+  StridedView lhs, rhs;
+  /// Where the result lies: its own dense memory unless told.
+  StridedView result;
+};
+
+/// The layout, or nothing where letters do not merge into at most two batch
+/// dimensions and one each of rows, columns and inner, or where a matrix has
+/// no dimension of stride 1. `destination` is where the result is to be
+/// written, its own dense memory unless given.
+std::optional<ProductLayout> productLayout(nn::ContractOp op, std::optional<StridedView> destination = std::nullopt);
+
+} // namespace gpuopt
+
+#endif // GPUOPT_ANALYSIS_PRODUCTLAYOUT_H

@@ -1,0 +1,88 @@
+//===- Passes.td - Passes on the nn dialect -*- tablegen -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_DIALECT_NN_TRANSFORMS_PASSES_TD
+#define GPUOPT_DIALECT_NN_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def AbsorbLayouts : Pass<"nn-absorb-layouts"> {
+  let summary = "Makes transposes and reshapes part of the work around them";
+  let description = [{
+    Transposes next to a contraction become orders of its letters; reshapes
+    that merge dimensions sink through contractions, elementwise work,
+    broadcasts and reductions, so that everything between two of them shares
+    one iteration space; sums of padded tensors that tile their result become
+    concatenations; pads become concatenations with constants.
+
+    ```mlir
+    %0 = nn.reshape %x : tensor<4x8x16xf32> to tensor<32x16xf32>
+    %1 = nn.contract "ik,jk->ij" %0, %w : tensor<32x16xf32>, tensor<64x16xf32>
+    // becomes
+    %1 = nn.contract "abk,jk->abj" %x, %w : tensor<4x8x16xf32>, tensor<64x16xf32>
+    %2 = nn.reshape %1 : tensor<4x8x64xf32> to tensor<32x64xf32>
+    ```
+  }];
+  let dependentDialects = ["::gpuopt::nn::NNDialect"];
+}
+
+def SplitReductions : Pass<"nn-split-reductions"> {
+  let summary = "Splits large reductions into parts that run side by side";
+  let description = [{
+    A reduction over the first and further dimensions becomes one over the
+    further dimensions, followed by one over the first: the blocks of the first
+    kernel share the work. The order of summation does not depend on the
+    machine.
+
+    ```mlir
+    %0 = nn.reduce sum %x [0, 1] : tensor<64x1024x768xf32>
+    // becomes
+    %1 = nn.reduce sum %x [1] : tensor<64x1024x768xf32>
+    %0 = nn.reduce sum %1 [0] : tensor<64x1x768xf32>
+    ```
+  }];
+  let options = [Option<"minimumElements", "minimum-elements", "int64_t", "16384",
+                        "reductions of fewer elements stay whole">];
+  let dependentDialects = ["::gpuopt::nn::NNDialect"];
+}
+
+def FormClusters : Pass<"nn-form-clusters"> {
+  let summary = "Groups memory-bound work into what will be one kernel each";
+  let description = [{
+    Decides which values exist in memory, and which are recomputed inside the
+    kernel that reads them; then gathers every kernel's work in one `nn.fused`
+    (Analysis/Clusters.h has the rules). Afterwards no elementwise op,
+    reduction or generator is left outside of one.
+
+    ```mlir
+    %0 = arith.addf %x, %y : tensor<4x16xf32>
+    %1 = nn.reduce sum %0 [1] : tensor<4x16xf32>
+    // becomes
+    %1 = nn.fused "add_sum" %x, %y : ... {
+    ^bb0(%a: tensor<4x16xf32>, %b: tensor<4x16xf32>):
+      %2 = arith.addf %a, %b : tensor<4x16xf32>
+      %3 = nn.reduce sum %2 [1] : tensor<4x16xf32>
+      nn.yield %3 : tensor<4x1xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::gpuopt::nn::NNDialect"];
+  let statistics = [Statistic<"clusterCount", "clusters", "Number of clusters formed">];
+}
+
+def MaterializeViews : Pass<"nn-materialize-views"> {
+  let summary = "Copies where a layout cannot be read as it lies";
+  let description = [{
+    Inserts `nn.fused` copies so that afterwards: every reshape is a view of
+    its operand's memory; products can read their operands by strides; library
+    calls and updates of state read dense tensors; each operand of a
+    concatenation is written by an op that can write into the result.
+  }];
+  let dependentDialects = ["::gpuopt::nn::NNDialect"];
+}
+
+#endif // GPUOPT_DIALECT_NN_TRANSFORMS_PASSES_TD

@@ -1,0 +1,440 @@
+//===- Clusters.cpp - What will be one kernel each --------------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Analysis/Clusters.h"
+
+#include "gpuopt/Analysis/StridedView.h"
+#include "gpuopt/Dialect/NN/IR/NNDialect.h"
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallSet.h"
+#include <queue>
+
+using namespace mlir;
+using namespace gpuopt;
+
+static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+static int64_t elementsOf(Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); }
+
+bool gpuopt::isFusible(Operation *op) {
+  if (!op || op->getNumResults() != 1 || !isa<RankedTensorType>(op->getResult(0).getType()))
+    return false;
+  if (isa<nn::ReduceOp, nn::IotaOp, nn::RandomUniformOp, nn::TakeOp>(op))
+    return true;
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    return isa<SplatElementsAttr>(constant.getValue());
+  return OpTrait::hasElementwiseMappableTraits(op);
+}
+
+bool IterationSpace::isColumnReduction() const {
+  if (reducedDims.empty())
+    return false;
+  for (int64_t dim = shape.size() - 1; dim >= 0; --dim)
+    if (shape[dim] != 1)
+      return !llvm::is_contained(reducedDims, dim);
+  return false;
+}
+
+SmallVector<int64_t> IterationSpace::keptShape() const {
+  SmallVector<int64_t> kept(shape);
+  for (int64_t dim : reducedDims)
+    kept[dim] = 1;
+  return kept;
+}
+
+static IterationSpace spaceOf(Value value) {
+  if (auto reduce = value.getDefiningOp<nn::ReduceOp>())
+    return {llvm::to_vector(shapeOf(reduce.getInput())), llvm::to_vector(reduce.getDims())};
+  return {llvm::to_vector(shapeOf(value)), {}};
+}
+
+/// Through broadcasts, which kernels do on the fly.
+static Value skipBroadcasts(Value value) {
+  while (auto broadcast = value.getDefiningOp<nn::BroadcastOp>())
+    value = broadcast.getInput();
+  return value;
+}
+
+/// The value whose memory a chain of views reads.
+static Value skipViews(Value value) {
+  while (isViewOp(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value;
+}
+
+static bool isConstant(Value value) { return value.getDefiningOp<arith::ConstantOp>() != nullptr; }
+
+namespace {
+
+/// Kernels keep their parameters readable, and below what a launch can pass.
+constexpr unsigned kMaxReads = 24;
+/// More ops than this between memory and a value are not done twice.
+constexpr unsigned kMaxChain = 48;
+
+//===----------------------------------------------------------------------===//
+// Decision 1: which values are stored
+//===----------------------------------------------------------------------===//
+
+class StorageDecision {
+public:
+  explicit StorageDecision(Block &block) : block(block) {}
+
+  /// In program order: results of fusible ops that kernels write.
+  llvm::SetVector<Value> run() {
+    collectRequired();
+    numberDepths();
+    collectReaders();
+    for (Operation &op : block)
+      if (isFusible(&op) && !isConstant(op.getResult(0)))
+        decide(op.getResult(0));
+    llvm::SetVector<Value> ordered;
+    for (Operation &op : block)
+      if (isFusible(&op) && stored.contains(op.getResult(0)))
+        ordered.insert(op.getResult(0));
+    return ordered;
+  }
+
+private:
+  /// A kernel as far as it is known before clusters are: how many products
+  /// deep it lies, its shape, and whether it reduces columns.
+  using Reader = std::tuple<unsigned, SmallVector<int64_t>, bool>;
+
+  void require(Value value) {
+    value = skipViews(value);
+    if (isFusible(value.getDefiningOp()))
+      stored.insert(value);
+  }
+
+  void collectRequired() {
+    for (Operation &op : block) {
+      if (isViewOp(&op))
+        continue;
+      for (Value operand : op.getOperands()) {
+        bool onTheFly = isFusible(&op) && !isa<nn::TakeOp>(op);
+        Value source = onTheFly ? skipBroadcasts(operand) : operand;
+        if (!onTheFly || isViewOp(source.getDefiningOp()))
+          require(source);
+      }
+      if (isa<nn::ReduceOp>(op))
+        stored.insert(op.getResult(0));
+    }
+  }
+
+  void numberDepths() {
+    for (Operation &op : block) {
+      unsigned deepest = 0;
+      for (Value operand : op.getOperands())
+        if (Operation *producer = operand.getDefiningOp())
+          deepest = std::max(deepest, depth[producer]);
+      depth[&op] = deepest + (!isFusible(&op) && !isViewOp(&op));
+    }
+  }
+
+  /// Which kernels would read each value, were only what must be stored.
+  void collectReaders() {
+    for (Operation &op : llvm::reverse(block)) {
+      if (!isFusible(&op))
+        continue;
+      Value value = op.getResult(0);
+      llvm::SetVector<unsigned> &own = readers[value];
+      if (stored.contains(value)) {
+        IterationSpace space = spaceOf(value);
+        Reader reader{depth[&op], space.shape, space.isColumnReduction()};
+        own.clear();
+        own.insert(readerNumbers.try_emplace(reader, readerNumbers.size()).first->second);
+      }
+      SmallVector<unsigned> all(own.begin(), own.end());
+      for (Value operand : op.getOperands())
+        readers[skipBroadcasts(operand)].insert(all.begin(), all.end());
+    }
+  }
+
+  void decide(Value value) {
+    Operation *op = value.getDefiningOp();
+    llvm::SetVector<Value> &read = leaves[value];
+    unsigned &length = chain[value];
+    length = 1;
+    for (Value operand : op->getOperands()) {
+      Value source = skipBroadcasts(operand);
+      bool isLeaf = stored.contains(source) || !isFusible(source.getDefiningOp());
+      if (!isLeaf)
+        length += chain[source];
+      if (isConstant(source) || elementsOf(source) * 4 < elementsOf(value))
+        continue;
+      if (isLeaf)
+        read.insert(source);
+      else
+        read.insert(leaves[source].begin(), leaves[source].end());
+    }
+    if (stored.contains(value))
+      return;
+    size_t kernels = readers[value].size();
+    bool costly = kernels >= 2 && ((kernels - 1) * (read.size() - (read.empty() ? 0 : 1)) > 1 || length > kMaxChain);
+    if (costly || feedsWideBroadcast(value))
+      stored.insert(value);
+  }
+
+  /// A vector that varies along the lanes and is repeated many times is
+  /// computed once.
+  bool feedsWideBroadcast(Value value) {
+    ArrayRef<int64_t> shape = shapeOf(value);
+    if (isa<nn::IotaOp, nn::RandomUniformOp>(value.getDefiningOp()) || shape.empty() || shape.back() == 1)
+      return false;
+    return llvm::any_of(value.getUsers(), [&](Operation *user) {
+      return isa<nn::BroadcastOp>(user) && elementsOf(user->getResult(0)) >= 8 * elementsOf(value);
+    });
+  }
+
+  Block &block;
+  llvm::DenseSet<Value> stored;
+  llvm::DenseMap<Operation *, unsigned> depth;
+  std::map<Reader, unsigned> readerNumbers;
+  llvm::DenseMap<Value, llvm::SetVector<unsigned>> readers;
+  llvm::DenseMap<Value, llvm::SetVector<Value>> leaves;
+  llvm::DenseMap<Value, unsigned> chain;
+};
+
+//===----------------------------------------------------------------------===//
+// Decision 2: which values one kernel writes
+//===----------------------------------------------------------------------===//
+
+class Grouping {
+public:
+  Grouping(Block &block, const llvm::SetVector<Value> &stored) : block(block), stored(stored) {
+    for (auto [index, op] : llvm::enumerate(block))
+      position[&op] = index;
+  }
+
+  Clustering run() {
+    for (Operation &op : block) {
+      if (isViewOp(&op))
+        continue;
+      if (!isFusible(&op))
+        addOp(&op);
+      else if (stored.contains(op.getResult(0)))
+        addValue(op.getResult(0));
+    }
+    orderUnits();
+    return std::move(result);
+  }
+
+private:
+  /// A node of the graph that must stay free of cycles.
+  struct Unit {
+    Operation *op = nullptr;
+    unsigned cluster = 0;
+    unsigned first = 0, last = 0; ///< Positions of its first and last op.
+    llvm::SetVector<unsigned> reads; ///< Units that it depends on.
+    llvm::SetVector<Value> memory;   ///< Values in memory that it reads.
+  };
+
+  void addOp(Operation *op) {
+    Unit unit;
+    unit.op = op;
+    unit.first = unit.last = position[op];
+    for (Value operand : op->getOperands())
+      readMemory(unit, skipViews(operand));
+    // Ops with effects keep their order.
+    if (!isMemoryEffectFree(op)) {
+      if (lastEffect)
+        unit.reads.insert(*lastEffect);
+      lastEffect = units.size();
+      orderAfterReaders(op, unit);
+    }
+    noteVariable(op);
+    unitOf[op] = units.size();
+    units.push_back(std::move(unit));
+  }
+
+  void noteVariable(Operation *op) {
+    if (auto read = dyn_cast<train::ReadOp>(op))
+      variableOf[read.getResult()] = read.getVariableAttr();
+  }
+
+  /// An op that changes a variable comes after all that read its old value.
+  void orderAfterReaders(Operation *op, Unit &unit) {
+    if (isa<train::ReadOp>(op))
+      return;
+    for (NamedAttribute attribute : op->getAttrs())
+      if (auto name = dyn_cast<FlatSymbolRefAttr>(attribute.getValue()))
+        for (unsigned index = 0; index < units.size(); ++index)
+          for (Value value : units[index].memory)
+            if (variableOf.lookup(value) == name)
+              unit.reads.insert(index);
+  }
+
+  void readMemory(Unit &unit, Value value) {
+    unit.memory.insert(value);
+    if (Operation *producer = value.getDefiningOp()) {
+      auto found = result.clusterOf.find(value);
+      if (found != result.clusterOf.end())
+        unit.reads.insert(unitOfCluster[found->second]);
+      else if (auto other = unitOf.find(producer); other != unitOf.end())
+        unit.reads.insert(other->second);
+    }
+  }
+
+  /// Everything in memory that computing `value` reads.
+  void collectReads(Value value, Unit &unit, llvm::DenseSet<Value> &seen) {
+    for (Value operand : value.getDefiningOp()->getOperands()) {
+      Value source = skipBroadcasts(operand);
+      if (isFusible(source.getDefiningOp()) && isConstant(source))
+        continue; // a number in the kernel's text
+      if (isFusible(source.getDefiningOp()) && !stored.contains(source)) {
+        if (seen.insert(source).second)
+          collectReads(source, unit, seen);
+      } else {
+        readMemory(unit, skipViews(source));
+      }
+    }
+  }
+
+  void addValue(Value value) {
+    Unit unit;
+    llvm::DenseSet<Value> seen;
+    collectReads(value, unit, seen);
+    unit.first = unit.last = position[value.getDefiningOp()];
+    IterationSpace space = spaceOf(value);
+    if (std::optional<unsigned> home = findHome(unit, space)) {
+      join(*home, value, unit, space);
+      return;
+    }
+    unit.cluster = result.clusters.size();
+    result.clusters.push_back({space, {value}});
+    result.clusterOf[value] = unit.cluster;
+    unitOfCluster.push_back(units.size());
+    noteReaders(units.size(), unit);
+    units.push_back(std::move(unit));
+  }
+
+  void noteReaders(unsigned index, const Unit &unit) {
+    for (Value value : unit.memory)
+      if (!isSmall(value))
+        readersOf[value].insert(index);
+  }
+  static bool isSmall(Value value) { return elementsOf(value) < 64; }
+
+  /// The latest cluster that a new value can join.
+  std::optional<unsigned> findHome(const Unit &unit, const IterationSpace &space) {
+    llvm::SmallSet<unsigned, 8, std::greater<unsigned>> candidates;
+    for (unsigned producer : unit.reads)
+      if (!units[producer].op)
+        candidates.insert(producer);
+    for (Value value : unit.memory)
+      if (auto found = readersOf.find(value); found != readersOf.end())
+        candidates.insert(found->second.begin(), found->second.end());
+    for (unsigned candidate : candidates)
+      if (canJoin(candidate, unit, space))
+        return candidate;
+    return std::nullopt;
+  }
+
+  bool canJoin(unsigned candidate, const Unit &unit, const IterationSpace &space) {
+    const Unit &home = units[candidate];
+    std::optional<IterationSpace> joint = jointSpace(result.clusters[home.cluster].space, space);
+    if (!joint)
+      return false;
+    bool dependsDirectly = unit.reads.contains(candidate);
+    if (joint->isColumnReduction() && (dependsDirectly || space.reducedDims.empty() ||
+                                       result.clusters[home.cluster].space.reducedDims.empty()))
+      return false;
+    llvm::SetVector<Value> memory = home.memory;
+    memory.insert(unit.memory.begin(), unit.memory.end());
+    if (memory.size() > kMaxReads)
+      return false;
+    return llvm::none_of(unit.reads, [&](unsigned other) {
+      return other != candidate && dependsOn(other, candidate);
+    });
+  }
+
+  /// The space in which two kernels could be one.
+  static std::optional<IterationSpace> jointSpace(const IterationSpace &a, const IterationSpace &b) {
+    if (a.shape == b.shape) {
+      if (a.reducedDims.empty() || b.reducedDims.empty() || a.reducedDims == b.reducedDims)
+        return a.reducedDims.empty() ? b : a;
+      return std::nullopt;
+    }
+    if (b.reducedDims.empty() && !a.reducedDims.empty() && a.keptShape() == b.shape)
+      return a;
+    if (a.reducedDims.empty() && !b.reducedDims.empty() && b.keptShape() == a.shape)
+      return b;
+    return std::nullopt;
+  }
+
+  bool dependsOn(unsigned from, unsigned target) {
+    SmallVector<unsigned> stack{from};
+    llvm::DenseSet<unsigned> seen{from};
+    while (!stack.empty()) {
+      unsigned unit = stack.pop_back_val();
+      if (unit == target)
+        return true;
+      if (units[unit].last < units[target].first)
+        continue; // all that it reads is earlier still
+      for (unsigned next : units[unit].reads)
+        if (seen.insert(next).second)
+          stack.push_back(next);
+    }
+    return false;
+  }
+
+  void join(unsigned home, Value value, const Unit &unit, const IterationSpace &space) {
+    Unit &target = units[home];
+    Cluster &cluster = result.clusters[target.cluster];
+    cluster.space = *jointSpace(cluster.space, space);
+    cluster.outputs.push_back(value);
+    result.clusterOf[value] = target.cluster;
+    target.last = std::max(target.last, unit.last);
+    target.memory.insert(unit.memory.begin(), unit.memory.end());
+    for (unsigned read : unit.reads)
+      if (read != home)
+        target.reads.insert(read);
+    noteReaders(home, unit);
+  }
+
+  /// Topological order, as near to the program's as can be.
+  void orderUnits() {
+    std::vector<unsigned> waiting(units.size(), 0);
+    std::vector<SmallVector<unsigned>> readersOfUnit(units.size());
+    using Entry = std::pair<unsigned, unsigned>; // first position, unit
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> ready;
+    for (auto [index, unit] : llvm::enumerate(units)) {
+      waiting[index] = unit.reads.size();
+      for (unsigned read : unit.reads)
+        readersOfUnit[read].push_back(index);
+      if (unit.reads.empty())
+        ready.push({unit.first, index});
+    }
+    while (!ready.empty()) {
+      unsigned index = ready.top().second;
+      ready.pop();
+      result.order.push_back({units[index].op, units[index].cluster});
+      for (unsigned reader : readersOfUnit[index])
+        if (--waiting[reader] == 0)
+          ready.push({units[reader].first, reader});
+    }
+    assert(result.order.size() == units.size() && "clusters form a cycle");
+  }
+
+  Block &block;
+  const llvm::SetVector<Value> &stored;
+  Clustering result;
+  std::vector<Unit> units;
+  std::vector<unsigned> unitOfCluster;
+  std::optional<unsigned> lastEffect;
+  llvm::DenseMap<Operation *, unsigned> position, unitOf;
+  llvm::DenseMap<Value, llvm::SetVector<unsigned>> readersOf;
+  llvm::DenseMap<Value, FlatSymbolRefAttr> variableOf;
+};
+
+} // namespace
+
+Clustering gpuopt::findClusters(Block &block) {
+  llvm::SetVector<Value> stored = StorageDecision(block).run();
+  return Grouping(block, stored).run();
+}

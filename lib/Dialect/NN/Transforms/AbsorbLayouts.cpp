@@ -1,0 +1,89 @@
+//===- AbsorbLayouts.cpp - Makes transposes and reshapes part of the work ---===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LayoutPatterns.h"
+#include "gpuopt/Dialect/NN/IR/TensorBuilder.h"
+#include "gpuopt/Dialect/NN/Transforms/Passes.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace gpuopt::nn {
+#define GEN_PASS_DEF_ABSORBLAYOUTS
+#include "gpuopt/Dialect/NN/Transforms/Passes.h.inc"
+} // namespace gpuopt::nn
+
+using namespace mlir;
+using namespace gpuopt::nn;
+
+static std::string specOf(StringRef lhs, StringRef rhs, StringRef result) {
+  return (lhs + "," + rhs + "->" + result).str();
+}
+
+namespace {
+
+/// contract(transpose(x), y): the letters of x in x's order.
+struct AbsorbOperandTranspose : OpRewritePattern<ContractOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ContractOp op, PatternRewriter &rewriter) const override {
+    std::string lhs = op.getLhsLetters().str(), rhs = op.getRhsLetters().str();
+    Value a = absorb(op.getLhs(), lhs), b = absorb(op.getRhs(), rhs);
+    if (a == op.getLhs() && b == op.getRhs())
+      return failure();
+    rewriter.replaceOpWithNewOp<ContractOp>(op, specOf(lhs, rhs, op.getResultLetters()), a, b);
+    return success();
+  }
+
+  static Value absorb(Value operand, std::string &letters) {
+    auto transpose = operand.getDefiningOp<TransposeOp>();
+    if (!transpose)
+      return operand;
+    std::string source = letters;
+    for (auto [index, dim] : llvm::enumerate(transpose.getPermutation()))
+      source[dim] = letters[index];
+    letters = source;
+    return transpose.getInput();
+  }
+};
+
+/// transpose(contract(x, y)): the letters of the result in its order.
+struct AbsorbResultTranspose : OpRewritePattern<TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
+    auto contract = op.getInput().getDefiningOp<ContractOp>();
+    if (!contract || !contract->hasOneUse())
+      return failure();
+    std::string result;
+    for (int64_t dim : op.getPermutation())
+      result += contract.getResultLetters()[dim];
+    rewriter.replaceOpWithNewOp<ContractOp>(
+        op, specOf(contract.getLhsLetters(), contract.getRhsLetters(), result), contract.getLhs(), contract.getRhs());
+    return success();
+  }
+};
+
+class AbsorbLayouts : public gpuopt::nn::impl::AbsorbLayoutsBase<AbsorbLayouts> {
+  void runOnOperation() override {
+    using Populate = void (*)(RewritePatternSet &);
+    auto apply = [&](ArrayRef<Populate> all) {
+      RewritePatternSet patterns(&getContext());
+      for (Populate populate : all)
+        populate(patterns);
+      return applyPatternsGreedily(getOperation(), std::move(patterns));
+    };
+    // Pads are joined before what is left of them is spelled out.
+    if (failed(apply({populateAbsorbTransposes, populateSinkReshapes, populateJoinPads})) ||
+        failed(apply({populatePadsToConcats})))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+
+void gpuopt::nn::populateAbsorbTransposes(RewritePatternSet &patterns) {
+  patterns.add<AbsorbOperandTranspose, AbsorbResultTranspose>(patterns.getContext());
+}

@@ -1,0 +1,193 @@
+//===- FormClusters.cpp - Gathers every kernel's work in one op -------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Analysis/Clusters decides; this pass rewrites. It assumes that composites
+// are decomposed. Afterwards, within a step, elementwise ops, reductions and
+// generators stand inside nn.fused ops alone, and a value computed in several
+// of them is computed in each.
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Analysis/Clusters.h"
+#include "gpuopt/Analysis/StridedView.h"
+#include "gpuopt/Dialect/NN/Transforms/Passes.h"
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace gpuopt::nn {
+#define GEN_PASS_DEF_FORMCLUSTERS
+#include "gpuopt/Dialect/NN/Transforms/Passes.h.inc"
+} // namespace gpuopt::nn
+
+using namespace mlir;
+using namespace gpuopt;
+using namespace gpuopt::nn;
+
+namespace {
+
+/// Builds one nn.fused from the values that it writes.
+class ClusterBuilder {
+public:
+  ClusterBuilder(const Clustering &clustering, unsigned index) : clustering(clustering), index(index) {}
+
+  FusedOp build(OpBuilder &builder, ArrayRef<Value> outputs) {
+    Location loc = builder.getFusedLoc(llvm::map_to_vector(outputs, [](Value value) { return value.getLoc(); }));
+    Block body;
+    OpBuilder inside = OpBuilder::atBlockEnd(&body);
+    SmallVector<Value> yielded;
+    for (Value output : outputs)
+      yielded.push_back(clone(inside, body, output));
+    YieldOp::create(inside, loc, yielded);
+    auto fused = FusedOp::create(builder, loc, ValueRange(outputs).getTypes(), label(body), reads.getArrayRef());
+    fused.getBody().push_back(new Block());
+    Block &target = fused.getBody().front();
+    for (BlockArgument argument : body.getArguments()) {
+      BlockArgument copy = target.addArgument(argument.getType(), argument.getLoc());
+      argument.replaceAllUsesWith(copy);
+    }
+    target.getOperations().splice(target.end(), body.getOperations());
+    return fused;
+  }
+
+private:
+  /// The value inside the body: computed there, or an argument.
+  Value clone(OpBuilder &inside, Block &body, Value value) {
+    if (Value known = mapping.lookupOrNull(value))
+      return known;
+    Operation *op = value.getDefiningOp();
+    auto home = clustering.clusterOf.find(value);
+    bool computedHere = isFusible(op) && (home == clustering.clusterOf.end() || home->second == index ||
+                                          isa<arith::ConstantOp>(op));
+    if (auto broadcast = dyn_cast_or_null<BroadcastOp>(op))
+      computedHere = true;
+    if (!computedHere) {
+      reads.insert(value);
+      Value argument = body.addArgument(value.getType(), value.getLoc());
+      mapping.map(value, argument);
+      return argument;
+    }
+    for (Value operand : op->getOperands())
+      clone(inside, body, operand);
+    return inside.clone(*op, mapping)->getResult(0);
+  }
+
+  /// What the work is, from the ops of the body that say most.
+  static std::string label(Block &body) {
+    llvm::SetVector<StringRef> names;
+    for (Operation &op : body) {
+      if (auto tag = op.getAttrOfType<StringAttr>("nn.from"))
+        names.insert(tag.getValue());
+      else if (auto reduce = dyn_cast<ReduceOp>(op))
+        names.insert(stringifyReductionKind(reduce.getKind()));
+      else if (!isa<BroadcastOp, YieldOp, arith::ConstantOp>(op))
+        names.insert(shortName(op.getName().stripDialect()));
+    }
+    if (names.empty())
+      return "copy";
+    constexpr size_t kMostWords = 4;
+    return llvm::join(ArrayRef(names.getArrayRef()).take_front(kMostWords), "_");
+  }
+  static StringRef shortName(StringRef mnemonic) {
+    return llvm::StringSwitch<StringRef>(mnemonic)
+        .Case("addf", "add").Case("subf", "sub").Case("mulf", "mul").Case("divf", "div").Case("negf", "neg")
+        .Case("maximumf", "max").Case("minimumf", "min").Cases({"cmpf", "cmpi"}, "compare")
+        .Cases({"extf", "truncf", "sitofp", "uitofp", "fptosi", "extui", "extsi", "trunci"}, "cast")
+        .Case("random_uniform", "random").Default(mnemonic);
+  }
+
+  const Clustering &clustering;
+  unsigned index;
+  IRMapping mapping;
+  llvm::SetVector<Value> reads;
+};
+
+class FormClusters : public nn::impl::FormClustersBase<FormClusters> {
+  void runOnOperation() override {
+    getOperation()->walk([&](train::StepOp step) { formClusters(step.getBody().front()); });
+  }
+
+  void formClusters(Block &block) {
+    Clustering clustering = findClusters(block);
+    placed.clear();
+    Operation *end = &*block.getOperations().insert(block.end(), makeMarker(block));
+    for (const ProgramUnit &unit : clustering.order) {
+      OpBuilder builder(end);
+      if (unit.op)
+        moveWithViews(unit.op, end);
+      else
+        emitCluster(builder, clustering, unit.cluster, end);
+    }
+    end->erase();
+    eraseUnused(block);
+  }
+
+  /// Stands at the end of what is in its final order.
+  static Operation *makeMarker(Block &block) {
+    OpBuilder builder(block.getParentOp()->getContext());
+    return arith::ConstantOp::create(builder, builder.getUnknownLoc(), builder.getIndexAttr(0));
+  }
+
+  /// Values that something outside of the cluster reads.
+  static SmallVector<Value> outputsOf(const Clustering &clustering, unsigned index) {
+    SmallVector<Value> outputs;
+    for (Value value : clustering.clusters[index].outputs)
+      if (isReadOutside(value, clustering, index))
+        outputs.push_back(value);
+    return outputs;
+  }
+
+  static bool isReadOutside(Value value, const Clustering &clustering, unsigned index) {
+    SmallVector<Value> stack{value};
+    llvm::DenseSet<Value> seen{value};
+    while (!stack.empty()) {
+      for (Operation *user : stack.pop_back_val().getUsers()) {
+        bool stored = user->getNumResults() == 1 && clustering.clusterOf.contains(user->getResult(0));
+        bool onTheFly = isa<BroadcastOp>(user) || (isFusible(user) && !stored);
+        if (!onTheFly && (!stored || clustering.clusterOf.lookup(user->getResult(0)) != index))
+          return true;
+        if (onTheFly && seen.insert(user->getResult(0)).second)
+          stack.push_back(user->getResult(0));
+      }
+    }
+    return false;
+  }
+
+  void emitCluster(OpBuilder &builder, const Clustering &clustering, unsigned index, Operation *end) {
+    SmallVector<Value> outputs = outputsOf(clustering, index);
+    if (outputs.empty())
+      return;
+    FusedOp fused = ClusterBuilder(clustering, index).build(builder, outputs);
+    for (Value input : fused.getInputs())
+      if (Operation *producer = input.getDefiningOp(); isViewOp(producer))
+        moveWithViews(producer, fused);
+    for (auto [output, result] : llvm::zip(outputs, fused.getResults()))
+      output.replaceUsesWithIf(result, [&](OpOperand &use) { return use.getOwner() != fused; });
+    ++clusterCount;
+  }
+
+  /// Moves an op to `before`, and the views that it reads along with it.
+  void moveWithViews(Operation *op, Operation *before) {
+    if (!placed.insert(op).second)
+      return;
+    for (Value operand : op->getOperands())
+      if (Operation *producer = operand.getDefiningOp(); isViewOp(producer))
+        moveWithViews(producer, before);
+    op->moveBefore(before);
+  }
+
+  llvm::DenseSet<Operation *> placed;
+
+  static void eraseUnused(Block &block) {
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (op.use_empty() && isMemoryEffectFree(&op))
+        op.erase();
+  }
+};
+
+} // namespace

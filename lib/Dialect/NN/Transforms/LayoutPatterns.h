@@ -1,0 +1,26 @@
+//===- LayoutPatterns.h - Patterns of nn-absorb-layouts -*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_LIB_DIALECT_NN_TRANSFORMS_LAYOUTPATTERNS_H
+#define GPUOPT_LIB_DIALECT_NN_TRANSFORMS_LAYOUTPATTERNS_H
+
+#include "mlir/IR/PatternMatch.h"
+
+namespace gpuopt::nn {
+
+/// Transposes beside contractions become orders of letters.
+void populateAbsorbTransposes(mlir::RewritePatternSet &patterns);
+/// Reshapes that merge dimensions move behind the work that reads them.
+void populateSinkReshapes(mlir::RewritePatternSet &patterns);
+/// Sums of padded tensors become concatenations.
+void populateJoinPads(mlir::RewritePatternSet &patterns);
+/// The pads that remain become concatenations with constants.
+void populatePadsToConcats(mlir::RewritePatternSet &patterns);
+
+} // namespace gpuopt::nn
+
+#endif // GPUOPT_LIB_DIALECT_NN_TRANSFORMS_LAYOUTPATTERNS_H

@@ -1,0 +1,126 @@
+//===- MaterializeViews.cpp - Copies where a layout cannot be read ----------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Runs after clusters are formed: what remains outside of nn.fused are views
+// and ops that call libraries or change state. Analysis/StridedView and
+// Analysis/ProductLayout say what can be read as it lies.
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Analysis/ProductLayout.h"
+#include "gpuopt/Analysis/StridedView.h"
+#include "gpuopt/Dialect/NN/Transforms/Passes.h"
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "mlir/IR/Builders.h"
+
+namespace gpuopt::nn {
+#define GEN_PASS_DEF_MATERIALIZEVIEWS
+#include "gpuopt/Dialect/NN/Transforms/Passes.h.inc"
+} // namespace gpuopt::nn
+
+using namespace mlir;
+using namespace gpuopt;
+using namespace gpuopt::nn;
+
+namespace {
+
+/// A kernel that copies `value` into dense memory of its own.
+Value copyOf(OpBuilder &builder, Location loc, Value value) {
+  auto fused = FusedOp::create(builder, loc, TypeRange(value.getType()), "copy", ValueRange(value));
+  Block &body = fused.getBody().emplaceBlock();
+  Value argument = body.addArgument(value.getType(), loc);
+  OpBuilder inside = OpBuilder::atBlockEnd(&body);
+  YieldOp::create(inside, loc, argument);
+  return fused.getResult(0);
+}
+
+void copyOperand(OpOperand &operand) {
+  OpBuilder builder(operand.getOwner());
+  operand.set(copyOf(builder, operand.getOwner()->getLoc(), operand.get()));
+}
+
+class MaterializeViews : public nn::impl::MaterializeViewsBase<MaterializeViews> {
+  void runOnOperation() override {
+    getOperation()->walk([&](train::StepOp step) {
+      for (Operation &op : llvm::make_early_inc_range(step.getBody().front()))
+        materializeOperands(&op);
+    });
+  }
+
+  static void materializeOperands(Operation *op) {
+    if (auto reshape = dyn_cast<ReshapeOp>(op)) {
+      if (!viewOf(reshape.getResult()))
+        copyOperand(reshape.getInputMutable());
+      return;
+    }
+    if (isViewOp(op) || isa<FusedOp>(op))
+      return;
+    if (auto contract = dyn_cast<ContractOp>(op))
+      return materializeProduct(contract);
+    if (auto concat = dyn_cast<ConcatOp>(op))
+      return materializeParts(concat);
+    for (OpOperand &operand : op->getOpOperands())
+      if (!viewOf(operand.get())->isDense())
+        copyOperand(operand);
+  }
+
+  /// Copies one operand, then the other, until the product has a layout. Of
+  /// two dense operands in the order of their letters, every product has one
+  /// once the result's letters group.
+  static void materializeProduct(ContractOp op) {
+    for (OpOperand *operand : {&op.getLhsMutable(), &op.getRhsMutable()}) {
+      if (productLayout(op))
+        return;
+      if (!viewOf(operand->get())->isDense() || isa_and_nonnull<BroadcastOp>(operand->get().getDefiningOp()))
+        copyOperand(*operand);
+    }
+    if (!productLayout(op))
+      groupLetters(op);
+  }
+
+  /// Reorders the operands' dimensions into batch, row and column letters.
+  static void groupLetters(ContractOp op) {
+    ProductLetters letters = classifyLetters(op);
+    OpBuilder builder(op);
+    auto regroup = [&](Value value, StringRef from, const std::string &to) -> Value {
+      SmallVector<int64_t> permutation;
+      for (char letter : to)
+        permutation.push_back(from.find(letter));
+      Value transposed = builder.createOrFold<TransposeOp>(op.getLoc(), value, permutation);
+      return copyOf(builder, op.getLoc(), transposed);
+    };
+    std::string lhs = letters.batch + letters.rows + letters.inner;
+    std::string rhs = letters.batch + letters.inner + letters.columns;
+    std::string result = letters.batch + letters.rows + letters.columns;
+    Value a = regroup(op.getLhs(), op.getLhsLetters(), lhs), b = regroup(op.getRhs(), op.getRhsLetters(), rhs);
+    auto product = ContractOp::create(builder, op.getLoc(), lhs + "," + rhs + "->" + result, a, b);
+    SmallVector<int64_t> permutation;
+    for (char letter : op.getResultLetters())
+      permutation.push_back(result.find(letter));
+    Value back = builder.createOrFold<TransposeOp>(op.getLoc(), product.getResult(), permutation);
+    op.replaceAllUsesWith(back);
+    op.erase();
+  }
+
+  /// Each part is the result of an op that can write into the whole, and of
+  /// which nothing else is made of.
+  static void materializeParts(ConcatOp op) {
+    for (OpOperand &operand : op->getOpOperands()) {
+      Operation *producer = operand.get().getDefiningOp();
+      bool canWriteInto = isa_and_nonnull<FusedOp, ContractOp>(producer) &&
+                          llvm::count_if(operand.get().getUsers(), [](Operation *user) { return isa<ConcatOp>(user); }) == 1 &&
+                          llvm::count(op.getInputs(), operand.get()) == 1;
+      if (auto contract = dyn_cast_or_null<ContractOp>(producer))
+        canWriteInto &= productLayout(contract, concatPart(op, operand.getOperandNumber())).has_value();
+      if (!canWriteInto)
+        copyOperand(operand);
+    }
+  }
+
+};
+
+} // namespace
