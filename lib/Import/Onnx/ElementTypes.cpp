@@ -8,6 +8,7 @@
 #include "ElementTypes.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
 #include "onnx.pb.h"
 
 using namespace mlir;

@@ -40,3 +40,8 @@ onnx.graph @attributes() attributes {inputNames = [], outputNames = [], opsets =
 // NAMES: %conv.weight = onnx.initializer
 // NAMES: %none = onnx.none
 // NAMES: %y = onnx.node "Conv"(%x, %conv.weight, %none)
+// NAMES: %layer1.Relu_output_0 = onnx.node "Relu"
+onnx.graph @slashes() attributes {inputNames = [], outputNames = [], opsets = {ai.onnx = 20}} {
+  %0 = onnx.node "Relu"() as ["/layer1/Relu_output_0"] : () -> !onnx.unknown
+  onnx.return
+}

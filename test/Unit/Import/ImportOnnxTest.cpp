@@ -8,6 +8,7 @@
 #include "gpuopt/Import/Onnx/ImportOnnx.h"
 
 #include "gpuopt/Dialect/Onnx/IR/OnnxOps.h"
+#include "mlir/Parser/Parser.h"
 #include "onnx.pb.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
@@ -96,6 +97,11 @@ proto::ModelProto makeModel() {
   for (const char *name : {"x", "raw", "typed", ""})
     node->add_input(name);
   node->add_output("y");
+  AttributeProto *floats = node->add_attribute();
+  floats->set_name("floats");
+  floats->set_type(AttributeProto::FLOATS);
+  floats->add_floats(1);
+  floats->add_floats(2);
   AttributeProto *value = node->add_attribute();
   value->set_name("value");
   value->set_type(AttributeProto::TENSOR);
@@ -166,10 +172,16 @@ TEST_F(ImportOnnx, SurvivesMutations) {
         mutated = "x";
     }
     errors.clear();
-    if (import(mutated))
-      ++numImported;
-    else
+    OwningOpRef<ModuleOp> module = import(mutated);
+    if (!module) {
       EXPECT_FALSE(errors.empty()) << "round " << round;
+      continue;
+    }
+    ++numImported;
+    std::string text;
+    llvm::raw_string_ostream(text) << *module;
+    EXPECT_TRUE(parseSourceString<ModuleOp>(text, &context))
+        << "round " << round << ": " << text;
   }
   EXPECT_GT(numImported, 0); // else the mutations would test nothing deep
 }

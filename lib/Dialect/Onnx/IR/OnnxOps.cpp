@@ -10,6 +10,8 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
 
+#include <algorithm>
+
 using namespace mlir;
 using namespace gpuopt::onnx;
 
@@ -23,6 +25,17 @@ static void printInitializerElements(OpAsmPrinter &printer, Operation *op,
 
 #define GET_OP_CLASSES
 #include "gpuopt/Dialect/Onnx/IR/OnnxOps.cpp.inc"
+
+/// Lets a value print under a name that resembles the file's: SSA names have no
+/// slashes, and TorchScript's names, as "/layer1/Conv_output_0", are full of
+/// them.
+static void setValueName(Value value, StringRef name,
+                         OpAsmSetValueNameFn setName) {
+  std::string readable = name.ltrim('/').str();
+  std::replace(readable.begin(), readable.end(), '/', '.');
+  if (!readable.empty())
+    setName(value, readable);
+}
 
 //===----------------------------------------------------------------------===//
 // GraphOp
@@ -114,7 +127,7 @@ void GraphOp::getAsmBlockArgumentNames(Region &region,
                                        OpAsmSetValueNameFn setName) {
   for (auto [argument, name] :
        llvm::zip(region.getArguments(), getInputNames()))
-    setName(argument, cast<StringAttr>(name).getValue());
+    setValueName(argument, cast<StringAttr>(name).getValue(), setName);
 }
 
 //===----------------------------------------------------------------------===//
@@ -241,8 +254,7 @@ void NodeOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
       names && names->size() == getNumResults())
     for (auto [result, name] :
          llvm::zip(getResults(), names->getAsValueRange<StringAttr>()))
-      if (!name.empty())
-        setName(result, name);
+      setValueName(result, name, setName);
 }
 
 //===----------------------------------------------------------------------===//
@@ -305,5 +317,5 @@ LogicalResult InitializerOp::verify() {
 }
 
 void InitializerOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
-  setName(getResult(), getName());
+  setValueName(getResult(), getName(), setName);
 }
