@@ -1,4 +1,9 @@
-// The `onnx` dialect, its types and its attributes.
+//===- OnnxDialect.td - The onnx dialect, its types, attributes *- tablegen -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef GPUOPT_DIALECT_ONNX_IR_ONNXDIALECT_TD
 #define GPUOPT_DIALECT_ONNX_IR_ONNXDIALECT_TD

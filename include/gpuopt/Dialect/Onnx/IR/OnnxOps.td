@@ -1,4 +1,9 @@
-// The operations of the `onnx` dialect.
+//===- OnnxOps.td - Operations of the onnx dialect ---------*- tablegen -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef GPUOPT_DIALECT_ONNX_IR_ONNXOPS_TD
 #define GPUOPT_DIALECT_ONNX_IR_ONNXOPS_TD
