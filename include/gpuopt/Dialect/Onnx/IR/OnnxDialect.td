@@ -1,4 +1,4 @@
-//===- OnnxDialect.td - The onnx dialect, its types, attributes *- tablegen -*-===//
+//===- OnnxDialect.td - The onnx dialect ------------------*- tablegen -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
