@@ -7,6 +7,7 @@
 
 #include "gpuopt/Pipelines/RegisterAll.h"
 
+#include "gpuopt/Conversion/ToDevice/Passes.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "gpuopt/Dialect/NN/Transforms/Passes.h"
@@ -29,5 +30,6 @@ void gpuopt::registerAllDialects(DialectRegistry &registry) {
 void gpuopt::registerAllPasses() {
   registerCanonicalizerPass();
   registerCSEPass();
+  registerToDevicePasses();
   nn::registerNNPasses();
 }

@@ -78,6 +78,13 @@ static LogicalResult verifyAccess(OpT op, Type element) {
 LogicalResult LoadOp::verify() { return verifyAccess(*this, getResult().getType()); }
 LogicalResult StoreOp::verify() { return verifyAccess(*this, getValue().getType()); }
 
+LogicalResult PositionOp::verify() {
+  if (getStrides().size() != getIndices().size()) // (C1)
+    return emitOpError("expects one stride per index, but got ")
+           << getStrides().size() << " for " << getIndices().size();
+  return success();
+}
+
 LogicalResult GemmOp::verify() {
   bool sized = getBatch().size() == 2 && getAStrides().size() == 4 && getBStrides().size() == 4 &&
                getCStrides().size() == 4;

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "gpuopt/Analysis/Clusters.h"
+#include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Analysis/StridedView.h"
 #include "gpuopt/Dialect/NN/Transforms/Passes.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
@@ -39,12 +40,17 @@ public:
   FusedOp build(OpBuilder &builder, ArrayRef<Value> outputs) {
     Location loc = builder.getFusedLoc(llvm::map_to_vector(outputs, [](Value value) { return value.getLoc(); }));
     Block body;
-    OpBuilder inside = OpBuilder::atBlockEnd(&body);
+    OpBuilder inside(builder.getContext());
+    inside.setInsertionPointToEnd(&body);
     SmallVector<Value> yielded;
     for (Value output : outputs)
       yielded.push_back(clone(inside, body, output));
     YieldOp::create(inside, loc, yielded);
+    SmallVector<Attribute> origins;
+    for (Value output : outputs)
+      origins.push_back(builder.getStringAttr(originOf(output)));
     auto fused = FusedOp::create(builder, loc, ValueRange(outputs).getTypes(), label(body), reads.getArrayRef());
+    fused->setAttr("nn.origins", builder.getArrayAttr(origins));
     fused.getBody().push_back(new Block());
     Block &target = fused.getBody().front();
     for (BlockArgument argument : body.getArguments()) {

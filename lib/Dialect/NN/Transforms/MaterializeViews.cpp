@@ -106,14 +106,12 @@ class MaterializeViews : public nn::impl::MaterializeViewsBase<MaterializeViews>
     op.erase();
   }
 
-  /// Each part is the result of an op that can write into the whole, and of
-  /// which nothing else is made of.
+  /// Each part is the result of an op that can write into the whole, and read
+  /// by nothing else.
   static void materializeParts(ConcatOp op) {
     for (OpOperand &operand : op->getOpOperands()) {
       Operation *producer = operand.get().getDefiningOp();
-      bool canWriteInto = isa_and_nonnull<FusedOp, ContractOp>(producer) &&
-                          llvm::count_if(operand.get().getUsers(), [](Operation *user) { return isa<ConcatOp>(user); }) == 1 &&
-                          llvm::count(op.getInputs(), operand.get()) == 1;
+      bool canWriteInto = isa_and_nonnull<FusedOp, ContractOp>(producer) && operand.get().hasOneUse();
       if (auto contract = dyn_cast_or_null<ContractOp>(producer))
         canWriteInto &= productLayout(contract, concatPart(op, operand.getOperandNumber())).has_value();
       if (!canWriteInto)

@@ -58,6 +58,10 @@ def Device_BufferOp : Device_Op<"buffer", [Symbol]> {
   let assemblyFormat = [{
     $sym_name $kind `at` $offset `:` $type (`live` $liveFrom^ `to` $liveTo)? (`in` $step^)? attr-dict
   }];
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "BufferKind":$kind, "int64_t":$offset,
+                                 "::mlir::Type":$type, "::llvm::StringRef":$origin), [{
+    build($_builder, $_state, name, kind, offset, type, {}, {}, {}, origin, {}, {}, {}, {});
+  }]>];
   let extraClassDeclaration = [{
     int64_t getSizeInBytes();
   }];
@@ -189,6 +193,22 @@ def Device_StoreOp : Device_KernelBodyOp<"store", [MemoryEffects<[MemWrite]>]> {
   let hasVerifier = 1;
 }
 
+def Device_PositionOp : Device_KernelBodyOp<"position", [Pure]> {
+  let summary = "the number `offset + sum(indices * strides)`";
+  let description = [{
+    `access` says how it varies over the lanes of the enclosing loop, as for
+    device.load: `uniform`, `contiguous` (by 1) or `strided`.
+
+    Constraints:
+    - (C1) one stride per index.
+  }];
+  let arguments = (ins Variadic<Index>:$indices, DenseI64ArrayAttr:$strides, I64Attr:$offset,
+                       Device_AccessAttr:$access);
+  let results = (outs I64:$result);
+  let assemblyFormat = "`[` $indices `]` `strides` $strides `offset` $offset $access attr-dict";
+  let hasVerifier = 1;
+}
+
 def Device_RandomOp : Device_KernelBodyOp<"random", [Pure]> {
   let summary = "a uniform number in [0, 1): nn.random_uniform for one element";
   let arguments = (ins Device_StepStateType:$state, I64:$element, I64Attr:$stream);
@@ -293,10 +313,14 @@ def Device_ReportLossOp : Device_StepOpBase<"report_loss", (ins Device_Ptr:$sum,
 }
 
 def Device_GradNormOp : Device_StepOpBase<"grad_norm",
-    (ins Variadic<Device_Ptr>:$gradients, DenseI64ArrayAttr:$counts)> {
+    (ins Device_Ptr:$scratch, Variadic<Device_Ptr>:$gradients, DenseI64ArrayAttr:$counts)> {
   let summary = "norm of all gradients, and from it the factor of the update";
-  let description = "`counts` are the elements of each gradient.";
-  let assemblyFormat = "$gradients `counts` $counts attr-dict `:` type($gradients)";
+  let description = [{
+    `counts` are the elements of each gradient. Each writes the sums of
+    squares of its spans of 8192 elements to `scratch` (f64), one gradient
+    after the other.
+  }];
+  let assemblyFormat = "$scratch `,` $gradients `counts` $counts attr-dict `:` type($scratch) `,` type($gradients)";
 }
 
 def Device_AdamWOp : Device_StepOpBase<"adamw",

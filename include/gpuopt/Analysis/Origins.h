@@ -1,0 +1,23 @@
+//===- Origins.h - Which ONNX node a value comes from -*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_ANALYSIS_ORIGINS_H
+#define GPUOPT_ANALYSIS_ORIGINS_H
+
+#include "mlir/IR/Value.h"
+#include <string>
+
+namespace gpuopt {
+
+/// The name of the ONNX node that a value comes from: what its location says,
+/// or the op's name where it says nothing. A cluster remembers the names of
+/// its outputs in the attribute `nn.origins`.
+std::string originOf(mlir::Value value);
+
+} // namespace gpuopt
+
+#endif // GPUOPT_ANALYSIS_ORIGINS_H

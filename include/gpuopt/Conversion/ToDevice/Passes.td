@@ -1,0 +1,35 @@
+//===- Passes.td - Lowering to the device dialect -*- tablegen -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_CONVERSION_TODEVICE_PASSES_TD
+#define GPUOPT_CONVERSION_TODEVICE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ConvertToDevice : Pass<"convert-to-device", "::mlir::ModuleOp"> {
+  let summary = "Gives every tensor an offset and every op a kernel or a library call";
+  let description = [{
+    Plans the memory of each step (lifetimes, views, parts of concatenations;
+    packed by Planning/ and checked independently of the packer), turns each
+    `nn.fused` into a kernel, shared by all that have the same one, and
+    contractions, convolutions, pooling and updates into library calls.
+    Expects what nn-form-clusters and nn-materialize-views leave.
+
+    ```mlir
+    train.step @micro_step micro ("x" %x: tensor<4x16xf32>) { ... }
+    // becomes
+    device.memory persistent 2304 arena 512
+    device.buffer @x input at 2048 : tensor<4x16xf32> {externalName = "x", origin = "x"}
+    device.kernel @sum ...
+    device.step @micro_step micro { ... device.launch @sum(%0, %1) ... }
+    ```
+  }];
+  let dependentDialects = ["::gpuopt::device::DeviceDialect"];
+  let statistics = [Statistic<"kernelCount", "kernels", "Number of different kernels">];
+}
+
+#endif // GPUOPT_CONVERSION_TODEVICE_PASSES_TD

@@ -1,0 +1,34 @@
+//===- Origins.cpp - Which ONNX node a value comes from ---------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Analysis/Origins.h"
+
+#include "mlir/IR/Location.h"
+#include "mlir/IR/Operation.h"
+#include "mlir/IR/BuiltinAttributes.h"
+
+using namespace mlir;
+
+static std::string nameOf(Location loc) {
+  if (auto name = dyn_cast<NameLoc>(loc))
+    return name.getName().str();
+  if (auto fused = dyn_cast<FusedLoc>(loc))
+    for (Location part : fused.getLocations())
+      if (std::string name = nameOf(part); !name.empty())
+        return name;
+  return "";
+}
+
+std::string gpuopt::originOf(Value value) {
+  if (auto result = dyn_cast<OpResult>(value))
+    if (auto origins = result.getOwner()->getAttrOfType<ArrayAttr>("nn.origins"))
+      return cast<StringAttr>(origins[result.getResultNumber()]).str();
+  std::string name = nameOf(value.getLoc());
+  if (name.empty() && value.getDefiningOp())
+    name = value.getDefiningOp()->getName().stripDialect().str();
+  return name;
+}

@@ -1,0 +1,86 @@
+//===- ConvertToDevice.cpp - Lowers a program to the device dialect ---------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Memory first (MemoryPlan), then each op becomes a launch or a library call
+// on addresses. Nothing is decided here that an earlier pass could have: what
+// is one kernel, in which order, what is copied.
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Conversion/ToDevice/Passes.h"
+
+#include "KernelBuilder.h"
+#include "MemoryPlan.h"
+#include "StepLowering.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace gpuopt {
+#define GEN_PASS_DEF_CONVERTTODEVICE
+#include "gpuopt/Conversion/ToDevice/Passes.h.inc"
+} // namespace gpuopt
+
+using namespace mlir;
+using namespace gpuopt;
+
+namespace {
+
+class ConvertToDevice : public gpuopt::impl::ConvertToDeviceBase<ConvertToDevice> {
+  void runOnOperation() override {
+    SmallVector<train::StepOp> steps(getOperation().getOps<train::StepOp>());
+    for (train::StepOp step : steps)
+      if (failed(checkReady(step)))
+        return signalPassFailure();
+    std::vector<StepMemory> memories;
+    llvm::StringMap<unsigned> names;
+    PersistentMemory persistent(getOperation(), names);
+    for (train::StepOp step : steps) {
+      persistent.addStep(step);
+      memories.emplace_back(step, names);
+      if (failed(memories.back().pack()))
+        return signalPassFailure();
+    }
+    emitMemory(persistent, steps, memories);
+    KernelTable kernels(getOperation());
+    for (auto [step, memory] : llvm::zip(steps, memories))
+      lowerStep(step, memory, persistent, kernels);
+    kernelCount += kernels.size();
+    for (train::StepOp step : steps)
+      step.erase();
+  }
+
+  /// What earlier passes must have left.
+  static LogicalResult checkReady(train::StepOp step) {
+    for (Operation &op : step.getBody().front())
+      if (!canLower(&op))
+        return op.emitOpError("has no lowering to the device dialect; expects what nn-decompose, nn-form-clusters "
+                              "and nn-materialize-views leave");
+    return success();
+  }
+
+  void emitMemory(const PersistentMemory &persistent, ArrayRef<train::StepOp> steps, ArrayRef<StepMemory> memories) {
+    OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
+    int64_t height = 0;
+    for (const StepMemory &memory : memories)
+      height = std::max(height, memory.getHeight());
+    device::MemoryOp::create(builder, getOperation().getLoc(), persistent.getSizeInBytes(),
+                             llvm::alignTo(height, kBufferAlignment));
+    persistent.emit(builder);
+    for (auto [constStep, memory] : llvm::zip(steps, memories)) {
+      train::StepOp step = constStep;
+      auto name = FlatSymbolRefAttr::get(step.getSymNameAttr());
+      for (const PlannedBuffer &buffer : memory.getBuffers()) {
+        auto op = device::BufferOp::create(builder, step.getLoc(), buffer.name, device::BufferKind::Arena,
+                                           persistent.getSizeInBytes() + buffer.offset, buffer.type, buffer.origin);
+        op.setLiveFrom(buffer.from);
+        op.setLiveTo(buffer.to);
+        op.setStepAttr(name);
+      }
+    }
+  }
+};
+
+} // namespace

@@ -1,0 +1,496 @@
+//===- KernelBuilder.cpp - Lowers nn.fused to a kernel ----------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelBuilder.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+using namespace mlir;
+using namespace gpuopt;
+using device::Access;
+using device::LoopKind;
+
+namespace {
+
+/// Elements of one block where blocks share a flat range.
+constexpr int64_t kFlatSpan = 8192;
+/// A block takes rows until it has at least this many elements.
+constexpr int64_t kRowSpan = 4096;
+/// Columns of one block where lanes go through reduced rows.
+constexpr int64_t kColumnSpan = 128;
+
+int64_t threadsFor(int64_t lanesWalked) {
+  constexpr int64_t kElementsPerThread = 4;
+  int64_t threads = llvm::divideCeil(lanesWalked, kElementsPerThread);
+  return std::clamp<int64_t>(llvm::alignTo(threads, 32), 32, 256);
+}
+
+/// Where ops go, and what has been computed there.
+struct Scope {
+  OpBuilder::InsertPoint point;
+  SmallVector<bool> available; ///< Loops whose index is known here.
+  llvm::DenseMap<Value, Value> known;
+};
+
+class KernelBody {
+public:
+  KernelBody(ImplicitLocOpBuilder &b, nn::FusedOp op, const KernelShape &shape, Block *kernel)
+      : b(b), op(op), body(op.getBody().front()), shape(shape), kernel(kernel), index(shape.loops.size()),
+        lane(shape.loops.size() - 1) {}
+
+  /// Emits the body; returns (blocks, threads).
+  std::pair<int64_t, int64_t> emit() {
+    b.setInsertionPointToEnd(kernel);
+    block = b.create<device::BlockIndexOp>(b.getIndexType());
+    if (llvm::none_of(shape.loops, [](const LoopDim &loop) { return loop.isReduced; }))
+      return shape.loops.size() == 1 ? emitFlat() : emitRows();
+    return shape.loops[lane].isReduced ? emitRowReduction() : emitColumnReduction();
+  }
+
+private:
+  //===--------------------------------------------------------------------===//
+  // The three forms
+  //===--------------------------------------------------------------------===//
+
+  std::pair<int64_t, int64_t> emitFlat() {
+    int64_t size = shape.loops[lane].size;
+    int64_t span = std::min<int64_t>(kFlatSpan, llvm::alignTo(llvm::divideCeil(size, 64), 1024));
+    int64_t blocks = llvm::divideCeil(size, span);
+    auto [lower, upper] = spanOf(block, span, size, blocks);
+    openScope(SmallVector<bool>(shape.loops.size(), false));
+    loop(LoopKind::Lanes, lane, lower, upper, {}, [&] { storeOutputs(nullptr); });
+    return {blocks, threadsFor(span)};
+  }
+
+  std::pair<int64_t, int64_t> emitRows() {
+    SmallVector<unsigned> outer = llvm::to_vector(llvm::seq<unsigned>(0, lane));
+    int64_t rows = product(outer), rowsPerBlock = std::max<int64_t>(1, kRowSpan / shape.loops[lane].size);
+    // Enough blocks to share even where the tensor is small.
+    rowsPerBlock = std::max<int64_t>(1, std::min(rowsPerBlock, rows / 64));
+    int64_t blocks = llvm::divideCeil(rows, rowsPerBlock);
+    openScope(SmallVector<bool>(shape.loops.size(), false));
+    auto emitRow = [&](Value row) {
+      setDigits(row, outer);
+      openScope(availability(outer));
+      loop(LoopKind::Lanes, lane, constant(0), constant(shape.loops[lane].size), {}, [&] { storeOutputs(nullptr); });
+      scopes.pop_back();
+    };
+    if (rowsPerBlock == 1) {
+      emitRow(block);
+    } else {
+      auto [lower, upper] = spanOf(block, rowsPerBlock, rows, blocks);
+      plainLoop(LoopKind::Sequential, lower, upper, emitRow);
+    }
+    return {blocks, threadsFor(shape.loops[lane].size)};
+  }
+
+  std::pair<int64_t, int64_t> emitRowReduction() {
+    SmallVector<unsigned> kept, nested;
+    for (unsigned dim = 0; dim < lane; ++dim)
+      (shape.loops[dim].isReduced ? nested : kept).push_back(dim);
+    setDigits(block, kept);
+    openScope(availability(kept));
+    unsigned stages = 0;
+    for (Operation &inner : body)
+      stages = std::max(stages, stageOf(&inner) + 1);
+    for (unsigned stage = 0; stage < stages; ++stage)
+      emitStage(stage, nested);
+    storeUniformOutputs();
+    return {product(kept), threadsFor(shape.loops[lane].size)};
+  }
+
+  /// One walk over the reduced loops: the reductions and outputs that need the
+  /// results of `stage` earlier walks.
+  void emitStage(unsigned stage, ArrayRef<unsigned> nested) {
+    SmallVector<nn::ReduceOp> reductions;
+    for (nn::ReduceOp reduce : body.getOps<nn::ReduceOp>())
+      if (stageOf(reduce.getResult()) == stage + 1)
+        reductions.push_back(reduce);
+    bool hasOutputs = llvm::any_of(yielded(), [&](Value value) { return isFull(value) && stageOf(value) == stage; });
+    if (reductions.empty() && !hasOutputs)
+      return;
+    SmallVector<Value> results = nest(nested, reductions, [&](ArrayRef<device::Combiner> combiners) {
+      return loop(LoopKind::Lanes, lane, constant(0), constant(shape.loops[lane].size), reductions,
+                  [&] { storeOutputs(&stage); });
+    });
+    for (auto [reduce, result] : llvm::zip(reductions, results))
+      scopes.front().known[reduce.getResult()] = result;
+  }
+
+  std::pair<int64_t, int64_t> emitColumnReduction() {
+    SmallVector<unsigned> kept, reduced;
+    for (unsigned dim = 0; dim < lane; ++dim)
+      (shape.loops[dim].isReduced ? reduced : kept).push_back(dim);
+    int64_t columns = shape.loops[lane].size, tiles = llvm::divideCeil(columns, kColumnSpan);
+    int64_t blocks = product(kept) * tiles;
+    Value tile = block;
+    if (kept.empty()) {
+      // all blocks are tiles
+    } else if (tiles == 1) {
+      setDigits(block, kept);
+      tile = constant(0);
+    } else {
+      SmallVector<int64_t> sizes;
+      for (unsigned dim : kept)
+        sizes.push_back(shape.loops[dim].size);
+      sizes.push_back(tiles);
+      auto digits = delinearize(block, sizes);
+      for (auto [dim, digit] : llvm::zip(kept, digits))
+        index[dim] = digit;
+      tile = digits.back();
+    }
+    auto [lower, upper] = spanOf(tile, kColumnSpan, columns, tiles);
+    openScope(availability(kept));
+    loop(LoopKind::Lanes, lane, lower, upper, {}, [&] {
+      SmallVector<nn::ReduceOp> reductions(body.getOps<nn::ReduceOp>());
+      SmallVector<Value> results = nest(reduced, reductions, [&](ArrayRef<device::Combiner>) {
+        SmallVector<Value> values;
+        for (nn::ReduceOp reduce : reductions)
+          values.push_back(value(reduce.getInput()));
+        return values;
+      });
+      for (auto [reduce, result] : llvm::zip(reductions, results))
+        scopes.back().known[reduce.getResult()] = result;
+      storeOutputs(nullptr);
+    });
+    return {blocks, std::min<int64_t>(threadsFor(columns), kColumnSpan / 4)};
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Loops
+  //===--------------------------------------------------------------------===//
+
+  Value constant(int64_t number) { return b.create<arith::ConstantIndexOp>(number); }
+
+  int64_t product(ArrayRef<unsigned> dims) const {
+    int64_t result = 1;
+    for (unsigned dim : dims)
+      result *= shape.loops[dim].size;
+    return result;
+  }
+
+  SmallVector<bool> availability(ArrayRef<unsigned> dims) const {
+    SmallVector<bool> available(shape.loops.size(), false);
+    for (unsigned dim : dims)
+      available[dim] = true;
+    return available;
+  }
+
+  /// [i * span, min((i + 1) * span, size)).
+  std::pair<Value, Value> spanOf(Value i, int64_t span, int64_t size, int64_t count) {
+    if (count == 1)
+      return {constant(0), constant(size)};
+    Value width = constant(span);
+    Value lower = b.create<arith::MulIOp>(i, width);
+    Value upper = b.create<arith::AddIOp>(lower, width);
+    if (size % span != 0)
+      upper = b.create<arith::MinSIOp>(upper, constant(size));
+    return {lower, upper};
+  }
+
+  SmallVector<Value> delinearize(Value linear, ArrayRef<int64_t> sizes) {
+    SmallVector<Type> types(sizes.size(), b.getIndexType());
+    auto digits = b.create<device::DelinearizeOp>(types, linear, sizes);
+    return llvm::to_vector(ValueRange(digits.getDigits()));
+  }
+
+  void setDigits(Value linear, ArrayRef<unsigned> dims) {
+    if (dims.size() == 1)
+      index[dims[0]] = linear;
+    if (dims.size() < 2)
+      return;
+    SmallVector<int64_t> sizes;
+    for (unsigned dim : dims)
+      sizes.push_back(shape.loops[dim].size);
+    for (auto [dim, digit] : llvm::zip(dims, delinearize(linear, sizes)))
+      index[dim] = digit;
+  }
+
+  void openScope(SmallVector<bool> available) {
+    if (!scopes.empty())
+      for (size_t dim = 0; dim < available.size(); ++dim)
+        available[dim] = available[dim] || scopes.back().available[dim];
+    Scope scope;
+    scope.point = b.saveInsertionPoint();
+    scope.available = std::move(available);
+    scopes.push_back(std::move(scope));
+  }
+
+  static device::Combiner combinerOf(nn::ReduceOp reduce) {
+    switch (reduce.getKind()) {
+    case nn::ReductionKind::Sum: return device::Combiner::Sum;
+    case nn::ReductionKind::Max: return device::Combiner::Max;
+    case nn::ReductionKind::Min: return device::Combiner::Min;
+    case nn::ReductionKind::Prod: return device::Combiner::Prod;
+    }
+    llvm_unreachable("all kinds are listed");
+  }
+
+  static Type elementType(Value value) { return cast<RankedTensorType>(value.getType()).getElementType(); }
+
+  device::LoopOp createLoop(LoopKind kind, Value lower, Value upper, ArrayRef<nn::ReduceOp> reductions) {
+    SmallVector<Attribute> combiners;
+    SmallVector<Type> types;
+    for (nn::ReduceOp reduce : reductions) {
+      combiners.push_back(device::CombinerAttr::get(b.getContext(), combinerOf(reduce)));
+      types.push_back(elementType(reduce.getResult()));
+    }
+    auto loop = b.create<device::LoopOp>(types, kind, lower, upper, b.getArrayAttr(combiners));
+    Block &inside = loop.getBody().emplaceBlock();
+    inside.addArgument(b.getIndexType(), b.getLoc());
+    return loop;
+  }
+
+  /// A loop over dimension `dim`; each turn runs `inside` and contributes to
+  /// the reductions, whose results it returns.
+  template <typename Inside>
+  SmallVector<Value> loop(LoopKind kind, unsigned dim, Value lower, Value upper, ArrayRef<nn::ReduceOp> reductions,
+                          Inside inside) {
+    device::LoopOp op = createLoop(kind, lower, upper, reductions);
+    enter(op, dim, [&] {
+      inside();
+      SmallVector<Value> values;
+      for (nn::ReduceOp reduce : reductions)
+        values.push_back(value(reduce.getInput()));
+      return values;
+    });
+    return llvm::to_vector(ValueRange(op.getResults()));
+  }
+
+  /// Runs `inside` within a loop's body and yields what it returns.
+  template <typename Inside>
+  void enter(device::LoopOp op, unsigned dim, Inside inside) {
+    // What is found to belong outside goes before the loop.
+    for (Scope &scope : scopes)
+      if (scope.point.getBlock() == op->getBlock())
+        scope.point = OpBuilder::InsertPoint(op->getBlock(), op->getIterator());
+    Block &block = op.getBody().front();
+    b.setInsertionPointToEnd(&block);
+    index[dim] = block.getArgument(0);
+    openScope(availability(dim));
+    SmallVector<Value> values = inside();
+    scopes.pop_back();
+    b.setInsertionPointToEnd(&block);
+    b.create<device::YieldOp>(values);
+    b.setInsertionPointAfter(op);
+    for (Scope &scope : scopes)
+      if (scope.point.getBlock() == op->getBlock())
+        scope.point = b.saveInsertionPoint();
+  }
+
+  template <typename Inside>
+  void plainLoop(LoopKind kind, Value lower, Value upper, Inside inside) {
+    device::LoopOp op = createLoop(kind, lower, upper, {});
+    b.setInsertionPointToEnd(&op.getBody().front());
+    scopes.front().point = b.saveInsertionPoint();
+    inside(op.getBody().front().getArgument(0));
+    b.setInsertionPointToEnd(&op.getBody().front());
+    b.create<device::YieldOp>(ValueRange());
+    b.setInsertionPointAfter(op);
+  }
+
+  /// Sequential loops over `dims` around `innermost`, which returns what each
+  /// turn contributes.
+  template <typename Innermost>
+  SmallVector<Value> nest(ArrayRef<unsigned> dims, ArrayRef<nn::ReduceOp> reductions, Innermost innermost) {
+    if (dims.empty())
+      return innermost({});
+    device::LoopOp op = createLoop(LoopKind::Sequential, constant(0), constant(shape.loops[dims[0]].size), reductions);
+    enter(op, dims[0], [&] { return nest(dims.drop_front(), reductions, innermost); });
+    return llvm::to_vector(ValueRange(op.getResults()));
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Values
+  //===--------------------------------------------------------------------===//
+
+  ValueRange yielded() { return cast<nn::YieldOp>(body.getTerminator()).getValues(); }
+
+  /// Varies over a reduced loop: has a value for every element.
+  bool isFull(Value value) const {
+    auto found = shape.varies.find(value);
+    for (auto [dim, loop] : llvm::enumerate(shape.loops))
+      if (loop.isReduced && found->second[dim])
+        return true;
+    return false;
+  }
+
+  /// How many walks over the reduced loops must be done before.
+  unsigned stageOf(Operation *inner) {
+    auto [entry, isNew] = stages.try_emplace(inner, 0);
+    if (!isNew)
+      return entry->second;
+    unsigned stage = 0;
+    for (Value operand : inner->getOperands())
+      stage = std::max(stage, stageOf(operand));
+    stage += isa<nn::ReduceOp>(inner);
+    stages[inner] = stage;
+    return stage;
+  }
+  unsigned stageOf(Value value) { return value.getDefiningOp() ? stageOf(value.getDefiningOp()) : 0; }
+
+  /// The outermost scope in which everything that `value` varies over is known.
+  Scope &scopeOf(Value value) {
+    const SmallVector<bool> &varies = shape.varies.find(value)->second;
+    for (Scope &scope : scopes) {
+      bool fits = true;
+      for (auto [needed, available] : llvm::zip(varies, scope.available))
+        fits &= !needed || available;
+      if (fits)
+        return scope;
+    }
+    llvm_unreachable("the innermost scope knows all indices");
+  }
+
+  Value value(Value tensor) {
+    for (Scope &scope : scopes)
+      if (auto found = scope.known.find(tensor); found != scope.known.end())
+        return found->second;
+    Operation *producer = tensor.getDefiningOp();
+    if (auto broadcast = dyn_cast_or_null<nn::BroadcastOp>(producer))
+      return value(broadcast.getInput());
+    Scope &scope = scopeOf(tensor);
+    SmallVector<Value> operands;
+    if (producer && !isa<nn::TakeOp>(producer))
+      for (Value operand : producer->getOperands())
+        operands.push_back(value(operand));
+    OpBuilder::InsertionGuard guard(b);
+    if (&scope != &scopes.back())
+      b.restoreInsertionPoint(scope.point);
+    Value result = producer ? compute(producer, operands) : load(tensor, shape.arguments.find(tensor)->second, {}, 0);
+    scope.known[tensor] = result;
+    return result;
+  }
+
+  Value compute(Operation *producer, ArrayRef<Value> operands) {
+    Location loc = producer->getLoc();
+    Type type = elementType(producer->getResult(0));
+    if (auto constant = dyn_cast<arith::ConstantOp>(producer))
+      return arith::ConstantOp::create(
+          b, loc, cast<TypedAttr>(cast<SplatElementsAttr>(constant.getValue()).getSplatValue<Attribute>()));
+    if (isa<nn::IotaOp>(producer))
+      return position(producer->getResult(0));
+    if (auto random = dyn_cast<nn::RandomUniformOp>(producer)) {
+      Value state = kernel->getArguments().back();
+      return b.create<device::RandomOp>(type, state, position(random.getResult()), random.getStream());
+    }
+    if (auto take = dyn_cast<nn::TakeOp>(producer)) {
+      Value row = load(take.getIndices(), shape.arguments.find(take.getIndices())->second, {}, 0);
+      return load(take.getTable(), shape.arguments.find(take.getTable())->second, row, rowStride(take));
+    }
+    OperationState state(loc, producer->getName(), operands, type, producer->getAttrs());
+    return b.create(state)->getResult(0);
+  }
+
+  static int64_t rowStride(nn::TakeOp take) {
+    RankedTensorType table = cast<RankedTensorType>(take.getTable().getType());
+    return table.getNumElements() / table.getDimSize(0);
+  }
+
+  device::Access accessKind(int64_t laneStride) const {
+    return laneStride == 0 ? device::Access::Uniform
+                           : laneStride == 1 ? device::Access::Contiguous : device::Access::Strided;
+  }
+
+  /// Indices that matter, and their strides.
+  std::pair<SmallVector<Value>, SmallVector<int64_t>> indicesOf(const gpuopt::Access &access) {
+    SmallVector<Value> indices;
+    SmallVector<int64_t> strides;
+    for (auto [dim, stride] : llvm::enumerate(access.strides))
+      if (stride != 0) {
+        indices.push_back(index[dim]);
+        strides.push_back(stride);
+      }
+    return {indices, strides};
+  }
+
+  Value load(Value tensor, const gpuopt::Access &access, Value row, int64_t rowStride) {
+    auto [indices, strides] = indicesOf(access);
+    device::Access kind = accessKind(access.strides[lane]);
+    if (row) {
+      indices.insert(indices.begin(), row);
+      strides.insert(strides.begin(), rowStride);
+      auto rowLoad = row.getDefiningOp<device::LoadOp>();
+      if (rowLoad && rowLoad.getAccess() != device::Access::Uniform)
+        kind = device::Access::Indirect;
+    }
+    Value pointer = kernel->getArgument(cast<BlockArgument>(tensor).getArgNumber());
+    return b.create<device::LoadOp>(elementType(tensor), pointer, indices, strides, access.offset, kind);
+  }
+
+  Value position(Value tensor) {
+    const gpuopt::Access &access = shape.positions.find(tensor)->second;
+    auto [indices, strides] = indicesOf(access);
+    return b.create<device::PositionOp>(b.getI64Type(), indices, strides, access.offset, accessKind(access.strides[lane]));
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Outputs
+  //===--------------------------------------------------------------------===//
+
+  void store(unsigned output, Value scalar) {
+    const gpuopt::Access &access = shape.results[output];
+    auto [indices, strides] = indicesOf(access);
+    Value pointer = kernel->getArgument(body.getNumArguments() + output);
+    b.create<device::StoreOp>(scalar, pointer, indices, strides, access.offset, accessKind(access.strides[lane]));
+  }
+
+  /// Stores the outputs that are computed here: all of them, or, in a walk of a
+  /// row reduction, the full ones of its stage.
+  void storeOutputs(const unsigned *stage) {
+    for (auto [output, tensor] : llvm::enumerate(yielded()))
+      if (!stage || (isFull(tensor) && stageOf(tensor) == *stage))
+        store(output, value(tensor));
+  }
+
+  void storeUniformOutputs() {
+    for (auto [output, tensor] : llvm::enumerate(yielded()))
+      if (!isFull(tensor))
+        store(output, value(tensor));
+  }
+
+  ImplicitLocOpBuilder &b;
+  nn::FusedOp op;
+  Block &body;
+  const KernelShape &shape;
+  Block *kernel;
+  SmallVector<Value> index;
+  unsigned lane;
+  Value block;
+  std::vector<Scope> scopes;
+  llvm::DenseMap<Operation *, unsigned> stages;
+};
+
+} // namespace
+
+device::KernelOp gpuopt::buildKernel(OpBuilder &builder, nn::FusedOp op, const KernelShape &shape, StringRef name) {
+  ImplicitLocOpBuilder b(op.getLoc(), builder);
+  SmallVector<Attribute> names;
+  auto kernel = b.create<device::KernelOp>(name, 1, 1, b.getArrayAttr(names), op.getLabel());
+  Block *body = &kernel.getBody().emplaceBlock();
+  auto addPointers = [&](ValueRange values, StringRef prefix) {
+    for (auto [number, value] : llvm::enumerate(values)) {
+      Type element = cast<RankedTensorType>(value.getType()).getElementType();
+      body->addArgument(device::PtrType::get(element), b.getLoc());
+      std::string suffix = values.size() > 1 ? std::to_string(number) : "";
+      names.push_back(b.getStringAttr(prefix + suffix));
+    }
+  };
+  addPointers(op.getInputs(), "x");
+  addPointers(op.getResults(), "y");
+  if (!op.getBody().front().getOps<nn::RandomUniformOp>().empty()) {
+    body->addArgument(device::StepStateType::get(b.getContext()), b.getLoc());
+    names.push_back(b.getStringAttr("state"));
+  }
+  kernel.setArgumentNamesAttr(b.getArrayAttr(names));
+  auto [blocks, threads] = KernelBody(b, op, shape, body).emit();
+  kernel.setBlocks(blocks);
+  kernel.setThreads(threads);
+  builder.setInsertionPointAfter(kernel);
+  return kernel;
+}

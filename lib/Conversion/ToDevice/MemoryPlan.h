@@ -1,0 +1,72 @@
+//===- MemoryPlan.h - Where every tensor of the program lies -*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_LIB_CONVERSION_TODEVICE_MEMORYPLAN_H
+#define GPUOPT_LIB_CONVERSION_TODEVICE_MEMORYPLAN_H
+
+#include "gpuopt/Analysis/StridedView.h"
+#include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
+#include "gpuopt/Dialect/NN/IR/NNDialect.h"
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace gpuopt {
+
+/// Every offset is a multiple of this, so that no library picks another kernel
+/// by alignment.
+constexpr int64_t kBufferAlignment = 256;
+/// The step's scalars and the hyperparameters come first, this many bytes each.
+constexpr int64_t kScalarBytes = 1024;
+
+/// A buffer of the program before it has an offset in the arena.
+struct PlannedBuffer {
+  std::string name;
+  std::string origin;
+  mlir::RankedTensorType type;
+  int64_t from = 0, to = 0; ///< Half-open, in ops of the step.
+  int64_t offset = 0;       ///< In bytes, from the arena's start.
+};
+
+/// Memory of one step: each value that owns memory has a buffer.
+class StepMemory {
+public:
+  /// Finds what lives when. Views and parts of concatenations share the memory
+  /// of what they belong to.
+  StepMemory(train::StepOp step, llvm::StringMap<unsigned> &usedNames);
+
+  /// Packs the buffers; fails, with an error at the step, only if the packing
+  /// does not pass its independent check.
+  mlir::LogicalResult pack();
+
+  int64_t getHeight() const { return height; }
+  llvm::ArrayRef<PlannedBuffer> getBuffers() const { return buffers; }
+  /// The buffer that `root` owns, null for state, inputs and constants.
+  const PlannedBuffer *lookup(mlir::Value root) const;
+  /// Scratch memory of an op.
+  const PlannedBuffer *lookupScratch(mlir::Operation *op) const;
+  /// Where the result of an op lies: its own buffer, or its part of a
+  /// concatenation's.
+  static StridedView destinationOf(mlir::Value result);
+
+private:
+  void addBuffer(mlir::Value root, llvm::StringMap<unsigned> &usedNames);
+  void extendLifetimes(mlir::Operation *op, int64_t index);
+
+  train::StepOp step;
+  std::vector<PlannedBuffer> buffers;
+  llvm::DenseMap<mlir::Value, unsigned> bufferOf;
+  llvm::DenseMap<mlir::Operation *, unsigned> scratchOf;
+  int64_t height = 0;
+};
+
+/// "h_0_ln_1", unique among `used`, from a name like "/h.0/ln_1/Add_output_0".
+std::string uniqueSymbol(llvm::StringRef origin, llvm::StringMap<unsigned> &used);
+
+} // namespace gpuopt
+
+#endif // GPUOPT_LIB_CONVERSION_TODEVICE_MEMORYPLAN_H

@@ -1,0 +1,268 @@
+//===- StepLowering.cpp - Ops of a step to launches and library calls -------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "StepLowering.h"
+
+#include "KernelBuilder.h"
+#include "gpuopt/Analysis/Origins.h"
+#include "gpuopt/Analysis/ProductLayout.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace gpuopt;
+
+static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+static int64_t elementsOf(Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); }
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+device::KernelOp KernelTable::lookup(nn::FusedOp op, ArrayRef<StridedView> operands, ArrayRef<StridedView> results) {
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  device::KernelOp kernel = buildKernel(builder, op, kernelShape(op, operands, results), "kernel");
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  kernel.print(stream, OpPrintingFlags().useLocalScope());
+  auto [known, isNew] = kernels.try_emplace(text, kernel);
+  if (!isNew) {
+    kernel.erase();
+    return known->second;
+  }
+  kernel.setSymName(uniqueSymbol(("fused_" + op.getLabel()).str(), usedNames));
+  return kernel;
+}
+
+namespace {
+
+//===----------------------------------------------------------------------===//
+// One step
+//===----------------------------------------------------------------------===//
+
+class StepLowering {
+public:
+  StepLowering(train::StepOp step, const StepMemory &memory, const PersistentMemory &persistent, KernelTable &kernels,
+               ImplicitLocOpBuilder &b)
+      : step(step), memory(memory), persistent(persistent), kernels(kernels), b(b) {}
+
+  void run() {
+    for (Operation &op : step.getBody().front()) {
+      if (isViewOp(&op) || isa<train::ReadOp, arith::ConstantOp, nn::ConcatOp>(op))
+        continue;
+      b.setLoc(op.getLoc());
+      size_t before = std::distance(b.getBlock()->begin(), b.getBlock()->end());
+      lower(&op);
+      annotate(&op, before);
+      if (isa<train::ReportLossOp>(op))
+        section = "backward";
+    }
+  }
+
+private:
+  //===--------------------------------------------------------------------===//
+  // Addresses
+  //===--------------------------------------------------------------------===//
+
+  StringRef bufferOf(Value root) {
+    if (const PlannedBuffer *buffer = memory.lookup(root))
+      return buffer->name;
+    if (auto argument = dyn_cast<BlockArgument>(root))
+      return persistent.symbolOfInput(cast<StringAttr>(step.getInputNames()[argument.getArgNumber()]).getValue());
+    if (auto read = root.getDefiningOp<train::ReadOp>())
+      return persistent.symbolOfVariable(read.getVariableAttr());
+    return persistent.symbolOfConstant(root.getDefiningOp<arith::ConstantOp>().getValue());
+  }
+
+  Value address(StringRef buffer, Type element, int64_t offset = 0) {
+    return b.create<device::AddressOp>(device::PtrType::get(element), buffer, offset);
+  }
+  Value address(const StridedView &view) {
+    Type element = cast<RankedTensorType>(view.root.getType()).getElementType();
+    return address(bufferOf(view.root), element, view.offset);
+  }
+  Value read(Value value) { return address(*viewOf(value)); }
+  Value written(Value result) { return address(StepMemory::destinationOf(result)); }
+  Value variable(FlatSymbolRefAttr name, Value like) {
+    return address(persistent.symbolOfVariable(name), cast<RankedTensorType>(like.getType()).getElementType());
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Ops
+  //===--------------------------------------------------------------------===//
+
+  void lower(Operation *op) {
+    TypeSwitch<Operation *>(op)
+        .Case<nn::FusedOp, nn::ContractOp, nn::ConvOp, nn::ConvInputGradOp, nn::ConvWeightGradOp, nn::MaxPoolOp,
+              nn::MaxPoolGradOp, nn::AvgPoolOp, nn::AvgPoolGradOp, nn::ScatterAddOp, train::ReportLossOp,
+              train::GradNormOp, train::AdamWOp, train::SgdOp, train::WriteOp, train::AccumulateOp, train::OutputOp>(
+            [&](auto typed) { lowerOp(typed); });
+  }
+
+  void lowerOp(nn::FusedOp op) {
+    SmallVector<StridedView> operands, results;
+    SmallVector<Value> addresses;
+    for (Value input : op.getInputs()) {
+      operands.push_back(*viewOf(input));
+      addresses.push_back(address(operands.back()));
+    }
+    for (Value result : op.getResults()) {
+      results.push_back(StepMemory::destinationOf(result));
+      addresses.push_back(address(results.back()));
+    }
+    device::KernelOp kernel = kernels.lookup(op, operands, results);
+    b.create<device::LaunchOp>(kernel.getSymName(), addresses);
+  }
+
+  void lowerOp(nn::ContractOp op) {
+    ProductLayout layout = *productLayout(op, StepMemory::destinationOf(op.getResult()));
+    Value lhs = address(layout.lhs), rhs = address(layout.rhs), result = address(layout.result);
+    b.create<device::GemmOp>(lhs, rhs, result, Value(), layout.batch, layout.m, layout.n, layout.k, layout.a, layout.b,
+                             layout.c, APFloat(1.0), APFloat(0.0));
+  }
+
+  template <typename OpT>
+  void conv(device::ConvKind kind, OpT op, Value input, Value weights, Value output) {
+    auto at = [&](Value value) { return value == op.getResult() ? written(value) : read(value); };
+    b.create<device::ConvOp>(kind, at(input), at(weights), at(output), shapeOf(input), shapeOf(weights),
+                             shapeOf(output), op.getStrides(), op.getPads(), op.getDilations(), op.getGroups());
+  }
+  void lowerOp(nn::ConvOp op) {
+    conv(device::ConvKind::Forward, op, op.getInput(), op.getWeights(), op.getResult());
+  }
+  void lowerOp(nn::ConvInputGradOp op) {
+    conv(device::ConvKind::InputGrad, op, op.getResult(), op.getWeights(), op.getGradient());
+  }
+  void lowerOp(nn::ConvWeightGradOp op) {
+    conv(device::ConvKind::WeightGrad, op, op.getInput(), op.getResult(), op.getGradient());
+  }
+
+  template <typename OpT>
+  void pool(device::PoolKind kind, OpT op, Value input, Value inputAddress, Value output, Value outputAddress,
+            Value argmax, ArrayRef<int64_t> dilations, bool countPad) {
+    b.create<device::PoolOp>(kind, inputAddress, outputAddress, argmax, shapeOf(input), shapeOf(output),
+                             op.getKernel(), op.getStrides(), op.getPads(), dilations, countPad);
+  }
+  void lowerOp(nn::MaxPoolOp op) {
+    pool(device::PoolKind::Max, op, op.getInput(), read(op.getInput()), op.getResult(), written(op.getResult()),
+         written(op.getArgmax()), op.getDilations(), false);
+  }
+  void lowerOp(nn::MaxPoolGradOp op) {
+    pool(device::PoolKind::MaxGrad, op, op.getResult(), written(op.getResult()), op.getGradient(),
+         read(op.getGradient()), read(op.getArgmax()), op.getDilations(), false);
+  }
+  void lowerOp(nn::AvgPoolOp op) {
+    pool(device::PoolKind::Avg, op, op.getInput(), read(op.getInput()), op.getResult(), written(op.getResult()),
+         Value(), {1, 1}, op.getCountIncludePad());
+  }
+  void lowerOp(nn::AvgPoolGradOp op) {
+    pool(device::PoolKind::AvgGrad, op, op.getResult(), written(op.getResult()), op.getGradient(),
+         read(op.getGradient()), Value(), {1, 1}, op.getCountIncludePad());
+  }
+
+  void lowerOp(nn::ScatterAddOp op) {
+    int64_t count = elementsOf(op.getIndices());
+    b.create<device::ScatterAddOp>(read(op.getUpdates()), read(op.getIndices()), written(op.getResult()), count,
+                                   op.getRows(), count ? elementsOf(op.getUpdates()) / count : 0);
+  }
+
+  void lowerOp(train::ReportLossOp op) { b.create<device::ReportLossOp>(read(op.getSum()), read(op.getWeight())); }
+
+  void lowerOp(train::GradNormOp op) {
+    section = "optimizer";
+    SmallVector<Value> gradients;
+    SmallVector<int64_t> counts;
+    for (Value gradient : op.getGradients()) {
+      gradients.push_back(read(gradient));
+      counts.push_back(elementsOf(gradient));
+    }
+    Value scratch = address(memory.lookupScratch(op)->name, b.getF64Type());
+    b.create<device::GradNormOp>(scratch, gradients, counts);
+  }
+
+  void lowerOp(train::AdamWOp op) {
+    Value gradient = op.getGradient();
+    b.create<device::AdamWOp>(variable(op.getParameterAttr(), gradient), variable(op.getFirstMomentAttr(), gradient),
+                              variable(op.getSecondMomentAttr(), gradient), read(gradient), elementsOf(gradient),
+                              op.getDecay());
+  }
+  void lowerOp(train::SgdOp op) {
+    Value gradient = op.getGradient();
+    Value momentum = op.getMomentumAttr() ? variable(op.getMomentumAttr(), gradient) : Value();
+    b.create<device::SgdOp>(variable(op.getParameterAttr(), gradient), momentum, read(gradient), elementsOf(gradient),
+                            op.getNesterov(), op.getDecay());
+  }
+  void lowerOp(train::WriteOp op) {
+    Value target = variable(op.getVariableAttr(), op.getValue());
+    b.create<device::CopyOp>(read(op.getValue()), target, elementsOf(op.getValue()));
+  }
+  void lowerOp(train::AccumulateOp op) {
+    Value target = variable(op.getVariableAttr(), op.getValue());
+    b.create<device::AccumulateOp>(read(op.getValue()), target, elementsOf(op.getValue()));
+  }
+  void lowerOp(train::OutputOp op) {
+    Type element = cast<RankedTensorType>(op.getValue().getType()).getElementType();
+    Value target = address(persistent.symbolOfOutput(op.getName()), element);
+    b.create<device::CopyOp>(read(op.getValue()), target, elementsOf(op.getValue()));
+  }
+
+  //===--------------------------------------------------------------------===//
+  // What a reader sees
+  //===--------------------------------------------------------------------===//
+
+  /// Section and comment of the op that was emitted after the first `before`.
+  void annotate(Operation *op, size_t before) {
+    if (std::distance(b.getBlock()->begin(), b.getBlock()->end()) == (ptrdiff_t)before)
+      return;
+    Operation &emitted = b.getBlock()->back();
+    emitted.setAttr("section", b.getStringAttr(section));
+    emitted.setAttr("comment", b.getStringAttr(commentOf(op)));
+  }
+
+  static std::string commentOf(Operation *op) {
+    llvm::SmallVector<std::string> names;
+    for (Value result : op->getResults())
+      if (std::string name = originOf(result); !llvm::is_contained(names, name))
+        names.push_back(name);
+    constexpr size_t kMostNames = 3;
+    std::string text = llvm::join(ArrayRef(names).take_front(kMostNames), ", ");
+    return names.size() > kMostNames ? text + ", ..." : text;
+  }
+
+  train::StepOp step;
+  const StepMemory &memory;
+  const PersistentMemory &persistent;
+  KernelTable &kernels;
+  ImplicitLocOpBuilder &b;
+  std::string section = "forward";
+};
+
+} // namespace
+
+bool gpuopt::canLower(Operation *op) {
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    return isa<ElementsAttr>(constant.getValue());
+  return isViewOp(op) ||
+         isa<train::ReadOp, nn::ConcatOp, nn::FusedOp, nn::ContractOp, nn::ConvOp, nn::ConvInputGradOp,
+             nn::ConvWeightGradOp, nn::MaxPoolOp, nn::MaxPoolGradOp, nn::AvgPoolOp, nn::AvgPoolGradOp,
+             nn::ScatterAddOp, train::ReportLossOp, train::GradNormOp, train::AdamWOp, train::SgdOp, train::WriteOp,
+             train::AccumulateOp, train::OutputOp>(op);
+}
+
+void gpuopt::lowerStep(train::StepOp step, const StepMemory &memory, const PersistentMemory &persistent,
+                       KernelTable &kernels) {
+  auto module = step->getParentOfType<ModuleOp>();
+  // Kernels come before the steps that launch them.
+  OpBuilder detached(step.getContext());
+  OwningOpRef<device::StepOp> lowered = device::StepOp::create(detached, step.getLoc(), step.getSymName(), step.getKind());
+  lowered->getBody().emplaceBlock();
+  ImplicitLocOpBuilder b(step.getLoc(), step.getContext());
+  b.setInsertionPointToEnd(&lowered->getBody().front());
+  StepLowering(step, memory, persistent, kernels, b).run();
+  module.getBody()->push_back(lowered.release());
+}
