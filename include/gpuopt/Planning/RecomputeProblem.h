@@ -1,0 +1,54 @@
+//===- RecomputeProblem.h - Recomputation under a memory budget - -*- C++
+//-*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Ops stand in the order of their first executions. An op may be executed
+// again, any number of times, to get its output back after it was freed. The
+// problem: at every execution the bytes alive are within a budget, and the
+// cost of the extra executions is as small as can be (Checkmate, MLSys 2020;
+// Moccasin, ICML 2023).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_PLANNING_RECOMPUTEPROBLEM_H
+#define GPUOPT_PLANNING_RECOMPUTEPROBLEM_H
+
+#include "gpuopt/Planning/Result.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace gpuopt::planning {
+
+/// An op and its one output.
+struct RecomputeOp {
+  double cost = 0;              ///< Time of one execution, in any unit.
+  int64_t sizeInBytes = 0;      ///< Of the output.
+  int64_t workspaceInBytes = 0; ///< Needed during each execution.
+  std::vector<int> inputs;      ///< Earlier ops, each at most once.
+  /// The input in whose storage the output lies (a view, a result in place),
+  /// or -1. Such an output needs no bytes of its own, and keeps the storage
+  /// alive.
+  int storage = -1;
+  bool pinned = false;      ///< The output is wanted after the last op.
+  bool recomputable = true; ///< May be executed more than once.
+};
+
+struct RecomputeProblem {
+  std::vector<RecomputeOp> ops;
+
+  /// Inputs are earlier ops and listed once; sizes are not negative, costs not
+  /// negative and finite; a shared storage belongs to an input that is at
+  /// least as large; no sum overflows.
+  MaybeError check() const;
+
+  double totalCost() const;
+};
+
+} // namespace gpuopt::planning
+
+#endif // GPUOPT_PLANNING_RECOMPUTEPROBLEM_H

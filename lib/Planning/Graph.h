@@ -1,0 +1,73 @@
+//===- Graph.h - The graph of a recompute problem, laid out flat - -*- C++
+//-*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_LIB_PLANNING_GRAPH_H
+#define GPUOPT_LIB_PLANNING_GRAPH_H
+
+#include "gpuopt/Planning/RecomputeProblem.h"
+
+namespace gpuopt::planning {
+
+/// A slice of a flat array.
+struct IntRange {
+  const int *first, *last;
+  const int *begin() const { return first; }
+  const int *end() const { return last; }
+  int size() const { return last - first; }
+};
+
+/// What the solvers read of a problem again and again. Outputs that share a
+/// storage have no bytes of their own.
+class Graph {
+public:
+  explicit Graph(const RecomputeProblem &problem);
+
+  int size() const { return bytes.size(); }
+  IntRange inputs(int op) const { return slice(inputLists, inputsOf, op); }
+  /// In increasing order.
+  IntRange users(int op) const { return slice(userLists, usersOf, op); }
+  /// The outputs that lie in the storage of this one, one level deep.
+  IntRange sharers(int op) const { return slice(sharerLists, sharersOf, op); }
+  bool hasSharedStorages() const { return !sharerLists.empty(); }
+
+  std::vector<int64_t> bytes;     ///< Of the storage that the op makes.
+  std::vector<int64_t> workspace; ///< In bytes.
+  std::vector<double> cost;
+  std::vector<int> storage; ///< As in the problem: an input, or -1.
+  std::vector<int> root;    ///< The op that makes the storage.
+  std::vector<char> pinned, recomputable;
+  double totalCost = 0;
+
+  /// The last op that reads the output in the plain order; the op itself where
+  /// none does, and `size()` where it is pinned.
+  std::vector<int> lastUser;
+
+  /// The bytes that the op's execution needs alive: inputs' storages, its own,
+  /// its workspace.
+  std::vector<int64_t> workingSet;
+
+  /// The peak of the plain order within each op's execution.
+  std::vector<int64_t> plainProfile() const;
+
+private:
+  static IntRange slice(const std::vector<int> &lists,
+                        const std::vector<int> &starts, int op) {
+    return {lists.data() + starts[op], lists.data() + starts[op + 1]};
+  }
+
+  std::vector<int> inputLists, userLists, sharerLists;
+  std::vector<int> inputsOf, usersOf, sharersOf;
+};
+
+/// A budget below this is met by no schedule: the largest working set,
+/// together with the storages that cannot be had again later.
+int64_t budgetLowerLimit(const Graph &graph);
+
+} // namespace gpuopt::planning
+
+#endif // GPUOPT_LIB_PLANNING_GRAPH_H

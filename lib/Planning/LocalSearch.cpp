@@ -1,0 +1,186 @@
+//===- LocalSearch.cpp - Local search over repeats ------------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LocalSearch.h"
+
+#include <cmath>
+
+using namespace gpuopt::planning;
+
+LocalSearch::LocalSearch(const SearchSpace &space, int64_t budgetInBytes,
+                         uint64_t seed)
+    : space(space), graph(space.graph()), plan(graph, budgetInBytes),
+      random(seed) {
+  averageCost = graph.totalCost / std::max(1, graph.size());
+}
+
+void LocalSearch::insert(Slot slot) {
+  plan.insert(slot);
+  addedCost += graph.cost[slot.op];
+  edits.push_back({true, slot});
+}
+
+void LocalSearch::remove(Slot slot) {
+  plan.remove(slot);
+  addedCost -= graph.cost[slot.op];
+  edits.push_back({false, slot});
+}
+
+void LocalSearch::undo() {
+  for (size_t i = edits.size(); i-- > 0;) {
+    if (edits[i].isInsertion)
+      plan.remove(edits[i].slot);
+    else
+      plan.insert(edits[i].slot);
+  }
+  edits.clear();
+}
+
+/// A stage above the budget where there is one, mostly.
+int LocalSearch::pickStage() {
+  int n = graph.size(), start = random.below(n);
+  if (plan.excess() == 0 || random.below(8) == 0)
+    return start;
+  for (int i = 0; i < n; ++i) {
+    int stage = start + i < n ? start + i : start + i - n;
+    if (plan.exceeds(stage))
+      return stage;
+  }
+  return start;
+}
+
+/// Runs an op again; inputs that live on for this alone may run again too.
+void LocalSearch::runAgain(Slot slot, int depth) {
+  insert(slot);
+  if (depth == 0)
+    return;
+  for (int input : graph.inputs(slot.op)) {
+    int run = plan.runAt(input, slot.stage);
+    const StagePlan::Run &read = plan.runsOf(input)[run];
+    if (read.stage < slot.stage && read.end == slot &&
+        graph.recomputable[input] && random.below(2))
+      runAgain({slot.stage, input}, depth - 1);
+  }
+}
+
+void LocalSearch::dropSomewhere() {
+  int stage = pickStage();
+  if (stage == 0)
+    return;
+  for (int attempt = 0; attempt < 32; ++attempt) {
+    int op = random.below(stage);
+    if (!graph.recomputable[op])
+      continue;
+    int run = plan.runAt(op, stage);
+    if (plan.runsOf(op)[run].end.stage <= stage ||
+        plan.runsOf(op)[run].stage == stage)
+      continue;
+    int use = plan.nextUse(op, run, stage);
+    if (use < 0)
+      continue;
+    runAgain({use, op}, 6);
+    return;
+  }
+}
+
+/// Removes repeats that nobody reads any more, from the inputs of a repeat
+/// that has gone.
+void LocalSearch::removeDead(Slot slot) {
+  for (int input : graph.inputs(slot.op)) {
+    const StagePlan::Run &read =
+        plan.runsOf(input)[plan.runAt(input, slot.stage)];
+    Slot own{read.stage, input};
+    if (read.listed < 0 || !(read.end == own))
+      continue;
+    remove(own);
+    removeDead(own);
+  }
+}
+
+void LocalSearch::removeSomewhere() {
+  if (plan.repeats().empty())
+    return;
+  Slot slot = plan.repeats()[random.below(plan.repeats().size())];
+  remove(slot);
+  removeDead(slot);
+}
+
+void LocalSearch::shiftSomewhere() {
+  if (plan.repeats().empty())
+    return;
+  Slot slot = plan.repeats()[random.below(plan.repeats().size())];
+  int run = plan.runAt(slot.op, slot.stage);
+  int use = plan.nextUse(slot.op, run, slot.stage), stage;
+  if (use >= 0 && random.below(2))
+    stage = use;
+  else
+    stage = slot.stage + (random.below(2) ? 1 : -1) *
+                             (1 << random.below(1 + random.below(10)));
+  if (stage <= slot.op || stage >= graph.size() || plan.has({stage, slot.op}))
+    return;
+  remove(slot);
+  insert({stage, slot.op});
+  if (random.below(2))
+    removeDead(slot);
+}
+
+void LocalSearch::propose() {
+  int kind = random.below(16);
+  if (kind < 6)
+    dropSomewhere();
+  else if (kind < 10)
+    removeSomewhere();
+  else if (kind < 13)
+    shiftSomewhere();
+  else {
+    removeSomewhere();
+    dropSomewhere();
+  }
+}
+
+void LocalSearch::offerTo(BestSchedule &best) const {
+  // The running sum drifts by rounding, so the exact one decides.
+  if (plan.excess() == 0 && best.wouldTake(addedCost) &&
+      best.wouldTake(plan.addedCost()))
+    best.offer(plan.addedCost(), space.scheduleOf(plan));
+}
+
+void LocalSearch::anneal(const std::vector<Slot> &start, int64_t moves,
+                         double heat, BestSchedule &best,
+                         const std::function<bool()> &isOver) {
+  plan.reset(start);
+  addedCost = plan.addedCost();
+  offerTo(best);
+  double plainPeak = std::max<int64_t>(1, plan.peak());
+  if (price == 0)
+    price = 4 * graph.totalCost / plainPeak / std::max(1, graph.size());
+  double leastPrice = price * 1e-4, mostPrice = price * 1e6;
+  int feasible = 0;
+  for (int64_t move = 0; move < moves; ++move) {
+    double temperature =
+        averageCost * heat * std::exp(-7. * double(move) / double(moves));
+    if (move % 64 == 0) {
+      if (isOver())
+        return;
+      price = feasible > 40   ? std::max(price / 1.15, leastPrice)
+              : feasible < 16 ? std::min(price * 1.15, mostPrice)
+                              : price;
+      feasible = 0;
+    }
+    double cost = addedCost, excess = plan.excess();
+    propose();
+    double change = addedCost - cost + price * (double(plan.excess()) - excess);
+    if (change > 0 && change > -temperature * std::log(1 - random.unit())) {
+      undo();
+      addedCost = cost;
+    } else {
+      edits.clear();
+      offerTo(best);
+    }
+    feasible += plan.excess() == 0;
+  }
+}

@@ -1,0 +1,70 @@
+//===- RecomputeProblem.cpp - Recomputation under a memory budget ---------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Planning/RecomputeProblem.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace gpuopt::planning;
+
+static MaybeError checkInputs(const RecomputeProblem &problem, size_t index) {
+  const RecomputeOp &op = problem.ops[index];
+  std::vector<int> inputs = op.inputs;
+  std::sort(inputs.begin(), inputs.end());
+  if (!inputs.empty() && (inputs.front() < 0 || size_t(inputs.back()) >= index))
+    return Error{
+        "expects inputs before it, but reads op " +
+        std::to_string(inputs.front() < 0 ? inputs.front() : inputs.back())};
+  auto twin = std::adjacent_find(inputs.begin(), inputs.end());
+  if (twin != inputs.end())
+    return Error{"lists input " + std::to_string(*twin) + " twice"};
+  if (op.storage == -1)
+    return std::nullopt;
+  if (!std::binary_search(inputs.begin(), inputs.end(), op.storage))
+    return Error{"shares the storage of op " + std::to_string(op.storage) +
+                 ", which is not an input"};
+  if (problem.ops[op.storage].sizeInBytes < op.sizeInBytes)
+    return Error{"is larger than the storage that it shares"};
+  return std::nullopt;
+}
+
+static MaybeError checkNumbers(const RecomputeOp &op) {
+  if (!std::isfinite(op.cost) || op.cost < 0)
+    return Error{"expects a finite cost of at least 0, but got " +
+                 std::to_string(op.cost)};
+  if (op.sizeInBytes < 0 || op.workspaceInBytes < 0)
+    return Error{"expects sizes of at least 0, but got " +
+                 std::to_string(std::min(op.sizeInBytes, op.workspaceInBytes))};
+  return std::nullopt;
+}
+
+MaybeError RecomputeProblem::check() const {
+  // A quarter of 64 bits, so that sums with their rounding still fit.
+  int64_t room = INT64_MAX / 4;
+  for (size_t i = 0; i < ops.size(); ++i) {
+    MaybeError error = checkNumbers(ops[i]);
+    if (!error)
+      error = checkInputs(*this, i);
+    if (!error && (ops[i].sizeInBytes > room ||
+                   ops[i].workspaceInBytes > room - ops[i].sizeInBytes))
+      error = Error{"makes the sum of all sizes overflow"};
+    if (error)
+      return Error{"op " + std::to_string(i) + " " + error->message};
+    room -= ops[i].sizeInBytes + ops[i].workspaceInBytes;
+  }
+  if (!std::isfinite(totalCost()))
+    return Error{"the sum of all costs overflows"};
+  return std::nullopt;
+}
+
+double RecomputeProblem::totalCost() const {
+  double total = 0;
+  for (const RecomputeOp &op : ops)
+    total += op.cost;
+  return total;
+}

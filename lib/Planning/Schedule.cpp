@@ -1,0 +1,101 @@
+//===- Schedule.cpp - What a schedule really costs ------------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Planning/Schedule.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace gpuopt::planning;
+
+/// Fills, for each execution, the step of the last one that needs its storage,
+/// and the step that made the storage. Returns the rule that is broken.
+static MaybeError findLifetimes(const RecomputeProblem &problem,
+                                const Schedule &schedule,
+                                std::vector<int> &lastUse,
+                                std::vector<int> &madeAt) {
+  int n = problem.ops.size(), steps = schedule.size(), expected = 0;
+  std::vector<int> latest(n, -1);
+  lastUse.resize(steps);
+  madeAt.resize(steps);
+  for (int step = 0; step < steps; ++step) {
+    int index = schedule[step];
+    auto at = [&] { return "step " + std::to_string(step) + ": op "; };
+    if (index < 0 || index >= n)
+      return Error{at() + std::to_string(index) + " does not exist"};
+    if (index > expected)
+      return Error{at() + std::to_string(index) + " runs before op " +
+                   std::to_string(expected) + " has run"};
+    const RecomputeOp &op = problem.ops[index];
+    if (index < expected && !op.recomputable)
+      return Error{at() + std::to_string(index) + " may not run again"};
+    expected += index == expected;
+    madeAt[step] = op.storage < 0 ? step : madeAt[latest[op.storage]];
+    for (int input : op.inputs) // it has run, since the order is topological
+      lastUse[madeAt[latest[input]]] = step;
+    lastUse[madeAt[step]] = step;
+    latest[index] = step;
+  }
+  if (expected != n)
+    return Error{"op " + std::to_string(expected) + " never runs"};
+  for (int index = 0; index < n; ++index)
+    if (problem.ops[index].pinned)
+      lastUse[madeAt[latest[index]]] = steps - 1;
+  return std::nullopt;
+}
+
+Result<ScheduleCost> gpuopt::planning::simulate(const RecomputeProblem &problem,
+                                                const Schedule &schedule) {
+  if (schedule.size() > size_t(INT32_MAX))
+    return Error{"the schedule is longer than 2^31 - 1 steps"};
+  std::vector<int> lastUse, madeAt;
+  if (MaybeError error = findLifetimes(problem, schedule, lastUse, madeAt))
+    return *error;
+  std::vector<int64_t> freed(schedule.size() + 1, 0);
+  std::vector<char> seen(problem.ops.size(), false);
+  ScheduleCost result;
+  int64_t live = 0;
+  for (size_t step = 0; step < schedule.size(); ++step) {
+    const RecomputeOp &op = problem.ops[schedule[step]];
+    live -= freed[step];
+    if (madeAt[step] == int(step)) {
+      live += op.sizeInBytes;
+      freed[lastUse[step] + 1] += op.sizeInBytes;
+    }
+    result.peakInBytes =
+        std::max(result.peakInBytes, live + op.workspaceInBytes);
+    if (seen[schedule[step]])
+      result.addedCost += op.cost;
+    seen[schedule[step]] = true;
+  }
+  return result;
+}
+
+Schedule gpuopt::planning::plainOrder(const RecomputeProblem &problem) {
+  Schedule schedule(problem.ops.size());
+  std::iota(schedule.begin(), schedule.end(), 0);
+  return schedule;
+}
+
+int64_t gpuopt::planning::plainPeak(const RecomputeProblem &problem) {
+  return simulate(problem, plainOrder(problem))->peakInBytes;
+}
+
+MaybeError gpuopt::planning::verify(const RecomputeProblem &problem,
+                                    const Schedule &schedule,
+                                    int64_t budgetInBytes) {
+  if (MaybeError error = problem.check())
+    return error;
+  Result<ScheduleCost> cost = simulate(problem, schedule);
+  if (!cost)
+    return cost.error();
+  if (cost->peakInBytes > budgetInBytes)
+    return Error{"the peak of " + std::to_string(cost->peakInBytes) +
+                 " bytes exceeds the budget of " +
+                 std::to_string(budgetInBytes)};
+  return std::nullopt;
+}

@@ -1,0 +1,257 @@
+//===- StagePlan.cpp - A plan that is cheap to change ---------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "StagePlan.h"
+
+using namespace gpuopt::planning;
+
+StagePlan::StagePlan(const Graph &graph, int64_t budgetInBytes,
+                     const std::vector<Slot> &repeats)
+    : graph(graph), budget(budgetInBytes) {
+  reset(repeats);
+}
+
+void StagePlan::reset(const std::vector<Slot> &repeats) {
+  int n = graph.size();
+  mostExcess = (INT64_MAX / 4) / (n + 1);
+  runs.assign(n, {});
+  stageOps.assign(n, {});
+  crossing.assign(n, 0);
+  local.assign(n, 0);
+  isMarked.assign(n, false);
+  markedStages.clear();
+  repeatList = repeats;
+  std::sort(repeatList.begin(), repeatList.end());
+  repeatList.erase(std::unique(repeatList.begin(), repeatList.end()),
+                   repeatList.end());
+  for (int op = 0; op < n; ++op)
+    runs[op].push_back({op, {op, op}, -1});
+  for (size_t i = 0; i < repeatList.size(); ++i) {
+    Slot slot = repeatList[i];
+    stageOps[slot.stage].push_back(slot.op);
+    runs[slot.op].push_back({slot.stage, slot, int(i)});
+  }
+  for (int op = n; op-- > 0;) { // sharers come before their storages
+    stageOps[op].push_back(op);
+    for (size_t run = 0; run < runs[op].size(); ++run)
+      runs[op][run].end = findEnd(op, run);
+  }
+  std::vector<int64_t> change(n + 1, 0);
+  for (int op = 0; op < n; ++op)
+    for (const Run &run : runs[op]) {
+      change[run.stage + 1] += graph.bytes[op];
+      if (run.end.stage > run.stage)
+        change[run.end.stage + 1] -= graph.bytes[op];
+      else
+        change[run.stage + 1] -= graph.bytes[op];
+    }
+  int64_t live = 0;
+  excessBytes = 0;
+  for (int stage = 0; stage < n; ++stage) {
+    crossing[stage] = live += change[stage];
+    markStage(stage);
+  }
+  for (int stage : markedStages)
+    excessBytes += excessOf(stagePeak(stage));
+  refreshStages();
+}
+
+int StagePlan::runAt(int op, int stage) const {
+  int run = runs[op].size() - 1;
+  while (runs[op][run].stage > stage)
+    --run;
+  return run;
+}
+
+bool StagePlan::has(Slot slot) const {
+  return slot.op <= slot.stage &&
+         runs[slot.op][runAt(slot.op, slot.stage)].stage == slot.stage;
+}
+
+/// The last execution that needs the output of this run.
+Slot StagePlan::findEnd(int op, int run) const {
+  int from = runs[op][run].stage, n = graph.size();
+  bool isLast = size_t(run) + 1 == runs[op].size();
+  int next = isLast ? n : runs[op][run + 1].stage;
+  if (isLast && graph.pinned[op])
+    return {n - 1, n - 1};
+  Slot end{from, op};
+  for (int user : graph.users(op)) {
+    if (user >= next)
+      break; // its first run is later, and users come in order
+    int stage = runs[user][runAt(user, next - 1)].stage;
+    if (stage >= from)
+      end = std::max(end, {stage, user});
+  }
+  for (int sharer : graph.sharers(op))
+    for (const Run &other : runs[sharer])
+      if (other.stage >= from && other.stage < next)
+        end = std::max(end, other.end);
+  return end;
+}
+
+int StagePlan::nextUse(int op, int run, int stage) const {
+  int n = graph.size(), best = n;
+  int next = size_t(run) + 1 == runs[op].size() ? n : runs[op][run + 1].stage;
+  for (int user : graph.users(op)) {
+    if (user >= next || user >= best)
+      break;
+    for (size_t i = runs[user].size(); i-- > 0;)
+      if (runs[user][i].stage < next) {
+        if (runs[user][i].stage <= stage)
+          break;
+        best = std::min(best, runs[user][i].stage);
+      }
+  }
+  return best < next ? best : -1;
+}
+
+void StagePlan::markStage(int stage) {
+  if (isMarked[stage])
+    return;
+  isMarked[stage] = true;
+  markedStages.push_back(stage);
+}
+
+void StagePlan::addCrossing(int from, int to, int64_t bytes) {
+  int64_t change = 0;
+  int64_t *crossingData = crossing.data();
+  const int64_t *localData = local.data();
+  for (int stage = from; stage <= to; ++stage) {
+    int64_t before = crossingData[stage] + localData[stage];
+    crossingData[stage] += bytes;
+    change += excessOf(before + bytes) - excessOf(before);
+  }
+  excessBytes += change;
+}
+
+void StagePlan::setEnd(int op, int run, Slot end) {
+  Run &changed = runs[op][run];
+  if (changed.end == end)
+    return;
+  int before = changed.end.stage, after = end.stage;
+  markStage(before);
+  markStage(after);
+  if (before < after)
+    addCrossing(before + 1, after, graph.bytes[op]);
+  else if (after < before)
+    addCrossing(after + 1, before, -graph.bytes[op]);
+  changed.end = end;
+  if (int made = graph.storage[op]; made >= 0)
+    refresh(made, runAt(made, changed.stage));
+}
+
+void StagePlan::refresh(int op, int run) { setEnd(op, run, findEnd(op, run)); }
+
+/// After a run of an op came or went: what it reads, and its own outputs.
+void StagePlan::refreshAround(int op, int stage) {
+  int run = runAt(op, stage);
+  refresh(op, run);
+  if (runs[op][run].stage == stage && run > 0)
+    refresh(op, run - 1);
+  for (int input : graph.inputs(op))
+    refresh(input, runAt(input, stage));
+}
+
+void StagePlan::insert(Slot slot) {
+  std::vector<int> &ops = stageOps[slot.stage];
+  ops.insert(std::lower_bound(ops.begin(), ops.end(), slot.op), slot.op);
+  std::vector<Run> &opRuns = runs[slot.op];
+  int at = runAt(slot.op, slot.stage) + 1;
+  opRuns.insert(opRuns.begin() + at,
+                {slot.stage, slot, int(repeatList.size())});
+  repeatList.push_back(slot);
+  markStage(slot.stage);
+  refreshAround(slot.op, slot.stage);
+  refreshStages();
+}
+
+void StagePlan::remove(Slot slot) {
+  int run = runAt(slot.op, slot.stage);
+  setEnd(slot.op, run, slot); // give back what it holds
+  markStage(slot.stage);
+  int listed = runs[slot.op][run].listed;
+  Slot moved = repeatList[listed] = repeatList.back();
+  repeatList.pop_back();
+  runs[moved.op][runAt(moved.op, moved.stage)].listed = listed;
+  runs[slot.op].erase(runs[slot.op].begin() + run);
+  std::vector<int> &ops = stageOps[slot.stage];
+  ops.erase(std::lower_bound(ops.begin(), ops.end(), slot.op));
+  refreshAround(slot.op, slot.stage);
+  refreshStages();
+}
+
+void StagePlan::refreshStages() {
+  for (int stage : markedStages) {
+    excessBytes -= excessOf(stagePeak(stage));
+    measureStage(stage);
+    excessBytes += excessOf(stagePeak(stage));
+    isMarked[stage] = false;
+  }
+  markedStages.clear();
+}
+
+/// Takes off what ends with this execution.
+void StagePlan::freeStorages(Slot slot, int64_t &live) const {
+  if (!graph.hasSharedStorages()) {
+    for (int input : graph.inputs(slot.op))
+      if (endsAt(input, runAt(input, slot.stage), slot))
+        live -= graph.bytes[input];
+    if (endsAt(slot.op, runAt(slot.op, slot.stage), slot))
+      live -= graph.bytes[slot.op];
+    return;
+  }
+  std::vector<Slot> freed; // (run's stage, op): one storage may be met twice
+  auto visit = [&](int op, int stage) {
+    int run = runAt(op, stage);
+    while (graph.storage[op] >= 0) {
+      stage = runs[op][run].stage;
+      op = graph.storage[op];
+      run = runAt(op, stage);
+    }
+    Slot made{runs[op][run].stage, op};
+    if (endsAt(op, run, slot) &&
+        std::find(freed.begin(), freed.end(), made) == freed.end()) {
+      freed.push_back(made);
+      live -= graph.bytes[op];
+    }
+  };
+  for (int input : graph.inputs(slot.op))
+    visit(input, slot.stage);
+  visit(slot.op, slot.stage);
+}
+
+void StagePlan::measureStage(int stage) {
+  int64_t live = 0, peak = INT64_MIN;
+  for (int op : stageOps[stage]) {
+    live += graph.bytes[op];
+    peak = std::max(peak, live + graph.workspace[op]);
+    freeStorages({stage, op}, live);
+  }
+  local[stage] = peak;
+}
+
+int64_t StagePlan::peak() const {
+  int64_t peak = 0;
+  for (int stage = 0; stage < graph.size(); ++stage)
+    peak = std::max(peak, stagePeak(stage));
+  return peak;
+}
+
+double StagePlan::addedCost() const {
+  double cost = 0;
+  for (Slot slot : repeatList)
+    cost += graph.cost[slot.op];
+  return cost;
+}
+
+Schedule StagePlan::schedule() const {
+  Schedule result;
+  for (const std::vector<int> &ops : stageOps)
+    result.insert(result.end(), ops.begin(), ops.end());
+  return result;
+}

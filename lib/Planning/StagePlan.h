@@ -1,0 +1,107 @@
+//===- StagePlan.h - A plan that is cheap to change ----------- -*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A schedule in stages: stage t holds the first execution of op t and, before
+// it, the ops that run again there, each at most once, in the order of the
+// ops. A plan is then a set of (stage, op), and its peak changes only where
+// the lifetimes change, so that local search can try many plans.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_LIB_PLANNING_STAGEPLAN_H
+#define GPUOPT_LIB_PLANNING_STAGEPLAN_H
+
+#include "Graph.h"
+#include "gpuopt/Planning/Schedule.h"
+
+#include <algorithm>
+
+namespace gpuopt::planning {
+
+/// An execution: of op `op`, in the stage of the first execution of `stage`.
+struct Slot {
+  int stage, op;
+  bool operator<(const Slot &other) const {
+    return stage != other.stage ? stage < other.stage : op < other.op;
+  }
+  bool operator==(const Slot &other) const {
+    return stage == other.stage && op == other.op;
+  }
+};
+
+class StagePlan {
+public:
+  /// The plain order and the given repeats. Their order does not matter.
+  StagePlan(const Graph &graph, int64_t budgetInBytes,
+            const std::vector<Slot> &repeats = {});
+
+  /// A repeat that is not there yet, with op < stage; or one that is.
+  void insert(Slot slot);
+  void remove(Slot slot);
+  /// Replaces all repeats.
+  void reset(const std::vector<Slot> &repeats);
+
+  bool has(Slot slot) const;
+  /// The bytes above the budget, summed over stages: 0 where the plan fits.
+  int64_t excess() const { return excessBytes; }
+  int64_t stagePeak(int stage) const { return crossing[stage] + local[stage]; }
+  bool exceeds(int stage) const { return stagePeak(stage) > budget; }
+  int64_t peak() const;
+  double addedCost() const;
+  const std::vector<Slot> &repeats() const { return repeatList; }
+  const std::vector<int> &opsOfStage(int stage) const {
+    return stageOps[stage];
+  }
+
+  /// One execution of an op, and the last one that needs its output.
+  struct Run {
+    int stage;
+    Slot end;
+    int listed; ///< Position among the repeats; -1 for first executions.
+  };
+  const std::vector<Run> &runsOf(int op) const { return runs[op]; }
+  /// The latest run at or before a stage, which is not before the first.
+  int runAt(int op, int stage) const;
+  /// The first stage after `stage`, before the next run, that reads the
+  /// output; -1 where there is none.
+  int nextUse(int op, int run, int stage) const;
+
+  Schedule schedule() const;
+
+private:
+  Slot findEnd(int op, int run) const;
+  void refresh(int op, int run);
+  void refreshAround(int op, int stage);
+  void setEnd(int op, int run, Slot end);
+  void refreshStages();
+  void measureStage(int stage);
+  void addCrossing(int from, int to, int64_t bytes);
+  void markStage(int stage);
+  int64_t excessOf(int64_t peak) const {
+    return std::min(std::max<int64_t>(peak - budget, 0), mostExcess);
+  }
+  void freeStorages(Slot slot, int64_t &live) const;
+  bool endsAt(int op, int run, Slot slot) const {
+    return runs[op][run].end == slot;
+  }
+
+  const Graph &graph;
+  int64_t budget;
+  std::vector<std::vector<Run>> runs;
+  std::vector<std::vector<int>> stageOps;
+  std::vector<int64_t> crossing; ///< Bytes alive when the stage begins.
+  std::vector<int64_t> local;    ///< The stage's peak above those.
+  std::vector<Slot> repeatList;
+  std::vector<int> markedStages;
+  std::vector<char> isMarked;
+  int64_t excessBytes = 0;
+  int64_t mostExcess = 0; ///< What one stage counts at most: sums must fit.
+};
+
+} // namespace gpuopt::planning
+
+#endif // GPUOPT_LIB_PLANNING_STAGEPLAN_H

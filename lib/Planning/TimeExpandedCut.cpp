@@ -1,0 +1,150 @@
+//===- TimeExpandedCut.cpp - The cut that prices memory at moments --------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TimeExpandedCut.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace gpuopt::planning;
+
+static constexpr int source = 0, sink = 1;
+
+IntegerScale::IntegerScale(double totalCost, int64_t peakInBytes) {
+  int exponent = 0;
+  std::frexp(totalCost, &exponent); // totalCost < 2^exponent
+  costShift = totalCost > 0 ? 44 - exponent : 0;
+  while (priceShift < 62 && (int64_t(2) << priceShift) <= peakInBytes)
+    ++priceShift;
+}
+
+int64_t IntegerScale::scaleCost(double cost) const {
+  return std::min(std::floor(std::ldexp(cost, costShift)), std::ldexp(1., 52));
+}
+
+int64_t IntegerScale::priceBytes(int64_t price, int64_t bytes) const {
+  return std::min<__int128>((__int128(price) * bytes) >> priceShift,
+                            infiniteCapacity / 1024);
+}
+
+TimeExpandedCut::TimeExpandedCut(const Graph &graph, std::vector<int> moments,
+                                 int64_t budgetInBytes, IntegerScale scale)
+    : graph(graph), momentOps(std::move(moments)), budget(budgetInBytes),
+      scale(scale) {
+  numberNodes();
+  network = std::make_unique<MaxFlow>(nodes);
+  for (size_t k = 0; k < momentOps.size(); ++k)
+    for (int op = 0; op < momentOps[k]; ++op)
+      if (runNode(op, k) >= 0)
+        addArcsOf(op, k);
+  network->finish(source, sink);
+}
+
+/// Only outputs that something after the moment can lead back to get nodes; an
+/// output that is read after the moment is had for certain, and is the sink.
+void TimeExpandedCut::numberNodes() {
+  int n = graph.size();
+  std::vector<int> lastNeed = graph.lastUser; // of the output or a sharer's
+  for (int op = n; op-- > 0;)
+    if (graph.storage[op] >= 0)
+      lastNeed[graph.storage[op]] =
+          std::max(lastNeed[graph.storage[op]], lastNeed[op]);
+  for (int moment : momentOps) {
+    std::vector<char> isTouched(n, false);
+    isTouched[graph.root[moment]] = true;
+    for (int input : graph.inputs(moment))
+      isTouched[graph.root[input]] = true;
+    std::vector<int> run(n, -1), had(n, -1);
+    for (int op = moment; op-- > 0;) {
+      bool forced = lastNeed[op] > moment, needed = forced;
+      auto leadsOn = [&](int other) {
+        return other < moment && run[other] >= 0;
+      };
+      if (!needed)
+        needed = std::any_of(graph.users(op).begin(), graph.users(op).end(),
+                             leadsOn) ||
+                 std::any_of(graph.sharers(op).begin(), graph.sharers(op).end(),
+                             leadsOn);
+      if (!needed)
+        continue;
+      run[op] = nodes++;
+      had[op] = forced ? sink : nodes++;
+    }
+    isFree.push_back(std::move(isTouched));
+    runNodes.push_back(std::move(run));
+    hadNodes.push_back(std::move(had));
+  }
+}
+
+void TimeExpandedCut::addArc(int from, int to, int64_t capacity, CutArc word) {
+  network->addArc(from, to, capacity);
+  words.push_back(word);
+}
+
+void TimeExpandedCut::addArcsOf(int op, int k) {
+  int run = runNode(op, k), had = hadNode(op, k), before = k - 1;
+  while (before >= 0 && (momentOps[before] <= op || runNode(op, before) < 0))
+    --before;
+  if (before >= 0)
+    addArc(runNode(op, before), run, infiniteCapacity,
+           {CutArc::Monotone, op, before, k});
+  else
+    addArc(source, run,
+           graph.recomputable[op] ? scale.scaleCost(graph.cost[op])
+                                  : infiniteCapacity,
+           {CutArc::Recompute, op, k, -1});
+  if (graph.bytes[op] > 0 && !isFree[k][op])
+    addArc(run, had, 0, {CutArc::Resident, op, k, -1});
+  for (int input : graph.inputs(op))
+    if (hadNode(input, k) != sink)
+      addArc(hadNode(input, k), run, infiniteCapacity,
+             {CutArc::Needs, op, k, input});
+  int made = graph.storage[op];
+  if (made >= 0 && hadNode(made, k) != sink)
+    addArc(hadNode(made, k), had, infiniteCapacity,
+           {CutArc::Shares, op, k, made});
+}
+
+int64_t TimeExpandedCut::solve(const std::vector<int64_t> &prices) {
+  for (size_t i = 0; i < words.size(); ++i)
+    if (words[i].kind == CutArc::Resident)
+      network->setCapacity(i, scale.priceBytes(prices[words[i].moment],
+                                               graph.bytes[words[i].op]));
+  __int128 bound = network->solve();
+  for (size_t k = 0; k < momentOps.size(); ++k) {
+    __int128 room = budget - graph.workingSet[momentOps[k]];
+    __int128 one = 1;
+    bound -= (prices[k] * room + (one << scale.priceShift) - 1) >>
+             scale.priceShift; // rounded up
+  }
+  return std::max<__int128>(bound, INT64_MIN / 2);
+}
+
+void TimeExpandedCut::readCut(bool preferResident) {
+  sinkSide = network->sinkSide(preferResident);
+}
+
+bool TimeExpandedCut::isRecomputed(int op, int k) const {
+  return op < momentOps[k] && runNodes[k][op] >= 0 && sinkSide[runNodes[k][op]];
+}
+
+bool TimeExpandedCut::isResident(int op, int k) const {
+  return op < momentOps[k] && runNodes[k][op] >= 0 &&
+         sinkSide[hadNodes[k][op]] && !sinkSide[runNodes[k][op]];
+}
+
+std::vector<int64_t> TimeExpandedCut::excessBytes() const {
+  std::vector<int64_t> excess;
+  for (size_t k = 0; k < momentOps.size(); ++k) {
+    int64_t bytes = graph.workingSet[momentOps[k]] - budget;
+    for (int op = 0; op < momentOps[k]; ++op)
+      if (!isFree[k][op] && isResident(op, k))
+        bytes += graph.bytes[op];
+    excess.push_back(bytes);
+  }
+  return excess;
+}

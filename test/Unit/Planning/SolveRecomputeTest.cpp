@@ -1,0 +1,158 @@
+//===- SolveRecomputeTest.cpp - Tests of the recompute solver -------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Planning/SolveRecompute.h"
+#include "BruteForce.h"
+#include "Graph.h"
+#include "StagePlan.h"
+
+#include <gtest/gtest.h>
+
+using namespace gpuopt::planning;
+
+namespace {
+
+/// a -> b -> c -> d -> e where d reads b and e reads a: a must be held over
+/// b and c, or be computed again.
+RecomputeProblem chain() {
+  RecomputeProblem problem;
+  for (int i = 0; i < 5; ++i) {
+    RecomputeOp op;
+    op.cost = 1;
+    op.sizeInBytes = 10;
+    if (i > 0)
+      op.inputs.push_back(i - 1);
+    problem.ops.push_back(op);
+  }
+  problem.ops[4].inputs = {0, 3};
+  return problem;
+}
+
+TEST(Simulate, CountsWhatIsAlive) {
+  RecomputeProblem problem = chain();
+  EXPECT_EQ(simulate(problem, {0, 1, 2, 3, 4})->peakInBytes, 30);
+  // Computed again just before its use, `a` is not held over b, c and d; at e
+  // a, d and e are alive.
+  EXPECT_EQ(simulate(problem, {0, 1, 2, 3, 0, 4})->peakInBytes, 30);
+  EXPECT_EQ(simulate(problem, {0, 1, 2, 3, 0, 4})->addedCost, 1);
+}
+
+TEST(Simulate, SaysWhichRuleIsBroken) {
+  RecomputeProblem problem = chain();
+  EXPECT_EQ(simulate(problem, {0, 2}).error().message,
+            "step 1: op 2 runs before op 1 has run");
+  EXPECT_EQ(simulate(problem, {0, 1}).error().message, "op 2 never runs");
+  EXPECT_EQ(simulate(problem, {0, 7}).error().message,
+            "step 1: op 7 does not exist");
+  problem.ops[0].recomputable = false;
+  EXPECT_EQ(simulate(problem, {0, 1, 0}).error().message,
+            "step 2: op 0 may not run again");
+}
+
+TEST(Simulate, SharedStoragesCountOnce) {
+  RecomputeProblem problem = chain();
+  problem.ops[1].storage = 0; // b is a view of a, so c's reading holds a
+  EXPECT_EQ(simulate(problem, {0, 1, 2, 3, 4})->peakInBytes, 30);
+  problem.ops[4].inputs = {3};
+  EXPECT_EQ(simulate(problem, {0, 1, 2, 3, 4})->peakInBytes, 20);
+}
+
+TEST(CheckProblem, RefusesBadOps) {
+  RecomputeProblem problem = chain();
+  EXPECT_FALSE(problem.check());
+  problem.ops[2].inputs = {3};
+  EXPECT_EQ(problem.check()->message,
+            "op 2 expects inputs before it, but reads op 3");
+  problem = chain();
+  problem.ops[2].cost = NAN;
+  EXPECT_TRUE(problem.check());
+  problem = chain();
+  problem.ops[2].sizeInBytes = -1;
+  EXPECT_TRUE(problem.check());
+  problem = chain();
+  problem.ops[1].sizeInBytes = problem.ops[2].sizeInBytes = INT64_MAX / 5;
+  EXPECT_TRUE(problem.check());
+}
+
+/// Random changes keep the plan's books in step with the simulator.
+TEST(StagePlan, AgreesWithTheSimulator) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    RecomputeProblem problem = randomRecomputeProblem(12, seed);
+    std::mt19937 random(seed);
+    for (RecomputeOp &op : problem.ops)
+      if (!op.inputs.empty() && random() % 3 == 0) {
+        op.storage = op.inputs[random() % op.inputs.size()];
+        op.sizeInBytes = problem.ops[op.storage].sizeInBytes;
+      }
+    ASSERT_FALSE(problem.check());
+    Graph graph(problem);
+    StagePlan plan(graph, 20);
+    for (int change = 0; change < 100; ++change) {
+      int stage = random() % 12, op = random() % 12;
+      if (op >= stage || !graph.recomputable[op])
+        continue;
+      if (plan.has({stage, op}))
+        plan.remove({stage, op});
+      else
+        plan.insert({stage, op});
+      Result<ScheduleCost> cost = simulate(problem, plan.schedule());
+      ASSERT_TRUE(cost) << cost.error().message;
+      ASSERT_EQ(cost->peakInBytes, plan.peak()) << "seed " << seed;
+      ASSERT_EQ(plan.excess() == 0, plan.peak() <= 20);
+      StagePlan fresh(graph, 20, plan.repeats());
+      ASSERT_EQ(fresh.excess(), plan.excess());
+    }
+  }
+}
+
+struct Tally {
+  int solved = 0, optimal = 0, infeasible = 0, missed = 0;
+};
+
+void compareWithBruteForce(unsigned seed, Tally &tally) {
+  std::mt19937 random(seed);
+  RecomputeProblem problem = randomRecomputeProblem(4 + random() % 7, seed);
+  RecomputeOptions options;
+  options.effort = 10000;
+  int64_t plain = plainPeak(problem);
+  options.budgetInBytes = plain * (50 + random() % 50) / 100;
+  double optimum = bruteForceOptimum(problem, options.budgetInBytes);
+  Result<RecomputeSolution> solution = solveRecompute(problem, options);
+  ASSERT_TRUE(solution);
+  if (optimum < 0) {
+    ASSERT_FALSE(solution->found) << "seed " << seed;
+    ++tally.infeasible;
+    return;
+  }
+  ASSERT_LE(solution->budgetLowerLimit, options.budgetInBytes);
+  ASSERT_LE(solution->lowerBound, optimum + 1e-9) << "seed " << seed;
+  Result<double> proven =
+      checkCertificate(problem, options.budgetInBytes, solution->certificate);
+  ASSERT_TRUE(proven) << proven.error().message;
+  ASSERT_NEAR(*proven, solution->lowerBound, 1e-9);
+  ++tally.solved;
+  if (!solution->found) {
+    ++tally.missed;
+    return;
+  }
+  MaybeError error = verify(problem, solution->schedule, options.budgetInBytes);
+  ASSERT_FALSE(error) << error->message;
+  ASSERT_GE(solution->addedCost, optimum - 1e-9) << "seed " << seed;
+  tally.optimal += solution->addedCost <= optimum + 1e-9;
+}
+
+TEST(SolveRecompute, AgreesWithBruteForceOnSmallGraphs) {
+  Tally tally;
+  for (unsigned seed = 0; seed < 10000; ++seed)
+    compareWithBruteForce(seed, tally);
+  RecordProperty("optimal", tally.optimal);
+  printf("%d solved, %d optimal, %d missed, %d infeasible\n", tally.solved,
+         tally.optimal, tally.missed, tally.infeasible);
+  EXPECT_GE(tally.optimal, 0.98 * tally.solved);
+}
+
+} // namespace

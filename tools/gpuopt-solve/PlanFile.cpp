@@ -1,0 +1,201 @@
+//===- PlanFile.cpp - Reads and writes plans ------------------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Files.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+#include <cmath>
+
+using namespace gpuopt;
+using namespace gpuopt::solve;
+using namespace gpuopt::planning;
+namespace json = llvm::json;
+
+/// More flows than this go into a binary file beside the plan.
+static constexpr size_t mostFlowsInText = 200'000;
+
+static std::string flowPath(llvm::StringRef path) {
+  return (path + ".flow").str();
+}
+
+static MaybeError writeFlows(llvm::StringRef path,
+                             const std::vector<Certificate::Flow> &flows) {
+  std::vector<int64_t> numbers;
+  for (const Certificate::Flow &f : flows)
+    numbers.insert(numbers.end(), {f.kind, f.op, f.moment, f.other, f.amount});
+  return writeFile(path, {reinterpret_cast<const char *>(numbers.data()),
+                          numbers.size() * sizeof(int64_t)});
+}
+
+MaybeError solve::writePlan(llvm::StringRef path, const PlanFile &plan) {
+  const Certificate &certificate = plan.certificate;
+  bool isBinary = path != "-" && certificate.flows.size() > mostFlowsInText;
+  std::string contents;
+  llvm::raw_string_ostream stream(contents);
+  json::OStream out(stream);
+  auto integers = [&](llvm::StringRef key, const auto &values) {
+    out.attributeArray(key, [&] {
+      for (auto value : values)
+        out.value(int64_t(value));
+    });
+  };
+  out.object([&] {
+    out.attribute("budget_bytes", plan.budgetInBytes);
+    out.attribute("peak_bytes", plan.peakInBytes);
+    out.attribute("added_percent", plan.addedPercent);
+    out.attribute("lower_bound_percent", plan.lowerBoundPercent);
+    integers("schedule", plan.schedule);
+    out.attributeObject("certificate", [&] {
+      out.attribute("order", "fixed"); // of the first executions
+      integers("moments", certificate.moments);
+      integers("prices", certificate.prices);
+      out.attribute("cost_shift", certificate.costShift);
+      out.attribute("price_shift", certificate.priceShift);
+      if (isBinary)
+        out.attribute("flow_count", int64_t(certificate.flows.size()));
+      else
+        out.attributeArray("flows", [&] {
+          for (const Certificate::Flow &f : certificate.flows)
+            out.value(json::Array{f.kind, f.op, f.moment, f.other, f.amount});
+        });
+    });
+  });
+  stream << "\n";
+  if (isBinary)
+    if (MaybeError error = writeFlows(flowPath(path), certificate.flows))
+      return error;
+  return writeFile(path, contents);
+}
+
+/// Integers of an array, or an error that names it.
+static Result<std::vector<int64_t>> integers(const json::Object &object,
+                                             llvm::StringRef key) {
+  const json::Array *array = object.getArray(key);
+  if (!array)
+    return Error{"expects the array '" + key.str() + "'"};
+  std::vector<int64_t> result;
+  for (const json::Value &value : *array) {
+    std::optional<int64_t> number = value.getAsInteger();
+    if (!number)
+      return Error{"expects integers in '" + key.str() + "'"};
+    result.push_back(*number);
+  }
+  return result;
+}
+
+static bool fitsInt(int64_t value) {
+  return value >= INT32_MIN && value <= INT32_MAX;
+}
+
+static MaybeError appendFlow(llvm::ArrayRef<int64_t> numbers,
+                             Certificate &certificate) {
+  for (int64_t number : numbers.drop_back())
+    if (!fitsInt(number))
+      return Error{"expects 32-bit indices in 'flows'"};
+  certificate.flows.push_back({int(numbers[0]), int(numbers[1]),
+                               int(numbers[2]), int(numbers[3]), numbers[4]});
+  return std::nullopt;
+}
+
+static MaybeError readBinaryFlows(llvm::StringRef path, int64_t count,
+                                  Certificate &certificate) {
+  Result<std::string> contents = readFile(path);
+  if (!contents)
+    return contents.error();
+  if (count < 0 || contents->size() / 40 != size_t(count) ||
+      contents->size() % 40 != 0)
+    return Error{"expects " + std::to_string(count) + " flows in '" +
+                 path.str() + "'"};
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t numbers[5];
+    memcpy(numbers, contents->data() + 40 * i, 40);
+    if (MaybeError error = appendFlow(numbers, certificate))
+      return error;
+  }
+  return std::nullopt;
+}
+
+static MaybeError readCertificate(const json::Object &object,
+                                  llvm::StringRef path,
+                                  Certificate &certificate) {
+  Result<std::vector<int64_t>> moments = integers(object, "moments");
+  Result<std::vector<int64_t>> prices = integers(object, "prices");
+  if (!moments || !prices)
+    return moments ? prices.error() : moments.error();
+  for (int64_t moment : *moments) {
+    if (!fitsInt(moment))
+      return Error{"expects 32-bit indices in 'moments'"};
+    certificate.moments.push_back(moment);
+  }
+  certificate.prices = *prices;
+  int64_t costShift = object.getInteger("cost_shift").value_or(INT64_MAX);
+  int64_t priceShift = object.getInteger("price_shift").value_or(INT64_MAX);
+  if (!fitsInt(costShift) || !fitsInt(priceShift))
+    return Error{"expects 'cost_shift' and 'price_shift'"};
+  certificate.costShift = costShift;
+  certificate.priceShift = priceShift;
+  if (std::optional<int64_t> count = object.getInteger("flow_count"))
+    return readBinaryFlows(flowPath(path), *count, certificate);
+  const json::Array *flows = object.getArray("flows");
+  if (!flows)
+    return Error{"expects the array 'flows'"};
+  for (const json::Value &flow : *flows) {
+    llvm::SmallVector<int64_t, 5> numbers;
+    if (const json::Array *array = flow.getAsArray())
+      for (const json::Value &number : *array)
+        numbers.push_back(number.getAsInteger().value_or(INT64_MIN));
+    if (numbers.size() != 5)
+      return Error{"expects five integers per flow"};
+    if (MaybeError error = appendFlow(numbers, certificate))
+      return error;
+  }
+  return std::nullopt;
+}
+
+static Result<PlanFile> parsePlan(const json::Value &root,
+                                  llvm::StringRef path) {
+  const json::Object *object = root.getAsObject();
+  if (!object)
+    return Error{"expects an object"};
+  Result<std::vector<int64_t>> schedule = integers(*object, "schedule");
+  if (!schedule)
+    return schedule.error();
+  PlanFile plan;
+  for (int64_t op : *schedule) {
+    if (!fitsInt(op))
+      return Error{"expects 32-bit indices in 'schedule'"};
+    plan.schedule.push_back(op);
+  }
+  std::optional<int64_t> budget = object->getInteger("budget_bytes");
+  if (!budget)
+    return Error{"expects the integer 'budget_bytes'"};
+  plan.budgetInBytes = *budget;
+  plan.peakInBytes = object->getInteger("peak_bytes").value_or(-1);
+  plan.addedPercent = object->getNumber("added_percent").value_or(NAN);
+  plan.lowerBoundPercent =
+      object->getNumber("lower_bound_percent").value_or(NAN);
+  if (const json::Object *certificate = object->getObject("certificate"))
+    if (MaybeError error =
+            readCertificate(*certificate, path, plan.certificate))
+      return *error;
+  return plan;
+}
+
+Result<PlanFile> solve::readPlan(llvm::StringRef path) {
+  Result<std::string> contents = readFile(path);
+  if (!contents)
+    return contents.error();
+  llvm::Expected<json::Value> root = json::parse(*contents);
+  if (!root)
+    return Error{"'" + path.str() +
+                 "' is not JSON: " + llvm::toString(root.takeError())};
+  Result<PlanFile> plan = parsePlan(*root, path);
+  if (!plan)
+    return Error{"'" + path.str() + "': " + plan.error().message};
+  return plan;
+}

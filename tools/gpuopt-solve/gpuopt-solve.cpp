@@ -1,0 +1,82 @@
+//===- gpuopt-solve.cpp - The planners as a tool of their own -------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Commands.h"
+
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/WithColor.h"
+
+namespace cl = llvm::cl;
+using namespace gpuopt::solve;
+
+int gpuopt::solve::fail(const std::string &message) {
+  llvm::WithColor::error(llvm::errs(), "gpuopt-solve") << message << "\n";
+  return Failure;
+}
+
+static cl::SubCommand
+    recomputeCommand("recompute", "Plan recomputation under a memory budget");
+static cl::SubCommand arenaCommand("arena", "Pack buffers into one arena");
+static cl::SubCommand verifyCommand("verify",
+                                    "Check a plan (.json) or a packing (.csv)");
+
+static cl::opt<std::string> input(cl::Positional, cl::Required,
+                                  cl::desc("<problem>"),
+                                  cl::sub(cl::SubCommand::getAll()));
+static cl::opt<std::string> solution(cl::Positional, cl::Required,
+                                     cl::desc("<solution>"),
+                                     cl::sub(verifyCommand));
+static cl::opt<std::string> output("o", cl::desc("Where the solution goes"),
+                                   cl::value_desc("file"),
+                                   cl::sub(recomputeCommand),
+                                   cl::sub(arenaCommand));
+static cl::opt<std::string>
+    budget("budget", cl::init("1.0"), cl::sub(recomputeCommand),
+           cl::desc("A fraction of the plain peak (0.8), or bytes (4GiB)"));
+static cl::opt<bool> curve("curve", cl::sub(recomputeCommand),
+                           cl::desc("Solve for many budgets at once"));
+static cl::opt<double> timeLimit("time-limit", cl::init(0),
+                                 cl::value_desc("seconds"),
+                                 cl::desc("Stop searching after so long"),
+                                 cl::sub(recomputeCommand),
+                                 cl::sub(arenaCommand));
+static cl::opt<long long>
+    effort("effort", cl::init(-1), cl::value_desc("steps"),
+           cl::desc("Stop searching after so many steps: the same effort gives "
+                    "the same plan"),
+           cl::sub(recomputeCommand), cl::sub(arenaCommand));
+static cl::opt<long long> capacity("capacity", cl::init(0),
+                                   cl::value_desc("bytes"),
+                                   cl::desc("Stop at this height"),
+                                   cl::sub(arenaCommand));
+static cl::opt<unsigned> threads("threads", cl::init(1),
+                                 cl::desc("Search on so many threads"),
+                                 cl::sub(recomputeCommand));
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  cl::ParseCommandLineOptions(argc, argv, "gpuopt's planners\n");
+  CommandOptions options;
+  options.input = input;
+  options.solution = solution;
+  options.output = output;
+  options.budget = budget;
+  options.curve = curve;
+  options.timeLimitInSeconds = timeLimit;
+  options.effort = effort;
+  options.capacityInBytes = capacity;
+  options.threads = threads;
+  if (recomputeCommand)
+    return recompute(options);
+  if (arenaCommand)
+    return packArena(options);
+  if (verifyCommand)
+    return llvm::StringRef(input).ends_with(".csv") ? verifyArena(options)
+                                                    : verifyRecompute(options);
+  return fail("expects one of the commands recompute, arena and verify");
+}
