@@ -13,7 +13,7 @@
 
 using namespace mlir;
 
-static std::string nameOf(Location loc) {
+std::string gpuopt::nameOf(Location loc) {
   if (auto name = dyn_cast<NameLoc>(loc))
     return name.getName().str();
   if (auto fused = dyn_cast<FusedLoc>(loc))

@@ -13,6 +13,7 @@
 #include "gpuopt/Interfaces/ElementwiseVjp.h"
 
 #include "gpuopt/Dialect/NN/IR/TensorBuilder.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -75,9 +76,15 @@ void divRule(const Rule &r) {
   r.set(0, [&] { return r.b.div(r.dy, r.x(1)); });
   r.set(1, [&] { return r.b.neg(r.b.div(r.b.mul(r.dy, r.y()), r.x(1))); });
 }
-/// Of equal operands each gets half, as PyTorch has it.
+/// Of equal operands each gets half, as PyTorch has it. Against a constant the
+/// gradient passes where the operand won, which the result tells as well: so
+/// nothing but the result, which the forward needs anyway, is kept.
 template <arith::CmpFPredicate predicate>
 void extremumRule(const Rule &r) {
+  if (matchPattern(r.x(1), m_Constant())) {
+    r.set(0, [&] { return r.where(predicate, r.y(), r.x(1)); });
+    return;
+  }
   Value half = r.b.mul(r.dy, 0.5);
   Value equal = r.b.compare(arith::CmpFPredicate::OEQ, r.x(0), r.x(1));
   r.set(0, [&] { return r.b.select(equal, half, r.where(predicate, r.x(0), r.x(1))); });

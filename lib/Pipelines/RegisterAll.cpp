@@ -13,6 +13,7 @@
 #include "gpuopt/Dialect/NN/Transforms/Passes.h"
 #include "gpuopt/Dialect/Onnx/IR/OnnxDialect.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "gpuopt/Dialect/Train/Transforms/Passes.h"
 #include "gpuopt/Interfaces/ElementwiseVjp.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -32,4 +33,5 @@ void gpuopt::registerAllPasses() {
   registerCSEPass();
   registerToDevicePasses();
   nn::registerNNPasses();
+  train::registerTrainPasses();
 }

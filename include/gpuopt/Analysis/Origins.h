@@ -18,6 +18,9 @@ namespace gpuopt {
 /// its outputs in the attribute `nn.origins`.
 std::string originOf(mlir::Value value);
 
+/// The first name in a location, empty where there is none.
+std::string nameOf(mlir::Location loc);
+
 } // namespace gpuopt
 
 #endif // GPUOPT_ANALYSIS_ORIGINS_H

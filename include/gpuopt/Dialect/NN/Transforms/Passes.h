@@ -9,6 +9,8 @@
 #define GPUOPT_DIALECT_NN_TRANSFORMS_PASSES_H
 
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Pass/Pass.h"
 
 namespace gpuopt::nn {

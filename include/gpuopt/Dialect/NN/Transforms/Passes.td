@@ -30,6 +30,28 @@ def AbsorbLayouts : Pass<"nn-absorb-layouts"> {
   let dependentDialects = ["::gpuopt::nn::NNDialect"];
 }
 
+def Decompose : Pass<"nn-decompose"> {
+  let summary = "Spells composite ops out in elementwise work and reductions";
+  let description = [{
+    nn.softmax, nn.log_softmax, nn.layer_norm, nn.batch_norm, nn.dropout and
+    nn.cross_entropy become their defining formulas, with reduced dimensions of
+    size 1, so that all of one op shares an iteration space.
+
+    ```mlir
+    %1 = nn.softmax %0 dim 1 : tensor<4x16xf32>
+    // becomes
+    %max = nn.reduce max %0 [1] : tensor<4x16xf32>
+    %2 = nn.broadcast %max : tensor<4x1xf32> to tensor<4x16xf32>
+    %3 = arith.subf %0, %2 : tensor<4x16xf32>
+    %4 = math.exp %3 : tensor<4x16xf32>
+    %sum = nn.reduce sum %4 [1] : tensor<4x16xf32>
+    %5 = nn.broadcast %sum : tensor<4x1xf32> to tensor<4x16xf32>
+    %1 = arith.divf %4, %5 : tensor<4x16xf32>
+    ```
+  }];
+  let dependentDialects = ["::gpuopt::nn::NNDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
 def SplitReductions : Pass<"nn-split-reductions"> {
   let summary = "Splits large reductions into parts that run side by side";
   let description = [{

@@ -1,0 +1,26 @@
+//===- Passes.h - Passes on the train dialect -*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_DIALECT_TRAIN_TRANSFORMS_PASSES_H
+#define GPUOPT_DIALECT_TRAIN_TRANSFORMS_PASSES_H
+
+#include "gpuopt/Dialect/NN/IR/NNDialect.h"
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Pass/Pass.h"
+
+namespace gpuopt::train {
+
+#define GEN_PASS_DECL
+#include "gpuopt/Dialect/Train/Transforms/Passes.h.inc"
+#define GEN_PASS_REGISTRATION
+#include "gpuopt/Dialect/Train/Transforms/Passes.h.inc"
+
+} // namespace gpuopt::train
+
+#endif // GPUOPT_DIALECT_TRAIN_TRANSFORMS_PASSES_H

@@ -1,0 +1,49 @@
+//===- Passes.td - Passes on the train dialect -*- tablegen -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_DIALECT_TRAIN_TRANSFORMS_PASSES_TD
+#define GPUOPT_DIALECT_TRAIN_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def BuildStep : Pass<"train-build-step", "::mlir::ModuleOp"> {
+  let summary = "Builds the training step around the forward function";
+  let description = [{
+    Turns `func.func @forward` into `train.step`s: the loss, the gradients of
+    all parameters that it depends on, their norm, and the optimizer's updates,
+    for which it adds the variables. With `accumulation-steps` above 1,
+    gradients are added up in variables and a step of its own updates. The
+    evaluation step is the forward and the loss, with batch normalisation by
+    its running statistics and without dropout. With `inference`, there is
+    nothing but the forward.
+
+    Gradients are those of the sum of the losses; `train.grad_norm` gives the
+    optimizer the factor 1 / weight.
+
+    ```mlir
+    func.func @forward(%x: tensor<4x8xf32> {nn.name = "x"}) -> (tensor<4x3xf32> {nn.name = "logits"}) { ... }
+    // becomes
+    train.step @micro_step micro ("x" %x: tensor<4x8xf32>, "labels" %labels: tensor<4xi64>) { ... }
+    train.step @evaluate evaluate ("x" %x: tensor<4x8xf32>, "labels" %labels: tensor<4xi64>) { ... }
+    ```
+  }];
+  let options = [
+    Option<"loss", "loss", "std::string", "\"cross_entropy\"", "cross_entropy, mse, bce_with_logits, l1 or none">,
+    Option<"logits", "logits", "std::string", "", "name of the output that the loss reads; the first one unless told">,
+    Option<"ignoreIndex", "ignore-index", "int64_t", "-100", "label that counts for nothing">,
+    Option<"labelSmoothing", "label-smoothing", "double", "0", "share of a label that goes to all classes">,
+    Option<"optimizer", "optimizer", "std::string", "\"adamw\"", "adamw or sgd">,
+    Option<"useMomentum", "use-momentum", "bool", "false", "sgd keeps a momentum">,
+    Option<"nesterov", "nesterov", "bool", "false", "sgd with Nesterov's momentum">,
+    Option<"noDecay", "no-decay", "std::string", "", "regular expression of the parameters without weight decay">,
+    Option<"accumulationSteps", "accumulation-steps", "int64_t", "1", "batches per update">,
+    Option<"inference", "inference", "bool", "false", "the forward alone">];
+  let dependentDialects = ["::gpuopt::train::TrainDialect", "::gpuopt::nn::NNDialect",
+                           "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
+#endif // GPUOPT_DIALECT_TRAIN_TRANSFORMS_PASSES_TD

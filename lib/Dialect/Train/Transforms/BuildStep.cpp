@@ -1,0 +1,293 @@
+//===- BuildStep.cpp - Builds the training step around the forward ----------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// The forward function is cloned once for each step that needs it. What is
+// decided here: which parameters get a gradient (those that the loss depends
+// on and that are not frozen), and what each step holds. Afterwards the
+// function is gone, and nothing that no step needs is left.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Differentiate.h"
+#include "Loss.h"
+#include "gpuopt/Dialect/Train/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/Regex.h"
+
+namespace gpuopt::train {
+#define GEN_PASS_DEF_BUILDSTEP
+#include "gpuopt/Dialect/Train/Transforms/Passes.h.inc"
+} // namespace gpuopt::train
+
+using namespace mlir;
+using namespace gpuopt;
+using namespace gpuopt::train;
+using nn::TensorBuilder;
+
+namespace {
+
+constexpr StringLiteral kNameAttribute = "nn.name";
+
+class BuildStep : public gpuopt::train::impl::BuildStepBase<BuildStep> {
+public:
+  using BuildStepBase::BuildStepBase;
+
+private:
+  void runOnOperation() override {
+    if (failed(prepare()))
+      return signalPassFailure();
+    if (inference) {
+      buildForward();
+    } else if (failed(buildMicroStep())) {
+      return signalPassFailure();
+    } else {
+      buildEvaluation();
+    }
+    forward.erase();
+    eraseUnused();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // What is asked for
+  //===--------------------------------------------------------------------===//
+
+  LogicalResult prepare() {
+    forward = getOperation().lookupSymbol<func::FuncOp>("forward");
+    if (!forward)
+      return getOperation().emitError("expects a function named 'forward'");
+    std::optional<LossKind> parsed = parseLossKind(loss);
+    if (!parsed)
+      return getOperation().emitError("expects a loss of cross_entropy, mse, bce_with_logits, l1 or none, but got '")
+             << loss << "'";
+    lossKind = *parsed;
+    if (optimizer != "adamw" && optimizer != "sgd")
+      return getOperation().emitError("expects an optimizer of adamw or sgd, but got '") << optimizer << "'";
+    std::string error;
+    if (!llvm::Regex(noDecay).isValid(error))
+      return getOperation().emitError("expects a regular expression for no-decay, but got '")
+             << noDecay << "': " << error;
+    return findLogits();
+  }
+
+  StringRef outputName(unsigned index) {
+    auto name = forward.getResultAttrOfType<StringAttr>(index, kNameAttribute);
+    return name ? name.getValue() : "";
+  }
+
+  LogicalResult findLogits() {
+    if (forward.getNumResults() == 0)
+      return forward.emitError("expects a model with at least one output");
+    if (logits.empty())
+      return checkLogits();
+    SmallVector<StringRef> names;
+    for (unsigned index = 0; index < forward.getNumResults(); ++index) {
+      names.push_back(outputName(index));
+      if (names.back() == logits) {
+        logitsIndex = index;
+        return checkLogits();
+      }
+    }
+    return forward.emitError("expects 'logits' to name an output of the model (")
+           << llvm::join(names, ", ") << "), but got '" << logits << "'";
+  }
+
+  LogicalResult checkLogits() {
+    auto type = dyn_cast<RankedTensorType>(forward.getResultTypes()[logitsIndex]);
+    bool usable = type && isa<FloatType>(type.getElementType()) && (type.getRank() >= 1 || lossKind == LossKind::None);
+    if (inference || usable)
+      return success();
+    return forward.emitError("expects floating-point output '")
+           << outputName(logitsIndex) << "' for the loss, but got " << forward.getResultTypes()[logitsIndex];
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Steps
+  //===--------------------------------------------------------------------===//
+
+  /// A step with the forward's body; fills in the block's outputs.
+  StepOp cloneForward(StringRef name, StepKind kind, bool withLabels, SmallVectorImpl<Value> &outputs) {
+    OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
+    SmallVector<Attribute> names;
+    for (unsigned index = 0; index < forward.getNumArguments(); ++index) {
+      auto input = forward.getArgAttrOfType<StringAttr>(index, kNameAttribute);
+      names.push_back(input ? input : builder.getStringAttr("input" + std::to_string(index)));
+    }
+    auto type = cast<RankedTensorType>(forward.getResultTypes()[logitsIndex]);
+    RankedTensorType labels = withLabels ? labelsType(lossKind, type) : nullptr;
+    StringAttr labelsName = labels ? builder.getStringAttr("labels") : StringAttr();
+    if (labels)
+      names.push_back(labelsName);
+    auto step = StepOp::create(builder, forward.getLoc(), name, kind, builder.getArrayAttr(names), labelsName);
+    Block &body = step.getBody().emplaceBlock();
+    IRMapping mapping;
+    for (auto [index, argument] : llvm::enumerate(forward.getArguments())) {
+      Location loc = NameLoc::get(cast<StringAttr>(names[index]));
+      mapping.map(argument, body.addArgument(argument.getType(), loc));
+    }
+    if (labels) {
+      body.addArgument(labels, NameLoc::get(labelsName));
+      if (int64_t limit = labelsLimit(lossKind, type); limit >= 0) {
+        step->setAttr("labelsLimit", builder.getI64IntegerAttr(limit));
+        step->setAttr("ignoreIndex", builder.getI64IntegerAttr(ignoreIndex));
+      }
+    }
+    builder.setInsertionPointToEnd(&body);
+    for (Operation &op : forward.getBody().front().without_terminator())
+      builder.clone(op, mapping);
+    for (Value output : forward.getBody().front().getTerminator()->getOperands())
+      outputs.push_back(mapping.lookup(output));
+    return step;
+  }
+
+  Loss appendLoss(OpBuilder &builder, StepOp step, Value output) {
+    TensorBuilder b(NameLoc::get(builder.getStringAttr("loss")), builder);
+    Value labels = step.getLabelsName() ? step.getBody().getArguments().back() : Value();
+    Loss result = buildLoss(b, lossKind, output, labels, ignoreIndex, labelSmoothing);
+    b.create<ReportLossOp>(result.sum, result.weight);
+    return result;
+  }
+
+  LogicalResult buildMicroStep() {
+    SmallVector<Value> outputs;
+    StepOp step = cloneForward("micro_step", StepKind::Micro, true, outputs);
+    OpBuilder builder = OpBuilder::atBlockEnd(&step.getBody().front());
+    Loss loss = appendLoss(builder, step, outputs[logitsIndex]);
+
+    llvm::MapVector<Attribute, SmallVector<Value>> reads; // by variable: tied weights are read several times
+    SmallVector<Value> sources;
+    for (ReadOp read : step.getBody().getOps<ReadOp>()) {
+      auto variable = getOperation().lookupSymbol<VariableOp>(read.getVariable());
+      if (variable && variable.getKind() == VariableKind::Parameter) {
+        reads[read.getVariableAttr()].push_back(read.getResult());
+        sources.push_back(read.getResult());
+      }
+    }
+    TensorBuilder b(NameLoc::get(builder.getStringAttr("d loss")), builder);
+    SmallVector<Value> gradients;
+    Value seed = b.splat(1, b.type(loss.sum));
+    if (failed(differentiate(builder, loss.sum, seed, sources, gradients)))
+      return failure();
+    llvm::DenseMap<Value, Value> gradientOf;
+    for (auto [source, gradient] : llvm::zip(sources, gradients))
+      gradientOf[source] = gradient;
+
+    SmallVector<std::pair<FlatSymbolRefAttr, Value>> updates;
+    for (auto &[variable, values] : reads)
+      if (Value gradient = sumOf(builder, values, gradientOf))
+        updates.push_back({cast<FlatSymbolRefAttr>(variable), gradient});
+    if (updates.empty())
+      return forward.emitError("expects a parameter that the loss depends on, but there is none; frozen parameters "
+                               "and integer tensors are not trained");
+    finishStep(builder, updates);
+    return success();
+  }
+
+  static Value sumOf(OpBuilder &builder, ArrayRef<Value> values, const llvm::DenseMap<Value, Value> &gradientOf) {
+    Value sum;
+    for (Value value : values)
+      if (Value gradient = gradientOf.lookup(value))
+        sum = sum ? arith::AddFOp::create(builder, gradient.getLoc(), sum, gradient).getResult() : gradient;
+    return sum;
+  }
+
+  /// The optimizer, here or, with accumulation, in a step of its own.
+  void finishStep(OpBuilder &builder, ArrayRef<std::pair<FlatSymbolRefAttr, Value>> gradients) {
+    if (accumulationSteps <= 1)
+      return appendOptimizer(builder, gradients);
+    SmallVector<FlatSymbolRefAttr> sums;
+    for (auto [parameter, gradient] : gradients) {
+      sums.push_back(addVariable(parameter, "grad", VariableKind::Gradient));
+      AccumulateOp::create(builder, gradient.getLoc(), sums.back(), gradient);
+    }
+    OpBuilder outside = OpBuilder::atBlockEnd(getOperation().getBody());
+    auto update = StepOp::create(outside, forward.getLoc(), "update", StepKind::Update, outside.getArrayAttr({}),
+                                 StringAttr());
+    OpBuilder inside = OpBuilder::atBlockEnd(&update.getBody().emplaceBlock());
+    SmallVector<std::pair<FlatSymbolRefAttr, Value>> read;
+    for (auto [sum, entry] : llvm::zip(sums, gradients))
+      read.push_back({entry.first, ReadOp::create(inside, forward.getLoc(), entry.second.getType(), sum)});
+    appendOptimizer(inside, read);
+  }
+
+  void appendOptimizer(OpBuilder &builder, ArrayRef<std::pair<FlatSymbolRefAttr, Value>> gradients) {
+    Location loc = NameLoc::get(builder.getStringAttr("optimizer"));
+    SmallVector<Value> all;
+    for (auto &entry : gradients)
+      all.push_back(entry.second);
+    GradNormOp::create(builder, loc, all);
+    for (auto [parameter, gradient] : gradients) {
+      bool decay = noDecay.empty() || !llvm::Regex(noDecay).match(parameter.getValue());
+      if (optimizer == "adamw") {
+        auto first = addVariable(parameter, "exp_avg", VariableKind::FirstMoment);
+        auto second = addVariable(parameter, "exp_avg_sq", VariableKind::SecondMoment);
+        AdamWOp::create(builder, loc, parameter.getValue(), gradient, first.getValue(), second.getValue(), decay);
+      } else {
+        auto momentum = useMomentum ? addVariable(parameter, "momentum_buffer", VariableKind::Momentum)
+                                    : FlatSymbolRefAttr();
+        SgdOp::create(builder, loc, parameter.getValue(), gradient, momentum, nesterov, decay);
+      }
+    }
+  }
+
+  /// State that belongs to a parameter, zero at first.
+  FlatSymbolRefAttr addVariable(FlatSymbolRefAttr parameter, StringRef suffix, VariableKind kind) {
+    auto owner = getOperation().lookupSymbol<VariableOp>(parameter);
+    OpBuilder builder(owner);
+    builder.setInsertionPointAfter(owner);
+    std::string name = (parameter.getValue() + "." + suffix).str();
+    auto variable = VariableOp::create(builder, owner.getLoc(), name, kind, owner.getType(), nullptr, nullptr,
+                                       nullptr, nullptr, builder.getArrayAttr({}), parameter);
+    return FlatSymbolRefAttr::get(variable.getSymNameAttr());
+  }
+
+  /// The forward without dropout and with batch normalisation as it stands.
+  static void makeEvaluation(StepOp step) {
+    step.walk([](Operation *op) {
+      if (auto dropout = dyn_cast<nn::DropoutOp>(op)) {
+        dropout.replaceAllUsesWith(dropout.getInput());
+        dropout.erase();
+      } else if (auto norm = dyn_cast<nn::BatchNormOp>(op)) {
+        norm.setFrozen(true);
+      } else if (isa<WriteOp>(op)) {
+        op->erase();
+      }
+    });
+  }
+
+  void buildEvaluation() {
+    SmallVector<Value> outputs;
+    StepOp step = cloneForward("evaluate", StepKind::Evaluate, true, outputs);
+    OpBuilder builder = OpBuilder::atBlockEnd(&step.getBody().front());
+    appendLoss(builder, step, outputs[logitsIndex]);
+    makeEvaluation(step);
+  }
+
+  void buildForward() {
+    SmallVector<Value> outputs;
+    StepOp step = cloneForward("forward_step", StepKind::Forward, false, outputs);
+    OpBuilder builder = OpBuilder::atBlockEnd(&step.getBody().front());
+    for (auto [index, output] : llvm::enumerate(outputs))
+      OutputOp::create(builder, output.getLoc(), outputName(index), output);
+    makeEvaluation(step);
+  }
+
+  void eraseUnused() {
+    getOperation().walk([](StepOp step) {
+      for (Operation &op : llvm::make_early_inc_range(llvm::reverse(step.getBody().front())))
+        if (op.use_empty() && (isMemoryEffectFree(&op) || isa<ReadOp>(op)))
+          op.erase();
+    });
+  }
+
+  func::FuncOp forward;
+  LossKind lossKind = LossKind::CrossEntropy;
+  unsigned logitsIndex = 0;
+};
+
+} // namespace
