@@ -69,7 +69,7 @@ private:
     if (optimizer != "adamw" && optimizer != "sgd")
       return getOperation().emitError("expects an optimizer of adamw or sgd, but got '") << optimizer << "'";
     std::string error;
-    if (!llvm::Regex(noDecay).isValid(error))
+    if (!noDecay.empty() && !llvm::Regex(noDecay).isValid(error))
       return getOperation().emitError("expects a regular expression for no-decay, but got '")
              << noDecay << "': " << error;
     return findLogits();
