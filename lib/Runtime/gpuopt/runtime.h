@@ -1,0 +1,10 @@
+// Everything that step.cu is written in.
+#pragma once
+
+#include "gpuopt/block.h"
+#include "gpuopt/device.h"
+#include "gpuopt/elementary.h"
+#include "gpuopt/gemm.h"
+#include "gpuopt/optimizer.h"
+#include "gpuopt/program.h"
+#include "gpuopt/random.h"
