@@ -38,7 +38,8 @@ void launch_everything(Context &ctx, T *x, double *d, uint8_t *mask) {
 }
 
 void instantiate(Context &ctx, float *f, double *d, f16 *h, bf16 *b,
-                 uint8_t *mask, StepState *state, Hyperparameters *hyper) {
+                 uint8_t *mask, int32_t *places, const int64_t *index,
+                 StepState *state, Hyperparameters *hyper) {
   launch_everything(ctx, f, d, mask);
   launch_everything(ctx, h, d, mask);
   launch_everything(ctx, b, d, mask);
@@ -56,6 +57,26 @@ void instantiate(Context &ctx, float *f, double *d, f16 *h, bf16 *b,
   adamw(ctx, state, hyper, d, d, d, d, 10, true);
   sgd(ctx, state, hyper, f, f, b, 10, false);
   end_step(ctx, state);
+  const ConvShape conv{.n = 2,
+                       .h = 8,
+                       .w = 8,
+                       .c = 4,
+                       .oh = 8,
+                       .ow = 8,
+                       .oc = 4,
+                       .kh = 1,
+                       .kw = 1};
+  conv_forward(ctx, conv, f, f, f, f);
+  conv_backward_data(ctx, conv, h, h, h);
+  conv_backward_weights(ctx, conv, d, d, d, 1);
+  const PoolShape pool{
+      .n = 2, .h = 8, .w = 8, .c = 4, .oh = 4, .ow = 4, .kh = 2, .kw = 2};
+  max_pool_forward(ctx, pool, f, f, places);
+  max_pool_backward(ctx, pool, f, places, f);
+  avg_pool_forward(ctx, pool, h, h);
+  avg_pool_backward(ctx, pool, d, d);
+  scatter_add_rows(ctx, index, 8, f, 10, 16, f, 1);
+  scatter_add_rows(ctx, index, 8, b, 10, 16, f, 0);
 }
 
 } // namespace gpuopt

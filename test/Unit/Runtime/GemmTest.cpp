@@ -2,8 +2,9 @@
 
 #include "gpuopt/gemm.h"
 
+#include "Values.h"
+
 #include <gtest/gtest.h>
-#include <random>
 
 namespace gpuopt {
 namespace {
@@ -87,10 +88,34 @@ const GemmShape kShapes[] = {
      {60, 20},
      5,
      1}, // dense batches
-    {{2, 3}, 8, 8, 4, {96, 4}, 12, 1, {96, 4}, 1, 12, {192, 64}, 8, 1}, // heads:
-                                                                        // Q K^T
-    {{2, 3}, 8, 4, 8, {192, 64}, 8, 1, {96, 4}, 12, 1, {96, 4}, 12, 1}, // heads:
-                                                                        // P V
+    {{2, 3},
+     8,
+     8,
+     4,
+     {96, 4},
+     12,
+     1,
+     {96, 4},
+     1,
+     12,
+     {192, 64},
+     8,
+     1}, // heads:
+         // Q K^T
+    {{2, 3},
+     8,
+     4,
+     8,
+     {192, 64},
+     8,
+     1,
+     {96, 4},
+     12,
+     1,
+     {96, 4},
+     12,
+     1}, // heads:
+         // P V
     {{2, 3},
      4,
      5,
