@@ -1,0 +1,139 @@
+// A block: its place in the grid, the way a thread strides over a row, and
+// reductions over the whole block, always in the same tree.
+//
+//   for (int64_t i = first_lane(); i < n; i += lane_step())
+//     store(y + i, f(load(x + i, n - i)), n - i);
+#pragma once
+
+#include "gpuopt/memory.h"
+#include "gpuopt/rounding.h"
+
+namespace gpuopt {
+
+#ifdef __CUDACC__
+DEVICE int64_t block() { return blockIdx.x; }
+DEVICE int64_t first_lane() { return int64_t(threadIdx.x) * kLanes; }
+DEVICE int64_t lane_step() { return int64_t(blockDim.x) * kLanes; }
+DEVICE bool first_thread() { return threadIdx.x == 0; }
+#else
+namespace detail {
+inline thread_local constinit int64_t current_block = 0; // set by launch
+} // namespace detail
+// Read once, at the top of a kernel.
+DEVICE int64_t block() { return detail::current_block; }
+constexpr int64_t first_lane() { return 0; }
+constexpr int64_t lane_step() { return kLanes; }
+constexpr bool first_thread() { return true; }
+#endif
+
+struct Sum {
+  template <class T>
+  static DEVICE T identity() {
+    return T(0);
+  }
+  template <class X>
+  static DEVICE X apply(X a, X b) {
+    return a + b;
+  }
+};
+struct Product {
+  template <class T>
+  static DEVICE T identity() {
+    return T(1);
+  }
+  template <class X>
+  static DEVICE X apply(X a, X b) {
+    return a * b;
+  }
+};
+struct Maximum {
+  template <class X>
+  static DEVICE X apply(X a, X b) {
+    return max(a, b);
+  }
+};
+struct Minimum {
+  template <class X>
+  static DEVICE X apply(X a, X b) {
+    return min(a, b);
+  }
+};
+
+// Lane k with lane k + width / 2, then the lower half again.
+template <class Op, class T>
+DEVICE T reduce(Lanes<T> x) {
+#ifdef __CUDACC__
+  const T low = Op::apply(x.part[0], x.part[2]),
+          high = Op::apply(x.part[1], x.part[3]);
+  return Op::apply(low, high);
+#else
+  T v[kLanes];
+  memcpy(v, &x, sizeof v);
+  UNROLL
+  for (int half = kLanes / 2; half > 0; half /= 2)
+    UNROLL
+  for (int k = 0; k < half; k++)
+    v[k] = Op::apply(v[k], v[k + half]);
+  return v[0];
+#endif
+}
+template <class T>
+DEVICE T reduce_sum(Lanes<T> x) {
+  return reduce<Sum>(x);
+}
+template <class T>
+DEVICE T reduce_prod(Lanes<T> x) {
+  return reduce<Product>(x);
+}
+template <class T>
+DEVICE T reduce_max(Lanes<T> x) {
+  return reduce<Maximum>(x);
+}
+template <class T>
+DEVICE T reduce_min(Lanes<T> x) {
+  return reduce<Minimum>(x);
+}
+
+// Over all threads of the block; every thread gets the result. The block has 1
+// thread (host) or a multiple of 32 up to 1024.
+template <class Op, class T>
+DEVICE T block_reduce(Lanes<T> x) {
+#ifdef __CUDACC__
+  __shared__ T of_warp[32];
+  const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
+  T v = reduce<Op>(x);
+  UNROLL
+  for (int distance = 16; distance > 0; distance /= 2)
+    v = Op::apply(v, __shfl_xor_sync(0xffffffffu, v, distance));
+  if (warps == 1)
+    return v;
+  __syncthreads(); // of_warp may still be read by the reduction before
+  if (threadIdx.x % 32 == 0)
+    of_warp[warp] = v;
+  __syncthreads();
+  T total = of_warp[0];
+  for (int k = 1; k < warps; k++)
+    total = Op::apply(total, of_warp[k]);
+  return total;
+#else
+  return reduce<Op>(x);
+#endif
+}
+template <class T>
+DEVICE T block_sum(Lanes<T> x) {
+  return block_reduce<Sum>(x);
+}
+template <class T>
+DEVICE T block_prod(Lanes<T> x) {
+  return block_reduce<Product>(x);
+}
+template <class T>
+DEVICE T block_max(Lanes<T> x) {
+  return block_reduce<Maximum>(x);
+}
+template <class T>
+DEVICE T block_min(Lanes<T> x) {
+  return block_reduce<Minimum>(x);
+}
+
+} // namespace gpuopt

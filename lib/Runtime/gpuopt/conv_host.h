@@ -1,0 +1,214 @@
+// Convolution on the host: oneDNN, which chooses a blocked layout for the
+// weights; they are reordered into it and back around each call.
+#pragma once
+
+#include "gpuopt/conv.h"
+#include "gpuopt/conv_loops.h"
+#include "gpuopt/onednn.h"
+
+namespace gpuopt {
+namespace detail {
+
+enum ConvKind : int64_t {
+  kConvForward,
+  kConvBackwardData,
+  kConvBackwardWeights
+};
+
+struct ConvKey {
+  ConvShape shape;
+  int64_t kind, bias, accumulate;
+};
+
+struct Conv {
+  dnnl::memory::desc x, y, w, bias, plain_w,
+      scratch; // w: the layout oneDNN chose
+  dnnl::primitive primitive;
+  dnnl::reorder reorder;
+  bool reorders;
+};
+
+struct Convs {
+  std::unordered_map<std::string, Conv> by_content;
+};
+
+// Primitive descriptors of the three kinds differ in type and spelling.
+struct ConvDescriptors {
+  const ConvKey &key;
+  const Conv &conv;
+  const dnnl::engine &engine;
+  dnnl::primitive_attr attributes;
+  dnnl::memory::desc any_w;
+  dnnl::memory::dims stride, dilation, pad_begin, pad_end;
+
+  dnnl::convolution_forward::primitive_desc forward() const {
+    using F = dnnl::convolution_forward;
+    const auto kind = dnnl::prop_kind::forward_training;
+    const auto how = dnnl::algorithm::convolution_direct;
+    const auto desc = key.bias
+                          ? F::desc(kind, how, conv.x, any_w, conv.bias, conv.y,
+                                    stride, dilation, pad_begin, pad_end)
+                          : F::desc(kind, how, conv.x, any_w, conv.y, stride,
+                                    dilation, pad_begin, pad_end);
+    return {desc, attributes, engine};
+  }
+  dnnl::convolution_backward_data::primitive_desc backward_data() const {
+    using B = dnnl::convolution_backward_data;
+    const B::desc desc(dnnl::algorithm::convolution_direct, conv.x, any_w,
+                       conv.y, stride, dilation, pad_begin, pad_end);
+    return {desc, attributes, engine, forward()};
+  }
+  dnnl::convolution_backward_weights::primitive_desc backward_weights() const {
+    using B = dnnl::convolution_backward_weights;
+    const B::desc desc(dnnl::algorithm::convolution_direct, conv.x, any_w,
+                       conv.y, stride, dilation, pad_begin, pad_end);
+    return {desc, attributes, engine, forward()};
+  }
+};
+
+inline void make_weight_reorder(OneDnn &dnn, Conv &conv, const ConvKey &key) {
+  const bool back = key.kind == kConvBackwardWeights;
+  conv.reorders = conv.w != conv.plain_w || key.accumulate;
+  if (!conv.reorders)
+    return;
+  dnnl::primitive_attr attributes;
+  dnnl::post_ops after;
+  if (key.accumulate)
+    after.append_sum(1);
+  attributes.set_post_ops(after);
+  conv.reorder = dnnl::reorder(dnnl::reorder::primitive_desc(
+      dnn.engine, back ? conv.w : conv.plain_w, dnn.engine,
+      back ? conv.plain_w : conv.w, attributes));
+}
+
+inline Conv make_conv(OneDnn &dnn, const ConvKey &key) {
+  using Tag = dnnl::memory::format_tag;
+  constexpr auto f32 = dnnl::memory::data_type::f32;
+  const ConvShape &s = key.shape;
+  dnnl::memory::dims w = {s.oc, s.c / s.groups, s.kh, s.kw};
+  if (s.groups > 1)
+    w = {s.groups, s.oc / s.groups, s.c / s.groups, s.kh, s.kw};
+
+  Conv conv;
+  conv.x = {{s.n, s.c, s.h, s.w}, f32, Tag::nhwc};
+  conv.y = {{s.n, s.oc, s.oh, s.ow}, f32, Tag::nhwc};
+  conv.bias = {{s.oc}, f32, Tag::a};
+  conv.plain_w = {w, f32, s.groups > 1 ? Tag::goihw : Tag::oihw};
+  ConvDescriptors make{key,
+                       conv,
+                       dnn.engine,
+                       {},
+                       {w, f32, Tag::any},
+                       {s.stride[0], s.stride[1]},
+                       {s.dilation[0] - 1, s.dilation[1] - 1},
+                       {s.pad_begin[0], s.pad_begin[1]},
+                       {s.pad_end[0], s.pad_end[1]}};
+  make.attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  if (key.kind == kConvForward) {
+    const auto chosen = make.forward();
+    conv.w = chosen.weights_desc();
+    conv.scratch = chosen.scratchpad_desc();
+    conv.primitive = dnnl::convolution_forward(chosen);
+  } else if (key.kind == kConvBackwardData) {
+    const auto chosen = make.backward_data();
+    conv.w = chosen.weights_desc();
+    conv.scratch = chosen.scratchpad_desc();
+    conv.primitive = dnnl::convolution_backward_data(chosen);
+  } else {
+    const auto chosen = make.backward_weights();
+    conv.w = chosen.diff_weights_desc();
+    conv.scratch = chosen.scratchpad_desc();
+    conv.primitive = dnnl::convolution_backward_weights(chosen);
+  }
+  make_weight_reorder(dnn, conv, key);
+  return conv;
+}
+
+// The trailing padding that the output size implies: what is left over of a
+// stride is not padding, and oneDNN insists.
+inline ConvShape with_implied_padding(ConvShape s) {
+  const int64_t in[2] = {s.h, s.w}, out[2] = {s.oh, s.ow},
+                kernel[2] = {s.kh, s.kw};
+  for (int i : {0, 1})
+    s.pad_end[i] = (out[i] - 1) * s.stride[i] +
+                   (kernel[i] - 1) * s.dilation[i] + 1 - in[i] - s.pad_begin[i];
+  return s;
+}
+
+// x, y: activations or their gradients. w: read, or the gradient written.
+inline void onednn_conv(Context &ctx, const ConvShape &shape, ConvKind kind,
+                        const float *x, const float *y, const float *w,
+                        const float *bias, bool accumulate) {
+  auto &dnn = ctx.library<OneDnn>();
+  const ConvKey key{with_implied_padding(shape), kind, bias != nullptr,
+                    accumulate};
+  auto &cache = ctx.library<Convs>().by_content;
+  const std::string content = content_of(key);
+  auto found = cache.find(content);
+  if (found == cache.end())
+    found = cache.emplace(content, make_conv(dnn, key)).first;
+  const Conv &conv = found->second;
+
+  const size_t w_bytes =
+      conv.reorders ? (conv.w.get_size() + 4095) / 4096 * 4096 : 0;
+  char *scratch = dnn.scratch(w_bytes + conv.scratch.get_size());
+  const dnnl::memory plain = dnn.on(conv.plain_w, w);
+  const dnnl::memory blocked = conv.reorders ? dnn.on(conv.w, scratch) : plain;
+  const dnnl::memory work = dnn.on(conv.scratch, scratch + w_bytes);
+  const dnnl::memory in = dnn.on(conv.x, x), out = dnn.on(conv.y, y);
+  if (conv.reorders && kind != kConvBackwardWeights)
+    conv.reorder.execute(dnn.stream, const_cast<dnnl::memory &>(plain),
+                         const_cast<dnnl::memory &>(blocked));
+  std::unordered_map<int, dnnl::memory> arguments{{DNNL_ARG_SCRATCHPAD, work}};
+  if (kind == kConvForward) {
+    arguments.insert(
+        {{DNNL_ARG_SRC, in}, {DNNL_ARG_WEIGHTS, blocked}, {DNNL_ARG_DST, out}});
+    if (bias)
+      arguments.emplace(DNNL_ARG_BIAS, dnn.on(conv.bias, bias));
+  } else if (kind == kConvBackwardData) {
+    arguments.insert({{DNNL_ARG_DIFF_SRC, in},
+                      {DNNL_ARG_WEIGHTS, blocked},
+                      {DNNL_ARG_DIFF_DST, out}});
+  } else {
+    arguments.insert({{DNNL_ARG_SRC, in},
+                      {DNNL_ARG_DIFF_WEIGHTS, blocked},
+                      {DNNL_ARG_DIFF_DST, out}});
+  }
+  conv.primitive.execute(dnn.stream, arguments);
+  if (conv.reorders && kind == kConvBackwardWeights)
+    conv.reorder.execute(dnn.stream, const_cast<dnnl::memory &>(blocked),
+                         const_cast<dnnl::memory &>(plain));
+}
+
+} // namespace detail
+
+template <class T>
+void conv_forward(Context &ctx, const ConvShape &s, const T *x, const T *w,
+                  const T *bias, T *y) {
+  if constexpr (std::is_same_v<T, float>)
+    detail::onednn_conv(ctx, s, detail::kConvForward, x, y, w, bias, false);
+  else
+    loops::conv_forward(s, x, w, bias, y);
+}
+
+template <class T>
+void conv_backward_data(Context &ctx, const ConvShape &s, const T *dy,
+                        const T *w, T *dx) {
+  if constexpr (std::is_same_v<T, float>)
+    detail::onednn_conv(ctx, s, detail::kConvBackwardData, dx, dy, w, nullptr,
+                        false);
+  else
+    loops::conv_backward_data(s, dy, w, dx);
+}
+
+template <class T>
+void conv_backward_weights(Context &ctx, const ConvShape &s, const T *x,
+                           const T *dy, T *dw, double beta) {
+  if constexpr (std::is_same_v<T, float>)
+    detail::onednn_conv(ctx, s, detail::kConvBackwardWeights, x, dy, dw,
+                        nullptr, beta != 0);
+  else
+    loops::conv_backward_weights(s, x, dy, dw, beta);
+}
+
+} // namespace gpuopt

@@ -1,0 +1,175 @@
+// A CUDA device: one stream for the step, one for copies of the next batch.
+#pragma once
+
+#include "gpuopt/block.h"
+#include "gpuopt/device.h"
+
+#include <cuda_runtime.h>
+
+namespace gpuopt {
+
+constexpr const char *kTargetName = "cuda";
+
+inline void check_cuda(cudaError_t status, const char *what, const char *file,
+                       int line) {
+  if (status == cudaSuccess)
+    return;
+  throw Error(std::string("CUDA: ") + cudaGetErrorString(status) + " in " +
+              what + " (" + file + ":" + std::to_string(line) + ")");
+}
+#define CHECK_CUDA(call) ::gpuopt::check_cuda((call), #call, __FILE__, __LINE__)
+
+struct Context {
+  explicit Context(int device = 0) {
+    CHECK_CUDA(cudaSetDevice(device));
+    CHECK_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    CHECK_CUDA(cudaStreamCreateWithFlags(&copy_stream, cudaStreamNonBlocking));
+  }
+  ~Context() {
+    cudaDeviceSynchronize();
+    libraries = Libraries();
+    for (void *p : blocks)
+      cudaFree(p);
+    for (void *p : pinned)
+      cudaFreeHost(p);
+    cudaStreamDestroy(stream);
+    cudaStreamDestroy(copy_stream);
+  }
+  Context(const Context &) = delete;
+  Context &operator=(const Context &) = delete;
+
+  // Zeroed.
+  char *allocate(size_t bytes) {
+    char *p = allocate_uncounted(bytes);
+    allocated_bytes += bytes;
+    return p;
+  }
+  // Memory of libraries and staging, which the plan does not count.
+  char *allocate_uncounted(size_t bytes) {
+    void *p = nullptr;
+    if (cudaMalloc(&p, bytes) != cudaSuccess) {
+      size_t free_bytes = 0, all_bytes = 0;
+      cudaMemGetInfo(&free_bytes, &all_bytes);
+      throw Error("cannot allocate " + human_bytes(double(bytes)) +
+                  " on the GPU: " + human_bytes(double(free_bytes)) + " of " +
+                  human_bytes(double(all_bytes)) + " are free");
+    }
+    CHECK_CUDA(cudaMemset(p, 0, bytes));
+    blocks.push_back(p);
+    return static_cast<char *>(p);
+  }
+  char *allocate_staging(size_t bytes) { // pinned host memory
+    void *p = nullptr;
+    CHECK_CUDA(cudaMallocHost(&p, bytes));
+    pinned.push_back(p);
+    return static_cast<char *>(p);
+  }
+  template <class L>
+  L &library() {
+    return libraries.get<L>();
+  }
+
+  cudaStream_t stream = nullptr, copy_stream = nullptr;
+  int num_threads = 1;
+  size_t allocated_bytes = 0;
+
+private:
+  std::vector<void *> blocks, pinned;
+  Libraries libraries;
+};
+
+template <class... P, class... A>
+void launch(Context &ctx, int64_t blocks, int threads, void (*kernel)(P...),
+            A... args) {
+  if (blocks == 0)
+    return;
+  kernel<<<static_cast<unsigned>(blocks), threads, 0, ctx.stream>>>(args...);
+  CHECK_CUDA(cudaGetLastError());
+}
+
+inline void set_zero(Context &ctx, void *p, size_t bytes) {
+  CHECK_CUDA(cudaMemsetAsync(p, 0, bytes, ctx.stream));
+}
+inline void copy(Context &ctx, void *to, const void *from, size_t bytes) {
+  CHECK_CUDA(
+      cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, ctx.stream));
+}
+inline void synchronize(Context &ctx) {
+  CHECK_CUDA(cudaStreamSynchronize(ctx.stream));
+}
+// These two return when the bytes have arrived.
+inline void copy_to_device(Context &ctx, void *to, const void *from,
+                           size_t bytes) {
+  CHECK_CUDA(
+      cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, ctx.stream));
+  synchronize(ctx);
+}
+inline void copy_to_host(Context &ctx, void *to, const void *from,
+                         size_t bytes) {
+  CHECK_CUDA(
+      cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, ctx.stream));
+  synchronize(ctx);
+}
+
+// A point in a stream.
+struct Event {
+  Event() {
+    CHECK_CUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  }
+  ~Event() { cudaEventDestroy(event); }
+  Event(const Event &) = delete;
+  Event &operator=(const Event &) = delete;
+  void record(Context &ctx) { CHECK_CUDA(cudaEventRecord(event, ctx.stream)); }
+  void record_copy(Context &ctx) {
+    CHECK_CUDA(cudaEventRecord(event, ctx.copy_stream));
+  }
+  void wait(Context &ctx) {
+    CHECK_CUDA(cudaStreamWaitEvent(ctx.stream, event));
+  }
+  void copy_waits(Context &ctx) {
+    CHECK_CUDA(cudaStreamWaitEvent(ctx.copy_stream, event));
+  }
+  void synchronize() { CHECK_CUDA(cudaEventSynchronize(event)); }
+
+  cudaEvent_t event;
+};
+
+constexpr bool kStagingIsDevice = false;
+inline void copy_from_staging(Context &ctx, void *to, const void *from,
+                              size_t bytes) {
+  CHECK_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice,
+                             ctx.copy_stream));
+}
+
+// Runs a fixed sequence of launches again and again: the first time as it is,
+// while libraries choose their algorithms and take their memory; the second
+// time it is captured, and from then on it is one graph launch.
+struct Replay {
+  template <class F>
+  void run(Context &ctx, F f) {
+    if (!warm) {
+      f();
+      warm = true;
+      return;
+    }
+    if (!graph) {
+      cudaGraph_t captured = nullptr;
+      CHECK_CUDA(
+          cudaStreamBeginCapture(ctx.stream, cudaStreamCaptureModeThreadLocal));
+      f();
+      CHECK_CUDA(cudaStreamEndCapture(ctx.stream, &captured));
+      CHECK_CUDA(cudaGraphInstantiate(&graph, captured, 0));
+      CHECK_CUDA(cudaGraphDestroy(captured));
+    }
+    CHECK_CUDA(cudaGraphLaunch(graph, ctx.stream));
+  }
+  ~Replay() {
+    if (graph)
+      cudaGraphExecDestroy(graph);
+  }
+
+  bool warm = false;
+  cudaGraphExec_t graph = nullptr;
+};
+
+} // namespace gpuopt

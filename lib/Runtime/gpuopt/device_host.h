@@ -1,0 +1,118 @@
+// The host as a device: a block is a call, blocks are spread over the cores by
+// OpenMP, and everything has happened when a call returns.
+#pragma once
+
+#include "gpuopt/block.h"
+#include "gpuopt/device.h"
+
+#include <cstdlib>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+namespace gpuopt {
+
+constexpr const char *kTargetName = "host";
+
+struct Context {
+  explicit Context(int threads = 0) : num_threads(1) {
+#ifdef _OPENMP
+    num_threads = threads > 0 ? threads : omp_get_max_threads();
+    omp_set_num_threads(num_threads);
+#else
+    (void)threads;
+#endif
+  }
+  ~Context() {
+    for (void *p : blocks)
+      free(p);
+  }
+  Context(const Context &) = delete;
+  Context &operator=(const Context &) = delete;
+
+  // Zeroed, aligned to a page.
+  char *allocate(size_t bytes) {
+    const size_t rounded = (bytes + 4095) / 4096 * 4096;
+    void *p = rounded ? aligned_alloc(4096, rounded) : nullptr;
+    if (rounded && !p)
+      throw Error("cannot allocate " + human_bytes(double(bytes)) +
+                  " of memory");
+    memset(p ? p : &p, 0, p ? rounded : 0);
+    blocks.push_back(p);
+    allocated_bytes += bytes;
+    return static_cast<char *>(p);
+  }
+  char *allocate_staging(size_t bytes) { return allocate_uncounted(bytes); }
+  template <class L>
+  L &library() {
+    return libraries.get<L>();
+  }
+
+  int num_threads;
+  size_t allocated_bytes = 0;
+
+private:
+  char *allocate_uncounted(size_t bytes) {
+    char *p = allocate(bytes);
+    allocated_bytes -= bytes;
+    return p;
+  }
+  std::vector<void *> blocks;
+  Libraries libraries;
+};
+
+template <class... P, class... A>
+void launch(Context &ctx, int64_t blocks, int, void (*kernel)(P...),
+            A... args) {
+  if (ctx.num_threads == 1 || blocks < 2) {
+    for (int64_t b = 0; b < blocks; b++) {
+      detail::current_block = b;
+      kernel(args...);
+    }
+    return;
+  }
+#pragma omp parallel for schedule(static)
+  for (int64_t b = 0; b < blocks; b++) {
+    detail::current_block = b;
+    kernel(args...);
+  }
+}
+
+inline void set_zero(Context &, void *p, size_t bytes) { memset(p, 0, bytes); }
+inline void copy(Context &, void *to, const void *from, size_t bytes) {
+  memcpy(to, from, bytes);
+}
+inline void copy_to_device(Context &, void *to, const void *from, size_t n) {
+  memcpy(to, from, n);
+}
+inline void copy_to_host(Context &, void *to, const void *from, size_t n) {
+  memcpy(to, from, n);
+}
+inline void synchronize(Context &) {}
+
+// A point in a stream.
+struct Event {
+  void record(Context &) {}      // in the step's stream
+  void record_copy(Context &) {} // in the copy stream
+  void wait(Context &) {}        // the step's stream waits
+  void copy_waits(Context &) {}  // the copy stream waits
+  void synchronize() {}          // the caller waits
+};
+
+// From staging memory to the device, in the copy stream: here they are one, so
+// the step reads where the loader wrote.
+constexpr bool kStagingIsDevice = true;
+inline void copy_from_staging(Context &, void *to, const void *from,
+                              size_t bytes) {
+  memcpy(to, from, bytes);
+}
+
+// Runs a fixed sequence of launches again and again (CUDA: as one graph).
+struct Replay {
+  template <class F>
+  void run(Context &, F f) {
+    f();
+  }
+};
+
+} // namespace gpuopt

@@ -1,0 +1,109 @@
+// What an emitted program tells the trainer about itself: tables and functions.
+// step.cu fills in one Program; main.cpp hands it to trainer_main.
+#pragma once
+
+#include "gpuopt/optimizer.h"
+
+namespace gpuopt {
+
+constexpr int kMaxRank = 8;
+
+// A tensor in the program's one allocation.
+struct TensorInfo {
+  const char *name; // the ONNX file's
+  Type type;
+  int rank;
+  int64_t shape[kMaxRank];
+  size_t offset, bytes;
+
+  int64_t elements() const {
+    int64_t n = 1;
+    for (int i = 0; i < rank; i++)
+      n *= shape[i];
+    return n;
+  }
+};
+
+// Written before each micro step; the first dimension is the batch.
+struct InputInfo {
+  TensorInfo tensor;
+  int64_t index_limit = -1; // values lie in [0, index_limit); -1: anything
+  bool is_label = false;    // --labels, or the next token
+  int64_t ignore_index =
+      INT64_MIN; // a label outside the limit that counts for nothing
+};
+
+enum class StateKind {
+  Parameter, // read from and written to model.safetensors
+  Frozen,    // read and written, never changed
+  Buffer,    // read and written, changed by the forward (running statistics)
+  Constant,  // read from the weights file, not written
+  Momentum,  // zero at the start
+  FirstMoment,
+  SecondMoment,
+  Gradient, // zeroed before a step that accumulates
+  StepState,
+  Hyperparameters,
+};
+
+constexpr int kMaxNames = 4;
+
+// Lives from step to step.
+struct StateInfo {
+  TensorInfo tensor;
+  StateKind kind;
+  // Names in model.safetensors, several when tied, the first one is read; none:
+  // tensor.name.
+  const char *saved_as[kMaxNames] = {};
+};
+
+// Something the forward computes, for --inference.
+struct OutputInfo {
+  TensorInfo tensor;
+};
+
+template <class T>
+struct Table {
+  const T *data = nullptr;
+  int count = 0;
+  Table() = default;
+  template <int N>
+  constexpr Table(const T (&items)[N]) : data(items), count(N) {}
+  const T *begin() const { return data; }
+  const T *end() const { return data + count; }
+};
+
+struct Program {
+  const char *name;
+  Table<InputInfo> inputs;
+  Table<StateInfo> states;
+  Table<OutputInfo> outputs;
+  size_t persistent_bytes; // what lives from step to step; lies first
+  size_t arena_bytes;      // what lives within a step
+  size_t total_bytes;      // the one allocation
+
+  // `memory` is the allocation's start. All of them return before the device is
+  // done; none allocates or waits.
+  void (*micro_step)(Context &,
+                     char *memory); // begin_step, forward, loss, backward
+  void (*update)(Context &, char *memory);   // norm, optimizer, end_step
+  void (*evaluate)(Context &, char *memory); // forward and loss alone, or null
+  void (*forward)(Context &, char *memory); // --inference: the outputs, or null
+
+  int64_t batch_size;       // samples a micro step
+  int64_t tokens_per_batch; // 0: progress is told in samples
+  int64_t accumulation_steps;
+  Hyperparameters defaults;
+  double warmup_ratio;     // used where warmup_steps is 0
+  double num_train_epochs; // used where max_steps is not positive
+  uint64_t seed;
+};
+
+inline const StateInfo *find_state(const Program &program, StateKind kind) {
+  for (const StateInfo &state : program.states)
+    if (state.kind == kind)
+      return &state;
+  return nullptr;
+}
+
+} // namespace gpuopt

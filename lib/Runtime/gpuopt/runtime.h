@@ -1,0 +1,13 @@
+// Everything that step.cu is written in.
+#pragma once
+
+#include "gpuopt/block.h"
+#include "gpuopt/conv.h"
+#include "gpuopt/device.h"
+#include "gpuopt/elementary.h"
+#include "gpuopt/gemm.h"
+#include "gpuopt/optimizer.h"
+#include "gpuopt/pool.h"
+#include "gpuopt/program.h"
+#include "gpuopt/random.h"
+#include "gpuopt/scatter.h"

@@ -1,0 +1,82 @@
+// Instantiates what emitted programs use, for nvcc to compile.
+
+#include "gpuopt/runtime.h"
+
+namespace gpuopt {
+
+template <class T>
+KERNEL void everything(const T *x, T *y, double *d, uint8_t *mask, int64_t n) {
+  const int64_t row = block();
+  Lanes<float> sum(0.0f);
+  for (int64_t i = first_lane(); i < n; i += lane_step()) {
+    const int64_t left = n - i;
+    const Lanes<float> a = load(x + row * n + i, left);
+    sum +=
+        keep(exp(a) + expm1(a) + log(a) + log1p(a) + tanh(a) + erf(a) +
+                 sqrt(a) + rsqrt(a) + pow(a, a) + sin(a) + cos(a) + tan(a) +
+                 sinh(a) + cosh(a) + asin(a) + acos(a) + atan(a) + asinh(a) +
+                 acosh(a) + atanh(a) + fmod(a, a) + floor(a) + ceil(a) +
+                 trunc(a) + round_even(a) + sign(a) + abs(a) + copysign(a, a),
+             left, 0.0f);
+    store(y + i, select(is_nan(a) | !is_inf(a), max(a, 0.0f), min(a, a)), left);
+    store_strided(y + i, 3, load_strided(x + i, 2, left), left);
+    store(y + i, gather(x, iota<int64_t>(i) % Lanes<int64_t>(7), left), left);
+    store(mask + i, load_mask(mask + i, left) & (a > 0.0f), left);
+    const Lanes<double> w = load(d + i, left);
+    store(d + i, exp(w) * pow(w, w) + convert<double>(a), left);
+    sum += random_uniform(1, 2, 3, iota<int64_t>(i));
+  }
+  const float total =
+      block_sum(sum) + block_max(sum) + block_min(sum) + block_prod(sum);
+  store_scalar(y, total + exp(total) + load_scalar(x));
+}
+
+template <class T>
+void launch_everything(Context &ctx, T *x, double *d, uint8_t *mask) {
+  launch(ctx, 8, 256, everything<T>, static_cast<const T *>(x), x, d, mask,
+         int64_t(128));
+}
+
+void instantiate(Context &ctx, float *f, double *d, f16 *h, bf16 *b,
+                 uint8_t *mask, int32_t *places, const int64_t *index,
+                 StepState *state, Hyperparameters *hyper) {
+  launch_everything(ctx, f, d, mask);
+  launch_everything(ctx, h, d, mask);
+  launch_everything(ctx, b, d, mask);
+  const GemmShape s{{1, 1}, 2, 3, 4, {0, 0}, 4, 1, {0, 0}, 3, 1, {0, 0}, 3, 1};
+  gemm(ctx, s, f, f, f, {.alpha = 2, .beta = 1, .bias = f});
+  gemm(ctx, s, d, d, d);
+  gemm(ctx, s, h, h, h);
+  gemm(ctx, s, h, h, f, {.beta = 1});
+  gemm(ctx, s, b, b, b);
+  begin_step(ctx, state, hyper);
+  add_loss(ctx, state, f, f, 3);
+  sum_of_squares(ctx, f, 10, d);
+  finish_grad_norm(ctx, state, hyper, d, 1);
+  adamw(ctx, state, hyper, f, f, f, f, 10, true);
+  adamw(ctx, state, hyper, d, d, d, d, 10, true);
+  sgd(ctx, state, hyper, f, f, b, 10, false);
+  end_step(ctx, state);
+  const ConvShape conv{.n = 2,
+                       .h = 8,
+                       .w = 8,
+                       .c = 4,
+                       .oh = 8,
+                       .ow = 8,
+                       .oc = 4,
+                       .kh = 1,
+                       .kw = 1};
+  conv_forward(ctx, conv, f, f, f, f);
+  conv_backward_data(ctx, conv, h, h, h);
+  conv_backward_weights(ctx, conv, d, d, d, 1);
+  const PoolShape pool{
+      .n = 2, .h = 8, .w = 8, .c = 4, .oh = 4, .ow = 4, .kh = 2, .kw = 2};
+  max_pool_forward(ctx, pool, f, f, places);
+  max_pool_backward(ctx, pool, f, places, f);
+  avg_pool_forward(ctx, pool, h, h);
+  avg_pool_backward(ctx, pool, d, d);
+  scatter_add_rows(ctx, index, 8, f, 10, 16, f, 1);
+  scatter_add_rows(ctx, index, 8, b, 10, 16, f, 0);
+}
+
+} // namespace gpuopt

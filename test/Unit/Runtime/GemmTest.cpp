@@ -1,0 +1,167 @@
+// gemm against three loops in double, over strides, batches and options.
+
+#include "gpuopt/gemm.h"
+
+#include "Values.h"
+
+#include <gtest/gtest.h>
+
+namespace gpuopt {
+namespace {
+
+template <class T>
+std::vector<T> random_values(size_t n, unsigned seed) {
+  std::mt19937 generator(seed);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  std::vector<T> v(n);
+  for (T &x : v)
+    if constexpr (std::is_same_v<T, f16>)
+      x = narrow_f16(uniform(generator));
+    else if constexpr (std::is_same_v<T, bf16>)
+      x = narrow_bf16(uniform(generator));
+    else
+      x = T(uniform(generator));
+  return v;
+}
+
+template <class T, class C>
+void expect_product(const GemmShape &s, GemmOptions o, bool with_bias,
+                    double tolerance) {
+  const size_t size = 1 << 16;
+  const auto a = random_values<T>(size, 1), b = random_values<T>(size, 2);
+  const auto bias = random_values<C>(size_t(s.n), 3);
+  auto c = random_values<C>(size, 4);
+  const auto before = c;
+  o.bias = with_bias ? bias.data() : nullptr;
+  Context ctx(2);
+  gemm(ctx, s, a.data(), b.data(), c.data(), o);
+  std::vector<bool> written(size, false);
+  for (int64_t i = 0; i < s.batch[0]; i++)
+    for (int64_t j = 0; j < s.batch[1]; j++)
+      for (int64_t m = 0; m < s.m; m++)
+        for (int64_t n = 0; n < s.n; n++) {
+          double sum = 0;
+          for (int64_t k = 0; k < s.k; k++)
+            sum += double(load_scalar(&a[i * s.a_batch[0] + j * s.a_batch[1] +
+                                         m * s.a_m + k * s.a_k])) *
+                   double(load_scalar(&b[i * s.b_batch[0] + j * s.b_batch[1] +
+                                         k * s.b_k + n * s.b_n]));
+          const int64_t at =
+              i * s.c_batch[0] + j * s.c_batch[1] + m * s.c_m + n * s.c_n;
+          const double want = o.alpha * sum +
+                              o.beta * double(load_scalar(&before[at])) +
+                              (with_bias ? double(load_scalar(&bias[n])) : 0.0);
+          ASSERT_NEAR(double(load_scalar(&c[at])), want,
+                      tolerance * (1 + std::fabs(want)));
+          written[at] = true;
+        }
+  for (size_t i = 0; i < size; i++) {
+    ASSERT_TRUE(written[i] || memcmp(&c[i], &before[i], sizeof(C)) == 0)
+        << "outside of C: " << i;
+  }
+}
+
+const GemmShape kShapes[] = {
+    {{1, 1}, 7, 9, 11, {0, 0}, 11, 1, {0, 0}, 9, 1, {0, 0}, 9, 1},     // A B
+    {{1, 1}, 7, 9, 11, {0, 0}, 1, 7, {0, 0}, 9, 1, {0, 0}, 9, 1},      // A^T B
+    {{1, 1}, 17, 33, 64, {0, 0}, 64, 1, {0, 0}, 1, 64, {0, 0}, 33, 1}, // A B^T
+    {{1, 1}, 7, 9, 11, {0, 0}, 1, 7, {0, 0}, 1, 11, {0, 0}, 9, 1}, // A^T B^T
+    {{1, 1}, 7, 9, 11, {0, 0}, 11, 1, {0, 0}, 9, 1, {0, 0}, 1, 7}, // C
+                                                                   // transposed
+    {{1, 1}, 5, 1, 13, {0, 0}, 13, 1, {0, 0}, 1, 1, {0, 0}, 1, 1}, // one column
+    {{1, 1}, 1, 6, 13, {0, 0}, 13, 1, {0, 0}, 6, 1, {0, 0}, 6, 1}, // one row
+    {{1, 1}, 4, 6, 1, {0, 0}, 1, 1, {0, 0}, 6, 1, {0, 0}, 6, 1},   // outer
+                                                                   // product
+    {{1, 3}, 4, 5, 6, {0, 24}, 6, 1, {0, 0}, 5, 1, {0, 20}, 5, 1}, // one B,
+                                                                   // folds
+    {{1, 3}, 4, 5, 6, {0, 0}, 6, 1, {0, 30}, 5, 1, {0, 20}, 5, 1}, // one A
+    {{2, 3},
+     4,
+     5,
+     6,
+     {72, 24},
+     6,
+     1,
+     {90, 30},
+     5,
+     1,
+     {60, 20},
+     5,
+     1}, // dense batches
+    {{2, 3},
+     8,
+     8,
+     4,
+     {96, 4},
+     12,
+     1,
+     {96, 4},
+     1,
+     12,
+     {192, 64},
+     8,
+     1}, // heads:
+         // Q K^T
+    {{2, 3},
+     8,
+     4,
+     8,
+     {192, 64},
+     8,
+     1,
+     {96, 4},
+     12,
+     1,
+     {96, 4},
+     12,
+     1}, // heads:
+         // P V
+    {{2, 3},
+     4,
+     5,
+     6,
+     {24, 0},
+     6,
+     1,
+     {0, 30},
+     5,
+     1,
+     {60, 20},
+     5,
+     1}, // crosswise
+};
+
+TEST(Gemm, EveryLayoutAndOption) {
+  for (const GemmShape &s : kShapes) {
+    SCOPED_TRACE(testing::Message() << &s - kShapes);
+    for (double alpha : {1.0, 0.125})
+      for (double beta : {0.0, 1.0})
+        for (bool bias : {false, true}) {
+          if (bias && s.c_n != 1)
+            continue;
+          SCOPED_TRACE(testing::Message() << "alpha " << alpha << " beta "
+                                          << beta << " bias " << bias);
+          expect_product<float, float>(s, {alpha, beta}, bias, 2e-6);
+          expect_product<double, double>(s, {alpha, beta}, bias, 1e-14);
+          expect_product<f16, f16>(s, {alpha, beta}, bias, 1e-3);
+          expect_product<f16, float>(s, {alpha, beta}, bias, 2e-6);
+          expect_product<bf16, bf16>(s, {alpha, beta}, bias, 1e-2);
+          expect_product<bf16, float>(s, {alpha, beta}, bias, 2e-6);
+        }
+  }
+}
+
+TEST(Gemm, SameBitsAgain) {
+  const GemmShape s{{1, 1}, 64, 96, 128,    {0, 0}, 128, 1,
+                    {0, 0}, 96, 1,  {0, 0}, 96,     1};
+  const auto a = random_values<float>(64 * 128, 1),
+             b = random_values<float>(128 * 96, 2);
+  std::vector<float> first(64 * 96), second(64 * 96);
+  Context ctx(2), other(2);
+  gemm(ctx, s, a.data(), b.data(), first.data());
+  gemm(other, s, a.data(), b.data(), second.data());
+  EXPECT_EQ(first, second);
+}
+
+} // namespace
+} // namespace gpuopt

@@ -1,0 +1,175 @@
+// Lanes: arithmetic, masks, conversions, memory, reductions, random numbers.
+
+#include "gpuopt/block.h"
+#include "gpuopt/random.h"
+
+#include <gtest/gtest.h>
+#include <numeric>
+#include <vector>
+
+namespace gpuopt {
+namespace {
+
+template <class T>
+std::vector<T> values(const Lanes<T> &x) {
+  std::vector<T> v;
+  for (int k = 0; k < kLanes; k++)
+    v.push_back(lane(x, k));
+  return v;
+}
+
+template <class T>
+class LanesOf : public testing::Test {};
+using Numbers = testing::Types<float, double, int32_t, int64_t>;
+TYPED_TEST_SUITE(LanesOf, Numbers);
+
+TYPED_TEST(LanesOf, ArithmeticIsElementwise) {
+  using T = TypeParam;
+  const Lanes<T> x = iota<T>(3);
+  for (int k = 0; k < kLanes; k++) {
+    EXPECT_EQ(lane(x + T(2), k), T(k + 5));
+    EXPECT_EQ(lane(T(2) * x - x, k), T(k + 3));
+    EXPECT_EQ(lane(-x, k), T(-(k + 3)));
+    EXPECT_EQ(lane((x * x) / x, k), T(k + 3));
+    EXPECT_EQ(lane(max(x, T(8)), k), T(std::max(k + 3, 8)));
+    EXPECT_EQ(lane(min(T(8), x), k), T(std::min(k + 3, 8)));
+    EXPECT_EQ(lane(select(x > T(9), x, T(0)), k), T(k + 3 > 9 ? k + 3 : 0));
+  }
+}
+
+TYPED_TEST(LanesOf, MasksCombine) {
+  using T = TypeParam;
+  const Lanes<T> x = iota<T>(0);
+  const Lanes<bool> inside = (x >= T(2)) & !(x >= T(5)),
+                    outside = inside ^ Lanes<bool>(true);
+  for (int k = 0; k < kLanes; k++) {
+    EXPECT_EQ(lane(inside, k), k >= 2 && k < 5);
+    EXPECT_EQ(lane(outside | (x == T(3)), k), !(k >= 2 && k < 5) || k == 3);
+    EXPECT_EQ(lane(convert<T>(inside), k), T(k >= 2 && k < 5));
+    EXPECT_EQ(lane(convert<bool>(x), k), k != 0);
+  }
+}
+
+TYPED_TEST(LanesOf, ConvertsToEveryOther) {
+  const Lanes<TypeParam> x = iota<TypeParam>(-5);
+  for (int k = 0; k < kLanes; k++) {
+    EXPECT_EQ(lane(convert<float>(x), k), float(k - 5));
+    EXPECT_EQ(lane(convert<double>(x), k), double(k - 5));
+    EXPECT_EQ(lane(convert<int32_t>(x), k), k - 5);
+    EXPECT_EQ(lane(convert<int64_t>(x), k), k - 5);
+  }
+}
+
+TYPED_TEST(LanesOf, LoadsAndStoresEveryTail) {
+  using T = TypeParam;
+  std::vector<T> from(3 * kLanes);
+  std::iota(from.begin(), from.end(), T(1));
+  for (int n = 0; n <= kLanes + 3; n++) {
+    const Lanes<T> x = load(from.data() + 1, n),
+                   far = load_strided(from.data(), 2, n);
+    const Lanes<T> picked = gather(from.data(), iota<int64_t>(2), n);
+    std::vector<T> to(2 * kLanes, T(-1)), wide(3 * kLanes, T(-1));
+    store(to.data(), x, n);
+    store_strided(wide.data(), 2, x, n);
+    for (int k = 0; k < kLanes; k++) {
+      EXPECT_EQ(lane(x, k), k < n ? T(k + 2) : T(0));
+      EXPECT_EQ(lane(far, k), k < n ? T(2 * k + 1) : T(0));
+      EXPECT_EQ(lane(picked, k), k < n ? T(k + 3) : T(0));
+      EXPECT_EQ(to[k], k < n ? T(k + 2) : T(-1));
+      EXPECT_EQ(wide[2 * k], k < n ? T(k + 2) : T(-1));
+      EXPECT_EQ(lane(keep(x, n, T(7)), k), k < n ? T(k + 2) : T(7));
+    }
+  }
+}
+
+TYPED_TEST(LanesOf, ReducesInOneTree) {
+  using T = TypeParam;
+  const Lanes<T> x = iota<T>(1);
+  EXPECT_EQ(block_sum(x), T(kLanes * (kLanes + 1) / 2));
+  EXPECT_EQ(block_max(x), T(kLanes));
+  EXPECT_EQ(block_min(x), T(1));
+  EXPECT_EQ(block_prod(select(x < T(5), x, T(1))), T(24));
+}
+
+TEST(Lanes, IntegersShiftAndDivide) {
+  const Lanes<int64_t> x = iota<int64_t>(-4);
+  for (int k = 0; k < kLanes; k++) {
+    EXPECT_EQ(lane(x << Lanes<int64_t>(3), k), (k - 4) * 8);
+    EXPECT_EQ(lane(x >> Lanes<int64_t>(1), k), (k - 4) >> 1);
+    EXPECT_EQ(lane(x % Lanes<int64_t>(3), k), (k - 4) % 3);
+  }
+  values(Lanes<int32_t>(1) / Lanes<int32_t>(0)); // does not trap
+}
+
+TEST(Lanes, NotANumberWins) {
+  const float nan = kNaN<float>;
+  for (auto [a, b] : {std::pair(nan, 1.0f), {1.0f, nan}}) {
+    EXPECT_TRUE(std::isnan(max(a, b)) && std::isnan(min(a, b)));
+    EXPECT_TRUE(std::isnan(lane(max(Lanes<float>(a), b), 0)));
+  }
+  EXPECT_TRUE(std::signbit(lane(Lanes<float>(-0.0f), 3)));
+}
+
+TEST(Lanes, HalfPrecisionRoundsToNearestEven) {
+  float x[kLanes] = {1.0f,     1.00048828125f, 1.001f, -3.14159f,
+                     65504.0f, 65520.0f,       1e-8f,  6e-8f};
+  x[8] = kNaN<float>, x[9] = -0.0f, x[10] = 1.00390625f, x[11] = 1.01171875f;
+  f16 h[kLanes];
+  bf16 b[kLanes];
+  for (int n : {kLanes, 12}) {
+    store(h, load(x, n), n);
+    store(b, load(x, n), n);
+    for (int k = 0; k < n; k++) {
+      EXPECT_EQ(h[k].bits, bit_cast<uint16_t>(_Float16(x[k]))) << x[k];
+      EXPECT_EQ(lane(load(h, n), k) == lane(load(h, n), k), x[k] == x[k]);
+      EXPECT_EQ(bits_of(lane(load(b, n), k)) & 0xffff, 0);
+    }
+    EXPECT_EQ(lane(load(h, n), 5), kInfinity<float>);
+    EXPECT_EQ(b[10].bits, 0x3f80) << "half way: to even";
+    EXPECT_EQ(b[11].bits, 0x3f82) << "half way: to even";
+    EXPECT_TRUE(std::isnan(widen(b[8])));
+  }
+}
+
+TEST(Lanes, BoolsAreBytes) {
+  const uint8_t from[4] = {0, 1, 2, 0};
+  uint8_t to[4] = {9, 9, 9, 9};
+  store(to, !load_mask(from, 3), 3);
+  EXPECT_EQ(std::vector<uint8_t>(to, to + 4),
+            (std::vector<uint8_t>{1, 0, 0, 9}));
+}
+
+// The test vectors of the Random123 distribution (kat_vectors, philox4x32 10).
+TEST(Random, PhiloxKnownAnswers) {
+  auto run = [](uint32_t c, uint32_t key) {
+    const Lanes<uint32_t> w(c);
+    const Philox out = philox({{w, w, w, w}}, key, key);
+    return std::vector<uint32_t>{lane(out.word[0], 0), lane(out.word[1], 5),
+                                 lane(out.word[2], 9), lane(out.word[3], 15)};
+  };
+  EXPECT_EQ(run(0, 0), (std::vector<uint32_t>{0x6627e8d5u, 0xe169c58du,
+                                              0xbc57ac4cu, 0x9b00dbd8u}));
+  EXPECT_EQ(run(0xffffffffu, 0xffffffffu),
+            (std::vector<uint32_t>{0x408f276du, 0x41c83b0eu, 0xa20bc7c6u,
+                                   0x6d5451fdu}));
+}
+
+TEST(Random, UniformIsAFunctionOfItsCounter) {
+  double sum = 0;
+  for (int64_t i = 0; i < 1000; i++) {
+    const auto u = random_uniform(42, 3, 7, iota<int64_t>(i * kLanes));
+    const auto shifted =
+        random_uniform(42, 3, 7, iota<int64_t>(i * kLanes + 1));
+    for (int k = 0; k < kLanes; k++) {
+      sum += lane(u, k);
+      ASSERT_TRUE(lane(u, k) >= 0 && lane(u, k) < 1);
+      if (k > 0) {
+        ASSERT_EQ(lane(u, k), lane(shifted, k - 1));
+      }
+    }
+  }
+  EXPECT_NEAR(sum / (1000.0 * kLanes), 0.5, 0.01);
+}
+
+} // namespace
+} // namespace gpuopt
