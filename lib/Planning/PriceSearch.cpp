@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PriceSearch.h"
+#include "Bundle.h"
 
 #include <algorithm>
 #include <cmath>
@@ -31,92 +32,81 @@ gpuopt::planning::chooseMoments(const Graph &graph,
 }
 
 namespace {
-/// One maximisation; prices are in doubles here, rounded for every cut.
+/// One maximisation. Here the unit of bounds is the cost of all ops, and the
+/// unit of prices that, per 2^priceShift bytes.
 class Ascent {
 public:
-  Ascent(const Graph &graph, TimeExpandedCut &cut, const IntegerScale &scale,
+  Ascent(TimeExpandedCut &cut, const IntegerScale &scale, double totalCost,
          const PriceSearchOptions &options)
-      : graph(graph), cut(cut), scale(scale), options(options) {
+      : cut(cut), scale(scale), options(options),
+        unit(std::max(1., std::ldexp(totalCost, scale.costShift))),
+        cutsLeft(options.cuts) {
     best.moments = cut.moments();
     best.bound = INT64_MIN;
   }
 
-  Prices run(std::vector<int64_t> start) {
-    std::vector<double> point(start.begin(), start.end());
-    std::vector<double> bestPoint = point, slope, bestSlope;
-    double reach = 1; // of Polyak's step
-    int failures = 0;
-    for (int i = 0; i < options.cuts && reach > 1e-3; ++i) {
-      bool improved = evaluate(point, slope);
-      if (improved) {
-        bestPoint = point;
-        bestSlope = slope;
-        failures = 0;
-      } else if (++failures >= 8) {
-        reach /= 2;
-        failures = 0;
-        point = bestPoint;
-        slope = bestSlope;
-      }
-      if (!step(point, slope, reach) || (options.isOver && options.isOver()))
-        break;
+  /// A bundle can end early, with planes that its master can no longer tell
+  /// apart; another from the best prices then goes on.
+  Prices run(const std::vector<int64_t> &start) {
+    std::vector<double> point;
+    for (int64_t price : start)
+      point.push_back(double(price) / unit);
+    double before = -1, value = 0;
+    while (!point.empty() && value > before + 1e-7 && cutsLeft > 0 &&
+           !isOver()) {
+      before = value;
+      ascend(point);
+      value = double(best.bound) / unit;
+      for (size_t k = 0; k < point.size(); ++k)
+        point[k] = double(best.prices[k]) / unit;
     }
     return best;
   }
 
 private:
-  /// True where the bound is the best so far.
-  bool evaluate(const std::vector<double> &point, std::vector<double> &slope) {
+  void ascend(std::vector<double> point) {
+    double target = options.bestPlanCost ? options.bestPlanCost() : -1;
+    target = target > 0 ? std::ldexp(target, scale.costShift) / unit : 0.05;
+    if (best.bound > 0)
+      target = std::max(1e-5, 0.1 * (target - double(best.bound) / unit));
+    Bundle bundle(point, target);
+    while (cutsLeft-- > 0 && !point.empty() && !isOver()) {
+      std::vector<std::vector<double>> slopes;
+      double value = evaluate(point, slopes);
+      bundle.add(point, value, slopes);
+      point = bundle.next(1e-8);
+    }
+  }
+
+  bool isOver() const { return options.isOver && options.isOver(); }
+
+  double evaluate(const std::vector<double> &point,
+                  std::vector<std::vector<double>> &slopes) {
     std::vector<int64_t> rounded;
     for (double price : point)
-      rounded.push_back(int64_t(std::min(price, 0x1p60)));
-    bound = cut.solve(rounded);
-    bool improved = bound > best.bound;
-    if (improved) {
+      rounded.push_back(int64_t(std::min(price * unit, 0x1p60)));
+    int64_t bound = cut.solve(rounded);
+    if (bound > best.bound) {
       best.bound = bound;
       best.prices = rounded;
     }
-    cut.readCut(false);
-    if (options.onCut)
-      options.onCut(cut);
-    cut.readCut(true);
-    if (options.onCut)
-      options.onCut(cut);
-    slope.clear();
-    for (int64_t excess : cut.excessBytes())
-      slope.push_back(std::ldexp(double(excess), -scale.priceShift));
-    return improved;
+    for (bool preferResident : {false, true}) {
+      cut.readCut(preferResident);
+      if (options.onCut)
+        options.onCut(cut);
+      slopes.emplace_back();
+      for (int64_t excess : cut.excessBytes())
+        slopes.back().push_back(std::ldexp(double(excess), -scale.priceShift));
+    }
+    return double(bound) / unit;
   }
 
-  bool step(std::vector<double> &point, const std::vector<double> &slope,
-            double reach) {
-    double length = 0;
-    for (size_t k = 0; k < point.size(); ++k)
-      if (point[k] > 0 || slope[k] > 0)
-        length += slope[k] * slope[k];
-    if (length == 0)
-      return false;
-    double planCost = options.bestPlanCost ? options.bestPlanCost() : -1;
-    double target =
-        planCost >= 0
-            ? std::ldexp(planCost, scale.costShift)
-            : std::max(1.3 * double(bound),
-                       double(bound) +
-                           0.02 * std::ldexp(graph.totalCost, scale.costShift));
-    double size = reach * (target - double(bound)) / length;
-    if (size <= 0)
-      return false; // the plan is optimal
-    for (size_t k = 0; k < point.size(); ++k)
-      point[k] = std::max(0., point[k] + size * slope[k]);
-    return true;
-  }
-
-  const Graph &graph;
   TimeExpandedCut &cut;
   const IntegerScale &scale;
   const PriceSearchOptions &options;
+  double unit;
+  int cutsLeft;
   Prices best;
-  int64_t bound = 0;
 };
 } // namespace
 
@@ -124,5 +114,5 @@ Prices gpuopt::planning::searchPrices(const Graph &graph, TimeExpandedCut &cut,
                                       const IntegerScale &scale,
                                       std::vector<int64_t> start,
                                       const PriceSearchOptions &options) {
-  return Ascent(graph, cut, scale, options).run(std::move(start));
+  return Ascent(cut, scale, graph.totalCost, options).run(std::move(start));
 }

@@ -15,7 +15,7 @@
 namespace gpuopt::planning {
 
 struct PriceSearchOptions {
-  int cuts = 150; ///< The most minimum cuts to solve.
+  int cuts = 1000; ///< The most minimum cuts to solve.
   /// The added cost of the best plan known by now, which no bound exceeds;
   /// negative where there is none. In the problem's unit.
   std::function<double()> bestPlanCost;
@@ -30,10 +30,8 @@ struct Prices {
   int64_t bound = 0;           ///< In units of 2^-costShift.
 };
 
-/// Maximises the bound, which is concave in the prices, by subgradient steps
-/// of Polyak's length: towards the best plan's cost, shorter after failures,
-/// again from the best prices (Held, Wolfe, Crowder 1974). `start` has one
-/// price per moment.
+/// Maximises the bound, which is concave in the prices, by a bundle method.
+/// `start` has one price per moment.
 Prices searchPrices(const Graph &graph, TimeExpandedCut &cut,
                     const IntegerScale &scale, std::vector<int64_t> start,
                     const PriceSearchOptions &options);

@@ -131,7 +131,10 @@ void Solver::startFromGaps() {
 }
 
 void Solver::boundAndStart(double share) {
-  int count = graph.size() <= 2000 ? 24 : graph.size() <= 20000 ? 6 : 1;
+  int count = graph.size() <= 200     ? 100
+              : graph.size() <= 2000  ? 40
+              : graph.size() <= 20000 ? 6
+                                      : 1;
   std::vector<int> moments =
       chooseMoments(graph, graph.plainProfile(), options.budgetInBytes, count);
   if (moments.empty())
@@ -149,6 +152,17 @@ void Solver::boundAndStart(double share) {
     solution.lowerBound = bound;
     cut.solve(prices.prices);
     certify(cut, prices, solution);
+  }
+  // Higher prices drop more than the bound asks for: plans that fit.
+  for (double factor = 1; factor < 16 && !clock.isOver(share); factor *= 1.1) {
+    std::vector<int64_t> raised;
+    for (int64_t price : prices.prices)
+      raised.push_back(std::min<double>(double(price) * factor, 0x1p60));
+    cut.solve(raised);
+    for (bool preferResident : {false, true}) {
+      cut.readCut(preferResident);
+      offer(dropByCut(graph, cut));
+    }
   }
 }
 

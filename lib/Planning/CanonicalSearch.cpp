@@ -1,0 +1,233 @@
+//===- CanonicalSearch.cpp - Depth-first search for low packings ----------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CanonicalSearch.h"
+#include "Random.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace gpuopt::planning;
+
+/// Remembered failures; beyond this, the set starts anew.
+static constexpr size_t mostFailures = 4'000'000;
+
+static int64_t alignTo(int64_t offset, int64_t alignment) {
+  return (offset + alignment - 1) / alignment * alignment;
+}
+
+CanonicalSearch::CanonicalSearch(const ArenaProblem &problem)
+    : problem(problem) {
+  findSections();
+}
+
+/// Sections are the moments that matter: those before which buffers were born
+/// since the last death. At all other moments a subset of theirs is alive.
+void CanonicalSearch::findSections() {
+  std::vector<std::pair<int64_t, bool>> events; // (moment, is birth)
+  for (const Buffer &buffer : problem.buffers) {
+    events.emplace_back(buffer.lower, true);
+    events.emplace_back(buffer.upper, false);
+  }
+  std::sort(events.begin(), events.end()); // at one moment, deaths come first
+  std::vector<int64_t> moments;            // the last birth before each death
+  for (size_t i = 1; i < events.size(); ++i)
+    if (!events[i].second && events[i - 1].second)
+      moments.push_back(events[i - 1].first);
+  sectionLoads.assign(moments.size(), 0);
+  for (const Buffer &buffer : problem.buffers) {
+    Span span;
+    span.first =
+        std::lower_bound(moments.begin(), moments.end(), buffer.lower) -
+        moments.begin();
+    span.last = std::lower_bound(moments.begin(), moments.end(), buffer.upper) -
+                moments.begin();
+    spans.push_back(span);
+    for (int s = span.first; s < span.last; ++s)
+      sectionLoads[s] += buffer.sizeInBytes;
+  }
+}
+
+void CanonicalSearch::rankBuffers(Preference preference, uint64_t seed) {
+  size_t n = problem.buffers.size();
+  std::vector<double> weight(n);
+  Random random(seed);
+  for (size_t i = 0; i < n; ++i) {
+    double size = problem.buffers[i].sizeInBytes;
+    double length = spans[i].last - spans[i].first;
+    int64_t load = *std::max_element(sectionLoads.begin() + spans[i].first,
+                                     sectionLoads.begin() + spans[i].last);
+    double byPreference[] = {size, length, size * length, double(load)};
+    weight[i] = byPreference[preference] * (1 + 1e-9 * size);
+    if (seed)
+      weight[i] *= 1 + 0.5 * random.unit();
+  }
+  std::vector<int> order(n);
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](int a, int b) {
+    return weight[a] != weight[b] ? weight[a] > weight[b] : a < b;
+  });
+  rank.assign(n, 0);
+  for (size_t i = 0; i < n; ++i)
+    rank[order[i]] = i;
+}
+
+/// Whether each section still has room for the rest of its buffers, above the
+/// lowest place that is left for any of them.
+bool CanonicalSearch::fitsSections(const Items &items, int64_t lastOffset) {
+  int first = INT32_MAX, last = 0;
+  for (const Item &item : items) {
+    first = std::min(first, spans[item.buffer].first);
+    last = std::max(last, spans[item.buffer].last);
+  }
+  std::fill(sectionFloor.begin() + first, sectionFloor.begin() + last,
+            INT64_MAX);
+  std::fill(sectionRest.begin() + first, sectionRest.begin() + last, 0);
+  for (const Item &item : items) {
+    int64_t lowest = std::max(item.lowest, lastOffset);
+    int64_t size = problem.buffers[item.buffer].sizeInBytes;
+    int64_t *floor = sectionFloor.data(), *rest = sectionRest.data();
+    for (int s = spans[item.buffer].first; s < spans[item.buffer].last; ++s) {
+      floor[s] = std::min(floor[s], lowest);
+      rest[s] += size;
+    }
+  }
+  for (int s = first; s < last; ++s)
+    if (sectionRest[s] > 0 && sectionFloor[s] + sectionRest[s] > capacity)
+      return false;
+  return true;
+}
+
+/// Positions of the items that may come next. One whose offset leaves room
+/// below for another whole item is dominated: that item could be moved down.
+std::vector<int> CanonicalSearch::candidates(const Items &items,
+                                             int64_t lastOffset) const {
+  int64_t lowestEnd = INT64_MAX;
+  for (const Item &item : items)
+    lowestEnd = std::min(
+        lowestEnd, item.lowest + problem.buffers[item.buffer].sizeInBytes);
+  std::vector<int> result;
+  for (size_t i = 0; i < items.size(); ++i)
+    if (items[i].lowest >= lastOffset && items[i].lowest < lowestEnd)
+      result.push_back(i);
+  std::sort(result.begin(), result.end(), [&](int a, int b) {
+    if (items[a].lowest != items[b].lowest)
+      return items[a].lowest < items[b].lowest;
+    return rank[items[a].buffer] < rank[items[b].buffer];
+  });
+  return result;
+}
+
+CanonicalSearch::Items CanonicalSearch::without(const Items &items,
+                                                int position) const {
+  Items rest;
+  rest.reserve(items.size() - 1);
+  Item placed = items[position];
+  Span span = spans[placed.buffer];
+  int64_t end = placed.lowest + problem.buffers[placed.buffer].sizeInBytes;
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (int(i) == position)
+      continue;
+    Item item = items[i];
+    Span other = spans[item.buffer];
+    if (other.first < span.last && span.first < other.last)
+      item.lowest = std::max(
+          item.lowest, alignTo(end, problem.buffers[item.buffer].alignment));
+    rest.push_back(item);
+  }
+  return rest;
+}
+
+uint64_t CanonicalSearch::fingerprint(const Items &items,
+                                      int64_t lastOffset) const {
+  auto mix = [](uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+  };
+  uint64_t sum = mix(lastOffset + 0x9E3779B97F4A7C15u);
+  for (const Item &item : items)
+    sum += mix(item.lowest * 0x9E3779B97F4A7C15u + item.buffer + 1);
+  return sum;
+}
+
+/// Places all items, in parts that no longer meet. Items come in order of
+/// their first sections.
+bool CanonicalSearch::place(const Items &items, int64_t lastOffset) {
+  if (items.empty())
+    return true;
+  if (!fitsSections(items, lastOffset))
+    return false;
+  std::vector<Items> parts;
+  int reach = -1;
+  for (const Item &item : items) {
+    if (spans[item.buffer].first >= reach)
+      parts.emplace_back();
+    parts.back().push_back(item);
+    reach = std::max(reach, spans[item.buffer].last);
+  }
+  if (parts.size() == 1)
+    return placeNext(items, lastOffset);
+  std::sort(parts.begin(), parts.end(),
+            [](const Items &a, const Items &b) { return a.size() < b.size(); });
+  for (const Items &part : parts)
+    if (!placeNext(part, lastOffset))
+      return false;
+  return true;
+}
+
+bool CanonicalSearch::placeNext(const Items &items, int64_t lastOffset) {
+  if (--*nodesLeft < 0 || (*nodesLeft % 256 == 0 && (*isOver)())) {
+    *nodesLeft = -1;
+    return false;
+  }
+  uint64_t print = fingerprint(items, lastOffset);
+  if (failed.count(print))
+    return false;
+  for (int position : candidates(items, lastOffset)) {
+    Item item = items[position];
+    offsets[item.buffer] = item.lowest;
+    if (place(without(items, position), item.lowest))
+      return true;
+    if (*nodesLeft < 0)
+      return false;
+  }
+  if (failed.size() >= mostFailures)
+    failed.clear();
+  failed.insert(print);
+  return false;
+}
+
+std::optional<ArenaSolution>
+CanonicalSearch::run(int64_t capacityInBytes, Preference preference,
+                     uint64_t seed, int64_t &nodes,
+                     const std::function<bool()> &overCheck) {
+  capacity = capacityInBytes;
+  nodesLeft = &nodes;
+  isOver = &overCheck;
+  failed.clear();
+  rankBuffers(preference, seed);
+  offsets.assign(problem.buffers.size(), 0);
+  sectionFloor.assign(sectionLoads.size(), 0);
+  sectionRest.assign(sectionLoads.size(), 0);
+  Items items;
+  for (size_t i = 0; i < problem.buffers.size(); ++i)
+    if (problem.buffers[i].sizeInBytes > 0)
+      items.push_back({int(i), 0});
+  std::sort(items.begin(), items.end(), [&](Item a, Item b) {
+    return std::make_pair(spans[a.buffer].first, a.buffer) <
+           std::make_pair(spans[b.buffer].first, b.buffer);
+  });
+  if (!place(items, 0))
+    return std::nullopt;
+  ArenaSolution solution{offsets, 0};
+  for (const Item &item : items)
+    solution.height =
+        std::max(solution.height, offsets[item.buffer] +
+                                      problem.buffers[item.buffer].sizeInBytes);
+  return solution;
+}
