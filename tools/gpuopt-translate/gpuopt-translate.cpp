@@ -6,12 +6,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "gpuopt/Import/Onnx/ImportOnnx.h"
+#include "gpuopt/Target/Cxx/EmitProgram.h"
 
 #include "mlir/Support/LLVM.h"
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
 
 int main(int argc, char **argv) {
   gpuopt::registerOnnxImport();
+  gpuopt::registerCxxTranslation();
   mlir::LogicalResult result =
       mlir::mlirTranslateMain(argc, argv, "gpuopt translation driver");
   return mlir::failed(result);

@@ -63,6 +63,8 @@ void PersistentMemory::addStep(train::StepOp step) {
     entry.indexLimit = std::max(entry.indexLimit, indexLimitOf(argument));
     if (auto limit = step->getAttrOfType<IntegerAttr>("labelsLimit"); limit && isLabels)
       entry.indexLimit = limit.getInt();
+    if (auto ignore = step->getAttrOfType<IntegerAttr>("ignoreIndex"); ignore && isLabels)
+      entry.ignoreIndex = ignore;
   }
   for (Operation &op : step.getBody().front()) {
     if (auto output = dyn_cast<train::OutputOp>(op); output && !outputs.count(output.getName())) {
@@ -91,6 +93,8 @@ void PersistentMemory::emit(OpBuilder &builder) const {
       op.setExternalName(entry.externalName);
     if (entry.indexLimit >= 0)
       op.setIndexLimit(entry.indexLimit);
+    if (entry.ignoreIndex)
+      op->setAttr("ignoreIndex", entry.ignoreIndex);
   }
 }
 

@@ -38,6 +38,7 @@ private:
     mlir::ElementsAttr value;
     std::string externalName;
     int64_t indexLimit = -1;
+    mlir::IntegerAttr ignoreIndex;
   };
   Entry &add(device::BufferKind kind, llvm::StringRef origin, mlir::Type type);
 

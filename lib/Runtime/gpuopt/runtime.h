@@ -1,6 +1,7 @@
 // Everything that step.cu is written in.
 #pragma once
 
+#include "gpuopt/accumulate.h"
 #include "gpuopt/block.h"
 #include "gpuopt/conv.h"
 #include "gpuopt/device.h"

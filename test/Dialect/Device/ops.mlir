@@ -10,16 +10,16 @@ device.kernel @fused_softmax blocks 4 threads 32 ["x", "y"] attributes {comment 
   %c128 = arith.constant 128 : index
   %sum = device.loop lanes %c0 to %c128 [#device.combiner<sum>] -> (f32) {
   ^bb0(%i: index):
-    %v = device.load %x[%row, %i] types (index, index) strides [128, 1] offset 0 contiguous : !device.ptr<f32> -> f32
+    %v = device.load %x[%row, %i : index, index] strides [128, 1] offset 0 contiguous : !device.ptr<f32> -> f32
     %e = math.exp %v : f32
     device.yield %e : f32
   }
   device.loop lanes %c0 to %c128 [] {
   ^bb0(%i: index):
-    %v = device.load %x[%row, %i] types (index, index) strides [128, 1] offset 0 contiguous : !device.ptr<f32> -> f32
+    %v = device.load %x[%row, %i : index, index] strides [128, 1] offset 0 contiguous : !device.ptr<f32> -> f32
     %e = math.exp %v : f32
     %d = arith.divf %e, %sum : f32
-    device.store %d, %y[%row, %i] types (index, index) strides [128, 1] offset 0 contiguous : f32, !device.ptr<f32>
+    device.store %d, %y[%row, %i : index, index] strides [128, 1] offset 0 contiguous : f32, !device.ptr<f32>
     device.yield
   }
 }
@@ -33,7 +33,7 @@ device.step @micro_step micro {
 // CHECK: device.buffer @y arena at 4096 : tensor<4x128xf32> live 3 to 18 in @micro_step {origin = "/fc1"}
 // CHECK-LABEL: device.kernel @fused_softmax blocks 4 threads 32 ["x", "y"]
 // CHECK: device.loop lanes %{{.*}} to %{{.*}} [#device.combiner<sum>] -> (f32)
-// CHECK: device.load %{{.*}}[%{{.*}}, %{{.*}}] types(index, index) strides [128, 1] offset 0 contiguous
+// CHECK: device.load %{{.*}}[%{{.*}}, %{{.*}} : index, index] strides [128, 1] offset 0 contiguous
 // CHECK-LABEL: device.step @micro_step micro
 // CHECK: device.address @y + 128 : <f32>
 // CHECK: device.launch @fused_softmax

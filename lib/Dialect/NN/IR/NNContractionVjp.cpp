@@ -152,7 +152,7 @@ void CrossEntropyOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients, Arr
   Value isLabel = b.compare(arith::CmpIPredicate::eq, classIndex, labels);
   Value target = b.select(isLabel, b.splat(1 - smoothing + smoothing / classes, type),
                           b.splat(smoothing / classes, type));
-  Value ignored = b.compare(arith::CmpIPredicate::eq, labels, b.splat(getIgnoreIndex(), b.type(labels)));
+  Value ignored = b.compare(arith::CmpIPredicate::eq, labels, b.splat((int64_t)getIgnoreIndex(), b.type(labels)));
   Value weight = b.select(ignored, b.splat(0, b.type(gradients[0])), gradients[0]);
   result[0] = b.mul(b.sub(softmax, target), weight);
 }

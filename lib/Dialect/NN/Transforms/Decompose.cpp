@@ -37,7 +37,7 @@ struct Decomposition : OpRewritePattern<OpT> {
     SmallVector<Value> values = decompose(b, op);
     Operation *first = before ? before->getNextNode() : &op->getBlock()->front();
     for (Operation *built = first; built != op; built = built->getNextNode())
-      if (!isa<arith::ConstantOp, BroadcastOp>(built))
+      if (isa<ReduceOp, RandomUniformOp>(built)) // other ops may merge with equal ones
         built->setAttr("nn.from", rewriter.getStringAttr(op->getName().stripDialect()));
     rewriter.replaceOp(op, values);
     return success();
@@ -137,7 +137,7 @@ SmallVector<Value> Decomposition<CrossEntropyOp>::decompose(TensorBuilder &b, Cr
     Value average = b.mul(b.sum(x, dim), 1.0 / classes);
     loss = b.add(loss, b.mul(b.sub(logSumExp, average), smoothing));
   }
-  Value ignored = b.compare(arith::CmpIPredicate::eq, labels, b.splat(op.getIgnoreIndex(), b.type(labels)));
+  Value ignored = b.compare(arith::CmpIPredicate::eq, labels, b.splat((int64_t)op.getIgnoreIndex(), b.type(labels)));
   return {b.select(ignored, b.splat(0, b.type(loss)), loss), logSumExp};
 }
 

@@ -136,7 +136,7 @@ def Device_LoopOp : Device_KernelBodyOp<"loop", [SingleBlock]> {
     ```mlir
     %sum = device.loop lanes %lower to %upper [sum] -> (f32) {
     ^bb0(%i: index):
-      %v = device.load %x[%i] strides [1] offset 0 contiguous : !device.ptr<f32> -> f32
+      %v = device.load %x[%i : index] strides [1] offset 0 contiguous : !device.ptr<f32> -> f32
       device.yield %v : f32
     }
     ```
@@ -173,7 +173,7 @@ def Device_LoadOp : Device_KernelBodyOp<"load", [MemoryEffects<[MemRead]>]> {
                        DenseI64ArrayAttr:$strides, I64Attr:$offset, Device_AccessAttr:$access);
   let results = (outs AnyType:$result);
   let assemblyFormat = [{
-    $pointer `[` $indices `]` `types` `(` type($indices) `)` `strides` $strides `offset` $offset $access attr-dict
+    $pointer `[` ($indices^ `:` type($indices))? `]` `strides` $strides `offset` $offset $access attr-dict
     `:` type($pointer) `->` type($result)
   }];
   let hasVerifier = 1;
@@ -187,7 +187,7 @@ def Device_StoreOp : Device_KernelBodyOp<"store", [MemoryEffects<[MemWrite]>]> {
   let arguments = (ins AnyType:$value, Device_Ptr:$pointer, Variadic<AnyTypeOf<[Index, I64]>>:$indices,
                        DenseI64ArrayAttr:$strides, I64Attr:$offset, Device_AccessAttr:$access);
   let assemblyFormat = [{
-    $value `,` $pointer `[` $indices `]` `types` `(` type($indices) `)` `strides` $strides `offset` $offset $access
+    $value `,` $pointer `[` ($indices^ `:` type($indices))? `]` `strides` $strides `offset` $offset $access
     attr-dict `:` type($value) `,` type($pointer)
   }];
   let hasVerifier = 1;

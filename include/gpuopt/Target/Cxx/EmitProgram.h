@@ -1,0 +1,43 @@
+//===- EmitProgram.h - The device dialect as C++ and CUDA source -*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_TARGET_CXX_EMITPROGRAM_H
+#define GPUOPT_TARGET_CXX_EMITPROGRAM_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace gpuopt {
+
+/// What the emitted program does unless its user tells it otherwise: the
+/// fields of the runtime's Hyperparameters and Program, by their names there.
+struct EmissionOptions {
+  std::string modelName = "model";
+  std::string schedule = "linear"; ///< linear, cosine, constant, constant_with_warmup
+  double learningRate = 5e-5, weightDecay = 0, momentum = 0;
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, maxGradNorm = 1;
+  double warmupRatio = 0, trainEpochs = 3;
+  int64_t warmupSteps = 0, maxSteps = -1, accumulationSteps = 1;
+  bool nesterov = false;
+  uint64_t seed = 42;
+};
+
+/// Files of an emitted program by name: step.cu, step.h, main.cpp, plan.json.
+using ProgramFiles = std::map<std::string, std::string>;
+
+/// Prints a module of the device dialect. The same module gives the same
+/// bytes. Fails, with an error at the op, where an op has no C++ form.
+mlir::FailureOr<ProgramFiles> emitProgram(mlir::ModuleOp module, const EmissionOptions &options);
+
+/// Registers `--device-to-cxx`, which prints step.cu with default options.
+void registerCxxTranslation();
+
+} // namespace gpuopt
+
+#endif // GPUOPT_TARGET_CXX_EMITPROGRAM_H

@@ -1,0 +1,51 @@
+//===- Plan.cpp - The memory plan as JSON -----------------------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Plan.h"
+
+#include "Names.h"
+#include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
+#include "llvm/Support/JSON.h"
+
+using namespace mlir;
+using namespace gpuopt;
+
+static llvm::json::Object bufferJson(device::BufferOp buffer) {
+  auto type = cast<RankedTensorType>(buffer.getType());
+  llvm::json::Array shape;
+  for (int64_t size : type.getShape())
+    shape.push_back(size);
+  llvm::json::Object object{{"name", buffer.getSymName()},
+                            {"origin", buffer.getOrigin()},
+                            {"kind", stringifyBufferKind(buffer.getKind())},
+                            {"type", cxx::typeName(type.getElementType())},
+                            {"shape", std::move(shape)},
+                            {"bytes", buffer.getSizeInBytes()},
+                            {"offset", (int64_t)buffer.getOffset()}};
+  if (buffer.getLiveFrom()) {
+    object["step"] = buffer.getStep()->str();
+    object["lifetime"] = llvm::json::Array{(int64_t)*buffer.getLiveFrom(), (int64_t)*buffer.getLiveTo()};
+  }
+  return object;
+}
+
+std::string cxx::planJson(ModuleOp module) {
+  device::MemoryOp memory = *module.getOps<device::MemoryOp>().begin();
+  llvm::json::Array buffers;
+  for (device::BufferOp buffer : module.getOps<device::BufferOp>())
+    buffers.push_back(bufferJson(buffer));
+  int64_t arena = memory.getArenaBytes(), persistent = memory.getPersistentBytes();
+  llvm::json::Object plan{{"arena_bytes", arena},
+                          {"persistent_bytes", persistent},
+                          {"total_bytes", arena + persistent},
+                          {"buffers", std::move(buffers)}};
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::json::OStream json(stream, /*IndentSize=*/1);
+  json.value(std::move(plan));
+  return text + "\n";
+}
