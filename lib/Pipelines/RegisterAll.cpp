@@ -7,6 +7,7 @@
 
 #include "gpuopt/Pipelines/RegisterAll.h"
 
+#include "gpuopt/Conversion/OnnxToNN/Passes.h"
 #include "gpuopt/Conversion/ToDevice/Passes.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
@@ -31,6 +32,7 @@ void gpuopt::registerAllDialects(DialectRegistry &registry) {
 void gpuopt::registerAllPasses() {
   registerCanonicalizerPass();
   registerCSEPass();
+  registerOnnxToNNPasses();
   registerToDevicePasses();
   nn::registerNNPasses();
   train::registerTrainPasses();

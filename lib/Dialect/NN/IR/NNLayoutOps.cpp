@@ -26,6 +26,35 @@ static LogicalResult verifySameElementType(Operation *op) {
   return op->emitOpError("expects a result with element type ") << from << ", but got " << to;
 }
 
+/// Elements of `result`, each taken from the constant element whose index
+/// `sourceOf` gives. Only for small tensors: what is larger is computed where
+/// it is read, from what it is made of.
+static Attribute gatherConstant(Attribute constant, RankedTensorType result,
+                                llvm::function_ref<void(ArrayRef<int64_t>, SmallVectorImpl<int64_t> &)> sourceOf) {
+  auto value = dyn_cast_or_null<DenseElementsAttr>(constant);
+  constexpr int64_t kMostElements = 1 << 16, kMostFloats = 64;
+  int64_t count = result.getNumElements();
+  if (!value || count > (isa<FloatType>(result.getElementType()) ? kMostFloats : kMostElements))
+    return {};
+  if (value.isSplat())
+    return value.resizeSplat(result);
+  ArrayRef<int64_t> from = cast<RankedTensorType>(value.getType()).getShape(), to = result.getShape();
+  auto elements = value.getValues<Attribute>();
+  SmallVector<Attribute> picked;
+  SmallVector<int64_t> index(to.size(), 0), source;
+  for (int64_t element = 0; element < count; ++element) {
+    source.assign(from.size(), 0);
+    sourceOf(index, source);
+    int64_t linear = 0;
+    for (auto [position, size] : llvm::zip(source, from))
+      linear = linear * size + position;
+    picked.push_back(elements[linear]);
+    for (int64_t dim = (int64_t)to.size() - 1; dim >= 0 && ++index[dim] == to[dim]; --dim)
+      index[dim] = 0;
+  }
+  return DenseElementsAttr::get(result, picked);
+}
+
 //===----------------------------------------------------------------------===//
 // Reshape
 //===----------------------------------------------------------------------===//
@@ -75,8 +104,14 @@ LogicalResult TransposeOp::inferReturnTypes(MLIRContext *context, std::optional<
   return success();
 }
 
-OpFoldResult TransposeOp::fold(FoldAdaptor) {
+OpFoldResult TransposeOp::fold(FoldAdaptor adaptor) {
   ArrayRef<int64_t> permutation = getPermutation();
+  auto sourceOf = [&](ArrayRef<int64_t> index, SmallVectorImpl<int64_t> &source) {
+    for (auto [position, dim] : llvm::zip(index, permutation))
+      source[dim] = position;
+  };
+  if (Attribute folded = gatherConstant(adaptor.getInput(), getType(), sourceOf))
+    return folded;
   if (llvm::equal(permutation, llvm::seq<int64_t>(0, permutation.size())))
     return getInput();
   auto producer = getInput().getDefiningOp<TransposeOp>();
@@ -112,6 +147,14 @@ OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
     return getInput();
   if (auto value = dyn_cast_or_null<SplatElementsAttr>(adaptor.getInput()))
     return value.resizeSplat(getType());
+  ArrayRef<int64_t> from = tensorType(getInput()).getShape();
+  size_t missing = getType().getRank() - from.size();
+  auto sourceOf = [&](ArrayRef<int64_t> index, SmallVectorImpl<int64_t> &source) {
+    for (size_t dim = 0; dim < from.size(); ++dim)
+      source[dim] = from[dim] == 1 ? 0 : index[missing + dim];
+  };
+  if (Attribute folded = gatherConstant(adaptor.getInput(), getType(), sourceOf))
+    return folded;
   if (auto producer = getInput().getDefiningOp<BroadcastOp>()) {
     getInputMutable().assign(producer.getInput());
     return getResult();
@@ -147,7 +190,11 @@ OpFoldResult SliceOp::fold(FoldAdaptor adaptor) {
     return getInput();
   if (auto value = dyn_cast_or_null<SplatElementsAttr>(adaptor.getInput()))
     return value.resizeSplat(getType());
-  return {};
+  auto sourceOf = [&](ArrayRef<int64_t> index, SmallVectorImpl<int64_t> &source) {
+    for (size_t dim = 0; dim < index.size(); ++dim)
+      source[dim] = getOffsets()[dim] + index[dim] * getStrides()[dim];
+  };
+  return gatherConstant(adaptor.getInput(), getType(), sourceOf);
 }
 
 //===----------------------------------------------------------------------===//
@@ -176,6 +223,27 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *context, std::optional<Loc
   }
   types.push_back(RankedTensorType::get(shape, first.getElementType()));
   return success();
+}
+
+OpFoldResult ConcatOp::fold(FoldAdaptor adaptor) {
+  if (getInputs().size() == 1)
+    return getInputs()[0];
+  // Shapes and positions; everything else is written in place.
+  if (!getType().getElementType().isInteger() || getType().getNumElements() > 4096 ||
+      !llvm::all_of(adaptor.getInputs(), [](Attribute input) { return isa_and_nonnull<DenseElementsAttr>(input); }))
+    return {};
+  int64_t outer = 1, whole = getType().getNumElements();
+  for (int64_t size : getType().getShape().take_front(getDim()))
+    outer *= size;
+  SmallVector<Attribute> elements;
+  for (int64_t row = 0; whole && row < outer; ++row)
+    for (Attribute input : adaptor.getInputs()) {
+      auto values = cast<DenseElementsAttr>(input).getValues<Attribute>();
+      int64_t count = cast<DenseElementsAttr>(input).getNumElements() / outer;
+      for (int64_t element = 0; element < count; ++element)
+        elements.push_back(values[row * count + element]);
+    }
+  return DenseElementsAttr::get(getType(), elements);
 }
 
 LogicalResult PadOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,

@@ -124,6 +124,7 @@ def NN_ConcatOp : NN_InferredOp<"concat", [Differentiable]> {
   let arguments = (ins Variadic<NN_Tensor>:$inputs, I64Attr:$dim);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$inputs `dim` $dim attr-dict `:` type($inputs)";
+  let hasFolder = 1;
 }
 
 def NN_PadOp : NN_InferredOp<"pad", [Differentiable]> {

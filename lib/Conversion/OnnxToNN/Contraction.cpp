@@ -1,0 +1,77 @@
+//===- Contraction.cpp - Matrix products ------------------------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Converters.h"
+
+using namespace mlir;
+using namespace gpuopt;
+
+/// NumPy's matmul. Batch dimensions of size 1 are repeated; where the right
+/// operand is one matrix, all rows of the left one are rows of one product.
+static LogicalResult matMul(NodeConversion &c) {
+  Value lhs = c.input(0), rhs = c.input(1);
+  if (!c.isFloat(0) || c.type(0).getElementType() != c.type(1).getElementType())
+    return c.fail("operands must have one floating-point type");
+  int64_t lhsRank = c.type(0).getRank(), rhsRank = c.type(1).getRank();
+  if (lhsRank == 0 || rhsRank == 0)
+    return c.fail("operands must not be scalars");
+  int64_t inner = c.type(0).getShape().back();
+  if (inner != c.type(1).getDimSize(std::max<int64_t>(rhsRank - 2, 0)))
+    return c.fail("inner dimensions differ");
+  ArrayRef<int64_t> lhsBatch = c.b.shape(lhs).drop_back(std::min<int64_t>(lhsRank, 2));
+  ArrayRef<int64_t> rhsBatch = c.b.shape(rhs).drop_back(std::min<int64_t>(rhsRank, 2));
+  std::string batch;
+  if (!rhsBatch.empty() && !lhsBatch.empty()) {
+    auto common = nn::TensorBuilder::commonShape(lhsBatch, rhsBatch);
+    auto widen = [&](Value value, int64_t rank) {
+      SmallVector<int64_t> shape(common);
+      llvm::append_range(shape, c.b.shape(value).take_back(std::min<int64_t>(rank, 2)));
+      return c.b.broadcast(value, shape);
+    };
+    lhs = widen(lhs, lhsRank);
+    rhs = widen(rhs, rhsRank);
+    for (size_t dim = 0; dim < common.size(); ++dim)
+      batch += 'a' + dim;
+  }
+  auto freshLetters = [](char first, size_t count) {
+    std::string letters;
+    for (size_t index = 0; index < count; ++index)
+      letters += first + index;
+    return letters;
+  };
+  std::string lhsOwn = batch.empty() ? freshLetters('a', lhsBatch.size()) : batch;
+  std::string rhsOwn = batch.empty() ? freshLetters('n', rhsBatch.size()) : batch;
+  std::string lhsLetters = lhsOwn + (lhsRank > 1 ? "x" : "") + "y";
+  std::string rhsLetters = rhsOwn + "y" + (rhsRank > 1 ? "z" : "");
+  std::string result = (lhsBatch.empty() ? rhsOwn : lhsOwn) + (lhsRank > 1 ? "x" : "") + (rhsRank > 1 ? "z" : "");
+  return c.yield(c.b.create<nn::ContractOp>(lhsLetters + "," + rhsLetters + "->" + result, lhs, rhs));
+}
+
+static LogicalResult gemm(NodeConversion &c) {
+  if (!c.isFloat(0) || c.type(0).getRank() != 2 || c.type(1).getRank() != 2)
+    return c.fail("operands must be floating-point matrices");
+  bool transA = c.node.getInt("transA", 0), transB = c.node.getInt("transB", 0);
+  if (c.type(0).getDimSize(transA ? 0 : 1) != c.type(1).getDimSize(transB ? 1 : 0))
+    return c.fail("inner dimensions differ");
+  std::string spec = std::string(transA ? "ki" : "ik") + "," + (transB ? "jk" : "kj") + "->ij";
+  Value result = c.b.create<nn::ContractOp>(spec, c.input(0), c.input(1));
+  if (double alpha = c.node.getFloat("alpha", 1); alpha != 1)
+    result = c.b.mul(result, alpha);
+  if (!c.has(2))
+    return c.yield(result);
+  if (!c.commonShape({result, c.input(2)}))
+    return failure();
+  Value bias = c.input(2);
+  if (double beta = c.node.getFloat("beta", 1); beta != 1)
+    bias = c.b.mul(bias, beta);
+  return c.yield(c.b.add(result, bias));
+}
+
+ArrayRef<OperatorEntry> gpuopt::contractionOperators() {
+  static const OperatorEntry entries[] = {{"Gemm", gemm}, {"MatMul", matMul, "floating-point operands"}};
+  return entries;
+}

@@ -1,0 +1,261 @@
+//===- ConvertOnnxToNN.cpp - Gives an ONNX graph its meaning ----------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// A walk in the graph's order. Values of the graph map to tensors whose types
+// are known; what a node needs as a constant has folded by then. A node that
+// fails is noted and what depends on it skipped, so that all problems are
+// reported at once.
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Conversion/OnnxToNN/Passes.h"
+
+#include "Converters.h"
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "llvm/Support/Regex.h"
+
+namespace gpuopt {
+#define GEN_PASS_DEF_CONVERTONNXTONN
+#include "gpuopt/Conversion/OnnxToNN/Passes.h.inc"
+} // namespace gpuopt
+
+using namespace mlir;
+using namespace gpuopt;
+
+namespace {
+
+class ConvertOnnxToNN : public gpuopt::impl::ConvertOnnxToNNBase<ConvertOnnxToNN> {
+public:
+  using ConvertOnnxToNNBase::ConvertOnnxToNNBase;
+
+private:
+  void runOnOperation() override {
+    if (failed(prepare()))
+      return signalPassFailure();
+    createFunction();
+    nn::TensorBuilder b(graph.getLoc(), &getContext());
+    b.setInsertionPointToEnd(&function.getBody().front());
+    for (Operation &op : graph.getBody().front().without_terminator())
+      convert(b, &op);
+    if (!problems.empty())
+      return reportProblems();
+    if (failed(finishFunction(b)))
+      return signalPassFailure();
+    graph.erase();
+    eraseUnused();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // The function
+  //===--------------------------------------------------------------------===//
+
+  LogicalResult prepare() {
+    auto graphs = getOperation().getOps<onnx::GraphOp>();
+    if (graphs.empty())
+      return getOperation().emitError("expects an 'onnx.graph'");
+    graph = *graphs.begin();
+    if (batchNorm != "train" && batchNorm != "frozen")
+      return getOperation().emitError("expects batch-norm to be train or frozen, but got '") << batchNorm << "'";
+    state.freezeBatchNorm = batchNorm == "frozen";
+    std::string error;
+    if (!frozenParams.empty() && !llvm::Regex(frozenParams).isValid(error))
+      return getOperation().emitError("expects a regular expression for frozen-params, but got '")
+             << frozenParams << "': " << error;
+    return success();
+  }
+
+  void createFunction() {
+    OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
+    SmallVector<Type> inputs;
+    for (Value argument : graph.getBody().getArguments())
+      inputs.push_back(argument.getType());
+    function = func::FuncOp::create(builder, graph.getLoc(), "forward", builder.getFunctionType(inputs, {}));
+    Block *entry = function.addEntryBlock();
+    for (auto [index, argument] : llvm::enumerate(graph.getBody().getArguments())) {
+      function.setArgAttr(index, "nn.name", graph.getInputNames()[index]);
+      values[argument] = {{entry->getArgument(index)}, false};
+    }
+  }
+
+  LogicalResult finishFunction(nn::TensorBuilder &b) {
+    SmallVector<Value> outputs;
+    SmallVector<Type> types;
+    for (Value output : graph.getBody().front().getTerminator()->getOperands()) {
+      const Converted &converted = values[output];
+      if (converted.isSequence || converted.tensors.empty())
+        return graph.emitError("expects tensors as outputs of the model");
+      outputs.push_back(converted.tensors.front());
+      types.push_back(outputs.back().getType());
+    }
+    for (auto &[variable, value] : state.writes)
+      b.create<train::WriteOp>(variable.getValue(), value);
+    b.create<func::ReturnOp>(outputs);
+    function.setType(b.getFunctionType(function.getArgumentTypes(), types));
+    for (unsigned index = 0; index < outputs.size(); ++index)
+      function.setResultAttr(index, "nn.name", graph.getOutputNames()[index]);
+    return success();
+  }
+
+  void eraseUnused() {
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
+      if (op.use_empty() && !op.hasTrait<OpTrait::IsTerminator>() && (isMemoryEffectFree(&op) || isa<train::ReadOp>(op)))
+        op.erase();
+    // Weights that only folded constants read are no state.
+    llvm::DenseSet<Attribute> used;
+    function.walk([&](train::ReadOp read) { used.insert(read.getVariableAttr()); });
+    for (train::VariableOp variable : llvm::make_early_inc_range(getOperation().getOps<train::VariableOp>()))
+      if (!used.contains(FlatSymbolRefAttr::get(variable.getSymNameAttr())))
+        variable.erase();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Initializers
+  //===--------------------------------------------------------------------===//
+
+  /// Statistics of batch normalisation: state that no gradient changes.
+  static bool isRunningStatistic(onnx::InitializerOp op) {
+    return llvm::any_of(op->getUses(), [](OpOperand &use) {
+      auto node = dyn_cast<onnx::NodeOp>(use.getOwner());
+      return node && node.is("BatchNormalization") && use.getOperandNumber() >= 3;
+    });
+  }
+
+  /// A weight is a floating-point tensor of more than one element; a single
+  /// number is one only by its name, since exporters leave constants as
+  /// initializers too.
+  static bool isWeight(onnx::InitializerOp op) {
+    auto type = cast<RankedTensorType>(op.getResult().getType());
+    if (!isa<FloatType>(type.getElementType()))
+      return false;
+    if (type.getNumElements() > 1)
+      return true;
+    StringRef last = op.getName().rsplit('.').second;
+    return llvm::is_contained({"weight", "bias", "scale", "gamma", "beta", "alpha"}, last) || isRunningStatistic(op);
+  }
+
+  void convertInitializer(nn::TensorBuilder &b, onnx::InitializerOp op) {
+    auto type = cast<RankedTensorType>(op.getResult().getType());
+    if (!isWeight(op)) {
+      if (!op.getValue()) {
+        problems.push_back({op.getLoc(), "initializer '" + op.getName().str() + "': integer tensors of this size are not supported"});
+        return;
+      }
+      values[op.getResult()] = {{b.create<arith::ConstantOp>(cast<TypedAttr>(*op.getValue()))}, false};
+      return;
+    }
+    auto kind = isRunningStatistic(op) ? train::VariableKind::Buffer : train::VariableKind::Parameter;
+    if (kind == train::VariableKind::Parameter && !frozenParams.empty() && llvm::Regex(frozenParams).match(op.getName()))
+      kind = train::VariableKind::Frozen;
+    StringAttr name = variableFor(b, op, type, kind);
+    b.setLoc(NameLoc::get(b.getStringAttr(op.getName())));
+    values[op.getResult()] = {{b.create<train::ReadOp>(type, name.getValue())}, false};
+  }
+
+  /// The variable of an initializer; two that lie in one place are tied.
+  StringAttr variableFor(nn::TensorBuilder &b, onnx::InitializerOp op, RankedTensorType type, train::VariableKind kind) {
+    StringAttr name = b.getStringAttr(op.getName());
+    if (auto source = op.getSource())
+      if (train::VariableOp &tied = variableAt[*source]) {
+        SmallVector<Attribute> names(tied.getSavedAs().getValue());
+        names.push_back(name);
+        tied.setSavedAsAttr(b.getArrayAttr(names));
+        return tied.getSymNameAttr();
+      }
+    OpBuilder outside(function);
+    auto source = op.getSource();
+    auto variable = train::VariableOp::create(
+        outside, NameLoc::get(name), name, train::VariableKindAttr::get(&getContext(), kind), TypeAttr::get(type),
+        op.getValueAttr(), source ? b.getStringAttr(source->getFile()) : StringAttr(),
+        source ? b.getI64IntegerAttr(source->getOffset()) : IntegerAttr(),
+        source ? b.getI64IntegerAttr(source->getSizeInBytes()) : IntegerAttr(), b.getArrayAttr({name}),
+        FlatSymbolRefAttr());
+    if (source)
+      variableAt[*source] = variable;
+    return variable.getSymNameAttr();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Nodes
+  //===--------------------------------------------------------------------===//
+
+  void convert(nn::TensorBuilder &b, Operation *op) {
+    if (auto initializer = dyn_cast<onnx::InitializerOp>(op))
+      return convertInitializer(b, initializer);
+    auto node = dyn_cast<onnx::NodeOp>(op);
+    if (!node)
+      return; // an omitted operand
+    b.setLoc(node.getLoc());
+    SmallVector<Converted> inputs;
+    for (Value input : node.getInputs()) {
+      if (failedValues.contains(input)) {
+        failedValues.insert(node.getOutputs().begin(), node.getOutputs().end());
+        return;
+      }
+      inputs.push_back(values.lookup(input));
+    }
+    NodeConversion conversion(node, inputs, b, state);
+    if (failed(convertNode(conversion))) {
+      problems.push_back({node.getLoc(), describe(node) + ": " + conversion.problem});
+      failedValues.insert(node.getOutputs().begin(), node.getOutputs().end());
+      return;
+    }
+    for (auto [index, output] : llvm::enumerate(node.getOutputs())) {
+      if (index < conversion.outputs.size())
+        values[output] = conversion.outputs[index];
+      else if (!output.use_empty()) {
+        problems.push_back({node.getLoc(), describe(node) + ": output " + std::to_string(index) + " is not supported"});
+        failedValues.insert(output);
+      }
+    }
+  }
+
+  static LogicalResult convertNode(NodeConversion &conversion) {
+    onnx::NodeOp node = conversion.node;
+    const OperatorEntry *entry = node.getDomain().empty() ? findOperator(node.getOpType()) : nullptr;
+    if (!entry)
+      return conversion.fail("the operator is not supported");
+    bool isConstantLike = node.getInputs().empty();
+    if (!isConstantLike && !conversion.has(0))
+      return conversion.fail("operand 0 is missing");
+    for (unsigned index = 0; index < conversion.inputCount(); ++index)
+      if (conversion.has(index) && !conversion.sequence(index).isSequence && !isStatic(conversion.input(index)))
+        return conversion.fail("operand " + Twine(index) + " has no static shape");
+    return entry->convert(conversion);
+  }
+
+  static bool isStatic(Value value) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    return type && type.hasStaticShape();
+  }
+
+  static std::string describe(onnx::NodeOp node) {
+    std::string domain = node.getDomain().empty() ? "" : node.getDomain().str() + ".";
+    return domain + node.getOpType().str() + " (opset " + std::to_string(node.getOpset()) + ") at '" +
+           node.getNodeName().str() + "'";
+  }
+
+  void reportProblems() {
+    std::string list;
+    for (auto &[loc, text] : problems)
+      list += "\n  " + text;
+    graph.emitError("has ") << problems.size() << " node" << (problems.size() == 1 ? "" : "s")
+                            << " that cannot be converted:" << list
+                            << "\ndocs/onnx-operators.md lists what is supported and says how to add an operator";
+    function.erase();
+    signalPassFailure();
+  }
+
+  onnx::GraphOp graph;
+  func::FuncOp function;
+  ConversionState state;
+  llvm::DenseMap<Value, Converted> values;
+  llvm::DenseSet<Value> failedValues;
+  llvm::DenseMap<Attribute, train::VariableOp> variableAt;
+  SmallVector<std::pair<Location, std::string>> problems;
+};
+
+} // namespace

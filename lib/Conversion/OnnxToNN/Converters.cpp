@@ -1,0 +1,72 @@
+//===- Converters.cpp - How each ONNX operator is converted -----------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Converters.h"
+
+#include "mlir/Dialect/Traits.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace gpuopt;
+
+std::optional<SmallVector<int64_t>> NodeConversion::constantInts(unsigned index) {
+  DenseElementsAttr value;
+  if (!has(index) || !matchPattern(input(index), m_Constant(&value)) || !isa<IntegerType>(value.getElementType())) {
+    problem = "operand " + std::to_string(index) + " must be an integer constant once shapes are known";
+    return std::nullopt;
+  }
+  SmallVector<int64_t> numbers;
+  for (const APInt &number : value.getValues<APInt>())
+    numbers.push_back(number.getSExtValue());
+  return numbers;
+}
+
+std::optional<double> NodeConversion::constantFloat(unsigned index) {
+  DenseElementsAttr value;
+  if (!has(index) || !matchPattern(input(index), m_Constant(&value)) || value.getNumElements() != 1 ||
+      !isa<FloatType>(value.getElementType())) {
+    problem = "operand " + std::to_string(index) + " must be a floating-point constant";
+    return std::nullopt;
+  }
+  APFloat number = *value.getValues<APFloat>().begin();
+  bool lossy = false;
+  number.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lossy);
+  return number.convertToDouble();
+}
+
+std::optional<int64_t> NodeConversion::axis(int64_t axis, int64_t rank) {
+  int64_t fromFront = axis < 0 ? axis + rank : axis;
+  if (fromFront >= 0 && fromFront < rank)
+    return fromFront;
+  problem = "axis " + std::to_string(axis) + " is outside of rank " + std::to_string(rank);
+  return std::nullopt;
+}
+
+std::optional<SmallVector<int64_t>> NodeConversion::commonShape(ArrayRef<Value> values) {
+  SmallVector<int64_t> common;
+  for (Value value : values) {
+    SmallVector<int64_t> next;
+    if (!OpTrait::util::getBroadcastedShape(common, b.shape(value), next)) {
+      problem = "operands do not broadcast to each other";
+      return std::nullopt;
+    }
+    common = next;
+  }
+  return common;
+}
+
+const OperatorEntry *gpuopt::findOperator(StringRef name) {
+  static const llvm::StringMap<const OperatorEntry *> all = [] {
+    llvm::StringMap<const OperatorEntry *> map;
+    for (ArrayRef<OperatorEntry> family : {elementwiseOperators(), contractionOperators(), spatialOperators(),
+                                           normalisationOperators(), shapeOperators(), reductionOperators()})
+      for (const OperatorEntry &entry : family)
+        map[entry.name] = &entry;
+    return map;
+  }();
+  return all.lookup(name);
+}

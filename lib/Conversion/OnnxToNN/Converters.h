@@ -1,0 +1,99 @@
+//===- Converters.h - How each ONNX operator is converted -*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// To add an operator: write a converter in the file of its family and list it
+// in that family's table. The table in docs/onnx-operators.md follows.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_LIB_CONVERSION_ONNXTONN_CONVERTERS_H
+#define GPUOPT_LIB_CONVERSION_ONNXTONN_CONVERTERS_H
+
+#include "gpuopt/Dialect/NN/IR/TensorBuilder.h"
+#include "gpuopt/Dialect/Onnx/IR/OnnxOps.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace gpuopt {
+
+/// A value of the graph: one tensor, or a sequence of them.
+struct Converted {
+  llvm::SmallVector<mlir::Value> tensors;
+  bool isSequence = false;
+};
+
+/// State that converters share.
+struct ConversionState {
+  bool freezeBatchNorm = false;
+  int64_t nextStream = 0; ///< Of random numbers.
+  /// Values written at the end of the function: new state by variable.
+  llvm::SmallVector<std::pair<mlir::FlatSymbolRefAttr, mlir::Value>> writes;
+};
+
+/// One node on its way: its operands, converted, and where results go.
+class NodeConversion {
+public:
+  NodeConversion(onnx::NodeOp node, llvm::ArrayRef<Converted> inputs, nn::TensorBuilder &b, ConversionState &state)
+      : node(node), b(b), state(state), inputs(inputs) {}
+
+  onnx::NodeOp node;
+  nn::TensorBuilder &b;
+  ConversionState &state;
+  llvm::SmallVector<Converted> outputs;
+  std::string problem; ///< Why the node cannot be converted, empty if it can.
+
+  bool has(unsigned index) const { return index < inputs.size() && !inputs[index].tensors.empty(); }
+  size_t inputCount() const { return inputs.size(); }
+  /// The tensor of operand `index`, which `has`.
+  mlir::Value input(unsigned index) const { return inputs[index].tensors.front(); }
+  const Converted &sequence(unsigned index) const { return inputs[index]; }
+  mlir::RankedTensorType type(unsigned index) const { return b.type(input(index)); }
+  bool isFloat(unsigned index) const { return mlir::isa<mlir::FloatType>(type(index).getElementType()); }
+
+  /// Integers of a constant operand; notes the problem where it is none.
+  std::optional<llvm::SmallVector<int64_t>> constantInts(unsigned index);
+  std::optional<double> constantFloat(unsigned index);
+
+  /// `axis` counted from the front; notes the problem where it is outside.
+  std::optional<int64_t> axis(int64_t axis, int64_t rank);
+  /// The shape that operands broadcast to; notes the problem where there is none.
+  std::optional<llvm::SmallVector<int64_t>> commonShape(llvm::ArrayRef<mlir::Value> values);
+
+  mlir::LogicalResult fail(const llvm::Twine &why) {
+    problem = why.str();
+    return mlir::failure();
+  }
+  mlir::LogicalResult yield(mlir::Value value) {
+    outputs.push_back({{value}, false});
+    return mlir::success();
+  }
+
+private:
+  llvm::ArrayRef<Converted> inputs;
+};
+
+using Converter = mlir::LogicalResult (*)(NodeConversion &);
+
+/// One supported operator.
+struct OperatorEntry {
+  const char *name;
+  Converter convert;
+  const char *note = ""; ///< What is not supported, for the documentation.
+};
+
+llvm::ArrayRef<OperatorEntry> elementwiseOperators();
+llvm::ArrayRef<OperatorEntry> contractionOperators();
+llvm::ArrayRef<OperatorEntry> spatialOperators();
+llvm::ArrayRef<OperatorEntry> normalisationOperators();
+llvm::ArrayRef<OperatorEntry> shapeOperators();
+llvm::ArrayRef<OperatorEntry> reductionOperators();
+
+/// The entry of an operator of the default domain, null if there is none.
+const OperatorEntry *findOperator(llvm::StringRef name);
+
+} // namespace gpuopt
+
+#endif // GPUOPT_LIB_CONVERSION_ONNXTONN_CONVERTERS_H

@@ -1,0 +1,318 @@
+//===- Elementwise.cpp - Arithmetic, comparisons, activations ---------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Converters.h"
+
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace gpuopt;
+
+//===----------------------------------------------------------------------===//
+// Two and more operands
+//===----------------------------------------------------------------------===//
+
+/// Operands broadcast to each other; nothing, with the problem noted, if they
+/// do not.
+static std::optional<SmallVector<Value>> aligned(NodeConversion &c) {
+  SmallVector<Value> values;
+  for (unsigned index = 0; index < c.inputCount(); ++index)
+    values.push_back(c.input(index));
+  auto shape = c.commonShape(values);
+  if (!shape)
+    return std::nullopt;
+  for (Value &value : values)
+    value = c.b.broadcast(value, *shape);
+  return values;
+}
+
+template <typename FloatOp, typename IntOp>
+static LogicalResult arithmetic(NodeConversion &c) {
+  auto values = aligned(c);
+  if (!values)
+    return failure();
+  bool isFloat = c.isFloat(0);
+  Value result = (*values)[0];
+  for (Value other : ArrayRef(*values).drop_front())
+    result = isFloat ? c.b.createOrFold<FloatOp>(result, other) : c.b.createOrFold<IntOp>(result, other);
+  return c.yield(result);
+}
+
+static LogicalResult mean(NodeConversion &c) {
+  if (failed(arithmetic<arith::AddFOp, arith::AddIOp>(c)))
+    return failure();
+  Value &sum = c.outputs[0].tensors[0];
+  sum = c.b.mul(sum, 1.0 / c.inputCount());
+  return success();
+}
+
+static LogicalResult power(NodeConversion &c) {
+  auto values = aligned(c);
+  if (!values)
+    return failure();
+  Value x = (*values)[0], e = (*values)[1];
+  if (!c.isFloat(0))
+    return c.fail("powers of integers are not supported");
+  if (!c.isFloat(1))
+    e = c.b.createOrFold<arith::SIToFPOp>(c.b.type(x), e);
+  // Small whole powers are products, whose gradients are cheap and exact.
+  DenseElementsAttr exponent;
+  if (matchPattern(e, m_Constant(&exponent)) && exponent.isSplat()) {
+    APFloat number = exponent.getSplatValue<APFloat>();
+    bool lossy = false;
+    number.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lossy);
+    double value = number.convertToDouble();
+    if (value == 1)
+      return c.yield(x);
+    if (value == 2)
+      return c.yield(c.b.mul(x, x));
+    if (value == 3)
+      return c.yield(c.b.mul(c.b.mul(x, x), x));
+    if (value == 0.5)
+      return c.yield(c.b.createOrFold<math::SqrtOp>(x));
+  }
+  return c.yield(c.b.createOrFold<math::PowFOp>(x, e));
+}
+
+template <arith::CmpFPredicate floatPredicate, arith::CmpIPredicate intPredicate>
+static LogicalResult comparison(NodeConversion &c) {
+  auto values = aligned(c);
+  if (!values)
+    return failure();
+  Value a = (*values)[0], b = (*values)[1];
+  return c.yield(c.isFloat(0) ? c.b.compare(floatPredicate, a, b) : c.b.compare(intPredicate, a, b));
+}
+
+template <typename OpT>
+static LogicalResult logical(NodeConversion &c) {
+  auto values = aligned(c);
+  if (!values)
+    return failure();
+  return c.yield(c.b.createOrFold<OpT>((*values)[0], (*values)[1]));
+}
+
+static LogicalResult logicalNot(NodeConversion &c) {
+  return c.yield(c.b.createOrFold<arith::XOrIOp>(c.input(0), c.b.splat(-1, c.type(0))));
+}
+
+static LogicalResult where(NodeConversion &c) {
+  auto values = aligned(c);
+  if (!values)
+    return failure();
+  return c.yield(c.b.select((*values)[0], (*values)[1], (*values)[2]));
+}
+
+//===----------------------------------------------------------------------===//
+// One operand
+//===----------------------------------------------------------------------===//
+
+template <typename OpT>
+static LogicalResult unary(NodeConversion &c) {
+  if (!c.isFloat(0))
+    return c.fail("integer operands are not supported");
+  return c.yield(c.b.createOrFold<OpT>(c.input(0)));
+}
+
+static LogicalResult identity(NodeConversion &c) {
+  c.outputs.push_back(c.sequence(0));
+  return success();
+}
+
+static LogicalResult negate(NodeConversion &c) {
+  if (c.isFloat(0))
+    return c.yield(c.b.neg(c.input(0)));
+  return c.yield(c.b.createOrFold<arith::SubIOp>(c.b.splat(0, c.type(0)), c.input(0)));
+}
+
+static LogicalResult reciprocal(NodeConversion &c) { return c.yield(c.b.div(c.b.splat(1, c.type(0)), c.input(0))); }
+
+/// 1 / (1 + exp(-x)): exp overflows to inf and the quotient to 0, as it should.
+static Value sigmoidOf(nn::TensorBuilder &b, Value x) {
+  return b.div(b.splat(1, b.type(x)), b.add(b.exp(b.neg(x)), 1.0));
+}
+static Value reluOf(nn::TensorBuilder &b, Value x) {
+  return b.createOrFold<arith::MaximumFOp>(x, b.splat(0, b.type(x)));
+}
+static Value isPositive(nn::TensorBuilder &b, Value x) {
+  return b.compare(arith::CmpFPredicate::OGT, x, b.splat(0, b.type(x)));
+}
+/// log(1 + exp(x)) without overflow, with the right slope at 0.
+static Value softplusOf(nn::TensorBuilder &b, Value x) {
+  Value positive = isPositive(b, x), zero = b.splat(0, b.type(x));
+  Value magnitude = b.select(positive, x, b.neg(x));
+  return b.add(b.select(positive, x, zero), b.create<math::Log1pOp>(b.exp(b.neg(magnitude))));
+}
+
+static LogicalResult relu(NodeConversion &c) { return c.yield(reluOf(c.b, c.input(0))); }
+static LogicalResult sigmoid(NodeConversion &c) { return c.yield(sigmoidOf(c.b, c.input(0))); }
+static LogicalResult softplus(NodeConversion &c) { return c.yield(softplusOf(c.b, c.input(0))); }
+static LogicalResult swish(NodeConversion &c) {
+  Value x = c.input(0), scaled = c.b.mul(x, c.node.getFloat("alpha", 1.0));
+  return c.yield(c.b.mul(x, sigmoidOf(c.b, scaled)));
+}
+static LogicalResult mish(NodeConversion &c) {
+  return c.yield(c.b.mul(c.input(0), c.b.create<math::TanhOp>(softplusOf(c.b, c.input(0)))));
+}
+static LogicalResult leakyRelu(NodeConversion &c) {
+  Value x = c.input(0);
+  return c.yield(c.b.select(isPositive(c.b, x), x, c.b.mul(x, c.node.getFloat("alpha", 0.01))));
+}
+static LogicalResult prelu(NodeConversion &c) {
+  if (!c.commonShape({c.input(0), c.input(1)}))
+    return failure();
+  Value x = c.input(0);
+  return c.yield(c.b.select(isPositive(c.b, x), x, c.b.mul(x, c.input(1))));
+}
+
+/// scale * (x > 0 ? x : alpha * (exp(x / inner) - 1)); the exponential of
+/// positive x is never taken, so that it cannot overflow into the gradient.
+static Value exponentialLinear(nn::TensorBuilder &b, Value x, double alpha, double scale, double inner) {
+  Value positive = isPositive(b, x);
+  Value below = b.select(positive, b.splat(0, b.type(x)), x);
+  Value curve = b.mul(b.create<math::ExpM1Op>(b.mul(below, 1 / inner)), alpha);
+  return b.mul(b.select(positive, x, curve), scale);
+}
+static LogicalResult elu(NodeConversion &c) {
+  return c.yield(exponentialLinear(c.b, c.input(0), c.node.getFloat("alpha", 1.0), 1, 1));
+}
+static LogicalResult selu(NodeConversion &c) {
+  double alpha = c.node.getFloat("alpha", 1.67326319217681884765625), gamma = c.node.getFloat("gamma", 1.05070102214813232421875);
+  return c.yield(exponentialLinear(c.b, c.input(0), alpha, gamma, 1));
+}
+static LogicalResult celu(NodeConversion &c) {
+  double alpha = c.node.getFloat("alpha", 1.0);
+  return c.yield(exponentialLinear(c.b, c.input(0), alpha, 1, alpha));
+}
+
+static Value clamped(nn::TensorBuilder &b, Value x, double low, double high) {
+  Value above = b.createOrFold<arith::MaximumFOp>(x, b.splat(low, b.type(x)));
+  return b.createOrFold<arith::MinimumFOp>(above, b.splat(high, b.type(x)));
+}
+static LogicalResult hardSigmoid(NodeConversion &c) {
+  Value line = c.b.add(c.b.mul(c.input(0), c.node.getFloat("alpha", 0.2)), c.node.getFloat("beta", 0.5));
+  return c.yield(clamped(c.b, line, 0, 1));
+}
+static LogicalResult hardSwish(NodeConversion &c) {
+  Value line = c.b.add(c.b.mul(c.input(0), 1.0 / 6), 0.5);
+  return c.yield(c.b.mul(c.input(0), clamped(c.b, line, 0, 1)));
+}
+static LogicalResult softsign(NodeConversion &c) {
+  return c.yield(c.b.div(c.input(0), c.b.add(c.b.create<math::AbsFOp>(c.input(0)), 1.0)));
+}
+
+static LogicalResult gelu(NodeConversion &c) {
+  Value x = c.input(0);
+  StringRef form = c.node.getString("approximate", "none");
+  if (form == "tanh") {
+    constexpr double kSqrt2OverPi = 0.7978845608028654;
+    Value cube = c.b.mul(c.b.mul(x, x), x);
+    Value inner = c.b.mul(c.b.add(x, c.b.mul(cube, 0.044715)), kSqrt2OverPi);
+    return c.yield(c.b.mul(c.b.mul(x, 0.5), c.b.add(c.b.create<math::TanhOp>(inner), 1.0)));
+  }
+  if (form != "none")
+    return c.fail("attribute approximate = '" + form + "' is not supported");
+  constexpr double kSqrtHalf = 0.7071067811865476;
+  Value erf = c.b.create<math::ErfOp>(c.b.mul(x, kSqrtHalf));
+  return c.yield(c.b.mul(c.b.mul(x, 0.5), c.b.add(erf, 1.0)));
+}
+
+static LogicalResult clip(NodeConversion &c) {
+  Value result = c.input(0);
+  if (!c.isFloat(0))
+    return c.fail("integer operands are not supported");
+  for (unsigned index : {1u, 2u}) {
+    if (!c.has(index))
+      continue;
+    auto bound = c.constantFloat(index);
+    if (!bound)
+      return failure();
+    Value limit = c.b.splat(*bound, c.type(0));
+    result = index == 1 ? c.b.createOrFold<arith::MaximumFOp>(result, limit)
+                        : c.b.createOrFold<arith::MinimumFOp>(result, limit);
+  }
+  return c.yield(result);
+}
+
+static LogicalResult sign(NodeConversion &c) {
+  Value x = c.input(0), zero = c.b.splat(0, c.type(0));
+  Value negative = c.b.select(c.b.compare(arith::CmpFPredicate::OLT, x, zero), c.b.splat(-1, c.type(0)), zero);
+  return c.yield(c.b.select(isPositive(c.b, x), c.b.splat(1, c.type(0)), negative));
+}
+
+//===----------------------------------------------------------------------===//
+// Casts
+//===----------------------------------------------------------------------===//
+
+static LogicalResult castTo(NodeConversion &c, Type element) {
+  Value x = c.input(0);
+  Type from = c.type(0).getElementType();
+  RankedTensorType target = c.type(0).clone(element);
+  if (from == element)
+    return c.yield(x);
+  if (element.isInteger(1)) {
+    Value zero = c.b.splat(0, c.type(0));
+    return c.yield(isa<FloatType>(from) ? c.b.compare(arith::CmpFPredicate::UNE, x, zero)
+                                        : c.b.compare(arith::CmpIPredicate::ne, x, zero));
+  }
+  bool fromFloat = isa<FloatType>(from), toFloat = isa<FloatType>(element);
+  if (fromFloat && toFloat)
+    return c.yield(from.getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth()
+                       ? c.b.createOrFold<arith::ExtFOp>(target, x)
+                       : c.b.createOrFold<arith::TruncFOp>(target, x));
+  if (fromFloat)
+    return c.yield(c.b.createOrFold<arith::FPToSIOp>(target, x));
+  if (toFloat)
+    return c.yield(from.isInteger(1) ? c.b.createOrFold<arith::UIToFPOp>(target, x)
+                                     : c.b.createOrFold<arith::SIToFPOp>(target, x));
+  if (from.getIntOrFloatBitWidth() > element.getIntOrFloatBitWidth())
+    return c.yield(c.b.createOrFold<arith::TruncIOp>(target, x));
+  return c.yield(from.isInteger(1) ? c.b.createOrFold<arith::ExtUIOp>(target, x)
+                                   : c.b.createOrFold<arith::ExtSIOp>(target, x));
+}
+
+static LogicalResult cast(NodeConversion &c) {
+  // Numbers of TensorProto.DataType.
+  switch (c.node.getInt("to", 0)) {
+  case 1: return castTo(c, c.b.getF32Type());
+  case 6: return castTo(c, c.b.getI32Type());
+  case 7: return castTo(c, c.b.getI64Type());
+  case 9: return castTo(c, c.b.getI1Type());
+  case 10: return castTo(c, c.b.getF16Type());
+  case 11: return castTo(c, c.b.getF64Type());
+  case 16: return castTo(c, c.b.getBF16Type());
+  default: return c.fail("attribute to = " + Twine(c.node.getInt("to", 0)) + " is not supported");
+  }
+}
+static LogicalResult castLike(NodeConversion &c) { return castTo(c, c.type(1).getElementType()); }
+
+ArrayRef<OperatorEntry> gpuopt::elementwiseOperators() {
+  using F = arith::CmpFPredicate;
+  using I = arith::CmpIPredicate;
+  static const OperatorEntry entries[] = {
+      {"Abs", unary<math::AbsFOp>}, {"Acos", unary<math::AcosOp>}, {"Acosh", unary<math::AcoshOp>},
+      {"Add", arithmetic<arith::AddFOp, arith::AddIOp>}, {"And", logical<arith::AndIOp>},
+      {"Asin", unary<math::AsinOp>}, {"Asinh", unary<math::AsinhOp>}, {"Atan", unary<math::AtanOp>},
+      {"Atanh", unary<math::AtanhOp>}, {"Cast", cast}, {"CastLike", castLike}, {"Ceil", unary<math::CeilOp>},
+      {"Celu", celu}, {"Clip", clip, "bounds are constants"}, {"Cos", unary<math::CosOp>},
+      {"Cosh", unary<math::CoshOp>}, {"Div", arithmetic<arith::DivFOp, arith::DivSIOp>}, {"Elu", elu},
+      {"Equal", comparison<F::OEQ, I::eq>}, {"Erf", unary<math::ErfOp>}, {"Exp", unary<math::ExpOp>},
+      {"Floor", unary<math::FloorOp>}, {"Gelu", gelu}, {"Greater", comparison<F::OGT, I::sgt>},
+      {"GreaterOrEqual", comparison<F::OGE, I::sge>}, {"HardSigmoid", hardSigmoid}, {"HardSwish", hardSwish},
+      {"Identity", identity}, {"LeakyRelu", leakyRelu}, {"Less", comparison<F::OLT, I::slt>},
+      {"LessOrEqual", comparison<F::OLE, I::sle>}, {"Log", unary<math::LogOp>},
+      {"Max", arithmetic<arith::MaximumFOp, arith::MaxSIOp>}, {"Mean", mean},
+      {"Min", arithmetic<arith::MinimumFOp, arith::MinSIOp>}, {"Mish", mish},
+      {"Mul", arithmetic<arith::MulFOp, arith::MulIOp>}, {"Neg", negate}, {"Not", logicalNot},
+      {"Or", logical<arith::OrIOp>}, {"PRelu", prelu}, {"Pow", power, "floating-point bases"},
+      {"Reciprocal", reciprocal}, {"Relu", relu}, {"Round", unary<math::RoundEvenOp>}, {"Selu", selu},
+      {"Sigmoid", sigmoid}, {"Sign", sign}, {"Sin", unary<math::SinOp>}, {"Sinh", unary<math::SinhOp>},
+      {"Softplus", softplus}, {"Softsign", softsign}, {"Sqrt", unary<math::SqrtOp>},
+      {"Sub", arithmetic<arith::SubFOp, arith::SubIOp>}, {"Sum", arithmetic<arith::AddFOp, arith::AddIOp>},
+      {"Swish", swish}, {"Tan", unary<math::TanOp>}, {"Tanh", unary<math::TanhOp>}, {"Where", where},
+      {"Xor", logical<arith::XOrIOp>}};
+  return entries;
+}

@@ -1,0 +1,500 @@
+//===- Shape.cpp - Shapes, layouts, gathers, sequences ----------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Converters.h"
+
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace gpuopt;
+
+static DenseElementsAttr constantOf(Value value) {
+  DenseElementsAttr constant;
+  return matchPattern(value, m_Constant(&constant)) ? constant : DenseElementsAttr();
+}
+
+static Value makeInts(NodeConversion &c, ArrayRef<int64_t> numbers, bool isScalar = false) {
+  SmallVector<int64_t> shape;
+  if (!isScalar)
+    shape.push_back(numbers.size());
+  auto type = RankedTensorType::get(shape, c.b.getI64Type());
+  return c.b.create<arith::ConstantOp>(DenseElementsAttr::get(type, numbers));
+}
+
+/// Axes from an attribute (older opsets) or an operand, counted from the front.
+static std::optional<SmallVector<int64_t>> axesOf(NodeConversion &c, unsigned operand, int64_t rank) {
+  std::optional<SmallVector<int64_t>> axes = c.node.getInts("axes");
+  if (!axes && c.has(operand))
+    axes = c.constantInts(operand);
+  if (!axes)
+    return std::nullopt;
+  for (int64_t &axis : *axes) {
+    auto fromFront = c.axis(axis, rank);
+    if (!fromFront)
+      return std::nullopt;
+    axis = *fromFront;
+  }
+  return axes;
+}
+
+//===----------------------------------------------------------------------===//
+// Constants and shapes
+//===----------------------------------------------------------------------===//
+
+static LogicalResult constant(NodeConversion &c) {
+  if (ElementsAttr value = c.node.getTensor("value"))
+    return c.yield(c.b.create<arith::ConstantOp>(cast<TypedAttr>(value)));
+  if (auto number = c.node.getInt("value_int"))
+    return c.yield(makeInts(c, *number, /*isScalar=*/true));
+  if (auto numbers = c.node.getInts("value_ints"))
+    return c.yield(makeInts(c, *numbers));
+  auto floats = c.node.getFloats("value_floats");
+  if (auto number = c.node.getFloat("value_float"))
+    return c.yield(c.b.splat(*number, RankedTensorType::get({}, c.b.getF32Type())));
+  if (!floats)
+    return c.fail("none of the attributes value, value_int(s), value_float(s)");
+  SmallVector<float> narrow(floats->begin(), floats->end());
+  auto type = RankedTensorType::get({(int64_t)narrow.size()}, c.b.getF32Type());
+  return c.yield(c.b.create<arith::ConstantOp>(DenseElementsAttr::get(type, ArrayRef<float>(narrow))));
+}
+
+static LogicalResult constantOfShape(NodeConversion &c) {
+  auto shape = c.constantInts(0);
+  if (!shape)
+    return failure();
+  auto value = dyn_cast_or_null<DenseElementsAttr>(c.node.getTensor("value"));
+  Type element = value ? value.getElementType() : c.b.getF32Type();
+  auto type = RankedTensorType::get(*shape, element);
+  Attribute number = value ? *value.getValues<Attribute>().begin() : Attribute(c.b.getFloatAttr(element, 0));
+  return c.yield(c.b.create<arith::ConstantOp>(DenseElementsAttr::get(type, number)));
+}
+
+static LogicalResult shape(NodeConversion &c) {
+  ArrayRef<int64_t> sizes = c.type(0).getShape();
+  int64_t rank = sizes.size(), start = c.node.getInt("start", 0), end = c.node.getInt("end", rank);
+  auto clamp = [&](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + rank : i, 0, rank); };
+  int64_t first = clamp(start), last = std::max(clamp(end), first);
+  return c.yield(makeInts(c, sizes.slice(first, last - first)));
+}
+
+static LogicalResult size(NodeConversion &c) { return c.yield(makeInts(c, c.type(0).getNumElements(), true)); }
+
+static LogicalResult range(NodeConversion &c) {
+  auto start = c.constantInts(0), limit = c.constantInts(1), delta = c.constantInts(2);
+  if (!start || !limit || !delta)
+    return failure();
+  if ((*delta)[0] == 0)
+    return c.fail("delta must not be 0");
+  SmallVector<int64_t> numbers;
+  for (int64_t i = (*start)[0]; (*delta)[0] > 0 ? i < (*limit)[0] : i > (*limit)[0]; i += (*delta)[0])
+    numbers.push_back(i);
+  return c.yield(makeInts(c, numbers));
+}
+
+//===----------------------------------------------------------------------===//
+// Layout
+//===----------------------------------------------------------------------===//
+
+static LogicalResult reshapeTo(NodeConversion &c, ArrayRef<int64_t> shape) {
+  int64_t elements = 1;
+  for (int64_t size : shape)
+    elements *= size;
+  if (elements != c.type(0).getNumElements())
+    return c.fail("the new shape has " + Twine(elements) + " elements, the operand " + Twine(c.type(0).getNumElements()));
+  return c.yield(c.b.reshape(c.input(0), shape));
+}
+
+static LogicalResult reshape(NodeConversion &c) {
+  auto shape = c.constantInts(1);
+  if (!shape)
+    return failure();
+  int64_t known = 1, open = -1;
+  for (auto [dim, size] : llvm::enumerate(*shape)) {
+    if (size == 0 && !c.node.getInt("allowzero", 0)) {
+      if ((int64_t)dim >= c.type(0).getRank())
+        return c.fail("a 0 in the new shape copies a dimension that the operand lacks");
+      size = c.type(0).getDimSize(dim);
+    }
+    if (size == -1)
+      open = dim;
+    else
+      known *= size;
+  }
+  if (open >= 0) {
+    if (known == 0 || c.type(0).getNumElements() % known)
+      return c.fail("the operand's elements do not fill the new shape");
+    (*shape)[open] = c.type(0).getNumElements() / known;
+  }
+  return reshapeTo(c, *shape);
+}
+
+static LogicalResult flatten(NodeConversion &c) {
+  int64_t rank = c.type(0).getRank(), axis = c.node.getInt("axis", 1);
+  axis = axis < 0 ? axis + rank : axis;
+  int64_t outer = 1;
+  for (int64_t size : c.type(0).getShape().take_front(std::min(axis, rank)))
+    outer *= size;
+  return reshapeTo(c, {outer, outer ? c.type(0).getNumElements() / outer : 0});
+}
+
+static LogicalResult squeeze(NodeConversion &c) {
+  auto axes = axesOf(c, 1, c.type(0).getRank());
+  if (!axes && !c.problem.empty())
+    return failure();
+  SmallVector<int64_t> shape;
+  for (auto [dim, size] : llvm::enumerate(c.type(0).getShape()))
+    if (axes ? !llvm::is_contained(*axes, (int64_t)dim) : size != 1)
+      shape.push_back(size);
+  return reshapeTo(c, shape);
+}
+
+static LogicalResult unsqueeze(NodeConversion &c) {
+  auto given = c.node.getInts("axes");
+  int64_t added = given ? given->size() : c.has(1) ? c.type(1).getNumElements() : 0;
+  int64_t rank = c.type(0).getRank() + added;
+  auto axes = axesOf(c, 1, rank);
+  if (!axes)
+    return failure();
+  SmallVector<int64_t> shape;
+  size_t next = 0;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    shape.push_back(llvm::is_contained(*axes, dim) ? 1 : c.type(0).getDimSize(next++));
+  return reshapeTo(c, shape);
+}
+
+static LogicalResult transpose(NodeConversion &c) {
+  auto reversed = llvm::to_vector(llvm::reverse(llvm::seq<int64_t>(0, c.type(0).getRank())));
+  auto permutation = c.node.getInts("perm", reversed);
+  SmallVector<int64_t> sorted(permutation);
+  llvm::sort(sorted);
+  if (!llvm::equal(sorted, llvm::seq<int64_t>(0, c.type(0).getRank())))
+    return c.fail("attribute perm is no permutation of the dimensions");
+  return c.yield(c.b.transpose(c.input(0), permutation));
+}
+
+static LogicalResult expand(NodeConversion &c) {
+  auto shape = c.constantInts(1);
+  if (!shape)
+    return failure();
+  auto common = c.commonShape({c.input(0), c.b.splat(0, RankedTensorType::get(*shape, c.b.getI1Type()))});
+  if (!common)
+    return failure();
+  return c.yield(c.b.broadcast(c.input(0), *common));
+}
+
+static LogicalResult tile(NodeConversion &c) {
+  auto repeats = c.constantInts(1);
+  if (!repeats)
+    return failure();
+  if ((int64_t)repeats->size() != c.type(0).getRank())
+    return c.fail("one repeat per dimension is needed");
+  // [n] as [1, n], repeated to [r, n], flattened.
+  SmallVector<int64_t> split, wide, flat;
+  for (auto [size, repeat] : llvm::zip(c.type(0).getShape(), *repeats)) {
+    split.append({1, size});
+    wide.append({repeat, size});
+    flat.push_back(repeat * size);
+  }
+  return c.yield(c.b.reshape(c.b.broadcast(c.b.reshape(c.input(0), split), wide), flat));
+}
+
+//===----------------------------------------------------------------------===//
+// Parts
+//===----------------------------------------------------------------------===//
+
+static LogicalResult concat(NodeConversion &c) {
+  auto axis = c.axis(c.node.getInt("axis", 0), c.type(0).getRank());
+  if (!axis)
+    return failure();
+  SmallVector<Value> parts;
+  for (unsigned index = 0; index < c.inputCount(); ++index) {
+    RankedTensorType type = c.type(index);
+    bool fits = type.getRank() == c.type(0).getRank() && type.getElementType() == c.type(0).getElementType();
+    for (int64_t dim = 0; fits && dim < type.getRank(); ++dim)
+      fits = dim == *axis || type.getDimSize(dim) == c.type(0).getDimSize(dim);
+    if (!fits)
+      return c.fail("operands differ in more than the dimension that is joined");
+    if (type.getDimSize(*axis) != 0)
+      parts.push_back(c.input(index));
+  }
+  if (parts.empty())
+    parts.push_back(c.input(0));
+  return c.yield(c.b.createOrFold<nn::ConcatOp>(parts, *axis));
+}
+
+static Value sliceAlong(NodeConversion &c, int64_t axis, int64_t offset, int64_t size, int64_t stride = 1) {
+  SmallVector<int64_t> offsets(c.type(0).getRank(), 0), sizes(c.type(0).getShape()), strides(c.type(0).getRank(), 1);
+  offsets[axis] = offset;
+  sizes[axis] = size;
+  strides[axis] = stride;
+  return c.b.createOrFold<nn::SliceOp>(c.input(0), offsets, sizes, strides);
+}
+
+static LogicalResult slice(NodeConversion &c) {
+  int64_t rank = c.type(0).getRank();
+  auto starts = c.constantInts(1), ends = c.constantInts(2);
+  if (!starts || !ends)
+    return failure();
+  std::optional<SmallVector<int64_t>> axes, steps;
+  if (c.has(3) && !(axes = axesOf(c, 3, rank)))
+    return failure();
+  if (c.has(4) && !(steps = c.constantInts(4)))
+    return failure();
+  SmallVector<int64_t> offsets(rank, 0), sizes(c.type(0).getShape()), strides(rank, 1);
+  for (size_t i = 0; i < starts->size(); ++i) {
+    int64_t axis = axes ? (*axes)[i] : i, step = steps ? (*steps)[i] : 1, size = c.type(0).getDimSize(axis);
+    if (step < 1)
+      return c.fail("steps below 1 are not supported");
+    auto clamp = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size); };
+    int64_t start = clamp((*starts)[i]), end = clamp((*ends)[i]);
+    offsets[axis] = start;
+    sizes[axis] = end > start ? (end - start + step - 1) / step : 0;
+    strides[axis] = step;
+  }
+  return c.yield(c.b.createOrFold<nn::SliceOp>(c.input(0), offsets, sizes, strides));
+}
+
+/// Sizes of the parts of Split and SplitToSequence along an axis.
+static std::optional<SmallVector<int64_t>> partSizes(NodeConversion &c, int64_t total, int64_t count) {
+  if (c.has(1)) {
+    auto sizes = c.constantInts(1);
+    if (!sizes || c.type(1).getRank() > 0)
+      return sizes;
+    SmallVector<int64_t> equal; // a scalar: the size of each part
+    for (int64_t begin = 0; (*sizes)[0] > 0 && begin < total; begin += (*sizes)[0])
+      equal.push_back(std::min((*sizes)[0], total - begin));
+    return equal;
+  }
+  int64_t each = llvm::divideCeil(total, std::max<int64_t>(count, 1));
+  SmallVector<int64_t> equal;
+  for (int64_t begin = 0; begin < total; begin += each)
+    equal.push_back(std::min(each, total - begin));
+  return equal;
+}
+
+static LogicalResult split(NodeConversion &c, bool toSequence) {
+  auto axis = c.axis(c.node.getInt("axis", 0), c.type(0).getRank());
+  if (!axis)
+    return failure();
+  int64_t total = c.type(0).getDimSize(*axis);
+  int64_t count = toSequence ? total : c.node.getInt("num_outputs", c.node.getNumResults());
+  auto sizes = partSizes(c, total, count);
+  if (!sizes)
+    return failure();
+  int64_t sum = 0;
+  for (int64_t size : *sizes)
+    sum += size;
+  if (sum != total)
+    return c.fail("the parts do not add up to the dimension that is split");
+  SmallVector<Value> parts;
+  int64_t begin = 0;
+  for (int64_t size : *sizes) {
+    Value part = sliceAlong(c, *axis, begin, size);
+    begin += size;
+    if (toSequence && !c.has(1) && !c.node.getInt("keepdims", 1)) {
+      SmallVector<int64_t> shape(c.b.shape(part));
+      shape.erase(shape.begin() + *axis);
+      part = c.b.reshape(part, shape);
+    }
+    parts.push_back(part);
+  }
+  if (toSequence)
+    c.outputs.push_back({parts, true});
+  else
+    for (Value part : parts)
+      c.outputs.push_back({{part}, false});
+  return success();
+}
+static LogicalResult splitToTensors(NodeConversion &c) { return split(c, false); }
+static LogicalResult splitToSequence(NodeConversion &c) { return split(c, true); }
+
+static LogicalResult sequenceConstruct(NodeConversion &c) {
+  Converted sequence{{}, true};
+  for (unsigned index = 0; index < c.inputCount(); ++index)
+    sequence.tensors.push_back(c.input(index));
+  c.outputs.push_back(sequence);
+  return success();
+}
+
+static LogicalResult sequenceAt(NodeConversion &c) {
+  auto position = c.constantInts(1);
+  if (!position)
+    return failure();
+  auto index = c.axis((*position)[0], c.sequence(0).tensors.size());
+  return index ? c.yield(c.sequence(0).tensors[*index]) : failure();
+}
+
+//===----------------------------------------------------------------------===//
+// Gathers
+//===----------------------------------------------------------------------===//
+
+/// Indices that count from the end made to count from the front.
+static Value normalised(NodeConversion &c, Value indices, int64_t size) {
+  if (!c.b.type(indices).getElementType().isInteger(64))
+    indices = c.b.createOrFold<arith::ExtSIOp>(c.b.type(indices).clone(c.b.getI64Type()), indices);
+  DenseElementsAttr constant = constantOf(indices);
+  if (!constant)
+    return indices; // checked to lie in [0, size) when they are read
+  SmallVector<int64_t> numbers;
+  for (const APInt &number : constant.getValues<APInt>())
+    numbers.push_back(number.isNegative() ? number.getSExtValue() + size : number.getSExtValue());
+  auto type = c.b.type(indices);
+  return c.b.create<arith::ConstantOp>(DenseElementsAttr::get(type, ArrayRef<int64_t>(numbers)));
+}
+
+static LogicalResult gather(NodeConversion &c) {
+  RankedTensorType type = c.type(0);
+  auto axis = c.axis(c.node.getInt("axis", 0), type.getRank());
+  if (!axis)
+    return failure();
+  Value indices = normalised(c, c.input(1), type.getDimSize(*axis));
+  DenseElementsAttr constant = constantOf(indices);
+  if (constant)
+    for (const APInt &number : constant.getValues<APInt>())
+      if (number.getSExtValue() < 0 || number.getSExtValue() >= type.getDimSize(*axis))
+        return c.fail("index " + Twine(number.getSExtValue()) + " is outside of the dimension");
+  if (constant && constant.getNumElements() == 1) {
+    // One entry is a slice.
+    SmallVector<int64_t> shape(type.getShape().take_front(*axis));
+    llvm::append_range(shape, c.b.shape(indices));
+    llvm::append_range(shape, type.getShape().drop_front(*axis + 1));
+    int64_t at = (*constant.getValues<APInt>().begin()).getSExtValue();
+    return c.yield(c.b.reshape(sliceAlong(c, *axis, at, 1), shape));
+  }
+  if (constant && constantOf(c.input(0))) {
+    // Picked entry by entry, each of which folds.
+    SmallVector<Value> parts;
+    for (const APInt &number : constant.getValues<APInt>())
+      parts.push_back(sliceAlong(c, *axis, number.getSExtValue(), 1));
+    if (parts.empty())
+      parts.push_back(sliceAlong(c, *axis, 0, 0));
+    SmallVector<int64_t> shape(type.getShape().take_front(*axis));
+    llvm::append_range(shape, c.b.shape(indices));
+    llvm::append_range(shape, type.getShape().drop_front(*axis + 1));
+    return c.yield(c.b.reshape(c.b.createOrFold<nn::ConcatOp>(parts, *axis), shape));
+  }
+  // The gathered dimension first; then the indices' dimensions where it was.
+  auto toFront = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
+  toFront.erase(toFront.begin() + *axis);
+  toFront.insert(toFront.begin(), *axis);
+  Value taken = c.b.create<nn::TakeOp>(c.b.transpose(c.input(0), toFront), indices);
+  int64_t indexRank = c.b.type(indices).getRank();
+  SmallVector<int64_t> back;
+  for (int64_t dim = 0; dim < *axis; ++dim)
+    back.push_back(indexRank + dim);
+  for (int64_t dim = 0; dim < indexRank; ++dim)
+    back.push_back(dim);
+  for (int64_t dim = *axis; dim < type.getRank() - 1; ++dim)
+    back.push_back(indexRank + dim);
+  return c.yield(c.b.transpose(taken, back));
+}
+
+/// Only for constants, where exporters use it for masks.
+static LogicalResult gatherND(NodeConversion &c) {
+  DenseElementsAttr data = constantOf(c.input(0)), indices = constantOf(c.input(1));
+  if (!indices || c.node.getInt("batch_dims", 0) != 0)
+    return c.fail("indices must be constant, and batch_dims 0");
+  ArrayRef<int64_t> from = c.type(0).getShape();
+  int64_t depth = c.type(1).getShape().back();
+  SmallVector<int64_t> shape(c.type(1).getShape().drop_back());
+  llvm::append_range(shape, from.drop_front(depth));
+  RankedTensorType result = c.type(0).clone(shape);
+  if (data && data.isSplat())
+    return c.yield(c.b.create<arith::ConstantOp>(data.resizeSplat(result)));
+  int64_t inner = 1;
+  for (int64_t size : from.drop_front(depth))
+    inner *= size;
+  SmallVector<int64_t> rows, numbers;
+  for (const APInt &number : indices.getValues<APInt>())
+    numbers.push_back(number.getSExtValue());
+  for (size_t begin = 0; begin < numbers.size(); begin += depth) {
+    int64_t row = 0;
+    for (int64_t dim = 0; dim < depth; ++dim) {
+      int64_t at = numbers[begin + dim] < 0 ? numbers[begin + dim] + from[dim] : numbers[begin + dim];
+      if (at < 0 || at >= from[dim])
+        return c.fail("index " + Twine(numbers[begin + dim]) + " is outside of its dimension");
+      row = row * from[dim] + at;
+    }
+    rows.push_back(row);
+  }
+  if (data) {
+    auto elements = data.getValues<Attribute>();
+    SmallVector<Attribute> picked;
+    for (int64_t row : rows)
+      for (int64_t i = 0; i < inner; ++i)
+        picked.push_back(elements[row * inner + i]);
+    return c.yield(c.b.create<arith::ConstantOp>(DenseElementsAttr::get(result, picked)));
+  }
+  // Rows of the operand with its leading dimensions as one.
+  Value table = c.b.reshape(c.input(0), {c.type(0).getNumElements() / inner, inner});
+  Value taken = c.b.create<nn::TakeOp>(table, makeInts(c, rows));
+  return c.yield(c.b.reshape(taken, shape));
+}
+
+static LogicalResult cumSum(NodeConversion &c) {
+  DenseElementsAttr data = constantOf(c.input(0));
+  auto given = c.constantInts(1);
+  if (!data || !given || !isa<IntegerType>(data.getElementType()) || c.node.getInt("exclusive", 0) ||
+      c.node.getInt("reverse", 0))
+    return c.fail("only sums of integer constants, neither exclusive nor reverse, are supported");
+  auto axis = c.axis((*given)[0], c.type(0).getRank());
+  if (!axis)
+    return failure();
+  SmallVector<APInt> sums(data.getValues<APInt>());
+  int64_t inner = 1, size = c.type(0).getDimSize(*axis);
+  for (int64_t next : c.type(0).getShape().drop_front(*axis + 1))
+    inner *= next;
+  for (size_t i = 0; i < sums.size(); ++i)
+    if ((int64_t)(i / inner) % size != 0)
+      sums[i] += sums[i - inner];
+  return c.yield(c.b.create<arith::ConstantOp>(DenseElementsAttr::get(c.type(0), sums)));
+}
+
+static LogicalResult pad(NodeConversion &c) {
+  if (c.node.getString("mode", "constant") != "constant")
+    return c.fail("attribute mode = '" + c.node.getString("mode", "") + "' is not supported");
+  auto pads = c.constantInts(1);
+  if (!pads)
+    return failure();
+  int64_t rank = c.type(0).getRank();
+  std::optional<SmallVector<int64_t>> axes;
+  if (c.has(3) && !(axes = axesOf(c, 3, rank)))
+    return failure();
+  double value = 0;
+  if (c.has(2)) {
+    auto given = c.constantFloat(2);
+    if (!given)
+      return failure();
+    value = *given;
+  }
+  SmallVector<int64_t> low(rank, 0), high(rank, 0), interior(rank, 0);
+  size_t count = pads->size() / 2;
+  for (size_t i = 0; i < count; ++i) {
+    int64_t dim = axes ? (*axes)[i] : i;
+    low[dim] = (*pads)[i];
+    high[dim] = (*pads)[count + i];
+    if (low[dim] < 0 || high[dim] < 0)
+      return c.fail("negative pads are not supported");
+  }
+  Type element = c.type(0).getElementType();
+  if (!isa<FloatType>(element))
+    return c.fail("integer operands are not supported");
+  return c.yield(c.b.create<nn::PadOp>(c.input(0), low, high, interior, c.b.getFloatAttr(element, value)));
+}
+
+ArrayRef<OperatorEntry> gpuopt::shapeOperators() {
+  static const OperatorEntry entries[] = {
+      {"Concat", concat}, {"Constant", constant, "no strings, no sparse tensors"},
+      {"ConstantOfShape", constantOfShape}, {"CumSum", cumSum, "integer constants"}, {"Expand", expand},
+      {"Flatten", flatten}, {"Gather", gather}, {"GatherND", gatherND, "constant indices, batch_dims 0"},
+      {"Pad", pad, "mode constant"}, {"Range", range, "integer constants"}, {"Reshape", reshape},
+      {"SequenceAt", sequenceAt, "constant position"}, {"SequenceConstruct", sequenceConstruct}, {"Shape", shape},
+      {"Size", size}, {"Slice", slice, "steps of at least 1"}, {"Split", splitToTensors},
+      {"SplitToSequence", splitToSequence}, {"Squeeze", squeeze}, {"Tile", tile}, {"Transpose", transpose},
+      {"Unsqueeze", unsqueeze}};
+  return entries;
+}

@@ -1,0 +1,10 @@
+"""gpuopt: export a PyTorch module, compile it to a trainer, train it.
+
+Only :func:`export` and :func:`load_weights` need torch.
+"""
+
+from gpuopt.driver import compile, train
+from gpuopt.exporting import export, load_weights
+
+__all__ = ["compile", "export", "load_weights", "train"]
+__version__ = "0.1.0"

@@ -1,0 +1,58 @@
+"""Reads and writes safetensors files with NumPy alone."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+
+_DTYPES = {
+    "F64": np.float64,
+    "F32": np.float32,
+    "F16": np.float16,
+    "I64": np.int64,
+    "I32": np.int32,
+    "I16": np.int16,
+    "I8": np.int8,
+    "U8": np.uint8,
+    "BOOL": np.bool_,
+}
+_NAMES = {np.dtype(dtype): name for name, dtype in _DTYPES.items()}
+
+
+def read(path: str) -> dict[str, np.ndarray]:
+    """The tensors of a file by name, as views of a memory map."""
+    data = np.memmap(path, dtype=np.uint8, mode="r")
+    header_size = int(np.frombuffer(data[:8], dtype="<u8")[0])
+    header = json.loads(bytes(data[8 : 8 + header_size]))
+    tensors = {}
+    for name, entry in header.items():
+        if name == "__metadata__":
+            continue
+        begin, end = entry["data_offsets"]
+        raw = data[8 + header_size + begin : 8 + header_size + end]
+        if entry["dtype"] == "BF16":
+            wide = np.frombuffer(raw, dtype="<u2").astype(np.uint32) << 16
+            tensors[name] = wide.view(np.float32).reshape(entry["shape"])
+        else:
+            tensors[name] = np.frombuffer(raw, dtype=_DTYPES[entry["dtype"]]).reshape(entry["shape"])
+    return tensors
+
+
+def write(path: str, tensors: dict[str, np.ndarray]) -> None:
+    header, offset = {}, 0
+    arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
+    for name, array in arrays.items():
+        header[name] = {
+            "dtype": _NAMES[array.dtype],
+            "shape": list(array.shape),
+            "data_offsets": [offset, offset + array.nbytes],
+        }
+        offset += array.nbytes
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as file:
+        file.write(len(text).to_bytes(8, "little"))
+        file.write(text)
+        for array in arrays.values():
+            file.write(array.tobytes())
