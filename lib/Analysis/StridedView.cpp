@@ -136,3 +136,21 @@ StridedView gpuopt::concatPart(nn::ConcatOp op, unsigned index) {
   view.sizes = llvm::to_vector(cast<RankedTensorType>(op.getInputs()[index].getType()).getShape());
   return view;
 }
+
+StridedView gpuopt::destinationOf(Value result) {
+  StridedView own = *viewOf(result);
+  Value value = result;
+  while (isa_and_nonnull<nn::FusedOp, nn::ContractOp>(result.getDefiningOp()) && value.hasOneUse()) {
+    OpOperand &use = *value.getUses().begin();
+    if (auto concat = dyn_cast<nn::ConcatOp>(use.getOwner())) {
+      StridedView part = concatPart(concat, use.getOperandNumber());
+      std::optional<SmallVector<int64_t>> strides = reshapeStrides(part, own.sizes);
+      return strides ? StridedView{part.root, part.offset, own.sizes, *strides} : own;
+    }
+    auto reshape = dyn_cast<nn::ReshapeOp>(use.getOwner());
+    if (!reshape)
+      break;
+    value = reshape.getResult();
+  }
+  return own;
+}

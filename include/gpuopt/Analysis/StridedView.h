@@ -44,6 +44,11 @@ class ConcatOp;
 /// Where operand `index` of a concatenation lies within its result.
 StridedView concatPart(nn::ConcatOp op, unsigned index);
 
+/// Where the result of a product or kernel is written: into the concatenation
+/// that is its only reader, directly or through reshapes, or else into dense
+/// memory of its own.
+StridedView destinationOf(mlir::Value result);
+
 } // namespace gpuopt
 
 #endif // GPUOPT_ANALYSIS_STRIDEDVIEW_H

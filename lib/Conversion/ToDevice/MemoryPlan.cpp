@@ -48,19 +48,6 @@ std::string gpuopt::uniqueSymbol(StringRef origin, llvm::StringMap<unsigned> &us
 // Lifetimes
 //===----------------------------------------------------------------------===//
 
-/// The concatenation that the result of an op is written into, if any.
-static nn::ConcatOp concatOf(Value value) {
-  if (!isa_and_nonnull<nn::FusedOp, nn::ContractOp>(value.getDefiningOp()) || !value.hasOneUse())
-    return nullptr;
-  return dyn_cast<nn::ConcatOp>(*value.getUsers().begin());
-}
-
-StridedView StepMemory::destinationOf(Value result) {
-  if (nn::ConcatOp concat = concatOf(result))
-    return concatPart(concat, result.getUses().begin()->getOperandNumber());
-  return *viewOf(result);
-}
-
 static bool ownsMemory(Operation *op) {
   return !isViewOp(op) && !isa<train::ReadOp, arith::ConstantOp>(op);
 }

@@ -49,9 +49,6 @@ public:
   const PlannedBuffer *lookup(mlir::Value root) const;
   /// Scratch memory of an op.
   const PlannedBuffer *lookupScratch(mlir::Operation *op) const;
-  /// Where the result of an op lies: its own buffer, or its part of a
-  /// concatenation's.
-  static StridedView destinationOf(mlir::Value result);
 
 private:
   void addBuffer(mlir::Value root, llvm::StringMap<unsigned> &usedNames);

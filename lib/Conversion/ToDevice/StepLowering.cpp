@@ -87,7 +87,7 @@ private:
     return address(bufferOf(view.root), element, view.offset);
   }
   Value read(Value value) { return address(*viewOf(value)); }
-  Value written(Value result) { return address(StepMemory::destinationOf(result)); }
+  Value written(Value result) { return address(destinationOf(result)); }
   Value variable(FlatSymbolRefAttr name, Value like) {
     return address(persistent.symbolOfVariable(name), cast<RankedTensorType>(like.getType()).getElementType());
   }
@@ -112,7 +112,7 @@ private:
       addresses.push_back(address(operands.back()));
     }
     for (Value result : op.getResults()) {
-      results.push_back(StepMemory::destinationOf(result));
+      results.push_back(destinationOf(result));
       addresses.push_back(address(results.back()));
     }
     device::KernelOp kernel = kernels.lookup(op, operands, results);
@@ -120,7 +120,7 @@ private:
   }
 
   void lowerOp(nn::ContractOp op) {
-    ProductLayout layout = *productLayout(op, StepMemory::destinationOf(op.getResult()));
+    ProductLayout layout = *productLayout(op, destinationOf(op.getResult()));
     Value lhs = address(layout.lhs), rhs = address(layout.rhs), result = address(layout.result);
     b.create<device::GemmOp>(lhs, rhs, result, Value(), layout.batch, layout.m, layout.n, layout.k, layout.a, layout.b,
                              layout.c, APFloat(1.0), APFloat(0.0));

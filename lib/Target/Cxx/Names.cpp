@@ -19,7 +19,7 @@ using namespace mlir;
 using namespace gpuopt;
 
 std::string cxx::constantName(StringRef symbol) {
-  std::string name = "k";
+  std::string name = "kOff";
   bool upper = true;
   bool afterDigit = false;
   for (char c : symbol) {

@@ -16,7 +16,7 @@
 
 namespace gpuopt::cxx {
 
-/// "h_0_ln_1" as "kH0Ln1".
+/// "h_0_ln_1" as "kOffH0Ln1".
 std::string constantName(llvm::StringRef symbol);
 
 /// The symbol, or the symbol with an underscore where C++ or the runtime

@@ -65,7 +65,7 @@ private:
     if (usesHyper)
       stream << "  const Hyperparameters *const hyper = at<Hyperparameters>(memory, kHyperparameters);\n";
     for (Type element : elements)
-      stream << "  const auto " << cxx::typeName(element) << " = [=](size_t offset) { return at<"
+      stream << "  const auto " << accessorOf(element) << " = [=](size_t offset) { return at<"
              << cxx::memoryType(element) << ">(memory, offset); };\n";
     if (step.getKind() == train::StepKind::Micro)
       stream << "  begin_step(ctx, state, hyper);\n";
@@ -80,9 +80,12 @@ private:
   // Pieces of calls
   //===--------------------------------------------------------------------===//
 
+  /// The local function that makes a pointer of an offset: f32, i64, mask, ...
+  static std::string accessorOf(Type element) { return element.isInteger(1) ? "mask" : cxx::typeName(element); }
+
   std::string pointer(Value value) {
     auto address = value.getDefiningOp<device::AddressOp>();
-    std::string text = cxx::typeName(cast<device::PtrType>(address.getType()).getElement()) + "(" +
+    std::string text = accessorOf(cast<device::PtrType>(address.getType()).getElement()) + "(" +
                        cxx::constantName(address.getBuffer()) + ")";
     return address.getElements() ? text + " + " + std::to_string(address.getElements()) : text;
   }

@@ -41,6 +41,9 @@ struct AbsorbOperandTranspose : OpRewritePattern<ContractOp> {
     auto transpose = operand.getDefiningOp<TransposeOp>();
     if (!transpose)
       return operand;
+    // The result of a product is better written in the order that it is read in.
+    if (transpose.getInput().getDefiningOp<ContractOp>() && transpose.getInput().hasOneUse())
+      return operand;
     std::string source = letters;
     for (auto [index, dim] : llvm::enumerate(transpose.getPermutation()))
       source[dim] = letters[index];
