@@ -78,17 +78,14 @@ void CanonicalSearch::rankBuffers(Preference preference, uint64_t seed) {
 
 /// Whether each section still has room for the rest of its buffers, above the
 /// lowest place that is left for any of them.
-bool CanonicalSearch::fitsSections(const Items &items, int64_t lastOffset) {
-  int first = INT32_MAX, last = 0;
-  for (const Item &item : items) {
-    first = std::min(first, spans[item.buffer].first);
-    last = std::max(last, spans[item.buffer].last);
-  }
+bool CanonicalSearch::fitsSections(const Part &part) {
+  const Items &items = part.items;
+  auto [first, last] = rangeOf(items);
   std::fill(sectionFloor.begin() + first, sectionFloor.begin() + last,
             INT64_MAX);
   std::fill(sectionRest.begin() + first, sectionRest.begin() + last, 0);
   for (const Item &item : items) {
-    int64_t lowest = std::max(item.lowest, lastOffset);
+    int64_t lowest = std::max(item.lowest, part.lastOffset);
     int64_t size = problem.buffers[item.buffer].sizeInBytes;
     int64_t *floor = sectionFloor.data(), *rest = sectionRest.data();
     for (int s = spans[item.buffer].first; s < spans[item.buffer].last; ++s) {
@@ -102,24 +99,89 @@ bool CanonicalSearch::fitsSections(const Items &items, int64_t lastOffset) {
   return true;
 }
 
-/// Positions of the items that may come next. One whose offset leaves room
-/// below for another whole item is dominated: that item could be moved down.
-std::vector<int> CanonicalSearch::candidates(const Items &items,
-                                             int64_t lastOffset) const {
+/// Positions of the items that may come next where items come in the order of
+/// their offsets. One whose offset leaves room below for another whole item is
+/// dominated: that item could be moved down.
+std::vector<int> CanonicalSearch::lowestCandidates(const Part &part) const {
+  const Items &items = part.items;
   int64_t lowestEnd = INT64_MAX;
   for (const Item &item : items)
     lowestEnd = std::min(
         lowestEnd, item.lowest + problem.buffers[item.buffer].sizeInBytes);
   std::vector<int> result;
   for (size_t i = 0; i < items.size(); ++i)
-    if (items[i].lowest >= lastOffset && items[i].lowest < lowestEnd)
+    if (items[i].lowest >= part.lastOffset && items[i].lowest < lowestEnd)
       result.push_back(i);
+  return result;
+}
+
+/// The buffers of a section fill it up to the capacity, so its next one lies
+/// at most at the limit that the sizes of all the rest leave. The lowest item
+/// of those below that one, itself included, can be placed at once. These are
+/// the ones it may be: what reaches the section below the limit, and what
+/// fits below those.
+std::vector<int> CanonicalSearch::candidatesAt(const Part &part,
+                                               int section) const {
+  const Items &items = part.items;
+  int64_t limit = capacity - sectionRest[section];
+  std::vector<int> result;
+  std::vector<char> isIn(items.size(), false);
+  auto take = [&](int i) {
+    isIn[i] = true;
+    result.push_back(i);
+  };
+  for (size_t i = 0; i < items.size(); ++i)
+    if (spans[items[i].buffer].has(section) && items[i].lowest <= limit)
+      take(i);
+  for (size_t next = 0; next < result.size(); ++next)
+    for (size_t i = 0; i < items.size(); ++i) {
+      int buffer = items[i].buffer;
+      if (!isIn[i] &&
+          items[i].lowest + problem.buffers[buffer].sizeInBytes <= limit &&
+          spans[buffer].meets(spans[items[result[next]].buffer]))
+        take(i);
+    }
+  return result;
+}
+
+/// The fewest candidates that one of the tightest sections leaves.
+std::vector<int> CanonicalSearch::tightestCandidates(const Part &part) {
+  fitsSections(part); // measures them again
+  std::vector<std::pair<int64_t, int>> slacks;
+  Span range = rangeOf(part.items);
+  for (int s = range.first; s < range.last; ++s)
+    if (sectionRest[s] > 0)
+      slacks.emplace_back(capacity - sectionFloor[s] - sectionRest[s], s);
+  size_t looks = std::min<size_t>(slacks.size(), 6);
+  std::partial_sort(slacks.begin(), slacks.begin() + looks, slacks.end());
+  std::vector<int> best;
+  for (size_t i = 0; i < looks; ++i) {
+    std::vector<int> found = candidatesAt(part, slacks[i].second);
+    if (i == 0 || found.size() < best.size())
+      best = std::move(found);
+  }
+  return best;
+}
+
+std::vector<int> CanonicalSearch::candidates(const Part &part) {
+  std::vector<int> result =
+      order == ByOffset ? lowestCandidates(part) : tightestCandidates(part);
+  const Items &items = part.items;
   std::sort(result.begin(), result.end(), [&](int a, int b) {
     if (items[a].lowest != items[b].lowest)
       return items[a].lowest < items[b].lowest;
     return rank[items[a].buffer] < rank[items[b].buffer];
   });
   return result;
+}
+
+CanonicalSearch::Span CanonicalSearch::rangeOf(const Items &items) const {
+  Span range{INT32_MAX, 0};
+  for (const Item &item : items) {
+    range.first = std::min(range.first, spans[item.buffer].first);
+    range.last = std::max(range.last, spans[item.buffer].last);
+  }
+  return range;
 }
 
 CanonicalSearch::Items CanonicalSearch::without(const Items &items,
@@ -134,7 +196,7 @@ CanonicalSearch::Items CanonicalSearch::without(const Items &items,
       continue;
     Item item = items[i];
     Span other = spans[item.buffer];
-    if (other.first < span.last && span.first < other.last)
+    if (span.meets(other))
       item.lowest = std::max(
           item.lowest, alignTo(end, problem.buffers[item.buffer].alignment));
     rest.push_back(item);
@@ -158,55 +220,65 @@ uint64_t CanonicalSearch::fingerprint(const Items &items,
 /// Places all items, in parts that no longer meet. Items come in order of
 /// their first sections.
 bool CanonicalSearch::place(const Items &items, int64_t lastOffset) {
-  if (items.empty())
-    return true;
-  if (!fitsSections(items, lastOffset))
-    return false;
-  std::vector<Items> parts;
+  std::vector<Part> parts;
   int reach = -1;
   for (const Item &item : items) {
     if (spans[item.buffer].first >= reach)
       parts.emplace_back();
-    parts.back().push_back(item);
+    parts.back().items.push_back(item);
     reach = std::max(reach, spans[item.buffer].last);
   }
-  if (parts.size() == 1)
-    return placeNext(items, lastOffset);
-  std::sort(parts.begin(), parts.end(),
-            [](const Items &a, const Items &b) { return a.size() < b.size(); });
-  for (const Items &part : parts)
-    if (!placeNext(part, lastOffset))
+  for (Part &part : parts)
+    if (!mayFit(part, lastOffset))
+      return false;
+  std::sort(parts.begin(), parts.end(), [](const Part &a, const Part &b) {
+    return a.items.size() < b.items.size();
+  });
+  for (const Part &part : parts)
+    if (!placeNext(part))
       return false;
   return true;
 }
 
-bool CanonicalSearch::placeNext(const Items &items, int64_t lastOffset) {
-  if (--*nodesLeft < 0 || (*nodesLeft % 256 == 0 && (*isOver)())) {
+/// Nothing in the part can be placed below the lowest place that is not below
+/// the last offset; raised to it, equal parts are recognised as equal.
+bool CanonicalSearch::mayFit(Part &part, int64_t lastOffset) {
+  if (--*nodesLeft < 0 || (*nodesLeft % 1024 == 0 && (*isOver)())) {
     *nodesLeft = -1;
     return false;
   }
-  uint64_t print = fingerprint(items, lastOffset);
-  if (failed.count(print))
+  part.lastOffset = INT64_MAX;
+  for (const Item &item : part.items)
+    if (item.lowest >= lastOffset)
+      part.lastOffset = std::min(part.lastOffset, item.lowest);
+  if (part.lastOffset == INT64_MAX || !fitsSections(part))
     return false;
-  for (int position : candidates(items, lastOffset)) {
-    Item item = items[position];
+  part.print = fingerprint(part.items, part.lastOffset);
+  return !failed.count(part.print);
+}
+
+bool CanonicalSearch::placeNext(const Part &part) {
+  for (int position : candidates(part)) {
+    Item item = part.items[position];
     offsets[item.buffer] = item.lowest;
-    if (place(without(items, position), item.lowest))
+    if (place(without(part.items, position),
+              order == ByOffset ? item.lowest : 0))
       return true;
     if (*nodesLeft < 0)
       return false;
   }
   if (failed.size() >= mostFailures)
     failed.clear();
-  failed.insert(print);
+  failed.insert(part.print);
   return false;
 }
 
 std::optional<ArenaSolution>
-CanonicalSearch::run(int64_t capacityInBytes, Preference preference,
-                     uint64_t seed, int64_t &nodes,
+CanonicalSearch::run(int64_t capacityInBytes, Order newOrder,
+                     Preference preference, uint64_t seed, int64_t &nodes,
                      const std::function<bool()> &overCheck) {
   capacity = capacityInBytes;
+  order = newOrder;
   nodesLeft = &nodes;
   isOver = &overCheck;
   failed.clear();

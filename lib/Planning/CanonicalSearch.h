@@ -7,11 +7,11 @@
 //===----------------------------------------------------------------------===//
 //
 // A packing in which no buffer can be moved down is built from below, buffer
-// by buffer in order of offsets, each resting on what is below it. Searching
-// these alone loses nothing: every packing can be pushed down into one. The
-// ideas of canonical order, dominance and decomposition are those of Moffitt,
-// "MiniMalloc" (ASPLOS 2024); partial packings are memoised by what they mean
-// for the buffers that are left.
+// by buffer, each resting on what is below it. Searching these alone loses
+// nothing: every packing can be pushed down into one. The ideas of canonical
+// order, dominance and decomposition are those of Moffitt, "MiniMalloc" (ASPLOS
+// 2024); partial packings are memoised by what they mean for the buffers that
+// are left.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,15 +33,28 @@ public:
   /// How candidates with the same offset are ordered: by one of these first.
   enum Preference { BySize, ByLength, ByArea, ByLoad, preferences };
 
+  /// Which buffer comes next: the lowest of all, or one of those that the
+  /// tightest section leaves. The first is best where there is slack, the
+  /// second where there is none.
+  enum Order { ByOffset, ByTightness };
+
   /// A packing at most `capacityInBytes` high, if one is found within `nodes`
   /// partial packings; `nodes` is counted down. `seed` other than 0 shuffles
   /// the order a little.
-  std::optional<ArenaSolution> run(int64_t capacityInBytes,
+  std::optional<ArenaSolution> run(int64_t capacityInBytes, Order order,
                                    Preference preference, uint64_t seed,
                                    int64_t &nodes,
                                    const std::function<bool()> &isOver);
 
 private:
+  struct Span {
+    int first, last; ///< Sections, half-open.
+    bool has(int section) const { return first <= section && section < last; }
+    bool meets(Span other) const {
+      return first < other.last && other.first < last;
+    }
+  };
+
   /// A buffer that is still to be placed, and the lowest offset that what is
   /// placed leaves for it.
   struct Item {
@@ -50,18 +63,26 @@ private:
   };
   using Items = std::vector<Item>;
 
+  /// Items that meet only each other, to be placed at `lastOffset` or above.
+  struct Part {
+    Items items;
+    int64_t lastOffset = 0;
+    uint64_t print = 0;
+  };
+
   void findSections();
   void rankBuffers(Preference preference, uint64_t seed);
   bool place(const Items &items, int64_t lastOffset);
-  bool placeNext(const Items &items, int64_t lastOffset);
-  bool fitsSections(const Items &items, int64_t lastOffset);
-  std::vector<int> candidates(const Items &items, int64_t lastOffset) const;
+  bool mayFit(Part &part, int64_t lastOffset);
+  bool placeNext(const Part &part);
+  bool fitsSections(const Part &part);
+  std::vector<int> candidates(const Part &part);
+  std::vector<int> lowestCandidates(const Part &part) const;
+  std::vector<int> tightestCandidates(const Part &part);
+  std::vector<int> candidatesAt(const Part &part, int section) const;
   Items without(const Items &items, int position) const;
+  Span rangeOf(const Items &items) const;
   uint64_t fingerprint(const Items &items, int64_t lastOffset) const;
-
-  struct Span {
-    int first, last; ///< Sections, half-open.
-  };
 
   const ArenaProblem &problem;
   std::vector<Span> spans;
@@ -70,6 +91,7 @@ private:
   std::vector<int64_t> offsets;
   std::vector<int64_t> sectionFloor, sectionRest;
   std::unordered_set<uint64_t> failed;
+  Order order = ByOffset;
   int64_t capacity = 0, *nodesLeft = nullptr;
   const std::function<bool()> *isOver = nullptr;
 };

@@ -82,7 +82,7 @@ void LocalSearch::dropSomewhere() {
     int use = plan.nextUse(op, run, stage);
     if (use < 0)
       continue;
-    runAgain({use, op}, 6);
+    runAgain({use, op}, 1 << random.below(6));
     return;
   }
 }

@@ -49,12 +49,12 @@ public:
 
 private:
   bool attempt(int64_t height, int64_t nodes) {
-    for (int preference = 0; preference < CanonicalSearch::preferences;
-         ++preference) {
+    for (int i = 0; i < 2 * CanonicalSearch::preferences; ++i) {
       int64_t granted = std::min(nodes, nodesLeft), left = granted;
       std::optional<ArenaSolution> found =
-          search.run(height, CanonicalSearch::Preference(preference), seed,
-                     left, [&] { return isOver(); });
+          search.run(height, CanonicalSearch::Order(i % 2),
+                     CanonicalSearch::Preference(i / 2), seed, left,
+                     [&] { return isOver(); });
       nodesLeft -= granted - std::max<int64_t>(left, 0);
       if (found && found->height < packing.solution.height) {
         packing.solution = *found;

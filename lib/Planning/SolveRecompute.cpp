@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <thread>
 
 using namespace gpuopt::planning;
 
@@ -45,13 +46,13 @@ public:
       : problem(problem), options(options), graph(problem),
         clock(options.timeLimitInSeconds), narrow(problem, 1),
         trial(narrow.graph(), options.budgetInBytes) {
-    spaces.push_back(&narrow);
-    if (graph.size() <= mostOpsForWideStages) {
+    if (graph.size() <= mostOpsForWideStages)
       wide.emplace(problem, 3);
-      spaces.push_back(&*wide);
+    for (int i = 0; i < std::max(1, options.threads); ++i) {
+      narrowSearches.emplace_back(narrow, options.budgetInBytes, i + 1);
+      if (wide)
+        wideSearches.emplace_back(*wide, options.budgetInBytes, i + 1);
     }
-    for (const SearchSpace *space : spaces)
-      searches.emplace_back(*space, options.budgetInBytes, 1);
   }
 
   RecomputeSolution run();
@@ -59,7 +60,12 @@ public:
 private:
   void startFromGaps();
   void boundAndStart(double share);
-  void improve(double share);
+  void improve();
+  void annealOnThreads(std::vector<LocalSearch> &searches,
+                       const std::vector<Slot> &start, int64_t moves,
+                       double heat);
+  void findSmallestBudget();
+  void offerStart();
   void offer(const std::vector<Slot> &repeats);
   void certify(const TimeExpandedCut &cut, const Prices &prices,
                RecomputeSolution &solution) const;
@@ -70,12 +76,11 @@ private:
   Clock clock;
   SearchSpace narrow;
   std::optional<SearchSpace> wide;
-  std::vector<const SearchSpace *> spaces;
-  std::vector<LocalSearch> searches; ///< One per space.
+  std::vector<LocalSearch> narrowSearches, wideSearches; ///< One per thread.
   StagePlan trial;
   BestSchedule best;
   std::vector<Slot> closest; ///< The start with the least excess.
-  int64_t closestExcess = INT64_MAX;
+  int64_t closestExcess = INT64_MAX, smallestPeak = 0;
   IntegerScale scale;
   RecomputeSolution solution;
 };
@@ -87,6 +92,7 @@ void Solver::offer(const std::vector<Slot> &repeats) {
   trial.reset(repeats);
   if (trial.excess() == 0 && best.wouldTake(trial.addedCost()))
     best.offer(trial.addedCost(), narrow.scheduleOf(trial));
+  smallestPeak = std::min(smallestPeak, trial.peak());
   if (trial.excess() < closestExcess) {
     closestExcess = trial.excess();
     closest = repeats;
@@ -142,6 +148,8 @@ void Solver::boundAndStart(double share) {
   scale = IntegerScale(graph.totalCost, plainPeak(problem));
   TimeExpandedCut cut(graph, moments, options.budgetInBytes, scale);
   PriceSearchOptions search;
+  int64_t networkSize = int64_t(graph.size()) * moments.size();
+  search.cuts = std::clamp<int64_t>(20'000'000 / networkSize, 40, 1000);
   search.bestPlanCost = [&] { return best.found ? best.addedCost : -1.; };
   search.onCut = [&](TimeExpandedCut &cut) { offer(dropByCut(graph, cut)); };
   search.isOver = [&] { return clock.isOver(share); };
@@ -166,46 +174,80 @@ void Solver::boundAndStart(double share) {
   }
 }
 
-void Solver::improve(double share) {
+/// Rounds of annealing from the best plan, hot and cold in turn, longer and
+/// longer. Threads search side by side from the same start; the best of them,
+/// the first among equals, is the start of the next round.
+void Solver::improve() {
+  static constexpr double heats[] = {0.2, 0.2, 0.05, 1};
   int64_t moves = std::clamp<int64_t>(60 * graph.size(), 500, 20000);
   int64_t left = options.effort;
-  auto isOver = [&] { return clock.isOver(share); };
-  for (int round = 0; !isOver(); ++round) {
-    if (options.effort > 0)
-      moves = std::min(moves, left);
-    if (moves <= 0)
-      return;
-    size_t which = round % 2 ? searches.size() - 1 : 0;
-    std::vector<Slot> start = spaces[which]->fromPlain(closest);
-    if (best.found)
-      start = spaces[which]->repeatsOf(best.schedule).value_or(start);
-    searches[which].anneal(start, moves, round % 4 > 1 ? 0.1 : 1, best, isOver);
+  bool isTimed = options.timeLimitInSeconds.has_value();
+  if (left == 0)
+    left = isTimed ? INT64_MAX : 2'000'000;
+  for (int round = 0; left > 0 && !clock.isOver(); ++round) {
+    moves = std::min(moves, left);
     left -= moves;
-    if (!options.timeLimitInSeconds && options.effort == 0 && round >= 10)
-      return;
+    bool isWide = wide && round / 2 % 2;
+    const SearchSpace &space = isWide ? *wide : narrow;
+    std::vector<Slot> start = space.fromPlain(closest);
+    if (best.found)
+      start = space.repeatsOf(best.schedule).value_or(start);
+    annealOnThreads(isWide ? wideSearches : narrowSearches, start, moves,
+                    heats[round % 4]);
     if (round % 4 == 3)
       moves *= 2;
-    if (getenv("TRACE"))
-      fprintf(stderr, "%.2fs round %d moves %ld best %.4f%%\n", clock.seconds(),
-              round, moves,
-              best.found ? 100 * best.addedCost / graph.totalCost : -1.);
   }
+}
+
+void Solver::annealOnThreads(std::vector<LocalSearch> &searches,
+                             const std::vector<Slot> &start, int64_t moves,
+                             double heat) {
+  std::vector<BestSchedule> results(searches.size(), best);
+  auto isOver = [&] { return clock.isOver(); };
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < searches.size(); ++i)
+    threads.emplace_back(
+        [&, i] { searches[i].anneal(start, moves, heat, results[i], isOver); });
+  searches[0].anneal(start, moves, heat, results[0], isOver);
+  for (std::thread &thread : threads)
+    thread.join();
+  for (const BestSchedule &result : results)
+    if (result.found)
+      best.offer(result.addedCost, result.schedule);
+}
+
+/// Where nothing fits: the least peak of the schedules at hand, lowered by
+/// searching below it while that succeeds.
+void Solver::findSmallestBudget() {
+  int64_t smallest = smallestPeak, limit = solution.budgetLowerLimit;
+  while (smallest > limit && !clock.isOver(2)) {
+    int64_t budget = limit + (smallest - limit) / 2;
+    LocalSearch search(narrow, budget, 1);
+    BestSchedule found;
+    int64_t moves = std::clamp<int64_t>(2000 * graph.size(), 20000, 200000);
+    search.anneal(closest, moves, 0.2, found,
+                  [&] { return clock.isOver(2) || found.found; });
+    if (!found.found)
+      break;
+    smallest = simulate(problem, found.schedule)->peakInBytes;
+  }
+  solution.smallestBudgetFound = smallest;
 }
 
 RecomputeSolution Solver::run() {
   solution.budgetLowerLimit = budgetLowerLimit(graph);
-  offer({});
-  closest = {};
-  if (plainPeak(problem) <= options.budgetInBytes) {
+  smallestPeak = plainPeak(problem);
+  if (smallestPeak <= options.budgetInBytes) {
     best.offer(0, plainOrder(problem));
-  } else if (solution.budgetLowerLimit <= options.budgetInBytes) {
+  } else {
     startFromGaps();
-    boundAndStart(0.4);
-    if (getenv("TRACE"))
-      fprintf(stderr, "%.2fs bound %.4f%% best %.4f%%\n", clock.seconds(),
-              100 * solution.lowerBound / graph.totalCost,
-              best.found ? 100 * best.addedCost / graph.totalCost : -1.);
-    improve(1);
+    if (solution.budgetLowerLimit <= options.budgetInBytes) {
+      offerStart();
+      boundAndStart(0.4);
+      improve();
+    }
+    if (!best.found)
+      findSmallestBudget();
   }
   solution.found = best.found;
   if (best.found) {
@@ -213,8 +255,18 @@ RecomputeSolution Solver::run() {
     ScheduleCost cost = *simulate(problem, solution.schedule);
     solution.peakInBytes = cost.peakInBytes;
     solution.addedCost = cost.addedCost;
+    solution.lowerBound = std::min(solution.lowerBound, cost.addedCost);
   }
   return std::move(solution);
+}
+
+/// The caller's schedule, where it is valid and fits.
+void Solver::offerStart() {
+  if (options.start.empty())
+    return;
+  Result<ScheduleCost> cost = simulate(problem, options.start);
+  if (cost && cost->peakInBytes <= options.budgetInBytes)
+    best.offer(cost->addedCost, options.start);
 }
 
 Result<RecomputeSolution>

@@ -145,6 +145,56 @@ void compareWithBruteForce(unsigned seed, Tally &tally) {
   tally.optimal += solution->addedCost <= optimum + 1e-9;
 }
 
+TEST(SolveRecompute, TheSameEffortGivesTheSamePlan) {
+  RecomputeProblem problem = randomRecomputeProblem(60, 7);
+  RecomputeOptions options;
+  options.budgetInBytes = plainPeak(problem) * 8 / 10;
+  options.effort = 20000;
+  options.threads = 2;
+  Result<RecomputeSolution> first = solveRecompute(problem, options);
+  Result<RecomputeSolution> second = solveRecompute(problem, options);
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(first->schedule, second->schedule);
+  EXPECT_EQ(first->lowerBound, second->lowerBound);
+}
+
+TEST(SolveRecompute, SaysTheSmallestBudget) {
+  RecomputeProblem problem = chain();
+  RecomputeOptions options;
+  options.budgetInBytes = 20; // the last op and its inputs are 30
+  Result<RecomputeSolution> solution = solveRecompute(problem, options);
+  ASSERT_TRUE(solution);
+  EXPECT_FALSE(solution->found);
+  EXPECT_EQ(solution->budgetLowerLimit, 30);
+  EXPECT_EQ(solution->smallestBudgetFound, 30);
+}
+
+TEST(SolveRecompute, TakesAnEmptyProblem) {
+  Result<RecomputeSolution> solution = solveRecompute({}, {});
+  ASSERT_TRUE(solution);
+  EXPECT_TRUE(solution->found);
+  EXPECT_TRUE(solution->schedule.empty());
+}
+
+/// A certificate is refused when any of its flows grows, or a price falls.
+TEST(Certificate, IsRefusedWhenChanged) {
+  RecomputeProblem problem = randomRecomputeProblem(40, 3);
+  RecomputeOptions options;
+  options.budgetInBytes = plainPeak(problem) * 8 / 10;
+  options.effort = 1000;
+  Result<RecomputeSolution> solution = solveRecompute(problem, options);
+  ASSERT_TRUE(solution);
+  ASSERT_FALSE(solution->certificate.flows.empty());
+  for (size_t i = 0; i < solution->certificate.flows.size(); ++i) {
+    Certificate changed = solution->certificate;
+    ++changed.flows[i].amount;
+    EXPECT_FALSE(checkCertificate(problem, options.budgetInBytes, changed));
+  }
+  Certificate twice = solution->certificate;
+  twice.flows.push_back(twice.flows[0]);
+  EXPECT_FALSE(checkCertificate(problem, options.budgetInBytes, twice));
+}
+
 TEST(SolveRecompute, AgreesWithBruteForceOnSmallGraphs) {
   Tally tally;
   for (unsigned seed = 0; seed < 10000; ++seed)
