@@ -29,7 +29,8 @@ if __name__ == "__main__":
     torch.manual_seed(0)
     config = GPT2Config(
         vocab_size=256, n_positions=128, n_embd=128, n_layer=4, n_head=4,
-        resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0, attn_implementation="eager",
+        bos_token_id=0, eos_token_id=0, attn_implementation="eager",
+        resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0,
     )
     out = sys.argv[1] if len(sys.argv) > 1 else str(Path(__file__).with_name("gpt.onnx"))
     gpuopt.export(Logits(config), (torch.zeros(2, 128, dtype=torch.int64),), out, output_names=["logits"])

@@ -6,10 +6,16 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any, Mapping
+
+
+class DriverError(RuntimeError):
+    """The driver refused or failed; the message is what it said."""
 
 
 def find_driver() -> str:
-    """The ``gpuopt`` executable: ``$GPUOPT``, the PATH, or the build tree."""
+    """The ``gpuopt`` executable: ``$GPUOPT``, the PATH, or the build tree of
+    the checkout that this package lies in."""
     named = os.environ.get("GPUOPT")
     if named:
         return named
@@ -22,34 +28,51 @@ def find_driver() -> str:
     raise FileNotFoundError("gpuopt is neither on the PATH nor in build/bin; set GPUOPT to the executable")
 
 
-def _arguments(flags: dict) -> list[str]:
-    """``learning_rate=0.1`` as ``--learning-rate=0.1``, ``shuffle=False`` as
-    ``--no-shuffle``; a dict repeats its flag with KEY=VALUE."""
-    arguments = []
+def arguments(flags: Mapping[str, Any]) -> list[str]:
+    """The command line of keyword flags.
+
+    ``learning_rate=0.1`` is ``--learning-rate=0.1``, ``shuffle=False`` is
+    ``--no-shuffle``; a mapping repeats its flag with KEY=VALUE, a list with
+    each entry; None leaves the flag out.
+    """
+    result = []
     for name, value in flags.items():
         flag = "--" + name.replace("_", "-")
         if value is True:
-            arguments.append(flag)
+            result.append(flag)
         elif value is False:
-            arguments.append("--no-" + flag[2:])
-        elif isinstance(value, dict):
-            arguments += [f"{flag}={key}={entry}" for key, entry in value.items()]
+            result.append("--no-" + flag[2:])
+        elif isinstance(value, Mapping):
+            result += [f"{flag}={key}={entry}" for key, entry in value.items()]
+        elif isinstance(value, (list, tuple)):
+            result += [f"{flag}={entry}" for entry in value]
         elif value is not None:
-            arguments.append(f"{flag}={value}")
-    return arguments
+            result.append(f"{flag}={value}")
+    return result
 
 
-def compile(model: str, output_dir: str, **flags) -> None:
+def _run(command: str, model: Any, output_dir: Any, flags: Mapping[str, Any]) -> None:
+    line = [find_driver(), command, os.fspath(model), "-o", os.fspath(output_dir), *arguments(flags)]
+    # Progress goes to the terminal; errors are kept for the exception.
+    process = subprocess.run(line, stderr=subprocess.PIPE, text=True, check=False)
+    if process.returncode != 0:
+        raise DriverError(process.stderr.strip() or f"{command} ended with status {process.returncode}")
+
+
+def compile(model: str | os.PathLike, output_dir: str | os.PathLike, **flags: Any) -> None:
     """``gpuopt compile``: writes the trainer's sources to ``output_dir``.
 
     Raises:
-      subprocess.CalledProcessError: with the driver's message in ``stderr``.
+      DriverError: with the driver's message.
     """
-    command = [find_driver(), "compile", str(model), "-o", str(output_dir), *_arguments(flags)]
-    subprocess.run(command, check=True)
+    _run("compile", model, output_dir, flags)
 
 
-def train(model: str, output_dir: str, **flags) -> None:
-    """``gpuopt train``: compiles, builds and runs; the results lie in ``output_dir``."""
-    command = [find_driver(), "train", str(model), "-o", str(output_dir), *_arguments(flags)]
-    subprocess.run(command, check=True)
+def train(model: str | os.PathLike, output_dir: str | os.PathLike, **flags: Any) -> None:
+    """``gpuopt train``: compiles, builds and runs; the results lie in
+    ``output_dir``.
+
+    Raises:
+      DriverError: with the driver's message.
+    """
+    _run("train", model, output_dir, flags)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import inspect
+import os
+import warnings
 from typing import Any, Sequence
+
+# A protobuf message ends at 2 GiB; the rest is the graph's.
+_LARGEST_INLINE_BYTES = 2**31 - 2**26
 
 
 def export(
     module: Any,
     example_inputs: Sequence[Any],
-    path: str,
+    path: str | os.PathLike,
     *,
     input_names: Sequence[str] | None = None,
     output_names: Sequence[str] | None = None,
@@ -21,21 +26,25 @@ def export(
     The module is exported in training mode and without the exporter's
     optimizer, which would fold batch normalisation into the convolutions and
     rename the weights of linear layers: parameters keep their ``state_dict``
-    names, and dropout and batch normalisation stay.
+    names, and dropout and batch normalisation stay. The exporter's notes on
+    each node (stack traces with this machine's paths) are left out.
 
     Args:
       module: a ``torch.nn.Module``; its training mode is restored afterwards.
-      example_inputs: positional arguments of its forward, tensors.
-      path: where to write; weights lie in the same file.
+      example_inputs: positional arguments of its forward, tensors. Take at
+        least two samples: a batch of one may be exported as a constant.
+      path: where to write. Weights lie in the same file up to 2 GB, beyond
+        that in ``path`` + ``.data``.
       input_names: names of the graph's inputs; the forward's parameter names
         unless given.
       output_names: names of the graph's outputs.
       symbolic_batch: makes the first dimension of every input the symbolic
         dimension ``batch``, so that ``--batch-size`` can set it.
-      opset: version of the default operator set, 13 or later.
+      opset: version of the default operator set, 18 or later.
     """
     import torch
 
+    path = os.fspath(path)
     example_inputs = tuple(example_inputs)
     if input_names is None:
         parameters = list(inspect.signature(module.forward).parameters)
@@ -44,28 +53,51 @@ def export(
     if symbolic_batch:
         batch = torch.export.Dim("batch", min=1)
         dynamic_shapes = tuple({0: batch} for _ in example_inputs)
-    was_training = module.training
-    module.train()
+    modes = [(part, part.training) for part in module.modules()]
+    if not module.training:
+        module.train()
     try:
-        torch.onnx.export(
-            module,
-            example_inputs,
-            path,
-            input_names=list(input_names),
-            output_names=list(output_names) if output_names else None,
-            opset_version=opset,
-            dynamo=True,
-            optimize=False,
-            external_data=False,
-            dynamic_shapes=dynamic_shapes,
-            verbose=False,
-        )
+        with warnings.catch_warnings():
+            # Training mode is what is wanted here.
+            warnings.filterwarnings("ignore", message=".*while it is in training mode")
+            program = torch.onnx.export(
+                module,
+                example_inputs,
+                input_names=list(input_names),
+                output_names=list(output_names) if output_names else None,
+                opset_version=opset,
+                dynamo=True,
+                optimize=False,
+                dynamic_shapes=dynamic_shapes,
+                verbose=False,
+            )
     finally:
-        module.train(was_training)
+        for part, was_training in modes:
+            part.training = was_training
+    _strip(program.model)
+    size = sum(tensor.numel() * tensor.element_size() for tensor in module.state_dict().values())
+    program.save(path, external_data=size > _LARGEST_INLINE_BYTES)
 
 
-def load_weights(module: Any, path: str) -> None:
+def _strip(model: Any) -> None:
+    """Drops what the exporter notes beside the graph."""
+    model.metadata_props.clear()
+    for graph in [model.graph, *model.functions.values()]:
+        graph.metadata_props.clear()
+        for node in graph:
+            node.metadata_props.clear()
+            node.doc_string = None
+            for value in node.outputs:
+                value.metadata_props.clear()
+        for value in [*graph.inputs, *getattr(graph, "initializers", {}).values()]:
+            value.metadata_props.clear()
+
+
+def load_weights(module: Any, path: str | os.PathLike) -> None:
     """Copies the weights of a trained ``model.safetensors`` into ``module``.
+
+    Parameters that the module ties (one tensor under several names) need one
+    of their names in the file. Buffers that the file lacks stay as they are.
 
     Raises:
       KeyError: a parameter of the module is not in the file.
@@ -76,12 +108,13 @@ def load_weights(module: Any, path: str) -> None:
     from gpuopt import safetensors
 
     weights = safetensors.read(path)
-    state = module.state_dict()
-    missing = [name for name, _ in module.named_parameters() if name not in weights]
-    if missing:
-        raise KeyError(f"{path} lacks {', '.join(missing)}")
+    found = set()
+    targets = [
+        *module.named_parameters(remove_duplicate=False),
+        *module.named_buffers(remove_duplicate=False),
+    ]
     with torch.no_grad():
-        for name, tensor in state.items():
+        for name, tensor in targets:
             if name not in weights:
                 continue
             value = torch.from_numpy(weights[name].copy())
@@ -90,3 +123,7 @@ def load_weights(module: Any, path: str) -> None:
                     f"{name} has shape {tuple(value.shape)} in {path}, but {tuple(tensor.shape)} in the module"
                 )
             tensor.copy_(value)
+            found.add(id(tensor))
+    missing = [name for name, tensor in module.named_parameters() if id(tensor) not in found]
+    if missing:
+        raise KeyError(f"{path} lacks {', '.join(missing)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import numpy as np
 
@@ -20,7 +21,7 @@ _DTYPES = {
 _NAMES = {np.dtype(dtype): name for name, dtype in _DTYPES.items()}
 
 
-def read(path: str) -> dict[str, np.ndarray]:
+def read(path: str | os.PathLike) -> dict[str, np.ndarray]:
     """The tensors of a file by name, as views of a memory map."""
     data = np.memmap(path, dtype=np.uint8, mode="r")
     header_size = int(np.frombuffer(data[:8], dtype="<u8")[0])
@@ -39,7 +40,8 @@ def read(path: str) -> dict[str, np.ndarray]:
     return tensors
 
 
-def write(path: str, tensors: dict[str, np.ndarray]) -> None:
+def write(path: str | os.PathLike, tensors: dict[str, np.ndarray]) -> None:
+    """Writes `tensors` in the given order; the file appears whole or not at all."""
     header, offset = {}, 0
     arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
     for name, array in arrays.items():
@@ -51,8 +53,10 @@ def write(path: str, tensors: dict[str, np.ndarray]) -> None:
         offset += array.nbytes
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
-    with open(path, "wb") as file:
+    unfinished = os.fspath(path) + ".part"
+    with open(unfinished, "wb") as file:
         file.write(len(text).to_bytes(8, "little"))
         file.write(text)
         for array in arrays.values():
             file.write(array.tobytes())
+    os.replace(unfinished, path)
