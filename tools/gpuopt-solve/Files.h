@@ -25,6 +25,7 @@ using planning::Result;
 
 /// The whole file; "-" is standard input.
 Result<std::string> readFile(llvm::StringRef path);
+Result<llvm::json::Value> readJson(llvm::StringRef path);
 /// Writes to a neighbour and renames, so that no partial output stays behind.
 MaybeError writeFile(llvm::StringRef path, llvm::StringRef contents);
 

@@ -43,6 +43,40 @@ MaybeError solve::writeFile(llvm::StringRef path, llvm::StringRef contents) {
   return std::nullopt;
 }
 
+/// LLVM's parser recurses, so nesting that no file of ours has is refused.
+static bool nestsTooDeep(llvm::StringRef contents) {
+  static constexpr int mostNesting = 64;
+  int depth = 0;
+  bool inString = false;
+  for (size_t i = 0; i < contents.size(); ++i) {
+    char c = contents[i];
+    if (inString) {
+      i += c == '\\';
+      inString = c != '"';
+      continue;
+    }
+    inString = c == '"';
+    depth += c == '[' || c == '{';
+    depth -= c == ']' || c == '}';
+    if (depth > mostNesting)
+      return true;
+  }
+  return false;
+}
+
+Result<json::Value> solve::readJson(llvm::StringRef path) {
+  Result<std::string> contents = readFile(path);
+  if (!contents)
+    return contents.error();
+  if (nestsTooDeep(*contents))
+    return Error{"'" + path.str() + "' nests too deeply"};
+  llvm::Expected<json::Value> root = json::parse(*contents);
+  if (!root)
+    return Error{"'" + path.str() +
+                 "' is not JSON: " + llvm::toString(root.takeError())};
+  return std::move(*root);
+}
+
 static std::string text(const json::Value &value) {
   std::string result;
   llvm::raw_string_ostream(result) << value;
@@ -163,13 +197,9 @@ static Result<RecomputeProblem> parseGraph(const json::Value &root) {
 }
 
 Result<RecomputeProblem> solve::readGraph(llvm::StringRef path) {
-  Result<std::string> contents = readFile(path);
-  if (!contents)
-    return contents.error();
-  llvm::Expected<json::Value> root = json::parse(*contents);
+  Result<json::Value> root = readJson(path);
   if (!root)
-    return Error{"'" + path.str() +
-                 "' is not JSON: " + llvm::toString(root.takeError())};
+    return root.error();
   Result<RecomputeProblem> problem = parseGraph(*root);
   if (!problem)
     return Error{"'" + path.str() + "': " + problem.error().message};

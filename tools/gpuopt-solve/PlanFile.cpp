@@ -187,13 +187,9 @@ static Result<PlanFile> parsePlan(const json::Value &root,
 }
 
 Result<PlanFile> solve::readPlan(llvm::StringRef path) {
-  Result<std::string> contents = readFile(path);
-  if (!contents)
-    return contents.error();
-  llvm::Expected<json::Value> root = json::parse(*contents);
+  Result<json::Value> root = readJson(path);
   if (!root)
-    return Error{"'" + path.str() +
-                 "' is not JSON: " + llvm::toString(root.takeError())};
+    return root.error();
   Result<PlanFile> plan = parsePlan(*root, path);
   if (!plan)
     return Error{"'" + path.str() + "': " + plan.error().message};

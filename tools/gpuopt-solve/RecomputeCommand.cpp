@@ -8,12 +8,16 @@
 #include "Commands.h"
 #include "Files.h"
 
+#include "gpuopt/Planning/BudgetCurve.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace gpuopt;
 using namespace gpuopt::solve;
 using namespace gpuopt::planning;
+
+/// Budgets of a curve.
+static constexpr int curvePoints = 20;
 
 static double percent(double cost, double total) {
   return total > 0 ? 100 * cost / total : 0;
@@ -29,21 +33,72 @@ static int explainInfeasible(const RecomputeSolution &solution,
   return NoSchedule;
 }
 
+static RecomputeOptions solverOptions(const CommandOptions &options) {
+  RecomputeOptions solver;
+  solver.threads = std::clamp(options.threads, 1u, 64u);
+  if (options.effort >= 0)
+    solver.effort = std::max(1ll, options.effort);
+  if (options.timeLimitInSeconds > 0)
+    solver.timeLimitInSeconds = options.timeLimitInSeconds;
+  return solver;
+}
+
+/// Where the summary goes: the solution itself may be standard output.
+static llvm::raw_ostream &summary(const CommandOptions &options) {
+  return options.output == "-" ? llvm::errs() : llvm::outs();
+}
+
+static int solveCurve(const RecomputeProblem &problem,
+                      const CommandOptions &options) {
+  RecomputeOptions solver = solverOptions(options);
+  if (solver.effort == 0 && !solver.timeLimitInSeconds)
+    solver.effort = 200'000;
+  Result<std::vector<CurvePoint>> points =
+      solveBudgetCurve(problem, curveBudgets(problem, curvePoints), solver);
+  if (!points)
+    return fail(points.error().message);
+  double total = problem.totalCost();
+  llvm::json::Array rows;
+  for (const CurvePoint &point : *points) {
+    if (MaybeError error =
+            verify(problem, point.solution.schedule, point.budgetInBytes))
+      return fail("a plan is wrong, which is a bug: " + error->message);
+    double added = percent(point.solution.addedCost, total);
+    double bound = percent(point.solution.lowerBound, total);
+    rows.push_back(llvm::json::Object{
+        {"budget_bytes", point.budgetInBytes},
+        {"peak_bytes", point.solution.peakInBytes},
+        {"added_percent", added},
+        {"lower_bound_percent", bound},
+        {"schedule", llvm::json::Array(point.solution.schedule)}});
+    summary(options) << "budget_bytes=" << point.budgetInBytes
+                     << " peak_bytes=" << point.solution.peakInBytes
+                     << llvm::format(
+                            " added_percent=%.4f lower_bound_percent=%.4f\n",
+                            added, bound);
+  }
+  if (options.output.empty())
+    return Success;
+  std::string contents;
+  llvm::raw_string_ostream(contents)
+      << llvm::json::Value(llvm::json::Object{{"points", std::move(rows)}})
+      << "\n";
+  if (MaybeError error = writeFile(options.output, contents))
+    return fail(error->message);
+  return Success;
+}
+
 int solve::recompute(const CommandOptions &options) {
   Result<RecomputeProblem> problem = readGraph(options.input);
   if (!problem)
     return fail(problem.error().message);
-  int64_t plain = plainPeak(*problem);
-  Result<int64_t> budget = parseBudget(options.budget, plain);
+  if (options.curve)
+    return solveCurve(*problem, options);
+  Result<int64_t> budget = parseBudget(options.budget, plainPeak(*problem));
   if (!budget)
     return fail(budget.error().message);
-  RecomputeOptions solver;
+  RecomputeOptions solver = solverOptions(options);
   solver.budgetInBytes = *budget;
-  solver.threads = options.threads;
-  if (options.effort >= 0)
-    solver.effort = options.effort;
-  if (options.timeLimitInSeconds > 0)
-    solver.timeLimitInSeconds = options.timeLimitInSeconds;
   Result<RecomputeSolution> solution = solveRecompute(*problem, solver);
   if (!solution)
     return fail(solution.error().message);
@@ -61,10 +116,11 @@ int solve::recompute(const CommandOptions &options) {
   if (!options.output.empty())
     if (MaybeError error = writePlan(options.output, plan))
       return fail(error->message);
-  llvm::raw_ostream &out = options.output == "-" ? llvm::errs() : llvm::outs();
-  out << "budget_bytes=" << *budget << " peak_bytes=" << plan.peakInBytes
-      << llvm::format(" added_percent=%.4f lower_bound_percent=%.4f",
-                      plan.addedPercent, plan.lowerBoundPercent)
-      << " executions=" << plan.schedule.size() << "\n";
+  summary(options) << "budget_bytes=" << *budget
+                   << " peak_bytes=" << plan.peakInBytes
+                   << llvm::format(
+                          " added_percent=%.4f lower_bound_percent=%.4f",
+                          plan.addedPercent, plan.lowerBoundPercent)
+                   << " executions=" << plan.schedule.size() << "\n";
   return Success;
 }
