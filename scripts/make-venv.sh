@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Makes the Python environment of the tests and benchmarks, or brings it up to
+# scripts/requirements.txt.
+#
+# usage: make-venv.sh DIR
+set -euo pipefail
+venv=$(realpath -m "$1")
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+stamp=$venv/installed.txt
+wanted=$(cat scripts/requirements.txt)
+if command -v nvcc >/dev/null; then
+  wanted+=$'\n'$(cat scripts/requirements-cuda.txt)
+fi
+if [[ -f $stamp && $(cat "$stamp") == "$wanted" ]]; then
+  exit 0
+fi
+
+[[ -x $venv/bin/python ]] || python3 -m venv "$venv"
+pip=("$venv/bin/python" -m pip --disable-pip-version-check install --quiet)
+# torch first: what the others require of it is then met by this version.
+"${pip[@]}" "$(grep '^torch==' scripts/requirements.txt)"
+"${pip[@]}" -r scripts/requirements.txt
+if command -v nvcc >/dev/null; then
+  "${pip[@]}" -r scripts/requirements-cuda.txt
+fi
+printf '%s\n' "$wanted" >"$stamp"
