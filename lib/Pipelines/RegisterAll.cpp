@@ -7,6 +7,7 @@
 
 #include "gpuopt/Pipelines/RegisterAll.h"
 
+#include "gpuopt/Pipelines/Pipelines.h"
 #include "gpuopt/Conversion/OnnxToNN/Passes.h"
 #include "gpuopt/Conversion/ToDevice/Passes.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
@@ -32,6 +33,7 @@ void gpuopt::registerAllDialects(DialectRegistry &registry) {
 void gpuopt::registerAllPasses() {
   registerCanonicalizerPass();
   registerCSEPass();
+  registerPipelines();
   registerOnnxToNNPasses();
   registerToDevicePasses();
   nn::registerNNPasses();

@@ -51,12 +51,14 @@ struct Context {
   int num_threads;
   size_t allocated_bytes = 0;
 
-private:
+  // Memory of libraries and staging, which the plan does not count.
   char *allocate_uncounted(size_t bytes) {
     char *p = allocate(bytes);
     allocated_bytes -= bytes;
     return p;
   }
+
+private:
   std::vector<void *> blocks;
   Libraries libraries;
 };

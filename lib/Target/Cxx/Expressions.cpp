@@ -135,6 +135,8 @@ std::optional<Operand> cxx::expressionOf(Operation *op, ArrayRef<Operand> x) {
   StringRef name = op->getName().getStringRef();
   if (StringRef symbol = operatorOf(name); !symbol.empty())
     return result({x[0].asAtom() + " " + symbol.str() + " " + x[1].asAtom(), false});
+  if (isa<arith::MinSIOp>(op) && op->getResult(0).getType().isIndex()) // the end of a block's share
+    return result({x[0].asAtom() + " < " + x[1].asAtom() + " ? " + x[0].asAtom() + " : " + x[1].asAtom(), false});
   if (StringRef function = functionOf(name); !function.empty()) {
     std::string arguments;
     for (auto [operand, value] : llvm::zip(x, op->getOperands()))

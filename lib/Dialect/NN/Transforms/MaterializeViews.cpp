@@ -110,11 +110,14 @@ class MaterializeViews : public nn::impl::MaterializeViewsBase<MaterializeViews>
   /// by nothing else.
   static void materializeParts(ConcatOp op) {
     for (OpOperand &operand : op->getOpOperands()) {
-      Operation *producer = operand.get().getDefiningOp();
-      bool canWriteInto = isa_and_nonnull<FusedOp, ContractOp>(producer) && operand.get().hasOneUse();
+      Value value = operand.get();
+      while (auto reshape = value.getDefiningOp<ReshapeOp>())
+        value = reshape.getInput();
+      Operation *producer = value.getDefiningOp();
+      bool writesInto = isa_and_nonnull<FusedOp, ContractOp>(producer) && destinationOf(value).root == op.getResult();
       if (auto contract = dyn_cast_or_null<ContractOp>(producer))
-        canWriteInto &= productLayout(contract, concatPart(op, operand.getOperandNumber())).has_value();
-      if (!canWriteInto)
+        writesInto = writesInto && productLayout(contract, destinationOf(value)).has_value();
+      if (!writesInto)
         copyOperand(operand);
     }
   }

@@ -1,0 +1,42 @@
+//===- Driver.h - The gpuopt command -*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_DRIVER_DRIVER_H
+#define GPUOPT_DRIVER_DRIVER_H
+
+#include "gpuopt/Import/Onnx/ImportOnnx.h"
+#include "gpuopt/Pipelines/Pipelines.h"
+#include "gpuopt/Target/Cxx/EmitProgram.h"
+
+namespace gpuopt {
+
+/// What the user asked for, from the command line.
+struct DriverOptions {
+  std::string model;     ///< The ONNX file.
+  std::string outputDir; ///< Where the program, or the training's results, go.
+  std::string target = "auto";
+  std::optional<Phase> compileTo; ///< Prints the module there and stops.
+  std::string dumpPhasesTo;       ///< A folder for the module after each phase.
+  OnnxImportOptions import;
+  PipelineOptions pipeline;
+  EmissionOptions emission;
+  std::vector<std::string> runArguments; ///< For the trainer.
+};
+
+/// Each returns the exit status, 0 or 1, after having printed what is wrong.
+int compileModel(const DriverOptions &options);
+int trainModel(const DriverOptions &options);
+
+/// The command line of `gpuopt`.
+int driverMain(int argc, char **argv);
+
+/// "cuda" or "host" for auto: cuda where nvcc and a GPU are found.
+std::string resolveTarget(llvm::StringRef target);
+
+} // namespace gpuopt
+
+#endif // GPUOPT_DRIVER_DRIVER_H

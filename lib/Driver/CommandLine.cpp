@@ -1,0 +1,176 @@
+//===- CommandLine.cpp - The flags of the gpuopt command --------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Names and defaults are those of the Hugging Face Trainer where it has them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Driver/Driver.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace gpuopt;
+
+namespace {
+
+cl::SubCommand compileCommand("compile", "write the trainer's sources to a folder");
+cl::SubCommand trainCommand("train", "compile, build and run the trainer");
+
+/// Flags that both commands take.
+#define BOTH cl::sub(compileCommand), cl::sub(trainCommand)
+
+cl::OptionCategory modelCategory("The model"), lossCategory("The loss"), optimizerCategory("The optimizer"),
+    runCategory("The run and the data (train)"), placeCategory("Where");
+
+cl::opt<std::string> model(cl::Positional, cl::desc("<model.onnx>"), cl::Required, BOTH);
+cl::opt<std::string> outputDir("o", cl::desc("folder for the program (compile) or the results (train)"), cl::value_desc("DIR"), cl::cat(placeCategory), BOTH);
+cl::alias outputDirAlias("output-dir", cl::aliasopt(outputDir), cl::desc("same as -o"), BOTH);
+cl::opt<std::string> target("target", cl::init("auto"), cl::desc("auto, host or cuda"), cl::cat(placeCategory), BOTH);
+cl::opt<std::string> compileTo("compile-to", cl::desc("print the module after a phase and stop: import, nn, train, clusters, device"), cl::cat(placeCategory), BOTH);
+cl::opt<std::string> dumpPhasesTo("dump-phases-to", cl::desc("write the module after each phase"), cl::value_desc("DIR"), cl::cat(placeCategory), BOTH);
+cl::opt<uint64_t> seed("seed", cl::init(42), cl::desc("of order and dropout"), cl::cat(placeCategory), BOTH);
+
+cl::opt<int64_t> batchSize("batch-size", cl::desc("size of the symbolic batch dimension"), cl::cat(modelCategory), BOTH);
+cl::list<std::string> dims("dim", cl::desc("size of a symbolic dimension"), cl::value_desc("NAME=N"), cl::cat(modelCategory), BOTH);
+cl::opt<std::string> batchNorm("batch-norm", cl::init("train"), cl::desc("batch normalisation: train or frozen"), cl::cat(modelCategory), BOTH);
+cl::opt<std::string> frozenParams("frozen-params", cl::desc("parameters to keep as they are"), cl::value_desc("REGEX"), cl::cat(modelCategory), BOTH);
+cl::opt<bool> inference("inference", cl::desc("the forward alone"), cl::cat(modelCategory), cl::sub(compileCommand));
+
+cl::opt<std::string> loss("loss", cl::init("cross_entropy"), cl::desc("cross_entropy, mse, bce_with_logits, l1 or none"), cl::cat(lossCategory), BOTH);
+cl::opt<std::string> logits("logits", cl::desc("output that the loss reads (the first one)"), cl::value_desc("NAME"), cl::cat(lossCategory), BOTH);
+cl::opt<int64_t> ignoreIndex("ignore-index", cl::init(-100), cl::desc("label that counts for nothing"), cl::cat(lossCategory), BOTH);
+cl::opt<double> labelSmoothing("label-smoothing", cl::init(0), cl::desc("share of a label that goes to all classes"), cl::cat(lossCategory), BOTH);
+
+cl::opt<std::string> optimizer("optimizer", cl::init("adamw"), cl::desc("adamw or sgd"), cl::cat(optimizerCategory), BOTH);
+cl::opt<double> learningRate("learning-rate", cl::init(5e-5), cl::desc("of the first step after warm-up"), cl::cat(optimizerCategory), BOTH);
+cl::opt<double> weightDecay("weight-decay", cl::init(0), cl::desc("decoupled for adamw"), cl::cat(optimizerCategory), BOTH);
+cl::opt<std::string> noDecay("no-decay", cl::desc("parameters without weight decay"), cl::value_desc("REGEX"), cl::cat(optimizerCategory), BOTH);
+cl::opt<double> momentum("momentum", cl::init(0), cl::desc("of sgd"), cl::cat(optimizerCategory), BOTH);
+cl::opt<bool> nesterov("nesterov", cl::desc("Nesterov's momentum"), cl::cat(optimizerCategory), BOTH);
+cl::opt<double> beta1("adam-beta1", cl::init(0.9), cl::desc("decay of the first moment"), cl::cat(optimizerCategory), BOTH);
+cl::opt<double> beta2("adam-beta2", cl::init(0.999), cl::desc("decay of the second moment"), cl::cat(optimizerCategory), BOTH);
+cl::opt<double> epsilon("adam-epsilon", cl::init(1e-8), cl::desc("added to the root of the second moment"), cl::cat(optimizerCategory), BOTH);
+cl::opt<double> maxGradNorm("max-grad-norm", cl::init(1), cl::desc("norm to clip to; 0: none"), cl::cat(optimizerCategory), BOTH);
+cl::opt<std::string> schedule("lr-scheduler-type", cl::init("linear"), cl::desc("linear, cosine, constant or constant_with_warmup"), cl::cat(optimizerCategory), BOTH);
+cl::opt<int64_t> warmupSteps("warmup-steps", cl::init(0), cl::desc("steps of linear warm-up"), cl::cat(optimizerCategory), BOTH);
+cl::opt<double> warmupRatio("warmup-ratio", cl::init(0), cl::desc("the same as a share of all steps"), cl::cat(optimizerCategory), BOTH);
+cl::opt<int64_t> accumulation("gradient-accumulation-steps", cl::init(1), cl::desc("batches per update"), cl::cat(optimizerCategory), BOTH);
+cl::opt<int64_t> maxSteps("max-steps", cl::init(-1), cl::desc("steps to attempt"), cl::cat(optimizerCategory), BOTH);
+cl::opt<double> epochs("num-train-epochs", cl::init(3), cl::desc("passes over the data where --max-steps is not given"), cl::cat(optimizerCategory), BOTH);
+
+#define RUN cl::cat(runCategory), cl::sub(trainCommand)
+cl::list<std::string> data("data", cl::desc("file for an input"), cl::value_desc("INPUT=FILE.npy"), RUN);
+cl::list<std::string> evalData("eval-data", cl::desc("the same for validation"), cl::value_desc("INPUT=FILE.npy"), RUN);
+cl::opt<std::string> labels("labels", cl::desc("labels"), cl::value_desc("FILE.npy"), RUN);
+cl::opt<std::string> evalLabels("eval-labels", cl::desc("labels for validation"), cl::value_desc("FILE.npy"), RUN);
+cl::opt<std::string> tokens("tokens", cl::desc("token file; the label is the next token"), cl::value_desc("FILE"), RUN);
+cl::opt<std::string> evalTokens("eval-tokens", cl::desc("token file for validation"), cl::value_desc("FILE"), RUN);
+cl::opt<std::string> tokenType("token-type", cl::desc("uint8, uint16 or uint32 for files without header"), RUN);
+cl::opt<bool> shuffle("shuffle", cl::desc("samples in random order (the default)"), RUN);
+cl::opt<bool> noShuffle("no-shuffle", cl::desc("samples in the file's order"), RUN);
+cl::opt<int64_t> loggingSteps("logging-steps", cl::init(1), cl::desc("steps between lines on the terminal"), RUN);
+cl::opt<int64_t> evalSteps("eval-steps", cl::desc("steps between validations (at the end alone)"), RUN);
+cl::opt<int64_t> saveSteps("save-steps", cl::desc("steps between saves (at the end alone)"), RUN);
+cl::opt<int64_t> numThreads("num-threads", cl::desc("threads of the host target (all)"), RUN);
+cl::opt<int64_t> numWorkers("num-workers", cl::desc("threads that prepare batches"), RUN);
+cl::opt<int64_t> prefetchFactor("prefetch-factor", cl::desc("batches ahead, for each of them"), RUN);
+
+/// What the trainer takes when it runs: given flags under their own names.
+std::vector<std::string> runArguments() {
+  std::vector<std::string> arguments;
+  auto pass = [&](const cl::Option &option, const std::string &value) {
+    if (option.getNumOccurrences())
+      arguments.push_back(("--" + option.ArgStr + "=" + value).str());
+  };
+  for (const std::string &value : data)
+    pass(data, value);
+  for (const std::string &value : evalData)
+    pass(evalData, value);
+  for (cl::opt<std::string> *option : {&labels, &evalLabels, &tokens, &evalTokens, &tokenType})
+    pass(*option, *option);
+  for (cl::opt<int64_t> *option : {&loggingSteps, &evalSteps, &saveSteps, &numThreads, &numWorkers, &prefetchFactor})
+    pass(*option, std::to_string(*option));
+  if (noShuffle)
+    arguments.push_back("--no-shuffle");
+  return arguments;
+}
+
+int usage(const Twine &what) {
+  errs() << "gpuopt: error: " << what << "; see gpuopt --help\n";
+  return 1;
+}
+
+/// Checks what a pass would not; fills in the options. Nonzero after an error.
+int collect(DriverOptions &options) {
+  options.model = model;
+  options.outputDir = outputDir;
+  options.target = target;
+  options.dumpPhasesTo = dumpPhasesTo;
+  if (target != "auto" && target != "host" && target != "cuda")
+    return usage("--target must be auto, host or cuda, but is '" + target + "'");
+  if (!compileTo.empty() && !(options.compileTo = parsePhase(compileTo)))
+    return usage("--compile-to must be import, nn, train, clusters or device, but is '" + compileTo + "'");
+  if (outputDir.empty() && compileTo.empty())
+    return usage("an output folder is needed: -o DIR");
+  if (schedule != "linear" && schedule != "cosine" && schedule != "constant" && schedule != "constant_with_warmup")
+    return usage("--lr-scheduler-type must be linear, cosine, constant or constant_with_warmup, but is '" + schedule + "'");
+  if (accumulation < 1)
+    return usage("--gradient-accumulation-steps must be at least 1");
+  if (labelSmoothing < 0 || labelSmoothing >= 1)
+    return usage("--label-smoothing must lie in [0, 1)");
+  for (const std::string &dim : dims)
+    if (Error error = options.import.addDimension(dim))
+      return usage("--dim: " + toString(std::move(error)));
+  if (batchSize.getNumOccurrences())
+    options.import.batchSize = batchSize;
+  options.pipeline.legalise.batchNorm = batchNorm;
+  options.pipeline.legalise.frozenParams = frozenParams;
+  train::BuildStepOptions &step = options.pipeline.step;
+  step.loss = loss;
+  step.logits = logits;
+  step.ignoreIndex = ignoreIndex;
+  step.labelSmoothing = labelSmoothing;
+  step.optimizer = optimizer;
+  step.useMomentum = momentum != 0;
+  step.nesterov = nesterov;
+  step.noDecay = noDecay;
+  step.accumulationSteps = accumulation;
+  step.inference = inference;
+  EmissionOptions &emission = options.emission;
+  emission.modelName = sys::path::stem(model).str();
+  emission.schedule = schedule;
+  emission.learningRate = learningRate;
+  emission.weightDecay = weightDecay;
+  emission.momentum = momentum;
+  emission.beta1 = beta1;
+  emission.beta2 = beta2;
+  emission.epsilon = epsilon;
+  emission.maxGradNorm = maxGradNorm;
+  emission.warmupRatio = warmupRatio;
+  emission.trainEpochs = epochs;
+  emission.warmupSteps = warmupSteps;
+  emission.maxSteps = maxSteps;
+  emission.accumulationSteps = accumulation;
+  emission.nesterov = nesterov;
+  emission.seed = seed;
+  options.runArguments = runArguments();
+  return 0;
+}
+
+} // namespace
+
+int gpuopt::driverMain(int argc, char **argv) {
+  cl::ParseCommandLineOptions(argc, argv, "gpuopt: compiles an ONNX model into a training program\n");
+  if (!compileCommand && !trainCommand)
+    return usage("a command is needed: compile or train");
+  DriverOptions options;
+  if (int status = collect(options))
+    return status;
+  return trainCommand ? trainModel(options) : compileModel(options);
+}

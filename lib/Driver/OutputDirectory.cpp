@@ -1,0 +1,95 @@
+//===- OutputDirectory.cpp - A folder that appears whole or not at all ------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "OutputDirectory.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace gpuopt;
+
+/// Marks a folder that gpuopt may replace.
+static constexpr StringLiteral kMarker = ".gpuopt";
+
+static Error failure(const Twine &what, StringRef path, std::error_code code) {
+  return createStringError(what + " '" + path + "': " + code.message());
+}
+
+static std::string joinPath(StringRef folder, StringRef name) {
+  SmallString<256> path(folder);
+  sys::path::append(path, name);
+  return path.str().str();
+}
+
+Expected<OutputDirectory> OutputDirectory::create(StringRef path) {
+  SmallString<256> target(path);
+  while (target.size() > 1 && sys::path::is_separator(target.back()))
+    target.pop_back();
+  if (sys::fs::exists(target) && !sys::fs::exists(joinPath(target, kMarker))) {
+    std::error_code code;
+    bool isEmpty = sys::fs::is_directory(target) && sys::fs::directory_iterator(target, code) == sys::fs::directory_iterator();
+    if (!isEmpty)
+      return createStringError("output directory '" + Twine(target) + "' exists and was not written by gpuopt; choose another one or remove it");
+  }
+  if (StringRef parent = sys::path::parent_path(target); !parent.empty())
+    if (std::error_code code = sys::fs::create_directories(parent))
+      return failure("cannot create", parent, code);
+  SmallString<256> sibling(target);
+  sibling += ".part";
+  sys::fs::remove_directories(sibling);
+  if (std::error_code code = sys::fs::create_directories(sibling))
+    return failure("cannot create", sibling, code);
+  OutputDirectory directory(target.str().str(), sibling.str().str());
+  if (Error error = directory.write(kMarker, "Written by gpuopt, which may replace this folder.\n"))
+    return std::move(error);
+  return directory;
+}
+
+OutputDirectory::OutputDirectory(OutputDirectory &&other)
+    : target(std::move(other.target)), temporary(std::move(other.temporary)) {
+  other.temporary.clear();
+}
+
+OutputDirectory::~OutputDirectory() {
+  if (!temporary.empty())
+    sys::fs::remove_directories(temporary);
+}
+
+std::string OutputDirectory::pathOf(StringRef name) const { return joinPath(temporary, name); }
+
+Error OutputDirectory::write(StringRef name, StringRef contents) {
+  std::error_code code;
+  raw_fd_ostream stream(pathOf(name), code);
+  if (!code) {
+    stream << contents;
+    stream.close();
+    code = stream.error();
+    stream.clear_error();
+  }
+  return code ? failure("cannot write", pathOf(name), code) : Error::success();
+}
+
+Error OutputDirectory::copyFolder(StringRef from, StringRef name) {
+  std::string to = name.empty() ? temporary : pathOf(name);
+  if (std::error_code code = sys::fs::create_directories(to))
+    return failure("cannot create", to, code);
+  std::error_code code;
+  for (sys::fs::directory_iterator file(from, code), end; !code && file != end; file.increment(code))
+    if (std::error_code copyCode = sys::fs::copy_file(file->path(), joinPath(to, sys::path::filename(file->path()))))
+      return failure("cannot copy", file->path(), copyCode);
+  return code ? failure("cannot read", from, code) : Error::success();
+}
+
+Error OutputDirectory::commit() {
+  sys::fs::remove_directories(target);
+  if (std::error_code code = sys::fs::rename(temporary, target))
+    return failure("cannot write", target, code);
+  temporary.clear();
+  return Error::success();
+}

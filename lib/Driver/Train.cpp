@@ -1,0 +1,107 @@
+//===- Train.cpp - Compile, build and run in one go -------------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Driver/Driver.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/SHA256.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace gpuopt;
+
+static std::string joinPath(StringRef folder, const Twine &name) {
+  SmallString<256> path(folder);
+  sys::path::append(path, name);
+  return path.str().str();
+}
+
+static int failure(const Twine &what) {
+  errs() << "gpuopt: error: " << what << "\n";
+  return 1;
+}
+
+/// Runs a command; its output goes to `log` unless that is empty.
+static int execute(ArrayRef<std::string> command, StringRef log) {
+  auto program = sys::findProgramByName(command[0]);
+  if (!program)
+    return failure("'" + command[0] + "' is not installed");
+  SmallVector<StringRef> arguments(command.begin(), command.end());
+  std::optional<StringRef> redirects[] = {std::nullopt, log, log};
+  return sys::ExecuteAndWait(*program, arguments, std::nullopt, log.empty() ? ArrayRef<std::optional<StringRef>>() : redirects);
+}
+
+/// A hash of everything that the executable is made of.
+static std::string contentHash(StringRef program, StringRef target) {
+  SHA256 hash;
+  hash.update(target);
+  std::vector<std::string> files;
+  std::error_code code;
+  for (sys::fs::recursive_directory_iterator file(program, code), end; !code && file != end; file.increment(code))
+    if (StringRef(file->path()).ends_with(".h") || StringRef(file->path()).ends_with(".cu") ||
+        StringRef(file->path()).ends_with(".cpp") || StringRef(file->path()).ends_with(".txt"))
+      files.push_back(file->path());
+  llvm::sort(files);
+  for (const std::string &file : files)
+    if (auto buffer = MemoryBuffer::getFile(file))
+      hash.update((*buffer)->getBuffer());
+  return toHex(hash.final(), /*LowerCase=*/true).substr(0, 24);
+}
+
+static std::string cacheFolder() {
+  if (const char *cache = getenv("XDG_CACHE_HOME"))
+    return joinPath(cache, "gpuopt");
+  const char *home = getenv("HOME");
+  return joinPath(home ? home : "/tmp", ".cache/gpuopt");
+}
+
+/// Builds the program unless the same one has been built before; returns the
+/// executable, empty after a failure.
+static std::string buildProgram(const std::string &program, const std::string &target) {
+  std::string build = joinPath(cacheFolder(), contentHash(program, target)), executable = joinPath(build, "trainer");
+  if (sys::fs::exists(executable))
+    return executable;
+  outs() << "building the trainer (target " << target << ") in " << build << "\n";
+  outs().flush();
+  if (sys::fs::create_directories(build))
+    return failure("cannot create '" + build + "'"), "";
+  std::string log = joinPath(build, "build.log");
+  int status = execute({"cmake", "-S", program, "-B", build, "-DGPUOPT_TARGET=" + target}, log);
+  if (status == 0) {
+    log = joinPath(build, "compile.log");
+    status = execute({"cmake", "--build", build}, log);
+  }
+  if (status == 0 && sys::fs::exists(executable))
+    return executable;
+  if (auto buffer = MemoryBuffer::getFile(log))
+    errs() << (*buffer)->getBuffer().take_back(4000);
+  return failure("the emitted program does not build; the whole output is in '" + log + "'"), "";
+}
+
+int gpuopt::trainModel(const DriverOptions &options) {
+  std::string target = resolveTarget(options.target);
+  outs() << "target: " << target << (options.target == "auto" ? " (chosen by --target=auto)" : "") << "\n";
+  outs().flush();
+  DriverOptions compile = options;
+  std::string program = joinPath(options.outputDir, "program");
+  compile.outputDir = program;
+  if (int status = compileModel(compile))
+    return status;
+  std::string executable = buildProgram(program, target);
+  if (executable.empty())
+    return 1;
+  sys::fs::copy_file(joinPath(program, "plan.json"), joinPath(options.outputDir, "plan.json"));
+  std::vector<std::string> command{executable, "--weights=" + joinPath(program, "model.safetensors"),
+                                   "--output-dir=" + options.outputDir};
+  command.insert(command.end(), options.runArguments.begin(), options.runArguments.end());
+  // Idle threads must not spin while the others work.
+  setenv("OMP_WAIT_POLICY", "passive", /*overwrite=*/0);
+  return execute(command, "") == 0 ? 0 : 1;
+}

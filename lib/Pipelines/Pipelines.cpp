@@ -1,0 +1,88 @@
+//===- Pipelines.cpp - The order of passes ----------------------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Pipelines/Pipelines.h"
+
+#include "gpuopt/Conversion/ToDevice/Passes.h"
+#include "gpuopt/Dialect/NN/Transforms/Passes.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+using namespace gpuopt;
+
+static constexpr Phase kPhases[] = {Phase::Import, Phase::NN, Phase::Train, Phase::Clusters, Phase::Device};
+
+StringRef gpuopt::nameOf(Phase phase) {
+  switch (phase) {
+  case Phase::Import: return "import";
+  case Phase::NN: return "nn";
+  case Phase::Train: return "train";
+  case Phase::Clusters: return "clusters";
+  case Phase::Device: return "device";
+  }
+  return "";
+}
+
+std::optional<Phase> gpuopt::parsePhase(StringRef name) {
+  for (Phase phase : kPhases)
+    if (nameOf(phase) == name)
+      return phase;
+  return std::nullopt;
+}
+
+static void addCleanup(OpPassManager &passes) {
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCSEPass());
+}
+
+void gpuopt::addPhase(OpPassManager &passes, Phase phase, const PipelineOptions &options) {
+  switch (phase) {
+  case Phase::Import:
+    return;
+  case Phase::NN:
+    passes.addPass(createConvertOnnxToNN(options.legalise));
+    addCleanup(passes);
+    return;
+  case Phase::Train:
+    passes.addPass(train::createBuildStep(options.step));
+    addCleanup(passes);
+    return;
+  case Phase::Clusters:
+    passes.addPass(nn::createDecompose());
+    passes.addPass(nn::createAbsorbLayouts());
+    addCleanup(passes);
+    // Folding the constants of one round can open a way for reshapes.
+    passes.addPass(nn::createAbsorbLayouts());
+    addCleanup(passes);
+    passes.addPass(nn::createSplitReductions());
+    passes.addPass(nn::createFormClusters());
+    passes.addPass(nn::createMaterializeViews());
+    return;
+  case Phase::Device:
+    passes.addPass(createConvertToDevice());
+    return;
+  }
+}
+
+void gpuopt::registerPipelines() {
+  for (Phase last : kPhases) {
+    if (last == Phase::Import)
+      continue;
+    std::string name = ("gpuopt-to-" + nameOf(last)).str();
+    std::string description = ("From an imported model to the phase '" + nameOf(last) + "'").str();
+    // Registered for the life of the process.
+    static llvm::SmallVector<std::unique_ptr<PassPipelineRegistration<>>> registrations;
+    registrations.push_back(std::make_unique<PassPipelineRegistration<>>(
+        name, description, [last](OpPassManager &passes) {
+          for (Phase phase : kPhases)
+            if (phase <= last)
+              addPhase(passes, phase, PipelineOptions());
+        }));
+  }
+}

@@ -1,0 +1,240 @@
+// Batches, prepared ahead of the step by threads of their own. Which samples a
+// batch holds is a function of (seed, epoch, index) alone, so that it is the
+// same for any number of threads.
+#pragma once
+
+#include "gpuopt/cast.h"
+#include "gpuopt/dataset.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+namespace gpuopt {
+
+// A permutation of [0, n) that is computed entry by entry: a Feistel network on
+// the next power of four, walked until it falls inside (Black and Rogaway,
+// "Ciphers with arbitrary finite domains", CT-RSA 2002).
+class Permutation {
+public:
+  Permutation(uint64_t seed, uint64_t epoch, int64_t n) : n(uint64_t(n)) {
+    while ((uint64_t(1) << (2 * half)) < this->n)
+      half++;
+    for (uint64_t round = 0; round < kRounds; round++)
+      keys[round] = mix(mix(seed) ^ mix(epoch * kRounds + round + 1));
+  }
+  int64_t operator()(int64_t index) const {
+    uint64_t x = uint64_t(index);
+    do
+      x = encrypt(x);
+    while (x >= n);
+    return int64_t(x);
+  }
+
+private:
+  static constexpr uint64_t kRounds = 6;
+  // The finaliser of splitmix64.
+  static uint64_t mix(uint64_t x) {
+    x += 0x9e3779b97f4a7c15;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+    return x ^ (x >> 31);
+  }
+  uint64_t encrypt(uint64_t x) const {
+    const uint64_t mask = (uint64_t(1) << half) - 1;
+    uint64_t left = x >> half, right = x & mask;
+    for (uint64_t key : keys) {
+      const uint64_t next = left ^ (mix(right ^ key) & mask);
+      left = right;
+      right = next;
+    }
+    return left << half | right;
+  }
+  uint64_t n, keys[kRounds];
+  int half = 1;
+};
+
+struct LoaderOptions {
+  int64_t batch_size = 1;
+  bool shuffle = true;
+  uint64_t seed = 42;
+  int num_workers = 2;
+  int prefetch_factor = 2; // batches ahead, for each worker
+};
+
+class Loader {
+public:
+  using Sources = std::vector<std::unique_ptr<Source>>;
+
+  // One source for each input of the program, in order.
+  Loader(Context &ctx, const Program &program, Sources all, LoaderOptions opt)
+      : ctx(ctx), program(program), sources(std::move(all)), options(opt) {
+    samples = sources.empty() ? 0 : sources[0]->samples();
+    for (const auto &source : sources)
+      if (source->samples() != samples)
+        throw Error("'" + source->path + "' has " +
+                    std::to_string(source->samples()) + " samples, but '" +
+                    sources[0]->path + "' has " + std::to_string(samples));
+    if (samples < options.batch_size)
+      throw Error("'" + sources[0]->path + "' has " + std::to_string(samples) +
+                  " samples, fewer than one batch of " +
+                  std::to_string(options.batch_size));
+    for (const auto &source : sources) {
+      offsets.push_back(slot_bytes);
+      const size_t bytes = size_t(source->elements * options.batch_size) *
+                           size_of(source->type);
+      slot_bytes += (bytes + 255) / 256 * 256;
+    }
+    slots.resize(size_t(options.num_workers * options.prefetch_factor));
+    for (Slot &slot : slots) {
+      slot.staging = ctx.allocate_staging(slot_bytes);
+      if (!kStagingIsDevice)
+        slot.device = ctx.allocate_uncounted(slot_bytes);
+    }
+    for (int worker = 0; worker < options.num_workers; worker++)
+      workers.emplace_back([this] { work(); });
+  }
+  ~Loader() {
+    {
+      const std::lock_guard<std::mutex> lock(mutex);
+      stopping = true;
+    }
+    changed.notify_all();
+    for (std::thread &worker : workers)
+      worker.join();
+  }
+
+  int64_t batches_per_epoch() const { return samples / options.batch_size; }
+
+  // Puts the next batch into the program's inputs; returns the milliseconds
+  // that the step had to wait for it.
+  double deliver(char *memory) {
+    const auto start = std::chrono::steady_clock::now();
+    Slot &slot = slots[size_t(delivered) % slots.size()];
+    {
+      std::unique_lock<std::mutex> lock(mutex);
+      changed.wait(lock, [&] { return slot.ready == delivered; });
+      if (!slot.problem.empty())
+        throw Error(slot.problem);
+    }
+    const double waited = std::chrono::duration<double, std::milli>(
+                              std::chrono::steady_clock::now() - start)
+                              .count();
+    const char *from = slot.staging;
+    if (!kStagingIsDevice) {
+      slot.used.copy_waits(ctx); // of the batch that lay here before
+      copy_from_staging(ctx, slot.device, slot.staging, slot_bytes);
+      slot.copied.record_copy(ctx);
+      slot.copied.wait(ctx);
+      from = slot.device;
+    }
+    for (size_t i = 0; i < sources.size(); i++) {
+      const TensorInfo &tensor = program.inputs.data[i].tensor;
+      cast_input(ctx, sources[i]->type, from + offsets[i], tensor.type,
+                 memory + tensor.offset, tensor.elements());
+    }
+    slot.used.record(ctx);
+    if (!kStagingIsDevice)
+      slot.copied.synchronize();
+    {
+      const std::lock_guard<std::mutex> lock(mutex);
+      delivered++;
+    }
+    changed.notify_all();
+    return waited;
+  }
+
+private:
+  struct Slot {
+    char *staging = nullptr, *device = nullptr;
+    int64_t ready = -1; // the batch that lies here
+    std::string problem;
+    Event copied, used;
+    Slot() = default;
+    Slot(Slot &&other) : staging(other.staging), device(other.device) {}
+  };
+
+  void work() {
+    for (;;) {
+      int64_t batch;
+      {
+        std::unique_lock<std::mutex> lock(mutex);
+        changed.wait(lock, [&] {
+          return stopping || taken < delivered + int64_t(slots.size());
+        });
+        if (stopping)
+          return;
+        batch = taken++;
+      }
+      Slot &slot = slots[size_t(batch) % slots.size()];
+      const std::string problem = fill(slot, batch);
+      {
+        const std::lock_guard<std::mutex> lock(mutex);
+        slot.problem = problem;
+        slot.ready = batch;
+      }
+      changed.notify_all();
+    }
+  }
+
+  std::string fill(Slot &slot, int64_t batch) {
+    const int64_t per_epoch = batches_per_epoch(), epoch = batch / per_epoch;
+    const int64_t first = batch % per_epoch * options.batch_size;
+    const Permutation order(options.seed, uint64_t(epoch), samples);
+    for (size_t i = 0; i < sources.size(); i++) {
+      const Source &source = *sources[i];
+      const size_t bytes = size_t(source.elements) * size_of(source.type);
+      for (int64_t k = 0; k < options.batch_size; k++) {
+        const int64_t sample = options.shuffle ? order(first + k) : first + k;
+        const uint8_t *from = source.at(sample);
+        memcpy(slot.staging + offsets[i] + size_t(k) * bytes, from, bytes);
+        const std::string problem = check(program.inputs.data[i], source, from, sample);
+        if (!problem.empty())
+          return problem;
+      }
+    }
+    return "";
+  }
+
+  // Indices and labels lie where the program may look.
+  static std::string check(const InputInfo &input, const Source &source,
+                           const uint8_t *data, int64_t sample) {
+    if (input.index_limit < 0)
+      return "";
+    for (int64_t k = 0; k < source.elements; k++) {
+      const int64_t value = integer_at(source.type, data, k);
+      if ((value < 0 || value >= input.index_limit) &&
+          !(input.is_label && value == input.ignore_index))
+        return "'" + source.path + "': sample " + std::to_string(sample) +
+               " holds " + std::to_string(value) + " for '" +
+               input.tensor.name + "', but it must lie in [0, " +
+               std::to_string(input.index_limit) + ")";
+    }
+    return "";
+  }
+  static int64_t integer_at(Type type, const uint8_t *data, int64_t k) {
+    int64_t value = 0;
+    const size_t size = size_of(type);
+    memcpy(&value, data + size_t(k) * size, size);
+    const bool is_signed = type == Type::I32 || type == Type::I16 || type == Type::I8;
+    const int unused = 64 - 8 * int(size);
+    return is_signed ? int64_t(uint64_t(value) << unused) >> unused : value;
+  }
+
+  Context &ctx;
+  const Program &program;
+  Sources sources;
+  LoaderOptions options;
+  int64_t samples = 0;
+  size_t slot_bytes = 0;
+  std::vector<size_t> offsets;
+  std::vector<Slot> slots;
+  std::vector<std::thread> workers;
+  std::mutex mutex;
+  std::condition_variable changed;
+  int64_t taken = 0, delivered = 0;
+  bool stopping = false;
+};
+
+} // namespace gpuopt
