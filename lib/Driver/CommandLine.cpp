@@ -30,7 +30,7 @@ cl::OptionCategory modelCategory("The model"), lossCategory("The loss"), optimiz
 
 cl::opt<std::string> model(cl::Positional, cl::desc("<model.onnx>"), cl::Required, BOTH);
 cl::opt<std::string> outputDir("o", cl::desc("folder for the program (compile) or the results (train)"), cl::value_desc("DIR"), cl::cat(placeCategory), BOTH);
-cl::alias outputDirAlias("output-dir", cl::aliasopt(outputDir), cl::desc("same as -o"), BOTH);
+cl::alias outputDirAlias("output-dir", cl::aliasopt(outputDir), cl::desc("same as -o"));
 cl::opt<std::string> target("target", cl::init("auto"), cl::desc("auto, host or cuda"), cl::cat(placeCategory), BOTH);
 cl::opt<std::string> compileTo("compile-to", cl::desc("print the module after a phase and stop: import, nn, train, clusters, device"), cl::cat(placeCategory), BOTH);
 cl::opt<std::string> dumpPhasesTo("dump-phases-to", cl::desc("write the module after each phase"), cl::value_desc("DIR"), cl::cat(placeCategory), BOTH);
