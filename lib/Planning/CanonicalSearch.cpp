@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "CanonicalSearch.h"
-#include "Random.h"
 
 #include <algorithm>
 #include <numeric>
@@ -39,6 +38,7 @@ void CanonicalSearch::findSections() {
     if (!events[i].second && events[i - 1].second)
       moments.push_back(events[i - 1].first);
   sectionLoads.assign(moments.size(), 0);
+  conflicts.assign(moments.size(), 0);
   for (const Buffer &buffer : problem.buffers) {
     Span span;
     span.first =
@@ -52,27 +52,51 @@ void CanonicalSearch::findSections() {
   }
 }
 
-void CanonicalSearch::rankBuffers(Preference preference, uint64_t seed) {
-  size_t n = problem.buffers.size();
-  std::vector<double> weight(n);
-  Random random(seed);
-  for (size_t i = 0; i < n; ++i) {
-    double size = problem.buffers[i].sizeInBytes;
-    double length = spans[i].last - spans[i].first;
-    int64_t load = *std::max_element(sectionLoads.begin() + spans[i].first,
-                                     sectionLoads.begin() + spans[i].last);
-    double byPreference[] = {size, length, size * length, double(load)};
-    weight[i] = byPreference[preference] * (1 + 1e-9 * size);
-    if (seed)
-      weight[i] *= 1 + 0.5 * random.unit();
+/// What a buffer is ordered by. With a seed, a little is random, and buffers in
+/// sections where the searches before this one failed count more (as in
+/// weighted-degree heuristics; Boussemart et al., ECAI 2004).
+CanonicalSearch::Key CanonicalSearch::keyOf(int index, Preference preference,
+                                            double mostConflicts,
+                                            Random *random) const {
+  const Buffer &buffer = problem.buffers[index];
+  double size = buffer.sizeInBytes, load = 0, conflict = 0;
+  double length = double(buffer.upper) - double(buffer.lower);
+  for (int s = spans[index].first; s < spans[index].last; ++s) {
+    load = std::max(load, double(sectionLoads[s]));
+    conflict = std::max(conflict, conflicts[s]);
   }
+  if (random) {
+    load *= 1 + 10 * conflict / mostConflicts;
+    size *= 1 + 0.3 * random->unit();
+    length *= 1 + 0.3 * random->unit();
+    load *= 1 + 0.05 * random->unit();
+  }
+  double area = size * length;
+  const Key keys[] = {{length, area, load},
+                      {load, area, length},
+                      {load, length, area},
+                      {area, load, length},
+                      {size, length, load}};
+  return keys[preference];
+}
+
+void CanonicalSearch::rankBuffers(Preference preference, uint64_t seed) {
+  int n = problem.buffers.size();
+  Random random(seed);
+  double mostConflicts = 1;
+  for (double &conflict : conflicts)
+    mostConflicts = std::max(mostConflicts, conflict *= 0.7);
+  std::vector<Key> keys;
+  for (int i = 0; i < n; ++i)
+    keys.push_back(
+        keyOf(i, preference, mostConflicts, seed ? &random : nullptr));
   std::vector<int> order(n);
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(), [&](int a, int b) {
-    return weight[a] != weight[b] ? weight[a] > weight[b] : a < b;
+    return keys[a] != keys[b] ? keys[a] > keys[b] : a < b;
   });
   rank.assign(n, 0);
-  for (size_t i = 0; i < n; ++i)
+  for (int i = 0; i < n; ++i)
     rank[order[i]] = i;
 }
 
@@ -94,15 +118,17 @@ bool CanonicalSearch::fitsSections(const Part &part) {
     }
   }
   for (int s = first; s < last; ++s)
-    if (sectionRest[s] > 0 && sectionFloor[s] + sectionRest[s] > capacity)
+    if (sectionRest[s] > 0 && sectionFloor[s] + sectionRest[s] > capacity) {
+      conflicts[s] += 1;
       return false;
+    }
   return true;
 }
 
-/// Positions of the items that may come next where items come in the order of
-/// their offsets. One whose offset leaves room below for another whole item is
-/// dominated: that item could be moved down.
-std::vector<int> CanonicalSearch::lowestCandidates(const Part &part) const {
+/// Positions of the items that may come next, the lowest first. One whose
+/// offset leaves room below for another whole item is dominated: that item
+/// could be moved down.
+std::vector<int> CanonicalSearch::candidates(const Part &part) const {
   const Items &items = part.items;
   int64_t lowestEnd = INT64_MAX;
   for (const Item &item : items)
@@ -112,61 +138,6 @@ std::vector<int> CanonicalSearch::lowestCandidates(const Part &part) const {
   for (size_t i = 0; i < items.size(); ++i)
     if (items[i].lowest >= part.lastOffset && items[i].lowest < lowestEnd)
       result.push_back(i);
-  return result;
-}
-
-/// The buffers of a section fill it up to the capacity, so its next one lies
-/// at most at the limit that the sizes of all the rest leave. The lowest item
-/// of those below that one, itself included, can be placed at once. These are
-/// the ones it may be: what reaches the section below the limit, and what
-/// fits below those.
-std::vector<int> CanonicalSearch::candidatesAt(const Part &part,
-                                               int section) const {
-  const Items &items = part.items;
-  int64_t limit = capacity - sectionRest[section];
-  std::vector<int> result;
-  std::vector<char> isIn(items.size(), false);
-  auto take = [&](int i) {
-    isIn[i] = true;
-    result.push_back(i);
-  };
-  for (size_t i = 0; i < items.size(); ++i)
-    if (spans[items[i].buffer].has(section) && items[i].lowest <= limit)
-      take(i);
-  for (size_t next = 0; next < result.size(); ++next)
-    for (size_t i = 0; i < items.size(); ++i) {
-      int buffer = items[i].buffer;
-      if (!isIn[i] &&
-          items[i].lowest + problem.buffers[buffer].sizeInBytes <= limit &&
-          spans[buffer].meets(spans[items[result[next]].buffer]))
-        take(i);
-    }
-  return result;
-}
-
-/// The fewest candidates that one of the tightest sections leaves.
-std::vector<int> CanonicalSearch::tightestCandidates(const Part &part) {
-  fitsSections(part); // measures them again
-  std::vector<std::pair<int64_t, int>> slacks;
-  Span range = rangeOf(part.items);
-  for (int s = range.first; s < range.last; ++s)
-    if (sectionRest[s] > 0)
-      slacks.emplace_back(capacity - sectionFloor[s] - sectionRest[s], s);
-  size_t looks = std::min<size_t>(slacks.size(), 6);
-  std::partial_sort(slacks.begin(), slacks.begin() + looks, slacks.end());
-  std::vector<int> best;
-  for (size_t i = 0; i < looks; ++i) {
-    std::vector<int> found = candidatesAt(part, slacks[i].second);
-    if (i == 0 || found.size() < best.size())
-      best = std::move(found);
-  }
-  return best;
-}
-
-std::vector<int> CanonicalSearch::candidates(const Part &part) {
-  std::vector<int> result =
-      order == ByOffset ? lowestCandidates(part) : tightestCandidates(part);
-  const Items &items = part.items;
   std::sort(result.begin(), result.end(), [&](int a, int b) {
     if (items[a].lowest != items[b].lowest)
       return items[a].lowest < items[b].lowest;
@@ -261,8 +232,7 @@ bool CanonicalSearch::placeNext(const Part &part) {
   for (int position : candidates(part)) {
     Item item = part.items[position];
     offsets[item.buffer] = item.lowest;
-    if (place(without(part.items, position),
-              order == ByOffset ? item.lowest : 0))
+    if (place(without(part.items, position), item.lowest))
       return true;
     if (*nodesLeft < 0)
       return false;
@@ -274,11 +244,10 @@ bool CanonicalSearch::placeNext(const Part &part) {
 }
 
 std::optional<ArenaSolution>
-CanonicalSearch::run(int64_t capacityInBytes, Order newOrder,
-                     Preference preference, uint64_t seed, int64_t &nodes,
+CanonicalSearch::run(int64_t capacityInBytes, Preference preference,
+                     uint64_t seed, int64_t &nodes,
                      const std::function<bool()> &overCheck) {
   capacity = capacityInBytes;
-  order = newOrder;
   nodesLeft = &nodes;
   isOver = &overCheck;
   failed.clear();

@@ -18,8 +18,10 @@
 #ifndef GPUOPT_LIB_PLANNING_CANONICALSEARCH_H
 #define GPUOPT_LIB_PLANNING_CANONICALSEARCH_H
 
+#include "Random.h"
 #include "gpuopt/Planning/ArenaProblem.h"
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <unordered_set>
@@ -30,18 +32,21 @@ class CanonicalSearch {
 public:
   explicit CanonicalSearch(const ArenaProblem &problem);
 
-  /// How candidates with the same offset are ordered: by one of these first.
-  enum Preference { BySize, ByLength, ByArea, ByLoad, preferences };
-
-  /// Which buffer comes next: the lowest of all, or one of those that the
-  /// tightest section leaves. The first is best where there is slack, the
-  /// second where there is none.
-  enum Order { ByOffset, ByTightness };
+  /// How candidates with the same offset are ordered: by one of these first,
+  /// larger first.
+  enum Preference {
+    ByLength,
+    ByLoadAndArea,
+    ByLoadAndLength,
+    ByArea,
+    BySize,
+    preferences
+  };
 
   /// A packing at most `capacityInBytes` high, if one is found within `nodes`
-  /// partial packings; `nodes` is counted down. `seed` other than 0 shuffles
-  /// the order a little.
-  std::optional<ArenaSolution> run(int64_t capacityInBytes, Order order,
+  /// partial packings; `nodes` is counted down. A `seed` other than 0 shuffles
+  /// the order a little and prefers buffers where earlier runs failed.
+  std::optional<ArenaSolution> run(int64_t capacityInBytes,
                                    Preference preference, uint64_t seed,
                                    int64_t &nodes,
                                    const std::function<bool()> &isOver);
@@ -49,7 +54,6 @@ public:
 private:
   struct Span {
     int first, last; ///< Sections, half-open.
-    bool has(int section) const { return first <= section && section < last; }
     bool meets(Span other) const {
       return first < other.last && other.first < last;
     }
@@ -71,15 +75,15 @@ private:
   };
 
   void findSections();
+  using Key = std::array<double, 3>; ///< Larger is placed first.
+  Key keyOf(int index, Preference preference, double mostConflicts,
+            Random *random) const;
   void rankBuffers(Preference preference, uint64_t seed);
   bool place(const Items &items, int64_t lastOffset);
   bool mayFit(Part &part, int64_t lastOffset);
   bool placeNext(const Part &part);
   bool fitsSections(const Part &part);
-  std::vector<int> candidates(const Part &part);
-  std::vector<int> lowestCandidates(const Part &part) const;
-  std::vector<int> tightestCandidates(const Part &part);
-  std::vector<int> candidatesAt(const Part &part, int section) const;
+  std::vector<int> candidates(const Part &part) const;
   Items without(const Items &items, int position) const;
   Span rangeOf(const Items &items) const;
   uint64_t fingerprint(const Items &items, int64_t lastOffset) const;
@@ -87,11 +91,11 @@ private:
   const ArenaProblem &problem;
   std::vector<Span> spans;
   std::vector<int64_t> sectionLoads;
-  std::vector<int64_t> rank; ///< Smaller is placed first.
+  std::vector<double> conflicts; ///< Failures per section, fading.
+  std::vector<int64_t> rank;     ///< Smaller is placed first.
   std::vector<int64_t> offsets;
   std::vector<int64_t> sectionFloor, sectionRest;
   std::unordered_set<uint64_t> failed;
-  Order order = ByOffset;
   int64_t capacity = 0, *nodesLeft = nullptr;
   const std::function<bool()> *isOver = nullptr;
 };

@@ -18,29 +18,40 @@ using namespace gpuopt::planning;
 /// so it is for arenas of this size; larger ones have first-fits alone.
 static constexpr size_t mostBuffersToSearch = 3000;
 
+/// 1, 1, 2, 1, 1, 2, 4, ...: how long restarts should be where nothing is known
+/// (Luby, Sinclair, Zuckerman 1993). `i` counts from 1.
+static int64_t luby(int64_t i) {
+  int64_t power = 1;
+  while (2 * power - 1 < i)
+    power *= 2;
+  return 2 * power - 1 == i ? power : luby(i - (power - 1));
+}
+
 namespace {
-/// Searches below one packing after another.
+/// Searches below one packing after another, in many short runs.
 class Improver {
 public:
   Improver(const ArenaProblem &problem, const PackOptions &options,
            Packing &packing, int64_t enough)
-      : options(options), packing(packing), enough(enough), search(problem),
-        nodesLeft(options.effort), start(std::chrono::steady_clock::now()) {}
+      : options(options), packing(packing), enough(enough), shortRuns(problem),
+        longRuns(problem), nodesLeft(options.effort),
+        start(std::chrono::steady_clock::now()) {}
 
   /// Tries the lowest height first, then halves what is left between it and
-  /// the best packing, with more effort in each round.
+  /// the best packing, and begins again with more runs.
   void run() {
-    int64_t lowest = enough, nodes = 2000;
+    int64_t lowest = enough;
+    int runs = 32;
     while (packing.solution.height > enough && !isOver()) {
-      if (attempt(lowest, nodes)) {
+      if (attempt(lowest, runs)) {
         lowest = enough;
         continue;
       }
       int64_t gap = packing.solution.height - lowest;
-      bool isNarrow = gap <= std::max<int64_t>(1, enough / 2000);
+      bool isNarrow = gap <= std::max<int64_t>(1, enough / 1000);
       if (options.capacityInBytes || isNarrow) {
-        lowest = enough; // nothing in between is worth another round
-        nodes *= 2;
+        lowest = enough;
+        runs *= 2;
       } else {
         lowest += (gap + 1) / 2;
       }
@@ -48,23 +59,37 @@ public:
   }
 
 private:
-  bool attempt(int64_t height, int64_t nodes) {
-    for (int i = 0; i < 2 * CanonicalSearch::preferences; ++i) {
-      int64_t granted = std::min(nodes, nodesLeft), left = granted;
-      std::optional<ArenaSolution> found =
-          search.run(height, CanonicalSearch::Order(i % 2),
-                     CanonicalSearch::Preference(i / 2), seed, left,
-                     [&] { return isOver(); });
-      nodesLeft -= granted - std::max<int64_t>(left, 0);
-      if (found && found->height < packing.solution.height) {
-        packing.solution = *found;
+  /// Short runs learn from each other's conflicts; one in eight is longer and
+  /// keeps to its own kind.
+  bool attempt(int64_t height, int runs) {
+    for (int i = 1; i <= runs && !isOver(); ++i) {
+      bool found = i % 8 != 0 ? runOnce(shortRuns, height, 3000)
+                              : runOnce(longRuns, height, 24000 * luby(i / 8));
+      if (found)
         return true;
-      }
-      if (isOver())
-        return false;
     }
-    ++seed;
     return false;
+  }
+
+  struct Runs {
+    explicit Runs(const ArenaProblem &problem) : search(problem) {}
+    CanonicalSearch search;
+    uint64_t count = 0;
+  };
+
+  bool runOnce(Runs &runs, int64_t height, int64_t nodes) {
+    int64_t granted = std::min(nodes, nodesLeft), left = granted;
+    uint64_t number = runs.count++;
+    auto preference =
+        CanonicalSearch::Preference(number % CanonicalSearch::preferences);
+    std::optional<ArenaSolution> found = runs.search.run(
+        height, preference, number / CanonicalSearch::preferences, left,
+        [&] { return isOver(); });
+    nodesLeft -= granted - std::max<int64_t>(left, 0);
+    if (!found || found->height >= packing.solution.height)
+      return false;
+    packing.solution = *found;
+    return true;
   }
 
   bool isOver() const {
@@ -77,9 +102,8 @@ private:
   const PackOptions &options;
   Packing &packing;
   int64_t enough;
-  CanonicalSearch search;
+  Runs shortRuns, longRuns;
   int64_t nodesLeft;
-  uint64_t seed = 0;
   std::chrono::steady_clock::time_point start;
 };
 } // namespace

@@ -72,6 +72,60 @@ TEST(PackArena, RandomPackingsAreValid) {
   }
 }
 
+/// Cuts a full rectangle into buffers, so that the best height is known.
+void cut(int64_t lower, int64_t upper, int64_t height, std::mt19937 &random,
+         ArenaProblem &problem) {
+  bool canCutTime = upper - lower > 1, canCutSpace = height > 1;
+  if ((!canCutTime && !canCutSpace) || (upper - lower) * height < 900) {
+    problem.buffers.push_back({lower, upper, height});
+    return;
+  }
+  if (canCutTime && (!canCutSpace || random() % 2)) {
+    int64_t at = lower + 1 + random() % (upper - lower - 1);
+    cut(lower, at, height, random, problem);
+    cut(at, upper, height, random, problem);
+    return;
+  }
+  int64_t at = 1 + random() % (height - 1);
+  cut(lower, upper, at, random, problem);
+  cut(lower, upper, height - at, random, problem);
+}
+
+TEST(PackArena, SearchFillsWhatFirstFitsLeave) {
+  int firstFits = 0, searched = 0;
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    std::mt19937 random(seed);
+    ArenaProblem problem;
+    cut(0, 30, 1000, random, problem);
+    PackOptions options;
+    options.effort = 0;
+    firstFits += packArena(problem, options)->isOptimal();
+    options.effort = 100000;
+    searched += packArena(problem, options)->isOptimal();
+  }
+  EXPECT_GT(searched, firstFits);
+  EXPECT_GE(searched, 38);
+}
+
+/// 10,000 buffers of a training step: activations that are born forward and
+/// die backward, gradients that live shortly.
+TEST(PackArena, TrainingStepsPackAtTheLargestLoad) {
+  ArenaProblem problem;
+  std::mt19937 random(1);
+  int n = 5000;
+  for (int i = 0; i < n; ++i) {
+    int64_t size = 256 * (1 + random() % 64);
+    problem.buffers.push_back({i, 2 * n - i, size, 256});
+    problem.buffers.push_back({2 * n - i - 1, 2 * n - i + 1, size, 256});
+  }
+  PackOptions options;
+  options.effort = 0;
+  Result<Packing> packing = packArena(problem, options);
+  ASSERT_TRUE(packing);
+  EXPECT_TRUE(packing->isOptimal())
+      << packing->solution.height << " " << packing->lowerLimitInBytes;
+}
+
 TEST(VerifyArena, FindsWhatIsWrong) {
   ArenaProblem problem{{{0, 2, 8}, {1, 3, 8, 4}}};
   EXPECT_FALSE(verify(problem, {{0, 8}, 16}));
