@@ -231,6 +231,7 @@ private:
     unsigned cluster = 0;
     unsigned first = 0, last = 0; ///< Positions of its first and last op.
     llvm::SetVector<unsigned> reads; ///< Units that it depends on.
+    llvm::SetVector<unsigned> viewed; ///< Those of them that it reads through other views than broadcasts.
     llvm::SetVector<Value> memory;   ///< Values in memory that it reads.
   };
 
@@ -269,14 +270,17 @@ private:
               unit.reads.insert(index);
   }
 
-  void readMemory(Unit &unit, Value value) {
+  /// Notes that `unit` reads `value`, and which unit writes it, in `reads`.
+  void readMemory(Unit &unit, Value value, llvm::SetVector<unsigned> *reads = nullptr) {
+    if (!reads)
+      reads = &unit.reads;
     unit.memory.insert(value);
     if (Operation *producer = value.getDefiningOp()) {
       auto found = result.clusterOf.find(value);
       if (found != result.clusterOf.end())
-        unit.reads.insert(unitOfCluster[found->second]);
+        reads->insert(unitOfCluster[found->second]);
       else if (auto other = unitOf.find(producer); other != unitOf.end())
-        unit.reads.insert(other->second);
+        reads->insert(other->second);
     }
   }
 
@@ -291,6 +295,8 @@ private:
           collectReads(source, unit, seen);
       } else {
         readMemory(unit, skipViews(source));
+        if (isViewOp(source.getDefiningOp()))
+          readMemory(unit, skipViews(source), &unit.viewed);
       }
     }
   }
@@ -340,6 +346,8 @@ private:
     std::optional<IterationSpace> joint = jointSpace(result.clusters[home.cluster].space, space);
     if (!joint)
       return false;
+    if (unit.viewed.contains(candidate))
+      return false; // other elements of it than the one that is being computed
     bool dependsDirectly = unit.reads.contains(candidate);
     if (joint->isColumnReduction() && (dependsDirectly || space.reducedDims.empty() ||
                                        result.clusters[home.cluster].space.reducedDims.empty()))

@@ -34,10 +34,10 @@ static Attribute gatherConstant(Attribute constant, RankedTensorType result,
   auto value = dyn_cast_or_null<DenseElementsAttr>(constant);
   constexpr int64_t kMostElements = 1 << 16, kMostFloats = 64;
   int64_t count = result.getNumElements();
+  if (value && value.isSplat())
+    return value.resizeSplat(result);
   if (!value || count > (isa<FloatType>(result.getElementType()) ? kMostFloats : kMostElements))
     return {};
-  if (value.isSplat())
-    return value.resizeSplat(result);
   ArrayRef<int64_t> from = cast<RankedTensorType>(value.getType()).getShape(), to = result.getShape();
   auto elements = value.getValues<Attribute>();
   SmallVector<Attribute> picked;

@@ -79,7 +79,7 @@ class AbsorbLayouts : public gpuopt::nn::impl::AbsorbLayoutsBase<AbsorbLayouts> 
       return applyPatternsGreedily(getOperation(), std::move(patterns));
     };
     // Pads are joined before what is left of them is spelled out.
-    if (failed(apply({populateAbsorbTransposes, populateSinkReshapes, populateJoinPads})) ||
+    if (failed(apply({populateAbsorbTransposes, populateSinkTransposes, populateSinkReshapes, populateJoinPads})) ||
         failed(apply({populatePadsToConcats})))
       signalPassFailure();
   }

@@ -14,6 +14,9 @@ namespace gpuopt::nn {
 
 /// Transposes beside contractions become orders of letters.
 void populateAbsorbTransposes(mlir::RewritePatternSet &patterns);
+/// Transposes move behind elementwise work, reductions, concatenations and
+/// slices, until they cancel.
+void populateSinkTransposes(mlir::RewritePatternSet &patterns);
 /// Reshapes that merge dimensions move behind the work that reads them.
 void populateSinkReshapes(mlir::RewritePatternSet &patterns);
 /// Sums of padded tensors become concatenations.

@@ -1,0 +1,194 @@
+//===- SinkTransposes.cpp - Transposes move down until they cancel ----------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Every spatial op comes between a transpose to channels last and one back.
+// Transposes move behind the elementwise work, reductions and concatenations
+// that read them; where two meet that undo each other, both go.
+//
+//===----------------------------------------------------------------------===//
+
+#include "LayoutPatterns.h"
+#include "gpuopt/Dialect/NN/IR/TensorBuilder.h"
+
+using namespace mlir;
+using namespace gpuopt::nn;
+
+static SmallVector<int64_t> inverseOf(ArrayRef<int64_t> permutation) {
+  SmallVector<int64_t> inverse(permutation.size());
+  for (auto [index, dim] : llvm::enumerate(permutation))
+    inverse[dim] = index;
+  return inverse;
+}
+
+static TransposeOp transposeOf(Value value) { return value.getDefiningOp<TransposeOp>(); }
+
+/// Dimensions of a shape that are not 1.
+static int64_t realRank(ArrayRef<int64_t> shape) {
+  return llvm::count_if(shape, [](int64_t size) { return size != 1; });
+}
+
+/// True if undoing `permutation` on the value costs nothing: it is that
+/// transpose, or the same whatever the order of its dimensions.
+static bool undoesFreely(Value value, ArrayRef<int64_t> permutation) {
+  Operation *producer = value.getDefiningOp();
+  if (auto transpose = dyn_cast_or_null<TransposeOp>(producer))
+    return transpose.getPermutation() == permutation;
+  if (auto constant = dyn_cast_or_null<arith::ConstantOp>(producer))
+    return isa<SplatElementsAttr>(constant.getValue());
+  if (auto broadcast = dyn_cast_or_null<BroadcastOp>(producer))
+    return realRank(TensorBuilder::shape(broadcast.getInput())) <= 1;
+  return isa_and_nonnull<IotaOp>(producer) || realRank(TensorBuilder::shape(value)) <= 1;
+}
+
+namespace {
+
+/// f(transpose(x), y): transpose(f(x, inverse(y))), where y's inverse is free.
+struct SinkTransposeThroughElementwise : RewritePattern {
+  SinkTransposeThroughElementwise(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
+
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    if (!OpTrait::hasElementwiseMappableTraits(op) || op->getNumResults() != 1)
+      return failure();
+    TransposeOp transpose;
+    for (Value operand : op->getOperands()) {
+      if (!isa<RankedTensorType>(operand.getType()))
+        return failure();
+      if (!transpose)
+        transpose = transposeOf(operand);
+    }
+    if (!transpose || !llvm::all_of(op->getOperands(), [&](Value operand) {
+          return undoesFreely(operand, transpose.getPermutation());
+        }))
+      return failure();
+    TensorBuilder b(op->getLoc(), rewriter);
+    SmallVector<int64_t> inverse = inverseOf(transpose.getPermutation());
+    OperationState state(op->getLoc(), op->getName());
+    state.addAttributes(op->getAttrs());
+    for (Value operand : op->getOperands())
+      state.addOperands(b.transpose(operand, inverse));
+    Value result = op->getResult(0);
+    state.addTypes(b.type(result).clone(b.shape(transpose.getInput())));
+    Operation *sunk = rewriter.create(state);
+    rewriter.replaceOp(op, b.transpose(sunk->getResult(0), transpose.getPermutation()));
+    return success();
+  }
+};
+
+/// reduce(transpose(x)): transpose(reduce(x)).
+struct SinkTransposeThroughReduce : OpRewritePattern<ReduceOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ReduceOp op, PatternRewriter &rewriter) const override {
+    TransposeOp transpose = transposeOf(op.getInput());
+    if (!transpose)
+      return failure();
+    SmallVector<int64_t> dims;
+    for (int64_t dim : op.getDims())
+      dims.push_back(transpose.getPermutation()[dim]);
+    llvm::sort(dims);
+    TensorBuilder b(op.getLoc(), rewriter);
+    Value reduced = b.reduce(op.getKind(), transpose.getInput(), dims);
+    rewriter.replaceOp(op, b.transpose(reduced, transpose.getPermutation()));
+    return success();
+  }
+};
+
+/// concat(transpose(x), transpose(y)) by one permutation.
+struct SinkTransposeThroughConcat : OpRewritePattern<ConcatOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ConcatOp op, PatternRewriter &rewriter) const override {
+    SmallVector<Value> sources;
+    TransposeOp first = transposeOf(op.getInputs().front());
+    for (Value input : op.getInputs()) {
+      TransposeOp transpose = transposeOf(input);
+      if (!transpose || transpose.getPermutation() != first.getPermutation())
+        return failure();
+      sources.push_back(transpose.getInput());
+    }
+    TensorBuilder b(op.getLoc(), rewriter);
+    Value joined = b.create<ConcatOp>(sources, first.getPermutation()[op.getDim()]);
+    rewriter.replaceOp(op, b.transpose(joined, first.getPermutation()));
+    return success();
+  }
+};
+
+/// slice(transpose(x)): transpose(slice(x)).
+struct SinkTransposeThroughSlice : OpRewritePattern<SliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(SliceOp op, PatternRewriter &rewriter) const override {
+    TransposeOp transpose = transposeOf(op.getInput());
+    if (!transpose)
+      return failure();
+    auto reorder = [&](ArrayRef<int64_t> values) {
+      SmallVector<int64_t> reordered(values.size());
+      for (auto [value, dim] : llvm::zip(values, transpose.getPermutation()))
+        reordered[dim] = value;
+      return reordered;
+    };
+    TensorBuilder b(op.getLoc(), rewriter);
+    Value sliced = b.create<SliceOp>(transpose.getInput(), reorder(op.getOffsets()), reorder(op.getSizes()),
+                                     reorder(op.getStrides()));
+    rewriter.replaceOp(op, b.transpose(sliced, transpose.getPermutation()));
+    return success();
+  }
+};
+
+/// transpose(broadcast(x)): broadcast(transpose(x)), so that no transpose of
+/// something repeated stops another one.
+struct HoistTransposeOverBroadcast : OpRewritePattern<TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
+    auto broadcast = op.getInput().getDefiningOp<BroadcastOp>();
+    if (!broadcast)
+      return failure();
+    TensorBuilder b(op.getLoc(), rewriter);
+    SmallVector<int64_t> shape(b.shape(broadcast.getInput()));
+    shape.insert(shape.begin(), op.getPermutation().size() - shape.size(), 1);
+    Value source = b.reshape(broadcast.getInput(), shape);
+    SmallVector<int64_t> moved;
+    for (int64_t dim : op.getPermutation())
+      moved.push_back(shape[dim]);
+    // Where at most one dimension is not 1, a transpose is a reshape.
+    Value transposed = realRank(shape) <= 1 ? b.reshape(source, moved) : b.transpose(source, op.getPermutation());
+    rewriter.replaceOp(op, b.broadcast(transposed, op.getType().getShape()));
+    return success();
+  }
+};
+
+/// Transposes that move nothing but dimensions of size 1 are reshapes; those
+/// of iotas are iotas.
+struct SimplifyTranspose : OpRewritePattern<TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
+    TensorBuilder b(op.getLoc(), rewriter);
+    if (auto iota = op.getInput().getDefiningOp<IotaOp>()) {
+      auto dim = llvm::find(op.getPermutation(), (int64_t)iota.getDim()) - op.getPermutation().begin();
+      rewriter.replaceOpWithNewOp<IotaOp>(op, op.getType(), dim);
+      return success();
+    }
+    SmallVector<int64_t> moved;
+    for (int64_t dim : op.getPermutation())
+      if (b.shape(op.getInput())[dim] != 1)
+        moved.push_back(dim);
+    if (!llvm::is_sorted(moved))
+      return failure();
+    rewriter.replaceOp(op, b.reshape(op.getInput(), op.getType().getShape()));
+    return success();
+  }
+};
+
+} // namespace
+
+void gpuopt::nn::populateSinkTransposes(RewritePatternSet &patterns) {
+  patterns.add<HoistTransposeOverBroadcast, SimplifyTranspose, SinkTransposeThroughConcat,
+               SinkTransposeThroughElementwise, SinkTransposeThroughReduce, SinkTransposeThroughSlice>(
+      patterns.getContext());
+}
