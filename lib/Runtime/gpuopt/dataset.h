@@ -24,13 +24,6 @@ struct Source {
 
 namespace detail {
 
-inline std::string shape_text(const std::vector<int64_t> &shape) {
-  std::string text;
-  for (int64_t size : shape)
-    text += (text.empty() ? "" : ", ") + std::to_string(size);
-  return "[" + text + "]";
-}
-
 inline std::vector<int64_t> sample_shape(const TensorInfo &tensor) {
   return {tensor.shape + (tensor.rank > 0), tensor.shape + tensor.rank};
 }
@@ -44,20 +37,21 @@ public:
       : file(file_path) {
     path = file_path;
     const size_t begin = parse_header();
-    int64_t count = 1;
+    elements = 1;
     for (size_t dim = 1; dim < shape.size(); dim++)
-      count *= shape[dim];
-    elements = count;
+      elements *= shape[dim];
     const auto expected = detail::sample_shape(tensor);
     if (shape.empty() ||
         std::vector<int64_t>(shape.begin() + 1, shape.end()) != expected)
-      throw Error("'" + path + "' has shape " + detail::shape_text(shape) +
-                  ", but '" + tensor.name + "' needs [samples" +
+      throw Error("'" + path + "' has shape " + shape_text(shape) + ", but '" +
+                  tensor.name + "' needs [samples" +
                   (expected.empty() ? "" : ", ") +
-                  detail::shape_text(expected).substr(1));
+                  shape_text(expected).substr(1));
     if (shape[0] == 0)
       throw Error("'" + path + "' holds no samples");
-    if (file.bytes - begin < size_t(shape[0] * elements) * size_of(type))
+    // The elements of one sample are the program's, so the product is small.
+    const size_t sample_bytes = size_t(elements) * size_of(type);
+    if (shape[0] < 0 || (file.bytes - begin) / sample_bytes < size_t(shape[0]))
       throw Error("'" + path + "' is shorter than its header says");
     data = file.data + begin;
   }
@@ -74,20 +68,21 @@ private:
     if (file.bytes < 12 || memcmp(file.data, "\x93NUMPY", 6) != 0)
       fail("it does not begin like one");
     const bool wide = file.data[6] >= 2;
-    const size_t length =
-        wide ? file.data[8] | file.data[9] << 8 | size_t(file.data[10]) << 16 |
-                   size_t(file.data[11]) << 24
-             : size_t(file.data[8] | file.data[9] << 8);
+    const size_t length = wide ? file.data[8] | file.data[9] << 8 |
+                                     size_t(file.data[10]) << 16 |
+                                     size_t(file.data[11]) << 24
+                               : size_t(file.data[8] | file.data[9] << 8);
     const size_t begin = (wide ? 12 : 10) + length;
     if (begin > file.bytes)
       fail("its header is cut off");
-    const std::string header(reinterpret_cast<const char *>(file.data) +
-                                 (wide ? 12 : 10),
-                             length);
+    const std::string header(
+        reinterpret_cast<const char *>(file.data) + (wide ? 12 : 10), length);
     type = parse_type(field(header, "'descr':"));
     if (field(header, "'fortran_order':").rfind("True", 0) == 0)
       fail("it is in Fortran order");
     std::string sizes = field(header, "'shape':");
+    if (sizes.empty() || sizes[0] != '(')
+      fail("its shape is no tuple");
     for (char *at = sizes.data() + 1; *at && *at != ')';) {
       char *end = at;
       const long long size = strtoll(at, &end, 10);
@@ -116,7 +111,7 @@ private:
       for (const auto &known : types)
         if (text.compare(2, 2, known.name) == 0)
           return known.type;
-    fail("type " + text.substr(0, 6) + " is not supported");
+    fail("type " + text.substr(0, 5) + " is not supported");
   }
 
   MappedFile file;
@@ -127,7 +122,8 @@ private:
 // Tokens: llm.c's header (magic 20240520 and 16 bits, or 20240801), or none.
 class TokenFile {
 public:
-  TokenFile(const std::string &path, Type raw_type) : file(path), type(raw_type) {
+  TokenFile(const std::string &path, Type raw_type)
+      : file(path), type(raw_type) {
     size_t begin = 0;
     int32_t header[3] = {};
     if (file.bytes >= 1024)
@@ -157,7 +153,8 @@ public:
     elements = window;
     if (samples() < 1)
       throw Error("'" + path + "' holds " + std::to_string(this->file->tokens) +
-                  " tokens, but one window needs " + std::to_string(window + 1));
+                  " tokens, but one window needs " +
+                  std::to_string(window + 1));
   }
   int64_t samples() const override { return (file->tokens - 1) / elements; }
   const uint8_t *at(int64_t sample) const override {

@@ -34,6 +34,18 @@ inline std::string human_bytes(double bytes) {
   return text;
 }
 
+// [2, 3], as messages and file headers write it.
+inline std::string shape_text(const std::vector<int64_t> &shape) {
+  std::string text = "[";
+  for (int64_t size : shape) {
+    if (text.size() > 1)
+      text += ", ";
+    text += std::to_string(size);
+  }
+  text += "]";
+  return text;
+}
+
 // A struct's bytes, to find by content what was made for it. No padding in Key:
 // all its members have eight bytes.
 template <class Key>

@@ -40,9 +40,11 @@ public:
       if (argument == "--help" || argument == "-h")
         return print_help(argv[0]);
       if (argument.rfind("--", 0) != 0)
-        throw Error("unexpected argument '" + argument + "'; --help lists the flags");
+        throw Error("unexpected argument '" + argument +
+                    "'; --help lists the flags");
       const size_t equals = argument.find('=');
-      const std::string name = argument.substr(2, equals == std::string::npos ? equals : equals - 2);
+      const std::string name =
+          argument.substr(2, equals == std::string::npos ? equals : equals - 2);
       const auto found = entries.find(name);
       if (found == entries.end())
         throw Error("unknown flag '--" + name + "'; --help lists the flags");
@@ -61,19 +63,23 @@ public:
   }
 
 private:
-  static double parse(const std::string &name, const std::string &text, bool whole) {
+  static double parse(const std::string &name, const std::string &text,
+                      bool whole) {
     char *end = nullptr;
     const double number = strtod(text.c_str(), &end);
     if (text.empty() || *end || (whole && number != double(int64_t(number))))
-      throw Error("'--" + name + "' needs " + (whole ? "a whole number" : "a number") +
-                  ", but got '" + text + "'");
+      throw Error("'--" + name + "' needs " +
+                  (whole ? "a whole number" : "a number") + ", but got '" +
+                  text + "'");
     return number;
   }
   void print_help(const char *program) const {
     printf("usage: %s [flags]\n\n", program);
     for (const auto &[name, entry] : entries)
       if (!entry.help.empty())
-        printf("  --%-28s %s\n", (name + (entry.is_toggle ? "" : " VALUE")).c_str(), entry.help.c_str());
+        printf("  --%-28s %s\n",
+               (name + (entry.is_toggle ? "" : " VALUE")).c_str(),
+               entry.help.c_str());
     exit(0);
   }
   struct Entry {

@@ -82,8 +82,8 @@ public:
                   std::to_string(options.batch_size));
     for (const auto &source : sources) {
       offsets.push_back(slot_bytes);
-      const size_t bytes = size_t(source->elements * options.batch_size) *
-                           size_of(source->type);
+      const size_t bytes =
+          size_t(source->elements * options.batch_size) * size_of(source->type);
       slot_bytes += (bytes + 255) / 256 * 256;
     }
     slots.resize(size_t(options.num_workers * options.prefetch_factor));
@@ -123,9 +123,7 @@ public:
                               .count();
     const char *from = slot.staging;
     if (!kStagingIsDevice) {
-      slot.used.copy_waits(ctx); // of the batch that lay here before
-      copy_from_staging(ctx, slot.device, slot.staging, slot_bytes);
-      slot.copied.record_copy(ctx);
+      start_copy(slot, delivered);
       slot.copied.wait(ctx);
       from = slot.device;
     }
@@ -136,13 +134,27 @@ public:
     }
     slot.used.record(ctx);
     if (!kStagingIsDevice)
-      slot.copied.synchronize();
+      slot.copied.synchronize(); // before a worker fills the slot again
     {
       const std::lock_guard<std::mutex> lock(mutex);
       delivered++;
     }
     changed.notify_all();
     return waited;
+  }
+
+  // Starts the copy of the next batch to the device if it is ready, so that it
+  // runs beside the step that was just launched.
+  void prefetch() {
+    if (kStagingIsDevice)
+      return;
+    Slot &slot = slots[size_t(delivered) % slots.size()];
+    {
+      const std::lock_guard<std::mutex> lock(mutex);
+      if (slot.ready != delivered || !slot.problem.empty())
+        return;
+    }
+    start_copy(slot, delivered);
   }
 
 private:
@@ -154,6 +166,16 @@ private:
     Slot() = default;
     Slot(Slot &&other) : staging(other.staging), device(other.device) {}
   };
+
+  // Once for a batch; after the kernels that read what lay there before.
+  void start_copy(Slot &slot, int64_t batch) {
+    if (copied == batch)
+      return;
+    copied = batch;
+    slot.used.copy_waits(ctx);
+    copy_from_staging(ctx, slot.device, slot.staging, slot_bytes);
+    slot.copied.record_copy(ctx);
+  }
 
   void work() {
     for (;;) {
@@ -189,7 +211,8 @@ private:
         const int64_t sample = options.shuffle ? order(first + k) : first + k;
         const uint8_t *from = source.at(sample);
         memcpy(slot.staging + offsets[i] + size_t(k) * bytes, from, bytes);
-        const std::string problem = check(program.inputs.data[i], source, from, sample);
+        const std::string problem =
+            check(program.inputs.data[i], source, from, sample);
         if (!problem.empty())
           return problem;
       }
@@ -217,7 +240,8 @@ private:
     int64_t value = 0;
     const size_t size = size_of(type);
     memcpy(&value, data + size_t(k) * size, size);
-    const bool is_signed = type == Type::I32 || type == Type::I16 || type == Type::I8;
+    const bool is_signed =
+        type == Type::I32 || type == Type::I16 || type == Type::I8;
     const int unused = 64 - 8 * int(size);
     return is_signed ? int64_t(uint64_t(value) << unused) >> unused : value;
   }
@@ -234,6 +258,7 @@ private:
   std::mutex mutex;
   std::condition_variable changed;
   int64_t taken = 0, delivered = 0;
+  int64_t copied = -1; // the last batch whose copy was started
   bool stopping = false;
 };
 

@@ -29,8 +29,8 @@ public:
       throw Error("cannot read '" + path + "': " + why);
     }
     bytes = size_t(status.st_size);
-    void *start = bytes ? mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file, 0)
-                        : nullptr;
+    void *start =
+        bytes ? mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file, 0) : nullptr;
     close(file);
     if (start == MAP_FAILED)
       throw Error("cannot map '" + path + "': " + strerror(errno));

@@ -41,7 +41,7 @@ enum class StateKind {
   Momentum,  // zero at the start
   FirstMoment,
   SecondMoment,
-  Gradient, // zeroed before a step that accumulates
+  Gradient, // summed over the micro steps of a step
   StepState,
   Hyperparameters,
 };

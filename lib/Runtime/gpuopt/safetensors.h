@@ -152,16 +152,23 @@ inline void write_safetensors(const std::string &path,
   std::string header = "{";
   size_t offset = 0;
   for (const TensorToSave &tensor : tensors) {
-    std::string name, shape;
-    for (char c : tensor.name)
-      name += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
-    for (int64_t size : tensor.shape)
-      shape += (shape.empty() ? "" : ",") + std::to_string(size);
-    header += (offset || header.size() > 1 ? ",\"" : "\"") + name +
-              "\":{\"dtype\":\"" + safetensors_name(tensor.type) +
-              "\",\"shape\":[" + shape + "],\"data_offsets\":[" +
-              std::to_string(offset) + "," +
-              std::to_string(offset + tensor.bytes) + "]}";
+    std::string name;
+    for (char c : tensor.name) {
+      if (c == '"' || c == '\\')
+        name += '\\';
+      name += c;
+    }
+    header += header.size() > 1 ? ",\"" : "\"";
+    header += name;
+    header += "\":{\"dtype\":\"";
+    header += safetensors_name(tensor.type);
+    header += "\",\"shape\":";
+    header += shape_text(tensor.shape);
+    header += ",\"data_offsets\":[";
+    header += std::to_string(offset);
+    header += ",";
+    header += std::to_string(offset + tensor.bytes);
+    header += "]}";
     offset += tensor.bytes;
   }
   header += "}";

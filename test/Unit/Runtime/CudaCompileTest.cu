@@ -1,6 +1,8 @@
 // Instantiates what emitted programs use, for nvcc to compile.
 
-#include "gpuopt/runtime.h"
+#include "TinyProgram.h"
+
+#include "gpuopt/trainer.h"
 
 namespace gpuopt {
 
@@ -80,3 +82,7 @@ void instantiate(Context &ctx, float *f, double *d, f16 *h, bf16 *b,
 }
 
 } // namespace gpuopt
+
+int main(int argc, char **argv) {
+  return gpuopt::trainer_main(argc, argv, gpuopt::tiny::program());
+}

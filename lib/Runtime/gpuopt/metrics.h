@@ -1,0 +1,61 @@
+// metrics.jsonl: one JSON object a line, whole lines at any time.
+#pragma once
+
+#include "gpuopt/device.h"
+
+#include <cerrno>
+#include <cmath>
+#include <cstdarg>
+
+namespace gpuopt {
+
+class Metrics {
+public:
+  explicit Metrics(const std::string &path)
+      : path(path), file(fopen(path.c_str(), "w")) {
+    if (!file)
+      fail();
+    setvbuf(file, nullptr, _IOLBF, size_t(1) << 16);
+  }
+  ~Metrics() { fclose(file); }
+  Metrics(const Metrics &) = delete;
+  Metrics &operator=(const Metrics &) = delete;
+
+  void step(int64_t step, double loss, double learning_rate, double grad_norm,
+            double step_ms, double data_wait_ms, size_t allocated_bytes) {
+    line("{\"step\": %lld, \"loss\": %s, \"learning_rate\": %.9g, "
+         "\"grad_norm\": %s, "
+         "\"step_ms\": %.3f, \"data_wait_ms\": %.3f, \"allocated_bytes\": "
+         "%zu}\n",
+         static_cast<long long>(step), number(loss).c_str(), learning_rate,
+         number(grad_norm).c_str(), step_ms, data_wait_ms, allocated_bytes);
+  }
+  void evaluation(int64_t step, double loss) {
+    line("{\"step\": %lld, \"eval_loss\": %s}\n", static_cast<long long>(step),
+         number(loss).c_str());
+  }
+
+private:
+  // JSON has no NaN and no infinity.
+  static std::string number(double value) {
+    char text[40];
+    snprintf(text, sizeof text, "%.17g", value);
+    return std::isfinite(value) ? text : "null";
+  }
+  __attribute__((format(printf, 2, 3))) void line(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    const int written = vfprintf(file, format, arguments);
+    va_end(arguments);
+    if (written < 0 || ferror(file))
+      fail();
+  }
+  [[noreturn]] void fail() const {
+    throw Error("cannot write '" + path + "': " + strerror(errno));
+  }
+
+  std::string path;
+  FILE *file;
+};
+
+} // namespace gpuopt

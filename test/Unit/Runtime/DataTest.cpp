@@ -1,0 +1,225 @@
+// Files as sources of samples, and the loader's order.
+
+#include "Files.h"
+
+#include "gpuopt/loader.h"
+#include "gpuopt/safetensors.h"
+
+#include <gtest/gtest.h>
+#include <set>
+
+namespace gpuopt {
+namespace {
+
+// The message of the Error that f throws.
+template <class F>
+std::string error_of(F f) {
+  try {
+    f();
+  } catch (const Error &error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+const TensorInfo kPairs{"x", Type::F32, 2, {4, 2}, 0, 32};
+
+TEST(Npy, ReadsSamplesInTheFilesType) {
+  TemporaryFolder folder;
+  write_file(folder / "x.npy",
+             npy("<i2", "(3, 2)", bytes_of<int16_t>({1, 2, 3, 4, 5, 6})));
+  const NpySource source(folder / "x.npy", kPairs);
+  EXPECT_EQ(source.samples(), 3);
+  EXPECT_EQ(source.elements, 2);
+  EXPECT_EQ(source.type, Type::I16);
+  int16_t last[2];
+  memcpy(last, source.at(2), sizeof last);
+  EXPECT_EQ(last[1], 6);
+}
+
+TEST(Npy, SaysWhatIsWrong) {
+  TemporaryFolder folder;
+  const auto six = bytes_of<float>({1, 2, 3, 4, 5, 6});
+  const std::pair<std::string, const char *> cases[] = {
+      {"", "not a .npy file"},
+      {"PK\x03\x04 some zip archive", "not a .npy file"},
+      {npy("<f4", "(3, 2)", six).substr(0, 40), "header is cut off"},
+      {npy("<f4", "(3, 2)", six.substr(1)), "shorter than its header says"},
+      {npy("<f4", "(3, 2)", six, "True"), "Fortran order"},
+      {npy("<f4", "(2, 3)", six),
+       "has shape [2, 3], but 'x' needs [samples, 2]"},
+      {npy("<f4", "(6,)", six), "has shape [6], but 'x' needs [samples, 2]"},
+      {npy("<f4", "(0, 2)", ""), "holds no samples"},
+      {npy("<f4", "(-1, 2)", six), "shorter than its header says"},
+      {npy("<f4", "(9223372036854775807, 2)", six),
+       "shorter than its header says"},
+      {npy(">f4", "(3, 2)", six), "type '>f4' is not supported"},
+      {npy("<c8", "(3, 2)", six + six), "type '<c8' is not supported"},
+  };
+  for (const auto &[content, message] : cases) {
+    write_file(folder / "x.npy", content);
+    const std::string error =
+        error_of([&] { NpySource(folder / "x.npy", kPairs); });
+    EXPECT_NE(error.find(message), std::string::npos) << error;
+    EXPECT_NE(error.find("x.npy"), std::string::npos) << error;
+  }
+  EXPECT_NE(error_of([&] {
+              NpySource(folder / "none.npy", kPairs);
+            }).find("No such file"),
+            std::string::npos);
+}
+
+TEST(Tokens, WindowsAndLabels) {
+  TemporaryFolder folder;
+  std::vector<int32_t> header(256, 0);
+  header[0] = 20240520;
+  const std::vector<uint16_t> tokens = {10, 11, 12, 13, 14, 15, 16};
+  write_file(folder / "raw.bin", bytes_of(tokens));
+  write_file(folder / "llmc.bin", bytes_of(header) + bytes_of(tokens));
+  for (const char *name : {"raw.bin", "llmc.bin"}) {
+    const auto file = std::make_shared<TokenFile>(folder / name, Type::U16);
+    const TokenSource windows(file, 3, false), labels(file, 3, true);
+    EXPECT_EQ(windows.samples(), 2);
+    uint16_t first, next;
+    memcpy(&first, windows.at(1), 2);
+    memcpy(&next, labels.at(1), 2);
+    EXPECT_EQ(first, 13);
+    EXPECT_EQ(next, 14);
+    EXPECT_NE(error_of([&] {
+                TokenSource(file, 7, false);
+              }).find("7 tokens, but one window needs 8"),
+              std::string::npos);
+  }
+}
+
+TEST(Safetensors, WritesWhatItReads) {
+  TemporaryFolder folder;
+  const std::vector<float> a = {1, 2, 3};
+  const std::vector<int64_t> b = {7};
+  write_safetensors(folder / "w",
+                    {{"a.\"quoted\"", Type::F32, {3}, a.data(), 12},
+                     {"b", Type::I64, {}, b.data(), 8}});
+  const MappedFile file(folder / "w");
+  const auto tensors = read_safetensors(file);
+  ASSERT_EQ(tensors.size(), 2u);
+  EXPECT_EQ(tensors.at("b").dtype, "I64");
+  EXPECT_EQ(memcmp(tensors.at("a.\"quoted\"").data, a.data(), 12), 0);
+  EXPECT_FALSE(std::filesystem::exists(folder / "w.part"));
+}
+
+TEST(Safetensors, RefusesDamage) {
+  TemporaryFolder folder;
+  auto with_header = [](const std::string &json) {
+    const uint64_t size = json.size();
+    return std::string(reinterpret_cast<const char *>(&size), 8) + json +
+           "12345678";
+  };
+  for (const std::string &content :
+       {std::string(""), std::string("{}"), std::string(8, '\xff'),
+        with_header("{\"a\":"),
+        with_header("{\"a\":{\"dtype\":\"F32\",\"shape\":[9],\"data_offsets\":["
+                    "0,36]}}"),
+        with_header(
+            "{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[4,0]}}"),
+        with_header("{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":["
+                    "-4,0]}}")}) {
+    write_file(folder / "w", content);
+    const MappedFile file(folder / "w");
+    EXPECT_NE(error_of([&] {
+                read_safetensors(file);
+              }).find("not a safetensors file"),
+              std::string::npos);
+  }
+}
+
+TEST(Safetensors, AFullDiskLeavesTheOldFile) {
+  if (!std::filesystem::exists("/dev/full"))
+    GTEST_SKIP() << "no /dev/full";
+  TemporaryFolder folder;
+  write_file(folder / "w", "old");
+  std::filesystem::create_symlink("/dev/full", folder / "w.part");
+  const std::vector<char> data(1 << 16);
+  const std::string error = error_of([&] {
+    write_safetensors(folder / "w",
+                      {{"a", Type::U8, {1 << 16}, data.data(), data.size()}});
+  });
+  EXPECT_NE(error.find("No space left"), std::string::npos) << error;
+  EXPECT_EQ(read_file(folder / "w"), "old");
+}
+
+TEST(Permutation, VisitsEachOnceInAnOrderOfItsOwn) {
+  std::vector<std::vector<int64_t>> orders;
+  for (int64_t n : {1, 2, 5, 64, 1000})
+    for (uint64_t epoch : {0, 1}) {
+      const Permutation order(42, epoch, n);
+      std::set<int64_t> seen;
+      orders.emplace_back();
+      for (int64_t i = 0; i < n; i++) {
+        orders.back().push_back(order(i));
+        seen.insert(order(i));
+      }
+      EXPECT_EQ(int64_t(seen.size()), n);
+      EXPECT_TRUE(*seen.begin() == 0 && *seen.rbegin() == n - 1);
+    }
+  EXPECT_NE(orders[8], orders[9]) << "epochs differ";
+}
+
+struct LoaderTest : testing::Test {
+  // Ten samples of two bytes: (i, i + 100).
+  LoaderTest() {
+    std::vector<uint8_t> data;
+    for (int i = 0; i < 10; i++)
+      data.insert(data.end(), {uint8_t(i), uint8_t(i + 100)});
+    write_file(folder / "x.npy", npy("|u1", "(10, 2)", bytes_of(data)));
+    program.inputs = inputs;
+  }
+  Loader::Sources sources() {
+    Loader::Sources all;
+    all.push_back(
+        std::make_unique<NpySource>(folder / "x.npy", inputs[0].tensor));
+    return all;
+  }
+  std::vector<float> batches(int workers, int count, bool shuffle) {
+    Context ctx(1);
+    Loader loader(ctx, program, sources(), {4, shuffle, 7, workers, 2});
+    EXPECT_EQ(loader.batches_per_epoch(), 2);
+    std::vector<float> all;
+    for (int i = 0; i < count; i++) {
+      float batch[8];
+      EXPECT_GE(loader.deliver(reinterpret_cast<char *>(batch)), 0);
+      all.insert(all.end(), batch, batch + 8);
+    }
+    return all;
+  }
+  TemporaryFolder folder;
+  InputInfo inputs[1] = {{kPairs}};
+  Program program{};
+};
+
+TEST_F(LoaderTest, CastsAndKeepsTheOrderOfTheFile) {
+  EXPECT_EQ(batches(1, 3, false),
+            (std::vector<float>{0, 100, 1, 101, 2, 102, 3, 103, //
+                                4, 104, 5, 105, 6, 106, 7, 107, //
+                                0, 100, 1, 101, 2, 102, 3, 103}));
+}
+
+TEST_F(LoaderTest, AnyNumberOfWorkersGivesTheSameBatches) {
+  const auto one = batches(1, 20, true);
+  EXPECT_EQ(one, batches(3, 20, true));
+  EXPECT_NE(one, batches(1, 20, false));
+}
+
+TEST_F(LoaderTest, NamesTheSampleThatIsOutOfRange) {
+  inputs[0].index_limit = 105;
+  EXPECT_NE(error_of([&] { batches(2, 2, false); })
+                .find("x.npy': sample 5 holds 105 for 'x', but it must lie in "
+                      "[0, 105)"),
+            std::string::npos);
+  inputs[0].is_label = true;
+  inputs[0].index_limit = 107;
+  inputs[0].ignore_index = 107;
+  batches(2, 2, false);
+}
+
+} // namespace
+} // namespace gpuopt

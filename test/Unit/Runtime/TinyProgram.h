@@ -1,0 +1,136 @@
+// A program as the compiler emits it, by hand: a linear classifier of 4
+// features into 3 classes with cross entropy and AdamW.
+#pragma once
+
+#include "gpuopt/runtime.h"
+
+namespace gpuopt::tiny {
+
+constexpr int64_t kBatch = 8, kIn = 4, kOut = 3;
+
+// Persistent.
+constexpr size_t kOffState = 0;       // StepState
+constexpr size_t kOffHyper = 256;     // Hyperparameters
+constexpr size_t kOffWeight = 512;    // f32[4,3]
+constexpr size_t kOffMoment1 = 768;   // f32[4,3]
+constexpr size_t kOffMoment2 = 1024;  // f32[4,3]
+constexpr size_t kOffGradient = 1280; // f32[4,3]
+constexpr size_t kOffX = 1536;        // f32[8,4]
+constexpr size_t kOffLabels = 1792;   // i64[8]
+// Arena.
+constexpr size_t kOffLogits = 2048;   // f32[8,3], then its gradient
+constexpr size_t kOffLosses = 2304;   // f32[8]
+constexpr size_t kOffPartials = 2560; // f64[1]
+constexpr size_t kTotal = 2816;
+
+KERNEL void softmax_cross_entropy(float *logits, const int64_t *labels,
+                                  float *losses) {
+  const int64_t row = block();
+  float *x = logits + row * kOut;
+  Lanes<float> sum(0.0f);
+  for (int64_t i = first_lane(); i < kOut; i += lane_step())
+    sum += keep(exp(load(x + i, kOut - i)), kOut - i, 0.0f);
+  const float total = block_sum(sum), picked = x[labels[row]];
+  if (first_thread())
+    losses[row] = log(total) - picked;
+  for (int64_t i = first_lane(); i < kOut; i += lane_step()) {
+    const auto one_hot =
+        convert<float>(iota<int64_t>(i) == Lanes<int64_t>(labels[row]));
+    store(x + i, exp(load(x + i, kOut - i)) / total - one_hot, kOut - i);
+  }
+}
+
+template <class T>
+T *at(char *memory, size_t offset) {
+  return reinterpret_cast<T *>(memory + offset);
+}
+
+inline void forward(Context &ctx, char *m, bool evaluating) {
+  const GemmShape s{{1, 1}, kBatch, kOut, kIn,    {0, 0}, kIn, 1,
+                    {0, 0}, kOut,   1,    {0, 0}, kOut,   1};
+  gemm(ctx, s, at<float>(m, kOffX), at<float>(m, kOffWeight),
+       at<float>(m, kOffLogits));
+  launch(ctx, kBatch, 32, softmax_cross_entropy, at<float>(m, kOffLogits),
+         at<const int64_t>(m, kOffLabels), at<float>(m, kOffLosses));
+  add_loss<float>(ctx, at<StepState>(m, kOffState), at<float>(m, kOffLosses),
+                  nullptr, kBatch, evaluating);
+}
+
+inline void micro_step(Context &ctx, char *m) {
+  begin_step(ctx, at<StepState>(m, kOffState),
+             at<Hyperparameters>(m, kOffHyper));
+  forward(ctx, m, false);
+  const GemmShape s{{1, 1}, kIn,  kOut, kBatch, {0, 0}, 1, kIn,
+                    {0, 0}, kOut, 1,    {0, 0}, kOut,   1};
+  gemm(ctx, s, at<float>(m, kOffX), at<float>(m, kOffLogits),
+       at<float>(m, kOffGradient));
+}
+
+inline void update(Context &ctx, char *m) {
+  auto *state = at<StepState>(m, kOffState);
+  const auto *hyper = at<Hyperparameters>(m, kOffHyper);
+  sum_of_squares(ctx, at<float>(m, kOffGradient), kIn * kOut,
+                 at<double>(m, kOffPartials));
+  finish_grad_norm(ctx, state, hyper, at<double>(m, kOffPartials), 1);
+  adamw(ctx, state, hyper, at<float>(m, kOffWeight), at<float>(m, kOffMoment1),
+        at<float>(m, kOffMoment2), at<float>(m, kOffGradient), kIn * kOut,
+        true);
+  end_step(ctx, state);
+}
+
+inline void evaluate(Context &ctx, char *m) { forward(ctx, m, true); }
+
+inline Program program() {
+  static const InputInfo inputs[] = {
+      {{"x", Type::F32, 2, {kBatch, kIn}, kOffX, 128}},
+      {{"labels", Type::I64, 1, {kBatch}, kOffLabels, 64}, kOut, true, -100},
+  };
+  static const StateInfo states[] = {
+      {{"state",
+        Type::U8,
+        1,
+        {sizeof(StepState)},
+        kOffState,
+        sizeof(StepState)},
+       StateKind::StepState,
+       {}},
+      {{"hyper",
+        Type::U8,
+        1,
+        {sizeof(Hyperparameters)},
+        kOffHyper,
+        sizeof(Hyperparameters)},
+       StateKind::Hyperparameters,
+       {}},
+      {{"weight", Type::F32, 2, {kIn, kOut}, kOffWeight, 48},
+       StateKind::Parameter,
+       {"weight", "tied.weight"}},
+      {{"weight.m", Type::F32, 2, {kIn, kOut}, kOffMoment1, 48},
+       StateKind::FirstMoment,
+       {}},
+      {{"weight.v", Type::F32, 2, {kIn, kOut}, kOffMoment2, 48},
+       StateKind::SecondMoment,
+       {}},
+      {{"weight", Type::F32, 2, {kIn, kOut}, kOffGradient, 48},
+       StateKind::Gradient,
+       {}},
+  };
+  Program p{};
+  p.name = "tiny";
+  p.inputs = inputs;
+  p.states = states;
+  p.persistent_bytes = kOffLogits;
+  p.arena_bytes = kTotal - kOffLogits;
+  p.total_bytes = kTotal;
+  p.micro_step = micro_step;
+  p.update = update;
+  p.evaluate = evaluate;
+  p.batch_size = kBatch;
+  p.accumulation_steps = 1;
+  p.num_train_epochs = 3;
+  p.seed = 42;
+  p.defaults.learning_rate = 0.1;
+  return p;
+}
+
+} // namespace gpuopt::tiny

@@ -1,0 +1,158 @@
+// trainer_main around a program written by hand: it learns, saves, validates,
+// repeats itself bit by bit, and says what is wrong.
+
+#include "Files.h"
+#include "TinyProgram.h"
+#include "Values.h"
+
+#include "gpuopt/trainer.h"
+
+#include <gtest/gtest.h>
+
+namespace gpuopt {
+namespace {
+
+struct TrainerTest : testing::Test {
+  TrainerTest() : program(tiny::program()) {
+    setenv("OMP_WAIT_POLICY", "passive",
+           1); // the test does not start itself anew
+    const auto x = random_values<float>(64 * 4, 1);
+    std::vector<uint8_t> labels;
+    for (int i = 0; i < 64; i++)
+      labels.push_back(
+          uint8_t(std::max_element(&x[size_t(i) * 4], &x[size_t(i) * 4 + 3]) -
+                  &x[size_t(i) * 4]));
+    write_file(folder / "x.npy", npy("<f4", "(64, 4)", bytes_of(x)));
+    write_file(folder / "labels.npy", npy("|u1", "(64,)", bytes_of(labels)));
+    const std::vector<float> zeros(12, 0);
+    write_safetensors(folder / "start",
+                      {{"weight", Type::F32, {4, 3}, zeros.data(), 48}});
+  }
+  // Runs with the usual files; returns the exit status.
+  int run(const std::string &out, std::vector<std::string> flags) {
+    flags.insert(flags.begin(),
+                 {"tiny", "--weights", folder / "start", "--data",
+                  "x=" + folder / "x.npy", "--labels", folder / "labels.npy",
+                  "--output-dir", folder / out});
+    std::vector<char *> argv;
+    for (std::string &flag : flags)
+      argv.push_back(flag.data());
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    const int status = trainer_main(int(argv.size()), argv.data(), program);
+    output = testing::internal::GetCapturedStdout();
+    error = testing::internal::GetCapturedStderr();
+    return status;
+  }
+  std::vector<double> losses(const std::string &out) {
+    std::ifstream file(folder / (out + "/metrics.jsonl"));
+    std::vector<double> all;
+    for (std::string line; std::getline(file, line);)
+      if (const size_t at = line.find("\"loss\": "); at != std::string::npos)
+        all.push_back(std::stod(line.substr(at + 8)));
+    return all;
+  }
+  TemporaryFolder folder;
+  Program program;
+  std::string output, error;
+};
+
+TEST_F(TrainerTest, LearnsAndSaves) {
+  ASSERT_EQ(run("a", {"--max-steps=40", "--eval-steps=10", "--eval-data",
+                      "x=" + folder / "x.npy", "--eval-labels",
+                      folder / "labels.npy"}),
+            0)
+      << error;
+  const auto loss = losses("a");
+  ASSERT_EQ(loss.size(), 40u);
+  EXPECT_NEAR(loss[0], std::log(3.0), 1e-6);
+  EXPECT_LT(loss[39], 0.6);
+  EXPECT_NE(output.find("step 40  validation loss 0."), std::string::npos)
+      << output;
+  EXPECT_NE(output.find("tiny: 2.75 KiB allocated, 40 steps of 1 x 8 samples"),
+            std::string::npos)
+      << output;
+  const MappedFile file(folder / "a/model.safetensors");
+  const auto saved = read_safetensors(file);
+  ASSERT_EQ(saved.size(), 2u) << "tied weights have both names";
+  EXPECT_EQ(memcmp(saved.at("weight").data, saved.at("tied.weight").data, 48),
+            0);
+}
+
+TEST_F(TrainerTest, EpochsGiveTheSteps) {
+  ASSERT_EQ(run("a", {"--num-train-epochs=2", "--max-steps=-1"}), 0) << error;
+  EXPECT_EQ(losses("a").size(), 16u);
+}
+
+TEST_F(TrainerTest, RepeatsItself) {
+  ASSERT_EQ(run("a", {"--max-steps=20", "--num-workers=1"}), 0) << error;
+  ASSERT_EQ(run("b", {"--max-steps=20", "--num-workers=4", "--num-threads=2"}),
+            0)
+      << error;
+  EXPECT_EQ(losses("a"), losses("b"));
+  EXPECT_EQ(read_file(folder / "a/model.safetensors"),
+            read_file(folder / "b/model.safetensors"));
+  ASSERT_EQ(run("c", {"--max-steps=20", "--seed=7"}), 0) << error;
+  EXPECT_NE(losses("a"), losses("c"));
+}
+
+TEST_F(TrainerTest, DumpsTheMeansGradient) {
+  ASSERT_EQ(run("a", {"--max-steps=1", "--no-shuffle", "--dump-gradients",
+                      folder / "g"}),
+            0)
+      << error;
+  const MappedFile file(folder / "g");
+  const auto gradient = read_safetensors(file).at("weight");
+  float g[12];
+  memcpy(g, gradient.data, sizeof g);
+  // With zero weights all classes have probability 1/3: rows sum to zero.
+  EXPECT_NEAR(g[0] + g[1] + g[2], 0, 1e-6);
+  EXPECT_GT(std::fabs(g[0]), 1e-3);
+}
+
+TEST_F(TrainerTest, SaysWhatIsWrong) {
+  const std::string good = "x=" + folder / "x.npy";
+  write_file(folder / "bad.npy",
+             npy("<i8", "(64,)", bytes_of(std::vector<int64_t>(64, 3))));
+  write_file(folder / "few.npy",
+             npy("<i8", "(63,)", bytes_of(std::vector<int64_t>(63, 0))));
+  write_file(folder / "real.npy",
+             npy("<f4", "(64,)", bytes_of(std::vector<float>(64, 0))));
+  write_file(folder / "garbage", "garbage");
+  const std::pair<std::vector<std::string>, const char *> cases[] = {
+      {{"--labels", folder / "bad.npy"}, " holds 3 for 'labels'"},
+      {{"--labels", folder / "few.npy"}, "has 63 samples, but"},
+      {{"--labels", folder / "real.npy"}, "holds f32, but 'labels' needs i64"},
+      {{"--labels", folder / "none.npy"}, "No such file"},
+      {{"--data", "y=" + folder / "x.npy"}, "names no input of the model"},
+      {{"--data", "x.npy"}, "needs INPUT=FILE"},
+      {{"--max-steps=two"}, "needs a whole number, but got 'two'"},
+      {{"--lr-scheduler-type=polynomial"},
+       "--lr-scheduler-type' must be linear"},
+      {{"--frobnicate"}, "unknown flag '--frobnicate'"},
+      {{"--weights", folder / "garbage"}, "garbage' is not a safetensors file"},
+      {{"--seed"}, "'--seed' needs a value"},
+  };
+  for (const auto &[flags, message] : cases) {
+    EXPECT_EQ(run("a", flags), 1);
+    EXPECT_EQ(error.rfind("tiny: error: ", 0), 0u) << error;
+    EXPECT_NE(error.find(message), std::string::npos)
+        << error << "expected " << message;
+    EXPECT_FALSE(std::filesystem::exists(folder / "a/model.safetensors"));
+  }
+}
+
+TEST_F(TrainerTest, AnInterruptFinishesTheStepAndSaves) {
+  program.update = [](Context &ctx, char *memory) {
+    tiny::update(ctx, memory);
+    if (tiny::at<StepState>(memory, tiny::kOffState)->step == 5)
+      raise(SIGINT);
+  };
+  ASSERT_EQ(run("a", {"--max-steps=1000"}), 0) << error;
+  detail::interrupted = 0;
+  EXPECT_EQ(losses("a").size(), 5u);
+  EXPECT_TRUE(std::filesystem::exists(folder / "a/model.safetensors"));
+}
+
+} // namespace
+} // namespace gpuopt
