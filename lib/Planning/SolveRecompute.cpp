@@ -63,7 +63,7 @@ private:
   void improve();
   void annealOnThreads(std::vector<LocalSearch> &searches,
                        const std::vector<Slot> &start, int64_t moves,
-                       double heat);
+                       double heat, BestSchedule &line);
   void findSmallestBudget();
   void offerStart();
   void offer(const std::vector<Slot> &repeats);
@@ -174,35 +174,43 @@ void Solver::boundAndStart(double share) {
   }
 }
 
-/// Rounds of annealing from the best plan, hot and cold in turn, longer and
-/// longer. Threads search side by side from the same start; the best of them,
-/// the first among equals, is the start of the next round.
+/// Rounds of annealing, longer and longer, in two lines that know nothing of
+/// each other: what one graph needs hot, another needs cold, and one line alone
+/// stays in the basin that it found first.
 void Solver::improve() {
-  static constexpr double heats[] = {0.2, 0.2, 0.05, 1};
   int64_t moves = std::clamp<int64_t>(60 * graph.size(), 500, 20000);
   int64_t left = options.effort;
   bool isTimed = options.timeLimitInSeconds.has_value();
   if (left == 0)
     left = isTimed ? INT64_MAX : 2'000'000;
+  static constexpr double heats[2][4] = {{0.2, 0.2, 0.05, 1},
+                                         {0.3, 0.3, 0.3, 0.3}};
+  BestSchedule lines[2] = {best, best};
   for (int round = 0; left > 0 && !clock.isOver(); ++round) {
+    BestSchedule &line = lines[round / 4 % 2];
     moves = std::min(moves, left);
     left -= moves;
     bool isWide = wide && round / 2 % 2;
     const SearchSpace &space = isWide ? *wide : narrow;
     std::vector<Slot> start = space.fromPlain(closest);
-    if (best.found)
-      start = space.repeatsOf(best.schedule).value_or(start);
+    if (line.found)
+      start = space.repeatsOf(line.schedule).value_or(start);
     annealOnThreads(isWide ? wideSearches : narrowSearches, start, moves,
-                    heats[round % 4]);
-    if (round % 4 == 3)
+                    heats[round / 4 % 2][round % 4], line);
+    if (round % 8 == 7)
       moves *= 2;
   }
+  for (BestSchedule &line : lines)
+    if (line.found)
+      best.offer(line.addedCost, std::move(line.schedule));
 }
 
+/// Threads search side by side from the same start; the best of them, the
+/// first among equals, goes on.
 void Solver::annealOnThreads(std::vector<LocalSearch> &searches,
                              const std::vector<Slot> &start, int64_t moves,
-                             double heat) {
-  std::vector<BestSchedule> results(searches.size(), best);
+                             double heat, BestSchedule &line) {
+  std::vector<BestSchedule> results(searches.size(), line);
   auto isOver = [&] { return clock.isOver(); };
   std::vector<std::thread> threads;
   for (size_t i = 1; i < searches.size(); ++i)
@@ -211,9 +219,9 @@ void Solver::annealOnThreads(std::vector<LocalSearch> &searches,
   searches[0].anneal(start, moves, heat, results[0], isOver);
   for (std::thread &thread : threads)
     thread.join();
-  for (const BestSchedule &result : results)
+  for (BestSchedule &result : results)
     if (result.found)
-      best.offer(result.addedCost, result.schedule);
+      line.offer(result.addedCost, std::move(result.schedule));
 }
 
 /// Where nothing fits: the least peak of the schedules at hand, lowered by
