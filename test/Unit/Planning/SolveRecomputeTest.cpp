@@ -176,6 +176,35 @@ TEST(SolveRecompute, TakesAnEmptyProblem) {
   EXPECT_TRUE(solution->schedule.empty());
 }
 
+/// With shared storages there is no brute force, but no proof may exceed a
+/// plan.
+TEST(Certificate, ProvesNoMoreThanThePlanCosts) {
+  int solved = 0;
+  for (unsigned seed = 0; seed < 150; ++seed) {
+    RecomputeProblem problem = randomRecomputeProblem(14, seed);
+    std::mt19937 random(seed);
+    for (RecomputeOp &op : problem.ops)
+      if (!op.inputs.empty() && random() % 3 == 0) {
+        op.storage = op.inputs[random() % op.inputs.size()];
+        op.sizeInBytes = problem.ops[op.storage].sizeInBytes;
+      }
+    RecomputeOptions options;
+    options.budgetInBytes = plainPeak(problem) * (75 + random() % 20) / 100;
+    options.effort = 2000;
+    Result<RecomputeSolution> solution = solveRecompute(problem, options);
+    ASSERT_TRUE(solution);
+    if (!solution->found || solution->certificate.isEmpty())
+      continue;
+    ++solved;
+    ASSERT_FALSE(verify(problem, solution->schedule, options.budgetInBytes));
+    Result<double> proven =
+        checkCertificate(problem, options.budgetInBytes, solution->certificate);
+    ASSERT_TRUE(proven) << proven.error().message;
+    ASSERT_LE(*proven, solution->addedCost + 1e-9) << "seed " << seed;
+  }
+  EXPECT_GT(solved, 30);
+}
+
 /// A certificate is refused when any of its flows grows, or a price falls.
 TEST(Certificate, IsRefusedWhenChanged) {
   RecomputeProblem problem = randomRecomputeProblem(40, 3);
