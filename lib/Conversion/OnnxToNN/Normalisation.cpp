@@ -13,6 +13,14 @@
 using namespace mlir;
 using namespace gpuopt;
 
+/// Attributes are single precision; the number that was meant is the decimal
+/// one, 0.1 rather than 0.100000001490116.
+static double decimal(double attribute) {
+  char text[32];
+  snprintf(text, sizeof text, "%.7g", attribute);
+  return strtod(text, nullptr);
+}
+
 template <typename OpT>
 static LogicalResult softmax(NodeConversion &c) {
   auto axis = c.axis(c.node.getInt("axis", -1), c.type(0).getRank());
@@ -30,7 +38,7 @@ static LogicalResult layerNorm(NodeConversion &c) {
     if (c.has(index) && c.b.shape(c.input(index)) != normalised)
       return c.fail("scale and bias must have the shape of the normalised dimensions");
   Value bias = c.has(2) ? c.input(2) : Value();
-  auto norm = c.b.create<nn::LayerNormOp>(c.input(0), c.input(1), bias, *axis, APFloat(c.node.getFloat("epsilon", 1e-5)));
+  auto norm = c.b.create<nn::LayerNormOp>(c.input(0), c.input(1), bias, *axis, APFloat(decimal(c.node.getFloat("epsilon", 1e-5))));
   for (Value result : norm.getResults())
     c.outputs.push_back({{result}, false});
   return success();
@@ -51,10 +59,10 @@ static LogicalResult batchNorm(NodeConversion &c) {
   for (auto [index, dim] : llvm::enumerate(permutation))
     inverse[dim] = index;
   // ONNX's momentum weighs the running statistics, PyTorch's the batch's.
-  double momentum = 1 - c.node.getFloat("momentum", 0.9);
+  double momentum = decimal(1 - decimal(c.node.getFloat("momentum", 0.9)));
   auto norm = c.b.create<nn::BatchNormOp>(
       c.b.transpose(c.input(0), permutation), c.input(1), c.input(2), c.input(3), c.input(4),
-      APFloat(c.node.getFloat("epsilon", 1e-5)), APFloat(momentum), c.state.freezeBatchNorm);
+      APFloat(decimal(c.node.getFloat("epsilon", 1e-5))), APFloat(momentum), c.state.freezeBatchNorm);
   if (!c.state.freezeBatchNorm)
     for (auto [index, value] : {std::pair(3u, norm.getNewMean()), std::pair(4u, norm.getNewVariance())})
       if (auto read = c.input(index).getDefiningOp<train::ReadOp>())

@@ -1,0 +1,17 @@
+// RUN: not gpuopt-opt %s -convert-onnx-to-nn 2>&1 | FileCheck %s
+
+// All problems in one list, with operator, opset and node; what depends on a
+// node that failed is not a problem of its own.
+// CHECK: error: has 3 nodes that cannot be converted:
+// CHECK-NEXT: Frobnicate (opset 20) at 'frob': the operator is not supported
+// CHECK-NEXT: com.example.Gelu (opset 1) at 'gelu': the operator is not supported
+// CHECK-NEXT: MaxPool (opset 20) at 'pool': attribute ceil_mode = 1 is not supported
+// CHECK-NEXT: docs/onnx-operators.md
+// CHECK-NOT: Relu (opset
+onnx.graph @g(%x: tensor<1x2x4x4xf32>) -> !onnx.unknown attributes {inputNames = ["x"], opsets = {ai.onnx = 20 : i64, com.example = 1 : i64}, outputNames = ["y"]} {
+  %a = onnx.node "Frobnicate"(%x) : (tensor<1x2x4x4xf32>) -> !onnx.unknown loc("frob")
+  %b = onnx.node "Relu"(%a) : (!onnx.unknown) -> !onnx.unknown
+  %c = onnx.node "Gelu" in "com.example" (%x) : (tensor<1x2x4x4xf32>) -> !onnx.unknown loc("gelu")
+  %d = onnx.node "MaxPool"(%x) {kernel_shape = array<i64: 2, 2>, ceil_mode = 1 : i64} : (tensor<1x2x4x4xf32>) -> !onnx.unknown loc("pool")
+  onnx.return %b : !onnx.unknown
+}

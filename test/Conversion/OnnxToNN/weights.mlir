@@ -1,0 +1,25 @@
+// RUN: gpuopt-opt %s -convert-onnx-to-nn="frozen-params=^emb" | FileCheck %s
+
+// Two names for one place are one variable; statistics are buffers; integers
+// and single numbers are constants.
+// CHECK-DAG: train.variable @emb.weight frozen : tensor<16x4xf32> {file = "m.onnx", offset = 0 : i64, savedAs = ["emb.weight", "head.weight"], sizeInBytes = 256 : i64}
+// CHECK-DAG: train.variable @bn.scale parameter : tensor<2xf32>
+// CHECK-DAG: train.variable @bn.mean buffer : tensor<2xf32>
+// CHECK-NOT: train.variable @half
+// CHECK: nn.batch_norm {{.*}} epsilon {{.*}} momentum 1.000{{.*}}e-01
+// CHECK: train.write @bn.mean
+onnx.graph @g(%x: tensor<3x2xf32>, %ids: tensor<3xi64>) -> (!onnx.unknown, !onnx.unknown, !onnx.unknown) attributes {inputNames = ["x", "ids"], opsets = {ai.onnx = 20 : i64}, outputNames = ["y", "e", "h"]} {
+  %emb = onnx.initializer "emb.weight" at <"m.onnx", offset = 0, size = 256> : tensor<16x4xf32>
+  %head = onnx.initializer "head.weight" at <"m.onnx", offset = 0, size = 256> : tensor<16x4xf32>
+  %scale = onnx.initializer "bn.scale" = dense<1.0> : tensor<2xf32>
+  %bias = onnx.initializer "bn.bias" = dense<0.0> : tensor<2xf32>
+  %mean = onnx.initializer "bn.mean" = dense<0.0> : tensor<2xf32>
+  %var = onnx.initializer "bn.var" = dense<1.0> : tensor<2xf32>
+  %half = onnx.initializer "half" = dense<0.5> : tensor<f32>
+  %y = onnx.node "BatchNormalization"(%x, %scale, %bias, %mean, %var) {momentum = 0.9 : f32} : (tensor<3x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> !onnx.unknown
+  %z = onnx.node "Mul"(%y, %half) : (!onnx.unknown, tensor<f32>) -> !onnx.unknown
+  %e = onnx.node "Gather"(%emb, %ids) : (tensor<16x4xf32>, tensor<3xi64>) -> !onnx.unknown
+  %t = onnx.node "Transpose"(%head) {perm = array<i64: 1, 0>} : (tensor<16x4xf32>) -> !onnx.unknown
+  %l = onnx.node "MatMul"(%e, %t) : (!onnx.unknown, !onnx.unknown) -> !onnx.unknown
+  onnx.return %z, %e, %l : !onnx.unknown, !onnx.unknown, !onnx.unknown
+}

@@ -1,0 +1,67 @@
+// RUN: gpuopt-opt %s -nn-absorb-layouts | FileCheck %s
+
+// Attention's heads: split, transposed, multiplied, transposed back. Nothing is copied.
+// CHECK-LABEL: func.func @heads
+// CHECK-NOT: nn.transpose
+// CHECK: nn.contract "acbd,aebd->abce"
+// CHECK-NOT: nn.transpose
+func.func @heads(%q: tensor<2x4x8x16xf32>, %k: tensor<2x4x8x16xf32>) -> tensor<2x8x4x8xf32> {
+  %0 = nn.transpose %q [0, 2, 1, 3] : tensor<2x4x8x16xf32>
+  %1 = nn.transpose %k [0, 2, 3, 1] : tensor<2x4x8x16xf32>
+  %2 = nn.contract "abcd,abde->abce" %0, %1 : tensor<2x8x4x16xf32>, tensor<2x8x16x4xf32>
+  %3 = nn.transpose %2 [0, 2, 1, 3] : tensor<2x8x4x4xf32>
+  %4 = nn.transpose %3 [0, 2, 1, 3] : tensor<2x4x8x4xf32>
+  %5 = nn.concat %4, %4 dim 3 : tensor<2x8x4x4xf32>, tensor<2x8x4x4xf32>
+  return %5 : tensor<2x8x4x8xf32>
+}
+
+// The flattened rows of a product stay (batch, tokens).
+// CHECK-LABEL: func.func @flattened
+// CHECK: %[[P:.*]] = nn.contract "abk,kj->abj" %arg0, %arg1 : tensor<4x8x16xf32>, tensor<16x32xf32>
+// CHECK-NOT: nn.reshape
+// CHECK: return
+func.func @flattened(%x: tensor<4x8x16xf32>, %w: tensor<16x32xf32>, %b: tensor<32xf32>) -> tensor<4x8x32xf32> {
+  %0 = nn.reshape %x : tensor<4x8x16xf32> to tensor<32x16xf32>
+  %1 = nn.contract "ik,kj->ij" %0, %w : tensor<32x16xf32>, tensor<16x32xf32>
+  %2 = nn.broadcast %b : tensor<32xf32> to tensor<32x32xf32>
+  %3 = arith.addf %1, %2 : tensor<32x32xf32>
+  %4 = nn.reshape %3 : tensor<32x32xf32> to tensor<4x8x32xf32>
+  return %4 : tensor<4x8x32xf32>
+}
+
+// Transposes around elementwise work cancel.
+// CHECK-LABEL: func.func @channels_last
+// CHECK-NOT: nn.transpose
+// CHECK: return
+func.func @channels_last(%x: tensor<2x4x4x8xf32>, %y: tensor<2x4x4x8xf32>) -> tensor<2x4x4x8xf32> {
+  %c = arith.constant dense<0.0> : tensor<2x8x4x4xf32>
+  %0 = nn.transpose %x [0, 3, 1, 2] : tensor<2x4x4x8xf32>
+  %1 = nn.transpose %y [0, 3, 1, 2] : tensor<2x4x4x8xf32>
+  %2 = arith.addf %0, %1 : tensor<2x8x4x4xf32>
+  %3 = arith.maximumf %2, %c : tensor<2x8x4x4xf32>
+  %4 = nn.transpose %3 [0, 2, 3, 1] : tensor<2x8x4x4xf32>
+  return %4 : tensor<2x4x4x8xf32>
+}
+
+// A transpose that undoing on the other operand would cost another stays.
+// CHECK-LABEL: func.func @mixed
+// CHECK: %[[T:.*]] = nn.transpose %arg0
+// CHECK: arith.addf %[[T]], %arg1
+func.func @mixed(%x: tensor<4x8xf32>, %y: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %0 = nn.transpose %x [1, 0] : tensor<4x8xf32>
+  %1 = arith.addf %0, %y : tensor<8x4xf32>
+  return %1 : tensor<8x4xf32>
+}
+
+// The gradient of a split is a concatenation.
+// CHECK-LABEL: func.func @split_gradient
+// CHECK: nn.concat %arg0, %arg1, %arg0 dim 1
+// CHECK-NOT: nn.pad
+func.func @split_gradient(%a: tensor<4x8xf32>, %b: tensor<4x8xf32>) -> tensor<4x24xf32> {
+  %0 = nn.pad %a low [0, 0] high [0, 16] interior [0, 0] value 0.0 : f32 : tensor<4x8xf32>
+  %1 = nn.pad %b low [0, 8] high [0, 8] interior [0, 0] value 0.0 : f32 : tensor<4x8xf32>
+  %2 = nn.pad %a low [0, 16] high [0, 0] interior [0, 0] value 0.0 : f32 : tensor<4x8xf32>
+  %3 = arith.addf %0, %1 : tensor<4x24xf32>
+  %4 = arith.addf %3, %2 : tensor<4x24xf32>
+  return %4 : tensor<4x24xf32>
+}

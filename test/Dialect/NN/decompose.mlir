@@ -1,0 +1,58 @@
+// RUN: gpuopt-opt %s -nn-decompose | FileCheck %s
+
+// CHECK-LABEL: func.func @softmax
+// CHECK: %[[MAX:.*]] = nn.reduce max %arg0 [1]
+// CHECK: %[[WIDE:.*]] = nn.broadcast %[[MAX]]
+// CHECK: %[[SHIFTED:.*]] = arith.subf %arg0, %[[WIDE]]
+// CHECK: %[[EXP:.*]] = math.exp %[[SHIFTED]]
+// CHECK: %[[SUM:.*]] = nn.reduce sum %[[EXP]] [1]
+// CHECK: arith.divf %[[EXP]]
+func.func @softmax(%x: tensor<4x16xf32>) -> tensor<4x16xf32> {
+  %0 = nn.softmax %x dim 1 : tensor<4x16xf32>
+  return %0 : tensor<4x16xf32>
+}
+
+// The variance is the mean of squared distances from the mean: two passes.
+// CHECK-LABEL: func.func @layer_norm
+// CHECK: %[[SUM:.*]] = nn.reduce sum %arg0 [1]
+// CHECK: %[[MEAN:.*]] = arith.mulf %[[SUM]]
+// CHECK: %[[CENTRED:.*]] = arith.subf %arg0
+// CHECK: %[[SQUARE:.*]] = arith.mulf %[[CENTRED]], %[[CENTRED]]
+// CHECK: nn.reduce sum %[[SQUARE]] [1]
+// CHECK: math.rsqrt
+// CHECK: nn.broadcast %arg1
+// CHECK-NOT: nn.layer_norm
+func.func @layer_norm(%x: tensor<4x16xf32>, %scale: tensor<16xf32>) -> tensor<4x16xf32> {
+  %y, %mean, %rstd = nn.layer_norm %x, %scale axis 1 epsilon 1.0e-5 : tensor<4x16xf32>, tensor<16xf32>
+  return %y : tensor<4x16xf32>
+}
+
+// The mask is drawn from the op's stream, and drawn again wherever it is needed.
+// CHECK-LABEL: func.func @dropout
+// CHECK: nn.random_uniform stream 7
+// CHECK: arith.cmpf oge
+// CHECK: arith.select
+func.func @dropout(%x: tensor<4x16xf32>) -> tensor<4x16xf32> {
+  %0 = nn.dropout %x ratio 0.5 stream 7 : tensor<4x16xf32>
+  return %0 : tensor<4x16xf32>
+}
+
+// CHECK-LABEL: func.func @cross_entropy
+// CHECK: nn.iota dim 1
+// CHECK: arith.cmpi eq
+// CHECK: nn.reduce sum {{.*}} [1]
+// CHECK-NOT: nn.cross_entropy
+func.func @cross_entropy(%x: tensor<4x16xf32>, %labels: tensor<4xi64>) -> tensor<4x1xf32> {
+  %loss, %lse = nn.cross_entropy %x, %labels ignore_index -100 label_smoothing 0.0 : tensor<4x16xf32>, tensor<4xi64>
+  return %loss : tensor<4x1xf32>
+}
+
+// Frozen statistics are read, not computed.
+// CHECK-LABEL: func.func @frozen_batch_norm
+// CHECK-NOT: nn.reduce
+// CHECK: return
+func.func @frozen_batch_norm(%x: tensor<4x3x3x8xf32>, %c: tensor<8xf32>) -> tensor<4x3x3x8xf32> {
+  %0:5 = nn.batch_norm %x, %c, %c, %c, %c epsilon 1.0e-5 momentum 0.1 frozen
+      : tensor<4x3x3x8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+  return %0#0 : tensor<4x3x3x8xf32>
+}

@@ -1,0 +1,59 @@
+// RUN: gpuopt-opt %s -nn-form-clusters | FileCheck %s
+
+train.variable @w parameter : tensor<16x16xf32>
+
+// A residual sum and the normalisation that reads it are one kernel, which
+// writes the sum (the next layer reads it) and the result.
+// CHECK-LABEL: train.step @residual
+// CHECK: %[[F:.*]]:2 = nn.fused {{.*}} -> tensor<4x16xf32>, tensor<4x16xf32>
+// CHECK-NOT: nn.fused
+// CHECK: train.output "sum", %[[F]]#0
+train.step @residual forward ("x" %x: tensor<4x16xf32>, "y" %y: tensor<4x16xf32>) {
+  %s = arith.addf %x, %y : tensor<4x16xf32>
+  %m = nn.reduce max %s [1] : tensor<4x16xf32>
+  %b = nn.broadcast %m : tensor<4x1xf32> to tensor<4x16xf32>
+  %n = arith.subf %s, %b : tensor<4x16xf32>
+  train.output "sum", %s : tensor<4x16xf32>
+  train.output "normalised", %n : tensor<4x16xf32>
+}
+
+// A function of one tensor alone is computed again where it is read: between
+// the two kernels lies the product's result, not its exponential.
+// CHECK-LABEL: train.step @activation
+// CHECK: %[[U:.*]] = nn.contract
+// CHECK: %[[G:.*]] = nn.fused {{.*}} %[[U]] {{.*}} -> tensor<4x16xf32>
+// CHECK: %[[V:.*]] = nn.contract "ik,kj->ij" %[[G]]
+// CHECK: nn.fused {{.*}} %[[U]], %[[V]] {{.*}} -> tensor<4x16xf32>
+train.step @activation forward ("x" %x: tensor<4x16xf32>) {
+  %w = train.read @w : tensor<16x16xf32>
+  %u = nn.contract "ik,kj->ij" %x, %w : tensor<4x16xf32>, tensor<16x16xf32>
+  %e = math.exp %u : tensor<4x16xf32>
+  %t = math.tanh %e : tensor<4x16xf32>
+  %v = nn.contract "ik,kj->ij" %t, %w : tensor<4x16xf32>, tensor<16x16xf32>
+  %d = arith.mulf %e, %v : tensor<4x16xf32>
+  train.output "d", %d : tensor<4x16xf32>
+}
+
+// Sums over rows differ by lane: what reads them is another kernel.
+// CHECK-LABEL: train.step @columns
+// CHECK: nn.fused {{.*}} -> tensor<1x16xf32>
+// CHECK: nn.fused {{.*}} -> tensor<4x16xf32>
+train.step @columns forward ("x" %x: tensor<4x16xf32>) {
+  %m = nn.reduce sum %x [0] : tensor<4x16xf32>
+  %b = nn.broadcast %m : tensor<1x16xf32> to tensor<4x16xf32>
+  %n = arith.subf %x, %b : tensor<4x16xf32>
+  train.output "n", %n : tensor<4x16xf32>
+}
+
+// A kernel cannot read its own output in another order.
+// CHECK-LABEL: train.step @own_transpose
+// CHECK: %[[A:.*]] = nn.fused
+// CHECK: %[[T:.*]] = nn.transpose %[[A]]
+// CHECK: nn.fused {{.*}} %[[T]]
+train.step @own_transpose forward ("x" %x: tensor<4x4xf32>) {
+  %e = math.exp %x : tensor<4x4xf32>
+  %t = nn.transpose %e [1, 0] : tensor<4x4xf32>
+  %s = arith.addf %t, %t : tensor<4x4xf32>
+  train.output "e", %e : tensor<4x4xf32>
+  train.output "s", %s : tensor<4x4xf32>
+}

@@ -1,0 +1,79 @@
+// RUN: gpuopt-opt %s -split-input-file -verify-diagnostics
+
+func.func @reshape(%x: tensor<4x8xf32>) {
+  // expected-error @below {{expects 32 elements in the result, but got 30}}
+  %0 = nn.reshape %x : tensor<4x8xf32> to tensor<30xf32>
+  return
+}
+
+// -----
+
+func.func @transpose(%x: tensor<4x8xf32>) {
+  // expected-error @below {{expects a permutation of the dimensions of}}
+  %0 = nn.transpose %x [0, 0] : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @broadcast(%x: tensor<4x8xf32>) {
+  // expected-error @below {{expects dimensions of size 1 or the result's}}
+  %0 = nn.broadcast %x : tensor<4x8xf32> to tensor<4x16xf32>
+  return
+}
+
+// -----
+
+func.func @slice(%x: tensor<4x8xf32>) {
+  // expected-error @below {{expects a box inside}}
+  %0 = nn.slice %x [0, 4] [4, 8] [1, 1] : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @concat(%x: tensor<4x8xf32>, %y: tensor<5x8xf32>) {
+  // expected-error @below {{expects operands that differ in dimension 1 alone}}
+  %0 = nn.concat %x, %y dim 1 : tensor<4x8xf32>, tensor<5x8xf32>
+  return
+}
+
+// -----
+
+func.func @contract_size(%x: tensor<4x8xf32>, %y: tensor<9x3xf32>) {
+  // expected-error @below {{expects one size for 'k', but got 8 and 9}}
+  %0 = nn.contract "ik,kj->ij" %x, %y : tensor<4x8xf32>, tensor<9x3xf32>
+  return
+}
+
+// -----
+
+func.func @contract_letter(%x: tensor<4x8xf32>, %y: tensor<8x3xf32>) {
+  // expected-error @below {{in at least two of the three tensors}}
+  %0 = nn.contract "ik,kj->i" %x, %y : tensor<4x8xf32>, tensor<8x3xf32>
+  return
+}
+
+// -----
+
+func.func @reduce(%x: tensor<4x8xf32>) {
+  // expected-error @below {{expects ascending dimensions of}}
+  %0 = nn.reduce sum %x [1, 0] : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @dropout(%x: tensor<4x8xf32>) {
+  // expected-error @below {{expects a ratio from 0 to below 1}}
+  %0 = nn.dropout %x ratio 1.0 stream 0 : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @conv(%x: tensor<1x8x8x4xf32>, %w: tensor<8x3x3x3xf32>) {
+  // expected-error @below {{expects weights for 4 input channels in 1 groups}}
+  %0 = nn.conv %x, %w strides [1, 1] pads [0, 0, 0, 0] dilations [1, 1] groups 1 : tensor<1x8x8x4xf32>, tensor<8x3x3x3xf32>
+  return
+}

@@ -1,0 +1,35 @@
+// RUN: gpuopt-opt %s -split-input-file -verify-diagnostics
+
+// expected-error @below {{expects a value of type 'tensor<4xf32>', but got 'tensor<3xf32>'}}
+train.variable @v parameter : tensor<4xf32> {value = dense<0.0> : tensor<3xf32>}
+
+// -----
+
+// expected-error @below {{expects at most one of 'value' and 'file'}}
+train.variable @v parameter : tensor<1xf32> {value = dense<0.0> : tensor<1xf32>, file = "a", offset = 0 : i64, sizeInBytes = 4 : i64}
+
+// -----
+
+// expected-error @below {{expects 16 bytes for 'tensor<4xf32>', but got 12}}
+train.variable @v parameter : tensor<4xf32> {file = "a", offset = 0 : i64, sizeInBytes = 12 : i64}
+
+// -----
+
+// expected-error @below {{expects 'of', the parameter that it belongs to}}
+train.variable @v first_moment : tensor<4xf32>
+
+// -----
+
+// expected-note @below {{the variable is here}}
+train.variable @v parameter : tensor<4xf32>
+train.step @s forward () {
+  // expected-error @below {{expects type 'tensor<4xf32>', but got 'tensor<5xf32>'}}
+  %0 = train.read @v : tensor<5xf32>
+}
+
+// -----
+
+train.step @s forward () {
+  // expected-error @below {{expects a variable named @missing}}
+  %0 = train.read @missing : tensor<5xf32>
+}
