@@ -59,22 +59,45 @@ struct Minimum {
   }
 };
 
-// Lane k with lane k + width / 2, then the lower half again.
+#ifndef __CUDACC__
+namespace detail {
+// Lane k of the result is lane k + Distance of x; what comes after the last
+// lane does not matter.
+template <int Distance, class T, size_t... I>
+DEVICE Lanes<T> shifted(const Lanes<T> &x, std::index_sequence<I...>) {
+  constexpr int width = sizeof...(I), parts = Lanes<T>::kParts;
+  Lanes<T> r;
+  UNROLL
+  for (int i = 0; i < parts; i++)
+    if constexpr (Distance >= width)
+      r.part[i] = x.part[(i + Distance / width) % parts];
+    else
+      r.part[i] = __builtin_shufflevector(x.part[i], x.part[i],
+                                          ((int(I) + Distance) % width)...);
+  return r;
+}
+template <int Distance, class Op, class T>
+DEVICE Lanes<T> fold(Lanes<T> x) {
+  constexpr std::make_index_sequence<kLanes / Lanes<T>::kParts> lanes;
+  return Op::apply(x, shifted<Distance>(x, lanes));
+}
+} // namespace detail
+#endif
+
+// Lane k with lane k + kLanes / 2, then the lower half again.
 template <class Op, class T>
 DEVICE T reduce(Lanes<T> x) {
 #ifdef __CUDACC__
-  const T low = Op::apply(x.part[0], x.part[2]),
-          high = Op::apply(x.part[1], x.part[3]);
+  const T low = Op::apply(x.part[0], x.part[2]);
+  const T high = Op::apply(x.part[1], x.part[3]);
   return Op::apply(low, high);
 #else
-  T v[kLanes];
-  memcpy(v, &x, sizeof v);
-  UNROLL
-  for (int half = kLanes / 2; half > 0; half /= 2)
-    UNROLL
-  for (int k = 0; k < half; k++)
-    v[k] = Op::apply(v[k], v[k + half]);
-  return v[0];
+  static_assert(kLanes == 16, "four folds");
+  x = detail::fold<8, Op>(x);
+  x = detail::fold<4, Op>(x);
+  x = detail::fold<2, Op>(x);
+  x = detail::fold<1, Op>(x);
+  return lane(x, 0);
 #endif
 }
 template <class T>
