@@ -48,4 +48,4 @@ device.step @micro_step micro {
   device.launch @softmax(%0, %1) {section = "forward", comment = "softmax of /fc1"} : !device.ptr<f32>, !device.ptr<f32>
 }
 // CHECK: {{.}}"x", Type::F32, 2, {4, 128}, kOffX, 2048}
-// CHECK: const Program &program() {
+// CHECK: const gpuopt::Program &program() {
