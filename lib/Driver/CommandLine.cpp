@@ -21,6 +21,7 @@ namespace {
 
 cl::SubCommand compileCommand("compile", "write the trainer's sources to a folder");
 cl::SubCommand trainCommand("train", "compile, build and run the trainer");
+cl::SubCommand operatorsCommand("operators", "print the table of supported ONNX operators");
 
 /// Flags that both commands take.
 #define BOTH cl::sub(compileCommand), cl::sub(trainCommand)
@@ -167,8 +168,12 @@ int collect(DriverOptions &options) {
 
 int gpuopt::driverMain(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv, "gpuopt: compiles an ONNX model into a training program\n");
+  if (operatorsCommand) {
+    printOperatorTable(outs());
+    return 0;
+  }
   if (!compileCommand && !trainCommand)
-    return usage("a command is needed: compile or train");
+    return usage("a command is needed: compile, train or operators");
   DriverOptions options;
   if (int status = collect(options))
     return status;

@@ -7,6 +7,8 @@
 
 #include "Converters.h"
 
+#include "gpuopt/Conversion/OnnxToNN/Passes.h"
+
 #include "mlir/Dialect/Traits.h"
 #include "mlir/IR/Matchers.h"
 
@@ -69,4 +71,20 @@ const OperatorEntry *gpuopt::findOperator(StringRef name) {
     return map;
   }();
   return all.lookup(name);
+}
+
+void gpuopt::printOperatorTable(raw_ostream &stream) {
+  stream << "# Supported ONNX operators\n\n"
+            "Of the default domain, from opset 13 on; printed by `gpuopt operators`. Shapes are static once\n"
+            "`--batch-size` and `--dim` are given; what depends on constants alone is computed by the compiler.\n\n"
+            "To add an operator, write its converter in the file of its family in lib/Conversion/OnnxToNN and list it\n"
+            "in that family's table; if it needs an op of its own, add that to the nn dialect with its gradient.\n\n"
+            "| operator | limits |\n|---|---|\n";
+  std::map<std::string, const char *> rows;
+  for (ArrayRef<OperatorEntry> family : {elementwiseOperators(), contractionOperators(), spatialOperators(),
+                                         normalisationOperators(), shapeOperators(), reductionOperators()})
+    for (const OperatorEntry &entry : family)
+      rows[entry.name] = entry.note;
+  for (auto &[name, note] : rows)
+    stream << "| " << name << " | " << note << " |\n";
 }

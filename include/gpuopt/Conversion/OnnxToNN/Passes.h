@@ -22,6 +22,10 @@ namespace gpuopt {
 #define GEN_PASS_REGISTRATION
 #include "gpuopt/Conversion/OnnxToNN/Passes.h.inc"
 
+/// Prints docs/onnx-operators.md: a row for each operator that the conversion
+/// knows, and what of it is not supported.
+void printOperatorTable(llvm::raw_ostream &stream);
+
 } // namespace gpuopt
 
 #endif // GPUOPT_CONVERSION_ONNXTONN_PASSES_H

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Renews what is generated under docs/: the pages of dialects, interfaces and
+# passes, and the table of ONNX operators.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+ninja -C build mlir-doc gpuopt
+for folder in Dialects Interfaces Passes; do
+  rm -rf "docs/$folder"
+  cp -r "build/docs/$folder" docs/
+done
+build/bin/gpuopt operators >docs/onnx-operators.md
