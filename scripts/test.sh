@@ -26,6 +26,7 @@ scripts/install-dependencies.sh
 say "Building"
 scripts/build.sh
 
+export GPUOPT="$PWD/build/bin/gpuopt"
 results=build/test-results
 rm -rf "$results"
 mkdir -p "$results"

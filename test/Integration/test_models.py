@@ -66,10 +66,10 @@ def test_gradients_and_running_statistics(trained):
 def test_losses_of_training(trained):
     case = copy.deepcopy(trained.case)
     expected = train_torch(
-        case, trained.steps, lambda p: torch.optim.AdamW(p, lr=1e-3, weight_decay=0.0), max_grad_norm=1.0
+        case, trained.steps, lambda p: torch.optim.AdamW(p, lr=case.learning_rate, weight_decay=0.0), max_grad_norm=1.0
     )
     result = trained.trainer.run(
-        case.inputs, case.labels, learning_rate=1e-3, lr_scheduler_type="constant", max_steps=trained.steps
+        case.inputs, case.labels, learning_rate=case.learning_rate, lr_scheduler_type="constant", max_steps=trained.steps
     )
     assert len(result.losses) == trained.steps
     np.testing.assert_allclose(result.losses[:2], expected[:2], rtol=1e-4)
