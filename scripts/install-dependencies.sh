@@ -1,32 +1,58 @@
 #!/usr/bin/env bash
-# Installs what gpuopt and the programs that it emits are built with: Debian's
-# packages, those that are missing alone. Says what is needed where apt cannot.
+# Installs what gpuopt is built with, on Debian and Ubuntu: only what is
+# missing, and nothing at all where everything is there. Where apt has no LLVM
+# and MLIR 22, says which packages are needed and stops.
 set -euo pipefail
 
-packages=(cmake ninja-build g++ ccache python3 python3-venv
-  clang-22 lld-22 libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools
+packages=(
+  libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools clang-22 lld-22
   libprotobuf-dev protobuf-compiler libdnnl-dev ocl-icd-opencl-dev
-  libgtest-dev libbenchmark-dev zlib1g-dev libzstd-dev)
+  libgtest-dev libbenchmark-dev zlib1g-dev libzstd-dev
+  cmake ninja-build ccache g++ python3 python3-venv
+)
+
+if ! command -v apt-get >/dev/null; then
+  echo "error: this system has no apt-get; gpuopt needs what these Debian packages hold:" >&2
+  printf '  %s\n' "${packages[@]}" >&2
+  exit 1
+fi
+
+is_installed() {
+  [[ $(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null || true) == installed ]]
+}
+is_offered() {
+  apt-cache show --no-all-versions "$1" >/dev/null 2>&1
+}
 
 missing=()
 for package in "${packages[@]}"; do
-  dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
+  is_installed "$package" || missing+=("$package")
 done
-[ ${#missing[@]} -eq 0 ] && exit 0
+[[ ${#missing[@]} -gt 0 ]] || exit 0
 
-if ! command -v apt-get >/dev/null; then
-  echo "gpuopt needs these packages (names as in Debian): ${missing[*]}" >&2
-  exit 1
-fi
-sudo=""
-[ "$(id -u)" -eq 0 ] || sudo="sudo"
-$sudo apt-get update -qq
-for package in "${missing[@]}"; do
-  if ! apt-cache show "$package" >/dev/null 2>&1; then
-    echo "apt knows no package '$package'. gpuopt needs LLVM and MLIR 22 and: ${missing[*]}" >&2
-    echo "Add a package source that has them, then run this script again." >&2
+as_root=()
+if [[ $EUID -ne 0 ]]; then
+  if ! command -v sudo >/dev/null; then
+    echo "error: missing packages, to be installed as root: ${missing[*]}" >&2
     exit 1
   fi
-done
+  as_root=(sudo)
+fi
+
 echo "installing: ${missing[*]}"
-DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+"${as_root[@]}" apt-get update -q
+unknown=()
+for package in "${missing[@]}"; do
+  is_offered "$package" || unknown+=("$package")
+done
+if [[ ${#unknown[@]} -gt 0 ]]; then
+  cat >&2 <<MESSAGE
+error: apt does not offer: ${unknown[*]}
+gpuopt is built on LLVM and MLIR 22. Add a package source for your release that
+has them (the LLVM project publishes one for Debian and Ubuntu), then run this
+script again.
+MESSAGE
+  exit 1
+fi
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+  apt-get install -y -q --no-install-recommends "${missing[@]}"

@@ -42,7 +42,8 @@ def entropy(data: bytes) -> float:
     return -sum(n / len(data) * math.log(n / len(data)) for n in counts.values())
 
 
-def report(text: Path, trained: Path) -> None:
+def report(text: Path, trained: Path) -> bool:
+    """Prints what was learned and where it lies; whether it is anything."""
     losses, validation = [], None
     for line in (trained / "metrics.jsonl").read_text().splitlines():
         record = json.loads(line)
@@ -52,8 +53,8 @@ def report(text: Path, trained: Path) -> None:
             losses.append(record["loss"])
     last = losses[-50:]
     print(f"loss: {losses[0]:.3f} at step 1, {sum(last) / len(last):.3f} over the last {len(last)} of {len(losses)} steps")
+    alone = entropy((text / "validation.bin").read_bytes())
     if validation is not None:
-        alone = entropy((text / "validation.bin").read_bytes())
         print(f"on files it never saw: {validation:.3f} nats a byte ({validation / math.log(2):.2f} bits);")
         print(f"the entropy of single bytes there is {alone:.3f} nats ({alone / math.log(2):.2f} bits):")
         print("the model has learned " + ("how bytes follow each other." if validation < alone else "less than the frequencies of bytes."))
@@ -68,6 +69,7 @@ def report(text: Path, trained: Path) -> None:
         found = sorted(trained.rglob(name), key=lambda path: len(path.parts))
         if found:
             print(f"{what + ':':22}{found[0]}")
+    return (losses[-1] if validation is None else validation) < alone
 
 
 if __name__ == "__main__":
@@ -75,6 +77,6 @@ if __name__ == "__main__":
         case ["gather", folder]:
             gather(Path(folder))
         case ["report", text, trained]:
-            report(Path(text), Path(trained))
+            sys.exit(not report(Path(text), Path(trained)))
         case _:
             sys.exit(__doc__)

@@ -1,65 +1,72 @@
 #!/usr/bin/env bash
-# All tests. Ends in one line: N passed, N failed, N skipped. What is skipped
-# is named, with the reason. --full runs what takes longer.
-set -uo pipefail
-cd "$(dirname "$0")/.." || exit 1
-full=0
-[ "${1:-}" = "--full" ] && full=1
+# Runs every test: the unit tests, the lit suite, and the Python tests, among
+# them parity with PyTorch. Installs what they need, names every skip with its
+# reason, and ends in the line `N passed, N failed, N skipped`.
+#
+# usage: test.sh [--full]   --full also runs what takes longer
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-passed=0 failed=0 skipped=0
-scripts/install-dependencies.sh || exit 1
-if ! scripts/build.sh >build.log 2>&1; then
-  tail -n 40 build.log
-  echo "0 passed, 1 failed, 0 skipped"
-  exit 1
-fi
-rm -f build.log
-
-# Counts "word: number" of lit's summary.
-count() { sed -nE "s/^ *$1 *: *([0-9]+).*/\1/p" <<<"$2" | tail -n 1 | grep . || echo 0; }
-
-echo "== unit tests"
-for test in build/bin/gpuopt-unit-*; do
-  [ -x "$test" ] || continue
-  output=$("$test" --gtest_brief=1 2>&1)
-  status=$?
-  good=$(sed -nE 's/^\[  PASSED  \] ([0-9]+) tests?.*/\1/p' <<<"$output" | tail -n 1)
-  bad=$(grep -cE '^\[  FAILED  \] [^0-9].*\(' <<<"$output")
-  [ $status -ne 0 ] && [ "$bad" -eq 0 ] && bad=1
-  [ "$bad" -gt 0 ] && grep -v '^\[       OK' <<<"$output" | tail -n 60
-  echo "$(basename "$test"): ${good:-0} passed, $bad failed"
-  passed=$((passed + ${good:-0})) failed=$((failed + bad))
+export GPUOPT_FULL_TESTS=0
+for argument in "$@"; do
+  case $argument in
+    --full) GPUOPT_FULL_TESTS=1 ;;
+    *)
+      echo "usage: scripts/test.sh [--full]" >&2
+      exit 2
+      ;;
+  esac
 done
 
-echo "== lit"
-output=$(/usr/lib/llvm-22/bin/lit -sv --show-unsupported build/test 2>&1)
-[ "$(count Failed "$output")" -eq 0 ] || echo "$output"
-sed -n '/^Unsupported Tests/,/^$/p' <<<"$output"
-passed=$((passed + $(count Passed "$output"))) failed=$((failed + $(count Failed "$output")))
-failed=$((failed + $(count Unresolved "$output")))
-skipped=$((skipped + $(count Unsupported "$output")))
+say() { printf '\n== %s\n' "$*"; }
 
-echo "== against PyTorch"
-venv=build/venv
-if [ ! -x $venv/bin/pytest ]; then
-  python3 -m venv $venv &&
-    $venv/bin/pip install -q torch==2.13.0 &&
-    $venv/bin/pip install -q numpy onnx onnxscript onnxruntime transformers scikit-learn pytest
-fi
-if [ -x $venv/bin/pytest ]; then
-  arguments=(-q -rs --tb=short test/Integration)
-  [ $full -eq 1 ] || arguments+=(-m "not full")
-  output=$(PYTHONPATH=python $venv/bin/python -m pytest "${arguments[@]}" 2>&1)
-  echo "$output" | tail -n 40
-  summary=$(tail -n 1 <<<"$output")
-  number() { sed -nE "s/.*[^0-9]?([0-9]+) $1.*/\1/p" <<<" $summary" | grep . || echo 0; }
-  passed=$((passed + $(number passed)))
-  failed=$((failed + $(number failed) + $(number error)))
-  skipped=$((skipped + $(number skipped)))
+say "Installing what is missing"
+scripts/install-dependencies.sh
+
+say "Building"
+scripts/build.sh
+
+export GPUOPT="$PWD/build/bin/gpuopt"
+results=build/test-results
+rm -rf "$results"
+mkdir -p "$results"
+
+say "Unit tests"
+for executable in build/bin/gpuopt-unit-*; do
+  [[ -x $executable ]] || continue
+  name=$(basename "$executable")
+  # A run that leaves no file of results has crashed: the summary says so.
+  touch "$results/$name.expected"
+  "$executable" --gtest_brief=1 --gtest_output="xml:$results/$name.xml" || true
+done
+
+say "Python environment"
+python=build/venv/bin/python
+if scripts/make-venv.sh build/venv; then
+  have_venv=1
 else
-  echo "skipped: tests against PyTorch (its packages cannot be installed)"
-  skipped=$((skipped + 1))
+  have_venv=0
 fi
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ $failed -eq 0 ] && [ $passed -gt 0 ]
+say "lit"
+touch "$results/lit.expected"
+PATH="$PWD/build/venv/bin:$PATH" /usr/lib/llvm-22/bin/lit -s -v --xunit-xml-output "$results/lit.xml" build/test || true
+
+say "Python tests, and parity with PyTorch"
+if ((have_venv)); then
+  touch "$results/python.expected"
+  "$python" -m pytest -q -p no:cacheprovider --junit-xml "$results/python.xml" test/Integration || true
+else
+  echo "the packages of scripts/requirements.txt cannot be installed" >"$results/test-Integration.skipped"
+fi
+
+if command -v nvidia-smi >/dev/null && nvidia-smi -L >/dev/null 2>&1 && [[ -x scripts/gpu-check.sh ]]; then
+  say "On the GPU"
+  touch "$results/gpu-check.expected"
+  scripts/gpu-check.sh --junit-xml "$results/gpu-check.xml" || true
+else
+  echo "no GPU" >"$results/gpu-check.skipped"
+fi
+
+say "Summary"
+python3 scripts/summarize_tests.py "$results"

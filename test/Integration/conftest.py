@@ -1,28 +1,29 @@
 import os
-import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "python"), str(Path(__file__).resolve().parent)]
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "full: takes longer; run by scripts/test.sh --full")
+    config.addinivalue_line("markers", "full: takes minutes; runs under scripts/test.sh --full")
 
 
-@pytest.fixture(scope="session")
-def driver():
-    """Runs build/bin/gpuopt; returns the finished process."""
+def pytest_collection_modifyitems(items):
+    if os.environ.get("GPUOPT_FULL_TESTS") == "1":
+        return
+    for item in items:
+        if item.get_closest_marker("full"):
+            item.add_marker(pytest.mark.skip(reason="takes minutes: scripts/test.sh --full"))
 
-    def run(*arguments, check=True):
-        environment = dict(os.environ, OMP_WAIT_POLICY="passive")
-        result = subprocess.run(
-            [str(ROOT / "build/bin/gpuopt"), *map(str, arguments)],
-            capture_output=True, text=True, env=environment,
-        )
-        if check:
-            assert result.returncode == 0, result.stdout + result.stderr
-        return result
 
-    return run
+@pytest.fixture(scope="session", autouse=True)
+def threads():
+    """As many for PyTorch as the trainers use, and none that spin."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    import torch
+
+    torch.set_num_threads(min(os.cpu_count() or 1, 2))

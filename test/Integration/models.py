@@ -1,13 +1,225 @@
-"""The models of the tests, as PyTorch modules with fixed weights."""
+"""The models that the integration tests and the benchmarks train.
+
+Each entry of MODELS makes a `Case`: a PyTorch module whose forward takes
+tensors and gives logits, and data to train it on. The convolutional networks
+are written in plain torch.nn under torchvision's parameter names.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Callable
+
 import numpy as np
 import torch
 from torch import nn
 
 
+@dataclasses.dataclass
+class Case:
+    """A module, its inputs by name (the first dimension is the batch) and its
+    labels, with room for several batches of `batch` samples."""
+
+    module: nn.Module
+    inputs: dict[str, np.ndarray]
+    labels: np.ndarray
+    batch: int
+    loss: str = "cross_entropy"
+    convolutional: bool = False
+    learning_rate: float = 1e-3
+
+    def example_inputs(self) -> tuple[torch.Tensor, ...]:
+        """Two samples, since the exporter specialises a batch of one."""
+        return tuple(torch.from_numpy(array[:2].copy()) for array in self.inputs.values())
+
+    def loss_of(self, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        """The loss as gpuopt's flag of the same name defines it; classes are
+        the last dimension of logits, or the second of images."""
+        if self.loss == "mse":
+            return nn.functional.mse_loss(logits, labels)
+        if logits.dim() == 4:
+            return nn.functional.cross_entropy(logits, labels)
+        return nn.functional.cross_entropy(logits.reshape(-1, logits.shape[-1]), labels.reshape(-1))
+
+
+# Transformers.
+
+
+class Logits(nn.Module):
+    """A transformers model with tensors in and logits out."""
+
+    def __init__(self, model: nn.Module):
+        super().__init__()
+        self.model = model
+
+
+class CausalLogits(Logits):
+    def forward(self, input_ids):
+        return self.model(input_ids, use_cache=False).logits
+
+
+class MaskedLogits(Logits):
+    def forward(self, input_ids, attention_mask):
+        return self.model(input_ids, attention_mask=attention_mask).logits
+
+
+def gpt2(layers: int, width: int, heads: int, vocabulary: int, tokens: int, length: int, batch: int, dropout=0.0) -> Case:
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    config = GPT2Config(
+        vocab_size=vocabulary, n_positions=tokens, n_embd=width, n_layer=layers, n_head=heads,
+        resid_pdrop=dropout, embd_pdrop=dropout, attn_pdrop=dropout, attn_implementation="eager",
+        bos_token_id=0, eos_token_id=0,
+    )
+    text = np.random.default_rng(0).integers(0, vocabulary, (4 * batch, length + 1))
+    return Case(CausalLogits(GPT2LMHeadModel(config)), {"input_ids": text[:, :-1].copy()}, text[:, 1:].copy(), batch)
+
+
+def bert(layers: int, width: int, heads: int, vocabulary: int, tokens: int, batch: int, dropout=0.0) -> Case:
+    """A masked language model; samples are padded to different lengths, and
+    one label in six counts."""
+    from transformers import BertConfig, BertForMaskedLM
+
+    config = BertConfig(
+        vocab_size=vocabulary, hidden_size=width, num_hidden_layers=layers, num_attention_heads=heads,
+        intermediate_size=4 * width, hidden_dropout_prob=dropout, attention_probs_dropout_prob=dropout,
+        attn_implementation="eager",
+    )
+    random = np.random.default_rng(0)
+    ids = random.integers(0, vocabulary, (4 * batch, tokens))
+    lengths = random.integers(tokens // 2, tokens + 1, 4 * batch)
+    mask = (np.arange(tokens) < lengths[:, None]).astype(np.int64)
+    counted = (random.random(ids.shape) < 1 / 6) & (mask == 1)
+    labels = np.where(counted, random.integers(0, vocabulary, ids.shape), -100)
+    return Case(MaskedLogits(BertForMaskedLM(config)), {"input_ids": ids, "attention_mask": mask}, labels, batch)
+
+
+# Convolutional networks.
+
+
+class BasicBlock(nn.Module):
+    expansion = 1
+
+    def __init__(self, channels_in: int, width: int, stride: int):
+        super().__init__()
+        self.conv1 = nn.Conv2d(channels_in, width, 3, stride, 1, bias=False)
+        self.bn1 = nn.BatchNorm2d(width)
+        self.relu = nn.ReLU()
+        self.conv2 = nn.Conv2d(width, width, 3, 1, 1, bias=False)
+        self.bn2 = nn.BatchNorm2d(width)
+        self.downsample = downsample(channels_in, width, stride)
+
+    def forward(self, x):
+        out = self.relu(self.bn1(self.conv1(x)))
+        out = self.bn2(self.conv2(out))
+        return self.relu(out + (x if self.downsample is None else self.downsample(x)))
+
+
+class Bottleneck(nn.Module):
+    expansion = 4
+
+    def __init__(self, channels_in: int, width: int, stride: int):
+        super().__init__()
+        self.conv1 = nn.Conv2d(channels_in, width, 1, bias=False)
+        self.bn1 = nn.BatchNorm2d(width)
+        self.conv2 = nn.Conv2d(width, width, 3, stride, 1, bias=False)
+        self.bn2 = nn.BatchNorm2d(width)
+        self.conv3 = nn.Conv2d(width, 4 * width, 1, bias=False)
+        self.bn3 = nn.BatchNorm2d(4 * width)
+        self.relu = nn.ReLU()
+        self.downsample = downsample(channels_in, 4 * width, stride)
+
+    def forward(self, x):
+        out = self.relu(self.bn1(self.conv1(x)))
+        out = self.relu(self.bn2(self.conv2(out)))
+        out = self.bn3(self.conv3(out))
+        return self.relu(out + (x if self.downsample is None else self.downsample(x)))
+
+
+def downsample(channels_in: int, channels_out: int, stride: int) -> nn.Module | None:
+    if stride == 1 and channels_in == channels_out:
+        return None
+    return nn.Sequential(nn.Conv2d(channels_in, channels_out, 1, stride, bias=False), nn.BatchNorm2d(channels_out))
+
+
+class ResNet(nn.Module):
+    def __init__(self, block: type, depths: list[int], classes: int, width: int = 64):
+        super().__init__()
+        self.conv1 = nn.Conv2d(3, width, 7, 2, 3, bias=False)
+        self.bn1 = nn.BatchNorm2d(width)
+        self.relu = nn.ReLU()
+        self.maxpool = nn.MaxPool2d(3, 2, 1)
+        channels = width
+        for stage, depth in enumerate(depths):
+            blocks = []
+            for i in range(depth):
+                blocks.append(block(channels, width << stage, 2 if stage and i == 0 else 1))
+                channels = (width << stage) * block.expansion
+            setattr(self, f"layer{stage + 1}", nn.Sequential(*blocks))
+        self.avgpool = nn.AdaptiveAvgPool2d(1)
+        self.fc = nn.Linear(channels, classes)
+
+    def forward(self, x):
+        x = self.maxpool(self.relu(self.bn1(self.conv1(x))))
+        x = self.layer4(self.layer3(self.layer2(self.layer1(x))))
+        return self.fc(torch.flatten(self.avgpool(x), 1))
+
+
+def double_conv(channels_in: int, channels_out: int) -> nn.Sequential:
+    layers: list[nn.Module] = []
+    for channels in (channels_in, channels_out):
+        layers += [nn.Conv2d(channels, channels_out, 3, padding=1, bias=False), nn.BatchNorm2d(channels_out), nn.ReLU()]
+    return nn.Sequential(*layers)
+
+
+class UNet(nn.Module):
+    """Ronneberger et al. 2015, with padding, batch normalisation and
+    transposed convolutions on the way up."""
+
+    def __init__(self, channels: int, classes: int, width: int, depth: int):
+        super().__init__()
+        widths = [width << level for level in range(depth + 1)]
+        self.inc = double_conv(channels, width)
+        self.pool = nn.MaxPool2d(2)
+        self.down = nn.ModuleList(double_conv(a, b) for a, b in zip(widths, widths[1:]))
+        self.up = nn.ModuleList(nn.ConvTranspose2d(b, a, 2, 2) for a, b in zip(widths, widths[1:]))
+        self.merge = nn.ModuleList(double_conv(2 * a, a) for a in widths[:-1])
+        self.outc = nn.Conv2d(width, classes, 1)
+
+    def forward(self, x):
+        levels = [self.inc(x)]
+        for down in self.down:
+            levels.append(down(self.pool(levels[-1])))
+        x = levels.pop()
+        for up, merge in zip(reversed(self.up), reversed(self.merge)):
+            x = merge(torch.cat([levels.pop(), up(x)], 1))
+        return self.outc(x)
+
+
+def images(module: nn.Module, size: int, classes: int, batch: int, dense=False) -> Case:
+    """Noisy images of as many patterns as there are classes; with `dense` every
+    pixel has a random label. Repeated or repeating images, or longer steps,
+    make training through batch normalisation chaotic: PyTorch in single and in
+    double precision then differ by percents after 20 steps."""
+    random = np.random.default_rng(0)
+    samples = (20 if size <= 64 else 4) * batch
+    labels = random.integers(0, classes, samples)
+    patterns = random.standard_normal((classes, 3, size, size), dtype=np.float32) if size <= 64 else np.zeros((classes, 1, 1, 1), np.float32)
+    pixels = patterns[labels] + 2 * random.standard_normal((samples, 3, size, size), dtype=np.float32)
+    if dense:
+        labels = random.integers(0, classes, (samples, size, size))
+    return Case(module, {"x": pixels}, labels, batch, convolutional=True, learning_rate=1e-4)
+
+
+# scikit-learn's digits: 1797 images of 8x8.
+
+
 class Mlp(nn.Module):
     def __init__(self):
         super().__init__()
-        self.fc1, self.fc2, self.fc3 = nn.Linear(64, 48), nn.Linear(48, 32), nn.Linear(32, 10)
+        self.fc1 = nn.Linear(64, 128)
+        self.fc2 = nn.Linear(128, 64)
+        self.fc3 = nn.Linear(64, 10)
 
     def forward(self, x):
         return self.fc3(torch.relu(self.fc2(torch.relu(self.fc1(x)))))
@@ -16,71 +228,46 @@ class Mlp(nn.Module):
 class Cnn(nn.Module):
     def __init__(self):
         super().__init__()
-        self.conv1, self.conv2 = nn.Conv2d(1, 8, 3, padding=1), nn.Conv2d(8, 16, 3, padding=1)
-        self.pool, self.fc = nn.MaxPool2d(2), nn.Linear(16 * 2 * 2, 10)
+        self.conv1 = nn.Conv2d(1, 16, 3, padding=1)
+        self.conv2 = nn.Conv2d(16, 32, 3, padding=1)
+        self.fc = nn.Linear(128, 10)
 
     def forward(self, x):
-        x = self.pool(torch.relu(self.conv1(x)))
-        x = self.pool(torch.relu(self.conv2(x)))
+        x = nn.functional.max_pool2d(torch.relu(self.conv1(x)), 2)
+        x = nn.functional.max_pool2d(torch.relu(self.conv2(x)), 2)
         return self.fc(torch.flatten(x, 1))
 
 
-class BasicBlock(nn.Module):
-    def __init__(self, inputs, outputs, stride=1):
-        super().__init__()
-        self.conv1 = nn.Conv2d(inputs, outputs, 3, stride, 1, bias=False)
-        self.bn1 = nn.BatchNorm2d(outputs)
-        self.conv2 = nn.Conv2d(outputs, outputs, 3, 1, 1, bias=False)
-        self.bn2 = nn.BatchNorm2d(outputs)
-        self.downsample = None
-        if stride != 1 or inputs != outputs:
-            self.downsample = nn.Sequential(nn.Conv2d(inputs, outputs, 1, stride, bias=False), nn.BatchNorm2d(outputs))
-
-    def forward(self, x):
-        skip = x if self.downsample is None else self.downsample(x)
-        x = torch.relu(self.bn1(self.conv1(x)))
-        return torch.relu(self.bn2(self.conv2(x)) + skip)
-
-
-class ResNet18(nn.Module):
-    """With torchvision's parameter names."""
-
-    def __init__(self, channels=3, classes=10, width=64):
-        super().__init__()
-        self.conv1 = nn.Conv2d(channels, width, 7, 2, 3, bias=False)
-        self.bn1 = nn.BatchNorm2d(width)
-        self.maxpool = nn.MaxPool2d(3, 2, 1)
-        for i in range(4):
-            inputs, outputs = width * 2 ** max(i - 1, 0), width * 2**i
-            setattr(self, f"layer{i + 1}", nn.Sequential(
-                BasicBlock(inputs, outputs, 1 if i == 0 else 2), BasicBlock(outputs, outputs)))
-        self.avgpool = nn.AdaptiveAvgPool2d(1)
-        self.fc = nn.Linear(width * 8, classes)
-
-    def forward(self, x):
-        x = self.maxpool(torch.relu(self.bn1(self.conv1(x))))
-        x = self.layer4(self.layer3(self.layer2(self.layer1(x))))
-        return self.fc(torch.flatten(self.avgpool(x), 1))
-
-
-class Gpt(nn.Module):
-    """Hugging Face's GPT-2, token ids in, logits out."""
-
-    def __init__(self, layers=2, width=64, tokens=32, vocabulary=256):
-        super().__init__()
-        from transformers import GPT2Config, GPT2LMHeadModel
-
-        self.model = GPT2LMHeadModel(GPT2Config(
-            vocab_size=vocabulary, n_positions=tokens, n_embd=width, n_layer=layers, n_head=4, resid_pdrop=0.0,
-            embd_pdrop=0.0, attn_pdrop=0.0, attn_implementation="eager", bos_token_id=None, eos_token_id=None))
-
-    def forward(self, input_ids):
-        return self.model(input_ids, use_cache=False).logits
-
-
-def digits():
-    """scikit-learn's digits: [samples, 64] in [0, 1], labels."""
+def digits(module: nn.Module, shape: tuple[int, ...]) -> Case:
     from sklearn.datasets import load_digits
 
     data = load_digits()
-    return (data.data / 16).astype(np.float32), data.target.astype(np.int64)
+    pixels = (data.images / 16).astype(np.float32).reshape(-1, *shape)
+    return Case(module, {"x": pixels}, data.target.astype(np.int64), 32, convolutional=len(shape) == 3)
+
+
+MODELS: dict[str, Callable[[], Case]] = {
+    "mlp": lambda: digits(Mlp(), (64,)),
+    "cnn": lambda: digits(Cnn(), (1, 8, 8)),
+    "gpt2-small": lambda: gpt2(4, 128, 4, 256, 128, 128, 4),
+    "gpt2-small-dropout": lambda: gpt2(4, 128, 4, 256, 128, 128, 4, dropout=0.1),
+    "gpt2-bench": lambda: gpt2(4, 128, 4, 256, 64, 64, 8),
+    "gpt2": lambda: gpt2(12, 768, 12, 50257, 1024, 64, 4),
+    "bert-small": lambda: bert(2, 128, 2, 1024, 64, 4),
+    "bert-small-dropout": lambda: bert(2, 128, 2, 1024, 64, 4, dropout=0.1),
+    "bert": lambda: bert(12, 768, 12, 30522, 128, 4),
+    "resnet18-small": lambda: images(ResNet(BasicBlock, [2, 2, 2, 2], 10, width=16), 32, 10, 8),
+    "resnet18": lambda: images(ResNet(BasicBlock, [2, 2, 2, 2], 1000), 64, 1000, 4),
+    "resnet50-small": lambda: images(ResNet(Bottleneck, [3, 4, 6, 3], 10, width=16), 32, 10, 8),
+    "resnet50": lambda: images(ResNet(Bottleneck, [3, 4, 6, 3], 1000), 224, 1000, 8),
+    "unet-small": lambda: images(UNet(3, 2, 8, 2), 32, 2, 4, dense=True),
+    "unet": lambda: images(UNet(3, 2, 64, 4), 64, 2, 2, dense=True),
+}
+
+
+def make(name: str) -> Case:
+    """The case `name`, the same weights every time, in training mode."""
+    torch.manual_seed(0)
+    case = MODELS[name]()
+    case.module.train()
+    return case

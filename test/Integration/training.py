@@ -1,0 +1,144 @@
+"""Trains a model by gpuopt and by PyTorch on the same data, for comparison."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any, Callable, Mapping
+
+import numpy as np
+import torch
+
+from gpuopt import safetensors
+from gpuopt.driver import arguments, find_driver
+
+
+class CommandFailed(AssertionError):
+    def __init__(self, command: list[str], output: str):
+        super().__init__(f"{' '.join(command)}\n{output[-6000:]}")
+        self.output = output
+
+
+def execute(command: list[Any]) -> str:
+    """Runs a command; its output, or CommandFailed with it."""
+    command = [str(part) for part in command]
+    run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
+    if run.returncode != 0:
+        raise CommandFailed(command, f"status {run.returncode}\n{run.stdout}")
+    return run.stdout
+
+
+@dataclasses.dataclass
+class Result:
+    """What a run of a trainer left."""
+
+    metrics: list[dict]  # a record for every step
+    evaluations: list[dict]
+    weights: dict[str, np.ndarray]
+    output: str
+
+    @property
+    def losses(self) -> list[float]:
+        return [record["loss"] for record in self.metrics]
+
+
+class Trainer:
+    """A program that gpuopt compiled and CMake built, as a user would."""
+
+    def __init__(self, model: Path, folder: Path, **flags: Any):
+        self.folder = folder
+        execute([find_driver(), "compile", model, "-o", folder, "--target=host", *arguments(flags)])
+        # Shared between runs of the tests: emitted programs differ little.
+        launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if os.environ.get("GPUOPT_TEST_CCACHE") == "1" else []
+        execute(["cmake", "-S", folder, "-B", folder / "build", *launcher])
+        execute(["cmake", "--build", folder / "build"])
+        self.runs = 0
+
+    def initial_weights(self) -> dict[str, np.ndarray]:
+        return safetensors.read(self.folder / "model.safetensors")
+
+    def plan(self) -> dict:
+        return json.loads((self.folder / "plan.json").read_text())
+
+    def run(self, data: Mapping[str, np.ndarray], labels: np.ndarray | None = None, **flags: Any) -> Result:
+        """Runs the trainer on arrays; flags are the trainer's."""
+        self.runs += 1
+        out = self.folder / f"run{self.runs}"
+        out.mkdir()
+        files = {}
+        for name, array in data.items():
+            files[name] = out / f"{name}.npy"
+            np.save(files[name], array)
+        if labels is not None:
+            np.save(out / "labels.npy", labels)
+            flags["labels"] = out / "labels.npy"
+        return self.run_files(out, data=files, **flags)
+
+    def run_files(self, out: Path, **flags: Any) -> Result:
+        flags = {"shuffle": False, "num_threads": 2, "output_dir": out, **flags}
+        output = execute([self.folder / "build" / "trainer", *arguments(flags)])
+        records = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
+        return Result(
+            [record for record in records if "loss" in record],
+            [record for record in records if "eval_loss" in record],
+            safetensors.read(out / "model.safetensors"),
+            output,
+        )
+
+
+# Flags that make AdamW's first step a plain gradient step of 2^20: with both
+# moments' decay zero the update is lr * g / (|g| + epsilon), and epsilon
+# outweighs every gradient. A step this long leaves nothing of the weights'
+# own rounding in their difference.
+GRADIENT_STEP = 2.0**20
+GRADIENT_FLAGS = dict(
+    learning_rate=2.0**80, adam_epsilon=2.0**60, adam_beta1=0, adam_beta2=0, weight_decay=0,
+    max_grad_norm=0, lr_scheduler_type="constant", max_steps=1,
+)
+
+
+def gradients_of(trainer: Trainer, data: Mapping[str, np.ndarray], labels: np.ndarray | None) -> tuple[float, dict[str, np.ndarray], Result]:
+    """The loss and every parameter's gradient at the first step of a trainer
+    that was compiled for AdamW."""
+    before = {name: np.array(array) for name, array in trainer.initial_weights().items()}
+    result = trainer.run(data, labels, **GRADIENT_FLAGS)
+    gradients = {name: (before[name].astype(np.float64) - result.weights[name]) / GRADIENT_STEP for name in before}
+    return result.losses[0], gradients, result
+
+
+def batches(case, steps: int):
+    """The first batches of a case in the file's order, again from the start
+    when they are through, as tensors."""
+    count = len(case.labels) // case.batch
+    for step in range(steps):
+        rows = slice(step % count * case.batch, (step % count + 1) * case.batch)
+        inputs = [torch.from_numpy(array[rows]) for array in case.inputs.values()]
+        yield inputs, torch.from_numpy(case.labels[rows])
+
+
+def train_torch(case, steps: int, make_optimizer: Callable, schedule: Callable[[int], float] = lambda step: 1.0, max_grad_norm=0.0, accumulation=1) -> list[float]:
+    """PyTorch's training loop; the losses. Leaves the gradients of the last
+    step in the module."""
+    optimizer = make_optimizer(case.module.parameters())
+    scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, schedule)
+    stream = batches(case, steps * accumulation)
+    losses = []
+    for _ in range(steps):
+        optimizer.zero_grad()
+        micro = [next(stream) for _ in range(accumulation)]
+        # The mean is over all valid targets of the step.
+        valid = [int((labels != -100).sum()) for _, labels in micro]
+        total = 0.0
+        for (inputs, labels), count in zip(micro, valid):
+            loss = case.loss_of(case.module(*inputs), labels) * (count / sum(valid))
+            loss.backward()
+            total += loss.item()
+        losses.append(total)
+        if max_grad_norm:
+            torch.nn.utils.clip_grad_norm_(case.module.parameters(), max_grad_norm)
+        optimizer.step()
+        scheduler.step()
+    return losses
