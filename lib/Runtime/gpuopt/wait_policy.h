@@ -17,7 +17,7 @@ inline void set_wait_policy(char **argv) {
   if (!kStagingIsDevice || getenv("OMP_WAIT_POLICY") ||
       getenv("GOMP_SPINCOUNT"))
     return;
-  setenv("GOMP_SPINCOUNT", "20000", 1);
+  setenv("GOMP_SPINCOUNT", "2000", 1);
   execv("/proc/self/exe",
         argv); // returns where it cannot: then all is as before
 }
