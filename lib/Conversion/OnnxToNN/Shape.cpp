@@ -435,6 +435,40 @@ static LogicalResult gatherND(NodeConversion &c) {
   return c.yield(c.b.reshape(taken, shape));
 }
 
+/// Of one number everywhere that number; else only for constants.
+static LogicalResult gatherElements(NodeConversion &c) {
+  RankedTensorType type = c.type(0), result = type.clone(c.type(1).getShape());
+  auto axis = c.axis(c.node.getInt("axis", 0), type.getRank());
+  if (!axis)
+    return failure();
+  if (c.type(1).getRank() != type.getRank())
+    return c.fail("indices must have the operand's rank");
+  DenseElementsAttr data = constantOf(c.input(0)), indices = constantOf(c.input(1));
+  if (data && data.isSplat())
+    return c.yield(c.b.create<arith::ConstantOp>(data.resizeSplat(result)));
+  if (!data || !indices)
+    return c.fail("the operand and the indices must be constants");
+  SmallVector<int64_t> strides(type.getRank(), 1), index(type.getRank(), 0);
+  for (int64_t dim = type.getRank() - 2; dim >= 0; --dim)
+    strides[dim] = strides[dim + 1] * type.getDimSize(dim + 1);
+  auto elements = data.getValues<Attribute>();
+  SmallVector<Attribute> picked;
+  for (const APInt &number : indices.getValues<APInt>()) {
+    int64_t size = type.getDimSize(*axis), at = number.getSExtValue();
+    at = at < 0 ? at + size : at;
+    if (at < 0 || at >= size)
+      return c.fail("index " + Twine(number.getSExtValue()) + " is outside of the dimension");
+    int64_t linear = at * strides[*axis];
+    for (int64_t dim = 0; dim < type.getRank(); ++dim)
+      if (dim != *axis)
+        linear += index[dim] * strides[dim];
+    picked.push_back(elements[linear]);
+    for (int64_t dim = type.getRank() - 1; dim >= 0 && ++index[dim] == result.getDimSize(dim); --dim)
+      index[dim] = 0;
+  }
+  return c.yield(c.b.create<arith::ConstantOp>(DenseElementsAttr::get(result, picked)));
+}
+
 static LogicalResult cumSum(NodeConversion &c) {
   DenseElementsAttr data = constantOf(c.input(0));
   auto given = c.constantInts(1);
@@ -490,7 +524,8 @@ ArrayRef<OperatorEntry> gpuopt::shapeOperators() {
   static const OperatorEntry entries[] = {
       {"Concat", concat}, {"Constant", constant, "no strings, no sparse tensors"},
       {"ConstantOfShape", constantOfShape}, {"CumSum", cumSum, "integer constants"}, {"Expand", expand},
-      {"Flatten", flatten}, {"Gather", gather}, {"GatherND", gatherND, "constant indices, batch_dims 0"},
+      {"Flatten", flatten}, {"Gather", gather}, {"GatherElements", gatherElements, "constants"},
+      {"GatherND", gatherND, "constant indices, batch_dims 0"},
       {"Pad", pad, "mode constant"}, {"Range", range, "integer constants"}, {"Reshape", reshape},
       {"SequenceAt", sequenceAt, "constant position"}, {"SequenceConstruct", sequenceConstruct}, {"Shape", shape},
       {"Size", size}, {"Slice", slice, "steps of at least 1"}, {"Split", splitToTensors},
