@@ -3,9 +3,9 @@
 // Attention's heads: split, transposed, multiplied, transposed back. Nothing is copied.
 // CHECK-LABEL: func.func @heads
 // CHECK-NOT: nn.transpose
-// CHECK: nn.contract "acbd,aebd->abce"
+// CHECK: nn.contract "acbd,aebd->acbe"
 // CHECK-NOT: nn.transpose
-func.func @heads(%q: tensor<2x4x8x16xf32>, %k: tensor<2x4x8x16xf32>) -> tensor<2x8x4x8xf32> {
+func.func @heads(%q: tensor<2x4x8x16xf32>, %k: tensor<2x4x8x16xf32>) -> tensor<2x4x8x4xf32> {
   %0 = nn.transpose %q [0, 2, 1, 3] : tensor<2x4x8x16xf32>
   %1 = nn.transpose %k [0, 2, 3, 1] : tensor<2x4x8x16xf32>
   %2 = nn.contract "abcd,abde->abce" %0, %1 : tensor<2x8x4x16xf32>, tensor<2x8x16x4xf32>

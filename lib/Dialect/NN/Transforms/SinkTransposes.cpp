@@ -24,7 +24,12 @@ static SmallVector<int64_t> inverseOf(ArrayRef<int64_t> permutation) {
   return inverse;
 }
 
-static TransposeOp transposeOf(Value value) { return value.getDefiningOp<TransposeOp>(); }
+/// A transpose to sink. That of a product's result is absorbed there instead.
+static TransposeOp transposeOf(Value value) {
+  auto transpose = value.getDefiningOp<TransposeOp>();
+  bool isAbsorbed = transpose && transpose.getInput().getDefiningOp<ContractOp>() && transpose.getInput().hasOneUse();
+  return isAbsorbed ? TransposeOp() : transpose;
+}
 
 /// Dimensions of a shape that are not 1.
 static int64_t realRank(ArrayRef<int64_t> shape) {
