@@ -156,7 +156,10 @@ DEVICE Reduced<X> reduce_half_pi(X x) {
   const D n = round_even(wide * D(0.63661977236758134));
   const D r =
       (wide - n * D(1.5707963267341256)) - n * D(6.0771005065061922e-11);
-  return {convert<int32_t>(n - D(4) * floor(n * D(0.25))), convert<float>(r)};
+  // Infinities and NaN have no quadrant (and no integer); r is NaN for them.
+  const D quadrant = n - D(4) * floor(n * D(0.25));
+  return {convert<int32_t>(select(quadrant == quadrant, quadrant, D(0))),
+          convert<float>(r)};
 }
 template <class X>
 DEVICE X sine_poly(X r) {

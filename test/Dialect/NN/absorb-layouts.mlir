@@ -10,9 +10,7 @@ func.func @heads(%q: tensor<2x4x8x16xf32>, %k: tensor<2x4x8x16xf32>) -> tensor<2
   %1 = nn.transpose %k [0, 2, 3, 1] : tensor<2x4x8x16xf32>
   %2 = nn.contract "abcd,abde->abce" %0, %1 : tensor<2x8x4x16xf32>, tensor<2x8x16x4xf32>
   %3 = nn.transpose %2 [0, 2, 1, 3] : tensor<2x8x4x4xf32>
-  %4 = nn.transpose %3 [0, 2, 1, 3] : tensor<2x4x8x4xf32>
-  %5 = nn.concat %4, %4 dim 3 : tensor<2x8x4x4xf32>, tensor<2x8x4x4xf32>
-  return %5 : tensor<2x8x4x8xf32>
+  return %3 : tensor<2x4x8x4xf32>
 }
 
 // The flattened rows of a product stay (batch, tokens).
