@@ -7,158 +7,331 @@
 
 #include "Expressions.h"
 
-#include "Names.h"
+#include "Types.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace gpuopt;
-using cxx::Operand;
+using cxx::Binding;
+using cxx::Expression;
 
-/// Binary operators by op name, empty for other ops.
-static StringRef operatorOf(StringRef name) {
-  return llvm::StringSwitch<StringRef>(name)
-      .Cases({"arith.addf", "arith.addi"}, "+").Cases({"arith.subf", "arith.subi"}, "-")
-      .Cases({"arith.mulf", "arith.muli"}, "*").Cases({"arith.divf", "arith.divsi"}, "/")
-      .Case("arith.remsi", "%").Case("arith.andi", "&").Case("arith.ori", "|").Case("arith.xori", "^")
-      .Case("arith.shli", "<<").Case("arith.shrsi", ">>").Default("");
+std::string cxx::lanesOf(Type type) { return "Lanes<" + computeType(type) + ">"; }
+
+std::string cxx::argument(const Expression &expression, Type type, bool asLanes) {
+  if (asLanes && !expression.isVarying)
+    return lanesOf(type) + "(" + expression.text + ")";
+  if (expression.isInteger && (type.isInteger(64) || type.isIndex()))
+    return "int64_t(" + expression.text + ")";
+  return expression.text;
 }
 
-/// Functions of the runtime by op name, empty for other ops.
-static StringRef functionOf(StringRef name) {
-  return llvm::StringSwitch<StringRef>(name)
-      .Cases({"arith.maximumf", "arith.maxsi"}, "max").Cases({"arith.minimumf", "arith.minsi"}, "min")
-      .Case("arith.remf", "fmod").Case("math.powf", "pow").Case("math.copysign", "copysign")
-      .Cases({"math.absf", "math.absi"}, "abs").Case("math.roundeven", "round_even")
-      .Case("math.isnan", "is_nan").Case("math.isinf", "is_inf")
-      .Cases({"math.exp", "math.expm1", "math.log", "math.log1p", "math.tanh", "math.erf", "math.sqrt", "math.rsqrt"},
-             name.substr(5))
-      .Cases({"math.sin", "math.cos", "math.tan", "math.sinh", "math.cosh", "math.asin", "math.acos", "math.atan"},
-             name.substr(5))
-      .Cases({"math.asinh", "math.acosh", "math.atanh", "math.floor", "math.ceil", "math.trunc"}, name.substr(5))
-      .Default("");
+std::string cxx::scaled(const Expression &index, int64_t stride) {
+  if (stride == 1)
+    return index.within(Binding::Sum);
+  return index.within(Binding::Product) + " * " + std::to_string(stride);
 }
 
-static std::string lanesOf(Type type) { return "Lanes<" + cxx::computeType(type) + ">"; }
+//===----------------------------------------------------------------------===//
+// Operators and functions
+//===----------------------------------------------------------------------===//
 
-/// The operand as lanes, where others of the op are.
-static std::string widened(const Operand &operand, Type type, bool isVarying) {
-  return isVarying && !operand.isVarying ? lanesOf(type) + "(" + operand.text + ")" : operand.text;
+namespace {
+
+struct Infix {
+  StringRef symbol;
+  Binding binding;
+  bool isUnsigned = false;
+};
+
+} // namespace
+
+static const llvm::StringMap<Infix> &infixOps() {
+  static const llvm::StringMap<Infix> table = {
+      {"arith.addf", {"+", Binding::Sum}},
+      {"arith.addi", {"+", Binding::Sum}},
+      {"arith.subf", {"-", Binding::Sum}},
+      {"arith.subi", {"-", Binding::Sum}},
+      {"arith.mulf", {"*", Binding::Product}},
+      {"arith.muli", {"*", Binding::Product}},
+      {"arith.divf", {"/", Binding::Product}},
+      {"arith.divsi", {"/", Binding::Product}},
+      {"arith.divui", {"/", Binding::Product, true}},
+      {"arith.remsi", {"%", Binding::Product}},
+      {"arith.remui", {"%", Binding::Product, true}},
+      {"arith.andi", {"&", Binding::Bitwise}},
+      {"arith.ori", {"|", Binding::Bitwise}},
+      {"arith.xori", {"^", Binding::Bitwise}},
+      {"arith.shli", {"<<", Binding::Bitwise}},
+      {"arith.shrsi", {">>", Binding::Bitwise}},
+      {"arith.shrui", {">>", Binding::Bitwise, true}}};
+  return table;
 }
 
-static Operand compareFloats(arith::CmpFPredicate predicate, const Operand &a, const Operand &b) {
-  std::string x = a.asAtom(), y = b.asAtom();
-  auto either = [&](StringRef first, StringRef second) {
-    return "(" + x + first.str() + y + ") | (" + x + second.str() + y + ")";
+/// Functions of the runtime, for scalars and for lanes.
+static const llvm::StringMap<StringRef> &functions() {
+  static const llvm::StringMap<StringRef> table = {
+      {"arith.maximumf", "max"},  {"arith.minimumf", "min"},
+      {"arith.maxsi", "max"},     {"arith.minsi", "min"},
+      {"arith.remf", "fmod"},     {"math.absf", "abs"},
+      {"math.absi", "abs"},       {"math.acos", "acos"},
+      {"math.acosh", "acosh"},    {"math.asin", "asin"},
+      {"math.asinh", "asinh"},    {"math.atan", "atan"},
+      {"math.atanh", "atanh"},    {"math.ceil", "ceil"},
+      {"math.copysign", "copysign"}, {"math.cos", "cos"},
+      {"math.cosh", "cosh"},      {"math.erf", "erf"},
+      {"math.exp", "exp"},        {"math.expm1", "expm1"},
+      {"math.floor", "floor"},    {"math.isinf", "is_inf"},
+      {"math.isnan", "is_nan"},   {"math.log", "log"},
+      {"math.log1p", "log1p"},    {"math.powf", "pow"},
+      {"math.roundeven", "round_even"}, {"math.rsqrt", "rsqrt"},
+      {"math.sin", "sin"},        {"math.sinh", "sinh"},
+      {"math.sqrt", "sqrt"},      {"math.tan", "tan"},
+      {"math.tanh", "tanh"},      {"math.trunc", "trunc"}};
+  return table;
+}
+
+static bool isNegative(const Expression &x) { return StringRef(x.text).starts_with("-"); }
+
+/// An operand of an operator. After the operator, only what binds tighter may
+/// stand without parentheses: a - (b + c).
+static std::string side(const Expression &x, Binding binding, bool isRight) {
+  if (binding == Binding::Bitwise)
+    return x.within(Binding::Unary);
+  Binding loosest = binding;
+  if (isRight || binding == Binding::Comparison)
+    loosest = Binding(int(binding) - 1);
+  return isRight && isNegative(x) ? "(" + x.text + ")" : x.within(loosest);
+}
+
+static Expression infix(const Expression &a, StringRef symbol, const Expression &b, Binding binding) {
+  return {side(a, binding, false) + " " + symbol.str() + " " + side(b, binding, true), binding};
+}
+
+static Expression prefix(StringRef symbol, const Expression &x) {
+  return {symbol.str() + (isNegative(x) ? "(" + x.text + ")" : x.within(Binding::Unary)), Binding::Unary};
+}
+
+static Expression call(StringRef function, ArrayRef<std::string> arguments) {
+  return {function.str() + "(" + llvm::join(arguments, ", ") + ")"};
+}
+
+static Expression converted(StringRef type, const Expression &x) {
+  return call(("convert<" + type + ">").str(), {x.text});
+}
+
+static Expression unsignedInfix(Operation *op, const Infix &entry, ArrayRef<Expression> x) {
+  Type type = op->getResult(0).getType();
+  auto cast = [&](const Expression &operand) {
+    Expression typed = operand;
+    typed.text = cxx::argument(operand, type);
+    return converted(cxx::unsignedType(type), typed);
+  };
+  Expression inner = infix(cast(x[0]), entry.symbol, cast(x[1]), entry.binding);
+  return converted(cxx::computeType(type), inner);
+}
+
+//===----------------------------------------------------------------------===//
+// Comparisons
+//===----------------------------------------------------------------------===//
+
+/// Ordered predicates are false and unordered ones true if a side is NaN, and
+/// C++'s comparisons, but for !=, are false.
+static Expression compareFloats(arith::CmpFPredicate predicate, const Expression &a, const Expression &b) {
+  auto is = [&](StringRef symbol) { return infix(a, symbol, b, Binding::Comparison); };
+  auto isNot = [&](StringRef symbol) { return prefix("!", is(symbol)); };
+  auto eitherNaN = [&] {
+    return infix(call("is_nan", {a.text}), "|", call("is_nan", {b.text}), Binding::Bitwise);
   };
   using P = arith::CmpFPredicate;
   switch (predicate) {
-  case P::AlwaysFalse: return {"false"};
-  case P::AlwaysTrue: return {"true"};
-  case P::OEQ: return {x + " == " + y, false};
-  case P::OGT: return {x + " > " + y, false};
-  case P::OGE: return {x + " >= " + y, false};
-  case P::OLT: return {x + " < " + y, false};
-  case P::OLE: return {x + " <= " + y, false};
-  case P::ONE: return {either(" < ", " > "), false};
-  case P::ORD: return {"!(is_nan(" + a.text + ") | is_nan(" + b.text + "))", false};
-  case P::UEQ: return {"!(" + either(" < ", " > ") + ")", false};
-  case P::UGT: return {"!(" + x + " <= " + y + ")", false};
-  case P::UGE: return {"!(" + x + " < " + y + ")", false};
-  case P::ULT: return {"!(" + x + " >= " + y + ")", false};
-  case P::ULE: return {"!(" + x + " > " + y + ")", false};
-  case P::UNE: return {"!(" + x + " == " + y + ")", false};
-  case P::UNO: return {"is_nan(" + a.text + ") | is_nan(" + b.text + ")", false};
+  case P::AlwaysFalse:
+  case P::AlwaysTrue: {
+    Expression answer(predicate == P::AlwaysTrue ? "true" : "false");
+    return a.isVarying || b.isVarying ? call("Lanes<bool>", {answer.text}) : answer;
+  }
+  case P::OEQ: return is("==");
+  case P::OGT: return is(">");
+  case P::OGE: return is(">=");
+  case P::OLT: return is("<");
+  case P::OLE: return is("<=");
+  case P::ONE: return infix(is("<"), "|", is(">"), Binding::Bitwise);
+  case P::ORD: return prefix("!", eitherNaN());
+  case P::UEQ: return prefix("!", infix(is("<"), "|", is(">"), Binding::Bitwise));
+  case P::UGT: return isNot("<=");
+  case P::UGE: return isNot("<");
+  case P::ULT: return isNot(">=");
+  case P::ULE: return isNot(">");
+  case P::UNE: return is("!=");
+  case P::UNO: return eitherNaN();
   }
   return {"false"};
 }
 
-static std::optional<StringRef> symbolOf(arith::CmpIPredicate predicate) {
+static Expression compareIntegers(arith::CmpIOp op, ArrayRef<Expression> x) {
   using P = arith::CmpIPredicate;
-  switch (predicate) {
-  case P::eq: return " == ";
-  case P::ne: return " != ";
-  case P::slt: return " < ";
-  case P::sle: return " <= ";
-  case P::sgt: return " > ";
-  case P::sge: return " >= ";
-  default: return std::nullopt; // unsigned numbers do not occur
+  auto is = [&](StringRef symbol) { return infix(x[0], symbol, x[1], Binding::Comparison); };
+  auto isUnsigned = [&](StringRef symbol) {
+    Type type = op.getLhs().getType();
+    auto cast = [&](const Expression &operand) {
+      return Expression("convert<" + cxx::unsignedType(type) + ">(" + cxx::argument(operand, type) + ")");
+    };
+    return infix(cast(x[0]), symbol, cast(x[1]), Binding::Comparison);
+  };
+  switch (op.getPredicate()) {
+  case P::eq: return is("==");
+  case P::ne: return is("!=");
+  case P::slt: return is("<");
+  case P::sle: return is("<=");
+  case P::sgt: return is(">");
+  case P::sge: return is(">=");
+  case P::ult: return isUnsigned("<");
+  case P::ule: return isUnsigned("<=");
+  case P::ugt: return isUnsigned(">");
+  case P::uge: return isUnsigned(">=");
   }
+  return {"false"};
 }
 
-static std::optional<Operand> constantOf(arith::ConstantOp op) {
+//===----------------------------------------------------------------------===//
+// Casts and choices
+//===----------------------------------------------------------------------===//
+
+static Expression constant(arith::ConstantOp op) {
   if (auto number = dyn_cast<FloatAttr>(op.getValue())) {
     std::string text = cxx::floatLiteral(number.getValue(), number.getType());
-    return Operand{text, text[0] != '-'};
+    return {text, text[0] == '-' ? Binding::Unary : Binding::Atom};
   }
-  auto number = dyn_cast<IntegerAttr>(op.getValue());
-  if (!number)
-    return std::nullopt;
-  if (number.getType().isInteger(1))
-    return Operand{number.getValue().isZero() ? "false" : "true"};
-  int64_t value = number.getValue().getSExtValue();
-  if (value == INT64_MIN)
-    return Operand{"INT64_MIN"};
-  bool isLong = number.getType().isInteger(64);
-  std::string text = isLong ? "int64_t(" + std::to_string(value) + ")" : std::to_string(value);
-  return Operand{text, isLong || value >= 0};
+  auto number = cast<IntegerAttr>(op.getValue());
+  std::string text = cxx::integerLiteral(number.getValue(), number.getType());
+  Expression result(text, text[0] == '-' ? Binding::Unary : Binding::Atom);
+  result.isInteger = !number.getType().isInteger(1);
+  return result;
 }
 
-static Operand castOf(Operation *op, const Operand &x) {
+/// select(x, one, zero) in the compute type of `to`. True is -1 as a signed
+/// number.
+static Expression fromBool(Operation *op, const Expression &x) {
+  Type to = op->getResult(0).getType();
+  bool isSigned = isa<arith::ExtSIOp, arith::SIToFPOp>(op);
+  auto literal = [&](int value) {
+    if (isa<FloatType>(to))
+      return std::to_string(value) + (to.isF64() ? ".0" : ".0f");
+    return cxx::computeType(to) + "(" + std::to_string(value) + ")";
+  };
+  return call("select", {x.text, literal(isSigned ? -1 : 1), literal(0)});
+}
+
+static Expression castOf(Operation *op, const Expression &x) {
   Type from = op->getOperand(0).getType(), to = op->getResult(0).getType();
   std::string target = cxx::computeType(to);
+  Expression typed = x;
+  typed.text = cxx::argument(x, from);
   if (cxx::computeType(from) == target)
     return x;
-  if (from.isInteger(1)) {
-    std::string one = isa<FloatType>(to) ? (to.isF64() ? "1.0" : "1.0f") : target + "(1)";
-    std::string zero = isa<FloatType>(to) ? (to.isF64() ? "0.0" : "0.0f") : target + "(0)";
-    return {"select(" + x.text + ", " + one + ", " + zero + ")"};
-  }
-  return {"convert<" + target + ">(" + x.text + ")"};
+  if (from.isInteger(1))
+    return fromBool(op, x);
+  if (isa<arith::TruncIOp>(op) && to.isInteger(1))
+    return infix(infix(typed, "&", {"1"}, Binding::Bitwise), "!=", {"0"}, Binding::Comparison);
+  if (isa<arith::ExtUIOp, arith::UIToFPOp>(op))
+    return converted(target, converted(cxx::unsignedType(from), typed));
+  if (isa<arith::FPToUIOp>(op))
+    return converted(target, converted(cxx::unsignedType(to), typed));
+  return converted(target, typed);
 }
 
-static Operand selectOf(arith::SelectOp op, ArrayRef<Operand> x, bool isVarying) {
+static Expression selectOf(arith::SelectOp op, ArrayRef<Expression> x) {
+  Type type = op.getType();
+  bool isVarying = x[1].isVarying || x[2].isVarying;
   if (x[0].isVarying || !isVarying)
-    return {"select(" + x[0].text + ", " + x[1].text + ", " + x[2].text + ")"};
-  std::string a = widened(x[1], op.getType(), true), b = widened(x[2], op.getType(), true);
-  return {x[0].asAtom() + " ? " + a + " : " + b, false};
+    return call("select", {x[0].text, cxx::argument(x[1], type), cxx::argument(x[2], type)});
+  return {x[0].within(Binding::Bitwise) + " ? " + cxx::argument(x[1], type, true) + " : " +
+              cxx::argument(x[2], type, true), Binding::Choice};
 }
 
-std::optional<Operand> cxx::expressionOf(Operation *op, ArrayRef<Operand> x) {
-  bool isVarying = llvm::any_of(x, [](const Operand &operand) { return operand.isVarying; });
-  auto result = [&](Operand operand) {
-    operand.isVarying = isVarying;
-    return operand;
-  };
+/// The other operand where one is NaN.
+static Expression maxOrMinNumber(Operation *op, StringRef symbol, ArrayRef<Expression> x) {
+  Type type = op->getResult(0).getType();
+  Expression condition = infix(infix(x[0], symbol, x[1], Binding::Comparison), "|",
+                               call("is_nan", {x[1].text}), Binding::Bitwise);
+  bool isVarying = x[0].isVarying || x[1].isVarying;
+  return call("select", {condition.text, cxx::argument(x[0], type, isVarying), cxx::argument(x[1], type, isVarying)});
+}
+
+/// Halves away from zero. The number before 1/2 is added: 1/2 itself would
+/// carry the number before it to 1.
+static Expression roundOf(math::RoundOp op, const Expression &x) {
+  Type type = op.getType();
+  std::string half = type.isF64() ? "0.49999999999999994" : "0.49999997f";
+  if (x.isVarying)
+    half = cxx::lanesOf(type) + "(" + half + ")";
+  return call("trunc", {infix(x, "+", call("copysign", {half, x.text}), Binding::Sum).text});
+}
+
+//===----------------------------------------------------------------------===//
+// All of them
+//===----------------------------------------------------------------------===//
+
+static FailureOr<Expression> formOf(Operation *op, ArrayRef<Expression> x) {
+  return llvm::TypeSwitch<Operation *, FailureOr<Expression>>(op)
+      .Case([&](arith::ConstantOp typed) -> FailureOr<Expression> {
+        if (!isa<FloatAttr, IntegerAttr>(typed.getValue()))
+          return failure();
+        return constant(typed);
+      })
+      .Case([&](arith::NegFOp) { return prefix("-", x[0]); })
+      .Case([&](arith::CmpFOp typed) { return compareFloats(typed.getPredicate(), x[0], x[1]); })
+      .Case([&](arith::CmpIOp typed) { return compareIntegers(typed, x); })
+      .Case([&](arith::SelectOp typed) { return selectOf(typed, x); })
+      .Case([&](arith::MaxNumFOp) { return maxOrMinNumber(op, ">", x); })
+      .Case([&](arith::MinNumFOp) { return maxOrMinNumber(op, "<", x); })
+      .Case([&](math::RoundOp typed) { return roundOf(typed, x[0]); })
+      .Case([&](math::IsFiniteOp) {
+        return infix(call("abs", {x[0].text}), "<", {"INFINITY"}, Binding::Comparison);
+      })
+      .Case([&](math::FPowIOp typed) {
+        Expression power = converted(cxx::computeType(typed.getType()), x[1]);
+        power.isVarying = x[1].isVarying;
+        bool isVarying = x[0].isVarying || x[1].isVarying;
+        return call("pow", {cxx::argument(x[0], typed.getType(), isVarying),
+                            cxx::argument(power, typed.getType(), isVarying)});
+      })
+      .Case<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp, arith::FPToUIOp,
+            arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, arith::IndexCastOp>(
+          [&](auto) { return castOf(op, x[0]); })
+      .Default([](Operation *) { return failure(); });
+}
+
+/// i8 and i16 lie in memory, but nothing is computed in them.
+static bool isComputedIn(Type type) {
+  return type.isF64() || type.isF32() || type.isF16() || type.isBF16() || type.isIndex() || type.isInteger(64) ||
+         type.isInteger(32) || type.isInteger(1);
+}
+
+FailureOr<Expression> cxx::expressionOf(Operation *op, ArrayRef<Expression> x) {
+  bool isVarying = llvm::any_of(x, [](const Expression &operand) { return operand.isVarying; });
+  bool isTyped = op->getNumResults() == 1 && llvm::all_of(op->getResultTypes(), isComputedIn) &&
+                 llvm::all_of(op->getOperandTypes(), isComputedIn);
+  FailureOr<Expression> form = failure();
   StringRef name = op->getName().getStringRef();
-  if (StringRef symbol = operatorOf(name); !symbol.empty())
-    return result({x[0].asAtom() + " " + symbol.str() + " " + x[1].asAtom(), false});
-  if (isa<arith::MinSIOp>(op) && op->getResult(0).getType().isIndex()) // the end of a block's share
-    return result({x[0].asAtom() + " < " + x[1].asAtom() + " ? " + x[0].asAtom() + " : " + x[1].asAtom(), false});
-  if (StringRef function = functionOf(name); !function.empty()) {
-    std::string arguments;
+  if (auto entry = infixOps().find(name); isTyped && entry != infixOps().end()) {
+    const Infix &found = entry->second;
+    if (name == "arith.xori" && x[1].text == "true")
+      form = prefix("!", x[0]);
+    else
+      form = found.isUnsigned ? unsignedInfix(op, found, x) : infix(x[0], found.symbol, x[1], found.binding);
+  } else if (auto function = functions().find(name); isTyped && function != functions().end()) {
+    SmallVector<std::string> arguments;
     for (auto [operand, value] : llvm::zip(x, op->getOperands()))
-      arguments += (arguments.empty() ? "" : ", ") + widened(operand, value.getType(), isVarying);
-    return result({function.str() + "(" + arguments + ")"});
+      arguments.push_back(argument(operand, value.getType(), isVarying));
+    form = call(function->second, arguments);
+  } else if (isTyped) {
+    form = formOf(op, x);
   }
-  if (auto constant = dyn_cast<arith::ConstantOp>(op))
-    return constantOf(constant);
-  if (auto negate = dyn_cast<arith::NegFOp>(op))
-    return result({"-" + x[0].asAtom(), false});
-  if (auto compare = dyn_cast<arith::CmpFOp>(op))
-    return result(compareFloats(compare.getPredicate(), x[0], x[1]));
-  if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
-    std::optional<StringRef> symbol = symbolOf(compare.getPredicate());
-    if (!symbol)
-      return std::nullopt;
-    return result({x[0].asAtom() + symbol->str() + x[1].asAtom(), false});
-  }
-  if (auto select = dyn_cast<arith::SelectOp>(op))
-    return result(selectOf(select, x, isVarying));
-  if (isa<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp, arith::ExtSIOp,
-          arith::ExtUIOp, arith::TruncIOp, arith::IndexCastOp>(op))
-    return result(castOf(op, x[0]));
-  return std::nullopt;
+  if (failed(form))
+    return op->emitOpError("has no form in emitted code");
+  form->isVarying = isVarying;
+  return form;
 }

@@ -9,23 +9,49 @@
 #define GPUOPT_LIB_TARGET_CXX_EXPRESSIONS_H
 
 #include "mlir/IR/Operation.h"
-#include <optional>
 #include <string>
 
 namespace gpuopt::cxx {
 
-/// An operand in C++: its text, whether it needs parentheses within another
-/// expression, and whether it has a value per lane.
-struct Operand {
-  std::string text;
-  bool isAtom = true;
-  bool isVarying = false;
+/// How tightly the outermost operator of an expression binds, tightest first.
+/// Shifts and bitwise operators are one class whose operands always stand in
+/// parentheses, as compilers ask for.
+enum class Binding { Atom, Unary, Product, Sum, Comparison, Bitwise, Choice };
 
-  std::string asAtom() const { return isAtom ? text : "(" + text + ")"; }
+/// A value in C++.
+struct Expression {
+  std::string text;
+  Binding binding = Binding::Atom;
+  /// One value per lane, rather than one for the block.
+  bool isVarying = false;
+  /// An integer literal, which has type int on its own.
+  bool isInteger = false;
+
+  Expression() = default;
+  Expression(std::string text, Binding binding = Binding::Atom)
+      : text(std::move(text)), binding(binding) {}
+
+  /// The text, in parentheses if it binds less tightly than `loosest`.
+  std::string within(Binding loosest) const {
+    return binding <= loosest ? text : "(" + text + ")";
+  }
 };
 
-/// The C++ form of an arith or math op; nothing for one that has none.
-std::optional<Operand> expressionOf(mlir::Operation *op, llvm::ArrayRef<Operand> operands);
+/// "Lanes<float>".
+std::string lanesOf(mlir::Type type);
+
+/// The expression as an argument of a function: of exactly the type that
+/// arithmetic on `type` has, as lanes if `asLanes`.
+std::string argument(const Expression &expression, mlir::Type type,
+                     bool asLanes = false);
+
+/// index + 1 * stride + ...: for addresses.
+std::string scaled(const Expression &index, int64_t stride);
+
+/// The C++ form of an arith or math op, which has lanes for a result if one of
+/// the operands has. Fails, with an error at the op, for one that has none.
+mlir::FailureOr<Expression> expressionOf(mlir::Operation *op,
+                                         llvm::ArrayRef<Expression> operands);
 
 } // namespace gpuopt::cxx
 

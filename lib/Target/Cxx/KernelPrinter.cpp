@@ -5,447 +5,310 @@
 //
 //===----------------------------------------------------------------------===//
 
-// What varies by lane and what is written in place of its one use is found
-// before the first line is printed; printing is one function per op.
+// Statements, values and loops; KernelMemory.cpp has loads and stores. What
+// varies by lane and what is written in place comes from the KernelPlan.
 //
 //===----------------------------------------------------------------------===//
 
 #include "KernelPrinter.h"
 
-#include "Expressions.h"
-#include "Names.h"
+#include "Text.h"
+#include "Types.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace gpuopt;
-using cxx::Operand;
-
-namespace {
+using cxx::Expression;
+using cxx::KernelPrinter;
 
 /// Longer expressions get a name.
-constexpr size_t kLongestInline = 56;
+constexpr size_t kLongestInline = 64;
 
-class KernelPrinter {
-public:
-  KernelPrinter(device::KernelOp kernel, raw_ostream &stream) : kernel(kernel), stream(stream) {}
+//===----------------------------------------------------------------------===//
+// Statements
+//===----------------------------------------------------------------------===//
 
-  LogicalResult print() {
-    findVarying(kernel.getBody());
-    stream << "KERNEL void " << cxx::identifier(kernel.getSymName()) << "(";
-    SmallVector<std::string> declarations;
-    for (auto [argument, name] : llvm::zip(kernel.getBody().getArguments(), kernel.getArgumentNames())) {
-      std::string text = cxx::identifier(cast<StringAttr>(name).getValue());
-      known[argument] = {text};
-      parameters.insert(text);
-      declarations.push_back(parameterType(argument) + text);
-    }
-    printWrapped(declarations, /*indent=*/13 + cxx::identifier(kernel.getSymName()).size());
-    stream << ") {\n";
-    LogicalResult result = printBlock(kernel.getBody().front());
-    stream << "}\n";
-    return result;
-  }
+LogicalResult KernelPrinter::print() {
+  printSignature();
+  LogicalResult result = printBlock(kernel.getBody().front());
+  stream << "}\n";
+  return result;
+}
 
-private:
-  /// Separated by commas, wrapped at 110 columns.
-  void printWrapped(ArrayRef<std::string> texts, size_t indent) {
-    size_t column = indent;
-    constexpr size_t kColumns = 108;
-    for (auto [index, text] : llvm::enumerate(texts)) {
-      if (index && column + text.size() + 2 > kColumns) {
-        stream << ",\n" << std::string(indent, ' ');
-        column = indent;
-      } else if (index) {
-        stream << ", ";
-        column += 2;
-      }
-      stream << text;
-      column += text.size();
-    }
-  }
-
-  static std::string parameterType(BlockArgument argument) {
+void KernelPrinter::printSignature() {
+  SmallVector<std::string> parameters;
+  for (auto [argument, attribute] : llvm::zip(kernel.getBody().getArguments(), kernel.getArgumentNames())) {
+    std::string parameter = names.unique(cast<StringAttr>(attribute).getValue());
+    known[argument] = {parameter};
     auto pointer = dyn_cast<device::PtrType>(argument.getType());
-    if (!pointer)
-      return "const StepState *";
     bool isWritten = llvm::any_of(argument.getUsers(), [](Operation *user) { return isa<device::StoreOp>(user); });
-    return (isWritten ? "" : "const ") + cxx::memoryType(pointer.getElement()) + " *";
+    std::string type = pointer ? memoryType(pointer.getElement()) : "StepState";
+    parameters.push_back((isWritten ? "" : "const ") + type + " *" + parameter);
   }
+  printLine(stream, callText(("KERNEL void " + name).str(), parameters) + " {");
+}
 
-  //===--------------------------------------------------------------------===//
-  // What varies by lane
-  //===--------------------------------------------------------------------===//
+void KernelPrinter::line(const Twine &text) {
+  flushFirstThread();
+  printLine(stream, std::string(2 * depth, ' ') + text.str());
+}
 
-  void findVarying(Region &region) {
-    region.walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (auto load = dyn_cast<device::LoadOp>(op)) {
-        if (load.getAccess() != device::Access::Uniform)
-          varying.insert(load.getResult());
-      } else if (auto position = dyn_cast<device::PositionOp>(op)) {
-        if (position.getAccess() != device::Access::Uniform)
-          varying.insert(position.getResult());
-      } else if (!isa<device::LoopOp>(op) && llvm::any_of(op->getOperands(), [&](Value v) { return varying.contains(v); })) {
-        for (Value result : op->getResults())
-          varying.insert(result);
-      } else if (auto random = dyn_cast<device::RandomOp>(op)) {
-        varying.insert(random.getResult());
-      }
-      // Ops are visited in order, so the body of a loop is known at its yield.
-      if (auto yield = dyn_cast<device::YieldOp>(op)) {
-        auto loop = cast<device::LoopOp>(yield->getParentOp());
-        if (loop.getKind() == device::LoopKind::Sequential)
-          for (auto [value, result] : llvm::zip(yield.getValues(), loop.getResults()))
-            if (varying.contains(value))
-              varying.insert(result);
-      }
-    });
-  }
+void KernelPrinter::firstThread(const Twine &text) { pending.push_back(text.str()); }
 
-  //===--------------------------------------------------------------------===//
-  // Ops
-  //===--------------------------------------------------------------------===//
+void KernelPrinter::flushFirstThread() {
+  if (pending.empty())
+    return;
+  std::string indent(2 * depth, ' ');
+  stream << indent << "if (first_thread())" << (pending.size() > 1 ? " {\n" : "\n");
+  for (const std::string &text : pending)
+    printLine(stream, indent + "  " + text);
+  if (pending.size() > 1)
+    stream << indent << "}\n";
+  pending.clear();
+}
 
-  LogicalResult printBlock(Block &block) {
-    depth += 2;
-    for (Operation &op : block) {
-      LogicalResult result =
-          TypeSwitch<Operation *, LogicalResult>(&op)
-              .Case<device::BlockIndexOp, device::DelinearizeOp, device::LoopOp, device::StoreOp, device::LoadOp,
-                    device::PositionOp, device::RandomOp, device::YieldOp>([&](auto typed) { return printOp(typed); })
-              .Default([&](Operation *other) { return printExpression(other); });
-      if (failed(result))
-        return failure();
-    }
-    depth -= 2;
-    return success();
-  }
-
-  raw_ostream &line() { return stream.indent(depth); }
-
-  std::string fresh(StringRef stem) {
-    unsigned &count = names[stem];
-    std::string name;
-    do {
-      name = count ? (stem + std::to_string(count)).str() : stem.str();
-      ++count;
-    } while (parameters.contains(name));
-    return name;
-  }
-
-  /// Written in place of its one use, or given a name.
-  void define(Value value, Operand expression, StringRef stem) {
-    expression.isVarying = varying.contains(value);
-    bool inlined = isa_and_nonnull<arith::ConstantOp>(value.getDefiningOp()) ||
-                   (value.hasOneUse() && expression.text.size() <= kLongestInline &&
-                    value.getUsers().begin()->getBlock() == value.getParentBlock());
-    if (!inlined) {
-      std::string name = fresh(stem);
-      line() << "const auto " << name << " = " << expression.text << ";\n";
-      expression = {name, true, expression.isVarying};
-    }
-    known[value] = expression;
-  }
-
-  const Operand &operand(Value value) { return known[value]; }
-
-  LogicalResult printExpression(Operation *op) {
-    SmallVector<Operand> operands;
-    for (Value value : op->getOperands())
-      operands.push_back(operand(value));
-    std::optional<Operand> expression = cxx::expressionOf(op, operands);
-    if (!expression || op->getNumResults() != 1)
-      return op->emitError("'") << op->getName() << "' has no form in emitted code";
-    define(op->getResult(0), *expression, "v");
-    return success();
-  }
-
-  LogicalResult printOp(device::BlockIndexOp op) {
-    if (op.getResult().use_empty())
-      return success();
-    line() << "const int64_t b = block();\n";
-    known[op.getResult()] = {"b"};
-    return success();
-  }
-
-  /// The last digit is a remainder, the others come from a running quotient.
-  LogicalResult printOp(device::DelinearizeOp op) {
-    std::string rest = operand(op.getIndex()).asAtom();
-    ArrayRef<int64_t> sizes = op.getSizes();
-    int64_t divisor = 1;
-    SmallVector<std::string> texts(sizes.size());
-    for (size_t digit = sizes.size(); digit-- > 0;) {
-      std::string text = divisor == 1 ? rest : rest + " / " + std::to_string(divisor);
-      if (digit > 0)
-        text += " % " + std::to_string(sizes[digit]);
-      texts[digit] = text;
-      divisor *= sizes[digit];
-    }
-    for (auto [digit, text] : llvm::zip(op.getDigits(), texts)) {
-      if (digit.use_empty())
-        continue;
-      std::string name = fresh("b");
-      if (name == "b")
-        name = fresh("b");
-      line() << "const int64_t " << name << " = " << text << ";\n";
-      known[digit] = {name};
-    }
-    return success();
-  }
-
-  /// p + offset + i * stride, split into what is uniform and the lanes' part.
-  struct Place {
-    std::string uniform; ///< "p + b * 128", without the lanes' index.
-    std::string index;   ///< "b * 128", empty for 0.
-    std::string lane;    ///< The lanes' loop index, empty where uniform.
-    int64_t stride = 0;  ///< Of the lanes.
-    Operand row;         ///< Of an indirect access: elements, per lane.
-  };
-
-  Value laneIndexOf(Operation *op) {
-    for (Operation *parent = op->getParentOp(); parent; parent = parent->getParentOp())
-      if (auto loop = dyn_cast<device::LoopOp>(parent); loop && loop.getKind() == device::LoopKind::Lanes)
-        return loop.getBody().getArgument(0);
-    return Value();
-  }
-
-  static std::string scaled(const std::string &index, int64_t stride) {
-    return stride == 1 ? index : index + " * " + std::to_string(stride);
-  }
-
-  Place placeOf(Operation *op, StringRef base, ValueRange indices, ArrayRef<int64_t> strides, int64_t offset) {
-    Place place;
-    Value lane = laneIndexOf(op);
-    std::string terms;
-    for (auto [index, stride] : llvm::zip(indices, strides)) {
-      const Operand &text = operand(index);
-      if (index == lane) {
-        place.lane = text.text;
-        place.stride = stride;
-      } else if (text.isVarying) {
-        place.row = {scaled(text.asAtom(), stride), stride == 1 && text.isAtom, true};
-      } else {
-        terms += (terms.empty() ? "" : " + ") + scaled(text.asAtom(), stride);
-      }
-    }
-    if (offset != 0)
-      terms += (terms.empty() ? "" : " + ") + std::to_string(offset);
-    place.index = terms;
-    place.uniform = base.str() + (terms.empty() ? "" : " + " + terms);
-    return place;
-  }
-
-  std::string remaining(Operation *op, const Place &place) {
-    for (Operation *parent = op->getParentOp(); parent; parent = parent->getParentOp())
-      if (auto loop = dyn_cast<device::LoopOp>(parent); loop && loop.getKind() == device::LoopKind::Lanes)
-        return operand(loop.getUpper()).asAtom() + " - " + operand(loop.getBody().getArgument(0)).text;
-    return "kLanes";
-  }
-
-  LogicalResult printOp(device::LoadOp op) {
-    const std::string base = operand(op.getPointer()).text;
-    Place place = placeOf(op, base, op.getIndices(), op.getStrides(), op.getOffset());
-    bool isMask = op.getResult().getType().isInteger(1);
-    std::string count = remaining(op, place);
-    switch (op.getAccess()) {
-    case device::Access::Uniform: {
-      std::string element = base + "[" + (place.index.empty() ? "0" : place.index) + "]";
-      Type type = op.getResult().getType();
-      if (isMask)
-        element = "(" + element + " != 0)";
-      else if (type.isF16() || type.isBF16())
-        element = "widen(" + element + ")";
-      define(op.getResult(), {element}, "x");
-      return success();
-    }
-    case device::Access::Contiguous:
-      define(op.getResult(), {(isMask ? "load_mask(" : "load(") + place.uniform + " + " + place.lane + ", " + count + ")"}, "x");
-      return success();
-    case device::Access::Strided:
-      define(op.getResult(),
-             {(isMask ? "load_mask_strided(" : "load_strided(") + place.uniform + " + " + scaled(place.lane, place.stride) +
-              ", " + std::to_string(place.stride) + ", " + count + ")"}, "x");
-      return success();
-    case device::Access::Indirect: {
-      std::string index = place.row.text;
-      if (!place.lane.empty())
-        index += " + " + scaled("iota<int64_t>(" + place.lane + ")", place.stride);
-      define(op.getResult(), {(isMask ? "gather_mask(" : "gather(") + place.uniform + ", " + index + ", " + count + ")"}, "x");
-      return success();
-    }
-    }
-    return failure();
-  }
-
-  LogicalResult printOp(device::StoreOp op) {
-    Place place = placeOf(op, operand(op.getPointer()).text, op.getIndices(), op.getStrides(), op.getOffset());
-    Operand value = operand(op.getValue());
-    Type type = op.getValue().getType();
-    if (op.getAccess() == device::Access::Uniform) {
-      std::string element = operand(op.getPointer()).text + "[" + (place.index.empty() ? "0" : place.index) + "]";
-      line() << "if (first_thread())\n";
-      if (type.isF16() || type.isBF16())
-        line() << "  narrow(" << element << ", " << value.text << ");\n";
-      else
-        line() << "  " << element << " = " << value.text << ";\n";
-      return success();
-    }
-    std::string text = value.isVarying ? value.text : "Lanes<" + cxx::computeType(type) + ">(" + value.text + ")";
-    bool isStrided = op.getAccess() == device::Access::Strided;
-    line() << (isStrided ? "store_strided(" : "store(") << place.uniform << " + " << scaled(place.lane, place.stride)
-           << ", " << (isStrided ? std::to_string(place.stride) + ", " : "") << text << ", " << remaining(op, place)
-           << ");\n";
-    return success();
-  }
-
-  LogicalResult printOp(device::PositionOp op) {
-    Place place = placeOf(op, "", op.getIndices(), op.getStrides(), op.getOffset());
-    std::string uniform = place.index.empty() ? "0" : place.index;
-    Operand expression{"int64_t(" + uniform + ")"};
-    if (op.getAccess() == device::Access::Contiguous)
-      expression = {"iota<int64_t>(" + (place.index.empty() ? "" : place.index + " + ") + place.lane + ")"};
-    else if (op.getAccess() == device::Access::Strided)
-      expression = {"iota<int64_t>(" + place.lane + ") * int64_t(" + std::to_string(place.stride) + ") + int64_t(" + uniform + ")", false};
-    define(op.getResult(), expression, "n");
-    return success();
-  }
-
-  LogicalResult printOp(device::RandomOp op) {
-    std::string element = operand(op.getElement()).text;
-    if (!operand(op.getElement()).isVarying)
-      element = "Lanes<int64_t>(" + element + ")";
-    std::string state = operand(op.getState()).text;
-    define(op.getResult(),
-           {"random_uniform(" + state + "->seed, " + std::to_string(op.getStream()) + ", " + state + "->draw, " + element + ")"}, "u");
-    return success();
-  }
-
-  //===--------------------------------------------------------------------===//
-  // Loops
-  //===--------------------------------------------------------------------===//
-
-  struct Accumulator {
-    std::string name, type, identity;
-    device::Combiner combiner;
-    bool isLanes;
-  };
-
-  static std::string identityOf(device::Combiner combiner, Type type) {
-    bool isFloat = isa<FloatType>(type);
-    std::string zero = isFloat ? (type.isF64() ? "0.0" : "0.0f") : "0", one = isFloat ? (type.isF64() ? "1.0" : "1.0f") : "1";
-    std::string limits = "std::numeric_limits<" + cxx::computeType(type) + ">::";
-    switch (combiner) {
-    case device::Combiner::Sum: return zero;
-    case device::Combiner::Prod: return one;
-    case device::Combiner::Max: return isFloat ? "-INFINITY" : limits + "lowest()";
-    case device::Combiner::Min: return isFloat ? "INFINITY" : limits + "max()";
-    }
-    return zero;
-  }
-
-  static StringRef blockFunction(device::Combiner combiner) {
-    switch (combiner) {
-    case device::Combiner::Sum: return "block_sum";
-    case device::Combiner::Max: return "block_max";
-    case device::Combiner::Min: return "block_min";
-    case device::Combiner::Prod: return "block_prod";
-    }
-    return "";
-  }
-
-  SmallVector<Accumulator> declareAccumulators(device::LoopOp op) {
-    SmallVector<Accumulator> accumulators;
-    bool overLanes = op.getKind() == device::LoopKind::Lanes;
-    for (auto [attribute, result] : llvm::zip(op.getCombiners(), op.getResults())) {
-      auto combiner = cast<device::CombinerAttr>(attribute).getValue();
-      bool isLanes = overLanes || varying.contains(result);
-      std::string scalar = cxx::computeType(result.getType());
-      Accumulator accumulator{fresh(stemOf(combiner)), isLanes ? "Lanes<" + scalar + ">" : scalar,
-                              identityOf(combiner, result.getType()), combiner, isLanes};
-      line() << accumulator.type << " " << accumulator.name << "(" << accumulator.identity << ");\n";
-      accumulators.push_back(accumulator);
-    }
-    return accumulators;
-  }
-  static StringRef stemOf(device::Combiner combiner) {
-    switch (combiner) {
-    case device::Combiner::Sum: return "sum";
-    case device::Combiner::Max: return "most";
-    case device::Combiner::Min: return "least";
-    case device::Combiner::Prod: return "product";
-    }
-    return "";
-  }
-
-  LogicalResult printOp(device::LoopOp op) {
-    SmallVector<Accumulator> accumulators = declareAccumulators(op);
-    bool overLanes = op.getKind() == device::LoopKind::Lanes;
-    std::string index = fresh(overLanes ? "i" : "r");
-    std::string lower = operand(op.getLower()).text, upper = operand(op.getUpper()).asAtom();
-    std::string first = overLanes ? (lower == "0" ? "first_lane()" : operand(op.getLower()).asAtom() + " + first_lane()") : lower;
-    line() << "for (int64_t " << index << " = " << first << "; " << index << " < " << upper << "; "
-           << (overLanes ? index + " += lane_step()" : index + "++") << ") {\n";
-    known[op.getBody().getArgument(0)] = {index};
-    active.push_back(accumulators);
-    if (failed(printBlock(op.getBody().front())))
+LogicalResult KernelPrinter::printBlock(Block &block) {
+  for (Operation &op : block) {
+    LogicalResult result =
+        llvm::TypeSwitch<Operation *, LogicalResult>(&op)
+            .Case<device::BlockIndexOp, device::DelinearizeOp, device::LoopOp, device::StoreOp, device::LoadOp,
+                  device::PositionOp, device::RandomOp, device::YieldOp>([&](auto typed) { return printOp(typed); })
+            .Default([&](Operation *other) { return printExpression(other); });
+    if (failed(result))
       return failure();
-    active.pop_back();
-    line() << "}\n";
-    for (auto [accumulator, result] : llvm::zip(accumulators, op.getResults())) {
-      if (!overLanes) {
-        known[result] = {accumulator.name, true, accumulator.isLanes};
-        continue;
-      }
-      std::string name = fresh("total");
-      if (accumulator.combiner != device::Combiner::Sum)
-        name = fresh((stemOf(accumulator.combiner) + "_of_block").str());
-      line() << "const auto " << name << " = " << blockFunction(accumulator.combiner) << "(" << accumulator.name << ");\n";
-      known[result] = {name};
-    }
-    // Indices of loops that are over may be used again.
-    --names[overLanes ? "i" : "r"];
-    return success();
   }
+  flushFirstThread();
+  return success();
+}
 
-  LogicalResult printOp(device::YieldOp op) {
-    auto loop = cast<device::LoopOp>(op->getParentOp());
-    bool overLanes = loop.getKind() == device::LoopKind::Lanes;
-    for (auto [value, accumulator] : llvm::zip(op.getValues(), active.back())) {
-      Operand contribution = operand(value);
-      std::string text = contribution.text;
-      if (accumulator.isLanes && !contribution.isVarying)
-        text = accumulator.type + "(" + text + ")";
-      if (overLanes)
-        text = "keep(" + text + ", " + operand(loop.getUpper()).asAtom() + " - " +
-               operand(loop.getBody().getArgument(0)).text + ", " + accumulator.identity + ")";
-      switch (accumulator.combiner) {
-      case device::Combiner::Sum: line() << accumulator.name << " += " << text << ";\n"; break;
-      case device::Combiner::Prod:
-        line() << accumulator.name << " = " << accumulator.name << " * " << (overLanes ? text : "(" + text + ")") << ";\n";
-        break;
-      case device::Combiner::Max:
-      case device::Combiner::Min:
-        line() << accumulator.name << " = " << (accumulator.combiner == device::Combiner::Max ? "max(" : "min(")
-               << accumulator.name << ", " << text << ");\n";
-        break;
-      }
-    }
-    return success();
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+Expression KernelPrinter::operand(Value value) const {
+  Expression expression = known.lookup(value);
+  // The index of a loop over lanes is that of the first lane; as a number it
+  // is one per lane.
+  if (auto argument = dyn_cast<BlockArgument>(value); argument && plan.isVarying(value))
+    expression.text = "iota<int64_t>(" + expression.text + ")";
+  expression.isVarying = plan.isVarying(value);
+  return expression;
+}
+
+/// Values that bound a loop say so, others by what they are.
+std::string KernelPrinter::stemOf(Operation *op) const {
+  Value value = op->getResult(0);
+  for (Operation *user : value.getUsers())
+    if (auto loop = dyn_cast<device::LoopOp>(user))
+      return loop.getLower() == value ? "begin" : "end";
+  return value.getType().isInteger(1) ? "mask" : "v";
+}
+
+void KernelPrinter::define(Value value, Expression expression, StringRef stem) {
+  expression.isVarying = plan.isVarying(value);
+  bool isConstant = isa_and_nonnull<arith::ConstantOp>(value.getDefiningOp());
+  if (isConstant || (plan.isInlined(value) && expression.text.size() <= kLongestInline)) {
+    known[value] = expression;
+    return;
   }
+  std::string variable = stem.size() == 1 || stem == "mask" ? names.numbered(stem) : names.unique(stem);
+  std::string type = expression.isVarying ? "auto" : computeType(value.getType());
+  line("const " + type + " " + variable + " = " + expression.text + ";");
+  known[value] = {variable};
+}
 
-  device::KernelOp kernel;
-  raw_ostream &stream;
-  unsigned depth = 0;
-  llvm::DenseSet<Value> varying;
-  llvm::DenseMap<Value, Operand> known;
-  llvm::StringMap<unsigned> names;
-  llvm::StringSet<> parameters;
-  std::vector<SmallVector<Accumulator>> active;
-};
+LogicalResult KernelPrinter::printExpression(Operation *op) {
+  SmallVector<Expression> operands;
+  for (Value value : op->getOperands())
+    operands.push_back(operand(value));
+  FailureOr<Expression> expression = expressionOf(op, operands);
+  if (failed(expression))
+    return failure();
+  define(op->getResult(0), *expression, stemOf(op));
+  return success();
+}
 
-} // namespace
+LogicalResult KernelPrinter::printOp(device::BlockIndexOp op) {
+  if (op.getResult().use_empty())
+    return success();
+  std::string variable = names.unique("b");
+  line("const int64_t " + variable + " = block();");
+  known[op.getResult()] = {variable};
+  return success();
+}
 
-LogicalResult cxx::printKernel(device::KernelOp kernel, raw_ostream &stream) {
-  return KernelPrinter(kernel, stream).print();
+/// i / 12, i / 4 % 3, i % 4: all but the first are remainders.
+LogicalResult KernelPrinter::printOp(device::DelinearizeOp op) {
+  Expression index = operand(op.getIndex());
+  if (index.isVarying)
+    return op.emitOpError("expects an index that is the same in all lanes");
+  ArrayRef<int64_t> sizes = op.getSizes();
+  std::string declarations;
+  int64_t divisor = 1;
+  for (int64_t size : sizes)
+    divisor *= size;
+  for (auto [digit, size] : llvm::zip(op.getDigits(), sizes)) {
+    int64_t outer = divisor;
+    divisor = size ? divisor / size : 0;
+    if (digit.use_empty())
+      continue;
+    std::string text = index.within(Binding::Atom);
+    if (divisor != 1)
+      text += " / " + std::to_string(divisor);
+    if (outer != divisor && digit != op.getDigits().front())
+      text += " % " + std::to_string(size);
+    std::string variable = names.unique(index.text + std::to_string(digit.getResultNumber()));
+    declarations += (declarations.empty() ? "" : ", ") + variable + " = " + text;
+    known[digit] = {variable};
+  }
+  if (!declarations.empty())
+    line("const int64_t " + declarations + ";");
+  return success();
+}
+
+LogicalResult KernelPrinter::printOp(device::RandomOp op) {
+  if (!op.getType().isF32())
+    return op.emitOpError("has no form in emitted code for ") << op.getType();
+  std::string state = operand(op.getState()).text;
+  Expression element = operand(op.getElement());
+  std::string draw = callText("random_uniform", {state + "->seed", std::to_string(op.getStream()), state + "->draw",
+                                                 argument(element, op.getElement().getType(), /*asLanes=*/true)});
+  define(op.getResult(), {element.isVarying ? draw : "lane(" + draw + ", 0)"}, "u");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+static std::string identityOf(device::Combiner combiner, Type type) {
+  auto number = [&](StringRef ofFloat, StringRef ofInteger) {
+    return isa<FloatType>(type) ? (ofFloat + (type.isF64() ? "" : "f")).str() : ofInteger.str();
+  };
+  auto limit = [&](StringRef sign, StringRef suffix) {
+    if (isa<FloatType>(type))
+      return (sign + "INFINITY").str();
+    return StringRef(cxx::computeType(type)).drop_back(2).upper() + suffix.str();
+  };
+  switch (combiner) {
+  case device::Combiner::Sum: return number("0.0", "0");
+  case device::Combiner::Prod: return number("1.0", "1");
+  case device::Combiner::Max: return limit("-", "_MIN");
+  case device::Combiner::Min: return limit("", "_MAX");
+  }
+  return "";
+}
+
+/// What the combination of all lanes and threads is called, and of one lane.
+static std::pair<StringRef, StringRef> stemsOf(device::Combiner combiner) {
+  switch (combiner) {
+  case device::Combiner::Sum: return {"sum", "sums"};
+  case device::Combiner::Prod: return {"product", "products"};
+  case device::Combiner::Max: return {"maximum", "maxima"};
+  case device::Combiner::Min: return {"minimum", "minima"};
+  }
+  return {"", ""};
+}
+
+static StringRef blockFunction(device::Combiner combiner) {
+  switch (combiner) {
+  case device::Combiner::Sum: return "block_sum";
+  case device::Combiner::Prod: return "block_prod";
+  case device::Combiner::Max: return "block_max";
+  case device::Combiner::Min: return "block_min";
+  }
+  return "";
+}
+
+LogicalResult KernelPrinter::checkLoop(device::LoopOp op) const {
+  if (plan.isVarying(op.getLower()) || plan.isVarying(op.getUpper()))
+    return op.emitOpError("expects bounds that are the same in all lanes");
+  if (op.getKind() == device::LoopKind::Lanes && enclosingLanesLoop(op))
+    return op.emitOpError("over lanes cannot lie in another one");
+  for (Type type : op.getResultTypes())
+    if (type.isInteger(1) || computeType(type).empty())
+      return op.emitOpError("cannot combine values of type ") << type;
+  return success();
+}
+
+SmallVector<KernelPrinter::Accumulator> KernelPrinter::declareAccumulators(device::LoopOp op) {
+  SmallVector<Accumulator> accumulators;
+  for (auto [attribute, result] : llvm::zip(op.getCombiners(), op.getResults())) {
+    auto combiner = cast<device::CombinerAttr>(attribute).getValue();
+    bool isLanes = op.getKind() == device::LoopKind::Lanes || plan.isVarying(result);
+    auto [one, many] = stemsOf(combiner);
+    Type type = result.getType();
+    Accumulator accumulator{names.unique(isLanes ? many : one), identityOf(combiner, type), type, combiner, isLanes};
+    if (isLanes)
+      line(lanesOf(type) + " " + accumulator.name + "(" + accumulator.identity + ");");
+    else
+      line(computeType(type) + " " + accumulator.name + " = " + accumulator.identity + ";");
+    accumulators.push_back(accumulator);
+  }
+  return accumulators;
+}
+
+void KernelPrinter::printLoopHeader(device::LoopOp op, const std::string &index) {
+  bool overLanes = op.getKind() == device::LoopKind::Lanes;
+  std::string lower = operand(op.getLower()).text, upper = operand(op.getUpper()).text;
+  if (overLanes)
+    lower = lower == "0" ? "first_lane()" : lower + " + first_lane()";
+  line("for (int64_t " + index + " = " + lower + "; " + index + " < " + upper + "; " +
+       (overLanes ? index + " += lane_step()" : index + "++") + ") {");
+  ++depth;
+  if (!overLanes)
+    return;
+  rest = upper + " - " + index;
+  if (plan.usesOfRest(op) < 2)
+    return;
+  line("const int64_t left = " + rest + ";");
+  rest = "left";
+}
+
+LogicalResult KernelPrinter::printOp(device::LoopOp op) {
+  if (failed(checkLoop(op)))
+    return failure();
+  bool overLanes = op.getKind() == device::LoopKind::Lanes;
+  SmallVector<Accumulator> accumulators = declareAccumulators(op);
+  std::string index = names.unique(overLanes ? "i" : "r");
+  known[op.getBody().getArgument(0)] = {index};
+  printLoopHeader(op, index);
+  active.push_back(accumulators);
+  if (failed(printBlock(op.getBody().front())))
+    return failure();
+  active.pop_back();
+  --depth;
+  line("}");
+  names.release(index); // as in the loop after this one
+  for (auto [accumulator, result] : llvm::zip(accumulators, op.getResults())) {
+    known[result] = {accumulator.name};
+    if (!overLanes)
+      continue;
+    std::string variable = names.unique(stemsOf(accumulator.combiner).first);
+    line("const " + computeType(result.getType()) + " " + variable + " = " +
+         callText(blockFunction(accumulator.combiner), {accumulator.name}) + ";");
+    known[result] = {variable};
+  }
+  return success();
+}
+
+void KernelPrinter::combine(const Accumulator &accumulator, const std::string &value) {
+  switch (accumulator.combiner) {
+  case device::Combiner::Sum: return line(accumulator.name + " += " + value + ";");
+  case device::Combiner::Prod: return line(accumulator.name + " *= " + value + ";");
+  case device::Combiner::Max: return line(accumulator.name + " = " + callText("max", {accumulator.name, value}) + ";");
+  case device::Combiner::Min: return line(accumulator.name + " = " + callText("min", {accumulator.name, value}) + ";");
+  }
+}
+
+LogicalResult KernelPrinter::printOp(device::YieldOp op) {
+  bool overLanes = cast<device::LoopOp>(op->getParentOp()).getKind() == device::LoopKind::Lanes;
+  for (auto [value, accumulator] : llvm::zip(op.getValues(), active.back())) {
+    std::string text = argument(operand(value), value.getType(), accumulator.isLanes);
+    if (overLanes)
+      text = callText("keep", {text, rest, accumulator.identity});
+    combine(accumulator, text);
+  }
+  return success();
 }

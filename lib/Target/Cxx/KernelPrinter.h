@@ -8,13 +8,92 @@
 #ifndef GPUOPT_LIB_TARGET_CXX_KERNELPRINTER_H
 #define GPUOPT_LIB_TARGET_CXX_KERNELPRINTER_H
 
-#include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
+#include "Expressions.h"
+#include "KernelPlan.h"
+#include "Names.h"
 
 namespace gpuopt::cxx {
 
-/// Prints a kernel as a function on the runtime's lanes. Fails, with an error
-/// at the op, for an op that has no C++ form.
-mlir::LogicalResult printKernel(device::KernelOp kernel, llvm::raw_ostream &stream);
+/// Prints a kernel as a function on the runtime's lanes: one member function
+/// per op. Fails, with an error at the op, for one that has no C++ form.
+class KernelPrinter {
+public:
+  KernelPrinter(device::KernelOp kernel, llvm::StringRef name, llvm::raw_ostream &stream)
+      : kernel(kernel), name(name), stream(stream), plan(kernel) {}
+
+  mlir::LogicalResult print();
+
+private:
+  /// Where a load or store goes: a part that is the same in all lanes, and
+  /// the lanes' own.
+  struct Place {
+    std::string uniform;    ///< "b * 128 + 4"; empty for 0.
+    std::string lane;       ///< "i", the index of the loop over lanes.
+    int64_t laneStride = 0; ///< What the index is multiplied with; 0: absent.
+    std::string gathered;   ///< A sum of values that vary in no regular way.
+
+    /// "uniform + lane * laneStride", for a pointer or position.
+    std::string sum() const;
+  };
+
+  /// A variable that a loop combines values in.
+  struct Accumulator {
+    std::string name, identity;
+    mlir::Type type;
+    device::Combiner combiner;
+    bool isLanes;
+  };
+
+  // Statements.
+  void line(const llvm::Twine &text);
+  void firstThread(const llvm::Twine &text);
+  void flushFirstThread();
+  void printSignature();
+  mlir::LogicalResult printBlock(mlir::Block &block);
+
+  // Values.
+  Expression operand(mlir::Value value) const;
+  void define(mlir::Value value, Expression expression, llvm::StringRef stem);
+  std::string stemOf(mlir::Operation *op) const;
+
+  // Memory.
+  mlir::FailureOr<Place> placeOf(mlir::Operation *op, device::Access access, mlir::ValueRange indices,
+                                 llvm::ArrayRef<int64_t> strides, int64_t offset);
+  std::string pointerText(mlir::Value pointer, const Place &place) const;
+  std::string elementText(mlir::Value pointer, const Place &place) const;
+  std::string uniformLoad(device::LoadOp op, const Place &place) const;
+  std::string loadStem(device::LoadOp op) const;
+
+  // Loops.
+  mlir::LogicalResult checkLoop(device::LoopOp op) const;
+  llvm::SmallVector<Accumulator> declareAccumulators(device::LoopOp op);
+  void printLoopHeader(device::LoopOp op, const std::string &index);
+  void combine(const Accumulator &accumulator, const std::string &value);
+
+  // Ops.
+  mlir::LogicalResult printExpression(mlir::Operation *op);
+  mlir::LogicalResult printOp(device::BlockIndexOp op);
+  mlir::LogicalResult printOp(device::DelinearizeOp op);
+  mlir::LogicalResult printOp(device::LoadOp op);
+  mlir::LogicalResult printOp(device::StoreOp op);
+  mlir::LogicalResult printOp(device::PositionOp op);
+  mlir::LogicalResult printOp(device::RandomOp op);
+  mlir::LogicalResult printOp(device::LoopOp op);
+  mlir::LogicalResult printOp(device::YieldOp op);
+
+  device::KernelOp kernel;
+  llvm::StringRef name;
+  llvm::raw_ostream &stream;
+  KernelPlan plan;
+  NameLegaliser names;
+  unsigned depth = 1;
+  llvm::DenseMap<mlir::Value, Expression> known;
+  /// What the first thread alone does, not yet printed.
+  llvm::SmallVector<std::string> pending;
+  std::vector<llvm::SmallVector<Accumulator>> active;
+  /// How the loop over lanes writes the number of elements that are left.
+  std::string rest;
+};
 
 } // namespace gpuopt::cxx
 

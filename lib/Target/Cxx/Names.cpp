@@ -7,112 +7,160 @@
 
 #include "Names.h"
 
-#include "mlir/IR/BuiltinTypes.h"
+#include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
-#include "llvm/ADT/StringSwitch.h"
-#include "llvm/Support/ErrorHandling.h"
-#include "llvm/Support/Format.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace gpuopt;
 
+//===----------------------------------------------------------------------===//
+// Words that are taken
+//===----------------------------------------------------------------------===//
+
+static const char kKeywords[] =
+    "alignas alignof and and_eq asm auto bitand bitor bool break case catch "
+    "char char8_t char16_t char32_t class compl concept const consteval "
+    "constexpr constinit const_cast continue co_await co_return co_yield "
+    "decltype default delete do double dynamic_cast else enum explicit export "
+    "extern false float for friend goto if inline int long mutable namespace "
+    "new noexcept not not_eq nullptr operator or or_eq private protected "
+    "public register reinterpret_cast requires return short signed sizeof "
+    "static static_assert static_cast struct switch template this "
+    "thread_local throw true try typedef typeid typename union unsigned using "
+    "virtual void volatile wchar_t while xor xor_eq std main";
+
+/// Macros, and what the runtime's headers and the rest of the emitted file
+/// declare. Other functions of C are hidden by the program's namespace.
+static const char kFromRuntime[] =
+    "NAN INFINITY NULL EOF INT32_MIN INT32_MAX INT64_MIN INT64_MAX assert "
+    "errno isnan isinf isfinite unix linux time_t size_t int8_t int16_t "
+    "int32_t int64_t uint8_t uint16_t uint32_t uint64_t abs acos acosh asin "
+    "asinh atan atan2 atanh ceil copysign cos cosh erf exp expm1 floor fma "
+    "fmod log log1p pow sin sinh sqrt tan tanh trunc "
+    "gpuopt KERNEL DEVICE HOST_DEVICE UNROLL Lanes Context Buffer Memory "
+    "StepState Hyperparameters Program Type Table Error Event Sum Product "
+    "Maximum Minimum Philox f16 bf16 f32 detail block first_lane lane_step "
+    "first_thread block_sum block_prod block_max block_min block_reduce "
+    "reduce reduce_sum reduce_prod reduce_max reduce_min load store load_mask "
+    "load_strided store_strided load_mask_strided gather gather_mask "
+    "load_scalar store_scalar widen narrow keep first iota select convert "
+    "lane set_lane map min max min_of max_of sign is_nan is_inf round_even "
+    "rsqrt bit_cast bits_of from_bits random_uniform launch copy set_zero "
+    "copy_to_device copy_to_host synchronize gemm simplified transposed "
+    "conv_forward conv_backward_data conv_backward_weights max_pool_forward "
+    "max_pool_backward avg_pool_forward avg_pool_backward scatter_add_rows "
+    "accumulate sum_of_squares finish_grad_norm add_loss adamw sgd begin_step "
+    "end_step program describe micro_step update evaluate forward ceil_div name_of "
+    "size_of state hyper memory ctx m left kLanes kVectorBytes kAlignment "
+    "kSpan kSpanThreads kLinear kCosine kConstant kConstantWithWarmup "
+    "kInfinity kNaN kSignBit kMaxRank kMaxNames kTargetName kStagingIsDevice "
+    "kScatterColumns kPersistentBytes kArenaBytes kStepState kHyperparameters "
+    "kInputs kStates kOutputs";
+
+static llvm::StringSet<> wordsOf(ArrayRef<StringRef> lists) {
+  llvm::StringSet<> words;
+  for (StringRef list : lists)
+    for (StringRef word : llvm::split(list, ' '))
+      words.insert(word);
+  return words;
+}
+
+bool cxx::NameLegaliser::isTaken(StringRef name) const {
+  static const llvm::StringSet<> words = wordsOf({kKeywords, kFromRuntime});
+  return words.contains(name) || given.contains(name);
+}
+
+//===----------------------------------------------------------------------===//
+// Legal names
+//===----------------------------------------------------------------------===//
+
 std::string cxx::constantName(StringRef symbol) {
-  std::string name = "kOff";
-  bool upper = true;
-  bool afterDigit = false;
+  std::string name = "k";
+  bool startsWord = true;
   for (char c : symbol) {
-    if (c == '_') {
-      upper = true;
+    if (!llvm::isAlnum(c)) {
+      startsWord = true;
       continue;
     }
-    // "1_2" and "12" stay apart.
-    if (upper && afterDigit && llvm::isDigit(c))
+    if (startsWord && llvm::isDigit(c) && llvm::isDigit(name.back()))
       name += '_';
-    name += upper ? llvm::toUpper(c) : c;
-    afterDigit = llvm::isDigit(c);
-    upper = false;
+    name += startsWord ? llvm::toUpper(c) : c;
+    startsWord = false;
   }
   return name;
 }
 
-std::string cxx::identifier(StringRef symbol) {
-  static const llvm::StringSet<> reserved = {
-      "auto", "bool", "break", "case", "catch", "char", "class", "const", "continue", "default", "delete", "do",
-      "double", "else", "enum", "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "if",
-      "inline", "int", "long", "mutable", "namespace", "new", "operator", "private", "protected", "public",
-      "register", "return", "short", "signed", "sizeof", "static", "struct", "switch", "template", "this", "throw",
-      "true", "try", "typedef", "typename", "union", "unsigned", "using", "virtual", "void", "volatile", "while",
-      "exp", "log", "tanh", "sqrt", "max", "min", "abs", "load", "store", "select", "convert", "iota", "block",
-      "keep", "launch", "gemm", "copy", "state", "hyper", "memory", "ctx"};
-  return reserved.contains(symbol) ? (symbol + "_").str() : symbol.str();
-}
-
-std::string cxx::typeName(Type element) {
-  if (element.isInteger(1))
-    return "bool";
-  std::string text;
-  llvm::raw_string_ostream(text) << element;
-  return text;
-}
-
-std::string cxx::memoryType(Type element) {
-  return llvm::StringSwitch<std::string>(typeName(element))
-      .Case("f64", "double").Case("f32", "float").Case("f16", "f16").Case("bf16", "bf16")
-      .Case("i64", "int64_t").Case("i32", "int32_t").Case("i16", "int16_t").Case("i8", "int8_t")
-      .Case("bool", "uint8_t").Default("");
-}
-
-std::string cxx::computeType(Type element) {
-  if (element.isInteger(1))
-    return "bool";
-  if (element.isF16() || element.isBF16())
-    return "float";
-  return element.isIndex() ? "int64_t" : memoryType(element);
-}
-
-std::string cxx::typeEnum(Type element) {
-  std::string name = typeName(element);
-  return name == "bool" ? "Type::Bool" : "Type::" + StringRef(name).upper();
-}
-
-std::string cxx::floatLiteral(const llvm::APFloat &value, Type type) {
-  if (value.isNaN())
-    return "NAN";
-  if (value.isInfinity())
-    return value.isNegative() ? "-INFINITY" : "INFINITY";
-  // The shortest decimal that reads back as the same number.
-  bool isDouble = type.isF64(), lossy = false;
-  llvm::APFloat wide = value;
-  wide.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &lossy);
-  double number = wide.convertToDouble();
-  std::string literal;
-  for (int digits = 1; digits <= 17; ++digits) {
-    char text[40];
-    snprintf(text, sizeof text, "%.*g", digits, number);
-    literal = text;
-    bool isSame = isDouble ? strtod(text, nullptr) == number : strtof(text, nullptr) == (float)number;
-    if (isSame)
-      break;
+/// Only letters, digits and single underscores, a letter first.
+static std::string identifier(StringRef wanted) {
+  std::string name;
+  for (char c : wanted) {
+    bool isGood = llvm::isAlnum(c);
+    if (name.empty() && !llvm::isAlpha(c)) {
+      name = isGood ? "n" : "";
+      name += isGood ? std::string(1, c) : "";
+      continue;
+    }
+    if (isGood || name.back() != '_')
+      name += isGood ? c : '_';
   }
-  if (literal.find_first_of(".e") == std::string::npos)
-    literal += ".0";
-  return isDouble ? literal : literal + "f";
+  while (!name.empty() && name.back() == '_')
+    name.pop_back();
+  return name.empty() ? "unnamed" : name;
 }
 
-std::string cxx::quoted(StringRef text) {
-  std::string result;
-  llvm::raw_string_ostream stream(result);
-  stream << '"';
-  for (unsigned char c : text) {
-    if (c == '"' || c == '\\')
-      stream << '\\' << c;
-    else if (llvm::isPrint(c))
-      stream << c;
-    else
-      stream << llvm::format("\\%03o", c);
+std::string cxx::NameLegaliser::unique(StringRef wanted) {
+  std::string stem = identifier(wanted), name = stem;
+  if (!given.contains(name) && isTaken(name))
+    name += '_';
+  for (unsigned count = 2; isTaken(name); ++count)
+    name = stem + "_" + std::to_string(count);
+  given.insert(name);
+  return name;
+}
+
+std::string cxx::NameLegaliser::numbered(StringRef stem) {
+  for (unsigned count = 0;; ++count) {
+    std::string name = stem.str() + std::to_string(count);
+    if (isTaken(name))
+      continue;
+    given.insert(name);
+    return name;
   }
-  stream << '"';
-  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// The names of a module
+//===----------------------------------------------------------------------===//
+
+/// "model_" where all variables are called model.something: a wrapper that
+/// says nothing. Empty where they do not share one.
+static std::string sharedPrefix(ModuleOp module) {
+  std::optional<StringRef> shared;
+  for (train::VariableOp variable : module.getOps<train::VariableOp>()) {
+    auto [first, rest] = variable.getSymName().split('.');
+    if (rest.empty() || (shared && *shared != first))
+      return "";
+    shared = first;
+  }
+  return shared ? identifier(*shared) + "_" : "";
+}
+
+cxx::ProgramNames::ProgramNames(ModuleOp module) {
+  std::string prefix = sharedPrefix(module);
+  for (device::BufferOp buffer : module.getOps<device::BufferOp>()) {
+    StringRef symbol = buffer.getSymName();
+    if (buffer.getKind() == device::BufferKind::State && symbol != prefix)
+      symbol.consume_front(prefix);
+    buffers[buffer.getSymName()] = names.unique(constantName(symbol));
+  }
+  for (device::KernelOp kernel : module.getOps<device::KernelOp>())
+    kernels[kernel.getSymName()] = names.unique(kernel.getSymName());
+}
+
+const std::string &cxx::ProgramNames::ofBuffer(StringRef symbol) const {
+  return buffers.find(symbol)->second;
+}
+const std::string &cxx::ProgramNames::ofKernel(StringRef symbol) const {
+  return kernels.find(symbol)->second;
 }

@@ -8,34 +8,47 @@
 #ifndef GPUOPT_LIB_TARGET_CXX_NAMES_H
 #define GPUOPT_LIB_TARGET_CXX_NAMES_H
 
-#include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringRef.h"
-#include "mlir/IR/Types.h"
+#include "llvm/ADT/StringSet.h"
+#include "mlir/IR/BuiltinOps.h"
 #include <string>
 
 namespace gpuopt::cxx {
 
-/// "h_0_ln_1" as "kOffH0Ln1".
+/// A symbol as a constant: "h_0_ln_1" is kH0Ln1. Digits that only an
+/// underscore parts stay apart: "mul_2_3" is kMul2_3.
 std::string constantName(llvm::StringRef symbol);
 
-/// The symbol, or the symbol with an underscore where C++ or the runtime
-/// already has a word like it.
-std::string identifier(llvm::StringRef symbol);
+/// Gives names that are identifiers of C++, mean nothing else there or in the
+/// runtime, and are given once.
+class NameLegaliser {
+public:
+  std::string unique(llvm::StringRef wanted);
+  /// v0, v1, ...
+  std::string numbered(llvm::StringRef stem);
+  /// The name may be given again.
+  void release(llvm::StringRef name) { given.erase(name); }
 
-/// How memory holds an element: float, f16, int64_t, uint8_t for booleans, ...
-std::string memoryType(mlir::Type element);
-/// What arithmetic on it is done in: float for f16 and bf16, bool for i1.
-std::string computeType(mlir::Type element);
-/// Its value of gpuopt::Type, and its name in comments (f32, bool, ...).
-std::string typeEnum(mlir::Type element);
-std::string typeName(mlir::Type element);
+private:
+  bool isTaken(llvm::StringRef name) const;
 
-/// A literal that reads back as the same number: 0.5f, 1e-05f, INFINITY.
-std::string floatLiteral(const llvm::APFloat &value, mlir::Type type);
+  llvm::StringSet<> given;
+};
 
-/// A string as a C++ literal, quotes included.
-std::string quoted(llvm::StringRef text);
+/// The names of a module's buffers (constants) and kernels (functions), by
+/// their symbols. All are given before anything is printed.
+struct ProgramNames {
+  explicit ProgramNames(mlir::ModuleOp module);
+
+  const std::string &ofBuffer(llvm::StringRef symbol) const;
+  const std::string &ofKernel(llvm::StringRef symbol) const;
+  /// A name for something else at the same level.
+  std::string unique(llvm::StringRef wanted) { return names.unique(wanted); }
+
+private:
+  NameLegaliser names;
+  llvm::StringMap<std::string> buffers, kernels;
+};
 
 } // namespace gpuopt::cxx
 

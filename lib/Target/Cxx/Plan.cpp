@@ -7,7 +7,7 @@
 
 #include "Plan.h"
 
-#include "Names.h"
+#include "Types.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 #include "llvm/Support/JSON.h"
 

@@ -8,29 +8,16 @@
 #ifndef GPUOPT_LIB_TARGET_CXX_STEPPRINTER_H
 #define GPUOPT_LIB_TARGET_CXX_STEPPRINTER_H
 
+#include "Names.h"
+#include "Shapes.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
-#include "llvm/ADT/MapVector.h"
 
 namespace gpuopt::cxx {
 
-/// Shapes of products, convolutions and poolings as named constants, each once.
-class ShapeTable {
-public:
-  /// The constant's name, for its type ("GemmShape") and initialiser.
-  std::string lookup(llvm::StringRef type, const std::string &stem, const std::string &initialiser);
-  void print(llvm::raw_ostream &stream) const;
-
-private:
-  struct Entry {
-    std::string type, name;
-  };
-  llvm::MapVector<std::pair<std::string, std::string>, Entry, std::map<std::pair<std::string, std::string>, unsigned>>
-      entries;
-  std::map<std::string, unsigned> names;
-};
-
 /// Prints a step as a function `name`. Shapes that it uses go to the table.
-void printStep(device::StepOp step, llvm::StringRef name, ShapeTable &shapes, llvm::raw_ostream &stream);
+/// Fails, with an error at the op, for an op that has no C++ form.
+mlir::LogicalResult printStep(device::StepOp step, llvm::StringRef name, const ProgramNames &names, ShapeTable &shapes,
+                              llvm::raw_ostream &stream);
 
 } // namespace gpuopt::cxx
 

@@ -2,21 +2,26 @@
 // RUN: gpuopt-translate --device-to-cxx %s -o %t.1 && gpuopt-translate --device-to-cxx %s -o %t.2 && cmp %t.1 %t.2
 
 // CHECK: constexpr size_t kPersistentBytes = 8192;
-// CHECK: constexpr size_t kOffX = 2048; // f32[4,128]
-// CHECK: constexpr size_t kOffY = 8192; // f32[4,128] "/softmax" live [0, 1) of micro_step
+// CHECK: // Inputs: written before each micro step.
+// CHECK-NEXT: constexpr Buffer<float> kX{2048}; // f32[4,128] "x"
+// CHECK: // The arena in micro_step; lifetimes are half-open, in calls of the step.
+// CHECK-NEXT: constexpr Buffer<float> kY{8192}; // f32[4,128] "/softmax" live [0, 1)
 device.memory persistent 8192 arena 65536
 device.buffer @x input at 2048 : tensor<4x128xf32> {origin = "x", externalName = "x"}
 device.buffer @y arena at 8192 : tensor<4x128xf32> live 0 to 1 in @micro_step {origin = "/softmax"}
 
-// CHECK: KERNEL void softmax(const float *x, float *y) {
+// CHECK: // softmax. 4 blocks of 32 threads. For softmax of /fc1.
+// CHECK-NEXT: KERNEL void softmax(const float *x, float *y) {
 // CHECK-NEXT: const int64_t b = block();
-// CHECK-NEXT: Lanes<float> sum(0.0f);
+// CHECK-NEXT: Lanes<float> sums(0.0f);
 // CHECK-NEXT: for (int64_t i = first_lane(); i < 128; i += lane_step()) {
-// CHECK-NEXT: sum += keep(exp(load(x + b * 128 + i, 128 - i)), 128 - i, 0.0f);
+// CHECK-NEXT: const int64_t left = 128 - i;
+// CHECK-NEXT: sums += keep(exp(load(x + b * 128 + i, left)), left, 0.0f);
 // CHECK-NEXT: }
-// CHECK-NEXT: const auto total = block_sum(sum);
-// CHECK-NEXT: for
-// CHECK-NEXT: store(y + b * 128 + i, exp(load(x + b * 128 + i, 128 - i)) / total, 128 - i);
+// CHECK-NEXT: const float sum = block_sum(sums);
+// CHECK-NEXT: for (int64_t i = first_lane(); i < 128; i += lane_step()) {
+// CHECK-NEXT: const int64_t left = 128 - i;
+// CHECK-NEXT: store(y + b * 128 + i, exp(load(x + b * 128 + i, left)) / sum, left);
 device.kernel @softmax blocks 4 threads 32 ["x", "y"] attributes {comment = "softmax"} {
 ^bb0(%x: !device.ptr<f32>, %y: !device.ptr<f32>):
   %row = device.block_index
@@ -41,11 +46,12 @@ device.kernel @softmax blocks 4 threads 32 ["x", "y"] attributes {comment = "sof
 // CHECK: static void micro_step(Context &ctx, char *memory) {
 // CHECK: // ---- forward
 // CHECK: // softmax of /fc1
-// CHECK-NEXT: launch(ctx, 4, 32, softmax, f32(kOffX), f32(kOffY));
+// CHECK-NEXT: launch(ctx, 4, 32, softmax, m[kX], m[kY]);
 device.step @micro_step micro {
   %0 = device.address @x : !device.ptr<f32>
   %1 = device.address @y : !device.ptr<f32>
   device.launch @softmax(%0, %1) {section = "forward", comment = "softmax of /fc1"} : !device.ptr<f32>, !device.ptr<f32>
 }
-// CHECK: {{.}}"x", Type::F32, 2, {4, 128}, kOffX, 2048}
+// CHECK: {{.}}"x", Type::F32, 2, {4, 128}, kX.offset, 2048}
+// CHECK: p.micro_step = micro_step;
 // CHECK: const gpuopt::Program &program() {

@@ -1,0 +1,133 @@
+//===- Memory.cpp - Buffers as constants ------------------------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Memory.h"
+
+#include "Text.h"
+#include "Types.h"
+#include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+
+using namespace mlir;
+using namespace gpuopt;
+
+static const char kTypes[] = R"(
+template <class T>
+struct Buffer { // elements of T from `offset` on
+  size_t offset;
+};
+struct Memory { // the allocation: m[kBuffer] is where the buffer begins
+  char *start;
+  template <class T>
+  T *operator[](Buffer<T> buffer) const {
+    return reinterpret_cast<T *>(start + buffer.offset);
+  }
+};
+
+constexpr Buffer<StepState> kStepState{0};
+constexpr Buffer<Hyperparameters> kHyperparameters{1024};
+static_assert(sizeof(StepState) <= 1024 && sizeof(Hyperparameters) <= 1024);
+)";
+
+namespace {
+
+struct Group {
+  std::string title;
+  SmallVector<device::BufferOp> buffers;
+};
+
+/// A buffer's line: what is declared, and the comment beside it.
+struct Line {
+  std::string declaration, comment;
+};
+
+} // namespace
+
+static std::string titleOf(device::BufferOp buffer) {
+  switch (buffer.getKind()) {
+  case device::BufferKind::State: return "State: lives from step to step.";
+  case device::BufferKind::Input:
+  case device::BufferKind::Labels: return "Inputs: written before each micro step.";
+  case device::BufferKind::Output: return "Outputs.";
+  case device::BufferKind::Constant: return "Constants: read from constants.safetensors.";
+  case device::BufferKind::Arena: break;
+  }
+  std::string step = buffer.getStep() ? buffer.getStep()->str() : "a step";
+  return "The arena in " + step + "; lifetimes are half-open, in calls of the step.";
+}
+
+/// In the order of their kinds and steps, each by offset.
+static SmallVector<Group> groupsOf(ModuleOp module) {
+  SmallVector<device::BufferOp> buffers(module.getOps<device::BufferOp>());
+  auto rank = [](device::BufferOp buffer) {
+    return std::tuple(buffer.getKind() == device::BufferKind::Arena, buffer.getOffset(), buffer.getLiveFrom().value_or(0),
+                      buffer.getSymName());
+  };
+  llvm::sort(buffers, [&](device::BufferOp a, device::BufferOp b) { return rank(a) < rank(b); });
+  llvm::MapVector<StringAttr, Group> groups;
+  for (device::BufferOp buffer : buffers) {
+    auto title = StringAttr::get(module.getContext(), titleOf(buffer));
+    groups[title].title = title.str();
+    groups[title].buffers.push_back(buffer);
+  }
+  SmallVector<Group> result;
+  for (auto &[title, group] : groups)
+    result.push_back(std::move(group));
+  return result;
+}
+
+static Line lineOf(device::BufferOp buffer, StringRef name, bool isUsed) {
+  auto type = cast<RankedTensorType>(buffer.getType());
+  Line line;
+  line.declaration = "constexpr Buffer<" + cxx::memoryType(type.getElementType()) + "> " + name.str() + "{" +
+                     std::to_string(buffer.getOffset()) + "};";
+  if (!isUsed)
+    line.declaration = "[[maybe_unused]] " + line.declaration;
+  llvm::raw_string_ostream comment(line.comment);
+  comment << cxx::typeName(type.getElementType()) << "[";
+  llvm::interleave(type.getShape(), comment, ",");
+  comment << "] " << cxx::quoted(buffer.getOrigin());
+  if (buffer.getLiveFrom() && buffer.getLiveTo())
+    comment << " live [" << *buffer.getLiveFrom() << ", " << *buffer.getLiveTo() << ")";
+  return line;
+}
+
+/// Comments stand in one column where all declarations are of similar length.
+static void printLines(ArrayRef<Line> lines, raw_ostream &stream) {
+  constexpr size_t kWidest = 72;
+  size_t width = 0;
+  for (const Line &line : lines)
+    if (line.declaration.size() <= kWidest)
+      width = std::max(width, line.declaration.size());
+  for (const Line &line : lines)
+    stream << llvm::left_justify(line.declaration, width) << " // " << line.comment << "\n";
+}
+
+LogicalResult cxx::printMemory(ModuleOp module, const ProgramNames &names, raw_ostream &stream) {
+  device::MemoryOp memory = *module.getOps<device::MemoryOp>().begin();
+  llvm::StringSet<> used;
+  module.walk([&](device::AddressOp op) { used.insert(op.getBuffer()); });
+  stream << "constexpr size_t kPersistentBytes = " << memory.getPersistentBytes()
+         << ";\nconstexpr size_t kArenaBytes = " << memory.getArenaBytes() << ";\n"
+         << kTypes;
+  for (const Group &group : groupsOf(module)) {
+    SmallVector<Line> lines;
+    for (device::BufferOp buffer : group.buffers) {
+      auto type = dyn_cast<RankedTensorType>(buffer.getType());
+      if (!type || !type.hasStaticShape() || memoryType(type.getElementType()).empty())
+        return buffer.emitOpError("has no form in emitted code for type ") << buffer.getType();
+      bool isUsed = buffer.getKind() != device::BufferKind::Arena || used.contains(buffer.getSymName());
+      lines.push_back(lineOf(buffer, names.ofBuffer(buffer.getSymName()), isUsed));
+    }
+    stream << "\n";
+    printComment(stream, group.title);
+    printLines(lines, stream);
+  }
+  return success();
+}

@@ -1,0 +1,204 @@
+//===- Tables.cpp - What the trainer knows of a program ---------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tables.h"
+
+#include "Text.h"
+#include "Types.h"
+#include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+using namespace gpuopt;
+
+namespace {
+
+/// Rows of the tables, in the order of the module's buffers.
+struct Rows {
+  SmallVector<std::string> inputs, states, outputs;
+};
+
+class TablePrinter {
+public:
+  TablePrinter(ModuleOp module, const EmissionOptions &options, const cxx::ProgramNames &names, raw_ostream &stream)
+      : module(module), options(options), names(names), stream(stream) {}
+
+  LogicalResult print(ArrayRef<cxx::StepFunction> functions) {
+    Rows rows;
+    for (StringRef scalars : {"StepState", "Hyperparameters"})
+      rows.states.push_back(("{{\"" + scalars + "\", Type::U8, 1, {sizeof(" + scalars + ")}, k" + scalars +
+                             ".offset, sizeof(" + scalars + ")}, StateKind::" + scalars + "}").str());
+    for (device::BufferOp buffer : module.getOps<device::BufferOp>())
+      if (failed(addRow(buffer, rows)))
+        return failure();
+    printTable("InputInfo", "kInputs", rows.inputs);
+    printTable("StateInfo", "kStates", rows.states);
+    printTable("OutputInfo", "kOutputs", rows.outputs);
+    stream << "\nstatic Program describe() {\n  Program p{};\n";
+    printProgram(rows, functions);
+    stream << "  return p;\n}\n\n} // namespace gpuopt::model\n\nconst gpuopt::Program &program() {\n"
+           << "  static const gpuopt::Program instance = gpuopt::model::describe();\n  return instance;\n}\n";
+    return success();
+  }
+
+private:
+  //===--------------------------------------------------------------------===//
+  // Rows
+  //===--------------------------------------------------------------------===//
+
+  std::string tensorInfo(device::BufferOp buffer, StringRef name) {
+    auto type = cast<RankedTensorType>(buffer.getType());
+    std::string text;
+    llvm::raw_string_ostream row(text);
+    row << "{" << cxx::quoted(name) << ", " << cxx::typeEnum(type.getElementType()) << ", " << type.getRank() << ", {";
+    llvm::interleaveComma(type.getShape(), row);
+    row << "}, " << names.ofBuffer(buffer.getSymName()) << ".offset, " << buffer.getSizeInBytes() << "}";
+    return text;
+  }
+
+  LogicalResult addRow(device::BufferOp buffer, Rows &rows) {
+    device::BufferKind kind = buffer.getKind();
+    bool isExternal = kind == device::BufferKind::Input || kind == device::BufferKind::Labels ||
+                      kind == device::BufferKind::Output;
+    if (isExternal && !buffer.getExternalName())
+      return buffer.emitOpError("expects an 'externalName'");
+    switch (kind) {
+    case device::BufferKind::Input:
+    case device::BufferKind::Labels: rows.inputs.push_back(inputInfo(buffer)); break;
+    case device::BufferKind::Output:
+      rows.outputs.push_back("{" + tensorInfo(buffer, *buffer.getExternalName()) + "}");
+      break;
+    case device::BufferKind::Constant:
+      rows.states.push_back("{" + tensorInfo(buffer, ("constant." + buffer.getSymName()).str()) +
+                            ", StateKind::Constant}");
+      break;
+    case device::BufferKind::State: return addState(buffer, rows);
+    case device::BufferKind::Arena: break;
+    }
+    return success();
+  }
+
+  std::string inputInfo(device::BufferOp buffer) {
+    bool isLabel = buffer.getKind() == device::BufferKind::Labels;
+    std::string row = "{" + tensorInfo(buffer, *buffer.getExternalName()) + ", ";
+    row += buffer.getIndexLimit() ? std::to_string((int64_t)*buffer.getIndexLimit()) : "-1";
+    row += isLabel ? ", true" : ", false";
+    if (auto ignore = buffer->getAttrOfType<IntegerAttr>("ignoreIndex"))
+      row += ", " + std::to_string(ignore.getInt());
+    return row + "}";
+  }
+
+  static StringRef stateKind(train::VariableKind kind) {
+    switch (kind) {
+    case train::VariableKind::Parameter: return "Parameter";
+    case train::VariableKind::Frozen: return "Frozen";
+    case train::VariableKind::Buffer: return "Buffer";
+    case train::VariableKind::Gradient: return "Gradient";
+    case train::VariableKind::Momentum: return "Momentum";
+    case train::VariableKind::FirstMoment: return "FirstMoment";
+    case train::VariableKind::SecondMoment: return "SecondMoment";
+    }
+    return "";
+  }
+
+  LogicalResult addState(device::BufferOp buffer, Rows &rows) {
+    auto variable = buffer.getVariable() ? module.lookupSymbol<train::VariableOp>(*buffer.getVariable()) : nullptr;
+    if (!variable)
+      return buffer.emitOpError("expects a 'variable' of the module");
+    std::string row = "{" + tensorInfo(buffer, variable.getSymName()) + ", StateKind::" + stateKind(variable.getKind()).str();
+    std::string saved;
+    for (Attribute name : variable.getSavedAs())
+      saved += (saved.empty() ? "" : ", ") + cxx::quoted(cast<StringAttr>(name).getValue());
+    rows.states.push_back(row + (saved.empty() ? "" : ", {" + saved + "}") + "}");
+    return success();
+  }
+
+  void printTable(StringRef type, StringRef name, ArrayRef<std::string> rows) {
+    if (rows.empty())
+      return;
+    stream << "static const " << type << " " << name << "[] = {\n";
+    for (const std::string &row : rows)
+      cxx::printLine(stream, "    " + row + ",");
+    stream << "};\n";
+  }
+
+  //===--------------------------------------------------------------------===//
+  // The program
+  //===--------------------------------------------------------------------===//
+
+  void set(StringRef field, const Twine &value) { stream << "  p." << field << " = " << value << ";\n"; }
+  void set(StringRef field, double value) { set(field, Twine(cxx::doubleLiteral(value))); }
+
+  void printProgram(const Rows &rows, ArrayRef<cxx::StepFunction> functions) {
+    set("name", cxx::quoted(options.modelName));
+    if (!rows.inputs.empty())
+      set("inputs", "kInputs");
+    set("states", "kStates");
+    if (!rows.outputs.empty())
+      set("outputs", "kOutputs");
+    set("persistent_bytes", "kPersistentBytes");
+    set("arena_bytes", "kArenaBytes");
+    set("total_bytes", "kPersistentBytes + kArenaBytes");
+    for (auto &[field, function] : functions)
+      set(field, Twine(function));
+    printBatch();
+    printDefaults();
+  }
+
+  /// A sample is one of the first input's first dimension; a token one element
+  /// of an input that indexes a table.
+  void printBatch() {
+    int64_t batch = 0, tokens = 0;
+    for (device::BufferOp buffer : module.getOps<device::BufferOp>()) {
+      auto type = cast<RankedTensorType>(buffer.getType());
+      if (buffer.getKind() != device::BufferKind::Input)
+        continue;
+      if (!batch && type.getRank() > 0)
+        batch = type.getDimSize(0);
+      if (type.getElementType().isInteger(64) && type.getRank() == 2 && buffer.getIndexLimit())
+        tokens = type.getNumElements();
+    }
+    set("batch_size", Twine(batch));
+    set("tokens_per_batch", Twine(tokens));
+    set("accumulation_steps", Twine(options.accumulationSteps));
+  }
+
+  void printDefaults() {
+    StringRef schedule = llvm::StringSwitch<StringRef>(options.schedule)
+                             .Case("cosine", "kCosine")
+                             .Case("constant", "kConstant")
+                             .Case("constant_with_warmup", "kConstantWithWarmup")
+                             .Default("kLinear");
+    set("defaults.learning_rate", options.learningRate);
+    set("defaults.schedule", Twine(schedule));
+    set("defaults.warmup_steps", Twine(options.warmupSteps));
+    set("defaults.max_steps", Twine(options.maxSteps));
+    set("defaults.beta1", options.beta1);
+    set("defaults.beta2", options.beta2);
+    set("defaults.epsilon", options.epsilon);
+    set("defaults.weight_decay", options.weightDecay);
+    set("defaults.momentum", options.momentum);
+    set("defaults.nesterov", Twine(options.nesterov ? 1 : 0));
+    set("defaults.max_grad_norm", options.maxGradNorm);
+    set("warmup_ratio", options.warmupRatio);
+    set("num_train_epochs", options.trainEpochs);
+    set("seed", Twine(options.seed));
+  }
+
+  ModuleOp module;
+  const EmissionOptions &options;
+  const cxx::ProgramNames &names;
+  raw_ostream &stream;
+};
+
+} // namespace
+
+LogicalResult cxx::printTables(ModuleOp module, const EmissionOptions &options, const ProgramNames &names,
+                               ArrayRef<StepFunction> functions, raw_ostream &stream) {
+  return TablePrinter(module, options, names, stream).print(functions);
+}

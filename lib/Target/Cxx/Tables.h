@@ -1,0 +1,27 @@
+//===- Tables.h - What the trainer knows of a program -*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_LIB_TARGET_CXX_TABLES_H
+#define GPUOPT_LIB_TARGET_CXX_TABLES_H
+
+#include "Names.h"
+#include "gpuopt/Target/Cxx/EmitProgram.h"
+#include "llvm/Support/raw_ostream.h"
+#include <vector>
+
+namespace gpuopt::cxx {
+
+/// A field of the runtime's Program and the function that is its value.
+using StepFunction = std::pair<std::string, std::string>;
+
+/// Prints the tables of the runtime's program.h and the function program().
+mlir::LogicalResult printTables(mlir::ModuleOp module, const EmissionOptions &options, const ProgramNames &names,
+                                llvm::ArrayRef<StepFunction> functions, llvm::raw_ostream &stream);
+
+} // namespace gpuopt::cxx
+
+#endif // GPUOPT_LIB_TARGET_CXX_TABLES_H

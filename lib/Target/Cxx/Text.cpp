@@ -1,0 +1,97 @@
+//===- Text.cpp - Lines and comments of a readable width --------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Text.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+using namespace gpuopt;
+
+namespace {
+
+/// Where a line may be broken: `at` is where the next one begins.
+struct Break {
+  size_t at = 0, indent = 0, depth = 0;
+};
+
+} // namespace
+
+static bool isOperatorAt(StringRef line, size_t at) {
+  return at + 2 < line.size() && line[at] != ' ' &&
+         StringRef("+-*/&|^?:").contains(line[at]) && line[at + 1] == ' ' &&
+         line[at - 1] == ' ';
+}
+
+/// The last of the outermost places within kColumns; none: at is 0. Columns of
+/// the brackets that are open at that place are left in `open`.
+static Break bestBreak(StringRef line, size_t indent,
+                       SmallVectorImpl<size_t> &open) {
+  Break best;
+  SmallVector<size_t> openAtBest, stack(open.begin(), open.end());
+  bool isQuoted = false;
+  for (size_t at = indent; at < line.size() && at < cxx::kColumns; ++at) {
+    char c = line[at];
+    if (c == '"' && line[at - 1] != '\\')
+      isQuoted = !isQuoted;
+    if (isQuoted)
+      continue;
+    size_t next = 0;
+    if (StringRef("([{").contains(c))
+      stack.push_back(at + 1);
+    else if (StringRef(")]}").contains(c) && !stack.empty())
+      stack.pop_back();
+    else if (c == ',' && at + 2 < line.size() && line[at + 1] == ' ')
+      next = at + 2;
+    else if (at > indent && isOperatorAt(line, at))
+      next = at;
+    if (next && (!best.at || stack.size() <= best.depth)) {
+      best = {next, stack.empty() ? 0 : stack.back(), stack.size()};
+      openAtBest = stack;
+    }
+  }
+  open.assign(openAtBest.begin(), openAtBest.end());
+  return best;
+}
+
+void cxx::printLine(raw_ostream &stream, StringRef text) {
+  std::string line = text.str();
+  size_t first = line.find_first_not_of(' '), indent = first;
+  SmallVector<size_t> open;
+  while (line.size() > kColumns) {
+    Break best = bestBreak(line, indent, open);
+    if (!best.at)
+      break;
+    // Brackets far to the right leave too little room.
+    indent = best.indent && best.indent <= kColumns / 2 ? best.indent : first + 4;
+    stream << StringRef(line).take_front(best.at).rtrim() << "\n";
+    line = std::string(indent, ' ') + line.substr(best.at);
+  }
+  stream << line << "\n";
+}
+
+void cxx::printComment(raw_ostream &stream, StringRef text, unsigned indent) {
+  std::string line = std::string(indent, ' ') + "//";
+  size_t empty = line.size();
+  for (StringRef word : llvm::split(text, ' ')) {
+    if (line.size() > empty && line.size() + 1 + word.size() > kColumns) {
+      stream << line << "\n";
+      line.resize(empty);
+    }
+    line += " " + word.str();
+  }
+  stream << line << "\n";
+}
+
+std::string cxx::callText(StringRef name, ArrayRef<std::string> arguments) {
+  return name.str() + "(" + llvm::join(arguments, ", ") + ")";
+}
+
+void cxx::printBanner(raw_ostream &stream, StringRef title) {
+  stream << "\n// " << std::string(76, '-') << "\n// " << title << "\n\n";
+}
