@@ -16,6 +16,9 @@ from gpuopt import safetensors
 from gpuopt.driver import arguments, find_driver
 
 
+LONGEST_COMMAND_IN_SECONDS = 900
+
+
 class CommandFailed(AssertionError):
     def __init__(self, command: list[str], output: str):
         super().__init__(f"{' '.join(command)}\n{output[-6000:]}")
@@ -25,7 +28,13 @@ class CommandFailed(AssertionError):
 def execute(command: list[Any]) -> str:
     """Runs a command; its output, or CommandFailed with it."""
     command = [str(part) for part in command]
-    run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
+    try:
+        run = subprocess.run(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False,
+            timeout=LONGEST_COMMAND_IN_SECONDS,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise CommandFailed(command, f"does not end within {LONGEST_COMMAND_IN_SECONDS} s") from error
     if run.returncode != 0:
         raise CommandFailed(command, f"status {run.returncode}\n{run.stdout}")
     return run.stdout

@@ -1,0 +1,190 @@
+"""Operators with three shapes each: as ONNX nodes and as PyTorch functions."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Callable
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+
+@dataclasses.dataclass
+class OpCase:
+    """One node. `operands` are shapes of random operands that get gradients, or
+    arrays, which are constants; `reference` takes the former alone."""
+
+    name: str
+    op: str
+    operands: list[Any]
+    reference: Callable
+    attributes: dict[str, Any]
+    domain: str = "normal"
+    outputs: int = 1
+
+    def values(self) -> list[np.ndarray]:
+        random = np.random.default_rng(sum(map(ord, self.name)))
+        shapes = [operand for operand in self.operands if isinstance(operand, tuple)]
+        return [SAMPLERS[self.domain](random, shape) for shape in shapes]
+
+
+def _apart(random: np.random.Generator, shape: tuple) -> np.ndarray:
+    """Distinct and a distance away from zero, for what has kinks there."""
+    count = int(np.prod(shape))
+    values = np.linspace(-2, 2, count + 1 - count % 2 + 1)[:count]
+    return random.permutation(values).reshape(shape)
+
+
+SAMPLERS = {
+    "normal": lambda random, shape: random.standard_normal(shape),
+    "positive": lambda random, shape: random.uniform(0.5, 2, shape),
+    "unit": lambda random, shape: random.uniform(-0.9, 0.9, shape),
+    "above one": lambda random, shape: random.uniform(1.1, 3, shape),
+    "apart": _apart,
+}
+
+SHAPES = [(7,), (3, 5), (2, 3, 4)]
+BROADCASTS = [[(3, 5), (3, 5)], [(2, 3, 4), (4,)], [(2, 1, 4), (3, 1)]]
+CASES: dict[str, list[OpCase]] = {}
+# A tensor of one element is taken for a constant; here nothing is that small.
+
+
+def add(family: str, op: str, shapes: list, reference: Callable, domain="normal", label="", **attributes: Any) -> None:
+    for i, operands in enumerate(shapes):
+        operands = operands if isinstance(operands, list) else [operands]
+        CASES.setdefault(family, []).append(OpCase(f"{op}{label}_{i}", op, operands, reference, attributes, domain))
+
+
+# One operand, elementwise. ONNX has attributes in single precision, and the
+# defaults of Selu are so rounded; elsewhere we choose values that are exact.
+
+
+def selu(x: torch.Tensor) -> torch.Tensor:
+    alpha, gamma = (float(np.float32(value)) for value in (1.6732632423543772, 1.0507009873554805))
+    return gamma * torch.where(x > 0, x, alpha * (x.exp() - 1))
+
+
+for op, reference, domain in [
+    ("Abs", torch.abs, "apart"), ("Acos", torch.acos, "unit"), ("Acosh", torch.acosh, "above one"),
+    ("Asin", torch.asin, "unit"), ("Asinh", torch.asinh, "normal"), ("Atan", torch.atan, "normal"),
+    ("Atanh", torch.atanh, "unit"), ("Cos", torch.cos, "normal"), ("Cosh", torch.cosh, "normal"),
+    ("Erf", torch.erf, "normal"), ("Exp", torch.exp, "normal"), ("Log", torch.log, "positive"),
+    ("Neg", torch.neg, "normal"), ("Reciprocal", torch.reciprocal, "positive"), ("Relu", torch.relu, "apart"),
+    ("Sigmoid", torch.sigmoid, "normal"), ("Sin", torch.sin, "normal"), ("Sinh", torch.sinh, "normal"),
+    ("Softplus", F.softplus, "normal"), ("Softsign", F.softsign, "normal"), ("Sqrt", torch.sqrt, "positive"),
+    ("Tan", torch.tan, "unit"), ("Tanh", torch.tanh, "normal"), ("Mish", F.mish, "normal"),
+    ("HardSwish", F.hardswish, "apart"), ("Selu", selu, "apart"),
+]:
+    add("unary", op, SHAPES, reference, domain)
+add("unary", "Elu", SHAPES, lambda x: F.elu(x, 0.75), "apart", alpha=0.75)
+add("unary", "Celu", SHAPES, lambda x: F.celu(x, 0.75), "apart", alpha=0.75)
+add("unary", "LeakyRelu", SHAPES, lambda x: F.leaky_relu(x, 0.25), "apart", alpha=0.25)
+add("unary", "HardSigmoid", SHAPES, lambda x: torch.clamp(0.375 * x + 0.5, 0, 1), "apart", alpha=0.375, beta=0.5)
+add("unary", "Gelu", SHAPES, F.gelu, approximate="none")
+add("unary", "Gelu", SHAPES, lambda x: F.gelu(x, approximate="tanh"), label="Tanh", approximate="tanh")
+for shape, low, high in zip(SHAPES, (-1.1, -0.3, -9.0), (0.9, 9.0, 0.2)):
+    add("unary", "Clip", [[shape, np.array(low), np.array(high)]], lambda x, low=low, high=high: x.clamp(low, high), "apart", label=f"{len(shape)}d")
+
+# Two operands and more, with broadcasting.
+for op, reference, domain in [
+    ("Add", torch.add, "normal"), ("Sub", torch.sub, "normal"), ("Mul", torch.mul, "normal"),
+    ("Div", torch.div, "positive"), ("Pow", torch.pow, "positive"),
+]:
+    add("binary", op, BROADCASTS, reference, domain)
+add("binary", "Max", BROADCASTS, torch.maximum)
+add("binary", "Min", BROADCASTS, torch.minimum)
+add("binary", "Sum", [[*b, (2, 1, 1)] for b in BROADCASTS], lambda x, y, z: x + y + z)
+add("binary", "Mean", [[*b, (2, 1, 1)] for b in BROADCASTS], lambda x, y, z: (x + y + z) / 3)
+add("binary", "PRelu", [[(3, 5), (5,)], [(2, 3, 4), (3, 1)], [(2, 3, 4), (2, 3, 4)]], lambda x, s: torch.where(x < 0, s * x, x), "apart")
+for i, (x, y) in enumerate(BROADCASTS):
+    chosen = np.arange(y[-1]) % 2 == 0
+    add("binary", "Where", [[chosen, x, y]], lambda x, y, c=chosen: torch.where(torch.from_numpy(c), x, y), label=str(i))
+for exponent in (2.0, 3.0, -0.5):
+    add("binary", "Pow", [[(2, 3), np.array(exponent)]], lambda x, e=exponent: x**e, "positive", label=f"By{exponent}")
+
+# Reductions and what is made of them; axes come as an input from opset 18 on.
+for op, reference in [
+    ("ReduceSum", lambda x, d, k: x.sum(d, keepdim=k)), ("ReduceMean", lambda x, d, k: x.mean(d, keepdim=k)),
+    ("ReduceL2", lambda x, d, k: x.square().sum(d, keepdim=k).sqrt()), ("ReduceL1", lambda x, d, k: x.abs().sum(d, keepdim=k)),
+    ("ReduceSumSquare", lambda x, d, k: x.square().sum(d, keepdim=k)),
+    ("ReduceMax", lambda x, d, k: x.amax(d, keepdim=k)), ("ReduceMin", lambda x, d, k: x.amin(d, keepdim=k)),
+]:
+    for i, (shape, axes, keep) in enumerate([((7, 2), (0,), 1), ((3, 5), (-1,), 0), ((2, 3, 4), (0, 2), 1)]):
+        add("reductions", op, [[shape, np.array(axes, np.int64)]], lambda x, r=reference, a=axes, k=keep: r(x, a, bool(k)), "apart", label=str(i), keepdims=keep)
+for i, (shape, axis) in enumerate([((3, 7), -1), ((3, 5), 0), ((2, 3, 4), 1)]):
+    add("reductions", "Softmax", [shape], lambda x, a=axis: x.softmax(a), label=str(i), axis=axis)
+    add("reductions", "LogSoftmax", [shape], lambda x, a=axis: x.log_softmax(a), label=str(i), axis=axis)
+for i, (shape, axis) in enumerate([((3, 7), -1), ((2, 3, 4), -1), ((2, 3, 4), 1)]):
+    inner = shape[axis:]
+    add("normalisations", "LayerNormalization", [[shape, inner, inner]],
+        lambda x, w, b, n=inner: F.layer_norm(x, n, w, b, 2**-10), label=str(i), axis=axis, epsilon=2**-10)
+for i, shape in enumerate([(6, 3), (2, 3, 5), (2, 3, 4, 4)]):
+    # In training form the running statistics are state, and the result is normalised by the batch's.
+    add("normalisations", "BatchNormalization", [[shape, (3,), (3,), np.zeros(3), np.ones(3)]],
+        lambda x, w, b: F.batch_norm(x, None, None, w, b, True, 0.1, 2**-10), label=str(i), epsilon=2**-10)
+
+# Shapes.
+ints = lambda *values: np.array(values, np.int64)
+add("shapes", "Reshape", [[(2, 6), ints(3, 4)]], lambda x: x.reshape(3, 4), label="A")
+add("shapes", "Reshape", [[(2, 3, 4), ints(0, -1)]], lambda x: x.reshape(2, 12), label="B")
+add("shapes", "Reshape", [[(12,), ints(2, 2, 3)]], lambda x: x.reshape(2, 2, 3), label="C")
+for i, (shape, order) in enumerate([((3, 5), (1, 0)), ((2, 3, 4), (2, 0, 1)), ((2, 3, 2, 4), (0, 2, 1, 3))]):
+    add("shapes", "Transpose", [shape], lambda x, p=order: x.permute(p), label=str(i), perm=list(order))
+for i, (shapes, axis) in enumerate([([(3,), (4,)], 0), ([(2, 3), (2, 1)], 1), ([(2, 3, 4), (2, 2, 4)], -2)]):
+    add("shapes", "Concat", [shapes], lambda x, y, a=axis: torch.cat([x, y], a), label=str(i), axis=axis)
+for i, (shape, begin, end, axes, step, index) in enumerate([
+    ((7,), [1], [6], [0], [1], np.s_[1:6]), ((3, 5), [0], [2**63 - 1], [1], [2], np.s_[:, ::2]),
+    ((2, 3, 4), [-2, 1], [3, -1], [1, 2], [1, 1], np.s_[:, -2:3, 1:-1]),
+]):
+    add("shapes", "Slice", [[shape, ints(*begin), ints(*end), ints(*axes), ints(*step)]], lambda x, at=index: x[at], label=str(i))
+for i, (shape, to) in enumerate([((2, 1), (4,)), ((3, 1), (2, 3, 4)), ((2, 3, 1), (1, 5))]):
+    add("shapes", "Expand", [[shape, ints(*to)]], lambda x, s=to: x.broadcast_to(torch.broadcast_shapes(x.shape, s)), label=str(i))
+for i, (shape, repeats) in enumerate([((3,), (2,)), ((2, 3), (2, 1)), ((2, 1, 3), (1, 3, 2))]):
+    add("shapes", "Tile", [[shape, ints(*repeats)]], lambda x, r=repeats: x.tile(r), label=str(i))
+for i, (shape, index, axis) in enumerate([((5,), [0, 4, 0], 0), ((4, 3), [[1, 3], [1, 0]], 0), ((2, 4, 3), [-1, 1], 1)]):
+    add("shapes", "Gather", [[shape, np.array(index, np.int64)]],
+        lambda x, at=np.array(index), a=axis: x[(slice(None),) * a + (torch.from_numpy(at),)],
+        label=str(i), axis=axis)
+for i, (shape, pads) in enumerate([((5,), (1, 2)), ((3, 4), (0, 1, 2, 0)), ((2, 3, 2), (0, 1, 0, 0, 1, 2))]):
+    rank = len(shape)
+    torch_pads = [pads[d + side * rank] for d in reversed(range(rank)) for side in (0, 1)]
+    add("shapes", "Pad", [[shape, ints(*pads)]], lambda x, p=torch_pads: F.pad(x, p), label=str(i))
+add("shapes", "Squeeze", [[(1, 3), ints(0)], [(3, 1, 2), ints(1)], [(1, 2, 1), ints(0, 2)]], lambda x: x.squeeze())
+add("shapes", "Unsqueeze", [[(3,), ints(0)]], lambda x: x[None], label="A")
+add("shapes", "Unsqueeze", [[(3, 2), ints(1, 3)]], lambda x: x[:, None, :, None], label="B")
+add("shapes", "Flatten", [(2, 3, 4), (3, 5), (2, 2, 1, 3)], lambda x: x.flatten(1))
+
+# Products.
+add("products", "MatMul", [[(3, 4), (4, 5)], [(2, 3, 4), (4, 5)], [(2, 1, 3, 4), (3, 4, 2)]], torch.matmul)
+add("products", "MatMul", [[(2, 2, 3, 4), (2, 2, 4, 3)]], torch.matmul, label="Batched")
+add("products", "Gemm", [[(3, 4), (4, 5), (5,)], [(2, 3), (3, 2), (2, 2)], [(4, 1), (1, 3), (4, 1)]],
+    lambda a, b, c: 0.5 * a @ b + 2 * c, alpha=0.5, beta=2.0)
+add("products", "Gemm", [[(4, 3), (5, 4), (3, 5)], [(3, 2), (2, 3), (2, 1)], [(1, 4), (3, 1), (3,)]],
+    lambda a, b, c: a.T @ b.T + c, label="Transposed", transA=1, transB=1)
+
+# Convolutions and pooling.
+for i, (x, w, b, keywords) in enumerate([
+    ((2, 3, 5, 5), (4, 3, 3, 3), (4,), dict(stride=1, padding=1)),
+    ((1, 2, 7, 6), (3, 2, 3, 2), (3,), dict(stride=2, padding=0)),
+    ((2, 4, 6, 6), (4, 2, 3, 3), (4,), dict(stride=1, padding=2, dilation=2, groups=2)),
+]):
+    stride, padding = keywords.get("stride", 1), keywords.get("padding", 0)
+    add("convolutions", "Conv", [[x, w, b]], lambda x, w, b, k=keywords: F.conv2d(x, w, b, **k), label=str(i),
+        strides=[stride] * 2, pads=[padding] * 4, dilations=[keywords.get("dilation", 1)] * 2, group=keywords.get("groups", 1),
+        kernel_shape=list(w[2:]))
+for i, (x, w, b, keywords) in enumerate([
+    ((2, 3, 4, 4), (3, 2, 2, 2), (2,), dict(stride=2)),
+    ((1, 2, 3, 5), (2, 3, 3, 3), (3,), dict(stride=1, padding=1)),
+    ((2, 2, 3, 3), (2, 2, 3, 3), (2,), dict(stride=2, padding=1, output_padding=1)),
+]):
+    add("convolutions", "ConvTranspose", [[x, w, b]], lambda x, w, b, k=keywords: F.conv_transpose2d(x, w, b, **k), label=str(i),
+        strides=[keywords["stride"]] * 2, pads=[keywords.get("padding", 0)] * 4,
+        output_padding=[keywords.get("output_padding", 0)] * 2, kernel_shape=list(w[2:]))
+for i, (x, k, s, p) in enumerate([((2, 2, 4, 4), 2, 2, 0), ((1, 3, 7, 7), 3, 2, 1), ((2, 1, 5, 6), 3, 1, 0)]):
+    add("convolutions", "MaxPool", [x], lambda x, k=k, s=s, p=p: F.max_pool2d(x, k, s, p), "apart", label=str(i),
+        kernel_shape=[k] * 2, strides=[s] * 2, pads=[p] * 4)
+    add("convolutions", "AveragePool", [x], lambda x, k=k, s=s, p=p: F.avg_pool2d(x, k, s, p), label=str(i),
+        kernel_shape=[k] * 2, strides=[s] * 2, pads=[p] * 4, count_include_pad=1)
+add("convolutions", "GlobalAveragePool", [(2, 3, 4, 4), (1, 2, 5, 3), (2, 1, 1, 1)], lambda x: x.mean((2, 3), keepdim=True))
+add("convolutions", "GlobalMaxPool", [(2, 3, 4, 4), (1, 2, 5, 3), (2, 1, 1, 1)], lambda x: x.amax((2, 3), keepdim=True), "apart")
