@@ -24,7 +24,7 @@ PersistentMemory::PersistentMemory(ModuleOp module, llvm::StringMap<unsigned> &u
 
 PersistentMemory::Entry &PersistentMemory::add(device::BufferKind kind, StringRef origin, Type type) {
   auto tensor = cast<RankedTensorType>(type);
-  Entry entry{kind, uniqueSymbol(origin, usedNames), origin.str(), tensor, end, {}, {}, {}};
+  Entry entry{kind, uniqueSymbol(origin, usedNames), origin.str(), tensor, end, {}, {}, {}, -1, {}};
   end = llvm::alignTo(end + device::sizeInBytes(tensor), kBufferAlignment);
   entries.push_back(std::move(entry));
   return entries.back();

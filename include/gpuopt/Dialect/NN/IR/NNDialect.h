@@ -8,6 +8,7 @@
 #ifndef GPUOPT_DIALECT_NN_IR_NNDIALECT_H
 #define GPUOPT_DIALECT_NN_IR_NNDIALECT_H
 
+#include "gpuopt/Interfaces/CostOpInterface.h"
 #include "gpuopt/Interfaces/DifferentiableOpInterface.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"

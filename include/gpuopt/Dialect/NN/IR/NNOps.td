@@ -9,6 +9,7 @@
 #define GPUOPT_DIALECT_NN_IR_NNOPS_TD
 
 include "gpuopt/Dialect/NN/IR/NNDialect.td"
+include "gpuopt/Interfaces/CostOpInterface.td"
 include "gpuopt/Interfaces/DifferentiableOpInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -25,6 +26,8 @@ class NN_InferredOp<string mnemonic, list<Trait> traits = []>
     : NN_Op<mnemonic, !listconcat([InferTypeOpAdaptor], traits)>;
 
 defvar Differentiable = DeclareOpInterfaceMethods<DifferentiableOpInterface>;
+defvar Costly = DeclareOpInterfaceMethods<CostOpInterface>;
+defvar MatrixUnits = DeclareOpInterfaceMethods<CostOpInterface, ["usesMatrixUnits"]>;
 
 //===----------------------------------------------------------------------===//
 // Layout changes: views, which cost nothing where the reader takes strides
@@ -172,7 +175,7 @@ def NN_IotaOp : NN_Op<"iota"> {
   let hasVerifier = 1;
 }
 
-def NN_RandomUniformOp : NN_Op<"random_uniform"> {
+def NN_RandomUniformOp : NN_Op<"random_uniform", [Costly]> {
   let summary = "uniform numbers in [0, 1) from a counter-based generator";
   let description = [{
     Element e (in row-major order) is Philox4x32-10 of (seed, `stream`, micro
@@ -193,7 +196,7 @@ def NN_RandomUniformOp : NN_Op<"random_uniform"> {
 // Contractions and reductions
 //===----------------------------------------------------------------------===//
 
-def NN_ContractOp : NN_InferredOp<"contract", [Differentiable]> {
+def NN_ContractOp : NN_InferredOp<"contract", [Differentiable, MatrixUnits]> {
   let summary = "a sum of products of two tensors, in Einstein notation";
   let description = [{
     `"bik,bkj->bij"`: each letter names a dimension; the result is the sum,
@@ -223,7 +226,7 @@ def NN_ContractOp : NN_InferredOp<"contract", [Differentiable]> {
   }];
 }
 
-def NN_ReduceOp : NN_InferredOp<"reduce", [Differentiable]> {
+def NN_ReduceOp : NN_InferredOp<"reduce", [Differentiable, Costly]> {
   let summary = "sum, maximum, minimum or product along dimensions";
   let description = [{
     The reduced dimensions stay, with size 1.
@@ -246,7 +249,7 @@ def NN_ReduceOp : NN_InferredOp<"reduce", [Differentiable]> {
 // Gather and scatter
 //===----------------------------------------------------------------------===//
 
-def NN_TakeOp : NN_InferredOp<"take", [Differentiable]> {
+def NN_TakeOp : NN_InferredOp<"take", [Differentiable, Costly]> {
   let summary = "rows of a table, picked by index";
   let description = [{
     `result[i..., c...] = table[indices[i...], c...]`. Indices are within
@@ -264,7 +267,7 @@ def NN_TakeOp : NN_InferredOp<"take", [Differentiable]> {
   let assemblyFormat = "$table `,` $indices attr-dict `:` type($table) `,` type($indices)";
 }
 
-def NN_ScatterAddOp : NN_InferredOp<"scatter_add"> {
+def NN_ScatterAddOp : NN_InferredOp<"scatter_add", [Costly]> {
   let summary = "adds rows into a table of zeros: the gradient of nn.take";
   let description = [{
     `result[r, c...]` is the sum of `updates[i..., c...]` over all i with
@@ -289,7 +292,7 @@ def NN_ScatterAddOp : NN_InferredOp<"scatter_add"> {
 //===----------------------------------------------------------------------===//
 
 class NN_SoftmaxLikeOp<string mnemonic, string formula>
-    : NN_Op<mnemonic, [SameOperandsAndResultType, Differentiable]> {
+    : NN_Op<mnemonic, [SameOperandsAndResultType, Differentiable, Costly]> {
   let description = formula # [{
 
     Constraints:
@@ -311,7 +314,7 @@ def NN_LogSoftmaxOp : NN_SoftmaxLikeOp<"log_softmax",
   let summary = "logarithm of softmax along a dimension";
 }
 
-def NN_LayerNormOp : NN_InferredOp<"layer_norm", [AttrSizedOperandSegments, Differentiable]> {
+def NN_LayerNormOp : NN_InferredOp<"layer_norm", [AttrSizedOperandSegments, Differentiable, Costly]> {
   let summary = "normalisation over the last dimensions";
   let description = [{
     Over the dimensions from `axis` on: `mean`, the reciprocal standard
@@ -337,7 +340,7 @@ def NN_LayerNormOp : NN_InferredOp<"layer_norm", [AttrSizedOperandSegments, Diff
   }];
 }
 
-def NN_BatchNormOp : NN_InferredOp<"batch_norm", [Differentiable]> {
+def NN_BatchNormOp : NN_InferredOp<"batch_norm", [Differentiable, Costly]> {
   let summary = "normalisation over all dimensions but the last (the channels)";
   let description = [{
     In training: batch mean m and biased variance v per channel,
@@ -366,7 +369,7 @@ def NN_BatchNormOp : NN_InferredOp<"batch_norm", [Differentiable]> {
   }];
 }
 
-def NN_DropoutOp : NN_Op<"dropout", [SameOperandsAndResultType, Differentiable]> {
+def NN_DropoutOp : NN_Op<"dropout", [SameOperandsAndResultType, Differentiable, Costly]> {
   let summary = "zeroes elements with probability `ratio`, scales the others";
   let description = [{
     `y = u >= ratio ? x / (1 - ratio) : 0` with u of `nn.random_uniform` with
@@ -381,7 +384,7 @@ def NN_DropoutOp : NN_Op<"dropout", [SameOperandsAndResultType, Differentiable]>
   let hasVerifier = 1;
 }
 
-def NN_CrossEntropyOp : NN_InferredOp<"cross_entropy", [Differentiable]> {
+def NN_CrossEntropyOp : NN_InferredOp<"cross_entropy", [Differentiable, Costly]> {
   let summary = "cross entropy of each row of logits against a class index";
   let description = [{
     With z the log-softmax of a row over the last dimension and C classes:
@@ -411,7 +414,7 @@ def NN_CrossEntropyOp : NN_InferredOp<"cross_entropy", [Differentiable]> {
 // Convolution and pooling: NHWC, weights OIHW
 //===----------------------------------------------------------------------===//
 
-def NN_ConvOp : NN_InferredOp<"conv", [Differentiable]> {
+def NN_ConvOp : NN_InferredOp<"conv", [Differentiable, MatrixUnits]> {
   let summary = "2-D convolution";
   let description = [{
     x: N x H x W x C, w: O x C/groups x KH x KW, result: N x OH x OW x O with
@@ -434,7 +437,7 @@ def NN_ConvOp : NN_InferredOp<"conv", [Differentiable]> {
   }];
 }
 
-def NN_ConvInputGradOp : NN_Op<"conv_input_grad", [Differentiable]> {
+def NN_ConvInputGradOp : NN_Op<"conv_input_grad", [Differentiable, MatrixUnits]> {
   let summary = "gradient of nn.conv in its input; also the transposed convolution";
   let description = [{
     The vector-Jacobian product of the convolution of the result's shape with
@@ -454,7 +457,7 @@ def NN_ConvInputGradOp : NN_Op<"conv_input_grad", [Differentiable]> {
   let hasVerifier = 1;
 }
 
-def NN_ConvWeightGradOp : NN_Op<"conv_weight_grad"> {
+def NN_ConvWeightGradOp : NN_Op<"conv_weight_grad", [MatrixUnits]> {
   let summary = "gradient of nn.conv in its weights";
   let description = [{
     Constraints:
@@ -472,7 +475,7 @@ def NN_ConvWeightGradOp : NN_Op<"conv_weight_grad"> {
   let hasVerifier = 1;
 }
 
-def NN_MaxPoolOp : NN_InferredOp<"max_pool", [Differentiable]> {
+def NN_MaxPoolOp : NN_InferredOp<"max_pool", [Differentiable, Costly]> {
   let summary = "maximum over windows, and where it was found";
   let description = [{
     x: N x H x W x C. Padding never wins. `argmax` holds the index within the
@@ -493,7 +496,7 @@ def NN_MaxPoolOp : NN_InferredOp<"max_pool", [Differentiable]> {
   }];
 }
 
-def NN_MaxPoolGradOp : NN_Op<"max_pool_grad"> {
+def NN_MaxPoolGradOp : NN_Op<"max_pool_grad", [Costly]> {
   let summary = "hands each gradient to the element that was the maximum";
   let description = [{
     Constraints:
@@ -511,7 +514,7 @@ def NN_MaxPoolGradOp : NN_Op<"max_pool_grad"> {
   let hasVerifier = 1;
 }
 
-def NN_AvgPoolOp : NN_InferredOp<"avg_pool", [Differentiable]> {
+def NN_AvgPoolOp : NN_InferredOp<"avg_pool", [Differentiable, Costly]> {
   let summary = "mean over windows";
   let description = [{
     With `count_include_pad`, the divisor counts padding (zeros); else only
@@ -529,7 +532,7 @@ def NN_AvgPoolOp : NN_InferredOp<"avg_pool", [Differentiable]> {
   }];
 }
 
-def NN_AvgPoolGradOp : NN_Op<"avg_pool_grad"> {
+def NN_AvgPoolGradOp : NN_Op<"avg_pool_grad", [Costly]> {
   let summary = "spreads each gradient over its window";
   let description = [{
     Constraints:
@@ -550,7 +553,7 @@ def NN_AvgPoolGradOp : NN_Op<"avg_pool_grad"> {
 // Fusion
 //===----------------------------------------------------------------------===//
 
-def NN_FusedOp : Op<NN_Dialect, "fused", [IsolatedFromAbove, SingleBlock, Pure]> {
+def NN_FusedOp : Op<NN_Dialect, "fused", [IsolatedFromAbove, SingleBlock, Pure, Costly]> {
   let summary = "memory-bound work that runs as one kernel";
   let description = [{
     The body is elementwise ops, nn.broadcast, nn.reduce, nn.take, generators

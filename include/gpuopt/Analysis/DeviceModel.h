@@ -1,0 +1,47 @@
+//===- DeviceModel.h - What a device can do in a second ---------*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The numbers that estimated times rest on. They describe the device that the
+// program is for, never the machine that compiles.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_ANALYSIS_DEVICEMODEL_H
+#define GPUOPT_ANALYSIS_DEVICEMODEL_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+namespace gpuopt {
+
+/// Rates that a well-written kernel reaches, not those of the data sheet.
+struct DeviceModel {
+  std::string name;
+  double bytesPerSecond = 0;            ///< Of the device's memory.
+  double vectorOperationsPerSecond = 0; ///< Of elementwise work in f32.
+  /// Of products and convolutions, by the type of their operands.
+  double f64ProductsPerSecond = 0, f32ProductsPerSecond = 0,
+         tf32ProductsPerSecond = 0, f16ProductsPerSecond = 0,
+         bf16ProductsPerSecond = 0;
+  double secondsPerLaunch =
+      0; ///< Of any kernel or library call, beside its work.
+  int64_t memoryInBytes = 0; ///< Of a whole device; 0 where it is not fixed.
+  double hostLinkBytesPerSecond = 0; ///< To pinned host memory, one direction.
+};
+
+/// The built-in models: host, h200, a100, 4090.
+llvm::ArrayRef<DeviceModel> builtinDeviceModels();
+
+/// A built-in model by its name, or the one in a JSON file: an object with
+/// DeviceModel's members by their names. Members that are left out are the
+/// host's. Errors say which member is wrong.
+llvm::Expected<DeviceModel> loadDeviceModel(llvm::StringRef nameOrFile);
+
+} // namespace gpuopt
+
+#endif // GPUOPT_ANALYSIS_DEVICEMODEL_H

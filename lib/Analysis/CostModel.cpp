@@ -1,0 +1,106 @@
+//===- CostModel.cpp - Estimated time of ops
+//--------------------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Analysis/CostModel.h"
+
+#include "gpuopt/Analysis/StridedView.h"
+#include "gpuopt/Dialect/NN/IR/NNDialect.h"
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "gpuopt/Interfaces/CostOpInterface.h"
+
+using namespace mlir;
+using namespace gpuopt;
+
+static double bytesPerElement(Value value) {
+  unsigned bits =
+      cast<RankedTensorType>(value.getType()).getElementTypeBitWidth();
+  return std::max(bits, 8u) / 8;
+}
+
+static double bytesOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getNumElements() *
+         bytesPerElement(value);
+}
+
+double gpuopt::bytesTouched(Value value) {
+  std::optional<StridedView> view = viewOf(value);
+  if (!view)
+    return bytesOf(value);
+  double elements = 1;
+  for (auto [size, stride] : llvm::zip(view->sizes, view->strides))
+    elements *= stride == 0 ? 1 : size;
+  return elements * bytesPerElement(value);
+}
+
+/// Of a table, only the rows that are taken are read.
+static double bytesRead(nn::FusedOp op, unsigned input) {
+  Value argument = op.getBody().getArgument(input);
+  double taken = 0;
+  for (OpOperand &use : argument.getUses()) {
+    auto take = dyn_cast<nn::TakeOp>(use.getOwner());
+    if (!take || take.getTable() != argument)
+      return bytesTouched(op.getInputs()[input]);
+    taken += bytesOf(take.getResult());
+  }
+  return std::min(taken, bytesTouched(op.getInputs()[input]));
+}
+
+static Type elementTypeOf(Operation *op) {
+  for (Value operand : op->getOperands())
+    if (auto type = dyn_cast<RankedTensorType>(operand.getType());
+        type && isa<FloatType>(type.getElementType()))
+      return type.getElementType();
+  return Float32Type::get(op->getContext());
+}
+
+OpWork gpuopt::workOf(Operation *op) {
+  OpWork work;
+  bool isFree = isViewOp(op) || op->hasTrait<OpTrait::ConstantLike>() ||
+                isa<train::ReadOp, nn::ConcatOp>(op);
+  if (isFree)
+    return work;
+  work.operations = floatingPointOperations(op);
+  if (auto costly = dyn_cast<CostOpInterface>(op))
+    work.onMatrixUnits = costly.usesMatrixUnits();
+  work.elementType = elementTypeOf(op);
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto fused = dyn_cast<nn::FusedOp>(op);
+    work.bytesRead += fused ? bytesRead(fused, operand.getOperandNumber())
+                            : bytesTouched(operand.get());
+  }
+  for (Value result : op->getResults())
+    work.bytesWritten += bytesOf(result);
+  return work;
+}
+
+static double operationsPerSecond(const OpWork &work,
+                                  const DeviceModel &device) {
+  if (!work.onMatrixUnits)
+    return device.vectorOperationsPerSecond;
+  if (work.elementType.isF64())
+    return device.f64ProductsPerSecond;
+  if (work.elementType.isF16())
+    return device.f16ProductsPerSecond;
+  if (work.elementType.isBF16())
+    return device.bf16ProductsPerSecond;
+  return device.f32ProductsPerSecond;
+}
+
+double gpuopt::timeInNanoseconds(const OpWork &work,
+                                 const DeviceModel &device) {
+  double bytes = work.bytesRead + work.bytesWritten;
+  if (work.operations == 0 && bytes == 0)
+    return 0;
+  double seconds = std::max(work.operations / operationsPerSecond(work, device),
+                            bytes / device.bytesPerSecond);
+  return 1e9 * (seconds + device.secondsPerLaunch);
+}
+
+double gpuopt::timeInNanoseconds(Operation *op, const DeviceModel &device) {
+  return timeInNanoseconds(workOf(op), device);
+}

@@ -1,0 +1,111 @@
+//===- DeviceModel.cpp - What a device can do in a second
+//-------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Analysis/DeviceModel.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace llvm;
+using namespace gpuopt;
+
+static constexpr double kGiga = 1e9, kTera = 1e12;
+static constexpr int64_t kGiB = int64_t(1) << 30;
+
+/// The GPUs' data sheets (dense rates), times what large kernels usually reach
+/// of them: 0.85 of the bandwidth, 0.7 of the products, half of the vector
+/// rate since memory-bound kernels mix instructions. `host` is a desktop
+/// processor with two memory channels.
+ArrayRef<DeviceModel> gpuopt::builtinDeviceModels() {
+  static const DeviceModel models[] = {
+      {"host", 20 * kGiga, 30 * kGiga, 100 * kGiga, 200 * kGiga, 200 * kGiga,
+       150 * kGiga, 400 * kGiga, 2e-6, 0, 20 * kGiga},
+      {"h200", 4.1 * kTera, 33 * kTera, 47 * kTera, 47 * kTera, 346 * kTera,
+       692 * kTera, 692 * kTera, 2e-6, 141000000000, 50 * kGiga},
+      {"a100", 1.3 * kTera, 9.7 * kTera, 13.6 * kTera, 13.6 * kTera,
+       109 * kTera, 218 * kTera, 218 * kTera, 2.5e-6, 40 * kGiB, 25 * kGiga},
+      {"4090", 0.86 * kTera, 41 * kTera, 0.9 * kTera, 58 * kTera, 58 * kTera,
+       115 * kTera, 115 * kTera, 2.5e-6, 24 * kGiB, 25 * kGiga},
+  };
+  return models;
+}
+
+static Error wrong(const Twine &what) { return createStringError(what); }
+
+/// Takes the members of `object` over into `model`.
+static Error readMembers(const json::Object &object, DeviceModel &model) {
+  struct Member {
+    StringRef name;
+    double *value;
+  };
+  double memory = model.memoryInBytes;
+  Member members[] = {
+      {"bytesPerSecond", &model.bytesPerSecond},
+      {"vectorOperationsPerSecond", &model.vectorOperationsPerSecond},
+      {"f64ProductsPerSecond", &model.f64ProductsPerSecond},
+      {"f32ProductsPerSecond", &model.f32ProductsPerSecond},
+      {"tf32ProductsPerSecond", &model.tf32ProductsPerSecond},
+      {"f16ProductsPerSecond", &model.f16ProductsPerSecond},
+      {"bf16ProductsPerSecond", &model.bf16ProductsPerSecond},
+      {"secondsPerLaunch", &model.secondsPerLaunch},
+      {"memoryInBytes", &memory},
+      {"hostLinkBytesPerSecond", &model.hostLinkBytesPerSecond}};
+  for (auto &[key, value] : object) {
+    StringRef name = key;
+    if (name == "name") {
+      model.name = value.getAsString().value_or("").str();
+      continue;
+    }
+    auto *member = find_if(
+        members, [&](const Member &member) { return member.name == name; });
+    if (member == std::end(members)) {
+      std::string known = join(
+          map_range(members, [](const Member &member) { return member.name; }),
+          ", ");
+      return wrong("expects the members name, " + known + ", but got '" + name +
+                   "'");
+    }
+    std::optional<double> number = value.getAsNumber();
+    bool mayBeZero = name == "memoryInBytes" || name == "secondsPerLaunch";
+    if (!number || !(*number >= 0) || *number > 1e300 ||
+        (*number == 0 && !mayBeZero))
+      return wrong("expects a positive number for '" + name + "'");
+    *member->value = *number;
+  }
+  model.memoryInBytes = memory < 9e18 ? (int64_t)memory : 0;
+  return Error::success();
+}
+
+Expected<DeviceModel> gpuopt::loadDeviceModel(StringRef nameOrFile) {
+  for (const DeviceModel &model : builtinDeviceModels())
+    if (model.name == nameOrFile)
+      return model;
+  auto buffer = MemoryBuffer::getFile(nameOrFile);
+  if (!buffer) {
+    std::string known =
+        join(map_range(builtinDeviceModels(),
+                       [](const DeviceModel &model) { return model.name; }),
+             ", ");
+    return wrong("expects one of " + known + " or a JSON file, but got '" +
+                 nameOrFile + "': " + buffer.getError().message());
+  }
+  Expected<json::Value> value = json::parse((*buffer)->getBuffer());
+  if (!value)
+    return wrong("'" + nameOrFile + "': " + toString(value.takeError()));
+  const json::Object *object = value->getAsObject();
+  if (!object)
+    return wrong("'" + nameOrFile + "': expects a JSON object");
+  DeviceModel model = builtinDeviceModels().front();
+  model.name = nameOrFile.str();
+  if (Error error = readMembers(*object, model))
+    return wrong("'" + nameOrFile + "': " + toString(std::move(error)));
+  return model;
+}
