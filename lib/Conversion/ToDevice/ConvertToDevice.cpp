@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Memory first (MemoryPlan), then each op becomes a launch or a library call
+// Memory first (StepMemory), then each op becomes a launch or a library call
 // on addresses. Nothing is decided here that an earlier pass could have: what
 // is one kernel, in which order, what is copied.
 //
@@ -14,7 +14,6 @@
 #include "gpuopt/Conversion/ToDevice/Passes.h"
 
 #include "KernelBuilder.h"
-#include "MemoryPlan.h"
 #include "StepLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -25,6 +24,23 @@ namespace gpuopt {
 
 using namespace mlir;
 using namespace gpuopt;
+
+static void emitPersistent(const PersistentMemory &persistent, OpBuilder &builder) {
+  for (const PersistentMemory::Entry &entry : persistent.getEntries()) {
+    auto op = device::BufferOp::create(builder, builder.getUnknownLoc(), entry.symbol, entry.kind, entry.offset,
+                                       entry.type, entry.origin);
+    if (entry.variable)
+      op.setVariableAttr(entry.variable);
+    if (entry.value)
+      op.setValueAttr(entry.value);
+    if (!entry.externalName.empty())
+      op.setExternalName(entry.externalName);
+    if (entry.indexLimit >= 0)
+      op.setIndexLimit(entry.indexLimit);
+    if (entry.ignoreIndex)
+      op->setAttr("ignoreIndex", entry.ignoreIndex);
+  }
+}
 
 namespace {
 
@@ -68,7 +84,7 @@ class ConvertToDevice : public gpuopt::impl::ConvertToDeviceBase<ConvertToDevice
       height = std::max(height, memory.getHeight());
     device::MemoryOp::create(builder, getOperation().getLoc(), persistent.getSizeInBytes(),
                              llvm::alignTo(height, kBufferAlignment));
-    persistent.emit(builder);
+    emitPersistent(persistent, builder);
     for (auto [constStep, memory] : llvm::zip(steps, memories)) {
       train::StepOp step = constStep;
       auto name = FlatSymbolRefAttr::get(step.getSymNameAttr());

@@ -8,46 +8,10 @@
 #ifndef GPUOPT_LIB_CONVERSION_TODEVICE_STEPLOWERING_H
 #define GPUOPT_LIB_CONVERSION_TODEVICE_STEPLOWERING_H
 
-#include "MemoryPlan.h"
+#include "gpuopt/Analysis/PersistentMemory.h"
+#include "gpuopt/Analysis/StepMemory.h"
 
 namespace gpuopt {
-
-/// State, inputs, outputs and constants: what lies before the arena.
-class PersistentMemory {
-public:
-  PersistentMemory(mlir::ModuleOp module, llvm::StringMap<unsigned> &usedNames);
-
-  /// Inputs, outputs and constants of a step. Steps share inputs of one name
-  /// and equal constants.
-  void addStep(train::StepOp step);
-  void emit(mlir::OpBuilder &builder) const;
-  int64_t getSizeInBytes() const { return end; }
-
-  llvm::StringRef symbolOfVariable(mlir::FlatSymbolRefAttr variable) const;
-  llvm::StringRef symbolOfInput(llvm::StringRef name) const;
-  llvm::StringRef symbolOfOutput(llvm::StringRef name) const;
-  llvm::StringRef symbolOfConstant(mlir::Attribute value) const;
-
-private:
-  struct Entry {
-    device::BufferKind kind;
-    std::string symbol, origin;
-    mlir::RankedTensorType type;
-    int64_t offset;
-    mlir::FlatSymbolRefAttr variable;
-    mlir::ElementsAttr value;
-    std::string externalName;
-    int64_t indexLimit = -1;
-    mlir::IntegerAttr ignoreIndex;
-  };
-  Entry &add(device::BufferKind kind, llvm::StringRef origin, mlir::Type type);
-
-  std::vector<Entry> entries;
-  llvm::StringMap<unsigned> &usedNames;
-  llvm::StringMap<unsigned> inputs, outputs, variables;
-  llvm::DenseMap<mlir::Attribute, unsigned> constants;
-  int64_t end = 2 * kScalarBytes;
-};
 
 /// Kernels of the program; equal ones exist once.
 class KernelTable {

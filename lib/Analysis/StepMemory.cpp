@@ -1,11 +1,11 @@
-//===- MemoryPlan.cpp - Where every tensor of the program lies --------------===//
+//===- StepMemory.cpp - Where the tensors of a step lie ---------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "MemoryPlan.h"
+#include "gpuopt/Analysis/StepMemory.h"
 
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Planning/PackArena.h"

@@ -1,12 +1,12 @@
-//===- MemoryPlan.h - Where every tensor of the program lies -*- C++ -*-===//
+//===- StepMemory.h - Where the tensors of a step lie ------------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GPUOPT_LIB_CONVERSION_TODEVICE_MEMORYPLAN_H
-#define GPUOPT_LIB_CONVERSION_TODEVICE_MEMORYPLAN_H
+#ifndef GPUOPT_ANALYSIS_STEPMEMORY_H
+#define GPUOPT_ANALYSIS_STEPMEMORY_H
 
 #include "gpuopt/Analysis/StridedView.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
@@ -66,4 +66,4 @@ std::string uniqueSymbol(llvm::StringRef origin, llvm::StringMap<unsigned> &used
 
 } // namespace gpuopt
 
-#endif // GPUOPT_LIB_CONVERSION_TODEVICE_MEMORYPLAN_H
+#endif // GPUOPT_ANALYSIS_STEPMEMORY_H

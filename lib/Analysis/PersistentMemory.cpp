@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "StepLowering.h"
+#include "gpuopt/Analysis/PersistentMemory.h"
 
 #include "gpuopt/Analysis/Origins.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -78,23 +78,6 @@ void PersistentMemory::addStep(train::StepOp step) {
       constants[value] = entries.size();
       add(device::BufferKind::Constant, originOf(constant.getResult()), value.getType()).value = value;
     }
-  }
-}
-
-void PersistentMemory::emit(OpBuilder &builder) const {
-  for (const Entry &entry : entries) {
-    auto op = device::BufferOp::create(builder, builder.getUnknownLoc(), entry.symbol, entry.kind, entry.offset,
-                                       entry.type, entry.origin);
-    if (entry.variable)
-      op.setVariableAttr(entry.variable);
-    if (entry.value)
-      op.setValueAttr(entry.value);
-    if (!entry.externalName.empty())
-      op.setExternalName(entry.externalName);
-    if (entry.indexLimit >= 0)
-      op.setIndexLimit(entry.indexLimit);
-    if (entry.ignoreIndex)
-      op->setAttr("ignoreIndex", entry.ignoreIndex);
   }
 }
 
