@@ -78,6 +78,20 @@ OpWork gpuopt::workOf(Operation *op) {
   return work;
 }
 
+OpWork gpuopt::workOfSlice(nn::FusedOp op, unsigned result,
+                           const KernelSlice &slice) {
+  OpWork work;
+  work.elementType = elementTypeOf(op);
+  for (Operation *inner : slice.ops)
+    work.operations += floatingPointOperations(inner);
+  for (unsigned input : slice.inputs)
+    work.bytesRead += bytesRead(op, input);
+  for (unsigned other : slice.results)
+    work.bytesRead += bytesOf(op.getResult(other));
+  work.bytesWritten = bytesOf(op.getResult(result));
+  return work;
+}
+
 static double operationsPerSecond(const OpWork &work,
                                   const DeviceModel &device) {
   if (!work.onMatrixUnits)

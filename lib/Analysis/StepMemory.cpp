@@ -52,6 +52,14 @@ static bool ownsMemory(Operation *op) {
   return !isViewOp(op) && !isa<train::ReadOp, arith::ConstantOp>(op);
 }
 
+RankedTensorType gpuopt::gradNormScratchType(train::GradNormOp norm) {
+  constexpr int64_t kSpan = 8192; // of the runtime's sum_of_squares
+  int64_t spans = 0;
+  for (Value gradient : norm.getGradients())
+    spans += llvm::divideCeil(cast<RankedTensorType>(gradient.getType()).getNumElements(), kSpan);
+  return RankedTensorType::get({spans}, Float64Type::get(norm.getContext()));
+}
+
 StepMemory::StepMemory(train::StepOp step, llvm::StringMap<unsigned> &usedNames) : step(step) {
   int64_t index = 0;
   for (Operation &op : step.getBody().front()) {
@@ -66,12 +74,8 @@ StepMemory::StepMemory(train::StepOp step, llvm::StringMap<unsigned> &usedNames)
       buffer.to = std::max(buffer.to, index + 1);
     }
     if (auto norm = dyn_cast<train::GradNormOp>(op)) {
-      int64_t spans = 0;
-      constexpr int64_t kSpan = 8192; // of the runtime's sum_of_squares
-      for (Value gradient : norm.getGradients())
-        spans += llvm::divideCeil(cast<RankedTensorType>(gradient.getType()).getNumElements(), kSpan);
       scratchOf[&op] = buffers.size();
-      auto type = RankedTensorType::get({spans}, Float64Type::get(op.getContext()));
+      RankedTensorType type = gradNormScratchType(norm);
       buffers.push_back({uniqueSymbol("grad_norm_partials", usedNames), "partial sums of the gradient norm", type,
                          index, index + 1, 0});
     }

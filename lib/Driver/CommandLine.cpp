@@ -9,7 +9,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "gpuopt/Analysis/DeviceModel.h"
 #include "gpuopt/Driver/Driver.h"
+#include "gpuopt/Planning/Bytes.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -33,8 +35,11 @@ cl::opt<std::string> model(cl::Positional, cl::desc("<model.onnx>"), cl::Require
 cl::opt<std::string> outputDir("o", cl::desc("folder for the program (compile) or the results (train)"), cl::value_desc("DIR"), cl::cat(placeCategory), BOTH);
 cl::alias outputDirAlias("output-dir", cl::aliasopt(outputDir), cl::desc("same as -o"));
 cl::opt<std::string> target("target", cl::init("auto"), cl::desc("auto, host or cuda"), cl::cat(placeCategory), BOTH);
-cl::opt<std::string> compileTo("compile-to", cl::desc("print the module after a phase and stop: import, nn, train, clusters, device"), cl::cat(placeCategory), BOTH);
+cl::opt<std::string> compileTo("compile-to", cl::desc("print the module after a phase and stop: import, nn, train, clusters, schedule, device"), cl::cat(placeCategory), BOTH);
 cl::opt<std::string> dumpPhasesTo("dump-phases-to", cl::desc("write the module after each phase"), cl::value_desc("DIR"), cl::cat(placeCategory), BOTH);
+cl::opt<std::string> memoryBudget("memory-budget", cl::desc("most that the program may allocate on the device"), cl::value_desc("8GiB"), cl::cat(placeCategory), BOTH);
+cl::opt<std::string> activationBudget("activation-budget", cl::desc("the same of the arena alone"), cl::value_desc("4GiB"), cl::cat(placeCategory), BOTH);
+cl::opt<std::string> device("device", cl::desc("whose times to estimate: host, h200, a100, 4090 or a JSON file (the target's)"), cl::cat(placeCategory), BOTH);
 cl::opt<uint64_t> seed("seed", cl::init(42), cl::desc("of order and dropout"), cl::cat(placeCategory), BOTH);
 
 cl::opt<int64_t> batchSize("batch-size", cl::desc("size of the symbolic batch dimension"), cl::cat(modelCategory), BOTH);
@@ -102,6 +107,33 @@ std::vector<std::string> runArguments() {
   return arguments;
 }
 
+/// Bytes from a flag like "8GiB"; 0 where it is not given.
+Expected<int64_t> bytesOf(const cl::opt<std::string> &option) {
+  if (option.empty())
+    return 0;
+  planning::Result<int64_t> bytes = planning::parseBytes(option);
+  if (!bytes)
+    return createStringError("--" + option.ArgStr + ": " + bytes.error().message);
+  if (*bytes == 0)
+    return createStringError("--" + option.ArgStr + " must be more than 0");
+  return *bytes;
+}
+
+/// What the schedule is made for.
+Error collect(train::ScheduleOptions &options) {
+  for (auto [flag, bytes] : {std::pair(&memoryBudget, &options.memoryBudget), {&activationBudget, &options.activationBudget}}) {
+    Expected<int64_t> given = bytesOf(*flag);
+    if (!given)
+      return given.takeError();
+    *bytes = *given;
+  }
+  if (device.empty())
+    options.device = target == "cuda" ? "h200" : "host";
+  else
+    options.device = device;
+  return loadDeviceModel(options.device).takeError();
+}
+
 int usage(const Twine &what) {
   errs() << "gpuopt: error: " << what << "; see gpuopt --help\n";
   return 1;
@@ -116,7 +148,7 @@ int collect(DriverOptions &options) {
   if (target != "auto" && target != "host" && target != "cuda")
     return usage("--target must be auto, host or cuda, but is '" + target + "'");
   if (!compileTo.empty() && !(options.compileTo = parsePhase(compileTo)))
-    return usage("--compile-to must be import, nn, train, clusters or device, but is '" + compileTo + "'");
+    return usage("--compile-to must be import, nn, train, clusters, schedule or device, but is '" + compileTo + "'");
   if (outputDir.empty() && compileTo.empty())
     return usage("an output folder is needed: -o DIR");
   if (schedule != "linear" && schedule != "cosine" && schedule != "constant" && schedule != "constant_with_warmup")
@@ -143,6 +175,8 @@ int collect(DriverOptions &options) {
   step.noDecay = noDecay;
   step.accumulationSteps = accumulation;
   step.inference = inference;
+  if (Error error = collect(options.pipeline.schedule))
+    return usage(toString(std::move(error)));
   EmissionOptions &emission = options.emission;
   emission.modelName = sys::path::stem(model).str();
   emission.schedule = schedule;

@@ -70,11 +70,11 @@ public:
     if (!module)
       return 1;
     Phase last = options.compileTo.value_or(Phase::Device);
-    for (Phase phase : {Phase::Import, Phase::NN, Phase::Train, Phase::Clusters, Phase::Device}) {
+    for (Phase phase : {Phase::Import, Phase::NN, Phase::Train, Phase::Clusters, Phase::Schedule, Phase::Device}) {
       if (phase > last)
         break;
       if (failed(runPhase(phase)))
-        return 1;
+        return module->getOperation()->hasAttr(train::kUnmetBudgetAttribute) ? 2 : 1;
       if (!options.dumpPhasesTo.empty())
         if (llvm::Error error = dump(phase))
           return report(std::move(error));

@@ -16,7 +16,8 @@
 using namespace mlir;
 using namespace gpuopt;
 
-static constexpr Phase kPhases[] = {Phase::Import, Phase::NN, Phase::Train, Phase::Clusters, Phase::Device};
+static constexpr Phase kPhases[] = {Phase::Import, Phase::NN, Phase::Train, Phase::Clusters,
+                                     Phase::Schedule, Phase::Device};
 
 StringRef gpuopt::nameOf(Phase phase) {
   switch (phase) {
@@ -24,6 +25,7 @@ StringRef gpuopt::nameOf(Phase phase) {
   case Phase::NN: return "nn";
   case Phase::Train: return "train";
   case Phase::Clusters: return "clusters";
+  case Phase::Schedule: return "schedule";
   case Phase::Device: return "device";
   }
   return "";
@@ -63,6 +65,9 @@ void gpuopt::addPhase(OpPassManager &passes, Phase phase, const PipelineOptions 
     passes.addPass(nn::createSplitReductions());
     passes.addPass(nn::createFormClusters());
     passes.addPass(nn::createMaterializeViews());
+    return;
+  case Phase::Schedule:
+    passes.addPass(train::createSchedule(options.schedule));
     return;
   case Phase::Device:
     passes.addPass(createConvertToDevice());

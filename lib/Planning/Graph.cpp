@@ -42,6 +42,7 @@ Graph::Graph(const RecomputeProblem &problem) {
     const RecomputeOp &op = problem.ops[i];
     bytes.push_back(op.storage < 0 ? op.sizeInBytes : 0);
     workspace.push_back(op.workspaceInBytes);
+    repeatWorkspace.push_back(op.repeatWorkspace());
     cost.push_back(op.cost);
     totalCost += op.cost;
     storage.push_back(op.storage);

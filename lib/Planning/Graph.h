@@ -36,7 +36,8 @@ public:
   bool hasSharedStorages() const { return !sharerLists.empty(); }
 
   std::vector<int64_t> bytes;     ///< Of the storage that the op makes.
-  std::vector<int64_t> workspace; ///< In bytes.
+  /// Bytes during the first execution, and during each further one.
+  std::vector<int64_t> workspace, repeatWorkspace;
   std::vector<double> cost;
   std::vector<int> storage; ///< As in the problem: an input, or -1.
   std::vector<int> root;    ///< The op that makes the storage.
@@ -48,7 +49,7 @@ public:
   std::vector<int> lastUser;
 
   /// The bytes that the op's execution needs alive: inputs' storages, its own,
-  /// its workspace.
+  /// its workspace, at the first execution.
   std::vector<int64_t> workingSet;
 
   /// The peak of the plain order within each op's execution.

@@ -37,9 +37,11 @@ static MaybeError checkNumbers(const RecomputeOp &op) {
   if (!std::isfinite(op.cost) || op.cost < 0)
     return Error{"expects a finite cost of at least 0, but got " +
                  std::to_string(op.cost)};
-  if (op.sizeInBytes < 0 || op.workspaceInBytes < 0)
+  int64_t least = std::min(
+      {op.sizeInBytes, op.workspaceInBytes, op.repeatWorkspace()});
+  if (least < 0)
     return Error{"expects sizes of at least 0, but got " +
-                 std::to_string(std::min(op.sizeInBytes, op.workspaceInBytes))};
+                 std::to_string(least)};
   return std::nullopt;
 }
 
@@ -50,12 +52,14 @@ MaybeError RecomputeProblem::check() const {
     MaybeError error = checkNumbers(ops[i]);
     if (!error)
       error = checkInputs(*this, i);
+    int64_t workspace =
+        std::max(ops[i].workspaceInBytes, ops[i].repeatWorkspace());
     if (!error && (ops[i].sizeInBytes > room ||
-                   ops[i].workspaceInBytes > room - ops[i].sizeInBytes))
+                   workspace > room - ops[i].sizeInBytes))
       error = Error{"makes the sum of all sizes overflow"};
     if (error)
       return Error{"op " + std::to_string(i) + " " + error->message};
-    room -= ops[i].sizeInBytes + ops[i].workspaceInBytes;
+    room -= ops[i].sizeInBytes + workspace;
   }
   if (!std::isfinite(totalCost()))
     return Error{"the sum of all costs overflows"};

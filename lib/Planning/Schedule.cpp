@@ -66,11 +66,12 @@ Result<ScheduleCost> gpuopt::planning::simulate(const RecomputeProblem &problem,
       live += op.sizeInBytes;
       freed[lastUse[step] + 1] += op.sizeInBytes;
     }
-    result.peakInBytes =
-        std::max(result.peakInBytes, live + op.workspaceInBytes);
-    if (seen[schedule[step]])
-      result.addedCost += op.cost;
+    bool isRepeat = seen[schedule[step]];
     seen[schedule[step]] = true;
+    int64_t workspace = isRepeat ? op.repeatWorkspace() : op.workspaceInBytes;
+    result.peakInBytes = std::max(result.peakInBytes, live + workspace);
+    if (isRepeat)
+      result.addedCost += op.cost;
   }
   return result;
 }

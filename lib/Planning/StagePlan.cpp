@@ -229,7 +229,9 @@ void StagePlan::measureStage(int stage) {
   int64_t live = 0, peak = INT64_MIN;
   for (int op : stageOps[stage]) {
     live += graph.bytes[op];
-    peak = std::max(peak, live + graph.workspace[op]);
+    int64_t workspace =
+        op == stage ? graph.workspace[op] : graph.repeatWorkspace[op];
+    peak = std::max(peak, live + workspace);
     freeStorages({stage, op}, live);
   }
   local[stage] = peak;

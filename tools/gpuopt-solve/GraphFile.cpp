@@ -7,7 +7,9 @@
 
 #include "Files.h"
 
+#include "gpuopt/Planning/Bytes.h"
 #include "gpuopt/Planning/Schedule.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
@@ -136,6 +138,8 @@ static MaybeError readNode(const json::Value &value, size_t index,
   op.sizeInBytes = reader.integer("bytes", std::nullopt);
   op.cost = reader.number("cost");
   op.workspaceInBytes = reader.integer("workspace", 0);
+  op.repeatWorkspaceInBytes =
+      reader.integer("repeat_workspace", op.workspaceInBytes);
   int64_t storage = reader.integer("storage", -1);
   op.pinned = reader.boolean("pinned", false);
   op.recomputable = reader.boolean("recomputable", true);
@@ -208,24 +212,17 @@ Result<RecomputeProblem> solve::readGraph(llvm::StringRef path) {
 
 Result<int64_t> solve::parseBudget(llvm::StringRef budget,
                                    int64_t plainPeakInBytes) {
-  static constexpr std::pair<llvm::StringLiteral, double> units[] = {
-      {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30},
-      {"TiB", 0x1p40}, {"KB", 1e3},     {"MB", 1e6},
-      {"GB", 1e9},     {"TB", 1e12},    {"B", 1}};
   Error wrong{"expects a budget like '0.8' (of the plain peak), '4GiB' or "
               "'1000B', but got '" +
               budget.str() + "'"};
-  llvm::StringRef number = budget;
-  double unit = 0;
-  for (auto [name, factor] : units)
-    if (unit == 0 && number.consume_back(name))
-      unit = factor;
-  double value = 0;
-  if (number.trim().getAsDouble(value) || !(value >= 0))
+  if (!budget.empty() && llvm::isAlpha(budget.back())) {
+    Result<int64_t> bytes = parseBytes(budget.str());
+    return bytes ? bytes : wrong;
+  }
+  double fraction = 0;
+  if (budget.getAsDouble(fraction) || !(fraction >= 0 && fraction <= 1))
     return wrong;
-  if (unit == 0 && value > 1)
-    return wrong;
-  double bytes = std::floor(value * (unit == 0 ? plainPeakInBytes : unit));
+  double bytes = std::floor(fraction * double(plainPeakInBytes));
   if (!(bytes < 0x1p62))
     return Error{"the budget '" + budget.str() + "' is too large"};
   return int64_t(bytes);

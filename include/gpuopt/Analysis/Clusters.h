@@ -29,6 +29,7 @@
 
 #include "mlir/IR/Block.h"
 #include "mlir/IR/Operation.h"
+#include <string>
 #include <vector>
 
 namespace gpuopt {
@@ -72,6 +73,10 @@ struct Clustering {
 };
 
 Clustering findClusters(mlir::Block &block);
+
+/// What a kernel does, in a few words, from the ops of its body that say most:
+/// "add_layer_norm_mul".
+std::string kernelLabel(mlir::Block &body);
 
 } // namespace gpuopt
 

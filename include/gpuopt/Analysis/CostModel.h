@@ -15,7 +15,7 @@
 #define GPUOPT_ANALYSIS_COSTMODEL_H
 
 #include "gpuopt/Analysis/DeviceModel.h"
-#include "mlir/IR/Operation.h"
+#include "gpuopt/Analysis/KernelSlice.h"
 
 namespace gpuopt {
 
@@ -35,6 +35,9 @@ double bytesTouched(mlir::Value value);
 
 /// Views, constants and reads of variables ask for nothing.
 OpWork workOf(mlir::Operation *op);
+
+/// Of a kernel that does nothing but this slice of `op`.
+OpWork workOfSlice(nn::FusedOp op, unsigned result, const KernelSlice &slice);
 
 /// Estimated nanoseconds; 0 for no work.
 double timeInNanoseconds(const OpWork &work, const DeviceModel &device);

@@ -61,6 +61,9 @@ private:
   int64_t height = 0;
 };
 
+/// The partial sums of a gradient norm.
+mlir::RankedTensorType gradNormScratchType(train::GradNormOp norm);
+
 /// "h_0_ln_1", unique among `used`, from a name like "/h.0/ln_1/Add_output_0".
 std::string uniqueSymbol(llvm::StringRef origin, llvm::StringMap<unsigned> &used);
 

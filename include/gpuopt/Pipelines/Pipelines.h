@@ -15,15 +15,16 @@
 namespace gpuopt {
 
 /// How far a model has come.
-enum class Phase { Import, NN, Train, Clusters, Device };
+enum class Phase { Import, NN, Train, Clusters, Schedule, Device };
 
-/// By name: import, nn, train, clusters, device.
+/// By name: import, nn, train, clusters, schedule, device.
 std::optional<Phase> parsePhase(llvm::StringRef name);
 llvm::StringRef nameOf(Phase phase);
 
 struct PipelineOptions {
   ConvertOnnxToNNOptions legalise;
   train::BuildStepOptions step;
+  train::ScheduleOptions schedule;
 };
 
 /// Adds the passes that lead from the phase before to `phase`. This is the one

@@ -20,6 +20,7 @@
 #include "gpuopt/Planning/Result.h"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace gpuopt::planning {
@@ -28,7 +29,10 @@ namespace gpuopt::planning {
 struct RecomputeOp {
   double cost = 0;              ///< Time of one execution, in any unit.
   int64_t sizeInBytes = 0;      ///< Of the output.
-  int64_t workspaceInBytes = 0; ///< Needed during each execution.
+  int64_t workspaceInBytes = 0; ///< Needed during the first execution.
+  /// Needed during each further one, where that differs: a kernel that makes
+  /// several outputs at first may run again for one of them alone.
+  std::optional<int64_t> repeatWorkspaceInBytes;
   std::vector<int> inputs;      ///< Earlier ops, each at most once.
   /// The input in whose storage the output lies (a view, a result in place),
   /// or -1. Such an output needs no bytes of its own, and keeps the storage
@@ -36,6 +40,10 @@ struct RecomputeOp {
   int storage = -1;
   bool pinned = false;      ///< The output is wanted after the last op.
   bool recomputable = true; ///< May be executed more than once.
+
+  int64_t repeatWorkspace() const {
+    return repeatWorkspaceInBytes.value_or(workspaceInBytes);
+  }
 };
 
 struct RecomputeProblem {

@@ -48,6 +48,8 @@ class ConvertToDevice : public gpuopt::impl::ConvertToDeviceBase<ConvertToDevice
   void runOnOperation() override {
     SmallVector<train::StepOp> steps(getOperation().getOps<train::StepOp>());
     for (train::StepOp step : steps)
+      inlineRepeats(step);
+    for (train::StepOp step : steps)
       if (failed(checkReady(step)))
         return signalPassFailure();
     std::vector<StepMemory> memories;
@@ -66,6 +68,22 @@ class ConvertToDevice : public gpuopt::impl::ConvertToDeviceBase<ConvertToDevice
     kernelCount += kernels.size();
     for (train::StepOp step : steps)
       step.erase();
+  }
+
+  /// From here on nothing merges equal ops, and repeats need no region.
+  static void inlineRepeats(train::StepOp step) {
+    for (auto repeat : llvm::make_early_inc_range(step.getBody().getOps<train::RecomputeOp>())) {
+      Block &body = repeat.getBody().front();
+      for (auto [argument, input] : llvm::zip(body.getArguments(), repeat.getInputs()))
+        argument.replaceAllUsesWith(input);
+      Operation *yield = body.getTerminator();
+      repeat.replaceAllUsesWith(yield->getOperands());
+      yield->erase();
+      for (Operation &op : body)
+        op.setAttr(train::kRecomputedAttribute, repeat.getReasonAttr());
+      repeat->getBlock()->getOperations().splice(repeat->getIterator(), body.getOperations());
+      repeat.erase();
+    }
   }
 
   /// What earlier passes must have left.

@@ -221,7 +221,10 @@ private:
       return;
     Operation &emitted = b.getBlock()->back();
     emitted.setAttr("section", b.getStringAttr(section));
-    emitted.setAttr("comment", b.getStringAttr(commentOf(op)));
+    std::string comment = commentOf(op);
+    if (auto reason = op->getAttrOfType<StringAttr>(train::kRecomputedAttribute))
+      comment += " again: " + reason.str();
+    emitted.setAttr("comment", b.getStringAttr(comment));
   }
 
   static std::string commentOf(Operation *op) {
@@ -261,6 +264,8 @@ void gpuopt::lowerStep(train::StepOp step, const StepMemory &memory, const Persi
   OpBuilder detached(step.getContext());
   OwningOpRef<device::StepOp> lowered = device::StepOp::create(detached, step.getLoc(), step.getSymName(), step.getKind());
   lowered->getBody().emplaceBlock();
+  if (Attribute plan = step->getAttr(train::kPlanAttribute))
+    lowered->getOperation()->setAttr(train::kPlanAttribute, plan);
   ImplicitLocOpBuilder b(step.getLoc(), step.getContext());
   b.setInsertionPointToEnd(&lowered->getBody().front());
   StepLowering(step, memory, persistent, kernels, b).run();

@@ -9,6 +9,7 @@
 
 #include "Types.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "llvm/Support/JSON.h"
 
 using namespace mlir;
@@ -33,6 +34,16 @@ static llvm::json::Object bufferJson(device::BufferOp buffer) {
   return object;
 }
 
+/// What a schedule under a budget promises: times are estimates.
+static llvm::json::Object scheduleJson(DictionaryAttr plan) {
+  auto number = [&](StringRef name) { return plan.getAs<IntegerAttr>(name).getInt(); };
+  auto real = [&](StringRef name) { return plan.getAs<FloatAttr>(name).getValueAsDouble(); };
+  auto percent = [&](StringRef name) { return 100 * real(name) / std::max(1., real("plain_ns")); };
+  return llvm::json::Object{{"arena_bytes", number("arena_bytes")},     {"plain_arena_bytes", number("plain_arena_bytes")},
+          {"plain_ns", real("plain_ns")},             {"added_ns", real("added_ns")},
+          {"added_percent", percent("added_ns")},     {"lower_bound_percent", percent("lower_bound_ns")}};
+}
+
 std::string cxx::planJson(ModuleOp module) {
   device::MemoryOp memory = *module.getOps<device::MemoryOp>().begin();
   llvm::json::Array buffers;
@@ -43,6 +54,12 @@ std::string cxx::planJson(ModuleOp module) {
                           {"persistent_bytes", persistent},
                           {"total_bytes", arena + persistent},
                           {"buffers", std::move(buffers)}};
+  llvm::json::Object schedules;
+  for (device::StepOp step : module.getOps<device::StepOp>())
+    if (auto schedule = step->getAttrOfType<DictionaryAttr>(train::kPlanAttribute))
+      schedules[step.getSymName()] = scheduleJson(schedule);
+  if (!schedules.empty())
+    plan["schedules"] = std::move(schedules);
   std::string text;
   llvm::raw_string_ostream stream(text);
   llvm::json::OStream json(stream, /*IndentSize=*/1);

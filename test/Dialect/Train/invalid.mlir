@@ -33,3 +33,24 @@ train.step @s forward () {
   // expected-error @below {{expects a variable named @missing}}
   %0 = train.read @missing : tensor<5xf32>
 }
+
+// -----
+
+train.step @s forward ("x" %x: tensor<4xf32>) {
+  // expected-error @below {{expects one argument of the same type for each operand}}
+  %0 = train.recompute "why" %x : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<5xf32>):
+    %1 = arith.constant dense<0.0> : tensor<4xf32>
+    train.yield %1 : tensor<4xf32>
+  }
+}
+
+// -----
+
+train.step @s forward ("x" %x: tensor<4xf32>) {
+  // expected-error @below {{expects the yielded values to have the results' types}}
+  %0 = train.recompute "why" %x : (tensor<4xf32>) -> tensor<5xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    train.yield %a : tensor<4xf32>
+  }
+}

@@ -62,8 +62,10 @@ inline double bruteForceOptimum(const RecomputeProblem &problem,
       }
     for (int i = 0; i <= next && i < n; ++i) {
       const RecomputeOp &op = problem.ops[i];
+      int64_t workspace =
+          i == next ? op.workspaceInBytes : op.repeatWorkspace();
       bool canRun = !(residents >> i & 1) && (i == next || op.recomputable) &&
-                    live + op.sizeInBytes + op.workspaceInBytes <= budget;
+                    live + op.sizeInBytes + workspace <= budget;
       for (int input : op.inputs)
         canRun &= residents >> input & 1;
       if (canRun)
@@ -82,6 +84,8 @@ inline RecomputeProblem randomRecomputeProblem(int n, unsigned seed) {
     op.cost = 1 + random() % 20;
     op.sizeInBytes = 1 + random() % 10;
     op.workspaceInBytes = random() % 4 == 0 ? random() % 5 : 0;
+    if (random() % 8 == 0)
+      op.repeatWorkspaceInBytes = random() % 5;
     op.pinned = random() % 8 == 0;
     op.recomputable = random() % 10 != 0;
     for (int input = 0; input < i; ++input)

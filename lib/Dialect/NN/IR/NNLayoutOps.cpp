@@ -26,17 +26,19 @@ static LogicalResult verifySameElementType(Operation *op) {
   return op->emitOpError("expects a result with element type ") << from << ", but got " << to;
 }
 
+/// Shapes, positions and masks of a batch of long sequences fold; larger
+/// tensors are computed where they are read, from what they are made of.
+static constexpr int64_t kMostFoldedIntegers = 1 << 20, kMostFoldedFloats = 64;
+
 /// Elements of `result`, each taken from the constant element whose index
-/// `sourceOf` gives. Only for small tensors: what is larger is computed where
-/// it is read, from what it is made of.
+/// `sourceOf` gives.
 static Attribute gatherConstant(Attribute constant, RankedTensorType result,
                                 llvm::function_ref<void(ArrayRef<int64_t>, SmallVectorImpl<int64_t> &)> sourceOf) {
   auto value = dyn_cast_or_null<DenseElementsAttr>(constant);
-  constexpr int64_t kMostElements = 1 << 16, kMostFloats = 64;
   int64_t count = result.getNumElements();
   if (value && value.isSplat())
     return value.resizeSplat(result);
-  if (!value || count > (isa<FloatType>(result.getElementType()) ? kMostFloats : kMostElements))
+  if (!value || count > (isa<FloatType>(result.getElementType()) ? kMostFoldedFloats : kMostFoldedIntegers))
     return {};
   ArrayRef<int64_t> from = cast<RankedTensorType>(value.getType()).getShape(), to = result.getShape();
   auto elements = value.getValues<Attribute>();
@@ -228,8 +230,7 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *context, std::optional<Loc
 OpFoldResult ConcatOp::fold(FoldAdaptor adaptor) {
   if (getInputs().size() == 1)
     return getInputs()[0];
-  // Shapes and positions; everything else is written in place.
-  if (!getType().getElementType().isInteger() || getType().getNumElements() > 4096 ||
+  if (!getType().getElementType().isInteger() || getType().getNumElements() > kMostFoldedIntegers ||
       !llvm::all_of(adaptor.getInputs(), [](Attribute input) { return isa_and_nonnull<DenseElementsAttr>(input); }))
     return {};
   int64_t outer = 1, whole = getType().getNumElements();

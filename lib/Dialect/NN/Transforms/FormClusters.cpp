@@ -49,7 +49,7 @@ public:
     SmallVector<Attribute> origins;
     for (Value output : outputs)
       origins.push_back(builder.getStringAttr(originOf(output)));
-    auto fused = FusedOp::create(builder, loc, ValueRange(outputs).getTypes(), label(body), reads.getArrayRef());
+    auto fused = FusedOp::create(builder, loc, ValueRange(outputs).getTypes(), kernelLabel(body), reads.getArrayRef());
     fused->setAttr("nn.origins", builder.getArrayAttr(origins));
     fused.getBody().push_back(new Block());
     Block &target = fused.getBody().front();
@@ -81,30 +81,6 @@ private:
     for (Value operand : op->getOperands())
       clone(inside, body, operand);
     return inside.clone(*op, mapping)->getResult(0);
-  }
-
-  /// What the work is, from the ops of the body that say most.
-  static std::string label(Block &body) {
-    llvm::SetVector<StringRef> names;
-    for (Operation &op : body) {
-      if (auto tag = op.getAttrOfType<StringAttr>("nn.from"))
-        names.insert(tag.getValue());
-      else if (auto reduce = dyn_cast<ReduceOp>(op))
-        names.insert(stringifyReductionKind(reduce.getKind()));
-      else if (!isa<BroadcastOp, YieldOp, arith::ConstantOp>(op))
-        names.insert(shortName(op.getName().stripDialect()));
-    }
-    if (names.empty())
-      return "copy";
-    constexpr size_t kMostWords = 4;
-    return llvm::join(ArrayRef(names.getArrayRef()).take_front(kMostWords), "_");
-  }
-  static StringRef shortName(StringRef mnemonic) {
-    return llvm::StringSwitch<StringRef>(mnemonic)
-        .Case("addf", "add").Case("subf", "sub").Case("mulf", "mul").Case("divf", "div").Case("negf", "neg")
-        .Case("maximumf", "max").Case("minimumf", "min").Cases({"cmpf", "cmpi"}, "compare")
-        .Cases({"extf", "truncf", "sitofp", "uitofp", "fptosi", "extui", "extsi", "trunci"}, "cast")
-        .Case("random_uniform", "random").Default(mnemonic);
   }
 
   const Clustering &clustering;

@@ -105,6 +105,18 @@ LogicalResult ReportLossOp::verify() {
   return success();
 }
 
+LogicalResult RecomputeOp::verify() {
+  Block &body = getBody().front();
+  auto yield = dyn_cast<YieldOp>(body.back());
+  if (!yield)
+    return emitOpError("expects a body that ends with 'train.yield'");
+  if (body.getArgumentTypes() != getInputs().getTypes()) // (C1)
+    return emitOpError("expects one argument of the same type for each operand");
+  if (yield.getValues().getTypes() != getResultTypes()) // (C1)
+    return emitOpError("expects the yielded values to have the results' types");
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Steps
 //===----------------------------------------------------------------------===//

@@ -19,6 +19,23 @@
 #include "gpuopt/Dialect/Train/IR/TrainEnums.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "gpuopt/Dialect/Train/IR/TrainAttributes.h.inc"
+
+namespace gpuopt::train {
+
+/// Of a train.step or device.step: what its schedule promises.
+constexpr llvm::StringLiteral kPlanAttribute = "train.plan";
+/// Of a module whose memory budget cannot be met: the smallest that can.
+constexpr llvm::StringLiteral kUnmetBudgetAttribute = "train.unmet_budget";
+/// Of work that runs again, in the device conversion: why.
+constexpr llvm::StringLiteral kRecomputedAttribute = "train.recomputed";
+
+/// What train.recompute writes, so that no two repetitions are merged.
+struct Repetition : public mlir::SideEffects::Resource::Base<Repetition> {
+  llvm::StringRef getName() final { return "repetition"; }
+};
+
+} // namespace gpuopt::train
+
 #define GET_OP_CLASSES
 #include "gpuopt/Dialect/Train/IR/TrainOps.h.inc"
 

@@ -13,6 +13,9 @@ include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 defvar Train_Tensor = StaticShapeTensorOf<[AnyFloat, AnySignlessInteger]>;
+// What repetition writes: nobody reads it.
+def Train_Repetition : Resource<"::gpuopt::train::Repetition">;
+
 defvar Train_FloatTensor = StaticShapeTensorOf<[AnyFloat]>;
 
 class Train_Op<string mnemonic, list<Trait> traits = []>
@@ -101,6 +104,43 @@ def Train_StepOp : Train_Op<"step", [Symbol, IsolatedFromAbove, SingleBlock, NoT
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+}
+
+def Train_RecomputeOp : Train_Op<"recompute", [IsolatedFromAbove, SingleBlock,
+                                               MemoryEffects<[MemWrite<Train_Repetition>]>]> {
+  let summary = "runs work again, to have its results back";
+  let description = [{
+    The results are the same, to the last bit, as those that the same work gave
+    earlier in the step; `reason` says what running it again saves.
+
+    The region keeps the repetition: it is isolated, so that nothing inside is
+    merged with what ran before, and the op has an effect, so that it is merged
+    with nothing and stays where it stands. Random numbers are functions of the
+    step's counter, and repeat.
+
+    Constraints:
+    - (C1) the block's arguments have the operands' types, the yield the
+      results'.
+
+    ```mlir
+    %1 = train.recompute "frees 4096 bytes" %x, %w : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32> {
+    ^bb0(%a: tensor<4x8xf32>, %b: tensor<8x8xf32>):
+      %2 = nn.contract "ik,kj->ij" %a, %b : tensor<4x8xf32>, tensor<8x8xf32>
+      train.yield %2 : tensor<4x8xf32>
+    }
+    ```
+  }];
+  let arguments = (ins StrAttr:$reason, Variadic<Train_Tensor>:$inputs);
+  let results = (outs Variadic<Train_Tensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$reason $inputs attr-dict `:` functional-type($inputs, $results) $body";
+  let hasVerifier = 1;
+}
+
+def Train_YieldOp : Train_Op<"yield", [Terminator, Pure, HasParent<"RecomputeOp">]> {
+  let summary = "the results of repeated work";
+  let arguments = (ins Variadic<Train_Tensor>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
 }
 
 def Train_ReportLossOp : Train_Op<"report_loss", [MemoryEffects<[MemWrite]>]> {

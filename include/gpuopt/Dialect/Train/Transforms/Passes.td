@@ -46,4 +46,41 @@ def BuildStep : Pass<"train-build-step", "::mlir::ModuleOp"> {
                            "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def Schedule : Pass<"train-schedule", "::mlir::ModuleOp"> {
+  let summary = "Chooses what runs again, so that the step fits a memory budget";
+  let description = [{
+    For each step whose arena would be above the budget, solves which results
+    are kept and which are computed again (Planning/SolveRecompute.h), on the
+    kernels and library calls that the step has, with the estimated times of
+    `device`. Repeated work is put into `train.recompute`. The arena is packed
+    to see that it fits, fragmentation included; where it does not, the solver
+    is asked for less.
+
+    `memory-budget` is for all that the program allocates on the device,
+    `activation-budget` for the arena alone. Without either, nothing changes.
+
+    A step that was changed says what was promised in the attribute
+    `train.plan`. Where a budget cannot be met, the module gets the attribute
+    `train.unmet_budget` with the smallest budget that was met.
+
+    ```mlir
+    %1 = nn.contract "ik,kj->ij" %x, %w : tensor<4x8xf32>, tensor<8x8xf32>
+    "forward"(%1)
+    "backward"(%1)
+    // becomes, where the budget does not allow to keep %1
+    %1 = nn.contract "ik,kj->ij" %x, %w : tensor<4x8xf32>, tensor<8x8xf32>
+    "forward"(%1)
+    %2 = train.recompute "..." %x, %w : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32> { ... }
+    "backward"(%2)
+    ```
+  }];
+  let options = [
+    Option<"memoryBudget", "memory-budget", "int64_t", "0", "bytes of everything on the device; 0: no limit">,
+    Option<"activationBudget", "activation-budget", "int64_t", "0", "bytes of the arena; 0: no limit">,
+    Option<"device", "device", "std::string", "\"host\"", "whose times to estimate: host, h200, a100, 4090 or a JSON file">,
+    Option<"effort", "effort", "int64_t", "0", "moves of the solver's search; 0: by the size of the step">];
+  let statistics = [Statistic<"repeatCount", "repeats", "results that are computed again">];
+  let dependentDialects = ["::gpuopt::train::TrainDialect", "::gpuopt::nn::NNDialect"];
+}
+
 #endif // GPUOPT_DIALECT_TRAIN_TRANSFORMS_PASSES_TD

@@ -1,0 +1,53 @@
+//===- StepGraph.h - A step as a recomputation problem ----------*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The ops of the problem are the results of the step's kernels and library
+// calls. The results of one kernel come one after the other; at first they
+// are made together, and to have one again its slice of the kernel runs, or
+// all of it (KernelSlice.h).
+//
+// A concatenation is written part by part into memory of its own: the first
+// part allocates the whole, the others and the concatenation share it.
+//
+// State, inputs and constants lie outside of the arena and are not in the
+// problem.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_ANALYSIS_STEPGRAPH_H
+#define GPUOPT_ANALYSIS_STEPGRAPH_H
+
+#include "gpuopt/Analysis/DeviceModel.h"
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "gpuopt/Planning/RecomputeProblem.h"
+
+namespace gpuopt {
+
+struct StepGraph {
+  struct Node {
+    mlir::Operation *op = nullptr;
+    mlir::Value value; ///< The result that it stands for; null without results.
+  };
+  std::vector<Node> nodes;
+  /// Op i is nodes[i]; costs are nanoseconds.
+  planning::RecomputeProblem problem;
+  llvm::DenseMap<mlir::Value, int> nodeOf;
+
+  /// Up to views: the node whose value `value` looks at, or -1 for what lies
+  /// outside of the arena.
+  int lookup(mlir::Value value) const;
+};
+
+/// `step` has passed nn-materialize-views.
+StepGraph buildStepGraph(train::StepOp step, const DeviceModel &device);
+
+/// The value at the end of a chain of view ops.
+mlir::Value rootOf(mlir::Value value);
+
+} // namespace gpuopt
+
+#endif // GPUOPT_ANALYSIS_STEPGRAPH_H

@@ -1,0 +1,211 @@
+//===- StepGraph.cpp - A step as a recomputation problem --------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Analysis/StepGraph.h"
+
+#include "gpuopt/Analysis/CostModel.h"
+#include "gpuopt/Analysis/KernelSlice.h"
+#include "gpuopt/Analysis/StepMemory.h"
+#include "gpuopt/Analysis/StridedView.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace gpuopt;
+
+Value gpuopt::rootOf(Value value) {
+  while (isViewOp(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value;
+}
+
+int StepGraph::lookup(Value value) const {
+  auto found = nodeOf.find(rootOf(value));
+  return found == nodeOf.end() ? -1 : found->second;
+}
+
+static int64_t arenaBytes(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return llvm::alignTo(device::sizeInBytes(type), kBufferAlignment);
+}
+
+namespace {
+
+class GraphBuilder {
+public:
+  GraphBuilder(train::StepOp step, const DeviceModel &device) : step(step), device(device) { findLastWork(); }
+
+  StepGraph build() {
+    for (Operation &op : step.getBody().front()) {
+      if (isViewOp(&op) || isa<train::ReadOp>(op) || op.hasTrait<OpTrait::ConstantLike>())
+        continue;
+      if (isa<nn::ConcatOp>(op))
+        addConcat(cast<nn::ConcatOp>(op));
+      else
+        addOp(&op);
+    }
+    return std::move(graph);
+  }
+
+private:
+  //===--------------------------------------------------------------------===//
+  // State that changes within the step
+  //===--------------------------------------------------------------------===//
+
+  /// A read gives the value of the moment at which it is used. What reads a
+  /// variable can run again only if nothing is left to run once the variable
+  /// has been written.
+  void findLastWork() {
+    for (Operation &op : step.getBody().front()) {
+      if (isMemoryEffectFree(&op)) {
+        lastWork = &op;
+        continue;
+      }
+      for (StringRef name : {"variable", "parameter"})
+        if (auto written = op.getAttrOfType<FlatSymbolRefAttr>(name); written && !isa<train::ReadOp>(op))
+          firstWrite.try_emplace(written, &op);
+    }
+  }
+
+  bool readsStaleState(Operation *op) const {
+    return llvm::any_of(op->getOperands(), [&](Value operand) {
+      auto read = rootOf(operand).getDefiningOp<train::ReadOp>();
+      auto written = read ? firstWrite.find(read.getVariableAttr()) : firstWrite.end();
+      return written != firstWrite.end() && lastWork && written->second->isBeforeInBlock(lastWork);
+    });
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Nodes
+  //===--------------------------------------------------------------------===//
+
+  int addNode(Operation *op, Value value) {
+    int index = graph.nodes.size();
+    graph.nodes.push_back({op, value});
+    graph.problem.ops.emplace_back();
+    if (value)
+      graph.nodeOf[value] = index;
+    return index;
+  }
+
+  void addInputs(int node, ValueRange values) {
+    for (Value value : values)
+      addInput(node, graph.lookup(value));
+  }
+
+  void addInput(int node, int input) {
+    auto &inputs = graph.problem.ops[node].inputs;
+    if (input >= 0 && !llvm::is_contained(inputs, input))
+      inputs.push_back(input);
+  }
+
+  /// Where a result is written into a concatenation: its parts so far share
+  /// memory, and the first one allocates the whole.
+  void placeResult(int node, Value result) {
+    planning::RecomputeOp &op = graph.problem.ops[node];
+    Value root = destinationOf(result).root;
+    if (root == result) {
+      op.sizeInBytes = arenaBytes(result);
+      return;
+    }
+    auto [last, isFirst] = lastPart.try_emplace(root, node);
+    if (isFirst) {
+      op.sizeInBytes = arenaBytes(root);
+    } else {
+      op.storage = last->second;
+      addInput(node, last->second);
+      last->second = node;
+    }
+  }
+
+  /// Results in the order of the body: one that is made from another comes
+  /// after it.
+  static SmallVector<OpResult> resultsInOrder(Operation *op) {
+    SmallVector<OpResult> results(op->getResults());
+    auto fused = dyn_cast<nn::FusedOp>(op);
+    if (!fused)
+      return results;
+    auto definer = [&](OpResult result) {
+      return fused.getBody().front().getTerminator()->getOperand(result.getResultNumber()).getDefiningOp();
+    };
+    llvm::sort(results, [&](OpResult a, OpResult b) {
+      Operation *left = definer(a), *right = definer(b);
+      if (left == right)
+        return a.getResultNumber() < b.getResultNumber();
+      return right && (!left || left->isBeforeInBlock(right));
+    });
+    return results;
+  }
+
+  void addOp(Operation *op) {
+    SmallVector<OpResult> results = resultsInOrder(op);
+    if (results.empty()) {
+      int node = addNode(op, Value());
+      addInputs(node, op->getOperands());
+      return finish(node, timeInNanoseconds(op, device));
+    }
+    int first = graph.nodes.size();
+    int64_t allBytes = 0;
+    for (OpResult result : results) {
+      int node = addNode(op, result);
+      placeResult(node, result);
+      allBytes += graph.problem.ops[node].sizeInBytes;
+    }
+    // All results exist while the kernel runs for the first time.
+    graph.problem.ops[first].workspaceInBytes = allBytes - graph.problem.ops[first].sizeInBytes;
+    for (auto [index, result] : llvm::enumerate(results))
+      addWork(first + index, result, allBytes);
+  }
+
+  /// What it takes to have a result once more.
+  void addWork(int node, OpResult result, int64_t allBytes) {
+    Operation *op = result.getOwner();
+    planning::RecomputeOp &problem = graph.problem.ops[node];
+    auto fused = dyn_cast<nn::FusedOp>(op);
+    std::optional<KernelSlice> slice = fused ? sliceFor(fused, result.getResultNumber()) : std::nullopt;
+    if (!slice) {
+      problem.repeatWorkspaceInBytes = allBytes - problem.sizeInBytes;
+      addInputs(node, op->getOperands());
+      return finish(node, timeInNanoseconds(op, device));
+    }
+    problem.repeatWorkspaceInBytes = 0;
+    for (unsigned input : slice->inputs)
+      addInputs(node, fused.getInputs()[input]);
+    for (unsigned other : slice->results)
+      addInputs(node, op->getResult(other));
+    finish(node, timeInNanoseconds(workOfSlice(fused, result.getResultNumber(), *slice), device));
+  }
+
+  void finish(int node, double cost) {
+    Operation *op = graph.nodes[node].op;
+    planning::RecomputeOp &problem = graph.problem.ops[node];
+    problem.cost = cost;
+    problem.recomputable = isMemoryEffectFree(op) && !readsStaleState(op);
+    if (auto norm = dyn_cast<train::GradNormOp>(op))
+      problem.workspaceInBytes = llvm::alignTo(gradNormScratchType(norm).getNumElements() * 8, kBufferAlignment);
+    llvm::sort(problem.inputs);
+  }
+
+  void addConcat(nn::ConcatOp concat) {
+    int node = addNode(concat, concat.getResult());
+    graph.problem.ops[node].storage = lastPart.lookup(concat.getResult());
+    addInputs(node, concat.getInputs());
+    llvm::sort(graph.problem.ops[node].inputs);
+  }
+
+  train::StepOp step;
+  const DeviceModel &device;
+  StepGraph graph;
+  llvm::DenseMap<Value, int> lastPart; ///< Of concatenations.
+  llvm::DenseMap<Attribute, Operation *> firstWrite;
+  Operation *lastWork = nullptr;
+};
+
+} // namespace
+
+StepGraph gpuopt::buildStepGraph(train::StepOp step, const DeviceModel &device) {
+  return GraphBuilder(step, device).build();
+}

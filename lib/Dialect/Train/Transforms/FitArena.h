@@ -1,0 +1,46 @@
+//===- FitArena.h - A step within a budget ----------------------*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_LIB_DIALECT_TRAIN_TRANSFORMS_FITARENA_H
+#define GPUOPT_LIB_DIALECT_TRAIN_TRANSFORMS_FITARENA_H
+
+#include "ApplySchedule.h"
+#include "gpuopt/Planning/SolveRecompute.h"
+#include "mlir/IR/OwningOpRef.h"
+#include <variant>
+
+namespace gpuopt::train {
+
+/// A step whose packed arena is within its budget.
+struct FittedStep {
+  mlir::OwningOpRef<StepOp> step; ///< Null where the step fits as it is.
+  std::vector<Repeat> repeats;
+  int64_t plainArenaInBytes = 0, arenaInBytes = 0;
+  double plainTimeInNanoseconds = 0, addedTimeInNanoseconds = 0;
+  /// Of the problem with the budget that was asked for: what it proves holds
+  /// for every schedule whose arena is within it.
+  double lowerBoundInNanoseconds = 0;
+  planning::Certificate certificate;
+};
+
+/// Why a step does not fit.
+struct UnmetBudget {
+  int64_t smallestArenaInBytes = 0; ///< The lowest arena that was found.
+  int64_t lowerLimitInBytes = 0;    ///< No schedule needs less.
+  /// Where in the plain order the limit is reached, and what one execution
+  /// there needs alive: names of ONNX nodes and bytes, the largest first.
+  std::string limitOrigin;
+  std::vector<std::pair<std::string, int64_t>> heldBytes;
+};
+
+/// Fits a clone of `step`, whose arena may have `budgetInBytes`.
+std::variant<FittedStep, UnmetBudget, planning::Error> fitArena(StepOp step, const DeviceModel &device,
+                                                                int64_t budgetInBytes, int64_t effort);
+
+} // namespace gpuopt::train
+
+#endif // GPUOPT_LIB_DIALECT_TRAIN_TRANSFORMS_FITARENA_H

@@ -1,0 +1,130 @@
+//===- Schedule.cpp - What runs again under a memory budget -----------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Runs when all kernels and copies are formed: what it promises is what the
+// program allocates. Later passes must not merge, move or add work.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FitArena.h"
+#include "gpuopt/Analysis/Origins.h"
+#include "gpuopt/Analysis/PersistentMemory.h"
+#include "gpuopt/Dialect/Train/Transforms/Passes.h"
+#include "gpuopt/Planning/Bytes.h"
+#include "llvm/Support/FormatVariadic.h"
+
+namespace gpuopt::train {
+#define GEN_PASS_DEF_SCHEDULE
+#include "gpuopt/Dialect/Train/Transforms/Passes.h.inc"
+} // namespace gpuopt::train
+
+using namespace mlir;
+using namespace gpuopt;
+using namespace gpuopt::train;
+
+namespace {
+
+class Schedule : public train::impl::ScheduleBase<Schedule> {
+public:
+  using ScheduleBase::ScheduleBase;
+
+private:
+  void runOnOperation() override {
+    if (memoryBudget <= 0 && activationBudget <= 0)
+      return;
+    llvm::Expected<DeviceModel> model = loadDeviceModel(device);
+    if (!model) {
+      getOperation().emitError("device: ") << llvm::toString(model.takeError());
+      return signalPassFailure();
+    }
+    persistentBytes = measurePersistent();
+    SmallVector<StepOp> steps(getOperation().getOps<StepOp>());
+    for (StepOp step : steps)
+      if (failed(fit(step, *model)))
+        return signalPassFailure();
+  }
+
+  int64_t measurePersistent() {
+    llvm::StringMap<unsigned> names;
+    PersistentMemory persistent(getOperation(), names);
+    for (StepOp step : getOperation().getOps<StepOp>())
+      persistent.addStep(step);
+    return persistent.getSizeInBytes();
+  }
+
+  /// What the arena may have.
+  int64_t arenaBudget() const {
+    int64_t budget = std::numeric_limits<int64_t>::max();
+    if (memoryBudget > 0)
+      budget = std::max<int64_t>(0, memoryBudget - persistentBytes);
+    if (activationBudget > 0)
+      budget = std::min<int64_t>(budget, activationBudget);
+    return llvm::alignDown(budget, kBufferAlignment);
+  }
+
+  LogicalResult fit(StepOp step, const DeviceModel &model) {
+    auto result = fitArena(step, model, arenaBudget(), effort);
+    if (auto *error = std::get_if<planning::Error>(&result))
+      return step.emitOpError("cannot be scheduled: ") << error->message;
+    if (auto *unmet = std::get_if<UnmetBudget>(&result))
+      return reportUnmet(step, *unmet);
+    auto &fitted = std::get<FittedStep>(result);
+    if (fitted.step)
+      replace(step, fitted);
+    return success();
+  }
+
+  LogicalResult reportUnmet(StepOp step, const UnmetBudget &unmet) {
+    // The budget for everything binds unless that of the arena is smaller.
+    bool isWhole = memoryBudget > 0 && (activationBudget <= 0 || memoryBudget - persistentBytes <= activationBudget);
+    int64_t rest = isWhole ? persistentBytes : 0;
+    int64_t smallest = rest + unmet.smallestArenaInBytes;
+    getOperation()->setAttr(kUnmetBudgetAttribute, IntegerAttr::get(IntegerType::get(&getContext(), 64), smallest));
+    InFlightDiagnostic error = getOperation().emitError(isWhole ? "memory" : "activation");
+    error << " budget " << planning::formatBytes(isWhole ? memoryBudget : activationBudget)
+          << " cannot be met: the smallest that can is " << planning::formatBytes(smallest)
+          << ", the proven lower limit " << planning::formatBytes(rest + unmet.lowerLimitInBytes);
+    describePeak(step, unmet, error);
+    return error;
+  }
+
+  /// The largest tensors alive where the lower limit is reached.
+  void describePeak(StepOp step, const UnmetBudget &unmet, InFlightDiagnostic &error) {
+    if (unmet.heldBytes.empty())
+      return;
+    constexpr size_t kMostNames = 4;
+    std::string names;
+    for (auto &[name, bytes] : ArrayRef(unmet.heldBytes).take_front(kMostNames))
+      names += (names.empty() ? "" : ", ") + name + " (" + planning::formatBytes(bytes) + ")";
+    error << "; the largest tensors alive at '" << unmet.limitOrigin << "' are: " << names;
+  }
+
+  void replace(StepOp step, FittedStep &fitted) {
+    for (const Repeat &repeat : fitted.repeats) {
+      auto type = cast<RankedTensorType>(repeat.original.getType());
+      std::string reason = llvm::formatv("frees {0} bytes for {1:f2} us", device::sizeInBytes(type),
+                                         repeat.costInNanoseconds / 1000);
+      wrapRepeat(repeat.op, reason);
+      ++repeatCount;
+    }
+    Builder b(&getContext());
+    auto number = [&](StringRef name, int64_t value) { return b.getNamedAttr(name, b.getI64IntegerAttr(value)); };
+    auto real = [&](StringRef name, double value) { return b.getNamedAttr(name, b.getF64FloatAttr(value)); };
+    fitted.step->getOperation()->setAttr(
+        kPlanAttribute, b.getDictionaryAttr({number("plain_arena_bytes", fitted.plainArenaInBytes),
+                                           number("arena_bytes", fitted.arenaInBytes),
+                                           real("plain_ns", fitted.plainTimeInNanoseconds),
+                                           real("added_ns", fitted.addedTimeInNanoseconds),
+                                           real("lower_bound_ns", fitted.lowerBoundInNanoseconds)}));
+    step->getBlock()->getOperations().insert(step->getIterator(), fitted.step.release());
+    step.erase();
+  }
+
+  int64_t persistentBytes = 0;
+};
+
+} // namespace

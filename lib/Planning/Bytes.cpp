@@ -1,0 +1,69 @@
+//===- Bytes.cpp - Amounts of memory as people write them -----------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Planning/Bytes.h"
+
+#include <cctype>
+#include <charconv>
+#include <cstdio>
+
+using namespace gpuopt::planning;
+
+static std::string lowered(std::string_view text) {
+  std::string result;
+  for (unsigned char c : text)
+    result += char(std::tolower(c));
+  return result;
+}
+
+/// Bytes of a unit; 0 for none that is known.
+static double bytesOfUnit(const std::string &unit) {
+  if (unit.empty() || unit == "b")
+    return 1;
+  double bytes = 1;
+  bool isBinary = unit.size() == 3 && unit[1] == 'i';
+  for (char prefix : {'k', 'm', 'g', 't'}) {
+    bytes *= isBinary ? 1024 : 1000;
+    if (unit[0] == prefix)
+      return unit.substr(1) == (isBinary ? "ib" : "b") ? bytes : 0;
+  }
+  return 0;
+}
+
+Result<int64_t> gpuopt::planning::parseBytes(std::string_view text) {
+  Error wrong{"expects bytes like '8GiB', '512MB' or '4096', but got '" +
+              std::string(text) + "'"};
+  double number = 0;
+  const char *end = text.data() + text.size();
+  auto [rest, code] = std::from_chars(text.data(), end, number,
+                                      std::chars_format::fixed);
+  if (code != std::errc() || !(number >= 0))
+    return wrong;
+  while (rest != end && *rest == ' ')
+    ++rest;
+  double unit = bytesOfUnit(lowered({rest, size_t(end - rest)}));
+  if (unit == 0 || !(number * unit < 0x1p62))
+    return wrong;
+  return int64_t(number * unit);
+}
+
+std::string gpuopt::planning::formatBytes(int64_t bytes) {
+  if (bytes < 10 * 1024)
+    return std::to_string(bytes) + " B";
+  double amount = double(bytes);
+  const char *unit = "B";
+  for (const char *next : {"KiB", "MiB", "GiB", "TiB"}) {
+    if (amount < 1000)
+      break;
+    amount /= 1024;
+    unit = next;
+  }
+  char text[32];
+  std::snprintf(text, sizeof text, amount < 10 ? "%.2f %s" : "%.1f %s", amount,
+                unit);
+  return text;
+}

@@ -1,0 +1,87 @@
+"""Under every memory budget that can be met: the same numbers in less memory."""
+
+import json
+import re
+import subprocess
+
+import numpy as np
+import pytest
+
+import gpuopt
+import models
+from gpuopt.driver import find_driver
+from training import Trainer, execute
+
+QUICK = ["gpt2-small-dropout", "unet-small"]
+FULL = ["mlp", "bert-small-dropout", "resnet18-small", "gpt2", "bert", "resnet50-small"]
+UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+
+
+class Budgeted:
+    """A model, its program without a budget, and the smallest budget."""
+
+    def __init__(self, name: str, count: int, folder):
+        self.count = count
+        self.case = models.make(name)
+        self.folder = folder
+        self.model = folder / "model.onnx"
+        gpuopt.export(self.case.module, self.case.example_inputs(), self.model, output_names=["logits"])
+        self.plain = Trainer(self.model, folder / "plain", batch_size=self.case.batch)
+        self.expected = self.train(self.plain)
+        self.plain_bytes = self.plain.plan()["total_bytes"]
+
+    def train(self, trainer: Trainer):
+        return trainer.run(self.case.inputs, self.case.labels, max_steps=5, learning_rate=1e-3)
+
+    def compile(self, budget: int, folder) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            [find_driver(), "compile", self.model, "-o", folder, "--target=host", f"--batch-size={self.case.batch}",
+             "--device=h200", f"--memory-budget={budget}B"],
+            stderr=subprocess.PIPE, text=True, check=False,
+        )
+
+    def smallest(self) -> int:
+        run = self.compile(1, self.folder / "impossible")
+        assert run.returncode == 2, run.stderr
+        assert not (self.folder / "impossible").exists()
+        number, unit = re.search(r"the smallest that can is ([\d.]+) (\w+)", run.stderr).groups()
+        # The message rounds.
+        return int(float(number) * UNITS[unit] * 1.01)
+
+    def budgets(self) -> list[int]:
+        smallest = self.smallest()
+        steps = self.count - 1
+        return [smallest + (self.plain_bytes - smallest) * i // steps for i in range(self.count)]
+
+
+def cases():
+    for name in QUICK:
+        yield pytest.param((name, 5), id=name)
+    for name in QUICK + FULL:
+        yield pytest.param((name, 20), marks=pytest.mark.full, id=f"{name}-20")
+
+
+@pytest.fixture(scope="module", params=cases())
+def budgeted(request, tmp_path_factory):
+    name, count = request.param
+    return Budgeted(name, count, tmp_path_factory.mktemp(name))
+
+
+def test_same_bits_within_every_budget(budgeted):
+    last_percent = float("inf")
+    for budget in budgeted.budgets():
+        trainer = Trainer(
+            budgeted.model, budgeted.folder / str(budget), batch_size=budgeted.case.batch, device="h200",
+            memory_budget=f"{budget}B",
+        )
+        plan = trainer.plan()
+        assert plan["total_bytes"] <= budget
+        schedule = plan.get("schedules", {}).get("micro_step", {"added_percent": 0.0, "lower_bound_percent": 0.0})
+        assert schedule["lower_bound_percent"] <= schedule["added_percent"] <= last_percent, budget
+        last_percent = schedule["added_percent"]
+        result = budgeted.train(trainer)
+        assert {record["allocated_bytes"] for record in result.metrics} == {plan["total_bytes"]}
+        assert result.losses == budgeted.expected.losses, budget
+        for name, array in budgeted.expected.weights.items():
+            np.testing.assert_array_equal(array, result.weights[name], err_msg=f"{name} within {budget} bytes")
+    assert last_percent == 0

@@ -1,0 +1,32 @@
+//===- BytesTest.cpp - Amounts of memory as people write them -------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Planning/Bytes.h"
+#include "gtest/gtest.h"
+
+using namespace gpuopt::planning;
+
+TEST(Bytes, AreReadWithBinaryAndDecimalUnits) {
+  EXPECT_EQ(*parseBytes("4096"), 4096);
+  EXPECT_EQ(*parseBytes("100B"), 100);
+  EXPECT_EQ(*parseBytes("8GiB"), int64_t(8) << 30);
+  EXPECT_EQ(*parseBytes("1.5 gib"), int64_t(3) << 29);
+  EXPECT_EQ(*parseBytes("512MB"), 512'000'000);
+}
+
+TEST(Bytes, RefuseWhatIsNoAmount) {
+  for (const char *text : {"", "GiB", "-1GiB", "8GiB of it", "8XB", "8Gi",
+                           "nan", "1e300TiB", "9000000TiB"})
+    EXPECT_FALSE(parseBytes(text)) << text;
+}
+
+TEST(Bytes, ArePrintedShort) {
+  EXPECT_EQ(formatBytes(4096), "4096 B");
+  EXPECT_EQ(formatBytes(640'995'328), "611.3 MiB");
+  EXPECT_EQ(formatBytes(int64_t(8) << 30), "8.00 GiB");
+  EXPECT_EQ(formatBytes(int64_t(1000) << 20), "0.98 GiB");
+}
