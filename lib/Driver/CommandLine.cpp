@@ -23,52 +23,56 @@ namespace {
 
 cl::SubCommand compileCommand("compile", "write the trainer's sources to a folder");
 cl::SubCommand trainCommand("train", "compile, build and run the trainer");
+cl::SubCommand planCommand("plan", "say what a program would allocate, and what a memory budget costs");
 cl::SubCommand operatorsCommand("operators", "print the table of supported ONNX operators");
 
-/// Flags that both commands take.
-#define BOTH cl::sub(compileCommand), cl::sub(trainCommand)
+/// Flags of all commands that compile.
+#define COMPILING cl::sub(compileCommand), cl::sub(trainCommand), cl::sub(planCommand)
 
 cl::OptionCategory modelCategory("The model"), lossCategory("The loss"), optimizerCategory("The optimizer"),
     runCategory("The run and the data (train)"), placeCategory("Where");
 
-cl::opt<std::string> model(cl::Positional, cl::desc("<model.onnx>"), cl::Required, BOTH);
-cl::opt<std::string> outputDir("o", cl::desc("folder for the program (compile) or the results (train)"), cl::value_desc("DIR"), cl::cat(placeCategory), BOTH);
+cl::opt<std::string> model(cl::Positional, cl::desc("<model.onnx>"), cl::Required, COMPILING);
+cl::opt<std::string> outputDir("o", cl::desc("folder for the program (compile) or the results (train)"), cl::value_desc("DIR"), cl::cat(placeCategory), COMPILING);
 cl::alias outputDirAlias("output-dir", cl::aliasopt(outputDir), cl::desc("same as -o"));
-cl::opt<std::string> target("target", cl::init("auto"), cl::desc("auto, host or cuda"), cl::cat(placeCategory), BOTH);
-cl::opt<std::string> compileTo("compile-to", cl::desc("print the module after a phase and stop: import, nn, train, clusters, schedule, device"), cl::cat(placeCategory), BOTH);
-cl::opt<std::string> dumpPhasesTo("dump-phases-to", cl::desc("write the module after each phase"), cl::value_desc("DIR"), cl::cat(placeCategory), BOTH);
-cl::opt<std::string> memoryBudget("memory-budget", cl::desc("most that the program may allocate on the device"), cl::value_desc("8GiB"), cl::cat(placeCategory), BOTH);
-cl::opt<std::string> activationBudget("activation-budget", cl::desc("the same of the arena alone"), cl::value_desc("4GiB"), cl::cat(placeCategory), BOTH);
-cl::opt<std::string> device("device", cl::desc("whose times to estimate: host, h200, a100, 4090 or a JSON file (the target's)"), cl::cat(placeCategory), BOTH);
-cl::opt<uint64_t> seed("seed", cl::init(42), cl::desc("of order and dropout"), cl::cat(placeCategory), BOTH);
+cl::opt<std::string> target("target", cl::init("auto"), cl::desc("auto, host or cuda"), cl::cat(placeCategory), COMPILING);
+cl::opt<std::string> compileTo("compile-to", cl::desc("print the module after a phase and stop: import, nn, train, clusters, schedule, device"), cl::cat(placeCategory), COMPILING);
+cl::opt<std::string> dumpPhasesTo("dump-phases-to", cl::desc("write the module after each phase"), cl::value_desc("DIR"), cl::cat(placeCategory), COMPILING);
+cl::opt<std::string> memoryBudget("memory-budget", cl::desc("most that the program may allocate on the device"), cl::value_desc("8GiB"), cl::cat(placeCategory), COMPILING);
+cl::opt<std::string> activationBudget("activation-budget", cl::desc("the same of the arena alone"), cl::value_desc("4GiB"), cl::cat(placeCategory), COMPILING);
+cl::opt<std::string> device("device", cl::desc("whose times to estimate: host, h200, a100, 4090 or a JSON file (the target's)"), cl::cat(placeCategory), COMPILING);
+cl::opt<bool> planJson("json", cl::desc("for machines"), cl::cat(placeCategory), cl::sub(planCommand));
+cl::opt<bool> planCurve("curve", cl::desc("budgets against the time that they cost"), cl::cat(placeCategory), cl::sub(planCommand));
+cl::opt<bool> findBatchSize("find-batch-size", cl::desc("the largest batch within the memory budget"), cl::cat(placeCategory), cl::sub(planCommand));
+cl::opt<uint64_t> seed("seed", cl::init(42), cl::desc("of order and dropout"), cl::cat(placeCategory), COMPILING);
 
-cl::opt<int64_t> batchSize("batch-size", cl::desc("size of the symbolic batch dimension"), cl::cat(modelCategory), BOTH);
-cl::list<std::string> dims("dim", cl::desc("size of a symbolic dimension"), cl::value_desc("NAME=N"), cl::cat(modelCategory), BOTH);
-cl::opt<std::string> batchNorm("batch-norm", cl::init("train"), cl::desc("batch normalisation: train or frozen"), cl::cat(modelCategory), BOTH);
-cl::opt<std::string> frozenParams("frozen-params", cl::desc("parameters to keep as they are"), cl::value_desc("REGEX"), cl::cat(modelCategory), BOTH);
+cl::opt<int64_t> batchSize("batch-size", cl::desc("size of the symbolic batch dimension"), cl::cat(modelCategory), COMPILING);
+cl::list<std::string> dims("dim", cl::desc("size of a symbolic dimension"), cl::value_desc("NAME=N"), cl::cat(modelCategory), COMPILING);
+cl::opt<std::string> batchNorm("batch-norm", cl::init("train"), cl::desc("batch normalisation: train or frozen"), cl::cat(modelCategory), COMPILING);
+cl::opt<std::string> frozenParams("frozen-params", cl::desc("parameters to keep as they are"), cl::value_desc("REGEX"), cl::cat(modelCategory), COMPILING);
 cl::opt<bool> inference("inference", cl::desc("the forward alone"), cl::cat(modelCategory), cl::sub(compileCommand));
 
-cl::opt<std::string> loss("loss", cl::init("cross_entropy"), cl::desc("cross_entropy, mse, bce_with_logits, l1 or none"), cl::cat(lossCategory), BOTH);
-cl::opt<std::string> logits("logits", cl::desc("output that the loss reads (the first one)"), cl::value_desc("NAME"), cl::cat(lossCategory), BOTH);
-cl::opt<int64_t> ignoreIndex("ignore-index", cl::init(-100), cl::desc("label that counts for nothing"), cl::cat(lossCategory), BOTH);
-cl::opt<double> labelSmoothing("label-smoothing", cl::init(0), cl::desc("share of a label that goes to all classes"), cl::cat(lossCategory), BOTH);
+cl::opt<std::string> loss("loss", cl::init("cross_entropy"), cl::desc("cross_entropy, mse, bce_with_logits, l1 or none"), cl::cat(lossCategory), COMPILING);
+cl::opt<std::string> logits("logits", cl::desc("output that the loss reads (the first one)"), cl::value_desc("NAME"), cl::cat(lossCategory), COMPILING);
+cl::opt<int64_t> ignoreIndex("ignore-index", cl::init(-100), cl::desc("label that counts for nothing"), cl::cat(lossCategory), COMPILING);
+cl::opt<double> labelSmoothing("label-smoothing", cl::init(0), cl::desc("share of a label that goes to all classes"), cl::cat(lossCategory), COMPILING);
 
-cl::opt<std::string> optimizer("optimizer", cl::init("adamw"), cl::desc("adamw or sgd"), cl::cat(optimizerCategory), BOTH);
-cl::opt<double> learningRate("learning-rate", cl::init(5e-5), cl::desc("of the first step after warm-up"), cl::cat(optimizerCategory), BOTH);
-cl::opt<double> weightDecay("weight-decay", cl::init(0), cl::desc("decoupled for adamw"), cl::cat(optimizerCategory), BOTH);
-cl::opt<std::string> noDecay("no-decay", cl::desc("parameters without weight decay"), cl::value_desc("REGEX"), cl::cat(optimizerCategory), BOTH);
-cl::opt<double> momentum("momentum", cl::init(0), cl::desc("of sgd"), cl::cat(optimizerCategory), BOTH);
-cl::opt<bool> nesterov("nesterov", cl::desc("Nesterov's momentum"), cl::cat(optimizerCategory), BOTH);
-cl::opt<double> beta1("adam-beta1", cl::init(0.9), cl::desc("decay of the first moment"), cl::cat(optimizerCategory), BOTH);
-cl::opt<double> beta2("adam-beta2", cl::init(0.999), cl::desc("decay of the second moment"), cl::cat(optimizerCategory), BOTH);
-cl::opt<double> epsilon("adam-epsilon", cl::init(1e-8), cl::desc("added to the root of the second moment"), cl::cat(optimizerCategory), BOTH);
-cl::opt<double> maxGradNorm("max-grad-norm", cl::init(1), cl::desc("norm to clip to; 0: none"), cl::cat(optimizerCategory), BOTH);
-cl::opt<std::string> schedule("lr-scheduler-type", cl::init("linear"), cl::desc("linear, cosine, constant or constant_with_warmup"), cl::cat(optimizerCategory), BOTH);
-cl::opt<int64_t> warmupSteps("warmup-steps", cl::init(0), cl::desc("steps of linear warm-up"), cl::cat(optimizerCategory), BOTH);
-cl::opt<double> warmupRatio("warmup-ratio", cl::init(0), cl::desc("the same as a share of all steps"), cl::cat(optimizerCategory), BOTH);
-cl::opt<int64_t> accumulation("gradient-accumulation-steps", cl::init(1), cl::desc("batches per update"), cl::cat(optimizerCategory), BOTH);
-cl::opt<int64_t> maxSteps("max-steps", cl::init(-1), cl::desc("steps to attempt"), cl::cat(optimizerCategory), BOTH);
-cl::opt<double> epochs("num-train-epochs", cl::init(3), cl::desc("passes over the data where --max-steps is not given"), cl::cat(optimizerCategory), BOTH);
+cl::opt<std::string> optimizer("optimizer", cl::init("adamw"), cl::desc("adamw or sgd"), cl::cat(optimizerCategory), COMPILING);
+cl::opt<double> learningRate("learning-rate", cl::init(5e-5), cl::desc("of the first step after warm-up"), cl::cat(optimizerCategory), COMPILING);
+cl::opt<double> weightDecay("weight-decay", cl::init(0), cl::desc("decoupled for adamw"), cl::cat(optimizerCategory), COMPILING);
+cl::opt<std::string> noDecay("no-decay", cl::desc("parameters without weight decay"), cl::value_desc("REGEX"), cl::cat(optimizerCategory), COMPILING);
+cl::opt<double> momentum("momentum", cl::init(0), cl::desc("of sgd"), cl::cat(optimizerCategory), COMPILING);
+cl::opt<bool> nesterov("nesterov", cl::desc("Nesterov's momentum"), cl::cat(optimizerCategory), COMPILING);
+cl::opt<double> beta1("adam-beta1", cl::init(0.9), cl::desc("decay of the first moment"), cl::cat(optimizerCategory), COMPILING);
+cl::opt<double> beta2("adam-beta2", cl::init(0.999), cl::desc("decay of the second moment"), cl::cat(optimizerCategory), COMPILING);
+cl::opt<double> epsilon("adam-epsilon", cl::init(1e-8), cl::desc("added to the root of the second moment"), cl::cat(optimizerCategory), COMPILING);
+cl::opt<double> maxGradNorm("max-grad-norm", cl::init(1), cl::desc("norm to clip to; 0: none"), cl::cat(optimizerCategory), COMPILING);
+cl::opt<std::string> schedule("lr-scheduler-type", cl::init("linear"), cl::desc("linear, cosine, constant or constant_with_warmup"), cl::cat(optimizerCategory), COMPILING);
+cl::opt<int64_t> warmupSteps("warmup-steps", cl::init(0), cl::desc("steps of linear warm-up"), cl::cat(optimizerCategory), COMPILING);
+cl::opt<double> warmupRatio("warmup-ratio", cl::init(0), cl::desc("the same as a share of all steps"), cl::cat(optimizerCategory), COMPILING);
+cl::opt<int64_t> accumulation("gradient-accumulation-steps", cl::init(1), cl::desc("batches per update"), cl::cat(optimizerCategory), COMPILING);
+cl::opt<int64_t> maxSteps("max-steps", cl::init(-1), cl::desc("steps to attempt"), cl::cat(optimizerCategory), COMPILING);
+cl::opt<double> epochs("num-train-epochs", cl::init(3), cl::desc("passes over the data where --max-steps is not given"), cl::cat(optimizerCategory), COMPILING);
 
 #define RUN cl::cat(runCategory), cl::sub(trainCommand)
 cl::list<std::string> data("data", cl::desc("file for an input"), cl::value_desc("INPUT=FILE.npy"), RUN);
@@ -149,7 +153,8 @@ int collect(DriverOptions &options) {
     return usage("--target must be auto, host or cuda, but is '" + target + "'");
   if (!compileTo.empty() && !(options.compileTo = parsePhase(compileTo)))
     return usage("--compile-to must be import, nn, train, clusters, schedule or device, but is '" + compileTo + "'");
-  if (outputDir.empty() && compileTo.empty())
+  options.plan = {planJson, planCurve, findBatchSize};
+  if (outputDir.empty() && compileTo.empty() && !planCommand)
     return usage("an output folder is needed: -o DIR");
   if (schedule != "linear" && schedule != "cosine" && schedule != "constant" && schedule != "constant_with_warmup")
     return usage("--lr-scheduler-type must be linear, cosine, constant or constant_with_warmup, but is '" + schedule + "'");
@@ -206,10 +211,12 @@ int gpuopt::driverMain(int argc, char **argv) {
     printOperatorTable(outs());
     return 0;
   }
-  if (!compileCommand && !trainCommand)
-    return usage("a command is needed: compile, train or operators");
+  if (!compileCommand && !trainCommand && !planCommand)
+    return usage("a command is needed: plan, compile, train or operators");
   DriverOptions options;
   if (int status = collect(options))
     return status;
+  if (planCommand)
+    return planModel(options);
   return trainCommand ? trainModel(options) : compileModel(options);
 }

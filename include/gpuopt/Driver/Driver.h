@@ -25,11 +25,16 @@ struct DriverOptions {
   PipelineOptions pipeline;
   EmissionOptions emission;
   std::vector<std::string> runArguments; ///< For the trainer.
+  struct {
+    bool asJson = false, withCurve = false, findBatchSize = false;
+  } plan;
 };
 
-/// Each returns the exit status, 0 or 1, after having printed what is wrong.
+/// Each returns the exit status, 0, 1 or (see below) 2, after having printed what is wrong.
 int compileModel(const DriverOptions &options);
 int trainModel(const DriverOptions &options);
+/// 2 where a memory budget cannot be met.
+int planModel(const DriverOptions &options);
 
 /// The command line of `gpuopt`.
 int driverMain(int argc, char **argv);

@@ -78,7 +78,7 @@ def Schedule : Pass<"train-schedule", "::mlir::ModuleOp"> {
     Option<"memoryBudget", "memory-budget", "int64_t", "0", "bytes of everything on the device; 0: no limit">,
     Option<"activationBudget", "activation-budget", "int64_t", "0", "bytes of the arena; 0: no limit">,
     Option<"device", "device", "std::string", "\"host\"", "whose times to estimate: host, h200, a100, 4090 or a JSON file">,
-    Option<"effort", "effort", "int64_t", "0", "moves of the solver's search; 0: by the size of the step">];
+    Option<"effort", "effort", "int64_t", "100000", "moves of the solver's search">];
   let statistics = [Statistic<"repeatCount", "repeats", "results that are computed again">];
   let dependentDialects = ["::gpuopt::train::TrainDialect", "::gpuopt::nn::NNDialect"];
 }

@@ -1,0 +1,104 @@
+//===- Compilation.cpp - A model on its way through the phases --------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Compilation.h"
+
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "gpuopt/Pipelines/RegisterAll.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace gpuopt;
+
+static constexpr Phase kPhases[] = {Phase::Import, Phase::NN, Phase::Train, Phase::Clusters, Phase::Schedule, Phase::Device};
+
+/// "error: /layer1/Conv: ...": the location is the name of an ONNX node.
+static void printDiagnostic(Diagnostic &diagnostic, llvm::raw_ostream &stream) {
+  bool isError = diagnostic.getSeverity() == DiagnosticSeverity::Error;
+  if (diagnostic.getSeverity() == DiagnosticSeverity::Remark)
+    return;
+  stream << "gpuopt: " << (isError ? "error: " : "warning: ");
+  if (auto name = dyn_cast<NameLoc>(diagnostic.getLocation()); name && !name.getName().empty())
+    stream << name.getName().getValue() << ": ";
+  stream << diagnostic.str() << "\n";
+  for (Diagnostic &note : diagnostic.getNotes())
+    if (!StringRef(note.str()).starts_with("see current operation"))
+      stream << "  note: " << note.str() << "\n";
+}
+
+static DialectRegistry allDialects() {
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  return registry;
+}
+
+Compilation::Compilation(const DriverOptions &options, bool isQuiet)
+    : options(options), isQuiet(isQuiet), context(allDialects()) {
+  context.getDiagEngine().registerHandler([this](Diagnostic &diagnostic) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    printDiagnostic(diagnostic, stream);
+    errors += text;
+    if (!this->isQuiet)
+      llvm::errs() << text;
+    return success();
+  });
+}
+
+LogicalResult Compilation::runTo(Phase last) {
+  for (Phase phase : ArrayRef(kPhases).drop_front(phasesDone)) {
+    if (phase > last)
+      break;
+    if (failed(run(phase)))
+      return failure();
+    ++phasesDone;
+    if (!options.dumpPhasesTo.empty() && failed(dump(phase)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult Compilation::run(Phase phase) {
+  if (phase == Phase::Import) {
+    module = importOnnxModel(options.model, context, options.import);
+    return success(static_cast<bool>(module));
+  }
+  PassManager passes(&context);
+  addPhase(passes, phase, options.pipeline);
+  return passes.run(*module);
+}
+
+void Compilation::report(const Twine &error) {
+  errors += ("gpuopt: error: " + error + "\n").str();
+  if (!isQuiet)
+    llvm::errs() << "gpuopt: error: " << error << "\n";
+}
+
+LogicalResult Compilation::dump(Phase phase) {
+  if (std::error_code code = llvm::sys::fs::create_directories(options.dumpPhasesTo))
+    return report("cannot create '" + options.dumpPhasesTo + "': " + code.message()), failure();
+  SmallString<256> path(options.dumpPhasesTo);
+  llvm::sys::path::append(path, std::to_string((int)phase) + "-" + gpuopt::nameOf(phase).str() + ".mlir");
+  std::error_code code;
+  llvm::raw_fd_ostream stream(path, code);
+  if (code)
+    return report("cannot write '" + path.str() + "': " + code.message()), failure();
+  module->print(stream, OpPrintingFlags().enableDebugInfo());
+  return success();
+}
+
+IntegerAttr Compilation::unmetBudget() const {
+  if (!module)
+    return nullptr;
+  return (*module)->getAttrOfType<IntegerAttr>(train::kUnmetBudgetAttribute);
+}
+
+int Compilation::exitStatus() const { return unmetBudget() ? 2 : 1; }
+
+int64_t Compilation::smallestBudget() const { return unmetBudget() ? unmetBudget().getInt() : 0; }

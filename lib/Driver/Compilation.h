@@ -1,0 +1,51 @@
+//===- Compilation.h - A model on its way through the phases ----*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_LIB_DRIVER_COMPILATION_H
+#define GPUOPT_LIB_DRIVER_COMPILATION_H
+
+#include "gpuopt/Driver/Driver.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace gpuopt {
+
+/// One model with one set of options.
+class Compilation {
+public:
+  /// Errors and warnings are printed, or kept in `errors` alone.
+  explicit Compilation(const DriverOptions &options, bool isQuiet = false);
+
+  /// Imports the model and runs the phases up to `last`, one after the other;
+  /// goes on from where the last call stopped. Phases are dumped where the
+  /// options say so.
+  mlir::LogicalResult runTo(Phase last);
+
+  mlir::ModuleOp getModule() { return *module; }
+  /// After a failure: 2 where a memory budget cannot be met, else 1.
+  int exitStatus() const;
+  /// The smallest budget that can be met, in bytes, after such a failure.
+  int64_t smallestBudget() const;
+  const std::string &getErrors() const { return errors; }
+
+private:
+  mlir::LogicalResult run(Phase phase);
+  mlir::LogicalResult dump(Phase phase);
+  void report(const llvm::Twine &error);
+  mlir::IntegerAttr unmetBudget() const;
+
+  const DriverOptions &options;
+  bool isQuiet;
+  std::string errors;
+  mlir::MLIRContext context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  int phasesDone = 0;
+};
+
+} // namespace gpuopt
+
+#endif // GPUOPT_LIB_DRIVER_COMPILATION_H
