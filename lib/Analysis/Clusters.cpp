@@ -68,6 +68,14 @@ static Value skipViews(Value value) {
   return value;
 }
 
+/// The same up to the last slice: readers of two parts of one tensor share
+/// nothing.
+static Value skipWholeViews(Value value) {
+  while (isViewOp(value.getDefiningOp()) && !isa<nn::SliceOp>(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value;
+}
+
 static bool isConstant(Value value) { return value.getDefiningOp<arith::ConstantOp>() != nullptr; }
 
 namespace {
@@ -270,11 +278,12 @@ private:
               unit.reads.insert(index);
   }
 
-  /// Notes that `unit` reads `value`, and which unit writes it, in `reads`.
-  void readMemory(Unit &unit, Value value, llvm::SetVector<unsigned> *reads = nullptr) {
+  /// Notes that `unit` reads `source`, and which unit writes it, in `reads`.
+  void readMemory(Unit &unit, Value source, llvm::SetVector<unsigned> *reads = nullptr) {
     if (!reads)
       reads = &unit.reads;
-    unit.memory.insert(value);
+    unit.memory.insert(skipWholeViews(source));
+    Value value = skipViews(source);
     if (Operation *producer = value.getDefiningOp()) {
       auto found = result.clusterOf.find(value);
       if (found != result.clusterOf.end())
@@ -294,9 +303,9 @@ private:
         if (seen.insert(source).second)
           collectReads(source, unit, seen);
       } else {
-        readMemory(unit, skipViews(source));
+        readMemory(unit, source);
         if (isViewOp(source.getDefiningOp()))
-          readMemory(unit, skipViews(source), &unit.viewed);
+          readMemory(unit, source, &unit.viewed);
       }
     }
   }

@@ -78,6 +78,18 @@ private:
     });
   }
 
+  /// Products that are added up in one memory: what was there is gone.
+  static bool isPartOfSum(Operation *op) {
+    auto product = dyn_cast<nn::ContractOp>(op);
+    if (!product)
+      return false;
+    bool isAddedTo = llvm::any_of(product->getUses(), [](OpOperand &use) {
+      auto user = dyn_cast<nn::ContractOp>(use.getOwner());
+      return user && user.getAccumulator() == use.get();
+    });
+    return isAddedTo || product.getAccumulator();
+  }
+
   //===--------------------------------------------------------------------===//
   // Nodes
   //===--------------------------------------------------------------------===//
@@ -106,6 +118,11 @@ private:
   /// memory, and the first one allocates the whole.
   void placeResult(int node, Value result) {
     planning::RecomputeOp &op = graph.problem.ops[node];
+    auto product = result.getDefiningOp<nn::ContractOp>();
+    if (product && product.getAccumulator()) {
+      op.storage = graph.lookup(product.getAccumulator());
+      return addInput(node, op.storage);
+    }
     Value root = destinationOf(result).root;
     if (root == result) {
       op.sizeInBytes = arenaBytes(result);
@@ -183,7 +200,7 @@ private:
     Operation *op = graph.nodes[node].op;
     planning::RecomputeOp &problem = graph.problem.ops[node];
     problem.cost = cost;
-    problem.recomputable = isMemoryEffectFree(op) && !readsStaleState(op);
+    problem.recomputable = isMemoryEffectFree(op) && !readsStaleState(op) && !isPartOfSum(op);
     if (auto norm = dyn_cast<train::GradNormOp>(op))
       problem.workspaceInBytes = llvm::alignTo(gradNormScratchType(norm).getNumElements() * 8, kBufferAlignment);
     llvm::sort(problem.inputs);

@@ -92,10 +92,7 @@ void StepMemory::addBuffer(Value root, llvm::StringMap<unsigned> &usedNames) {
 
 void StepMemory::extendLifetimes(Operation *op, int64_t index) {
   for (Value operand : op->getOperands()) {
-    Value root = operand;
-    while (isViewOp(root.getDefiningOp()))
-      root = root.getDefiningOp()->getOperand(0);
-    auto found = bufferOf.find(root);
+    auto found = bufferOf.find(memoryOwner(operand));
     if (found != bufferOf.end())
       buffers[found->second].to = std::max(buffers[found->second].to, index + 1);
   }

@@ -111,11 +111,24 @@ static StridedView sliceView(StridedView view, nn::SliceOp op) {
   return view;
 }
 
+Value gpuopt::memoryOwner(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    auto product = dyn_cast<nn::ContractOp>(op);
+    if (isViewOp(op))
+      value = op->getOperand(0);
+    else if (product && product.getAccumulator())
+      value = product.getAccumulator();
+    else
+      break;
+  }
+  return value;
+}
+
 std::optional<StridedView> gpuopt::viewOf(Value value) {
   Operation *op = value.getDefiningOp();
   if (!isViewOp(op)) {
     ArrayRef<int64_t> sizes = cast<RankedTensorType>(value.getType()).getShape();
-    return StridedView{value, 0, llvm::to_vector(sizes), denseStrides(sizes)};
+    return StridedView{memoryOwner(value), 0, llvm::to_vector(sizes), denseStrides(sizes)};
   }
   std::optional<StridedView> source = viewOf(op->getOperand(0));
   if (!source)
@@ -139,6 +152,8 @@ StridedView gpuopt::concatPart(nn::ConcatOp op, unsigned index) {
 
 StridedView gpuopt::destinationOf(Value result) {
   StridedView own = *viewOf(result);
+  if (own.root != result)
+    return own; // added to what lies there
   Value value = result;
   while (isa_and_nonnull<nn::FusedOp, nn::ContractOp>(result.getDefiningOp()) && value.hasOneUse()) {
     OpOperand &use = *value.getUses().begin();

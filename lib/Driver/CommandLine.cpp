@@ -57,6 +57,8 @@ cl::opt<std::string> logits("logits", cl::desc("output that the loss reads (the 
 cl::opt<int64_t> ignoreIndex("ignore-index", cl::init(-100), cl::desc("label that counts for nothing"), cl::cat(lossCategory), COMPILING);
 cl::opt<double> labelSmoothing("label-smoothing", cl::init(0), cl::desc("share of a label that goes to all classes"), cl::cat(lossCategory), COMPILING);
 
+cl::opt<int64_t> lossChunks("loss-chunks", cl::init(0), cl::desc("chunks of the batch in which the last product and the cross entropy run (0: by the size of the logits)"), cl::cat(lossCategory), COMPILING);
+
 cl::opt<std::string> optimizer("optimizer", cl::init("adamw"), cl::desc("adamw or sgd"), cl::cat(optimizerCategory), COMPILING);
 cl::opt<double> learningRate("learning-rate", cl::init(5e-5), cl::desc("of the first step after warm-up"), cl::cat(optimizerCategory), COMPILING);
 cl::opt<double> weightDecay("weight-decay", cl::init(0), cl::desc("decoupled for adamw"), cl::cat(optimizerCategory), COMPILING);
@@ -160,6 +162,8 @@ int collect(DriverOptions &options) {
     return usage("--lr-scheduler-type must be linear, cosine, constant or constant_with_warmup, but is '" + schedule + "'");
   if (accumulation < 1)
     return usage("--gradient-accumulation-steps must be at least 1");
+  if (lossChunks < 0)
+    return usage("--loss-chunks must be at least 0");
   if (labelSmoothing < 0 || labelSmoothing >= 1)
     return usage("--label-smoothing must lie in [0, 1)");
   for (const std::string &dim : dims)
@@ -174,6 +178,7 @@ int collect(DriverOptions &options) {
   step.logits = logits;
   step.ignoreIndex = ignoreIndex;
   step.labelSmoothing = labelSmoothing;
+  step.lossChunkCount = lossChunks;
   step.optimizer = optimizer;
   step.useMomentum = momentum != 0;
   step.nesterov = nesterov;

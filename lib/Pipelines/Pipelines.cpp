@@ -63,8 +63,10 @@ void gpuopt::addPhase(OpPassManager &passes, Phase phase, const PipelineOptions 
     passes.addPass(nn::createAbsorbLayouts());
     addCleanup(passes);
     passes.addPass(nn::createSplitReductions());
+    passes.addPass(nn::createAccumulateProducts());
     passes.addPass(nn::createFormClusters());
     passes.addPass(nn::createMaterializeViews());
+    passes.addPass(nn::createHoistReaders());
     return;
   case Phase::Schedule:
     passes.addPass(train::createSchedule(options.schedule));

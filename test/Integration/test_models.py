@@ -10,7 +10,8 @@ import gpuopt
 import models
 from training import Trainer, gradients_of, train_torch
 
-QUICK = ["mlp", "cnn", "gpt2-small", "bert-small", "resnet18-small", "unet-small"]
+# After a plus: flags of the compiler.
+QUICK = ["mlp", "cnn", "gpt2-small", "gpt2-small+loss_chunks=4", "bert-small", "bert-small+loss_chunks=2", "resnet18-small", "unet-small"]
 FULL = ["gpt2", "bert", "resnet18", "resnet50-small"]
 STEPS = {"gpt2": 3, "bert": 3, "resnet18": 5}
 
@@ -19,11 +20,12 @@ class Trained:
     """One model, exported and compiled once for all of its tests."""
 
     def __init__(self, name: str, folder):
+        name, _, flags = name.partition("+")
         self.case = models.make(name)
         self.steps = STEPS.get(name, 20)
         model = folder / "model.onnx"
         gpuopt.export(self.case.module, self.case.example_inputs(), model, output_names=["logits"])
-        self.trainer = Trainer(model, folder / "program", batch_size=self.case.batch)
+        self.trainer = Trainer(model, folder / "program", batch_size=self.case.batch, **dict(flag.split("=") for flag in flags.split(",") if flag))
         self.loss, self.gradients, self.first = gradients_of(self.trainer, self.case.inputs, self.case.labels)
         self.reference = copy.deepcopy(self.case)
         self.reference_loss = train_torch(self.reference, 1, lambda p: torch.optim.SGD(p, lr=0.0))[0]
@@ -31,7 +33,7 @@ class Trained:
 
 @pytest.fixture(scope="module", params=QUICK + [pytest.param(name, marks=pytest.mark.full) for name in FULL])
 def trained(request, tmp_path_factory):
-    return Trained(request.param, tmp_path_factory.mktemp(request.param))
+    return Trained(request.param, tmp_path_factory.mktemp(request.param.partition("+")[0]))
 
 
 def test_first_loss(trained):

@@ -32,6 +32,10 @@ llvm::SmallVector<int64_t> denseStrides(llvm::ArrayRef<int64_t> sizes);
 /// nn.reshape, nn.transpose, nn.broadcast, nn.slice.
 bool isViewOp(mlir::Operation *op);
 
+/// The value that owns the memory in which `value` lies: through view ops and
+/// from the result of a product to what it was added to.
+mlir::Value memoryOwner(mlir::Value value);
+
 /// Follows view ops up to the value that owns the memory. Nothing where a
 /// reshape on the way needs a copy. A value that no view op produced is its
 /// own root.

@@ -123,7 +123,7 @@ private:
     ProductLayout layout = *productLayout(op, destinationOf(op.getResult()));
     Value lhs = address(layout.lhs), rhs = address(layout.rhs), result = address(layout.result);
     b.create<device::GemmOp>(lhs, rhs, result, Value(), layout.batch, layout.m, layout.n, layout.k, layout.a, layout.b,
-                             layout.c, APFloat(1.0), APFloat(0.0));
+                             layout.c, APFloat(1.0), APFloat(op.getAccumulator() ? 1.0 : 0.0));
   }
 
   template <typename OpT>

@@ -77,3 +77,20 @@ func.func @conv(%x: tensor<1x8x8x4xf32>, %w: tensor<8x3x3x3xf32>) {
   %0 = nn.conv %x, %w strides [1, 1] pads [0, 0, 0, 0] dilations [1, 1] groups 1 : tensor<1x8x8x4xf32>, tensor<8x3x3x3xf32>
   return
 }
+
+// -----
+
+func.func @accumulator_type(%a: tensor<4x8xf32>, %c: tensor<4x5xf32>) -> tensor<4x4xf32> {
+  // expected-error @below {{expects an accumulator of type 'tensor<4x4xf32>', but got 'tensor<4x5xf32>'}}
+  %0 = nn.contract "ik,jk->ij" %a, %a plus %c : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x5xf32>
+  return %0 : tensor<4x4xf32>
+}
+
+// -----
+
+func.func @accumulator_read_twice(%a: tensor<4x8xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
+  %0 = nn.contract "ik,jk->ij" %a, %a : tensor<4x8xf32>, tensor<4x8xf32>
+  // expected-error @below {{expects an accumulator that is the result of 'nn.contract' and has no other use}}
+  %1 = nn.contract "ik,jk->ij" %a, %a plus %0 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x4xf32>
+  return %0, %1 : tensor<4x4xf32>, tensor<4x4xf32>
+}

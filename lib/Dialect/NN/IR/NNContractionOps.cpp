@@ -75,6 +75,17 @@ LogicalResult ContractOp::inferReturnTypes(MLIRContext *context, std::optional<L
   return success();
 }
 
+LogicalResult ContractOp::verify() {
+  Value accumulator = getAccumulator();
+  if (!accumulator)
+    return success();
+  if (accumulator.getType() != getType()) // (C5)
+    return emitOpError("expects an accumulator of type ") << getType() << ", but got " << accumulator.getType();
+  if (!accumulator.getDefiningOp<ContractOp>() || !accumulator.hasOneUse()) // (C5)
+    return emitOpError("expects an accumulator that is the result of 'nn.contract' and has no other use");
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Reduce
 //===----------------------------------------------------------------------===//

@@ -24,6 +24,8 @@ void ContractOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients, ArrayRe
     result[0] = b.create<ContractOp>((out + "," + rhs + "->" + lhs).str(), gradients[0], getRhs());
   if (wanted[1])
     result[1] = b.create<ContractOp>((lhs + "," + out + "->" + rhs).str(), getLhs(), gradients[0]);
+  if (wanted.size() > 2 && wanted[2])
+    result[2] = gradients[0];
 }
 
 void ReduceOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients, ArrayRef<bool> wanted,

@@ -148,7 +148,8 @@ private:
   Loss appendLoss(OpBuilder &builder, StepOp step, Value output) {
     TensorBuilder b(NameLoc::get(builder.getStringAttr("loss")), builder);
     Value labels = step.getLabelsName() ? step.getBody().getArguments().back() : Value();
-    Loss result = buildLoss(b, lossKind, output, labels, ignoreIndex, labelSmoothing);
+    int64_t chunks = lossChunks(lossKind, output, lossChunkCount);
+    Loss result = buildChunkedLoss(b, lossKind, output, labels, ignoreIndex, labelSmoothing, chunks);
     b.create<ReportLossOp>(result.sum, result.weight);
     return result;
   }

@@ -77,7 +77,8 @@ public:
     if (fitted.plainArenaInBytes <= budget)
       return std::move(fitted);
     StepGraph graph = buildStepGraph(step, device);
-    UnmetBudget unmet{fitted.plainArenaInBytes, 0};
+    UnmetBudget unmet;
+    unmet.smallestArenaInBytes = fitted.plainArenaInBytes;
     planning::RecomputeOptions options;
     options.budgetInBytes = budget;
     options.effort = effort;

@@ -7,6 +7,8 @@
 
 #include "Loss.h"
 
+#include "SliceRows.h"
+
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -86,4 +88,38 @@ Loss gpuopt::train::buildLoss(TensorBuilder &b, LossKind kind, Value logits, Val
     return {b.mul(total(b, logits), 1.0 / b.type(logits).getNumElements()), b.splat(1, one)};
   }
   llvm_unreachable("all kinds are listed");
+}
+
+//===----------------------------------------------------------------------===//
+// In chunks
+//===----------------------------------------------------------------------===//
+
+int64_t gpuopt::train::lossChunks(LossKind kind, Value logits, int64_t wanted) {
+  constexpr int64_t kMostBytes = int64_t(1) << 30, kMostChunks = 16;
+  RankedTensorType type = TensorBuilder::type(logits);
+  if (kind != LossKind::CrossEntropy || classDim(type) != type.getRank() - 1 || !isMadeByProduct(logits))
+    return 1;
+  int64_t rows = type.getDimSize(0);
+  if (wanted > 0)
+    return rows % wanted == 0 ? wanted : 1;
+  int64_t bytes = type.getNumElements() * (type.getElementTypeBitWidth() / 8), chunks = 1;
+  for (int64_t count = 1; count <= std::min(rows, kMostChunks) && bytes / chunks > kMostBytes; ++count)
+    if (rows % count == 0)
+      chunks = count;
+  return chunks;
+}
+
+Loss gpuopt::train::buildChunkedLoss(TensorBuilder &b, LossKind kind, Value logits, Value labels, int64_t ignoreIndex,
+                                     double labelSmoothing, int64_t chunks) {
+  if (chunks <= 1)
+    return buildLoss(b, kind, logits, labels, ignoreIndex, labelSmoothing);
+  int64_t size = TensorBuilder::shape(logits)[0] / chunks;
+  Loss total;
+  for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+    Loss part = buildLoss(b, kind, sliceRows(b, logits, chunk * size, size), sliceRows(b, labels, chunk * size, size),
+                          ignoreIndex, labelSmoothing);
+    total.sum = chunk == 0 ? part.sum : b.add(total.sum, part.sum);
+    total.weight = chunk == 0 ? part.weight : b.add(total.weight, part.weight);
+  }
+  return total;
 }

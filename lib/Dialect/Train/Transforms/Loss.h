@@ -33,6 +33,17 @@ struct Loss {
 Loss buildLoss(nn::TensorBuilder &b, LossKind kind, mlir::Value logits, mlir::Value labels, int64_t ignoreIndex,
                double labelSmoothing);
 
+/// In how many chunks of rows the loss is computed, so that logits of a large
+/// vocabulary never exist whole: `wanted`, or, where that is 0, as few as keep
+/// each below 1 GiB, but at most 16. 1 where the logits are not the product of
+/// smaller tensors, or `wanted` does not divide their rows.
+int64_t lossChunks(LossKind kind, mlir::Value logits, int64_t wanted);
+
+/// The loss of each chunk, added up. The order of summation follows from
+/// `chunks` alone.
+Loss buildChunkedLoss(nn::TensorBuilder &b, LossKind kind, mlir::Value logits, mlir::Value labels, int64_t ignoreIndex,
+                      double labelSmoothing, int64_t chunks);
+
 } // namespace gpuopt::train
 
 #endif // GPUOPT_LIB_DIALECT_TRAIN_TRANSFORMS_LOSS_H

@@ -205,20 +205,34 @@ def NN_ContractOp : NN_InferredOp<"contract", [Differentiable, MatrixUnits]> {
     are absorbed here instead of copied, and the gradient of a contraction is
     two contractions.
 
+    With an `accumulator` the products are added to it, in its memory: it is
+    the result of another contraction, and nothing else reads it.
+
     Constraints:
     - (C1) `spec` is "lhs,rhs->result" with one lower-case letter per
       dimension, none twice within one tensor;
     - (C2) a letter has one size wherever it stands;
     - (C3) each letter stands in at least two of the three tensors;
-    - (C4) both operands have the same element type.
+    - (C4) both operands have the same element type;
+    - (C5) an accumulator has the result's type, is the result of an
+      nn.contract and has one use.
 
     ```mlir
     %2 = nn.contract "btc,cd->btd" %0, %1 : tensor<4x8x16xf32>, tensor<16x32xf32>
+    %5 = nn.contract "btc,cd->btd" %3, %4 plus %2 : tensor<4x8x16xf32>, tensor<16x32xf32>, tensor<4x8x32xf32>
     ```
   }];
-  let arguments = (ins StrAttr:$spec, NN_FloatTensor:$lhs, NN_FloatTensor:$rhs);
+  let arguments = (ins StrAttr:$spec, NN_FloatTensor:$lhs, NN_FloatTensor:$rhs,
+                       Optional<NN_FloatTensor>:$accumulator);
   let results = (outs NN_FloatTensor:$result);
-  let assemblyFormat = "$spec $lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$spec, "::mlir::Value":$lhs, "::mlir::Value":$rhs), [{
+    build($_builder, $_state, spec, lhs, rhs, ::mlir::Value());
+  }]>];
+  let assemblyFormat = [{
+    $spec $lhs `,` $rhs (`plus` $accumulator^)? attr-dict `:` type($lhs) `,` type($rhs)
+    (`,` type($accumulator)^)?
+  }];
+  let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::llvm::StringRef getLhsLetters();
     ::llvm::StringRef getRhsLetters();

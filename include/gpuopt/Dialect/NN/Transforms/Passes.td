@@ -52,6 +52,36 @@ def Decompose : Pass<"nn-decompose"> {
   let dependentDialects = ["::gpuopt::nn::NNDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def AccumulateProducts : Pass<"nn-accumulate-products"> {
+  let summary = "Adds products up in one memory";
+  let description = [{
+    A sum of contractions in the backward (the gradient of a weight that is
+    used several times, or in chunks) becomes a chain of contractions, each added to the one before. The chain begins with
+    those whose operands are made first, so that each can run as soon as they
+    are.
+
+    ```mlir
+    %2 = arith.addf %0, %1 : tensor<4x4xf32>   // two contractions
+    // becomes
+    %1 = nn.contract "ki,kj->ij" %c, %d plus %0 : tensor<8x4xf32>, tensor<8x4xf32>, tensor<4x4xf32>
+    ```
+  }];
+  let statistics = [Statistic<"productCount", "products", "products that are added to another">];
+  let dependentDialects = ["::gpuopt::nn::NNDialect"];
+}
+
+def HoistReaders : Pass<"nn-hoist-readers"> {
+  let summary = "Runs work early where that frees a large tensor";
+  let description = [{
+    All readers of a tensor move to where the last of their operands is made,
+    if the tensor's bytes, over the ops that it then does not outlive, are more
+    than the bytes of the readers' results over the ops by which these live
+    longer. The two products that read the gradient of a chunk of logits move
+    up to it this way.
+  }];
+  let statistics = [Statistic<"moveCount", "moves", "ops that run earlier">];
+}
+
 def SplitReductions : Pass<"nn-split-reductions"> {
   let summary = "Splits large reductions into parts that run side by side";
   let description = [{

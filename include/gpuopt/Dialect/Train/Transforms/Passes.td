@@ -36,6 +36,8 @@ def BuildStep : Pass<"train-build-step", "::mlir::ModuleOp"> {
     Option<"logits", "logits", "std::string", "", "name of the output that the loss reads; the first one unless told">,
     Option<"ignoreIndex", "ignore-index", "int64_t", "-100", "label that counts for nothing">,
     Option<"labelSmoothing", "label-smoothing", "double", "0", "share of a label that goes to all classes">,
+    Option<"lossChunkCount", "loss-chunks", "int64_t", "0",
+           "chunks of rows in which product and cross entropy run; 0: enough to keep logits below 1 GiB">,
     Option<"optimizer", "optimizer", "std::string", "\"adamw\"", "adamw or sgd">,
     Option<"useMomentum", "use-momentum", "bool", "false", "sgd keeps a momentum">,
     Option<"nesterov", "nesterov", "bool", "false", "sgd with Nesterov's momentum">,

@@ -1,0 +1,34 @@
+// RUN: gpuopt-opt %s --train-build-step=loss-chunks=2 --canonicalize --cse | FileCheck %s
+// RUN: gpuopt-opt %s --train-build-step --canonicalize --cse | FileCheck %s --check-prefix=WHOLE
+
+// The product and the bias of the logits, and the cross entropy, each in two
+// chunks of two rows; the whole logits never exist.
+
+// CHECK-LABEL: train.step @micro_step
+// CHECK-NOT: tensor<4x16xf32>
+// CHECK: %[[X0:.*]] = nn.slice %[[X:.*]] [0, 0] [2, 8] [1, 1]
+// CHECK: %[[P0:.*]] = nn.contract "ik,jk->ij" %[[X0]], %{{.*}} : tensor<2x8xf32>, tensor<16x8xf32>
+// CHECK: %[[Z0:.*]] = arith.addf %[[P0]], %{{.*}} : tensor<2x16xf32>
+// CHECK: nn.cross_entropy %[[Z0]]
+// CHECK: %[[X1:.*]] = nn.slice %[[X]] [2, 0] [2, 8] [1, 1]
+// CHECK: %[[P1:.*]] = nn.contract "ik,jk->ij" %[[X1]], %{{.*}}
+// CHECK: %[[Z1:.*]] = arith.addf %[[P1]], %{{.*}} : tensor<2x16xf32>
+// CHECK: nn.cross_entropy %[[Z1]]
+// CHECK: train.report_loss
+
+// WHOLE-LABEL: train.step @micro_step
+// WHOLE: nn.cross_entropy %{{.*}} : tensor<4x16xf32>
+// WHOLE-NOT: nn.cross_entropy
+// WHOLE-LABEL: train.step @evaluate
+
+train.variable @w parameter : tensor<16x8xf32>
+train.variable @b parameter : tensor<16xf32>
+func.func @forward(%x: tensor<4x8xf32> {nn.name = "x"}) -> (tensor<4x16xf32> {nn.name = "logits"}) {
+  %w = train.read @w : tensor<16x8xf32>
+  %b = train.read @b : tensor<16xf32>
+  %h = math.tanh %x : tensor<4x8xf32>
+  %p = nn.contract "ik,jk->ij" %h, %w : tensor<4x8xf32>, tensor<16x8xf32>
+  %bias = nn.broadcast %b : tensor<16xf32> to tensor<4x16xf32>
+  %z = arith.addf %p, %bias : tensor<4x16xf32>
+  return %z : tensor<4x16xf32>
+}
