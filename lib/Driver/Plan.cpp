@@ -106,6 +106,7 @@ static void printCurve(ArrayRef<CurvePoint> points, llvm::raw_ostream &os) {
 /// The largest batch whose program is within the budget, 0 if not even one
 /// sample is; by bisection over compilations.
 static int64_t largestBatch(DriverOptions options) {
+  options.pipeline.schedule.searchSmallest = false;
   options.pipeline.schedule.effort = kEffortOfMany;
   auto fits = [&](int64_t batch) {
     options.import.batchSize = batch;

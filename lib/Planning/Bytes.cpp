@@ -9,6 +9,7 @@
 
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 
 using namespace gpuopt::planning;
@@ -63,7 +64,9 @@ std::string gpuopt::planning::formatBytes(int64_t bytes) {
     unit = next;
   }
   char text[32];
-  std::snprintf(text, sizeof text, amount < 10 ? "%.2f %s" : "%.1f %s", amount,
-                unit);
+  // Up, so that what is said to be enough is.
+  double digits = amount < 10 ? 100 : 10;
+  std::snprintf(text, sizeof text, amount < 10 ? "%.2f %s" : "%.1f %s",
+                std::ceil(amount * digits) / digits, unit);
   return text;
 }

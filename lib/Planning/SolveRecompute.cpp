@@ -254,7 +254,7 @@ RecomputeSolution Solver::run() {
       boundAndStart(0.4);
       improve();
     }
-    if (!best.found)
+    if (!best.found && options.findSmallestBudget)
       findSmallestBudget();
   }
   solution.found = best.found;

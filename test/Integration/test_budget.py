@@ -45,8 +45,7 @@ class Budgeted:
         assert run.returncode == 2, run.stderr
         assert not (self.folder / "impossible").exists()
         number, unit = re.search(r"the smallest that can is ([\d.]+) (\w+)", run.stderr).groups()
-        # The message rounds.
-        return int(float(number) * UNITS[unit] * 1.01)
+        return int(float(number) * UNITS[unit])
 
     def budgets(self) -> list[int]:
         smallest = self.smallest()

@@ -20,8 +20,8 @@ namespace gpuopt::planning {
 /// are B, KiB, MiB, GiB, TiB and KB, MB, GB, TB, in any case.
 Result<int64_t> parseBytes(std::string_view text);
 
-/// "611.3 MiB": three to four digits and a binary unit; below 10 KiB, all
-/// bytes.
+/// "611.3 MiB": three to four digits, rounded up, and a binary unit; below
+/// 10 KiB, all bytes.
 std::string formatBytes(int64_t bytes);
 
 } // namespace gpuopt::planning

@@ -29,6 +29,9 @@ struct RecomputeOptions {
   /// Ends the search. Plans then depend on the machine's speed.
   std::optional<double> timeLimitInSeconds;
   int threads = 1; ///< Searches side by side; part of what fixes the plan.
+  /// Where nothing within the budget is found, look for the least that can be
+  /// met; takes about as long again.
+  bool findSmallestBudget = true;
   /// A schedule to start from and never to be worse than, where it fits.
   Schedule start;
 };

@@ -26,7 +26,7 @@ TEST(Bytes, RefuseWhatIsNoAmount) {
 
 TEST(Bytes, ArePrintedShort) {
   EXPECT_EQ(formatBytes(4096), "4096 B");
-  EXPECT_EQ(formatBytes(640'995'328), "611.3 MiB");
+  EXPECT_EQ(formatBytes(640'995'328), "611.4 MiB");
   EXPECT_EQ(formatBytes(int64_t(8) << 30), "8.00 GiB");
   EXPECT_EQ(formatBytes(int64_t(1000) << 20), "0.98 GiB");
 }

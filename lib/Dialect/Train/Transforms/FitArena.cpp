@@ -20,6 +20,9 @@ using namespace gpuopt::train;
 /// was too high.
 static constexpr int kMostRounds = 8;
 
+/// A rung of the ladder of budgets gets this fraction of the search.
+static constexpr int kEffortOfRung = 8;
+
 static double timeOf(StepOp step, const DeviceModel &device) {
   double time = 0;
   for (Operation &op : step.getBody().front())
@@ -68,59 +71,91 @@ namespace {
 
 class Fitter {
 public:
-  Fitter(StepOp step, const DeviceModel &device, int64_t budget, int64_t effort)
-      : step(step), device(device), budget(budget), effort(effort) {}
+  Fitter(StepOp step, const DeviceModel &device, const FitOptions &options)
+      : step(step), device(device), budget(options.budgetInBytes), effort(options.effort),
+        searchSmallest(options.searchSmallest), graph(buildStepGraph(step, device)) {}
 
   std::variant<FittedStep, UnmetBudget, planning::Error> run() {
     fitted.plainTimeInNanoseconds = timeOf(step, device);
     fitted.plainArenaInBytes = fitted.arenaInBytes = arenaHeight(step);
     if (fitted.plainArenaInBytes <= budget)
       return std::move(fitted);
-    StepGraph graph = buildStepGraph(step, device);
-    UnmetBudget unmet;
-    unmet.smallestArenaInBytes = fitted.plainArenaInBytes;
-    planning::RecomputeOptions options;
-    options.budgetInBytes = budget;
-    options.effort = effort;
-    for (int round = 0; round < kMostRounds; ++round) {
-      auto solution = planning::solveRecompute(graph.problem, options);
-      if (!solution)
-        return solution.error();
-      unmet.lowerLimitInBytes = std::max(unmet.lowerLimitInBytes, solution->budgetLowerLimit);
-      if (round == 0)
-        keepBound(graph.problem, *solution);
-      if (!solution->found) {
-        if (round == 0)
-          unmet.smallestArenaInBytes = solution->smallestBudgetFound;
-        break;
-      }
-      if (auto error = planning::verify(graph.problem, solution->schedule, options.budgetInBytes))
-        return *error;
-      int64_t height = apply(solution->schedule);
-      if (height >= 0 && height <= budget)
-        return std::move(fitted);
-      unmet.smallestArenaInBytes = std::min(unmet.smallestArenaInBytes, height);
-      options.budgetInBytes -= height - budget;
+    bool fits = fit(budget, effort);
+    keepBound();
+    int64_t smallest = 0;
+    if (!fits && !error) {
+      smallest = searchSmallest ? smallestRung() : fitted.plainArenaInBytes;
+      fits = !error && smallest <= budget && fit(smallest, effort / kEffortOfRung);
     }
+    if (error)
+      return *error;
+    if (fits)
+      return std::move(fitted);
+    UnmetBudget unmet;
+    unmet.smallestArenaInBytes = smallest;
+    unmet.lowerLimitInBytes = lowerLimit;
     describeLimit(graph, unmet);
     return unmet;
   }
 
 private:
+  /// Whether an arena within `target` was found; leaves it in `fitted`. Depends
+  /// on the step and the arguments alone.
+  bool fit(int64_t target, int64_t effort) {
+    planning::RecomputeOptions options;
+    options.budgetInBytes = target;
+    options.effort = effort;
+    options.findSmallestBudget = false;
+    for (int round = 0; round < kMostRounds; ++round) {
+      auto solution = planning::solveRecompute(graph.problem, options);
+      if (!solution) {
+        error = solution.error();
+        return false;
+      }
+      lowerLimit = std::max(lowerLimit, solution->budgetLowerLimit);
+      if (round == 0)
+        certificate = std::move(solution->certificate);
+      if (!solution->found)
+        return false;
+      if ((error = planning::verify(graph.problem, solution->schedule, options.budgetInBytes)))
+        return false;
+      int64_t height = apply(solution->schedule);
+      if (height >= 0 && height <= target)
+        return true;
+      options.budgetInBytes -= height - target;
+    }
+    return false;
+  }
+
+  /// The smallest of a ladder of budgets that fits: the same one whatever
+  /// budget was asked for, so that what an error promises can be had. By
+  /// bisection, as if every rung above one that fits did.
+  int64_t smallestRung() {
+    constexpr int kRungs = 64;
+    int64_t lowest = std::min(lowerLimit, fitted.plainArenaInBytes), range = fitted.plainArenaInBytes - lowest;
+    auto rung = [&](int index) { return llvm::alignTo(lowest + range / kRungs * index, kBufferAlignment); };
+    int bad = -1, good = kRungs;
+    while (good - bad > 1 && !error) {
+      int middle = bad + (good - bad) / 2;
+      (fit(rung(middle), effort / kEffortOfRung) ? good : bad) = middle;
+    }
+    return good == kRungs ? fitted.plainArenaInBytes : rung(good);
+  }
+
   /// The bound of the whole budget holds for every arena within it.
-  void keepBound(const planning::RecomputeProblem &problem, planning::RecomputeSolution &solution) {
-    fitted.certificate = std::move(solution.certificate);
+  void keepBound() {
+    fitted.certificate = std::move(certificate);
     if (fitted.certificate.isEmpty())
       return;
-    if (auto bound = planning::checkCertificate(problem, budget, fitted.certificate))
+    if (auto bound = planning::checkCertificate(graph.problem, budget, fitted.certificate))
       fitted.lowerBoundInNanoseconds = *bound;
   }
 
   /// The arena's height, or -1 after an error.
   int64_t apply(const planning::Schedule &schedule) {
     fitted.step = cast<StepOp>(step->clone());
-    StepGraph graph = buildStepGraph(*fitted.step, device);
-    fitted.repeats = applySchedule(graph, schedule);
+    StepGraph copy = buildStepGraph(*fitted.step, device);
+    fitted.repeats = applySchedule(copy, schedule);
     fitted.addedTimeInNanoseconds = 0;
     for (const Repeat &repeat : fitted.repeats)
       fitted.addedTimeInNanoseconds += repeat.costInNanoseconds;
@@ -130,12 +165,17 @@ private:
   StepOp step;
   const DeviceModel &device;
   int64_t budget, effort;
+  bool searchSmallest;
+  StepGraph graph;
   FittedStep fitted;
+  planning::Certificate certificate; ///< Of the last target.
+  int64_t lowerLimit = 0;
+  planning::MaybeError error;
 };
 
 } // namespace
 
 std::variant<FittedStep, UnmetBudget, planning::Error>
-train::fitArena(StepOp step, const DeviceModel &device, int64_t budgetInBytes, int64_t effort) {
-  return Fitter(step, device, budgetInBytes, effort).run();
+train::fitArena(StepOp step, const DeviceModel &device, const FitOptions &options) {
+  return Fitter(step, device, options).run();
 }

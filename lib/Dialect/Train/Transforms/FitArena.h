@@ -37,9 +37,17 @@ struct UnmetBudget {
   std::vector<std::pair<std::string, int64_t>> heldBytes;
 };
 
-/// Fits a clone of `step`, whose arena may have `budgetInBytes`.
+struct FitOptions {
+  int64_t budgetInBytes = 0; ///< Of the arena.
+  int64_t effort = 0;        ///< Moves of each search.
+  /// Where the budget is not met, find the smallest that is, and use its plan
+  /// if that is within the budget after all.
+  bool searchSmallest = true;
+};
+
+/// Fits a clone of `step`.
 std::variant<FittedStep, UnmetBudget, planning::Error> fitArena(StepOp step, const DeviceModel &device,
-                                                                int64_t budgetInBytes, int64_t effort);
+                                                                const FitOptions &options);
 
 } // namespace gpuopt::train
 

@@ -67,7 +67,7 @@ private:
   }
 
   LogicalResult fit(StepOp step, const DeviceModel &model) {
-    auto result = fitArena(step, model, arenaBudget(), effort);
+    auto result = fitArena(step, model, {arenaBudget(), effort, searchSmallest});
     if (auto *error = std::get_if<planning::Error>(&result))
       return step.emitOpError("cannot be scheduled: ") << error->message;
     if (auto *unmet = std::get_if<UnmetBudget>(&result))
