@@ -12,6 +12,7 @@
 #ifndef GPUOPT_TOOLS_GPUOPT_SOLVE_FILES_H
 #define GPUOPT_TOOLS_GPUOPT_SOLVE_FILES_H
 
+#include "gpuopt/Planning/PlanText.h"
 #include "gpuopt/Planning/ArenaProblem.h"
 #include "gpuopt/Planning/SolveRecompute.h"
 
@@ -35,12 +36,7 @@ Result<planning::RecomputeProblem> readGraph(llvm::StringRef path);
 Result<int64_t> parseBudget(llvm::StringRef text, int64_t plainPeakInBytes);
 
 /// A plan as it stands in a file.
-struct PlanFile {
-  int64_t budgetInBytes = 0, peakInBytes = 0;
-  double addedPercent = 0, lowerBoundPercent = 0;
-  planning::Schedule schedule;
-  planning::Certificate certificate;
-};
+using PlanFile = planning::PlanClaim;
 MaybeError writePlan(llvm::StringRef path, const PlanFile &plan);
 Result<PlanFile> readPlan(llvm::StringRef path);
 

@@ -35,41 +35,10 @@ static MaybeError writeFlows(llvm::StringRef path,
 MaybeError solve::writePlan(llvm::StringRef path, const PlanFile &plan) {
   const Certificate &certificate = plan.certificate;
   bool isBinary = path != "-" && certificate.flows.size() > mostFlowsInText;
-  std::string contents;
-  llvm::raw_string_ostream stream(contents);
-  json::OStream out(stream);
-  auto integers = [&](llvm::StringRef key, const auto &values) {
-    out.attributeArray(key, [&] {
-      for (auto value : values)
-        out.value(int64_t(value));
-    });
-  };
-  out.object([&] {
-    out.attribute("budget_bytes", plan.budgetInBytes);
-    out.attribute("peak_bytes", plan.peakInBytes);
-    out.attribute("added_percent", plan.addedPercent);
-    out.attribute("lower_bound_percent", plan.lowerBoundPercent);
-    integers("schedule", plan.schedule);
-    out.attributeObject("certificate", [&] {
-      out.attribute("order", "fixed"); // of the first executions
-      integers("moments", certificate.moments);
-      integers("prices", certificate.prices);
-      out.attribute("cost_shift", certificate.costShift);
-      out.attribute("price_shift", certificate.priceShift);
-      if (isBinary)
-        out.attribute("flow_count", int64_t(certificate.flows.size()));
-      else
-        out.attributeArray("flows", [&] {
-          for (const Certificate::Flow &f : certificate.flows)
-            out.value(json::Array{f.kind, f.op, f.moment, f.other, f.amount});
-        });
-    });
-  });
-  stream << "\n";
   if (isBinary)
     if (MaybeError error = writeFlows(flowPath(path), certificate.flows))
       return error;
-  return writeFile(path, contents);
+  return writeFile(path, printPlan(plan, /*withFlows=*/!isBinary));
 }
 
 /// Integers of an array, or an error that names it.

@@ -264,8 +264,9 @@ void gpuopt::lowerStep(train::StepOp step, const StepMemory &memory, const Persi
   OpBuilder detached(step.getContext());
   OwningOpRef<device::StepOp> lowered = device::StepOp::create(detached, step.getLoc(), step.getSymName(), step.getKind());
   lowered->getBody().emplaceBlock();
-  if (Attribute plan = step->getAttr(train::kPlanAttribute))
-    lowered->getOperation()->setAttr(train::kPlanAttribute, plan);
+  for (StringRef name : {train::kPlanAttribute, train::kProofAttribute})
+    if (Attribute value = step->getAttr(name))
+      lowered->getOperation()->setAttr(name, value);
   ImplicitLocOpBuilder b(step.getLoc(), step.getContext());
   b.setInsertionPointToEnd(&lowered->getBody().front());
   StepLowering(step, memory, persistent, kernels, b).run();

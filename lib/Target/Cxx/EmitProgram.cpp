@@ -183,6 +183,7 @@ FailureOr<ProgramFiles> gpuopt::emitProgram(ModuleOp module, const EmissionOptio
   files["step.h"] = kHeader;
   files["main.cpp"] = kMain;
   files["plan.json"] = cxx::planJson(module);
+  cxx::addProofs(module, files);
   return files;
 }
 

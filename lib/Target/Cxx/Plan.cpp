@@ -66,3 +66,17 @@ std::string cxx::planJson(ModuleOp module) {
   json.value(std::move(plan));
   return text + "\n";
 }
+
+void cxx::addProofs(ModuleOp module, ProgramFiles &files) {
+  for (device::StepOp step : module.getOps<device::StepOp>()) {
+    auto proof = step->getAttrOfType<ArrayAttr>(train::kProofAttribute);
+    if (!proof || proof.size() != 2)
+      continue;
+    for (auto [attribute, suffix] : llvm::zip(proof, ArrayRef<StringRef>{".problem.json", ".plan.json"})) {
+      auto bytes = dyn_cast<DenseI8ResourceElementsAttr>(attribute);
+      std::optional<ArrayRef<int8_t>> text = bytes ? bytes.tryGetAsArrayRef() : std::nullopt;
+      if (text)
+        files[(step.getSymName() + suffix).str()] = std::string(reinterpret_cast<const char *>(text->data()), text->size());
+    }
+  }
+}

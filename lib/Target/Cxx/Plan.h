@@ -8,6 +8,7 @@
 #ifndef GPUOPT_LIB_TARGET_CXX_PLAN_H
 #define GPUOPT_LIB_TARGET_CXX_PLAN_H
 
+#include "gpuopt/Target/Cxx/EmitProgram.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <string>
 
@@ -16,6 +17,10 @@ namespace gpuopt::cxx {
 /// plan.json: arena_bytes, persistent_bytes, total_bytes, and each buffer's
 /// name, origin, kind, type, bytes, offset and lifetime.
 std::string planJson(mlir::ModuleOp module);
+
+/// STEP.problem.json and STEP.plan.json of each step that was scheduled under a
+/// budget: `gpuopt-solve verify` checks one against the other.
+void addProofs(mlir::ModuleOp module, ProgramFiles &files);
 
 } // namespace gpuopt::cxx
 

@@ -10,6 +10,7 @@
 #include "gpuopt/Analysis/CostModel.h"
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Analysis/StepMemory.h"
+#include "gpuopt/Planning/PlanText.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -90,7 +91,7 @@ public:
     if (error)
       return *error;
     if (fits)
-      return std::move(fitted);
+      return finish();
     UnmetBudget unmet;
     unmet.smallestArenaInBytes = smallest;
     unmet.lowerLimitInBytes = lowerLimit;
@@ -120,8 +121,10 @@ private:
       if ((error = planning::verify(graph.problem, solution->schedule, options.budgetInBytes)))
         return false;
       int64_t height = apply(solution->schedule);
-      if (height >= 0 && height <= target)
+      if (height >= 0 && height <= target) {
+        claim.schedule = std::move(solution->schedule);
         return true;
+      }
       options.budgetInBytes -= height - target;
     }
     return false;
@@ -144,11 +147,23 @@ private:
 
   /// The bound of the whole budget holds for every arena within it.
   void keepBound() {
-    fitted.certificate = std::move(certificate);
-    if (fitted.certificate.isEmpty())
+    claim.certificate = std::move(certificate);
+    if (claim.certificate.isEmpty())
       return;
-    if (auto bound = planning::checkCertificate(graph.problem, budget, fitted.certificate))
+    if (auto bound = planning::checkCertificate(graph.problem, budget, claim.certificate))
       fitted.lowerBoundInNanoseconds = *bound;
+  }
+
+  FittedStep finish() {
+    planning::ScheduleCost cost = *planning::simulate(graph.problem, claim.schedule);
+    double total = graph.problem.totalCost();
+    claim.budgetInBytes = budget;
+    claim.peakInBytes = cost.peakInBytes;
+    claim.addedPercent = total > 0 ? 100 * cost.addedCost / total : 0;
+    claim.lowerBoundPercent = total > 0 ? 100 * fitted.lowerBoundInNanoseconds / total : 0;
+    fitted.problemText = planning::printProblem(graph.problem);
+    fitted.planText = planning::printPlan(claim);
+    return std::move(fitted);
   }
 
   /// The arena's height, or -1 after an error.
@@ -169,6 +184,7 @@ private:
   StepGraph graph;
   FittedStep fitted;
   planning::Certificate certificate; ///< Of the last target.
+  planning::PlanClaim claim;
   int64_t lowerLimit = 0;
   planning::MaybeError error;
 };

@@ -15,6 +15,8 @@
 #include "gpuopt/Analysis/PersistentMemory.h"
 #include "gpuopt/Dialect/Train/Transforms/Passes.h"
 #include "gpuopt/Planning/Bytes.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace gpuopt::train {
@@ -103,6 +105,13 @@ private:
     error << "; the largest tensors alive at '" << unmet.limitOrigin << "' are: " << names;
   }
 
+  /// Printed at the end of a file, and easy to leave out.
+  Attribute textAttribute(StringRef name, StringRef text) {
+    auto type = RankedTensorType::get({(int64_t)text.size()}, IntegerType::get(&getContext(), 8));
+    ArrayRef<int8_t> bytes(reinterpret_cast<const int8_t *>(text.data()), text.size());
+    return DenseI8ResourceElementsAttr::get(type, name, HeapAsmResourceBlob::allocateAndCopyInferAlign(bytes));
+  }
+
   void replace(StepOp step, FittedStep &fitted) {
     for (const Repeat &repeat : fitted.repeats) {
       auto type = cast<RankedTensorType>(repeat.original.getType());
@@ -120,6 +129,10 @@ private:
                                            real("plain_ns", fitted.plainTimeInNanoseconds),
                                            real("added_ns", fitted.addedTimeInNanoseconds),
                                            real("lower_bound_ns", fitted.lowerBoundInNanoseconds)}));
+    std::string name = step.getSymName().str();
+    fitted.step->getOperation()->setAttr(
+        kProofAttribute, b.getArrayAttr({textAttribute(name + "_problem", fitted.problemText),
+                                         textAttribute(name + "_plan", fitted.planText)}));
     step->getBlock()->getOperations().insert(step->getIterator(), fitted.step.release());
     step.erase();
   }

@@ -24,6 +24,9 @@ namespace gpuopt::train {
 
 /// Of a train.step or device.step: what its schedule promises.
 constexpr llvm::StringLiteral kPlanAttribute = "train.plan";
+/// Of the same: the problem and the plan as bytes of two files in the format of
+/// gpuopt-solve, an array of two.
+constexpr llvm::StringLiteral kProofAttribute = "train.proof";
 /// Of a module whose memory budget cannot be met: the smallest that can.
 constexpr llvm::StringLiteral kUnmetBudgetAttribute = "train.unmet_budget";
 /// Of work that runs again, in the device conversion: why.
