@@ -6,7 +6,7 @@
 
 #include "gpuopt/lanes.h"
 
-#if !defined(__CUDACC__) && defined(__F16C__)
+#if !defined(__CUDACC__) && defined(__SSE2__)
 #include <immintrin.h>
 #endif
 
@@ -202,20 +202,72 @@ DEVICE void store(T *p, Lanes<Compute<T>> x, int64_t n) {
   detail::write(p, v, n);
 }
 
+namespace detail {
+#ifdef __CUDACC__
+DEVICE Lanes<int32_t> widen_bytes(const uint8_t (&v)[kLanes]) {
+  Lanes<int32_t> r;
+  UNROLL
+  for (int k = 0; k < kLanes; k++)
+    r.part[k] = v[k];
+  return r;
+}
+DEVICE void narrow_bytes(uint8_t (&v)[kLanes], Lanes<int32_t> x) {
+  UNROLL
+  for (int k = 0; k < kLanes; k++)
+    v[k] = uint8_t(x.part[k]);
+}
+#else
+// By parts; by intrinsics where there are some, since g++ 12 takes the bytes
+// one by one. Without a mask it warns of an undefined operand inside them.
+using Bytes = VectorOf<uint8_t, kVectorBytes / 4>::type;
+#if defined(__AVX512F__)
+constexpr __mmask16 kAllLanes = 0xffff;
+#endif
+DEVICE PartOf<int32_t> widen_part(Bytes bytes) {
+#if defined(__AVX512F__)
+  return PartOf<int32_t>(_mm512_maskz_cvtepu8_epi32(kAllLanes, __m128i(bytes)));
+#elif defined(__AVX2__)
+  return PartOf<int32_t>(
+      _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(int64_t(bytes))));
+#else
+  return __builtin_convertvector(bytes, PartOf<int32_t>);
+#endif
+}
+DEVICE Bytes narrow_part(PartOf<int32_t> x) {
+#if defined(__AVX512F__)
+  return Bytes(_mm512_maskz_cvtepi32_epi8(kAllLanes, __m512i(x)));
+#else
+  return __builtin_convertvector(x, Bytes);
+#endif
+}
+DEVICE Lanes<int32_t> widen_bytes(const uint8_t (&v)[kLanes]) {
+  Lanes<int32_t> r;
+  UNROLL
+  for (int i = 0; i < r.kParts; i++) {
+    Bytes bytes;
+    memcpy(&bytes, v + i * int(sizeof bytes), sizeof bytes);
+    r.part[i] = widen_part(bytes);
+  }
+  return r;
+}
+DEVICE void narrow_bytes(uint8_t (&v)[kLanes], Lanes<int32_t> x) {
+  UNROLL
+  for (int i = 0; i < x.kParts; i++) {
+    const Bytes bytes = narrow_part(x.part[i]);
+    memcpy(v + i * int(sizeof bytes), &bytes, sizeof bytes);
+  }
+}
+#endif
+} // namespace detail
+
 DEVICE Lanes<bool> load_mask(const uint8_t *p, int64_t n) {
   uint8_t v[kLanes];
   detail::read(v, p, n);
-  Lanes<int32_t> wide;
-  UNROLL
-  for (int k = 0; k < kLanes; k++)
-    set_lane(wide, k, int32_t(v[k]));
-  return wide != Lanes<int32_t>(0);
+  return detail::widen_bytes(v) != Lanes<int32_t>(0);
 }
 DEVICE void store(uint8_t *p, Lanes<bool> x, int64_t n) {
   uint8_t v[kLanes];
-  UNROLL
-  for (int k = 0; k < kLanes; k++)
-    v[k] = uint8_t(lane(x, k) ? 1 : 0);
+  detail::narrow_bytes(v, select(x, Lanes<int32_t>(1), Lanes<int32_t>(0)));
   detail::write(p, v, n);
 }
 

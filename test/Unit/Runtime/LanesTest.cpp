@@ -137,6 +137,13 @@ TEST(Lanes, BoolsAreBytes) {
   store(to, !load_mask(from, 3), 3);
   EXPECT_EQ(std::vector<uint8_t>(to, to + 4),
             (std::vector<uint8_t>{1, 0, 0, 9}));
+  // All lanes at once take another way.
+  uint8_t all[kLanes], negated[kLanes];
+  for (int k = 0; k < kLanes; k++)
+    all[k] = uint8_t(k % 3 ? 0 : 255 - k);
+  store(negated, !load_mask(all, kLanes), kLanes);
+  for (int k = 0; k < kLanes; k++)
+    EXPECT_EQ(negated[k], k % 3 ? 1 : 0) << k;
 }
 
 // The test vectors of the Random123 distribution (kat_vectors, philox4x32 10).
