@@ -7,6 +7,7 @@
 
 #include "KernelBuilder.h"
 
+#include "RowWalks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
@@ -63,7 +64,7 @@ private:
     int64_t blocks = llvm::divideCeil(size, span);
     auto [lower, upper] = spanOf(block, span, size, blocks);
     openScope(SmallVector<bool>(shape.loops.size(), false));
-    loop(LoopKind::Lanes, lane, lower, upper, {}, [&] { storeOutputs(nullptr); });
+    loop(LoopKind::Lanes, lane, lower, upper, {}, [&] { storeOutputs(); });
     return {blocks, threadsFor(span)};
   }
 
@@ -77,7 +78,7 @@ private:
     auto emitRow = [&](Value row) {
       setDigits(row, outer);
       openScope(availability(outer));
-      loop(LoopKind::Lanes, lane, constant(0), constant(shape.loops[lane].size), {}, [&] { storeOutputs(nullptr); });
+      loop(LoopKind::Lanes, lane, constant(0), constant(shape.loops[lane].size), {}, [&] { storeOutputs(); });
       scopes.pop_back();
     };
     if (rowsPerBlock == 1) {
@@ -95,31 +96,28 @@ private:
       (shape.loops[dim].isReduced ? nested : kept).push_back(dim);
     setDigits(block, kept);
     openScope(availability(kept));
-    unsigned stages = 0;
-    for (Operation &inner : body)
-      stages = std::max(stages, stageOf(&inner) + 1);
-    for (unsigned stage = 0; stage < stages; ++stage)
-      emitStage(stage, nested);
-    storeUniformOutputs();
+    RowWalks walks(body, shape);
+    for (auto &[value, walk] : walks.kept())
+      rows[value] = {b.create<device::RowOp>(device::PtrType::get(elementType(value)), shape.loops[lane].size), walk};
+    for (walk = 0; walk < walks.count(); ++walk)
+      emitWalk(walks[walk], nested);
+    for (auto [output, tensor] : llvm::enumerate(yielded()))
+      if (!walks.isFull(tensor))
+        store(output, value(tensor));
     return {product(kept), threadsFor(shape.loops[lane].size)};
   }
 
-  /// One walk over the reduced loops: the reductions and outputs that need the
-  /// results of `stage` earlier walks.
-  void emitStage(unsigned stage, ArrayRef<unsigned> nested) {
-    SmallVector<nn::ReduceOp> reductions;
-    for (nn::ReduceOp reduce : body.getOps<nn::ReduceOp>())
-      if (stageOf(reduce.getResult()) == stage + 1)
-        reductions.push_back(reduce);
-    bool hasOutputs = llvm::any_of(yielded(), [&](Value value) { return isFull(value) && stageOf(value) == stage; });
-    if (reductions.empty() && !hasOutputs)
+  void emitWalk(const RowWalks::Walk &walk, ArrayRef<unsigned> nested) {
+    if (walk.reductions.empty() && walk.outputs.empty())
       return;
-    SmallVector<Value> results = nest(nested, reductions, [&](ArrayRef<device::Combiner> combiners) {
-      return loop(LoopKind::Lanes, lane, constant(0), constant(shape.loops[lane].size), reductions,
-                  [&] { storeOutputs(&stage); });
+    SmallVector<Value> results = nest(nested, walk.reductions, [&](ArrayRef<device::Combiner> combiners) {
+      return loop(LoopKind::Lanes, lane, constant(0), constant(shape.loops[lane].size), walk.reductions, [&] {
+        for (unsigned output : walk.outputs)
+          store(output, value(yielded()[output]));
+      });
     });
-    for (auto [reduce, result] : llvm::zip(reductions, results))
-      scopes.front().known[reduce.getResult()] = result;
+    for (auto [reduce, result] : llvm::zip(walk.reductions, results))
+      scopes.front().known[reduce->getResult(0)] = result;
   }
 
   std::pair<int64_t, int64_t> emitColumnReduction() {
@@ -156,7 +154,7 @@ private:
       });
       for (auto [reduce, result] : llvm::zip(reductions, results))
         scopes.back().known[reduce.getResult()] = result;
-      storeOutputs(nullptr);
+      storeOutputs();
     });
     return {blocks, std::min<int64_t>(threadsFor(columns), kColumnSpan / 4)};
   }
@@ -311,29 +309,6 @@ private:
 
   ValueRange yielded() { return cast<nn::YieldOp>(body.getTerminator()).getValues(); }
 
-  /// Varies over a reduced loop: has a value for every element.
-  bool isFull(Value value) const {
-    auto found = shape.varies.find(value);
-    for (auto [dim, loop] : llvm::enumerate(shape.loops))
-      if (loop.isReduced && found->second[dim])
-        return true;
-    return false;
-  }
-
-  /// How many walks over the reduced loops must be done before.
-  unsigned stageOf(Operation *inner) {
-    auto [entry, isNew] = stages.try_emplace(inner, 0);
-    if (!isNew)
-      return entry->second;
-    unsigned stage = 0;
-    for (Value operand : inner->getOperands())
-      stage = std::max(stage, stageOf(operand));
-    stage += isa<nn::ReduceOp>(inner);
-    stages[inner] = stage;
-    return stage;
-  }
-  unsigned stageOf(Value value) { return value.getDefiningOp() ? stageOf(value.getDefiningOp()) : 0; }
-
   /// The outermost scope in which everything that `value` varies over is known.
   Scope &scopeOf(Value value) {
     const SmallVector<bool> &varies = shape.varies.find(value)->second;
@@ -355,6 +330,9 @@ private:
     if (auto broadcast = dyn_cast_or_null<nn::BroadcastOp>(producer))
       return value(broadcast.getInput());
     Scope &scope = scopeOf(tensor);
+    auto kept = rows.find(tensor);
+    if (kept != rows.end() && kept->second.walk < walk)
+      return scope.known[tensor] = loadKept(kept->second.memory);
     SmallVector<Value> operands;
     if (producer && !isa<nn::TakeOp>(producer))
       for (Value operand : producer->getOperands())
@@ -363,8 +341,15 @@ private:
     if (&scope != &scopes.back())
       b.restoreInsertionPoint(scope.point);
     Value result = producer ? compute(producer, operands) : load(tensor, shape.arguments.find(tensor)->second, {}, 0);
+    if (kept != rows.end())
+      b.create<device::StoreOp>(result, kept->second.memory, index[lane], ArrayRef<int64_t>{1}, 0, device::Access::Contiguous);
     scope.known[tensor] = result;
     return result;
+  }
+
+  Value loadKept(Value memory) {
+    Type type = cast<device::PtrType>(memory.getType()).getElement();
+    return b.create<device::LoadOp>(type, memory, index[lane], ArrayRef<int64_t>{1}, 0, device::Access::Contiguous);
   }
 
   Value compute(Operation *producer, ArrayRef<Value> operands) {
@@ -440,18 +425,9 @@ private:
     b.create<device::StoreOp>(scalar, pointer, indices, strides, access.offset, accessKind(access.strides[lane]));
   }
 
-  /// Stores the outputs that are computed here: all of them, or, in a walk of a
-  /// row reduction, the full ones of its stage.
-  void storeOutputs(const unsigned *stage) {
+  void storeOutputs() {
     for (auto [output, tensor] : llvm::enumerate(yielded()))
-      if (!stage || (isFull(tensor) && stageOf(tensor) == *stage))
-        store(output, value(tensor));
-  }
-
-  void storeUniformOutputs() {
-    for (auto [output, tensor] : llvm::enumerate(yielded()))
-      if (!isFull(tensor))
-        store(output, value(tensor));
+      store(output, value(tensor));
   }
 
   ImplicitLocOpBuilder &b;
@@ -463,7 +439,14 @@ private:
   unsigned lane;
   Value block;
   std::vector<Scope> scopes;
-  llvm::DenseMap<Operation *, unsigned> stages;
+
+  /// A value of a row reduction that later walks read from memory.
+  struct KeptRow {
+    Value memory;
+    unsigned walk; ///< That computes it.
+  };
+  llvm::DenseMap<Value, KeptRow> rows;
+  unsigned walk = 0; ///< That is being emitted.
 };
 
 } // namespace

@@ -10,6 +10,13 @@
 
 namespace gpuopt {
 
+// Memory of the block: an array that all its threads see.
+#ifdef __CUDACC__
+#define ROW_MEMORY __shared__ alignas(16)
+#else
+#define ROW_MEMORY alignas(64)
+#endif
+
 #ifdef __CUDACC__
 DEVICE int64_t block() { return blockIdx.x; }
 DEVICE int64_t first_lane() { return int64_t(threadIdx.x) * kLanes; }

@@ -67,6 +67,15 @@ std::string KernelPrinter::elementText(Value pointer, const Place &place) const 
   return known.lookup(pointer).text + "[" + (place.uniform.empty() ? "0" : place.uniform) + "]";
 }
 
+LogicalResult KernelPrinter::printOp(device::RowOp op) {
+  Type element = cast<device::PtrType>(op.getType()).getElement();
+  if (!isa<FloatType>(element) || computeType(element).empty())
+    return op.emitOpError("has no form in emitted code for ") << element;
+  std::string variable = names.unique("row");
+  line("ROW_MEMORY " + computeType(element) + " " + variable + "[" + Twine(op.getSize()) + "];");
+  known[op.getResult()] = {variable};
+  return success();
+}
 
 //===----------------------------------------------------------------------===//
 // Loads

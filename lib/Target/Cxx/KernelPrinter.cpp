@@ -72,7 +72,7 @@ LogicalResult KernelPrinter::printBlock(Block &block) {
   for (Operation &op : block) {
     LogicalResult result =
         llvm::TypeSwitch<Operation *, LogicalResult>(&op)
-            .Case<device::BlockIndexOp, device::DelinearizeOp, device::LoopOp, device::StoreOp, device::LoadOp,
+            .Case<device::BlockIndexOp, device::DelinearizeOp, device::LoopOp, device::RowOp, device::StoreOp, device::LoadOp,
                   device::PositionOp, device::RandomOp, device::YieldOp>([&](auto typed) { return printOp(typed); })
             .Default([&](Operation *other) { return printExpression(other); });
     if (failed(result))

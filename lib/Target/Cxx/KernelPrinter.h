@@ -74,6 +74,7 @@ private:
   mlir::LogicalResult printExpression(mlir::Operation *op);
   mlir::LogicalResult printOp(device::BlockIndexOp op);
   mlir::LogicalResult printOp(device::DelinearizeOp op);
+  mlir::LogicalResult printOp(device::RowOp op);
   mlir::LogicalResult printOp(device::LoadOp op);
   mlir::LogicalResult printOp(device::StoreOp op);
   mlir::LogicalResult printOp(device::PositionOp op);

@@ -6,6 +6,7 @@ device.buffer @y arena at 4096 : tensor<4x128xf32> live 3 to 18 in @micro_step {
 device.kernel @fused_softmax blocks 4 threads 32 ["x", "y"] attributes {comment = "softmax"} {
 ^bb0(%x: !device.ptr<f32>, %y: !device.ptr<f32>):
   %row = device.block_index
+  %kept = device.row 128 : !device.ptr<f32>
   %c0 = arith.constant 0 : index
   %c128 = arith.constant 128 : index
   %sum = device.loop lanes %c0 to %c128 [#device.combiner<sum>] -> (f32) {
@@ -32,6 +33,7 @@ device.step @micro_step micro {
 // CHECK: device.memory persistent 8192 arena 65536
 // CHECK: device.buffer @y arena at 4096 : tensor<4x128xf32> live 3 to 18 in @micro_step {origin = "/fc1"}
 // CHECK-LABEL: device.kernel @fused_softmax blocks 4 threads 32 ["x", "y"]
+// CHECK: device.row 128 : <f32>
 // CHECK: device.loop lanes %{{.*}} to %{{.*}} [#device.combiner<sum>] -> (f32)
 // CHECK: device.load %{{.*}}[%{{.*}}, %{{.*}} : index, index] strides [128, 1] offset 0 contiguous
 // CHECK-LABEL: device.step @micro_step micro

@@ -43,6 +43,35 @@ device.kernel @softmax blocks 4 threads 32 ["x", "y"] attributes {comment = "sof
   }
 }
 
+// What one walk computes and another one reads, in the type that it is computed in.
+// CHECK: KERNEL void kept(const bf16 *x, float *y) {
+// CHECK: ROW_MEMORY float row[128];
+// CHECK: store(row + i, v0, left);
+// CHECK: store(y + b * 128 + i, load(row + i, left) * sum, left);
+device.kernel @kept blocks 4 threads 32 ["x", "y"] {
+^bb0(%x: !device.ptr<bf16>, %y: !device.ptr<f32>):
+  %b = device.block_index
+  %row = device.row 128 : !device.ptr<bf16>
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  %sum = device.loop lanes %c0 to %c128 [#device.combiner<sum>] -> (f32) {
+  ^bb0(%i: index):
+    %v = device.load %x[%b, %i : index, index] strides [128, 1] offset 0 contiguous : !device.ptr<bf16> -> bf16
+    %e = math.exp %v : bf16
+    device.store %e, %row[%i : index] strides [1] offset 0 contiguous : bf16, !device.ptr<bf16>
+    %w = arith.extf %e : bf16 to f32
+    device.yield %w : f32
+  }
+  device.loop lanes %c0 to %c128 [] {
+  ^bb0(%i: index):
+    %e = device.load %row[%i : index] strides [1] offset 0 contiguous : !device.ptr<bf16> -> bf16
+    %w = arith.extf %e : bf16 to f32
+    %d = arith.mulf %w, %sum : f32
+    device.store %d, %y[%b, %i : index, index] strides [128, 1] offset 0 contiguous : f32, !device.ptr<f32>
+    device.yield
+  }
+}
+
 // CHECK: static void micro_step(Context &ctx, char *memory) {
 // CHECK: // ---- forward
 // CHECK: // softmax of /fc1

@@ -78,6 +78,12 @@ static LogicalResult verifyAccess(OpT op, Type element) {
 LogicalResult LoadOp::verify() { return verifyAccess(*this, getResult().getType()); }
 LogicalResult StoreOp::verify() { return verifyAccess(*this, getValue().getType()); }
 
+LogicalResult RowOp::verify() {
+  if ((int64_t)getSize() < 1) // (C1)
+    return emitOpError("expects at least one element, but got ") << (int64_t)getSize();
+  return success();
+}
+
 LogicalResult PositionOp::verify() {
   if (getStrides().size() != getIndices().size()) // (C1)
     return emitOpError("expects one stride per index, but got ")

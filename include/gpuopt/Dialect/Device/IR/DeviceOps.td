@@ -193,6 +193,27 @@ def Device_StoreOp : Device_KernelBodyOp<"store", [MemoryEffects<[MemWrite]>]> {
   let hasVerifier = 1;
 }
 
+def Device_RowOp : Device_KernelBodyOp<"row"> {
+  let summary = "memory of this block for the elements of a row";
+  let description = [{
+    Holds what one walk over a row computes for later walks. A lane reads only
+    elements that it has written itself: threads do not wait for each other.
+    Half precision is kept in the type that it is computed in, so that a value
+    that was kept has the bits of one that is computed anew.
+
+    ```mlir
+    %row = device.row 64 : !device.ptr<f32>
+    ```
+
+    Constraints:
+    - (C1) at least one element.
+  }];
+  let arguments = (ins I64Attr:$size);
+  let results = (outs Res<Device_Ptr, "", [MemAlloc]>:$result);
+  let assemblyFormat = "$size attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
 def Device_PositionOp : Device_KernelBodyOp<"position", [Pure]> {
   let summary = "the number `offset + sum(indices * strides)`";
   let description = [{

@@ -1,0 +1,136 @@
+//===- RowWalks.cpp - The walks of a kernel over its row --------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RowWalks.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace gpuopt;
+
+/// Of all kept values of a block: fits the fastest cache of a core, and the
+/// shared memory that lets a multiprocessor hold all the blocks it can.
+constexpr int64_t kRoomInBytes = 16 * 1024;
+
+/// Additions that cost as much as storing a value and loading it again, with
+/// some to spare: recomputing takes no room.
+constexpr unsigned kDear = 8;
+
+static Value skipBroadcasts(Value value) {
+  while (auto broadcast = value.getDefiningOp<nn::BroadcastOp>())
+    value = broadcast.getInput();
+  return value;
+}
+
+/// In additions, of one op by itself.
+static unsigned weightOf(Operation *op) {
+  if (isa<nn::RandomUniformOp>(op))
+    return 16;
+  if (isa<math::AbsFOp, math::CopySignOp, math::IsInfOp, math::IsNaNOp>(op))
+    return 1;
+  if (isa<arith::DivFOp, math::SqrtOp, math::RsqrtOp, math::CeilOp, math::FloorOp, math::RoundEvenOp, math::TruncOp,
+          nn::TakeOp>(op))
+    return 4;
+  return isa_and_nonnull<math::MathDialect>(op->getDialect()) ? 16 : 1;
+}
+
+RowWalks::RowWalks(Block &body, const KernelShape &shape)
+    : shape(shape), yielded(cast<nn::YieldOp>(body.getTerminator()).getValues()) {
+  findEarliest(body);
+  assignWork(body);
+  // With loops between the row and its lanes there would be one row for each
+  // of their turns.
+  bool isOneLoop = llvm::none_of(ArrayRef(shape.loops).drop_back(), [](const LoopDim &loop) { return loop.isReduced; });
+  room = isOneLoop ? kRoomInBytes : 0;
+  chooseKept();
+}
+
+unsigned RowWalks::earliest(Value value) const {
+  return value.getDefiningOp() ? earliestOf.lookup(value.getDefiningOp()) : 0;
+}
+
+bool RowWalks::isFull(Value value) const {
+  const SmallVector<bool> &varies = shape.varies.find(value)->second;
+  for (auto [dim, loop] : llvm::enumerate(shape.loops))
+    if (loop.isReduced && varies[dim])
+      return true;
+  return false;
+}
+
+void RowWalks::findEarliest(Block &body) {
+  for (Operation &op : body) {
+    unsigned walk = 0;
+    for (Value operand : op.getOperands())
+      walk = std::max(walk, earliest(operand));
+    earliestOf[&op] = walk + isa<nn::ReduceOp>(op);
+  }
+}
+
+void RowWalks::assignWork(Block &body) {
+  auto at = [&](unsigned number) -> Walk & {
+    if (walks.size() <= number)
+      walks.resize(number + 1);
+    return walks[number];
+  };
+  for (nn::ReduceOp reduce : body.getOps<nn::ReduceOp>())
+    at(earliest(reduce.getResult()) - 1).reductions.push_back(reduce);
+  for (auto [position, value] : llvm::enumerate(yielded))
+    if (isFull(value))
+      at(earliest(value)).outputs.push_back(position);
+}
+
+//===----------------------------------------------------------------------===//
+// What is kept
+//===----------------------------------------------------------------------===//
+
+void RowWalks::chooseKept() {
+  for (auto [number, walk] : llvm::enumerate(walks)) {
+    for (nn::ReduceOp reduce : walk.reductions)
+      visit(reduce.getInput(), number);
+    for (unsigned output : walk.outputs)
+      visit(yielded[output], number);
+  }
+}
+
+/// `walk` needs `value`: an earlier one may have kept it, or else it and what
+/// it is made of are computed here.
+void RowWalks::visit(Value value, unsigned walk) {
+  value = skipBroadcasts(value);
+  if (!value.getDefiningOp() || !isFull(value) || keptSince.contains(value))
+    return;
+  auto [entry, isNew] = computedIn.try_emplace(value, walk);
+  if (!isNew && entry->second < walk) {
+    Type type = cast<RankedTensorType>(value.getType()).getElementType();
+    int64_t bytes = shape.loops.back().size * std::max<int64_t>(4, type.getIntOrFloatBitWidth() / 8);
+    if (isa<FloatType>(type) && bytes <= room && costOf(value) > kDear) {
+      keptSince[value] = entry->second;
+      room -= bytes;
+      return;
+    }
+  }
+  for (Value operand : value.getDefiningOp()->getOperands())
+    visit(operand, walk);
+}
+
+/// In additions, with what is kept already at hand.
+unsigned RowWalks::costOf(Value value) const {
+  unsigned cost = 0;
+  SmallVector<Value> stack{value};
+  llvm::DenseSet<Value> seen;
+  while (!stack.empty()) {
+    Value next = skipBroadcasts(stack.pop_back_val());
+    if (!seen.insert(next).second || !isFull(next))
+      continue;
+    Operation *producer = next.getDefiningOp();
+    bool isAtHand = !producer || keptSince.contains(next);
+    cost += isAtHand ? 1 : weightOf(producer);
+    if (!isAtHand && !isa<nn::TakeOp>(producer))
+      stack.append(producer->operand_begin(), producer->operand_end());
+  }
+  return cost;
+}

@@ -1,0 +1,60 @@
+//===- RowWalks.h - The walks of a kernel over its row -*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_LIB_CONVERSION_TODEVICE_ROWWALKS_H
+#define GPUOPT_LIB_CONVERSION_TODEVICE_ROWWALKS_H
+
+#include "KernelShape.h"
+
+namespace gpuopt {
+
+/// A kernel that reduces rows walks over its row once for each reduction that
+/// waits for another one, and once more for what needs them all: a softmax
+/// three times. Says what happens in which walk, and which values are kept
+/// from the walk that computes them for the later ones.
+class RowWalks {
+public:
+  RowWalks(mlir::Block &body, const KernelShape &shape);
+
+  unsigned count() const { return walks.size(); }
+
+  /// How many walks must be done before `value` can be computed.
+  unsigned earliest(mlir::Value value) const;
+
+  /// Has a value for every element of the row.
+  bool isFull(mlir::Value value) const;
+
+  /// What a walk is for.
+  struct Walk {
+    llvm::SmallVector<nn::ReduceOp> reductions;
+    llvm::SmallVector<unsigned> outputs; ///< Positions among what the body yields.
+  };
+  const Walk &operator[](unsigned number) const { return walks[number]; }
+
+  /// Values that more than one walk needs and that are dearer to compute than
+  /// to store and load, each with the walk that computes it.
+  const llvm::MapVector<mlir::Value, unsigned> &kept() const { return keptSince; }
+
+private:
+  void findEarliest(mlir::Block &body);
+  void assignWork(mlir::Block &body);
+  void chooseKept();
+  void visit(mlir::Value value, unsigned walk);
+  unsigned costOf(mlir::Value value) const;
+
+  const KernelShape &shape;
+  llvm::DenseMap<mlir::Operation *, unsigned> earliestOf;
+  llvm::SmallVector<Walk> walks;
+  mlir::ValueRange yielded;
+  llvm::DenseMap<mlir::Value, unsigned> computedIn;
+  llvm::MapVector<mlir::Value, unsigned> keptSince;
+  int64_t room = 0; ///< Bytes that are left for kept values.
+};
+
+} // namespace gpuopt
+
+#endif // GPUOPT_LIB_CONVERSION_TODEVICE_ROWWALKS_H
