@@ -58,7 +58,7 @@ class ConvertToDevice : public gpuopt::impl::ConvertToDeviceBase<ConvertToDevice
     for (train::StepOp step : steps) {
       persistent.addStep(step);
       memories.emplace_back(step, names);
-      if (failed(memories.back().pack()))
+      if (failed(memories.back().pack()) || failed(checkPromise(step, memories.back())))
         return signalPassFailure();
     }
     emitMemory(persistent, steps, memories);
@@ -93,6 +93,16 @@ class ConvertToDevice : public gpuopt::impl::ConvertToDeviceBase<ConvertToDevice
         return op.emitOpError("has no lowering to the device dialect; expects what nn-decompose, nn-form-clusters "
                               "and nn-materialize-views leave");
     return success();
+  }
+
+  /// What the schedule promised of the arena still holds, whatever ran since.
+  static LogicalResult checkPromise(train::StepOp step, const StepMemory &memory) {
+    auto plan = step->getAttrOfType<DictionaryAttr>(train::kPlanAttribute);
+    auto promised = plan ? plan.getAs<IntegerAttr>("arena_bytes") : nullptr;
+    if (!promised || memory.getHeight() <= promised.getInt())
+      return success();
+    return step.emitOpError("expects an arena of ")
+           << promised.getInt() << " bytes, as it was scheduled, but needs " << memory.getHeight();
   }
 
   void emitMemory(const PersistentMemory &persistent, ArrayRef<train::StepOp> steps, ArrayRef<StepMemory> memories) {

@@ -16,6 +16,7 @@
 #include "gpuopt/Dialect/Train/Transforms/Passes.h"
 #include "gpuopt/Planning/Bytes.h"
 #include "mlir/IR/AsmState.h"
+#include "mlir/IR/Remarks.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -117,6 +118,8 @@ private:
       auto type = cast<RankedTensorType>(repeat.original.getType());
       std::string reason = llvm::formatv("frees {0} bytes for {1:f2} us", device::sizeInBytes(type),
                                          repeat.costInNanoseconds / 1000);
+      remark::passed(repeat.op->getLoc(), remark::RemarkOpts::name("recomputed").category("schedule"))
+          << (originOf(repeat.original) + " again: " + reason);
       wrapRepeat(repeat.op, reason);
       ++repeatCount;
     }
