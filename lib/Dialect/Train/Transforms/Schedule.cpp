@@ -85,7 +85,8 @@ private:
     // The budget for everything binds unless that of the arena is smaller.
     bool isWhole = memoryBudget > 0 && (activationBudget <= 0 || memoryBudget - persistentBytes <= activationBudget);
     int64_t rest = isWhole ? persistentBytes : 0;
-    int64_t smallest = rest + unmet.smallestArenaInBytes;
+    // Arenas are whole multiples of the alignment.
+    int64_t smallest = rest + llvm::alignTo(unmet.smallestArenaInBytes, kBufferAlignment);
     getOperation()->setAttr(kUnmetBudgetAttribute, IntegerAttr::get(IntegerType::get(&getContext(), 64), smallest));
     InFlightDiagnostic error = getOperation().emitError(isWhole ? "memory" : "activation");
     error << " budget " << planning::formatBytes(isWhole ? memoryBudget : activationBudget)
