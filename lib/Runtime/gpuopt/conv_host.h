@@ -4,6 +4,7 @@
 
 #include "gpuopt/conv.h"
 #include "gpuopt/conv_loops.h"
+#include "gpuopt/gemm.h"
 #include "gpuopt/onednn.h"
 
 namespace gpuopt {
@@ -180,6 +181,41 @@ inline void onednn_conv(Context &ctx, const ConvShape &shape, ConvKind kind,
                          const_cast<dnnl::memory &>(plain));
 }
 
+// A convolution of one pixel at a time is a product. Backward, oneDNN's matmul
+// beats its convolution by up to a half: no weights are reordered. Forward they
+// are equals.
+inline bool is_pointwise(const ConvShape &s) {
+  return s.kh == 1 && s.kw == 1 && s.stride[0] == 1 && s.stride[1] == 1 &&
+         s.h == s.oh && s.w == s.ow && s.pad_begin[0] == 0 &&
+         s.pad_begin[1] == 0 && s.groups == 1;
+}
+
+// dx[pixel, c] = dy[pixel, oc] w[oc, c]
+inline GemmShape pointwise_backward_data(const ConvShape &s) {
+  GemmShape g;
+  g.m = s.n * s.h * s.w;
+  g.n = s.c;
+  g.k = s.oc;
+  g.a_m = s.oc;
+  g.a_k = 1;
+  g.b_k = g.c_m = s.c;
+  g.b_n = g.c_n = 1;
+  return g;
+}
+
+// dw[oc, c] = dy[pixel, oc] x[pixel, c]
+inline GemmShape pointwise_backward_weights(const ConvShape &s) {
+  GemmShape g;
+  g.m = s.oc;
+  g.n = s.c;
+  g.k = s.n * s.h * s.w;
+  g.a_m = 1;
+  g.a_k = s.oc;
+  g.b_k = g.c_m = s.c;
+  g.b_n = g.c_n = 1;
+  return g;
+}
+
 } // namespace detail
 
 template <class T>
@@ -194,7 +230,9 @@ void conv_forward(Context &ctx, const ConvShape &s, const T *x, const T *w,
 template <class T>
 void conv_backward_data(Context &ctx, const ConvShape &s, const T *dy,
                         const T *w, T *dx) {
-  if constexpr (std::is_same_v<T, float>)
+  if (std::is_same_v<T, float> && detail::is_pointwise(s))
+    gemm(ctx, detail::pointwise_backward_data(s), dy, w, dx);
+  else if constexpr (std::is_same_v<T, float>)
     detail::onednn_conv(ctx, s, detail::kConvBackwardData, dx, dy, w, nullptr,
                         false);
   else
@@ -204,7 +242,11 @@ void conv_backward_data(Context &ctx, const ConvShape &s, const T *dy,
 template <class T>
 void conv_backward_weights(Context &ctx, const ConvShape &s, const T *x,
                            const T *dy, T *dw, double beta) {
-  if constexpr (std::is_same_v<T, float>)
+  if (std::is_same_v<T, float> && detail::is_pointwise(s)) {
+    GemmOptions options;
+    options.beta = beta;
+    gemm(ctx, detail::pointwise_backward_weights(s), dy, x, dw, options);
+  } else if constexpr (std::is_same_v<T, float>)
     detail::onednn_conv(ctx, s, detail::kConvBackwardWeights, x, dy, dw,
                         nullptr, beta != 0);
   else

@@ -37,6 +37,8 @@ const ConvShape kShapes[] = {
     shape(9, 16, 32, 3, 2, 1, 1, 1, 1),  // stride with nothing left over
     shape(8, 16, 32, 3, 2, 1, 1, 1, 1),  // stride with a rest
     shape(8, 16, 16, 1, 2, 0, 0, 1, 1),  // a projection
+    shape(8, 16, 24, 1, 1, 0, 0, 1, 1),  // a product
+    shape(3, 4, 8, 1, 2, 0, 2, 1, 1),    // as many pixels, but not the same
     shape(9, 8, 8, 3, 1, 2, 2, 2, 1),    // dilated
     shape(8, 8, 16, 3, 1, 1, 1, 1, 4),   // grouped
     shape(8, 16, 16, 3, 1, 1, 1, 1, 16), // depthwise
