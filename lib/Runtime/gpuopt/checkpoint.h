@@ -56,8 +56,7 @@ public:
         throw Error("'" + path + "' has " + std::to_string(stored.bytes) +
                     " bytes for '" + name + "', whose shape needs " +
                     std::to_string(state.tensor.bytes));
-      copy_to_device(ctx, memory + state.tensor.offset, stored.data,
-                     stored.bytes);
+      read(state.tensor, stored, file);
     }
   }
 
@@ -67,9 +66,13 @@ public:
     std::vector<TensorToSave> tensors;
     for (const StateInfo &state : program.states)
       if (is_saved(state.kind)) {
-        copies.push_back(on_host(state));
+        const char *data = memory + state.tensor.offset;
+        if (!kStagingIsDevice) {
+          copies.push_back(on_host(state));
+          data = copies.back().data();
+        }
         for (int i = 0; i < kMaxNames && (i == 0 || state.saved_as[i]); i++)
-          tensors.push_back(entry(state, i, copies.back()));
+          tensors.push_back(entry(state, i, data));
       }
     write_safetensors(path, tensors);
   }
@@ -82,7 +85,7 @@ public:
       if (state.kind == StateKind::Gradient) {
         copies.push_back(on_host(state));
         divide(state.tensor, copies.back(), weight_sum);
-        tensors.push_back(entry(state, 0, copies.back()));
+        tensors.push_back(entry(state, 0, copies.back().data()));
       }
     if (tensors.empty())
       throw Error(
@@ -91,6 +94,17 @@ public:
   }
 
 private:
+  // By pieces, so that the weights are not in memory twice.
+  void read(const TensorInfo &to, const StoredTensor &from,
+            const MappedFile &file) {
+    constexpr size_t kPiece = size_t(8) << 20;
+    for (size_t begin = 0; begin < from.bytes; begin += kPiece) {
+      const size_t count = std::min(kPiece, from.bytes - begin);
+      const auto *data = reinterpret_cast<const uint8_t *>(from.data) + begin;
+      copy_to_device(ctx, memory + to.offset + begin, data, count);
+      file.release(data, count);
+    }
+  }
   static bool is_saved(StateKind kind) {
     return kind == StateKind::Parameter || kind == StateKind::Frozen ||
            kind == StateKind::Buffer;
@@ -101,10 +115,10 @@ private:
     return copy;
   }
   static TensorToSave entry(const StateInfo &state, int name,
-                            const std::vector<char> &data) {
+                            const char *data) {
     return {state.saved_as[name] ? state.saved_as[name] : state.tensor.name,
-            state.tensor.type, detail::shape_of(state.tensor), data.data(),
-            data.size()};
+            state.tensor.type, detail::shape_of(state.tensor), data,
+            state.tensor.bytes};
   }
   static void divide(const TensorInfo &tensor, std::vector<char> &data,
                      double by) {

@@ -40,6 +40,14 @@ public:
     if (data)
       munmap(const_cast<uint8_t *>(data), bytes);
   }
+  // Lets go of the memory behind what has been read; it can be read again.
+  void release(const uint8_t *from, size_t count) const {
+    const uintptr_t page = uintptr_t(sysconf(_SC_PAGESIZE));
+    const uintptr_t begin = (uintptr_t(from) + page - 1) / page * page;
+    const uintptr_t end = (uintptr_t(from) + count) / page * page;
+    if (begin < end)
+      madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
+  }
   MappedFile(const MappedFile &) = delete;
   MappedFile &operator=(const MappedFile &) = delete;
 
