@@ -165,21 +165,22 @@ private:
 
   void decide(Value value) {
     Operation *op = value.getDefiningOp();
-    llvm::SetVector<Value> &read = leaves[value];
-    unsigned &length = chain[value];
-    length = 1;
+    llvm::SetVector<Value> read;
+    unsigned length = 1;
     for (Value operand : op->getOperands()) {
       Value source = skipBroadcasts(operand);
       bool isLeaf = stored.contains(source) || !isFusible(source.getDefiningOp());
       if (!isLeaf)
-        length += chain[source];
+        length += chain.lookup(source);
       if (isConstant(source) || elementsOf(source) * 4 < elementsOf(value))
         continue;
       if (isLeaf)
         read.insert(source);
       else
-        read.insert(leaves[source].begin(), leaves[source].end());
+        read.insert_range(leaves.lookup(source));
     }
+    chain[value] = length;
+    leaves[value] = read;
     if (stored.contains(value))
       return;
     size_t kernels = readers[value].size();

@@ -31,6 +31,8 @@ Result<llvm::json::Value> readJson(llvm::StringRef path);
 MaybeError writeFile(llvm::StringRef path, llvm::StringRef contents);
 
 Result<planning::RecomputeProblem> readGraph(llvm::StringRef path);
+/// The same of text in memory.
+Result<planning::RecomputeProblem> parseGraph(llvm::StringRef text);
 
 /// "0.8" is a fraction of the plain peak, "4GiB" or "100B" are bytes.
 Result<int64_t> parseBudget(llvm::StringRef text, int64_t plainPeakInBytes);

@@ -66,17 +66,23 @@ static bool nestsTooDeep(llvm::StringRef contents) {
   return false;
 }
 
+static Result<json::Value> parseJson(llvm::StringRef text) {
+  if (nestsTooDeep(text))
+    return Error{"nests too deeply"};
+  llvm::Expected<json::Value> root = json::parse(text);
+  if (!root)
+    return Error{"is not JSON: " + llvm::toString(root.takeError())};
+  return std::move(*root);
+}
+
 Result<json::Value> solve::readJson(llvm::StringRef path) {
   Result<std::string> contents = readFile(path);
   if (!contents)
     return contents.error();
-  if (nestsTooDeep(*contents))
-    return Error{"'" + path.str() + "' nests too deeply"};
-  llvm::Expected<json::Value> root = json::parse(*contents);
+  Result<json::Value> root = parseJson(*contents);
   if (!root)
-    return Error{"'" + path.str() +
-                 "' is not JSON: " + llvm::toString(root.takeError())};
-  return std::move(*root);
+    return Error{"'" + path.str() + "' " + root.error().message};
+  return root;
 }
 
 static std::string text(const json::Value &value) {
@@ -204,10 +210,15 @@ Result<RecomputeProblem> solve::readGraph(llvm::StringRef path) {
   Result<json::Value> root = readJson(path);
   if (!root)
     return root.error();
-  Result<RecomputeProblem> problem = parseGraph(*root);
+  Result<RecomputeProblem> problem = ::parseGraph(*root);
   if (!problem)
     return Error{"'" + path.str() + "': " + problem.error().message};
   return problem;
+}
+
+Result<RecomputeProblem> solve::parseGraph(llvm::StringRef text) {
+  Result<json::Value> root = parseJson(text);
+  return root ? ::parseGraph(*root) : root.error();
 }
 
 Result<int64_t> solve::parseBudget(llvm::StringRef budget,

@@ -81,17 +81,20 @@ public:
     fitted.plainArenaInBytes = fitted.arenaInBytes = arenaHeight(step);
     if (fitted.plainArenaInBytes <= budget)
       return std::move(fitted);
-    bool fits = fit(budget, effort);
+    std::optional<Candidate> best = fit(budget, effort);
     keepBound();
     int64_t smallest = 0;
-    if (!fits && !error) {
+    if (best) {
+      improve(*best);
+    } else if (!error) {
       smallest = searchSmallest ? smallestRung() : fitted.plainArenaInBytes;
-      fits = !error && smallest <= budget && fit(smallest, effort / kEffortOfRung);
+      if (!error && smallest <= budget)
+        best = fit(smallest, effort / kEffortOfRung);
     }
     if (error)
       return *error;
-    if (fits)
-      return finish();
+    if (best)
+      return finish(*best);
     UnmetBudget unmet;
     unmet.smallestArenaInBytes = smallest;
     unmet.lowerLimitInBytes = lowerLimit;
@@ -100,9 +103,18 @@ public:
   }
 
 private:
-  /// Whether an arena within `target` was found; leaves it in `fitted`. Depends
-  /// on the step and the arguments alone.
-  bool fit(int64_t target, int64_t effort) {
+  /// A packed step.
+  struct Candidate {
+    planning::Schedule schedule;
+    OwningOpRef<StepOp> step;
+    std::vector<Repeat> repeats;
+    int64_t arenaInBytes = 0;
+    double addedTimeInNanoseconds = 0;
+  };
+
+  /// A step whose arena is within `target`. Depends on the step and the
+  /// arguments alone.
+  std::optional<Candidate> fit(int64_t target, int64_t effort) {
     planning::RecomputeOptions options;
     options.budgetInBytes = target;
     options.effort = effort;
@@ -111,32 +123,47 @@ private:
       auto solution = planning::solveRecompute(graph.problem, options);
       if (!solution) {
         error = solution.error();
-        return false;
+        return std::nullopt;
       }
       lowerLimit = std::max(lowerLimit, solution->budgetLowerLimit);
       if (round == 0)
         certificate = std::move(solution->certificate);
-      if (!solution->found)
-        return false;
-      if ((error = planning::verify(graph.problem, solution->schedule, options.budgetInBytes)))
-        return false;
-      int64_t height = apply(solution->schedule);
-      if (height >= 0 && height <= target) {
-        claim.schedule = std::move(solution->schedule);
-        return true;
-      }
-      options.budgetInBytes -= height - target;
+      if (!solution->found || (error = planning::verify(graph.problem, solution->schedule, options.budgetInBytes)))
+        return std::nullopt;
+      Candidate candidate = apply(std::move(solution->schedule));
+      if (candidate.arenaInBytes >= 0 && candidate.arenaInBytes <= target)
+        return candidate;
+      options.budgetInBytes -= candidate.arenaInBytes - target;
     }
-    return false;
+    return std::nullopt;
   }
 
-  /// The smallest of a ladder of budgets that fits: the same one whatever
-  /// budget was asked for, so that what an error promises can be had. By
-  /// bisection, as if every rung above one that fits did.
+  /// What a smaller budget costs, a larger one can be had for: packing is not
+  /// monotone, so a plan for one of the rungs below may add less.
+  void improve(Candidate &best) {
+    constexpr int kRungsBelow = 3;
+    int index = kRungs;
+    while (index > 0 && rung(index) >= budget)
+      --index;
+    for (int below = 0; below < kRungsBelow && index - below > 0 && !error; ++below) {
+      std::optional<Candidate> other = fit(rung(index - below), effort / kEffortOfRung);
+      if (other && other->addedTimeInNanoseconds < best.addedTimeInNanoseconds)
+        best = std::move(*other);
+    }
+  }
+
+  /// A ladder of budgets that depends on the step alone, from the lower limit
+  /// to the plain arena.
+  static constexpr int kRungs = 64;
+  int64_t rung(int index) const {
+    int64_t lowest = std::min(lowerLimit, fitted.plainArenaInBytes);
+    return llvm::alignTo(lowest + (fitted.plainArenaInBytes - lowest) / kRungs * index, kBufferAlignment);
+  }
+
+  /// The smallest rung that fits: the same whatever budget was asked for, so
+  /// that what an error promises can be had. By bisection, as if every rung
+  /// above one that fits did.
   int64_t smallestRung() {
-    constexpr int kRungs = 64;
-    int64_t lowest = std::min(lowerLimit, fitted.plainArenaInBytes), range = fitted.plainArenaInBytes - lowest;
-    auto rung = [&](int index) { return llvm::alignTo(lowest + range / kRungs * index, kBufferAlignment); };
     int bad = -1, good = kRungs;
     while (good - bad > 1 && !error) {
       int middle = bad + (good - bad) / 2;
@@ -154,27 +181,33 @@ private:
       fitted.lowerBoundInNanoseconds = *bound;
   }
 
-  FittedStep finish() {
+  FittedStep finish(Candidate &best) {
+    claim.schedule = std::move(best.schedule);
     planning::ScheduleCost cost = *planning::simulate(graph.problem, claim.schedule);
     double total = graph.problem.totalCost();
     claim.budgetInBytes = budget;
     claim.peakInBytes = cost.peakInBytes;
     claim.addedPercent = total > 0 ? 100 * cost.addedCost / total : 0;
     claim.lowerBoundPercent = total > 0 ? 100 * fitted.lowerBoundInNanoseconds / total : 0;
+    fitted.step = std::move(best.step);
+    fitted.repeats = std::move(best.repeats);
+    fitted.arenaInBytes = best.arenaInBytes;
+    fitted.addedTimeInNanoseconds = best.addedTimeInNanoseconds;
     fitted.problemText = planning::printProblem(graph.problem);
     fitted.planText = planning::printPlan(claim);
     return std::move(fitted);
   }
 
-  /// The arena's height, or -1 after an error.
-  int64_t apply(const planning::Schedule &schedule) {
-    fitted.step = cast<StepOp>(step->clone());
-    StepGraph copy = buildStepGraph(*fitted.step, device);
-    fitted.repeats = applySchedule(copy, schedule);
-    fitted.addedTimeInNanoseconds = 0;
-    for (const Repeat &repeat : fitted.repeats)
-      fitted.addedTimeInNanoseconds += repeat.costInNanoseconds;
-    return fitted.arenaInBytes = arenaHeight(*fitted.step);
+  Candidate apply(planning::Schedule schedule) {
+    Candidate candidate;
+    candidate.step = cast<StepOp>(step->clone());
+    StepGraph copy = buildStepGraph(*candidate.step, device);
+    candidate.repeats = applySchedule(copy, schedule);
+    for (const Repeat &repeat : candidate.repeats)
+      candidate.addedTimeInNanoseconds += repeat.costInNanoseconds;
+    candidate.arenaInBytes = arenaHeight(*candidate.step);
+    candidate.schedule = std::move(schedule);
+    return candidate;
   }
 
   StepOp step;
