@@ -84,8 +84,6 @@ inline RecomputeProblem randomRecomputeProblem(int n, unsigned seed) {
     op.cost = 1 + random() % 20;
     op.sizeInBytes = 1 + random() % 10;
     op.workspaceInBytes = random() % 4 == 0 ? random() % 5 : 0;
-    if (random() % 8 == 0)
-      op.repeatWorkspaceInBytes = random() % 5;
     op.pinned = random() % 8 == 0;
     op.recomputable = random() % 10 != 0;
     for (int input = 0; input < i; ++input)
@@ -93,6 +91,9 @@ inline RecomputeProblem randomRecomputeProblem(int n, unsigned seed) {
         op.inputs.push_back(input);
     problem.ops.push_back(op);
   }
+  for (RecomputeOp &op : problem.ops) // last, so that the rest is the same
+    if (random() % 8 == 0)
+      op.repeatWorkspaceInBytes = random() % 5;
   return problem;
 }
 
