@@ -84,9 +84,9 @@ public:
     std::optional<Candidate> best = fit(budget, effort);
     keepBound();
     int64_t smallest = 0;
-    if (best) {
-      improve(*best);
-    } else if (!error) {
+    if (!error)
+      improve(best);
+    if (!best && !error) {
       smallest = searchSmallest ? smallestRung() : fitted.plainArenaInBytes;
       if (!error && smallest <= budget)
         best = fit(smallest, effort / kEffortOfRung);
@@ -139,16 +139,17 @@ private:
   }
 
   /// What a smaller budget costs, a larger one can be had for: packing is not
-  /// monotone, so a plan for one of the rungs below may add less.
-  void improve(Candidate &best) {
-    constexpr int kRungsBelow = 3;
-    int index = kRungs;
-    while (index > 0 && rung(index) >= budget)
-      --index;
-    for (int below = 0; below < kRungsBelow && index - below > 0 && !error; ++below) {
-      std::optional<Candidate> other = fit(rung(index - below), effort / kEffortOfRung);
-      if (other && other->addedTimeInNanoseconds < best.addedTimeInNanoseconds)
-        best = std::move(*other);
+  /// monotone, so a plan for one of the rungs below may add less. Every eighth
+  /// rung is tried, and the next one below.
+  void improve(std::optional<Candidate> &best) {
+    constexpr int kStride = 8;
+    int next = kRungs;
+    while (next > 0 && rung(next) >= budget)
+      --next;
+    for (int index = next; index > 0 && !error; index = (index - 1) / kStride * kStride) {
+      std::optional<Candidate> other = fit(rung(index), effort / kEffortOfRung);
+      if (other && (!best || other->addedTimeInNanoseconds < best->addedTimeInNanoseconds))
+        best = std::move(other);
     }
   }
 
