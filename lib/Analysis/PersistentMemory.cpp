@@ -84,6 +84,9 @@ void PersistentMemory::addStep(train::StepOp step) {
 StringRef PersistentMemory::symbolOfVariable(FlatSymbolRefAttr variable) const {
   return entries[variables.lookup(variable.getValue())].symbol;
 }
+RankedTensorType PersistentMemory::typeOfVariable(FlatSymbolRefAttr variable) const {
+  return entries[variables.lookup(variable.getValue())].type;
+}
 StringRef PersistentMemory::symbolOfInput(StringRef name) const { return entries[inputs.lookup(name)].symbol; }
 StringRef PersistentMemory::symbolOfOutput(StringRef name) const { return entries[outputs.lookup(name)].symbol; }
 StringRef PersistentMemory::symbolOfConstant(Attribute value) const {

@@ -64,7 +64,7 @@ private:
         lastWork = &op;
         continue;
       }
-      for (StringRef name : {"variable", "parameter"})
+      for (StringRef name : {"variable", "parameter", "copy", "target"})
         if (auto written = op.getAttrOfType<FlatSymbolRefAttr>(name); written && !isa<train::ReadOp>(op))
           firstWrite.try_emplace(written, &op);
     }

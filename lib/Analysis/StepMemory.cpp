@@ -53,10 +53,9 @@ static bool ownsMemory(Operation *op) {
 }
 
 RankedTensorType gpuopt::gradNormScratchType(train::GradNormOp norm) {
-  constexpr int64_t kSpan = 8192; // of the runtime's sum_of_squares
   int64_t spans = 0;
   for (Value gradient : norm.getGradients())
-    spans += llvm::divideCeil(cast<RankedTensorType>(gradient.getType()).getNumElements(), kSpan);
+    spans += device::sumOfSquaresPartials(cast<RankedTensorType>(gradient.getType()).getNumElements());
   return RankedTensorType::get({spans}, Float64Type::get(norm.getContext()));
 }
 

@@ -30,6 +30,7 @@ cl::SubCommand operatorsCommand("operators", "print the table of supported ONNX 
 #define COMPILING cl::sub(compileCommand), cl::sub(trainCommand), cl::sub(planCommand)
 
 cl::OptionCategory modelCategory("The model"), lossCategory("The loss"), optimizerCategory("The optimizer"),
+    precisionCategory("Precision"),
     runCategory("The run and the data (train)"), placeCategory("Where");
 
 cl::opt<std::string> model(cl::Positional, cl::desc("<model.onnx>"), cl::Required, COMPILING);
@@ -75,6 +76,13 @@ cl::opt<double> warmupRatio("warmup-ratio", cl::init(0), cl::desc("the same as a
 cl::opt<int64_t> accumulation("gradient-accumulation-steps", cl::init(1), cl::desc("batches per update"), cl::cat(optimizerCategory), COMPILING);
 cl::opt<int64_t> maxSteps("max-steps", cl::init(-1), cl::desc("steps to attempt"), cl::cat(optimizerCategory), COMPILING);
 cl::opt<double> epochs("num-train-epochs", cl::init(3), cl::desc("passes over the data where --max-steps is not given"), cl::cat(optimizerCategory), COMPILING);
+
+cl::opt<std::string> lossScale("loss-scale", cl::desc("dynamic, a number or none (dynamic for fp16, else none)"), cl::cat(precisionCategory), COMPILING);
+cl::opt<double> initScale("init-scale", cl::init(65536), cl::desc("the first loss scale"), cl::cat(precisionCategory), COMPILING);
+cl::opt<double> growthFactor("growth-factor", cl::init(2), cl::desc("of the loss scale after growth-interval good steps"), cl::cat(precisionCategory), COMPILING);
+cl::opt<double> backoffFactor("backoff-factor", cl::init(0.5), cl::desc("of the loss scale after a step that overflows"), cl::cat(precisionCategory), COMPILING);
+cl::opt<int64_t> growthInterval("growth-interval", cl::init(2000), cl::desc("good steps in a row before the loss scale grows"), cl::cat(precisionCategory), COMPILING);
+cl::opt<double> minLossScale("min-loss-scale", cl::init(1), cl::desc("what the loss scale never falls below"), cl::cat(precisionCategory), COMPILING);
 
 #define RUN cl::cat(runCategory), cl::sub(trainCommand)
 cl::list<std::string> data("data", cl::desc("file for an input"), cl::value_desc("INPUT=FILE.npy"), RUN);
@@ -140,6 +148,25 @@ Error collect(train::ScheduleOptions &options) {
   return loadDeviceModel(options.device).takeError();
 }
 
+/// Whether the loss is scaled, and how.
+Error collect(train::InsertLossScalingOptions &options, EmissionOptions &emission) {
+  StringRef text = lossScale;
+  options.enabled = !text.empty() && text != "none";
+  emission.hasDynamicLossScale = text.empty() || text == "dynamic";
+  emission.initScale = initScale;
+  if (options.enabled && !emission.hasDynamicLossScale && (text.getAsDouble(emission.initScale) || !(emission.initScale > 0)))
+    return createStringError("--loss-scale must be dynamic, none or a number above 0, but is '" + text + "'");
+  emission.growthFactor = growthFactor;
+  emission.backoffFactor = backoffFactor;
+  emission.growthInterval = growthInterval;
+  emission.minLossScale = minLossScale;
+  if (!(initScale > 0) || !(minLossScale > 0))
+    return createStringError("--init-scale and --min-loss-scale must be above 0");
+  if (!(growthFactor >= 1) || !(backoffFactor > 0) || backoffFactor > 1 || growthInterval < 1)
+    return createStringError("--growth-factor must be at least 1, --backoff-factor in (0, 1] and --growth-interval at least 1");
+  return Error::success();
+}
+
 int usage(const Twine &what) {
   errs() << "gpuopt: error: " << what << "; see gpuopt --help\n";
   return 1;
@@ -188,6 +215,8 @@ int collect(DriverOptions &options) {
   if (Error error = collect(options.pipeline.schedule))
     return usage(toString(std::move(error)));
   EmissionOptions &emission = options.emission;
+  if (Error error = collect(options.pipeline.lossScaling, emission))
+    return usage(toString(std::move(error)));
   emission.modelName = sys::path::stem(model).str();
   emission.schedule = schedule;
   emission.learningRate = learningRate;

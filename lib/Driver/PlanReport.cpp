@@ -85,6 +85,7 @@ static StringRef categoryOf(device::BufferOp buffer, const SymbolTable &symbols)
   switch (variable.getKind()) {
   case train::VariableKind::Parameter:
   case train::VariableKind::Frozen: return "parameters";
+  case train::VariableKind::HalfCopy: return "half-precision copies";
   case train::VariableKind::Gradient: return "gradients";
   case train::VariableKind::Momentum:
   case train::VariableKind::FirstMoment:
@@ -96,7 +97,7 @@ static StringRef categoryOf(device::BufferOp buffer, const SymbolTable &symbols)
 static void describePersistent(ModuleOp module, MemoryReport &report) {
   SymbolTable symbols(module);
   llvm::MapVector<StringRef, int64_t> bytes;
-  for (StringRef name : {"parameters", "gradients", "optimizer state", "buffers", "inputs", "outputs", "constants"})
+  for (StringRef name : {"parameters", "half-precision copies", "gradients", "optimizer state", "buffers", "inputs", "outputs", "constants"})
     bytes[name] = 0;
   int64_t rest = report.persistentBytes;
   for (device::BufferOp buffer : module.getOps<device::BufferOp>()) {

@@ -53,6 +53,7 @@ void gpuopt::addPhase(OpPassManager &passes, Phase phase, const PipelineOptions 
     return;
   case Phase::Train:
     passes.addPass(train::createBuildStep(options.step));
+    passes.addPass(train::createInsertLossScaling(options.lossScaling));
     addCleanup(passes);
     return;
   case Phase::Clusters:

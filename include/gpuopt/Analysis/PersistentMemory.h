@@ -23,6 +23,7 @@ public:
   int64_t getSizeInBytes() const { return end; }
 
   llvm::StringRef symbolOfVariable(mlir::FlatSymbolRefAttr variable) const;
+  mlir::RankedTensorType typeOfVariable(mlir::FlatSymbolRefAttr variable) const;
   llvm::StringRef symbolOfInput(llvm::StringRef name) const;
   llvm::StringRef symbolOfOutput(llvm::StringRef name) const;
   llvm::StringRef symbolOfConstant(mlir::Attribute value) const;

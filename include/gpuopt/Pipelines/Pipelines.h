@@ -24,6 +24,7 @@ llvm::StringRef nameOf(Phase phase);
 struct PipelineOptions {
   ConvertOnnxToNNOptions legalise;
   train::BuildStepOptions step;
+  train::InsertLossScalingOptions lossScaling;
   train::ScheduleOptions schedule;
 };
 

@@ -88,9 +88,15 @@ private:
   }
   Value read(Value value) { return address(*viewOf(value)); }
   Value written(Value result) { return address(destinationOf(result)); }
-  Value variable(FlatSymbolRefAttr name, Value like) {
-    return address(persistent.symbolOfVariable(name), cast<RankedTensorType>(like.getType()).getElementType());
+  RankedTensorType typeOf(FlatSymbolRefAttr variable) {
+    return cast<RankedTensorType>(persistent.typeOfVariable(variable));
   }
+  int64_t elementsOf(FlatSymbolRefAttr variable) { return typeOf(variable).getNumElements(); }
+  static int64_t elementsOf(Value value) { return ::elementsOf(value); }
+  Value variable(FlatSymbolRefAttr name) {
+    return address(persistent.symbolOfVariable(name), typeOf(name).getElementType());
+  }
+  Value variableOrNull(FlatSymbolRefAttr name) { return name ? variable(name) : Value(); }
 
   //===--------------------------------------------------------------------===//
   // Ops
@@ -100,8 +106,8 @@ private:
     TypeSwitch<Operation *>(op)
         .Case<nn::FusedOp, nn::ContractOp, nn::ConvOp, nn::ConvInputGradOp, nn::ConvWeightGradOp, nn::MaxPoolOp,
               nn::MaxPoolGradOp, nn::AvgPoolOp, nn::AvgPoolGradOp, nn::ScatterAddOp, train::ReportLossOp,
-              train::GradNormOp, train::AdamWOp, train::SgdOp, train::WriteOp, train::AccumulateOp, train::OutputOp>(
-            [&](auto typed) { lowerOp(typed); });
+              train::GradNormOp, train::AdamWOp, train::SgdOp, train::WriteOp, train::AccumulateOp, train::OutputOp,
+              train::KeepOp, train::RestoreOp, train::RefreshOp>([&](auto typed) { lowerOp(typed); });
   }
 
   void lowerOp(nn::FusedOp op) {
@@ -182,27 +188,50 @@ private:
       counts.push_back(elementsOf(gradient));
     }
     Value scratch = address(memory.lookupScratch(op)->name, b.getF64Type());
-    b.create<device::GradNormOp>(scratch, gradients, counts);
+    Value scale = op.getLossScaleAttr() ? variable(op.getLossScaleAttr()) : Value();
+    b.create<device::GradNormOp>(scratch, scale, gradients, counts, parametersOf(op));
+  }
+
+  /// The names of the parameters that the gradients belong to.
+  ArrayAttr parametersOf(train::GradNormOp op) {
+    llvm::DenseMap<Value, StringRef> names;
+    for (Operation &other : step.getBody().front())
+      TypeSwitch<Operation *>(&other).Case<train::AdamWOp, train::SgdOp>(
+          [&](auto update) { names[update.getGradient()] = update.getParameter(); });
+    SmallVector<StringRef> result;
+    for (Value gradient : op.getGradients())
+      result.push_back(names.lookup(gradient));
+    return b.getStrArrayAttr(result);
   }
 
   void lowerOp(train::AdamWOp op) {
     Value gradient = op.getGradient();
-    b.create<device::AdamWOp>(variable(op.getParameterAttr(), gradient), variable(op.getFirstMomentAttr(), gradient),
-                              variable(op.getSecondMomentAttr(), gradient), read(gradient), elementsOf(gradient),
-                              op.getDecay());
+    b.create<device::AdamWOp>(variable(op.getParameterAttr()), variable(op.getFirstMomentAttr()),
+                              variable(op.getSecondMomentAttr()), read(gradient), variableOrNull(op.getCopyAttr()),
+                              elementsOf(gradient), op.getDecay());
   }
   void lowerOp(train::SgdOp op) {
     Value gradient = op.getGradient();
-    Value momentum = op.getMomentumAttr() ? variable(op.getMomentumAttr(), gradient) : Value();
-    b.create<device::SgdOp>(variable(op.getParameterAttr(), gradient), momentum, read(gradient), elementsOf(gradient),
-                            op.getNesterov(), op.getDecay());
+    b.create<device::SgdOp>(variable(op.getParameterAttr()), variableOrNull(op.getMomentumAttr()), read(gradient),
+                            variableOrNull(op.getCopyAttr()), elementsOf(gradient), op.getNesterov(), op.getDecay());
+  }
+  void lowerOp(train::KeepOp op) {
+    b.create<device::KeepOp>(variable(op.getSourceAttr()), variable(op.getKeptAttr()), elementsOf(op.getSourceAttr()));
+  }
+  void lowerOp(train::RestoreOp op) {
+    b.create<device::RestoreOp>(variable(op.getTargetAttr()), variable(op.getKeptAttr()),
+                                elementsOf(op.getTargetAttr()));
+  }
+  void lowerOp(train::RefreshOp op) {
+    b.create<device::RefreshOp>(variable(op.getCopyAttr()), variable(op.getParameterAttr()),
+                                elementsOf(op.getParameterAttr()));
   }
   void lowerOp(train::WriteOp op) {
-    Value target = variable(op.getVariableAttr(), op.getValue());
+    Value target = variable(op.getVariableAttr());
     b.create<device::CopyOp>(read(op.getValue()), target, elementsOf(op.getValue()));
   }
   void lowerOp(train::AccumulateOp op) {
-    Value target = variable(op.getVariableAttr(), op.getValue());
+    Value target = variable(op.getVariableAttr());
     b.create<device::AccumulateOp>(read(op.getValue()), target, elementsOf(op.getValue()));
   }
   void lowerOp(train::OutputOp op) {
@@ -254,7 +283,7 @@ bool gpuopt::canLower(Operation *op) {
          isa<train::ReadOp, nn::ConcatOp, nn::FusedOp, nn::ContractOp, nn::ConvOp, nn::ConvInputGradOp,
              nn::ConvWeightGradOp, nn::MaxPoolOp, nn::MaxPoolGradOp, nn::AvgPoolOp, nn::AvgPoolGradOp,
              nn::ScatterAddOp, train::ReportLossOp, train::GradNormOp, train::AdamWOp, train::SgdOp, train::WriteOp,
-             train::AccumulateOp, train::OutputOp>(op);
+             train::AccumulateOp, train::OutputOp, train::KeepOp, train::RestoreOp, train::RefreshOp>(op);
 }
 
 void gpuopt::lowerStep(train::StepOp step, const StepMemory &memory, const PersistentMemory &persistent,

@@ -1,7 +1,7 @@
 // metrics.jsonl: one JSON object a line, whole lines at any time.
 #pragma once
 
-#include "gpuopt/device.h"
+#include "gpuopt/optimizer.h"
 
 #include <cerrno>
 #include <cmath>
@@ -21,14 +21,20 @@ public:
   Metrics(const Metrics &) = delete;
   Metrics &operator=(const Metrics &) = delete;
 
-  void step(int64_t step, double loss, double learning_rate, double grad_norm,
-            double step_ms, double data_wait_ms, size_t allocated_bytes) {
+  // `state` is that of the step just done, in a program that scales its loss
+  // or does not.
+  void step(int64_t step, double loss, const StepState &state, double step_ms,
+            double data_wait_ms, size_t allocated_bytes) {
+    const LossScaler &scaler = state.scaler;
     line("{\"step\": %lld, \"loss\": %s, \"learning_rate\": %.9g, "
-         "\"grad_norm\": %s, "
+         "\"grad_norm\": %s, \"loss_scale\": %.9g, \"skipped_steps\": %lld, "
          "\"step_ms\": %.3f, \"data_wait_ms\": %.3f, \"allocated_bytes\": "
          "%zu}\n",
-         static_cast<long long>(step), number(loss).c_str(), learning_rate,
-         number(grad_norm).c_str(), step_ms, data_wait_ms, allocated_bytes);
+         static_cast<long long>(step), number(loss).c_str(),
+         state.learning_rate, number(state.grad_norm).c_str(),
+         scaler.scale > 0 ? double(scaler.scale) : 1.0,
+         static_cast<long long>(scaler.skipped_steps), step_ms, data_wait_ms,
+         allocated_bytes);
   }
   void evaluation(int64_t step, double loss) {
     line("{\"step\": %lld, \"eval_loss\": %s}\n", static_cast<long long>(step),

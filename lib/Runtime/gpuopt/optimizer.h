@@ -7,14 +7,19 @@
 //
 //   begin_step(ctx, state, hyper);            first thing in each micro step
 //   ... forward, add_loss(ctx, state, ...), backward ...
-//   sum_of_squares(ctx, g, n, partials);      for each gradient, its own
-//   partials finish_grad_norm(ctx, state, hyper, partials, count); adamw(ctx,
-//   state, hyper, p, m, v, g, n, decay);    for each parameter end_step(ctx,
-//   state);                     last thing in the update
+//   sum_of_squares(ctx, g, n, partials);      for each gradient
+//   finish_grad_norm(ctx, state, hyper, partials, count);
+//   adamw(ctx, state, hyper, p, m, v, g, n, decay);    for each parameter
+//   end_step(ctx, state);                     last thing in the update
+//
+// With a loss scale, gradients are `loss_scale` times too large; the same
+// factor undoes that, and the sum of squares that the norm needs tells whether
+// one of them is infinite or NaN. Then the step is skipped: see loss_scale.h.
 #pragma once
 
 #include "gpuopt/device.h"
 #include "gpuopt/elementary.h"
+#include "gpuopt/loss_scale.h"
 
 namespace gpuopt {
 
@@ -31,12 +36,12 @@ struct Hyperparameters {
   double momentum = 0; // SGD
   int64_t nesterov = 0;
   double max_grad_norm = 1; // 0: gradients are not clipped
+  LossScaling loss_scaling;
 };
 
 // What a step knows about itself.
 struct StepState {
-  int64_t step = 0;       // updates done
-  int64_t attempted = 0;  // steps attempted: drives the schedule
+  int64_t step = 0;       // updates done: drives the schedule
   int64_t micro_step = 0; // micro steps begun in this step
   int64_t draw = 0; // micro steps ever begun: what random_uniform takes as step
   uint64_t seed = 42;
@@ -44,7 +49,8 @@ struct StepState {
   double evaluation_loss_sum = 0, evaluation_weight_sum = 0;
   double learning_rate = 0;
   double grad_norm = 0;  // of the mean loss's gradient, before clipping
-  double grad_scale = 0; // clip coefficient / weight_sum
+  double grad_scale = 0; // clip coefficient / weight_sum / loss scale
+  LossScaler scaler;
 };
 
 // Elements that one block works on.
@@ -76,7 +82,7 @@ KERNEL void begin_step_kernel(StepState *state, const Hyperparameters *hyper) {
   if (state->micro_step == 0) {
     state->loss_sum = state->weight_sum = 0;
     state->learning_rate =
-        hyper->learning_rate * schedule_factor(*hyper, state->attempted);
+        hyper->learning_rate * schedule_factor(*hyper, state->step);
   }
   state->micro_step += 1;
   state->draw += 1;
@@ -89,8 +95,7 @@ inline void begin_step(Context &ctx, StepState *state,
 KERNEL void end_step_kernel(StepState *state) {
   if (!first_thread())
     return;
-  state->step += 1;
-  state->attempted += 1;
+  state->step += state->scaler.found_inf ? 0 : 1;
   state->micro_step = 0;
 }
 inline void end_step(Context &ctx, StepState *state) {
@@ -150,14 +155,24 @@ void sum_of_squares(Context &ctx, const T *g, int64_t n, double *partials) {
 }
 
 // torch.nn.utils.clip_grad_norm_: the factor is max_norm / (norm + 1e-6), at
-// most 1.
+// most 1. With a loss scale, null without: what overflowed is noticed here, and
+// the scale becomes that of the next step.
 KERNEL void finish_grad_norm_kernel(StepState *state,
                                     const Hyperparameters *hyper,
-                                    const double *partials, int64_t count) {
+                                    const double *partials, int64_t count,
+                                    float *loss_scale) {
   const double sum = sum_in_double(partials, count);
   if (!first_thread())
     return;
-  const double scale = state->weight_sum > 0 ? 1 / state->weight_sum : 0;
+  double scale = state->weight_sum > 0 ? 1 / state->weight_sum : 0;
+  if (loss_scale) {
+    scale /= double(*loss_scale);
+    const bool found_inf = !is_finite(sum);
+    *loss_scale = state->scaler.update(hyper->loss_scaling, *loss_scale,
+                                       found_inf);
+    if (found_inf)
+      state->scaler.first_overflow = first_not_finite(partials, count);
+  }
   const double norm = ::sqrt(sum) * scale;
   double clip = 1;
   if (hyper->max_grad_norm > 0) {
@@ -169,16 +184,21 @@ KERNEL void finish_grad_norm_kernel(StepState *state,
 }
 inline void finish_grad_norm(Context &ctx, StepState *state,
                              const Hyperparameters *hyper,
-                             const double *partials, int64_t count) {
-  launch(ctx, 1, 1024, finish_grad_norm_kernel, state, hyper, partials, count);
+                             const double *partials, int64_t count,
+                             float *loss_scale = nullptr) {
+  launch(ctx, 1, 1024, finish_grad_norm_kernel, state, hyper, partials, count,
+         loss_scale);
 }
 
 // torch.optim.AdamW, in its order of operations. Scalars are in double until
-// they meet a tensor, as torch's are.
-template <class T, class G>
+// they meet a tensor, as torch's are. `copy`, null without, is the parameter in
+// half precision, for the products of the next step.
+template <class T, class G, class H>
 KERNEL void adamw_kernel(const StepState *state, const Hyperparameters *hyper,
                          T *p, T *m, T *v, const G *grad, int64_t n,
-                         bool decay) {
+                         bool decay, H *copy) {
+  if (state->scaler.found_inf)
+    return;
   const int64_t begin = block() * kSpan;
   const int64_t end = begin + kSpan < n ? begin + kSpan : n;
   const double rate = state->learning_rate, update = double(state->step + 1);
@@ -198,22 +218,29 @@ KERNEL void adamw_kernel(const StepState *state, const Hyperparameters *hyper,
     const Lanes<T> denominator = sqrt(v_new) / root + epsilon;
     store(m + i, m_new, left);
     store(v + i, v_new, left);
-    store(p + i, load(p + i, left) * shrink + step_size * m_new / denominator,
-          left);
+    const Lanes<T> p_new =
+        load(p + i, left) * shrink + step_size * m_new / denominator;
+    store(p + i, p_new, left);
+    if (copy)
+      store(copy + i, convert<Compute<H>>(p_new), left);
   }
 }
-template <class T, class G>
+template <class T, class G, class H = T>
 void adamw(Context &ctx, const StepState *state, const Hyperparameters *hyper,
-           T *p, T *m, T *v, const G *grad, int64_t n, bool decay) {
-  launch(ctx, ceil_div(n, kSpan), kSpanThreads, adamw_kernel<T, G>, state,
-         hyper, p, m, v, grad, n, decay);
+           T *p, T *m, T *v, const G *grad, int64_t n, bool decay,
+           H *copy = nullptr) {
+  launch(ctx, ceil_div(n, kSpan), kSpanThreads, adamw_kernel<T, G, H>, state,
+         hyper, p, m, v, grad, n, decay, copy);
 }
 
 // torch.optim.SGD; the momentum buffer starts at zero, which gives torch's
 // first step (buffer = gradient) with dampening 0. Null: no momentum.
-template <class T, class G>
+template <class T, class G, class H>
 KERNEL void sgd_kernel(const StepState *state, const Hyperparameters *hyper,
-                       T *p, T *buffer, const G *grad, int64_t n, bool decay) {
+                       T *p, T *buffer, const G *grad, int64_t n, bool decay,
+                       H *copy) {
+  if (state->scaler.found_inf)
+    return;
   const int64_t begin = block() * kSpan;
   const int64_t end = begin + kSpan < n ? begin + kSpan : n;
   const T rate = T(state->learning_rate), scale = T(state->grad_scale);
@@ -229,14 +256,18 @@ KERNEL void sgd_kernel(const StepState *state, const Hyperparameters *hyper,
       store(buffer + i, b, left);
       g = nesterov ? g + momentum * b : b;
     }
-    store(p + i, old - rate * g, left);
+    const Lanes<T> p_new = old - rate * g;
+    store(p + i, p_new, left);
+    if (copy)
+      store(copy + i, convert<Compute<H>>(p_new), left);
   }
 }
-template <class T, class G>
+template <class T, class G, class H = T>
 void sgd(Context &ctx, const StepState *state, const Hyperparameters *hyper,
-         T *p, T *momentum, const G *grad, int64_t n, bool decay) {
-  launch(ctx, ceil_div(n, kSpan), kSpanThreads, sgd_kernel<T, G>, state, hyper,
-         p, momentum, grad, n, decay);
+         T *p, T *momentum, const G *grad, int64_t n, bool decay,
+         H *copy = nullptr) {
+  launch(ctx, ceil_div(n, kSpan), kSpanThreads, sgd_kernel<T, G, H>, state,
+         hyper, p, momentum, grad, n, decay, copy);
 }
 
 } // namespace gpuopt

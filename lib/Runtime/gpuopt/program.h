@@ -42,6 +42,9 @@ enum class StateKind {
   FirstMoment,
   SecondMoment,
   Gradient, // summed over the micro steps of a step
+  Kept,     // a buffer as it was before the step
+  HalfCopy, // a parameter in half precision, written by `prepare` and `update`
+  LossScale,
   StepState,
   Hyperparameters,
 };
@@ -62,6 +65,13 @@ struct OutputInfo {
   TensorInfo tensor;
 };
 
+// A gradient's partial sums of squares: from `first_partial` up to that of the
+// next one.
+struct GradientInfo {
+  const char *name; // of the parameter, in the ONNX file
+  int64_t first_partial;
+};
+
 template <class T>
 struct Table {
   const T *data = nullptr;
@@ -78,12 +88,17 @@ struct Program {
   Table<InputInfo> inputs;
   Table<StateInfo> states;
   Table<OutputInfo> outputs;
+  Table<GradientInfo> gradients; // in the order of the norm's partial sums
+  size_t partials_offset; // of the partial sums: doubles, from `update` on
+  int64_t partials;       // until the next step
   size_t persistent_bytes; // what lives from step to step; lies first
   size_t arena_bytes;      // what lives within a step
   size_t total_bytes;      // the one allocation
 
   // `memory` is the allocation's start. All of them return before the device is
   // done; none allocates or waits.
+  void (*prepare)(Context &, char *memory); // once the weights are loaded, or
+                                            // null
   void (*micro_step)(Context &,
                      char *memory); // begin_step, forward, loss, backward
   void (*update)(Context &, char *memory);   // norm, optimizer, end_step

@@ -7,6 +7,7 @@
 #include "gpuopt/device.h"
 #include "gpuopt/elementary.h"
 #include "gpuopt/gemm.h"
+#include "gpuopt/keep.h"
 #include "gpuopt/optimizer.h"
 #include "gpuopt/pool.h"
 #include "gpuopt/program.h"

@@ -38,6 +38,30 @@ struct Settings {
   Hyperparameters hyper;
 };
 
+// dynamic, or the scale itself.
+inline void parse_loss_scale(const std::string &text, LossScaling &scaling) {
+  scaling.is_dynamic = text == "dynamic";
+  if (scaling.is_dynamic)
+    return;
+  char *end = nullptr;
+  scaling.init_scale = strtod(text.c_str(), &end);
+  if (text.empty() || *end)
+    throw Error("'--loss-scale' must be dynamic or a number, but is '" + text +
+                "'");
+}
+
+inline void check_loss_scaling(const LossScaling &scaling) {
+  if (!(scaling.init_scale > 0) || scaling.init_scale > 1e38)
+    throw Error("the loss scale must be more than 0 and at most 1e38");
+  if (!(scaling.growth_factor >= 1) || !(scaling.backoff_factor > 0) ||
+      scaling.backoff_factor > 1)
+    throw Error("'--growth-factor' must be at least 1 and '--backoff-factor' "
+                "in (0, 1]");
+  if (scaling.growth_interval < 1 || !(scaling.min_loss_scale > 0))
+    throw Error("'--growth-interval' must be at least 1 and "
+                "'--min-loss-scale' more than 0");
+}
+
 inline int64_t parse_schedule(const std::string &text) {
   constexpr const char *names[] = {"linear", "cosine", "constant",
                                    "constant_with_warmup"};
@@ -109,6 +133,22 @@ inline void optimizer_flags(Flags &flags, Settings &s) {
   flags.number("max-grad-norm", "0: no clipping", s.hyper.max_grad_norm);
 }
 
+// torch.amp.GradScaler's names.
+inline void loss_scale_flags(Flags &flags, Settings &s) {
+  LossScaling &scaling = s.hyper.loss_scaling;
+  flags.value("loss-scale", "dynamic, or a number that stays",
+              [&](const std::string &text) { parse_loss_scale(text, scaling); });
+  flags.number("init-scale", "the first loss scale", scaling.init_scale);
+  flags.number("growth-factor", "of the scale after growth-interval good steps",
+               scaling.growth_factor);
+  flags.number("backoff-factor", "of the scale after a step that overflows",
+               scaling.backoff_factor);
+  flags.integer("growth-interval", "good steps in a row before the scale grows",
+                scaling.growth_interval);
+  flags.number("min-loss-scale", "what the scale never falls below",
+               scaling.min_loss_scale);
+}
+
 } // namespace detail
 
 inline Settings parse_settings(int argc, char **argv, const Program &program) {
@@ -121,7 +161,11 @@ inline Settings parse_settings(int argc, char **argv, const Program &program) {
   Flags flags;
   detail::data_and_run_flags(flags, s);
   detail::optimizer_flags(flags, s);
+  const bool scales_loss = find_state(program, StateKind::LossScale);
+  if (scales_loss)
+    detail::loss_scale_flags(flags, s);
   flags.parse_all(argc, argv);
+  check_loss_scaling(s.hyper.loss_scaling);
   if (s.num_workers < 1 || s.prefetch_factor < 1)
     throw Error("'--num-workers' and '--prefetch-factor' must be at least 1");
   return s;

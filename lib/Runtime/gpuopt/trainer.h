@@ -14,6 +14,29 @@ namespace detail {
 inline volatile std::sig_atomic_t interrupted = 0;
 } // namespace detail
 
+// "'a', 'b', 'c' and 4 more": gradients whose sum of squares is not finite.
+inline std::string overflowing_gradients(const Program &program,
+                                         const std::vector<double> &partials) {
+  constexpr int kMostNames = 3;
+  std::string names;
+  int found = 0;
+  for (int i = 0; i < program.gradients.count; i++) {
+    const bool is_last = i + 1 == program.gradients.count;
+    const int64_t first = program.gradients.data[i].first_partial;
+    const int64_t end =
+        is_last ? program.partials : program.gradients.data[i + 1].first_partial;
+    bool overflows = false;
+    for (int64_t k = first; k < end; k++)
+      overflows |= !is_finite(partials[size_t(k)]);
+    if (overflows && found++ < kMostNames)
+      names += std::string(names.empty() ? "'" : ", '") +
+               program.gradients.data[i].name + "'";
+  }
+  if (found > kMostNames)
+    names += " and " + std::to_string(found - kMostNames) + " more";
+  return names;
+}
+
 class Trainer {
 public:
   Trainer(const Program &program, Settings settings)
@@ -112,6 +135,13 @@ private:
                    sizeof initial);
     copy_to_device(ctx, find<Hyperparameters>(StateKind::Hyperparameters),
                    &s.hyper, sizeof s.hyper);
+    if (find_state(program, StateKind::LossScale)) {
+      const float scale = float(s.hyper.loss_scaling.init_scale);
+      copy_to_device(ctx, find<float>(StateKind::LossScale), &scale,
+                     sizeof scale);
+    }
+    if (program.prepare)
+      program.prepare(ctx, memory);
   }
   void save() {
     Checkpoint(ctx, program, memory).save(s.output_dir + "/model.safetensors");
@@ -143,13 +173,29 @@ private:
     const double loss =
         state.weight_sum > 0 ? state.loss_sum / state.weight_sum : 0;
     const double ms = milliseconds(begin, now);
-    metrics.step(step, loss, state.learning_rate, state.grad_norm, ms, waited,
-                 ctx.allocated_bytes);
+    metrics.step(step, loss, state, ms, waited, ctx.allocated_bytes);
+    if (state.scaler.skipped_in_a_row == kSkippedBeforeWarning)
+      warn_of_overflow(state.scaler);
     if (step == 1 && !s.dump_gradients.empty())
       Checkpoint(ctx, program, memory)
           .dump_gradients(s.dump_gradients, state.weight_sum);
     if (s.logging_steps > 0 && (step % s.logging_steps == 0 || step == steps))
       print_progress(step, loss, ms, milliseconds(start, now) / 1000);
+  }
+
+  // Once for each run of skipped steps.
+  static constexpr int64_t kSkippedBeforeWarning = 20;
+  void warn_of_overflow(const LossScaler &scaler) {
+    std::vector<double> partials(size_t(program.partials));
+    copy_to_host(ctx, partials.data(), memory + program.partials_offset,
+                 partials.size() * sizeof(double));
+    const std::string names = overflowing_gradients(program, partials);
+    fprintf(stderr,
+            "%s: warning: %lld steps in a row were skipped, the last one at a "
+            "loss scale of %g: gradients of %s are infinite or NaN; "
+            "--debug-overflow of the compiler names the op\n",
+            program.name, static_cast<long long>(scaler.skipped_in_a_row),
+            double(scaler.scale), names.c_str());
   }
 
   void print_progress(int64_t step, double loss, double ms,

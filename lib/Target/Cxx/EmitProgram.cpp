@@ -126,6 +126,7 @@ private:
     case train::StepKind::Update: return "update";
     case train::StepKind::Evaluate: return "evaluate";
     case train::StepKind::Forward: return "forward";
+    case train::StepKind::Prepare: return "prepare";
     }
     return "";
   }

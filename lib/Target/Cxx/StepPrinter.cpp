@@ -41,7 +41,7 @@ private:
       auto launch = dyn_cast<device::LaunchOp>(op);
       usesMemory |= isa<device::AddressOp>(op);
       usesHyper |= updates;
-      usesState |= updates || isa<device::AccumulateOp, device::ReportLossOp>(op) || (launch && takesState(launch));
+      usesState |= updates || isa<device::AccumulateOp, device::ReportLossOp, device::KeepOp, device::RestoreOp>(op) || (launch && takesState(launch));
     });
     bool begins = step.getKind() == train::StepKind::Micro, ends = step.getKind() == train::StepKind::Update;
     if (usesMemory || usesState || usesHyper || begins || ends)
@@ -114,7 +114,8 @@ private:
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
         .Case<device::LaunchOp>([&](auto typed) { return emit(typed); })
         .Case<device::GemmOp, device::ConvOp, device::PoolOp, device::ScatterAddOp, device::ReportLossOp,
-              device::GradNormOp, device::AdamWOp, device::SgdOp, device::CopyOp, device::AccumulateOp>(
+              device::GradNormOp, device::AdamWOp, device::SgdOp, device::CopyOp, device::AccumulateOp, device::KeepOp,
+              device::RestoreOp, device::RefreshOp>(
             [&](auto typed) {
               emit(typed);
               return success();
@@ -199,28 +200,48 @@ private:
   }
 
   void emit(device::GradNormOp op) {
-    constexpr int64_t kSpan = 8192; // of the runtime's sum_of_squares
     int64_t partials = 0;
     for (auto [gradient, count] : llvm::zip(op.getGradients(), op.getCounts())) {
       call("sum_of_squares", {"ctx", pointer(gradient), std::to_string(count), pointer(op.getScratch(), partials)});
-      partials += llvm::divideCeil(count, kSpan);
+      partials += device::sumOfSquaresPartials(count);
     }
-    call("finish_grad_norm", {"ctx", "state", "hyper", pointer(op.getScratch()), std::to_string(partials)});
+    SmallVector<std::string> arguments{"ctx", "state", "hyper", pointer(op.getScratch()), std::to_string(partials)};
+    if (op.getLossScale())
+      arguments.push_back(pointer(op.getLossScale()));
+    call("finish_grad_norm", arguments);
   }
 
   static std::string decayText(bool decay) { return decay ? "/*decay=*/true" : "/*decay=*/false"; }
 
   void emit(device::AdamWOp op) {
-    call("adamw", {"ctx", "state", "hyper", pointer(op.getParameter()), pointer(op.getFirstMoment()),
-                   pointer(op.getSecondMoment()), pointer(op.getGradient()), std::to_string(op.getCount()),
-                   decayText(op.getDecay())});
+    SmallVector<std::string> arguments{"ctx", "state", "hyper", pointer(op.getParameter()),
+                                       pointer(op.getFirstMoment()), pointer(op.getSecondMoment()),
+                                       pointer(op.getGradient()), std::to_string(op.getCount()),
+                                       decayText(op.getDecay())};
+    if (op.getCopy())
+      arguments.push_back(pointer(op.getCopy()));
+    call("adamw", arguments);
   }
 
   void emit(device::SgdOp op) {
     // Without momentum the null pointer says nothing of the type.
     std::string types = op.getMomentum() ? "" : "<" + memoryType(op.getParameter()) + ">";
-    call("sgd" + types, {"ctx", "state", "hyper", pointer(op.getParameter()), pointerOrNull(op.getMomentum()),
-                         pointer(op.getGradient()), std::to_string(op.getCount()), decayText(op.getDecay())});
+    SmallVector<std::string> arguments{"ctx", "state", "hyper", pointer(op.getParameter()),
+                                       pointerOrNull(op.getMomentum()), pointer(op.getGradient()),
+                                       std::to_string(op.getCount()), decayText(op.getDecay())};
+    if (op.getCopy())
+      arguments.push_back(pointer(op.getCopy()));
+    call("sgd" + types, arguments);
+  }
+
+  void emit(device::KeepOp op) {
+    call("keep", {"ctx", "state", pointer(op.getKept()), pointer(op.getValue()), std::to_string(op.getCount())});
+  }
+  void emit(device::RestoreOp op) {
+    call("restore", {"ctx", "state", pointer(op.getValue()), pointer(op.getKept()), std::to_string(op.getCount())});
+  }
+  void emit(device::RefreshOp op) {
+    call("refresh", {"ctx", pointer(op.getCopy()), pointer(op.getValue()), std::to_string(op.getCount())});
   }
 
   void emit(device::CopyOp op) {

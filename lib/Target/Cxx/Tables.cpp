@@ -39,6 +39,9 @@ public:
     printTable("InputInfo", "kInputs", rows.inputs);
     printTable("StateInfo", "kStates", rows.states);
     printTable("OutputInfo", "kOutputs", rows.outputs);
+    module.walk([&](device::GradNormOp op) { norm = op; });
+    if (norm)
+      printTable("GradientInfo", "kGradients", gradientRows());
     stream << "\nstatic Program describe() {\n  Program p{};\n";
     printProgram(rows, functions);
     stream << "  return p;\n}\n\n} // namespace gpuopt::model\n\nconst gpuopt::Program &program() {\n"
@@ -102,6 +105,9 @@ private:
     case train::VariableKind::Momentum: return "Momentum";
     case train::VariableKind::FirstMoment: return "FirstMoment";
     case train::VariableKind::SecondMoment: return "SecondMoment";
+    case train::VariableKind::Kept: return "Kept";
+    case train::VariableKind::HalfCopy: return "HalfCopy";
+    case train::VariableKind::LossScale: return "LossScale";
     }
     return "";
   }
@@ -116,6 +122,17 @@ private:
       saved += (saved.empty() ? "" : ", ") + cxx::quoted(cast<StringAttr>(name).getValue());
     rows.states.push_back(row + (saved.empty() ? "" : ", {" + saved + "}") + "}");
     return success();
+  }
+
+  /// Also counts the partial sums.
+  SmallVector<std::string> gradientRows() {
+    SmallVector<std::string> rows;
+    partials = 0;
+    for (auto [name, count] : llvm::zip(norm.getParameters(), norm.getCounts())) {
+      rows.push_back("{" + cxx::quoted(cast<StringAttr>(name).getValue()) + ", " + std::to_string(partials) + "}");
+      partials += device::sumOfSquaresPartials(count);
+    }
+    return rows;
   }
 
   void printTable(StringRef type, StringRef name, ArrayRef<std::string> rows) {
@@ -141,6 +158,12 @@ private:
     set("states", "kStates");
     if (!rows.outputs.empty())
       set("outputs", "kOutputs");
+    if (norm) {
+      auto scratch = norm.getScratch().getDefiningOp<device::AddressOp>();
+      set("gradients", "kGradients");
+      set("partials_offset", names.ofBuffer(scratch.getBuffer()) + ".offset");
+      set("partials", Twine(partials));
+    }
     set("persistent_bytes", "kPersistentBytes");
     set("arena_bytes", "kArenaBytes");
     set("total_bytes", "kPersistentBytes + kArenaBytes");
@@ -185,6 +208,12 @@ private:
     set("defaults.momentum", options.momentum);
     set("defaults.nesterov", Twine(options.nesterov ? 1 : 0));
     set("defaults.max_grad_norm", options.maxGradNorm);
+    set("defaults.loss_scaling.is_dynamic", Twine(options.hasDynamicLossScale ? 1 : 0));
+    set("defaults.loss_scaling.init_scale", options.initScale);
+    set("defaults.loss_scaling.growth_factor", options.growthFactor);
+    set("defaults.loss_scaling.backoff_factor", options.backoffFactor);
+    set("defaults.loss_scaling.growth_interval", Twine(options.growthInterval));
+    set("defaults.loss_scaling.min_loss_scale", options.minLossScale);
     set("warmup_ratio", options.warmupRatio);
     set("num_train_epochs", options.trainEpochs);
     set("seed", Twine(options.seed));
@@ -194,6 +223,8 @@ private:
   const EmissionOptions &options;
   const cxx::ProgramNames &names;
   raw_ostream &stream;
+  device::GradNormOp norm;
+  int64_t partials = 0;
 };
 
 } // namespace

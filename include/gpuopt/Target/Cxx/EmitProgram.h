@@ -25,6 +25,10 @@ struct EmissionOptions {
   double warmupRatio = 0, trainEpochs = 3;
   int64_t warmupSteps = 0, maxSteps = -1, accumulationSteps = 1;
   bool nesterov = false;
+  /// Of programs that scale their loss; torch.amp.GradScaler's names.
+  bool hasDynamicLossScale = true;
+  double initScale = 65536, growthFactor = 2, backoffFactor = 0.5, minLossScale = 1;
+  int64_t growthInterval = 2000;
   uint64_t seed = 42;
 };
 

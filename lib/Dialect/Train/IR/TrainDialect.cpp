@@ -53,7 +53,7 @@ LogicalResult VariableOp::verify() {
     if ((int64_t)*getSizeInBytes() != expected)
       return emitOpError("expects ") << expected << " bytes for " << type << ", but got " << *getSizeInBytes();
   }
-  bool needsOwner = getKind() >= VariableKind::Gradient;
+  bool needsOwner = getKind() >= VariableKind::Gradient && getKind() != VariableKind::LossScale;
   if (needsOwner && !getOf()) // (C4)
     return emitOpError("expects 'of', the parameter that it belongs to");
   return success();
@@ -84,18 +84,70 @@ LogicalResult AccumulateOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifyVariable(*this, symbols, getVariableAttr(), getValue().getType());
 }
 
-LogicalResult AdamWOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  for (FlatSymbolRefAttr name : {getParameterAttr(), getFirstMomentAttr(), getSecondMomentAttr()})
-    if (failed(verifyVariable(*this, symbols, name, getGradient().getType())))
+static FailureOr<RankedTensorType> typeOfVariable(Operation *op, SymbolTableCollection &symbols,
+                                                  FlatSymbolRefAttr name) {
+  if (auto variable = symbols.lookupNearestSymbolFrom<VariableOp>(op, name))
+    if (auto type = dyn_cast<RankedTensorType>(variable.getType()))
+      return type;
+  return op->emitOpError("expects a variable named ") << name;
+}
+
+/// (C1) of the optimizers: `state` are variables of the parameter's type.
+static LogicalResult verifyUpdate(Operation *op, SymbolTableCollection &symbols, FlatSymbolRefAttr parameter,
+                                  Value gradient, ArrayRef<FlatSymbolRefAttr> state, FlatSymbolRefAttr copy) {
+  FailureOr<RankedTensorType> type = typeOfVariable(op, symbols, parameter);
+  if (failed(type))
+    return failure();
+  auto gradientType = cast<RankedTensorType>(gradient.getType());
+  if (gradientType.getShape() != type->getShape())
+    return op->emitOpError("expects a gradient of the parameter's shape, ") << *type << ", but got " << gradientType;
+  for (FlatSymbolRefAttr name : state)
+    if (name && failed(verifyVariable(op, symbols, name, *type)))
       return failure();
+  if (!copy)
+    return success();
+  FailureOr<RankedTensorType> copied = typeOfVariable(op, symbols, copy);
+  if (failed(copied))
+    return failure();
+  if (copied->getShape() != type->getShape())
+    return op->emitOpError("expects a copy of the parameter's shape, ") << *type << ", but got " << *copied;
   return success();
 }
 
+LogicalResult AdamWOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyUpdate(*this, symbols, getParameterAttr(), getGradient(), {getFirstMomentAttr(), getSecondMomentAttr()},
+                      getCopyAttr());
+}
+
 LogicalResult SgdOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  for (FlatSymbolRefAttr name : {getParameterAttr(), getMomentumAttr()})
-    if (name && failed(verifyVariable(*this, symbols, name, getGradient().getType())))
-      return failure();
-  return success();
+  return verifyUpdate(*this, symbols, getParameterAttr(), getGradient(), {getMomentumAttr()}, getCopyAttr());
+}
+
+LogicalResult GradNormOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto f32 = RankedTensorType::get({}, Float32Type::get(getContext()));
+  return getLossScaleAttr() ? verifyVariable(*this, symbols, getLossScaleAttr(), f32) : success();
+}
+
+/// (C1) of ops between two variables.
+static LogicalResult verifyPair(Operation *op, SymbolTableCollection &symbols, FlatSymbolRefAttr one,
+                                FlatSymbolRefAttr other, bool ofOneType) {
+  FailureOr<RankedTensorType> type = typeOfVariable(op, symbols, one), second = typeOfVariable(op, symbols, other);
+  if (failed(type) || failed(second))
+    return failure();
+  if (ofOneType ? *type == *second : type->getShape() == second->getShape())
+    return success();
+  return op->emitOpError("expects variables of one ") << (ofOneType ? "type" : "shape") << ", but got " << *type
+                                                      << " and " << *second;
+}
+
+LogicalResult KeepOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyPair(*this, symbols, getSourceAttr(), getKeptAttr(), /*ofOneType=*/true);
+}
+LogicalResult RestoreOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyPair(*this, symbols, getTargetAttr(), getKeptAttr(), /*ofOneType=*/true);
+}
+LogicalResult RefreshOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyPair(*this, symbols, getParameterAttr(), getCopyAttr(), /*ofOneType=*/false);
 }
 
 LogicalResult ReportLossOp::verify() {

@@ -171,7 +171,7 @@ private:
     }
     TensorBuilder b(NameLoc::get(builder.getStringAttr("d loss")), builder);
     SmallVector<Value> gradients;
-    Value seed = b.splat(1, b.type(loss.sum));
+    Value seed = b.create<SeedOp>(loss.sum.getType());
     if (failed(differentiate(builder, loss.sum, seed, sources, gradients)))
       return failure();
     llvm::DenseMap<Value, Value> gradientOf;
@@ -221,17 +221,18 @@ private:
     SmallVector<Value> all;
     for (auto &entry : gradients)
       all.push_back(entry.second);
-    GradNormOp::create(builder, loc, all);
+    GradNormOp::create(builder, loc, all, FlatSymbolRefAttr());
     for (auto [parameter, gradient] : gradients) {
       bool decay = noDecay.empty() || !llvm::Regex(noDecay).match(parameter.getValue());
       if (optimizer == "adamw") {
         auto first = addVariable(parameter, "exp_avg", VariableKind::FirstMoment);
         auto second = addVariable(parameter, "exp_avg_sq", VariableKind::SecondMoment);
-        AdamWOp::create(builder, loc, parameter.getValue(), gradient, first.getValue(), second.getValue(), decay);
+        AdamWOp::create(builder, loc, parameter.getValue(), gradient, first.getValue(), second.getValue(),
+                        FlatSymbolRefAttr(), decay);
       } else {
         auto momentum = useMomentum ? addVariable(parameter, "momentum_buffer", VariableKind::Momentum)
                                     : FlatSymbolRefAttr();
-        SgdOp::create(builder, loc, parameter.getValue(), gradient, momentum, nesterov, decay);
+        SgdOp::create(builder, loc, parameter.getValue(), gradient, momentum, FlatSymbolRefAttr(), nesterov, decay);
       }
     }
   }

@@ -30,6 +30,10 @@ namespace gpuopt::device {
 /// Bytes of a tensor in device memory, dense; booleans take one byte each.
 int64_t sizeInBytes(mlir::RankedTensorType type);
 
+/// Partial sums of squares of a gradient: one for each 8192 elements, as the
+/// runtime's sum_of_squares writes them.
+inline int64_t sumOfSquaresPartials(int64_t elements) { return llvm::divideCeil(elements, 8192); }
+
 } // namespace gpuopt::device
 
 #endif // GPUOPT_DIALECT_DEVICE_IR_DEVICEDIALECT_H

@@ -251,7 +251,7 @@ def Device_StepOp : Device_Op<"step", [Symbol, IsolatedFromAbove, SingleBlock, N
 // An op of a step: `section` is the heading under which it is printed
 // (forward, backward, optimizer), `comment` what it computes, with the names
 // of the ONNX nodes that it comes from.
-class Device_StepOpBase<string mnemonic, dag operands> : Device_Op<mnemonic> {
+class Device_StepOpBase<string mnemonic, dag operands, list<Trait> traits = []> : Device_Op<mnemonic, traits> {
   let arguments = !con(operands, (ins DefaultValuedAttr<StrAttr, "\"\"">:$section,
                                       DefaultValuedAttr<StrAttr, "\"\"">:$comment));
 }
@@ -334,34 +334,55 @@ def Device_ReportLossOp : Device_StepOpBase<"report_loss", (ins Device_Ptr:$sum,
 }
 
 def Device_GradNormOp : Device_StepOpBase<"grad_norm",
-    (ins Device_Ptr:$scratch, Variadic<Device_Ptr>:$gradients, DenseI64ArrayAttr:$counts)> {
+    (ins Device_Ptr:$scratch, Optional<Device_Ptr>:$lossScale, Variadic<Device_Ptr>:$gradients,
+         DenseI64ArrayAttr:$counts, StrArrayAttr:$parameters), [AttrSizedOperandSegments]> {
   let summary = "norm of all gradients, and from it the factor of the update";
   let description = [{
     `counts` are the elements of each gradient. Each writes the sums of
     squares of its spans of 8192 elements to `scratch` (f64), one gradient
-    after the other.
+    after the other. `parameters` are the names of what they belong to.
   }];
-  let assemblyFormat = "$scratch `,` $gradients `counts` $counts attr-dict `:` type($scratch) `,` type($gradients)";
+  let assemblyFormat = [{
+    $scratch (`scale` $lossScale^)? `,` $gradients `counts` $counts `of` $parameters attr-dict
+    `:` type($scratch) (`scale` type($lossScale)^)? `,` type($gradients)
+  }];
 }
 
 def Device_AdamWOp : Device_StepOpBase<"adamw",
     (ins Device_Ptr:$parameter, Device_Ptr:$firstMoment, Device_Ptr:$secondMoment, Device_Ptr:$gradient,
-         I64Attr:$count, UnitAttr:$decay)> {
+         Optional<Device_Ptr>:$copy, I64Attr:$count, UnitAttr:$decay)> {
   let summary = "train.adamw on `count` elements";
   let assemblyFormat = [{
-    $parameter `,` $firstMoment `,` $secondMoment `,` $gradient `count` $count (`decay` $decay^)? attr-dict
-    `:` type($parameter) `,` type($firstMoment) `,` type($secondMoment) `,` type($gradient)
+    $parameter `,` $firstMoment `,` $secondMoment `,` $gradient (`copy` $copy^)? `count` $count (`decay` $decay^)?
+    attr-dict `:` type($parameter) `,` type($firstMoment) `,` type($secondMoment) `,` type($gradient)
+    (`copy` type($copy)^)?
   }];
 }
 
 def Device_SgdOp : Device_StepOpBase<"sgd",
-    (ins Device_Ptr:$parameter, Optional<Device_Ptr>:$momentum, Device_Ptr:$gradient, I64Attr:$count,
-         UnitAttr:$nesterov, UnitAttr:$decay)> {
+    (ins Device_Ptr:$parameter, Optional<Device_Ptr>:$momentum, Device_Ptr:$gradient, Optional<Device_Ptr>:$copy,
+         I64Attr:$count, UnitAttr:$nesterov, UnitAttr:$decay), [AttrSizedOperandSegments]> {
   let summary = "train.sgd on `count` elements";
   let assemblyFormat = [{
-    $parameter (`momentum` $momentum^)? `,` $gradient `count` $count (`nesterov` $nesterov^)? (`decay` $decay^)?
-    attr-dict `:` type($parameter) (`,` type($momentum)^)? `,` type($gradient)
+    $parameter (`momentum` $momentum^)? `,` $gradient (`copy` $copy^)? `count` $count (`nesterov` $nesterov^)?
+    (`decay` $decay^)? attr-dict
+    `:` type($parameter) (`momentum` type($momentum)^)? `,` type($gradient) (`copy` type($copy)^)?
   }];
+}
+
+def Device_KeepOp : Device_StepOpBase<"keep", (ins Device_Ptr:$value, Device_Ptr:$kept, I64Attr:$count)> {
+  let summary = "kept = value, `count` elements, in the first micro-step of a step";
+  let assemblyFormat = "$value `in` $kept `count` $count attr-dict `:` type($value) `,` type($kept)";
+}
+
+def Device_RestoreOp : Device_StepOpBase<"restore", (ins Device_Ptr:$value, Device_Ptr:$kept, I64Attr:$count)> {
+  let summary = "value = kept, `count` elements, where the step is skipped";
+  let assemblyFormat = "$value `from` $kept `count` $count attr-dict `:` type($value) `,` type($kept)";
+}
+
+def Device_RefreshOp : Device_StepOpBase<"refresh", (ins Device_Ptr:$copy, Device_Ptr:$value, I64Attr:$count)> {
+  let summary = "copy = value in another precision, `count` elements";
+  let assemblyFormat = "$copy `from` $value `count` $count attr-dict `:` type($copy) `,` type($value)";
 }
 
 def Device_CopyOp : Device_StepOpBase<"copy", (ins Device_Ptr:$source, Device_Ptr:$target, I64Attr:$count)> {

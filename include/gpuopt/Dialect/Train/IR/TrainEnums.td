@@ -26,7 +26,8 @@ def Train_Dialect : Dialect {
       variables of kind `gradient`;
     - `update`: the optimizer, after the last batch (accumulation only);
     - `evaluate`: forward and loss, no update;
-    - `forward`: the model's outputs (`--inference`).
+    - `forward`: the model's outputs (`--inference`);
+    - `prepare`: once, when the weights have been loaded.
   }];
   let useDefaultAttributePrinterParser = 1;
 }
@@ -38,7 +39,10 @@ def Train_VariableKind : I32EnumAttr<"VariableKind", "what a variable is for", [
     I32EnumAttrCase<"Gradient", 3, "gradient">,
     I32EnumAttrCase<"Momentum", 4, "momentum">,
     I32EnumAttrCase<"FirstMoment", 5, "first_moment">,
-    I32EnumAttrCase<"SecondMoment", 6, "second_moment">]> {
+    I32EnumAttrCase<"SecondMoment", 6, "second_moment">,
+    I32EnumAttrCase<"Kept", 7, "kept">,
+    I32EnumAttrCase<"HalfCopy", 8, "half_copy">,
+    I32EnumAttrCase<"LossScale", 9, "loss_scale">]> {
   let cppNamespace = "::gpuopt::train";
   let genSpecializedAttr = 0;
 }
@@ -46,7 +50,8 @@ def Train_VariableKindAttr : EnumAttr<Train_Dialect, Train_VariableKind, "kind">
 
 def Train_StepKind : I32EnumAttr<"StepKind", "what a step does", [
     I32EnumAttrCase<"Micro", 0, "micro">, I32EnumAttrCase<"Update", 1, "update">,
-    I32EnumAttrCase<"Evaluate", 2, "evaluate">, I32EnumAttrCase<"Forward", 3, "forward">]> {
+    I32EnumAttrCase<"Evaluate", 2, "evaluate">, I32EnumAttrCase<"Forward", 3, "forward">,
+    I32EnumAttrCase<"Prepare", 4, "prepare">]> {
   let cppNamespace = "::gpuopt::train";
   let genSpecializedAttr = 0;
 }

@@ -35,7 +35,7 @@ def Train_VariableOp : Train_Op<"variable", [Symbol]> {
     - (C2) `value` has the variable's type;
     - (C3) with `file`: offset and size are not negative, and the size is that
       of the type;
-    - (C4) gradients, momenta and moments have `of`.
+    - (C4) gradients, momenta, moments, kept values and copies have `of`.
 
     ```mlir
     train.variable @wte.weight parameter : tensor<256x16xf32>
@@ -143,6 +143,63 @@ def Train_YieldOp : Train_Op<"yield", [Terminator, Pure, HasParent<"RecomputeOp"
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
 }
 
+def Train_SeedOp : Train_Op<"seed", [Pure]> {
+  let summary = "where the backward begins: the gradient of the loss with respect to itself";
+  let description = [{
+    1, or the loss scale: train-insert-loss-scaling decides, and replaces the
+    op.
+
+    ```mlir
+    %seed = train.seed : tensor<f32>
+    ```
+  }];
+  let results = (outs Train_FloatTensor:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def Train_KeepOp : Train_Op<"keep", [DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+                                     MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "keeps a variable as it was before the step";
+  let description = [{
+    Acts in the first batch of a step alone.
+
+    Constraints:
+    - (C1) both variables exist and have one type.
+
+    ```mlir
+    train.keep @bn1.running_mean in @bn1.running_mean.kept
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$source, FlatSymbolRefAttr:$kept);
+  let assemblyFormat = "$source `in` $kept attr-dict";
+}
+
+def Train_RestoreOp : Train_Op<"restore", [DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+                                           MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "gives a variable what `train.keep` has kept, where the step is skipped";
+  let description = [{
+    Constraints:
+    - (C1) both variables exist and have one type.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$target, FlatSymbolRefAttr:$kept);
+  let assemblyFormat = "$target `from` $kept attr-dict";
+}
+
+def Train_RefreshOp : Train_Op<"refresh", [DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+                                           MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "makes a parameter's copy in another precision";
+  let description = [{
+    Constraints:
+    - (C1) both variables exist and have one shape.
+
+    ```mlir
+    train.refresh @fc.weight.half from @fc.weight
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$copy, FlatSymbolRefAttr:$parameter);
+  let assemblyFormat = "$copy `from` $parameter attr-dict";
+}
+
 def Train_ReportLossOp : Train_Op<"report_loss", [MemoryEffects<[MemWrite]>]> {
   let summary = "adds to the loss that the step reports";
   let description = [{
@@ -157,16 +214,29 @@ def Train_ReportLossOp : Train_Op<"report_loss", [MemoryEffects<[MemWrite]>]> {
   let hasVerifier = 1;
 }
 
-def Train_GradNormOp : Train_Op<"grad_norm", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Train_GradNormOp : Train_VariableUser<"grad_norm", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "the norm of all gradients, and from it the factor of the update";
   let description = [{
     Gradients are those of the *sum* of the losses. The factor that the
     optimizer multiplies them with is 1 / weight, and, with clipping,
     `min(1, max_grad_norm / (norm / weight + 1e-6))` of it, as torch's
     clip_grad_norm_ has it.
+
+    With a loss scale, a variable of kind `loss_scale`, the gradients are that
+    much too large, which the factor undoes as well. Where one of them is
+    infinite or NaN the step is skipped: updates do nothing, `train.restore`
+    acts. The variable gets the scale of the next step. Micikevicius et al.,
+    "Mixed precision training" (ICLR 2018).
+
+    Constraints:
+    - (C1) the loss scale's variable exists and is one f32.
+
+    ```mlir
+    train.grad_norm %dw, %db scale @loss_scale : tensor<8x4xf32>, tensor<4xf32>
+    ```
   }];
-  let arguments = (ins Variadic<Train_FloatTensor>:$gradients);
-  let assemblyFormat = "$gradients attr-dict `:` type($gradients)";
+  let arguments = (ins Variadic<Train_FloatTensor>:$gradients, OptionalAttr<FlatSymbolRefAttr>:$lossScale);
+  let assemblyFormat = "$gradients (`scale` $lossScale^)? attr-dict `:` type($gradients)";
 }
 
 def Train_AdamWOp : Train_VariableUser<"adamw", [MemoryEffects<[MemRead, MemWrite]>]> {
@@ -175,16 +245,18 @@ def Train_AdamWOp : Train_VariableUser<"adamw", [MemoryEffects<[MemRead, MemWrit
     Loshchilov and Hutter, "Decoupled weight decay regularization" (ICLR
     2019), in the order of operations of torch.optim.AdamW. Learning rate,
     betas, epsilon and decay come from the program's hyperparameters; without
-    `decay` the weight decay is 0.
+    `decay` the weight decay is 0. A `copy` in half precision is written along
+    with the parameter.
 
     Constraints:
-    - (C1) the variables exist and have the gradient's type.
+    - (C1) the variables exist and have the parameter's type, the copy and the
+      gradient its shape.
   }];
   let arguments = (ins FlatSymbolRefAttr:$parameter, Train_FloatTensor:$gradient,
                        FlatSymbolRefAttr:$firstMoment, FlatSymbolRefAttr:$secondMoment,
-                       UnitAttr:$decay);
+                       OptionalAttr<FlatSymbolRefAttr>:$copy, UnitAttr:$decay);
   let assemblyFormat = [{
-    $parameter `,` $gradient `moments` $firstMoment `,` $secondMoment (`decay` $decay^)?
+    $parameter `,` $gradient `moments` $firstMoment `,` $secondMoment (`copy` $copy^)? (`decay` $decay^)?
     attr-dict `:` type($gradient)
   }];
 }
@@ -193,16 +265,17 @@ def Train_SgdOp : Train_VariableUser<"sgd", [MemoryEffects<[MemRead, MemWrite]>]
   let summary = "one step of stochastic gradient descent on a parameter";
   let description = [{
     torch.optim.SGD: weight decay added to the gradient, then momentum (none
-    without the variable), then `nesterov`.
+    without the variable), then `nesterov`. A `copy` is as for train.adamw.
 
     Constraints:
-    - (C1) the variables exist and have the gradient's type.
+    - (C1) the variables exist and have the parameter's type, the copy and the
+      gradient its shape.
   }];
   let arguments = (ins FlatSymbolRefAttr:$parameter, Train_FloatTensor:$gradient,
-                       OptionalAttr<FlatSymbolRefAttr>:$momentum, UnitAttr:$nesterov,
-                       UnitAttr:$decay);
+                       OptionalAttr<FlatSymbolRefAttr>:$momentum, OptionalAttr<FlatSymbolRefAttr>:$copy,
+                       UnitAttr:$nesterov, UnitAttr:$decay);
   let assemblyFormat = [{
-    $parameter `,` $gradient (`momentum` $momentum^)? (`nesterov` $nesterov^)?
+    $parameter `,` $gradient (`momentum` $momentum^)? (`copy` $copy^)? (`nesterov` $nesterov^)?
     (`decay` $decay^)? attr-dict `:` type($gradient)
   }];
 }

@@ -48,6 +48,26 @@ def BuildStep : Pass<"train-build-step", "::mlir::ModuleOp"> {
                            "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def InsertLossScaling : Pass<"train-insert-loss-scaling", "::mlir::ModuleOp"> {
+  let summary = "Scales the loss's gradient, and undoes it where gradients are used";
+  let description = [{
+    Replaces each `train.seed` by 1 or, with `enabled`, by a variable of kind
+    `loss_scale`, which `train.grad_norm` takes out of the gradients again and
+    adapts. A step whose gradients overflow is skipped as a whole: what the
+    forward writes, running statistics, is kept before and given back after.
+
+    ```mlir
+    %seed = train.seed : tensor<f32>
+    train.grad_norm %dw : tensor<8x4xf32>
+    // becomes
+    %seed = train.read @loss_scale : tensor<f32>
+    train.grad_norm %dw scale @loss_scale : tensor<8x4xf32>
+    ```
+  }];
+  let options = [Option<"enabled", "enabled", "bool", "false", "scale the loss; without, the seed is 1">];
+  let dependentDialects = ["::gpuopt::train::TrainDialect", "::mlir::arith::ArithDialect"];
+}
+
 def Schedule : Pass<"train-schedule", "::mlir::ModuleOp"> {
   let summary = "Chooses what runs again, so that the step fits a memory budget";
   let description = [{

@@ -1,0 +1,109 @@
+//===- InsertLossScaling.cpp - The loss scale in the training step ----------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Dialect/Train/Transforms/Passes.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace gpuopt::train {
+#define GEN_PASS_DEF_INSERTLOSSSCALING
+#include "gpuopt/Dialect/Train/Transforms/Passes.h.inc"
+} // namespace gpuopt::train
+
+using namespace mlir;
+using namespace gpuopt;
+using namespace gpuopt::train;
+
+namespace {
+
+class InsertLossScaling : public gpuopt::train::impl::InsertLossScalingBase<InsertLossScaling> {
+public:
+  using InsertLossScalingBase::InsertLossScalingBase;
+
+private:
+  void runOnOperation() override {
+    SmallVector<SeedOp> seeds;
+    SmallVector<GradNormOp> norms;
+    getOperation().walk([&](Operation *op) {
+      if (auto seed = dyn_cast<SeedOp>(op))
+        seeds.push_back(seed);
+      else if (auto norm = dyn_cast<GradNormOp>(op))
+        norms.push_back(norm);
+    });
+    if (!enabled || seeds.empty()) {
+      for (SeedOp seed : seeds)
+        replaceByOne(seed);
+      return;
+    }
+    FlatSymbolRefAttr scale = addVariable(seeds[0].getLoc(), "loss_scale", VariableKind::LossScale,
+                                          RankedTensorType::get({}, Float32Type::get(&getContext())), nullptr);
+    for (SeedOp seed : seeds)
+      replaceByScale(seed, scale);
+    for (GradNormOp norm : norms)
+      norm.setLossScaleAttr(scale);
+    keepWhatTheForwardWrites(norms);
+  }
+
+  static void replaceByOne(SeedOp seed) {
+    OpBuilder builder(seed);
+    auto type = cast<RankedTensorType>(seed.getType());
+    auto one = DenseElementsAttr::get(type, builder.getFloatAttr(type.getElementType(), 1));
+    seed.replaceAllUsesWith(arith::ConstantOp::create(builder, seed.getLoc(), one).getResult());
+    seed.erase();
+  }
+
+  static void replaceByScale(SeedOp seed, FlatSymbolRefAttr scale) {
+    OpBuilder builder(seed);
+    auto type = cast<RankedTensorType>(seed.getType());
+    auto f32 = RankedTensorType::get({}, builder.getF32Type());
+    Value value = ReadOp::create(builder, seed.getLoc(), f32, scale);
+    if (type.getElementType().isF64())
+      value = arith::ExtFOp::create(builder, seed.getLoc(), f32.clone(type.getElementType()), value);
+    if (value.getType() != type)
+      value = nn::ReshapeOp::create(builder, seed.getLoc(), type, value);
+    seed.replaceAllUsesWith(value);
+    seed.erase();
+  }
+
+  FlatSymbolRefAttr addVariable(Location loc, StringRef name, VariableKind kind, Type type, FlatSymbolRefAttr of) {
+    OpBuilder builder = OpBuilder::atBlockBegin(getOperation().getBody());
+    if (of)
+      builder.setInsertionPointAfter(getOperation().lookupSymbol(of));
+    auto variable = VariableOp::create(builder, loc, name, kind, type, nullptr, nullptr, nullptr, nullptr,
+                                       builder.getArrayAttr({}), of);
+    return FlatSymbolRefAttr::get(variable.getSymNameAttr());
+  }
+
+  /// In the step of the forward before anything, in that of the optimizer after
+  /// the norm, which knows whether the step is skipped.
+  void keepWhatTheForwardWrites(ArrayRef<GradNormOp> norms) {
+    llvm::MapVector<Attribute, FlatSymbolRefAttr> keptOf;
+    for (StepOp step : getOperation().getOps<StepOp>()) {
+      if (step.getKind() != StepKind::Micro)
+        continue;
+      for (WriteOp write : step.getBody().getOps<WriteOp>())
+        keep(step, write, keptOf);
+    }
+    for (GradNormOp norm : norms) {
+      OpBuilder builder(norm->getContext());
+      builder.setInsertionPointAfter(norm);
+      for (auto &[variable, kept] : keptOf)
+        RestoreOp::create(builder, norm.getLoc(), cast<FlatSymbolRefAttr>(variable), kept);
+    }
+  }
+
+  void keep(StepOp step, WriteOp write, llvm::MapVector<Attribute, FlatSymbolRefAttr> &keptOf) {
+    FlatSymbolRefAttr &kept = keptOf[write.getVariableAttr()];
+    if (kept)
+      return;
+    std::string name = (write.getVariable() + ".kept").str();
+    kept = addVariable(write.getLoc(), name, VariableKind::Kept, write.getValue().getType(), write.getVariableAttr());
+    OpBuilder builder = OpBuilder::atBlockBegin(&step.getBody().front());
+    KeepOp::create(builder, write.getLoc(), write.getVariableAttr(), kept);
+  }
+};
+
+} // namespace

@@ -1,0 +1,61 @@
+// What the forward changes, running statistics, as it was before the step: a
+// step that is skipped gives it back.
+#pragma once
+
+#include "gpuopt/optimizer.h"
+
+namespace gpuopt {
+
+template <class T>
+DEVICE void copy_span(T *to, const T *from, int64_t n) {
+  const int64_t begin = block() * kSpan;
+  const int64_t end = begin + kSpan < n ? begin + kSpan : n;
+  for (int64_t i = begin + first_lane(); i < end; i += lane_step())
+    store(to + i, load(from + i, end - i), end - i);
+}
+
+template <class T>
+KERNEL void keep_kernel(const StepState *state, T *kept, const T *value,
+                        int64_t n) {
+  if (state->micro_step <= 1)
+    copy_span(kept, value, n);
+}
+// kept = value, n elements, in the first micro step of a step; after
+// begin_step.
+template <class T>
+void keep(Context &ctx, const StepState *state, T *kept, const T *value,
+          int64_t n) {
+  launch(ctx, ceil_div(n, kSpan), kSpanThreads, keep_kernel<T>, state, kept,
+         value, n);
+}
+
+template <class T>
+KERNEL void restore_kernel(const StepState *state, T *value, const T *kept,
+                           int64_t n) {
+  if (state->scaler.found_inf)
+    copy_span(value, kept, n);
+}
+// value = kept, n elements, where the step is skipped; after finish_grad_norm.
+template <class T>
+void restore(Context &ctx, const StepState *state, T *value, const T *kept,
+             int64_t n) {
+  launch(ctx, ceil_div(n, kSpan), kSpanThreads, restore_kernel<T>, state,
+         value, kept, n);
+}
+
+template <class H, class T>
+KERNEL void refresh_kernel(H *copy, const T *value, int64_t n) {
+  const int64_t begin = block() * kSpan;
+  const int64_t end = begin + kSpan < n ? begin + kSpan : n;
+  for (int64_t i = begin + first_lane(); i < end; i += lane_step())
+    store(copy + i, convert<Compute<H>>(load(value + i, end - i)), end - i);
+}
+// copy = value in another precision, n elements: once, when weights have been
+// loaded; from then on the optimizer writes both.
+template <class H, class T>
+void refresh(Context &ctx, H *copy, const T *value, int64_t n) {
+  launch(ctx, ceil_div(n, kSpan), kSpanThreads, refresh_kernel<H, T>, copy,
+         value, n);
+}
+
+} // namespace gpuopt
