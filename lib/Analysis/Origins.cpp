@@ -23,6 +23,18 @@ std::string gpuopt::nameOf(Location loc) {
   return "";
 }
 
+StringAttr gpuopt::onnxOpOf(Location loc) {
+  if (auto name = dyn_cast<NameLoc>(loc)) {
+    auto type = dyn_cast<NameLoc>(name.getChildLoc());
+    return type ? type.getName() : StringAttr();
+  }
+  if (auto fused = dyn_cast<FusedLoc>(loc))
+    for (Location part : fused.getLocations())
+      if (StringAttr type = onnxOpOf(part))
+        return type;
+  return {};
+}
+
 std::string gpuopt::originOf(Value value) {
   if (auto result = dyn_cast<OpResult>(value))
     if (auto origins = result.getOwner()->getAttrOfType<ArrayAttr>("nn.origins"))

@@ -156,6 +156,7 @@ Error collect(train::InsertLossScalingOptions &options, EmissionOptions &emissio
   emission.initScale = initScale;
   if (options.enabled && !emission.hasDynamicLossScale && (text.getAsDouble(emission.initScale) || !(emission.initScale > 0)))
     return createStringError("--loss-scale must be dynamic, none or a number above 0, but is '" + text + "'");
+  options.accumulationSteps = accumulation;
   emission.growthFactor = growthFactor;
   emission.backoffFactor = backoffFactor;
   emission.growthInterval = growthInterval;

@@ -21,6 +21,10 @@ std::string originOf(mlir::Value value);
 /// The first name in a location, empty where there is none.
 std::string nameOf(mlir::Location loc);
 
+/// The type of the ONNX node that a location names, "Softmax"; null where it
+/// names none.
+mlir::StringAttr onnxOpOf(mlir::Location loc);
+
 } // namespace gpuopt
 
 #endif // GPUOPT_ANALYSIS_ORIGINS_H

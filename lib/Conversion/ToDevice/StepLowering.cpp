@@ -189,7 +189,7 @@ private:
     }
     Value scratch = address(memory.lookupScratch(op)->name, b.getF64Type());
     Value scale = op.getLossScaleAttr() ? variable(op.getLossScaleAttr()) : Value();
-    b.create<device::GradNormOp>(scratch, scale, gradients, counts, parametersOf(op));
+    b.create<device::GradNormOp>(scratch, scale, gradients, counts, parametersOf(op), op.getTargets());
   }
 
   /// The names of the parameters that the gradients belong to.

@@ -28,6 +28,12 @@ GraphInputs gpuopt::onnx::collectInputs(const GraphProto &graph) {
   return inputs;
 }
 
+/// "node_softmax_1", with the op's type inside: Analysis/Origins.h finds both.
+static Location getNodeLoc(const NodeProto &node, MLIRContext *context) {
+  Location type = NameLoc::get(StringAttr::get(context, node.op_type()));
+  return NameLoc::get(StringAttr::get(context, getNodeLabel(node)), type);
+}
+
 static Location getNameLoc(StringRef name, MLIRContext *context) {
   return NameLoc::get(StringAttr::get(context, name));
 }
@@ -143,7 +149,7 @@ LogicalResult GraphImporter::importNode(const NodeProto &node) {
   }
   StringRef domain = node.domain();
   auto op = NodeOp::create(
-      builder, getNameLoc(getNodeLabel(node), builder.getContext()), types,
+      builder, getNodeLoc(node, builder.getContext()), types,
       node.op_type(), operands, attributes, names,
       domain == GraphOp::kDefaultDomain ? StringRef() : domain);
   for (auto [value, name] : llvm::zip(op.getResults(), names))

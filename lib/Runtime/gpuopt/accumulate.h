@@ -5,23 +5,23 @@
 
 namespace gpuopt {
 
-template <class T>
-KERNEL void accumulate_kernel(const StepState *state, T *sum, const T *x,
+template <class T, class X>
+KERNEL void accumulate_kernel(const StepState *state, T *sum, const X *x,
                               int64_t n) {
   const int64_t begin = block() * kSpan;
   const int64_t end = begin + kSpan < n ? begin + kSpan : n;
   const bool is_first = state->micro_step <= 1;
   for (int64_t i = begin + first_lane(); i < end; i += lane_step()) {
-    const auto value = load(x + i, end - i);
+    const auto value = convert<Compute<T>>(load(x + i, end - i));
     store(sum + i, is_first ? value : load(sum + i, end - i) + value, end - i);
   }
 }
 
-// sum += x, n elements; sum = x in the first micro step.
-template <class T>
-void accumulate(Context &ctx, const StepState *state, T *sum, const T *x,
+// sum += x, n elements, x of any precision; sum = x in the first micro step.
+template <class T, class X>
+void accumulate(Context &ctx, const StepState *state, T *sum, const X *x,
                 int64_t n) {
-  launch(ctx, ceil_div(n, kSpan), kSpanThreads, accumulate_kernel<T>, state,
+  launch(ctx, ceil_div(n, kSpan), kSpanThreads, accumulate_kernel<T, X>, state,
          sum, x, n);
 }
 

@@ -1,11 +1,11 @@
 // Convolution on the host: oneDNN, which chooses a blocked layout for the
-// weights; they are reordered into it and back around each call.
+// weights; they are reordered into it and back around each call. Half precision
+// that the processor lacks is widened to float.
 #pragma once
 
 #include "gpuopt/conv.h"
 #include "gpuopt/conv_loops.h"
 #include "gpuopt/gemm.h"
-#include "gpuopt/onednn.h"
 
 namespace gpuopt {
 namespace detail {
@@ -18,7 +18,7 @@ enum ConvKind : int64_t {
 
 struct ConvKey {
   ConvShape shape;
-  int64_t kind, bias, accumulate;
+  int64_t kind, type, bias, accumulate;
 };
 
 struct Conv {
@@ -84,22 +84,22 @@ inline void make_weight_reorder(OneDnn &dnn, Conv &conv, const ConvKey &key) {
 
 inline Conv make_conv(OneDnn &dnn, const ConvKey &key) {
   using Tag = dnnl::memory::format_tag;
-  constexpr auto f32 = dnnl::memory::data_type::f32;
+  const auto type = static_cast<dnnl::memory::data_type>(key.type);
   const ConvShape &s = key.shape;
   dnnl::memory::dims w = {s.oc, s.c / s.groups, s.kh, s.kw};
   if (s.groups > 1)
     w = {s.groups, s.oc / s.groups, s.c / s.groups, s.kh, s.kw};
 
   Conv conv;
-  conv.x = {{s.n, s.c, s.h, s.w}, f32, Tag::nhwc};
-  conv.y = {{s.n, s.oc, s.oh, s.ow}, f32, Tag::nhwc};
-  conv.bias = {{s.oc}, f32, Tag::a};
-  conv.plain_w = {w, f32, s.groups > 1 ? Tag::goihw : Tag::oihw};
+  conv.x = {{s.n, s.c, s.h, s.w}, type, Tag::nhwc};
+  conv.y = {{s.n, s.oc, s.oh, s.ow}, type, Tag::nhwc};
+  conv.bias = {{s.oc}, type, Tag::a};
+  conv.plain_w = {w, type, s.groups > 1 ? Tag::goihw : Tag::oihw};
   ConvDescriptors make{key,
                        conv,
                        dnn.engine,
                        {},
-                       {w, f32, Tag::any},
+                       {w, type, Tag::any},
                        {s.stride[0], s.stride[1]},
                        {s.dilation[0] - 1, s.dilation[1] - 1},
                        {s.pad_begin[0], s.pad_begin[1]},
@@ -137,12 +137,13 @@ inline ConvShape with_implied_padding(ConvShape s) {
 }
 
 // x, y: activations or their gradients. w: read, or the gradient written.
-inline void onednn_conv(Context &ctx, const ConvShape &shape, ConvKind kind,
-                        const float *x, const float *y, const float *w,
-                        const float *bias, bool accumulate) {
+template <class T>
+void onednn_conv(Context &ctx, const ConvShape &shape, ConvKind kind,
+                 const T *x, const T *y, const T *w, const T *bias,
+                 bool accumulate) {
   auto &dnn = ctx.library<OneDnn>();
-  const ConvKey key{with_implied_padding(shape), kind, bias != nullptr,
-                    accumulate};
+  const ConvKey key{with_implied_padding(shape), kind,
+                    int64_t(onednn_type<T>()), bias != nullptr, accumulate};
   auto &cache = ctx.library<Convs>().by_content;
   const std::string content = content_of(key);
   auto found = cache.find(content);
@@ -216,40 +217,87 @@ inline GemmShape pointwise_backward_weights(const ConvShape &s) {
   return g;
 }
 
+// What the operands of a convolution hold.
+inline int64_t input_size(const ConvShape &s) { return s.n * s.h * s.w * s.c; }
+inline int64_t output_size(const ConvShape &s) {
+  return s.n * s.oh * s.ow * s.oc;
+}
+inline int64_t weight_size(const ConvShape &s) {
+  return s.oc * (s.c / s.groups) * s.kh * s.kw;
+}
+
+template <class T>
+constexpr bool is_half = std::is_same_v<T, f16> || std::is_same_v<T, bf16>;
+
 } // namespace detail
 
 template <class T>
 void conv_forward(Context &ctx, const ConvShape &s, const T *x, const T *w,
                   const T *bias, T *y) {
-  if constexpr (std::is_same_v<T, float>)
-    detail::onednn_conv(ctx, s, detail::kConvForward, x, y, w, bias, false);
-  else
+  if constexpr (detail::is_half<T>)
+    if (detail::must_widen<T>()) {
+      auto &wide = ctx.library<detail::WideOperands>();
+      const float *b = bias ? detail::widened(wide.bias, bias, s.oc) : nullptr;
+      wide.c.resize(std::max(wide.c.size(), size_t(detail::output_size(s))));
+      conv_forward<float>(ctx, s,
+                          detail::widened(wide.a, x, detail::input_size(s)),
+                          detail::widened(wide.b, w, detail::weight_size(s)), b,
+                          wide.c.data());
+      return detail::narrowed(y, wide.c.data(), detail::output_size(s));
+    }
+  if constexpr (in_onednn<T>)
+    detail::onednn_conv(ctx, s, detail::kConvForward, x,
+                        static_cast<const T *>(y), w, bias, false);
+  else if constexpr (std::is_same_v<T, double>)
     loops::conv_forward(s, x, w, bias, y);
 }
 
 template <class T>
 void conv_backward_data(Context &ctx, const ConvShape &s, const T *dy,
                         const T *w, T *dx) {
-  if (std::is_same_v<T, float> && detail::is_pointwise(s))
+  if constexpr (detail::is_half<T>)
+    if (detail::must_widen<T>()) {
+      // wide.c is the product's, where the convolution is one.
+      auto &wide = ctx.library<detail::WideOperands>();
+      const int64_t n = detail::input_size(s);
+      wide.c.resize(std::max(wide.c.size(), size_t(n)));
+      conv_backward_data<float>(
+          ctx, s, detail::widened(wide.a, dy, detail::output_size(s)),
+          detail::widened(wide.b, w, detail::weight_size(s)), wide.c.data());
+      return detail::narrowed(dx, wide.c.data(), n);
+    }
+  if (in_onednn<T> && detail::is_pointwise(s))
     gemm(ctx, detail::pointwise_backward_data(s), dy, w, dx);
-  else if constexpr (std::is_same_v<T, float>)
-    detail::onednn_conv(ctx, s, detail::kConvBackwardData, dx, dy, w, nullptr,
-                        false);
-  else
+  else if constexpr (in_onednn<T>)
+    detail::onednn_conv(ctx, s, detail::kConvBackwardData,
+                        static_cast<const T *>(dx), dy, w,
+                        static_cast<const T *>(nullptr), false);
+  else if constexpr (std::is_same_v<T, double>)
     loops::conv_backward_data(s, dy, w, dx);
 }
 
 template <class T>
 void conv_backward_weights(Context &ctx, const ConvShape &s, const T *x,
                            const T *dy, T *dw, double beta) {
-  if (std::is_same_v<T, float> && detail::is_pointwise(s)) {
+  if constexpr (detail::is_half<T>)
+    if (detail::must_widen<T>()) {
+      auto &wide = ctx.library<detail::WideOperands>();
+      const int64_t n = detail::weight_size(s);
+      float *sum = detail::widened(wide.c, dw, n);
+      conv_backward_weights<float>(
+          ctx, s, detail::widened(wide.a, x, detail::input_size(s)),
+          detail::widened(wide.b, dy, detail::output_size(s)), sum, beta);
+      return detail::narrowed(dw, sum, n);
+    }
+  if (in_onednn<T> && detail::is_pointwise(s)) {
     GemmOptions options;
     options.beta = beta;
     gemm(ctx, detail::pointwise_backward_weights(s), dy, x, dw, options);
-  } else if constexpr (std::is_same_v<T, float>)
-    detail::onednn_conv(ctx, s, detail::kConvBackwardWeights, x, dy, dw,
-                        nullptr, beta != 0);
-  else
+  } else if constexpr (in_onednn<T>)
+    detail::onednn_conv(ctx, s, detail::kConvBackwardWeights, x, dy,
+                        static_cast<const T *>(dw),
+                        static_cast<const T *>(nullptr), beta != 0);
+  else if constexpr (std::is_same_v<T, double>)
     loops::conv_backward_weights(s, x, dy, dw, beta);
 }
 

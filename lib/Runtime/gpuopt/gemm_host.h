@@ -1,9 +1,10 @@
-// Products on the host: oneDNN for float and bf16; f16 is widened to float;
-// double by blocked loops, since oneDNN has none.
+// Products on the host: oneDNN for float and, where the processor has it, bf16;
+// other half precision is widened to float; double by blocked loops, since
+// oneDNN has none.
 #pragma once
 
 #include "gpuopt/gemm.h"
-#include "gpuopt/onednn.h"
+#include "gpuopt/wide_host.h"
 
 namespace gpuopt {
 namespace detail {
@@ -15,7 +16,6 @@ struct Matmul {
 
 struct Matmuls {
   std::unordered_map<std::string, Matmul> by_content;
-  std::vector<float> wide_a, wide_b, wide_c; // f16 operands
 };
 
 struct MatmulKey {
@@ -163,35 +163,26 @@ inline int64_t extent(const GemmShape &s, const int64_t (&batch)[2],
   return (s.batch[0] - 1) * batch[0] + (s.batch[1] - 1) * batch[1] +
          (rows - 1) * row + (cols - 1) * col + 1;
 }
-inline const float *widened(std::vector<float> &wide, const f16 *p, int64_t n) {
-  if (int64_t(wide.size()) < n)
-    wide.resize(n);
-  for (int64_t i = 0; i < n; i += kLanes)
-    store(wide.data() + i, load(p + i, n - i), n - i);
-  return wide.data();
-}
 
-// f16 operands; C may be f16 or float.
-template <class C>
-void half_gemm(Context &ctx, const GemmShape &s, const f16 *a, const f16 *b,
-               C *c, GemmOptions o) {
-  auto &buffers = ctx.library<Matmuls>();
+// f16 or bf16 operands; C may be of their type or float.
+template <class T, class C>
+void wide_gemm(Context &ctx, const GemmShape &s, const T *a, const T *b, C *c,
+               GemmOptions o) {
+  auto &buffers = ctx.library<WideOperands>();
   const float *wide_a =
-      widened(buffers.wide_a, a, extent(s, s.a_batch, s.m, s.k, s.a_m, s.a_k));
+      widened(buffers.a, a, extent(s, s.a_batch, s.m, s.k, s.a_m, s.a_k));
   const float *wide_b =
-      widened(buffers.wide_b, b, extent(s, s.b_batch, s.k, s.n, s.b_k, s.b_n));
+      widened(buffers.b, b, extent(s, s.b_batch, s.k, s.n, s.b_k, s.b_n));
   if constexpr (std::is_same_v<C, float>) {
     gemm(ctx, s, wide_a, wide_b, c, o);
   } else {
     const int64_t n = extent(s, s.c_batch, s.m, s.n, s.c_m, s.c_n);
-    widened(buffers.wide_c, c,
-            n); // also what lies between C's rows, to write it back
-    std::vector<float> bias;
+    // Also what lies between C's rows, to write it back.
+    float *wide_c = widened(buffers.c, c, n);
     if (o.bias)
-      o.bias = widened(bias, static_cast<const f16 *>(o.bias), s.n);
-    gemm(ctx, s, wide_a, wide_b, buffers.wide_c.data(), o);
-    for (int64_t i = 0; i < n; i += kLanes)
-      store(c + i, load(buffers.wide_c.data() + i, n - i), n - i);
+      o.bias = widened(buffers.bias, static_cast<const C *>(o.bias), s.n);
+    gemm(ctx, s, wide_a, wide_b, wide_c, o);
+    narrowed(c, wide_c, n);
   }
 }
 
@@ -222,8 +213,11 @@ void gemm(Context &ctx, const GemmShape &shape, const T *a, const T *b, C *c,
   if constexpr (std::is_same_v<T, double>) {
     detail::double_gemm(ctx, s, a, b, c, o);
   } else if constexpr (std::is_same_v<T, f16>) {
-    detail::half_gemm(ctx, s, a, b, c, o);
+    detail::wide_gemm(ctx, s, a, b, c, o);
   } else {
+    if constexpr (std::is_same_v<T, bf16>)
+      if (detail::must_widen<T>())
+        return detail::wide_gemm(ctx, s, a, b, c, o);
     if (detail::split_broadcast_batch(ctx, s, a, b, c, o))
       return;
     if (s.c_n != 1 && s.c_m == 1 && !o.bias) {

@@ -202,6 +202,20 @@ DEVICE void store(T *p, Lanes<Compute<T>> x, int64_t n) {
   detail::write(p, v, n);
 }
 
+// What a tensor of type H in memory would make of x.
+template <class H>
+DEVICE Lanes<float> round_to(Lanes<float> x) {
+  H v[kLanes];
+  detail::narrow_all(v, x);
+  return detail::widen_all(v);
+}
+template <class H>
+HOST_DEVICE float round_to(float x) {
+  H rounded;
+  store_scalar(&rounded, x);
+  return widen(rounded);
+}
+
 namespace detail {
 #ifdef __CUDACC__
 DEVICE Lanes<int32_t> widen_bytes(const uint8_t (&v)[kLanes]) {

@@ -155,18 +155,19 @@ void sum_of_squares(Context &ctx, const T *g, int64_t n, double *partials) {
 }
 
 // torch.nn.utils.clip_grad_norm_: the factor is max_norm / (norm + 1e-6), at
-// most 1. With a loss scale, null without: what overflowed is noticed here, and
-// the scale becomes that of the next step.
+// most 1. With a loss scale, null without, gradients are too large by
+// *loss_scale / targets: what overflowed is noticed here, and the scale becomes
+// that of the next step.
 KERNEL void finish_grad_norm_kernel(StepState *state,
                                     const Hyperparameters *hyper,
                                     const double *partials, int64_t count,
-                                    float *loss_scale) {
+                                    float *loss_scale, int64_t targets) {
   const double sum = sum_in_double(partials, count);
   if (!first_thread())
     return;
   double scale = state->weight_sum > 0 ? 1 / state->weight_sum : 0;
   if (loss_scale) {
-    scale /= double(*loss_scale);
+    scale *= double(targets) / double(*loss_scale);
     const bool found_inf = !is_finite(sum);
     *loss_scale = state->scaler.update(hyper->loss_scaling, *loss_scale,
                                        found_inf);
@@ -185,9 +186,9 @@ KERNEL void finish_grad_norm_kernel(StepState *state,
 inline void finish_grad_norm(Context &ctx, StepState *state,
                              const Hyperparameters *hyper,
                              const double *partials, int64_t count,
-                             float *loss_scale = nullptr) {
+                             float *loss_scale = nullptr, int64_t targets = 1) {
   launch(ctx, 1, 1024, finish_grad_norm_kernel, state, hyper, partials, count,
-         loss_scale);
+         loss_scale, targets);
 }
 
 // torch.optim.AdamW, in its order of operations. Scalars are in double until

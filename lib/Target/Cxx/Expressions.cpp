@@ -8,6 +8,7 @@
 #include "Expressions.h"
 
 #include "Types.h"
+#include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/StringMap.h"
@@ -229,6 +230,10 @@ static Expression castOf(Operation *op, const Expression &x) {
   std::string target = cxx::computeType(to);
   Expression typed = x;
   typed.text = cxx::argument(x, from);
+  // A store rounds by itself.
+  bool isStoredAlone = llvm::all_of(op->getUsers(), [](Operation *user) { return isa<device::StoreOp>(user); });
+  if (isa<arith::TruncFOp>(op) && to.getIntOrFloatBitWidth() == 16 && !isStoredAlone)
+    return call("round_to<" + cxx::memoryType(to) + ">", {typed.text});
   if (cxx::computeType(from) == target)
     return x;
   if (from.isInteger(1))

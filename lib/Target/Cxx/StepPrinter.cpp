@@ -207,7 +207,7 @@ private:
     }
     SmallVector<std::string> arguments{"ctx", "state", "hyper", pointer(op.getScratch()), std::to_string(partials)};
     if (op.getLossScale())
-      arguments.push_back(pointer(op.getLossScale()));
+      llvm::append_values(arguments, pointer(op.getLossScale()), std::to_string(op.getTargets()));
     call("finish_grad_norm", arguments);
   }
 

@@ -1,6 +1,6 @@
 // RUN: gpuopt-opt %s --train-insert-loss-scaling=enabled=true | FileCheck %s
 // RUN: gpuopt-opt %s --train-insert-loss-scaling | FileCheck %s --check-prefix=PLAIN
-// RUN: gpuopt-opt %s --train-insert-loss-scaling=enabled=true | gpuopt-opt --convert-to-device \
+// RUN: gpuopt-opt %s --train-insert-loss-scaling=enabled=true --nn-form-clusters | gpuopt-opt --convert-to-device \
 // RUN:   | gpuopt-translate --device-to-cxx | FileCheck %s --check-prefix=CXX
 
 // The seed is the scale; the norm takes it out again; what the forward writes
@@ -29,8 +29,10 @@ train.step @micro_step micro ("x" %x: tensor<4xf32>) {
   train.report_loss %loss, %weight : tensor<1xf32>, tensor<1xf32>
   // CHECK: %[[SCALE:.*]] = train.read @loss_scale : tensor<f32>
   // PLAIN: %[[ONE:.*]] = arith.constant dense<1.000000e+00> : tensor<f32>
-  %seed = train.seed : tensor<f32>
-  // CHECK: nn.broadcast %[[SCALE]]
+  %seed = train.seed of 6 : tensor<f32>
+  // CHECK: %[[QUARTER:.*]] = arith.constant dense<2.500000e-01> : tensor<f32>
+  // CHECK: %[[SEED:.*]] = arith.mulf %[[SCALE]], %[[QUARTER]]
+  // CHECK: nn.broadcast %[[SEED]]
   // PLAIN: nn.broadcast %[[ONE]]
   %seeds = nn.broadcast %seed : tensor<f32> to tensor<4xf32>
   %gradient = nn.fused "product" %seeds, %x : tensor<4xf32>, tensor<4xf32> -> tensor<4xf32> {
@@ -38,7 +40,7 @@ train.step @micro_step micro ("x" %x: tensor<4xf32>) {
     %0 = arith.mulf %a, %b : tensor<4xf32>
     nn.yield %0 : tensor<4xf32>
   }
-  // CHECK: train.grad_norm %{{.*}} scale @loss_scale : tensor<4xf32>
+  // CHECK: train.grad_norm %{{.*}} scale @loss_scale over 4 : tensor<4xf32>
   // CHECK-NEXT: train.restore @mean from @mean.kept
   // PLAIN: train.grad_norm %{{[^ ]*}} : tensor<4xf32>
   // PLAIN-NOT: train.restore
@@ -48,7 +50,7 @@ train.step @micro_step micro ("x" %x: tensor<4xf32>) {
 
 // CXX: begin_step(ctx, state, hyper);
 // CXX: keep(ctx, state, m[kMeanKept], m[{{kMean2?}}], 4);
-// CXX: finish_grad_norm(ctx, state, hyper, m[kGradNormPartials], 1, m[{{kLossScale2?}}]);
+// CXX: finish_grad_norm(ctx, state, hyper, m[kGradNormPartials], 1, m[{{kLossScale2?}}], 4);
 // CXX: restore(ctx, state, m[{{kMean2?}}], m[kMeanKept], 4);
 // CXX: static const GradientInfo kGradients[] = {
 // CXX-NEXT: {"w", 0},

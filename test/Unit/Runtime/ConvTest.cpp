@@ -102,5 +102,61 @@ TEST(Conv, OneDnnAgreesWithLoops) {
   }
 }
 
+template <class H>
+std::vector<H> rounded(const std::vector<float> &values) {
+  std::vector<H> result(values.size());
+  for (size_t i = 0; i < values.size(); i++)
+    store_scalar(&result[i], values[i]);
+  return result;
+}
+template <class H>
+std::vector<float> widened(const std::vector<H> &values) {
+  std::vector<float> result;
+  for (H value : values)
+    result.push_back(load_scalar(&value));
+  return result;
+}
+
+// On operands that half precision holds, the three convolutions are those of
+// float, rounded once.
+template <class H>
+void expect_rounded_convolution(double unit) {
+  Context ctx(2);
+  for (const ConvShape &s : kShapes) {
+    SCOPED_TRACE(testing::Message() << "shape " << &s - kShapes);
+    const Sizes size(s);
+    const auto x = rounded<H>(random_values<float>(size.x, 1)),
+               w = rounded<H>(random_values<float>(size.w, 2)),
+               dy = rounded<H>(random_values<float>(size.y, 3)),
+               bias = rounded<H>(random_values<float>(size_t(s.oc), 4));
+    const auto wide_x = widened(x), wide_w = widened(w), wide_dy = widened(dy),
+               wide_bias = widened(bias);
+    std::vector<H> y(size.y), dx(size.x), dw(rounded<H>(wide_w));
+    std::vector<float> want_y(size.y), want_dx(size.x), want_dw(wide_w);
+    auto expect_near = [&](const std::vector<H> &got,
+                           const std::vector<float> &want) {
+      for (size_t i = 0; i < got.size(); i++)
+        ASSERT_NEAR(load_scalar(&got[i]), want[i],
+                    unit * (0.01 + std::fabs(want[i])))
+            << "at " << i;
+    };
+    conv_forward(ctx, s, x.data(), w.data(), bias.data(), y.data());
+    loops::conv_forward(s, wide_x.data(), wide_w.data(), wide_bias.data(),
+                        want_y.data());
+    expect_near(y, want_y);
+    conv_backward_data(ctx, s, dy.data(), w.data(), dx.data());
+    loops::conv_backward_data(s, wide_dy.data(), wide_w.data(), want_dx.data());
+    expect_near(dx, want_dx);
+    conv_backward_weights(ctx, s, x.data(), dy.data(), dw.data(), 0);
+    loops::conv_backward_weights(s, wide_x.data(), wide_dy.data(),
+                                 want_dw.data(), 0);
+    expect_near(dw, want_dw);
+  }
+}
+TEST(Conv, HalfPrecisionRoundsOnce) {
+  expect_rounded_convolution<f16>(0x1p-11 * 1.1);
+  expect_rounded_convolution<bf16>(0x1p-8 * 1.1);
+}
+
 } // namespace
 } // namespace gpuopt

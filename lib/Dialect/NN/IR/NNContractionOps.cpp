@@ -71,7 +71,12 @@ LogicalResult ContractOp::inferReturnTypes(MLIRContext *context, std::optional<L
                                "' in at least two of the three tensors of \"", spec, "\"");
     shape.push_back(sizes[letter]);
   }
-  types.push_back(withShape(shape, lhsType));
+  std::optional<Type> element = adaptor.getResultElementType();
+  bool isWidened = lhsType.getElementTypeBitWidth() == 16 && element && element->isF32();
+  if (element && !isWidened) // (C6)
+    return emitOptionalError(loc, "'nn.contract' op expects 'to f32' with operands in half precision, but got ", lhsType,
+                             " to ", *element);
+  types.push_back(RankedTensorType::get(shape, element.value_or(lhsType.getElementType())));
   return success();
 }
 

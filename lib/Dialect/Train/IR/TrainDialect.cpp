@@ -80,10 +80,6 @@ LogicalResult WriteOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifyVariable(*this, symbols, getVariableAttr(), getValue().getType());
 }
 
-LogicalResult AccumulateOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyVariable(*this, symbols, getVariableAttr(), getValue().getType());
-}
-
 static FailureOr<RankedTensorType> typeOfVariable(Operation *op, SymbolTableCollection &symbols,
                                                   FlatSymbolRefAttr name) {
   if (auto variable = symbols.lookupNearestSymbolFrom<VariableOp>(op, name))
@@ -121,6 +117,14 @@ LogicalResult AdamWOp::verifySymbolUses(SymbolTableCollection &symbols) {
 
 LogicalResult SgdOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifyUpdate(*this, symbols, getParameterAttr(), getGradient(), {getMomentumAttr()}, getCopyAttr());
+}
+
+LogicalResult AccumulateOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  FailureOr<RankedTensorType> type = typeOfVariable(*this, symbols, getVariableAttr());
+  auto value = cast<RankedTensorType>(getValue().getType());
+  if (failed(type) || type->getShape() == value.getShape()) // (C1)
+    return success(succeeded(type));
+  return emitOpError("expects a value of the variable's shape, ") << *type << ", but got " << value;
 }
 
 LogicalResult GradNormOp::verifySymbolUses(SymbolTableCollection &symbols) {

@@ -171,7 +171,8 @@ private:
     }
     TensorBuilder b(NameLoc::get(builder.getStringAttr("d loss")), builder);
     SmallVector<Value> gradients;
-    Value seed = b.create<SeedOp>(loss.sum.getType());
+    int64_t targets = targetsOf(lossKind, cast<RankedTensorType>(outputs[logitsIndex].getType()));
+    Value seed = b.create<SeedOp>(loss.sum.getType(), std::max<int64_t>(targets, 1));
     if (failed(differentiate(builder, loss.sum, seed, sources, gradients)))
       return failure();
     llvm::DenseMap<Value, Value> gradientOf;

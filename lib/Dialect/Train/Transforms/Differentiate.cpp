@@ -82,14 +82,16 @@ private:
     return success();
   }
 
-  /// "d name" for all that the rule built.
+  /// "d name" for all that the rule built; the ONNX op's type stays.
   void nameGradients(Operation *op, Operation *before) {
     std::string name = gpuopt::nameOf(op->getLoc());
     if (name.empty())
       return;
     if (!StringRef(name).starts_with("d "))
       name = "d " + name;
-    Location loc = NameLoc::get(builder.getStringAttr(name));
+    StringAttr type = gpuopt::onnxOpOf(op->getLoc());
+    auto label = builder.getStringAttr(name);
+    Location loc = type ? NameLoc::get(label, NameLoc::get(type)) : NameLoc::get(label);
     for (Operation *built = before->getNextNode(); built; built = built->getNextNode())
       built->setLoc(loc);
   }

@@ -40,10 +40,15 @@ private:
     }
     FlatSymbolRefAttr scale = addVariable(seeds[0].getLoc(), "loss_scale", VariableKind::LossScale,
                                           RankedTensorType::get({}, Float32Type::get(&getContext())), nullptr);
-    for (SeedOp seed : seeds)
-      replaceByScale(seed, scale);
-    for (GradNormOp norm : norms)
+    int64_t targets = 0; // of the one step with a backward
+    for (SeedOp seed : seeds) {
+      targets = llvm::bit_floor<uint64_t>(seed.getTargets() * std::max<int64_t>(accumulationSteps, 1));
+      replaceByScale(seed, scale, targets);
+    }
+    for (GradNormOp norm : norms) {
       norm.setLossScaleAttr(scale);
+      norm.setTargets(targets);
+    }
     keepWhatTheForwardWrites(norms);
   }
 
@@ -55,11 +60,14 @@ private:
     seed.erase();
   }
 
-  static void replaceByScale(SeedOp seed, FlatSymbolRefAttr scale) {
+  static void replaceByScale(SeedOp seed, FlatSymbolRefAttr scale, int64_t targets) {
     OpBuilder builder(seed);
     auto type = cast<RankedTensorType>(seed.getType());
     auto f32 = RankedTensorType::get({}, builder.getF32Type());
     Value value = ReadOp::create(builder, seed.getLoc(), f32, scale);
+    auto share = DenseElementsAttr::get(f32, builder.getF32FloatAttr(1.0f / float(targets)));
+    value = arith::MulFOp::create(builder, seed.getLoc(), value,
+                                  arith::ConstantOp::create(builder, seed.getLoc(), share));
     if (type.getElementType().isF64())
       value = arith::ExtFOp::create(builder, seed.getLoc(), f32.clone(type.getElementType()), value);
     if (value.getType() != type)

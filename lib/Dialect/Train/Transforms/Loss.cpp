@@ -42,6 +42,11 @@ int64_t gpuopt::train::labelsLimit(LossKind kind, RankedTensorType logits) {
   return kind == LossKind::CrossEntropy ? logits.getDimSize(classDim(logits)) : -1;
 }
 
+int64_t gpuopt::train::targetsOf(LossKind kind, RankedTensorType logits) {
+  RankedTensorType labels = labelsType(kind, logits);
+  return labels ? labels.getNumElements() : 1;
+}
+
 static Value total(TensorBuilder &b, Value value) {
   auto dims = llvm::to_vector(llvm::seq<int64_t>(0, b.type(value).getRank()));
   return b.reshape(b.sum(value, dims), {1});

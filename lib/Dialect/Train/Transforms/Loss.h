@@ -25,6 +25,9 @@ mlir::RankedTensorType labelsType(LossKind kind, mlir::RankedTensorType logits);
 /// Classes that a label chooses from, -1 where labels are no indices.
 int64_t labelsLimit(LossKind kind, mlir::RankedTensorType logits);
 
+/// What the loss is a sum over, at most: labels, or elements of a mean.
+int64_t targetsOf(LossKind kind, mlir::RankedTensorType logits);
+
 struct Loss {
   mlir::Value sum;    ///< Total over all targets, one element.
   mlir::Value weight; ///< What to divide by for the mean, one element.

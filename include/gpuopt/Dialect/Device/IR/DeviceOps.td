@@ -335,15 +335,16 @@ def Device_ReportLossOp : Device_StepOpBase<"report_loss", (ins Device_Ptr:$sum,
 
 def Device_GradNormOp : Device_StepOpBase<"grad_norm",
     (ins Device_Ptr:$scratch, Optional<Device_Ptr>:$lossScale, Variadic<Device_Ptr>:$gradients,
-         DenseI64ArrayAttr:$counts, StrArrayAttr:$parameters), [AttrSizedOperandSegments]> {
+         DenseI64ArrayAttr:$counts, StrArrayAttr:$parameters, I64Attr:$targets), [AttrSizedOperandSegments]> {
   let summary = "norm of all gradients, and from it the factor of the update";
   let description = [{
     `counts` are the elements of each gradient. Each writes the sums of
     squares of its spans of 8192 elements to `scratch` (f64), one gradient
-    after the other. `parameters` are the names of what they belong to.
+    after the other. `parameters` are the names of what they belong to. With a
+    loss scale, gradients are too large by scale / `targets`.
   }];
   let assemblyFormat = [{
-    $scratch (`scale` $lossScale^)? `,` $gradients `counts` $counts `of` $parameters attr-dict
+    $scratch (`scale` $lossScale^)? `over` $targets `,` $gradients `counts` $counts `of` $parameters attr-dict
     `:` type($scratch) (`scale` type($lossScale)^)? `,` type($gradients)
   }];
 }

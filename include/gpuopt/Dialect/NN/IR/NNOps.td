@@ -208,6 +208,9 @@ def NN_ContractOp : NN_InferredOp<"contract", [Differentiable, MatrixUnits]> {
     With an `accumulator` the products are added to it, in its memory: it is
     the result of another contraction, and nothing else reads it.
 
+    Operands in half precision are multiplied and added in f32; the result is
+    rounded to their type, or kept in f32 with `to f32`.
+
     Constraints:
     - (C1) `spec` is "lhs,rhs->result" with one lower-case letter per
       dimension, none twice within one tensor;
@@ -215,7 +218,8 @@ def NN_ContractOp : NN_InferredOp<"contract", [Differentiable, MatrixUnits]> {
     - (C3) each letter stands in at least two of the three tensors;
     - (C4) both operands have the same element type;
     - (C5) an accumulator has the result's type, is the result of an
-      nn.contract and has one use.
+      nn.contract and has one use;
+    - (C6) `to` is f32, of operands in half precision.
 
     ```mlir
     %2 = nn.contract "btc,cd->btd" %0, %1 : tensor<4x8x16xf32>, tensor<16x32xf32>
@@ -223,13 +227,13 @@ def NN_ContractOp : NN_InferredOp<"contract", [Differentiable, MatrixUnits]> {
     ```
   }];
   let arguments = (ins StrAttr:$spec, NN_FloatTensor:$lhs, NN_FloatTensor:$rhs,
-                       Optional<NN_FloatTensor>:$accumulator);
+                       Optional<NN_FloatTensor>:$accumulator, OptionalAttr<TypeAttr>:$resultElementType);
   let results = (outs NN_FloatTensor:$result);
   let builders = [OpBuilder<(ins "::llvm::StringRef":$spec, "::mlir::Value":$lhs, "::mlir::Value":$rhs), [{
-    build($_builder, $_state, spec, lhs, rhs, ::mlir::Value());
+    build($_builder, $_state, spec, lhs, rhs, ::mlir::Value(), ::mlir::TypeAttr());
   }]>];
   let assemblyFormat = [{
-    $spec $lhs `,` $rhs (`plus` $accumulator^)? attr-dict `:` type($lhs) `,` type($rhs)
+    $spec $lhs `,` $rhs (`plus` $accumulator^)? (`to` $resultElementType^)? attr-dict `:` type($lhs) `,` type($rhs)
     (`,` type($accumulator)^)?
   }];
   let hasVerifier = 1;

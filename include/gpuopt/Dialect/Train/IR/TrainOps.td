@@ -82,8 +82,10 @@ def Train_WriteOp : Train_VariableUser<"write", [MemoryEffects<[MemWrite]>]> {
 def Train_AccumulateOp : Train_VariableUser<"accumulate", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "adds a value to a variable";
   let description = [{
+    The value may be in half precision; the sum is in the variable's.
+
     Constraints:
-    - (C1) the variable exists and has the value's type.
+    - (C1) the variable exists and has the value's shape.
   }];
   let arguments = (ins FlatSymbolRefAttr:$variable, Train_FloatTensor:$value);
   let assemblyFormat = "$variable `,` $value attr-dict `:` type($value)";
@@ -147,14 +149,18 @@ def Train_SeedOp : Train_Op<"seed", [Pure]> {
   let summary = "where the backward begins: the gradient of the loss with respect to itself";
   let description = [{
     1, or the loss scale: train-insert-loss-scaling decides, and replaces the
-    op.
+    op. The loss is a sum over `targets` targets at most.
 
     ```mlir
-    %seed = train.seed : tensor<f32>
+    %seed = train.seed of 256 : tensor<f32>
     ```
+
+    Constraints:
+    - (C1) at least one target.
   }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$targets);
   let results = (outs Train_FloatTensor:$result);
-  let assemblyFormat = "attr-dict `:` type($result)";
+  let assemblyFormat = "`of` $targets attr-dict `:` type($result)";
 }
 
 def Train_KeepOp : Train_Op<"keep", [DeclareOpInterfaceMethods<SymbolUserOpInterface>,
@@ -222,8 +228,8 @@ def Train_GradNormOp : Train_VariableUser<"grad_norm", [MemoryEffects<[MemRead, 
     `min(1, max_grad_norm / (norm / weight + 1e-6))` of it, as torch's
     clip_grad_norm_ has it.
 
-    With a loss scale, a variable of kind `loss_scale`, the gradients are that
-    much too large, which the factor undoes as well. Where one of them is
+    With a loss scale, a variable of kind `loss_scale`, the gradients are too
+    large by scale / `targets`, which the factor undoes as well. Where one of them is
     infinite or NaN the step is skipped: updates do nothing, `train.restore`
     acts. The variable gets the scale of the next step. Micikevicius et al.,
     "Mixed precision training" (ICLR 2018).
@@ -232,11 +238,12 @@ def Train_GradNormOp : Train_VariableUser<"grad_norm", [MemoryEffects<[MemRead, 
     - (C1) the loss scale's variable exists and is one f32.
 
     ```mlir
-    train.grad_norm %dw, %db scale @loss_scale : tensor<8x4xf32>, tensor<4xf32>
+    train.grad_norm %dw, %db scale @loss_scale over 256 : tensor<8x4xf32>, tensor<4xf32>
     ```
   }];
-  let arguments = (ins Variadic<Train_FloatTensor>:$gradients, OptionalAttr<FlatSymbolRefAttr>:$lossScale);
-  let assemblyFormat = "$gradients (`scale` $lossScale^)? attr-dict `:` type($gradients)";
+  let arguments = (ins Variadic<Train_FloatTensor>:$gradients, OptionalAttr<FlatSymbolRefAttr>:$lossScale,
+                       DefaultValuedAttr<I64Attr, "1">:$targets);
+  let assemblyFormat = "$gradients (`scale` $lossScale^ `over` $targets)? attr-dict `:` type($gradients)";
 }
 
 def Train_AdamWOp : Train_VariableUser<"adamw", [MemoryEffects<[MemRead, MemWrite]>]> {

@@ -53,18 +53,23 @@ def InsertLossScaling : Pass<"train-insert-loss-scaling", "::mlir::ModuleOp"> {
   let description = [{
     Replaces each `train.seed` by 1 or, with `enabled`, by a variable of kind
     `loss_scale`, which `train.grad_norm` takes out of the gradients again and
-    adapts. A step whose gradients overflow is skipped as a whole: what the
+    adapts. Losses are sums here, but a scale is meant for the gradient of a
+    mean: it is divided by the number of targets, of all batches of an update,
+    rounded down to a power of two so that no bit is lost. A step whose gradients overflow is skipped as a whole: what the
     forward writes, running statistics, is kept before and given back after.
 
     ```mlir
-    %seed = train.seed : tensor<f32>
+    %seed = train.seed of 4 : tensor<f32>
     train.grad_norm %dw : tensor<8x4xf32>
     // becomes
-    %seed = train.read @loss_scale : tensor<f32>
-    train.grad_norm %dw scale @loss_scale : tensor<8x4xf32>
+    %scale = train.read @loss_scale : tensor<f32>
+    %seed = arith.mulf %scale, %quarter : tensor<f32>
+    train.grad_norm %dw scale @loss_scale over 4 : tensor<8x4xf32>
     ```
   }];
-  let options = [Option<"enabled", "enabled", "bool", "false", "scale the loss; without, the seed is 1">];
+  let options = [
+    Option<"enabled", "enabled", "bool", "false", "scale the loss; without, the seed is 1">,
+    Option<"accumulationSteps", "accumulation-steps", "int64_t", "1", "batches per update">];
   let dependentDialects = ["::gpuopt::train::TrainDialect", "::mlir::arith::ArithDialect"];
 }
 
