@@ -50,6 +50,11 @@ static double bytesRead(nn::FusedOp op, unsigned input) {
   return std::min(taken, bytesTouched(op.getInputs()[input]));
 }
 
+double gpuopt::bytesReadBy(OpOperand &operand) {
+  auto fused = dyn_cast<nn::FusedOp>(operand.getOwner());
+  return fused ? bytesRead(fused, operand.getOperandNumber()) : bytesTouched(operand.get());
+}
+
 static Type elementTypeOf(Operation *op) {
   for (Value operand : op->getOperands())
     if (auto type = dyn_cast<RankedTensorType>(operand.getType());
@@ -68,11 +73,8 @@ OpWork gpuopt::workOf(Operation *op) {
   if (auto costly = dyn_cast<CostOpInterface>(op))
     work.onMatrixUnits = costly.usesMatrixUnits();
   work.elementType = elementTypeOf(op);
-  for (OpOperand &operand : op->getOpOperands()) {
-    auto fused = dyn_cast<nn::FusedOp>(op);
-    work.bytesRead += fused ? bytesRead(fused, operand.getOperandNumber())
-                            : bytesTouched(operand.get());
-  }
+  for (OpOperand &operand : op->getOpOperands())
+    work.bytesRead += bytesReadBy(operand);
   for (Value result : op->getResults())
     work.bytesWritten += bytesOf(result);
   return work;

@@ -30,7 +30,7 @@ std::string gpuopt::kernelLabel(Block &body) {
       names.insert(tag.getValue());
     else if (auto reduce = dyn_cast<nn::ReduceOp>(op))
       names.insert(stringifyReductionKind(reduce.getKind()));
-    else if (!isa<nn::BroadcastOp, nn::YieldOp, arith::ConstantOp>(op))
+    else if (!isa<nn::BroadcastOp, nn::YieldOp, arith::ConstantOp, arith::ExtFOp, arith::TruncFOp>(op))
       names.insert(shortName(op.getName().stripDialect()));
   }
   if (names.empty())

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "gpuopt/Analysis/DeviceModel.h"
+#include "gpuopt/Analysis/PrecisionPolicy.h"
 #include "gpuopt/Driver/Driver.h"
 #include "gpuopt/Planning/Bytes.h"
 #include "llvm/Support/CommandLine.h"
@@ -37,7 +38,7 @@ cl::opt<std::string> model(cl::Positional, cl::desc("<model.onnx>"), cl::Require
 cl::opt<std::string> outputDir("o", cl::desc("folder for the program (compile) or the results (train)"), cl::value_desc("DIR"), cl::cat(placeCategory), COMPILING);
 cl::alias outputDirAlias("output-dir", cl::aliasopt(outputDir), cl::desc("same as -o"));
 cl::opt<std::string> target("target", cl::init("auto"), cl::desc("auto, host or cuda"), cl::cat(placeCategory), COMPILING);
-cl::opt<std::string> compileTo("compile-to", cl::desc("print the module after a phase and stop: import, nn, train, clusters, schedule, device"), cl::cat(placeCategory), COMPILING);
+cl::opt<std::string> compileTo("compile-to", cl::desc("print the module after a phase and stop: import, nn, train, clusters, precision, schedule, device"), cl::cat(placeCategory), COMPILING);
 cl::opt<std::string> dumpPhasesTo("dump-phases-to", cl::desc("write the module after each phase"), cl::value_desc("DIR"), cl::cat(placeCategory), COMPILING);
 cl::opt<std::string> memoryBudget("memory-budget", cl::desc("most that the program may allocate on the device"), cl::value_desc("8GiB"), cl::cat(placeCategory), COMPILING);
 cl::opt<std::string> activationBudget("activation-budget", cl::desc("the same of the arena alone"), cl::value_desc("4GiB"), cl::cat(placeCategory), COMPILING);
@@ -45,6 +46,7 @@ cl::opt<std::string> device("device", cl::desc("whose times to estimate: host, h
 cl::opt<bool> planJson("json", cl::desc("for machines"), cl::cat(placeCategory), cl::sub(planCommand));
 cl::opt<bool> planCurve("curve", cl::desc("budgets against the time that they cost"), cl::cat(placeCategory), cl::sub(planCommand));
 cl::opt<bool> findBatchSize("find-batch-size", cl::desc("the largest batch within the memory budget"), cl::cat(placeCategory), cl::sub(planCommand));
+cl::opt<bool> precisionTable("precision-classes", cl::desc("print their precision classes instead"), cl::sub(operatorsCommand));
 cl::opt<uint64_t> seed("seed", cl::init(42), cl::desc("of order and dropout"), cl::cat(placeCategory), COMPILING);
 
 cl::opt<int64_t> batchSize("batch-size", cl::desc("size of the symbolic batch dimension"), cl::cat(modelCategory), COMPILING);
@@ -77,6 +79,9 @@ cl::opt<int64_t> accumulation("gradient-accumulation-steps", cl::init(1), cl::de
 cl::opt<int64_t> maxSteps("max-steps", cl::init(-1), cl::desc("steps to attempt"), cl::cat(optimizerCategory), COMPILING);
 cl::opt<double> epochs("num-train-epochs", cl::init(3), cl::desc("passes over the data where --max-steps is not given"), cl::cat(optimizerCategory), COMPILING);
 
+cl::opt<std::string> precision("precision", cl::init("fp32"), cl::desc("fp32, fp16 or bf16"), cl::cat(precisionCategory), COMPILING);
+cl::list<std::string> precisionOverrides("precision-override", cl::desc("ONNX nodes, by name or operator"), cl::value_desc("REGEX=fp32|fp16|bf16"), cl::cat(precisionCategory), COMPILING);
+cl::opt<std::string> precisionPolicy("precision-policy", cl::desc("JSON file with lists of operators: half, fp32, follow"), cl::value_desc("FILE"), cl::cat(precisionCategory), COMPILING);
 cl::opt<std::string> lossScale("loss-scale", cl::desc("dynamic, a number or none (dynamic for fp16, else none)"), cl::cat(precisionCategory), COMPILING);
 cl::opt<double> initScale("init-scale", cl::init(65536), cl::desc("the first loss scale"), cl::cat(precisionCategory), COMPILING);
 cl::opt<double> growthFactor("growth-factor", cl::init(2), cl::desc("of the loss scale after growth-interval good steps"), cl::cat(precisionCategory), COMPILING);
@@ -148,10 +153,22 @@ Error collect(train::ScheduleOptions &options) {
   return loadDeviceModel(options.device).takeError();
 }
 
+/// What may be in half precision.
+Error collect(train::AssignPrecisionOptions &options) {
+  if (precision != "fp32" && precision != "fp16" && precision != "bf16")
+    return createStringError("--precision must be fp32, fp16 or bf16, but is '" + precision + "'");
+  if (precision == "fp32" && (!precisionOverrides.empty() || !precisionPolicy.empty()))
+    return createStringError("--precision-override and --precision-policy need --precision=fp16 or bf16");
+  options.halfType = precision == "fp16" ? "f16" : precision == "bf16" ? "bf16" : "";
+  options.policyFile = precisionPolicy;
+  options.overrides.assign(precisionOverrides.begin(), precisionOverrides.end());
+  return Error::success();
+}
+
 /// Whether the loss is scaled, and how.
 Error collect(train::InsertLossScalingOptions &options, EmissionOptions &emission) {
   StringRef text = lossScale;
-  options.enabled = !text.empty() && text != "none";
+  options.enabled = text.empty() ? precision == "fp16" : text != "none";
   emission.hasDynamicLossScale = text.empty() || text == "dynamic";
   emission.initScale = initScale;
   if (options.enabled && !emission.hasDynamicLossScale && (text.getAsDouble(emission.initScale) || !(emission.initScale > 0)))
@@ -182,7 +199,7 @@ int collect(DriverOptions &options) {
   if (target != "auto" && target != "host" && target != "cuda")
     return usage("--target must be auto, host or cuda, but is '" + target + "'");
   if (!compileTo.empty() && !(options.compileTo = parsePhase(compileTo)))
-    return usage("--compile-to must be import, nn, train, clusters, schedule or device, but is '" + compileTo + "'");
+    return usage("--compile-to must be import, nn, train, clusters, precision, schedule or device, but is '" + compileTo + "'");
   options.plan = {planJson, planCurve, findBatchSize};
   if (outputDir.empty() && compileTo.empty() && !planCommand)
     return usage("an output folder is needed: -o DIR");
@@ -215,6 +232,8 @@ int collect(DriverOptions &options) {
   step.inference = inference;
   if (Error error = collect(options.pipeline.schedule))
     return usage(toString(std::move(error)));
+  if (Error error = collect(options.pipeline.precision))
+    return usage(toString(std::move(error)));
   EmissionOptions &emission = options.emission;
   if (Error error = collect(options.pipeline.lossScaling, emission))
     return usage(toString(std::move(error)));
@@ -243,7 +262,7 @@ int collect(DriverOptions &options) {
 int gpuopt::driverMain(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv, "gpuopt: compiles an ONNX model into a training program\n");
   if (operatorsCommand) {
-    printOperatorTable(outs());
+    precisionTable ? printPrecisionTable(outs()) : printOperatorTable(outs());
     return 0;
   }
   if (!compileCommand && !trainCommand && !planCommand)

@@ -16,7 +16,7 @@
 using namespace mlir;
 using namespace gpuopt;
 
-static constexpr Phase kPhases[] = {Phase::Import, Phase::NN, Phase::Train, Phase::Clusters, Phase::Schedule, Phase::Device};
+static constexpr Phase kPhases[] = {Phase::Import, Phase::NN, Phase::Train, Phase::Clusters, Phase::Precision, Phase::Schedule, Phase::Device};
 
 /// "error: /layer1/Conv: ...": the location is the name of an ONNX node.
 static void printDiagnostic(Diagnostic &diagnostic, llvm::raw_ostream &stream) {

@@ -17,7 +17,7 @@ using namespace mlir;
 using namespace gpuopt;
 
 static constexpr Phase kPhases[] = {Phase::Import, Phase::NN, Phase::Train, Phase::Clusters,
-                                     Phase::Schedule, Phase::Device};
+                                     Phase::Precision, Phase::Schedule, Phase::Device};
 
 StringRef gpuopt::nameOf(Phase phase) {
   switch (phase) {
@@ -25,6 +25,7 @@ StringRef gpuopt::nameOf(Phase phase) {
   case Phase::NN: return "nn";
   case Phase::Train: return "train";
   case Phase::Clusters: return "clusters";
+  case Phase::Precision: return "precision";
   case Phase::Schedule: return "schedule";
   case Phase::Device: return "device";
   }
@@ -41,6 +42,15 @@ std::optional<Phase> gpuopt::parsePhase(StringRef name) {
 static void addCleanup(OpPassManager &passes) {
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
+}
+
+/// Precisions are chosen for the device and the budget that the schedule has.
+static train::AssignPrecisionOptions withBudget(train::AssignPrecisionOptions options,
+                                                const train::ScheduleOptions &schedule) {
+  options.device = schedule.device;
+  options.memoryBudget = schedule.memoryBudget;
+  options.activationBudget = schedule.activationBudget;
+  return options;
 }
 
 void gpuopt::addPhase(OpPassManager &passes, Phase phase, const PipelineOptions &options) {
@@ -68,6 +78,10 @@ void gpuopt::addPhase(OpPassManager &passes, Phase phase, const PipelineOptions 
     passes.addPass(nn::createFormClusters());
     passes.addPass(nn::createMaterializeViews());
     passes.addPass(nn::createHoistReaders());
+    return;
+  case Phase::Precision:
+    passes.addPass(train::createAssignPrecision(withBudget(options.precision, options.schedule)));
+    passes.addPass(train::createInsertCasts());
     return;
   case Phase::Schedule:
     passes.addPass(train::createSchedule(options.schedule));

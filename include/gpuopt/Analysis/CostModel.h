@@ -33,6 +33,10 @@ struct OpWork {
 /// those of the operand.
 double bytesTouched(mlir::Value value);
 
+/// Bytes of what an op reads of one of its operands: of a table, only the rows
+/// that are taken.
+double bytesReadBy(mlir::OpOperand &operand);
+
 /// Views, constants and reads of variables ask for nothing.
 OpWork workOf(mlir::Operation *op);
 

@@ -15,9 +15,9 @@
 namespace gpuopt {
 
 /// How far a model has come.
-enum class Phase { Import, NN, Train, Clusters, Schedule, Device };
+enum class Phase { Import, NN, Train, Clusters, Precision, Schedule, Device };
 
-/// By name: import, nn, train, clusters, schedule, device.
+/// By name: import, nn, train, clusters, precision, schedule, device.
 std::optional<Phase> parsePhase(llvm::StringRef name);
 llvm::StringRef nameOf(Phase phase);
 
@@ -25,6 +25,7 @@ struct PipelineOptions {
   ConvertOnnxToNNOptions legalise;
   train::BuildStepOptions step;
   train::InsertLossScalingOptions lossScaling;
+  train::AssignPrecisionOptions precision;
   train::ScheduleOptions schedule;
 };
 

@@ -21,6 +21,20 @@ static RankedTensorType withShape(ArrayRef<int64_t> shape, RankedTensorType like
   return RankedTensorType::get(shape, like.getElementType());
 }
 
+/// Makes the one result f32 where `to f32` says so, of operands in half
+/// precision.
+static LogicalResult widen(StringRef op, std::optional<Location> loc, std::optional<Type> to,
+                           SmallVectorImpl<Type> &types) {
+  if (!to)
+    return success();
+  auto type = cast<RankedTensorType>(types[0]);
+  if (type.getElementTypeBitWidth() != 16 || !to->isF32())
+    return emitOptionalError(loc, "'", op, "' op expects 'to f32' with operands in half precision, but got ", *to,
+                             " with ", type.getElementType());
+  types[0] = type.clone(*to);
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Contract
 //===----------------------------------------------------------------------===//
@@ -71,13 +85,8 @@ LogicalResult ContractOp::inferReturnTypes(MLIRContext *context, std::optional<L
                                "' in at least two of the three tensors of \"", spec, "\"");
     shape.push_back(sizes[letter]);
   }
-  std::optional<Type> element = adaptor.getResultElementType();
-  bool isWidened = lhsType.getElementTypeBitWidth() == 16 && element && element->isF32();
-  if (element && !isWidened) // (C6)
-    return emitOptionalError(loc, "'nn.contract' op expects 'to f32' with operands in half precision, but got ", lhsType,
-                             " to ", *element);
-  types.push_back(RankedTensorType::get(shape, element.value_or(lhsType.getElementType())));
-  return success();
+  types.push_back(withShape(shape, lhsType));
+  return widen("nn.contract", loc, adaptor.getResultElementType(), types); // (C6)
 }
 
 LogicalResult ContractOp::verify() {
@@ -141,7 +150,7 @@ LogicalResult ScatterAddOp::inferReturnTypes(MLIRContext *context, std::optional
   SmallVector<int64_t> shape{(int64_t)adaptor.getRows()};
   llvm::append_range(shape, updates.getShape().drop_front(indices.getRank()));
   types.push_back(withShape(shape, updates));
-  return success();
+  return widen("nn.scatter_add", loc, adaptor.getResultElementType(), types); // (C2)
 }
 
 //===----------------------------------------------------------------------===//

@@ -56,7 +56,7 @@ void TakeOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients, ArrayRef<bo
   if (!wanted[0])
     return;
   TensorBuilder b(getLoc(), builder);
-  result[0] = b.create<ScatterAddOp>(gradients[0], getIndices(), b.shape(getTable()).front());
+  result[0] = b.create<ScatterAddOp>(gradients[0], getIndices(), b.shape(getTable()).front(), TypeAttr());
 }
 
 //===----------------------------------------------------------------------===//

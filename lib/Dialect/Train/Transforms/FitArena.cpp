@@ -180,6 +180,9 @@ private:
       return;
     if (auto bound = planning::checkCertificate(graph.problem, budget, claim.certificate))
       fitted.lowerBoundInNanoseconds = *bound;
+    const planning::Certificate &prices = claim.certificate;
+    double sum = std::accumulate(prices.prices.begin(), prices.prices.end(), 0.0);
+    fitted.nanosecondsPerByte = std::ldexp(sum, -prices.priceShift - prices.costShift);
   }
 
   FittedStep finish(Candidate &best) {

@@ -24,6 +24,8 @@ struct FittedStep {
   /// Of the problem with the budget that was asked for: what it proves holds
   /// for every schedule whose arena is within it.
   double lowerBoundInNanoseconds = 0;
+  /// By how much that bound falls for each byte that the budget grows.
+  double nanosecondsPerByte = 0;
   /// The problem and the claim on its plan, in the format of gpuopt-solve.
   std::string problemText, planText;
 };

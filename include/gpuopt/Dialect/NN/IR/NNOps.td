@@ -289,19 +289,22 @@ def NN_ScatterAddOp : NN_InferredOp<"scatter_add", [Costly]> {
   let summary = "adds rows into a table of zeros: the gradient of nn.take";
   let description = [{
     `result[r, c...]` is the sum of `updates[i..., c...]` over all i with
-    `indices[i...] == r`, in the order of i.
+    `indices[i...] == r`, in the order of i. Updates in half precision can be
+    added up in f32: `to f32`.
 
     Constraints:
-    - (C1) the shape of `updates` begins with that of `indices`.
+    - (C1) the shape of `updates` begins with that of `indices`;
+    - (C2) `to` is f32, of updates in half precision.
 
     ```mlir
     %1 = nn.scatter_add %updates, %ids rows 256 : tensor<4x8x16xf32>, tensor<4x8xi64>
     ```
   }];
-  let arguments = (ins NN_FloatTensor:$updates, NN_IndexTensor:$indices, I64Attr:$rows);
+  let arguments = (ins NN_FloatTensor:$updates, NN_IndexTensor:$indices, I64Attr:$rows,
+                       OptionalAttr<TypeAttr>:$resultElementType);
   let results = (outs NN_FloatTensor:$result);
   let assemblyFormat = [{
-    $updates `,` $indices `rows` $rows attr-dict `:` type($updates) `,` type($indices)
+    $updates `,` $indices `rows` $rows (`to` $resultElementType^)? attr-dict `:` type($updates) `,` type($indices)
   }];
 }
 

@@ -73,6 +73,66 @@ def InsertLossScaling : Pass<"train-insert-loss-scaling", "::mlir::ModuleOp"> {
   let dependentDialects = ["::gpuopt::train::TrainDialect", "::mlir::arith::ArithDialect"];
 }
 
+def AssignPrecision : Pass<"train-assign-precision", "::mlir::ModuleOp"> {
+  let summary = "Chooses what is in half precision";
+  let description = [{
+    Of each step, the products whose operands are in half precision and the
+    tensors that lie in it, so that the estimated time is lowest: a minimum cut
+    (Planning/AssignPrecision.h) of the costs in Analysis/PrecisionGraph.h,
+    within the classes of Analysis/PrecisionPolicy.h. Kernels compute in f32
+    whatever they read and write.
+
+    Under a memory budget, a byte that is kept for the backward has a price: what
+    the schedule's bound would fall by if the budget were a byte larger. At most
+    three prices are tried, each scheduled, and the one with the lowest total
+    time is kept.
+
+    The choice is written down in attributes, for train-insert-casts, with the
+    estimated times of the step in f32, as chosen, and as PyTorch's autocast
+    would have it (`train.precision`).
+
+    ```mlir
+    %1 = nn.contract "ik,kj->ij" %x, %w : tensor<64x64xf32>, tensor<64x64xf32>
+    // becomes
+    %1 = nn.contract "ik,kj->ij" %x, %w {train.half_product, train.half_results = array<i1: true>}
+        : tensor<64x64xf32>, tensor<64x64xf32>
+    ```
+  }];
+  let options = [
+    Option<"halfType", "half-type", "std::string", "", "f16 or bf16; nothing is done without">,
+    Option<"policyFile", "policy", "std::string", "", "JSON file with classes of ONNX operators">,
+    ListOption<"overrides", "override", "std::string", "REGEX=fp32, or REGEX=fp16 or bf16: nodes, by name or operator">,
+    Option<"device", "device", "std::string", "\"host\"", "whose times to estimate">,
+    Option<"memoryBudget", "memory-budget", "int64_t", "0", "bytes of everything on the device; 0: no limit">,
+    Option<"activationBudget", "activation-budget", "int64_t", "0", "bytes of the arena; 0: no limit">,
+    Option<"effort", "effort", "int64_t", "10000", "moves of the scheduler's search for each price">];
+  let statistics = [Statistic<"halfProductCount", "half-products", "products in half precision">,
+                    Statistic<"halfTensorCount", "half-tensors", "tensors in half precision">];
+  let dependentDialects = ["::gpuopt::train::TrainDialect", "::gpuopt::nn::NNDialect"];
+}
+
+def InsertCasts : Pass<"train-insert-casts", "::mlir::ModuleOp"> {
+  let summary = "Gives tensors the types that were chosen";
+  let description = [{
+    Rewrites what train-assign-precision has labelled. Kernels widen what they
+    read and round what they write; a tensor that products want in another type
+    becomes one more result of the kernel that makes it. Parameters stay f32,
+    with a copy in half precision that the optimizer writes along with them and
+    the step `prepare` makes at first; constants are cast here, and what half
+    precision cannot hold becomes its largest number.
+
+    ```mlir
+    %1 = nn.contract "ik,kj->ij" %x, %w {train.half_product, train.half_results = array<i1: false>}
+        : tensor<64x64xf32>, tensor<64x64xf32>
+    // becomes
+    %x16 = nn.fused "cast" %x : tensor<64x64xf32> -> tensor<64x64xf16> { ... }
+    %w16 = train.read @w.half : tensor<64x64xf16>
+    %1 = nn.contract "ik,kj->ij" %x16, %w16 to f32 : tensor<64x64xf16>, tensor<64x64xf16>
+    ```
+  }];
+  let dependentDialects = ["::gpuopt::train::TrainDialect", "::gpuopt::nn::NNDialect", "::mlir::arith::ArithDialect"];
+}
+
 def Schedule : Pass<"train-schedule", "::mlir::ModuleOp"> {
   let summary = "Chooses what runs again, so that the step fits a memory budget";
   let description = [{

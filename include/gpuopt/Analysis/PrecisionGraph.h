@@ -1,0 +1,72 @@
+//===- PrecisionGraph.h - A step's precisions as a problem ------*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Kernels compute in f32 whatever they read and write, so there are two things
+// to choose: for each product, the type of its operands; for each tensor of the
+// arena, the type in which it lies there. Their costs are estimated times:
+//
+// - a product's, by the rate of its operands' type and the bytes that it moves;
+// - a kernel's, of which each tensor in half precision saves its share of what
+//   the kernel would save if all of them were;
+// - a copy in the other precision, once for all that read it: written by the
+//   kernel that makes the tensor, by the optimizer for a parameter, by a kernel
+//   of its own for the rest;
+// - bytes kept from the forward to the backward, at the price of memory.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_ANALYSIS_PRECISIONGRAPH_H
+#define GPUOPT_ANALYSIS_PRECISIONGRAPH_H
+
+#include "gpuopt/Analysis/DeviceModel.h"
+#include "gpuopt/Analysis/PrecisionPolicy.h"
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "gpuopt/Planning/PrecisionProblem.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace gpuopt {
+
+struct PrecisionOptions {
+  mlir::FloatType halfType;
+  /// What a byte that lives from the forward to the backward costs.
+  double picosecondsPerSavedByte = 0;
+};
+
+struct PrecisionGraph {
+  planning::PrecisionProblem problem;
+  /// Choices of tensors, by the value that owns the memory, and of products.
+  llvm::MapVector<mlir::Value, int> tensorOf;
+  llvm::MapVector<mlir::Operation *, int> productOf;
+
+  /// Of a tensor that products read, or of a parameter, input or constant:
+  /// `down` is in half precision where it has a copy in half precision or is in
+  /// half precision itself, `up` (of tensors alone, else -1) where no product
+  /// reads it in f32.
+  struct Copies {
+    int down = -1, up = -1;
+  };
+  llvm::MapVector<mlir::Value, Copies> copiesOf;
+};
+
+/// `step` has passed nn-materialize-views. An error says which override asks
+/// for half precision where it must not be, and why.
+llvm::Expected<PrecisionGraph> buildPrecisionGraph(train::StepOp step, const DeviceModel &device,
+                                                   PrecisionPolicy &policy, const PrecisionOptions &options);
+
+/// What PyTorch's autocast would have: products in half precision, everything
+/// else by its lists, as far as the problem allows.
+std::vector<char> paintLikeAutocast(const PrecisionGraph &graph, const PrecisionPolicy &policy);
+
+/// nn.contract and the convolutions.
+bool isProduct(mlir::Operation *op);
+
+/// The largest finite number of f16 or bf16.
+double largestOf(mlir::FloatType type);
+
+} // namespace gpuopt
+
+#endif // GPUOPT_ANALYSIS_PRECISIONGRAPH_H

@@ -1,0 +1,318 @@
+//===- PrecisionGraph.cpp - A step's precisions as a problem ----------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Analysis/PrecisionGraph.h"
+
+#include "PrecisionRules.h"
+#include "gpuopt/Analysis/CostModel.h"
+#include "gpuopt/Analysis/Origins.h"
+#include "gpuopt/Analysis/StridedView.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace gpuopt;
+using planning::kForbidden;
+using Rule = planning::PrecisionChoice::Rule;
+
+static constexpr double kPicosecondsPerNanosecond = 1000;
+
+bool gpuopt::isProduct(Operation *op) {
+  return isa_and_nonnull<nn::ContractOp, nn::ConvOp, nn::ConvInputGradOp, nn::ConvWeightGradOp>(op);
+}
+
+static bool isF32(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.getElementType().isF32();
+}
+
+static double bytesOf(Value value) { return 4.0 * cast<RankedTensorType>(value.getType()).getNumElements(); }
+
+/// One type for all of their tensors.
+static bool isPool(Operation *op) {
+  return isa<nn::MaxPoolOp, nn::MaxPoolGradOp, nn::AvgPoolOp, nn::AvgPoolGradOp>(op);
+}
+
+namespace {
+
+class GraphBuilder {
+public:
+  GraphBuilder(train::StepOp step, const DeviceModel &device, PrecisionPolicy &policy, const PrecisionOptions &options)
+      : block(step.getBody().front()), device(device), policy(policy), options(options) {}
+
+  llvm::Expected<PrecisionGraph> build() {
+    for (Operation &op : block) {
+      if (isa<train::ReportLossOp>(op) && !boundary)
+        boundary = &op;
+      addChoices(&op);
+    }
+    // Of a node's several results, those that can be are in half precision.
+    for (auto &[node, reason] : refused)
+      if (!granted.contains(node.getValue()))
+        return llvm::createStringError("'" + node.getValue() + "' must stay in fp32: " + reason);
+    for (Operation &op : block) {
+      if (isProduct(&op))
+        addProductCosts(&op);
+      else if (!isViewOp(&op) && !isa<nn::ConcatOp>(op))
+        addMemoryCosts(&op);
+      if (isPool(&op) || isa<nn::ConcatOp>(op))
+        joinTensors(&op);
+    }
+    addSavedBytes();
+    return std::move(graph);
+  }
+
+private:
+  //===--------------------------------------------------------------------===//
+  // Choices
+  //===--------------------------------------------------------------------===//
+
+  int addChoice(std::string name, Rule rule = Rule::Free) {
+    graph.problem.choices.push_back({std::move(name), 0, 0, rule});
+    return graph.problem.choices.size() - 1;
+  }
+
+  void addChoices(Operation *op) {
+    if (isViewOp(op) || isa<train::ReadOp>(op) || op->hasTrait<OpTrait::ConstantLike>())
+      return;
+    for (OpResult result : op->getResults())
+      if (isF32(result) && memoryOwner(result) == result)
+        graph.tensorOf[result] = addChoice(originOf(result), ruleOf(result));
+    if (isProduct(op) && isF32(op->getOperand(0)))
+      graph.productOf[op] = addChoice(originOf(op->getResult(0)), ruleOf(op));
+  }
+
+  Rule ruleOf(Operation *product) {
+    std::optional<bool> wanted = policy.overrideOf(product->getLoc());
+    if (wanted && *wanted)
+      granted.insert(nameOf(product->getLoc()));
+    if (wanted)
+      return *wanted ? Rule::Half : Rule::Full;
+    return policy.classOf(product->getLoc()) == PrecisionClass::Full ? Rule::Full : Rule::Free;
+  }
+
+  Rule ruleOf(OpResult result) {
+    Operation *writer = writtenValue(result).getDefiningOp();
+    Location loc = writer ? writer->getLoc() : result.getOwner()->getLoc();
+    std::optional<bool> wanted = policy.overrideOf(loc);
+    if (StringRef reason = reasonForFull(result, options.halfType); !reason.empty()) {
+      if (wanted && *wanted)
+        refused.insert({StringAttr::get(loc.getContext(), nameOf(loc)), reason});
+      return Rule::Full;
+    }
+    if (wanted && *wanted)
+      granted.insert(nameOf(loc));
+    if (wanted)
+      return *wanted ? Rule::Half : Rule::Full;
+    return policy.classOf(loc) == PrecisionClass::Full ? Rule::Full : Rule::Free;
+  }
+
+  int choiceOf(Value value) const {
+    auto found = graph.tensorOf.find(memoryOwner(value));
+    return found == graph.tensorOf.end() ? -1 : found->second;
+  }
+
+  void penalise(int half, int full, double picoseconds) {
+    graph.problem.penalties.push_back({half, full, std::max<int64_t>(0, std::llround(picoseconds))});
+  }
+  void forbid(int half, int full) { graph.problem.penalties.push_back({half, full, kForbidden}); }
+  void join(int one, int other) {
+    forbid(one, other);
+    forbid(other, one);
+  }
+  void addFullCost(int choice, double picoseconds) {
+    graph.problem.choices[choice].fullCost += std::max<int64_t>(0, std::llround(picoseconds));
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Times, in picoseconds
+  //===--------------------------------------------------------------------===//
+
+  double timeOf(const OpWork &work) const { return kPicosecondsPerNanosecond * timeInNanoseconds(work, device); }
+  double transferTime(double bytes) const { return 1e12 * bytes / device.bytesPerSecond; }
+  double savedPrice(double bytes) const { return options.picosecondsPerSavedByte * bytes; }
+
+  /// Of a kernel that reads and writes so much and does nothing else.
+  double copyTime(double bytes) const { return transferTime(bytes) + 1e12 * device.secondsPerLaunch; }
+
+  //===--------------------------------------------------------------------===//
+  // Products
+  //===--------------------------------------------------------------------===//
+
+  double productTime(Operation *op, bool halfOperands, bool halfResult) const {
+    OpWork work = workOf(op);
+    double operands = bytesTouched(op->getOperand(0)) + bytesTouched(op->getOperand(1));
+    work.bytesRead -= halfOperands ? operands / 2 : 0;
+    work.bytesRead -= halfResult ? (work.bytesRead - operands) / 2 : 0; // what it is added to
+    work.bytesWritten /= halfResult ? 2 : 1;
+    if (halfOperands)
+      work.elementType = options.halfType;
+    return timeOf(work);
+  }
+
+  void addProductCosts(Operation *op) {
+    auto found = graph.productOf.find(op);
+    if (found == graph.productOf.end())
+      return;
+    int product = found->second, result = choiceOf(op->getResult(0));
+    graph.problem.choices[product].halfCost = std::llround(productTime(op, true, true));
+    graph.problem.choices[product].fullCost = std::llround(productTime(op, false, false));
+    forbid(result, product);
+    if (isa<nn::ContractOp>(op))
+      penalise(product, result, productTime(op, true, false) - productTime(op, true, true));
+    else
+      forbid(product, result);
+    for (Value operand : {op->getOperand(0), op->getOperand(1)})
+      addOperand(op, product, operand);
+  }
+
+  void addOperand(Operation *op, int product, Value operand) {
+    Value owner = memoryOwner(operand);
+    bool isLate = boundary && boundary->isBeforeInBlock(op);
+    int tensor = choiceOf(operand);
+    PrecisionGraph::Copies &copies = graph.copiesOf[owner];
+    if (copies.down < 0)
+      copies = addCopies(owner, tensor);
+    forbid(product, copies.down);
+    if (tensor < 0)
+      return;
+    forbid(copies.up, product);
+    // The copy is kept for the backward, where the tensor would be.
+    if (isLate && isEarly(owner) && savedCopies.insert(owner).second) {
+      double elements = bytesOf(owner) / 4;
+      penalise(copies.down, tensor, savedPrice(2 * elements));
+      penalise(tensor, copies.up, savedPrice(4 * elements));
+    }
+  }
+
+  PrecisionGraph::Copies addCopies(Value owner, int tensor) {
+    PrecisionGraph::Copies copies;
+    copies.down = addChoice("copy of " + originOf(owner));
+    if (tensor < 0) {
+      graph.problem.choices[copies.down].halfCost = std::llround(copyCostOfSource(owner));
+      return copies;
+    }
+    copies.up = addChoice("copy of " + originOf(owner));
+    penalise(copies.down, tensor, copyCost(owner, 2, 4));
+    penalise(tensor, copies.up, copyCost(owner, 4, 2));
+    return copies;
+  }
+
+  /// A second result of the kernel that makes a tensor, or a kernel of its own.
+  double copyCost(Value owner, int writtenBytes, int readBytes) const {
+    double elements = bytesOf(owner) / 4;
+    if (owner.getDefiningOp<nn::FusedOp>())
+      return transferTime(writtenBytes * elements);
+    return copyTime((writtenBytes + readBytes) * elements);
+  }
+
+  double copyCostOfSource(Value owner) const {
+    double elements = bytesOf(owner) / 4;
+    if (owner.getDefiningOp<train::ReadOp>()) // the optimizer writes it
+      return transferTime(2 * elements) + savedPrice(2 * elements);
+    Operation *op = owner.getDefiningOp();
+    if (op && op->hasTrait<OpTrait::ConstantLike>())
+      return 0;
+    return copyTime(6 * elements);
+  }
+
+  bool isEarly(Value owner) const {
+    Operation *op = owner.getDefiningOp();
+    return boundary && op && op->isBeforeInBlock(boundary);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Kernels
+  //===--------------------------------------------------------------------===//
+
+  /// Each tensor saves its share of what all of them together would.
+  void addMemoryCosts(Operation *op) {
+    OpWork full = workOf(op), half = full;
+    SmallVector<std::pair<int, double>> tensors;
+    for (OpOperand &operand : op->getOpOperands())
+      if (int choice = isF32(operand.get()) ? choiceOf(operand.get()) : -1; choice >= 0) {
+        double bytes = bytesReadBy(operand) / 2;
+        tensors.push_back({choice, bytes});
+        half.bytesRead -= bytes;
+      }
+    for (OpResult result : op->getResults())
+      if (int choice = isF32(result) ? choiceOf(result) : -1; choice >= 0) {
+        tensors.push_back({choice, bytesOf(result) / 2});
+        half.bytesWritten -= bytesOf(result) / 2;
+      }
+    double saved = full.bytesRead + full.bytesWritten - half.bytesRead - half.bytesWritten;
+    if (saved <= 0)
+      return;
+    double perByte = (timeOf(full) - timeOf(half)) / saved;
+    for (auto [choice, bytes] : tensors)
+      addFullCost(choice, perByte * bytes);
+  }
+
+  /// Types go together.
+  void joinTensors(Operation *op) {
+    int first = -1;
+    bool readsSource = false; // state, inputs and constants are f32
+    auto visit = [&](Value value) {
+      int choice = isF32(value) ? choiceOf(value) : -1;
+      if (first >= 0 && choice >= 0)
+        join(first, choice);
+      if (choice >= 0)
+        first = choice;
+      else if (isF32(value))
+        readsSource = true;
+    };
+    for (Value operand : op->getOperands())
+      visit(operand);
+    for (Value result : op->getResults())
+      visit(result);
+    if (readsSource && first >= 0)
+      graph.problem.choices[first].rule = Rule::Full;
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Memory
+  //===--------------------------------------------------------------------===//
+
+  bool isReadLate(Value owner) const {
+    SmallVector<Value> stack{owner};
+    while (!stack.empty())
+      for (Operation *user : stack.pop_back_val().getUsers()) {
+        if (isViewOp(user) || isa<nn::ConcatOp>(user))
+          stack.push_back(user->getResult(0));
+        else if (boundary->isBeforeInBlock(user))
+          return true;
+      }
+    return false;
+  }
+
+  void addSavedBytes() {
+    if (!boundary || options.picosecondsPerSavedByte == 0)
+      return;
+    for (auto &[value, choice] : graph.tensorOf)
+      if (isEarly(value) && isReadLate(value))
+        addFullCost(choice, savedPrice(bytesOf(value) / 2));
+  }
+
+  Block &block;
+  const DeviceModel &device;
+  PrecisionPolicy &policy;
+  const PrecisionOptions &options;
+  PrecisionGraph graph;
+  Operation *boundary = nullptr; ///< Between forward and backward.
+  llvm::DenseSet<Value> savedCopies;
+  /// Nodes that an override wants in half precision: what can be, and why what
+  /// cannot.
+  llvm::StringSet<> granted;
+  llvm::MapVector<StringAttr, StringRef> refused;
+};
+
+} // namespace
+
+llvm::Expected<PrecisionGraph> gpuopt::buildPrecisionGraph(train::StepOp step, const DeviceModel &device,
+                                                           PrecisionPolicy &policy, const PrecisionOptions &options) {
+  return GraphBuilder(step, device, policy, options).build();
+}

@@ -1,0 +1,135 @@
+//===- PrecisionRules.cpp - What must not be in half precision --------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PrecisionRules.h"
+
+#include "gpuopt/Analysis/PrecisionGraph.h"
+#include "gpuopt/Analysis/StridedView.h"
+#include "gpuopt/Dialect/NN/IR/NNDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/DenseSet.h"
+
+using namespace mlir;
+using namespace gpuopt;
+
+double gpuopt::largestOf(FloatType type) {
+  return llvm::APFloat::getLargest(type.getFloatSemantics()).convertToDouble();
+}
+
+Value gpuopt::writtenValue(OpResult result) {
+  if (auto fused = dyn_cast<nn::FusedOp>(result.getOwner()))
+    return fused.getBody().front().getTerminator()->getOperand(result.getResultNumber());
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Within a kernel
+//===----------------------------------------------------------------------===//
+
+/// Whether an op for which `finds` holds lies on a path to `value`; paths do
+/// not go beyond ops for which `ends` holds.
+template <typename Finds, typename Ends> static bool dependsOn(Value value, Finds finds, Ends ends) {
+  SmallVector<Value> stack{value};
+  llvm::DenseSet<Value> seen{value};
+  while (!stack.empty()) {
+    Operation *op = stack.pop_back_val().getDefiningOp();
+    if (!op)
+      continue;
+    if (finds(op))
+      return true;
+    if (ends(op))
+      continue;
+    for (Value operand : op->getOperands())
+      if (seen.insert(operand).second)
+        stack.push_back(operand);
+  }
+  return false;
+}
+
+/// Sums and what is made of them, one for each row: statistics, gradients of
+/// biases.
+static bool isReduced(Value value) {
+  return dependsOn(
+      value, [](Operation *op) { return isa<nn::ReduceOp>(op); }, [](Operation *op) { return isa<nn::BroadcastOp>(op); });
+}
+
+static bool exceeds(Operation *op, double limit) {
+  DenseFPElementsAttr values;
+  if (!matchPattern(op, m_Constant(&values)))
+    return false;
+  return llvm::any_of(values, [&](const APFloat &value) {
+    bool isLossy;
+    APFloat wide = value;
+    wide.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &isLossy);
+    return !(std::abs(wide.convertToDouble()) <= limit);
+  });
+}
+
+/// Ops whose results are as large as their operands: a mask of -1e9 is still
+/// there afterwards.
+static bool keepsMagnitude(Operation *op) {
+  return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp, arith::SelectOp, arith::MaximumFOp,
+             arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp, math::AbsFOp, nn::BroadcastOp, nn::ReduceOp>(op);
+}
+
+static bool hasLargeConstant(Value value, FloatType halfType) {
+  double limit = largestOf(halfType);
+  return dependsOn(
+      value, [&](Operation *op) { return exceeds(op, limit); },
+      [](Operation *op) { return !keepsMagnitude(op); });
+}
+
+//===----------------------------------------------------------------------===//
+// By who reads
+//===----------------------------------------------------------------------===//
+
+static bool isPartOfSum(Operation *op) {
+  auto product = dyn_cast<nn::ContractOp>(op);
+  if (!product)
+    return false;
+  return product.getAccumulator() || llvm::any_of(product->getUses(), [](OpOperand &use) {
+    auto user = dyn_cast<nn::ContractOp>(use.getOwner());
+    return user && user.getAccumulator() == use.get();
+  });
+}
+
+/// Of all that read the memory of `owner`, through views and sums of products.
+static StringRef reasonOfReaders(Value owner) {
+  SmallVector<Value> stack{owner};
+  bool isSum = isPartOfSum(owner.getDefiningOp());
+  while (!stack.empty()) {
+    for (Operation *user : stack.pop_back_val().getUsers()) {
+      auto product = dyn_cast<nn::ContractOp>(user);
+      if (isViewOp(user) || (product && memoryOwner(product.getResult()) == owner))
+        stack.push_back(user->getResult(0));
+      if (isa<train::WriteOp>(user))
+        return "it is state";
+      if (isa<train::OutputOp>(user))
+        return "it is an output of the model";
+      if (isa<train::ReportLossOp>(user))
+        return "it is the loss";
+      if (isSum && isa<train::GradNormOp, train::AccumulateOp>(user))
+        return "it is a sum of several products, the gradient of a parameter";
+    }
+  }
+  return "";
+}
+
+StringRef gpuopt::reasonForFull(OpResult result, FloatType halfType) {
+  if (isa<nn::ScatterAddOp>(result.getOwner()))
+    return "rows are added up in it";
+  if (StringRef reason = reasonOfReaders(result); !reason.empty())
+    return reason;
+  Value written = writtenValue(result);
+  if (isa<nn::FusedOp>(result.getOwner()) && isReduced(written))
+    return "it is a sum or made of sums";
+  if (isa<nn::FusedOp>(result.getOwner()) && hasLargeConstant(written, halfType))
+    return "it has a constant that half precision cannot hold";
+  return "";
+}

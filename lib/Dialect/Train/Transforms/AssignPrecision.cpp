@@ -1,0 +1,241 @@
+//===- AssignPrecision.cpp - Chooses what is in half precision --------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Runs on formed kernels, right before the schedule: what it weighs are the
+// bytes that the program will move. The cut is solved and checked; under a
+// budget it is solved again at the price that the schedule then puts on memory.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FitArena.h"
+#include "Precision.h"
+#include "gpuopt/Analysis/Origins.h"
+#include "gpuopt/Analysis/PersistentMemory.h"
+#include "gpuopt/Analysis/PrecisionGraph.h"
+#include "gpuopt/Dialect/Train/Transforms/Passes.h"
+#include "gpuopt/Planning/AssignPrecision.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/Support/FormatVariadic.h"
+
+namespace gpuopt::train {
+#define GEN_PASS_DEF_ASSIGNPRECISION
+#include "gpuopt/Dialect/Train/Transforms/Passes.h.inc"
+} // namespace gpuopt::train
+
+using namespace mlir;
+using namespace gpuopt;
+using namespace gpuopt::train;
+
+namespace {
+
+/// Labels of a step, and what they are estimated to cost.
+struct Labelling {
+  PrecisionGraph graph;
+  planning::PrecisionAssignment assignment;
+  int64_t fullCost = 0, paintedCost = 0; ///< Picoseconds: in f32, and as autocast has it.
+
+  bool isHalf(Value tensor) const {
+    auto found = graph.tensorOf.find(tensor);
+    return found != graph.tensorOf.end() && assignment.isHalf[found->second];
+  }
+  bool isHalf(Operation *product) const {
+    auto found = graph.productOf.find(product);
+    return found != graph.productOf.end() && assignment.isHalf[found->second];
+  }
+};
+
+class AssignPrecision : public gpuopt::train::impl::AssignPrecisionBase<AssignPrecision> {
+public:
+  using AssignPrecisionBase::AssignPrecisionBase;
+
+private:
+  void runOnOperation() override {
+    if (halfType.empty())
+      return;
+    llvm::Expected<DeviceModel> model = loadDeviceModel(device);
+    if (!model)
+      return fail("device: " + llvm::toString(model.takeError()));
+    if (halfType != "f16" && halfType != "bf16")
+      return fail("expects a half-type of f16 or bf16, but got '" + halfType + "'");
+    half = halfType == "f16" ? FloatType(Float16Type::get(&getContext())) : BFloat16Type::get(&getContext());
+    if (llvm::Error error = readPolicy())
+      return fail(llvm::toString(std::move(error)));
+    for (StepOp step : getOperation().getOps<StepOp>())
+      if (failed(assign(step, *model)))
+        return signalPassFailure();
+    for (StringRef unmatched : policy.unmatched())
+      return fail("override '" + unmatched + "' matches no ONNX node and no operator of the model");
+    getOperation()->setAttr(kHalfTypeAttribute, TypeAttr::get(half));
+  }
+
+  void fail(const Twine &message) {
+    getOperation().emitError(message);
+    signalPassFailure();
+  }
+
+  llvm::Error readPolicy() {
+    policy = PrecisionPolicy();
+    if (!policyFile.empty())
+      if (llvm::Error error = policy.read(policyFile))
+        return error;
+    for (const std::string &text : overrides)
+      if (llvm::Error error = policy.addOverride(text, half.isF16() ? "fp16" : "bf16"))
+        return error;
+    return llvm::Error::success();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // One step
+  //===--------------------------------------------------------------------===//
+
+  LogicalResult assign(StepOp step, const DeviceModel &model) {
+    FailureOr<Labelling> labelling = solve(step, model, 0);
+    if (failed(labelling))
+      return failure();
+    if (memoryBudget > 0 || activationBudget > 0)
+      if (failed(raisePrice(step, model, *labelling)))
+        return failure();
+    mark(step, *labelling);
+    report(step, *labelling, model);
+    return success();
+  }
+
+  FailureOr<Labelling> solve(StepOp step, const DeviceModel &model, double picosecondsPerSavedByte) {
+    llvm::Expected<PrecisionGraph> graph =
+        buildPrecisionGraph(step, model, policy, {half, picosecondsPerSavedByte});
+    if (!graph)
+      return step.emitError() << llvm::toString(graph.takeError());
+    planning::Result<planning::PrecisionSolution> solution = planning::assignPrecision(graph->problem);
+    if (!solution)
+      return step.emitError() << "precisions contradict each other: " << solution.error().message;
+    if (planning::MaybeError error = planning::verifyOptimal(graph->problem, *solution))
+      return step.emitError() << "the choice of precisions fails its check: " << error->message;
+    Labelling labelling;
+    labelling.assignment = std::move(solution->assignment);
+    labelling.fullCost = costOrNone(graph->problem, std::vector<char>(graph->problem.choices.size(), false));
+    labelling.paintedCost = costOrNone(graph->problem, paintLikeAutocast(*graph, policy));
+    labelling.graph = std::move(*graph);
+    return labelling;
+  }
+
+  /// -1 where overrides rule it out.
+  static int64_t costOrNone(const planning::PrecisionProblem &problem, const std::vector<char> &isHalf) {
+    planning::Result<int64_t> cost = planning::costOf(problem, isHalf);
+    return cost ? *cost : -1;
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Under a budget
+  //===--------------------------------------------------------------------===//
+
+  struct Fit {
+    double totalNanoseconds = std::numeric_limits<double>::infinity();
+    double nanosecondsPerByte = 0; ///< What one more byte of budget would save.
+  };
+
+  /// Schedules the step as labelled.
+  Fit tryLabels(StepOp step, const DeviceModel &model, const Labelling &labelling) {
+    mark(step, labelling);
+    OwningOpRef<StepOp> clone = cast<StepOp>(step->clone());
+    llvm::SetVector<StringAttr> copied;
+    insertCasts(*clone, half, copied);
+    FitOptions options{arenaBudget(copied.getArrayRef()), effort, /*searchSmallest=*/false};
+    auto result = fitArena(*clone, model, options);
+    auto *fitted = std::get_if<FittedStep>(&result);
+    if (!fitted)
+      return {};
+    return {fitted->plainTimeInNanoseconds + fitted->addedTimeInNanoseconds, fitted->nanosecondsPerByte};
+  }
+
+  int64_t arenaBudget(ArrayRef<StringAttr> copied) {
+    int64_t budget = activationBudget > 0 ? (int64_t)activationBudget : std::numeric_limits<int64_t>::max();
+    if (memoryBudget <= 0)
+      return llvm::alignDown(budget, kBufferAlignment);
+    llvm::StringMap<unsigned> names;
+    PersistentMemory persistent(getOperation(), names);
+    for (StepOp step : getOperation().getOps<StepOp>())
+      persistent.addStep(step);
+    int64_t rest = memoryBudget - persistent.getSizeInBytes();
+    for (StringAttr parameter : copied) {
+      auto variable = getOperation().lookupSymbol<VariableOp>(parameter);
+      rest -= llvm::alignTo(device::sizeInBytes(cast<RankedTensorType>(variable.getType())) / 2, kBufferAlignment);
+    }
+    return llvm::alignDown(std::max<int64_t>(0, std::min(budget, rest)), kBufferAlignment);
+  }
+
+  /// Halving what is kept is worth more where memory is dear.
+  LogicalResult raisePrice(StepOp step, const DeviceModel &model, Labelling &best) {
+    constexpr int kMostPrices = 3;
+    Fit bestFit = tryLabels(step, model, best);
+    double price = bestFit.nanosecondsPerByte;
+    // Where nothing fits, every byte counts.
+    if (std::isinf(bestFit.totalNanoseconds))
+      price = 1e9 / model.bytesPerSecond * 1000;
+    for (int round = 1; round < kMostPrices && price > 0; ++round) {
+      FailureOr<Labelling> other = solve(step, model, 1000 * price);
+      if (failed(other))
+        return failure();
+      if (other->assignment.isHalf == best.assignment.isHalf)
+        break;
+      Fit fit = tryLabels(step, model, *other);
+      price = fit.nanosecondsPerByte;
+      if (fit.totalNanoseconds < bestFit.totalNanoseconds || std::isinf(bestFit.totalNanoseconds)) {
+        best = std::move(*other);
+        bestFit = fit;
+      }
+    }
+    return success();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // The choice
+  //===--------------------------------------------------------------------===//
+
+  void mark(StepOp step, const Labelling &labelling) {
+    Builder b(&getContext());
+    for (Operation &op : step.getBody().front()) {
+      SmallVector<bool> results =
+          llvm::map_to_vector(op.getResults(), [&](Value result) { return labelling.isHalf(memoryOwner(result)); });
+      bool isProduct = labelling.isHalf(&op), hasAny = llvm::is_contained(results, true);
+      op.removeAttr(kHalfResultsAttribute);
+      op.removeAttr(kHalfProductAttribute);
+      if (hasAny && !isViewOp(&op))
+        op.setAttr(kHalfResultsAttribute, b.getDenseBoolArrayAttr(results));
+      if (isProduct)
+        op.setAttr(kHalfProductAttribute, b.getUnitAttr());
+    }
+  }
+
+  void report(StepOp step, const Labelling &labelling, const DeviceModel &model) {
+    int64_t products = 0, tensors = 0;
+    for (auto &[op, choice] : labelling.graph.productOf)
+      products += labelling.assignment.isHalf[choice];
+    for (auto &[value, choice] : labelling.graph.tensorOf)
+      tensors += labelling.assignment.isHalf[choice];
+    halfProductCount += products;
+    halfTensorCount += tensors;
+    Builder b(&getContext());
+    auto time = [&](StringRef name, int64_t picoseconds) {
+      return b.getNamedAttr(name, b.getF64FloatAttr(picoseconds / 1000.0));
+    };
+    step->setAttr("train.precision", b.getDictionaryAttr({time("f32_ns", labelling.fullCost),
+                                                          time("chosen_ns", labelling.assignment.cost),
+                                                          time("autocast_ns", labelling.paintedCost)}));
+    std::string text = llvm::formatv("{0}: {1} of {2} products and {3} of {4} tensors in {5}", step.getSymName(),
+                                     products, labelling.graph.productOf.size(), tensors,
+                                     labelling.graph.tensorOf.size(), halfType);
+    if (products == 0 && tensors == 0)
+      text = llvm::formatv("{0}: {1} does not pay on {2}; everything stays in fp32", step.getSymName(), halfType,
+                           model.name);
+    remark::passed(step.getLoc(), remark::RemarkOpts::name("precision").category("precision")) << text;
+  }
+
+  FloatType half;
+  PrecisionPolicy policy;
+};
+
+} // namespace

@@ -1,0 +1,291 @@
+//===- CastStep.cpp - A step in the types that were chosen ------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// In one walk over the step. Kernels widen what they read and round what they
+// write, so a cast is part of a kernel wherever one is near: a tensor that
+// products read in another type gets it as one more result of the kernel that
+// makes it. Only where no kernel makes it, a kernel of its own casts it, once.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Precision.h"
+
+#include "gpuopt/Analysis/Origins.h"
+#include "gpuopt/Analysis/PrecisionGraph.h"
+#include "gpuopt/Analysis/StepGraph.h"
+#include "gpuopt/Analysis/StridedView.h"
+#include "gpuopt/Dialect/NN/IR/NNDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace gpuopt;
+using namespace gpuopt::train;
+
+static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+static Type elementOf(Value value) { return typeOf(value).getElementType(); }
+static void setElement(Value value, Type element) { value.setType(typeOf(value).clone(element)); }
+
+/// f16 and bf16 from and to f32.
+static Value castTo(OpBuilder &builder, Value value, Type element) {
+  RankedTensorType type = typeOf(value).clone(element);
+  if (element.getIntOrFloatBitWidth() == 16)
+    return arith::TruncFOp::create(builder, value.getLoc(), type, value);
+  return arith::ExtFOp::create(builder, value.getLoc(), type, value);
+}
+
+/// Of a constant; what the type cannot hold becomes its largest number.
+static DenseElementsAttr saturated(DenseElementsAttr value, FloatType to) {
+  const llvm::fltSemantics &semantics = to.getFloatSemantics();
+  return llvm::cast<DenseElementsAttr>(llvm::cast<DenseFPElementsAttr>(value).mapValues(to, [&](const APFloat &number) {
+    APFloat narrow = number;
+    bool isLossy;
+    narrow.convert(semantics, APFloat::rmNearestTiesToEven, &isLossy);
+    if (narrow.isInfinity())
+      narrow = APFloat::getLargest(semantics, number.isNegative());
+    return narrow.bitcastToAPInt();
+  }));
+}
+
+namespace {
+
+class CastInserter {
+public:
+  CastInserter(StepOp step, FloatType half, llvm::SetVector<StringAttr> &copied)
+      : block(step.getBody().front()), half(half), copied(copied), builder(step.getContext()) {}
+
+  void run() {
+    findCopies();
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      if (isViewOp(&op) || isa<nn::ConcatOp>(op))
+        setElement(op.getResult(0), elementOf(op.getOperand(0)));
+      else if (isProduct(&op))
+        castProduct(&op);
+      else if (!isa<nn::FusedOp>(op))
+        setResults(&op);
+      if (auto scatter = dyn_cast<nn::ScatterAddOp>(op); scatter && elementOf(scatter.getUpdates()) == half)
+        scatter.setResultElementType(builder.getF32Type());
+      removeLabels(&op);
+      if (auto fused = dyn_cast<nn::FusedOp>(op))
+        castKernel(fused);
+    }
+  }
+
+private:
+  static bool isHalfResult(OpResult result) {
+    auto labels = result.getOwner()->getAttrOfType<DenseBoolArrayAttr>(kHalfResultsAttribute);
+    return labels && labels[result.getResultNumber()];
+  }
+
+  /// Of kernels, which results to round is remembered.
+  void removeLabels(Operation *op) {
+    halfResults.clear();
+    for (OpResult result : op->getResults())
+      if (isHalfResult(result))
+        halfResults.push_back(result.getResultNumber());
+    op->removeAttr(kHalfResultsAttribute);
+    op->removeAttr(kHalfProductAttribute);
+  }
+
+  /// The results of kernels that products read in the other type.
+  void findCopies() {
+    for (Operation &op : block) {
+      if (!isProduct(&op))
+        continue;
+      bool wantsHalf = op.hasAttr(kHalfProductAttribute);
+      for (Value operand : {op.getOperand(0), op.getOperand(1)}) {
+        auto result = dyn_cast<OpResult>(rootOf(operand));
+        if (result && elementOf(result).isF32() && isa<nn::FusedOp>(result.getOwner()) &&
+            isHalfResult(result) != wantsHalf)
+          copiedResults[result.getOwner()].insert(result.getResultNumber());
+      }
+    }
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Kernels
+  //===--------------------------------------------------------------------===//
+
+  void castKernel(nn::FusedOp fused) {
+    Block &body = fused.getBody().front();
+    builder.setInsertionPointToStart(&body);
+    for (auto [argument, input] : llvm::zip(body.getArguments(), fused.getInputs()))
+      if (argument.getType() != input.getType())
+        castArgument(argument, elementOf(input));
+    Operation *yield = body.getTerminator();
+    for (unsigned number : halfResults)
+      roundResult(yield, fused->getResult(number));
+    if (auto found = copiedResults.find(fused); found != copiedResults.end())
+      addCopies(fused, found->second.getArrayRef());
+  }
+
+  void castArgument(BlockArgument argument, Type element) {
+    Type wide = elementOf(argument);
+    setElement(argument, element);
+    // A table is not read as a whole: its rows are cast.
+    SmallVector<nn::TakeOp> takes;
+    for (Operation *user : argument.getUsers())
+      if (auto take = dyn_cast<nn::TakeOp>(user); take && take.getTable() == argument)
+        takes.push_back(take);
+    for (nn::TakeOp take : takes) {
+      OpBuilder after(take->getContext());
+      after.setInsertionPointAfter(take);
+      setElement(take.getResult(), element);
+      Value rows = castTo(after, take.getResult(), wide);
+      take.getResult().replaceAllUsesExcept(rows, rows.getDefiningOp());
+    }
+    if (argument.use_empty() || !takes.empty())
+      return;
+    Value value = castTo(builder, argument, wide);
+    argument.replaceAllUsesExcept(value, value.getDefiningOp());
+  }
+
+  /// What the kernel makes of the result reads it rounded, as other kernels do:
+  /// so it is the same wherever it is computed.
+  void roundResult(Operation *yield, OpResult result) {
+    Value value = yield->getOperand(result.getResultNumber());
+    Value &rounded = roundedValues[value];
+    if (!rounded) {
+      OpBuilder at(yield);
+      if (Operation *definition = value.getDefiningOp())
+        at.setInsertionPointAfter(definition);
+      else
+        at.setInsertionPointToStart(yield->getBlock());
+      rounded = castTo(at, value, half);
+      llvm::SmallPtrSet<Operation *, 2> except{rounded.getDefiningOp(), yield};
+      bool isReadInside = llvm::any_of(value.getUsers(), [&](Operation *user) { return !except.contains(user); });
+      if (value.getDefiningOp() && isReadInside)
+        value.replaceAllUsesExcept(castTo(at, rounded, elementOf(value)), except);
+    }
+    yield->setOperand(result.getResultNumber(), rounded);
+    setElement(result, half);
+  }
+
+  /// A kernel with the same results and, after them, some in the other type.
+  void addCopies(nn::FusedOp fused, ArrayRef<unsigned> results) {
+    Block &body = fused.getBody().front();
+    Operation *yield = body.getTerminator();
+    SmallVector<Type> types(fused.getResultTypes());
+    SmallVector<Attribute> origins(fused->getAttrOfType<ArrayAttr>("nn.origins").getValue());
+    OpBuilder inside(yield);
+    SmallVector<Value> yielded(yield->getOperands());
+    for (unsigned number : results) {
+      Value value = yielded[number];
+      bool isHalf = elementOf(value) == half;
+      yielded.push_back(castTo(inside, value, isHalf ? Type(inside.getF32Type()) : half));
+      types.push_back(yielded.back().getType());
+      origins.push_back(origins[number]);
+    }
+    yield->setOperands(yielded);
+    builder.setInsertionPoint(fused);
+    auto replacement = nn::FusedOp::create(builder, fused.getLoc(), types, fused.getLabel(), fused.getInputs());
+    replacement->setAttr("nn.origins", builder.getArrayAttr(origins));
+    replacement.getBody().takeBody(fused.getBody());
+    unsigned count = fused.getNumResults();
+    for (unsigned i = 0; i < results.size(); ++i)
+      copies[replacement.getResult(results[i])] = replacement.getResult(count + i);
+    fused.replaceAllUsesWith(replacement.getResults().take_front(count));
+    fused.erase();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Products and other library calls
+  //===--------------------------------------------------------------------===//
+
+  void setResults(Operation *op) {
+    for (OpResult result : op->getResults())
+      if (isHalfResult(result))
+        setElement(result, half);
+  }
+
+  void castProduct(Operation *op) {
+    if (!elementOf(op->getResult(0)).isF32())
+      return;
+    bool isHalf = op->hasAttr(kHalfProductAttribute);
+    Type element = isHalf ? Type(half) : builder.getF32Type();
+    builder.setInsertionPoint(op);
+    for (unsigned i : {0, 1})
+      op->setOperand(i, inType(op->getOperand(i), element));
+    setResults(op);
+    if (auto contract = dyn_cast<nn::ContractOp>(op); contract && isHalf && elementOf(op->getResult(0)).isF32())
+      contract.setResultElementType(builder.getF32Type());
+  }
+
+  /// `value` in a type: as it is, or its copy seen through the same views.
+  Value inType(Value value, Type element) {
+    if (elementOf(value) == element)
+      return value;
+    Value &known = inOtherType[value];
+    if (known)
+      return known;
+    if (Operation *view = value.getDefiningOp(); isViewOp(view)) {
+      Value source = inType(view->getOperand(0), element);
+      IRMapping mapping;
+      mapping.map(view->getOperand(0), source);
+      Operation *clone = builder.clone(*view, mapping);
+      setElement(clone->getResult(0), element);
+      return inOtherType[value] = clone->getResult(0);
+    }
+    return inOtherType[value] = copyOf(value, element);
+  }
+
+  Value copyOf(Value root, Type element) {
+    if (Value copy = copies.lookup(root))
+      return copy;
+    OpBuilder::InsertionGuard guard(builder);
+    Operation *op = root.getDefiningOp();
+    if (op)
+      builder.setInsertionPointAfter(op);
+    else
+      builder.setInsertionPointToStart(&block);
+    if (auto read = dyn_cast_or_null<ReadOp>(op); read && hasCopy(read)) {
+      copied.insert(read.getVariableAttr().getAttr());
+      return ReadOp::create(builder, read.getLoc(), typeOf(root).clone(element), halfCopyName(read.getVariable()));
+    }
+    if (auto constant = dyn_cast_or_null<arith::ConstantOp>(op))
+      return arith::ConstantOp::create(builder, op->getLoc(),
+                                       saturated(cast<DenseElementsAttr>(constant.getValue()), half));
+    return castByKernel(root, element);
+  }
+
+  /// Parameters have copies that outlive the step; running statistics do not.
+  static bool hasCopy(ReadOp read) {
+    auto module = read->getParentOfType<ModuleOp>();
+    auto variable = module ? module.lookupSymbol<VariableOp>(read.getVariableAttr()) : nullptr;
+    // In a clone outside of a module: it is measured, not kept.
+    return !variable || variable.getKind() == VariableKind::Parameter || variable.getKind() == VariableKind::Frozen;
+  }
+
+  Value castByKernel(Value root, Type element) {
+    RankedTensorType type = typeOf(root).clone(element);
+    auto fused = nn::FusedOp::create(builder, root.getLoc(), TypeRange(type), "cast", ValueRange(root));
+    fused->setAttr("nn.origins", builder.getArrayAttr(builder.getStringAttr(originOf(root))));
+    Block &body = fused.getBody().emplaceBlock();
+    Value argument = body.addArgument(root.getType(), root.getLoc());
+    OpBuilder inside = OpBuilder::atBlockEnd(&body);
+    nn::YieldOp::create(inside, root.getLoc(), castTo(inside, argument, element));
+    return fused.getResult(0);
+  }
+
+  Block &block;
+  FloatType half;
+  llvm::SetVector<StringAttr> &copied;
+  OpBuilder builder;
+  llvm::DenseMap<Operation *, llvm::SetVector<unsigned>> copiedResults;
+  SmallVector<unsigned> halfResults;          ///< Of the kernel at hand.
+  llvm::DenseMap<Value, Value> roundedValues; ///< Within kernels.
+  llvm::DenseMap<Value, Value> copies;        ///< Made by the kernel that makes the tensor.
+  llvm::DenseMap<Value, Value> inOtherType;
+};
+
+} // namespace
+
+std::string train::halfCopyName(StringRef parameter) { return (parameter + ".half").str(); }
+
+void train::insertCasts(StepOp step, FloatType halfType, llvm::SetVector<StringAttr> &copied) {
+  CastInserter(step, halfType, copied).run();
+}

@@ -1,0 +1,34 @@
+//===- Precision.h - Between the choice of precisions and the casts -*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_LIB_DIALECT_TRAIN_TRANSFORMS_PRECISION_H
+#define GPUOPT_LIB_DIALECT_TRAIN_TRANSFORMS_PRECISION_H
+
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace gpuopt::train {
+
+/// On ops, an array of booleans: which results lie in half precision.
+constexpr llvm::StringLiteral kHalfResultsAttribute = "train.half_results";
+/// On products whose operands are in half precision.
+constexpr llvm::StringLiteral kHalfProductAttribute = "train.half_product";
+/// On the module: f16 or bf16.
+constexpr llvm::StringLiteral kHalfTypeAttribute = "train.half_type";
+
+/// Gives the ops of a step the types that these attributes say, with the casts
+/// that this takes, and removes the attributes. Reads of parameters in half
+/// precision are of `parameter`.half, which is the caller's to add: the
+/// parameters are put into `copied`.
+void insertCasts(StepOp step, mlir::FloatType halfType, llvm::SetVector<mlir::StringAttr> &copied);
+
+/// The name of a parameter's copy in half precision.
+std::string halfCopyName(llvm::StringRef parameter);
+
+} // namespace gpuopt::train
+
+#endif // GPUOPT_LIB_DIALECT_TRAIN_TRANSFORMS_PRECISION_H
