@@ -1,0 +1,234 @@
+"""Half precision: the choice, its numbers, training by it, and under budgets."""
+
+import copy
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import gpuopt
+import models
+from gpuopt.driver import find_driver
+from training import CommandFailed, Trainer, execute, gradients_of, train_torch
+
+ROOT = Path(__file__).resolve().parents[2]
+HALVES = {"fp16": torch.float16, "bf16": torch.bfloat16}
+QUICK = ["mlp", "cnn", "gpt2-small", "bert-small", "resnet18-small", "unet-small"]
+
+
+@pytest.fixture(scope="module", params=QUICK)
+def exported(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp(request.param)
+    case = models.make(request.param)
+    gpuopt.export(case.module, case.example_inputs(), folder / "model.onnx", output_names=["logits"])
+    return request.param, case, folder
+
+
+def compile_to(phase: str, model: Path, *flags) -> str:
+    return execute([find_driver(), "compile", model, f"--compile-to={phase}", *flags])
+
+
+def estimates(model: Path, *flags) -> dict[str, float]:
+    """Nanoseconds of the training step: in f32, as chosen, as autocast has it."""
+    text = compile_to("precision", model, *flags)
+    attribute = re.search(r"train.step @micro_step.*train\.precision = \{([^}]*)\}", text).group(1)
+    return {name: float(value) for name, value in re.findall(r"(\w+)_ns = ([\d.e+]+)", attribute)}
+
+
+@pytest.mark.parametrize("device", ["host", "h200", "a100", "4090"])
+def test_the_cut_is_at_least_as_good_as_autocast(exported, device):
+    _, case, folder = exported
+    for precision in HALVES:
+        ns = estimates(folder / "model.onnx", f"--batch-size={case.batch}", f"--precision={precision}", f"--device={device}")
+        assert 0 < ns["chosen"] <= min(ns["autocast"], ns["f32"]), (precision, ns)
+
+
+def autocast_gradients(case, dtype) -> tuple[float, dict[str, np.ndarray]]:
+    """The loss and the gradients of PyTorch's autocast, or of fp32 (None)."""
+    case = copy.deepcopy(case)
+    rows = slice(0, case.batch)
+    inputs = [torch.from_numpy(array[rows]) for array in case.inputs.values()]
+    with torch.autocast("cpu", dtype=dtype or torch.bfloat16, enabled=dtype is not None):
+        loss = case.loss_of(case.module(*inputs), torch.from_numpy(case.labels[rows]))
+    scale = 1024.0
+    (loss * scale).backward()
+    gradients = {name: p.grad.double().numpy() / scale for name, p in case.module.named_parameters()}
+    return loss.item(), gradients
+
+
+def distance(gradients: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> float:
+    """Of all gradients together, relative."""
+    names = [name for name in expected if name in gradients]
+    assert names
+    error = sum(np.linalg.norm(gradients[name] - expected[name]) ** 2 for name in names)
+    return float(np.sqrt(error / sum(np.linalg.norm(expected[name]) ** 2 for name in names)))
+
+
+@pytest.mark.parametrize("precision", HALVES)
+def test_gradients_are_as_close_as_autocasts(exported, precision):
+    name, case, folder = exported
+    trainer = Trainer(folder / "model.onnx", folder / precision, batch_size=case.batch, precision=precision,
+                      device="h200", **({"init_scale": 1024} if precision == "fp16" else {}))
+    loss, gradients, result = gradients_of(trainer, case.inputs, case.labels)
+    assert result.metrics[0]["skipped_steps"] == 0
+    exact_loss, exact = autocast_gradients(case, None)
+    autocast_loss, autocast = autocast_gradients(case, HALVES[precision])
+    unit = 2.0**-11 if precision == "fp16" else 2.0**-8
+    assert abs(loss - exact_loss) <= 2 * abs(autocast_loss - exact_loss) + unit * exact_loss
+    ours, theirs = distance(gradients, exact), distance(autocast, exact)
+    assert ours <= 1.5 * theirs + unit, (ours, theirs)
+    assert ours > 0  # something was rounded
+    plan = trainer.plan()
+    assert {record["allocated_bytes"] for record in result.metrics} == {plan["total_bytes"]}
+
+
+@pytest.mark.parametrize("name, batch", [("gpt2-small", 64), ("resnet50", 64)])
+def test_activations_are_halved(name, batch, tmp_path):
+    case = models.make(name)
+    gpuopt.export(case.module, case.example_inputs(), tmp_path / "model.onnx", output_names=["logits"])
+    arena = {}
+    for precision in ("fp32", "fp16", "bf16"):
+        execute([find_driver(), "compile", tmp_path / "model.onnx", "-o", tmp_path / precision, "--target=host",
+                 "--device=h200", f"--batch-size={batch}", f"--precision={precision}"])
+        arena[precision] = json.loads((tmp_path / precision / "plan.json").read_text())["arena_bytes"]
+    assert arena["fp16"] <= 0.52 * arena["fp32"] and arena["bf16"] <= 0.52 * arena["fp32"], arena
+
+
+# Training.
+
+
+def gpt_on_text() -> models.Case:
+    """GPT-2 of 4 layers of width 128 on the standard library's sources."""
+    case = models.make("gpt2-bench")
+    text = b"".join(Path(json.__file__).parent.joinpath(name).read_bytes() for name in ("decoder.py", "encoder.py", "scanner.py"))
+    text += Path(subprocess.__file__).read_bytes() + Path(re.__file__).parent.joinpath("_parser.py").read_bytes()
+    tokens = np.frombuffer(text, np.uint8).astype(np.int64)
+    length = case.inputs["input_ids"].shape[1]
+    rows = len(tokens) // (length + 1)
+    tokens = tokens[: rows * (length + 1)].reshape(rows, length + 1)
+    np.random.default_rng(0).shuffle(tokens)
+    case.inputs["input_ids"], case.labels = tokens[:, :-1].copy(), tokens[:, 1:].copy()
+    return case
+
+
+def resnet_on_digits() -> models.Case:
+    class Digits(nn.Module):
+        """Digits have one channel and 8x8 pixels."""
+
+        def __init__(self):
+            super().__init__()
+            self.net = models.ResNet(models.BasicBlock, [2, 2, 2, 2], 10, width=16)
+
+        def forward(self, x):
+            return self.net(nn.functional.pad(x.repeat_interleave(3, 1), (12, 12, 12, 12)))
+
+    return models.digits(Digits(), (1, 8, 8))
+
+
+def smoothed(losses: list[float]) -> float:
+    return float(np.mean(losses[-200:]))
+
+
+@pytest.mark.parametrize("make", [gpt_on_text, resnet_on_digits])
+def test_training_reaches_the_loss_of_fp32(make, tmp_path):
+    torch.manual_seed(1)
+    case = make()
+    case.module.train()
+    gpuopt.export(case.module, case.example_inputs(), tmp_path / "model.onnx", output_names=["logits"])
+    losses = {}
+    for precision in ("fp32", "fp16", "bf16"):
+        trainer = Trainer(tmp_path / "model.onnx", tmp_path / precision, batch_size=case.batch, precision=precision, device="h200")
+        result = trainer.run(case.inputs, case.labels, max_steps=1000, learning_rate=1e-3, lr_scheduler_type="cosine", warmup_steps=50)
+        losses[precision] = smoothed(result.losses)
+        assert result.metrics[-1]["skipped_steps"] <= 5
+        assert losses[precision] < 0.6 * result.losses[0]
+    assert losses["fp16"] == pytest.approx(losses["fp32"], rel=0.01), losses
+    assert losses["bf16"] == pytest.approx(losses["fp32"], rel=0.01), losses
+
+
+class Faint(nn.Module):
+    """Outputs of 1e-4 of what the layers compute, so that their gradients are
+    of the order of 1e-8, below what fp16 holds."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc1 = nn.Linear(64, 256)
+        self.fc2 = nn.Linear(256, 64)
+
+    def forward(self, x):
+        return self.fc2(torch.tanh(self.fc1(x))) * 1e-4
+
+
+def test_small_gradients_need_the_loss_scale(tmp_path):
+    torch.manual_seed(1)
+    random = np.random.default_rng(0)
+    x = random.standard_normal((2048, 64)).astype(np.float32)
+    y = (1e-4 * np.tanh(x @ random.standard_normal((64, 64)) / 8)).astype(np.float32)
+    case = models.Case(Faint(), {"x": x}, y, 256, loss="mse")
+    gpuopt.export(case.module, case.example_inputs(), tmp_path / "model.onnx", output_names=["y"])
+    final = {}
+    for kind, flags in dict(fp32=dict(precision="fp32"), scaled=dict(precision="fp16", init_scale=2.0**26), unscaled=dict(precision="fp16", loss_scale="none")).items():
+        trainer = Trainer(tmp_path / "model.onnx", tmp_path / kind, batch_size=256, device="h200", loss="mse",
+                          precision_override="MatMul|Gemm=fp16" if flags["precision"] == "fp16" else None, **flags)
+        result = trainer.run(case.inputs, case.labels, max_steps=200, learning_rate=1e-3, adam_epsilon=1e-16, lr_scheduler_type="constant", max_grad_norm=0)
+        final[kind] = np.mean(result.losses[-8:]) / result.losses[0]
+    assert final["fp32"] < 0.2 and final["scaled"] == pytest.approx(final["fp32"], rel=0.05), final
+    assert final["unscaled"] > 0.5, final
+
+
+# Under a memory budget.
+
+
+@pytest.mark.parametrize("precision", HALVES)
+def test_budgets_hold(precision, tmp_path):
+    case = models.make("gpt2-small")
+    gpuopt.export(case.module, case.example_inputs(), tmp_path / "model.onnx", output_names=["logits"])
+    flags = dict(batch_size=case.batch, precision=precision, device="h200")
+    plain = Trainer(tmp_path / "model.onnx", tmp_path / "plain", **flags)
+    plan = plain.plan()
+    expected = plain.run(case.inputs, case.labels, max_steps=5, learning_rate=1e-3)
+    for share in (0.6, 0.4):
+        budget = plan["persistent_bytes"] + int(share * plan["arena_bytes"])
+        trainer = Trainer(tmp_path / "model.onnx", tmp_path / str(share), memory_budget=f"{budget}B", **flags)
+        assert trainer.plan()["total_bytes"] <= budget
+        result = trainer.run(case.inputs, case.labels, max_steps=5, learning_rate=1e-3)
+        assert {record["allocated_bytes"] for record in result.metrics} == {trainer.plan()["total_bytes"]}
+        # Under a budget other tensors may be in half precision.
+        np.testing.assert_allclose(result.losses, expected.losses, rtol=1e-2)
+
+
+# Bad input.
+
+
+@pytest.fixture(scope="module")
+def mlp(tmp_path_factory):
+    model = tmp_path_factory.mktemp("mlp") / "model.onnx"
+    case = models.make("mlp")
+    gpuopt.export(case.module, case.example_inputs(), model, output_names=["logits"])
+    return model
+
+
+@pytest.mark.parametrize("flags, message", [
+    (["--precision=fp8"], "--precision must be fp32, fp16 or bf16, but is 'fp8'"),
+    (["--precision=fp16", "--precision-override=nothing=fp16"], "override 'nothing=fp16' matches no ONNX node"),
+    (["--precision=fp16", "--precision-override=Gemm=bf16"], "expects REGEX=fp32 or REGEX=fp16, but got 'Gemm=bf16'"),
+    (["--precision=fp16", "--precision-override=(=fp16"], "expects a regular expression"),
+    (["--precision-override=Gemm=fp32"], "need --precision=fp16 or bf16"),
+    (["--precision=fp16", "--precision-policy=missing.json"], "cannot read 'missing.json'"),
+    (["--precision=fp16", "--precision-policy=op.json"], 'but got "Konv"'),
+    (["--precision=fp16", "--precision-policy=class.json"], "the members half, fp32 and follow"),
+    (["--loss-scale=0"], "--loss-scale must be dynamic, none or a number above 0, but is '0'"),
+    (["--loss-scale=big"], "--loss-scale must be dynamic, none or a number above 0, but is 'big'"),
+])
+def test_bad_flags(flags, message, mlp, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("op.json").write_text('{"half": ["Konv"]}')
+    Path("class.json").write_text('{"quarter": ["Conv"]}')
+    with pytest.raises(CommandFailed) as error:
+        compile_to("precision", mlp, "--batch-size=32", "--device=h200", *flags)
+    assert message in error.value.output
