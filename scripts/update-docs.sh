@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Renews what is generated under docs/: the pages of dialects, interfaces and
-# passes, and the table of ONNX operators.
+# passes, and the tables of ONNX operators.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -10,3 +10,4 @@ for folder in Dialects Interfaces Passes; do
   cp -r "build/docs/$folder" docs/
 done
 build/bin/gpuopt operators >docs/onnx-operators.md
+build/bin/gpuopt operators --precision-classes >docs/precision-classes.md

@@ -135,6 +135,10 @@ SmallVector<StringRef> PrecisionPolicy::unmatched() const {
 //===----------------------------------------------------------------------===//
 
 void gpuopt::printPrecisionTable(raw_ostream &stream) {
+  stream << "# Precision classes of ONNX operators\n\n"
+         << "Printed by `gpuopt operators --precision-classes`; [precision.md](precision.md) says what classes mean.\n"
+         << "PyTorch's are the lists of autocast in 2.13 (none: whatever its operands are, the widest where they differ),\n"
+         << "Grappler's those of TensorFlow's auto_mixed_precision (none: not listed).\n\n";
   stream << "| operator | gpuopt | PyTorch autocast | Grappler | why gpuopt differs from PyTorch |\n|---|---|---|---|---|\n";
   SmallVector<Row> rows(std::begin(kRows), std::end(kRows));
   sort(rows, [](const Row &a, const Row &b) { return a.op < b.op; });

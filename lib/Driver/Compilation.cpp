@@ -20,10 +20,12 @@ static constexpr Phase kPhases[] = {Phase::Import, Phase::NN, Phase::Train, Phas
 
 /// "error: /layer1/Conv: ...": the location is the name of an ONNX node.
 static void printDiagnostic(Diagnostic &diagnostic, llvm::raw_ostream &stream) {
-  bool isError = diagnostic.getSeverity() == DiagnosticSeverity::Error;
-  if (diagnostic.getSeverity() == DiagnosticSeverity::Remark)
-    return;
-  stream << "gpuopt: " << (isError ? "error: " : "warning: ");
+  stream << "gpuopt: ";
+  switch (diagnostic.getSeverity()) {
+  case DiagnosticSeverity::Error: stream << "error: "; break;
+  case DiagnosticSeverity::Warning: stream << "warning: "; break;
+  default: stream << "note: "; break;
+  }
   if (auto name = dyn_cast<NameLoc>(diagnostic.getLocation()); name && !name.getName().empty())
     stream << name.getName().getValue() << ": ";
   stream << diagnostic.str() << "\n";
@@ -64,6 +66,16 @@ LogicalResult Compilation::runTo(Phase last) {
   return success();
 }
 
+/// What was chosen for each step, and what for.
+void Compilation::reportPrecisions() const {
+  if (isQuiet)
+    return;
+  for (train::StepOp step : (*module).getOps<train::StepOp>())
+    if (auto report = step->getAttrOfType<DictionaryAttr>(train::kPrecisionAttribute);
+        report && step.getKind() == train::StepKind::Micro)
+      llvm::errs() << "gpuopt: precision: " << report.getAs<StringAttr>("summary").getValue() << "\n";
+}
+
 LogicalResult Compilation::run(Phase phase) {
   if (phase == Phase::Import) {
     module = importOnnxModel(options.model, context, options.import);
@@ -71,7 +83,11 @@ LogicalResult Compilation::run(Phase phase) {
   }
   PassManager passes(&context);
   addPhase(passes, phase, options.pipeline);
-  return passes.run(*module);
+  if (failed(passes.run(*module)))
+    return failure();
+  if (phase == Phase::Precision)
+    reportPrecisions();
+  return success();
 }
 
 void Compilation::report(const Twine &error) {

@@ -34,6 +34,7 @@ public:
 
 private:
   mlir::LogicalResult run(Phase phase);
+  void reportPrecisions() const;
   mlir::LogicalResult dump(Phase phase);
   void report(const llvm::Twine &error);
   mlir::IntegerAttr unmetBudget() const;

@@ -26,8 +26,11 @@ struct Stored {
   std::string name;
   RankedTensorType type;
   std::string file;
-  int64_t offset = 0, sizeInBytes = 0;
+  int64_t offset = 0, sizeInBytes = 0; ///< The size is that in the weights file.
   std::string bytes;
+  Type storedElement; ///< f16 or bf16, which is to be widened to f32; or null.
+
+  int64_t bytesInFile() const { return storedElement ? sizeInBytes / 2 : sizeInBytes; }
 };
 
 } // namespace
@@ -58,6 +61,15 @@ static std::string bytesOf(ElementsAttr value) {
     for (const APInt &number : dense.getValues<APInt>())
       put(number);
   return bytes;
+}
+
+static void writeWidened(StringRef bytes, bool isBF16, llvm::raw_ostream &stream) {
+  for (size_t i = 0; i < bytes.size(); i += 2) {
+    uint16_t half;
+    memcpy(&half, bytes.data() + i, 2);
+    float wide = isBF16 ? llvm::bit_cast<float>(uint32_t(half) << 16) : float(llvm::bit_cast<_Float16>(half));
+    stream.write(reinterpret_cast<const char *>(&wide), sizeof wide);
+  }
 }
 
 static llvm::Error writeFile(StringRef path, ArrayRef<Stored> tensors) {
@@ -95,9 +107,13 @@ static llvm::Error writeFile(StringRef path, ArrayRef<Stored> tensors) {
         return llvm::createStringError("cannot read '" + tensor.file + "': " + opened.getError().message());
       buffer = std::move(*opened);
     }
-    if (tensor.offset + tensor.sizeInBytes > (int64_t)buffer->getBufferSize())
+    if (tensor.offset + tensor.bytesInFile() > (int64_t)buffer->getBufferSize())
       return llvm::createStringError("'" + tensor.file + "' ends before tensor '" + tensor.name + "' does");
-    stream << buffer->getBuffer().substr(tensor.offset, tensor.sizeInBytes);
+    StringRef bytes = buffer->getBuffer().substr(tensor.offset, tensor.bytesInFile());
+    if (tensor.storedElement)
+      writeWidened(bytes, tensor.storedElement.isBF16(), stream);
+    else
+      stream << bytes;
   }
   stream.close();
   code = stream.error();
@@ -116,6 +132,7 @@ llvm::Error gpuopt::writeWeights(ModuleOp module, StringRef folder) {
     if (variable.getFile()) {
       stored.file = variable.getFile()->str();
       stored.offset = *variable.getOffset();
+      stored.storedElement = variable.getStoredElementType().value_or(Type());
     } else {
       stored.bytes = variable.getValue() ? bytesOf(*variable.getValue()) : std::string(stored.sizeInBytes, '\0');
     }
@@ -133,7 +150,7 @@ llvm::Error gpuopt::writeWeights(ModuleOp module, StringRef folder) {
     if (buffer.getKind() == device::BufferKind::Constant) {
       auto type = cast<RankedTensorType>(buffer.getType());
       constants.push_back({("constant." + buffer.getSymName()).str(), type, "", 0, device::sizeInBytes(type),
-                           bytesOf(*buffer.getValue())});
+                           bytesOf(*buffer.getValue()), Type()});
     }
   auto pathOf = [&](StringRef name) {
     SmallString<256> path(folder);

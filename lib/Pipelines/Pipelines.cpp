@@ -59,6 +59,7 @@ void gpuopt::addPhase(OpPassManager &passes, Phase phase, const PipelineOptions 
     return;
   case Phase::NN:
     passes.addPass(createConvertOnnxToNN(options.legalise));
+    passes.addPass(nn::createWidenHalf());
     addCleanup(passes);
     return;
   case Phase::Train:

@@ -172,7 +172,7 @@ private:
         op.getValueAttr(), source ? b.getStringAttr(source->getFile()) : StringAttr(),
         source ? b.getI64IntegerAttr(source->getOffset()) : IntegerAttr(),
         source ? b.getI64IntegerAttr(source->getSizeInBytes()) : IntegerAttr(), b.getArrayAttr({name}),
-        FlatSymbolRefAttr());
+        FlatSymbolRefAttr(), TypeAttr());
     if (source)
       variableAt[*source] = variable;
     return variable.getSymNameAttr();

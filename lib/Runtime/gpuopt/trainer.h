@@ -192,8 +192,7 @@ private:
     const std::string names = overflowing_gradients(program, partials);
     fprintf(stderr,
             "%s: warning: %lld steps in a row were skipped, the last one at a "
-            "loss scale of %g: gradients of %s are infinite or NaN; "
-            "--debug-overflow of the compiler names the op\n",
+            "loss scale of %g: gradients of %s are infinite or NaN\n",
             program.name, static_cast<long long>(scaler.skipped_in_a_row),
             double(scaler.scale), names.c_str());
   }

@@ -46,8 +46,9 @@ LogicalResult VariableOp::verify() {
   if (getValue() && getValue()->getType() != type) // (C2)
     return emitOpError("expects a value of type ") << type << ", but got " << getValue()->getType();
   if (getFile()) { // (C3)
-    int64_t bits = type.getNumElements() * type.getElementTypeBitWidth();
-    int64_t expected = type.getElementType().isInteger(1) ? type.getNumElements() : bits / 8;
+    Type stored = getStoredElementType().value_or(type.getElementType());
+    int64_t bits = type.getNumElements() * stored.getIntOrFloatBitWidth();
+    int64_t expected = stored.isInteger(1) ? type.getNumElements() : bits / 8;
     if (!getOffset() || !getSizeInBytes() || (int64_t)*getOffset() < 0)
       return emitOpError("expects 'offset' and 'sizeInBytes' beside 'file'");
     if ((int64_t)*getSizeInBytes() != expected)

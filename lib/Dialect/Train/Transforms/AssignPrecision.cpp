@@ -222,15 +222,19 @@ private:
     auto time = [&](StringRef name, int64_t picoseconds) {
       return b.getNamedAttr(name, b.getF64FloatAttr(picoseconds / 1000.0));
     };
-    step->setAttr("train.precision", b.getDictionaryAttr({time("f32_ns", labelling.fullCost),
-                                                          time("chosen_ns", labelling.assignment.cost),
-                                                          time("autocast_ns", labelling.paintedCost)}));
-    std::string text = llvm::formatv("{0}: {1} of {2} products and {3} of {4} tensors in {5}", step.getSymName(),
-                                     products, labelling.graph.productOf.size(), tensors,
-                                     labelling.graph.tensorOf.size(), halfType);
+    auto ms = [](int64_t picoseconds) { return picoseconds / 1e9; };
+    std::string text = llvm::formatv("{0}: {1} of {2} products and {3} of {4} tensors in {5}; estimated {6:f3} ms "
+                                     "instead of {7:f3} (PyTorch's autocast lists: {8:f3})",
+                                     step.getSymName(), products, labelling.graph.productOf.size(), tensors,
+                                     labelling.graph.tensorOf.size(), halfType, ms(labelling.assignment.cost),
+                                     ms(labelling.fullCost), ms(labelling.paintedCost));
     if (products == 0 && tensors == 0)
       text = llvm::formatv("{0}: {1} does not pay on {2}; everything stays in fp32", step.getSymName(), halfType,
                            model.name);
+    step->setAttr(kPrecisionAttribute, b.getDictionaryAttr({time("f32_ns", labelling.fullCost),
+                                                            time("chosen_ns", labelling.assignment.cost),
+                                                            time("autocast_ns", labelling.paintedCost),
+                                                            b.getNamedAttr("summary", b.getStringAttr(text))}));
     remark::passed(step.getLoc(), remark::RemarkOpts::name("precision").category("precision")) << text;
   }
 

@@ -244,8 +244,7 @@ private:
     OpBuilder builder(owner);
     builder.setInsertionPointAfter(owner);
     std::string name = (parameter.getValue() + "." + suffix).str();
-    auto variable = VariableOp::create(builder, owner.getLoc(), name, kind, owner.getType(), nullptr, nullptr,
-                                       nullptr, nullptr, builder.getArrayAttr({}), parameter);
+    auto variable = VariableOp::create(builder, owner.getLoc(), name, kind, owner.getType(), parameter);
     return FlatSymbolRefAttr::get(variable.getSymNameAttr());
   }
 

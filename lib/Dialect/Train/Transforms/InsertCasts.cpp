@@ -43,8 +43,7 @@ class InsertCasts : public gpuopt::train::impl::InsertCastsBase<InsertCasts> {
     builder.setInsertionPointAfter(owner);
     auto type = cast<RankedTensorType>(owner.getType()).clone(halfType);
     std::string name = halfCopyName(parameter.getValue());
-    VariableOp::create(builder, owner.getLoc(), name, VariableKind::HalfCopy, type, nullptr, nullptr, nullptr, nullptr,
-                       builder.getArrayAttr({}), FlatSymbolRefAttr::get(parameter));
+    VariableOp::create(builder, owner.getLoc(), name, VariableKind::HalfCopy, type, FlatSymbolRefAttr::get(parameter));
     auto copy = FlatSymbolRefAttr::get(&getContext(), name);
     getOperation().walk([&](Operation *op) {
       llvm::TypeSwitch<Operation *>(op).Case<AdamWOp, SgdOp>([&](auto update) {

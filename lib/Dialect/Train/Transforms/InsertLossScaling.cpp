@@ -80,8 +80,7 @@ private:
     OpBuilder builder = OpBuilder::atBlockBegin(getOperation().getBody());
     if (of)
       builder.setInsertionPointAfter(getOperation().lookupSymbol(of));
-    auto variable = VariableOp::create(builder, loc, name, kind, type, nullptr, nullptr, nullptr, nullptr,
-                                       builder.getArrayAttr({}), of);
+    auto variable = VariableOp::create(builder, loc, name, kind, type, of);
     return FlatSymbolRefAttr::get(variable.getSymNameAttr());
   }
 

@@ -137,4 +137,22 @@ def MaterializeViews : Pass<"nn-materialize-views"> {
   let dependentDialects = ["::gpuopt::nn::NNDialect"];
 }
 
+def WidenHalf : Pass<"nn-widen-half", "::mlir::ModuleOp"> {
+  let summary = "Gives models whose weights are in half precision f32 masters";
+  let description = [{
+    Where a variable is f16 or bf16, all of the model's tensors become f32, but
+    for its inputs, which are cast. Which of them are in half precision after
+    all is for train-assign-precision to say. Models without such weights stay
+    as they are, casts to half precision included.
+
+    ```mlir
+    train.variable @w parameter : tensor<4xf16> {file = "model.onnx", offset = 64 : i64, sizeInBytes = 8 : i64}
+    // becomes
+    train.variable @w parameter : tensor<4xf32>
+        {file = "model.onnx", offset = 64 : i64, sizeInBytes = 8 : i64, storedElementType = f16}
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 #endif // GPUOPT_DIALECT_NN_TRANSFORMS_PASSES_TD

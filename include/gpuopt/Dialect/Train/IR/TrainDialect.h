@@ -27,6 +27,9 @@ constexpr llvm::StringLiteral kPlanAttribute = "train.plan";
 /// Of the same: the problem and the plan as bytes of two files in the format of
 /// gpuopt-solve, an array of two.
 constexpr llvm::StringLiteral kProofAttribute = "train.proof";
+/// On a step, what was chosen of its precisions: `summary` for people, and the
+/// estimated times `f32_ns`, `chosen_ns` and `autocast_ns`.
+constexpr llvm::StringLiteral kPrecisionAttribute = "train.precision";
 /// Of a module whose memory budget cannot be met: the smallest that can.
 constexpr llvm::StringLiteral kUnmetBudgetAttribute = "train.unmet_budget";
 /// Of work that runs again, in the device conversion: why.

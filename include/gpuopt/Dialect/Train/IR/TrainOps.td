@@ -28,13 +28,14 @@ def Train_VariableOp : Train_Op<"variable", [Symbol]> {
     `file` in the machine's byte order, or zero. `savedAs` are the names under
     which the weights file has it: several for tied weights, none for state
     that is not a weight. `of` names the parameter that a gradient or moment
-    belongs to.
+    belongs to. With `storedElementType` the file holds elements of that type,
+    to be widened.
 
     Constraints:
     - (C1) at most one of `value` and `file`;
     - (C2) `value` has the variable's type;
     - (C3) with `file`: offset and size are not negative, and the size is that
-      of the type;
+      of the type as it is stored;
     - (C4) gradients, momenta, moments, kept values and copies have `of`.
 
     ```mlir
@@ -46,7 +47,12 @@ def Train_VariableOp : Train_Op<"variable", [Symbol]> {
                        OptionalAttr<ElementsAttr>:$value, OptionalAttr<StrAttr>:$file,
                        OptionalAttr<I64Attr>:$offset, OptionalAttr<I64Attr>:$sizeInBytes,
                        DefaultValuedAttr<StrArrayAttr, "{}">:$savedAs,
-                       OptionalAttr<FlatSymbolRefAttr>:$of);
+                       OptionalAttr<FlatSymbolRefAttr>:$of, OptionalAttr<TypeAttr>:$storedElementType);
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "VariableKind":$kind, "::mlir::Type":$type,
+                                 "::mlir::FlatSymbolRefAttr":$of), [{
+    // State of the training alone: zero at first, in no file.
+    build($_builder, $_state, name, kind, type, {}, {}, {}, {}, $_builder.getArrayAttr({}), of, {});
+  }]>];
   let assemblyFormat = "$sym_name $kind `:` $type attr-dict";
   let hasVerifier = 1;
 }

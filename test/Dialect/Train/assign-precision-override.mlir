@@ -1,0 +1,29 @@
+// RUN: gpuopt-opt %s --train-assign-precision="half-type=bf16 device=h200 override=first=fp32" | FileCheck %s --check-prefix=NODE
+// RUN: gpuopt-opt %s --train-assign-precision="half-type=bf16 device=h200 override=Mat.*=fp32" | FileCheck %s --check-prefix=OPERATOR
+// RUN: gpuopt-opt %s --train-assign-precision="half-type=bf16 device=host override=first=bf16" | FileCheck %s --check-prefix=HALF
+// RUN: echo '{"fp32": ["MatMul"]}' > %t.json
+// RUN: gpuopt-opt %s --train-assign-precision="half-type=bf16 device=h200 policy=%t.json" | FileCheck %s --check-prefix=OPERATOR
+// RUN: not gpuopt-opt %s --train-assign-precision="half-type=bf16 override=loss=bf16" 2>&1 | FileCheck %s --check-prefix=LOSS
+// RUN: not gpuopt-opt %s --train-assign-precision="half-type=bf16 override=nobody=bf16" 2>&1 | FileCheck %s --check-prefix=NOBODY
+// RUN: gpuopt-opt %s --train-assign-precision="half-type=f16 device=host" --remarks-filter-passed=precision --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=STAYS
+
+// Overrides match a node's whole name, or its operator.
+
+// LOSS: error: 'loss' must stay in fp32: it is the loss
+// NOBODY: error: override 'nobody=bf16' matches no ONNX node and no operator of the model
+// STAYS: micro_step: f16 does not pay on host; everything stays in fp32
+
+// NODE: nn.contract "ik,kj->ij" %{{.*}} : tensor<512x512xf32>
+// NODE: nn.contract "ik,kj->ij" %{{.*}} {train.half_product, train.half_results = array<i1: true>}
+// OPERATOR-NOT: train.half_product
+// HALF: nn.contract "ik,kj->ij" %{{.*}} {train.half_product
+train.step @micro_step micro ("x" %x: tensor<512x512xf32>, "w" %w: tensor<512x512xf32>) {
+  %1 = nn.contract "ik,kj->ij" %x, %w : tensor<512x512xf32>, tensor<512x512xf32> loc("first"("MatMul"))
+  %2 = nn.contract "ik,kj->ij" %1, %w : tensor<512x512xf32>, tensor<512x512xf32> loc("first/second"("MatMul"))
+  %3 = nn.fused "sum" %2 {nn.origins = ["loss"]} : tensor<512x512xf32> -> tensor<1x1xf32> {
+  ^bb0(%a: tensor<512x512xf32>):
+    %0 = nn.reduce sum %a [0, 1] : tensor<512x512xf32> loc("loss")
+    nn.yield %0 : tensor<1x1xf32>
+  } loc("loss")
+  train.report_loss %3, %3 : tensor<1x1xf32>, tensor<1x1xf32>
+}
