@@ -59,16 +59,19 @@ static bool isReduced(Value value) {
       value, [](Operation *op) { return isa<nn::ReduceOp>(op); }, [](Operation *op) { return isa<nn::BroadcastOp>(op); });
 }
 
+static bool exceeds(APFloat value, double limit) {
+  bool isLossy;
+  value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &isLossy);
+  return !(std::abs(value.convertToDouble()) <= limit);
+}
+
 static bool exceeds(Operation *op, double limit) {
   DenseFPElementsAttr values;
   if (!matchPattern(op, m_Constant(&values)))
     return false;
-  return llvm::any_of(values, [&](const APFloat &value) {
-    bool isLossy;
-    APFloat wide = value;
-    wide.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &isLossy);
-    return !(std::abs(wide.convertToDouble()) <= limit);
-  });
+  if (values.isSplat()) // of any number of elements
+    return exceeds(values.getSplatValue<APFloat>(), limit);
+  return llvm::any_of(values, [&](const APFloat &value) { return exceeds(value, limit); });
 }
 
 /// Ops whose results are as large as their operands: a mask of -1e9 is still

@@ -60,8 +60,10 @@ private:
     seed.erase();
   }
 
+  /// At the beginning of the step: the backward of a chunk of the loss does not
+  /// wait for the forward of the others.
   static void replaceByScale(SeedOp seed, FlatSymbolRefAttr scale, int64_t targets) {
-    OpBuilder builder(seed);
+    OpBuilder builder = OpBuilder::atBlockBegin(seed->getBlock());
     auto type = cast<RankedTensorType>(seed.getType());
     auto f32 = RankedTensorType::get({}, builder.getF32Type());
     Value value = ReadOp::create(builder, seed.getLoc(), f32, scale);
