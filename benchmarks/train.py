@@ -3,14 +3,14 @@
 prints step times and resident memory side by side.
 
 usage: train.py [MODEL...] [--rounds 10] [--threads 2] [--max-grad-norm 1] [--work FOLDER]
-                [--sides gpuopt,eager,compile] [--driver PATH] [--variant NAME=DRIVER[,FLAG...]]...
+                [--sides gpuopt,eager,compile] [--driver PATH] [--precision fp32] [--variant NAME=DRIVER[,FLAG...]]...
 
 Every side is a process of its own. One runs while the others are stopped, for
 a second or three steps, whichever is longer; then it is the next one's turn,
 and so on for all rounds, so that a busy machine is busy for all. The first
 step after a pause does not count. PyTorch runs with fused AdamW, in float32,
 convolutional models in channels_last; `compile` is torch.compile of model and
-loss. --variant adds a side: another build of gpuopt, or other flags
+loss. With --precision bf16, PyTorch runs under autocast. --variant adds a side: another build of gpuopt, or other flags
 (`small=build/bin/gpuopt,--memory-budget=1GiB`).
 
 `ratio` is the side's median over that of the first. `peak` is the resident memory
@@ -54,7 +54,7 @@ class Variant:
 
 def start_sides(model: str, work: pathlib.Path, options: argparse.Namespace) -> list[Side]:
     variants = {variant.name: variant for variant in options.variant}
-    variants["gpuopt"] = Variant("gpuopt", options.driver, [])
+    variants["gpuopt"] = Variant("gpuopt", options.driver, [f"--precision={options.precision}"])
     names = [*options.sides.split(","), *(variant.name for variant in options.variant)]
     sides = []
     try:
@@ -108,6 +108,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--max-grad-norm", type=float, default=1.0)
+    parser.add_argument("--precision", choices=["fp32", "bf16"], default="fp32")
     parser.add_argument("--work", type=pathlib.Path)
     parser.add_argument("--sides", default="gpuopt,eager,compile")
     parser.add_argument("--driver", default=str(HERE.parent / "build" / "bin" / "gpuopt"))

@@ -115,4 +115,5 @@ def start_torch(name: str, model: str, work: pathlib.Path, options: argparse.Nam
     worker = pathlib.Path(__file__).with_name("torch_worker.py")
     command = [sys.executable, str(worker), model, f"--mode={name}", f"--threads={options.threads}"]
     command += [f"--max-grad-norm={options.max_grad_norm}", f"--output-dir={folder}"]
+    command.append(f"--precision={options.precision}")
     return Side(name, command, folder, {"OMP_NUM_THREADS": str(options.threads)})

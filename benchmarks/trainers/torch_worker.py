@@ -19,13 +19,14 @@ from training import batches  # test/Integration/training.py
 LEARNING_RATE = 5e-5
 
 
-def make_step(case: models.Case, compiled: bool, max_grad_norm: float):
+def make_step(case: models.Case, compiled: bool, max_grad_norm: float, precision: str):
     """A function of inputs and labels that trains one step and gives the loss."""
     if case.convolutional:
         case.module.to(memory_format=torch.channels_last)
 
     def loss_of(inputs, labels):
-        return case.loss_of(case.module(*inputs), labels)
+        with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bf16"):
+            return case.loss_of(case.module(*inputs), labels)
 
     forward = torch.compile(loss_of) if compiled else loss_of
     parameters = list(case.module.parameters())
@@ -51,12 +52,13 @@ def main() -> None:
     parser.add_argument("--mode", choices=["eager", "compile"], required=True)
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--max-grad-norm", type=float, required=True)
+    parser.add_argument("--precision", choices=["fp32", "bf16"], required=True)
     parser.add_argument("--output-dir", type=pathlib.Path, required=True)
     options = parser.parse_args()
 
     torch.set_num_threads(options.threads)
     case = models.make(options.model)
-    train = make_step(case, options.mode == "compile", options.max_grad_norm)
+    train = make_step(case, options.mode == "compile", options.max_grad_norm, options.precision)
     with open(options.output_dir / "metrics.jsonl", "w", buffering=1) as metrics:
         for step, (inputs, labels) in enumerate(batches(case, sys.maxsize), 1):
             begin = time.perf_counter()

@@ -181,7 +181,10 @@ template <class To, class From>
 DEVICE Lanes<To> bit_cast(const Lanes<From> &x) {
   Lanes<To> r;
   static_assert(sizeof r == sizeof x, "bit_cast keeps the size");
-  memcpy(&r, &x, sizeof r);
+  // Part by part: g++ copies larger objects in pieces, through the stack.
+  UNROLL
+  for (int i = 0; i < Lanes<To>::kParts; i++)
+    r.part[i] = bit_cast<typename Lanes<To>::Part>(x.part[i]);
   return r;
 }
 

@@ -101,6 +101,26 @@ DEVICE void write(T *p, const T (&v)[kLanes], int64_t n) {
   }
 }
 
+#ifndef __CUDACC__
+// A vector at a time: g++ copies larger objects in pieces, through the stack.
+template <class T>
+DEVICE Lanes<T> read_parts(const T *p) {
+  Lanes<T> r;
+  constexpr int width = kLanes / Lanes<T>::kParts;
+  UNROLL
+  for (int i = 0; i < Lanes<T>::kParts; i++)
+    memcpy(&r.part[i], p + i * width, sizeof r.part[i]);
+  return r;
+}
+template <class T>
+DEVICE void write_parts(T *p, const Lanes<T> &x) {
+  constexpr int width = kLanes / Lanes<T>::kParts;
+  UNROLL
+  for (int i = 0; i < Lanes<T>::kParts; i++)
+    memcpy(p + i * width, &x.part[i], sizeof x.part[i]);
+}
+#endif
+
 // Between lanes and an array of what memory holds.
 template <class T>
 DEVICE Lanes<T> widen_all(const T (&v)[kLanes]) {
@@ -110,7 +130,7 @@ DEVICE Lanes<T> widen_all(const T (&v)[kLanes]) {
   for (int k = 0; k < kLanes; k++)
     r.part[k] = v[k];
 #else
-  memcpy(&r, v, sizeof r);
+  r = read_parts(v);
 #endif
   return r;
 }
@@ -121,55 +141,139 @@ DEVICE void narrow_all(T (&v)[kLanes], Lanes<T> x) {
   for (int k = 0; k < kLanes; k++)
     v[k] = x.part[k];
 #else
-  memcpy(v, &x, sizeof x);
+  write_parts(v, x);
+#endif
+}
+
+#ifdef __CUDACC__
+
+template <class H>
+DEVICE Lanes<float> widen_half(const H (&v)[kLanes]) {
+  Lanes<float> r;
+  UNROLL
+  for (int k = 0; k < kLanes; k++)
+    r.part[k] = widen(v[k]);
+  return r;
+}
+DEVICE Lanes<float> widen_all(const bf16 (&v)[kLanes]) { return widen_half(v); }
+DEVICE Lanes<float> widen_all(const f16 (&v)[kLanes]) { return widen_half(v); }
+DEVICE void narrow_all(bf16 (&v)[kLanes], Lanes<float> x) {
+  UNROLL
+  for (int k = 0; k < kLanes; k++)
+    v[k] = narrow_bf16(x.part[k]);
+}
+DEVICE void narrow_all(f16 (&v)[kLanes], Lanes<float> x) {
+  UNROLL
+  for (int k = 0; k < kLanes; k++)
+    v[k] = narrow_f16(x.part[k]);
+}
+
+#else
+
+// By parts, and by intrinsics where there are some: g++ 12 takes vectors of 16
+// bits an element apart. Without a mask it warns of an undefined operand inside
+// the intrinsics.
+using Halves = VectorOf<uint16_t, kVectorBytes / 2>::type;
+constexpr int kHalves = kVectorBytes / 4;
+using Words = PartOf<uint32_t>;
+#if defined(__AVX512F__)
+constexpr __mmask16 kAllLanes = 0xffff;
+#endif
+
+DEVICE Words widen_words(Halves h) {
+#if defined(__AVX512F__)
+  return Words(_mm512_maskz_cvtepu16_epi32(kAllLanes, __m256i(h)));
+#elif defined(__AVX2__)
+  return Words(_mm256_cvtepu16_epi32(__m128i(h)));
+#else
+  return __builtin_convertvector(h, Words);
+#endif
+}
+// Of words below 2^16.
+DEVICE Halves narrow_words(Words x) {
+#if defined(__AVX512F__)
+  return Halves(_mm512_maskz_cvtepi32_epi16(kAllLanes, __m512i(x)));
+#elif defined(__AVX2__)
+  const __m256i packed = _mm256_packus_epi32(__m256i(x), __m256i(x));
+  return Halves(_mm256_castsi256_si128(_mm256_permute4x64_epi64(packed, 0x08)));
+#else
+  return __builtin_convertvector(x, Halves);
 #endif
 }
 
 DEVICE Lanes<float> widen_all(const bf16 (&v)[kLanes]) {
-  Lanes<int32_t> bits;
+  Lanes<float> r;
   UNROLL
-  for (int k = 0; k < kLanes; k++)
-    set_lane(bits, k, int32_t(uint32_t(v[k].bits) << 16));
-  return bit_cast<float>(bits);
+  for (int i = 0; i < r.kParts; i++) {
+    Halves h;
+    memcpy(&h, v + i * kHalves, sizeof h);
+    r.part[i] = PartOf<float>(widen_words(h) << 16);
+  }
+  return r;
 }
+// narrow_bf16 for all.
 DEVICE void narrow_all(bf16 (&v)[kLanes], Lanes<float> x) {
-  float wide[kLanes];
-  narrow_all(wide, x);
   UNROLL
-  for (int k = 0; k < kLanes; k++)
-    v[k] = narrow_bf16(wide[k]);
+  for (int i = 0; i < x.kParts; i++) {
+    const Words bits = Words(x.part[i]);
+    const Words rounded = bits + 0x7fffu + ((bits >> 16) & 1u);
+    const Words is_nan = Words(x.part[i] != x.part[i]);
+    const Halves h = narrow_words(
+        ((is_nan & (bits | 0x400000u)) | (~is_nan & rounded)) >> 16);
+    memcpy(v + i * kHalves, &h, sizeof h);
+  }
 }
 
-DEVICE Lanes<float> widen_all(const f16 (&v)[kLanes]) {
-  float wide[kLanes];
-#if !defined(__CUDACC__) && defined(__F16C__)
-  // g++ does not vectorise the conversion by itself.
-  UNROLL
-  for (int k = 0; k < kLanes; k += 8)
-    _mm256_storeu_ps(wide + k, _mm256_cvtph_ps(_mm_loadu_si128(
-                                   reinterpret_cast<const __m128i *>(v + k))));
+#if defined(__F16C__)
+DEVICE PartOf<float> widen_f16(Halves h) {
+#if defined(__AVX512F__)
+  return PartOf<float>(_mm512_maskz_cvtph_ps(kAllLanes, __m256i(h)));
 #else
-  UNROLL
-  for (int k = 0; k < kLanes; k++)
-    wide[k] = widen(v[k]);
+  return PartOf<float>(_mm256_cvtph_ps(__m128i(h)));
 #endif
-  return widen_all(wide);
+}
+DEVICE Halves narrow_f16_part(PartOf<float> x) {
+#if defined(__AVX512F__)
+  return Halves(_mm512_maskz_cvtps_ph(kAllLanes, __m512(x),
+                                      _MM_FROUND_TO_NEAREST_INT));
+#else
+  return Halves(_mm256_cvtps_ph(__m256(x), _MM_FROUND_TO_NEAREST_INT));
+#endif
+}
+#else
+DEVICE PartOf<float> widen_f16(Halves h) {
+  PartOf<float> r;
+  for (int k = 0; k < kHalves; k++)
+    r[k] = widen(f16{h[k]});
+  return r;
+}
+DEVICE Halves narrow_f16_part(PartOf<float> x) {
+  Halves h;
+  for (int k = 0; k < kHalves; k++)
+    h[k] = narrow_f16(x[k]).bits;
+  return h;
+}
+#endif
+
+DEVICE Lanes<float> widen_all(const f16 (&v)[kLanes]) {
+  Lanes<float> r;
+  UNROLL
+  for (int i = 0; i < r.kParts; i++) {
+    Halves h;
+    memcpy(&h, v + i * kHalves, sizeof h);
+    r.part[i] = widen_f16(h);
+  }
+  return r;
 }
 DEVICE void narrow_all(f16 (&v)[kLanes], Lanes<float> x) {
-  float wide[kLanes];
-  narrow_all(wide, x);
-#if !defined(__CUDACC__) && defined(__F16C__)
   UNROLL
-  for (int k = 0; k < kLanes; k += 8)
-    _mm_storeu_si128(
-        reinterpret_cast<__m128i *>(v + k),
-        _mm256_cvtps_ph(_mm256_loadu_ps(wide + k), _MM_FROUND_TO_NEAREST_INT));
-#else
-  UNROLL
-  for (int k = 0; k < kLanes; k++)
-    v[k] = narrow_f16(wide[k]);
-#endif
+  for (int i = 0; i < x.kParts; i++) {
+    const Halves h = narrow_f16_part(x.part[i]);
+    memcpy(v + i * kHalves, &h, sizeof h);
+  }
 }
+
+#endif
 
 } // namespace detail
 
@@ -178,9 +282,7 @@ DEVICE Lanes<Compute<T>> load(const T *p, int64_t n) {
 #ifndef __CUDACC__
   if constexpr (std::is_same_v<T, Compute<T>>)
     if (n >= kLanes) {
-      Lanes<T> r;
-      memcpy(&r, p, sizeof r);
-      return r;
+      return detail::read_parts(p);
     }
 #endif
   T v[kLanes];
@@ -193,8 +295,7 @@ DEVICE void store(T *p, Lanes<Compute<T>> x, int64_t n) {
 #ifndef __CUDACC__
   if constexpr (std::is_same_v<T, Compute<T>>)
     if (n >= kLanes) {
-      memcpy(p, &x, sizeof x);
-      return;
+      return detail::write_parts(p, x);
     }
 #endif
   T v[kLanes];
@@ -231,12 +332,7 @@ DEVICE void narrow_bytes(uint8_t (&v)[kLanes], Lanes<int32_t> x) {
     v[k] = uint8_t(x.part[k]);
 }
 #else
-// By parts; by intrinsics where there are some, since g++ 12 takes the bytes
-// one by one. Without a mask it warns of an undefined operand inside them.
 using Bytes = VectorOf<uint8_t, kVectorBytes / 4>::type;
-#if defined(__AVX512F__)
-constexpr __mmask16 kAllLanes = 0xffff;
-#endif
 DEVICE PartOf<int32_t> widen_part(Bytes bytes) {
 #if defined(__AVX512F__)
   return PartOf<int32_t>(_mm512_maskz_cvtepu8_epi32(kAllLanes, __m128i(bytes)));
