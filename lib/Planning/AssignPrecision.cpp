@@ -24,29 +24,41 @@ static int64_t sinkCapacity(const PrecisionChoice &choice) {
   return choice.rule == Rule::Full ? infiniteCapacity : choice.halfCost;
 }
 
+/// "'a', so 'b', so 'c'": how `last` was reached.
+static std::string chainTo(const PrecisionProblem &problem, const std::vector<int> &reachedFrom, int last) {
+  std::vector<int> chain{last};
+  while (reachedFrom[chain.back()] != chain.back())
+    chain.push_back(reachedFrom[chain.back()]);
+  std::string text;
+  for (auto index = chain.rbegin(); index != chain.rend(); ++index)
+    text += (text.empty() ? "'" : ", so '") + problem.choices[*index].name + "'";
+  return text;
+}
+
 /// A chain of forbidden pairs from a choice that must be in half precision to
 /// one that must not.
 static MaybeError findContradiction(const PrecisionProblem &problem) {
-  std::vector<std::vector<int>> forces(problem.choices.size());
+  int count = problem.choices.size();
+  std::vector<std::vector<int>> forces(count);
   for (const PrecisionPenalty &penalty : problem.penalties)
     if (penalty.cost == kForbidden)
       forces[penalty.half].push_back(penalty.full);
-  for (size_t start = 0; start < problem.choices.size(); ++start) {
-    if (problem.choices[start].rule != Rule::Half)
-      continue;
-    std::vector<int> reached{int(start)};
-    std::vector<char> seen(problem.choices.size());
-    seen[start] = 1;
-    for (size_t i = 0; i < reached.size(); ++i) {
-      if (problem.choices[reached[i]].rule == Rule::Full)
-        return Error{"'" + problem.choices[start].name + "' must be in half precision, so '" +
-                     problem.choices[reached[i]].name + "' would be, but that must be in full precision"};
-      for (int next : forces[reached[i]])
-        if (!seen[next]) {
-          seen[next] = 1;
-          reached.push_back(next);
-        }
+  std::vector<int> reached, reachedFrom(count, -1);
+  for (int i = 0; i < count; ++i)
+    if (problem.choices[i].rule == Rule::Half) {
+      reachedFrom[i] = i;
+      reached.push_back(i);
     }
+  for (size_t i = 0; i < reached.size(); ++i) {
+    int choice = reached[i];
+    if (problem.choices[choice].rule == Rule::Full)
+      return Error{chainTo(problem, reachedFrom, choice) + " must be in half precision, but '" +
+                   problem.choices[choice].name + "' must not"};
+    for (int next : forces[choice])
+      if (reachedFrom[next] < 0) {
+        reachedFrom[next] = choice;
+        reached.push_back(next);
+      }
   }
   return std::nullopt;
 }
@@ -85,25 +97,24 @@ MaybeError gpuopt::planning::verifyOptimal(const PrecisionProblem &problem, cons
   if (solution.fromSource.size() != count || solution.toSink.size() != count ||
       solution.alongPenalty.size() != problem.penalties.size())
     return Error{"the flow has not one value for each choice and penalty"};
-  std::vector<int64_t> excess(count);
-  int64_t value = 0;
+  // Wide enough for any number of flows.
+  using Sum = __int128;
+  Sum value = 0;
+  std::vector<Sum> excess(count);
   for (size_t i = 0; i < count; ++i) {
     const PrecisionChoice &choice = problem.choices[i];
     int64_t in = solution.fromSource[i], out = solution.toSink[i];
-    bool isWithin = in >= 0 && out >= 0 && in < kForbidden && out < kForbidden &&
-                    (choice.rule == Rule::Half || in <= choice.fullCost) &&
+    bool isWithin = in >= 0 && out >= 0 && (choice.rule == Rule::Half || in <= choice.fullCost) &&
                     (choice.rule == Rule::Full || out <= choice.halfCost);
     if (!isWithin)
       return Error{"the flow through '" + choice.name + "' is out of bounds"};
-    excess[i] = in - out;
-    if (value > kForbidden - in)
-      return Error{"the flow is too large"};
+    excess[i] = Sum(in) - out;
     value += in;
   }
   for (size_t i = 0; i < problem.penalties.size(); ++i) {
     const PrecisionPenalty &penalty = problem.penalties[i];
     int64_t flow = solution.alongPenalty[i];
-    if (flow < 0 || flow > penalty.cost || flow >= kForbidden)
+    if (flow < 0 || (penalty.cost != kForbidden && flow > penalty.cost))
       return Error{"the flow along penalty " + std::to_string(i) + " is out of bounds"};
     excess[penalty.half] -= flow;
     excess[penalty.full] += flow;
@@ -112,7 +123,7 @@ MaybeError gpuopt::planning::verifyOptimal(const PrecisionProblem &problem, cons
     if (excess[i] != 0)
       return Error{"the flow through '" + problem.choices[i].name + "' is not conserved"};
   if (value != solution.assignment.cost)
-    return Error{"the flow carries " + std::to_string(value) + ", but the labelling costs " +
-                 std::to_string(solution.assignment.cost)};
+    return Error{"the flow does not carry the " + std::to_string(solution.assignment.cost) +
+                 " that the labelling costs"};
   return std::nullopt;
 }

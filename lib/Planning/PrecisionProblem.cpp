@@ -33,6 +33,8 @@ Result<int64_t> gpuopt::planning::costOf(const PrecisionProblem &problem, const 
   if (isHalf.size() != problem.choices.size())
     return Error{"expected a label for each of " + std::to_string(problem.choices.size()) + " choices, but got " +
                  std::to_string(isHalf.size())};
+  if (MaybeError error = problem.check())
+    return *error;
   int64_t cost = 0;
   for (size_t i = 0; i < isHalf.size(); ++i) {
     const PrecisionChoice &choice = problem.choices[i];
@@ -52,8 +54,6 @@ Result<int64_t> gpuopt::planning::costOf(const PrecisionProblem &problem, const 
 }
 
 MaybeError gpuopt::planning::verify(const PrecisionProblem &problem, const PrecisionAssignment &assignment) {
-  if (MaybeError error = problem.check())
-    return error;
   Result<int64_t> cost = costOf(problem, assignment.isHalf);
   if (!cost)
     return cost.error();

@@ -22,7 +22,7 @@ struct PrecisionSolution {
 
 /// The labelling of the lowest cost, by one minimum cut; of several, the one
 /// with the fewest choices in half precision. Rules that contradict each other
-/// are an error that names both ends.
+/// are an error that names the chain between them.
 Result<PrecisionSolution> assignPrecision(const PrecisionProblem &problem);
 
 /// Confirms that no labelling costs less: the flow respects its bounds, is

@@ -59,7 +59,7 @@ TEST(AssignPrecision, IsOptimalOnRandomGraphs) {
   int contradictions = 0;
   for (int round = 0; round < 5000; ++round) {
     SCOPED_TRACE(round);
-    PrecisionProblem problem = randomProblem(1 + random() % 11, random);
+    PrecisionProblem problem = randomProblem(1 + random() % 13, random);
     auto best = bruteForce(problem);
     Result<PrecisionSolution> solution = assignPrecision(problem);
     ASSERT_EQ(bool(solution), best.has_value());
@@ -96,14 +96,14 @@ TEST(AssignPrecision, CastsAreWeighed) {
   EXPECT_EQ(dear->assignment.cost, 7);
 }
 
-TEST(AssignPrecision, ContradictionsNameBothEnds) {
+TEST(AssignPrecision, ContradictionsNameTheChain) {
   PrecisionProblem problem = sandwich(kForbidden);
   problem.choices[0].rule = Rule::Half;
   problem.choices[2].rule = Rule::Full;
   Result<PrecisionSolution> solution = assignPrecision(problem);
   ASSERT_FALSE(solution);
   EXPECT_EQ(solution.error().message,
-            "'first' must be in half precision, so 'second' would be, but that must be in full precision");
+            "'first', so 'norm', so 'second' must be in half precision, but 'second' must not");
 }
 
 TEST(AssignPrecision, RefusesBadProblems) {
@@ -114,6 +114,12 @@ TEST(AssignPrecision, RefusesBadProblems) {
   EXPECT_FALSE(assignPrecision(problem));
   problem = sandwich(1);
   problem.penalties[0].full = 3;
+  EXPECT_FALSE(assignPrecision(problem));
+  EXPECT_FALSE(costOf(problem, {0, 0, 0}));
+  problem.penalties[0].full = -1;
+  EXPECT_FALSE(assignPrecision(problem));
+  problem = sandwich(1);
+  problem.choices[0].halfCost = problem.choices[2].fullCost = kForbidden / 2;
   EXPECT_FALSE(assignPrecision(problem));
   problem = sandwich(-1);
   EXPECT_FALSE(assignPrecision(problem));
@@ -142,6 +148,39 @@ TEST(AssignPrecision, ChecksRefuseWhatWasChanged) {
     s.assignment.isHalf = {0, 0, 0};
     s.assignment.cost = *costOf(problem, s.assignment.isHalf);
   }));
+}
+
+TEST(AssignPrecision, ChecksRefuseFlowsWhoseSumsWrap) {
+  // Flow that comes from nowhere along many forbidden pairs, each within a
+  // word, all of them together 2^64 and so nothing in one.
+  PrecisionProblem problem;
+  problem.choices = {{"a", 0, 9, Rule::Free}, {"b", 9, 0, Rule::Free}};
+  PrecisionSolution forged;
+  forged.assignment = {{0, 0}, 9};
+  forged.fromSource = {9, 0};
+  forged.toSink = {0, 9};
+  constexpr int kPairs = 32;
+  for (int i = 0; i < kPairs; ++i) {
+    problem.penalties.push_back({0, 1, kForbidden});
+    forged.alongPenalty.push_back(int64_t(1) << 59);
+  }
+  forged.alongPenalty[0] += 9;
+  EXPECT_TRUE(verifyOptimal(problem, forged));
+  forged.alongPenalty.assign(kPairs, 0);
+  forged.alongPenalty[0] = 9;
+  EXPECT_FALSE(verifyOptimal(problem, forged));
+}
+
+TEST(AssignPrecision, LongChainsOfRulesAreFast) {
+  constexpr int kChoices = 100000;
+  PrecisionProblem problem;
+  problem.choices.assign(kChoices, {"c", 1, 1, Rule::Half});
+  for (int i = 1; i < kChoices; ++i)
+    problem.penalties.push_back({i - 1, i, kForbidden});
+  auto start = std::chrono::steady_clock::now();
+  EXPECT_TRUE(assignPrecision(problem));
+  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  EXPECT_LT(seconds, 1); // loose, for slow machines
 }
 
 TEST(AssignPrecision, DeepNetworksAreFast) {
