@@ -79,9 +79,10 @@ cl::opt<int64_t> accumulation("gradient-accumulation-steps", cl::init(1), cl::de
 cl::opt<int64_t> maxSteps("max-steps", cl::init(-1), cl::desc("steps to attempt"), cl::cat(optimizerCategory), COMPILING);
 cl::opt<double> epochs("num-train-epochs", cl::init(3), cl::desc("passes over the data where --max-steps is not given"), cl::cat(optimizerCategory), COMPILING);
 
-cl::opt<std::string> precision("precision", cl::init("fp32"), cl::desc("fp32, fp16 or bf16"), cl::cat(precisionCategory), COMPILING);
+cl::opt<std::string> precision("precision", cl::init("fp32"), cl::desc("fp32, tf32 (on CUDA, products of fp32), fp16 or bf16"), cl::cat(precisionCategory), COMPILING);
 cl::list<std::string> precisionOverrides("precision-override", cl::desc("ONNX nodes, by name or operator"), cl::value_desc("REGEX=fp32|fp16|bf16"), cl::cat(precisionCategory), COMPILING);
 cl::opt<std::string> precisionPolicy("precision-policy", cl::desc("JSON file with lists of operators: half, fp32, follow"), cl::value_desc("FILE"), cl::cat(precisionCategory), COMPILING);
+cl::opt<bool> debugOverflow("debug-overflow", cl::desc("the trainer names the first result that is infinite or NaN; slow"), cl::cat(precisionCategory), COMPILING);
 cl::opt<std::string> lossScale("loss-scale", cl::desc("dynamic, a number or none (dynamic for fp16, else none)"), cl::cat(precisionCategory), COMPILING);
 cl::opt<double> initScale("init-scale", cl::init(65536), cl::desc("the first loss scale"), cl::cat(precisionCategory), COMPILING);
 cl::opt<double> growthFactor("growth-factor", cl::init(2), cl::desc("of the loss scale after growth-interval good steps"), cl::cat(precisionCategory), COMPILING);
@@ -155,9 +156,11 @@ Error collect(train::ScheduleOptions &options) {
 
 /// What may be in half precision.
 Error collect(train::AssignPrecisionOptions &options) {
-  if (precision != "fp32" && precision != "fp16" && precision != "bf16")
-    return createStringError("--precision must be fp32, fp16 or bf16, but is '" + precision + "'");
-  if (precision == "fp32" && (!precisionOverrides.empty() || !precisionPolicy.empty()))
+  if (precision != "fp32" && precision != "tf32" && precision != "fp16" && precision != "bf16")
+    return createStringError("--precision must be fp32, tf32, fp16 or bf16, but is '" + precision + "'");
+  if (precision == "tf32" && target == "host")
+    return createStringError("--precision=tf32 is of CUDA, but --target is host, which computes in fp32");
+  if ((precision == "fp32" || precision == "tf32") && (!precisionOverrides.empty() || !precisionPolicy.empty()))
     return createStringError("--precision-override and --precision-policy need --precision=fp16 or bf16");
   options.halfType = precision == "fp16" ? "f16" : precision == "bf16" ? "bf16" : "";
   options.policyFile = precisionPolicy;
@@ -232,6 +235,8 @@ int collect(DriverOptions &options) {
   step.inference = inference;
   if (Error error = collect(options.pipeline.schedule))
     return usage(toString(std::move(error)));
+  options.pipeline.schedule.allowsTf32 = options.emission.allowsTf32 = precision == "tf32";
+  options.pipeline.device.debugOverflow = debugOverflow;
   if (Error error = collect(options.pipeline.precision))
     return usage(toString(std::move(error)));
   EmissionOptions &emission = options.emission;

@@ -7,7 +7,6 @@
 
 #include "gpuopt/Pipelines/Pipelines.h"
 
-#include "gpuopt/Conversion/ToDevice/Passes.h"
 #include "gpuopt/Dialect/NN/Transforms/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -88,7 +87,7 @@ void gpuopt::addPhase(OpPassManager &passes, Phase phase, const PipelineOptions 
     passes.addPass(train::createSchedule(options.schedule));
     return;
   case Phase::Device:
-    passes.addPass(createConvertToDevice());
+    passes.addPass(createConvertToDevice(options.device));
     return;
   }
 }

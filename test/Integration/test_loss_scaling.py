@@ -172,3 +172,26 @@ def test_bad_flags_of_the_trainer(programs, flag, value, message):
 def test_a_program_without_scaling_refuses_its_flags(programs):
     with pytest.raises(CommandFailed, match="unknown flag '--init-scale'"):
         run(programs, "plain", init_scale=2)
+
+
+def test_the_op_that_overflows_is_named(tmp_path):
+    """exp of 200 is more than float holds: the first result that is infinite,
+    in a kernel of its own name."""
+
+    class Bursting(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc = torch.nn.Linear(8, 4)
+
+        def forward(self, x):
+            return self.fc(torch.exp(x * 100))
+
+    x = np.linspace(0, 1, 64, dtype=np.float32).reshape(8, 8)
+    x[5, 3] = 2
+    case = models.Case(Bursting(), {"x": x}, np.zeros(8, np.int64), 4)
+    gpuopt.export(case.module, case.example_inputs(), tmp_path / "model.onnx", output_names=["logits"])
+    trainer = Trainer(tmp_path / "model.onnx", tmp_path / "program", batch_size=4, debug_overflow=True, loss_scale=1)
+    result = trainer.run(case.inputs, case.labels, max_steps=2)
+    told = [line for line in result.output.splitlines() if "infinite or NaN" in line]
+    assert len(told) == 1 and "step 2: 'node_exp" in told[0], result.output
+    assert [record["skipped_steps"] for record in result.metrics] == [0, 1]

@@ -236,7 +236,8 @@ def mlp(tmp_path_factory):
 
 
 @pytest.mark.parametrize("flags, message", [
-    (["--precision=fp8"], "--precision must be fp32, fp16 or bf16, but is 'fp8'"),
+    (["--precision=fp8"], "--precision must be fp32, tf32, fp16 or bf16, but is 'fp8'"),
+    (["--precision=tf32", "--target=host"], "--precision=tf32 is of CUDA"),
     (["--precision=fp16", "--precision-override=nothing=fp16"], "override 'nothing=fp16' matches no ONNX node"),
     (["--precision=fp16", "--precision-override=Gemm=bf16"], "expects REGEX=fp32 or REGEX=fp16, but got 'Gemm=bf16'"),
     (["--precision=fp16", "--precision-override=(=fp16"], "expects a regular expression"),

@@ -9,6 +9,7 @@
 #define GPUOPT_PIPELINES_PIPELINES_H
 
 #include "gpuopt/Conversion/OnnxToNN/Passes.h"
+#include "gpuopt/Conversion/ToDevice/Passes.h"
 #include "gpuopt/Dialect/Train/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 
@@ -27,6 +28,7 @@ struct PipelineOptions {
   train::InsertLossScalingOptions lossScaling;
   train::AssignPrecisionOptions precision;
   train::ScheduleOptions schedule;
+  ConvertToDeviceOptions device;
 };
 
 /// Adds the passes that lead from the phase before to `phase`. This is the one

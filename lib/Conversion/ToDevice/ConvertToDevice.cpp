@@ -45,6 +45,10 @@ static void emitPersistent(const PersistentMemory &persistent, OpBuilder &builde
 namespace {
 
 class ConvertToDevice : public gpuopt::impl::ConvertToDeviceBase<ConvertToDevice> {
+public:
+  using ConvertToDeviceBase::ConvertToDeviceBase;
+
+private:
   void runOnOperation() override {
     SmallVector<train::StepOp> steps(getOperation().getOps<train::StepOp>());
     for (train::StepOp step : steps)
@@ -64,7 +68,7 @@ class ConvertToDevice : public gpuopt::impl::ConvertToDeviceBase<ConvertToDevice
     emitMemory(persistent, steps, memories);
     KernelTable kernels(getOperation());
     for (auto [step, memory] : llvm::zip(steps, memories))
-      lowerStep(step, memory, persistent, kernels);
+      lowerStep(step, memory, persistent, kernels, debugOverflow);
     kernelCount += kernels.size();
     for (train::StepOp step : steps)
       step.erase();

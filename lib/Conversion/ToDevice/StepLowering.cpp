@@ -51,7 +51,7 @@ public:
                ImplicitLocOpBuilder &b)
       : step(step), memory(memory), persistent(persistent), kernels(kernels), b(b) {}
 
-  void run() {
+  void run(bool checksResults) {
     for (Operation &op : step.getBody().front()) {
       if (isViewOp(&op) || isa<train::ReadOp, arith::ConstantOp, nn::ConcatOp>(op))
         continue;
@@ -59,6 +59,8 @@ public:
       size_t before = std::distance(b.getBlock()->begin(), b.getBlock()->end());
       lower(&op);
       annotate(&op, before);
+      if (checksResults && step.getKind() == train::StepKind::Micro)
+        check(&op);
       if (isa<train::ReportLossOp>(op))
         section = "backward";
     }
@@ -240,6 +242,29 @@ private:
     b.create<device::CopyOp>(read(op.getValue()), target, elementsOf(op.getValue()));
   }
 
+  /// Of the results that are floating-point and lie in memory of their own, but
+  /// where infinity is meant.
+  void check(Operation *op) {
+    if (hasInfiniteConstant(op))
+      return;
+    for (Value result : op->getResults()) {
+      auto type = cast<RankedTensorType>(result.getType());
+      StridedView place = destinationOf(result);
+      if (isa<FloatType>(type.getElementType()) && place.isDense())
+        b.create<device::CheckFiniteOp>(address(place), type.getNumElements(), checkedCount++, originOf(result));
+    }
+  }
+
+  static bool hasInfiniteConstant(Operation *op) {
+    return op
+        ->walk([](arith::ConstantOp constant) {
+          auto values = dyn_cast<DenseFPElementsAttr>(constant.getValue());
+          bool isInfinite = values && values.isSplat() && !values.getSplatValue<APFloat>().isFinite();
+          return isInfinite ? WalkResult::interrupt() : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
   //===--------------------------------------------------------------------===//
   // What a reader sees
   //===--------------------------------------------------------------------===//
@@ -272,6 +297,7 @@ private:
   KernelTable &kernels;
   ImplicitLocOpBuilder &b;
   std::string section = "forward";
+  int64_t checkedCount = 0;
 };
 
 } // namespace
@@ -287,7 +313,7 @@ bool gpuopt::canLower(Operation *op) {
 }
 
 void gpuopt::lowerStep(train::StepOp step, const StepMemory &memory, const PersistentMemory &persistent,
-                       KernelTable &kernels) {
+                       KernelTable &kernels, bool checksResults) {
   auto module = step->getParentOfType<ModuleOp>();
   // Kernels come before the steps that launch them.
   OpBuilder detached(step.getContext());
@@ -298,6 +324,6 @@ void gpuopt::lowerStep(train::StepOp step, const StepMemory &memory, const Persi
       lowered->getOperation()->setAttr(name, value);
   ImplicitLocOpBuilder b(step.getLoc(), step.getContext());
   b.setInsertionPointToEnd(&lowered->getBody().front());
-  StepLowering(step, memory, persistent, kernels, b).run();
+  StepLowering(step, memory, persistent, kernels, b).run(checksResults);
   module.getBody()->push_back(lowered.release());
 }

@@ -32,8 +32,10 @@ private:
 bool canLower(mlir::Operation *op);
 
 /// Appends the device.step for `step` to the module.
-void lowerStep(train::StepOp step, const StepMemory &memory, const PersistentMemory &persistent,
-               KernelTable &kernels);
+/// With `checksResults`, each op of a training step is followed by a look at
+/// what it wrote.
+void lowerStep(train::StepOp step, const StepMemory &memory, const PersistentMemory &persistent, KernelTable &kernels,
+               bool checksResults);
 
 } // namespace gpuopt
 

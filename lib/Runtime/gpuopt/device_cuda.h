@@ -71,6 +71,7 @@ struct Context {
 
   cudaStream_t stream = nullptr, copy_stream = nullptr;
   int num_threads = 1;
+  bool allows_tf32 = false; // of a program that was compiled so
   size_t allocated_bytes = 0;
 
 private:

@@ -49,6 +49,7 @@ struct Context {
   }
 
   int num_threads;
+  bool allows_tf32 = false; // of a program that was compiled so
   size_t allocated_bytes = 0;
 
   // Memory of libraries and staging, which the plan does not count.

@@ -123,13 +123,16 @@ inline cublasLtMatmulAlgo_t choose_algorithm(CublasLt &lt, const LtProduct &p,
 }
 
 template <class T, class C>
-LtProduct make_product(CublasLt &lt, const ProductKey &key) {
+LtProduct make_product(CublasLt &lt, const ProductKey &key, bool allows_tf32) {
   const GemmShape &s = key.shape;
   constexpr bool wide = std::is_same_v<T, double>;
+  const bool tf32 = allows_tf32 && std::is_same_v<T, float>;
   LtProduct p;
-  CHECK_CUBLAS(cublasLtMatmulDescCreate(
-      &p.operation, wide ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F,
-      wide ? CUDA_R_64F : CUDA_R_32F));
+  CHECK_CUBLAS(cublasLtMatmulDescCreate(&p.operation,
+                                        wide   ? CUBLAS_COMPUTE_64F
+                                        : tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                               : CUBLAS_COMPUTE_32F,
+                                        wide ? CUDA_R_64F : CUDA_R_32F));
   auto set = [&](cublasLtMatmulDescAttributes_t attribute, auto value) {
     CHECK_CUBLAS(cublasLtMatmulDescSetAttribute(p.operation, attribute, &value,
                                                 sizeof value));
@@ -165,7 +168,9 @@ void lt_gemm(Context &ctx, const GemmShape &s, const T *a, const T *b, C *c,
   const std::string content = content_of(key);
   auto found = lt.by_content.find(content);
   if (found == lt.by_content.end())
-    found = lt.by_content.emplace(content, make_product<T, C>(lt, key)).first;
+    found = lt.by_content
+                .emplace(content, make_product<T, C>(lt, key, ctx.allows_tf32))
+                .first;
   LtProduct &p = found->second;
   if (o.bias)
     CHECK_CUBLAS(cublasLtMatmulDescSetAttribute(

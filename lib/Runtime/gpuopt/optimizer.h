@@ -51,6 +51,7 @@ struct StepState {
   double grad_norm = 0;  // of the mean loss's gradient, before clipping
   double grad_scale = 0; // clip coefficient / weight_sum / loss scale
   LossScaler scaler;
+  int64_t first_not_finite = -1; // of the results that check_finite looks at
 };
 
 // Elements that one block works on.
@@ -81,6 +82,7 @@ KERNEL void begin_step_kernel(StepState *state, const Hyperparameters *hyper) {
     return;
   if (state->micro_step == 0) {
     state->loss_sum = state->weight_sum = 0;
+    state->first_not_finite = -1;
     state->learning_rate =
         hyper->learning_rate * schedule_factor(*hyper, state->step);
   }

@@ -91,6 +91,8 @@ struct Program {
   Table<GradientInfo> gradients; // in the order of the norm's partial sums
   size_t partials_offset; // of the partial sums: doubles, from `update` on
   int64_t partials;       // until the next step
+  Table<const char *> checked; // --debug-overflow: what check_finite looks at
+  bool allows_tf32; // float products on CUDA may round their operands to TF32
   size_t persistent_bytes; // what lives from step to step; lies first
   size_t arena_bytes;      // what lives within a step
   size_t total_bytes;      // the one allocation

@@ -41,7 +41,9 @@ class Trainer {
 public:
   Trainer(const Program &program, Settings settings)
       : program(program), s(std::move(settings)),
-        ctx(int(kStagingIsDevice ? s.num_threads : 0)) {}
+        ctx(int(kStagingIsDevice ? s.num_threads : 0)) {
+    ctx.allows_tf32 = program.allows_tf32;
+  }
 
   void run() {
     if (!program.micro_step)
@@ -174,6 +176,10 @@ private:
         state.weight_sum > 0 ? state.loss_sum / state.weight_sum : 0;
     const double ms = milliseconds(begin, now);
     metrics.step(step, loss, state, ms, waited, ctx.allocated_bytes);
+    if (state.first_not_finite >= 0 && overflows_told++ < kMostOverflowsTold)
+      fprintf(stderr, "%s: step %lld: '%s' is the first that is infinite or NaN\n",
+              program.name, static_cast<long long>(step),
+              program.checked.data[state.first_not_finite]);
     if (state.scaler.skipped_in_a_row == kSkippedBeforeWarning)
       warn_of_overflow(state.scaler);
     if (step == 1 && !s.dump_gradients.empty())
@@ -183,6 +189,7 @@ private:
       print_progress(step, loss, ms, milliseconds(start, now) / 1000);
   }
 
+  static constexpr int kMostOverflowsTold = 20;
   // Once for each run of skipped steps.
   static constexpr int64_t kSkippedBeforeWarning = 20;
   void warn_of_overflow(const LossScaler &scaler) {
@@ -192,9 +199,12 @@ private:
     const std::string names = overflowing_gradients(program, partials);
     fprintf(stderr,
             "%s: warning: %lld steps in a row were skipped, the last one at a "
-            "loss scale of %g: gradients of %s are infinite or NaN\n",
+            "loss scale of %g: gradients of %s are infinite or NaN%s\n",
             program.name, static_cast<long long>(scaler.skipped_in_a_row),
-            double(scaler.scale), names.c_str());
+            double(scaler.scale), names.c_str(),
+            program.checked.count ? ""
+                                  : "; compiled with --debug-overflow, it "
+                                    "names the op that begins it");
   }
 
   void print_progress(int64_t step, double loss, double ms,
@@ -245,7 +255,7 @@ private:
     std::unique_ptr<Loader> train, eval; // eval: or null
   } loaders;
   Replay micro_replay, update_replay;
-  int64_t steps = 0;
+  int64_t steps = 0, overflows_told = 0;
   Clock::time_point start;
 };
 

@@ -41,7 +41,7 @@ private:
       auto launch = dyn_cast<device::LaunchOp>(op);
       usesMemory |= isa<device::AddressOp>(op);
       usesHyper |= updates;
-      usesState |= updates || isa<device::AccumulateOp, device::ReportLossOp, device::KeepOp, device::RestoreOp>(op) || (launch && takesState(launch));
+      usesState |= updates || isa<device::AccumulateOp, device::ReportLossOp, device::KeepOp, device::RestoreOp, device::CheckFiniteOp>(op) || (launch && takesState(launch));
     });
     bool begins = step.getKind() == train::StepKind::Micro, ends = step.getKind() == train::StepKind::Update;
     if (usesMemory || usesState || usesHyper || begins || ends)
@@ -115,7 +115,7 @@ private:
         .Case<device::LaunchOp>([&](auto typed) { return emit(typed); })
         .Case<device::GemmOp, device::ConvOp, device::PoolOp, device::ScatterAddOp, device::ReportLossOp,
               device::GradNormOp, device::AdamWOp, device::SgdOp, device::CopyOp, device::AccumulateOp, device::KeepOp,
-              device::RestoreOp, device::RefreshOp>(
+              device::RestoreOp, device::RefreshOp, device::CheckFiniteOp>(
             [&](auto typed) {
               emit(typed);
               return success();
@@ -234,6 +234,10 @@ private:
     call("sgd" + types, arguments);
   }
 
+  void emit(device::CheckFiniteOp op) {
+    call("check_finite", {"ctx", "state", pointer(op.getValue()), std::to_string(op.getCount()),
+                          std::to_string(op.getIndex())});
+  }
   void emit(device::KeepOp op) {
     call("keep", {"ctx", "state", pointer(op.getKept()), pointer(op.getValue()), std::to_string(op.getCount())});
   }

@@ -42,6 +42,10 @@ public:
     module.walk([&](device::GradNormOp op) { norm = op; });
     if (norm)
       printTable("GradientInfo", "kGradients", gradientRows());
+    SmallVector<std::string> checked;
+    module.walk([&](device::CheckFiniteOp op) { checked.push_back(cxx::quoted(op.getName())); });
+    hasChecks = !checked.empty();
+    printTable("char *const", "kChecked", checked);
     stream << "\nstatic Program describe() {\n  Program p{};\n";
     printProgram(rows, functions);
     stream << "  return p;\n}\n\n} // namespace gpuopt::model\n\nconst gpuopt::Program &program() {\n"
@@ -164,6 +168,10 @@ private:
       set("partials_offset", names.ofBuffer(scratch.getBuffer()) + ".offset");
       set("partials", Twine(partials));
     }
+    if (hasChecks)
+      set("checked", "kChecked");
+    if (options.allowsTf32)
+      set("allows_tf32", "true");
     set("persistent_bytes", "kPersistentBytes");
     set("arena_bytes", "kArenaBytes");
     set("total_bytes", "kPersistentBytes + kArenaBytes");
@@ -225,6 +233,7 @@ private:
   raw_ostream &stream;
   device::GradNormOp norm;
   int64_t partials = 0;
+  bool hasChecks = false;
 };
 
 } // namespace

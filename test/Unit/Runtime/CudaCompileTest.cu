@@ -58,6 +58,16 @@ void instantiate(Context &ctx, float *f, double *d, f16 *h, bf16 *b,
   adamw(ctx, state, hyper, f, f, f, f, 10, true);
   adamw(ctx, state, hyper, d, d, d, d, 10, true);
   sgd(ctx, state, hyper, f, f, b, 10, false);
+  finish_grad_norm(ctx, state, hyper, d, 1, f, 4);
+  adamw(ctx, state, hyper, f, f, f, h, 10, true, h);
+  sgd<float>(ctx, state, hyper, f, nullptr, b, 10, false, b);
+  accumulate(ctx, state, f, h, 10);
+  keep(ctx, state, f, f, 10);
+  restore(ctx, state, f, f, 10);
+  refresh(ctx, h, f, 10);
+  refresh(ctx, b, f, 10);
+  check_finite(ctx, state, h, 10, 1);
+  check_finite(ctx, state, d, 10, 2);
   end_step(ctx, state);
   const ConvShape conv{.n = 2,
                        .h = 8,

@@ -28,6 +28,8 @@ def ConvertToDevice : Pass<"convert-to-device", "::mlir::ModuleOp"> {
     device.step @micro_step micro { ... device.launch @sum(%0, %1) ... }
     ```
   }];
+  let options = [Option<"debugOverflow", "debug-overflow", "bool", "false",
+                        "note the first result of the training step that is infinite or NaN">];
   let dependentDialects = ["::gpuopt::device::DeviceDialect"];
   let statistics = [Statistic<"kernelCount", "kernels", "Number of different kernels">];
 }

@@ -25,6 +25,7 @@ struct EmissionOptions {
   double warmupRatio = 0, trainEpochs = 3;
   int64_t warmupSteps = 0, maxSteps = -1, accumulationSteps = 1;
   bool nesterov = false;
+  bool allowsTf32 = false;
   /// Of programs that scale their loss; torch.amp.GradScaler's names.
   bool hasDynamicLossScale = true;
   double initScale = 65536, growthFactor = 2, backoffFactor = 0.5, minLossScale = 1;

@@ -44,6 +44,8 @@ private:
       getOperation().emitError("device: ") << llvm::toString(model.takeError());
       return signalPassFailure();
     }
+    if (allowsTf32)
+      model->f32ProductsPerSecond = model->tf32ProductsPerSecond;
     persistentBytes = measurePersistent();
     SmallVector<StepOp> steps(getOperation().getOps<StepOp>());
     for (StepOp step : steps)

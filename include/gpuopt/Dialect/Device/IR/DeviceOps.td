@@ -371,6 +371,12 @@ def Device_SgdOp : Device_StepOpBase<"sgd",
   }];
 }
 
+def Device_CheckFiniteOp : Device_StepOpBase<"check_finite",
+    (ins Device_Ptr:$value, I64Attr:$count, I64Attr:$index, StrAttr:$name)> {
+  let summary = "notes `index` where one of `count` elements is the first of the step that is infinite or NaN";
+  let assemblyFormat = "$value `count` $count `index` $index `name` $name attr-dict `:` type($value)";
+}
+
 def Device_KeepOp : Device_StepOpBase<"keep", (ins Device_Ptr:$value, Device_Ptr:$kept, I64Attr:$count)> {
   let summary = "kept = value, `count` elements, in the first micro-step of a step";
   let assemblyFormat = "$value `in` $kept `count` $count attr-dict `:` type($value) `,` type($kept)";

@@ -165,6 +165,7 @@ def Schedule : Pass<"train-schedule", "::mlir::ModuleOp"> {
     Option<"memoryBudget", "memory-budget", "int64_t", "0", "bytes of everything on the device; 0: no limit">,
     Option<"activationBudget", "activation-budget", "int64_t", "0", "bytes of the arena; 0: no limit">,
     Option<"device", "device", "std::string", "\"host\"", "whose times to estimate: host, h200, a100, 4090 or a JSON file">,
+    Option<"allowsTf32", "tf32", "bool", "false", "products of f32 take the time of TF32">,
     Option<"effort", "effort", "int64_t", "100000", "moves of the solver's search">,
     Option<"searchSmallest", "search-smallest", "bool", "true", "where a budget is not met, find the smallest that is">];
   let statistics = [Statistic<"repeatCount", "repeats", "results that are computed again">];
