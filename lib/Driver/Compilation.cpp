@@ -66,14 +66,12 @@ LogicalResult Compilation::runTo(Phase last) {
   return success();
 }
 
-/// What was chosen for each step, and what for.
-void Compilation::reportPrecisions() const {
-  if (isQuiet)
-    return;
+std::string Compilation::describePrecision() const {
   for (train::StepOp step : (*module).getOps<train::StepOp>())
     if (auto report = step->getAttrOfType<DictionaryAttr>(train::kPrecisionAttribute);
         report && step.getKind() == train::StepKind::Micro)
-      llvm::errs() << "gpuopt: precision: " << report.getAs<StringAttr>("summary").getValue() << "\n";
+      return report.getAs<StringAttr>("summary").str();
+  return "";
 }
 
 LogicalResult Compilation::run(Phase phase) {
@@ -85,8 +83,8 @@ LogicalResult Compilation::run(Phase phase) {
   addPhase(passes, phase, options.pipeline);
   if (failed(passes.run(*module)))
     return failure();
-  if (phase == Phase::Precision)
-    reportPrecisions();
+  if (std::string text = describePrecision(); phase == Phase::Precision && !isQuiet && !text.empty())
+    llvm::errs() << "gpuopt: precision: " << text << "\n";
   return success();
 }
 

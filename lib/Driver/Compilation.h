@@ -31,10 +31,12 @@ public:
   /// The smallest budget that can be met, in bytes, after such a failure.
   int64_t smallestBudget() const;
   const std::string &getErrors() const { return errors; }
+  /// What is in half precision in the training step, and what that saves; empty
+  /// where nothing was to be chosen. After the phase of that name.
+  std::string describePrecision() const;
 
 private:
   mlir::LogicalResult run(Phase phase);
-  void reportPrecisions() const;
   mlir::LogicalResult dump(Phase phase);
   void report(const llvm::Twine &error);
   mlir::IntegerAttr unmetBudget() const;

@@ -25,6 +25,7 @@ struct Planned {
   int64_t smallestBudget = 0; ///< Where the budget cannot be met.
   MemoryReport memory;
   std::vector<TensorDecision> decisions;
+  std::string precision; ///< What is in half precision, for people.
 };
 
 struct CurvePoint {
@@ -38,8 +39,10 @@ static Planned plan(const DriverOptions &options) {
   Planned result;
   Compilation compilation(options, /*isQuiet=*/true);
   LogicalResult scheduled = compilation.runTo(Phase::Schedule);
-  if (succeeded(scheduled))
+  if (succeeded(scheduled)) {
     result.decisions = describeDecisions(compilation.getModule());
+    result.precision = compilation.describePrecision();
+  }
   if (failed(scheduled) || failed(compilation.runTo(Phase::Device))) {
     result.status = compilation.exitStatus();
     result.errors = compilation.getErrors();
@@ -151,6 +154,8 @@ static void print(const DriverOptions &options, const Planned &planned, llvm::ra
   os << llvm::formatv(", {0:f2} % more time per step on {1}", memory.addedPercent, options.pipeline.schedule.device);
   if (memory.addedPercent > 0)
     os << llvm::formatv(" (no schedule of this order: less than {0:f2} %)", memory.lowerBoundPercent);
+  if (!planned.precision.empty())
+    os << "\nprecision: " << planned.precision;
   os << "\n\nmemory\n";
   for (auto &[name, bytes] : memory.persistent)
     os << llvm::formatv("  {0,-24}{1,12}\n", name, formatBytes(bytes));

@@ -224,6 +224,21 @@ def test_budgets_hold(precision, tmp_path):
         np.testing.assert_allclose(result.losses, expected.losses, rtol=1e-2)
 
 
+def test_a_tight_budget_makes_half_precision_worth_more(tmp_path):
+    """On the host's costs products in f16 are slower than in f32, so without a
+    budget fewer tensors are in half precision than where each byte counts."""
+    case = models.make("gpt2-small")
+    gpuopt.export(case.module, case.example_inputs(), tmp_path / "model.onnx", output_names=["logits"])
+
+    def half_counts(*flags) -> tuple[int, int]:
+        text = execute([find_driver(), "plan", tmp_path / "model.onnx", "--batch-size=8", "--precision=fp16", "--device=host", *flags])
+        products, tensors = re.search(r"precision: \w+: (\d+) of \d+ products and (\d+) of", text).groups()
+        return int(products), int(tensors)
+
+    plain, tight = half_counts(), half_counts("--activation-budget=9MiB")
+    assert tight[0] > plain[0] and tight[1] > plain[1], (plain, tight)
+
+
 # Bad input.
 
 

@@ -96,9 +96,13 @@ private:
     FailureOr<Labelling> labelling = solve(step, model, 0);
     if (failed(labelling))
       return failure();
-    if (memoryBudget > 0 || activationBudget > 0)
+    if (memoryBudget > 0 || activationBudget > 0) {
+      const planning::PrecisionProblem unpriced = labelling->graph.problem;
       if (failed(raisePrice(step, model, *labelling)))
         return failure();
+      // What is reported is time alone.
+      takeTimes(unpriced, *labelling);
+    }
     mark(step, *labelling);
     report(step, *labelling, model);
     return success();
@@ -114,12 +118,16 @@ private:
       return step.emitError() << "precisions contradict each other: " << solution.error().message;
     if (planning::MaybeError error = planning::verifyOptimal(graph->problem, *solution))
       return step.emitError() << "the choice of precisions fails its check: " << error->message;
-    Labelling labelling;
-    labelling.assignment = std::move(solution->assignment);
-    labelling.fullCost = costOrNone(graph->problem, std::vector<char>(graph->problem.choices.size(), false));
-    labelling.paintedCost = costOrNone(graph->problem, paintLikeAutocast(*graph, policy));
-    labelling.graph = std::move(*graph);
+    Labelling labelling{std::move(*graph), std::move(solution->assignment)};
+    takeTimes(labelling.graph.problem, labelling);
     return labelling;
+  }
+
+  /// By the costs of `problem`, which has the labelling's choices.
+  void takeTimes(const planning::PrecisionProblem &problem, Labelling &labelling) {
+    labelling.assignment.cost = costOrNone(problem, labelling.assignment.isHalf);
+    labelling.fullCost = costOrNone(problem, std::vector<char>(problem.choices.size(), false));
+    labelling.paintedCost = costOrNone(problem, paintLikeAutocast(labelling.graph, policy));
   }
 
   /// -1 where overrides rule it out.

@@ -1,0 +1,152 @@
+//===- NNWindowOps.td - Convolution and pooling ------------*- tablegen -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_DIALECT_NN_IR_NNWINDOWOPS_TD
+#define GPUOPT_DIALECT_NN_IR_NNWINDOWOPS_TD
+
+include "gpuopt/Dialect/NN/IR/NNOpBase.td"
+
+//===----------------------------------------------------------------------===//
+// Convolution and pooling: NHWC, weights OIHW
+//===----------------------------------------------------------------------===//
+
+def NN_ConvOp : NN_InferredOp<"conv", [Differentiable, MatrixUnits]> {
+  let summary = "2-D convolution";
+  let description = [{
+    x: N x H x W x C, w: O x C/groups x KH x KW, result: N x OH x OW x O with
+    `OH = (H + pads[0] + pads[2] - dilations[0] * (KH - 1) - 1) / strides[0] + 1`.
+    `pads` is [top, left, bottom, right]. A 1-D convolution has H = KH = 1.
+
+    Constraints:
+    - (C1) both operands have rank 4 and one element type;
+    - (C2) groups divides C and O, and the weights have C/groups inputs;
+    - (C3) two strides, two dilations (at least 1) and four pads (at least 0);
+    - (C4) the window fits into the padded operand.
+  }];
+  let arguments = (ins NN_FloatTensor:$input, NN_FloatTensor:$weights,
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
+                       DenseI64ArrayAttr:$dilations, I64Attr:$groups);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = [{
+    $input `,` $weights `strides` $strides `pads` $pads `dilations` $dilations
+    `groups` $groups attr-dict `:` type($input) `,` type($weights)
+  }];
+}
+
+def NN_ConvInputGradOp : NN_Op<"conv_input_grad", [Differentiable, MatrixUnits]> {
+  let summary = "gradient of nn.conv in its input; also the transposed convolution";
+  let description = [{
+    The vector-Jacobian product of the convolution of the result's shape with
+    the same attributes.
+
+    Constraints:
+    - (C1) convolving the result's shape gives the shape of `gradient`.
+  }];
+  let arguments = (ins NN_FloatTensor:$gradient, NN_FloatTensor:$weights,
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
+                       DenseI64ArrayAttr:$dilations, I64Attr:$groups);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = [{
+    $gradient `,` $weights `strides` $strides `pads` $pads `dilations` $dilations
+    `groups` $groups attr-dict `:` type($gradient) `,` type($weights) `to` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def NN_ConvWeightGradOp : NN_Op<"conv_weight_grad", [MatrixUnits]> {
+  let summary = "gradient of nn.conv in its weights";
+  let description = [{
+    Constraints:
+    - (C1) convolving `input` with weights of the result's shape gives the
+      shape of `gradient`.
+  }];
+  let arguments = (ins NN_FloatTensor:$input, NN_FloatTensor:$gradient,
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
+                       DenseI64ArrayAttr:$dilations, I64Attr:$groups);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = [{
+    $input `,` $gradient `strides` $strides `pads` $pads `dilations` $dilations
+    `groups` $groups attr-dict `:` type($input) `,` type($gradient) `to` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def NN_MaxPoolOp : NN_InferredOp<"max_pool", [Differentiable, Costly]> {
+  let summary = "maximum over windows, and where it was found";
+  let description = [{
+    x: N x H x W x C. Padding never wins. `argmax` holds the index within the
+    window (row-major) of the first maximum.
+
+    Constraints:
+    - (C1) rank 4; two kernel sizes, strides, dilations (at least 1), four
+      pads [top, left, bottom, right] smaller than the dilated kernel;
+    - (C2) the window fits into the padded operand.
+  }];
+  let arguments = (ins NN_FloatTensor:$input, DenseI64ArrayAttr:$kernel,
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
+                       DenseI64ArrayAttr:$dilations);
+  let results = (outs NN_FloatTensor:$result, StaticShapeTensorOf<[I32]>:$argmax);
+  let assemblyFormat = [{
+    $input `kernel` $kernel `strides` $strides `pads` $pads `dilations` $dilations
+    attr-dict `:` type($input)
+  }];
+}
+
+def NN_MaxPoolGradOp : NN_Op<"max_pool_grad", [Costly]> {
+  let summary = "hands each gradient to the element that was the maximum";
+  let description = [{
+    Constraints:
+    - (C1) pooling the result's shape gives the shapes of `gradient` and
+      `argmax`.
+  }];
+  let arguments = (ins NN_FloatTensor:$gradient, StaticShapeTensorOf<[I32]>:$argmax,
+                       DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
+                       DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = [{
+    $gradient `,` $argmax `kernel` $kernel `strides` $strides `pads` $pads `dilations`
+    $dilations attr-dict `:` type($gradient) `,` type($argmax) `to` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def NN_AvgPoolOp : NN_InferredOp<"avg_pool", [Differentiable, Costly]> {
+  let summary = "mean over windows";
+  let description = [{
+    With `count_include_pad`, the divisor counts padding (zeros); else only
+    the elements of the operand that the window covers.
+
+    Constraints: as (C1) and (C2) of nn.max_pool, without dilation.
+  }];
+  let arguments = (ins NN_FloatTensor:$input, DenseI64ArrayAttr:$kernel,
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
+                       UnitAttr:$countIncludePad);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = [{
+    $input `kernel` $kernel `strides` $strides `pads` $pads
+    (`count_include_pad` $countIncludePad^)? attr-dict `:` type($input)
+  }];
+}
+
+def NN_AvgPoolGradOp : NN_Op<"avg_pool_grad", [Costly]> {
+  let summary = "spreads each gradient over its window";
+  let description = [{
+    Constraints:
+    - (C1) pooling the result's shape gives the shape of `gradient`.
+  }];
+  let arguments = (ins NN_FloatTensor:$gradient, DenseI64ArrayAttr:$kernel,
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
+                       UnitAttr:$countIncludePad);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = [{
+    $gradient `kernel` $kernel `strides` $strides `pads` $pads
+    (`count_include_pad` $countIncludePad^)? attr-dict `:` type($gradient) `to` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // GPUOPT_DIALECT_NN_IR_NNWINDOWOPS_TD
