@@ -138,10 +138,12 @@ private:
       Value rows = castTo(after, take.getResult(), wide);
       take.getResult().replaceAllUsesExcept(rows, rows.getDefiningOp());
     }
-    if (argument.use_empty() || !takes.empty())
+    llvm::SmallPtrSet<Operation *, 4> except(takes.begin(), takes.end());
+    if (llvm::all_of(argument.getUsers(), [&](Operation *user) { return except.contains(user); }))
       return;
     Value value = castTo(builder, argument, wide);
-    argument.replaceAllUsesExcept(value, value.getDefiningOp());
+    except.insert(value.getDefiningOp());
+    argument.replaceAllUsesExcept(value, except);
   }
 
   /// What the kernel makes of the result reads it rounded, as other kernels do:
