@@ -131,6 +131,34 @@ TEST(Lanes, HalfPrecisionRoundsToNearestEven) {
   }
 }
 
+// Any bits at all: NaNs, infinities and subnormal numbers among them.
+template <class H>
+void expect_lanes_as_scalars() {
+  uint32_t bits = 1;
+  for (int round = 0; round < 20000; round++) {
+    float x[kLanes];
+    for (float &value : x) {
+      bits = bits * 1664525u + 1013904223u;
+      value = bit_cast<float>(bits);
+    }
+    H lanes[kLanes], scalar[kLanes];
+    store(lanes, load(x, kLanes), kLanes);
+    const Lanes<float> rounded = round_to<H>(load(x, kLanes));
+    for (int k = 0; k < kLanes; k++) {
+      store_scalar(scalar + k, x[k]);
+      ASSERT_EQ(lanes[k].bits, scalar[k].bits) << bits_of(x[k]);
+      const float back = load_scalar(scalar + k);
+      ASSERT_EQ(bits_of(lane(load(lanes, kLanes), k)), bits_of(back));
+      ASSERT_EQ(bits_of(lane(rounded, k)), bits_of(back));
+      ASSERT_EQ(bits_of(round_to<H>(x[k])), bits_of(back));
+    }
+  }
+}
+TEST(Lanes, HalfPrecisionIsTheSameForLanesAndScalars) {
+  expect_lanes_as_scalars<f16>();
+  expect_lanes_as_scalars<bf16>();
+}
+
 TEST(Lanes, BoolsAreBytes) {
   const uint8_t from[4] = {0, 1, 2, 0};
   uint8_t to[4] = {9, 9, 9, 9};
