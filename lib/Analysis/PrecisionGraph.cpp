@@ -45,6 +45,9 @@ public:
       : block(step.getBody().front()), device(device), policy(policy), options(options) {}
 
   llvm::Expected<PrecisionGraph> build() {
+    // Whatever an override names has been met, even if there is nothing to
+    // choose of it.
+    block.walk([&](Operation *op) { policy.overrideOf(op->getLoc()); });
     for (Operation &op : block) {
       if (isa<train::ReportLossOp>(op) && !boundary)
         boundary = &op;
@@ -61,7 +64,11 @@ public:
         addMemoryCosts(&op);
       if (isPool(&op) || isa<nn::ConcatOp>(op))
         joinTensors(&op);
+      if (isa<nn::FusedOp>(op))
+        joinEqualResults(&op);
     }
+    if (!conflict.empty())
+      return llvm::createStringError(conflict);
     addSavedBytes();
     return std::move(graph);
   }
@@ -146,8 +153,8 @@ private:
   double productTime(Operation *op, bool halfOperands, bool halfResult) const {
     OpWork work = workOf(op);
     double operands = bytesTouched(op->getOperand(0)) + bytesTouched(op->getOperand(1));
-    work.bytesRead -= halfOperands ? operands / 2 : 0;
-    work.bytesRead -= halfResult ? (work.bytesRead - operands) / 2 : 0; // what it is added to
+    double accumulator = work.bytesRead - operands;
+    work.bytesRead = operands / (halfOperands ? 2 : 1) + accumulator / (halfResult ? 2 : 1);
     work.bytesWritten /= halfResult ? 2 : 1;
     if (halfOperands)
       work.elementType = options.halfType;
@@ -252,6 +259,15 @@ private:
       addFullCost(choice, perByte * bytes);
   }
 
+  /// One value that is written twice is the same number in both places.
+  void joinEqualResults(Operation *kernel) {
+    llvm::SmallDenseMap<Value, int> choices;
+    for (OpResult result : kernel->getResults())
+      if (int choice = isF32(result) ? choiceOf(result) : -1; choice >= 0)
+        if (auto [known, isNew] = choices.try_emplace(writtenValue(result), choice); !isNew)
+          join(known->second, choice);
+  }
+
   /// Types go together.
   void joinTensors(Operation *op) {
     int first = -1;
@@ -269,8 +285,12 @@ private:
       visit(operand);
     for (Value result : op->getResults())
       visit(result);
-    if (readsSource && first >= 0)
-      graph.problem.choices[first].rule = Rule::Full;
+    if (!readsSource || first < 0)
+      return;
+    planning::PrecisionChoice &choice = graph.problem.choices[first];
+    if (choice.rule == Rule::Half)
+      conflict = "'" + choice.name + "' must stay in fp32: it has the type of an input, parameter or constant";
+    choice.rule = Rule::Full;
   }
 
   //===--------------------------------------------------------------------===//
@@ -308,6 +328,7 @@ private:
   /// cannot.
   llvm::StringSet<> granted;
   llvm::MapVector<StringAttr, StringRef> refused;
+  std::string conflict;
 };
 
 } // namespace

@@ -174,15 +174,15 @@ Error collect(train::InsertLossScalingOptions &options, EmissionOptions &emissio
   options.enabled = text.empty() ? precision == "fp16" : text != "none";
   emission.hasDynamicLossScale = text.empty() || text == "dynamic";
   emission.initScale = initScale;
-  if (options.enabled && !emission.hasDynamicLossScale && (text.getAsDouble(emission.initScale) || !(emission.initScale > 0)))
+  if (options.enabled && !emission.hasDynamicLossScale && (text.getAsDouble(emission.initScale) || !(emission.initScale >= 1e-37) || emission.initScale > 1e38))
     return createStringError("--loss-scale must be dynamic, none or a number above 0, but is '" + text + "'");
   options.accumulationSteps = accumulation;
   emission.growthFactor = growthFactor;
   emission.backoffFactor = backoffFactor;
   emission.growthInterval = growthInterval;
   emission.minLossScale = minLossScale;
-  if (!(initScale > 0) || !(minLossScale > 0))
-    return createStringError("--init-scale and --min-loss-scale must be above 0");
+  if (!(initScale >= 1e-37) || initScale > 1e38 || !(minLossScale >= 1e-37)) // they are floats
+    return createStringError("--init-scale must lie in [1e-37, 1e38], --min-loss-scale be at least 1e-37");
   if (!(growthFactor >= 1) || !(backoffFactor > 0) || backoffFactor > 1 || growthInterval < 1)
     return createStringError("--growth-factor must be at least 1, --backoff-factor in (0, 1] and --growth-interval at least 1");
   return Error::success();

@@ -11,7 +11,7 @@ using namespace gpuopt::planning;
 
 MaybeError PrecisionProblem::check() const {
   int64_t sum = 0;
-  // Stops below overflow: each term is below kForbidden, a quarter of the range.
+  // Stops below overflow: each term is below kForbidden, an eighth of the range.
   auto add = [&](int64_t cost) { return cost >= 0 && cost < kForbidden && (sum += cost) < kForbidden; };
   for (size_t i = 0; i < choices.size(); ++i)
     if (!add(choices[i].halfCost) || !add(choices[i].fullCost))

@@ -5,6 +5,17 @@
 
 namespace gpuopt {
 
+// Blocks of one launch may all write, the same number.
+DEVICE void note_first(int64_t *first, int64_t index) {
+#ifdef __CUDACC__
+  if (*first < 0)
+    *first = index;
+#else
+  if (__atomic_load_n(first, __ATOMIC_RELAXED) < 0)
+    __atomic_store_n(first, index, __ATOMIC_RELAXED);
+#endif
+}
+
 template <class T>
 KERNEL void check_finite_kernel(StepState *state, const T *x, int64_t n,
                                 int64_t index) {
@@ -18,9 +29,8 @@ KERNEL void check_finite_kernel(StepState *state, const T *x, int64_t n,
     sum += v - v;
   }
   const C total = block_sum(sum);
-  // Blocks of one launch may all write, the same number.
-  if (first_thread() && total != C(0) && state->first_not_finite < 0)
-    state->first_not_finite = index;
+  if (first_thread() && total != C(0))
+    note_first(&state->first_not_finite, index);
 }
 // Notes `index`, unless an earlier result of this step has been noted, where one
 // of the n elements is infinite or NaN.

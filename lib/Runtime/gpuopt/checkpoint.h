@@ -78,13 +78,13 @@ public:
   }
 
   // The gradient of the step's mean loss, before clipping.
-  void dump_gradients(const std::string &path, double weight_sum) {
+  void dump_gradients(const std::string &path, double grad_weight) {
     std::vector<std::vector<char>> copies;
     std::vector<TensorToSave> tensors;
     for (const StateInfo &state : program.states)
       if (state.kind == StateKind::Gradient) {
         copies.push_back(on_host(state));
-        divide(state.tensor, copies.back(), weight_sum);
+        divide(state.tensor, copies.back(), grad_weight);
         tensors.push_back(entry(state, 0, copies.back().data()));
       }
     if (tensors.empty())

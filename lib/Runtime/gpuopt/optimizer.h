@@ -49,7 +49,8 @@ struct StepState {
   double evaluation_loss_sum = 0, evaluation_weight_sum = 0;
   double learning_rate = 0;
   double grad_norm = 0;  // of the mean loss's gradient, before clipping
-  double grad_scale = 0; // clip coefficient / weight_sum / loss scale
+  double grad_weight = 0; // what gradients are larger by than the mean loss's
+  double grad_scale = 0;  // clip coefficient / grad_weight
   LossScaler scaler;
   int64_t first_not_finite = -1; // of the results that check_finite looks at
 };
@@ -168,8 +169,10 @@ KERNEL void finish_grad_norm_kernel(StepState *state,
   if (!first_thread())
     return;
   double scale = state->weight_sum > 0 ? 1 / state->weight_sum : 0;
+  state->grad_weight = state->weight_sum;
   if (loss_scale) {
     scale *= double(targets) / double(*loss_scale);
+    state->grad_weight *= double(*loss_scale) / double(targets);
     const bool found_inf = !is_finite(sum);
     *loss_scale = state->scaler.update(hyper->loss_scaling, *loss_scale,
                                        found_inf);

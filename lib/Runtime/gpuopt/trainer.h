@@ -184,7 +184,7 @@ private:
       warn_of_overflow(state.scaler);
     if (step == 1 && !s.dump_gradients.empty())
       Checkpoint(ctx, program, memory)
-          .dump_gradients(s.dump_gradients, state.weight_sum);
+          .dump_gradients(s.dump_gradients, state.grad_weight);
     if (s.logging_steps > 0 && (step % s.logging_steps == 0 || step == steps))
       print_progress(step, loss, ms, milliseconds(start, now) / 1000);
   }

@@ -16,8 +16,12 @@ func.func @forward(%x: tensor<4xf16>) -> tensor<4xf16> {
   %w = train.read @w : tensor<4xf16>
   // CHECK-NEXT: %[[C:.*]] = arith.constant dense<1.500000e+00> : tensor<4xf32>
   %c = arith.constant dense<1.5> : tensor<4xf16>
-  // CHECK-NEXT: %[[P:.*]] = arith.mulf %[[WIDE]], %[[W]] : tensor<4xf32>
-  %p = arith.mulf %x, %w : tensor<4xf16>
+  // CHECK-NEXT: %[[A:.*]] = math.absf %[[WIDE]] : tensor<4xf32>
+  %direct = arith.extf %x : tensor<4xf16> to tensor<4xf32>
+  %abs = math.absf %direct : tensor<4xf32>
+  // CHECK-NEXT: %[[P:.*]] = arith.mulf %[[A]], %[[W]] : tensor<4xf32>
+  %back = arith.truncf %abs : tensor<4xf32> to tensor<4xf16>
+  %p = arith.mulf %back, %w : tensor<4xf16>
   %wide = arith.extf %p : tensor<4xf16> to tensor<4xf32>
   // CHECK-NEXT: %[[E:.*]] = math.exp %[[P]] : tensor<4xf32>
   %e = math.exp %wide : tensor<4xf32>

@@ -74,7 +74,17 @@ class WidenHalf : public nn::impl::WidenHalfBase<WidenHalf> {
   /// Inputs keep the type that the file gives them; nothing else does.
   static void widenFunction(func::FuncOp function) {
     Block &body = function.getBody().front();
+    OpBuilder builder = OpBuilder::atBlockBegin(&body);
+    llvm::SmallPtrSet<Operation *, 4> inputCasts;
+    for (BlockArgument argument : body.getArguments())
+      if (isHalf(argument.getType())) {
+        auto wide = arith::ExtFOp::create(builder, argument.getLoc(), widened(argument.getType()), argument);
+        argument.replaceAllUsesExcept(wide, wide);
+        inputCasts.insert(wide);
+      }
     for (Operation &op : llvm::make_early_inc_range(body)) {
+      if (inputCasts.contains(&op))
+        continue;
       for (NamedAttribute attribute : op.getAttrs())
         if (Attribute value = widened(attribute.getValue()); value != attribute.getValue())
           op.setAttr(attribute.getName(), value);
@@ -87,12 +97,6 @@ class WidenHalf : public nn::impl::WidenHalfBase<WidenHalf> {
         op.erase();
       }
     }
-    OpBuilder builder = OpBuilder::atBlockBegin(&body);
-    for (BlockArgument argument : body.getArguments())
-      if (isHalf(argument.getType())) {
-        auto wide = arith::ExtFOp::create(builder, argument.getLoc(), widened(argument.getType()), argument);
-        argument.replaceAllUsesExcept(wide, wide);
-      }
     auto type = FunctionType::get(function.getContext(), body.getArgumentTypes(),
                                   body.getTerminator()->getOperandTypes());
     function.setType(type);

@@ -219,6 +219,8 @@ private:
   }
 
   void report(StepOp step, const Labelling &labelling, const DeviceModel &model) {
+    if (labelling.graph.problem.choices.empty())
+      return;
     int64_t products = 0, tensors = 0;
     for (auto &[op, choice] : labelling.graph.productOf)
       products += labelling.assignment.isHalf[choice];
@@ -230,12 +232,14 @@ private:
     auto time = [&](StringRef name, int64_t picoseconds) {
       return b.getNamedAttr(name, b.getF64FloatAttr(picoseconds / 1000.0));
     };
-    auto ms = [](int64_t picoseconds) { return picoseconds / 1e9; };
-    std::string text = llvm::formatv("{0}: {1} of {2} products and {3} of {4} tensors in {5}; estimated {6:f3} ms "
-                                     "instead of {7:f3} (PyTorch's autocast lists: {8:f3})",
+    std::string text = llvm::formatv("{0}: {1} of {2} products and {3} of {4} tensors in {5}; estimated {6:f3} ms",
                                      step.getSymName(), products, labelling.graph.productOf.size(), tensors,
-                                     labelling.graph.tensorOf.size(), halfType, ms(labelling.assignment.cost),
-                                     ms(labelling.fullCost), ms(labelling.paintedCost));
+                                     labelling.graph.tensorOf.size(), halfType, labelling.assignment.cost / 1e9);
+    // Overrides may rule out either of the others.
+    if (labelling.fullCost >= 0)
+      text += llvm::formatv(" instead of {0:f3}", labelling.fullCost / 1e9);
+    if (labelling.paintedCost >= 0)
+      text += llvm::formatv(" (PyTorch's autocast lists: {0:f3})", labelling.paintedCost / 1e9);
     if (products == 0 && tensors == 0)
       text = llvm::formatv("{0}: {1} does not pay on {2}; everything stays in fp32", step.getSymName(), halfType,
                            model.name);

@@ -42,7 +42,8 @@ private:
                                           RankedTensorType::get({}, Float32Type::get(&getContext())), nullptr);
     int64_t targets = 0; // of the one step with a backward
     for (SeedOp seed : seeds) {
-      targets = llvm::bit_floor<uint64_t>(seed.getTargets() * std::max<int64_t>(accumulationSteps, 1));
+      int64_t count = seed.getTargets() * std::max<int64_t>(accumulationSteps, 1);
+      targets = llvm::bit_floor<uint64_t>(std::max<int64_t>(count, 1));
       replaceByScale(seed, scale, targets);
     }
     for (GradNormOp norm : norms) {
