@@ -6,12 +6,13 @@
 
 namespace gpuopt {
 
-template <class T>
-DEVICE void copy_span(T *to, const T *from, int64_t n) {
+// This block's part of n elements, from one precision to another.
+template <class To, class From>
+DEVICE void copy_span(To *to, const From *from, int64_t n) {
   const int64_t begin = block() * kSpan;
   const int64_t end = begin + kSpan < n ? begin + kSpan : n;
   for (int64_t i = begin + first_lane(); i < end; i += lane_step())
-    store(to + i, load(from + i, end - i), end - i);
+    store(to + i, convert<Compute<To>>(load(from + i, end - i)), end - i);
 }
 
 template <class T>
@@ -45,10 +46,7 @@ void restore(Context &ctx, const StepState *state, T *value, const T *kept,
 
 template <class H, class T>
 KERNEL void refresh_kernel(H *copy, const T *value, int64_t n) {
-  const int64_t begin = block() * kSpan;
-  const int64_t end = begin + kSpan < n ? begin + kSpan : n;
-  for (int64_t i = begin + first_lane(); i < end; i += lane_step())
-    store(copy + i, convert<Compute<H>>(load(value + i, end - i)), end - i);
+  copy_span(copy, value, n);
 }
 // copy = value in another precision, n elements: once, when weights have been
 // loaded; from then on the optimizer writes both.

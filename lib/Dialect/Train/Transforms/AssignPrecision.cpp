@@ -14,7 +14,7 @@
 #include "FitArena.h"
 #include "Precision.h"
 #include "gpuopt/Analysis/Origins.h"
-#include "gpuopt/Analysis/PersistentMemory.h"
+#include "gpuopt/Analysis/StepMemory.h"
 #include "gpuopt/Analysis/PrecisionGraph.h"
 #include "gpuopt/Dialect/Train/Transforms/Passes.h"
 #include "gpuopt/Planning/AssignPrecision.h"
@@ -159,20 +159,15 @@ private:
     return {fitted->plainTimeInNanoseconds + fitted->addedTimeInNanoseconds, fitted->nanosecondsPerByte};
   }
 
+  /// Beside what is there and the copies in half precision that are to come.
   int64_t arenaBudget(ArrayRef<StringAttr> copied) {
-    int64_t budget = activationBudget > 0 ? (int64_t)activationBudget : std::numeric_limits<int64_t>::max();
-    if (memoryBudget <= 0)
-      return llvm::alignDown(budget, kBufferAlignment);
-    llvm::StringMap<unsigned> names;
-    PersistentMemory persistent(getOperation(), names);
-    for (StepOp step : getOperation().getOps<StepOp>())
-      persistent.addStep(step);
-    int64_t rest = memoryBudget - persistent.getSizeInBytes();
+    int64_t persistentBytes = persistentBytesOf(getOperation());
     for (StringAttr parameter : copied) {
       auto variable = getOperation().lookupSymbol<VariableOp>(parameter);
-      rest -= llvm::alignTo(device::sizeInBytes(cast<RankedTensorType>(variable.getType())) / 2, kBufferAlignment);
+      auto type = cast<RankedTensorType>(variable.getType());
+      persistentBytes += llvm::alignTo(device::sizeInBytes(type) / 2, kBufferAlignment);
     }
-    return llvm::alignDown(std::max<int64_t>(0, std::min(budget, rest)), kBufferAlignment);
+    return arenaBudgetOf(memoryBudget, activationBudget, persistentBytes);
   }
 
   /// Halving what is kept is worth more where memory is dear.

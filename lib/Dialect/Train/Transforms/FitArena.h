@@ -15,6 +15,13 @@
 
 namespace gpuopt::train {
 
+/// Bytes of what lies before the arena, of all steps of a module.
+int64_t persistentBytesOf(mlir::ModuleOp module);
+
+/// What an arena may have beside so many bytes, in whole multiples of the
+/// buffers' alignment; a budget of 0 is no limit.
+int64_t arenaBudgetOf(int64_t memoryBudget, int64_t activationBudget, int64_t persistentBytes);
+
 /// A step whose packed arena is within its budget.
 struct FittedStep {
   mlir::OwningOpRef<StepOp> step; ///< Null where the step fits as it is.

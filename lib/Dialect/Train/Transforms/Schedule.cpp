@@ -12,7 +12,7 @@
 
 #include "FitArena.h"
 #include "gpuopt/Analysis/Origins.h"
-#include "gpuopt/Analysis/PersistentMemory.h"
+#include "gpuopt/Analysis/StepMemory.h"
 #include "gpuopt/Dialect/Train/Transforms/Passes.h"
 #include "gpuopt/Planning/Bytes.h"
 #include "mlir/IR/AsmState.h"
@@ -46,33 +46,16 @@ private:
     }
     if (allowsTf32)
       model->f32ProductsPerSecond = model->tf32ProductsPerSecond;
-    persistentBytes = measurePersistent();
+    persistentBytes = persistentBytesOf(getOperation());
     SmallVector<StepOp> steps(getOperation().getOps<StepOp>());
     for (StepOp step : steps)
       if (failed(fit(step, *model)))
         return signalPassFailure();
   }
 
-  int64_t measurePersistent() {
-    llvm::StringMap<unsigned> names;
-    PersistentMemory persistent(getOperation(), names);
-    for (StepOp step : getOperation().getOps<StepOp>())
-      persistent.addStep(step);
-    return persistent.getSizeInBytes();
-  }
-
-  /// What the arena may have.
-  int64_t arenaBudget() const {
-    int64_t budget = std::numeric_limits<int64_t>::max();
-    if (memoryBudget > 0)
-      budget = std::max<int64_t>(0, memoryBudget - persistentBytes);
-    if (activationBudget > 0)
-      budget = std::min<int64_t>(budget, activationBudget);
-    return llvm::alignDown(budget, kBufferAlignment);
-  }
-
   LogicalResult fit(StepOp step, const DeviceModel &model) {
-    auto result = fitArena(step, model, {arenaBudget(), effort, searchSmallest});
+    auto result =
+        fitArena(step, model, {arenaBudgetOf(memoryBudget, activationBudget, persistentBytes), effort, searchSmallest});
     if (auto *error = std::get_if<planning::Error>(&result))
       return step.emitOpError("cannot be scheduled: ") << error->message;
     if (auto *unmet = std::get_if<UnmetBudget>(&result))
