@@ -1,4 +1,4 @@
-//===- Clusters.cpp - What will be one kernel each --------------------------===//
+//===- Clusters.cpp - What will be one kernel each ------------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,11 +19,16 @@
 using namespace mlir;
 using namespace gpuopt;
 
-static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
-static int64_t elementsOf(Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); }
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+static int64_t elementsOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getNumElements();
+}
 
 bool gpuopt::isFusible(Operation *op) {
-  if (!op || op->getNumResults() != 1 || !isa<RankedTensorType>(op->getResult(0).getType()))
+  if (!op || op->getNumResults() != 1 ||
+      !isa<RankedTensorType>(op->getResult(0).getType()))
     return false;
   if (isa<nn::ReduceOp, nn::IotaOp, nn::RandomUniformOp, nn::TakeOp>(op))
     return true;
@@ -50,7 +55,8 @@ SmallVector<int64_t> IterationSpace::keptShape() const {
 
 static IterationSpace spaceOf(Value value) {
   if (auto reduce = value.getDefiningOp<nn::ReduceOp>())
-    return {llvm::to_vector(shapeOf(reduce.getInput())), llvm::to_vector(reduce.getDims())};
+    return {llvm::to_vector(shapeOf(reduce.getInput())),
+            llvm::to_vector(reduce.getDims())};
   return {llvm::to_vector(shapeOf(value)), {}};
 }
 
@@ -71,12 +77,15 @@ static Value skipViews(Value value) {
 /// The same up to the last slice: readers of two parts of one tensor share
 /// nothing.
 static Value skipWholeViews(Value value) {
-  while (isViewOp(value.getDefiningOp()) && !isa<nn::SliceOp>(value.getDefiningOp()))
+  while (isViewOp(value.getDefiningOp()) &&
+         !isa<nn::SliceOp>(value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);
   return value;
 }
 
-static bool isConstant(Value value) { return value.getDefiningOp<arith::ConstantOp>() != nullptr; }
+static bool isConstant(Value value) {
+  return value.getDefiningOp<arith::ConstantOp>() != nullptr;
+}
 
 namespace {
 
@@ -155,7 +164,8 @@ private:
         IterationSpace space = spaceOf(value);
         Reader reader{depth[&op], space.shape, space.isColumnReduction()};
         own.clear();
-        own.insert(readerNumbers.try_emplace(reader, readerNumbers.size()).first->second);
+        own.insert(readerNumbers.try_emplace(reader, readerNumbers.size())
+                       .first->second);
       }
       SmallVector<unsigned> all(own.begin(), own.end());
       for (Value operand : op.getOperands())
@@ -169,7 +179,8 @@ private:
     unsigned length = 1;
     for (Value operand : op->getOperands()) {
       Value source = skipBroadcasts(operand);
-      bool isLeaf = stored.contains(source) || !isFusible(source.getDefiningOp());
+      bool isLeaf =
+          stored.contains(source) || !isFusible(source.getDefiningOp());
       if (!isLeaf)
         length += chain.lookup(source);
       if (isConstant(source) || elementsOf(source) * 4 < elementsOf(value))
@@ -184,7 +195,9 @@ private:
     if (stored.contains(value))
       return;
     size_t kernels = readers[value].size();
-    bool costly = kernels >= 2 && ((kernels - 1) * (read.size() - (read.empty() ? 0 : 1)) > 1 || length > kMaxChain);
+    bool costly = kernels >= 2 &&
+                  ((kernels - 1) * (read.size() - (read.empty() ? 0 : 1)) > 1 ||
+                   length > kMaxChain);
     if (costly || feedsWideBroadcast(value))
       stored.insert(value);
   }
@@ -193,10 +206,12 @@ private:
   /// computed once.
   bool feedsWideBroadcast(Value value) {
     ArrayRef<int64_t> shape = shapeOf(value);
-    if (isa<nn::IotaOp, nn::RandomUniformOp>(value.getDefiningOp()) || shape.empty() || shape.back() == 1)
+    if (isa<nn::IotaOp, nn::RandomUniformOp>(value.getDefiningOp()) ||
+        shape.empty() || shape.back() == 1)
       return false;
     return llvm::any_of(value.getUsers(), [&](Operation *user) {
-      return isa<nn::BroadcastOp>(user) && elementsOf(user->getResult(0)) >= 8 * elementsOf(value);
+      return isa<nn::BroadcastOp>(user) &&
+             elementsOf(user->getResult(0)) >= 8 * elementsOf(value);
     });
   }
 
@@ -215,7 +230,8 @@ private:
 
 class Grouping {
 public:
-  Grouping(Block &block, const llvm::SetVector<Value> &stored) : block(block), stored(stored) {
+  Grouping(Block &block, const llvm::SetVector<Value> &stored)
+      : block(block), stored(stored) {
     for (auto [index, op] : llvm::enumerate(block))
       position[&op] = index;
   }
@@ -238,10 +254,11 @@ private:
   struct Unit {
     Operation *op = nullptr;
     unsigned cluster = 0;
-    unsigned first = 0, last = 0; ///< Positions of its first and last op.
-    llvm::SetVector<unsigned> reads; ///< Units that it depends on.
-    llvm::SetVector<unsigned> viewed; ///< Those of them that it reads through other views than broadcasts.
-    llvm::SetVector<Value> memory;   ///< Values in memory that it reads.
+    unsigned first = 0, last = 0;     ///< Positions of its first and last op.
+    llvm::SetVector<unsigned> reads;  ///< Units that it depends on.
+    llvm::SetVector<unsigned> viewed; ///< Those of them that it reads through
+                                      ///< other views than broadcasts.
+    llvm::SetVector<Value> memory;    ///< Values in memory that it reads.
   };
 
   void addOp(Operation *op) {
@@ -280,7 +297,8 @@ private:
   }
 
   /// Notes that `unit` reads `source`, and which unit writes it, in `reads`.
-  void readMemory(Unit &unit, Value source, llvm::SetVector<unsigned> *reads = nullptr) {
+  void readMemory(Unit &unit, Value source,
+                  llvm::SetVector<unsigned> *reads = nullptr) {
     if (!reads)
       reads = &unit.reads;
     unit.memory.insert(skipWholeViews(source));
@@ -337,7 +355,8 @@ private:
   static bool isSmall(Value value) { return elementsOf(value) < 64; }
 
   /// The latest cluster that a new value can join.
-  std::optional<unsigned> findHome(const Unit &unit, const IterationSpace &space) {
+  std::optional<unsigned> findHome(const Unit &unit,
+                                   const IterationSpace &space) {
     llvm::SmallSet<unsigned, 8, std::greater<unsigned>> candidates;
     for (unsigned producer : unit.reads)
       if (!units[producer].op)
@@ -351,16 +370,19 @@ private:
     return std::nullopt;
   }
 
-  bool canJoin(unsigned candidate, const Unit &unit, const IterationSpace &space) {
+  bool canJoin(unsigned candidate, const Unit &unit,
+               const IterationSpace &space) {
     const Unit &home = units[candidate];
-    std::optional<IterationSpace> joint = jointSpace(result.clusters[home.cluster].space, space);
+    std::optional<IterationSpace> joint =
+        jointSpace(result.clusters[home.cluster].space, space);
     if (!joint)
       return false;
     if (unit.viewed.contains(candidate))
       return false; // other elements of it than the one that is being computed
     bool dependsDirectly = unit.reads.contains(candidate);
-    if (joint->isColumnReduction() && (dependsDirectly || space.reducedDims.empty() ||
-                                       result.clusters[home.cluster].space.reducedDims.empty()))
+    if (joint->isColumnReduction() &&
+        (dependsDirectly || space.reducedDims.empty() ||
+         result.clusters[home.cluster].space.reducedDims.empty()))
       return false;
     llvm::SetVector<Value> memory = home.memory;
     memory.insert(unit.memory.begin(), unit.memory.end());
@@ -372,15 +394,19 @@ private:
   }
 
   /// The space in which two kernels could be one.
-  static std::optional<IterationSpace> jointSpace(const IterationSpace &a, const IterationSpace &b) {
+  static std::optional<IterationSpace> jointSpace(const IterationSpace &a,
+                                                  const IterationSpace &b) {
     if (a.shape == b.shape) {
-      if (a.reducedDims.empty() || b.reducedDims.empty() || a.reducedDims == b.reducedDims)
+      if (a.reducedDims.empty() || b.reducedDims.empty() ||
+          a.reducedDims == b.reducedDims)
         return a.reducedDims.empty() ? b : a;
       return std::nullopt;
     }
-    if (b.reducedDims.empty() && !a.reducedDims.empty() && a.keptShape() == b.shape)
+    if (b.reducedDims.empty() && !a.reducedDims.empty() &&
+        a.keptShape() == b.shape)
       return a;
-    if (a.reducedDims.empty() && !b.reducedDims.empty() && b.keptShape() == a.shape)
+    if (a.reducedDims.empty() && !b.reducedDims.empty() &&
+        b.keptShape() == a.shape)
       return b;
     return std::nullopt;
   }
@@ -401,7 +427,8 @@ private:
     return false;
   }
 
-  void join(unsigned home, Value value, const Unit &unit, const IterationSpace &space) {
+  void join(unsigned home, Value value, const Unit &unit,
+            const IterationSpace &space) {
     Unit &target = units[home];
     Cluster &cluster = result.clusters[target.cluster];
     cluster.space = *jointSpace(cluster.space, space);

@@ -52,7 +52,8 @@ static double bytesRead(nn::FusedOp op, unsigned input) {
 
 double gpuopt::bytesReadBy(OpOperand &operand) {
   auto fused = dyn_cast<nn::FusedOp>(operand.getOwner());
-  return fused ? bytesRead(fused, operand.getOperandNumber()) : bytesTouched(operand.get());
+  return fused ? bytesRead(fused, operand.getOperandNumber())
+               : bytesTouched(operand.get());
 }
 
 static Type elementTypeOf(Operation *op) {

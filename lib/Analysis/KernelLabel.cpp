@@ -1,4 +1,4 @@
-//===- KernelLabel.cpp - What a kernel does, in a few words -----------------===//
+//===- KernelLabel.cpp - What a kernel does, in a few words ---------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,10 +17,19 @@ using namespace gpuopt;
 
 static StringRef shortName(StringRef mnemonic) {
   return llvm::StringSwitch<StringRef>(mnemonic)
-      .Case("addf", "add").Case("subf", "sub").Case("mulf", "mul").Case("divf", "div").Case("negf", "neg")
-      .Case("maximumf", "max").Case("minimumf", "min").Cases({"cmpf", "cmpi"}, "compare")
-      .Cases({"extf", "truncf", "sitofp", "uitofp", "fptosi", "extui", "extsi", "trunci"}, "cast")
-      .Case("random_uniform", "random").Default(mnemonic);
+      .Case("addf", "add")
+      .Case("subf", "sub")
+      .Case("mulf", "mul")
+      .Case("divf", "div")
+      .Case("negf", "neg")
+      .Case("maximumf", "max")
+      .Case("minimumf", "min")
+      .Cases({"cmpf", "cmpi"}, "compare")
+      .Cases({"extf", "truncf", "sitofp", "uitofp", "fptosi", "extui", "extsi",
+              "trunci"},
+             "cast")
+      .Case("random_uniform", "random")
+      .Default(mnemonic);
 }
 
 std::string gpuopt::kernelLabel(Block &body) {
@@ -30,7 +39,8 @@ std::string gpuopt::kernelLabel(Block &body) {
       names.insert(tag.getValue());
     else if (auto reduce = dyn_cast<nn::ReduceOp>(op))
       names.insert(stringifyReductionKind(reduce.getKind()));
-    else if (!isa<nn::BroadcastOp, nn::YieldOp, arith::ConstantOp, arith::ExtFOp, arith::TruncFOp>(op))
+    else if (!isa<nn::BroadcastOp, nn::YieldOp, arith::ConstantOp,
+                  arith::ExtFOp, arith::TruncFOp>(op))
       names.insert(shortName(op.getName().stripDialect()));
   }
   if (names.empty())

@@ -1,4 +1,4 @@
-//===- KernelSlice.cpp - What one result of a kernel needs ------------------===//
+//===- KernelSlice.cpp - What one result of a kernel needs ----------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -44,7 +44,8 @@ std::optional<KernelSlice> gpuopt::sliceFor(nn::FusedOp op, unsigned result) {
     slice.ops.push_back(inner);
     reached.insert(inner->operand_begin(), inner->operand_end());
   }
-  llvm::sort(slice.ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  llvm::sort(slice.ops,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
   slice.ops.erase(llvm::unique(slice.ops), slice.ops.end());
   llvm::sort(slice.inputs);
   llvm::sort(slice.results);

@@ -1,4 +1,4 @@
-//===- Origins.cpp - Which ONNX node a value comes from ---------------------===//
+//===- Origins.cpp - Which ONNX node a value comes from -------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,9 +7,9 @@
 
 #include "gpuopt/Analysis/Origins.h"
 
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Location.h"
 #include "mlir/IR/Operation.h"
-#include "mlir/IR/BuiltinAttributes.h"
 
 using namespace mlir;
 
@@ -37,7 +37,8 @@ StringAttr gpuopt::onnxOpOf(Location loc) {
 
 std::string gpuopt::originOf(Value value) {
   if (auto result = dyn_cast<OpResult>(value))
-    if (auto origins = result.getOwner()->getAttrOfType<ArrayAttr>("nn.origins"))
+    if (auto origins =
+            result.getOwner()->getAttrOfType<ArrayAttr>("nn.origins"))
       return cast<StringAttr>(origins[result.getResultNumber()]).str();
   std::string name = nameOf(value.getLoc());
   if (name.empty() && value.getDefiningOp())

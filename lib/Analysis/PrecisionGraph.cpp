@@ -1,4 +1,4 @@
-//===- PrecisionGraph.cpp - A step's precisions as a problem ----------------===//
+//===- PrecisionGraph.cpp - A step's precisions as a problem --------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -22,7 +22,8 @@ using Rule = planning::PrecisionChoice::Rule;
 static constexpr double kPicosecondsPerNanosecond = 1000;
 
 bool gpuopt::isProduct(Operation *op) {
-  return isa_and_nonnull<nn::ContractOp, nn::ConvOp, nn::ConvInputGradOp, nn::ConvWeightGradOp>(op);
+  return isa_and_nonnull<nn::ContractOp, nn::ConvOp, nn::ConvInputGradOp,
+                         nn::ConvWeightGradOp>(op);
 }
 
 static bool isF32(Value value) {
@@ -30,19 +31,24 @@ static bool isF32(Value value) {
   return type && type.getElementType().isF32();
 }
 
-static double bytesOf(Value value) { return 4.0 * cast<RankedTensorType>(value.getType()).getNumElements(); }
+static double bytesOf(Value value) {
+  return 4.0 * cast<RankedTensorType>(value.getType()).getNumElements();
+}
 
 /// One type for all of their tensors.
 static bool isPool(Operation *op) {
-  return isa<nn::MaxPoolOp, nn::MaxPoolGradOp, nn::AvgPoolOp, nn::AvgPoolGradOp>(op);
+  return isa<nn::MaxPoolOp, nn::MaxPoolGradOp, nn::AvgPoolOp,
+             nn::AvgPoolGradOp>(op);
 }
 
 namespace {
 
 class GraphBuilder {
 public:
-  GraphBuilder(train::StepOp step, const DeviceModel &device, PrecisionPolicy &policy, const PrecisionOptions &options)
-      : block(step.getBody().front()), device(device), policy(policy), options(options) {}
+  GraphBuilder(train::StepOp step, const DeviceModel &device,
+               PrecisionPolicy &policy, const PrecisionOptions &options)
+      : block(step.getBody().front()), device(device), policy(policy),
+        options(options) {}
 
   llvm::Expected<PrecisionGraph> build() {
     // Whatever an override names has been met, even if there is nothing to
@@ -56,7 +62,8 @@ public:
     // Of a node's several results, those that can be are in half precision.
     for (auto &[node, reason] : refused)
       if (!granted.contains(node.getValue()))
-        return llvm::createStringError("'" + node.getValue() + "' must stay in fp32: " + reason);
+        return llvm::createStringError("'" + node.getValue() +
+                                       "' must stay in fp32: " + reason);
     for (Operation &op : block) {
       if (isProduct(&op))
         addProductCosts(&op);
@@ -84,7 +91,8 @@ private:
   }
 
   void addChoices(Operation *op) {
-    if (isViewOp(op) || isa<train::ReadOp>(op) || op->hasTrait<OpTrait::ConstantLike>())
+    if (isViewOp(op) || isa<train::ReadOp>(op) ||
+        op->hasTrait<OpTrait::ConstantLike>())
       return;
     for (OpResult result : op->getResults())
       if (isF32(result) && memoryOwner(result) == result)
@@ -99,23 +107,28 @@ private:
       granted.insert(nameOf(product->getLoc()));
     if (wanted)
       return *wanted ? Rule::Half : Rule::Full;
-    return policy.classOf(product->getLoc()) == PrecisionClass::Full ? Rule::Full : Rule::Free;
+    return policy.classOf(product->getLoc()) == PrecisionClass::Full
+               ? Rule::Full
+               : Rule::Free;
   }
 
   Rule ruleOf(OpResult result) {
     Operation *writer = writtenValue(result).getDefiningOp();
     Location loc = writer ? writer->getLoc() : result.getOwner()->getLoc();
     std::optional<bool> wanted = policy.overrideOf(loc);
-    if (StringRef reason = reasonForFull(result, options.halfType); !reason.empty()) {
+    if (StringRef reason = reasonForFull(result, options.halfType);
+        !reason.empty()) {
       if (wanted && *wanted)
-        refused.insert({StringAttr::get(loc.getContext(), nameOf(loc)), reason});
+        refused.insert(
+            {StringAttr::get(loc.getContext(), nameOf(loc)), reason});
       return Rule::Full;
     }
     if (wanted && *wanted)
       granted.insert(nameOf(loc));
     if (wanted)
       return *wanted ? Rule::Half : Rule::Full;
-    return policy.classOf(loc) == PrecisionClass::Full ? Rule::Full : Rule::Free;
+    return policy.classOf(loc) == PrecisionClass::Full ? Rule::Full
+                                                       : Rule::Free;
   }
 
   int choiceOf(Value value) const {
@@ -124,27 +137,39 @@ private:
   }
 
   void penalise(int half, int full, double picoseconds) {
-    graph.problem.penalties.push_back({half, full, std::max<int64_t>(0, std::llround(picoseconds))});
+    graph.problem.penalties.push_back(
+        {half, full, std::max<int64_t>(0, std::llround(picoseconds))});
   }
-  void forbid(int half, int full) { graph.problem.penalties.push_back({half, full, kForbidden}); }
+  void forbid(int half, int full) {
+    graph.problem.penalties.push_back({half, full, kForbidden});
+  }
   void join(int one, int other) {
     forbid(one, other);
     forbid(other, one);
   }
   void addFullCost(int choice, double picoseconds) {
-    graph.problem.choices[choice].fullCost += std::max<int64_t>(0, std::llround(picoseconds));
+    graph.problem.choices[choice].fullCost +=
+        std::max<int64_t>(0, std::llround(picoseconds));
   }
 
   //===--------------------------------------------------------------------===//
   // Times, in picoseconds
   //===--------------------------------------------------------------------===//
 
-  double timeOf(const OpWork &work) const { return kPicosecondsPerNanosecond * timeInNanoseconds(work, device); }
-  double transferTime(double bytes) const { return 1e12 * bytes / device.bytesPerSecond; }
-  double savedPrice(double bytes) const { return options.picosecondsPerSavedByte * bytes; }
+  double timeOf(const OpWork &work) const {
+    return kPicosecondsPerNanosecond * timeInNanoseconds(work, device);
+  }
+  double transferTime(double bytes) const {
+    return 1e12 * bytes / device.bytesPerSecond;
+  }
+  double savedPrice(double bytes) const {
+    return options.picosecondsPerSavedByte * bytes;
+  }
 
   /// Of a kernel that reads and writes so much and does nothing else.
-  double copyTime(double bytes) const { return transferTime(bytes) + 1e12 * device.secondsPerLaunch; }
+  double copyTime(double bytes) const {
+    return transferTime(bytes) + 1e12 * device.secondsPerLaunch;
+  }
 
   //===--------------------------------------------------------------------===//
   // Products
@@ -152,9 +177,11 @@ private:
 
   double productTime(Operation *op, bool halfOperands, bool halfResult) const {
     OpWork work = workOf(op);
-    double operands = bytesTouched(op->getOperand(0)) + bytesTouched(op->getOperand(1));
+    double operands =
+        bytesTouched(op->getOperand(0)) + bytesTouched(op->getOperand(1));
     double accumulator = work.bytesRead - operands;
-    work.bytesRead = operands / (halfOperands ? 2 : 1) + accumulator / (halfResult ? 2 : 1);
+    work.bytesRead =
+        operands / (halfOperands ? 2 : 1) + accumulator / (halfResult ? 2 : 1);
     work.bytesWritten /= halfResult ? 2 : 1;
     if (halfOperands)
       work.elementType = options.halfType;
@@ -166,11 +193,14 @@ private:
     if (found == graph.productOf.end())
       return;
     int product = found->second, result = choiceOf(op->getResult(0));
-    graph.problem.choices[product].halfCost = std::llround(productTime(op, true, true));
-    graph.problem.choices[product].fullCost = std::llround(productTime(op, false, false));
+    graph.problem.choices[product].halfCost =
+        std::llround(productTime(op, true, true));
+    graph.problem.choices[product].fullCost =
+        std::llround(productTime(op, false, false));
     forbid(result, product);
     if (isa<nn::ContractOp>(op))
-      penalise(product, result, productTime(op, true, false) - productTime(op, true, true));
+      penalise(product, result,
+               productTime(op, true, false) - productTime(op, true, true));
     else
       forbid(product, result);
     for (Value operand : {op->getOperand(0), op->getOperand(1)})
@@ -200,7 +230,8 @@ private:
     PrecisionGraph::Copies copies;
     copies.down = addChoice("copy of " + originOf(owner));
     if (tensor < 0) {
-      graph.problem.choices[copies.down].halfCost = std::llround(copyCostOfSource(owner));
+      graph.problem.choices[copies.down].halfCost =
+          std::llround(copyCostOfSource(owner));
       return copies;
     }
     copies.up = addChoice("copy of " + originOf(owner));
@@ -241,7 +272,8 @@ private:
     OpWork full = workOf(op), half = full;
     SmallVector<std::pair<int, double>> tensors;
     for (OpOperand &operand : op->getOpOperands())
-      if (int choice = isF32(operand.get()) ? choiceOf(operand.get()) : -1; choice >= 0) {
+      if (int choice = isF32(operand.get()) ? choiceOf(operand.get()) : -1;
+          choice >= 0) {
         double bytes = bytesReadBy(operand) / 2;
         tensors.push_back({choice, bytes});
         half.bytesRead -= bytes;
@@ -251,7 +283,8 @@ private:
         tensors.push_back({choice, bytesOf(result) / 2});
         half.bytesWritten -= bytesOf(result) / 2;
       }
-    double saved = full.bytesRead + full.bytesWritten - half.bytesRead - half.bytesWritten;
+    double saved =
+        full.bytesRead + full.bytesWritten - half.bytesRead - half.bytesWritten;
     if (saved <= 0)
       return;
     double perByte = (timeOf(full) - timeOf(half)) / saved;
@@ -264,7 +297,9 @@ private:
     llvm::SmallDenseMap<Value, int> choices;
     for (OpResult result : kernel->getResults())
       if (int choice = isF32(result) ? choiceOf(result) : -1; choice >= 0)
-        if (auto [known, isNew] = choices.try_emplace(writtenValue(result), choice); !isNew)
+        if (auto [known, isNew] =
+                choices.try_emplace(writtenValue(result), choice);
+            !isNew)
           join(known->second, choice);
   }
 
@@ -289,7 +324,9 @@ private:
       return;
     planning::PrecisionChoice &choice = graph.problem.choices[first];
     if (choice.rule == Rule::Half)
-      conflict = "'" + choice.name + "' must stay in fp32: it has the type of an input, parameter or constant";
+      conflict = "'" + choice.name +
+                 "' must stay in fp32: it has the type of an input, parameter "
+                 "or constant";
     choice.rule = Rule::Full;
   }
 
@@ -333,7 +370,9 @@ private:
 
 } // namespace
 
-llvm::Expected<PrecisionGraph> gpuopt::buildPrecisionGraph(train::StepOp step, const DeviceModel &device,
-                                                           PrecisionPolicy &policy, const PrecisionOptions &options) {
+llvm::Expected<PrecisionGraph>
+gpuopt::buildPrecisionGraph(train::StepOp step, const DeviceModel &device,
+                            PrecisionPolicy &policy,
+                            const PrecisionOptions &options) {
   return GraphBuilder(step, device, policy, options).build();
 }

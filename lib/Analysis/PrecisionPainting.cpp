@@ -1,4 +1,4 @@
-//===- PrecisionPainting.cpp - What PyTorch's autocast would choose ---------===//
+//===- PrecisionPainting.cpp - What PyTorch's autocast would choose -------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -26,7 +26,8 @@ namespace {
 
 class Painter {
 public:
-  Painter(const PrecisionGraph &graph, const PrecisionPolicy &policy) : graph(graph), policy(policy) {
+  Painter(const PrecisionGraph &graph, const PrecisionPolicy &policy)
+      : graph(graph), policy(policy) {
     isHalf.assign(graph.problem.choices.size(), false);
   }
 
@@ -53,16 +54,20 @@ private:
   bool isHalfTensor(Value tensor) const {
     auto result = cast<OpResult>(tensor);
     Operation *op = result.getOwner();
-    if (auto product = graph.productOf.find(op); product != graph.productOf.end())
+    if (auto product = graph.productOf.find(op);
+        product != graph.productOf.end())
       return isHalf[product->second];
     if (auto fused = dyn_cast<nn::FusedOp>(op))
       return isHalfInside(fused, writtenValue(result));
     // Pools, concatenations: as their operands.
-    return llvm::all_of(op->getOperands(), [&](Value operand) { return !isFloat(operand) || isHalfOwner(operand); });
+    return llvm::all_of(op->getOperands(), [&](Value operand) {
+      return !isFloat(operand) || isHalfOwner(operand);
+    });
   }
 
   static bool isFloat(Value value) {
-    return isa<FloatType>(cast<RankedTensorType>(value.getType()).getElementType());
+    return isa<FloatType>(
+        cast<RankedTensorType>(value.getType()).getElementType());
   }
 
   /// Parameters are cast to what they are used with, so they do not count.
@@ -102,14 +107,16 @@ private:
     for (bool changed = true; changed;) {
       changed = false;
       for (const planning::PrecisionPenalty &penalty : graph.problem.penalties)
-        if (penalty.cost == kForbidden && isHalf[penalty.half] && !isHalf[penalty.full]) {
+        if (penalty.cost == kForbidden && isHalf[penalty.half] &&
+            !isHalf[penalty.full]) {
           isHalf[penalty.half] = false;
           changed = true;
         }
     }
     std::vector<char> isRead(isHalf.size());
     for (const planning::PrecisionPenalty &penalty : graph.problem.penalties)
-      isRead[penalty.full] |= penalty.cost == kForbidden && isHalf[penalty.half];
+      isRead[penalty.full] |=
+          penalty.cost == kForbidden && isHalf[penalty.half];
     for (auto &[owner, copies] : graph.copiesOf)
       isHalf[copies.down] = isRead[copies.down];
   }
@@ -121,6 +128,7 @@ private:
 
 } // namespace
 
-std::vector<char> gpuopt::paintLikeAutocast(const PrecisionGraph &graph, const PrecisionPolicy &policy) {
+std::vector<char> gpuopt::paintLikeAutocast(const PrecisionGraph &graph,
+                                            const PrecisionPolicy &policy) {
   return Painter(graph, policy).paint();
 }

@@ -1,4 +1,4 @@
-//===- PrecisionPolicy.cpp - Which ops may be in half precision -------------===//
+//===- PrecisionPolicy.cpp - Which ops may be in half precision -----------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -23,21 +23,26 @@ struct Row {
 } // namespace
 
 static constexpr Row kRows[] = {
-#define PRECISION_CLASS(OP, CLASS, PYTORCH, GRAPPLER, WHY) {#OP, PrecisionClass::CLASS, PYTORCH, GRAPPLER, WHY},
+#define PRECISION_CLASS(OP, CLASS, PYTORCH, GRAPPLER, WHY)                     \
+  {#OP, PrecisionClass::CLASS, PYTORCH, GRAPPLER, WHY},
 #include "gpuopt/Analysis/PrecisionClasses.def"
 };
 
 StringRef gpuopt::nameOf(PrecisionClass precisionClass) {
   switch (precisionClass) {
-  case PrecisionClass::Half: return "half";
-  case PrecisionClass::Full: return "fp32";
-  case PrecisionClass::Follow: return "follow";
+  case PrecisionClass::Half:
+    return "half";
+  case PrecisionClass::Full:
+    return "fp32";
+  case PrecisionClass::Follow:
+    return "follow";
   }
   llvm_unreachable("all classes are listed");
 }
 
 static std::optional<PrecisionClass> parseClass(StringRef name) {
-  for (PrecisionClass known : {PrecisionClass::Half, PrecisionClass::Full, PrecisionClass::Follow})
+  for (PrecisionClass known :
+       {PrecisionClass::Half, PrecisionClass::Full, PrecisionClass::Follow})
     if (nameOf(known) == name)
       return known;
   return std::nullopt;
@@ -46,7 +51,8 @@ static std::optional<PrecisionClass> parseClass(StringRef name) {
 PrecisionPolicy::PrecisionPolicy() {
   for (const Row &row : kRows) {
     classes[row.op] = row.precisionClass;
-    autocastClasses[row.op] = parseClass(row.pytorch).value_or(PrecisionClass::Follow);
+    autocastClasses[row.op] =
+        parseClass(row.pytorch).value_or(PrecisionClass::Follow);
   }
 }
 
@@ -57,24 +63,33 @@ PrecisionPolicy::PrecisionPolicy() {
 Error PrecisionPolicy::read(StringRef path) {
   auto buffer = MemoryBuffer::getFile(path);
   if (!buffer)
-    return createStringError("cannot read '" + path + "': " + buffer.getError().message());
+    return createStringError("cannot read '" + path +
+                             "': " + buffer.getError().message());
   Expected<json::Value> value = json::parse((*buffer)->getBuffer());
   if (!value)
     return createStringError("'" + path + "': " + toString(value.takeError()));
   const json::Object *object = value->getAsObject();
   if (!object)
-    return createStringError("'" + path + "': expects a JSON object with the members half, fp32 and follow");
+    return createStringError(
+        "'" + path +
+        "': expects a JSON object with the members half, fp32 and follow");
   for (auto &[key, ops] : *object) {
     std::optional<PrecisionClass> precisionClass = parseClass(StringRef(key));
     const json::Array *names = ops.getAsArray();
     if (!precisionClass || !names)
-      return createStringError("'" + path + "': expects the members half, fp32 and follow, each a list of operators, "
-                               "but got '" + StringRef(key) + "'");
+      return createStringError("'" + path +
+                               "': expects the members half, fp32 and follow, "
+                               "each a list of operators, "
+                               "but got '" +
+                               StringRef(key) + "'");
     for (const json::Value &name : *names) {
       auto found = classes.find(name.getAsString().value_or(""));
       if (found == classes.end())
-        return createStringError("'" + path + "': expects ONNX operators that gpuopt supports, as `gpuopt operators` "
-                                 "lists them, but got " + formatv("{0}", name).str());
+        return createStringError("'" + path +
+                                 "': expects ONNX operators that gpuopt "
+                                 "supports, as `gpuopt operators` "
+                                 "lists them, but got " +
+                                 formatv("{0}", name).str());
       found->second = *precisionClass;
     }
   }
@@ -84,11 +99,16 @@ Error PrecisionPolicy::read(StringRef path) {
 Error PrecisionPolicy::addOverride(StringRef text, StringRef half) {
   auto [pattern, type] = text.rsplit('=');
   if (type != "fp32" && type != half)
-    return createStringError("expects REGEX=fp32 or REGEX=" + half + ", but got '" + text + "'");
-  Override entry{text.str(), std::make_shared<Regex>(("^(" + pattern + ")$").str()), type != "fp32"};
+    return createStringError("expects REGEX=fp32 or REGEX=" + half +
+                             ", but got '" + text + "'");
+  Override entry{text.str(),
+                 std::make_shared<Regex>(("^(" + pattern + ")$").str()),
+                 type != "fp32"};
   std::string error;
   if (!entry.pattern->isValid(error))
-    return createStringError("expects a regular expression before '=', but got '" + pattern + "': " + error);
+    return createStringError(
+        "expects a regular expression before '=', but got '" + pattern +
+        "': " + error);
   overrides.push_back(std::move(entry));
   return Error::success();
 }
@@ -97,13 +117,18 @@ Error PrecisionPolicy::addOverride(StringRef text, StringRef half) {
 // What passes ask
 //===----------------------------------------------------------------------===//
 
-static PrecisionClass lookup(const StringMap<PrecisionClass> &classes, mlir::Location loc) {
+static PrecisionClass lookup(const StringMap<PrecisionClass> &classes,
+                             mlir::Location loc) {
   mlir::StringAttr op = onnxOpOf(loc);
   auto found = op ? classes.find(op.getValue()) : classes.end();
   return found == classes.end() ? PrecisionClass::Follow : found->second;
 }
-PrecisionClass PrecisionPolicy::classOf(mlir::Location loc) const { return lookup(classes, loc); }
-PrecisionClass PrecisionPolicy::autocastClassOf(mlir::Location loc) const { return lookup(autocastClasses, loc); }
+PrecisionClass PrecisionPolicy::classOf(mlir::Location loc) const {
+  return lookup(classes, loc);
+}
+PrecisionClass PrecisionPolicy::autocastClassOf(mlir::Location loc) const {
+  return lookup(autocastClasses, loc);
+}
 
 std::optional<bool> PrecisionPolicy::overrideOf(mlir::Location loc) {
   if (overrides.empty())
@@ -114,7 +139,8 @@ std::optional<bool> PrecisionPolicy::overrideOf(mlir::Location loc) {
   mlir::StringAttr op = onnxOpOf(loc);
   std::optional<bool> result;
   for (Override &entry : overrides) {
-    if (!entry.pattern->match(node) && !(op && entry.pattern->match(op.getValue())))
+    if (!entry.pattern->match(node) &&
+        !(op && entry.pattern->match(op.getValue())))
       continue;
     entry.hasMatched = true;
     result = entry.isHalf;
@@ -136,13 +162,18 @@ SmallVector<StringRef> PrecisionPolicy::unmatched() const {
 
 void gpuopt::printPrecisionTable(raw_ostream &stream) {
   stream << "# Precision classes of ONNX operators\n\n"
-         << "Printed by `gpuopt operators --precision-classes`; [precision.md](precision.md) says what classes mean.\n"
-         << "PyTorch's are the lists of autocast in 2.13 (none: whatever its operands are, the widest where they differ),\n"
-         << "Grappler's those of TensorFlow's auto_mixed_precision (none: not listed).\n\n";
-  stream << "| operator | gpuopt | PyTorch autocast | Grappler | why gpuopt differs from PyTorch |\n|---|---|---|---|---|\n";
+         << "Printed by `gpuopt operators --precision-classes`; "
+            "[precision.md](precision.md) says what classes mean.\n"
+         << "PyTorch's are the lists of autocast in 2.13 (none: whatever its "
+            "operands are, the widest where they differ),\n"
+         << "Grappler's those of TensorFlow's auto_mixed_precision (none: not "
+            "listed).\n\n";
+  stream << "| operator | gpuopt | PyTorch autocast | Grappler | why gpuopt "
+            "differs from PyTorch |\n|---|---|---|---|---|\n";
   SmallVector<Row> rows(std::begin(kRows), std::end(kRows));
   sort(rows, [](const Row &a, const Row &b) { return a.op < b.op; });
   for (const Row &row : rows)
-    stream << "| " << row.op << " | " << nameOf(row.precisionClass) << " | " << row.pytorch << " | " << row.grappler
-           << " | " << row.why << " |\n";
+    stream << "| " << row.op << " | " << nameOf(row.precisionClass) << " | "
+           << row.pytorch << " | " << row.grappler << " | " << row.why
+           << " |\n";
 }

@@ -1,4 +1,4 @@
-//===- PrecisionRules.cpp - What must not be in half precision --------------===//
+//===- PrecisionRules.cpp - What must not be in half precision ------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -24,7 +24,8 @@ double gpuopt::largestOf(FloatType type) {
 
 Value gpuopt::writtenValue(OpResult result) {
   if (auto fused = dyn_cast<nn::FusedOp>(result.getOwner()))
-    return fused.getBody().front().getTerminator()->getOperand(result.getResultNumber());
+    return fused.getBody().front().getTerminator()->getOperand(
+        result.getResultNumber());
   return result;
 }
 
@@ -34,7 +35,8 @@ Value gpuopt::writtenValue(OpResult result) {
 
 /// Whether an op for which `finds` holds lies on a path to `value`; paths do
 /// not go beyond ops for which `ends` holds.
-template <typename Finds, typename Ends> static bool dependsOn(Value value, Finds finds, Ends ends) {
+template <typename Finds, typename Ends>
+static bool dependsOn(Value value, Finds finds, Ends ends) {
   SmallVector<Value> stack{value};
   llvm::DenseSet<Value> seen{value};
   while (!stack.empty()) {
@@ -56,7 +58,8 @@ template <typename Finds, typename Ends> static bool dependsOn(Value value, Find
 /// biases.
 static bool isReduced(Value value) {
   return dependsOn(
-      value, [](Operation *op) { return isa<nn::ReduceOp>(op); }, [](Operation *op) { return isa<nn::BroadcastOp>(op); });
+      value, [](Operation *op) { return isa<nn::ReduceOp>(op); },
+      [](Operation *op) { return isa<nn::BroadcastOp>(op); });
 }
 
 static bool exceeds(APFloat value, double limit) {
@@ -71,14 +74,17 @@ static bool exceeds(Operation *op, double limit) {
     return false;
   if (values.isSplat()) // of any number of elements
     return exceeds(values.getSplatValue<APFloat>(), limit);
-  return llvm::any_of(values, [&](const APFloat &value) { return exceeds(value, limit); });
+  return llvm::any_of(
+      values, [&](const APFloat &value) { return exceeds(value, limit); });
 }
 
 /// Ops whose results are as large as their operands: a mask of -1e9 is still
 /// there afterwards.
 static bool keepsMagnitude(Operation *op) {
-  return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp, arith::SelectOp, arith::MaximumFOp,
-             arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp, math::AbsFOp, nn::BroadcastOp, nn::ReduceOp>(op);
+  return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp,
+             arith::SelectOp, arith::MaximumFOp, arith::MinimumFOp,
+             arith::MaxNumFOp, arith::MinNumFOp, math::AbsFOp, nn::BroadcastOp,
+             nn::ReduceOp>(op);
 }
 
 static bool hasLargeConstant(Value value, FloatType halfType) {
@@ -96,10 +102,11 @@ static bool isPartOfSum(Operation *op) {
   auto product = dyn_cast<nn::ContractOp>(op);
   if (!product)
     return false;
-  return product.getAccumulator() || llvm::any_of(product->getUses(), [](OpOperand &use) {
-    auto user = dyn_cast<nn::ContractOp>(use.getOwner());
-    return user && user.getAccumulator() == use.get();
-  });
+  return product.getAccumulator() ||
+         llvm::any_of(product->getUses(), [](OpOperand &use) {
+           auto user = dyn_cast<nn::ContractOp>(use.getOwner());
+           return user && user.getAccumulator() == use.get();
+         });
 }
 
 /// Of all that read the memory of `owner`, through views and sums of products.
@@ -109,7 +116,8 @@ static StringRef reasonOfReaders(Value owner) {
   while (!stack.empty()) {
     for (Operation *user : stack.pop_back_val().getUsers()) {
       auto product = dyn_cast<nn::ContractOp>(user);
-      if (isViewOp(user) || (product && memoryOwner(product.getResult()) == owner))
+      if (isViewOp(user) ||
+          (product && memoryOwner(product.getResult()) == owner))
         stack.push_back(user->getResult(0));
       if (isa<train::WriteOp>(user))
         return "it is state";
@@ -132,7 +140,8 @@ StringRef gpuopt::reasonForFull(OpResult result, FloatType halfType) {
   Value written = writtenValue(result);
   if (isa<nn::FusedOp>(result.getOwner()) && isReduced(written))
     return "it is a sum or made of sums";
-  if (isa<nn::FusedOp>(result.getOwner()) && hasLargeConstant(written, halfType))
+  if (isa<nn::FusedOp>(result.getOwner()) &&
+      hasLargeConstant(written, halfType))
     return "it has a constant that half precision cannot hold";
   return "";
 }

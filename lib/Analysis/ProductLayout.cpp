@@ -1,4 +1,4 @@
-//===- ProductLayout.cpp - Contractions as batched matrix products ----------===//
+//===- ProductLayout.cpp - Contractions as batched matrix products --------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,9 +12,11 @@ using namespace gpuopt;
 
 ProductLetters gpuopt::classifyLetters(nn::ContractOp op) {
   ProductLetters letters;
-  StringRef lhs = op.getLhsLetters(), rhs = op.getRhsLetters(), result = op.getResultLetters();
+  StringRef lhs = op.getLhsLetters(), rhs = op.getRhsLetters(),
+            result = op.getResultLetters();
   for (char letter : result)
-    (lhs.contains(letter) ? rhs.contains(letter) ? letters.batch : letters.rows : letters.columns) += letter;
+    (lhs.contains(letter) ? rhs.contains(letter) ? letters.batch : letters.rows
+                          : letters.columns) += letter;
   for (char letter : lhs)
     if (!result.contains(letter))
       letters.inner += letter;
@@ -32,12 +34,16 @@ struct Dimension {
 
 class LayoutBuilder {
 public:
-  LayoutBuilder(nn::ContractOp op, StridedView lhs, StridedView rhs, StridedView result)
-      : op(op), lhs(std::move(lhs)), rhs(std::move(rhs)), result(std::move(result)) {}
+  LayoutBuilder(nn::ContractOp op, StridedView lhs, StridedView rhs,
+                StridedView result)
+      : op(op), lhs(std::move(lhs)), rhs(std::move(rhs)),
+        result(std::move(result)) {}
 
   std::optional<ProductLayout> build() {
     ProductLetters letters = classifyLetters(op);
-    SmallVector<Dimension> batch = merge(letters.batch), rows = merge(letters.rows), columns = merge(letters.columns),
+    SmallVector<Dimension> batch = merge(letters.batch),
+                           rows = merge(letters.rows),
+                           columns = merge(letters.columns),
                            inner = merge(letters.inner);
     if (inner.size() > 1)
       return std::nullopt;
@@ -50,12 +56,14 @@ public:
       }
     if (batch.size() > 2)
       return std::nullopt;
-    return assemble(batch, rows.empty() ? Dimension() : rows[0], columns.empty() ? Dimension() : columns[0],
+    return assemble(batch, rows.empty() ? Dimension() : rows[0],
+                    columns.empty() ? Dimension() : columns[0],
                     inner.empty() ? Dimension() : inner[0]);
   }
 
 private:
-  static int64_t strideOf(const StridedView &view, StringRef letters, char letter) {
+  static int64_t strideOf(const StridedView &view, StringRef letters,
+                          char letter) {
     size_t dim = letters.find(letter);
     return dim == StringRef::npos ? 0 : view.strides[dim];
   }
@@ -63,8 +71,10 @@ private:
   Dimension dimensionOf(char letter) {
     StringRef lhsLetters = op.getLhsLetters(), rhsLetters = op.getRhsLetters();
     size_t inLhs = lhsLetters.find(letter), inRhs = rhsLetters.find(letter);
-    int64_t size = inLhs != StringRef::npos ? lhs.sizes[inLhs] : rhs.sizes[inRhs];
-    return {size, strideOf(lhs, lhsLetters, letter), strideOf(rhs, rhsLetters, letter),
+    int64_t size =
+        inLhs != StringRef::npos ? lhs.sizes[inLhs] : rhs.sizes[inRhs];
+    return {size, strideOf(lhs, lhsLetters, letter),
+            strideOf(rhs, rhsLetters, letter),
             strideOf(result, op.getResultLetters(), letter)};
   }
 
@@ -77,7 +87,8 @@ private:
       if (next.size == 1)
         continue;
       Dimension *last = merged.empty() ? nullptr : &merged.back();
-      if (last && last->a == next.a * next.size && last->b == next.b * next.size && last->c == next.c * next.size)
+      if (last && last->a == next.a * next.size &&
+          last->b == next.b * next.size && last->c == next.c * next.size)
         *last = {last->size * next.size, next.a, next.b, next.c};
       else
         merged.push_back(next);
@@ -85,7 +96,9 @@ private:
     return merged;
   }
 
-  std::optional<ProductLayout> assemble(ArrayRef<Dimension> batch, const Dimension &row, const Dimension &column,
+  std::optional<ProductLayout> assemble(ArrayRef<Dimension> batch,
+                                        const Dimension &row,
+                                        const Dimension &column,
                                         const Dimension &inner) const {
     ProductLayout layout;
     layout.lhs = lhs;
@@ -112,7 +125,8 @@ private:
 
   /// Row and column stride; a dimension of size 1 gets the stride that keeps
   /// the matrix dense.
-  static void setMatrix(std::array<int64_t, 4> &strides, std::pair<int64_t, int64_t> row,
+  static void setMatrix(std::array<int64_t, 4> &strides,
+                        std::pair<int64_t, int64_t> row,
                         std::pair<int64_t, int64_t> column) {
     strides[2] = row.second;
     strides[3] = column.second;
@@ -128,9 +142,14 @@ private:
 
 } // namespace
 
-std::optional<ProductLayout> gpuopt::productLayout(nn::ContractOp op, std::optional<StridedView> destination) {
-  std::optional<StridedView> lhs = viewOf(op.getLhs()), rhs = viewOf(op.getRhs());
+std::optional<ProductLayout>
+gpuopt::productLayout(nn::ContractOp op,
+                      std::optional<StridedView> destination) {
+  std::optional<StridedView> lhs = viewOf(op.getLhs()),
+                             rhs = viewOf(op.getRhs());
   if (!lhs || !rhs)
     return std::nullopt;
-  return LayoutBuilder(op, *lhs, *rhs, destination ? *destination : *viewOf(op.getResult())).build();
+  return LayoutBuilder(op, *lhs, *rhs,
+                       destination ? *destination : *viewOf(op.getResult()))
+      .build();
 }

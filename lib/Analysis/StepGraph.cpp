@@ -1,4 +1,4 @@
-//===- StepGraph.cpp - A step as a recomputation problem --------------------===//
+//===- StepGraph.cpp - A step as a recomputation problem ------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -36,11 +36,15 @@ namespace {
 
 class GraphBuilder {
 public:
-  GraphBuilder(train::StepOp step, const DeviceModel &device) : step(step), device(device) { findLastWork(); }
+  GraphBuilder(train::StepOp step, const DeviceModel &device)
+      : step(step), device(device) {
+    findLastWork();
+  }
 
   StepGraph build() {
     for (Operation &op : step.getBody().front()) {
-      if (isViewOp(&op) || isa<train::ReadOp>(op) || op.hasTrait<OpTrait::ConstantLike>())
+      if (isViewOp(&op) || isa<train::ReadOp>(op) ||
+          op.hasTrait<OpTrait::ConstantLike>())
         continue;
       if (isa<nn::ConcatOp>(op))
         addConcat(cast<nn::ConcatOp>(op));
@@ -65,7 +69,8 @@ private:
         continue;
       }
       for (StringRef name : {"variable", "parameter", "copy", "target"})
-        if (auto written = op.getAttrOfType<FlatSymbolRefAttr>(name); written && !isa<train::ReadOp>(op))
+        if (auto written = op.getAttrOfType<FlatSymbolRefAttr>(name);
+            written && !isa<train::ReadOp>(op))
           firstWrite.try_emplace(written, &op);
     }
   }
@@ -73,8 +78,10 @@ private:
   bool readsStaleState(Operation *op) const {
     return llvm::any_of(op->getOperands(), [&](Value operand) {
       auto read = rootOf(operand).getDefiningOp<train::ReadOp>();
-      auto written = read ? firstWrite.find(read.getVariableAttr()) : firstWrite.end();
-      return written != firstWrite.end() && lastWork && written->second->isBeforeInBlock(lastWork);
+      auto written =
+          read ? firstWrite.find(read.getVariableAttr()) : firstWrite.end();
+      return written != firstWrite.end() && lastWork &&
+             written->second->isBeforeInBlock(lastWork);
     });
   }
 
@@ -146,7 +153,11 @@ private:
     if (!fused)
       return results;
     auto definer = [&](OpResult result) {
-      return fused.getBody().front().getTerminator()->getOperand(result.getResultNumber()).getDefiningOp();
+      return fused.getBody()
+          .front()
+          .getTerminator()
+          ->getOperand(result.getResultNumber())
+          .getDefiningOp();
     };
     llvm::sort(results, [&](OpResult a, OpResult b) {
       Operation *left = definer(a), *right = definer(b);
@@ -172,7 +183,8 @@ private:
       allBytes += graph.problem.ops[node].sizeInBytes;
     }
     // All results exist while the kernel runs for the first time.
-    graph.problem.ops[first].workspaceInBytes = allBytes - graph.problem.ops[first].sizeInBytes;
+    graph.problem.ops[first].workspaceInBytes =
+        allBytes - graph.problem.ops[first].sizeInBytes;
     for (auto [index, result] : llvm::enumerate(results))
       addWork(first + index, result, allBytes);
   }
@@ -182,7 +194,8 @@ private:
     Operation *op = result.getOwner();
     planning::RecomputeOp &problem = graph.problem.ops[node];
     auto fused = dyn_cast<nn::FusedOp>(op);
-    std::optional<KernelSlice> slice = fused ? sliceFor(fused, result.getResultNumber()) : std::nullopt;
+    std::optional<KernelSlice> slice =
+        fused ? sliceFor(fused, result.getResultNumber()) : std::nullopt;
     if (!slice) {
       problem.repeatWorkspaceInBytes = allBytes - problem.sizeInBytes;
       addInputs(node, op->getOperands());
@@ -193,16 +206,20 @@ private:
       addInputs(node, fused.getInputs()[input]);
     for (unsigned other : slice->results)
       addInputs(node, op->getResult(other));
-    finish(node, timeInNanoseconds(workOfSlice(fused, result.getResultNumber(), *slice), device));
+    finish(node,
+           timeInNanoseconds(
+               workOfSlice(fused, result.getResultNumber(), *slice), device));
   }
 
   void finish(int node, double cost) {
     Operation *op = graph.nodes[node].op;
     planning::RecomputeOp &problem = graph.problem.ops[node];
     problem.cost = cost;
-    problem.recomputable = isMemoryEffectFree(op) && !readsStaleState(op) && !isPartOfSum(op);
+    problem.recomputable =
+        isMemoryEffectFree(op) && !readsStaleState(op) && !isPartOfSum(op);
     if (auto norm = dyn_cast<train::GradNormOp>(op))
-      problem.workspaceInBytes = llvm::alignTo(gradNormScratchType(norm).getNumElements() * 8, kBufferAlignment);
+      problem.workspaceInBytes = llvm::alignTo(
+          gradNormScratchType(norm).getNumElements() * 8, kBufferAlignment);
     llvm::sort(problem.inputs);
   }
 
@@ -223,6 +240,7 @@ private:
 
 } // namespace
 
-StepGraph gpuopt::buildStepGraph(train::StepOp step, const DeviceModel &device) {
+StepGraph gpuopt::buildStepGraph(train::StepOp step,
+                                 const DeviceModel &device) {
   return GraphBuilder(step, device).build();
 }

@@ -1,4 +1,4 @@
-//===- StepMemory.cpp - Where the tensors of a step lie ---------------------===//
+//===- StepMemory.cpp - Where the tensors of a step lie -------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,7 +19,8 @@ using namespace gpuopt;
 // Names
 //===----------------------------------------------------------------------===//
 
-std::string gpuopt::uniqueSymbol(StringRef origin, llvm::StringMap<unsigned> &used) {
+std::string gpuopt::uniqueSymbol(StringRef origin,
+                                 llvm::StringMap<unsigned> &used) {
   std::string symbol;
   for (char c : origin) {
     bool keep = llvm::isAlnum(c);
@@ -55,11 +56,13 @@ static bool ownsMemory(Operation *op) {
 RankedTensorType gpuopt::gradNormScratchType(train::GradNormOp norm) {
   int64_t spans = 0;
   for (Value gradient : norm.getGradients())
-    spans += device::sumOfSquaresPartials(cast<RankedTensorType>(gradient.getType()).getNumElements());
+    spans += device::sumOfSquaresPartials(
+        cast<RankedTensorType>(gradient.getType()).getNumElements());
   return RankedTensorType::get({spans}, Float64Type::get(norm.getContext()));
 }
 
-StepMemory::StepMemory(train::StepOp step, llvm::StringMap<unsigned> &usedNames) : step(step) {
+StepMemory::StepMemory(train::StepOp step, llvm::StringMap<unsigned> &usedNames)
+    : step(step) {
   int64_t index = 0;
   for (Operation &op : step.getBody().front()) {
     if (!ownsMemory(&op))
@@ -75,8 +78,9 @@ StepMemory::StepMemory(train::StepOp step, llvm::StringMap<unsigned> &usedNames)
     if (auto norm = dyn_cast<train::GradNormOp>(op)) {
       scratchOf[&op] = buffers.size();
       RankedTensorType type = gradNormScratchType(norm);
-      buffers.push_back({uniqueSymbol("grad_norm_partials", usedNames), "partial sums of the gradient norm", type,
-                         index, index + 1, 0});
+      buffers.push_back({uniqueSymbol("grad_norm_partials", usedNames),
+                         "partial sums of the gradient norm", type, index,
+                         index + 1, 0});
     }
     extendLifetimes(&op, index);
     ++index;
@@ -86,14 +90,16 @@ StepMemory::StepMemory(train::StepOp step, llvm::StringMap<unsigned> &usedNames)
 void StepMemory::addBuffer(Value root, llvm::StringMap<unsigned> &usedNames) {
   bufferOf[root] = buffers.size();
   std::string origin = originOf(root);
-  buffers.push_back({uniqueSymbol(origin, usedNames), origin, cast<RankedTensorType>(root.getType()), 0, 0, 0});
+  buffers.push_back({uniqueSymbol(origin, usedNames), origin,
+                     cast<RankedTensorType>(root.getType()), 0, 0, 0});
 }
 
 void StepMemory::extendLifetimes(Operation *op, int64_t index) {
   for (Value operand : op->getOperands()) {
     auto found = bufferOf.find(memoryOwner(operand));
     if (found != bufferOf.end())
-      buffers[found->second].to = std::max(buffers[found->second].to, index + 1);
+      buffers[found->second].to =
+          std::max(buffers[found->second].to, index + 1);
   }
 }
 
@@ -114,12 +120,16 @@ const PlannedBuffer *StepMemory::lookupScratch(Operation *op) const {
 LogicalResult StepMemory::pack() {
   planning::ArenaProblem problem;
   for (const PlannedBuffer &buffer : buffers)
-    problem.buffers.push_back({buffer.from, buffer.to, device::sizeInBytes(buffer.type), kBufferAlignment});
+    problem.buffers.push_back({buffer.from, buffer.to,
+                               device::sizeInBytes(buffer.type),
+                               kBufferAlignment});
   planning::Result<planning::Packing> packing = planning::packArena(problem);
   if (!packing)
-    return step.emitOpError("cannot be packed into an arena: ") << packing.error().message;
+    return step.emitOpError("cannot be packed into an arena: ")
+           << packing.error().message;
   if (planning::MaybeError error = planning::verify(problem, packing->solution))
-    return step.emitOpError("has an arena that fails its check: ") << error->message;
+    return step.emitOpError("has an arena that fails its check: ")
+           << error->message;
   for (auto [buffer, offset] : llvm::zip(buffers, packing->solution.offsets))
     buffer.offset = offset;
   height = packing->solution.height;

@@ -1,4 +1,4 @@
-//===- StridedView.cpp - How a value lies in memory -------------------------===//
+//===- StridedView.cpp - How a value lies in memory -----------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -32,13 +32,15 @@ bool StridedView::isDense() const {
 }
 
 bool gpuopt::isViewOp(Operation *op) {
-  return isa_and_nonnull<nn::ReshapeOp, nn::TransposeOp, nn::BroadcastOp, nn::SliceOp>(op);
+  return isa_and_nonnull<nn::ReshapeOp, nn::TransposeOp, nn::BroadcastOp,
+                         nn::SliceOp>(op);
 }
 
 /// Strides of `view` under another shape, where the same memory order allows
 /// it: each run of source dimensions that one run of target dimensions covers
 /// must be contiguous within itself.
-static std::optional<SmallVector<int64_t>> reshapeStrides(const StridedView &view, ArrayRef<int64_t> target) {
+static std::optional<SmallVector<int64_t>>
+reshapeStrides(const StridedView &view, ArrayRef<int64_t> target) {
   SmallVector<int64_t> sizes, strides; // without dimensions of size 1
   for (auto [size, stride] : llvm::zip(view.sizes, view.strides))
     if (size != 1) {
@@ -73,7 +75,8 @@ static std::optional<SmallVector<int64_t>> reshapeStrides(const StridedView &vie
   return result;
 }
 
-static std::optional<StridedView> reshapeView(StridedView view, nn::ReshapeOp op) {
+static std::optional<StridedView> reshapeView(StridedView view,
+                                              nn::ReshapeOp op) {
   ArrayRef<int64_t> target = op.getType().getShape();
   if (op.getType().getNumElements() == 0)
     return std::nullopt;
@@ -94,7 +97,8 @@ static StridedView transposeView(StridedView view, nn::TransposeOp op) {
 
 static StridedView broadcastView(StridedView view, nn::BroadcastOp op) {
   ArrayRef<int64_t> target = op.getType().getShape();
-  StridedView result{view.root, view.offset, llvm::to_vector(target), SmallVector<int64_t>(target.size(), 0)};
+  StridedView result{view.root, view.offset, llvm::to_vector(target),
+                     SmallVector<int64_t>(target.size(), 0)};
   size_t missing = target.size() - view.sizes.size();
   for (size_t dim = 0; dim < view.sizes.size(); ++dim)
     if (view.sizes[dim] == target[missing + dim])
@@ -127,16 +131,23 @@ Value gpuopt::memoryOwner(Value value) {
 std::optional<StridedView> gpuopt::viewOf(Value value) {
   Operation *op = value.getDefiningOp();
   if (!isViewOp(op)) {
-    ArrayRef<int64_t> sizes = cast<RankedTensorType>(value.getType()).getShape();
-    return StridedView{memoryOwner(value), 0, llvm::to_vector(sizes), denseStrides(sizes)};
+    ArrayRef<int64_t> sizes =
+        cast<RankedTensorType>(value.getType()).getShape();
+    return StridedView{memoryOwner(value), 0, llvm::to_vector(sizes),
+                       denseStrides(sizes)};
   }
   std::optional<StridedView> source = viewOf(op->getOperand(0));
   if (!source)
     return std::nullopt;
   return TypeSwitch<Operation *, std::optional<StridedView>>(op)
-      .Case([&](nn::ReshapeOp reshape) { return reshapeView(*source, reshape); })
-      .Case([&](nn::TransposeOp transpose) { return transposeView(*source, transpose); })
-      .Case([&](nn::BroadcastOp broadcast) { return broadcastView(*source, broadcast); })
+      .Case(
+          [&](nn::ReshapeOp reshape) { return reshapeView(*source, reshape); })
+      .Case([&](nn::TransposeOp transpose) {
+        return transposeView(*source, transpose);
+      })
+      .Case([&](nn::BroadcastOp broadcast) {
+        return broadcastView(*source, broadcast);
+      })
       .Case([&](nn::SliceOp slice) { return sliceView(*source, slice); });
 }
 
@@ -144,9 +155,11 @@ StridedView gpuopt::concatPart(nn::ConcatOp op, unsigned index) {
   ArrayRef<int64_t> whole = op.getType().getShape();
   StridedView view{op.getResult(), 0, {}, denseStrides(whole)};
   for (unsigned before = 0; before < index; ++before)
-    view.offset += cast<RankedTensorType>(op.getInputs()[before].getType()).getDimSize(op.getDim()) *
+    view.offset += cast<RankedTensorType>(op.getInputs()[before].getType())
+                       .getDimSize(op.getDim()) *
                    view.strides[op.getDim()];
-  view.sizes = llvm::to_vector(cast<RankedTensorType>(op.getInputs()[index].getType()).getShape());
+  view.sizes = llvm::to_vector(
+      cast<RankedTensorType>(op.getInputs()[index].getType()).getShape());
   return view;
 }
 
@@ -155,12 +168,15 @@ StridedView gpuopt::destinationOf(Value result) {
   if (own.root != result)
     return own; // added to what lies there
   Value value = result;
-  while (isa_and_nonnull<nn::FusedOp, nn::ContractOp>(result.getDefiningOp()) && value.hasOneUse()) {
+  while (isa_and_nonnull<nn::FusedOp, nn::ContractOp>(result.getDefiningOp()) &&
+         value.hasOneUse()) {
     OpOperand &use = *value.getUses().begin();
     if (auto concat = dyn_cast<nn::ConcatOp>(use.getOwner())) {
       StridedView part = concatPart(concat, use.getOperandNumber());
-      std::optional<SmallVector<int64_t>> strides = reshapeStrides(part, own.sizes);
-      return strides ? StridedView{part.root, part.offset, own.sizes, *strides} : own;
+      std::optional<SmallVector<int64_t>> strides =
+          reshapeStrides(part, own.sizes);
+      return strides ? StridedView{part.root, part.offset, own.sizes, *strides}
+                     : own;
     }
     auto reshape = dyn_cast<nn::ReshapeOp>(use.getOwner());
     if (!reshape)

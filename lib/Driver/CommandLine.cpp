@@ -1,4 +1,4 @@
-//===- CommandLine.cpp - The flags of the gpuopt command --------------------===//
+//===- CommandLine.cpp - The flags of the gpuopt command ------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,11 +9,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "llvm/Support/CommandLine.h"
 #include "gpuopt/Analysis/DeviceModel.h"
 #include "gpuopt/Analysis/PrecisionPolicy.h"
 #include "gpuopt/Driver/Driver.h"
 #include "gpuopt/Planning/Bytes.h"
-#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -22,90 +22,238 @@ using namespace gpuopt;
 
 namespace {
 
-cl::SubCommand compileCommand("compile", "write the trainer's sources to a folder");
+cl::SubCommand compileCommand("compile",
+                              "write the trainer's sources to a folder");
 cl::SubCommand trainCommand("train", "compile, build and run the trainer");
-cl::SubCommand planCommand("plan", "say what a program would allocate, and what a memory budget costs");
-cl::SubCommand operatorsCommand("operators", "print the table of supported ONNX operators");
+cl::SubCommand planCommand(
+    "plan",
+    "say what a program would allocate, and what a memory budget costs");
+cl::SubCommand operatorsCommand("operators",
+                                "print the table of supported ONNX operators");
 
 /// Flags of all commands that compile.
-#define COMPILING cl::sub(compileCommand), cl::sub(trainCommand), cl::sub(planCommand)
+#define COMPILING                                                              \
+  cl::sub(compileCommand), cl::sub(trainCommand), cl::sub(planCommand)
 
-cl::OptionCategory modelCategory("The model"), lossCategory("The loss"), optimizerCategory("The optimizer"),
-    precisionCategory("Precision"),
+cl::OptionCategory modelCategory("The model"), lossCategory("The loss"),
+    optimizerCategory("The optimizer"), precisionCategory("Precision"),
     runCategory("The run and the data (train)"), placeCategory("Where");
 
-cl::opt<std::string> model(cl::Positional, cl::desc("<model.onnx>"), cl::Required, COMPILING);
-cl::opt<std::string> outputDir("o", cl::desc("folder for the program (compile) or the results (train)"), cl::value_desc("DIR"), cl::cat(placeCategory), COMPILING);
-cl::alias outputDirAlias("output-dir", cl::aliasopt(outputDir), cl::desc("same as -o"));
-cl::opt<std::string> target("target", cl::init("auto"), cl::desc("auto, host or cuda"), cl::cat(placeCategory), COMPILING);
-cl::opt<std::string> compileTo("compile-to", cl::desc("print the module after a phase and stop: import, nn, train, clusters, precision, schedule, device"), cl::cat(placeCategory), COMPILING);
-cl::opt<std::string> dumpPhasesTo("dump-phases-to", cl::desc("write the module after each phase"), cl::value_desc("DIR"), cl::cat(placeCategory), COMPILING);
-cl::opt<std::string> memoryBudget("memory-budget", cl::desc("most that the program may allocate on the device"), cl::value_desc("8GiB"), cl::cat(placeCategory), COMPILING);
-cl::opt<std::string> activationBudget("activation-budget", cl::desc("the same of the arena alone"), cl::value_desc("4GiB"), cl::cat(placeCategory), COMPILING);
-cl::opt<std::string> device("device", cl::desc("whose times to estimate: host, h200, a100, 4090 or a JSON file (the target's)"), cl::cat(placeCategory), COMPILING);
-cl::opt<bool> planJson("json", cl::desc("for machines"), cl::cat(placeCategory), cl::sub(planCommand));
-cl::opt<bool> planCurve("curve", cl::desc("budgets against the time that they cost"), cl::cat(placeCategory), cl::sub(planCommand));
-cl::opt<bool> findBatchSize("find-batch-size", cl::desc("the largest batch within the memory budget"), cl::cat(placeCategory), cl::sub(planCommand));
-cl::opt<bool> precisionTable("precision-classes", cl::desc("print their precision classes instead"), cl::sub(operatorsCommand));
-cl::opt<uint64_t> seed("seed", cl::init(42), cl::desc("of order and dropout"), cl::cat(placeCategory), COMPILING);
+cl::opt<std::string> model(cl::Positional, cl::desc("<model.onnx>"),
+                           cl::Required, COMPILING);
+cl::opt<std::string> outputDir(
+    "o", cl::desc("folder for the program (compile) or the results (train)"),
+    cl::value_desc("DIR"), cl::cat(placeCategory), COMPILING);
+cl::alias outputDirAlias("output-dir", cl::aliasopt(outputDir),
+                         cl::desc("same as -o"));
+cl::opt<std::string> target("target", cl::init("auto"),
+                            cl::desc("auto, host or cuda"),
+                            cl::cat(placeCategory), COMPILING);
+cl::opt<std::string>
+    compileTo("compile-to",
+              cl::desc("print the module after a phase and stop: import, nn, "
+                       "train, clusters, precision, schedule, device"),
+              cl::cat(placeCategory), COMPILING);
+cl::opt<std::string> dumpPhasesTo("dump-phases-to",
+                                  cl::desc("write the module after each phase"),
+                                  cl::value_desc("DIR"), cl::cat(placeCategory),
+                                  COMPILING);
+cl::opt<std::string>
+    memoryBudget("memory-budget",
+                 cl::desc("most that the program may allocate on the device"),
+                 cl::value_desc("8GiB"), cl::cat(placeCategory), COMPILING);
+cl::opt<std::string> activationBudget("activation-budget",
+                                      cl::desc("the same of the arena alone"),
+                                      cl::value_desc("4GiB"),
+                                      cl::cat(placeCategory), COMPILING);
+cl::opt<std::string>
+    device("device",
+           cl::desc("whose times to estimate: host, h200, a100, 4090 or a JSON "
+                    "file (the target's)"),
+           cl::cat(placeCategory), COMPILING);
+cl::opt<bool> planJson("json", cl::desc("for machines"), cl::cat(placeCategory),
+                       cl::sub(planCommand));
+cl::opt<bool> planCurve("curve",
+                        cl::desc("budgets against the time that they cost"),
+                        cl::cat(placeCategory), cl::sub(planCommand));
+cl::opt<bool>
+    findBatchSize("find-batch-size",
+                  cl::desc("the largest batch within the memory budget"),
+                  cl::cat(placeCategory), cl::sub(planCommand));
+cl::opt<bool> precisionTable("precision-classes",
+                             cl::desc("print their precision classes instead"),
+                             cl::sub(operatorsCommand));
+cl::opt<uint64_t> seed("seed", cl::init(42), cl::desc("of order and dropout"),
+                       cl::cat(placeCategory), COMPILING);
 
-cl::opt<int64_t> batchSize("batch-size", cl::desc("size of the symbolic batch dimension"), cl::cat(modelCategory), COMPILING);
-cl::list<std::string> dims("dim", cl::desc("size of a symbolic dimension"), cl::value_desc("NAME=N"), cl::cat(modelCategory), COMPILING);
-cl::opt<std::string> batchNorm("batch-norm", cl::init("train"), cl::desc("batch normalisation: train or frozen"), cl::cat(modelCategory), COMPILING);
-cl::opt<std::string> frozenParams("frozen-params", cl::desc("parameters to keep as they are"), cl::value_desc("REGEX"), cl::cat(modelCategory), COMPILING);
-cl::opt<bool> inference("inference", cl::desc("the forward alone"), cl::cat(modelCategory), cl::sub(compileCommand));
+cl::opt<int64_t> batchSize("batch-size",
+                           cl::desc("size of the symbolic batch dimension"),
+                           cl::cat(modelCategory), COMPILING);
+cl::list<std::string> dims("dim", cl::desc("size of a symbolic dimension"),
+                           cl::value_desc("NAME=N"), cl::cat(modelCategory),
+                           COMPILING);
+cl::opt<std::string> batchNorm("batch-norm", cl::init("train"),
+                               cl::desc("batch normalisation: train or frozen"),
+                               cl::cat(modelCategory), COMPILING);
+cl::opt<std::string> frozenParams("frozen-params",
+                                  cl::desc("parameters to keep as they are"),
+                                  cl::value_desc("REGEX"),
+                                  cl::cat(modelCategory), COMPILING);
+cl::opt<bool> inference("inference", cl::desc("the forward alone"),
+                        cl::cat(modelCategory), cl::sub(compileCommand));
 
-cl::opt<std::string> loss("loss", cl::init("cross_entropy"), cl::desc("cross_entropy, mse, bce_with_logits, l1 or none"), cl::cat(lossCategory), COMPILING);
-cl::opt<std::string> logits("logits", cl::desc("output that the loss reads (the first one)"), cl::value_desc("NAME"), cl::cat(lossCategory), COMPILING);
-cl::opt<int64_t> ignoreIndex("ignore-index", cl::init(-100), cl::desc("label that counts for nothing"), cl::cat(lossCategory), COMPILING);
-cl::opt<double> labelSmoothing("label-smoothing", cl::init(0), cl::desc("share of a label that goes to all classes"), cl::cat(lossCategory), COMPILING);
+cl::opt<std::string>
+    loss("loss", cl::init("cross_entropy"),
+         cl::desc("cross_entropy, mse, bce_with_logits, l1 or none"),
+         cl::cat(lossCategory), COMPILING);
+cl::opt<std::string>
+    logits("logits", cl::desc("output that the loss reads (the first one)"),
+           cl::value_desc("NAME"), cl::cat(lossCategory), COMPILING);
+cl::opt<int64_t> ignoreIndex("ignore-index", cl::init(-100),
+                             cl::desc("label that counts for nothing"),
+                             cl::cat(lossCategory), COMPILING);
+cl::opt<double>
+    labelSmoothing("label-smoothing", cl::init(0),
+                   cl::desc("share of a label that goes to all classes"),
+                   cl::cat(lossCategory), COMPILING);
 
-cl::opt<int64_t> lossChunks("loss-chunks", cl::init(0), cl::desc("chunks of the batch in which the last product and the cross entropy run (0: by the size of the logits)"), cl::cat(lossCategory), COMPILING);
+cl::opt<int64_t>
+    lossChunks("loss-chunks", cl::init(0),
+               cl::desc("chunks of the batch in which the last product and the "
+                        "cross entropy run (0: by the size of the logits)"),
+               cl::cat(lossCategory), COMPILING);
 
-cl::opt<std::string> optimizer("optimizer", cl::init("adamw"), cl::desc("adamw or sgd"), cl::cat(optimizerCategory), COMPILING);
-cl::opt<double> learningRate("learning-rate", cl::init(5e-5), cl::desc("of the first step after warm-up"), cl::cat(optimizerCategory), COMPILING);
-cl::opt<double> weightDecay("weight-decay", cl::init(0), cl::desc("decoupled for adamw"), cl::cat(optimizerCategory), COMPILING);
-cl::opt<std::string> noDecay("no-decay", cl::desc("parameters without weight decay"), cl::value_desc("REGEX"), cl::cat(optimizerCategory), COMPILING);
-cl::opt<double> momentum("momentum", cl::init(0), cl::desc("of sgd"), cl::cat(optimizerCategory), COMPILING);
-cl::opt<bool> nesterov("nesterov", cl::desc("Nesterov's momentum"), cl::cat(optimizerCategory), COMPILING);
-cl::opt<double> beta1("adam-beta1", cl::init(0.9), cl::desc("decay of the first moment"), cl::cat(optimizerCategory), COMPILING);
-cl::opt<double> beta2("adam-beta2", cl::init(0.999), cl::desc("decay of the second moment"), cl::cat(optimizerCategory), COMPILING);
-cl::opt<double> epsilon("adam-epsilon", cl::init(1e-8), cl::desc("added to the root of the second moment"), cl::cat(optimizerCategory), COMPILING);
-cl::opt<double> maxGradNorm("max-grad-norm", cl::init(1), cl::desc("norm to clip to; 0: none"), cl::cat(optimizerCategory), COMPILING);
-cl::opt<std::string> schedule("lr-scheduler-type", cl::init("linear"), cl::desc("linear, cosine, constant or constant_with_warmup"), cl::cat(optimizerCategory), COMPILING);
-cl::opt<int64_t> warmupSteps("warmup-steps", cl::init(0), cl::desc("steps of linear warm-up"), cl::cat(optimizerCategory), COMPILING);
-cl::opt<double> warmupRatio("warmup-ratio", cl::init(0), cl::desc("the same as a share of all steps"), cl::cat(optimizerCategory), COMPILING);
-cl::opt<int64_t> accumulation("gradient-accumulation-steps", cl::init(1), cl::desc("batches per update"), cl::cat(optimizerCategory), COMPILING);
-cl::opt<int64_t> maxSteps("max-steps", cl::init(-1), cl::desc("steps to attempt"), cl::cat(optimizerCategory), COMPILING);
-cl::opt<double> epochs("num-train-epochs", cl::init(3), cl::desc("passes over the data where --max-steps is not given"), cl::cat(optimizerCategory), COMPILING);
+cl::opt<std::string> optimizer("optimizer", cl::init("adamw"),
+                               cl::desc("adamw or sgd"),
+                               cl::cat(optimizerCategory), COMPILING);
+cl::opt<double> learningRate("learning-rate", cl::init(5e-5),
+                             cl::desc("of the first step after warm-up"),
+                             cl::cat(optimizerCategory), COMPILING);
+cl::opt<double> weightDecay("weight-decay", cl::init(0),
+                            cl::desc("decoupled for adamw"),
+                            cl::cat(optimizerCategory), COMPILING);
+cl::opt<std::string> noDecay("no-decay",
+                             cl::desc("parameters without weight decay"),
+                             cl::value_desc("REGEX"),
+                             cl::cat(optimizerCategory), COMPILING);
+cl::opt<double> momentum("momentum", cl::init(0), cl::desc("of sgd"),
+                         cl::cat(optimizerCategory), COMPILING);
+cl::opt<bool> nesterov("nesterov", cl::desc("Nesterov's momentum"),
+                       cl::cat(optimizerCategory), COMPILING);
+cl::opt<double> beta1("adam-beta1", cl::init(0.9),
+                      cl::desc("decay of the first moment"),
+                      cl::cat(optimizerCategory), COMPILING);
+cl::opt<double> beta2("adam-beta2", cl::init(0.999),
+                      cl::desc("decay of the second moment"),
+                      cl::cat(optimizerCategory), COMPILING);
+cl::opt<double> epsilon("adam-epsilon", cl::init(1e-8),
+                        cl::desc("added to the root of the second moment"),
+                        cl::cat(optimizerCategory), COMPILING);
+cl::opt<double> maxGradNorm("max-grad-norm", cl::init(1),
+                            cl::desc("norm to clip to; 0: none"),
+                            cl::cat(optimizerCategory), COMPILING);
+cl::opt<std::string>
+    schedule("lr-scheduler-type", cl::init("linear"),
+             cl::desc("linear, cosine, constant or constant_with_warmup"),
+             cl::cat(optimizerCategory), COMPILING);
+cl::opt<int64_t> warmupSteps("warmup-steps", cl::init(0),
+                             cl::desc("steps of linear warm-up"),
+                             cl::cat(optimizerCategory), COMPILING);
+cl::opt<double> warmupRatio("warmup-ratio", cl::init(0),
+                            cl::desc("the same as a share of all steps"),
+                            cl::cat(optimizerCategory), COMPILING);
+cl::opt<int64_t> accumulation("gradient-accumulation-steps", cl::init(1),
+                              cl::desc("batches per update"),
+                              cl::cat(optimizerCategory), COMPILING);
+cl::opt<int64_t> maxSteps("max-steps", cl::init(-1),
+                          cl::desc("steps to attempt"),
+                          cl::cat(optimizerCategory), COMPILING);
+cl::opt<double>
+    epochs("num-train-epochs", cl::init(3),
+           cl::desc("passes over the data where --max-steps is not given"),
+           cl::cat(optimizerCategory), COMPILING);
 
-cl::opt<std::string> precision("precision", cl::init("fp32"), cl::desc("fp32, tf32 (on CUDA, products of fp32), fp16 or bf16"), cl::cat(precisionCategory), COMPILING);
-cl::list<std::string> precisionOverrides("precision-override", cl::desc("ONNX nodes, by name or operator"), cl::value_desc("REGEX=fp32|fp16|bf16"), cl::cat(precisionCategory), COMPILING);
-cl::opt<std::string> precisionPolicy("precision-policy", cl::desc("JSON file with lists of operators: half, fp32, follow"), cl::value_desc("FILE"), cl::cat(precisionCategory), COMPILING);
-cl::opt<bool> debugOverflow("debug-overflow", cl::desc("the trainer names the first result that is infinite or NaN; slow"), cl::cat(precisionCategory), COMPILING);
-cl::opt<std::string> lossScale("loss-scale", cl::desc("dynamic, a number or none (dynamic for fp16, else none)"), cl::cat(precisionCategory), COMPILING);
-cl::opt<double> initScale("init-scale", cl::init(65536), cl::desc("the first loss scale"), cl::cat(precisionCategory), COMPILING);
-cl::opt<double> growthFactor("growth-factor", cl::init(2), cl::desc("of the loss scale after growth-interval good steps"), cl::cat(precisionCategory), COMPILING);
-cl::opt<double> backoffFactor("backoff-factor", cl::init(0.5), cl::desc("of the loss scale after a step that overflows"), cl::cat(precisionCategory), COMPILING);
-cl::opt<int64_t> growthInterval("growth-interval", cl::init(2000), cl::desc("good steps in a row before the loss scale grows"), cl::cat(precisionCategory), COMPILING);
-cl::opt<double> minLossScale("min-loss-scale", cl::init(1), cl::desc("what the loss scale never falls below"), cl::cat(precisionCategory), COMPILING);
+cl::opt<std::string>
+    precision("precision", cl::init("fp32"),
+              cl::desc("fp32, tf32 (on CUDA, products of fp32), fp16 or bf16"),
+              cl::cat(precisionCategory), COMPILING);
+cl::list<std::string>
+    precisionOverrides("precision-override",
+                       cl::desc("ONNX nodes, by name or operator"),
+                       cl::value_desc("REGEX=fp32|fp16|bf16"),
+                       cl::cat(precisionCategory), COMPILING);
+cl::opt<std::string> precisionPolicy(
+    "precision-policy",
+    cl::desc("JSON file with lists of operators: half, fp32, follow"),
+    cl::value_desc("FILE"), cl::cat(precisionCategory), COMPILING);
+cl::opt<bool> debugOverflow(
+    "debug-overflow",
+    cl::desc(
+        "the trainer names the first result that is infinite or NaN; slow"),
+    cl::cat(precisionCategory), COMPILING);
+cl::opt<std::string> lossScale(
+    "loss-scale",
+    cl::desc("dynamic, a number or none (dynamic for fp16, else none)"),
+    cl::cat(precisionCategory), COMPILING);
+cl::opt<double> initScale("init-scale", cl::init(65536),
+                          cl::desc("the first loss scale"),
+                          cl::cat(precisionCategory), COMPILING);
+cl::opt<double>
+    growthFactor("growth-factor", cl::init(2),
+                 cl::desc("of the loss scale after growth-interval good steps"),
+                 cl::cat(precisionCategory), COMPILING);
+cl::opt<double>
+    backoffFactor("backoff-factor", cl::init(0.5),
+                  cl::desc("of the loss scale after a step that overflows"),
+                  cl::cat(precisionCategory), COMPILING);
+cl::opt<int64_t>
+    growthInterval("growth-interval", cl::init(2000),
+                   cl::desc("good steps in a row before the loss scale grows"),
+                   cl::cat(precisionCategory), COMPILING);
+cl::opt<double> minLossScale("min-loss-scale", cl::init(1),
+                             cl::desc("what the loss scale never falls below"),
+                             cl::cat(precisionCategory), COMPILING);
 
 #define RUN cl::cat(runCategory), cl::sub(trainCommand)
-cl::list<std::string> data("data", cl::desc("file for an input"), cl::value_desc("INPUT=FILE.npy"), RUN);
-cl::list<std::string> evalData("eval-data", cl::desc("the same for validation"), cl::value_desc("INPUT=FILE.npy"), RUN);
-cl::opt<std::string> labels("labels", cl::desc("labels"), cl::value_desc("FILE.npy"), RUN);
-cl::opt<std::string> evalLabels("eval-labels", cl::desc("labels for validation"), cl::value_desc("FILE.npy"), RUN);
-cl::opt<std::string> tokens("tokens", cl::desc("token file; the label is the next token"), cl::value_desc("FILE"), RUN);
-cl::opt<std::string> evalTokens("eval-tokens", cl::desc("token file for validation"), cl::value_desc("FILE"), RUN);
-cl::opt<std::string> tokenType("token-type", cl::desc("uint8, uint16 or uint32 for files without header"), RUN);
-cl::opt<bool> shuffle("shuffle", cl::desc("samples in random order (the default)"), RUN);
-cl::opt<bool> noShuffle("no-shuffle", cl::desc("samples in the file's order"), RUN);
-cl::opt<int64_t> loggingSteps("logging-steps", cl::init(1), cl::desc("steps between lines on the terminal"), RUN);
-cl::opt<int64_t> evalSteps("eval-steps", cl::desc("steps between validations (at the end alone)"), RUN);
-cl::opt<int64_t> saveSteps("save-steps", cl::desc("steps between saves (at the end alone)"), RUN);
-cl::opt<int64_t> numThreads("num-threads", cl::desc("threads of the host target (all)"), RUN);
-cl::opt<int64_t> numWorkers("num-workers", cl::desc("threads that prepare batches"), RUN);
-cl::opt<int64_t> prefetchFactor("prefetch-factor", cl::desc("batches ahead, for each of them"), RUN);
+cl::list<std::string> data("data", cl::desc("file for an input"),
+                           cl::value_desc("INPUT=FILE.npy"), RUN);
+cl::list<std::string> evalData("eval-data", cl::desc("the same for validation"),
+                               cl::value_desc("INPUT=FILE.npy"), RUN);
+cl::opt<std::string> labels("labels", cl::desc("labels"),
+                            cl::value_desc("FILE.npy"), RUN);
+cl::opt<std::string> evalLabels("eval-labels",
+                                cl::desc("labels for validation"),
+                                cl::value_desc("FILE.npy"), RUN);
+cl::opt<std::string> tokens("tokens",
+                            cl::desc("token file; the label is the next token"),
+                            cl::value_desc("FILE"), RUN);
+cl::opt<std::string> evalTokens("eval-tokens",
+                                cl::desc("token file for validation"),
+                                cl::value_desc("FILE"), RUN);
+cl::opt<std::string>
+    tokenType("token-type",
+              cl::desc("uint8, uint16 or uint32 for files without header"),
+              RUN);
+cl::opt<bool> shuffle("shuffle",
+                      cl::desc("samples in random order (the default)"), RUN);
+cl::opt<bool> noShuffle("no-shuffle", cl::desc("samples in the file's order"),
+                        RUN);
+cl::opt<int64_t> loggingSteps("logging-steps", cl::init(1),
+                              cl::desc("steps between lines on the terminal"),
+                              RUN);
+cl::opt<int64_t>
+    evalSteps("eval-steps",
+              cl::desc("steps between validations (at the end alone)"), RUN);
+cl::opt<int64_t> saveSteps("save-steps",
+                           cl::desc("steps between saves (at the end alone)"),
+                           RUN);
+cl::opt<int64_t> numThreads("num-threads",
+                            cl::desc("threads of the host target (all)"), RUN);
+cl::opt<int64_t> numWorkers("num-workers",
+                            cl::desc("threads that prepare batches"), RUN);
+cl::opt<int64_t> prefetchFactor("prefetch-factor",
+                                cl::desc("batches ahead, for each of them"),
+                                RUN);
 
 /// What the trainer takes when it runs: given flags under their own names.
 std::vector<std::string> runArguments() {
@@ -118,9 +266,11 @@ std::vector<std::string> runArguments() {
     pass(data, value);
   for (const std::string &value : evalData)
     pass(evalData, value);
-  for (cl::opt<std::string> *option : {&labels, &evalLabels, &tokens, &evalTokens, &tokenType})
+  for (cl::opt<std::string> *option :
+       {&labels, &evalLabels, &tokens, &evalTokens, &tokenType})
     pass(*option, *option);
-  for (cl::opt<int64_t> *option : {&loggingSteps, &evalSteps, &saveSteps, &numThreads, &numWorkers, &prefetchFactor})
+  for (cl::opt<int64_t> *option : {&loggingSteps, &evalSteps, &saveSteps,
+                                   &numThreads, &numWorkers, &prefetchFactor})
     pass(*option, std::to_string(*option));
   if (noShuffle)
     arguments.push_back("--no-shuffle");
@@ -133,7 +283,8 @@ Expected<int64_t> bytesOf(const cl::opt<std::string> &option) {
     return 0;
   planning::Result<int64_t> bytes = planning::parseBytes(option);
   if (!bytes)
-    return createStringError("--" + option.ArgStr + ": " + bytes.error().message);
+    return createStringError("--" + option.ArgStr + ": " +
+                             bytes.error().message);
   if (*bytes == 0)
     return createStringError("--" + option.ArgStr + " must be more than 0");
   return *bytes;
@@ -141,7 +292,8 @@ Expected<int64_t> bytesOf(const cl::opt<std::string> &option) {
 
 /// What the schedule is made for.
 Error collect(train::ScheduleOptions &options) {
-  for (auto [flag, bytes] : {std::pair(&memoryBudget, &options.memoryBudget), {&activationBudget, &options.activationBudget}}) {
+  for (auto [flag, bytes] : {std::pair(&memoryBudget, &options.memoryBudget),
+                             {&activationBudget, &options.activationBudget}}) {
     Expected<int64_t> given = bytesOf(*flag);
     if (!given)
       return given.takeError();
@@ -156,35 +308,54 @@ Error collect(train::ScheduleOptions &options) {
 
 /// What may be in half precision.
 Error collect(train::AssignPrecisionOptions &options) {
-  if (precision != "fp32" && precision != "tf32" && precision != "fp16" && precision != "bf16")
-    return createStringError("--precision must be fp32, tf32, fp16 or bf16, but is '" + precision + "'");
+  if (precision != "fp32" && precision != "tf32" && precision != "fp16" &&
+      precision != "bf16")
+    return createStringError(
+        "--precision must be fp32, tf32, fp16 or bf16, but is '" + precision +
+        "'");
   if (precision == "tf32" && target == "host")
-    return createStringError("--precision=tf32 is of CUDA, but --target is host, which computes in fp32");
-  if ((precision == "fp32" || precision == "tf32") && (!precisionOverrides.empty() || !precisionPolicy.empty()))
-    return createStringError("--precision-override and --precision-policy need --precision=fp16 or bf16");
-  options.halfType = precision == "fp16" ? "f16" : precision == "bf16" ? "bf16" : "";
+    return createStringError("--precision=tf32 is of CUDA, but --target is "
+                             "host, which computes in fp32");
+  if ((precision == "fp32" || precision == "tf32") &&
+      (!precisionOverrides.empty() || !precisionPolicy.empty()))
+    return createStringError("--precision-override and --precision-policy need "
+                             "--precision=fp16 or bf16");
+  options.halfType = precision == "fp16"   ? "f16"
+                     : precision == "bf16" ? "bf16"
+                                           : "";
   options.policyFile = precisionPolicy;
-  options.overrides.assign(precisionOverrides.begin(), precisionOverrides.end());
+  options.overrides.assign(precisionOverrides.begin(),
+                           precisionOverrides.end());
   return Error::success();
 }
 
 /// Whether the loss is scaled, and how.
-Error collect(train::InsertLossScalingOptions &options, EmissionOptions &emission) {
+Error collect(train::InsertLossScalingOptions &options,
+              EmissionOptions &emission) {
   StringRef text = lossScale;
   options.enabled = text.empty() ? precision == "fp16" : text != "none";
   emission.hasDynamicLossScale = text.empty() || text == "dynamic";
   emission.initScale = initScale;
-  if (options.enabled && !emission.hasDynamicLossScale && (text.getAsDouble(emission.initScale) || !(emission.initScale >= 1e-37) || emission.initScale > 1e38))
-    return createStringError("--loss-scale must be dynamic, none or a number above 0, but is '" + text + "'");
+  if (options.enabled && !emission.hasDynamicLossScale &&
+      (text.getAsDouble(emission.initScale) || !(emission.initScale >= 1e-37) ||
+       emission.initScale > 1e38))
+    return createStringError(
+        "--loss-scale must be dynamic, none or a number above 0, but is '" +
+        text + "'");
   options.accumulationSteps = accumulation;
   emission.growthFactor = growthFactor;
   emission.backoffFactor = backoffFactor;
   emission.growthInterval = growthInterval;
   emission.minLossScale = minLossScale;
-  if (!(initScale >= 1e-37) || initScale > 1e38 || !(minLossScale >= 1e-37)) // they are floats
-    return createStringError("--init-scale must lie in [1e-37, 1e38], --min-loss-scale be at least 1e-37");
-  if (!(growthFactor >= 1) || !(backoffFactor > 0) || backoffFactor > 1 || growthInterval < 1)
-    return createStringError("--growth-factor must be at least 1, --backoff-factor in (0, 1] and --growth-interval at least 1");
+  if (!(initScale >= 1e-37) || initScale > 1e38 ||
+      !(minLossScale >= 1e-37)) // they are floats
+    return createStringError("--init-scale must lie in [1e-37, 1e38], "
+                             "--min-loss-scale be at least 1e-37");
+  if (!(growthFactor >= 1) || !(backoffFactor > 0) || backoffFactor > 1 ||
+      growthInterval < 1)
+    return createStringError(
+        "--growth-factor must be at least 1, --backoff-factor in (0, 1] and "
+        "--growth-interval at least 1");
   return Error::success();
 }
 
@@ -200,14 +371,20 @@ int collect(DriverOptions &options) {
   options.target = target;
   options.dumpPhasesTo = dumpPhasesTo;
   if (target != "auto" && target != "host" && target != "cuda")
-    return usage("--target must be auto, host or cuda, but is '" + target + "'");
+    return usage("--target must be auto, host or cuda, but is '" + target +
+                 "'");
   if (!compileTo.empty() && !(options.compileTo = parsePhase(compileTo)))
-    return usage("--compile-to must be import, nn, train, clusters, precision, schedule or device, but is '" + compileTo + "'");
+    return usage("--compile-to must be import, nn, train, clusters, precision, "
+                 "schedule or device, but is '" +
+                 compileTo + "'");
   options.plan = {planJson, planCurve, findBatchSize};
   if (outputDir.empty() && compileTo.empty() && !planCommand)
     return usage("an output folder is needed: -o DIR");
-  if (schedule != "linear" && schedule != "cosine" && schedule != "constant" && schedule != "constant_with_warmup")
-    return usage("--lr-scheduler-type must be linear, cosine, constant or constant_with_warmup, but is '" + schedule + "'");
+  if (schedule != "linear" && schedule != "cosine" && schedule != "constant" &&
+      schedule != "constant_with_warmup")
+    return usage("--lr-scheduler-type must be linear, cosine, constant or "
+                 "constant_with_warmup, but is '" +
+                 schedule + "'");
   if (accumulation < 1)
     return usage("--gradient-accumulation-steps must be at least 1");
   if (lossChunks < 0)
@@ -235,7 +412,8 @@ int collect(DriverOptions &options) {
   step.inference = inference;
   if (Error error = collect(options.pipeline.schedule))
     return usage(toString(std::move(error)));
-  options.pipeline.schedule.allowsTf32 = options.emission.allowsTf32 = precision == "tf32";
+  options.pipeline.schedule.allowsTf32 = options.emission.allowsTf32 =
+      precision == "tf32";
   options.pipeline.device.debugOverflow = debugOverflow;
   if (Error error = collect(options.pipeline.precision))
     return usage(toString(std::move(error)));
@@ -265,7 +443,8 @@ int collect(DriverOptions &options) {
 } // namespace
 
 int gpuopt::driverMain(int argc, char **argv) {
-  cl::ParseCommandLineOptions(argc, argv, "gpuopt: compiles an ONNX model into a training program\n");
+  cl::ParseCommandLineOptions(
+      argc, argv, "gpuopt: compiles an ONNX model into a training program\n");
   if (operatorsCommand) {
     precisionTable ? printPrecisionTable(outs()) : printOperatorTable(outs());
     return 0;

@@ -1,4 +1,4 @@
-//===- Compilation.cpp - A model on its way through the phases --------------===//
+//===- Compilation.cpp - A model on its way through the phases ------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,17 +16,26 @@
 using namespace mlir;
 using namespace gpuopt;
 
-static constexpr Phase kPhases[] = {Phase::Import, Phase::NN, Phase::Train, Phase::Clusters, Phase::Precision, Phase::Schedule, Phase::Device};
+static constexpr Phase kPhases[] = {
+    Phase::Import,    Phase::NN,       Phase::Train, Phase::Clusters,
+    Phase::Precision, Phase::Schedule, Phase::Device};
 
 /// "error: /layer1/Conv: ...": the location is the name of an ONNX node.
 static void printDiagnostic(Diagnostic &diagnostic, llvm::raw_ostream &stream) {
   stream << "gpuopt: ";
   switch (diagnostic.getSeverity()) {
-  case DiagnosticSeverity::Error: stream << "error: "; break;
-  case DiagnosticSeverity::Warning: stream << "warning: "; break;
-  default: stream << "note: "; break;
+  case DiagnosticSeverity::Error:
+    stream << "error: ";
+    break;
+  case DiagnosticSeverity::Warning:
+    stream << "warning: ";
+    break;
+  default:
+    stream << "note: ";
+    break;
   }
-  if (auto name = dyn_cast<NameLoc>(diagnostic.getLocation()); name && !name.getName().empty())
+  if (auto name = dyn_cast<NameLoc>(diagnostic.getLocation());
+      name && !name.getName().empty())
     stream << name.getName().getValue() << ": ";
   stream << diagnostic.str() << "\n";
   for (Diagnostic &note : diagnostic.getNotes())
@@ -68,7 +77,8 @@ LogicalResult Compilation::runTo(Phase last) {
 
 std::string Compilation::describePrecision() const {
   for (train::StepOp step : (*module).getOps<train::StepOp>())
-    if (auto report = step->getAttrOfType<DictionaryAttr>(train::kPrecisionAttribute);
+    if (auto report =
+            step->getAttrOfType<DictionaryAttr>(train::kPrecisionAttribute);
         report && step.getKind() == train::StepKind::Micro)
       return report.getAs<StringAttr>("summary").str();
   return "";
@@ -83,7 +93,8 @@ LogicalResult Compilation::run(Phase phase) {
   addPhase(passes, phase, options.pipeline);
   if (failed(passes.run(*module)))
     return failure();
-  if (std::string text = describePrecision(); phase == Phase::Precision && !isQuiet && !text.empty())
+  if (std::string text = describePrecision();
+      phase == Phase::Precision && !isQuiet && !text.empty())
     llvm::errs() << "gpuopt: precision: " << text << "\n";
   return success();
 }
@@ -95,14 +106,19 @@ void Compilation::report(const Twine &error) {
 }
 
 LogicalResult Compilation::dump(Phase phase) {
-  if (std::error_code code = llvm::sys::fs::create_directories(options.dumpPhasesTo))
-    return report("cannot create '" + options.dumpPhasesTo + "': " + code.message()), failure();
+  if (std::error_code code =
+          llvm::sys::fs::create_directories(options.dumpPhasesTo))
+    return report("cannot create '" + options.dumpPhasesTo +
+                  "': " + code.message()),
+           failure();
   SmallString<256> path(options.dumpPhasesTo);
-  llvm::sys::path::append(path, std::to_string((int)phase) + "-" + gpuopt::nameOf(phase).str() + ".mlir");
+  llvm::sys::path::append(path, std::to_string((int)phase) + "-" +
+                                    gpuopt::nameOf(phase).str() + ".mlir");
   std::error_code code;
   llvm::raw_fd_ostream stream(path, code);
   if (code)
-    return report("cannot write '" + path.str() + "': " + code.message()), failure();
+    return report("cannot write '" + path.str() + "': " + code.message()),
+           failure();
   module->print(stream, OpPrintingFlags().enableDebugInfo());
   return success();
 }
@@ -115,4 +131,6 @@ IntegerAttr Compilation::unmetBudget() const {
 
 int Compilation::exitStatus() const { return unmetBudget() ? 2 : 1; }
 
-int64_t Compilation::smallestBudget() const { return unmetBudget() ? unmetBudget().getInt() : 0; }
+int64_t Compilation::smallestBudget() const {
+  return unmetBudget() ? unmetBudget().getInt() : 0;
+}

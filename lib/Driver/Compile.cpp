@@ -1,4 +1,4 @@
-//===- Compile.cpp - From an ONNX file to a folder of sources ---------------===//
+//===- Compile.cpp - From an ONNX file to a folder of sources -------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -24,9 +24,11 @@ static int report(llvm::Error error) {
 /// The runtime's headers: beside an installed gpuopt, or in the source tree.
 static std::string runtimeFolder() {
   static int anchor;
-  SmallString<256> installed(llvm::sys::path::parent_path(llvm::sys::fs::getMainExecutable("gpuopt", &anchor)));
+  SmallString<256> installed(llvm::sys::path::parent_path(
+      llvm::sys::fs::getMainExecutable("gpuopt", &anchor)));
   llvm::sys::path::append(installed, "..", "share", "gpuopt", "runtime");
-  return llvm::sys::fs::exists(installed) ? installed.str().str() : GPUOPT_RUNTIME_DIR;
+  return llvm::sys::fs::exists(installed) ? installed.str().str()
+                                          : GPUOPT_RUNTIME_DIR;
 }
 
 std::string gpuopt::resolveTarget(StringRef target) {
@@ -34,11 +36,14 @@ std::string gpuopt::resolveTarget(StringRef target) {
     return target.str();
   bool hasCompiler = static_cast<bool>(llvm::sys::findProgramByName("nvcc"));
   auto query = llvm::sys::findProgramByName("nvidia-smi");
-  bool hasGpu = query && llvm::sys::ExecuteAndWait(*query, {*query, "-L"}, std::nullopt, {StringRef(), StringRef(), StringRef()}) == 0;
+  bool hasGpu = query && llvm::sys::ExecuteAndWait(
+                             *query, {*query, "-L"}, std::nullopt,
+                             {StringRef(), StringRef(), StringRef()}) == 0;
   return hasCompiler && hasGpu ? "cuda" : "host";
 }
 
-static llvm::Error writeProgram(const DriverOptions &options, ModuleOp module, const ProgramFiles &files) {
+static llvm::Error writeProgram(const DriverOptions &options, ModuleOp module,
+                                const ProgramFiles &files) {
   auto directory = OutputDirectory::create(options.outputDir);
   if (!directory)
     return directory.takeError();

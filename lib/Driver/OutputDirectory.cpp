@@ -1,4 +1,4 @@
-//===- OutputDirectory.cpp - A folder that appears whole or not at all ------===//
+//===- OutputDirectory.cpp - A folder that appears whole or not at all ----===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -33,9 +33,13 @@ Expected<OutputDirectory> OutputDirectory::create(StringRef path) {
     target.pop_back();
   if (sys::fs::exists(target) && !sys::fs::exists(joinPath(target, kMarker))) {
     std::error_code code;
-    bool isEmpty = sys::fs::is_directory(target) && sys::fs::directory_iterator(target, code) == sys::fs::directory_iterator();
+    bool isEmpty = sys::fs::is_directory(target) &&
+                   sys::fs::directory_iterator(target, code) ==
+                       sys::fs::directory_iterator();
     if (!isEmpty)
-      return createStringError("output directory '" + Twine(target) + "' exists and was not written by gpuopt; choose another one or remove it");
+      return createStringError("output directory '" + Twine(target) +
+                               "' exists and was not written by gpuopt; choose "
+                               "another one or remove it");
   }
   if (StringRef parent = sys::path::parent_path(target); !parent.empty())
     if (std::error_code code = sys::fs::create_directories(parent))
@@ -46,7 +50,8 @@ Expected<OutputDirectory> OutputDirectory::create(StringRef path) {
   if (std::error_code code = sys::fs::create_directories(sibling))
     return failure("cannot create", sibling, code);
   OutputDirectory directory(target.str().str(), sibling.str().str());
-  if (Error error = directory.write(kMarker, "Written by gpuopt, which may replace this folder.\n"))
+  if (Error error = directory.write(
+          kMarker, "Written by gpuopt, which may replace this folder.\n"))
     return std::move(error);
   return directory;
 }
@@ -61,7 +66,9 @@ OutputDirectory::~OutputDirectory() {
     sys::fs::remove_directories(temporary);
 }
 
-std::string OutputDirectory::pathOf(StringRef name) const { return joinPath(temporary, name); }
+std::string OutputDirectory::pathOf(StringRef name) const {
+  return joinPath(temporary, name);
+}
 
 Error OutputDirectory::write(StringRef name, StringRef contents) {
   std::error_code code;
@@ -80,8 +87,10 @@ Error OutputDirectory::copyFolder(StringRef from, StringRef name) {
   if (std::error_code code = sys::fs::create_directories(to))
     return failure("cannot create", to, code);
   std::error_code code;
-  for (sys::fs::directory_iterator file(from, code), end; !code && file != end; file.increment(code))
-    if (std::error_code copyCode = sys::fs::copy_file(file->path(), joinPath(to, sys::path::filename(file->path()))))
+  for (sys::fs::directory_iterator file(from, code), end; !code && file != end;
+       file.increment(code))
+    if (std::error_code copyCode = sys::fs::copy_file(
+            file->path(), joinPath(to, sys::path::filename(file->path()))))
       return failure("cannot copy", file->path(), copyCode);
   return code ? failure("cannot read", from, code) : Error::success();
 }

@@ -1,4 +1,4 @@
-//===- OutputDirectory.h - A folder that appears whole or not at all -*- C++ -*-===//
+//===- OutputDirectory.h - A folder, whole or not at all --------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

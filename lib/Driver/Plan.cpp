@@ -1,4 +1,4 @@
-//===- Plan.cpp - Does it fit, and what does fitting cost -------------------===//
+//===- Plan.cpp - Does it fit, and what does fitting cost -----------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -83,7 +83,8 @@ static std::vector<CurvePoint> curve(const DriverOptions &options, int count) {
       points.push_back({budget, std::move(planned)});
   }
   for (size_t i = points.size() - 1; i > 0; --i)
-    if (points[i].planned.memory.addedPercent < points[i - 1].planned.memory.addedPercent)
+    if (points[i].planned.memory.addedPercent <
+        points[i - 1].planned.memory.addedPercent)
       points[i - 1].planned = points[i].planned;
   return points;
 }
@@ -96,9 +97,11 @@ static void printCurve(ArrayRef<CurvePoint> points, llvm::raw_ostream &os) {
   os << "\nbudget        allocated     added time   at least\n";
   for (const CurvePoint &point : points) {
     const MemoryReport &memory = point.planned.memory;
-    os << llvm::formatv("{0,-14}{1,-14}{2,8:f2} % {3,8:f2} %  {4}\n", formatBytes(point.budget),
-                        formatBytes(memory.totalBytes), memory.addedPercent, memory.lowerBoundPercent,
-                        std::string(size_t(kWidth * memory.addedPercent / most), '#'));
+    os << llvm::formatv(
+        "{0,-14}{1,-14}{2,8:f2} % {3,8:f2} %  {4}\n", formatBytes(point.budget),
+        formatBytes(memory.totalBytes), memory.addedPercent,
+        memory.lowerBoundPercent,
+        std::string(size_t(kWidth * memory.addedPercent / most), '#'));
   }
 }
 
@@ -132,18 +135,22 @@ static int64_t largestBatch(DriverOptions options) {
 // The report
 //===----------------------------------------------------------------------===//
 
-static void printDecisions(ArrayRef<TensorDecision> decisions, llvm::raw_ostream &os) {
+static void printDecisions(ArrayRef<TensorDecision> decisions,
+                           llvm::raw_ostream &os) {
   int64_t count[2] = {}, bytes[2] = {};
   for (const TensorDecision &decision : decisions) {
     ++count[decision.isRecomputed];
     bytes[decision.isRecomputed] += decision.bytes;
   }
   os << "\nfor the backward\n";
-  os << llvm::formatv("  saved       {0,5} tensors  {1}\n", count[0], formatBytes(bytes[0]));
-  os << llvm::formatv("  recomputed  {0,5} tensors  {1}\n", count[1], formatBytes(bytes[1]));
+  os << llvm::formatv("  saved       {0,5} tensors  {1}\n", count[0],
+                      formatBytes(bytes[0]));
+  os << llvm::formatv("  recomputed  {0,5} tensors  {1}\n", count[1],
+                      formatBytes(bytes[1]));
 }
 
-static void print(const DriverOptions &options, const Planned &planned, llvm::raw_ostream &os) {
+static void print(const DriverOptions &options, const Planned &planned,
+                  llvm::raw_ostream &os) {
   const MemoryReport &memory = planned.memory;
   int64_t budget = options.pipeline.schedule.memoryBudget;
   os << llvm::sys::path::filename(options.model) << ": ";
@@ -151,20 +158,26 @@ static void print(const DriverOptions &options, const Planned &planned, llvm::ra
     os << formatBytes(memory.totalBytes) << " of " << formatBytes(budget);
   else
     os << formatBytes(memory.totalBytes);
-  os << llvm::formatv(", {0:f2} % more time per step on {1}", memory.addedPercent, options.pipeline.schedule.device);
+  os << llvm::formatv(", {0:f2} % more time per step on {1}",
+                      memory.addedPercent, options.pipeline.schedule.device);
   if (memory.addedPercent > 0)
-    os << llvm::formatv(" (no schedule of this order: less than {0:f2} %)", memory.lowerBoundPercent);
+    os << llvm::formatv(" (no schedule of this order: less than {0:f2} %)",
+                        memory.lowerBoundPercent);
   if (!planned.precision.empty())
     os << "\nprecision: " << planned.precision;
   os << "\n\nmemory\n";
   for (auto &[name, bytes] : memory.persistent)
     os << llvm::formatv("  {0,-24}{1,12}\n", name, formatBytes(bytes));
-  os << llvm::formatv("  {0,-24}{1,12}", "activations, gradients", formatBytes(memory.arenaBytes));
+  os << llvm::formatv("  {0,-24}{1,12}", "activations, gradients",
+                      formatBytes(memory.arenaBytes));
   if (options.import.batchSize)
-    os << llvm::formatv("  ({0} per sample)", formatBytes(memory.arenaBytes / *options.import.batchSize));
+    os << llvm::formatv(
+        "  ({0} per sample)",
+        formatBytes(memory.arenaBytes / *options.import.batchSize));
   if (memory.plainArenaBytes > memory.arenaBytes)
     os << "  (without a budget " << formatBytes(memory.plainArenaBytes) << ")";
-  os << llvm::formatv("\n  {0,-24}{1,12}\n", "total", formatBytes(memory.totalBytes));
+  os << llvm::formatv("\n  {0,-24}{1,12}\n", "total",
+                      formatBytes(memory.totalBytes));
   os << "\nlargest tensors alive at '" << memory.peakOrigin << "'\n";
   constexpr size_t kMostTensors = 8;
   for (auto &[name, bytes] : ArrayRef(memory.alive).take_front(kMostTensors))
@@ -172,8 +185,10 @@ static void print(const DriverOptions &options, const Planned &planned, llvm::ra
   printDecisions(planned.decisions, os);
 }
 
-static llvm::json::Object planJson(const DriverOptions &options, const Planned &planned) {
-  llvm::json::Object object{{"fits", planned.status == 0}, {"device", options.pipeline.schedule.device}};
+static llvm::json::Object planJson(const DriverOptions &options,
+                                   const Planned &planned) {
+  llvm::json::Object object{{"fits", planned.status == 0},
+                            {"device", options.pipeline.schedule.device}};
   if (options.pipeline.schedule.memoryBudget > 0)
     object["budget_bytes"] = (int64_t)options.pipeline.schedule.memoryBudget;
   if (planned.status == 0) {
@@ -185,24 +200,28 @@ static llvm::json::Object planJson(const DriverOptions &options, const Planned &
   return object;
 }
 
-static void printJson(llvm::json::Object object, std::optional<int64_t> batch, ArrayRef<CurvePoint> points) {
+static void printJson(llvm::json::Object object, std::optional<int64_t> batch,
+                      ArrayRef<CurvePoint> points) {
   if (batch)
     object["largest_batch_size"] = *batch;
   llvm::json::Array curve;
   for (const CurvePoint &point : points)
-    curve.push_back(llvm::json::Object{{"budget_bytes", point.budget},
-                                       {"total_bytes", point.planned.memory.totalBytes},
-                                       {"added_percent", point.planned.memory.addedPercent},
-                                       {"lower_bound_percent", point.planned.memory.lowerBoundPercent}});
+    curve.push_back(llvm::json::Object{
+        {"budget_bytes", point.budget},
+        {"total_bytes", point.planned.memory.totalBytes},
+        {"added_percent", point.planned.memory.addedPercent},
+        {"lower_bound_percent", point.planned.memory.lowerBoundPercent}});
   if (!points.empty())
     object["curve"] = std::move(curve);
-  llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(object))) << "\n";
+  llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(object)))
+               << "\n";
 }
 
 int gpuopt::planModel(const DriverOptions &options) {
   constexpr int kCurvePoints = 11;
   Planned planned = plan(options);
-  if (planned.status == 1 || (planned.status == 2 && !options.plan.findBatchSize)) {
+  if (planned.status == 1 ||
+      (planned.status == 2 && !options.plan.findBatchSize)) {
     if (options.plan.asJson && planned.status == 2)
       printJson(planJson(options, planned), std::nullopt, {});
     llvm::errs() << planned.errors;

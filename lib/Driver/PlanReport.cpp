@@ -1,4 +1,4 @@
-//===- PlanReport.cpp - What a program allocates, and for what --------------===//
+//===- PlanReport.cpp - What a program allocates, and for what ------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -29,31 +29,41 @@ static Operation *firstBackwardReader(Value value, Operation *loss) {
     for (Operation *user : stack.pop_back_val().getUsers()) {
       if (isViewOp(user))
         stack.push_back(user->getResult(0));
-      else if (loss->isBeforeInBlock(user) && (!first || user->isBeforeInBlock(first)))
+      else if (loss->isBeforeInBlock(user) &&
+               (!first || user->isBeforeInBlock(first)))
         first = user;
     }
   return first;
 }
 
 static std::string nameOfWork(Operation *op) {
-  return op->getNumResults() ? originOf(op->getResult(0)) : op->getName().getStringRef().str();
+  return op->getNumResults() ? originOf(op->getResult(0))
+                             : op->getName().getStringRef().str();
 }
 
-static void describeDecisions(train::StepOp step, std::vector<TensorDecision> &decisions) {
+static void describeDecisions(train::StepOp step,
+                              std::vector<TensorDecision> &decisions) {
   auto losses = step.getBody().getOps<train::ReportLossOp>();
   if (losses.empty())
     return;
   Operation *loss = *losses.begin();
   for (Operation &op : step.getBody().front()) {
-    if (isViewOp(&op) || isa<train::ReadOp>(op) || op.hasTrait<OpTrait::ConstantLike>())
+    if (isViewOp(&op) || isa<train::ReadOp>(op) ||
+        op.hasTrait<OpTrait::ConstantLike>())
       continue;
     auto repeat = dyn_cast<train::RecomputeOp>(op);
     for (Value result : op.getResults()) {
-      int64_t bytes = device::sizeInBytes(cast<RankedTensorType>(result.getType()));
+      int64_t bytes =
+          device::sizeInBytes(cast<RankedTensorType>(result.getType()));
       if (repeat)
-        decisions.push_back({nameOf(op.getLoc()), bytes, true, repeat.getReason().str()});
-      else if (Operation *reader = op.isBeforeInBlock(loss) ? firstBackwardReader(result, loss) : nullptr)
-        decisions.push_back({originOf(result), bytes, false, "the backward of '" + nameOfWork(reader) + "' reads it first"});
+        decisions.push_back(
+            {nameOf(op.getLoc()), bytes, true, repeat.getReason().str()});
+      else if (Operation *reader = op.isBeforeInBlock(loss)
+                                       ? firstBackwardReader(result, loss)
+                                       : nullptr)
+        decisions.push_back(
+            {originOf(result), bytes, false,
+             "the backward of '" + nameOfWork(reader) + "' reads it first"});
     }
   }
 }
@@ -70,34 +80,47 @@ std::vector<TensorDecision> gpuopt::describeDecisions(ModuleOp module) {
 // Memory
 //===----------------------------------------------------------------------===//
 
-static StringRef categoryOf(device::BufferOp buffer, const SymbolTable &symbols) {
+static StringRef categoryOf(device::BufferOp buffer,
+                            const SymbolTable &symbols) {
   switch (buffer.getKind()) {
-  case device::BufferKind::Constant: return "constants";
-  case device::BufferKind::Output: return "outputs";
+  case device::BufferKind::Constant:
+    return "constants";
+  case device::BufferKind::Output:
+    return "outputs";
   case device::BufferKind::Input:
-  case device::BufferKind::Labels: return "inputs";
-  default: break;
+  case device::BufferKind::Labels:
+    return "inputs";
+  default:
+    break;
   }
   auto name = buffer.getVariableAttr();
-  auto variable = name ? symbols.lookup<train::VariableOp>(name.getValue()) : nullptr;
+  auto variable =
+      name ? symbols.lookup<train::VariableOp>(name.getValue()) : nullptr;
   if (!variable)
     return "other";
   switch (variable.getKind()) {
   case train::VariableKind::Parameter:
-  case train::VariableKind::Frozen: return "parameters";
-  case train::VariableKind::HalfCopy: return "half-precision copies";
-  case train::VariableKind::Gradient: return "gradients";
+  case train::VariableKind::Frozen:
+    return "parameters";
+  case train::VariableKind::HalfCopy:
+    return "half-precision copies";
+  case train::VariableKind::Gradient:
+    return "gradients";
   case train::VariableKind::Momentum:
   case train::VariableKind::FirstMoment:
-  case train::VariableKind::SecondMoment: return "optimizer state";
-  default: return "buffers";
+  case train::VariableKind::SecondMoment:
+    return "optimizer state";
+  default:
+    return "buffers";
   }
 }
 
 static void describePersistent(ModuleOp module, MemoryReport &report) {
   SymbolTable symbols(module);
   llvm::MapVector<StringRef, int64_t> bytes;
-  for (StringRef name : {"parameters", "half-precision copies", "gradients", "optimizer state", "buffers", "inputs", "outputs", "constants"})
+  for (StringRef name :
+       {"parameters", "half-precision copies", "gradients", "optimizer state",
+        "buffers", "inputs", "outputs", "constants"})
     bytes[name] = 0;
   int64_t rest = report.persistentBytes;
   for (device::BufferOp buffer : module.getOps<device::BufferOp>()) {
@@ -113,7 +136,8 @@ static void describePersistent(ModuleOp module, MemoryReport &report) {
 }
 
 /// Buffers of one step, and the moment at which most bytes are alive.
-static void describePeak(ArrayRef<device::BufferOp> buffers, MemoryReport &report) {
+static void describePeak(ArrayRef<device::BufferOp> buffers,
+                         MemoryReport &report) {
   std::map<int64_t, int64_t> change;
   for (device::BufferOp buffer : buffers) {
     change[*buffer.getLiveFrom()] += buffer.getSizeInBytes();
@@ -135,7 +159,9 @@ static void describePeak(ArrayRef<device::BufferOp> buffers, MemoryReport &repor
     if (from == report.peakMoment)
       report.peakOrigin = buffer.getOrigin().str();
   }
-  llvm::sort(report.alive, [](const auto &a, const auto &b) { return std::tie(b.second, a.first) < std::tie(a.second, b.first); });
+  llvm::sort(report.alive, [](const auto &a, const auto &b) {
+    return std::tie(b.second, a.first) < std::tie(a.second, b.first);
+  });
 }
 
 MemoryReport gpuopt::describeMemory(ModuleOp module) {
@@ -153,7 +179,8 @@ MemoryReport gpuopt::describeMemory(ModuleOp module) {
   for (auto &[step, buffers] : arenas) {
     int64_t height = 0;
     for (device::BufferOp buffer : buffers)
-      height = std::max(height, (int64_t)buffer.getOffset() + buffer.getSizeInBytes());
+      height = std::max(height,
+                        (int64_t)buffer.getOffset() + buffer.getSizeInBytes());
     if (height > highest) {
       highest = height;
       report.step = step.str();
@@ -166,9 +193,12 @@ MemoryReport gpuopt::describeMemory(ModuleOp module) {
     auto plan = step->getAttrOfType<DictionaryAttr>(train::kPlanAttribute);
     if (!plan || step.getSymName() != report.step)
       continue;
-    auto real = [&](StringRef name) { return plan.getAs<FloatAttr>(name).getValueAsDouble(); };
+    auto real = [&](StringRef name) {
+      return plan.getAs<FloatAttr>(name).getValueAsDouble();
+    };
     double plain = std::max(1., real("plain_ns"));
-    report.plainArenaBytes = plan.getAs<IntegerAttr>("plain_arena_bytes").getInt();
+    report.plainArenaBytes =
+        plan.getAs<IntegerAttr>("plain_arena_bytes").getInt();
     report.plainMilliseconds = plain / 1e6;
     report.addedPercent = 100 * real("added_ns") / plain;
     report.lowerBoundPercent = 100 * real("lower_bound_ns") / plain;
@@ -187,26 +217,28 @@ llvm::json::Object gpuopt::toJson(const MemoryReport &report) {
   llvm::json::Array alive;
   for (auto &[name, bytes] : report.alive)
     alive.push_back(llvm::json::Object{{"origin", name}, {"bytes", bytes}});
-  return llvm::json::Object{{"total_bytes", report.totalBytes},
-                            {"arena_bytes", report.arenaBytes},
-                            {"plain_arena_bytes", report.plainArenaBytes},
-                            {"persistent_bytes", report.persistentBytes},
-                            {"persistent", std::move(persistent)},
-                            {"step", report.step},
-                            {"plain_step_ms", report.plainMilliseconds},
-                            {"added_percent", report.addedPercent},
-                            {"lower_bound_percent", report.lowerBoundPercent},
-                            {"peak", llvm::json::Object{{"moment", report.peakMoment},
-                                                        {"origin", report.peakOrigin},
-                                                        {"alive", std::move(alive)}}}};
+  return llvm::json::Object{
+      {"total_bytes", report.totalBytes},
+      {"arena_bytes", report.arenaBytes},
+      {"plain_arena_bytes", report.plainArenaBytes},
+      {"persistent_bytes", report.persistentBytes},
+      {"persistent", std::move(persistent)},
+      {"step", report.step},
+      {"plain_step_ms", report.plainMilliseconds},
+      {"added_percent", report.addedPercent},
+      {"lower_bound_percent", report.lowerBoundPercent},
+      {"peak", llvm::json::Object{{"moment", report.peakMoment},
+                                  {"origin", report.peakOrigin},
+                                  {"alive", std::move(alive)}}}};
 }
 
 llvm::json::Array gpuopt::toJson(const std::vector<TensorDecision> &decisions) {
   llvm::json::Array array;
   for (const TensorDecision &decision : decisions)
-    array.push_back(llvm::json::Object{{"origin", decision.origin},
-                                       {"bytes", decision.bytes},
-                                       {"decision", decision.isRecomputed ? "recomputed" : "saved"},
-                                       {"reason", decision.reason}});
+    array.push_back(llvm::json::Object{
+        {"origin", decision.origin},
+        {"bytes", decision.bytes},
+        {"decision", decision.isRecomputed ? "recomputed" : "saved"},
+        {"reason", decision.reason}});
   return array;
 }

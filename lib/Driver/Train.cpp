@@ -1,4 +1,4 @@
-//===- Train.cpp - Compile, build and run in one go -------------------------===//
+//===- Train.cpp - Compile, build and run in one go -----------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -35,7 +35,9 @@ static int execute(ArrayRef<std::string> command, StringRef log) {
     return failure("'" + command[0] + "' is not installed");
   SmallVector<StringRef> arguments(command.begin(), command.end());
   std::optional<StringRef> redirects[] = {std::nullopt, log, log};
-  return sys::ExecuteAndWait(*program, arguments, std::nullopt, log.empty() ? ArrayRef<std::optional<StringRef>>() : redirects);
+  return sys::ExecuteAndWait(*program, arguments, std::nullopt,
+                             log.empty() ? ArrayRef<std::optional<StringRef>>()
+                                         : redirects);
 }
 
 /// A hash of everything that the executable is made of.
@@ -44,9 +46,12 @@ static std::string contentHash(StringRef program, StringRef target) {
   hash.update(target);
   std::vector<std::string> files;
   std::error_code code;
-  for (sys::fs::recursive_directory_iterator file(program, code), end; !code && file != end; file.increment(code))
-    if (StringRef(file->path()).ends_with(".h") || StringRef(file->path()).ends_with(".cu") ||
-        StringRef(file->path()).ends_with(".cpp") || StringRef(file->path()).ends_with(".txt"))
+  for (sys::fs::recursive_directory_iterator file(program, code), end;
+       !code && file != end; file.increment(code))
+    if (StringRef(file->path()).ends_with(".h") ||
+        StringRef(file->path()).ends_with(".cu") ||
+        StringRef(file->path()).ends_with(".cpp") ||
+        StringRef(file->path()).ends_with(".txt"))
       files.push_back(file->path());
   llvm::sort(files);
   for (const std::string &file : files)
@@ -64,16 +69,20 @@ static std::string cacheFolder() {
 
 /// Builds the program unless the same one has been built before; returns the
 /// executable, empty after a failure.
-static std::string buildProgram(const std::string &program, const std::string &target) {
-  std::string build = joinPath(cacheFolder(), contentHash(program, target)), executable = joinPath(build, "trainer");
+static std::string buildProgram(const std::string &program,
+                                const std::string &target) {
+  std::string build = joinPath(cacheFolder(), contentHash(program, target)),
+              executable = joinPath(build, "trainer");
   if (sys::fs::exists(executable))
     return executable;
-  outs() << "building the trainer (target " << target << ") in " << build << "\n";
+  outs() << "building the trainer (target " << target << ") in " << build
+         << "\n";
   outs().flush();
   if (sys::fs::create_directories(build))
     return failure("cannot create '" + build + "'"), "";
   std::string log = joinPath(build, "build.log");
-  int status = execute({"cmake", "-S", program, "-B", build, "-DGPUOPT_TARGET=" + target}, log);
+  int status = execute(
+      {"cmake", "-S", program, "-B", build, "-DGPUOPT_TARGET=" + target}, log);
   if (status == 0) {
     log = joinPath(build, "compile.log");
     status = execute({"cmake", "--build", build}, log);
@@ -82,12 +91,17 @@ static std::string buildProgram(const std::string &program, const std::string &t
     return executable;
   if (auto buffer = MemoryBuffer::getFile(log))
     errs() << (*buffer)->getBuffer().take_back(4000);
-  return failure("the emitted program does not build; the whole output is in '" + log + "'"), "";
+  return failure(
+             "the emitted program does not build; the whole output is in '" +
+             log + "'"),
+         "";
 }
 
 int gpuopt::trainModel(const DriverOptions &options) {
   std::string target = resolveTarget(options.target);
-  outs() << "target: " << target << (options.target == "auto" ? " (chosen by --target=auto)" : "") << "\n";
+  outs() << "target: " << target
+         << (options.target == "auto" ? " (chosen by --target=auto)" : "")
+         << "\n";
   outs().flush();
   DriverOptions compile = options;
   std::string program = joinPath(options.outputDir, "program");
@@ -97,10 +111,13 @@ int gpuopt::trainModel(const DriverOptions &options) {
   std::string executable = buildProgram(program, target);
   if (executable.empty())
     return 1;
-  sys::fs::copy_file(joinPath(program, "plan.json"), joinPath(options.outputDir, "plan.json"));
-  std::vector<std::string> command{executable, "--weights=" + joinPath(program, "model.safetensors"),
-                                   "--output-dir=" + options.outputDir};
-  command.insert(command.end(), options.runArguments.begin(), options.runArguments.end());
+  sys::fs::copy_file(joinPath(program, "plan.json"),
+                     joinPath(options.outputDir, "plan.json"));
+  std::vector<std::string> command{
+      executable, "--weights=" + joinPath(program, "model.safetensors"),
+      "--output-dir=" + options.outputDir};
+  command.insert(command.end(), options.runArguments.begin(),
+                 options.runArguments.end());
   // Idle threads must not spin while the others work.
   setenv("OMP_WAIT_POLICY", "passive", /*overwrite=*/0);
   return execute(command, "") == 0 ? 0 : 1;

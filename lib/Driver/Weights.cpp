@@ -1,4 +1,4 @@
-//===- Weights.cpp - First values of a program's state ----------------------===//
+//===- Weights.cpp - First values of a program's state --------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -26,11 +26,14 @@ struct Stored {
   std::string name;
   RankedTensorType type;
   std::string file;
-  int64_t offset = 0, sizeInBytes = 0; ///< The size is that in the weights file.
+  int64_t offset = 0,
+          sizeInBytes = 0; ///< The size is that in the weights file.
   std::string bytes;
   Type storedElement; ///< f16 or bf16, which is to be widened to f32; or null.
 
-  int64_t bytesInFile() const { return storedElement ? sizeInBytes / 2 : sizeInBytes; }
+  int64_t bytesInFile() const {
+    return storedElement ? sizeInBytes / 2 : sizeInBytes;
+  }
 };
 
 } // namespace
@@ -39,15 +42,24 @@ static StringRef dtypeOf(Type element) {
   std::string text;
   llvm::raw_string_ostream(text) << element;
   return llvm::StringSwitch<StringRef>(text)
-      .Case("f64", "F64").Case("f32", "F32").Case("f16", "F16").Case("bf16", "BF16").Case("i64", "I64")
-      .Case("i32", "I32").Case("i16", "I16").Case("i8", "I8").Case("i1", "BOOL").Default("U8");
+      .Case("f64", "F64")
+      .Case("f32", "F32")
+      .Case("f16", "F16")
+      .Case("bf16", "BF16")
+      .Case("i64", "I64")
+      .Case("i32", "I32")
+      .Case("i16", "I16")
+      .Case("i8", "I8")
+      .Case("i1", "BOOL")
+      .Default("U8");
 }
 
 /// Elements in the machine's byte order, booleans as one byte each.
 static std::string bytesOf(ElementsAttr value) {
   auto dense = cast<DenseElementsAttr>(value);
   RankedTensorType type = cast<RankedTensorType>(dense.getType());
-  int64_t count = type.getNumElements(), width = device::sizeInBytes(type) / std::max<int64_t>(count, 1);
+  int64_t count = type.getNumElements(),
+          width = device::sizeInBytes(type) / std::max<int64_t>(count, 1);
   std::string bytes(count * width, '\0');
   int64_t index = 0;
   auto put = [&](const APInt &bits) {
@@ -63,11 +75,13 @@ static std::string bytesOf(ElementsAttr value) {
   return bytes;
 }
 
-static void writeWidened(StringRef bytes, bool isBF16, llvm::raw_ostream &stream) {
+static void writeWidened(StringRef bytes, bool isBF16,
+                         llvm::raw_ostream &stream) {
   for (size_t i = 0; i < bytes.size(); i += 2) {
     uint16_t half;
     memcpy(&half, bytes.data() + i, 2);
-    float wide = isBF16 ? llvm::bit_cast<float>(uint32_t(half) << 16) : float(llvm::bit_cast<_Float16>(half));
+    float wide = isBF16 ? llvm::bit_cast<float>(uint32_t(half) << 16)
+                        : float(llvm::bit_cast<_Float16>(half));
     stream.write(reinterpret_cast<const char *>(&wide), sizeof wide);
   }
 }
@@ -79,9 +93,11 @@ static llvm::Error writeFile(StringRef path, ArrayRef<Stored> tensors) {
     llvm::json::Array shape;
     for (int64_t size : tensor.type.getShape())
       shape.push_back(size);
-    header[tensor.name] = llvm::json::Object{{"dtype", dtypeOf(tensor.type.getElementType())},
-                                             {"shape", std::move(shape)},
-                                             {"data_offsets", llvm::json::Array{offset, offset + tensor.sizeInBytes}}};
+    header[tensor.name] = llvm::json::Object{
+        {"dtype", dtypeOf(tensor.type.getElementType())},
+        {"shape", std::move(shape)},
+        {"data_offsets",
+         llvm::json::Array{offset, offset + tensor.sizeInBytes}}};
     offset += tensor.sizeInBytes;
   }
   std::string text;
@@ -90,7 +106,8 @@ static llvm::Error writeFile(StringRef path, ArrayRef<Stored> tensors) {
   std::error_code code;
   llvm::raw_fd_ostream stream(path, code);
   if (code)
-    return llvm::createStringError("cannot write '" + path + "': " + code.message());
+    return llvm::createStringError("cannot write '" + path +
+                                   "': " + code.message());
   uint64_t size = text.size();
   stream.write(reinterpret_cast<const char *>(&size), 8);
   stream << text;
@@ -102,14 +119,19 @@ static llvm::Error writeFile(StringRef path, ArrayRef<Stored> tensors) {
     }
     std::unique_ptr<llvm::MemoryBuffer> &buffer = mapped[tensor.file];
     if (!buffer) {
-      auto opened = llvm::MemoryBuffer::getFile(tensor.file, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+      auto opened = llvm::MemoryBuffer::getFile(
+          tensor.file, /*IsText=*/false, /*RequiresNullTerminator=*/false);
       if (!opened)
-        return llvm::createStringError("cannot read '" + tensor.file + "': " + opened.getError().message());
+        return llvm::createStringError("cannot read '" + tensor.file +
+                                       "': " + opened.getError().message());
       buffer = std::move(*opened);
     }
     if (tensor.offset + tensor.bytesInFile() > (int64_t)buffer->getBufferSize())
-      return llvm::createStringError("'" + tensor.file + "' ends before tensor '" + tensor.name + "' does");
-    StringRef bytes = buffer->getBuffer().substr(tensor.offset, tensor.bytesInFile());
+      return llvm::createStringError("'" + tensor.file +
+                                     "' ends before tensor '" + tensor.name +
+                                     "' does");
+    StringRef bytes =
+        buffer->getBuffer().substr(tensor.offset, tensor.bytesInFile());
     if (tensor.storedElement)
       writeWidened(bytes, tensor.storedElement.isBF16(), stream);
     else
@@ -118,7 +140,9 @@ static llvm::Error writeFile(StringRef path, ArrayRef<Stored> tensors) {
   stream.close();
   code = stream.error();
   stream.clear_error();
-  return code ? llvm::createStringError("cannot write '" + path + "': " + code.message()) : llvm::Error::success();
+  return code ? llvm::createStringError("cannot write '" + path +
+                                        "': " + code.message())
+              : llvm::Error::success();
 }
 
 llvm::Error gpuopt::writeWeights(ModuleOp module, StringRef folder) {
@@ -134,7 +158,9 @@ llvm::Error gpuopt::writeWeights(ModuleOp module, StringRef folder) {
       stored.offset = *variable.getOffset();
       stored.storedElement = variable.getStoredElementType().value_or(Type());
     } else {
-      stored.bytes = variable.getValue() ? bytesOf(*variable.getValue()) : std::string(stored.sizeInBytes, '\0');
+      stored.bytes = variable.getValue()
+                         ? bytesOf(*variable.getValue())
+                         : std::string(stored.sizeInBytes, '\0');
     }
     SmallVector<std::string> names;
     for (Attribute name : variable.getSavedAs())
@@ -149,7 +175,8 @@ llvm::Error gpuopt::writeWeights(ModuleOp module, StringRef folder) {
   for (device::BufferOp buffer : module.getOps<device::BufferOp>())
     if (buffer.getKind() == device::BufferKind::Constant) {
       auto type = cast<RankedTensorType>(buffer.getType());
-      constants.push_back({("constant." + buffer.getSymName()).str(), type, "", 0, device::sizeInBytes(type),
+      constants.push_back({("constant." + buffer.getSymName()).str(), type, "",
+                           0, device::sizeInBytes(type),
                            bytesOf(*buffer.getValue()), Type()});
     }
   auto pathOf = [&](StringRef name) {
@@ -159,5 +186,7 @@ llvm::Error gpuopt::writeWeights(ModuleOp module, StringRef folder) {
   };
   if (llvm::Error error = writeFile(pathOf("model.safetensors"), weights))
     return error;
-  return constants.empty() ? llvm::Error::success() : writeFile(pathOf("constants.safetensors"), constants);
+  return constants.empty()
+             ? llvm::Error::success()
+             : writeFile(pathOf("constants.safetensors"), constants);
 }

@@ -1,4 +1,4 @@
-//===- Weights.h - First values of a program's state -*- C++ -*-===//
+//===- Weights.h - First values of a program's state ------------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

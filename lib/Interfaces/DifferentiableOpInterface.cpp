@@ -1,4 +1,4 @@
-//===- DifferentiableOpInterface.cpp - Reverse-mode rules -------------------===//
+//===- DifferentiableOpInterface.cpp - Reverse-mode rules -----------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- ElementwiseVjp.cpp - Gradients of arith and math ops -----------------===//
+//===- ElementwiseVjp.cpp - Gradients of arith and math ops ---------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -48,9 +48,10 @@ struct Rule {
 using RuleFunction = void (*)(const Rule &);
 
 template <typename OpT, RuleFunction rule>
-struct Model : gpuopt::DifferentiableOpInterface::ExternalModel<Model<OpT, rule>, OpT> {
-  void buildVjp(Operation *op, OpBuilder &builder, ArrayRef<Value> gradients, ArrayRef<bool> wanted,
-                MutableArrayRef<Value> result) const {
+struct Model
+    : gpuopt::DifferentiableOpInterface::ExternalModel<Model<OpT, rule>, OpT> {
+  void buildVjp(Operation *op, OpBuilder &builder, ArrayRef<Value> gradients,
+                ArrayRef<bool> wanted, MutableArrayRef<Value> result) const {
     TensorBuilder b(op->getLoc(), builder);
     rule(Rule{b, gradients[0], op, wanted, result});
   }
@@ -87,8 +88,12 @@ void extremumRule(const Rule &r) {
   }
   Value half = r.b.mul(r.dy, 0.5);
   Value equal = r.b.compare(arith::CmpFPredicate::OEQ, r.x(0), r.x(1));
-  r.set(0, [&] { return r.b.select(equal, half, r.where(predicate, r.x(0), r.x(1))); });
-  r.set(1, [&] { return r.b.select(equal, half, r.where(predicate, r.x(1), r.x(0))); });
+  r.set(0, [&] {
+    return r.b.select(equal, half, r.where(predicate, r.x(0), r.x(1)));
+  });
+  r.set(1, [&] {
+    return r.b.select(equal, half, r.where(predicate, r.x(1), r.x(0)));
+  });
 }
 void powRule(const Rule &r) {
   Value x = r.x(0), e = r.x(1);
@@ -101,7 +106,8 @@ void powRule(const Rule &r) {
   r.set(1, [&] {
     // The limit of y log x at x = 0 is 0.
     Value isZero = r.b.compare(arith::CmpFPredicate::OEQ, x, r.zero());
-    return r.b.mul(r.dy, r.b.select(isZero, r.zero(), r.b.mul(r.y(), r.b.log(x))));
+    return r.b.mul(r.dy,
+                   r.b.select(isZero, r.zero(), r.b.mul(r.y(), r.b.log(x))));
   });
 }
 void selectRule(const Rule &r) {
@@ -124,13 +130,20 @@ void negRule(const Rule &r) { r.result[0] = r.b.neg(r.dy); }
 void castRule(const Rule &r) {
   RankedTensorType from = r.b.type(r.x()), to = r.b.type(r.dy);
   bool widen = from.getElementTypeBitWidth() > to.getElementTypeBitWidth();
-  r.result[0] = widen ? r.b.createOrFold<arith::ExtFOp>(from, r.dy) : r.b.createOrFold<arith::TruncFOp>(from, r.dy);
+  r.result[0] = widen ? r.b.createOrFold<arith::ExtFOp>(from, r.dy)
+                      : r.b.createOrFold<arith::TruncFOp>(from, r.dy);
 }
 void expRule(const Rule &r) { r.result[0] = r.b.mul(r.dy, r.y()); }
-void expm1Rule(const Rule &r) { r.result[0] = r.b.mul(r.dy, r.b.add(r.y(), 1.0)); }
+void expm1Rule(const Rule &r) {
+  r.result[0] = r.b.mul(r.dy, r.b.add(r.y(), 1.0));
+}
 void logRule(const Rule &r) { r.result[0] = r.b.div(r.dy, r.x()); }
-void log1pRule(const Rule &r) { r.result[0] = r.b.div(r.dy, r.b.add(r.x(), 1.0)); }
-void sqrtRule(const Rule &r) { r.result[0] = r.b.div(r.b.mul(r.dy, 0.5), r.y()); }
+void log1pRule(const Rule &r) {
+  r.result[0] = r.b.div(r.dy, r.b.add(r.x(), 1.0));
+}
+void sqrtRule(const Rule &r) {
+  r.result[0] = r.b.div(r.b.mul(r.dy, 0.5), r.y());
+}
 void rsqrtRule(const Rule &r) {
   Value cube = r.b.mul(r.y(), r.b.mul(r.y(), r.y()));
   r.result[0] = r.b.mul(r.dy, r.b.mul(cube, -0.5));
@@ -142,22 +155,47 @@ void erfRule(const Rule &r) {
   Value gauss = r.b.exp(r.b.neg(r.b.mul(r.x(), r.x())));
   r.result[0] = r.b.mul(r.dy, r.b.mul(gauss, 2 * llvm::numbers::inv_sqrtpi));
 }
-void sinRule(const Rule &r) { r.result[0] = r.b.mul(r.dy, r.b.create<math::CosOp>(r.x())); }
-void cosRule(const Rule &r) { r.result[0] = r.b.neg(r.b.mul(r.dy, r.b.create<math::SinOp>(r.x()))); }
-void tanRule(const Rule &r) { r.result[0] = r.b.mul(r.dy, r.b.add(r.b.mul(r.y(), r.y()), 1.0)); }
-void sinhRule(const Rule &r) { r.result[0] = r.b.mul(r.dy, r.b.create<math::CoshOp>(r.x())); }
-void coshRule(const Rule &r) { r.result[0] = r.b.mul(r.dy, r.b.create<math::SinhOp>(r.x())); }
+void sinRule(const Rule &r) {
+  r.result[0] = r.b.mul(r.dy, r.b.create<math::CosOp>(r.x()));
+}
+void cosRule(const Rule &r) {
+  r.result[0] = r.b.neg(r.b.mul(r.dy, r.b.create<math::SinOp>(r.x())));
+}
+void tanRule(const Rule &r) {
+  r.result[0] = r.b.mul(r.dy, r.b.add(r.b.mul(r.y(), r.y()), 1.0));
+}
+void sinhRule(const Rule &r) {
+  r.result[0] = r.b.mul(r.dy, r.b.create<math::CoshOp>(r.x()));
+}
+void coshRule(const Rule &r) {
+  r.result[0] = r.b.mul(r.dy, r.b.create<math::SinhOp>(r.x()));
+}
 /// 1 - x^2 for asin and acos, whose slopes are +-1 / sqrt of it.
-Value oneMinusSquare(const Rule &r) { return r.b.sub(r.splat(1), r.b.mul(r.x(), r.x())); }
-void asinRule(const Rule &r) { r.result[0] = r.b.mul(r.dy, r.b.rsqrt(oneMinusSquare(r))); }
-void acosRule(const Rule &r) { r.result[0] = r.b.neg(r.b.mul(r.dy, r.b.rsqrt(oneMinusSquare(r)))); }
-void atanRule(const Rule &r) { r.result[0] = r.b.div(r.dy, r.b.add(r.b.mul(r.x(), r.x()), 1.0)); }
-void asinhRule(const Rule &r) { r.result[0] = r.b.mul(r.dy, r.b.rsqrt(r.b.add(r.b.mul(r.x(), r.x()), 1.0))); }
-void acoshRule(const Rule &r) { r.result[0] = r.b.mul(r.dy, r.b.rsqrt(r.b.add(r.b.mul(r.x(), r.x()), -1.0))); }
-void atanhRule(const Rule &r) { r.result[0] = r.b.div(r.dy, oneMinusSquare(r)); }
+Value oneMinusSquare(const Rule &r) {
+  return r.b.sub(r.splat(1), r.b.mul(r.x(), r.x()));
+}
+void asinRule(const Rule &r) {
+  r.result[0] = r.b.mul(r.dy, r.b.rsqrt(oneMinusSquare(r)));
+}
+void acosRule(const Rule &r) {
+  r.result[0] = r.b.neg(r.b.mul(r.dy, r.b.rsqrt(oneMinusSquare(r))));
+}
+void atanRule(const Rule &r) {
+  r.result[0] = r.b.div(r.dy, r.b.add(r.b.mul(r.x(), r.x()), 1.0));
+}
+void asinhRule(const Rule &r) {
+  r.result[0] = r.b.mul(r.dy, r.b.rsqrt(r.b.add(r.b.mul(r.x(), r.x()), 1.0)));
+}
+void acoshRule(const Rule &r) {
+  r.result[0] = r.b.mul(r.dy, r.b.rsqrt(r.b.add(r.b.mul(r.x(), r.x()), -1.0)));
+}
+void atanhRule(const Rule &r) {
+  r.result[0] = r.b.div(r.dy, oneMinusSquare(r));
+}
 void absRule(const Rule &r) {
   Value negative = r.where(arith::CmpFPredicate::OLT, r.x(), r.zero());
-  r.result[0] = r.b.sub(r.where(arith::CmpFPredicate::OGT, r.x(), r.zero()), negative);
+  r.result[0] =
+      r.b.sub(r.where(arith::CmpFPredicate::OGT, r.x(), r.zero()), negative);
 }
 
 } // namespace
@@ -170,11 +208,15 @@ void gpuopt::registerElementwiseVjps(DialectRegistry &registry) {
     arith::DivFOp::attachInterface<Model<arith::DivFOp, divRule>>(*context);
     arith::NegFOp::attachInterface<Model<arith::NegFOp, negRule>>(*context);
     arith::ExtFOp::attachInterface<Model<arith::ExtFOp, castRule>>(*context);
-    arith::TruncFOp::attachInterface<Model<arith::TruncFOp, castRule>>(*context);
-    arith::SelectOp::attachInterface<Model<arith::SelectOp, selectRule>>(*context);
+    arith::TruncFOp::attachInterface<Model<arith::TruncFOp, castRule>>(
+        *context);
+    arith::SelectOp::attachInterface<Model<arith::SelectOp, selectRule>>(
+        *context);
     using Predicate = arith::CmpFPredicate;
-    arith::MaximumFOp::attachInterface<Model<arith::MaximumFOp, extremumRule<Predicate::OGT>>>(*context);
-    arith::MinimumFOp::attachInterface<Model<arith::MinimumFOp, extremumRule<Predicate::OLT>>>(*context);
+    arith::MaximumFOp::attachInterface<
+        Model<arith::MaximumFOp, extremumRule<Predicate::OGT>>>(*context);
+    arith::MinimumFOp::attachInterface<
+        Model<arith::MinimumFOp, extremumRule<Predicate::OLT>>>(*context);
   });
   registry.addExtension(+[](MLIRContext *context, math::MathDialect *) {
     math::ExpOp::attachInterface<Model<math::ExpOp, expRule>>(*context);

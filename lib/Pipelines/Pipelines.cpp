@@ -1,4 +1,4 @@
-//===- Pipelines.cpp - The order of passes ----------------------------------===//
+//===- Pipelines.cpp - The order of passes --------------------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,18 +15,26 @@
 using namespace mlir;
 using namespace gpuopt;
 
-static constexpr Phase kPhases[] = {Phase::Import, Phase::NN, Phase::Train, Phase::Clusters,
-                                     Phase::Precision, Phase::Schedule, Phase::Device};
+static constexpr Phase kPhases[] = {
+    Phase::Import,    Phase::NN,       Phase::Train, Phase::Clusters,
+    Phase::Precision, Phase::Schedule, Phase::Device};
 
 StringRef gpuopt::nameOf(Phase phase) {
   switch (phase) {
-  case Phase::Import: return "import";
-  case Phase::NN: return "nn";
-  case Phase::Train: return "train";
-  case Phase::Clusters: return "clusters";
-  case Phase::Precision: return "precision";
-  case Phase::Schedule: return "schedule";
-  case Phase::Device: return "device";
+  case Phase::Import:
+    return "import";
+  case Phase::NN:
+    return "nn";
+  case Phase::Train:
+    return "train";
+  case Phase::Clusters:
+    return "clusters";
+  case Phase::Precision:
+    return "precision";
+  case Phase::Schedule:
+    return "schedule";
+  case Phase::Device:
+    return "device";
   }
   return "";
 }
@@ -44,15 +52,17 @@ static void addCleanup(OpPassManager &passes) {
 }
 
 /// Precisions are chosen for the device and the budget that the schedule has.
-static train::AssignPrecisionOptions withBudget(train::AssignPrecisionOptions options,
-                                                const train::ScheduleOptions &schedule) {
+static train::AssignPrecisionOptions
+withBudget(train::AssignPrecisionOptions options,
+           const train::ScheduleOptions &schedule) {
   options.device = schedule.device;
   options.memoryBudget = schedule.memoryBudget;
   options.activationBudget = schedule.activationBudget;
   return options;
 }
 
-void gpuopt::addPhase(OpPassManager &passes, Phase phase, const PipelineOptions &options) {
+void gpuopt::addPhase(OpPassManager &passes, Phase phase,
+                      const PipelineOptions &options) {
   switch (phase) {
   case Phase::Import:
     return;
@@ -80,7 +90,8 @@ void gpuopt::addPhase(OpPassManager &passes, Phase phase, const PipelineOptions 
     passes.addPass(nn::createHoistReaders());
     return;
   case Phase::Precision:
-    passes.addPass(train::createAssignPrecision(withBudget(options.precision, options.schedule)));
+    passes.addPass(train::createAssignPrecision(
+        withBudget(options.precision, options.schedule)));
     passes.addPass(train::createInsertCasts());
     return;
   case Phase::Schedule:
@@ -97,9 +108,11 @@ void gpuopt::registerPipelines() {
     if (last == Phase::Import)
       continue;
     std::string name = ("gpuopt-to-" + nameOf(last)).str();
-    std::string description = ("From an imported model to the phase '" + nameOf(last) + "'").str();
+    std::string description =
+        ("From an imported model to the phase '" + nameOf(last) + "'").str();
     // Registered for the life of the process.
-    static llvm::SmallVector<std::unique_ptr<PassPipelineRegistration<>>> registrations;
+    static llvm::SmallVector<std::unique_ptr<PassPipelineRegistration<>>>
+        registrations;
     registrations.push_back(std::make_unique<PassPipelineRegistration<>>(
         name, description, [last](OpPassManager &passes) {
           for (Phase phase : kPhases)

@@ -1,4 +1,4 @@
-//===- RegisterAll.cpp - Every dialect, pass and pipeline of gpuopt ---------===//
+//===- RegisterAll.cpp - Every dialect, pass and pipeline of gpuopt -------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,7 +7,6 @@
 
 #include "gpuopt/Pipelines/RegisterAll.h"
 
-#include "gpuopt/Pipelines/Pipelines.h"
 #include "gpuopt/Conversion/OnnxToNN/Passes.h"
 #include "gpuopt/Conversion/ToDevice/Passes.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
@@ -17,6 +16,7 @@
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "gpuopt/Dialect/Train/Transforms/Passes.h"
 #include "gpuopt/Interfaces/ElementwiseVjp.h"
+#include "gpuopt/Pipelines/Pipelines.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -25,7 +25,8 @@
 using namespace mlir;
 
 void gpuopt::registerAllDialects(DialectRegistry &registry) {
-  registry.insert<arith::ArithDialect, device::DeviceDialect, func::FuncDialect, math::MathDialect, nn::NNDialect, onnx::OnnxDialect,
+  registry.insert<arith::ArithDialect, device::DeviceDialect, func::FuncDialect,
+                  math::MathDialect, nn::NNDialect, onnx::OnnxDialect,
                   train::TrainDialect>();
   registerElementwiseVjps(registry);
 }

@@ -1,4 +1,4 @@
-//===- AssignPrecision.cpp - The cheapest precision of everything -----------===//
+//===- AssignPrecision.cpp - The cheapest precision of everything ---------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -25,13 +25,15 @@ static int64_t sinkCapacity(const PrecisionChoice &choice) {
 }
 
 /// "'a', so 'b', so 'c'": how `last` was reached.
-static std::string chainTo(const PrecisionProblem &problem, const std::vector<int> &reachedFrom, int last) {
+static std::string chainTo(const PrecisionProblem &problem,
+                           const std::vector<int> &reachedFrom, int last) {
   std::vector<int> chain{last};
   while (reachedFrom[chain.back()] != chain.back())
     chain.push_back(reachedFrom[chain.back()]);
   std::string text;
   for (auto index = chain.rbegin(); index != chain.rend(); ++index)
-    text += (text.empty() ? "'" : ", so '") + problem.choices[*index].name + "'";
+    text +=
+        (text.empty() ? "'" : ", so '") + problem.choices[*index].name + "'";
   return text;
 }
 
@@ -52,7 +54,8 @@ static MaybeError findContradiction(const PrecisionProblem &problem) {
   for (size_t i = 0; i < reached.size(); ++i) {
     int choice = reached[i];
     if (problem.choices[choice].rule == Rule::Full)
-      return Error{chainTo(problem, reachedFrom, choice) + " must be in half precision, but '" +
+      return Error{chainTo(problem, reachedFrom, choice) +
+                   " must be in half precision, but '" +
                    problem.choices[choice].name + "' must not"};
     for (int next : forces[choice])
       if (reachedFrom[next] < 0) {
@@ -63,7 +66,8 @@ static MaybeError findContradiction(const PrecisionProblem &problem) {
   return std::nullopt;
 }
 
-Result<PrecisionSolution> gpuopt::planning::assignPrecision(const PrecisionProblem &problem) {
+Result<PrecisionSolution>
+gpuopt::planning::assignPrecision(const PrecisionProblem &problem) {
   if (MaybeError error = problem.check())
     return *error;
   if (MaybeError error = findContradiction(problem))
@@ -75,7 +79,9 @@ Result<PrecisionSolution> gpuopt::planning::assignPrecision(const PrecisionProbl
     network.addArc(i, sink, sinkCapacity(problem.choices[i]));
   }
   for (const PrecisionPenalty &penalty : problem.penalties)
-    network.addArc(penalty.half, penalty.full, penalty.cost == kForbidden ? infiniteCapacity : penalty.cost);
+    network.addArc(penalty.half, penalty.full,
+                   penalty.cost == kForbidden ? infiniteCapacity
+                                              : penalty.cost);
   network.finish(source, sink);
   PrecisionSolution solution;
   solution.assignment.cost = network.solve();
@@ -90,7 +96,8 @@ Result<PrecisionSolution> gpuopt::planning::assignPrecision(const PrecisionProbl
   return solution;
 }
 
-MaybeError gpuopt::planning::verifyOptimal(const PrecisionProblem &problem, const PrecisionSolution &solution) {
+MaybeError gpuopt::planning::verifyOptimal(const PrecisionProblem &problem,
+                                           const PrecisionSolution &solution) {
   if (MaybeError error = verify(problem, solution.assignment))
     return error;
   size_t count = problem.choices.size();
@@ -104,7 +111,8 @@ MaybeError gpuopt::planning::verifyOptimal(const PrecisionProblem &problem, cons
   for (size_t i = 0; i < count; ++i) {
     const PrecisionChoice &choice = problem.choices[i];
     int64_t in = solution.fromSource[i], out = solution.toSink[i];
-    bool isWithin = in >= 0 && out >= 0 && (choice.rule == Rule::Half || in <= choice.fullCost) &&
+    bool isWithin = in >= 0 && out >= 0 &&
+                    (choice.rule == Rule::Half || in <= choice.fullCost) &&
                     (choice.rule == Rule::Full || out <= choice.halfCost);
     if (!isWithin)
       return Error{"the flow through '" + choice.name + "' is out of bounds"};
@@ -115,15 +123,18 @@ MaybeError gpuopt::planning::verifyOptimal(const PrecisionProblem &problem, cons
     const PrecisionPenalty &penalty = problem.penalties[i];
     int64_t flow = solution.alongPenalty[i];
     if (flow < 0 || (penalty.cost != kForbidden && flow > penalty.cost))
-      return Error{"the flow along penalty " + std::to_string(i) + " is out of bounds"};
+      return Error{"the flow along penalty " + std::to_string(i) +
+                   " is out of bounds"};
     excess[penalty.half] -= flow;
     excess[penalty.full] += flow;
   }
   for (size_t i = 0; i < count; ++i)
     if (excess[i] != 0)
-      return Error{"the flow through '" + problem.choices[i].name + "' is not conserved"};
+      return Error{"the flow through '" + problem.choices[i].name +
+                   "' is not conserved"};
   if (value != solution.assignment.cost)
-    return Error{"the flow does not carry the " + std::to_string(solution.assignment.cost) +
+    return Error{"the flow does not carry the " +
+                 std::to_string(solution.assignment.cost) +
                  " that the labelling costs"};
   return std::nullopt;
 }

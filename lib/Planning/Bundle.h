@@ -1,4 +1,4 @@
-//===- Bundle.h - Maximises a concave function over prices ---- -*- C++ -*-===//
+//===- Bundle.h - Maximises a concave function over prices ------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -40,8 +40,8 @@ Result<int64_t> gpuopt::planning::parseBytes(std::string_view text) {
               std::string(text) + "'"};
   double number = 0;
   const char *end = text.data() + text.size();
-  auto [rest, code] = std::from_chars(text.data(), end, number,
-                                      std::chars_format::fixed);
+  auto [rest, code] =
+      std::from_chars(text.data(), end, number, std::chars_format::fixed);
   if (code != std::errc() || !(number >= 0))
     return wrong;
   while (rest != end && *rest == ' ')

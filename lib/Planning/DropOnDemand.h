@@ -1,4 +1,4 @@
-//===- DropOnDemand.h - Plans from what to drop --------------- -*- C++ -*-===//
+//===- DropOnDemand.h - Plans from what to drop -----------------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- FirstFit.h - First-fit packing in several orders ------- -*- C++ -*-===//
+//===- FirstFit.h - First-fit packing in several orders ---------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -35,7 +35,7 @@ public:
   IntRange sharers(int op) const { return slice(sharerLists, sharersOf, op); }
   bool hasSharedStorages() const { return !sharerLists.empty(); }
 
-  std::vector<int64_t> bytes;     ///< Of the storage that the op makes.
+  std::vector<int64_t> bytes; ///< Of the storage that the op makes.
   /// Bytes during the first execution, and during each further one.
   std::vector<int64_t> workspace, repeatWorkspace;
   std::vector<double> cost;

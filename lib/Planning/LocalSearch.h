@@ -1,4 +1,4 @@
-//===- LocalSearch.h - Local search over repeats -------------- -*- C++ -*-===//
+//===- LocalSearch.h - Local search over repeats ----------------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

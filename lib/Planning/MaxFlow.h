@@ -1,4 +1,4 @@
-//===- MaxFlow.h - Maximum flow and minimum cut --------------- -*- C++ -*-===//
+//===- MaxFlow.h - Maximum flow and minimum cut -----------------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -51,8 +51,8 @@ std::string gpuopt::planning::printProblem(const RecomputeProblem &problem) {
   for (size_t i = 0; i < problem.ops.size(); ++i) {
     nodes += (i ? ",\n" : "") + printNode(int(i), problem.ops[i]);
     for (int input : problem.ops[i].inputs)
-      edges += (edges.empty() ? "" : ",") + list(std::vector<int>{
-                                                input, int(i)});
+      edges +=
+          (edges.empty() ? "" : ",") + list(std::vector<int>{input, int(i)});
   }
   return "{\"nodes\":[\n" + nodes + "],\n\"edges\":[" + edges + "]}\n";
 }
@@ -62,9 +62,9 @@ std::string gpuopt::planning::printPlan(const PlanClaim &plan, bool withFlows) {
   std::string flows;
   for (const Certificate::Flow &f : certificate.flows)
     if (withFlows)
-      flows += (flows.empty() ? "" : ",") +
-               list(std::vector<int64_t>{f.kind, f.op, f.moment, f.other,
-                                         f.amount});
+      flows +=
+          (flows.empty() ? "" : ",") +
+          list(std::vector<int64_t>{f.kind, f.op, f.moment, f.other, f.amount});
   std::string proof =
       withFlows ? "\"flows\":[" + flows + "]"
                 : "\"flow_count\":" + std::to_string(certificate.flows.size());

@@ -1,4 +1,4 @@
-//===- PriceSearch.h - The prices that give the best bound ---- -*- C++ -*-===//
+//===- PriceSearch.h - The prices that give the best bound ------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Random.h - Random numbers that are the same everywhere - -*- C++ -*-===//
+//===- Random.h - Random numbers that are the same everywhere ---*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

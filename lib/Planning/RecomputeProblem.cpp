@@ -37,8 +37,8 @@ static MaybeError checkNumbers(const RecomputeOp &op) {
   if (!std::isfinite(op.cost) || op.cost < 0)
     return Error{"expects a finite cost of at least 0, but got " +
                  std::to_string(op.cost)};
-  int64_t least = std::min(
-      {op.sizeInBytes, op.workspaceInBytes, op.repeatWorkspace()});
+  int64_t least =
+      std::min({op.sizeInBytes, op.workspaceInBytes, op.repeatWorkspace()});
   if (least < 0)
     return Error{"expects sizes of at least 0, but got " +
                  std::to_string(least)};
@@ -54,8 +54,8 @@ MaybeError RecomputeProblem::check() const {
       error = checkInputs(*this, i);
     int64_t workspace =
         std::max(ops[i].workspaceInBytes, ops[i].repeatWorkspace());
-    if (!error && (ops[i].sizeInBytes > room ||
-                   workspace > room - ops[i].sizeInBytes))
+    if (!error &&
+        (ops[i].sizeInBytes > room || workspace > room - ops[i].sizeInBytes))
       error = Error{"makes the sum of all sizes overflow"};
     if (error)
       return Error{"op " + std::to_string(i) + " " + error->message};

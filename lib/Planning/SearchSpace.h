@@ -1,4 +1,4 @@
-//===- SearchSpace.h - The problem as local search sees it ---- -*- C++ -*-===//
+//===- SearchSpace.h - The problem as local search sees it ------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- StagePlan.h - A plan that is cheap to change ----------- -*- C++ -*-===//
+//===- StagePlan.h - A plan that is cheap to change -------------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- gpuopt-lsp-server.cpp - Language server for gpuopt's MLIR ------------===//
+//===- gpuopt-lsp-server.cpp - Language server for gpuopt's MLIR ----------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- gpuopt-opt.cpp - Runs gpuopt's passes on MLIR files ------------------===//
+//===- gpuopt-opt.cpp - Runs gpuopt's passes on MLIR files ----------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,5 +13,6 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   gpuopt::registerAllDialects(registry);
   gpuopt::registerAllPasses();
-  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "gpuopt optimizer driver\n", registry));
+  return mlir::asMainReturnCode(
+      mlir::MlirOptMain(argc, argv, "gpuopt optimizer driver\n", registry));
 }

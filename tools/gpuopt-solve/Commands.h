@@ -1,4 +1,4 @@
-//===- Commands.h - What gpuopt-solve can do ------------------ -*- C++ -*-===//
+//===- Commands.h - What gpuopt-solve can do --------------------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

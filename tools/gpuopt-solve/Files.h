@@ -1,4 +1,4 @@
-//===- Files.h - Reads and writes what gpuopt-solve works on -- -*- C++ -*-===//
+//===- Files.h - Reads and writes what gpuopt-solve works on ----*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,8 +12,8 @@
 #ifndef GPUOPT_TOOLS_GPUOPT_SOLVE_FILES_H
 #define GPUOPT_TOOLS_GPUOPT_SOLVE_FILES_H
 
-#include "gpuopt/Planning/PlanText.h"
 #include "gpuopt/Planning/ArenaProblem.h"
+#include "gpuopt/Planning/PlanText.h"
 #include "gpuopt/Planning/SolveRecompute.h"
 
 #include "llvm/ADT/StringRef.h"

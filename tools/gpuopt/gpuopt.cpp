@@ -1,4 +1,4 @@
-//===- gpuopt.cpp - The gpuopt command --------------------------------------===//
+//===- gpuopt.cpp - The gpuopt command ------------------------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Clusters.h - What will be one kernel each -*- C++ -*-===//
+//===- Clusters.h - What will be one kernel each ----------------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -38,7 +38,8 @@ namespace gpuopt {
 /// constants. Broadcasts are views and never clusters of their own.
 bool isFusible(mlir::Operation *op);
 
-/// What one kernel covers: all indices of `shape`, with reductions over `reducedDims`.
+/// What one kernel covers: all indices of `shape`, with reductions over
+/// `reducedDims`.
 struct IterationSpace {
   llvm::SmallVector<int64_t> shape;
   llvm::SmallVector<int64_t> reducedDims;

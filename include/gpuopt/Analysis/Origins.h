@@ -1,4 +1,4 @@
-//===- Origins.h - Which ONNX node a value comes from -*- C++ -*-===//
+//===- Origins.h - Which ONNX node a value comes from -----------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -54,12 +54,14 @@ struct PrecisionGraph {
 
 /// `step` has passed nn-materialize-views. An error says which override asks
 /// for half precision where it must not be, and why.
-llvm::Expected<PrecisionGraph> buildPrecisionGraph(train::StepOp step, const DeviceModel &device,
-                                                   PrecisionPolicy &policy, const PrecisionOptions &options);
+llvm::Expected<PrecisionGraph>
+buildPrecisionGraph(train::StepOp step, const DeviceModel &device,
+                    PrecisionPolicy &policy, const PrecisionOptions &options);
 
 /// What PyTorch's autocast would have: products in half precision, everything
 /// else by its lists, as far as the problem allows.
-std::vector<char> paintLikeAutocast(const PrecisionGraph &graph, const PrecisionPolicy &policy);
+std::vector<char> paintLikeAutocast(const PrecisionGraph &graph,
+                                    const PrecisionPolicy &policy);
 
 /// nn.contract and the convolutions.
 bool isProduct(mlir::Operation *op);

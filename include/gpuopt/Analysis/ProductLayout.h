@@ -1,4 +1,4 @@
-//===- ProductLayout.h - Contractions as batched matrix products -*- C++ -*-===//
+//===- ProductLayout.h - Contractions as batched products -------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -40,7 +40,9 @@ struct ProductLayout {
 /// dimensions and one each of rows, columns and inner, or where a matrix has
 /// no dimension of stride 1. `destination` is where the result is to be
 /// written, its own dense memory unless given.
-std::optional<ProductLayout> productLayout(nn::ContractOp op, std::optional<StridedView> destination = std::nullopt);
+std::optional<ProductLayout>
+productLayout(nn::ContractOp op,
+              std::optional<StridedView> destination = std::nullopt);
 
 } // namespace gpuopt
 

@@ -1,4 +1,4 @@
-//===- StepMemory.h - Where the tensors of a step lie ------------*- C++ -*-===//
+//===- StepMemory.h - Where the tensors of a step lie -----------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -65,7 +65,8 @@ private:
 mlir::RankedTensorType gradNormScratchType(train::GradNormOp norm);
 
 /// "h_0_ln_1", unique among `used`, from a name like "/h.0/ln_1/Add_output_0".
-std::string uniqueSymbol(llvm::StringRef origin, llvm::StringMap<unsigned> &used);
+std::string uniqueSymbol(llvm::StringRef origin,
+                         llvm::StringMap<unsigned> &used);
 
 } // namespace gpuopt
 

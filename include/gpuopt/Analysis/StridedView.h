@@ -1,4 +1,4 @@
-//===- StridedView.h - How a value lies in memory -*- C++ -*-===//
+//===- StridedView.h - How a value lies in memory ---------------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Driver.h - The gpuopt command -*- C++ -*-===//
+//===- Driver.h - The gpuopt command ----------------------------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -30,7 +30,8 @@ struct DriverOptions {
   } plan;
 };
 
-/// Each returns the exit status, 0, 1 or (see below) 2, after having printed what is wrong.
+/// Each returns the exit status, 0, 1 or (see below) 2, after having printed
+/// what is wrong.
 int compileModel(const DriverOptions &options);
 int trainModel(const DriverOptions &options);
 /// 2 where a memory budget cannot be met.

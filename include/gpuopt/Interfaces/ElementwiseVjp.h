@@ -1,4 +1,4 @@
-//===- ElementwiseVjp.h - Gradients of arith and math ops -*- C++ -*-===//
+//===- ElementwiseVjp.h - Gradients of arith and math ops -------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Pipelines.h - The order of passes -*- C++ -*-===//
+//===- Pipelines.h - The order of passes ------------------------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -33,7 +33,8 @@ struct PipelineOptions {
 
 /// Adds the passes that lead from the phase before to `phase`. This is the one
 /// place that knows their order.
-void addPhase(mlir::OpPassManager &passes, Phase phase, const PipelineOptions &options);
+void addPhase(mlir::OpPassManager &passes, Phase phase,
+              const PipelineOptions &options);
 
 /// Registers `gpuopt-to-<phase>` pipelines, each from the import on.
 void registerPipelines();

@@ -1,4 +1,4 @@
-//===- RegisterAll.h - Every dialect, pass and pipeline of gpuopt -*- C++ -*-===//
+//===- RegisterAll.h - All dialects, passes, pipelines ----------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

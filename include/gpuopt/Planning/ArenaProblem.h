@@ -1,4 +1,4 @@
-//===- ArenaProblem.h - Offsets for buffers in one arena ------ -*- C++ -*-===//
+//===- ArenaProblem.h - Offsets for buffers in one arena --------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

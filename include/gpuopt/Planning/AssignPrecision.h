@@ -1,4 +1,4 @@
-//===- AssignPrecision.h - The cheapest precision of everything -- -*- C++ -*-===//
+//===- AssignPrecision.h - The cheapest precision of everything -*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -27,7 +27,8 @@ Result<PrecisionSolution> assignPrecision(const PrecisionProblem &problem);
 
 /// Confirms that no labelling costs less: the flow respects its bounds, is
 /// conserved at every choice, and carries as much as the assignment costs.
-MaybeError verifyOptimal(const PrecisionProblem &problem, const PrecisionSolution &solution);
+MaybeError verifyOptimal(const PrecisionProblem &problem,
+                         const PrecisionSolution &solution);
 
 } // namespace gpuopt::planning
 

@@ -1,4 +1,4 @@
-//===- BudgetCurve.h - Budget against cost -------------------- -*- C++ -*-===//
+//===- BudgetCurve.h - Budget against cost ----------------------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

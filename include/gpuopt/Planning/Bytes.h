@@ -1,4 +1,4 @@
-//===- Bytes.h - Amounts of memory as people write them --------- -*- C++ -*-===//
+//===- Bytes.h - Amounts of memory as people write them ---------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Certificate.h - Proof of a lower bound ----------------- -*- C++ -*-===//
+//===- Certificate.h - Proof of a lower bound -------------------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

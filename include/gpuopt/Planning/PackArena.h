@@ -1,4 +1,4 @@
-//===- PackArena.h - Packs an arena --------------------------- -*- C++ -*-===//
+//===- PackArena.h - Packs an arena -----------------------------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

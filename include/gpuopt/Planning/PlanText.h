@@ -1,4 +1,4 @@
-//===- PlanText.h - Problems and plans as JSON ---------------- -*- C++ -*-===//
+//===- PlanText.h - Problems and plans as JSON ------------------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

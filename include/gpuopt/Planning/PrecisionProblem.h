@@ -1,4 +1,4 @@
-//===- PrecisionProblem.h - What is in half precision ----------- -*- C++ -*-===//
+//===- PrecisionProblem.h - What is in half precision -----------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -56,11 +56,13 @@ struct PrecisionAssignment {
 };
 
 /// The cost of a labelling, or the rule or forbidden pair that it breaks.
-Result<int64_t> costOf(const PrecisionProblem &problem, const std::vector<char> &isHalf);
+Result<int64_t> costOf(const PrecisionProblem &problem,
+                       const std::vector<char> &isHalf);
 
 /// What is wrong with the assignment, if anything: its length, a rule, a
 /// forbidden pair, its cost. Shares no code with the solver.
-MaybeError verify(const PrecisionProblem &problem, const PrecisionAssignment &assignment);
+MaybeError verify(const PrecisionProblem &problem,
+                  const PrecisionAssignment &assignment);
 
 } // namespace gpuopt::planning
 

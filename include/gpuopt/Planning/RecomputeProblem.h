@@ -33,7 +33,7 @@ struct RecomputeOp {
   /// Needed during each further one, where that differs: a kernel that makes
   /// several outputs at first may run again for one of them alone.
   std::optional<int64_t> repeatWorkspaceInBytes;
-  std::vector<int> inputs;      ///< Earlier ops, each at most once.
+  std::vector<int> inputs; ///< Earlier ops, each at most once.
   /// The input in whose storage the output lies (a view, a result in place),
   /// or -1. Such an output needs no bytes of its own, and keeps the storage
   /// alive.

@@ -1,4 +1,4 @@
-//===- Schedule.h - What a schedule really costs -------------- -*- C++ -*-===//
+//===- Schedule.h - What a schedule really costs ----------------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- SolveRecompute.h - Plans recomputation under a budget -- -*- C++ -*-===//
+//===- SolveRecompute.h - Plans recomputation under a budget ----*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

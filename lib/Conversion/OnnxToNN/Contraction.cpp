@@ -1,4 +1,4 @@
-//===- Contraction.cpp - Matrix products ------------------------------------===//
+//===- Contraction.cpp - Matrix products ----------------------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -22,14 +22,17 @@ static LogicalResult matMul(NodeConversion &c) {
   int64_t inner = c.type(0).getShape().back();
   if (inner != c.type(1).getDimSize(std::max<int64_t>(rhsRank - 2, 0)))
     return c.fail("inner dimensions differ");
-  ArrayRef<int64_t> lhsBatch = c.b.shape(lhs).drop_back(std::min<int64_t>(lhsRank, 2));
-  ArrayRef<int64_t> rhsBatch = c.b.shape(rhs).drop_back(std::min<int64_t>(rhsRank, 2));
+  ArrayRef<int64_t> lhsBatch =
+      c.b.shape(lhs).drop_back(std::min<int64_t>(lhsRank, 2));
+  ArrayRef<int64_t> rhsBatch =
+      c.b.shape(rhs).drop_back(std::min<int64_t>(rhsRank, 2));
   std::string batch;
   if (!rhsBatch.empty() && !lhsBatch.empty()) {
     auto common = nn::TensorBuilder::commonShape(lhsBatch, rhsBatch);
     auto widen = [&](Value value, int64_t rank) {
       SmallVector<int64_t> shape(common);
-      llvm::append_range(shape, c.b.shape(value).take_back(std::min<int64_t>(rank, 2)));
+      llvm::append_range(
+          shape, c.b.shape(value).take_back(std::min<int64_t>(rank, 2)));
       return c.b.broadcast(value, shape);
     };
     lhs = widen(lhs, lhsRank);
@@ -43,21 +46,27 @@ static LogicalResult matMul(NodeConversion &c) {
       letters += first + index;
     return letters;
   };
-  std::string lhsOwn = batch.empty() ? freshLetters('a', lhsBatch.size()) : batch;
-  std::string rhsOwn = batch.empty() ? freshLetters('n', rhsBatch.size()) : batch;
+  std::string lhsOwn =
+      batch.empty() ? freshLetters('a', lhsBatch.size()) : batch;
+  std::string rhsOwn =
+      batch.empty() ? freshLetters('n', rhsBatch.size()) : batch;
   std::string lhsLetters = lhsOwn + (lhsRank > 1 ? "x" : "") + "y";
   std::string rhsLetters = rhsOwn + "y" + (rhsRank > 1 ? "z" : "");
-  std::string result = (lhsBatch.empty() ? rhsOwn : lhsOwn) + (lhsRank > 1 ? "x" : "") + (rhsRank > 1 ? "z" : "");
-  return c.yield(c.b.create<nn::ContractOp>(lhsLetters + "," + rhsLetters + "->" + result, lhs, rhs));
+  std::string result = (lhsBatch.empty() ? rhsOwn : lhsOwn) +
+                       (lhsRank > 1 ? "x" : "") + (rhsRank > 1 ? "z" : "");
+  return c.yield(c.b.create<nn::ContractOp>(
+      lhsLetters + "," + rhsLetters + "->" + result, lhs, rhs));
 }
 
 static LogicalResult gemm(NodeConversion &c) {
   if (!c.isFloat(0) || c.type(0).getRank() != 2 || c.type(1).getRank() != 2)
     return c.fail("operands must be floating-point matrices");
   bool transA = c.node.getInt("transA", 0), transB = c.node.getInt("transB", 0);
-  if (c.type(0).getDimSize(transA ? 0 : 1) != c.type(1).getDimSize(transB ? 1 : 0))
+  if (c.type(0).getDimSize(transA ? 0 : 1) !=
+      c.type(1).getDimSize(transB ? 1 : 0))
     return c.fail("inner dimensions differ");
-  std::string spec = std::string(transA ? "ki" : "ik") + "," + (transB ? "jk" : "kj") + "->ij";
+  std::string spec =
+      std::string(transA ? "ki" : "ik") + "," + (transB ? "jk" : "kj") + "->ij";
   Value result = c.b.create<nn::ContractOp>(spec, c.input(0), c.input(1));
   if (double alpha = c.node.getFloat("alpha", 1); alpha != 1)
     result = c.b.mul(result, alpha);
@@ -72,6 +81,7 @@ static LogicalResult gemm(NodeConversion &c) {
 }
 
 ArrayRef<OperatorEntry> gpuopt::contractionOperators() {
-  static const OperatorEntry entries[] = {{"Gemm", gemm}, {"MatMul", matMul, "floating-point operands"}};
+  static const OperatorEntry entries[] = {
+      {"Gemm", gemm}, {"MatMul", matMul, "floating-point operands"}};
   return entries;
 }

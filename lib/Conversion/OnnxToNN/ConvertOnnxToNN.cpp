@@ -1,4 +1,4 @@
-//===- ConvertOnnxToNN.cpp - Gives an ONNX graph its meaning ----------------===//
+//===- ConvertOnnxToNN.cpp - Gives an ONNX graph its meaning --------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -28,7 +28,8 @@ using namespace gpuopt;
 
 namespace {
 
-class ConvertOnnxToNN : public gpuopt::impl::ConvertOnnxToNNBase<ConvertOnnxToNN> {
+class ConvertOnnxToNN
+    : public gpuopt::impl::ConvertOnnxToNNBase<ConvertOnnxToNN> {
 public:
   using ConvertOnnxToNNBase::ConvertOnnxToNNBase;
 
@@ -59,11 +60,14 @@ private:
       return getOperation().emitError("expects an 'onnx.graph'");
     graph = *graphs.begin();
     if (batchNorm != "train" && batchNorm != "frozen")
-      return getOperation().emitError("expects batch-norm to be train or frozen, but got '") << batchNorm << "'";
+      return getOperation().emitError(
+                 "expects batch-norm to be train or frozen, but got '")
+             << batchNorm << "'";
     state.freezeBatchNorm = batchNorm == "frozen";
     std::string error;
     if (!frozenParams.empty() && !llvm::Regex(frozenParams).isValid(error))
-      return getOperation().emitError("expects a regular expression for frozen-params, but got '")
+      return getOperation().emitError(
+                 "expects a regular expression for frozen-params, but got '")
              << frozenParams << "': " << error;
     return success();
   }
@@ -73,9 +77,11 @@ private:
     SmallVector<Type> inputs;
     for (Value argument : graph.getBody().getArguments())
       inputs.push_back(argument.getType());
-    function = func::FuncOp::create(builder, graph.getLoc(), "forward", builder.getFunctionType(inputs, {}));
+    function = func::FuncOp::create(builder, graph.getLoc(), "forward",
+                                    builder.getFunctionType(inputs, {}));
     Block *entry = function.addEntryBlock();
-    for (auto [index, argument] : llvm::enumerate(graph.getBody().getArguments())) {
+    for (auto [index, argument] :
+         llvm::enumerate(graph.getBody().getArguments())) {
       function.setArgAttr(index, "nn.name", graph.getInputNames()[index]);
       values[argument] = {{entry->getArgument(index)}, false};
     }
@@ -84,7 +90,8 @@ private:
   LogicalResult finishFunction(nn::TensorBuilder &b) {
     SmallVector<Value> outputs;
     SmallVector<Type> types;
-    for (Value output : graph.getBody().front().getTerminator()->getOperands()) {
+    for (Value output :
+         graph.getBody().front().getTerminator()->getOperands()) {
       const Converted &converted = values[output];
       if (converted.isSequence || converted.tensors.empty())
         return graph.emitError("expects tensors as outputs of the model");
@@ -101,13 +108,17 @@ private:
   }
 
   void eraseUnused() {
-    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
-      if (op.use_empty() && !op.hasTrait<OpTrait::IsTerminator>() && (isMemoryEffectFree(&op) || isa<train::ReadOp>(op)))
+    for (Operation &op :
+         llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
+      if (op.use_empty() && !op.hasTrait<OpTrait::IsTerminator>() &&
+          (isMemoryEffectFree(&op) || isa<train::ReadOp>(op)))
         op.erase();
     // Weights that only folded constants read are no state.
     llvm::DenseSet<Attribute> used;
-    function.walk([&](train::ReadOp read) { used.insert(read.getVariableAttr()); });
-    for (train::VariableOp variable : llvm::make_early_inc_range(getOperation().getOps<train::VariableOp>()))
+    function.walk(
+        [&](train::ReadOp read) { used.insert(read.getVariableAttr()); });
+    for (train::VariableOp variable :
+         llvm::make_early_inc_range(getOperation().getOps<train::VariableOp>()))
       if (!used.contains(FlatSymbolRefAttr::get(variable.getSymNameAttr())))
         variable.erase();
   }
@@ -120,7 +131,8 @@ private:
   static bool isRunningStatistic(onnx::InitializerOp op) {
     return llvm::any_of(op->getUses(), [](OpOperand &use) {
       auto node = dyn_cast<onnx::NodeOp>(use.getOwner());
-      return node && node.is("BatchNormalization") && use.getOperandNumber() >= 3;
+      return node && node.is("BatchNormalization") &&
+             use.getOperandNumber() >= 3;
     });
   }
 
@@ -134,29 +146,40 @@ private:
     if (type.getNumElements() > 1)
       return true;
     StringRef last = op.getName().rsplit('.').second;
-    return llvm::is_contained({"weight", "bias", "scale", "gamma", "beta", "alpha"}, last) || isRunningStatistic(op);
+    return llvm::is_contained(
+               {"weight", "bias", "scale", "gamma", "beta", "alpha"}, last) ||
+           isRunningStatistic(op);
   }
 
   void convertInitializer(nn::TensorBuilder &b, onnx::InitializerOp op) {
     auto type = cast<RankedTensorType>(op.getResult().getType());
     if (!isWeight(op)) {
       if (!op.getValue()) {
-        problems.push_back({op.getLoc(), "initializer '" + op.getName().str() + "': integer tensors of this size are not supported"});
+        problems.push_back(
+            {op.getLoc(),
+             "initializer '" + op.getName().str() +
+                 "': integer tensors of this size are not supported"});
         return;
       }
-      values[op.getResult()] = {{b.create<arith::ConstantOp>(cast<TypedAttr>(*op.getValue()))}, false};
+      values[op.getResult()] = {
+          {b.create<arith::ConstantOp>(cast<TypedAttr>(*op.getValue()))},
+          false};
       return;
     }
-    auto kind = isRunningStatistic(op) ? train::VariableKind::Buffer : train::VariableKind::Parameter;
-    if (kind == train::VariableKind::Parameter && !frozenParams.empty() && llvm::Regex(frozenParams).match(op.getName()))
+    auto kind = isRunningStatistic(op) ? train::VariableKind::Buffer
+                                       : train::VariableKind::Parameter;
+    if (kind == train::VariableKind::Parameter && !frozenParams.empty() &&
+        llvm::Regex(frozenParams).match(op.getName()))
       kind = train::VariableKind::Frozen;
     StringAttr name = variableFor(b, op, type, kind);
     b.setLoc(NameLoc::get(b.getStringAttr(op.getName())));
-    values[op.getResult()] = {{b.create<train::ReadOp>(type, name.getValue())}, false};
+    values[op.getResult()] = {{b.create<train::ReadOp>(type, name.getValue())},
+                              false};
   }
 
   /// The variable of an initializer; two that lie in one place are tied.
-  StringAttr variableFor(nn::TensorBuilder &b, onnx::InitializerOp op, RankedTensorType type, train::VariableKind kind) {
+  StringAttr variableFor(nn::TensorBuilder &b, onnx::InitializerOp op,
+                         RankedTensorType type, train::VariableKind kind) {
     StringAttr name = b.getStringAttr(op.getName());
     if (auto source = op.getSource())
       if (train::VariableOp &tied = variableAt[*source]) {
@@ -168,11 +191,13 @@ private:
     OpBuilder outside(function);
     auto source = op.getSource();
     auto variable = train::VariableOp::create(
-        outside, NameLoc::get(name), name, train::VariableKindAttr::get(&getContext(), kind), TypeAttr::get(type),
-        op.getValueAttr(), source ? b.getStringAttr(source->getFile()) : StringAttr(),
+        outside, NameLoc::get(name), name,
+        train::VariableKindAttr::get(&getContext(), kind), TypeAttr::get(type),
+        op.getValueAttr(),
+        source ? b.getStringAttr(source->getFile()) : StringAttr(),
         source ? b.getI64IntegerAttr(source->getOffset()) : IntegerAttr(),
-        source ? b.getI64IntegerAttr(source->getSizeInBytes()) : IntegerAttr(), b.getArrayAttr({name}),
-        FlatSymbolRefAttr(), TypeAttr());
+        source ? b.getI64IntegerAttr(source->getSizeInBytes()) : IntegerAttr(),
+        b.getArrayAttr({name}), FlatSymbolRefAttr(), TypeAttr());
     if (source)
       variableAt[*source] = variable;
     return variable.getSymNameAttr();
@@ -199,7 +224,8 @@ private:
     }
     NodeConversion conversion(node, inputs, b, state);
     if (failed(convertNode(conversion))) {
-      problems.push_back({node.getLoc(), describe(node) + ": " + conversion.problem});
+      problems.push_back(
+          {node.getLoc(), describe(node) + ": " + conversion.problem});
       failedValues.insert(node.getOutputs().begin(), node.getOutputs().end());
       return;
     }
@@ -207,7 +233,9 @@ private:
       if (index < conversion.outputs.size())
         values[output] = conversion.outputs[index];
       else if (!output.use_empty()) {
-        problems.push_back({node.getLoc(), describe(node) + ": output " + std::to_string(index) + " is not supported"});
+        problems.push_back({node.getLoc(), describe(node) + ": output " +
+                                               std::to_string(index) +
+                                               " is not supported"});
         failedValues.insert(output);
       }
     }
@@ -215,15 +243,18 @@ private:
 
   static LogicalResult convertNode(NodeConversion &conversion) {
     onnx::NodeOp node = conversion.node;
-    const OperatorEntry *entry = node.getDomain().empty() ? findOperator(node.getOpType()) : nullptr;
+    const OperatorEntry *entry =
+        node.getDomain().empty() ? findOperator(node.getOpType()) : nullptr;
     if (!entry)
       return conversion.fail("the operator is not supported");
     bool isConstantLike = node.getInputs().empty();
     if (!isConstantLike && !conversion.has(0))
       return conversion.fail("operand 0 is missing");
     for (unsigned index = 0; index < conversion.inputCount(); ++index)
-      if (conversion.has(index) && !conversion.sequence(index).isSequence && !isStatic(conversion.input(index)))
-        return conversion.fail("operand " + Twine(index) + " has no static shape");
+      if (conversion.has(index) && !conversion.sequence(index).isSequence &&
+          !isStatic(conversion.input(index)))
+        return conversion.fail("operand " + Twine(index) +
+                               " has no static shape");
     return entry->convert(conversion);
   }
 
@@ -233,8 +264,10 @@ private:
   }
 
   static std::string describe(onnx::NodeOp node) {
-    std::string domain = node.getDomain().empty() ? "" : node.getDomain().str() + ".";
-    return domain + node.getOpType().str() + " (opset " + std::to_string(node.getOpset()) + ") at '" +
+    std::string domain =
+        node.getDomain().empty() ? "" : node.getDomain().str() + ".";
+    return domain + node.getOpType().str() + " (opset " +
+           std::to_string(node.getOpset()) + ") at '" +
            node.getNodeName().str() + "'";
   }
 
@@ -242,9 +275,11 @@ private:
     std::string list;
     for (auto &[loc, text] : problems)
       list += "\n  " + text;
-    graph.emitError("has ") << problems.size() << " node" << (problems.size() == 1 ? "" : "s")
-                            << " that cannot be converted:" << list
-                            << "\ndocs/onnx-operators.md lists what is supported and says how to add an operator";
+    graph.emitError("has ")
+        << problems.size() << " node" << (problems.size() == 1 ? "" : "s")
+        << " that cannot be converted:" << list
+        << "\ndocs/onnx-operators.md lists what is supported and says how to "
+           "add an operator";
     function.erase();
     signalPassFailure();
   }

@@ -1,4 +1,4 @@
-//===- Converters.cpp - How each ONNX operator is converted -----------------===//
+//===- Converters.cpp - How each ONNX operator is converted ---------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,10 +15,13 @@
 using namespace mlir;
 using namespace gpuopt;
 
-std::optional<SmallVector<int64_t>> NodeConversion::constantInts(unsigned index) {
+std::optional<SmallVector<int64_t>>
+NodeConversion::constantInts(unsigned index) {
   DenseElementsAttr value;
-  if (!has(index) || !matchPattern(input(index), m_Constant(&value)) || !isa<IntegerType>(value.getElementType())) {
-    problem = "operand " + std::to_string(index) + " must be an integer constant once shapes are known";
+  if (!has(index) || !matchPattern(input(index), m_Constant(&value)) ||
+      !isa<IntegerType>(value.getElementType())) {
+    problem = "operand " + std::to_string(index) +
+              " must be an integer constant once shapes are known";
     return std::nullopt;
   }
   SmallVector<int64_t> numbers;
@@ -29,9 +32,10 @@ std::optional<SmallVector<int64_t>> NodeConversion::constantInts(unsigned index)
 
 std::optional<double> NodeConversion::constantFloat(unsigned index) {
   DenseElementsAttr value;
-  if (!has(index) || !matchPattern(input(index), m_Constant(&value)) || value.getNumElements() != 1 ||
-      !isa<FloatType>(value.getElementType())) {
-    problem = "operand " + std::to_string(index) + " must be a floating-point constant";
+  if (!has(index) || !matchPattern(input(index), m_Constant(&value)) ||
+      value.getNumElements() != 1 || !isa<FloatType>(value.getElementType())) {
+    problem = "operand " + std::to_string(index) +
+              " must be a floating-point constant";
     return std::nullopt;
   }
   APFloat number = *value.getValues<APFloat>().begin();
@@ -44,11 +48,13 @@ std::optional<int64_t> NodeConversion::axis(int64_t axis, int64_t rank) {
   int64_t fromFront = axis < 0 ? axis + rank : axis;
   if (fromFront >= 0 && fromFront < rank)
     return fromFront;
-  problem = "axis " + std::to_string(axis) + " is outside of rank " + std::to_string(rank);
+  problem = "axis " + std::to_string(axis) + " is outside of rank " +
+            std::to_string(rank);
   return std::nullopt;
 }
 
-std::optional<SmallVector<int64_t>> NodeConversion::commonShape(ArrayRef<Value> values) {
+std::optional<SmallVector<int64_t>>
+NodeConversion::commonShape(ArrayRef<Value> values) {
   SmallVector<int64_t> common;
   for (Value value : values) {
     SmallVector<int64_t> next;
@@ -64,8 +70,9 @@ std::optional<SmallVector<int64_t>> NodeConversion::commonShape(ArrayRef<Value> 
 const OperatorEntry *gpuopt::findOperator(StringRef name) {
   static const llvm::StringMap<const OperatorEntry *> all = [] {
     llvm::StringMap<const OperatorEntry *> map;
-    for (ArrayRef<OperatorEntry> family : {elementwiseOperators(), contractionOperators(), spatialOperators(),
-                                           normalisationOperators(), shapeOperators(), reductionOperators()})
+    for (ArrayRef<OperatorEntry> family :
+         {elementwiseOperators(), contractionOperators(), spatialOperators(),
+          normalisationOperators(), shapeOperators(), reductionOperators()})
       for (const OperatorEntry &entry : family)
         map[entry.name] = &entry;
     return map;
@@ -75,14 +82,19 @@ const OperatorEntry *gpuopt::findOperator(StringRef name) {
 
 void gpuopt::printOperatorTable(raw_ostream &stream) {
   stream << "# Supported ONNX operators\n\n"
-            "Of the default domain, from opset 13 on; printed by `gpuopt operators`. Shapes are static once\n"
-            "`--batch-size` and `--dim` are given; what depends on constants alone is computed by the compiler.\n\n"
-            "To add an operator, write its converter in the file of its family in lib/Conversion/OnnxToNN and list it\n"
-            "in that family's table; if it needs an op of its own, add that to the nn dialect with its gradient.\n\n"
+            "Of the default domain, from opset 13 on; printed by `gpuopt "
+            "operators`. Shapes are static once\n"
+            "`--batch-size` and `--dim` are given; what depends on constants "
+            "alone is computed by the compiler.\n\n"
+            "To add an operator, write its converter in the file of its family "
+            "in lib/Conversion/OnnxToNN and list it\n"
+            "in that family's table; if it needs an op of its own, add that to "
+            "the nn dialect with its gradient.\n\n"
             "| operator | limits |\n|---|---|\n";
   std::map<std::string, const char *> rows;
-  for (ArrayRef<OperatorEntry> family : {elementwiseOperators(), contractionOperators(), spatialOperators(),
-                                         normalisationOperators(), shapeOperators(), reductionOperators()})
+  for (ArrayRef<OperatorEntry> family :
+       {elementwiseOperators(), contractionOperators(), spatialOperators(),
+        normalisationOperators(), shapeOperators(), reductionOperators()})
     for (const OperatorEntry &entry : family)
       rows[entry.name] = entry.note;
   for (auto &[name, note] : rows)

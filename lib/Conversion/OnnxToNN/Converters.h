@@ -1,4 +1,4 @@
-//===- Converters.h - How each ONNX operator is converted -*- C++ -*-===//
+//===- Converters.h - How each ONNX operator is converted -------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -36,7 +36,8 @@ struct ConversionState {
 /// One node on its way: its operands, converted, and where results go.
 class NodeConversion {
 public:
-  NodeConversion(onnx::NodeOp node, llvm::ArrayRef<Converted> inputs, nn::TensorBuilder &b, ConversionState &state)
+  NodeConversion(onnx::NodeOp node, llvm::ArrayRef<Converted> inputs,
+                 nn::TensorBuilder &b, ConversionState &state)
       : node(node), b(b), state(state), inputs(inputs) {}
 
   onnx::NodeOp node;
@@ -45,13 +46,21 @@ public:
   llvm::SmallVector<Converted> outputs;
   std::string problem; ///< Why the node cannot be converted, empty if it can.
 
-  bool has(unsigned index) const { return index < inputs.size() && !inputs[index].tensors.empty(); }
+  bool has(unsigned index) const {
+    return index < inputs.size() && !inputs[index].tensors.empty();
+  }
   size_t inputCount() const { return inputs.size(); }
   /// The tensor of operand `index`, which `has`.
-  mlir::Value input(unsigned index) const { return inputs[index].tensors.front(); }
+  mlir::Value input(unsigned index) const {
+    return inputs[index].tensors.front();
+  }
   const Converted &sequence(unsigned index) const { return inputs[index]; }
-  mlir::RankedTensorType type(unsigned index) const { return b.type(input(index)); }
-  bool isFloat(unsigned index) const { return mlir::isa<mlir::FloatType>(type(index).getElementType()); }
+  mlir::RankedTensorType type(unsigned index) const {
+    return b.type(input(index));
+  }
+  bool isFloat(unsigned index) const {
+    return mlir::isa<mlir::FloatType>(type(index).getElementType());
+  }
 
   /// Integers of a constant operand; notes the problem where it is none.
   std::optional<llvm::SmallVector<int64_t>> constantInts(unsigned index);
@@ -59,8 +68,10 @@ public:
 
   /// `axis` counted from the front; notes the problem where it is outside.
   std::optional<int64_t> axis(int64_t axis, int64_t rank);
-  /// The shape that operands broadcast to; notes the problem where there is none.
-  std::optional<llvm::SmallVector<int64_t>> commonShape(llvm::ArrayRef<mlir::Value> values);
+  /// The shape that operands broadcast to; notes the problem where there is
+  /// none.
+  std::optional<llvm::SmallVector<int64_t>>
+  commonShape(llvm::ArrayRef<mlir::Value> values);
 
   mlir::LogicalResult fail(const llvm::Twine &why) {
     problem = why.str();

@@ -1,4 +1,4 @@
-//===- Elementwise.cpp - Arithmetic, comparisons, activations ---------------===//
+//===- Elementwise.cpp - Arithmetic, comparisons, activations -------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -38,7 +38,8 @@ static LogicalResult arithmetic(NodeConversion &c) {
   bool isFloat = c.isFloat(0);
   Value result = (*values)[0];
   for (Value other : ArrayRef(*values).drop_front())
-    result = isFloat ? c.b.createOrFold<FloatOp>(result, other) : c.b.createOrFold<IntOp>(result, other);
+    result = isFloat ? c.b.createOrFold<FloatOp>(result, other)
+                     : c.b.createOrFold<IntOp>(result, other);
   return c.yield(result);
 }
 
@@ -78,13 +79,15 @@ static LogicalResult power(NodeConversion &c) {
   return c.yield(c.b.createOrFold<math::PowFOp>(x, e));
 }
 
-template <arith::CmpFPredicate floatPredicate, arith::CmpIPredicate intPredicate>
+template <arith::CmpFPredicate floatPredicate,
+          arith::CmpIPredicate intPredicate>
 static LogicalResult comparison(NodeConversion &c) {
   auto values = aligned(c);
   if (!values)
     return failure();
   Value a = (*values)[0], b = (*values)[1];
-  return c.yield(c.isFloat(0) ? c.b.compare(floatPredicate, a, b) : c.b.compare(intPredicate, a, b));
+  return c.yield(c.isFloat(0) ? c.b.compare(floatPredicate, a, b)
+                              : c.b.compare(intPredicate, a, b));
 }
 
 template <typename OpT>
@@ -96,7 +99,8 @@ static LogicalResult logical(NodeConversion &c) {
 }
 
 static LogicalResult logicalNot(NodeConversion &c) {
-  return c.yield(c.b.createOrFold<arith::XOrIOp>(c.input(0), c.b.splat(-1, c.type(0))));
+  return c.yield(
+      c.b.createOrFold<arith::XOrIOp>(c.input(0), c.b.splat(-1, c.type(0))));
 }
 
 static LogicalResult where(NodeConversion &c) {
@@ -125,10 +129,13 @@ static LogicalResult identity(NodeConversion &c) {
 static LogicalResult negate(NodeConversion &c) {
   if (c.isFloat(0))
     return c.yield(c.b.neg(c.input(0)));
-  return c.yield(c.b.createOrFold<arith::SubIOp>(c.b.splat(0, c.type(0)), c.input(0)));
+  return c.yield(
+      c.b.createOrFold<arith::SubIOp>(c.b.splat(0, c.type(0)), c.input(0)));
 }
 
-static LogicalResult reciprocal(NodeConversion &c) { return c.yield(c.b.div(c.b.splat(1, c.type(0)), c.input(0))); }
+static LogicalResult reciprocal(NodeConversion &c) {
+  return c.yield(c.b.div(c.b.splat(1, c.type(0)), c.input(0)));
+}
 
 /// 1 / (1 + exp(-x)): exp overflows to inf and the quotient to 0, as it should.
 static Value sigmoidOf(nn::TensorBuilder &b, Value x) {
@@ -144,22 +151,31 @@ static Value isPositive(nn::TensorBuilder &b, Value x) {
 static Value softplusOf(nn::TensorBuilder &b, Value x) {
   Value positive = isPositive(b, x), zero = b.splat(0, b.type(x));
   Value magnitude = b.select(positive, x, b.neg(x));
-  return b.add(b.select(positive, x, zero), b.create<math::Log1pOp>(b.exp(b.neg(magnitude))));
+  return b.add(b.select(positive, x, zero),
+               b.create<math::Log1pOp>(b.exp(b.neg(magnitude))));
 }
 
-static LogicalResult relu(NodeConversion &c) { return c.yield(reluOf(c.b, c.input(0))); }
-static LogicalResult sigmoid(NodeConversion &c) { return c.yield(sigmoidOf(c.b, c.input(0))); }
-static LogicalResult softplus(NodeConversion &c) { return c.yield(softplusOf(c.b, c.input(0))); }
+static LogicalResult relu(NodeConversion &c) {
+  return c.yield(reluOf(c.b, c.input(0)));
+}
+static LogicalResult sigmoid(NodeConversion &c) {
+  return c.yield(sigmoidOf(c.b, c.input(0)));
+}
+static LogicalResult softplus(NodeConversion &c) {
+  return c.yield(softplusOf(c.b, c.input(0)));
+}
 static LogicalResult swish(NodeConversion &c) {
   Value x = c.input(0), scaled = c.b.mul(x, c.node.getFloat("alpha", 1.0));
   return c.yield(c.b.mul(x, sigmoidOf(c.b, scaled)));
 }
 static LogicalResult mish(NodeConversion &c) {
-  return c.yield(c.b.mul(c.input(0), c.b.create<math::TanhOp>(softplusOf(c.b, c.input(0)))));
+  return c.yield(c.b.mul(
+      c.input(0), c.b.create<math::TanhOp>(softplusOf(c.b, c.input(0)))));
 }
 static LogicalResult leakyRelu(NodeConversion &c) {
   Value x = c.input(0);
-  return c.yield(c.b.select(isPositive(c.b, x), x, c.b.mul(x, c.node.getFloat("alpha", 0.01))));
+  return c.yield(c.b.select(isPositive(c.b, x), x,
+                            c.b.mul(x, c.node.getFloat("alpha", 0.01))));
 }
 static LogicalResult prelu(NodeConversion &c) {
   if (!c.commonShape({c.input(0), c.input(1)}))
@@ -170,17 +186,20 @@ static LogicalResult prelu(NodeConversion &c) {
 
 /// scale * (x > 0 ? x : alpha * (exp(x / inner) - 1)); the exponential of
 /// positive x is never taken, so that it cannot overflow into the gradient.
-static Value exponentialLinear(nn::TensorBuilder &b, Value x, double alpha, double scale, double inner) {
+static Value exponentialLinear(nn::TensorBuilder &b, Value x, double alpha,
+                               double scale, double inner) {
   Value positive = isPositive(b, x);
   Value below = b.select(positive, b.splat(0, b.type(x)), x);
   Value curve = b.mul(b.create<math::ExpM1Op>(b.mul(below, 1 / inner)), alpha);
   return b.mul(b.select(positive, x, curve), scale);
 }
 static LogicalResult elu(NodeConversion &c) {
-  return c.yield(exponentialLinear(c.b, c.input(0), c.node.getFloat("alpha", 1.0), 1, 1));
+  return c.yield(
+      exponentialLinear(c.b, c.input(0), c.node.getFloat("alpha", 1.0), 1, 1));
 }
 static LogicalResult selu(NodeConversion &c) {
-  double alpha = c.node.getFloat("alpha", 1.67326319217681884765625), gamma = c.node.getFloat("gamma", 1.05070102214813232421875);
+  double alpha = c.node.getFloat("alpha", 1.67326319217681884765625),
+         gamma = c.node.getFloat("gamma", 1.05070102214813232421875);
   return c.yield(exponentialLinear(c.b, c.input(0), alpha, gamma, 1));
 }
 static LogicalResult celu(NodeConversion &c) {
@@ -193,7 +212,8 @@ static Value clamped(nn::TensorBuilder &b, Value x, double low, double high) {
   return b.createOrFold<arith::MinimumFOp>(above, b.splat(high, b.type(x)));
 }
 static LogicalResult hardSigmoid(NodeConversion &c) {
-  Value line = c.b.add(c.b.mul(c.input(0), c.node.getFloat("alpha", 0.2)), c.node.getFloat("beta", 0.5));
+  Value line = c.b.add(c.b.mul(c.input(0), c.node.getFloat("alpha", 0.2)),
+                       c.node.getFloat("beta", 0.5));
   return c.yield(clamped(c.b, line, 0, 1));
 }
 static LogicalResult hardSwish(NodeConversion &c) {
@@ -201,7 +221,8 @@ static LogicalResult hardSwish(NodeConversion &c) {
   return c.yield(c.b.mul(c.input(0), clamped(c.b, line, 0, 1)));
 }
 static LogicalResult softsign(NodeConversion &c) {
-  return c.yield(c.b.div(c.input(0), c.b.add(c.b.create<math::AbsFOp>(c.input(0)), 1.0)));
+  return c.yield(
+      c.b.div(c.input(0), c.b.add(c.b.create<math::AbsFOp>(c.input(0)), 1.0)));
 }
 
 static LogicalResult gelu(NodeConversion &c) {
@@ -211,7 +232,8 @@ static LogicalResult gelu(NodeConversion &c) {
     constexpr double kSqrt2OverPi = 0.7978845608028654;
     Value cube = c.b.mul(c.b.mul(x, x), x);
     Value inner = c.b.mul(c.b.add(x, c.b.mul(cube, 0.044715)), kSqrt2OverPi);
-    return c.yield(c.b.mul(c.b.mul(x, 0.5), c.b.add(c.b.create<math::TanhOp>(inner), 1.0)));
+    return c.yield(c.b.mul(c.b.mul(x, 0.5),
+                           c.b.add(c.b.create<math::TanhOp>(inner), 1.0)));
   }
   if (form != "none")
     return c.fail("attribute approximate = '" + form + "' is not supported");
@@ -239,8 +261,10 @@ static LogicalResult clip(NodeConversion &c) {
 
 static LogicalResult sign(NodeConversion &c) {
   Value x = c.input(0), zero = c.b.splat(0, c.type(0));
-  Value negative = c.b.select(c.b.compare(arith::CmpFPredicate::OLT, x, zero), c.b.splat(-1, c.type(0)), zero);
-  return c.yield(c.b.select(isPositive(c.b, x), c.b.splat(1, c.type(0)), negative));
+  Value negative = c.b.select(c.b.compare(arith::CmpFPredicate::OLT, x, zero),
+                              c.b.splat(-1, c.type(0)), zero);
+  return c.yield(
+      c.b.select(isPositive(c.b, x), c.b.splat(1, c.type(0)), negative));
 }
 
 //===----------------------------------------------------------------------===//
@@ -255,64 +279,118 @@ static LogicalResult castTo(NodeConversion &c, Type element) {
     return c.yield(x);
   if (element.isInteger(1)) {
     Value zero = c.b.splat(0, c.type(0));
-    return c.yield(isa<FloatType>(from) ? c.b.compare(arith::CmpFPredicate::UNE, x, zero)
-                                        : c.b.compare(arith::CmpIPredicate::ne, x, zero));
+    return c.yield(isa<FloatType>(from)
+                       ? c.b.compare(arith::CmpFPredicate::UNE, x, zero)
+                       : c.b.compare(arith::CmpIPredicate::ne, x, zero));
   }
   bool fromFloat = isa<FloatType>(from), toFloat = isa<FloatType>(element);
   if (fromFloat && toFloat)
-    return c.yield(from.getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth()
+    return c.yield(from.getIntOrFloatBitWidth() <
+                           element.getIntOrFloatBitWidth()
                        ? c.b.createOrFold<arith::ExtFOp>(target, x)
                        : c.b.createOrFold<arith::TruncFOp>(target, x));
   if (fromFloat)
     return c.yield(c.b.createOrFold<arith::FPToSIOp>(target, x));
   if (toFloat)
-    return c.yield(from.isInteger(1) ? c.b.createOrFold<arith::UIToFPOp>(target, x)
-                                     : c.b.createOrFold<arith::SIToFPOp>(target, x));
+    return c.yield(from.isInteger(1)
+                       ? c.b.createOrFold<arith::UIToFPOp>(target, x)
+                       : c.b.createOrFold<arith::SIToFPOp>(target, x));
   if (from.getIntOrFloatBitWidth() > element.getIntOrFloatBitWidth())
     return c.yield(c.b.createOrFold<arith::TruncIOp>(target, x));
-  return c.yield(from.isInteger(1) ? c.b.createOrFold<arith::ExtUIOp>(target, x)
-                                   : c.b.createOrFold<arith::ExtSIOp>(target, x));
+  return c.yield(from.isInteger(1)
+                     ? c.b.createOrFold<arith::ExtUIOp>(target, x)
+                     : c.b.createOrFold<arith::ExtSIOp>(target, x));
 }
 
 static LogicalResult cast(NodeConversion &c) {
   // Numbers of TensorProto.DataType.
   switch (c.node.getInt("to", 0)) {
-  case 1: return castTo(c, c.b.getF32Type());
-  case 6: return castTo(c, c.b.getI32Type());
-  case 7: return castTo(c, c.b.getI64Type());
-  case 9: return castTo(c, c.b.getI1Type());
-  case 10: return castTo(c, c.b.getF16Type());
-  case 11: return castTo(c, c.b.getF64Type());
-  case 16: return castTo(c, c.b.getBF16Type());
-  default: return c.fail("attribute to = " + Twine(c.node.getInt("to", 0)) + " is not supported");
+  case 1:
+    return castTo(c, c.b.getF32Type());
+  case 6:
+    return castTo(c, c.b.getI32Type());
+  case 7:
+    return castTo(c, c.b.getI64Type());
+  case 9:
+    return castTo(c, c.b.getI1Type());
+  case 10:
+    return castTo(c, c.b.getF16Type());
+  case 11:
+    return castTo(c, c.b.getF64Type());
+  case 16:
+    return castTo(c, c.b.getBF16Type());
+  default:
+    return c.fail("attribute to = " + Twine(c.node.getInt("to", 0)) +
+                  " is not supported");
   }
 }
-static LogicalResult castLike(NodeConversion &c) { return castTo(c, c.type(1).getElementType()); }
+static LogicalResult castLike(NodeConversion &c) {
+  return castTo(c, c.type(1).getElementType());
+}
 
 ArrayRef<OperatorEntry> gpuopt::elementwiseOperators() {
   using F = arith::CmpFPredicate;
   using I = arith::CmpIPredicate;
   static const OperatorEntry entries[] = {
-      {"Abs", unary<math::AbsFOp>}, {"Acos", unary<math::AcosOp>}, {"Acosh", unary<math::AcoshOp>},
-      {"Add", arithmetic<arith::AddFOp, arith::AddIOp>}, {"And", logical<arith::AndIOp>},
-      {"Asin", unary<math::AsinOp>}, {"Asinh", unary<math::AsinhOp>}, {"Atan", unary<math::AtanOp>},
-      {"Atanh", unary<math::AtanhOp>}, {"Cast", cast}, {"CastLike", castLike}, {"Ceil", unary<math::CeilOp>},
-      {"Celu", celu}, {"Clip", clip, "bounds are constants"}, {"Cos", unary<math::CosOp>},
-      {"Cosh", unary<math::CoshOp>}, {"Div", arithmetic<arith::DivFOp, arith::DivSIOp>}, {"Elu", elu},
-      {"Equal", comparison<F::OEQ, I::eq>}, {"Erf", unary<math::ErfOp>}, {"Exp", unary<math::ExpOp>},
-      {"Floor", unary<math::FloorOp>}, {"Gelu", gelu}, {"Greater", comparison<F::OGT, I::sgt>},
-      {"GreaterOrEqual", comparison<F::OGE, I::sge>}, {"HardSigmoid", hardSigmoid}, {"HardSwish", hardSwish},
-      {"Identity", identity}, {"LeakyRelu", leakyRelu}, {"Less", comparison<F::OLT, I::slt>},
-      {"LessOrEqual", comparison<F::OLE, I::sle>}, {"Log", unary<math::LogOp>},
-      {"Max", arithmetic<arith::MaximumFOp, arith::MaxSIOp>}, {"Mean", mean},
-      {"Min", arithmetic<arith::MinimumFOp, arith::MinSIOp>}, {"Mish", mish},
-      {"Mul", arithmetic<arith::MulFOp, arith::MulIOp>}, {"Neg", negate}, {"Not", logicalNot},
-      {"Or", logical<arith::OrIOp>}, {"PRelu", prelu}, {"Pow", power, "floating-point bases"},
-      {"Reciprocal", reciprocal}, {"Relu", relu}, {"Round", unary<math::RoundEvenOp>}, {"Selu", selu},
-      {"Sigmoid", sigmoid}, {"Sign", sign}, {"Sin", unary<math::SinOp>}, {"Sinh", unary<math::SinhOp>},
-      {"Softplus", softplus}, {"Softsign", softsign}, {"Sqrt", unary<math::SqrtOp>},
-      {"Sub", arithmetic<arith::SubFOp, arith::SubIOp>}, {"Sum", arithmetic<arith::AddFOp, arith::AddIOp>},
-      {"Swish", swish}, {"Tan", unary<math::TanOp>}, {"Tanh", unary<math::TanhOp>}, {"Where", where},
+      {"Abs", unary<math::AbsFOp>},
+      {"Acos", unary<math::AcosOp>},
+      {"Acosh", unary<math::AcoshOp>},
+      {"Add", arithmetic<arith::AddFOp, arith::AddIOp>},
+      {"And", logical<arith::AndIOp>},
+      {"Asin", unary<math::AsinOp>},
+      {"Asinh", unary<math::AsinhOp>},
+      {"Atan", unary<math::AtanOp>},
+      {"Atanh", unary<math::AtanhOp>},
+      {"Cast", cast},
+      {"CastLike", castLike},
+      {"Ceil", unary<math::CeilOp>},
+      {"Celu", celu},
+      {"Clip", clip, "bounds are constants"},
+      {"Cos", unary<math::CosOp>},
+      {"Cosh", unary<math::CoshOp>},
+      {"Div", arithmetic<arith::DivFOp, arith::DivSIOp>},
+      {"Elu", elu},
+      {"Equal", comparison<F::OEQ, I::eq>},
+      {"Erf", unary<math::ErfOp>},
+      {"Exp", unary<math::ExpOp>},
+      {"Floor", unary<math::FloorOp>},
+      {"Gelu", gelu},
+      {"Greater", comparison<F::OGT, I::sgt>},
+      {"GreaterOrEqual", comparison<F::OGE, I::sge>},
+      {"HardSigmoid", hardSigmoid},
+      {"HardSwish", hardSwish},
+      {"Identity", identity},
+      {"LeakyRelu", leakyRelu},
+      {"Less", comparison<F::OLT, I::slt>},
+      {"LessOrEqual", comparison<F::OLE, I::sle>},
+      {"Log", unary<math::LogOp>},
+      {"Max", arithmetic<arith::MaximumFOp, arith::MaxSIOp>},
+      {"Mean", mean},
+      {"Min", arithmetic<arith::MinimumFOp, arith::MinSIOp>},
+      {"Mish", mish},
+      {"Mul", arithmetic<arith::MulFOp, arith::MulIOp>},
+      {"Neg", negate},
+      {"Not", logicalNot},
+      {"Or", logical<arith::OrIOp>},
+      {"PRelu", prelu},
+      {"Pow", power, "floating-point bases"},
+      {"Reciprocal", reciprocal},
+      {"Relu", relu},
+      {"Round", unary<math::RoundEvenOp>},
+      {"Selu", selu},
+      {"Sigmoid", sigmoid},
+      {"Sign", sign},
+      {"Sin", unary<math::SinOp>},
+      {"Sinh", unary<math::SinhOp>},
+      {"Softplus", softplus},
+      {"Softsign", softsign},
+      {"Sqrt", unary<math::SqrtOp>},
+      {"Sub", arithmetic<arith::SubFOp, arith::SubIOp>},
+      {"Sum", arithmetic<arith::AddFOp, arith::AddIOp>},
+      {"Swish", swish},
+      {"Tan", unary<math::TanOp>},
+      {"Tanh", unary<math::TanhOp>},
+      {"Where", where},
       {"Xor", logical<arith::XOrIOp>}};
   return entries;
 }

@@ -1,4 +1,4 @@
-//===- Normalisation.cpp - Softmax, normalisation, dropout ------------------===//
+//===- Normalisation.cpp - Softmax, normalisation, dropout ----------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -36,9 +36,12 @@ static LogicalResult layerNorm(NodeConversion &c) {
   auto normalised = c.b.shape(c.input(0)).drop_front(*axis);
   for (unsigned index : {1u, 2u})
     if (c.has(index) && c.b.shape(c.input(index)) != normalised)
-      return c.fail("scale and bias must have the shape of the normalised dimensions");
+      return c.fail(
+          "scale and bias must have the shape of the normalised dimensions");
   Value bias = c.has(2) ? c.input(2) : Value();
-  auto norm = c.b.create<nn::LayerNormOp>(c.input(0), c.input(1), bias, *axis, APFloat(decimal(c.node.getFloat("epsilon", 1e-5))));
+  auto norm = c.b.create<nn::LayerNormOp>(
+      c.input(0), c.input(1), bias, *axis,
+      APFloat(decimal(c.node.getFloat("epsilon", 1e-5))));
   for (Value result : norm.getResults())
     c.outputs.push_back({{result}, false});
   return success();
@@ -50,7 +53,8 @@ static LogicalResult batchNorm(NodeConversion &c) {
     return c.fail("the operand must have rank 2 or more");
   for (unsigned index = 1; index < 5; ++index)
     if (c.type(index) != type.clone({type.getDimSize(1)}))
-      return c.fail("scale, bias and statistics must have one element per channel, of the operand's type");
+      return c.fail("scale, bias and statistics must have one element per "
+                    "channel, of the operand's type");
   // Channels last.
   auto permutation = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
   permutation.erase(permutation.begin() + 1);
@@ -61,10 +65,13 @@ static LogicalResult batchNorm(NodeConversion &c) {
   // ONNX's momentum weighs the running statistics, PyTorch's the batch's.
   double momentum = decimal(1 - decimal(c.node.getFloat("momentum", 0.9)));
   auto norm = c.b.create<nn::BatchNormOp>(
-      c.b.transpose(c.input(0), permutation), c.input(1), c.input(2), c.input(3), c.input(4),
-      APFloat(decimal(c.node.getFloat("epsilon", 1e-5))), APFloat(momentum), c.state.freezeBatchNorm);
+      c.b.transpose(c.input(0), permutation), c.input(1), c.input(2),
+      c.input(3), c.input(4),
+      APFloat(decimal(c.node.getFloat("epsilon", 1e-5))), APFloat(momentum),
+      c.state.freezeBatchNorm);
   if (!c.state.freezeBatchNorm)
-    for (auto [index, value] : {std::pair(3u, norm.getNewMean()), std::pair(4u, norm.getNewVariance())})
+    for (auto [index, value] : {std::pair(3u, norm.getNewMean()),
+                                std::pair(4u, norm.getNewVariance())})
       if (auto read = c.input(index).getDefiningOp<train::ReadOp>())
         c.state.writes.push_back({read.getVariableAttr(), value});
   if (failed(c.yield(c.b.transpose(norm.getResult(), inverse))))
@@ -94,7 +101,8 @@ static LogicalResult dropout(NodeConversion &c) {
     return c.fail("the ratio must lie in [0, 1)");
   if (!training || ratio == 0)
     return c.yield(c.input(0));
-  return c.yield(c.b.create<nn::DropoutOp>(c.input(0), APFloat(ratio), c.state.nextStream++));
+  return c.yield(c.b.create<nn::DropoutOp>(c.input(0), APFloat(ratio),
+                                           c.state.nextStream++));
 }
 
 static LogicalResult randomUniformLike(NodeConversion &c) {
@@ -105,7 +113,8 @@ static LogicalResult randomUniformLike(NodeConversion &c) {
 
 ArrayRef<OperatorEntry> gpuopt::normalisationOperators() {
   static const OperatorEntry entries[] = {
-      {"BatchNormalization", batchNorm, "in training form unless --batch-norm=frozen"},
+      {"BatchNormalization", batchNorm,
+       "in training form unless --batch-norm=frozen"},
       {"Dropout", dropout, "ratio and training_mode are constants; no mask"},
       {"LayerNormalization", layerNorm},
       {"LogSoftmax", softmax<nn::LogSoftmaxOp>},

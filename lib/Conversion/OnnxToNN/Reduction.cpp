@@ -1,4 +1,4 @@
-//===- Reduction.cpp - Sums, means, extremes over dimensions ----------------===//
+//===- Reduction.cpp - Sums, means, extremes over dimensions --------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -31,7 +31,8 @@ static std::optional<SmallVector<int64_t>> dimsOf(NodeConversion &c) {
   return dims;
 }
 
-static LogicalResult finish(NodeConversion &c, Value reduced, ArrayRef<int64_t> dims) {
+static LogicalResult finish(NodeConversion &c, Value reduced,
+                            ArrayRef<int64_t> dims) {
   if (c.node.getInt("keepdims", 1))
     return c.yield(reduced);
   SmallVector<int64_t> shape;
@@ -43,7 +44,8 @@ static LogicalResult finish(NodeConversion &c, Value reduced, ArrayRef<int64_t> 
 
 /// `before` and `after` are done to the elements and to the results.
 template <typename Before, typename After>
-static LogicalResult reduction(NodeConversion &c, nn::ReductionKind kind, Before before, After after) {
+static LogicalResult reduction(NodeConversion &c, nn::ReductionKind kind,
+                               Before before, After after) {
   if (!c.isFloat(0))
     return c.fail("integer operands are not supported");
   auto dims = dimsOf(c);
@@ -52,39 +54,57 @@ static LogicalResult reduction(NodeConversion &c, nn::ReductionKind kind, Before
   int64_t count = 1;
   for (int64_t dim : *dims)
     count *= c.type(0).getDimSize(dim);
-  return finish(c, after(c.b.reduce(kind, before(c.input(0)), *dims), count), *dims);
+  return finish(c, after(c.b.reduce(kind, before(c.input(0)), *dims), count),
+                *dims);
 }
 
 static LogicalResult reduceSum(NodeConversion &c) {
-  return reduction(c, nn::ReductionKind::Sum, [](Value x) { return x; }, [](Value y, int64_t) { return y; });
+  return reduction(
+      c, nn::ReductionKind::Sum, [](Value x) { return x; },
+      [](Value y, int64_t) { return y; });
 }
 static LogicalResult reduceMean(NodeConversion &c) {
-  return reduction(c, nn::ReductionKind::Sum, [](Value x) { return x; },
-                   [&](Value y, int64_t n) { return c.b.mul(y, 1.0 / n); });
+  return reduction(
+      c, nn::ReductionKind::Sum, [](Value x) { return x; },
+      [&](Value y, int64_t n) { return c.b.mul(y, 1.0 / n); });
 }
 static LogicalResult reduceMax(NodeConversion &c) {
-  return reduction(c, nn::ReductionKind::Max, [](Value x) { return x; }, [](Value y, int64_t) { return y; });
+  return reduction(
+      c, nn::ReductionKind::Max, [](Value x) { return x; },
+      [](Value y, int64_t) { return y; });
 }
 static LogicalResult reduceMin(NodeConversion &c) {
-  return reduction(c, nn::ReductionKind::Min, [](Value x) { return x; }, [](Value y, int64_t) { return y; });
+  return reduction(
+      c, nn::ReductionKind::Min, [](Value x) { return x; },
+      [](Value y, int64_t) { return y; });
 }
 static LogicalResult reduceSumSquare(NodeConversion &c) {
-  return reduction(c, nn::ReductionKind::Sum, [&](Value x) { return c.b.mul(x, x); },
-                   [](Value y, int64_t) { return y; });
+  return reduction(
+      c, nn::ReductionKind::Sum, [&](Value x) { return c.b.mul(x, x); },
+      [](Value y, int64_t) { return y; });
 }
 static LogicalResult reduceL2(NodeConversion &c) {
-  return reduction(c, nn::ReductionKind::Sum, [&](Value x) { return c.b.mul(x, x); },
-                   [&](Value y, int64_t) { return c.b.create<math::SqrtOp>(y).getResult(); });
+  return reduction(
+      c, nn::ReductionKind::Sum, [&](Value x) { return c.b.mul(x, x); },
+      [&](Value y, int64_t) {
+        return c.b.create<math::SqrtOp>(y).getResult();
+      });
 }
 static LogicalResult reduceL1(NodeConversion &c) {
-  return reduction(c, nn::ReductionKind::Sum, [&](Value x) { return c.b.create<math::AbsFOp>(x).getResult(); },
-                   [](Value y, int64_t) { return y; });
+  return reduction(
+      c, nn::ReductionKind::Sum,
+      [&](Value x) { return c.b.create<math::AbsFOp>(x).getResult(); },
+      [](Value y, int64_t) { return y; });
 }
 
 ArrayRef<OperatorEntry> gpuopt::reductionOperators() {
   static const OperatorEntry entries[] = {
-      {"ReduceL1", reduceL1}, {"ReduceL2", reduceL2}, {"ReduceMax", reduceMax, "floating-point operands"},
-      {"ReduceMean", reduceMean}, {"ReduceMin", reduceMin, "floating-point operands"},
-      {"ReduceSum", reduceSum, "floating-point operands"}, {"ReduceSumSquare", reduceSumSquare}};
+      {"ReduceL1", reduceL1},
+      {"ReduceL2", reduceL2},
+      {"ReduceMax", reduceMax, "floating-point operands"},
+      {"ReduceMean", reduceMean},
+      {"ReduceMin", reduceMin, "floating-point operands"},
+      {"ReduceSum", reduceSum, "floating-point operands"},
+      {"ReduceSumSquare", reduceSumSquare}};
   return entries;
 }

@@ -1,4 +1,4 @@
-//===- Shape.cpp - Shapes, layouts, gathers, sequences ----------------------===//
+//===- Shape.cpp - Shapes, layouts, gathers, sequences --------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,10 +14,12 @@ using namespace gpuopt;
 
 static DenseElementsAttr constantOf(Value value) {
   DenseElementsAttr constant;
-  return matchPattern(value, m_Constant(&constant)) ? constant : DenseElementsAttr();
+  return matchPattern(value, m_Constant(&constant)) ? constant
+                                                    : DenseElementsAttr();
 }
 
-static Value makeInts(NodeConversion &c, ArrayRef<int64_t> numbers, bool isScalar = false) {
+static Value makeInts(NodeConversion &c, ArrayRef<int64_t> numbers,
+                      bool isScalar = false) {
   SmallVector<int64_t> shape;
   if (!isScalar)
     shape.push_back(numbers.size());
@@ -26,7 +28,8 @@ static Value makeInts(NodeConversion &c, ArrayRef<int64_t> numbers, bool isScala
 }
 
 /// Axes from an attribute (older opsets) or an operand, counted from the front.
-static std::optional<SmallVector<int64_t>> axesOf(NodeConversion &c, unsigned operand, int64_t rank) {
+static std::optional<SmallVector<int64_t>>
+axesOf(NodeConversion &c, unsigned operand, int64_t rank) {
   std::optional<SmallVector<int64_t>> axes = c.node.getInts("axes");
   if (!axes && c.has(operand))
     axes = c.constantInts(operand);
@@ -54,12 +57,14 @@ static LogicalResult constant(NodeConversion &c) {
     return c.yield(makeInts(c, *numbers));
   auto floats = c.node.getFloats("value_floats");
   if (auto number = c.node.getFloat("value_float"))
-    return c.yield(c.b.splat(*number, RankedTensorType::get({}, c.b.getF32Type())));
+    return c.yield(
+        c.b.splat(*number, RankedTensorType::get({}, c.b.getF32Type())));
   if (!floats)
     return c.fail("none of the attributes value, value_int(s), value_float(s)");
   SmallVector<float> narrow(floats->begin(), floats->end());
   auto type = RankedTensorType::get({(int64_t)narrow.size()}, c.b.getF32Type());
-  return c.yield(c.b.create<arith::ConstantOp>(DenseElementsAttr::get(type, ArrayRef<float>(narrow))));
+  return c.yield(c.b.create<arith::ConstantOp>(
+      DenseElementsAttr::get(type, ArrayRef<float>(narrow))));
 }
 
 static LogicalResult constantOfShape(NodeConversion &c) {
@@ -69,22 +74,30 @@ static LogicalResult constantOfShape(NodeConversion &c) {
   auto value = dyn_cast_or_null<DenseElementsAttr>(c.node.getTensor("value"));
   Type element = value ? value.getElementType() : c.b.getF32Type();
   auto type = RankedTensorType::get(*shape, element);
-  Attribute number = value ? *value.getValues<Attribute>().begin() : Attribute(c.b.getFloatAttr(element, 0));
-  return c.yield(c.b.create<arith::ConstantOp>(DenseElementsAttr::get(type, number)));
+  Attribute number = value ? *value.getValues<Attribute>().begin()
+                           : Attribute(c.b.getFloatAttr(element, 0));
+  return c.yield(
+      c.b.create<arith::ConstantOp>(DenseElementsAttr::get(type, number)));
 }
 
 static LogicalResult shape(NodeConversion &c) {
   ArrayRef<int64_t> sizes = c.type(0).getShape();
-  int64_t rank = sizes.size(), start = c.node.getInt("start", 0), end = c.node.getInt("end", rank);
-  auto clamp = [&](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + rank : i, 0, rank); };
+  int64_t rank = sizes.size(), start = c.node.getInt("start", 0),
+          end = c.node.getInt("end", rank);
+  auto clamp = [&](int64_t i) {
+    return std::clamp<int64_t>(i < 0 ? i + rank : i, 0, rank);
+  };
   int64_t first = clamp(start), last = std::max(clamp(end), first);
   return c.yield(makeInts(c, sizes.slice(first, last - first)));
 }
 
-static LogicalResult size(NodeConversion &c) { return c.yield(makeInts(c, c.type(0).getNumElements(), true)); }
+static LogicalResult size(NodeConversion &c) {
+  return c.yield(makeInts(c, c.type(0).getNumElements(), true));
+}
 
 static LogicalResult range(NodeConversion &c) {
-  auto start = c.constantInts(0), limit = c.constantInts(1), delta = c.constantInts(2);
+  auto start = c.constantInts(0), limit = c.constantInts(1),
+       delta = c.constantInts(2);
   if (!start || !limit || !delta)
     return failure();
   if ((*delta)[0] == 0)
@@ -104,7 +117,9 @@ static LogicalResult reshapeTo(NodeConversion &c, ArrayRef<int64_t> shape) {
   for (int64_t size : shape)
     elements *= size;
   if (elements != c.type(0).getNumElements())
-    return c.fail("the new shape has " + Twine(elements) + " elements, the operand " + Twine(c.type(0).getNumElements()));
+    return c.fail("the new shape has " + Twine(elements) +
+                  " elements, the operand " +
+                  Twine(c.type(0).getNumElements()));
   return c.yield(c.b.reshape(c.input(0), shape));
 }
 
@@ -116,7 +131,8 @@ static LogicalResult reshape(NodeConversion &c) {
   for (auto [dim, size] : llvm::enumerate(*shape)) {
     if (size == 0 && !c.node.getInt("allowzero", 0)) {
       if ((int64_t)dim >= c.type(0).getRank())
-        return c.fail("a 0 in the new shape copies a dimension that the operand lacks");
+        return c.fail(
+            "a 0 in the new shape copies a dimension that the operand lacks");
       size = c.type(0).getDimSize(dim);
     }
     if (size == -1)
@@ -154,7 +170,9 @@ static LogicalResult squeeze(NodeConversion &c) {
 
 static LogicalResult unsqueeze(NodeConversion &c) {
   auto given = c.node.getInts("axes");
-  int64_t added = given ? given->size() : c.has(1) ? c.type(1).getNumElements() : 0;
+  int64_t added = given      ? given->size()
+                  : c.has(1) ? c.type(1).getNumElements()
+                             : 0;
   int64_t rank = c.type(0).getRank() + added;
   auto axes = axesOf(c, 1, rank);
   if (!axes)
@@ -162,12 +180,14 @@ static LogicalResult unsqueeze(NodeConversion &c) {
   SmallVector<int64_t> shape;
   size_t next = 0;
   for (int64_t dim = 0; dim < rank; ++dim)
-    shape.push_back(llvm::is_contained(*axes, dim) ? 1 : c.type(0).getDimSize(next++));
+    shape.push_back(
+        llvm::is_contained(*axes, dim) ? 1 : c.type(0).getDimSize(next++));
   return reshapeTo(c, shape);
 }
 
 static LogicalResult transpose(NodeConversion &c) {
-  auto reversed = llvm::to_vector(llvm::reverse(llvm::seq<int64_t>(0, c.type(0).getRank())));
+  auto reversed = llvm::to_vector(
+      llvm::reverse(llvm::seq<int64_t>(0, c.type(0).getRank())));
   auto permutation = c.node.getInts("perm", reversed);
   SmallVector<int64_t> sorted(permutation);
   llvm::sort(sorted);
@@ -180,7 +200,9 @@ static LogicalResult expand(NodeConversion &c) {
   auto shape = c.constantInts(1);
   if (!shape)
     return failure();
-  auto common = c.commonShape({c.input(0), c.b.splat(0, RankedTensorType::get(*shape, c.b.getI1Type()))});
+  auto common = c.commonShape(
+      {c.input(0),
+       c.b.splat(0, RankedTensorType::get(*shape, c.b.getI1Type()))});
   if (!common)
     return failure();
   return c.yield(c.b.broadcast(c.input(0), *common));
@@ -199,7 +221,8 @@ static LogicalResult tile(NodeConversion &c) {
     wide.append({repeat, size});
     flat.push_back(repeat * size);
   }
-  return c.yield(c.b.reshape(c.b.broadcast(c.b.reshape(c.input(0), split), wide), flat));
+  return c.yield(
+      c.b.reshape(c.b.broadcast(c.b.reshape(c.input(0), split), wide), flat));
 }
 
 //===----------------------------------------------------------------------===//
@@ -213,11 +236,13 @@ static LogicalResult concat(NodeConversion &c) {
   SmallVector<Value> parts;
   for (unsigned index = 0; index < c.inputCount(); ++index) {
     RankedTensorType type = c.type(index);
-    bool fits = type.getRank() == c.type(0).getRank() && type.getElementType() == c.type(0).getElementType();
+    bool fits = type.getRank() == c.type(0).getRank() &&
+                type.getElementType() == c.type(0).getElementType();
     for (int64_t dim = 0; fits && dim < type.getRank(); ++dim)
       fits = dim == *axis || type.getDimSize(dim) == c.type(0).getDimSize(dim);
     if (!fits)
-      return c.fail("operands differ in more than the dimension that is joined");
+      return c.fail(
+          "operands differ in more than the dimension that is joined");
     if (type.getDimSize(*axis) != 0)
       parts.push_back(c.input(index));
   }
@@ -226,8 +251,10 @@ static LogicalResult concat(NodeConversion &c) {
   return c.yield(c.b.createOrFold<nn::ConcatOp>(parts, *axis));
 }
 
-static Value sliceAlong(NodeConversion &c, int64_t axis, int64_t offset, int64_t size, int64_t stride = 1) {
-  SmallVector<int64_t> offsets(c.type(0).getRank(), 0), sizes(c.type(0).getShape()), strides(c.type(0).getRank(), 1);
+static Value sliceAlong(NodeConversion &c, int64_t axis, int64_t offset,
+                        int64_t size, int64_t stride = 1) {
+  SmallVector<int64_t> offsets(c.type(0).getRank(), 0),
+      sizes(c.type(0).getShape()), strides(c.type(0).getRank(), 1);
   offsets[axis] = offset;
   sizes[axis] = size;
   strides[axis] = stride;
@@ -244,28 +271,35 @@ static LogicalResult slice(NodeConversion &c) {
     return failure();
   if (c.has(4) && !(steps = c.constantInts(4)))
     return failure();
-  SmallVector<int64_t> offsets(rank, 0), sizes(c.type(0).getShape()), strides(rank, 1);
+  SmallVector<int64_t> offsets(rank, 0), sizes(c.type(0).getShape()),
+      strides(rank, 1);
   for (size_t i = 0; i < starts->size(); ++i) {
-    int64_t axis = axes ? (*axes)[i] : i, step = steps ? (*steps)[i] : 1, size = c.type(0).getDimSize(axis);
+    int64_t axis = axes ? (*axes)[i] : i, step = steps ? (*steps)[i] : 1,
+            size = c.type(0).getDimSize(axis);
     if (step < 1)
       return c.fail("steps below 1 are not supported");
-    auto clamp = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size); };
+    auto clamp = [&](int64_t at) {
+      return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size);
+    };
     int64_t start = clamp((*starts)[i]), end = clamp((*ends)[i]);
     offsets[axis] = start;
     sizes[axis] = end > start ? (end - start + step - 1) / step : 0;
     strides[axis] = step;
   }
-  return c.yield(c.b.createOrFold<nn::SliceOp>(c.input(0), offsets, sizes, strides));
+  return c.yield(
+      c.b.createOrFold<nn::SliceOp>(c.input(0), offsets, sizes, strides));
 }
 
 /// Sizes of the parts of Split and SplitToSequence along an axis.
-static std::optional<SmallVector<int64_t>> partSizes(NodeConversion &c, int64_t total, int64_t count) {
+static std::optional<SmallVector<int64_t>>
+partSizes(NodeConversion &c, int64_t total, int64_t count) {
   if (c.has(1)) {
     auto sizes = c.constantInts(1);
     if (!sizes || c.type(1).getRank() > 0)
       return sizes;
     SmallVector<int64_t> equal; // a scalar: the size of each part
-    for (int64_t begin = 0; (*sizes)[0] > 0 && begin < total; begin += (*sizes)[0])
+    for (int64_t begin = 0; (*sizes)[0] > 0 && begin < total;
+         begin += (*sizes)[0])
       equal.push_back(std::min((*sizes)[0], total - begin));
     return equal;
   }
@@ -281,7 +315,8 @@ static LogicalResult split(NodeConversion &c, bool toSequence) {
   if (!axis)
     return failure();
   int64_t total = c.type(0).getDimSize(*axis);
-  int64_t count = toSequence ? total : c.node.getInt("num_outputs", c.node.getNumResults());
+  int64_t count =
+      toSequence ? total : c.node.getInt("num_outputs", c.node.getNumResults());
   auto sizes = partSizes(c, total, count);
   if (!sizes)
     return failure();
@@ -309,8 +344,12 @@ static LogicalResult split(NodeConversion &c, bool toSequence) {
       c.outputs.push_back({{part}, false});
   return success();
 }
-static LogicalResult splitToTensors(NodeConversion &c) { return split(c, false); }
-static LogicalResult splitToSequence(NodeConversion &c) { return split(c, true); }
+static LogicalResult splitToTensors(NodeConversion &c) {
+  return split(c, false);
+}
+static LogicalResult splitToSequence(NodeConversion &c) {
+  return split(c, true);
+}
 
 static LogicalResult sequenceConstruct(NodeConversion &c) {
   Converted sequence{{}, true};
@@ -335,15 +374,18 @@ static LogicalResult sequenceAt(NodeConversion &c) {
 /// Indices that count from the end made to count from the front.
 static Value normalised(NodeConversion &c, Value indices, int64_t size) {
   if (!c.b.type(indices).getElementType().isInteger(64))
-    indices = c.b.createOrFold<arith::ExtSIOp>(c.b.type(indices).clone(c.b.getI64Type()), indices);
+    indices = c.b.createOrFold<arith::ExtSIOp>(
+        c.b.type(indices).clone(c.b.getI64Type()), indices);
   DenseElementsAttr constant = constantOf(indices);
   if (!constant)
     return indices; // checked to lie in [0, size) when they are read
   SmallVector<int64_t> numbers;
   for (const APInt &number : constant.getValues<APInt>())
-    numbers.push_back(number.isNegative() ? number.getSExtValue() + size : number.getSExtValue());
+    numbers.push_back(number.isNegative() ? number.getSExtValue() + size
+                                          : number.getSExtValue());
   auto type = c.b.type(indices);
-  return c.b.create<arith::ConstantOp>(DenseElementsAttr::get(type, ArrayRef<int64_t>(numbers)));
+  return c.b.create<arith::ConstantOp>(
+      DenseElementsAttr::get(type, ArrayRef<int64_t>(numbers)));
 }
 
 static LogicalResult gather(NodeConversion &c) {
@@ -355,8 +397,10 @@ static LogicalResult gather(NodeConversion &c) {
   DenseElementsAttr constant = constantOf(indices);
   if (constant)
     for (const APInt &number : constant.getValues<APInt>())
-      if (number.getSExtValue() < 0 || number.getSExtValue() >= type.getDimSize(*axis))
-        return c.fail("index " + Twine(number.getSExtValue()) + " is outside of the dimension");
+      if (number.getSExtValue() < 0 ||
+          number.getSExtValue() >= type.getDimSize(*axis))
+        return c.fail("index " + Twine(number.getSExtValue()) +
+                      " is outside of the dimension");
   if (constant && constant.getNumElements() == 1) {
     // One entry is a slice.
     SmallVector<int64_t> shape(type.getShape().take_front(*axis));
@@ -375,13 +419,15 @@ static LogicalResult gather(NodeConversion &c) {
     SmallVector<int64_t> shape(type.getShape().take_front(*axis));
     llvm::append_range(shape, c.b.shape(indices));
     llvm::append_range(shape, type.getShape().drop_front(*axis + 1));
-    return c.yield(c.b.reshape(c.b.createOrFold<nn::ConcatOp>(parts, *axis), shape));
+    return c.yield(
+        c.b.reshape(c.b.createOrFold<nn::ConcatOp>(parts, *axis), shape));
   }
   // The gathered dimension first; then the indices' dimensions where it was.
   auto toFront = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
   toFront.erase(toFront.begin() + *axis);
   toFront.insert(toFront.begin(), *axis);
-  Value taken = c.b.create<nn::TakeOp>(c.b.transpose(c.input(0), toFront), indices);
+  Value taken =
+      c.b.create<nn::TakeOp>(c.b.transpose(c.input(0), toFront), indices);
   int64_t indexRank = c.b.type(indices).getRank();
   SmallVector<int64_t> back;
   for (int64_t dim = 0; dim < *axis; ++dim)
@@ -395,7 +441,8 @@ static LogicalResult gather(NodeConversion &c) {
 
 /// Only for constants, where exporters use it for masks.
 static LogicalResult gatherND(NodeConversion &c) {
-  DenseElementsAttr data = constantOf(c.input(0)), indices = constantOf(c.input(1));
+  DenseElementsAttr data = constantOf(c.input(0)),
+                    indices = constantOf(c.input(1));
   if (!indices || c.node.getInt("batch_dims", 0) != 0)
     return c.fail("indices must be constant, and batch_dims 0");
   ArrayRef<int64_t> from = c.type(0).getShape();
@@ -414,9 +461,11 @@ static LogicalResult gatherND(NodeConversion &c) {
   for (size_t begin = 0; begin < numbers.size(); begin += depth) {
     int64_t row = 0;
     for (int64_t dim = 0; dim < depth; ++dim) {
-      int64_t at = numbers[begin + dim] < 0 ? numbers[begin + dim] + from[dim] : numbers[begin + dim];
+      int64_t at = numbers[begin + dim] < 0 ? numbers[begin + dim] + from[dim]
+                                            : numbers[begin + dim];
       if (at < 0 || at >= from[dim])
-        return c.fail("index " + Twine(numbers[begin + dim]) + " is outside of its dimension");
+        return c.fail("index " + Twine(numbers[begin + dim]) +
+                      " is outside of its dimension");
       row = row * from[dim] + at;
     }
     rows.push_back(row);
@@ -427,10 +476,12 @@ static LogicalResult gatherND(NodeConversion &c) {
     for (int64_t row : rows)
       for (int64_t i = 0; i < inner; ++i)
         picked.push_back(elements[row * inner + i]);
-    return c.yield(c.b.create<arith::ConstantOp>(DenseElementsAttr::get(result, picked)));
+    return c.yield(
+        c.b.create<arith::ConstantOp>(DenseElementsAttr::get(result, picked)));
   }
   // Rows of the operand with its leading dimensions as one.
-  Value table = c.b.reshape(c.input(0), {c.type(0).getNumElements() / inner, inner});
+  Value table =
+      c.b.reshape(c.input(0), {c.type(0).getNumElements() / inner, inner});
   Value taken = c.b.create<nn::TakeOp>(table, makeInts(c, rows));
   return c.yield(c.b.reshape(taken, shape));
 }
@@ -443,7 +494,8 @@ static LogicalResult gatherElements(NodeConversion &c) {
     return failure();
   if (c.type(1).getRank() != type.getRank())
     return c.fail("indices must have the operand's rank");
-  DenseElementsAttr data = constantOf(c.input(0)), indices = constantOf(c.input(1));
+  DenseElementsAttr data = constantOf(c.input(0)),
+                    indices = constantOf(c.input(1));
   if (data && data.isSplat())
     return c.yield(c.b.create<arith::ConstantOp>(data.resizeSplat(result)));
   if (!data || !indices)
@@ -457,24 +509,28 @@ static LogicalResult gatherElements(NodeConversion &c) {
     int64_t size = type.getDimSize(*axis), at = number.getSExtValue();
     at = at < 0 ? at + size : at;
     if (at < 0 || at >= size)
-      return c.fail("index " + Twine(number.getSExtValue()) + " is outside of the dimension");
+      return c.fail("index " + Twine(number.getSExtValue()) +
+                    " is outside of the dimension");
     int64_t linear = at * strides[*axis];
     for (int64_t dim = 0; dim < type.getRank(); ++dim)
       if (dim != *axis)
         linear += index[dim] * strides[dim];
     picked.push_back(elements[linear]);
-    for (int64_t dim = type.getRank() - 1; dim >= 0 && ++index[dim] == result.getDimSize(dim); --dim)
+    for (int64_t dim = type.getRank() - 1;
+         dim >= 0 && ++index[dim] == result.getDimSize(dim); --dim)
       index[dim] = 0;
   }
-  return c.yield(c.b.create<arith::ConstantOp>(DenseElementsAttr::get(result, picked)));
+  return c.yield(
+      c.b.create<arith::ConstantOp>(DenseElementsAttr::get(result, picked)));
 }
 
 static LogicalResult cumSum(NodeConversion &c) {
   DenseElementsAttr data = constantOf(c.input(0));
   auto given = c.constantInts(1);
-  if (!data || !given || !isa<IntegerType>(data.getElementType()) || c.node.getInt("exclusive", 0) ||
-      c.node.getInt("reverse", 0))
-    return c.fail("only sums of integer constants, neither exclusive nor reverse, are supported");
+  if (!data || !given || !isa<IntegerType>(data.getElementType()) ||
+      c.node.getInt("exclusive", 0) || c.node.getInt("reverse", 0))
+    return c.fail("only sums of integer constants, neither exclusive nor "
+                  "reverse, are supported");
   auto axis = c.axis((*given)[0], c.type(0).getRank());
   if (!axis)
     return failure();
@@ -485,12 +541,14 @@ static LogicalResult cumSum(NodeConversion &c) {
   for (size_t i = 0; i < sums.size(); ++i)
     if ((int64_t)(i / inner) % size != 0)
       sums[i] += sums[i - inner];
-  return c.yield(c.b.create<arith::ConstantOp>(DenseElementsAttr::get(c.type(0), sums)));
+  return c.yield(
+      c.b.create<arith::ConstantOp>(DenseElementsAttr::get(c.type(0), sums)));
 }
 
 static LogicalResult pad(NodeConversion &c) {
   if (c.node.getString("mode", "constant") != "constant")
-    return c.fail("attribute mode = '" + c.node.getString("mode", "") + "' is not supported");
+    return c.fail("attribute mode = '" + c.node.getString("mode", "") +
+                  "' is not supported");
   auto pads = c.constantInts(1);
   if (!pads)
     return failure();
@@ -517,19 +575,34 @@ static LogicalResult pad(NodeConversion &c) {
   Type element = c.type(0).getElementType();
   if (!isa<FloatType>(element))
     return c.fail("integer operands are not supported");
-  return c.yield(c.b.create<nn::PadOp>(c.input(0), low, high, interior, c.b.getFloatAttr(element, value)));
+  return c.yield(c.b.create<nn::PadOp>(c.input(0), low, high, interior,
+                                       c.b.getFloatAttr(element, value)));
 }
 
 ArrayRef<OperatorEntry> gpuopt::shapeOperators() {
   static const OperatorEntry entries[] = {
-      {"Concat", concat}, {"Constant", constant, "no strings, no sparse tensors"},
-      {"ConstantOfShape", constantOfShape}, {"CumSum", cumSum, "integer constants"}, {"Expand", expand},
-      {"Flatten", flatten}, {"Gather", gather}, {"GatherElements", gatherElements, "constants"},
+      {"Concat", concat},
+      {"Constant", constant, "no strings, no sparse tensors"},
+      {"ConstantOfShape", constantOfShape},
+      {"CumSum", cumSum, "integer constants"},
+      {"Expand", expand},
+      {"Flatten", flatten},
+      {"Gather", gather},
+      {"GatherElements", gatherElements, "constants"},
       {"GatherND", gatherND, "constant indices, batch_dims 0"},
-      {"Pad", pad, "mode constant"}, {"Range", range, "integer constants"}, {"Reshape", reshape},
-      {"SequenceAt", sequenceAt, "constant position"}, {"SequenceConstruct", sequenceConstruct}, {"Shape", shape},
-      {"Size", size}, {"Slice", slice, "steps of at least 1"}, {"Split", splitToTensors},
-      {"SplitToSequence", splitToSequence}, {"Squeeze", squeeze}, {"Tile", tile}, {"Transpose", transpose},
+      {"Pad", pad, "mode constant"},
+      {"Range", range, "integer constants"},
+      {"Reshape", reshape},
+      {"SequenceAt", sequenceAt, "constant position"},
+      {"SequenceConstruct", sequenceConstruct},
+      {"Shape", shape},
+      {"Size", size},
+      {"Slice", slice, "steps of at least 1"},
+      {"Split", splitToTensors},
+      {"SplitToSequence", splitToSequence},
+      {"Squeeze", squeeze},
+      {"Tile", tile},
+      {"Transpose", transpose},
       {"Unsqueeze", unsqueeze}};
   return entries;
 }

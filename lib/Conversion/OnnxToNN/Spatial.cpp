@@ -1,4 +1,4 @@
-//===- Spatial.cpp - Convolution and pooling --------------------------------===//
+//===- Spatial.cpp - Convolution and pooling ------------------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,7 +15,8 @@
 using namespace mlir;
 using namespace gpuopt;
 
-static const int64_t kToChannelsLast[] = {0, 2, 3, 1}, kToChannelsFirst[] = {0, 3, 1, 2};
+static const int64_t kToChannelsLast[] = {0, 2, 3, 1},
+                     kToChannelsFirst[] = {0, 3, 1, 2};
 
 namespace {
 /// Attributes of a window over two spatial dimensions.
@@ -26,20 +27,24 @@ struct Window {
 
 /// Reads the attributes; a missing spatial dimension (1-D) goes first, with
 /// size 1. Nothing, with the problem noted, for more than two dimensions.
-static std::optional<Window> windowOf(NodeConversion &c, ArrayRef<int64_t> kernel) {
+static std::optional<Window> windowOf(NodeConversion &c,
+                                      ArrayRef<int64_t> kernel) {
   size_t dims = kernel.size();
   if (dims != 1 && dims != 2) {
     c.problem = "only one or two spatial dimensions are supported";
     return std::nullopt;
   }
-  Window window{llvm::to_vector(kernel), c.node.getInts("strides", SmallVector<int64_t>(dims, 1)),
+  Window window{llvm::to_vector(kernel),
+                c.node.getInts("strides", SmallVector<int64_t>(dims, 1)),
                 c.node.getInts("pads", SmallVector<int64_t>(2 * dims, 0)),
                 c.node.getInts("dilations", SmallVector<int64_t>(dims, 1))};
   StringRef automatic = c.node.getString("auto_pad", "NOTSET");
   if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER") {
     for (size_t dim = 0; dim < dims; ++dim) {
-      int64_t size = c.type(0).getDimSize(2 + dim), stride = window.strides[dim];
-      int64_t covered = (llvm::divideCeil(size, stride) - 1) * stride + (kernel[dim] - 1) * window.dilations[dim] + 1;
+      int64_t size = c.type(0).getDimSize(2 + dim),
+              stride = window.strides[dim];
+      int64_t covered = (llvm::divideCeil(size, stride) - 1) * stride +
+                        (kernel[dim] - 1) * window.dilations[dim] + 1;
       int64_t total = std::max<int64_t>(covered - size, 0);
       int64_t begin = automatic == "SAME_UPPER" ? total / 2 : total - total / 2;
       window.pads[dim] = begin;
@@ -84,10 +89,12 @@ static Value planar(NodeConversion &c, Value weights) {
 
 static bool checkOperands(NodeConversion &c) {
   int64_t rank = c.type(0).getRank();
-  bool usable = c.isFloat(0) && (rank == 3 || rank == 4) && c.type(1).getRank() == rank &&
+  bool usable = c.isFloat(0) && (rank == 3 || rank == 4) &&
+                c.type(1).getRank() == rank &&
                 c.type(0).getElementType() == c.type(1).getElementType();
   if (!usable)
-    c.problem = "operands must have one floating-point type and one or two spatial dimensions";
+    c.problem = "operands must have one floating-point type and one or two "
+                "spatial dimensions";
   return usable;
 }
 
@@ -105,13 +112,16 @@ static LogicalResult conv(NodeConversion &c) {
     return failure();
   int64_t groups = c.node.getInt("group", 1);
   Value x = channelsLast(c, c.input(0)), w = planar(c, c.input(1));
-  if (groups < 1 || c.type(0).getDimSize(1) != c.b.shape(w)[1] * groups || c.b.shape(w)[0] % groups)
-    return c.fail("the weights do not fit the operand's channels and the groups");
+  if (groups < 1 || c.type(0).getDimSize(1) != c.b.shape(w)[1] * groups ||
+      c.b.shape(w)[0] % groups)
+    return c.fail(
+        "the weights do not fit the operand's channels and the groups");
   for (unsigned dim : {0u, 1u})
     if (c.b.shape(x)[1 + dim] + window->pads[dim] + window->pads[dim + 2] <
         (window->kernel[dim] - 1) * window->dilations[dim] + 1)
       return c.fail("the window does not fit into the padded operand");
-  return addBias(c, c.b.create<nn::ConvOp>(x, w, window->strides, window->pads, window->dilations, groups));
+  return addBias(c, c.b.create<nn::ConvOp>(x, w, window->strides, window->pads,
+                                           window->dilations, groups));
 }
 
 static LogicalResult convTranspose(NodeConversion &c) {
@@ -120,30 +130,38 @@ static LogicalResult convTranspose(NodeConversion &c) {
   auto window = windowOf(c, c.type(1).getShape().drop_front(2));
   if (!window)
     return failure();
-  if (c.node.hasOnnxAttribute("output_shape") || c.node.getString("auto_pad", "NOTSET") != "NOTSET")
+  if (c.node.hasOnnxAttribute("output_shape") ||
+      c.node.getString("auto_pad", "NOTSET") != "NOTSET")
     return c.fail("attributes output_shape and auto_pad are not supported");
-  SmallVector<int64_t> extra = c.node.getInts("output_padding", SmallVector<int64_t>(c.type(0).getRank() - 2, 0));
+  SmallVector<int64_t> extra = c.node.getInts(
+      "output_padding", SmallVector<int64_t>(c.type(0).getRank() - 2, 0));
   if (extra.size() == 1)
     extra.insert(extra.begin(), 0);
   int64_t groups = c.node.getInt("group", 1);
   Value x = channelsLast(c, c.input(0)), w = planar(c, c.input(1));
   if (c.b.shape(w)[0] != c.b.shape(x)[3] || c.b.shape(x)[3] % groups)
-    return c.fail("the weights do not fit the operand's channels and the groups");
+    return c.fail(
+        "the weights do not fit the operand's channels and the groups");
   SmallVector<int64_t> shape{c.b.shape(x)[0]};
   for (unsigned dim : {0u, 1u})
-    shape.push_back((c.b.shape(x)[1 + dim] - 1) * window->strides[dim] - window->pads[dim] - window->pads[dim + 2] +
-                    (window->kernel[dim] - 1) * window->dilations[dim] + 1 + extra[dim]);
+    shape.push_back((c.b.shape(x)[1 + dim] - 1) * window->strides[dim] -
+                    window->pads[dim] - window->pads[dim + 2] +
+                    (window->kernel[dim] - 1) * window->dilations[dim] + 1 +
+                    extra[dim]);
   shape.push_back(c.b.shape(w)[1] * groups);
   // The weights [in, out / groups, h, w] are those of the adjoint convolution.
-  return addBias(c, c.b.create<nn::ConvInputGradOp>(c.b.type(x).clone(shape), x, w, window->strides, window->pads,
-                                                    window->dilations, groups));
+  return addBias(c, c.b.create<nn::ConvInputGradOp>(
+                        c.b.type(x).clone(shape), x, w, window->strides,
+                        window->pads, window->dilations, groups));
 }
 
 static std::optional<Window> poolWindow(NodeConversion &c) {
   auto kernel = c.node.getInts("kernel_shape");
   int64_t rank = c.type(0).getRank();
-  if (!c.isFloat(0) || !kernel || (rank != 3 && rank != 4) || (int64_t)kernel->size() != rank - 2) {
-    c.problem = "only floating-point operands with one or two spatial dimensions are supported";
+  if (!c.isFloat(0) || !kernel || (rank != 3 && rank != 4) ||
+      (int64_t)kernel->size() != rank - 2) {
+    c.problem = "only floating-point operands with one or two spatial "
+                "dimensions are supported";
     return std::nullopt;
   }
   if (c.node.getInt("ceil_mode", 0)) {
@@ -157,8 +175,9 @@ static LogicalResult maxPool(NodeConversion &c) {
   auto window = poolWindow(c);
   if (!window)
     return failure();
-  auto pool = c.b.create<nn::MaxPoolOp>(channelsLast(c, c.input(0)), window->kernel, window->strides, window->pads,
-                                        window->dilations);
+  auto pool = c.b.create<nn::MaxPoolOp>(channelsLast(c, c.input(0)),
+                                        window->kernel, window->strides,
+                                        window->pads, window->dilations);
   return c.yield(channelsFirst(c, pool.getResult()));
 }
 
@@ -168,29 +187,40 @@ static LogicalResult averagePool(NodeConversion &c) {
     return failure();
   if (window->dilations != SmallVector<int64_t>{1, 1})
     return c.fail("attribute dilations is not supported");
-  Value pooled = c.b.create<nn::AvgPoolOp>(channelsLast(c, c.input(0)), window->kernel, window->strides, window->pads,
-                                           c.node.getInt("count_include_pad", 0) != 0);
+  Value pooled = c.b.create<nn::AvgPoolOp>(
+      channelsLast(c, c.input(0)), window->kernel, window->strides,
+      window->pads, c.node.getInt("count_include_pad", 0) != 0);
   return c.yield(channelsFirst(c, pooled));
 }
 
 static LogicalResult globalPool(NodeConversion &c, nn::ReductionKind kind) {
   if (c.type(0).getRank() < 3 || !c.isFloat(0))
-    return c.fail("the operand must be floating-point and have spatial dimensions");
+    return c.fail(
+        "the operand must be floating-point and have spatial dimensions");
   auto dims = llvm::to_vector(llvm::seq<int64_t>(2, c.type(0).getRank()));
   Value reduced = c.b.reduce(kind, c.input(0), dims);
-  double count = (double)c.type(0).getNumElements() / c.b.type(reduced).getNumElements();
-  return c.yield(kind == nn::ReductionKind::Sum ? c.b.mul(reduced, 1 / count) : reduced);
+  double count =
+      (double)c.type(0).getNumElements() / c.b.type(reduced).getNumElements();
+  return c.yield(kind == nn::ReductionKind::Sum ? c.b.mul(reduced, 1 / count)
+                                                : reduced);
 }
-static LogicalResult globalAveragePool(NodeConversion &c) { return globalPool(c, nn::ReductionKind::Sum); }
-static LogicalResult globalMaxPool(NodeConversion &c) { return globalPool(c, nn::ReductionKind::Max); }
+static LogicalResult globalAveragePool(NodeConversion &c) {
+  return globalPool(c, nn::ReductionKind::Sum);
+}
+static LogicalResult globalMaxPool(NodeConversion &c) {
+  return globalPool(c, nn::ReductionKind::Max);
+}
 
 ArrayRef<OperatorEntry> gpuopt::spatialOperators() {
   static const OperatorEntry entries[] = {
-      {"AveragePool", averagePool, "one or two spatial dimensions, no ceil_mode, no dilations"},
+      {"AveragePool", averagePool,
+       "one or two spatial dimensions, no ceil_mode, no dilations"},
       {"Conv", conv, "one or two spatial dimensions"},
-      {"ConvTranspose", convTranspose, "one or two spatial dimensions, no output_shape, no auto_pad"},
+      {"ConvTranspose", convTranspose,
+       "one or two spatial dimensions, no output_shape, no auto_pad"},
       {"GlobalAveragePool", globalAveragePool},
       {"GlobalMaxPool", globalMaxPool},
-      {"MaxPool", maxPool, "one or two spatial dimensions, no ceil_mode, no indices"}};
+      {"MaxPool", maxPool,
+       "one or two spatial dimensions, no ceil_mode, no indices"}};
   return entries;
 }

@@ -1,4 +1,4 @@
-//===- ConvertToDevice.cpp - Lowers a program to the device dialect ---------===//
+//===- ConvertToDevice.cpp - Lowers a program to the device dialect -------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -25,9 +25,11 @@ namespace gpuopt {
 using namespace mlir;
 using namespace gpuopt;
 
-static void emitPersistent(const PersistentMemory &persistent, OpBuilder &builder) {
+static void emitPersistent(const PersistentMemory &persistent,
+                           OpBuilder &builder) {
   for (const PersistentMemory::Entry &entry : persistent.getEntries()) {
-    auto op = device::BufferOp::create(builder, builder.getUnknownLoc(), entry.symbol, entry.kind, entry.offset,
+    auto op = device::BufferOp::create(builder, builder.getUnknownLoc(),
+                                       entry.symbol, entry.kind, entry.offset,
                                        entry.type, entry.origin);
     if (entry.variable)
       op.setVariableAttr(entry.variable);
@@ -44,7 +46,8 @@ static void emitPersistent(const PersistentMemory &persistent, OpBuilder &builde
 
 namespace {
 
-class ConvertToDevice : public gpuopt::impl::ConvertToDeviceBase<ConvertToDevice> {
+class ConvertToDevice
+    : public gpuopt::impl::ConvertToDeviceBase<ConvertToDevice> {
 public:
   using ConvertToDeviceBase::ConvertToDeviceBase;
 
@@ -62,7 +65,8 @@ private:
     for (train::StepOp step : steps) {
       persistent.addStep(step);
       memories.emplace_back(step, names);
-      if (failed(memories.back().pack()) || failed(checkPromise(step, memories.back())))
+      if (failed(memories.back().pack()) ||
+          failed(checkPromise(step, memories.back())))
         return signalPassFailure();
     }
     emitMemory(persistent, steps, memories);
@@ -76,16 +80,19 @@ private:
 
   /// From here on nothing merges equal ops, and repeats need no region.
   static void inlineRepeats(train::StepOp step) {
-    for (auto repeat : llvm::make_early_inc_range(step.getBody().getOps<train::RecomputeOp>())) {
+    for (auto repeat : llvm::make_early_inc_range(
+             step.getBody().getOps<train::RecomputeOp>())) {
       Block &body = repeat.getBody().front();
-      for (auto [argument, input] : llvm::zip(body.getArguments(), repeat.getInputs()))
+      for (auto [argument, input] :
+           llvm::zip(body.getArguments(), repeat.getInputs()))
         argument.replaceAllUsesWith(input);
       Operation *yield = body.getTerminator();
       repeat.replaceAllUsesWith(yield->getOperands());
       yield->erase();
       for (Operation &op : body)
         op.setAttr(train::kRecomputedAttribute, repeat.getReasonAttr());
-      repeat->getBlock()->getOperations().splice(repeat->getIterator(), body.getOperations());
+      repeat->getBlock()->getOperations().splice(repeat->getIterator(),
+                                                 body.getOperations());
       repeat.erase();
     }
   }
@@ -94,35 +101,43 @@ private:
   static LogicalResult checkReady(train::StepOp step) {
     for (Operation &op : step.getBody().front())
       if (!canLower(&op))
-        return op.emitOpError("has no lowering to the device dialect; expects what nn-decompose, nn-form-clusters "
+        return op.emitOpError("has no lowering to the device dialect; expects "
+                              "what nn-decompose, nn-form-clusters "
                               "and nn-materialize-views leave");
     return success();
   }
 
   /// What the schedule promised of the arena still holds, whatever ran since.
-  static LogicalResult checkPromise(train::StepOp step, const StepMemory &memory) {
+  static LogicalResult checkPromise(train::StepOp step,
+                                    const StepMemory &memory) {
     auto plan = step->getAttrOfType<DictionaryAttr>(train::kPlanAttribute);
     auto promised = plan ? plan.getAs<IntegerAttr>("arena_bytes") : nullptr;
     if (!promised || memory.getHeight() <= promised.getInt())
       return success();
     return step.emitOpError("expects an arena of ")
-           << promised.getInt() << " bytes, as it was scheduled, but needs " << memory.getHeight();
+           << promised.getInt() << " bytes, as it was scheduled, but needs "
+           << memory.getHeight();
   }
 
-  void emitMemory(const PersistentMemory &persistent, ArrayRef<train::StepOp> steps, ArrayRef<StepMemory> memories) {
+  void emitMemory(const PersistentMemory &persistent,
+                  ArrayRef<train::StepOp> steps,
+                  ArrayRef<StepMemory> memories) {
     OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
     int64_t height = 0;
     for (const StepMemory &memory : memories)
       height = std::max(height, memory.getHeight());
-    device::MemoryOp::create(builder, getOperation().getLoc(), persistent.getSizeInBytes(),
+    device::MemoryOp::create(builder, getOperation().getLoc(),
+                             persistent.getSizeInBytes(),
                              llvm::alignTo(height, kBufferAlignment));
     emitPersistent(persistent, builder);
     for (auto [constStep, memory] : llvm::zip(steps, memories)) {
       train::StepOp step = constStep;
       auto name = FlatSymbolRefAttr::get(step.getSymNameAttr());
       for (const PlannedBuffer &buffer : memory.getBuffers()) {
-        auto op = device::BufferOp::create(builder, step.getLoc(), buffer.name, device::BufferKind::Arena,
-                                           persistent.getSizeInBytes() + buffer.offset, buffer.type, buffer.origin);
+        auto op = device::BufferOp::create(
+            builder, step.getLoc(), buffer.name, device::BufferKind::Arena,
+            persistent.getSizeInBytes() + buffer.offset, buffer.type,
+            buffer.origin);
         op.setLiveFrom(buffer.from);
         op.setLiveTo(buffer.to);
         op.setStepAttr(name);

@@ -1,4 +1,4 @@
-//===- KernelBuilder.cpp - Lowers nn.fused to a kernel ----------------------===//
+//===- KernelBuilder.cpp - Lowers nn.fused to a kernel --------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -40,17 +40,20 @@ struct Scope {
 
 class KernelBody {
 public:
-  KernelBody(ImplicitLocOpBuilder &b, nn::FusedOp op, const KernelShape &shape, Block *kernel)
-      : b(b), op(op), body(op.getBody().front()), shape(shape), kernel(kernel), index(shape.loops.size()),
-        lane(shape.loops.size() - 1) {}
+  KernelBody(ImplicitLocOpBuilder &b, nn::FusedOp op, const KernelShape &shape,
+             Block *kernel)
+      : b(b), op(op), body(op.getBody().front()), shape(shape), kernel(kernel),
+        index(shape.loops.size()), lane(shape.loops.size() - 1) {}
 
   /// Emits the body; returns (blocks, threads).
   std::pair<int64_t, int64_t> emit() {
     b.setInsertionPointToEnd(kernel);
     block = b.create<device::BlockIndexOp>(b.getIndexType());
-    if (llvm::none_of(shape.loops, [](const LoopDim &loop) { return loop.isReduced; }))
+    if (llvm::none_of(shape.loops,
+                      [](const LoopDim &loop) { return loop.isReduced; }))
       return shape.loops.size() == 1 ? emitFlat() : emitRows();
-    return shape.loops[lane].isReduced ? emitRowReduction() : emitColumnReduction();
+    return shape.loops[lane].isReduced ? emitRowReduction()
+                                       : emitColumnReduction();
   }
 
 private:
@@ -60,7 +63,8 @@ private:
 
   std::pair<int64_t, int64_t> emitFlat() {
     int64_t size = shape.loops[lane].size;
-    int64_t span = std::min<int64_t>(kFlatSpan, llvm::alignTo(llvm::divideCeil(size, 64), 1024));
+    int64_t span = std::min<int64_t>(
+        kFlatSpan, llvm::alignTo(llvm::divideCeil(size, 64), 1024));
     int64_t blocks = llvm::divideCeil(size, span);
     auto [lower, upper] = spanOf(block, span, size, blocks);
     openScope(SmallVector<bool>(shape.loops.size(), false));
@@ -70,7 +74,9 @@ private:
 
   std::pair<int64_t, int64_t> emitRows() {
     SmallVector<unsigned> outer = llvm::to_vector(llvm::seq<unsigned>(0, lane));
-    int64_t rows = product(outer), rowsPerBlock = std::max<int64_t>(1, kRowSpan / shape.loops[lane].size);
+    int64_t rows = product(outer),
+            rowsPerBlock =
+                std::max<int64_t>(1, kRowSpan / shape.loops[lane].size);
     // Enough blocks to share even where the tensor is small.
     rowsPerBlock = std::max<int64_t>(1, std::min(rowsPerBlock, rows / 64));
     int64_t blocks = llvm::divideCeil(rows, rowsPerBlock);
@@ -78,7 +84,8 @@ private:
     auto emitRow = [&](Value row) {
       setDigits(row, outer);
       openScope(availability(outer));
-      loop(LoopKind::Lanes, lane, constant(0), constant(shape.loops[lane].size), {}, [&] { storeOutputs(); });
+      loop(LoopKind::Lanes, lane, constant(0), constant(shape.loops[lane].size),
+           {}, [&] { storeOutputs(); });
       scopes.pop_back();
     };
     if (rowsPerBlock == 1) {
@@ -98,7 +105,10 @@ private:
     openScope(availability(kept));
     RowWalks walks(body, shape);
     for (auto &[value, walk] : walks.kept())
-      rows[value] = {b.create<device::RowOp>(device::PtrType::get(elementType(value)), shape.loops[lane].size), walk};
+      rows[value] = {
+          b.create<device::RowOp>(device::PtrType::get(elementType(value)),
+                                  shape.loops[lane].size),
+          walk};
     for (walk = 0; walk < walks.count(); ++walk)
       emitWalk(walks[walk], nested);
     for (auto [output, tensor] : llvm::enumerate(yielded()))
@@ -110,12 +120,14 @@ private:
   void emitWalk(const RowWalks::Walk &walk, ArrayRef<unsigned> nested) {
     if (walk.reductions.empty() && walk.outputs.empty())
       return;
-    SmallVector<Value> results = nest(nested, walk.reductions, [&](ArrayRef<device::Combiner> combiners) {
-      return loop(LoopKind::Lanes, lane, constant(0), constant(shape.loops[lane].size), walk.reductions, [&] {
-        for (unsigned output : walk.outputs)
-          store(output, value(yielded()[output]));
-      });
-    });
+    SmallVector<Value> results = nest(
+        nested, walk.reductions, [&](ArrayRef<device::Combiner> combiners) {
+          return loop(LoopKind::Lanes, lane, constant(0),
+                      constant(shape.loops[lane].size), walk.reductions, [&] {
+                        for (unsigned output : walk.outputs)
+                          store(output, value(yielded()[output]));
+                      });
+        });
     for (auto [reduce, result] : llvm::zip(walk.reductions, results))
       scopes.front().known[reduce->getResult(0)] = result;
   }
@@ -124,7 +136,8 @@ private:
     SmallVector<unsigned> kept, reduced;
     for (unsigned dim = 0; dim < lane; ++dim)
       (shape.loops[dim].isReduced ? reduced : kept).push_back(dim);
-    int64_t columns = shape.loops[lane].size, tiles = llvm::divideCeil(columns, kColumnSpan);
+    int64_t columns = shape.loops[lane].size,
+            tiles = llvm::divideCeil(columns, kColumnSpan);
     int64_t blocks = product(kept) * tiles;
     Value tile = block;
     if (kept.empty()) {
@@ -146,12 +159,13 @@ private:
     openScope(availability(kept));
     loop(LoopKind::Lanes, lane, lower, upper, {}, [&] {
       SmallVector<nn::ReduceOp> reductions(body.getOps<nn::ReduceOp>());
-      SmallVector<Value> results = nest(reduced, reductions, [&](ArrayRef<device::Combiner>) {
-        SmallVector<Value> values;
-        for (nn::ReduceOp reduce : reductions)
-          values.push_back(value(reduce.getInput()));
-        return values;
-      });
+      SmallVector<Value> results =
+          nest(reduced, reductions, [&](ArrayRef<device::Combiner>) {
+            SmallVector<Value> values;
+            for (nn::ReduceOp reduce : reductions)
+              values.push_back(value(reduce.getInput()));
+            return values;
+          });
       for (auto [reduce, result] : llvm::zip(reductions, results))
         scopes.back().known[reduce.getResult()] = result;
       storeOutputs();
@@ -163,7 +177,9 @@ private:
   // Loops
   //===--------------------------------------------------------------------===//
 
-  Value constant(int64_t number) { return b.create<arith::ConstantIndexOp>(number); }
+  Value constant(int64_t number) {
+    return b.create<arith::ConstantIndexOp>(number);
+  }
 
   int64_t product(ArrayRef<unsigned> dims) const {
     int64_t result = 1;
@@ -180,7 +196,8 @@ private:
   }
 
   /// [i * span, min((i + 1) * span, size)).
-  std::pair<Value, Value> spanOf(Value i, int64_t span, int64_t size, int64_t count) {
+  std::pair<Value, Value> spanOf(Value i, int64_t span, int64_t size,
+                                 int64_t count) {
     if (count == 1)
       return {constant(0), constant(size)};
     Value width = constant(span);
@@ -221,24 +238,33 @@ private:
 
   static device::Combiner combinerOf(nn::ReduceOp reduce) {
     switch (reduce.getKind()) {
-    case nn::ReductionKind::Sum: return device::Combiner::Sum;
-    case nn::ReductionKind::Max: return device::Combiner::Max;
-    case nn::ReductionKind::Min: return device::Combiner::Min;
-    case nn::ReductionKind::Prod: return device::Combiner::Prod;
+    case nn::ReductionKind::Sum:
+      return device::Combiner::Sum;
+    case nn::ReductionKind::Max:
+      return device::Combiner::Max;
+    case nn::ReductionKind::Min:
+      return device::Combiner::Min;
+    case nn::ReductionKind::Prod:
+      return device::Combiner::Prod;
     }
     llvm_unreachable("all kinds are listed");
   }
 
-  static Type elementType(Value value) { return cast<RankedTensorType>(value.getType()).getElementType(); }
+  static Type elementType(Value value) {
+    return cast<RankedTensorType>(value.getType()).getElementType();
+  }
 
-  device::LoopOp createLoop(LoopKind kind, Value lower, Value upper, ArrayRef<nn::ReduceOp> reductions) {
+  device::LoopOp createLoop(LoopKind kind, Value lower, Value upper,
+                            ArrayRef<nn::ReduceOp> reductions) {
     SmallVector<Attribute> combiners;
     SmallVector<Type> types;
     for (nn::ReduceOp reduce : reductions) {
-      combiners.push_back(device::CombinerAttr::get(b.getContext(), combinerOf(reduce)));
+      combiners.push_back(
+          device::CombinerAttr::get(b.getContext(), combinerOf(reduce)));
       types.push_back(elementType(reduce.getResult()));
     }
-    auto loop = b.create<device::LoopOp>(types, kind, lower, upper, b.getArrayAttr(combiners));
+    auto loop = b.create<device::LoopOp>(types, kind, lower, upper,
+                                         b.getArrayAttr(combiners));
     Block &inside = loop.getBody().emplaceBlock();
     inside.addArgument(b.getIndexType(), b.getLoc());
     return loop;
@@ -247,8 +273,8 @@ private:
   /// A loop over dimension `dim`; each turn runs `inside` and contributes to
   /// the reductions, whose results it returns.
   template <typename Inside>
-  SmallVector<Value> loop(LoopKind kind, unsigned dim, Value lower, Value upper, ArrayRef<nn::ReduceOp> reductions,
-                          Inside inside) {
+  SmallVector<Value> loop(LoopKind kind, unsigned dim, Value lower, Value upper,
+                          ArrayRef<nn::ReduceOp> reductions, Inside inside) {
     device::LoopOp op = createLoop(kind, lower, upper, reductions);
     enter(op, dim, [&] {
       inside();
@@ -295,11 +321,16 @@ private:
   /// Sequential loops over `dims` around `innermost`, which returns what each
   /// turn contributes.
   template <typename Innermost>
-  SmallVector<Value> nest(ArrayRef<unsigned> dims, ArrayRef<nn::ReduceOp> reductions, Innermost innermost) {
+  SmallVector<Value> nest(ArrayRef<unsigned> dims,
+                          ArrayRef<nn::ReduceOp> reductions,
+                          Innermost innermost) {
     if (dims.empty())
       return innermost({});
-    device::LoopOp op = createLoop(LoopKind::Sequential, constant(0), constant(shape.loops[dims[0]].size), reductions);
-    enter(op, dims[0], [&] { return nest(dims.drop_front(), reductions, innermost); });
+    device::LoopOp op =
+        createLoop(LoopKind::Sequential, constant(0),
+                   constant(shape.loops[dims[0]].size), reductions);
+    enter(op, dims[0],
+          [&] { return nest(dims.drop_front(), reductions, innermost); });
     return llvm::to_vector(ValueRange(op.getResults()));
   }
 
@@ -307,7 +338,9 @@ private:
   // Values
   //===--------------------------------------------------------------------===//
 
-  ValueRange yielded() { return cast<nn::YieldOp>(body.getTerminator()).getValues(); }
+  ValueRange yielded() {
+    return cast<nn::YieldOp>(body.getTerminator()).getValues();
+  }
 
   /// The outermost scope in which everything that `value` varies over is known.
   Scope &scopeOf(Value value) {
@@ -340,16 +373,22 @@ private:
     OpBuilder::InsertionGuard guard(b);
     if (&scope != &scopes.back())
       b.restoreInsertionPoint(scope.point);
-    Value result = producer ? compute(producer, operands) : load(tensor, shape.arguments.find(tensor)->second, {}, 0);
+    Value result =
+        producer ? compute(producer, operands)
+                 : load(tensor, shape.arguments.find(tensor)->second, {}, 0);
     if (kept != rows.end())
-      b.create<device::StoreOp>(result, kept->second.memory, index[lane], ArrayRef<int64_t>{1}, 0, device::Access::Contiguous);
+      b.create<device::StoreOp>(result, kept->second.memory, index[lane],
+                                ArrayRef<int64_t>{1}, 0,
+                                device::Access::Contiguous);
     scope.known[tensor] = result;
     return result;
   }
 
   Value loadKept(Value memory) {
     Type type = cast<device::PtrType>(memory.getType()).getElement();
-    return b.create<device::LoadOp>(type, memory, index[lane], ArrayRef<int64_t>{1}, 0, device::Access::Contiguous);
+    return b.create<device::LoadOp>(type, memory, index[lane],
+                                    ArrayRef<int64_t>{1}, 0,
+                                    device::Access::Contiguous);
   }
 
   Value compute(Operation *producer, ArrayRef<Value> operands) {
@@ -357,18 +396,25 @@ private:
     Type type = elementType(producer->getResult(0));
     if (auto constant = dyn_cast<arith::ConstantOp>(producer))
       return arith::ConstantOp::create(
-          b, loc, cast<TypedAttr>(cast<SplatElementsAttr>(constant.getValue()).getSplatValue<Attribute>()));
+          b, loc,
+          cast<TypedAttr>(cast<SplatElementsAttr>(constant.getValue())
+                              .getSplatValue<Attribute>()));
     if (isa<nn::IotaOp>(producer))
       return position(producer->getResult(0));
     if (auto random = dyn_cast<nn::RandomUniformOp>(producer)) {
       Value state = kernel->getArguments().back();
-      return b.create<device::RandomOp>(type, state, position(random.getResult()), random.getStream());
+      return b.create<device::RandomOp>(
+          type, state, position(random.getResult()), random.getStream());
     }
     if (auto take = dyn_cast<nn::TakeOp>(producer)) {
-      Value row = load(take.getIndices(), shape.arguments.find(take.getIndices())->second, {}, 0);
-      return load(take.getTable(), shape.arguments.find(take.getTable())->second, row, rowStride(take));
+      Value row = load(take.getIndices(),
+                       shape.arguments.find(take.getIndices())->second, {}, 0);
+      return load(take.getTable(),
+                  shape.arguments.find(take.getTable())->second, row,
+                  rowStride(take));
     }
-    OperationState state(loc, producer->getName(), operands, type, producer->getAttrs());
+    OperationState state(loc, producer->getName(), operands, type,
+                         producer->getAttrs());
     return b.create(state)->getResult(0);
   }
 
@@ -378,12 +424,14 @@ private:
   }
 
   device::Access accessKind(int64_t laneStride) const {
-    return laneStride == 0 ? device::Access::Uniform
-                           : laneStride == 1 ? device::Access::Contiguous : device::Access::Strided;
+    return laneStride == 0   ? device::Access::Uniform
+           : laneStride == 1 ? device::Access::Contiguous
+                             : device::Access::Strided;
   }
 
   /// Indices that matter, and their strides.
-  std::pair<SmallVector<Value>, SmallVector<int64_t>> indicesOf(const gpuopt::Access &access) {
+  std::pair<SmallVector<Value>, SmallVector<int64_t>>
+  indicesOf(const gpuopt::Access &access) {
     SmallVector<Value> indices;
     SmallVector<int64_t> strides;
     for (auto [dim, stride] : llvm::enumerate(access.strides))
@@ -394,7 +442,8 @@ private:
     return {indices, strides};
   }
 
-  Value load(Value tensor, const gpuopt::Access &access, Value row, int64_t rowStride) {
+  Value load(Value tensor, const gpuopt::Access &access, Value row,
+             int64_t rowStride) {
     auto [indices, strides] = indicesOf(access);
     device::Access kind = accessKind(access.strides[lane]);
     if (row) {
@@ -404,14 +453,18 @@ private:
       if (rowLoad && rowLoad.getAccess() != device::Access::Uniform)
         kind = device::Access::Indirect;
     }
-    Value pointer = kernel->getArgument(cast<BlockArgument>(tensor).getArgNumber());
-    return b.create<device::LoadOp>(elementType(tensor), pointer, indices, strides, access.offset, kind);
+    Value pointer =
+        kernel->getArgument(cast<BlockArgument>(tensor).getArgNumber());
+    return b.create<device::LoadOp>(elementType(tensor), pointer, indices,
+                                    strides, access.offset, kind);
   }
 
   Value position(Value tensor) {
     const gpuopt::Access &access = shape.positions.find(tensor)->second;
     auto [indices, strides] = indicesOf(access);
-    return b.create<device::PositionOp>(b.getI64Type(), indices, strides, access.offset, accessKind(access.strides[lane]));
+    return b.create<device::PositionOp>(b.getI64Type(), indices, strides,
+                                        access.offset,
+                                        accessKind(access.strides[lane]));
   }
 
   //===--------------------------------------------------------------------===//
@@ -422,7 +475,8 @@ private:
     const gpuopt::Access &access = shape.results[output];
     auto [indices, strides] = indicesOf(access);
     Value pointer = kernel->getArgument(body.getNumArguments() + output);
-    b.create<device::StoreOp>(scalar, pointer, indices, strides, access.offset, accessKind(access.strides[lane]));
+    b.create<device::StoreOp>(scalar, pointer, indices, strides, access.offset,
+                              accessKind(access.strides[lane]));
   }
 
   void storeOutputs() {
@@ -451,10 +505,12 @@ private:
 
 } // namespace
 
-device::KernelOp gpuopt::buildKernel(OpBuilder &builder, nn::FusedOp op, const KernelShape &shape, StringRef name) {
+device::KernelOp gpuopt::buildKernel(OpBuilder &builder, nn::FusedOp op,
+                                     const KernelShape &shape, StringRef name) {
   ImplicitLocOpBuilder b(op.getLoc(), builder);
   SmallVector<Attribute> names;
-  auto kernel = b.create<device::KernelOp>(name, 1, 1, b.getArrayAttr(names), op.getLabel());
+  auto kernel = b.create<device::KernelOp>(name, 1, 1, b.getArrayAttr(names),
+                                           op.getLabel());
   Block *body = &kernel.getBody().emplaceBlock();
   auto addPointers = [&](ValueRange values, StringRef prefix) {
     for (auto [number, value] : llvm::enumerate(values)) {

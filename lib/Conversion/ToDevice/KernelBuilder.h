@@ -1,4 +1,4 @@
-//===- KernelBuilder.h - Lowers nn.fused to a kernel -*- C++ -*-===//
+//===- KernelBuilder.h - Lowers nn.fused to a kernel ------------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -23,8 +23,8 @@ namespace gpuopt {
 /// - the last one does: a block per kept element, loops over lanes one after
 ///   the other, each with what the results of the ones before allow;
 /// - others do: lanes walk the last loop, each going through the reduced ones.
-device::KernelOp buildKernel(mlir::OpBuilder &builder, nn::FusedOp op, const KernelShape &shape,
-                             llvm::StringRef name);
+device::KernelOp buildKernel(mlir::OpBuilder &builder, nn::FusedOp op,
+                             const KernelShape &shape, llvm::StringRef name);
 
 } // namespace gpuopt
 

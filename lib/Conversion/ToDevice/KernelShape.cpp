@@ -1,4 +1,4 @@
-//===- KernelShape.cpp - The loops of one kernel ----------------------------===//
+//===- KernelShape.cpp - The loops of one kernel --------------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,7 +10,9 @@
 using namespace mlir;
 using namespace gpuopt;
 
-static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
 
 namespace {
 
@@ -22,8 +24,10 @@ struct SpaceAccess {
 
 class ShapeBuilder {
 public:
-  ShapeBuilder(nn::FusedOp op, ArrayRef<StridedView> operands, ArrayRef<StridedView> results)
-      : op(op), body(op.getBody().front()), operands(operands), results(results) {}
+  ShapeBuilder(nn::FusedOp op, ArrayRef<StridedView> operands,
+               ArrayRef<StridedView> results)
+      : op(op), body(op.getBody().front()), operands(operands),
+        results(results) {}
 
   KernelShape build() {
     findSpace();
@@ -33,7 +37,8 @@ public:
     auto convert = [&](const SpaceAccess &access) {
       Access converted{access.offset, {}};
       for (const LoopDim &loop : shape.loops)
-        converted.strides.push_back(loop.dims.empty() ? 0 : access.strides[loop.dims.back()]);
+        converted.strides.push_back(
+            loop.dims.empty() ? 0 : access.strides[loop.dims.back()]);
       return converted;
     };
     for (auto &[value, access] : argumentAccesses)
@@ -67,12 +72,14 @@ private:
       if (shape.size() > space.size())
         space.insert(space.begin(), shape.size() - space.size(), 1);
       for (auto [dim, size] : llvm::enumerate(shape))
-        space[space.size() - shape.size() + dim] = std::max(space[space.size() - shape.size() + dim], size);
+        space[space.size() - shape.size() + dim] =
+            std::max(space[space.size() - shape.size() + dim], size);
     }
     reduced.assign(space.size(), false);
   }
 
-  /// The strides of a view whose last dimension is dimension `last` of the space.
+  /// The strides of a view whose last dimension is dimension `last` of the
+  /// space.
   SpaceAccess align(const StridedView &view, int64_t last) const {
     SpaceAccess access{0, SmallVector<int64_t>(space.size(), 0)};
     int64_t first = last + 1 - (int64_t)view.sizes.size();
@@ -101,14 +108,16 @@ private:
       rows.sizes.erase(rows.sizes.begin());
       rows.strides.erase(rows.strides.begin());
       argumentAccesses[take.getTable()] = align(rows, last);
-      argumentAccesses[take.getIndices()] = align(viewOfArgument(take.getIndices()), last - rowRank);
+      argumentAccesses[take.getIndices()] =
+          align(viewOfArgument(take.getIndices()), last - rowRank);
       gathered.insert(take.getTable());
       gathered.insert(take.getIndices());
     }
     for (BlockArgument argument : body.getArguments()) {
       if (gathered.contains(argument))
         continue;
-      argumentAccesses[argument] = align(operands[argument.getArgNumber()], last);
+      argumentAccesses[argument] =
+          align(operands[argument.getArgNumber()], last);
       noteVariation(argument);
     }
     for (Operation &inner : body) {
@@ -116,7 +125,8 @@ private:
         continue;
       Value value = inner.getResult(0);
       noteVariation(value);
-      StridedView dense{value, 0, llvm::to_vector(shapeOf(value)), denseStrides(shapeOf(value))};
+      StridedView dense{value, 0, llvm::to_vector(shapeOf(value)),
+                        denseStrides(shapeOf(value))};
       if (auto iota = dyn_cast<nn::IotaOp>(inner)) {
         for (auto [dim, stride] : llvm::enumerate(dense.strides))
           stride = dim == iota.getDim();
@@ -181,7 +191,8 @@ private:
 
 } // namespace
 
-KernelShape gpuopt::kernelShape(nn::FusedOp op, ArrayRef<StridedView> operandViews,
+KernelShape gpuopt::kernelShape(nn::FusedOp op,
+                                ArrayRef<StridedView> operandViews,
                                 ArrayRef<StridedView> resultViews) {
   return ShapeBuilder(op, operandViews, resultViews).build();
 }

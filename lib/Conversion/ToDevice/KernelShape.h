@@ -1,4 +1,4 @@
-//===- KernelShape.h - The loops of one kernel -*- C++ -*-===//
+//===- KernelShape.h - The loops of one kernel ------------------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -25,7 +25,8 @@ struct LoopDim {
 /// An element's place as an affine function of the loops' indices.
 struct Access {
   int64_t offset = 0;
-  llvm::SmallVector<int64_t> strides; ///< One per loop, 0 where it does not vary.
+  llvm::SmallVector<int64_t>
+      strides; ///< One per loop, 0 where it does not vary.
 };
 
 /// The iteration space of an nn.fused and the accesses in it.
@@ -41,7 +42,8 @@ struct KernelShape {
 };
 
 /// `operandViews` and `resultViews` say where operands and results lie.
-KernelShape kernelShape(nn::FusedOp op, llvm::ArrayRef<StridedView> operandViews,
+KernelShape kernelShape(nn::FusedOp op,
+                        llvm::ArrayRef<StridedView> operandViews,
                         llvm::ArrayRef<StridedView> resultViews);
 
 } // namespace gpuopt

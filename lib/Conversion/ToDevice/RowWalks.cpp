@@ -1,4 +1,4 @@
-//===- RowWalks.cpp - The walks of a kernel over its row --------------------===//
+//===- RowWalks.cpp - The walks of a kernel over its row ------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -33,19 +33,22 @@ static unsigned weightOf(Operation *op) {
     return 16;
   if (isa<math::AbsFOp, math::CopySignOp, math::IsInfOp, math::IsNaNOp>(op))
     return 1;
-  if (isa<arith::DivFOp, math::SqrtOp, math::RsqrtOp, math::CeilOp, math::FloorOp, math::RoundEvenOp, math::TruncOp,
-          nn::TakeOp>(op))
+  if (isa<arith::DivFOp, math::SqrtOp, math::RsqrtOp, math::CeilOp,
+          math::FloorOp, math::RoundEvenOp, math::TruncOp, nn::TakeOp>(op))
     return 4;
   return isa_and_nonnull<math::MathDialect>(op->getDialect()) ? 16 : 1;
 }
 
 RowWalks::RowWalks(Block &body, const KernelShape &shape)
-    : shape(shape), yielded(cast<nn::YieldOp>(body.getTerminator()).getValues()) {
+    : shape(shape),
+      yielded(cast<nn::YieldOp>(body.getTerminator()).getValues()) {
   findEarliest(body);
   assignWork(body);
   // With loops between the row and its lanes there would be one row for each
   // of their turns.
-  bool isOneLoop = llvm::none_of(ArrayRef(shape.loops).drop_back(), [](const LoopDim &loop) { return loop.isReduced; });
+  bool isOneLoop =
+      llvm::none_of(ArrayRef(shape.loops).drop_back(),
+                    [](const LoopDim &loop) { return loop.isReduced; });
   room = isOneLoop ? kRoomInBytes : 0;
   chooseKept();
 }
@@ -106,7 +109,8 @@ void RowWalks::visit(Value value, unsigned walk) {
   auto [entry, isNew] = computedIn.try_emplace(value, walk);
   if (!isNew && entry->second < walk) {
     Type type = cast<RankedTensorType>(value.getType()).getElementType();
-    int64_t bytes = shape.loops.back().size * std::max<int64_t>(4, type.getIntOrFloatBitWidth() / 8);
+    int64_t bytes = shape.loops.back().size *
+                    std::max<int64_t>(4, type.getIntOrFloatBitWidth() / 8);
     if (isa<FloatType>(type) && bytes <= room && costOf(value) > kDear) {
       keptSince[value] = entry->second;
       room -= bytes;

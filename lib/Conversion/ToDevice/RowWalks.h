@@ -1,4 +1,4 @@
-//===- RowWalks.h - The walks of a kernel over its row -*- C++ -*-===//
+//===- RowWalks.h - The walks of a kernel over its row ----------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -31,13 +31,16 @@ public:
   /// What a walk is for.
   struct Walk {
     llvm::SmallVector<nn::ReduceOp> reductions;
-    llvm::SmallVector<unsigned> outputs; ///< Positions among what the body yields.
+    llvm::SmallVector<unsigned>
+        outputs; ///< Positions among what the body yields.
   };
   const Walk &operator[](unsigned number) const { return walks[number]; }
 
   /// Values that more than one walk needs and that are dearer to compute than
   /// to store and load, each with the walk that computes it.
-  const llvm::MapVector<mlir::Value, unsigned> &kept() const { return keptSince; }
+  const llvm::MapVector<mlir::Value, unsigned> &kept() const {
+    return keptSince;
+  }
 
 private:
   void findEarliest(mlir::Block &body);

@@ -1,4 +1,4 @@
-//===- StepLowering.cpp - Ops of a step to launches and library calls -------===//
+//===- StepLowering.cpp - Ops of a step to launches and library calls -----===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,16 +17,23 @@
 using namespace mlir;
 using namespace gpuopt;
 
-static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
-static int64_t elementsOf(Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); }
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+static int64_t elementsOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getNumElements();
+}
 
 //===----------------------------------------------------------------------===//
 // Kernels
 //===----------------------------------------------------------------------===//
 
-device::KernelOp KernelTable::lookup(nn::FusedOp op, ArrayRef<StridedView> operands, ArrayRef<StridedView> results) {
+device::KernelOp KernelTable::lookup(nn::FusedOp op,
+                                     ArrayRef<StridedView> operands,
+                                     ArrayRef<StridedView> results) {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-  device::KernelOp kernel = buildKernel(builder, op, kernelShape(op, operands, results), "kernel");
+  device::KernelOp kernel =
+      buildKernel(builder, op, kernelShape(op, operands, results), "kernel");
   std::string text;
   llvm::raw_string_ostream stream(text);
   kernel.print(stream, OpPrintingFlags().useLocalScope());
@@ -47,13 +54,16 @@ namespace {
 
 class StepLowering {
 public:
-  StepLowering(train::StepOp step, const StepMemory &memory, const PersistentMemory &persistent, KernelTable &kernels,
+  StepLowering(train::StepOp step, const StepMemory &memory,
+               const PersistentMemory &persistent, KernelTable &kernels,
                ImplicitLocOpBuilder &b)
-      : step(step), memory(memory), persistent(persistent), kernels(kernels), b(b) {}
+      : step(step), memory(memory), persistent(persistent), kernels(kernels),
+        b(b) {}
 
   void run(bool checksResults) {
     for (Operation &op : step.getBody().front()) {
-      if (isViewOp(&op) || isa<train::ReadOp, arith::ConstantOp, nn::ConcatOp>(op))
+      if (isViewOp(&op) ||
+          isa<train::ReadOp, arith::ConstantOp, nn::ConcatOp>(op))
         continue;
       b.setLoc(op.getLoc());
       size_t before = std::distance(b.getBlock()->begin(), b.getBlock()->end());
@@ -75,14 +85,18 @@ private:
     if (const PlannedBuffer *buffer = memory.lookup(root))
       return buffer->name;
     if (auto argument = dyn_cast<BlockArgument>(root))
-      return persistent.symbolOfInput(cast<StringAttr>(step.getInputNames()[argument.getArgNumber()]).getValue());
+      return persistent.symbolOfInput(
+          cast<StringAttr>(step.getInputNames()[argument.getArgNumber()])
+              .getValue());
     if (auto read = root.getDefiningOp<train::ReadOp>())
       return persistent.symbolOfVariable(read.getVariableAttr());
-    return persistent.symbolOfConstant(root.getDefiningOp<arith::ConstantOp>().getValue());
+    return persistent.symbolOfConstant(
+        root.getDefiningOp<arith::ConstantOp>().getValue());
   }
 
   Value address(StringRef buffer, Type element, int64_t offset = 0) {
-    return b.create<device::AddressOp>(device::PtrType::get(element), buffer, offset);
+    return b.create<device::AddressOp>(device::PtrType::get(element), buffer,
+                                       offset);
   }
   Value address(const StridedView &view) {
     Type element = cast<RankedTensorType>(view.root.getType()).getElementType();
@@ -93,12 +107,17 @@ private:
   RankedTensorType typeOf(FlatSymbolRefAttr variable) {
     return cast<RankedTensorType>(persistent.typeOfVariable(variable));
   }
-  int64_t elementsOf(FlatSymbolRefAttr variable) { return typeOf(variable).getNumElements(); }
+  int64_t elementsOf(FlatSymbolRefAttr variable) {
+    return typeOf(variable).getNumElements();
+  }
   static int64_t elementsOf(Value value) { return ::elementsOf(value); }
   Value variable(FlatSymbolRefAttr name) {
-    return address(persistent.symbolOfVariable(name), typeOf(name).getElementType());
+    return address(persistent.symbolOfVariable(name),
+                   typeOf(name).getElementType());
   }
-  Value variableOrNull(FlatSymbolRefAttr name) { return name ? variable(name) : Value(); }
+  Value variableOrNull(FlatSymbolRefAttr name) {
+    return name ? variable(name) : Value();
+  }
 
   //===--------------------------------------------------------------------===//
   // Ops
@@ -106,10 +125,13 @@ private:
 
   void lower(Operation *op) {
     TypeSwitch<Operation *>(op)
-        .Case<nn::FusedOp, nn::ContractOp, nn::ConvOp, nn::ConvInputGradOp, nn::ConvWeightGradOp, nn::MaxPoolOp,
-              nn::MaxPoolGradOp, nn::AvgPoolOp, nn::AvgPoolGradOp, nn::ScatterAddOp, train::ReportLossOp,
-              train::GradNormOp, train::AdamWOp, train::SgdOp, train::WriteOp, train::AccumulateOp, train::OutputOp,
-              train::KeepOp, train::RestoreOp, train::RefreshOp>([&](auto typed) { lowerOp(typed); });
+        .Case<nn::FusedOp, nn::ContractOp, nn::ConvOp, nn::ConvInputGradOp,
+              nn::ConvWeightGradOp, nn::MaxPoolOp, nn::MaxPoolGradOp,
+              nn::AvgPoolOp, nn::AvgPoolGradOp, nn::ScatterAddOp,
+              train::ReportLossOp, train::GradNormOp, train::AdamWOp,
+              train::SgdOp, train::WriteOp, train::AccumulateOp,
+              train::OutputOp, train::KeepOp, train::RestoreOp,
+              train::RefreshOp>([&](auto typed) { lowerOp(typed); });
   }
 
   void lowerOp(nn::FusedOp op) {
@@ -129,57 +151,78 @@ private:
 
   void lowerOp(nn::ContractOp op) {
     ProductLayout layout = *productLayout(op, destinationOf(op.getResult()));
-    Value lhs = address(layout.lhs), rhs = address(layout.rhs), result = address(layout.result);
-    b.create<device::GemmOp>(lhs, rhs, result, Value(), layout.batch, layout.m, layout.n, layout.k, layout.a, layout.b,
-                             layout.c, APFloat(1.0), APFloat(op.getAccumulator() ? 1.0 : 0.0));
+    Value lhs = address(layout.lhs), rhs = address(layout.rhs),
+          result = address(layout.result);
+    b.create<device::GemmOp>(lhs, rhs, result, Value(), layout.batch, layout.m,
+                             layout.n, layout.k, layout.a, layout.b, layout.c,
+                             APFloat(1.0),
+                             APFloat(op.getAccumulator() ? 1.0 : 0.0));
   }
 
   template <typename OpT>
-  void conv(device::ConvKind kind, OpT op, Value input, Value weights, Value output) {
-    auto at = [&](Value value) { return value == op.getResult() ? written(value) : read(value); };
-    b.create<device::ConvOp>(kind, at(input), at(weights), at(output), shapeOf(input), shapeOf(weights),
-                             shapeOf(output), op.getStrides(), op.getPads(), op.getDilations(), op.getGroups());
+  void conv(device::ConvKind kind, OpT op, Value input, Value weights,
+            Value output) {
+    auto at = [&](Value value) {
+      return value == op.getResult() ? written(value) : read(value);
+    };
+    b.create<device::ConvOp>(kind, at(input), at(weights), at(output),
+                             shapeOf(input), shapeOf(weights), shapeOf(output),
+                             op.getStrides(), op.getPads(), op.getDilations(),
+                             op.getGroups());
   }
   void lowerOp(nn::ConvOp op) {
-    conv(device::ConvKind::Forward, op, op.getInput(), op.getWeights(), op.getResult());
+    conv(device::ConvKind::Forward, op, op.getInput(), op.getWeights(),
+         op.getResult());
   }
   void lowerOp(nn::ConvInputGradOp op) {
-    conv(device::ConvKind::InputGrad, op, op.getResult(), op.getWeights(), op.getGradient());
+    conv(device::ConvKind::InputGrad, op, op.getResult(), op.getWeights(),
+         op.getGradient());
   }
   void lowerOp(nn::ConvWeightGradOp op) {
-    conv(device::ConvKind::WeightGrad, op, op.getInput(), op.getResult(), op.getGradient());
+    conv(device::ConvKind::WeightGrad, op, op.getInput(), op.getResult(),
+         op.getGradient());
   }
 
   template <typename OpT>
-  void pool(device::PoolKind kind, OpT op, Value input, Value inputAddress, Value output, Value outputAddress,
-            Value argmax, ArrayRef<int64_t> dilations, bool countPad) {
-    b.create<device::PoolOp>(kind, inputAddress, outputAddress, argmax, shapeOf(input), shapeOf(output),
-                             op.getKernel(), op.getStrides(), op.getPads(), dilations, countPad);
+  void pool(device::PoolKind kind, OpT op, Value input, Value inputAddress,
+            Value output, Value outputAddress, Value argmax,
+            ArrayRef<int64_t> dilations, bool countPad) {
+    b.create<device::PoolOp>(kind, inputAddress, outputAddress, argmax,
+                             shapeOf(input), shapeOf(output), op.getKernel(),
+                             op.getStrides(), op.getPads(), dilations,
+                             countPad);
   }
   void lowerOp(nn::MaxPoolOp op) {
-    pool(device::PoolKind::Max, op, op.getInput(), read(op.getInput()), op.getResult(), written(op.getResult()),
-         written(op.getArgmax()), op.getDilations(), false);
+    pool(device::PoolKind::Max, op, op.getInput(), read(op.getInput()),
+         op.getResult(), written(op.getResult()), written(op.getArgmax()),
+         op.getDilations(), false);
   }
   void lowerOp(nn::MaxPoolGradOp op) {
-    pool(device::PoolKind::MaxGrad, op, op.getResult(), written(op.getResult()), op.getGradient(),
-         read(op.getGradient()), read(op.getArgmax()), op.getDilations(), false);
+    pool(device::PoolKind::MaxGrad, op, op.getResult(), written(op.getResult()),
+         op.getGradient(), read(op.getGradient()), read(op.getArgmax()),
+         op.getDilations(), false);
   }
   void lowerOp(nn::AvgPoolOp op) {
-    pool(device::PoolKind::Avg, op, op.getInput(), read(op.getInput()), op.getResult(), written(op.getResult()),
-         Value(), {1, 1}, op.getCountIncludePad());
+    pool(device::PoolKind::Avg, op, op.getInput(), read(op.getInput()),
+         op.getResult(), written(op.getResult()), Value(), {1, 1},
+         op.getCountIncludePad());
   }
   void lowerOp(nn::AvgPoolGradOp op) {
-    pool(device::PoolKind::AvgGrad, op, op.getResult(), written(op.getResult()), op.getGradient(),
-         read(op.getGradient()), Value(), {1, 1}, op.getCountIncludePad());
+    pool(device::PoolKind::AvgGrad, op, op.getResult(), written(op.getResult()),
+         op.getGradient(), read(op.getGradient()), Value(), {1, 1},
+         op.getCountIncludePad());
   }
 
   void lowerOp(nn::ScatterAddOp op) {
     int64_t count = elementsOf(op.getIndices());
-    b.create<device::ScatterAddOp>(read(op.getUpdates()), read(op.getIndices()), written(op.getResult()), count,
-                                   op.getRows(), count ? elementsOf(op.getUpdates()) / count : 0);
+    b.create<device::ScatterAddOp>(
+        read(op.getUpdates()), read(op.getIndices()), written(op.getResult()),
+        count, op.getRows(), count ? elementsOf(op.getUpdates()) / count : 0);
   }
 
-  void lowerOp(train::ReportLossOp op) { b.create<device::ReportLossOp>(read(op.getSum()), read(op.getWeight())); }
+  void lowerOp(train::ReportLossOp op) {
+    b.create<device::ReportLossOp>(read(op.getSum()), read(op.getWeight()));
+  }
 
   void lowerOp(train::GradNormOp op) {
     section = "optimizer";
@@ -190,8 +233,10 @@ private:
       counts.push_back(elementsOf(gradient));
     }
     Value scratch = address(memory.lookupScratch(op)->name, b.getF64Type());
-    Value scale = op.getLossScaleAttr() ? variable(op.getLossScaleAttr()) : Value();
-    b.create<device::GradNormOp>(scratch, scale, gradients, counts, parametersOf(op), op.getTargets());
+    Value scale =
+        op.getLossScaleAttr() ? variable(op.getLossScaleAttr()) : Value();
+    b.create<device::GradNormOp>(scratch, scale, gradients, counts,
+                                 parametersOf(op), op.getTargets());
   }
 
   /// The names of the parameters that the gradients belong to.
@@ -199,7 +244,9 @@ private:
     llvm::DenseMap<Value, StringRef> names;
     for (Operation &other : step.getBody().front())
       TypeSwitch<Operation *>(&other).Case<train::AdamWOp, train::SgdOp>(
-          [&](auto update) { names[update.getGradient()] = update.getParameter(); });
+          [&](auto update) {
+            names[update.getGradient()] = update.getParameter();
+          });
     SmallVector<StringRef> result;
     for (Value gradient : op.getGradients())
       result.push_back(names.lookup(gradient));
@@ -208,38 +255,49 @@ private:
 
   void lowerOp(train::AdamWOp op) {
     Value gradient = op.getGradient();
-    b.create<device::AdamWOp>(variable(op.getParameterAttr()), variable(op.getFirstMomentAttr()),
-                              variable(op.getSecondMomentAttr()), read(gradient), variableOrNull(op.getCopyAttr()),
-                              elementsOf(gradient), op.getDecay());
+    b.create<device::AdamWOp>(
+        variable(op.getParameterAttr()), variable(op.getFirstMomentAttr()),
+        variable(op.getSecondMomentAttr()), read(gradient),
+        variableOrNull(op.getCopyAttr()), elementsOf(gradient), op.getDecay());
   }
   void lowerOp(train::SgdOp op) {
     Value gradient = op.getGradient();
-    b.create<device::SgdOp>(variable(op.getParameterAttr()), variableOrNull(op.getMomentumAttr()), read(gradient),
-                            variableOrNull(op.getCopyAttr()), elementsOf(gradient), op.getNesterov(), op.getDecay());
+    b.create<device::SgdOp>(
+        variable(op.getParameterAttr()), variableOrNull(op.getMomentumAttr()),
+        read(gradient), variableOrNull(op.getCopyAttr()), elementsOf(gradient),
+        op.getNesterov(), op.getDecay());
   }
   void lowerOp(train::KeepOp op) {
-    b.create<device::KeepOp>(variable(op.getSourceAttr()), variable(op.getKeptAttr()), elementsOf(op.getSourceAttr()));
+    b.create<device::KeepOp>(variable(op.getSourceAttr()),
+                             variable(op.getKeptAttr()),
+                             elementsOf(op.getSourceAttr()));
   }
   void lowerOp(train::RestoreOp op) {
-    b.create<device::RestoreOp>(variable(op.getTargetAttr()), variable(op.getKeptAttr()),
+    b.create<device::RestoreOp>(variable(op.getTargetAttr()),
+                                variable(op.getKeptAttr()),
                                 elementsOf(op.getTargetAttr()));
   }
   void lowerOp(train::RefreshOp op) {
-    b.create<device::RefreshOp>(variable(op.getCopyAttr()), variable(op.getParameterAttr()),
+    b.create<device::RefreshOp>(variable(op.getCopyAttr()),
+                                variable(op.getParameterAttr()),
                                 elementsOf(op.getParameterAttr()));
   }
   void lowerOp(train::WriteOp op) {
     Value target = variable(op.getVariableAttr());
-    b.create<device::CopyOp>(read(op.getValue()), target, elementsOf(op.getValue()));
+    b.create<device::CopyOp>(read(op.getValue()), target,
+                             elementsOf(op.getValue()));
   }
   void lowerOp(train::AccumulateOp op) {
     Value target = variable(op.getVariableAttr());
-    b.create<device::AccumulateOp>(read(op.getValue()), target, elementsOf(op.getValue()));
+    b.create<device::AccumulateOp>(read(op.getValue()), target,
+                                   elementsOf(op.getValue()));
   }
   void lowerOp(train::OutputOp op) {
-    Type element = cast<RankedTensorType>(op.getValue().getType()).getElementType();
+    Type element =
+        cast<RankedTensorType>(op.getValue().getType()).getElementType();
     Value target = address(persistent.symbolOfOutput(op.getName()), element);
-    b.create<device::CopyOp>(read(op.getValue()), target, elementsOf(op.getValue()));
+    b.create<device::CopyOp>(read(op.getValue()), target,
+                             elementsOf(op.getValue()));
   }
 
   /// Of the results that are floating-point and lie in memory of their own, but
@@ -251,7 +309,8 @@ private:
       auto type = cast<RankedTensorType>(result.getType());
       StridedView place = destinationOf(result);
       if (isa<FloatType>(type.getElementType()) && place.isDense())
-        b.create<device::CheckFiniteOp>(address(place), type.getNumElements(), checkedCount++, originOf(result));
+        b.create<device::CheckFiniteOp>(address(place), type.getNumElements(),
+                                        checkedCount++, originOf(result));
     }
   }
 
@@ -259,7 +318,8 @@ private:
     return op
         ->walk([](arith::ConstantOp constant) {
           auto values = dyn_cast<DenseFPElementsAttr>(constant.getValue());
-          bool isInfinite = values && values.isSplat() && !values.getSplatValue<APFloat>().isFinite();
+          bool isInfinite = values && values.isSplat() &&
+                            !values.getSplatValue<APFloat>().isFinite();
           return isInfinite ? WalkResult::interrupt() : WalkResult::advance();
         })
         .wasInterrupted();
@@ -271,12 +331,14 @@ private:
 
   /// Section and comment of the op that was emitted after the first `before`.
   void annotate(Operation *op, size_t before) {
-    if (std::distance(b.getBlock()->begin(), b.getBlock()->end()) == (ptrdiff_t)before)
+    if (std::distance(b.getBlock()->begin(), b.getBlock()->end()) ==
+        (ptrdiff_t)before)
       return;
     Operation &emitted = b.getBlock()->back();
     emitted.setAttr("section", b.getStringAttr(section));
     std::string comment = commentOf(op);
-    if (auto reason = op->getAttrOfType<StringAttr>(train::kRecomputedAttribute))
+    if (auto reason =
+            op->getAttrOfType<StringAttr>(train::kRecomputedAttribute))
       comment += " again: " + reason.str();
     emitted.setAttr("comment", b.getStringAttr(comment));
   }
@@ -306,18 +368,23 @@ bool gpuopt::canLower(Operation *op) {
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
     return isa<ElementsAttr>(constant.getValue());
   return isViewOp(op) ||
-         isa<train::ReadOp, nn::ConcatOp, nn::FusedOp, nn::ContractOp, nn::ConvOp, nn::ConvInputGradOp,
-             nn::ConvWeightGradOp, nn::MaxPoolOp, nn::MaxPoolGradOp, nn::AvgPoolOp, nn::AvgPoolGradOp,
-             nn::ScatterAddOp, train::ReportLossOp, train::GradNormOp, train::AdamWOp, train::SgdOp, train::WriteOp,
-             train::AccumulateOp, train::OutputOp, train::KeepOp, train::RestoreOp, train::RefreshOp>(op);
+         isa<train::ReadOp, nn::ConcatOp, nn::FusedOp, nn::ContractOp,
+             nn::ConvOp, nn::ConvInputGradOp, nn::ConvWeightGradOp,
+             nn::MaxPoolOp, nn::MaxPoolGradOp, nn::AvgPoolOp, nn::AvgPoolGradOp,
+             nn::ScatterAddOp, train::ReportLossOp, train::GradNormOp,
+             train::AdamWOp, train::SgdOp, train::WriteOp, train::AccumulateOp,
+             train::OutputOp, train::KeepOp, train::RestoreOp,
+             train::RefreshOp>(op);
 }
 
-void gpuopt::lowerStep(train::StepOp step, const StepMemory &memory, const PersistentMemory &persistent,
-                       KernelTable &kernels, bool checksResults) {
+void gpuopt::lowerStep(train::StepOp step, const StepMemory &memory,
+                       const PersistentMemory &persistent, KernelTable &kernels,
+                       bool checksResults) {
   auto module = step->getParentOfType<ModuleOp>();
   // Kernels come before the steps that launch them.
   OpBuilder detached(step.getContext());
-  OwningOpRef<device::StepOp> lowered = device::StepOp::create(detached, step.getLoc(), step.getSymName(), step.getKind());
+  OwningOpRef<device::StepOp> lowered = device::StepOp::create(
+      detached, step.getLoc(), step.getSymName(), step.getKind());
   lowered->getBody().emplaceBlock();
   for (StringRef name : {train::kPlanAttribute, train::kProofAttribute})
     if (Attribute value = step->getAttr(name))

@@ -1,4 +1,4 @@
-//===- StepLowering.h - Ops of a step to launches and library calls -*- C++ -*-===//
+//===- StepLowering.h - Ops to launches and calls ---------------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,12 +19,14 @@ public:
   explicit KernelTable(mlir::ModuleOp module) : module(module) {}
 
   /// The kernel that does `op`, on operands and results that lie as told.
-  device::KernelOp lookup(nn::FusedOp op, llvm::ArrayRef<StridedView> operands, llvm::ArrayRef<StridedView> results);
+  device::KernelOp lookup(nn::FusedOp op, llvm::ArrayRef<StridedView> operands,
+                          llvm::ArrayRef<StridedView> results);
   size_t size() const { return kernels.size(); }
 
 private:
   mlir::ModuleOp module;
-  llvm::StringMap<device::KernelOp> kernels; ///< By their text without the name.
+  llvm::StringMap<device::KernelOp>
+      kernels; ///< By their text without the name.
   llvm::StringMap<unsigned> usedNames;
 };
 
@@ -34,7 +36,8 @@ bool canLower(mlir::Operation *op);
 /// Appends the device.step for `step` to the module.
 /// With `checksResults`, each op of a training step is followed by a look at
 /// what it wrote.
-void lowerStep(train::StepOp step, const StepMemory &memory, const PersistentMemory &persistent, KernelTable &kernels,
+void lowerStep(train::StepOp step, const StepMemory &memory,
+               const PersistentMemory &persistent, KernelTable &kernels,
                bool checksResults);
 
 } // namespace gpuopt

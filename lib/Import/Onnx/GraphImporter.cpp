@@ -148,10 +148,10 @@ LogicalResult GraphImporter::importNode(const NodeProto &node) {
     names.push_back(*output);
   }
   StringRef domain = node.domain();
-  auto op = NodeOp::create(
-      builder, getNodeLoc(node, builder.getContext()), types,
-      node.op_type(), operands, attributes, names,
-      domain == GraphOp::kDefaultDomain ? StringRef() : domain);
+  auto op =
+      NodeOp::create(builder, getNodeLoc(node, builder.getContext()), types,
+                     node.op_type(), operands, attributes, names,
+                     domain == GraphOp::kDefaultDomain ? StringRef() : domain);
   for (auto [value, name] : llvm::zip(op.getResults(), names))
     if (!name.empty())
       values[name] = value;

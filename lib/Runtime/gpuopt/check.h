@@ -1,4 +1,5 @@
-// --debug-overflow: which result of a step is the first that is infinite or NaN.
+// --debug-overflow: which result of a step is the first that is infinite or
+// NaN.
 #pragma once
 
 #include "gpuopt/optimizer.h"
@@ -32,8 +33,8 @@ KERNEL void check_finite_kernel(StepState *state, const T *x, int64_t n,
   if (first_thread() && total != C(0))
     note_first(&state->first_not_finite, index);
 }
-// Notes `index`, unless an earlier result of this step has been noted, where one
-// of the n elements is infinite or NaN.
+// Notes `index`, unless an earlier result of this step has been noted, where
+// one of the n elements is infinite or NaN.
 template <class T>
 void check_finite(Context &ctx, StepState *state, const T *x, int64_t n,
                   int64_t index) {

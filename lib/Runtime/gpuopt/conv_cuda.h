@@ -149,7 +149,8 @@ inline Conv make_conv(Cudnn &dnn, const ConvKey &key, bool allows_tf32) {
   CHECK_CUDNN(cudnnSetConvolutionGroupCount(c.conv, int(s.groups)));
   const bool half = type == CUDNN_DATA_HALF || type == CUDNN_DATA_BFLOAT16;
   // For float, tensor cores mean TF32.
-  const bool on_tensor_cores = half || (allows_tf32 && type == CUDNN_DATA_FLOAT);
+  const bool on_tensor_cores =
+      half || (allows_tf32 && type == CUDNN_DATA_FLOAT);
   CHECK_CUDNN(cudnnSetConvolutionMathType(
       c.conv, on_tensor_cores ? CUDNN_TENSOR_OP_MATH : CUDNN_FMA_MATH));
   choose_algorithm(dnn, c, key.kind);
@@ -181,9 +182,9 @@ struct ConvCall {
     const std::string content = content_of(key);
     auto found = dnn.by_content.find(content);
     if (found == dnn.by_content.end())
-      found = dnn.by_content
-                  .emplace(content, make_conv(dnn, key, ctx.allows_tf32))
-                  .first;
+      found =
+          dnn.by_content.emplace(content, make_conv(dnn, key, ctx.allows_tf32))
+              .first;
     conv = &found->second;
     count = s.oc * (s.c / s.groups) * s.kh * s.kw;
     const size_t weight_bytes = (size_t(count) * sizeof(T) + 255) / 256 * 256;

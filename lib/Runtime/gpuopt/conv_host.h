@@ -239,10 +239,9 @@ void conv_forward(Context &ctx, const ConvShape &s, const T *x, const T *w,
       auto &wide = ctx.library<detail::WideOperands>();
       const float *b = bias ? detail::widened(wide.bias, bias, s.oc) : nullptr;
       wide.c.resize(std::max(wide.c.size(), size_t(detail::output_size(s))));
-      conv_forward<float>(ctx, s,
-                          detail::widened(wide.a, x, detail::input_size(s)),
-                          detail::widened(wide.b, w, detail::weight_size(s)), b,
-                          wide.c.data());
+      conv_forward<float>(
+          ctx, s, detail::widened(wide.a, x, detail::input_size(s)),
+          detail::widened(wide.b, w, detail::weight_size(s)), b, wide.c.data());
       return detail::narrowed(y, wide.c.data(), detail::output_size(s));
     }
   if constexpr (in_onednn<T>)

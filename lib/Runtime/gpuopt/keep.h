@@ -40,8 +40,8 @@ KERNEL void restore_kernel(const StepState *state, T *value, const T *kept,
 template <class T>
 void restore(Context &ctx, const StepState *state, T *value, const T *kept,
              int64_t n) {
-  launch(ctx, ceil_div(n, kSpan), kSpanThreads, restore_kernel<T>, state,
-         value, kept, n);
+  launch(ctx, ceil_div(n, kSpan), kSpanThreads, restore_kernel<T>, state, value,
+         kept, n);
 }
 
 template <class H, class T>

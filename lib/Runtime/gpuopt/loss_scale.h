@@ -29,7 +29,8 @@ struct LossScaler {
   int64_t found_inf = 0;
   int64_t growth_tracker = 0; // good steps since the scale last changed
   int64_t skipped_steps = 0, skipped_in_a_row = 0;
-  int64_t first_overflow = -1; // partial sum of squares, in the last one skipped
+  int64_t first_overflow =
+      -1; // partial sum of squares, in the last one skipped
 
   // After the gradients of a step are known; the scale of the next one.
   HOST_DEVICE float update(const LossScaling &scaling, float current,

@@ -234,8 +234,8 @@ DEVICE PartOf<float> widen_f16(Halves h) {
 }
 DEVICE Halves narrow_f16_part(PartOf<float> x) {
 #if defined(__AVX512F__)
-  return Halves(_mm512_maskz_cvtps_ph(kAllLanes, __m512(x),
-                                      _MM_FROUND_TO_NEAREST_INT));
+  return Halves(
+      _mm512_maskz_cvtps_ph(kAllLanes, __m512(x), _MM_FROUND_TO_NEAREST_INT));
 #else
   return Halves(_mm256_cvtps_ph(__m256(x), _MM_FROUND_TO_NEAREST_INT));
 #endif

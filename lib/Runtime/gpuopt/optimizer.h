@@ -48,7 +48,7 @@ struct StepState {
   double loss_sum = 0, weight_sum = 0; // over the valid targets of this step
   double evaluation_loss_sum = 0, evaluation_weight_sum = 0;
   double learning_rate = 0;
-  double grad_norm = 0;  // of the mean loss's gradient, before clipping
+  double grad_norm = 0;   // of the mean loss's gradient, before clipping
   double grad_weight = 0; // what gradients are larger by than the mean loss's
   double grad_scale = 0;  // clip coefficient / grad_weight
   LossScaler scaler;
@@ -174,8 +174,8 @@ KERNEL void finish_grad_norm_kernel(StepState *state,
     scale *= double(targets) / double(*loss_scale);
     state->grad_weight *= double(*loss_scale) / double(targets);
     const bool found_inf = !is_finite(sum);
-    *loss_scale = state->scaler.update(hyper->loss_scaling, *loss_scale,
-                                       found_inf);
+    *loss_scale =
+        state->scaler.update(hyper->loss_scaling, *loss_scale, found_inf);
     if (found_inf)
       state->scaler.first_overflow = first_not_finite(partials, count);
   }
@@ -201,8 +201,8 @@ inline void finish_grad_norm(Context &ctx, StepState *state,
 // half precision, for the products of the next step.
 template <class T, class G, class H>
 KERNEL void adamw_kernel(const StepState *state, const Hyperparameters *hyper,
-                         T *p, T *m, T *v, const G *grad, int64_t n,
-                         bool decay, H *copy) {
+                         T *p, T *m, T *v, const G *grad, int64_t n, bool decay,
+                         H *copy) {
   if (state->scaler.found_inf)
     return;
   const int64_t begin = block() * kSpan;

@@ -89,8 +89,8 @@ struct Program {
   Table<StateInfo> states;
   Table<OutputInfo> outputs;
   Table<GradientInfo> gradients; // in the order of the norm's partial sums
-  size_t partials_offset; // of the partial sums: doubles, from `update` on
-  int64_t partials;       // until the next step
+  size_t partials_offset;      // of the partial sums: doubles, from `update` on
+  int64_t partials;            // until the next step
   Table<const char *> checked; // --debug-overflow: what check_finite looks at
   bool allows_tf32; // float products on CUDA may round their operands to TF32
   size_t persistent_bytes; // what lives from step to step; lies first

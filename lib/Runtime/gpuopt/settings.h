@@ -137,8 +137,9 @@ inline void optimizer_flags(Flags &flags, Settings &s) {
 // torch.amp.GradScaler's names.
 inline void loss_scale_flags(Flags &flags, Settings &s) {
   LossScaling &scaling = s.hyper.loss_scaling;
-  flags.value("loss-scale", "dynamic, or a number that stays",
-              [&](const std::string &text) { parse_loss_scale(text, scaling); });
+  flags.value(
+      "loss-scale", "dynamic, or a number that stays",
+      [&](const std::string &text) { parse_loss_scale(text, scaling); });
   flags.number("init-scale", "the first loss scale", scaling.init_scale);
   flags.number("growth-factor", "of the scale after growth-interval good steps",
                scaling.growth_factor);

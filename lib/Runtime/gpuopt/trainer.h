@@ -23,8 +23,8 @@ inline std::string overflowing_gradients(const Program &program,
   for (int i = 0; i < program.gradients.count; i++) {
     const bool is_last = i + 1 == program.gradients.count;
     const int64_t first = program.gradients.data[i].first_partial;
-    const int64_t end =
-        is_last ? program.partials : program.gradients.data[i + 1].first_partial;
+    const int64_t end = is_last ? program.partials
+                                : program.gradients.data[i + 1].first_partial;
     bool overflows = false;
     for (int64_t k = first; k < end; k++)
       overflows |= !is_finite(partials[size_t(k)]);
@@ -177,7 +177,8 @@ private:
     const double ms = milliseconds(begin, now);
     metrics.step(step, loss, state, ms, waited, ctx.allocated_bytes);
     if (state.first_not_finite >= 0 && overflows_told++ < kMostOverflowsTold)
-      fprintf(stderr, "%s: step %lld: '%s' is the first that is infinite or NaN\n",
+      fprintf(stderr,
+              "%s: step %lld: '%s' is the first that is infinite or NaN\n",
               program.name, static_cast<long long>(step),
               program.checked.data[state.first_not_finite]);
     if (state.scaler.skipped_in_a_row == kSkippedBeforeWarning)

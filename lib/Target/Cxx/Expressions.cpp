@@ -1,4 +1,4 @@
-//===- Expressions.cpp - Scalar ops as C++ expressions ----------------------===//
+//===- Expressions.cpp - Scalar ops as C++ expressions --------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,9 +19,12 @@ using namespace gpuopt;
 using cxx::Binding;
 using cxx::Expression;
 
-std::string cxx::lanesOf(Type type) { return "Lanes<" + computeType(type) + ">"; }
+std::string cxx::lanesOf(Type type) {
+  return "Lanes<" + computeType(type) + ">";
+}
 
-std::string cxx::argument(const Expression &expression, Type type, bool asLanes) {
+std::string cxx::argument(const Expression &expression, Type type,
+                          bool asLanes) {
   if (asLanes && !expression.isVarying)
     return lanesOf(type) + "(" + expression.text + ")";
   if (expression.isInteger && (type.isInteger(64) || type.isIndex()))
@@ -74,27 +77,46 @@ static const llvm::StringMap<Infix> &infixOps() {
 /// Functions of the runtime, for scalars and for lanes.
 static const llvm::StringMap<StringRef> &functions() {
   static const llvm::StringMap<StringRef> table = {
-      {"arith.maximumf", "max"},  {"arith.minimumf", "min"},
-      {"arith.maxsi", "max"},     {"arith.minsi", "min"},
-      {"arith.remf", "fmod"},     {"math.absf", "abs"},
-      {"math.absi", "abs"},       {"math.acos", "acos"},
-      {"math.acosh", "acosh"},    {"math.asin", "asin"},
-      {"math.asinh", "asinh"},    {"math.atan", "atan"},
-      {"math.atanh", "atanh"},    {"math.ceil", "ceil"},
-      {"math.copysign", "copysign"}, {"math.cos", "cos"},
-      {"math.cosh", "cosh"},      {"math.erf", "erf"},
-      {"math.exp", "exp"},        {"math.expm1", "expm1"},
-      {"math.floor", "floor"},    {"math.isinf", "is_inf"},
-      {"math.isnan", "is_nan"},   {"math.log", "log"},
-      {"math.log1p", "log1p"},    {"math.powf", "pow"},
-      {"math.roundeven", "round_even"}, {"math.rsqrt", "rsqrt"},
-      {"math.sin", "sin"},        {"math.sinh", "sinh"},
-      {"math.sqrt", "sqrt"},      {"math.tan", "tan"},
-      {"math.tanh", "tanh"},      {"math.trunc", "trunc"}};
+      {"arith.maximumf", "max"},
+      {"arith.minimumf", "min"},
+      {"arith.maxsi", "max"},
+      {"arith.minsi", "min"},
+      {"arith.remf", "fmod"},
+      {"math.absf", "abs"},
+      {"math.absi", "abs"},
+      {"math.acos", "acos"},
+      {"math.acosh", "acosh"},
+      {"math.asin", "asin"},
+      {"math.asinh", "asinh"},
+      {"math.atan", "atan"},
+      {"math.atanh", "atanh"},
+      {"math.ceil", "ceil"},
+      {"math.copysign", "copysign"},
+      {"math.cos", "cos"},
+      {"math.cosh", "cosh"},
+      {"math.erf", "erf"},
+      {"math.exp", "exp"},
+      {"math.expm1", "expm1"},
+      {"math.floor", "floor"},
+      {"math.isinf", "is_inf"},
+      {"math.isnan", "is_nan"},
+      {"math.log", "log"},
+      {"math.log1p", "log1p"},
+      {"math.powf", "pow"},
+      {"math.roundeven", "round_even"},
+      {"math.rsqrt", "rsqrt"},
+      {"math.sin", "sin"},
+      {"math.sinh", "sinh"},
+      {"math.sqrt", "sqrt"},
+      {"math.tan", "tan"},
+      {"math.tanh", "tanh"},
+      {"math.trunc", "trunc"}};
   return table;
 }
 
-static bool isNegative(const Expression &x) { return StringRef(x.text).starts_with("-"); }
+static bool isNegative(const Expression &x) {
+  return StringRef(x.text).starts_with("-");
+}
 
 /// An operand of an operator. After the operator, only what binds tighter may
 /// stand without parentheses: a - (b + c).
@@ -107,12 +129,17 @@ static std::string side(const Expression &x, Binding binding, bool isRight) {
   return isRight && isNegative(x) ? "(" + x.text + ")" : x.within(loosest);
 }
 
-static Expression infix(const Expression &a, StringRef symbol, const Expression &b, Binding binding) {
-  return {side(a, binding, false) + " " + symbol.str() + " " + side(b, binding, true), binding};
+static Expression infix(const Expression &a, StringRef symbol,
+                        const Expression &b, Binding binding) {
+  return {side(a, binding, false) + " " + symbol.str() + " " +
+              side(b, binding, true),
+          binding};
 }
 
 static Expression prefix(StringRef symbol, const Expression &x) {
-  return {symbol.str() + (isNegative(x) ? "(" + x.text + ")" : x.within(Binding::Unary)), Binding::Unary};
+  return {symbol.str() +
+              (isNegative(x) ? "(" + x.text + ")" : x.within(Binding::Unary)),
+          Binding::Unary};
 }
 
 static Expression call(StringRef function, ArrayRef<std::string> arguments) {
@@ -123,7 +150,8 @@ static Expression converted(StringRef type, const Expression &x) {
   return call(("convert<" + type + ">").str(), {x.text});
 }
 
-static Expression unsignedInfix(Operation *op, const Infix &entry, ArrayRef<Expression> x) {
+static Expression unsignedInfix(Operation *op, const Infix &entry,
+                                ArrayRef<Expression> x) {
   Type type = op->getResult(0).getType();
   auto cast = [&](const Expression &operand) {
     Expression typed = operand;
@@ -140,58 +168,90 @@ static Expression unsignedInfix(Operation *op, const Infix &entry, ArrayRef<Expr
 
 /// Ordered predicates are false and unordered ones true if a side is NaN, and
 /// C++'s comparisons, but for !=, are false.
-static Expression compareFloats(arith::CmpFPredicate predicate, const Expression &a, const Expression &b) {
-  auto is = [&](StringRef symbol) { return infix(a, symbol, b, Binding::Comparison); };
+static Expression compareFloats(arith::CmpFPredicate predicate,
+                                const Expression &a, const Expression &b) {
+  auto is = [&](StringRef symbol) {
+    return infix(a, symbol, b, Binding::Comparison);
+  };
   auto isNot = [&](StringRef symbol) { return prefix("!", is(symbol)); };
   auto eitherNaN = [&] {
-    return infix(call("is_nan", {a.text}), "|", call("is_nan", {b.text}), Binding::Bitwise);
+    return infix(call("is_nan", {a.text}), "|", call("is_nan", {b.text}),
+                 Binding::Bitwise);
   };
   using P = arith::CmpFPredicate;
   switch (predicate) {
   case P::AlwaysFalse:
   case P::AlwaysTrue: {
     Expression answer(predicate == P::AlwaysTrue ? "true" : "false");
-    return a.isVarying || b.isVarying ? call("Lanes<bool>", {answer.text}) : answer;
+    return a.isVarying || b.isVarying ? call("Lanes<bool>", {answer.text})
+                                      : answer;
   }
-  case P::OEQ: return is("==");
-  case P::OGT: return is(">");
-  case P::OGE: return is(">=");
-  case P::OLT: return is("<");
-  case P::OLE: return is("<=");
-  case P::ONE: return infix(is("<"), "|", is(">"), Binding::Bitwise);
-  case P::ORD: return prefix("!", eitherNaN());
-  case P::UEQ: return prefix("!", infix(is("<"), "|", is(">"), Binding::Bitwise));
-  case P::UGT: return isNot("<=");
-  case P::UGE: return isNot("<");
-  case P::ULT: return isNot(">=");
-  case P::ULE: return isNot(">");
-  case P::UNE: return is("!=");
-  case P::UNO: return eitherNaN();
+  case P::OEQ:
+    return is("==");
+  case P::OGT:
+    return is(">");
+  case P::OGE:
+    return is(">=");
+  case P::OLT:
+    return is("<");
+  case P::OLE:
+    return is("<=");
+  case P::ONE:
+    return infix(is("<"), "|", is(">"), Binding::Bitwise);
+  case P::ORD:
+    return prefix("!", eitherNaN());
+  case P::UEQ:
+    return prefix("!", infix(is("<"), "|", is(">"), Binding::Bitwise));
+  case P::UGT:
+    return isNot("<=");
+  case P::UGE:
+    return isNot("<");
+  case P::ULT:
+    return isNot(">=");
+  case P::ULE:
+    return isNot(">");
+  case P::UNE:
+    return is("!=");
+  case P::UNO:
+    return eitherNaN();
   }
   return {"false"};
 }
 
 static Expression compareIntegers(arith::CmpIOp op, ArrayRef<Expression> x) {
   using P = arith::CmpIPredicate;
-  auto is = [&](StringRef symbol) { return infix(x[0], symbol, x[1], Binding::Comparison); };
+  auto is = [&](StringRef symbol) {
+    return infix(x[0], symbol, x[1], Binding::Comparison);
+  };
   auto isUnsigned = [&](StringRef symbol) {
     Type type = op.getLhs().getType();
     auto cast = [&](const Expression &operand) {
-      return Expression("convert<" + cxx::unsignedType(type) + ">(" + cxx::argument(operand, type) + ")");
+      return Expression("convert<" + cxx::unsignedType(type) + ">(" +
+                        cxx::argument(operand, type) + ")");
     };
     return infix(cast(x[0]), symbol, cast(x[1]), Binding::Comparison);
   };
   switch (op.getPredicate()) {
-  case P::eq: return is("==");
-  case P::ne: return is("!=");
-  case P::slt: return is("<");
-  case P::sle: return is("<=");
-  case P::sgt: return is(">");
-  case P::sge: return is(">=");
-  case P::ult: return isUnsigned("<");
-  case P::ule: return isUnsigned("<=");
-  case P::ugt: return isUnsigned(">");
-  case P::uge: return isUnsigned(">=");
+  case P::eq:
+    return is("==");
+  case P::ne:
+    return is("!=");
+  case P::slt:
+    return is("<");
+  case P::sle:
+    return is("<=");
+  case P::sgt:
+    return is(">");
+  case P::sge:
+    return is(">=");
+  case P::ult:
+    return isUnsigned("<");
+  case P::ule:
+    return isUnsigned("<=");
+  case P::ugt:
+    return isUnsigned(">");
+  case P::uge:
+    return isUnsigned(">=");
   }
   return {"false"};
 }
@@ -231,15 +291,19 @@ static Expression castOf(Operation *op, const Expression &x) {
   Expression typed = x;
   typed.text = cxx::argument(x, from);
   // A store rounds by itself.
-  bool isStoredAlone = llvm::all_of(op->getUsers(), [](Operation *user) { return isa<device::StoreOp>(user); });
-  if (isa<arith::TruncFOp>(op) && to.getIntOrFloatBitWidth() == 16 && !isStoredAlone)
+  bool isStoredAlone = llvm::all_of(op->getUsers(), [](Operation *user) {
+    return isa<device::StoreOp>(user);
+  });
+  if (isa<arith::TruncFOp>(op) && to.getIntOrFloatBitWidth() == 16 &&
+      !isStoredAlone)
     return call("round_to<" + cxx::memoryType(to) + ">", {typed.text});
   if (cxx::computeType(from) == target)
     return x;
   if (from.isInteger(1))
     return fromBool(op, x);
   if (isa<arith::TruncIOp>(op) && to.isInteger(1))
-    return infix(infix(typed, "&", {"1"}, Binding::Bitwise), "!=", {"0"}, Binding::Comparison);
+    return infix(infix(typed, "&", {"1"}, Binding::Bitwise), "!=", {"0"},
+                 Binding::Comparison);
   if (isa<arith::ExtUIOp, arith::UIToFPOp>(op))
     return converted(target, converted(cxx::unsignedType(from), typed));
   if (isa<arith::FPToUIOp>(op))
@@ -251,18 +315,24 @@ static Expression selectOf(arith::SelectOp op, ArrayRef<Expression> x) {
   Type type = op.getType();
   bool isVarying = x[1].isVarying || x[2].isVarying;
   if (x[0].isVarying || !isVarying)
-    return call("select", {x[0].text, cxx::argument(x[1], type), cxx::argument(x[2], type)});
-  return {x[0].within(Binding::Bitwise) + " ? " + cxx::argument(x[1], type, true) + " : " +
-              cxx::argument(x[2], type, true), Binding::Choice};
+    return call("select", {x[0].text, cxx::argument(x[1], type),
+                           cxx::argument(x[2], type)});
+  return {x[0].within(Binding::Bitwise) + " ? " +
+              cxx::argument(x[1], type, true) + " : " +
+              cxx::argument(x[2], type, true),
+          Binding::Choice};
 }
 
 /// The other operand where one is NaN.
-static Expression maxOrMinNumber(Operation *op, StringRef symbol, ArrayRef<Expression> x) {
+static Expression maxOrMinNumber(Operation *op, StringRef symbol,
+                                 ArrayRef<Expression> x) {
   Type type = op->getResult(0).getType();
-  Expression condition = infix(infix(x[0], symbol, x[1], Binding::Comparison), "|",
-                               call("is_nan", {x[1].text}), Binding::Bitwise);
+  Expression condition =
+      infix(infix(x[0], symbol, x[1], Binding::Comparison), "|",
+            call("is_nan", {x[1].text}), Binding::Bitwise);
   bool isVarying = x[0].isVarying || x[1].isVarying;
-  return call("select", {condition.text, cxx::argument(x[0], type, isVarying), cxx::argument(x[1], type, isVarying)});
+  return call("select", {condition.text, cxx::argument(x[0], type, isVarying),
+                         cxx::argument(x[1], type, isVarying)});
 }
 
 /// Halves away from zero. The number before 1/2 is added: 1/2 itself would
@@ -272,7 +342,9 @@ static Expression roundOf(math::RoundOp op, const Expression &x) {
   std::string half = type.isF64() ? "0.49999999999999994" : "0.49999997f";
   if (x.isVarying)
     half = cxx::lanesOf(type) + "(" + half + ")";
-  return call("trunc", {infix(x, "+", call("copysign", {half, x.text}), Binding::Sum).text});
+  return call(
+      "trunc",
+      {infix(x, "+", call("copysign", {half, x.text}), Binding::Sum).text});
 }
 
 //===----------------------------------------------------------------------===//
@@ -287,14 +359,17 @@ static FailureOr<Expression> formOf(Operation *op, ArrayRef<Expression> x) {
         return constant(typed);
       })
       .Case([&](arith::NegFOp) { return prefix("-", x[0]); })
-      .Case([&](arith::CmpFOp typed) { return compareFloats(typed.getPredicate(), x[0], x[1]); })
+      .Case([&](arith::CmpFOp typed) {
+        return compareFloats(typed.getPredicate(), x[0], x[1]);
+      })
       .Case([&](arith::CmpIOp typed) { return compareIntegers(typed, x); })
       .Case([&](arith::SelectOp typed) { return selectOf(typed, x); })
       .Case([&](arith::MaxNumFOp) { return maxOrMinNumber(op, ">", x); })
       .Case([&](arith::MinNumFOp) { return maxOrMinNumber(op, "<", x); })
       .Case([&](math::RoundOp typed) { return roundOf(typed, x[0]); })
       .Case([&](math::IsFiniteOp) {
-        return infix(call("abs", {x[0].text}), "<", {"INFINITY"}, Binding::Comparison);
+        return infix(call("abs", {x[0].text}), "<", {"INFINITY"},
+                     Binding::Comparison);
       })
       .Case([&](math::FPowIOp typed) {
         Expression power = converted(cxx::computeType(typed.getType()), x[1]);
@@ -303,31 +378,38 @@ static FailureOr<Expression> formOf(Operation *op, ArrayRef<Expression> x) {
         return call("pow", {cxx::argument(x[0], typed.getType(), isVarying),
                             cxx::argument(power, typed.getType(), isVarying)});
       })
-      .Case<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp, arith::FPToUIOp,
-            arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, arith::IndexCastOp>(
+      .Case<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp,
+            arith::FPToSIOp, arith::FPToUIOp, arith::ExtSIOp, arith::ExtUIOp,
+            arith::TruncIOp, arith::IndexCastOp>(
           [&](auto) { return castOf(op, x[0]); })
       .Default([](Operation *) { return failure(); });
 }
 
 /// i8 and i16 lie in memory, but nothing is computed in them.
 static bool isComputedIn(Type type) {
-  return type.isF64() || type.isF32() || type.isF16() || type.isBF16() || type.isIndex() || type.isInteger(64) ||
-         type.isInteger(32) || type.isInteger(1);
+  return type.isF64() || type.isF32() || type.isF16() || type.isBF16() ||
+         type.isIndex() || type.isInteger(64) || type.isInteger(32) ||
+         type.isInteger(1);
 }
 
 FailureOr<Expression> cxx::expressionOf(Operation *op, ArrayRef<Expression> x) {
-  bool isVarying = llvm::any_of(x, [](const Expression &operand) { return operand.isVarying; });
-  bool isTyped = op->getNumResults() == 1 && llvm::all_of(op->getResultTypes(), isComputedIn) &&
+  bool isVarying = llvm::any_of(
+      x, [](const Expression &operand) { return operand.isVarying; });
+  bool isTyped = op->getNumResults() == 1 &&
+                 llvm::all_of(op->getResultTypes(), isComputedIn) &&
                  llvm::all_of(op->getOperandTypes(), isComputedIn);
   FailureOr<Expression> form = failure();
   StringRef name = op->getName().getStringRef();
-  if (auto entry = infixOps().find(name); isTyped && entry != infixOps().end()) {
+  if (auto entry = infixOps().find(name);
+      isTyped && entry != infixOps().end()) {
     const Infix &found = entry->second;
     if (name == "arith.xori" && x[1].text == "true")
       form = prefix("!", x[0]);
     else
-      form = found.isUnsigned ? unsignedInfix(op, found, x) : infix(x[0], found.symbol, x[1], found.binding);
-  } else if (auto function = functions().find(name); isTyped && function != functions().end()) {
+      form = found.isUnsigned ? unsignedInfix(op, found, x)
+                              : infix(x[0], found.symbol, x[1], found.binding);
+  } else if (auto function = functions().find(name);
+             isTyped && function != functions().end()) {
     SmallVector<std::string> arguments;
     for (auto [operand, value] : llvm::zip(x, op->getOperands()))
       arguments.push_back(argument(operand, value.getType(), isVarying));

@@ -1,4 +1,4 @@
-//===- Expressions.h - Scalar ops as C++ expressions -*- C++ -*-===//
+//===- Expressions.h - Scalar ops as C++ expressions ------------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

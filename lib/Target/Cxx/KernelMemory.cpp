@@ -1,4 +1,4 @@
-//===- KernelMemory.cpp - Loads and stores of kernels as C++ ----------------===//
+//===- KernelMemory.cpp - Loads and stores of kernels as C++ --------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,7 +16,9 @@ using cxx::Expression;
 using cxx::KernelPrinter;
 using device::Access;
 
-static void addTerm(std::string &sum, const std::string &term) { sum += (sum.empty() ? "" : " + ") + term; }
+static void addTerm(std::string &sum, const std::string &term) {
+  sum += (sum.empty() ? "" : " + ") + term;
+}
 
 static bool isHalf(Type type) { return type.isF16() || type.isBF16(); }
 
@@ -31,8 +33,9 @@ std::string KernelPrinter::Place::sum() const {
 // Places
 //===----------------------------------------------------------------------===//
 
-FailureOr<KernelPrinter::Place> KernelPrinter::placeOf(Operation *op, Access access, ValueRange indices,
-                                                       ArrayRef<int64_t> strides, int64_t offset) {
+FailureOr<KernelPrinter::Place>
+KernelPrinter::placeOf(Operation *op, Access access, ValueRange indices,
+                       ArrayRef<int64_t> strides, int64_t offset) {
   Place place;
   device::LoopOp loop = enclosingLanesLoop(op);
   Value laneIndex = loop ? Value(loop.getBody().getArgument(0)) : Value();
@@ -43,28 +46,34 @@ FailureOr<KernelPrinter::Place> KernelPrinter::placeOf(Operation *op, Access acc
       place.lane = known.lookup(index).text;
       place.laneStride += stride;
     } else {
-      addTerm(plan.isVarying(index) ? place.gathered : place.uniform, scaled(operand(index), stride));
+      addTerm(plan.isVarying(index) ? place.gathered : place.uniform,
+              scaled(operand(index), stride));
     }
   }
   if (offset != 0)
     addTerm(place.uniform, std::to_string(offset));
   bool isRegular = place.gathered.empty();
-  bool agrees = access == Access::Uniform      ? isRegular && !place.laneStride
-                : access == Access::Contiguous ? isRegular && place.laneStride == 1
-                : access == Access::Strided    ? isRegular && place.laneStride
-                                               : loop && !isRegular;
+  bool agrees = access == Access::Uniform ? isRegular && !place.laneStride
+                : access == Access::Contiguous
+                    ? isRegular && place.laneStride == 1
+                : access == Access::Strided ? isRegular && place.laneStride
+                                            : loop && !isRegular;
   if (!agrees)
-    return op->emitOpError("expects indices that vary by lane as '") << stringifyAccess(access) << "' says";
+    return op->emitOpError("expects indices that vary by lane as '")
+           << stringifyAccess(access) << "' says";
   return place;
 }
 
-std::string KernelPrinter::pointerText(Value pointer, const Place &place) const {
+std::string KernelPrinter::pointerText(Value pointer,
+                                       const Place &place) const {
   std::string sum = place.sum();
   return known.lookup(pointer).text + (sum.empty() ? "" : " + " + sum);
 }
 
-std::string KernelPrinter::elementText(Value pointer, const Place &place) const {
-  return known.lookup(pointer).text + "[" + (place.uniform.empty() ? "0" : place.uniform) + "]";
+std::string KernelPrinter::elementText(Value pointer,
+                                       const Place &place) const {
+  return known.lookup(pointer).text + "[" +
+         (place.uniform.empty() ? "0" : place.uniform) + "]";
 }
 
 LogicalResult KernelPrinter::printOp(device::RowOp op) {
@@ -72,7 +81,8 @@ LogicalResult KernelPrinter::printOp(device::RowOp op) {
   if (!isa<FloatType>(element) || computeType(element).empty())
     return op.emitOpError("has no form in emitted code for ") << element;
   std::string variable = names.unique("row");
-  line("ROW_MEMORY " + computeType(element) + " " + variable + "[" + Twine(op.getSize()) + "];");
+  line("ROW_MEMORY " + computeType(element) + " " + variable + "[" +
+       Twine(op.getSize()) + "];");
   known[op.getResult()] = {variable};
   return success();
 }
@@ -81,7 +91,8 @@ LogicalResult KernelPrinter::printOp(device::RowOp op) {
 // Loads
 //===----------------------------------------------------------------------===//
 
-std::string KernelPrinter::uniformLoad(device::LoadOp op, const Place &place) const {
+std::string KernelPrinter::uniformLoad(device::LoadOp op,
+                                       const Place &place) const {
   if (isHalf(op.getType()))
     return callText("load_scalar", {pointerText(op.getPointer(), place)});
   std::string element = elementText(op.getPointer(), place);
@@ -94,31 +105,41 @@ std::string KernelPrinter::loadStem(device::LoadOp op) const {
   std::string last = "0";
   for (Value index : op.getIndices())
     last = known.lookup(index).text;
-  bool isName = llvm::all_of(last, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+  bool isName =
+      llvm::all_of(last, [](char c) { return llvm::isAlnum(c) || c == '_'; });
   return stem + "_" + (isName ? last : "at");
 }
 
 LogicalResult KernelPrinter::printOp(device::LoadOp op) {
-  FailureOr<Place> place = placeOf(op, op.getAccess(), op.getIndices(), op.getStrides(), op.getOffset());
+  FailureOr<Place> place = placeOf(op, op.getAccess(), op.getIndices(),
+                                   op.getStrides(), op.getOffset());
   if (failed(place))
     return failure();
   Type type = op.getType();
   if (type.isInteger(8) || type.isInteger(16) || memoryType(type).empty())
     return op.emitOpError("has no form in emitted code for ") << type;
-  std::string mask = type.isInteger(1) ? "_mask" : "", pointer = pointerText(op.getPointer(), *place);
+  std::string mask = type.isInteger(1) ? "_mask" : "",
+              pointer = pointerText(op.getPointer(), *place);
   std::string text;
   switch (op.getAccess()) {
-  case Access::Uniform: text = uniformLoad(op, *place); break;
-  case Access::Contiguous: text = callText("load" + mask, {pointer, rest}); break;
+  case Access::Uniform:
+    text = uniformLoad(op, *place);
+    break;
+  case Access::Contiguous:
+    text = callText("load" + mask, {pointer, rest});
+    break;
   case Access::Strided:
-    text = callText("load" + mask + "_strided", {pointer, std::to_string(place->laneStride), rest});
+    text = callText("load" + mask + "_strided",
+                    {pointer, std::to_string(place->laneStride), rest});
     break;
   case Access::Indirect: {
     std::string index = place->gathered;
     if (place->laneStride)
-      addTerm(index, scaled({"iota<int64_t>(" + place->lane + ")"}, place->laneStride));
+      addTerm(index, scaled({"iota<int64_t>(" + place->lane + ")"},
+                            place->laneStride));
     place->laneStride = 0;
-    text = callText("gather" + mask, {pointerText(op.getPointer(), *place), index, rest});
+    text = callText("gather" + mask,
+                    {pointerText(op.getPointer(), *place), index, rest});
     break;
   }
   }
@@ -131,12 +152,14 @@ LogicalResult KernelPrinter::printOp(device::LoadOp op) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult KernelPrinter::printOp(device::StoreOp op) {
-  FailureOr<Place> place = placeOf(op, op.getAccess(), op.getIndices(), op.getStrides(), op.getOffset());
+  FailureOr<Place> place = placeOf(op, op.getAccess(), op.getIndices(),
+                                   op.getStrides(), op.getOffset());
   if (failed(place))
     return failure();
   Type type = op.getValue().getType();
   Expression value = operand(op.getValue());
-  std::string pointer = pointerText(op.getPointer(), *place), lanes = argument(value, type, /*asLanes=*/true);
+  std::string pointer = pointerText(op.getPointer(), *place),
+              lanes = argument(value, type, /*asLanes=*/true);
   switch (op.getAccess()) {
   case Access::Uniform:
     if (value.isVarying)
@@ -144,21 +167,28 @@ LogicalResult KernelPrinter::printOp(device::StoreOp op) {
     if (isHalf(type))
       firstThread(callText("store_scalar", {pointer, value.text}) + ";");
     else
-      firstThread(elementText(op.getPointer(), *place) + " = " + value.text + ";");
+      firstThread(elementText(op.getPointer(), *place) + " = " + value.text +
+                  ";");
     return success();
-  case Access::Contiguous: line(callText("store", {pointer, lanes, rest}) + ";"); return success();
+  case Access::Contiguous:
+    line(callText("store", {pointer, lanes, rest}) + ";");
+    return success();
   case Access::Strided:
     if (type.isInteger(1))
       break;
-    line(callText("store_strided", {pointer, std::to_string(place->laneStride), lanes, rest}) + ";");
+    line(callText("store_strided",
+                  {pointer, std::to_string(place->laneStride), lanes, rest}) +
+         ";");
     return success();
-  case Access::Indirect: break;
+  case Access::Indirect:
+    break;
   }
   return op.emitOpError("has no form in emitted code");
 }
 
 LogicalResult KernelPrinter::printOp(device::PositionOp op) {
-  FailureOr<Place> place = placeOf(op, op.getAccess(), op.getIndices(), op.getStrides(), op.getOffset());
+  FailureOr<Place> place = placeOf(op, op.getAccess(), op.getIndices(),
+                                   op.getStrides(), op.getOffset());
   if (failed(place))
     return failure();
   if (op.getAccess() == Access::Uniform) {
@@ -168,7 +198,8 @@ LogicalResult KernelPrinter::printOp(device::PositionOp op) {
   } else if (op.getAccess() == Access::Contiguous) {
     define(op.getResult(), {callText("iota<int64_t>", {place->sum()})}, "n");
   } else if (op.getAccess() == Access::Strided) {
-    std::string text = scaled({callText("iota<int64_t>", {place->lane})}, place->laneStride);
+    std::string text =
+        scaled({callText("iota<int64_t>", {place->lane})}, place->laneStride);
     addTerm(text, place->uniform.empty() ? "0" : place->uniform);
     define(op.getResult(), {text, Binding::Sum}, "n");
   } else {

@@ -1,4 +1,4 @@
-//===- KernelPlan.cpp - What is decided before a kernel is printed ----------===//
+//===- KernelPlan.cpp - What is decided before a kernel is printed --------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,8 +13,10 @@ using namespace mlir;
 using namespace gpuopt;
 
 device::LoopOp cxx::enclosingLanesLoop(Operation *op) {
-  for (Operation *parent = op->getParentOp(); parent; parent = parent->getParentOp())
-    if (auto loop = dyn_cast<device::LoopOp>(parent); loop && loop.getKind() == device::LoopKind::Lanes)
+  for (Operation *parent = op->getParentOp(); parent;
+       parent = parent->getParentOp())
+    if (auto loop = dyn_cast<device::LoopOp>(parent);
+        loop && loop.getKind() == device::LoopKind::Lanes)
       return loop;
   return {};
 }
@@ -34,7 +36,8 @@ cxx::KernelPlan::KernelPlan(device::KernelOp kernel) {
 //===----------------------------------------------------------------------===//
 
 /// A loop's results vary where a sequential one combines lane by lane.
-static void markLoopResults(device::YieldOp yield, llvm::DenseSet<Value> &varying) {
+static void markLoopResults(device::YieldOp yield,
+                            llvm::DenseSet<Value> &varying) {
   auto loop = cast<device::LoopOp>(yield->getParentOp());
   if (loop.getKind() == device::LoopKind::Lanes)
     return;
@@ -51,7 +54,8 @@ void cxx::KernelPlan::findVarying(Operation *op) {
   }
   if (auto yield = dyn_cast<device::YieldOp>(op))
     return markLoopResults(yield, varying);
-  bool varies = llvm::any_of(op->getOperands(), [&](Value value) { return varying.contains(value); });
+  bool varies = llvm::any_of(
+      op->getOperands(), [&](Value value) { return varying.contains(value); });
   if (auto load = dyn_cast<device::LoadOp>(op))
     varies = load.getAccess() != device::Access::Uniform;
   else if (auto position = dyn_cast<device::PositionOp>(op))
@@ -68,7 +72,8 @@ void cxx::KernelPlan::countRest(Operation *op) {
     restUses[loop] += load.getAccess() != device::Access::Uniform;
   else if (auto store = dyn_cast<device::StoreOp>(op))
     restUses[loop] += store.getAccess() != device::Access::Uniform;
-  else if (auto yield = dyn_cast<device::YieldOp>(op); yield && yield->getParentOp() == loop)
+  else if (auto yield = dyn_cast<device::YieldOp>(op);
+           yield && yield->getParentOp() == loop)
     restUses[loop] += yield.getNumOperands();
 }
 
@@ -77,11 +82,14 @@ void cxx::KernelPlan::countRest(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 static bool writesMemory(Operation *op) {
-  return op->walk([](device::StoreOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  return op->walk([](device::StoreOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
 }
 
 /// These write an operand several times, or in each turn of a loop.
-static bool repeatsOperands(Operation *op) { return isa<device::DelinearizeOp, device::LoopOp>(op); }
+static bool repeatsOperands(Operation *op) {
+  return isa<device::DelinearizeOp, device::LoopOp>(op);
+}
 
 void cxx::KernelPlan::findInlined(Block &block) {
   // How many ops before each one write memory: pointers may be equal.
@@ -100,9 +108,12 @@ void cxx::KernelPlan::findInlined(Block &block) {
       inlined.insert(value);
       continue;
     }
-    if (isa<device::LoadOp>(op) || llvm::any_of(op.getOperands(), [&](Value v) { return holdsLoad.contains(v); }))
+    if (isa<device::LoadOp>(op) || llvm::any_of(op.getOperands(), [&](Value v) {
+          return holdsLoad.contains(v);
+        }))
       holdsLoad.insert(value);
-    if (isa<device::BlockIndexOp, device::DelinearizeOp>(op) || !value.hasOneUse())
+    if (isa<device::BlockIndexOp, device::DelinearizeOp>(op) ||
+        !value.hasOneUse())
       continue;
     Operation *user = *value.getUsers().begin();
     if (user->getBlock() != &block || repeatsOperands(user))

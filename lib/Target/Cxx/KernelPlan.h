@@ -1,4 +1,4 @@
-//===- KernelPlan.h - What is decided before a kernel is printed -*- C++ -*-===//
+//===- KernelPlan.h - Decisions before printing -----------------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -28,7 +28,9 @@ public:
   bool isInlined(mlir::Value value) const { return inlined.contains(value); }
 
   /// How often the body of a loop over lanes asks how many elements are left.
-  unsigned usesOfRest(device::LoopOp loop) const { return restUses.lookup(loop); }
+  unsigned usesOfRest(device::LoopOp loop) const {
+    return restUses.lookup(loop);
+  }
 
 private:
   void findVarying(mlir::Operation *op);

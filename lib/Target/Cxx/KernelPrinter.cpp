@@ -1,4 +1,4 @@
-//===- KernelPrinter.cpp - Kernels as C++ -----------------------------------===//
+//===- KernelPrinter.cpp - Kernels as C++ ---------------------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -38,11 +38,15 @@ LogicalResult KernelPrinter::print() {
 
 void KernelPrinter::printSignature() {
   SmallVector<std::string> parameters;
-  for (auto [argument, attribute] : llvm::zip(kernel.getBody().getArguments(), kernel.getArgumentNames())) {
-    std::string parameter = names.unique(cast<StringAttr>(attribute).getValue());
+  for (auto [argument, attribute] :
+       llvm::zip(kernel.getBody().getArguments(), kernel.getArgumentNames())) {
+    std::string parameter =
+        names.unique(cast<StringAttr>(attribute).getValue());
     known[argument] = {parameter};
     auto pointer = dyn_cast<device::PtrType>(argument.getType());
-    bool isWritten = llvm::any_of(argument.getUsers(), [](Operation *user) { return isa<device::StoreOp>(user); });
+    bool isWritten = llvm::any_of(argument.getUsers(), [](Operation *user) {
+      return isa<device::StoreOp>(user);
+    });
     std::string type = pointer ? memoryType(pointer.getElement()) : "StepState";
     parameters.push_back((isWritten ? "" : "const ") + type + " *" + parameter);
   }
@@ -54,13 +58,16 @@ void KernelPrinter::line(const Twine &text) {
   printLine(stream, std::string(2 * depth, ' ') + text.str());
 }
 
-void KernelPrinter::firstThread(const Twine &text) { pending.push_back(text.str()); }
+void KernelPrinter::firstThread(const Twine &text) {
+  pending.push_back(text.str());
+}
 
 void KernelPrinter::flushFirstThread() {
   if (pending.empty())
     return;
   std::string indent(2 * depth, ' ');
-  stream << indent << "if (first_thread())" << (pending.size() > 1 ? " {\n" : "\n");
+  stream << indent << "if (first_thread())"
+         << (pending.size() > 1 ? " {\n" : "\n");
   for (const std::string &text : pending)
     printLine(stream, indent + "  " + text);
   if (pending.size() > 1)
@@ -72,8 +79,10 @@ LogicalResult KernelPrinter::printBlock(Block &block) {
   for (Operation &op : block) {
     LogicalResult result =
         llvm::TypeSwitch<Operation *, LogicalResult>(&op)
-            .Case<device::BlockIndexOp, device::DelinearizeOp, device::LoopOp, device::RowOp, device::StoreOp, device::LoadOp,
-                  device::PositionOp, device::RandomOp, device::YieldOp>([&](auto typed) { return printOp(typed); })
+            .Case<device::BlockIndexOp, device::DelinearizeOp, device::LoopOp,
+                  device::RowOp, device::StoreOp, device::LoadOp,
+                  device::PositionOp, device::RandomOp, device::YieldOp>(
+                [&](auto typed) { return printOp(typed); })
             .Default([&](Operation *other) { return printExpression(other); });
     if (failed(result))
       return failure();
@@ -90,7 +99,8 @@ Expression KernelPrinter::operand(Value value) const {
   Expression expression = known.lookup(value);
   // The index of a loop over lanes is that of the first lane; as a number it
   // is one per lane.
-  if (auto argument = dyn_cast<BlockArgument>(value); argument && plan.isVarying(value))
+  if (auto argument = dyn_cast<BlockArgument>(value);
+      argument && plan.isVarying(value))
     expression.text = "iota<int64_t>(" + expression.text + ")";
   expression.isVarying = plan.isVarying(value);
   return expression;
@@ -108,12 +118,16 @@ std::string KernelPrinter::stemOf(Operation *op) const {
 void KernelPrinter::define(Value value, Expression expression, StringRef stem) {
   expression.isVarying = plan.isVarying(value);
   bool isConstant = isa_and_nonnull<arith::ConstantOp>(value.getDefiningOp());
-  if (isConstant || (plan.isInlined(value) && expression.text.size() <= kLongestInline)) {
+  if (isConstant ||
+      (plan.isInlined(value) && expression.text.size() <= kLongestInline)) {
     known[value] = expression;
     return;
   }
-  std::string variable = stem.size() == 1 || stem == "mask" ? names.numbered(stem) : names.unique(stem);
-  std::string type = expression.isVarying ? "auto" : computeType(value.getType());
+  std::string variable = stem.size() == 1 || stem == "mask"
+                             ? names.numbered(stem)
+                             : names.unique(stem);
+  std::string type =
+      expression.isVarying ? "auto" : computeType(value.getType());
   line("const " + type + " " + variable + " = " + expression.text + ";");
   known[value] = {variable};
 }
@@ -158,8 +172,10 @@ LogicalResult KernelPrinter::printOp(device::DelinearizeOp op) {
       text += " / " + std::to_string(divisor);
     if (outer != divisor && digit != op.getDigits().front())
       text += " % " + std::to_string(size);
-    std::string variable = names.unique(index.text + std::to_string(digit.getResultNumber()));
-    declarations += (declarations.empty() ? "" : ", ") + variable + " = " + text;
+    std::string variable =
+        names.unique(index.text + std::to_string(digit.getResultNumber()));
+    declarations +=
+        (declarations.empty() ? "" : ", ") + variable + " = " + text;
     known[digit] = {variable};
   }
   if (!declarations.empty())
@@ -172,9 +188,12 @@ LogicalResult KernelPrinter::printOp(device::RandomOp op) {
     return op.emitOpError("has no form in emitted code for ") << op.getType();
   std::string state = operand(op.getState()).text;
   Expression element = operand(op.getElement());
-  std::string draw = callText("random_uniform", {state + "->seed", std::to_string(op.getStream()), state + "->draw",
-                                                 argument(element, op.getElement().getType(), /*asLanes=*/true)});
-  define(op.getResult(), {element.isVarying ? draw : "lane(" + draw + ", 0)"}, "u");
+  std::string draw = callText(
+      "random_uniform",
+      {state + "->seed", std::to_string(op.getStream()), state + "->draw",
+       argument(element, op.getElement().getType(), /*asLanes=*/true)});
+  define(op.getResult(), {element.isVarying ? draw : "lane(" + draw + ", 0)"},
+         "u");
   return success();
 }
 
@@ -184,18 +203,24 @@ LogicalResult KernelPrinter::printOp(device::RandomOp op) {
 
 static std::string identityOf(device::Combiner combiner, Type type) {
   auto number = [&](StringRef ofFloat, StringRef ofInteger) {
-    return isa<FloatType>(type) ? (ofFloat + (type.isF64() ? "" : "f")).str() : ofInteger.str();
+    return isa<FloatType>(type) ? (ofFloat + (type.isF64() ? "" : "f")).str()
+                                : ofInteger.str();
   };
   auto limit = [&](StringRef sign, StringRef suffix) {
     if (isa<FloatType>(type))
       return (sign + "INFINITY").str();
-    return StringRef(cxx::computeType(type)).drop_back(2).upper() + suffix.str();
+    return StringRef(cxx::computeType(type)).drop_back(2).upper() +
+           suffix.str();
   };
   switch (combiner) {
-  case device::Combiner::Sum: return number("0.0", "0");
-  case device::Combiner::Prod: return number("1.0", "1");
-  case device::Combiner::Max: return limit("-", "_MIN");
-  case device::Combiner::Min: return limit("", "_MAX");
+  case device::Combiner::Sum:
+    return number("0.0", "0");
+  case device::Combiner::Prod:
+    return number("1.0", "1");
+  case device::Combiner::Max:
+    return limit("-", "_MIN");
+  case device::Combiner::Min:
+    return limit("", "_MAX");
   }
   return "";
 }
@@ -203,20 +228,28 @@ static std::string identityOf(device::Combiner combiner, Type type) {
 /// What the combination of all lanes and threads is called, and of one lane.
 static std::pair<StringRef, StringRef> stemsOf(device::Combiner combiner) {
   switch (combiner) {
-  case device::Combiner::Sum: return {"sum", "sums"};
-  case device::Combiner::Prod: return {"product", "products"};
-  case device::Combiner::Max: return {"maximum", "maxima"};
-  case device::Combiner::Min: return {"minimum", "minima"};
+  case device::Combiner::Sum:
+    return {"sum", "sums"};
+  case device::Combiner::Prod:
+    return {"product", "products"};
+  case device::Combiner::Max:
+    return {"maximum", "maxima"};
+  case device::Combiner::Min:
+    return {"minimum", "minima"};
   }
   return {"", ""};
 }
 
 static StringRef blockFunction(device::Combiner combiner) {
   switch (combiner) {
-  case device::Combiner::Sum: return "block_sum";
-  case device::Combiner::Prod: return "block_prod";
-  case device::Combiner::Max: return "block_max";
-  case device::Combiner::Min: return "block_min";
+  case device::Combiner::Sum:
+    return "block_sum";
+  case device::Combiner::Prod:
+    return "block_prod";
+  case device::Combiner::Max:
+    return "block_max";
+  case device::Combiner::Min:
+    return "block_min";
   }
   return "";
 }
@@ -232,30 +265,39 @@ LogicalResult KernelPrinter::checkLoop(device::LoopOp op) const {
   return success();
 }
 
-SmallVector<KernelPrinter::Accumulator> KernelPrinter::declareAccumulators(device::LoopOp op) {
+SmallVector<KernelPrinter::Accumulator>
+KernelPrinter::declareAccumulators(device::LoopOp op) {
   SmallVector<Accumulator> accumulators;
-  for (auto [attribute, result] : llvm::zip(op.getCombiners(), op.getResults())) {
+  for (auto [attribute, result] :
+       llvm::zip(op.getCombiners(), op.getResults())) {
     auto combiner = cast<device::CombinerAttr>(attribute).getValue();
-    bool isLanes = op.getKind() == device::LoopKind::Lanes || plan.isVarying(result);
+    bool isLanes =
+        op.getKind() == device::LoopKind::Lanes || plan.isVarying(result);
     auto [one, many] = stemsOf(combiner);
     Type type = result.getType();
-    Accumulator accumulator{names.unique(isLanes ? many : one), identityOf(combiner, type), type, combiner, isLanes};
+    Accumulator accumulator{names.unique(isLanes ? many : one),
+                            identityOf(combiner, type), type, combiner,
+                            isLanes};
     if (isLanes)
-      line(lanesOf(type) + " " + accumulator.name + "(" + accumulator.identity + ");");
+      line(lanesOf(type) + " " + accumulator.name + "(" + accumulator.identity +
+           ");");
     else
-      line(computeType(type) + " " + accumulator.name + " = " + accumulator.identity + ";");
+      line(computeType(type) + " " + accumulator.name + " = " +
+           accumulator.identity + ";");
     accumulators.push_back(accumulator);
   }
   return accumulators;
 }
 
-void KernelPrinter::printLoopHeader(device::LoopOp op, const std::string &index) {
+void KernelPrinter::printLoopHeader(device::LoopOp op,
+                                    const std::string &index) {
   bool overLanes = op.getKind() == device::LoopKind::Lanes;
-  std::string lower = operand(op.getLower()).text, upper = operand(op.getUpper()).text;
+  std::string lower = operand(op.getLower()).text,
+              upper = operand(op.getUpper()).text;
   if (overLanes)
     lower = lower == "0" ? "first_lane()" : lower + " + first_lane()";
-  line("for (int64_t " + index + " = " + lower + "; " + index + " < " + upper + "; " +
-       (overLanes ? index + " += lane_step()" : index + "++") + ") {");
+  line("for (int64_t " + index + " = " + lower + "; " + index + " < " + upper +
+       "; " + (overLanes ? index + " += lane_step()" : index + "++") + ") {");
   ++depth;
   if (!overLanes)
     return;
@@ -287,25 +329,35 @@ LogicalResult KernelPrinter::printOp(device::LoopOp op) {
       continue;
     std::string variable = names.unique(stemsOf(accumulator.combiner).first);
     line("const " + computeType(result.getType()) + " " + variable + " = " +
-         callText(blockFunction(accumulator.combiner), {accumulator.name}) + ";");
+         callText(blockFunction(accumulator.combiner), {accumulator.name}) +
+         ";");
     known[result] = {variable};
   }
   return success();
 }
 
-void KernelPrinter::combine(const Accumulator &accumulator, const std::string &value) {
+void KernelPrinter::combine(const Accumulator &accumulator,
+                            const std::string &value) {
   switch (accumulator.combiner) {
-  case device::Combiner::Sum: return line(accumulator.name + " += " + value + ";");
-  case device::Combiner::Prod: return line(accumulator.name + " *= " + value + ";");
-  case device::Combiner::Max: return line(accumulator.name + " = " + callText("max", {accumulator.name, value}) + ";");
-  case device::Combiner::Min: return line(accumulator.name + " = " + callText("min", {accumulator.name, value}) + ";");
+  case device::Combiner::Sum:
+    return line(accumulator.name + " += " + value + ";");
+  case device::Combiner::Prod:
+    return line(accumulator.name + " *= " + value + ";");
+  case device::Combiner::Max:
+    return line(accumulator.name + " = " +
+                callText("max", {accumulator.name, value}) + ";");
+  case device::Combiner::Min:
+    return line(accumulator.name + " = " +
+                callText("min", {accumulator.name, value}) + ";");
   }
 }
 
 LogicalResult KernelPrinter::printOp(device::YieldOp op) {
-  bool overLanes = cast<device::LoopOp>(op->getParentOp()).getKind() == device::LoopKind::Lanes;
+  bool overLanes = cast<device::LoopOp>(op->getParentOp()).getKind() ==
+                   device::LoopKind::Lanes;
   for (auto [value, accumulator] : llvm::zip(op.getValues(), active.back())) {
-    std::string text = argument(operand(value), value.getType(), accumulator.isLanes);
+    std::string text =
+        argument(operand(value), value.getType(), accumulator.isLanes);
     if (overLanes)
       text = callText("keep", {text, rest, accumulator.identity});
     combine(accumulator, text);

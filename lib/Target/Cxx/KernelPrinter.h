@@ -1,4 +1,4 @@
-//===- KernelPrinter.h - Kernels as C++ -*- C++ -*-===//
+//===- KernelPrinter.h - Kernels as C++ -------------------------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,7 +18,8 @@ namespace gpuopt::cxx {
 /// per op. Fails, with an error at the op, for one that has no C++ form.
 class KernelPrinter {
 public:
-  KernelPrinter(device::KernelOp kernel, llvm::StringRef name, llvm::raw_ostream &stream)
+  KernelPrinter(device::KernelOp kernel, llvm::StringRef name,
+                llvm::raw_ostream &stream)
       : kernel(kernel), name(name), stream(stream), plan(kernel) {}
 
   mlir::LogicalResult print();
@@ -57,8 +58,10 @@ private:
   std::string stemOf(mlir::Operation *op) const;
 
   // Memory.
-  mlir::FailureOr<Place> placeOf(mlir::Operation *op, device::Access access, mlir::ValueRange indices,
-                                 llvm::ArrayRef<int64_t> strides, int64_t offset);
+  mlir::FailureOr<Place> placeOf(mlir::Operation *op, device::Access access,
+                                 mlir::ValueRange indices,
+                                 llvm::ArrayRef<int64_t> strides,
+                                 int64_t offset);
   std::string pointerText(mlir::Value pointer, const Place &place) const;
   std::string elementText(mlir::Value pointer, const Place &place) const;
   std::string uniformLoad(device::LoadOp op, const Place &place) const;

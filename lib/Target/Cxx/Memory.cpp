@@ -1,4 +1,4 @@
-//===- Memory.cpp - Buffers as constants ------------------------------------===//
+//===- Memory.cpp - Buffers as constants ----------------------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -51,25 +51,34 @@ struct Line {
 
 static std::string titleOf(device::BufferOp buffer) {
   switch (buffer.getKind()) {
-  case device::BufferKind::State: return "State: lives from step to step.";
+  case device::BufferKind::State:
+    return "State: lives from step to step.";
   case device::BufferKind::Input:
-  case device::BufferKind::Labels: return "Inputs: written before each micro step.";
-  case device::BufferKind::Output: return "Outputs.";
-  case device::BufferKind::Constant: return "Constants: read from constants.safetensors.";
-  case device::BufferKind::Arena: break;
+  case device::BufferKind::Labels:
+    return "Inputs: written before each micro step.";
+  case device::BufferKind::Output:
+    return "Outputs.";
+  case device::BufferKind::Constant:
+    return "Constants: read from constants.safetensors.";
+  case device::BufferKind::Arena:
+    break;
   }
   std::string step = buffer.getStep() ? buffer.getStep()->str() : "a step";
-  return "The arena in " + step + "; lifetimes are half-open, in calls of the step.";
+  return "The arena in " + step +
+         "; lifetimes are half-open, in calls of the step.";
 }
 
 /// In the order of their kinds and steps, each by offset.
 static SmallVector<Group> groupsOf(ModuleOp module) {
   SmallVector<device::BufferOp> buffers(module.getOps<device::BufferOp>());
   auto rank = [](device::BufferOp buffer) {
-    return std::tuple(buffer.getKind() == device::BufferKind::Arena, buffer.getOffset(), buffer.getLiveFrom().value_or(0),
+    return std::tuple(buffer.getKind() == device::BufferKind::Arena,
+                      buffer.getOffset(), buffer.getLiveFrom().value_or(0),
                       buffer.getSymName());
   };
-  llvm::sort(buffers, [&](device::BufferOp a, device::BufferOp b) { return rank(a) < rank(b); });
+  llvm::sort(buffers, [&](device::BufferOp a, device::BufferOp b) {
+    return rank(a) < rank(b);
+  });
   llvm::MapVector<StringAttr, Group> groups;
   for (device::BufferOp buffer : buffers) {
     auto title = StringAttr::get(module.getContext(), titleOf(buffer));
@@ -85,8 +94,9 @@ static SmallVector<Group> groupsOf(ModuleOp module) {
 static Line lineOf(device::BufferOp buffer, StringRef name, bool isUsed) {
   auto type = cast<RankedTensorType>(buffer.getType());
   Line line;
-  line.declaration = "constexpr Buffer<" + cxx::memoryType(type.getElementType()) + "> " + name.str() + "{" +
-                     std::to_string(buffer.getOffset()) + "};";
+  line.declaration =
+      "constexpr Buffer<" + cxx::memoryType(type.getElementType()) + "> " +
+      name.str() + "{" + std::to_string(buffer.getOffset()) + "};";
   if (!isUsed)
     line.declaration = "[[maybe_unused]] " + line.declaration;
   llvm::raw_string_ostream comment(line.comment);
@@ -94,7 +104,8 @@ static Line lineOf(device::BufferOp buffer, StringRef name, bool isUsed) {
   llvm::interleave(type.getShape(), comment, ",");
   comment << "] " << cxx::quoted(buffer.getOrigin());
   if (buffer.getLiveFrom() && buffer.getLiveTo())
-    comment << " live [" << *buffer.getLiveFrom() << ", " << *buffer.getLiveTo() << ")";
+    comment << " live [" << *buffer.getLiveFrom() << ", " << *buffer.getLiveTo()
+            << ")";
   return line;
 }
 
@@ -106,24 +117,32 @@ static void printLines(ArrayRef<Line> lines, raw_ostream &stream) {
     if (line.declaration.size() <= kWidest)
       width = std::max(width, line.declaration.size());
   for (const Line &line : lines)
-    stream << llvm::left_justify(line.declaration, width) << " // " << line.comment << "\n";
+    stream << llvm::left_justify(line.declaration, width) << " // "
+           << line.comment << "\n";
 }
 
-LogicalResult cxx::printMemory(ModuleOp module, const ProgramNames &names, raw_ostream &stream) {
+LogicalResult cxx::printMemory(ModuleOp module, const ProgramNames &names,
+                               raw_ostream &stream) {
   device::MemoryOp memory = *module.getOps<device::MemoryOp>().begin();
   llvm::StringSet<> used;
   module.walk([&](device::AddressOp op) { used.insert(op.getBuffer()); });
-  stream << "constexpr size_t kPersistentBytes = " << memory.getPersistentBytes()
-         << ";\nconstexpr size_t kArenaBytes = " << memory.getArenaBytes() << ";\n"
+  stream << "constexpr size_t kPersistentBytes = "
+         << memory.getPersistentBytes()
+         << ";\nconstexpr size_t kArenaBytes = " << memory.getArenaBytes()
+         << ";\n"
          << kTypes;
   for (const Group &group : groupsOf(module)) {
     SmallVector<Line> lines;
     for (device::BufferOp buffer : group.buffers) {
       auto type = dyn_cast<RankedTensorType>(buffer.getType());
-      if (!type || !type.hasStaticShape() || memoryType(type.getElementType()).empty())
-        return buffer.emitOpError("has no form in emitted code for type ") << buffer.getType();
-      bool isUsed = buffer.getKind() != device::BufferKind::Arena || used.contains(buffer.getSymName());
-      lines.push_back(lineOf(buffer, names.ofBuffer(buffer.getSymName()), isUsed));
+      if (!type || !type.hasStaticShape() ||
+          memoryType(type.getElementType()).empty())
+        return buffer.emitOpError("has no form in emitted code for type ")
+               << buffer.getType();
+      bool isUsed = buffer.getKind() != device::BufferKind::Arena ||
+                    used.contains(buffer.getSymName());
+      lines.push_back(
+          lineOf(buffer, names.ofBuffer(buffer.getSymName()), isUsed));
     }
     stream << "\n";
     printComment(stream, group.title);

@@ -1,4 +1,4 @@
-//===- Memory.h - Buffers as constants -*- C++ -*-===//
+//===- Memory.h - Buffers as constants --------------------------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,7 +17,9 @@ namespace gpuopt::cxx {
 /// Prints the sizes of the allocation and a typed offset for each buffer:
 /// state, inputs, outputs and constants, then the arena of each step. Fails,
 /// with an error at the buffer, for a type that memory does not hold.
-mlir::LogicalResult printMemory(mlir::ModuleOp module, const ProgramNames &names, llvm::raw_ostream &stream);
+mlir::LogicalResult printMemory(mlir::ModuleOp module,
+                                const ProgramNames &names,
+                                llvm::raw_ostream &stream);
 
 } // namespace gpuopt::cxx
 

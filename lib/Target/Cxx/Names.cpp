@@ -1,4 +1,4 @@
-//===- Names.cpp - Names of the emitted source ------------------------------===//
+//===- Names.cpp - Names of the emitted source ----------------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -51,7 +51,8 @@ static const char kFromRuntime[] =
     "conv_forward conv_backward_data conv_backward_weights max_pool_forward "
     "max_pool_backward avg_pool_forward avg_pool_backward scatter_add_rows "
     "accumulate sum_of_squares finish_grad_norm add_loss adamw sgd begin_step "
-    "end_step keep restore refresh prepare check_finite program describe micro_step update evaluate forward ceil_div name_of "
+    "end_step keep restore refresh prepare check_finite program describe "
+    "micro_step update evaluate forward ceil_div name_of "
     "size_of state hyper memory ctx m left kLanes kVectorBytes kAlignment "
     "kSpan kSpanThreads kLinear kCosine kConstant kConstantWithWarmup "
     "kInfinity kNaN kSignBit kMaxRank kMaxNames kTargetName kStagingIsDevice "

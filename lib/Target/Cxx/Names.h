@@ -1,4 +1,4 @@
-//===- Names.h - Names of the emitted source -*- C++ -*-===//
+//===- Names.h - Names of the emitted source --------------------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,9 +8,9 @@
 #ifndef GPUOPT_LIB_TARGET_CXX_NAMES_H
 #define GPUOPT_LIB_TARGET_CXX_NAMES_H
 
+#include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
-#include "mlir/IR/BuiltinOps.h"
 #include <string>
 
 namespace gpuopt::cxx {

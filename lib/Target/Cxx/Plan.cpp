@@ -1,4 +1,4 @@
-//===- Plan.cpp - The memory plan as JSON -----------------------------------===//
+//===- Plan.cpp - The memory plan as JSON ---------------------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -29,19 +29,29 @@ static llvm::json::Object bufferJson(device::BufferOp buffer) {
                             {"offset", (int64_t)buffer.getOffset()}};
   if (buffer.getLiveFrom()) {
     object["step"] = buffer.getStep()->str();
-    object["lifetime"] = llvm::json::Array{(int64_t)*buffer.getLiveFrom(), (int64_t)*buffer.getLiveTo()};
+    object["lifetime"] = llvm::json::Array{(int64_t)*buffer.getLiveFrom(),
+                                           (int64_t)*buffer.getLiveTo()};
   }
   return object;
 }
 
 /// What a schedule under a budget promises: times are estimates.
 static llvm::json::Object scheduleJson(DictionaryAttr plan) {
-  auto number = [&](StringRef name) { return plan.getAs<IntegerAttr>(name).getInt(); };
-  auto real = [&](StringRef name) { return plan.getAs<FloatAttr>(name).getValueAsDouble(); };
-  auto percent = [&](StringRef name) { return 100 * real(name) / std::max(1., real("plain_ns")); };
-  return llvm::json::Object{{"arena_bytes", number("arena_bytes")},     {"plain_arena_bytes", number("plain_arena_bytes")},
-          {"plain_ns", real("plain_ns")},             {"added_ns", real("added_ns")},
-          {"added_percent", percent("added_ns")},     {"lower_bound_percent", percent("lower_bound_ns")}};
+  auto number = [&](StringRef name) {
+    return plan.getAs<IntegerAttr>(name).getInt();
+  };
+  auto real = [&](StringRef name) {
+    return plan.getAs<FloatAttr>(name).getValueAsDouble();
+  };
+  auto percent = [&](StringRef name) {
+    return 100 * real(name) / std::max(1., real("plain_ns"));
+  };
+  return llvm::json::Object{{"arena_bytes", number("arena_bytes")},
+                            {"plain_arena_bytes", number("plain_arena_bytes")},
+                            {"plain_ns", real("plain_ns")},
+                            {"added_ns", real("added_ns")},
+                            {"added_percent", percent("added_ns")},
+                            {"lower_bound_percent", percent("lower_bound_ns")}};
 }
 
 std::string cxx::planJson(ModuleOp module) {
@@ -49,14 +59,16 @@ std::string cxx::planJson(ModuleOp module) {
   llvm::json::Array buffers;
   for (device::BufferOp buffer : module.getOps<device::BufferOp>())
     buffers.push_back(bufferJson(buffer));
-  int64_t arena = memory.getArenaBytes(), persistent = memory.getPersistentBytes();
+  int64_t arena = memory.getArenaBytes(),
+          persistent = memory.getPersistentBytes();
   llvm::json::Object plan{{"arena_bytes", arena},
                           {"persistent_bytes", persistent},
                           {"total_bytes", arena + persistent},
                           {"buffers", std::move(buffers)}};
   llvm::json::Object schedules;
   for (device::StepOp step : module.getOps<device::StepOp>())
-    if (auto schedule = step->getAttrOfType<DictionaryAttr>(train::kPlanAttribute))
+    if (auto schedule =
+            step->getAttrOfType<DictionaryAttr>(train::kPlanAttribute))
       schedules[step.getSymName()] = scheduleJson(schedule);
   if (!schedules.empty())
     plan["schedules"] = std::move(schedules);
@@ -72,11 +84,14 @@ void cxx::addProofs(ModuleOp module, ProgramFiles &files) {
     auto proof = step->getAttrOfType<ArrayAttr>(train::kProofAttribute);
     if (!proof || proof.size() != 2)
       continue;
-    for (auto [attribute, suffix] : llvm::zip(proof, ArrayRef<StringRef>{".problem.json", ".plan.json"})) {
+    for (auto [attribute, suffix] :
+         llvm::zip(proof, ArrayRef<StringRef>{".problem.json", ".plan.json"})) {
       auto bytes = dyn_cast<DenseI8ResourceElementsAttr>(attribute);
-      std::optional<ArrayRef<int8_t>> text = bytes ? bytes.tryGetAsArrayRef() : std::nullopt;
+      std::optional<ArrayRef<int8_t>> text =
+          bytes ? bytes.tryGetAsArrayRef() : std::nullopt;
       if (text)
-        files[(step.getSymName() + suffix).str()] = std::string(reinterpret_cast<const char *>(text->data()), text->size());
+        files[(step.getSymName() + suffix).str()] = std::string(
+            reinterpret_cast<const char *>(text->data()), text->size());
     }
   }
 }

@@ -1,4 +1,4 @@
-//===- Plan.h - The memory plan as JSON -*- C++ -*-===//
+//===- Plan.h - The memory plan as JSON -------------------------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Shapes.h - Shapes of library calls as constants -*- C++ -*-===//
+//===- Shapes.h - Shapes of library calls as constants ----------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -30,7 +30,8 @@ public:
   void print(llvm::raw_ostream &stream) const;
 
 private:
-  std::string lookup(const std::string &type, const std::string &name, const std::string &initialiser);
+  std::string lookup(const std::string &type, const std::string &name,
+                     const std::string &initialiser);
 
   ProgramNames &names;
   std::map<std::string, std::string> nameOf; ///< By declaration.

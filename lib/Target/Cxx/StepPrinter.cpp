@@ -1,4 +1,4 @@
-//===- StepPrinter.cpp - Steps as C++ functions -----------------------------===//
+//===- StepPrinter.cpp - Steps as C++ functions ---------------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,7 +18,8 @@ namespace {
 
 class StepPrinter {
 public:
-  StepPrinter(device::StepOp step, const cxx::ProgramNames &names, cxx::ShapeTable &shapes, raw_ostream &stream)
+  StepPrinter(device::StepOp step, const cxx::ProgramNames &names,
+              cxx::ShapeTable &shapes, raw_ostream &stream)
       : step(step), names(names), shapes(shapes), stream(stream) {}
 
   LogicalResult print(StringRef name) {
@@ -37,13 +38,19 @@ private:
   void printPrologue() {
     bool usesMemory = false, usesState = false, usesHyper = false;
     step.walk([&](Operation *op) {
-      bool updates = isa<device::GradNormOp, device::AdamWOp, device::SgdOp>(op);
+      bool updates =
+          isa<device::GradNormOp, device::AdamWOp, device::SgdOp>(op);
       auto launch = dyn_cast<device::LaunchOp>(op);
       usesMemory |= isa<device::AddressOp>(op);
       usesHyper |= updates;
-      usesState |= updates || isa<device::AccumulateOp, device::ReportLossOp, device::KeepOp, device::RestoreOp, device::CheckFiniteOp>(op) || (launch && takesState(launch));
+      usesState |=
+          updates ||
+          isa<device::AccumulateOp, device::ReportLossOp, device::KeepOp,
+              device::RestoreOp, device::CheckFiniteOp>(op) ||
+          (launch && takesState(launch));
     });
-    bool begins = step.getKind() == train::StepKind::Micro, ends = step.getKind() == train::StepKind::Update;
+    bool begins = step.getKind() == train::StepKind::Micro,
+         ends = step.getKind() == train::StepKind::Update;
     if (usesMemory || usesState || usesHyper || begins || ends)
       stream << "  const Memory m{memory};\n";
     else
@@ -57,11 +64,13 @@ private:
   }
 
   device::KernelOp kernelOf(device::LaunchOp op) {
-    return SymbolTable::lookupNearestSymbolFrom<device::KernelOp>(op, op.getKernelAttr());
+    return SymbolTable::lookupNearestSymbolFrom<device::KernelOp>(
+        op, op.getKernelAttr());
   }
   bool takesState(device::LaunchOp op) {
     device::KernelOp kernel = kernelOf(op);
-    return kernel && kernel.getBody().getNumArguments() > op.getOperands().size();
+    return kernel &&
+           kernel.getBody().getNumArguments() > op.getOperands().size();
   }
 
   //===--------------------------------------------------------------------===//
@@ -74,10 +83,13 @@ private:
     std::string text = "m[" + names.ofBuffer(address.getBuffer()) + "]";
     return elements ? text + " + " + std::to_string(elements) : text;
   }
-  std::string pointerOrNull(Value value) { return value ? pointer(value) : "nullptr"; }
+  std::string pointerOrNull(Value value) {
+    return value ? pointer(value) : "nullptr";
+  }
 
   static std::string memoryType(Value pointer) {
-    return cxx::memoryType(cast<device::PtrType>(pointer.getType()).getElement());
+    return cxx::memoryType(
+        cast<device::PtrType>(pointer.getType()).getElement());
   }
 
   void call(StringRef function, ArrayRef<std::string> arguments) {
@@ -91,7 +103,8 @@ private:
       current = section;
       size_t width = section.size();
       if (width)
-        stream << "\n  // ---- " << section.getValue() << " " << std::string(width < 66 ? 66 - width : 0, '-') << "\n\n";
+        stream << "\n  // ---- " << section.getValue() << " "
+               << std::string(width < 66 ? 66 - width : 0, '-') << "\n\n";
     }
     auto comment = op->getAttrOfType<StringAttr>("comment");
     if (comment && !comment.getValue().empty() && comment != lastComment) {
@@ -109,36 +122,46 @@ private:
       return check(address);
     for (Value operand : op->getOperands())
       if (!operand.getDefiningOp<device::AddressOp>())
-        return op->emitOpError("expects operands that come from 'device.address'");
+        return op->emitOpError(
+            "expects operands that come from 'device.address'");
     printHeading(op);
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
         .Case<device::LaunchOp>([&](auto typed) { return emit(typed); })
-        .Case<device::GemmOp, device::ConvOp, device::PoolOp, device::ScatterAddOp, device::ReportLossOp,
-              device::GradNormOp, device::AdamWOp, device::SgdOp, device::CopyOp, device::AccumulateOp, device::KeepOp,
-              device::RestoreOp, device::RefreshOp, device::CheckFiniteOp>(
-            [&](auto typed) {
-              emit(typed);
-              return success();
-            })
-        .Default([](Operation *other) { return other->emitOpError("has no form in emitted code"); });
+        .Case<device::GemmOp, device::ConvOp, device::PoolOp,
+              device::ScatterAddOp, device::ReportLossOp, device::GradNormOp,
+              device::AdamWOp, device::SgdOp, device::CopyOp,
+              device::AccumulateOp, device::KeepOp, device::RestoreOp,
+              device::RefreshOp, device::CheckFiniteOp>([&](auto typed) {
+          emit(typed);
+          return success();
+        })
+        .Default([](Operation *other) {
+          return other->emitOpError("has no form in emitted code");
+        });
   }
 
   LogicalResult check(device::AddressOp op) {
-    auto buffer = SymbolTable::lookupNearestSymbolFrom<device::BufferOp>(op, op.getBufferAttr());
+    auto buffer = SymbolTable::lookupNearestSymbolFrom<device::BufferOp>(
+        op, op.getBufferAttr());
     if (!buffer)
-      return op.emitOpError("expects a buffer, but '") << op.getBuffer() << "' is none";
+      return op.emitOpError("expects a buffer, but '")
+             << op.getBuffer() << "' is none";
     Type held = cast<RankedTensorType>(buffer.getType()).getElementType();
     Type element = cast<device::PtrType>(op.getType()).getElement();
     if (held != element)
-      return op.emitOpError("expects elements of type ") << held << ", but got " << element;
+      return op.emitOpError("expects elements of type ")
+             << held << ", but got " << element;
     return success();
   }
 
   LogicalResult emit(device::LaunchOp op) {
     device::KernelOp kernel = kernelOf(op);
     if (!kernel)
-      return op.emitOpError("expects a kernel, but '") << op.getKernel() << "' is none";
-    SmallVector<std::string> arguments{"ctx", std::to_string(kernel.getBlocks()), std::to_string(kernel.getThreads()),
+      return op.emitOpError("expects a kernel, but '")
+             << op.getKernel() << "' is none";
+    SmallVector<std::string> arguments{"ctx",
+                                       std::to_string(kernel.getBlocks()),
+                                       std::to_string(kernel.getThreads()),
                                        names.ofKernel(kernel.getSymName())};
     for (Value operand : op.getOperands())
       arguments.push_back(pointer(operand));
@@ -149,8 +172,10 @@ private:
   }
 
   void emit(device::GemmOp op) {
-    SmallVector<std::string> arguments{"ctx", shapes.of(op), pointer(op.getA()), pointer(op.getB()), pointer(op.getC())};
-    double alpha = op.getAlpha().convertToDouble(), beta = op.getBeta().convertToDouble();
+    SmallVector<std::string> arguments{"ctx", shapes.of(op), pointer(op.getA()),
+                                       pointer(op.getB()), pointer(op.getC())};
+    double alpha = op.getAlpha().convertToDouble(),
+           beta = op.getBeta().convertToDouble();
     SmallVector<std::string> options;
     if (alpha != 1)
       options.push_back(".alpha = " + cxx::doubleLiteral(alpha));
@@ -164,36 +189,53 @@ private:
   }
 
   void emit(device::ConvOp op) {
-    std::string shape = shapes.of(op), input = pointer(op.getInput()), output = pointer(op.getOutput());
-    std::string weights = pointer(op.getWeights()), type = "<" + memoryType(op.getInput()) + ">";
+    std::string shape = shapes.of(op), input = pointer(op.getInput()),
+                output = pointer(op.getOutput());
+    std::string weights = pointer(op.getWeights()),
+                type = "<" + memoryType(op.getInput()) + ">";
     switch (op.getKind()) {
     case device::ConvKind::Forward:
-      return call("conv_forward" + type, {"ctx", shape, input, weights, "/*bias=*/nullptr", output});
-    case device::ConvKind::InputGrad: return call("conv_backward_data" + type, {"ctx", shape, output, weights, input});
+      return call("conv_forward" + type,
+                  {"ctx", shape, input, weights, "/*bias=*/nullptr", output});
+    case device::ConvKind::InputGrad:
+      return call("conv_backward_data" + type,
+                  {"ctx", shape, output, weights, input});
     case device::ConvKind::WeightGrad:
-      return call("conv_backward_weights" + type, {"ctx", shape, input, output, weights, "/*beta=*/0"});
+      return call("conv_backward_weights" + type,
+                  {"ctx", shape, input, output, weights, "/*beta=*/0"});
     }
   }
 
   void emit(device::PoolOp op) {
-    std::string shape = shapes.of(op), input = pointer(op.getInput()), output = pointer(op.getOutput());
-    std::string argmax = pointerOrNull(op.getArgmax()), type = "<" + memoryType(op.getInput()) + ">";
+    std::string shape = shapes.of(op), input = pointer(op.getInput()),
+                output = pointer(op.getOutput());
+    std::string argmax = pointerOrNull(op.getArgmax()),
+                type = "<" + memoryType(op.getInput()) + ">";
     switch (op.getKind()) {
-    case device::PoolKind::Max: return call("max_pool_forward" + type, {"ctx", shape, input, output, argmax});
-    case device::PoolKind::MaxGrad: return call("max_pool_backward" + type, {"ctx", shape, output, argmax, input});
-    case device::PoolKind::Avg: return call("avg_pool_forward" + type, {"ctx", shape, input, output});
-    case device::PoolKind::AvgGrad: return call("avg_pool_backward" + type, {"ctx", shape, output, input});
+    case device::PoolKind::Max:
+      return call("max_pool_forward" + type,
+                  {"ctx", shape, input, output, argmax});
+    case device::PoolKind::MaxGrad:
+      return call("max_pool_backward" + type,
+                  {"ctx", shape, output, argmax, input});
+    case device::PoolKind::Avg:
+      return call("avg_pool_forward" + type, {"ctx", shape, input, output});
+    case device::PoolKind::AvgGrad:
+      return call("avg_pool_backward" + type, {"ctx", shape, output, input});
     }
   }
 
   void emit(device::ScatterAddOp op) {
-    call("scatter_add_rows", {"ctx", pointer(op.getIndices()), std::to_string(op.getCount()), pointer(op.getUpdates()),
-                              std::to_string(op.getRows()), std::to_string(op.getColumns()), pointer(op.getTable()),
-                              "/*beta=*/0"});
+    call("scatter_add_rows",
+         {"ctx", pointer(op.getIndices()), std::to_string(op.getCount()),
+          pointer(op.getUpdates()), std::to_string(op.getRows()),
+          std::to_string(op.getColumns()), pointer(op.getTable()),
+          "/*beta=*/0"});
   }
 
   void emit(device::ReportLossOp op) {
-    SmallVector<std::string> arguments{"ctx", "state", pointer(op.getSum()), pointer(op.getWeight()), "1"};
+    SmallVector<std::string> arguments{"ctx", "state", pointer(op.getSum()),
+                                       pointer(op.getWeight()), "1"};
     if (step.getKind() == train::StepKind::Evaluate)
       arguments.push_back("/*evaluating=*/true");
     call("add_loss", arguments);
@@ -201,22 +243,34 @@ private:
 
   void emit(device::GradNormOp op) {
     int64_t partials = 0;
-    for (auto [gradient, count] : llvm::zip(op.getGradients(), op.getCounts())) {
-      call("sum_of_squares", {"ctx", pointer(gradient), std::to_string(count), pointer(op.getScratch(), partials)});
+    for (auto [gradient, count] :
+         llvm::zip(op.getGradients(), op.getCounts())) {
+      call("sum_of_squares", {"ctx", pointer(gradient), std::to_string(count),
+                              pointer(op.getScratch(), partials)});
       partials += device::sumOfSquaresPartials(count);
     }
-    SmallVector<std::string> arguments{"ctx", "state", "hyper", pointer(op.getScratch()), std::to_string(partials)};
+    SmallVector<std::string> arguments{"ctx", "state", "hyper",
+                                       pointer(op.getScratch()),
+                                       std::to_string(partials)};
     if (op.getLossScale())
-      llvm::append_values(arguments, pointer(op.getLossScale()), std::to_string(op.getTargets()));
+      llvm::append_values(arguments, pointer(op.getLossScale()),
+                          std::to_string(op.getTargets()));
     call("finish_grad_norm", arguments);
   }
 
-  static std::string decayText(bool decay) { return decay ? "/*decay=*/true" : "/*decay=*/false"; }
+  static std::string decayText(bool decay) {
+    return decay ? "/*decay=*/true" : "/*decay=*/false";
+  }
 
   void emit(device::AdamWOp op) {
-    SmallVector<std::string> arguments{"ctx", "state", "hyper", pointer(op.getParameter()),
-                                       pointer(op.getFirstMoment()), pointer(op.getSecondMoment()),
-                                       pointer(op.getGradient()), std::to_string(op.getCount()),
+    SmallVector<std::string> arguments{"ctx",
+                                       "state",
+                                       "hyper",
+                                       pointer(op.getParameter()),
+                                       pointer(op.getFirstMoment()),
+                                       pointer(op.getSecondMoment()),
+                                       pointer(op.getGradient()),
+                                       std::to_string(op.getCount()),
                                        decayText(op.getDecay())};
     if (op.getCopy())
       arguments.push_back(pointer(op.getCopy()));
@@ -225,36 +279,48 @@ private:
 
   void emit(device::SgdOp op) {
     // Without momentum the null pointer says nothing of the type.
-    std::string types = op.getMomentum() ? "" : "<" + memoryType(op.getParameter()) + ">";
-    SmallVector<std::string> arguments{"ctx", "state", "hyper", pointer(op.getParameter()),
-                                       pointerOrNull(op.getMomentum()), pointer(op.getGradient()),
-                                       std::to_string(op.getCount()), decayText(op.getDecay())};
+    std::string types =
+        op.getMomentum() ? "" : "<" + memoryType(op.getParameter()) + ">";
+    SmallVector<std::string> arguments{"ctx",
+                                       "state",
+                                       "hyper",
+                                       pointer(op.getParameter()),
+                                       pointerOrNull(op.getMomentum()),
+                                       pointer(op.getGradient()),
+                                       std::to_string(op.getCount()),
+                                       decayText(op.getDecay())};
     if (op.getCopy())
       arguments.push_back(pointer(op.getCopy()));
     call("sgd" + types, arguments);
   }
 
   void emit(device::CheckFiniteOp op) {
-    call("check_finite", {"ctx", "state", pointer(op.getValue()), std::to_string(op.getCount()),
-                          std::to_string(op.getIndex())});
+    call("check_finite",
+         {"ctx", "state", pointer(op.getValue()), std::to_string(op.getCount()),
+          std::to_string(op.getIndex())});
   }
   void emit(device::KeepOp op) {
-    call("keep", {"ctx", "state", pointer(op.getKept()), pointer(op.getValue()), std::to_string(op.getCount())});
+    call("keep", {"ctx", "state", pointer(op.getKept()), pointer(op.getValue()),
+                  std::to_string(op.getCount())});
   }
   void emit(device::RestoreOp op) {
-    call("restore", {"ctx", "state", pointer(op.getValue()), pointer(op.getKept()), std::to_string(op.getCount())});
+    call("restore", {"ctx", "state", pointer(op.getValue()),
+                     pointer(op.getKept()), std::to_string(op.getCount())});
   }
   void emit(device::RefreshOp op) {
-    call("refresh", {"ctx", pointer(op.getCopy()), pointer(op.getValue()), std::to_string(op.getCount())});
+    call("refresh", {"ctx", pointer(op.getCopy()), pointer(op.getValue()),
+                     std::to_string(op.getCount())});
   }
 
   void emit(device::CopyOp op) {
     call("copy", {"ctx", pointer(op.getTarget()), pointer(op.getSource()),
-                  std::to_string(op.getCount()) + " * sizeof(" + memoryType(op.getSource()) + ")"});
+                  std::to_string(op.getCount()) + " * sizeof(" +
+                      memoryType(op.getSource()) + ")"});
   }
 
   void emit(device::AccumulateOp op) {
-    call("accumulate", {"ctx", "state", pointer(op.getTarget()), pointer(op.getValue()), std::to_string(op.getCount())});
+    call("accumulate", {"ctx", "state", pointer(op.getTarget()),
+                        pointer(op.getValue()), std::to_string(op.getCount())});
   }
 
   device::StepOp step;
@@ -266,7 +332,8 @@ private:
 
 } // namespace
 
-LogicalResult cxx::printStep(device::StepOp step, StringRef name, const ProgramNames &names, ShapeTable &shapes,
+LogicalResult cxx::printStep(device::StepOp step, StringRef name,
+                             const ProgramNames &names, ShapeTable &shapes,
                              raw_ostream &stream) {
   return StepPrinter(step, names, shapes, stream).print(name);
 }

@@ -1,4 +1,4 @@
-//===- StepPrinter.h - Steps as C++ functions -*- C++ -*-===//
+//===- StepPrinter.h - Steps as C++ functions -------------------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,7 +16,8 @@ namespace gpuopt::cxx {
 
 /// Prints a step as a function `name`. Shapes that it uses go to the table.
 /// Fails, with an error at the op, for an op that has no C++ form.
-mlir::LogicalResult printStep(device::StepOp step, llvm::StringRef name, const ProgramNames &names, ShapeTable &shapes,
+mlir::LogicalResult printStep(device::StepOp step, llvm::StringRef name,
+                              const ProgramNames &names, ShapeTable &shapes,
                               llvm::raw_ostream &stream);
 
 } // namespace gpuopt::cxx

@@ -1,4 +1,4 @@
-//===- Tables.cpp - What the trainer knows of a program ---------------------===//
+//===- Tables.cpp - What the trainer knows of a program -------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -25,14 +25,17 @@ struct Rows {
 
 class TablePrinter {
 public:
-  TablePrinter(ModuleOp module, const EmissionOptions &options, const cxx::ProgramNames &names, raw_ostream &stream)
+  TablePrinter(ModuleOp module, const EmissionOptions &options,
+               const cxx::ProgramNames &names, raw_ostream &stream)
       : module(module), options(options), names(names), stream(stream) {}
 
   LogicalResult print(ArrayRef<cxx::StepFunction> functions) {
     Rows rows;
     for (StringRef scalars : {"StepState", "Hyperparameters"})
-      rows.states.push_back(("{{\"" + scalars + "\", Type::U8, 1, {sizeof(" + scalars + ")}, k" + scalars +
-                             ".offset, sizeof(" + scalars + ")}, StateKind::" + scalars + "}").str());
+      rows.states.push_back(("{{\"" + scalars + "\", Type::U8, 1, {sizeof(" +
+                             scalars + ")}, k" + scalars + ".offset, sizeof(" +
+                             scalars + ")}, StateKind::" + scalars + "}")
+                                .str());
     for (device::BufferOp buffer : module.getOps<device::BufferOp>())
       if (failed(addRow(buffer, rows)))
         return failure();
@@ -43,13 +46,17 @@ public:
     if (norm)
       printTable("GradientInfo", "kGradients", gradientRows());
     SmallVector<std::string> checked;
-    module.walk([&](device::CheckFiniteOp op) { checked.push_back(cxx::quoted(op.getName())); });
+    module.walk([&](device::CheckFiniteOp op) {
+      checked.push_back(cxx::quoted(op.getName()));
+    });
     hasChecks = !checked.empty();
     printTable("char *const", "kChecked", checked);
     stream << "\nstatic Program describe() {\n  Program p{};\n";
     printProgram(rows, functions);
-    stream << "  return p;\n}\n\n} // namespace gpuopt::model\n\nconst gpuopt::Program &program() {\n"
-           << "  static const gpuopt::Program instance = gpuopt::model::describe();\n  return instance;\n}\n";
+    stream << "  return p;\n}\n\n} // namespace gpuopt::model\n\nconst "
+              "gpuopt::Program &program() {\n"
+           << "  static const gpuopt::Program instance = "
+              "gpuopt::model::describe();\n  return instance;\n}\n";
     return success();
   }
 
@@ -62,38 +69,51 @@ private:
     auto type = cast<RankedTensorType>(buffer.getType());
     std::string text;
     llvm::raw_string_ostream row(text);
-    row << "{" << cxx::quoted(name) << ", " << cxx::typeEnum(type.getElementType()) << ", " << type.getRank() << ", {";
+    row << "{" << cxx::quoted(name) << ", "
+        << cxx::typeEnum(type.getElementType()) << ", " << type.getRank()
+        << ", {";
     llvm::interleaveComma(type.getShape(), row);
-    row << "}, " << names.ofBuffer(buffer.getSymName()) << ".offset, " << buffer.getSizeInBytes() << "}";
+    row << "}, " << names.ofBuffer(buffer.getSymName()) << ".offset, "
+        << buffer.getSizeInBytes() << "}";
     return text;
   }
 
   LogicalResult addRow(device::BufferOp buffer, Rows &rows) {
     device::BufferKind kind = buffer.getKind();
-    bool isExternal = kind == device::BufferKind::Input || kind == device::BufferKind::Labels ||
+    bool isExternal = kind == device::BufferKind::Input ||
+                      kind == device::BufferKind::Labels ||
                       kind == device::BufferKind::Output;
     if (isExternal && !buffer.getExternalName())
       return buffer.emitOpError("expects an 'externalName'");
     switch (kind) {
     case device::BufferKind::Input:
-    case device::BufferKind::Labels: rows.inputs.push_back(inputInfo(buffer)); break;
+    case device::BufferKind::Labels:
+      rows.inputs.push_back(inputInfo(buffer));
+      break;
     case device::BufferKind::Output:
-      rows.outputs.push_back("{" + tensorInfo(buffer, *buffer.getExternalName()) + "}");
+      rows.outputs.push_back(
+          "{" + tensorInfo(buffer, *buffer.getExternalName()) + "}");
       break;
     case device::BufferKind::Constant:
-      rows.states.push_back("{" + tensorInfo(buffer, ("constant." + buffer.getSymName()).str()) +
-                            ", StateKind::Constant}");
+      rows.states.push_back(
+          "{" + tensorInfo(buffer, ("constant." + buffer.getSymName()).str()) +
+          ", StateKind::Constant}");
       break;
-    case device::BufferKind::State: return addState(buffer, rows);
-    case device::BufferKind::Arena: break;
+    case device::BufferKind::State:
+      return addState(buffer, rows);
+    case device::BufferKind::Arena:
+      break;
     }
     return success();
   }
 
   std::string inputInfo(device::BufferOp buffer) {
     bool isLabel = buffer.getKind() == device::BufferKind::Labels;
-    std::string row = "{" + tensorInfo(buffer, *buffer.getExternalName()) + ", ";
-    row += buffer.getIndexLimit() ? std::to_string((int64_t)*buffer.getIndexLimit()) : "-1";
+    std::string row =
+        "{" + tensorInfo(buffer, *buffer.getExternalName()) + ", ";
+    row += buffer.getIndexLimit()
+               ? std::to_string((int64_t)*buffer.getIndexLimit())
+               : "-1";
     row += isLabel ? ", true" : ", false";
     if (auto ignore = buffer->getAttrOfType<IntegerAttr>("ignoreIndex"))
       row += ", " + std::to_string(ignore.getInt());
@@ -102,29 +122,45 @@ private:
 
   static StringRef stateKind(train::VariableKind kind) {
     switch (kind) {
-    case train::VariableKind::Parameter: return "Parameter";
-    case train::VariableKind::Frozen: return "Frozen";
-    case train::VariableKind::Buffer: return "Buffer";
-    case train::VariableKind::Gradient: return "Gradient";
-    case train::VariableKind::Momentum: return "Momentum";
-    case train::VariableKind::FirstMoment: return "FirstMoment";
-    case train::VariableKind::SecondMoment: return "SecondMoment";
-    case train::VariableKind::Kept: return "Kept";
-    case train::VariableKind::HalfCopy: return "HalfCopy";
-    case train::VariableKind::LossScale: return "LossScale";
+    case train::VariableKind::Parameter:
+      return "Parameter";
+    case train::VariableKind::Frozen:
+      return "Frozen";
+    case train::VariableKind::Buffer:
+      return "Buffer";
+    case train::VariableKind::Gradient:
+      return "Gradient";
+    case train::VariableKind::Momentum:
+      return "Momentum";
+    case train::VariableKind::FirstMoment:
+      return "FirstMoment";
+    case train::VariableKind::SecondMoment:
+      return "SecondMoment";
+    case train::VariableKind::Kept:
+      return "Kept";
+    case train::VariableKind::HalfCopy:
+      return "HalfCopy";
+    case train::VariableKind::LossScale:
+      return "LossScale";
     }
     return "";
   }
 
   LogicalResult addState(device::BufferOp buffer, Rows &rows) {
-    auto variable = buffer.getVariable() ? module.lookupSymbol<train::VariableOp>(*buffer.getVariable()) : nullptr;
+    auto variable =
+        buffer.getVariable()
+            ? module.lookupSymbol<train::VariableOp>(*buffer.getVariable())
+            : nullptr;
     if (!variable)
       return buffer.emitOpError("expects a 'variable' of the module");
-    std::string row = "{" + tensorInfo(buffer, variable.getSymName()) + ", StateKind::" + stateKind(variable.getKind()).str();
+    std::string row = "{" + tensorInfo(buffer, variable.getSymName()) +
+                      ", StateKind::" + stateKind(variable.getKind()).str();
     std::string saved;
     for (Attribute name : variable.getSavedAs())
-      saved += (saved.empty() ? "" : ", ") + cxx::quoted(cast<StringAttr>(name).getValue());
-    rows.states.push_back(row + (saved.empty() ? "" : ", {" + saved + "}") + "}");
+      saved += (saved.empty() ? "" : ", ") +
+               cxx::quoted(cast<StringAttr>(name).getValue());
+    rows.states.push_back(row + (saved.empty() ? "" : ", {" + saved + "}") +
+                          "}");
     return success();
   }
 
@@ -132,8 +168,10 @@ private:
   SmallVector<std::string> gradientRows() {
     SmallVector<std::string> rows;
     partials = 0;
-    for (auto [name, count] : llvm::zip(norm.getParameters(), norm.getCounts())) {
-      rows.push_back("{" + cxx::quoted(cast<StringAttr>(name).getValue()) + ", " + std::to_string(partials) + "}");
+    for (auto [name, count] :
+         llvm::zip(norm.getParameters(), norm.getCounts())) {
+      rows.push_back("{" + cxx::quoted(cast<StringAttr>(name).getValue()) +
+                     ", " + std::to_string(partials) + "}");
       partials += device::sumOfSquaresPartials(count);
     }
     return rows;
@@ -152,8 +190,12 @@ private:
   // The program
   //===--------------------------------------------------------------------===//
 
-  void set(StringRef field, const Twine &value) { stream << "  p." << field << " = " << value << ";\n"; }
-  void set(StringRef field, double value) { set(field, Twine(cxx::doubleLiteral(value))); }
+  void set(StringRef field, const Twine &value) {
+    stream << "  p." << field << " = " << value << ";\n";
+  }
+  void set(StringRef field, double value) {
+    set(field, Twine(cxx::doubleLiteral(value)));
+  }
 
   void printProgram(const Rows &rows, ArrayRef<cxx::StepFunction> functions) {
     set("name", cxx::quoted(options.modelName));
@@ -191,7 +233,8 @@ private:
         continue;
       if (!batch && type.getRank() > 0)
         batch = type.getDimSize(0);
-      if (type.getElementType().isInteger(64) && type.getRank() == 2 && buffer.getIndexLimit())
+      if (type.getElementType().isInteger(64) && type.getRank() == 2 &&
+          buffer.getIndexLimit())
         tokens = type.getNumElements();
     }
     set("batch_size", Twine(batch));
@@ -200,11 +243,12 @@ private:
   }
 
   void printDefaults() {
-    StringRef schedule = llvm::StringSwitch<StringRef>(options.schedule)
-                             .Case("cosine", "kCosine")
-                             .Case("constant", "kConstant")
-                             .Case("constant_with_warmup", "kConstantWithWarmup")
-                             .Default("kLinear");
+    StringRef schedule =
+        llvm::StringSwitch<StringRef>(options.schedule)
+            .Case("cosine", "kCosine")
+            .Case("constant", "kConstant")
+            .Case("constant_with_warmup", "kConstantWithWarmup")
+            .Default("kLinear");
     set("defaults.learning_rate", options.learningRate);
     set("defaults.schedule", Twine(schedule));
     set("defaults.warmup_steps", Twine(options.warmupSteps));
@@ -216,7 +260,8 @@ private:
     set("defaults.momentum", options.momentum);
     set("defaults.nesterov", Twine(options.nesterov ? 1 : 0));
     set("defaults.max_grad_norm", options.maxGradNorm);
-    set("defaults.loss_scaling.is_dynamic", Twine(options.hasDynamicLossScale ? 1 : 0));
+    set("defaults.loss_scaling.is_dynamic",
+        Twine(options.hasDynamicLossScale ? 1 : 0));
     set("defaults.loss_scaling.init_scale", options.initScale);
     set("defaults.loss_scaling.growth_factor", options.growthFactor);
     set("defaults.loss_scaling.backoff_factor", options.backoffFactor);
@@ -238,7 +283,9 @@ private:
 
 } // namespace
 
-LogicalResult cxx::printTables(ModuleOp module, const EmissionOptions &options, const ProgramNames &names,
-                               ArrayRef<StepFunction> functions, raw_ostream &stream) {
+LogicalResult cxx::printTables(ModuleOp module, const EmissionOptions &options,
+                               const ProgramNames &names,
+                               ArrayRef<StepFunction> functions,
+                               raw_ostream &stream) {
   return TablePrinter(module, options, names, stream).print(functions);
 }

@@ -1,4 +1,4 @@
-//===- Tables.h - What the trainer knows of a program -*- C++ -*-===//
+//===- Tables.h - What the trainer knows of a program -----------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,8 +19,11 @@ namespace gpuopt::cxx {
 using StepFunction = std::pair<std::string, std::string>;
 
 /// Prints the tables of the runtime's program.h and the function program().
-mlir::LogicalResult printTables(mlir::ModuleOp module, const EmissionOptions &options, const ProgramNames &names,
-                                llvm::ArrayRef<StepFunction> functions, llvm::raw_ostream &stream);
+mlir::LogicalResult printTables(mlir::ModuleOp module,
+                                const EmissionOptions &options,
+                                const ProgramNames &names,
+                                llvm::ArrayRef<StepFunction> functions,
+                                llvm::raw_ostream &stream);
 
 } // namespace gpuopt::cxx
 

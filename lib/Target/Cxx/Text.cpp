@@ -1,4 +1,4 @@
-//===- Text.cpp - Lines and comments of a readable width --------------------===//
+//===- Text.cpp - Lines and comments of a readable width ------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -68,7 +68,8 @@ void cxx::printLine(raw_ostream &stream, StringRef text) {
     if (!best.at)
       break;
     // Brackets far to the right leave too little room.
-    indent = best.indent && best.indent <= kColumns / 2 ? best.indent : first + 4;
+    indent =
+        best.indent && best.indent <= kColumns / 2 ? best.indent : first + 4;
     stream << StringRef(line).take_front(best.at).rtrim() << "\n";
     line = std::string(indent, ' ') + line.substr(best.at);
   }

@@ -1,4 +1,4 @@
-//===- Text.h - Lines and comments of a readable width -*- C++ -*-===//
+//===- Text.h - Lines and comments of a readable width ----------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

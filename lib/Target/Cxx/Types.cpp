@@ -1,4 +1,4 @@
-//===- Types.cpp - Element types and literals in C++ ------------------------===//
+//===- Types.cpp - Element types and literals in C++ ----------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Types.h - Element types and literals in C++ -*- C++ -*-===//
+//===- Types.h - Element types and literals in C++ --------------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,9 +8,9 @@
 #ifndef GPUOPT_LIB_TARGET_CXX_TYPES_H
 #define GPUOPT_LIB_TARGET_CXX_TYPES_H
 
+#include "mlir/IR/Types.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/APInt.h"
-#include "mlir/IR/Types.h"
 #include <string>
 
 namespace gpuopt::cxx {

@@ -22,7 +22,8 @@ namespace {
 PrecisionProblem randomProblem(int count, std::mt19937 &random) {
   PrecisionProblem problem;
   for (int i = 0; i < count; ++i) {
-    PrecisionChoice choice{"c" + std::to_string(i), int64_t(random() % 6), int64_t(random() % 8), Rule::Free};
+    PrecisionChoice choice{"c" + std::to_string(i), int64_t(random() % 6),
+                           int64_t(random() % 8), Rule::Free};
     if (random() % 8 == 0)
       choice.rule = random() % 2 ? Rule::Half : Rule::Full;
     problem.choices.push_back(choice);
@@ -30,14 +31,16 @@ PrecisionProblem randomProblem(int count, std::mt19937 &random) {
       int other = random() % i;
       bool forward = random() % 2;
       int64_t cost = random() % 6 == 0 ? kForbidden : int64_t(random() % 5);
-      problem.penalties.push_back({forward ? i : other, forward ? other : i, cost});
+      problem.penalties.push_back(
+          {forward ? i : other, forward ? other : i, cost});
     }
   }
   return problem;
 }
 
 /// The lowest cost, and of the labellings that have it the fewest in half.
-std::optional<std::pair<int64_t, int>> bruteForce(const PrecisionProblem &problem) {
+std::optional<std::pair<int64_t, int>>
+bruteForce(const PrecisionProblem &problem) {
   std::optional<std::pair<int64_t, int>> best;
   size_t count = problem.choices.size();
   for (uint32_t bits = 0; bits < (1u << count); ++bits) {
@@ -69,7 +72,8 @@ TEST(AssignPrecision, IsOptimalOnRandomGraphs) {
     }
     const PrecisionAssignment &got = solution->assignment;
     ASSERT_EQ(got.cost, best->first);
-    ASSERT_EQ(std::count(got.isHalf.begin(), got.isHalf.end(), 1), best->second);
+    ASSERT_EQ(std::count(got.isHalf.begin(), got.isHalf.end(), 1),
+              best->second);
     MaybeError error = verifyOptimal(problem, *solution);
     ASSERT_FALSE(error) << error->message;
   }
@@ -79,7 +83,9 @@ TEST(AssignPrecision, IsOptimalOnRandomGraphs) {
 /// Two products that like half precision around one that does not.
 PrecisionProblem sandwich(int64_t castCost) {
   PrecisionProblem problem;
-  problem.choices = {{"first", 1, 10, Rule::Free}, {"norm", 5, 4, Rule::Free}, {"second", 1, 10, Rule::Free}};
+  problem.choices = {{"first", 1, 10, Rule::Free},
+                     {"norm", 5, 4, Rule::Free},
+                     {"second", 1, 10, Rule::Free}};
   for (auto [a, b] : {std::pair(0, 1), {1, 2}}) {
     problem.penalties.push_back({a, b, castCost});
     problem.penalties.push_back({b, a, castCost});
@@ -88,7 +94,8 @@ PrecisionProblem sandwich(int64_t castCost) {
 }
 
 TEST(AssignPrecision, CastsAreWeighed) {
-  Result<PrecisionSolution> cheap = assignPrecision(sandwich(0)), dear = assignPrecision(sandwich(1));
+  Result<PrecisionSolution> cheap = assignPrecision(sandwich(0)),
+                            dear = assignPrecision(sandwich(1));
   ASSERT_TRUE(cheap && dear);
   EXPECT_EQ(cheap->assignment.isHalf, (std::vector<char>{1, 0, 1}));
   EXPECT_EQ(cheap->assignment.cost, 6);
@@ -103,7 +110,8 @@ TEST(AssignPrecision, ContradictionsNameTheChain) {
   Result<PrecisionSolution> solution = assignPrecision(problem);
   ASSERT_FALSE(solution);
   EXPECT_EQ(solution.error().message,
-            "'first', so 'norm', so 'second' must be in half precision, but 'second' must not");
+            "'first', so 'norm', so 'second' must be in half precision, but "
+            "'second' must not");
 }
 
 TEST(AssignPrecision, RefusesBadProblems) {
@@ -136,10 +144,14 @@ TEST(AssignPrecision, ChecksRefuseWhatWasChanged) {
     return verifyOptimal(problem, changed).has_value();
   };
   EXPECT_TRUE(refuses([](PrecisionSolution &s) { s.assignment.cost += 1; }));
-  EXPECT_TRUE(refuses([](PrecisionSolution &s) { s.assignment.isHalf[0] ^= 1; }));
-  EXPECT_TRUE(refuses([](PrecisionSolution &s) { s.assignment.isHalf.pop_back(); }));
+  EXPECT_TRUE(
+      refuses([](PrecisionSolution &s) { s.assignment.isHalf[0] ^= 1; }));
+  EXPECT_TRUE(
+      refuses([](PrecisionSolution &s) { s.assignment.isHalf.pop_back(); }));
   EXPECT_TRUE(refuses([](PrecisionSolution &s) { s.fromSource[0] += 1; }));
-  EXPECT_TRUE(refuses([](PrecisionSolution &s) { s.fromSource[0] += 100, s.toSink[0] += 100; }));
+  EXPECT_TRUE(refuses([](PrecisionSolution &s) {
+    s.fromSource[0] += 100, s.toSink[0] += 100;
+  }));
   EXPECT_TRUE(refuses([](PrecisionSolution &s) { s.alongPenalty[0] = -1; }));
   EXPECT_TRUE(refuses([](PrecisionSolution &s) { s.toSink.clear(); }));
   // A labelling that keeps all rules and claims what it costs, but is not the
@@ -179,7 +191,9 @@ TEST(AssignPrecision, LongChainsOfRulesAreFast) {
     problem.penalties.push_back({i - 1, i, kForbidden});
   auto start = std::chrono::steady_clock::now();
   EXPECT_TRUE(assignPrecision(problem));
-  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+          .count();
   EXPECT_LT(seconds, 1); // loose, for slow machines
 }
 
@@ -191,19 +205,25 @@ TEST(AssignPrecision, DeepNetworksAreFast) {
   PrecisionProblem problem;
   for (int i = 0; i < kChoices; ++i) {
     int64_t full = 1000000 + int64_t(random() % 1000000);
-    problem.choices.push_back({"c", full / (1 + int64_t(random() % 3)) + int64_t(random() % 400000), full,
-                               random() % 50 == 0 ? Rule::Full : Rule::Free});
+    problem.choices.push_back(
+        {"c", full / (1 + int64_t(random() % 3)) + int64_t(random() % 400000),
+         full, random() % 50 == 0 ? Rule::Full : Rule::Free});
     for (int back : {1, 3})
       if (i >= back) {
         problem.penalties.push_back({i, i - back, int64_t(random() % 500000)});
-        problem.penalties.push_back({i - back, i, random() % 10 ? int64_t(random() % 500000) : kForbidden});
+        problem.penalties.push_back(
+            {i - back, i,
+             random() % 10 ? int64_t(random() % 500000) : kForbidden});
       }
   }
   auto start = std::chrono::steady_clock::now();
   Result<PrecisionSolution> solution = assignPrecision(problem);
-  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+          .count();
   RecordProperty("seconds", std::to_string(seconds));
-  printf("%d choices, %zu penalties: %.3f s\n", kChoices, problem.penalties.size(), seconds);
+  printf("%d choices, %zu penalties: %.3f s\n", kChoices,
+         problem.penalties.size(), seconds);
   ASSERT_TRUE(solution);
   EXPECT_FALSE(verifyOptimal(problem, *solution));
   EXPECT_LT(seconds, 1); // loose, for slow machines

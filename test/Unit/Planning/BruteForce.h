@@ -1,4 +1,4 @@
-//===- BruteForce.h - The optimum of small recompute problems - -*- C++ -*-===//
+//===- BruteForce.h - The optimum of small recompute problems ---*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

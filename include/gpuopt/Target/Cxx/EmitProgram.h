@@ -1,4 +1,4 @@
-//===- EmitProgram.h - The device dialect as C++ and CUDA source -*- C++ -*-===//
+//===- EmitProgram.h - The device dialect as source -------------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,7 +19,8 @@ namespace gpuopt {
 /// fields of the runtime's Hyperparameters and Program, by their names there.
 struct EmissionOptions {
   std::string modelName = "model";
-  std::string schedule = "linear"; ///< linear, cosine, constant, constant_with_warmup
+  std::string schedule =
+      "linear"; ///< linear, cosine, constant, constant_with_warmup
   double learningRate = 5e-5, weightDecay = 0, momentum = 0;
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, maxGradNorm = 1;
   double warmupRatio = 0, trainEpochs = 3;
@@ -28,7 +29,8 @@ struct EmissionOptions {
   bool allowsTf32 = false;
   /// Of programs that scale their loss; torch.amp.GradScaler's names.
   bool hasDynamicLossScale = true;
-  double initScale = 65536, growthFactor = 2, backoffFactor = 0.5, minLossScale = 1;
+  double initScale = 65536, growthFactor = 2, backoffFactor = 0.5,
+         minLossScale = 1;
   int64_t growthInterval = 2000;
   uint64_t seed = 42;
 };
@@ -38,7 +40,8 @@ using ProgramFiles = std::map<std::string, std::string>;
 
 /// Prints a module of the device dialect. The same module gives the same
 /// bytes. Fails, with an error at the op, where an op has no C++ form.
-mlir::FailureOr<ProgramFiles> emitProgram(mlir::ModuleOp module, const EmissionOptions &options);
+mlir::FailureOr<ProgramFiles> emitProgram(mlir::ModuleOp module,
+                                          const EmissionOptions &options);
 
 /// Registers `--device-to-cxx`, which prints step.cu with default options.
 void registerCxxTranslation();

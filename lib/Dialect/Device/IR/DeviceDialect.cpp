@@ -1,4 +1,4 @@
-//===- DeviceDialect.cpp - The device dialect -------------------------------===//
+//===- DeviceDialect.cpp - The device dialect -----------------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -43,22 +43,30 @@ int64_t gpuopt::device::sizeInBytes(RankedTensorType type) {
   return type.getNumElements() * bits / 8;
 }
 
-int64_t BufferOp::getSizeInBytes() { return sizeInBytes(cast<RankedTensorType>(getType())); }
+int64_t BufferOp::getSizeInBytes() {
+  return sizeInBytes(cast<RankedTensorType>(getType()));
+}
 
 LogicalResult KernelOp::verify() {
   if (getArgumentNames().size() != getBody().getNumArguments()) // (C1)
     return emitOpError("expects one name per argument, but got ")
-           << getArgumentNames().size() << " for " << getBody().getNumArguments();
+           << getArgumentNames().size() << " for "
+           << getBody().getNumArguments();
   return success();
 }
 
 LogicalResult LoopOp::verify() {
   Block &body = getBody().front();
   auto yield = dyn_cast_or_null<YieldOp>(body.empty() ? nullptr : &body.back());
-  if (body.getNumArguments() != 1 || !body.getArgument(0).getType().isIndex() || !yield)
-    return emitOpError("expects a body with one index argument that ends in 'device.yield'");
-  if (yield.getValues().size() != getCombiners().size() || getNumResults() != getCombiners().size())
-    return emitOpError("expects ") << getCombiners().size() << " yielded values and results, one per combiner";
+  if (body.getNumArguments() != 1 || !body.getArgument(0).getType().isIndex() ||
+      !yield)
+    return emitOpError(
+        "expects a body with one index argument that ends in 'device.yield'");
+  if (yield.getValues().size() != getCombiners().size() ||
+      getNumResults() != getCombiners().size())
+    return emitOpError("expects ")
+           << getCombiners().size()
+           << " yielded values and results, one per combiner";
   if (yield.getValues().getTypes() != getResultTypes())
     return emitOpError("expects results of the types that the body yields");
   return success();
@@ -71,16 +79,22 @@ static LogicalResult verifyAccess(OpT op, Type element) {
            << op.getStrides().size() << " for " << op.getIndices().size();
   Type expected = cast<PtrType>(op.getPointer().getType()).getElement();
   if (element != expected) // (C2)
-    return op.emitOpError("expects an element of type ") << expected << ", but got " << element;
+    return op.emitOpError("expects an element of type ")
+           << expected << ", but got " << element;
   return success();
 }
 
-LogicalResult LoadOp::verify() { return verifyAccess(*this, getResult().getType()); }
-LogicalResult StoreOp::verify() { return verifyAccess(*this, getValue().getType()); }
+LogicalResult LoadOp::verify() {
+  return verifyAccess(*this, getResult().getType());
+}
+LogicalResult StoreOp::verify() {
+  return verifyAccess(*this, getValue().getType());
+}
 
 LogicalResult RowOp::verify() {
   if ((int64_t)getSize() < 1) // (C1)
-    return emitOpError("expects at least one element, but got ") << (int64_t)getSize();
+    return emitOpError("expects at least one element, but got ")
+           << (int64_t)getSize();
   return success();
 }
 
@@ -92,8 +106,8 @@ LogicalResult PositionOp::verify() {
 }
 
 LogicalResult GemmOp::verify() {
-  bool sized = getBatch().size() == 2 && getAStrides().size() == 4 && getBStrides().size() == 4 &&
-               getCStrides().size() == 4;
+  bool sized = getBatch().size() == 2 && getAStrides().size() == 4 &&
+               getBStrides().size() == 4 && getCStrides().size() == 4;
   if (!sized) // (C1)
     return emitOpError("expects two batch sizes and four strides per matrix");
   return success();

@@ -1,4 +1,4 @@
-//===- NNContractionOps.cpp - Contractions, reductions, norms, losses -------===//
+//===- NNContractionOps.cpp - Contractions, reductions, norms, losses -----===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,20 +17,24 @@ static RankedTensorType tensorType(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
-static RankedTensorType withShape(ArrayRef<int64_t> shape, RankedTensorType like) {
+static RankedTensorType withShape(ArrayRef<int64_t> shape,
+                                  RankedTensorType like) {
   return RankedTensorType::get(shape, like.getElementType());
 }
 
 /// Makes the one result f32 where `to f32` says so, of operands in half
 /// precision.
-static LogicalResult widen(StringRef op, std::optional<Location> loc, std::optional<Type> to,
+static LogicalResult widen(StringRef op, std::optional<Location> loc,
+                           std::optional<Type> to,
                            SmallVectorImpl<Type> &types) {
   if (!to)
     return success();
   auto type = cast<RankedTensorType>(types[0]);
   if (type.getElementTypeBitWidth() != 16 || !to->isF32())
-    return emitOptionalError(loc, "'", op, "' op expects 'to f32' with operands in half precision, but got ", *to,
-                             " with ", type.getElementType());
+    return emitOptionalError(
+        loc, "'", op,
+        "' op expects 'to f32' with operands in half precision, but got ", *to,
+        " with ", type.getElementType());
   types[0] = type.clone(*to);
   return success();
 }
@@ -44,49 +48,69 @@ static std::pair<StringRef, StringRef> splitOperands(StringRef spec) {
 }
 
 StringRef ContractOp::getLhsLetters() { return splitOperands(getSpec()).first; }
-StringRef ContractOp::getRhsLetters() { return splitOperands(getSpec()).second; }
-StringRef ContractOp::getResultLetters() { return getSpec().split("->").second; }
+StringRef ContractOp::getRhsLetters() {
+  return splitOperands(getSpec()).second;
+}
+StringRef ContractOp::getResultLetters() {
+  return getSpec().split("->").second;
+}
 
 /// (C1): lower-case letters, none twice.
 static bool isLetterList(StringRef letters) {
   for (auto [index, letter] : llvm::enumerate(letters))
-    if (letter < 'a' || letter > 'z' || letters.find(letter, index + 1) != StringRef::npos)
+    if (letter < 'a' || letter > 'z' ||
+        letters.find(letter, index + 1) != StringRef::npos)
       return false;
   return true;
 }
 
-LogicalResult ContractOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
-                                           Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult ContractOp::inferReturnTypes(MLIRContext *context,
+                                           std::optional<Location> loc,
+                                           Adaptor adaptor,
+                                           SmallVectorImpl<Type> &types) {
   StringRef spec = adaptor.getSpec();
   auto [lhs, rhs] = splitOperands(spec);
   StringRef result = spec.split("->").second;
-  RankedTensorType lhsType = tensorType(adaptor.getLhs()), rhsType = tensorType(adaptor.getRhs());
+  RankedTensorType lhsType = tensorType(adaptor.getLhs()),
+                   rhsType = tensorType(adaptor.getRhs());
   if (!isLetterList(lhs) || !isLetterList(rhs) || !isLetterList(result) ||
-      (int64_t)lhs.size() != lhsType.getRank() || (int64_t)rhs.size() != rhsType.getRank()) // (C1)
-    return emitOptionalError(loc, "'nn.contract' op expects a spec like \"ik,kj->ij\" with one letter per "
-                             "dimension of ", lhsType, " and ", rhsType, ", but got \"", spec, "\"");
+      (int64_t)lhs.size() != lhsType.getRank() ||
+      (int64_t)rhs.size() != rhsType.getRank()) // (C1)
+    return emitOptionalError(loc,
+                             "'nn.contract' op expects a spec like "
+                             "\"ik,kj->ij\" with one letter per "
+                             "dimension of ",
+                             lhsType, " and ", rhsType, ", but got \"", spec,
+                             "\"");
   llvm::SmallDenseMap<char, int64_t> sizes;
-  for (auto [letters, type] : {std::pair(lhs, lhsType), std::pair(rhs, rhsType)})
+  for (auto [letters, type] :
+       {std::pair(lhs, lhsType), std::pair(rhs, rhsType)})
     for (auto [letter, size] : llvm::zip(letters, type.getShape()))
       if (sizes.try_emplace(letter, size).first->second != size) // (C2)
-        return emitOptionalError(loc, "'nn.contract' op expects one size for '", Twine(letter), "', but got ",
-                                 sizes[letter], " and ", size);
+        return emitOptionalError(loc, "'nn.contract' op expects one size for '",
+                                 Twine(letter), "', but got ", sizes[letter],
+                                 " and ", size);
   for (auto [letter, size] : sizes) // (C3)
-    if (lhs.contains(letter) + rhs.contains(letter) + result.contains(letter) < 2)
+    if (lhs.contains(letter) + rhs.contains(letter) + result.contains(letter) <
+        2)
       return emitOptionalError(loc, "'nn.contract' op expects '", Twine(letter),
-                               "' in at least two of the three tensors of \"", spec, "\"");
+                               "' in at least two of the three tensors of \"",
+                               spec, "\"");
   if (lhsType.getElementType() != rhsType.getElementType()) // (C4)
-    return emitOptionalError(loc, "'nn.contract' op expects operands of one element type, but got ", lhsType,
-                             " and ", rhsType);
+    return emitOptionalError(
+        loc, "'nn.contract' op expects operands of one element type, but got ",
+        lhsType, " and ", rhsType);
   SmallVector<int64_t> shape;
   for (char letter : result) {
     if (!sizes.count(letter)) // (C3)
       return emitOptionalError(loc, "'nn.contract' op expects '", Twine(letter),
-                               "' in at least two of the three tensors of \"", spec, "\"");
+                               "' in at least two of the three tensors of \"",
+                               spec, "\"");
     shape.push_back(sizes[letter]);
   }
   types.push_back(withShape(shape, lhsType));
-  return widen("nn.contract", loc, adaptor.getResultElementType(), types); // (C6)
+  return widen("nn.contract", loc, adaptor.getResultElementType(),
+               types); // (C6)
 }
 
 LogicalResult ContractOp::verify() {
@@ -94,9 +118,12 @@ LogicalResult ContractOp::verify() {
   if (!accumulator)
     return success();
   if (accumulator.getType() != getType()) // (C5)
-    return emitOpError("expects an accumulator of type ") << getType() << ", but got " << accumulator.getType();
-  if (!accumulator.getDefiningOp<ContractOp>() || !accumulator.hasOneUse()) // (C5)
-    return emitOpError("expects an accumulator that is the result of 'nn.contract' and has no other use");
+    return emitOpError("expects an accumulator of type ")
+           << getType() << ", but got " << accumulator.getType();
+  if (!accumulator.getDefiningOp<ContractOp>() ||
+      !accumulator.hasOneUse()) // (C5)
+    return emitOpError("expects an accumulator that is the result of "
+                       "'nn.contract' and has no other use");
   return success();
 }
 
@@ -104,15 +131,18 @@ LogicalResult ContractOp::verify() {
 // Reduce
 //===----------------------------------------------------------------------===//
 
-LogicalResult ReduceOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
-                                         Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult ReduceOp::inferReturnTypes(MLIRContext *context,
+                                         std::optional<Location> loc,
+                                         Adaptor adaptor,
+                                         SmallVectorImpl<Type> &types) {
   RankedTensorType input = tensorType(adaptor.getInput());
   SmallVector<int64_t> shape(input.getShape());
   int64_t previous = -1;
   for (int64_t dim : adaptor.getDims()) { // (C1)
     if (dim <= previous || dim >= input.getRank())
-      return emitOptionalError(loc, "'nn.reduce' op expects ascending dimensions of ", input, ", but got [",
-                               adaptor.getDims(), "]");
+      return emitOptionalError(
+          loc, "'nn.reduce' op expects ascending dimensions of ", input,
+          ", but got [", adaptor.getDims(), "]");
     shape[dim] = 1;
     previous = dim;
   }
@@ -122,79 +152,104 @@ LogicalResult ReduceOp::inferReturnTypes(MLIRContext *context, std::optional<Loc
 
 OpFoldResult ReduceOp::fold(FoldAdaptor) {
   // Reducing dimensions of size 1 changes nothing, whatever the kind.
-  return getInput().getType() == getType() ? OpFoldResult(getInput()) : OpFoldResult();
+  return getInput().getType() == getType() ? OpFoldResult(getInput())
+                                           : OpFoldResult();
 }
 
 //===----------------------------------------------------------------------===//
 // Gather and scatter
 //===----------------------------------------------------------------------===//
 
-LogicalResult TakeOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
-                                       Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult TakeOp::inferReturnTypes(MLIRContext *context,
+                                       std::optional<Location> loc,
+                                       Adaptor adaptor,
+                                       SmallVectorImpl<Type> &types) {
   RankedTensorType table = tensorType(adaptor.getTable());
   if (table.getRank() < 1) // (C1)
-    return emitOptionalError(loc, "'nn.take' op expects a table of rank at least 1, but got ", table);
+    return emitOptionalError(
+        loc, "'nn.take' op expects a table of rank at least 1, but got ",
+        table);
   SmallVector<int64_t> shape(tensorType(adaptor.getIndices()).getShape());
   llvm::append_range(shape, table.getShape().drop_front());
   types.push_back(withShape(shape, table));
   return success();
 }
 
-LogicalResult ScatterAddOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
-                                             Adaptor adaptor, SmallVectorImpl<Type> &types) {
-  RankedTensorType updates = tensorType(adaptor.getUpdates()), indices = tensorType(adaptor.getIndices());
+LogicalResult ScatterAddOp::inferReturnTypes(MLIRContext *context,
+                                             std::optional<Location> loc,
+                                             Adaptor adaptor,
+                                             SmallVectorImpl<Type> &types) {
+  RankedTensorType updates = tensorType(adaptor.getUpdates()),
+                   indices = tensorType(adaptor.getIndices());
   if (indices.getRank() > updates.getRank() ||
-      updates.getShape().take_front(indices.getRank()) != indices.getShape()) // (C1)
-    return emitOptionalError(loc, "'nn.scatter_add' op expects updates whose shape begins with that of ", indices,
-                             ", but got ", updates);
+      updates.getShape().take_front(indices.getRank()) !=
+          indices.getShape()) // (C1)
+    return emitOptionalError(
+        loc,
+        "'nn.scatter_add' op expects updates whose shape begins with that of ",
+        indices, ", but got ", updates);
   SmallVector<int64_t> shape{(int64_t)adaptor.getRows()};
   llvm::append_range(shape, updates.getShape().drop_front(indices.getRank()));
   types.push_back(withShape(shape, updates));
-  return widen("nn.scatter_add", loc, adaptor.getResultElementType(), types); // (C2)
+  return widen("nn.scatter_add", loc, adaptor.getResultElementType(),
+               types); // (C2)
 }
 
 //===----------------------------------------------------------------------===//
 // Softmax, normalisation, dropout, losses
 //===----------------------------------------------------------------------===//
 
-template <typename OpT> static LogicalResult verifySoftmax(OpT op) {
+template <typename OpT>
+static LogicalResult verifySoftmax(OpT op) {
   if (op.getDim() >= (uint64_t)op.getType().getRank()) // (C1)
-    return op.emitOpError("expects a dimension of ") << op.getType() << ", but got " << op.getDim();
+    return op.emitOpError("expects a dimension of ")
+           << op.getType() << ", but got " << op.getDim();
   return success();
 }
 LogicalResult SoftmaxOp::verify() { return verifySoftmax(*this); }
 LogicalResult LogSoftmaxOp::verify() { return verifySoftmax(*this); }
 
-LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
-                                            Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *context,
+                                            std::optional<Location> loc,
+                                            Adaptor adaptor,
+                                            SmallVectorImpl<Type> &types) {
   RankedTensorType input = tensorType(adaptor.getInput());
   if (adaptor.getAxis() >= (uint64_t)input.getRank()) // (C1)
-    return emitOptionalError(loc, "'nn.layer_norm' op expects an axis of ", input, ", but got ", adaptor.getAxis());
+    return emitOptionalError(loc, "'nn.layer_norm' op expects an axis of ",
+                             input, ", but got ", adaptor.getAxis());
   ArrayRef<int64_t> normalised = input.getShape().drop_front(adaptor.getAxis());
   for (Value parameter : {adaptor.getScale(), adaptor.getBias()}) // (C2)
     if (parameter && tensorType(parameter).getShape() != normalised)
-      return emitOptionalError(loc, "'nn.layer_norm' op expects a scale and bias of type ",
-                               withShape(normalised, input), ", but got ", parameter.getType());
+      return emitOptionalError(
+          loc, "'nn.layer_norm' op expects a scale and bias of type ",
+          withShape(normalised, input), ", but got ", parameter.getType());
   SmallVector<int64_t> kept(input.getShape());
   std::fill(kept.begin() + adaptor.getAxis(), kept.end(), 1);
   types.assign({input, withShape(kept, input), withShape(kept, input)});
   return success();
 }
 
-LogicalResult BatchNormOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
-                                            Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult BatchNormOp::inferReturnTypes(MLIRContext *context,
+                                            std::optional<Location> loc,
+                                            Adaptor adaptor,
+                                            SmallVectorImpl<Type> &types) {
   RankedTensorType input = tensorType(adaptor.getInput());
   if (input.getRank() < 2) // (C1)
-    return emitOptionalError(loc, "'nn.batch_norm' op expects rank at least 2, but got ", input);
+    return emitOptionalError(
+        loc, "'nn.batch_norm' op expects rank at least 2, but got ", input);
   int64_t channels = input.getShape().back();
   RankedTensorType perChannel = withShape({channels}, input);
-  for (Value parameter : {adaptor.getScale(), adaptor.getBias(), adaptor.getRunningMean(), adaptor.getRunningVariance()})
+  for (Value parameter :
+       {adaptor.getScale(), adaptor.getBias(), adaptor.getRunningMean(),
+        adaptor.getRunningVariance()})
     if (parameter.getType() != perChannel) // (C2)
-      return emitOptionalError(loc, "'nn.batch_norm' op expects parameters of type ", perChannel, ", but got ",
-                               parameter.getType());
+      return emitOptionalError(loc,
+                               "'nn.batch_norm' op expects parameters of type ",
+                               perChannel, ", but got ", parameter.getType());
   SmallVector<int64_t> kept(input.getRank(), 1);
   kept.back() = channels;
-  types.assign({input, perChannel, perChannel, withShape(kept, input), withShape(kept, input)});
+  types.assign({input, perChannel, perChannel, withShape(kept, input),
+                withShape(kept, input)});
   return success();
 }
 
@@ -205,15 +260,24 @@ LogicalResult DropoutOp::verify() {
   return success();
 }
 
-LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
-                                               Adaptor adaptor, SmallVectorImpl<Type> &types) {
-  RankedTensorType logits = tensorType(adaptor.getLogits()), labels = tensorType(adaptor.getLabels());
-  if (logits.getRank() < 1 || logits.getShape().drop_back() != labels.getShape()) // (C1)
-    return emitOptionalError(loc, "'nn.cross_entropy' op expects labels of the logits' shape without the last "
-                             "dimension, but got ", labels, " for ", logits);
+LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *context,
+                                               std::optional<Location> loc,
+                                               Adaptor adaptor,
+                                               SmallVectorImpl<Type> &types) {
+  RankedTensorType logits = tensorType(adaptor.getLogits()),
+                   labels = tensorType(adaptor.getLabels());
+  if (logits.getRank() < 1 ||
+      logits.getShape().drop_back() != labels.getShape()) // (C1)
+    return emitOptionalError(loc,
+                             "'nn.cross_entropy' op expects labels of the "
+                             "logits' shape without the last "
+                             "dimension, but got ",
+                             labels, " for ", logits);
   double smoothing = adaptor.getLabelSmoothing().convertToDouble();
   if (!(smoothing >= 0 && smoothing < 1)) // (C2)
-    return emitOptionalError(loc, "'nn.cross_entropy' op expects a label smoothing from 0 to below 1, but got ",
+    return emitOptionalError(loc,
+                             "'nn.cross_entropy' op expects a label smoothing "
+                             "from 0 to below 1, but got ",
                              std::to_string(smoothing));
   SmallVector<int64_t> kept(logits.getShape());
   kept.back() = 1;

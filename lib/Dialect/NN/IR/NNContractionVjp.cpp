@@ -1,4 +1,4 @@
-//===- NNContractionVjp.cpp - Gradients of contractions, norms, losses ------===//
+//===- NNContractionVjp.cpp - Gradients of contractions, norms, losses ----===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,22 +14,26 @@ using namespace gpuopt::nn;
 // Contractions, reductions, gathers
 //===----------------------------------------------------------------------===//
 
-void ContractOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients, ArrayRef<bool> wanted,
+void ContractOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
+                          ArrayRef<bool> wanted,
                           MutableArrayRef<Value> result) {
   // (C3) makes each gradient a contraction as well: a letter of one tensor
   // stands in at least one of the two others.
   TensorBuilder b(getLoc(), builder);
-  StringRef lhs = getLhsLetters(), rhs = getRhsLetters(), out = getResultLetters();
+  StringRef lhs = getLhsLetters(), rhs = getRhsLetters(),
+            out = getResultLetters();
   if (wanted[0])
-    result[0] = b.create<ContractOp>((out + "," + rhs + "->" + lhs).str(), gradients[0], getRhs());
+    result[0] = b.create<ContractOp>((out + "," + rhs + "->" + lhs).str(),
+                                     gradients[0], getRhs());
   if (wanted[1])
-    result[1] = b.create<ContractOp>((lhs + "," + out + "->" + rhs).str(), getLhs(), gradients[0]);
+    result[1] = b.create<ContractOp>((lhs + "," + out + "->" + rhs).str(),
+                                     getLhs(), gradients[0]);
   if (wanted.size() > 2 && wanted[2])
     result[2] = gradients[0];
 }
 
-void ReduceOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients, ArrayRef<bool> wanted,
-                        MutableArrayRef<Value> result) {
+void ReduceOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
+                        ArrayRef<bool> wanted, MutableArrayRef<Value> result) {
   TensorBuilder b(getLoc(), builder);
   Value input = getInput();
   switch (getKind()) {
@@ -39,8 +43,9 @@ void ReduceOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients, ArrayRef<
   case ReductionKind::Max:
   case ReductionKind::Min: {
     // Shared evenly among equal extremes, as PyTorch's amax and amin do.
-    Value isExtreme = b.toFloat(b.compare(arith::CmpFPredicate::OEQ, input, getResult()),
-                                b.type(input).getElementType());
+    Value isExtreme =
+        b.toFloat(b.compare(arith::CmpFPredicate::OEQ, input, getResult()),
+                  b.type(input).getElementType());
     Value count = b.sum(isExtreme, getDims());
     result[0] = b.mul(isExtreme, b.div(gradients[0], count));
     return;
@@ -51,20 +56,21 @@ void ReduceOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients, ArrayRef<
   }
 }
 
-void TakeOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients, ArrayRef<bool> wanted,
-                      MutableArrayRef<Value> result) {
+void TakeOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
+                      ArrayRef<bool> wanted, MutableArrayRef<Value> result) {
   if (!wanted[0])
     return;
   TensorBuilder b(getLoc(), builder);
-  result[0] = b.create<ScatterAddOp>(gradients[0], getIndices(), b.shape(getTable()).front(), TypeAttr());
+  result[0] = b.create<ScatterAddOp>(gradients[0], getIndices(),
+                                     b.shape(getTable()).front(), TypeAttr());
 }
 
 //===----------------------------------------------------------------------===//
 // Softmax and normalisation
 //===----------------------------------------------------------------------===//
 
-void SoftmaxOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients, ArrayRef<bool> wanted,
-                         MutableArrayRef<Value> result) {
+void SoftmaxOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
+                         ArrayRef<bool> wanted, MutableArrayRef<Value> result) {
   // dx = y * (dy - sum(dy * y))
   TensorBuilder b(getLoc(), builder);
   Value dy = gradients[0], y = getResult();
@@ -72,7 +78,8 @@ void SoftmaxOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients, ArrayRef
   result[0] = b.mul(y, b.sub(dy, dot));
 }
 
-void LogSoftmaxOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients, ArrayRef<bool> wanted,
+void LogSoftmaxOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
+                            ArrayRef<bool> wanted,
                             MutableArrayRef<Value> result) {
   // dx = dy - exp(y) * sum(dy)
   TensorBuilder b(getLoc(), builder);
@@ -82,7 +89,8 @@ void LogSoftmaxOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients, Array
 
 /// dx of y = (x - mean) * rstd with the statistics taken over `dims` of n
 /// elements: rstd * (g - mean(g) - xhat * mean(g * xhat)).
-static Value normalisationVjp(TensorBuilder &b, Value g, Value xhat, Value rstd, ArrayRef<int64_t> dims) {
+static Value normalisationVjp(TensorBuilder &b, Value g, Value xhat, Value rstd,
+                              ArrayRef<int64_t> dims) {
   int64_t n = 1;
   for (int64_t dim : dims)
     n *= b.shape(g)[dim];
@@ -91,7 +99,8 @@ static Value normalisationVjp(TensorBuilder &b, Value g, Value xhat, Value rstd,
   return b.mul(b.sub(b.sub(g, meanG), b.mul(xhat, meanGX)), rstd);
 }
 
-void LayerNormOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients, ArrayRef<bool> wanted,
+void LayerNormOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
+                           ArrayRef<bool> wanted,
                            MutableArrayRef<Value> result) {
   Value dy = gradients[0];
   if (!dy)
@@ -101,7 +110,8 @@ void LayerNormOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients, ArrayR
   Value xhat = b.mul(b.sub(getInput(), getMean()), getRstd());
   if (wanted[0]) {
     Value g = getScale() ? b.mul(dy, getScale()) : dy;
-    auto dims = llvm::to_vector(llvm::seq<int64_t>(getAxis(), b.type(dy).getRank()));
+    auto dims =
+        llvm::to_vector(llvm::seq<int64_t>(getAxis(), b.type(dy).getRank()));
     result[0] = normalisationVjp(b, g, xhat, getRstd(), dims);
   }
   if (getScale() && wanted[1])
@@ -110,7 +120,8 @@ void LayerNormOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients, ArrayR
     result[biasIndex] = b.sumTo(dy, b.shape(getBias()));
 }
 
-void BatchNormOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients, ArrayRef<bool> wanted,
+void BatchNormOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
+                           ArrayRef<bool> wanted,
                            MutableArrayRef<Value> result) {
   Value dy = gradients[0];
   if (!dy)
@@ -119,8 +130,10 @@ void BatchNormOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients, ArrayR
   Value xhat = b.mul(b.sub(getInput(), getMean()), getRstd());
   if (wanted[0]) {
     Value g = b.mul(dy, getScale());
-    auto dims = llvm::to_vector(llvm::seq<int64_t>(0, b.type(dy).getRank() - 1));
-    result[0] = getFrozen() ? b.mul(g, getRstd()) : normalisationVjp(b, g, xhat, getRstd(), dims);
+    auto dims =
+        llvm::to_vector(llvm::seq<int64_t>(0, b.type(dy).getRank() - 1));
+    result[0] = getFrozen() ? b.mul(g, getRstd())
+                            : normalisationVjp(b, g, xhat, getRstd(), dims);
   }
   if (wanted[1])
     result[1] = b.sumTo(b.mul(dy, xhat), b.shape(getScale()));
@@ -128,8 +141,8 @@ void BatchNormOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients, ArrayR
     result[2] = b.sumTo(dy, b.shape(getBias()));
 }
 
-void DropoutOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients, ArrayRef<bool> wanted,
-                         MutableArrayRef<Value> result) {
+void DropoutOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
+                         ArrayRef<bool> wanted, MutableArrayRef<Value> result) {
   // The same mask, drawn again from the same stream.
   TensorBuilder b(getLoc(), builder);
   result[0] = b.create<DropoutOp>(gradients[0], getRatio(), getStream());
@@ -139,7 +152,8 @@ void DropoutOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients, ArrayRef
 // Losses
 //===----------------------------------------------------------------------===//
 
-void CrossEntropyOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients, ArrayRef<bool> wanted,
+void CrossEntropyOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
+                              ArrayRef<bool> wanted,
                               MutableArrayRef<Value> result) {
   if (!wanted[0] || !gradients[0])
     return;
@@ -150,11 +164,15 @@ void CrossEntropyOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients, Arr
   double smoothing = getLabelSmoothing().convertToDouble();
   Value softmax = b.exp(b.sub(getLogits(), getLogSumExp()));
   Value labels = b.reshape(getLabels(), b.shape(getLoss()));
-  Value classIndex = b.create<IotaOp>(type.clone(b.getI64Type()), type.getRank() - 1);
+  Value classIndex =
+      b.create<IotaOp>(type.clone(b.getI64Type()), type.getRank() - 1);
   Value isLabel = b.compare(arith::CmpIPredicate::eq, classIndex, labels);
-  Value target = b.select(isLabel, b.splat(1 - smoothing + smoothing / classes, type),
-                          b.splat(smoothing / classes, type));
-  Value ignored = b.compare(arith::CmpIPredicate::eq, labels, b.splat((int64_t)getIgnoreIndex(), b.type(labels)));
-  Value weight = b.select(ignored, b.splat(0, b.type(gradients[0])), gradients[0]);
+  Value target =
+      b.select(isLabel, b.splat(1 - smoothing + smoothing / classes, type),
+               b.splat(smoothing / classes, type));
+  Value ignored = b.compare(arith::CmpIPredicate::eq, labels,
+                            b.splat((int64_t)getIgnoreIndex(), b.type(labels)));
+  Value weight =
+      b.select(ignored, b.splat(0, b.type(gradients[0])), gradients[0]);
   result[0] = b.mul(b.sub(softmax, target), weight);
 }

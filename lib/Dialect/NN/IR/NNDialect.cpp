@@ -1,4 +1,4 @@
-//===- NNDialect.cpp - The nn dialect ---------------------------------------===//
+//===- NNDialect.cpp - The nn dialect -------------------------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -31,7 +31,8 @@ void NNDialect::initialize() {
       >();
 }
 
-Operation *NNDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {
+Operation *NNDialect::materializeConstant(OpBuilder &builder, Attribute value,
+                                          Type type, Location loc) {
   return arith::ConstantOp::materialize(builder, value, type, loc);
 }
 
@@ -40,10 +41,12 @@ Operation *NNDialect::materializeConstant(OpBuilder &builder, Attribute value, T
 
 LogicalResult FusedOp::verify() {
   Block &block = getBody().front();
-  auto yield = dyn_cast_or_null<YieldOp>(block.empty() ? nullptr : &block.back());
+  auto yield =
+      dyn_cast_or_null<YieldOp>(block.empty() ? nullptr : &block.back());
   if (!yield || block.getArgumentTypes() != getInputs().getTypes() ||
       yield.getValues().getTypes() != getResultTypes()) // (C1)
-    return emitOpError("expects a body with the operands' types as arguments that yields the results' types");
+    return emitOpError("expects a body with the operands' types as arguments "
+                       "that yields the results' types");
   ReduceOp first;
   for (ReduceOp reduce : block.getOps<ReduceOp>()) { // (C2)
     first = first ? first : reduce;
@@ -51,7 +54,9 @@ LogicalResult FusedOp::verify() {
                 cast<ShapedType>(reduce.getInput().getType()).getShape() ==
                     cast<ShapedType>(first.getInput().getType()).getShape();
     if (!same)
-      return reduce.emitOpError("expects the shape and dimensions of the other reductions in 'nn.fused'")
+      return reduce
+                 .emitOpError("expects the shape and dimensions of the other "
+                              "reductions in 'nn.fused'")
                  .attachNote(first.getLoc())
              << "the first one is here";
   }

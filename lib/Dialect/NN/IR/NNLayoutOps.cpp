@@ -1,4 +1,4 @@
-//===- NNLayoutOps.cpp - Layout changes, joining, padding, generators -------===//
+//===- NNLayoutOps.cpp - Layout changes, joining, padding, generators -----===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -23,7 +23,8 @@ static LogicalResult verifySameElementType(Operation *op) {
   Type to = tensorType(op->getResult(0)).getElementType();
   if (from == to)
     return success();
-  return op->emitOpError("expects a result with element type ") << from << ", but got " << to;
+  return op->emitOpError("expects a result with element type ")
+         << from << ", but got " << to;
 }
 
 /// Shapes, positions and masks of a batch of long sequences fold; larger
@@ -32,15 +33,20 @@ static constexpr int64_t kMostFoldedIntegers = 1 << 20, kMostFoldedFloats = 64;
 
 /// Elements of `result`, each taken from the constant element whose index
 /// `sourceOf` gives.
-static Attribute gatherConstant(Attribute constant, RankedTensorType result,
-                                llvm::function_ref<void(ArrayRef<int64_t>, SmallVectorImpl<int64_t> &)> sourceOf) {
+static Attribute gatherConstant(
+    Attribute constant, RankedTensorType result,
+    llvm::function_ref<void(ArrayRef<int64_t>, SmallVectorImpl<int64_t> &)>
+        sourceOf) {
   auto value = dyn_cast_or_null<DenseElementsAttr>(constant);
   int64_t count = result.getNumElements();
   if (value && value.isSplat())
     return value.resizeSplat(result);
-  if (!value || count > (isa<FloatType>(result.getElementType()) ? kMostFoldedFloats : kMostFoldedIntegers))
+  if (!value ||
+      count > (isa<FloatType>(result.getElementType()) ? kMostFoldedFloats
+                                                       : kMostFoldedIntegers))
     return {};
-  ArrayRef<int64_t> from = cast<RankedTensorType>(value.getType()).getShape(), to = result.getShape();
+  ArrayRef<int64_t> from = cast<RankedTensorType>(value.getType()).getShape(),
+                    to = result.getShape();
   auto elements = value.getValues<Attribute>();
   SmallVector<Attribute> picked;
   SmallVector<int64_t> index(to.size(), 0), source;
@@ -51,7 +57,8 @@ static Attribute gatherConstant(Attribute constant, RankedTensorType result,
     for (auto [position, size] : llvm::zip(source, from))
       linear = linear * size + position;
     picked.push_back(elements[linear]);
-    for (int64_t dim = (int64_t)to.size() - 1; dim >= 0 && ++index[dim] == to[dim]; --dim)
+    for (int64_t dim = (int64_t)to.size() - 1;
+         dim >= 0 && ++index[dim] == to[dim]; --dim)
       index[dim] = 0;
   }
   return DenseElementsAttr::get(result, picked);
@@ -64,9 +71,11 @@ static Attribute gatherConstant(Attribute constant, RankedTensorType result,
 LogicalResult ReshapeOp::verify() {
   if (failed(verifySameElementType(*this))) // (C1)
     return failure();
-  int64_t from = tensorType(getInput()).getNumElements(), to = getType().getNumElements();
+  int64_t from = tensorType(getInput()).getNumElements(),
+          to = getType().getNumElements();
   if (from != to) // (C2)
-    return emitOpError("expects ") << from << " elements in the result, but got " << to;
+    return emitOpError("expects ")
+           << from << " elements in the result, but got " << to;
   return success();
 }
 
@@ -86,33 +95,39 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
 // Transpose
 //===----------------------------------------------------------------------===//
 
-LogicalResult TransposeOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
-                                            Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult TransposeOp::inferReturnTypes(MLIRContext *context,
+                                            std::optional<Location> loc,
+                                            Adaptor adaptor,
+                                            SmallVectorImpl<Type> &types) {
   RankedTensorType input = tensorType(adaptor.getInput());
   ArrayRef<int64_t> permutation = adaptor.getPermutation();
   llvm::SmallBitVector seen(input.getRank());
   SmallVector<int64_t> shape;
   for (int64_t dim : permutation) { // (C1)
     if (dim < 0 || dim >= input.getRank() || seen[dim])
-      return emitOptionalError(loc, "'nn.transpose' op expects a permutation of the dimensions of ",
-                               input, ", but got [", permutation, "]");
+      return emitOptionalError(
+          loc, "'nn.transpose' op expects a permutation of the dimensions of ",
+          input, ", but got [", permutation, "]");
     seen.set(dim);
     shape.push_back(input.getDimSize(dim));
   }
   if ((int64_t)shape.size() != input.getRank())
     return emitOptionalError(loc, "'nn.transpose' op expects ", input.getRank(),
-                             " entries in the permutation, but got ", shape.size());
+                             " entries in the permutation, but got ",
+                             shape.size());
   types.push_back(RankedTensorType::get(shape, input.getElementType()));
   return success();
 }
 
 OpFoldResult TransposeOp::fold(FoldAdaptor adaptor) {
   ArrayRef<int64_t> permutation = getPermutation();
-  auto sourceOf = [&](ArrayRef<int64_t> index, SmallVectorImpl<int64_t> &source) {
+  auto sourceOf = [&](ArrayRef<int64_t> index,
+                      SmallVectorImpl<int64_t> &source) {
     for (auto [position, dim] : llvm::zip(index, permutation))
       source[dim] = position;
   };
-  if (Attribute folded = gatherConstant(adaptor.getInput(), getType(), sourceOf))
+  if (Attribute folded =
+          gatherConstant(adaptor.getInput(), getType(), sourceOf))
     return folded;
   if (llvm::equal(permutation, llvm::seq<int64_t>(0, permutation.size())))
     return getInput();
@@ -134,7 +149,8 @@ OpFoldResult TransposeOp::fold(FoldAdaptor adaptor) {
 LogicalResult BroadcastOp::verify() {
   if (failed(verifySameElementType(*this))) // (C1)
     return failure();
-  ArrayRef<int64_t> from = tensorType(getInput()).getShape(), to = getType().getShape();
+  ArrayRef<int64_t> from = tensorType(getInput()).getShape(),
+                    to = getType().getShape();
   bool fits = from.size() <= to.size();
   for (auto [size, target] : llvm::zip(llvm::reverse(from), llvm::reverse(to)))
     fits &= size == 1 || size == target;
@@ -151,11 +167,13 @@ OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
     return value.resizeSplat(getType());
   ArrayRef<int64_t> from = tensorType(getInput()).getShape();
   size_t missing = getType().getRank() - from.size();
-  auto sourceOf = [&](ArrayRef<int64_t> index, SmallVectorImpl<int64_t> &source) {
+  auto sourceOf = [&](ArrayRef<int64_t> index,
+                      SmallVectorImpl<int64_t> &source) {
     for (size_t dim = 0; dim < from.size(); ++dim)
       source[dim] = from[dim] == 1 ? 0 : index[missing + dim];
   };
-  if (Attribute folded = gatherConstant(adaptor.getInput(), getType(), sourceOf))
+  if (Attribute folded =
+          gatherConstant(adaptor.getInput(), getType(), sourceOf))
     return folded;
   if (auto producer = getInput().getDefiningOp<BroadcastOp>()) {
     getInputMutable().assign(producer.getInput());
@@ -168,20 +186,29 @@ OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
 // Slice
 //===----------------------------------------------------------------------===//
 
-LogicalResult SliceOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
-                                        Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult SliceOp::inferReturnTypes(MLIRContext *context,
+                                        std::optional<Location> loc,
+                                        Adaptor adaptor,
+                                        SmallVectorImpl<Type> &types) {
   RankedTensorType input = tensorType(adaptor.getInput());
   size_t rank = input.getRank();
-  auto offsets = adaptor.getOffsets(), sizes = adaptor.getSizes(), strides = adaptor.getStrides();
-  if (offsets.size() != rank || sizes.size() != rank || strides.size() != rank) // (C1)
-    return emitOptionalError(loc, "'nn.slice' op expects ", rank, " offsets, sizes and strides");
+  auto offsets = adaptor.getOffsets(), sizes = adaptor.getSizes(),
+       strides = adaptor.getStrides();
+  if (offsets.size() != rank || sizes.size() != rank ||
+      strides.size() != rank) // (C1)
+    return emitOptionalError(loc, "'nn.slice' op expects ", rank,
+                             " offsets, sizes and strides");
   for (size_t dim = 0; dim < rank; ++dim) {
     if (strides[dim] < 1) // (C1)
-      return emitOptionalError(loc, "'nn.slice' op expects strides of at least 1, but got ", strides[dim]);
+      return emitOptionalError(
+          loc, "'nn.slice' op expects strides of at least 1, but got ",
+          strides[dim]);
     int64_t last = offsets[dim] + (sizes[dim] - 1) * strides[dim];
-    if (offsets[dim] < 0 || sizes[dim] < 0 || (sizes[dim] > 0 && last >= input.getDimSize(dim))) // (C2)
-      return emitOptionalError(loc, "'nn.slice' op expects a box inside ", input, ", but dimension ", dim,
-                               " runs from ", offsets[dim], " to ", last);
+    if (offsets[dim] < 0 || sizes[dim] < 0 ||
+        (sizes[dim] > 0 && last >= input.getDimSize(dim))) // (C2)
+      return emitOptionalError(loc, "'nn.slice' op expects a box inside ",
+                               input, ", but dimension ", dim, " runs from ",
+                               offsets[dim], " to ", last);
   }
   types.push_back(RankedTensorType::get(sizes, input.getElementType()));
   return success();
@@ -192,7 +219,8 @@ OpFoldResult SliceOp::fold(FoldAdaptor adaptor) {
     return getInput();
   if (auto value = dyn_cast_or_null<SplatElementsAttr>(adaptor.getInput()))
     return value.resizeSplat(getType());
-  auto sourceOf = [&](ArrayRef<int64_t> index, SmallVectorImpl<int64_t> &source) {
+  auto sourceOf = [&](ArrayRef<int64_t> index,
+                      SmallVectorImpl<int64_t> &source) {
     for (size_t dim = 0; dim < index.size(); ++dim)
       source[dim] = getOffsets()[dim] + index[dim] * getStrides()[dim];
   };
@@ -203,14 +231,18 @@ OpFoldResult SliceOp::fold(FoldAdaptor adaptor) {
 // Concat and pad
 //===----------------------------------------------------------------------===//
 
-LogicalResult ConcatOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
-                                         Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult ConcatOp::inferReturnTypes(MLIRContext *context,
+                                         std::optional<Location> loc,
+                                         Adaptor adaptor,
+                                         SmallVectorImpl<Type> &types) {
   if (adaptor.getInputs().empty()) // (C1)
-    return emitOptionalError(loc, "'nn.concat' op expects at least one operand");
+    return emitOptionalError(loc,
+                             "'nn.concat' op expects at least one operand");
   RankedTensorType first = tensorType(adaptor.getInputs().front());
   int64_t dim = adaptor.getDim();
   if (dim < 0 || dim >= first.getRank())
-    return emitOptionalError(loc, "'nn.concat' op expects a dimension of ", first, ", but got ", dim);
+    return emitOptionalError(loc, "'nn.concat' op expects a dimension of ",
+                             first, ", but got ", dim);
   SmallVector<int64_t> shape(first.getShape());
   shape[dim] = 0;
   for (Value input : adaptor.getInputs()) {
@@ -218,9 +250,11 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *context, std::optional<Loc
     SmallVector<int64_t> expected(first.getShape());
     if (type.getRank() == first.getRank())
       expected[dim] = type.getDimSize(dim);
-    if (type != RankedTensorType::get(expected, first.getElementType())) // (C1) (C2)
-      return emitOptionalError(loc, "'nn.concat' op expects operands that differ in dimension ", dim,
-                               " alone, but got ", first, " and ", type);
+    if (type !=
+        RankedTensorType::get(expected, first.getElementType())) // (C1) (C2)
+      return emitOptionalError(
+          loc, "'nn.concat' op expects operands that differ in dimension ", dim,
+          " alone, but got ", first, " and ", type);
     shape[dim] += type.getDimSize(dim);
   }
   types.push_back(RankedTensorType::get(shape, first.getElementType()));
@@ -230,8 +264,11 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *context, std::optional<Loc
 OpFoldResult ConcatOp::fold(FoldAdaptor adaptor) {
   if (getInputs().size() == 1)
     return getInputs()[0];
-  if (!getType().getElementType().isInteger() || getType().getNumElements() > kMostFoldedIntegers ||
-      !llvm::all_of(adaptor.getInputs(), [](Attribute input) { return isa_and_nonnull<DenseElementsAttr>(input); }))
+  if (!getType().getElementType().isInteger() ||
+      getType().getNumElements() > kMostFoldedIntegers ||
+      !llvm::all_of(adaptor.getInputs(), [](Attribute input) {
+        return isa_and_nonnull<DenseElementsAttr>(input);
+      }))
     return {};
   int64_t outer = 1, whole = getType().getNumElements();
   for (int64_t size : getType().getShape().take_front(getDim()))
@@ -247,22 +284,30 @@ OpFoldResult ConcatOp::fold(FoldAdaptor adaptor) {
   return DenseElementsAttr::get(getType(), elements);
 }
 
-LogicalResult PadOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
-                                      Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult PadOp::inferReturnTypes(MLIRContext *context,
+                                      std::optional<Location> loc,
+                                      Adaptor adaptor,
+                                      SmallVectorImpl<Type> &types) {
   RankedTensorType input = tensorType(adaptor.getInput());
   size_t rank = input.getRank();
-  auto low = adaptor.getLow(), high = adaptor.getHigh(), interior = adaptor.getInterior();
-  bool sized = low.size() == rank && high.size() == rank && interior.size() == rank;
+  auto low = adaptor.getLow(), high = adaptor.getHigh(),
+       interior = adaptor.getInterior();
+  bool sized =
+      low.size() == rank && high.size() == rank && interior.size() == rank;
   auto negative = [](int64_t size) { return size < 0; };
-  if (!sized || llvm::any_of(low, negative) || llvm::any_of(high, negative) || llvm::any_of(interior, negative)) // (C1)
-    return emitOptionalError(loc, "'nn.pad' op expects ", rank, " non-negative low, high and interior entries");
+  if (!sized || llvm::any_of(low, negative) || llvm::any_of(high, negative) ||
+      llvm::any_of(interior, negative)) // (C1)
+    return emitOptionalError(loc, "'nn.pad' op expects ", rank,
+                             " non-negative low, high and interior entries");
   if (adaptor.getValue().getType() != input.getElementType()) // (C2)
-    return emitOptionalError(loc, "'nn.pad' op expects a value of type ", input.getElementType(),
-                             ", but got ", adaptor.getValue().getType());
+    return emitOptionalError(loc, "'nn.pad' op expects a value of type ",
+                             input.getElementType(), ", but got ",
+                             adaptor.getValue().getType());
   SmallVector<int64_t> shape;
   for (size_t dim = 0; dim < rank; ++dim) {
     int64_t size = input.getDimSize(dim);
-    shape.push_back(low[dim] + size + std::max<int64_t>(size - 1, 0) * interior[dim] + high[dim]);
+    shape.push_back(low[dim] + size +
+                    std::max<int64_t>(size - 1, 0) * interior[dim] + high[dim]);
   }
   types.push_back(RankedTensorType::get(shape, input.getElementType()));
   return success();
@@ -274,6 +319,7 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *context, std::optional<Locati
 
 LogicalResult IotaOp::verify() {
   if (getDim() >= (uint64_t)getType().getRank()) // (C1)
-    return emitOpError("expects a dimension of ") << getType() << ", but got " << getDim();
+    return emitOpError("expects a dimension of ")
+           << getType() << ", but got " << getDim();
   return success();
 }

@@ -1,4 +1,4 @@
-//===- NNWindowOps.cpp - Convolution and pooling ----------------------------===//
+//===- NNWindowOps.cpp - Convolution and pooling --------------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -22,13 +22,17 @@ struct Window {
 
   bool isWellFormed() const {
     auto atLeast = [](ArrayRef<int64_t> values, size_t count, int64_t least) {
-      return values.size() == count && llvm::all_of(values, [&](int64_t v) { return v >= least; });
+      return values.size() == count &&
+             llvm::all_of(values, [&](int64_t v) { return v >= least; });
     };
-    return atLeast(kernel, 2, 1) && atLeast(strides, 2, 1) && atLeast(pads, 4, 0) && atLeast(dilations, 2, 1);
+    return atLeast(kernel, 2, 1) && atLeast(strides, 2, 1) &&
+           atLeast(pads, 4, 0) && atLeast(dilations, 2, 1);
   }
-  /// Number of windows along spatial dimension `dim`, at most 0 where none fits.
+  /// Number of windows along spatial dimension `dim`, at most 0 where none
+  /// fits.
   int64_t outputSize(int64_t dim, int64_t inputSize) const {
-    int64_t room = inputSize + pads[dim] + pads[dim + 2] - dilations[dim] * (kernel[dim] - 1) - 1;
+    int64_t room = inputSize + pads[dim] + pads[dim + 2] -
+                   dilations[dim] * (kernel[dim] - 1) - 1;
     return room < 0 ? 0 : room / strides[dim] + 1;
   }
 };
@@ -37,39 +41,59 @@ struct Window {
 static const int64_t kNoDilation[] = {1, 1};
 
 /// The shape [N, OH, OW, channels] of a window op's result.
-static FailureOr<RankedTensorType> windowResult(std::optional<Location> loc, StringRef name, RankedTensorType input,
-                                                const Window &window, int64_t channels) {
+static FailureOr<RankedTensorType>
+windowResult(std::optional<Location> loc, StringRef name,
+             RankedTensorType input, const Window &window, int64_t channels) {
   if (input.getRank() != 4)
-    return emitOptionalError(loc, "'", name, "' op expects an operand of rank 4 (NHWC), but got ", input);
+    return emitOptionalError(
+        loc, "'", name, "' op expects an operand of rank 4 (NHWC), but got ",
+        input);
   if (!window.isWellFormed())
-    return emitOptionalError(loc, "'", name, "' op expects two kernel sizes, strides and dilations of at least 1 "
-                             "and four pads of at least 0");
-  int64_t height = window.outputSize(0, input.getDimSize(1)), width = window.outputSize(1, input.getDimSize(2));
+    return emitOptionalError(
+        loc, "'", name,
+        "' op expects two kernel sizes, strides and dilations of at least 1 "
+        "and four pads of at least 0");
+  int64_t height = window.outputSize(0, input.getDimSize(1)),
+          width = window.outputSize(1, input.getDimSize(2));
   if (height < 1 || width < 1)
-    return emitOptionalError(loc, "'", name, "' op expects a window that fits into the padded operand ", input);
-  return RankedTensorType::get({input.getDimSize(0), height, width, channels}, input.getElementType());
+    return emitOptionalError(
+        loc, "'", name,
+        "' op expects a window that fits into the padded operand ", input);
+  return RankedTensorType::get({input.getDimSize(0), height, width, channels},
+                               input.getElementType());
 }
 
 /// Type of the convolution of `input` with `weights`.
-static FailureOr<RankedTensorType> convResult(std::optional<Location> loc, StringRef name, RankedTensorType input,
-                                              RankedTensorType weights, ArrayRef<int64_t> strides,
-                                              ArrayRef<int64_t> pads, ArrayRef<int64_t> dilations, int64_t groups) {
-  if (input.getRank() != 4 || weights.getRank() != 4 || input.getElementType() != weights.getElementType()) // (C1)
-    return emitOptionalError(loc, "'", name, "' op expects operands of rank 4 and one element type, but got ", input,
-                             " and ", weights);
+static FailureOr<RankedTensorType>
+convResult(std::optional<Location> loc, StringRef name, RankedTensorType input,
+           RankedTensorType weights, ArrayRef<int64_t> strides,
+           ArrayRef<int64_t> pads, ArrayRef<int64_t> dilations,
+           int64_t groups) {
+  if (input.getRank() != 4 || weights.getRank() != 4 ||
+      input.getElementType() != weights.getElementType()) // (C1)
+    return emitOptionalError(
+        loc, "'", name,
+        "' op expects operands of rank 4 and one element type, but got ", input,
+        " and ", weights);
   int64_t channels = input.getDimSize(3);
   if (groups < 1 || channels % groups || weights.getDimSize(0) % groups ||
       weights.getDimSize(1) != channels / groups) // (C2)
-    return emitOptionalError(loc, "'", name, "' op expects weights for ", channels, " input channels in ", groups,
+    return emitOptionalError(loc, "'", name, "' op expects weights for ",
+                             channels, " input channels in ", groups,
                              " groups, but got ", weights);
   Window window{weights.getShape().drop_front(2), strides, pads, dilations};
-  return windowResult(loc, name, input, window, weights.getDimSize(0)); // (C3) (C4)
+  return windowResult(loc, name, input, window,
+                      weights.getDimSize(0)); // (C3) (C4)
 }
 
-LogicalResult ConvOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc, Adaptor adaptor,
+LogicalResult ConvOp::inferReturnTypes(MLIRContext *context,
+                                       std::optional<Location> loc,
+                                       Adaptor adaptor,
                                        SmallVectorImpl<Type> &types) {
-  auto type = convResult(loc, getOperationName(), tensorType(adaptor.getInput()), tensorType(adaptor.getWeights()),
-                         adaptor.getStrides(), adaptor.getPads(), adaptor.getDilations(), adaptor.getGroups());
+  auto type = convResult(
+      loc, getOperationName(), tensorType(adaptor.getInput()),
+      tensorType(adaptor.getWeights()), adaptor.getStrides(), adaptor.getPads(),
+      adaptor.getDilations(), adaptor.getGroups());
   if (failed(type))
     return failure();
   types.push_back(*type);
@@ -77,31 +101,43 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *context, std::optional<Locat
 }
 
 /// (C1) of the gradients: the forward op gives the gradient's type.
-static LogicalResult verifyForward(Operation *op, FailureOr<RankedTensorType> forward, Type gradient) {
+static LogicalResult verifyForward(Operation *op,
+                                   FailureOr<RankedTensorType> forward,
+                                   Type gradient) {
   if (failed(forward))
     return failure();
   if (*forward != gradient)
-    return op->emitOpError("expects a gradient of type ") << *forward << ", but got " << gradient;
+    return op->emitOpError("expects a gradient of type ")
+           << *forward << ", but got " << gradient;
   return success();
 }
 
 LogicalResult ConvInputGradOp::verify() {
-  return verifyForward(*this, convResult(getLoc(), getOperationName(), getType(), tensorType(getWeights()),
-                                         getStrides(), getPads(), getDilations(), getGroups()),
+  return verifyForward(*this,
+                       convResult(getLoc(), getOperationName(), getType(),
+                                  tensorType(getWeights()), getStrides(),
+                                  getPads(), getDilations(), getGroups()),
                        getGradient().getType());
 }
 
 LogicalResult ConvWeightGradOp::verify() {
-  return verifyForward(*this, convResult(getLoc(), getOperationName(), tensorType(getInput()), getType(), getStrides(),
-                                         getPads(), getDilations(), getGroups()),
+  return verifyForward(*this,
+                       convResult(getLoc(), getOperationName(),
+                                  tensorType(getInput()), getType(),
+                                  getStrides(), getPads(), getDilations(),
+                                  getGroups()),
                        getGradient().getType());
 }
 
-LogicalResult MaxPoolOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc, Adaptor adaptor,
+LogicalResult MaxPoolOp::inferReturnTypes(MLIRContext *context,
+                                          std::optional<Location> loc,
+                                          Adaptor adaptor,
                                           SmallVectorImpl<Type> &types) {
   RankedTensorType input = tensorType(adaptor.getInput());
-  Window window{adaptor.getKernel(), adaptor.getStrides(), adaptor.getPads(), adaptor.getDilations()};
-  auto type = windowResult(loc, getOperationName(), input, window, input.getShape().back());
+  Window window{adaptor.getKernel(), adaptor.getStrides(), adaptor.getPads(),
+                adaptor.getDilations()};
+  auto type = windowResult(loc, getOperationName(), input, window,
+                           input.getShape().back());
   if (failed(type))
     return failure();
   types.push_back(*type);
@@ -111,15 +147,21 @@ LogicalResult MaxPoolOp::inferReturnTypes(MLIRContext *context, std::optional<Lo
 
 LogicalResult MaxPoolGradOp::verify() {
   Window window{getKernel(), getStrides(), getPads(), getDilations()};
-  return verifyForward(*this, windowResult(getLoc(), getOperationName(), getType(), window, getType().getShape().back()),
+  return verifyForward(*this,
+                       windowResult(getLoc(), getOperationName(), getType(),
+                                    window, getType().getShape().back()),
                        getGradient().getType());
 }
 
-LogicalResult AvgPoolOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc, Adaptor adaptor,
+LogicalResult AvgPoolOp::inferReturnTypes(MLIRContext *context,
+                                          std::optional<Location> loc,
+                                          Adaptor adaptor,
                                           SmallVectorImpl<Type> &types) {
   RankedTensorType input = tensorType(adaptor.getInput());
-  Window window{adaptor.getKernel(), adaptor.getStrides(), adaptor.getPads(), kNoDilation};
-  auto type = windowResult(loc, getOperationName(), input, window, input.getShape().back());
+  Window window{adaptor.getKernel(), adaptor.getStrides(), adaptor.getPads(),
+                kNoDilation};
+  auto type = windowResult(loc, getOperationName(), input, window,
+                           input.getShape().back());
   if (failed(type))
     return failure();
   types.push_back(*type);
@@ -128,6 +170,8 @@ LogicalResult AvgPoolOp::inferReturnTypes(MLIRContext *context, std::optional<Lo
 
 LogicalResult AvgPoolGradOp::verify() {
   Window window{getKernel(), getStrides(), getPads(), kNoDilation};
-  return verifyForward(*this, windowResult(getLoc(), getOperationName(), getType(), window, getType().getShape().back()),
+  return verifyForward(*this,
+                       windowResult(getLoc(), getOperationName(), getType(),
+                                    window, getType().getShape().back()),
                        getGradient().getType());
 }

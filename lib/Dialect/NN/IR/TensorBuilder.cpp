@@ -1,4 +1,4 @@
-//===- TensorBuilder.cpp - Arithmetic on tensors, written like formulas -----===//
+//===- TensorBuilder.cpp - Arithmetic on tensors, written like formulas ---===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,7 +12,8 @@
 using namespace mlir;
 using namespace gpuopt::nn;
 
-SmallVector<int64_t> TensorBuilder::commonShape(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
+SmallVector<int64_t> TensorBuilder::commonShape(ArrayRef<int64_t> a,
+                                                ArrayRef<int64_t> b) {
   SmallVector<int64_t> result;
   bool compatible = OpTrait::util::getBroadcastedShape(a, b, result);
   assert(compatible && "shapes do not broadcast");
@@ -22,28 +23,34 @@ SmallVector<int64_t> TensorBuilder::commonShape(ArrayRef<int64_t> a, ArrayRef<in
 
 Value TensorBuilder::splat(double value, RankedTensorType like) {
   Type element = like.getElementType();
-  TypedAttr scalar = isa<FloatType>(element) ? TypedAttr(getFloatAttr(element, value))
-                                             : TypedAttr(getIntegerAttr(element, (int64_t)value));
-  return create<arith::ConstantOp>(DenseElementsAttr::get(like, ArrayRef<Attribute>(scalar)));
+  TypedAttr scalar = isa<FloatType>(element)
+                         ? TypedAttr(getFloatAttr(element, value))
+                         : TypedAttr(getIntegerAttr(element, (int64_t)value));
+  return create<arith::ConstantOp>(
+      DenseElementsAttr::get(like, ArrayRef<Attribute>(scalar)));
 }
 
 Value TensorBuilder::select(Value condition, Value a, Value b) {
   auto common = commonShape(commonShape(shape(a), shape(b)), shape(condition));
-  return createOrFold<arith::SelectOp>(broadcast(condition, common), broadcast(a, common), broadcast(b, common));
+  return createOrFold<arith::SelectOp>(
+      broadcast(condition, common), broadcast(a, common), broadcast(b, common));
 }
 
 Value TensorBuilder::compare(arith::CmpFPredicate predicate, Value a, Value b) {
   auto common = commonShape(shape(a), shape(b));
-  return createOrFold<arith::CmpFOp>(predicate, broadcast(a, common), broadcast(b, common));
+  return createOrFold<arith::CmpFOp>(predicate, broadcast(a, common),
+                                     broadcast(b, common));
 }
 
 Value TensorBuilder::compare(arith::CmpIPredicate predicate, Value a, Value b) {
   auto common = commonShape(shape(a), shape(b));
-  return createOrFold<arith::CmpIOp>(predicate, broadcast(a, common), broadcast(b, common));
+  return createOrFold<arith::CmpIOp>(predicate, broadcast(a, common),
+                                     broadcast(b, common));
 }
 
 Value TensorBuilder::toFloat(Value condition, Type elementType) {
-  return createOrFold<arith::UIToFPOp>(type(condition).clone(elementType), condition);
+  return createOrFold<arith::UIToFPOp>(type(condition).clone(elementType),
+                                       condition);
 }
 
 Value TensorBuilder::broadcast(Value value, ArrayRef<int64_t> target) {
@@ -62,7 +69,8 @@ Value TensorBuilder::transpose(Value value, ArrayRef<int64_t> permutation) {
   return createOrFold<TransposeOp>(value, permutation);
 }
 
-Value TensorBuilder::reduce(ReductionKind kind, Value value, ArrayRef<int64_t> dims) {
+Value TensorBuilder::reduce(ReductionKind kind, Value value,
+                            ArrayRef<int64_t> dims) {
   if (dims.empty())
     return value;
   return createOrFold<ReduceOp>(kind, value, dims);

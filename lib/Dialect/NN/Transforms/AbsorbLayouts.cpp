@@ -1,4 +1,4 @@
-//===- AbsorbLayouts.cpp - Makes transposes and reshapes part of the work ---===//
+//===- AbsorbLayouts.cpp - Makes transposes and reshapes part of the work -===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -28,12 +28,14 @@ namespace {
 struct AbsorbOperandTranspose : OpRewritePattern<ContractOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(ContractOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(ContractOp op,
+                                PatternRewriter &rewriter) const override {
     std::string lhs = op.getLhsLetters().str(), rhs = op.getRhsLetters().str();
     Value a = absorb(op.getLhs(), lhs), b = absorb(op.getRhs(), rhs);
     if (a == op.getLhs() && b == op.getRhs())
       return failure();
-    rewriter.replaceOpWithNewOp<ContractOp>(op, specOf(lhs, rhs, op.getResultLetters()), a, b);
+    rewriter.replaceOpWithNewOp<ContractOp>(
+        op, specOf(lhs, rhs, op.getResultLetters()), a, b);
     return success();
   }
 
@@ -41,8 +43,10 @@ struct AbsorbOperandTranspose : OpRewritePattern<ContractOp> {
     auto transpose = operand.getDefiningOp<TransposeOp>();
     if (!transpose)
       return operand;
-    // The result of a product is better written in the order that it is read in.
-    if (transpose.getInput().getDefiningOp<ContractOp>() && transpose.getInput().hasOneUse())
+    // The result of a product is better written in the order that it is read
+    // in.
+    if (transpose.getInput().getDefiningOp<ContractOp>() &&
+        transpose.getInput().hasOneUse())
       return operand;
     std::string source = letters;
     for (auto [index, dim] : llvm::enumerate(transpose.getPermutation()))
@@ -56,7 +60,8 @@ struct AbsorbOperandTranspose : OpRewritePattern<ContractOp> {
 struct AbsorbResultTranspose : OpRewritePattern<TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(TransposeOp op,
+                                PatternRewriter &rewriter) const override {
     auto contract = op.getInput().getDefiningOp<ContractOp>();
     if (!contract || !contract->hasOneUse())
       return failure();
@@ -64,12 +69,14 @@ struct AbsorbResultTranspose : OpRewritePattern<TransposeOp> {
     for (int64_t dim : op.getPermutation())
       result += contract.getResultLetters()[dim];
     rewriter.replaceOpWithNewOp<ContractOp>(
-        op, specOf(contract.getLhsLetters(), contract.getRhsLetters(), result), contract.getLhs(), contract.getRhs());
+        op, specOf(contract.getLhsLetters(), contract.getRhsLetters(), result),
+        contract.getLhs(), contract.getRhs());
     return success();
   }
 };
 
-class AbsorbLayouts : public gpuopt::nn::impl::AbsorbLayoutsBase<AbsorbLayouts> {
+class AbsorbLayouts
+    : public gpuopt::nn::impl::AbsorbLayoutsBase<AbsorbLayouts> {
   void runOnOperation() override {
     using Populate = void (*)(RewritePatternSet &);
     auto apply = [&](ArrayRef<Populate> all) {
@@ -79,7 +86,8 @@ class AbsorbLayouts : public gpuopt::nn::impl::AbsorbLayoutsBase<AbsorbLayouts> 
       return applyPatternsGreedily(getOperation(), std::move(patterns));
     };
     // Pads are joined before what is left of them is spelled out.
-    if (failed(apply({populateAbsorbTransposes, populateSinkTransposes, populateSinkReshapes, populateJoinPads})) ||
+    if (failed(apply({populateAbsorbTransposes, populateSinkTransposes,
+                      populateSinkReshapes, populateJoinPads})) ||
         failed(apply({populatePadsToConcats})))
       signalPassFailure();
   }
@@ -88,5 +96,6 @@ class AbsorbLayouts : public gpuopt::nn::impl::AbsorbLayoutsBase<AbsorbLayouts> 
 } // namespace
 
 void gpuopt::nn::populateAbsorbTransposes(RewritePatternSet &patterns) {
-  patterns.add<AbsorbOperandTranspose, AbsorbResultTranspose>(patterns.getContext());
+  patterns.add<AbsorbOperandTranspose, AbsorbResultTranspose>(
+      patterns.getContext());
 }

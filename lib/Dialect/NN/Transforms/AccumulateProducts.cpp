@@ -1,4 +1,4 @@
-//===- AccumulateProducts.cpp - Adds products up in one memory --------------===//
+//===- AccumulateProducts.cpp - Adds products up in one memory ------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -44,7 +44,8 @@ public:
     for (Value operand : op->getOperands())
       if (Operation *producer = operand.getDefiningOp()) {
         bool followsAtOnce = isViewOp(producer) || isFusible(producer);
-        auto known = followsAtOnce ? readyAt.find(producer) : positions.find(producer);
+        auto known =
+            followsAtOnce ? readyAt.find(producer) : positions.find(producer);
         if (followsAtOnce && known == readyAt.end())
           known = readyAt.try_emplace(producer, of(producer)).first;
         ready = std::max(ready, known->second);
@@ -56,7 +57,8 @@ private:
   llvm::DenseMap<Operation *, int64_t> positions, readyAt;
 };
 
-class AccumulateProducts : public nn::impl::AccumulateProductsBase<AccumulateProducts> {
+class AccumulateProducts
+    : public nn::impl::AccumulateProductsBase<AccumulateProducts> {
   void runOnOperation() override {
     getOperation()->walk([&](train::StepOp step) {
       auto losses = step.getBody().getOps<train::ReportLossOp>();
@@ -89,14 +91,16 @@ class AccumulateProducts : public nn::impl::AccumulateProductsBase<AccumulatePro
       auto product = value.getDefiningOp<ContractOp>();
       if (inner && inner->hasOneUse())
         add(inner);
-      else if (product && product->hasOneUse() && !product.getAccumulator() && productLayout(product))
+      else if (product && product->hasOneUse() && !product.getAccumulator() &&
+               productLayout(product))
         products.push_back(product);
       else
         others.push_back(value);
     }
   };
 
-  void accumulate(arith::AddFOp root, Readiness &readiness, llvm::DenseSet<Operation *> &done) {
+  void accumulate(arith::AddFOp root, Readiness &readiness,
+                  llvm::DenseSet<Operation *> &done) {
     Sum sum;
     sum.add(root);
     done.insert(sum.additions.begin(), sum.additions.end());

@@ -1,4 +1,4 @@
-//===- Decompose.cpp - Composite ops as elementwise work and reductions -----===//
+//===- Decompose.cpp - Composite ops as elementwise work and reductions ---===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -31,14 +31,18 @@ template <typename OpT>
 struct Decomposition : OpRewritePattern<OpT> {
   using OpRewritePattern<OpT>::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(OpT op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(OpT op,
+                                PatternRewriter &rewriter) const override {
     Operation *before = op->getPrevNode();
     TensorBuilder b(op.getLoc(), rewriter);
     SmallVector<Value> values = decompose(b, op);
-    Operation *first = before ? before->getNextNode() : &op->getBlock()->front();
+    Operation *first =
+        before ? before->getNextNode() : &op->getBlock()->front();
     for (Operation *built = first; built != op; built = built->getNextNode())
-      if (isa<ReduceOp, RandomUniformOp>(built)) // other ops may merge with equal ones
-        built->setAttr("nn.from", rewriter.getStringAttr(op->getName().stripDialect()));
+      if (isa<ReduceOp, RandomUniformOp>(
+              built)) // other ops may merge with equal ones
+        built->setAttr("nn.from",
+                       rewriter.getStringAttr(op->getName().stripDialect()));
     rewriter.replaceOp(op, values);
     return success();
   }
@@ -53,19 +57,22 @@ std::pair<Value, Value> shiftedExp(TensorBuilder &b, Value x, int64_t dim) {
 }
 
 template <>
-SmallVector<Value> Decomposition<SoftmaxOp>::decompose(TensorBuilder &b, SoftmaxOp op) {
+SmallVector<Value> Decomposition<SoftmaxOp>::decompose(TensorBuilder &b,
+                                                       SoftmaxOp op) {
   Value e = shiftedExp(b, op.getInput(), op.getDim()).second;
   return {b.div(e, b.sum(e, op.getDim()))};
 }
 
 template <>
-SmallVector<Value> Decomposition<LogSoftmaxOp>::decompose(TensorBuilder &b, LogSoftmaxOp op) {
+SmallVector<Value> Decomposition<LogSoftmaxOp>::decompose(TensorBuilder &b,
+                                                          LogSoftmaxOp op) {
   auto [shifted, e] = shiftedExp(b, op.getInput(), op.getDim());
   return {b.sub(shifted, b.log(b.sum(e, op.getDim())))};
 }
 
 /// Mean over `dims`, and the mean of the squared distances from it.
-std::pair<Value, Value> moments(TensorBuilder &b, Value x, ArrayRef<int64_t> dims) {
+std::pair<Value, Value> moments(TensorBuilder &b, Value x,
+                                ArrayRef<int64_t> dims) {
   int64_t n = 1;
   for (int64_t dim : dims)
     n *= b.shape(x)[dim];
@@ -75,8 +82,10 @@ std::pair<Value, Value> moments(TensorBuilder &b, Value x, ArrayRef<int64_t> dim
 }
 
 template <>
-SmallVector<Value> Decomposition<LayerNormOp>::decompose(TensorBuilder &b, LayerNormOp op) {
-  auto dims = llvm::to_vector(llvm::seq<int64_t>(op.getAxis(), b.type(op.getInput()).getRank()));
+SmallVector<Value> Decomposition<LayerNormOp>::decompose(TensorBuilder &b,
+                                                         LayerNormOp op) {
+  auto dims = llvm::to_vector(
+      llvm::seq<int64_t>(op.getAxis(), b.type(op.getInput()).getRank()));
   auto [mean, variance] = moments(b, op.getInput(), dims);
   Value rstd = b.rsqrt(b.add(variance, op.getEpsilon().convertToDouble()));
   Value result = b.mul(b.sub(op.getInput(), mean), rstd);
@@ -88,9 +97,11 @@ SmallVector<Value> Decomposition<LayerNormOp>::decompose(TensorBuilder &b, Layer
 }
 
 template <>
-SmallVector<Value> Decomposition<BatchNormOp>::decompose(TensorBuilder &b, BatchNormOp op) {
+SmallVector<Value> Decomposition<BatchNormOp>::decompose(TensorBuilder &b,
+                                                         BatchNormOp op) {
   Value x = op.getInput();
-  ArrayRef<int64_t> kept = b.shape(op.getMean()), channels = b.shape(op.getScale());
+  ArrayRef<int64_t> kept = b.shape(op.getMean()),
+                    channels = b.shape(op.getScale());
   Value mean, variance;
   SmallVector<Value> statistics{op.getRunningMean(), op.getRunningVariance()};
   if (op.getFrozen()) {
@@ -99,29 +110,36 @@ SmallVector<Value> Decomposition<BatchNormOp>::decompose(TensorBuilder &b, Batch
   } else {
     auto dims = llvm::to_vector(llvm::seq<int64_t>(0, b.type(x).getRank() - 1));
     std::tie(mean, variance) = moments(b, x, dims);
-    double n = b.type(x).getNumElements() / channels[0], momentum = op.getMomentum().convertToDouble();
+    double n = b.type(x).getNumElements() / channels[0],
+           momentum = op.getMomentum().convertToDouble();
     Value unbiased = b.mul(variance, n > 1 ? n / (n - 1) : 1);
     auto blend = [&](Value running, Value batch) {
-      return b.add(b.mul(running, 1 - momentum), b.mul(b.reshape(batch, channels), momentum));
+      return b.add(b.mul(running, 1 - momentum),
+                   b.mul(b.reshape(batch, channels), momentum));
     };
     statistics = {blend(statistics[0], mean), blend(statistics[1], unbiased)};
   }
   Value rstd = b.rsqrt(b.add(variance, op.getEpsilon().convertToDouble()));
-  Value result = b.add(b.mul(b.mul(b.sub(x, mean), rstd), op.getScale()), op.getBias());
+  Value result =
+      b.add(b.mul(b.mul(b.sub(x, mean), rstd), op.getScale()), op.getBias());
   return {result, statistics[0], statistics[1], mean, rstd};
 }
 
 template <>
-SmallVector<Value> Decomposition<DropoutOp>::decompose(TensorBuilder &b, DropoutOp op) {
+SmallVector<Value> Decomposition<DropoutOp>::decompose(TensorBuilder &b,
+                                                       DropoutOp op) {
   double ratio = op.getRatio().convertToDouble();
   RankedTensorType type = b.type(op.getInput());
   Value draw = b.create<RandomUniformOp>(type, op.getStream());
-  Value isKept = b.compare(arith::CmpFPredicate::OGE, draw, b.splat(ratio, type));
-  return {b.select(isKept, b.mul(op.getInput(), 1 / (1 - ratio)), b.splat(0, type))};
+  Value isKept =
+      b.compare(arith::CmpFPredicate::OGE, draw, b.splat(ratio, type));
+  return {b.select(isKept, b.mul(op.getInput(), 1 / (1 - ratio)),
+                   b.splat(0, type))};
 }
 
 template <>
-SmallVector<Value> Decomposition<CrossEntropyOp>::decompose(TensorBuilder &b, CrossEntropyOp op) {
+SmallVector<Value> Decomposition<CrossEntropyOp>::decompose(TensorBuilder &b,
+                                                            CrossEntropyOp op) {
   Value x = op.getLogits();
   RankedTensorType type = b.type(x);
   int64_t dim = type.getRank() - 1, classes = type.getShape().back();
@@ -130,22 +148,27 @@ SmallVector<Value> Decomposition<CrossEntropyOp>::decompose(TensorBuilder &b, Cr
   Value logSumExp = b.add(max, b.log(b.sum(b.exp(b.sub(x, max)), dim)));
   Value labels = b.reshape(op.getLabels(), b.shape(op.getLoss()));
   Value isLabel =
-      b.compare(arith::CmpIPredicate::eq, b.create<IotaOp>(type.clone(b.getI64Type()), dim), labels);
+      b.compare(arith::CmpIPredicate::eq,
+                b.create<IotaOp>(type.clone(b.getI64Type()), dim), labels);
   Value picked = b.sum(b.select(isLabel, x, b.splat(0, type)), dim);
   Value loss = b.mul(b.sub(logSumExp, picked), 1 - smoothing);
   if (smoothing > 0) {
     Value average = b.mul(b.sum(x, dim), 1.0 / classes);
     loss = b.add(loss, b.mul(b.sub(logSumExp, average), smoothing));
   }
-  Value ignored = b.compare(arith::CmpIPredicate::eq, labels, b.splat((int64_t)op.getIgnoreIndex(), b.type(labels)));
+  Value ignored =
+      b.compare(arith::CmpIPredicate::eq, labels,
+                b.splat((int64_t)op.getIgnoreIndex(), b.type(labels)));
   return {b.select(ignored, b.splat(0, b.type(loss)), loss), logSumExp};
 }
 
 class Decompose : public gpuopt::nn::impl::DecomposeBase<Decompose> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<Decomposition<SoftmaxOp>, Decomposition<LogSoftmaxOp>, Decomposition<LayerNormOp>,
-                 Decomposition<BatchNormOp>, Decomposition<DropoutOp>, Decomposition<CrossEntropyOp>>(&getContext());
+    patterns.add<Decomposition<SoftmaxOp>, Decomposition<LogSoftmaxOp>,
+                 Decomposition<LayerNormOp>, Decomposition<BatchNormOp>,
+                 Decomposition<DropoutOp>, Decomposition<CrossEntropyOp>>(
+        &getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

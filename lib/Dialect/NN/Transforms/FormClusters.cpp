@@ -1,4 +1,4 @@
-//===- FormClusters.cpp - Gathers every kernel's work in one op -------------===//
+//===- FormClusters.cpp - Gathers every kernel's work in one op -----------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -35,10 +35,12 @@ namespace {
 /// Builds one nn.fused from the values that it writes.
 class ClusterBuilder {
 public:
-  ClusterBuilder(const Clustering &clustering, unsigned index) : clustering(clustering), index(index) {}
+  ClusterBuilder(const Clustering &clustering, unsigned index)
+      : clustering(clustering), index(index) {}
 
   FusedOp build(OpBuilder &builder, ArrayRef<Value> outputs) {
-    Location loc = builder.getFusedLoc(llvm::map_to_vector(outputs, [](Value value) { return value.getLoc(); }));
+    Location loc = builder.getFusedLoc(llvm::map_to_vector(
+        outputs, [](Value value) { return value.getLoc(); }));
     Block body;
     OpBuilder inside(builder.getContext());
     inside.setInsertionPointToEnd(&body);
@@ -49,12 +51,14 @@ public:
     SmallVector<Attribute> origins;
     for (Value output : outputs)
       origins.push_back(builder.getStringAttr(originOf(output)));
-    auto fused = FusedOp::create(builder, loc, ValueRange(outputs).getTypes(), kernelLabel(body), reads.getArrayRef());
+    auto fused = FusedOp::create(builder, loc, ValueRange(outputs).getTypes(),
+                                 kernelLabel(body), reads.getArrayRef());
     fused->setAttr("nn.origins", builder.getArrayAttr(origins));
     fused.getBody().push_back(new Block());
     Block &target = fused.getBody().front();
     for (BlockArgument argument : body.getArguments()) {
-      BlockArgument copy = target.addArgument(argument.getType(), argument.getLoc());
+      BlockArgument copy =
+          target.addArgument(argument.getType(), argument.getLoc());
       argument.replaceAllUsesWith(copy);
     }
     target.getOperations().splice(target.end(), body.getOperations());
@@ -68,8 +72,9 @@ private:
       return known;
     Operation *op = value.getDefiningOp();
     auto home = clustering.clusterOf.find(value);
-    bool computedHere = isFusible(op) && (home == clustering.clusterOf.end() || home->second == index ||
-                                          isa<arith::ConstantOp>(op));
+    bool computedHere =
+        isFusible(op) && (home == clustering.clusterOf.end() ||
+                          home->second == index || isa<arith::ConstantOp>(op));
     if (auto broadcast = dyn_cast_or_null<BroadcastOp>(op))
       computedHere = true;
     if (!computedHere) {
@@ -91,13 +96,15 @@ private:
 
 class FormClusters : public nn::impl::FormClustersBase<FormClusters> {
   void runOnOperation() override {
-    getOperation()->walk([&](train::StepOp step) { formClusters(step.getBody().front()); });
+    getOperation()->walk(
+        [&](train::StepOp step) { formClusters(step.getBody().front()); });
   }
 
   void formClusters(Block &block) {
     Clustering clustering = findClusters(block);
     placed.clear();
-    Operation *end = &*block.getOperations().insert(block.end(), makeMarker(block));
+    Operation *end =
+        &*block.getOperations().insert(block.end(), makeMarker(block));
     for (const ProgramUnit &unit : clustering.order) {
       OpBuilder builder(end);
       if (unit.op)
@@ -112,11 +119,13 @@ class FormClusters : public nn::impl::FormClustersBase<FormClusters> {
   /// Stands at the end of what is in its final order.
   static Operation *makeMarker(Block &block) {
     OpBuilder builder(block.getParentOp()->getContext());
-    return arith::ConstantOp::create(builder, builder.getUnknownLoc(), builder.getIndexAttr(0));
+    return arith::ConstantOp::create(builder, builder.getUnknownLoc(),
+                                     builder.getIndexAttr(0));
   }
 
   /// Values that something outside of the cluster reads.
-  static SmallVector<Value> outputsOf(const Clustering &clustering, unsigned index) {
+  static SmallVector<Value> outputsOf(const Clustering &clustering,
+                                      unsigned index) {
     SmallVector<Value> outputs;
     for (Value value : clustering.clusters[index].outputs)
       if (isReadOutside(value, clustering, index))
@@ -124,14 +133,17 @@ class FormClusters : public nn::impl::FormClustersBase<FormClusters> {
     return outputs;
   }
 
-  static bool isReadOutside(Value value, const Clustering &clustering, unsigned index) {
+  static bool isReadOutside(Value value, const Clustering &clustering,
+                            unsigned index) {
     SmallVector<Value> stack{value};
     llvm::DenseSet<Value> seen{value};
     while (!stack.empty()) {
       for (Operation *user : stack.pop_back_val().getUsers()) {
-        bool stored = user->getNumResults() == 1 && clustering.clusterOf.contains(user->getResult(0));
+        bool stored = user->getNumResults() == 1 &&
+                      clustering.clusterOf.contains(user->getResult(0));
         bool onTheFly = isa<BroadcastOp>(user) || (isFusible(user) && !stored);
-        if (!onTheFly && (!stored || clustering.clusterOf.lookup(user->getResult(0)) != index))
+        if (!onTheFly && (!stored || clustering.clusterOf.lookup(
+                                         user->getResult(0)) != index))
           return true;
         if (onTheFly && seen.insert(user->getResult(0)).second)
           stack.push_back(user->getResult(0));
@@ -140,7 +152,8 @@ class FormClusters : public nn::impl::FormClustersBase<FormClusters> {
     return false;
   }
 
-  void emitCluster(OpBuilder &builder, const Clustering &clustering, unsigned index, Operation *end) {
+  void emitCluster(OpBuilder &builder, const Clustering &clustering,
+                   unsigned index, Operation *end) {
     SmallVector<Value> outputs = outputsOf(clustering, index);
     if (outputs.empty())
       return;
@@ -149,7 +162,8 @@ class FormClusters : public nn::impl::FormClustersBase<FormClusters> {
       if (Operation *producer = input.getDefiningOp(); isViewOp(producer))
         moveWithViews(producer, fused);
     for (auto [output, result] : llvm::zip(outputs, fused.getResults()))
-      output.replaceUsesWithIf(result, [&](OpOperand &use) { return use.getOwner() != fused; });
+      output.replaceUsesWithIf(
+          result, [&](OpOperand &use) { return use.getOwner() != fused; });
     ++clusterCount;
   }
 

@@ -1,4 +1,4 @@
-//===- HoistReaders.cpp - Runs work early where that frees a tensor ---------===//
+//===- HoistReaders.cpp - Runs work early where that frees a tensor -------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -25,7 +25,8 @@ using namespace gpuopt;
 
 static double bytesOf(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
-  return double(type.getNumElements()) * std::max(8u, type.getElementTypeBitWidth()) / 8;
+  return double(type.getNumElements()) *
+         std::max(8u, type.getElementTypeBitWidth()) / 8;
 }
 
 static double bytesOfResults(Operation *op) {
@@ -57,11 +58,13 @@ static Operation *producerOf(Value value) {
 static void moveUp(Operation *op) {
   Operation *last = nullptr;
   for (Value operand : op->getOperands())
-    if (Operation *producer = producerOf(operand); producer && (!last || last->isBeforeInBlock(producer)))
+    if (Operation *producer = producerOf(operand);
+        producer && (!last || last->isBeforeInBlock(producer)))
       last = producer;
   op->moveAfter(last); // one of its operands is the tensor that it frees
   for (Value operand : op->getOperands())
-    for (Operation *view = operand.getDefiningOp(), *reader = op; isViewOp(view);
+    for (Operation *view = operand.getDefiningOp(), *reader = op;
+         isViewOp(view);
          reader = view, view = view->getOperand(0).getDefiningOp())
       if (reader->isBeforeInBlock(view))
         view->moveBefore(reader);
@@ -75,7 +78,8 @@ class HoistReaders : public nn::impl::HoistReadersBase<HoistReaders> {
       Block &block = step.getBody().front();
       number(block);
       for (Operation *op = &block.front(); op; op = op->getNextNode())
-        if (!isViewOp(op) && op->getNumResults() > 0 && isMemoryEffectFree(op) && hoistReaders(op))
+        if (!isViewOp(op) && op->getNumResults() > 0 &&
+            isMemoryEffectFree(op) && hoistReaders(op))
           number(block);
     });
   }
@@ -85,7 +89,8 @@ class HoistReaders : public nn::impl::HoistReadersBase<HoistReaders> {
     positions.clear();
     int64_t position = 0;
     for (Operation &op : block) {
-      bool computes = !isViewOp(&op) && !isa<train::ReadOp>(op) && !op.hasTrait<OpTrait::ConstantLike>();
+      bool computes = !isViewOp(&op) && !isa<train::ReadOp>(op) &&
+                      !op.hasTrait<OpTrait::ConstantLike>();
       positions[&op] = position;
       position += computes;
     }
@@ -104,7 +109,9 @@ class HoistReaders : public nn::impl::HoistReadersBase<HoistReaders> {
           return isMemoryEffectFree(reader) && !isa<nn::ConcatOp>(reader);
         }))
       return false;
-    llvm::sort(readers, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+    llvm::sort(readers, [](Operation *a, Operation *b) {
+      return a->isBeforeInBlock(b);
+    });
 
     llvm::DenseMap<Operation *, int64_t> moved;
     auto place = [&](Operation *op) {
@@ -121,7 +128,8 @@ class HoistReaders : public nn::impl::HoistReadersBase<HoistReaders> {
       moved[reader] = to;
       end = std::max(end, from);
       newEnd = std::max(newEnd, to);
-      longer += bytesOfResults(reader) * double(std::max<int64_t>(0, from - to));
+      longer +=
+          bytesOfResults(reader) * double(std::max<int64_t>(0, from - to));
     }
     if (bytesOf(largest) * double(end - newEnd) <= longer)
       return false;

@@ -1,4 +1,4 @@
-//===- JoinPads.cpp - Pads become concatenations ----------------------------===//
+//===- JoinPads.cpp - Pads become concatenations --------------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -35,10 +35,12 @@ static std::optional<int64_t> paddedDim(PadOp pad) {
   return found;
 }
 
-static Value constantLike(TensorBuilder &b, RankedTensorType type, int64_t dim, int64_t size, TypedAttr value) {
+static Value constantLike(TensorBuilder &b, RankedTensorType type, int64_t dim,
+                          int64_t size, TypedAttr value) {
   SmallVector<int64_t> shape(type.getShape());
   shape[dim] = size;
-  auto filled = DenseElementsAttr::get(type.clone(shape), ArrayRef<Attribute>(value));
+  auto filled =
+      DenseElementsAttr::get(type.clone(shape), ArrayRef<Attribute>(value));
   return b.create<arith::ConstantOp>(filled);
 }
 
@@ -48,8 +50,10 @@ namespace {
 struct JoinTwoPads : OpRewritePattern<arith::AddFOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(arith::AddFOp op, PatternRewriter &rewriter) const override {
-    auto first = op.getLhs().getDefiningOp<PadOp>(), second = op.getRhs().getDefiningOp<PadOp>();
+  LogicalResult matchAndRewrite(arith::AddFOp op,
+                                PatternRewriter &rewriter) const override {
+    auto first = op.getLhs().getDefiningOp<PadOp>(),
+         second = op.getRhs().getDefiningOp<PadOp>();
     if (!first || !second || !first->hasOneUse() || !second->hasOneUse())
       return failure();
     std::optional<int64_t> dim = paddedDim(first);
@@ -64,14 +68,16 @@ struct JoinTwoPads : OpRewritePattern<arith::AddFOp> {
       return failure();
     SmallVector<Value> parts{first.getInput()};
     if (gap > 0)
-      parts.push_back(constantLike(b, first.getType(), *dim, gap, first.getValue()));
+      parts.push_back(
+          constantLike(b, first.getType(), *dim, gap, first.getValue()));
     parts.push_back(second.getInput());
     Value joined = b.create<ConcatOp>(flatten(parts, *dim), *dim);
     if (joined.getType() == op.getType()) {
       rewriter.replaceOp(op, joined);
       return success();
     }
-    rewriter.replaceOpWithNewOp<PadOp>(op, joined, first.getLow(), second.getHigh(), first.getInterior(),
+    rewriter.replaceOpWithNewOp<PadOp>(op, joined, first.getLow(),
+                                       second.getHigh(), first.getInterior(),
                                        first.getValue());
     return success();
   }
@@ -94,34 +100,40 @@ struct JoinTwoPads : OpRewritePattern<arith::AddFOp> {
 struct PadToConcat : OpRewritePattern<PadOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(PadOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(PadOp op,
+                                PatternRewriter &rewriter) const override {
     TensorBuilder b(op.getLoc(), rewriter);
     Value value = op.getInput();
     for (int64_t dim = 0; dim < op.getType().getRank(); ++dim) {
       if (int64_t interior = op.getInterior()[dim])
         value = spread(b, value, dim, interior, op.getValue());
-      value = surround(b, value, dim, op.getLow()[dim], op.getHigh()[dim], op.getValue());
+      value = surround(b, value, dim, op.getLow()[dim], op.getHigh()[dim],
+                       op.getValue());
     }
     rewriter.replaceOp(op, value);
     return success();
   }
 
-  static Value surround(TensorBuilder &b, Value value, int64_t dim, int64_t low, int64_t high, TypedAttr fill) {
+  static Value surround(TensorBuilder &b, Value value, int64_t dim, int64_t low,
+                        int64_t high, TypedAttr fill) {
     SmallVector<Value> parts;
     if (low)
       parts.push_back(constantLike(b, b.type(value), dim, low, fill));
     parts.push_back(value);
     if (high)
       parts.push_back(constantLike(b, b.type(value), dim, high, fill));
-    return parts.size() == 1 ? value : b.create<ConcatOp>(parts, dim).getResult();
+    return parts.size() == 1 ? value
+                             : b.create<ConcatOp>(parts, dim).getResult();
   }
 
   /// [n] as [n, 1], filled up to [n, 1 + interior], flattened, the rest cut.
-  static Value spread(TensorBuilder &b, Value value, int64_t dim, int64_t interior, TypedAttr fill) {
+  static Value spread(TensorBuilder &b, Value value, int64_t dim,
+                      int64_t interior, TypedAttr fill) {
     SmallVector<int64_t> shape(b.shape(value));
     int64_t size = shape[dim];
     shape.insert(shape.begin() + dim + 1, 1);
-    Value spread = surround(b, b.reshape(value, shape), dim + 1, 0, interior, fill);
+    Value spread =
+        surround(b, b.reshape(value, shape), dim + 1, 0, interior, fill);
     shape.erase(shape.begin() + dim + 1);
     shape[dim] = size * (1 + interior);
     Value flat = b.reshape(spread, shape);
@@ -133,7 +145,9 @@ struct PadToConcat : OpRewritePattern<PadOp> {
 
 } // namespace
 
-void gpuopt::nn::populateJoinPads(RewritePatternSet &patterns) { patterns.add<JoinTwoPads>(patterns.getContext()); }
+void gpuopt::nn::populateJoinPads(RewritePatternSet &patterns) {
+  patterns.add<JoinTwoPads>(patterns.getContext());
+}
 void gpuopt::nn::populatePadsToConcats(RewritePatternSet &patterns) {
   patterns.add<PadToConcat>(patterns.getContext());
 }

@@ -1,4 +1,4 @@
-//===- LayoutPatterns.h - Patterns of nn-absorb-layouts -*- C++ -*-===//
+//===- LayoutPatterns.h - Patterns of nn-absorb-layouts ---------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

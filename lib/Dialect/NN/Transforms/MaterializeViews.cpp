@@ -1,4 +1,4 @@
-//===- MaterializeViews.cpp - Copies where a layout cannot be read ----------===//
+//===- MaterializeViews.cpp - Copies where a layout cannot be read --------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -30,7 +30,8 @@ namespace {
 
 /// A kernel that copies `value` into dense memory of its own.
 Value copyOf(OpBuilder &builder, Location loc, Value value) {
-  auto fused = FusedOp::create(builder, loc, TypeRange(value.getType()), "copy", ValueRange(value));
+  auto fused = FusedOp::create(builder, loc, TypeRange(value.getType()), "copy",
+                               ValueRange(value));
   Block &body = fused.getBody().emplaceBlock();
   Value argument = body.addArgument(value.getType(), loc);
   OpBuilder inside = OpBuilder::atBlockEnd(&body);
@@ -43,7 +44,8 @@ void copyOperand(OpOperand &operand) {
   operand.set(copyOf(builder, operand.getOwner()->getLoc(), operand.get()));
 }
 
-class MaterializeViews : public nn::impl::MaterializeViewsBase<MaterializeViews> {
+class MaterializeViews
+    : public nn::impl::MaterializeViewsBase<MaterializeViews> {
   void runOnOperation() override {
     getOperation()->walk([&](train::StepOp step) {
       for (Operation &op : llvm::make_early_inc_range(step.getBody().front()))
@@ -75,7 +77,8 @@ class MaterializeViews : public nn::impl::MaterializeViewsBase<MaterializeViews>
     for (OpOperand *operand : {&op.getLhsMutable(), &op.getRhsMutable()}) {
       if (productLayout(op))
         return;
-      if (!viewOf(operand->get())->isDense() || isa_and_nonnull<BroadcastOp>(operand->get().getDefiningOp()))
+      if (!viewOf(operand->get())->isDense() ||
+          isa_and_nonnull<BroadcastOp>(operand->get().getDefiningOp()))
         copyOperand(*operand);
     }
     if (!productLayout(op))
@@ -86,22 +89,27 @@ class MaterializeViews : public nn::impl::MaterializeViewsBase<MaterializeViews>
   static void groupLetters(ContractOp op) {
     ProductLetters letters = classifyLetters(op);
     OpBuilder builder(op);
-    auto regroup = [&](Value value, StringRef from, const std::string &to) -> Value {
+    auto regroup = [&](Value value, StringRef from,
+                       const std::string &to) -> Value {
       SmallVector<int64_t> permutation;
       for (char letter : to)
         permutation.push_back(from.find(letter));
-      Value transposed = builder.createOrFold<TransposeOp>(op.getLoc(), value, permutation);
+      Value transposed =
+          builder.createOrFold<TransposeOp>(op.getLoc(), value, permutation);
       return copyOf(builder, op.getLoc(), transposed);
     };
     std::string lhs = letters.batch + letters.rows + letters.inner;
     std::string rhs = letters.batch + letters.inner + letters.columns;
     std::string result = letters.batch + letters.rows + letters.columns;
-    Value a = regroup(op.getLhs(), op.getLhsLetters(), lhs), b = regroup(op.getRhs(), op.getRhsLetters(), rhs);
-    auto product = ContractOp::create(builder, op.getLoc(), lhs + "," + rhs + "->" + result, a, b);
+    Value a = regroup(op.getLhs(), op.getLhsLetters(), lhs),
+          b = regroup(op.getRhs(), op.getRhsLetters(), rhs);
+    auto product = ContractOp::create(builder, op.getLoc(),
+                                      lhs + "," + rhs + "->" + result, a, b);
     SmallVector<int64_t> permutation;
     for (char letter : op.getResultLetters())
       permutation.push_back(result.find(letter));
-    Value back = builder.createOrFold<TransposeOp>(op.getLoc(), product.getResult(), permutation);
+    Value back = builder.createOrFold<TransposeOp>(
+        op.getLoc(), product.getResult(), permutation);
     op.replaceAllUsesWith(back);
     op.erase();
   }
@@ -114,14 +122,15 @@ class MaterializeViews : public nn::impl::MaterializeViewsBase<MaterializeViews>
       while (auto reshape = value.getDefiningOp<ReshapeOp>())
         value = reshape.getInput();
       Operation *producer = value.getDefiningOp();
-      bool writesInto = isa_and_nonnull<FusedOp, ContractOp>(producer) && destinationOf(value).root == op.getResult();
+      bool writesInto = isa_and_nonnull<FusedOp, ContractOp>(producer) &&
+                        destinationOf(value).root == op.getResult();
       if (auto contract = dyn_cast_or_null<ContractOp>(producer))
-        writesInto = writesInto && productLayout(contract, destinationOf(value)).has_value();
+        writesInto = writesInto &&
+                     productLayout(contract, destinationOf(value)).has_value();
       if (!writesInto)
         copyOperand(operand);
     }
   }
-
 };
 
 } // namespace

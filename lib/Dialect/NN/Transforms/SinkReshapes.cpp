@@ -1,4 +1,4 @@
-//===- SinkReshapes.cpp - Reshapes that merge dimensions move down ----------===//
+//===- SinkReshapes.cpp - Reshapes that merge dimensions move down --------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -22,7 +22,8 @@ using namespace gpuopt::nn;
 /// and where nothing is merged.
 using Grouping = SmallVector<SmallVector<int64_t>>;
 
-static std::optional<Grouping> groupingOf(ArrayRef<int64_t> fine, ArrayRef<int64_t> coarse) {
+static std::optional<Grouping> groupingOf(ArrayRef<int64_t> fine,
+                                          ArrayRef<int64_t> coarse) {
   Grouping groups;
   size_t next = 0;
   for (auto [dim, size] : llvm::enumerate(coarse)) {
@@ -34,7 +35,9 @@ static std::optional<Grouping> groupingOf(ArrayRef<int64_t> fine, ArrayRef<int64
       group.push_back(fine[next++]);
     }
     bool isLast = dim + 1 == coarse.size();
-    while (next < fine.size() && fine[next] == 1 && (isLast || coarse[dim + 1] != 1 || fine.size() - next > coarse.size() - dim - 1))
+    while (next < fine.size() && fine[next] == 1 &&
+           (isLast || coarse[dim + 1] != 1 ||
+            fine.size() - next > coarse.size() - dim - 1))
       group.push_back(fine[next++]);
     if (product != size || group.empty())
       return std::nullopt;
@@ -56,7 +59,8 @@ static std::optional<Merge> mergeOf(Value value) {
   if (!reshape)
     return std::nullopt;
   std::optional<Grouping> groups =
-      groupingOf(TensorBuilder::shape(reshape.getInput()), TensorBuilder::shape(reshape.getResult()));
+      groupingOf(TensorBuilder::shape(reshape.getInput()),
+                 TensorBuilder::shape(reshape.getResult()));
   if (!groups)
     return std::nullopt;
   return Merge{reshape.getInput(), *groups};
@@ -75,7 +79,8 @@ namespace {
 struct SplitLetters : OpRewritePattern<ContractOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(ContractOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(ContractOp op,
+                                PatternRewriter &rewriter) const override {
     std::optional<Merge> left = mergeOf(op.getLhs());
     std::optional<Merge> merge = left ? left : mergeOf(op.getRhs());
     if (!merge)
@@ -102,14 +107,17 @@ struct SplitLetters : OpRewritePattern<ContractOp> {
     std::string result;
     for (char letter : op.getResultLetters())
       appendLetters(result, letter, parts);
-    Value product = b.create<ContractOp>(lhsLetters + "," + rhsLetters + "->" + result, lhs, rhs);
+    Value product = b.create<ContractOp>(
+        lhsLetters + "," + rhsLetters + "->" + result, lhs, rhs);
     rewriter.replaceOp(op, b.reshape(product, b.shape(op.getResult())));
     return success();
   }
 
-  using Parts = llvm::SmallDenseMap<char, SmallVector<std::pair<char, int64_t>>>;
+  using Parts =
+      llvm::SmallDenseMap<char, SmallVector<std::pair<char, int64_t>>>;
 
-  static void appendLetters(std::string &letters, char letter, const Parts &parts) {
+  static void appendLetters(std::string &letters, char letter,
+                            const Parts &parts) {
     auto found = parts.find(letter);
     if (found == parts.end())
       letters += letter;
@@ -118,7 +126,8 @@ struct SplitLetters : OpRewritePattern<ContractOp> {
         letters += fresh;
   }
 
-  static std::pair<std::string, Value> split(TensorBuilder &b, StringRef letters, Value value, const Parts &parts) {
+  static std::pair<std::string, Value>
+  split(TensorBuilder &b, StringRef letters, Value value, const Parts &parts) {
     std::string result;
     SmallVector<int64_t> shape;
     for (auto [letter, size] : llvm::zip(letters, b.shape(value))) {
@@ -136,9 +145,11 @@ struct SplitLetters : OpRewritePattern<ContractOp> {
 
 /// f(merge(x), y, ...) elementwise: merge(f(x, split(y), ...)).
 struct SinkThroughElementwise : RewritePattern {
-  SinkThroughElementwise(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
+  SinkThroughElementwise(MLIRContext *context)
+      : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
 
-  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(Operation *op,
+                                PatternRewriter &rewriter) const override {
     if (!OpTrait::hasElementwiseMappableTraits(op) || op->getNumResults() != 1)
       return failure();
     std::optional<Merge> merge;
@@ -146,7 +157,8 @@ struct SinkThroughElementwise : RewritePattern {
       if (!isa<RankedTensorType>(operand.getType()))
         return failure();
       if (std::optional<Merge> candidate = mergeOf(operand))
-        if (!merge || flatten(candidate->groups).size() > flatten(merge->groups).size())
+        if (!merge ||
+            flatten(candidate->groups).size() > flatten(merge->groups).size())
           merge = candidate;
     }
     if (!merge)
@@ -168,7 +180,8 @@ struct SinkThroughElementwise : RewritePattern {
 struct SinkThroughReduce : OpRewritePattern<ReduceOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(ReduceOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(ReduceOp op,
+                                PatternRewriter &rewriter) const override {
     std::optional<Merge> merge = mergeOf(op.getInput());
     if (!merge)
       return failure();
@@ -190,9 +203,11 @@ struct SinkThroughReduce : OpRewritePattern<ReduceOp> {
 struct SinkThroughBroadcast : OpRewritePattern<BroadcastOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(BroadcastOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(BroadcastOp op,
+                                PatternRewriter &rewriter) const override {
     std::optional<Merge> merge = mergeOf(op.getInput());
-    ArrayRef<int64_t> from = TensorBuilder::shape(op.getInput()), to = op.getType().getShape();
+    ArrayRef<int64_t> from = TensorBuilder::shape(op.getInput()),
+                      to = op.getType().getShape();
     if (!merge || from.size() != to.size())
       return failure();
     SmallVector<int64_t> fine;
@@ -212,13 +227,16 @@ struct SinkThroughBroadcast : OpRewritePattern<BroadcastOp> {
 struct HoistSplit : OpRewritePattern<ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(ReshapeOp op,
+                                PatternRewriter &rewriter) const override {
     Operation *producer = op.getInput().getDefiningOp();
-    ArrayRef<int64_t> coarse = TensorBuilder::shape(op.getInput()), fine = op.getType().getShape();
+    ArrayRef<int64_t> coarse = TensorBuilder::shape(op.getInput()),
+                      fine = op.getType().getShape();
     TensorBuilder b(op.getLoc(), rewriter);
     if (auto random = dyn_cast_or_null<RandomUniformOp>(producer)) {
       // Elements are counted in row-major order, which a reshape keeps.
-      rewriter.replaceOpWithNewOp<RandomUniformOp>(op, op.getType(), random.getStream());
+      rewriter.replaceOpWithNewOp<RandomUniformOp>(op, op.getType(),
+                                                   random.getStream());
       return success();
     }
     std::optional<Grouping> groups = groupingOf(fine, coarse);
@@ -239,11 +257,14 @@ struct HoistSplit : OpRewritePattern<ReshapeOp> {
       else
         shape.append(group.size(), 1);
     }
-    rewriter.replaceOp(op, b.broadcast(b.reshape(broadcast.getInput(), shape), fine));
+    rewriter.replaceOp(
+        op, b.broadcast(b.reshape(broadcast.getInput(), shape), fine));
     return success();
   }
 
-  static LogicalResult hoistIota(ReshapeOp op, IotaOp iota, const Grouping &groups, PatternRewriter &rewriter) {
+  static LogicalResult hoistIota(ReshapeOp op, IotaOp iota,
+                                 const Grouping &groups,
+                                 PatternRewriter &rewriter) {
     if (groups[iota.getDim()].size() != 1)
       return failure();
     int64_t dim = 0;
@@ -257,6 +278,6 @@ struct HoistSplit : OpRewritePattern<ReshapeOp> {
 } // namespace
 
 void gpuopt::nn::populateSinkReshapes(RewritePatternSet &patterns) {
-  patterns.add<HoistSplit, SinkThroughBroadcast, SinkThroughElementwise, SinkThroughReduce, SplitLetters>(
-      patterns.getContext());
+  patterns.add<HoistSplit, SinkThroughBroadcast, SinkThroughElementwise,
+               SinkThroughReduce, SplitLetters>(patterns.getContext());
 }

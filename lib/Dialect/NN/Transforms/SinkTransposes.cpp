@@ -1,4 +1,4 @@
-//===- SinkTransposes.cpp - Transposes move down until they cancel ----------===//
+//===- SinkTransposes.cpp - Transposes move down until they cancel --------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -27,7 +27,9 @@ static SmallVector<int64_t> inverseOf(ArrayRef<int64_t> permutation) {
 /// A transpose to sink. That of a product's result is absorbed there instead.
 static TransposeOp transposeOf(Value value) {
   auto transpose = value.getDefiningOp<TransposeOp>();
-  bool isAbsorbed = transpose && transpose.getInput().getDefiningOp<ContractOp>() && transpose.getInput().hasOneUse();
+  bool isAbsorbed = transpose &&
+                    transpose.getInput().getDefiningOp<ContractOp>() &&
+                    transpose.getInput().hasOneUse();
   return isAbsorbed ? TransposeOp() : transpose;
 }
 
@@ -46,16 +48,19 @@ static bool undoesFreely(Value value, ArrayRef<int64_t> permutation) {
     return isa<SplatElementsAttr>(constant.getValue());
   if (auto broadcast = dyn_cast_or_null<BroadcastOp>(producer))
     return realRank(TensorBuilder::shape(broadcast.getInput())) <= 1;
-  return isa_and_nonnull<IotaOp>(producer) || realRank(TensorBuilder::shape(value)) <= 1;
+  return isa_and_nonnull<IotaOp>(producer) ||
+         realRank(TensorBuilder::shape(value)) <= 1;
 }
 
 namespace {
 
 /// f(transpose(x), y): transpose(f(x, inverse(y))), where y's inverse is free.
 struct SinkTransposeThroughElementwise : RewritePattern {
-  SinkTransposeThroughElementwise(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
+  SinkTransposeThroughElementwise(MLIRContext *context)
+      : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
 
-  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(Operation *op,
+                                PatternRewriter &rewriter) const override {
     if (!OpTrait::hasElementwiseMappableTraits(op) || op->getNumResults() != 1)
       return failure();
     TransposeOp transpose;
@@ -78,7 +83,8 @@ struct SinkTransposeThroughElementwise : RewritePattern {
     Value result = op->getResult(0);
     state.addTypes(b.type(result).clone(b.shape(transpose.getInput())));
     Operation *sunk = rewriter.create(state);
-    rewriter.replaceOp(op, b.transpose(sunk->getResult(0), transpose.getPermutation()));
+    rewriter.replaceOp(
+        op, b.transpose(sunk->getResult(0), transpose.getPermutation()));
     return success();
   }
 };
@@ -87,7 +93,8 @@ struct SinkTransposeThroughElementwise : RewritePattern {
 struct SinkTransposeThroughReduce : OpRewritePattern<ReduceOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(ReduceOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(ReduceOp op,
+                                PatternRewriter &rewriter) const override {
     TransposeOp transpose = transposeOf(op.getInput());
     if (!transpose)
       return failure();
@@ -106,7 +113,8 @@ struct SinkTransposeThroughReduce : OpRewritePattern<ReduceOp> {
 struct SinkTransposeThroughConcat : OpRewritePattern<ConcatOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(ConcatOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(ConcatOp op,
+                                PatternRewriter &rewriter) const override {
     SmallVector<Value> sources;
     TransposeOp first = transposeOf(op.getInputs().front());
     for (Value input : op.getInputs()) {
@@ -116,7 +124,8 @@ struct SinkTransposeThroughConcat : OpRewritePattern<ConcatOp> {
       sources.push_back(transpose.getInput());
     }
     TensorBuilder b(op.getLoc(), rewriter);
-    Value joined = b.create<ConcatOp>(sources, first.getPermutation()[op.getDim()]);
+    Value joined =
+        b.create<ConcatOp>(sources, first.getPermutation()[op.getDim()]);
     rewriter.replaceOp(op, b.transpose(joined, first.getPermutation()));
     return success();
   }
@@ -126,7 +135,8 @@ struct SinkTransposeThroughConcat : OpRewritePattern<ConcatOp> {
 struct SinkTransposeThroughSlice : OpRewritePattern<SliceOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(SliceOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(SliceOp op,
+                                PatternRewriter &rewriter) const override {
     TransposeOp transpose = transposeOf(op.getInput());
     if (!transpose)
       return failure();
@@ -137,8 +147,9 @@ struct SinkTransposeThroughSlice : OpRewritePattern<SliceOp> {
       return reordered;
     };
     TensorBuilder b(op.getLoc(), rewriter);
-    Value sliced = b.create<SliceOp>(transpose.getInput(), reorder(op.getOffsets()), reorder(op.getSizes()),
-                                     reorder(op.getStrides()));
+    Value sliced =
+        b.create<SliceOp>(transpose.getInput(), reorder(op.getOffsets()),
+                          reorder(op.getSizes()), reorder(op.getStrides()));
     rewriter.replaceOp(op, b.transpose(sliced, transpose.getPermutation()));
     return success();
   }
@@ -149,7 +160,8 @@ struct SinkTransposeThroughSlice : OpRewritePattern<SliceOp> {
 struct HoistTransposeOverBroadcast : OpRewritePattern<TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(TransposeOp op,
+                                PatternRewriter &rewriter) const override {
     auto broadcast = op.getInput().getDefiningOp<BroadcastOp>();
     if (!broadcast)
       return failure();
@@ -161,7 +173,9 @@ struct HoistTransposeOverBroadcast : OpRewritePattern<TransposeOp> {
     for (int64_t dim : op.getPermutation())
       moved.push_back(shape[dim]);
     // Where at most one dimension is not 1, a transpose is a reshape.
-    Value transposed = realRank(shape) <= 1 ? b.reshape(source, moved) : b.transpose(source, op.getPermutation());
+    Value transposed = realRank(shape) <= 1
+                           ? b.reshape(source, moved)
+                           : b.transpose(source, op.getPermutation());
     rewriter.replaceOp(op, b.broadcast(transposed, op.getType().getShape()));
     return success();
   }
@@ -172,10 +186,12 @@ struct HoistTransposeOverBroadcast : OpRewritePattern<TransposeOp> {
 struct SimplifyTranspose : OpRewritePattern<TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(TransposeOp op, PatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(TransposeOp op,
+                                PatternRewriter &rewriter) const override {
     TensorBuilder b(op.getLoc(), rewriter);
     if (auto iota = op.getInput().getDefiningOp<IotaOp>()) {
-      auto dim = llvm::find(op.getPermutation(), (int64_t)iota.getDim()) - op.getPermutation().begin();
+      auto dim = llvm::find(op.getPermutation(), (int64_t)iota.getDim()) -
+                 op.getPermutation().begin();
       rewriter.replaceOpWithNewOp<IotaOp>(op, op.getType(), dim);
       return success();
     }
@@ -193,7 +209,8 @@ struct SimplifyTranspose : OpRewritePattern<TransposeOp> {
 } // namespace
 
 void gpuopt::nn::populateSinkTransposes(RewritePatternSet &patterns) {
-  patterns.add<HoistTransposeOverBroadcast, SimplifyTranspose, SinkTransposeThroughConcat,
-               SinkTransposeThroughElementwise, SinkTransposeThroughReduce, SinkTransposeThroughSlice>(
+  patterns.add<HoistTransposeOverBroadcast, SimplifyTranspose,
+               SinkTransposeThroughConcat, SinkTransposeThroughElementwise,
+               SinkTransposeThroughReduce, SinkTransposeThroughSlice>(
       patterns.getContext());
 }

@@ -1,4 +1,4 @@
-//===- SplitReductions.cpp - Splits large reductions into parts -------------===//
+//===- SplitReductions.cpp - Splits large reductions into parts -----------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -25,7 +25,8 @@ using namespace gpuopt::nn;
 
 namespace {
 
-class SplitReductions : public gpuopt::nn::impl::SplitReductionsBase<SplitReductions> {
+class SplitReductions
+    : public gpuopt::nn::impl::SplitReductionsBase<SplitReductions> {
 public:
   using SplitReductionsBase::SplitReductionsBase;
 
@@ -39,7 +40,8 @@ private:
 
   /// The first reduced dimension that is not 1, if another one follows.
   static std::optional<int64_t> outermost(ReduceOp op) {
-    ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getInput().getType()).getShape();
+    ArrayRef<int64_t> shape =
+        cast<RankedTensorType>(op.getInput().getType()).getShape();
     SmallVector<int64_t> real;
     for (int64_t dim : op.getDims())
       if (shape[dim] != 1)
@@ -57,8 +59,10 @@ private:
     SmallVector<int64_t> first(op.getDims());
     llvm::erase(first, *last);
     OpBuilder builder(op);
-    Value partial = ReduceOp::create(builder, op.getLoc(), op.getKind(), op.getInput(), first);
-    Value whole = ReduceOp::create(builder, op.getLoc(), op.getKind(), partial, ArrayRef<int64_t>(*last));
+    Value partial = ReduceOp::create(builder, op.getLoc(), op.getKind(),
+                                     op.getInput(), first);
+    Value whole = ReduceOp::create(builder, op.getLoc(), op.getKind(), partial,
+                                   ArrayRef<int64_t>(*last));
     op.replaceAllUsesWith(whole);
     op.erase();
   }

@@ -1,4 +1,4 @@
-//===- WidenHalf.cpp - Models whose weights are in half precision -----------===//
+//===- WidenHalf.cpp - Models whose weights are in half precision ---------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -37,11 +37,15 @@ static APFloat widened(APFloat value) {
 }
 
 static Attribute widened(Attribute attribute) {
-  if (auto number = dyn_cast<FloatAttr>(attribute); number && isHalf(number.getType()))
-    return FloatAttr::get(widened(number.getType()), widened(number.getValue()));
-  if (auto dense = dyn_cast<DenseFPElementsAttr>(attribute); dense && isHalf(dense.getType()))
-    return dense.mapValues(Float32Type::get(attribute.getContext()),
-                           [](const APFloat &value) { return widened(value).bitcastToAPInt(); });
+  if (auto number = dyn_cast<FloatAttr>(attribute);
+      number && isHalf(number.getType()))
+    return FloatAttr::get(widened(number.getType()),
+                          widened(number.getValue()));
+  if (auto dense = dyn_cast<DenseFPElementsAttr>(attribute);
+      dense && isHalf(dense.getType()))
+    return dense.mapValues(
+        Float32Type::get(attribute.getContext()),
+        [](const APFloat &value) { return widened(value).bitcastToAPInt(); });
   return attribute;
 }
 
@@ -59,7 +63,9 @@ class WidenHalf : public nn::impl::WidenHalfBase<WidenHalf> {
       return;
     for (auto function : getOperation().getOps<func::FuncOp>())
       widenFunction(function);
-    getOperation().emitRemark() << count << " tensors of the file are in half precision; they are trained as f32";
+    getOperation().emitRemark() << count
+                                << " tensors of the file are in half "
+                                   "precision; they are trained as f32";
   }
 
   static void widenVariable(train::VariableOp variable) {
@@ -67,7 +73,8 @@ class WidenHalf : public nn::impl::WidenHalfBase<WidenHalf> {
     if (variable.getFile())
       variable.setStoredElementType(type.getElementType());
     if (variable.getValue())
-      variable.setValueAttr(cast<ElementsAttr>(widened(variable.getValueAttr())));
+      variable.setValueAttr(
+          cast<ElementsAttr>(widened(variable.getValueAttr())));
     variable.setType(widened(type));
   }
 
@@ -78,7 +85,8 @@ class WidenHalf : public nn::impl::WidenHalfBase<WidenHalf> {
     llvm::SmallPtrSet<Operation *, 4> inputCasts;
     for (BlockArgument argument : body.getArguments())
       if (isHalf(argument.getType())) {
-        auto wide = arith::ExtFOp::create(builder, argument.getLoc(), widened(argument.getType()), argument);
+        auto wide = arith::ExtFOp::create(
+            builder, argument.getLoc(), widened(argument.getType()), argument);
         argument.replaceAllUsesExcept(wide, wide);
         inputCasts.insert(wide);
       }
@@ -86,7 +94,8 @@ class WidenHalf : public nn::impl::WidenHalfBase<WidenHalf> {
       if (inputCasts.contains(&op))
         continue;
       for (NamedAttribute attribute : op.getAttrs())
-        if (Attribute value = widened(attribute.getValue()); value != attribute.getValue())
+        if (Attribute value = widened(attribute.getValue());
+            value != attribute.getValue())
           op.setAttr(attribute.getName(), value);
       for (Value result : op.getResults())
         if (isHalf(result.getType()))
@@ -97,8 +106,9 @@ class WidenHalf : public nn::impl::WidenHalfBase<WidenHalf> {
         op.erase();
       }
     }
-    auto type = FunctionType::get(function.getContext(), body.getArgumentTypes(),
-                                  body.getTerminator()->getOperandTypes());
+    auto type =
+        FunctionType::get(function.getContext(), body.getArgumentTypes(),
+                          body.getTerminator()->getOperandTypes());
     function.setType(type);
   }
 };

@@ -40,11 +40,13 @@ void TrainDialect::initialize() {
 LogicalResult VariableOp::verify() {
   auto type = dyn_cast<RankedTensorType>(getType());
   if (!type || !type.hasStaticShape())
-    return emitOpError("expects a statically shaped tensor type, but got ") << getType();
+    return emitOpError("expects a statically shaped tensor type, but got ")
+           << getType();
   if (getValue() && getFile()) // (C1)
     return emitOpError("expects at most one of 'value' and 'file'");
   if (getValue() && getValue()->getType() != type) // (C2)
-    return emitOpError("expects a value of type ") << type << ", but got " << getValue()->getType();
+    return emitOpError("expects a value of type ")
+           << type << ", but got " << getValue()->getType();
   if (getFile()) { // (C3)
     Type stored = getStoredElementType().value_or(type.getElementType());
     int64_t bits = type.getNumElements() * stored.getIntOrFloatBitWidth();
@@ -52,23 +54,27 @@ LogicalResult VariableOp::verify() {
     if (!getOffset() || !getSizeInBytes() || (int64_t)*getOffset() < 0)
       return emitOpError("expects 'offset' and 'sizeInBytes' beside 'file'");
     if ((int64_t)*getSizeInBytes() != expected)
-      return emitOpError("expects ") << expected << " bytes for " << type << ", but got " << *getSizeInBytes();
+      return emitOpError("expects ") << expected << " bytes for " << type
+                                     << ", but got " << *getSizeInBytes();
   }
-  bool needsOwner = getKind() >= VariableKind::Gradient && getKind() != VariableKind::LossScale;
+  bool needsOwner = getKind() >= VariableKind::Gradient &&
+                    getKind() != VariableKind::LossScale;
   if (needsOwner && !getOf()) // (C4)
     return emitOpError("expects 'of', the parameter that it belongs to");
   return success();
 }
 
 /// (C1) of all users of variables.
-static LogicalResult verifyVariable(Operation *op, SymbolTableCollection &symbols,
+static LogicalResult verifyVariable(Operation *op,
+                                    SymbolTableCollection &symbols,
                                     FlatSymbolRefAttr name, Type type) {
   auto variable = symbols.lookupNearestSymbolFrom<VariableOp>(op, name);
   if (!variable)
     return op->emitOpError("expects a variable named ") << name;
   if (variable.getType() == type)
     return success();
-  InFlightDiagnostic error = op->emitOpError("expects type ") << variable.getType() << ", but got " << type;
+  InFlightDiagnostic error = op->emitOpError("expects type ")
+                             << variable.getType() << ", but got " << type;
   error.attachNote(variable.getLoc()) << "the variable is here";
   return error;
 }
@@ -78,11 +84,13 @@ LogicalResult ReadOp::verifySymbolUses(SymbolTableCollection &symbols) {
 }
 
 LogicalResult WriteOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyVariable(*this, symbols, getVariableAttr(), getValue().getType());
+  return verifyVariable(*this, symbols, getVariableAttr(),
+                        getValue().getType());
 }
 
-static FailureOr<RankedTensorType> typeOfVariable(Operation *op, SymbolTableCollection &symbols,
-                                                  FlatSymbolRefAttr name) {
+static FailureOr<RankedTensorType>
+typeOfVariable(Operation *op, SymbolTableCollection &symbols,
+               FlatSymbolRefAttr name) {
   if (auto variable = symbols.lookupNearestSymbolFrom<VariableOp>(op, name))
     if (auto type = dyn_cast<RankedTensorType>(variable.getType()))
       return type;
@@ -90,14 +98,17 @@ static FailureOr<RankedTensorType> typeOfVariable(Operation *op, SymbolTableColl
 }
 
 /// (C1) of the optimizers: `state` are variables of the parameter's type.
-static LogicalResult verifyUpdate(Operation *op, SymbolTableCollection &symbols, FlatSymbolRefAttr parameter,
-                                  Value gradient, ArrayRef<FlatSymbolRefAttr> state, FlatSymbolRefAttr copy) {
+static LogicalResult verifyUpdate(Operation *op, SymbolTableCollection &symbols,
+                                  FlatSymbolRefAttr parameter, Value gradient,
+                                  ArrayRef<FlatSymbolRefAttr> state,
+                                  FlatSymbolRefAttr copy) {
   FailureOr<RankedTensorType> type = typeOfVariable(op, symbols, parameter);
   if (failed(type))
     return failure();
   auto gradientType = cast<RankedTensorType>(gradient.getType());
   if (gradientType.getShape() != type->getShape())
-    return op->emitOpError("expects a gradient of the parameter's shape, ") << *type << ", but got " << gradientType;
+    return op->emitOpError("expects a gradient of the parameter's shape, ")
+           << *type << ", but got " << gradientType;
   for (FlatSymbolRefAttr name : state)
     if (name && failed(verifyVariable(op, symbols, name, *type)))
       return failure();
@@ -107,58 +118,72 @@ static LogicalResult verifyUpdate(Operation *op, SymbolTableCollection &symbols,
   if (failed(copied))
     return failure();
   if (copied->getShape() != type->getShape())
-    return op->emitOpError("expects a copy of the parameter's shape, ") << *type << ", but got " << *copied;
+    return op->emitOpError("expects a copy of the parameter's shape, ")
+           << *type << ", but got " << *copied;
   return success();
 }
 
 LogicalResult AdamWOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyUpdate(*this, symbols, getParameterAttr(), getGradient(), {getFirstMomentAttr(), getSecondMomentAttr()},
+  return verifyUpdate(*this, symbols, getParameterAttr(), getGradient(),
+                      {getFirstMomentAttr(), getSecondMomentAttr()},
                       getCopyAttr());
 }
 
 LogicalResult SgdOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyUpdate(*this, symbols, getParameterAttr(), getGradient(), {getMomentumAttr()}, getCopyAttr());
+  return verifyUpdate(*this, symbols, getParameterAttr(), getGradient(),
+                      {getMomentumAttr()}, getCopyAttr());
 }
 
 LogicalResult AccumulateOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  FailureOr<RankedTensorType> type = typeOfVariable(*this, symbols, getVariableAttr());
+  FailureOr<RankedTensorType> type =
+      typeOfVariable(*this, symbols, getVariableAttr());
   auto value = cast<RankedTensorType>(getValue().getType());
   if (failed(type) || type->getShape() == value.getShape()) // (C1)
     return success(succeeded(type));
-  return emitOpError("expects a value of the variable's shape, ") << *type << ", but got " << value;
+  return emitOpError("expects a value of the variable's shape, ")
+         << *type << ", but got " << value;
 }
 
 LogicalResult GradNormOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto f32 = RankedTensorType::get({}, Float32Type::get(getContext()));
-  return getLossScaleAttr() ? verifyVariable(*this, symbols, getLossScaleAttr(), f32) : success();
+  return getLossScaleAttr()
+             ? verifyVariable(*this, symbols, getLossScaleAttr(), f32)
+             : success();
 }
 
 /// (C1) of ops between two variables.
-static LogicalResult verifyPair(Operation *op, SymbolTableCollection &symbols, FlatSymbolRefAttr one,
-                                FlatSymbolRefAttr other, bool ofOneType) {
-  FailureOr<RankedTensorType> type = typeOfVariable(op, symbols, one), second = typeOfVariable(op, symbols, other);
+static LogicalResult verifyPair(Operation *op, SymbolTableCollection &symbols,
+                                FlatSymbolRefAttr one, FlatSymbolRefAttr other,
+                                bool ofOneType) {
+  FailureOr<RankedTensorType> type = typeOfVariable(op, symbols, one),
+                              second = typeOfVariable(op, symbols, other);
   if (failed(type) || failed(second))
     return failure();
   if (ofOneType ? *type == *second : type->getShape() == second->getShape())
     return success();
-  return op->emitOpError("expects variables of one ") << (ofOneType ? "type" : "shape") << ", but got " << *type
-                                                      << " and " << *second;
+  return op->emitOpError("expects variables of one ")
+         << (ofOneType ? "type" : "shape") << ", but got " << *type << " and "
+         << *second;
 }
 
 LogicalResult KeepOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyPair(*this, symbols, getSourceAttr(), getKeptAttr(), /*ofOneType=*/true);
+  return verifyPair(*this, symbols, getSourceAttr(), getKeptAttr(),
+                    /*ofOneType=*/true);
 }
 LogicalResult RestoreOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyPair(*this, symbols, getTargetAttr(), getKeptAttr(), /*ofOneType=*/true);
+  return verifyPair(*this, symbols, getTargetAttr(), getKeptAttr(),
+                    /*ofOneType=*/true);
 }
 LogicalResult RefreshOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyPair(*this, symbols, getParameterAttr(), getCopyAttr(), /*ofOneType=*/false);
+  return verifyPair(*this, symbols, getParameterAttr(), getCopyAttr(),
+                    /*ofOneType=*/false);
 }
 
 LogicalResult ReportLossOp::verify() {
   for (Value value : getOperands()) // (C1)
     if (cast<RankedTensorType>(value.getType()).getNumElements() != 1)
-      return emitOpError("expects operands of one element, but got ") << value.getType();
+      return emitOpError("expects operands of one element, but got ")
+             << value.getType();
   return success();
 }
 
@@ -168,7 +193,8 @@ LogicalResult RecomputeOp::verify() {
   if (!yield)
     return emitOpError("expects a body that ends with 'train.yield'");
   if (body.getArgumentTypes() != getInputs().getTypes()) // (C1)
-    return emitOpError("expects one argument of the same type for each operand");
+    return emitOpError(
+        "expects one argument of the same type for each operand");
   if (yield.getValues().getTypes() != getResultTypes()) // (C1)
     return emitOpError("expects the yielded values to have the results' types");
   return success();
@@ -191,14 +217,17 @@ void StepOp::print(OpAsmPrinter &printer) {
   printer << ' ';
   printer.printSymbolName(getSymName());
   printer << ' ' << stringifyStepKind(getKind()) << " (";
-  llvm::interleaveComma(llvm::zip(getInputNames(), getBody().getArguments()), printer, [&](auto pair) {
-    printer << std::get<0>(pair) << ' ';
-    printer.printRegionArgument(std::get<1>(pair));
-  });
+  llvm::interleaveComma(llvm::zip(getInputNames(), getBody().getArguments()),
+                        printer, [&](auto pair) {
+                          printer << std::get<0>(pair) << ' ';
+                          printer.printRegionArgument(std::get<1>(pair));
+                        });
   printer << ')';
-  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {"sym_name", "kind", "inputNames"});
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
+                                           {"sym_name", "kind", "inputNames"});
   printer << ' ';
-  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false, /*printBlockTerminators=*/false);
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false,
+                      /*printBlockTerminators=*/false);
 }
 
 ParseResult StepOp::parse(OpAsmParser &parser, OperationState &result) {
@@ -212,18 +241,21 @@ ParseResult StepOp::parse(OpAsmParser &parser, OperationState &result) {
     return failure();
   std::optional<StepKind> kind = symbolizeStepKind(kindName);
   if (!kind)
-    return parser.emitError(kindLoc, "expects a kind of step, but got '") << kindName << "'";
+    return parser.emitError(kindLoc, "expects a kind of step, but got '")
+           << kindName << "'";
   result.addAttribute("kind", StepKindAttr::get(parser.getContext(), *kind));
   SmallVector<OpAsmParser::Argument> arguments;
   SmallVector<Attribute> names;
   auto parseInput = [&]() -> ParseResult {
     StringAttr input;
-    if (parser.parseAttribute(input) || parser.parseArgument(arguments.emplace_back(), /*allowType=*/true))
+    if (parser.parseAttribute(input) ||
+        parser.parseArgument(arguments.emplace_back(), /*allowType=*/true))
       return failure();
     names.push_back(input);
     return success();
   };
-  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, parseInput) ||
+  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren,
+                                     parseInput) ||
       parser.parseOptionalAttrDictWithKeyword(result.attributes))
     return failure();
   result.addAttribute("inputNames", parser.getBuilder().getArrayAttr(names));

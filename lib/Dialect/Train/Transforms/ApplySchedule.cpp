@@ -1,4 +1,4 @@
-//===- ApplySchedule.cpp - Puts repeated work into a step -------------------===//
+//===- ApplySchedule.cpp - Puts repeated work into a step -----------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -22,7 +22,8 @@ namespace {
 
 class ScheduleRewriter {
 public:
-  explicit ScheduleRewriter(const StepGraph &graph) : graph(graph), builder(graph.nodes.front().op) {}
+  explicit ScheduleRewriter(const StepGraph &graph)
+      : graph(graph), builder(graph.nodes.front().op) {}
 
   std::vector<Repeat> run(const planning::Schedule &schedule) {
     int next = 0; // first executions come in order
@@ -73,7 +74,8 @@ private:
     const StepGraph::Node &node = graph.nodes[index];
     unsigned number = cast<OpResult>(node.value).getResultNumber();
     auto fused = dyn_cast<nn::FusedOp>(node.op);
-    std::optional<KernelSlice> slice = fused ? sliceFor(fused, number) : std::nullopt;
+    std::optional<KernelSlice> slice =
+        fused ? sliceFor(fused, number) : std::nullopt;
     Operation *op;
     if (slice)
       op = cloneSlice(fused, number, *slice);
@@ -86,13 +88,15 @@ private:
   }
 
   Operation *cloneWhole(Operation *op) {
-    SmallVector<Value> reads = llvm::map_to_vector(readsOf[op], [&](Value read) { return current(read); });
+    SmallVector<Value> reads = llvm::map_to_vector(
+        readsOf[op], [&](Value read) { return current(read); });
     Operation *clone = builder.clone(*op);
     clone->setOperands(reads);
     return clone;
   }
 
-  Operation *cloneSlice(nn::FusedOp op, unsigned result, const KernelSlice &slice) {
+  Operation *cloneSlice(nn::FusedOp op, unsigned result,
+                        const KernelSlice &slice) {
     Block &body = op.getBody().front();
     Operation *yield = body.getTerminator();
     SmallVector<Value> reads, inner;
@@ -105,8 +109,10 @@ private:
       inner.push_back(yield->getOperand(other));
     }
     Value value = op.getResult(result);
-    auto clone = nn::FusedOp::create(builder, op.getLoc(), TypeRange(value.getType()), op.getLabel(), reads);
-    clone->setAttr("nn.origins", builder.getArrayAttr(builder.getStringAttr(originOf(value))));
+    auto clone = nn::FusedOp::create(
+        builder, op.getLoc(), TypeRange(value.getType()), op.getLabel(), reads);
+    clone->setAttr("nn.origins", builder.getArrayAttr(
+                                     builder.getStringAttr(originOf(value))));
     Block &target = clone.getBody().emplaceBlock();
     IRMapping mapping;
     for (Value from : inner)
@@ -114,7 +120,8 @@ private:
     OpBuilder inside = OpBuilder::atBlockEnd(&target);
     for (Operation *work : slice.ops)
       inside.clone(*work, mapping);
-    nn::YieldOp::create(inside, op.getLoc(), mapping.lookup(yield->getOperand(result)));
+    nn::YieldOp::create(inside, op.getLoc(),
+                        mapping.lookup(yield->getOperand(result)));
     clone.setLabel(kernelLabel(target));
     return clone;
   }
@@ -127,7 +134,9 @@ private:
     SmallVector<Value> parts;
     for (auto [index, read] : llvm::enumerate(readsOf[op])) {
       Value part = current(read);
-      parts.push_back(part == earlier.getInputs()[index] ? copyOfPart(earlier, index) : part);
+      parts.push_back(part == earlier.getInputs()[index]
+                          ? copyOfPart(earlier, index)
+                          : part);
     }
     Operation *clone = builder.clone(*op);
     clone->setOperands(parts);
@@ -138,10 +147,14 @@ private:
     auto type = cast<RankedTensorType>(whole.getInputs()[index].getType());
     SmallVector<int64_t> offsets(type.getRank(), 0), strides(type.getRank(), 1);
     for (unsigned before = 0; before < index; ++before)
-      offsets[whole.getDim()] += cast<RankedTensorType>(whole.getInputs()[before].getType()).getDimSize(whole.getDim());
+      offsets[whole.getDim()] +=
+          cast<RankedTensorType>(whole.getInputs()[before].getType())
+              .getDimSize(whole.getDim());
     Value slice =
-        nn::SliceOp::create(builder, whole.getLoc(), whole.getResult(), offsets, type.getShape(), strides);
-    auto copy = nn::FusedOp::create(builder, whole.getLoc(), TypeRange(type), "copy", ValueRange(slice));
+        nn::SliceOp::create(builder, whole.getLoc(), whole.getResult(), offsets,
+                            type.getShape(), strides);
+    auto copy = nn::FusedOp::create(builder, whole.getLoc(), TypeRange(type),
+                                    "copy", ValueRange(slice));
     Block &body = copy.getBody().emplaceBlock();
     Value argument = body.addArgument(type, whole.getLoc());
     OpBuilder inside = OpBuilder::atBlockEnd(&body);
@@ -152,7 +165,8 @@ private:
 
   const StepGraph &graph;
   OpBuilder builder;
-  llvm::DenseMap<Operation *, SmallVector<Value>> readsOf; ///< Before the first execution.
+  llvm::DenseMap<Operation *, SmallVector<Value>>
+      readsOf; ///< Before the first execution.
   llvm::DenseMap<Value, Value> latest;
   llvm::DenseMap<std::pair<Operation *, Value>, Value> views;
   std::vector<Repeat> repeats;
@@ -160,16 +174,19 @@ private:
 
 } // namespace
 
-std::vector<Repeat> train::applySchedule(const StepGraph &graph, const planning::Schedule &schedule) {
+std::vector<Repeat> train::applySchedule(const StepGraph &graph,
+                                         const planning::Schedule &schedule) {
   return ScheduleRewriter(graph).run(schedule);
 }
 
 RecomputeOp train::wrapRepeat(Operation *op, StringRef reason) {
   OpBuilder builder(op);
   SmallVector<Value> operands(op->getOperands());
-  auto wrapped = RecomputeOp::create(builder, op->getLoc(), op->getResultTypes(), reason, operands);
+  auto wrapped = RecomputeOp::create(builder, op->getLoc(),
+                                     op->getResultTypes(), reason, operands);
   Block &body = wrapped.getBody().emplaceBlock();
-  SmallVector<Location> locations = llvm::map_to_vector(operands, [](Value operand) { return operand.getLoc(); });
+  SmallVector<Location> locations = llvm::map_to_vector(
+      operands, [](Value operand) { return operand.getLoc(); });
   body.addArguments(ValueRange(operands).getTypes(), locations);
   op->replaceAllUsesWith(wrapped.getResults());
   op->moveBefore(&body, body.end());

@@ -1,4 +1,4 @@
-//===- AssignPrecision.cpp - Chooses what is in half precision --------------===//
+//===- AssignPrecision.cpp - Chooses what is in half precision ------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,13 +11,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "gpuopt/Planning/AssignPrecision.h"
 #include "FitArena.h"
 #include "Precision.h"
 #include "gpuopt/Analysis/Origins.h"
-#include "gpuopt/Analysis/StepMemory.h"
 #include "gpuopt/Analysis/PrecisionGraph.h"
+#include "gpuopt/Analysis/StepMemory.h"
 #include "gpuopt/Dialect/Train/Transforms/Passes.h"
-#include "gpuopt/Planning/AssignPrecision.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -36,7 +36,8 @@ namespace {
 struct Labelling {
   PrecisionGraph graph;
   planning::PrecisionAssignment assignment;
-  int64_t fullCost = 0, paintedCost = 0; ///< Picoseconds: in f32, and as autocast has it.
+  int64_t fullCost = 0,
+          paintedCost = 0; ///< Picoseconds: in f32, and as autocast has it.
 
   bool isHalf(Value tensor) const {
     auto found = graph.tensorOf.find(tensor);
@@ -48,7 +49,8 @@ struct Labelling {
   }
 };
 
-class AssignPrecision : public gpuopt::train::impl::AssignPrecisionBase<AssignPrecision> {
+class AssignPrecision
+    : public gpuopt::train::impl::AssignPrecisionBase<AssignPrecision> {
 public:
   using AssignPrecisionBase::AssignPrecisionBase;
 
@@ -60,15 +62,18 @@ private:
     if (!model)
       return fail("device: " + llvm::toString(model.takeError()));
     if (halfType != "f16" && halfType != "bf16")
-      return fail("expects a half-type of f16 or bf16, but got '" + halfType + "'");
-    half = halfType == "f16" ? FloatType(Float16Type::get(&getContext())) : BFloat16Type::get(&getContext());
+      return fail("expects a half-type of f16 or bf16, but got '" + halfType +
+                  "'");
+    half = halfType == "f16" ? FloatType(Float16Type::get(&getContext()))
+                             : BFloat16Type::get(&getContext());
     if (llvm::Error error = readPolicy())
       return fail(llvm::toString(std::move(error)));
     for (StepOp step : getOperation().getOps<StepOp>())
       if (failed(assign(step, *model)))
         return signalPassFailure();
     for (StringRef unmatched : policy.unmatched())
-      return fail("override '" + unmatched + "' matches no ONNX node and no operator of the model");
+      return fail("override '" + unmatched +
+                  "' matches no ONNX node and no operator of the model");
     getOperation()->setAttr(kHalfTypeAttribute, TypeAttr::get(half));
   }
 
@@ -83,7 +88,8 @@ private:
       if (llvm::Error error = policy.read(policyFile))
         return error;
     for (const std::string &text : overrides)
-      if (llvm::Error error = policy.addOverride(text, half.isF16() ? "fp16" : "bf16"))
+      if (llvm::Error error =
+              policy.addOverride(text, half.isF16() ? "fp16" : "bf16"))
         return error;
     return llvm::Error::success();
   }
@@ -108,30 +114,40 @@ private:
     return success();
   }
 
-  FailureOr<Labelling> solve(StepOp step, const DeviceModel &model, double picosecondsPerSavedByte) {
-    llvm::Expected<PrecisionGraph> graph =
-        buildPrecisionGraph(step, model, policy, {half, picosecondsPerSavedByte});
+  FailureOr<Labelling> solve(StepOp step, const DeviceModel &model,
+                             double picosecondsPerSavedByte) {
+    llvm::Expected<PrecisionGraph> graph = buildPrecisionGraph(
+        step, model, policy, {half, picosecondsPerSavedByte});
     if (!graph)
       return step.emitError() << llvm::toString(graph.takeError());
-    planning::Result<planning::PrecisionSolution> solution = planning::assignPrecision(graph->problem);
+    planning::Result<planning::PrecisionSolution> solution =
+        planning::assignPrecision(graph->problem);
     if (!solution)
-      return step.emitError() << "precisions contradict each other: " << solution.error().message;
-    if (planning::MaybeError error = planning::verifyOptimal(graph->problem, *solution))
-      return step.emitError() << "the choice of precisions fails its check: " << error->message;
+      return step.emitError() << "precisions contradict each other: "
+                              << solution.error().message;
+    if (planning::MaybeError error =
+            planning::verifyOptimal(graph->problem, *solution))
+      return step.emitError()
+             << "the choice of precisions fails its check: " << error->message;
     Labelling labelling{std::move(*graph), std::move(solution->assignment)};
     takeTimes(labelling.graph.problem, labelling);
     return labelling;
   }
 
   /// By the costs of `problem`, which has the labelling's choices.
-  void takeTimes(const planning::PrecisionProblem &problem, Labelling &labelling) {
-    labelling.assignment.cost = costOrNone(problem, labelling.assignment.isHalf);
-    labelling.fullCost = costOrNone(problem, std::vector<char>(problem.choices.size(), false));
-    labelling.paintedCost = costOrNone(problem, paintLikeAutocast(labelling.graph, policy));
+  void takeTimes(const planning::PrecisionProblem &problem,
+                 Labelling &labelling) {
+    labelling.assignment.cost =
+        costOrNone(problem, labelling.assignment.isHalf);
+    labelling.fullCost =
+        costOrNone(problem, std::vector<char>(problem.choices.size(), false));
+    labelling.paintedCost =
+        costOrNone(problem, paintLikeAutocast(labelling.graph, policy));
   }
 
   /// -1 where overrides rule it out.
-  static int64_t costOrNone(const planning::PrecisionProblem &problem, const std::vector<char> &isHalf) {
+  static int64_t costOrNone(const planning::PrecisionProblem &problem,
+                            const std::vector<char> &isHalf) {
     planning::Result<int64_t> cost = planning::costOf(problem, isHalf);
     return cost ? *cost : -1;
   }
@@ -146,17 +162,20 @@ private:
   };
 
   /// Schedules the step as labelled.
-  Fit tryLabels(StepOp step, const DeviceModel &model, const Labelling &labelling) {
+  Fit tryLabels(StepOp step, const DeviceModel &model,
+                const Labelling &labelling) {
     mark(step, labelling);
     OwningOpRef<StepOp> clone = cast<StepOp>(step->clone());
     llvm::SetVector<StringAttr> copied;
     insertCasts(*clone, half, copied);
-    FitOptions options{arenaBudget(copied.getArrayRef()), effort, /*searchSmallest=*/false};
+    FitOptions options{arenaBudget(copied.getArrayRef()), effort,
+                       /*searchSmallest=*/false};
     auto result = fitArena(*clone, model, options);
     auto *fitted = std::get_if<FittedStep>(&result);
     if (!fitted)
       return {};
-    return {fitted->plainTimeInNanoseconds + fitted->addedTimeInNanoseconds, fitted->nanosecondsPerByte};
+    return {fitted->plainTimeInNanoseconds + fitted->addedTimeInNanoseconds,
+            fitted->nanosecondsPerByte};
   }
 
   /// Beside what is there and the copies in half precision that are to come.
@@ -165,13 +184,15 @@ private:
     for (StringAttr parameter : copied) {
       auto variable = getOperation().lookupSymbol<VariableOp>(parameter);
       auto type = cast<RankedTensorType>(variable.getType());
-      persistentBytes += llvm::alignTo(device::sizeInBytes(type) / 2, kBufferAlignment);
+      persistentBytes +=
+          llvm::alignTo(device::sizeInBytes(type) / 2, kBufferAlignment);
     }
     return arenaBudgetOf(memoryBudget, activationBudget, persistentBytes);
   }
 
   /// Halving what is kept is worth more where memory is dear.
-  LogicalResult raisePrice(StepOp step, const DeviceModel &model, Labelling &best) {
+  LogicalResult raisePrice(StepOp step, const DeviceModel &model,
+                           Labelling &best) {
     constexpr int kMostPrices = 3;
     Fit bestFit = tryLabels(step, model, best);
     double price = bestFit.nanosecondsPerByte;
@@ -186,7 +207,8 @@ private:
         break;
       Fit fit = tryLabels(step, model, *other);
       price = fit.nanosecondsPerByte;
-      if (fit.totalNanoseconds < bestFit.totalNanoseconds || std::isinf(bestFit.totalNanoseconds)) {
+      if (fit.totalNanoseconds < bestFit.totalNanoseconds ||
+          std::isinf(bestFit.totalNanoseconds)) {
         best = std::move(*other);
         bestFit = fit;
       }
@@ -202,8 +224,11 @@ private:
     Builder b(&getContext());
     for (Operation &op : step.getBody().front()) {
       SmallVector<bool> results =
-          llvm::map_to_vector(op.getResults(), [&](Value result) { return labelling.isHalf(memoryOwner(result)); });
-      bool isProduct = labelling.isHalf(&op), hasAny = llvm::is_contained(results, true);
+          llvm::map_to_vector(op.getResults(), [&](Value result) {
+            return labelling.isHalf(memoryOwner(result));
+          });
+      bool isProduct = labelling.isHalf(&op),
+           hasAny = llvm::is_contained(results, true);
       op.removeAttr(kHalfResultsAttribute);
       op.removeAttr(kHalfProductAttribute);
       if (hasAny && !isViewOp(&op))
@@ -213,7 +238,8 @@ private:
     }
   }
 
-  void report(StepOp step, const Labelling &labelling, const DeviceModel &model) {
+  void report(StepOp step, const Labelling &labelling,
+              const DeviceModel &model) {
     if (labelling.graph.problem.choices.empty())
       return;
     int64_t products = 0, tensors = 0;
@@ -227,22 +253,31 @@ private:
     auto time = [&](StringRef name, int64_t picoseconds) {
       return b.getNamedAttr(name, b.getF64FloatAttr(picoseconds / 1000.0));
     };
-    std::string text = llvm::formatv("{0}: {1} of {2} products and {3} of {4} tensors in {5}; estimated {6:f3} ms",
-                                     step.getSymName(), products, labelling.graph.productOf.size(), tensors,
-                                     labelling.graph.tensorOf.size(), halfType, labelling.assignment.cost / 1e9);
+    std::string text = llvm::formatv("{0}: {1} of {2} products and {3} of {4} "
+                                     "tensors in {5}; estimated {6:f3} ms",
+                                     step.getSymName(), products,
+                                     labelling.graph.productOf.size(), tensors,
+                                     labelling.graph.tensorOf.size(), halfType,
+                                     labelling.assignment.cost / 1e9);
     // Overrides may rule out either of the others.
     if (labelling.fullCost >= 0)
       text += llvm::formatv(" instead of {0:f3}", labelling.fullCost / 1e9);
     if (labelling.paintedCost >= 0)
-      text += llvm::formatv(" (PyTorch's autocast lists: {0:f3})", labelling.paintedCost / 1e9);
+      text += llvm::formatv(" (PyTorch's autocast lists: {0:f3})",
+                            labelling.paintedCost / 1e9);
     if (products == 0 && tensors == 0)
-      text = llvm::formatv("{0}: {1} does not pay on {2}; everything stays in fp32", step.getSymName(), halfType,
-                           model.name);
-    step->setAttr(kPrecisionAttribute, b.getDictionaryAttr({time("f32_ns", labelling.fullCost),
-                                                            time("chosen_ns", labelling.assignment.cost),
-                                                            time("autocast_ns", labelling.paintedCost),
-                                                            b.getNamedAttr("summary", b.getStringAttr(text))}));
-    remark::passed(step.getLoc(), remark::RemarkOpts::name("precision").category("precision")) << text;
+      text = llvm::formatv(
+          "{0}: {1} does not pay on {2}; everything stays in fp32",
+          step.getSymName(), halfType, model.name);
+    step->setAttr(kPrecisionAttribute,
+                  b.getDictionaryAttr(
+                      {time("f32_ns", labelling.fullCost),
+                       time("chosen_ns", labelling.assignment.cost),
+                       time("autocast_ns", labelling.paintedCost),
+                       b.getNamedAttr("summary", b.getStringAttr(text))}));
+    remark::passed(step.getLoc(),
+                   remark::RemarkOpts::name("precision").category("precision"))
+        << text;
   }
 
   FloatType half;

@@ -1,4 +1,4 @@
-//===- BuildStep.cpp - Builds the training step around the forward ----------===//
+//===- BuildStep.cpp - Builds the training step around the forward --------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -63,14 +63,18 @@ private:
       return getOperation().emitError("expects a function named 'forward'");
     std::optional<LossKind> parsed = parseLossKind(loss);
     if (!parsed)
-      return getOperation().emitError("expects a loss of cross_entropy, mse, bce_with_logits, l1 or none, but got '")
+      return getOperation().emitError("expects a loss of cross_entropy, mse, "
+                                      "bce_with_logits, l1 or none, but got '")
              << loss << "'";
     lossKind = *parsed;
     if (optimizer != "adamw" && optimizer != "sgd")
-      return getOperation().emitError("expects an optimizer of adamw or sgd, but got '") << optimizer << "'";
+      return getOperation().emitError(
+                 "expects an optimizer of adamw or sgd, but got '")
+             << optimizer << "'";
     std::string error;
     if (!noDecay.empty() && !llvm::Regex(noDecay).isValid(error))
-      return getOperation().emitError("expects a regular expression for no-decay, but got '")
+      return getOperation().emitError(
+                 "expects a regular expression for no-decay, but got '")
              << noDecay << "': " << error;
     return findLogits();
   }
@@ -93,17 +97,21 @@ private:
         return checkLogits();
       }
     }
-    return forward.emitError("expects 'logits' to name an output of the model (")
+    return forward.emitError(
+               "expects 'logits' to name an output of the model (")
            << llvm::join(names, ", ") << "), but got '" << logits << "'";
   }
 
   LogicalResult checkLogits() {
-    auto type = dyn_cast<RankedTensorType>(forward.getResultTypes()[logitsIndex]);
-    bool usable = type && isa<FloatType>(type.getElementType()) && (type.getRank() >= 1 || lossKind == LossKind::None);
+    auto type =
+        dyn_cast<RankedTensorType>(forward.getResultTypes()[logitsIndex]);
+    bool usable = type && isa<FloatType>(type.getElementType()) &&
+                  (type.getRank() >= 1 || lossKind == LossKind::None);
     if (inference || usable)
       return success();
     return forward.emitError("expects floating-point output '")
-           << outputName(logitsIndex) << "' for the loss, but got " << forward.getResultTypes()[logitsIndex];
+           << outputName(logitsIndex) << "' for the loss, but got "
+           << forward.getResultTypes()[logitsIndex];
   }
 
   //===--------------------------------------------------------------------===//
@@ -111,19 +119,24 @@ private:
   //===--------------------------------------------------------------------===//
 
   /// A step with the forward's body; fills in the block's outputs.
-  StepOp cloneForward(StringRef name, StepKind kind, bool withLabels, SmallVectorImpl<Value> &outputs) {
+  StepOp cloneForward(StringRef name, StepKind kind, bool withLabels,
+                      SmallVectorImpl<Value> &outputs) {
     OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
     SmallVector<Attribute> names;
     for (unsigned index = 0; index < forward.getNumArguments(); ++index) {
       auto input = forward.getArgAttrOfType<StringAttr>(index, kNameAttribute);
-      names.push_back(input ? input : builder.getStringAttr("input" + std::to_string(index)));
+      names.push_back(
+          input ? input
+                : builder.getStringAttr("input" + std::to_string(index)));
     }
     auto type = cast<RankedTensorType>(forward.getResultTypes()[logitsIndex]);
     RankedTensorType labels = withLabels ? labelsType(lossKind, type) : nullptr;
-    StringAttr labelsName = labels ? builder.getStringAttr("labels") : StringAttr();
+    StringAttr labelsName =
+        labels ? builder.getStringAttr("labels") : StringAttr();
     if (labels)
       names.push_back(labelsName);
-    auto step = StepOp::create(builder, forward.getLoc(), name, kind, builder.getArrayAttr(names), labelsName);
+    auto step = StepOp::create(builder, forward.getLoc(), name, kind,
+                               builder.getArrayAttr(names), labelsName);
     Block &body = step.getBody().emplaceBlock();
     IRMapping mapping;
     for (auto [index, argument] : llvm::enumerate(forward.getArguments())) {
@@ -140,16 +153,19 @@ private:
     builder.setInsertionPointToEnd(&body);
     for (Operation &op : forward.getBody().front().without_terminator())
       builder.clone(op, mapping);
-    for (Value output : forward.getBody().front().getTerminator()->getOperands())
+    for (Value output :
+         forward.getBody().front().getTerminator()->getOperands())
       outputs.push_back(mapping.lookup(output));
     return step;
   }
 
   Loss appendLoss(OpBuilder &builder, StepOp step, Value output) {
     TensorBuilder b(NameLoc::get(builder.getStringAttr("loss")), builder);
-    Value labels = step.getLabelsName() ? step.getBody().getArguments().back() : Value();
+    Value labels =
+        step.getLabelsName() ? step.getBody().getArguments().back() : Value();
     int64_t chunks = lossChunks(lossKind, output, lossChunkCount);
-    Loss result = buildChunkedLoss(b, lossKind, output, labels, ignoreIndex, labelSmoothing, chunks);
+    Loss result = buildChunkedLoss(b, lossKind, output, labels, ignoreIndex,
+                                   labelSmoothing, chunks);
     b.create<ReportLossOp>(result.sum, result.weight);
     return result;
   }
@@ -160,10 +176,12 @@ private:
     OpBuilder builder = OpBuilder::atBlockEnd(&step.getBody().front());
     Loss loss = appendLoss(builder, step, outputs[logitsIndex]);
 
-    llvm::MapVector<Attribute, SmallVector<Value>> reads; // by variable: tied weights are read several times
+    llvm::MapVector<Attribute, SmallVector<Value>>
+        reads; // by variable: tied weights are read several times
     SmallVector<Value> sources;
     for (ReadOp read : step.getBody().getOps<ReadOp>()) {
-      auto variable = getOperation().lookupSymbol<VariableOp>(read.getVariable());
+      auto variable =
+          getOperation().lookupSymbol<VariableOp>(read.getVariable());
       if (variable && variable.getKind() == VariableKind::Parameter) {
         reads[read.getVariableAttr()].push_back(read.getResult());
         sources.push_back(read.getResult());
@@ -171,8 +189,10 @@ private:
     }
     TensorBuilder b(NameLoc::get(builder.getStringAttr("d loss")), builder);
     SmallVector<Value> gradients;
-    int64_t targets = targetsOf(lossKind, cast<RankedTensorType>(outputs[logitsIndex].getType()));
-    Value seed = b.create<SeedOp>(loss.sum.getType(), std::max<int64_t>(targets, 1));
+    int64_t targets = targetsOf(
+        lossKind, cast<RankedTensorType>(outputs[logitsIndex].getType()));
+    Value seed =
+        b.create<SeedOp>(loss.sum.getType(), std::max<int64_t>(targets, 1));
     if (failed(differentiate(builder, loss.sum, seed, sources, gradients)))
       return failure();
     llvm::DenseMap<Value, Value> gradientOf;
@@ -184,22 +204,28 @@ private:
       if (Value gradient = sumOf(builder, values, gradientOf))
         updates.push_back({cast<FlatSymbolRefAttr>(variable), gradient});
     if (updates.empty())
-      return forward.emitError("expects a parameter that the loss depends on, but there is none; frozen parameters "
+      return forward.emitError("expects a parameter that the loss depends on, "
+                               "but there is none; frozen parameters "
                                "and integer tensors are not trained");
     finishStep(builder, updates);
     return success();
   }
 
-  static Value sumOf(OpBuilder &builder, ArrayRef<Value> values, const llvm::DenseMap<Value, Value> &gradientOf) {
+  static Value sumOf(OpBuilder &builder, ArrayRef<Value> values,
+                     const llvm::DenseMap<Value, Value> &gradientOf) {
     Value sum;
     for (Value value : values)
       if (Value gradient = gradientOf.lookup(value))
-        sum = sum ? arith::AddFOp::create(builder, gradient.getLoc(), sum, gradient).getResult() : gradient;
+        sum = sum ? arith::AddFOp::create(builder, gradient.getLoc(), sum,
+                                          gradient)
+                        .getResult()
+                  : gradient;
     return sum;
   }
 
   /// The optimizer, here or, with accumulation, in a step of its own.
-  void finishStep(OpBuilder &builder, ArrayRef<std::pair<FlatSymbolRefAttr, Value>> gradients) {
+  void finishStep(OpBuilder &builder,
+                  ArrayRef<std::pair<FlatSymbolRefAttr, Value>> gradients) {
     if (accumulationSteps <= 1)
       return appendOptimizer(builder, gradients);
     SmallVector<FlatSymbolRefAttr> sums;
@@ -208,43 +234,56 @@ private:
       AccumulateOp::create(builder, gradient.getLoc(), sums.back(), gradient);
     }
     OpBuilder outside = OpBuilder::atBlockEnd(getOperation().getBody());
-    auto update = StepOp::create(outside, forward.getLoc(), "update", StepKind::Update, outside.getArrayAttr({}),
-                                 StringAttr());
+    auto update =
+        StepOp::create(outside, forward.getLoc(), "update", StepKind::Update,
+                       outside.getArrayAttr({}), StringAttr());
     OpBuilder inside = OpBuilder::atBlockEnd(&update.getBody().emplaceBlock());
     SmallVector<std::pair<FlatSymbolRefAttr, Value>> read;
     for (auto [sum, entry] : llvm::zip(sums, gradients))
-      read.push_back({entry.first, ReadOp::create(inside, forward.getLoc(), entry.second.getType(), sum)});
+      read.push_back(
+          {entry.first, ReadOp::create(inside, forward.getLoc(),
+                                       entry.second.getType(), sum)});
     appendOptimizer(inside, read);
   }
 
-  void appendOptimizer(OpBuilder &builder, ArrayRef<std::pair<FlatSymbolRefAttr, Value>> gradients) {
+  void
+  appendOptimizer(OpBuilder &builder,
+                  ArrayRef<std::pair<FlatSymbolRefAttr, Value>> gradients) {
     Location loc = NameLoc::get(builder.getStringAttr("optimizer"));
     SmallVector<Value> all;
     for (auto &entry : gradients)
       all.push_back(entry.second);
     GradNormOp::create(builder, loc, all, FlatSymbolRefAttr());
     for (auto [parameter, gradient] : gradients) {
-      bool decay = noDecay.empty() || !llvm::Regex(noDecay).match(parameter.getValue());
+      bool decay =
+          noDecay.empty() || !llvm::Regex(noDecay).match(parameter.getValue());
       if (optimizer == "adamw") {
-        auto first = addVariable(parameter, "exp_avg", VariableKind::FirstMoment);
-        auto second = addVariable(parameter, "exp_avg_sq", VariableKind::SecondMoment);
-        AdamWOp::create(builder, loc, parameter.getValue(), gradient, first.getValue(), second.getValue(),
+        auto first =
+            addVariable(parameter, "exp_avg", VariableKind::FirstMoment);
+        auto second =
+            addVariable(parameter, "exp_avg_sq", VariableKind::SecondMoment);
+        AdamWOp::create(builder, loc, parameter.getValue(), gradient,
+                        first.getValue(), second.getValue(),
                         FlatSymbolRefAttr(), decay);
       } else {
-        auto momentum = useMomentum ? addVariable(parameter, "momentum_buffer", VariableKind::Momentum)
+        auto momentum = useMomentum ? addVariable(parameter, "momentum_buffer",
+                                                  VariableKind::Momentum)
                                     : FlatSymbolRefAttr();
-        SgdOp::create(builder, loc, parameter.getValue(), gradient, momentum, FlatSymbolRefAttr(), nesterov, decay);
+        SgdOp::create(builder, loc, parameter.getValue(), gradient, momentum,
+                      FlatSymbolRefAttr(), nesterov, decay);
       }
     }
   }
 
   /// State that belongs to a parameter, zero at first.
-  FlatSymbolRefAttr addVariable(FlatSymbolRefAttr parameter, StringRef suffix, VariableKind kind) {
+  FlatSymbolRefAttr addVariable(FlatSymbolRefAttr parameter, StringRef suffix,
+                                VariableKind kind) {
     auto owner = getOperation().lookupSymbol<VariableOp>(parameter);
     OpBuilder builder(owner);
     builder.setInsertionPointAfter(owner);
     std::string name = (parameter.getValue() + "." + suffix).str();
-    auto variable = VariableOp::create(builder, owner.getLoc(), name, kind, owner.getType(), parameter);
+    auto variable = VariableOp::create(builder, owner.getLoc(), name, kind,
+                                       owner.getType(), parameter);
     return FlatSymbolRefAttr::get(variable.getSymNameAttr());
   }
 
@@ -272,7 +311,8 @@ private:
 
   void buildForward() {
     SmallVector<Value> outputs;
-    StepOp step = cloneForward("forward_step", StepKind::Forward, false, outputs);
+    StepOp step =
+        cloneForward("forward_step", StepKind::Forward, false, outputs);
     OpBuilder builder = OpBuilder::atBlockEnd(&step.getBody().front());
     for (auto [index, output] : llvm::enumerate(outputs))
       OutputOp::create(builder, output.getLoc(), outputName(index), output);
@@ -281,7 +321,8 @@ private:
 
   void eraseUnused() {
     getOperation().walk([](StepOp step) {
-      for (Operation &op : llvm::make_early_inc_range(llvm::reverse(step.getBody().front())))
+      for (Operation &op :
+           llvm::make_early_inc_range(llvm::reverse(step.getBody().front())))
         if (op.use_empty() && (isMemoryEffectFree(&op) || isa<ReadOp>(op)))
           op.erase();
     });

@@ -1,4 +1,4 @@
-//===- CastStep.cpp - A step in the types that were chosen ------------------===//
+//===- CastStep.cpp - A step in the types that were chosen ----------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -26,9 +26,13 @@ using namespace mlir;
 using namespace gpuopt;
 using namespace gpuopt::train;
 
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+static RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
 static Type elementOf(Value value) { return typeOf(value).getElementType(); }
-static void setElement(Value value, Type element) { value.setType(typeOf(value).clone(element)); }
+static void setElement(Value value, Type element) {
+  value.setType(typeOf(value).clone(element));
+}
 
 /// f16 and bf16 from and to f32.
 static Value castTo(OpBuilder &builder, Value value, Type element) {
@@ -41,14 +45,16 @@ static Value castTo(OpBuilder &builder, Value value, Type element) {
 /// Of a constant; what the type cannot hold becomes its largest number.
 static DenseElementsAttr saturated(DenseElementsAttr value, FloatType to) {
   const llvm::fltSemantics &semantics = to.getFloatSemantics();
-  return llvm::cast<DenseElementsAttr>(llvm::cast<DenseFPElementsAttr>(value).mapValues(to, [&](const APFloat &number) {
-    APFloat narrow = number;
-    bool isLossy;
-    narrow.convert(semantics, APFloat::rmNearestTiesToEven, &isLossy);
-    if (narrow.isInfinity())
-      narrow = APFloat::getLargest(semantics, number.isNegative());
-    return narrow.bitcastToAPInt();
-  }));
+  return llvm::cast<DenseElementsAttr>(
+      llvm::cast<DenseFPElementsAttr>(value).mapValues(
+          to, [&](const APFloat &number) {
+            APFloat narrow = number;
+            bool isLossy;
+            narrow.convert(semantics, APFloat::rmNearestTiesToEven, &isLossy);
+            if (narrow.isInfinity())
+              narrow = APFloat::getLargest(semantics, number.isNegative());
+            return narrow.bitcastToAPInt();
+          }));
 }
 
 namespace {
@@ -56,7 +62,8 @@ namespace {
 class CastInserter {
 public:
   CastInserter(StepOp step, FloatType half, llvm::SetVector<StringAttr> &copied)
-      : block(step.getBody().front()), half(half), copied(copied), builder(step.getContext()) {}
+      : block(step.getBody().front()), half(half), copied(copied),
+        builder(step.getContext()) {}
 
   void run() {
     findCopies();
@@ -67,7 +74,8 @@ public:
         castProduct(&op);
       else if (!isa<nn::FusedOp>(op))
         setResults(&op);
-      if (auto scatter = dyn_cast<nn::ScatterAddOp>(op); scatter && elementOf(scatter.getUpdates()) == half)
+      if (auto scatter = dyn_cast<nn::ScatterAddOp>(op);
+          scatter && elementOf(scatter.getUpdates()) == half)
         scatter.setResultElementType(builder.getF32Type());
       removeLabels(&op);
       if (auto fused = dyn_cast<nn::FusedOp>(op))
@@ -77,7 +85,8 @@ public:
 
 private:
   static bool isHalfResult(OpResult result) {
-    auto labels = result.getOwner()->getAttrOfType<DenseBoolArrayAttr>(kHalfResultsAttribute);
+    auto labels = result.getOwner()->getAttrOfType<DenseBoolArrayAttr>(
+        kHalfResultsAttribute);
     return labels && labels[result.getResultNumber()];
   }
 
@@ -99,7 +108,8 @@ private:
       bool wantsHalf = op.hasAttr(kHalfProductAttribute);
       for (Value operand : {op.getOperand(0), op.getOperand(1)}) {
         auto result = dyn_cast<OpResult>(rootOf(operand));
-        if (result && elementOf(result).isF32() && isa<nn::FusedOp>(result.getOwner()) &&
+        if (result && elementOf(result).isF32() &&
+            isa<nn::FusedOp>(result.getOwner()) &&
             isHalfResult(result) != wantsHalf)
           copiedResults[result.getOwner()].insert(result.getResultNumber());
       }
@@ -113,7 +123,8 @@ private:
   void castKernel(nn::FusedOp fused) {
     Block &body = fused.getBody().front();
     builder.setInsertionPointToStart(&body);
-    for (auto [argument, input] : llvm::zip(body.getArguments(), fused.getInputs()))
+    for (auto [argument, input] :
+         llvm::zip(body.getArguments(), fused.getInputs()))
       if (argument.getType() != input.getType())
         castArgument(argument, elementOf(input));
     Operation *yield = body.getTerminator();
@@ -129,7 +140,8 @@ private:
     // A table is not read as a whole: its rows are cast.
     SmallVector<nn::TakeOp> takes;
     for (Operation *user : argument.getUsers())
-      if (auto take = dyn_cast<nn::TakeOp>(user); take && take.getTable() == argument)
+      if (auto take = dyn_cast<nn::TakeOp>(user);
+          take && take.getTable() == argument)
         takes.push_back(take);
     for (nn::TakeOp take : takes) {
       OpBuilder after(take->getContext());
@@ -139,7 +151,8 @@ private:
       take.getResult().replaceAllUsesExcept(rows, rows.getDefiningOp());
     }
     llvm::SmallPtrSet<Operation *, 4> except(takes.begin(), takes.end());
-    if (llvm::all_of(argument.getUsers(), [&](Operation *user) { return except.contains(user); }))
+    if (llvm::all_of(argument.getUsers(),
+                     [&](Operation *user) { return except.contains(user); }))
       return;
     Value value = castTo(builder, argument, wide);
     except.insert(value.getDefiningOp());
@@ -159,9 +172,12 @@ private:
         at.setInsertionPointToStart(yield->getBlock());
       rounded = castTo(at, value, half);
       llvm::SmallPtrSet<Operation *, 2> except{rounded.getDefiningOp(), yield};
-      bool isReadInside = llvm::any_of(value.getUsers(), [&](Operation *user) { return !except.contains(user); });
+      bool isReadInside = llvm::any_of(value.getUsers(), [&](Operation *user) {
+        return !except.contains(user);
+      });
       if (value.getDefiningOp() && isReadInside)
-        value.replaceAllUsesExcept(castTo(at, rounded, elementOf(value)), except);
+        value.replaceAllUsesExcept(castTo(at, rounded, elementOf(value)),
+                                   except);
     }
     yield->setOperand(result.getResultNumber(), rounded);
     setElement(result, half);
@@ -172,24 +188,28 @@ private:
     Block &body = fused.getBody().front();
     Operation *yield = body.getTerminator();
     SmallVector<Type> types(fused.getResultTypes());
-    SmallVector<Attribute> origins(fused->getAttrOfType<ArrayAttr>("nn.origins").getValue());
+    SmallVector<Attribute> origins(
+        fused->getAttrOfType<ArrayAttr>("nn.origins").getValue());
     OpBuilder inside(yield);
     SmallVector<Value> yielded(yield->getOperands());
     for (unsigned number : results) {
       Value value = yielded[number];
       bool isHalf = elementOf(value) == half;
-      yielded.push_back(castTo(inside, value, isHalf ? Type(inside.getF32Type()) : half));
+      yielded.push_back(
+          castTo(inside, value, isHalf ? Type(inside.getF32Type()) : half));
       types.push_back(yielded.back().getType());
       origins.push_back(origins[number]);
     }
     yield->setOperands(yielded);
     builder.setInsertionPoint(fused);
-    auto replacement = nn::FusedOp::create(builder, fused.getLoc(), types, fused.getLabel(), fused.getInputs());
+    auto replacement = nn::FusedOp::create(builder, fused.getLoc(), types,
+                                           fused.getLabel(), fused.getInputs());
     replacement->setAttr("nn.origins", builder.getArrayAttr(origins));
     replacement.getBody().takeBody(fused.getBody());
     unsigned count = fused.getNumResults();
     for (unsigned i = 0; i < results.size(); ++i)
-      copies[replacement.getResult(results[i])] = replacement.getResult(count + i);
+      copies[replacement.getResult(results[i])] =
+          replacement.getResult(count + i);
     fused.replaceAllUsesWith(replacement.getResults().take_front(count));
     fused.erase();
   }
@@ -213,7 +233,8 @@ private:
     for (unsigned i : {0, 1})
       op->setOperand(i, inType(op->getOperand(i), element));
     setResults(op);
-    if (auto contract = dyn_cast<nn::ContractOp>(op); contract && isHalf && elementOf(op->getResult(0)).isF32())
+    if (auto contract = dyn_cast<nn::ContractOp>(op);
+        contract && isHalf && elementOf(op->getResult(0)).isF32())
       contract.setResultElementType(builder.getF32Type());
   }
 
@@ -246,30 +267,38 @@ private:
       builder.setInsertionPointToStart(&block);
     if (auto read = dyn_cast_or_null<ReadOp>(op); read && hasCopy(read)) {
       copied.insert(read.getVariableAttr().getAttr());
-      return ReadOp::create(builder, read.getLoc(), typeOf(root).clone(element), halfCopyName(read.getVariable()));
+      return ReadOp::create(builder, read.getLoc(), typeOf(root).clone(element),
+                            halfCopyName(read.getVariable()));
     }
     if (auto constant = dyn_cast_or_null<arith::ConstantOp>(op))
-      return arith::ConstantOp::create(builder, op->getLoc(),
-                                       saturated(cast<DenseElementsAttr>(constant.getValue()), half));
+      return arith::ConstantOp::create(
+          builder, op->getLoc(),
+          saturated(cast<DenseElementsAttr>(constant.getValue()), half));
     return castByKernel(root, element);
   }
 
   /// Parameters have copies that outlive the step; running statistics do not.
   static bool hasCopy(ReadOp read) {
     auto module = read->getParentOfType<ModuleOp>();
-    auto variable = module ? module.lookupSymbol<VariableOp>(read.getVariableAttr()) : nullptr;
+    auto variable =
+        module ? module.lookupSymbol<VariableOp>(read.getVariableAttr())
+               : nullptr;
     // In a clone outside of a module: it is measured, not kept.
-    return !variable || variable.getKind() == VariableKind::Parameter || variable.getKind() == VariableKind::Frozen;
+    return !variable || variable.getKind() == VariableKind::Parameter ||
+           variable.getKind() == VariableKind::Frozen;
   }
 
   Value castByKernel(Value root, Type element) {
     RankedTensorType type = typeOf(root).clone(element);
-    auto fused = nn::FusedOp::create(builder, root.getLoc(), TypeRange(type), "cast", ValueRange(root));
-    fused->setAttr("nn.origins", builder.getArrayAttr(builder.getStringAttr(originOf(root))));
+    auto fused = nn::FusedOp::create(builder, root.getLoc(), TypeRange(type),
+                                     "cast", ValueRange(root));
+    fused->setAttr("nn.origins",
+                   builder.getArrayAttr(builder.getStringAttr(originOf(root))));
     Block &body = fused.getBody().emplaceBlock();
     Value argument = body.addArgument(root.getType(), root.getLoc());
     OpBuilder inside = OpBuilder::atBlockEnd(&body);
-    nn::YieldOp::create(inside, root.getLoc(), castTo(inside, argument, element));
+    nn::YieldOp::create(inside, root.getLoc(),
+                        castTo(inside, argument, element));
     return fused.getResult(0);
   }
 
@@ -280,14 +309,18 @@ private:
   llvm::DenseMap<Operation *, llvm::SetVector<unsigned>> copiedResults;
   SmallVector<unsigned> halfResults;          ///< Of the kernel at hand.
   llvm::DenseMap<Value, Value> roundedValues; ///< Within kernels.
-  llvm::DenseMap<Value, Value> copies;        ///< Made by the kernel that makes the tensor.
+  llvm::DenseMap<Value, Value>
+      copies; ///< Made by the kernel that makes the tensor.
   llvm::DenseMap<Value, Value> inOtherType;
 };
 
 } // namespace
 
-std::string train::halfCopyName(StringRef parameter) { return (parameter + ".half").str(); }
+std::string train::halfCopyName(StringRef parameter) {
+  return (parameter + ".half").str();
+}
 
-void train::insertCasts(StepOp step, FloatType halfType, llvm::SetVector<StringAttr> &copied) {
+void train::insertCasts(StepOp step, FloatType halfType,
+                        llvm::SetVector<StringAttr> &copied) {
   CastInserter(step, halfType, copied).run();
 }

@@ -1,4 +1,4 @@
-//===- Differentiate.cpp - Reverse-mode differentiation ---------------------===//
+//===- Differentiate.cpp - Reverse-mode differentiation -------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,7 +18,8 @@ namespace {
 
 class Reverse {
 public:
-  Reverse(OpBuilder &builder, Value target, ArrayRef<Value> sources) : builder(builder), target(target) {
+  Reverse(OpBuilder &builder, Value target, ArrayRef<Value> sources)
+      : builder(builder), target(target) {
     for (Value source : sources)
       spread(source);
   }
@@ -59,14 +60,20 @@ private:
   }
 
   bool isOnPath(Operation *op) const {
-    bool reached = llvm::any_of(op->getResults(), [&](Value result) { return gradients.contains(result); });
-    return reached && llvm::any_of(op->getOperands(), [&](Value operand) { return dependent.contains(operand); });
+    bool reached = llvm::any_of(op->getResults(), [&](Value result) {
+      return gradients.contains(result);
+    });
+    return reached && llvm::any_of(op->getOperands(), [&](Value operand) {
+             return dependent.contains(operand);
+           });
   }
 
   LogicalResult visit(Operation *op) {
     auto differentiable = dyn_cast<gpuopt::DifferentiableOpInterface>(op);
     if (!differentiable)
-      return op->emitError("'") << op->getName() << "' lies between a parameter and the loss but has no gradient";
+      return op->emitError("'")
+             << op->getName()
+             << "' lies between a parameter and the loss but has no gradient";
     SmallVector<Value> resultGradients, operandGradients(op->getNumOperands());
     SmallVector<bool> wanted;
     for (Value result : op->getResults())
@@ -76,7 +83,8 @@ private:
     Operation *before = &builder.getBlock()->back();
     differentiable.buildVjp(builder, resultGradients, wanted, operandGradients);
     nameGradients(op, before);
-    for (auto [operand, gradient, isWanted] : llvm::zip(op->getOperands(), operandGradients, wanted))
+    for (auto [operand, gradient, isWanted] :
+         llvm::zip(op->getOperands(), operandGradients, wanted))
       if (gradient && isWanted)
         add(operand, gradient);
     return success();
@@ -91,14 +99,18 @@ private:
       name = "d " + name;
     StringAttr type = gpuopt::onnxOpOf(op->getLoc());
     auto label = builder.getStringAttr(name);
-    Location loc = type ? NameLoc::get(label, NameLoc::get(type)) : NameLoc::get(label);
-    for (Operation *built = before->getNextNode(); built; built = built->getNextNode())
+    Location loc =
+        type ? NameLoc::get(label, NameLoc::get(type)) : NameLoc::get(label);
+    for (Operation *built = before->getNextNode(); built;
+         built = built->getNextNode())
       built->setLoc(loc);
   }
 
   void add(Value value, Value gradient) {
     Value &sum = gradients[value];
-    sum = sum ? arith::AddFOp::create(builder, gradient.getLoc(), sum, gradient).getResult() : gradient;
+    sum = sum ? arith::AddFOp::create(builder, gradient.getLoc(), sum, gradient)
+                    .getResult()
+              : gradient;
   }
 
   OpBuilder &builder;
@@ -109,7 +121,8 @@ private:
 
 } // namespace
 
-LogicalResult gpuopt::train::differentiate(OpBuilder &builder, Value target, Value seed, ArrayRef<Value> sources,
+LogicalResult gpuopt::train::differentiate(OpBuilder &builder, Value target,
+                                           Value seed, ArrayRef<Value> sources,
                                            SmallVectorImpl<Value> &gradients) {
   Reverse reverse(builder, target, sources);
   LogicalResult result = reverse.run(seed);

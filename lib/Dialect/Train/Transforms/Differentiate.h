@@ -1,4 +1,4 @@
-//===- Differentiate.h - Reverse-mode differentiation -*- C++ -*-===//
+//===- Differentiate.h - Reverse-mode differentiation -----------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,9 +18,10 @@ namespace gpuopt::train {
 /// target are visited. `gradients` has one entry per source, null where the
 /// target does not depend on it. Fails, with an error at each, if an op on a
 /// path has no gradient (DifferentiableOpInterface).
-mlir::LogicalResult differentiate(mlir::OpBuilder &builder, mlir::Value target, mlir::Value seed,
-                                  llvm::ArrayRef<mlir::Value> sources,
-                                  llvm::SmallVectorImpl<mlir::Value> &gradients);
+mlir::LogicalResult
+differentiate(mlir::OpBuilder &builder, mlir::Value target, mlir::Value seed,
+              llvm::ArrayRef<mlir::Value> sources,
+              llvm::SmallVectorImpl<mlir::Value> &gradients);
 
 } // namespace gpuopt::train
 

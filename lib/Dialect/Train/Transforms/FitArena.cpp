@@ -1,4 +1,4 @@
-//===- FitArena.cpp - A step within a budget --------------------------------===//
+//===- FitArena.cpp - A step within a budget ------------------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -33,7 +33,8 @@ int64_t train::persistentBytesOf(ModuleOp module) {
   return persistent.getSizeInBytes();
 }
 
-int64_t train::arenaBudgetOf(int64_t memoryBudget, int64_t activationBudget, int64_t persistentBytes) {
+int64_t train::arenaBudgetOf(int64_t memoryBudget, int64_t activationBudget,
+                             int64_t persistentBytes) {
   int64_t budget = std::numeric_limits<int64_t>::max();
   if (memoryBudget > 0)
     budget = std::max<int64_t>(0, memoryBudget - persistentBytes);
@@ -81,9 +82,11 @@ static void describeLimit(const StepGraph &graph, UnmetBudget &unmet) {
       if (Value value = graph.nodes[storage].value)
         unmet.heldBytes.push_back({originOf(value), ops[storage].sizeInBytes});
     const StepGraph::Node &node = graph.nodes[index];
-    unmet.limitOrigin = node.value ? originOf(node.value) : nameOf(node.op->getLoc());
+    unmet.limitOrigin =
+        node.value ? originOf(node.value) : nameOf(node.op->getLoc());
   }
-  llvm::sort(unmet.heldBytes, [](const auto &a, const auto &b) { return a.second > b.second; });
+  llvm::sort(unmet.heldBytes,
+             [](const auto &a, const auto &b) { return a.second > b.second; });
 }
 
 namespace {
@@ -91,8 +94,9 @@ namespace {
 class Fitter {
 public:
   Fitter(StepOp step, const DeviceModel &device, const FitOptions &options)
-      : step(step), device(device), budget(options.budgetInBytes), effort(options.effort),
-        searchSmallest(options.searchSmallest), graph(buildStepGraph(step, device)) {}
+      : step(step), device(device), budget(options.budgetInBytes),
+        effort(options.effort), searchSmallest(options.searchSmallest),
+        graph(buildStepGraph(step, device)) {}
 
   std::variant<FittedStep, UnmetBudget, planning::Error> run() {
     fitted.plainTimeInNanoseconds = timeOf(step, device);
@@ -146,7 +150,9 @@ private:
       lowerLimit = std::max(lowerLimit, solution->budgetLowerLimit);
       if (round == 0)
         certificate = std::move(solution->certificate);
-      if (!solution->found || (error = planning::verify(graph.problem, solution->schedule, options.budgetInBytes)))
+      if (!solution->found ||
+          (error = planning::verify(graph.problem, solution->schedule,
+                                    options.budgetInBytes)))
         return std::nullopt;
       Candidate candidate = apply(std::move(solution->schedule));
       if (candidate.arenaInBytes >= 0 && candidate.arenaInBytes <= target)
@@ -164,9 +170,11 @@ private:
     int next = kRungs;
     while (next > 0 && rung(next) >= budget)
       --next;
-    for (int index = next; index > 0 && !error; index = (index - 1) / kStride * kStride) {
+    for (int index = next; index > 0 && !error;
+         index = (index - 1) / kStride * kStride) {
       std::optional<Candidate> other = fit(rung(index), effort / kEffortOfRung);
-      if (other && (!best || other->addedTimeInNanoseconds < best->addedTimeInNanoseconds))
+      if (other && (!best || other->addedTimeInNanoseconds <
+                                 best->addedTimeInNanoseconds))
         best = std::move(other);
     }
   }
@@ -176,7 +184,9 @@ private:
   static constexpr int kRungs = 64;
   int64_t rung(int index) const {
     int64_t lowest = std::min(lowerLimit, fitted.plainArenaInBytes);
-    return llvm::alignTo(lowest + (fitted.plainArenaInBytes - lowest) / kRungs * index, kBufferAlignment);
+    return llvm::alignTo(lowest + (fitted.plainArenaInBytes - lowest) / kRungs *
+                                      index,
+                         kBufferAlignment);
   }
 
   /// The smallest rung that fits: the same whatever budget was asked for, so
@@ -196,21 +206,26 @@ private:
     claim.certificate = std::move(certificate);
     if (claim.certificate.isEmpty())
       return;
-    if (auto bound = planning::checkCertificate(graph.problem, budget, claim.certificate))
+    if (auto bound = planning::checkCertificate(graph.problem, budget,
+                                                claim.certificate))
       fitted.lowerBoundInNanoseconds = *bound;
     const planning::Certificate &prices = claim.certificate;
-    double sum = std::accumulate(prices.prices.begin(), prices.prices.end(), 0.0);
-    fitted.nanosecondsPerByte = std::ldexp(sum, -prices.priceShift - prices.costShift);
+    double sum =
+        std::accumulate(prices.prices.begin(), prices.prices.end(), 0.0);
+    fitted.nanosecondsPerByte =
+        std::ldexp(sum, -prices.priceShift - prices.costShift);
   }
 
   FittedStep finish(Candidate &best) {
     claim.schedule = std::move(best.schedule);
-    planning::ScheduleCost cost = *planning::simulate(graph.problem, claim.schedule);
+    planning::ScheduleCost cost =
+        *planning::simulate(graph.problem, claim.schedule);
     double total = graph.problem.totalCost();
     claim.budgetInBytes = budget;
     claim.peakInBytes = cost.peakInBytes;
     claim.addedPercent = total > 0 ? 100 * cost.addedCost / total : 0;
-    claim.lowerBoundPercent = total > 0 ? 100 * fitted.lowerBoundInNanoseconds / total : 0;
+    claim.lowerBoundPercent =
+        total > 0 ? 100 * fitted.lowerBoundInNanoseconds / total : 0;
     fitted.step = std::move(best.step);
     fitted.repeats = std::move(best.repeats);
     fitted.arenaInBytes = best.arenaInBytes;
@@ -247,6 +262,7 @@ private:
 } // namespace
 
 std::variant<FittedStep, UnmetBudget, planning::Error>
-train::fitArena(StepOp step, const DeviceModel &device, const FitOptions &options) {
+train::fitArena(StepOp step, const DeviceModel &device,
+                const FitOptions &options) {
   return Fitter(step, device, options).run();
 }

@@ -20,7 +20,8 @@ int64_t persistentBytesOf(mlir::ModuleOp module);
 
 /// What an arena may have beside so many bytes, in whole multiples of the
 /// buffers' alignment; a budget of 0 is no limit.
-int64_t arenaBudgetOf(int64_t memoryBudget, int64_t activationBudget, int64_t persistentBytes);
+int64_t arenaBudgetOf(int64_t memoryBudget, int64_t activationBudget,
+                      int64_t persistentBytes);
 
 /// A step whose packed arena is within its budget.
 struct FittedStep {
@@ -56,8 +57,8 @@ struct FitOptions {
 };
 
 /// Fits a clone of `step`.
-std::variant<FittedStep, UnmetBudget, planning::Error> fitArena(StepOp step, const DeviceModel &device,
-                                                                const FitOptions &options);
+std::variant<FittedStep, UnmetBudget, planning::Error>
+fitArena(StepOp step, const DeviceModel &device, const FitOptions &options);
 
 } // namespace gpuopt::train
 

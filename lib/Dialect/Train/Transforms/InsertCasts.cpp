@@ -1,4 +1,4 @@
-//===- InsertCasts.cpp - Gives tensors the types that were chosen -----------===//
+//===- InsertCasts.cpp - Gives tensors the types that were chosen ---------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -22,7 +22,8 @@ namespace {
 
 class InsertCasts : public gpuopt::train::impl::InsertCastsBase<InsertCasts> {
   void runOnOperation() override {
-    auto attribute = getOperation()->getAttrOfType<TypeAttr>(kHalfTypeAttribute);
+    auto attribute =
+        getOperation()->getAttrOfType<TypeAttr>(kHalfTypeAttribute);
     if (!attribute)
       return;
     auto halfType = cast<FloatType>(attribute.getValue());
@@ -43,7 +44,8 @@ class InsertCasts : public gpuopt::train::impl::InsertCastsBase<InsertCasts> {
     builder.setInsertionPointAfter(owner);
     auto type = cast<RankedTensorType>(owner.getType()).clone(halfType);
     std::string name = halfCopyName(parameter.getValue());
-    VariableOp::create(builder, owner.getLoc(), name, VariableKind::HalfCopy, type, FlatSymbolRefAttr::get(parameter));
+    VariableOp::create(builder, owner.getLoc(), name, VariableKind::HalfCopy,
+                       type, FlatSymbolRefAttr::get(parameter));
     auto copy = FlatSymbolRefAttr::get(&getContext(), name);
     getOperation().walk([&](Operation *op) {
       llvm::TypeSwitch<Operation *>(op).Case<AdamWOp, SgdOp>([&](auto update) {
@@ -56,10 +58,12 @@ class InsertCasts : public gpuopt::train::impl::InsertCastsBase<InsertCasts> {
   void addPreparation(ArrayRef<StringAttr> parameters) {
     OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
     Location loc = getOperation().getLoc();
-    auto step = StepOp::create(builder, loc, "prepare", StepKind::Prepare, builder.getArrayAttr({}), StringAttr());
+    auto step = StepOp::create(builder, loc, "prepare", StepKind::Prepare,
+                               builder.getArrayAttr({}), StringAttr());
     OpBuilder inside = OpBuilder::atBlockEnd(&step.getBody().emplaceBlock());
     for (StringAttr parameter : parameters)
-      RefreshOp::create(inside, loc, halfCopyName(parameter.getValue()), parameter.getValue());
+      RefreshOp::create(inside, loc, halfCopyName(parameter.getValue()),
+                        parameter.getValue());
   }
 };
 

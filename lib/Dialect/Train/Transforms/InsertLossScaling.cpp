@@ -1,4 +1,4 @@
-//===- InsertLossScaling.cpp - The loss scale in the training step ----------===//
+//===- InsertLossScaling.cpp - The loss scale in the training step --------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,7 +19,8 @@ using namespace gpuopt::train;
 
 namespace {
 
-class InsertLossScaling : public gpuopt::train::impl::InsertLossScalingBase<InsertLossScaling> {
+class InsertLossScaling
+    : public gpuopt::train::impl::InsertLossScalingBase<InsertLossScaling> {
 public:
   using InsertLossScalingBase::InsertLossScalingBase;
 
@@ -38,11 +39,13 @@ private:
         replaceByOne(seed);
       return;
     }
-    FlatSymbolRefAttr scale = addVariable(seeds[0].getLoc(), "loss_scale", VariableKind::LossScale,
-                                          RankedTensorType::get({}, Float32Type::get(&getContext())), nullptr);
+    FlatSymbolRefAttr scale = addVariable(
+        seeds[0].getLoc(), "loss_scale", VariableKind::LossScale,
+        RankedTensorType::get({}, Float32Type::get(&getContext())), nullptr);
     int64_t targets = 0; // of the one step with a backward
     for (SeedOp seed : seeds) {
-      int64_t count = seed.getTargets() * std::max<int64_t>(accumulationSteps, 1);
+      int64_t count =
+          seed.getTargets() * std::max<int64_t>(accumulationSteps, 1);
       targets = llvm::bit_floor<uint64_t>(std::max<int64_t>(count, 1));
       replaceByScale(seed, scale, targets);
     }
@@ -56,30 +59,37 @@ private:
   static void replaceByOne(SeedOp seed) {
     OpBuilder builder(seed);
     auto type = cast<RankedTensorType>(seed.getType());
-    auto one = DenseElementsAttr::get(type, builder.getFloatAttr(type.getElementType(), 1));
-    seed.replaceAllUsesWith(arith::ConstantOp::create(builder, seed.getLoc(), one).getResult());
+    auto one = DenseElementsAttr::get(
+        type, builder.getFloatAttr(type.getElementType(), 1));
+    seed.replaceAllUsesWith(
+        arith::ConstantOp::create(builder, seed.getLoc(), one).getResult());
     seed.erase();
   }
 
   /// At the beginning of the step: the backward of a chunk of the loss does not
   /// wait for the forward of the others.
-  static void replaceByScale(SeedOp seed, FlatSymbolRefAttr scale, int64_t targets) {
+  static void replaceByScale(SeedOp seed, FlatSymbolRefAttr scale,
+                             int64_t targets) {
     OpBuilder builder = OpBuilder::atBlockBegin(seed->getBlock());
     auto type = cast<RankedTensorType>(seed.getType());
     auto f32 = RankedTensorType::get({}, builder.getF32Type());
     Value value = ReadOp::create(builder, seed.getLoc(), f32, scale);
-    auto share = DenseElementsAttr::get(f32, builder.getF32FloatAttr(1.0f / float(targets)));
-    value = arith::MulFOp::create(builder, seed.getLoc(), value,
-                                  arith::ConstantOp::create(builder, seed.getLoc(), share));
+    auto share = DenseElementsAttr::get(
+        f32, builder.getF32FloatAttr(1.0f / float(targets)));
+    value = arith::MulFOp::create(
+        builder, seed.getLoc(), value,
+        arith::ConstantOp::create(builder, seed.getLoc(), share));
     if (type.getElementType().isF64())
-      value = arith::ExtFOp::create(builder, seed.getLoc(), f32.clone(type.getElementType()), value);
+      value = arith::ExtFOp::create(builder, seed.getLoc(),
+                                    f32.clone(type.getElementType()), value);
     if (value.getType() != type)
       value = nn::ReshapeOp::create(builder, seed.getLoc(), type, value);
     seed.replaceAllUsesWith(value);
     seed.erase();
   }
 
-  FlatSymbolRefAttr addVariable(Location loc, StringRef name, VariableKind kind, Type type, FlatSymbolRefAttr of) {
+  FlatSymbolRefAttr addVariable(Location loc, StringRef name, VariableKind kind,
+                                Type type, FlatSymbolRefAttr of) {
     OpBuilder builder = OpBuilder::atBlockBegin(getOperation().getBody());
     if (of)
       builder.setInsertionPointAfter(getOperation().lookupSymbol(of));
@@ -101,16 +111,19 @@ private:
       OpBuilder builder(norm->getContext());
       builder.setInsertionPointAfter(norm);
       for (auto &[variable, kept] : keptOf)
-        RestoreOp::create(builder, norm.getLoc(), cast<FlatSymbolRefAttr>(variable), kept);
+        RestoreOp::create(builder, norm.getLoc(),
+                          cast<FlatSymbolRefAttr>(variable), kept);
     }
   }
 
-  void keep(StepOp step, WriteOp write, llvm::MapVector<Attribute, FlatSymbolRefAttr> &keptOf) {
+  void keep(StepOp step, WriteOp write,
+            llvm::MapVector<Attribute, FlatSymbolRefAttr> &keptOf) {
     FlatSymbolRefAttr &kept = keptOf[write.getVariableAttr()];
     if (kept)
       return;
     std::string name = (write.getVariable() + ".kept").str();
-    kept = addVariable(write.getLoc(), name, VariableKind::Kept, write.getValue().getType(), write.getVariableAttr());
+    kept = addVariable(write.getLoc(), name, VariableKind::Kept,
+                       write.getValue().getType(), write.getVariableAttr());
     OpBuilder builder = OpBuilder::atBlockBegin(&step.getBody().front());
     KeepOp::create(builder, write.getLoc(), write.getVariableAttr(), kept);
   }

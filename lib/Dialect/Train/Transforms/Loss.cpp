@@ -1,4 +1,4 @@
-//===- Loss.cpp - What a step minimises -------------------------------------===//
+//===- Loss.cpp - What a step minimises -----------------------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -26,20 +26,25 @@ std::optional<LossKind> gpuopt::train::parseLossKind(StringRef name) {
       .Default(std::nullopt);
 }
 
-static int64_t classDim(RankedTensorType logits) { return logits.getRank() > 3 ? 1 : logits.getRank() - 1; }
+static int64_t classDim(RankedTensorType logits) {
+  return logits.getRank() > 3 ? 1 : logits.getRank() - 1;
+}
 
-RankedTensorType gpuopt::train::labelsType(LossKind kind, RankedTensorType logits) {
+RankedTensorType gpuopt::train::labelsType(LossKind kind,
+                                           RankedTensorType logits) {
   if (kind == LossKind::None)
     return nullptr;
   if (kind != LossKind::CrossEntropy)
     return logits;
   SmallVector<int64_t> shape(logits.getShape());
   shape.erase(shape.begin() + classDim(logits));
-  return RankedTensorType::get(shape, IntegerType::get(logits.getContext(), 64));
+  return RankedTensorType::get(shape,
+                               IntegerType::get(logits.getContext(), 64));
 }
 
 int64_t gpuopt::train::labelsLimit(LossKind kind, RankedTensorType logits) {
-  return kind == LossKind::CrossEntropy ? logits.getDimSize(classDim(logits)) : -1;
+  return kind == LossKind::CrossEntropy ? logits.getDimSize(classDim(logits))
+                                        : -1;
 }
 
 int64_t gpuopt::train::targetsOf(LossKind kind, RankedTensorType logits) {
@@ -52,17 +57,22 @@ static Value total(TensorBuilder &b, Value value) {
   return b.reshape(b.sum(value, dims), {1});
 }
 
-static Loss crossEntropy(TensorBuilder &b, Value logits, Value labels, int64_t ignoreIndex, double labelSmoothing) {
+static Loss crossEntropy(TensorBuilder &b, Value logits, Value labels,
+                         int64_t ignoreIndex, double labelSmoothing) {
   int64_t rank = b.type(logits).getRank(), dim = classDim(b.type(logits));
   if (dim != rank - 1) {
-    SmallVector<int64_t> classesLast = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+    SmallVector<int64_t> classesLast =
+        llvm::to_vector(llvm::seq<int64_t>(0, rank));
     classesLast.erase(classesLast.begin() + dim);
     classesLast.push_back(dim);
     logits = b.transpose(logits, classesLast);
   }
-  auto loss = b.create<nn::CrossEntropyOp>(logits, labels, ignoreIndex, APFloat(labelSmoothing));
-  Value counts = b.compare(arith::CmpIPredicate::ne, labels, b.splat(ignoreIndex, b.type(labels)));
-  return {total(b, loss.getLoss()), total(b, b.toFloat(counts, b.type(logits).getElementType()))};
+  auto loss = b.create<nn::CrossEntropyOp>(logits, labels, ignoreIndex,
+                                           APFloat(labelSmoothing));
+  Value counts = b.compare(arith::CmpIPredicate::ne, labels,
+                           b.splat(ignoreIndex, b.type(labels)));
+  return {total(b, loss.getLoss()),
+          total(b, b.toFloat(counts, b.type(logits).getElementType()))};
 }
 
 /// softplus(x) - x * target, whose slope at 0 is right as well.
@@ -70,13 +80,16 @@ static Value binaryCrossEntropy(TensorBuilder &b, Value x, Value target) {
   Value zero = b.splat(0, b.type(x));
   Value isPositive = b.compare(arith::CmpFPredicate::OGE, x, zero);
   Value magnitude = b.select(isPositive, x, b.neg(x));
-  Value softplus = b.add(b.select(isPositive, x, zero), b.create<math::Log1pOp>(b.exp(b.neg(magnitude))));
+  Value softplus = b.add(b.select(isPositive, x, zero),
+                         b.create<math::Log1pOp>(b.exp(b.neg(magnitude))));
   return b.sub(softplus, b.mul(x, target));
 }
 
-Loss gpuopt::train::buildLoss(TensorBuilder &b, LossKind kind, Value logits, Value labels, int64_t ignoreIndex,
+Loss gpuopt::train::buildLoss(TensorBuilder &b, LossKind kind, Value logits,
+                              Value labels, int64_t ignoreIndex,
                               double labelSmoothing) {
-  RankedTensorType one = RankedTensorType::get({1}, b.type(logits).getElementType());
+  RankedTensorType one =
+      RankedTensorType::get({1}, b.type(logits).getElementType());
   Value elements = b.splat(b.type(logits).getNumElements(), one);
   switch (kind) {
   case LossKind::CrossEntropy:
@@ -90,7 +103,8 @@ Loss gpuopt::train::buildLoss(TensorBuilder &b, LossKind kind, Value logits, Val
   case LossKind::L1:
     return {total(b, b.create<math::AbsFOp>(b.sub(logits, labels))), elements};
   case LossKind::None:
-    return {b.mul(total(b, logits), 1.0 / b.type(logits).getNumElements()), b.splat(1, one)};
+    return {b.mul(total(b, logits), 1.0 / b.type(logits).getNumElements()),
+            b.splat(1, one)};
   }
   llvm_unreachable("all kinds are listed");
 }
@@ -102,27 +116,34 @@ Loss gpuopt::train::buildLoss(TensorBuilder &b, LossKind kind, Value logits, Val
 int64_t gpuopt::train::lossChunks(LossKind kind, Value logits, int64_t wanted) {
   constexpr int64_t kMostBytes = int64_t(1) << 30, kMostChunks = 16;
   RankedTensorType type = TensorBuilder::type(logits);
-  if (kind != LossKind::CrossEntropy || classDim(type) != type.getRank() - 1 || !isMadeByProduct(logits))
+  if (kind != LossKind::CrossEntropy || classDim(type) != type.getRank() - 1 ||
+      !isMadeByProduct(logits))
     return 1;
   int64_t rows = type.getDimSize(0);
   if (wanted > 0)
     return rows % wanted == 0 ? wanted : 1;
-  int64_t bytes = type.getNumElements() * (type.getElementTypeBitWidth() / 8), chunks = 1;
-  for (int64_t count = 1; count <= std::min(rows, kMostChunks) && bytes / chunks > kMostBytes; ++count)
+  int64_t bytes = type.getNumElements() * (type.getElementTypeBitWidth() / 8),
+          chunks = 1;
+  for (int64_t count = 1;
+       count <= std::min(rows, kMostChunks) && bytes / chunks > kMostBytes;
+       ++count)
     if (rows % count == 0)
       chunks = count;
   return chunks;
 }
 
-Loss gpuopt::train::buildChunkedLoss(TensorBuilder &b, LossKind kind, Value logits, Value labels, int64_t ignoreIndex,
-                                     double labelSmoothing, int64_t chunks) {
+Loss gpuopt::train::buildChunkedLoss(TensorBuilder &b, LossKind kind,
+                                     Value logits, Value labels,
+                                     int64_t ignoreIndex, double labelSmoothing,
+                                     int64_t chunks) {
   if (chunks <= 1)
     return buildLoss(b, kind, logits, labels, ignoreIndex, labelSmoothing);
   int64_t size = TensorBuilder::shape(logits)[0] / chunks;
   Loss total;
   for (int64_t chunk = 0; chunk < chunks; ++chunk) {
-    Loss part = buildLoss(b, kind, sliceRows(b, logits, chunk * size, size), sliceRows(b, labels, chunk * size, size),
-                          ignoreIndex, labelSmoothing);
+    Loss part = buildLoss(b, kind, sliceRows(b, logits, chunk * size, size),
+                          sliceRows(b, labels, chunk * size, size), ignoreIndex,
+                          labelSmoothing);
     total.sum = chunk == 0 ? part.sum : b.add(total.sum, part.sum);
     total.weight = chunk == 0 ? part.weight : b.add(total.weight, part.weight);
   }

@@ -1,4 +1,4 @@
-//===- Loss.h - What a step minimises -*- C++ -*-===//
+//===- Loss.h - What a step minimises ---------------------------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,7 +12,13 @@
 
 namespace gpuopt::train {
 
-enum class LossKind { CrossEntropy, MeanSquaredError, BinaryCrossEntropyWithLogits, L1, None };
+enum class LossKind {
+  CrossEntropy,
+  MeanSquaredError,
+  BinaryCrossEntropyWithLogits,
+  L1,
+  None
+};
 
 /// By the name that users know: cross_entropy, mse, bce_with_logits, l1, none.
 std::optional<LossKind> parseLossKind(llvm::StringRef name);
@@ -33,8 +39,8 @@ struct Loss {
   mlir::Value weight; ///< What to divide by for the mean, one element.
 };
 
-Loss buildLoss(nn::TensorBuilder &b, LossKind kind, mlir::Value logits, mlir::Value labels, int64_t ignoreIndex,
-               double labelSmoothing);
+Loss buildLoss(nn::TensorBuilder &b, LossKind kind, mlir::Value logits,
+               mlir::Value labels, int64_t ignoreIndex, double labelSmoothing);
 
 /// In how many chunks of rows the loss is computed, so that logits of a large
 /// vocabulary never exist whole: `wanted`, or, where that is 0, as few as keep
@@ -44,7 +50,8 @@ int64_t lossChunks(LossKind kind, mlir::Value logits, int64_t wanted);
 
 /// The loss of each chunk, added up. The order of summation follows from
 /// `chunks` alone.
-Loss buildChunkedLoss(nn::TensorBuilder &b, LossKind kind, mlir::Value logits, mlir::Value labels, int64_t ignoreIndex,
+Loss buildChunkedLoss(nn::TensorBuilder &b, LossKind kind, mlir::Value logits,
+                      mlir::Value labels, int64_t ignoreIndex,
                       double labelSmoothing, int64_t chunks);
 
 } // namespace gpuopt::train

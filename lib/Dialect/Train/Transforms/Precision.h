@@ -1,4 +1,4 @@
-//===- Precision.h - Between the choice of precisions and the casts -*- C++ -*-===//
+//===- Precision.h - From choice to casts -----------------------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -24,7 +24,8 @@ constexpr llvm::StringLiteral kHalfTypeAttribute = "train.half_type";
 /// that this takes, and removes the attributes. Reads of parameters in half
 /// precision are of `parameter`.half, which is the caller's to add: the
 /// parameters are put into `copied`.
-void insertCasts(StepOp step, mlir::FloatType halfType, llvm::SetVector<mlir::StringAttr> &copied);
+void insertCasts(StepOp step, mlir::FloatType halfType,
+                 llvm::SetVector<mlir::StringAttr> &copied);
 
 /// The name of a parameter's copy in half precision.
 std::string halfCopyName(llvm::StringRef parameter);

@@ -1,4 +1,4 @@
-//===- Schedule.cpp - What runs again under a memory budget -----------------===//
+//===- Schedule.cpp - What runs again under a memory budget ---------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,8 +16,8 @@
 #include "gpuopt/Dialect/Train/Transforms/Passes.h"
 #include "gpuopt/Planning/Bytes.h"
 #include "mlir/IR/AsmState.h"
-#include "mlir/IR/Remarks.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/IR/Remarks.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace gpuopt::train {
@@ -54,8 +54,10 @@ private:
   }
 
   LogicalResult fit(StepOp step, const DeviceModel &model) {
-    auto result =
-        fitArena(step, model, {arenaBudgetOf(memoryBudget, activationBudget, persistentBytes), effort, searchSmallest});
+    auto result = fitArena(
+        step, model,
+        {arenaBudgetOf(memoryBudget, activationBudget, persistentBytes), effort,
+         searchSmallest});
     if (auto *error = std::get_if<planning::Error>(&result))
       return step.emitOpError("cannot be scheduled: ") << error->message;
     if (auto *unmet = std::get_if<UnmetBudget>(&result))
@@ -68,61 +70,86 @@ private:
 
   LogicalResult reportUnmet(StepOp step, const UnmetBudget &unmet) {
     // The budget for everything binds unless that of the arena is smaller.
-    bool isWhole = memoryBudget > 0 && (activationBudget <= 0 || memoryBudget - persistentBytes <= activationBudget);
+    bool isWhole = memoryBudget > 0 &&
+                   (activationBudget <= 0 ||
+                    memoryBudget - persistentBytes <= activationBudget);
     int64_t rest = isWhole ? persistentBytes : 0;
     // Arenas are whole multiples of the alignment.
-    int64_t smallest = rest + llvm::alignTo(unmet.smallestArenaInBytes, kBufferAlignment);
-    getOperation()->setAttr(kUnmetBudgetAttribute, IntegerAttr::get(IntegerType::get(&getContext(), 64), smallest));
-    InFlightDiagnostic error = getOperation().emitError(isWhole ? "memory" : "activation");
-    error << " budget " << planning::formatBytes(isWhole ? memoryBudget : activationBudget)
-          << " cannot be met: the smallest that can is " << planning::formatBytes(smallest)
-          << ", the proven lower limit " << planning::formatBytes(rest + unmet.lowerLimitInBytes);
+    int64_t smallest =
+        rest + llvm::alignTo(unmet.smallestArenaInBytes, kBufferAlignment);
+    getOperation()->setAttr(
+        kUnmetBudgetAttribute,
+        IntegerAttr::get(IntegerType::get(&getContext(), 64), smallest));
+    InFlightDiagnostic error =
+        getOperation().emitError(isWhole ? "memory" : "activation");
+    error << " budget "
+          << planning::formatBytes(isWhole ? memoryBudget : activationBudget)
+          << " cannot be met: the smallest that can is "
+          << planning::formatBytes(smallest) << ", the proven lower limit "
+          << planning::formatBytes(rest + unmet.lowerLimitInBytes);
     describePeak(step, unmet, error);
     return error;
   }
 
   /// The largest tensors alive where the lower limit is reached.
-  void describePeak(StepOp step, const UnmetBudget &unmet, InFlightDiagnostic &error) {
+  void describePeak(StepOp step, const UnmetBudget &unmet,
+                    InFlightDiagnostic &error) {
     if (unmet.heldBytes.empty())
       return;
     constexpr size_t kMostNames = 4;
     std::string names;
     for (auto &[name, bytes] : ArrayRef(unmet.heldBytes).take_front(kMostNames))
-      names += (names.empty() ? "" : ", ") + name + " (" + planning::formatBytes(bytes) + ")";
-    error << "; the largest tensors alive at '" << unmet.limitOrigin << "' are: " << names;
+      names += (names.empty() ? "" : ", ") + name + " (" +
+               planning::formatBytes(bytes) + ")";
+    error << "; the largest tensors alive at '" << unmet.limitOrigin
+          << "' are: " << names;
   }
 
   /// Printed at the end of a file, and easy to leave out.
   Attribute textAttribute(StringRef name, StringRef text) {
-    auto type = RankedTensorType::get({(int64_t)text.size()}, IntegerType::get(&getContext(), 8));
-    ArrayRef<int8_t> bytes(reinterpret_cast<const int8_t *>(text.data()), text.size());
-    return DenseI8ResourceElementsAttr::get(type, name, HeapAsmResourceBlob::allocateAndCopyInferAlign(bytes));
+    auto type = RankedTensorType::get({(int64_t)text.size()},
+                                      IntegerType::get(&getContext(), 8));
+    ArrayRef<int8_t> bytes(reinterpret_cast<const int8_t *>(text.data()),
+                           text.size());
+    return DenseI8ResourceElementsAttr::get(
+        type, name, HeapAsmResourceBlob::allocateAndCopyInferAlign(bytes));
   }
 
   void replace(StepOp step, FittedStep &fitted) {
     for (const Repeat &repeat : fitted.repeats) {
       auto type = cast<RankedTensorType>(repeat.original.getType());
-      std::string reason = llvm::formatv("frees {0} bytes for {1:f2} us", device::sizeInBytes(type),
+      std::string reason = llvm::formatv("frees {0} bytes for {1:f2} us",
+                                         device::sizeInBytes(type),
                                          repeat.costInNanoseconds / 1000);
-      remark::passed(repeat.op->getLoc(), remark::RemarkOpts::name("recomputed").category("schedule"))
+      remark::passed(
+          repeat.op->getLoc(),
+          remark::RemarkOpts::name("recomputed").category("schedule"))
           << (originOf(repeat.original) + " again: " + reason);
       wrapRepeat(repeat.op, reason);
       ++repeatCount;
     }
     Builder b(&getContext());
-    auto number = [&](StringRef name, int64_t value) { return b.getNamedAttr(name, b.getI64IntegerAttr(value)); };
-    auto real = [&](StringRef name, double value) { return b.getNamedAttr(name, b.getF64FloatAttr(value)); };
+    auto number = [&](StringRef name, int64_t value) {
+      return b.getNamedAttr(name, b.getI64IntegerAttr(value));
+    };
+    auto real = [&](StringRef name, double value) {
+      return b.getNamedAttr(name, b.getF64FloatAttr(value));
+    };
     fitted.step->getOperation()->setAttr(
-        kPlanAttribute, b.getDictionaryAttr({number("plain_arena_bytes", fitted.plainArenaInBytes),
-                                           number("arena_bytes", fitted.arenaInBytes),
-                                           real("plain_ns", fitted.plainTimeInNanoseconds),
-                                           real("added_ns", fitted.addedTimeInNanoseconds),
-                                           real("lower_bound_ns", fitted.lowerBoundInNanoseconds)}));
+        kPlanAttribute,
+        b.getDictionaryAttr(
+            {number("plain_arena_bytes", fitted.plainArenaInBytes),
+             number("arena_bytes", fitted.arenaInBytes),
+             real("plain_ns", fitted.plainTimeInNanoseconds),
+             real("added_ns", fitted.addedTimeInNanoseconds),
+             real("lower_bound_ns", fitted.lowerBoundInNanoseconds)}));
     std::string name = step.getSymName().str();
     fitted.step->getOperation()->setAttr(
-        kProofAttribute, b.getArrayAttr({textAttribute(name + "_problem", fitted.problemText),
-                                         textAttribute(name + "_plan", fitted.planText)}));
-    step->getBlock()->getOperations().insert(step->getIterator(), fitted.step.release());
+        kProofAttribute,
+        b.getArrayAttr({textAttribute(name + "_problem", fitted.problemText),
+                        textAttribute(name + "_plan", fitted.planText)}));
+    step->getBlock()->getOperations().insert(step->getIterator(),
+                                             fitted.step.release());
     step.erase();
   }
 

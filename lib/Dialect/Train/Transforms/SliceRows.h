@@ -1,4 +1,4 @@
-//===- SliceRows.h - Some rows of a value, and of what it is made of -*- C++ -*-===//
+//===- SliceRows.h - Some rows of a value -----------------------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,7 +16,8 @@ namespace gpuopt::train {
 /// from the same rows of what it is made of: through layout changes and
 /// elementwise ops up to a product, whose operands are sliced. Values that
 /// no such way leads to are sliced themselves.
-mlir::Value sliceRows(nn::TensorBuilder &b, mlir::Value value, int64_t from, int64_t size);
+mlir::Value sliceRows(nn::TensorBuilder &b, mlir::Value value, int64_t from,
+                      int64_t size);
 
 /// Whether sliceRows reaches a product, so that the whole of `value` need
 /// never exist.

@@ -1,4 +1,4 @@
-//===- DeviceDialect.h - The device dialect -*- C++ -*-===//
+//===- DeviceDialect.h - The device dialect ---------------------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -32,7 +32,9 @@ int64_t sizeInBytes(mlir::RankedTensorType type);
 
 /// Partial sums of squares of a gradient: one for each 8192 elements, as the
 /// runtime's sum_of_squares writes them.
-inline int64_t sumOfSquaresPartials(int64_t elements) { return llvm::divideCeil(elements, 8192); }
+inline int64_t sumOfSquaresPartials(int64_t elements) {
+  return llvm::divideCeil(elements, 8192);
+}
 
 } // namespace gpuopt::device
 

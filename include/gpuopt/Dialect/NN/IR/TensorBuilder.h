@@ -1,4 +1,4 @@
-//===- TensorBuilder.h - Arithmetic on tensors, written like formulas -*- C++ -*-===//
+//===- TensorBuilder.h - Tensor arithmetic like formulas --------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -26,32 +26,49 @@ public:
   static mlir::RankedTensorType type(mlir::Value value) {
     return mlir::cast<mlir::RankedTensorType>(value.getType());
   }
-  static llvm::ArrayRef<int64_t> shape(mlir::Value value) { return type(value).getShape(); }
+  static llvm::ArrayRef<int64_t> shape(mlir::Value value) {
+    return type(value).getShape();
+  }
 
   /// A tensor of `like`'s shape, all elements `value`, in `like`'s element
   /// type (floating-point, integer or boolean).
   mlir::Value splat(double value, mlir::RankedTensorType like);
 
-  mlir::Value add(mlir::Value a, mlir::Value b) { return elementwise<mlir::arith::AddFOp>(a, b); }
-  mlir::Value sub(mlir::Value a, mlir::Value b) { return elementwise<mlir::arith::SubFOp>(a, b); }
-  mlir::Value mul(mlir::Value a, mlir::Value b) { return elementwise<mlir::arith::MulFOp>(a, b); }
-  mlir::Value div(mlir::Value a, mlir::Value b) { return elementwise<mlir::arith::DivFOp>(a, b); }
+  mlir::Value add(mlir::Value a, mlir::Value b) {
+    return elementwise<mlir::arith::AddFOp>(a, b);
+  }
+  mlir::Value sub(mlir::Value a, mlir::Value b) {
+    return elementwise<mlir::arith::SubFOp>(a, b);
+  }
+  mlir::Value mul(mlir::Value a, mlir::Value b) {
+    return elementwise<mlir::arith::MulFOp>(a, b);
+  }
+  mlir::Value div(mlir::Value a, mlir::Value b) {
+    return elementwise<mlir::arith::DivFOp>(a, b);
+  }
   mlir::Value mul(mlir::Value a, double b) { return mul(a, splat(b, type(a))); }
   mlir::Value add(mlir::Value a, double b) { return add(a, splat(b, type(a))); }
-  mlir::Value neg(mlir::Value a) { return createOrFold<mlir::arith::NegFOp>(a); }
+  mlir::Value neg(mlir::Value a) {
+    return createOrFold<mlir::arith::NegFOp>(a);
+  }
   mlir::Value exp(mlir::Value a) { return createOrFold<mlir::math::ExpOp>(a); }
   mlir::Value log(mlir::Value a) { return createOrFold<mlir::math::LogOp>(a); }
-  mlir::Value rsqrt(mlir::Value a) { return createOrFold<mlir::math::RsqrtOp>(a); }
+  mlir::Value rsqrt(mlir::Value a) {
+    return createOrFold<mlir::math::RsqrtOp>(a);
+  }
   mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b);
-  mlir::Value compare(mlir::arith::CmpFPredicate predicate, mlir::Value a, mlir::Value b);
-  mlir::Value compare(mlir::arith::CmpIPredicate predicate, mlir::Value a, mlir::Value b);
+  mlir::Value compare(mlir::arith::CmpFPredicate predicate, mlir::Value a,
+                      mlir::Value b);
+  mlir::Value compare(mlir::arith::CmpIPredicate predicate, mlir::Value a,
+                      mlir::Value b);
   /// 1 where true, 0 where false, in `elementType`.
   mlir::Value toFloat(mlir::Value condition, mlir::Type elementType);
 
   mlir::Value broadcast(mlir::Value value, llvm::ArrayRef<int64_t> shape);
   mlir::Value reshape(mlir::Value value, llvm::ArrayRef<int64_t> shape);
   mlir::Value transpose(mlir::Value value, llvm::ArrayRef<int64_t> permutation);
-  mlir::Value reduce(ReductionKind kind, mlir::Value value, llvm::ArrayRef<int64_t> dims);
+  mlir::Value reduce(ReductionKind kind, mlir::Value value,
+                     llvm::ArrayRef<int64_t> dims);
   mlir::Value sum(mlir::Value value, llvm::ArrayRef<int64_t> dims) {
     return reduce(ReductionKind::Sum, value, dims);
   }
@@ -61,7 +78,8 @@ public:
 
   /// The shape that both operands broadcast to, by NumPy's rule; asserts that
   /// there is one.
-  static llvm::SmallVector<int64_t> commonShape(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b);
+  static llvm::SmallVector<int64_t> commonShape(llvm::ArrayRef<int64_t> a,
+                                                llvm::ArrayRef<int64_t> b);
 
 private:
   template <typename OpT>

@@ -1,4 +1,4 @@
-//===- Passes.h - Passes on the nn dialect -*- C++ -*-===//
+//===- Passes.h - Passes on the nn dialect ----------------------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
