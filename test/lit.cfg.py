@@ -19,6 +19,7 @@ for folder in [config.llvm_tools_dir, os.path.join(config.gpuopt_obj_root, "bin"
     llvm_config.with_environment("PATH", folder, append_path=True)
 config.substitutions.append(("%protoc", config.protoc))
 config.substitutions.append(("%gpuopt_src_root", config.gpuopt_src_root))
+config.substitutions.append(("%gpuopt_obj_root", config.gpuopt_obj_root))
 
 if shutil.which("nvcc"):
     config.available_features.add("nvcc")

@@ -370,9 +370,6 @@ int collect(DriverOptions &options) {
   options.outputDir = outputDir;
   options.target = target;
   options.dumpPhasesTo = dumpPhasesTo;
-  if (target != "auto" && target != "host" && target != "cuda")
-    return usage("--target must be auto, host or cuda, but is '" + target +
-                 "'");
   if (!compileTo.empty() && !(options.compileTo = parsePhase(compileTo)))
     return usage("--compile-to must be import, nn, train, clusters, precision, "
                  "schedule or device, but is '" +
@@ -451,6 +448,14 @@ int gpuopt::driverMain(int argc, char **argv) {
   }
   if (!compileCommand && !trainCommand && !planCommand)
     return usage("a command is needed: plan, compile, train or operators");
+  if (target != "auto" && target != "host" && target != "cuda")
+    return usage("--target must be auto, host or cuda, but is '" + target +
+                 "'");
+  if (target == "auto") {
+    auto [chosen, reason] = chooseTarget();
+    target = chosen.str();
+    errs() << "gpuopt: target: " << chosen << " (" << reason << ")\n";
+  }
   DriverOptions options;
   if (int status = collect(options))
     return status;

@@ -10,7 +10,6 @@
 #include "Weights.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -31,15 +30,9 @@ static std::string runtimeFolder() {
                                           : GPUOPT_RUNTIME_DIR;
 }
 
-std::string gpuopt::resolveTarget(StringRef target) {
-  if (target != "auto")
-    return target.str();
-  bool hasCompiler = static_cast<bool>(llvm::sys::findProgramByName("nvcc"));
-  auto query = llvm::sys::findProgramByName("nvidia-smi");
-  bool hasGpu = query && llvm::sys::ExecuteAndWait(
-                             *query, {*query, "-L"}, std::nullopt,
-                             {StringRef(), StringRef(), StringRef()}) == 0;
-  return hasCompiler && hasGpu ? "cuda" : "host";
+/// What the program is built for unless CMake is told otherwise.
+static std::string targetFile(const DriverOptions &options) {
+  return "set(GPUOPT_DEFAULT_TARGET " + options.target + ")\n";
 }
 
 static llvm::Error writeProgram(const DriverOptions &options, ModuleOp module,
@@ -54,6 +47,8 @@ static llvm::Error writeProgram(const DriverOptions &options, ModuleOp module,
   if (llvm::Error error = directory->copyFolder(runtime + "/gpuopt", "gpuopt"))
     return error;
   if (llvm::Error error = directory->copyFolder(runtime + "/program", ""))
+    return error;
+  if (llvm::Error error = directory->write("target.cmake", targetFile(options)))
     return error;
   if (llvm::Error error = writeWeights(module, directory->pathOf("")))
     return error;

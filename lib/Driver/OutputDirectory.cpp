@@ -96,9 +96,19 @@ Error OutputDirectory::copyFolder(StringRef from, StringRef name) {
 }
 
 Error OutputDirectory::commit() {
-  sys::fs::remove_directories(target);
-  if (std::error_code code = sys::fs::rename(temporary, target))
+  // What was there goes only once the new folder is in its place.
+  std::string old = target + ".old";
+  sys::fs::remove_directories(old);
+  bool replaces = sys::fs::exists(target);
+  if (replaces)
+    if (std::error_code code = sys::fs::rename(target, old))
+      return failure("cannot replace", target, code);
+  if (std::error_code code = sys::fs::rename(temporary, target)) {
+    if (replaces)
+      sys::fs::rename(old, target);
     return failure("cannot write", target, code);
+  }
   temporary.clear();
+  sys::fs::remove_directories(old);
   return Error::success();
 }

@@ -98,17 +98,12 @@ static std::string buildProgram(const std::string &program,
 }
 
 int gpuopt::trainModel(const DriverOptions &options) {
-  std::string target = resolveTarget(options.target);
-  outs() << "target: " << target
-         << (options.target == "auto" ? " (chosen by --target=auto)" : "")
-         << "\n";
-  outs().flush();
   DriverOptions compile = options;
   std::string program = joinPath(options.outputDir, "program");
   compile.outputDir = program;
   if (int status = compileModel(compile))
     return status;
-  std::string executable = buildProgram(program, target);
+  std::string executable = buildProgram(program, options.target);
   if (executable.empty())
     return 1;
   sys::fs::copy_file(joinPath(program, "plan.json"),

@@ -18,7 +18,7 @@ namespace gpuopt {
 struct DriverOptions {
   std::string model;     ///< The ONNX file.
   std::string outputDir; ///< Where the program, or the training's results, go.
-  std::string target = "auto";
+  std::string target;    ///< host or cuda.
   std::optional<Phase> compileTo; ///< Prints the module there and stops.
   std::string dumpPhasesTo;       ///< A folder for the module after each phase.
   OnnxImportOptions import;
@@ -40,8 +40,11 @@ int planModel(const DriverOptions &options);
 /// The command line of `gpuopt`.
 int driverMain(int argc, char **argv);
 
-/// "cuda" or "host" for auto: cuda where nvcc and a GPU are found.
-std::string resolveTarget(llvm::StringRef target);
+/// What --target=auto stands for on this machine, and why.
+struct TargetChoice {
+  llvm::StringRef target, reason;
+};
+TargetChoice chooseTarget();
 
 } // namespace gpuopt
 
