@@ -63,3 +63,18 @@ func.func @split_gradient(%a: tensor<4x8xf32>, %b: tensor<4x8xf32>) -> tensor<4x
   %4 = arith.addf %3, %2 : tensor<4x24xf32>
   return %4 : tensor<4x24xf32>
 }
+
+// A transpose that moves nothing but ones is a reshape and sinks no further:
+// the sum of two would make each the other's transpose for ever.
+// CHECK-LABEL: func.func @transposed_ones
+// CHECK-NOT: nn.transpose
+// CHECK: nn.reduce sum %arg0 [0, 2]
+// CHECK: return
+func.func @transposed_ones(%x: tensor<2x3x5xf32>, %y: tensor<3xf32>) -> tensor<3xf32> {
+  %t = nn.transpose %x [0, 2, 1] : tensor<2x3x5xf32>
+  %sum = nn.reduce sum %t [0, 1] : tensor<2x5x3xf32>
+  %r = nn.reshape %y : tensor<3xf32> to tensor<1x1x3xf32>
+  %0 = arith.addf %r, %sum : tensor<1x1x3xf32>
+  %1 = nn.reshape %0 : tensor<1x1x3xf32> to tensor<3xf32>
+  return %1 : tensor<3xf32>
+}

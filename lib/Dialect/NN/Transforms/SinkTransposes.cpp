@@ -24,18 +24,45 @@ static SmallVector<int64_t> inverseOf(ArrayRef<int64_t> permutation) {
   return inverse;
 }
 
-/// A transpose to sink. That of a product's result is absorbed there instead.
-static TransposeOp transposeOf(Value value) {
-  auto transpose = value.getDefiningOp<TransposeOp>();
-  bool isAbsorbed = transpose &&
-                    transpose.getInput().getDefiningOp<ContractOp>() &&
-                    transpose.getInput().hasOneUse();
-  return isAbsorbed ? TransposeOp() : transpose;
-}
-
 /// Dimensions of a shape that are not 1.
 static int64_t realRank(ArrayRef<int64_t> shape) {
   return llvm::count_if(shape, [](int64_t size) { return size != 1; });
+}
+
+/// True if transposing a tensor of `shape` moves nothing but dimensions of size
+/// 1, so that it is a reshape.
+static bool movesOnesOnly(ArrayRef<int64_t> shape,
+                          ArrayRef<int64_t> permutation) {
+  SmallVector<int64_t> moved;
+  for (int64_t dim : permutation)
+    if (shape[dim] != 1)
+      moved.push_back(dim);
+  return llvm::is_sorted(moved);
+}
+
+/// The transposed value, by a reshape where that does.
+static Value permute(TensorBuilder &b, Value value,
+                     ArrayRef<int64_t> permutation) {
+  ArrayRef<int64_t> shape = b.shape(value);
+  if (!movesOnesOnly(shape, permutation))
+    return b.transpose(value, permutation);
+  SmallVector<int64_t> moved;
+  for (int64_t dim : permutation)
+    moved.push_back(shape[dim]);
+  return b.reshape(value, moved);
+}
+
+/// A transpose to sink. That of a product's result is absorbed there instead.
+/// One that is a reshape stays: two operands of an op could each be made the
+/// other's transpose in turn, for ever.
+static TransposeOp transposeOf(Value value) {
+  auto transpose = value.getDefiningOp<TransposeOp>();
+  if (!transpose || movesOnesOnly(TensorBuilder::shape(transpose.getInput()),
+                                  transpose.getPermutation()))
+    return {};
+  bool isAbsorbed = transpose.getInput().getDefiningOp<ContractOp>() &&
+                    transpose.getInput().hasOneUse();
+  return isAbsorbed ? TransposeOp() : transpose;
 }
 
 /// True if undoing `permutation` on the value costs nothing: it is that
@@ -79,7 +106,7 @@ struct SinkTransposeThroughElementwise : RewritePattern {
     OperationState state(op->getLoc(), op->getName());
     state.addAttributes(op->getAttrs());
     for (Value operand : op->getOperands())
-      state.addOperands(b.transpose(operand, inverse));
+      state.addOperands(permute(b, operand, inverse));
     Value result = op->getResult(0);
     state.addTypes(b.type(result).clone(b.shape(transpose.getInput())));
     Operation *sunk = rewriter.create(state);
@@ -169,14 +196,8 @@ struct HoistTransposeOverBroadcast : OpRewritePattern<TransposeOp> {
     SmallVector<int64_t> shape(b.shape(broadcast.getInput()));
     shape.insert(shape.begin(), op.getPermutation().size() - shape.size(), 1);
     Value source = b.reshape(broadcast.getInput(), shape);
-    SmallVector<int64_t> moved;
-    for (int64_t dim : op.getPermutation())
-      moved.push_back(shape[dim]);
-    // Where at most one dimension is not 1, a transpose is a reshape.
-    Value transposed = realRank(shape) <= 1
-                           ? b.reshape(source, moved)
-                           : b.transpose(source, op.getPermutation());
-    rewriter.replaceOp(op, b.broadcast(transposed, op.getType().getShape()));
+    rewriter.replaceOp(op, b.broadcast(permute(b, source, op.getPermutation()),
+                                       op.getType().getShape()));
     return success();
   }
 };
@@ -195,13 +216,9 @@ struct SimplifyTranspose : OpRewritePattern<TransposeOp> {
       rewriter.replaceOpWithNewOp<IotaOp>(op, op.getType(), dim);
       return success();
     }
-    SmallVector<int64_t> moved;
-    for (int64_t dim : op.getPermutation())
-      if (b.shape(op.getInput())[dim] != 1)
-        moved.push_back(dim);
-    if (!llvm::is_sorted(moved))
+    if (!movesOnesOnly(b.shape(op.getInput()), op.getPermutation()))
       return failure();
-    rewriter.replaceOp(op, b.reshape(op.getInput(), op.getType().getShape()));
+    rewriter.replaceOp(op, permute(b, op.getInput(), op.getPermutation()));
     return success();
   }
 };
