@@ -407,20 +407,13 @@ private:
           type, state, position(random.getResult()), random.getStream());
     }
     if (auto take = dyn_cast<nn::TakeOp>(producer)) {
-      Value row = load(take.getIndices(),
-                       shape.arguments.find(take.getIndices())->second, {}, 0);
-      return load(take.getTable(),
-                  shape.arguments.find(take.getTable())->second, row,
-                  rowStride(take));
+      const Gather &gather = shape.gathers.find(take)->second;
+      Value row = load(take.getIndices(), gather.index, {}, 0);
+      return load(take.getTable(), gather.row, row, gather.rowStride);
     }
     OperationState state(loc, producer->getName(), operands, type,
                          producer->getAttrs());
     return b.create(state)->getResult(0);
-  }
-
-  static int64_t rowStride(nn::TakeOp take) {
-    RankedTensorType table = cast<RankedTensorType>(take.getTable().getType());
-    return table.getNumElements() / table.getDimSize(0);
   }
 
   device::Access accessKind(int64_t laneStride) const {

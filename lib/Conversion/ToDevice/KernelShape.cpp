@@ -22,6 +22,11 @@ struct SpaceAccess {
   SmallVector<int64_t> strides;
 };
 
+struct SpaceGather {
+  SpaceAccess index, row;
+  int64_t rowStride = 0;
+};
+
 class ShapeBuilder {
 public:
   ShapeBuilder(nn::FusedOp op, ArrayRef<StridedView> operands,
@@ -43,6 +48,9 @@ public:
     };
     for (auto &[value, access] : argumentAccesses)
       shape.arguments[value] = convert(access);
+    for (auto &[take, gather] : gathers)
+      shape.gathers[take] = {convert(gather.index), convert(gather.row),
+                             gather.rowStride};
     for (auto &[value, access] : positionAccesses)
       shape.positions[value] = convert(access);
     for (SpaceAccess &access : resultAccesses)
@@ -99,22 +107,10 @@ private:
 
   void collectAccesses() {
     int64_t last = (int64_t)space.size() - 1;
-    llvm::DenseSet<Value> gathered;
-    for (nn::TakeOp take : body.getOps<nn::TakeOp>()) {
-      // Indices go with the leading dimensions of the result, the table's rows
-      // with the others.
-      int64_t rowRank = shapeOf(take.getTable()).size() - 1;
-      StridedView rows = viewOfArgument(take.getTable());
-      rows.sizes.erase(rows.sizes.begin());
-      rows.strides.erase(rows.strides.begin());
-      argumentAccesses[take.getTable()] = align(rows, last);
-      argumentAccesses[take.getIndices()] =
-          align(viewOfArgument(take.getIndices()), last - rowRank);
-      gathered.insert(take.getTable());
-      gathered.insert(take.getIndices());
-    }
+    for (nn::TakeOp take : body.getOps<nn::TakeOp>())
+      gathers[take] = gatherOf(take, last);
     for (BlockArgument argument : body.getArguments()) {
-      if (gathered.contains(argument))
+      if (llvm::all_of(argument.getUsers(), llvm::IsaPred<nn::TakeOp>))
         continue;
       argumentAccesses[argument] =
           align(operands[argument.getArgNumber()], last);
@@ -139,6 +135,17 @@ private:
       resultAccesses.push_back(align(view, last));
   }
 
+  /// Indices go with the leading dimensions of the result, the table's rows
+  /// with the others.
+  SpaceGather gatherOf(nn::TakeOp take, int64_t last) const {
+    StridedView row = viewOfArgument(take.getTable());
+    int64_t rowStride = row.strides.front(), rowRank = row.sizes.size() - 1;
+    row.sizes.erase(row.sizes.begin());
+    row.strides.erase(row.strides.begin());
+    return {align(viewOfArgument(take.getIndices()), last - rowRank),
+            align(row, last), rowStride};
+  }
+
   const StridedView &viewOfArgument(Value value) const {
     return operands[cast<BlockArgument>(value).getArgNumber()];
   }
@@ -152,6 +159,9 @@ private:
     };
     for (auto &entry : argumentAccesses)
       if (!follows(entry.second))
+        return false;
+    for (auto &entry : gathers)
+      if (!follows(entry.second.index) || !follows(entry.second.row))
         return false;
     for (auto &entry : positionAccesses)
       if (!follows(entry.second))
@@ -185,6 +195,7 @@ private:
   SmallVector<int64_t> space;
   SmallVector<bool> reduced;
   llvm::MapVector<Value, SpaceAccess> argumentAccesses, positionAccesses;
+  llvm::MapVector<Operation *, SpaceGather> gathers;
   llvm::MapVector<Value, SmallVector<bool>> variation;
   SmallVector<SpaceAccess> resultAccesses;
 };

@@ -29,11 +29,19 @@ struct Access {
       strides; ///< One per loop, 0 where it does not vary.
 };
 
+/// Where an nn.take finds its index, and the elements of the row that it picks.
+struct Gather {
+  Access index, row;
+  int64_t rowStride = 0; ///< Elements from one row to the next.
+};
+
 /// The iteration space of an nn.fused and the accesses in it.
 struct KernelShape {
   llvm::SmallVector<LoopDim> loops; ///< The last one is walked by lanes.
-  /// Of arguments, of results (by the yielded position) and of nn.iota and
-  /// nn.random_uniform (whose value is the "place").
+  llvm::DenseMap<mlir::Operation *, Gather> gathers; ///< By nn.take.
+  /// Of arguments that are read element by element, of results (by the yielded
+  /// position) and of nn.iota and nn.random_uniform (whose value is the
+  /// "place").
   llvm::DenseMap<mlir::Value, Access> arguments;
   llvm::SmallVector<Access> results;
   llvm::DenseMap<mlir::Value, Access> positions;
