@@ -60,18 +60,16 @@ private:
   //===--------------------------------------------------------------------===//
 
   /// A read gives the value of the moment at which it is used. What reads a
-  /// variable can run again only if nothing is left to run once the variable
-  /// has been written.
+  /// variable can run again only if no work is left once the variable has been
+  /// written, and no update that is left reads its result.
   void findLastWork() {
     for (Operation &op : step.getBody().front()) {
       if (isMemoryEffectFree(&op)) {
         lastWork = &op;
         continue;
       }
-      for (StringRef name : {"variable", "parameter", "copy", "target"})
-        if (auto written = op.getAttrOfType<FlatSymbolRefAttr>(name);
-            written && !isa<train::ReadOp>(op))
-          firstWrite.try_emplace(written, &op);
+      for (FlatSymbolRefAttr written : train::variablesWritten(&op))
+        firstWrite.try_emplace(written, &op);
     }
   }
 
@@ -80,8 +78,16 @@ private:
       auto read = rootOf(operand).getDefiningOp<train::ReadOp>();
       auto written =
           read ? firstWrite.find(read.getVariableAttr()) : firstWrite.end();
-      return written != firstWrite.end() && lastWork &&
-             written->second->isBeforeInBlock(lastWork);
+      return written != firstWrite.end() &&
+             ((lastWork && written->second->isBeforeInBlock(lastWork)) ||
+              isReadAfter(op, written->second));
+    });
+  }
+
+  static bool isReadAfter(Operation *op, Operation *write) {
+    return llvm::any_of(op->getUsers(), [&](Operation *user) {
+      return isViewOp(user) ? isReadAfter(user, write)
+                            : write->isBeforeInBlock(user);
     });
   }
 

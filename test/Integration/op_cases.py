@@ -97,8 +97,8 @@ add("binary", "Min", BROADCASTS, torch.minimum)
 add("binary", "Sum", [[*b, (2, 1, 1)] for b in BROADCASTS], lambda x, y, z: x + y + z)
 add("binary", "Mean", [[*b, (2, 1, 1)] for b in BROADCASTS], lambda x, y, z: (x + y + z) / 3)
 add("binary", "PRelu", [[(3, 5), (5,)], [(2, 3, 4), (3, 1)], [(2, 3, 4), (2, 3, 4)]], lambda x, s: torch.where(x < 0, s * x, x), "apart")
-for i, (x, y) in enumerate(BROADCASTS):
-    chosen = np.arange(y[-1]) % 2 == 0
+for i, (x, y) in enumerate([*BROADCASTS, [(3, 4), (3, 4)]]):
+    chosen = np.arange(y[-1]) % 2 == 0  # of the third's one element that one, so that nothing depends on y
     add("binary", "Where", [[chosen, x, y]], lambda x, y, c=chosen: torch.where(torch.from_numpy(c), x, y), label=str(i))
 for exponent in (2.0, 3.0, -0.5):
     add("binary", "Pow", [[(2, 3), np.array(exponent)]], lambda x, e=exponent: x**e, "positive", label=f"By{exponent}")

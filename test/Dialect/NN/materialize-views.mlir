@@ -30,3 +30,37 @@ train.step @reshape forward ("x" %x: tensor<4x8xf32>) {
   %r = nn.reshape %t : tensor<8x4xf32> to tensor<32xf32>
   train.output "y", %r : tensor<32xf32>
 }
+
+// The gradient of a weight is another one, which is updated before it: both
+// readers read a copy of what it was.
+train.variable @a parameter : tensor<4xf32>
+train.variable @b parameter : tensor<2x4xf32>
+// CHECK-LABEL: train.step @gradient_is_a_weight
+// CHECK: %[[A:.*]] = train.read @a
+// CHECK: %[[WIDE:.*]] = nn.broadcast %[[A]]
+// CHECK: %[[C:.*]] = nn.fused "copy" %[[WIDE]]
+// CHECK-NOT: nn.fused
+// CHECK: train.grad_norm %{{.*}}, %[[C]]
+// CHECK: train.sgd @a
+// CHECK-NOT: nn.fused
+// CHECK: train.sgd @b, %[[C]]
+train.step @gradient_is_a_weight micro ("x" %x: tensor<4xf32>) {
+  %a = train.read @a : tensor<4xf32>
+  %wide = nn.broadcast %a : tensor<4xf32> to tensor<2x4xf32>
+  train.grad_norm %x, %wide : tensor<4xf32>, tensor<2x4xf32>
+  train.sgd @a, %x : tensor<4xf32>
+  train.sgd @b, %wide : tensor<2x4xf32>
+}
+
+// The same where the gradient is dense, and before any update is read.
+// CHECK-LABEL: train.step @statistics
+// CHECK: %[[A:.*]] = train.read @a
+// CHECK: %[[C:.*]] = nn.fused "copy" %[[A]]
+// CHECK: train.write @a
+// CHECK: train.write @c, %[[C]]
+train.variable @c parameter : tensor<4xf32>
+train.step @statistics micro ("x" %x: tensor<4xf32>) {
+  %a = train.read @a : tensor<4xf32>
+  train.write @a, %x : tensor<4xf32>
+  train.write @c, %a : tensor<4xf32>
+}

@@ -48,8 +48,38 @@ class MaterializeViews
     : public nn::impl::MaterializeViewsBase<MaterializeViews> {
   void runOnOperation() override {
     getOperation()->walk([&](train::StepOp step) {
+      copyStaleReads(step.getBody().front());
       for (Operation &op : llvm::make_early_inc_range(step.getBody().front()))
         materializeOperands(&op);
+    });
+  }
+
+  /// Updates run one after the other. Where one reads a variable that one
+  /// before it changes (the gradient of a weight can be another weight), all
+  /// read a copy.
+  static void copyStaleReads(Block &block) {
+    llvm::DenseMap<Attribute, Operation *> firstWrite;
+    for (Operation &op : block) {
+      if (isMemoryEffectFree(&op))
+        continue;
+      for (Value operand : op.getOperands())
+        if (auto read = memoryOwner(operand).getDefiningOp<train::ReadOp>())
+          if (Operation *write = firstWrite.lookup(read.getVariableAttr()))
+            copyForUpdates(operand, write);
+      for (FlatSymbolRefAttr written : train::variablesWritten(&op))
+        firstWrite.try_emplace(written, &op);
+    }
+  }
+
+  static void copyForUpdates(Value value, Operation *firstWrite) {
+    Operation *first = firstWrite;
+    for (Operation *user : value.getUsers())
+      if (!isMemoryEffectFree(user) && user->isBeforeInBlock(first))
+        first = user;
+    OpBuilder builder(first);
+    Value copy = copyOf(builder, first->getLoc(), value);
+    value.replaceUsesWithIf(copy, [](OpOperand &use) {
+      return !isMemoryEffectFree(use.getOwner());
     });
   }
 

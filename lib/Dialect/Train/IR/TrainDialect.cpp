@@ -79,6 +79,16 @@ static LogicalResult verifyVariable(Operation *op,
   return error;
 }
 
+SmallVector<FlatSymbolRefAttr> gpuopt::train::variablesWritten(Operation *op) {
+  SmallVector<FlatSymbolRefAttr> written;
+  if (isa<ReadOp>(op))
+    return written;
+  for (StringRef name : {"variable", "parameter", "copy", "target"})
+    if (auto variable = op->getAttrOfType<FlatSymbolRefAttr>(name))
+      written.push_back(variable);
+  return written;
+}
+
 LogicalResult ReadOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifyVariable(*this, symbols, getVariableAttr(), getType());
 }

@@ -45,4 +45,12 @@ struct Repetition : public mlir::SideEffects::Resource::Base<Repetition> {
 #define GET_OP_CLASSES
 #include "gpuopt/Dialect/Train/IR/TrainOps.h.inc"
 
+namespace gpuopt::train {
+
+/// The parameters and buffers that an op of a step changes.
+llvm::SmallVector<mlir::FlatSymbolRefAttr>
+variablesWritten(mlir::Operation *op);
+
+} // namespace gpuopt::train
+
 #endif // GPUOPT_DIALECT_TRAIN_IR_TRAINDIALECT_H
