@@ -2,6 +2,8 @@
 # Installs what gpuopt is built with, on Debian and Ubuntu: only what is
 # missing, and nothing at all where everything is there. Where apt has no LLVM
 # and MLIR 22, says which packages are needed and stops.
+#
+# usage: install-dependencies.sh [PACKAGE...]   packages that are needed as well
 set -euo pipefail
 
 packages=(
@@ -9,6 +11,7 @@ packages=(
   libprotobuf-dev protobuf-compiler libdnnl-dev ocl-icd-opencl-dev
   libgtest-dev libbenchmark-dev zlib1g-dev libzstd-dev
   cmake ninja-build ccache g++ python3 python3-venv
+  "$@"
 )
 
 if ! command -v apt-get >/dev/null; then

@@ -68,5 +68,13 @@ else
   echo "no GPU" >"$results/gpu-check.skipped"
 fi
 
+if ((GPUOPT_FULL_TESTS)); then
+  say "Fuzzing, for a minute"
+  touch "$results/fuzz.expected"
+  scripts/fuzz.sh 60 --junit-xml "$results/fuzz.xml" || true
+else
+  echo "takes two minutes: --full" >"$results/fuzz.skipped"
+fi
+
 say "Summary"
 python3 scripts/summarize_tests.py "$results"

@@ -188,10 +188,13 @@ Result<double> Checker::run() {
       room -= problem.ops[made].sizeInBytes;
     if (room < 0)
       return Error{"a moment's working set exceeds the budget"};
+    // Below 0 the bound is 0, whatever else is taken off; many large prices
+    // would wrap around.
     __int128 unit = __int128(1) << certificate.priceShift;
-    total -= (certificate.prices[k] * room + unit - 1) / unit;
+    __int128 price = (certificate.prices[k] * room + unit - 1) / unit;
+    total = std::max<__int128>(total - price, 0);
   }
-  return std::max(0., std::ldexp(double(total), -certificate.costShift));
+  return std::ldexp(double(total), -certificate.costShift);
 }
 
 Result<double>

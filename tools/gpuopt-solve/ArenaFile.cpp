@@ -68,7 +68,8 @@ static MaybeError readRow(llvm::StringRef line, const Columns &columns,
   return error;
 }
 
-static MaybeError parseArena(llvm::StringRef contents, ArenaFile &arena) {
+Result<ArenaFile> solve::parseArena(llvm::StringRef contents) {
+  ArenaFile arena;
   std::optional<Columns> columns;
   llvm::StringSet<> ids;
   for (int number = 1; !contents.empty(); ++number) {
@@ -93,20 +94,22 @@ static MaybeError parseArena(llvm::StringRef contents, ArenaFile &arena) {
   }
   if (!columns)
     return Error{"is empty"};
-  return arena.problem.check();
+  if (MaybeError wrong = arena.problem.check())
+    return *wrong;
+  return arena;
 }
 
 Result<ArenaFile> solve::readArena(llvm::StringRef path) {
   Result<std::string> contents = readFile(path);
   if (!contents)
     return contents.error();
-  ArenaFile arena;
-  if (MaybeError error = parseArena(*contents, arena))
-    return Error{"'" + path.str() + "': " + error->message};
+  Result<ArenaFile> arena = parseArena(*contents);
+  if (!arena)
+    return Error{"'" + path.str() + "': " + arena.error().message};
   return arena;
 }
 
-MaybeError solve::writeArena(llvm::StringRef path, const ArenaFile &arena) {
+std::string solve::printArena(const ArenaFile &arena) {
   std::string contents = "id,lower,upper,size,offset\n";
   for (size_t i = 0; i < arena.ids.size(); ++i) {
     const Buffer &buffer = arena.problem.buffers[i];
@@ -116,5 +119,9 @@ MaybeError solve::writeArena(llvm::StringRef path, const ArenaFile &arena) {
       contents += "," + std::to_string(number);
     contents += "\n";
   }
-  return writeFile(path, contents);
+  return contents;
+}
+
+MaybeError solve::writeArena(llvm::StringRef path, const ArenaFile &arena) {
+  return writeFile(path, printArena(arena));
 }

@@ -27,6 +27,8 @@ using planning::Result;
 /// The whole file; "-" is standard input.
 Result<std::string> readFile(llvm::StringRef path);
 Result<llvm::json::Value> readJson(llvm::StringRef path);
+/// The same of text in memory.
+Result<llvm::json::Value> parseJson(llvm::StringRef text);
 /// Writes to a neighbour and renames, so that no partial output stays behind.
 MaybeError writeFile(llvm::StringRef path, llvm::StringRef contents);
 
@@ -41,6 +43,8 @@ Result<int64_t> parseBudget(llvm::StringRef text, int64_t plainPeakInBytes);
 using PlanFile = planning::PlanClaim;
 MaybeError writePlan(llvm::StringRef path, const PlanFile &plan);
 Result<PlanFile> readPlan(llvm::StringRef path);
+/// The same of text in memory, which must hold the flows as well.
+Result<PlanFile> parsePlan(llvm::StringRef text);
 
 /// Rows of id,lower,upper,size and, where there, alignment and offset.
 struct ArenaFile {
@@ -49,6 +53,10 @@ struct ArenaFile {
   std::vector<int64_t> offsets; ///< Empty where the file has none.
 };
 Result<ArenaFile> readArena(llvm::StringRef path);
+/// The same of text in memory.
+Result<ArenaFile> parseArena(llvm::StringRef text);
+/// With offsets, without alignments.
+std::string printArena(const ArenaFile &arena);
 MaybeError writeArena(llvm::StringRef path, const ArenaFile &arena);
 
 } // namespace gpuopt::solve

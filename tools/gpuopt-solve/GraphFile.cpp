@@ -66,7 +66,7 @@ static bool nestsTooDeep(llvm::StringRef contents) {
   return false;
 }
 
-static Result<json::Value> parseJson(llvm::StringRef text) {
+Result<json::Value> solve::parseJson(llvm::StringRef text) {
   if (nestsTooDeep(text))
     return Error{"nests too deeply"};
   llvm::Expected<json::Value> root = json::parse(text);

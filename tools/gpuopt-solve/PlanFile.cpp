@@ -108,7 +108,8 @@ static MaybeError readCertificate(const json::Object &object,
     return Error{"expects 'cost_shift' and 'price_shift'"};
   certificate.costShift = costShift;
   certificate.priceShift = priceShift;
-  if (std::optional<int64_t> count = object.getInteger("flow_count"))
+  std::optional<int64_t> count = object.getInteger("flow_count");
+  if (count && !path.empty())
     return readBinaryFlows(flowPath(path), *count, certificate);
   const json::Array *flows = object.getArray("flows");
   if (!flows)
@@ -126,6 +127,7 @@ static MaybeError readCertificate(const json::Object &object,
   return std::nullopt;
 }
 
+/// `path` is empty for text in memory.
 static Result<PlanFile> parsePlan(const json::Value &root,
                                   llvm::StringRef path) {
   const json::Object *object = root.getAsObject();
@@ -159,8 +161,13 @@ Result<PlanFile> solve::readPlan(llvm::StringRef path) {
   Result<json::Value> root = readJson(path);
   if (!root)
     return root.error();
-  Result<PlanFile> plan = parsePlan(*root, path);
+  Result<PlanFile> plan = ::parsePlan(*root, path);
   if (!plan)
     return Error{"'" + path.str() + "': " + plan.error().message};
   return plan;
+}
+
+Result<PlanFile> solve::parsePlan(llvm::StringRef text) {
+  Result<json::Value> root = parseJson(text);
+  return root ? ::parsePlan(*root, "") : root.error();
 }

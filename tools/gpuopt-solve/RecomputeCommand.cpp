@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Checks.h"
 #include "Commands.h"
-#include "Files.h"
 
 #include "gpuopt/Planning/BudgetCurve.h"
 #include "llvm/Support/Format.h"
@@ -18,10 +18,6 @@ using namespace gpuopt::planning;
 
 /// Budgets of a curve.
 static constexpr int curvePoints = 20;
-
-static double percent(double cost, double total) {
-  return total > 0 ? 100 * cost / total : 0;
-}
 
 static int explainInfeasible(const RecomputeSolution &solution,
                              int64_t budget) {

@@ -51,7 +51,8 @@ struct RecomputeProblem {
 
   /// Inputs are earlier ops and listed once; sizes are not negative, costs not
   /// negative and finite; a shared storage belongs to an input that is at
-  /// least as large; no sum overflows.
+  /// least as large; no sum overflows, that of the costs not even after 2^31
+  /// executions.
   MaybeError check() const;
 
   double totalCost() const;

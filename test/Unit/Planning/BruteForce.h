@@ -15,6 +15,7 @@
 
 #include "gpuopt/Planning/RecomputeProblem.h"
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -30,7 +31,7 @@ inline double bruteForceOptimum(const RecomputeProblem &problem,
   int n = problem.ops.size();
   using State = std::pair<int, unsigned>; // next first execution, residents
   std::vector<std::vector<double>> best(n + 1,
-                                        std::vector<double>(1u << n, 1e300));
+                                        std::vector<double>(1u << n, HUGE_VAL));
   std::priority_queue<std::pair<double, State>,
                       std::vector<std::pair<double, State>>, std::greater<>>
       queue;

@@ -78,6 +78,9 @@ TEST(CheckProblem, RefusesBadOps) {
   problem = chain();
   problem.ops[1].sizeInBytes = problem.ops[2].sizeInBytes = INT64_MAX / 5;
   EXPECT_TRUE(problem.check());
+  problem = chain();
+  problem.ops[2].cost = 1e308; // finite, but not in percent
+  EXPECT_EQ(problem.check()->message, "the sum of all costs overflows");
 }
 
 /// Random changes keep the plan's books in step with the simulator.
@@ -224,6 +227,17 @@ TEST(Certificate, IsRefusedWhenChanged) {
   Certificate twice = solution->certificate;
   twice.flows.push_back(twice.flows[0]);
   EXPECT_FALSE(checkCertificate(problem, options.budgetInBytes, twice));
+}
+
+/// Prices that take more than 2^127 off the bound prove nothing.
+TEST(Certificate, DoesNotWrapAround) {
+  RecomputeProblem problem = chain();
+  Certificate certificate;
+  certificate.moments = {1, 2, 3};
+  certificate.prices = {INT64_MAX, INT64_MAX, INT64_MAX};
+  Result<double> bound = checkCertificate(problem, INT64_MAX, certificate);
+  ASSERT_TRUE(bound) << bound.error().message;
+  EXPECT_EQ(*bound, 0);
 }
 
 TEST(SolveRecompute, AgreesWithBruteForceOnSmallGraphs) {

@@ -7,7 +7,7 @@ import sys
 import tempfile
 import unittest
 
-SOLVE = sys.argv.pop(1)
+SOLVE = sys.argv.pop(1) if __name__ == "__main__" else None
 
 # a -> b -> c -> d -> e, where e reads a too, and d reads b.
 CHAIN = {
@@ -31,6 +31,8 @@ BAD_GRAPHS = {
     '{"nodes":[{"bytes":1,"cost":1e308},{"bytes":1,"cost":1e308}],"edges":[]}': "overflow",
     '{"nodes":[{"bytes":1,"cost":1},{"bytes":1,"cost":1,"storage":0}],"edges":[]}': "not an input",
 }
+
+ARENA = "id,lower,upper,size\na,0,3,8\nb,3,5,8\nc,0,5,4\n"
 
 BAD_ARENAS = {
     "": "is empty",
@@ -99,7 +101,7 @@ class SolveFiles(unittest.TestCase):
             self.assertEqual(self.run_solve("recompute", graph, f"--budget={budget}").returncode, 1, budget)
 
     def test_arena(self):
-        arena, out = self.file("arena.csv", "id,lower,upper,size\na,0,3,8\nb,3,5,8\nc,0,5,4\n"), self.folder / "out.csv"
+        arena, out = self.file("arena.csv", ARENA), self.folder / "out.csv"
         result = self.run_solve("arena", arena, "-o", out)
         self.assertEqual(result.stdout, "height=12 max_load=12 lower_limit=12 optimal\n")
         self.assertEqual(self.run_solve("verify", arena, out).returncode, 0)
