@@ -123,6 +123,18 @@ for i, shape in enumerate([(6, 3), (2, 3, 5), (2, 3, 4, 4)]):
     # In training form the running statistics are state, and the result is normalised by the batch's.
     add("normalisations", "BatchNormalization", [[shape, (3,), (3,), np.zeros(3), np.ones(3)]],
         lambda x, w, b: F.batch_norm(x, None, None, w, b, True, 0.1, 2**-10), label=str(i), epsilon=2**-10)
+for i, (shape, groups) in enumerate([((2, 6), 3), ((2, 4, 5), 2), ((3, 6, 2, 4), 2)]):
+    add("normalisations", "GroupNormalization", [[shape, shape[1:2], shape[1:2]]],
+        lambda x, w, b, g=groups: F.group_norm(x, g, w, b, 2**-10), label=str(i), num_groups=groups, epsilon=2**-10, stash_type=11)
+for i, shape in enumerate([(2, 3, 5), (2, 3, 4, 4), (2, 2, 2, 3, 2)]):
+    add("normalisations", "InstanceNormalization", [[shape, shape[1:2], shape[1:2]]],
+        lambda x, w, b: F.instance_norm(x, None, None, w, b, True, 0.1, 2**-10), label=str(i), epsilon=2**-10)
+for i, (shape, axis, scale) in enumerate([((3, 7), -1, (7,)), ((2, 3, 4), 1, (3, 4)), ((2, 3, 4), 2, (4,))]):
+    add("normalisations", "RMSNormalization", [[shape, scale]],
+        lambda x, w, n=shape[axis:]: F.rms_norm(x, n, eps=2**-10) * w, label=str(i), axis=axis, epsilon=2**-10)
+for i, (shape, axis) in enumerate([((3, 5), -1), ((4, 3), 0), ((2, 3, 4), 1)]):
+    for p in (1, 2):
+        add("normalisations", "LpNormalization", [shape], lambda x, a=axis, p=p: F.normalize(x, p, a), "apart", label=f"{i}L{p}", axis=axis, p=p)
 
 # Shapes.
 ints = lambda *values: np.array(values, np.int64)

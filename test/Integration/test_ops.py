@@ -21,7 +21,7 @@ from onnx import TensorProto, helper, numpy_helper
 from op_cases import CASES, OpCase
 from training import Trainer
 
-OPSET = 22
+OPSET = 23
 ALL = [pytest.param(group, case, id=f"{group}-{case.name}") for group, cases in CASES.items() for case in cases]
 
 
@@ -71,7 +71,7 @@ def write_model(cases: list[OpCase], path) -> None:
         [helper.make_tensor_value_info("loss", TensorProto.DOUBLE, [])],
         [numpy_helper.from_array(np.ascontiguousarray(value), name) for name, value in initializers.items()],
     )
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10), path)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=11), path)
 
 
 @dataclasses.dataclass
@@ -138,7 +138,7 @@ def run_onnxruntime(case: OpCase, dtype) -> np.ndarray:
         [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape) for name, value in operands.items()],
         [helper.make_tensor_value_info("y", kind, None)],
     )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=11)
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])

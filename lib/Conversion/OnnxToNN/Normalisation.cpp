@@ -21,6 +21,10 @@ static double decimal(double attribute) {
   return strtod(text, nullptr);
 }
 
+static double epsilonOf(NodeConversion &c) {
+  return decimal(c.node.getFloat("epsilon", 1e-5));
+}
+
 template <typename OpT>
 static LogicalResult softmax(NodeConversion &c) {
   auto axis = c.axis(c.node.getInt("axis", -1), c.type(0).getRank());
@@ -39,12 +43,90 @@ static LogicalResult layerNorm(NodeConversion &c) {
       return c.fail(
           "scale and bias must have the shape of the normalised dimensions");
   Value bias = c.has(2) ? c.input(2) : Value();
-  auto norm = c.b.create<nn::LayerNormOp>(
-      c.input(0), c.input(1), bias, *axis,
-      APFloat(decimal(c.node.getFloat("epsilon", 1e-5))));
+  auto norm = c.b.create<nn::LayerNormOp>(c.input(0), c.input(1), bias, *axis,
+                                          APFloat(epsilonOf(c)));
   for (Value result : norm.getResults())
     c.outputs.push_back({{result}, false});
   return success();
+}
+
+/// Channels in groups, each normalised with all of its spatial dimensions: as
+/// [N, groups, channels / groups, spatial...] from dimension 2 on.
+static LogicalResult normaliseGroups(NodeConversion &c, int64_t groups) {
+  RankedTensorType type = c.type(0);
+  int64_t channels = type.getDimSize(1);
+  if (groups < 1 || channels % groups)
+    return c.fail("attribute num_groups = " + Twine(groups) +
+                  " does not divide the channels");
+  // One scale per group up to opset 20, one per channel from 21 on.
+  int64_t scales = c.type(1).getNumElements();
+  for (unsigned index : {1u, 2u})
+    if ((scales != groups && scales != channels) ||
+        c.type(index) != type.clone({scales}))
+      return c.fail("scale and bias must have one element per channel or per "
+                    "group, of the operand's type");
+  SmallVector<int64_t> shape{type.getDimSize(0), groups, channels / groups};
+  llvm::append_range(shape, type.getShape().drop_front(2));
+  auto norm =
+      c.b.create<nn::LayerNormOp>(c.b.reshape(c.input(0), shape), Value(),
+                                  Value(), 2, APFloat(epsilonOf(c)));
+  SmallVector<int64_t> perScale(shape.size() - 1, 1);
+  perScale[0] = groups;
+  perScale[1] = scales / groups;
+  Value result = c.b.mul(norm.getResult(), c.b.reshape(c.input(1), perScale));
+  result = c.b.add(result, c.b.reshape(c.input(2), perScale));
+  return c.yield(c.b.reshape(result, type.getShape()));
+}
+
+static LogicalResult groupNorm(NodeConversion &c) {
+  if (c.type(0).getRank() < 2 || !c.isFloat(0))
+    return c.fail("the operand must be floating-point, of rank 2 or more");
+  return normaliseGroups(c, c.node.getInt("num_groups", 0));
+}
+
+static LogicalResult instanceNorm(NodeConversion &c) {
+  if (c.type(0).getRank() < 3 || !c.isFloat(0))
+    return c.fail("the operand must be floating-point, of rank 3 or more");
+  return normaliseGroups(c, c.type(0).getDimSize(1));
+}
+
+/// x / sqrt(mean(x^2) + epsilon) * scale.
+static LogicalResult rmsNorm(NodeConversion &c) {
+  int64_t rank = c.type(0).getRank();
+  auto axis = c.axis(c.node.getInt("axis", -1), rank);
+  if (!axis)
+    return failure();
+  if (!c.isFloat(0) || c.commonShape({c.input(0), c.input(1)}) !=
+                           llvm::to_vector(c.type(0).getShape()))
+    return c.fail("the operand must be floating-point, and the scale broadcast "
+                  "to its shape");
+  Value x = c.input(0);
+  Value square =
+      c.b.sum(c.b.mul(x, x), llvm::to_vector(llvm::seq<int64_t>(*axis, rank)));
+  double count =
+      (double)c.type(0).getNumElements() / c.b.type(square).getNumElements();
+  Value rstd = c.b.rsqrt(c.b.add(c.b.mul(square, 1 / count), epsilonOf(c)));
+  return c.yield(c.b.mul(c.b.mul(x, rstd), c.input(1)));
+}
+
+/// x / norm(x) along an axis, and 0 where the norm is.
+static LogicalResult lpNorm(NodeConversion &c) {
+  auto axis = c.axis(c.node.getInt("axis", -1), c.type(0).getRank());
+  int64_t p = c.node.getInt("p", 2);
+  if (!axis)
+    return failure();
+  if (p != 1 && p != 2)
+    return c.fail("attribute p = " + Twine(p) + " is not supported");
+  Value x = c.input(0);
+  Value magnitude = p == 1 ? c.b.createOrFold<math::AbsFOp>(x) : c.b.mul(x, x);
+  Value sum = c.b.sum(magnitude, *axis);
+  // In the place of a norm of 0 its slope, too, is nowhere infinite.
+  Value isZero =
+      c.b.compare(arith::CmpFPredicate::OEQ, sum, c.b.splat(0, c.b.type(sum)));
+  Value norm = c.b.select(isZero, c.b.splat(1, c.b.type(sum)), sum);
+  if (p == 2)
+    norm = c.b.createOrFold<math::SqrtOp>(norm);
+  return c.yield(c.b.div(x, norm));
 }
 
 static LogicalResult batchNorm(NodeConversion &c) {
@@ -66,8 +148,7 @@ static LogicalResult batchNorm(NodeConversion &c) {
   double momentum = decimal(1 - decimal(c.node.getFloat("momentum", 0.9)));
   auto norm = c.b.create<nn::BatchNormOp>(
       c.b.transpose(c.input(0), permutation), c.input(1), c.input(2),
-      c.input(3), c.input(4),
-      APFloat(decimal(c.node.getFloat("epsilon", 1e-5))), APFloat(momentum),
+      c.input(3), c.input(4), APFloat(epsilonOf(c)), APFloat(momentum),
       c.state.freezeBatchNorm);
   if (!c.state.freezeBatchNorm)
     for (auto [index, value] : {std::pair(3u, norm.getNewMean()),
@@ -116,8 +197,12 @@ ArrayRef<OperatorEntry> gpuopt::normalisationOperators() {
       {"BatchNormalization", batchNorm,
        "in training form unless --batch-norm=frozen"},
       {"Dropout", dropout, "ratio and training_mode are constants; no mask"},
+      {"GroupNormalization", groupNorm},
+      {"InstanceNormalization", instanceNorm},
       {"LayerNormalization", layerNorm},
       {"LogSoftmax", softmax<nn::LogSoftmaxOp>},
+      {"LpNormalization", lpNorm},
+      {"RMSNormalization", rmsNorm},
       {"RandomUniformLike", randomUniformLike},
       {"Softmax", softmax<nn::SoftmaxOp>}};
   return entries;
