@@ -174,6 +174,13 @@ add("products", "Gemm", [[(3, 4), (4, 5), (5,)], [(2, 3), (3, 2), (2, 2)], [(4, 
     lambda a, b, c: 0.5 * a @ b + 2 * c, alpha=0.5, beta=2.0)
 add("products", "Gemm", [[(4, 3), (5, 4), (3, 5)], [(3, 2), (2, 3), (2, 1)], [(1, 4), (3, 1), (3,)]],
     lambda a, b, c: a.T @ b.T + c, label="Transposed", transA=1, transB=1)
+for i, (equation, shapes) in enumerate([
+    ("bij,bjk->bik", [(2, 3, 4), (2, 4, 5)]), ("ij,kj", [(3, 4), (5, 4)]), ("bhqd,bhkd->bqhk", [(2, 3, 4, 5), (2, 3, 2, 5)]),
+    ("...ij,...jk->...ik", [(2, 1, 3, 4), (1, 5, 4, 2)]), ("ij,j->ji", [(3, 4), (4,)]), ("i,j->ij", [(3,), (4,)]),
+    ("ij->i", [(3, 4)]), ("bii->bi", [(2, 3, 3)]), ("ij,ij->j", [(3, 4), (3, 4)]), ("ai,bij,aj->ab", [(2, 3), (4, 3, 5), (2, 5)]),
+    ("b...,bi->b...", [(2, 3, 1), (2, 4)]), ("abij,ajk->iakb", [(2, 1, 3, 4), (2, 4, 5)]),
+]):
+    add("products", "Einsum", [shapes], lambda *x, e=equation: torch.einsum(e, *x), label=str(i), equation=equation)
 
 # Convolutions and pooling.
 for i, (x, w, b, keywords) in enumerate([

@@ -67,17 +67,24 @@ NodeConversion::commonShape(ArrayRef<Value> values) {
   return common;
 }
 
-const OperatorEntry *gpuopt::findOperator(StringRef name) {
-  static const llvm::StringMap<const OperatorEntry *> all = [] {
-    llvm::StringMap<const OperatorEntry *> map;
+/// All operators by name.
+static const std::map<StringRef, const OperatorEntry *> &allOperators() {
+  static const auto all = [] {
+    std::map<StringRef, const OperatorEntry *> map;
     for (ArrayRef<OperatorEntry> family :
-         {elementwiseOperators(), contractionOperators(), spatialOperators(),
-          normalisationOperators(), shapeOperators(), reductionOperators()})
+         {elementwiseOperators(), contractionOperators(), einsumOperators(),
+          spatialOperators(), normalisationOperators(), shapeOperators(),
+          reductionOperators()})
       for (const OperatorEntry &entry : family)
         map[entry.name] = &entry;
     return map;
   }();
-  return all.lookup(name);
+  return all;
+}
+
+const OperatorEntry *gpuopt::findOperator(StringRef name) {
+  auto found = allOperators().find(name);
+  return found == allOperators().end() ? nullptr : found->second;
 }
 
 void gpuopt::printOperatorTable(raw_ostream &stream) {
@@ -91,12 +98,6 @@ void gpuopt::printOperatorTable(raw_ostream &stream) {
             "in that family's table; if it needs an op of its own, add that to "
             "the nn dialect with its gradient.\n\n"
             "| operator | limits |\n|---|---|\n";
-  std::map<std::string, const char *> rows;
-  for (ArrayRef<OperatorEntry> family :
-       {elementwiseOperators(), contractionOperators(), spatialOperators(),
-        normalisationOperators(), shapeOperators(), reductionOperators()})
-    for (const OperatorEntry &entry : family)
-      rows[entry.name] = entry.note;
-  for (auto &[name, note] : rows)
-    stream << "| " << name << " | " << note << " |\n";
+  for (auto &[name, entry] : allOperators())
+    stream << "| " << name << " | " << entry->note << " |\n";
 }

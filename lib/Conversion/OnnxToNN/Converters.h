@@ -97,6 +97,7 @@ struct OperatorEntry {
 
 llvm::ArrayRef<OperatorEntry> elementwiseOperators();
 llvm::ArrayRef<OperatorEntry> contractionOperators();
+llvm::ArrayRef<OperatorEntry> einsumOperators();
 llvm::ArrayRef<OperatorEntry> spatialOperators();
 llvm::ArrayRef<OperatorEntry> normalisationOperators();
 llvm::ArrayRef<OperatorEntry> shapeOperators();
