@@ -12,7 +12,7 @@ KERNEL void cast_input_kernel(const From *x, To *y, int64_t n) {
   const int64_t end = begin + kSpan < n ? begin + kSpan : n;
   for (int64_t i = begin + first_lane(); i < end; i += lane_step())
     for (int64_t k = i; k < i + kLanes && k < end; k++)
-      y[k] = To(x[k]);
+      y[k] = To(load_scalar(x + k));
 }
 
 namespace detail {
@@ -30,6 +30,8 @@ bool cast_from(Context &ctx, Type type, const void *from, void *to, int64_t n) {
     return cast_typed<To, double>(ctx, from, to, n), true;
   case Type::F32:
     return cast_typed<To, float>(ctx, from, to, n), true;
+  case Type::F16:
+    return cast_typed<To, f16>(ctx, from, to, n), true;
   case Type::I64:
     return cast_typed<To, int64_t>(ctx, from, to, n), true;
   case Type::I32:
@@ -55,11 +57,11 @@ bool cast_from(Context &ctx, Type type, const void *from, void *to, int64_t n) {
 constexpr bool is_fraction(Type type) { return type <= Type::BF16; }
 
 // Whether a file of one type can feed an input of another: integers do not
-// come from fractions, and half precision only from itself.
+// come from fractions, and nothing is narrowed to half precision.
 constexpr bool can_cast(Type from, Type to) {
   if (from == to)
     return true;
-  if (from == Type::F16 || from == Type::BF16 || from == Type::U64)
+  if (from == Type::BF16 || from == Type::U64)
     return false;
   if (to == Type::F64 || to == Type::F32)
     return true;

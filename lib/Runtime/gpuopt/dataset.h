@@ -1,12 +1,10 @@
 // Samples on disk, read by mmap: .npy arrays, and token files as windows.
 #pragma once
 
-#include "gpuopt/mapped_file.h"
+#include "gpuopt/npy.h"
 #include "gpuopt/program.h"
 
-#include <cstdlib>
 #include <memory>
-#include <vector>
 
 namespace gpuopt {
 
@@ -30,30 +28,25 @@ inline std::vector<int64_t> sample_shape(const TensorInfo &tensor) {
 
 } // namespace detail
 
-// NumPy's format, versions 1 to 3; the first dimension counts samples.
+// NumPy's format; the first dimension counts samples.
 class NpySource : public Source {
 public:
   NpySource(const std::string &file_path, const TensorInfo &tensor)
       : file(file_path) {
     path = file_path;
-    const size_t begin = parse_header();
+    const NpyHeader header(file);
+    type = header.type;
+    shape = header.shape;
     elements = 1;
     for (size_t dim = 1; dim < shape.size(); dim++)
       elements *= shape[dim];
-    const auto expected = detail::sample_shape(tensor);
-    if (shape.empty() ||
-        std::vector<int64_t>(shape.begin() + 1, shape.end()) != expected)
-      throw Error("'" + path + "' has shape " + shape_text(shape) + ", but '" +
-                  tensor.name + "' needs [samples" +
-                  (expected.empty() ? "" : ", ") +
-                  shape_text(expected).substr(1));
-    if (shape[0] == 0)
-      throw Error("'" + path + "' holds no samples");
+    check_shape(tensor);
     // The elements of one sample are the program's, so the product is small.
     const size_t sample_bytes = size_t(elements) * size_of(type);
-    if (shape[0] < 0 || (file.bytes - begin) / sample_bytes < size_t(shape[0]))
+    if (shape[0] < 0 ||
+        (file.bytes - header.begin) / sample_bytes < size_t(shape[0]))
       throw Error("'" + path + "' is shorter than its header says");
-    data = file.data + begin;
+    data = file.data + header.begin;
   }
   int64_t samples() const override { return shape[0]; }
   const uint8_t *at(int64_t sample) const override {
@@ -61,57 +54,29 @@ public:
   }
 
 private:
-  [[noreturn]] void fail(const std::string &why) {
-    throw Error("'" + path + "' is not a .npy file that can be read: " + why);
+  void check_shape(const TensorInfo &tensor) const {
+    const auto expected = detail::sample_shape(tensor);
+    const std::string needed = "[samples" +
+                               std::string(expected.empty() ? "" : ", ") +
+                               shape_text(expected).substr(1);
+    if (shape.empty() ||
+        std::vector<int64_t>(shape.begin() + 1, shape.end()) != expected)
+      throw Error("'" + path + "' has shape " + shape_text(shape) + ", but '" +
+                  tensor.name + "' needs " + needed + reshape_hint(expected));
+    if (shape[0] == 0)
+      throw Error("'" + path + "' holds no samples");
   }
-  size_t parse_header() {
-    if (file.bytes < 12 || memcmp(file.data, "\x93NUMPY", 6) != 0)
-      fail("it does not begin like one");
-    const bool wide = file.data[6] >= 2;
-    const size_t length = wide ? file.data[8] | file.data[9] << 8 |
-                                     size_t(file.data[10]) << 16 |
-                                     size_t(file.data[11]) << 24
-                               : size_t(file.data[8] | file.data[9] << 8);
-    const size_t begin = (wide ? 12 : 10) + length;
-    if (begin > file.bytes)
-      fail("its header is cut off");
-    const std::string header(
-        reinterpret_cast<const char *>(file.data) + (wide ? 12 : 10), length);
-    type = parse_type(field(header, "'descr':"));
-    if (field(header, "'fortran_order':").rfind("True", 0) == 0)
-      fail("it is in Fortran order");
-    std::string sizes = field(header, "'shape':");
-    if (sizes.empty() || sizes[0] != '(')
-      fail("its shape is no tuple");
-    for (char *at = sizes.data() + 1; *at && *at != ')';) {
-      char *end = at;
-      const long long size = strtoll(at, &end, 10);
-      if (end != at)
-        shape.push_back(size);
-      at = end == at ? at + 1 : end;
-    }
-    return begin;
-  }
-  std::string field(const std::string &header, const std::string &key) {
-    size_t at = header.find(key);
-    if (at == std::string::npos)
-      fail("its header lacks " + key);
-    at = header.find_first_not_of(' ', at + key.size());
-    return at == std::string::npos ? "" : header.substr(at);
-  }
-  Type parse_type(const std::string &text) {
-    constexpr struct {
-      const char *name;
-      Type type;
-    } types[] = {{"f8", Type::F64}, {"f4", Type::F32}, {"f2", Type::F16},
-                 {"i8", Type::I64}, {"i4", Type::I32}, {"i2", Type::I16},
-                 {"i1", Type::I8},  {"u8", Type::U64}, {"u4", Type::U32},
-                 {"u2", Type::U16}, {"u1", Type::U8},  {"b1", Type::Bool}};
-    if (text.size() >= 5 && text[1] != '>')
-      for (const auto &known : types)
-        if (text.compare(2, 2, known.name) == 0)
-          return known.type;
-    fail("type " + text.substr(0, 5) + " is not supported");
+  // Where the same elements would do in another shape.
+  std::string reshape_hint(const std::vector<int64_t> &expected) const {
+    int64_t needed = 1;
+    for (int64_t size : expected)
+      needed *= size;
+    if (shape.empty() || needed != elements)
+      return "";
+    const std::string sizes = shape_text(expected);
+    return "; save array.reshape(-1" +
+           std::string(expected.empty() ? "" : ", ") +
+           sizes.substr(1, sizes.size() - 2) + ")";
   }
 
   MappedFile file;
@@ -119,28 +84,65 @@ private:
   const uint8_t *data = nullptr;
 };
 
-// Tokens: llm.c's header (magic 20240520 and 16 bits, or 20240801), or none.
+// Tokens, one after the other: a 1-D .npy array of integers, a file with
+// llm.c's header, or nothing but the tokens, in `raw_type`.
 class TokenFile {
 public:
   TokenFile(const std::string &path, Type raw_type)
       : file(path), type(raw_type) {
     size_t begin = 0;
-    int32_t header[3] = {};
-    if (file.bytes >= 1024)
-      memcpy(header, file.data, sizeof header);
-    if (header[0] == 20240520 || header[0] == 20240801) {
-      begin = 1024;
-      type = header[0] == 20240801 && header[1] == 7 ? Type::U32 : Type::U16;
-    }
-    data = file.data + begin;
-    tokens = int64_t((file.bytes - begin) / size_of(type));
-    if (tokens == 0)
+    if (begins_like_npy(file))
+      begin = read_npy_header();
+    else if (!read_llmc_header(begin))
+      count_raw();
+    if (tokens <= 0)
       throw Error("'" + path + "' holds no tokens");
+    if ((file.bytes - begin) / size_of(type) < size_t(tokens))
+      throw Error("'" + path + "' is shorter than its header says");
+    data = file.data + begin;
   }
   MappedFile file;
   Type type;
   const uint8_t *data = nullptr;
   int64_t tokens = 0;
+
+private:
+  size_t read_npy_header() {
+    const NpyHeader header(file);
+    if (header.shape.size() != 1 || header.type < Type::I64 ||
+        header.type == Type::Bool)
+      throw Error("'" + file.path + "' holds " + name_of(header.type) + " " +
+                  shape_text(header.shape) +
+                  ", but tokens are an array of integers with one dimension; "
+                  "--data and --labels take samples");
+    tokens = header.shape[0];
+    // Below 2^63, where tokens lie, they have the same bits.
+    type = header.type == Type::U64 ? Type::I64 : header.type;
+    return header.begin;
+  }
+  // 256 numbers of 32 bits: a magic number, a version and how many tokens
+  // follow. 20240520 has tokens of 16 bits (GPT-2's), 20240801 of 32 (Llama
+  // 3's, version 7).
+  bool read_llmc_header(size_t &begin) {
+    constexpr size_t kHeaderBytes = 1024;
+    int32_t header[3] = {};
+    if (file.bytes >= kHeaderBytes)
+      memcpy(header, file.data, sizeof header);
+    if (header[0] != 20240520 && header[0] != 20240801)
+      return false;
+    begin = kHeaderBytes;
+    type = header[0] == 20240801 && header[1] == 7 ? Type::U32 : Type::U16;
+    tokens = header[2] > 0 ? header[2]
+                           : int64_t((file.bytes - begin) / size_of(type));
+    return true;
+  }
+  void count_raw() {
+    if (file.bytes % size_of(type) != 0)
+      throw Error("'" + file.path + "' has " + std::to_string(file.bytes) +
+                  " bytes, which " + name_of(type) +
+                  " does not divide; --token-type says what its tokens are");
+    tokens = int64_t(file.bytes / size_of(type));
+  }
 };
 
 // Window i of T tokens begins at i * T; the labels are one token further.

@@ -17,6 +17,26 @@ inline Type token_type_of(const std::string &name) {
               name + "'");
 }
 
+// What numpy calls the types of inputs.
+inline const char *numpy_name(Type type) {
+  switch (type) {
+  case Type::F64:
+    return "float64";
+  case Type::F32:
+    return "float32";
+  case Type::F16:
+    return "float16";
+  case Type::I64:
+    return "int64";
+  case Type::I32:
+    return "int32";
+  case Type::Bool:
+    return "bool";
+  default:
+    return name_of(type);
+  }
+}
+
 inline Loader::Sources open_sources(const Program &program,
                                     const DataFlags &data,
                                     const std::string &token_type,
@@ -48,7 +68,8 @@ inline Loader::Sources open_sources(const Program &program,
     const Source &source = *sources.back();
     if (!can_cast(source.type, tensor.type))
       throw Error("'" + source.path + "' holds " + name_of(source.type) +
-                  ", but '" + tensor.name + "' needs " + name_of(tensor.type));
+                  ", but '" + tensor.name + "' needs " + name_of(tensor.type) +
+                  "; save array.astype('" + numpy_name(tensor.type) + "')");
   }
   for (const auto &[name, path] : data.files) {
     bool known = name == "labels";

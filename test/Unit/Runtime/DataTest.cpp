@@ -45,7 +45,8 @@ TEST(Npy, SaysWhatIsWrong) {
       {"PK\x03\x04 some zip archive", "not a .npy file"},
       {npy("<f4", "(3, 2)", six).substr(0, 40), "header is cut off"},
       {npy("<f4", "(3, 2)", six.substr(1)), "shorter than its header says"},
-      {npy("<f4", "(3, 2)", six, "True"), "Fortran order"},
+      {npy("<f4", "(3, 2)", six, "True"),
+       "in Fortran order; save numpy.ascontiguousarray(array)"},
       {npy("<f4", "(2, 3)", six),
        "has shape [2, 3], but 'x' needs [samples, 2]"},
       {npy("<f4", "(6,)", six), "has shape [6], but 'x' needs [samples, 2]"},
@@ -53,8 +54,13 @@ TEST(Npy, SaysWhatIsWrong) {
       {npy("<f4", "(-1, 2)", six), "shorter than its header says"},
       {npy("<f4", "(9223372036854775807, 2)", six),
        "shorter than its header says"},
-      {npy(">f4", "(3, 2)", six), "type '>f4' is not supported"},
-      {npy("<c8", "(3, 2)", six + six), "type '<c8' is not supported"},
+      {npy("<f4", "(3, 2, 1)", six),
+       "has shape [3, 2, 1], but 'x' needs [samples, 2]; save "
+       "array.reshape(-1, 2)"},
+      {npy(">f4", "(3, 2)", six),
+       "type '>f4' is big-endian; save array.astype('<f4')"},
+      {npy("<c8", "(3, 2)", six + six), "type '<c8' is not supported; save"},
+      {npy("|O", "(3, 2)", six), "type '|O' is not supported"},
   };
   for (const auto &[content, message] : cases) {
     write_file(folder / "x.npy", content);
@@ -69,26 +75,69 @@ TEST(Npy, SaysWhatIsWrong) {
             std::string::npos);
 }
 
+template <class T>
+std::string seven_tokens() {
+  return bytes_of<T>({10, 11, 12, 13, 14, 15, 16});
+}
+
 TEST(Tokens, WindowsAndLabels) {
   TemporaryFolder folder;
   std::vector<int32_t> header(256, 0);
   header[0] = 20240520;
-  const std::vector<uint16_t> tokens = {10, 11, 12, 13, 14, 15, 16};
-  write_file(folder / "raw.bin", bytes_of(tokens));
-  write_file(folder / "llmc.bin", bytes_of(header) + bytes_of(tokens));
-  for (const char *name : {"raw.bin", "llmc.bin"}) {
-    const auto file = std::make_shared<TokenFile>(folder / name, Type::U16);
+  const std::string counted = [=]() mutable {
+    header[2] = 7;
+    return bytes_of(header);
+  }();
+  const std::pair<std::string, Type> files[] = {
+      {seven_tokens<uint16_t>(), Type::U16},
+      {bytes_of(header) + seven_tokens<uint16_t>(), Type::U16},
+      {counted + seven_tokens<uint16_t>() + "more", Type::U16},
+      {npy("|u1", "(7,)", seven_tokens<uint8_t>()), Type::U8},
+      {npy("<i4", "(7,)", seven_tokens<int32_t>()), Type::I32},
+      {npy("<i8", "(7,)", seven_tokens<int64_t>()), Type::I64},
+      {npy("<u8", "(7,)", seven_tokens<int64_t>()), Type::I64},
+  };
+  for (const auto &[content, type] : files) {
+    write_file(folder / "tokens", content);
+    const auto file = std::make_shared<TokenFile>(folder / "tokens", Type::U16);
     const TokenSource windows(file, 3, false), labels(file, 3, true);
+    EXPECT_EQ(windows.type, type);
     EXPECT_EQ(windows.samples(), 2);
-    uint16_t first, next;
-    memcpy(&first, windows.at(1), 2);
-    memcpy(&next, labels.at(1), 2);
+    int64_t first = 0, next = 0;
+    memcpy(&first, windows.at(1), size_of(type));
+    memcpy(&next, labels.at(1), size_of(type));
     EXPECT_EQ(first, 13);
     EXPECT_EQ(next, 14);
     EXPECT_NE(error_of([&] {
                 TokenSource(file, 7, false);
               }).find("7 tokens, but one window needs 8"),
               std::string::npos);
+  }
+}
+
+TEST(Tokens, SaysWhatIsWrong) {
+  TemporaryFolder folder;
+  std::vector<int32_t> header(256, 0);
+  header[0] = 20240520;
+  header[2] = 8;
+  const std::pair<std::string, const char *> cases[] = {
+      {"", "holds no tokens"},
+      {"odd", "has 3 bytes, which u16 does not divide; --token-type"},
+      {bytes_of(header) + seven_tokens<uint16_t>(),
+       "is shorter than its header says"},
+      {npy("<i8", "(8,)", seven_tokens<int64_t>()),
+       "is shorter than its header says"},
+      {npy("<i8", "(7, 1)", seven_tokens<int64_t>()),
+       "holds i64 [7, 1], but tokens are an array of integers with one "
+       "dimension"},
+      {npy("<f4", "(7,)", seven_tokens<float>()), "holds f32 [7], but tokens"},
+      {npy("|b1", "(7,)", seven_tokens<uint8_t>()), "holds bool [7], but"},
+  };
+  for (const auto &[content, message] : cases) {
+    write_file(folder / "tokens", content);
+    const std::string error =
+        error_of([&] { TokenFile(folder / "tokens", Type::U16); });
+    EXPECT_NE(error.find(message), std::string::npos) << error;
   }
 }
 
@@ -207,6 +256,12 @@ TEST_F(LoaderTest, AnyNumberOfWorkersGivesTheSameBatches) {
   const auto one = batches(1, 20, true);
   EXPECT_EQ(one, batches(3, 20, true));
   EXPECT_NE(one, batches(1, 20, false));
+}
+
+TEST_F(LoaderTest, WidensHalfPrecision) {
+  write_file(folder / "x.npy",
+             npy("<f2", "(8, 2)", bytes_of(std::vector<uint16_t>(16, 0x3e00))));
+  EXPECT_EQ(batches(1, 1, false), std::vector<float>(8, 1.5f));
 }
 
 TEST_F(LoaderTest, NamesTheSampleThatIsOutOfRange) {

@@ -122,7 +122,8 @@ TEST_F(TrainerTest, SaysWhatIsWrong) {
   const std::pair<std::vector<std::string>, const char *> cases[] = {
       {{"--labels", folder / "bad.npy"}, " holds 3 for 'labels'"},
       {{"--labels", folder / "few.npy"}, "has 63 samples, but"},
-      {{"--labels", folder / "real.npy"}, "holds f32, but 'labels' needs i64"},
+      {{"--labels", folder / "real.npy"},
+       "holds f32, but 'labels' needs i64; save array.astype('int64')"},
       {{"--labels", folder / "none.npy"}, "No such file"},
       {{"--data", "y=" + folder / "x.npy"}, "names no input of the model"},
       {{"--data", "x.npy"}, "needs INPUT=FILE"},
