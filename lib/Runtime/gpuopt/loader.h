@@ -61,6 +61,7 @@ struct LoaderOptions {
   uint64_t seed = 42;
   int num_workers = 2;
   int prefetch_factor = 2; // batches ahead, for each worker
+  bool pads_last = false;  // see Loader::padding; not with shuffle
 };
 
 class Loader {
@@ -76,10 +77,11 @@ public:
         throw Error("'" + source->path + "' has " +
                     std::to_string(source->samples()) + " samples, but '" +
                     sources[0]->path + "' has " + std::to_string(samples));
-    if (samples < options.batch_size)
+    if (samples < options.batch_size && !options.pads_last)
       throw Error("'" + sources[0]->path + "' has " + std::to_string(samples) +
                   " samples, fewer than one batch of " +
-                  std::to_string(options.batch_size));
+                  std::to_string(options.batch_size) +
+                  "; --batch-size is set at compile time");
     for (const auto &source : sources) {
       offsets.push_back(slot_bytes);
       const size_t bytes =
@@ -105,7 +107,27 @@ public:
       worker.join();
   }
 
-  int64_t batches_per_epoch() const { return samples / options.batch_size; }
+  // Without padding, an epoch leaves out what does not fill a batch: other
+  // samples in each, where they are shuffled.
+  int64_t batches_per_epoch() const {
+    return samples / options.batch_size + (padding() > 0 ? 2 : 0);
+  }
+  // With `pads_last`, how many copies of the last sample fill the last batch of
+  // all samples. One more batch follows in the epoch then, of that sample
+  // alone: what it gives tells how much the copies added.
+  int64_t padding() const {
+    const int64_t rest = samples % options.batch_size;
+    return options.pads_last && rest > 0 ? options.batch_size - rest : 0;
+  }
+
+  // " (192 of 200 in an epoch)" where some are left out.
+  std::string describe_epoch() const {
+    const int64_t used = samples / options.batch_size * options.batch_size;
+    return used == samples || options.pads_last
+               ? ""
+               : " (" + std::to_string(used) + " of " +
+                     std::to_string(samples) + " in an epoch)";
+  }
 
   // Puts the next batch into the program's inputs; returns the milliseconds
   // that the step had to wait for it.
@@ -208,7 +230,9 @@ private:
       const Source &source = *sources[i];
       const size_t bytes = size_t(source.elements) * size_of(source.type);
       for (int64_t k = 0; k < options.batch_size; k++) {
-        const int64_t sample = options.shuffle ? order(first + k) : first + k;
+        const int64_t sample = options.shuffle
+                                   ? order(first + k)
+                                   : std::min(first + k, samples - 1);
         const uint8_t *from = source.at(sample);
         memcpy(slot.staging + offsets[i] + size_t(k) * bytes, from, bytes);
         const std::string problem =

@@ -51,9 +51,9 @@ public:
                   "it through step.h");
     open_data();
     memory = ctx.allocate(program.total_bytes);
-    loaders.train = make_loader(std::move(train_sources), s.shuffle);
+    loaders.train = make_loader(std::move(train_sources), s.shuffle, false);
     if (s.eval.given())
-      loaders.eval = make_loader(std::move(eval_sources), false);
+      loaders.eval = make_loader(std::move(eval_sources), false, true);
     steps = steps_to_attempt();
     initialize();
     std::filesystem::create_directories(s.output_dir);
@@ -92,8 +92,10 @@ private:
                   "leave out --eval-*");
     eval_sources = open_sources(program, s.eval, s.token_type, "--eval-");
   }
-  std::unique_ptr<Loader> make_loader(Loader::Sources sources, bool shuffle) {
+  std::unique_ptr<Loader> make_loader(Loader::Sources sources, bool shuffle,
+                                      bool pads_last) {
     LoaderOptions options;
+    options.pads_last = pads_last;
     options.batch_size = program.batch_size;
     options.shuffle = shuffle;
     options.seed = uint64_t(s.seed);
@@ -150,11 +152,13 @@ private:
   }
 
   void announce() const {
-    printf("%s: %s allocated, %lld steps of %lld x %lld samples, %d threads\n",
+    printf("%s: %s allocated, %lld steps of %lld x %lld samples%s, %d "
+           "threads\n",
            program.name, human_bytes(double(ctx.allocated_bytes)).c_str(),
            static_cast<long long>(steps),
            static_cast<long long>(program.accumulation_steps),
-           static_cast<long long>(program.batch_size), ctx.num_threads);
+           static_cast<long long>(program.batch_size),
+           loaders.train->describe_epoch().c_str(), ctx.num_threads);
     if (ctx.allocated_bytes != program.total_bytes)
       throw Error("allocated " + std::to_string(ctx.allocated_bytes) +
                   " bytes, but the plan says " +
@@ -222,19 +226,33 @@ private:
     fflush(stdout);
   }
 
-  void validate(Metrics &metrics, int64_t step) {
+  struct Sums {
+    double loss = 0, weight = 0;
+  };
+  Sums evaluate(int64_t batches) {
     StepState state = read_state();
     state.evaluation_loss_sum = state.evaluation_weight_sum = 0;
     copy_to_device(ctx, find<StepState>(StateKind::StepState), &state,
                    sizeof state);
-    for (int64_t batch = 0; batch < loaders.eval->batches_per_epoch();
-         batch++) {
+    for (int64_t batch = 0; batch < batches; batch++) {
       loaders.eval->deliver(memory);
       program.evaluate(ctx, memory);
     }
     state = read_state();
-    const double weight = state.evaluation_weight_sum;
-    const double loss = weight > 0 ? state.evaluation_loss_sum / weight : 0;
+    return {state.evaluation_loss_sum, state.evaluation_weight_sum};
+  }
+
+  // Over all samples, each of them once.
+  void validate(Metrics &metrics, int64_t step) {
+    const int64_t padding = loaders.eval->padding();
+    Sums sums = evaluate(loaders.eval->batches_per_epoch() - (padding > 0));
+    if (padding > 0) {
+      const Sums copies = evaluate(1);
+      const double size = double(program.batch_size);
+      sums.loss -= copies.loss * double(padding) / size;
+      sums.weight -= copies.weight * double(padding) / size;
+    }
+    const double loss = sums.weight > 0 ? sums.loss / sums.weight : 0;
     metrics.evaluation(step, loss);
     printf("step %lld  validation loss %.4f\n", static_cast<long long>(step),
            loss);

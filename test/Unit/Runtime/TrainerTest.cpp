@@ -16,8 +16,7 @@ struct TrainerTest : testing::Test {
   TrainerTest() : program(tiny::program()) {
     setenv("OMP_WAIT_POLICY", "passive",
            1); // the test does not start itself anew
-    const auto x = random_values<float>(64 * 4, 1);
-    std::vector<uint8_t> labels;
+    x = random_values<float>(64 * 4, 1);
     for (int i = 0; i < 64; i++)
       labels.push_back(
           uint8_t(std::max_element(&x[size_t(i) * 4], &x[size_t(i) * 4 + 3]) -
@@ -44,16 +43,54 @@ struct TrainerTest : testing::Test {
     error = testing::internal::GetCapturedStderr();
     return status;
   }
-  std::vector<double> losses(const std::string &out) {
+  // The numbers that metrics.jsonl has under a key; NaN for null.
+  std::vector<double> numbers(const std::string &out, const std::string &key) {
     std::ifstream file(folder / (out + "/metrics.jsonl"));
+    const std::string quoted = "\"" + key + "\": ";
     std::vector<double> all;
     for (std::string line; std::getline(file, line);)
-      if (const size_t at = line.find("\"loss\": "); at != std::string::npos)
-        all.push_back(std::stod(line.substr(at + 8)));
+      if (const size_t at = line.find(quoted); at != std::string::npos) {
+        const std::string text = line.substr(at + quoted.size());
+        all.push_back(text.rfind("null", 0) == 0 ? NAN : std::stod(text));
+      }
     return all;
+  }
+  std::vector<double> losses(const std::string &out) {
+    return numbers(out, "loss");
+  }
+  // Of the weights that a run has saved, over the first samples, in double.
+  double loss_of(const std::string &out, int samples) {
+    const MappedFile file(folder / (out + "/model.safetensors"));
+    float weight[12];
+    memcpy(weight, read_safetensors(file).at("weight").data, sizeof weight);
+    double sum = 0;
+    for (int i = 0; i < samples; i++) {
+      double total = 0, picked = 0;
+      for (int k = 0; k < 3; k++) {
+        double logit = 0;
+        for (int j = 0; j < 4; j++)
+          logit += double(x[size_t(i * 4 + j)]) * double(weight[j * 3 + k]);
+        total += std::exp(logit);
+        picked += k == labels[size_t(i)] ? logit : 0;
+      }
+      sum += std::log(total) - picked;
+    }
+    return sum / samples;
+  }
+  // The first samples, in files of their own.
+  void write_first(int samples) {
+    const std::string count = std::to_string(samples);
+    write_file(folder / "x-some.npy",
+               npy("<f4", "(" + count + ", 4)",
+                   bytes_of(x).substr(0, size_t(samples) * 16)));
+    write_file(folder / "labels-some.npy",
+               npy("|u1", "(" + count + ",)",
+                   bytes_of(labels).substr(0, size_t(samples))));
   }
   TemporaryFolder folder;
   Program program;
+  std::vector<float> x;
+  std::vector<uint8_t> labels;
   std::string output, error;
 };
 
@@ -108,6 +145,31 @@ TEST_F(TrainerTest, DumpsTheMeansGradient) {
   // With zero weights all classes have probability 1/3: rows sum to zero.
   EXPECT_NEAR(g[0] + g[1] + g[2], 0, 1e-6);
   EXPECT_GT(std::fabs(g[0]), 1e-3);
+}
+
+TEST_F(TrainerTest, ValidatesEverySampleOnce) {
+  for (int samples : {64, 13, 5, 1}) {
+    write_first(samples);
+    ASSERT_EQ(run("a", {"--max-steps=3", "--eval-steps=1", "--eval-data",
+                        "x=" + folder / "x-some.npy", "--eval-labels",
+                        folder / "labels-some.npy"}),
+              0)
+        << error;
+    const auto loss = numbers("a", "eval_loss");
+    ASSERT_EQ(loss.size(), 3u);
+    EXPECT_NEAR(loss[2], loss_of("a", samples), 1e-6) << samples << " samples";
+  }
+}
+
+TEST_F(TrainerTest, SaysWhatAnEpochLeavesOut) {
+  write_first(61);
+  ASSERT_EQ(run("a", {"--max-steps=1", "--data", "x=" + folder / "x-some.npy",
+                      "--labels", folder / "labels-some.npy"}),
+            0)
+      << error;
+  EXPECT_NE(output.find("x 8 samples (56 of 61 in an epoch)"),
+            std::string::npos)
+      << output;
 }
 
 TEST_F(TrainerTest, SaysWhatIsWrong) {
