@@ -107,11 +107,24 @@ private:
         dyn_cast<RankedTensorType>(forward.getResultTypes()[logitsIndex]);
     bool usable = type && isa<FloatType>(type.getElementType()) &&
                   (type.getRank() >= 1 || lossKind == LossKind::None);
-    if (inference || usable)
+    if (inference)
       return success();
+    if (usable) {
+      warnOfOneClass(type);
+      return success();
+    }
     return forward.emitError("expects floating-point output '")
            << outputName(logitsIndex) << "' for the loss, but got "
            << forward.getResultTypes()[logitsIndex];
+  }
+
+  /// Its softmax is 1, its loss 0, whatever the weights.
+  void warnOfOneClass(RankedTensorType type) {
+    if (lossKind == LossKind::CrossEntropy && labelsLimit(lossKind, type) == 1)
+      forward.emitWarning("cross_entropy over the one class of '")
+          << outputName(logitsIndex) << "' (" << type
+          << ") is always 0: expects a loss of mse or l1 for a regression, "
+             "bce_with_logits for yes or no";
   }
 
   //===--------------------------------------------------------------------===//
