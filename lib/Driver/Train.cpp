@@ -115,5 +115,7 @@ int gpuopt::trainModel(const DriverOptions &options) {
                  options.runArguments.end());
   // Idle threads must not spin while the others work.
   setenv("OMP_WAIT_POLICY", "passive", /*overwrite=*/0);
-  return execute(command, "") == 0 ? 0 : 1;
+  constexpr int kDiverged = 3; // of the runtime's trainer.h
+  int status = execute(command, "");
+  return status == 0 || status == kDiverged ? status : 1;
 }

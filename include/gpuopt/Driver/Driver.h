@@ -30,9 +30,10 @@ struct DriverOptions {
   } plan;
 };
 
-/// Each returns the exit status, 0, 1 or (see below) 2, after having printed
-/// what is wrong.
+/// Each returns the exit status, 0, 1 or (see below) 2 or 3, after having
+/// printed what is wrong.
 int compileModel(const DriverOptions &options);
+/// 3 where training diverged.
 int trainModel(const DriverOptions &options);
 /// 2 where a memory budget cannot be met.
 int planModel(const DriverOptions &options);

@@ -3,6 +3,7 @@
 
 #include "gpuopt/checkpoint.h"
 #include "gpuopt/metrics.h"
+#include "gpuopt/not_finite.h"
 #include "gpuopt/sources.h"
 #include "gpuopt/wait_policy.h"
 
@@ -14,28 +15,8 @@ namespace detail {
 inline volatile std::sig_atomic_t interrupted = 0;
 } // namespace detail
 
-// "'a', 'b', 'c' and 4 more": gradients whose sum of squares is not finite.
-inline std::string overflowing_gradients(const Program &program,
-                                         const std::vector<double> &partials) {
-  constexpr int kMostNames = 3;
-  std::string names;
-  int found = 0;
-  for (int i = 0; i < program.gradients.count; i++) {
-    const bool is_last = i + 1 == program.gradients.count;
-    const int64_t first = program.gradients.data[i].first_partial;
-    const int64_t end = is_last ? program.partials
-                                : program.gradients.data[i + 1].first_partial;
-    bool overflows = false;
-    for (int64_t k = first; k < end; k++)
-      overflows |= !is_finite(partials[size_t(k)]);
-    if (overflows && found++ < kMostNames)
-      names += std::string(names.empty() ? "'" : ", '") +
-               program.gradients.data[i].name + "'";
-  }
-  if (found > kMostNames)
-    names += " and " + std::to_string(found - kMostNames) + " more";
-  return names;
-}
+// Exit statuses of a trainer beside 0 and 1, an error.
+constexpr int kDiverged = 3;
 
 class Trainer {
 public:
@@ -45,12 +26,14 @@ public:
     ctx.allows_tf32 = program.allows_tf32;
   }
 
-  void run() {
+  // Returns the exit status.
+  int run() {
     if (!program.micro_step)
       throw Error("this program computes the forward alone (--inference); call "
                   "it through step.h");
     open_data();
     memory = ctx.allocate(program.total_bytes);
+    watch = std::make_unique<FiniteWatch>(ctx, program, memory);
     loaders.train = make_loader(std::move(train_sources), s.shuffle, false);
     if (s.eval.given())
       loaders.eval = make_loader(std::move(eval_sources), false, true);
@@ -64,16 +47,25 @@ public:
     int64_t step = 0;
     while (step < steps && !detail::interrupted) {
       train_step(metrics, ++step);
+      if (watch->weights_are_lost())
+        return tell_divergence(step);
       if (loaders.eval && s.eval_steps > 0 && step % s.eval_steps == 0 &&
           step < steps)
         validate(metrics, step);
       if (s.save_steps > 0 && step % s.save_steps == 0 && step < steps)
-        save();
+        save(step);
     }
     if (loaders.eval && !detail::interrupted)
       validate(metrics, step);
-    save();
-    printf("weights: %s/model.safetensors\n", s.output_dir.c_str());
+    save(step);
+    printf("weights: %s\n", weights_file().c_str());
+    if (!watch->loss_is_lost())
+      return 0;
+    fprintf(stderr,
+            "%s: error: the last step's loss is not finite; its weights are, "
+            "and are saved\n",
+            program.name);
+    return kDiverged;
   }
 
 private:
@@ -147,8 +139,22 @@ private:
     if (program.prepare)
       program.prepare(ctx, memory);
   }
-  void save() {
-    Checkpoint(ctx, program, memory).save(s.output_dir + "/model.safetensors");
+  std::string weights_file() const {
+    return s.output_dir + "/model.safetensors";
+  }
+  void save(int64_t step) {
+    Checkpoint(ctx, program, memory).save(weights_file());
+    last_saved = step;
+  }
+  // Weights that are NaN replace none that are not.
+  int tell_divergence(int64_t step) const {
+    const std::string state =
+        last_saved > 0 ? "is that of step " + std::to_string(last_saved)
+                       : "is not written";
+    fprintf(stderr, "%s: error: training diverged in step %lld; '%s' %s\n",
+            program.name, static_cast<long long>(step), weights_file().c_str(),
+            state.c_str());
+    return kDiverged;
   }
 
   void announce() const {
@@ -170,6 +176,7 @@ private:
     double waited = 0;
     for (int64_t micro = 0; micro < program.accumulation_steps; micro++) {
       waited += loaders.train->deliver(memory);
+      watch->batch();
       micro_replay.run(ctx, [&] { program.micro_step(ctx, memory); });
       loaders.train->prefetch();
     }
@@ -180,13 +187,9 @@ private:
         state.weight_sum > 0 ? state.loss_sum / state.weight_sum : 0;
     const double ms = milliseconds(begin, now);
     metrics.step(step, loss, state, ms, waited, ctx.allocated_bytes);
-    if (state.first_not_finite >= 0 && overflows_told++ < kMostOverflowsTold)
-      fprintf(stderr,
-              "%s: step %lld: '%s' is the first that is infinite or NaN\n",
-              program.name, static_cast<long long>(step),
-              program.checked.data[state.first_not_finite]);
-    if (state.scaler.skipped_in_a_row == kSkippedBeforeWarning)
-      warn_of_overflow(state.scaler);
+    watch->step(step, loss, state);
+    if (state.weight_sum == 0)
+      warn_of_labels(step);
     if (step == 1 && !s.dump_gradients.empty())
       Checkpoint(ctx, program, memory)
           .dump_gradients(s.dump_gradients, state.grad_weight);
@@ -194,22 +197,14 @@ private:
       print_progress(step, loss, ms, milliseconds(start, now) / 1000);
   }
 
-  static constexpr int kMostOverflowsTold = 20;
-  // Once for each run of skipped steps.
-  static constexpr int64_t kSkippedBeforeWarning = 20;
-  void warn_of_overflow(const LossScaler &scaler) {
-    std::vector<double> partials(size_t(program.partials));
-    copy_to_host(ctx, partials.data(), memory + program.partials_offset,
-                 partials.size() * sizeof(double));
-    const std::string names = overflowing_gradients(program, partials);
-    fprintf(stderr,
-            "%s: warning: %lld steps in a row were skipped, the last one at a "
-            "loss scale of %g: gradients of %s are infinite or NaN%s\n",
-            program.name, static_cast<long long>(scaler.skipped_in_a_row),
-            double(scaler.scale), names.c_str(),
-            program.checked.count ? ""
-                                  : "; compiled with --debug-overflow, it "
-                                    "names the op that begins it");
+  // Once.
+  void warn_of_labels(int64_t step) {
+    if (!has_warned_of_labels)
+      fprintf(stderr,
+              "%s: warning: step %lld: no label counts, all are the index to "
+              "ignore; the loss is told as 0\n",
+              program.name, static_cast<long long>(step));
+    has_warned_of_labels = true;
   }
 
   void print_progress(int64_t step, double loss, double ms,
@@ -252,6 +247,8 @@ private:
       sums.loss -= copies.loss * double(padding) / size;
       sums.weight -= copies.weight * double(padding) / size;
     }
+    if (!(sums.weight > 0))
+      warn_of_labels(step);
     const double loss = sums.weight > 0 ? sums.loss / sums.weight : 0;
     metrics.evaluation(step, loss);
     printf("step %lld  validation loss %.4f\n", static_cast<long long>(step),
@@ -274,7 +271,9 @@ private:
     std::unique_ptr<Loader> train, eval; // eval: or null
   } loaders;
   Replay micro_replay, update_replay;
-  int64_t steps = 0, overflows_told = 0;
+  std::unique_ptr<FiniteWatch> watch;
+  int64_t steps = 0, last_saved = 0;
+  bool has_warned_of_labels = false;
   Clock::time_point start;
 };
 
@@ -282,8 +281,7 @@ private:
 inline int trainer_main(int argc, char **argv, const Program &program) {
   try {
     set_wait_policy(argv);
-    Trainer(program, parse_settings(argc, argv, program)).run();
-    return 0;
+    return Trainer(program, parse_settings(argc, argv, program)).run();
   } catch (const std::exception &error) {
     fprintf(stderr, "%s: error: %s\n", program.name, error.what());
     return 1;

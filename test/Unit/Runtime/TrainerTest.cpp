@@ -172,6 +172,78 @@ TEST_F(TrainerTest, SaysWhatAnEpochLeavesOut) {
       << output;
 }
 
+TEST_F(TrainerTest, StopsBeforeNaNReplacesWeights) {
+  x[4 * 4] = NAN;
+  write_file(folder / "x.npy", npy("<f4", "(64, 4)", bytes_of(x)));
+  ASSERT_EQ(run("a", {"--max-steps=9", "--no-shuffle"}), kDiverged);
+  EXPECT_NE(error.find("step 1: the loss is nan"), std::string::npos) << error;
+  EXPECT_NE(error.find("The data of input 'x' is infinite or NaN"),
+            std::string::npos)
+      << error;
+  EXPECT_NE(error.find("diverged in step 1; '" + folder / "a" +
+                       "/model.safetensors' is not written"),
+            std::string::npos)
+      << error;
+  EXPECT_FALSE(std::filesystem::exists(folder / "a/model.safetensors"));
+
+  std::swap(x[4 * 4], x[4 * 40]); // the sixth batch
+  write_file(folder / "x.npy", npy("<f4", "(64, 4)", bytes_of(x)));
+  ASSERT_EQ(run("a", {"--max-steps=9", "--no-shuffle", "--save-steps=2"}),
+            kDiverged);
+  EXPECT_EQ(losses("a").size(), 6u);
+  EXPECT_NE(error.find("is that of step 4"), std::string::npos) << error;
+  EXPECT_TRUE(std::isfinite(loss_of("a", 8)));
+}
+
+TEST_F(TrainerTest, GivesAdviceWhereTheDataIsGood) {
+  ASSERT_EQ(run("a", {"--max-steps=9", "--learning-rate=1e38"}), kDiverged);
+  EXPECT_NE(error.find("Try a lower --learning-rate"), std::string::npos)
+      << error;
+  EXPECT_NE(error.find("--debug-overflow"), std::string::npos) << error;
+}
+
+TEST_F(TrainerTest, AnInfiniteLossOfFiniteGradientsIsToldAtTheEnd) {
+  program.update = [](Context &ctx, char *memory) {
+    tiny::update(ctx, memory);
+    tiny::at<StepState>(memory, tiny::kOffState)->loss_sum = INFINITY;
+  };
+  ASSERT_EQ(run("a", {"--max-steps=4"}), kDiverged);
+  EXPECT_EQ(losses("a").size(), 4u);
+  EXPECT_EQ(error.find("warning: step 1: the loss is inf"), 6u) << error;
+  EXPECT_EQ(error.find("step 2"), std::string::npos) << error;
+  EXPECT_NE(error.find("the last step's loss is not finite; its weights are"),
+            std::string::npos)
+      << error;
+  EXPECT_TRUE(std::isfinite(loss_of("a", 8)));
+}
+
+TEST_F(TrainerTest, NamesTheInputBeforeTheResultThatIsNotFinite) {
+  static const char *const names[] = {"loss"};
+  program.checked = names;
+  program.update = [](Context &ctx, char *memory) {
+    tiny::update(ctx, memory);
+    check_finite(ctx, tiny::at<StepState>(memory, tiny::kOffState),
+                 tiny::at<float>(memory, tiny::kOffLosses), tiny::kBatch, 0);
+  };
+  x[4 * 4] = NAN;
+  write_file(folder / "x.npy", npy("<f4", "(64, 4)", bytes_of(x)));
+  ASSERT_EQ(run("a", {"--max-steps=1", "--no-shuffle"}), kDiverged);
+  const size_t input = error.find("the data of input 'x'"),
+               result = error.find("'loss' is the first");
+  EXPECT_LT(input, result) << error;
+  EXPECT_NE(result, std::string::npos) << error;
+}
+
+TEST_F(TrainerTest, WarnsOnceWhereNoLabelCounts) {
+  program.micro_step = [](Context &ctx, char *memory) {
+    tiny::micro_step(ctx, memory);
+    tiny::at<StepState>(memory, tiny::kOffState)->weight_sum = 0;
+  };
+  ASSERT_EQ(run("a", {"--max-steps=2"}), 0) << error;
+  EXPECT_EQ(error, "tiny: warning: step 1: no label counts, all are the index "
+                   "to ignore; the loss is told as 0\n");
+}
+
 TEST_F(TrainerTest, SaysWhatIsWrong) {
   const std::string good = "x=" + folder / "x.npy";
   write_file(folder / "bad.npy",
