@@ -12,8 +12,9 @@ import torch.nn.functional as F
 
 @dataclasses.dataclass
 class OpCase:
-    """One node. `operands` are shapes of random operands that get gradients, or
-    arrays, which are constants; `reference` takes the former alone."""
+    """One node. `operands` are shapes of random operands that get gradients,
+    arrays, which are constants, or None for an omitted one; `reference` takes
+    the first kind alone."""
 
     name: str
     op: str
@@ -207,3 +208,26 @@ for i, (x, k, s, p) in enumerate([((2, 2, 4, 4), 2, 2, 0), ((1, 3, 7, 7), 3, 2, 
         kernel_shape=[k] * 2, strides=[s] * 2, pads=[p] * 4, count_include_pad=1)
 add("convolutions", "GlobalAveragePool", [(2, 3, 4, 4), (1, 2, 5, 3), (2, 1, 1, 1)], lambda x: x.mean((2, 3), keepdim=True))
 add("convolutions", "GlobalMaxPool", [(2, 3, 4, 4), (1, 2, 5, 3), (2, 1, 1, 1)], lambda x: x.amax((2, 3), keepdim=True), "apart")
+
+# Resizing; scales are one per dimension. A size that is no multiple gathers.
+floats = lambda *values: np.array(values, np.float32)
+for i, (shape, scale, torch_size) in enumerate([((2, 3, 4), 3, (12,)), ((1, 2, 3, 4), 2, (6, 8)), ((2, 1, 2, 2, 3), 2, (4, 4, 6))]):
+    add("resizing", "Resize", [[shape, None, floats(1, 1, *[scale] * (len(shape) - 2))]],
+        lambda x, s=torch_size: F.interpolate(x, size=s), label=f"Nearest{i}", mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+for i, (shape, size) in enumerate([((2, 3, 6), (4,)), ((1, 2, 6, 8), (3, 5)), ((2, 1, 4, 6), (7, 3))]):
+    add("resizing", "Resize", [[shape, None, None, ints(*shape[:2], *size)]],
+        lambda x, s=size: F.interpolate(x, size=s), label=f"NearestTo{i}", mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+    add("resizing", "Resize", [[shape, None, None, ints(*shape[:2], *size)]],
+        lambda x, s=size: F.interpolate(x, size=s, mode="nearest-exact"), label=f"NearestExact{i}", mode="nearest", nearest_mode="round_prefer_ceil")
+    kind = {1: "linear", 2: "bilinear"}[len(size)]
+    for name, corners, transformation in [("HalfPixel", False, "half_pixel"), ("PyTorch", False, "pytorch_half_pixel"), ("Corners", True, "align_corners")]:
+        add("resizing", "Resize", [[shape, None, None, ints(*shape[:2], *size)]],
+            lambda x, s=size, k=kind, a=corners: F.interpolate(x, size=s, mode=k, align_corners=a), label=f"{name}{i}",
+            mode="linear", coordinate_transformation_mode=transformation)
+add("resizing", "Resize", [[(1, 2, 3, 3, 2), None, None, ints(4, 2, 5), ]], lambda x: F.interpolate(x, size=(4, 2, 5), mode="trilinear"), label="Volume", mode="linear", axes=[2, 3, 4])
+add("resizing", "Resize", [[(1, 2, 4, 3), None, floats(1, 1, 1.7, 2.3)]], lambda x: F.interpolate(x, scale_factor=(float(np.float32(1.7)), float(np.float32(2.3))), mode="bilinear"), label="Scaled", mode="linear")
+for i, (shape, block) in enumerate([((1, 8, 2, 3), 2), ((2, 9, 1, 2), 3), ((2, 4, 3, 2), 2)]):
+    add("resizing", "DepthToSpace", [shape], lambda x, b=block: F.pixel_shuffle(x, b), label=f"CRD{i}", blocksize=block, mode="CRD")
+    add("resizing", "DepthToSpace", [shape], lambda x, b=block: F.pixel_shuffle(x.unflatten(1, (b * b, -1)).transpose(1, 2).flatten(1, 2), b), label=f"DCR{i}", blocksize=block)
+for i, (shape, block) in enumerate([((1, 2, 4, 6), 2), ((2, 1, 3, 3), 3), ((2, 3, 2, 4), 2)]):
+    add("resizing", "SpaceToDepth", [shape], lambda x, b=block: F.pixel_unshuffle(x, b).unflatten(1, (-1, b * b)).transpose(1, 2).flatten(1, 2), label=str(i), blocksize=block)

@@ -41,7 +41,9 @@ def node_of(case: OpCase, first_output: str) -> tuple[onnx.NodeProto, dict[str, 
     for i, operand in enumerate(case.operands):
         name = f"{case.name}.{i}"
         names.append(name)
-        if isinstance(operand, tuple):
+        if operand is None:
+            names[-1] = ""
+        elif isinstance(operand, tuple):
             trained[name] = next(values)
         else:
             constants[name] = operand

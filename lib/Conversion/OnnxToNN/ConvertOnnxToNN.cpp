@@ -136,12 +136,20 @@ private:
     });
   }
 
+  /// The numbers by which a node is told what to do, not what to do it with.
+  static bool isSetting(onnx::InitializerOp op) {
+    return !op->use_empty() && llvm::all_of(op->getUses(), [](OpOperand &use) {
+      auto node = dyn_cast<onnx::NodeOp>(use.getOwner());
+      return node && node.is("Resize") && use.getOperandNumber() >= 1;
+    });
+  }
+
   /// A weight is a floating-point tensor of more than one element; a single
   /// number is one only by its name, since exporters leave constants as
   /// initializers too.
   static bool isWeight(onnx::InitializerOp op) {
     auto type = cast<RankedTensorType>(op.getResult().getType());
-    if (!isa<FloatType>(type.getElementType()))
+    if (!isa<FloatType>(type.getElementType()) || isSetting(op))
       return false;
     if (type.getNumElements() > 1)
       return true;

@@ -31,17 +31,30 @@ NodeConversion::constantInts(unsigned index) {
 }
 
 std::optional<double> NodeConversion::constantFloat(unsigned index) {
+  auto numbers = constantFloats(index);
+  if (numbers && numbers->size() == 1)
+    return numbers->front();
+  problem = "operand " + std::to_string(index) +
+            " must be a single floating-point constant";
+  return std::nullopt;
+}
+
+std::optional<SmallVector<double>>
+NodeConversion::constantFloats(unsigned index) {
   DenseElementsAttr value;
   if (!has(index) || !matchPattern(input(index), m_Constant(&value)) ||
-      value.getNumElements() != 1 || !isa<FloatType>(value.getElementType())) {
+      !isa<FloatType>(value.getElementType())) {
     problem = "operand " + std::to_string(index) +
               " must be a floating-point constant";
     return std::nullopt;
   }
-  APFloat number = *value.getValues<APFloat>().begin();
-  bool lossy = false;
-  number.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lossy);
-  return number.convertToDouble();
+  SmallVector<double> numbers;
+  for (APFloat number : value.getValues<APFloat>()) {
+    bool lossy = false;
+    number.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lossy);
+    numbers.push_back(number.convertToDouble());
+  }
+  return numbers;
 }
 
 std::optional<int64_t> NodeConversion::axis(int64_t axis, int64_t rank) {
@@ -73,8 +86,8 @@ static const std::map<StringRef, const OperatorEntry *> &allOperators() {
     std::map<StringRef, const OperatorEntry *> map;
     for (ArrayRef<OperatorEntry> family :
          {elementwiseOperators(), contractionOperators(), einsumOperators(),
-          spatialOperators(), normalisationOperators(), shapeOperators(),
-          reductionOperators()})
+          spatialOperators(), resampleOperators(), normalisationOperators(),
+          shapeOperators(), reductionOperators()})
       for (const OperatorEntry &entry : family)
         map[entry.name] = &entry;
     return map;

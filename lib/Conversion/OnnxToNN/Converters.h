@@ -65,6 +65,7 @@ public:
   /// Integers of a constant operand; notes the problem where it is none.
   std::optional<llvm::SmallVector<int64_t>> constantInts(unsigned index);
   std::optional<double> constantFloat(unsigned index);
+  std::optional<llvm::SmallVector<double>> constantFloats(unsigned index);
 
   /// `axis` counted from the front; notes the problem where it is outside.
   std::optional<int64_t> axis(int64_t axis, int64_t rank);
@@ -99,6 +100,7 @@ llvm::ArrayRef<OperatorEntry> elementwiseOperators();
 llvm::ArrayRef<OperatorEntry> contractionOperators();
 llvm::ArrayRef<OperatorEntry> einsumOperators();
 llvm::ArrayRef<OperatorEntry> spatialOperators();
+llvm::ArrayRef<OperatorEntry> resampleOperators();
 llvm::ArrayRef<OperatorEntry> normalisationOperators();
 llvm::ArrayRef<OperatorEntry> shapeOperators();
 llvm::ArrayRef<OperatorEntry> reductionOperators();

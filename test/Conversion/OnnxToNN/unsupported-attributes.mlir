@@ -11,8 +11,18 @@
 // CHECK-NEXT: Einsum (opset 23) at 'sizes': a letter of the equation has the sizes 6 and 4
 // CHECK-NEXT: Einsum (opset 23) at 'result': the equation's result 'iz' is malformed
 // CHECK-NEXT: Einsum (opset 23) at 'digit': the equation's term 'ij2' is malformed
+// CHECK-NEXT: Resize (opset 23) at 'cubic': attribute mode = 'cubic' is not supported
+// CHECK-NEXT: Resize (opset 23) at 'crop': attribute coordinate_transformation_mode = 'tf_crop_and_resize' is not supported
+// CHECK-NEXT: Resize (opset 23) at 'aspect': attribute keep_aspect_ratio_policy = 'not_larger' is not supported
+// CHECK-NEXT: Resize (opset 23) at 'antialias': attribute antialias = 1 is not supported
+// CHECK-NEXT: Resize (opset 23) at 'rounding': attribute nearest_mode = 'even' is not supported
+// CHECK-NEXT: Resize (opset 23) at 'count': scales or sizes must have one element per dimension
+// CHECK-NEXT: Resize (opset 23) at 'empty': the result would be empty
+// CHECK-NEXT: Resize (opset 23) at 'data': operand 3 must be an integer constant once shapes are known
+// CHECK-NEXT: DepthToSpace (opset 23) at 'depth': blocksize^2 does not divide the channels
+// CHECK-NEXT: SpaceToDepth (opset 23) at 'space': blocksize does not divide the spatial dimensions
 // CHECK-NEXT: docs/onnx-operators.md
-onnx.graph @g(%x: tensor<2x6x4xf32>, %s: tensor<6xf32>, %i: tensor<5xf32>) -> !onnx.unknown attributes {inputNames = ["x", "s", "i"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y"]} {
+onnx.graph @g(%x: tensor<2x6x4xf32>, %s: tensor<6xf32>, %i: tensor<5xf32>, %image: tensor<1x2x3x4xf32>, %n: tensor<3xi64>) -> !onnx.unknown attributes {inputNames = ["x", "s", "i", "image", "n"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y"]} {
   %0 = onnx.node "GroupNormalization"(%x, %s, %s) {num_groups = 4 : i64} : (tensor<2x6x4xf32>, tensor<6xf32>, tensor<6xf32>) -> !onnx.unknown loc("groups")
   %1 = onnx.node "GroupNormalization"(%x, %i, %i) {num_groups = 2 : i64} : (tensor<2x6x4xf32>, tensor<5xf32>, tensor<5xf32>) -> !onnx.unknown loc("scales")
   %2 = onnx.node "LpNormalization"(%x) {p = 3 : i64} : (tensor<2x6x4xf32>) -> !onnx.unknown loc("lp")
@@ -21,5 +31,19 @@ onnx.graph @g(%x: tensor<2x6x4xf32>, %s: tensor<6xf32>, %i: tensor<5xf32>) -> !o
   %5 = onnx.node "Einsum"(%x) {equation = "ijj->i"} : (tensor<2x6x4xf32>) -> !onnx.unknown loc("sizes")
   %6 = onnx.node "Einsum"(%x) {equation = "ijk->iz"} : (tensor<2x6x4xf32>) -> !onnx.unknown loc("result")
   %7 = onnx.node "Einsum"(%x) {equation = "ij2->i"} : (tensor<2x6x4xf32>) -> !onnx.unknown loc("digit")
+  %none = onnx.none : none
+  %sizes = onnx.initializer "sizes" = dense<[2, 6, 8]> : tensor<3xi64>
+  %zero = onnx.initializer "zero" = dense<[2, 0, 8]> : tensor<3xi64>
+  %two = onnx.initializer "two" = dense<[2, 6]> : tensor<2xi64>
+  %8 = onnx.node "Resize"(%x, %none, %none, %sizes) {mode = "cubic"} : (tensor<2x6x4xf32>, none, none, tensor<3xi64>) -> !onnx.unknown loc("cubic")
+  %9 = onnx.node "Resize"(%x, %none, %none, %sizes) {coordinate_transformation_mode = "tf_crop_and_resize"} : (tensor<2x6x4xf32>, none, none, tensor<3xi64>) -> !onnx.unknown loc("crop")
+  %10 = onnx.node "Resize"(%x, %none, %none, %sizes) {keep_aspect_ratio_policy = "not_larger"} : (tensor<2x6x4xf32>, none, none, tensor<3xi64>) -> !onnx.unknown loc("aspect")
+  %11 = onnx.node "Resize"(%x, %none, %none, %sizes) {mode = "linear", antialias = 1 : i64} : (tensor<2x6x4xf32>, none, none, tensor<3xi64>) -> !onnx.unknown loc("antialias")
+  %12 = onnx.node "Resize"(%x, %none, %none, %sizes) {nearest_mode = "even"} : (tensor<2x6x4xf32>, none, none, tensor<3xi64>) -> !onnx.unknown loc("rounding")
+  %13 = onnx.node "Resize"(%x, %none, %none, %two) : (tensor<2x6x4xf32>, none, none, tensor<2xi64>) -> !onnx.unknown loc("count")
+  %14 = onnx.node "Resize"(%x, %none, %none, %zero) : (tensor<2x6x4xf32>, none, none, tensor<3xi64>) -> !onnx.unknown loc("empty")
+  %15 = onnx.node "Resize"(%x, %none, %none, %n) : (tensor<2x6x4xf32>, none, none, tensor<3xi64>) -> !onnx.unknown loc("data")
+  %16 = onnx.node "DepthToSpace"(%image) {blocksize = 2 : i64} : (tensor<1x2x3x4xf32>) -> !onnx.unknown loc("depth")
+  %17 = onnx.node "SpaceToDepth"(%image) {blocksize = 2 : i64} : (tensor<1x2x3x4xf32>) -> !onnx.unknown loc("space")
   onnx.return %0 : !onnx.unknown
 }
