@@ -257,7 +257,8 @@ private:
     unsigned first = 0, last = 0;     ///< Positions of its first and last op.
     llvm::SetVector<unsigned> reads;  ///< Units that it depends on.
     llvm::SetVector<unsigned> viewed; ///< Those of them that it reads through
-                                      ///< other views than broadcasts.
+                                      ///< other views than broadcasts, or
+                                      ///< gathers from or by.
     llvm::SetVector<Value> memory;    ///< Values in memory that it reads.
   };
 
@@ -314,16 +315,18 @@ private:
 
   /// Everything in memory that computing `value` reads.
   void collectReads(Value value, Unit &unit, llvm::DenseSet<Value> &seen) {
+    bool isGather = isa<nn::TakeOp>(value.getDefiningOp());
     for (Value operand : value.getDefiningOp()->getOperands()) {
       Value source = skipBroadcasts(operand);
-      if (isFusible(source.getDefiningOp()) && isConstant(source))
+      bool isComputed = !isGather && isFusible(source.getDefiningOp());
+      if (isComputed && isConstant(source))
         continue; // a number in the kernel's text
-      if (isFusible(source.getDefiningOp()) && !stored.contains(source)) {
+      if (isComputed && !stored.contains(source)) {
         if (seen.insert(source).second)
           collectReads(source, unit, seen);
       } else {
         readMemory(unit, source);
-        if (isViewOp(source.getDefiningOp()))
+        if (isGather || isViewOp(source.getDefiningOp()))
           readMemory(unit, source, &unit.viewed);
       }
     }

@@ -57,3 +57,27 @@ train.step @own_transpose forward ("x" %x: tensor<4x4xf32>) {
   train.output "e", %e : tensor<4x4xf32>
   train.output "s", %s : tensor<4x4xf32>
 }
+
+// Nor gather from a table that it computes, or by indices: both are memory.
+// CHECK-LABEL: train.step @own_table
+// CHECK: %[[E:.*]] = nn.fused "exp" %arg0
+// CHECK: %[[I:.*]] = nn.fused "{{.*}}" %arg1
+// CHECK: nn.fused "{{.*}}" %[[E]], %[[I]]
+// CHECK: nn.take %{{.*}}, %{{.*}} : tensor<4xf32>, tensor<4xi64>
+train.step @own_table forward ("x" %x: tensor<4xf32>, "i" %i: tensor<4xi64>) {
+  %e = math.exp %x : tensor<4xf32>
+  %next = arith.addi %i, %i : tensor<4xi64>
+  %t = nn.take %e, %next : tensor<4xf32>, tensor<4xi64>
+  %s = arith.addf %t, %e : tensor<4xf32>
+  train.output "s", %s : tensor<4xf32>
+}
+
+// A constant that is gathered by lies in memory, too.
+// CHECK-LABEL: train.step @constant_indices
+// CHECK: %[[I:.*]] = nn.fused {{.*}} -> tensor<4xi64>
+// CHECK: nn.fused "{{.*}}" %arg0, %[[I]]
+train.step @constant_indices forward ("x" %x: tensor<4xf32>) {
+  %i = arith.constant dense<1> : tensor<4xi64>
+  %t = nn.take %x, %i : tensor<4xf32>, tensor<4xi64>
+  train.output "t", %t : tensor<4xf32>
+}

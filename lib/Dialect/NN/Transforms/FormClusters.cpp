@@ -78,19 +78,36 @@ private:
     if (auto broadcast = dyn_cast_or_null<BroadcastOp>(op))
       computedHere = true;
     if (!computedHere) {
-      reads.insert(value);
-      Value argument = body.addArgument(value.getType(), value.getLoc());
-      mapping.map(value, argument);
-      return argument;
+      mapping.map(value, argumentFor(body, value));
+      return mapping.lookup(value);
+    }
+    if (isa<TakeOp>(op)) {
+      // Both the table and the indices are memory, be they a constant or a
+      // value that the kernel computes as well.
+      Operation *take = inside.clone(*op, mapping);
+      for (OpOperand &operand : take->getOpOperands())
+        operand.set(
+            argumentFor(body, op->getOperand(operand.getOperandNumber())));
+      return take->getResult(0);
     }
     for (Value operand : op->getOperands())
       clone(inside, body, operand);
     return inside.clone(*op, mapping)->getResult(0);
   }
 
+  Value argumentFor(Block &body, Value value) {
+    Value &argument = arguments[value];
+    if (!argument) {
+      reads.insert(value);
+      argument = body.addArgument(value.getType(), value.getLoc());
+    }
+    return argument;
+  }
+
   const Clustering &clustering;
   unsigned index;
   IRMapping mapping;
+  llvm::DenseMap<Value, Value> arguments;
   llvm::SetVector<Value> reads;
 };
 
