@@ -11,10 +11,17 @@ import torch.nn.functional as F
 
 
 @dataclasses.dataclass
+class Data:
+    """An operand of integers that the compiler does not know."""
+
+    value: np.ndarray
+
+
+@dataclasses.dataclass
 class OpCase:
     """One node. `operands` are shapes of random operands that get gradients,
-    arrays, which are constants, or None for an omitted one; `reference` takes
-    the first kind alone."""
+    arrays, which are constants, Data, or None for an omitted one; `reference`
+    takes the first kind alone."""
 
     name: str
     op: str
@@ -155,7 +162,7 @@ for i, (shape, to) in enumerate([((2, 1), (4,)), ((3, 1), (2, 3, 4)), ((2, 3, 1)
     add("shapes", "Expand", [[shape, ints(*to)]], lambda x, s=to: x.broadcast_to(torch.broadcast_shapes(x.shape, s)), label=str(i))
 for i, (shape, repeats) in enumerate([((3,), (2,)), ((2, 3), (2, 1)), ((2, 1, 3), (1, 3, 2))]):
     add("shapes", "Tile", [[shape, ints(*repeats)]], lambda x, r=repeats: x.tile(r), label=str(i))
-for i, (shape, index, axis) in enumerate([((5,), [0, 4, 0], 0), ((4, 3), [[1, 3], [1, 0]], 0), ((2, 4, 3), [-1, 1], 1)]):
+for i, (shape, index, axis) in enumerate([((5,), [0, 4, 0], 0), ((4, 3), [[1, 3], [1, 0]], 0), ((2, 4, 3), [-1, 1], 1), ((3,), [2, 0, 0], 0), ((4, 2), [1, 1, 1], 0)]):
     add("shapes", "Gather", [[shape, np.array(index, np.int64)]],
         lambda x, at=np.array(index), a=axis: x[(slice(None),) * a + (torch.from_numpy(at),)],
         label=str(i), axis=axis)
@@ -182,6 +189,24 @@ for i, (equation, shapes) in enumerate([
     ("b...,bi->b...", [(2, 3, 1), (2, 4)]), ("abij,ajk->iakb", [(2, 1, 3, 4), (2, 4, 5)]),
 ]):
     add("products", "Einsum", [shapes], lambda *x, e=equation: torch.einsum(e, *x), label=str(i), equation=equation)
+
+# Picking by index, triangles, running sums.
+for i, (shape, index, axis) in enumerate([((5,), [0, 4, 0], 0), ((3, 4), [[-1, 0], [2, 3]], 1), ((2, 4, 3), [[[0, 1, 3]], [[-4, 2, 2]]], 1)]):
+    picked = torch.from_numpy(np.array(index) % shape[axis])
+    for label, operand in (("", np.array(index, np.int64)), ("Data", Data(np.array(index, np.int64)))):
+        add("indexing", "GatherElements", [[shape, operand]], lambda x, a=axis, at=picked: x.gather(a, at), label=f"{label}{i}", axis=axis)
+for i, (index, axis) in enumerate([([0, 2, 5, -1], -1), ([[1, 3], [2, 0]], 0), ([[4, 1, 1]], 1)]):
+    table = torch.eye(6, dtype=torch.double)[torch.from_numpy(np.array(index) % 6)].movedim(-1, axis) * 2 - 0.5
+    add("indexing", "OneHot", [[Data(np.array(index, np.int64)), ints(6), np.array([-0.5, 1.5])]], lambda t=table: t, label=str(i), axis=axis)
+for i, (shape, k) in enumerate([((4, 5), None), ((2, 5, 3), ints(1)), ((2, 2, 3, 3), ints(-1))]):
+    diagonal = 0 if k is None else int(k[0])
+    add("indexing", "Trilu", [[shape, k]], lambda x, d=diagonal: x.triu(d), label=f"Upper{i}")
+    add("indexing", "Trilu", [[shape, k]], lambda x, d=diagonal: x.tril(d), label=f"Lower{i}", upper=0)
+for i, (shape, axis) in enumerate([((5,), 0), ((3, 4), 0), ((2, 300, 3), 1)]):
+    add("indexing", "CumSum", [[shape, np.array(axis)]], lambda x, a=axis: x.cumsum(a), label=str(i))
+    add("indexing", "CumSum", [[shape, np.array(axis)]], lambda x, a=axis: x.cumsum(a) - x, label=f"Exclusive{i}", exclusive=1)
+    add("indexing", "CumSum", [[shape, np.array(axis)]], lambda x, a=axis: x.flip(a).cumsum(a).flip(a), label=f"Reverse{i}", reverse=1)
+    add("indexing", "CumSum", [[shape, np.array(axis)]], lambda x, a=axis: x.flip(a).cumsum(a).flip(a) - x, label=f"Both{i}", reverse=1, exclusive=1)
 
 # Convolutions and pooling.
 for i, (x, w, b, keywords) in enumerate([

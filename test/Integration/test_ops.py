@@ -18,7 +18,7 @@ import pytest
 import torch
 from onnx import TensorProto, helper, numpy_helper
 
-from op_cases import CASES, OpCase
+from op_cases import CASES, Data, OpCase
 from training import Trainer
 
 OPSET = 23
@@ -30,7 +30,8 @@ def reference(case: OpCase):
     operands = [torch.from_numpy(value).requires_grad_() for value in case.values()]
     result = case.reference(*operands)
     weight = np.random.default_rng(1).standard_normal(tuple(result.shape))
-    (result * torch.from_numpy(weight)).sum().backward()
+    if operands:
+        (result * torch.from_numpy(weight)).sum().backward()
     return weight, result.detach().numpy(), [operand.grad.numpy() for operand in operands]
 
 
@@ -43,11 +44,17 @@ def node_of(case: OpCase, first_output: str) -> tuple[onnx.NodeProto, dict[str, 
         names.append(name)
         if operand is None:
             names[-1] = ""
+        elif isinstance(operand, Data):
+            constants[name] = operand.value
         elif isinstance(operand, tuple):
             trained[name] = next(values)
         else:
             constants[name] = operand
     return helper.make_node(case.op, names, [first_output], name=case.name, **case.attributes), trained, constants
+
+
+def hidden_operands(case: OpCase) -> list[str]:
+    return [f"{case.name}.{i}" for i, operand in enumerate(case.operands) if isinstance(operand, Data)]
 
 
 def write_model(cases: list[OpCase], path) -> None:
@@ -61,6 +68,12 @@ def write_model(cases: list[OpCase], path) -> None:
             if name.endswith(".0"):
                 nodes.append(helper.make_node("Mul", [name, "one"], [f"{name}.scaled"], name=f"{name}.scale"))
                 node.input[list(node.input).index(name)] = f"{name}.scaled"
+        for name in hidden_operands(case):
+            # Known only when the program runs, since `one` is.
+            nodes.append(helper.make_node("Cast", [name], [f"{name}.number"], name=f"{name}.widen", to=TensorProto.DOUBLE))
+            nodes.append(helper.make_node("Mul", [f"{name}.number", "one"], [f"{name}.scaled"], name=f"{name}.scale"))
+            nodes.append(helper.make_node("Cast", [f"{name}.scaled"], [f"{name}.hidden"], name=f"{name}.narrow", to=TensorProto.INT64))
+            node.input[list(node.input).index(name)] = f"{name}.hidden"
         nodes.append(node)
         initializers |= trained | constants | {f"{case.name}.w": weight}
         nodes.append(helper.make_node("Mul", [f"{case.name}.y", f"{case.name}.w"], [f"{case.name}.yw"], name=f"{case.name}.weigh"))

@@ -140,7 +140,8 @@ private:
   static bool isSetting(onnx::InitializerOp op) {
     return !op->use_empty() && llvm::all_of(op->getUses(), [](OpOperand &use) {
       auto node = dyn_cast<onnx::NodeOp>(use.getOwner());
-      return node && node.is("Resize") && use.getOperandNumber() >= 1;
+      return node && (node.is("Resize") || node.is("OneHot")) &&
+             use.getOperandNumber() >= 1;
     });
   }
 

@@ -80,6 +80,31 @@ NodeConversion::commonShape(ArrayRef<Value> values) {
   return common;
 }
 
+DenseElementsAttr gpuopt::constantOf(Value value) {
+  DenseElementsAttr constant;
+  return matchPattern(value, m_Constant(&constant)) ? constant
+                                                    : DenseElementsAttr();
+}
+
+Value gpuopt::makeInts(NodeConversion &c, ArrayRef<int64_t> numbers,
+                       bool isScalar) {
+  SmallVector<int64_t> shape;
+  if (!isScalar)
+    shape.push_back(numbers.size());
+  auto type = RankedTensorType::get(shape, c.b.getI64Type());
+  return c.b.create<arith::ConstantOp>(DenseElementsAttr::get(type, numbers));
+}
+
+Value gpuopt::sliceAlong(NodeConversion &c, int64_t axis, int64_t offset,
+                         int64_t size, int64_t stride) {
+  SmallVector<int64_t> offsets(c.type(0).getRank(), 0),
+      sizes(c.type(0).getShape()), strides(c.type(0).getRank(), 1);
+  offsets[axis] = offset;
+  sizes[axis] = size;
+  strides[axis] = stride;
+  return c.b.createOrFold<nn::SliceOp>(c.input(0), offsets, sizes, strides);
+}
+
 /// All operators by name.
 static const std::map<StringRef, const OperatorEntry *> &allOperators() {
   static const auto all = [] {
@@ -87,7 +112,8 @@ static const std::map<StringRef, const OperatorEntry *> &allOperators() {
     for (ArrayRef<OperatorEntry> family :
          {elementwiseOperators(), contractionOperators(), einsumOperators(),
           spatialOperators(), resampleOperators(), normalisationOperators(),
-          shapeOperators(), reductionOperators()})
+          shapeOperators(), gatherOperators(), scanOperators(),
+          reductionOperators()})
       for (const OperatorEntry &entry : family)
         map[entry.name] = &entry;
     return map;

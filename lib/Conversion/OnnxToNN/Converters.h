@@ -87,6 +87,15 @@ private:
   llvm::ArrayRef<Converted> inputs;
 };
 
+/// The elements of a constant; null for other values.
+mlir::DenseElementsAttr constantOf(mlir::Value value);
+/// A constant vector, or a scalar.
+mlir::Value makeInts(NodeConversion &c, llvm::ArrayRef<int64_t> numbers,
+                     bool isScalar = false);
+/// Operand 0's elements offset, offset + stride, ... of one dimension.
+mlir::Value sliceAlong(NodeConversion &c, int64_t axis, int64_t offset,
+                       int64_t size, int64_t stride = 1);
+
 using Converter = mlir::LogicalResult (*)(NodeConversion &);
 
 /// One supported operator.
@@ -103,6 +112,8 @@ llvm::ArrayRef<OperatorEntry> spatialOperators();
 llvm::ArrayRef<OperatorEntry> resampleOperators();
 llvm::ArrayRef<OperatorEntry> normalisationOperators();
 llvm::ArrayRef<OperatorEntry> shapeOperators();
+llvm::ArrayRef<OperatorEntry> gatherOperators();
+llvm::ArrayRef<OperatorEntry> scanOperators();
 llvm::ArrayRef<OperatorEntry> reductionOperators();
 
 /// The entry of an operator of the default domain, null if there is none.

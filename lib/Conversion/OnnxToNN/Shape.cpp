@@ -1,4 +1,4 @@
-//===- Shape.cpp - Shapes, layouts, gathers, sequences --------------------===//
+//===- Shape.cpp - Shapes, layouts, parts, sequences ----------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,25 +7,8 @@
 
 #include "Converters.h"
 
-#include "mlir/IR/Matchers.h"
-
 using namespace mlir;
 using namespace gpuopt;
-
-static DenseElementsAttr constantOf(Value value) {
-  DenseElementsAttr constant;
-  return matchPattern(value, m_Constant(&constant)) ? constant
-                                                    : DenseElementsAttr();
-}
-
-static Value makeInts(NodeConversion &c, ArrayRef<int64_t> numbers,
-                      bool isScalar = false) {
-  SmallVector<int64_t> shape;
-  if (!isScalar)
-    shape.push_back(numbers.size());
-  auto type = RankedTensorType::get(shape, c.b.getI64Type());
-  return c.b.create<arith::ConstantOp>(DenseElementsAttr::get(type, numbers));
-}
 
 /// Axes from an attribute (older opsets) or an operand, counted from the front.
 static std::optional<SmallVector<int64_t>>
@@ -251,16 +234,6 @@ static LogicalResult concat(NodeConversion &c) {
   return c.yield(c.b.createOrFold<nn::ConcatOp>(parts, *axis));
 }
 
-static Value sliceAlong(NodeConversion &c, int64_t axis, int64_t offset,
-                        int64_t size, int64_t stride = 1) {
-  SmallVector<int64_t> offsets(c.type(0).getRank(), 0),
-      sizes(c.type(0).getShape()), strides(c.type(0).getRank(), 1);
-  offsets[axis] = offset;
-  sizes[axis] = size;
-  strides[axis] = stride;
-  return c.b.createOrFold<nn::SliceOp>(c.input(0), offsets, sizes, strides);
-}
-
 static LogicalResult slice(NodeConversion &c) {
   int64_t rank = c.type(0).getRank();
   auto starts = c.constantInts(1), ends = c.constantInts(2);
@@ -367,184 +340,6 @@ static LogicalResult sequenceAt(NodeConversion &c) {
   return index ? c.yield(c.sequence(0).tensors[*index]) : failure();
 }
 
-//===----------------------------------------------------------------------===//
-// Gathers
-//===----------------------------------------------------------------------===//
-
-/// Indices that count from the end made to count from the front.
-static Value normalised(NodeConversion &c, Value indices, int64_t size) {
-  if (!c.b.type(indices).getElementType().isInteger(64))
-    indices = c.b.createOrFold<arith::ExtSIOp>(
-        c.b.type(indices).clone(c.b.getI64Type()), indices);
-  DenseElementsAttr constant = constantOf(indices);
-  if (!constant)
-    return indices; // checked to lie in [0, size) when they are read
-  SmallVector<int64_t> numbers;
-  for (const APInt &number : constant.getValues<APInt>())
-    numbers.push_back(number.isNegative() ? number.getSExtValue() + size
-                                          : number.getSExtValue());
-  auto type = c.b.type(indices);
-  return c.b.create<arith::ConstantOp>(
-      DenseElementsAttr::get(type, ArrayRef<int64_t>(numbers)));
-}
-
-static LogicalResult gather(NodeConversion &c) {
-  RankedTensorType type = c.type(0);
-  auto axis = c.axis(c.node.getInt("axis", 0), type.getRank());
-  if (!axis)
-    return failure();
-  Value indices = normalised(c, c.input(1), type.getDimSize(*axis));
-  DenseElementsAttr constant = constantOf(indices);
-  if (constant)
-    for (const APInt &number : constant.getValues<APInt>())
-      if (number.getSExtValue() < 0 ||
-          number.getSExtValue() >= type.getDimSize(*axis))
-        return c.fail("index " + Twine(number.getSExtValue()) +
-                      " is outside of the dimension");
-  if (constant && constant.getNumElements() == 1) {
-    // One entry is a slice.
-    SmallVector<int64_t> shape(type.getShape().take_front(*axis));
-    llvm::append_range(shape, c.b.shape(indices));
-    llvm::append_range(shape, type.getShape().drop_front(*axis + 1));
-    int64_t at = (*constant.getValues<APInt>().begin()).getSExtValue();
-    return c.yield(c.b.reshape(sliceAlong(c, *axis, at, 1), shape));
-  }
-  if (constant && constantOf(c.input(0))) {
-    // Picked entry by entry, each of which folds.
-    SmallVector<Value> parts;
-    for (const APInt &number : constant.getValues<APInt>())
-      parts.push_back(sliceAlong(c, *axis, number.getSExtValue(), 1));
-    if (parts.empty())
-      parts.push_back(sliceAlong(c, *axis, 0, 0));
-    SmallVector<int64_t> shape(type.getShape().take_front(*axis));
-    llvm::append_range(shape, c.b.shape(indices));
-    llvm::append_range(shape, type.getShape().drop_front(*axis + 1));
-    return c.yield(
-        c.b.reshape(c.b.createOrFold<nn::ConcatOp>(parts, *axis), shape));
-  }
-  // The gathered dimension first; then the indices' dimensions where it was.
-  auto toFront = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
-  toFront.erase(toFront.begin() + *axis);
-  toFront.insert(toFront.begin(), *axis);
-  Value taken =
-      c.b.create<nn::TakeOp>(c.b.transpose(c.input(0), toFront), indices);
-  int64_t indexRank = c.b.type(indices).getRank();
-  SmallVector<int64_t> back;
-  for (int64_t dim = 0; dim < *axis; ++dim)
-    back.push_back(indexRank + dim);
-  for (int64_t dim = 0; dim < indexRank; ++dim)
-    back.push_back(dim);
-  for (int64_t dim = *axis; dim < type.getRank() - 1; ++dim)
-    back.push_back(indexRank + dim);
-  return c.yield(c.b.transpose(taken, back));
-}
-
-/// Only for constants, where exporters use it for masks.
-static LogicalResult gatherND(NodeConversion &c) {
-  DenseElementsAttr data = constantOf(c.input(0)),
-                    indices = constantOf(c.input(1));
-  if (!indices || c.node.getInt("batch_dims", 0) != 0)
-    return c.fail("indices must be constant, and batch_dims 0");
-  ArrayRef<int64_t> from = c.type(0).getShape();
-  int64_t depth = c.type(1).getShape().back();
-  SmallVector<int64_t> shape(c.type(1).getShape().drop_back());
-  llvm::append_range(shape, from.drop_front(depth));
-  RankedTensorType result = c.type(0).clone(shape);
-  if (data && data.isSplat())
-    return c.yield(c.b.create<arith::ConstantOp>(data.resizeSplat(result)));
-  int64_t inner = 1;
-  for (int64_t size : from.drop_front(depth))
-    inner *= size;
-  SmallVector<int64_t> rows, numbers;
-  for (const APInt &number : indices.getValues<APInt>())
-    numbers.push_back(number.getSExtValue());
-  for (size_t begin = 0; begin < numbers.size(); begin += depth) {
-    int64_t row = 0;
-    for (int64_t dim = 0; dim < depth; ++dim) {
-      int64_t at = numbers[begin + dim] < 0 ? numbers[begin + dim] + from[dim]
-                                            : numbers[begin + dim];
-      if (at < 0 || at >= from[dim])
-        return c.fail("index " + Twine(numbers[begin + dim]) +
-                      " is outside of its dimension");
-      row = row * from[dim] + at;
-    }
-    rows.push_back(row);
-  }
-  if (data) {
-    auto elements = data.getValues<Attribute>();
-    SmallVector<Attribute> picked;
-    for (int64_t row : rows)
-      for (int64_t i = 0; i < inner; ++i)
-        picked.push_back(elements[row * inner + i]);
-    return c.yield(
-        c.b.create<arith::ConstantOp>(DenseElementsAttr::get(result, picked)));
-  }
-  // Rows of the operand with its leading dimensions as one.
-  Value table =
-      c.b.reshape(c.input(0), {c.type(0).getNumElements() / inner, inner});
-  Value taken = c.b.create<nn::TakeOp>(table, makeInts(c, rows));
-  return c.yield(c.b.reshape(taken, shape));
-}
-
-/// Of one number everywhere that number; else only for constants.
-static LogicalResult gatherElements(NodeConversion &c) {
-  RankedTensorType type = c.type(0), result = type.clone(c.type(1).getShape());
-  auto axis = c.axis(c.node.getInt("axis", 0), type.getRank());
-  if (!axis)
-    return failure();
-  if (c.type(1).getRank() != type.getRank())
-    return c.fail("indices must have the operand's rank");
-  DenseElementsAttr data = constantOf(c.input(0)),
-                    indices = constantOf(c.input(1));
-  if (data && data.isSplat())
-    return c.yield(c.b.create<arith::ConstantOp>(data.resizeSplat(result)));
-  if (!data || !indices)
-    return c.fail("the operand and the indices must be constants");
-  SmallVector<int64_t> strides(type.getRank(), 1), index(type.getRank(), 0);
-  for (int64_t dim = type.getRank() - 2; dim >= 0; --dim)
-    strides[dim] = strides[dim + 1] * type.getDimSize(dim + 1);
-  auto elements = data.getValues<Attribute>();
-  SmallVector<Attribute> picked;
-  for (const APInt &number : indices.getValues<APInt>()) {
-    int64_t size = type.getDimSize(*axis), at = number.getSExtValue();
-    at = at < 0 ? at + size : at;
-    if (at < 0 || at >= size)
-      return c.fail("index " + Twine(number.getSExtValue()) +
-                    " is outside of the dimension");
-    int64_t linear = at * strides[*axis];
-    for (int64_t dim = 0; dim < type.getRank(); ++dim)
-      if (dim != *axis)
-        linear += index[dim] * strides[dim];
-    picked.push_back(elements[linear]);
-    for (int64_t dim = type.getRank() - 1;
-         dim >= 0 && ++index[dim] == result.getDimSize(dim); --dim)
-      index[dim] = 0;
-  }
-  return c.yield(
-      c.b.create<arith::ConstantOp>(DenseElementsAttr::get(result, picked)));
-}
-
-static LogicalResult cumSum(NodeConversion &c) {
-  DenseElementsAttr data = constantOf(c.input(0));
-  auto given = c.constantInts(1);
-  if (!data || !given || !isa<IntegerType>(data.getElementType()) ||
-      c.node.getInt("exclusive", 0) || c.node.getInt("reverse", 0))
-    return c.fail("only sums of integer constants, neither exclusive nor "
-                  "reverse, are supported");
-  auto axis = c.axis((*given)[0], c.type(0).getRank());
-  if (!axis)
-    return failure();
-  SmallVector<APInt> sums(data.getValues<APInt>());
-  int64_t inner = 1, size = c.type(0).getDimSize(*axis);
-  for (int64_t next : c.type(0).getShape().drop_front(*axis + 1))
-    inner *= next;
-  for (size_t i = 0; i < sums.size(); ++i)
-    if ((int64_t)(i / inner) % size != 0)
-      sums[i] += sums[i - inner];
-  return c.yield(
-      c.b.create<arith::ConstantOp>(DenseElementsAttr::get(c.type(0), sums)));
-}
-
 static LogicalResult pad(NodeConversion &c) {
   if (c.node.getString("mode", "constant") != "constant")
     return c.fail("attribute mode = '" + c.node.getString("mode", "") +
@@ -584,12 +379,8 @@ ArrayRef<OperatorEntry> gpuopt::shapeOperators() {
       {"Concat", concat},
       {"Constant", constant, "no strings, no sparse tensors"},
       {"ConstantOfShape", constantOfShape},
-      {"CumSum", cumSum, "integer constants"},
       {"Expand", expand},
       {"Flatten", flatten},
-      {"Gather", gather},
-      {"GatherElements", gatherElements, "constants"},
-      {"GatherND", gatherND, "constant indices, batch_dims 0"},
       {"Pad", pad, "mode constant"},
       {"Range", range, "integer constants"},
       {"Reshape", reshape},

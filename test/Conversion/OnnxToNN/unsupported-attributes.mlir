@@ -21,6 +21,11 @@
 // CHECK-NEXT: Resize (opset 23) at 'data': operand 3 must be an integer constant once shapes are known
 // CHECK-NEXT: DepthToSpace (opset 23) at 'depth': blocksize^2 does not divide the channels
 // CHECK-NEXT: SpaceToDepth (opset 23) at 'space': blocksize does not divide the spatial dimensions
+// CHECK-NEXT: GatherElements (opset 23) at 'larger': indices must have the operand's rank and, but for the axis, be no larger
+// CHECK-NEXT: GatherElements (opset 23) at 'outside': index 6 is outside of the dimension
+// CHECK-NEXT: OneHot (opset 23) at 'labels': indices must be integers, the depth and the two values constants
+// CHECK-NEXT: Trilu (opset 23) at 'vector': the operand must have rank 2 or more
+// CHECK-NEXT: CumSum (opset 23) at 'integers': integer operands must be constants
 // CHECK-NEXT: docs/onnx-operators.md
 onnx.graph @g(%x: tensor<2x6x4xf32>, %s: tensor<6xf32>, %i: tensor<5xf32>, %image: tensor<1x2x3x4xf32>, %n: tensor<3xi64>) -> !onnx.unknown attributes {inputNames = ["x", "s", "i", "image", "n"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y"]} {
   %0 = onnx.node "GroupNormalization"(%x, %s, %s) {num_groups = 4 : i64} : (tensor<2x6x4xf32>, tensor<6xf32>, tensor<6xf32>) -> !onnx.unknown loc("groups")
@@ -45,5 +50,14 @@ onnx.graph @g(%x: tensor<2x6x4xf32>, %s: tensor<6xf32>, %i: tensor<5xf32>, %imag
   %15 = onnx.node "Resize"(%x, %none, %none, %n) : (tensor<2x6x4xf32>, none, none, tensor<3xi64>) -> !onnx.unknown loc("data")
   %16 = onnx.node "DepthToSpace"(%image) {blocksize = 2 : i64} : (tensor<1x2x3x4xf32>) -> !onnx.unknown loc("depth")
   %17 = onnx.node "SpaceToDepth"(%image) {blocksize = 2 : i64} : (tensor<1x2x3x4xf32>) -> !onnx.unknown loc("space")
+  %places = onnx.initializer "places" = dense<0> : tensor<2x1x5xi64>
+  %six = onnx.initializer "six" = dense<6> : tensor<2x1x4xi64>
+  %depth = onnx.initializer "depth" = dense<6> : tensor<i64>
+  %axis = onnx.initializer "axis" = dense<0> : tensor<i64>
+  %18 = onnx.node "GatherElements"(%x, %places) {axis = 1 : i64} : (tensor<2x6x4xf32>, tensor<2x1x5xi64>) -> !onnx.unknown loc("larger")
+  %19 = onnx.node "GatherElements"(%x, %six) {axis = 1 : i64} : (tensor<2x6x4xf32>, tensor<2x1x4xi64>) -> !onnx.unknown loc("outside")
+  %20 = onnx.node "OneHot"(%x, %depth, %s) : (tensor<2x6x4xf32>, tensor<i64>, tensor<6xf32>) -> !onnx.unknown loc("labels")
+  %21 = onnx.node "Trilu"(%s) : (tensor<6xf32>) -> !onnx.unknown loc("vector")
+  %22 = onnx.node "CumSum"(%n, %axis) : (tensor<3xi64>, tensor<i64>) -> !onnx.unknown loc("integers")
   onnx.return %0 : !onnx.unknown
 }

@@ -1,0 +1,259 @@
+//===- Gather.cpp - Elements picked by index ------------------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Converters.h"
+
+using namespace mlir;
+using namespace gpuopt;
+
+/// Indices that count from the end made to count from the front.
+static Value normalised(NodeConversion &c, Value indices, int64_t size) {
+  if (!c.b.type(indices).getElementType().isInteger(64))
+    indices = c.b.createOrFold<arith::ExtSIOp>(
+        c.b.type(indices).clone(c.b.getI64Type()), indices);
+  DenseElementsAttr constant = constantOf(indices);
+  if (!constant)
+    return indices; // checked to lie in [0, size) when they are read
+  SmallVector<int64_t> numbers;
+  for (const APInt &number : constant.getValues<APInt>())
+    numbers.push_back(number.isNegative() ? number.getSExtValue() + size
+                                          : number.getSExtValue());
+  auto type = c.b.type(indices);
+  return c.b.create<arith::ConstantOp>(
+      DenseElementsAttr::get(type, ArrayRef<int64_t>(numbers)));
+}
+
+static LogicalResult gather(NodeConversion &c) {
+  RankedTensorType type = c.type(0);
+  auto axis = c.axis(c.node.getInt("axis", 0), type.getRank());
+  if (!axis)
+    return failure();
+  Value indices = normalised(c, c.input(1), type.getDimSize(*axis));
+  DenseElementsAttr constant = constantOf(indices);
+  if (constant)
+    for (const APInt &number : constant.getValues<APInt>())
+      if (number.getSExtValue() < 0 ||
+          number.getSExtValue() >= type.getDimSize(*axis))
+        return c.fail("index " + Twine(number.getSExtValue()) +
+                      " is outside of the dimension");
+  if (constant && constant.getNumElements() == 1) {
+    // One entry is a slice.
+    SmallVector<int64_t> shape(type.getShape().take_front(*axis));
+    llvm::append_range(shape, c.b.shape(indices));
+    llvm::append_range(shape, type.getShape().drop_front(*axis + 1));
+    int64_t at = (*constant.getValues<APInt>().begin()).getSExtValue();
+    return c.yield(c.b.reshape(sliceAlong(c, *axis, at, 1), shape));
+  }
+  if (constant && constantOf(c.input(0))) {
+    // Picked entry by entry, each of which folds.
+    SmallVector<Value> parts;
+    for (const APInt &number : constant.getValues<APInt>())
+      parts.push_back(sliceAlong(c, *axis, number.getSExtValue(), 1));
+    if (parts.empty())
+      parts.push_back(sliceAlong(c, *axis, 0, 0));
+    SmallVector<int64_t> shape(type.getShape().take_front(*axis));
+    llvm::append_range(shape, c.b.shape(indices));
+    llvm::append_range(shape, type.getShape().drop_front(*axis + 1));
+    return c.yield(
+        c.b.reshape(c.b.createOrFold<nn::ConcatOp>(parts, *axis), shape));
+  }
+  // The gathered dimension first; then the indices' dimensions where it was.
+  auto toFront = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
+  toFront.erase(toFront.begin() + *axis);
+  toFront.insert(toFront.begin(), *axis);
+  Value taken =
+      c.b.create<nn::TakeOp>(c.b.transpose(c.input(0), toFront), indices);
+  int64_t indexRank = c.b.type(indices).getRank();
+  SmallVector<int64_t> back;
+  for (int64_t dim = 0; dim < *axis; ++dim)
+    back.push_back(indexRank + dim);
+  for (int64_t dim = 0; dim < indexRank; ++dim)
+    back.push_back(dim);
+  for (int64_t dim = *axis; dim < type.getRank() - 1; ++dim)
+    back.push_back(indexRank + dim);
+  return c.yield(c.b.transpose(taken, back));
+}
+
+/// Only for constants, where exporters use it for masks.
+static LogicalResult gatherND(NodeConversion &c) {
+  DenseElementsAttr data = constantOf(c.input(0)),
+                    indices = constantOf(c.input(1));
+  if (!indices || c.node.getInt("batch_dims", 0) != 0)
+    return c.fail("indices must be constant, and batch_dims 0");
+  ArrayRef<int64_t> from = c.type(0).getShape();
+  int64_t depth = c.type(1).getShape().back();
+  SmallVector<int64_t> shape(c.type(1).getShape().drop_back());
+  llvm::append_range(shape, from.drop_front(depth));
+  RankedTensorType result = c.type(0).clone(shape);
+  if (data && data.isSplat())
+    return c.yield(c.b.create<arith::ConstantOp>(data.resizeSplat(result)));
+  int64_t inner = 1;
+  for (int64_t size : from.drop_front(depth))
+    inner *= size;
+  SmallVector<int64_t> rows, numbers;
+  for (const APInt &number : indices.getValues<APInt>())
+    numbers.push_back(number.getSExtValue());
+  for (size_t begin = 0; begin < numbers.size(); begin += depth) {
+    int64_t row = 0;
+    for (int64_t dim = 0; dim < depth; ++dim) {
+      int64_t at = numbers[begin + dim] < 0 ? numbers[begin + dim] + from[dim]
+                                            : numbers[begin + dim];
+      if (at < 0 || at >= from[dim])
+        return c.fail("index " + Twine(numbers[begin + dim]) +
+                      " is outside of its dimension");
+      row = row * from[dim] + at;
+    }
+    rows.push_back(row);
+  }
+  if (data) {
+    auto elements = data.getValues<Attribute>();
+    SmallVector<Attribute> picked;
+    for (int64_t row : rows)
+      for (int64_t i = 0; i < inner; ++i)
+        picked.push_back(elements[row * inner + i]);
+    return c.yield(
+        c.b.create<arith::ConstantOp>(DenseElementsAttr::get(result, picked)));
+  }
+  // Rows of the operand with its leading dimensions as one.
+  Value table =
+      c.b.reshape(c.input(0), {c.type(0).getNumElements() / inner, inner});
+  Value taken = c.b.create<nn::TakeOp>(table, makeInts(c, rows));
+  return c.yield(c.b.reshape(taken, shape));
+}
+
+/// Row-major strides of a shape.
+static SmallVector<int64_t> stridesOf(ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> strides(shape.size(), 1);
+  for (int64_t dim = (int64_t)shape.size() - 2; dim >= 0; --dim)
+    strides[dim] = strides[dim + 1] * shape[dim + 1];
+  return strides;
+}
+
+/// Where in the operand, whose elements are counted in row-major order, each
+/// element of GatherElements is, for constant indices.
+static std::optional<SmallVector<int64_t>>
+placesOf(NodeConversion &c, int64_t axis, DenseElementsAttr indices) {
+  ArrayRef<int64_t> from = c.type(0).getShape(), to = c.type(1).getShape();
+  SmallVector<int64_t> strides = stridesOf(from), index(from.size(), 0), places;
+  for (const APInt &number : indices.getValues<APInt>()) {
+    int64_t size = from[axis], at = number.getSExtValue();
+    at = at < 0 ? at + size : at;
+    if (at < 0 || at >= size) {
+      c.problem = "index " + std::to_string(number.getSExtValue()) +
+                  " is outside of the dimension";
+      return std::nullopt;
+    }
+    int64_t place = at * strides[axis];
+    for (int64_t dim = 0; dim < (int64_t)from.size(); ++dim)
+      if (dim != axis)
+        place += index[dim] * strides[dim];
+    places.push_back(place);
+    for (int64_t dim = from.size() - 1; dim >= 0 && ++index[dim] == to[dim];
+         --dim)
+      index[dim] = 0;
+  }
+  return places;
+}
+
+/// The same for indices that are known only when the program runs.
+static Value computePlaces(NodeConversion &c, int64_t axis) {
+  nn::TensorBuilder &b = c.b;
+  ArrayRef<int64_t> from = c.type(0).getShape();
+  SmallVector<int64_t> strides = stridesOf(from);
+  Value at = normalised(c, c.input(1), from[axis]);
+  RankedTensorType type = b.type(at);
+  auto add = [&](Value x, Value y) {
+    return b.createOrFold<arith::AddIOp>(x, y);
+  };
+  auto scale = [&](Value x, int64_t factor) {
+    return b.createOrFold<arith::MulIOp>(x, b.splat(factor, type));
+  };
+  Value isNegative = b.compare(arith::CmpIPredicate::slt, at, b.splat(0, type));
+  at = b.select(isNegative, add(at, b.splat(from[axis], type)), at);
+  Value place = scale(at, strides[axis]);
+  for (int64_t dim = 0; dim < (int64_t)from.size(); ++dim)
+    if (dim != axis)
+      place = add(place, scale(b.create<nn::IotaOp>(type, dim), strides[dim]));
+  return place;
+}
+
+/// Elements of the operand laid out in a row.
+static LogicalResult gatherElements(NodeConversion &c) {
+  RankedTensorType type = c.type(0), result = type.clone(c.type(1).getShape());
+  auto axis = c.axis(c.node.getInt("axis", 0), type.getRank());
+  if (!axis)
+    return failure();
+  bool fits = c.type(1).getRank() == type.getRank();
+  for (int64_t dim = 0; fits && dim < type.getRank(); ++dim)
+    fits = dim == *axis || result.getDimSize(dim) <= type.getDimSize(dim);
+  if (!fits)
+    return c.fail("indices must have the operand's rank and, but for the axis, "
+                  "be no larger");
+  DenseElementsAttr data = constantOf(c.input(0)),
+                    indices = constantOf(c.input(1));
+  if (data && data.isSplat())
+    return c.yield(c.b.create<arith::ConstantOp>(data.resizeSplat(result)));
+  Value row = c.b.reshape(c.input(0), {type.getNumElements()});
+  if (!indices)
+    return c.yield(c.b.create<nn::TakeOp>(row, computePlaces(c, *axis)));
+  auto places = placesOf(c, *axis, indices);
+  if (!places)
+    return failure();
+  if (data) {
+    auto elements = data.getValues<Attribute>();
+    auto picked = llvm::map_to_vector(
+        *places, [&](int64_t place) -> Attribute { return elements[place]; });
+    return c.yield(
+        c.b.create<arith::ConstantOp>(DenseElementsAttr::get(result, picked)));
+  }
+  Value constant = c.b.reshape(makeInts(c, *places), result.getShape());
+  return c.yield(c.b.create<nn::TakeOp>(row, constant));
+}
+
+/// `on` where the index along a new dimension is the operand's, else `off`.
+static LogicalResult oneHot(NodeConversion &c) {
+  auto depth = c.constantInts(1);
+  DenseElementsAttr values = constantOf(c.input(2));
+  if (!depth)
+    return failure();
+  if (!values || values.getNumElements() != 2 || depth->size() != 1 ||
+      c.isFloat(0))
+    return c.fail("indices must be integers, the depth and the two values "
+                  "constants");
+  auto axis = c.axis(c.node.getInt("axis", -1), c.type(0).getRank() + 1);
+  if (!axis)
+    return failure();
+  int64_t size = depth->front();
+  SmallVector<int64_t> shape(c.type(0).getShape());
+  shape.insert(shape.begin() + *axis, 1);
+  Value indices = c.b.reshape(normalised(c, c.input(0), size), shape);
+  RankedTensorType narrow = c.b.type(indices);
+  Value isNegative =
+      c.b.compare(arith::CmpIPredicate::slt, indices, c.b.splat(0, narrow));
+  Value fromEnd =
+      c.b.createOrFold<arith::AddIOp>(indices, c.b.splat(size, narrow));
+  indices = c.b.select(isNegative, fromEnd, indices);
+  shape[*axis] = size;
+  Value place = c.b.create<nn::IotaOp>(narrow.clone(shape), *axis);
+  auto type = RankedTensorType::get(shape, values.getElementType());
+  auto filled = [&](unsigned number) -> Value {
+    Attribute value = values.getValues<Attribute>()[number];
+    return c.b.create<arith::ConstantOp>(DenseElementsAttr::get(type, value));
+  };
+  return c.yield(
+      c.b.select(c.b.compare(arith::CmpIPredicate::eq, place, indices),
+                 filled(1), filled(0)));
+}
+
+ArrayRef<OperatorEntry> gpuopt::gatherOperators() {
+  static const OperatorEntry entries[] = {
+      {"Gather", gather},
+      {"GatherElements", gatherElements},
+      {"GatherND", gatherND, "constant indices, batch_dims 0"},
+      {"OneHot", oneHot, "integer indices, constant depth and values"}};
+  return entries;
+}

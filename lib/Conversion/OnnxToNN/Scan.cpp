@@ -1,0 +1,158 @@
+//===- Scan.cpp - Triangles of matrices, running sums ---------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Converters.h"
+
+using namespace mlir;
+using namespace gpuopt;
+
+//===----------------------------------------------------------------------===//
+// Triangles
+//===----------------------------------------------------------------------===//
+
+/// Elements (r, c) with c - r at least, or at most, `diagonal` of constants.
+static Value triangleOfConstant(NodeConversion &c, DenseElementsAttr data,
+                                bool upper, int64_t diagonal) {
+  ArrayRef<int64_t> shape = c.type(0).getShape().take_back(2);
+  Attribute zero = c.b.getIntegerAttr(data.getElementType(), 0);
+  SmallVector<Attribute> elements(data.getValues<Attribute>());
+  for (auto [index, element] : llvm::enumerate(elements)) {
+    int64_t row = index / shape[1] % shape[0], column = index % shape[1];
+    bool isIn = upper ? column - row >= diagonal : column - row <= diagonal;
+    if (!isIn)
+      element = zero;
+  }
+  return c.b.create<arith::ConstantOp>(
+      DenseElementsAttr::get(c.type(0), elements));
+}
+
+static LogicalResult trilu(NodeConversion &c) {
+  RankedTensorType type = c.type(0);
+  if (type.getRank() < 2)
+    return c.fail("the operand must have rank 2 or more");
+  int64_t diagonal = 0;
+  if (c.has(1)) {
+    auto given = c.constantInts(1);
+    if (!given)
+      return failure();
+    diagonal = given->front();
+  }
+  bool upper = c.node.getInt("upper", 1);
+  DenseElementsAttr data = constantOf(c.input(0));
+  if (data && !c.isFloat(0))
+    return c.yield(triangleOfConstant(c, data, upper, diagonal));
+  RankedTensorType index = type.clone(c.b.getI64Type());
+  Value row = c.b.create<nn::IotaOp>(index, type.getRank() - 2);
+  Value column = c.b.create<nn::IotaOp>(index, type.getRank() - 1);
+  Value edge = c.b.createOrFold<arith::AddIOp>(row, c.b.splat(diagonal, index));
+  Value isIn =
+      c.b.compare(upper ? arith::CmpIPredicate::sge : arith::CmpIPredicate::sle,
+                  column, edge);
+  return c.yield(c.b.select(isIn, c.input(0), c.b.splat(0, type)));
+}
+
+//===----------------------------------------------------------------------===//
+// Running sums
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What each result is the sum of: the elements before it, or, reversed, after
+/// it, with or without the one in its own place.
+struct Scan {
+  bool exclusive, reverse;
+
+  arith::CmpIPredicate predicate() const {
+    using P = arith::CmpIPredicate;
+    return reverse ? (exclusive ? P::sgt : P::sge)
+                   : (exclusive ? P::slt : P::sle);
+  }
+};
+} // namespace
+
+static Value sumIntegers(NodeConversion &c, DenseElementsAttr data,
+                         int64_t axis, Scan scan) {
+  int64_t inner = 1, size = c.type(0).getDimSize(axis);
+  for (int64_t next : c.type(0).getShape().drop_front(axis + 1))
+    inner *= next;
+  SmallVector<APInt> elements(data.getValues<APInt>()), sums(elements);
+  for (size_t begin = 0; begin < elements.size(); ++begin) {
+    if ((int64_t)(begin / inner) % size != 0)
+      continue;
+    APInt sum(elements[begin].getBitWidth(), 0);
+    for (int64_t i = 0; i < size; ++i) {
+      size_t at = begin + (scan.reverse ? size - 1 - i : i) * inner;
+      sums[at] = scan.exclusive ? sum : sum + elements[at];
+      sum += elements[at];
+    }
+  }
+  return c.b.create<arith::ConstantOp>(DenseElementsAttr::get(c.type(0), sums));
+}
+
+/// The product with a triangle of ones.
+static Value multiplyByTriangle(nn::TensorBuilder &b, Value x, int64_t axis,
+                                Scan scan) {
+  int64_t size = b.shape(x)[axis];
+  auto index = RankedTensorType::get({size, size}, b.getI64Type());
+  Value isAdded = b.compare(scan.predicate(), b.create<nn::IotaOp>(index, 0),
+                            b.create<nn::IotaOp>(index, 1)); // [from, to]
+  Value ones = b.toFloat(isAdded, b.type(x).getElementType());
+  std::string letters;
+  for (int64_t dim = 0; dim < b.type(x).getRank(); ++dim)
+    letters += 'a' + dim;
+  std::string result = letters;
+  result[axis] = 'z';
+  std::string spec = letters + "," + letters[axis] + "z->" + result;
+  return b.create<nn::ContractOp>(spec, x, ones);
+}
+
+/// A long dimension is cut into chunks: sums within each, and to these the sum
+/// of the chunks before it.
+static Value runningSum(nn::TensorBuilder &b, Value x, int64_t axis,
+                        Scan scan) {
+  constexpr int64_t kChunk = 128;
+  SmallVector<int64_t> shape(b.shape(x));
+  int64_t size = shape[axis], chunks = llvm::divideCeil(size, kChunk);
+  if (chunks <= 1)
+    return multiplyByTriangle(b, x, axis, scan);
+  SmallVector<int64_t> zeros(shape.size(), 0), ones(shape.size(), 1),
+      high(zeros);
+  if ((high[axis] = chunks * kChunk - size))
+    x = b.create<nn::PadOp>(x, zeros, high, zeros,
+                            b.getFloatAttr(b.type(x).getElementType(), 0));
+  SmallVector<int64_t> split(shape), whole(shape);
+  whole[axis] = chunks * kChunk;
+  split[axis] = chunks;
+  split.insert(split.begin() + axis + 1, kChunk);
+  x = b.reshape(x, split);
+  Value within = multiplyByTriangle(b, x, axis + 1, scan);
+  Value before = runningSum(b, b.sum(x, axis + 1), axis, {true, scan.reverse});
+  Value sums = b.reshape(b.add(within, before), whole);
+  return b.createOrFold<nn::SliceOp>(sums, zeros, shape, ones);
+}
+
+static LogicalResult cumSum(NodeConversion &c) {
+  auto given = c.constantInts(1);
+  if (!given)
+    return failure();
+  auto axis = c.axis(given->front(), c.type(0).getRank());
+  if (!axis)
+    return failure();
+  Scan scan{c.node.getInt("exclusive", 0) != 0,
+            c.node.getInt("reverse", 0) != 0};
+  if (c.isFloat(0))
+    return c.yield(runningSum(c.b, c.input(0), *axis, scan));
+  DenseElementsAttr data = constantOf(c.input(0));
+  if (!data)
+    return c.fail("integer operands must be constants");
+  return c.yield(sumIntegers(c, data, *axis, scan));
+}
+
+ArrayRef<OperatorEntry> gpuopt::scanOperators() {
+  static const OperatorEntry entries[] = {
+      {"CumSum", cumSum, "integer operands are constants"}, {"Trilu", trilu}};
+  return entries;
+}
