@@ -77,6 +77,15 @@ void divRule(const Rule &r) {
   r.set(0, [&] { return r.b.div(r.dy, r.x(1)); });
   r.set(1, [&] { return r.b.neg(r.b.div(r.b.mul(r.dy, r.y()), r.x(1))); });
 }
+/// x - y * n with the whole number n that the result tells.
+void remainderRule(const Rule &r) {
+  r.set(0, [&] { return r.dy; });
+  r.set(1, [&] {
+    Value quotient = r.b.div(r.b.sub(r.x(0), r.y()), r.x(1));
+    Value whole = r.b.create<math::RoundEvenOp>(quotient);
+    return r.b.neg(r.b.mul(r.dy, whole));
+  });
+}
 /// Of equal operands each gets half, as PyTorch has it. Against a constant the
 /// gradient passes where the operand won, which the result tells as well: so
 /// nothing but the result, which the forward needs anyway, is kept.
@@ -126,6 +135,8 @@ void atan2Rule(const Rule &r) {
 // One operand
 //===----------------------------------------------------------------------===//
 
+/// Steps: no gradient but 0, wherever there is one.
+void stepRule(const Rule &) {}
 void negRule(const Rule &r) { r.result[0] = r.b.neg(r.dy); }
 void castRule(const Rule &r) {
   RankedTensorType from = r.b.type(r.x()), to = r.b.type(r.dy);
@@ -206,6 +217,8 @@ void gpuopt::registerElementwiseVjps(DialectRegistry &registry) {
     arith::SubFOp::attachInterface<Model<arith::SubFOp, subRule>>(*context);
     arith::MulFOp::attachInterface<Model<arith::MulFOp, mulRule>>(*context);
     arith::DivFOp::attachInterface<Model<arith::DivFOp, divRule>>(*context);
+    arith::RemFOp::attachInterface<Model<arith::RemFOp, remainderRule>>(
+        *context);
     arith::NegFOp::attachInterface<Model<arith::NegFOp, negRule>>(*context);
     arith::ExtFOp::attachInterface<Model<arith::ExtFOp, castRule>>(*context);
     arith::TruncFOp::attachInterface<Model<arith::TruncFOp, castRule>>(
@@ -238,6 +251,10 @@ void gpuopt::registerElementwiseVjps(DialectRegistry &registry) {
     math::AsinhOp::attachInterface<Model<math::AsinhOp, asinhRule>>(*context);
     math::AcoshOp::attachInterface<Model<math::AcoshOp, acoshRule>>(*context);
     math::AtanhOp::attachInterface<Model<math::AtanhOp, atanhRule>>(*context);
+    math::CeilOp::attachInterface<Model<math::CeilOp, stepRule>>(*context);
+    math::FloorOp::attachInterface<Model<math::FloorOp, stepRule>>(*context);
+    math::RoundEvenOp::attachInterface<Model<math::RoundEvenOp, stepRule>>(
+        *context);
     math::AbsFOp::attachInterface<Model<math::AbsFOp, absRule>>(*context);
     math::PowFOp::attachInterface<Model<math::PowFOp, powRule>>(*context);
     math::Atan2Op::attachInterface<Model<math::Atan2Op, atan2Rule>>(*context);

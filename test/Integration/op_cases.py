@@ -28,13 +28,17 @@ class OpCase:
     operands: list[Any]
     reference: Callable
     attributes: dict[str, Any]
-    domain: str = "normal"
+    domain: str | tuple[str, tuple] = "normal"  # of SAMPLERS, or ("zeros", where the first operand is 0)
     outputs: int = 1
 
     def values(self) -> list[np.ndarray]:
         random = np.random.default_rng(sum(map(ord, self.name)))
         shapes = [operand for operand in self.operands if isinstance(operand, tuple)]
-        return [SAMPLERS[self.domain](random, shape) for shape in shapes]
+        if isinstance(self.domain, str):
+            return [SAMPLERS[self.domain](random, shape) for shape in shapes]
+        values = SAMPLERS["apart"](random, shapes[0])
+        values.flat[list(self.domain[1])] = 0
+        return [values]
 
 
 def _apart(random: np.random.Generator, shape: tuple) -> np.ndarray:
@@ -52,6 +56,7 @@ SAMPLERS = {
     "apart": _apart,
 }
 
+ints = lambda *values: np.array(values, np.int64)
 SHAPES = [(7,), (3, 5), (2, 3, 4)]
 BROADCASTS = [[(3, 5), (3, 5)], [(2, 3, 4), (4,)], [(2, 1, 4), (3, 1)]]
 CASES: dict[str, list[OpCase]] = {}
@@ -82,12 +87,16 @@ for op, reference, domain in [
     ("Sigmoid", torch.sigmoid, "normal"), ("Sin", torch.sin, "normal"), ("Sinh", torch.sinh, "normal"),
     ("Softplus", F.softplus, "normal"), ("Softsign", F.softsign, "normal"), ("Sqrt", torch.sqrt, "positive"),
     ("Tan", torch.tan, "unit"), ("Tanh", torch.tanh, "normal"), ("Mish", F.mish, "normal"),
-    ("HardSwish", F.hardswish, "apart"), ("Selu", selu, "apart"),
+    ("HardSwish", F.hardswish, "apart"), ("Selu", selu, "apart"), ("Ceil", torch.ceil, "normal"),
+    ("Floor", torch.floor, "normal"), ("Round", torch.round, "normal"), ("Sign", torch.sign, "apart"),
 ]:
     add("unary", op, SHAPES, reference, domain)
 add("unary", "Elu", SHAPES, lambda x: F.elu(x, 0.75), "apart", alpha=0.75)
 add("unary", "Celu", SHAPES, lambda x: F.celu(x, 0.75), "apart", alpha=0.75)
 add("unary", "LeakyRelu", SHAPES, lambda x: F.leaky_relu(x, 0.25), "apart", alpha=0.25)
+add("unary", "ThresholdedRelu", SHAPES, lambda x: F.threshold(x, 0.75, 0.0), "apart", alpha=0.75)
+add("unary", "Shrink", SHAPES, lambda x: F.softshrink(x, 0.25), "apart", lambd=0.25, bias=0.25)
+add("unary", "Shrink", SHAPES, lambda x: F.hardshrink(x, 0.75), "apart", label="Hard", lambd=0.75)
 add("unary", "HardSigmoid", SHAPES, lambda x: torch.clamp(0.375 * x + 0.5, 0, 1), "apart", alpha=0.375, beta=0.5)
 add("unary", "Gelu", SHAPES, F.gelu, approximate="none")
 add("unary", "Gelu", SHAPES, lambda x: F.gelu(x, approximate="tanh"), label="Tanh", approximate="tanh")
@@ -100,6 +109,7 @@ for op, reference, domain in [
     ("Div", torch.div, "positive"), ("Pow", torch.pow, "positive"),
 ]:
     add("binary", op, BROADCASTS, reference, domain)
+add("binary", "Mod", BROADCASTS, torch.fmod, fmod=1)
 add("binary", "Max", BROADCASTS, torch.maximum)
 add("binary", "Min", BROADCASTS, torch.minimum)
 add("binary", "Sum", [[*b, (2, 1, 1)] for b in BROADCASTS], lambda x, y, z: x + y + z)
@@ -115,11 +125,18 @@ for exponent in (2.0, 3.0, -0.5):
 for op, reference in [
     ("ReduceSum", lambda x, d, k: x.sum(d, keepdim=k)), ("ReduceMean", lambda x, d, k: x.mean(d, keepdim=k)),
     ("ReduceL2", lambda x, d, k: x.square().sum(d, keepdim=k).sqrt()), ("ReduceL1", lambda x, d, k: x.abs().sum(d, keepdim=k)),
+    ("ReduceProd", lambda x, d, k: x.prod(d[0], keepdim=k) if len(d) == 1 else x.prod(2, keepdim=True).prod(0, keepdim=True)),
+    ("ReduceLogSumExp", lambda x, d, k: x.logsumexp(d, keepdim=k)),
     ("ReduceSumSquare", lambda x, d, k: x.square().sum(d, keepdim=k)),
     ("ReduceMax", lambda x, d, k: x.amax(d, keepdim=k)), ("ReduceMin", lambda x, d, k: x.amin(d, keepdim=k)),
 ]:
     for i, (shape, axes, keep) in enumerate([((7, 2), (0,), 1), ((3, 5), (-1,), 0), ((2, 3, 4), (0, 2), 1)]):
         add("reductions", op, [[shape, np.array(axes, np.int64)]], lambda x, r=reference, a=axes, k=keep: r(x, a, bool(k)), "apart", label=str(i), keepdims=keep)
+for i, (shape, axes, keep) in enumerate([((7, 2), (0,), 1), ((3, 5), (-1,), 0), ((2, 3, 4), (0, 2), 1)]):
+    add("reductions", "ReduceLogSum", [[shape, np.array(axes, np.int64)]], lambda x, a=axes, k=keep: x.sum(a, keepdim=bool(k)).log(), "positive", label=str(i), keepdims=keep)
+# One 0 in a row leaves its own slope, two leave none.
+for op, zeros, reference in [("ReduceProd", (1, 4), lambda x: x.prod(1)), ("ReduceProd", (1, 4, 5), lambda x: x.prod(1)), ("ReduceL2", (3, 4, 5), lambda x: x.norm(dim=1))]:
+    add("reductions", op, [[(3, 3), ints(1)]], reference, ("zeros", zeros), label=f"With{len(zeros)}Zeros", keepdims=0)
 for i, (shape, axis) in enumerate([((3, 7), -1), ((3, 5), 0), ((2, 3, 4), 1)]):
     add("reductions", "Softmax", [shape], lambda x, a=axis: x.softmax(a), label=str(i), axis=axis)
     add("reductions", "LogSoftmax", [shape], lambda x, a=axis: x.log_softmax(a), label=str(i), axis=axis)
@@ -145,7 +162,6 @@ for i, (shape, axis) in enumerate([((3, 5), -1), ((4, 3), 0), ((2, 3, 4), 1)]):
         add("normalisations", "LpNormalization", [shape], lambda x, a=axis, p=p: F.normalize(x, p, a), "apart", label=f"{i}L{p}", axis=axis, p=p)
 
 # Shapes.
-ints = lambda *values: np.array(values, np.int64)
 add("shapes", "Reshape", [[(2, 6), ints(3, 4)]], lambda x: x.reshape(3, 4), label="A")
 add("shapes", "Reshape", [[(2, 3, 4), ints(0, -1)]], lambda x: x.reshape(2, 12), label="B")
 add("shapes", "Reshape", [[(12,), ints(2, 2, 3)]], lambda x: x.reshape(2, 2, 3), label="C")

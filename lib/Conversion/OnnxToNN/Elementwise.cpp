@@ -79,6 +79,30 @@ static LogicalResult power(NodeConversion &c) {
   return c.yield(c.b.createOrFold<math::PowFOp>(x, e));
 }
 
+/// With fmod the remainder has the dividend's sign, else the divisor's.
+static LogicalResult modulo(NodeConversion &c) {
+  auto values = aligned(c);
+  if (!values)
+    return failure();
+  bool fmod = c.node.getInt("fmod", 0);
+  Value x = (*values)[0], y = (*values)[1];
+  if (c.isFloat(0) && !fmod)
+    return c.fail("floating-point operands need the attribute fmod = 1");
+  if (c.isFloat(0))
+    return c.yield(c.b.createOrFold<arith::RemFOp>(x, y));
+  Value remainder = c.b.createOrFold<arith::RemSIOp>(x, y);
+  if (fmod)
+    return c.yield(remainder);
+  using P = arith::CmpIPredicate;
+  Value zero = c.b.splat(0, c.b.type(remainder));
+  Value differ = c.b.createOrFold<arith::XOrIOp>(
+      c.b.compare(P::slt, remainder, zero), c.b.compare(P::slt, y, zero));
+  Value isWrong = c.b.createOrFold<arith::AndIOp>(
+      differ, c.b.compare(P::ne, remainder, zero));
+  Value shifted = c.b.createOrFold<arith::AddIOp>(remainder, y);
+  return c.yield(c.b.select(isWrong, shifted, remainder));
+}
+
 template <arith::CmpFPredicate floatPredicate,
           arith::CmpIPredicate intPredicate>
 static LogicalResult comparison(NodeConversion &c) {
@@ -259,6 +283,48 @@ static LogicalResult clip(NodeConversion &c) {
   return c.yield(result);
 }
 
+static LogicalResult thresholdedRelu(NodeConversion &c) {
+  Value x = c.input(0);
+  Value limit = c.b.splat(c.node.getFloat("alpha", 1.0), c.type(0));
+  Value isAbove = c.b.compare(arith::CmpFPredicate::OGT, x, limit);
+  return c.yield(c.b.select(isAbove, x, c.b.splat(0, c.type(0))));
+}
+
+/// Moves what lies further than `lambd` from 0 towards it by `bias`.
+static LogicalResult shrink(NodeConversion &c) {
+  if (!c.isFloat(0))
+    return c.fail("integer operands are not supported");
+  Value x = c.input(0);
+  double limit = c.node.getFloat("lambd", 0.5),
+         bias = c.node.getFloat("bias", 0);
+  Value isAbove =
+      c.b.compare(arith::CmpFPredicate::OGT, x, c.b.splat(limit, c.type(0)));
+  Value isBelow =
+      c.b.compare(arith::CmpFPredicate::OLT, x, c.b.splat(-limit, c.type(0)));
+  Value below = c.b.select(isBelow, c.b.add(x, bias), c.b.splat(0, c.type(0)));
+  return c.yield(c.b.select(isAbove, c.b.add(x, -bias), below));
+}
+
+static LogicalResult isNaN(NodeConversion &c) {
+  return c.yield(
+      c.b.compare(arith::CmpFPredicate::UNO, c.input(0), c.input(0)));
+}
+
+static LogicalResult isInf(NodeConversion &c) {
+  double infinity = std::numeric_limits<double>::infinity();
+  auto is = [&](double value) {
+    return c.b.compare(arith::CmpFPredicate::OEQ, c.input(0),
+                       c.b.splat(value, c.type(0)));
+  };
+  bool positive = c.node.getInt("detect_positive", 1),
+       negative = c.node.getInt("detect_negative", 1);
+  if (positive && negative)
+    return c.yield(c.b.createOrFold<arith::OrIOp>(is(infinity), is(-infinity)));
+  if (!positive && !negative)
+    return c.yield(c.b.splat(0, c.type(0).clone(c.b.getI1Type())));
+  return c.yield(is(positive ? infinity : -infinity));
+}
+
 static LogicalResult sign(NodeConversion &c) {
   Value x = c.input(0), zero = c.b.splat(0, c.type(0));
   Value negative = c.b.select(c.b.compare(arith::CmpFPredicate::OLT, x, zero),
@@ -360,6 +426,8 @@ ArrayRef<OperatorEntry> gpuopt::elementwiseOperators() {
       {"HardSigmoid", hardSigmoid},
       {"HardSwish", hardSwish},
       {"Identity", identity},
+      {"IsInf", isInf},
+      {"IsNaN", isNaN},
       {"LeakyRelu", leakyRelu},
       {"Less", comparison<F::OLT, I::slt>},
       {"LessOrEqual", comparison<F::OLE, I::sle>},
@@ -368,6 +436,7 @@ ArrayRef<OperatorEntry> gpuopt::elementwiseOperators() {
       {"Mean", mean},
       {"Min", arithmetic<arith::MinimumFOp, arith::MinSIOp>},
       {"Mish", mish},
+      {"Mod", modulo, "fmod = 1 for floating-point operands"},
       {"Mul", arithmetic<arith::MulFOp, arith::MulIOp>},
       {"Neg", negate},
       {"Not", logicalNot},
@@ -378,6 +447,7 @@ ArrayRef<OperatorEntry> gpuopt::elementwiseOperators() {
       {"Relu", relu},
       {"Round", unary<math::RoundEvenOp>},
       {"Selu", selu},
+      {"Shrink", shrink},
       {"Sigmoid", sigmoid},
       {"Sign", sign},
       {"Sin", unary<math::SinOp>},
@@ -390,6 +460,7 @@ ArrayRef<OperatorEntry> gpuopt::elementwiseOperators() {
       {"Swish", swish},
       {"Tan", unary<math::TanOp>},
       {"Tanh", unary<math::TanhOp>},
+      {"ThresholdedRelu", thresholdedRelu},
       {"Where", where},
       {"Xor", logical<arith::XOrIOp>}};
   return entries;

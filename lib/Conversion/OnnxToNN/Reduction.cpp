@@ -58,25 +58,69 @@ static LogicalResult reduction(NodeConversion &c, nn::ReductionKind kind,
                 *dims);
 }
 
-static LogicalResult reduceSum(NodeConversion &c) {
-  return reduction(
-      c, nn::ReductionKind::Sum, [](Value x) { return x; },
-      [](Value y, int64_t) { return y; });
+//===----------------------------------------------------------------------===//
+// Sum, product, extremes
+//===----------------------------------------------------------------------===//
+
+static APInt combine(nn::ReductionKind kind, const APInt &a, const APInt &b) {
+  switch (kind) {
+  case nn::ReductionKind::Sum:
+    return a + b;
+  case nn::ReductionKind::Prod:
+    return a * b;
+  case nn::ReductionKind::Max:
+    return llvm::APIntOps::smax(a, b);
+  case nn::ReductionKind::Min:
+    return llvm::APIntOps::smin(a, b);
+  }
+  llvm_unreachable("all kinds are listed");
 }
+
+/// Of integers, which shapes are computed with.
+static Value reduceConstant(NodeConversion &c, DenseElementsAttr data,
+                            nn::ReductionKind kind, ArrayRef<int64_t> dims) {
+  ArrayRef<int64_t> from = c.type(0).getShape();
+  SmallVector<int64_t> to(from), index(from.size(), 0);
+  for (int64_t dim : dims)
+    to[dim] = 1;
+  RankedTensorType type = c.type(0).clone(to);
+  SmallVector<std::optional<APInt>> reduced(type.getNumElements());
+  for (const APInt &element : data.getValues<APInt>()) {
+    int64_t place = 0;
+    for (size_t dim = 0; dim < from.size(); ++dim)
+      place = place * to[dim] + (to[dim] == 1 ? 0 : index[dim]);
+    std::optional<APInt> &result = reduced[place];
+    result = result ? combine(kind, *result, element) : element;
+    for (int64_t dim = from.size() - 1; dim >= 0 && ++index[dim] == from[dim];
+         --dim)
+      index[dim] = 0;
+  }
+  auto values = llvm::map_to_vector(
+      reduced, [](const std::optional<APInt> &value) { return *value; });
+  return c.b.create<arith::ConstantOp>(DenseElementsAttr::get(type, values));
+}
+
+template <nn::ReductionKind kind>
+static LogicalResult reducePlainly(NodeConversion &c) {
+  auto same = [](Value value, auto...) { return value; };
+  DenseElementsAttr data = constantOf(c.input(0));
+  if (c.isFloat(0))
+    return reduction(c, kind, same, same);
+  if (!data || data.empty())
+    return c.fail("integer operands must be constants");
+  auto dims = dimsOf(c);
+  return dims ? finish(c, reduceConstant(c, data, kind, *dims), *dims)
+              : failure();
+}
+
+//===----------------------------------------------------------------------===//
+// What is made of them
+//===----------------------------------------------------------------------===//
+
 static LogicalResult reduceMean(NodeConversion &c) {
   return reduction(
       c, nn::ReductionKind::Sum, [](Value x) { return x; },
       [&](Value y, int64_t n) { return c.b.mul(y, 1.0 / n); });
-}
-static LogicalResult reduceMax(NodeConversion &c) {
-  return reduction(
-      c, nn::ReductionKind::Max, [](Value x) { return x; },
-      [](Value y, int64_t) { return y; });
-}
-static LogicalResult reduceMin(NodeConversion &c) {
-  return reduction(
-      c, nn::ReductionKind::Min, [](Value x) { return x; },
-      [](Value y, int64_t) { return y; });
 }
 static LogicalResult reduceSumSquare(NodeConversion &c) {
   return reduction(
@@ -87,7 +131,12 @@ static LogicalResult reduceL2(NodeConversion &c) {
   return reduction(
       c, nn::ReductionKind::Sum, [&](Value x) { return c.b.mul(x, x); },
       [&](Value y, int64_t) {
-        return c.b.create<math::SqrtOp>(y).getResult();
+        // The slope at 0 is taken for 0, as PyTorch has it.
+        Value zero = c.b.splat(0, c.b.type(y));
+        Value isZero = c.b.compare(arith::CmpFPredicate::OEQ, y, zero);
+        Value safe = c.b.select(isZero, c.b.splat(1, c.b.type(y)), y);
+        Value root = c.b.create<math::SqrtOp>(safe);
+        return c.b.select(isZero, zero, root);
       });
 }
 static LogicalResult reduceL1(NodeConversion &c) {
@@ -97,14 +146,44 @@ static LogicalResult reduceL1(NodeConversion &c) {
       [](Value y, int64_t) { return y; });
 }
 
+static LogicalResult reduceLogSum(NodeConversion &c) {
+  return reduction(
+      c, nn::ReductionKind::Sum, [](Value x) { return x; },
+      [&](Value y, int64_t) { return c.b.log(y); });
+}
+
+/// log(sum(exp(x - shift))) + shift, the shift being the largest element, or 0
+/// where that is infinite.
+static LogicalResult reduceLogSumExp(NodeConversion &c) {
+  if (!c.isFloat(0))
+    return c.fail("integer operands are not supported");
+  auto dims = dimsOf(c);
+  if (!dims)
+    return failure();
+  Value max = c.b.reduce(nn::ReductionKind::Max, c.input(0), *dims);
+  RankedTensorType type = c.b.type(max);
+  Value magnitude = c.b.create<math::AbsFOp>(max);
+  Value infinity = c.b.splat(std::numeric_limits<double>::infinity(), type);
+  Value isInfinite =
+      c.b.compare(arith::CmpFPredicate::OEQ, magnitude, infinity);
+  Value shift = c.b.select(isInfinite, c.b.splat(0, type), max);
+  Value sum = c.b.sum(c.b.exp(c.b.sub(c.input(0), shift)), *dims);
+  return finish(c, c.b.add(c.b.log(sum), shift), *dims);
+}
+
 ArrayRef<OperatorEntry> gpuopt::reductionOperators() {
+  using Kind = nn::ReductionKind;
+  static const char integers[] = "integer operands are constants";
   static const OperatorEntry entries[] = {
       {"ReduceL1", reduceL1},
       {"ReduceL2", reduceL2},
-      {"ReduceMax", reduceMax, "floating-point operands"},
+      {"ReduceLogSum", reduceLogSum},
+      {"ReduceLogSumExp", reduceLogSumExp},
+      {"ReduceMax", reducePlainly<Kind::Max>, integers},
       {"ReduceMean", reduceMean},
-      {"ReduceMin", reduceMin, "floating-point operands"},
-      {"ReduceSum", reduceSum, "floating-point operands"},
+      {"ReduceMin", reducePlainly<Kind::Min>, integers},
+      {"ReduceProd", reducePlainly<Kind::Prod>, integers},
+      {"ReduceSum", reducePlainly<Kind::Sum>, integers},
       {"ReduceSumSquare", reduceSumSquare}};
   return entries;
 }

@@ -26,6 +26,8 @@
 // CHECK-NEXT: OneHot (opset 23) at 'labels': indices must be integers, the depth and the two values constants
 // CHECK-NEXT: Trilu (opset 23) at 'vector': the operand must have rank 2 or more
 // CHECK-NEXT: CumSum (opset 23) at 'integers': integer operands must be constants
+// CHECK-NEXT: Mod (opset 23) at 'mod': floating-point operands need the attribute fmod = 1
+// CHECK-NEXT: ReduceProd (opset 23) at 'product': integer operands must be constants
 // CHECK-NEXT: docs/onnx-operators.md
 onnx.graph @g(%x: tensor<2x6x4xf32>, %s: tensor<6xf32>, %i: tensor<5xf32>, %image: tensor<1x2x3x4xf32>, %n: tensor<3xi64>) -> !onnx.unknown attributes {inputNames = ["x", "s", "i", "image", "n"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y"]} {
   %0 = onnx.node "GroupNormalization"(%x, %s, %s) {num_groups = 4 : i64} : (tensor<2x6x4xf32>, tensor<6xf32>, tensor<6xf32>) -> !onnx.unknown loc("groups")
@@ -59,5 +61,7 @@ onnx.graph @g(%x: tensor<2x6x4xf32>, %s: tensor<6xf32>, %i: tensor<5xf32>, %imag
   %20 = onnx.node "OneHot"(%x, %depth, %s) : (tensor<2x6x4xf32>, tensor<i64>, tensor<6xf32>) -> !onnx.unknown loc("labels")
   %21 = onnx.node "Trilu"(%s) : (tensor<6xf32>) -> !onnx.unknown loc("vector")
   %22 = onnx.node "CumSum"(%n, %axis) : (tensor<3xi64>, tensor<i64>) -> !onnx.unknown loc("integers")
+  %23 = onnx.node "Mod"(%s, %s) : (tensor<6xf32>, tensor<6xf32>) -> !onnx.unknown loc("mod")
+  %24 = onnx.node "ReduceProd"(%n) : (tensor<3xi64>) -> !onnx.unknown loc("product")
   onnx.return %0 : !onnx.unknown
 }

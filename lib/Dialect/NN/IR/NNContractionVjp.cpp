@@ -50,9 +50,22 @@ void ReduceOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
     result[0] = b.mul(isExtreme, b.div(gradients[0], count));
     return;
   }
-  case ReductionKind::Prod:
-    result[0] = b.div(b.mul(gradients[0], getResult()), input);
+  case ReductionKind::Prod: {
+    // The product of all others: of all that are not 0, divided by the element
+    // unless it is 0, where no other is.
+    RankedTensorType type = b.type(input);
+    Value isZero =
+        b.compare(arith::CmpFPredicate::OEQ, input, b.splat(0, type));
+    Value nonzero = b.select(isZero, b.splat(1, type), input);
+    Value product = b.reduce(ReductionKind::Prod, nonzero, getDims());
+    Value zero = b.toFloat(isZero, type.getElementType());
+    Value otherZeros = b.sub(b.sum(zero, getDims()), zero);
+    Value hasNone =
+        b.compare(arith::CmpFPredicate::OEQ, otherZeros, b.splat(0, type));
+    Value others = b.select(hasNone, b.div(product, nonzero), b.splat(0, type));
+    result[0] = b.mul(gradients[0], others);
     return;
+  }
   }
 }
 

@@ -1,0 +1,23 @@
+// RUN: gpuopt-opt %s -convert-onnx-to-nn | FileCheck %s
+
+// Integers that only constants determine are constants, as shapes must be.
+// CHECK-LABEL: func.func @forward
+// CHECK-DAG: %[[SUM:.*]] = arith.constant dense<[6, 9]> : tensor<2xi64>
+// CHECK-DAG: %[[PRODUCT:.*]] = arith.constant dense<-210> : tensor<1x1xi64>
+// CHECK-DAG: %[[MAX:.*]] = arith.constant dense<{{\[\[}}5, 7, 3]]> : tensor<1x3xi64>
+// The remainder has the sign of the divisor, or, as fmod, of the dividend.
+// CHECK-DAG: %[[MOD:.*]] = arith.constant dense<{{\[\[}}1, -1, 1], [2, 1, 0]]> : tensor<2x3xi64>
+// CHECK-DAG: %[[FMOD:.*]] = arith.constant dense<{{\[\[}}1, 1, -2], [2, 1, 0]]> : tensor<2x3xi64>
+// CHECK: return %[[SUM]], %[[PRODUCT]], %[[MAX]], %[[MOD]], %[[FMOD]]
+onnx.graph @g(%x: tensor<1xf32>) -> (!onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown) attributes {inputNames = ["x"], opsets = {ai.onnx = 20 : i64}, outputNames = ["sum", "product", "max", "mod", "fmod"]} {
+  %table = onnx.initializer "table" = dense<[[1, 7, -2], [5, 1, 3]]> : tensor<2x3xi64>
+  %by = onnx.initializer "by" = dense<[[3, -2, 3], [3, 3, 3]]> : tensor<2x3xi64>
+  %rows = onnx.initializer "rows" = dense<[1]> : tensor<1xi64>
+  %columns = onnx.initializer "columns" = dense<[0]> : tensor<1xi64>
+  %sum = onnx.node "ReduceSum"(%table, %rows) {keepdims = 0 : i64} : (tensor<2x3xi64>, tensor<1xi64>) -> !onnx.unknown
+  %product = onnx.node "ReduceProd"(%table) : (tensor<2x3xi64>) -> !onnx.unknown
+  %max = onnx.node "ReduceMax"(%table, %columns) : (tensor<2x3xi64>, tensor<1xi64>) -> !onnx.unknown
+  %mod = onnx.node "Mod"(%table, %by) : (tensor<2x3xi64>, tensor<2x3xi64>) -> !onnx.unknown
+  %fmod = onnx.node "Mod"(%table, %by) {fmod = 1 : i64} : (tensor<2x3xi64>, tensor<2x3xi64>) -> !onnx.unknown
+  onnx.return %sum, %product, %max, %mod, %fmod : !onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown
+}
