@@ -109,6 +109,21 @@ void LocalSearch::removeSomewhere() {
   removeDead(slot);
 }
 
+/// Moves a repeat to another stage, and the repeats of its inputs that nobody
+/// else reads: each alone would have to keep its own inputs alive meanwhile.
+void LocalSearch::moveWithInputs(Slot slot, int stage) {
+  remove(slot);
+  insert({stage, slot.op});
+  for (int input : graph.inputs(slot.op)) {
+    const StagePlan::Run &read =
+        plan.runsOf(input)[plan.runAt(input, slot.stage)];
+    Slot own{slot.stage, input};
+    if (read.stage == slot.stage && read.listed >= 0 && read.end == own &&
+        stage > input && !plan.has({stage, input}))
+      moveWithInputs(own, stage);
+  }
+}
+
 void LocalSearch::shiftSomewhere() {
   if (plan.repeats().empty())
     return;
@@ -122,6 +137,10 @@ void LocalSearch::shiftSomewhere() {
                              (1 << random.below(1 + random.below(10)));
   if (stage <= slot.op || stage >= graph.size() || plan.has({stage, slot.op}))
     return;
+  if (random.below(2)) {
+    moveWithInputs(slot, stage);
+    return;
+  }
   remove(slot);
   insert({stage, slot.op});
   if (random.below(2))

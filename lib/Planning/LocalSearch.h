@@ -50,6 +50,7 @@ private:
   void removeSomewhere();
   void shiftSomewhere();
   void removeDead(Slot slot);
+  void moveWithInputs(Slot slot, int stage);
   void runAgain(Slot slot, int depth);
   int pickStage();
   void insert(Slot slot);

@@ -174,6 +174,32 @@ TEST(SolveRecompute, SaysTheSmallestBudget) {
   EXPECT_EQ(solution->smallestBudgetFound, 30);
 }
 
+/// The optimum, as an integer program found it, runs ops 0 to 4 again before op
+/// 12. Where 4 comes a stage later, 3 and 2 must as well, and alone none of
+/// them can be moved back within the budget.
+TEST(SolveRecompute, MovesRepeatsWithTheirInputs) {
+  RecomputeProblem problem;
+  int64_t bytes[] = {8, 18, 12, 16, 3, 1, 9, 8, 16, 18, 13, 8, 17, 1, 6};
+  double costs[] = {19, 5, 20, 19, 20, 16, 18, 7, 18, 16, 5, 5, 13, 3, 19};
+  for (int i = 0; i < 15; ++i) {
+    RecomputeOp op;
+    op.sizeInBytes = bytes[i];
+    op.cost = costs[i];
+    if (i > 0)
+      op.inputs.push_back(i - 1);
+    problem.ops.push_back(op);
+  }
+  for (auto [from, to] : std::initializer_list<std::pair<int, int>>{
+           {0, 2}, {2, 4}, {2, 12}, {4, 13}, {5, 11}, {7, 9}})
+    problem.ops[to].inputs.push_back(from);
+  RecomputeOptions options;
+  options.budgetInBytes = 46;
+  options.effort = 20000;
+  Result<RecomputeSolution> solution = solveRecompute(problem, options);
+  ASSERT_TRUE(solution && solution->found);
+  EXPECT_EQ(solution->addedCost, 83);
+}
+
 TEST(SolveRecompute, TakesAnEmptyProblem) {
   Result<RecomputeSolution> solution = solveRecompute({}, {});
   ASSERT_TRUE(solution);
