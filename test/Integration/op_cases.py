@@ -169,11 +169,20 @@ for i, (shape, order) in enumerate([((3, 5), (1, 0)), ((2, 3, 4), (2, 0, 1)), ((
     add("shapes", "Transpose", [shape], lambda x, p=order: x.permute(p), label=str(i), perm=list(order))
 for i, (shapes, axis) in enumerate([([(3,), (4,)], 0), ([(2, 3), (2, 1)], 1), ([(2, 3, 4), (2, 2, 4)], -2)]):
     add("shapes", "Concat", [shapes], lambda x, y, a=axis: torch.cat([x, y], a), label=str(i), axis=axis)
+
+
+def taken(x: torch.Tensor, choose: Callable) -> torch.Tensor:
+    """What NumPy would make of x and PyTorch has no function for."""
+    places = choose(np.arange(x.numel()).reshape(x.shape))
+    return x.flatten()[torch.from_numpy(places.copy())]
+
+
 for i, (shape, begin, end, axes, step, index) in enumerate([
     ((7,), [1], [6], [0], [1], np.s_[1:6]), ((3, 5), [0], [2**63 - 1], [1], [2], np.s_[:, ::2]),
-    ((2, 3, 4), [-2, 1], [3, -1], [1, 2], [1, 1], np.s_[:, -2:3, 1:-1]),
+    ((2, 3, 4), [-2, 1], [3, -1], [1, 2], [1, 1], np.s_[:, -2:3, 1:-1]), ((5,), [-1], [-(2**63)], [0], [-1], np.s_[::-1]),
+    ((3, 8), [6], [0], [1], [-3], np.s_[:, 6:0:-3]), ((2, 3, 4), [1, 9], [-9, 0], [0, 2], [-1, -2], np.s_[1::-1, :, 9:0:-2]),
 ]):
-    add("shapes", "Slice", [[shape, ints(*begin), ints(*end), ints(*axes), ints(*step)]], lambda x, at=index: x[at], label=str(i))
+    add("shapes", "Slice", [[shape, ints(*begin), ints(*end), ints(*axes), ints(*step)]], lambda x, at=index: taken(x, lambda places: places[at]), label=str(i))
 for i, (shape, to) in enumerate([((2, 1), (4,)), ((3, 1), (2, 3, 4)), ((2, 3, 1), (1, 5))]):
     add("shapes", "Expand", [[shape, ints(*to)]], lambda x, s=to: x.broadcast_to(torch.broadcast_shapes(x.shape, s)), label=str(i))
 for i, (shape, repeats) in enumerate([((3,), (2,)), ((2, 3), (2, 1)), ((2, 1, 3), (1, 3, 2))]):
@@ -186,6 +195,10 @@ for i, (shape, pads) in enumerate([((5,), (1, 2)), ((3, 4), (0, 1, 2, 0)), ((2, 
     rank = len(shape)
     torch_pads = [pads[d + side * rank] for d in reversed(range(rank)) for side in (0, 1)]
     add("shapes", "Pad", [[shape, ints(*pads)]], lambda x, p=torch_pads: F.pad(x, p), label=str(i))
+for i, (shape, pads) in enumerate([((2, 5), (0, 1, 0, 4)), ((1, 3, 4), (0, 2, 0, 0, 0, 1)), ((1, 2, 3, 4), (0, 0, 1, 2, 0, 1, 2, 0))]):
+    sides = list(zip(pads[: len(shape)], pads[len(shape) :]))
+    for mode in ("reflect", "edge", "wrap"):
+        add("shapes", "Pad", [[shape, ints(*pads)]], lambda x, s=sides, m=mode: taken(x, lambda at: np.pad(at, s, m)), label=f"{mode}{i}", mode=mode)
 add("shapes", "Squeeze", [[(1, 3), ints(0)], [(3, 1, 2), ints(1)], [(1, 2, 1), ints(0, 2)]], lambda x: x.squeeze())
 add("shapes", "Unsqueeze", [[(3,), ints(0)]], lambda x: x[None], label="A")
 add("shapes", "Unsqueeze", [[(3, 2), ints(1, 3)]], lambda x: x[:, None, :, None], label="B")

@@ -96,6 +96,11 @@ mlir::Value makeInts(NodeConversion &c, llvm::ArrayRef<int64_t> numbers,
 mlir::Value sliceAlong(NodeConversion &c, int64_t axis, int64_t offset,
                        int64_t size, int64_t stride = 1);
 
+/// Elements of dimension `dim`, by index: repeated, sliced or gathered,
+/// whichever the indices amount to.
+mlir::Value pick(nn::TensorBuilder &b, mlir::Value x, int64_t dim,
+                 llvm::ArrayRef<int64_t> picked);
+
 using Converter = mlir::LogicalResult (*)(NodeConversion &);
 
 /// One supported operator.

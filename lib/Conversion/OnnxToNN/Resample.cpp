@@ -102,43 +102,6 @@ nearestOf(NodeConversion &c, StringRef mode, Axis axis) {
   return picked;
 }
 
-/// Elements of dimension `dim`, by index.
-static Value pick(nn::TensorBuilder &b, Value x, int64_t dim,
-                  ArrayRef<int64_t> picked) {
-  SmallVector<int64_t> shape(b.shape(x));
-  int64_t from = shape[dim], to = picked.size();
-  // Each element several times over.
-  auto isRepeated = [&](int64_t i) { return picked[i] == i / (to / from); };
-  if (to % from == 0 && llvm::all_of(llvm::seq(to), isRepeated)) {
-    shape.insert(shape.begin() + dim + 1, 1);
-    Value split = b.reshape(x, shape);
-    shape[dim + 1] = to / from;
-    Value repeated = b.broadcast(split, shape);
-    shape.erase(shape.begin() + dim + 1);
-    shape[dim] = to;
-    return b.reshape(repeated, shape);
-  }
-  // Every so many.
-  int64_t stride = to > 1 ? picked[1] - picked[0] : 1;
-  auto isStrided = [&](int64_t i) {
-    return picked[i] == picked[0] + i * stride;
-  };
-  if (stride >= 1 && llvm::all_of(llvm::seq(to), isStrided)) {
-    SmallVector<int64_t> offsets(shape.size(), 0), strides(shape.size(), 1);
-    offsets[dim] = picked[0];
-    strides[dim] = stride;
-    shape[dim] = to;
-    return b.createOrFold<nn::SliceOp>(x, offsets, shape, strides);
-  }
-  auto toFront = llvm::to_vector(llvm::seq<int64_t>(0, shape.size()));
-  std::swap(toFront[0], toFront[dim]);
-  auto type = RankedTensorType::get({to}, b.getI64Type());
-  Value indices =
-      b.create<arith::ConstantOp>(DenseElementsAttr::get(type, picked));
-  Value taken = b.create<nn::TakeOp>(b.transpose(x, toFront), indices);
-  return b.transpose(taken, toFront); // a swap undoes itself
-}
-
 /// The product with weights [to, from]: max(0, 1 - |coordinate - index|).
 static Value interpolate(nn::TensorBuilder &b, Value x, Axis axis,
                          Coordinates coordinates) {

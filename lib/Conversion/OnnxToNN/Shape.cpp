@@ -234,6 +234,23 @@ static LogicalResult concat(NodeConversion &c) {
   return c.yield(c.b.createOrFold<nn::ConcatOp>(parts, *axis));
 }
 
+/// What a slice takes of one dimension.
+struct Range {
+  int64_t first = 0, count = 0;
+};
+
+/// A start or end below 0 counts from the end; those outside are cut off.
+static Range rangeOf(int64_t start, int64_t end, int64_t step, int64_t size) {
+  int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
+  auto clamp = [&](int64_t at) {
+    return std::clamp<int64_t>(at < 0 ? at + size : at, low, high);
+  };
+  int64_t first = clamp(start), distance = clamp(end) - first;
+  // Rounded up, in the direction of the step.
+  int64_t count = (distance + step + (step > 0 ? -1 : 1)) / step;
+  return count > 0 ? Range{first, count} : Range{};
+}
+
 static LogicalResult slice(NodeConversion &c) {
   int64_t rank = c.type(0).getRank();
   auto starts = c.constantInts(1), ends = c.constantInts(2);
@@ -246,21 +263,30 @@ static LogicalResult slice(NodeConversion &c) {
     return failure();
   SmallVector<int64_t> offsets(rank, 0), sizes(c.type(0).getShape()),
       strides(rank, 1);
+  SmallVector<int64_t> reversed;
   for (size_t i = 0; i < starts->size(); ++i) {
     int64_t axis = axes ? (*axes)[i] : i, step = steps ? (*steps)[i] : 1,
             size = c.type(0).getDimSize(axis);
-    if (step < 1)
-      return c.fail("steps below 1 are not supported");
-    auto clamp = [&](int64_t at) {
-      return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size);
-    };
-    int64_t start = clamp((*starts)[i]), end = clamp((*ends)[i]);
-    offsets[axis] = start;
-    sizes[axis] = end > start ? (end - start + step - 1) / step : 0;
-    strides[axis] = step;
+    if (step == 0)
+      return c.fail("steps must not be 0");
+    Range range = rangeOf((*starts)[i], (*ends)[i], step, size);
+    if (step < 0 && range.count > 0) {
+      // From the last one on, forwards; turned round afterwards.
+      range.first += (range.count - 1) * step;
+      reversed.push_back(axis);
+    }
+    offsets[axis] = range.first;
+    sizes[axis] = range.count;
+    strides[axis] = std::abs(step);
   }
-  return c.yield(
-      c.b.createOrFold<nn::SliceOp>(c.input(0), offsets, sizes, strides));
+  Value result =
+      c.b.createOrFold<nn::SliceOp>(c.input(0), offsets, sizes, strides);
+  for (int64_t axis : reversed) {
+    auto picked =
+        llvm::to_vector(llvm::reverse(llvm::seq<int64_t>(0, sizes[axis])));
+    result = pick(c.b, result, axis, picked);
+  }
+  return c.yield(result);
 }
 
 /// Sizes of the parts of Split and SplitToSequence along an axis.
@@ -340,10 +366,45 @@ static LogicalResult sequenceAt(NodeConversion &c) {
   return index ? c.yield(c.sequence(0).tensors[*index]) : failure();
 }
 
+/// Which element each result is, counted beyond the ends as `mode` says.
+static std::optional<SmallVector<int64_t>>
+paddedIndices(StringRef mode, int64_t size, int64_t low, int64_t high) {
+  SmallVector<int64_t> indices;
+  for (int64_t i = -low; i < size + high; ++i) {
+    int64_t period = std::max<int64_t>(1, 2 * (size - 1));
+    int64_t at = ((i % period) + period) % period;
+    if (mode == "edge")
+      indices.push_back(std::clamp<int64_t>(i, 0, size - 1));
+    else if (mode == "wrap")
+      indices.push_back(((i % size) + size) % size);
+    else if (mode == "reflect")
+      indices.push_back(at < size ? at : period - at);
+    else
+      return std::nullopt;
+  }
+  return indices;
+}
+
+static LogicalResult padWithElements(NodeConversion &c, StringRef mode,
+                                     ArrayRef<int64_t> low,
+                                     ArrayRef<int64_t> high) {
+  Value result = c.input(0);
+  for (int64_t dim = 0; dim < c.type(0).getRank(); ++dim) {
+    int64_t size = c.type(0).getDimSize(dim);
+    if (!low[dim] && !high[dim])
+      continue;
+    if (size == 0)
+      return c.fail("the operand is empty");
+    auto indices = paddedIndices(mode, size, low[dim], high[dim]);
+    if (!indices)
+      return c.fail("attribute mode = '" + mode + "' is not supported");
+    result = pick(c.b, result, dim, *indices);
+  }
+  return c.yield(result);
+}
+
 static LogicalResult pad(NodeConversion &c) {
-  if (c.node.getString("mode", "constant") != "constant")
-    return c.fail("attribute mode = '" + c.node.getString("mode", "") +
-                  "' is not supported");
+  StringRef mode = c.node.getString("mode", "constant");
   auto pads = c.constantInts(1);
   if (!pads)
     return failure();
@@ -351,13 +412,6 @@ static LogicalResult pad(NodeConversion &c) {
   std::optional<SmallVector<int64_t>> axes;
   if (c.has(3) && !(axes = axesOf(c, 3, rank)))
     return failure();
-  double value = 0;
-  if (c.has(2)) {
-    auto given = c.constantFloat(2);
-    if (!given)
-      return failure();
-    value = *given;
-  }
   SmallVector<int64_t> low(rank, 0), high(rank, 0), interior(rank, 0);
   size_t count = pads->size() / 2;
   for (size_t i = 0; i < count; ++i) {
@@ -367,9 +421,18 @@ static LogicalResult pad(NodeConversion &c) {
     if (low[dim] < 0 || high[dim] < 0)
       return c.fail("negative pads are not supported");
   }
+  if (mode != "constant")
+    return padWithElements(c, mode, low, high);
   Type element = c.type(0).getElementType();
   if (!isa<FloatType>(element))
     return c.fail("integer operands are not supported");
+  double value = 0;
+  if (c.has(2)) {
+    auto given = c.constantFloat(2);
+    if (!given)
+      return failure();
+    value = *given;
+  }
   return c.yield(c.b.create<nn::PadOp>(c.input(0), low, high, interior,
                                        c.b.getFloatAttr(element, value)));
 }
@@ -381,14 +444,14 @@ ArrayRef<OperatorEntry> gpuopt::shapeOperators() {
       {"ConstantOfShape", constantOfShape},
       {"Expand", expand},
       {"Flatten", flatten},
-      {"Pad", pad, "mode constant"},
+      {"Pad", pad, "no negative pads"},
       {"Range", range, "integer constants"},
       {"Reshape", reshape},
       {"SequenceAt", sequenceAt, "constant position"},
       {"SequenceConstruct", sequenceConstruct},
       {"Shape", shape},
       {"Size", size},
-      {"Slice", slice, "steps of at least 1"},
+      {"Slice", slice},
       {"Split", splitToTensors},
       {"SplitToSequence", splitToSequence},
       {"Squeeze", squeeze},

@@ -28,6 +28,8 @@
 // CHECK-NEXT: CumSum (opset 23) at 'integers': integer operands must be constants
 // CHECK-NEXT: Mod (opset 23) at 'mod': floating-point operands need the attribute fmod = 1
 // CHECK-NEXT: ReduceProd (opset 23) at 'product': integer operands must be constants
+// CHECK-NEXT: Pad (opset 23) at 'pad': attribute mode = 'mirror' is not supported
+// CHECK-NEXT: Slice (opset 23) at 'slice': steps must not be 0
 // CHECK-NEXT: docs/onnx-operators.md
 onnx.graph @g(%x: tensor<2x6x4xf32>, %s: tensor<6xf32>, %i: tensor<5xf32>, %image: tensor<1x2x3x4xf32>, %n: tensor<3xi64>) -> !onnx.unknown attributes {inputNames = ["x", "s", "i", "image", "n"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y"]} {
   %0 = onnx.node "GroupNormalization"(%x, %s, %s) {num_groups = 4 : i64} : (tensor<2x6x4xf32>, tensor<6xf32>, tensor<6xf32>) -> !onnx.unknown loc("groups")
@@ -63,5 +65,10 @@ onnx.graph @g(%x: tensor<2x6x4xf32>, %s: tensor<6xf32>, %i: tensor<5xf32>, %imag
   %22 = onnx.node "CumSum"(%n, %axis) : (tensor<3xi64>, tensor<i64>) -> !onnx.unknown loc("integers")
   %23 = onnx.node "Mod"(%s, %s) : (tensor<6xf32>, tensor<6xf32>) -> !onnx.unknown loc("mod")
   %24 = onnx.node "ReduceProd"(%n) : (tensor<3xi64>) -> !onnx.unknown loc("product")
+  %pads = onnx.initializer "pads" = dense<[1, 1]> : tensor<2xi64>
+  %one = onnx.initializer "one" = dense<[1]> : tensor<1xi64>
+  %none_at_all = onnx.initializer "none_at_all" = dense<[0]> : tensor<1xi64>
+  %25 = onnx.node "Pad"(%s, %pads) {mode = "mirror"} : (tensor<6xf32>, tensor<2xi64>) -> !onnx.unknown loc("pad")
+  %26 = onnx.node "Slice"(%s, %one, %one, %none_at_all, %none_at_all) : (tensor<6xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> !onnx.unknown loc("slice")
   onnx.return %0 : !onnx.unknown
 }
