@@ -5,6 +5,8 @@
 
 #include <functional>
 #include <map>
+#include <set>
+#include <vector>
 
 namespace gpuopt {
 
@@ -12,29 +14,43 @@ class Flags {
 public:
   using Set = std::function<void(const std::string &)>;
 
+  // What follows is listed under it.
+  void section(const std::string &title) { list.push_back({title, ""}); }
   void value(const std::string &name, const std::string &help, Set set) {
-    entries[name] = {help, false, std::move(set)};
+    entries[name] = {false, std::move(set)};
+    list.push_back({name + " VALUE", help});
   }
+  // What is there is the default, which the help tells.
   void text(const std::string &name, const std::string &help, std::string &to) {
-    value(name, help, [&to](const std::string &text) { to = text; });
+    value(name, with_default(help, to),
+          [&to](const std::string &text) { to = text; });
   }
   void number(const std::string &name, const std::string &help, double &to) {
-    value(name, help, [name, &to](const std::string &text) {
+    char text[32];
+    snprintf(text, sizeof text, "%g", to);
+    value(name, with_default(help, text), [name, &to](const std::string &text) {
       to = parse(name, text, false);
     });
   }
   void integer(const std::string &name, const std::string &help, int64_t &to) {
-    value(name, help, [name, &to](const std::string &text) {
-      to = int64_t(parse(name, text, true));
-    });
+    value(name, with_default(help, std::to_string(to)),
+          [name, &to](const std::string &text) {
+            to = int64_t(parse(name, text, true));
+          });
   }
   void toggle(const std::string &name, const std::string &help, bool &to) {
-    entries[name] = {help, true, [&to](const std::string &) { to = true; }};
-    entries["no-" + name] = {"", true,
-                             [&to](const std::string &) { to = false; }};
+    entries[name] = {true, [&to](const std::string &) { to = true; }};
+    entries["no-" + name] = {true, [&to](const std::string &) { to = false; }};
+    list.push_back({"[no-]" + name, with_default(help, to ? "on" : "off")});
+  }
+  // A flag that there is elsewhere: whoever gives it is told where.
+  void elsewhere(const std::string &name, const std::string &where) {
+    others[name] = where;
   }
 
-  void parse_all(int argc, char **argv) const {
+  bool given(const std::string &name) const { return seen.count(name) > 0; }
+
+  void parse_all(int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
       const std::string argument = argv[i];
       if (argument == "--help" || argument == "-h")
@@ -45,17 +61,16 @@ public:
       const size_t equals = argument.find('=');
       const std::string name =
           argument.substr(2, equals == std::string::npos ? equals : equals - 2);
-      const auto found = entries.find(name);
-      if (found == entries.end())
-        throw Error("unknown flag '--" + name + "'; --help lists the flags");
-      if (found->second.is_toggle) {
+      const Entry &entry = find(name);
+      seen.insert(name);
+      if (entry.is_toggle) {
         if (equals != std::string::npos)
           throw Error("'--" + name + "' takes no value");
-        found->second.set("");
+        entry.set("");
       } else if (equals != std::string::npos) {
-        found->second.set(argument.substr(equals + 1));
+        entry.set(argument.substr(equals + 1));
       } else if (++i < argc) {
-        found->second.set(argv[i]);
+        entry.set(argv[i]);
       } else {
         throw Error("'--" + name + "' needs a value");
       }
@@ -63,31 +78,47 @@ public:
   }
 
 private:
+  struct Entry {
+    bool is_toggle;
+    Set set;
+  };
+  const Entry &find(const std::string &name) const {
+    const auto found = entries.find(name);
+    if (found != entries.end())
+      return found->second;
+    if (const auto other = others.find(name); other != others.end())
+      throw Error("'--" + name + "' " + other->second);
+    throw Error("unknown flag '--" + name + "'; --help lists the flags");
+  }
+  static std::string with_default(const std::string &help,
+                                  const std::string &value) {
+    return value.empty() ? help : help + " (default " + value + ")";
+  }
   static double parse(const std::string &name, const std::string &text,
                       bool whole) {
     char *end = nullptr;
     const double number = strtod(text.c_str(), &end);
-    if (text.empty() || *end || (whole && number != double(int64_t(number))))
+    if (text.empty() || *end || number != number ||
+        (whole && !(number >= -1e18 && number <= 1e18)) ||
+        (whole && number != double(int64_t(number))))
       throw Error("'--" + name + "' needs " +
                   (whole ? "a whole number" : "a number") + ", but got '" +
                   text + "'");
     return number;
   }
   void print_help(const char *program) const {
-    printf("usage: %s [flags]\n\n", program);
-    for (const auto &[name, entry] : entries)
-      if (!entry.help.empty())
-        printf("  --%-28s %s\n",
-               (name + (entry.is_toggle ? "" : " VALUE")).c_str(),
-               entry.help.c_str());
+    printf("usage: %s [flags]\n", program);
+    for (const auto &[name, help] : list)
+      if (help.empty())
+        printf("\n%s\n", name.c_str());
+      else
+        printf("  --%-24s %s\n", name.c_str(), help.c_str());
     exit(0);
   }
-  struct Entry {
-    std::string help;
-    bool is_toggle;
-    Set set;
-  };
   std::map<std::string, Entry> entries;
+  std::map<std::string, std::string> others;
+  std::vector<std::pair<std::string, std::string>> list; // no help: a section
+  std::set<std::string> seen;
 };
 
 } // namespace gpuopt

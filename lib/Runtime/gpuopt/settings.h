@@ -4,6 +4,8 @@
 #include "gpuopt/flags.h"
 #include "gpuopt/program.h"
 
+#include <cmath>
+
 namespace gpuopt {
 
 struct DataFlags {
@@ -21,9 +23,10 @@ struct DataFlags {
       throw Error("'" + flag + "' needs INPUT=FILE, but got '" + text + "'");
     const std::string name = text.substr(0, equals),
                       file = text.substr(equals + 1);
-    files[name] = file;
-    if (name == "labels" && labels.empty())
-      labels = file;
+    const auto [known, is_new] = files.try_emplace(name, file);
+    if (!is_new)
+      throw Error("'" + flag + "' gives '" + name + "' twice: '" +
+                  known->second + "' and '" + file + "'");
   }
 };
 
@@ -63,11 +66,12 @@ inline void check_loss_scaling(const LossScaling &scaling) {
                 "'--min-loss-scale' more than 0, from 1e-37 on");
 }
 
+constexpr const char *kScheduleNames[] = {"linear", "cosine", "constant",
+                                          "constant_with_warmup"};
+
 inline int64_t parse_schedule(const std::string &text) {
-  constexpr const char *names[] = {"linear", "cosine", "constant",
-                                   "constant_with_warmup"};
   for (int64_t i = 0; i < 4; i++)
-    if (text == names[i])
+    if (text == kScheduleNames[i])
       return i;
   throw Error("'--lr-scheduler-type' must be linear, cosine, constant or "
               "constant_with_warmup, but is '" +
@@ -76,71 +80,100 @@ inline int64_t parse_schedule(const std::string &text) {
 
 namespace detail {
 
-inline void data_and_run_flags(Flags &flags, Settings &s) {
+inline void data_flags(Flags &flags, Settings &s) {
+  flags.section("The data (docs/training.md)");
   flags.value("data", "INPUT=FILE.npy, once for each input",
               [&](const std::string &text) { s.train.add("--data", text); });
-  flags.value(
-      "eval-data", "the same for validation",
-      [&](const std::string &text) { s.eval.add("--eval-data", text); });
   flags.text("labels", "FILE.npy", s.train.labels);
-  flags.text("eval-labels", "FILE.npy", s.eval.labels);
-  flags.text("tokens", "token file; the label is the next token",
+  flags.text("tokens",
+             "file of tokens, for the input that --data does not name; the "
+             "label is the next token",
              s.train.tokens);
-  flags.text("eval-tokens", "token file for validation", s.eval.tokens);
   flags.text("token-type",
-             "uint8, uint16 or uint32 for files without header (uint16)",
+             "uint8, uint16 or uint32, for token files without a header",
              s.token_type);
-  flags.text("output-dir", "where weights and metrics go (trained)",
-             s.output_dir);
-  flags.text("weights", "model.safetensors to start from", s.weights);
-  flags.integer("max-steps", "steps to attempt", s.max_steps);
+  flags.toggle("shuffle", "samples in random order", s.shuffle);
+  flags.value(
+      "eval-data", "INPUT=FILE.npy, for validation",
+      [&](const std::string &text) { s.eval.add("--eval-data", text); });
+  flags.text("eval-labels", "FILE.npy, for validation", s.eval.labels);
+  flags.text("eval-tokens", "file of tokens, for validation", s.eval.tokens);
+}
+
+inline void run_flags(Flags &flags, Settings &s) {
+  flags.section("The run");
+  flags.text("output-dir", "where weights and metrics go", s.output_dir);
+  flags.text("weights",
+             "model.safetensors to start from (default: that of the program)",
+             s.weights);
+  flags.integer("max-steps",
+                "steps to attempt; -1: as many as --num-train-epochs needs",
+                s.max_steps);
   flags.number("num-train-epochs",
-               "passes over the data where --max-steps is not given", s.epochs);
-  flags.integer("logging-steps", "steps between lines on the terminal (1)",
+               "passes over the data where --max-steps is -1", s.epochs);
+  flags.integer("logging-steps", "steps between lines on the terminal; 0: none",
                 s.logging_steps);
-  flags.integer("eval-steps", "steps between validations (0: at the end)",
+  flags.integer("eval-steps", "steps between validations; 0: at the end alone",
                 s.eval_steps);
-  flags.integer("save-steps", "steps between saves (0: at the end)",
+  flags.integer("save-steps", "steps between saves; 0: at the end alone",
                 s.save_steps);
-  flags.integer("num-threads", "threads of the host target (0: all)",
+  flags.integer("seed", "of order and dropout", s.seed);
+  flags.integer("num-threads", "threads of the host target; 0: all",
                 s.num_threads);
-  flags.integer("num-workers", "threads that prepare batches (2)",
-                s.num_workers);
-  flags.integer("prefetch-factor", "batches ahead, for each of them (2)",
+  flags.integer("num-workers", "threads that prepare batches", s.num_workers);
+  flags.integer("prefetch-factor", "batches ahead, for each of them",
                 s.prefetch_factor);
   flags.text("dump-gradients",
              "FILE.safetensors: the gradients of the first step",
              s.dump_gradients);
-  flags.integer("seed", "of order and dropout", s.seed);
-  flags.toggle("shuffle", "samples in random order (on)", s.shuffle);
 }
 
-inline void optimizer_flags(Flags &flags, Settings &s) {
-  flags.number("learning-rate", "", s.hyper.learning_rate);
+inline void optimizer_flags(Flags &flags, Settings &s, const Program &program) {
+  flags.section("The optimizer");
+  flags.number("learning-rate", "of the first step after warm-up",
+               s.hyper.learning_rate);
   flags.value("lr-scheduler-type",
-              "linear, cosine, constant or constant_with_warmup",
+              "linear, cosine, constant or constant_with_warmup (default " +
+                  std::string(kScheduleNames[s.hyper.schedule]) + ")",
               [&](const std::string &text) {
                 s.hyper.schedule = parse_schedule(text);
               });
   flags.integer("warmup-steps", "steps of linear warm-up",
                 s.hyper.warmup_steps);
-  flags.number("warmup-ratio", "the same as a share of all steps",
+  flags.number("warmup-ratio",
+               "the same as a share of all steps, where --warmup-steps is 0",
                s.warmup_ratio);
-  flags.number("weight-decay", "", s.hyper.weight_decay);
-  flags.number("adam-beta1", "", s.hyper.beta1);
-  flags.number("adam-beta2", "", s.hyper.beta2);
-  flags.number("adam-epsilon", "", s.hyper.epsilon);
-  flags.number("momentum", "", s.hyper.momentum);
-  flags.number("max-grad-norm", "0: no clipping", s.hyper.max_grad_norm);
+  flags.number("weight-decay", "decoupled for adamw", s.hyper.weight_decay);
+  flags.number("max-grad-norm", "norm to clip gradients to; 0: none",
+               s.hyper.max_grad_norm);
+  if (find_state(program, StateKind::FirstMoment)) {
+    flags.number("adam-beta1", "decay of the first moment", s.hyper.beta1);
+    flags.number("adam-beta2", "decay of the second moment", s.hyper.beta2);
+    flags.number("adam-epsilon", "added to the root of the second moment",
+                 s.hyper.epsilon);
+  } else {
+    for (const char *name : {"adam-beta1", "adam-beta2", "adam-epsilon"})
+      flags.elsewhere(name, "is of adamw, and this program was compiled with "
+                            "--optimizer=sgd");
+  }
+  if (find_state(program, StateKind::Momentum))
+    flags.number("momentum", "of sgd", s.hyper.momentum);
+  else
+    flags.elsewhere("momentum", "is of programs that were compiled with "
+                                "--optimizer=sgd and a --momentum");
 }
 
 // torch.amp.GradScaler's names.
 inline void loss_scale_flags(Flags &flags, Settings &s) {
   LossScaling &scaling = s.hyper.loss_scaling;
+  flags.section("The loss scale (torch.amp.GradScaler's names)");
   flags.value(
-      "loss-scale", "dynamic, or a number that stays",
+      "loss-scale",
+      std::string("dynamic, or a number that stays (default ") +
+          (scaling.is_dynamic ? "dynamic" : "a number: --init-scale") + ")",
       [&](const std::string &text) { parse_loss_scale(text, scaling); });
-  flags.number("init-scale", "the first loss scale", scaling.init_scale);
+  flags.number("init-scale", "the first dynamic loss scale",
+               scaling.init_scale);
   flags.number("growth-factor", "of the scale after growth-interval good steps",
                scaling.growth_factor);
   flags.number("backoff-factor", "of the scale after a step that overflows",
@@ -149,6 +182,76 @@ inline void loss_scale_flags(Flags &flags, Settings &s) {
                 scaling.growth_interval);
   flags.number("min-loss-scale", "what the scale never falls below",
                scaling.min_loss_scale);
+}
+
+inline void compile_time_flags(Flags &flags, bool scales_loss) {
+  for (const char *name : {"batch-size",       "dim",
+                           "batch-norm",       "frozen-params",
+                           "inference",        "loss",
+                           "logits",           "ignore-index",
+                           "label-smoothing",  "loss-chunks",
+                           "optimizer",        "no-decay",
+                           "nesterov",         "gradient-accumulation-steps",
+                           "precision",        "precision-override",
+                           "precision-policy", "debug-overflow",
+                           "memory-budget",    "activation-budget",
+                           "device",           "target"})
+    flags.elsewhere(name, "is set at compile time: gpuopt compile --" +
+                              std::string(name));
+  if (!scales_loss)
+    for (const char *name :
+         {"loss-scale", "init-scale", "growth-factor", "backoff-factor",
+          "growth-interval", "min-loss-scale"})
+      flags.elsewhere(name, "is of programs that scale their loss: gpuopt "
+                            "compile --precision=fp16 or --loss-scale");
+}
+
+// Values that no training can mean.
+inline void check_ranges(const Settings &s) {
+  const struct {
+    const char *name;
+    double value, least, most;
+  } ranges[] = {
+      {"learning-rate", s.hyper.learning_rate, 0, HUGE_VAL},
+      {"weight-decay", s.hyper.weight_decay, 0, HUGE_VAL},
+      {"momentum", s.hyper.momentum, 0, HUGE_VAL},
+      {"adam-beta1", s.hyper.beta1, 0, 1},
+      {"adam-beta2", s.hyper.beta2, 0, 1},
+      {"adam-epsilon", s.hyper.epsilon, 0, HUGE_VAL},
+      {"max-grad-norm", s.hyper.max_grad_norm, 0, HUGE_VAL},
+      {"warmup-ratio", s.warmup_ratio, 0, 1},
+      {"warmup-steps", double(s.hyper.warmup_steps), 0, HUGE_VAL},
+      {"logging-steps", double(s.logging_steps), 0, HUGE_VAL},
+      {"eval-steps", double(s.eval_steps), 0, HUGE_VAL},
+      {"save-steps", double(s.save_steps), 0, HUGE_VAL},
+      {"num-threads", double(s.num_threads), 0, HUGE_VAL},
+      {"num-workers", double(s.num_workers), 1, HUGE_VAL},
+      {"prefetch-factor", double(s.prefetch_factor), 1, HUGE_VAL},
+  };
+  char text[160];
+  for (const auto &range : ranges)
+    if (!(range.value >= range.least && range.value <= range.most)) {
+      const char *end = range.most == 1 ? " and at most 1" : "";
+      snprintf(text, sizeof text, "'--%s' must be at least %g%s, but is %g",
+               range.name, range.least, end, range.value);
+      throw Error(text);
+    }
+  if (s.max_steps < 1 && s.max_steps != -1)
+    throw Error("'--max-steps' must be at least 1, or -1 for as many as "
+                "--num-train-epochs needs, but is " +
+                std::to_string(s.max_steps));
+  if (s.max_steps == -1 && !(s.epochs > 0))
+    throw Error("'--num-train-epochs' must be more than 0");
+}
+
+// Flags that contradict each other.
+inline void check_together(const Flags &flags, const Settings &s) {
+  if (s.eval_steps > 0 && !s.eval.given())
+    throw Error("'--eval-steps' needs data to validate on: --eval-data and "
+                "--eval-labels, or --eval-tokens");
+  if (flags.given("init-scale") && !s.hyper.loss_scaling.is_dynamic)
+    throw Error("'--init-scale' is of --loss-scale=dynamic, but the loss scale "
+                "is a number that stays");
 }
 
 } // namespace detail
@@ -161,15 +264,17 @@ inline Settings parse_settings(int argc, char **argv, const Program &program) {
   s.warmup_ratio = program.warmup_ratio;
   s.seed = int64_t(program.seed);
   Flags flags;
-  detail::data_and_run_flags(flags, s);
-  detail::optimizer_flags(flags, s);
   const bool scales_loss = find_state(program, StateKind::LossScale);
+  detail::data_flags(flags, s);
+  detail::run_flags(flags, s);
+  detail::optimizer_flags(flags, s, program);
   if (scales_loss)
     detail::loss_scale_flags(flags, s);
+  detail::compile_time_flags(flags, scales_loss);
   flags.parse_all(argc, argv);
   check_loss_scaling(s.hyper.loss_scaling);
-  if (s.num_workers < 1 || s.prefetch_factor < 1)
-    throw Error("'--num-workers' and '--prefetch-factor' must be at least 1");
+  detail::check_ranges(s);
+  detail::check_together(flags, s);
   return s;
 }
 

@@ -37,49 +37,117 @@ inline const char *numpy_name(Type type) {
   }
 }
 
-inline Loader::Sources open_sources(const Program &program,
-                                    const DataFlags &data,
-                                    const std::string &token_type,
-                                    const std::string &prefix) {
-  Loader::Sources sources;
-  std::shared_ptr<TokenFile> tokens;
-  if (!data.tokens.empty())
+// Opens what feeds each input; `prefix` is what its flags begin with.
+class SourceOpener {
+public:
+  SourceOpener(const Program &program, const DataFlags &data,
+               std::string token_type, std::string prefix)
+      : program(program), data(data), token_type(std::move(token_type)),
+        prefix(std::move(prefix)) {}
+
+  Loader::Sources open() {
+    check_names();
+    if (!data.tokens.empty())
+      open_tokens();
+    Loader::Sources sources;
+    for (const InputInfo &input : program.inputs) {
+      const TensorInfo &tensor = input.tensor;
+      if (takes_tokens(input))
+        sources.push_back(std::make_unique<TokenSource>(tokens, tensor.shape[1],
+                                                        input.is_label));
+      else
+        sources.push_back(std::make_unique<NpySource>(file_of(input), tensor));
+      const Source &source = *sources.back();
+      if (!can_cast(source.type, tensor.type))
+        throw Error("'" + source.path + "' holds " + name_of(source.type) +
+                    ", but '" + tensor.name + "' needs " +
+                    name_of(tensor.type) + "; save array.astype('" +
+                    numpy_name(tensor.type) + "')");
+    }
+    return sources;
+  }
+
+private:
+  static bool can_take_tokens(const InputInfo &input) {
+    return input.tensor.rank == 2 && input.tensor.type == Type::I64;
+  }
+  bool takes_tokens(const InputInfo &input) const {
+    return tokens && can_take_tokens(input) &&
+           !data.files.count(input.tensor.name);
+  }
+  static std::string quoted(const char *name) {
+    return "'" + std::string(name) + "'";
+  }
+  // "'a', 'b'" of the inputs that are no labels and fit.
+  template <class Fits>
+  std::string names_of(Fits fits, int *count = nullptr) const {
+    std::string names;
+    for (const InputInfo &input : program.inputs)
+      if (!input.is_label && fits(input)) {
+        names += (names.empty() ? "" : ", ") + quoted(input.tensor.name);
+        if (count)
+          ++*count;
+      }
+    return names;
+  }
+
+  void check_names() const {
+    if (data.files.count("labels") && !data.labels.empty())
+      throw Error("the labels are given twice: " + prefix + "labels and " +
+                  prefix + "data labels=");
+    for (const auto &[name, path] : data.files) {
+      bool known = name == "labels";
+      for (const InputInfo &input : program.inputs)
+        known |= name == input.tensor.name;
+      if (!known)
+        throw Error("'" + prefix + "data " + name +
+                    "=...' names no input of the model; its inputs are " +
+                    names_of([](const InputInfo &) { return true; }));
+    }
+  }
+
+  // The tokens are of one input; --data gives all others.
+  void open_tokens() {
     tokens =
         std::make_shared<TokenFile>(data.tokens, token_type_of(token_type));
-  for (const InputInfo &input : program.inputs) {
-    const TensorInfo &tensor = input.tensor;
-    const auto file = data.files.find(tensor.name);
-    if (tokens && tensor.rank == 2 &&
-        (input.is_label || tensor.type == Type::I64)) {
-      sources.push_back(std::make_unique<TokenSource>(tokens, tensor.shape[1],
-                                                      input.is_label));
-    } else {
-      const std::string path = input.is_label             ? data.labels
-                               : file == data.files.end() ? ""
-                                                          : file->second;
-      if (path.empty())
-        throw Error(input.is_label ? "the labels are missing: " + prefix +
-                                         "labels FILE.npy"
-                                   : "input '" + std::string(tensor.name) +
-                                         "' is missing: " + prefix + "data " +
-                                         tensor.name + "=FILE.npy");
-      sources.push_back(std::make_unique<NpySource>(path, tensor));
-    }
-    const Source &source = *sources.back();
-    if (!can_cast(source.type, tensor.type))
-      throw Error("'" + source.path + "' holds " + name_of(source.type) +
-                  ", but '" + tensor.name + "' needs " + name_of(tensor.type) +
-                  "; save array.astype('" + numpy_name(tensor.type) + "')");
-  }
-  for (const auto &[name, path] : data.files) {
-    bool known = name == "labels";
+    int count = 0;
+    const std::string names = names_of(
+        [&](const InputInfo &input) { return takes_tokens(input); }, &count);
+    if (count == 0)
+      throw Error("'" + prefix +
+                  "tokens' finds no integer input of two "
+                  "dimensions that " +
+                  prefix + "data does not give");
+    if (count > 1)
+      throw Error("'" + prefix + "tokens' could be any of " + names +
+                  "; give all but one by " + prefix + "data");
     for (const InputInfo &input : program.inputs)
-      known |= name == input.tensor.name;
-    if (!known)
-      throw Error("'" + prefix + "data " + name +
-                  "=...' names no input of the model");
+      if (input.is_label && can_take_tokens(input) &&
+          (!data.labels.empty() || data.files.count("labels")))
+        throw Error("with '" + prefix +
+                    "tokens' the label is the next token; "
+                    "leave out " +
+                    prefix + "labels");
   }
-  return sources;
-}
+
+  std::string file_of(const InputInfo &input) const {
+    const auto file =
+        data.files.find(input.is_label ? "labels" : input.tensor.name);
+    if (file != data.files.end())
+      return file->second;
+    if (input.is_label && !data.labels.empty())
+      return data.labels;
+    throw Error(input.is_label
+                    ? "the labels are missing: " + prefix + "labels FILE.npy"
+                    : "input '" + std::string(input.tensor.name) +
+                          "' is missing: " + prefix + "data " +
+                          input.tensor.name + "=FILE.npy");
+  }
+
+  const Program &program;
+  const DataFlags &data;
+  const std::string token_type, prefix;
+  std::shared_ptr<TokenFile> tokens;
+};
 
 } // namespace gpuopt

@@ -39,7 +39,7 @@ public:
       loaders.eval = make_loader(std::move(eval_sources), false, true);
     steps = steps_to_attempt();
     initialize();
-    std::filesystem::create_directories(s.output_dir);
+    create_output_folder();
     Metrics metrics(s.output_dir + "/metrics.jsonl");
     announce();
     std::signal(SIGINT, [](int) { detail::interrupted = 1; });
@@ -76,13 +76,14 @@ private:
 
   // Before anything is allocated: what is wrong with the data is said first.
   void open_data() {
-    train_sources = open_sources(program, s.train, s.token_type, "--");
+    train_sources = SourceOpener(program, s.train, s.token_type, "--").open();
     if (!s.eval.given())
       return;
     if (!program.evaluate)
       throw Error("this program has no evaluation; compile it with one, or "
                   "leave out --eval-*");
-    eval_sources = open_sources(program, s.eval, s.token_type, "--eval-");
+    eval_sources =
+        SourceOpener(program, s.eval, s.token_type, "--eval-").open();
   }
   std::unique_ptr<Loader> make_loader(Loader::Sources sources, bool shuffle,
                                       bool pads_last) {
@@ -138,6 +139,13 @@ private:
     }
     if (program.prepare)
       program.prepare(ctx, memory);
+  }
+  void create_output_folder() const {
+    std::error_code code;
+    std::filesystem::create_directories(s.output_dir, code);
+    if (code)
+      throw Error("cannot create '--output-dir' '" + s.output_dir +
+                  "': " + code.message());
   }
   std::string weights_file() const {
     return s.output_dir + "/model.safetensors";

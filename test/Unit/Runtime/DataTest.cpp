@@ -4,6 +4,7 @@
 
 #include "gpuopt/loader.h"
 #include "gpuopt/safetensors.h"
+#include "gpuopt/sources.h"
 
 #include <gtest/gtest.h>
 #include <set>
@@ -139,6 +140,48 @@ TEST(Tokens, SaysWhatIsWrong) {
         error_of([&] { TokenFile(folder / "tokens", Type::U16); });
     EXPECT_NE(error.find(message), std::string::npos) << error;
   }
+}
+
+// Two integer inputs of two dimensions, and labels.
+struct SourcesTest : testing::Test {
+  SourcesTest() {
+    write_file(folder / "tokens", seven_tokens<uint16_t>());
+    write_file(folder / "two.npy",
+               npy("<i4", "(2, 3)", bytes_of<int32_t>({1, 1, 1, 1, 1, 1})));
+    program.inputs = inputs;
+    data.tokens = folder / "tokens";
+  }
+  std::string problem() {
+    return error_of(
+        [&] { SourceOpener(program, data, "uint16", "--").open(); });
+  }
+  TemporaryFolder folder;
+  InputInfo inputs[3] = {{{"ids", Type::I64, 2, {2, 3}, 0, 48}},
+                         {{"mask", Type::I64, 2, {2, 3}, 0, 48}},
+                         {{"labels", Type::I64, 2, {2, 3}, 0, 48}, 20, true}};
+  Program program{};
+  DataFlags data;
+};
+
+TEST_F(SourcesTest, TokensFeedTheInputThatDataDoesNotName) {
+  data.files["mask"] = folder / "two.npy";
+  const auto sources = SourceOpener(program, data, "uint16", "--").open();
+  ASSERT_EQ(sources.size(), 3u);
+  EXPECT_EQ(sources[0]->path, folder / "tokens");
+  EXPECT_EQ(sources[1]->path, folder / "two.npy");
+  EXPECT_EQ(sources[2]->path, folder / "tokens");
+}
+
+TEST_F(SourcesTest, SaysWhatTokensMean) {
+  EXPECT_EQ(problem(), "'--tokens' could be any of 'ids', 'mask'; give all "
+                       "but one by --data");
+  data.files["ids"] = data.files["mask"] = folder / "two.npy";
+  EXPECT_EQ(problem(), "'--tokens' finds no integer input of two dimensions "
+                       "that --data does not give");
+  data.files.erase("ids");
+  data.labels = folder / "two.npy";
+  EXPECT_EQ(problem(), "with '--tokens' the label is the next token; leave out "
+                       "--labels");
 }
 
 TEST(Safetensors, WritesWhatItReads) {

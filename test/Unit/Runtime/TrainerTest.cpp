@@ -163,8 +163,8 @@ TEST_F(TrainerTest, ValidatesEverySampleOnce) {
 
 TEST_F(TrainerTest, SaysWhatAnEpochLeavesOut) {
   write_first(61);
-  ASSERT_EQ(run("a", {"--max-steps=1", "--data", "x=" + folder / "x-some.npy",
-                      "--labels", folder / "labels-some.npy"}),
+  std::filesystem::rename(folder / "x-some.npy", folder / "x.npy");
+  ASSERT_EQ(run("a", {"--max-steps=1", "--labels", folder / "labels-some.npy"}),
             0)
       << error;
   EXPECT_NE(output.find("x 8 samples (56 of 61 in an epoch)"),
@@ -259,7 +259,24 @@ TEST_F(TrainerTest, SaysWhatIsWrong) {
       {{"--labels", folder / "real.npy"},
        "holds f32, but 'labels' needs i64; save array.astype('int64')"},
       {{"--labels", folder / "none.npy"}, "No such file"},
-      {{"--data", "y=" + folder / "x.npy"}, "names no input of the model"},
+      {{"--data", "y=" + folder / "x.npy"},
+       "names no input of the model; its inputs are 'x'\n"},
+      {{"--data", good}, "'--data' gives 'x' twice"},
+      {{"--data", "labels=" + folder / "labels.npy"},
+       "the labels are given twice: --labels and --data labels="},
+      {{"--tokens", folder / "labels.npy"},
+       "'--tokens' finds no integer input of two dimensions"},
+      {{"--output-dir", folder / "garbage/a"}, "garbage/a': Not a directory"},
+      {{"--batch-size=4"}, "'--batch-size' is set at compile time"},
+      {{"--momentum=0.9"}, "compiled with --optimizer=sgd and a --momentum"},
+      {{"--init-scale=2"}, "is of programs that scale their loss"},
+      {{"--max-steps=0"}, "'--max-steps' must be at least 1, or -1"},
+      {{"--max-steps=nan"}, "needs a whole number, but got 'nan'"},
+      {{"--max-steps=1e300"}, "needs a whole number, but got '1e300'"},
+      {{"--learning-rate=-1"}, "'--learning-rate' must be at least 0, but is"},
+      {{"--warmup-ratio=7"},
+       "'--warmup-ratio' must be at least 0 and at most 1, but is 7"},
+      {{"--eval-steps=2"}, "'--eval-steps' needs data to validate on"},
       {{"--data", "x.npy"}, "needs INPUT=FILE"},
       {{"--max-steps=two"}, "needs a whole number, but got 'two'"},
       {{"--lr-scheduler-type=polynomial"},
@@ -275,6 +292,22 @@ TEST_F(TrainerTest, SaysWhatIsWrong) {
         << error << "expected " << message;
     EXPECT_FALSE(std::filesystem::exists(folder / "a/model.safetensors"));
   }
+}
+
+TEST_F(TrainerTest, TheHelpNamesEveryFlagWithItsDefault) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  std::string help = "--help";
+  char name[] = "tiny", *argv[] = {name, help.data()};
+  // The help ends the process.
+  EXPECT_EXIT(
+      {
+        dup2(2, 1);
+        trainer_main(2, argv, program);
+      },
+      testing::ExitedWithCode(0),
+      "--max-steps VALUE .*default 1.*--num-train-epochs VALUE .*default 3.*"
+      "--learning-rate VALUE .*default 0.1.*--weight-decay VALUE .*default 0.*"
+      "--adam-beta2 VALUE .*default 0.999.*--adam-epsilon VALUE .*1e-08");
 }
 
 TEST_F(TrainerTest, AnInterruptFinishesTheStepAndSaves) {
