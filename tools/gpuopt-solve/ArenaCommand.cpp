@@ -43,7 +43,12 @@ int solve::packArena(const CommandOptions &options) {
       << " max_load=" << largestLoad(arena->problem)
       << " lower_limit=" << packing->lowerLimitInBytes
       << (packing->isOptimal() ? " optimal" : "") << "\n";
-  bool fits = options.capacityInBytes <= 0 ||
-              packing->solution.height <= options.capacityInBytes;
-  return fits ? Success : NoSchedule;
+  if (options.capacityInBytes <= 0 ||
+      packing->solution.height <= options.capacityInBytes)
+    return Success;
+  llvm::errs() << "gpuopt-solve: error: capacity " << options.capacityInBytes
+               << " bytes cannot be met: the lowest packing found has "
+               << packing->solution.height << " bytes, the proven lower limit "
+               << packing->lowerLimitInBytes << " bytes\n";
+  return NoSchedule;
 }

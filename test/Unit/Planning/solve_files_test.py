@@ -105,7 +105,9 @@ class SolveFiles(unittest.TestCase):
         result = self.run_solve("arena", arena, "-o", out)
         self.assertEqual(result.stdout, "height=12 max_load=12 lower_limit=12 optimal\n")
         self.assertEqual(self.run_solve("verify", arena, out).returncode, 0)
-        self.assertEqual(self.run_solve("arena", arena, "--capacity", 11).returncode, 2)
+        result = self.run_solve("arena", arena, "--capacity", 11)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("capacity 11 bytes cannot be met: the lowest packing found has 12 bytes, the proven lower limit 12", result.stderr)
 
     def test_bad_arenas(self):
         for contents, message in BAD_ARENAS.items():
