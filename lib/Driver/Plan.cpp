@@ -217,8 +217,12 @@ static void printJson(llvm::json::Object object, std::optional<int64_t> batch,
                << "\n";
 }
 
-int gpuopt::planModel(const DriverOptions &options) {
+int gpuopt::planModel(const DriverOptions &given) {
   constexpr int kCurvePoints = 11;
+  DriverOptions options = given;
+  bool takesLargest = options.plan.findBatchSize && !options.import.batchSize;
+  if (takesLargest)
+    options.import.batchSize = 1;
   Planned planned = plan(options);
   if (planned.status == 1 ||
       (planned.status == 2 && !options.plan.findBatchSize)) {
@@ -230,6 +234,10 @@ int gpuopt::planModel(const DriverOptions &options) {
   std::optional<int64_t> batch;
   if (options.plan.findBatchSize)
     batch = largestBatch(options);
+  if (takesLargest && *batch > 1) {
+    options.import.batchSize = *batch;
+    planned = plan(options);
+  }
   std::vector<CurvePoint> points;
   if (options.plan.withCurve)
     points = curve(options, kCurvePoints);
