@@ -8,8 +8,12 @@
 #include "gpuopt/Pipelines/RegisterAll.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/CommandLine.h"
 
 int main(int argc, char **argv) {
+  // What the libraries registered so far is for their own developers.
+  llvm::cl::HideUnrelatedOptions(
+      llvm::ArrayRef<const llvm::cl::OptionCategory *>());
   mlir::DialectRegistry registry;
   gpuopt::registerAllDialects(registry);
   gpuopt::registerAllPasses();

@@ -19,6 +19,7 @@ int gpuopt::solve::fail(const std::string &message) {
   return Failure;
 }
 
+static cl::OptionCategory category("Options of gpuopt-solve");
 static cl::SubCommand
     recomputeCommand("recompute", "Plan recomputation under a memory budget");
 static cl::SubCommand arenaCommand("arena", "Pack buffers into one arena");
@@ -27,39 +28,48 @@ static cl::SubCommand verifyCommand("verify",
 
 static cl::opt<std::string> input(cl::Positional, cl::Required,
                                   cl::desc("<problem>"),
-                                  cl::sub(cl::SubCommand::getAll()));
+                                  cl::sub(cl::SubCommand::getAll()),
+                                  cl::cat(category));
 static cl::opt<std::string> solution(cl::Positional, cl::Required,
                                      cl::desc("<solution>"),
-                                     cl::sub(verifyCommand));
+                                     cl::sub(verifyCommand), cl::cat(category));
 static cl::opt<std::string> output("o", cl::desc("Where the solution goes"),
                                    cl::value_desc("file"),
                                    cl::sub(recomputeCommand),
-                                   cl::sub(arenaCommand));
-static cl::opt<std::string>
-    budget("budget", cl::init("1.0"), cl::sub(recomputeCommand),
-           cl::desc("A fraction of the plain peak (0.8), or bytes (4GiB)"));
+                                   cl::sub(arenaCommand), cl::cat(category));
+static cl::opt<std::string> budget(
+    "budget", cl::init("1.0"), cl::sub(recomputeCommand),
+    cl::desc(
+        "A fraction of the plain peak (0.8), or bytes (4GiB); default 1.0"),
+    cl::cat(category));
 static cl::opt<bool> curve("curve", cl::sub(recomputeCommand),
-                           cl::desc("Solve for many budgets at once"));
-static cl::opt<double> timeLimit("time-limit", cl::init(0),
-                                 cl::value_desc("seconds"),
-                                 cl::desc("Stop searching after so long"),
-                                 cl::sub(recomputeCommand),
-                                 cl::sub(arenaCommand));
+                           cl::desc("Solve for many budgets at once"),
+                           cl::cat(category));
+static cl::opt<double>
+    timeLimit("time-limit", cl::init(0), cl::value_desc("seconds"),
+              cl::desc("Stop searching after so long; 0, the default: never"),
+              cl::sub(recomputeCommand), cl::sub(arenaCommand),
+              cl::cat(category));
 static cl::opt<long long>
     effort("effort", cl::init(-1), cl::value_desc("steps"),
            cl::desc("Stop searching after so many steps: the same effort gives "
                     "the same plan"),
-           cl::sub(recomputeCommand), cl::sub(arenaCommand));
-static cl::opt<long long> capacity("capacity", cl::init(0),
-                                   cl::value_desc("bytes"),
-                                   cl::desc("Stop at this height"),
-                                   cl::sub(arenaCommand));
-static cl::opt<unsigned> threads("threads", cl::init(1),
-                                 cl::desc("Search on so many threads"),
-                                 cl::sub(recomputeCommand));
+           cl::sub(recomputeCommand), cl::sub(arenaCommand), cl::cat(category));
+static cl::opt<long long>
+    capacity("capacity", cl::init(0), cl::value_desc("bytes"),
+             cl::desc("Stop at this height; 0, the default: as low as can be"),
+             cl::sub(arenaCommand), cl::cat(category));
+static cl::opt<unsigned>
+    threads("threads", cl::init(1),
+            cl::desc("Search on so many threads; default 1"),
+            cl::sub(recomputeCommand), cl::cat(category));
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  for (cl::SubCommand *command :
+       {&cl::SubCommand::getTopLevel(), &recomputeCommand, &arenaCommand,
+        &verifyCommand})
+    cl::HideUnrelatedOptions(category, *command);
   cl::ParseCommandLineOptions(argc, argv, "gpuopt's planners\n");
   CommandOptions options;
   options.input = input;

@@ -10,8 +10,12 @@
 
 #include "mlir/Support/LLVM.h"
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
+#include "llvm/Support/CommandLine.h"
 
 int main(int argc, char **argv) {
+  // What the libraries registered so far is for their own developers.
+  llvm::cl::HideUnrelatedOptions(
+      llvm::ArrayRef<const llvm::cl::OptionCategory *>());
   gpuopt::registerOnnxImport();
   gpuopt::registerCxxTranslation();
   mlir::LogicalResult result =

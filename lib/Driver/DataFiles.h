@@ -1,0 +1,21 @@
+//===- DataFiles.h - The files that a training reads ------------*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_LIB_DRIVER_DATAFILES_H
+#define GPUOPT_LIB_DRIVER_DATAFILES_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+namespace gpuopt {
+
+/// Fails, in the name of a flag, where `path` is no file that can be read.
+llvm::Error checkReadable(llvm::StringRef flag, llvm::StringRef path);
+
+} // namespace gpuopt
+
+#endif // GPUOPT_LIB_DRIVER_DATAFILES_H
