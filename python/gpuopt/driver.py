@@ -5,19 +5,36 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
+import tempfile
 from pathlib import Path
 from typing import Any, Mapping
+
+import numpy as np
 
 
 class DriverError(RuntimeError):
     """The driver refused or failed; the message is what it said."""
 
 
+class DriverNotFoundError(DriverError, FileNotFoundError):
+    """There is no driver to run."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 def find_driver() -> str:
     """The ``gpuopt`` executable: ``$GPUOPT``, the PATH, or the build tree of
-    the checkout that this package lies in."""
+    the checkout that this package lies in.
+
+    Raises:
+      DriverNotFoundError: there is none.
+    """
     named = os.environ.get("GPUOPT")
     if named:
+        if shutil.which(named) is None:
+            raise DriverNotFoundError(f"$GPUOPT names '{named}', which is no executable")
         return named
     found = shutil.which("gpuopt")
     if found:
@@ -25,7 +42,7 @@ def find_driver() -> str:
     built = Path(__file__).resolve().parents[2] / "build" / "bin" / "gpuopt"
     if built.exists():
         return str(built)
-    raise FileNotFoundError("gpuopt is neither on the PATH nor in build/bin; set GPUOPT to the executable")
+    raise DriverNotFoundError("gpuopt is neither on the PATH nor in build/bin; set GPUOPT to the executable")
 
 
 def arguments(flags: Mapping[str, Any]) -> list[str]:
@@ -57,6 +74,7 @@ def _run(command: str, model: Any, output_dir: Any, flags: Mapping[str, Any]) ->
     process = subprocess.run(line, stderr=subprocess.PIPE, text=True, check=False)
     if process.returncode != 0:
         raise DriverError(process.stderr.strip() or f"{command} ended with status {process.returncode}")
+    sys.stderr.write(process.stderr)  # warnings
 
 
 def compile(model: str | os.PathLike, output_dir: str | os.PathLike, **flags: Any) -> None:
@@ -68,11 +86,40 @@ def compile(model: str | os.PathLike, output_dir: str | os.PathLike, **flags: An
     _run("compile", model, output_dir, flags)
 
 
+# Flags of ``train`` that name files of data, or several by input.
+_DATA_FLAGS = ("data", "eval_data", "labels", "eval_labels", "tokens", "eval_tokens")
+
+
+def _saved(array: Any, folder: str, name: str) -> Any:
+    """The file that an array or tensor was written to; what is neither, a
+    path, as it is."""
+    if array is None or isinstance(array, (str, os.PathLike)):
+        return array
+    if hasattr(array, "detach"):
+        array = array.detach().cpu()
+    array = np.asarray(array)
+    path = os.path.join(folder, name + ".npy")
+    np.save(path, np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<"), copy=False)).reshape(array.shape))
+    return path
+
+
 def train(model: str | os.PathLike, output_dir: str | os.PathLike, **flags: Any) -> None:
     """``gpuopt train``: compiles, builds and runs; the results lie in
-    ``output_dir``.
+    ``output_dir``. Where a file of data is expected, an array or a tensor may
+    be given: it is written to a temporary file.
 
     Raises:
       DriverError: with the driver's message.
     """
-    _run("train", model, output_dir, flags)
+    with tempfile.TemporaryDirectory(prefix="gpuopt-") as folder:
+        for flag in _DATA_FLAGS:
+            value = flags.get(flag)
+            if isinstance(value, Mapping):
+                # Inputs may have any name; files have plain ones.
+                flags[flag] = {
+                    name: _saved(entry, folder, f"{flag}-{index}")
+                    for index, (name, entry) in enumerate(value.items())
+                }
+            elif flag in flags and not isinstance(value, list):
+                flags[flag] = _saved(value, folder, flag)
+        _run("train", model, output_dir, flags)

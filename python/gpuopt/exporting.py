@@ -31,8 +31,8 @@ def export(
 
     Args:
       module: a ``torch.nn.Module``; its training mode is restored afterwards.
-      example_inputs: positional arguments of its forward, tensors. Take at
-        least two samples: a batch of one may be exported as a constant.
+      example_inputs: positional arguments of its forward, tensors; one alone
+        need not be in a tuple. Take at two samples: a batch of one may be exported as a constant.
       path: where to write. Weights lie in the same file up to 2 GB, beyond
         that in ``path`` + ``.data``.
       input_names: names of the graph's inputs; the forward's parameter names
@@ -41,14 +41,15 @@ def export(
       symbolic_batch: makes the first dimension of every input the symbolic
         dimension ``batch``, so that ``--batch-size`` can set it.
       opset: version of the default operator set, 18 or later.
+
+    Raises:
+      TypeError, ValueError: ``input_names`` does not fit the example inputs.
     """
     import torch
 
     path = os.fspath(path)
-    example_inputs = tuple(example_inputs)
-    if input_names is None:
-        parameters = list(inspect.signature(module.forward).parameters)
-        input_names = parameters[: len(example_inputs)]
+    example_inputs = (example_inputs,) if isinstance(example_inputs, torch.Tensor) else tuple(example_inputs)
+    input_names = _input_names(module, len(example_inputs), input_names)
     dynamic_shapes = None
     if symbolic_batch:
         batch = torch.export.Dim("batch", min=1)
@@ -79,6 +80,16 @@ def export(
     program.save(path, external_data=size > _LARGEST_INLINE_BYTES)
 
 
+def _input_names(module: Any, count: int, names: Sequence[str] | None) -> list[str]:
+    if names is None:
+        return list(inspect.signature(module.forward).parameters)[:count]
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"input_names must be a list of names, but is {names!r}")
+    if len(names) != count or len(set(names)) != count:
+        raise ValueError(f"input_names must be {count} different names, one for each example input, but is {list(names)}")
+    return list(names)
+
+
 def _strip(model: Any) -> None:
     """Drops what the exporter notes beside the graph."""
     model.metadata_props.clear()
@@ -101,7 +112,8 @@ def load_weights(module: Any, path: str | os.PathLike) -> None:
 
     Raises:
       KeyError: a parameter of the module is not in the file.
-      ValueError: a tensor has another shape than the module's.
+      ValueError: a tensor has another shape than the module's, or the file is
+        not a safetensors file.
     """
     import torch
 

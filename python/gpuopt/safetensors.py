@@ -22,9 +22,27 @@ _NAMES = {np.dtype(dtype): name for name, dtype in _DTYPES.items()}
 
 
 def read(path: str | os.PathLike) -> dict[str, np.ndarray]:
-    """The tensors of a file by name, as views of a memory map."""
+    """The tensors of a file by name, as views of a memory map.
+
+    Raises:
+      OSError: the file cannot be read.
+      ValueError: it is not a safetensors file.
+    """
+    with open(path, "rb"):  # says what is wrong with the path
+        pass
+    try:
+        return _read(path)
+    except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
+        raise ValueError(f"'{os.fspath(path)}' is not a safetensors file, or is damaged: {error}") from error
+
+
+def _read(path: str | os.PathLike) -> dict[str, np.ndarray]:
     data = np.memmap(path, dtype=np.uint8, mode="r")
+    if len(data) < 8:
+        raise ValueError("it is too short")
     header_size = int(np.frombuffer(data[:8], dtype="<u8")[0])
+    if header_size > len(data) - 8:
+        raise ValueError("its header is longer than the file")
     header = json.loads(bytes(data[8 : 8 + header_size]))
     tensors = {}
     for name, entry in header.items():

@@ -1,0 +1,110 @@
+"""The commands as a user gives them, from Python."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+import gpuopt
+from gpuopt import safetensors
+from gpuopt.driver import find_driver
+from training import CommandFailed, execute
+
+
+def make_module():
+    torch.manual_seed(1)
+    return torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    path = tmp_path_factory.mktemp("model") / "model.onnx"
+    gpuopt.export(make_module(), torch.zeros(2, 4), path, input_names=["x"])
+    return path
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    """A build cache that begins empty."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+def make_data(samples: int):
+    random = np.random.default_rng(samples)
+    x = random.normal(size=(samples, 4))
+    return x, x.sum(1, keepdims=True)
+
+
+def records(folder):
+    return [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+
+
+# Data as a tensor in Fortran order, labels big-endian: what torch and NumPy can
+# hold is written so that the trainer can read it.
+def train(model, out, samples=20, **flags):
+    x, y = make_data(samples)
+    gpuopt.train(
+        model, out, batch_size=8, loss="mse", data={"x": torch.from_numpy(np.asfortranarray(x))}, labels=y.astype(">f8"),
+        target="host", num_threads=1, **flags,
+    )
+    return records(out)
+
+
+@pytest.mark.parametrize("samples", [16, 13, 3])
+def test_validation_is_of_every_sample(model, cache, tmp_path, samples):
+    x, y = make_data(samples)
+    found = train(model, tmp_path / "out", max_steps=2, learning_rate=0.01, eval_data={"x": x}, eval_labels=y)
+    module = make_module()
+    gpuopt.load_weights(module, tmp_path / "out" / "model.safetensors")
+    expected = torch.nn.functional.mse_loss(module.double()(torch.from_numpy(x)), torch.from_numpy(y)).item()
+    assert found[-1]["eval_loss"] == pytest.approx(expected, rel=1e-6)
+
+
+def test_divergence_is_a_status_of_its_own(model, cache, tmp_path):
+    out = tmp_path / "out"
+    train(model, out, max_steps=1)
+    before = (out / "model.safetensors").read_bytes()
+    with pytest.raises(gpuopt.DriverError, match="(?s)the loss is .*diverged in step"):
+        train(model, out, max_steps=50, learning_rate=1e38)
+    assert (out / "model.safetensors").read_bytes() == before
+    x, y = make_data(8)
+    x[3, 2] = np.nan
+    np.save(tmp_path / "x.npy", x)
+    np.save(tmp_path / "y.npy", y)
+    with pytest.raises(CommandFailed, match="(?s)status 3.*The data of input 'x' is infinite or NaN"):
+        execute([
+            find_driver(), "train", model, "-o", out, "--batch-size=8", "--loss=mse", "--data", f"x={tmp_path / 'x.npy'}",
+            "--labels", tmp_path / "y.npy", "--target=host", "--num-threads=1",
+        ])
+    assert (out / "model.safetensors").read_bytes() == before
+
+
+def test_export_checks_names(tmp_path):
+    module = make_module()
+    with pytest.raises(TypeError, match="a list of names, but is 'x'"):
+        gpuopt.export(module, torch.zeros(2, 4), tmp_path / "m.onnx", input_names="x")
+    with pytest.raises(ValueError, match="1 different names, one for each example input"):
+        gpuopt.export(module, (torch.zeros(2, 4),), tmp_path / "m.onnx", input_names=["x", "y"])
+    assert not (tmp_path / "m.onnx").exists()
+
+
+@pytest.mark.parametrize("driver", ["/none/gpuopt", ""])
+def test_a_missing_driver(driver, tmp_path, monkeypatch):
+    monkeypatch.setenv("GPUOPT", driver)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(gpuopt.driver, "__file__", str(tmp_path / "python" / "gpuopt" / "driver.py"))
+    for kind in (gpuopt.DriverError, FileNotFoundError):
+        with pytest.raises(kind, match="GPUOPT"):
+            gpuopt.compile("model.onnx", tmp_path / "out")
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 a zip archive of torch.save", bytes(8) + b"{}", b"\x02" + bytes(7) + b"[]"])
+def test_weights_that_are_no_safetensors(content, tmp_path):
+    (tmp_path / "weights").write_bytes(content)
+    with pytest.raises(ValueError, match="weights' is not a safetensors file"):
+        gpuopt.load_weights(make_module(), tmp_path / "weights")
+    with pytest.raises(FileNotFoundError):
+        safetensors.read(tmp_path / "none")
