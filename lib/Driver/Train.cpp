@@ -40,6 +40,12 @@ static int execute(ArrayRef<std::string> command, StringRef log) {
                                          : redirects);
 }
 
+/// step.cu without what `trainModel` gives as flags.
+static std::string withoutDefaults(StringRef source) {
+  auto [before, rest] = source.split(kFlagDefaultsBegin);
+  return (before + rest.split(kFlagDefaultsEnd).second).str();
+}
+
 /// A hash of everything that the executable is made of.
 static std::string contentHash(StringRef program, StringRef target) {
   SHA256 hash;
@@ -56,7 +62,7 @@ static std::string contentHash(StringRef program, StringRef target) {
   llvm::sort(files);
   for (const std::string &file : files)
     if (auto buffer = MemoryBuffer::getFile(file))
-      hash.update((*buffer)->getBuffer());
+      hash.update(withoutDefaults((*buffer)->getBuffer()));
   return toHex(hash.final(), /*LowerCase=*/true).substr(0, 24);
 }
 
@@ -97,6 +103,14 @@ static std::string buildProgram(const std::string &program,
          "";
 }
 
+static TrainerFeatures features(const DriverOptions &options) {
+  TrainerFeatures features;
+  features.hasAdam = options.pipeline.step.optimizer == "adamw";
+  features.hasMomentum = !features.hasAdam && options.pipeline.step.useMomentum;
+  features.scalesLoss = options.pipeline.lossScaling.enabled;
+  return features;
+}
+
 int gpuopt::trainModel(const DriverOptions &options) {
   DriverOptions compile = options;
   std::string program = joinPath(options.outputDir, "program");
@@ -111,6 +125,9 @@ int gpuopt::trainModel(const DriverOptions &options) {
   std::vector<std::string> command{
       executable, "--weights=" + joinPath(program, "model.safetensors"),
       "--output-dir=" + options.outputDir};
+  // The executable may have been built with other defaults.
+  for (std::string &flag : flagsOfDefaults(options.emission, features(options)))
+    command.push_back(std::move(flag));
   command.insert(command.end(), options.runArguments.begin(),
                  options.runArguments.end());
   // Idle threads must not spin while the others work.

@@ -53,6 +53,32 @@ def train(model, out, samples=20, **flags):
     return records(out)
 
 
+def test_one_build_for_all_hyperparameters(model, cache, tmp_path, capfd):
+    plain = train(model, tmp_path / "a", max_steps=3)
+    assert capfd.readouterr().out.count("building the trainer") == 1
+    flags = dict(
+        learning_rate=0.125, lr_scheduler_type="constant", weight_decay=0.25, adam_beta1=0.5, adam_beta2=0.75,
+        adam_epsilon=0.5, max_grad_norm=0.5, seed=2**64 - 1, num_train_epochs=2,
+    )
+    changed = train(model, tmp_path / "b", **flags)
+    assert "building" not in capfd.readouterr().out
+    assert plain[0]["learning_rate"] == 5e-5 and changed[3]["learning_rate"] == 0.125
+    assert len(changed) == 4 and changed[0]["loss"] != plain[0]["loss"]
+
+    # The program that was written has them built in.
+    program = tmp_path / "b" / "program"
+    execute(["cmake", "-S", program, "-B", program / "build"])
+    execute(["cmake", "--build", program / "build"])
+    x, y = make_data(20)
+    np.save(tmp_path / "x.npy", x)
+    np.save(tmp_path / "y.npy", y)
+    execute([
+        program / "build" / "trainer", "--data", f"x={tmp_path / 'x.npy'}", "--labels", tmp_path / "y.npy",
+        "--output-dir", tmp_path / "c", "--num-threads=1",
+    ])
+    assert [record["loss"] for record in records(tmp_path / "c")] == [record["loss"] for record in changed]
+
+
 @pytest.mark.parametrize("samples", [16, 13, 3])
 def test_validation_is_of_every_sample(model, cache, tmp_path, samples):
     x, y = make_data(samples)

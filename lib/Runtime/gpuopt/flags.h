@@ -3,6 +3,8 @@
 
 #include "gpuopt/device.h"
 
+#include <cerrno>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <set>
@@ -28,15 +30,13 @@ public:
   void number(const std::string &name, const std::string &help, double &to) {
     char text[32];
     snprintf(text, sizeof text, "%g", to);
-    value(name, with_default(help, text), [name, &to](const std::string &text) {
-      to = parse(name, text, false);
-    });
+    value(name, with_default(help, text),
+          [name, &to](const std::string &text) { to = parse(name, text); });
   }
   void integer(const std::string &name, const std::string &help, int64_t &to) {
-    value(name, with_default(help, std::to_string(to)),
-          [name, &to](const std::string &text) {
-            to = int64_t(parse(name, text, true));
-          });
+    value(
+        name, with_default(help, std::to_string(to)),
+        [name, &to](const std::string &text) { to = parse_whole(name, text); });
   }
   void toggle(const std::string &name, const std::string &help, bool &to) {
     entries[name] = {true, [&to](const std::string &) { to = true; }};
@@ -94,16 +94,20 @@ private:
                                   const std::string &value) {
     return value.empty() ? help : help + " (default " + value + ")";
   }
-  static double parse(const std::string &name, const std::string &text,
-                      bool whole) {
+  static double parse(const std::string &name, const std::string &text) {
     char *end = nullptr;
     const double number = strtod(text.c_str(), &end);
-    if (text.empty() || *end || number != number ||
-        (whole && !(number >= -1e18 && number <= 1e18)) ||
-        (whole && number != double(int64_t(number))))
-      throw Error("'--" + name + "' needs " +
-                  (whole ? "a whole number" : "a number") + ", but got '" +
-                  text + "'");
+    if (text.empty() || *end || number != number)
+      throw Error("'--" + name + "' needs a number, but got '" + text + "'");
+    return number;
+  }
+  static int64_t parse_whole(const std::string &name, const std::string &text) {
+    char *end = nullptr;
+    errno = 0;
+    const long long number = strtoll(text.c_str(), &end, 10);
+    if (text.empty() || *end || errno)
+      throw Error("'--" + name + "' needs a whole number, but got '" + text +
+                  "'");
     return number;
   }
   void print_help(const char *program) const {

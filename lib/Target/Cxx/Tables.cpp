@@ -12,6 +12,8 @@
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace gpuopt;
@@ -242,6 +244,7 @@ private:
     set("accumulation_steps", Twine(options.accumulationSteps));
   }
 
+  /// `flagsOfDefaults` has a flag for each line between the comments.
   void printDefaults() {
     StringRef schedule =
         llvm::StringSwitch<StringRef>(options.schedule)
@@ -249,6 +252,8 @@ private:
             .Case("constant", "kConstant")
             .Case("constant_with_warmup", "kConstantWithWarmup")
             .Default("kLinear");
+    set("defaults.nesterov", Twine(options.nesterov ? 1 : 0));
+    stream << kFlagDefaultsBegin;
     set("defaults.learning_rate", options.learningRate);
     set("defaults.schedule", Twine(schedule));
     set("defaults.warmup_steps", Twine(options.warmupSteps));
@@ -258,7 +263,6 @@ private:
     set("defaults.epsilon", options.epsilon);
     set("defaults.weight_decay", options.weightDecay);
     set("defaults.momentum", options.momentum);
-    set("defaults.nesterov", Twine(options.nesterov ? 1 : 0));
     set("defaults.max_grad_norm", options.maxGradNorm);
     set("defaults.loss_scaling.is_dynamic",
         Twine(options.hasDynamicLossScale ? 1 : 0));
@@ -270,6 +274,7 @@ private:
     set("warmup_ratio", options.warmupRatio);
     set("num_train_epochs", options.trainEpochs);
     set("seed", Twine(options.seed));
+    stream << kFlagDefaultsEnd;
   }
 
   ModuleOp module;
@@ -282,6 +287,47 @@ private:
 };
 
 } // namespace
+
+std::vector<std::string>
+gpuopt::flagsOfDefaults(const EmissionOptions &options,
+                        const TrainerFeatures &features) {
+  std::vector<std::string> flags;
+  auto add = [&](StringRef name, const Twine &value) {
+    flags.push_back(("--" + name + "=" + value).str());
+  };
+  auto addNumber = [&](StringRef name, double value) {
+    add(name, llvm::formatv("{0}", llvm::format("%.17g", value)).str());
+  };
+  addNumber("learning-rate", options.learningRate);
+  add("lr-scheduler-type", options.schedule);
+  add("warmup-steps", Twine(options.warmupSteps));
+  addNumber("warmup-ratio", options.warmupRatio);
+  add("max-steps", Twine(options.maxSteps));
+  addNumber("num-train-epochs", options.trainEpochs);
+  addNumber("weight-decay", options.weightDecay);
+  addNumber("max-grad-norm", options.maxGradNorm);
+  add("seed", Twine(int64_t(options.seed))); // the same bits
+  if (features.hasAdam) {
+    addNumber("adam-beta1", options.beta1);
+    addNumber("adam-beta2", options.beta2);
+    addNumber("adam-epsilon", options.epsilon);
+  }
+  if (features.hasMomentum)
+    addNumber("momentum", options.momentum);
+  if (!features.scalesLoss)
+    return flags;
+  if (options.hasDynamicLossScale) {
+    add("loss-scale", "dynamic");
+    addNumber("init-scale", options.initScale);
+  } else {
+    addNumber("loss-scale", options.initScale);
+  }
+  addNumber("growth-factor", options.growthFactor);
+  addNumber("backoff-factor", options.backoffFactor);
+  add("growth-interval", Twine(options.growthInterval));
+  addNumber("min-loss-scale", options.minLossScale);
+  return flags;
+}
 
 LogicalResult cxx::printTables(ModuleOp module, const EmissionOptions &options,
                                const ProgramNames &names,

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace gpuopt {
 
@@ -34,6 +35,22 @@ struct EmissionOptions {
   int64_t growthInterval = 2000;
   uint64_t seed = 42;
 };
+
+/// What decides which flags a trainer takes.
+struct TrainerFeatures {
+  bool hasAdam = true, hasMomentum = false, scalesLoss = false;
+};
+
+/// Comments around the lines of step.cu that only say what the trainer's flags
+/// are unless given: programs that differ in nothing else are one executable.
+constexpr llvm::StringLiteral kFlagDefaultsBegin =
+    "  // What flags of the trainer are unless given.\n";
+constexpr llvm::StringLiteral kFlagDefaultsEnd = "  // Until here.\n";
+
+/// The flags by which a trainer does what the lines between those comments
+/// say, whichever its own are.
+std::vector<std::string> flagsOfDefaults(const EmissionOptions &options,
+                                         const TrainerFeatures &features);
 
 /// Files of an emitted program by name: step.cu, step.h, main.cpp, plan.json.
 using ProgramFiles = std::map<std::string, std::string>;
