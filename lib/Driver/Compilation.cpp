@@ -11,6 +11,7 @@
 #include "gpuopt/Pipelines/RegisterAll.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Regex.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -93,10 +94,25 @@ LogicalResult Compilation::run(Phase phase) {
   addPhase(passes, phase, options.pipeline);
   if (failed(passes.run(*module)))
     return failure();
+  if (phase == Phase::NN && failed(checkFrozenParams()))
+    return failure();
   if (std::string text = describePrecision();
       phase == Phase::Precision && !isQuiet && !text.empty())
     llvm::errs() << "gpuopt: precision: " << text << "\n";
   return success();
+}
+
+LogicalResult Compilation::checkFrozenParams() {
+  StringRef names = options.pipeline.legalise.frozenParams;
+  auto matches = [&](train::VariableOp variable) {
+    return llvm::Regex(names).match(variable.getSymName());
+  };
+  if (names.empty() ||
+      llvm::any_of((*module).getOps<train::VariableOp>(), matches))
+    return success();
+  return report("--frozen-params '" + names +
+                "' matches no parameter of the model"),
+         failure();
 }
 
 void Compilation::report(const Twine &error) {

@@ -37,6 +37,7 @@ public:
 
 private:
   mlir::LogicalResult run(Phase phase);
+  mlir::LogicalResult checkFrozenParams();
   mlir::LogicalResult dump(Phase phase);
   void report(const llvm::Twine &error);
   mlir::IntegerAttr unmetBudget() const;

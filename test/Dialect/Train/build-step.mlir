@@ -3,6 +3,7 @@
 // RUN: gpuopt-opt %s -train-build-step="accumulation-steps=4" | FileCheck %s --check-prefix=ACCUMULATE
 // RUN: gpuopt-opt %s -train-build-step="inference=true" | FileCheck %s --check-prefix=INFERENCE
 // RUN: not gpuopt-opt %s -train-build-step="loss=hinge" 2>&1 | FileCheck %s --check-prefix=LOSS
+// RUN: not gpuopt-opt %s -train-build-step="no-decay=norm" 2>&1 | FileCheck %s --check-prefix=NODECAY
 // RUN: not gpuopt-opt %s -train-build-step="logits=other" 2>&1 | FileCheck %s --check-prefix=LOGITS
 
 // CHECK: train.variable @weight.exp_avg_sq second_moment : tensor<8x3xf32> {of = @weight}
@@ -46,6 +47,7 @@ train.variable @frozen frozen : tensor<8x8xf32>
 // INFERENCE: train.output "logits"
 
 // LOSS: expects a loss of cross_entropy, mse, bce_with_logits, l1 or none, but got 'hinge'
+// NODECAY: expects no-decay to match the name of a parameter, but 'norm' matches none
 // LOGITS: expects 'logits' to name an output of the model (logits), but got 'other'
 
 func.func @forward(%x: tensor<4x8xf32> {nn.name = "x"}) -> (tensor<4x3xf32> {nn.name = "logits"}) {

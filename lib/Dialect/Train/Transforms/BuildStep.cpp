@@ -76,7 +76,18 @@ private:
       return getOperation().emitError(
                  "expects a regular expression for no-decay, but got '")
              << noDecay << "': " << error;
+    if (!inference && !noDecay.empty() && !matchesParameter(noDecay))
+      return getOperation().emitError("expects no-decay to match the name of a "
+                                      "parameter, but '")
+             << noDecay << "' matches none";
     return findLogits();
+  }
+
+  bool matchesParameter(StringRef expression) {
+    return llvm::any_of(
+        getOperation().getOps<VariableOp>(), [&](VariableOp variable) {
+          return llvm::Regex(expression).match(variable.getSymName());
+        });
   }
 
   StringRef outputName(unsigned index) {
