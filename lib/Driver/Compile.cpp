@@ -55,15 +55,24 @@ static llvm::Error writeProgram(const DriverOptions &options, ModuleOp module,
   return directory->commit();
 }
 
+/// Prints the module after a phase.
+static int compileTo(const DriverOptions &options, Compilation &compilation) {
+  if (failed(compilation.runTo(*options.compileTo)))
+    return compilation.exitStatus();
+  compilation.getModule().print(llvm::outs());
+  return 0;
+}
+
 int gpuopt::compileModel(const DriverOptions &options) {
   Compilation compilation(options);
-  if (failed(compilation.runTo(options.compileTo.value_or(Phase::Device))))
+  if (options.compileTo)
+    return compileTo(options, compilation);
+  // A folder that cannot be written is told at once.
+  if (llvm::Error error = OutputDirectory::check(options.outputDir))
+    return report(std::move(error));
+  if (failed(compilation.runTo(Phase::Device)))
     return compilation.exitStatus();
   ModuleOp module = compilation.getModule();
-  if (options.compileTo) {
-    module.print(llvm::outs());
-    return 0;
-  }
   FailureOr<ProgramFiles> files = emitProgram(module, options.emission);
   if (failed(files))
     return 1;

@@ -27,20 +27,50 @@ static std::string joinPath(StringRef folder, StringRef name) {
   return path.str().str();
 }
 
-Expected<OutputDirectory> OutputDirectory::create(StringRef path) {
+static SmallString<256> withoutSeparators(StringRef path) {
   SmallString<256> target(path);
   while (target.size() > 1 && sys::path::is_separator(target.back()))
     target.pop_back();
-  if (sys::fs::exists(target) && !sys::fs::exists(joinPath(target, kMarker))) {
-    std::error_code code;
-    bool isEmpty = sys::fs::is_directory(target) &&
-                   sys::fs::directory_iterator(target, code) ==
-                       sys::fs::directory_iterator();
-    if (!isEmpty)
-      return createStringError("output directory '" + Twine(target) +
-                               "' exists and was not written by gpuopt; choose "
-                               "another one or remove it");
-  }
+  return target;
+}
+
+/// The nearest folder above `path` that there is must take new entries.
+static Error checkParents(StringRef path) {
+  StringRef parent = sys::path::parent_path(path);
+  while (!parent.empty() && !sys::fs::exists(parent))
+    parent = sys::path::parent_path(parent);
+  if (parent.empty())
+    parent = ".";
+  if (!sys::fs::is_directory(parent))
+    return failure("cannot create '" + path + "': below", parent,
+                   std::make_error_code(std::errc::not_a_directory));
+  if (std::error_code code =
+          sys::fs::access(parent, sys::fs::AccessMode::Write))
+    return failure("cannot create '" + path + "': below", parent, code);
+  return Error::success();
+}
+
+Error OutputDirectory::check(StringRef path) {
+  SmallString<256> target = withoutSeparators(path);
+  if (!sys::fs::exists(target))
+    return checkParents(target);
+  if (sys::fs::exists(joinPath(target, kMarker)))
+    return Error::success();
+  std::error_code code;
+  bool isEmpty = sys::fs::is_directory(target) &&
+                 sys::fs::directory_iterator(target, code) ==
+                     sys::fs::directory_iterator();
+  if (isEmpty)
+    return Error::success();
+  return createStringError("output directory '" + Twine(target) +
+                           "' exists and was not written by gpuopt; choose "
+                           "another one or remove it");
+}
+
+Expected<OutputDirectory> OutputDirectory::create(StringRef path) {
+  if (Error error = check(path))
+    return std::move(error);
+  SmallString<256> target = withoutSeparators(path);
   if (StringRef parent = sys::path::parent_path(target); !parent.empty())
     if (std::error_code code = sys::fs::create_directories(parent))
       return failure("cannot create", parent, code);

@@ -18,7 +18,10 @@ namespace gpuopt {
 /// commit(); before that, or if it never comes, the target is as it was.
 class OutputDirectory {
 public:
-  /// Fails if `path` exists and was not written by gpuopt, or cannot be.
+  /// Fails if `path` exists and was not written by gpuopt, or cannot be
+  /// written; changes nothing.
+  static llvm::Error check(llvm::StringRef path);
+  /// Fails as `check` does.
   static llvm::Expected<OutputDirectory> create(llvm::StringRef path);
   OutputDirectory(OutputDirectory &&other);
   ~OutputDirectory();
