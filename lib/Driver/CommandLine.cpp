@@ -468,6 +468,8 @@ int collect(DriverOptions &options) {
   options.outputDir = outputDir;
   options.target = target;
   options.dumpPhasesTo = dumpPhasesTo;
+  // Scripts know what comes next.
+  options.tellsNextSteps = compileCommand && errs().is_displayed();
   if (!compileTo.empty() && !(options.compileTo = parsePhase(compileTo)))
     return usage("--compile-to must be import, nn, train, clusters, precision, "
                  "schedule or device, but is '" +

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Compilation.h"
+#include "NextSteps.h"
 #include "OutputDirectory.h"
 #include "Weights.h"
 #include "llvm/Support/FileSystem.h"
@@ -78,5 +79,7 @@ int gpuopt::compileModel(const DriverOptions &options) {
     return 1;
   if (llvm::Error error = writeProgram(options, module, *files))
     return report(std::move(error));
+  if (options.tellsNextSteps)
+    printNextSteps(options, module, llvm::errs());
   return 0;
 }

@@ -20,6 +20,7 @@ struct DriverOptions {
   std::string outputDir; ///< Where the program, or the training's results, go.
   std::string target;    ///< host or cuda.
   std::optional<Phase> compileTo; ///< Prints the module there and stops.
+  bool tellsNextSteps = false;    ///< How to build and run what was compiled.
   std::string dumpPhasesTo;       ///< A folder for the module after each phase.
   OnnxImportOptions import;
   PipelineOptions pipeline;
