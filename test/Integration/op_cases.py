@@ -29,7 +29,13 @@ class OpCase:
     reference: Callable
     attributes: dict[str, Any]
     domain: str | tuple[str, tuple] = "normal"  # of SAMPLERS, or ("zeros", where the first operand is 0)
-    outputs: int = 1
+
+    def outputs(self, checked: str) -> list[str]:
+        """The names of the node's outputs, of which one is checked."""
+        if self.op != "TopK":
+            return [checked]
+        other = f"{checked}.other"
+        return [other, checked] if "Indices" in self.name else [checked, other]
 
     def values(self) -> list[np.ndarray]:
         random = np.random.default_rng(sum(map(ord, self.name)))
@@ -54,6 +60,7 @@ SAMPLERS = {
     "unit": lambda random, shape: random.uniform(-0.9, 0.9, shape),
     "above one": lambda random, shape: random.uniform(1.1, 3, shape),
     "apart": _apart,
+    "tied": lambda random, shape: np.zeros(shape),
 }
 
 ints = lambda *values: np.array(values, np.int64)
@@ -227,6 +234,8 @@ for i, (shape, index, axis) in enumerate([((5,), [0, 4, 0], 0), ((3, 4), [[-1, 0
 for i, (index, axis) in enumerate([([0, 2, 5, -1], -1), ([[1, 3], [2, 0]], 0), ([[4, 1, 1]], 1)]):
     table = torch.eye(6, dtype=torch.double)[torch.from_numpy(np.array(index) % 6)].movedim(-1, axis) * 2 - 0.5
     add("indexing", "OneHot", [[Data(np.array(index, np.int64)), ints(6), np.array([-0.5, 1.5])]], lambda t=table: t, label=str(i), axis=axis)
+for i, (shape, k) in enumerate([((3, 5), 0), ((4, 2), -1), ((3, 3), 1)]):
+    add("indexing", "EyeLike", [np.zeros(shape)], lambda e=np.eye(*shape, k): torch.from_numpy(e), label=str(i), k=k)
 for i, (shape, k) in enumerate([((4, 5), None), ((2, 5, 3), ints(1)), ((2, 2, 3, 3), ints(-1))]):
     diagonal = 0 if k is None else int(k[0])
     add("indexing", "Trilu", [[shape, k]], lambda x, d=diagonal: x.triu(d), label=f"Upper{i}")
@@ -236,6 +245,19 @@ for i, (shape, axis) in enumerate([((5,), 0), ((3, 4), 0), ((2, 300, 3), 1)]):
     add("indexing", "CumSum", [[shape, np.array(axis)]], lambda x, a=axis: x.cumsum(a) - x, label=f"Exclusive{i}", exclusive=1)
     add("indexing", "CumSum", [[shape, np.array(axis)]], lambda x, a=axis: x.flip(a).cumsum(a).flip(a), label=f"Reverse{i}", reverse=1)
     add("indexing", "CumSum", [[shape, np.array(axis)]], lambda x, a=axis: x.flip(a).cumsum(a).flip(a) - x, label=f"Both{i}", reverse=1, exclusive=1)
+
+for i, (shape, axis, keep) in enumerate([((7, 2), 0, 1), ((3, 5), -1, 0), ((2, 4, 3), 1, 1)]):
+    keywords = dict(axis=axis, keepdims=keep)
+    add("indexing", "ArgMax", [shape], lambda x, a=axis, k=keep: x.argmax(a, keepdim=bool(k)), "apart", label=str(i), **keywords)
+    add("indexing", "ArgMin", [shape], lambda x, a=axis, k=keep: x.argmin(a, keepdim=bool(k)), "apart", label=str(i), **keywords)
+    # Of equal ones the first or the last.
+    first = lambda x, a=axis, k=keep: torch.zeros_like(x.argmax(a, keepdim=bool(k)))
+    add("indexing", "ArgMax", [shape], first, "tied", label=f"First{i}", **keywords)
+    add("indexing", "ArgMax", [shape], lambda x, f=first, n=shape[axis]: f(x) + n - 1, "tied", label=f"Last{i}", select_last_index=1, **keywords)
+for i, (shape, k, axis) in enumerate([((9,), 3, 0), ((4, 6), 1, -1), ((2, 5, 3), 5, 1)]):
+    for largest in (1, 0):
+        add("indexing", "TopK", [[shape, ints(k)]], lambda x, k=k, a=axis, l=largest: x.topk(k, a, largest=bool(l)).values, "apart", label=f"{i}{'min' * (not largest)}", axis=axis, largest=largest)
+        add("indexing", "TopK", [[shape, ints(k)]], lambda x, k=k, a=axis, l=largest: x.topk(k, a, largest=bool(l)).indices, "apart", label=f"Indices{i}{'min' * (not largest)}", axis=axis, largest=largest)
 
 # Convolutions and pooling.
 for i, (x, w, b, keywords) in enumerate([
@@ -260,6 +282,11 @@ for i, (x, k, s, p) in enumerate([((2, 2, 4, 4), 2, 2, 0), ((1, 3, 7, 7), 3, 2, 
         kernel_shape=[k] * 2, strides=[s] * 2, pads=[p] * 4)
     add("convolutions", "AveragePool", [x], lambda x, k=k, s=s, p=p: F.avg_pool2d(x, k, s, p), label=str(i),
         kernel_shape=[k] * 2, strides=[s] * 2, pads=[p] * 4, count_include_pad=1)
+for i, (x, k, s, p) in enumerate([((2, 2, 6, 5), 3, 2, 0), ((1, 3, 8, 7), 3, 3, 1), ((2, 1, 6, 6), 2, 3, 0)]):
+    add("convolutions", "MaxPool", [x], lambda x, k=k, s=s, p=p: F.max_pool2d(x, k, s, p, ceil_mode=True), "apart", label=f"Ceil{i}",
+        kernel_shape=[k] * 2, strides=[s] * 2, pads=[p] * 4, ceil_mode=1)
+    add("convolutions", "AveragePool", [x], lambda x, k=k, s=s, p=p: F.avg_pool2d(x, k, s, p, ceil_mode=True, count_include_pad=False), label=f"Ceil{i}",
+        kernel_shape=[k] * 2, strides=[s] * 2, pads=[p] * 4, ceil_mode=1)
 add("convolutions", "GlobalAveragePool", [(2, 3, 4, 4), (1, 2, 5, 3), (2, 1, 1, 1)], lambda x: x.mean((2, 3), keepdim=True))
 add("convolutions", "GlobalMaxPool", [(2, 3, 4, 4), (1, 2, 5, 3), (2, 1, 1, 1)], lambda x: x.amax((2, 3), keepdim=True), "apart")
 

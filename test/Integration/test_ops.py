@@ -30,12 +30,13 @@ def reference(case: OpCase):
     operands = [torch.from_numpy(value).requires_grad_() for value in case.values()]
     result = case.reference(*operands)
     weight = np.random.default_rng(1).standard_normal(tuple(result.shape))
-    if operands:
+    if result.requires_grad:
         (result * torch.from_numpy(weight)).sum().backward()
-    return weight, result.detach().numpy(), [operand.grad.numpy() for operand in operands]
+    gradients = [torch.zeros_like(operand) if operand.grad is None else operand.grad for operand in operands]
+    return weight, result.detach().numpy(), [gradient.numpy() for gradient in gradients]
 
 
-def node_of(case: OpCase, first_output: str) -> tuple[onnx.NodeProto, dict[str, np.ndarray], dict[str, np.ndarray]]:
+def node_of(case: OpCase, checked: str) -> tuple[onnx.NodeProto, dict[str, np.ndarray], dict[str, np.ndarray]]:
     """The node, its operands with gradients and its constants, by name."""
     names, trained, constants = [], {}, {}
     values = iter(case.values())
@@ -50,7 +51,8 @@ def node_of(case: OpCase, first_output: str) -> tuple[onnx.NodeProto, dict[str, 
             trained[name] = next(values)
         else:
             constants[name] = operand
-    return helper.make_node(case.op, names, [first_output], name=case.name, **case.attributes), trained, constants
+    node = helper.make_node(case.op, names, case.outputs(checked), name=case.name, **case.attributes)
+    return node, trained, constants
 
 
 def hidden_operands(case: OpCase) -> list[str]:
@@ -62,8 +64,9 @@ def write_model(cases: list[OpCase], path) -> None:
     operands from being parameters that an operator reads directly."""
     nodes, initializers, terms = [], {}, []
     for case in cases:
-        node, trained, constants = node_of(case, f"{case.name}.y")
-        weight, _, _ = reference(case)
+        weight, result, _ = reference(case)
+        is_float = np.issubdtype(result.dtype, np.floating)
+        node, trained, constants = node_of(case, f"{case.name}.y" if is_float else f"{case.name}.integers")
         for name, value in trained.items():
             if name.endswith(".0"):
                 nodes.append(helper.make_node("Mul", [name, "one"], [f"{name}.scaled"], name=f"{name}.scale"))
@@ -75,6 +78,8 @@ def write_model(cases: list[OpCase], path) -> None:
             nodes.append(helper.make_node("Cast", [f"{name}.scaled"], [f"{name}.hidden"], name=f"{name}.narrow", to=TensorProto.INT64))
             node.input[list(node.input).index(name)] = f"{name}.hidden"
         nodes.append(node)
+        if not is_float:
+            nodes.append(helper.make_node("Cast", [f"{case.name}.integers"], [f"{case.name}.y"], name=f"{case.name}.widen", to=TensorProto.DOUBLE))
         initializers |= trained | constants | {f"{case.name}.w": weight}
         nodes.append(helper.make_node("Mul", [f"{case.name}.y", f"{case.name}.w"], [f"{case.name}.yw"], name=f"{case.name}.weigh"))
         nodes.append(helper.make_node("ReduceSum", [f"{case.name}.yw"], [f"{case.name}.term"], name=f"{case.name}.sum", keepdims=0))
@@ -147,7 +152,8 @@ def run_onnxruntime(case: OpCase, dtype) -> np.ndarray:
         node.output.extend(["mean", "variance"])
     cast = lambda value: value.astype(dtype) if value.dtype == np.float64 else value
     operands = {name: cast(np.asarray(value)) for name, value in (trained | constants).items()}
-    kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    _, expected, _ = reference(case)
+    kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype) if np.issubdtype(expected.dtype, np.floating) else expected.dtype)
     graph = helper.make_graph(
         [node], case.name,
         [helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape) for name, value in operands.items()],

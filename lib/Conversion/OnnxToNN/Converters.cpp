@@ -80,6 +80,27 @@ NodeConversion::commonShape(ArrayRef<Value> values) {
   return common;
 }
 
+Type gpuopt::elementTypeOf(Builder &b, int64_t dataType) {
+  switch (dataType) {
+  case 1:
+    return b.getF32Type();
+  case 6:
+    return b.getI32Type();
+  case 7:
+    return b.getI64Type();
+  case 9:
+    return b.getI1Type();
+  case 10:
+    return b.getF16Type();
+  case 11:
+    return b.getF64Type();
+  case 16:
+    return b.getBF16Type();
+  default:
+    return nullptr;
+  }
+}
+
 DenseElementsAttr gpuopt::constantOf(Value value) {
   DenseElementsAttr constant;
   return matchPattern(value, m_Constant(&constant)) ? constant
@@ -148,7 +169,7 @@ static const std::map<StringRef, const OperatorEntry *> &allOperators() {
     for (ArrayRef<OperatorEntry> family :
          {elementwiseOperators(), contractionOperators(), einsumOperators(),
           spatialOperators(), resampleOperators(), normalisationOperators(),
-          shapeOperators(), gatherOperators(), scanOperators(),
+          shapeOperators(), gatherOperators(), rankOperators(), scanOperators(),
           reductionOperators()})
       for (const OperatorEntry &entry : family)
         map[entry.name] = &entry;

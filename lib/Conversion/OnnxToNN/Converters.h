@@ -87,6 +87,8 @@ private:
   llvm::ArrayRef<Converted> inputs;
 };
 
+/// Of a number of TensorProto.DataType, null for one that is not supported.
+mlir::Type elementTypeOf(mlir::Builder &b, int64_t dataType);
 /// The elements of a constant; null for other values.
 mlir::DenseElementsAttr constantOf(mlir::Value value);
 /// A constant vector, or a scalar.
@@ -100,6 +102,11 @@ mlir::Value sliceAlong(NodeConversion &c, int64_t axis, int64_t offset,
 /// whichever the indices amount to.
 mlir::Value pick(nn::TensorBuilder &b, mlir::Value x, int64_t dim,
                  llvm::ArrayRef<int64_t> picked);
+
+/// Elements (i, j, ...) of x with index[i, j, ...] in the place of dimension
+/// `axis`, for indices that are known only when the program runs.
+mlir::Value takeAlong(nn::TensorBuilder &b, mlir::Value x, int64_t axis,
+                      mlir::Value index);
 
 using Converter = mlir::LogicalResult (*)(NodeConversion &);
 
@@ -118,6 +125,7 @@ llvm::ArrayRef<OperatorEntry> resampleOperators();
 llvm::ArrayRef<OperatorEntry> normalisationOperators();
 llvm::ArrayRef<OperatorEntry> shapeOperators();
 llvm::ArrayRef<OperatorEntry> gatherOperators();
+llvm::ArrayRef<OperatorEntry> rankOperators();
 llvm::ArrayRef<OperatorEntry> scanOperators();
 llvm::ArrayRef<OperatorEntry> reductionOperators();
 

@@ -266,19 +266,36 @@ static LogicalResult gelu(NodeConversion &c) {
   return c.yield(c.b.mul(c.b.mul(x, 0.5), c.b.add(erf, 1.0)));
 }
 
+/// A bound of Clip as a tensor of the operand's type; null where it is no
+/// constant.
+static Value boundOf(NodeConversion &c, unsigned index) {
+  if (c.isFloat(0)) {
+    auto bound = c.constantFloat(index);
+    return bound ? c.b.splat(*bound, c.type(0)) : Value();
+  }
+  auto bound = c.constantInts(index);
+  if (!bound || bound->size() != 1)
+    return Value();
+  auto number = c.b.getIntegerAttr(c.type(0).getElementType(), bound->front());
+  return c.b.create<arith::ConstantOp>(
+      DenseElementsAttr::get(c.type(0), Attribute(number)));
+}
+
 static LogicalResult clip(NodeConversion &c) {
   Value result = c.input(0);
-  if (!c.isFloat(0))
-    return c.fail("integer operands are not supported");
   for (unsigned index : {1u, 2u}) {
     if (!c.has(index))
       continue;
-    auto bound = c.constantFloat(index);
-    if (!bound)
+    Value limit = boundOf(c, index);
+    if (!limit)
       return failure();
-    Value limit = c.b.splat(*bound, c.type(0));
-    result = index == 1 ? c.b.createOrFold<arith::MaximumFOp>(result, limit)
-                        : c.b.createOrFold<arith::MinimumFOp>(result, limit);
+    bool isLow = index == 1;
+    if (c.isFloat(0))
+      result = isLow ? c.b.createOrFold<arith::MaximumFOp>(result, limit)
+                     : c.b.createOrFold<arith::MinimumFOp>(result, limit);
+    else
+      result = isLow ? c.b.createOrFold<arith::MaxSIOp>(result, limit)
+                     : c.b.createOrFold<arith::MinSIOp>(result, limit);
   }
   return c.yield(result);
 }
@@ -369,26 +386,11 @@ static LogicalResult castTo(NodeConversion &c, Type element) {
 }
 
 static LogicalResult cast(NodeConversion &c) {
-  // Numbers of TensorProto.DataType.
-  switch (c.node.getInt("to", 0)) {
-  case 1:
-    return castTo(c, c.b.getF32Type());
-  case 6:
-    return castTo(c, c.b.getI32Type());
-  case 7:
-    return castTo(c, c.b.getI64Type());
-  case 9:
-    return castTo(c, c.b.getI1Type());
-  case 10:
-    return castTo(c, c.b.getF16Type());
-  case 11:
-    return castTo(c, c.b.getF64Type());
-  case 16:
-    return castTo(c, c.b.getBF16Type());
-  default:
-    return c.fail("attribute to = " + Twine(c.node.getInt("to", 0)) +
-                  " is not supported");
-  }
+  int64_t to = c.node.getInt("to", 0);
+  Type element = elementTypeOf(c.b, to);
+  if (!element)
+    return c.fail("attribute to = " + Twine(to) + " is not supported");
+  return castTo(c, element);
 }
 static LogicalResult castLike(NodeConversion &c) {
   return castTo(c, c.type(1).getElementType());

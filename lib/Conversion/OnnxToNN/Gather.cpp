@@ -159,26 +159,26 @@ placesOf(NodeConversion &c, int64_t axis, DenseElementsAttr indices) {
   return places;
 }
 
-/// The same for indices that are known only when the program runs.
-static Value computePlaces(NodeConversion &c, int64_t axis) {
-  nn::TensorBuilder &b = c.b;
-  ArrayRef<int64_t> from = c.type(0).getShape();
+Value gpuopt::takeAlong(nn::TensorBuilder &b, Value x, int64_t axis,
+                        Value index) {
+  ArrayRef<int64_t> from = b.shape(x);
   SmallVector<int64_t> strides = stridesOf(from);
-  Value at = normalised(c, c.input(1), from[axis]);
-  RankedTensorType type = b.type(at);
+  RankedTensorType type = b.type(index);
   auto add = [&](Value x, Value y) {
     return b.createOrFold<arith::AddIOp>(x, y);
   };
   auto scale = [&](Value x, int64_t factor) {
     return b.createOrFold<arith::MulIOp>(x, b.splat(factor, type));
   };
-  Value isNegative = b.compare(arith::CmpIPredicate::slt, at, b.splat(0, type));
-  at = b.select(isNegative, add(at, b.splat(from[axis], type)), at);
-  Value place = scale(at, strides[axis]);
+  Value isNegative =
+      b.compare(arith::CmpIPredicate::slt, index, b.splat(0, type));
+  Value fromEnd = add(index, b.splat(from[axis], type));
+  Value place = scale(b.select(isNegative, fromEnd, index), strides[axis]);
   for (int64_t dim = 0; dim < (int64_t)from.size(); ++dim)
     if (dim != axis)
       place = add(place, scale(b.create<nn::IotaOp>(type, dim), strides[dim]));
-  return place;
+  Value row = b.reshape(x, {b.type(x).getNumElements()});
+  return b.create<nn::TakeOp>(row, place);
 }
 
 /// Elements of the operand laid out in a row.
@@ -197,9 +197,10 @@ static LogicalResult gatherElements(NodeConversion &c) {
                     indices = constantOf(c.input(1));
   if (data && data.isSplat())
     return c.yield(c.b.create<arith::ConstantOp>(data.resizeSplat(result)));
-  Value row = c.b.reshape(c.input(0), {type.getNumElements()});
   if (!indices)
-    return c.yield(c.b.create<nn::TakeOp>(row, computePlaces(c, *axis)));
+    return c.yield(
+        takeAlong(c.b, c.input(0), *axis,
+                  normalised(c, c.input(1), type.getDimSize(*axis))));
   auto places = placesOf(c, *axis, indices);
   if (!places)
     return failure();
@@ -210,6 +211,7 @@ static LogicalResult gatherElements(NodeConversion &c) {
     return c.yield(
         c.b.create<arith::ConstantOp>(DenseElementsAttr::get(result, picked)));
   }
+  Value row = c.b.reshape(c.input(0), {type.getNumElements()});
   Value constant = c.b.reshape(makeInts(c, *places), result.getShape());
   return c.yield(c.b.create<nn::TakeOp>(row, constant));
 }

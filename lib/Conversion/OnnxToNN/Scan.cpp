@@ -55,6 +55,36 @@ static LogicalResult trilu(NodeConversion &c) {
   return c.yield(c.b.select(isIn, c.input(0), c.b.splat(0, type)));
 }
 
+/// Ones on a diagonal, in the shape of a matrix.
+static LogicalResult eyeLike(NodeConversion &c) {
+  RankedTensorType type = c.type(0);
+  if (auto dtype = c.node.getInt("dtype")) {
+    Type element = elementTypeOf(c.b, *dtype);
+    if (!element)
+      return c.fail("attribute dtype = " + Twine(*dtype) + " is not supported");
+    type = type.clone(element);
+  }
+  if (type.getRank() != 2)
+    return c.fail("the operand must have rank 2");
+  int64_t diagonal = c.node.getInt("k", 0);
+  RankedTensorType index = type.clone(c.b.getI64Type());
+  if (isa<FloatType>(type.getElementType())) {
+    Value row = c.b.create<nn::IotaOp>(index, 0);
+    Value column = c.b.create<nn::IotaOp>(index, 1);
+    Value on = c.b.createOrFold<arith::AddIOp>(row, c.b.splat(diagonal, index));
+    return c.yield(
+        c.b.toFloat(c.b.compare(arith::CmpIPredicate::eq, column, on),
+                    type.getElementType()));
+  }
+  SmallVector<Attribute> elements;
+  for (int64_t row = 0; row < type.getDimSize(0); ++row)
+    for (int64_t column = 0; column < type.getDimSize(1); ++column)
+      elements.push_back(
+          c.b.getIntegerAttr(type.getElementType(), column - row == diagonal));
+  return c.yield(
+      c.b.create<arith::ConstantOp>(DenseElementsAttr::get(type, elements)));
+}
+
 //===----------------------------------------------------------------------===//
 // Running sums
 //===----------------------------------------------------------------------===//
@@ -153,6 +183,8 @@ static LogicalResult cumSum(NodeConversion &c) {
 
 ArrayRef<OperatorEntry> gpuopt::scanOperators() {
   static const OperatorEntry entries[] = {
-      {"CumSum", cumSum, "integer operands are constants"}, {"Trilu", trilu}};
+      {"CumSum", cumSum, "integer operands are constants"},
+      {"EyeLike", eyeLike},
+      {"Trilu", trilu}};
   return entries;
 }

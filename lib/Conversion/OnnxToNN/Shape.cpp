@@ -7,6 +7,8 @@
 
 #include "Converters.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace gpuopt;
 
@@ -78,7 +80,29 @@ static LogicalResult size(NodeConversion &c) {
   return c.yield(makeInts(c, c.type(0).getNumElements(), true));
 }
 
+/// start + i * delta for all i that stay before the limit.
+static LogicalResult floatRange(NodeConversion &c) {
+  auto start = c.constantFloat(0), limit = c.constantFloat(1),
+       delta = c.constantFloat(2);
+  if (!start || !limit || !delta)
+    return failure();
+  double count = std::ceil((*limit - *start) / *delta);
+  if (!(count <= 1 << 20)) // nor NaN
+    return c.fail("delta must not be 0, nor the range longer than 2^20");
+  auto type = RankedTensorType::get({std::max<int64_t>(0, count)},
+                                    c.type(0).getElementType());
+  SmallVector<APFloat> numbers;
+  for (int64_t i = 0; i < type.getNumElements(); ++i)
+    numbers.push_back(
+        c.b.getFloatAttr(type.getElementType(), *start + i * *delta)
+            .getValue());
+  return c.yield(
+      c.b.create<arith::ConstantOp>(DenseElementsAttr::get(type, numbers)));
+}
+
 static LogicalResult range(NodeConversion &c) {
+  if (c.has(0) && c.isFloat(0))
+    return floatRange(c);
   auto start = c.constantInts(0), limit = c.constantInts(1),
        delta = c.constantInts(2);
   if (!start || !limit || !delta)
@@ -445,7 +469,7 @@ ArrayRef<OperatorEntry> gpuopt::shapeOperators() {
       {"Expand", expand},
       {"Flatten", flatten},
       {"Pad", pad, "no negative pads"},
-      {"Range", range, "integer constants"},
+      {"Range", range, "constants"},
       {"Reshape", reshape},
       {"SequenceAt", sequenceAt, "constant position"},
       {"SequenceConstruct", sequenceConstruct},

@@ -155,6 +155,23 @@ static LogicalResult convTranspose(NodeConversion &c) {
                         window->pads, window->dilations, groups));
 }
 
+/// Pads the end for a last window that does not fit whole, unless it would
+/// begin in what is padded there.
+static void roundUp(Window &window, ArrayRef<int64_t> spatial) {
+  for (unsigned dim : {0u, 1u}) {
+    if (spatial.size() == 1 && dim == 0)
+      continue;
+    int64_t size = spatial[spatial.size() - 2 + dim] + window.pads[dim];
+    int64_t stride = window.strides[dim], &end = window.pads[dim + 2];
+    int64_t covered = (window.kernel[dim] - 1) * window.dilations[dim] + 1;
+    int64_t last =
+        llvm::divideCeil(std::max<int64_t>(0, size + end - covered), stride);
+    if (last * stride >= size)
+      --last;
+    end = std::max(end, last * stride + covered - size);
+  }
+}
+
 static std::optional<Window> poolWindow(NodeConversion &c) {
   auto kernel = c.node.getInts("kernel_shape");
   int64_t rank = c.type(0).getRank();
@@ -164,11 +181,10 @@ static std::optional<Window> poolWindow(NodeConversion &c) {
                 "dimensions are supported";
     return std::nullopt;
   }
-  if (c.node.getInt("ceil_mode", 0)) {
-    c.problem = "attribute ceil_mode = 1 is not supported";
-    return std::nullopt;
-  }
-  return windowOf(c, *kernel);
+  auto window = windowOf(c, *kernel);
+  if (window && c.node.getInt("ceil_mode", 0))
+    roundUp(*window, c.type(0).getShape().drop_front(2));
+  return window;
 }
 
 static LogicalResult maxPool(NodeConversion &c) {
@@ -187,6 +203,9 @@ static LogicalResult averagePool(NodeConversion &c) {
     return failure();
   if (window->dilations != SmallVector<int64_t>{1, 1})
     return c.fail("attribute dilations is not supported");
+  if (c.node.getInt("ceil_mode", 0) && c.node.getInt("count_include_pad", 0))
+    return c.fail("attributes ceil_mode = 1 and count_include_pad = 1 are not "
+                  "supported together");
   Value pooled = c.b.create<nn::AvgPoolOp>(
       channelsLast(c, c.input(0)), window->kernel, window->strides,
       window->pads, c.node.getInt("count_include_pad", 0) != 0);
@@ -214,13 +233,13 @@ static LogicalResult globalMaxPool(NodeConversion &c) {
 ArrayRef<OperatorEntry> gpuopt::spatialOperators() {
   static const OperatorEntry entries[] = {
       {"AveragePool", averagePool,
-       "one or two spatial dimensions, no ceil_mode, no dilations"},
+       "one or two spatial dimensions, no dilations, ceil_mode without "
+       "count_include_pad"},
       {"Conv", conv, "one or two spatial dimensions"},
       {"ConvTranspose", convTranspose,
        "one or two spatial dimensions, no output_shape, no auto_pad"},
       {"GlobalAveragePool", globalAveragePool},
       {"GlobalMaxPool", globalMaxPool},
-      {"MaxPool", maxPool,
-       "one or two spatial dimensions, no ceil_mode, no indices"}};
+      {"MaxPool", maxPool, "one or two spatial dimensions, no indices"}};
   return entries;
 }

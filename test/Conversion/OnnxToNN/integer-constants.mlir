@@ -8,8 +8,10 @@
 // The remainder has the sign of the divisor, or, as fmod, of the dividend.
 // CHECK-DAG: %[[MOD:.*]] = arith.constant dense<{{\[\[}}1, -1, 1], [2, 1, 0]]> : tensor<2x3xi64>
 // CHECK-DAG: %[[FMOD:.*]] = arith.constant dense<{{\[\[}}1, 1, -2], [2, 1, 0]]> : tensor<2x3xi64>
-// CHECK: return %[[SUM]], %[[PRODUCT]], %[[MAX]], %[[MOD]], %[[FMOD]]
-onnx.graph @g(%x: tensor<1xf32>) -> (!onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown) attributes {inputNames = ["x"], opsets = {ai.onnx = 20 : i64}, outputNames = ["sum", "product", "max", "mod", "fmod"]} {
+// Positions that were computed as numbers, rounded and kept in their bounds.
+// CHECK-DAG: %[[CLIP:.*]] = arith.constant dense<[0, 0, 0, 1, 1]> : tensor<5xi64>
+// CHECK: return %[[SUM]], %[[PRODUCT]], %[[MAX]], %[[MOD]], %[[FMOD]], %[[CLIP]]
+onnx.graph @g(%x: tensor<1xf32>) -> (!onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown) attributes {inputNames = ["x"], opsets = {ai.onnx = 20 : i64}, outputNames = ["sum", "product", "max", "mod", "fmod", "clip"]} {
   %table = onnx.initializer "table" = dense<[[1, 7, -2], [5, 1, 3]]> : tensor<2x3xi64>
   %by = onnx.initializer "by" = dense<[[3, -2, 3], [3, 3, 3]]> : tensor<2x3xi64>
   %rows = onnx.initializer "rows" = dense<[1]> : tensor<1xi64>
@@ -19,5 +21,13 @@ onnx.graph @g(%x: tensor<1xf32>) -> (!onnx.unknown, !onnx.unknown, !onnx.unknown
   %max = onnx.node "ReduceMax"(%table, %columns) : (tensor<2x3xi64>, tensor<1xi64>) -> !onnx.unknown
   %mod = onnx.node "Mod"(%table, %by) : (tensor<2x3xi64>, tensor<2x3xi64>) -> !onnx.unknown
   %fmod = onnx.node "Mod"(%table, %by) {fmod = 1 : i64} : (tensor<2x3xi64>, tensor<2x3xi64>) -> !onnx.unknown
-  onnx.return %sum, %product, %max, %mod, %fmod : !onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown
+  %from = onnx.initializer "from" = dense<-0.75> : tensor<f32>
+  %to = onnx.initializer "to" = dense<3.0> : tensor<f32>
+  %step = onnx.initializer "step" = dense<0.75> : tensor<f32>
+  %low = onnx.initializer "low" = dense<0> : tensor<i64>
+  %high = onnx.initializer "high" = dense<1> : tensor<i64>
+  %range = onnx.node "Range"(%from, %to, %step) : (tensor<f32>, tensor<f32>, tensor<f32>) -> !onnx.unknown
+  %places = onnx.node "Cast"(%range) {to = 7 : i64} : (!onnx.unknown) -> !onnx.unknown
+  %clip = onnx.node "Clip"(%places, %low, %high) : (!onnx.unknown, tensor<i64>, tensor<i64>) -> !onnx.unknown
+  onnx.return %sum, %product, %max, %mod, %fmod, %clip : !onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown
 }

@@ -5,13 +5,13 @@
 // CHECK: error: has 3 nodes that cannot be converted:
 // CHECK-NEXT: Frobnicate (opset 20) at 'frob': the operator is not supported
 // CHECK-NEXT: com.example.Gelu (opset 1) at 'gelu': the operator is not supported
-// CHECK-NEXT: MaxPool (opset 20) at 'pool': attribute ceil_mode = 1 is not supported
+// CHECK-NEXT: AveragePool (opset 20) at 'pool': attribute dilations is not supported
 // CHECK-NEXT: docs/onnx-operators.md
 // CHECK-NOT: Relu (opset
 onnx.graph @g(%x: tensor<1x2x4x4xf32>) -> !onnx.unknown attributes {inputNames = ["x"], opsets = {ai.onnx = 20 : i64, com.example = 1 : i64}, outputNames = ["y"]} {
   %a = onnx.node "Frobnicate"(%x) : (tensor<1x2x4x4xf32>) -> !onnx.unknown loc("frob")
   %b = onnx.node "Relu"(%a) : (!onnx.unknown) -> !onnx.unknown
   %c = onnx.node "Gelu" in "com.example" (%x) : (tensor<1x2x4x4xf32>) -> !onnx.unknown loc("gelu")
-  %d = onnx.node "MaxPool"(%x) {kernel_shape = array<i64: 2, 2>, ceil_mode = 1 : i64} : (tensor<1x2x4x4xf32>) -> !onnx.unknown loc("pool")
+  %d = onnx.node "AveragePool"(%x) {kernel_shape = array<i64: 2, 2>, dilations = array<i64: 2, 2>} : (tensor<1x2x4x4xf32>) -> !onnx.unknown loc("pool")
   onnx.return %b : !onnx.unknown
 }

@@ -30,6 +30,10 @@
 // CHECK-NEXT: ReduceProd (opset 23) at 'product': integer operands must be constants
 // CHECK-NEXT: Pad (opset 23) at 'pad': attribute mode = 'mirror' is not supported
 // CHECK-NEXT: Slice (opset 23) at 'slice': steps must not be 0
+// CHECK-NEXT: TopK (opset 23) at 'sort': k must lie in 1 .. 16 and within the dimension
+// CHECK-NEXT: ArgMax (opset 23) at 'largest': the operand must be f32 or f64, its axis not empty nor larger than 2^24
+// CHECK-NEXT: AveragePool (opset 23) at 'pool': attributes ceil_mode = 1 and count_include_pad = 1 are not supported together
+// CHECK-NEXT: Range (opset 23) at 'range': delta must not be 0, nor the range longer than 2^20
 // CHECK-NEXT: docs/onnx-operators.md
 onnx.graph @g(%x: tensor<2x6x4xf32>, %s: tensor<6xf32>, %i: tensor<5xf32>, %image: tensor<1x2x3x4xf32>, %n: tensor<3xi64>) -> !onnx.unknown attributes {inputNames = ["x", "s", "i", "image", "n"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y"]} {
   %0 = onnx.node "GroupNormalization"(%x, %s, %s) {num_groups = 4 : i64} : (tensor<2x6x4xf32>, tensor<6xf32>, tensor<6xf32>) -> !onnx.unknown loc("groups")
@@ -70,5 +74,11 @@ onnx.graph @g(%x: tensor<2x6x4xf32>, %s: tensor<6xf32>, %i: tensor<5xf32>, %imag
   %none_at_all = onnx.initializer "none_at_all" = dense<[0]> : tensor<1xi64>
   %25 = onnx.node "Pad"(%s, %pads) {mode = "mirror"} : (tensor<6xf32>, tensor<2xi64>) -> !onnx.unknown loc("pad")
   %26 = onnx.node "Slice"(%s, %one, %one, %none_at_all, %none_at_all) : (tensor<6xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> !onnx.unknown loc("slice")
+  %seven = onnx.initializer "seven" = dense<7> : tensor<1xi64>
+  %still = onnx.initializer "still" = dense<0.0> : tensor<f32>
+  %27 = onnx.node "TopK"(%s, %seven) : (tensor<6xf32>, tensor<1xi64>) -> !onnx.unknown loc("sort")
+  %28 = onnx.node "ArgMax"(%n) : (tensor<3xi64>) -> !onnx.unknown loc("largest")
+  %29 = onnx.node "AveragePool"(%image) {kernel_shape = array<i64: 2, 2>, ceil_mode = 1 : i64, count_include_pad = 1 : i64} : (tensor<1x2x3x4xf32>) -> !onnx.unknown loc("pool")
+  %30 = onnx.node "Range"(%still, %still, %still) : (tensor<f32>, tensor<f32>, tensor<f32>) -> !onnx.unknown loc("range")
   onnx.return %0 : !onnx.unknown
 }
