@@ -6,7 +6,7 @@ usage: table.py --solve PATH/gpuopt-solve --data FOLDER [--time-limit 10] [--thr
 FOLDER holds recompute/*.json and arena/*.csv in the formats of
 docs/solve-format.md; transformer graphs are written by transformer.py beside
 this script. Every result is checked by `gpuopt-solve verify`. --milp adds
-HiGHS's bound on small graphs (python3 -m pip install highspy numpy).
+HiGHS's bound on small graphs (recompute_milp.py has more of that).
 """
 import argparse
 import pathlib
