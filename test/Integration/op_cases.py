@@ -305,6 +305,11 @@ for i, (shape, size) in enumerate([((2, 3, 6), (4,)), ((1, 2, 6, 8), (3, 5)), ((
         add("resizing", "Resize", [[shape, None, None, ints(*shape[:2], *size)]],
             lambda x, s=size, k=kind, a=corners: F.interpolate(x, size=s, mode=k, align_corners=a), label=f"{name}{i}",
             mode="linear", coordinate_transformation_mode=transformation)
+for i, (shape, size) in enumerate([((2, 3, 5, 6), (9, 4)), ((1, 2, 1, 3), (2, 7)), ((1, 1, 4, 4), (8, 8))]):
+    for name, corners in [("Cubic", False), ("CubicCorners", True)]:
+        add("resizing", "Resize", [[shape, None, None, ints(*shape[:2], *size)]],
+            lambda x, s=size, a=corners: F.interpolate(x, size=s, mode="bicubic", align_corners=a), label=f"{name}{i}",
+            mode="cubic", cubic_coeff_a=-0.75, coordinate_transformation_mode="align_corners" if corners else "half_pixel")
 add("resizing", "Resize", [[(1, 2, 3, 3, 2), None, None, ints(4, 2, 5), ]], lambda x: F.interpolate(x, size=(4, 2, 5), mode="trilinear"), label="Volume", mode="linear", axes=[2, 3, 4])
 add("resizing", "Resize", [[(1, 2, 4, 3), None, floats(1, 1, 1.7, 2.3)]], lambda x: F.interpolate(x, scale_factor=(float(np.float32(1.7)), float(np.float32(2.3))), mode="bilinear"), label="Scaled", mode="linear")
 for i, (shape, block) in enumerate([((1, 8, 2, 3), 2), ((2, 9, 1, 2), 3), ((2, 4, 3, 2), 2)]):

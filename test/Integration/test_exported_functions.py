@@ -29,6 +29,7 @@ FUNCTIONS = {
     "nearest_exact": (IMAGE, lambda x: F.interpolate(x, size=(9, 4), mode="nearest-exact")),
     "bilinear": (IMAGE, lambda x: F.interpolate(x, scale_factor=2, mode="bilinear")),
     "bilinear_corners": (IMAGE, lambda x: F.interpolate(x, size=(9, 4), mode="bilinear", align_corners=True)),
+    "bicubic": (IMAGE, lambda x: F.interpolate(x, size=(9, 4), mode="bicubic")),
     "linear": (VOLUME, lambda x: F.interpolate(x, scale_factor=2, mode="linear")),
     "pixel_shuffle": (IMAGE, lambda x: F.pixel_shuffle(x, 2)),
     "pixel_unshuffle": (IMAGE, lambda x: F.pixel_unshuffle(x, 2)),

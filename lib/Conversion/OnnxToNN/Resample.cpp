@@ -102,28 +102,82 @@ nearestOf(NodeConversion &c, StringRef mode, Axis axis) {
   return picked;
 }
 
-/// The product with weights [to, from]: max(0, 1 - |coordinate - index|).
-static Value interpolate(nn::TensorBuilder &b, Value x, Axis axis,
-                         Coordinates coordinates) {
-  RankedTensorType type =
-      RankedTensorType::get({axis.to, axis.from}, b.type(x).getElementType());
-  auto indexAlong = [&](int64_t dim) -> Value {
+namespace {
+
+/// The weights [to, from] with which elements of one dimension are averaged,
+/// as functions of how far an element is from the coordinate.
+class Weights {
+public:
+  Weights(nn::TensorBuilder &b, Type element, Axis axis,
+          Coordinates coordinates)
+      : b(b), from(axis.from),
+        type(RankedTensorType::get({axis.to, axis.from}, element)) {
+    at = b.add(b.mul(indexAlong(0), coordinates.slope), coordinates.offset);
+  }
+
+  /// max(0, 1 - |distance|); beyond the ends their elements.
+  Value linear() {
+    at = b.create<arith::MaximumFOp>(at, b.splat(0, type));
+    at = b.create<arith::MinimumFOp>(at, b.splat(from - 1, type));
+    Value distance = b.create<math::AbsFOp>(b.sub(at, indexAlong(1)));
+    return b.create<arith::MaximumFOp>(b.sub(b.splat(1, type), distance),
+                                       b.splat(0, type));
+  }
+
+  /// Keys's cubic convolution with the slope `a` at a distance of 1. Elements
+  /// beyond the ends, at most two on each side, are those at the ends.
+  Value cubic(double a) {
+    Value index = indexAlong(1);
+    auto isAt = [&](int64_t end) {
+      return b.compare(arith::CmpFPredicate::OEQ, index, b.splat(end, type));
+    };
+    auto beyond = [&](int64_t first, int64_t second, int64_t end) {
+      Value outside =
+          b.add(kernel(b.add(at, -first), a), kernel(b.add(at, -second), a));
+      return b.select(isAt(end), outside, b.splat(0, type));
+    };
+    Value ends = b.add(beyond(-1, -2, 0), beyond(from, from + 1, from - 1));
+    return b.add(kernel(b.sub(at, index), a), ends);
+  }
+
+private:
+  Value indexAlong(int64_t dim) {
     Value iota = b.create<nn::IotaOp>(type.clone(b.getI64Type()), dim);
     return b.create<arith::SIToFPOp>(type, iota);
-  };
-  Value at = b.add(b.mul(indexAlong(0), coordinates.slope), coordinates.offset);
-  at = b.create<arith::MaximumFOp>(at, b.splat(0, type));
-  at = b.create<arith::MinimumFOp>(at, b.splat(axis.from - 1, type));
-  Value distance = b.create<math::AbsFOp>(b.sub(at, indexAlong(1)));
-  Value weights = b.create<arith::MaximumFOp>(b.sub(b.splat(1, type), distance),
-                                              b.splat(0, type));
+  }
+
+  /// Of x = |distance|: (a + 2) x^3 - (a + 3) x^2 + 1 up to 1, and
+  /// a (x^3 - 5 x^2 + 8 x - 4) up to 2.
+  Value kernel(Value distance, double a) {
+    Value x = b.create<math::AbsFOp>(distance);
+    Value square = b.mul(x, x);
+    Value near = b.add(b.mul(square, b.add(b.mul(x, a + 2), -(a + 3))), 1.0);
+    Value far =
+        b.mul(b.add(b.mul(x, b.add(b.mul(x, b.add(x, -5.0)), 8.0)), -4.0), a);
+    auto within = [&](double limit) {
+      return b.compare(arith::CmpFPredicate::OLT, x, b.splat(limit, type));
+    };
+    Value outer = b.select(within(2), far, b.splat(0, type));
+    return b.select(within(1), near, outer);
+  }
+
+  nn::TensorBuilder &b;
+  int64_t from;
+  RankedTensorType type;
+  Value at; ///< The coordinate of each output.
+};
+
+} // namespace
+
+/// The product of one dimension with weights [to, from].
+static Value interpolate(nn::TensorBuilder &b, Value x, int64_t dim,
+                         Value weights) {
   std::string letters, result;
-  for (int64_t dim = 0; dim < b.type(x).getRank(); ++dim)
-    letters += 'a' + dim;
+  for (int64_t i = 0; i < b.type(x).getRank(); ++i)
+    letters += 'a' + i;
   result = letters;
-  result[axis.dim] = 'z';
-  std::string spec =
-      letters + ",z" + letters[axis.dim] + std::string("->") + result;
+  result[dim] = 'z';
+  std::string spec = letters + ",z" + letters[dim] + "->" + result;
   return b.create<nn::ContractOp>(spec, x, weights);
 }
 
@@ -170,7 +224,7 @@ static LogicalResult resize(NodeConversion &c) {
   StringRef transformation =
       c.node.getString("coordinate_transformation_mode", "half_pixel");
   StringRef policy = c.node.getString("keep_aspect_ratio_policy", "stretch");
-  if (mode != "nearest" && mode != "linear")
+  if (mode != "nearest" && mode != "linear" && mode != "cubic")
     return c.fail("attribute mode = '" + mode + "' is not supported");
   if (!coordinatesOf(transformation, Axis()))
     return c.fail("attribute coordinate_transformation_mode = '" +
@@ -178,16 +232,21 @@ static LogicalResult resize(NodeConversion &c) {
   if (policy != "stretch")
     return c.fail("attribute keep_aspect_ratio_policy = '" + policy +
                   "' is not supported");
-  if (c.node.getInt("antialias", 0))
-    return c.fail("attribute antialias = 1 is not supported");
+  for (StringRef flag : {"antialias", "exclude_outside"})
+    if (c.node.getInt(flag, 0))
+      return c.fail("attribute " + flag + " = 1 is not supported");
   auto axes = axesOf(c);
   if (!axes)
     return failure();
   Value result = c.input(0);
   for (const Axis &axis : *axes) {
-    if (mode == "linear") {
-      result =
-          interpolate(c.b, result, axis, *coordinatesOf(transformation, axis));
+    if (mode != "nearest") {
+      Weights weights(c.b, c.type(0).getElementType(), axis,
+                      *coordinatesOf(transformation, axis));
+      double slope = c.node.getFloat("cubic_coeff_a", -0.75);
+      result = interpolate(c.b, result, axis.dim,
+                           mode == "linear" ? weights.linear()
+                                            : weights.cubic(slope));
       continue;
     }
     auto picked = nearestOf(c, transformation, axis);
@@ -252,8 +311,8 @@ ArrayRef<OperatorEntry> gpuopt::resampleOperators() {
   static const OperatorEntry entries[] = {
       {"DepthToSpace", depthToSpace},
       {"Resize", resize,
-       "nearest and linear, no antialias, no tf_crop_and_resize, constant "
-       "scales or sizes"},
+       "no antialias, exclude_outside or tf_crop_and_resize, constant scales "
+       "or sizes"},
       {"SpaceToDepth", spaceToDepth}};
   return entries;
 }

@@ -11,7 +11,7 @@
 // CHECK-NEXT: Einsum (opset 23) at 'sizes': a letter of the equation has the sizes 6 and 4
 // CHECK-NEXT: Einsum (opset 23) at 'result': the equation's result 'iz' is malformed
 // CHECK-NEXT: Einsum (opset 23) at 'digit': the equation's term 'ij2' is malformed
-// CHECK-NEXT: Resize (opset 23) at 'cubic': attribute mode = 'cubic' is not supported
+// CHECK-NEXT: Resize (opset 23) at 'outside_excluded': attribute exclude_outside = 1 is not supported
 // CHECK-NEXT: Resize (opset 23) at 'crop': attribute coordinate_transformation_mode = 'tf_crop_and_resize' is not supported
 // CHECK-NEXT: Resize (opset 23) at 'aspect': attribute keep_aspect_ratio_policy = 'not_larger' is not supported
 // CHECK-NEXT: Resize (opset 23) at 'antialias': attribute antialias = 1 is not supported
@@ -48,7 +48,7 @@ onnx.graph @g(%x: tensor<2x6x4xf32>, %s: tensor<6xf32>, %i: tensor<5xf32>, %imag
   %sizes = onnx.initializer "sizes" = dense<[2, 6, 8]> : tensor<3xi64>
   %zero = onnx.initializer "zero" = dense<[2, 0, 8]> : tensor<3xi64>
   %two = onnx.initializer "two" = dense<[2, 6]> : tensor<2xi64>
-  %8 = onnx.node "Resize"(%x, %none, %none, %sizes) {mode = "cubic"} : (tensor<2x6x4xf32>, none, none, tensor<3xi64>) -> !onnx.unknown loc("cubic")
+  %8 = onnx.node "Resize"(%x, %none, %none, %sizes) {mode = "cubic", exclude_outside = 1 : i64} : (tensor<2x6x4xf32>, none, none, tensor<3xi64>) -> !onnx.unknown loc("outside_excluded")
   %9 = onnx.node "Resize"(%x, %none, %none, %sizes) {coordinate_transformation_mode = "tf_crop_and_resize"} : (tensor<2x6x4xf32>, none, none, tensor<3xi64>) -> !onnx.unknown loc("crop")
   %10 = onnx.node "Resize"(%x, %none, %none, %sizes) {keep_aspect_ratio_policy = "not_larger"} : (tensor<2x6x4xf32>, none, none, tensor<3xi64>) -> !onnx.unknown loc("aspect")
   %11 = onnx.node "Resize"(%x, %none, %none, %sizes) {mode = "linear", antialias = 1 : i64} : (tensor<2x6x4xf32>, none, none, tensor<3xi64>) -> !onnx.unknown loc("antialias")
