@@ -268,7 +268,7 @@ std::vector<std::string> runArguments() {
   return arguments;
 }
 
-Error checkInputs(const cl::list<std::string> &option) {
+Error checkFiles(const cl::list<std::string> &option) {
   StringSet<> inputs;
   for (StringRef value : option) {
     auto [input, file] = value.split('=');
@@ -284,10 +284,18 @@ Error checkInputs(const cl::list<std::string> &option) {
   return Error::success();
 }
 
+DataGiven dataGiven(ArrayRef<std::string> inputs, StringRef labels,
+                    StringRef tokens) {
+  DataGiven given{{}, !labels.empty(), !tokens.empty()};
+  for (StringRef input : inputs)
+    given.inputs.push_back(input.split('=').first.str());
+  return given;
+}
+
 /// Files that the trainer will read: what is wrong with one is said before
 /// anything is compiled.
 Error checkData() {
-  if (Error error = joinErrors(checkInputs(data), checkInputs(evalData)))
+  if (Error error = joinErrors(checkFiles(data), checkFiles(evalData)))
     return error;
   for (cl::opt<std::string> *option :
        {&labels, &evalLabels, &tokens, &evalTokens})
@@ -534,6 +542,8 @@ int collect(DriverOptions &options) {
   emission.nesterov = nesterov;
   emission.seed = seed;
   options.runArguments = runArguments();
+  options.data = dataGiven(data, labels, tokens);
+  options.evalData = dataGiven(evalData, evalLabels, evalTokens);
   return 0;
 }
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Compilation.h"
+#include "DataFiles.h"
 #include "NextSteps.h"
 #include "OutputDirectory.h"
 #include "Weights.h"
@@ -64,6 +65,17 @@ static int compileTo(const DriverOptions &options, Compilation &compilation) {
   return 0;
 }
 
+/// Of `train`, where a build would come before the trainer says the same.
+static llvm::Error checkData(const DriverOptions &options, ModuleOp module) {
+  if (options.data.isEmpty())
+    return llvm::Error::success();
+  if (llvm::Error error = checkInputs(module, options.data, "--"))
+    return error;
+  return options.evalData.isEmpty()
+             ? llvm::Error::success()
+             : checkInputs(module, options.evalData, "--eval-");
+}
+
 int gpuopt::compileModel(const DriverOptions &options) {
   Compilation compilation(options);
   if (options.compileTo)
@@ -74,6 +86,8 @@ int gpuopt::compileModel(const DriverOptions &options) {
   if (failed(compilation.runTo(Phase::Device)))
     return compilation.exitStatus();
   ModuleOp module = compilation.getModule();
+  if (llvm::Error error = checkData(options, module))
+    return report(std::move(error));
   FailureOr<ProgramFiles> files = emitProgram(module, options.emission);
   if (failed(files))
     return 1;

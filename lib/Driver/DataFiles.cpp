@@ -7,9 +7,12 @@
 
 #include "DataFiles.h"
 
+#include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
+using namespace gpuopt;
 
 Error gpuopt::checkReadable(StringRef flag, StringRef path) {
   Expected<sys::fs::file_t> file = sys::fs::openNativeFileForRead(path);
@@ -20,4 +23,42 @@ Error gpuopt::checkReadable(StringRef flag, StringRef path) {
   if (sys::fs::is_directory(path))
     return createStringError("--" + flag + ": '" + path + "' is a folder");
   return Error::success();
+}
+
+/// Windows of tokens: [batch, T].
+static bool canTakeTokens(device::BufferOp buffer) {
+  auto type = cast<mlir::RankedTensorType>(buffer.getType());
+  return type.getRank() == 2 && type.getElementType().isInteger(64);
+}
+
+Error gpuopt::checkInputs(mlir::ModuleOp module, const DataGiven &data,
+                          StringRef prefix) {
+  SmallVector<std::string> names;
+  Error missing = Error::success();
+  for (device::BufferOp buffer : module.getOps<device::BufferOp>()) {
+    bool isLabels = buffer.getKind() == device::BufferKind::Labels;
+    if (!isLabels && buffer.getKind() != device::BufferKind::Input)
+      continue;
+    std::string name = isLabels ? "labels" : buffer.getExternalName()->str();
+    if (!isLabels)
+      names.push_back("'" + name + "'");
+    if (is_contained(data.inputs, name) || (isLabels && data.hasLabels) ||
+        (data.hasTokens && canTakeTokens(buffer)))
+      continue;
+    missing = joinErrors(
+        std::move(missing),
+        isLabels ? createStringError("the labels are missing: " + prefix +
+                                     "labels FILE.npy")
+                 : createStringError("input '" + name + "' is missing: " +
+                                     prefix + "data " + name + "=FILE.npy"));
+  }
+  for (StringRef name : data.inputs)
+    if (name != "labels" && !is_contained(names, ("'" + name + "'").str()))
+      return joinErrors(
+          createStringError(prefix + "data " + name +
+                            "=...: the model has no input of that name; its "
+                            "inputs are " +
+                            join(names, ", ")),
+          std::move(missing));
+  return missing;
 }

@@ -8,13 +8,19 @@
 #ifndef GPUOPT_LIB_DRIVER_DATAFILES_H
 #define GPUOPT_LIB_DRIVER_DATAFILES_H
 
-#include "llvm/ADT/StringRef.h"
+#include "gpuopt/Driver/Driver.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/Error.h"
 
 namespace gpuopt {
 
 /// Fails, in the name of a flag, where `path` is no file that can be read.
 llvm::Error checkReadable(llvm::StringRef flag, llvm::StringRef path);
+
+/// Fails where an input of the program, or its labels, is not given, or what is
+/// given is no input. The flags begin with `prefix`.
+llvm::Error checkInputs(mlir::ModuleOp module, const DataGiven &data,
+                        llvm::StringRef prefix);
 
 } // namespace gpuopt
 

@@ -14,6 +14,14 @@
 
 namespace gpuopt {
 
+/// Which data the trainer is given, by its flags.
+struct DataGiven {
+  std::vector<std::string> inputs; ///< By --data, or --eval-data.
+  bool hasLabels = false, hasTokens = false;
+
+  bool isEmpty() const { return inputs.empty() && !hasLabels && !hasTokens; }
+};
+
 /// What the user asked for, from the command line.
 struct DriverOptions {
   std::string model;     ///< The ONNX file.
@@ -26,6 +34,8 @@ struct DriverOptions {
   PipelineOptions pipeline;
   EmissionOptions emission;
   std::vector<std::string> runArguments; ///< For the trainer.
+  /// Of `train`: checked against the model's inputs before anything is built.
+  DataGiven data, evalData;
   struct {
     bool asJson = false, withCurve = false, findBatchSize = false;
   } plan;
