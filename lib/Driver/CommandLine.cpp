@@ -39,7 +39,8 @@ cl::SubCommand operatorsCommand("operators",
 
 cl::OptionCategory modelCategory("The model"), lossCategory("The loss"),
     optimizerCategory("The optimizer"), precisionCategory("Precision"),
-    runCategory("The run and the data (train)"), placeCategory("Where");
+    runCategory("The run and the data (train)"),
+    placeCategory("Target, memory and output"), tableCategory("The table");
 
 cl::opt<std::string> model(cl::Positional, cl::desc("<model.onnx>"),
                            cl::Required, COMPILING);
@@ -47,7 +48,7 @@ cl::opt<std::string> outputDir(
     "o", cl::desc("folder for the program (compile) or the results (train)"),
     cl::value_desc("DIR"), cl::cat(placeCategory), COMPILING);
 cl::alias outputDirAlias("output-dir", cl::aliasopt(outputDir),
-                         cl::desc("same as -o"));
+                         cl::desc("same as -o"), cl::cat(placeCategory));
 Flag<std::string> target("target", "auto", "auto, host or cuda",
                          cl::cat(placeCategory), COMPILING);
 cl::opt<std::string>
@@ -59,15 +60,15 @@ cl::opt<std::string> dumpPhasesTo("dump-phases-to",
                                   cl::desc("write the module after each phase"),
                                   cl::value_desc("DIR"), cl::cat(placeCategory),
                                   COMPILING);
-cl::opt<std::string> memoryBudget(
-    "memory-budget",
-    cl::desc(
-        "most that the program may allocate on the device (default: no limit)"),
-    cl::value_desc("8GiB"), cl::cat(placeCategory), COMPILING);
+cl::opt<std::string>
+    memoryBudget("memory-budget",
+                 cl::desc("most that the program may allocate on the device, "
+                          "like 8GiB (default: no limit)"),
+                 cl::value_desc("BYTES"), cl::cat(placeCategory), COMPILING);
 cl::opt<std::string> activationBudget(
     "activation-budget",
     cl::desc("the same of the arena alone (default: no limit)"),
-    cl::value_desc("4GiB"), cl::cat(placeCategory), COMPILING);
+    cl::value_desc("BYTES"), cl::cat(placeCategory), COMPILING);
 cl::opt<std::string>
     device("device",
            cl::desc("whose times to estimate: host, h200, a100, 4090 or a JSON "
@@ -84,7 +85,7 @@ cl::opt<bool> findBatchSize(
     cl::cat(placeCategory), cl::sub(planCommand));
 cl::opt<bool> precisionTable("precision-classes",
                              cl::desc("print their precision classes instead"),
-                             cl::cat(placeCategory), cl::sub(operatorsCommand));
+                             cl::cat(tableCategory), cl::sub(operatorsCommand));
 Flag<uint64_t> seed("seed", 42, "of order and dropout", cl::cat(placeCategory),
                     COMPILING);
 
@@ -551,9 +552,9 @@ int collect(DriverOptions &options) {
 
 /// The libraries' own flags are those of their developers.
 static void hideFlagsOfLibraries() {
-  const cl::OptionCategory *own[] = {&modelCategory,     &lossCategory,
-                                     &optimizerCategory, &precisionCategory,
-                                     &runCategory,       &placeCategory};
+  const cl::OptionCategory *own[] = {
+      &modelCategory, &lossCategory,  &optimizerCategory, &precisionCategory,
+      &runCategory,   &placeCategory, &tableCategory};
   for (cl::SubCommand *command :
        {&cl::SubCommand::getTopLevel(), &compileCommand, &trainCommand,
         &planCommand, &operatorsCommand})
