@@ -1,5 +1,4 @@
-//===- CanonicalSearch.h - Depth-first search for low packings - -*- C++
-//-*-===//
+//===- CanonicalSearch.h - Depth-first search for packings ------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

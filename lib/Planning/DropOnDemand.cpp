@@ -32,6 +32,9 @@ public:
       repeats.push_back({stage, ran[i]});
     }
     isAvailable[stage] = true;
+    forgetOverwritten(stage);
+    for (int op : ran)
+      forgetOverwritten(op);
   }
 
   std::vector<char> &available() { return isAvailable; }
@@ -43,6 +46,11 @@ public:
   std::vector<Slot> repeats;
 
 private:
+  void forgetOverwritten(int op) {
+    if (graph.overwritten[op] >= 0)
+      isAvailable[graph.overwritten[op]] = false;
+  }
+
   void demandInputs(int op) {
     for (int input : graph.inputs(op))
       if (!isAvailable[input]) {

@@ -37,6 +37,8 @@ static std::vector<int> touchedStorages(const Graph &graph, int op) {
 
 Graph::Graph(const RecomputeProblem &problem) {
   int n = problem.ops.size();
+  overwritten.assign(n, -1);
+  overwriter.assign(n, -1);
   std::vector<std::pair<int, int>> reads, readBy, shared;
   for (int i = 0; i < n; ++i) {
     const RecomputeOp &op = problem.ops[i];
@@ -49,6 +51,11 @@ Graph::Graph(const RecomputeProblem &problem) {
     root.push_back(op.storage < 0 ? i : root[op.storage]);
     pinned.push_back(op.pinned);
     recomputable.push_back(op.recomputable);
+    if (op.overwrites) {
+      overwritten[i] = op.storage;
+      overwriter[op.storage] = i;
+      recomputable[i] = recomputable[i] && recomputable[op.storage];
+    }
     lastUser.push_back(op.pinned ? n : i);
     for (int input : op.inputs) {
       reads.emplace_back(i, input);

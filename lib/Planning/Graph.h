@@ -1,5 +1,4 @@
-//===- Graph.h - The graph of a recompute problem, laid out flat - -*- C++
-//-*-===//
+//===- Graph.h - The graph of a recompute problem ---------------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -41,6 +40,9 @@ public:
   std::vector<double> cost;
   std::vector<int> storage; ///< As in the problem: an input, or -1.
   std::vector<int> root;    ///< The op that makes the storage.
+  /// The input whose place the output takes, and the op that takes the place
+  /// of this one; -1 where there is none. The two run again together.
+  std::vector<int> overwritten, overwriter;
   std::vector<char> pinned, recomputable;
   double totalCost = 0;
 

@@ -56,11 +56,16 @@ int LocalSearch::pickStage() {
 /// Runs an op again; inputs that live on for this alone may run again too.
 void LocalSearch::runAgain(Slot slot, int depth) {
   insert(slot);
-  if (depth == 0)
-    return;
   for (int input : graph.inputs(slot.op)) {
     int run = plan.runAt(input, slot.stage);
     const StagePlan::Run &read = plan.runsOf(input)[run];
+    if (input == graph.overwritten[slot.op]) {
+      if (read.stage < slot.stage)
+        runAgain({slot.stage, input}, std::max(0, depth - 1));
+      continue;
+    }
+    if (depth == 0)
+      continue;
     if (read.stage < slot.stage && read.end == slot &&
         graph.recomputable[input] && random.below(2))
       runAgain({slot.stage, input}, depth - 1);
@@ -101,10 +106,23 @@ void LocalSearch::removeDead(Slot slot) {
   }
 }
 
+/// A repeat; not one that another repeat overwrites, which goes with it.
+Slot LocalSearch::pickRepeat() {
+  Slot slot = plan.repeats()[random.below(plan.repeats().size())];
+  while (graph.overwriter[slot.op] >= 0) {
+    int run = plan.runAt(slot.op, slot.stage), user = graph.overwriter[slot.op];
+    int use = plan.nextUse(slot.op, run, slot.stage - 1);
+    if (use < 0 || use == user) // nobody, or the first execution
+      break;
+    slot = {use, user};
+  }
+  return slot;
+}
+
 void LocalSearch::removeSomewhere() {
   if (plan.repeats().empty())
     return;
-  Slot slot = plan.repeats()[random.below(plan.repeats().size())];
+  Slot slot = pickRepeat();
   remove(slot);
   removeDead(slot);
 }
@@ -118,16 +136,29 @@ void LocalSearch::moveWithInputs(Slot slot, int stage) {
     const StagePlan::Run &read =
         plan.runsOf(input)[plan.runAt(input, slot.stage)];
     Slot own{slot.stage, input};
-    if (read.stage == slot.stage && read.listed >= 0 && read.end == own &&
+    bool goesAlong = read.end == own || input == graph.overwritten[slot.op];
+    if (read.stage == slot.stage && read.listed >= 0 && goesAlong &&
         stage > input && !plan.has({stage, input}))
       moveWithInputs(own, stage);
   }
 }
 
+/// What was overwritten in a slot moves with it.
+void LocalSearch::shiftOverwritten(Slot slot, int stage) {
+  int input = graph.overwritten[slot.op];
+  if (input < 0 || plan.has({stage, input}))
+    return;
+  Slot old{slot.stage, input};
+  if (plan.has(old))
+    remove(old);
+  insert({stage, input});
+  shiftOverwritten(old, stage);
+}
+
 void LocalSearch::shiftSomewhere() {
   if (plan.repeats().empty())
     return;
-  Slot slot = plan.repeats()[random.below(plan.repeats().size())];
+  Slot slot = pickRepeat();
   int run = plan.runAt(slot.op, slot.stage);
   int use = plan.nextUse(slot.op, run, slot.stage), stage;
   if (use >= 0 && random.below(2))
@@ -143,6 +174,7 @@ void LocalSearch::shiftSomewhere() {
   }
   remove(slot);
   insert({stage, slot.op});
+  shiftOverwritten(slot, stage);
   if (random.below(2))
     removeDead(slot);
 }

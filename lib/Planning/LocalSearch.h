@@ -49,6 +49,8 @@ private:
   void dropSomewhere();
   void removeSomewhere();
   void shiftSomewhere();
+  void shiftOverwritten(Slot slot, int stage);
+  Slot pickRepeat();
   void removeDead(Slot slot);
   void moveWithInputs(Slot slot, int stage);
   void runAgain(Slot slot, int depth);

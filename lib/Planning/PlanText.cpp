@@ -39,6 +39,8 @@ static std::string printNode(int id, const RecomputeOp &op) {
     node += ",\"repeat_workspace\":" + std::to_string(op.repeatWorkspace());
   if (op.storage >= 0)
     node += ",\"storage\":" + std::to_string(op.storage);
+  if (op.overwrites)
+    node += ",\"overwrites\":true";
   if (op.pinned)
     node += ",\"pinned\":true";
   if (!op.recomputable)

@@ -45,6 +45,29 @@ static MaybeError checkNumbers(const RecomputeOp &op) {
   return std::nullopt;
 }
 
+/// Expects ops that have passed the other checks.
+static MaybeError checkOverwritten(const RecomputeProblem &problem) {
+  std::vector<int> readers(problem.ops.size(), 0);
+  for (const RecomputeOp &op : problem.ops)
+    for (int input : op.inputs)
+      ++readers[input];
+  for (size_t i = 0; i < problem.ops.size(); ++i) {
+    const RecomputeOp &op = problem.ops[i];
+    if (!op.overwrites)
+      continue;
+    std::string at = "op " + std::to_string(i) + " ";
+    if (op.storage < 0)
+      return Error{at + "overwrites, but shares no storage"};
+    at += "overwrites op " + std::to_string(op.storage) + ", which ";
+    const RecomputeOp &gone = problem.ops[op.storage];
+    if (gone.pinned || readers[op.storage] != 1)
+      return Error{at + (gone.pinned ? "is pinned" : "has other readers")};
+    if (gone.storage >= 0 && !gone.overwrites)
+      return Error{at + "is a view of op " + std::to_string(gone.storage)};
+  }
+  return std::nullopt;
+}
+
 MaybeError RecomputeProblem::check() const {
   // A quarter of 64 bits, so that sums with their rounding still fit.
   int64_t room = INT64_MAX / 4;
@@ -61,6 +84,8 @@ MaybeError RecomputeProblem::check() const {
       return Error{"op " + std::to_string(i) + " " + error->message};
     room -= ops[i].sizeInBytes + workspace;
   }
+  if (MaybeError error = checkOverwritten(*this))
+    return error;
   // What 2^31 executions cost, in percent, is a number as well.
   if (!(totalCost() < 0x1p980))
     return Error{"the sum of all costs overflows"};

@@ -20,6 +20,7 @@ static MaybeError findLifetimes(const RecomputeProblem &problem,
                                 std::vector<int> &madeAt) {
   int n = problem.ops.size(), steps = schedule.size(), expected = 0;
   std::vector<int> latest(n, -1);
+  std::vector<char> isGone(steps, false);
   lastUse.resize(steps);
   madeAt.resize(steps);
   for (int step = 0; step < steps; ++step) {
@@ -34,6 +35,13 @@ static MaybeError findLifetimes(const RecomputeProblem &problem,
     if (index < expected && !op.recomputable)
       return Error{at() + std::to_string(index) + " may not run again"};
     expected += index == expected;
+    if (op.overwrites) {
+      if (isGone[latest[op.storage]])
+        return Error{at() + std::to_string(index) + " reads op " +
+                     std::to_string(op.storage) +
+                     ", which it has overwritten before"};
+      isGone[latest[op.storage]] = true;
+    }
     madeAt[step] = op.storage < 0 ? step : madeAt[latest[op.storage]];
     for (int input : op.inputs) // it has run, since the order is topological
       lastUse[madeAt[latest[input]]] = step;
@@ -72,6 +80,23 @@ Result<ScheduleCost> gpuopt::planning::simulate(const RecomputeProblem &problem,
     result.peakInBytes = std::max(result.peakInBytes, live + workspace);
     if (isRepeat)
       result.addedCost += op.cost;
+  }
+  return result;
+}
+
+Schedule gpuopt::planning::withoutStaleRepeats(const RecomputeProblem &problem,
+                                               const Schedule &schedule) {
+  std::vector<int> latest(problem.ops.size(), -1);
+  std::vector<char> isGone(schedule.size(), false);
+  Schedule result;
+  for (size_t step = 0; step < schedule.size(); ++step) {
+    const RecomputeOp &op = problem.ops[schedule[step]];
+    if (op.overwrites && isGone[latest[op.storage]])
+      continue; // its output lies there
+    if (op.overwrites)
+      isGone[latest[op.storage]] = true;
+    latest[schedule[step]] = step;
+    result.push_back(schedule[step]);
   }
   return result;
 }

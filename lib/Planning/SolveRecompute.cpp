@@ -237,7 +237,8 @@ void Solver::findSmallestBudget() {
                   [&] { return clock.isOver(2) || found.found; });
     if (!found.found)
       break;
-    smallest = simulate(problem, found.schedule)->peakInBytes;
+    smallest = simulate(problem, withoutStaleRepeats(problem, found.schedule))
+                   ->peakInBytes;
   }
   solution.smallestBudgetFound = smallest;
 }
@@ -259,7 +260,7 @@ RecomputeSolution Solver::run() {
   }
   solution.found = best.found;
   if (best.found) {
-    solution.schedule = best.schedule;
+    solution.schedule = withoutStaleRepeats(problem, best.schedule);
     ScheduleCost cost = *simulate(problem, solution.schedule);
     solution.peakInBytes = cost.peakInBytes;
     solution.addedCost = cost.addedCost;

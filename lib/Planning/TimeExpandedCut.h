@@ -1,5 +1,4 @@
-//===- TimeExpandedCut.h - The cut that prices memory at moments - -*- C++
-//-*-===//
+//===- TimeExpandedCut.h - Prices of memory at moments ----------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

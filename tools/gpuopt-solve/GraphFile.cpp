@@ -147,6 +147,7 @@ static MaybeError readNode(const json::Value &value, size_t index,
   op.repeatWorkspaceInBytes =
       reader.integer("repeat_workspace", op.workspaceInBytes);
   int64_t storage = reader.integer("storage", -1);
+  op.overwrites = reader.boolean("overwrites", false);
   op.pinned = reader.boolean("pinned", false);
   op.recomputable = reader.boolean("recomputable", true);
   if (!reader.error && id != int64_t(index))

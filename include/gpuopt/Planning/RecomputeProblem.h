@@ -1,5 +1,4 @@
-//===- RecomputeProblem.h - Recomputation under a memory budget - -*- C++
-//-*-===//
+//===- RecomputeProblem.h - Recomputation under a budget --------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -38,6 +37,10 @@ struct RecomputeOp {
   /// or -1. Such an output needs no bytes of its own, and keeps the storage
   /// alive.
   int storage = -1;
+  /// The output takes the place of the one in `storage`, whose only reader is
+  /// this op and which is gone afterwards: to run again, it has to be made
+  /// again first.
+  bool overwrites = false;
   bool pinned = false;      ///< The output is wanted after the last op.
   bool recomputable = true; ///< May be executed more than once.
 
@@ -51,8 +54,9 @@ struct RecomputeProblem {
 
   /// Inputs are earlier ops and listed once; sizes are not negative, costs not
   /// negative and finite; a shared storage belongs to an input that is at
-  /// least as large; no sum overflows, that of the costs not even after 2^31
-  /// executions.
+  /// least as large; what is overwritten has no other reader, is not wanted at
+  /// the end, and is not a view; no sum overflows, that of the costs not even
+  /// after 2^31 executions.
   MaybeError check() const;
 
   double totalCost() const;

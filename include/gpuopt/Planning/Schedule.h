@@ -15,6 +15,8 @@
 //   execution of a pinned op lives to the end.
 // - A storage lives as long as any output in it. An output that shares a
 //   storage lies in the one of the execution of `storage` that it read.
+// - An execution that overwrites needs one of `storage` that no execution has
+//   overwritten yet.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,6 +38,12 @@ struct ScheduleCost {
 /// What the schedule costs, or which rule it breaks.
 Result<ScheduleCost> simulate(const RecomputeProblem &problem,
                               const Schedule &schedule);
+
+/// The schedule without repeats of ops that overwrite where what they would
+/// overwrite was not made again: then their output is still there, since what
+/// it lies in was kept. The peak and the cost do not grow.
+Schedule withoutStaleRepeats(const RecomputeProblem &problem,
+                             const Schedule &schedule);
 
 /// Every op once, in order.
 Schedule plainOrder(const RecomputeProblem &problem);

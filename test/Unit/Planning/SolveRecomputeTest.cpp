@@ -83,6 +83,110 @@ TEST(CheckProblem, RefusesBadOps) {
   EXPECT_EQ(problem.check()->message, "the sum of all costs overflows");
 }
 
+/// a -> b -> c, d: b takes the place of a, and c and d read b.
+RecomputeProblem overwriting() {
+  RecomputeProblem problem;
+  problem.ops.resize(4);
+  for (RecomputeOp &op : problem.ops)
+    op.cost = op.sizeInBytes = 1;
+  problem.ops[0].sizeInBytes = problem.ops[1].sizeInBytes = 4;
+  problem.ops[1].inputs = {0};
+  problem.ops[1].storage = 0;
+  problem.ops[1].overwrites = true;
+  problem.ops[2].inputs = problem.ops[3].inputs = {1};
+  return problem;
+}
+
+TEST(Simulator, KnowsWhatIsOverwritten) {
+  RecomputeProblem problem = overwriting();
+  ASSERT_FALSE(problem.check());
+  EXPECT_EQ(plainPeak(problem), 5); // a and b are one
+  EXPECT_FALSE(verify(problem, {0, 1, 2, 0, 1, 3}, 5));
+  auto error = verify(problem, {0, 1, 2, 1, 3}, 5);
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->message, "step 3: op 1 reads op 0, which it has "
+                            "overwritten before");
+  EXPECT_EQ(withoutStaleRepeats(problem, {0, 1, 2, 1, 3}), plainOrder(problem));
+  EXPECT_EQ(withoutStaleRepeats(problem, {0, 1, 2, 0, 1, 3}),
+            Schedule({0, 1, 2, 0, 1, 3}));
+}
+
+TEST(RecomputeProblem, RefusesToOverwriteWhatIsStillWanted) {
+  RecomputeProblem problem = overwriting();
+  problem.ops[3].inputs = {0, 1};
+  EXPECT_EQ(problem.check()->message,
+            "op 1 overwrites op 0, which has other readers");
+  problem = overwriting();
+  problem.ops[0].pinned = true;
+  EXPECT_EQ(problem.check()->message, "op 1 overwrites op 0, which is pinned");
+  problem = overwriting();
+  problem.ops[1].storage = -1;
+  EXPECT_EQ(problem.check()->message, "op 1 overwrites, but shares no storage");
+  problem = overwriting();
+  problem.ops[1].overwrites = false; // a view of a
+  problem.ops[2].storage = 1;
+  problem.ops[2].overwrites = true;
+  problem.ops[3].inputs = {0};
+  EXPECT_EQ(problem.check()->message,
+            "op 2 overwrites op 1, which is a view of op 0");
+}
+
+/// Every op in two halves, the second of which takes the place of the first:
+/// what it costs to meet a budget is the same.
+RecomputeProblem halves(const RecomputeProblem &problem) {
+  RecomputeProblem result;
+  for (const RecomputeOp &op : problem.ops) {
+    RecomputeOp first = op, second = op;
+    first.cost = second.cost = op.cost / 2;
+    first.pinned = false;
+    for (int &input : first.inputs)
+      input = 2 * input + 1;
+    second.inputs = {int(result.ops.size())};
+    second.storage = second.inputs[0];
+    second.overwrites = true;
+    result.ops.push_back(first);
+    result.ops.push_back(second);
+  }
+  return result;
+}
+
+TEST(SolveRecompute, MakesAgainWhatWasOverwritten) {
+  int feasible = 0, optimal = 0;
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    RecomputeProblem whole = randomRecomputeProblem(7, seed);
+    for (RecomputeOp &op : whole.ops) {
+      op.workspaceInBytes = 0; // each half would need it
+      op.repeatWorkspaceInBytes.reset();
+    }
+    RecomputeProblem problem = halves(whole);
+    ASSERT_FALSE(problem.check());
+    ASSERT_EQ(plainPeak(problem), plainPeak(whole));
+    RecomputeOptions options;
+    options.budgetInBytes = plainPeak(problem) * (60 + seed % 35) / 100;
+    options.effort = 20000;
+    double optimum = bruteForceOptimum(whole, options.budgetInBytes);
+    Result<RecomputeSolution> solution = solveRecompute(problem, options);
+    ASSERT_TRUE(solution);
+    if (optimum <= 0)
+      continue;
+    ++feasible;
+    if (!solution->found)
+      continue;
+    auto error = verify(problem, solution->schedule, options.budgetInBytes);
+    ASSERT_FALSE(error) << "seed " << seed << ": " << error->message;
+    Result<double> proven =
+        checkCertificate(problem, options.budgetInBytes, solution->certificate);
+    if (!solution->certificate.isEmpty()) {
+      ASSERT_LE(*proven, optimum + 1e-9) << "seed " << seed;
+    }
+    ASSERT_GE(solution->addedCost, optimum - 1e-9) << "seed " << seed;
+    optimal += solution->addedCost <= optimum + 1e-9;
+  }
+  RecordProperty("optimal", optimal);
+  EXPECT_GT(feasible, 50);
+  EXPECT_GE(optimal, 0.95 * feasible) << "of " << feasible;
+}
+
 /// Random changes keep the plan's books in step with the simulator.
 TEST(StagePlan, AgreesWithTheSimulator) {
   for (unsigned seed = 0; seed < 200; ++seed) {
