@@ -51,3 +51,21 @@ std::optional<KernelSlice> gpuopt::sliceFor(nn::FusedOp op, unsigned result) {
   llvm::sort(slice.results);
   return slice;
 }
+
+SmallVector<OpResult> gpuopt::resultsInOrder(Operation *op) {
+  SmallVector<OpResult> results(op->getResults());
+  auto fused = dyn_cast<nn::FusedOp>(op);
+  if (!fused)
+    return results;
+  Operation *yield = fused.getBody().front().getTerminator();
+  auto definer = [&](OpResult result) {
+    return yield->getOperand(result.getResultNumber()).getDefiningOp();
+  };
+  llvm::sort(results, [&](OpResult a, OpResult b) {
+    Operation *left = definer(a), *right = definer(b);
+    if (left == right)
+      return a.getResultNumber() < b.getResultNumber();
+    return right && (!left || left->isBeforeInBlock(right));
+  });
+  return results;
+}

@@ -131,6 +131,15 @@ private:
   /// memory, and the first one allocates the whole.
   void placeResult(int node, Value result) {
     planning::RecomputeOp &op = graph.problem.ops[node];
+    auto kernel = result.getDefiningOp<nn::FusedOp>();
+    if (Value overwritten = kernel
+                                ? kernel.getOverwritten(
+                                      cast<OpResult>(result).getResultNumber())
+                                : Value()) {
+      op.storage = graph.lookup(overwritten);
+      op.overwrites = true;
+      return addInput(node, op.storage);
+    }
     auto product = result.getDefiningOp<nn::ContractOp>();
     if (product && product.getAccumulator()) {
       op.storage = graph.lookup(product.getAccumulator());
@@ -149,29 +158,6 @@ private:
       addInput(node, last->second);
       last->second = node;
     }
-  }
-
-  /// Results in the order of the body: one that is made from another comes
-  /// after it.
-  static SmallVector<OpResult> resultsInOrder(Operation *op) {
-    SmallVector<OpResult> results(op->getResults());
-    auto fused = dyn_cast<nn::FusedOp>(op);
-    if (!fused)
-      return results;
-    auto definer = [&](OpResult result) {
-      return fused.getBody()
-          .front()
-          .getTerminator()
-          ->getOperand(result.getResultNumber())
-          .getDefiningOp();
-    };
-    llvm::sort(results, [&](OpResult a, OpResult b) {
-      Operation *left = definer(a), *right = definer(b);
-      if (left == right)
-        return a.getResultNumber() < b.getResultNumber();
-      return right && (!left || left->isBeforeInBlock(right));
-    });
-    return results;
   }
 
   void addOp(Operation *op) {

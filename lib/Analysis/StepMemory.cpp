@@ -114,10 +114,48 @@ const PlannedBuffer *StepMemory::lookupScratch(Operation *op) const {
 }
 
 //===----------------------------------------------------------------------===//
+// Contents
+//===----------------------------------------------------------------------===//
+
+/// A value that lies in memory with a new content; the old one is gone.
+static bool overwrites(OpResult result) {
+  if (auto product = dyn_cast<nn::ContractOp>(result.getOwner()))
+    return static_cast<bool>(product.getAccumulator());
+  auto kernel = dyn_cast<nn::FusedOp>(result.getOwner());
+  return kernel && kernel.getOverwritten(result.getResultNumber());
+}
+
+LogicalResult StepMemory::checkContents() {
+  llvm::DenseMap<Value, int> contents, contentOf;
+  auto source = [](Value value) {
+    while (isViewOp(value.getDefiningOp()))
+      value = value.getDefiningOp()->getOperand(0);
+    return value;
+  };
+  for (Operation &op : step.getBody().front()) {
+    if (!ownsMemory(&op))
+      continue;
+    for (Value operand : op.getOperands())
+      if (contentOf.lookup(source(operand)) !=
+          contents.lookup(memoryOwner(operand)))
+        return op.emitOpError("reads '")
+               << originOf(operand) << "', which has been overwritten";
+    for (OpResult result : op.getResults()) {
+      int &content = contents[memoryOwner(result)];
+      content += overwrites(result);
+      contentOf[result] = content;
+    }
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // Packing
 //===----------------------------------------------------------------------===//
 
 LogicalResult StepMemory::pack() {
+  if (failed(checkContents()))
+    return failure();
   planning::ArenaProblem problem;
   for (const PlannedBuffer &buffer : buffers)
     problem.buffers.push_back({buffer.from, buffer.to,

@@ -118,7 +118,13 @@ static StridedView sliceView(StridedView view, nn::SliceOp op) {
 Value gpuopt::memoryOwner(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     auto product = dyn_cast<nn::ContractOp>(op);
-    if (isViewOp(op))
+    auto kernel = dyn_cast<nn::FusedOp>(op);
+    Value overwritten =
+        kernel ? kernel.getOverwritten(cast<OpResult>(value).getResultNumber())
+               : Value();
+    if (overwritten)
+      value = overwritten;
+    else if (isViewOp(op))
       value = op->getOperand(0);
     else if (product && product.getAccumulator())
       value = product.getAccumulator();

@@ -95,6 +95,7 @@ void gpuopt::addPhase(OpPassManager &passes, Phase phase,
     passes.addPass(train::createInsertCasts());
     return;
   case Phase::Schedule:
+    passes.addPass(nn::createPlaceResults());
     passes.addPass(train::createSchedule(options.schedule));
     return;
   case Phase::Device:

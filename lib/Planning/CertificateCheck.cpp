@@ -43,6 +43,22 @@ private:
       op = problem.ops[op].storage;
     return op;
   }
+  /// Whether the output lies in another one that stays as it is.
+  bool isView(int op) const {
+    return problem.ops[op].storage >= 0 && !problem.ops[op].overwrites;
+  }
+  int holderOf(int op) const {
+    while (isView(op))
+      op = problem.ops[op].storage;
+    return op;
+  }
+  bool isTouched(int op, int moment) const {
+    int at = certificate.moments[moment];
+    const std::vector<int> &inputs = problem.ops[at].inputs;
+    return holderOf(at) == op ||
+           std::any_of(inputs.begin(), inputs.end(),
+                       [&](int input) { return holderOf(input) == op; });
+  }
   void findLastNeeds();
   std::vector<int> touched(int op) const;
 
@@ -67,8 +83,10 @@ void Checker::findLastNeeds() {
       lastNeed[op] = n;
     for (int input : problem.ops[op].inputs)
       lastNeed[input] = std::max(lastNeed[input], op);
-    if (int made = problem.ops[op].storage; made >= 0)
-      lastNeed[made] = std::max(lastNeed[made], lastNeed[op]);
+    if (isView(op)) {
+      int &need = lastNeed[problem.ops[op].storage];
+      need = std::max(need, lastNeed[op]);
+    }
   }
 }
 
@@ -117,7 +135,7 @@ bool Checker::isArc(const Certificate::Flow &flow) const {
   case 3:
     return std::count(op.inputs.begin(), op.inputs.end(), flow.other) > 0;
   case 4:
-    return op.storage >= 0 && op.storage == flow.other;
+    return isView(flow.op) && op.storage == flow.other;
   default:
     return false;
   }
@@ -131,10 +149,10 @@ __int128 Checker::capacity(const Certificate::Flow &flow) const {
                            : -1;
   if (flow.kind != 2)
     return -1;
-  const std::vector<int> &free = touchedAt[flow.moment];
-  if (op.storage >= 0 || std::binary_search(free.begin(), free.end(), flow.op))
+  if (isView(flow.op) || isTouched(flow.op, flow.moment))
     return 0;
-  return (__int128(certificate.prices[flow.moment]) * op.sizeInBytes) >>
+  int64_t bytes = problem.ops[storageOf(flow.op)].sizeInBytes;
+  return (__int128(certificate.prices[flow.moment]) * bytes) >>
          certificate.priceShift;
 }
 

@@ -49,6 +49,9 @@ Graph::Graph(const RecomputeProblem &problem) {
     totalCost += op.cost;
     storage.push_back(op.storage);
     root.push_back(op.storage < 0 ? i : root[op.storage]);
+    bool isView = op.storage >= 0 && !op.overwrites;
+    holder.push_back(isView ? holder[op.storage] : i);
+    heldBytes.push_back(isView ? 0 : bytes[root[i]]);
     pinned.push_back(op.pinned);
     recomputable.push_back(op.recomputable);
     if (op.overwrites) {

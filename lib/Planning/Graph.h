@@ -43,6 +43,11 @@ public:
   /// The input whose place the output takes, and the op that takes the place
   /// of this one; -1 where there is none. The two run again together.
   std::vector<int> overwritten, overwriter;
+  /// For bounds: the op whose output, or a view of it, this is, and the bytes
+  /// that it keeps alive. What takes a place keeps all of that storage alive
+  /// by itself: when what was there is made again, it lies elsewhere.
+  std::vector<int> holder;
+  std::vector<int64_t> heldBytes;
   std::vector<char> pinned, recomputable;
   double totalCost = 0;
 

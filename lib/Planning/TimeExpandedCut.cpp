@@ -50,25 +50,28 @@ void TimeExpandedCut::numberNodes() {
   int n = graph.size();
   std::vector<int> lastNeed = graph.lastUser; // of the output or a sharer's
   for (int op = n; op-- > 0;)
-    if (graph.storage[op] >= 0)
+    if (graph.holder[op] != op)
       lastNeed[graph.storage[op]] =
           std::max(lastNeed[graph.storage[op]], lastNeed[op]);
   for (int moment : momentOps) {
     std::vector<char> isTouched(n, false);
-    isTouched[graph.root[moment]] = true;
+    isTouched[graph.holder[moment]] = true;
     for (int input : graph.inputs(moment))
-      isTouched[graph.root[input]] = true;
+      isTouched[graph.holder[input]] = true;
     std::vector<int> run(n, -1), had(n, -1);
     for (int op = moment; op-- > 0;) {
       bool forced = lastNeed[op] > moment, needed = forced;
       auto leadsOn = [&](int other) {
         return other < moment && run[other] >= 0;
       };
+      auto isNeededView = [&](int other) {
+        return graph.holder[other] != other && leadsOn(other);
+      };
       if (!needed)
         needed = std::any_of(graph.users(op).begin(), graph.users(op).end(),
                              leadsOn) ||
                  std::any_of(graph.sharers(op).begin(), graph.sharers(op).end(),
-                             leadsOn);
+                             isNeededView);
       if (!needed)
         continue;
       run[op] = nodes++;
@@ -97,13 +100,13 @@ void TimeExpandedCut::addArcsOf(int op, int k) {
            graph.recomputable[op] ? scale.scaleCost(graph.cost[op])
                                   : infiniteCapacity,
            {CutArc::Recompute, op, k, -1});
-  if (graph.bytes[op] > 0 && !isFree[k][op])
+  if (graph.heldBytes[op] > 0 && !isFree[k][op])
     addArc(run, had, 0, {CutArc::Resident, op, k, -1});
   for (int input : graph.inputs(op))
     if (hadNode(input, k) != sink)
       addArc(hadNode(input, k), run, infiniteCapacity,
              {CutArc::Needs, op, k, input});
-  int made = graph.storage[op];
+  int made = graph.holder[op] == op ? -1 : graph.storage[op];
   if (made >= 0 && hadNode(made, k) != sink)
     addArc(hadNode(made, k), had, infiniteCapacity,
            {CutArc::Shares, op, k, made});
@@ -113,7 +116,7 @@ int64_t TimeExpandedCut::solve(const std::vector<int64_t> &prices) {
   for (size_t i = 0; i < words.size(); ++i)
     if (words[i].kind == CutArc::Resident)
       network->setCapacity(i, scale.priceBytes(prices[words[i].moment],
-                                               graph.bytes[words[i].op]));
+                                               graph.heldBytes[words[i].op]));
   __int128 bound = network->solve();
   for (size_t k = 0; k < momentOps.size(); ++k) {
     __int128 room = budget - graph.workingSet[momentOps[k]];
@@ -143,7 +146,7 @@ std::vector<int64_t> TimeExpandedCut::excessBytes() const {
     int64_t bytes = graph.workingSet[momentOps[k]] - budget;
     for (int op = 0; op < momentOps[k]; ++op)
       if (!isFree[k][op] && isResident(op, k))
-        bytes += graph.bytes[op];
+        bytes += graph.heldBytes[op];
     excess.push_back(bytes);
   }
   return excess;

@@ -31,6 +31,10 @@ struct KernelSlice {
 /// the slice would reduce, or be the whole.
 std::optional<KernelSlice> sliceFor(nn::FusedOp op, unsigned result);
 
+/// The results in the order in which the body makes them, and so one that is
+/// made from another after it; of any other op, as they are.
+llvm::SmallVector<mlir::OpResult> resultsInOrder(mlir::Operation *op);
+
 } // namespace gpuopt
 
 #endif // GPUOPT_ANALYSIS_KERNELSLICE_H

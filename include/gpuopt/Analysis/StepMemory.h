@@ -39,8 +39,8 @@ public:
   /// of what they belong to.
   StepMemory(train::StepOp step, llvm::StringMap<unsigned> &usedNames);
 
-  /// Packs the buffers; fails, with an error at the step, only if the packing
-  /// does not pass its independent check.
+  /// Packs the buffers; fails, with an error, only if an op reads what another
+  /// has overwritten, or if the packing does not pass its independent check.
   mlir::LogicalResult pack();
 
   int64_t getHeight() const { return height; }
@@ -53,6 +53,7 @@ public:
 private:
   void addBuffer(mlir::Value root, llvm::StringMap<unsigned> &usedNames);
   void extendLifetimes(mlir::Operation *op, int64_t index);
+  mlir::LogicalResult checkContents();
 
   train::StepOp step;
   std::vector<PlannedBuffer> buffers;

@@ -32,8 +32,9 @@ llvm::SmallVector<int64_t> denseStrides(llvm::ArrayRef<int64_t> sizes);
 /// nn.reshape, nn.transpose, nn.broadcast, nn.slice.
 bool isViewOp(mlir::Operation *op);
 
-/// The value that owns the memory in which `value` lies: through view ops and
-/// from the result of a product to what it was added to.
+/// The value that owns the memory in which `value` lies: through view ops,
+/// from the result of a product to what it was added to, and from a kernel's
+/// result to the operand whose place it takes.
 mlir::Value memoryOwner(mlir::Value value);
 
 /// Follows view ops up to the value that owns the memory. Nothing where a

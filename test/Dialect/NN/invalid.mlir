@@ -94,3 +94,39 @@ func.func @accumulator_read_twice(%a: tensor<4x8xf32>) -> (tensor<4x4xf32>, tens
   %1 = nn.contract "ik,jk->ij" %a, %a plus %0 : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x4xf32>
   return %0, %1 : tensor<4x4xf32>, tensor<4x4xf32>
 }
+
+// -----
+
+func.func @place_of_no_operand(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{expects 'in_place' to name each of its 1 operands once at most, but got 1}}
+  %0 = nn.fused "abs" %x {in_place = array<i64: 1>} : tensor<4xf32> -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    %1 = math.absf %a : tensor<4xf32>
+    nn.yield %1 : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @places_of_other_results(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{expects 'in_place' to have 1 entries, but got 2}}
+  %0 = nn.fused "abs" %x {in_place = array<i64: 0, -1>} : tensor<4xf32> -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    %1 = math.absf %a : tensor<4xf32>
+    nn.yield %1 : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @place_of_another_type(%x: tensor<4xf32>) -> tensor<4xf16> {
+  // expected-error @below {{expects a result in place of an operand to have its type, but got 'tensor<4xf16>' in place of 'tensor<4xf32>'}}
+  %0 = nn.fused "cast" %x {in_place = array<i64: 0>} : tensor<4xf32> -> tensor<4xf16> {
+  ^bb0(%a: tensor<4xf32>):
+    %1 = arith.truncf %a : tensor<4xf32> to tensor<4xf16>
+    nn.yield %1 : tensor<4xf16>
+  }
+  return %0 : tensor<4xf16>
+}

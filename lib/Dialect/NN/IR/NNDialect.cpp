@@ -39,6 +39,29 @@ Operation *NNDialect::materializeConstant(OpBuilder &builder, Attribute value,
 #define GET_OP_CLASSES
 #include "gpuopt/Dialect/NN/IR/NNOps.cpp.inc"
 
+static LogicalResult verifyPlaces(FusedOp op) {
+  ArrayRef<int64_t> places = *op.getInPlace(); // (C3)
+  if (places.size() != op.getNumResults())
+    return op.emitOpError("expects 'in_place' to have ")
+           << op.getNumResults() << " entries, but got " << places.size();
+  llvm::SmallDenseSet<int64_t> taken;
+  for (auto [result, operand] : llvm::zip(op.getResults(), places)) {
+    if (operand == -1)
+      continue;
+    if (operand < 0 || operand >= (int64_t)op.getInputs().size() ||
+        !taken.insert(operand).second)
+      return op.emitOpError("expects 'in_place' to name each of its ")
+             << op.getInputs().size() << " operands once at most, but got "
+             << operand;
+    if (op.getInputs()[operand].getType() != result.getType())
+      return op.emitOpError("expects a result in place of an operand to have "
+                            "its type, but got ")
+             << result.getType() << " in place of "
+             << op.getInputs()[operand].getType();
+  }
+  return success();
+}
+
 LogicalResult FusedOp::verify() {
   Block &block = getBody().front();
   auto yield =
@@ -60,5 +83,5 @@ LogicalResult FusedOp::verify() {
                  .attachNote(first.getLoc())
              << "the first one is here";
   }
-  return success();
+  return getInPlace() ? verifyPlaces(*this) : success();
 }

@@ -123,6 +123,10 @@ private:
     nn::YieldOp::create(inside, op.getLoc(),
                         mapping.lookup(yield->getOperand(result)));
     clone.setLabel(kernelLabel(target));
+    if (Value overwritten = op.getOverwritten(result))
+      clone.setInPlace(ArrayRef<int64_t>(
+          llvm::find(slice.inputs, (*op.getInPlace())[result]) -
+          slice.inputs.begin()));
     return clone;
   }
 

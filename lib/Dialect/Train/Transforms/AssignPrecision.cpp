@@ -17,6 +17,7 @@
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Analysis/PrecisionGraph.h"
 #include "gpuopt/Analysis/StepMemory.h"
+#include "gpuopt/Dialect/NN/Transforms/Passes.h"
 #include "gpuopt/Dialect/Train/Transforms/Passes.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -168,6 +169,7 @@ private:
     OwningOpRef<StepOp> clone = cast<StepOp>(step->clone());
     llvm::SetVector<StringAttr> copied;
     insertCasts(*clone, half, copied);
+    nn::placeResults(clone->getBody().front());
     FitOptions options{arenaBudget(copied.getArrayRef()), effort,
                        /*searchSmallest=*/false};
     auto result = fitArena(*clone, model, options);

@@ -427,7 +427,10 @@ def NN_FusedOp : Op<NN_Dialect, "fused", [IsolatedFromAbove, SingleBlock, Pure, 
     Constraints:
     - (C1) the arguments have the operands' types, the yield the results';
     - (C2) all reductions have one operand shape and reduce the same
-      dimensions, and every value's shape broadcasts to the largest.
+      dimensions, and every value's shape broadcasts to the largest;
+    - (C3) `in_place`, where present, has for each result the operand whose
+      memory it takes, or -1; no operand twice, and only one of the result's
+      type. What the operand held is gone afterwards.
 
     ```mlir
     %1 = nn.fused "add_sum" %x, %y : tensor<4x16xf32>, tensor<4x16xf32> -> tensor<4x1xf32> {
@@ -438,8 +441,20 @@ def NN_FusedOp : Op<NN_Dialect, "fused", [IsolatedFromAbove, SingleBlock, Pure, 
     }
     ```
   }];
-  let arguments = (ins StrAttr:$label, Variadic<NN_Tensor>:$inputs);
+  let arguments = (ins StrAttr:$label, Variadic<NN_Tensor>:$inputs,
+                       OptionalAttr<DenseI64ArrayAttr>:$in_place);
   let results = (outs Variadic<NN_Tensor>:$results);
+  let builders = [OpBuilder<(ins "::mlir::TypeRange":$results, "::llvm::StringRef":$label,
+                                 "::mlir::ValueRange":$inputs), [{
+    build($_builder, $_state, results, label, inputs, /*in_place=*/nullptr);
+  }]>];
+  let extraClassDeclaration = [{
+    /// The operand whose memory a result takes; null where it has its own.
+    ::mlir::Value getOverwritten(unsigned result) {
+      int64_t operand = getInPlace() ? (*getInPlace())[result] : -1;
+      return operand < 0 ? ::mlir::Value() : getInputs()[operand];
+    }
+  }];
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $label $inputs attr-dict `:` type($inputs) `->` type($results) $body

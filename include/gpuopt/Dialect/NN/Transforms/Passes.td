@@ -137,6 +137,22 @@ def MaterializeViews : Pass<"nn-materialize-views"> {
   let dependentDialects = ["::gpuopt::nn::NNDialect"];
 }
 
+def PlaceResults : Pass<"nn-place-results"> {
+  let summary = "Lets kernels write results over operands that are read no more";
+  let description = [{
+    A result takes the place of an operand of its type whose only reader is the
+    kernel, where every element is read before it is written: in elementwise
+    work, and in rows that are reduced first.
+
+    ```mlir
+    %1 = nn.fused "softmax" %0 : tensor<4x16xf32> -> tensor<4x16xf32> { ... }
+    // becomes, where nothing else reads %0
+    %1 = nn.fused "softmax" %0 {in_place = array<i64: 0>} : tensor<4x16xf32> -> tensor<4x16xf32> { ... }
+    ```
+  }];
+  let statistics = [Statistic<"placeCount", "places", "results in the place of an operand">];
+}
+
 def WidenHalf : Pass<"nn-widen-half", "::mlir::ModuleOp"> {
   let summary = "Gives models whose weights are in half precision f32 masters";
   let description = [{
