@@ -77,4 +77,17 @@ func.func @transposed_ones(%x: tensor<2x3x5xf32>, %y: tensor<3xf32>) -> tensor<3
   %0 = arith.addf %r, %sum : tensor<1x1x3xf32>
   %1 = nn.reshape %0 : tensor<1x1x3xf32> to tensor<3xf32>
   return %1 : tensor<3xf32>
+
+// Transposes that move dimensions of size 1 alone are reshapes. Sinking one
+// through the other would never end.
+// CHECK-LABEL: func.func @size_one
+// CHECK-NOT: nn.transpose
+// CHECK: return
+func.func @size_one(%x: tensor<4x1x1x1xf32>, %y: tensor<4x1x1x1xf32>) -> tensor<1x1x1x1xf32> {
+  %0 = nn.transpose %x [0, 3, 1, 2] : tensor<4x1x1x1xf32>
+  %1 = arith.addf %y, %0 : tensor<4x1x1x1xf32>
+  %2 = nn.transpose %1 [0, 2, 3, 1] : tensor<4x1x1x1xf32>
+  %3 = arith.mulf %2, %x : tensor<4x1x1x1xf32>
+  %4 = nn.reduce sum %3 [0, 1, 2, 3] : tensor<4x1x1x1xf32>
+  return %4 : tensor<1x1x1x1xf32>
 }

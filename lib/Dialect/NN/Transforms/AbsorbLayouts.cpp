@@ -83,13 +83,26 @@ class AbsorbLayouts
       RewritePatternSet patterns(&getContext());
       for (Populate populate : all)
         populate(patterns);
-      return applyPatternsGreedily(getOperation(), std::move(patterns));
+      GreedyRewriteConfig config;
+      config.setMaxNumRewrites(mostRewrites());
+      return applyPatternsGreedily(getOperation(), std::move(patterns), config);
     };
     // Pads are joined before what is left of them is spelled out.
     if (failed(apply({populateAbsorbTransposes, populateSinkTransposes,
                       populateSinkReshapes, populateJoinPads})) ||
-        failed(apply({populatePadsToConcats})))
+        failed(apply({populatePadsToConcats}))) {
+      getOperation()->emitError(
+          "the layouts of this model do not settle: a defect of "
+          "'nn-absorb-layouts', please report it with the model");
       signalPassFailure();
+    }
+  }
+
+  /// Far more than any model has been seen to take: some tens for each op.
+  int64_t mostRewrites() {
+    int64_t ops = 0;
+    getOperation()->walk([&](Operation *) { ++ops; });
+    return 10000 + 1000 * ops;
   }
 };
 
