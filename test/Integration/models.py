@@ -63,19 +63,19 @@ class MaskedLogits(Logits):
         return self.model(input_ids, attention_mask=attention_mask).logits
 
 
-def gpt2(layers: int, width: int, heads: int, vocabulary: int, tokens: int, length: int, batch: int, dropout=0.0) -> Case:
+def gpt2(layers: int, width: int, heads: int, vocabulary: int, tokens: int, length: int, batch: int, dropout=0.0, attention="eager") -> Case:
     from transformers import GPT2Config, GPT2LMHeadModel
 
     config = GPT2Config(
         vocab_size=vocabulary, n_positions=tokens, n_embd=width, n_layer=layers, n_head=heads,
-        resid_pdrop=dropout, embd_pdrop=dropout, attn_pdrop=dropout, attn_implementation="eager",
+        resid_pdrop=dropout, embd_pdrop=dropout, attn_pdrop=dropout, attn_implementation=attention,
         bos_token_id=0, eos_token_id=0,
     )
     text = np.random.default_rng(0).integers(0, vocabulary, (4 * batch, length + 1))
     return Case(CausalLogits(GPT2LMHeadModel(config)), {"input_ids": text[:, :-1].copy()}, text[:, 1:].copy(), batch)
 
 
-def bert(layers: int, width: int, heads: int, vocabulary: int, tokens: int, batch: int, dropout=0.0) -> Case:
+def bert(layers: int, width: int, heads: int, vocabulary: int, tokens: int, batch: int, dropout=0.0, attention="eager") -> Case:
     """A masked language model; samples are padded to different lengths, and
     one label in six counts."""
     from transformers import BertConfig, BertForMaskedLM
@@ -83,7 +83,7 @@ def bert(layers: int, width: int, heads: int, vocabulary: int, tokens: int, batc
     config = BertConfig(
         vocab_size=vocabulary, hidden_size=width, num_hidden_layers=layers, num_attention_heads=heads,
         intermediate_size=4 * width, hidden_dropout_prob=dropout, attention_probs_dropout_prob=dropout,
-        attn_implementation="eager",
+        attn_implementation=attention,
     )
     random = np.random.default_rng(0)
     ids = random.integers(0, vocabulary, (4 * batch, tokens))
@@ -259,10 +259,12 @@ MODELS: dict[str, Callable[[], Case]] = {
     "cnn": lambda: digits(Cnn(), (1, 8, 8)),
     "gpt2-small": lambda: gpt2(4, 128, 4, 256, 128, 128, 4),
     "gpt2-small-dropout": lambda: gpt2(4, 128, 4, 256, 128, 128, 4, dropout=0.1),
+    "gpt2-small-sdpa": lambda: gpt2(2, 64, 4, 256, 128, 64, 4, attention="sdpa"),
     "gpt2-bench": lambda: gpt2(4, 128, 4, 256, 64, 64, 8),
     "gpt2": lambda: gpt2(12, 768, 12, 50257, 1024, 64, 4),
     "bert-small": lambda: bert(2, 128, 2, 1024, 64, 4),
     "bert-small-dropout": lambda: bert(2, 128, 2, 1024, 64, 4, dropout=0.1),
+    "bert-small-sdpa": lambda: bert(2, 64, 2, 1024, 64, 4, attention="sdpa"),
     "bert": lambda: bert(12, 768, 12, 30522, 128, 4),
     "resnet18-small": lambda: images(ResNet(BasicBlock, [2, 2, 2, 2], 10, width=16), 32, 10, 8),
     "resnet18": lambda: images(ResNet(BasicBlock, [2, 2, 2, 2], 1000), 64, 1000, 4),

@@ -127,10 +127,26 @@ static LogicalResult logicalNot(NodeConversion &c) {
       c.b.createOrFold<arith::XOrIOp>(c.input(0), c.b.splat(-1, c.type(0))));
 }
 
+/// where(isnan(softmax(x)), 0, softmax(x)), as attention is exported so that
+/// rows that are masked whole give 0: the softmax that does it by itself. (A
+/// NaN of x goes through, where PyTorch's would be hidden.)
+static Value guardedSoftmax(NodeConversion &c, ArrayRef<Value> values) {
+  auto test = values[0].getDefiningOp<arith::CmpFOp>();
+  auto softmax = values[2].getDefiningOp<nn::SoftmaxOp>();
+  if (!test || test.getPredicate() != arith::CmpFPredicate::UNO || !softmax ||
+      test.getLhs() != softmax.getResult() || test.getRhs() != test.getLhs() ||
+      !matchPattern(values[1], m_AnyZeroFloat()))
+    return {};
+  return c.b.create<nn::SoftmaxOp>(softmax.getInput(), softmax.getDim(),
+                                   /*zeroes_empty=*/true);
+}
+
 static LogicalResult where(NodeConversion &c) {
   auto values = aligned(c);
   if (!values)
     return failure();
+  if (Value softmax = guardedSoftmax(c, *values))
+    return c.yield(softmax);
   return c.yield(c.b.select((*values)[0], (*values)[1], (*values)[2]));
 }
 

@@ -77,9 +77,9 @@ func.func @transposed_ones(%x: tensor<2x3x5xf32>, %y: tensor<3xf32>) -> tensor<3
   %0 = arith.addf %r, %sum : tensor<1x1x3xf32>
   %1 = nn.reshape %0 : tensor<1x1x3xf32> to tensor<3xf32>
   return %1 : tensor<3xf32>
+}
 
-// Transposes that move dimensions of size 1 alone are reshapes. Sinking one
-// through the other would never end.
+// Two of them that undo each other, with elementwise work between.
 // CHECK-LABEL: func.func @size_one
 // CHECK-NOT: nn.transpose
 // CHECK: return

@@ -56,3 +56,19 @@ func.func @frozen_batch_norm(%x: tensor<4x3x3x8xf32>, %c: tensor<8xf32>) -> tens
       : tensor<4x3x3x8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
   return %0#0 : tensor<4x3x3x8xf32>
 }
+
+// Where a row is masked whole, its largest element is minus infinity, and the
+// sum of no weights is 1.
+// CHECK-LABEL: func.func @empty_rows
+// CHECK: %[[MAX:.*]] = nn.reduce max %arg0 [1]
+// CHECK: %[[EMPTY:.*]] = arith.cmpf oeq, %[[MAX]]
+// CHECK: arith.select %[[EMPTY]], %{{.*}}, %[[MAX]]
+// CHECK: %[[EXP:.*]] = math.exp
+// CHECK: %[[SUM:.*]] = nn.reduce sum %[[EXP]] [1]
+// CHECK: %[[DIVISOR:.*]] = arith.select %[[EMPTY]], %{{.*}}, %[[SUM]]
+// CHECK: %[[WIDE:.*]] = nn.broadcast %[[DIVISOR]]
+// CHECK: arith.divf %[[EXP]], %[[WIDE]]
+func.func @empty_rows(%x: tensor<4x16xf32>) -> tensor<4x16xf32> {
+  %0 = nn.softmax %x dim 1 {zeroes_empty} : tensor<4x16xf32>
+  return %0 : tensor<4x16xf32>
+}

@@ -59,8 +59,18 @@ std::pair<Value, Value> shiftedExp(TensorBuilder &b, Value x, int64_t dim) {
 template <>
 SmallVector<Value> Decomposition<SoftmaxOp>::decompose(TensorBuilder &b,
                                                        SoftmaxOp op) {
-  Value e = shiftedExp(b, op.getInput(), op.getDim()).second;
-  return {b.div(e, b.sum(e, op.getDim()))};
+  if (!op.getZeroesEmpty()) {
+    Value e = shiftedExp(b, op.getInput(), op.getDim()).second;
+    return {b.div(e, b.sum(e, op.getDim()))};
+  }
+  // Of an empty row e is exp(-inf - 0) = 0, and so is 0 / 1.
+  Value max = b.reduce(ReductionKind::Max, op.getInput(), op.getDim());
+  Value none = b.splat(-std::numeric_limits<double>::infinity(), b.type(max));
+  Value isEmpty = b.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, max, none);
+  Value e = b.exp(
+      b.sub(op.getInput(), b.select(isEmpty, b.splat(0, b.type(max)), max)));
+  Value sum = b.select(isEmpty, b.splat(1, b.type(max)), b.sum(e, op.getDim()));
+  return {b.div(e, sum)};
 }
 
 template <>
