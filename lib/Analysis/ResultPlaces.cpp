@@ -9,12 +9,20 @@
 
 #include "gpuopt/Analysis/KernelSlice.h"
 #include "gpuopt/Analysis/StridedView.h"
+#include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 
 using namespace mlir;
 using namespace gpuopt;
 
 static ArrayRef<int64_t> shapeOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+/// A result is small beside one that has as many times its bytes.
+static constexpr int64_t kSmall = 16;
+
+static int64_t bytesOf(Value value) {
+  return device::sizeInBytes(cast<RankedTensorType>(value.getType()));
 }
 
 /// Whether another result of the kernel that makes `value` may be made from it
@@ -177,14 +185,18 @@ private:
     return true;
   }
 
-  /// The other results may be made again, from what is there then; this one
-  /// needs the operand for it, which has to be made again first.
+  /// To make this result again, the operand has to be made again first; the
+  /// other results must do without it, or be so small that nothing is lost if
+  /// they are never made again (StepGraph.h).
   bool canRunAgain(unsigned result, BlockArgument argument) {
+    int64_t bytes = bytesOf(op.getResult(result));
     return llvm::all_of(op.getResults(), [&](OpResult other) {
       std::optional<KernelSlice> slice = sliceFor(op, other.getResultNumber());
       bool readsIt =
           !slice || llvm::is_contained(slice->inputs, argument.getArgNumber());
-      return readsIt == (other.getResultNumber() == result);
+      if (other.getResultNumber() == result)
+        return readsIt;
+      return !readsIt || (!slice && bytesOf(other) * kSmall <= bytes);
     });
   }
 

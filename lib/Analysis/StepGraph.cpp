@@ -181,6 +181,24 @@ private:
       addWork(first + index, result, allBytes);
   }
 
+  static bool isOverwrittenByOther(nn::FusedOp op, OpResult result,
+                                   Value operand) {
+    return llvm::any_of(op.getResults(), [&](OpResult other) {
+      return other != result &&
+             op.getOverwritten(other.getResultNumber()) == operand;
+    });
+  }
+
+  /// The whole kernel would have to run again, but has overwritten what it
+  /// read.
+  static bool needsOverwritten(OpResult result) {
+    auto fused = dyn_cast<nn::FusedOp>(result.getOwner());
+    return fused && !sliceFor(fused, result.getResultNumber()) &&
+           llvm::any_of(fused.getInputs(), [&](Value operand) {
+             return isOverwrittenByOther(fused, result, operand);
+           });
+  }
+
   /// What it takes to have a result once more.
   void addWork(int node, OpResult result, int64_t allBytes) {
     Operation *op = result.getOwner();
@@ -190,7 +208,9 @@ private:
         fused ? sliceFor(fused, result.getResultNumber()) : std::nullopt;
     if (!slice) {
       problem.repeatWorkspaceInBytes = allBytes - problem.sizeInBytes;
-      addInputs(node, op->getOperands());
+      for (Value operand : op->getOperands())
+        if (!fused || !isOverwrittenByOther(fused, result, operand))
+          addInput(node, graph.lookup(operand));
       return finish(node, timeInNanoseconds(op, device));
     }
     problem.repeatWorkspaceInBytes = 0;
@@ -208,7 +228,9 @@ private:
     planning::RecomputeOp &problem = graph.problem.ops[node];
     problem.cost = cost;
     problem.recomputable =
-        isMemoryEffectFree(op) && !readsStaleState(op) && !isPartOfSum(op);
+        isMemoryEffectFree(op) && !readsStaleState(op) && !isPartOfSum(op) &&
+        !(graph.nodes[node].value &&
+          needsOverwritten(cast<OpResult>(graph.nodes[node].value)));
     if (auto norm = dyn_cast<train::GradNormOp>(op))
       problem.workspaceInBytes = llvm::alignTo(
           gradNormScratchType(norm).getNumElements() * 8, kBufferAlignment);

@@ -13,6 +13,10 @@
 // A concatenation is written part by part into memory of its own: the first
 // part allocates the whole, the others and the concatenation share it.
 //
+// A result in the place of an operand shares its storage and overwrites it.
+// Small results of the same kernel that would need that operand (the mean and
+// deviation beside a sum) are not made again.
+//
 // State, inputs and constants lie outside of the arena and are not in the
 // problem.
 //
