@@ -25,12 +25,6 @@ constexpr int64_t kRowSpan = 4096;
 /// Columns of one block where lanes go through reduced rows.
 constexpr int64_t kColumnSpan = 128;
 
-int64_t threadsFor(int64_t lanesWalked) {
-  constexpr int64_t kElementsPerThread = 4;
-  int64_t threads = llvm::divideCeil(lanesWalked, kElementsPerThread);
-  return std::clamp<int64_t>(llvm::alignTo(threads, 32), 32, 256);
-}
-
 /// Where ops go, and what has been computed there.
 struct Scope {
   OpBuilder::InsertPoint point;
@@ -41,9 +35,10 @@ struct Scope {
 class KernelBody {
 public:
   KernelBody(ImplicitLocOpBuilder &b, nn::FusedOp op, const KernelShape &shape,
-             Block *kernel)
-      : b(b), op(op), body(op.getBody().front()), shape(shape), kernel(kernel),
-        index(shape.loops.size()), lane(shape.loops.size() - 1) {}
+             int64_t lanes, Block *kernel)
+      : b(b), op(op), body(op.getBody().front()), shape(shape), lanes(lanes),
+        kernel(kernel), index(shape.loops.size()),
+        lane(shape.loops.size() - 1) {}
 
   /// Emits the body; returns (blocks, threads).
   std::pair<int64_t, int64_t> emit() {
@@ -170,12 +165,19 @@ private:
         scopes.back().known[reduce.getResult()] = result;
       storeOutputs();
     });
-    return {blocks, std::min<int64_t>(threadsFor(columns), kColumnSpan / 4)};
+    return {blocks,
+            std::min<int64_t>(threadsFor(columns), kColumnSpan / lanes)};
   }
 
   //===--------------------------------------------------------------------===//
   // Loops
   //===--------------------------------------------------------------------===//
+
+  /// That walk over so many elements side by side.
+  int64_t threadsFor(int64_t elements) const {
+    int64_t threads = llvm::divideCeil(elements, lanes);
+    return std::clamp<int64_t>(llvm::alignTo(threads, 32), 32, 256);
+  }
 
   Value constant(int64_t number) {
     return b.create<arith::ConstantIndexOp>(number);
@@ -481,6 +483,7 @@ private:
   nn::FusedOp op;
   Block &body;
   const KernelShape &shape;
+  int64_t lanes; ///< Elements that a thread of a GPU has in step.
   Block *kernel;
   SmallVector<Value> index;
   unsigned lane;
@@ -499,7 +502,8 @@ private:
 } // namespace
 
 device::KernelOp gpuopt::buildKernel(OpBuilder &builder, nn::FusedOp op,
-                                     const KernelShape &shape, StringRef name) {
+                                     const KernelShape &shape, int64_t lanes,
+                                     StringRef name) {
   ImplicitLocOpBuilder b(op.getLoc(), builder);
   SmallVector<Attribute> names;
   auto kernel = b.create<device::KernelOp>(name, 1, 1, b.getArrayAttr(names),
@@ -520,7 +524,7 @@ device::KernelOp gpuopt::buildKernel(OpBuilder &builder, nn::FusedOp op,
     names.push_back(b.getStringAttr("state"));
   }
   kernel.setArgumentNamesAttr(b.getArrayAttr(names));
-  auto [blocks, threads] = KernelBody(b, op, shape, body).emit();
+  auto [blocks, threads] = KernelBody(b, op, shape, lanes, body).emit();
   kernel.setBlocks(blocks);
   kernel.setThreads(threads);
   builder.setInsertionPointAfter(kernel);

@@ -23,8 +23,10 @@ namespace gpuopt {
 /// - the last one does: a block per kept element, loops over lanes one after
 ///   the other, each with what the results of the ones before allow;
 /// - others do: lanes walk the last loop, each going through the reduced ones.
+/// A thread of a GPU has `lanes` elements in step.
 device::KernelOp buildKernel(mlir::OpBuilder &builder, nn::FusedOp op,
-                             const KernelShape &shape, llvm::StringRef name);
+                             const KernelShape &shape, int64_t lanes,
+                             llvm::StringRef name);
 
 } // namespace gpuopt
 

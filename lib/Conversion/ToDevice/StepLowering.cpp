@@ -28,12 +28,33 @@ static int64_t elementsOf(Value value) {
 // Kernels
 //===----------------------------------------------------------------------===//
 
+static bool isHalf(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && isa<Float16Type, BFloat16Type>(tensor.getElementType());
+}
+
+KernelTable::KernelTable(ModuleOp module) : module(module) {
+  bool hasHalf = module
+                     ->walk([](nn::FusedOp op) {
+                       return llvm::any_of(op->getOperandTypes(), isHalf) ||
+                                      llvm::any_of(op->getResultTypes(), isHalf)
+                                  ? WalkResult::interrupt()
+                                  : WalkResult::advance();
+                     })
+                     .wasInterrupted();
+  if (!hasHalf)
+    return;
+  lanes = 8;
+  module->setAttr(device::kLanesAttribute,
+                  Builder(module).getI64IntegerAttr(lanes));
+}
+
 device::KernelOp KernelTable::lookup(nn::FusedOp op,
                                      ArrayRef<StridedView> operands,
                                      ArrayRef<StridedView> results) {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-  device::KernelOp kernel =
-      buildKernel(builder, op, kernelShape(op, operands, results), "kernel");
+  device::KernelOp kernel = buildKernel(
+      builder, op, kernelShape(op, operands, results), lanes, "kernel");
   std::string text;
   llvm::raw_string_ostream stream(text);
   kernel.print(stream, OpPrintingFlags().useLocalScope());

@@ -13,10 +13,11 @@
 
 namespace gpuopt {
 
-/// Kernels of the program; equal ones exist once.
+/// Kernels of the program; equal ones exist once. Says on the module how many
+/// lanes they are made for.
 class KernelTable {
 public:
-  explicit KernelTable(mlir::ModuleOp module) : module(module) {}
+  explicit KernelTable(mlir::ModuleOp module);
 
   /// The kernel that does `op`, on operands and results that lie as told.
   device::KernelOp lookup(nn::FusedOp op, llvm::ArrayRef<StridedView> operands,
@@ -25,6 +26,7 @@ public:
 
 private:
   mlir::ModuleOp module;
+  int64_t lanes = 4;
   llvm::StringMap<device::KernelOp>
       kernels; ///< By their text without the name.
   llvm::StringMap<unsigned> usedNames;

@@ -95,9 +95,13 @@ DEVICE Lanes<T> fold(Lanes<T> x) {
 template <class Op, class T>
 DEVICE T reduce(Lanes<T> x) {
 #ifdef __CUDACC__
-  const T low = Op::apply(x.part[0], x.part[2]);
-  const T high = Op::apply(x.part[1], x.part[3]);
-  return Op::apply(low, high);
+  UNROLL
+  for (int half = kLanes / 2; half > 0; half /= 2) {
+    UNROLL
+    for (int k = 0; k < half; k++)
+      x.part[k] = Op::apply(x.part[k], x.part[k + half]);
+  }
+  return x.part[0];
 #else
   static_assert(kLanes == 16, "four folds");
   x = detail::fold<8, Op>(x);

@@ -36,8 +36,32 @@ struct WordOf<32> {
     uint4 low, high;
   };
 };
+template <>
+struct WordOf<64> {
+  struct type {
+    uint4 quarters[4];
+  };
+};
 template <class T>
 constexpr int kAlignment = sizeof(T) * kLanes < 16 ? sizeof(T) * kLanes : 16;
+
+// Elements of half precision in 32-bit registers: left as they are, nvcc stores
+// them two at a time.
+template <class T>
+DEVICE void pack(uint32_t (&words)[sizeof(T) * kLanes / 4],
+                 const T (&v)[kLanes]) {
+  if constexpr (sizeof(T) == 2) {
+    UNROLL
+    for (int k = 0; k < kLanes / 2; k++) {
+      uint16_t low, high;
+      memcpy(&low, &v[2 * k], 2);
+      memcpy(&high, &v[2 * k + 1], 2);
+      words[k] = low | uint32_t(high) << 16;
+    }
+  } else {
+    memcpy(words, v, sizeof words);
+  }
+}
 
 // All lanes at once: one access of up to 16 bytes where the address allows it.
 template <class T>
@@ -56,8 +80,10 @@ template <class T>
 DEVICE void write_all(T *p, const T (&v)[kLanes]) {
   using Word = typename WordOf<sizeof(T) * kLanes>::type;
   if (reinterpret_cast<uintptr_t>(p) % kAlignment<T> == 0) {
+    uint32_t words[sizeof(T) * kLanes / 4];
+    pack(words, v);
     Word word;
-    memcpy(&word, v, sizeof word);
+    memcpy(&word, words, sizeof word);
     *reinterpret_cast<Word *>(p) = word;
   } else {
     UNROLL

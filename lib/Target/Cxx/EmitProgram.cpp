@@ -160,7 +160,9 @@ private:
 
 static const char kHeader[] = R"(// The program of step.cu, for C++ and for C.
 #pragma once
+)";
 
+static const char kHeaderEnd[] = R"(
 #ifdef __cplusplus
 #include "gpuopt/program.h"
 
@@ -171,11 +173,20 @@ const gpuopt::Program &program();
 
 static const char kMain[] =
     R"(// The trainer: reads data, runs the steps of step.cu, writes weights and metrics.
-#include "gpuopt/trainer.h"
 #include "step.h"
+
+#include "gpuopt/trainer.h"
 
 int main(int argc, char **argv) { return gpuopt::trainer_main(argc, argv, program()); }
 )";
+
+/// The runtime's default needs no word.
+static std::string lanesOf(ModuleOp module) {
+  auto lanes = module->getAttrOfType<IntegerAttr>(device::kLanesAttribute);
+  return lanes ? "\n#define GPUOPT_LANES " + std::to_string(lanes.getInt()) +
+                     " // elements a thread of a GPU computes in step\n"
+               : "";
+}
 
 /// Two steps of one kind would be two functions of one name.
 static LogicalResult checkModule(ModuleOp module) {
@@ -204,7 +215,7 @@ FailureOr<ProgramFiles> gpuopt::emitProgram(ModuleOp module,
   llvm::raw_string_ostream step(files["step.cu"]);
   if (failed(ProgramPrinter(module, options, step).print()))
     return failure();
-  files["step.h"] = kHeader;
+  files["step.h"] = kHeader + lanesOf(module) + kHeaderEnd;
   files["main.cpp"] = kMain;
   files["plan.json"] = cxx::planJson(module);
   cxx::addProofs(module, files);
