@@ -131,7 +131,8 @@ def MaterializeViews : Pass<"nn-materialize-views"> {
   let description = [{
     Inserts `nn.fused` copies so that afterwards: every reshape is a view of
     its operand's memory; products can read their operands by strides; library
-    calls and updates of state read dense tensors; each operand of a
+    calls and updates of state read dense tensors, and of a variable that an
+    update before them changes a copy of what it was; each operand of a
     concatenation is written by an op that can write into the result.
   }];
   let dependentDialects = ["::gpuopt::nn::NNDialect"];
