@@ -79,6 +79,13 @@ static LogicalResult verifyVariable(Operation *op,
   return error;
 }
 
+std::string gpuopt::train::freeSymbol(ModuleOp module, StringRef name) {
+  std::string free = name.str();
+  for (int number = 1; module.lookupSymbol(free); ++number)
+    free = (name + "_" + llvm::Twine(number)).str();
+  return free;
+}
+
 SmallVector<FlatSymbolRefAttr> gpuopt::train::variablesWritten(Operation *op) {
   SmallVector<FlatSymbolRefAttr> written;
   if (isa<ReadOp>(op))

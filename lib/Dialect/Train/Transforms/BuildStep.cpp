@@ -159,7 +159,8 @@ private:
         labels ? builder.getStringAttr("labels") : StringAttr();
     if (labels)
       names.push_back(labelsName);
-    auto step = StepOp::create(builder, forward.getLoc(), name, kind,
+    auto step = StepOp::create(builder, forward.getLoc(),
+                               freeSymbol(getOperation(), name), kind,
                                builder.getArrayAttr(names), labelsName);
     Block &body = step.getBody().emplaceBlock();
     IRMapping mapping;
@@ -258,9 +259,9 @@ private:
       AccumulateOp::create(builder, gradient.getLoc(), sums.back(), gradient);
     }
     OpBuilder outside = OpBuilder::atBlockEnd(getOperation().getBody());
-    auto update =
-        StepOp::create(outside, forward.getLoc(), "update", StepKind::Update,
-                       outside.getArrayAttr({}), StringAttr());
+    auto update = StepOp::create(
+        outside, forward.getLoc(), freeSymbol(getOperation(), "update"),
+        StepKind::Update, outside.getArrayAttr({}), StringAttr());
     OpBuilder inside = OpBuilder::atBlockEnd(&update.getBody().emplaceBlock());
     SmallVector<std::pair<FlatSymbolRefAttr, Value>> read;
     for (auto [sum, entry] : llvm::zip(sums, gradients))
@@ -305,7 +306,8 @@ private:
     auto owner = getOperation().lookupSymbol<VariableOp>(parameter);
     OpBuilder builder(owner);
     builder.setInsertionPointAfter(owner);
-    std::string name = (parameter.getValue() + "." + suffix).str();
+    std::string name =
+        freeSymbol(getOperation(), (parameter.getValue() + "." + suffix).str());
     auto variable = VariableOp::create(builder, owner.getLoc(), name, kind,
                                        owner.getType(), parameter);
     return FlatSymbolRefAttr::get(variable.getSymNameAttr());

@@ -62,7 +62,8 @@ namespace {
 class CastInserter {
 public:
   CastInserter(StepOp step, FloatType half, llvm::SetVector<StringAttr> &copied)
-      : block(step.getBody().front()), half(half), copied(copied),
+      : module(step->getParentOfType<ModuleOp>()),
+        block(step.getBody().front()), half(half), copied(copied),
         builder(step.getContext()) {}
 
   void run() {
@@ -268,7 +269,7 @@ private:
     if (auto read = dyn_cast_or_null<ReadOp>(op); read && hasCopy(read)) {
       copied.insert(read.getVariableAttr().getAttr());
       return ReadOp::create(builder, read.getLoc(), typeOf(root).clone(element),
-                            halfCopyName(read.getVariable()));
+                            halfCopyName(module, read.getVariable()));
     }
     if (auto constant = dyn_cast_or_null<arith::ConstantOp>(op))
       return arith::ConstantOp::create(
@@ -302,6 +303,7 @@ private:
     return fused.getResult(0);
   }
 
+  ModuleOp module; ///< Null for a step by itself.
   Block &block;
   FloatType half;
   llvm::SetVector<StringAttr> &copied;
@@ -316,8 +318,15 @@ private:
 
 } // namespace
 
-std::string train::halfCopyName(StringRef parameter) {
-  return (parameter + ".half").str();
+std::string train::halfCopyName(ModuleOp module, StringRef parameter) {
+  std::string name = (parameter + ".half").str();
+  if (!module)
+    return name;
+  for (VariableOp variable : module.getOps<VariableOp>())
+    if (variable.getKind() == VariableKind::HalfCopy &&
+        variable.getOf() == parameter)
+      return variable.getSymName().str();
+  return freeSymbol(module, name);
 }
 
 void train::insertCasts(StepOp step, FloatType halfType,

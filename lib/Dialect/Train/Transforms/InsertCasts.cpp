@@ -43,7 +43,7 @@ class InsertCasts : public gpuopt::train::impl::InsertCastsBase<InsertCasts> {
     OpBuilder builder(owner);
     builder.setInsertionPointAfter(owner);
     auto type = cast<RankedTensorType>(owner.getType()).clone(halfType);
-    std::string name = halfCopyName(parameter.getValue());
+    std::string name = halfCopyName(getOperation(), parameter.getValue());
     VariableOp::create(builder, owner.getLoc(), name, VariableKind::HalfCopy,
                        type, FlatSymbolRefAttr::get(parameter));
     auto copy = FlatSymbolRefAttr::get(&getContext(), name);
@@ -58,11 +58,13 @@ class InsertCasts : public gpuopt::train::impl::InsertCastsBase<InsertCasts> {
   void addPreparation(ArrayRef<StringAttr> parameters) {
     OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
     Location loc = getOperation().getLoc();
-    auto step = StepOp::create(builder, loc, "prepare", StepKind::Prepare,
-                               builder.getArrayAttr({}), StringAttr());
+    auto step = StepOp::create(
+        builder, loc, freeSymbol(getOperation(), "prepare"), StepKind::Prepare,
+        builder.getArrayAttr({}), StringAttr());
     OpBuilder inside = OpBuilder::atBlockEnd(&step.getBody().emplaceBlock());
     for (StringAttr parameter : parameters)
-      RefreshOp::create(inside, loc, halfCopyName(parameter.getValue()),
+      RefreshOp::create(inside, loc,
+                        halfCopyName(getOperation(), parameter.getValue()),
                         parameter.getValue());
   }
 };

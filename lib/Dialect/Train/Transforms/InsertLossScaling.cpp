@@ -93,7 +93,8 @@ private:
     OpBuilder builder = OpBuilder::atBlockBegin(getOperation().getBody());
     if (of)
       builder.setInsertionPointAfter(getOperation().lookupSymbol(of));
-    auto variable = VariableOp::create(builder, loc, name, kind, type, of);
+    auto variable = VariableOp::create(
+        builder, loc, freeSymbol(getOperation(), name), kind, type, of);
     return FlatSymbolRefAttr::get(variable.getSymNameAttr());
   }
 

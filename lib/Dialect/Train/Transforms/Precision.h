@@ -27,8 +27,9 @@ constexpr llvm::StringLiteral kHalfTypeAttribute = "train.half_type";
 void insertCasts(StepOp step, mlir::FloatType halfType,
                  llvm::SetVector<mlir::StringAttr> &copied);
 
-/// The name of a parameter's copy in half precision.
-std::string halfCopyName(llvm::StringRef parameter);
+/// The name of a parameter's copy in half precision: that it has, or will have.
+/// Without a module, for a step that nobody will see, what comes to mind.
+std::string halfCopyName(mlir::ModuleOp module, llvm::StringRef parameter);
 
 } // namespace gpuopt::train
 

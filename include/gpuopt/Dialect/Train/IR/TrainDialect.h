@@ -47,6 +47,10 @@ struct Repetition : public mlir::SideEffects::Resource::Base<Repetition> {
 
 namespace gpuopt::train {
 
+/// `name`, or with a number behind it where the module has a symbol of that
+/// name: parameters have the names that the model's author gave them.
+std::string freeSymbol(mlir::ModuleOp module, llvm::StringRef name);
+
 /// The parameters and buffers that an op of a step changes.
 llvm::SmallVector<mlir::FlatSymbolRefAttr>
 variablesWritten(mlir::Operation *op);
