@@ -76,7 +76,7 @@ private:
            !data.files.count(input.tensor.name);
   }
   static std::string quoted(const char *name) {
-    return "'" + std::string(name) + "'";
+    return std::string("'").append(name).append("'");
   }
   // "'a', 'b'" of the inputs that are no labels and fit.
   template <class Fits>

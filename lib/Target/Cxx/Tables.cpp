@@ -273,7 +273,7 @@ private:
     set("defaults.loss_scaling.min_loss_scale", options.minLossScale);
     set("warmup_ratio", options.warmupRatio);
     set("num_train_epochs", options.trainEpochs);
-    set("seed", Twine(options.seed));
+    set("seed", Twine(options.seed) + "u");
     stream << kFlagDefaultsEnd;
   }
 
