@@ -319,9 +319,11 @@ Error checkRanges() {
                              &beta2, &epsilon, &maxGradNorm, &warmupRatio})
     if (!(*flag >= 0))
       return createStringError("--" + flag->ArgStr + " must be at least 0");
-  for (Flag<double> *flag : {&beta1, &beta2, &warmupRatio})
-    if (*flag > 1)
-      return createStringError("--" + flag->ArgStr + " must be at most 1");
+  if (warmupRatio > 1)
+    return createStringError("--warmup-ratio must be at most 1");
+  for (Flag<double> *flag : {&beta1, &beta2})
+    if (*flag >= 1)
+      return createStringError("--" + flag->ArgStr + " must be below 1");
   for (Flag<int64_t> *flag : {&warmupSteps, &lossChunks, &loggingSteps,
                               &evalSteps, &saveSteps, &numThreads})
     if (*flag < 0)

@@ -52,6 +52,12 @@ private:
       op = problem.ops[op].storage;
     return op;
   }
+  bool isRecomputable(int op) const {
+    bool result = problem.ops[op].recomputable;
+    for (; problem.ops[op].overwrites; result &= problem.ops[op].recomputable)
+      op = problem.ops[op].storage;
+    return result;
+  }
   bool isTouched(int op, int moment) const {
     int at = certificate.moments[moment];
     const std::vector<int> &inputs = problem.ops[at].inputs;
@@ -144,9 +150,10 @@ bool Checker::isArc(const Certificate::Flow &flow) const {
 __int128 Checker::capacity(const Certificate::Flow &flow) const {
   const RecomputeOp &op = problem.ops[flow.op];
   if (flow.kind == 0)
-    return op.recomputable ? __int128(std::floor(
-                                 std::ldexp(op.cost, certificate.costShift)))
-                           : -1;
+    return isRecomputable(flow.op)
+               ? __int128(
+                     std::floor(std::ldexp(op.cost, certificate.costShift)))
+               : -1;
   if (flow.kind != 2)
     return -1;
   if (isView(flow.op) || isTouched(flow.op, flow.moment))

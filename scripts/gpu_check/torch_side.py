@@ -47,6 +47,7 @@ def loss_of(record: dict, logits: torch.Tensor, labels: torch.Tensor) -> torch.T
 
 def time_torch(folder: Path, weights: Path, record: dict, target: str, steps: int) -> tuple[float, float | None]:
     """The median milliseconds of a step, and the most MiB allocated on CUDA."""
+    torch.backends.cudnn.allow_tf32 = False  # as our fp32, and PyTorch's products
     device = "cuda" if target == "cuda" else "cpu"
     tensors = load_tensors(folder, weights, record, device)
     forward = load_forward(folder)

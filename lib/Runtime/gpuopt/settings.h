@@ -208,32 +208,41 @@ inline void compile_time_flags(Flags &flags, bool scales_loss) {
 
 // Values that no training can mean.
 inline void check_ranges(const Settings &s) {
+  constexpr double most = 1e38; // of a float
+  const double below1 = std::nextafter(1.0, 0.0);
   const struct {
     const char *name;
     double value, least, most;
   } ranges[] = {
-      {"learning-rate", s.hyper.learning_rate, 0, HUGE_VAL},
-      {"weight-decay", s.hyper.weight_decay, 0, HUGE_VAL},
-      {"momentum", s.hyper.momentum, 0, HUGE_VAL},
-      {"adam-beta1", s.hyper.beta1, 0, 1},
-      {"adam-beta2", s.hyper.beta2, 0, 1},
-      {"adam-epsilon", s.hyper.epsilon, 0, HUGE_VAL},
-      {"max-grad-norm", s.hyper.max_grad_norm, 0, HUGE_VAL},
+      {"learning-rate", s.hyper.learning_rate, 0, most},
+      {"weight-decay", s.hyper.weight_decay, 0, most},
+      {"momentum", s.hyper.momentum, 0, most},
+      {"adam-beta1", s.hyper.beta1, 0, below1}, // 1 divides by 0
+      {"adam-beta2", s.hyper.beta2, 0, below1},
+      {"adam-epsilon", s.hyper.epsilon, 0, most},
+      {"max-grad-norm", s.hyper.max_grad_norm, 0, most},
       {"warmup-ratio", s.warmup_ratio, 0, 1},
-      {"warmup-steps", double(s.hyper.warmup_steps), 0, HUGE_VAL},
-      {"logging-steps", double(s.logging_steps), 0, HUGE_VAL},
-      {"eval-steps", double(s.eval_steps), 0, HUGE_VAL},
-      {"save-steps", double(s.save_steps), 0, HUGE_VAL},
-      {"num-threads", double(s.num_threads), 0, HUGE_VAL},
-      {"num-workers", double(s.num_workers), 1, HUGE_VAL},
-      {"prefetch-factor", double(s.prefetch_factor), 1, HUGE_VAL},
+      {"warmup-steps", double(s.hyper.warmup_steps), 0, most},
+      {"logging-steps", double(s.logging_steps), 0, most},
+      {"eval-steps", double(s.eval_steps), 0, most},
+      {"save-steps", double(s.save_steps), 0, most},
+      {"num-train-epochs", s.epochs, 0, 1e9},
+      {"num-threads", double(s.num_threads), 0, 4096},
+      {"num-workers", double(s.num_workers), 1, 1024},
+      {"prefetch-factor", double(s.prefetch_factor), 1, 1024},
   };
   char text[160];
   for (const auto &range : ranges)
     if (!(range.value >= range.least && range.value <= range.most)) {
-      const char *end = range.most == 1 ? " and at most 1" : "";
+      const std::string end = range.most == most     ? " and finite"
+                              : range.most == below1 ? " and below 1"
+                                                     : "";
       snprintf(text, sizeof text, "'--%s' must be at least %g%s, but is %g",
-               range.name, range.least, end, range.value);
+               range.name, range.least, end.c_str(), range.value);
+      if (end.empty())
+        snprintf(text, sizeof text,
+                 "'--%s' must be at least %g and at most %g, but is %g",
+                 range.name, range.least, range.most, range.value);
       throw Error(text);
     }
   if (s.max_steps < 1 && s.max_steps != -1)

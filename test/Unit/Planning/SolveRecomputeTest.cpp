@@ -144,10 +144,39 @@ RecomputeProblem halves(const RecomputeProblem &problem) {
     second.inputs = {int(result.ops.size())};
     second.storage = second.inputs[0];
     second.overwrites = true;
+    second.recomputable = true; // if what it overwrites is
     result.ops.push_back(first);
     result.ops.push_back(second);
   }
   return result;
+}
+
+/// What overwrites an output that cannot be had again cannot either, and the
+/// checker knows it.
+TEST(Certificate, KnowsWhatCannotBeMadeAgain) {
+  RecomputeProblem problem;
+  problem.ops.resize(6);
+  for (RecomputeOp &op : problem.ops)
+    op.cost = 1;
+  problem.ops[0].sizeInBytes = problem.ops[2].sizeInBytes = 100;
+  problem.ops[0].recomputable = false;
+  problem.ops[1].inputs = {0};
+  problem.ops[1].storage = 0;
+  problem.ops[1].overwrites = true;
+  problem.ops[2].cost = 50;
+  problem.ops[3].workspaceInBytes = 150;
+  problem.ops[4].inputs = {1};
+  problem.ops[5].inputs = {2};
+  RecomputeOptions options;
+  options.budgetInBytes = 300;
+  options.effort = 1000;
+  Result<RecomputeSolution> solution = solveRecompute(problem, options);
+  ASSERT_TRUE(solution && solution->found);
+  EXPECT_GT(solution->lowerBound, 0);
+  Result<double> proven =
+      checkCertificate(problem, options.budgetInBytes, solution->certificate);
+  ASSERT_TRUE(proven) << proven.error().message;
+  EXPECT_NEAR(*proven, solution->lowerBound, 1e-6);
 }
 
 TEST(SolveRecompute, MakesAgainWhatWasOverwritten) {
@@ -177,6 +206,7 @@ TEST(SolveRecompute, MakesAgainWhatWasOverwritten) {
     Result<double> proven =
         checkCertificate(problem, options.budgetInBytes, solution->certificate);
     if (!solution->certificate.isEmpty()) {
+      ASSERT_TRUE(proven) << proven.error().message;
       ASSERT_LE(*proven, optimum + 1e-9) << "seed " << seed;
     }
     ASSERT_GE(solution->addedCost, optimum - 1e-9) << "seed " << seed;

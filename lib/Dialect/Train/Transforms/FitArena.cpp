@@ -57,6 +57,20 @@ static int64_t arenaHeight(StepOp step) {
   return succeeded(memory.pack()) ? memory.getHeight() : -1;
 }
 
+/// Whether `op` reads a variable that an op before it has written.
+static bool readsWritten(Operation *op) {
+  return llvm::any_of(op->getOperands(), [&](Value operand) {
+    auto read = rootOf(operand).getDefiningOp<ReadOp>();
+    if (!read)
+      return false;
+    for (Operation *other = op->getPrevNode(); other;
+         other = other->getPrevNode())
+      if (llvm::is_contained(variablesWritten(other), read.getVariableAttr()))
+        return true;
+    return false;
+  });
+}
+
 /// What the execution with the largest working set needs alive.
 static void describeLimit(const StepGraph &graph, UnmetBudget &unmet) {
   const auto &ops = graph.problem.ops;
@@ -155,6 +169,8 @@ private:
                                     options.budgetInBytes)))
         return std::nullopt;
       Candidate candidate = apply(std::move(solution->schedule));
+      if (candidate.arenaInBytes < 0)
+        return std::nullopt;
       if (candidate.arenaInBytes >= 0 && candidate.arenaInBytes <= target)
         return candidate;
       options.budgetInBytes -= candidate.arenaInBytes - target;
@@ -209,6 +225,8 @@ private:
     if (auto bound = planning::checkCertificate(graph.problem, budget,
                                                 claim.certificate))
       fitted.lowerBoundInNanoseconds = *bound;
+    else
+      error = bound.error(); // of the solver, or of the checker
     const planning::Certificate &prices = claim.certificate;
     double sum =
         std::accumulate(prices.prices.begin(), prices.prices.end(), 0.0);
@@ -242,9 +260,17 @@ private:
     candidate.repeats = applySchedule(copy, schedule);
     for (const Repeat &repeat : candidate.repeats)
       candidate.addedTimeInNanoseconds += repeat.costInNanoseconds;
-    candidate.arenaInBytes = arenaHeight(*candidate.step);
+    candidate.arenaInBytes =
+        readsWhatHasChanged(candidate) ? -1 : arenaHeight(*candidate.step);
     candidate.schedule = std::move(schedule);
     return candidate;
+  }
+
+  /// A repeat between two updates would read what the first has written.
+  static bool readsWhatHasChanged(const Candidate &candidate) {
+    return llvm::any_of(candidate.repeats, [](const Repeat &repeat) {
+      return readsWritten(repeat.op);
+    });
   }
 
   StepOp step;

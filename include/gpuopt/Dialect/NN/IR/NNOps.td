@@ -431,7 +431,8 @@ def NN_FusedOp : Op<NN_Dialect, "fused", [IsolatedFromAbove, SingleBlock, Pure, 
       dimensions, and every value's shape broadcasts to the largest;
     - (C3) `in_place`, where present, has for each result the operand whose
       memory it takes, or -1; no operand twice, and only one of the result's
-      type. What the operand held is gone afterwards.
+      type. What the operand held is gone afterwards: nothing may read it any
+      more, which the packing of the arena checks.
 
     ```mlir
     %1 = nn.fused "add_sum" %x, %y : tensor<4x16xf32>, tensor<4x16xf32> -> tensor<4x1xf32> {
