@@ -238,12 +238,13 @@ int gpuopt::planModel(const DriverOptions &given) {
     options.import.batchSize = *batch;
     planned = plan(options);
   }
+  int status = batch == 0 ? 2 : 0;
   std::vector<CurvePoint> points;
   if (options.plan.withCurve)
     points = curve(options, kCurvePoints);
   if (options.plan.asJson) {
     printJson(planJson(options, planned), batch, points);
-    return 0;
+    return status;
   }
   if (planned.status == 0)
     print(options, planned, llvm::outs());
@@ -253,5 +254,5 @@ int gpuopt::planModel(const DriverOptions &given) {
     llvm::outs() << "\nlargest batch that fits: " << *batch << "\n";
   if (!points.empty())
     printCurve(points, llvm::outs());
-  return 0;
+  return status;
 }
