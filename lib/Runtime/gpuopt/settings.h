@@ -234,15 +234,13 @@ inline void check_ranges(const Settings &s) {
   char text[160];
   for (const auto &range : ranges)
     if (!(range.value >= range.least && range.value <= range.most)) {
-      const std::string end = range.most == most     ? " and finite"
-                              : range.most == below1 ? " and below 1"
-                                                     : "";
+      char end[32] = " and finite";
+      if (range.most != most)
+        snprintf(end, sizeof end,
+                 range.most == below1 ? " and below %.0f" : " and at most %g",
+                 range.most);
       snprintf(text, sizeof text, "'--%s' must be at least %g%s, but is %g",
-               range.name, range.least, end.c_str(), range.value);
-      if (end.empty())
-        snprintf(text, sizeof text,
-                 "'--%s' must be at least %g and at most %g, but is %g",
-                 range.name, range.least, range.most, range.value);
+               range.name, range.least, end, range.value);
       throw Error(text);
     }
   if (s.max_steps < 1 && s.max_steps != -1)

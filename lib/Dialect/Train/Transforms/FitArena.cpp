@@ -57,17 +57,12 @@ static int64_t arenaHeight(StepOp step) {
   return succeeded(memory.pack()) ? memory.getHeight() : -1;
 }
 
-/// Whether `op` reads a variable that an op before it has written.
-static bool readsWritten(Operation *op) {
+/// Whether `op` reads one of these variables.
+static bool readsAnyOf(Operation *op,
+                       const llvm::DenseSet<Attribute> &variables) {
   return llvm::any_of(op->getOperands(), [&](Value operand) {
     auto read = rootOf(operand).getDefiningOp<ReadOp>();
-    if (!read)
-      return false;
-    for (Operation *other = op->getPrevNode(); other;
-         other = other->getPrevNode())
-      if (llvm::is_contained(variablesWritten(other), read.getVariableAttr()))
-        return true;
-    return false;
+    return read && variables.contains(read.getVariableAttr());
   });
 }
 
@@ -171,7 +166,7 @@ private:
       Candidate candidate = apply(std::move(solution->schedule));
       if (candidate.arenaInBytes < 0)
         return std::nullopt;
-      if (candidate.arenaInBytes >= 0 && candidate.arenaInBytes <= target)
+      if (candidate.arenaInBytes <= target)
         return candidate;
       options.budgetInBytes -= candidate.arenaInBytes - target;
     }
@@ -267,10 +262,18 @@ private:
   }
 
   /// A repeat between two updates would read what the first has written.
-  static bool readsWhatHasChanged(const Candidate &candidate) {
-    return llvm::any_of(candidate.repeats, [](const Repeat &repeat) {
-      return readsWritten(repeat.op);
-    });
+  static bool readsWhatHasChanged(Candidate &candidate) {
+    llvm::SmallPtrSet<Operation *, 32> repeats;
+    for (const Repeat &repeat : candidate.repeats)
+      repeats.insert(repeat.op);
+    llvm::DenseSet<Attribute> written;
+    for (Operation &op : candidate.step->getBody().front()) {
+      if (repeats.contains(&op) && readsAnyOf(&op, written))
+        return true;
+      for (FlatSymbolRefAttr variable : variablesWritten(&op))
+        written.insert(variable);
+    }
+    return false;
   }
 
   StepOp step;
