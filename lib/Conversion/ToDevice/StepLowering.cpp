@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <deque>
 
 using namespace mlir;
 using namespace gpuopt;
@@ -260,17 +261,22 @@ private:
                                  parametersOf(op), op.getTargets());
   }
 
-  /// The names of the parameters that the gradients belong to.
+  /// The names of the parameters that the gradients belong to. Parameters that
+  /// share a gradient, as two biases of one sum do, each have theirs.
   ArrayAttr parametersOf(train::GradNormOp op) {
-    llvm::DenseMap<Value, StringRef> names;
+    llvm::DenseMap<Value, std::deque<StringRef>> names;
     for (Operation &other : step.getBody().front())
       TypeSwitch<Operation *>(&other).Case<train::AdamWOp, train::SgdOp>(
           [&](auto update) {
-            names[update.getGradient()] = update.getParameter();
+            names[update.getGradient()].push_back(update.getParameter());
           });
     SmallVector<StringRef> result;
-    for (Value gradient : op.getGradients())
-      result.push_back(names.lookup(gradient));
+    for (Value gradient : op.getGradients()) {
+      std::deque<StringRef> &left = names[gradient];
+      result.push_back(left.empty() ? "" : left.front());
+      if (!left.empty())
+        left.pop_front();
+    }
     return b.getStrArrayAttr(result);
   }
 
