@@ -173,6 +173,29 @@ def test_weights_in_half_precision_become_masters(tmp_path):
     np.testing.assert_allclose(result.losses, expected, rtol=1e-4)
 
 
+class HalfLinear(nn.Linear):
+    """As autocast exports it: f32 weights, a product of f16."""
+
+    def forward(self, x):
+        return nn.functional.linear(x.half(), self.weight.half(), self.bias.half()).float()
+
+
+def test_casts_of_the_file_are_dropped(tmp_path):
+    torch.manual_seed(1)
+    case = models.make("mlp")
+    narrow = copy.deepcopy(case)
+    for module in narrow.module.modules():
+        if isinstance(module, nn.Linear):
+            module.__class__ = HalfLinear
+    gpuopt.export(narrow.module, narrow.example_inputs(), tmp_path / "model.onnx", output_names=["logits"])
+    text = compile_to("train", tmp_path / "model.onnx", f"--batch-size={case.batch}")
+    assert "values to half precision" in text and "xf16" not in text
+    trainer = Trainer(tmp_path / "model.onnx", tmp_path / "program", batch_size=case.batch)
+    result = trainer.run(case.inputs, case.labels, max_steps=20, learning_rate=1e-3, lr_scheduler_type="constant")
+    expected = train_torch(case, 20, lambda p: torch.optim.AdamW(p, lr=1e-3, weight_decay=0.0), max_grad_norm=1.0)
+    np.testing.assert_allclose(result.losses, expected, rtol=1e-4)
+
+
 class Faint(nn.Module):
     """Outputs of 1e-4 of what the layers compute, so that their gradients are
     of the order of 1e-8, below what fp16 holds."""

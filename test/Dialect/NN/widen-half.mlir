@@ -35,12 +35,38 @@ func.func @forward(%x: tensor<4xf16>) -> tensor<4xf16> {
 
 // -----
 
-// A model in f32 keeps the casts that it asks for.
+// A model that was exported under autocast: f32 weights, and casts of what
+// products read. What is in half precision is not the file's to say.
 
-// CHECK-LABEL: func.func @forward({{.*}}: tensor<4xf32>)
-func.func @forward(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // CHECK: arith.truncf %{{.*}} : tensor<4xf32> to tensor<4xf16>
-  %narrow = arith.truncf %x : tensor<4xf32> to tensor<4xf16>
-  %wide = arith.extf %narrow : tensor<4xf16> to tensor<4xf32>
+// expected-remark @+1 {{the file casts 3 values to half precision, the first at 'fc/cast_x'; they stay f32, and --precision=fp16 or bf16 chooses what is in half precision}}
+module {
+train.variable @w parameter : tensor<4x2xf32> {value = dense<0.5> : tensor<4x2xf32>}
+// CHECK: func.func @forward(%[[X:.*]]: tensor<3x4xf32>, %[[N:.*]]: tensor<3x2xi64>) -> tensor<3x2xf32>
+func.func @forward(%x: tensor<3x4xf32>, %n: tensor<3x2xi64>) -> tensor<3x2xf32> {
+  // CHECK-NEXT: %[[W:.*]] = train.read @w
+  %w = train.read @w : tensor<4x2xf32>
+  %x16 = arith.truncf %x : tensor<3x4xf32> to tensor<3x4xf16> loc("fc/cast_x")
+  %w16 = arith.truncf %w : tensor<4x2xf32> to tensor<4x2xf16>
+  // CHECK-NEXT: %[[Y:.*]] = nn.contract "ik,kj->ij" %[[X]], %[[W]] : tensor<3x4xf32>, tensor<4x2xf32>
+  %y = nn.contract "ik,kj->ij" %x16, %w16 : tensor<3x4xf16>, tensor<4x2xf16>
+  // CHECK-NEXT: %[[F:.*]] = arith.sitofp %[[N]] : tensor<3x2xi64> to tensor<3x2xf32>
+  %f = arith.sitofp %n : tensor<3x2xi64> to tensor<3x2xf16>
+  // CHECK-NEXT: %[[S:.*]] = arith.addf %[[Y]], %[[F]] : tensor<3x2xf32>
+  %s = arith.addf %y, %f : tensor<3x2xf16>
+  %wide = arith.extf %s : tensor<3x2xf16> to tensor<3x2xf32>
+  // CHECK-NEXT: return %[[S]]
+  return %wide : tensor<3x2xf32>
+}
+}
+
+// -----
+
+// Inputs in half precision that are cast at once: nothing to change, and to say.
+
+// CHECK-LABEL: func.func @cast_at_once(%{{.*}}: tensor<4xf16>)
+func.func @cast_at_once(%x: tensor<4xf16>) -> tensor<4xf32> {
+  // CHECK-NEXT: arith.extf
+  // CHECK-NEXT: return
+  %wide = arith.extf %x : tensor<4xf16> to tensor<4xf32>
   return %wide : tensor<4xf32>
 }

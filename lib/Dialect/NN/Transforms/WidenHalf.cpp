@@ -1,10 +1,27 @@
-//===- WidenHalf.cpp - Models whose weights are in half precision ---------===//
+//===- WidenHalf.cpp - Models that are in half precision already ----------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Which tensors are in half precision is the compiler's choice (--precision,
+// train-assign-precision), not the file's. A file may have made one: its
+// weights are f16 or bf16, or its weights are f32 and it casts what products
+// read, as a model that was exported under autocast does. Trained as they are,
+// the first would have no f32 masters, so that small updates are lost, and the
+// second would send gradients through f16 without a loss scale.
+//
+// So everything floating that is narrower than f32 becomes f32, and casts that
+// then go from f32 to f32 are dropped. Only the model's inputs keep their type,
+// since the user's data has it: they are cast where they come in. Weights keep
+// their bytes in the file, whose type is noted (`storedElementType`). A remark
+// says what was changed. What follows may assume that half precision is where
+// train-insert-casts has put it, and at the inputs.
+//
+//===----------------------------------------------------------------------===//
 
+#include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Dialect/NN/Transforms/Passes.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -51,21 +68,55 @@ static Attribute widened(Attribute attribute) {
 
 namespace {
 
+/// What of a file is in half precision.
+struct HalfOfFile {
+  int64_t variables = 0;
+  SmallVector<Operation *> casts; ///< To half precision, from anything else.
+  bool hasOther = false;          ///< Constants and what is made of inputs.
+};
+
 class WidenHalf : public nn::impl::WidenHalfBase<WidenHalf> {
   void runOnOperation() override {
-    int64_t count = 0;
-    for (auto variable : getOperation().getOps<train::VariableOp>())
-      if (isHalf(variable.getType())) {
-        widenVariable(variable);
-        ++count;
-      }
-    if (count == 0)
+    HalfOfFile found = find();
+    if (found.variables == 0 && found.casts.empty() && !found.hasOther)
       return;
+    report(found);
+    for (auto variable : getOperation().getOps<train::VariableOp>())
+      if (isHalf(variable.getType()))
+        widenVariable(variable);
     for (auto function : getOperation().getOps<func::FuncOp>())
       widenFunction(function);
-    getOperation().emitRemark() << count
-                                << " tensors of the file are in half "
-                                   "precision; they are trained as f32";
+  }
+
+  HalfOfFile find() {
+    HalfOfFile found;
+    getOperation().walk([&](Operation *op) {
+      if (auto variable = dyn_cast<train::VariableOp>(op))
+        found.variables += isHalf(variable.getType());
+      if (!llvm::any_of(op->getResultTypes(), isHalf))
+        return;
+      if (op->getNumOperands() == 0 ||
+          llvm::any_of(op->getOperandTypes(), isHalf))
+        found.hasOther = true;
+      else
+        found.casts.push_back(op);
+    });
+    return found;
+  }
+
+  void report(const HalfOfFile &found) {
+    if (found.variables)
+      getOperation().emitRemark()
+          << found.variables
+          << " tensors of the file are in half precision; they are trained as "
+             "f32";
+    else if (!found.casts.empty())
+      getOperation().emitRemark()
+          << "the file casts " << found.casts.size()
+          << " values to half precision, the first at '"
+          << nameOf(found.casts.front()->getLoc())
+          << "'; they stay f32, and --precision=fp16 or bf16 chooses what is "
+             "in half precision";
   }
 
   static void widenVariable(train::VariableOp variable) {

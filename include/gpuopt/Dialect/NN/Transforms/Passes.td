@@ -155,18 +155,22 @@ def PlaceResults : Pass<"nn-place-results"> {
 }
 
 def WidenHalf : Pass<"nn-widen-half", "::mlir::ModuleOp"> {
-  let summary = "Gives models whose weights are in half precision f32 masters";
+  let summary = "Makes models that are in half precision, or cast to it, f32";
   let description = [{
-    Where a variable is f16 or bf16, all of the model's tensors become f32, but
-    for its inputs, which are cast. Which of them are in half precision after
-    all is for train-assign-precision to say. Models without such weights stay
-    as they are, casts to half precision included.
+    All tensors of f16 and bf16 become f32, but for the model's inputs, which
+    are cast; casts between the two are dropped. So weights in half precision
+    get f32 masters, and a model that was exported under autocast loses its
+    casts. Which tensors are in half precision after all is for
+    train-assign-precision to say.
 
     ```mlir
     train.variable @w parameter : tensor<4xf16> {file = "model.onnx", offset = 64 : i64, sizeInBytes = 8 : i64}
+    %x16 = arith.truncf %x : tensor<4xf32> to tensor<4xf16>
+    %y = math.absf %x16 : tensor<4xf16>
     // becomes
     train.variable @w parameter : tensor<4xf32>
         {file = "model.onnx", offset = 64 : i64, sizeInBytes = 8 : i64, storedElementType = f16}
+    %y = math.absf %x : tensor<4xf32>
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
