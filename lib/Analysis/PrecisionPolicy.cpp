@@ -8,6 +8,8 @@
 #include "gpuopt/Analysis/PrecisionPolicy.h"
 
 #include "gpuopt/Analysis/Origins.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -60,7 +62,8 @@ PrecisionPolicy::PrecisionPolicy() {
 // What users change
 //===----------------------------------------------------------------------===//
 
-Error PrecisionPolicy::read(StringRef path) {
+/// The JSON object of a file.
+static Expected<json::Object> readObject(StringRef path) {
   auto buffer = MemoryBuffer::getFile(path);
   if (!buffer)
     return createStringError("cannot read '" + path +
@@ -68,31 +71,69 @@ Error PrecisionPolicy::read(StringRef path) {
   Expected<json::Value> value = json::parse((*buffer)->getBuffer());
   if (!value)
     return createStringError("'" + path + "': " + toString(value.takeError()));
-  const json::Object *object = value->getAsObject();
+  if (json::Object *object = value->getAsObject())
+    return std::move(*object);
+  return createStringError(
+      "'" + path +
+      "': expects a JSON object with the members half, fp32 and follow");
+}
+
+namespace {
+/// All that a file says and must not, by what was expected instead.
+class Complaints {
+public:
+  void add(StringLiteral expected, std::string got) {
+    found[expected].push_back(std::move(got));
+  }
+  bool empty() const { return found.empty(); }
+  std::string text() const {
+    SmallVector<std::string> parts;
+    for (auto &[expected, got] : found)
+      parts.push_back(
+          ("expects " + expected + ", but got " + join(got, ", ")).str());
+    return join(parts, "; ");
+  }
+
+private:
+  MapVector<StringRef, SmallVector<std::string>> found;
+};
+} // namespace
+
+static constexpr StringLiteral
+    kMembers = "the members half, fp32 and follow, each a list of operators",
+    kOperators = "ONNX operators that gpuopt supports, as `gpuopt operators` "
+                 "lists them",
+    kOnce = "each operator once";
+
+Error PrecisionPolicy::read(StringRef path) {
+  Expected<json::Object> object = readObject(path);
   if (!object)
-    return createStringError(
-        "'" + path +
-        "': expects a JSON object with the members half, fp32 and follow");
-  for (auto &[key, ops] : *object) {
-    std::optional<PrecisionClass> precisionClass = parseClass(StringRef(key));
-    const json::Array *names = ops.getAsArray();
-    if (!precisionClass || !names)
-      return createStringError("'" + path +
-                               "': expects the members half, fp32 and follow, "
-                               "each a list of operators, "
-                               "but got '" +
-                               StringRef(key) + "'");
+    return object.takeError();
+  // In alphabetical order, so that a file always gives the same message.
+  auto keys = map_to_vector(
+      *object, [](auto &member) -> StringRef { return member.first; });
+  sort(keys);
+  StringMap<PrecisionClass> chosen;
+  Complaints complaints;
+  for (StringRef key : keys) {
+    std::optional<PrecisionClass> precisionClass = parseClass(key);
+    const json::Array *names = object->getArray(key);
+    if (!precisionClass || !names) {
+      complaints.add(kMembers, ("'" + key + "'").str());
+      continue;
+    }
     for (const json::Value &name : *names) {
-      auto found = classes.find(name.getAsString().value_or(""));
-      if (found == classes.end())
-        return createStringError("'" + path +
-                                 "': expects ONNX operators that gpuopt "
-                                 "supports, as `gpuopt operators` "
-                                 "lists them, but got " +
-                                 formatv("{0}", name).str());
-      found->second = *precisionClass;
+      StringRef op = name.getAsString().value_or("");
+      if (!classes.contains(op))
+        complaints.add(kOperators, formatv("{0}", name));
+      else if (!chosen.try_emplace(op, *precisionClass).second)
+        complaints.add(kOnce, formatv("{0}", name));
     }
   }
+  if (!complaints.empty())
+    return createStringError("'" + path + "': " + complaints.text());
+  for (auto &entry : chosen)
+    classes[entry.getKey()] = entry.getValue();
   return Error::success();
 }
 

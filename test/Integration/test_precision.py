@@ -277,6 +277,7 @@ def mlp(tmp_path_factory):
     (["--precision=fp8"], "--precision must be fp32, tf32, fp16 or bf16, but is 'fp8'"),
     (["--precision=tf32", "--target=host"], "--precision=tf32 is of CUDA"),
     (["--precision=fp16", "--precision-override=nothing=fp16"], "override 'nothing=fp16' matches no ONNX node"),
+    (["--precision=fp16", "--precision-override=nothing=fp16", "--precision-override=nobody=fp32"], "overrides 'nothing=fp16', 'nobody=fp32' match no ONNX node"),
     (["--precision=fp16", "--precision-override=Gemm=bf16"], "expects REGEX=fp32 or REGEX=fp16, but got 'Gemm=bf16'"),
     (["--precision=fp16", "--precision-override=(=fp16"], "expects a regular expression"),
     (["--precision-override=Gemm=fp32"], "need --precision=fp16 or bf16"),

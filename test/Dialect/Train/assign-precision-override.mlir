@@ -5,12 +5,17 @@
 // RUN: gpuopt-opt %s --train-assign-precision="half-type=bf16 device=h200 policy=%t.json" | FileCheck %s --check-prefix=OPERATOR
 // RUN: not gpuopt-opt %s --train-assign-precision="half-type=bf16 override=loss=bf16" 2>&1 | FileCheck %s --check-prefix=LOSS
 // RUN: not gpuopt-opt %s --train-assign-precision="half-type=bf16 override=nobody=bf16" 2>&1 | FileCheck %s --check-prefix=NOBODY
+// RUN: not gpuopt-opt %s --train-assign-precision="half-type=bf16 override=nobody=bf16 override=first=fp32 override=nothing=fp32" 2>&1 | FileCheck %s --check-prefix=NOBODIES
+// RUN: echo '{"half": ["Konv", "MatMul", 3], "quarter": ["Conv"], "fp32": ["Gem", "MatMul"], "eighth": 1}' > %t.wrong.json
+// RUN: not gpuopt-opt %s --train-assign-precision="half-type=bf16 policy=%t.wrong.json" 2>&1 | FileCheck %s --check-prefix=POLICY
 // RUN: gpuopt-opt %s --train-assign-precision="half-type=f16 device=host" --remarks-filter-passed=precision --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=STAYS
 
 // Overrides match a node's whole name, or its operator.
 
 // LOSS: error: 'loss' must stay in fp32: it is the loss
 // NOBODY: error: override 'nobody=bf16' matches no ONNX node and no operator of the model
+// NOBODIES: error: overrides 'nobody=bf16', 'nothing=fp32' match no ONNX node and no operator of the model
+// POLICY: error: '{{.*}}.wrong.json': expects the members half, fp32 and follow, each a list of operators, but got 'eighth', 'quarter'; expects ONNX operators that gpuopt supports, as `gpuopt operators` lists them, but got "Gem", "Konv", 3; expects each operator once, but got "MatMul"
 // STAYS: micro_step: f16 does not pay on host; everything stays in fp32
 
 // NODE: nn.contract "ik,kj->ij" %{{.*}} : tensor<512x512xf32>

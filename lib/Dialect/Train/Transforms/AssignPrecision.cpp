@@ -72,9 +72,12 @@ private:
     for (StepOp step : getOperation().getOps<StepOp>())
       if (failed(assign(step, *model)))
         return signalPassFailure();
-    for (StringRef unmatched : policy.unmatched())
-      return fail("override '" + unmatched +
-                  "' matches no ONNX node and no operator of the model");
+    if (SmallVector<StringRef> unmatched = policy.unmatched();
+        !unmatched.empty())
+      return fail(Twine(unmatched.size() == 1 ? "override '" : "overrides '") +
+                  llvm::join(unmatched, "', '") +
+                  (unmatched.size() == 1 ? "' matches" : "' match") +
+                  " no ONNX node and no operator of the model");
     getOperation()->setAttr(kHalfTypeAttribute, TypeAttr::get(half));
   }
 
