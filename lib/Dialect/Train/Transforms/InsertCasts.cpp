@@ -4,6 +4,27 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// train-assign-precision has labelled ops: these results lie in half precision,
+// this product reads it. Here the labels become types, and casts where a value
+// is wanted in another type than the one it has. A cast costs the bytes that it
+// moves, so each is made in the cheapest place there is, and once:
+//
+// - kernels widen what they read and round what they write, in registers;
+// - where products want a kernel's result in both types, the kernel writes both;
+// - constants are cast now;
+// - a parameter, whose f32 master only the optimizer changes, has a second
+//   variable, `w.half`: the optimizer's kernel writes it along with the master,
+//   and the step `prepare` makes it when weights have been loaded. A frozen one
+//   is made by `prepare` alone;
+// - the rest, inputs and running statistics, is cast by a kernel of its own,
+//   from which all readers of the step read.
+//
+// The first three and the last concern one step and are insertCasts's
+// (CastStep.cpp), which the scheduler's trials use as well; what outlives the
+// step is added here: variables, the optimizer's second result, `prepare`.
+//
+//===----------------------------------------------------------------------===//
 
 #include "Precision.h"
 #include "gpuopt/Dialect/Train/Transforms/Passes.h"

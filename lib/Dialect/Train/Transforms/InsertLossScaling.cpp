@@ -4,6 +4,32 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The smallest number that f16 holds is 6e-8, and many gradients are smaller.
+// So the backward begins with a large number in place of 1, the loss scale, and
+// every gradient is that much larger; the optimizer divides it out again
+// (Micikevicius et al., "Mixed Precision Training", 2018). A scale that is too
+// large makes gradients infinite: then the step must change nothing, and the
+// next one takes a smaller scale. Nothing of this may wait for the host.
+//
+// train-build-step has left a `train.seed` where the backward begins. With
+// scaling, this pass
+//
+// - adds the scale as a variable of the device and puts it, over the number of
+//   targets, in place of each seed: losses are sums here, and a mean's gradient
+//   is what users of PyTorch know the magnitude of. Rounded down to a power of
+//   two, the number loses no bit;
+// - gives the scale to `train.grad_norm`. Its one pass over the gradients, for
+//   clipping, finds infinities and NaNs as well: the sum of squares is not
+//   finite. It makes one factor of unscaling, mean and clipping, which the
+//   optimizer applies as it reads, and sets the flag that makes it skip;
+// - keeps what the forward itself changes, running statistics: `train.keep`
+//   copies them before the step, `train.restore`, after the norm, gives them
+//   back if the step is skipped.
+//
+// Without scaling, seeds become 1. After this pass there are no seeds.
+//
+//===----------------------------------------------------------------------===//
 
 #include "gpuopt/Dialect/Train/Transforms/Passes.h"
 #include "llvm/ADT/MapVector.h"
