@@ -26,6 +26,23 @@ bool gpuopt::isProduct(Operation *op) {
                          nn::ConvWeightGradOp>(op);
 }
 
+CopyKeeper gpuopt::copyKeeperOf(train::ReadOp read) {
+  auto module = read->getParentOfType<ModuleOp>();
+  auto variable =
+      module ? module.lookupSymbol<train::VariableOp>(read.getVariableAttr())
+             : nullptr;
+  if (!variable) // of a step by itself: it is measured, not kept
+    return CopyKeeper::Optimizer;
+  switch (variable.getKind()) {
+  case train::VariableKind::Parameter:
+    return CopyKeeper::Optimizer;
+  case train::VariableKind::Frozen:
+    return CopyKeeper::Preparation;
+  default:
+    return CopyKeeper::Step;
+  }
+}
+
 static bool isF32(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   return type && type.getElementType().isF32();
@@ -250,8 +267,12 @@ private:
 
   double copyCostOfSource(Value owner) const {
     double elements = bytesOf(owner) / 4;
-    if (owner.getDefiningOp<train::ReadOp>()) // the optimizer writes it
-      return transferTime(2 * elements) + savedPrice(2 * elements);
+    if (auto read = owner.getDefiningOp<train::ReadOp>())
+      if (CopyKeeper keeper = copyKeeperOf(read); keeper != CopyKeeper::Step)
+        return savedPrice(2 * elements) +
+               (keeper == CopyKeeper::Optimizer
+                    ? transferTime(2 * elements) / options.accumulationSteps
+                    : 0);
     Operation *op = owner.getDefiningOp();
     if (op && op->hasTrait<OpTrait::ConstantLike>())
       return 0;

@@ -418,6 +418,7 @@ Error collect(train::AssignPrecisionOptions &options) {
                      : precision == "bf16" ? "bf16"
                                            : "";
   options.policyFile = precisionPolicy;
+  options.accumulationSteps = accumulation;
   options.overrides.assign(precisionOverrides.begin(),
                            precisionOverrides.end());
   return Error::success();

@@ -13,8 +13,9 @@
 // - a kernel's, of which each tensor in half precision saves its share of what
 //   the kernel would save if all of them were;
 // - a copy in the other precision, once for all that read it: written by the
-//   kernel that makes the tensor, by the optimizer for a parameter, by a kernel
-//   of its own for the rest;
+//   kernel that makes the tensor, by the optimizer for a parameter, so once for
+//   all micro steps of a step, before the first step for a frozen one, by a
+//   kernel of its own for the rest, running statistics among them;
 // - bytes kept from the forward to the backward, at the price of memory.
 //
 //===----------------------------------------------------------------------===//
@@ -34,6 +35,8 @@ struct PrecisionOptions {
   mlir::FloatType halfType;
   /// What a byte that lives from the forward to the backward costs.
   double picosecondsPerSavedByte = 0;
+  /// Micro steps for each step of the optimizer.
+  int64_t accumulationSteps = 1;
 };
 
 struct PrecisionGraph {
@@ -62,6 +65,11 @@ buildPrecisionGraph(train::StepOp step, const DeviceModel &device,
 /// else by its lists, as far as the problem allows.
 std::vector<char> paintLikeAutocast(const PrecisionGraph &graph,
                                     const PrecisionPolicy &policy);
+
+/// Who keeps the copies in half precision of what `read` reads. The forward
+/// changes running statistics, so their copies are of one step.
+enum class CopyKeeper { Optimizer, Preparation, Step };
+CopyKeeper copyKeeperOf(train::ReadOp read);
 
 /// nn.contract and the convolutions.
 bool isProduct(mlir::Operation *op);

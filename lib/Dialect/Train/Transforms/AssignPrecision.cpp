@@ -120,8 +120,10 @@ private:
 
   FailureOr<Labelling> solve(StepOp step, const DeviceModel &model,
                              double picosecondsPerSavedByte) {
-    llvm::Expected<PrecisionGraph> graph = buildPrecisionGraph(
-        step, model, policy, {half, picosecondsPerSavedByte});
+    llvm::Expected<PrecisionGraph> graph =
+        buildPrecisionGraph(step, model, policy,
+                            {half, picosecondsPerSavedByte,
+                             std::max<int64_t>(accumulationSteps, 1)});
     if (!graph)
       return step.emitError() << llvm::toString(graph.takeError());
     planning::Result<planning::PrecisionSolution> solution =

@@ -266,7 +266,8 @@ private:
       builder.setInsertionPointAfter(op);
     else
       builder.setInsertionPointToStart(&block);
-    if (auto read = dyn_cast_or_null<ReadOp>(op); read && hasCopy(read)) {
+    if (auto read = dyn_cast_or_null<ReadOp>(op);
+        read && copyKeeperOf(read) != CopyKeeper::Step) {
       copied.insert(read.getVariableAttr().getAttr());
       return ReadOp::create(builder, read.getLoc(), typeOf(root).clone(element),
                             halfCopyName(module, read.getVariable()));
@@ -276,17 +277,6 @@ private:
           builder, op->getLoc(),
           saturated(cast<DenseElementsAttr>(constant.getValue()), half));
     return castByKernel(root, element);
-  }
-
-  /// Parameters have copies that outlive the step; running statistics do not.
-  static bool hasCopy(ReadOp read) {
-    auto module = read->getParentOfType<ModuleOp>();
-    auto variable =
-        module ? module.lookupSymbol<VariableOp>(read.getVariableAttr())
-               : nullptr;
-    // In a clone outside of a module: it is measured, not kept.
-    return !variable || variable.getKind() == VariableKind::Parameter ||
-           variable.getKind() == VariableKind::Frozen;
   }
 
   Value castByKernel(Value root, Type element) {

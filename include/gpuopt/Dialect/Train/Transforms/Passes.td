@@ -105,6 +105,7 @@ def AssignPrecision : Pass<"train-assign-precision", "::mlir::ModuleOp"> {
     Option<"device", "device", "std::string", "\"host\"", "whose times to estimate">,
     Option<"memoryBudget", "memory-budget", "int64_t", "0", "bytes of everything on the device; 0: no limit">,
     Option<"activationBudget", "activation-budget", "int64_t", "0", "bytes of the arena; 0: no limit">,
+    Option<"accumulationSteps", "accumulation-steps", "int64_t", "1", "batches per update">,
     Option<"effort", "effort", "int64_t", "10000", "moves of the scheduler's search for each price">];
   let statistics = [Statistic<"halfProductCount", "half-products", "products in half precision">,
                     Statistic<"halfTensorCount", "half-tensors", "tensors in half precision">];
