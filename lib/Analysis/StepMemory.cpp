@@ -8,7 +8,6 @@
 #include "gpuopt/Analysis/StepMemory.h"
 
 #include "gpuopt/Analysis/Origins.h"
-#include "gpuopt/Planning/PackArena.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -125,7 +124,7 @@ static bool overwrites(OpResult result) {
   return kernel && kernel.getOverwritten(result.getResultNumber());
 }
 
-LogicalResult StepMemory::checkContents() {
+LogicalResult StepMemory::checkContents() const {
   llvm::DenseMap<Value, int> contents, contentOf;
   auto source = [](Value value) {
     while (isViewOp(value.getDefiningOp()))
@@ -153,23 +152,96 @@ LogicalResult StepMemory::checkContents() {
 // Packing
 //===----------------------------------------------------------------------===//
 
-LogicalResult StepMemory::pack() {
-  if (failed(checkContents()))
-    return failure();
+planning::ArenaProblem StepMemory::problem() const {
   planning::ArenaProblem problem;
   for (const PlannedBuffer &buffer : buffers)
     problem.buffers.push_back({buffer.from, buffer.to,
                                device::sizeInBytes(buffer.type),
                                kBufferAlignment});
-  planning::Result<planning::Packing> packing = planning::packArena(problem);
+  return problem;
+}
+
+void StepMemory::place(ArrayRef<int64_t> offsets) {
+  height = 0;
+  for (auto [buffer, offset] : llvm::zip_equal(buffers, offsets)) {
+    buffer.offset = offset;
+    height = std::max(height, offset + device::sizeInBytes(buffer.type));
+  }
+}
+
+LogicalResult StepMemory::checkPacking() const {
+  planning::ArenaSolution solution;
+  for (const PlannedBuffer &buffer : buffers)
+    solution.offsets.push_back(buffer.offset);
+  solution.height = height;
+  if (planning::MaybeError error = planning::verify(problem(), solution))
+    return step.emitOpError("has an arena that fails its check: ")
+           << error->message;
+  return success();
+}
+
+LogicalResult StepMemory::pack(std::optional<int64_t> capacityInBytes,
+                               int64_t effort) {
+  if (failed(checkContents()))
+    return failure();
+  planning::PackOptions options;
+  options.capacityInBytes = capacityInBytes;
+  options.effort = effort;
+  planning::Result<planning::Packing> packing =
+      planning::packArena(problem(), options);
   if (!packing)
     return step.emitOpError("cannot be packed into an arena: ")
            << packing.error().message;
-  if (planning::MaybeError error = planning::verify(problem, packing->solution))
-    return step.emitOpError("has an arena that fails its check: ")
-           << error->message;
-  for (auto [buffer, offset] : llvm::zip(buffers, packing->solution.offsets))
-    buffer.offset = offset;
-  height = packing->solution.height;
-  return success();
+  place(packing->solution.offsets);
+  return checkPacking();
+}
+
+//===----------------------------------------------------------------------===//
+// Offsets on the ops
+//===----------------------------------------------------------------------===//
+
+/// Of a result that lies in another's memory.
+static constexpr int64_t kNoOffset = -1;
+
+void StepMemory::writeOffsets() const {
+  for (Operation &op : step.getBody().front()) {
+    SmallVector<int64_t> offsets;
+    for (Value result : op.getResults()) {
+      const PlannedBuffer *buffer = lookup(result);
+      offsets.push_back(buffer ? buffer->offset : kNoOffset);
+    }
+    if (const PlannedBuffer *scratch = lookupScratch(&op))
+      offsets.push_back(scratch->offset);
+    if (llvm::any_of(offsets, [](int64_t offset) { return offset >= 0; }))
+      op.setAttr(train::kOffsetsAttribute,
+                 DenseI64ArrayAttr::get(op.getContext(), offsets));
+    else
+      op.removeAttr(train::kOffsetsAttribute);
+  }
+}
+
+LogicalResult StepMemory::readOffsets() {
+  if (failed(checkContents()))
+    return failure();
+  std::vector<int64_t> found(buffers.size());
+  auto read = [&](Operation *owner, unsigned number,
+                  unsigned buffer) -> LogicalResult {
+    auto offsets =
+        owner->getAttrOfType<DenseI64ArrayAttr>(train::kOffsetsAttribute);
+    if (!offsets || number >= offsets.size() || offsets[number] < 0)
+      return owner->emitOpError("has no place in the arena; expects what "
+                                "train-plan-memory leaves");
+    found[buffer] = offsets[number];
+    return success();
+  };
+  for (auto [root, buffer] : bufferOf) {
+    auto result = cast<OpResult>(root);
+    if (failed(read(result.getOwner(), result.getResultNumber(), buffer)))
+      return failure();
+  }
+  for (auto [op, buffer] : scratchOf)
+    if (failed(read(op, op->getNumResults(), buffer)))
+      return failure();
+  place(found);
+  return checkPacking();
 }

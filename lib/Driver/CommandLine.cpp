@@ -54,7 +54,7 @@ Flag<std::string> target("target", "auto", "auto, host or cuda",
 cl::opt<std::string>
     compileTo("compile-to",
               cl::desc("print the module after a phase and stop: import, nn, "
-                       "train, clusters, precision, schedule, device"),
+                       "train, clusters, precision, schedule, memory, device"),
               cl::cat(placeCategory), COMPILING);
 cl::opt<std::string> dumpPhasesTo("dump-phases-to",
                                   cl::desc("write the module after each phase"),
@@ -484,7 +484,7 @@ int collect(DriverOptions &options) {
   options.tellsNextSteps = compileCommand && errs().is_displayed();
   if (!compileTo.empty() && !(options.compileTo = parsePhase(compileTo)))
     return usage("--compile-to must be import, nn, train, clusters, precision, "
-                 "schedule or device, but is '" +
+                 "schedule, memory or device, but is '" +
                  compileTo + "'");
   options.plan = {planJson, planCurve, findBatchSize};
   if (outputDir.empty() && compileTo.empty() && !planCommand)

@@ -17,10 +17,6 @@
 using namespace mlir;
 using namespace gpuopt;
 
-static constexpr Phase kPhases[] = {
-    Phase::Import,    Phase::NN,       Phase::Train, Phase::Clusters,
-    Phase::Precision, Phase::Schedule, Phase::Device};
-
 /// "error: /layer1/Conv: ...": the location is the name of an ONNX node.
 static void printDiagnostic(Diagnostic &diagnostic, llvm::raw_ostream &stream) {
   stream << "gpuopt: ";
@@ -64,7 +60,7 @@ Compilation::Compilation(const DriverOptions &options, bool isQuiet)
 }
 
 LogicalResult Compilation::runTo(Phase last) {
-  for (Phase phase : ArrayRef(kPhases).drop_front(phasesDone)) {
+  for (Phase phase : allPhases().drop_front(phasesDone)) {
     if (phase > last)
       break;
     if (failed(run(phase)))

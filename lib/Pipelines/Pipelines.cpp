@@ -16,8 +16,10 @@ using namespace mlir;
 using namespace gpuopt;
 
 static constexpr Phase kPhases[] = {
-    Phase::Import,    Phase::NN,       Phase::Train, Phase::Clusters,
-    Phase::Precision, Phase::Schedule, Phase::Device};
+    Phase::Import,    Phase::NN,       Phase::Train,  Phase::Clusters,
+    Phase::Precision, Phase::Schedule, Phase::Memory, Phase::Device};
+
+ArrayRef<Phase> gpuopt::allPhases() { return kPhases; }
 
 StringRef gpuopt::nameOf(Phase phase) {
   switch (phase) {
@@ -33,6 +35,8 @@ StringRef gpuopt::nameOf(Phase phase) {
     return "precision";
   case Phase::Schedule:
     return "schedule";
+  case Phase::Memory:
+    return "memory";
   case Phase::Device:
     return "device";
   }
@@ -97,6 +101,9 @@ void gpuopt::addPhase(OpPassManager &passes, Phase phase,
   case Phase::Schedule:
     passes.addPass(nn::createPlaceResults());
     passes.addPass(train::createSchedule(options.schedule));
+    return;
+  case Phase::Memory:
+    passes.addPass(train::createPlanMemory());
     return;
   case Phase::Device:
     passes.addPass(createConvertToDevice(options.device));

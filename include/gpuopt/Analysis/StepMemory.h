@@ -12,6 +12,7 @@
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "gpuopt/Planning/PackArena.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -39,9 +40,18 @@ public:
   /// of what they belong to.
   StepMemory(train::StepOp step, llvm::StringMap<unsigned> &usedNames);
 
-  /// Packs the buffers; fails, with an error, only if an op reads what another
+  /// Packs the buffers, by `effort` steps of search, if it can into an arena of
+  /// `capacityInBytes`; fails, with an error, only if an op reads what another
   /// has overwritten, or if the packing does not pass its independent check.
-  mlir::LogicalResult pack();
+  mlir::LogicalResult
+  pack(std::optional<int64_t> capacityInBytes = std::nullopt,
+       int64_t effort = planning::PackOptions().effort);
+
+  /// Notes the offsets on the ops that own the buffers.
+  void writeOffsets() const;
+  /// Takes the offsets from there; fails, with an error, if one is missing, an
+  /// op reads what another has overwritten, or two buffers meet.
+  mlir::LogicalResult readOffsets();
 
   int64_t getHeight() const { return height; }
   llvm::ArrayRef<PlannedBuffer> getBuffers() const { return buffers; }
@@ -53,9 +63,12 @@ public:
 private:
   void addBuffer(mlir::Value root, llvm::StringMap<unsigned> &usedNames);
   void extendLifetimes(mlir::Operation *op, int64_t index);
-  mlir::LogicalResult checkContents();
+  mlir::LogicalResult checkContents() const;
+  mlir::LogicalResult checkPacking() const;
+  planning::ArenaProblem problem() const;
+  void place(llvm::ArrayRef<int64_t> offsets);
 
-  train::StepOp step;
+  mutable train::StepOp step;
   std::vector<PlannedBuffer> buffers;
   llvm::DenseMap<mlir::Value, unsigned> bufferOf;
   llvm::DenseMap<mlir::Operation *, unsigned> scratchOf;

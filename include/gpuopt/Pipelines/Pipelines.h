@@ -16,9 +16,21 @@
 namespace gpuopt {
 
 /// How far a model has come.
-enum class Phase { Import, NN, Train, Clusters, Precision, Schedule, Device };
+enum class Phase {
+  Import,
+  NN,
+  Train,
+  Clusters,
+  Precision,
+  Schedule,
+  Memory,
+  Device
+};
 
-/// By name: import, nn, train, clusters, precision, schedule, device.
+/// In their order.
+llvm::ArrayRef<Phase> allPhases();
+
+/// By name: import, nn, train, clusters, precision, schedule, memory, device.
 std::optional<Phase> parsePhase(llvm::StringRef name);
 llvm::StringRef nameOf(Phase phase);
 

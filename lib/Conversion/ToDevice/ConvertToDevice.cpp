@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Memory first (StepMemory), then each op becomes a launch or a library call
-// on addresses. Nothing is decided here that an earlier pass could have: what
-// is one kernel, in which order, what is copied.
+// Each op becomes a launch or a library call on addresses. Nothing is decided
+// here that an earlier pass could have: what is one kernel, in which order,
+// what is copied, where it lies.
 //
 //===----------------------------------------------------------------------===//
 
@@ -55,8 +55,6 @@ private:
   void runOnOperation() override {
     SmallVector<train::StepOp> steps(getOperation().getOps<train::StepOp>());
     for (train::StepOp step : steps)
-      inlineRepeats(step);
-    for (train::StepOp step : steps)
       if (failed(checkReady(step)))
         return signalPassFailure();
     std::vector<StepMemory> memories;
@@ -65,7 +63,7 @@ private:
     for (train::StepOp step : steps) {
       persistent.addStep(step);
       memories.emplace_back(step, names);
-      if (failed(memories.back().pack()) ||
+      if (failed(memories.back().readOffsets()) ||
           failed(checkPromise(step, memories.back())))
         return signalPassFailure();
     }
@@ -76,25 +74,6 @@ private:
     kernelCount += kernels.size();
     for (train::StepOp step : steps)
       step.erase();
-  }
-
-  /// From here on nothing merges equal ops, and repeats need no region.
-  static void inlineRepeats(train::StepOp step) {
-    for (auto repeat : llvm::make_early_inc_range(
-             step.getBody().getOps<train::RecomputeOp>())) {
-      Block &body = repeat.getBody().front();
-      for (auto [argument, input] :
-           llvm::zip(body.getArguments(), repeat.getInputs()))
-        argument.replaceAllUsesWith(input);
-      Operation *yield = body.getTerminator();
-      repeat.replaceAllUsesWith(yield->getOperands());
-      yield->erase();
-      for (Operation &op : body)
-        op.setAttr(train::kRecomputedAttribute, repeat.getReasonAttr());
-      repeat->getBlock()->getOperations().splice(repeat->getIterator(),
-                                                 body.getOperations());
-      repeat.erase();
-    }
   }
 
   /// What earlier passes must have left.

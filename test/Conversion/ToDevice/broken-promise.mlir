@@ -1,4 +1,4 @@
-// RUN: gpuopt-opt %s --convert-to-device -verify-diagnostics
+// RUN: gpuopt-opt %s --train-plan-memory --convert-to-device -verify-diagnostics
 
 // A schedule promised an arena of 512 bytes; whatever ran since left work that
 // needs 1024: both results live while the second is made.

@@ -1,4 +1,4 @@
-// RUN: gpuopt-opt %s -nn-form-clusters -nn-materialize-views -convert-to-device | FileCheck %s
+// RUN: gpuopt-opt %s -nn-form-clusters -nn-materialize-views -train-plan-memory -convert-to-device | FileCheck %s
 // RUN: not gpuopt-opt %s -convert-to-device 2>&1 | FileCheck %s --check-prefix=EARLY
 
 // The scalars take 2048 bytes; w (1 KiB) and x (256 bytes) follow.

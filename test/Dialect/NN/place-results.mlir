@@ -1,5 +1,5 @@
 // RUN: gpuopt-opt %s --nn-place-results | FileCheck %s
-// RUN: not gpuopt-opt %s --nn-place-results --cse --convert-to-device -o /dev/null 2>&1 | FileCheck %s --check-prefix=GONE
+// RUN: not gpuopt-opt %s --nn-place-results --cse --train-plan-memory --convert-to-device -o /dev/null 2>&1 | FileCheck %s --check-prefix=GONE
 
 train.variable @w parameter : tensor<16x16xf32>
 

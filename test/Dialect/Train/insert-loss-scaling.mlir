@@ -1,6 +1,6 @@
 // RUN: gpuopt-opt %s --train-insert-loss-scaling=enabled=true | FileCheck %s
 // RUN: gpuopt-opt %s --train-insert-loss-scaling | FileCheck %s --check-prefix=PLAIN
-// RUN: gpuopt-opt %s --train-insert-loss-scaling=enabled=true --nn-form-clusters | gpuopt-opt --convert-to-device \
+// RUN: gpuopt-opt %s --train-insert-loss-scaling=enabled=true --nn-form-clusters | gpuopt-opt --train-plan-memory --convert-to-device \
 // RUN:   | gpuopt-translate --device-to-cxx | FileCheck %s --check-prefix=CXX
 
 // The seed is the scale; the norm takes it out again; what the forward writes

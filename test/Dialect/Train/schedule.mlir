@@ -20,7 +20,7 @@ train.variable @w parameter : tensor<16x16xf32>
 // CHECK: %[[Y7:.*]] = nn.contract {{.*}}
 // CHECK: %[[AGAIN:.*]] = train.recompute "frees 512 bytes for 2.00 us" %[[Y1]] :
 // CHECK: nn.fused "tanh"
-// CHECK: nn.fused "add" %{{.*}}, %[[AGAIN]], %[[Y1]] :
+// CHECK: nn.fused "add" %{{.*}}, %[[AGAIN]], %[[Y1]] {train.offsets = array<i64: {{[0-9]+}}>} :
 
 // FITS-LABEL: train.step @micro_step
 // FITS-NOT: train.plan

@@ -11,13 +11,13 @@
 include "mlir/Pass/PassBase.td"
 
 def ConvertToDevice : Pass<"convert-to-device", "::mlir::ModuleOp"> {
-  let summary = "Gives every tensor an offset and every op a kernel or a library call";
+  let summary = "Gives every op a kernel or a library call";
   let description = [{
-    Plans the memory of each step (lifetimes, views, parts of concatenations;
-    packed by Planning/ and checked independently of the packer), turns each
-    `nn.fused` into a kernel, shared by all that have the same one, and
-    contractions, convolutions, pooling and updates into library calls.
-    Expects what nn-form-clusters and nn-materialize-views leave.
+    Turns each `nn.fused` into a kernel, shared by all that have the same one,
+    and contractions, convolutions, pooling and updates into library calls, on
+    the offsets that train-plan-memory has noted; that no two tensors meet there
+    is checked first. Expects what nn-form-clusters, nn-materialize-views and
+    train-plan-memory leave.
 
     ```mlir
     train.step @micro_step micro ("x" %x: tensor<4x16xf32>) { ... }

@@ -50,11 +50,18 @@ static double timeOf(StepOp step, const DeviceModel &device) {
   return time;
 }
 
-/// The height of the packed arena, or -1 after an error.
-static int64_t arenaHeight(StepOp step) {
+enum class Offsets { Forget, Note };
+
+/// The height of the packed arena, or -1 after an error. The offsets can be
+/// left on the ops.
+static int64_t packArena(StepOp step, Offsets offsets) {
   llvm::StringMap<unsigned> names;
   StepMemory memory(step, names);
-  return succeeded(memory.pack()) ? memory.getHeight() : -1;
+  if (failed(memory.pack()))
+    return -1;
+  if (offsets == Offsets::Note)
+    memory.writeOffsets();
+  return memory.getHeight();
 }
 
 /// Whether `op` reads one of these variables.
@@ -109,7 +116,8 @@ public:
 
   std::variant<FittedStep, UnmetBudget, planning::Error> run() {
     fitted.plainTimeInNanoseconds = timeOf(step, device);
-    fitted.plainArenaInBytes = fitted.arenaInBytes = arenaHeight(step);
+    fitted.plainArenaInBytes = fitted.arenaInBytes =
+        packArena(step, Offsets::Forget);
     if (fitted.plainArenaInBytes <= budget)
       return std::move(fitted);
     std::optional<Candidate> best = fit(budget, effort);
@@ -255,8 +263,9 @@ private:
     candidate.repeats = applySchedule(copy, schedule);
     for (const Repeat &repeat : candidate.repeats)
       candidate.addedTimeInNanoseconds += repeat.costInNanoseconds;
-    candidate.arenaInBytes =
-        readsWhatHasChanged(candidate) ? -1 : arenaHeight(*candidate.step);
+    candidate.arenaInBytes = readsWhatHasChanged(candidate)
+                                 ? -1
+                                 : packArena(*candidate.step, Offsets::Note);
     candidate.schedule = std::move(schedule);
     return candidate;
   }

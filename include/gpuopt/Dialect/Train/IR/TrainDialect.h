@@ -32,6 +32,9 @@ constexpr llvm::StringLiteral kProofAttribute = "train.proof";
 constexpr llvm::StringLiteral kPrecisionAttribute = "train.precision";
 /// Of a module whose memory budget cannot be met: the smallest that can.
 constexpr llvm::StringLiteral kUnmetBudgetAttribute = "train.unmet_budget";
+/// Of an op of a step, where its results lie: offsets in the arena in bytes,
+/// one per result (-1: in the memory of another) and one for scratch memory.
+constexpr llvm::StringLiteral kOffsetsAttribute = "train.offsets";
 /// Of work that runs again, in the device conversion: why.
 constexpr llvm::StringLiteral kRecomputedAttribute = "train.recomputed";
 

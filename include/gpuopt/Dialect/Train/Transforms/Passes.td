@@ -173,4 +173,24 @@ def Schedule : Pass<"train-schedule", "::mlir::ModuleOp"> {
   let dependentDialects = ["::gpuopt::train::TrainDialect", "::gpuopt::nn::NNDialect"];
 }
 
+def PlanMemory : Pass<"train-plan-memory", "::mlir::ModuleOp"> {
+  let summary = "Gives every tensor of a step its place in the arena";
+  let description = [{
+    Finds what lives when (views and parts of concatenations share the memory of
+    what they belong to, results in place that of what they overwrite) and packs
+    it (Planning/PackArena.h), unless train-schedule has done so already. Offsets
+    in bytes are noted on the ops, one per result; -1 is a result in the memory
+    of another one. `train.recompute` is replaced by what it holds: from here on
+    lifetimes are fixed, and nothing may merge, move or add work. That no two
+    tensors meet is checked again where the offsets are read.
+
+    ```mlir
+    %0 = nn.fused "tanh" %x : tensor<8x16xf32> -> tensor<8x16xf32> { ... }
+    // becomes
+    %0 = nn.fused "tanh" %x {train.offsets = array<i64: 512>} : tensor<8x16xf32> -> tensor<8x16xf32> { ... }
+    ```
+  }];
+  let dependentDialects = ["::gpuopt::train::TrainDialect"];
+}
+
 #endif // GPUOPT_DIALECT_TRAIN_TRANSFORMS_PASSES_TD
