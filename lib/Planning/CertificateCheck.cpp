@@ -38,11 +38,6 @@ private:
   bool isReadAfter(int op, int moment) const {
     return lastNeed[op] > certificate.moments[moment];
   }
-  int storageOf(int op) const {
-    while (problem.ops[op].storage >= 0)
-      op = problem.ops[op].storage;
-    return op;
-  }
   /// Whether the output lies in another one that stays as it is.
   bool isView(int op) const {
     return problem.ops[op].storage >= 0 && !problem.ops[op].overwrites;
@@ -65,6 +60,7 @@ private:
            std::any_of(inputs.begin(), inputs.end(),
                        [&](int input) { return holderOf(input) == op; });
   }
+  MaybeError checkOffloaded() const;
   void findLastNeeds();
   std::vector<int> touched(int op) const;
 
@@ -75,6 +71,7 @@ private:
   std::vector<int> lastNeed;
   std::vector<std::vector<int>> touchedAt; ///< Storages, per moment, sorted.
   std::map<Node, __int128> balance;
+  std::map<int, __int128> kept; ///< Of kind 2, per op, over all moments.
   std::map<std::tuple<int, int, int, int>, bool> seen;
   __int128 total = 0;
 };
@@ -97,9 +94,9 @@ void Checker::findLastNeeds() {
 }
 
 std::vector<int> Checker::touched(int op) const {
-  std::vector<int> storages{storageOf(op)};
+  std::vector<int> storages{problem.storageOf(op)};
   for (int input : problem.ops[op].inputs)
-    storages.push_back(storageOf(input));
+    storages.push_back(problem.storageOf(input));
   std::sort(storages.begin(), storages.end());
   storages.erase(std::unique(storages.begin(), storages.end()), storages.end());
   return storages;
@@ -158,7 +155,7 @@ __int128 Checker::capacity(const Certificate::Flow &flow) const {
     return -1;
   if (isView(flow.op) || isTouched(flow.op, flow.moment))
     return 0;
-  int64_t bytes = problem.ops[storageOf(flow.op)].sizeInBytes;
+  int64_t bytes = problem.ops[problem.storageOf(flow.op)].sizeInBytes;
   return (__int128(certificate.prices[flow.moment]) * bytes) >>
          certificate.priceShift;
 }
@@ -184,9 +181,26 @@ MaybeError Checker::addFlow(const Certificate::Flow &flow) {
   Node to = flow.kind == 1                     ? laterRun
             : flow.kind == 2 || flow.kind == 4 ? had
                                                : run;
+  if (flow.kind == 2)
+    kept[flow.op] += flow.amount;
   if (flow.kind != 0)
     balance[from] -= flow.amount;
   balance[to] += flow.amount;
+  return std::nullopt;
+}
+
+/// A schedule that reloads an output pays for it once, and may have it at every
+/// moment without holding it.
+MaybeError Checker::checkOffloaded() const {
+  for (auto [op, amount] : kept) {
+    std::optional<double> cost = problem.ops[op].offloadCost;
+    if (!cost)
+      continue;
+    double limit = std::ldexp(*cost, certificate.costShift);
+    if (limit < 0x1p120 && amount > __int128(std::floor(limit)))
+      return Error{"the flows of kind 2 at op " + std::to_string(op) +
+                   " exceed its offload cost"};
+  }
   return std::nullopt;
 }
 
@@ -199,6 +213,8 @@ Result<double> Checker::run() {
   for (const Certificate::Flow &flow : certificate.flows)
     if (MaybeError error = addFlow(flow))
       return *error;
+  if (MaybeError error = checkOffloaded())
+    return *error;
   for (auto [node, amount] : balance) {
     auto [isHad, op, moment] = node;
     if (isHad && isReadAfter(op, moment)) // the sink

@@ -19,7 +19,7 @@ public:
       : graph(graph), isAvailable(graph.size(), false) {}
 
   void drop(int op) {
-    if (graph.recomputable[op])
+    if (graph.mayReturn(op))
       isAvailable[op] = false;
   }
 
@@ -28,13 +28,16 @@ public:
     ran.clear();
     demandInputs(stage);
     for (size_t i = 0; i < ran.size(); ++i) {
-      demandInputs(ran[i]);
-      repeats.push_back({stage, ran[i]});
+      Slot slot{stage, ran[i], isCheaperReloaded(ran[i])};
+      if (!slot.isReload)
+        demandInputs(ran[i]);
+      repeats.push_back(slot);
     }
     isAvailable[stage] = true;
     forgetOverwritten(stage);
-    for (int op : ran)
-      forgetOverwritten(op);
+    for (size_t i = repeats.size() - ran.size(); i < repeats.size(); ++i)
+      if (!repeats[i].isReload)
+        forgetOverwritten(repeats[i].op);
   }
 
   std::vector<char> &available() { return isAvailable; }
@@ -49,6 +52,29 @@ private:
   void forgetOverwritten(int op) {
     if (graph.overwritten[op] >= 0)
       isAvailable[graph.overwritten[op]] = false;
+  }
+
+  /// Than executed again, with all that this asks for.
+  bool isCheaperReloaded(int op) const {
+    if (!graph.mayReload(op) || !graph.recomputable[op])
+      return graph.mayReload(op);
+    constexpr size_t mostNeeded = 256;
+    std::vector<int> needed{op};
+    double cost = graph.cost[op], limit = graph.offloadCost[op];
+    for (size_t i = 0; i < needed.size() && cost < limit; ++i) {
+      if (needed.size() > mostNeeded)
+        return true;
+      for (int input : graph.inputs(needed[i])) {
+        bool isThere =
+            isAvailable[input] ||
+            std::find(needed.begin(), needed.end(), input) != needed.end();
+        if (isThere)
+          continue;
+        needed.push_back(input);
+        cost += std::min(graph.cost[input], graph.offloadCost[input]);
+      }
+    }
+    return cost >= limit;
   }
 
   void demandInputs(int op) {

@@ -54,6 +54,8 @@ Graph::Graph(const RecomputeProblem &problem) {
     heldBytes.push_back(isView ? 0 : bytes[root[i]]);
     pinned.push_back(op.pinned);
     recomputable.push_back(op.recomputable);
+    offloadCost.push_back(op.offloadCost.value_or(HUGE_VAL));
+    hasOffload |= op.offloadCost.has_value();
     if (op.overwrites) {
       overwritten[i] = op.storage;
       overwriter[op.storage] = i;
@@ -103,7 +105,7 @@ std::vector<int64_t> Graph::plainProfile() const {
 
 int64_t gpuopt::planning::budgetLowerLimit(const Graph &graph) {
   // At each op: its working set, and every storage that holds an output which
-  // was made before, is read later and cannot be computed again.
+  // was made before, is read later and cannot be had again.
   int n = graph.size();
   std::vector<int> holders(n, 0);
   std::vector<std::vector<int>> releases(n + 1);
@@ -113,7 +115,7 @@ int64_t gpuopt::planning::budgetLowerLimit(const Graph &graph) {
     for (int made : touchedStorages(graph, i))
       countedTwice += holders[made] > 0 ? graph.bytes[made] : 0;
     limit = std::max(limit, graph.workingSet[i] + held - countedTwice);
-    if (!graph.recomputable[i] && graph.lastUser[i] > i) {
+    if (!graph.mayReturn(i) && graph.lastUser[i] > i) {
       held += holders[graph.root[i]]++ == 0 ? graph.bytes[graph.root[i]] : 0;
       releases[graph.lastUser[i]].push_back(graph.root[i]);
     }

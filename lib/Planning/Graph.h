@@ -10,6 +10,8 @@
 
 #include "gpuopt/Planning/RecomputeProblem.h"
 
+#include <cmath>
+
 namespace gpuopt::planning {
 
 /// A slice of a flat array.
@@ -49,6 +51,11 @@ public:
   std::vector<int> holder;
   std::vector<int64_t> heldBytes;
   std::vector<char> pinned, recomputable;
+  std::vector<double> offloadCost; ///< Infinite where it may not be offloaded.
+  bool hasOffload = false;         ///< Whether any may be.
+  bool mayReload(int op) const { return offloadCost[op] < HUGE_VAL; }
+  /// Whether the output can be had again at all.
+  bool mayReturn(int op) const { return recomputable[op] || mayReload(op); }
   double totalCost = 0;
 
   /// The last op that reads the output in the plain order; the op itself where

@@ -20,13 +20,13 @@ LocalSearch::LocalSearch(const SearchSpace &space, int64_t budgetInBytes,
 
 void LocalSearch::insert(Slot slot) {
   plan.insert(slot);
-  addedCost += graph.cost[slot.op];
+  addedCost += costOf(slot);
   edits.push_back({true, slot});
 }
 
 void LocalSearch::remove(Slot slot) {
   plan.remove(slot);
-  addedCost -= graph.cost[slot.op];
+  addedCost -= costOf(slot);
   edits.push_back({false, slot});
 }
 
@@ -55,7 +55,11 @@ int LocalSearch::pickStage() {
 
 /// Runs an op again; inputs that live on for this alone may run again too.
 void LocalSearch::runAgain(Slot slot, int depth) {
+  if (graph.mayReload(slot.op))
+    slot.isReload = !graph.recomputable[slot.op] || random.below(2);
   insert(slot);
+  if (slot.isReload)
+    return;
   for (int input : graph.inputs(slot.op)) {
     int run = plan.runAt(input, slot.stage);
     const StagePlan::Run &read = plan.runsOf(input)[run];
@@ -66,8 +70,8 @@ void LocalSearch::runAgain(Slot slot, int depth) {
     }
     if (depth == 0)
       continue;
-    if (read.stage < slot.stage && read.end == slot &&
-        graph.recomputable[input] && random.below(2))
+    if (read.stage < slot.stage && read.end == slot && graph.mayReturn(input) &&
+        random.below(2))
       runAgain({slot.stage, input}, depth - 1);
   }
 }
@@ -78,7 +82,7 @@ void LocalSearch::dropSomewhere() {
     return;
   for (int attempt = 0; attempt < 32; ++attempt) {
     int op = random.below(stage);
-    if (!graph.recomputable[op])
+    if (!graph.mayReturn(op))
       continue;
     int run = plan.runAt(op, stage);
     if (plan.runsOf(op)[run].end.stage <= stage ||
@@ -95,10 +99,12 @@ void LocalSearch::dropSomewhere() {
 /// Removes repeats that nobody reads any more, from the inputs of a repeat
 /// that has gone.
 void LocalSearch::removeDead(Slot slot) {
+  if (slot.isReload) // it read nothing
+    return;
   for (int input : graph.inputs(slot.op)) {
     const StagePlan::Run &read =
         plan.runsOf(input)[plan.runAt(input, slot.stage)];
-    Slot own{read.stage, input};
+    Slot own{read.stage, input, read.isReload};
     if (read.listed < 0 || !(read.end == own))
       continue;
     remove(own);
@@ -131,11 +137,13 @@ void LocalSearch::removeSomewhere() {
 /// else reads: each alone would have to keep its own inputs alive meanwhile.
 void LocalSearch::moveWithInputs(Slot slot, int stage) {
   remove(slot);
-  insert({stage, slot.op});
+  insert({stage, slot.op, slot.isReload});
+  if (slot.isReload)
+    return;
   for (int input : graph.inputs(slot.op)) {
     const StagePlan::Run &read =
         plan.runsOf(input)[plan.runAt(input, slot.stage)];
-    Slot own{slot.stage, input};
+    Slot own{slot.stage, input, read.isReload};
     bool goesAlong = read.end == own || input == graph.overwritten[slot.op];
     if (read.stage == slot.stage && read.listed >= 0 && goesAlong &&
         stage > input && !plan.has({stage, input}))
@@ -173,23 +181,50 @@ void LocalSearch::shiftSomewhere() {
     return;
   }
   remove(slot);
-  insert({stage, slot.op});
+  insert({stage, slot.op, slot.isReload});
+  if (slot.isReload)
+    return;
   shiftOverwritten(slot, stage);
   if (random.below(2))
     removeDead(slot);
 }
 
+/// Reloads what runs again, or the other way round.
+void LocalSearch::switchSomewhere() {
+  if (plan.repeats().empty())
+    return;
+  Slot slot = plan.repeats()[random.below(plan.repeats().size())];
+  if (!graph.mayReload(slot.op) || !graph.recomputable[slot.op])
+    return;
+  remove(slot);
+  if (!slot.isReload) {
+    insert({slot.stage, slot.op, true});
+    removeDead(slot);
+    return;
+  }
+  insert({slot.stage, slot.op});
+  for (int input : graph.inputs(slot.op)) {
+    bool isThere = plan.has({slot.stage, input});
+    if (input == graph.overwritten[slot.op]
+            ? !isThere
+            : !isThere && graph.mayReturn(input) && random.below(2))
+      runAgain({slot.stage, input}, 1 << random.below(4));
+  }
+}
+
 void LocalSearch::propose() {
-  int kind = random.below(16);
+  int kind = random.below(graph.hasOffload ? 18 : 16);
   if (kind < 6)
     dropSomewhere();
   else if (kind < 10)
     removeSomewhere();
   else if (kind < 13)
     shiftSomewhere();
-  else {
+  else if (kind < 16) {
     removeSomewhere();
     dropSomewhere();
+  } else {
+    switchSomewhere();
   }
 }
 

@@ -32,7 +32,8 @@ struct BestSchedule {
 };
 
 /// Simulated annealing over single executions: drop an output over a gap and
-/// run its op again, undo that, run it earlier or later. The added cost and a
+/// run its op again or reload it, undo that, do it earlier or later, or the
+/// other of the two. The added cost and a
 /// price for bytes above the budget are minimised; the price moves so that the
 /// search stays at the border of what fits.
 class LocalSearch {
@@ -52,9 +53,13 @@ private:
   void shiftOverwritten(Slot slot, int stage);
   Slot pickRepeat();
   void removeDead(Slot slot);
+  void switchSomewhere();
   void moveWithInputs(Slot slot, int stage);
   void runAgain(Slot slot, int depth);
   int pickStage();
+  double costOf(Slot slot) const {
+    return slot.isReload ? graph.offloadCost[slot.op] : graph.cost[slot.op];
+  }
   void insert(Slot slot);
   void remove(Slot slot);
   void undo();

@@ -45,7 +45,20 @@ static std::string printNode(int id, const RecomputeOp &op) {
     node += ",\"pinned\":true";
   if (!op.recomputable)
     node += ",\"recomputable\":false";
+  if (op.offloadCost)
+    node += ",\"offload_cost\":" + text(*op.offloadCost);
   return node + "}";
+}
+
+static std::string printSchedule(const Schedule &schedule) {
+  std::string result = "[";
+  for (int entry : schedule) {
+    if (result.size() > 1)
+      result += ",";
+    std::string op = std::to_string(opOf(entry));
+    result += isReload(entry) ? "{\"reload\":" + op + "}" : op;
+  }
+  return result + "]";
 }
 
 std::string gpuopt::planning::printProblem(const RecomputeProblem &problem) {
@@ -74,7 +87,7 @@ std::string gpuopt::planning::printPlan(const PlanClaim &plan, bool withFlows) {
          ",\"peak_bytes\":" + std::to_string(plan.peakInBytes) +
          ",\n\"added_percent\":" + text(plan.addedPercent) +
          ",\"lower_bound_percent\":" + text(plan.lowerBoundPercent) +
-         ",\n\"schedule\":" + list(plan.schedule) +
+         ",\n\"schedule\":" + printSchedule(plan.schedule) +
          ",\n\"certificate\":{\"order\":\"fixed\",\"moments\":" +
          list(certificate.moments) + ",\"prices\":" + list(certificate.prices) +
          ",\"cost_shift\":" + std::to_string(certificate.costShift) +

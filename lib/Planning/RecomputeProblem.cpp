@@ -37,6 +37,10 @@ static MaybeError checkNumbers(const RecomputeOp &op) {
   if (!std::isfinite(op.cost) || op.cost < 0)
     return Error{"expects a finite cost of at least 0, but got " +
                  std::to_string(op.cost)};
+  double offload = op.offloadCost.value_or(0);
+  if (!std::isfinite(offload) || offload < 0)
+    return Error{"expects a finite offload cost of at least 0, but got " +
+                 std::to_string(offload)};
   int64_t least =
       std::min({op.sizeInBytes, op.workspaceInBytes, op.repeatWorkspace()});
   if (least < 0)
@@ -68,6 +72,28 @@ static MaybeError checkOverwritten(const RecomputeProblem &problem) {
   return std::nullopt;
 }
 
+/// What lies on the host is one whole storage, as it stays until its output is
+/// dropped. Expects ops that have passed the other checks.
+static MaybeError checkOffloaded(const RecomputeProblem &problem) {
+  for (size_t i = 0; i < problem.ops.size(); ++i) {
+    const RecomputeOp &op = problem.ops[i];
+    std::string at = "op " + std::to_string(i) + " ";
+    if (op.overwrites && problem.ops[op.storage].offloadCost)
+      return Error{at + "overwrites op " + std::to_string(op.storage) +
+                   ", which may be offloaded"};
+    if (op.offloadCost && op.storage >= 0 && !op.overwrites)
+      return Error{at + "may be offloaded, but is a view of op " +
+                   std::to_string(op.storage)};
+  }
+  return std::nullopt;
+}
+
+int RecomputeProblem::storageOf(int op) const {
+  while (ops[op].storage >= 0)
+    op = ops[op].storage;
+  return op;
+}
+
 MaybeError RecomputeProblem::check() const {
   // A quarter of 64 bits, so that sums with their rounding still fit.
   int64_t room = INT64_MAX / 4;
@@ -83,11 +109,24 @@ MaybeError RecomputeProblem::check() const {
     if (error)
       return Error{"op " + std::to_string(i) + " " + error->message};
     room -= ops[i].sizeInBytes + workspace;
+    // Reloaded, a result in place lies in a storage of its own.
+    int64_t reloaded = ops[i].offloadCost && ops[i].storage >= 0
+                           ? ops[storageOf(i)].sizeInBytes
+                           : 0;
+    if (reloaded > room)
+      return Error{"op " + std::to_string(i) +
+                   " makes the sum of all sizes overflow"};
+    room -= reloaded;
   }
   if (MaybeError error = checkOverwritten(*this))
     return error;
+  if (MaybeError error = checkOffloaded(*this))
+    return error;
+  double costs = totalCost();
+  for (const RecomputeOp &op : ops)
+    costs += op.offloadCost.value_or(0);
   // What 2^31 executions cost, in percent, is a number as well.
-  if (!(totalCost() < 0x1p980))
+  if (!(costs < 0x1p980))
     return Error{"the sum of all costs overflows"};
   return std::nullopt;
 }

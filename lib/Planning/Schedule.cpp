@@ -12,6 +12,19 @@
 
 using namespace gpuopt::planning;
 
+/// The rule that a reload breaks; `executed` ops have run.
+static MaybeError checkReload(const RecomputeProblem &problem, int op,
+                              int executed) {
+  std::string name = "op " + std::to_string(op);
+  if (op >= int(problem.ops.size()))
+    return Error{name + " does not exist"};
+  if (op >= executed)
+    return Error{name + " is reloaded before it has run"};
+  if (!problem.ops[op].offloadCost)
+    return Error{name + " may not be offloaded"};
+  return std::nullopt;
+}
+
 /// Fills, for each execution, the step of the last one that needs its storage,
 /// and the step that made the storage. Returns the rule that is broken.
 static MaybeError findLifetimes(const RecomputeProblem &problem,
@@ -26,7 +39,13 @@ static MaybeError findLifetimes(const RecomputeProblem &problem,
   for (int step = 0; step < steps; ++step) {
     int index = schedule[step];
     auto at = [&] { return "step " + std::to_string(step) + ": op "; };
-    if (index < 0 || index >= n)
+    if (isReload(index)) {
+      if (MaybeError error = checkReload(problem, opOf(index), expected))
+        return Error{"step " + std::to_string(step) + ": " + error->message};
+      latest[opOf(index)] = madeAt[step] = lastUse[step] = step;
+      continue;
+    }
+    if (index >= n)
       return Error{at() + std::to_string(index) + " does not exist"};
     if (index > expected)
       return Error{at() + std::to_string(index) + " runs before op " +
@@ -68,14 +87,21 @@ Result<ScheduleCost> gpuopt::planning::simulate(const RecomputeProblem &problem,
   ScheduleCost result;
   int64_t live = 0;
   for (size_t step = 0; step < schedule.size(); ++step) {
-    const RecomputeOp &op = problem.ops[schedule[step]];
+    int index = opOf(schedule[step]);
+    const RecomputeOp &op = problem.ops[index];
     live -= freed[step];
     if (madeAt[step] == int(step)) {
-      live += op.sizeInBytes;
-      freed[lastUse[step] + 1] += op.sizeInBytes;
+      int64_t bytes = problem.ops[problem.storageOf(index)].sizeInBytes;
+      live += bytes;
+      freed[lastUse[step] + 1] += bytes;
     }
-    bool isRepeat = seen[schedule[step]];
-    seen[schedule[step]] = true;
+    if (isReload(schedule[step])) {
+      result.peakInBytes = std::max(result.peakInBytes, live);
+      result.addedCost += *op.offloadCost;
+      continue;
+    }
+    bool isRepeat = seen[index];
+    seen[index] = true;
     int64_t workspace = isRepeat ? op.repeatWorkspace() : op.workspaceInBytes;
     result.peakInBytes = std::max(result.peakInBytes, live + workspace);
     if (isRepeat)
@@ -90,12 +116,13 @@ Schedule gpuopt::planning::withoutStaleRepeats(const RecomputeProblem &problem,
   std::vector<char> isGone(schedule.size(), false);
   Schedule result;
   for (size_t step = 0; step < schedule.size(); ++step) {
-    const RecomputeOp &op = problem.ops[schedule[step]];
-    if (op.overwrites && isGone[latest[op.storage]])
+    const RecomputeOp &op = problem.ops[opOf(schedule[step])];
+    bool overwrites = op.overwrites && !isReload(schedule[step]);
+    if (overwrites && isGone[latest[op.storage]])
       continue; // its output lies there
-    if (op.overwrites)
+    if (overwrites)
       isGone[latest[op.storage]] = true;
-    latest[schedule[step]] = step;
+    latest[opOf(schedule[step])] = step;
     result.push_back(schedule[step]);
   }
   return result;

@@ -42,7 +42,9 @@ Schedule SearchSpace::scheduleOf(const StagePlan &plan) const {
   for (int stage = 0; stage < spaceGraph.size(); ++stage)
     for (int op : plan.opsOfStage(stage))
       if ((op + 1) % stagesPerOp == 0 && op / stagesPerOp < ops)
-        schedule.push_back(op / stagesPerOp);
+        schedule.push_back(plan.slotAt(stage, op).isReload
+                               ? reloadOf(op / stagesPerOp)
+                               : op / stagesPerOp);
   return schedule;
 }
 
@@ -60,18 +62,19 @@ SearchSpace::repeatsOf(const Schedule &schedule) const {
     last = -1;
     stage = 0;
   };
-  for (int op : schedule) {
-    if (op == expected) {
+  for (int entry : schedule) {
+    if (entry == expected) {
       close();
       ++expected;
       continue;
     }
+    int op = opOf(entry);
     if (op <= last)
       ++stage;
     last = op;
     if (stage >= stagesPerOp)
       return std::nullopt;
-    repeats.push_back({stage, atOp(op)});
+    repeats.push_back({stage, atOp(op), isReload(entry)});
   }
   if (stageBegin < repeats.size()) { // after the last op: before the end
     if (atOp(expected) >= spaceGraph.size())
@@ -85,6 +88,6 @@ std::vector<Slot>
 SearchSpace::fromPlain(const std::vector<Slot> &repeats) const {
   std::vector<Slot> result;
   for (Slot slot : repeats)
-    result.push_back({atOp(slot.stage), atOp(slot.op)});
+    result.push_back({atOp(slot.stage), atOp(slot.op), slot.isReload});
   return result;
 }

@@ -29,11 +29,11 @@ void StagePlan::reset(const std::vector<Slot> &repeats) {
   repeatList.erase(std::unique(repeatList.begin(), repeatList.end()),
                    repeatList.end());
   for (int op = 0; op < n; ++op)
-    runs[op].push_back({op, {op, op}, -1});
+    runs[op].push_back({op, {op, op}, -1, false});
   for (size_t i = 0; i < repeatList.size(); ++i) {
     Slot slot = repeatList[i];
     stageOps[slot.stage].push_back(slot.op);
-    runs[slot.op].push_back({slot.stage, slot, int(i)});
+    runs[slot.op].push_back({slot.stage, slot, int(i), slot.isReload});
   }
   for (int op = n; op-- > 0;) { // sharers come before their storages
     stageOps[op].push_back(op);
@@ -43,11 +43,11 @@ void StagePlan::reset(const std::vector<Slot> &repeats) {
   std::vector<int64_t> change(n + 1, 0);
   for (int op = 0; op < n; ++op)
     for (const Run &run : runs[op]) {
-      change[run.stage + 1] += graph.bytes[op];
+      change[run.stage + 1] += bytesOf(op, run);
       if (run.end.stage > run.stage)
-        change[run.end.stage + 1] -= graph.bytes[op];
+        change[run.end.stage + 1] -= bytesOf(op, run);
       else
-        change[run.stage + 1] -= graph.bytes[op];
+        change[run.stage + 1] -= bytesOf(op, run);
     }
   int64_t live = 0;
   excessBytes = 0;
@@ -72,6 +72,14 @@ bool StagePlan::has(Slot slot) const {
          runs[slot.op][runAt(slot.op, slot.stage)].stage == slot.stage;
 }
 
+/// The stage of the user's last execution before another stage.
+int StagePlan::lastReading(int user, int before) const {
+  int run = runAt(user, before - 1);
+  while (runs[user][run].isReload) // the first run is none
+    --run;
+  return runs[user][run].stage;
+}
+
 /// The last execution that needs the output of this run.
 Slot StagePlan::findEnd(int op, int run) const {
   int from = runs[op][run].stage, n = graph.size();
@@ -83,13 +91,13 @@ Slot StagePlan::findEnd(int op, int run) const {
   for (int user : graph.users(op)) {
     if (user >= next)
       break; // its first run is later, and users come in order
-    int stage = runs[user][runAt(user, next - 1)].stage;
+    int stage = lastReading(user, next);
     if (stage >= from)
       end = std::max(end, {stage, user});
   }
   for (int sharer : graph.sharers(op))
     for (const Run &other : runs[sharer])
-      if (other.stage >= from && other.stage < next)
+      if (other.stage >= from && other.stage < next && !other.isReload)
         end = std::max(end, other.end);
   return end;
 }
@@ -101,7 +109,7 @@ int StagePlan::nextUse(int op, int run, int stage) const {
     if (user >= next || user >= best)
       break;
     for (size_t i = runs[user].size(); i-- > 0;)
-      if (runs[user][i].stage < next) {
+      if (runs[user][i].stage < next && !runs[user][i].isReload) {
         if (runs[user][i].stage <= stage)
           break;
         best = std::min(best, runs[user][i].stage);
@@ -137,11 +145,11 @@ void StagePlan::setEnd(int op, int run, Slot end) {
   markStage(before);
   markStage(after);
   if (before < after)
-    addCrossing(before + 1, after, graph.bytes[op]);
+    addCrossing(before + 1, after, bytesOf(op, changed));
   else if (after < before)
-    addCrossing(after + 1, before, -graph.bytes[op]);
+    addCrossing(after + 1, before, -bytesOf(op, changed));
   changed.end = end;
-  if (int made = graph.storage[op]; made >= 0)
+  if (int made = graph.storage[op]; made >= 0 && !changed.isReload)
     refresh(made, runAt(made, changed.stage));
 }
 
@@ -163,7 +171,7 @@ void StagePlan::insert(Slot slot) {
   std::vector<Run> &opRuns = runs[slot.op];
   int at = runAt(slot.op, slot.stage) + 1;
   opRuns.insert(opRuns.begin() + at,
-                {slot.stage, slot, int(repeatList.size())});
+                {slot.stage, slot, int(repeatList.size()), slot.isReload});
   repeatList.push_back(slot);
   markStage(slot.stage);
   refreshAround(slot.op, slot.stage);
@@ -197,6 +205,11 @@ void StagePlan::refreshStages() {
 
 /// Takes off what ends with this execution.
 void StagePlan::freeStorages(Slot slot, int64_t &live) const {
+  const Run &own = runs[slot.op][runAt(slot.op, slot.stage)];
+  if (own.isReload) {
+    live -= own.end == slot ? bytesOf(slot.op, own) : 0;
+    return;
+  }
   if (!graph.hasSharedStorages()) {
     for (int input : graph.inputs(slot.op))
       if (endsAt(input, runAt(input, slot.stage), slot))
@@ -208,7 +221,7 @@ void StagePlan::freeStorages(Slot slot, int64_t &live) const {
   std::vector<Slot> freed; // (run's stage, op): one storage may be met twice
   auto visit = [&](int op, int stage) {
     int run = runAt(op, stage);
-    while (graph.storage[op] >= 0) {
+    while (graph.storage[op] >= 0 && !runs[op][run].isReload) {
       stage = runs[op][run].stage;
       op = graph.storage[op];
       run = runAt(op, stage);
@@ -217,7 +230,7 @@ void StagePlan::freeStorages(Slot slot, int64_t &live) const {
     if (endsAt(op, run, slot) &&
         std::find(freed.begin(), freed.end(), made) == freed.end()) {
       freed.push_back(made);
-      live -= graph.bytes[op];
+      live -= bytesOf(op, runs[op][run]);
     }
   };
   for (int input : graph.inputs(slot.op))
@@ -228,9 +241,11 @@ void StagePlan::freeStorages(Slot slot, int64_t &live) const {
 void StagePlan::measureStage(int stage) {
   int64_t live = 0, peak = INT64_MIN;
   for (int op : stageOps[stage]) {
-    live += graph.bytes[op];
-    int64_t workspace =
-        op == stage ? graph.workspace[op] : graph.repeatWorkspace[op];
+    const Run &run = runs[op][runAt(op, stage)];
+    live += bytesOf(op, run);
+    int64_t workspace = op == stage    ? graph.workspace[op]
+                        : run.isReload ? 0
+                                       : graph.repeatWorkspace[op];
     peak = std::max(peak, live + workspace);
     freeStorages({stage, op}, live);
   }
@@ -247,13 +262,14 @@ int64_t StagePlan::peak() const {
 double StagePlan::addedCost() const {
   double cost = 0;
   for (Slot slot : repeatList)
-    cost += graph.cost[slot.op];
+    cost += slot.isReload ? graph.offloadCost[slot.op] : graph.cost[slot.op];
   return cost;
 }
 
 Schedule StagePlan::schedule() const {
   Schedule result;
-  for (const std::vector<int> &ops : stageOps)
-    result.insert(result.end(), ops.begin(), ops.end());
+  for (int stage = 0; stage < graph.size(); ++stage)
+    for (int op : stageOps[stage])
+      result.push_back(slotAt(stage, op).isReload ? reloadOf(op) : op);
   return result;
 }

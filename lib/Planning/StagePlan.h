@@ -6,9 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // A schedule in stages: stage t holds the first execution of op t and, before
-// it, the ops that run again there, each at most once, in the order of the
-// ops. A plan is then a set of (stage, op), and its peak changes only where
-// the lifetimes change, so that local search can try many plans.
+// it, the ops that run again there or whose outputs are reloaded, each at most
+// once, in the order of the ops. A plan is then a set of (stage, op), and its
+// peak changes only where the lifetimes change, so that local search can try
+// many plans.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,9 +23,11 @@
 
 namespace gpuopt::planning {
 
-/// An execution: of op `op`, in the stage of the first execution of `stage`.
+/// An execution: of op `op`, in the stage of the first execution of `stage`; or
+/// a reload of its output. A slot holds one of the two, so they compare equal.
 struct Slot {
   int stage, op;
+  bool isReload = false;
   bool operator<(const Slot &other) const {
     return stage != other.stage ? stage < other.stage : op < other.op;
   }
@@ -46,6 +49,10 @@ public:
   void reset(const std::vector<Slot> &repeats);
 
   bool has(Slot slot) const;
+  /// The slot as it stands in the plan, which has it.
+  Slot slotAt(int stage, int op) const {
+    return {stage, op, runs[op][runAt(op, stage)].isReload};
+  }
   /// The bytes above the budget, summed over stages: 0 where the plan fits.
   int64_t excess() const { return excessBytes; }
   int64_t stagePeak(int stage) const { return crossing[stage] + local[stage]; }
@@ -62,6 +69,7 @@ public:
     int stage;
     Slot end;
     int listed; ///< Position among the repeats; -1 for first executions.
+    bool isReload;
   };
   const std::vector<Run> &runsOf(int op) const { return runs[op]; }
   /// The latest run at or before a stage, which is not before the first.
@@ -74,6 +82,11 @@ public:
 
 private:
   Slot findEnd(int op, int run) const;
+  int lastReading(int user, int before) const;
+  /// What a run holds by itself.
+  int64_t bytesOf(int op, const Run &run) const {
+    return run.isReload ? graph.heldBytes[op] : graph.bytes[op];
+  }
   void refresh(int op, int run);
   void refreshAround(int op, int stage);
   void setEnd(int op, int run, Slot end);

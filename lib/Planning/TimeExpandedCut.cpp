@@ -112,11 +112,37 @@ void TimeExpandedCut::addArcsOf(int op, int k) {
            {CutArc::Shares, op, k, made});
 }
 
+void TimeExpandedCut::sumPrices(const std::vector<int64_t> &prices) {
+  lastPrices = prices;
+  isCheaperOffloaded.assign(graph.size(), false);
+  priceSums.assign(graph.size(), 0);
+  if (!graph.hasOffload)
+    return;
+  for (const CutArc &word : words)
+    if (word.kind == CutArc::Resident)
+      priceSums[word.op] += prices[word.moment];
+  for (int op = 0; op < graph.size(); ++op)
+    if (graph.mayReload(op))
+      isCheaperOffloaded[op] =
+          double(scale.scaleCost(graph.offloadCost[op])) <
+          std::ldexp(double(priceSums[op]) * double(graph.heldBytes[op]),
+                     -scale.priceShift) *
+              (1 + 1e-9); // where rounding could decide, shares are safe
+}
+
 int64_t TimeExpandedCut::solve(const std::vector<int64_t> &prices) {
-  for (size_t i = 0; i < words.size(); ++i)
-    if (words[i].kind == CutArc::Resident)
-      network->setCapacity(i, scale.priceBytes(prices[words[i].moment],
-                                               graph.heldBytes[words[i].op]));
+  sumPrices(prices);
+  for (size_t i = 0; i < words.size(); ++i) {
+    auto [kind, op, moment, other] = words[i];
+    if (kind != CutArc::Resident)
+      continue;
+    int64_t capacity = scale.priceBytes(prices[moment], graph.heldBytes[op]);
+    if (isCheaperOffloaded[op]) // rounded down, so that the sum is not above
+      capacity = std::min<__int128>(
+          capacity, __int128(scale.scaleCost(graph.offloadCost[op])) *
+                        prices[moment] / priceSums[op]);
+    network->setCapacity(i, capacity);
+  }
   __int128 bound = network->solve();
   for (size_t k = 0; k < momentOps.size(); ++k) {
     __int128 room = budget - graph.workingSet[momentOps[k]];
@@ -135,9 +161,39 @@ bool TimeExpandedCut::isRecomputed(int op, int k) const {
   return op < momentOps[k] && runNodes[k][op] >= 0 && sinkSide[runNodes[k][op]];
 }
 
-bool TimeExpandedCut::isResident(int op, int k) const {
+/// Resident or reloaded.
+bool TimeExpandedCut::isKept(int op, int k) const {
   return op < momentOps[k] && runNodes[k][op] >= 0 &&
          sinkSide[hadNodes[k][op]] && !sinkSide[runNodes[k][op]];
+}
+
+bool TimeExpandedCut::isResident(int op, int k) const {
+  return isKept(op, k) && !isCheaperOffloaded[op];
+}
+
+bool TimeExpandedCut::isReloaded(int op, int k) const {
+  return isKept(op, k) && isCheaperOffloaded[op];
+}
+
+/// A higher price at one moment takes from the shares of the others.
+void TimeExpandedCut::addReloadSlopes(std::vector<int64_t> &excess) const {
+  std::vector<double> kept(graph.size(), 0); // prices of moments where it is
+  auto forEach = [&](auto act) {
+    for (const CutArc &word : words)
+      if (word.kind == CutArc::Resident && isCheaperOffloaded[word.op])
+        act(word.op, word.moment, isReloaded(word.op, word.moment));
+  };
+  forEach([&](int op, int k, bool isHere) {
+    kept[op] += isHere ? double(lastPrices[k]) : 0;
+  });
+  forEach([&](int op, int k, bool isHere) {
+    double sum = double(priceSums[op]);
+    double bytes = std::ldexp(double(scale.scaleCost(graph.offloadCost[op])),
+                              scale.priceShift) /
+                   sum * ((isHere ? 1 : 0) - kept[op] / sum);
+    double most = double(graph.heldBytes[op]);
+    excess[k] += int64_t(std::clamp(bytes, -most, most));
+  });
 }
 
 std::vector<int64_t> TimeExpandedCut::excessBytes() const {
@@ -149,5 +205,7 @@ std::vector<int64_t> TimeExpandedCut::excessBytes() const {
         bytes += graph.heldBytes[op];
     excess.push_back(bytes);
   }
+  if (graph.hasOffload)
+    addReloadSlopes(excess);
   return excess;
 }

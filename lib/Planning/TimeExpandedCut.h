@@ -26,6 +26,13 @@
 // recompute". An output that shares a storage has no bytes; that it is had
 // implies that its storage is.
 //
+// An output v that may be offloaded can be had without being resident or
+// executed again, for o_v. With shares s_v1 + ... + s_vK <= o_v, what is paid
+// for one reload pays for min(s_vk, p_k m_v) at each moment, so the bound holds
+// with that in place of p_k m_v. (To let the cut itself choose, once for all
+// moments, would not be submodular.) Shares in proportion to the prices are
+// taken: with one moment at work they lose nothing.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef GPUOPT_LIB_PLANNING_TIMEEXPANDEDCUT_H
@@ -46,6 +53,7 @@ struct IntegerScale {
 
   IntegerScale() = default;
   IntegerScale(double totalCost, int64_t peakInBytes);
+  /// At most 2^52, and so is what is infinite.
   int64_t scaleCost(double cost) const;
   int64_t priceBytes(int64_t price, int64_t bytes) const;
 };
@@ -55,7 +63,8 @@ struct CutArc {
   enum Kind {
     Recompute, ///< s -> Y(op, moment): the op's cost.
     Monotone,  ///< Y(op, moment) -> Y(op, other), `other` a later moment.
-    Resident,  ///< Y(op, moment) -> A(op, moment), or the sink: price of bytes.
+    Resident,  ///< Y(op, moment) -> A(op, moment), or the sink: price of bytes
+               ///< or share of the offload cost.
     Needs,     ///< A(other, moment) -> Y(op, moment): op reads other.
     Shares     ///< A(other, moment) -> A(op, moment): op lies in other.
   } kind;
@@ -76,6 +85,8 @@ public:
   void readCut(bool preferResident);
   bool isResident(int op, int moment) const;
   bool isRecomputed(int op, int moment) const;
+  /// Had, and neither resident nor recomputed.
+  bool isReloaded(int op, int moment) const;
 
   /// Resident bytes at each moment beside the working set, less what the
   /// budget leaves for them: the slope of the bound in the prices.
@@ -89,6 +100,9 @@ private:
   void numberNodes();
   void addArcsOf(int op, int moment);
   void addArc(int from, int to, int64_t capacity, CutArc word);
+  void sumPrices(const std::vector<int64_t> &prices);
+  bool isKept(int op, int moment) const;
+  void addReloadSlopes(std::vector<int64_t> &excess) const;
   int &runNode(int op, int moment) { return runNodes[moment][op]; }
   int &hadNode(int op, int moment) { return hadNodes[moment][op]; }
 
@@ -102,6 +116,12 @@ private:
   std::unique_ptr<MaxFlow> network;
   std::vector<CutArc> words;
   std::vector<char> sinkSide;
+  /// Of ops that may be offloaded, at the last prices: their sum over the
+  /// moments at which the op's bytes are priced, and whether the offload cost
+  /// is below what they come to.
+  std::vector<int64_t> lastPrices;
+  std::vector<__int128> priceSums;
+  std::vector<char> isCheaperOffloaded;
 };
 
 } // namespace gpuopt::planning

@@ -24,7 +24,7 @@ void fuzz::expect(bool holds, const char *what) {
 }
 
 namespace {
-/// One execution of a valid schedule.
+/// One execution of a valid schedule, or a reload.
 struct Execution {
   int op = 0;
   int storage = 0; ///< The step that made its storage.
@@ -43,6 +43,10 @@ static std::vector<Execution> executions(const RecomputeProblem &problem,
   };
   int steps = schedule.size();
   for (int step = 0; step < steps; ++step) {
+    if (isReload(schedule[step])) {
+      result.push_back({opOf(schedule[step]), step, step});
+      continue;
+    }
     const RecomputeOp &op = problem.ops[schedule[step]];
     int storage = op.storage < 0 ? step : result[latest(op.storage)].storage;
     for (int input : op.inputs)
@@ -53,6 +57,12 @@ static std::vector<Execution> executions(const RecomputeProblem &problem,
     if (problem.ops[op].pinned)
       result[latest(int(op))].lastUse = steps - 1;
   return result;
+}
+
+/// The op that makes the storage at first: what is reloaded takes as much.
+static int firstInStorage(const RecomputeProblem &problem, int op) {
+  int storage = problem.ops[op].storage;
+  return storage < 0 ? op : firstInStorage(problem, storage);
 }
 
 void fuzz::expectTrueCost(const RecomputeProblem &problem,
@@ -71,11 +81,15 @@ void fuzz::expectTrueCost(const RecomputeProblem &problem,
         alive.insert(all[maker].storage);
     const RecomputeOp &op = problem.ops[all[step].op];
     bool isFirst = done.insert(all[step].op).second;
-    int64_t bytes = isFirst ? op.workspaceInBytes : op.repeatWorkspace();
+    bool reloads = isReload(schedule[step]);
+    int64_t bytes = reloads   ? 0
+                    : isFirst ? op.workspaceInBytes
+                              : op.repeatWorkspace();
     for (int storage : alive)
-      bytes += problem.ops[all[storage].op].sizeInBytes;
+      bytes +=
+          problem.ops[firstInStorage(problem, all[storage].op)].sizeInBytes;
     peak = std::max(peak, bytes);
-    added += isFirst ? 0 : op.cost;
+    added += reloads ? *op.offloadCost : isFirst ? 0 : op.cost;
   }
   expect(peak == cost->peakInBytes, "the peak of the schedule");
   expect(added == cost->addedCost, "the added cost of the schedule");

@@ -46,7 +46,10 @@ static RecomputeOp takeOp(FuzzedDataProvider &bytes, int costShift,
   if (flags % 8 == 3 && !op.inputs.empty()) {
     op.storage = op.inputs[flags / 8 % op.inputs.size()];
     op.sizeInBytes = problem.ops[op.storage].sizeInBytes;
+    op.overwrites = flags & 32;
   }
+  if (flags & 64)
+    op.offloadCost = std::ldexp(bytes.ConsumeIntegral<uint8_t>(), costShift);
   return op;
 }
 
@@ -103,7 +106,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     compareWithBruteForce(problem, budget, solution);
   Schedule schedule;
   while (bytes.remaining_bytes() > 0 && schedule.size() < 100)
-    schedule.push_back(bytes.ConsumeIntegralInRange<int>(0, 12));
+    schedule.push_back(bytes.ConsumeIntegralInRange<int>(-13, 12));
   fuzz::expectTrueCost(problem, schedule);
   return 0;
 }

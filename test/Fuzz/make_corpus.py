@@ -22,7 +22,7 @@ ALL_FIELDS = {
     "nodes": [
         {"id": 0, "bytes": 64, "cost": 3, "workspace": 8, "repeat_workspace": 2},
         {"id": 1, "bytes": 64, "cost": 0.5, "storage": 0},
-        {"id": 2, "bytes": 32, "cost": 2, "pinned": True},
+        {"id": 2, "bytes": 32, "cost": 2, "pinned": True, "offload_cost": 1},
         {"id": 3, "bytes": 32, "cost": 1e3, "recomputable": False},
         {"id": 4, "bytes": 64, "cost": 4, "workspace": 16},
     ],
@@ -30,9 +30,11 @@ ALL_FIELDS = {
 }
 
 
-def random_graph(seed, size):
+def random_graph(seed, size, offload=False):
     draw = random.Random(seed)
     nodes = [{"id": i, "bytes": draw.randint(1, 20), "cost": draw.randint(1, 20)} for i in range(size)]
+    for node in nodes if offload else []:
+        node["offload_cost"] = draw.randint(0, 10)
     edges = [[i - 1, i] for i in range(1, size)]
     edges += [[draw.randrange(i), i] for i in range(2, size) if draw.random() < 0.6]
     return {"nodes": nodes, "edges": edges}
@@ -95,7 +97,8 @@ class Seeds:
 
 def main(solve, folder):
     seeds = Seeds(solve, pathlib.Path(folder))
-    for graph in (instances.CHAIN, ALL_FIELDS, random_graph(1, 8), random_graph(2, 12), transformer.train(1)):
+    for graph in (instances.CHAIN, ALL_FIELDS, random_graph(1, 8), random_graph(2, 12), random_graph(3, 12, True),
+                  transformer.train(1)):
         for budget in ("0.7", "0.85", "1"):
             seeds.graph(json.dumps(graph, separators=(",", ":")), budget)
     for text in instances.BAD_GRAPHS:

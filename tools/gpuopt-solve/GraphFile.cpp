@@ -124,6 +124,9 @@ struct NodeReader {
       fail(key, "a finite number", value);
     return result.value_or(0);
   }
+  std::optional<double> optionalNumber(llvm::StringRef key) {
+    return node.get(key) ? std::optional<double>(number(key)) : std::nullopt;
+  }
   bool boolean(llvm::StringRef key, bool fallback) {
     const json::Value *value = node.get(key);
     if (value && !value->getAsBoolean())
@@ -150,6 +153,7 @@ static MaybeError readNode(const json::Value &value, size_t index,
   op.overwrites = reader.boolean("overwrites", false);
   op.pinned = reader.boolean("pinned", false);
   op.recomputable = reader.boolean("recomputable", true);
+  op.offloadCost = reader.optionalNumber("offload_cost");
   if (!reader.error && id != int64_t(index))
     return Error{"expects ids that count from 0, but got " +
                  std::to_string(id)};

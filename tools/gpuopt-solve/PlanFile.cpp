@@ -127,20 +127,33 @@ static MaybeError readCertificate(const json::Object &object,
   return std::nullopt;
 }
 
+/// An op, or {"reload": op}.
+static Result<int> readExecution(const json::Value &value) {
+  const json::Object *reload = value.getAsObject();
+  std::optional<int64_t> op =
+      reload ? reload->getInteger("reload") : value.getAsInteger();
+  if (!op)
+    return Error{"expects ops and reloads of ops in 'schedule'"};
+  if (!fitsInt(*op) || *op < 0)
+    return Error{"expects 31-bit indices in 'schedule'"};
+  return reload ? reloadOf(int(*op)) : int(*op);
+}
+
 /// `path` is empty for text in memory.
 static Result<PlanFile> parsePlan(const json::Value &root,
                                   llvm::StringRef path) {
   const json::Object *object = root.getAsObject();
   if (!object)
     return Error{"expects an object"};
-  Result<std::vector<int64_t>> schedule = integers(*object, "schedule");
+  const json::Array *schedule = object->getArray("schedule");
   if (!schedule)
-    return schedule.error();
+    return Error{"expects the array 'schedule'"};
   PlanFile plan;
-  for (int64_t op : *schedule) {
-    if (!fitsInt(op))
-      return Error{"expects 32-bit indices in 'schedule'"};
-    plan.schedule.push_back(op);
+  for (const json::Value &value : *schedule) {
+    Result<int> entry = readExecution(value);
+    if (!entry)
+      return entry.error();
+    plan.schedule.push_back(*entry);
   }
   std::optional<int64_t> budget = object->getInteger("budget_bytes");
   if (!budget)

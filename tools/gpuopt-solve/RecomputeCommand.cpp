@@ -44,6 +44,17 @@ static llvm::raw_ostream &summary(const CommandOptions &options) {
   return options.output == "-" ? llvm::errs() : llvm::outs();
 }
 
+static llvm::json::Array scheduleArray(const Schedule &schedule) {
+  llvm::json::Array result;
+  for (int entry : schedule) {
+    if (isReload(entry))
+      result.push_back(llvm::json::Object{{"reload", opOf(entry)}});
+    else
+      result.push_back(entry);
+  }
+  return result;
+}
+
 static int solveCurve(const RecomputeProblem &problem,
                       const CommandOptions &options) {
   RecomputeOptions solver = solverOptions(options);
@@ -66,7 +77,7 @@ static int solveCurve(const RecomputeProblem &problem,
         {"peak_bytes", point.solution.peakInBytes},
         {"added_percent", added},
         {"lower_bound_percent", bound},
-        {"schedule", llvm::json::Array(point.solution.schedule)}});
+        {"schedule", scheduleArray(point.solution.schedule)}});
     summary(options) << "budget_bytes=" << point.budgetInBytes
                      << " peak_bytes=" << point.solution.peakInBytes
                      << llvm::format(

@@ -9,7 +9,8 @@
 // again, any number of times, to get its output back after it was freed. The
 // problem: at every execution the bytes alive are within a budget, and the
 // cost of the extra executions is as small as can be (Checkmate, MLSys 2020;
-// Moccasin, ICML 2023).
+// Moccasin, ICML 2023). An output may also be had again from a copy on the
+// host, at a cost of its own (Beaumont et al., NeurIPS 2021).
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,6 +44,10 @@ struct RecomputeOp {
   bool overwrites = false;
   bool pinned = false;      ///< The output is wanted after the last op.
   bool recomputable = true; ///< May be executed more than once.
+  /// What it costs, in the unit of `cost`, to have the output back from the
+  /// host: the time of the transfers that no computation hides. None: it may
+  /// not be offloaded.
+  std::optional<double> offloadCost;
 
   int64_t repeatWorkspace() const {
     return repeatWorkspaceInBytes.value_or(workspaceInBytes);
@@ -55,11 +60,15 @@ struct RecomputeProblem {
   /// Inputs are earlier ops and listed once; sizes are not negative, costs not
   /// negative and finite; a shared storage belongs to an input that is at
   /// least as large; what is overwritten has no other reader, is not wanted at
-  /// the end, and is not a view; no sum overflows, that of the costs not even
-  /// after 2^31 executions.
+  /// the end, and is not a view; what may be offloaded is neither overwritten
+  /// nor a view; no sum overflows, that of the costs not even after 2^31
+  /// executions.
   MaybeError check() const;
 
   double totalCost() const;
+
+  /// The op that makes the storage in which the output lies.
+  int storageOf(int op) const;
 };
 
 } // namespace gpuopt::planning

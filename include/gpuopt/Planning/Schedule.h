@@ -17,6 +17,9 @@
 //   storage lies in the one of the execution of `storage` that it read.
 // - An execution that overwrites needs one of `storage` that no execution has
 //   overwritten yet.
+// - A reload counts as an execution that reads nothing and needs no workspace:
+//   of an op that has run and may be offloaded, in a storage of its own, of
+//   the size of the one in which the output first lay.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,12 +30,18 @@
 
 namespace gpuopt::planning {
 
-/// Every execution in order, as indices of ops, repeats included.
+/// Every execution in order, as indices of ops, repeats included; reloads as
+/// `reloadOf(op)`.
 using Schedule = std::vector<int>;
+
+inline int reloadOf(int op) { return ~op; }
+inline bool isReload(int entry) { return entry < 0; }
+/// Of an execution or a reload.
+inline int opOf(int entry) { return entry < 0 ? ~entry : entry; }
 
 struct ScheduleCost {
   int64_t peakInBytes = 0; ///< The most bytes alive at one execution.
-  double addedCost = 0;    ///< Of all executions but the first ones.
+  double addedCost = 0;    ///< Of all executions but the first, and reloads.
 };
 
 /// What the schedule costs, or which rule it breaks.

@@ -72,6 +72,10 @@ inline double bruteForceOptimum(const RecomputeProblem &problem,
       if (canRun)
         reach(cost + (i == next ? 0 : op.cost), next + (i == next),
               residents | 1u << i);
+      bool canReload = i < next && op.offloadCost && !(residents >> i & 1) &&
+                       live + op.sizeInBytes <= budget;
+      if (canReload)
+        reach(cost + *op.offloadCost, next, residents | 1u << i);
     }
   }
   return -1;
@@ -95,6 +99,16 @@ inline RecomputeProblem randomRecomputeProblem(int n, unsigned seed) {
   for (RecomputeOp &op : problem.ops) // last, so that the rest is the same
     if (random() % 8 == 0)
       op.repeatWorkspaceInBytes = random() % 5;
+  return problem;
+}
+
+/// The same problem; most ops may be offloaded.
+inline RecomputeProblem withOffloading(RecomputeProblem problem,
+                                       unsigned seed) {
+  std::mt19937 random(seed);
+  for (RecomputeOp &op : problem.ops)
+    if (random() % 4 != 0)
+      op.offloadCost = random() % 30;
   return problem;
 }
 

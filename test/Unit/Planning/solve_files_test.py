@@ -30,6 +30,9 @@ BAD_GRAPHS = {
     '{"nodes":[{"bytes":9223372036854775807,"cost":1}],"edges":[]}': "overflow",
     '{"nodes":[{"bytes":1,"cost":1e308},{"bytes":1,"cost":1e308}],"edges":[]}': "overflow",
     '{"nodes":[{"bytes":1,"cost":1},{"bytes":1,"cost":1,"storage":0}],"edges":[]}': "not an input",
+    '{"nodes":[{"bytes":1,"cost":1,"offload_cost":"1"}],"edges":[]}': "finite number",
+    '{"nodes":[{"bytes":1,"cost":1,"offload_cost":-1}],"edges":[]}': "offload cost of at least 0",
+    '{"nodes":[{"bytes":1,"cost":1},{"bytes":1,"cost":1,"storage":0,"offload_cost":1}],"edges":[[0,1]]}': "is a view",
 }
 
 ARENA = "id,lower,upper,size\na,0,3,8\nb,3,5,8\nc,0,5,4\n"
@@ -72,6 +75,33 @@ class SolveFiles(unittest.TestCase):
         plan["lower_bound_percent"] += 1
         changed = self.file("changed.json", json.dumps(plan))
         self.assertIn("higher bound than it proves", self.run_solve("verify", graph, changed).stderr)
+
+    def test_reloads_are_written_and_verified(self):
+        problem = json.loads(json.dumps(CHAIN))
+        problem["nodes"][0]["offload_cost"] = 0.25
+        graph, out = self.file("graph.json", json.dumps(problem)), self.folder / "plan.json"
+        # As above, but to reload a takes a quarter of the time of one op.
+        result = self.run_solve("recompute", graph, "--budget", "24B", "--effort", 1000, "-o", out)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        plan = json.loads(out.read_text())
+        self.assertEqual(plan["schedule"], [0, 1, 2, 3, {"reload": 0}, 4])
+        self.assertEqual(plan["added_percent"], 5)
+        self.assertEqual(self.run_solve("verify", graph, out).returncode, 0)
+        for schedule, message in (([0, 1, 2, 3, {"reload": 4}, 4], "op 4 is reloaded before it has run"),
+                                  ([0, 1, 2, 3, {"reload": 2}, 4], "op 2 may not be offloaded"),
+                                  ([0, 1, 2, 3, -1, 4], "31-bit indices"),
+                                  ([0, 1, 2, 3, {"load": 0}, 4], "ops and reloads of ops")):
+            changed = self.file("changed.json", json.dumps({**plan, "schedule": schedule}))
+            result = self.run_solve("verify", graph, changed)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn(message, result.stderr)
+
+    def test_curve_has_reloads(self):
+        problem = json.loads(json.dumps(CHAIN))
+        problem["nodes"][0]["offload_cost"] = 0.25
+        graph, out = self.file("graph.json", json.dumps(problem)), self.folder / "curve.json"
+        self.assertEqual(self.run_solve("recompute", graph, "--curve", "-o", out).returncode, 0)
+        self.assertIn({"reload": 0}, json.loads(out.read_text())["points"][-1]["schedule"])
 
     def test_budget_that_cannot_be_met(self):
         graph = self.file("graph.json", json.dumps(CHAIN))
