@@ -1,4 +1,4 @@
-// RUN: gpuopt-opt %s -convert-to-device | FileCheck %s
+// RUN: gpuopt-opt %s -train-plan-memory -convert-to-device | FileCheck %s
 
 // Two biases of one sum have the same gradient. The norm counts it for each, as
 // PyTorch does, and names each, so that a warning of overflow names both once.
