@@ -152,12 +152,18 @@ LogicalResult StepMemory::checkContents() const {
 // Packing
 //===----------------------------------------------------------------------===//
 
+/// With what is lost up to the next offset, after the topmost buffer too: or
+/// the packer would search for an arena that is lower by less than that, which
+/// there mostly is not.
+static int64_t paddedSize(const PlannedBuffer &buffer) {
+  return llvm::alignTo(device::sizeInBytes(buffer.type), kBufferAlignment);
+}
+
 planning::ArenaProblem StepMemory::problem() const {
   planning::ArenaProblem problem;
   for (const PlannedBuffer &buffer : buffers)
-    problem.buffers.push_back({buffer.from, buffer.to,
-                               device::sizeInBytes(buffer.type),
-                               kBufferAlignment});
+    problem.buffers.push_back(
+        {buffer.from, buffer.to, paddedSize(buffer), kBufferAlignment});
   return problem;
 }
 
@@ -165,7 +171,7 @@ void StepMemory::place(ArrayRef<int64_t> offsets) {
   height = 0;
   for (auto [buffer, offset] : llvm::zip_equal(buffers, offsets)) {
     buffer.offset = offset;
-    height = std::max(height, offset + device::sizeInBytes(buffer.type));
+    height = std::max(height, offset + paddedSize(buffer));
   }
 }
 
@@ -192,6 +198,7 @@ LogicalResult StepMemory::pack(std::optional<int64_t> capacityInBytes,
   if (!packing)
     return step.emitOpError("cannot be packed into an arena: ")
            << packing.error().message;
+  lowerLimit = packing->lowerLimitInBytes;
   place(packing->solution.offsets);
   return checkPacking();
 }

@@ -54,6 +54,8 @@ public:
   mlir::LogicalResult readOffsets();
 
   int64_t getHeight() const { return height; }
+  /// Of what `pack` has packed: no arena is lower.
+  int64_t getLowerLimit() const { return lowerLimit; }
   llvm::ArrayRef<PlannedBuffer> getBuffers() const { return buffers; }
   /// The buffer that `root` owns, null for state, inputs and constants.
   const PlannedBuffer *lookup(mlir::Value root) const;
@@ -73,6 +75,7 @@ private:
   llvm::DenseMap<mlir::Value, unsigned> bufferOf;
   llvm::DenseMap<mlir::Operation *, unsigned> scratchOf;
   int64_t height = 0;
+  int64_t lowerLimit = 0;
 };
 
 /// The partial sums of a gradient norm.

@@ -7,6 +7,7 @@
 
 #include "gpuopt/Analysis/StepMemory.h"
 #include "gpuopt/Dialect/Train/Transforms/Passes.h"
+#include "mlir/IR/Remarks.h"
 
 namespace gpuopt::train {
 #define GEN_PASS_DEF_PLANMEMORY
@@ -58,6 +59,10 @@ private:
       StepMemory memory(step, names);
       if (failed(memory.pack()))
         return signalPassFailure();
+      remark::analysis(step.getLoc(),
+                       remark::RemarkOpts::name("packed").category("arena"))
+          << remark::metric("bytes", memory.getHeight())
+          << remark::metric("lowerLimit", memory.getLowerLimit());
       memory.writeOffsets();
     }
   }

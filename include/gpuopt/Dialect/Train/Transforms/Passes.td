@@ -182,7 +182,8 @@ def PlanMemory : Pass<"train-plan-memory", "::mlir::ModuleOp"> {
     in bytes are noted on the ops, one per result; -1 is a result in the memory
     of another one. `train.recompute` is replaced by what it holds: from here on
     lifetimes are fixed, and nothing may merge, move or add work. That no two
-    tensors meet is checked again where the offsets are read.
+    tensors meet is checked again where the offsets are read. A remark says how
+    high each arena is, and below what no arena can be.
 
     ```mlir
     %0 = nn.fused "tanh" %x : tensor<8x16xf32> -> tensor<8x16xf32> { ... }
