@@ -5,18 +5,29 @@
 //
 //===----------------------------------------------------------------------===//
 
+// First-fits, then a search in turns: over all buffers, and over the large ones
+// alone with the small ones put into the gaps. Hundreds of small buffers lead a
+// search astray that a few dozen large ones decide.
+//
+//===----------------------------------------------------------------------===//
+
 #include "gpuopt/Planning/PackArena.h"
 #include "CanonicalSearch.h"
 #include "FirstFit.h"
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 
 using namespace gpuopt::planning;
 
 /// The search recurses once per buffer and looks at all of them in each step,
 /// so it is for arenas of this size; larger ones have first-fits alone.
 static constexpr size_t mostBuffersToSearch = 3000;
+
+/// Steps of each search's first turn; every next turn is longer.
+static constexpr int64_t stepsOfFirstTurn = 6000;
+static constexpr int64_t growthOfTurns = 3;
 
 /// 1, 1, 2, 1, 1, 2, 4, ...: how long restarts should be where nothing is known
 /// (Luby, Sinclair, Zuckerman 1993). `i` counts from 1.
@@ -28,28 +39,49 @@ static int64_t luby(int64_t i) {
 }
 
 namespace {
+/// What is left of steps and time.
+class Effort {
+public:
+  explicit Effort(const PackOptions &options)
+      : limit(options.timeLimitInSeconds), stepsLeft(options.effort),
+        start(std::chrono::steady_clock::now()) {}
+
+  bool isOver() const {
+    std::chrono::duration<double> passed =
+        std::chrono::steady_clock::now() - start;
+    return stepsLeft <= 0 || (limit && passed.count() >= *limit);
+  }
+
+  std::optional<double> limit;
+  int64_t stepsLeft;
+
+private:
+  std::chrono::steady_clock::time_point start;
+};
+
 /// Searches below one packing after another, in many short runs.
 class Improver {
 public:
-  Improver(const ArenaProblem &problem, const PackOptions &options,
-           Packing &packing, int64_t enough)
-      : options(options), packing(packing), enough(enough), shortRuns(problem),
-        longRuns(problem), nodesLeft(options.effort),
-        start(std::chrono::steady_clock::now()) {}
+  Improver(const ArenaProblem &problem, ArenaSolution first, int64_t enough,
+           bool anyWillDo, Effort &effort)
+      : best(std::move(first)), enough(enough), anyWillDo(anyWillDo),
+        effort(effort), shortRuns(problem), longRuns(problem), lowest(enough) {}
+
+  const ArenaSolution &getBest() const { return best; }
 
   /// Tries the lowest height first, then halves what is left between it and
-  /// the best packing, and begins again with more runs.
-  void run() {
-    int64_t lowest = enough;
-    int runs = 32;
-    while (packing.solution.height > enough && !isOver()) {
+  /// the best packing, and begins again with more runs. Goes on where it was
+  /// when `steps` are over.
+  void run(int64_t steps) {
+    turnLeft = std::min(steps, effort.stepsLeft);
+    while (best.height > enough && !isOver()) {
       if (attempt(lowest, runs)) {
         lowest = enough;
         continue;
       }
-      int64_t gap = packing.solution.height - lowest;
+      int64_t gap = best.height - lowest;
       bool isNarrow = gap <= std::max<int64_t>(1, enough / 1000);
-      if (options.capacityInBytes || isNarrow) {
+      if (anyWillDo || isNarrow) {
         lowest = enough;
         runs *= 2;
       } else {
@@ -78,35 +110,134 @@ private:
   };
 
   bool runOnce(Runs &runs, int64_t height, int64_t nodes) {
-    int64_t granted = std::min(nodes, nodesLeft), left = granted;
+    int64_t granted = std::min(nodes, turnLeft), left = granted;
     uint64_t number = runs.count++;
     auto preference =
         CanonicalSearch::Preference(number % CanonicalSearch::preferences);
     std::optional<ArenaSolution> found = runs.search.run(
         height, preference, number / CanonicalSearch::preferences, left,
         [&] { return isOver(); });
-    nodesLeft -= granted - std::max<int64_t>(left, 0);
-    if (!found || found->height >= packing.solution.height)
+    int64_t used = granted - std::max<int64_t>(left, 0);
+    turnLeft -= used;
+    effort.stepsLeft -= used;
+    if (!found || found->height >= best.height)
       return false;
-    packing.solution = *found;
+    best = *found;
     return true;
   }
 
-  bool isOver() const {
-    std::chrono::duration<double> passed =
-        std::chrono::steady_clock::now() - start;
-    return nodesLeft <= 0 || (options.timeLimitInSeconds &&
-                              passed.count() >= *options.timeLimitInSeconds);
+  bool isOver() const { return turnLeft <= 0 || effort.isOver(); }
+
+  ArenaSolution best;
+  int64_t enough;
+  bool anyWillDo;
+  Effort &effort;
+  Runs shortRuns, longRuns;
+  int64_t turnLeft = 0, lowest;
+  int runs = 32;
+};
+
+/// A search for places of the buffers above a size; the rest goes into gaps.
+class LargeFirst {
+public:
+  LargeFirst(const ArenaProblem &problem, int64_t smallSize,
+             const PackOptions &options, int64_t enough, Effort &effort)
+      : problem(problem) {
+    ArenaProblem small;
+    for (size_t i = 0; i < problem.buffers.size(); ++i) {
+      bool isSmall = problem.buffers[i].sizeInBytes <= smallSize;
+      (isSmall ? small : large).buffers.push_back(problem.buffers[i]);
+      (isSmall ? rest : chosen).push_back(i);
+    }
+    std::sort(rest.begin(), rest.end(), [&](int a, int b) {
+      return std::pair(-problem.buffers[a].sizeInBytes, a) <
+             std::pair(-problem.buffers[b].sizeInBytes, b);
+    });
+    int64_t enoughOfLarge =
+        std::max(heightLowerLimit(large), enough - largestLoad(small));
+    std::vector<int> order;
+    improver = std::make_unique<Improver>(
+        large, packFirstFits(large, enoughOfLarge, order), enoughOfLarge,
+        options.capacityInBytes.has_value(), effort);
   }
 
-  const PackOptions &options;
-  Packing &packing;
-  int64_t enough;
-  Runs shortRuns, longRuns;
-  int64_t nodesLeft;
-  std::chrono::steady_clock::time_point start;
+  void run(int64_t steps) { improver->run(steps); }
+
+  /// All buffers. Placed again in the order of their offsets, none of the large
+  /// ones comes to lie higher.
+  ArenaSolution pack() const {
+    const std::vector<int64_t> &offsets = improver->getBest().offsets;
+    std::vector<std::pair<int64_t, int>> byOffset;
+    for (size_t i = 0; i < chosen.size(); ++i)
+      byOffset.emplace_back(offsets[i], chosen[i]);
+    std::sort(byOffset.begin(), byOffset.end());
+    std::vector<int> order;
+    for (auto [offset, index] : byOffset)
+      order.push_back(index);
+    order.insert(order.end(), rest.begin(), rest.end());
+    return packFirstFit(problem, order);
+  }
+
+private:
+  const ArenaProblem &problem;
+  ArenaProblem large;
+  std::vector<int> chosen, rest; ///< Indices of large and small buffers.
+  std::unique_ptr<Improver> improver;
 };
 } // namespace
+
+/// Sizes up to which buffers may count as small: none, and as many as have a
+/// largest load of at most these parts of `height`.
+static std::vector<int64_t> smallSizes(const ArenaProblem &problem,
+                                       int64_t height) {
+  std::vector<int64_t> sizes;
+  for (const Buffer &buffer : problem.buffers)
+    sizes.push_back(buffer.sizeInBytes);
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  auto loadUpTo = [&](int64_t size) {
+    ArenaProblem small;
+    for (const Buffer &buffer : problem.buffers)
+      if (buffer.sizeInBytes <= size)
+        small.buffers.push_back(buffer);
+    return largestLoad(small);
+  };
+  std::vector<int64_t> result{0};
+  for (int64_t part : {1024, 256, 64, 16}) {
+    auto above =
+        std::partition_point(sizes.begin(), sizes.end(), [&](int64_t size) {
+          return loadUpTo(size) <= height / part;
+        });
+    if (above != sizes.begin() && above != sizes.end() &&
+        above[-1] > result.back())
+      result.push_back(above[-1]);
+  }
+  return result;
+}
+
+static void improve(const ArenaProblem &problem, const PackOptions &options,
+                    int64_t enough, ArenaSolution &best) {
+  Effort effort(options);
+  std::vector<std::unique_ptr<LargeFirst>> searches;
+  for (int64_t size : smallSizes(problem, enough))
+    searches.push_back(
+        std::make_unique<LargeFirst>(problem, size, options, enough, effort));
+  int64_t steps = stepsOfFirstTurn;
+  while (!effort.isOver()) {
+    int64_t before = effort.stepsLeft;
+    for (const auto &search : searches) {
+      search->run(steps);
+      ArenaSolution next = search->pack();
+      if (next.height < best.height)
+        best = std::move(next);
+      if (best.height <= enough)
+        return;
+    }
+    if (effort.stepsLeft == before)
+      return; // all of them have what they wanted
+    steps *= growthOfTurns;
+  }
+}
 
 Result<Packing> gpuopt::planning::packArena(const ArenaProblem &problem,
                                             const PackOptions &options) {
@@ -120,6 +251,6 @@ Result<Packing> gpuopt::planning::packArena(const ArenaProblem &problem,
   packing.solution = packFirstFits(problem, enough, order);
   if (packing.solution.height > enough && options.effort > 0 &&
       problem.buffers.size() <= mostBuffersToSearch)
-    Improver(problem, options, packing, enough).run();
+    improve(problem, options, enough, packing.solution);
   return packing;
 }
