@@ -84,3 +84,15 @@ def test_same_bits_within_every_budget(budgeted):
         for name, array in budgeted.expected.weights.items():
             np.testing.assert_array_equal(array, result.weights[name], err_msg=f"{name} within {budget} bytes")
     assert last_percent == 0
+
+
+def test_kept_concatenations_are_not_copied(tmp_path):
+    """A U-Net at 0.36 of its arena: a concatenation whose parts are still there
+    is had again for nothing, not by another one of twice the size."""
+    case = models.make("unet-small")
+    model = tmp_path / "model.onnx"
+    gpuopt.export(case.module, case.example_inputs(), model, output_names=["logits"])
+    command = [find_driver(), "plan", model, f"--batch-size={case.batch}", "--device=h200", "--json"]
+    plain = json.loads(subprocess.check_output(command))["memory"]["arena_bytes"]
+    run = subprocess.run([*command, f"--activation-budget={int(plain * 0.36)}B"], capture_output=True, check=False)
+    assert run.returncode == 0, run.stderr

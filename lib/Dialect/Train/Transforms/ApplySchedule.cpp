@@ -73,6 +73,8 @@ private:
   void repeat(int index) {
     const StepGraph::Node &node = graph.nodes[index];
     unsigned number = cast<OpResult>(node.value).getResultNumber();
+    if (isWholeStill(node.op))
+      return;
     auto fused = dyn_cast<nn::FusedOp>(node.op);
     std::optional<KernelSlice> slice =
         fused ? sliceFor(fused, number) : std::nullopt;
@@ -85,6 +87,19 @@ private:
       op = cloneWhole(node.op);
     latest[node.value] = op->getResult(slice ? 0 : number);
     repeats.push_back({op, node.value, graph.problem.ops[index].cost});
+  }
+
+  /// Whether `op` is a concatenation none of whose parts was made again since:
+  /// its memory is that of the parts, and still there.
+  bool isWholeStill(Operation *op) {
+    auto concat = dyn_cast<nn::ConcatOp>(op);
+    if (!concat)
+      return false;
+    auto latestWhole =
+        cast<nn::ConcatOp>(current(concat.getResult()).getDefiningOp());
+    return llvm::equal(
+        llvm::map_range(readsOf[op], [&](Value part) { return current(part); }),
+        latestWhole.getInputs());
   }
 
   Operation *cloneWhole(Operation *op) {

@@ -18,9 +18,12 @@ using namespace mlir;
 using namespace gpuopt;
 using namespace gpuopt::train;
 
-/// Rounds of solving and packing: each asks for less by what the last arena
-/// was too high.
+/// Rounds of solving and packing for one target.
 static constexpr int kMostRounds = 8;
+/// Plans that are looked for above the first that fits.
+static constexpr int kMostHalvings = 2;
+/// Budgets within this part of the target are one.
+static constexpr int kNarrowPart = 256;
 
 /// A rung of the ladder of budgets gets this fraction of the search.
 static constexpr int kEffortOfRung = 8;
@@ -50,17 +53,21 @@ static double timeOf(StepOp step, const DeviceModel &device) {
   return time;
 }
 
-enum class Offsets { Forget, Note };
-
-/// The height of the packed arena, or -1 after an error. The offsets can be
-/// left on the ops.
-static int64_t packArena(StepOp step, Offsets offsets) {
+/// The height of the packed arena, or -1 after an error.
+static int64_t arenaHeight(StepOp step) {
   llvm::StringMap<unsigned> names;
   StepMemory memory(step, names);
-  if (failed(memory.pack()))
+  return succeeded(memory.pack()) ? memory.getHeight() : -1;
+}
+
+/// As arenaHeight, but content with `capacityInBytes`, and leaves the offsets
+/// on the ops.
+static int64_t placeTensors(StepOp step, int64_t capacityInBytes) {
+  llvm::StringMap<unsigned> names;
+  StepMemory memory(step, names);
+  if (failed(memory.pack(capacityInBytes)))
     return -1;
-  if (offsets == Offsets::Note)
-    memory.writeOffsets();
+  memory.writeOffsets();
   return memory.getHeight();
 }
 
@@ -116,8 +123,7 @@ public:
 
   std::variant<FittedStep, UnmetBudget, planning::Error> run() {
     fitted.plainTimeInNanoseconds = timeOf(step, device);
-    fitted.plainArenaInBytes = fitted.arenaInBytes =
-        packArena(step, Offsets::Forget);
+    fitted.plainArenaInBytes = fitted.arenaInBytes = arenaHeight(step);
     if (fitted.plainArenaInBytes <= budget)
       return std::move(fitted);
     std::optional<Candidate> best = fit(budget, effort);
@@ -151,34 +157,57 @@ private:
     double addedTimeInNanoseconds = 0;
   };
 
-  /// A step whose arena is within `target`. Depends on the step and the
-  /// arguments alone.
+  /// A step whose arena is within `target`, at the lowest cost that was found.
+  /// Depends on the step and the arguments alone. Where a packing is higher
+  /// than its target, the solver is asked for less by as much; what lies
+  /// between that and what packed too high is halved a few times.
   std::optional<Candidate> fit(int64_t target, int64_t effort) {
+    std::optional<Candidate> best;
+    std::optional<int64_t> tooHigh, low;
+    int64_t ask = target;
+    for (int round = 0, found = 0; round < kMostRounds && ask > 0; ++round) {
+      std::optional<Candidate> next = attempt(ask, target, effort);
+      if (error)
+        return std::nullopt;
+      bool isTooHigh = next && next->arenaInBytes > target;
+      (isTooHigh ? tooHigh : low) = ask;
+      if (next && !isTooHigh) {
+        ++found;
+        if (!best ||
+            next->addedTimeInNanoseconds < best->addedTimeInNanoseconds)
+          best = std::move(next);
+      }
+      if (!tooHigh || found > kMostHalvings ||
+          (low && *tooHigh - *low <= target / kNarrowPart))
+        break;
+      ask = low ? *low + (*tooHigh - *low) / 2
+                : ask - (next->arenaInBytes - target);
+    }
+    return best;
+  }
+
+  /// A plan whose peak is within `budget`, packed, if it can, into `target`.
+  std::optional<Candidate> attempt(int64_t budget, int64_t target,
+                                   int64_t effort) {
     planning::RecomputeOptions options;
-    options.budgetInBytes = target;
+    options.budgetInBytes = budget;
     options.effort = effort;
     options.findSmallestBudget = false;
-    for (int round = 0; round < kMostRounds; ++round) {
-      auto solution = planning::solveRecompute(graph.problem, options);
-      if (!solution) {
-        error = solution.error();
-        return std::nullopt;
-      }
-      lowerLimit = std::max(lowerLimit, solution->budgetLowerLimit);
-      if (round == 0)
-        certificate = std::move(solution->certificate);
-      if (!solution->found ||
-          (error = planning::verify(graph.problem, solution->schedule,
-                                    options.budgetInBytes)))
-        return std::nullopt;
-      Candidate candidate = apply(std::move(solution->schedule));
-      if (candidate.arenaInBytes < 0)
-        return std::nullopt;
-      if (candidate.arenaInBytes <= target)
-        return candidate;
-      options.budgetInBytes -= candidate.arenaInBytes - target;
+    auto solution = planning::solveRecompute(graph.problem, options);
+    if (!solution) {
+      error = solution.error();
+      return std::nullopt;
     }
-    return std::nullopt;
+    lowerLimit = std::max(lowerLimit, solution->budgetLowerLimit);
+    if (budget == target)
+      certificate = std::move(solution->certificate);
+    if (!solution->found ||
+        (error = planning::verify(graph.problem, solution->schedule, budget)))
+      return std::nullopt;
+    Candidate candidate = apply(std::move(solution->schedule), target);
+    if (candidate.arenaInBytes < 0)
+      return std::nullopt;
+    return candidate;
   }
 
   /// What a smaller budget costs, a larger one can be had for: packing is not
@@ -256,7 +285,7 @@ private:
     return std::move(fitted);
   }
 
-  Candidate apply(planning::Schedule schedule) {
+  Candidate apply(planning::Schedule schedule, int64_t target) {
     Candidate candidate;
     candidate.step = cast<StepOp>(step->clone());
     StepGraph copy = buildStepGraph(*candidate.step, device);
@@ -265,7 +294,7 @@ private:
       candidate.addedTimeInNanoseconds += repeat.costInNanoseconds;
     candidate.arenaInBytes = readsWhatHasChanged(candidate)
                                  ? -1
-                                 : packArena(*candidate.step, Offsets::Note);
+                                 : placeTensors(*candidate.step, target);
     candidate.schedule = std::move(schedule);
     return candidate;
   }
