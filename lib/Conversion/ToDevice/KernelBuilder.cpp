@@ -22,8 +22,9 @@ namespace {
 constexpr int64_t kFlatSpan = 8192;
 /// A block takes rows until it has at least this many elements.
 constexpr int64_t kRowSpan = 4096;
-/// Columns of one block where lanes go through reduced rows.
-constexpr int64_t kColumnSpan = 128;
+/// Threads of one block where lanes go through reduced rows: a warp of a GPU.
+/// Each column is summed by one thread, row after row, whatever the block.
+constexpr int64_t kColumnThreads = 32;
 
 /// Where ops go, and what has been computed there.
 struct Scope {
@@ -132,7 +133,8 @@ private:
     for (unsigned dim = 0; dim < lane; ++dim)
       (shape.loops[dim].isReduced ? reduced : kept).push_back(dim);
     int64_t columns = shape.loops[lane].size,
-            tiles = llvm::divideCeil(columns, kColumnSpan);
+            span = kColumnThreads * lanes,
+            tiles = llvm::divideCeil(columns, span);
     int64_t blocks = product(kept) * tiles;
     Value tile = block;
     if (kept.empty()) {
@@ -150,7 +152,7 @@ private:
         index[dim] = digit;
       tile = digits.back();
     }
-    auto [lower, upper] = spanOf(tile, kColumnSpan, columns, tiles);
+    auto [lower, upper] = spanOf(tile, span, columns, tiles);
     openScope(availability(kept));
     loop(LoopKind::Lanes, lane, lower, upper, {}, [&] {
       SmallVector<nn::ReduceOp> reductions(body.getOps<nn::ReduceOp>());
@@ -165,8 +167,7 @@ private:
         scopes.back().known[reduce.getResult()] = result;
       storeOutputs();
     });
-    return {blocks,
-            std::min<int64_t>(threadsFor(columns), kColumnSpan / lanes)};
+    return {blocks, kColumnThreads};
   }
 
   //===--------------------------------------------------------------------===//

@@ -30,7 +30,7 @@ def ConvertToDevice : Pass<"convert-to-device", "::mlir::ModuleOp"> {
   }];
   let options = [Option<"debugOverflow", "debug-overflow", "bool", "false",
                         "note the first result of the training step that is infinite or NaN">];
-  let dependentDialects = ["::gpuopt::device::DeviceDialect"];
+  let dependentDialects = ["::gpuopt::device::DeviceDialect", "::mlir::arith::ArithDialect"];
   let statistics = [Statistic<"kernelCount", "kernels", "Number of different kernels">];
 }
 
