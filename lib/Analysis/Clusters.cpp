@@ -30,7 +30,8 @@ bool gpuopt::isFusible(Operation *op) {
   if (!op || op->getNumResults() != 1 ||
       !isa<RankedTensorType>(op->getResult(0).getType()))
     return false;
-  if (isa<nn::ReduceOp, nn::IotaOp, nn::RandomUniformOp, nn::TakeOp>(op))
+  if (isa<nn::ReduceOp, nn::InRangeOp, nn::IotaOp, nn::RandomUniformOp,
+          nn::TakeOp>(op))
     return true;
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
     return isa<SplatElementsAttr>(constant.getValue());

@@ -33,35 +33,57 @@ PersistentMemory::Entry &PersistentMemory::add(device::BufferKind kind,
               origin.str(), tensor,
               end,          {},
               {},           {},
-              -1,           {}};
+              {},           {}};
   end = llvm::alignTo(end + device::sizeInBytes(tensor), kBufferAlignment);
   entries.push_back(std::move(entry));
   return entries.back();
 }
 
-/// Indices into tables of n rows lie in [0, n): the smallest n of all uses.
-static int64_t indexLimitOf(Value value) {
-  int64_t limit = -1;
-  auto lower = [&](int64_t other) {
-    limit = limit < 0 ? other : std::min(limit, other);
-  };
-  for (Operation *user : value.getUsers()) {
-    if (auto fused = dyn_cast<nn::FusedOp>(user)) {
-      for (auto [input, argument] :
-           llvm::zip(fused.getInputs(), fused.getBody().front().getArguments()))
-        if (input == value)
-          if (int64_t inner = indexLimitOf(argument); inner >= 0)
-            lower(inner);
-    } else if (auto take = dyn_cast<nn::TakeOp>(user);
-               take && take.getIndices() == value) {
-      lower(cast<RankedTensorType>(take.getTable().getType()).getDimSize(0));
-    } else if (isViewOp(user)) {
-      if (int64_t inner = indexLimitOf(user->getResult(0)); inner >= 0)
-        lower(inner);
+namespace {
+/// What an input's numbers must lie in, by how its elements are used: those
+/// that pick rows of a table within it, those that nn.in_range sees to within
+/// the dimension, from either end. Where only a part of the input is used, the
+/// rest of it may be anything, so that nn.in_range alone looks at it.
+class IndexLimits {
+public:
+  static IndexRange of(Value value) {
+    IndexLimits limits;
+    limits.follow(value, /*isWhole=*/true);
+    return limits.range;
+  }
+
+private:
+  void lower(int64_t lowest, int64_t limit) {
+    bool isFirst = range.limit < 0;
+    range.lowest = isFirst ? lowest : std::max(range.lowest, lowest);
+    range.limit = isFirst ? limit : std::min(range.limit, limit);
+  }
+
+  void follow(Value value, bool isWhole) {
+    for (OpOperand &use : value.getUses()) {
+      Operation *user = use.getOwner();
+      if (auto fused = dyn_cast<nn::FusedOp>(user))
+        follow(fused.getBody().getArgument(use.getOperandNumber()), isWhole);
+      else if (auto yield = dyn_cast<nn::YieldOp>(user))
+        follow(yield->getParentOp()->getResult(use.getOperandNumber()),
+               isWhole);
+      else if (auto take = dyn_cast<nn::TakeOp>(user))
+        followTake(take, use);
+      else if (auto check = dyn_cast<nn::InRangeOp>(user); check && isWhole)
+        lower(-(int64_t)check.getSize(), check.getSize());
+      else if (isViewOp(user) || isa<arith::ExtSIOp, arith::ExtUIOp>(user))
+        follow(user->getResult(0), isWhole && !isa<nn::SliceOp>(user));
     }
   }
-  return limit;
-}
+
+  void followTake(nn::TakeOp take, OpOperand &use) {
+    if (&use == &take.getIndicesMutable())
+      lower(0, cast<RankedTensorType>(take.getTable().getType()).getDimSize(0));
+  }
+
+  IndexRange range;
+};
+} // namespace
 
 void PersistentMemory::addStep(train::StepOp step) {
   for (auto [attribute, argument] :
@@ -76,10 +98,12 @@ void PersistentMemory::addStep(train::StepOp step) {
       entry.externalName = name.str();
     }
     Entry &entry = entries[inputs[name]];
-    entry.indexLimit = std::max(entry.indexLimit, indexLimitOf(argument));
+    if (IndexRange range = IndexLimits::of(argument);
+        range.limit > entry.indices.limit)
+      entry.indices = range;
     if (auto limit = step->getAttrOfType<IntegerAttr>("labelsLimit");
         limit && isLabels)
-      entry.indexLimit = limit.getInt();
+      entry.indices = {0, limit.getInt()};
     if (auto ignore = step->getAttrOfType<IntegerAttr>("ignoreIndex");
         ignore && isLabels)
       entry.ignoreIndex = ignore;

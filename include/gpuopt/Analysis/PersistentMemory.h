@@ -12,6 +12,11 @@
 
 namespace gpuopt {
 
+/// [lowest, limit), or anything where `limit` is -1.
+struct IndexRange {
+  int64_t lowest = 0, limit = -1;
+};
+
 /// State, inputs, outputs and constants: what lies before the arena.
 class PersistentMemory {
 public:
@@ -36,7 +41,7 @@ public:
     mlir::FlatSymbolRefAttr variable;
     mlir::ElementsAttr value;
     std::string externalName;
-    int64_t indexLimit = -1;
+    IndexRange indices;
     mlir::IntegerAttr ignoreIndex;
   };
   llvm::ArrayRef<Entry> getEntries() const { return entries; }

@@ -104,7 +104,7 @@ mlir::Value pick(nn::TensorBuilder &b, mlir::Value x, int64_t dim,
                  llvm::ArrayRef<int64_t> picked);
 
 /// Elements (i, j, ...) of x with index[i, j, ...] in the place of dimension
-/// `axis`, for indices that are known only when the program runs.
+/// `axis`; indices lie within the dimension (nn.in_range).
 mlir::Value takeAlong(nn::TensorBuilder &b, mlir::Value x, int64_t axis,
                       mlir::Value index);
 

@@ -10,14 +10,14 @@
 using namespace mlir;
 using namespace gpuopt;
 
-/// Indices that count from the end made to count from the front.
+/// As i64; constant ones that count from the end made to count from the front.
 static Value normalised(NodeConversion &c, Value indices, int64_t size) {
   if (!c.b.type(indices).getElementType().isInteger(64))
     indices = c.b.createOrFold<arith::ExtSIOp>(
         c.b.type(indices).clone(c.b.getI64Type()), indices);
   DenseElementsAttr constant = constantOf(indices);
   if (!constant)
-    return indices; // checked to lie in [0, size) when they are read
+    return indices;
   SmallVector<int64_t> numbers;
   for (const APInt &number : constant.getValues<APInt>())
     numbers.push_back(number.isNegative() ? number.getSExtValue() + size
@@ -25,6 +25,21 @@ static Value normalised(NodeConversion &c, Value indices, int64_t size) {
   auto type = c.b.type(indices);
   return c.b.create<arith::ConstantOp>(
       DenseElementsAttr::get(type, ArrayRef<int64_t>(numbers)));
+}
+
+/// All of an input of the model, whose numbers are checked as they are loaded.
+static bool isInput(Value indices) {
+  while (Operation *op = indices.getDefiningOp()) {
+    if (!isa<nn::ReshapeOp, nn::TransposeOp, nn::BroadcastOp, arith::ExtSIOp,
+             arith::ExtUIOp>(op))
+      return false;
+    indices = op->getOperand(0);
+  }
+  return true;
+}
+
+static Value inRange(NodeConversion &c, Value indices, int64_t size) {
+  return c.b.create<nn::InRangeOp>(c.b.type(indices), indices, size);
 }
 
 static LogicalResult gather(NodeConversion &c) {
@@ -61,6 +76,11 @@ static LogicalResult gather(NodeConversion &c) {
     return c.yield(
         c.b.reshape(c.b.createOrFold<nn::ConcatOp>(parts, *axis), shape));
   }
+  if (!constant && c.b.type(indices).getNumElements() > 0 &&
+      type.getDimSize(*axis) == 0)
+    return c.fail("the dimension has no entries to pick");
+  if (!constant && !isInput(indices) && type.getDimSize(*axis) > 0)
+    indices = inRange(c, indices, type.getDimSize(*axis));
   // The gathered dimension first; then the indices' dimensions where it was.
   auto toFront = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
   toFront.erase(toFront.begin() + *axis);
@@ -170,10 +190,7 @@ Value gpuopt::takeAlong(nn::TensorBuilder &b, Value x, int64_t axis,
   auto scale = [&](Value x, int64_t factor) {
     return b.createOrFold<arith::MulIOp>(x, b.splat(factor, type));
   };
-  Value isNegative =
-      b.compare(arith::CmpIPredicate::slt, index, b.splat(0, type));
-  Value fromEnd = add(index, b.splat(from[axis], type));
-  Value place = scale(b.select(isNegative, fromEnd, index), strides[axis]);
+  Value place = scale(index, strides[axis]);
   for (int64_t dim = 0; dim < (int64_t)from.size(); ++dim)
     if (dim != axis)
       place = add(place, scale(b.create<nn::IotaOp>(type, dim), strides[dim]));
@@ -197,10 +214,13 @@ static LogicalResult gatherElements(NodeConversion &c) {
                     indices = constantOf(c.input(1));
   if (data && data.isSplat())
     return c.yield(c.b.create<arith::ConstantOp>(data.resizeSplat(result)));
+  int64_t size = type.getDimSize(*axis);
+  if (!indices && size == 0)
+    return c.fail("the dimension has no entries to pick");
   if (!indices)
     return c.yield(
         takeAlong(c.b, c.input(0), *axis,
-                  normalised(c, c.input(1), type.getDimSize(*axis))));
+                  inRange(c, normalised(c, c.input(1), size), size)));
   auto places = placesOf(c, *axis, indices);
   if (!places)
     return failure();

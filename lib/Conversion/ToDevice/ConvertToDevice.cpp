@@ -37,8 +37,10 @@ static void emitPersistent(const PersistentMemory &persistent,
       op.setValueAttr(entry.value);
     if (!entry.externalName.empty())
       op.setExternalName(entry.externalName);
-    if (entry.indexLimit >= 0)
-      op.setIndexLimit(entry.indexLimit);
+    if (entry.indices.limit >= 0)
+      op.setIndexLimit(entry.indices.limit);
+    if (entry.indices.lowest != 0)
+      op.setIndexLowest(entry.indices.lowest);
     if (entry.ignoreIndex)
       op->setAttr("ignoreIndex", entry.ignoreIndex);
   }

@@ -8,6 +8,7 @@
 #include "KernelBuilder.h"
 
 #include "RowWalks.h"
+#include "gpuopt/Analysis/Origins.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
@@ -132,8 +133,7 @@ private:
     SmallVector<unsigned> kept, reduced;
     for (unsigned dim = 0; dim < lane; ++dim)
       (shape.loops[dim].isReduced ? reduced : kept).push_back(dim);
-    int64_t columns = shape.loops[lane].size,
-            span = kColumnThreads * lanes,
+    int64_t columns = shape.loops[lane].size, span = kColumnThreads * lanes,
             tiles = llvm::divideCeil(columns, span);
     int64_t blocks = product(kept) * tiles;
     Value tile = block;
@@ -409,6 +409,11 @@ private:
       return b.create<device::RandomOp>(
           type, state, position(random.getResult()), random.getStream());
     }
+    if (auto inRange = dyn_cast<nn::InRangeOp>(producer))
+      return b.create<device::InRangeOp>(
+          b.getI64Type(), kernel->getArguments().back(), operands[0],
+          position(inRange.getResult()), inRange.getSize(),
+          originOf(inRange.getResult()));
     if (auto take = dyn_cast<nn::TakeOp>(producer)) {
       const Gather &gather = shape.gathers.find(take)->second;
       Value row = load(take.getIndices(), gather.index, {}, 0);
@@ -520,7 +525,9 @@ device::KernelOp gpuopt::buildKernel(OpBuilder &builder, nn::FusedOp op,
   };
   addPointers(op.getInputs(), "x");
   addPointers(op.getResults(), "y");
-  if (!op.getBody().front().getOps<nn::RandomUniformOp>().empty()) {
+  if (llvm::any_of(op.getBody().front(), [](Operation &inner) {
+        return isa<nn::InRangeOp, nn::RandomUniformOp>(inner);
+      })) {
     body->addArgument(device::StepStateType::get(b.getContext()), b.getLoc());
     names.push_back(b.getStringAttr("state"));
   }

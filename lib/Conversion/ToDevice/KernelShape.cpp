@@ -127,7 +127,7 @@ private:
         for (auto [dim, stride] : llvm::enumerate(dense.strides))
           stride = dim == iota.getDim();
         positionAccesses[value] = align(dense, last);
-      } else if (isa<nn::RandomUniformOp>(inner)) {
+      } else if (isa<nn::InRangeOp, nn::RandomUniformOp>(inner)) {
         positionAccesses[value] = align(dense, last);
       }
     }

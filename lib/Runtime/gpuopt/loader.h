@@ -251,11 +251,12 @@ private:
       return "";
     for (int64_t k = 0; k < source.elements; k++) {
       const int64_t value = integer_at(source.type, data, k);
-      if ((value < 0 || value >= input.index_limit) &&
+      if ((value < input.index_lowest || value >= input.index_limit) &&
           !(input.is_label && value == input.ignore_index))
         return "'" + source.path + "': sample " + std::to_string(sample) +
                " holds " + std::to_string(value) + " for '" +
-               input.tensor.name + "', but it must lie in [0, " +
+               input.tensor.name + "', but it must lie in [" +
+               std::to_string(input.index_lowest) + ", " +
                std::to_string(input.index_limit) + ")";
     }
     return "";

@@ -39,6 +39,13 @@ struct Hyperparameters {
   LossScaling loss_scaling;
 };
 
+// The first index outside of its dimension that a program has computed.
+struct IndexOutside {
+  int32_t is_taken = 0;
+  int32_t number = 0; // of the program's table `indexed`
+  int64_t index = 0, position = 0;
+};
+
 // What a step knows about itself.
 struct StepState {
   int64_t step = 0;       // updates done: drives the schedule
@@ -53,6 +60,7 @@ struct StepState {
   double grad_scale = 0;  // clip coefficient / grad_weight
   LossScaler scaler;
   int64_t first_not_finite = -1; // of the results that check_finite looks at
+  IndexOutside outside;          // stays until the state is written anew
 };
 
 // Elements that one block works on.

@@ -27,10 +27,12 @@ struct TensorInfo {
 // Written before each micro step; the first dimension is the batch.
 struct InputInfo {
   TensorInfo tensor;
-  int64_t index_limit = -1; // values lie in [0, index_limit); -1: anything
+  int64_t index_limit = -1; // values lie in [index_lowest, index_limit); -1:
+                            // anything
   bool is_label = false;    // --labels, or the next token
   int64_t ignore_index =
       INT64_MIN; // a label outside the limit that counts for nothing
+  int64_t index_lowest = 0;
 };
 
 enum class StateKind {
@@ -67,6 +69,12 @@ struct OutputInfo {
 
 // A gradient's partial sums of squares: from `first_partial` up to that of the
 // next one.
+// Indices that the program computes, and the dimension that they are of.
+struct IndexedInfo {
+  const char *name; // of the node that reads by them
+  int64_t size;
+};
+
 struct GradientInfo {
   const char *name; // of the parameter, in the ONNX file
   int64_t first_partial;
@@ -92,6 +100,7 @@ struct Program {
   size_t partials_offset;      // of the partial sums: doubles, from `update` on
   int64_t partials;            // until the next step
   Table<const char *> checked; // --debug-overflow: what check_finite looks at
+  Table<IndexedInfo> indexed;  // what in_range looks at
   bool allows_tf32; // float products on CUDA may round their operands to TF32
   size_t persistent_bytes; // what lives from step to step; lies first
   size_t arena_bytes;      // what lives within a step

@@ -8,6 +8,7 @@
 #include "gpuopt/device.h"
 #include "gpuopt/elementary.h"
 #include "gpuopt/gemm.h"
+#include "gpuopt/in_range.h"
 #include "gpuopt/keep.h"
 #include "gpuopt/optimizer.h"
 #include "gpuopt/pool.h"

@@ -196,6 +196,7 @@ private:
     const double ms = milliseconds(begin, now);
     metrics.step(step, loss, state, ms, waited, ctx.allocated_bytes);
     watch->step(step, loss, state);
+    refuse_outside(state, "step " + std::to_string(step));
     if (state.weight_sum == 0)
       warn_of_labels(step);
     if (step == 1 && !s.dump_gradients.empty())
@@ -203,6 +204,20 @@ private:
           .dump_gradients(s.dump_gradients, state.grad_weight);
     if (s.logging_steps > 0 && (step % s.logging_steps == 0 || step == steps))
       print_progress(step, loss, ms, milliseconds(start, now) / 1000);
+  }
+
+  // An index that the step has computed was outside of its dimension: what it
+  // has made of the weights is of no use.
+  void refuse_outside(const StepState &state, const std::string &when) const {
+    if (!state.outside.is_taken)
+      return;
+    const IndexedInfo &info = program.indexed.data[state.outside.number];
+    const int64_t size = info.size;
+    throw Error(when + ": '" + info.name + "' reads index " +
+                std::to_string(state.outside.index) + ", element " +
+                std::to_string(state.outside.position) +
+                " of its indices, but it must lie in [" +
+                std::to_string(-size) + ", " + std::to_string(size) + ")");
   }
 
   // Once.
@@ -242,6 +257,7 @@ private:
       program.evaluate(ctx, memory);
     }
     state = read_state();
+    refuse_outside(state, "validation");
     return {state.evaluation_loss_sum, state.evaluation_weight_sum};
   }
 

@@ -72,6 +72,8 @@ void cxx::KernelPlan::countRest(Operation *op) {
     restUses[loop] += load.getAccess() != device::Access::Uniform;
   else if (auto store = dyn_cast<device::StoreOp>(op))
     restUses[loop] += store.getAccess() != device::Access::Uniform;
+  else if (auto check = dyn_cast<device::InRangeOp>(op))
+    restUses[loop] += isVarying(check.getIndex());
   else if (auto yield = dyn_cast<device::YieldOp>(op);
            yield && yield->getParentOp() == loop)
     restUses[loop] += yield.getNumOperands();

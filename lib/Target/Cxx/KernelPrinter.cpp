@@ -45,7 +45,7 @@ void KernelPrinter::printSignature() {
     known[argument] = {parameter};
     auto pointer = dyn_cast<device::PtrType>(argument.getType());
     bool isWritten = llvm::any_of(argument.getUsers(), [](Operation *user) {
-      return isa<device::StoreOp>(user);
+      return isa<device::StoreOp, device::InRangeOp>(user);
     });
     std::string type = pointer ? memoryType(pointer.getElement()) : "StepState";
     parameters.push_back((isWritten ? "" : "const ") + type + " *" + parameter);
@@ -81,8 +81,8 @@ LogicalResult KernelPrinter::printBlock(Block &block) {
         llvm::TypeSwitch<Operation *, LogicalResult>(&op)
             .Case<device::BlockIndexOp, device::DelinearizeOp, device::LoopOp,
                   device::RowOp, device::StoreOp, device::LoadOp,
-                  device::PositionOp, device::RandomOp, device::YieldOp>(
-                [&](auto typed) { return printOp(typed); })
+                  device::PositionOp, device::InRangeOp, device::RandomOp,
+                  device::YieldOp>([&](auto typed) { return printOp(typed); })
             .Default([&](Operation *other) { return printExpression(other); });
     if (failed(result))
       return failure();
@@ -194,6 +194,31 @@ LogicalResult KernelPrinter::printOp(device::RandomOp op) {
        argument(element, op.getElement().getType(), /*asLanes=*/true)});
   define(op.getResult(), {element.isVarying ? draw : "lane(" + draw + ", 0)"},
          "u");
+  return success();
+}
+
+/// Its row in the program's table of indices.
+static int64_t numberOf(device::InRangeOp op) {
+  int64_t number = 0;
+  op->getParentOfType<ModuleOp>().walk([&](device::InRangeOp other) {
+    if (other == op)
+      return WalkResult::interrupt();
+    ++number;
+    return WalkResult::advance();
+  });
+  return number;
+}
+
+LogicalResult KernelPrinter::printOp(device::InRangeOp op) {
+  Expression index = operand(op.getIndex());
+  Type type = op.getType();
+  SmallVector<std::string> arguments{
+      operand(op.getState()).text, std::to_string(numberOf(op)),
+      std::to_string(op.getSize()), index.text,
+      argument(operand(op.getPosition()), type, index.isVarying)};
+  if (index.isVarying)
+    arguments.push_back(rest);
+  define(op.getResult(), {callText("in_range", arguments)}, "index");
   return success();
 }
 

@@ -81,6 +81,7 @@ private:
   mlir::LogicalResult printOp(device::LoadOp op);
   mlir::LogicalResult printOp(device::StoreOp op);
   mlir::LogicalResult printOp(device::PositionOp op);
+  mlir::LogicalResult printOp(device::InRangeOp op);
   mlir::LogicalResult printOp(device::RandomOp op);
   mlir::LogicalResult printOp(device::LoopOp op);
   mlir::LogicalResult printOp(device::YieldOp op);

@@ -46,6 +46,7 @@ static const char kFromRuntime[] =
     "load_strided store_strided load_mask_strided gather gather_mask "
     "load_scalar store_scalar widen narrow keep first iota select convert "
     "lane set_lane map min max min_of max_of sign is_nan is_inf round_even "
+    "in_range note_outside "
     "rsqrt bit_cast bits_of from_bits random_uniform launch copy set_zero "
     "copy_to_device copy_to_host synchronize gemm simplified transposed "
     "conv_forward conv_backward_data conv_backward_weights max_pool_forward "

@@ -53,6 +53,13 @@ public:
     });
     hasChecks = !checked.empty();
     printTable("char *const", "kChecked", checked);
+    SmallVector<std::string> indexed;
+    module.walk([&](device::InRangeOp op) {
+      indexed.push_back("{" + cxx::quoted(op.getName()) + ", " +
+                        std::to_string(op.getSize()) + "}");
+    });
+    hasIndexed = !indexed.empty();
+    printTable("IndexedInfo", "kIndexed", indexed);
     stream << "\nstatic Program describe() {\n  Program p{};\n";
     printProgram(rows, functions);
     stream << "  return p;\n}\n\n} // namespace gpuopt::model\n\nconst "
@@ -117,8 +124,12 @@ private:
                ? std::to_string((int64_t)*buffer.getIndexLimit())
                : "-1";
     row += isLabel ? ", true" : ", false";
-    if (auto ignore = buffer->getAttrOfType<IntegerAttr>("ignoreIndex"))
-      row += ", " + std::to_string(ignore.getInt());
+    auto ignore = buffer->getAttrOfType<IntegerAttr>("ignoreIndex");
+    std::optional<int64_t> lowest = buffer.getIndexLowest();
+    if (ignore || lowest)
+      row += ", " + (ignore ? std::to_string(ignore.getInt()) : "INT64_MIN");
+    if (lowest)
+      row += ", " + std::to_string(*lowest);
     return row + "}";
   }
 
@@ -214,6 +225,8 @@ private:
     }
     if (hasChecks)
       set("checked", "kChecked");
+    if (hasIndexed)
+      set("indexed", "kIndexed");
     if (options.allowsTf32)
       set("allows_tf32", "true");
     set("persistent_bytes", "kPersistentBytes");
@@ -283,7 +296,7 @@ private:
   raw_ostream &stream;
   device::GradNormOp norm;
   int64_t partials = 0;
-  bool hasChecks = false;
+  bool hasChecks = false, hasIndexed = false;
 };
 
 } // namespace

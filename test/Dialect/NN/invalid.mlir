@@ -130,3 +130,11 @@ func.func @place_of_another_type(%x: tensor<4xf32>) -> tensor<4xf16> {
   }
   return %0 : tensor<4xf16>
 }
+
+// -----
+
+func.func @no_entries(%ids: tensor<4xi64>) { // (C1)
+  // expected-error @below {{expects a size of at least 1, but got 0}}
+  %0 = nn.in_range %ids of 0 : tensor<4xi64>
+  return
+}

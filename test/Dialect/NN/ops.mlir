@@ -29,6 +29,8 @@ func.func @contractions(%x: tensor<4x8x16xf32>, %w: tensor<16x32xf32>, %ids: ten
   %1 = nn.reduce sum %0 [0, 1] : tensor<4x8x32xf32>
   // CHECK: nn.take %{{.*}}, %{{.*}} : tensor<16x32xf32>, tensor<4x8xi64>
   %2 = nn.take %w, %ids : tensor<16x32xf32>, tensor<4x8xi64>
+  // CHECK: nn.in_range %{{.*}} of 16 : tensor<4x8xi64>
+  %checked = nn.in_range %ids of 16 : tensor<4x8xi64>
   // CHECK: nn.scatter_add %{{.*}}, %{{.*}} rows 16 : tensor<4x8x32xf32>, tensor<4x8xi64>
   %3 = nn.scatter_add %2, %ids rows 16 : tensor<4x8x32xf32>, tensor<4x8xi64>
   return

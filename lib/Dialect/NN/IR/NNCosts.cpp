@@ -107,6 +107,8 @@ double BatchNormOp::getFloatingPointOperations() {
   return elementsOf(getInput()) * 7;
 }
 
+double InRangeOp::getFloatingPointOperations() { return 0; }
+
 /// One round of Philox 4x32-10 gives four numbers of ten multiplications each.
 static double randomOperations(Value result) { return elementsOf(result) * 10; }
 double RandomUniformOp::getFloatingPointOperations() {

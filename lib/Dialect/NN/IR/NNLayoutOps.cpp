@@ -317,6 +317,12 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *context,
 // Generators
 //===----------------------------------------------------------------------===//
 
+LogicalResult InRangeOp::verify() {
+  if ((int64_t)getSize() < 1) // (C1)
+    return emitOpError("expects a size of at least 1, but got ") << getSize();
+  return success();
+}
+
 LogicalResult IotaOp::verify() {
   if (getDim() >= (uint64_t)getType().getRank()) // (C1)
     return emitOpError("expects a dimension of ")

@@ -54,13 +54,14 @@ def Device_BufferOp : Device_Op<"buffer", [Symbol]> {
                        TypeAttr:$type, OptionalAttr<I64Attr>:$liveFrom, OptionalAttr<I64Attr>:$liveTo,
                        OptionalAttr<FlatSymbolRefAttr>:$step, StrAttr:$origin,
                        OptionalAttr<FlatSymbolRefAttr>:$variable, OptionalAttr<StrAttr>:$externalName,
-                       OptionalAttr<ElementsAttr>:$value, OptionalAttr<I64Attr>:$indexLimit);
+                       OptionalAttr<ElementsAttr>:$value, OptionalAttr<I64Attr>:$indexLimit,
+                       OptionalAttr<I64Attr>:$indexLowest);
   let assemblyFormat = [{
     $sym_name $kind `at` $offset `:` $type (`live` $liveFrom^ `to` $liveTo)? (`in` $step^)? attr-dict
   }];
   let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "BufferKind":$kind, "int64_t":$offset,
                                  "::mlir::Type":$type, "::llvm::StringRef":$origin), [{
-    build($_builder, $_state, name, kind, offset, type, {}, {}, {}, origin, {}, {}, {}, {});
+    build($_builder, $_state, name, kind, offset, type, {}, {}, {}, origin, {}, {}, {}, {}, {});
   }]>];
   let extraClassDeclaration = [{
     int64_t getSizeInBytes();
@@ -228,6 +229,18 @@ def Device_PositionOp : Device_KernelBodyOp<"position", [Pure]> {
   let results = (outs I64:$result);
   let assemblyFormat = "`[` $indices `]` `strides` $strides `offset` $offset $access attr-dict";
   let hasVerifier = 1;
+}
+
+def Device_InRangeOp : Device_KernelBodyOp<"in_range"> {
+  let summary = "an index of a dimension, or 0: nn.in_range for one element";
+  let description = [{
+    Notes in the step's state that `name` has had an index outside of the
+    dimension, at `position` of its indices; the first that is noted stays.
+  }];
+  let arguments = (ins Arg<Device_StepStateType, "", [MemWrite]>:$state, I64:$index, I64:$position,
+                       I64Attr:$size, StrAttr:$name);
+  let results = (outs I64:$result);
+  let assemblyFormat = "$name $index `at` $position `of` $size `in` $state attr-dict";
 }
 
 def Device_RandomOp : Device_KernelBodyOp<"random", [Pure]> {

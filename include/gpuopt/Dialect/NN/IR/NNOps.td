@@ -157,6 +157,28 @@ def NN_IotaOp : NN_Op<"iota"> {
   let hasVerifier = 1;
 }
 
+def NN_InRangeOp : NN_Op<"in_range", [SameOperandsAndResultType, Costly]> {
+  let summary = "indices of a dimension, checked while the program runs";
+  let description = [{
+    `result[i] = x[i] >= 0 ? x[i] : x[i] + size`: as in ONNX, indices count from
+    the end where they are negative. Where that lies outside of 0 .. size - 1 the
+    result is 0, so that nothing is read from elsewhere, and the program notes
+    it: the trainer ends with an error after the step. It is of indices that the
+    program computes; those that it is given are checked as they are loaded.
+
+    Constraints:
+    - (C1) `size` is at least 1.
+
+    ```mlir
+    %1 = nn.in_range %ids of 256 : tensor<4x8xi64>
+    ```
+  }];
+  let arguments = (ins NN_IndexTensor:$input, I64Attr:$size);
+  let results = (outs NN_IndexTensor:$result);
+  let assemblyFormat = "$input `of` $size attr-dict `:` type($input)";
+  let hasVerifier = 1;
+}
+
 def NN_RandomUniformOp : NN_Op<"random_uniform", [Costly]> {
   let summary = "uniform numbers in [0, 1) from a counter-based generator";
   let description = [{
@@ -253,7 +275,7 @@ def NN_TakeOp : NN_InferredOp<"take", [Differentiable, Costly]> {
   let summary = "rows of a table, picked by index";
   let description = [{
     `result[i..., c...] = table[indices[i...], c...]`. Indices are within
-    0 .. rows - 1; whoever feeds the program checks them.
+    0 .. rows - 1: nn.in_range sees to that, or whoever feeds the program.
 
     Constraints:
     - (C1) the table has rank at least 1.
