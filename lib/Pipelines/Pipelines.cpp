@@ -74,8 +74,11 @@ void gpuopt::addPhase(OpPassManager &passes, Phase phase,
     passes.addPass(createConvertOnnxToNN(options.legalise));
     passes.addPass(nn::createWidenHalf());
     addCleanup(passes);
+    passes.addPass(nn::createRecognizeAttention());
     return;
   case Phase::Train:
+    passes.addPass(nn::createExpandAttention());
+    passes.addPass(createCSEPass()); // masks that layers share
     passes.addPass(train::createBuildStep(options.step));
     passes.addPass(train::createInsertLossScaling(options.lossScaling));
     addCleanup(passes);

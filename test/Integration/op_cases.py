@@ -226,6 +226,26 @@ for i, (equation, shapes) in enumerate([
 ]):
     add("products", "Einsum", [shapes], lambda *x, e=equation: torch.einsum(e, *x), label=str(i), equation=equation)
 
+# Attention: [batch, heads, rows, size], or the heads joined to [batch, rows, heads * size].
+sdpa = F.scaled_dot_product_attention
+shown = np.random.default_rng(0).random((4, 6)) < 0.7
+shown[:, 0] = True
+
+
+def joined(*operands):
+    """Three heads, that lie side by side."""
+    return sdpa(*(x.unflatten(-1, (3, -1)).transpose(1, 2) for x in operands)).transpose(1, 2).flatten(2)
+
+
+add("attention", "Attention", [[(2, 3, 4, 5), (2, 3, 6, 5), (2, 3, 6, 7)], [(1, 1, 3, 2), (1, 1, 3, 2), (1, 1, 3, 2)]], sdpa)
+add("attention", "Attention", [[(2, 3, 4, 5), (2, 3, 6, 5), (2, 3, 6, 7), (4, 6)], [(2, 3, 4, 5), (2, 3, 6, 5), (2, 3, 6, 7), (2, 1, 4, 6)]],
+    lambda q, k, v, m: sdpa(q, k, v, attn_mask=m, scale=0.25), label="Added", scale=0.25)
+add("attention", "Attention", [[(2, 3, 4, 5), (2, 3, 6, 5), (2, 3, 6, 7), shown]],
+    lambda q, k, v: sdpa(q, k, v, attn_mask=torch.from_numpy(shown)), label="Boolean")
+add("attention", "Attention", [[(2, 3, 4, 5), (2, 3, 4, 5), (2, 3, 4, 5)]], lambda q, k, v: sdpa(q, k, v, is_causal=True), label="Causal", is_causal=1)
+add("attention", "Attention", [[(2, 4, 4, 5), (2, 2, 6, 5), (2, 2, 6, 3)]], lambda q, k, v: sdpa(q, k, v, enable_gqa=True), label="Grouped")
+add("attention", "Attention", [[(2, 4, 6), (2, 5, 6), (2, 5, 6)]], lambda q, k, v: joined(q, k, v), label="Joined", q_num_heads=3, kv_num_heads=3)
+
 # Picking by index, triangles, running sums.
 for i, (shape, index, axis) in enumerate([((5,), [0, 4, 0], 0), ((3, 4), [[-1, 0], [2, 3]], 1), ((2, 4, 3), [[[0, 1, 3]], [[-4, 2, 2]]], 1)]):
     picked = torch.from_numpy(np.array(index) % shape[axis])

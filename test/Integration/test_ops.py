@@ -170,12 +170,13 @@ def run_onnxruntime(case: OpCase, dtype) -> np.ndarray:
 def test_reference_is_onnxs(group, case):
     """What the gradients are checked against means what ONNX means. Where
     onnxruntime has no double precision, or ONNX does not allow it, in single;
-    its tanh form of GELU has constants in single precision, and all of Shrink is."""
+    its tanh form of GELU has constants in single precision, its Attention the
+    scale, and all of Shrink is."""
     refusals = onnxruntime.capi.onnxruntime_pybind11_state
     _, result, _ = reference(case)
     try:
         ours = run_onnxruntime(case, np.float64)
-        in_double = not case.name.startswith(("GeluTanh", "Shrink"))
+        in_double = not case.name.startswith(("Attention", "GeluTanh", "Shrink"))
     except (refusals.NotImplemented, refusals.InvalidGraph, refusals.Fail):
         ours, in_double = run_onnxruntime(case, np.float32), False
     np.testing.assert_allclose(ours, result, rtol=1e-9 if in_double else 2e-5, atol=1e-10 if in_double else 2e-6)

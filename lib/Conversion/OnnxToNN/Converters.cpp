@@ -167,10 +167,10 @@ static const std::map<StringRef, const OperatorEntry *> &allOperators() {
   static const auto all = [] {
     std::map<StringRef, const OperatorEntry *> map;
     for (ArrayRef<OperatorEntry> family :
-         {elementwiseOperators(), contractionOperators(), einsumOperators(),
-          spatialOperators(), resampleOperators(), normalisationOperators(),
-          shapeOperators(), gatherOperators(), rankOperators(), scanOperators(),
-          reductionOperators()})
+         {attentionOperators(), elementwiseOperators(), contractionOperators(),
+          einsumOperators(), spatialOperators(), resampleOperators(),
+          normalisationOperators(), shapeOperators(), gatherOperators(),
+          rankOperators(), scanOperators(), reductionOperators()})
       for (const OperatorEntry &entry : family)
         map[entry.name] = &entry;
     return map;

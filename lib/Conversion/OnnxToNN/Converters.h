@@ -118,6 +118,7 @@ struct OperatorEntry {
 };
 
 llvm::ArrayRef<OperatorEntry> elementwiseOperators();
+llvm::ArrayRef<OperatorEntry> attentionOperators();
 llvm::ArrayRef<OperatorEntry> contractionOperators();
 llvm::ArrayRef<OperatorEntry> einsumOperators();
 llvm::ArrayRef<OperatorEntry> spatialOperators();

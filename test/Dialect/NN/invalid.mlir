@@ -138,3 +138,51 @@ func.func @no_entries(%ids: tensor<4xi64>) { // (C1)
   %0 = nn.in_range %ids of 0 : tensor<4xi64>
   return
 }
+
+// -----
+
+func.func @attention_batch(%q: tensor<2x8x16xf32>, %k: tensor<3x9x16xf32>) {
+  // expected-error @below {{expects query, key and value of one element type and rank with equal leading dimensions}}
+  %0 = nn.attention %q, %k, %k scale 1.0 : tensor<2x8x16xf32>, tensor<3x9x16xf32>, tensor<3x9x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_keys(%q: tensor<2x8x16xf32>, %k: tensor<2x9x16xf32>, %v: tensor<2x8x16xf32>) {
+  // expected-error @below {{expects keys of the size of queries, and as many as values}}
+  %0 = nn.attention %q, %k, %v scale 1.0 : tensor<2x8x16xf32>, tensor<2x9x16xf32>, tensor<2x8x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_mask(%q: tensor<2x8x16xf32>, %k: tensor<2x9x16xf32>, %m: tensor<9x8xi1>) {
+  // expected-error @below {{expects a boolean mask or one of 'f32' that broadcasts to 'tensor<2x8x9xf32>', but got 'tensor<9x8xi1>'}}
+  %0 = nn.attention %q, %k, %k mask %m scale 1.0 : tensor<2x8x16xf32>, tensor<2x9x16xf32>, tensor<2x9x16xf32>, tensor<9x8xi1>
+  return
+}
+
+// -----
+
+func.func @attention_mask_type(%q: tensor<2x8x16xf32>, %k: tensor<2x9x16xf32>, %m: tensor<8x9xi32>) {
+  // expected-error @below {{expects a boolean mask or one of 'f32' that broadcasts to 'tensor<2x8x9xf32>', but got 'tensor<8x9xi32>'}}
+  %0 = nn.attention %q, %k, %k mask %m scale 1.0 : tensor<2x8x16xf32>, tensor<2x9x16xf32>, tensor<2x9x16xf32>, tensor<8x9xi32>
+  return
+}
+
+// -----
+
+func.func @attention_root(%q: tensor<2x8x16xf32>) {
+  // expected-error @below {{expects a scale of 0 or more of both query and key, but got -1.0}}
+  %0 = nn.attention %q, %q, %q scale -1.0 of both : tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_dropout(%q: tensor<2x8x16xf32>) {
+  // expected-error @below {{expects a ratio from 0 to below 1, but got 1.0}}
+  %0 = nn.attention %q, %q, %q scale 1.0 dropout 1.0 stream 0 : tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>
+  return
+}

@@ -56,6 +56,16 @@ func.func @normalisation(%x: tensor<4x8x16xf32>, %s: tensor<16xf32>, %labels: te
   return
 }
 
+// CHECK-LABEL: func.func @attention
+func.func @attention(%q: tensor<4x8x16xf32>, %k: tensor<4x9x16xf32>, %v: tensor<4x9x5xf32>, %m: tensor<8x9xi1>) -> tensor<4x8x5xf32> {
+  // CHECK: nn.attention %{{.*}}, %{{.*}}, %{{.*}} mask %{{.*}} scale 2.500000e-01 of both dropout 1.000000e-01 stream 4 {masked_value = -1.000000e+04 : f64, zeroes_empty} : tensor<4x8x16xf32>, tensor<4x9x16xf32>, tensor<4x9x5xf32>, tensor<8x9xi1>
+  %0 = nn.attention %q, %k, %v mask %m scale 0.25 of both dropout 0.1 stream 4 {masked_value = -1.0e4 : f64, zeroes_empty}
+      : tensor<4x8x16xf32>, tensor<4x9x16xf32>, tensor<4x9x5xf32>, tensor<8x9xi1>
+  // CHECK: nn.attention %{{.*}}, %{{.*}}, %{{.*}} scale 1.000000e+00 : tensor<4x8x16xf32>, tensor<4x9x16xf32>, tensor<4x9x5xf32>
+  %1 = nn.attention %q, %k, %v scale 1.0 : tensor<4x8x16xf32>, tensor<4x9x16xf32>, tensor<4x9x5xf32>
+  return %0 : tensor<4x8x5xf32>
+}
+
 // CHECK-LABEL: func.func @windows
 func.func @windows(%x: tensor<2x8x8x3xf32>, %w: tensor<6x3x3x3xf32>) {
   // CHECK: nn.conv

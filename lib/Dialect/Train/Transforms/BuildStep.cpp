@@ -319,6 +319,9 @@ private:
       if (auto dropout = dyn_cast<nn::DropoutOp>(op)) {
         dropout.replaceAllUsesWith(dropout.getInput());
         dropout.erase();
+      } else if (auto attention = dyn_cast<nn::AttentionOp>(op)) {
+        attention.removeDropoutRatioAttr();
+        attention.removeStreamAttr();
       } else if (auto norm = dyn_cast<nn::BatchNormOp>(op)) {
         norm.setFrozen(true);
       } else if (isa<WriteOp>(op)) {

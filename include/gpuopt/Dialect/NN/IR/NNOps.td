@@ -8,6 +8,7 @@
 #ifndef GPUOPT_DIALECT_NN_IR_NNOPS_TD
 #define GPUOPT_DIALECT_NN_IR_NNOPS_TD
 
+include "gpuopt/Dialect/NN/IR/NNAttentionOp.td"
 include "gpuopt/Dialect/NN/IR/NNOpBase.td"
 include "gpuopt/Dialect/NN/IR/NNWindowOps.td"
 

@@ -30,6 +30,51 @@ def AbsorbLayouts : Pass<"nn-absorb-layouts"> {
   let dependentDialects = ["::gpuopt::nn::NNDialect"];
 }
 
+def RecognizeAttention : Pass<"nn-recognize-attention"> {
+  let summary = "Finds the attention that is spelled out in products and a softmax";
+  let description = [{
+    A softmax between two products becomes nn.attention, with the scale of the
+    scores or of the product's operands, a mask that is added or selects, and
+    dropout. Transposes and reshapes of leading dimensions go to the operands,
+    where strides absorb them. Each step keeps the location of the node that it
+    comes from, for the kernels and precisions of its expansion.
+
+    A remark says what was recognised, or why a softmax between two products was
+    not.
+
+    ```mlir
+    %0 = nn.contract "abxy,abzy->abxz" %q, %k : tensor<2x4x8x16xf32>, tensor<2x4x9x16xf32>
+    %1 = arith.mulf %0, %quarters : tensor<2x4x8x9xf32>
+    %2 = nn.softmax %1 dim 3 : tensor<2x4x8x9xf32>
+    %3 = nn.contract "abxy,abyz->abxz" %2, %v : tensor<2x4x8x9xf32>, tensor<2x4x9x16xf32>
+    // becomes
+    %3 = nn.attention %q, %k, %v scale 0.25
+        : tensor<2x4x8x16xf32>, tensor<2x4x9x16xf32>, tensor<2x4x9x16xf32>
+    ```
+  }];
+  let dependentDialects = ["::gpuopt::nn::NNDialect"];
+  let statistics = [Statistic<"recognizedCount", "recognized", "attentions found">,
+                    Statistic<"missedCount", "missed", "softmaxes between two products that are none">];
+}
+
+def ExpandAttention : Pass<"nn-expand-attention"> {
+  let summary = "Spells attention out in products and a softmax";
+  let description = [{
+    The reverse of nn-recognize-attention: nn.attention becomes the formula that
+    it stands for. Its probabilities then exist in memory.
+
+    ```mlir
+    %1 = nn.attention %q, %k, %v scale 1.0
+        : tensor<2x8x16xf32>, tensor<2x9x16xf32>, tensor<2x9x16xf32>
+    // becomes
+    %scores = nn.contract "axy,azy->axz" %q, %k : tensor<2x8x16xf32>, tensor<2x9x16xf32>
+    %p = nn.softmax %scores dim 2 : tensor<2x8x9xf32>
+    %1 = nn.contract "axy,ayz->axz" %p, %v : tensor<2x8x9xf32>, tensor<2x9x16xf32>
+    ```
+  }];
+  let dependentDialects = ["::gpuopt::nn::NNDialect", "::mlir::arith::ArithDialect"];
+}
+
 def Decompose : Pass<"nn-decompose"> {
   let summary = "Spells composite ops out in elementwise work and reductions";
   let description = [{

@@ -1,0 +1,410 @@
+//===- AttentionPattern.cpp - Attention spelled out in ops ----------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "AttentionPattern.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace gpuopt::nn;
+using Part = AttentionOp::Part;
+
+//===----------------------------------------------------------------------===//
+// What ops amount to
+//===----------------------------------------------------------------------===//
+
+static std::optional<double> splatOf(Value value) {
+  DenseFPElementsAttr constant;
+  if (!matchPattern(value, m_Constant(&constant)) || !constant.isSplat())
+    return std::nullopt;
+  APFloat number = constant.getSplatValue<APFloat>();
+  bool isLossy;
+  number.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &isLossy);
+  return number.convertToDouble();
+}
+
+/// x * c, c * x or x / c: x and the factor.
+static std::optional<std::pair<Value, double>> scalingOf(Operation *op) {
+  if (!isa_and_nonnull<arith::MulFOp, arith::DivFOp>(op))
+    return std::nullopt;
+  Value lhs = op->getOperand(0), rhs = op->getOperand(1);
+  if (auto factor = splatOf(rhs))
+    return std::pair(lhs, isa<arith::MulFOp>(op) ? *factor : 1 / *factor);
+  if (auto factor = splatOf(lhs); factor && isa<arith::MulFOp>(op))
+    return std::pair(rhs, *factor);
+  return std::nullopt;
+}
+
+static ArrayRef<int64_t> matrixOf(Value value) {
+  ArrayRef<int64_t> shape = TensorBuilder::shape(value);
+  return shape.take_back(std::min<size_t>(2, shape.size()));
+}
+
+/// A reshape of the leading dimensions alone.
+static bool regroups(ReshapeOp op) {
+  return op && matrixOf(op.getInput()).size() == 2 &&
+         matrixOf(op.getInput()) == matrixOf(op.getResult());
+}
+
+static Value withoutBroadcast(Value value) {
+  auto broadcast = value.getDefiningOp<BroadcastOp>();
+  return broadcast ? broadcast.getInput() : value;
+}
+
+//===----------------------------------------------------------------------===//
+// Matching
+//===----------------------------------------------------------------------===//
+
+/// Whether a product lies above a value, beyond nothing but what may stand
+/// between it and a softmax.
+static bool leadsToProduct(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (isa_and_nonnull<ContractOp>(op))
+    return true;
+  return isa_and_nonnull<arith::AddFOp, arith::MulFOp, arith::DivFOp,
+                         arith::SelectOp, ReshapeOp>(op) &&
+         llvm::any_of(op->getOperands(), leadsToProduct);
+}
+
+/// The product that reads a value, through dropout and reshapes.
+static ContractOp productBelow(Value value) {
+  for (Operation *user : value.getUsers()) {
+    if (auto product = dyn_cast<ContractOp>(user))
+      return product;
+    if (isa<DropoutOp, ReshapeOp>(user))
+      if (ContractOp product = productBelow(user->getResult(0)))
+        return product;
+  }
+  return {};
+}
+
+namespace {
+
+class Matcher {
+public:
+  explicit Matcher(SoftmaxOp softmax) : softmax(softmax) {}
+
+  AttentionMatch run() {
+    match.isBetweenProducts =
+        leadsToProduct(softmax.getInput()) && productBelow(softmax.getResult());
+    if (match.isBetweenProducts && succeeded(matchSoftmax()) &&
+        succeeded(walkUp()) && succeeded(matchScores()) &&
+        succeeded(walkDown()) && succeeded(matchProduct()))
+      chooseScaling();
+    return std::move(match);
+  }
+
+private:
+  LogicalResult fail(const Twine &why) {
+    match.problem = why.str();
+    return failure();
+  }
+  LogicalResult wantOneReader(Value value, StringRef what) {
+    return value.hasOneUse() ? success()
+                             : fail(what + " are read by other work, too");
+  }
+
+  LogicalResult matchSoftmax() {
+    if ((int64_t)softmax.getDim() != softmax.getType().getRank() - 1 ||
+        softmax.getType().getRank() < 2)
+      return fail("the softmax is not along the last dimension");
+    match.zeroesEmpty = softmax.getZeroesEmpty();
+    match.leading = llvm::to_vector(softmax.getType().getShape().drop_back(2));
+    match.parts.push_back({Part::Softmax, softmax.getLoc()});
+    return success();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // From the softmax up to the product of queries and keys
+  //===--------------------------------------------------------------------===//
+
+  LogicalResult walkUp() {
+    Value value = softmax.getInput();
+    while (!(scores = value.getDefiningOp<ContractOp>())) {
+      if (failed(wantOneReader(value, "the scores")))
+        return failure();
+      if (failed(step(value)))
+        return failure();
+    }
+    match.parts.push_back({Part::Scores, scores.getLoc()});
+    return wantOneReader(value, "the scores");
+  }
+
+  /// One op above `value`, which becomes the scores before it.
+  LogicalResult step(Value &value) {
+    Operation *op = value.getDefiningOp();
+    if (auto scaling = scalingOf(op)) {
+      match.parts.push_back({Part::Scale, op->getLoc()});
+      value = scaling->first;
+      match.scale *= scaling->second;
+      return success();
+    }
+    if (auto reshape = dyn_cast<ReshapeOp>(op)) {
+      value = reshape.getInput();
+      return regroups(reshape)
+                 ? success()
+                 : fail("the scores of queries or keys are reshaped");
+    }
+    if (!isa<arith::AddFOp, arith::SelectOp>(op))
+      return fail("the scores go through '" + op->getName().getStringRef() +
+                  "' with another operand than a constant");
+    if (match.scale != 1)
+      return fail("the scores are scaled after the mask");
+    if (match.mask)
+      return fail("the scores have a second mask");
+    match.leading = llvm::to_vector(TensorBuilder::shape(value).drop_back(2));
+    match.parts.push_back({Part::Mask, op->getLoc()});
+    return isa<arith::AddFOp>(op) ? matchAddedMask(op, value)
+                                  : matchSelection(op, value);
+  }
+
+  LogicalResult matchAddedMask(Operation *add, Value &value) {
+    unsigned index = leadsToProduct(add->getOperand(0)) ? 0 : 1;
+    value = add->getOperand(index);
+    match.mask = withoutBroadcast(add->getOperand(1 - index));
+    return success();
+  }
+
+  LogicalResult matchSelection(Operation *op, Value &value) {
+    auto select = cast<arith::SelectOp>(op);
+    auto hidden = splatOf(select.getFalseValue());
+    match.isMaskInverted = !hidden;
+    value = hidden ? select.getTrueValue() : select.getFalseValue();
+    if (!hidden)
+      hidden = splatOf(select.getTrueValue());
+    if (!hidden)
+      return fail("a mask selects something else than a constant");
+    if (!isa<RankedTensorType>(select.getCondition().getType()))
+      return fail("a mask is one number");
+    if (*hidden != -std::numeric_limits<double>::infinity())
+      match.maskedValue = hidden;
+    match.mask = withoutBroadcast(select.getCondition());
+    return success();
+  }
+
+  /// Q K^T in letters: the result is batch, rows, columns.
+  LogicalResult matchScores() {
+    if (scores.getAccumulator() || scores.getResultElementType())
+      return fail("the product of queries and keys is more than a product");
+    StringRef result = scores.getResultLetters();
+    if (result.size() < 2)
+      return fail("the product before the softmax has no rows");
+    StringRef batch = result.drop_back(2);
+    char row = result[result.size() - 2], column = result.back();
+    std::string lhs = scores.getLhsLetters().str(),
+                rhs = scores.getRhsLetters().str();
+    Value query = scores.getLhs(), key = scores.getRhs();
+    if (StringRef(lhs).contains(column)) {
+      std::swap(lhs, rhs);
+      std::swap(query, key);
+    }
+    char inner = innerLetter(lhs, result);
+    if (!setOperand(match.query, query, lhs, batch, {row, inner}) ||
+        !setOperand(match.key, key, rhs, batch, {column, inner}))
+      return fail("the product \"" + scores.getSpec() +
+                  "\" is none of queries and keys in one batch");
+    return success();
+  }
+
+  static char innerLetter(StringRef letters, StringRef result) {
+    for (char letter : letters)
+      if (!result.contains(letter))
+        return letter;
+    return '?';
+  }
+
+  /// Whether the operand's letters are these: batch, then `own`.
+  static bool setOperand(AttentionOperand &operand, Value value,
+                         StringRef letters, StringRef batch,
+                         std::array<char, 2> own) {
+    std::string wanted = batch.str() + own[0] + own[1];
+    if (wanted.size() != letters.size())
+      return false;
+    operand.value = value;
+    for (char letter : wanted) {
+      size_t position = letters.find(letter);
+      if (position == StringRef::npos)
+        return false;
+      operand.permutation.push_back(position);
+    }
+    return true;
+  }
+
+  //===--------------------------------------------------------------------===//
+  // From the softmax down to the product with the values
+  //===--------------------------------------------------------------------===//
+
+  LogicalResult walkDown() {
+    Value value = softmax.getResult();
+    while (true) {
+      if (failed(wantOneReader(value, "the probabilities")))
+        return failure();
+      Operation *user = *value.user_begin();
+      if ((match.product = dyn_cast<ContractOp>(user))) {
+        probabilities = value;
+        match.parts.push_back({Part::Product, user->getLoc()});
+        return success();
+      }
+      if (auto dropout = dyn_cast<DropoutOp>(user);
+          dropout && !match.dropoutRatio) {
+        match.dropoutRatio = dropout.getRatio().convertToDouble();
+        match.stream = dropout.getStream();
+        match.parts.push_back({Part::Dropout, user->getLoc()});
+      } else if (!regroups(dyn_cast<ReshapeOp>(user))) {
+        return fail("the probabilities go through '" +
+                    user->getName().getStringRef() + "'");
+      }
+      value = user->getResult(0);
+    }
+  }
+
+  /// P V in letters: the probabilities are batch, rows, columns.
+  LogicalResult matchProduct() {
+    ContractOp product = match.product;
+    bool isLeft = product.getLhs() == probabilities;
+    StringRef letters =
+        isLeft ? product.getLhsLetters() : product.getRhsLetters();
+    StringRef ofValue =
+        isLeft ? product.getRhsLetters() : product.getLhsLetters();
+    StringRef result = product.getResultLetters(), batch = letters.drop_back(2);
+    char row = letters[letters.size() - 2], column = letters.back();
+    if (result.contains(column))
+      return fail("the product after the softmax does not sum over its "
+                  "dimension");
+    char own = '?';
+    for (char letter : result)
+      if (!letters.contains(letter))
+        own = letter;
+    AttentionOperand ofResult;
+    if (product.getAccumulator() || product.getResultElementType() ||
+        !setOperand(match.value, isLeft ? product.getRhs() : product.getLhs(),
+                    ofValue, batch, {column, own}) ||
+        !setOperand(ofResult, product, result, batch, {row, own}))
+      return fail("the product \"" + product.getSpec() +
+                  "\" is none of probabilities and values in one batch");
+    ArrayRef<int64_t> shape = TensorBuilder::shape(product.getResult());
+    match.productPermutation.resize(shape.size());
+    for (auto [index, dim] : llvm::enumerate(ofResult.permutation)) {
+      match.productShape.push_back(shape[dim]);
+      match.productPermutation[dim] = index;
+    }
+    return success();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Scales of the operands
+  //===--------------------------------------------------------------------===//
+
+  /// The multiplication above an operand, through layout changes.
+  static void findScaling(AttentionOperand &operand) {
+    Value value = operand.value;
+    while (value.hasOneUse()) {
+      Operation *op = value.getDefiningOp();
+      if (auto scaling = scalingOf(op)) {
+        operand.scaling = op;
+        operand.factor = scaling->second;
+        return;
+      }
+      if (!isa_and_nonnull<TransposeOp, ReshapeOp>(op))
+        return;
+      value = op->getOperand(0);
+    }
+  }
+
+  /// A scale of the scores leaves those of the operands where they are.
+  void chooseScaling() {
+    if (match.scale != 1)
+      return;
+    findScaling(match.query);
+    findScaling(match.key);
+    bool isBoth = match.query.scaling && match.key.scaling &&
+                  match.query.factor == match.key.factor &&
+                  match.query.factor > 0;
+    if (!isBoth)
+      match.key.scaling = nullptr;
+    if (!match.query.scaling)
+      return;
+    match.parts.push_back({Part::Scale, match.query.scaling->getLoc()});
+    match.scaling = isBoth ? AttentionScaling::Both : AttentionScaling::Query;
+    match.scale = match.query.factor * (isBoth ? match.key.factor : 1);
+  }
+
+  SoftmaxOp softmax;
+  ContractOp scores;
+  Value probabilities;
+  AttentionMatch match;
+};
+
+} // namespace
+
+AttentionMatch gpuopt::nn::matchAttention(SoftmaxOp softmax) {
+  return Matcher(softmax).run();
+}
+
+//===----------------------------------------------------------------------===//
+// Layouts
+//===----------------------------------------------------------------------===//
+
+static Value reshaped(TensorBuilder &b, Value value, ArrayRef<int64_t> shape) {
+  while (auto reshape = value.getDefiningOp<ReshapeOp>())
+    value = reshape.getInput();
+  return b.reshape(value, shape);
+}
+
+static bool swapsMatrix(ArrayRef<int64_t> permutation) {
+  int64_t rank = permutation.size();
+  return rank >= 2 && permutation[rank - 2] == rank - 1 &&
+         llvm::equal(permutation.drop_back(2), llvm::seq<int64_t>(0, rank - 2));
+}
+
+static SmallVector<int64_t> matrixSwap(int64_t rank) {
+  auto permutation = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  std::swap(permutation[rank - 2], permutation[rank - 1]);
+  return permutation;
+}
+
+Value gpuopt::nn::permuted(TensorBuilder &b, Value value,
+                           ArrayRef<int64_t> permutation) {
+  if (llvm::equal(permutation, llvm::seq<int64_t>(0, permutation.size())))
+    return value;
+  if (auto transpose = value.getDefiningOp<TransposeOp>()) {
+    SmallVector<int64_t> composed;
+    for (int64_t dim : permutation)
+      composed.push_back(transpose.getPermutation()[dim]);
+    return permuted(b, transpose.getInput(), composed);
+  }
+  if (auto reshape = value.getDefiningOp<ReshapeOp>();
+      regroups(reshape) && swapsMatrix(permutation)) {
+    Value input = reshape.getInput();
+    SmallVector<int64_t> shape(b.shape(value));
+    std::swap(shape[shape.size() - 2], shape.back());
+    return reshaped(b, permuted(b, input, matrixSwap(b.type(input).getRank())),
+                    shape);
+  }
+  return b.create<TransposeOp>(value, permutation);
+}
+
+/// The value without its multiplication, the layout changes after it redone.
+static Value unscaled(TensorBuilder &b, Value value, Operation *scaling) {
+  Operation *op = value.getDefiningOp();
+  if (op == scaling)
+    return scalingOf(op)->first;
+  IRMapping mapping;
+  mapping.map(op->getOperand(0), unscaled(b, op->getOperand(0), scaling));
+  return b.clone(*op, mapping)->getResult(0);
+}
+
+Value gpuopt::nn::arrange(TensorBuilder &b, const AttentionOperand &operand,
+                          ArrayRef<int64_t> leading) {
+  Value value = operand.scaling ? unscaled(b, operand.value, operand.scaling)
+                                : operand.value;
+  value = permuted(b, value, operand.permutation);
+  SmallVector<int64_t> shape(leading);
+  llvm::append_range(shape, matrixOf(value));
+  return shape == b.shape(value) ? value : reshaped(b, value, shape);
+}

@@ -1,0 +1,138 @@
+//===- RecognizeAttention.cpp - Finds attention in products and softmax ---===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// From each softmax, the way down to the product with the values and up to the
+// product of queries and keys is walked (AttentionPattern.h); what was found is
+// then rewritten in one go, on the leading dimensions that the softmax has.
+//
+// After the pass nothing of a recognised attention is left but nn.attention and
+// layout changes of its operands and result.
+//
+//===----------------------------------------------------------------------===//
+
+#include "AttentionPattern.h"
+#include "gpuopt/Dialect/NN/Transforms/Passes.h"
+#include "mlir/IR/Iterators.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/Support/FormatVariadic.h"
+
+namespace gpuopt::nn {
+#define GEN_PASS_DEF_RECOGNIZEATTENTION
+#include "gpuopt/Dialect/NN/Transforms/Passes.h.inc"
+} // namespace gpuopt::nn
+
+using namespace mlir;
+using namespace gpuopt::nn;
+
+namespace {
+
+class RecognizeAttention
+    : public gpuopt::nn::impl::RecognizeAttentionBase<RecognizeAttention> {
+  void runOnOperation() override {
+    SmallVector<SoftmaxOp> softmaxes;
+    getOperation()->walk([&](SoftmaxOp op) { softmaxes.push_back(op); });
+    for (SoftmaxOp softmax : softmaxes) {
+      AttentionMatch match = matchAttention(softmax);
+      if (!match.isBetweenProducts)
+        continue;
+      if (!match.problem.empty()) {
+        ++missedCount;
+        remark::missed(softmax.getLoc(), options()) << match.problem;
+        continue;
+      }
+      ++recognizedCount;
+      AttentionOp attention = rewrite(match);
+      remark::passed(attention.getLoc(), options()) << describe(attention);
+    }
+    if (recognizedCount > 0)
+      eraseDead();
+  }
+
+  static remark::RemarkOpts options() {
+    return remark::RemarkOpts::name("attention")
+        .category("recognize-attention");
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Rewriting
+  //===--------------------------------------------------------------------===//
+
+  static AttentionOp rewrite(const AttentionMatch &match) {
+    ContractOp product = match.product;
+    TensorBuilder b(AttentionOp::fuseLocations(match.parts), product);
+    auto arranged = [&](const AttentionOperand &operand) {
+      return arrange(b, operand, match.leading);
+    };
+    Value query = arranged(match.query), key = arranged(match.key),
+          value = arranged(match.value);
+    auto optional = [&](std::optional<double> number) {
+      return number ? b.getF64FloatAttr(*number) : FloatAttr();
+    };
+    auto attention = b.create<AttentionOp>(
+        query, key, value, maskOf(b, match), b.getF64FloatAttr(match.scale),
+        AttentionScalingAttr::get(b.getContext(), match.scaling),
+        optional(match.dropoutRatio),
+        match.stream ? b.getI64IntegerAttr(*match.stream) : IntegerAttr(),
+        optional(match.maskedValue),
+        match.zeroesEmpty ? b.getUnitAttr() : UnitAttr());
+    // Back to the shape that the second product had, and to its letters.
+    Value result = b.reshape(attention.getResult(), match.productShape);
+    result = permuted(b, result, match.productPermutation);
+    product.replaceAllUsesWith(result);
+    return attention;
+  }
+
+  static Value maskOf(TensorBuilder &b, const AttentionMatch &match) {
+    return match.isMaskInverted
+               ? b.createOrFold<arith::XOrIOp>(match.mask,
+                                               b.splat(-1, b.type(match.mask)))
+               : match.mask;
+  }
+
+  void eraseDead() {
+    getOperation()->walk<WalkOrder::PostOrder, ReverseIterator>(
+        [](Operation *op) {
+          if (isOpTriviallyDead(op))
+            op->erase();
+        });
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Remarks
+  //===--------------------------------------------------------------------===//
+
+  static std::string number(double value) {
+    char text[32];
+    snprintf(text, sizeof text, "%.7g", value);
+    return text;
+  }
+
+  /// "scores 2x4x8x9, heads of 16, boolean mask, scale 0.25 of the scores".
+  static std::string describe(AttentionOp op) {
+    std::string text = "scores ";
+    ArrayRef<int64_t> shape = op.getScoresType().getShape();
+    for (auto [index, size] : llvm::enumerate(shape))
+      text += (index ? "x" : "") + std::to_string(size);
+    text += llvm::formatv(", heads of {0}",
+                          TensorBuilder::shape(op.getQuery()).back());
+    if (op.getMask())
+      text += TensorBuilder::type(op.getMask()).getElementType().isInteger(1)
+                  ? ", boolean mask"
+                  : ", added mask";
+    static constexpr StringLiteral kScaled[] = {"the scores", "the query",
+                                                "query and key"};
+    if (double scale = op.getScale().convertToDouble(); scale != 1)
+      text += llvm::formatv(", scale {0} of {1}", number(scale),
+                            kScaled[(int)op.getScaling()]);
+    if (op.getDropoutRatio())
+      text += ", dropout " + number(op.getDropoutRatio()->convertToDouble());
+    return text + (op.getZeroesEmpty() ? ", zeroes of empty rows" : "");
+  }
+};
+
+} // namespace

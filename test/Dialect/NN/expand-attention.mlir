@@ -1,0 +1,53 @@
+// RUN: gpuopt-opt %s --nn-expand-attention | FileCheck %s
+// RUN: gpuopt-opt %s --nn-expand-attention --nn-recognize-attention --canonicalize | FileCheck %s --check-prefix=BACK
+
+// CHECK-LABEL: func.func @scores_scaled
+// CHECK-SAME: (%[[Q:.*]]: tensor<2x4x8x16xf32>, %[[K:.*]]: tensor<2x4x9x16xf32>, %[[V:.*]]: tensor<2x4x9x5xf32>, %[[M:.*]]: tensor<8x9xf32>)
+// CHECK: %[[S:.*]] = nn.contract "abxy,abzy->abxz" %[[Q]], %[[K]]
+// CHECK: %[[C:.*]] = arith.constant dense<2.500000e-01>
+// CHECK: %[[SCALED:.*]] = arith.mulf %[[S]], %[[C]]
+// CHECK: %[[B:.*]] = nn.broadcast %[[M]] : tensor<8x9xf32> to tensor<2x4x8x9xf32>
+// CHECK: %[[MASKED:.*]] = arith.addf %[[SCALED]], %[[B]]
+// CHECK: %[[P:.*]] = nn.softmax %[[MASKED]] dim 3 {zeroes_empty}
+// CHECK: %[[D:.*]] = nn.dropout %[[P]] ratio 1.000000e-01 stream 3
+// CHECK: %[[Y:.*]] = nn.contract "abxy,abyz->abxz" %[[D]], %[[V]]
+// CHECK: return %[[Y]]
+// BACK-LABEL: func.func @scores_scaled
+// BACK-NEXT: nn.attention %arg0, %arg1, %arg2 mask %arg3 scale 2.500000e-01 dropout 1.000000e-01 stream 3 {zeroes_empty}
+func.func @scores_scaled(%q: tensor<2x4x8x16xf32>, %k: tensor<2x4x9x16xf32>, %v: tensor<2x4x9x5xf32>, %m: tensor<8x9xf32>) -> tensor<2x4x8x5xf32> {
+  %0 = nn.attention %q, %k, %v mask %m scale 0.25 dropout 0.1 stream 3 {zeroes_empty}
+      : tensor<2x4x8x16xf32>, tensor<2x4x9x16xf32>, tensor<2x4x9x5xf32>, tensor<8x9xf32>
+  return %0 : tensor<2x4x8x5xf32>
+}
+
+// The scale stands above the layout changes, in the kernel that makes the query.
+// CHECK-LABEL: func.func @operands_scaled
+// CHECK-SAME: (%[[X:.*]]: tensor<8x2x16xf32>, %[[K:.*]]: tensor<2x9x16xf32>, %[[M:.*]]: tensor<8x9xi1>)
+// CHECK: %[[XS:.*]] = arith.mulf %[[X]]
+// CHECK: %[[QS:.*]] = nn.transpose %[[XS]] [1, 0, 2]
+// CHECK: %[[C:.*]] = arith.constant dense<5.000000e-01> : tensor<2x9x16xf32>
+// CHECK: %[[KS:.*]] = arith.mulf %[[K]], %[[C]]
+// CHECK: %[[S:.*]] = nn.contract "axy,azy->axz" %[[QS]], %[[KS]]
+// CHECK: %[[HIDDEN:.*]] = arith.constant dense<0xFF800000>
+// CHECK: arith.select %{{.*}}, %[[S]], %[[HIDDEN]]
+// CHECK-NOT: arith.mulf
+// BACK-LABEL: func.func @operands_scaled
+// BACK-NEXT: %[[Q:.*]] = nn.transpose %arg0
+// BACK-NEXT: nn.attention %[[Q]], %arg1, %arg1 mask %arg2 scale 2.500000e-01 of both
+func.func @operands_scaled(%x: tensor<8x2x16xf32>, %k: tensor<2x9x16xf32>, %m: tensor<8x9xi1>) -> tensor<2x8x16xf32> {
+  %q = nn.transpose %x [1, 0, 2] : tensor<8x2x16xf32>
+  %0 = nn.attention %q, %k, %k mask %m scale 0.25 of both
+      : tensor<2x8x16xf32>, tensor<2x9x16xf32>, tensor<2x9x16xf32>, tensor<8x9xi1>
+  return %0 : tensor<2x8x16xf32>
+}
+
+// CHECK-LABEL: func.func @query_scaled
+// CHECK-COUNT-1: arith.mulf
+// CHECK: nn.contract
+// CHECK-NOT: arith.mulf
+// CHECK: arith.constant dense<-1.000000e+04> : tensor<8x9xf32>
+func.func @query_scaled(%q: tensor<8x16xf32>, %k: tensor<9x16xf32>, %m: tensor<9xi1>) -> tensor<8x16xf32> {
+  %0 = nn.attention %q, %k, %k mask %m scale 0.25 of query {masked_value = -1.0e4 : f64}
+      : tensor<8x16xf32>, tensor<9x16xf32>, tensor<9x16xf32>, tensor<9xi1>
+  return %0 : tensor<8x16xf32>
+}

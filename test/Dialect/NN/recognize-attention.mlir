@@ -1,0 +1,152 @@
+// RUN: gpuopt-opt %s --nn-recognize-attention --split-input-file | FileCheck %s
+// RUN: gpuopt-opt %s --nn-recognize-attention --split-input-file --remarks-filter=recognize-attention \
+// RUN:   --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+
+// As eager attention is exported: the transposed keys become keys again.
+// CHECK-LABEL: func.func @scores_scaled
+// CHECK-SAME: (%[[Q:.*]]: tensor<2x4x8x16xf32>, %[[K:.*]]: tensor<2x4x9x16xf32>, %[[V:.*]]: tensor<2x4x9x16xf32>, %[[M:.*]]: tensor<2x1x8x9xf32>)
+// CHECK-NEXT: %[[Y:.*]] = nn.attention %[[Q]], %[[K]], %[[V]] mask %[[M]] scale 2.500000e-01 dropout 1.000000e-01 stream 3 :
+// CHECK-NEXT: %[[T:.*]] = nn.transpose %[[Y]] [0, 2, 1, 3]
+// CHECK-NEXT: return %[[T]]
+// REMARK: [Passed] attention {{.*}}"scores 2x4x8x9, heads of 16, added mask, scale 0.25 of the scores, dropout 0.1"
+func.func @scores_scaled(%q: tensor<2x4x8x16xf32>, %k: tensor<2x4x9x16xf32>, %v: tensor<2x4x9x16xf32>,
+                         %m: tensor<2x1x8x9xf32>) -> tensor<2x8x4x16xf32> {
+  %scale = arith.constant dense<0.25> : tensor<2x4x8x9xf32>
+  %kt = nn.transpose %k [0, 1, 3, 2] : tensor<2x4x9x16xf32>
+  %0 = nn.contract "abxy,abyz->abxz" %q, %kt : tensor<2x4x8x16xf32>, tensor<2x4x16x9xf32>
+  %1 = arith.mulf %0, %scale : tensor<2x4x8x9xf32>
+  %mask = nn.broadcast %m : tensor<2x1x8x9xf32> to tensor<2x4x8x9xf32>
+  %2 = arith.addf %1, %mask : tensor<2x4x8x9xf32>
+  %3 = nn.softmax %2 dim 3 : tensor<2x4x8x9xf32>
+  %4 = nn.dropout %3 ratio 0.1 stream 3 : tensor<2x4x8x9xf32>
+  %5 = nn.contract "abxy,abyz->axbz" %4, %v : tensor<2x4x8x9xf32>, tensor<2x4x9x16xf32>
+  return %5 : tensor<2x8x4x16xf32>
+}
+
+// -----
+
+// As scaled_dot_product_attention is exported: the square root of the scale on
+// both operands, the keys transposed in three dimensions.
+// CHECK-LABEL: func.func @both_scaled
+// CHECK-SAME: (%[[Q:.*]]: tensor<2x4x8x16xf32>, %[[K:.*]]: tensor<2x4x8x16xf32>, %[[V:.*]]: tensor
+// CHECK-NEXT: %[[Y:.*]] = nn.attention %[[Q]], %[[K]], %[[V]] scale 2.500000e-01 of both {zeroes_empty} :
+// CHECK-NEXT: return %[[Y]]
+// REMARK: [Passed] attention {{.*}}scale 0.25 of query and key, zeroes of empty rows"
+func.func @both_scaled(%q: tensor<2x4x8x16xf32>, %k: tensor<2x4x8x16xf32>, %v: tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32> {
+  %root = arith.constant dense<0.5> : tensor<2x4x8x16xf32>
+  %roots = arith.constant dense<0.5> : tensor<2x4x16x8xf32>
+  %qs = arith.mulf %q, %root : tensor<2x4x8x16xf32>
+  %k3 = nn.reshape %k : tensor<2x4x8x16xf32> to tensor<8x8x16xf32>
+  %kt = nn.transpose %k3 [0, 2, 1] : tensor<8x8x16xf32>
+  %k4 = nn.reshape %kt : tensor<8x16x8xf32> to tensor<2x4x16x8xf32>
+  %ks = arith.mulf %k4, %roots : tensor<2x4x16x8xf32>
+  %0 = nn.contract "abxy,abyz->abxz" %qs, %ks : tensor<2x4x8x16xf32>, tensor<2x4x16x8xf32>
+  %1 = nn.softmax %0 dim 3 {zeroes_empty} : tensor<2x4x8x8xf32>
+  %2 = nn.contract "abxy,abyz->abxz" %1, %v : tensor<2x4x8x8xf32>, tensor<2x4x8x16xf32>
+  return %2 : tensor<2x4x8x16xf32>
+}
+
+// -----
+
+// A query that is scaled before its heads are split, by division; a mask that
+// says what is hidden; products over merged dimensions.
+// CHECK-LABEL: func.func @query_scaled
+// CHECK-SAME: (%[[X:.*]]: tensor<2x8x64xf32>, %[[K:.*]]: tensor<8x9x16xf32>, %[[V:.*]]: tensor<8x9x16xf32>, %[[M:.*]]: tensor<8x9xi1>)
+// CHECK-DAG: %[[TRUE:.*]] = arith.constant dense<true> : tensor<8x9xi1>
+// CHECK-DAG: %[[KEPT:.*]] = arith.xori %[[M]], %[[TRUE]]
+// CHECK-DAG: %[[K4:.*]] = nn.reshape %[[K]] : tensor<8x9x16xf32> to tensor<2x4x9x16xf32>
+// CHECK-DAG: %[[V4:.*]] = nn.reshape %[[V]] : tensor<8x9x16xf32> to tensor<2x4x9x16xf32>
+// CHECK-DAG: %[[H:.*]] = nn.reshape %[[X]] : tensor<2x8x64xf32> to tensor<2x8x4x16xf32>
+// CHECK-DAG: %[[Q:.*]] = nn.transpose %[[H]] [0, 2, 1, 3]
+// CHECK: nn.attention %[[Q]], %[[K4]], %[[V4]] mask %[[KEPT]] scale 2.500000e-01 of query {masked_value = -1.000000e+04 : f64} :
+// CHECK-NEXT: nn.reshape
+// CHECK-NEXT: return
+// REMARK: [Passed] attention {{.*}}"scores 2x4x8x9, heads of 16, boolean mask, scale 0.25 of the query"
+func.func @query_scaled(%x: tensor<2x8x64xf32>, %k: tensor<8x9x16xf32>, %v: tensor<8x9x16xf32>, %m: tensor<8x9xi1>) -> tensor<8x8x16xf32> {
+  %four = arith.constant dense<4.0> : tensor<2x8x64xf32>
+  %hidden = arith.constant dense<-1.0e4> : tensor<2x4x8x9xf32>
+  %0 = arith.divf %x, %four : tensor<2x8x64xf32>
+  %1 = nn.reshape %0 : tensor<2x8x64xf32> to tensor<2x8x4x16xf32>
+  %2 = nn.transpose %1 [0, 2, 1, 3] : tensor<2x8x4x16xf32>
+  %q = nn.reshape %2 : tensor<2x4x8x16xf32> to tensor<8x8x16xf32>
+  %3 = nn.contract "axy,azy->axz" %q, %k : tensor<8x8x16xf32>, tensor<8x9x16xf32>
+  %4 = nn.reshape %3 : tensor<8x8x9xf32> to tensor<2x4x8x9xf32>
+  %mask = nn.broadcast %m : tensor<8x9xi1> to tensor<2x4x8x9xi1>
+  %5 = arith.select %mask, %hidden, %4 : tensor<2x4x8x9xi1>, tensor<2x4x8x9xf32>
+  %6 = nn.reshape %5 : tensor<2x4x8x9xf32> to tensor<8x8x9xf32>
+  %7 = nn.softmax %6 dim 2 : tensor<8x8x9xf32>
+  %8 = nn.contract "axy,ayz->axz" %7, %v : tensor<8x8x9xf32>, tensor<8x9x16xf32>
+  return %8 : tensor<8x8x16xf32>
+}
+
+// -----
+
+// The product of keys and queries, in that order, in other letters' orders.
+// CHECK-LABEL: func.func @letters
+// CHECK-DAG: %[[Q:.*]] = nn.transpose %arg0 [0, 2, 1, 3]
+// CHECK-DAG: %[[K:.*]] = nn.transpose %arg1 [2, 1, 0, 3]
+// CHECK-DAG: %[[V:.*]] = nn.transpose %arg2 [0, 1, 3, 2]
+// CHECK: nn.attention %[[Q]], %[[K]], %[[V]] scale 1.000000e+00 :
+func.func @letters(%q: tensor<2x8x4x16xf32>, %k: tensor<9x4x2x16xf32>, %v: tensor<2x4x5x9xf32>) -> tensor<2x4x8x5xf32> {
+  %0 = nn.contract "khbd,bqhd->bhqk" %k, %q : tensor<9x4x2x16xf32>, tensor<2x8x4x16xf32>
+  %1 = nn.softmax %0 dim 3 : tensor<2x4x8x9xf32>
+  %2 = nn.contract "bhdk,bhqk->bhqd" %v, %1 : tensor<2x4x5x9xf32>, tensor<2x4x8x9xf32>
+  return %2 : tensor<2x4x8x5xf32>
+}
+
+// -----
+
+// Near misses stay as they are.
+// CHECK-LABEL: func.func @near_misses
+// CHECK-NOT: nn.attention
+// CHECK: return
+// REMARK: [Missed] attention {{.*}}"the scores have a second mask"
+// REMARK: [Missed] attention {{.*}}"the scores are scaled after the mask"
+// REMARK: [Missed] attention {{.*}}"the probabilities are read by other work, too"
+// REMARK: [Missed] attention {{.*}}"the softmax is not along the last dimension"
+// REMARK: [Missed] attention {{.*}}"the product after the softmax does not sum over its dimension"
+// REMARK: [Missed] attention {{.*}}"the product "axy,zy->axz" is none of queries and keys in one batch"
+func.func @near_misses(%q: tensor<4x8x16xf32>, %k: tensor<4x8x16xf32>, %shared: tensor<8x16xf32>, %m: tensor<4x8x8xf32>) -> (
+    tensor<4x8x16xf32>, tensor<4x8x16xf32>, tensor<4x8x16xf32>, tensor<4x8x8xf32>, tensor<4x8x16xf32>, tensor<4x8x16xf32>, tensor<4x8x16xf32>) {
+  %half = arith.constant dense<0.5> : tensor<4x8x8xf32>
+  %0 = nn.contract "axy,azy->axz" %q, %k : tensor<4x8x16xf32>, tensor<4x8x16xf32>
+  %1 = arith.addf %0, %m : tensor<4x8x8xf32>
+  %2 = arith.addf %1, %m : tensor<4x8x8xf32>
+  %3 = nn.softmax %2 dim 2 : tensor<4x8x8xf32>
+  %4 = nn.contract "axy,ayz->axz" %3, %k : tensor<4x8x8xf32>, tensor<4x8x16xf32>
+
+  %10 = nn.contract "axy,azy->axz" %q, %k : tensor<4x8x16xf32>, tensor<4x8x16xf32>
+  %11 = arith.addf %10, %m : tensor<4x8x8xf32>
+  %12 = arith.mulf %11, %half : tensor<4x8x8xf32>
+  %13 = nn.softmax %12 dim 2 : tensor<4x8x8xf32>
+  %14 = nn.contract "axy,ayz->axz" %13, %k : tensor<4x8x8xf32>, tensor<4x8x16xf32>
+
+  %20 = nn.contract "axy,azy->axz" %q, %k : tensor<4x8x16xf32>, tensor<4x8x16xf32>
+  %21 = nn.softmax %20 dim 2 : tensor<4x8x8xf32>
+  %22 = nn.contract "axy,ayz->axz" %21, %k : tensor<4x8x8xf32>, tensor<4x8x16xf32>
+
+  %30 = nn.contract "axy,azy->axz" %q, %k : tensor<4x8x16xf32>, tensor<4x8x16xf32>
+  %31 = nn.softmax %30 dim 1 : tensor<4x8x8xf32>
+  %32 = nn.contract "axy,ayz->axz" %31, %k : tensor<4x8x8xf32>, tensor<4x8x16xf32>
+
+  %40 = nn.contract "axy,azy->axz" %q, %k : tensor<4x8x16xf32>, tensor<4x8x16xf32>
+  %41 = nn.softmax %40 dim 2 : tensor<4x8x8xf32>
+  %42 = nn.contract "axy,axz->ayz" %41, %k : tensor<4x8x8xf32>, tensor<4x8x16xf32>
+
+  %50 = nn.contract "axy,zy->axz" %q, %shared : tensor<4x8x16xf32>, tensor<8x16xf32>
+  %51 = nn.softmax %50 dim 2 : tensor<4x8x8xf32>
+  %52 = nn.contract "axy,ayz->axz" %51, %k : tensor<4x8x8xf32>, tensor<4x8x16xf32>
+  return %4, %14, %22, %21, %32, %42, %52 : tensor<4x8x16xf32>, tensor<4x8x16xf32>, tensor<4x8x16xf32>, tensor<4x8x8xf32>, tensor<4x8x16xf32>, tensor<4x8x16xf32>, tensor<4x8x16xf32>
+}
+
+// -----
+
+// A softmax that is not between two products is none, and no remark is made.
+// CHECK-LABEL: func.func @classifier
+// CHECK: nn.softmax
+// REMARK-NOT: classifier
+func.func @classifier(%x: tensor<4x16xf32>, %w: tensor<16x8xf32>) -> tensor<4x8xf32> {
+  %0 = nn.contract "ik,kj->ij" %x, %w : tensor<4x16xf32>, tensor<16x8xf32>
+  %1 = nn.softmax %0 dim 1 : tensor<4x8xf32>
+  return %1 : tensor<4x8xf32>
+}
