@@ -287,10 +287,7 @@ Error checkFiles(const cl::list<std::string> &option) {
 
 DataGiven dataGiven(ArrayRef<std::string> inputs, StringRef labels,
                     StringRef tokens) {
-  DataGiven given{{}, !labels.empty(), !tokens.empty()};
-  for (StringRef input : inputs)
-    given.inputs.push_back(input.split('=').first.str());
-  return given;
+  return {inputs, labels.str(), tokens.str(), tokenType};
 }
 
 /// Files that the trainer will read: what is wrong with one is said before

@@ -69,11 +69,18 @@ static int compileTo(const DriverOptions &options, Compilation &compilation) {
 static llvm::Error checkData(const DriverOptions &options, ModuleOp module) {
   if (options.data.isEmpty())
     return llvm::Error::success();
+  bool validates = !options.evalData.isEmpty();
   if (llvm::Error error = checkInputs(module, options.data, "--"))
     return error;
-  return options.evalData.isEmpty()
-             ? llvm::Error::success()
-             : checkInputs(module, options.evalData, "--eval-");
+  if (validates)
+    if (llvm::Error error = checkInputs(module, options.evalData, "--eval-"))
+      return error;
+  if (llvm::Error error = checkContents(module, options.data, "--",
+                                        /*isValidation=*/false))
+    return error;
+  return validates ? checkContents(module, options.evalData, "--eval-",
+                                   /*isValidation=*/true)
+                   : llvm::Error::success();
 }
 
 int gpuopt::compileModel(const DriverOptions &options) {

@@ -7,6 +7,7 @@
 
 #include "DataFiles.h"
 
+#include "DataShapes.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -33,7 +34,9 @@ static bool canTakeTokens(device::BufferOp buffer) {
 
 Error gpuopt::checkInputs(mlir::ModuleOp module, const DataGiven &data,
                           StringRef prefix) {
-  SmallVector<std::string> names;
+  SmallVector<std::string> names, given;
+  for (StringRef file : data.files)
+    given.push_back(file.split('=').first.str());
   Error missing = Error::success();
   for (device::BufferOp buffer : module.getOps<device::BufferOp>()) {
     bool isLabels = buffer.getKind() == device::BufferKind::Labels;
@@ -42,8 +45,8 @@ Error gpuopt::checkInputs(mlir::ModuleOp module, const DataGiven &data,
     std::string name = isLabels ? "labels" : buffer.getExternalName()->str();
     if (!isLabels)
       names.push_back("'" + name + "'");
-    if (is_contained(data.inputs, name) || (isLabels && data.hasLabels) ||
-        (data.hasTokens && canTakeTokens(buffer)))
+    if (is_contained(given, name) || (isLabels && !data.labels.empty()) ||
+        (!data.tokens.empty() && canTakeTokens(buffer)))
       continue;
     missing = joinErrors(
         std::move(missing),
@@ -52,7 +55,7 @@ Error gpuopt::checkInputs(mlir::ModuleOp module, const DataGiven &data,
                  : createStringError("input '" + name + "' is missing: " +
                                      prefix + "data " + name + "=FILE.npy"));
   }
-  for (StringRef name : data.inputs)
+  for (StringRef name : given)
     if (name != "labels" && !is_contained(names, ("'" + name + "'").str()))
       return joinErrors(
           createStringError(prefix + "data " + name +
@@ -61,4 +64,26 @@ Error gpuopt::checkInputs(mlir::ModuleOp module, const DataGiven &data,
                             join(names, ", ")),
           std::move(missing));
   return missing;
+}
+
+Error gpuopt::checkContents(mlir::ModuleOp module, const DataGiven &data,
+                            StringRef prefix, bool isValidation) {
+  std::vector<InputShape> inputs;
+  int64_t batchSize = 0;
+  for (device::BufferOp buffer : module.getOps<device::BufferOp>()) {
+    bool isLabels = buffer.getKind() == device::BufferKind::Labels;
+    if (!isLabels && buffer.getKind() != device::BufferKind::Input)
+      continue;
+    auto type = cast<mlir::RankedTensorType>(buffer.getType());
+    std::string element;
+    raw_string_ostream(element) << type.getElementType();
+    inputs.push_back(
+        {buffer.getExternalName()->str(), element, type.getShape(), isLabels});
+    if (batchSize == 0 && !isLabels && type.getRank() > 0)
+      batchSize = type.getDimSize(0);
+  }
+  std::string problem = problemOfFiles(
+      inputs, {data.files, data.labels, data.tokens, data.tokenType},
+      prefix.str(), batchSize, /*padsLast=*/isValidation);
+  return problem.empty() ? Error::success() : createStringError(problem);
 }

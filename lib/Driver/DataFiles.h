@@ -22,6 +22,11 @@ llvm::Error checkReadable(llvm::StringRef flag, llvm::StringRef path);
 llvm::Error checkInputs(mlir::ModuleOp module, const DataGiven &data,
                         llvm::StringRef prefix);
 
+/// Fails where what lies in the files is not what the inputs need: types,
+/// shapes, the number of samples. Validation repeats the last of them.
+llvm::Error checkContents(mlir::ModuleOp module, const DataGiven &data,
+                          llvm::StringRef prefix, bool isValidation);
+
 } // namespace gpuopt
 
 #endif // GPUOPT_LIB_DRIVER_DATAFILES_H

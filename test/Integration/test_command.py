@@ -117,6 +117,24 @@ def test_export_checks_names(tmp_path):
     assert not (tmp_path / "m.onnx").exists()
 
 
+@pytest.mark.parametrize("shape, labels, message", [
+    ((20, 5), (20, 1), "x.npy' has shape [20, 5], but 'x' needs [samples, 4]"),
+    ((20, 2, 2), (20, 1), "; save array.reshape(-1, 4)"),
+    ((20, 4), (19, 1), "y.npy' has 19 samples, but '"),
+    ((7, 4), (7, 1), "has 7 samples, fewer than one batch of 8"),
+])
+def test_shapes_are_checked_before_the_build(model, shape, labels, message, cache, tmp_path):
+    np.save(tmp_path / "x.npy", np.zeros(shape, np.float32))
+    np.save(tmp_path / "y.npy", np.zeros(labels, np.float32))
+    with pytest.raises(CommandFailed) as error:
+        execute([
+            find_driver(), "train", model, "-o", tmp_path / "out", "--batch-size=8", "--loss=mse", "--data", f"x={tmp_path / 'x.npy'}",
+            "--labels", tmp_path / "y.npy", "--target=host", "--weight-decay=0.03125",
+        ])
+    assert message in error.value.output and "building" not in error.value.output
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize("driver", ["/none/gpuopt", ""])
 def test_a_missing_driver(driver, tmp_path, monkeypatch):
     monkeypatch.setenv("GPUOPT", driver)

@@ -16,10 +16,12 @@ namespace gpuopt {
 
 /// Which data the trainer is given, by its flags.
 struct DataGiven {
-  std::vector<std::string> inputs; ///< By --data, or --eval-data.
-  bool hasLabels = false, hasTokens = false;
+  std::vector<std::string> files; ///< INPUT=FILE.npy each.
+  std::string labels, tokens, tokenType;
 
-  bool isEmpty() const { return inputs.empty() && !hasLabels && !hasTokens; }
+  bool isEmpty() const {
+    return files.empty() && labels.empty() && tokens.empty();
+  }
 };
 
 /// What the user asked for, from the command line.

@@ -2,6 +2,7 @@
 // program's.
 #pragma once
 
+#include "gpuopt/dataset.h"
 #include "gpuopt/optimizer.h"
 
 namespace gpuopt {
@@ -53,20 +54,6 @@ bool cast_from(Context &ctx, Type type, const void *from, void *to, int64_t n) {
 }
 
 } // namespace detail
-
-constexpr bool is_fraction(Type type) { return type <= Type::BF16; }
-
-// Whether a file of one type can feed an input of another: integers do not
-// come from fractions, and nothing is narrowed to half precision.
-constexpr bool can_cast(Type from, Type to) {
-  if (from == to)
-    return true;
-  if (from == Type::BF16 || from == Type::U64)
-    return false;
-  if (to == Type::F64 || to == Type::F32)
-    return true;
-  return !is_fraction(from) && (to == Type::I64 || to == Type::I32);
-}
 
 inline void cast_input(Context &ctx, Type from_type, const void *from,
                        Type to_type, void *to, int64_t n) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "gpuopt/npy.h"
-#include "gpuopt/program.h"
+#include "gpuopt/tensor_info.h"
 
 #include <memory>
 
@@ -20,7 +20,50 @@ struct Source {
   std::string path;
 };
 
+constexpr bool is_fraction(Type type) { return type <= Type::BF16; }
+
+// Whether a file of one type can feed an input of another: integers do not
+// come from fractions, and nothing is narrowed to half precision.
+constexpr bool can_cast(Type from, Type to) {
+  if (from == to)
+    return true;
+  if (from == Type::BF16 || from == Type::U64)
+    return false;
+  if (to == Type::F64 || to == Type::F32)
+    return true;
+  return !is_fraction(from) && (to == Type::I64 || to == Type::I32);
+}
+
+// One for each input of the program, in order.
+using Sources = std::vector<std::unique_ptr<Source>>;
+
+// All have as many samples, and enough for a batch; fewer do where the last one
+// is repeated.
+inline void check_samples(const Sources &sources, int64_t batch_size,
+                          bool pads_last) {
+  const int64_t samples = sources.empty() ? 0 : sources[0]->samples();
+  for (const auto &source : sources)
+    if (source->samples() != samples)
+      throw Error("'" + source->path + "' has " +
+                  std::to_string(source->samples()) + " samples, but '" +
+                  sources[0]->path + "' has " + std::to_string(samples));
+  if (!sources.empty() && samples < batch_size && !pads_last)
+    throw Error("'" + sources[0]->path + "' has " + std::to_string(samples) +
+                " samples, fewer than one batch of " +
+                std::to_string(batch_size) +
+                "; --batch-size is set at compile time");
+}
+
 namespace detail {
+
+// Of more elements than 64 bits count, -1.
+inline int64_t product(const std::vector<int64_t> &sizes) {
+  int64_t n = 1;
+  for (int64_t size : sizes)
+    if (size < 0 || __builtin_mul_overflow(n, size, &n))
+      return -1;
+  return n;
+}
 
 inline std::vector<int64_t> sample_shape(const TensorInfo &tensor) {
   return {tensor.shape + (tensor.rank > 0), tensor.shape + tensor.rank};
@@ -37,11 +80,8 @@ public:
     const NpyHeader header(file);
     type = header.type;
     shape = header.shape;
-    elements = 1;
-    for (size_t dim = 1; dim < shape.size(); dim++)
-      elements *= shape[dim];
     check_shape(tensor);
-    // The elements of one sample are the program's, so the product is small.
+    elements = detail::product(detail::sample_shape(tensor));
     const size_t sample_bytes = size_t(elements) * size_of(type);
     if (shape[0] < 0 ||
         (file.bytes - header.begin) / sample_bytes < size_t(shape[0]))
@@ -68,10 +108,8 @@ private:
   }
   // Where the same elements would do in another shape.
   std::string reshape_hint(const std::vector<int64_t> &expected) const {
-    int64_t needed = 1;
-    for (int64_t size : expected)
-      needed *= size;
-    if (shape.empty() || needed != elements)
+    if (shape.empty() || detail::product({shape.begin() + 1, shape.end()}) !=
+                             detail::product(expected))
       return "";
     const std::string sizes = shape_text(expected);
     return "; save array.reshape(-1" +

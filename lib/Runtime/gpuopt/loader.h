@@ -5,6 +5,7 @@
 
 #include "gpuopt/cast.h"
 #include "gpuopt/dataset.h"
+#include "gpuopt/program.h"
 
 #include <chrono>
 #include <condition_variable>
@@ -66,22 +67,10 @@ struct LoaderOptions {
 
 class Loader {
 public:
-  using Sources = std::vector<std::unique_ptr<Source>>;
-
-  // One source for each input of the program, in order.
   Loader(Context &ctx, const Program &program, Sources all, LoaderOptions opt)
       : ctx(ctx), program(program), sources(std::move(all)), options(opt) {
+    check_samples(sources, options.batch_size, options.pads_last);
     samples = sources.empty() ? 0 : sources[0]->samples();
-    for (const auto &source : sources)
-      if (source->samples() != samples)
-        throw Error("'" + source->path + "' has " +
-                    std::to_string(source->samples()) + " samples, but '" +
-                    sources[0]->path + "' has " + std::to_string(samples));
-    if (samples < options.batch_size && !options.pads_last)
-      throw Error("'" + sources[0]->path + "' has " + std::to_string(samples) +
-                  " samples, fewer than one batch of " +
-                  std::to_string(options.batch_size) +
-                  "; --batch-size is set at compile time");
     for (const auto &source : sources) {
       offsets.push_back(slot_bytes);
       const size_t bytes =
@@ -94,18 +83,9 @@ public:
       if (!kStagingIsDevice)
         slot.device = ctx.allocate_uncounted(slot_bytes);
     }
-    for (int worker = 0; worker < options.num_workers; worker++)
-      workers.emplace_back([this] { work(); });
+    start_workers();
   }
-  ~Loader() {
-    {
-      const std::lock_guard<std::mutex> lock(mutex);
-      stopping = true;
-    }
-    changed.notify_all();
-    for (std::thread &worker : workers)
-      worker.join();
-  }
+  ~Loader() { stop(); }
 
   // Without padding, an epoch leaves out what does not fill a batch: other
   // samples in each, where they are shuffled.
@@ -188,6 +168,32 @@ private:
     Slot() = default;
     Slot(Slot &&other) : staging(other.staging), device(other.device) {}
   };
+
+  // Which of them prepares a batch does not matter, so fewer do where the
+  // system allows no more.
+  void start_workers() {
+    try {
+      for (int worker = 0; worker < options.num_workers; worker++)
+        workers.emplace_back([this] { work(); });
+    } catch (const std::system_error &error) {
+      if (workers.empty())
+        throw Error(std::string("cannot start a thread to prepare batches: ") +
+                    error.what());
+      fprintf(stderr,
+              "%s: warning: only %zu of %d --num-workers could be started: "
+              "%s\n",
+              program.name, workers.size(), options.num_workers, error.what());
+    }
+  }
+  void stop() {
+    {
+      const std::lock_guard<std::mutex> lock(mutex);
+      stopping = true;
+    }
+    changed.notify_all();
+    for (std::thread &worker : workers)
+      worker.join();
+  }
 
   // Once for a batch; after the kernels that read what lay there before.
   void start_copy(Slot &slot, int64_t batch) {

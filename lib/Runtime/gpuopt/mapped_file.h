@@ -2,7 +2,7 @@
 // whole.
 #pragma once
 
-#include "gpuopt/device.h"
+#include "gpuopt/error.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -3,32 +3,11 @@
 
 #include "gpuopt/flags.h"
 #include "gpuopt/program.h"
+#include "gpuopt/sources.h"
 
 #include <cmath>
 
 namespace gpuopt {
-
-struct DataFlags {
-  std::map<std::string, std::string> files; // by input
-  std::string labels, tokens;
-
-  bool given() const {
-    return !files.empty() || !labels.empty() || !tokens.empty();
-  }
-
-  // INPUT=FILE; "labels" means the labels.
-  void add(const std::string &flag, const std::string &text) {
-    const size_t equals = text.find('=');
-    if (equals == std::string::npos)
-      throw Error("'" + flag + "' needs INPUT=FILE, but got '" + text + "'");
-    const std::string name = text.substr(0, equals),
-                      file = text.substr(equals + 1);
-    const auto [known, is_new] = files.try_emplace(name, file);
-    if (!is_new)
-      throw Error("'" + flag + "' gives '" + name + "' twice: '" +
-                  known->second + "' and '" + file + "'");
-  }
-};
 
 struct Settings {
   DataFlags train, eval;

@@ -1,10 +1,33 @@
 // The sources that feed a program's inputs, as the flags name them.
 #pragma once
 
-#include "gpuopt/loader.h"
-#include "gpuopt/settings.h"
+#include "gpuopt/dataset.h"
+
+#include <map>
 
 namespace gpuopt {
+
+struct DataFlags {
+  std::map<std::string, std::string> files; // by input
+  std::string labels, tokens;
+
+  bool given() const {
+    return !files.empty() || !labels.empty() || !tokens.empty();
+  }
+
+  // INPUT=FILE; "labels" means the labels.
+  void add(const std::string &flag, const std::string &text) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos)
+      throw Error("'" + flag + "' needs INPUT=FILE, but got '" + text + "'");
+    const std::string name = text.substr(0, equals),
+                      file = text.substr(equals + 1);
+    const auto [known, is_new] = files.try_emplace(name, file);
+    if (!is_new)
+      throw Error("'" + flag + "' gives '" + name + "' twice: '" +
+                  known->second + "' and '" + file + "'");
+  }
+};
 
 inline Type token_type_of(const std::string &name) {
   if (name == "uint8")
@@ -40,17 +63,17 @@ inline const char *numpy_name(Type type) {
 // Opens what feeds each input; `prefix` is what its flags begin with.
 class SourceOpener {
 public:
-  SourceOpener(const Program &program, const DataFlags &data,
+  SourceOpener(Table<InputInfo> inputs, const DataFlags &data,
                std::string token_type, std::string prefix)
-      : program(program), data(data), token_type(std::move(token_type)),
+      : inputs(inputs), data(data), token_type(std::move(token_type)),
         prefix(std::move(prefix)) {}
 
-  Loader::Sources open() {
+  Sources open() {
     check_names();
     if (!data.tokens.empty())
       open_tokens();
-    Loader::Sources sources;
-    for (const InputInfo &input : program.inputs) {
+    Sources sources;
+    for (const InputInfo &input : inputs) {
       const TensorInfo &tensor = input.tensor;
       if (takes_tokens(input))
         sources.push_back(std::make_unique<TokenSource>(tokens, tensor.shape[1],
@@ -82,7 +105,7 @@ private:
   template <class Fits>
   std::string names_of(Fits fits, int *count = nullptr) const {
     std::string names;
-    for (const InputInfo &input : program.inputs)
+    for (const InputInfo &input : inputs)
       if (!input.is_label && fits(input)) {
         names += (names.empty() ? "" : ", ") + quoted(input.tensor.name);
         if (count)
@@ -97,7 +120,7 @@ private:
                   prefix + "data labels=");
     for (const auto &[name, path] : data.files) {
       bool known = name == "labels";
-      for (const InputInfo &input : program.inputs)
+      for (const InputInfo &input : inputs)
         known |= name == input.tensor.name;
       if (!known)
         throw Error("'" + prefix + "data " + name +
@@ -121,7 +144,7 @@ private:
     if (count > 1)
       throw Error("'" + prefix + "tokens' could be any of " + names +
                   "; give all but one by " + prefix + "data");
-    for (const InputInfo &input : program.inputs)
+    for (const InputInfo &input : inputs)
       if (input.is_label && can_take_tokens(input) &&
           (!data.labels.empty() || data.files.count("labels")))
         throw Error("with '" + prefix +
@@ -144,7 +167,7 @@ private:
                           input.tensor.name + "=FILE.npy");
   }
 
-  const Program &program;
+  const Table<InputInfo> inputs;
   const DataFlags &data;
   const std::string token_type, prefix;
   std::shared_ptr<TokenFile> tokens;

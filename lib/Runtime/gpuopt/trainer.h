@@ -2,8 +2,10 @@
 #pragma once
 
 #include "gpuopt/checkpoint.h"
+#include "gpuopt/loader.h"
 #include "gpuopt/metrics.h"
 #include "gpuopt/not_finite.h"
+#include "gpuopt/settings.h"
 #include "gpuopt/sources.h"
 #include "gpuopt/wait_policy.h"
 
@@ -76,16 +78,17 @@ private:
 
   // Before anything is allocated: what is wrong with the data is said first.
   void open_data() {
-    train_sources = SourceOpener(program, s.train, s.token_type, "--").open();
+    train_sources =
+        SourceOpener(program.inputs, s.train, s.token_type, "--").open();
     if (!s.eval.given())
       return;
     if (!program.evaluate)
       throw Error("this program has no evaluation; compile it with one, or "
                   "leave out --eval-*");
     eval_sources =
-        SourceOpener(program, s.eval, s.token_type, "--eval-").open();
+        SourceOpener(program.inputs, s.eval, s.token_type, "--eval-").open();
   }
-  std::unique_ptr<Loader> make_loader(Loader::Sources sources, bool shuffle,
+  std::unique_ptr<Loader> make_loader(Sources sources, bool shuffle,
                                       bool pads_last) {
     LoaderOptions options;
     options.pads_last = pads_last;
@@ -289,7 +292,7 @@ private:
   const Program &program;
   Settings s;
   Context ctx;
-  Loader::Sources train_sources, eval_sources;
+  Sources train_sources, eval_sources;
   char *memory = nullptr;
   struct {
     std::unique_ptr<Loader> train, eval; // eval: or null

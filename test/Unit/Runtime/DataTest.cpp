@@ -6,8 +6,10 @@
 #include "gpuopt/safetensors.h"
 #include "gpuopt/sources.h"
 
+#include <fstream>
 #include <gtest/gtest.h>
 #include <set>
+#include <sys/resource.h>
 
 namespace gpuopt {
 namespace {
@@ -70,6 +72,12 @@ TEST(Npy, SaysWhatIsWrong) {
     EXPECT_NE(error.find(message), std::string::npos) << error;
     EXPECT_NE(error.find("x.npy"), std::string::npos) << error;
   }
+  // 3 * 6148914691236517206 is 2 in 64 bits: as many as one sample has.
+  write_file(folder / "x.npy", npy("<f4", "(3, 3, 6148914691236517206)", six));
+  EXPECT_EQ(error_of([&] { NpySource(folder / "x.npy", kPairs); }),
+            "'" + folder / "x.npy" +
+                "' has shape [3, 3, 6148914691236517206], but 'x' needs "
+                "[samples, 2]");
   EXPECT_NE(error_of([&] {
               NpySource(folder / "none.npy", kPairs);
             }).find("No such file"),
@@ -153,7 +161,7 @@ struct SourcesTest : testing::Test {
   }
   std::string problem() {
     return error_of(
-        [&] { SourceOpener(program, data, "uint16", "--").open(); });
+        [&] { SourceOpener(program.inputs, data, "uint16", "--").open(); });
   }
   TemporaryFolder folder;
   InputInfo inputs[3] = {{{"ids", Type::I64, 2, {2, 3}, 0, 48}},
@@ -165,7 +173,8 @@ struct SourcesTest : testing::Test {
 
 TEST_F(SourcesTest, TokensFeedTheInputThatDataDoesNotName) {
   data.files["mask"] = folder / "two.npy";
-  const auto sources = SourceOpener(program, data, "uint16", "--").open();
+  const auto sources =
+      SourceOpener(program.inputs, data, "uint16", "--").open();
   ASSERT_EQ(sources.size(), 3u);
   EXPECT_EQ(sources[0]->path, folder / "tokens");
   EXPECT_EQ(sources[1]->path, folder / "two.npy");
@@ -265,8 +274,8 @@ struct LoaderTest : testing::Test {
     write_file(folder / "x.npy", npy("|u1", "(10, 2)", bytes_of(data)));
     program.inputs = inputs;
   }
-  Loader::Sources sources() {
-    Loader::Sources all;
+  Sources sources() {
+    Sources all;
     all.push_back(
         std::make_unique<NpySource>(folder / "x.npy", inputs[0].tensor));
     return all;
@@ -299,6 +308,66 @@ TEST_F(LoaderTest, AnyNumberOfWorkersGivesTheSameBatches) {
   const auto one = batches(1, 20, true);
   EXPECT_EQ(one, batches(3, 20, true));
   EXPECT_NE(one, batches(1, 20, false));
+}
+
+// What the process may have of address space beside what it has: room for the
+// stacks of that many threads.
+struct RoomForThreads {
+  explicit RoomForThreads(size_t threads) {
+    std::ifstream statm("/proc/self/statm");
+    size_t pages = 0, stack = size_t(8) << 20;
+    statm >> pages;
+    getrlimit(RLIMIT_AS, &before);
+    rlimit limit = before;
+    limit.rlim_cur =
+        pages * size_t(getpagesize()) + threads * stack + stack / 2;
+    setrlimit(RLIMIT_AS, &limit);
+  }
+  ~RoomForThreads() { setrlimit(RLIMIT_AS, &before); }
+  rlimit before;
+};
+
+TEST_F(LoaderTest, GoesOnWithTheThreadsThatTheSystemAllows) {
+  const auto expected = batches(1, 20, true);
+  program.name = "tiny";
+  testing::internal::CaptureStderr();
+  std::vector<float> found;
+  {
+    const RoomForThreads room(4);
+    found = batches(100, 20, true);
+  }
+  const std::string error = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(found, expected);
+  EXPECT_NE(error.find("of 100 --num-workers could be started"),
+            std::string::npos)
+      << error;
+}
+
+// No thread has a stack of 64 TiB.
+struct NoThreads {
+  NoThreads() {
+    pthread_getattr_default_np(&before);
+    pthread_attr_t huge;
+    pthread_attr_init(&huge);
+    pthread_attr_setstacksize(&huge, size_t(1) << 46);
+    pthread_setattr_default_np(&huge);
+    pthread_attr_destroy(&huge);
+  }
+  ~NoThreads() {
+    pthread_setattr_default_np(&before);
+    pthread_attr_destroy(&before);
+  }
+  pthread_attr_t before;
+};
+
+TEST_F(LoaderTest, WithoutAnyThreadIsAnError) {
+  Context ctx(1);
+  const NoThreads none;
+  const std::string error =
+      error_of([&] { Loader(ctx, program, sources(), {4, true, 7, 2, 2}); });
+  EXPECT_NE(error.find("cannot start a thread to prepare batches"),
+            std::string::npos)
+      << error;
 }
 
 TEST_F(LoaderTest, WidensHalfPrecision) {

@@ -22,6 +22,8 @@ constexpr size_t kOffLogits = 2048;   // f32[8,3], then its gradient
 constexpr size_t kOffLosses = 2304;   // f32[8]
 constexpr size_t kOffPartials = 2560; // f64[1]
 constexpr size_t kTotal = 2816;
+static_assert(sizeof(StepState) <= kOffHyper &&
+              sizeof(Hyperparameters) <= kOffWeight - kOffHyper);
 
 KERNEL void softmax_cross_entropy(float *logits, const int64_t *labels,
                                   float *losses) {
