@@ -1,10 +1,12 @@
 // Between a program's state on the device and safetensors files.
 #pragma once
 
+#include "gpuopt/not_finite.h"
 #include "gpuopt/program.h"
 #include "gpuopt/safetensors.h"
 
 #include <filesystem>
+#include <set>
 
 namespace gpuopt {
 
@@ -32,8 +34,12 @@ public:
   Checkpoint(Context &ctx, const Program &program, char *memory)
       : ctx(ctx), program(program), memory(memory) {}
 
-  // Weights, or the constants of the program.
-  void load(const std::string &path, bool constants) {
+  using Names = std::set<std::string>;
+
+  // Weights, or the constants of the program. Returns the names of those that
+  // are not finite.
+  Names load(const std::string &path, bool constants) {
+    Names infinite;
     const MappedFile file(path);
     const auto tensors = read_safetensors(file);
     for (const StateInfo &state : program.states) {
@@ -56,12 +62,17 @@ public:
         throw Error("'" + path + "' has " + std::to_string(stored.bytes) +
                     " bytes for '" + name + "', whose shape needs " +
                     std::to_string(state.tensor.bytes));
-      read(state.tensor, stored, file);
+      if (!read(state.tensor, stored, file))
+        infinite.insert(state.tensor.name);
     }
+    return infinite;
   }
 
-  // Under all of a tensor's names, where weights are tied.
-  void save(const std::string &path) {
+  // Under all of a tensor's names, where weights are tied. Where training has
+  // made a weight or a running statistic infinite or NaN, other than those that
+  // were so at first, nothing is written: returns their names.
+  std::string save(const std::string &path, const Names &infinite_at_first) {
+    NameList lost;
     std::vector<std::vector<char>> copies;
     std::vector<TensorToSave> tensors;
     for (const StateInfo &state : program.states)
@@ -71,10 +82,16 @@ public:
           copies.push_back(on_host(state));
           data = copies.back().data();
         }
+        if (state.kind != StateKind::Frozen &&
+            !infinite_at_first.count(state.tensor.name) &&
+            !detail::all_finite(state.tensor.type, data, state.tensor.bytes))
+          lost.add(state.tensor.name);
         for (int i = 0; i < kMaxNames && (i == 0 || state.saved_as[i]); i++)
           tensors.push_back(entry(state, i, data));
       }
-    write_safetensors(path, tensors);
+    if (lost.empty())
+      write_safetensors(path, tensors);
+    return lost.text();
   }
 
   // The gradient of the step's mean loss, before clipping.
@@ -94,16 +111,20 @@ public:
   }
 
 private:
-  // By pieces, so that the weights are not in memory twice.
-  void read(const TensorInfo &to, const StoredTensor &from,
+  // By pieces, so that the weights are not in memory twice. Returns whether all
+  // are finite.
+  bool read(const TensorInfo &to, const StoredTensor &from,
             const MappedFile &file) {
     constexpr size_t kPiece = size_t(8) << 20;
+    bool finite = true;
     for (size_t begin = 0; begin < from.bytes; begin += kPiece) {
       const size_t count = std::min(kPiece, from.bytes - begin);
       const auto *data = reinterpret_cast<const uint8_t *>(from.data) + begin;
+      finite = finite && detail::all_finite(to.type, from.data + begin, count);
       copy_to_device(ctx, memory + to.offset + begin, data, count);
       file.release(data, count);
     }
+    return finite;
   }
   static bool is_saved(StateKind kind) {
     return kind == StateKind::Parameter || kind == StateKind::Frozen ||

@@ -49,24 +49,24 @@ inline std::string overflowing_gradients(const Program &program,
 namespace detail {
 
 template <class T>
-bool all_finite(const std::vector<char> &data) {
-  const T *values = reinterpret_cast<const T *>(data.data());
-  for (size_t i = 0; i < data.size() / sizeof(T); i++)
+bool all_finite(const void *data, size_t bytes) {
+  const T *values = static_cast<const T *>(data);
+  for (size_t i = 0; i < bytes / sizeof(T); i++)
     if (!is_finite(double(load_scalar(values + i))))
       return false;
   return true;
 }
 
-inline bool all_finite(Type type, const std::vector<char> &data) {
+inline bool all_finite(Type type, const void *data, size_t bytes) {
   switch (type) {
   case Type::F64:
-    return all_finite<double>(data);
+    return all_finite<double>(data, bytes);
   case Type::F32:
-    return all_finite<float>(data);
+    return all_finite<float>(data, bytes);
   case Type::F16:
-    return all_finite<f16>(data);
+    return all_finite<f16>(data, bytes);
   case Type::BF16:
-    return all_finite<bf16>(data);
+    return all_finite<bf16>(data, bytes);
   default:
     return true;
   }
@@ -118,7 +118,7 @@ private:
     for (const InputInfo &input : program.inputs) {
       std::vector<char> copy(input.tensor.bytes);
       copy_to_host(ctx, copy.data(), memory + input.tensor.offset, copy.size());
-      if (!detail::all_finite(input.tensor.type, copy))
+      if (!detail::all_finite(input.tensor.type, copy.data(), copy.size()))
         names.add(input.tensor.name);
     }
     return names.text();

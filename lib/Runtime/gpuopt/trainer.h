@@ -54,12 +54,14 @@ public:
       if (loaders.eval && s.eval_steps > 0 && step % s.eval_steps == 0 &&
           step < steps)
         validate(metrics, step);
-      if (s.save_steps > 0 && step % s.save_steps == 0 && step < steps)
-        save(step);
+      if (s.save_steps > 0 && step % s.save_steps == 0 && step < steps &&
+          !save(step))
+        return kDiverged;
     }
     if (loaders.eval && !detail::interrupted)
       validate(metrics, step);
-    save(step);
+    if (!save(step))
+      return kDiverged;
     printf("weights: %s\n", weights_file().c_str());
     if (!watch->loss_is_lost())
       return 0;
@@ -117,7 +119,7 @@ private:
     const std::string weights =
         s.weights.empty() ? program_file("model.safetensors") : s.weights;
     Checkpoint checkpoint(ctx, program, memory);
-    checkpoint.load(weights, false);
+    infinite_at_first = checkpoint.load(weights, false);
     if (find_state(program, StateKind::Constant)) {
       const auto beside = std::filesystem::path(weights).parent_path() /
                           "constants.safetensors";
@@ -153,18 +155,24 @@ private:
   std::string weights_file() const {
     return s.output_dir + "/model.safetensors";
   }
-  void save(int64_t step) {
-    Checkpoint(ctx, program, memory).save(weights_file());
-    last_saved = step;
+  // Returns whether the weights are worth it. Those that are NaN replace none
+  // that are not.
+  bool save(int64_t step) {
+    const std::string lost = Checkpoint(ctx, program, memory)
+                                 .save(weights_file(), infinite_at_first);
+    if (lost.empty())
+      last_saved = step;
+    else
+      tell_divergence(step, "; infinite or NaN: " + lost);
+    return lost.empty();
   }
-  // Weights that are NaN replace none that are not.
-  int tell_divergence(int64_t step) const {
+  int tell_divergence(int64_t step, const std::string &why = "") const {
     const std::string state =
         last_saved > 0 ? "is that of step " + std::to_string(last_saved)
                        : "is not written";
-    fprintf(stderr, "%s: error: training diverged in step %lld; '%s' %s\n",
+    fprintf(stderr, "%s: error: training diverged in step %lld; '%s' %s%s\n",
             program.name, static_cast<long long>(step), weights_file().c_str(),
-            state.c_str());
+            state.c_str(), why.c_str());
     return kDiverged;
   }
 
@@ -300,6 +308,7 @@ private:
   Replay micro_replay, update_replay;
   std::unique_ptr<FiniteWatch> watch;
   int64_t steps = 0, last_saved = 0;
+  Checkpoint::Names infinite_at_first;
   bool has_warned_of_labels = false;
   Clock::time_point start;
 };

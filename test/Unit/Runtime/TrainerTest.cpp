@@ -195,6 +195,40 @@ TEST_F(TrainerTest, StopsBeforeNaNReplacesWeights) {
   EXPECT_TRUE(std::isfinite(loss_of("a", 8)));
 }
 
+// A finite gradient can make a weight infinite: by its length alone, or where
+// a moment is 0 and epsilon too.
+TEST_F(TrainerTest, InfiniteWeightsReplaceNone) {
+  program.update = [](Context &ctx, char *memory) {
+    tiny::update(ctx, memory);
+    if (tiny::at<StepState>(memory, tiny::kOffState)->step == 5)
+      tiny::at<float>(memory, tiny::kOffWeight)[11] = -INFINITY;
+  };
+  ASSERT_EQ(run("a", {"--max-steps=5"}), kDiverged);
+  EXPECT_NE(error.find("diverged in step 5; '" + folder / "a" +
+                       "/model.safetensors' is not written; infinite or NaN: "
+                       "'weight'"),
+            std::string::npos)
+      << error;
+  EXPECT_FALSE(std::filesystem::exists(folder / "a/model.safetensors"));
+
+  ASSERT_EQ(run("a", {"--max-steps=9", "--save-steps=1"}), kDiverged);
+  EXPECT_NE(error.find("is that of step 4"), std::string::npos) << error;
+  EXPECT_TRUE(std::isfinite(loss_of("a", 8)));
+}
+
+TEST_F(TrainerTest, WeightsThatWereInfiniteAtFirstAreSaved) {
+  std::vector<float> weight(12, 0);
+  weight[0] = -INFINITY;
+  write_safetensors(folder / "start",
+                    {{"weight", Type::F32, {4, 3}, weight.data(), 48}});
+  program.micro_step = [](Context &, char *memory) {
+    auto *state = tiny::at<StepState>(memory, tiny::kOffState);
+    state->loss_sum = state->weight_sum = 1;
+  };
+  program.update = [](Context &, char *) {};
+  ASSERT_EQ(run("a", {"--max-steps=1"}), 0) << error;
+}
+
 TEST_F(TrainerTest, GivesAdviceWhereTheDataIsGood) {
   ASSERT_EQ(run("a", {"--max-steps=9", "--learning-rate=1e38"}), kDiverged);
   EXPECT_NE(error.find("Try a lower --learning-rate"), std::string::npos)
