@@ -1,0 +1,125 @@
+//===- PlaceFlags.cpp - Target, memory and output -------------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "FlagGroups.h"
+#include "gpuopt/Analysis/DeviceModel.h"
+#include "gpuopt/Planning/Bytes.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace gpuopt;
+
+cl::OptionCategory &gpuopt::placeCategory() {
+  static cl::OptionCategory category("Target, memory and output");
+  return category;
+}
+
+namespace {
+cl::opt<std::string> outputDir(
+    "o", cl::desc("folder for the program (compile) or the results (train)"),
+    cl::value_desc("DIR"), cl::cat(placeCategory()), COMPILING);
+cl::alias outputDirAlias("output-dir", cl::aliasopt(outputDir),
+                         cl::desc("same as -o"), cl::cat(placeCategory()));
+Flag<std::string> target("target", "auto", "auto, host or cuda",
+                         cl::cat(placeCategory()), COMPILING);
+cl::opt<std::string>
+    compileTo("compile-to",
+              cl::desc("print the module after a phase and stop: import, nn, "
+                       "train, clusters, precision, schedule, memory, device"),
+              cl::cat(placeCategory()), COMPILING);
+cl::opt<std::string> dumpPhasesTo("dump-phases-to",
+                                  cl::desc("write the module after each phase"),
+                                  cl::value_desc("DIR"),
+                                  cl::cat(placeCategory()), COMPILING);
+cl::opt<std::string>
+    memoryBudget("memory-budget",
+                 cl::desc("most that the program may allocate on the device, "
+                          "like 8GiB (default: no limit)"),
+                 cl::value_desc("BYTES"), cl::cat(placeCategory()), COMPILING);
+cl::opt<std::string> activationBudget(
+    "activation-budget",
+    cl::desc("the same of the arena alone (default: no limit)"),
+    cl::value_desc("BYTES"), cl::cat(placeCategory()), COMPILING);
+cl::opt<std::string> deviceName(
+    "device",
+    cl::desc("whose times to estimate: host, h200, a100, 4090 or a JSON "
+             "file (default: host, or h200 for --target=cuda)"),
+    cl::cat(placeCategory()), COMPILING);
+cl::opt<bool> planJson("json", cl::desc("for machines"),
+                       cl::cat(placeCategory()), cl::sub(planCommand()));
+cl::opt<bool> planCurve("curve",
+                        cl::desc("budgets against the time that they cost"),
+                        cl::cat(placeCategory()), cl::sub(planCommand()));
+cl::opt<bool> findBatchSize(
+    "find-batch-size",
+    cl::desc("the largest batch within the budget, from --batch-size or 1 on"),
+    cl::cat(placeCategory()), cl::sub(planCommand()));
+Flag<uint64_t> seed("seed", 42, "of order and dropout",
+                    cl::cat(placeCategory()), COMPILING);
+} // namespace
+
+/// Bytes from a flag like "8GiB"; 0 where it is not given.
+static Expected<int64_t> bytesOf(const cl::opt<std::string> &option) {
+  if (!option.getNumOccurrences())
+    return 0;
+  planning::Result<int64_t> bytes = planning::parseBytes(option);
+  if (!bytes)
+    return createStringError("--" + option.ArgStr + ": " +
+                             bytes.error().message);
+  if (*bytes == 0)
+    return createStringError("--" + option.ArgStr + " must be more than 0");
+  return *bytes;
+}
+
+/// What the schedule is made for.
+static Error collectSchedule(train::ScheduleOptions &options) {
+  for (auto [flag, bytes] : {std::pair(&memoryBudget, &options.memoryBudget),
+                             {&activationBudget, &options.activationBudget}}) {
+    Expected<int64_t> given = bytesOf(*flag);
+    if (!given)
+      return given.takeError();
+    *bytes = *given;
+  }
+  if (deviceName.empty())
+    options.device = target == "cuda" ? "h200" : "host";
+  else
+    options.device = deviceName;
+  return loadDeviceModel(options.device).takeError();
+}
+
+Error gpuopt::chooseGivenTarget() {
+  if (target != "auto" && target != "host" && target != "cuda")
+    return createStringError("--target must be auto, host or cuda, but is '" +
+                             target + "'");
+  if (target == "auto") {
+    auto [chosen, reason] = chooseTarget();
+    target = chosen.str();
+    errs() << "gpuopt: target: " << chosen << " (" << reason << ")\n";
+  }
+  return Error::success();
+}
+
+Error gpuopt::collectPlace(DriverOptions &options) {
+  options.outputDir = outputDir;
+  options.target = target;
+  options.dumpPhasesTo = dumpPhasesTo;
+  // Scripts know what comes next.
+  options.tellsNextSteps = compileCommand() && errs().is_displayed();
+  options.emission.seed = seed;
+  if (!compileTo.empty() && !(options.compileTo = parsePhase(compileTo)))
+    return createStringError(
+        "--compile-to must be import, nn, train, clusters, precision, "
+        "schedule, memory or device, but is '" +
+        compileTo + "'");
+  options.plan = {planJson, planCurve, findBatchSize};
+  if (outputDir.empty() && compileTo.empty() && !planCommand())
+    return createStringError("an output folder is needed: -o DIR");
+  if (findBatchSize && memoryBudget.empty() && activationBudget.empty())
+    return createStringError("--find-batch-size needs a budget: "
+                             "--memory-budget or --activation-budget");
+  return collectSchedule(options.pipeline.schedule);
+}
