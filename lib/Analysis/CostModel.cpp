@@ -66,8 +66,11 @@ static Type elementTypeOf(Operation *op) {
 
 OpWork gpuopt::workOf(Operation *op) {
   OpWork work;
-  bool isFree = isViewOp(op) || op->hasTrait<OpTrait::ConstantLike>() ||
-                isa<train::ReadOp, nn::ConcatOp>(op);
+  // Transfers run beside the step's work (OffloadCost.h).
+  bool isFree =
+      isViewOp(op) || op->hasTrait<OpTrait::ConstantLike>() ||
+      isa<train::ReadOp, nn::ConcatOp, train::OffloadOp, train::AwaitOffloadOp,
+          train::ReloadOp, train::AwaitReloadOp>(op);
   if (isFree)
     return work;
   work.operations = floatingPointOperations(op);

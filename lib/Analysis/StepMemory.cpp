@@ -9,6 +9,7 @@
 
 #include "gpuopt/Analysis/Origins.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -48,7 +49,7 @@ std::string gpuopt::uniqueSymbol(StringRef origin,
 // Lifetimes
 //===----------------------------------------------------------------------===//
 
-static bool ownsMemory(Operation *op) {
+bool gpuopt::ownsMemory(Operation *op) {
   return !isViewOp(op) && !isa<train::ReadOp, arith::ConstantOp>(op);
 }
 
@@ -66,7 +67,11 @@ StepMemory::StepMemory(train::StepOp step, llvm::StringMap<unsigned> &usedNames)
   for (Operation &op : step.getBody().front()) {
     if (!ownsMemory(&op))
       continue;
+    if (auto offload = dyn_cast<train::OffloadOp>(op))
+      addHostBuffer(offload, index, usedNames);
     for (Value result : op.getResults()) {
+      if (isa<train::HostType>(result.getType()))
+        continue;
       Value root = destinationOf(result).root;
       if (!bufferOf.count(root))
         addBuffer(root, usedNames);
@@ -93,8 +98,19 @@ void StepMemory::addBuffer(Value root, llvm::StringMap<unsigned> &usedNames) {
                      cast<RankedTensorType>(root.getType()), 0, 0, 0});
 }
 
+void StepMemory::addHostBuffer(train::OffloadOp op, int64_t index,
+                               llvm::StringMap<unsigned> &usedNames) {
+  hostBufferOf[op.getCopy()] = hostBuffers.size();
+  std::string origin = originOf(op.getValue());
+  hostBuffers.push_back({uniqueSymbol(origin + "_on_host", usedNames), origin,
+                         cast<RankedTensorType>(op.getValue().getType()), index,
+                         index + 1, 0});
+}
+
 void StepMemory::extendLifetimes(Operation *op, int64_t index) {
   for (Value operand : op->getOperands()) {
+    if (auto host = hostBufferOf.find(operand); host != hostBufferOf.end())
+      hostBuffers[host->second].to = index + 1;
     auto found = bufferOf.find(memoryOwner(operand));
     if (found != bufferOf.end())
       buffers[found->second].to =
@@ -105,6 +121,11 @@ void StepMemory::extendLifetimes(Operation *op, int64_t index) {
 const PlannedBuffer *StepMemory::lookup(Value root) const {
   auto found = bufferOf.find(root);
   return found == bufferOf.end() ? nullptr : &buffers[found->second];
+}
+
+const PlannedBuffer *StepMemory::lookupHost(Value copy) const {
+  auto found = hostBufferOf.find(copy);
+  return found == hostBufferOf.end() ? nullptr : &hostBuffers[found->second];
 }
 
 const PlannedBuffer *StepMemory::lookupScratch(Operation *op) const {
@@ -148,6 +169,35 @@ LogicalResult StepMemory::checkContents() const {
   return success();
 }
 
+/// Nobody reads what is still on its way, and every transfer is waited for:
+/// its memory would be used too early, or be in use when the step ends.
+LogicalResult StepMemory::checkTransfers() const {
+  llvm::SetVector<Value> pending;
+  for (Operation &op : step.getBody().front()) {
+    if (!ownsMemory(&op))
+      continue;
+    if (auto await = dyn_cast<train::AwaitReloadOp>(op)) {
+      pending.remove(await.getValue());
+      continue;
+    }
+    if (auto await = dyn_cast<train::AwaitOffloadOp>(op)) {
+      pending.remove(await.getCopy());
+      continue;
+    }
+    for (Value operand : op.getOperands())
+      if (pending.contains(memoryOwner(operand)))
+        return op.emitOpError("reads '")
+               << originOf(operand) << "', which is still on its way";
+    if (auto offload = dyn_cast<train::OffloadOp>(op))
+      pending.insert(offload.getCopy());
+    if (auto reload = dyn_cast<train::ReloadOp>(op))
+      pending.insert(reload.getResult());
+  }
+  if (!pending.empty())
+    return pending.front().getDefiningOp()->emitOpError("is never awaited");
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Packing
 //===----------------------------------------------------------------------===//
@@ -159,7 +209,7 @@ static int64_t paddedSize(const PlannedBuffer &buffer) {
   return llvm::alignTo(device::sizeInBytes(buffer.type), kBufferAlignment);
 }
 
-planning::ArenaProblem StepMemory::problem() const {
+static planning::ArenaProblem problemOf(ArrayRef<PlannedBuffer> buffers) {
   planning::ArenaProblem problem;
   for (const PlannedBuffer &buffer : buffers)
     problem.buffers.push_back(
@@ -167,20 +217,31 @@ planning::ArenaProblem StepMemory::problem() const {
   return problem;
 }
 
-void StepMemory::place(ArrayRef<int64_t> offsets) {
-  height = 0;
+/// Returns the height.
+static int64_t place(MutableArrayRef<PlannedBuffer> buffers,
+                     ArrayRef<int64_t> offsets) {
+  int64_t height = 0;
   for (auto [buffer, offset] : llvm::zip_equal(buffers, offsets)) {
     buffer.offset = offset;
     height = std::max(height, offset + paddedSize(buffer));
   }
+  return height;
 }
 
-LogicalResult StepMemory::checkPacking() const {
+static planning::MaybeError checkPlaces(ArrayRef<PlannedBuffer> buffers,
+                                        int64_t height) {
   planning::ArenaSolution solution;
   for (const PlannedBuffer &buffer : buffers)
     solution.offsets.push_back(buffer.offset);
   solution.height = height;
-  if (planning::MaybeError error = planning::verify(problem(), solution))
+  return planning::verify(problemOf(buffers), solution);
+}
+
+LogicalResult StepMemory::checkPacking() const {
+  planning::MaybeError error = checkPlaces(buffers, height);
+  if (!error)
+    error = checkPlaces(hostBuffers, hostHeight);
+  if (error)
     return step.emitOpError("has an arena that fails its check: ")
            << error->message;
   return success();
@@ -188,18 +249,26 @@ LogicalResult StepMemory::checkPacking() const {
 
 LogicalResult StepMemory::pack(std::optional<int64_t> capacityInBytes,
                                int64_t effort) {
-  if (failed(checkContents()))
+  if (failed(checkContents()) || failed(checkTransfers()))
     return failure();
   planning::PackOptions options;
-  options.capacityInBytes = capacityInBytes;
   options.effort = effort;
-  planning::Result<planning::Packing> packing =
-      planning::packArena(problem(), options);
-  if (!packing)
-    return step.emitOpError("cannot be packed into an arena: ")
-           << packing.error().message;
-  lowerLimit = packing->lowerLimitInBytes;
-  place(packing->solution.offsets);
+  auto pack = [&](std::vector<PlannedBuffer> &places,
+                  int64_t &top) -> LogicalResult {
+    planning::Result<planning::Packing> packing =
+        planning::packArena(problemOf(places), options);
+    if (!packing)
+      return step.emitOpError("cannot be packed into an arena: ")
+             << packing.error().message;
+    top = place(places, packing->solution.offsets);
+    lowerLimit = packing->lowerLimitInBytes; // in the end, of the arena
+    return success();
+  };
+  if (failed(pack(hostBuffers, hostHeight)))
+    return failure();
+  options.capacityInBytes = capacityInBytes;
+  if (failed(pack(buffers, height)))
+    return failure();
   return checkPacking();
 }
 
@@ -214,7 +283,9 @@ void StepMemory::writeOffsets() const {
   for (Operation &op : step.getBody().front()) {
     SmallVector<int64_t> offsets;
     for (Value result : op.getResults()) {
-      const PlannedBuffer *buffer = lookup(result);
+      const PlannedBuffer *buffer = isa<train::HostType>(result.getType())
+                                        ? lookupHost(result)
+                                        : lookup(result);
       offsets.push_back(buffer ? buffer->offset : kNoOffset);
     }
     if (const PlannedBuffer *scratch = lookupScratch(&op))
@@ -228,27 +299,32 @@ void StepMemory::writeOffsets() const {
 }
 
 LogicalResult StepMemory::readOffsets() {
-  if (failed(checkContents()))
+  if (failed(checkContents()) || failed(checkTransfers()))
     return failure();
-  std::vector<int64_t> found(buffers.size());
+  std::vector<int64_t> found(buffers.size()), foundOnHost(hostBuffers.size());
   auto read = [&](Operation *owner, unsigned number,
-                  unsigned buffer) -> LogicalResult {
+                  int64_t &place) -> LogicalResult {
     auto offsets =
         owner->getAttrOfType<DenseI64ArrayAttr>(train::kOffsetsAttribute);
     if (!offsets || number >= offsets.size() || offsets[number] < 0)
       return owner->emitOpError("has no place in the arena; expects what "
                                 "train-plan-memory leaves");
-    found[buffer] = offsets[number];
+    place = offsets[number];
     return success();
   };
   for (auto [root, buffer] : bufferOf) {
     auto result = cast<OpResult>(root);
-    if (failed(read(result.getOwner(), result.getResultNumber(), buffer)))
+    if (failed(
+            read(result.getOwner(), result.getResultNumber(), found[buffer])))
       return failure();
   }
-  for (auto [op, buffer] : scratchOf)
-    if (failed(read(op, op->getNumResults(), buffer)))
+  for (auto [copy, buffer] : hostBufferOf)
+    if (failed(read(copy.getDefiningOp(), 0, foundOnHost[buffer])))
       return failure();
-  place(found);
+  for (auto [op, buffer] : scratchOf)
+    if (failed(read(op, op->getNumResults(), found[buffer])))
+      return failure();
+  height = place(buffers, found);
+  hostHeight = place(hostBuffers, foundOnHost);
   return checkPacking();
 }

@@ -33,7 +33,12 @@ struct PlannedBuffer {
   int64_t offset = 0;       ///< In bytes, from the arena's start.
 };
 
-/// Memory of one step: each value that owns memory has a buffer.
+/// True for the ops that count as moments of lifetimes: not views, nor reads
+/// and constants.
+bool ownsMemory(mlir::Operation *op);
+
+/// Memory of one step: each value that owns memory has a buffer, in the arena
+/// or, for copies of offloaded tensors, on the host.
 class StepMemory {
 public:
   /// Finds what lives when. Views and parts of concatenations share the memory
@@ -56,7 +61,10 @@ public:
   int64_t getHeight() const { return height; }
   /// Of what `pack` has packed: no arena is lower.
   int64_t getLowerLimit() const { return lowerLimit; }
+  int64_t getHostHeight() const { return hostHeight; }
   llvm::ArrayRef<PlannedBuffer> getBuffers() const { return buffers; }
+  llvm::ArrayRef<PlannedBuffer> getHostBuffers() const { return hostBuffers; }
+  const PlannedBuffer *lookupHost(mlir::Value copy) const;
   /// The buffer that `root` owns, null for state, inputs and constants.
   const PlannedBuffer *lookup(mlir::Value root) const;
   /// Scratch memory of an op.
@@ -65,16 +73,17 @@ public:
 private:
   void addBuffer(mlir::Value root, llvm::StringMap<unsigned> &usedNames);
   void extendLifetimes(mlir::Operation *op, int64_t index);
+  void addHostBuffer(train::OffloadOp op, int64_t index,
+                     llvm::StringMap<unsigned> &usedNames);
   mlir::LogicalResult checkContents() const;
+  mlir::LogicalResult checkTransfers() const;
   mlir::LogicalResult checkPacking() const;
-  planning::ArenaProblem problem() const;
-  void place(llvm::ArrayRef<int64_t> offsets);
 
   mutable train::StepOp step;
-  std::vector<PlannedBuffer> buffers;
-  llvm::DenseMap<mlir::Value, unsigned> bufferOf;
+  std::vector<PlannedBuffer> buffers, hostBuffers;
+  llvm::DenseMap<mlir::Value, unsigned> bufferOf, hostBufferOf;
   llvm::DenseMap<mlir::Operation *, unsigned> scratchOf;
-  int64_t height = 0;
+  int64_t height = 0, hostHeight = 0;
   int64_t lowerLimit = 0;
 };
 

@@ -104,26 +104,35 @@ private:
                   ArrayRef<train::StepOp> steps,
                   ArrayRef<StepMemory> memories) {
     OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
-    int64_t height = 0;
-    for (const StepMemory &memory : memories)
+    int64_t height = 0, hostHeight = 0;
+    for (const StepMemory &memory : memories) {
       height = std::max(height, memory.getHeight());
+      hostHeight = std::max(hostHeight, memory.getHostHeight());
+    }
     device::MemoryOp::create(builder, getOperation().getLoc(),
                              persistent.getSizeInBytes(),
-                             llvm::alignTo(height, kBufferAlignment));
+                             llvm::alignTo(height, kBufferAlignment),
+                             llvm::alignTo(hostHeight, kBufferAlignment));
     emitPersistent(persistent, builder);
     for (auto [constStep, memory] : llvm::zip(steps, memories)) {
       train::StepOp step = constStep;
-      auto name = FlatSymbolRefAttr::get(step.getSymNameAttr());
-      for (const PlannedBuffer &buffer : memory.getBuffers()) {
-        auto op = device::BufferOp::create(
-            builder, step.getLoc(), buffer.name, device::BufferKind::Arena,
-            persistent.getSizeInBytes() + buffer.offset, buffer.type,
-            buffer.origin);
-        op.setLiveFrom(buffer.from);
-        op.setLiveTo(buffer.to);
-        op.setStepAttr(name);
-      }
+      for (const PlannedBuffer &buffer : memory.getBuffers())
+        emitBuffer(step, buffer, device::BufferKind::Arena,
+                   persistent.getSizeInBytes(), builder);
+      for (const PlannedBuffer &buffer : memory.getHostBuffers())
+        emitBuffer(step, buffer, device::BufferKind::Host, 0, builder);
     }
+  }
+
+  static void emitBuffer(train::StepOp step, const PlannedBuffer &buffer,
+                         device::BufferKind kind, int64_t start,
+                         OpBuilder &builder) {
+    auto op = device::BufferOp::create(builder, step.getLoc(), buffer.name,
+                                       kind, start + buffer.offset, buffer.type,
+                                       buffer.origin);
+    op.setLiveFrom(buffer.from);
+    op.setLiveTo(buffer.to);
+    op.setStepAttr(FlatSymbolRefAttr::get(step.getSymNameAttr()));
   }
 };
 

@@ -153,7 +153,9 @@ private:
               train::ReportLossOp, train::GradNormOp, train::AdamWOp,
               train::SgdOp, train::WriteOp, train::AccumulateOp,
               train::OutputOp, train::KeepOp, train::RestoreOp,
-              train::RefreshOp>([&](auto typed) { lowerOp(typed); });
+              train::RefreshOp, train::OffloadOp, train::AwaitOffloadOp,
+              train::ReloadOp, train::AwaitReloadOp>(
+            [&](auto typed) { lowerOp(typed); });
   }
 
   void lowerOp(nn::FusedOp op) {
@@ -327,11 +329,38 @@ private:
                              elementsOf(op.getValue()));
   }
 
+  Value onHost(Value copy) {
+    return address(
+        memory.lookupHost(copy)->name,
+        cast<train::HostType>(copy.getType()).getTensor().getElementType());
+  }
+  /// Each transfer of a step has an event of its own.
+  int64_t newEvent(Value awaited) {
+    return eventOf.try_emplace(awaited, eventOf.size()).first->second;
+  }
+  void lowerOp(train::OffloadOp op) {
+    b.create<device::OffloadOp>(read(op.getValue()), onHost(op.getCopy()),
+                                elementsOf(op.getValue()),
+                                newEvent(op.getCopy()));
+  }
+  void lowerOp(train::ReloadOp op) {
+    Value source = onHost(op.getCopy());
+    b.create<device::ReloadOp>(source, written(op.getResult()),
+                               elementsOf(op.getResult()),
+                               newEvent(op.getResult()));
+  }
+  void lowerOp(train::AwaitOffloadOp op) {
+    b.create<device::AwaitOp>(eventOf.lookup(op.getCopy()));
+  }
+  void lowerOp(train::AwaitReloadOp op) {
+    b.create<device::AwaitOp>(eventOf.lookup(op.getValue()));
+  }
+
   /// Of the results that are floating-point and lie in memory of their own, but
   /// where infinity is meant.
   void check(Operation *op) {
-    if (hasInfiniteConstant(op))
-      return;
+    if (hasInfiniteConstant(op) || isa<train::OffloadOp, train::ReloadOp>(op))
+      return; // infinity is meant, or what is looked at has been already
     for (Value result : op->getResults()) {
       auto type = cast<RankedTensorType>(result.getType());
       StridedView place = destinationOf(result);
@@ -370,7 +399,22 @@ private:
     emitted.setAttr("comment", b.getStringAttr(comment));
   }
 
+  static std::string commentOfTransfer(Operation *op) {
+    if (auto offload = dyn_cast<train::OffloadOp>(op))
+      return originOf(offload.getValue()) + " to the host";
+    if (auto reload = dyn_cast<train::ReloadOp>(op))
+      return originOf(reload.getResult()) +
+             " from the host: " + reload.getReason().str();
+    if (auto await = dyn_cast<train::AwaitOffloadOp>(op))
+      return originOf(await.getValue()) + " is on the host";
+    if (auto await = dyn_cast<train::AwaitReloadOp>(op))
+      return originOf(await.getValue()) + " is back";
+    return "";
+  }
+
   static std::string commentOf(Operation *op) {
+    if (std::string transfer = commentOfTransfer(op); !transfer.empty())
+      return transfer;
     llvm::SmallVector<std::string> names;
     for (Value result : op->getResults())
       if (std::string name = originOf(result); !llvm::is_contained(names, name))
@@ -387,6 +431,7 @@ private:
   ImplicitLocOpBuilder &b;
   std::string section = "forward";
   int64_t checkedCount = 0;
+  llvm::DenseMap<Value, int64_t> eventOf; ///< By what is awaited.
 };
 
 } // namespace
@@ -400,8 +445,9 @@ bool gpuopt::canLower(Operation *op) {
              nn::MaxPoolOp, nn::MaxPoolGradOp, nn::AvgPoolOp, nn::AvgPoolGradOp,
              nn::ScatterAddOp, train::ReportLossOp, train::GradNormOp,
              train::AdamWOp, train::SgdOp, train::WriteOp, train::AccumulateOp,
-             train::OutputOp, train::KeepOp, train::RestoreOp,
-             train::RefreshOp>(op);
+             train::OutputOp, train::KeepOp, train::RestoreOp, train::RefreshOp,
+             train::OffloadOp, train::AwaitOffloadOp, train::ReloadOp,
+             train::AwaitReloadOp>(op);
 }
 
 void gpuopt::lowerStep(train::StepOp step, const StepMemory &memory,

@@ -1,4 +1,5 @@
-// A CUDA device: one stream for the step, one for copies of the next batch.
+// A CUDA device: one stream for the step, one for copies of the next batch;
+// transfers of offloaded tensors have a third (offload.h).
 #pragma once
 
 #include "gpuopt/block.h"
@@ -64,6 +65,11 @@ struct Context {
     pinned.push_back(p);
     return static_cast<char *>(p);
   }
+  // Where offloaded tensors wait: pinned, one allocation.
+  void allocate_host(size_t bytes) {
+    host_memory = bytes ? allocate_staging(bytes) : nullptr;
+    host_bytes = bytes;
+  }
   template <class L>
   L &library() {
     return libraries.get<L>();
@@ -73,6 +79,8 @@ struct Context {
   int num_threads = 1;
   bool allows_tf32 = false; // of a program that was compiled so
   size_t allocated_bytes = 0;
+  char *host_memory = nullptr;
+  size_t host_bytes = 0;
 
 private:
   std::vector<void *> blocks, pinned;

@@ -43,6 +43,11 @@ struct Context {
     return static_cast<char *>(p);
   }
   char *allocate_staging(size_t bytes) { return allocate_uncounted(bytes); }
+  // Where offloaded tensors wait.
+  void allocate_host(size_t bytes) {
+    host_memory = bytes ? allocate_uncounted(bytes) : nullptr;
+    host_bytes = bytes;
+  }
   template <class L>
   L &library() {
     return libraries.get<L>();
@@ -51,6 +56,8 @@ struct Context {
   int num_threads;
   bool allows_tf32 = false; // of a program that was compiled so
   size_t allocated_bytes = 0;
+  char *host_memory = nullptr;
+  size_t host_bytes = 0;
 
   // Memory of libraries and staging, which the plan does not count.
   char *allocate_uncounted(size_t bytes) {

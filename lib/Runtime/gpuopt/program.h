@@ -66,6 +66,7 @@ struct Program {
   size_t persistent_bytes; // what lives from step to step; lies first
   size_t arena_bytes;      // what lives within a step
   size_t total_bytes;      // the one allocation
+  size_t host_bytes;       // of the host's memory, for offloaded tensors
 
   // `memory` is the allocation's start. All of them return before the device is
   // done; none allocates or waits.

@@ -10,6 +10,7 @@
 #include "gpuopt/gemm.h"
 #include "gpuopt/in_range.h"
 #include "gpuopt/keep.h"
+#include "gpuopt/offload.h"
 #include "gpuopt/optimizer.h"
 #include "gpuopt/pool.h"
 #include "gpuopt/program.h"

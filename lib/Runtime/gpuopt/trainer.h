@@ -35,6 +35,7 @@ public:
                   "it through step.h");
     open_data();
     memory = ctx.allocate(program.total_bytes);
+    ctx.allocate_host(program.host_bytes);
     watch = std::make_unique<FiniteWatch>(ctx, program, memory);
     loaders.train = make_loader(std::move(train_sources), s.shuffle, false);
     if (s.eval.given())
@@ -177,10 +178,14 @@ private:
   }
 
   void announce() const {
-    printf("%s: %s allocated, %lld steps of %lld x %lld samples%s, %d "
+    const std::string host = ctx.host_bytes
+                                 ? ", " + human_bytes(double(ctx.host_bytes)) +
+                                       " of the host's memory"
+                                 : "";
+    printf("%s: %s allocated%s, %lld steps of %lld x %lld samples%s, %d "
            "threads\n",
            program.name, human_bytes(double(ctx.allocated_bytes)).c_str(),
-           static_cast<long long>(steps),
+           host.c_str(), static_cast<long long>(steps),
            static_cast<long long>(program.accumulation_steps),
            static_cast<long long>(program.batch_size),
            loaders.train->describe_epoch().c_str(), ctx.num_threads);

@@ -61,20 +61,25 @@ static std::string titleOf(device::BufferOp buffer) {
   case device::BufferKind::Constant:
     return "Constants: read from constants.safetensors.";
   case device::BufferKind::Arena:
+  case device::BufferKind::Host:
     break;
   }
+  bool isOnHost = buffer.getKind() == device::BufferKind::Host;
   std::string step = buffer.getStep() ? buffer.getStep()->str() : "a step";
-  return "The arena in " + step +
-         "; lifetimes are half-open, in calls of the step.";
+  return (isOnHost ? "In the memory of the host, from its start, in "
+                   : "The arena in ") +
+         step + "; lifetimes are half-open, in calls of the step.";
 }
 
 /// In the order of their kinds and steps, each by offset.
 static SmallVector<Group> groupsOf(ModuleOp module) {
   SmallVector<device::BufferOp> buffers(module.getOps<device::BufferOp>());
   auto rank = [](device::BufferOp buffer) {
-    return std::tuple(buffer.getKind() == device::BufferKind::Arena,
-                      buffer.getOffset(), buffer.getLiveFrom().value_or(0),
-                      buffer.getSymName());
+    int kind = buffer.getKind() == device::BufferKind::Host    ? 2
+               : buffer.getKind() == device::BufferKind::Arena ? 1
+                                                               : 0;
+    return std::tuple(kind, buffer.getOffset(),
+                      buffer.getLiveFrom().value_or(0), buffer.getSymName());
   };
   llvm::sort(buffers, [&](device::BufferOp a, device::BufferOp b) {
     return rank(a) < rank(b);
@@ -129,8 +134,11 @@ LogicalResult cxx::printMemory(ModuleOp module, const ProgramNames &names,
   stream << "constexpr size_t kPersistentBytes = "
          << memory.getPersistentBytes()
          << ";\nconstexpr size_t kArenaBytes = " << memory.getArenaBytes()
-         << ";\n"
-         << kTypes;
+         << ";\n";
+  if (memory.getHostBytes() > 0)
+    stream << "constexpr size_t kHostBytes = " << memory.getHostBytes()
+           << "; // in the memory of the host, where offloaded tensors wait\n";
+  stream << kTypes;
   for (const Group &group : groupsOf(module)) {
     SmallVector<Line> lines;
     for (device::BufferOp buffer : group.buffers) {

@@ -52,12 +52,14 @@ static const char kFromRuntime[] =
     "conv_forward conv_backward_data conv_backward_weights max_pool_forward "
     "max_pool_backward avg_pool_forward avg_pool_backward scatter_add_rows "
     "accumulate sum_of_squares finish_grad_norm add_loss adamw sgd begin_step "
-    "end_step keep restore refresh prepare check_finite program describe "
+    "end_step keep restore refresh offload reload await Transfers prepare "
+    "check_finite program describe host "
     "micro_step update evaluate forward ceil_div name_of "
     "size_of state hyper memory ctx m left kLanes kVectorBytes kAlignment "
     "kSpan kSpanThreads kLinear kCosine kConstant kConstantWithWarmup "
     "kInfinity kNaN kSignBit kMaxRank kMaxNames kTargetName kStagingIsDevice "
-    "kScatterColumns kPersistentBytes kArenaBytes kStepState kHyperparameters "
+    "kScatterColumns kPersistentBytes kArenaBytes kHostBytes kStepState "
+    "kHyperparameters "
     "kInputs kStates kOutputs";
 
 static llvm::StringSet<> wordsOf(ArrayRef<StringRef> lists) {

@@ -46,12 +46,18 @@ static llvm::json::Object scheduleJson(DictionaryAttr plan) {
   auto percent = [&](StringRef name) {
     return 100 * real(name) / std::max(1., real("plain_ns"));
   };
-  return llvm::json::Object{{"arena_bytes", number("arena_bytes")},
+  llvm::json::Object object{{"arena_bytes", number("arena_bytes")},
                             {"plain_arena_bytes", number("plain_arena_bytes")},
                             {"plain_ns", real("plain_ns")},
                             {"added_ns", real("added_ns")},
                             {"added_percent", percent("added_ns")},
                             {"lower_bound_percent", percent("lower_bound_ns")}};
+  if (plan.contains("transfer_bytes")) {
+    object["transfer_bytes"] = number("transfer_bytes");
+    object["transfer_ns"] = real("transfer_ns");
+    object["transfer_wait_ns"] = real("transfer_wait_ns");
+  }
+  return object;
 }
 
 std::string cxx::planJson(ModuleOp module) {
@@ -65,6 +71,8 @@ std::string cxx::planJson(ModuleOp module) {
                           {"persistent_bytes", persistent},
                           {"total_bytes", arena + persistent},
                           {"buffers", std::move(buffers)}};
+  if (memory.getHostBytes() > 0)
+    plan["host_bytes"] = (int64_t)memory.getHostBytes();
   llvm::json::Object schedules;
   for (device::StepOp step : module.getOps<device::StepOp>())
     if (auto schedule =

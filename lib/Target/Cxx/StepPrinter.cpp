@@ -36,8 +36,10 @@ public:
 
 private:
   void printPrologue() {
-    bool usesMemory = false, usesState = false, usesHyper = false;
+    bool usesMemory = false, usesState = false, usesHyper = false,
+         usesHost = false;
     step.walk([&](Operation *op) {
+      usesHost |= isa<device::OffloadOp, device::ReloadOp>(op);
       bool updates =
           isa<device::GradNormOp, device::AdamWOp, device::SgdOp>(op);
       auto launch = dyn_cast<device::LaunchOp>(op);
@@ -53,6 +55,8 @@ private:
          ends = step.getKind() == train::StepKind::Update;
     if (usesMemory || usesState || usesHyper || begins || ends)
       stream << "  const Memory m{memory};\n";
+    if (usesHost)
+      stream << "  const Memory host{ctx.host_memory};\n";
     else
       stream << "  (void)ctx, (void)memory;\n";
     if (usesState || begins || ends)
@@ -80,8 +84,14 @@ private:
   std::string pointer(Value value, int64_t more = 0) {
     auto address = value.getDefiningOp<device::AddressOp>();
     int64_t elements = address.getElements() + more;
-    std::string text = "m[" + names.ofBuffer(address.getBuffer()) + "]";
+    std::string text = (isOnHost(address) ? "host[" : "m[") +
+                       names.ofBuffer(address.getBuffer()) + "]";
     return elements ? text + " + " + std::to_string(elements) : text;
+  }
+  static bool isOnHost(device::AddressOp op) {
+    auto buffer = SymbolTable::lookupNearestSymbolFrom<device::BufferOp>(
+        op, op.getBufferAttr());
+    return buffer && buffer.getKind() == device::BufferKind::Host;
   }
   std::string pointerOrNull(Value value) {
     return value ? pointer(value) : "nullptr";
@@ -131,7 +141,8 @@ private:
               device::ScatterAddOp, device::ReportLossOp, device::GradNormOp,
               device::AdamWOp, device::SgdOp, device::CopyOp,
               device::AccumulateOp, device::KeepOp, device::RestoreOp,
-              device::RefreshOp, device::CheckFiniteOp>([&](auto typed) {
+              device::RefreshOp, device::CheckFiniteOp, device::OffloadOp,
+              device::ReloadOp, device::AwaitOp>([&](auto typed) {
           emit(typed);
           return success();
         })
@@ -316,6 +327,19 @@ private:
     call("copy", {"ctx", pointer(op.getTarget()), pointer(op.getSource()),
                   std::to_string(op.getCount()) + " * sizeof(" +
                       memoryType(op.getSource()) + ")"});
+  }
+
+  template <typename OpT>
+  void transfer(StringRef function, OpT op) {
+    call(function, {"ctx", std::to_string(op.getEvent()),
+                    pointer(op.getTarget()), pointer(op.getSource()),
+                    std::to_string(op.getCount()) + " * sizeof(" +
+                        memoryType(op.getSource()) + ")"});
+  }
+  void emit(device::OffloadOp op) { transfer("offload", op); }
+  void emit(device::ReloadOp op) { transfer("reload", op); }
+  void emit(device::AwaitOp op) {
+    call("await", {"ctx", std::to_string(op.getEvent())});
   }
 
   void emit(device::AccumulateOp op) {

@@ -111,6 +111,7 @@ private:
     case device::BufferKind::State:
       return addState(buffer, rows);
     case device::BufferKind::Arena:
+    case device::BufferKind::Host:
       break;
     }
     return success();
@@ -232,6 +233,8 @@ private:
     set("persistent_bytes", "kPersistentBytes");
     set("arena_bytes", "kArenaBytes");
     set("total_bytes", "kPersistentBytes + kArenaBytes");
+    if ((*module.getOps<device::MemoryOp>().begin()).getHostBytes() > 0)
+      set("host_bytes", "kHostBytes");
     for (auto &[field, function] : functions)
       set(field, Twine(function));
     printBatch();

@@ -54,3 +54,30 @@ train.step @s forward ("x" %x: tensor<4xf32>) {
     train.yield %a : tensor<4xf32>
   }
 }
+
+// -----
+
+train.variable @w parameter : tensor<4xf32>
+train.step @s forward ("x" %x: tensor<4xf32>) {
+  %w = train.read @w : tensor<4xf32>
+  // expected-error @below {{expects a value of the step, but got a variable's, which updates change}}
+  %h = train.offload %w : tensor<4xf32>
+}
+
+// -----
+
+train.step @s forward ("x" %x: tensor<4xf32>) {
+  %0 = nn.reduce sum %x [0] : tensor<4xf32>
+  %1 = nn.reduce max %x [0] : tensor<4xf32>
+  %h = train.offload %0 : tensor<1xf32>
+  // expected-error @below {{expects a copy of the value that it waits for}}
+  train.await_offload %h of %1 : tensor<1xf32>
+}
+
+// -----
+
+train.step @s forward ("x" %x: tensor<4xf32>) {
+  %0 = nn.reduce sum %x [0] : tensor<4xf32>
+  // expected-error @below {{expects the result of a 'train.reload'}}
+  train.await_reload %0 : tensor<1xf32>
+}

@@ -33,3 +33,31 @@ train.step @s forward ("x" %x: tensor<8x16xf32>) {
   train.output "second", %1 : tensor<8x1xf32>
   train.output "third", %3 : tensor<8x1xf32>
 }
+
+// Neither are transfers merged, nor moved, nor dropped where their results are
+// equal or unused.
+
+// CHECK-LABEL: train.step @transfers
+// KEPT-LABEL: train.step @transfers
+train.step @transfers forward ("x" %x: tensor<8x16xf32>) {
+  // KEPT: %[[SUM:.*]] = nn.reduce sum
+  %0 = nn.reduce sum %x [1] : tensor<8x16xf32>
+  // CHECK: %[[H:.*]] = train.offload %[[V:.*]] : tensor<8x1xf32>
+  // KEPT: %[[H:.*]] = train.offload %[[SUM]] : tensor<8x1xf32>
+  // KEPT-NEXT: train.await_offload %[[H]] of %[[SUM]] : tensor<8x1xf32>
+  %h = train.offload %0 : tensor<8x1xf32>
+  // CHECK-NEXT: train.await_offload %[[H]] of %[[V]] : tensor<8x1xf32>
+  train.await_offload %h of %0 : tensor<8x1xf32>
+  // CHECK-NEXT: %[[A:.*]] = train.reload "why" %[[H]] : tensor<8x1xf32>
+  // CHECK-NEXT: train.await_reload %[[A]] : tensor<8x1xf32>
+  // KEPT-NEXT: %[[A:.*]] = train.reload "why" %[[H]] : tensor<8x1xf32>
+  // KEPT-NEXT: train.await_reload %[[A]]
+  %1 = train.reload "why" %h : tensor<8x1xf32>
+  train.await_reload %1 : tensor<8x1xf32>
+  // KEPT-NEXT: %[[B:.*]] = train.reload "why" %[[H]] : tensor<8x1xf32>
+  // KEPT-NEXT: train.await_reload %[[B]]
+  %2 = train.reload "why" %h : tensor<8x1xf32>
+  train.await_reload %2 : tensor<8x1xf32>
+  // KEPT-NEXT: train.output "first", %[[A]]
+  train.output "first", %1 : tensor<8x1xf32>
+}

@@ -17,12 +17,18 @@ using namespace gpuopt::train;
 
 #include "gpuopt/Dialect/Train/IR/TrainDialect.cpp.inc"
 #include "gpuopt/Dialect/Train/IR/TrainEnums.cpp.inc"
+#define GET_TYPEDEF_CLASSES
+#include "gpuopt/Dialect/Train/IR/TrainTypes.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "gpuopt/Dialect/Train/IR/TrainAttributes.cpp.inc"
 #define GET_OP_CLASSES
 #include "gpuopt/Dialect/Train/IR/TrainOps.cpp.inc"
 
 void TrainDialect::initialize() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "gpuopt/Dialect/Train/IR/TrainTypes.cpp.inc"
+      >();
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "gpuopt/Dialect/Train/IR/TrainAttributes.cpp.inc"
@@ -214,6 +220,30 @@ LogicalResult RecomputeOp::verify() {
         "expects one argument of the same type for each operand");
   if (yield.getValues().getTypes() != getResultTypes()) // (C1)
     return emitOpError("expects the yielded values to have the results' types");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Offloading
+//===----------------------------------------------------------------------===//
+
+LogicalResult OffloadOp::verify() {
+  if (getValue().getDefiningOp<ReadOp>()) // (C1)
+    return emitOpError("expects a value of the step, but got a variable's, "
+                       "which updates change");
+  return success();
+}
+
+LogicalResult AwaitOffloadOp::verify() {
+  auto offload = getCopy().getDefiningOp<OffloadOp>();
+  if (!offload || offload.getValue() != getValue()) // (C1)
+    return emitOpError("expects a copy of the value that it waits for");
+  return success();
+}
+
+LogicalResult AwaitReloadOp::verify() {
+  if (!getValue().getDefiningOp<ReloadOp>()) // (C1)
+    return emitOpError("expects the result of a 'train.reload'");
   return success();
 }
 

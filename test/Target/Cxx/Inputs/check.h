@@ -16,7 +16,10 @@ inline gpuopt::Context &context() {
   return ctx;
 }
 inline char *memory() {
-  static char *const p = context().allocate(program().total_bytes);
+  static char *const p = [] {
+    context().allocate_host(program().host_bytes);
+    return context().allocate(program().total_bytes);
+  }();
   return p;
 }
 

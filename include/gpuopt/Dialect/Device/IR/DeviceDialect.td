@@ -55,7 +55,8 @@ def Device_StepStateType : Device_Type<"StepState", "step_state"> {
 def Device_BufferKind : I32EnumAttr<"BufferKind", "what a range of memory holds", [
     I32EnumAttrCase<"State", 0, "state">, I32EnumAttrCase<"Input", 1, "input">,
     I32EnumAttrCase<"Labels", 2, "labels">, I32EnumAttrCase<"Output", 3, "output">,
-    I32EnumAttrCase<"Constant", 4, "constant">, I32EnumAttrCase<"Arena", 5, "arena">]> {
+    I32EnumAttrCase<"Constant", 4, "constant">, I32EnumAttrCase<"Arena", 5, "arena">,
+    I32EnumAttrCase<"Host", 6, "host">]> {
   let cppNamespace = "::gpuopt::device";
   let genSpecializedAttr = 0;
 }

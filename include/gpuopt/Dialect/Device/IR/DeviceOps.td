@@ -27,21 +27,24 @@ def Device_MemoryOp : Device_Op<"memory"> {
   let description = [{
     The allocation is [step scalars and hyperparameters | state, inputs,
     outputs, constants | arena]; `persistentBytes` covers all before the arena.
+    Tensors that are offloaded wait in another one, of `hostBytes`, in pinned
+    memory of the host.
 
     ```mlir
     device.memory persistent 8192 arena 65536
+    device.memory persistent 8192 arena 65536 host 4096
     ```
   }];
-  let arguments = (ins I64Attr:$persistentBytes, I64Attr:$arenaBytes);
-  let assemblyFormat = "`persistent` $persistentBytes `arena` $arenaBytes attr-dict";
+  let arguments = (ins I64Attr:$persistentBytes, I64Attr:$arenaBytes, DefaultValuedAttr<I64Attr, "0">:$hostBytes);
+  let assemblyFormat = "`persistent` $persistentBytes `arena` $arenaBytes (`host` $hostBytes^)? attr-dict";
 }
 
 def Device_BufferOp : Device_Op<"buffer", [Symbol]> {
   let summary = "a range of the allocation";
   let description = [{
     `offset` counts bytes from the start of the allocation. A buffer of the
-    arena lives during [`liveFrom`, `liveTo`) of `step`, counted in the ops of
-    that step; all others live for ever. `origin` says which tensor of the
+    arena or on the host lives during [`liveFrom`, `liveTo`) of `step`, counted
+    in the ops of that step; all others live for ever. `origin` says which tensor of the
     model it holds. A buffer of state names its `train.variable`; one of kind
     input, labels or output has the `externalName` that users know it by.
 
@@ -408,6 +411,39 @@ def Device_RefreshOp : Device_StepOpBase<"refresh", (ins Device_Ptr:$copy, Devic
 def Device_CopyOp : Device_StepOpBase<"copy", (ins Device_Ptr:$source, Device_Ptr:$target, I64Attr:$count)> {
   let summary = "target = source, `count` elements";
   let assemblyFormat = "$source `to` $target `count` $count attr-dict `:` type($source) `,` type($target)";
+}
+
+// To or from a buffer of kind `host`, on a stream beside the step's.
+class Device_TransferOp<string mnemonic> : Device_StepOpBase<mnemonic,
+    (ins Device_Ptr:$source, Device_Ptr:$target, I64Attr:$count, I64Attr:$event)> {
+  let assemblyFormat = [{
+    $source `to` $target `count` $count `event` $event attr-dict `:` type($source) `,` type($target)
+  }];
+}
+
+def Device_OffloadOp : Device_TransferOp<"offload"> {
+  let summary = "begins to copy `count` elements to the host";
+  let description = [{
+    When all that the step has begun before is done. `event` tells a
+    `device.await` of the same number when the copy is.
+
+    ```mlir
+    device.offload %0 to %1 count 32 event 0 : !device.ptr<f32>, !device.ptr<f32>
+    device.await 0
+    ```
+  }];
+}
+
+def Device_ReloadOp : Device_TransferOp<"reload"> {
+  let summary = "begins to copy `count` elements back from the host";
+  let description = [{
+    As device.offload, and after all transfers that have begun before.
+  }];
+}
+
+def Device_AwaitOp : Device_StepOpBase<"await", (ins I64Attr:$event)> {
+  let summary = "the step's work goes on when a transfer is done";
+  let assemblyFormat = "$event attr-dict";
 }
 
 def Device_AccumulateOp : Device_StepOpBase<"accumulate", (ins Device_Ptr:$value, Device_Ptr:$target, I64Attr:$count)> {

@@ -17,6 +17,8 @@
 
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h.inc"
 #include "gpuopt/Dialect/Train/IR/TrainEnums.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "gpuopt/Dialect/Train/IR/TrainTypes.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "gpuopt/Dialect/Train/IR/TrainAttributes.h.inc"
 
@@ -33,12 +35,13 @@ constexpr llvm::StringLiteral kPrecisionAttribute = "train.precision";
 /// Of a module whose memory budget cannot be met: the smallest that can.
 constexpr llvm::StringLiteral kUnmetBudgetAttribute = "train.unmet_budget";
 /// Of an op of a step, where its results lie: offsets in the arena in bytes,
-/// one per result (-1: in the memory of another) and one for scratch memory.
+/// one per result (-1: in the memory of another) and one for scratch memory; of
+/// train.offload, in the memory of the host.
 constexpr llvm::StringLiteral kOffsetsAttribute = "train.offsets";
 /// Of work that runs again, in the device conversion: why.
 constexpr llvm::StringLiteral kRecomputedAttribute = "train.recomputed";
 
-/// What train.recompute writes, so that no two repetitions are merged.
+/// What train.recompute and transfers write, so that none are merged or moved.
 struct Repetition : public mlir::SideEffects::Resource::Base<Repetition> {
   llvm::StringRef getName() final { return "repetition"; }
 };

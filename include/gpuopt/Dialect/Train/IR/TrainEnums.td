@@ -8,6 +8,7 @@
 #ifndef GPUOPT_DIALECT_TRAIN_IR_TRAINENUMS_TD
 #define GPUOPT_DIALECT_TRAIN_IR_TRAINENUMS_TD
 
+include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpBase.td"
 
@@ -30,6 +31,17 @@ def Train_Dialect : Dialect {
     - `prepare`: once, when the weights have been loaded.
   }];
   let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
+}
+
+def Train_HostType : TypeDef<Train_Dialect, "Host"> {
+  let mnemonic = "host";
+  let summary = "a tensor's copy in the memory of the host";
+  let parameters = (ins "::mlir::RankedTensorType":$tensor);
+  let assemblyFormat = "`<` $tensor `>`";
+  let builders = [TypeBuilderWithInferredContext<(ins "::mlir::RankedTensorType":$tensor), [{
+    return $_get(tensor.getContext(), tensor);
+  }]>];
 }
 
 def Train_VariableKind : I32EnumAttr<"VariableKind", "what a variable is for", [

@@ -151,6 +151,73 @@ def Train_YieldOp : Train_Op<"yield", [Terminator, Pure, HasParent<"RecomputeOp"
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
 }
 
+// Transfers have an effect, so that none are merged and all stay in order.
+class Train_TransferOp<string mnemonic, list<Trait> traits = []>
+    : Train_Op<mnemonic, !listconcat([MemoryEffects<[MemWrite<Train_Repetition>]>], traits)>;
+
+def Train_OffloadOp : Train_TransferOp<"offload", [
+    TypesMatchWith<"the copy is of the value's type", "value", "copy",
+                   "HostType::get(::llvm::cast<::mlir::RankedTensorType>($_self))">]> {
+  let summary = "begins to copy a tensor to the host";
+  let description = [{
+    The copy runs beside the step's other work. Until `train.await_offload` has
+    waited for it, the value's memory must stay as it is.
+
+    Constraints:
+    - (C1) the value is not that of a variable, which updates change.
+
+    ```mlir
+    %h = train.offload %x : tensor<4x8xf32>
+    train.await_offload %h of %x : tensor<4x8xf32>
+    // %x's memory is free
+    %y = train.reload "frees 128 bytes" %h : tensor<4x8xf32>
+    train.await_reload %y : tensor<4x8xf32>
+    // %y may be read
+    ```
+  }];
+  let arguments = (ins Train_Tensor:$value);
+  let results = (outs Train_HostType:$copy);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
+  let hasVerifier = 1;
+}
+
+def Train_AwaitOffloadOp : Train_TransferOp<"await_offload", [
+    TypesMatchWith<"the copy is of the value's type", "value", "copy",
+                   "HostType::get(::llvm::cast<::mlir::RankedTensorType>($_self))">]> {
+  let summary = "waits until a tensor has been copied to the host";
+  let description = [{
+    Constraints:
+    - (C1) the copy is what `train.offload` makes of the value.
+  }];
+  let arguments = (ins Train_HostType:$copy, Train_Tensor:$value);
+  let assemblyFormat = "$copy `of` $value attr-dict `:` type($value)";
+  let hasVerifier = 1;
+}
+
+def Train_ReloadOp : Train_TransferOp<"reload", [
+    TypesMatchWith<"the copy is of the result's type", "result", "copy",
+                   "HostType::get(::llvm::cast<::mlir::RankedTensorType>($_self))">]> {
+  let summary = "begins to copy a tensor back from the host";
+  let description = [{
+    Into memory of its own, which may be read when `train.await_reload` has
+    waited for it. `reason` says what offloading the tensor saves.
+  }];
+  let arguments = (ins StrAttr:$reason, Train_HostType:$copy);
+  let results = (outs Train_Tensor:$result);
+  let assemblyFormat = "$reason $copy attr-dict `:` type($result)";
+}
+
+def Train_AwaitReloadOp : Train_TransferOp<"await_reload"> {
+  let summary = "waits until a tensor has come back from the host";
+  let description = [{
+    Constraints:
+    - (C1) the value is the result of `train.reload`.
+  }];
+  let arguments = (ins Train_Tensor:$value);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
+  let hasVerifier = 1;
+}
+
 def Train_SeedOp : Train_Op<"seed", [Pure]> {
   let summary = "where the backward begins: the gradient of the loss with respect to itself";
   let description = [{
