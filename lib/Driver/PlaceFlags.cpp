@@ -44,6 +44,15 @@ cl::opt<std::string> activationBudget(
     "activation-budget",
     cl::desc("the same of the arena alone (default: no limit)"),
     cl::value_desc("BYTES"), cl::cat(placeCategory()), COMPILING);
+cl::opt<bool> allowOffload(
+    "allow-offload",
+    cl::desc("within a budget, tensors may wait in the memory of the host "
+             "(default off)"),
+    cl::cat(placeCategory()), COMPILING);
+cl::opt<std::string> offloadBandwidth(
+    "offload-bandwidth",
+    cl::desc("of the link to the host, like 24GB/s (default: the device's)"),
+    cl::value_desc("BYTES/s"), cl::cat(placeCategory()), COMPILING);
 cl::opt<std::string> deviceName(
     "device",
     cl::desc("whose times to estimate: host, h200, a100, 4090 or a JSON "
@@ -75,6 +84,20 @@ static Expected<int64_t> bytesOf(const cl::opt<std::string> &option) {
   return *bytes;
 }
 
+/// Bytes per second; 0 without the flag.
+static Expected<double> rateOf(const cl::opt<std::string> &option) {
+  StringRef text = option;
+  if (text.empty())
+    return 0;
+  text.consume_back("/s");
+  planning::Result<int64_t> bytes = planning::parseBytes(text.str());
+  if (!bytes || *bytes <= 0)
+    return createStringError("--" + option.ArgStr +
+                             " expects a rate like 24GB/s, but is '" + option +
+                             "'");
+  return double(*bytes);
+}
+
 /// What the schedule is made for.
 static Error collectSchedule(train::ScheduleOptions &options) {
   for (auto [flag, bytes] : {std::pair(&memoryBudget, &options.memoryBudget),
@@ -84,6 +107,13 @@ static Error collectSchedule(train::ScheduleOptions &options) {
       return given.takeError();
     *bytes = *given;
   }
+  if (!allowOffload && !offloadBandwidth.empty())
+    return createStringError("--offload-bandwidth needs --allow-offload");
+  options.allowOffload = allowOffload;
+  Expected<double> rate = rateOf(offloadBandwidth);
+  if (!rate)
+    return rate.takeError();
+  options.offloadBandwidth = *rate;
   if (deviceName.empty())
     options.device = target == "cuda" ? "h200" : "host";
   else

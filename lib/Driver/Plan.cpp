@@ -137,16 +137,31 @@ static int64_t largestBatch(DriverOptions options) {
 
 static void printDecisions(ArrayRef<TensorDecision> decisions,
                            llvm::raw_ostream &os) {
-  int64_t count[2] = {}, bytes[2] = {};
-  for (const TensorDecision &decision : decisions) {
-    ++count[decision.isRecomputed];
-    bytes[decision.isRecomputed] += decision.bytes;
-  }
   os << "\nfor the backward\n";
-  os << llvm::formatv("  saved       {0,5} tensors  {1}\n", count[0],
-                      formatBytes(bytes[0]));
-  os << llvm::formatv("  recomputed  {0,5} tensors  {1}\n", count[1],
-                      formatBytes(bytes[1]));
+  for (Fate fate : {Fate::Saved, Fate::Recomputed, Fate::Offloaded}) {
+    int64_t count = 0, bytes = 0;
+    for (const TensorDecision &decision : decisions)
+      if (decision.fate == fate) {
+        ++count;
+        bytes += decision.bytes;
+      }
+    if (fate != Fate::Offloaded || count > 0)
+      os << llvm::formatv("  {0,-10}  {1,5} tensors  {2}\n", nameOf(fate),
+                          count, formatBytes(bytes));
+  }
+}
+
+/// What offloading asks of the host and of the link to it.
+static void printTransfers(const MemoryReport &memory, llvm::raw_ostream &os) {
+  if (memory.hostBytes == 0)
+    return;
+  os << llvm::formatv("  {0,-24}{1,12}\n", "on the host",
+                      formatBytes(memory.hostBytes));
+  os << llvm::formatv("\ntransfers: {0} a step, {1:f3} ms, of which the step "
+                      "waits for {2:f3} ms\n",
+                      formatBytes(memory.transferBytes),
+                      memory.transferMilliseconds,
+                      memory.transferWaitMilliseconds);
 }
 
 static void print(const DriverOptions &options, const Planned &planned,
@@ -178,6 +193,7 @@ static void print(const DriverOptions &options, const Planned &planned,
     os << "  (without a budget " << formatBytes(memory.plainArenaBytes) << ")";
   os << llvm::formatv("\n  {0,-24}{1,12}\n", "total",
                       formatBytes(memory.totalBytes));
+  printTransfers(memory, os);
   os << "\nlargest tensors alive at '" << memory.peakOrigin << "'\n";
   constexpr size_t kMostTensors = 8;
   for (auto &[name, bytes] : ArrayRef(memory.alive).take_front(kMostTensors))

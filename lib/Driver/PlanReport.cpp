@@ -27,6 +27,8 @@ static Operation *firstBackwardReader(Value value, Operation *loss) {
   SmallVector<Value> stack{value};
   while (!stack.empty())
     for (Operation *user : stack.pop_back_val().getUsers()) {
+      if (isa<train::OffloadOp, train::AwaitOffloadOp>(user))
+        continue;
       if (isViewOp(user))
         stack.push_back(user->getResult(0));
       else if (loss->isBeforeInBlock(user) &&
@@ -34,6 +36,18 @@ static Operation *firstBackwardReader(Value value, Operation *loss) {
         first = user;
     }
   return first;
+}
+
+StringRef gpuopt::nameOf(Fate fate) {
+  switch (fate) {
+  case Fate::Saved:
+    return "saved";
+  case Fate::Recomputed:
+    return "recomputed";
+  case Fate::Offloaded:
+    return "offloaded";
+  }
+  return "";
 }
 
 static std::string nameOfWork(Operation *op) {
@@ -48,21 +62,25 @@ static void describeDecisions(train::StepOp step,
     return;
   Operation *loss = *losses.begin();
   for (Operation &op : step.getBody().front()) {
-    if (isViewOp(&op) || isa<train::ReadOp>(op) ||
+    if (isViewOp(&op) || isa<train::ReadOp, train::OffloadOp>(op) ||
         op.hasTrait<OpTrait::ConstantLike>())
       continue;
     auto repeat = dyn_cast<train::RecomputeOp>(op);
+    auto reload = dyn_cast<train::ReloadOp>(op);
     for (Value result : op.getResults()) {
       int64_t bytes =
           device::sizeInBytes(cast<RankedTensorType>(result.getType()));
       if (repeat)
-        decisions.push_back(
-            {nameOf(op.getLoc()), bytes, true, repeat.getReason().str()});
+        decisions.push_back({nameOf(op.getLoc()), bytes, Fate::Recomputed,
+                             repeat.getReason().str()});
+      else if (reload)
+        decisions.push_back({originOf(result), bytes, Fate::Offloaded,
+                             reload.getReason().str()});
       else if (Operation *reader = op.isBeforeInBlock(loss)
                                        ? firstBackwardReader(result, loss)
                                        : nullptr)
         decisions.push_back(
-            {originOf(result), bytes, false,
+            {originOf(result), bytes, Fate::Saved,
              "the backward of '" + nameOfWork(reader) + "' reads it first"});
     }
   }
@@ -124,7 +142,8 @@ static void describePersistent(ModuleOp module, MemoryReport &report) {
     bytes[name] = 0;
   int64_t rest = report.persistentBytes;
   for (device::BufferOp buffer : module.getOps<device::BufferOp>()) {
-    if (buffer.getKind() == device::BufferKind::Arena)
+    if (buffer.getKind() == device::BufferKind::Arena ||
+        buffer.getKind() == device::BufferKind::Host)
       continue;
     bytes[categoryOf(buffer, symbols)] += buffer.getSizeInBytes();
     rest -= buffer.getSizeInBytes();
@@ -170,6 +189,7 @@ MemoryReport gpuopt::describeMemory(ModuleOp module) {
   report.arenaBytes = memory.getArenaBytes();
   report.persistentBytes = memory.getPersistentBytes();
   report.totalBytes = report.arenaBytes + report.persistentBytes;
+  report.hostBytes = memory.getHostBytes();
   describePersistent(module, report);
   llvm::MapVector<StringRef, SmallVector<device::BufferOp>> arenas;
   for (device::BufferOp buffer : module.getOps<device::BufferOp>())
@@ -202,6 +222,11 @@ MemoryReport gpuopt::describeMemory(ModuleOp module) {
     report.plainMilliseconds = plain / 1e6;
     report.addedPercent = 100 * real("added_ns") / plain;
     report.lowerBoundPercent = 100 * real("lower_bound_ns") / plain;
+    if (!plan.contains("transfer_bytes"))
+      continue;
+    report.transferBytes = plan.getAs<IntegerAttr>("transfer_bytes").getInt();
+    report.transferMilliseconds = real("transfer_ns") / 1e6;
+    report.transferWaitMilliseconds = real("transfer_wait_ns") / 1e6;
   }
   return report;
 }
@@ -222,6 +247,10 @@ llvm::json::Object gpuopt::toJson(const MemoryReport &report) {
       {"arena_bytes", report.arenaBytes},
       {"plain_arena_bytes", report.plainArenaBytes},
       {"persistent_bytes", report.persistentBytes},
+      {"host_bytes", report.hostBytes},
+      {"transfer_bytes", report.transferBytes},
+      {"transfer_ms", report.transferMilliseconds},
+      {"transfer_wait_ms", report.transferWaitMilliseconds},
       {"persistent", std::move(persistent)},
       {"step", report.step},
       {"plain_step_ms", report.plainMilliseconds},
@@ -235,10 +264,9 @@ llvm::json::Object gpuopt::toJson(const MemoryReport &report) {
 llvm::json::Array gpuopt::toJson(const std::vector<TensorDecision> &decisions) {
   llvm::json::Array array;
   for (const TensorDecision &decision : decisions)
-    array.push_back(llvm::json::Object{
-        {"origin", decision.origin},
-        {"bytes", decision.bytes},
-        {"decision", decision.isRecomputed ? "recomputed" : "saved"},
-        {"reason", decision.reason}});
+    array.push_back(llvm::json::Object{{"origin", decision.origin},
+                                       {"bytes", decision.bytes},
+                                       {"decision", nameOf(decision.fate)},
+                                       {"reason", decision.reason}});
   return array;
 }

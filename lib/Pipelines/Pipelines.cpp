@@ -62,6 +62,8 @@ withBudget(train::AssignPrecisionOptions options,
   options.device = schedule.device;
   options.memoryBudget = schedule.memoryBudget;
   options.activationBudget = schedule.activationBudget;
+  options.allowOffload = schedule.allowOffload;
+  options.offloadBandwidth = schedule.offloadBandwidth;
   return options;
 }
 

@@ -96,3 +96,41 @@ def test_kept_concatenations_are_not_copied(tmp_path):
     plain = json.loads(subprocess.check_output(command))["memory"]["arena_bytes"]
     run = subprocess.run([*command, f"--activation-budget={int(plain * 0.36)}B"], capture_output=True, check=False)
     assert run.returncode == 0, run.stderr
+# Products are slow and the link is fast, so that tensors are rather offloaded than computed again.
+SLOW_PRODUCTS = {"name": "slow products", "overlapsTransfers": True, "hostLinkBytesPerSecond": 50e9,
+                 "f32ProductsPerSecond": 1e11, "bytesPerSecond": 1e11, "secondsPerLaunch": 1e-6}
+
+
+def decisions(budgeted, device, budget, *flags):
+    report = subprocess.run(
+        [find_driver(), "plan", budgeted.model, "--target=host", f"--batch-size={budgeted.case.batch}",
+         f"--device={device}", f"--memory-budget={budget}B", "--json", *flags],
+        stdout=subprocess.PIPE, text=True, check=True,
+    )
+    return json.loads(report.stdout)
+
+
+def test_same_bits_with_tensors_on_the_host(budgeted, tmp_path):
+    device = tmp_path / "slow.json"
+    device.write_text(json.dumps(SLOW_PRODUCTS))
+    smallest = budgeted.budgets()[0]
+    for share in (0.15, 0.6):
+        budget = int(smallest + share * (budgeted.plain_bytes - smallest))
+        trainer = Trainer(
+            budgeted.model, tmp_path / str(budget), batch_size=budgeted.case.batch, device=device,
+            memory_budget=f"{budget}B", allow_offload=True,
+        )
+        plan = trainer.plan()
+        assert plan["total_bytes"] <= budget
+        assert plan["host_bytes"] > 0
+        report = decisions(budgeted, device, budget, "--allow-offload")
+        assert report["memory"]["host_bytes"] == plan["host_bytes"]
+        assert any(tensor["decision"] == "offloaded" for tensor in report["tensors"])
+        # Offloading beats computing again alone, and no plan beats its bound.
+        alone = decisions(budgeted, device, budget)["memory"]
+        assert report["memory"]["lower_bound_percent"] <= report["memory"]["added_percent"] < alone["added_percent"]
+        result = budgeted.train(trainer)
+        assert {record["allocated_bytes"] for record in result.metrics} == {plan["total_bytes"]}
+        assert result.losses == budgeted.expected.losses, budget
+        for name, array in budgeted.expected.weights.items():
+            np.testing.assert_array_equal(array, result.weights[name], err_msg=f"{name} within {budget} bytes")

@@ -32,6 +32,8 @@ struct DeviceModel {
       0; ///< Of any kernel or library call, beside its work.
   int64_t memoryInBytes = 0; ///< Of a whole device; 0 where it is not fixed.
   double hostLinkBytesPerSecond = 0; ///< To pinned host memory, one direction.
+  /// Whether transfers run beside the device's work.
+  bool overlapsTransfers = false;
 };
 
 /// The built-in models: host, h200, a100, 4090.

@@ -28,6 +28,10 @@ public:
   std::vector<Repeat> run(const planning::Schedule &schedule) {
     int next = 0; // first executions come in order
     for (int index : schedule) {
+      if (planning::isReload(index)) {
+        reload(planning::opOf(index));
+        continue;
+      }
       const StepGraph::Node &node = graph.nodes[index];
       if (index < next) {
         repeat(index);
@@ -39,6 +43,8 @@ public:
         runFirst(node.op);
       ++next;
     }
+    for (OffloadOp offload : offloads)
+      awaitOffload(offload);
     return std::move(repeats);
   }
 
@@ -68,6 +74,45 @@ private:
       known = builder.clone(*view, mapping)->getResult(0);
     }
     return known;
+  }
+
+  void reload(int index) {
+    const StepGraph::Node &node = graph.nodes[index];
+    const planning::RecomputeOp &op = graph.problem.ops[index];
+    Value value = node.value;
+    Value &copy = copies[value];
+    if (!copy) {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointAfter(node.op);
+      auto type = cast<RankedTensorType>(value.getType());
+      offloads.push_back(OffloadOp::create(builder, value.getLoc(),
+                                           HostType::get(type), value));
+      copy = offloads.back().getCopy();
+    }
+    auto reload =
+        ReloadOp::create(builder, value.getLoc(), value.getType(), "", copy);
+    reload->setAttr("nn.origins", builder.getArrayAttr(
+                                      builder.getStringAttr(originOf(value))));
+    AwaitReloadOp::create(builder, value.getLoc(), reload.getResult());
+    latest[value] = reload.getResult();
+    repeats.push_back({reload, value, *op.offloadCost, op.cost});
+  }
+
+  /// The last op that reads `value`, through views or not.
+  static Operation *lastReader(Value value, Operation *last) {
+    for (Operation *user : value.getUsers()) {
+      if (isViewOp(user))
+        last = lastReader(user->getResult(0), last);
+      else if (last->isBeforeInBlock(user))
+        last = user;
+    }
+    return last;
+  }
+
+  void awaitOffload(OffloadOp offload) {
+    builder.setInsertionPointAfter(lastReader(offload.getValue(), offload));
+    AwaitOffloadOp::create(builder, offload.getLoc(), offload.getCopy(),
+                           offload.getValue());
   }
 
   void repeat(int index) {
@@ -188,6 +233,8 @@ private:
       readsOf; ///< Before the first execution.
   llvm::DenseMap<Value, Value> latest;
   llvm::DenseMap<std::pair<Operation *, Value>, Value> views;
+  llvm::DenseMap<Value, Value> copies; ///< On the host.
+  SmallVector<OffloadOp> offloads;
   std::vector<Repeat> repeats;
 };
 

@@ -13,16 +13,21 @@
 
 namespace gpuopt::train {
 
-/// Work that runs again, after applySchedule.
+/// Work that runs again, or a train.reload, after applySchedule.
 struct Repeat {
   mlir::Operation *op;  ///< The new one.
   mlir::Value original; ///< The result that it gives once more.
   double costInNanoseconds;
+  /// Of the op's work, where this is a reload.
+  double recomputeInNanoseconds = 0;
 };
 
-/// Inserts what `schedule` repeats into the step of `graph`, where it says so,
-/// and lets each op read the latest execution of its operands. Nothing may
-/// merge equal ops of the step until the repeats are wrapped.
+/// Inserts what `schedule` repeats and reloads into the step of `graph`, where
+/// it says so, and lets each op read the latest execution of its operands.
+/// Copies to the host begin where their tensors are made and are awaited after
+/// the last op that reads them; copies back begin, and are awaited, where the
+/// schedule has them. Nothing may merge equal ops of the step until the repeats
+/// are wrapped.
 std::vector<Repeat> applySchedule(const StepGraph &graph,
                                   const planning::Schedule &schedule);
 

@@ -62,6 +62,8 @@ private:
     llvm::Expected<DeviceModel> model = loadDeviceModel(device);
     if (!model)
       return fail("device: " + llvm::toString(model.takeError()));
+    if (offloadBandwidth > 0)
+      model->hostLinkBytesPerSecond = offloadBandwidth;
     if (halfType != "f16" && halfType != "bf16")
       return fail("expects a half-type of f16 or bf16, but got '" + halfType +
                   "'");
@@ -176,7 +178,7 @@ private:
     insertCasts(*clone, half, copied);
     nn::placeResults(clone->getBody().front());
     FitOptions options{arenaBudget(copied.getArrayRef()), effort,
-                       /*searchSmallest=*/false};
+                       /*searchSmallest=*/false, allowOffload};
     auto result = fitArena(*clone, model, options);
     auto *fitted = std::get_if<FittedStep>(&result);
     if (!fitted)

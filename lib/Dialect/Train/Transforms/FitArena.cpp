@@ -7,6 +7,7 @@
 
 #include "FitArena.h"
 
+#include "PlaceTransfers.h"
 #include "gpuopt/Analysis/CostModel.h"
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Analysis/PersistentMemory.h"
@@ -119,7 +120,7 @@ public:
   Fitter(StepOp step, const DeviceModel &device, const FitOptions &options)
       : step(step), device(device), budget(options.budgetInBytes),
         effort(options.effort), searchSmallest(options.searchSmallest),
-        graph(buildStepGraph(step, device)) {}
+        allowsOffload(options.allowsOffload), graph(graphOf(step)) {}
 
   std::variant<FittedStep, UnmetBudget, planning::Error> run() {
     fitted.plainTimeInNanoseconds = timeOf(step, device);
@@ -148,6 +149,13 @@ public:
   }
 
 private:
+  StepGraph graphOf(StepOp step) const {
+    StepGraph graph = buildStepGraph(step, device);
+    if (allowsOffload)
+      addOffloadCosts(graph, device);
+    return graph;
+  }
+
   /// A packed step.
   struct Candidate {
     planning::Schedule schedule;
@@ -155,6 +163,7 @@ private:
     std::vector<Repeat> repeats;
     int64_t arenaInBytes = 0;
     double addedTimeInNanoseconds = 0;
+    TransferTimes transfers;
   };
 
   /// A step whose arena is within `target`, at the lowest cost that was found.
@@ -204,7 +213,7 @@ private:
     if (!solution->found ||
         (error = planning::verify(graph.problem, solution->schedule, budget)))
       return std::nullopt;
-    Candidate candidate = apply(std::move(solution->schedule), target);
+    Candidate candidate = applyWithin(target, solution->schedule);
     if (candidate.arenaInBytes < 0)
       return std::nullopt;
     return candidate;
@@ -280,21 +289,39 @@ private:
     fitted.repeats = std::move(best.repeats);
     fitted.arenaInBytes = best.arenaInBytes;
     fitted.addedTimeInNanoseconds = best.addedTimeInNanoseconds;
+    fitted.transfers = best.transfers;
     fitted.problemText = planning::printProblem(graph.problem);
     fitted.planText = planning::printPlan(claim);
     return std::move(fitted);
   }
 
-  Candidate apply(planning::Schedule schedule, int64_t target) {
+  /// Transfers take the room that there is to run beside other work, less of
+  /// it where the packing needs more, and in the end none.
+  Candidate applyWithin(int64_t target, const planning::Schedule &schedule) {
+    Candidate candidate = apply(schedule, target, target);
+    if (llvm::none_of(schedule, planning::isReload))
+      return candidate;
+    int64_t excess = candidate.arenaInBytes - target;
+    if (excess > 0)
+      candidate = apply(schedule, target, target - excess);
+    if (candidate.arenaInBytes > target)
+      candidate = apply(schedule, target, 0);
+    return candidate;
+  }
+
+  /// With transfers that hold memory up to `room` where they run early or late.
+  Candidate apply(planning::Schedule schedule, int64_t target, int64_t room) {
     Candidate candidate;
     candidate.step = cast<StepOp>(step->clone());
-    StepGraph copy = buildStepGraph(*candidate.step, device);
+    StepGraph copy = graphOf(*candidate.step);
     candidate.repeats = applySchedule(copy, schedule);
+    placeTransfers(*candidate.step, device, room);
     for (const Repeat &repeat : candidate.repeats)
       candidate.addedTimeInNanoseconds += repeat.costInNanoseconds;
     candidate.arenaInBytes = readsWhatHasChanged(candidate)
                                  ? -1
                                  : placeTensors(*candidate.step, target);
+    candidate.transfers = timeTransfers(*candidate.step, device);
     candidate.schedule = std::move(schedule);
     return candidate;
   }
@@ -317,7 +344,7 @@ private:
   StepOp step;
   const DeviceModel &device;
   int64_t budget, effort;
-  bool searchSmallest;
+  bool searchSmallest, allowsOffload;
   StepGraph graph;
   FittedStep fitted;
   planning::Certificate certificate; ///< Of the last target.

@@ -9,6 +9,7 @@
 #define GPUOPT_LIB_DIALECT_TRAIN_TRANSFORMS_FITARENA_H
 
 #include "ApplySchedule.h"
+#include "gpuopt/Analysis/OffloadCost.h"
 #include "gpuopt/Planning/SolveRecompute.h"
 #include "mlir/IR/OwningOpRef.h"
 #include <variant>
@@ -29,6 +30,7 @@ struct FittedStep {
   std::vector<Repeat> repeats;
   int64_t plainArenaInBytes = 0, arenaInBytes = 0;
   double plainTimeInNanoseconds = 0, addedTimeInNanoseconds = 0;
+  TransferTimes transfers; ///< To and from the host.
   /// Of the problem with the budget that was asked for: what it proves holds
   /// for every schedule whose arena is within it.
   double lowerBoundInNanoseconds = 0;
@@ -54,6 +56,7 @@ struct FitOptions {
   /// Where the budget is not met, find the smallest that is, and use its plan
   /// if that is within the budget after all.
   bool searchSmallest = true;
+  bool allowsOffload = false; ///< To the memory of the host.
 };
 
 /// Fits a clone of `step`.

@@ -46,6 +46,8 @@ private:
     }
     if (allowsTf32)
       model->f32ProductsPerSecond = model->tf32ProductsPerSecond;
+    if (offloadBandwidth > 0)
+      model->hostLinkBytesPerSecond = offloadBandwidth;
     persistentBytes = persistentBytesOf(getOperation());
     SmallVector<StepOp> steps(getOperation().getOps<StepOp>());
     for (StepOp step : steps)
@@ -57,7 +59,7 @@ private:
     auto result = fitArena(
         step, model,
         {arenaBudgetOf(memoryBudget, activationBudget, persistentBytes), effort,
-         searchSmallest});
+         searchSmallest, allowOffload});
     if (auto *error = std::get_if<planning::Error>(&result))
       return step.emitOpError("cannot be scheduled: ") << error->message;
     if (auto *unmet = std::get_if<UnmetBudget>(&result))
@@ -115,19 +117,31 @@ private:
         type, name, HeapAsmResourceBlob::allocateAndCopyInferAlign(bytes));
   }
 
-  void replace(StepOp step, FittedStep &fitted) {
-    for (const Repeat &repeat : fitted.repeats) {
-      auto type = cast<RankedTensorType>(repeat.original.getType());
-      std::string reason = llvm::formatv("frees {0} bytes for {1:f2} us",
-                                         device::sizeInBytes(type),
-                                         repeat.costInNanoseconds / 1000);
-      remark::passed(
-          repeat.op->getLoc(),
-          remark::RemarkOpts::name("recomputed").category("schedule"))
-          << (originOf(repeat.original) + " again: " + reason);
+  /// Says why, on the op and in a remark.
+  void explain(const Repeat &repeat) {
+    auto reload = dyn_cast<ReloadOp>(repeat.op);
+    auto type = cast<RankedTensorType>(repeat.original.getType());
+    std::string reason = llvm::formatv("frees {0} bytes for {1:f2} us",
+                                       device::sizeInBytes(type),
+                                       repeat.costInNanoseconds / 1000);
+    if (reload)
+      reason += llvm::formatv(" of transfers, its work takes {0:f2} us",
+                              repeat.recomputeInNanoseconds / 1000);
+    remark::passed(repeat.op->getLoc(),
+                   remark::RemarkOpts::name(reload ? "offloaded" : "recomputed")
+                       .category("schedule"))
+        << (originOf(repeat.original) + (reload ? " reloaded: " : " again: ") +
+            reason);
+    if (reload)
+      reload.setReason(reason);
+    else
       wrapRepeat(repeat.op, reason);
-      ++repeatCount;
-    }
+    ++(reload ? reloadCount : repeatCount);
+  }
+
+  void replace(StepOp step, FittedStep &fitted) {
+    for (const Repeat &repeat : fitted.repeats)
+      explain(repeat);
     Builder b(&getContext());
     auto number = [&](StringRef name, int64_t value) {
       return b.getNamedAttr(name, b.getI64IntegerAttr(value));
@@ -135,14 +149,19 @@ private:
     auto real = [&](StringRef name, double value) {
       return b.getNamedAttr(name, b.getF64FloatAttr(value));
     };
-    fitted.step->getOperation()->setAttr(
-        kPlanAttribute,
-        b.getDictionaryAttr(
-            {number("plain_arena_bytes", fitted.plainArenaInBytes),
-             number("arena_bytes", fitted.arenaInBytes),
-             real("plain_ns", fitted.plainTimeInNanoseconds),
-             real("added_ns", fitted.addedTimeInNanoseconds),
-             real("lower_bound_ns", fitted.lowerBoundInNanoseconds)}));
+    SmallVector<NamedAttribute> plan{
+        number("plain_arena_bytes", fitted.plainArenaInBytes),
+        number("arena_bytes", fitted.arenaInBytes),
+        real("plain_ns", fitted.plainTimeInNanoseconds),
+        real("added_ns", fitted.addedTimeInNanoseconds),
+        real("lower_bound_ns", fitted.lowerBoundInNanoseconds)};
+    if (fitted.transfers.sizeInBytes > 0)
+      llvm::append_values(
+          plan, number("transfer_bytes", fitted.transfers.sizeInBytes),
+          real("transfer_ns", fitted.transfers.busyInNanoseconds),
+          real("transfer_wait_ns", fitted.transfers.waitedInNanoseconds));
+    fitted.step->getOperation()->setAttr(kPlanAttribute,
+                                         b.getDictionaryAttr(plan));
     std::string name = step.getSymName().str();
     fitted.step->getOperation()->setAttr(
         kProofAttribute,

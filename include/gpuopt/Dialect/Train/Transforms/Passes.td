@@ -105,6 +105,8 @@ def AssignPrecision : Pass<"train-assign-precision", "::mlir::ModuleOp"> {
     Option<"device", "device", "std::string", "\"host\"", "whose times to estimate">,
     Option<"memoryBudget", "memory-budget", "int64_t", "0", "bytes of everything on the device; 0: no limit">,
     Option<"activationBudget", "activation-budget", "int64_t", "0", "bytes of the arena; 0: no limit">,
+    Option<"allowOffload", "allow-offload", "bool", "false", "tensors may wait in the memory of the host">,
+    Option<"offloadBandwidth", "offload-bandwidth", "double", "0", "bytes per second of the link to the host; 0: the device's">,
     Option<"accumulationSteps", "accumulation-steps", "int64_t", "1", "batches per update">,
     Option<"effort", "effort", "int64_t", "10000", "moves of the scheduler's search for each price">];
   let statistics = [Statistic<"halfProductCount", "half-products", "products in half precision">,
@@ -135,7 +137,7 @@ def InsertCasts : Pass<"train-insert-casts", "::mlir::ModuleOp"> {
 }
 
 def Schedule : Pass<"train-schedule", "::mlir::ModuleOp"> {
-  let summary = "Chooses what runs again, so that the step fits a memory budget";
+  let summary = "Chooses what runs again or is offloaded, so that the step fits a memory budget";
   let description = [{
     For each step whose arena would be above the budget, solves which results
     are kept and which are computed again (Planning/SolveRecompute.h), on the
@@ -146,6 +148,12 @@ def Schedule : Pass<"train-schedule", "::mlir::ModuleOp"> {
 
     `memory-budget` is for all that the program allocates on the device,
     `activation-budget` for the arena alone. Without either, nothing changes.
+
+    With `allow-offload`, what the backward reads of the forward may also wait
+    in the memory of the host, at the cost of the transfers that the step's work
+    does not hide (Analysis/OffloadCost.h). `train.offload` and `train.reload`
+    begin them, each awaited by an op of its own; copies back begin early, and
+    copies out are awaited late, where the budget has room.
 
     A step that was changed says what was promised in the attribute
     `train.plan`. Where a budget cannot be met, the module gets the attribute
@@ -160,16 +168,27 @@ def Schedule : Pass<"train-schedule", "::mlir::ModuleOp"> {
     "forward"(%1)
     %2 = train.recompute "..." %x, %w : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32> { ... }
     "backward"(%2)
+    // or, offloaded
+    %1 = nn.contract "ik,kj->ij" %x, %w : tensor<4x8xf32>, tensor<8x8xf32>
+    %h = train.offload %1 : tensor<4x8xf32>
+    "forward"(%1)
+    train.await_offload %h of %1 : tensor<4x8xf32>
+    %2 = train.reload "..." %h : tensor<4x8xf32>
+    train.await_reload %2 : tensor<4x8xf32>
+    "backward"(%2)
     ```
   }];
   let options = [
     Option<"memoryBudget", "memory-budget", "int64_t", "0", "bytes of everything on the device; 0: no limit">,
     Option<"activationBudget", "activation-budget", "int64_t", "0", "bytes of the arena; 0: no limit">,
+    Option<"allowOffload", "allow-offload", "bool", "false", "tensors may wait in the memory of the host">,
+    Option<"offloadBandwidth", "offload-bandwidth", "double", "0", "bytes per second of the link to the host; 0: the device's">,
     Option<"device", "device", "std::string", "\"host\"", "whose times to estimate: host, h200, a100, 4090 or a JSON file">,
     Option<"allowsTf32", "tf32", "bool", "false", "products of f32 take the time of TF32">,
     Option<"effort", "effort", "int64_t", "100000", "moves of the solver's search">,
     Option<"searchSmallest", "search-smallest", "bool", "true", "where a budget is not met, find the smallest that is">];
-  let statistics = [Statistic<"repeatCount", "repeats", "results that are computed again">];
+  let statistics = [Statistic<"repeatCount", "repeats", "results that are computed again">,
+                    Statistic<"reloadCount", "reloads", "results that come back from the host">];
   let dependentDialects = ["::gpuopt::train::TrainDialect", "::gpuopt::nn::NNDialect"];
 }
 

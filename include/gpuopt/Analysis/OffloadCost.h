@@ -1,0 +1,42 @@
+//===- OffloadCost.h - What it costs to offload tensors ---------*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The link to the host carries one transfer at a time. How much of a transfer
+// the step's work hides depends on all others, and the solver wants a cost for
+// each tensor alone. So each is charged as if everything that the backward
+// reads of the forward were offloaded: all copies to the host share the time
+// of the forward, all copies back that of the backward, in proportion to their
+// bytes. A plan that offloads less waits less.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_ANALYSIS_OFFLOADCOST_H
+#define GPUOPT_ANALYSIS_OFFLOADCOST_H
+
+#include "gpuopt/Analysis/StepGraph.h"
+
+namespace gpuopt {
+
+/// Of one transfer, in one direction.
+double transferInNanoseconds(int64_t sizeInBytes, const DeviceModel &device);
+
+/// Gives an offload cost to the results of the forward that the backward reads
+/// and that lie in dense memory of their own until they are dropped.
+void addOffloadCosts(StepGraph &graph, const DeviceModel &device);
+
+/// What the transfers of a step take, and how long its work waits for them.
+struct TransferTimes {
+  int64_t sizeInBytes = 0; ///< Both directions.
+  double busyInNanoseconds = 0, waitedInNanoseconds = 0;
+};
+
+/// Plays the step through, with the link beside its work.
+TransferTimes timeTransfers(train::StepOp step, const DeviceModel &device);
+
+} // namespace gpuopt
+
+#endif // GPUOPT_ANALYSIS_OFFLOADCOST_H
