@@ -53,10 +53,16 @@ int LocalSearch::pickStage() {
   return start;
 }
 
+/// Mostly not where that costs much more than the op; it may still be cheaper
+/// than what else would have to run again.
+bool LocalSearch::drawsReload(int op) {
+  return random.below(graph.offloadCost[op] > 4 * graph.cost[op] ? 16 : 2) == 0;
+}
+
 /// Runs an op again; inputs that live on for this alone may run again too.
 void LocalSearch::runAgain(Slot slot, int depth) {
   if (graph.mayReload(slot.op))
-    slot.isReload = !graph.recomputable[slot.op] || random.below(2);
+    slot.isReload = !graph.recomputable[slot.op] || drawsReload(slot.op);
   insert(slot);
   if (slot.isReload)
     return;

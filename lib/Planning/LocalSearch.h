@@ -54,6 +54,7 @@ private:
   Slot pickRepeat();
   void removeDead(Slot slot);
   void switchSomewhere();
+  bool drawsReload(int op);
   void moveWithInputs(Slot slot, int stage);
   void runAgain(Slot slot, int depth);
   int pickStage();

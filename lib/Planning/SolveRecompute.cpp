@@ -278,10 +278,43 @@ void Solver::offerStart() {
     best.offer(cost->addedCost, options.start);
 }
 
+/// One choice more makes the search longer: where it has not come close to its
+/// bound, what is found without offloading may cost less.
+static void tryWithoutOffload(RecomputeProblem problem,
+                              RecomputeOptions options,
+                              RecomputeSolution &solution) {
+  constexpr double closeEnough = 1.01;
+  if (solution.found && solution.addedCost <= closeEnough * solution.lowerBound)
+    return;
+  for (RecomputeOp &op : problem.ops)
+    op.offloadCost.reset();
+  options.findSmallestBudget = false;
+  RecomputeSolution other = Solver(problem, options).run();
+  if (!other.found || (solution.found && solution.addedCost <= other.addedCost))
+    return;
+  solution.found = true;
+  solution.schedule = std::move(other.schedule);
+  solution.peakInBytes = other.peakInBytes;
+  solution.addedCost = other.addedCost;
+  solution.lowerBound = std::min(solution.lowerBound, solution.addedCost);
+}
+
 Result<RecomputeSolution>
 gpuopt::planning::solveRecompute(const RecomputeProblem &problem,
                                  const RecomputeOptions &options) {
   if (MaybeError error = problem.check())
     return *error;
-  return Solver(problem, options).run();
+  if (std::none_of(problem.ops.begin(), problem.ops.end(),
+                   [](const RecomputeOp &op) { return op.offloadCost; }))
+    return Solver(problem, options).run();
+  // Two thirds of the time, and a third; all of the effort, and half of it.
+  RecomputeOptions first = options, second = options;
+  if (options.timeLimitInSeconds) {
+    first.timeLimitInSeconds = *options.timeLimitInSeconds * 2 / 3;
+    second.timeLimitInSeconds = *options.timeLimitInSeconds / 3;
+  }
+  second.effort = options.effort ? std::max<int64_t>(1, options.effort / 2) : 0;
+  RecomputeSolution solution = Solver(problem, first).run();
+  tryWithoutOffload(problem, second, solution);
+  return solution;
 }
