@@ -1,9 +1,13 @@
 """Half precision: the choice, its numbers, training by it, and under budgets."""
 
 import copy
+import inspect
 import json
 import re
 import subprocess
+import sys
+import types
+import unittest
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +50,85 @@ def test_the_cut_is_at_least_as_good_as_autocast(exported, device):
     for precision in HALVES:
         ns = estimates(folder / "model.onnx", f"--batch-size={case.batch}", f"--precision={precision}", f"--device={device}")
         assert 0 < ns["chosen"] <= min(ns["autocast"], ns["f32"]), (precision, ns)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", sorted(set(models.MODELS) - set(QUICK)))
+def test_the_cut_is_at_least_as_good_as_autocast_on_every_model(name, tmp_path):
+    case = models.make(name)
+    gpuopt.export(case.module, case.example_inputs(), tmp_path / "model.onnx", output_names=["logits"])
+    for precision in HALVES:
+        for device in ("host", "h200"):
+            ns = estimates(tmp_path / "model.onnx", f"--batch-size={case.batch}", f"--precision={precision}", f"--device={device}")
+            assert 0 < ns["chosen"] <= min(ns["autocast"], ns["f32"]), (precision, device, ns)
+
+
+# The names in PyTorch's lists of what ONNX operators stand for.
+PYTORCH_NAMES = dict(
+    Acos="acos", Asin="asin", Conv="conv2d", ConvTranspose="conv_transpose2d", Cosh="cosh", CumSum="cumsum", Einsum="einsum", Exp="exp",
+    Gemm="addmm", GroupNormalization="group_norm", LayerNormalization="layer_norm", Log="log", LogSoftmax="log_softmax",
+    LpNormalization="norm", MatMul="matmul", PRelu="prelu", Pow="pow", RMSNormalization="rms_norm", Reciprocal="reciprocal",
+    ReduceL2="norm", ReduceLogSumExp="logsumexp", ReduceProd="prod", ReduceSum="sum", Sinh="sinh", Softmax="softmax", Softplus="softplus",
+    Tan="tan",
+    # In no list.
+    Abs="abs", Acosh="acosh", Atanh="atanh", BatchNormalization="batch_norm", Cos="cos", Erf="erf", Gather="gather", Gelu="gelu",
+    HardSwish="hardswish", InstanceNormalization="instance_norm", MaxPool="max_pool2d", Mish="mish", ReduceMax="max", ReduceMean="mean",
+    Relu="relu", Sigmoid="sigmoid", Sin="sin", Sqrt="sqrt", Tanh="tanh", Where="where",
+)
+
+
+def autocast_lists(monkeypatch) -> dict[str, str]:
+    """The class of each function that PyTorch's tests of autocast list."""
+    stub = types.ModuleType("expecttest")  # which they import, for other tests
+    stub.TestCase = unittest.TestCase
+    monkeypatch.setitem(sys.modules, "expecttest", stub)
+    from torch.testing._internal.autocast_test_lists import AutocastTestLists
+
+    lists = AutocastTestLists(torch.device("cpu"))
+    full = {entry[0]: "fp32" for entry in lists.torch_fp32 + lists.nn_fp32}
+    return full | {entry[0]: "half" for entry in lists.torch_fp16 + lists.nn_fp16}
+
+
+def test_the_table_has_pytorchs_lists(monkeypatch):
+    text = execute([find_driver(), "operators", "--precision-classes"])
+    rows = {cells[0]: cells for cells in ([cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("| "))}
+    lists = autocast_lists(monkeypatch)
+    assert {op: rows[op][2] for op in PYTORCH_NAMES} == {op: lists.get(name, "none") for op, name in PYTORCH_NAMES.items()}
+    for op, ours, pytorch, _, why in list(rows.values())[1:]:
+        assert ours == {"none": "follow"}.get(pytorch, pytorch) or why, f"{op} differs from PyTorch and does not say why"
+    assert text == (ROOT / "docs/precision-classes.md").read_text()
+
+
+def test_scaler_flags_are_gradscalers():
+    defaults = inspect.signature(torch.amp.GradScaler).parameters
+    text = execute([find_driver(), "compile", "--help"])
+    for name in ("init_scale", "growth_factor", "backoff_factor", "growth_interval"):
+        shown = re.search(rf"--{name.replace('_', '-')}=.*\(default ([^)]*)\)", text).group(1)
+        assert float(shown) == defaults[name].default, name
+
+
+@pytest.mark.parametrize("precision", HALVES)
+def test_what_is_fp32_whatever_is_chosen(precision, exported, tmp_path):
+    """Arithmetic in kernels, masters, moments, sums over micro batches; and no
+    step waits for the host."""
+    _, case, folder = exported
+    half = {"fp16": "f16", "bf16": "bf16"}[precision]
+    flags = [f"--batch-size={case.batch}", f"--precision={precision}", "--device=h200", "--gradient-accumulation-steps=2"]
+    text = compile_to("precision", folder / "model.onnx", *flags)
+    assert f"x{half}>" in text
+    computing = re.compile(r"\b(arith\.(add|sub|mul|div|max|min|neg)\w*f|math\.|nn\.reduce)\b")
+    assert computing.search(text)
+    for line in text.splitlines():
+        assert not (computing.search(line) and f"x{half}>" in line), line
+    execute([find_driver(), "compile", folder / "model.onnx", "-o", tmp_path / "program", "--target=host", *flags])
+    types_of = {}
+    for buffer in json.loads((tmp_path / "program" / "plan.json").read_text())["buffers"]:
+        if buffer["kind"] == "state":
+            types_of.setdefault(buffer["type"], set()).add(buffer["name"])
+    assert types_of[half] and all(name.endswith(".half") or "_half" in name for name in types_of[half]), types_of[half]
+    assert {kind for kind in ("exp_avg", "exp_avg_sq", "grad") for name in types_of["f32"] if kind in name} == {"exp_avg", "exp_avg_sq", "grad"}
+    step = (tmp_path / "program" / "step.cu").read_text()
+    assert "finish_grad_norm" in step and not re.search("synchronize|copy_to_host", step)
 
 
 def autocast_gradients(case, dtype) -> tuple[float, dict[str, np.ndarray]]:
@@ -260,6 +343,21 @@ def test_a_tight_budget_makes_half_precision_worth_more(tmp_path):
 
     plain, tight = half_counts(), half_counts("--activation-budget=9MiB")
     assert tight[0] > plain[0] and tight[1] > plain[1], (plain, tight)
+
+
+def test_at_most_three_prices_of_memory_are_tried(tmp_path):
+    case = models.make("gpt2-small")
+    gpuopt.export(case.module, case.example_inputs(), tmp_path / "model.onnx", output_names=["logits"])
+    clusters = compile_to("clusters", tmp_path / "model.onnx", "--batch-size=8", "--inference=false")
+    (tmp_path / "clusters.mlir").write_text(clusters[clusters.index("module"):])
+    text = execute([
+        Path(find_driver()).with_name("gpuopt-opt"), tmp_path / "clusters.mlir", "-o", "/dev/null", "--remarks-filter-analyse=precision",
+        "--remark-format=emitRemark", "--train-assign-precision=half-type=f16 device=host activation-budget=12000000 effort=200"])
+    prices = {}  # by step
+    for step, price in re.findall(r"^(\S+): remark: .*picosecondsPerSavedByte=([\d.e+-]+)", text, re.MULTILINE):
+        prices.setdefault(step, []).append(float(price))
+    assert max(map(len, prices.values())) == 3, text
+    assert all(tried[0] == 0 and all(price > 0 for price in tried[1:]) for tried in prices.values()), text
 
 
 # Bad input.

@@ -171,7 +171,7 @@ private:
 
   /// Schedules the step as labelled.
   Fit tryLabels(StepOp step, const DeviceModel &model,
-                const Labelling &labelling) {
+                const Labelling &labelling, double picosecondsPerSavedByte) {
     mark(step, labelling);
     OwningOpRef<StepOp> clone = cast<StepOp>(step->clone());
     llvm::SetVector<StringAttr> copied;
@@ -181,10 +181,16 @@ private:
                        /*searchSmallest=*/false, allowOffload};
     auto result = fitArena(*clone, model, options);
     auto *fitted = std::get_if<FittedStep>(&result);
+    double total =
+        fitted ? fitted->plainTimeInNanoseconds + fitted->addedTimeInNanoseconds
+               : std::numeric_limits<double>::infinity();
+    remark::analysis(step.getLoc(),
+                     remark::RemarkOpts::name("price").category("precision"))
+        << remark::metric("picosecondsPerSavedByte", picosecondsPerSavedByte)
+        << remark::metric("totalNanoseconds", total);
     if (!fitted)
       return {};
-    return {fitted->plainTimeInNanoseconds + fitted->addedTimeInNanoseconds,
-            fitted->nanosecondsPerByte};
+    return {total, fitted->nanosecondsPerByte};
   }
 
   /// Beside what is there and the copies in half precision that are to come.
@@ -203,7 +209,7 @@ private:
   LogicalResult raisePrice(StepOp step, const DeviceModel &model,
                            Labelling &best) {
     constexpr int kMostPrices = 3;
-    Fit bestFit = tryLabels(step, model, best);
+    Fit bestFit = tryLabels(step, model, best, 0);
     double price = bestFit.nanosecondsPerByte;
     // Where nothing fits, every byte counts.
     if (std::isinf(bestFit.totalNanoseconds))
@@ -214,7 +220,7 @@ private:
         return failure();
       if (other->assignment.isHalf == best.assignment.isHalf)
         break;
-      Fit fit = tryLabels(step, model, *other);
+      Fit fit = tryLabels(step, model, *other, 1000 * price);
       price = fit.nanosecondsPerByte;
       if (fit.totalNanoseconds < bestFit.totalNanoseconds ||
           std::isinf(bestFit.totalNanoseconds)) {

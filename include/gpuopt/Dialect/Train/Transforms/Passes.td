@@ -85,7 +85,7 @@ def AssignPrecision : Pass<"train-assign-precision", "::mlir::ModuleOp"> {
     Under a memory budget, a byte that is kept for the backward has a price: what
     the schedule's bound would fall by if the budget were a byte larger. At most
     three prices are tried, each scheduled, and the one with the lowest total
-    time is kept.
+    time is kept; remarks say which, and what came of them.
 
     The choice is written down in attributes, for train-insert-casts, with the
     estimated times of the step in f32, as chosen, and as PyTorch's autocast
