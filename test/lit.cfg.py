@@ -17,6 +17,7 @@ config.test_exec_root = os.path.join(config.gpuopt_obj_root, "test")
 llvm_config.use_default_substitutions()
 for folder in [config.llvm_tools_dir, os.path.join(config.gpuopt_obj_root, "bin")]:
     llvm_config.with_environment("PATH", folder, append_path=True)
+config.substitutions.append(("%cxx", config.cxx))
 config.substitutions.append(("%protoc", config.protoc))
 config.substitutions.append(("%gpuopt_src_root", config.gpuopt_src_root))
 config.substitutions.append(("%gpuopt_obj_root", config.gpuopt_obj_root))

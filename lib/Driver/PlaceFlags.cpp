@@ -38,11 +38,17 @@ cl::opt<std::string> dumpPhasesTo("dump-phases-to",
 cl::opt<std::string>
     memoryBudget("memory-budget",
                  cl::desc("most that the program may allocate on the device, "
-                          "like 8GiB (default: no limit)"),
+                          "like 8GiB, or auto: what is free there (default: no "
+                          "limit)"),
                  cl::value_desc("BYTES"), cl::cat(placeCategory()), COMPILING);
 cl::opt<std::string> activationBudget(
     "activation-budget",
     cl::desc("the same of the arena alone (default: no limit)"),
+    cl::value_desc("BYTES"), cl::cat(placeCategory()), COMPILING);
+cl::opt<std::string> workspaceSize(
+    "workspace-size",
+    cl::desc("memory that cuBLASLt and cuDNN may use, on CUDA (default: by "
+             "the model's products and convolutions)"),
     cl::value_desc("BYTES"), cl::cat(placeCategory()), COMPILING);
 cl::opt<bool> allowOffload(
     "allow-offload",
@@ -98,11 +104,25 @@ static Expected<double> rateOf(const cl::opt<std::string> &option) {
   return double(*bytes);
 }
 
+/// --memory-budget=auto.
+static Expected<int64_t> freeBytes(StringRef target) {
+  Expected<FreeMemory> memory = measureFreeMemory(target);
+  if (!memory)
+    return createStringError("--memory-budget=auto: " +
+                             toString(memory.takeError()));
+  errs() << "gpuopt: memory budget: "
+         << planning::formatBytes(memory->budgetInBytes) << " ("
+         << memory->description << ")\n";
+  return memory->budgetInBytes;
+}
+
 /// What the schedule is made for.
 static Error collectSchedule(train::ScheduleOptions &options) {
   for (auto [flag, bytes] : {std::pair(&memoryBudget, &options.memoryBudget),
                              {&activationBudget, &options.activationBudget}}) {
-    Expected<int64_t> given = bytesOf(*flag);
+    Expected<int64_t> given = flag == &memoryBudget && memoryBudget == "auto"
+                                  ? freeBytes(target)
+                                  : bytesOf(*flag);
     if (!given)
       return given.takeError();
     *bytes = *given;
@@ -151,5 +171,10 @@ Error gpuopt::collectPlace(DriverOptions &options) {
   if (findBatchSize && memoryBudget.empty() && activationBudget.empty())
     return createStringError("--find-batch-size needs a budget: "
                              "--memory-budget or --activation-budget");
+  Expected<int64_t> workspace = bytesOf(workspaceSize);
+  if (!workspace)
+    return workspace.takeError();
+  options.pipeline.reservesWorkspace = target == "cuda";
+  options.pipeline.workspace.workspaceBytes = *workspace;
   return collectSchedule(options.pipeline.schedule);
 }

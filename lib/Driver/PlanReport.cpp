@@ -128,6 +128,10 @@ static StringRef categoryOf(device::BufferOp buffer,
   case train::VariableKind::FirstMoment:
   case train::VariableKind::SecondMoment:
     return "optimizer state";
+  case train::VariableKind::Workspace:
+    return "library workspace";
+  case train::VariableKind::Staging:
+    return "staged batches";
   default:
     return "buffers";
   }
@@ -136,9 +140,9 @@ static StringRef categoryOf(device::BufferOp buffer,
 static void describePersistent(ModuleOp module, MemoryReport &report) {
   SymbolTable symbols(module);
   llvm::MapVector<StringRef, int64_t> bytes;
-  for (StringRef name :
-       {"parameters", "half-precision copies", "gradients", "optimizer state",
-        "buffers", "inputs", "outputs", "constants"})
+  for (StringRef name : {"parameters", "half-precision copies", "gradients",
+                         "optimizer state", "buffers", "inputs", "outputs",
+                         "constants", "library workspace", "staged batches"})
     bytes[name] = 0;
   int64_t rest = report.persistentBytes;
   for (device::BufferOp buffer : module.getOps<device::BufferOp>()) {

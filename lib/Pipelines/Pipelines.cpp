@@ -99,6 +99,8 @@ void gpuopt::addPhase(OpPassManager &passes, Phase phase,
     passes.addPass(nn::createHoistReaders());
     return;
   case Phase::Precision:
+    if (options.reservesWorkspace)
+      passes.addPass(train::createReserveWorkspace(options.workspace));
     passes.addPass(train::createAssignPrecision(
         withBudget(options.precision, options.schedule)));
     passes.addPass(train::createInsertCasts());

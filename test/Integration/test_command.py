@@ -152,3 +152,25 @@ def test_weights_that_are_no_safetensors(content, tmp_path):
         gpuopt.load_weights(make_module(), tmp_path / "weights")
     with pytest.raises(FileNotFoundError):
         safetensors.read(tmp_path / "none")
+
+
+def test_memory_of_libraries_is_planned(model, cache, tmp_path):
+    """A program for CUDA, built for the host: what cuBLASLt and the loaders use
+    there is part of the one allocation."""
+    folder = tmp_path / "program"
+    execute([find_driver(), "compile", model, "-o", folder, "--batch-size=8", "--loss=mse", "--target=cuda",
+             "--workspace-size=1MiB"])
+    plan = json.loads((folder / "plan.json").read_text())
+    kept = {buffer["origin"]: buffer for buffer in plan["buffers"]}
+    assert kept["library_workspace"]["bytes"] == 2**20
+    # Two batches for each of two loaders, of 8 x 4 and 8 x 1 floats.
+    assert kept["staged_batches"]["bytes"] == 4 * (256 + 256)
+    execute(["cmake", "-S", folder, "-B", folder / "build", "-DGPUOPT_TARGET=host"])
+    execute(["cmake", "--build", folder / "build"])
+    x, y = make_data(20)
+    np.save(tmp_path / "x.npy", x.astype(np.float32))
+    np.save(tmp_path / "y.npy", y.astype(np.float32))
+    trainer = folder / "build" / "trainer"
+    execute([trainer, f"--data=x={tmp_path / 'x.npy'}", f"--labels={tmp_path / 'y.npy'}", "--max-steps=2",
+             f"--output-dir={tmp_path / 'out'}"])
+    assert {record["allocated_bytes"] for record in records(tmp_path / "out")} == {plan["total_bytes"]}

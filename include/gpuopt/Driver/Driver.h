@@ -60,6 +60,15 @@ struct TargetChoice {
 };
 TargetChoice chooseTarget();
 
+/// What --memory-budget=auto stands for on this machine, and why.
+struct FreeMemory {
+  int64_t budgetInBytes = 0;
+  std::string description;
+};
+/// What is free on the device of `target`, host or cuda, at this moment; fails
+/// without a driver, or without a GPU.
+llvm::Expected<FreeMemory> measureFreeMemory(llvm::StringRef target);
+
 } // namespace gpuopt
 
 #endif // GPUOPT_DRIVER_DRIVER_H

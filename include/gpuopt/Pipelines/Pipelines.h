@@ -38,6 +38,9 @@ struct PipelineOptions {
   ConvertOnnxToNNOptions legalise;
   train::BuildStepOptions step;
   train::InsertLossScalingOptions lossScaling;
+  /// Libraries and staged batches take memory of the device (CUDA).
+  bool reservesWorkspace = false;
+  train::ReserveWorkspaceOptions workspace;
   train::AssignPrecisionOptions precision;
   train::ScheduleOptions schedule;
   ConvertToDeviceOptions device;

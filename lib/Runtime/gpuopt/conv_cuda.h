@@ -63,61 +63,50 @@ struct Cudnn {
     }
     cudnnDestroy(handle);
   }
-  // Grows in the first step. A captured graph may hold the old one, so it
-  // stays.
-  char *workspace(Context &ctx, size_t bytes) {
-    if (bytes > workspace_bytes) {
-      memory = ctx.allocate_uncounted(bytes);
-      workspace_bytes = bytes;
-    }
-    return memory;
-  }
   cudnnHandle_t handle;
   std::unordered_map<std::string, Conv> by_content;
-
-private:
-  char *memory = nullptr;
-  size_t workspace_bytes = 0;
 };
 
-constexpr size_t kConvWorkspaceLimit = size_t(256) << 20;
-
-// The fastest, by cuDNN's heuristic, that always gives the same bits.
+// The fastest, by cuDNN's heuristic, that always gives the same bits and has
+// enough room.
 template <class Perf>
-void choose(Conv &c, const Perf *candidates, int count) {
+void choose(Conv &c, const Perf *candidates, int count, size_t room) {
   for (int i = 0; i < count; i++)
     if (candidates[i].status == CUDNN_STATUS_SUCCESS &&
         candidates[i].determinism == CUDNN_DETERMINISTIC &&
-        candidates[i].memory <= kConvWorkspaceLimit) {
+        candidates[i].memory <= room) {
       c.algorithm = candidates[i].algo;
       c.workspace = candidates[i].memory;
       return;
     }
-  throw Error("cuDNN has no deterministic algorithm for a convolution");
+  throw Error("cuDNN has no deterministic algorithm for a convolution within " +
+              human_bytes(double(room)) +
+              " of workspace; compile with --workspace-size");
 }
 
-inline void choose_algorithm(Cudnn &dnn, Conv &c, int64_t kind) {
+inline void choose_algorithm(Cudnn &dnn, Conv &c, int64_t kind, size_t room) {
   constexpr int kMost = 16;
   int count = 0;
   if (kind == kConvForward) {
     cudnnConvolutionFwdAlgoPerf_t found[kMost];
     CHECK_CUDNN(cudnnGetConvolutionForwardAlgorithm_v7(
         dnn.handle, c.x, c.w, c.conv, c.y, kMost, &count, found));
-    choose(c, found, count);
+    choose(c, found, count, room);
   } else if (kind == kConvBackwardData) {
     cudnnConvolutionBwdDataAlgoPerf_t found[kMost];
     CHECK_CUDNN(cudnnGetConvolutionBackwardDataAlgorithm_v7(
         dnn.handle, c.w, c.y, c.conv, c.x, kMost, &count, found));
-    choose(c, found, count);
+    choose(c, found, count, room);
   } else {
     cudnnConvolutionBwdFilterAlgoPerf_t found[kMost];
     CHECK_CUDNN(cudnnGetConvolutionBackwardFilterAlgorithm_v7(
         dnn.handle, c.x, c.y, c.conv, c.w, kMost, &count, found));
-    choose(c, found, count);
+    choose(c, found, count, room);
   }
 }
 
-inline Conv make_conv(Cudnn &dnn, const ConvKey &key, bool allows_tf32) {
+inline Conv make_conv(Cudnn &dnn, const ConvKey &key, bool allows_tf32,
+                      size_t room) {
   const ConvShape &s = key.shape;
   const auto type = static_cast<cudnnDataType_t>(key.type);
   if (s.pad_begin[0] * 2 + s.h <
@@ -153,7 +142,7 @@ inline Conv make_conv(Cudnn &dnn, const ConvKey &key, bool allows_tf32) {
       half || (allows_tf32 && type == CUDNN_DATA_FLOAT);
   CHECK_CUDNN(cudnnSetConvolutionMathType(
       c.conv, on_tensor_cores ? CUDNN_TENSOR_OP_MATH : CUDNN_FMA_MATH));
-  choose_algorithm(dnn, c, key.kind);
+  choose_algorithm(dnn, c, key.kind, room);
   return c;
 }
 
@@ -179,16 +168,18 @@ struct ConvCall {
   ConvCall(Context &ctx, const ConvShape &s, ConvKind kind)
       : ctx(ctx), dnn(ctx.library<Cudnn>()), shape(s) {
     const ConvKey key{s, kind, cudnn_type<T>()};
+    count = s.oc * (s.c / s.groups) * s.kh * s.kw;
+    const size_t weight_bytes = (size_t(count) * sizeof(T) + 255) / 256 * 256;
+    char *memory = ctx.workspace(weight_bytes);
     const std::string content = content_of(key);
     auto found = dnn.by_content.find(content);
     if (found == dnn.by_content.end())
       found =
-          dnn.by_content.emplace(content, make_conv(dnn, key, ctx.allows_tf32))
+          dnn.by_content
+              .emplace(content, make_conv(dnn, key, ctx.allows_tf32,
+                                          ctx.workspace_bytes() - weight_bytes))
               .first;
     conv = &found->second;
-    count = s.oc * (s.c / s.groups) * s.kh * s.kw;
-    const size_t weight_bytes = (size_t(count) * sizeof(T) + 255) / 256 * 256;
-    char *memory = dnn.workspace(ctx, weight_bytes + conv->workspace);
     weights = reinterpret_cast<T *>(memory);
     workspace = memory + weight_bytes;
     CHECK_CUDNN(cudnnSetStream(dnn.handle, ctx.stream));

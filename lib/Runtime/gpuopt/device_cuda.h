@@ -45,7 +45,28 @@ struct Context {
     allocated_bytes += bytes;
     return p;
   }
-  // Memory of libraries and staging, which the plan does not count.
+  // Scratch memory of libraries: calls on the stream come one after the other,
+  // so all of them share it. The plan has a place for it; a caller of step.h
+  // that gives none gets one apart.
+  void use_workspace(char *memory, size_t bytes) {
+    scratch = memory;
+    scratch_bytes = bytes;
+  }
+  size_t workspace_bytes() {
+    constexpr size_t kUnplanned = size_t(256) << 20;
+    if (!scratch)
+      use_workspace(allocate_uncounted(kUnplanned), kUnplanned);
+    return scratch_bytes;
+  }
+  char *workspace(size_t bytes) {
+    if (bytes > workspace_bytes())
+      throw Error("a library call needs a workspace of " +
+                  human_bytes(double(bytes)) + ", but the plan has " +
+                  human_bytes(double(scratch_bytes)) +
+                  "; compile with --workspace-size");
+    return scratch;
+  }
+  // Memory that the plan does not count.
   char *allocate_uncounted(size_t bytes) {
     void *p = nullptr;
     if (cudaMalloc(&p, bytes) != cudaSuccess) {
@@ -83,6 +104,8 @@ struct Context {
   size_t host_bytes = 0;
 
 private:
+  char *scratch = nullptr;
+  size_t scratch_bytes = 0;
   std::vector<void *> blocks, pinned;
   Libraries libraries;
 };

@@ -42,6 +42,7 @@ struct Context {
     allocated_bytes += bytes;
     return static_cast<char *>(p);
   }
+  void use_workspace(char *, size_t) {} // oneDNN has its own
   char *allocate_staging(size_t bytes) { return allocate_uncounted(bytes); }
   // Where offloaded tensors wait.
   void allocate_host(size_t bytes) {

@@ -20,8 +20,6 @@ inline void check_cublas(cublasStatus_t status, const char *what,
 
 namespace detail {
 
-constexpr size_t kCublasWorkspace = size_t(32) << 20;
-
 template <class T>
 constexpr cudaDataType_t cuda_type() {
   if constexpr (std::is_same_v<T, double>)
@@ -53,7 +51,6 @@ struct CublasLt {
     cublasLtDestroy(handle);
   }
   cublasLtHandle_t handle;
-  char *workspace = nullptr;
   std::unordered_map<std::string, LtProduct> by_content;
 };
 
@@ -90,7 +87,8 @@ struct ProductKey {
 };
 
 inline cublasLtMatmulAlgo_t choose_algorithm(CublasLt &lt, const LtProduct &p,
-                                             const ProductKey &key) {
+                                             const ProductKey &key,
+                                             size_t workspace_bytes) {
   cublasLtMatmulPreference_t preference;
   CHECK_CUBLAS(cublasLtMatmulPreferenceCreate(&preference));
   auto prefer = [&](cublasLtMatmulPreferenceAttributes_t attribute,
@@ -98,7 +96,7 @@ inline cublasLtMatmulAlgo_t choose_algorithm(CublasLt &lt, const LtProduct &p,
     CHECK_CUBLAS(cublasLtMatmulPreferenceSetAttribute(preference, attribute,
                                                       &value, sizeof value));
   };
-  prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kCublasWorkspace);
+  prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, workspace_bytes);
   prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
          uint32_t(key.alignment[1]));
   prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
@@ -123,10 +121,10 @@ inline cublasLtMatmulAlgo_t choose_algorithm(CublasLt &lt, const LtProduct &p,
 }
 
 template <class T, class C>
-LtProduct make_product(CublasLt &lt, const ProductKey &key, bool allows_tf32) {
+LtProduct make_product(CublasLt &lt, const ProductKey &key, Context &ctx) {
   const GemmShape &s = key.shape;
   constexpr bool wide = std::is_same_v<T, double>;
-  const bool tf32 = allows_tf32 && std::is_same_v<T, float>;
+  const bool tf32 = ctx.allows_tf32 && std::is_same_v<T, float>;
   LtProduct p;
   CHECK_CUBLAS(cublasLtMatmulDescCreate(&p.operation,
                                         wide   ? CUBLAS_COMPUTE_64F
@@ -151,7 +149,7 @@ LtProduct make_product(CublasLt &lt, const ProductKey &key, bool allows_tf32) {
       layout(cuda_type<T>(), s.k, s.n, s.b_k, s.b_n, batch, s.b_batch[1], "B");
   p.c =
       layout(cuda_type<C>(), s.m, s.n, s.c_m, s.c_n, batch, s.c_batch[1], "C");
-  p.algorithm = choose_algorithm(lt, p, key);
+  p.algorithm = choose_algorithm(lt, p, key, ctx.workspace_bytes());
   return p;
 }
 
@@ -159,8 +157,6 @@ template <class T, class C>
 void lt_gemm(Context &ctx, const GemmShape &s, const T *a, const T *b, C *c,
              const GemmOptions &o) {
   auto &lt = ctx.library<CublasLt>();
-  if (!lt.workspace)
-    lt.workspace = ctx.allocate_uncounted(kCublasWorkspace);
   const ProductKey key{s,
                        int64_t(cuda_type<T>()) * 1000 + cuda_type<C>(),
                        o.bias != nullptr,
@@ -168,9 +164,8 @@ void lt_gemm(Context &ctx, const GemmShape &s, const T *a, const T *b, C *c,
   const std::string content = content_of(key);
   auto found = lt.by_content.find(content);
   if (found == lt.by_content.end())
-    found = lt.by_content
-                .emplace(content, make_product<T, C>(lt, key, ctx.allows_tf32))
-                .first;
+    found =
+        lt.by_content.emplace(content, make_product<T, C>(lt, key, ctx)).first;
   LtProduct &p = found->second;
   if (o.bias)
     CHECK_CUBLAS(cublasLtMatmulDescSetAttribute(
@@ -181,9 +176,10 @@ void lt_gemm(Context &ctx, const GemmShape &s, const T *a, const T *b, C *c,
   constexpr bool wide = std::is_same_v<T, double>;
   const void *alpha = wide ? static_cast<const void *>(&alpha64) : &alpha32;
   const void *beta = wide ? static_cast<const void *>(&beta64) : &beta32;
+  const size_t bytes = ctx.workspace_bytes();
   CHECK_CUBLAS(cublasLtMatmul(lt.handle, p.operation, alpha, b, p.b, a, p.a,
-                              beta, c, p.c, c, p.c, &p.algorithm, lt.workspace,
-                              kCublasWorkspace, ctx.stream));
+                              beta, c, p.c, c, p.c, &p.algorithm,
+                              ctx.workspace(bytes), bytes, ctx.stream));
 }
 
 } // namespace detail

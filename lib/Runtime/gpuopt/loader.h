@@ -56,6 +56,12 @@ private:
   int half = 1;
 };
 
+// A piece of the program's memory.
+struct DeviceMemory {
+  char *data = nullptr;
+  size_t bytes = 0;
+};
+
 struct LoaderOptions {
   int64_t batch_size = 1;
   bool shuffle = true;
@@ -67,7 +73,10 @@ struct LoaderOptions {
 
 class Loader {
 public:
-  Loader(Context &ctx, const Program &program, Sources all, LoaderOptions opt)
+  // One source for each input of the program, in order. On a device with memory
+  // of its own, batches lie in `staging` on their way.
+  Loader(Context &ctx, const Program &program, Sources all, LoaderOptions opt,
+         DeviceMemory staging = {})
       : ctx(ctx), program(program), sources(std::move(all)), options(opt) {
     check_samples(sources, options.batch_size, options.pads_last);
     samples = sources.empty() ? 0 : sources[0]->samples();
@@ -78,11 +87,10 @@ public:
       slot_bytes += (bytes + 255) / 256 * 256;
     }
     slots.resize(size_t(options.num_workers * options.prefetch_factor));
-    for (Slot &slot : slots) {
+    for (Slot &slot : slots)
       slot.staging = ctx.allocate_staging(slot_bytes);
-      if (!kStagingIsDevice)
-        slot.device = ctx.allocate_uncounted(slot_bytes);
-    }
+    if (!kStagingIsDevice)
+      place_copies(staging);
     start_workers();
   }
   ~Loader() { stop(); }
@@ -127,16 +135,17 @@ public:
     if (!kStagingIsDevice) {
       start_copy(slot, delivered);
       slot.copied.wait(ctx);
-      from = slot.device;
+      from = copy_of(delivered).memory;
     }
     for (size_t i = 0; i < sources.size(); i++) {
       const TensorInfo &tensor = program.inputs.data[i].tensor;
       cast_input(ctx, sources[i]->type, from + offsets[i], tensor.type,
                  memory + tensor.offset, tensor.elements());
     }
-    slot.used.record(ctx);
-    if (!kStagingIsDevice)
+    if (!kStagingIsDevice) {
+      copy_of(delivered).used.record(ctx);
       slot.copied.synchronize(); // before a worker fills the slot again
+    }
     {
       const std::lock_guard<std::mutex> lock(mutex);
       delivered++;
@@ -161,13 +170,31 @@ public:
 
 private:
   struct Slot {
-    char *staging = nullptr, *device = nullptr;
+    char *staging = nullptr;
     int64_t ready = -1; // the batch that lies here
     std::string problem;
-    Event copied, used;
+    Event copied;
     Slot() = default;
-    Slot(Slot &&other) : staging(other.staging), device(other.device) {}
+    Slot(Slot &&other) : staging(other.staging) {}
   };
+
+  // A batch on the device.
+  struct Copy {
+    char *memory = nullptr;
+    Event used;
+  };
+  Copy &copy_of(int64_t batch) { return copies[size_t(batch) % copies_count]; }
+
+  // Two, or one where the files' types are wider than the program's.
+  void place_copies(DeviceMemory staging) {
+    copies_count = std::min<size_t>(2, staging.bytes / slot_bytes);
+    if (copies_count == 0) {
+      copies_count = 2;
+      staging.data = ctx.allocate_uncounted(2 * slot_bytes);
+    }
+    for (size_t i = 0; i < copies_count; i++)
+      copies[i].memory = staging.data + i * slot_bytes;
+  }
 
   // Which of them prepares a batch does not matter, so fewer do where the
   // system allows no more.
@@ -200,8 +227,9 @@ private:
     if (copied == batch)
       return;
     copied = batch;
-    slot.used.copy_waits(ctx);
-    copy_from_staging(ctx, slot.device, slot.staging, slot_bytes);
+    Copy &copy = copy_of(batch);
+    copy.used.copy_waits(ctx);
+    copy_from_staging(ctx, copy.memory, slot.staging, slot_bytes);
     slot.copied.record_copy(ctx);
   }
 
@@ -285,6 +313,8 @@ private:
   size_t slot_bytes = 0;
   std::vector<size_t> offsets;
   std::vector<Slot> slots;
+  Copy copies[2];
+  size_t copies_count = 1;
   std::vector<std::thread> workers;
   std::mutex mutex;
   std::condition_variable changed;

@@ -19,6 +19,8 @@ enum class StateKind {
   Kept,     // a buffer as it was before the step
   HalfCopy, // a parameter in half precision, written by `prepare` and `update`
   LossScale,
+  Workspace, // scratch memory of libraries, and
+  Staging,   // batches on their way to the inputs: on CUDA alone
   StepState,
   Hyperparameters,
 };

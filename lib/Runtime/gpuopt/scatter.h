@@ -53,25 +53,17 @@ void scatter_add_rows(Context &ctx, const int64_t *index, int64_t count,
 // sorted, and a block sums the positions of its bucket. Atomics count integers
 // alone, so that their order leaves no trace.
 struct ScatterWorkspace {
-  int32_t *begin = nullptr, *fill = nullptr;      // [rows + 1], [rows]
-  int32_t *unsorted = nullptr, *sorted = nullptr; // [count]
-  int64_t rows = 0, count = 0;
+  int32_t *begin, *fill;      // [rows + 1], [rows]
+  int32_t *unsorted, *sorted; // [count]
 
-  void reserve(Context &ctx, int64_t need_rows, int64_t need_count) {
-    if (need_rows > rows) {
-      rows = need_rows;
-      begin = reinterpret_cast<int32_t *>(
-          ctx.allocate_uncounted(size_t(rows + 1) * 4));
-      fill =
-          reinterpret_cast<int32_t *>(ctx.allocate_uncounted(size_t(rows) * 4));
-    }
-    if (need_count > count) {
-      count = need_count;
-      unsorted = reinterpret_cast<int32_t *>(
-          ctx.allocate_uncounted(size_t(count) * 4));
-      sorted = reinterpret_cast<int32_t *>(
-          ctx.allocate_uncounted(size_t(count) * 4));
-    }
+  ScatterWorkspace(Context &ctx, int64_t rows, int64_t count) {
+    const auto padded = [](int64_t n) { return size_t((n + 63) / 64 * 64); };
+    char *memory = ctx.workspace(
+        4 * (padded(rows + 1) + padded(rows) + 2 * padded(count)));
+    begin = reinterpret_cast<int32_t *>(memory);
+    fill = begin + padded(rows + 1);
+    unsorted = fill + padded(rows);
+    sorted = unsorted + padded(count);
   }
 };
 
@@ -145,8 +137,7 @@ template <class T, class D>
 void scatter_add_rows(Context &ctx, const int64_t *index, int64_t count,
                       const T *dy, int64_t rows, int64_t cols, D *dtable,
                       double beta) {
-  auto &w = ctx.library<ScatterWorkspace>();
-  w.reserve(ctx, rows, count);
+  const ScatterWorkspace w(ctx, rows, count);
   set_zero(ctx, w.fill, size_t(rows) * 4);
   launch(ctx, ceil_div(count, 256), 256, scatter_count, index, count, rows,
          w.fill);

@@ -37,6 +37,8 @@ public:
     memory = ctx.allocate(program.total_bytes);
     ctx.allocate_host(program.host_bytes);
     watch = std::make_unique<FiniteWatch>(ctx, program, memory);
+    if (const StateInfo *state = find_state(program, StateKind::Workspace))
+      ctx.use_workspace(memory + state->tensor.offset, state->tensor.bytes);
     loaders.train = make_loader(std::move(train_sources), s.shuffle, false);
     if (s.eval.given())
       loaders.eval = make_loader(std::move(eval_sources), false, true);
@@ -100,7 +102,15 @@ private:
     options.seed = uint64_t(s.seed);
     options.num_workers = int(s.num_workers);
     options.prefetch_factor = int(s.prefetch_factor);
-    return std::make_unique<Loader>(ctx, program, std::move(sources), options);
+    // The first half is for training, the second for evaluation.
+    DeviceMemory staging;
+    if (const StateInfo *state = find_state(program, StateKind::Staging)) {
+      staging.bytes = state->tensor.bytes / 2;
+      staging.data =
+          memory + state->tensor.offset + (pads_last ? staging.bytes : 0);
+    }
+    return std::make_unique<Loader>(ctx, program, std::move(sources), options,
+                                    staging);
   }
   int64_t steps_to_attempt() const {
     if (s.max_steps > 0)

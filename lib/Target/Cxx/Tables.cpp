@@ -156,6 +156,10 @@ private:
       return "HalfCopy";
     case train::VariableKind::LossScale:
       return "LossScale";
+    case train::VariableKind::Workspace:
+      return "Workspace";
+    case train::VariableKind::Staging:
+      return "Staging";
     }
     return "";
   }

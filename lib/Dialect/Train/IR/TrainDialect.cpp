@@ -64,7 +64,7 @@ LogicalResult VariableOp::verify() {
                                      << ", but got " << *getSizeInBytes();
   }
   bool needsOwner = getKind() >= VariableKind::Gradient &&
-                    getKind() != VariableKind::LossScale;
+                    getKind() < VariableKind::LossScale;
   if (needsOwner && !getOf()) // (C4)
     return emitOpError("expects 'of', the parameter that it belongs to");
   return success();

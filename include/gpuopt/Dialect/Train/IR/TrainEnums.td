@@ -54,7 +54,9 @@ def Train_VariableKind : I32EnumAttr<"VariableKind", "what a variable is for", [
     I32EnumAttrCase<"SecondMoment", 6, "second_moment">,
     I32EnumAttrCase<"Kept", 7, "kept">,
     I32EnumAttrCase<"HalfCopy", 8, "half_copy">,
-    I32EnumAttrCase<"LossScale", 9, "loss_scale">]> {
+    I32EnumAttrCase<"LossScale", 9, "loss_scale">,
+    I32EnumAttrCase<"Workspace", 10, "workspace">,
+    I32EnumAttrCase<"Staging", 11, "staging">]> {
   let cppNamespace = "::gpuopt::train";
   let genSpecializedAttr = 0;
 }

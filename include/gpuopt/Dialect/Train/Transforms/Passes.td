@@ -73,6 +73,27 @@ def InsertLossScaling : Pass<"train-insert-loss-scaling", "::mlir::ModuleOp"> {
   let dependentDialects = ["::gpuopt::train::TrainDialect", "::mlir::arith::ArithDialect"];
 }
 
+def ReserveWorkspace : Pass<"train-reserve-workspace", "::mlir::ModuleOp"> {
+  let summary = "Plans the memory of libraries and of staged batches";
+  let description = [{
+    For programs on CUDA: adds a variable of kind `workspace`, which cuBLASLt,
+    cuDNN and the gradients of embeddings share, one call at a time, and one of
+    kind `staging`, into which the loaders of training and evaluation copy
+    batches ahead of the step, each two of them. So both are part of the one
+    allocation that the program makes, and of every memory budget. Libraries
+    choose among the algorithms that the workspace is enough for.
+
+    ```mlir
+    train.variable @library_workspace workspace : tensor<33554432xi8>
+    train.variable @staged_batches staging : tensor<8192xi8>
+    ```
+  }];
+  let options = [
+    Option<"workspaceBytes", "workspace-bytes", "int64_t", "0",
+           "bytes of the workspace; 0: 32 MiB for products, up to 256 MiB for convolutions, by their size">];
+  let dependentDialects = ["::gpuopt::train::TrainDialect"];
+}
+
 def AssignPrecision : Pass<"train-assign-precision", "::mlir::ModuleOp"> {
   let summary = "Chooses what is in half precision";
   let description = [{

@@ -1,0 +1,97 @@
+//===- FreeMemory.cpp - What --memory-budget=auto stands for --------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Driver/Driver.h"
+#include "gpuopt/Planning/Bytes.h"
+#include "llvm/Support/DynamicLibrary.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace llvm;
+using namespace gpuopt;
+
+/// The code of cuBLASLt and cuDNN goes to the GPU as it is called for; how much
+/// it takes is known only then.
+static constexpr int64_t kLibraryCodeBytes = int64_t(512) << 20;
+
+namespace {
+/// The few calls of the CUDA driver that are needed, from its library: gpuopt
+/// itself is built without CUDA.
+class CudaDriver {
+public:
+  Error load() {
+    std::string problem;
+    library =
+        sys::DynamicLibrary::getPermanentLibrary("libcuda.so.1", &problem);
+    if (!library.isValid())
+      return createStringError("the CUDA driver cannot be loaded: " + problem);
+    for (auto [function, name] :
+         {std::pair(&init, "cuInit"), std::pair(&free, "cuMemGetInfo_v2"),
+          std::pair(&retain, "cuDevicePrimaryCtxRetain"),
+          std::pair(&setCurrent, "cuCtxSetCurrent")})
+      if (!(*function = library.getAddressOfSymbol(name)))
+        return createStringError("the CUDA driver has no '" + Twine(name) +
+                                 "'");
+    return Error::success();
+  }
+
+  /// Free bytes beside a context, which is made as the program makes its own.
+  Expected<int64_t> freeBytes() {
+    void *context = nullptr;
+    size_t freeCount = 0, allCount = 0;
+    int status = reinterpret_cast<int (*)(unsigned)>(init)(0);
+    if (!status)
+      status = reinterpret_cast<int (*)(void **, int)>(retain)(&context, 0);
+    if (!status)
+      status = reinterpret_cast<int (*)(void *)>(setCurrent)(context);
+    if (!status)
+      status = reinterpret_cast<int (*)(size_t *, size_t *)>(free)(&freeCount,
+                                                                   &allCount);
+    if (status)
+      return createStringError("the CUDA driver fails with status " +
+                               Twine(status) + "; is there a GPU?");
+    return freeCount;
+  }
+
+private:
+  sys::DynamicLibrary library;
+  void *init = nullptr, *free = nullptr, *retain = nullptr,
+       *setCurrent = nullptr;
+};
+} // namespace
+
+static Expected<FreeMemory> freeMemoryOfGpu() {
+  CudaDriver driver;
+  if (Error error = driver.load())
+    return error;
+  Expected<int64_t> bytes = driver.freeBytes();
+  if (!bytes)
+    return bytes.takeError();
+  FreeMemory memory;
+  memory.budgetInBytes = std::max<int64_t>(0, *bytes - kLibraryCodeBytes);
+  memory.description = "of " + planning::formatBytes(*bytes) +
+                       " that are free on the GPU beside a CUDA context, " +
+                       planning::formatBytes(kLibraryCodeBytes) +
+                       " are left to the code of libraries";
+  return memory;
+}
+
+/// MemAvailable: what can be had without swapping.
+static Expected<FreeMemory> freeMemoryOfHost() {
+  auto file = MemoryBuffer::getFileAsStream("/proc/meminfo");
+  if (!file)
+    return createStringError("cannot read /proc/meminfo: " +
+                             file.getError().message());
+  StringRef rest = (*file)->getBuffer().split("MemAvailable:").second.ltrim();
+  int64_t kibibytes = 0;
+  if (rest.consumeInteger(10, kibibytes))
+    return createStringError("/proc/meminfo has no number for MemAvailable");
+  return FreeMemory{kibibytes * 1024, "available on the host"};
+}
+
+Expected<FreeMemory> gpuopt::measureFreeMemory(StringRef target) {
+  return target == "cuda" ? freeMemoryOfGpu() : freeMemoryOfHost();
+}

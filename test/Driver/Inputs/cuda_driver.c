@@ -1,0 +1,18 @@
+/* The calls of a CUDA driver that has 6 GiB free of 8, for tests. */
+#include <stddef.h>
+
+int cuInit(unsigned flags) { return flags != 0; }
+int cuDevicePrimaryCtxRetain(void **context, int device) {
+  *context = context;
+  return device != 0;
+}
+static int has_context;
+int cuCtxSetCurrent(void *context) {
+  has_context = context != 0;
+  return 0;
+}
+int cuMemGetInfo_v2(size_t *free, size_t *all) {
+  *free = (size_t)6 << 30;
+  *all = (size_t)8 << 30;
+  return !has_context;
+}
