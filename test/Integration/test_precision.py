@@ -345,6 +345,14 @@ def test_a_tight_budget_makes_half_precision_worth_more(tmp_path):
     assert tight[0] > plain[0] and tight[1] > plain[1], (plain, tight)
 
 
+def test_an_override_reaches_every_product(tmp_path):
+    """Also those that took transposes in, and all of their gradients."""
+    case = models.make("gpt2-small")
+    gpuopt.export(case.module, case.example_inputs(), tmp_path / "model.onnx", output_names=["logits"])
+    text = execute([find_driver(), "plan", tmp_path / "model.onnx", "--batch-size=8", "--precision=fp16", "--device=h200", "--precision-override=MatMul|Gemm=fp32"])
+    assert re.findall(r"precision: \w+: (\d+) of (\d+) products", text)[0][0] == "0", text
+
+
 def test_at_most_three_prices_of_memory_are_tried(tmp_path):
     case = models.make("gpt2-small")
     gpuopt.export(case.module, case.example_inputs(), tmp_path / "model.onnx", output_names=["logits"])

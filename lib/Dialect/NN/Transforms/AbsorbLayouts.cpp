@@ -68,9 +68,12 @@ struct AbsorbResultTranspose : OpRewritePattern<TransposeOp> {
     std::string result;
     for (int64_t dim : op.getPermutation())
       result += contract.getResultLetters()[dim];
-    rewriter.replaceOpWithNewOp<ContractOp>(
-        op, specOf(contract.getLhsLetters(), contract.getRhsLetters(), result),
+    // It is still the product's node: precisions are chosen by its name.
+    Value product = ContractOp::create(
+        rewriter, contract.getLoc(),
+        specOf(contract.getLhsLetters(), contract.getRhsLetters(), result),
         contract.getLhs(), contract.getRhs());
+    rewriter.replaceOp(op, product);
     return success();
   }
 };
