@@ -45,12 +45,10 @@ int LocalSearch::pickStage() {
   int n = graph.size(), start = random.below(n);
   if (plan.excess() == 0 || random.below(8) == 0)
     return start;
-  for (int i = 0; i < n; ++i) {
-    int stage = start + i < n ? start + i : start + i - n;
-    if (plan.exceeds(stage))
-      return stage;
-  }
-  return start;
+  int stage = plan.firstAbove(start, n);
+  if (stage < 0)
+    stage = plan.firstAbove(0, start);
+  return stage < 0 ? start : stage;
 }
 
 /// Mostly not where that costs much more than the op; it may still be cheaper

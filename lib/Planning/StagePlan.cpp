@@ -20,8 +20,10 @@ void StagePlan::reset(const std::vector<Slot> &repeats) {
   mostExcess = (INT64_MAX / 4) / (n + 1);
   runs.assign(n, {});
   stageOps.assign(n, {});
-  crossing.assign(n, 0);
   local.assign(n, 0);
+  peaks.assign(n, 0);
+  added.assign(n / blockSize + 1, 0);
+  most.assign(n / blockSize + 1, INT64_MIN);
   isMarked.assign(n, false);
   markedStages.clear();
   repeatList = repeats;
@@ -52,7 +54,7 @@ void StagePlan::reset(const std::vector<Slot> &repeats) {
   int64_t live = 0;
   excessBytes = 0;
   for (int stage = 0; stage < n; ++stage) {
-    crossing[stage] = live += change[stage];
+    peaks[stage] = live += change[stage];
     markStage(stage);
   }
   for (int stage : markedStages)
@@ -125,16 +127,66 @@ void StagePlan::markStage(int stage) {
   markedStages.push_back(stage);
 }
 
-void StagePlan::addCrossing(int from, int to, int64_t bytes) {
-  int64_t change = 0;
-  int64_t *crossingData = crossing.data();
-  const int64_t *localData = local.data();
+/// Adds to the peaks of stages within one block. Returns what that changes of
+/// the excess.
+int64_t StagePlan::addToPart(int from, int to, int64_t bytes) {
+  int64_t change = 0, common = added[from / blockSize], largest = INT64_MIN;
+  int64_t *data = peaks.data();
   for (int stage = from; stage <= to; ++stage) {
-    int64_t before = crossingData[stage] + localData[stage];
-    crossingData[stage] += bytes;
+    int64_t before = data[stage] + common;
+    data[stage] += bytes;
     change += excessOf(before + bytes) - excessOf(before);
+    largest = std::max(largest, before + bytes);
   }
-  excessBytes += change;
+  int64_t &bound = most[from / blockSize];
+  bound = std::max(bound, largest);
+  return change;
+}
+
+/// The same for a whole block, at once where it stays within the budget.
+int64_t StagePlan::addToBlock(int block, int64_t bytes) {
+  int64_t change = 0, common = added[block], largest = INT64_MIN;
+  if (std::max(most[block], most[block] + bytes) > budget) {
+    const int64_t *data = peaks.data() + block * blockSize;
+    for (int i = 0; i < blockSize; ++i) {
+      int64_t before = data[i] + common;
+      change += excessOf(before + bytes) - excessOf(before);
+      largest = std::max(largest, before);
+    }
+    most[block] = largest;
+  }
+  added[block] += bytes;
+  most[block] += bytes;
+  return change;
+}
+
+void StagePlan::addCrossing(int from, int to, int64_t bytes) {
+  while (from <= to) {
+    int block = from / blockSize, last = block * blockSize + blockSize - 1;
+    bool isWhole = from % blockSize == 0 && to >= last;
+    excessBytes += isWhole ? addToBlock(block, bytes)
+                           : addToPart(from, std::min(last, to), bytes);
+    from = last + 1;
+  }
+}
+
+int StagePlan::firstAbove(int from, int to) const {
+  while (from < to) {
+    int end = std::min(to, (from / blockSize + 1) * blockSize);
+    if (most[from / blockSize] > budget)
+      for (int stage = from; stage < end; ++stage)
+        if (exceeds(stage))
+          return stage;
+    from = end;
+  }
+  return -1;
+}
+
+void StagePlan::setLocal(int stage, int64_t bytes) {
+  peaks[stage] += bytes - local[stage];
+  local[stage] = bytes;
+  int64_t &bound = most[stage / blockSize];
+  bound = std::max(bound, stagePeak(stage));
 }
 
 void StagePlan::setEnd(int op, int run, Slot end) {
@@ -249,7 +301,7 @@ void StagePlan::measureStage(int stage) {
     peak = std::max(peak, live + workspace);
     freeStorages({stage, op}, live);
   }
-  local[stage] = peak;
+  setLocal(stage, peak);
 }
 
 int64_t StagePlan::peak() const {

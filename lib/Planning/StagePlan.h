@@ -55,8 +55,12 @@ public:
   }
   /// The bytes above the budget, summed over stages: 0 where the plan fits.
   int64_t excess() const { return excessBytes; }
-  int64_t stagePeak(int stage) const { return crossing[stage] + local[stage]; }
+  int64_t stagePeak(int stage) const {
+    return peaks[stage] + added[stage / blockSize];
+  }
   bool exceeds(int stage) const { return stagePeak(stage) > budget; }
+  /// The first stage in [from, to) above the budget, or -1.
+  int firstAbove(int from, int to) const;
   int64_t peak() const;
   double addedCost() const;
   const std::vector<Slot> &repeats() const { return repeatList; }
@@ -93,6 +97,9 @@ private:
   void refreshStages();
   void measureStage(int stage);
   void addCrossing(int from, int to, int64_t bytes);
+  int64_t addToPart(int from, int to, int64_t bytes);
+  int64_t addToBlock(int block, int64_t bytes);
+  void setLocal(int stage, int64_t bytes);
   void markStage(int stage);
   int64_t excessOf(int64_t peak) const {
     return std::min(std::max<int64_t>(peak - budget, 0), mostExcess);
@@ -106,8 +113,11 @@ private:
   int64_t budget;
   std::vector<std::vector<Run>> runs;
   std::vector<std::vector<int>> stageOps;
-  std::vector<int64_t> crossing; ///< Bytes alive when the stage begins.
-  std::vector<int64_t> local;    ///< The stage's peak above those.
+  std::vector<int64_t> local; ///< A stage's peak above what is alive before it.
+  /// Stages' peaks; what a block of stages has in common is counted apart, and
+  /// no peak in it exceeds `most`, so that most changes touch blocks alone.
+  static constexpr int blockSize = 64;
+  std::vector<int64_t> peaks, added, most;
   std::vector<Slot> repeatList;
   std::vector<int> markedStages;
   std::vector<char> isMarked;
