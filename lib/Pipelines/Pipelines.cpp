@@ -94,6 +94,7 @@ void gpuopt::addPhase(OpPassManager &passes, Phase phase,
     addCleanup(passes);
     passes.addPass(nn::createSplitReductions());
     passes.addPass(nn::createAccumulateProducts());
+    passes.addPass(nn::createAbsorbBiases());
     passes.addPass(nn::createFormClusters());
     passes.addPass(nn::createMaterializeViews());
     passes.addPass(nn::createHoistReaders());

@@ -10,6 +10,7 @@
 #include "KernelBuilder.h"
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Analysis/ProductLayout.h"
+#include "gpuopt/Conversion/ToDevice/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -176,8 +177,9 @@ private:
   void lowerOp(nn::ContractOp op) {
     ProductLayout layout = *productLayout(op, destinationOf(op.getResult()));
     Value lhs = address(layout.lhs), rhs = address(layout.rhs),
-          result = address(layout.result);
-    b.create<device::GemmOp>(lhs, rhs, result, Value(), layout.batch, layout.m,
+          result = address(layout.result),
+          bias = op.getBias() ? read(op.getBias()) : Value();
+    b.create<device::GemmOp>(lhs, rhs, result, bias, layout.batch, layout.m,
                              layout.n, layout.k, layout.a, layout.b, layout.c,
                              APFloat(1.0),
                              APFloat(op.getAccumulator() ? 1.0 : 0.0));

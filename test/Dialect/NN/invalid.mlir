@@ -186,3 +186,11 @@ func.func @attention_dropout(%q: tensor<2x8x16xf32>) {
   %0 = nn.attention %q, %q, %q scale 1.0 dropout 1.0 stream 0 : tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>
   return
 }
+
+// -----
+
+func.func @contract_bias(%x: tensor<4x8xf32>, %w: tensor<8x3xf32>, %b: tensor<4xf32>) {
+  // expected-error @below {{expects a bias over the columns of its result and no accumulator, but got 'tensor<4xf32>' for 'tensor<3x4xf32>'}}
+  %0 = nn.contract "ik,kj->ji" %x, %w bias %b : tensor<4x8xf32>, tensor<8x3xf32> bias tensor<4xf32>
+  return
+}

@@ -25,6 +25,9 @@ func.func @layout(%x: tensor<4x8x16xf32>, %bias: tensor<16xf32>) -> tensor<4x16x
 func.func @contractions(%x: tensor<4x8x16xf32>, %w: tensor<16x32xf32>, %ids: tensor<4x8xi64>) {
   // CHECK: nn.contract "btc,cd->btd" %{{.*}}, %{{.*}} : tensor<4x8x16xf32>, tensor<16x32xf32>
   %0 = nn.contract "btc,cd->btd" %x, %w : tensor<4x8x16xf32>, tensor<16x32xf32>
+  %bias = arith.constant dense<1.0> : tensor<32xf32>
+  // CHECK: nn.contract "btc,cd->btd" %{{.*}}, %{{.*}} bias %{{.*}} : tensor<4x8x16xf32>, tensor<16x32xf32> bias tensor<32xf32>
+  %biased = nn.contract "btc,cd->btd" %x, %w bias %bias : tensor<4x8x16xf32>, tensor<16x32xf32> bias tensor<32xf32>
   // CHECK: nn.reduce sum %{{.*}} [0, 1] : tensor<4x8x32xf32>
   %1 = nn.reduce sum %0 [0, 1] : tensor<4x8x32xf32>
   // CHECK: nn.take %{{.*}}, %{{.*}} : tensor<16x32xf32>, tensor<4x8xi64>

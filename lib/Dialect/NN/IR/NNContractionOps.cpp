@@ -113,7 +113,26 @@ LogicalResult ContractOp::inferReturnTypes(MLIRContext *context,
                types); // (C6)
 }
 
+/// (C7)
+static LogicalResult verifyBias(ContractOp op) {
+  RankedTensorType bias = tensorType(op.getBias()), result = op.getType();
+  StringRef letters = op.getResultLetters().take_back(bias.getRank());
+  bool isOfColumns =
+      !op.getAccumulator() && bias.getRank() <= result.getRank() &&
+      bias.getElementType() == result.getElementType() &&
+      bias.getShape() == result.getShape().take_back(bias.getRank());
+  for (char letter : op.getResultLetters())
+    isOfColumns &=
+        letters.contains(letter) == !op.getLhsLetters().contains(letter);
+  return isOfColumns ? success()
+                     : op.emitOpError("expects a bias over the columns of its "
+                                      "result and no accumulator, but got ")
+                           << bias << " for " << result;
+}
+
 LogicalResult ContractOp::verify() {
+  if (getBias() && failed(verifyBias(*this)))
+    return failure();
   Value accumulator = getAccumulator();
   if (!accumulator)
     return success();

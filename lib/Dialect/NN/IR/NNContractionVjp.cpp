@@ -28,8 +28,11 @@ void ContractOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
   if (wanted[1])
     result[1] = b.create<ContractOp>((lhs + "," + out + "->" + rhs).str(),
                                      getLhs(), gradients[0]);
-  if (wanted.size() > 2 && wanted[2])
-    result[2] = gradients[0];
+  unsigned next = 2;
+  if (getAccumulator() && wanted[next++])
+    result[next - 1] = gradients[0];
+  if (getBias() && wanted[next])
+    result[next] = b.sumTo(gradients[0], b.shape(getBias()));
 }
 
 void ReduceOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,

@@ -135,6 +135,8 @@ class MaterializeViews
           b = regroup(op.getRhs(), op.getRhsLetters(), rhs);
     auto product = ContractOp::create(builder, op.getLoc(),
                                       lhs + "," + rhs + "->" + result, a, b);
+    if (op.getBias())
+      product.getBiasMutable().assign(op.getBias());
     SmallVector<int64_t> permutation;
     for (char letter : op.getResultLetters())
       permutation.push_back(result.find(letter));

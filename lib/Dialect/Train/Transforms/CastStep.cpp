@@ -234,9 +234,12 @@ private:
     for (unsigned i : {0, 1})
       op->setOperand(i, inType(op->getOperand(i), element));
     setResults(op);
-    if (auto contract = dyn_cast<nn::ContractOp>(op);
-        contract && isHalf && elementOf(op->getResult(0)).isF32())
+    auto contract = dyn_cast<nn::ContractOp>(op);
+    if (contract && isHalf && elementOf(op->getResult(0)).isF32())
       contract.setResultElementType(builder.getF32Type());
+    if (contract && contract.getBias())
+      contract.getBiasMutable().assign(
+          inType(contract.getBias(), elementOf(op->getResult(0))));
   }
 
   /// `value` in a type: as it is, or its copy seen through the same views.

@@ -201,7 +201,7 @@ def NN_RandomUniformOp : NN_Op<"random_uniform", [Costly]> {
 // Contractions and reductions
 //===----------------------------------------------------------------------===//
 
-def NN_ContractOp : NN_InferredOp<"contract", [Differentiable, MatrixUnits]> {
+def NN_ContractOp : NN_InferredOp<"contract", [AttrSizedOperandSegments, Differentiable, MatrixUnits]> {
   let summary = "a sum of products of two tensors, in Einstein notation";
   let description = [{
     `"bik,bkj->bij"`: each letter names a dimension; the result is the sum,
@@ -212,6 +212,9 @@ def NN_ContractOp : NN_InferredOp<"contract", [Differentiable, MatrixUnits]> {
 
     With an `accumulator` the products are added to it, in its memory: it is
     the result of another contraction, and nothing else reads it.
+
+    A `bias` is added to each row of the result before it is rounded: a library's
+    epilogue, without a pass over memory.
 
     Operands in half precision are multiplied and added in f32; the result is
     rounded to their type, or kept in f32 with `to f32`.
@@ -224,22 +227,27 @@ def NN_ContractOp : NN_InferredOp<"contract", [Differentiable, MatrixUnits]> {
     - (C4) both operands have the same element type;
     - (C5) an accumulator has the result's type, is the result of an
       nn.contract and has one use;
-    - (C6) `to` is f32, of operands in half precision.
+    - (C6) `to` is f32, of operands in half precision;
+    - (C7) a bias has the result's element type and its last dimensions, which
+      are all the letters that rhs alone has with the result; there is no
+      accumulator beside it.
 
     ```mlir
     %2 = nn.contract "btc,cd->btd" %0, %1 : tensor<4x8x16xf32>, tensor<16x32xf32>
     %5 = nn.contract "btc,cd->btd" %3, %4 plus %2 : tensor<4x8x16xf32>, tensor<16x32xf32>, tensor<4x8x32xf32>
+    %6 = nn.contract "btc,cd->btd" %0, %1 bias %b : tensor<4x8x16xf32>, tensor<16x32xf32> bias tensor<32xf32>
     ```
   }];
   let arguments = (ins StrAttr:$spec, NN_FloatTensor:$lhs, NN_FloatTensor:$rhs,
-                       Optional<NN_FloatTensor>:$accumulator, OptionalAttr<TypeAttr>:$resultElementType);
+                       Optional<NN_FloatTensor>:$accumulator, Optional<NN_FloatTensor>:$bias,
+                       OptionalAttr<TypeAttr>:$resultElementType);
   let results = (outs NN_FloatTensor:$result);
   let builders = [OpBuilder<(ins "::llvm::StringRef":$spec, "::mlir::Value":$lhs, "::mlir::Value":$rhs), [{
-    build($_builder, $_state, spec, lhs, rhs, ::mlir::Value(), ::mlir::TypeAttr());
+    build($_builder, $_state, spec, lhs, rhs, ::mlir::Value(), ::mlir::Value(), ::mlir::TypeAttr());
   }]>];
   let assemblyFormat = [{
-    $spec $lhs `,` $rhs (`plus` $accumulator^)? (`to` $resultElementType^)? attr-dict `:` type($lhs) `,` type($rhs)
-    (`,` type($accumulator)^)?
+    $spec $lhs `,` $rhs (`plus` $accumulator^)? (`bias` $bias^)? (`to` $resultElementType^)? attr-dict
+    `:` type($lhs) `,` type($rhs) (`,` type($accumulator)^)? (`bias` type($bias)^)?
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{

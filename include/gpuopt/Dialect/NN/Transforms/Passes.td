@@ -97,6 +97,26 @@ def Decompose : Pass<"nn-decompose"> {
   let dependentDialects = ["::gpuopt::nn::NNDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def AbsorbBiases : Pass<"nn-absorb-biases"> {
+  let summary = "Lets products add the bias that follows them";
+  let description = [{
+    Where a product's only reader adds a row of state to it, and the sum is read
+    by nothing that could be in one kernel with the addition (by products alone,
+    as the heads of a fused projection are), the library adds the bias: a kernel
+    and a pass over memory less. Other biases cost nothing where they are.
+
+    ```mlir
+    %0 = nn.contract "btc,cd->btd" %x, %w : tensor<4x8x16xf32>, tensor<16x32xf32>
+    %1 = nn.broadcast %b : tensor<32xf32> to tensor<4x8x32xf32>
+    %2 = arith.addf %0, %1 : tensor<4x8x32xf32>
+    // becomes
+    %2 = nn.contract "btc,cd->btd" %x, %w bias %b : tensor<4x8x16xf32>, tensor<16x32xf32> bias tensor<32xf32>
+    ```
+  }];
+  let statistics = [Statistic<"biasCount", "biases", "biases that products add">];
+  let dependentDialects = ["::gpuopt::nn::NNDialect"];
+}
+
 def AccumulateProducts : Pass<"nn-accumulate-products"> {
   let summary = "Adds products up in one memory";
   let description = [{
