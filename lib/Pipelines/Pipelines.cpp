@@ -8,6 +8,7 @@
 #include "gpuopt/Pipelines/Pipelines.h"
 
 #include "gpuopt/Dialect/NN/Transforms/Passes.h"
+#include "gpuopt/Pipelines/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -77,6 +78,7 @@ void gpuopt::addPhase(OpPassManager &passes, Phase phase,
     passes.addPass(nn::createWidenHalf());
     addCleanup(passes);
     passes.addPass(nn::createRecognizeAttention());
+    passes.addPass(createVerifyNN());
     return;
   case Phase::Train:
     passes.addPass(nn::createExpandAttention());
@@ -84,6 +86,7 @@ void gpuopt::addPhase(OpPassManager &passes, Phase phase,
     passes.addPass(train::createBuildStep(options.step));
     passes.addPass(train::createInsertLossScaling(options.lossScaling));
     addCleanup(passes);
+    passes.addPass(createVerifyTrain());
     return;
   case Phase::Clusters:
     passes.addPass(nn::createDecompose());
@@ -98,6 +101,7 @@ void gpuopt::addPhase(OpPassManager &passes, Phase phase,
     passes.addPass(nn::createFormClusters());
     passes.addPass(nn::createMaterializeViews());
     passes.addPass(nn::createHoistReaders());
+    passes.addPass(createVerifyClusters());
     return;
   case Phase::Precision:
     if (options.reservesWorkspace)
@@ -105,16 +109,21 @@ void gpuopt::addPhase(OpPassManager &passes, Phase phase,
     passes.addPass(train::createAssignPrecision(
         withBudget(options.precision, options.schedule)));
     passes.addPass(train::createInsertCasts());
+    passes.addPass(createVerifyPrecision());
     return;
   case Phase::Schedule:
     passes.addPass(nn::createPlaceResults());
     passes.addPass(train::createSchedule(options.schedule));
+    passes.addPass(createVerifySchedule());
     return;
   case Phase::Memory:
     passes.addPass(train::createPlanMemory());
+    passes.addPass(createVerifySchedule());
+    passes.addPass(createVerifyMemory());
     return;
   case Phase::Device:
     passes.addPass(createConvertToDevice(options.device));
+    passes.addPass(createVerifyDevice());
     return;
   }
 }

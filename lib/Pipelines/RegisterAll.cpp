@@ -16,6 +16,7 @@
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "gpuopt/Dialect/Train/Transforms/Passes.h"
 #include "gpuopt/Interfaces/ElementwiseVjp.h"
+#include "gpuopt/Pipelines/Passes.h"
 #include "gpuopt/Pipelines/Pipelines.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -35,6 +36,7 @@ void gpuopt::registerAllPasses() {
   registerCanonicalizerPass();
   registerCSEPass();
   registerPipelines();
+  registerPipelinesPasses();
   registerOnnxToNNPasses();
   registerToDevicePasses();
   nn::registerNNPasses();

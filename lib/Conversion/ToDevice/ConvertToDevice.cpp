@@ -65,8 +65,7 @@ private:
     for (train::StepOp step : steps) {
       persistent.addStep(step);
       memories.emplace_back(step, names);
-      if (failed(memories.back().readOffsets()) ||
-          failed(checkPromise(step, memories.back())))
+      if (failed(memories.back().readOffsets()))
         return signalPassFailure();
     }
     emitMemory(persistent, steps, memories);
@@ -86,18 +85,6 @@ private:
                               "what nn-decompose, nn-form-clusters "
                               "and nn-materialize-views leave");
     return success();
-  }
-
-  /// What the schedule promised of the arena still holds, whatever ran since.
-  static LogicalResult checkPromise(train::StepOp step,
-                                    const StepMemory &memory) {
-    auto plan = step->getAttrOfType<DictionaryAttr>(train::kPlanAttribute);
-    auto promised = plan ? plan.getAs<IntegerAttr>("arena_bytes") : nullptr;
-    if (!promised || memory.getHeight() <= promised.getInt())
-      return success();
-    return step.emitOpError("expects an arena of ")
-           << promised.getInt() << " bytes, as it was scheduled, but needs "
-           << memory.getHeight();
   }
 
   void emitMemory(const PersistentMemory &persistent,

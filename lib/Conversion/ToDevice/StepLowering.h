@@ -32,9 +32,6 @@ private:
   llvm::StringMap<unsigned> usedNames;
 };
 
-/// True for the ops that lowerStep knows.
-bool canLower(mlir::Operation *op);
-
 /// Appends the device.step for `step` to the module.
 /// With `checksResults`, each op of a training step is followed by a look at
 /// what it wrote.

@@ -18,6 +18,9 @@ namespace gpuopt {
 #define GEN_PASS_REGISTRATION
 #include "gpuopt/Conversion/ToDevice/Passes.h.inc"
 
+/// True for the ops of a step that convert-to-device knows.
+bool canLower(mlir::Operation *op);
+
 } // namespace gpuopt
 
 #endif // GPUOPT_CONVERSION_TODEVICE_PASSES_H

@@ -13,10 +13,6 @@
 
 namespace gpuopt::train {
 
-/// On ops, an array of booleans: which results lie in half precision.
-constexpr llvm::StringLiteral kHalfResultsAttribute = "train.half_results";
-/// On products whose operands are in half precision.
-constexpr llvm::StringLiteral kHalfProductAttribute = "train.half_product";
 /// On the module: f16 or bf16.
 constexpr llvm::StringLiteral kHalfTypeAttribute = "train.half_type";
 

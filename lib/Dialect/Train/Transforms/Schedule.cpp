@@ -152,6 +152,7 @@ private:
     SmallVector<NamedAttribute> plan{
         number("plain_arena_bytes", fitted.plainArenaInBytes),
         number("arena_bytes", fitted.arenaInBytes),
+        number("repeats", fitted.repeats.size()),
         real("plain_ns", fitted.plainTimeInNanoseconds),
         real("added_ns", fitted.addedTimeInNanoseconds),
         real("lower_bound_ns", fitted.lowerBoundInNanoseconds)};

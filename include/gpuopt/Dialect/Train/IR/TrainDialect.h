@@ -32,6 +32,10 @@ constexpr llvm::StringLiteral kProofAttribute = "train.proof";
 /// On a step, what was chosen of its precisions: `summary` for people, and the
 /// estimated times `f32_ns`, `chosen_ns` and `autocast_ns`.
 constexpr llvm::StringLiteral kPrecisionAttribute = "train.precision";
+/// On ops, an array of booleans: which results are to lie in half precision.
+constexpr llvm::StringLiteral kHalfResultsAttribute = "train.half_results";
+/// On products whose operands are to be in half precision.
+constexpr llvm::StringLiteral kHalfProductAttribute = "train.half_product";
 /// Of a module whose memory budget cannot be met: the smallest that can.
 constexpr llvm::StringLiteral kUnmetBudgetAttribute = "train.unmet_budget";
 /// Of an op of a step, where its results lie: offsets in the arena in bytes,

@@ -1,0 +1,59 @@
+//===- VerifyClusters.cpp - What holds after the phase clusters -----------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Pipelines/Passes.h"
+
+#include "gpuopt/Analysis/ProductLayout.h"
+#include "gpuopt/Conversion/ToDevice/Passes.h"
+#include "gpuopt/Dialect/NN/IR/NNDialect.h"
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+
+namespace gpuopt {
+#define GEN_PASS_DEF_VERIFYCLUSTERS
+#include "gpuopt/Pipelines/Passes.h.inc"
+} // namespace gpuopt
+
+using namespace mlir;
+using namespace gpuopt;
+
+static LogicalResult verifyOp(Operation *op) {
+  if (!canLower(op)) // (I1)
+    return op->emitOpError("has no lowering to the device dialect; expects to "
+                           "be in a kernel");
+  if (auto product = dyn_cast<nn::ContractOp>(op))
+    return productLayout(product, destinationOf(product.getResult())) // (I3)
+               ? success()
+               : op->emitOpError("cannot be computed on memory as it lies");
+  if (isViewOp(op))
+    return viewOf(op->getResult(0)) // (I2)
+               ? success()
+               : op->emitOpError("is no view of its operand's memory");
+  if (isa<nn::FusedOp, nn::ConcatOp>(op))
+    return success();
+  for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
+    std::optional<StridedView> view = viewOf(operand);
+    if (!view || !view->isDense()) // (I4)
+      return op->emitOpError("expects operand ")
+             << index << " to be dense in memory";
+  }
+  return success();
+}
+
+namespace {
+
+class VerifyClusters : public gpuopt::impl::VerifyClustersBase<VerifyClusters> {
+  void runOnOperation() override {
+    bool isValid = true;
+    for (train::StepOp step : getOperation().getOps<train::StepOp>())
+      for (Operation &op : step.getBody().front())
+        isValid &= succeeded(verifyOp(&op));
+    if (!isValid)
+      signalPassFailure();
+  }
+};
+
+} // namespace

@@ -1,0 +1,152 @@
+//===- VerifyDevice.cpp - What holds after the phase device ---------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Pipelines/Passes.h"
+
+#include "gpuopt/Analysis/StepMemory.h"
+#include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+
+namespace gpuopt {
+#define GEN_PASS_DEF_VERIFYDEVICE
+#include "gpuopt/Pipelines/Passes.h.inc"
+} // namespace gpuopt
+
+using namespace mlir;
+using namespace gpuopt;
+
+using device::BufferKind;
+using device::BufferOp;
+
+/// In an allocation of its own.
+static bool isOnHost(BufferOp buffer) {
+  return buffer.getKind() == BufferKind::Host;
+}
+
+/// Whether two buffers hold something at one time.
+static bool liveTogether(BufferOp a, BufferOp b) {
+  if (!a.getLiveFrom() || !b.getLiveFrom())
+    return a.getLiveFrom() == b.getLiveFrom(); // both for ever
+  return a.getStepAttr() == b.getStepAttr() &&
+         *a.getLiveFrom() < *b.getLiveTo() && *b.getLiveFrom() < *a.getLiveTo();
+}
+
+static int64_t endOf(BufferOp buffer) {
+  return (int64_t)buffer.getOffset() + buffer.getSizeInBytes();
+}
+
+/// (I2), of one buffer by itself.
+static LogicalResult verifyPlace(BufferOp buffer, device::MemoryOp memory) {
+  int64_t from = 0, to = memory.getPersistentBytes();
+  if (buffer.getKind() == BufferKind::Arena) {
+    from = to;
+    to += memory.getArenaBytes();
+  } else if (isOnHost(buffer)) {
+    to = memory.getHostBytes();
+  }
+  int64_t offset = buffer.getOffset();
+  if (offset < from || endOf(buffer) > to)
+    return buffer.emitOpError("expects to lie in bytes [")
+           << from << ", " << to << ") of the allocation, but lies in ["
+           << offset << ", " << endOf(buffer) << ")";
+  if (offset % kBufferAlignment != 0)
+    return buffer.emitOpError("expects an offset that is a multiple of ")
+           << kBufferAlignment << ", but got " << offset;
+  return success();
+}
+
+/// (I2), of all buffers with each other, in the order of their offsets.
+static LogicalResult verifyApart(SmallVector<BufferOp> buffers) {
+  llvm::sort(buffers, [](BufferOp a, BufferOp b) {
+    return a.getOffset() < b.getOffset();
+  });
+  for (size_t i = 0; i < buffers.size(); ++i)
+    for (size_t j = i + 1; j < buffers.size() &&
+                           (int64_t)buffers[j].getOffset() < endOf(buffers[i]);
+         ++j)
+      if (isOnHost(buffers[i]) == isOnHost(buffers[j]) &&
+          liveTogether(buffers[i], buffers[j])) {
+        InFlightDiagnostic error = buffers[j].emitOpError("overlaps @")
+                                   << buffers[i].getSymName();
+        error.attachNote(buffers[i].getLoc()) << "which is here";
+        return error;
+      }
+  return success();
+}
+
+namespace {
+
+class VerifyDevice : public gpuopt::impl::VerifyDeviceBase<VerifyDevice> {
+  void runOnOperation() override {
+    if (failed(verifyMemory()))
+      return signalPassFailure();
+    bool isValid = true;
+    for (Operation &op : getOperation().getBody()->getOperations())
+      isValid &= succeeded(verifyTopLevel(&op));
+    SymbolTable symbols(getOperation());
+    getOperation().walk([&](Operation *op) {
+      if (auto address = dyn_cast<device::AddressOp>(op))
+        isValid &= succeeded(verifyAddress(address, symbols));
+      else if (auto launch = dyn_cast<device::LaunchOp>(op))
+        isValid &= succeeded(verifyLaunch(launch, symbols));
+    });
+    if (!isValid)
+      signalPassFailure();
+  }
+
+  static LogicalResult verifyTopLevel(Operation *op) { // (I1)
+    return isa<train::VariableOp>(op) ||
+                   isa_and_nonnull<device::DeviceDialect>(op->getDialect())
+               ? success()
+               : op->emitOpError("is no part of a program");
+  }
+
+  LogicalResult verifyMemory() {
+    auto memories = llvm::to_vector(getOperation().getOps<device::MemoryOp>());
+    if (memories.size() != 1)
+      return getOperation().emitError("expects one 'device.memory', but got ")
+             << memories.size();
+    SmallVector<BufferOp> buffers(getOperation().getOps<BufferOp>());
+    for (BufferOp buffer : buffers)
+      if (failed(verifyPlace(buffer, memories[0])))
+        return failure();
+    return verifyApart(buffers);
+  }
+
+  static LogicalResult verifyAddress(device::AddressOp address,
+                                     SymbolTable &symbols) { // (I3)
+    auto buffer = symbols.lookup<BufferOp>(address.getBuffer());
+    if (!buffer)
+      return address.emitOpError("expects a buffer named ")
+             << address.getBufferAttr();
+    int64_t count = cast<ShapedType>(buffer.getType()).getNumElements();
+    int64_t element = address.getElements();
+    if (element >= 0 && element < std::max<int64_t>(count, 1))
+      return success();
+    return address.emitOpError("expects an element of the ")
+           << count << " of @" << buffer.getSymName() << ", but got "
+           << element;
+  }
+
+  static LogicalResult verifyLaunch(device::LaunchOp launch,
+                                    SymbolTable &symbols) { // (I4)
+    auto kernel = symbols.lookup<device::KernelOp>(launch.getKernel());
+    if (!kernel)
+      return launch.emitOpError("expects a kernel named ")
+             << launch.getKernelAttr();
+    size_t pointers =
+        llvm::count_if(kernel.getBody().getArgumentTypes(),
+                       [](Type type) { return isa<device::PtrType>(type); });
+    if (pointers == launch.getOperands().size())
+      return success();
+    return launch.emitOpError("expects ")
+           << pointers << " pointers for @" << kernel.getSymName()
+           << ", but got " << launch.getOperands().size();
+  }
+};
+
+} // namespace

@@ -1,0 +1,47 @@
+//===- VerifyMemory.cpp - What holds after the phase memory ---------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Pipelines/Passes.h"
+
+#include "gpuopt/Analysis/StepMemory.h"
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+
+namespace gpuopt {
+#define GEN_PASS_DEF_VERIFYMEMORY
+#include "gpuopt/Pipelines/Passes.h.inc"
+} // namespace gpuopt
+
+using namespace mlir;
+using namespace gpuopt;
+
+/// What the schedule promised of the arena still holds, whatever ran since.
+static LogicalResult verifyPromise(train::StepOp step,
+                                   const StepMemory &memory) {
+  auto plan = step->getAttrOfType<DictionaryAttr>(train::kPlanAttribute);
+  auto promised = plan ? plan.getAs<IntegerAttr>("arena_bytes") : nullptr;
+  if (!promised || memory.getHeight() <= promised.getInt()) // (I4)
+    return success();
+  return step.emitOpError("expects an arena of ")
+         << promised.getInt() << " bytes, as it was scheduled, but needs "
+         << memory.getHeight();
+}
+
+namespace {
+
+class VerifyMemory : public gpuopt::impl::VerifyMemoryBase<VerifyMemory> {
+  void runOnOperation() override {
+    for (train::StepOp step : getOperation().getOps<train::StepOp>()) {
+      llvm::StringMap<unsigned> names;
+      StepMemory memory(step, names);
+      if (failed(memory.readOffsets()) || // (I1), (I2), (I3)
+          failed(verifyPromise(step, memory)))
+        signalPassFailure();
+    }
+  }
+};
+
+} // namespace

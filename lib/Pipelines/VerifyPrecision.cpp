@@ -1,0 +1,87 @@
+//===- VerifyPrecision.cpp - What holds after the phase precision ---------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Pipelines/Passes.h"
+
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "mlir/IR/TypeUtilities.h"
+
+namespace gpuopt {
+#define GEN_PASS_DEF_VERIFYPRECISION
+#include "gpuopt/Pipelines/Passes.h.inc"
+} // namespace gpuopt
+
+using namespace mlir;
+using namespace gpuopt;
+
+using train::VariableKind;
+using train::VariableOp;
+
+static bool isHalf(Type type) {
+  return isa<Float16Type, BFloat16Type>(getElementTypeOrSelf(type));
+}
+
+/// What is read in the module's steps, and what is renewed there.
+struct Copies {
+  llvm::DenseSet<Attribute> read, renewed;
+};
+
+static LogicalResult verifyVariable(VariableOp variable, const Copies &copies) {
+  if (variable.getKind() != VariableKind::HalfCopy)
+    return isHalf(variable.getType()) // (I2)
+               ? variable.emitOpError(
+                     "expects state in full precision, but got ")
+                     << variable.getType()
+               : success();
+  auto module = variable->getParentOfType<ModuleOp>();
+  auto owner = variable.getOfAttr()
+                   ? module.lookupSymbol<VariableOp>(variable.getOfAttr())
+                   : VariableOp();
+  if (!owner || cast<ShapedType>(owner.getType()).getShape() !=
+                    cast<ShapedType>(variable.getType()).getShape()) // (I2)
+    return variable.emitOpError("expects to be of a parameter of its shape");
+  auto name = FlatSymbolRefAttr::get(variable.getSymNameAttr());
+  if (copies.read.contains(name) && !copies.renewed.contains(name)) // (I2)
+    return variable.emitOpError("is read, but nothing renews it");
+  return success();
+}
+
+static LogicalResult verifyOp(Operation *op) {
+  for (StringRef name :
+       {train::kHalfResultsAttribute, train::kHalfProductAttribute})
+    if (op->hasAttr(name)) // (I1)
+      return op->emitOpError("has a choice of precision, '")
+             << name << "', that is not carried out";
+  if (isa<train::ReportLossOp>(op) &&
+      llvm::any_of(op->getOperandTypes(), isHalf)) // (I3)
+    return op->emitOpError("expects a loss in full precision, but got ")
+           << op->getOperandTypes();
+  return success();
+}
+
+namespace {
+
+class VerifyPrecision
+    : public gpuopt::impl::VerifyPrecisionBase<VerifyPrecision> {
+  void runOnOperation() override {
+    bool isValid = true;
+    Copies copies;
+    getOperation().walk([&](Operation *op) {
+      isValid &= succeeded(verifyOp(op));
+      if (auto read = dyn_cast<train::ReadOp>(op))
+        copies.read.insert(read.getVariableAttr());
+      if (auto copy = op->getAttrOfType<FlatSymbolRefAttr>("copy"))
+        copies.renewed.insert(copy);
+    });
+    for (VariableOp variable : getOperation().getOps<VariableOp>())
+      isValid &= succeeded(verifyVariable(variable, copies));
+    if (!isValid)
+      signalPassFailure();
+  }
+};
+
+} // namespace

@@ -1,0 +1,58 @@
+//===- VerifySchedule.cpp - What holds after the phase schedule -----------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Pipelines/Passes.h"
+
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+
+namespace gpuopt {
+#define GEN_PASS_DEF_VERIFYSCHEDULE
+#include "gpuopt/Pipelines/Passes.h.inc"
+} // namespace gpuopt
+
+using namespace mlir;
+using namespace gpuopt;
+
+using train::StepOp;
+
+/// In a region of their own, or with a mark once that is gone; or fetched back
+/// from the host in the place of work.
+static bool isRepeat(Operation &op) {
+  return isa<train::RecomputeOp, train::ReloadOp>(op) ||
+         op.hasAttr(train::kRecomputedAttribute);
+}
+
+static LogicalResult verifyStep(StepOp step) {
+  int64_t count = 0;
+  for (Operation &op : step.getBody().front()) {
+    if (!isRepeat(op))
+      continue;
+    ++count;
+    if (op.use_empty()) // (I2)
+      return op.emitOpError("is computed again, but nobody reads it");
+  }
+  auto plan = step->getAttrOfType<DictionaryAttr>(train::kPlanAttribute);
+  auto scheduled = plan ? plan.getAs<IntegerAttr>("repeats") : nullptr;
+  int64_t expected = scheduled ? scheduled.getInt() : 0;
+  if (count != expected) // (I1)
+    return step.emitOpError("expects ")
+           << expected << " repetitions, as it was scheduled, but got "
+           << count;
+  return success();
+}
+
+namespace {
+
+class VerifySchedule : public gpuopt::impl::VerifyScheduleBase<VerifySchedule> {
+  void runOnOperation() override {
+    for (StepOp step : getOperation().getOps<StepOp>())
+      if (failed(verifyStep(step)))
+        signalPassFailure();
+  }
+};
+
+} // namespace

@@ -1,0 +1,103 @@
+//===- VerifyTrain.cpp - What holds after the phase train -----------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Pipelines/Passes.h"
+
+#include "gpuopt/Dialect/NN/IR/NNDialect.h"
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace gpuopt {
+#define GEN_PASS_DEF_VERIFYTRAIN
+#include "gpuopt/Pipelines/Passes.h.inc"
+} // namespace gpuopt
+
+using namespace mlir;
+using namespace gpuopt;
+
+using train::StepKind;
+using train::StepOp;
+
+static LogicalResult verifyOp(Operation *op) {
+  if (isa<nn::AttentionOp>(op)) // (I2)
+    return op->emitOpError("is to be spelled out before this");
+  for (Value result : op->getResults())
+    if (auto shaped = dyn_cast<ShapedType>(result.getType());
+        shaped && !shaped.hasStaticShape()) // (I2)
+      return op->emitOpError("expects a static shape, but got ") << shaped;
+  return success();
+}
+
+static LogicalResult verifyLosses(StepOp step) {
+  bool hasLoss =
+      step.getKind() == StepKind::Micro || step.getKind() == StepKind::Evaluate;
+  auto losses = llvm::to_vector(step.getBody().getOps<train::ReportLossOp>());
+  if (losses.size() == (hasLoss ? 1 : 0)) // (I3)
+    return success();
+  return step.emitOpError("expects ")
+         << (hasLoss ? "one loss" : "no loss") << " to be reported, but got "
+         << losses.size();
+}
+
+static FlatSymbolRefAttr optimizedBy(Operation &op) {
+  if (auto adamW = dyn_cast<train::AdamWOp>(op))
+    return adamW.getParameterAttr();
+  auto sgd = dyn_cast<train::SgdOp>(op);
+  return sgd ? sgd.getParameterAttr() : FlatSymbolRefAttr();
+}
+
+static LogicalResult verifyUpdates(StepOp step) { // (I4)
+  llvm::DenseMap<Attribute, Operation *> updates;
+  bool hasNorm = false;
+  for (Operation &op : step.getBody().front()) {
+    hasNorm |= isa<train::GradNormOp>(op);
+    FlatSymbolRefAttr parameter = optimizedBy(op);
+    if (!parameter)
+      continue;
+    if (!hasNorm)
+      return op.emitOpError("expects 'train.grad_norm' before it");
+    auto [known, isNew] = updates.try_emplace(parameter, &op);
+    if (isNew)
+      continue;
+    InFlightDiagnostic error = op.emitOpError("updates ")
+                               << parameter << " a second time";
+    error.attachNote(known->second->getLoc()) << "the first one is here";
+    return error;
+  }
+  return success();
+}
+
+namespace {
+
+class VerifyTrain : public gpuopt::impl::VerifyTrainBase<VerifyTrain> {
+  void runOnOperation() override {
+    if (failed(verifyModule()))
+      return signalPassFailure();
+    bool isValid = true;
+    for (StepOp step : getOperation().getOps<StepOp>()) {
+      step.walk([&](Operation *op) { isValid &= succeeded(verifyOp(op)); });
+      isValid &= succeeded(verifyLosses(step));
+      isValid &= succeeded(verifyUpdates(step));
+    }
+    if (!isValid)
+      signalPassFailure();
+  }
+
+  LogicalResult verifyModule() { // (I1)
+    ModuleOp module = getOperation();
+    for (func::FuncOp function : module.getOps<func::FuncOp>())
+      return function.emitOpError("expects to be part of a step");
+    llvm::SmallDenseSet<int> kinds;
+    for (StepOp step : module.getOps<StepOp>())
+      if (!kinds.insert((int)step.getKind()).second)
+        return step.emitOpError("is a second step of kind '")
+               << stringifyStepKind(step.getKind()) << "'";
+    return kinds.empty() ? module.emitError("expects a step") : success();
+  }
+};
+
+} // namespace

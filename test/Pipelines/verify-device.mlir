@@ -1,0 +1,95 @@
+// RUN: gpuopt-opt %s --verify-device --split-input-file --verify-diagnostics
+
+// What the phase leaves: @a and @b lie in the same bytes, one after the other.
+module {
+  device.memory persistent 1280 arena 512
+  device.buffer @x input at 1024 : tensor<64xf32> {externalName = "x", origin = "x"}
+  device.buffer @a arena at 1280 : tensor<64xf32> live 0 to 1 in @micro_step {origin = "a"}
+  device.buffer @b arena at 1280 : tensor<128xf32> live 1 to 2 in @micro_step {origin = "b"}
+  device.kernel @fused blocks 1 threads 32 ["x"] {
+  ^bb0(%p: !device.ptr<f32>):
+  }
+  device.step @micro_step micro {
+    %0 = device.address @a + 63 : !device.ptr<f32>
+    device.launch @fused(%0) : !device.ptr<f32>
+  }
+}
+
+// -----
+
+module {
+  device.memory persistent 1280 arena 512
+  // expected-note @below {{which is here}}
+  device.buffer @a arena at 1280 : tensor<64xf32> live 0 to 2 in @micro_step {origin = "a"}
+  // expected-error @below {{overlaps @a}}
+  device.buffer @b arena at 1280 : tensor<128xf32> live 1 to 2 in @micro_step {origin = "b"}
+}
+
+// -----
+
+// What was offloaded lies in the host's memory, at offsets of its own.
+module {
+  device.memory persistent 1280 arena 512 host 256
+  device.buffer @a arena at 1280 : tensor<64xf32> live 0 to 2 in @micro_step {origin = "a"}
+  device.buffer @w state at 0 : tensor<64xf32> {origin = "w"}
+  // expected-note @below {{which is here}}
+  device.buffer @a_host host at 0 : tensor<64xf32> live 0 to 2 in @micro_step {origin = "a"}
+  // expected-error @below {{overlaps @a_host}}
+  device.buffer @b_host host at 0 : tensor<64xf32> live 1 to 2 in @micro_step {origin = "b"}
+}
+
+// -----
+
+// Weights live as long as the arena does: for ever.
+module {
+  device.memory persistent 2048 arena 512
+  // expected-note @below {{which is here}}
+  device.buffer @w state at 1024 : tensor<128xf32> {origin = "w"}
+  // expected-error @below {{overlaps @w}}
+  device.buffer @v state at 1280 : tensor<64xf32> {origin = "v"}
+}
+
+// -----
+
+module {
+  device.memory persistent 1280 arena 512
+  // expected-error @below {{expects to lie in bytes [1280, 1792) of the allocation, but lies in [1536, 2048)}}
+  device.buffer @a arena at 1536 : tensor<128xf32> live 0 to 1 in @micro_step {origin = "a"}
+}
+
+// -----
+
+module {
+  device.memory persistent 1280 arena 512
+  // expected-error @below {{expects an offset that is a multiple of 256, but got 1288}}
+  device.buffer @a arena at 1288 : tensor<16xf32> live 0 to 1 in @micro_step {origin = "a"}
+}
+
+// -----
+
+module {
+  device.memory persistent 1280 arena 512
+  device.buffer @a arena at 1280 : tensor<64xf32> live 0 to 1 in @micro_step {origin = "a"}
+  device.kernel @fused blocks 1 threads 32 ["x", "y"] {
+  ^bb0(%p: !device.ptr<f32>, %q: !device.ptr<f32>):
+  }
+  device.step @micro_step micro {
+    // expected-error @below {{expects an element of the 64 of @a, but got 64}}
+    %0 = device.address @a + 64 : !device.ptr<f32>
+    // expected-error @below {{expects 2 pointers for @fused, but got 1}}
+    device.launch @fused(%0) : !device.ptr<f32>
+    // expected-error @below {{expects a kernel named @other}}
+    device.launch @other(%0) : !device.ptr<f32>
+    // expected-error @below {{expects a buffer named @b}}
+    %1 = device.address @b : !device.ptr<f32>
+  }
+}
+
+// -----
+
+module {
+  device.memory persistent 1280 arena 0
+  // expected-error @below {{is no part of a program}}
+  train.step @micro_step micro () {
+  }
+}

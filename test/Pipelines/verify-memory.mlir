@@ -1,0 +1,54 @@
+// RUN: gpuopt-opt %s --train-plan-memory --verify-memory --split-input-file --verify-diagnostics
+
+// A schedule promised an arena of 512 bytes; whatever ran since left work that
+// needs 1024: both results live while the second is made.
+
+// expected-error @below {{expects an arena of 512 bytes, as it was scheduled, but needs 1024}}
+train.step @micro_step micro ("x" %x: tensor<8x16xf32>) attributes {train.plan = {arena_bytes = 512 : i64}} {
+  %0 = nn.fused "tanh" %x : tensor<8x16xf32> -> tensor<8x16xf32> {
+  ^bb0(%a: tensor<8x16xf32>):
+    %2 = math.tanh %a : tensor<8x16xf32>
+    nn.yield %2 : tensor<8x16xf32>
+  }
+  %1 = nn.fused "exp" %0 : tensor<8x16xf32> -> tensor<8x16xf32> {
+  ^bb0(%a: tensor<8x16xf32>):
+    %2 = math.exp %a : tensor<8x16xf32>
+    nn.yield %2 : tensor<8x16xf32>
+  }
+  train.output "y", %1 : tensor<8x16xf32>
+}
+
+// -----
+
+// A place that was noted before is kept, and here it is one for two.
+// expected-error @below {{has an arena that fails its check}}
+train.step @overlapping micro ("x" %x: tensor<8x16xf32>) {
+  %0 = nn.fused "tanh" %x {train.offsets = array<i64: 256>} : tensor<8x16xf32> -> tensor<8x16xf32> {
+  ^bb0(%a: tensor<8x16xf32>):
+    %2 = math.tanh %a : tensor<8x16xf32>
+    nn.yield %2 : tensor<8x16xf32>
+  }
+  %1 = nn.fused "exp" %0 {train.offsets = array<i64: 0>} : tensor<8x16xf32> -> tensor<8x16xf32> {
+  ^bb0(%a: tensor<8x16xf32>):
+    %2 = math.exp %a : tensor<8x16xf32>
+    nn.yield %2 : tensor<8x16xf32>
+  }
+  train.output "y", %1 : tensor<8x16xf32>
+}
+
+// -----
+
+train.step @forgotten micro ("x" %x: tensor<8x16xf32>) {
+  %0 = nn.fused "tanh" %x {train.offsets = array<i64: 0>} : tensor<8x16xf32> -> tensor<8x16xf32> {
+  ^bb0(%a: tensor<8x16xf32>):
+    %2 = math.tanh %a : tensor<8x16xf32>
+    nn.yield %2 : tensor<8x16xf32>
+  }
+  // expected-error @below {{has no place in the arena}}
+  %1 = nn.fused "exp" %0 : tensor<8x16xf32> -> tensor<8x16xf32> {
+  ^bb0(%a: tensor<8x16xf32>):
+    %2 = math.exp %a : tensor<8x16xf32>
+    nn.yield %2 : tensor<8x16xf32>
+  }
+  train.output "y", %1 : tensor<8x16xf32>
+}

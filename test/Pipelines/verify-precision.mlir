@@ -1,0 +1,47 @@
+// RUN: gpuopt-opt %s --verify-precision --split-input-file --verify-diagnostics
+
+// What the phase leaves.
+train.variable @w parameter : tensor<8xf32>
+train.variable @w.half half_copy : tensor<8xf16> {of = @w}
+train.step @micro_step micro ("x" %x: tensor<8xf32>) {
+  %0 = train.read @w.half : tensor<8xf16>
+  train.sgd @w, %x copy @w.half : tensor<8xf32>
+}
+
+// -----
+
+// The next step would read the weights of this one.
+train.variable @w parameter : tensor<8xf32>
+// expected-error @below {{is read, but nothing renews it}}
+train.variable @w.half half_copy : tensor<8xf16> {of = @w}
+train.step @micro_step micro ("x" %x: tensor<8xf32>) {
+  %0 = train.read @w.half : tensor<8xf16>
+  train.sgd @w, %x : tensor<8xf32>
+}
+
+// -----
+
+train.variable @w parameter : tensor<8xf32>
+// expected-error @below {{expects to be of a parameter of its shape}}
+train.variable @w.half half_copy : tensor<4xf16> {of = @w}
+
+// -----
+
+// Moments in half precision would not grow.
+train.variable @w parameter : tensor<8xf32>
+// expected-error @below {{expects state in full precision, but got 'tensor<8xf16>'}}
+train.variable @w.exp_avg first_moment : tensor<8xf16> {of = @w}
+
+// -----
+
+train.step @forward forward ("x" %x: tensor<8x8xf32>) {
+  // expected-error @below {{has a choice of precision, 'train.half_product', that is not carried out}}
+  %0 = nn.contract "ik,kj->ij" %x, %x {train.half_product} : tensor<8x8xf32>, tensor<8x8xf32>
+}
+
+// -----
+
+train.step @micro_step micro ("x" %x: tensor<1xf16>) {
+  // expected-error @below {{expects a loss in full precision}}
+  train.report_loss %x, %x : tensor<1xf16>, tensor<1xf16>
+}

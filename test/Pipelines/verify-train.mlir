@@ -1,0 +1,65 @@
+// RUN: gpuopt-opt %s --verify-train --split-input-file --verify-diagnostics
+
+// What the phase leaves.
+train.variable @w parameter : tensor<8xf32>
+train.step @micro_step micro ("x" %x: tensor<8xf32>) {
+  %loss = arith.constant dense<1.0> : tensor<1xf32>
+  train.report_loss %loss, %loss : tensor<1xf32>, tensor<1xf32>
+  train.grad_norm %x : tensor<8xf32>
+  train.sgd @w, %x : tensor<8xf32>
+}
+
+// -----
+
+// A function that no step has taken in.
+// expected-error @below {{expects to be part of a step}}
+func.func @forward(%x: tensor<8xf32>) -> tensor<8xf32> {
+  return %x : tensor<8xf32>
+}
+
+// -----
+
+train.step @one forward ("x" %x: tensor<8xf32>) {
+}
+// expected-error @below {{is a second step of kind 'forward'}}
+train.step @two forward ("x" %x: tensor<8xf32>) {
+}
+
+// -----
+
+// The model trains on nothing.
+// expected-error @below {{expects one loss to be reported, but got 0}}
+train.step @micro_step micro ("x" %x: tensor<8xf32>) {
+}
+
+// -----
+
+// The gradients are not known to be finite, nor clipped, where they are used.
+train.variable @w parameter : tensor<8xf32>
+train.step @micro_step micro ("x" %x: tensor<8xf32>) {
+  %loss = arith.constant dense<1.0> : tensor<1xf32>
+  train.report_loss %loss, %loss : tensor<1xf32>, tensor<1xf32>
+  // expected-error @below {{expects 'train.grad_norm' before it}}
+  train.sgd @w, %x : tensor<8xf32>
+  train.grad_norm %x : tensor<8xf32>
+}
+
+// -----
+
+// A tied weight of which each use has an update of its own.
+train.variable @w parameter : tensor<8xf32>
+train.step @update update () {
+  %g = train.read @w : tensor<8xf32>
+  train.grad_norm %g : tensor<8xf32>
+  // expected-note @below {{the first one is here}}
+  train.sgd @w, %g : tensor<8xf32>
+  // expected-error @below {{updates @w a second time}}
+  train.sgd @w, %g : tensor<8xf32>
+}
+
+// -----
+
+train.step @forward forward ("x" %x: tensor<2x8x16xf32>) {
+  // expected-error @below {{is to be spelled out before this}}
+  %0 = nn.attention %x, %x, %x scale 1.0 : tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>
+}
