@@ -137,11 +137,11 @@ void LocalSearch::removeSomewhere() {
   removeDead(slot);
 }
 
-/// Moves a repeat to another stage, and the repeats of its inputs that nobody
-/// else reads: each alone would have to keep its own inputs alive meanwhile.
-void LocalSearch::moveWithInputs(Slot slot, int stage) {
+/// Takes a repeat out of its stage, and those of its inputs there that nobody
+/// else reads.
+void LocalSearch::takeWithInputs(Slot slot, std::vector<Slot> &taken) {
   remove(slot);
-  insert({stage, slot.op, slot.isReload});
+  taken.push_back(slot);
   if (slot.isReload)
     return;
   for (int input : graph.inputs(slot.op)) {
@@ -149,10 +149,21 @@ void LocalSearch::moveWithInputs(Slot slot, int stage) {
         plan.runsOf(input)[plan.runAt(input, slot.stage)];
     Slot own{slot.stage, input, read.isReload};
     bool goesAlong = read.end == own || input == graph.overwritten[slot.op];
-    if (read.stage == slot.stage && read.listed >= 0 && goesAlong &&
-        stage > input && !plan.has({stage, input}))
-      moveWithInputs(own, stage);
+    if (read.stage == slot.stage && read.listed >= 0 && goesAlong)
+      takeWithInputs(own, taken);
   }
+}
+
+/// Moves a repeat to another stage, and the repeats of its inputs that nobody
+/// else reads: each alone would have to keep its own inputs alive meanwhile.
+/// All leave before any arrives, for in a later stage the output would still
+/// read what is left behind.
+void LocalSearch::moveWithInputs(Slot slot, int stage) {
+  std::vector<Slot> taken;
+  takeWithInputs(slot, taken);
+  for (Slot old : taken)
+    if (!plan.has({stage, old.op}))
+      insert({stage, old.op, old.isReload});
 }
 
 /// What was overwritten in a slot moves with it.

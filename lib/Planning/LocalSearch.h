@@ -55,6 +55,7 @@ private:
   void removeDead(Slot slot);
   void switchSomewhere();
   bool drawsReload(int op);
+  void takeWithInputs(Slot slot, std::vector<Slot> &taken);
   void moveWithInputs(Slot slot, int stage);
   void runAgain(Slot slot, int depth);
   int pickStage();

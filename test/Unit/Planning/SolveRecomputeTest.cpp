@@ -329,14 +329,12 @@ TEST(SolveRecompute, SaysTheSmallestBudget) {
   EXPECT_EQ(solution->smallestBudgetFound, 30);
 }
 
-/// The optimum, as an integer program found it, runs ops 0 to 4 again before op
-/// 12. Where 4 comes a stage later, 3 and 2 must as well, and alone none of
-/// them can be moved back within the budget.
-TEST(SolveRecompute, MovesRepeatsWithTheirInputs) {
+/// Ops that read the one before, and each pair of edges besides.
+RecomputeProblem chainWith(std::vector<int64_t> bytes,
+                           std::vector<double> costs,
+                           std::vector<std::pair<int, int>> edges) {
   RecomputeProblem problem;
-  int64_t bytes[] = {8, 18, 12, 16, 3, 1, 9, 8, 16, 18, 13, 8, 17, 1, 6};
-  double costs[] = {19, 5, 20, 19, 20, 16, 18, 7, 18, 16, 5, 5, 13, 3, 19};
-  for (int i = 0; i < 15; ++i) {
+  for (size_t i = 0; i < bytes.size(); ++i) {
     RecomputeOp op;
     op.sizeInBytes = bytes[i];
     op.cost = costs[i];
@@ -344,15 +342,53 @@ TEST(SolveRecompute, MovesRepeatsWithTheirInputs) {
       op.inputs.push_back(i - 1);
     problem.ops.push_back(op);
   }
-  for (auto [from, to] : std::initializer_list<std::pair<int, int>>{
-           {0, 2}, {2, 4}, {2, 12}, {4, 13}, {5, 11}, {7, 9}})
+  for (auto [from, to] : edges)
     problem.ops[to].inputs.push_back(from);
+  return problem;
+}
+
+/// The optimum, as an integer program found it, runs ops 0 to 4 again before op
+/// 12. Where 4 comes a stage later, 3 and 2 must as well, and alone none of
+/// them can be moved back within the budget.
+TEST(SolveRecompute, MovesRepeatsWithTheirInputs) {
+  RecomputeProblem problem =
+      chainWith({8, 18, 12, 16, 3, 1, 9, 8, 16, 18, 13, 8, 17, 1, 6},
+                {19, 5, 20, 19, 20, 16, 18, 7, 18, 16, 5, 5, 13, 3, 19},
+                {{0, 2}, {2, 4}, {2, 12}, {4, 13}, {5, 11}, {7, 9}});
   RecomputeOptions options;
   options.budgetInBytes = 46;
   options.effort = 20000;
   Result<RecomputeSolution> solution = solveRecompute(problem, options);
   ASSERT_TRUE(solution && solution->found);
   EXPECT_EQ(solution->addedCost, 83);
+}
+
+/// Where moves to later stages leave the inputs behind, nothing is found with a
+/// third of this effort, and 66 with all of it.
+TEST(SolveRecompute, MovesRepeatsToLaterStagesWithTheirInputs) {
+  RecomputeProblem problem =
+      chainWith({19, 3,  15, 12, 17, 6, 9,  4,  16, 17, 11, 6, 3,
+                 18, 19, 20, 10, 12, 1, 10, 14, 20, 7,  20, 19},
+                {6,  8, 10, 6,  6,  1,  6,  1, 16, 1, 19, 7, 11,
+                 15, 1, 13, 11, 15, 10, 20, 8, 9,  6, 1,  19},
+                {{0, 4},
+                 {3, 20},
+                 {4, 7},
+                 {4, 10},
+                 {5, 18},
+                 {6, 11},
+                 {6, 18},
+                 {9, 15},
+                 {10, 12},
+                 {11, 14},
+                 {12, 17},
+                 {12, 22}});
+  RecomputeOptions options;
+  options.budgetInBytes = 62;
+  options.effort = 30000;
+  Result<RecomputeSolution> solution = solveRecompute(problem, options);
+  ASSERT_TRUE(solution && solution->found);
+  EXPECT_EQ(solution->addedCost, 51);
 }
 
 TEST(SolveRecompute, TakesAnEmptyProblem) {
