@@ -22,7 +22,7 @@ static constexpr int curvePoints = 20;
 static int explainInfeasible(const RecomputeSolution &solution,
                              int64_t budget) {
   llvm::errs() << "gpuopt-solve: error: memory budget " << budget
-               << " bytes cannot be met: the smallest that can is "
+               << " bytes cannot be met: the smallest found is "
                << solution.smallestBudgetFound
                << " bytes, the proven lower limit " << solution.budgetLowerLimit
                << " bytes\n";

@@ -107,7 +107,7 @@ class SolveFiles(unittest.TestCase):
         graph = self.file("graph.json", json.dumps(CHAIN))
         result = self.run_solve("recompute", graph, "--budget", "10B")
         self.assertEqual(result.returncode, 2)
-        self.assertIn("memory budget 10 bytes cannot be met: the smallest that can is 18 bytes, "
+        self.assertIn("memory budget 10 bytes cannot be met: the smallest found is 18 bytes, "
                       "the proven lower limit 18 bytes", result.stderr)
 
     def test_cost_does_not_fall_along_the_curve(self):
