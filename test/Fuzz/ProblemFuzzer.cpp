@@ -53,6 +53,25 @@ static RecomputeOp takeOp(FuzzedDataProvider &bytes, int costShift,
   return op;
 }
 
+/// What would overwrite an output that is still wanted, or a view, is a view of
+/// it instead, and so cannot be offloaded by itself.
+static void keepWhatMayOverwrite(RecomputeProblem &problem) {
+  std::vector<int> readers(problem.ops.size(), 0);
+  for (const RecomputeOp &op : problem.ops)
+    for (int input : op.inputs)
+      ++readers[input];
+  for (RecomputeOp &op : problem.ops) {
+    if (op.storage < 0)
+      continue;
+    const RecomputeOp &gone = problem.ops[op.storage];
+    bool isView = gone.storage >= 0 && !gone.overwrites;
+    bool isWanted = readers[op.storage] != 1 || gone.pinned || gone.offloadCost;
+    op.overwrites = op.overwrites && !isView && !isWanted;
+    if (!op.overwrites)
+      op.offloadCost.reset();
+  }
+}
+
 static RecomputeProblem takeProblem(FuzzedDataProvider &bytes) {
   int costShift =
       bytes.PickValueInArray({0, 0, 0, -30, 40, -1000, -1074, 500, 1012});
@@ -61,6 +80,7 @@ static RecomputeProblem takeProblem(FuzzedDataProvider &bytes) {
   int count = bytes.ConsumeIntegralInRange(1, 12);
   while (int(problem.ops.size()) < count)
     problem.ops.push_back(takeOp(bytes, costShift, sizeShift, problem));
+  keepWhatMayOverwrite(problem);
   return problem;
 }
 
