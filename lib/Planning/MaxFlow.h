@@ -37,6 +37,14 @@ public:
   }
   int arcCount() const { return arcs.size(); }
 
+  /// The network, for comparisons with other algorithms.
+  int nodeCount() const { return nodes; }
+  int sourceNode() const { return source; }
+  int sinkNode() const { return sink; }
+  int from(int arc) const { return arcs[arc].from; }
+  int to(int arc) const { return arcs[arc].to; }
+  int64_t capacity(int arc) const { return arcs[arc].capacity; }
+
   /// After `solve`: whether a node is on the sink side of the cut whose sink
   /// side is the smallest (true) or the largest (false).
   std::vector<char> sinkSide(bool smallest) const;

@@ -95,6 +95,7 @@ public:
   const std::vector<int> &moments() const { return momentOps; }
   const std::vector<CutArc> &arcs() const { return words; }
   int64_t flow(int arc) const { return network->flow(arc); }
+  MaxFlow &maxFlow() { return *network; } ///< With the last prices.
 
 private:
   void numberNodes();
