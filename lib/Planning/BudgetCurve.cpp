@@ -9,6 +9,7 @@
 #include "Graph.h"
 
 #include <algorithm>
+#include <functional>
 
 using namespace gpuopt::planning;
 
@@ -25,30 +26,18 @@ gpuopt::planning::curveBudgets(const RecomputeProblem &problem, int count) {
   return budgets;
 }
 
-Result<std::vector<CurvePoint>>
-gpuopt::planning::solveBudgetCurve(const RecomputeProblem &problem,
-                                   std::vector<int64_t> budgets,
-                                   const RecomputeOptions &options) {
-  if (MaybeError error = problem.check())
-    return *error;
-  std::sort(budgets.begin(), budgets.end());
-  budgets.erase(std::unique(budgets.begin(), budgets.end()), budgets.end());
-  std::vector<CurvePoint> points;
-  RecomputeOptions rung = options;
-  rung.start.clear();
-  if (options.timeLimitInSeconds)
-    rung.timeLimitInSeconds = *options.timeLimitInSeconds / budgets.size();
-  for (int64_t budget : budgets) {
-    rung.budgetInBytes = budget;
-    Result<RecomputeSolution> solution = solveRecompute(problem, rung);
-    if (!solution)
-      return solution.error();
-    if (!solution->found)
-      continue;
-    rung.start = solution->schedule;
-    points.push_back({budget, std::move(*solution)});
+/// A plan serves every larger budget, a bound every smaller one.
+static void carryAlong(std::vector<CurvePoint> &points) {
+  for (size_t i = points.size(); i-- > 1;) {
+    const RecomputeSolution &smaller = points[i].solution;
+    RecomputeSolution &larger = points[i - 1].solution;
+    if (smaller.addedCost < larger.addedCost) {
+      larger.schedule = smaller.schedule;
+      larger.peakInBytes = smaller.peakInBytes;
+      larger.addedCost = smaller.addedCost;
+      larger.lowerBound = std::min(larger.lowerBound, larger.addedCost);
+    }
   }
-  std::reverse(points.begin(), points.end());
   for (size_t i = 1; i < points.size(); ++i) {
     RecomputeSolution &smaller = points[i].solution;
     const RecomputeSolution &larger = points[i - 1].solution;
@@ -57,5 +46,29 @@ gpuopt::planning::solveBudgetCurve(const RecomputeProblem &problem,
       smaller.certificate = larger.certificate; // proves it at that budget
     }
   }
+}
+
+Result<std::vector<CurvePoint>>
+gpuopt::planning::solveBudgetCurve(const RecomputeProblem &problem,
+                                   std::vector<int64_t> budgets,
+                                   const RecomputeOptions &options) {
+  if (MaybeError error = problem.check())
+    return *error;
+  std::sort(budgets.begin(), budgets.end(), std::greater<>());
+  budgets.erase(std::unique(budgets.begin(), budgets.end()), budgets.end());
+  RecomputeOptions own = options;
+  own.start.clear();
+  own.findSmallestBudget = false;
+  if (options.timeLimitInSeconds)
+    own.timeLimitInSeconds = *options.timeLimitInSeconds / budgets.size();
+  std::vector<CurvePoint> points;
+  for (int64_t budget : budgets) {
+    own.budgetInBytes = budget;
+    RecomputeSolution solution = *solveRecompute(problem, own);
+    if (!solution.found)
+      break; // nor is any below
+    points.push_back({budget, std::move(solution)});
+  }
+  carryAlong(points);
   return points;
 }

@@ -182,7 +182,7 @@ void Solver::improve() {
   int64_t left = options.effort;
   bool isTimed = options.timeLimitInSeconds.has_value();
   if (left == 0)
-    left = isTimed ? INT64_MAX : 2'000'000;
+    left = isTimed ? INT64_MAX : defaultEffort;
   static constexpr double heats[2][4] = {{0.2, 0.2, 0.05, 1},
                                          {0.3, 0.3, 0.3, 0.3}};
   BestSchedule lines[2] = {best, best};
@@ -252,7 +252,8 @@ RecomputeSolution Solver::run() {
     startFromGaps();
     if (solution.budgetLowerLimit <= options.budgetInBytes) {
       offerStart();
-      boundAndStart(0.4);
+      if (options.findBound)
+        boundAndStart(0.4);
       improve();
     }
     if (!best.found && options.findSmallestBudget)

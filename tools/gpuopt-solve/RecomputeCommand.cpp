@@ -9,6 +9,7 @@
 #include "Commands.h"
 
 #include "gpuopt/Planning/BudgetCurve.h"
+#include "gpuopt/Planning/BudgetLadder.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -95,6 +96,17 @@ static int solveCurve(const RecomputeProblem &problem,
   return Success;
 }
 
+/// With a time limit, results depend on the machine, and nothing can be said
+/// of the cost of another budget.
+static Result<RecomputeSolution> solveFor(const RecomputeProblem &problem,
+                                          const RecomputeOptions &options) {
+  if (options.timeLimitInSeconds)
+    return solveRecompute(problem, options);
+  if (MaybeError error = problem.check())
+    return *error;
+  return BudgetLadder(problem, options).solve(options.budgetInBytes);
+}
+
 int solve::recompute(const CommandOptions &options) {
   Result<RecomputeProblem> problem = readGraph(options.input);
   if (!problem)
@@ -106,7 +118,7 @@ int solve::recompute(const CommandOptions &options) {
     return fail(budget.error().message);
   RecomputeOptions solver = solverOptions(options);
   solver.budgetInBytes = *budget;
-  Result<RecomputeSolution> solution = solveRecompute(*problem, solver);
+  Result<RecomputeSolution> solution = solveFor(*problem, solver);
   if (!solution)
     return fail(solution.error().message);
   if (!solution->found)

@@ -19,9 +19,9 @@ struct CurvePoint {
 
 /// Solves for each budget with the given options (their budget and start are
 /// ignored; the time limit is for all together), and returns the points by
-/// falling budget. Each plan is also a candidate for every larger budget and
-/// each bound holds for every smaller one, so along the curve neither cost nor
-/// bound falls as the budget shrinks. Budgets that were not met are left out.
+/// falling budget, down to the first that is not met. Each plan is also a
+/// candidate for every larger budget and each bound holds for every smaller
+/// one, so along the curve neither cost nor bound falls as the budget shrinks.
 Result<std::vector<CurvePoint>>
 solveBudgetCurve(const RecomputeProblem &problem, std::vector<int64_t> budgets,
                  const RecomputeOptions &options);

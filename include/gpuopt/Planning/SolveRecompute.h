@@ -21,10 +21,13 @@
 
 namespace gpuopt::planning {
 
+/// Moves where neither effort nor time is given.
+constexpr int64_t defaultEffort = 2'000'000;
+
 struct RecomputeOptions {
   int64_t budgetInBytes = 0;
-  /// Moves of the local search. The same effort gives the same plan. 0: a
-  /// default by the size of the problem, or until the time is over.
+  /// Moves of the local search. The same effort gives the same plan. 0: the
+  /// default, or until the time is over.
   int64_t effort = 0;
   /// Ends the search. Plans then depend on the machine's speed.
   std::optional<double> timeLimitInSeconds;
@@ -32,6 +35,8 @@ struct RecomputeOptions {
   /// Where nothing within the budget is found, look for the least that can be
   /// met; takes about as long again.
   bool findSmallestBudget = true;
+  /// Without, the bound is 0, and the search has one start less.
+  bool findBound = true;
   /// A schedule to start from and never to be worse than, where it fits.
   Schedule start;
 };
