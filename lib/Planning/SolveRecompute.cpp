@@ -20,6 +20,9 @@ using namespace gpuopt::planning;
 /// Larger graphs have room in one stage per op.
 static constexpr int mostOpsForWideStages = 200;
 
+/// Of the searches; any would do.
+static constexpr uint64_t firstSeed = 101;
+
 namespace {
 class Clock {
 public:
@@ -49,9 +52,9 @@ public:
     if (graph.size() <= mostOpsForWideStages)
       wide.emplace(problem, 3);
     for (int i = 0; i < std::max(1, options.threads); ++i) {
-      narrowSearches.emplace_back(narrow, options.budgetInBytes, i + 1);
+      narrowSearches.emplace_back(narrow, options.budgetInBytes, firstSeed + i);
       if (wide)
-        wideSearches.emplace_back(*wide, options.budgetInBytes, i + 1);
+        wideSearches.emplace_back(*wide, options.budgetInBytes, firstSeed + i);
     }
   }
 
