@@ -55,10 +55,10 @@ private:
          ends = step.getKind() == train::StepKind::Update;
     if (usesMemory || usesState || usesHyper || begins || ends)
       stream << "  const Memory m{memory};\n";
-    if (usesHost)
-      stream << "  const Memory host{ctx.host_memory};\n";
     else
       stream << "  (void)ctx, (void)memory;\n";
+    if (usesHost)
+      stream << "  const Memory host{ctx.host_memory};\n";
     if (usesState || begins || ends)
       stream << "  StepState *const state = m[kStepState];\n";
     if (usesHyper || begins)

@@ -73,6 +73,8 @@ device.kernel @kept blocks 4 threads 32 ["x", "y"] {
 }
 
 // CHECK: static void micro_step(Context &ctx, char *memory) {
+// CHECK-NEXT: const Memory m{memory};
+// CHECK-NEXT: StepState *const state = m[kStepState];
 // CHECK: // ---- forward
 // CHECK: // softmax of /fc1
 // CHECK-NEXT: launch(ctx, 4, 32, softmax, m[kX], m[kY]);
