@@ -61,3 +61,21 @@ train.step @others forward ("x" %x: tensor<32x16xf32>) {
   %11 = arith.addf %8, %10 : tensor<32x32xf32>
   train.output "later", %11 : tensor<32x32xf32>
 }
+
+// -----
+
+train.variable @w parameter : tensor<16x32xf32>
+train.variable @b parameter : tensor<1xf32>
+
+// One number for all columns is no bias that a product can read.
+// CHECK-LABEL: train.step @number
+// CHECK-NOT: bias
+// CHECK: arith.addf
+train.step @number forward ("x" %x: tensor<8x16xf32>) {
+  %w = train.read @w : tensor<16x32xf32>
+  %b = train.read @b : tensor<1xf32>
+  %0 = nn.contract "tc,cd->td" %x, %w : tensor<8x16xf32>, tensor<16x32xf32>
+  %1 = nn.broadcast %b : tensor<1xf32> to tensor<8x32xf32>
+  %2 = arith.addf %0, %1 : tensor<8x32xf32>
+  train.output "y", %2 : tensor<8x32xf32>
+}

@@ -44,10 +44,12 @@ static Value biasOf(Value value) {
 
 /// A bias has the columns' letters, those of the right operand alone.
 static bool isOverColumns(ContractOp product, Value bias) {
-  size_t rank = cast<ShapedType>(bias.getType()).getRank();
+  ArrayRef<int64_t> shape = cast<ShapedType>(bias.getType()).getShape();
+  size_t rank = shape.size();
   StringRef letters = product.getResultLetters();
-  if (rank > letters.size())
-    return false;
+  if (rank > letters.size() ||
+      shape != product.getType().getShape().take_back(rank))
+    return false; // one number for all columns is read over and over
   return llvm::all_of(llvm::enumerate(letters), [&](auto letter) {
     bool isColumn = letter.index() + rank >= letters.size();
     return isColumn == !product.getLhsLetters().contains(letter.value());
