@@ -173,8 +173,8 @@ private:
   std::optional<Candidate> fit(int64_t target, int64_t effort) {
     std::optional<Candidate> best;
     std::optional<int64_t> tooHigh, low;
-    int64_t ask = target;
-    for (int round = 0, found = 0; round < kMostRounds && ask > 0; ++round) {
+    int64_t ask = target; // of 0, too: the solver tells the lower limit
+    for (int round = 0, found = 0; round < kMostRounds && ask >= 0; ++round) {
       std::optional<Candidate> next = attempt(ask, target, effort);
       if (error)
         return std::nullopt;
