@@ -111,7 +111,8 @@ static LogicalResult attention(NodeConversion &c) {
   ArrayRef<int64_t> shape = c.b.shape(*query), keys = c.b.shape(*key),
                     values = c.b.shape(*value);
   if (shape[0] != keys[0] || shape[0] != values[0] || keys[1] != values[1] ||
-      shape[1] % keys[1] || keys[2] != values[2] || shape[3] != keys[3])
+      keys[1] < 1 || shape[1] % keys[1] || keys[2] != values[2] ||
+      shape[3] != keys[3])
     return c.fail("the shapes of query, key and value do not agree");
   key = repeatHeads(c, *key, shape[1]);
   value = repeatHeads(c, *value, shape[1]);

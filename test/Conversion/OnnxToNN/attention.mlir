@@ -29,3 +29,11 @@ onnx.graph @heads(%q: tensor<2x8x16xf32>) -> !onnx.unknown attributes {inputName
   %y = onnx.node "Attention"(%q, %q, %q) {q_num_heads = 3 : i64, kv_num_heads = 3 : i64} : (tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>) -> !onnx.unknown
   onnx.return %y : !onnx.unknown
 }
+
+// -----
+
+// expected-error @below {{the shapes of query, key and value do not agree}}
+onnx.graph @none(%q: tensor<2x4x8x16xf32>, %k: tensor<2x0x8x16xf32>) -> !onnx.unknown attributes {inputNames = ["q", "k"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y"]} {
+  %y = onnx.node "Attention"(%q, %k, %k) : (tensor<2x4x8x16xf32>, tensor<2x0x8x16xf32>, tensor<2x0x8x16xf32>) -> !onnx.unknown
+  onnx.return %y : !onnx.unknown
+}
