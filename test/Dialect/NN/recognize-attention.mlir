@@ -150,3 +150,55 @@ func.func @classifier(%x: tensor<4x16xf32>, %w: tensor<16x8xf32>) -> tensor<4x8x
   %1 = nn.softmax %0 dim 1 : tensor<4x8xf32>
   return %1 : tensor<4x8xf32>
 }
+
+// -----
+
+// Sums of sums: many ways lead up, none of them to a product.
+// CHECK-LABEL: func.func @sums
+// CHECK: nn.softmax
+func.func @sums(%x: tensor<4x8xf32>, %v: tensor<8x5xf32>) -> tensor<4x5xf32> {
+  %0 = arith.addf %x, %x : tensor<4x8xf32>
+  %1 = arith.addf %0, %0 : tensor<4x8xf32>
+  %2 = arith.addf %1, %1 : tensor<4x8xf32>
+  %3 = arith.addf %2, %2 : tensor<4x8xf32>
+  %4 = arith.addf %3, %3 : tensor<4x8xf32>
+  %5 = arith.addf %4, %4 : tensor<4x8xf32>
+  %6 = arith.addf %5, %5 : tensor<4x8xf32>
+  %7 = arith.addf %6, %6 : tensor<4x8xf32>
+  %8 = arith.addf %7, %7 : tensor<4x8xf32>
+  %9 = arith.addf %8, %8 : tensor<4x8xf32>
+  %10 = arith.addf %9, %9 : tensor<4x8xf32>
+  %11 = arith.addf %10, %10 : tensor<4x8xf32>
+  %12 = arith.addf %11, %11 : tensor<4x8xf32>
+  %13 = arith.addf %12, %12 : tensor<4x8xf32>
+  %14 = arith.addf %13, %13 : tensor<4x8xf32>
+  %15 = arith.addf %14, %14 : tensor<4x8xf32>
+  %16 = arith.addf %15, %15 : tensor<4x8xf32>
+  %17 = arith.addf %16, %16 : tensor<4x8xf32>
+  %18 = arith.addf %17, %17 : tensor<4x8xf32>
+  %19 = arith.addf %18, %18 : tensor<4x8xf32>
+  %20 = arith.addf %19, %19 : tensor<4x8xf32>
+  %21 = arith.addf %20, %20 : tensor<4x8xf32>
+  %22 = arith.addf %21, %21 : tensor<4x8xf32>
+  %23 = arith.addf %22, %22 : tensor<4x8xf32>
+  %24 = arith.addf %23, %23 : tensor<4x8xf32>
+  %25 = arith.addf %24, %24 : tensor<4x8xf32>
+  %26 = arith.addf %25, %25 : tensor<4x8xf32>
+  %27 = arith.addf %26, %26 : tensor<4x8xf32>
+  %28 = arith.addf %27, %27 : tensor<4x8xf32>
+  %29 = arith.addf %28, %28 : tensor<4x8xf32>
+  %30 = arith.addf %29, %29 : tensor<4x8xf32>
+  %31 = arith.addf %30, %30 : tensor<4x8xf32>
+  %32 = arith.addf %31, %31 : tensor<4x8xf32>
+  %33 = arith.addf %32, %32 : tensor<4x8xf32>
+  %34 = arith.addf %33, %33 : tensor<4x8xf32>
+  %35 = arith.addf %34, %34 : tensor<4x8xf32>
+  %36 = arith.addf %35, %35 : tensor<4x8xf32>
+  %37 = arith.addf %36, %36 : tensor<4x8xf32>
+  %38 = arith.addf %37, %37 : tensor<4x8xf32>
+  %39 = arith.addf %38, %38 : tensor<4x8xf32>
+  %40 = arith.addf %39, %39 : tensor<4x8xf32>
+  %p = nn.softmax %40 dim 1 : tensor<4x8xf32>
+  %y = nn.contract "ik,kj->ij" %p, %v : tensor<4x8xf32>, tensor<8x5xf32>
+  return %y : tensor<4x5xf32>
+}

@@ -63,12 +63,18 @@ static Value withoutBroadcast(Value value) {
 /// Whether a product lies above a value, beyond nothing but what may stand
 /// between it and a softmax.
 static bool leadsToProduct(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (isa_and_nonnull<ContractOp>(op))
-    return true;
-  return isa_and_nonnull<arith::AddFOp, arith::MulFOp, arith::DivFOp,
-                         arith::SelectOp, ReshapeOp>(op) &&
-         llvm::any_of(op->getOperands(), leadsToProduct);
+  llvm::SmallPtrSet<Operation *, 8> seen; // many ways may lead to one op
+  SmallVector<Value> above{value};
+  while (!above.empty()) {
+    Operation *op = above.pop_back_val().getDefiningOp();
+    if (isa_and_nonnull<ContractOp>(op))
+      return true;
+    if (isa_and_nonnull<arith::AddFOp, arith::MulFOp, arith::DivFOp,
+                        arith::SelectOp, ReshapeOp>(op) &&
+        seen.insert(op).second)
+      llvm::append_range(above, op->getOperands());
+  }
+  return false;
 }
 
 /// The product that reads a value, through dropout and reshapes.
