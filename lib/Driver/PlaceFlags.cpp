@@ -113,6 +113,8 @@ static Expected<int64_t> freeBytes(StringRef target) {
   errs() << "gpuopt: memory budget: "
          << planning::formatBytes(memory->budgetInBytes) << " ("
          << memory->description << ")\n";
+  if (memory->budgetInBytes <= 0) // 0 would be no limit
+    return createStringError("--memory-budget=auto: no memory is free");
   return memory->budgetInBytes;
 }
 

@@ -1,5 +1,7 @@
-/* The calls of a CUDA driver that has 6 GiB free of 8, for tests. */
+/* The calls of a CUDA driver that has 6 GiB free of 8, for tests; nothing, with
+   GPU_IS_FULL in the environment. */
 #include <stddef.h>
+#include <stdlib.h>
 
 int cuInit(unsigned flags) { return flags != 0; }
 int cuDevicePrimaryCtxRetain(void **context, int device) {
@@ -12,7 +14,7 @@ int cuCtxSetCurrent(void *context) {
   return 0;
 }
 int cuMemGetInfo_v2(size_t *free, size_t *all) {
-  *free = (size_t)6 << 30;
+  *free = getenv("GPU_IS_FULL") ? 0 : (size_t)6 << 30;
   *all = (size_t)8 << 30;
   return !has_context;
 }
