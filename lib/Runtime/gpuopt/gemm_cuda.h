@@ -190,6 +190,8 @@ void gemm(Context &ctx, const GemmShape &shape, const T *a, const T *b, C *c,
   GemmShape s = simplified(shape);
   if (s.batch[0] * s.batch[1] * s.m * s.n == 0)
     return;
+  if (s.n == 1 && o.bias)
+    s.c_n = 1; // one column may count as row-major, as the epilogue wants it
   if (s.c_n != 1 && s.c_m == 1 && !o.bias) {
     s = transposed(s);
     const T *first = a;

@@ -128,7 +128,8 @@ const GemmShape kShapes[] = {
      1,
      {60, 20},
      5,
-     1}, // crosswise
+     1},                                                            // crosswise
+    {{1, 1}, 8, 1, 16, {0, 0}, 16, 1, {0, 0}, 1, 16, {0, 0}, 1, 8}, // a column
 };
 
 TEST(Gemm, EveryLayoutAndOption) {
@@ -137,7 +138,7 @@ TEST(Gemm, EveryLayoutAndOption) {
     for (double alpha : {1.0, 0.125})
       for (double beta : {0.0, 1.0})
         for (bool bias : {false, true}) {
-          if (bias && s.c_n != 1)
+          if (bias && s.n != 1 && s.c_n != 1)
             continue;
           SCOPED_TRACE(testing::Message() << "alpha " << alpha << " beta "
                                           << beta << " bias " << bias);
