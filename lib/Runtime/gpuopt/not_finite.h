@@ -48,12 +48,16 @@ inline std::string overflowing_gradients(const Program &program,
 
 namespace detail {
 
+// In a file, tensors may begin anywhere.
 template <class T>
 bool all_finite(const void *data, size_t bytes) {
-  const T *values = static_cast<const T *>(data);
-  for (size_t i = 0; i < bytes / sizeof(T); i++)
-    if (!is_finite(double(load_scalar(values + i))))
+  for (size_t i = 0; i < bytes / sizeof(T); i++) {
+    T value;
+    memcpy(&value, static_cast<const char *>(data) + i * sizeof value,
+           sizeof value);
+    if (!is_finite(double(load_scalar(&value))))
       return false;
+  }
   return true;
 }
 
