@@ -84,7 +84,8 @@ public:
     elements = detail::product(detail::sample_shape(tensor));
     const size_t sample_bytes = size_t(elements) * size_of(type);
     if (shape[0] < 0 ||
-        (file.bytes - header.begin) / sample_bytes < size_t(shape[0]))
+        (sample_bytes > 0 && // a sample of no elements needs no bytes
+         (file.bytes - header.begin) / sample_bytes < size_t(shape[0])))
       throw Error("'" + path + "' is shorter than its header says");
     data = file.data + header.begin;
   }

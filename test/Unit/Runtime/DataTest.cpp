@@ -40,6 +40,14 @@ TEST(Npy, ReadsSamplesInTheFilesType) {
   EXPECT_EQ(last[1], 6);
 }
 
+TEST(Npy, SamplesMayHaveNoElements) {
+  TemporaryFolder folder;
+  write_file(folder / "x.npy", npy("<f4", "(3, 0)", ""));
+  const NpySource source(folder / "x.npy", {"x", Type::F32, 2, {4, 0}, 0, 0});
+  EXPECT_EQ(source.samples(), 3);
+  EXPECT_EQ(source.elements, 0);
+}
+
 TEST(Npy, SaysWhatIsWrong) {
   TemporaryFolder folder;
   const auto six = bytes_of<float>({1, 2, 3, 4, 5, 6});
