@@ -61,10 +61,11 @@ public:
           !save(step))
         return kDiverged;
     }
-    if (loaders.eval && !detail::interrupted)
-      validate(metrics, step);
+    // First: validation may find what is wrong with its data.
     if (!save(step))
       return kDiverged;
+    if (loaders.eval && !detail::interrupted)
+      validate(metrics, step);
     printf("weights: %s\n", weights_file().c_str());
     if (!watch->loss_is_lost())
       return 0;
