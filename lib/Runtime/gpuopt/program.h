@@ -41,14 +41,14 @@ struct OutputInfo {
   TensorInfo tensor;
 };
 
-// A gradient's partial sums of squares: from `first_partial` up to that of the
-// next one.
 // Indices that the program computes, and the dimension that they are of.
 struct IndexedInfo {
   const char *name; // of the node that reads by them
   int64_t size;
 };
 
+// A gradient's partial sums of squares: from `first_partial` up to that of the
+// next one.
 struct GradientInfo {
   const char *name; // of the parameter, in the ONNX file
   int64_t first_partial;
