@@ -12,6 +12,7 @@
 #include "Weights.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Regex.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -52,8 +53,14 @@ static llvm::Error writeProgram(const DriverOptions &options, ModuleOp module,
     return error;
   if (llvm::Error error = directory->write("target.cmake", targetFile(options)))
     return error;
-  if (llvm::Error error = writeWeights(module, directory->pathOf("")))
+  std::vector<std::string> masks;
+  if (llvm::Error error = writeWeights(module, directory->pathOf(""), masks))
     return error;
+  for (const std::string &name : masks)
+    llvm::errs() << "gpuopt: warning: parameter '" << name
+                 << "' holds infinite or huge numbers, as masks do, and would "
+                    "be trained; keep it as it is by --frozen-params='^"
+                 << llvm::Regex::escape(name) << "$'\n";
   return directory->commit();
 }
 

@@ -16,6 +16,8 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace gpuopt;
 
@@ -30,6 +32,7 @@ struct Stored {
           sizeInBytes = 0; ///< The size is that in the weights file.
   std::string bytes;
   Type storedElement; ///< f16 or bf16, which is to be widened to f32; or null.
+  bool isTrained = false;
 
   int64_t bytesInFile() const {
     return storedElement ? sizeInBytes / 2 : sizeInBytes;
@@ -86,7 +89,25 @@ static void writeWidened(StringRef bytes, bool isBF16,
   }
 }
 
-static llvm::Error writeFile(StringRef path, ArrayRef<Stored> tensors) {
+/// Whether numbers are there that no weight has: exporters fold the masks of
+/// attention, -inf or the lowest number of the type, into initializers.
+static bool holdsMask(const Stored &tensor, StringRef bytes) {
+  constexpr float kLeast = 1e30f;
+  if (!tensor.isTrained || tensor.storedElement ||
+      !tensor.type.getElementType().isF32())
+    return false;
+  bool found = false;
+  for (size_t i = 0; i + sizeof(float) <= bytes.size(); i += sizeof(float)) {
+    float number;
+    memcpy(&number, bytes.data() + i, sizeof number);
+    found |= std::fabs(number) >= kLeast;
+  }
+  return found;
+}
+
+/// Appends the names of trained tensors that look like masks.
+static llvm::Error writeFile(StringRef path, ArrayRef<Stored> tensors,
+                             std::vector<std::string> &masks) {
   llvm::json::Object header;
   int64_t offset = 0;
   for (const Stored &tensor : tensors) {
@@ -115,6 +136,8 @@ static llvm::Error writeFile(StringRef path, ArrayRef<Stored> tensors) {
   for (const Stored &tensor : tensors) {
     if (tensor.file.empty()) {
       stream << tensor.bytes;
+      if (holdsMask(tensor, tensor.bytes))
+        masks.push_back(tensor.name);
       continue;
     }
     std::unique_ptr<llvm::MemoryBuffer> &buffer = mapped[tensor.file];
@@ -136,6 +159,8 @@ static llvm::Error writeFile(StringRef path, ArrayRef<Stored> tensors) {
       writeWidened(bytes, tensor.storedElement.isBF16(), stream);
     else
       stream << bytes;
+    if (holdsMask(tensor, bytes))
+      masks.push_back(tensor.name);
   }
   stream.close();
   code = stream.error();
@@ -145,7 +170,8 @@ static llvm::Error writeFile(StringRef path, ArrayRef<Stored> tensors) {
               : llvm::Error::success();
 }
 
-llvm::Error gpuopt::writeWeights(ModuleOp module, StringRef folder) {
+llvm::Error gpuopt::writeWeights(ModuleOp module, StringRef folder,
+                                 std::vector<std::string> &masks) {
   std::vector<Stored> weights, constants;
   for (train::VariableOp variable : module.getOps<train::VariableOp>()) {
     if (variable.getKind() > train::VariableKind::Buffer)
@@ -153,6 +179,7 @@ llvm::Error gpuopt::writeWeights(ModuleOp module, StringRef folder) {
     Stored stored;
     stored.type = cast<RankedTensorType>(variable.getType());
     stored.sizeInBytes = device::sizeInBytes(stored.type);
+    stored.isTrained = variable.getKind() == train::VariableKind::Parameter;
     if (variable.getFile()) {
       stored.file = variable.getFile()->str();
       stored.offset = *variable.getOffset();
@@ -177,16 +204,17 @@ llvm::Error gpuopt::writeWeights(ModuleOp module, StringRef folder) {
       auto type = cast<RankedTensorType>(buffer.getType());
       constants.push_back({("constant." + buffer.getSymName()).str(), type, "",
                            0, device::sizeInBytes(type),
-                           bytesOf(*buffer.getValue()), Type()});
+                           bytesOf(*buffer.getValue()), Type(), false});
     }
   auto pathOf = [&](StringRef name) {
     SmallString<256> path(folder);
     llvm::sys::path::append(path, name);
     return path.str().str();
   };
-  if (llvm::Error error = writeFile(pathOf("model.safetensors"), weights))
+  if (llvm::Error error =
+          writeFile(pathOf("model.safetensors"), weights, masks))
     return error;
   return constants.empty()
              ? llvm::Error::success()
-             : writeFile(pathOf("constants.safetensors"), constants);
+             : writeFile(pathOf("constants.safetensors"), constants, masks);
 }

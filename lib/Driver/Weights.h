@@ -16,8 +16,10 @@ namespace gpuopt {
 /// Writes model.safetensors (parameters and buffers, under every name that
 /// they are saved as) and, where the program has constants,
 /// constants.safetensors into `folder`. Values are copied from where the
-/// variables say that they lie.
-llvm::Error writeWeights(mlir::ModuleOp module, llvm::StringRef folder);
+/// variables say that they lie. Names of trained parameters that hold numbers
+/// which only masks have are appended to `masks`.
+llvm::Error writeWeights(mlir::ModuleOp module, llvm::StringRef folder,
+                         std::vector<std::string> &masks);
 
 } // namespace gpuopt
 
