@@ -51,6 +51,7 @@ FUNCTIONS = {
     "cumsum": (VOLUME, lambda x: x.cumsum(1)),
     "diagonal": (MATRICES, lambda x: x.diagonal(dim1=1, dim2=2)),
     # Picking.
+    "gather_one_index_a_row": (VOLUME, lambda x: x.gather(1, (x[:, :1, :1] > 0).long().expand(-1, 1, 6))),
     "gather": (VOLUME, lambda x: x.gather(1, torch.tensor([[[0, 1, 2, 3, 0, 1]]]).expand(2, 1, 6))),
     "index_select": (VOLUME, lambda x: x.index_select(1, torch.tensor([0, 2]))),
     "topk": (VOLUME, lambda x: x.topk(2, -1).values),

@@ -211,11 +211,13 @@ static int64_t numberOf(device::InRangeOp op) {
 
 LogicalResult KernelPrinter::printOp(device::InRangeOp op) {
   Expression index = operand(op.getIndex());
-  Type type = op.getType();
+  Expression position = operand(op.getPosition());
+  if (position.isVarying && !index.isVarying) // the first that reads it
+    position = Expression("lane(" + position.text + ", 0)");
   SmallVector<std::string> arguments{
       operand(op.getState()).text, std::to_string(numberOf(op)),
       std::to_string(op.getSize()), index.text,
-      argument(operand(op.getPosition()), type, index.isVarying)};
+      argument(position, op.getType(), index.isVarying)};
   if (index.isVarying)
     arguments.push_back(rest);
   define(op.getResult(), {callText("in_range", arguments)}, "index");
