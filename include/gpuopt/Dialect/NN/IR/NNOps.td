@@ -490,7 +490,7 @@ def NN_FusedOp : Op<NN_Dialect, "fused", [IsolatedFromAbove, SingleBlock, Pure, 
   }];
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $label $inputs attr-dict `:` type($inputs) `->` type($results) $body
+    $label $inputs attr-dict (`:` type($inputs)^)? `->` type($results) $body
   }];
   let hasVerifier = 1;
 }
