@@ -4,6 +4,7 @@
 #include "gpuopt/npy.h"
 #include "gpuopt/tensor_info.h"
 
+#include <algorithm>
 #include <memory>
 
 namespace gpuopt {
@@ -107,10 +108,15 @@ private:
     if (shape[0] == 0)
       throw Error("'" + path + "' holds no samples");
   }
-  // Where the same elements would do in another shape.
+  // Where the same elements would do in another shape, or another order.
   std::string reshape_hint(const std::vector<int64_t> &expected) const {
-    if (shape.empty() || detail::product({shape.begin() + 1, shape.end()}) !=
-                             detail::product(expected))
+    if (shape.empty())
+      return "";
+    const std::vector<int64_t> sample(shape.begin() + 1, shape.end());
+    if (std::is_permutation(sample.begin(), sample.end(), expected.begin(),
+                            expected.end()))
+      return "; save array.transpose(...) with the dimensions in that order";
+    if (detail::product(sample) != detail::product(expected))
       return "";
     const std::string sizes = shape_text(expected);
     return "; save array.reshape(-1" +

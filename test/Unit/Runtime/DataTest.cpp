@@ -48,6 +48,20 @@ TEST(Npy, SamplesMayHaveNoElements) {
   EXPECT_EQ(source.elements, 0);
 }
 
+TEST(Npy, SaysWhereDimensionsHaveAnotherOrder) {
+  TemporaryFolder folder;
+  write_file(folder / "x.npy", npy("<f4", "(1, 2, 2, 3)", std::string(48, 0)));
+  try {
+    const NpySource source(folder / "x.npy",
+                           {"x", Type::F32, 4, {1, 3, 2, 2}, 0, 0});
+    FAIL();
+  } catch (const Error &error) {
+    EXPECT_NE(std::string(error.what()).find("array.transpose"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
 TEST(Npy, SaysWhatIsWrong) {
   TemporaryFolder folder;
   const auto six = bytes_of<float>({1, 2, 3, 4, 5, 6});
