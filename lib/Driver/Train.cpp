@@ -35,9 +35,13 @@ static int execute(ArrayRef<std::string> command, StringRef log) {
     return failure("'" + command[0] + "' is not installed");
   SmallVector<StringRef> arguments(command.begin(), command.end());
   std::optional<StringRef> redirects[] = {std::nullopt, log, log};
-  return sys::ExecuteAndWait(*program, arguments, std::nullopt,
-                             log.empty() ? ArrayRef<std::optional<StringRef>>()
-                                         : redirects);
+  std::string problem;
+  int status = sys::ExecuteAndWait(
+      *program, arguments, std::nullopt,
+      log.empty() ? ArrayRef<std::optional<StringRef>>() : redirects,
+      /*SecondsToWait=*/0, /*MemoryLimit=*/0, &problem);
+  // A signal says nothing of its own; an exit status does.
+  return status < 0 ? failure("'" + command[0] + "': " + problem) : status;
 }
 
 /// step.cu without what `trainModel` gives as flags.

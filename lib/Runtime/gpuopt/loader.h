@@ -187,6 +187,8 @@ private:
 
   // Two, or one where the files' types are wider than the program's.
   void place_copies(DeviceMemory staging) {
+    if (slot_bytes == 0)
+      return;
     copies_count = std::min<size_t>(2, staging.bytes / slot_bytes);
     if (copies_count == 0) {
       copies_count = 2;
