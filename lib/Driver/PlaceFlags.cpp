@@ -30,7 +30,8 @@ cl::opt<std::string>
     compileTo("compile-to",
               cl::desc("print the module after a phase and stop: import, nn, "
                        "train, clusters, precision, schedule, memory, device"),
-              cl::cat(placeCategory()), COMPILING);
+              cl::cat(placeCategory()), cl::sub(compileCommand()),
+              cl::sub(trainCommand()));
 cl::opt<std::string> dumpPhasesTo("dump-phases-to",
                                   cl::desc("write the module after each phase"),
                                   cl::value_desc("DIR"),
@@ -96,8 +97,9 @@ static Expected<double> rateOf(const cl::opt<std::string> &option) {
   if (text.empty())
     return 0;
   text.consume_back("/s");
+  bool hasUnit = text.find_first_not_of("0123456789.") != StringRef::npos;
   planning::Result<int64_t> bytes = planning::parseBytes(text.str());
-  if (!bytes || *bytes <= 0)
+  if (!hasUnit || !bytes || *bytes <= 0)
     return createStringError("--" + option.ArgStr +
                              " expects a rate like 24GB/s, but is '" + option +
                              "'");
