@@ -53,7 +53,7 @@ def test_the_cut_is_at_least_as_good_as_autocast(exported, device):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", sorted(set(models.MODELS) - set(QUICK)))
+@pytest.mark.parametrize("name", sorted(name for name in set(models.MODELS) - set(QUICK) if not name.endswith("-double")))
 def test_the_cut_is_at_least_as_good_as_autocast_on_every_model(name, tmp_path):
     case = models.make(name)
     gpuopt.export(case.module, case.example_inputs(), tmp_path / "model.onnx", output_names=["logits"])
