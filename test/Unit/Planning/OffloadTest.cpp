@@ -5,14 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "BruteForce.h"
 #include "Graph.h"
+#include "SolverChecks.h"
 #include "StagePlan.h"
-#include "gpuopt/Planning/SolveRecompute.h"
-
-#include <gtest/gtest.h>
-
-#include <cstdlib>
 
 using namespace gpuopt::planning;
 
@@ -151,49 +146,15 @@ TEST(StagePlanWithReloads, AgreesWithTheSimulator) {
   }
 }
 
-struct Tally {
-  int solved = 0, optimal = 0, missed = 0;
-  double bounds = 0, optima = 0;
-};
-
-void compareWithBruteForce(unsigned seed, Tally &tally) {
-  std::mt19937 random(seed);
-  RecomputeProblem problem =
-      withOffloading(randomRecomputeProblem(4 + random() % 6, seed), seed);
-  RecomputeOptions options;
-  options.effort = 20000;
-  options.budgetInBytes = plainPeak(problem) * (50 + random() % 50) / 100;
-  double optimum = bruteForceOptimum(problem, options.budgetInBytes);
-  Result<RecomputeSolution> solution = solveRecompute(problem, options);
-  ASSERT_TRUE(solution);
-  if (optimum < 0) {
-    ASSERT_FALSE(solution->found) << "seed " << seed;
-    return;
-  }
-  ASSERT_LE(solution->budgetLowerLimit, options.budgetInBytes);
-  Result<double> proven =
-      checkCertificate(problem, options.budgetInBytes, solution->certificate);
-  ASSERT_TRUE(proven) << "seed " << seed << ": " << proven.error().message;
-  ASSERT_LE(*proven, optimum + 1e-9) << "seed " << seed;
-  ASSERT_NEAR(*proven, solution->lowerBound, 1e-9);
-  ++tally.solved;
-  tally.missed += !solution->found;
-  if (!solution->found)
-    return;
-  MaybeError error = verify(problem, solution->schedule, options.budgetInBytes);
-  ASSERT_FALSE(error) << error->message;
-  ASSERT_GE(solution->addedCost, optimum - 1e-9) << "seed " << seed;
-  tally.optimal += solution->addedCost <= optimum + 1e-9;
-  tally.bounds += *proven;
-  tally.optima += optimum;
-}
-
 TEST(SolveWithOffload, AgreesWithBruteForceOnSmallGraphs) {
   Tally tally;
-  const char *full = std::getenv("GPUOPT_FULL_TESTS");
-  unsigned count = full && std::string(full) == "1" ? 10000 : 2000;
-  for (unsigned seed = 0; seed < count; ++seed)
-    compareWithBruteForce(seed, tally);
+  for (unsigned seed = 0; seed < countOfComparedGraphs(); ++seed) {
+    std::mt19937 random(seed);
+    RecomputeProblem problem =
+        withOffloading(randomRecomputeProblem(4 + random() % 6, seed), seed);
+    compareWithBruteForce(
+        problem, plainPeak(problem) * (50 + random() % 50) / 100, seed, tally);
+  }
   printf("%d solved, %d optimal, %d missed, bounds are %.3f of the optima\n",
          tally.solved, tally.optimal, tally.missed,
          tally.bounds / tally.optima);
@@ -209,21 +170,8 @@ TEST(CertificateWithOffload, ProvesNoMoreThanThePlanCosts) {
     RecomputeProblem problem =
         withOffloading(randomRecomputeProblem(14, seed), seed);
     shareStorages(problem, seed);
-    RecomputeOptions options;
-    options.budgetInBytes = plainPeak(problem) * (75 + seed % 20) / 100;
-    options.effort = 2000;
-    Result<RecomputeSolution> solution = solveRecompute(problem, options);
-    ASSERT_TRUE(solution);
-    if (!solution->found || solution->certificate.isEmpty())
-      continue;
-    ++solved;
-    MaybeError error =
-        verify(problem, solution->schedule, options.budgetInBytes);
-    ASSERT_FALSE(error) << "seed " << seed << ": " << error->message;
-    Result<double> proven =
-        checkCertificate(problem, options.budgetInBytes, solution->certificate);
-    ASSERT_TRUE(proven) << proven.error().message;
-    ASSERT_LE(*proven, solution->addedCost + 1e-9) << "seed " << seed;
+    compareProofWithPlan(problem, plainPeak(problem) * (75 + seed % 20) / 100,
+                         seed, solved);
   }
   EXPECT_GT(solved, 60);
 }

@@ -5,14 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "gpuopt/Planning/SolveRecompute.h"
-#include "BruteForce.h"
 #include "Graph.h"
+#include "SolverChecks.h"
 #include "StagePlan.h"
-
-#include <gtest/gtest.h>
-
-#include <cstdlib>
 
 using namespace gpuopt::planning;
 
@@ -269,42 +264,6 @@ TEST(StagePlan, AgreesWithTheSimulatorOnLongPlans) {
   }
 }
 
-struct Tally {
-  int solved = 0, optimal = 0, infeasible = 0, missed = 0;
-};
-
-void compareWithBruteForce(unsigned seed, Tally &tally) {
-  std::mt19937 random(seed);
-  RecomputeProblem problem = randomRecomputeProblem(4 + random() % 7, seed);
-  RecomputeOptions options;
-  options.effort = 20000; // a hundredth of the default
-  int64_t plain = plainPeak(problem);
-  options.budgetInBytes = plain * (50 + random() % 50) / 100;
-  double optimum = bruteForceOptimum(problem, options.budgetInBytes);
-  Result<RecomputeSolution> solution = solveRecompute(problem, options);
-  ASSERT_TRUE(solution);
-  if (optimum < 0) {
-    ASSERT_FALSE(solution->found) << "seed " << seed;
-    ++tally.infeasible;
-    return;
-  }
-  ASSERT_LE(solution->budgetLowerLimit, options.budgetInBytes);
-  ASSERT_LE(solution->lowerBound, optimum + 1e-9) << "seed " << seed;
-  Result<double> proven =
-      checkCertificate(problem, options.budgetInBytes, solution->certificate);
-  ASSERT_TRUE(proven) << proven.error().message;
-  ASSERT_NEAR(*proven, solution->lowerBound, 1e-9);
-  ++tally.solved;
-  if (!solution->found) {
-    ++tally.missed;
-    return;
-  }
-  MaybeError error = verify(problem, solution->schedule, options.budgetInBytes);
-  ASSERT_FALSE(error) << error->message;
-  ASSERT_GE(solution->addedCost, optimum - 1e-9) << "seed " << seed;
-  tally.optimal += solution->addedCost <= optimum + 1e-9;
-}
-
 TEST(SolveRecompute, TheSameEffortGivesTheSamePlan) {
   RecomputeProblem problem = randomRecomputeProblem(60, 7);
   RecomputeOptions options;
@@ -410,19 +369,8 @@ TEST(Certificate, ProvesNoMoreThanThePlanCosts) {
         op.storage = op.inputs[random() % op.inputs.size()];
         op.sizeInBytes = problem.ops[op.storage].sizeInBytes;
       }
-    RecomputeOptions options;
-    options.budgetInBytes = plainPeak(problem) * (75 + random() % 20) / 100;
-    options.effort = 2000;
-    Result<RecomputeSolution> solution = solveRecompute(problem, options);
-    ASSERT_TRUE(solution);
-    if (!solution->found || solution->certificate.isEmpty())
-      continue;
-    ++solved;
-    ASSERT_FALSE(verify(problem, solution->schedule, options.budgetInBytes));
-    Result<double> proven =
-        checkCertificate(problem, options.budgetInBytes, solution->certificate);
-    ASSERT_TRUE(proven) << proven.error().message;
-    ASSERT_LE(*proven, solution->addedCost + 1e-9) << "seed " << seed;
+    compareProofWithPlan(
+        problem, plainPeak(problem) * (75 + random() % 20) / 100, seed, solved);
   }
   EXPECT_GT(solved, 30);
 }
@@ -459,11 +407,12 @@ TEST(Certificate, DoesNotWrapAround) {
 
 TEST(SolveRecompute, AgreesWithBruteForceOnSmallGraphs) {
   Tally tally;
-  // A minute for all; set GPUOPT_FULL_TESTS for that.
-  const char *full = std::getenv("GPUOPT_FULL_TESTS");
-  unsigned count = full && std::string(full) == "1" ? 10000 : 2000;
-  for (unsigned seed = 0; seed < count; ++seed)
-    compareWithBruteForce(seed, tally);
+  for (unsigned seed = 0; seed < countOfComparedGraphs(); ++seed) {
+    std::mt19937 random(seed);
+    RecomputeProblem problem = randomRecomputeProblem(4 + random() % 7, seed);
+    compareWithBruteForce(
+        problem, plainPeak(problem) * (50 + random() % 50) / 100, seed, tally);
+  }
   RecordProperty("optimal", tally.optimal);
   printf("%d solved, %d optimal, %d missed, %d infeasible\n", tally.solved,
          tally.optimal, tally.missed, tally.infeasible);

@@ -114,20 +114,25 @@ LogicalResult ContractOp::inferReturnTypes(MLIRContext *context,
 }
 
 /// (C7)
+bool ContractOp::takesBias(RankedTensorType bias) {
+  RankedTensorType result = getType();
+  if (bias.getRank() > result.getRank() ||
+      bias.getElementType() != result.getElementType() ||
+      bias.getShape() != result.getShape().take_back(bias.getRank()))
+    return false;
+  StringRef columns = getResultLetters().take_back(bias.getRank());
+  return llvm::all_of(getResultLetters(), [&](char letter) {
+    return columns.contains(letter) == !getLhsLetters().contains(letter);
+  });
+}
+
 static LogicalResult verifyBias(ContractOp op) {
-  RankedTensorType bias = tensorType(op.getBias()), result = op.getType();
-  StringRef letters = op.getResultLetters().take_back(bias.getRank());
-  bool isOfColumns =
-      !op.getAccumulator() && bias.getRank() <= result.getRank() &&
-      bias.getElementType() == result.getElementType() &&
-      bias.getShape() == result.getShape().take_back(bias.getRank());
-  for (char letter : op.getResultLetters())
-    isOfColumns &=
-        letters.contains(letter) == !op.getLhsLetters().contains(letter);
-  return isOfColumns ? success()
-                     : op.emitOpError("expects a bias over the columns of its "
-                                      "result and no accumulator, but got ")
-                           << bias << " for " << result;
+  RankedTensorType bias = tensorType(op.getBias());
+  if (!op.getAccumulator() && op.takesBias(bias))
+    return success();
+  return op.emitOpError("expects a bias over the columns of its result and no "
+                        "accumulator, but got ")
+         << bias << " for " << op.getType();
 }
 
 LogicalResult ContractOp::verify() {

@@ -42,20 +42,6 @@ static Value biasOf(Value value) {
   return bias && bias.getDefiningOp<train::ReadOp>() ? bias : Value();
 }
 
-/// A bias has the columns' letters, those of the right operand alone.
-static bool isOverColumns(ContractOp product, Value bias) {
-  ArrayRef<int64_t> shape = cast<ShapedType>(bias.getType()).getShape();
-  size_t rank = shape.size();
-  StringRef letters = product.getResultLetters();
-  if (rank > letters.size() ||
-      shape != product.getType().getShape().take_back(rank))
-    return false; // one number for all columns is read over and over
-  return llvm::all_of(llvm::enumerate(letters), [&](auto letter) {
-    bool isColumn = letter.index() + rank >= letters.size();
-    return isColumn == !product.getLhsLetters().contains(letter.value());
-  });
-}
-
 namespace {
 
 /// An addition that its product can do.
@@ -84,9 +70,8 @@ class AbsorbBiases : public nn::impl::AbsorbBiasesBase<AbsorbBiases> {
     if (!product || !bias || !product->hasOneUse() ||
         product.getAccumulator() || !productLayout(product) ||
         !bias.getDefiningOp()->isBeforeInBlock(product) ||
-        cast<ShapedType>(bias.getType()).getElementType() !=
-            product.getType().getElementType() ||
-        !isOverColumns(product, bias) || isReadByKernels(addition.getResult()))
+        !product.takesBias(cast<RankedTensorType>(bias.getType())) ||
+        isReadByKernels(addition.getResult()))
       return std::nullopt;
     return Absorbed{addition, product, bias};
   }

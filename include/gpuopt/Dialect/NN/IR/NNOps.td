@@ -254,6 +254,9 @@ def NN_ContractOp : NN_InferredOp<"contract", [AttrSizedOperandSegments, Differe
     ::llvm::StringRef getLhsLetters();
     ::llvm::StringRef getRhsLetters();
     ::llvm::StringRef getResultLetters();
+    /// Whether a bias of this type lies over the columns: over the result's
+    /// last letters, which are those of the right operand alone.
+    bool takesBias(::mlir::RankedTensorType bias);
   }];
 }
 
