@@ -310,6 +310,14 @@ for i, (x, k, s, p) in enumerate([((2, 2, 6, 5), 3, 2, 0), ((1, 3, 8, 7), 3, 3, 
 add("convolutions", "GlobalAveragePool", [(2, 3, 4, 4), (1, 2, 5, 3), (2, 1, 1, 1)], lambda x: x.mean((2, 3), keepdim=True))
 add("convolutions", "GlobalMaxPool", [(2, 3, 4, 4), (1, 2, 5, 3), (2, 1, 1, 1)], lambda x: x.amax((2, 3), keepdim=True), "apart")
 
+# Integers that the compiler does not know.
+counted = np.array([[3, -1, 4], [0, 5, -9]], np.int64)
+add("indexing", "CumSum", [[Data(counted), np.array(1)]], lambda: torch.from_numpy(counted).cumsum(1), label="Integers")
+for op, reference in [("ReduceSum", torch.Tensor.sum), ("ReduceMax", torch.Tensor.amax), ("ReduceMin", torch.Tensor.amin)]:
+    add("indexing", op, [[Data(counted), ints(1)]], lambda r=reference: r(torch.from_numpy(counted), 1), label="Integers", keepdims=0)
+for op, reference in [("Abs", torch.abs), ("Sign", torch.sign)]:
+    add("indexing", op, [[Data(counted)]], lambda r=reference: r(torch.from_numpy(counted)), label="Integers")
+
 # Resizing; scales are one per dimension. A size that is no multiple gathers.
 floats = lambda *values: np.array(values, np.float32)
 for i, (shape, scale, torch_size) in enumerate([((2, 3, 4), 3, (12,)), ((1, 2, 3, 4), 2, (6, 8)), ((2, 1, 2, 2, 3), 2, (4, 4, 6))]):

@@ -126,6 +126,11 @@ Value gpuopt::sliceAlong(NodeConversion &c, int64_t axis, int64_t offset,
   return c.b.createOrFold<nn::SliceOp>(c.input(0), offsets, sizes, strides);
 }
 
+Value gpuopt::inDouble(nn::TensorBuilder &b, Value integers) {
+  return b.createOrFold<arith::SIToFPOp>(b.type(integers).clone(b.getF64Type()),
+                                         integers);
+}
+
 Value gpuopt::pick(nn::TensorBuilder &b, Value x, int64_t dim,
                    ArrayRef<int64_t> picked) {
   SmallVector<int64_t> shape(b.shape(x));

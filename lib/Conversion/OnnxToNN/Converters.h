@@ -108,6 +108,14 @@ mlir::Value pick(nn::TensorBuilder &b, mlir::Value x, int64_t dim,
 mlir::Value takeAlong(nn::TensorBuilder &b, mlir::Value x, int64_t axis,
                       mlir::Value index);
 
+/// Integers as numbers that hold them exactly, up to 2^53: what is added up
+/// while the program runs are masks and positions.
+mlir::Value inDouble(nn::TensorBuilder &b, mlir::Value integers);
+
+/// 1 / (1 + exp(-x)).
+mlir::Value sigmoidOf(nn::TensorBuilder &b, mlir::Value x);
+mlir::Value reluOf(nn::TensorBuilder &b, mlir::Value x);
+
 using Converter = mlir::LogicalResult (*)(NodeConversion &);
 
 /// One supported operator.

@@ -173,15 +173,23 @@ static LogicalResult negate(NodeConversion &c) {
       c.b.createOrFold<arith::SubIOp>(c.b.splat(0, c.type(0)), c.input(0)));
 }
 
+static LogicalResult absolute(NodeConversion &c) {
+  Value x = c.input(0);
+  if (c.isFloat(0))
+    return c.yield(c.b.createOrFold<math::AbsFOp>(x));
+  Value negated = c.b.createOrFold<arith::SubIOp>(c.b.splat(0, c.type(0)), x);
+  return c.yield(c.b.createOrFold<arith::MaxSIOp>(x, negated));
+}
+
 static LogicalResult reciprocal(NodeConversion &c) {
   return c.yield(c.b.div(c.b.splat(1, c.type(0)), c.input(0)));
 }
 
-/// 1 / (1 + exp(-x)): exp overflows to inf and the quotient to 0, as it should.
-static Value sigmoidOf(nn::TensorBuilder &b, Value x) {
+/// exp overflows to inf and the quotient to 0, as it should.
+Value gpuopt::sigmoidOf(nn::TensorBuilder &b, Value x) {
   return b.div(b.splat(1, b.type(x)), b.add(b.exp(b.neg(x)), 1.0));
 }
-static Value reluOf(nn::TensorBuilder &b, Value x) {
+Value gpuopt::reluOf(nn::TensorBuilder &b, Value x) {
   return b.createOrFold<arith::MaximumFOp>(x, b.splat(0, b.type(x)));
 }
 static Value isPositive(nn::TensorBuilder &b, Value x) {
@@ -360,6 +368,11 @@ static LogicalResult isInf(NodeConversion &c) {
 
 static LogicalResult sign(NodeConversion &c) {
   Value x = c.input(0), zero = c.b.splat(0, c.type(0));
+  if (!c.isFloat(0)) {
+    Value above = c.b.createOrFold<arith::MaxSIOp>(x, c.b.splat(-1, c.type(0)));
+    return c.yield(
+        c.b.createOrFold<arith::MinSIOp>(above, c.b.splat(1, c.type(0))));
+  }
   Value negative = c.b.select(c.b.compare(arith::CmpFPredicate::OLT, x, zero),
                               c.b.splat(-1, c.type(0)), zero);
   return c.yield(
@@ -416,7 +429,7 @@ ArrayRef<OperatorEntry> gpuopt::elementwiseOperators() {
   using F = arith::CmpFPredicate;
   using I = arith::CmpIPredicate;
   static const OperatorEntry entries[] = {
-      {"Abs", unary<math::AbsFOp>},
+      {"Abs", absolute},
       {"Acos", unary<math::AcosOp>},
       {"Acosh", unary<math::AcoshOp>},
       {"Add", arithmetic<arith::AddFOp, arith::AddIOp>},

@@ -106,11 +106,16 @@ static LogicalResult reducePlainly(NodeConversion &c) {
   DenseElementsAttr data = constantOf(c.input(0));
   if (c.isFloat(0))
     return reduction(c, kind, same, same);
-  if (!data || data.empty())
-    return c.fail("integer operands must be constants");
   auto dims = dimsOf(c);
-  return dims ? finish(c, reduceConstant(c, data, kind, *dims), *dims)
-              : failure();
+  if (!dims)
+    return failure();
+  if (data && !data.empty())
+    return finish(c, reduceConstant(c, data, kind, *dims), *dims);
+  if (kind == nn::ReductionKind::Prod)
+    return c.fail("integer operands must be constants");
+  Value reduced = c.b.reduce(kind, inDouble(c.b, c.input(0)), *dims);
+  Type type = c.b.type(reduced).clone(c.type(0).getElementType());
+  return finish(c, c.b.create<arith::FPToSIOp>(type, reduced), *dims);
 }
 
 //===----------------------------------------------------------------------===//
@@ -173,7 +178,7 @@ static LogicalResult reduceLogSumExp(NodeConversion &c) {
 
 ArrayRef<OperatorEntry> gpuopt::reductionOperators() {
   using Kind = nn::ReductionKind;
-  static const char integers[] = "integer operands are constants";
+  static const char integers[] = "integers up to 2^53";
   static const OperatorEntry entries[] = {
       {"ReduceL1", reduceL1},
       {"ReduceL2", reduceL2},
@@ -182,7 +187,8 @@ ArrayRef<OperatorEntry> gpuopt::reductionOperators() {
       {"ReduceMax", reducePlainly<Kind::Max>, integers},
       {"ReduceMean", reduceMean},
       {"ReduceMin", reducePlainly<Kind::Min>, integers},
-      {"ReduceProd", reducePlainly<Kind::Prod>, integers},
+      {"ReduceProd", reducePlainly<Kind::Prod>,
+       "integer operands are constants"},
       {"ReduceSum", reducePlainly<Kind::Sum>, integers},
       {"ReduceSumSquare", reduceSumSquare}};
   return entries;

@@ -175,15 +175,15 @@ static LogicalResult cumSum(NodeConversion &c) {
             c.node.getInt("reverse", 0) != 0};
   if (c.isFloat(0))
     return c.yield(runningSum(c.b, c.input(0), *axis, scan));
-  DenseElementsAttr data = constantOf(c.input(0));
-  if (!data)
-    return c.fail("integer operands must be constants");
-  return c.yield(sumIntegers(c, data, *axis, scan));
+  if (DenseElementsAttr data = constantOf(c.input(0)))
+    return c.yield(sumIntegers(c, data, *axis, scan));
+  Value sums = runningSum(c.b, inDouble(c.b, c.input(0)), *axis, scan);
+  return c.yield(c.b.create<arith::FPToSIOp>(c.type(0), sums));
 }
 
 ArrayRef<OperatorEntry> gpuopt::scanOperators() {
   static const OperatorEntry entries[] = {
-      {"CumSum", cumSum, "integer operands are constants"},
+      {"CumSum", cumSum, "sums of integers up to 2^53"},
       {"EyeLike", eyeLike},
       {"Trilu", trilu}};
   return entries;

@@ -14,16 +14,19 @@ using namespace gpuopt::onnx;
 using proto::TensorProto;
 
 static constexpr int64_t kMaxInlineElements = 64;
-static constexpr int64_t kMaxInlineIntegers = 65536;
+static constexpr int64_t kMaxInlineIntegerBytes = int64_t(64) << 20;
 
 // ONNX data is little-endian, and is used here as it lies in memory.
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
               "needs a little-endian host");
 
-static bool isInlined(RankedTensorType type, int64_t numElements) {
-  return numElements <= (type.getElementType().isInteger()
-                             ? kMaxInlineIntegers
-                             : kMaxInlineElements);
+/// Integers fold where they are read: indices and masks, of which models keep
+/// those of their longest sequence.
+static bool isInlined(RankedTensorType type, int64_t numElements,
+                      int64_t sizeInBytes) {
+  return type.getElementType().isInteger()
+             ? sizeInBytes <= kMaxInlineIntegerBytes
+             : numElements <= kMaxInlineElements;
 }
 
 /// Elements from bytes as they lie in a file: booleans take one each.
@@ -132,7 +135,7 @@ FailureOr<TensorContent> TensorImporter::importInitializer(int index) {
   if (failed(type))
     return failure();
 
-  bool isInline = isInlined(type->tensor, type->numElements);
+  bool isInline = isInlined(type->tensor, type->numElements, type->sizeInBytes);
   TensorContent content{type->tensor, {}, {}};
   if (tensor.data_location() == TensorProto::EXTERNAL) {
     FailureOr<FileAttr> source =
