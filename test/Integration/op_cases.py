@@ -32,10 +32,12 @@ class OpCase:
 
     def outputs(self, checked: str) -> list[str]:
         """The names of the node's outputs, of which one is checked."""
-        if self.op != "TopK":
-            return [checked]
-        other = f"{checked}.other"
-        return [other, checked] if "Indices" in self.name else [checked, other]
+        others = [f"{checked}.other{i}" for i in range(2)]
+        if self.op == "TopK":
+            return [others[0], checked] if "Indices" in self.name else [checked, others[0]]
+        if "Hidden" in self.name:
+            return [others[0], checked]
+        return [*others, checked] if "Cell" in self.name else [checked]
 
     def values(self) -> list[np.ndarray]:
         random = np.random.default_rng(sum(map(ord, self.name)))
@@ -309,6 +311,46 @@ for i, (x, k, s, p) in enumerate([((2, 2, 6, 5), 3, 2, 0), ((1, 3, 8, 7), 3, 3, 
         kernel_shape=[k] * 2, strides=[s] * 2, pads=[p] * 4, ceil_mode=1)
 add("convolutions", "GlobalAveragePool", [(2, 3, 4, 4), (1, 2, 5, 3), (2, 1, 1, 1)], lambda x: x.mean((2, 3), keepdim=True))
 add("convolutions", "GlobalMaxPool", [(2, 3, 4, 4), (1, 2, 5, 3), (2, 1, 1, 1)], lambda x: x.amax((2, 3), keepdim=True), "apart")
+
+
+# Recurrent layers: 3 steps of a batch of 2, 4 inputs, a state of 3.
+def recurrent(layer: Callable, order: list[int], reverse=False, output=0, activation=None) -> Callable:
+    """PyTorch's layer, which has the gates in another order."""
+
+    def run(x, w, r, b=None, h=None, *cell):
+        directions, _, size = r.shape
+        sort = lambda x: torch.cat([x.chunk(len(order))[gate] for gate in order])
+        parameters = [sort(part) for d in range(directions) for part in (w[d], r[d], *(b[d].chunk(2) if b is not None else ()))]
+        h = torch.zeros(directions, x.shape[1], size, dtype=x.dtype) if h is None else h
+        state = (h, *(cell or (torch.zeros_like(h),))) if layer is torch.lstm else h
+        results = layer(x.flip(0) if reverse else x, state, parameters, b is not None, 1, 0.0, True, directions == 2, False)
+        y = results[0].flip(0) if reverse else results[0]
+        return [y.unflatten(-1, (directions, size)).transpose(1, 2), *results[1:]][output]
+
+    return run
+
+
+def gru_with_early_reset(x, w, r, b):
+    (w, r, b), h, steps = (w[0], r[0], b[0]), torch.zeros(x.shape[1], r.shape[2], dtype=x.dtype), []
+    for part in x:
+        (wz, wr, wh), (rz, rr, rh), (bz, br, bh, cz, cr, ch) = w.chunk(3), r.chunk(3), b.chunk(6)
+        z, reset = torch.sigmoid(part @ wz.T + h @ rz.T + bz + cz), torch.sigmoid(part @ wr.T + h @ rr.T + br + cr)
+        h = (1 - z) * torch.tanh(part @ wh.T + (reset * h) @ rh.T + bh + ch) + z * h
+        steps.append(h)
+    return torch.stack(steps)[:, None]
+
+
+for op, layer, gates, order, states in [("LSTM", torch.lstm, 4, [0, 2, 3, 1], 2), ("GRU", torch.gru, 3, [1, 0, 2], 1), ("RNN", torch.rnn_tanh, 1, [0], 1)]:
+    late = {"linear_before_reset": 1} if op == "GRU" else {}
+    weights = lambda d, n=gates: [(3, 2, 4), (d, 3 * n, 4), (d, 3 * n, 3)]
+    full = lambda d, n=gates, s=states: [*weights(d, n), (d, 6 * n), None, *[(d, 2, 3)] * s]
+    add("recurrent", op, [weights(1)], recurrent(layer, order), label="Plain", hidden_size=3, **late)
+    add("recurrent", op, [full(1)], recurrent(layer, order, reverse=True), label="Reverse", hidden_size=3, direction="reverse", **late)
+    add("recurrent", op, [full(2)], recurrent(layer, order), label="Both", hidden_size=3, direction="bidirectional", **late)
+    add("recurrent", op, [full(2)], recurrent(layer, order, output=1), label="Hidden", hidden_size=3, direction="bidirectional", **late)
+add("recurrent", "LSTM", [full(2, 4, 2)], recurrent(torch.lstm, [0, 2, 3, 1], output=2), label="Cell", hidden_size=3, direction="bidirectional")
+add("recurrent", "GRU", [[*weights(1, 3), (1, 18)]], gru_with_early_reset, label="EarlyReset", hidden_size=3)
+add("recurrent", "RNN", [full(2, 1, 1)], recurrent(torch.rnn_relu, [0]), label="Relu", hidden_size=3, direction="bidirectional", activations=["Relu", "Relu"])
 
 # Integers that the compiler does not know.
 counted = np.array([[3, -1, 4], [0, 5, -9]], np.int64)

@@ -175,7 +175,8 @@ static const std::map<StringRef, const OperatorEntry *> &allOperators() {
          {attentionOperators(), elementwiseOperators(), contractionOperators(),
           einsumOperators(), spatialOperators(), resampleOperators(),
           normalisationOperators(), shapeOperators(), gatherOperators(),
-          rankOperators(), scanOperators(), reductionOperators()})
+          rankOperators(), scanOperators(), reductionOperators(),
+          recurrentOperators()})
       for (const OperatorEntry &entry : family)
         map[entry.name] = &entry;
     return map;

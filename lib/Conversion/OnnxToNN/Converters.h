@@ -137,6 +137,7 @@ llvm::ArrayRef<OperatorEntry> gatherOperators();
 llvm::ArrayRef<OperatorEntry> rankOperators();
 llvm::ArrayRef<OperatorEntry> scanOperators();
 llvm::ArrayRef<OperatorEntry> reductionOperators();
+llvm::ArrayRef<OperatorEntry> recurrentOperators();
 
 /// The entry of an operator of the default domain, null if there is none.
 const OperatorEntry *findOperator(llvm::StringRef name);

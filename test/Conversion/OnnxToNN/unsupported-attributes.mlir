@@ -33,6 +33,15 @@
 // CHECK-NEXT: ArgMax (opset 23) at 'largest': the operand must be f32 or f64, its axis not empty nor larger than 2^24
 // CHECK-NEXT: AveragePool (opset 23) at 'pool': attributes ceil_mode = 1 and count_include_pad = 1 are not supported together
 // CHECK-NEXT: Range (opset 23) at 'range': delta must not be 0, nor the range longer than 2^20
+// CHECK-NEXT: RNN (opset 23) at 'clipped': attribute clip is not supported
+// CHECK-NEXT: RNN (opset 23) at 'activated': activations other than the defaults are not supported
+// CHECK-NEXT: RNN (opset 23) at 'both': the weights do not fit the operand, hidden_size and direction
+// CHECK-NEXT: RNN (opset 23) at 'lengths': operand 4 (sequence_lens) must be the whole length
+// CHECK-NEXT: RNN (opset 23) at 'state': operand 5 (an initial state) does not fit
+// CHECK-NEXT: RNN (opset 23) at 'turned': attribute layout = 1 is not supported
+// CHECK-NEXT: RNN (opset 23) at 'single': a floating-point sequence of rank 3 and weights of inputs and state are needed
+// CHECK-NEXT: LSTM (opset 23) at 'peeping': operand 7 (peepholes) is not supported
+// CHECK-NEXT: LSTM (opset 23) at 'coupled': attribute input_forget is not supported
 // CHECK-NEXT: docs/onnx-operators.md
 onnx.graph @g(%x: tensor<2x6x4xf32>, %s: tensor<6xf32>, %i: tensor<5xf32>, %image: tensor<1x2x3x4xf32>, %n: tensor<3xi64>) -> !onnx.unknown attributes {inputNames = ["x", "s", "i", "image", "n"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y"]} {
   %0 = onnx.node "GroupNormalization"(%x, %s, %s) {num_groups = 4 : i64} : (tensor<2x6x4xf32>, tensor<6xf32>, tensor<6xf32>) -> !onnx.unknown loc("groups")
@@ -77,5 +86,19 @@ onnx.graph @g(%x: tensor<2x6x4xf32>, %s: tensor<6xf32>, %i: tensor<5xf32>, %imag
   %28 = onnx.node "ArgMax"(%n) : (tensor<3xi64>) -> !onnx.unknown loc("largest")
   %29 = onnx.node "AveragePool"(%image) {kernel_shape = array<i64: 2, 2>, ceil_mode = 1 : i64, count_include_pad = 1 : i64} : (tensor<1x2x3x4xf32>) -> !onnx.unknown loc("pool")
   %30 = onnx.node "Range"(%still, %still, %still) : (tensor<f32>, tensor<f32>, tensor<f32>) -> !onnx.unknown loc("range")
+  %r = onnx.initializer "r" = dense<0.0> : tensor<1x3x3xf32>
+  %wr = onnx.initializer "wr" = dense<0.0> : tensor<1x3x4xf32>
+  %34 = onnx.node "RNN"(%x, %wr, %r) {clip = 1.0 : f32} : (tensor<2x6x4xf32>, tensor<1x3x4xf32>, tensor<1x3x3xf32>) -> !onnx.unknown loc("clipped")
+  %35 = onnx.node "RNN"(%x, %wr, %r) {activations = ["Sigmoid"]} : (tensor<2x6x4xf32>, tensor<1x3x4xf32>, tensor<1x3x3xf32>) -> !onnx.unknown loc("activated")
+  %36 = onnx.node "RNN"(%x, %wr, %r) {direction = "bidirectional"} : (tensor<2x6x4xf32>, tensor<1x3x4xf32>, tensor<1x3x3xf32>) -> !onnx.unknown loc("both")
+  %lens = onnx.initializer "lens" = dense<[2, 2, 1, 2, 2, 2]> : tensor<6xi64>
+  %37 = onnx.node "RNN"(%x, %wr, %r, %none, %lens) : (tensor<2x6x4xf32>, tensor<1x3x4xf32>, tensor<1x3x3xf32>, none, tensor<6xi64>) -> !onnx.unknown loc("lengths")
+  %38 = onnx.node "RNN"(%x, %wr, %r, %none, %none, %r) : (tensor<2x6x4xf32>, tensor<1x3x4xf32>, tensor<1x3x3xf32>, none, none, tensor<1x3x3xf32>) -> !onnx.unknown loc("state")
+  %39 = onnx.node "RNN"(%x, %wr, %r) {layout = 1 : i64} : (tensor<2x6x4xf32>, tensor<1x3x4xf32>, tensor<1x3x3xf32>) -> !onnx.unknown loc("turned")
+  %40 = onnx.node "RNN"(%s, %wr, %r) : (tensor<6xf32>, tensor<1x3x4xf32>, tensor<1x3x3xf32>) -> !onnx.unknown loc("single")
+  %r4 = onnx.initializer "r4" = dense<0.0> : tensor<1x12x3xf32>
+  %w4 = onnx.initializer "w4" = dense<0.0> : tensor<1x12x4xf32>
+  %41 = onnx.node "LSTM"(%x, %w4, %r4, %none, %none, %none, %none, %r) : (tensor<2x6x4xf32>, tensor<1x12x4xf32>, tensor<1x12x3xf32>, none, none, none, none, tensor<1x3x3xf32>) -> !onnx.unknown loc("peeping")
+  %42 = onnx.node "LSTM"(%x, %w4, %r4) {input_forget = 1 : i64} : (tensor<2x6x4xf32>, tensor<1x12x4xf32>, tensor<1x12x3xf32>) -> !onnx.unknown loc("coupled")
   onnx.return %0 : !onnx.unknown
 }

@@ -1,0 +1,298 @@
+//===- Recurrent.cpp - LSTM, GRU, RNN -------------------------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Sequences have a known length, so that a layer is unrolled: one product of
+// all inputs with the input weights, then a product of the state with the
+// recurrent weights and the gates for each step.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Converters.h"
+
+using namespace mlir;
+using namespace gpuopt;
+
+namespace {
+
+/// State after a step: hidden, and the cell of an LSTM.
+struct State {
+  Value hidden, cell;
+};
+
+/// What one direction of a layer computes with. All gates lie side by side, in
+/// the order of ONNX.
+struct Direction {
+  nn::TensorBuilder &b;
+  int64_t size;             ///< Of the hidden state.
+  Value inputs;             ///< [steps, batch, gates * size], with all biases
+                            ///< that may be added ahead.
+  Value weights;            ///< Recurrent: [gates * size, size].
+  Value bias;               ///< Recurrent, [gates * size], or null.
+  bool resetsLate = false;  ///< A GRU's reset gate comes after the product.
+  bool isRectified = false; ///< A plain cell's activation.
+
+  Value part(Value gates, int64_t first, int64_t count) const {
+    SmallVector<int64_t> shape(b.shape(gates)), offsets(shape.size(), 0),
+        ones(shape.size(), 1);
+    unsigned dim = gates == weights || gates == bias ? 0 : shape.size() - 1;
+    offsets[dim] = first * size;
+    shape[dim] = count * size;
+    return b.createOrFold<nn::SliceOp>(gates, offsets, shape, ones);
+  }
+  /// The step's share of the inputs.
+  Value inputsOf(int64_t step) const {
+    ArrayRef<int64_t> shape = b.shape(inputs);
+    Value slice = b.createOrFold<nn::SliceOp>(
+        inputs, ArrayRef<int64_t>{step, 0, 0},
+        ArrayRef<int64_t>{1, shape[1], shape[2]}, ArrayRef<int64_t>{1, 1, 1});
+    return b.reshape(slice, shape.drop_front());
+  }
+  Value recur(Value hidden, Value matrix) const {
+    return b.create<nn::ContractOp>("bh,gh->bg", hidden, matrix);
+  }
+  Value sigmoid(Value x) const { return sigmoidOf(b, x); }
+  Value tanh(Value x) const { return b.create<math::TanhOp>(x); }
+};
+
+using Step = State (*)(const Direction &, Value inputs, const State &before);
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Cells
+//===----------------------------------------------------------------------===//
+
+/// Gates: input, output, forget, cell.
+static State stepLstm(const Direction &d, Value inputs, const State &before) {
+  Value gates = d.b.add(inputs, d.recur(before.hidden, d.weights));
+  Value in = d.sigmoid(d.part(gates, 0, 1)),
+        out = d.sigmoid(d.part(gates, 1, 1)),
+        forget = d.sigmoid(d.part(gates, 2, 1)),
+        fresh = d.tanh(d.part(gates, 3, 1));
+  Value cell = d.b.add(d.b.mul(forget, before.cell), d.b.mul(in, fresh));
+  return {d.b.mul(out, d.tanh(cell)), cell};
+}
+
+/// Gates: update, reset, hidden.
+static State stepGru(const Direction &d, Value inputs, const State &before) {
+  Value h = before.hidden, ofHidden = d.part(inputs, 2, 1), both, fresh;
+  if (d.resetsLate) {
+    Value product = d.recur(h, d.weights);
+    both = d.sigmoid(d.b.add(d.part(inputs, 0, 2), d.part(product, 0, 2)));
+    Value last = d.part(product, 2, 1);
+    if (d.bias)
+      last = d.b.add(last, d.part(d.bias, 2, 1));
+    fresh = d.tanh(d.b.add(ofHidden, d.b.mul(d.part(both, 1, 1), last)));
+  } else {
+    both = d.sigmoid(
+        d.b.add(d.part(inputs, 0, 2), d.recur(h, d.part(d.weights, 0, 2))));
+    Value reset = d.b.mul(d.part(both, 1, 1), h);
+    fresh = d.tanh(d.b.add(ofHidden, d.recur(reset, d.part(d.weights, 2, 1))));
+  }
+  // (1 - z) * fresh + z * h
+  Value update = d.part(both, 0, 1);
+  return {d.b.add(fresh, d.b.mul(update, d.b.sub(h, fresh))), {}};
+}
+
+static State stepPlain(const Direction &d, Value inputs, const State &before) {
+  Value sum = d.b.add(inputs, d.recur(before.hidden, d.weights));
+  return {d.isRectified ? reluOf(d.b, sum) : d.tanh(sum), {}};
+}
+
+//===----------------------------------------------------------------------===//
+// Layers
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A node with its operands.
+class Layer {
+public:
+  Layer(NodeConversion &c, int64_t gates, Step step)
+      : c(c), gates(gates), step(step) {}
+
+  LogicalResult convert() {
+    if (failed(check()))
+      return failure();
+    SmallVector<Value> rows, hidden, cells;
+    for (int64_t index = 0; index < directions; ++index)
+      run(index, rows, hidden, cells);
+    yieldJoined(rows, 1);
+    yieldJoined(hidden, 0);
+    if (hasCell())
+      yieldJoined(cells, 0);
+    return success();
+  }
+
+private:
+  bool hasCell() const { return step == stepLstm; }
+
+  LogicalResult check() {
+    StringRef direction = c.node.getString("direction", "forward");
+    directions = direction == "bidirectional" ? 2 : 1;
+    isReversed = direction == "reverse";
+    if (!c.isFloat(0) || c.type(0).getRank() != 3 || !c.has(1) || !c.has(2))
+      return c.fail("a floating-point sequence of rank 3 and weights of inputs "
+                    "and state are needed");
+    size = c.type(2).getShape().back();
+    int64_t wide = gates * size, width = c.type(0).getDimSize(2);
+    batch = c.type(0).getDimSize(1);
+    steps = c.type(0).getDimSize(0);
+    if (steps < 1)
+      return c.fail("the sequence has no steps");
+    if (c.type(1) != typeOf({directions, wide, width}) ||
+        c.type(2) != typeOf({directions, wide, size}) ||
+        (c.has(3) && c.type(3) != typeOf({directions, 2 * wide})) ||
+        c.node.getInt("hidden_size", size) != size)
+      return c.fail("the weights do not fit the operand, hidden_size and "
+                    "direction");
+    auto state = typeOf({directions, batch, size});
+    for (unsigned index : {5u, 6u})
+      if (c.has(index) && c.type(index) != state)
+        return c.fail("operand " + Twine(index) +
+                      " (an initial state) does not fit");
+    return checkLimits();
+  }
+
+  LogicalResult checkLimits() {
+    if (c.has(4)) {
+      auto lengths = c.constantInts(4);
+      if (!lengths || llvm::any_of(*lengths, [&](int64_t length) {
+            return length != steps;
+          }))
+        return c.fail("operand 4 (sequence_lens) must be the whole length");
+    }
+    if (c.has(7))
+      return c.fail("operand 7 (peepholes) is not supported");
+    if (c.node.getInt("layout", 0))
+      return c.fail("attribute layout = 1 is not supported");
+    for (StringRef name : {"clip", "activation_alpha", "activation_beta"})
+      if (c.node.hasOnnxAttribute(name))
+        return c.fail("attribute " + name + " is not supported");
+    if (c.node.getInt("input_forget", 0))
+      return c.fail("attribute input_forget is not supported");
+    return checkActivations();
+  }
+
+  /// Those that ONNX has as defaults, and Relu of a plain cell.
+  LogicalResult checkActivations() {
+    auto given = c.node.getStrings("activations");
+    if (!given)
+      return success();
+    SmallVector<StringRef> each{"Tanh"};
+    if (gates > 1)
+      each.insert(each.begin(), "Sigmoid");
+    if (hasCell())
+      each.push_back("Tanh");
+    isRectified = gates == 1 && !given->empty() && given->front() == "Relu";
+    if (isRectified)
+      each = {"Relu"};
+    SmallVector<StringRef> all(each);
+    if (directions == 2)
+      llvm::append_range(all, each);
+    return llvm::equal(*given, all)
+               ? success()
+               : c.fail("activations other than the defaults are not "
+                        "supported");
+  }
+
+  RankedTensorType typeOf(ArrayRef<int64_t> shape) {
+    return c.type(0).clone(shape);
+  }
+
+  /// Entry `index` of an operand's first dimension, which goes.
+  Value entry(Value value, int64_t index) {
+    SmallVector<int64_t> shape(c.b.shape(value)), offsets(shape.size(), 0),
+        ones(shape.size(), 1);
+    offsets[0] = index;
+    shape[0] = 1;
+    Value slice = c.b.createOrFold<nn::SliceOp>(value, offsets, shape, ones);
+    return c.b.reshape(slice, ArrayRef(shape).drop_front());
+  }
+
+  Value initial(unsigned operand, int64_t index) {
+    if (!c.has(operand))
+      return c.b.splat(0, typeOf({batch, size}));
+    return entry(c.input(operand), index);
+  }
+
+  Direction directionOf(int64_t index) {
+    Direction d{c.b, size, {}, entry(c.input(2), index), {}};
+    d.isRectified = isRectified;
+    d.resetsLate = c.node.getInt("linear_before_reset", 0) != 0;
+    d.inputs = c.b.create<nn::ContractOp>("tbi,gi->tbg", c.input(0),
+                                          entry(c.input(1), index));
+    if (!c.has(3))
+      return d;
+    Value biases = entry(c.input(3), index);
+    auto half = [&](int64_t first) {
+      return c.b.createOrFold<nn::SliceOp>(
+          biases, ArrayRef<int64_t>{first * gates * size},
+          ArrayRef<int64_t>{gates * size}, ArrayRef<int64_t>{1});
+    };
+    Value ahead = half(1);
+    if (step == stepGru && d.resetsLate) {
+      // The last third is scaled by the reset gate.
+      d.bias = ahead;
+      ahead = c.b.create<nn::ConcatOp>(
+          ValueRange{d.part(d.bias, 0, 2), c.b.splat(0, typeOf({size}))}, 0);
+    }
+    d.inputs = c.b.add(d.inputs, c.b.add(half(0), ahead));
+    return d;
+  }
+
+  void run(int64_t index, SmallVectorImpl<Value> &rows,
+           SmallVectorImpl<Value> &hidden, SmallVectorImpl<Value> &cells) {
+    Direction d = directionOf(index);
+    State state{initial(5, index), hasCell() ? initial(6, index) : Value()};
+    SmallVector<Value> outputs(steps);
+    bool backwards = isReversed || index == 1;
+    for (int64_t count = 0; count < steps; ++count) {
+      int64_t at = backwards ? steps - 1 - count : count;
+      state = step(d, d.inputsOf(at), state);
+      outputs[at] = c.b.reshape(state.hidden, {1, 1, batch, size});
+    }
+    rows.push_back(c.b.createOrFold<nn::ConcatOp>(outputs, 0));
+    hidden.push_back(c.b.reshape(state.hidden, {1, batch, size}));
+    if (hasCell())
+      cells.push_back(c.b.reshape(state.cell, {1, batch, size}));
+  }
+
+  void yieldJoined(ArrayRef<Value> ofDirections, int64_t dim) {
+    c.outputs.push_back(
+        {{c.b.createOrFold<nn::ConcatOp>(ofDirections, dim)}, false});
+  }
+
+  NodeConversion &c;
+  int64_t gates;
+  Step step;
+  int64_t directions = 1, size = 0, batch = 0, steps = 0;
+  bool isReversed = false, isRectified = false;
+};
+
+} // namespace
+
+static LogicalResult lstm(NodeConversion &c) {
+  return Layer(c, 4, stepLstm).convert();
+}
+static LogicalResult gru(NodeConversion &c) {
+  return Layer(c, 3, stepGru).convert();
+}
+static LogicalResult rnn(NodeConversion &c) {
+  return Layer(c, 1, stepPlain).convert();
+}
+
+ArrayRef<OperatorEntry> gpuopt::recurrentOperators() {
+  static const char limits[] =
+      "unrolled; default activations, no clip, whole sequences";
+  static const OperatorEntry entries[] = {
+      {"GRU", gru, limits},
+      {"LSTM", lstm,
+       "unrolled; default activations, no clip, no peepholes, whole sequences"},
+      {"RNN", rnn, "unrolled; Tanh or Relu, no clip, whole sequences"}};
+  return entries;
+}
