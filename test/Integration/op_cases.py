@@ -312,6 +312,30 @@ for i, (x, k, s, p) in enumerate([((2, 2, 6, 5), 3, 2, 0), ((1, 3, 8, 7), 3, 3, 
 add("convolutions", "GlobalAveragePool", [(2, 3, 4, 4), (1, 2, 5, 3), (2, 1, 1, 1)], lambda x: x.mean((2, 3), keepdim=True))
 add("convolutions", "GlobalMaxPool", [(2, 3, 4, 4), (1, 2, 5, 3), (2, 1, 1, 1)], lambda x: x.amax((2, 3), keepdim=True), "apart")
 
+# Of volumes: the depth is joined to the channels or pooled by itself.
+for i, (x, w, keywords) in enumerate([
+    ((2, 3, 4, 5, 4), (4, 3, 3, 3, 3), dict(stride=1, padding=1)),
+    ((1, 2, 5, 4, 3), (3, 2, 2, 3, 2), dict(stride=2)),
+    ((2, 4, 6, 3, 4), (6, 2, 2, 2, 1), dict(stride=1, padding=1, dilation=2, groups=2)),
+]):
+    get = lambda name, default, k=keywords: [k.get(name, default)] * 3
+    add("convolutions", "Conv", [[x, w, w[:1]]], lambda x, w, b, k=keywords: F.conv3d(x, w, b, **k), label=f"Volume{i}",
+        strides=get("stride", 1), pads=get("padding", 0) * 2, dilations=get("dilation", 1), group=keywords.get("groups", 1), kernel_shape=list(w[2:]))
+for i, (x, w, keywords) in enumerate([
+    ((2, 3, 2, 3, 2), (3, 2, 2, 2, 2), dict(stride=2)),
+    ((1, 2, 3, 2, 4), (2, 3, 3, 3, 3), dict(stride=1, padding=1)),
+    ((2, 4, 3, 2, 2), (4, 2, 3, 2, 3), dict(stride=2, padding=1, output_padding=1, groups=2)),
+]):
+    get = lambda name, default, k=keywords: [k.get(name, default)] * 3
+    outputs = (w[1] * keywords.get("groups", 1),)
+    add("convolutions", "ConvTranspose", [[x, w, outputs]], lambda x, w, b, k=keywords: F.conv_transpose3d(x, w, b, **k), label=f"Volume{i}",
+        strides=get("stride", 1), pads=get("padding", 0) * 2, output_padding=get("output_padding", 0), group=keywords.get("groups", 1), kernel_shape=list(w[2:]))
+for i, (x, k, s, p, ceil) in enumerate([((2, 2, 4, 4, 3), 2, 2, 0, 0), ((1, 3, 5, 4, 6), 3, 2, 1, 0), ((2, 1, 6, 5, 6), 2, 3, 0, 1)]):
+    shared = dict(kernel_shape=[k] * 3, strides=[s] * 3, pads=[p] * 6, ceil_mode=ceil)
+    for domain in ("apart", "tied"):
+        add("convolutions", "MaxPool", [x], lambda x, k=k, s=s, p=p, c=ceil: F.max_pool3d(x, k, s, p, ceil_mode=bool(c)), domain, label=f"Volume{domain}{i}", **shared)
+    add("convolutions", "AveragePool", [x], lambda x, k=k, s=s, p=p, c=ceil: F.avg_pool3d(x, k, s, p, ceil_mode=bool(c), count_include_pad=False), label=f"Volume{i}", **shared)
+
 
 # Recurrent layers: 3 steps of a batch of 2, 4 inputs, a state of 3.
 def recurrent(layer: Callable, order: list[int], reverse=False, output=0, activation=None) -> Callable:

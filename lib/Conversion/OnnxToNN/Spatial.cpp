@@ -8,9 +8,14 @@
 // ONNX has channels first, nn channels last: each op is surrounded by
 // transposes, which nn-absorb-layouts moves together until they cancel.
 //
+// nn has windows over two dimensions. The depth of a third goes to the batch
+// (Volume.h): for a convolution, what its window covers of the depth are
+// channels; pooling is done over the plane, then over the depth.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Converters.h"
+#include "Volume.h"
 
 using namespace mlir;
 using namespace gpuopt;
@@ -19,25 +24,38 @@ static const int64_t kToChannelsLast[] = {0, 2, 3, 1},
                      kToChannelsFirst[] = {0, 3, 1, 2};
 
 namespace {
-/// Attributes of a window over two spatial dimensions.
+/// Attributes of a window over two spatial dimensions, and over a third before
+/// them.
 struct Window {
   SmallVector<int64_t> kernel, strides, pads, dilations;
+  Span depth;
 };
 } // namespace
 
+/// Moves the first of three dimensions to the depth.
+static void splitDepth(Window &window) {
+  window.depth = {window.kernel[0], window.strides[0], window.pads[0],
+                  window.pads[3], window.dilations[0]};
+  for (auto *list : {&window.kernel, &window.strides, &window.dilations})
+    list->erase(list->begin());
+  window.pads = {window.pads[1], window.pads[2], window.pads[4],
+                 window.pads[5]};
+}
+
 /// Reads the attributes; a missing spatial dimension (1-D) goes first, with
-/// size 1. Nothing, with the problem noted, for more than two dimensions.
+/// size 1. Nothing, with the problem noted, for more than three dimensions.
 static std::optional<Window> windowOf(NodeConversion &c,
                                       ArrayRef<int64_t> kernel) {
   size_t dims = kernel.size();
-  if (dims != 1 && dims != 2) {
-    c.problem = "only one or two spatial dimensions are supported";
+  if (dims < 1 || dims > 3) {
+    c.problem = "only one to three spatial dimensions are supported";
     return std::nullopt;
   }
   Window window{llvm::to_vector(kernel),
                 c.node.getInts("strides", SmallVector<int64_t>(dims, 1)),
                 c.node.getInts("pads", SmallVector<int64_t>(2 * dims, 0)),
-                c.node.getInts("dilations", SmallVector<int64_t>(dims, 1))};
+                c.node.getInts("dilations", SmallVector<int64_t>(dims, 1)),
+                {}};
   StringRef automatic = c.node.getString("auto_pad", "NOTSET");
   if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER") {
     for (size_t dim = 0; dim < dims; ++dim) {
@@ -57,12 +75,19 @@ static std::optional<Window> windowOf(NodeConversion &c,
     window.dilations.insert(window.dilations.begin(), 1);
     window.pads = {0, window.pads[0], 0, window.pads[1]};
   }
+  if (dims == 3)
+    splitDepth(window);
   return window;
 }
 
-/// NCHW (or NCW) to NHWC.
+/// NCHW (or NCW) to NHWC; the depth of NCDHW goes to the batch.
 static Value channelsLast(NodeConversion &c, Value value) {
   SmallVector<int64_t> shape(c.b.shape(value));
+  if (shape.size() == 5) {
+    value = c.b.transpose(value, {0, 2, 3, 4, 1});
+    return c.b.reshape(value,
+                       {shape[0] * shape[2], shape[3], shape[4], shape[1]});
+  }
   if (shape.size() == 3) {
     shape.insert(shape.begin() + 2, 1);
     value = c.b.reshape(value, shape);
@@ -72,6 +97,13 @@ static Value channelsLast(NodeConversion &c, Value value) {
 
 /// Back, to the rank that the node's operand had.
 static Value channelsFirst(NodeConversion &c, Value value) {
+  if (c.type(0).getRank() == 5) {
+    ArrayRef<int64_t> plane = c.b.shape(value);
+    int64_t batch = c.type(0).getDimSize(0);
+    value = c.b.reshape(value, {batch, plane[0] / std::max<int64_t>(batch, 1),
+                                plane[1], plane[2], plane[3]});
+    return c.b.transpose(value, {0, 4, 1, 2, 3});
+  }
   value = c.b.transpose(value, kToChannelsFirst);
   if (c.type(0).getRank() == 4)
     return value;
@@ -82,6 +114,8 @@ static Value channelsFirst(NodeConversion &c, Value value) {
 
 static Value planar(NodeConversion &c, Value weights) {
   SmallVector<int64_t> shape(c.b.shape(weights));
+  if (shape.size() == 5)
+    return foldWeights(c.b, weights);
   if (shape.size() == 3)
     shape.insert(shape.begin() + 2, 1);
   return c.b.reshape(weights, shape);
@@ -89,11 +123,11 @@ static Value planar(NodeConversion &c, Value weights) {
 
 static bool checkOperands(NodeConversion &c) {
   int64_t rank = c.type(0).getRank();
-  bool usable = c.isFloat(0) && (rank == 3 || rank == 4) &&
+  bool usable = c.isFloat(0) && rank >= 3 && rank <= 5 &&
                 c.type(1).getRank() == rank &&
                 c.type(0).getElementType() == c.type(1).getElementType();
   if (!usable)
-    c.problem = "operands must have one floating-point type and one or two "
+    c.problem = "operands must have one floating-point type and one to three "
                 "spatial dimensions";
   return usable;
 }
@@ -111,15 +145,21 @@ static LogicalResult conv(NodeConversion &c) {
   if (!window)
     return failure();
   int64_t groups = c.node.getInt("group", 1);
+  bool isVolume = c.type(0).getRank() == 5;
   Value x = channelsLast(c, c.input(0)), w = planar(c, c.input(1));
-  if (groups < 1 || c.type(0).getDimSize(1) != c.b.shape(w)[1] * groups ||
+  if (groups < 1 ||
+      c.type(0).getDimSize(1) != c.type(1).getDimSize(1) * groups ||
       c.b.shape(w)[0] % groups)
     return c.fail(
         "the weights do not fit the operand's channels and the groups");
+  if (isVolume && window->depth.count(c.type(0).getDimSize(2)) < 1)
+    return c.fail("the window does not fit into the padded operand");
   for (unsigned dim : {0u, 1u})
     if (c.b.shape(x)[1 + dim] + window->pads[dim] + window->pads[dim + 2] <
         (window->kernel[dim] - 1) * window->dilations[dim] + 1)
       return c.fail("the window does not fit into the padded operand");
+  if (isVolume)
+    x = gatherDepth(c.b, x, c.type(0).getDimSize(0), window->depth, groups);
   return addBias(c, c.b.create<nn::ConvOp>(x, w, window->strides, window->pads,
                                            window->dilations, groups));
 }
@@ -137,6 +177,8 @@ static LogicalResult convTranspose(NodeConversion &c) {
       "output_padding", SmallVector<int64_t>(c.type(0).getRank() - 2, 0));
   if (extra.size() == 1)
     extra.insert(extra.begin(), 0);
+  int64_t extraDepth = extra.size() == 3 ? extra.front() : 0;
+  extra = llvm::to_vector(ArrayRef(extra).take_back(2));
   int64_t groups = c.node.getInt("group", 1);
   Value x = channelsLast(c, c.input(0)), w = planar(c, c.input(1));
   if (c.b.shape(w)[0] != c.b.shape(x)[3] || c.b.shape(x)[3] % groups)
@@ -150,34 +192,46 @@ static LogicalResult convTranspose(NodeConversion &c) {
                     extra[dim]);
   shape.push_back(c.b.shape(w)[1] * groups);
   // The weights [in, out / groups, h, w] are those of the adjoint convolution.
-  return addBias(c, c.b.create<nn::ConvInputGradOp>(
-                        c.b.type(x).clone(shape), x, w, window->strides,
-                        window->pads, window->dilations, groups));
+  Value result = c.b.create<nn::ConvInputGradOp>(c.b.type(x).clone(shape), x, w,
+                                                 window->strides, window->pads,
+                                                 window->dilations, groups);
+  if (c.type(0).getRank() == 5)
+    result = scatterDepth(c.b, result, c.type(0).getDimSize(0), window->depth,
+                          groups, extraDepth);
+  return addBias(c, result);
 }
 
 /// Pads the end for a last window that does not fit whole, unless it would
 /// begin in what is padded there.
+static void roundUp(Span &span, int64_t length) {
+  int64_t size = length + span.low;
+  int64_t last = llvm::divideCeil(
+      std::max<int64_t>(0, size + span.high - span.covered()), span.stride);
+  if (last * span.stride >= size)
+    --last;
+  span.high = std::max(span.high, last * span.stride + span.covered() - size);
+}
+
 static void roundUp(Window &window, ArrayRef<int64_t> spatial) {
+  size_t dims = spatial.size();
+  if (dims == 3)
+    roundUp(window.depth, spatial.front());
   for (unsigned dim : {0u, 1u}) {
-    if (spatial.size() == 1 && dim == 0)
+    if (dims == 1 && dim == 0)
       continue;
-    int64_t size = spatial[spatial.size() - 2 + dim] + window.pads[dim];
-    int64_t stride = window.strides[dim], &end = window.pads[dim + 2];
-    int64_t covered = (window.kernel[dim] - 1) * window.dilations[dim] + 1;
-    int64_t last =
-        llvm::divideCeil(std::max<int64_t>(0, size + end - covered), stride);
-    if (last * stride >= size)
-      --last;
-    end = std::max(end, last * stride + covered - size);
+    Span span{window.kernel[dim], window.strides[dim], window.pads[dim],
+              window.pads[dim + 2], window.dilations[dim]};
+    roundUp(span, spatial[dims - 2 + dim]);
+    window.pads[dim + 2] = span.high;
   }
 }
 
 static std::optional<Window> poolWindow(NodeConversion &c) {
   auto kernel = c.node.getInts("kernel_shape");
   int64_t rank = c.type(0).getRank();
-  if (!c.isFloat(0) || !kernel || (rank != 3 && rank != 4) ||
+  if (!c.isFloat(0) || !kernel || rank < 3 || rank > 5 ||
       (int64_t)kernel->size() != rank - 2) {
-    c.problem = "only floating-point operands with one or two spatial "
+    c.problem = "only floating-point operands with one to three spatial "
                 "dimensions are supported";
     return std::nullopt;
   }
@@ -187,29 +241,58 @@ static std::optional<Window> poolWindow(NodeConversion &c) {
   return window;
 }
 
+/// Pools planes along the depth: the operand has it as its height.
+static Value poolDepth(NodeConversion &c, Value planes, const Span &depth,
+                       llvm::function_ref<Value(Value, const Window &)> pool) {
+  if (c.type(0).getRank() < 5)
+    return planes;
+  SmallVector<int64_t> shape(c.b.shape(planes));
+  int64_t batch = c.type(0).getDimSize(0);
+  Window window{{depth.size, 1},
+                {depth.stride, 1},
+                {depth.low, 0, depth.high, 0},
+                {depth.dilation, 1},
+                {}};
+  Value lines =
+      c.b.reshape(planes, {batch, shape[0] / std::max<int64_t>(batch, 1),
+                           shape[1] * shape[2], shape[3]});
+  Value pooled = pool(lines, window);
+  shape[0] = batch * c.b.shape(pooled)[1];
+  return c.b.reshape(pooled, shape);
+}
+
+/// Of equal elements, the first in the plane of the first depth wins: the one
+/// that is the first of the window.
 static LogicalResult maxPool(NodeConversion &c) {
   auto window = poolWindow(c);
   if (!window)
     return failure();
-  auto pool = c.b.create<nn::MaxPoolOp>(channelsLast(c, c.input(0)),
-                                        window->kernel, window->strides,
-                                        window->pads, window->dilations);
-  return c.yield(channelsFirst(c, pool.getResult()));
+  auto pool = [&](Value x, const Window &w) -> Value {
+    return c.b
+        .create<nn::MaxPoolOp>(x, w.kernel, w.strides, w.pads, w.dilations)
+        .getResult();
+  };
+  Value planes = pool(channelsLast(c, c.input(0)), *window);
+  return c.yield(channelsFirst(c, poolDepth(c, planes, window->depth, pool)));
 }
 
 static LogicalResult averagePool(NodeConversion &c) {
   auto window = poolWindow(c);
   if (!window)
     return failure();
-  if (window->dilations != SmallVector<int64_t>{1, 1})
+  if (window->dilations != SmallVector<int64_t>{1, 1} ||
+      window->depth.dilation != 1)
     return c.fail("attribute dilations is not supported");
   if (c.node.getInt("ceil_mode", 0) && c.node.getInt("count_include_pad", 0))
     return c.fail("attributes ceil_mode = 1 and count_include_pad = 1 are not "
                   "supported together");
-  Value pooled = c.b.create<nn::AvgPoolOp>(
-      channelsLast(c, c.input(0)), window->kernel, window->strides,
-      window->pads, c.node.getInt("count_include_pad", 0) != 0);
-  return c.yield(channelsFirst(c, pooled));
+  bool countsPads = c.node.getInt("count_include_pad", 0) != 0;
+  auto pool = [&](Value x, const Window &w) -> Value {
+    return c.b.create<nn::AvgPoolOp>(x, w.kernel, w.strides, w.pads,
+                                     countsPads);
+  };
+  Value planes = pool(channelsLast(c, c.input(0)), *window);
+  return c.yield(channelsFirst(c, poolDepth(c, planes, window->depth, pool)));
 }
 
 static LogicalResult globalPool(NodeConversion &c, nn::ReductionKind kind) {
@@ -233,13 +316,13 @@ static LogicalResult globalMaxPool(NodeConversion &c) {
 ArrayRef<OperatorEntry> gpuopt::spatialOperators() {
   static const OperatorEntry entries[] = {
       {"AveragePool", averagePool,
-       "one or two spatial dimensions, no dilations, ceil_mode without "
+       "one to three spatial dimensions, no dilations, ceil_mode without "
        "count_include_pad"},
-      {"Conv", conv, "one or two spatial dimensions"},
+      {"Conv", conv, "one to three spatial dimensions"},
       {"ConvTranspose", convTranspose,
-       "one or two spatial dimensions, no output_shape, no auto_pad"},
+       "one to three spatial dimensions, no output_shape, no auto_pad"},
       {"GlobalAveragePool", globalAveragePool},
       {"GlobalMaxPool", globalMaxPool},
-      {"MaxPool", maxPool, "one or two spatial dimensions, no indices"}};
+      {"MaxPool", maxPool, "one to three spatial dimensions, no indices"}};
   return entries;
 }

@@ -33,6 +33,9 @@
 // CHECK-NEXT: ArgMax (opset 23) at 'largest': the operand must be f32 or f64, its axis not empty nor larger than 2^24
 // CHECK-NEXT: AveragePool (opset 23) at 'pool': attributes ceil_mode = 1 and count_include_pad = 1 are not supported together
 // CHECK-NEXT: Range (opset 23) at 'range': delta must not be 0, nor the range longer than 2^20
+// CHECK-NEXT: Conv (opset 23) at 'hypervolume': operands must have one floating-point type and one to three spatial dimensions
+// CHECK-NEXT: Conv (opset 23) at 'deep': the window does not fit into the padded operand
+// CHECK-NEXT: MaxPool (opset 23) at 'flat': only floating-point operands with one to three spatial dimensions are supported
 // CHECK-NEXT: RNN (opset 23) at 'clipped': attribute clip is not supported
 // CHECK-NEXT: RNN (opset 23) at 'activated': activations other than the defaults are not supported
 // CHECK-NEXT: RNN (opset 23) at 'both': the weights do not fit the operand, hidden_size and direction
@@ -86,6 +89,12 @@ onnx.graph @g(%x: tensor<2x6x4xf32>, %s: tensor<6xf32>, %i: tensor<5xf32>, %imag
   %28 = onnx.node "ArgMax"(%n) : (tensor<3xi64>) -> !onnx.unknown loc("largest")
   %29 = onnx.node "AveragePool"(%image) {kernel_shape = array<i64: 2, 2>, ceil_mode = 1 : i64, count_include_pad = 1 : i64} : (tensor<1x2x3x4xf32>) -> !onnx.unknown loc("pool")
   %30 = onnx.node "Range"(%still, %still, %still) : (tensor<f32>, tensor<f32>, tensor<f32>) -> !onnx.unknown loc("range")
+  %w6 = onnx.initializer "w6" = dense<0.0> : tensor<1x1x1x1x1x1xf32>
+  %31 = onnx.node "Conv"(%w6, %w6) : (tensor<1x1x1x1x1x1xf32>, tensor<1x1x1x1x1x1xf32>) -> !onnx.unknown loc("hypervolume")
+  %w5 = onnx.initializer "w5" = dense<0.0> : tensor<1x1x1x1x1xf32>
+  %deep = onnx.initializer "deep" = dense<0.0> : tensor<1x1x2x1x1xf32>
+  %32 = onnx.node "Conv"(%w5, %deep) : (tensor<1x1x1x1x1xf32>, tensor<1x1x2x1x1xf32>) -> !onnx.unknown loc("deep")
+  %33 = onnx.node "MaxPool"(%s) {kernel_shape = array<i64: 2, 2>} : (tensor<6xf32>) -> !onnx.unknown loc("flat")
   %r = onnx.initializer "r" = dense<0.0> : tensor<1x3x3xf32>
   %wr = onnx.initializer "wr" = dense<0.0> : tensor<1x3x4xf32>
   %34 = onnx.node "RNN"(%x, %wr, %r) {clip = 1.0 : f32} : (tensor<2x6x4xf32>, tensor<1x3x4xf32>, tensor<1x3x3xf32>) -> !onnx.unknown loc("clipped")
