@@ -32,19 +32,26 @@ static StringRef shortName(StringRef mnemonic) {
       .Default(mnemonic);
 }
 
-std::string gpuopt::kernelLabel(Block &body) {
+std::string gpuopt::kernelLabel(ArrayRef<Operation *> ops) {
   llvm::SetVector<StringRef> names;
-  for (Operation &op : body) {
-    if (auto tag = op.getAttrOfType<StringAttr>("nn.from"))
+  for (Operation *op : ops) {
+    if (auto tag = op->getAttrOfType<StringAttr>("nn.from"))
       names.insert(tag.getValue());
     else if (auto reduce = dyn_cast<nn::ReduceOp>(op))
       names.insert(stringifyReductionKind(reduce.getKind()));
     else if (!isa<nn::BroadcastOp, nn::YieldOp, arith::ConstantOp,
                   arith::ExtFOp, arith::TruncFOp>(op))
-      names.insert(shortName(op.getName().stripDialect()));
+      names.insert(shortName(op->getName().stripDialect()));
   }
   if (names.empty())
     return "copy";
   constexpr size_t kMostWords = 4;
   return llvm::join(ArrayRef(names.getArrayRef()).take_front(kMostWords), "_");
+}
+
+std::string gpuopt::kernelLabel(Block &body) {
+  SmallVector<Operation *> ops;
+  for (Operation &op : body)
+    ops.push_back(&op);
+  return kernelLabel(ops);
 }

@@ -51,6 +51,13 @@ Flag<int64_t> evalSteps("eval-steps", 0,
                         "steps between validations; 0: at the end alone", RUN);
 Flag<int64_t> saveSteps("save-steps", 0,
                         "steps between saves; 0: at the end alone", RUN);
+cl::opt<std::string> profileCostsTo(
+    "profile-costs-to",
+    cl::desc("how long each op of a step takes, for --profile-costs"),
+    cl::value_desc("FILE.json"), RUN);
+Flag<int64_t> profileWarmup("profile-warmup", 3,
+                            "steps before those that are timed", RUN);
+Flag<int64_t> profileActive("profile-active", 10, "steps that are timed", RUN);
 Flag<int64_t> numThreads("num-threads", 0, "threads of the host target; 0: all",
                          RUN);
 Flag<int64_t> numWorkers("num-workers", 2, "threads that prepare batches", RUN);
@@ -70,11 +77,12 @@ static std::vector<std::string> runArguments() {
   for (const std::string &value : evalData)
     pass(evalData, value);
   for (cl::opt<std::string> *option :
-       {&labels, &evalLabels, &tokens, &evalTokens})
+       {&labels, &evalLabels, &tokens, &evalTokens, &profileCostsTo})
     pass(*option, *option);
   pass(tokenType, tokenType);
-  for (Flag<int64_t> *option : {&loggingSteps, &evalSteps, &saveSteps,
-                                &numThreads, &numWorkers, &prefetchFactor})
+  for (Flag<int64_t> *option :
+       {&loggingSteps, &evalSteps, &saveSteps, &profileWarmup, &profileActive,
+        &numThreads, &numWorkers, &prefetchFactor})
     pass(*option, std::to_string(*option));
   if (noShuffle)
     arguments.push_back("--no-shuffle");

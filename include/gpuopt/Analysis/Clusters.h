@@ -78,6 +78,7 @@ Clustering findClusters(mlir::Block &block);
 /// What a kernel does, in a few words, from the ops of its body that say most:
 /// "add_layer_norm_mul".
 std::string kernelLabel(mlir::Block &body);
+std::string kernelLabel(llvm::ArrayRef<mlir::Operation *> ops);
 
 } // namespace gpuopt
 

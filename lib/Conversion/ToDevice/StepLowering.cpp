@@ -8,6 +8,7 @@
 #include "StepLowering.h"
 
 #include "KernelBuilder.h"
+#include "gpuopt/Analysis/CostKey.h"
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Analysis/ProductLayout.h"
 #include "gpuopt/Conversion/ToDevice/Passes.h"
@@ -399,6 +400,9 @@ private:
             op->getAttrOfType<StringAttr>(train::kRecomputedAttribute))
       comment += " again: " + reason.str();
     emitted.setAttr("comment", b.getStringAttr(comment));
+    CostKey key = costKeyOf(op);
+    emitted.setAttr(device::kCostKeyAttribute,
+                    b.getStrArrayAttr({key.origin, key.work}));
   }
 
   static std::string commentOfTransfer(Operation *op) {

@@ -7,6 +7,8 @@
 
 #include <cuda_runtime.h>
 
+#include <deque>
+
 namespace gpuopt {
 
 constexpr const char *kTargetName = "cuda";
@@ -19,6 +21,8 @@ inline void check_cuda(cudaError_t status, const char *what, const char *file,
               what + " (" + file + ":" + std::to_string(line) + ")");
 }
 #define CHECK_CUDA(call) ::gpuopt::check_cuda((call), #call, __FILE__, __LINE__)
+
+class Moments;
 
 struct Context {
   explicit Context(int device = 0) {
@@ -102,6 +106,7 @@ struct Context {
   size_t allocated_bytes = 0;
   char *host_memory = nullptr;
   size_t host_bytes = 0;
+  Moments *moments = nullptr; // of the step's calls, while they are timed
 
 private:
   char *scratch = nullptr;
@@ -164,6 +169,50 @@ struct Event {
   void synchronize() { CHECK_CUDA(cudaEventSynchronize(event)); }
 
   cudaEvent_t event;
+};
+
+// What the program runs on, in its own words.
+inline std::string device_name() {
+  int device = 0;
+  cudaDeviceProp properties;
+  CHECK_CUDA(cudaGetDevice(&device));
+  CHECK_CUDA(cudaGetDeviceProperties(&properties, device));
+  return properties.name;
+}
+
+// Moments in the step's stream, to time what lies between them.
+class Moments {
+public:
+  Moments() = default;
+  ~Moments() {
+    for (cudaEvent_t event : events)
+      cudaEventDestroy(event);
+  }
+  Moments(const Moments &) = delete;
+  Moments &operator=(const Moments &) = delete;
+
+  void add(Context &ctx) {
+    if (count == events.size())
+      CHECK_CUDA(cudaEventCreate(&events.emplace_back()));
+    CHECK_CUDA(cudaEventRecord(events[count++], ctx.stream));
+  }
+  // Nanoseconds from each to the next one; none are left.
+  std::vector<double> take() {
+    std::vector<double> gaps;
+    if (count > 0)
+      CHECK_CUDA(cudaEventSynchronize(events[count - 1]));
+    for (size_t i = 1; i < count; i++) {
+      float milliseconds = 0;
+      CHECK_CUDA(cudaEventElapsedTime(&milliseconds, events[i - 1], events[i]));
+      gaps.push_back(1e6 * double(milliseconds));
+    }
+    count = 0;
+    return gaps;
+  }
+
+private:
+  std::deque<cudaEvent_t> events;
+  size_t count = 0;
 };
 
 constexpr bool kStagingIsDevice = false;

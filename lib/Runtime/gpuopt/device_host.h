@@ -5,7 +5,9 @@
 #include "gpuopt/block.h"
 #include "gpuopt/device.h"
 
+#include <chrono>
 #include <cstdlib>
+#include <fstream>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -13,6 +15,36 @@
 namespace gpuopt {
 
 constexpr const char *kTargetName = "host";
+
+// What the program runs on, in its own words.
+inline std::string device_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.rfind("model name", 0) == 0 && line.find(": ") < line.size())
+      return line.substr(line.find(": ") + 2);
+  return "host";
+}
+
+struct Context;
+
+// Moments in a stream, to time what lies between them.
+class Moments {
+public:
+  void add(Context &) { moments.push_back(std::chrono::steady_clock::now()); }
+  // Nanoseconds from each to the next one; none are left.
+  std::vector<double> take() {
+    std::vector<double> gaps;
+    for (size_t i = 1; i < moments.size(); i++)
+      gaps.push_back(
+          std::chrono::duration<double, std::nano>(moments[i] - moments[i - 1])
+              .count());
+    moments.clear();
+    return gaps;
+  }
+
+private:
+  std::vector<std::chrono::steady_clock::time_point> moments;
+};
 
 struct Context {
   explicit Context(int threads = 0) : num_threads(1) {
@@ -59,6 +91,7 @@ struct Context {
   size_t allocated_bytes = 0;
   char *host_memory = nullptr;
   size_t host_bytes = 0;
+  Moments *moments = nullptr; // of the step's calls, while they are timed
 
   // Memory of libraries and staging, which the plan does not count.
   char *allocate_uncounted(size_t bytes) {

@@ -54,6 +54,13 @@ struct GradientInfo {
   int64_t first_partial;
 };
 
+// What is called for one op of a step; calls.h has them in their order.
+struct CallInfo {
+  const char *origin; // ONNX nodes, or a variable; empty: of the runtime
+  const char *work;   // what is done on which types
+  int count;          // of calls
+};
+
 struct Program {
   const char *name;
   Table<InputInfo> inputs;
@@ -79,6 +86,9 @@ struct Program {
   void (*update)(Context &, char *memory);   // norm, optimizer, end_step
   void (*evaluate)(Context &, char *memory); // forward and loss alone, or null
   void (*forward)(Context &, char *memory); // --inference: the outputs, or null
+
+  // What can be timed (profile_costs.h).
+  Table<CallInfo> micro_step_calls, update_calls;
 
   int64_t batch_size;       // samples a micro step
   int64_t tokens_per_batch; // 0: progress is told in samples

@@ -3,6 +3,7 @@
 
 #include "gpuopt/accumulate.h"
 #include "gpuopt/block.h"
+#include "gpuopt/calls.h"
 #include "gpuopt/check.h"
 #include "gpuopt/conv.h"
 #include "gpuopt/device.h"

@@ -12,8 +12,9 @@ namespace gpuopt {
 struct Settings {
   DataFlags train, eval;
   std::string token_type = "uint16", output_dir = "trained", weights,
-              dump_gradients;
+              dump_gradients, profile_costs_to;
   int64_t max_steps = -1, logging_steps = 1, eval_steps = 0, save_steps = 0;
+  int64_t profile_warmup = 3, profile_active = 10;
   int64_t num_threads = 0, num_workers = 2, prefetch_factor = 2, seed = 0;
   double epochs = 0, warmup_ratio = 0;
   bool shuffle = true;
@@ -105,6 +106,13 @@ inline void run_flags(Flags &flags, Settings &s) {
   flags.text("dump-gradients",
              "FILE.safetensors: the gradients of the first step",
              s.dump_gradients);
+  flags.text("profile-costs-to",
+             "FILE.json: how long each op of a step takes, for gpuopt "
+             "--profile-costs",
+             s.profile_costs_to);
+  flags.integer("profile-warmup", "steps before those that are timed",
+                s.profile_warmup);
+  flags.integer("profile-active", "steps that are timed", s.profile_active);
 }
 
 inline void optimizer_flags(Flags &flags, Settings &s, const Program &program) {
@@ -174,7 +182,8 @@ inline void compile_time_flags(Flags &flags, bool scales_loss) {
                            "precision",        "precision-override",
                            "precision-policy", "debug-overflow",
                            "memory-budget",    "activation-budget",
-                           "device",           "target"})
+                           "device",           "target",
+                           "profile-costs"})
     flags.elsewhere(name, "is set at compile time: gpuopt compile --" +
                               std::string(name));
   if (!scales_loss)
@@ -205,6 +214,8 @@ inline void check_ranges(const Settings &s) {
       {"logging-steps", double(s.logging_steps), 0, most},
       {"eval-steps", double(s.eval_steps), 0, most},
       {"save-steps", double(s.save_steps), 0, most},
+      {"profile-warmup", double(s.profile_warmup), 0, 1e9},
+      {"profile-active", double(s.profile_active), 1, 1e6},
       {"num-train-epochs", s.epochs, 0, 1e9},
       {"num-threads", double(s.num_threads), 0, 4096},
       {"num-workers", double(s.num_workers), 1, 1024},
@@ -235,6 +246,9 @@ inline void check_together(const Flags &flags, const Settings &s) {
   if (s.eval_steps > 0 && !s.eval.given())
     throw Error("'--eval-steps' needs data to validate on: --eval-data and "
                 "--eval-labels, or --eval-tokens");
+  for (const char *name : {"profile-warmup", "profile-active"})
+    if (flags.given(name) && s.profile_costs_to.empty())
+      throw Error("'--" + std::string(name) + "' is of --profile-costs-to");
   if (flags.given("init-scale") && !s.hyper.loss_scaling.is_dynamic)
     throw Error("'--init-scale' is of --loss-scale=dynamic, but the loss scale "
                 "is a number that stays");

@@ -5,6 +5,7 @@
 #include "gpuopt/loader.h"
 #include "gpuopt/metrics.h"
 #include "gpuopt/not_finite.h"
+#include "gpuopt/profile_costs.h"
 #include "gpuopt/settings.h"
 #include "gpuopt/sources.h"
 #include "gpuopt/wait_policy.h"
@@ -43,6 +44,7 @@ public:
     if (s.eval.given())
       loaders.eval = make_loader(std::move(eval_sources), false, true);
     steps = steps_to_attempt();
+    prepare_profile();
     initialize();
     create_output_folder();
     Metrics metrics(s.output_dir + "/metrics.jsonl");
@@ -212,12 +214,14 @@ private:
     for (int64_t micro = 0; micro < program.accumulation_steps; micro++) {
       waited += loaders.train->deliver(memory);
       watch->batch();
-      micro_replay.run(ctx, [&] { program.micro_step(ctx, memory); });
+      run_step(step, micro_replay, program.micro_step,
+               program.micro_step_calls);
       loaders.train->prefetch();
     }
-    update_replay.run(ctx, [&] { program.update(ctx, memory); });
+    run_step(step, update_replay, program.update, program.update_calls);
     const StepState state = read_state();
     const auto now = Clock::now();
+    end_profiled_step(step);
     const double loss =
         state.weight_sum > 0 ? state.loss_sum / state.weight_sum : 0;
     const double ms = milliseconds(begin, now);
@@ -231,6 +235,37 @@ private:
           .dump_gradients(s.dump_gradients, state.grad_weight);
     if (s.logging_steps > 0 && (step % s.logging_steps == 0 || step == steps))
       print_progress(step, loss, ms, milliseconds(start, now) / 1000);
+  }
+
+  void run_step(int64_t step, Replay &replay,
+                void (*function)(Context &, char *),
+                const Table<CallInfo> &calls) {
+    if (profile && profile->covers(step) && calls.count > 0)
+      profile->time(ctx, memory, function, calls);
+    else
+      replay.run(ctx, [&] { function(ctx, memory); });
+  }
+
+  void prepare_profile() {
+    if (s.profile_costs_to.empty())
+      return;
+    profile = std::make_unique<CostProfile>(program, s.profile_costs_to,
+                                            s.profile_warmup, s.profile_active);
+    if (steps < profile->steps())
+      throw Error(
+          "'--profile-costs-to' needs " + std::to_string(profile->steps()) +
+          " steps, " + std::to_string(s.profile_warmup) +
+          " of them to warm up, but the run has " + std::to_string(steps) +
+          "; see --max-steps, --profile-warmup and --profile-active");
+  }
+  void end_profiled_step(int64_t step) {
+    if (!profile || !profile->covers(step))
+      return;
+    profile->end_step();
+    if (!profile->ends_with(step))
+      return;
+    profile->write();
+    printf("costs of each op: %s\n", s.profile_costs_to.c_str());
   }
 
   // An index that the step has computed was outside of its dimension: what it
@@ -322,6 +357,7 @@ private:
     std::unique_ptr<Loader> train, eval; // eval: or null
   } loaders;
   Replay micro_replay, update_replay;
+  std::unique_ptr<CostProfile> profile; // or null
   std::unique_ptr<FiniteWatch> watch;
   int64_t steps = 0, last_saved = 0;
   Checkpoint::Names infinite_at_first;

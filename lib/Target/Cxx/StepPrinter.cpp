@@ -19,22 +19,35 @@ namespace {
 class StepPrinter {
 public:
   StepPrinter(device::StepOp step, const cxx::ProgramNames &names,
-              cxx::ShapeTable &shapes, raw_ostream &stream)
-      : step(step), names(names), shapes(shapes), stream(stream) {}
+              cxx::ShapeTable &shapes, std::vector<cxx::OpCalls> &calls,
+              raw_ostream &stream)
+      : step(step), names(names), shapes(shapes), calls(calls), stream(stream),
+        isTimed(cxx::isTimed(step)) {}
 
   LogicalResult print(StringRef name) {
-    stream << "static void " << name << "(Context &ctx, char *memory) {\n";
+    stream << "static void " << name << "(Context &" << contextName()
+           << ", char *memory) {\n";
     printPrologue();
-    for (Operation &op : step.getBody().front())
+    for (Operation &op : step.getBody().front()) {
+      if (!isa<device::AddressOp>(op))
+        calls.push_back(cxx::callsOf(&op));
       if (failed(printOp(&op)))
         return failure();
-    if (step.getKind() == train::StepKind::Update)
+    }
+    if (step.getKind() == train::StepKind::Update) {
+      calls.push_back({"", "end_step"});
       call("end_step", {"ctx", "state"});
+    }
     stream << "}\n";
+    if (!isTimed)
+      calls.clear();
     return success();
   }
 
 private:
+  /// Where calls are timed, `ctx` is what they go through.
+  StringRef contextName() const { return isTimed ? "context" : "ctx"; }
+
   void printPrologue() {
     bool usesMemory = false, usesState = false, usesHyper = false,
          usesHost = false;
@@ -53,18 +66,22 @@ private:
     });
     bool begins = step.getKind() == train::StepKind::Micro,
          ends = step.getKind() == train::StepKind::Update;
+    if (isTimed)
+      stream << "  const Calls ctx{context};\n";
     if (usesMemory || usesState || usesHyper || begins || ends)
       stream << "  const Memory m{memory};\n";
     else
-      stream << "  (void)ctx, (void)memory;\n";
+      stream << "  (void)" << contextName() << ", (void)memory;\n";
     if (usesHost)
-      stream << "  const Memory host{ctx.host_memory};\n";
+      stream << "  const Memory host{" << contextName() << ".host_memory};\n";
     if (usesState || begins || ends)
       stream << "  StepState *const state = m[kStepState];\n";
     if (usesHyper || begins)
       stream << "  const Hyperparameters *const hyper = m[kHyperparameters];\n";
-    if (begins)
+    if (begins) {
+      calls.push_back({"", "begin_step"});
       call("begin_step", {"ctx", "state", "hyper"});
+    }
   }
 
   device::KernelOp kernelOf(device::LaunchOp op) {
@@ -104,6 +121,7 @@ private:
 
   void call(StringRef function, ArrayRef<std::string> arguments) {
     cxx::printLine(stream, "  " + cxx::callText(function, arguments) + ";");
+    ++calls.back().count;
   }
 
   /// A heading where a section begins, a comment where another tensor does.
@@ -350,7 +368,9 @@ private:
   device::StepOp step;
   const cxx::ProgramNames &names;
   cxx::ShapeTable &shapes;
+  std::vector<cxx::OpCalls> &calls;
   raw_ostream &stream;
+  const bool isTimed;
   StringAttr current, lastComment;
 };
 
@@ -358,6 +378,6 @@ private:
 
 LogicalResult cxx::printStep(device::StepOp step, StringRef name,
                              const ProgramNames &names, ShapeTable &shapes,
-                             raw_ostream &stream) {
-  return StepPrinter(step, names, shapes, stream).print(name);
+                             std::vector<OpCalls> &calls, raw_ostream &stream) {
+  return StepPrinter(step, names, shapes, calls, stream).print(name);
 }

@@ -8,16 +8,19 @@
 #ifndef GPUOPT_LIB_TARGET_CXX_STEPPRINTER_H
 #define GPUOPT_LIB_TARGET_CXX_STEPPRINTER_H
 
+#include "Calls.h"
 #include "Names.h"
 #include "Shapes.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 
 namespace gpuopt::cxx {
 
-/// Prints a step as a function `name`. Shapes that it uses go to the table.
-/// Fails, with an error at the op, for an op that has no C++ form.
+/// Prints a step as a function `name`. Shapes that it uses go to the table, and
+/// to `calls`, of the steps that a trainer runs again and again, what is
+/// called. Fails, with an error at the op, for an op that has no C++ form.
 mlir::LogicalResult printStep(device::StepOp step, llvm::StringRef name,
                               const ProgramNames &names, ShapeTable &shapes,
+                              std::vector<OpCalls> &calls,
                               llvm::raw_ostream &stream);
 
 } // namespace gpuopt::cxx

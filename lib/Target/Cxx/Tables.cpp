@@ -239,8 +239,11 @@ private:
     set("total_bytes", "kPersistentBytes + kArenaBytes");
     if ((*module.getOps<device::MemoryOp>().begin()).getHostBytes() > 0)
       set("host_bytes", "kHostBytes");
-    for (auto &[field, function] : functions)
-      set(field, Twine(function));
+    for (const cxx::StepFunction &step : functions) {
+      set(step.field, Twine(step.function));
+      if (!step.calls.empty())
+        set(step.field + "_calls", Twine(step.calls));
+    }
     printBatch();
     printDefaults();
   }

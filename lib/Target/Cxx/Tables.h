@@ -15,8 +15,11 @@
 
 namespace gpuopt::cxx {
 
-/// A field of the runtime's Program and the function that is its value.
-using StepFunction = std::pair<std::string, std::string>;
+/// A field of the runtime's Program, the function that is its value, and the
+/// table of the function's calls; empty where they are not timed.
+struct StepFunction {
+  std::string field, function, calls;
+};
 
 /// Prints the tables of the runtime's program.h and the function program().
 mlir::LogicalResult printTables(mlir::ModuleOp module,

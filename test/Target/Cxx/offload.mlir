@@ -11,9 +11,10 @@ device.buffer @y arena at 8192 : tensor<4x128xf32> live 0 to 3 in @micro_step {o
 device.buffer @z arena at 8192 : tensor<4x128xf32> live 3 to 5 in @micro_step {origin = "/relu"}
 device.buffer @y_on_host host at 0 : tensor<4x128xf32> live 1 to 4 in @micro_step {origin = "/relu"}
 
-// CHECK: static void micro_step(Context &ctx, char *memory) {
+// CHECK: static void micro_step(Context &context, char *memory) {
+// CHECK-NEXT: const Calls ctx{context};
 // CHECK-NEXT: const Memory m{memory};
-// CHECK-NEXT: const Memory host{ctx.host_memory};
+// CHECK-NEXT: const Memory host{context.host_memory};
 device.step @micro_step micro {
   %y = device.address @y : !device.ptr<f32>
   %z = device.address @z : !device.ptr<f32>

@@ -72,7 +72,8 @@ device.kernel @kept blocks 4 threads 32 ["x", "y"] {
   }
 }
 
-// CHECK: static void micro_step(Context &ctx, char *memory) {
+// CHECK: static void micro_step(Context &context, char *memory) {
+// CHECK-NEXT: const Calls ctx{context};
 // CHECK-NEXT: const Memory m{memory};
 // CHECK-NEXT: StepState *const state = m[kStepState];
 // CHECK: // ---- forward

@@ -58,7 +58,8 @@ inline void forward(Context &ctx, char *m, bool evaluating) {
                   nullptr, kBatch, evaluating);
 }
 
-inline void micro_step(Context &ctx, char *m) {
+inline void micro_step(Context &context, char *m) {
+  const Calls ctx{context};
   begin_step(ctx, at<StepState>(m, kOffState),
              at<Hyperparameters>(m, kOffHyper));
   forward(ctx, m, false);
@@ -68,7 +69,8 @@ inline void micro_step(Context &ctx, char *m) {
        at<float>(m, kOffGradient));
 }
 
-inline void update(Context &ctx, char *m) {
+inline void update(Context &context, char *m) {
+  const Calls ctx{context};
   auto *state = at<StepState>(m, kOffState);
   const auto *hyper = at<Hyperparameters>(m, kOffHyper);
   sum_of_squares(ctx, at<float>(m, kOffGradient), kIn * kOut,
@@ -117,8 +119,20 @@ inline Program program() {
        StateKind::Gradient,
        {}},
   };
+  static const CallInfo micro_step_calls[] = {
+      {"", "begin_step", 1},
+      {"fc", "forward", 1},
+      {"d \"fc\"", "gemm", 1},
+  };
+  static const CallInfo update_calls[] = {
+      {"norm", "grad_norm", 2},
+      {"weight", "adamw", 1},
+      {"", "end_step", 1},
+  };
   Program p{};
   p.name = "tiny";
+  p.micro_step_calls = micro_step_calls;
+  p.update_calls = update_calls;
   p.inputs = inputs;
   p.states = states;
   p.persistent_bytes = kOffLogits;

@@ -375,5 +375,59 @@ TEST_F(TrainerTest, AnInterruptFinishesTheStepAndSaves) {
   EXPECT_TRUE(std::filesystem::exists(folder / "a/model.safetensors"));
 }
 
+// Each op of the steps that are timed, once for each execution.
+TEST_F(TrainerTest, CostsOfEachOp) {
+  program.accumulation_steps = 2;
+  const std::string file = folder / "costs.json";
+  ASSERT_EQ(run("out", {"--max-steps", "6", "--profile-costs-to", file,
+                        "--profile-warmup", "2", "--profile-active", "3"}),
+            0)
+      << error;
+  EXPECT_NE(output.find("costs of each op: " + file), std::string::npos);
+  const std::string costs = read_file(file);
+  for (const char *text :
+       {"\"model\": \"tiny\"", "\"target\": \"host\"", "\"batch_size\": 8",
+        "\"steps\": 3",
+        "{\"key\": \"fc: forward\", \"origin\": \"fc\", "
+        "\"calls_per_step\": 2, \"median_ns\": ",
+        "{\"key\": \"d \\\"fc\\\": gemm\", \"origin\": \"d \\\"fc\\\"\", "
+        "\"calls_per_step\": 2, ",
+        "{\"key\": \"norm: grad_norm\", \"origin\": \"norm\", "
+        "\"calls_per_step\": 1, ",
+        "{\"key\": \"begin_step\", \"origin\": \"\", \"calls_per_step\": 2, "})
+    EXPECT_NE(costs.find(text), std::string::npos) << text << "\n" << costs;
+  EXPECT_EQ(costs.find("\"median_ns\": 0.0"), std::string::npos) << costs;
+  // Timing changes no number.
+  const std::vector<double> timed = losses("out");
+  ASSERT_EQ(run("plain", {"--max-steps", "6"}), 0) << error;
+  EXPECT_EQ(losses("plain"), timed);
+}
+
+TEST_F(TrainerTest, WrongCosts) {
+  EXPECT_EQ(run("out", {"--max-steps", "5", "--profile-costs-to",
+                        folder / "costs.json"}),
+            1);
+  EXPECT_NE(error.find("'--profile-costs-to' needs 13 steps, 3 of them to warm "
+                       "up, but the run has 5"),
+            std::string::npos)
+      << error;
+  EXPECT_EQ(run("out", {"--max-steps", "20", "--profile-costs-to",
+                        folder / "none/costs.json"}),
+            1);
+  EXPECT_NE(error.find("there is no folder"), std::string::npos) << error;
+  EXPECT_EQ(run("out", {"--profile-active", "2"}), 1);
+  EXPECT_NE(error.find("'--profile-active' is of --profile-costs-to"),
+            std::string::npos)
+      << error;
+  // A table that is not that of the calls.
+  static const CallInfo one[] = {{"fc", "forward", 1}};
+  program.micro_step_calls = one;
+  EXPECT_EQ(run("out", {"--max-steps", "20", "--profile-costs-to",
+                        folder / "costs.json"}),
+            1);
+  EXPECT_NE(error.find("are not those of its calls.h"), std::string::npos)
+      << error;
+}
+
 } // namespace
 } // namespace gpuopt

@@ -1,0 +1,39 @@
+//===- CostKey.h - By which measured costs are found ------------*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What an op of a step with formed kernels is known by to those who measure it:
+// where it comes from and what it does on which types. It says nothing of
+// places in memory nor of the schedule, so that the times of one program serve
+// the plans of another one of the same model. Ops with one key do the same
+// work.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_ANALYSIS_COSTKEY_H
+#define GPUOPT_ANALYSIS_COSTKEY_H
+
+#include "gpuopt/Analysis/KernelSlice.h"
+
+namespace gpuopt {
+
+struct CostKey {
+  std::string origin; ///< ONNX nodes, or the variable that is written.
+  std::string work;   ///< "contract mk,kn f32[8,4] f32[4,2] -> f32[8,2]"
+
+  /// "/fc1/Gemm: contract mk,kn f32[8,4] f32[4,2] -> f32[8,2]"
+  std::string text() const { return origin + ": " + work; }
+};
+
+CostKey costKeyOf(mlir::Operation *op);
+
+/// Of the kernel that has this result of `op` again by its slice.
+CostKey costKeyOfSlice(nn::FusedOp op, unsigned result,
+                       const KernelSlice &slice);
+
+} // namespace gpuopt
+
+#endif // GPUOPT_ANALYSIS_COSTKEY_H

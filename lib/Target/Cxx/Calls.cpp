@@ -1,0 +1,53 @@
+//===- Calls.cpp - What the calls of a step are ---------------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Calls.h"
+
+#include "Names.h"
+#include "Text.h"
+#include "Types.h"
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+
+using namespace mlir;
+using namespace gpuopt;
+
+bool cxx::isTimed(device::StepOp step) {
+  return step.getKind() == train::StepKind::Micro ||
+         step.getKind() == train::StepKind::Update;
+}
+
+cxx::OpCalls cxx::callsOf(Operation *op) {
+  auto key = op->getAttrOfType<ArrayAttr>(device::kCostKeyAttribute);
+  if (!key || key.size() != 2)
+    return {"", op->getName().stripDialect().str()};
+  return {cast<StringAttr>(key[0]).str(), cast<StringAttr>(key[1]).str()};
+}
+
+std::string cxx::callTableName(StringRef function) {
+  return constantName(function) + "Calls";
+}
+
+void cxx::printCallTable(StringRef function, ArrayRef<OpCalls> calls,
+                         raw_ostream &stream) {
+  stream << "\nstatic const CallInfo " << callTableName(function) << "[] = {\n";
+  for (const OpCalls &op : calls)
+    stream << "    {" << quoted(op.origin) << ", " << quoted(op.work) << ", "
+           << op.count << "},\n";
+  stream << "};\n";
+}
+
+std::string cxx::callsFile(StringRef tables) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  printComment(stream,
+               "What the calls of a step in step.cu are, in their "
+               "order, for who times them: where from, what, how many.");
+  stream << "#pragma once\n\n#include \"gpuopt/program.h\"\n\n"
+         << "namespace gpuopt::model {\n"
+         << tables << "\n} // namespace gpuopt::model\n";
+  return text;
+}
