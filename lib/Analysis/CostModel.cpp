@@ -8,6 +8,7 @@
 
 #include "gpuopt/Analysis/CostModel.h"
 
+#include "gpuopt/Analysis/MeasuredCosts.h"
 #include "gpuopt/Analysis/StridedView.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
@@ -121,6 +122,33 @@ double gpuopt::timeInNanoseconds(const OpWork &work,
   return 1e9 * (seconds + device.secondsPerLaunch);
 }
 
+static std::optional<double> measuredTime(Operation *op,
+                                          const DeviceModel &device) {
+  return device.measured ? device.measured->lookup(costKeyOf(op))
+                         : std::nullopt;
+}
+
 double gpuopt::timeInNanoseconds(Operation *op, const DeviceModel &device) {
-  return timeInNanoseconds(workOf(op), device);
+  double estimate = timeInNanoseconds(workOf(op), device);
+  if (estimate == 0) // no work at all
+    return 0;
+  return measuredTime(op, device).value_or(estimate);
+}
+
+double gpuopt::timeOfSliceInNanoseconds(nn::FusedOp op, unsigned result,
+                                        const KernelSlice &slice,
+                                        const DeviceModel &device) {
+  double estimate = timeInNanoseconds(workOfSlice(op, result, slice), device);
+  if (!device.measured)
+    return estimate;
+  if (auto measured =
+          device.measured->lookup(costKeyOfSlice(op, result, slice)))
+    return *measured;
+  double estimateOfAll = timeInNanoseconds(workOf(op), device);
+  std::optional<double> all = measuredTime(op, device);
+  return all && estimateOfAll > 0 ? estimate / estimateOfAll * *all : estimate;
+}
+
+bool gpuopt::isMeasured(Operation *op, const DeviceModel &device) {
+  return measuredTime(op, device).has_value();
 }

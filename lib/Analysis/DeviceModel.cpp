@@ -8,6 +8,7 @@
 
 #include "gpuopt/Analysis/DeviceModel.h"
 
+#include "gpuopt/Analysis/MeasuredCosts.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -117,5 +118,22 @@ Expected<DeviceModel> gpuopt::loadDeviceModel(StringRef nameOrFile) {
   model.name = nameOrFile.str();
   if (Error error = readMembers(*object, model))
     return wrong("'" + nameOrFile + "': " + toString(std::move(error)));
+  return model;
+}
+
+Expected<DeviceModel> gpuopt::loadDeviceModel(StringRef nameOrFile,
+                                              StringRef profileCosts,
+                                              bool allowsTf32) {
+  Expected<DeviceModel> model = loadDeviceModel(nameOrFile);
+  if (!model)
+    return model;
+  if (allowsTf32)
+    model->f32ProductsPerSecond = model->tf32ProductsPerSecond;
+  if (profileCosts.empty())
+    return model;
+  auto measured = MeasuredCosts::load(profileCosts);
+  if (!measured)
+    return measured.takeError();
+  model->measured = *measured;
   return model;
 }

@@ -218,9 +218,8 @@ private:
       addInputs(node, fused.getInputs()[input]);
     for (unsigned other : slice->results)
       addInputs(node, op->getResult(other));
-    finish(node,
-           timeInNanoseconds(
-               workOfSlice(fused, result.getResultNumber(), *slice), device));
+    finish(node, timeOfSliceInNanoseconds(fused, result.getResultNumber(),
+                                          *slice, device));
   }
 
   void finish(int node, double cost) {

@@ -95,6 +95,16 @@ LogicalResult Compilation::run(Phase phase) {
   if (std::string text = describePrecision();
       phase == Phase::Precision && !isQuiet && !text.empty())
     llvm::errs() << "gpuopt: precision: " << text << "\n";
+  return phase == Phase::Precision ? takeCosts() : success();
+}
+
+LogicalResult Compilation::takeCosts() {
+  llvm::Expected<CostReport> found = reportCosts(options, *module);
+  if (!found)
+    return report(llvm::toString(found.takeError())), failure();
+  costs = std::move(*found);
+  if (std::string text = costs.describe(); !isQuiet && !text.empty())
+    llvm::errs() << "gpuopt: costs: " << text << "\n";
   return success();
 }
 

@@ -8,7 +8,7 @@
 #ifndef GPUOPT_LIB_DRIVER_COMPILATION_H
 #define GPUOPT_LIB_DRIVER_COMPILATION_H
 
-#include "gpuopt/Driver/Driver.h"
+#include "CostReport.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 
@@ -34,10 +34,13 @@ public:
   /// What is in half precision in the training step, and what that saves; empty
   /// where nothing was to be chosen. After the phase of that name.
   std::string describePrecision() const;
+  /// What the times of the schedule rest on. After the phase Precision.
+  const CostReport &getCosts() const { return costs; }
 
 private:
   mlir::LogicalResult run(Phase phase);
   mlir::LogicalResult checkFrozenParams();
+  mlir::LogicalResult takeCosts();
   mlir::LogicalResult dump(Phase phase);
   void report(const llvm::Twine &error);
   mlir::IntegerAttr unmetBudget() const;
@@ -45,6 +48,7 @@ private:
   const DriverOptions &options;
   bool isQuiet;
   std::string errors;
+  CostReport costs;
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   int phasesDone = 0;

@@ -7,6 +7,7 @@
 
 #include "FlagGroups.h"
 #include "gpuopt/Analysis/DeviceModel.h"
+#include "gpuopt/Analysis/MeasuredCosts.h"
 #include "gpuopt/Planning/Bytes.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -65,6 +66,11 @@ cl::opt<std::string> deviceName(
     cl::desc("whose times to estimate: host, h200, a100, 4090 or a JSON "
              "file (default: host, or h200 for --target=cuda)"),
     cl::cat(placeCategory()), COMPILING);
+cl::opt<std::string> profileCosts(
+    "profile-costs",
+    cl::desc("times of the model's ops that a trainer has measured by "
+             "--profile-costs-to; they go before those of --device"),
+    cl::value_desc("FILE.json"), cl::cat(placeCategory()), COMPILING);
 cl::opt<bool> planJson("json", cl::desc("for machines"),
                        cl::cat(placeCategory()), cl::sub(planCommand()));
 cl::opt<bool> planCurve("curve",
@@ -120,6 +126,22 @@ static Expected<int64_t> freeBytes(StringRef target) {
   return memory->budgetInBytes;
 }
 
+/// --profile-costs, of the target that the program is for.
+static Error collectCosts(train::ScheduleOptions &options) {
+  if (!profileCosts.getNumOccurrences())
+    return Error::success();
+  auto costs = MeasuredCosts::load(profileCosts);
+  if (!costs)
+    return createStringError("--profile-costs: " + toString(costs.takeError()));
+  if ((*costs)->target != target)
+    return createStringError("--profile-costs: '" + profileCosts +
+                             "' was measured on " + (*costs)->target +
+                             ", but the target is " + target +
+                             "; give --target=" + (*costs)->target);
+  options.profileCosts = profileCosts;
+  return Error::success();
+}
+
 /// What the schedule is made for.
 static Error collectSchedule(train::ScheduleOptions &options) {
   for (auto [flag, bytes] : {std::pair(&memoryBudget, &options.memoryBudget),
@@ -142,7 +164,8 @@ static Error collectSchedule(train::ScheduleOptions &options) {
     options.device = target == "cuda" ? "h200" : "host";
   else
     options.device = deviceName;
-  return loadDeviceModel(options.device).takeError();
+  return joinErrors(loadDeviceModel(options.device).takeError(),
+                    collectCosts(options));
 }
 
 Error gpuopt::chooseGivenTarget() {

@@ -26,6 +26,7 @@ struct Planned {
   MemoryReport memory;
   std::vector<TensorDecision> decisions;
   std::string precision; ///< What is in half precision, for people.
+  CostReport costs;
 };
 
 struct CurvePoint {
@@ -42,6 +43,7 @@ static Planned plan(const DriverOptions &options) {
   if (succeeded(scheduled)) {
     result.decisions = describeDecisions(compilation.getModule());
     result.precision = compilation.describePrecision();
+    result.costs = compilation.getCosts();
   }
   if (failed(scheduled) || failed(compilation.runTo(Phase::Device))) {
     result.status = compilation.exitStatus();
@@ -180,6 +182,8 @@ static void print(const DriverOptions &options, const Planned &planned,
                         memory.lowerBoundPercent);
   if (!planned.precision.empty())
     os << "\nprecision: " << planned.precision;
+  if (std::string costs = planned.costs.describe(); !costs.empty())
+    os << "\ncosts: " << costs;
   os << "\n\nmemory\n";
   for (auto &[name, bytes] : memory.persistent)
     os << llvm::formatv("  {0,-24}{1,12}\n", name, formatBytes(bytes));
@@ -210,6 +214,7 @@ static llvm::json::Object planJson(const DriverOptions &options,
   if (planned.status == 0) {
     object["memory"] = toJson(planned.memory);
     object["tensors"] = toJson(planned.decisions);
+    object["costs"] = toJson(planned.costs);
   } else {
     object["smallest_budget_bytes"] = planned.smallestBudget;
   }

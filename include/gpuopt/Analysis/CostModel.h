@@ -7,7 +7,8 @@
 //
 // The roofline model (Williams, Waterman and Patterson, CACM 2009): an op takes
 // as long as its arithmetic or its memory traffic, whichever is longer, and
-// the time of a launch. It knows nothing of caches between kernels.
+// the time of a launch. It knows nothing of caches between kernels. Where the
+// device was measured, its times go before the model's.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,6 +47,16 @@ OpWork workOfSlice(nn::FusedOp op, unsigned result, const KernelSlice &slice);
 /// Estimated nanoseconds; 0 for no work.
 double timeInNanoseconds(const OpWork &work, const DeviceModel &device);
 double timeInNanoseconds(mlir::Operation *op, const DeviceModel &device);
+
+/// Of a kernel that does nothing but this slice of `op`. Where that was not
+/// measured but the whole kernel was, the whole one's time by the model's
+/// share.
+double timeOfSliceInNanoseconds(nn::FusedOp op, unsigned result,
+                                const KernelSlice &slice,
+                                const DeviceModel &device);
+
+/// Whether the time of `op`, which does work, was measured.
+bool isMeasured(mlir::Operation *op, const DeviceModel &device);
 
 } // namespace gpuopt
 

@@ -16,8 +16,11 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
+#include <memory>
 
 namespace gpuopt {
+
+class MeasuredCosts;
 
 /// Rates that a well-written kernel reaches, not those of the data sheet.
 struct DeviceModel {
@@ -34,6 +37,8 @@ struct DeviceModel {
   double hostLinkBytesPerSecond = 0; ///< To pinned host memory, one direction.
   /// Whether transfers run beside the device's work.
   bool overlapsTransfers = false;
+  /// What was measured goes before what the rates say; null where nothing was.
+  std::shared_ptr<const MeasuredCosts> measured = nullptr;
 };
 
 /// The built-in models: host, h200, a100, 4090.
@@ -43,6 +48,12 @@ llvm::ArrayRef<DeviceModel> builtinDeviceModels();
 /// DeviceModel's members by their names. Members that are left out are the
 /// host's. Errors say which member is wrong.
 llvm::Expected<DeviceModel> loadDeviceModel(llvm::StringRef nameOrFile);
+
+/// With the times of a file (MeasuredCosts.h), unless its name is empty, and
+/// products of f32 at the rate of TF32, if they are allowed to.
+llvm::Expected<DeviceModel> loadDeviceModel(llvm::StringRef nameOrFile,
+                                            llvm::StringRef profileCosts,
+                                            bool allowsTf32);
 
 } // namespace gpuopt
 

@@ -39,13 +39,12 @@ private:
   void runOnOperation() override {
     if (memoryBudget <= 0 && activationBudget <= 0)
       return;
-    llvm::Expected<DeviceModel> model = loadDeviceModel(device);
+    llvm::Expected<DeviceModel> model =
+        loadDeviceModel(device, profileCosts, allowsTf32);
     if (!model) {
       getOperation().emitError("device: ") << llvm::toString(model.takeError());
       return signalPassFailure();
     }
-    if (allowsTf32)
-      model->f32ProductsPerSecond = model->tf32ProductsPerSecond;
     if (offloadBandwidth > 0)
       model->hostLinkBytesPerSecond = offloadBandwidth;
     persistentBytes = persistentBytesOf(getOperation());

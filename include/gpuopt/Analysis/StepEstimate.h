@@ -1,0 +1,30 @@
+//===- StepEstimate.h - How long a program's step takes ---------*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_ANALYSIS_STEPESTIMATE_H
+#define GPUOPT_ANALYSIS_STEPESTIMATE_H
+
+#include "gpuopt/Analysis/DeviceModel.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace gpuopt {
+
+/// Of one training step without a budget: all of its micro steps, and the
+/// update.
+struct StepEstimate {
+  double nanoseconds = 0;
+  double measuredNanoseconds = 0;   ///< Of ops whose time was measured.
+  int64_t ops = 0, measuredOps = 0; ///< That do work, in the program.
+};
+
+/// `module` has formed kernels, and casts where it needs them.
+StepEstimate estimateStep(mlir::ModuleOp module, const DeviceModel &device,
+                          int64_t accumulationSteps);
+
+} // namespace gpuopt
+
+#endif // GPUOPT_ANALYSIS_STEPESTIMATE_H

@@ -1,0 +1,43 @@
+//===- StepEstimate.cpp - How long a program's step takes -----------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Analysis/StepEstimate.h"
+
+#include "gpuopt/Analysis/CostModel.h"
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+
+using namespace mlir;
+using namespace gpuopt;
+
+/// Of one micro step or update, `count` times.
+static void addStep(train::StepOp step, const DeviceModel &device,
+                    int64_t count, StepEstimate &estimate) {
+  for (Operation &op : step.getBody().front()) {
+    double time = timeInNanoseconds(workOf(&op), device);
+    if (time == 0) // no work
+      continue;
+    time = timeInNanoseconds(&op, device);
+    ++estimate.ops;
+    estimate.nanoseconds += double(count) * time;
+    if (!isMeasured(&op, device))
+      continue;
+    ++estimate.measuredOps;
+    estimate.measuredNanoseconds += double(count) * time;
+  }
+}
+
+StepEstimate gpuopt::estimateStep(ModuleOp module, const DeviceModel &device,
+                                  int64_t accumulationSteps) {
+  StepEstimate estimate;
+  for (train::StepOp step : module.getOps<train::StepOp>()) {
+    if (step.getKind() == train::StepKind::Micro)
+      addStep(step, device, accumulationSteps, estimate);
+    else if (step.getKind() == train::StepKind::Update)
+      addStep(step, device, 1, estimate);
+  }
+  return estimate;
+}
