@@ -94,8 +94,6 @@ static Location stepsOf(onnx::NodeOp node) {
 }
 
 static LogicalResult attention(NodeConversion &c) {
-  if (!c.isFloat(0) || !c.has(1) || !c.has(2))
-    return c.fail("query, key and value must be floating-point tensors");
   for (unsigned index : {4u, 5u, 6u})
     if (c.has(index))
       return c.fail("operand " + Twine(index) +

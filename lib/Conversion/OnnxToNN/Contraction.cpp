@@ -7,6 +7,8 @@
 
 #include "Converters.h"
 
+#include "mlir/Dialect/Traits.h"
+
 using namespace mlir;
 using namespace gpuopt;
 
@@ -14,8 +16,6 @@ using namespace gpuopt;
 /// operand is one matrix, all rows of the left one are rows of one product.
 static LogicalResult matMul(NodeConversion &c) {
   Value lhs = c.input(0), rhs = c.input(1);
-  if (!c.isFloat(0) || c.type(0).getElementType() != c.type(1).getElementType())
-    return c.fail("operands must have one floating-point type");
   int64_t lhsRank = c.type(0).getRank(), rhsRank = c.type(1).getRank();
   if (lhsRank == 0 || rhsRank == 0)
     return c.fail("operands must not be scalars");
@@ -26,9 +26,14 @@ static LogicalResult matMul(NodeConversion &c) {
       c.b.shape(lhs).drop_back(std::min<int64_t>(lhsRank, 2));
   ArrayRef<int64_t> rhsBatch =
       c.b.shape(rhs).drop_back(std::min<int64_t>(rhsRank, 2));
+  if (lhsBatch.size() > 12 || rhsBatch.size() > 12) // a letter each
+    return c.fail("products of more than 12 batch dimensions are not "
+                  "supported");
   std::string batch;
   if (!rhsBatch.empty() && !lhsBatch.empty()) {
-    auto common = nn::TensorBuilder::commonShape(lhsBatch, rhsBatch);
+    SmallVector<int64_t> common;
+    if (!OpTrait::util::getBroadcastedShape(lhsBatch, rhsBatch, common))
+      return c.fail("batch dimensions do not broadcast to each other");
     auto widen = [&](Value value, int64_t rank) {
       SmallVector<int64_t> shape(common);
       llvm::append_range(
@@ -59,8 +64,8 @@ static LogicalResult matMul(NodeConversion &c) {
 }
 
 static LogicalResult gemm(NodeConversion &c) {
-  if (!c.isFloat(0) || c.type(0).getRank() != 2 || c.type(1).getRank() != 2)
-    return c.fail("operands must be floating-point matrices");
+  if (c.type(0).getRank() != 2 || c.type(1).getRank() != 2)
+    return c.fail("operands must be matrices");
   bool transA = c.node.getInt("transA", 0), transB = c.node.getInt("transB", 0);
   if (c.type(0).getDimSize(transA ? 0 : 1) !=
       c.type(1).getDimSize(transB ? 1 : 0))
@@ -72,8 +77,11 @@ static LogicalResult gemm(NodeConversion &c) {
     result = c.b.mul(result, alpha);
   if (!c.has(2))
     return c.yield(result);
-  if (!c.commonShape({result, c.input(2)}))
+  auto common = c.commonShape({result, c.input(2)});
+  if (!common)
     return failure();
+  if (ArrayRef(*common) != c.b.shape(result))
+    return c.fail("operand 2 must broadcast to the product");
   Value bias = c.input(2);
   if (double beta = c.node.getFloat("beta", 1); beta != 1)
     bias = c.b.mul(bias, beta);

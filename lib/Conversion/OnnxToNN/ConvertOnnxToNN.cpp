@@ -256,20 +256,9 @@ private:
         node.getDomain().empty() ? findOperator(node.getOpType()) : nullptr;
     if (!entry)
       return conversion.fail("the operator is not supported");
-    bool isConstantLike = node.getInputs().empty();
-    if (!isConstantLike && !conversion.has(0))
-      return conversion.fail("operand 0 is missing");
-    for (unsigned index = 0; index < conversion.inputCount(); ++index)
-      if (conversion.has(index) && !conversion.sequence(index).isSequence &&
-          !isStatic(conversion.input(index)))
-        return conversion.fail("operand " + Twine(index) +
-                               " has no static shape");
+    if (failed(checkOperands(conversion)))
+      return failure();
     return entry->convert(conversion);
-  }
-
-  static bool isStatic(Value value) {
-    auto type = dyn_cast<RankedTensorType>(value.getType());
-    return type && type.hasStaticShape();
   }
 
   static std::string describe(onnx::NodeOp node) {

@@ -12,6 +12,8 @@
 #include "mlir/Dialect/Traits.h"
 #include "mlir/IR/Matchers.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 using namespace gpuopt;
 
@@ -28,6 +30,15 @@ NodeConversion::constantInts(unsigned index) {
   for (const APInt &number : value.getValues<APInt>())
     numbers.push_back(number.getSExtValue());
   return numbers;
+}
+
+std::optional<int64_t> NodeConversion::constantInt(unsigned index) {
+  auto numbers = constantInts(index);
+  if (numbers && numbers->size() == 1)
+    return numbers->front();
+  problem =
+      "operand " + std::to_string(index) + " must be a single integer constant";
+  return std::nullopt;
 }
 
 std::optional<double> NodeConversion::constantFloat(unsigned index) {
@@ -64,6 +75,23 @@ std::optional<int64_t> NodeConversion::axis(int64_t axis, int64_t rank) {
   problem = "axis " + std::to_string(axis) + " is outside of rank " +
             std::to_string(rank);
   return std::nullopt;
+}
+
+bool NodeConversion::isShape(ArrayRef<int64_t> shape) {
+  constexpr int64_t kMostElements = int64_t(1) << 48;
+  int64_t elements = 1;
+  for (int64_t size : shape) {
+    if (size < 0) {
+      problem = "the result has a dimension of " + std::to_string(size);
+      return false;
+    }
+    if (llvm::MulOverflow(elements, size, elements) ||
+        elements > kMostElements) {
+      problem = "the result has more than 2^48 elements";
+      return false;
+    }
+  }
+  return true;
 }
 
 std::optional<SmallVector<int64_t>>

@@ -38,7 +38,8 @@ class NodeConversion {
 public:
   NodeConversion(onnx::NodeOp node, llvm::ArrayRef<Converted> inputs,
                  nn::TensorBuilder &b, ConversionState &state)
-      : node(node), b(b), state(state), inputs(inputs) {}
+      : node(node), b(b), state(state),
+        inputs(inputs.drop_back(countOmitted(inputs))) {}
 
   onnx::NodeOp node;
   nn::TensorBuilder &b;
@@ -64,11 +65,14 @@ public:
 
   /// Integers of a constant operand; notes the problem where it is none.
   std::optional<llvm::SmallVector<int64_t>> constantInts(unsigned index);
+  std::optional<int64_t> constantInt(unsigned index);
   std::optional<double> constantFloat(unsigned index);
   std::optional<llvm::SmallVector<double>> constantFloats(unsigned index);
 
   /// `axis` counted from the front; notes the problem where it is outside.
   std::optional<int64_t> axis(int64_t axis, int64_t rank);
+  /// Whether a tensor may have this shape; notes the problem where not.
+  bool isShape(llvm::ArrayRef<int64_t> shape);
   /// The shape that operands broadcast to; notes the problem where there is
   /// none.
   std::optional<llvm::SmallVector<int64_t>>
@@ -84,6 +88,17 @@ public:
   }
 
 private:
+  /// Operands at the end that are left out, by empty names.
+  static size_t countOmitted(llvm::ArrayRef<Converted> inputs) {
+    size_t count = 0;
+    for (const Converted &input : llvm::reverse(inputs)) {
+      if (!input.tensors.empty() || input.isSequence)
+        break;
+      ++count;
+    }
+    return count;
+  }
+
   llvm::ArrayRef<Converted> inputs;
 };
 
@@ -115,6 +130,9 @@ mlir::Value inDouble(nn::TensorBuilder &b, mlir::Value integers);
 /// 1 / (1 + exp(-x)).
 mlir::Value sigmoidOf(nn::TensorBuilder &b, mlir::Value x);
 mlir::Value reluOf(nn::TensorBuilder &b, mlir::Value x);
+
+/// Whether the operands are those that the operator has, by its specification.
+mlir::LogicalResult checkOperands(NodeConversion &c);
 
 using Converter = mlir::LogicalResult (*)(NodeConversion &);
 

@@ -85,9 +85,6 @@ private:
   }
 
   LogicalResult addTerm(unsigned index, StringRef text) {
-    if (!c.isFloat(index) ||
-        c.type(index).getElementType() != c.type(0).getElementType())
-      return c.fail("operands must have one floating-point type");
     int64_t rank = c.type(index).getRank();
     int64_t written = llvm::count_if(text, llvm::isAlpha);
     FailureOr<Labels> labels =

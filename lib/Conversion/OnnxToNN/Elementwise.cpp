@@ -56,8 +56,6 @@ static LogicalResult power(NodeConversion &c) {
   if (!values)
     return failure();
   Value x = (*values)[0], e = (*values)[1];
-  if (!c.isFloat(0))
-    return c.fail("powers of integers are not supported");
   if (!c.isFloat(1))
     e = c.b.createOrFold<arith::SIToFPOp>(c.b.type(x), e);
   // Small whole powers are products, whose gradients are cheap and exact.
@@ -156,8 +154,6 @@ static LogicalResult where(NodeConversion &c) {
 
 template <typename OpT>
 static LogicalResult unary(NodeConversion &c) {
-  if (!c.isFloat(0))
-    return c.fail("integer operands are not supported");
   return c.yield(c.b.createOrFold<OpT>(c.input(0)));
 }
 
@@ -226,8 +222,11 @@ static LogicalResult leakyRelu(NodeConversion &c) {
                             c.b.mul(x, c.node.getFloat("alpha", 0.01))));
 }
 static LogicalResult prelu(NodeConversion &c) {
-  if (!c.commonShape({c.input(0), c.input(1)}))
+  auto common = c.commonShape({c.input(0), c.input(1)});
+  if (!common)
     return failure();
+  if (ArrayRef(*common) != c.type(0).getShape())
+    return c.fail("the slope must broadcast to the operand");
   Value x = c.input(0);
   return c.yield(c.b.select(isPositive(c.b, x), x, c.b.mul(x, c.input(1))));
 }
@@ -297,10 +296,10 @@ static Value boundOf(NodeConversion &c, unsigned index) {
     auto bound = c.constantFloat(index);
     return bound ? c.b.splat(*bound, c.type(0)) : Value();
   }
-  auto bound = c.constantInts(index);
-  if (!bound || bound->size() != 1)
+  auto bound = c.constantInt(index);
+  if (!bound)
     return Value();
-  auto number = c.b.getIntegerAttr(c.type(0).getElementType(), bound->front());
+  auto number = c.b.getIntegerAttr(c.type(0).getElementType(), *bound);
   return c.b.create<arith::ConstantOp>(
       DenseElementsAttr::get(c.type(0), Attribute(number)));
 }
@@ -333,8 +332,6 @@ static LogicalResult thresholdedRelu(NodeConversion &c) {
 
 /// Moves what lies further than `lambd` from 0 towards it by `bias`.
 static LogicalResult shrink(NodeConversion &c) {
-  if (!c.isFloat(0))
-    return c.fail("integer operands are not supported");
   Value x = c.input(0);
   double limit = c.node.getFloat("lambd", 0.5),
          bias = c.node.getFloat("bias", 0);

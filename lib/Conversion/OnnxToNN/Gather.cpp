@@ -105,7 +105,10 @@ static LogicalResult gatherND(NodeConversion &c) {
   if (!indices || c.node.getInt("batch_dims", 0) != 0)
     return c.fail("indices must be constant, and batch_dims 0");
   ArrayRef<int64_t> from = c.type(0).getShape();
-  int64_t depth = c.type(1).getShape().back();
+  int64_t depth = c.type(1).getRank() ? c.type(1).getShape().back() : 0;
+  if (depth < 1 || depth > c.type(0).getRank())
+    return c.fail("indices must have 1 to " + Twine(from.size()) +
+                  " numbers each, as many as the operand has dimensions");
   SmallVector<int64_t> shape(c.type(1).getShape().drop_back());
   llvm::append_range(shape, from.drop_front(depth));
   RankedTensorType result = c.type(0).clone(shape);
@@ -242,16 +245,17 @@ static LogicalResult oneHot(NodeConversion &c) {
   DenseElementsAttr values = constantOf(c.input(2));
   if (!depth)
     return failure();
-  if (!values || values.getNumElements() != 2 || depth->size() != 1 ||
-      c.isFloat(0))
-    return c.fail("indices must be integers, the depth and the two values "
-                  "constants");
+  if (!values || values.getNumElements() != 2 || depth->size() != 1)
+    return c.fail("the depth and the two values must be constants");
   auto axis = c.axis(c.node.getInt("axis", -1), c.type(0).getRank() + 1);
   if (!axis)
     return failure();
   int64_t size = depth->front();
   SmallVector<int64_t> shape(c.type(0).getShape());
-  shape.insert(shape.begin() + *axis, 1);
+  shape.insert(shape.begin() + *axis, size);
+  if (!c.isShape(shape))
+    return failure();
+  shape[*axis] = 1;
   Value indices = c.b.reshape(normalised(c, c.input(0), size), shape);
   RankedTensorType narrow = c.b.type(indices);
   Value isNegative =

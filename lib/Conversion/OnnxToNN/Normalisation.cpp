@@ -79,14 +79,14 @@ static LogicalResult normaliseGroups(NodeConversion &c, int64_t groups) {
 }
 
 static LogicalResult groupNorm(NodeConversion &c) {
-  if (c.type(0).getRank() < 2 || !c.isFloat(0))
-    return c.fail("the operand must be floating-point, of rank 2 or more");
+  if (c.type(0).getRank() < 2)
+    return c.fail("the operand must have rank 2 or more");
   return normaliseGroups(c, c.node.getInt("num_groups", 0));
 }
 
 static LogicalResult instanceNorm(NodeConversion &c) {
-  if (c.type(0).getRank() < 3 || !c.isFloat(0))
-    return c.fail("the operand must be floating-point, of rank 3 or more");
+  if (c.type(0).getRank() < 3)
+    return c.fail("the operand must have rank 3 or more");
   return normaliseGroups(c, c.type(0).getDimSize(1));
 }
 
@@ -96,10 +96,9 @@ static LogicalResult rmsNorm(NodeConversion &c) {
   auto axis = c.axis(c.node.getInt("axis", -1), rank);
   if (!axis)
     return failure();
-  if (!c.isFloat(0) || c.commonShape({c.input(0), c.input(1)}) !=
-                           llvm::to_vector(c.type(0).getShape()))
-    return c.fail("the operand must be floating-point, and the scale broadcast "
-                  "to its shape");
+  if (c.commonShape({c.input(0), c.input(1)}) !=
+      llvm::to_vector(c.type(0).getShape()))
+    return c.fail("the scale must broadcast to the operand");
   Value x = c.input(0);
   Value square =
       c.b.sum(c.b.mul(x, x), llvm::to_vector(llvm::seq<int64_t>(*axis, rank)));

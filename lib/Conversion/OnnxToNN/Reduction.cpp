@@ -28,7 +28,10 @@ static std::optional<SmallVector<int64_t>> dimsOf(NodeConversion &c) {
     dim = *fromFront;
   }
   llvm::sort(*dims);
-  return dims;
+  if (llvm::adjacent_find(*dims) == dims->end())
+    return dims;
+  c.problem = "the axes name a dimension twice";
+  return std::nullopt;
 }
 
 static LogicalResult finish(NodeConversion &c, Value reduced,

@@ -205,6 +205,10 @@ static std::optional<SmallVector<Axis>> axesOf(NodeConversion &c) {
     Axis axis{*dim, type.getDimSize(*dim)};
     axis.scale =
         scales ? (*scales)[index] : double((*sizes)[index]) / axis.from;
+    if (!(axis.from * axis.scale <= INT32_MAX)) { // nor NaN
+      c.problem = "the result would be too large";
+      return std::nullopt;
+    }
     axis.to =
         scales ? int64_t(std::floor(axis.from * axis.scale)) : (*sizes)[index];
     if (axis.from < 1 || axis.to < 1 || !(axis.scale > 0)) {
@@ -218,8 +222,6 @@ static std::optional<SmallVector<Axis>> axesOf(NodeConversion &c) {
 }
 
 static LogicalResult resize(NodeConversion &c) {
-  if (!c.isFloat(0))
-    return c.fail("integer operands are not supported");
   StringRef mode = c.node.getString("mode", "nearest");
   StringRef transformation =
       c.node.getString("coordinate_transformation_mode", "half_pixel");

@@ -36,10 +36,10 @@ static LogicalResult trilu(NodeConversion &c) {
     return c.fail("the operand must have rank 2 or more");
   int64_t diagonal = 0;
   if (c.has(1)) {
-    auto given = c.constantInts(1);
+    auto given = c.constantInt(1);
     if (!given)
       return failure();
-    diagonal = given->front();
+    diagonal = *given;
   }
   bool upper = c.node.getInt("upper", 1);
   DenseElementsAttr data = constantOf(c.input(0));
@@ -165,10 +165,10 @@ static Value runningSum(nn::TensorBuilder &b, Value x, int64_t axis,
 }
 
 static LogicalResult cumSum(NodeConversion &c) {
-  auto given = c.constantInts(1);
+  auto given = c.constantInt(1);
   if (!given)
     return failure();
-  auto axis = c.axis(given->front(), c.type(0).getRank());
+  auto axis = c.axis(*given, c.type(0).getRank());
   if (!axis)
     return failure();
   Scan scan{c.node.getInt("exclusive", 0) != 0,

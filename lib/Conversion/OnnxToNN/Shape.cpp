@@ -7,6 +7,8 @@
 
 #include "Converters.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -26,7 +28,12 @@ axesOf(NodeConversion &c, unsigned operand, int64_t rank) {
       return std::nullopt;
     axis = *fromFront;
   }
-  return axes;
+  SmallVector<int64_t> sorted(*axes);
+  llvm::sort(sorted);
+  if (llvm::adjacent_find(sorted) == sorted.end())
+    return axes;
+  c.problem = "the axes name a dimension twice";
+  return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
@@ -57,6 +64,10 @@ static LogicalResult constantOfShape(NodeConversion &c) {
   if (!shape)
     return failure();
   auto value = dyn_cast_or_null<DenseElementsAttr>(c.node.getTensor("value"));
+  if (value && value.getNumElements() != 1)
+    return c.fail("attribute value must have one element");
+  if (!c.isShape(*shape))
+    return failure();
   Type element = value ? value.getElementType() : c.b.getF32Type();
   auto type = RankedTensorType::get(*shape, element);
   Attribute number = value ? *value.getValues<Attribute>().begin()
@@ -80,6 +91,9 @@ static LogicalResult size(NodeConversion &c) {
   return c.yield(makeInts(c, c.type(0).getNumElements(), true));
 }
 
+static constexpr char kWrongRange[] =
+    "delta must not be 0, nor the range longer than 2^20";
+
 /// start + i * delta for all i that stay before the limit.
 static LogicalResult floatRange(NodeConversion &c) {
   auto start = c.constantFloat(0), limit = c.constantFloat(1),
@@ -88,7 +102,7 @@ static LogicalResult floatRange(NodeConversion &c) {
     return failure();
   double count = std::ceil((*limit - *start) / *delta);
   if (!(count <= 1 << 20)) // nor NaN
-    return c.fail("delta must not be 0, nor the range longer than 2^20");
+    return c.fail(kWrongRange);
   auto type = RankedTensorType::get({std::max<int64_t>(0, count)},
                                     c.type(0).getElementType());
   SmallVector<APFloat> numbers;
@@ -103,15 +117,16 @@ static LogicalResult floatRange(NodeConversion &c) {
 static LogicalResult range(NodeConversion &c) {
   if (c.has(0) && c.isFloat(0))
     return floatRange(c);
-  auto start = c.constantInts(0), limit = c.constantInts(1),
-       delta = c.constantInts(2);
+  auto start = c.constantInt(0), limit = c.constantInt(1),
+       delta = c.constantInt(2);
   if (!start || !limit || !delta)
     return failure();
-  if ((*delta)[0] == 0)
-    return c.fail("delta must not be 0");
+  double count = std::ceil((double(*limit) - double(*start)) / *delta);
+  if (!(count <= 1 << 20)) // nor NaN
+    return c.fail(kWrongRange);
   SmallVector<int64_t> numbers;
-  for (int64_t i = (*start)[0]; (*delta)[0] > 0 ? i < (*limit)[0] : i > (*limit)[0]; i += (*delta)[0])
-    numbers.push_back(i);
+  for (int64_t i = 0; i < count; ++i)
+    numbers.push_back(*start + i * *delta);
   return c.yield(makeInts(c, numbers));
 }
 
@@ -120,9 +135,9 @@ static LogicalResult range(NodeConversion &c) {
 //===----------------------------------------------------------------------===//
 
 static LogicalResult reshapeTo(NodeConversion &c, ArrayRef<int64_t> shape) {
-  int64_t elements = 1;
-  for (int64_t size : shape)
-    elements *= size;
+  if (!c.isShape(shape))
+    return failure();
+  int64_t elements = ShapedType::getNumElements(shape);
   if (elements != c.type(0).getNumElements())
     return c.fail("the new shape has " + Twine(elements) +
                   " elements, the operand " +
@@ -142,13 +157,15 @@ static LogicalResult reshape(NodeConversion &c) {
             "a 0 in the new shape copies a dimension that the operand lacks");
       size = c.type(0).getDimSize(dim);
     }
+    if (size == -1 && open >= 0)
+      return c.fail("the new shape has more than one -1");
     if (size == -1)
       open = dim;
-    else
-      known *= size;
+    else if (llvm::MulOverflow(known, size, known))
+      return c.fail("the operand's elements do not fill the new shape");
   }
   if (open >= 0) {
-    if (known == 0 || c.type(0).getNumElements() % known)
+    if (known < 1 || c.type(0).getNumElements() % known)
       return c.fail("the operand's elements do not fill the new shape");
     (*shape)[open] = c.type(0).getNumElements() / known;
   }
@@ -156,12 +173,16 @@ static LogicalResult reshape(NodeConversion &c) {
 }
 
 static LogicalResult flatten(NodeConversion &c) {
-  int64_t rank = c.type(0).getRank(), axis = c.node.getInt("axis", 1);
-  axis = axis < 0 ? axis + rank : axis;
-  int64_t outer = 1;
-  for (int64_t size : c.type(0).getShape().take_front(std::min(axis, rank)))
-    outer *= size;
-  return reshapeTo(c, {outer, outer ? c.type(0).getNumElements() / outer : 0});
+  // Flattening may begin behind the last dimension; an axis below 0 counts from
+  // the last one all the same.
+  int64_t rank = c.type(0).getRank(), given = c.node.getInt("axis", 1);
+  auto axis = given == rank ? rank : c.axis(given, std::max<int64_t>(rank, 1));
+  if (!axis)
+    return failure();
+  int64_t outer = 1, inner = 1;
+  for (auto [dim, size] : llvm::enumerate(c.type(0).getShape()))
+    ((int64_t)dim < *axis ? outer : inner) *= size;
+  return reshapeTo(c, {outer, inner});
 }
 
 static LogicalResult squeeze(NodeConversion &c) {
@@ -207,10 +228,12 @@ static LogicalResult expand(NodeConversion &c) {
   auto shape = c.constantInts(1);
   if (!shape)
     return failure();
+  if (!c.isShape(*shape))
+    return failure();
   auto common = c.commonShape(
       {c.input(0),
        c.b.splat(0, RankedTensorType::get(*shape, c.b.getI1Type()))});
-  if (!common)
+  if (!common || !c.isShape(*common))
     return failure();
   return c.yield(c.b.broadcast(c.input(0), *common));
 }
@@ -226,8 +249,12 @@ static LogicalResult tile(NodeConversion &c) {
   for (auto [size, repeat] : llvm::zip(c.type(0).getShape(), *repeats)) {
     split.append({1, size});
     wide.append({repeat, size});
-    flat.push_back(repeat * size);
+    flat.push_back(0);
+    if (!c.isShape({repeat}) || llvm::MulOverflow(repeat, size, flat.back()))
+      return c.fail("a repeat is negative or too large");
   }
+  if (!c.isShape(flat))
+    return failure();
   return c.yield(
       c.b.reshape(c.b.broadcast(c.b.reshape(c.input(0), split), wide), flat));
 }
@@ -285,6 +312,11 @@ static LogicalResult slice(NodeConversion &c) {
     return failure();
   if (c.has(4) && !(steps = c.constantInts(4)))
     return failure();
+  size_t count = starts->size();
+  if (ends->size() != count || (axes && axes->size() != count) ||
+      (steps && steps->size() != count) || (int64_t)count > rank)
+    return c.fail("starts, ends, axes and steps must have one number for each "
+                  "dimension that is sliced");
   SmallVector<int64_t> offsets(rank, 0), sizes(c.type(0).getShape()),
       strides(rank, 1);
   SmallVector<int64_t> reversed;
@@ -293,6 +325,8 @@ static LogicalResult slice(NodeConversion &c) {
             size = c.type(0).getDimSize(axis);
     if (step == 0)
       return c.fail("steps must not be 0");
+    // A longer step takes no other elements, and does not overflow.
+    step = std::clamp<int64_t>(step, -size - 1, size + 1);
     Range range = rangeOf((*starts)[i], (*ends)[i], step, size);
     if (step < 0 && range.count > 0) {
       // From the last one on, forwards; turned round afterwards.
@@ -344,9 +378,12 @@ static LogicalResult split(NodeConversion &c, bool toSequence) {
   if (!sizes)
     return failure();
   int64_t sum = 0;
-  for (int64_t size : *sizes)
-    sum += size;
-  if (sum != total)
+  bool fits = true;
+  for (int64_t size : *sizes) {
+    fits &= size >= 0 && size <= total - sum;
+    sum += fits ? size : 0;
+  }
+  if (!fits || sum != total)
     return c.fail("the parts do not add up to the dimension that is split");
   SmallVector<Value> parts;
   int64_t begin = 0;
@@ -383,10 +420,10 @@ static LogicalResult sequenceConstruct(NodeConversion &c) {
 }
 
 static LogicalResult sequenceAt(NodeConversion &c) {
-  auto position = c.constantInts(1);
+  auto position = c.constantInt(1);
   if (!position)
     return failure();
-  auto index = c.axis((*position)[0], c.sequence(0).tensors.size());
+  auto index = c.axis(*position, c.sequence(0).tensors.size());
   return index ? c.yield(c.sequence(0).tensors[*index]) : failure();
 }
 
@@ -437,14 +474,23 @@ static LogicalResult pad(NodeConversion &c) {
   if (c.has(3) && !(axes = axesOf(c, 3, rank)))
     return failure();
   SmallVector<int64_t> low(rank, 0), high(rank, 0), interior(rank, 0);
-  size_t count = pads->size() / 2;
+  SmallVector<int64_t> shape(c.type(0).getShape());
+  size_t count = axes ? axes->size() : rank;
+  if (pads->size() != 2 * count)
+    return c.fail("two pads per dimension are needed");
   for (size_t i = 0; i < count; ++i) {
     int64_t dim = axes ? (*axes)[i] : i;
     low[dim] = (*pads)[i];
     high[dim] = (*pads)[count + i];
     if (low[dim] < 0 || high[dim] < 0)
       return c.fail("negative pads are not supported");
+    int64_t padded = 0;
+    if (llvm::AddOverflow(low[dim], high[dim], padded) ||
+        llvm::AddOverflow(padded, shape[dim], shape[dim]))
+      return c.fail("a pad is too large");
   }
+  if (!c.isShape(shape))
+    return failure();
   if (mode != "constant")
     return padWithElements(c, mode, low, high);
   Type element = c.type(0).getElementType();

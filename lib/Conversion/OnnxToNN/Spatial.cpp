@@ -42,20 +42,31 @@ static void splitDepth(Window &window) {
                  window.pads[5]};
 }
 
+/// Whether an attribute has `count` numbers from `least` on, none so large that
+/// sums of products overflow.
+static bool isUsable(ArrayRef<int64_t> numbers, size_t count, int64_t least) {
+  return numbers.size() == count && llvm::all_of(numbers, [&](int64_t number) {
+           return number >= least && number <= INT32_MAX;
+         });
+}
+
 /// Reads the attributes; a missing spatial dimension (1-D) goes first, with
-/// size 1. Nothing, with the problem noted, for more than three dimensions.
+/// size 1. Nothing, with the problem noted, for attributes that do not fit.
 static std::optional<Window> windowOf(NodeConversion &c,
                                       ArrayRef<int64_t> kernel) {
   size_t dims = kernel.size();
-  if (dims < 1 || dims > 3) {
-    c.problem = "only one to three spatial dimensions are supported";
-    return std::nullopt;
-  }
   Window window{llvm::to_vector(kernel),
                 c.node.getInts("strides", SmallVector<int64_t>(dims, 1)),
                 c.node.getInts("pads", SmallVector<int64_t>(2 * dims, 0)),
                 c.node.getInts("dilations", SmallVector<int64_t>(dims, 1)),
                 {}};
+  if (!isUsable(window.kernel, dims, 1) || !isUsable(window.strides, dims, 1) ||
+      !isUsable(window.dilations, dims, 1) ||
+      !isUsable(window.pads, 2 * dims, 0)) {
+    c.problem = "kernel_shape, strides and dilations must be at least 1, and "
+                "pads at least 0, for each spatial dimension";
+    return std::nullopt;
+  }
   StringRef automatic = c.node.getString("auto_pad", "NOTSET");
   if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER") {
     for (size_t dim = 0; dim < dims; ++dim) {
@@ -78,6 +89,22 @@ static std::optional<Window> windowOf(NodeConversion &c,
   if (dims == 3)
     splitDepth(window);
   return window;
+}
+
+/// Whether the window lies in the padded operand; notes the problem where not.
+static bool fits(NodeConversion &c, const Window &window) {
+  ArrayRef<int64_t> spatial = c.type(0).getShape().drop_front(2);
+  bool isIn = spatial.size() < 3 || window.depth.count(spatial.front()) >= 1;
+  for (unsigned dim : {0u, 1u}) {
+    if (spatial.size() == 1 && dim == 0)
+      continue;
+    Span span{window.kernel[dim], window.strides[dim], window.pads[dim],
+              window.pads[dim + 2], window.dilations[dim]};
+    isIn &= span.count(spatial[spatial.size() - 2 + dim]) >= 1;
+  }
+  if (!isIn)
+    c.problem = "the window does not fit into the padded operand";
+  return isIn;
 }
 
 /// NCHW (or NCW) to NHWC; the depth of NCDHW goes to the batch.
@@ -121,25 +148,25 @@ static Value planar(NodeConversion &c, Value weights) {
   return c.b.reshape(weights, shape);
 }
 
-static bool checkOperands(NodeConversion &c) {
+static bool checkRanks(NodeConversion &c) {
   int64_t rank = c.type(0).getRank();
-  bool usable = c.isFloat(0) && rank >= 3 && rank <= 5 &&
-                c.type(1).getRank() == rank &&
-                c.type(0).getElementType() == c.type(1).getElementType();
+  bool usable = rank >= 3 && rank <= 5 && c.type(1).getRank() == rank;
   if (!usable)
-    c.problem = "operands must have one floating-point type and one to three "
-                "spatial dimensions";
+    c.problem = "operands must have one to three spatial dimensions, both as "
+                "many";
   return usable;
 }
 
 static LogicalResult addBias(NodeConversion &c, Value result) {
+  if (c.has(2) && c.b.shape(c.input(2)) != c.b.shape(result).take_back())
+    return c.fail("the bias must have one element per channel");
   if (c.has(2))
     result = c.b.add(result, c.input(2));
   return c.yield(channelsFirst(c, result));
 }
 
 static LogicalResult conv(NodeConversion &c) {
-  if (!checkOperands(c))
+  if (!checkRanks(c))
     return failure();
   auto window = windowOf(c, c.type(1).getShape().drop_front(2));
   if (!window)
@@ -152,12 +179,8 @@ static LogicalResult conv(NodeConversion &c) {
       c.b.shape(w)[0] % groups)
     return c.fail(
         "the weights do not fit the operand's channels and the groups");
-  if (isVolume && window->depth.count(c.type(0).getDimSize(2)) < 1)
-    return c.fail("the window does not fit into the padded operand");
-  for (unsigned dim : {0u, 1u})
-    if (c.b.shape(x)[1 + dim] + window->pads[dim] + window->pads[dim + 2] <
-        (window->kernel[dim] - 1) * window->dilations[dim] + 1)
-      return c.fail("the window does not fit into the padded operand");
+  if (!fits(c, *window))
+    return failure();
   if (isVolume)
     x = gatherDepth(c.b, x, c.type(0).getDimSize(0), window->depth, groups);
   return addBias(c, c.b.create<nn::ConvOp>(x, w, window->strides, window->pads,
@@ -165,7 +188,7 @@ static LogicalResult conv(NodeConversion &c) {
 }
 
 static LogicalResult convTranspose(NodeConversion &c) {
-  if (!checkOperands(c))
+  if (!checkRanks(c))
     return failure();
   auto window = windowOf(c, c.type(1).getShape().drop_front(2));
   if (!window)
@@ -175,13 +198,17 @@ static LogicalResult convTranspose(NodeConversion &c) {
     return c.fail("attributes output_shape and auto_pad are not supported");
   SmallVector<int64_t> extra = c.node.getInts(
       "output_padding", SmallVector<int64_t>(c.type(0).getRank() - 2, 0));
+  if (!isUsable(extra, c.type(0).getRank() - 2, 0))
+    return c.fail("attribute output_padding must be at least 0 for each "
+                  "spatial dimension");
   if (extra.size() == 1)
     extra.insert(extra.begin(), 0);
   int64_t extraDepth = extra.size() == 3 ? extra.front() : 0;
   extra = llvm::to_vector(ArrayRef(extra).take_back(2));
   int64_t groups = c.node.getInt("group", 1);
   Value x = channelsLast(c, c.input(0)), w = planar(c, c.input(1));
-  if (c.b.shape(w)[0] != c.b.shape(x)[3] || c.b.shape(x)[3] % groups)
+  if (groups < 1 || c.b.shape(w)[0] != c.b.shape(x)[3] ||
+      c.b.shape(x)[3] % groups)
     return c.fail(
         "the weights do not fit the operand's channels and the groups");
   SmallVector<int64_t> shape{c.b.shape(x)[0]};
@@ -191,11 +218,19 @@ static LogicalResult convTranspose(NodeConversion &c) {
                     (window->kernel[dim] - 1) * window->dilations[dim] + 1 +
                     extra[dim]);
   shape.push_back(c.b.shape(w)[1] * groups);
+  bool isVolume = c.type(0).getRank() == 5;
+  if (isVolume)
+    shape.push_back((c.type(0).getDimSize(2) - 1) * window->depth.stride +
+                    window->depth.covered() + extraDepth - window->depth.low -
+                    window->depth.high);
+  if (!c.isShape(shape))
+    return failure();
+  shape.resize(4);
   // The weights [in, out / groups, h, w] are those of the adjoint convolution.
   Value result = c.b.create<nn::ConvInputGradOp>(c.b.type(x).clone(shape), x, w,
                                                  window->strides, window->pads,
                                                  window->dilations, groups);
-  if (c.type(0).getRank() == 5)
+  if (isVolume)
     result = scatterDepth(c.b, result, c.type(0).getDimSize(0), window->depth,
                           groups, extraDepth);
   return addBias(c, result);
@@ -229,15 +264,16 @@ static void roundUp(Window &window, ArrayRef<int64_t> spatial) {
 static std::optional<Window> poolWindow(NodeConversion &c) {
   auto kernel = c.node.getInts("kernel_shape");
   int64_t rank = c.type(0).getRank();
-  if (!c.isFloat(0) || !kernel || rank < 3 || rank > 5 ||
-      (int64_t)kernel->size() != rank - 2) {
-    c.problem = "only floating-point operands with one to three spatial "
-                "dimensions are supported";
+  if (!kernel || rank < 3 || rank > 5 || (int64_t)kernel->size() != rank - 2) {
+    c.problem = "only one to three spatial dimensions, with attribute "
+                "kernel_shape for each, are supported";
     return std::nullopt;
   }
   auto window = windowOf(c, *kernel);
   if (window && c.node.getInt("ceil_mode", 0))
     roundUp(*window, c.type(0).getShape().drop_front(2));
+  if (window && !fits(c, *window))
+    return std::nullopt;
   return window;
 }
 
@@ -296,9 +332,8 @@ static LogicalResult averagePool(NodeConversion &c) {
 }
 
 static LogicalResult globalPool(NodeConversion &c, nn::ReductionKind kind) {
-  if (c.type(0).getRank() < 3 || !c.isFloat(0))
-    return c.fail(
-        "the operand must be floating-point and have spatial dimensions");
+  if (c.type(0).getRank() < 3)
+    return c.fail("the operand must have spatial dimensions");
   auto dims = llvm::to_vector(llvm::seq<int64_t>(2, c.type(0).getRank()));
   Value reduced = c.b.reduce(kind, c.input(0), dims);
   double count =

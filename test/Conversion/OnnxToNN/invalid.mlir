@@ -1,4 +1,9 @@
 // RUN: not gpuopt-opt %s -convert-onnx-to-nn 2>&1 | FileCheck %s
+// RUN: not gpuopt-opt %s -convert-onnx-to-nn=batch-norm=maybe 2>&1 | FileCheck %s --check-prefix=NORM
+// NORM: error: expects batch-norm to be train or frozen, but got 'maybe'
+// RUN: not gpuopt-opt %s -convert-onnx-to-nn=frozen-params=[ 2>&1 | FileCheck %s --check-prefix=FROZEN
+// FROZEN: error: expects a regular expression for frozen-params, but got '[': {{.}}
+// RUN: gpuopt-opt %S/Inputs/no-tensors.mlir -convert-onnx-to-nn -split-input-file -verify-diagnostics
 
 // All problems in one list, with operator, opset and node; what depends on a
 // node that failed is not a problem of its own.

@@ -23,7 +23,7 @@
 // CHECK-NEXT: SpaceToDepth (opset 23) at 'space': blocksize does not divide the spatial dimensions
 // CHECK-NEXT: GatherElements (opset 23) at 'larger': indices must have the operand's rank and, but for the axis, be no larger
 // CHECK-NEXT: GatherElements (opset 23) at 'outside': index 6 is outside of the dimension
-// CHECK-NEXT: OneHot (opset 23) at 'labels': indices must be integers, the depth and the two values constants
+// CHECK-NEXT: OneHot (opset 23) at 'labels': the depth and the two values must be constants
 // CHECK-NEXT: Trilu (opset 23) at 'vector': the operand must have rank 2 or more
 // CHECK-NEXT: Mod (opset 23) at 'mod': floating-point operands need the attribute fmod = 1
 // CHECK-NEXT: ReduceProd (opset 23) at 'product': integer operands must be constants
@@ -74,7 +74,7 @@ onnx.graph @g(%x: tensor<2x6x4xf32>, %s: tensor<6xf32>, %i: tensor<5xf32>, %imag
   %depth = onnx.initializer "depth" = dense<6> : tensor<i64>
   %18 = onnx.node "GatherElements"(%x, %places) {axis = 1 : i64} : (tensor<2x6x4xf32>, tensor<2x1x5xi64>) -> !onnx.unknown loc("larger")
   %19 = onnx.node "GatherElements"(%x, %six) {axis = 1 : i64} : (tensor<2x6x4xf32>, tensor<2x1x4xi64>) -> !onnx.unknown loc("outside")
-  %20 = onnx.node "OneHot"(%x, %depth, %s) : (tensor<2x6x4xf32>, tensor<i64>, tensor<6xf32>) -> !onnx.unknown loc("labels")
+  %20 = onnx.node "OneHot"(%n, %depth, %s) : (tensor<3xi64>, tensor<i64>, tensor<6xf32>) -> !onnx.unknown loc("labels")
   %21 = onnx.node "Trilu"(%s) : (tensor<6xf32>) -> !onnx.unknown loc("vector")
   %23 = onnx.node "Mod"(%s, %s) : (tensor<6xf32>, tensor<6xf32>) -> !onnx.unknown loc("mod")
   %24 = onnx.node "ReduceProd"(%n) : (tensor<3xi64>) -> !onnx.unknown loc("product")

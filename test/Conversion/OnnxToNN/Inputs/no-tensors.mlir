@@ -1,0 +1,20 @@
+// expected-error @below {{expects an 'onnx.graph'}}
+module {
+}
+
+// -----
+
+// expected-error @below {{expects tensors as outputs of the model}}
+onnx.graph @g(%x: tensor<4xf32>) -> !onnx.unknown attributes {inputNames = ["x"], opsets = {ai.onnx = 20 : i64}, outputNames = ["y"]} {
+  %0 = onnx.node "SequenceConstruct"(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> !onnx.unknown
+  onnx.return %0 : !onnx.unknown
+}
+
+// -----
+
+// expected-error @below {{initializer 'table': integer tensors of this size are not supported}}
+onnx.graph @g(%x: tensor<4xf32>) -> !onnx.unknown attributes {inputNames = ["x"], opsets = {ai.onnx = 20 : i64}, outputNames = ["y"]} {
+  %table = onnx.initializer "table" at <"weights", offset = 0, size = 32> : tensor<4xi64>
+  %0 = onnx.node "Gather"(%x, %table) : (tensor<4xf32>, tensor<4xi64>) -> !onnx.unknown
+  onnx.return %0 : !onnx.unknown
+}
