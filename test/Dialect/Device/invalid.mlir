@@ -4,3 +4,158 @@ device.kernel @empty_row blocks 1 threads 32 [] {
   // expected-error @below {{expects at least one element, but got 0}}
   %row = device.row 0 : !device.ptr<f32>
 }
+
+// -----
+
+// expected-error @below {{expects one name per argument, but got 1 for 2}}
+device.kernel @names blocks 1 threads 32 ["x"] {
+^bb0(%x: !device.ptr<f32>, %y: !device.ptr<f32>):
+  %row = device.block_index
+}
+
+// -----
+
+device.kernel @no_index blocks 1 threads 32 [] {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{expects a body with one index argument that ends in 'device.yield'}}
+  device.loop lanes %c0 to %c0 [] {
+    device.yield
+  }
+}
+
+// -----
+
+device.kernel @no_yield blocks 1 threads 32 [] {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{expects a body with one index argument that ends in 'device.yield'}}
+  device.loop lanes %c0 to %c0 [] {
+  ^bb0(%i: index):
+    %row = device.block_index
+  }
+}
+
+// -----
+
+device.kernel @combiners blocks 1 threads 32 [] {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{expects 1 yielded values and results, one per combiner}}
+  device.loop lanes %c0 to %c0 [#device.combiner<sum>] {
+  ^bb0(%i: index):
+    device.yield
+  }
+}
+
+// -----
+
+device.kernel @types blocks 1 threads 32 [] {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  // expected-error @below {{expects results of the types that the body yields}}
+  %sum = device.loop lanes %c0 to %c0 [#device.combiner<sum>] -> (f64) {
+  ^bb0(%i: index):
+    device.yield %zero : f32
+  }
+}
+
+// -----
+
+device.kernel @load_strides blocks 1 threads 32 ["x"] {
+^bb0(%x: !device.ptr<f32>):
+  %i = device.block_index
+  // expected-error @below {{expects one stride per index, but got 2 for 1}}
+  %v = device.load %x[%i : index] strides [4, 1] offset 0 uniform : !device.ptr<f32> -> f32
+}
+
+// -----
+
+device.kernel @store_type blocks 1 threads 32 ["x"] {
+^bb0(%x: !device.ptr<f32>):
+  %i = device.block_index
+  %zero = arith.constant 0.0 : f64
+  // expected-error @below {{expects an element of type 'f32', but got 'f64'}}
+  device.store %zero, %x[%i : index] strides [1] offset 0 uniform : f64, !device.ptr<f32>
+}
+
+// -----
+
+device.kernel @position_strides blocks 1 threads 32 [] {
+  %i = device.block_index
+  // expected-error @below {{expects one stride per index, but got 0 for 1}}
+  %p = device.position [%i] strides [] offset 0 uniform
+}
+
+// -----
+
+device.kernel @digits blocks 1 threads 32 [] {
+  %i = device.block_index
+  // expected-error @below {{expects one result per size, but got 1 for 2}}
+  %d = device.delinearize %i by [4, 8] : index
+}
+
+// -----
+
+device.kernel @digit_of_none blocks 1 threads 32 [] {
+  %i = device.block_index
+  // expected-error @below {{expects sizes of at least 1, but got 0}}
+  %d:2 = device.delinearize %i by [4, 0] : index, index
+}
+
+// -----
+
+device.step @gemm micro {
+  %a = device.address @a : !device.ptr<f32>
+  // expected-error @below {{expects two batch sizes and four strides per matrix}}
+  device.gemm %a, %a, %a batch [1] m 2 n 3 k 4 strides [0, 0, 4, 1] [0, 0, 3, 1] [0, 0, 3, 1]
+      alpha 1.0 beta 0.0 : !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>
+}
+
+// -----
+
+device.step @conv micro {
+  %a = device.address @a : !device.ptr<f32>
+  // expected-error @below {{expects shapes of four, two strides and dilations and four pads}}
+  device.conv forward %a [1, 8, 8, 4], %a [2, 4, 3], %a [1, 6, 6, 2] strides [1, 1] pads [0, 0, 0, 0]
+      dilations [1, 1] groups 1 : !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>
+}
+
+// -----
+
+device.step @pool micro {
+  %a = device.address @a : !device.ptr<f32>
+  // expected-error @below {{expects shapes of four, two kernel sizes, strides and dilations and four pads}}
+  device.pool avg %a [1, 8, 8, 4], %a [1, 4, 4, 4] kernel [2] strides [2, 2] pads [0, 0, 0, 0]
+      dilations [1, 1] : !device.ptr<f32>, !device.ptr<f32>
+}
+
+// -----
+
+device.step @norm micro {
+  %a = device.address @a : !device.ptr<f32>
+  // expected-error @below {{expects one count and one parameter per gradient, but got 2 and 1 for 1}}
+  device.grad_norm %a over 1, %a counts [4, 5] of ["w"] : !device.ptr<f32>, !device.ptr<f32>
+}
+
+// -----
+
+// expected-error @below {{expects a statically shaped tensor type, but got 'f32'}}
+device.buffer @x input at 256 : f32 {origin = "x"}
+
+// -----
+
+// expected-error @below {{expects a statically shaped tensor type, but got 'tensor<?xf32>'}}
+device.buffer @x input at 256 : tensor<?xf32> {origin = "x"}
+
+// -----
+
+// expected-error @below {{expects to lie within 63 bits, but got 'tensor<4xf32>' at 9223372036854775800}}
+device.buffer @x input at 9223372036854775800 : tensor<4xf32> {origin = "x"}
+
+// -----
+
+// expected-error @below {{expects to lie within 63 bits, but got 'tensor<4xf32>' at -256}}
+device.buffer @x input at -256 : tensor<4xf32> {origin = "x"}
+
+// -----
+
+// expected-error @below {{expects to lie within 63 bits, but got 'tensor<4294967296x4294967296xf32>' at 0}}
+device.buffer @x input at 0 : tensor<4294967296x4294967296xf32> {origin = "x"}

@@ -1,4 +1,5 @@
 // RUN: gpuopt-opt %s | gpuopt-opt | FileCheck %s
+// RUN: gpuopt-opt %s --mlir-print-op-generic | gpuopt-opt | FileCheck %s
 
 device.memory persistent 8192 arena 65536
 device.buffer @x input at 256 : tensor<4x128xf32> {origin = "x", externalName = "x"}
@@ -39,3 +40,82 @@ device.step @micro_step micro {
 // CHECK-LABEL: device.step @micro_step micro
 // CHECK: device.address @y + 128 : <f32>
 // CHECK: device.launch @fused_softmax
+
+// What kernels have beside loads and stores.
+
+// CHECK-LABEL: device.kernel @parts
+device.kernel @parts blocks 2 threads 32 ["x", "state"] {
+^bb0(%x: !device.ptr<i64>, %state: !device.step_state):
+  // CHECK: %[[I:.*]] = device.block_index
+  %i = device.block_index
+  // CHECK: device.delinearize %[[I]] by [4, 8] : index, index
+  %b, %t = device.delinearize %i by [4, 8] : index, index
+  // CHECK: device.position[%{{.*}}, %{{.*}}] strides [8, 1] offset 3 strided
+  %position = device.position [%b, %t] strides [8, 1] offset 3 strided
+  // CHECK: device.in_range "ids" %{{.*}} at %{{.*}} of 16 in %{{.*}}
+  %index = device.in_range "ids" %position at %position of 16 in %state
+  // CHECK: device.random %{{.*}}, %{{.*}} stream 7 : f32
+  %random = device.random %state, %index stream 7 : f32
+  // CHECK: device.load %{{.*}}[%{{.*}} : i64] strides [1] offset 0 indirect
+  %v = device.load %x[%index : i64] strides [1] offset 0 indirect : !device.ptr<i64> -> i64
+}
+
+// Library calls.
+
+// CHECK-LABEL: device.step @calls forward
+device.step @calls forward {
+  %a = device.address @y : !device.ptr<f32>
+  %i = device.address @i : !device.ptr<i64>
+  // CHECK: device.gemm %{{.*}}, %{{.*}}, %{{.*}} bias %{{.*}} batch [1, 2] m 2 n 3 k 4 strides [0, 8, 4, 1] [0, 12, 3, 1] [0, 6, 3, 1] alpha 1.000000e+00 beta 0.000000e+00 : <f32>, <f32>, <f32>, !device.ptr<f32>
+  device.gemm %a, %a, %a bias %a batch [1, 2] m 2 n 3 k 4 strides [0, 8, 4, 1] [0, 12, 3, 1] [0, 6, 3, 1]
+      alpha 1.0 beta 0.0 : !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>
+  // CHECK: device.conv weight_grad %{{.*}} [1, 8, 8, 4], %{{.*}} [2, 4, 3, 3], %{{.*}} [1, 6, 6, 2] strides [1, 1] pads [0, 0, 0, 0] dilations [1, 1] groups 1
+  device.conv weight_grad %a [1, 8, 8, 4], %a [2, 4, 3, 3], %a [1, 6, 6, 2] strides [1, 1] pads [0, 0, 0, 0]
+      dilations [1, 1] groups 1 : !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>
+  // CHECK: device.pool max %{{.*}} [1, 8, 8, 4], %{{.*}} [1, 4, 4, 4] argmax %{{.*}} kernel [2, 2] strides [2, 2] pads [0, 0, 0, 0] dilations [1, 1]
+  device.pool max %a [1, 8, 8, 4], %a [1, 4, 4, 4] argmax %i kernel [2, 2] strides [2, 2] pads [0, 0, 0, 0]
+      dilations [1, 1] : !device.ptr<f32>, !device.ptr<f32>, !device.ptr<i64>
+  // CHECK: device.pool avg %{{.*}} pads [0, 0, 0, 0] dilations [1, 1] count_include_pad
+  device.pool avg %a [1, 8, 8, 4], %a [1, 4, 4, 4] kernel [2, 2] strides [2, 2] pads [0, 0, 0, 0]
+      dilations [1, 1] count_include_pad : !device.ptr<f32>, !device.ptr<f32>
+  // CHECK: device.scatter_add %{{.*}}, %{{.*}}, %{{.*}} count 8 rows 16 columns 4 : <f32>, <i64>, <f32>
+  device.scatter_add %a, %i, %a count 8 rows 16 columns 4 : !device.ptr<f32>, !device.ptr<i64>, !device.ptr<f32>
+  // CHECK: device.copy %{{.*}} to %{{.*}} count 32 {comment = "a view"}
+  device.copy %a to %a count 32 {comment = "a view"} : !device.ptr<f32>, !device.ptr<f32>
+  // CHECK: device.check_finite %{{.*}} count 32 index 1 name "/fc1" : <f32>
+  device.check_finite %a count 32 index 1 name "/fc1" : !device.ptr<f32>
+}
+
+// What ends a step.
+
+// CHECK-LABEL: device.step @ends update
+device.step @ends update {
+  %a = device.address @y : !device.ptr<f32>
+  %h = device.address @h : !device.ptr<f16>
+  // CHECK: device.report_loss %{{.*}}, %{{.*}} {section = "forward"} : <f32>, <f32>
+  device.report_loss %a, %a {section = "forward"} : !device.ptr<f32>, !device.ptr<f32>
+  // CHECK: device.accumulate %{{.*}} into %{{.*}} count 32 : <f32>, <f32>
+  device.accumulate %a into %a count 32 : !device.ptr<f32>, !device.ptr<f32>
+  // CHECK: device.grad_norm %{{.*}} scale %{{.*}} over 64, %{{.*}}, %{{.*}} counts [4, 8] of ["w", "b"] : <f32> scale !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>
+  device.grad_norm %a scale %a over 64, %a, %a counts [4, 8] of ["w", "b"]
+      : !device.ptr<f32> scale !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>
+  // CHECK: device.adamw %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} copy %{{.*}} count 32 decay : <f32>, <f32>, <f32>, <f32> copy !device.ptr<f16>
+  device.adamw %a, %a, %a, %a copy %h count 32 decay
+      : !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32> copy !device.ptr<f16>
+  // CHECK: device.sgd %{{.*}} momentum %{{.*}}, %{{.*}} count 32 nesterov : <f32> momentum !device.ptr<f32>, <f32>
+  device.sgd %a momentum %a, %a count 32 nesterov : !device.ptr<f32> momentum !device.ptr<f32>, !device.ptr<f32>
+  // CHECK: device.keep %{{.*}} in %{{.*}} count 4 : <f32>, <f32>
+  device.keep %a in %a count 4 : !device.ptr<f32>, !device.ptr<f32>
+  // CHECK: device.restore %{{.*}} from %{{.*}} count 4 : <f32>, <f32>
+  device.restore %a from %a count 4 : !device.ptr<f32>, !device.ptr<f32>
+  // CHECK: device.refresh %{{.*}} from %{{.*}} count 4 : <f16>, <f32>
+  device.refresh %h from %a count 4 : !device.ptr<f16>, !device.ptr<f32>
+  // CHECK: device.offload %{{.*}} to %{{.*}} count 32 event 0 : <f32>, <f32>
+  device.offload %a to %a count 32 event 0 : !device.ptr<f32>, !device.ptr<f32>
+  // CHECK: device.reload %{{.*}} to %{{.*}} count 32 event 1 : <f32>, <f32>
+  device.reload %a to %a count 32 event 1 : !device.ptr<f32>, !device.ptr<f32>
+  // CHECK: device.launch @nothing()
+  device.launch @nothing()
+  // CHECK: device.await 1
+  device.await 1
+}

@@ -194,3 +194,264 @@ func.func @contract_bias(%x: tensor<4x8xf32>, %w: tensor<8x3xf32>, %b: tensor<4x
   %0 = nn.contract "ik,kj->ji" %x, %w bias %b : tensor<4x8xf32>, tensor<8x3xf32> bias tensor<4xf32>
   return
 }
+
+// -----
+
+func.func @reshape_type(%x: tensor<4x8xf32>) {
+  // expected-error @below {{expects a result with element type 'f32', but got 'f16'}}
+  %0 = nn.reshape %x : tensor<4x8xf32> to tensor<32xf16>
+  return
+}
+
+// -----
+
+func.func @transpose_count(%x: tensor<4x8xf32>) {
+  // expected-error @below {{'nn.transpose' op expects 2 entries in the permutation, but got 1}}
+  %0 = nn.transpose %x [0] : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @slice_count(%x: tensor<4x8xf32>) {
+  // expected-error @below {{'nn.slice' op expects 2 offsets, sizes and strides}}
+  %0 = nn.slice %x [0] [4, 8] [1, 1] : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @slice_stride(%x: tensor<4x8xf32>) {
+  // expected-error @below {{'nn.slice' op expects strides of at least 1, but got 0}}
+  %0 = nn.slice %x [0, 0] [4, 8] [1, 0] : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @slice_overflow(%x: tensor<4x8xf32>) {
+  // expected-error @below {{expects a box inside}}
+  %0 = nn.slice %x [0, 0] [4, 5] [1, 4611686018427387904] : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @concat_none() {
+  // expected-error @below {{'nn.concat' op expects at least one operand}}
+  // expected-error @below {{failed to infer returned types}}
+  %0 = "nn.concat"() <{dim = 0 : i64}> : () -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @concat_dimension(%x: tensor<4x8xf32>) {
+  // expected-error @below {{'nn.concat' op expects a dimension of 'tensor<4x8xf32>', but got 2}}
+  %0 = nn.concat %x, %x dim 2 : tensor<4x8xf32>, tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @pad_negative(%x: tensor<4xf32>) {
+  // expected-error @below {{'nn.pad' op expects 1 non-negative low, high and interior entries}}
+  %0 = nn.pad %x low [-1] high [0] interior [0] value 0.0 : f32 : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @pad_value(%x: tensor<4xf32>) {
+  // expected-error @below {{'nn.pad' op expects a value of type 'f32', but got 'f64'}}
+  %0 = nn.pad %x low [1] high [0] interior [0] value 0.0 : f64 : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @iota() {
+  // expected-error @below {{expects a dimension of 'tensor<4xi64>', but got 1}}
+  %0 = nn.iota dim 1 : tensor<4xi64>
+  return
+}
+
+// -----
+
+func.func @softmax(%x: tensor<4x8xf32>) {
+  // expected-error @below {{expects a dimension of 'tensor<4x8xf32>', but got 2}}
+  %0 = nn.softmax %x dim 2 : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @contract_spec(%x: tensor<4x8xf32>) {
+  // expected-error @below {{'nn.contract' op expects a spec like "ik,kj->ij" with one letter per dimension of 'tensor<4x8xf32>' and 'tensor<4x8xf32>', but got "ii,ik->k"}}
+  %0 = nn.contract "ii,ik->k" %x, %x : tensor<4x8xf32>, tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @contract_result(%x: tensor<4x8xf32>) {
+  // expected-error @below {{'nn.contract' op expects 'z' in at least two of the three tensors of "ik,ik->iz"}}
+  %0 = nn.contract "ik,ik->iz" %x, %x : tensor<4x8xf32>, tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @contract_types(%x: tensor<4x8xf32>, %y: tensor<8x4xf16>) {
+  // expected-error @below {{'nn.contract' op expects operands of one element type, but got 'tensor<4x8xf32>' and 'tensor<8x4xf16>'}}
+  %0 = nn.contract "ik,kj->ij" %x, %y : tensor<4x8xf32>, tensor<8x4xf16>
+  return
+}
+
+// -----
+
+func.func @contract_widened(%x: tensor<4x8xf32>) {
+  // expected-error @below {{'nn.contract' op expects 'to f32' with operands in half precision, but got 'f32' with 'f32'}}
+  %0 = nn.contract "ik,jk->ij" %x, %x to f32 : tensor<4x8xf32>, tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @take(%x: tensor<f32>, %ids: tensor<4xi64>) {
+  // expected-error @below {{'nn.take' op expects a table of rank at least 1, but got 'tensor<f32>'}}
+  %0 = nn.take %x, %ids : tensor<f32>, tensor<4xi64>
+  return
+}
+
+// -----
+
+func.func @scatter_add(%x: tensor<5x8xf32>, %ids: tensor<4xi64>) {
+  // expected-error @below {{'nn.scatter_add' op expects updates whose shape begins with that of 'tensor<4xi64>', but got 'tensor<5x8xf32>'}}
+  %0 = nn.scatter_add %x, %ids rows 16 : tensor<5x8xf32>, tensor<4xi64>
+  return
+}
+
+// -----
+
+func.func @layer_norm_axis(%x: tensor<4x8xf32>) {
+  // expected-error @below {{'nn.layer_norm' op expects an axis of 'tensor<4x8xf32>', but got 2}}
+  %y, %mean, %rstd = nn.layer_norm %x axis 2 epsilon 1.0e-5 : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @layer_norm_scale(%x: tensor<4x8xf32>, %s: tensor<4xf32>) {
+  // expected-error @below {{'nn.layer_norm' op expects a scale and bias of type 'tensor<8xf32>', but got 'tensor<4xf32>'}}
+  %y, %mean, %rstd = nn.layer_norm %x, %s axis 1 epsilon 1.0e-5 : tensor<4x8xf32>, tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @batch_norm_rank(%x: tensor<8xf32>) {
+  // expected-error @below {{'nn.batch_norm' op expects rank at least 2, but got 'tensor<8xf32>'}}
+  %0:5 = nn.batch_norm %x, %x, %x, %x, %x epsilon 1.0e-5 momentum 0.1
+      : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @batch_norm_parameters(%x: tensor<4x8xf32>, %s: tensor<4xf32>) {
+  // expected-error @below {{'nn.batch_norm' op expects parameters of type 'tensor<8xf32>', but got 'tensor<4xf32>'}}
+  %0:5 = nn.batch_norm %x, %s, %s, %s, %s epsilon 1.0e-5 momentum 0.1
+      : tensor<4x8xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @cross_entropy_labels(%x: tensor<4x8xf32>, %labels: tensor<8xi64>) {
+  // expected-error @below {{'nn.cross_entropy' op expects labels of the logits' shape without the last dimension, but got 'tensor<8xi64>' for 'tensor<4x8xf32>'}}
+  %loss, %lse = nn.cross_entropy %x, %labels ignore_index -100 label_smoothing 0.0 : tensor<4x8xf32>, tensor<8xi64>
+  return
+}
+
+// -----
+
+func.func @cross_entropy_smoothing(%x: tensor<4x8xf32>, %labels: tensor<4xi64>) {
+  // expected-error @below {{'nn.cross_entropy' op expects a label smoothing from 0 to below 1, but got 1.0}}
+  %loss, %lse = nn.cross_entropy %x, %labels ignore_index -100 label_smoothing 1.0 : tensor<4x8xf32>, tensor<4xi64>
+  return
+}
+
+// -----
+
+func.func @conv_rank(%x: tensor<8x8x4xf32>, %w: tensor<8x4x3x3xf32>) {
+  // expected-error @below {{'nn.conv' op expects operands of rank 4 and one element type, but got 'tensor<8x8x4xf32>' and 'tensor<8x4x3x3xf32>'}}
+  %0 = nn.conv %x, %w strides [1, 1] pads [0, 0, 0, 0] dilations [1, 1] groups 1 : tensor<8x8x4xf32>, tensor<8x4x3x3xf32>
+  return
+}
+
+// -----
+
+func.func @conv_window(%x: tensor<1x8x8x4xf32>, %w: tensor<8x4x3x3xf32>) {
+  // expected-error @below {{'nn.conv' op expects two kernel sizes, strides and dilations of at least 1 and four pads of at least 0}}
+  %0 = nn.conv %x, %w strides [0, 1] pads [0, 0, 0, 0] dilations [1, 1] groups 1 : tensor<1x8x8x4xf32>, tensor<8x4x3x3xf32>
+  return
+}
+
+// -----
+
+func.func @conv_fit(%x: tensor<1x2x8x4xf32>, %w: tensor<8x4x3x3xf32>) {
+  // expected-error @below {{'nn.conv' op expects a window that fits into the padded operand 'tensor<1x2x8x4xf32>'}}
+  %0 = nn.conv %x, %w strides [1, 1] pads [0, 0, 0, 0] dilations [1, 1] groups 1 : tensor<1x2x8x4xf32>, tensor<8x4x3x3xf32>
+  return
+}
+
+// -----
+
+func.func @pool_rank(%x: tensor<f32>) {
+  // expected-error @below {{'nn.max_pool' op expects an operand of rank 4 (NHWC), but got 'tensor<f32>'}}
+  %y, %i = nn.max_pool %x kernel [2, 2] strides [2, 2] pads [0, 0, 0, 0] dilations [1, 1] : tensor<f32>
+  return
+}
+
+// -----
+
+func.func @conv_gradient(%dy: tensor<1x8x8x8xf32>, %x: tensor<1x8x8x4xf32>) {
+  // expected-error @below {{expects a gradient of type 'tensor<1x6x6x8xf32>', but got 'tensor<1x8x8x8xf32>'}}
+  %0 = nn.conv_weight_grad %x, %dy strides [1, 1] pads [0, 0, 0, 0] dilations [1, 1] groups 1 : tensor<1x8x8x4xf32>, tensor<1x8x8x8xf32> to tensor<8x4x3x3xf32>
+  return
+}
+
+// -----
+
+func.func @attention_stream(%q: tensor<2x8x16xf32>) {
+  // expected-error @below {{expects a ratio and a stream of dropout, or neither}}
+  %0 = "nn.attention"(%q, %q, %q) <{scale = 1.0 : f64, dropoutRatio = 0.5 : f64, scaling = #nn<scaling scores>}>
+      : (tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>) -> tensor<2x8x16xf32>
+  return
+}
+
+// -----
+
+func.func @fused_body(%x: tensor<4xf32>) -> tensor<4xf16> {
+  // expected-error @below {{expects a body with the operands' types as arguments that yields the results' types}}
+  %0 = nn.fused "abs" %x : tensor<4xf32> -> tensor<4xf16> {
+  ^bb0(%a: tensor<4xf32>):
+    nn.yield %a : tensor<4xf32>
+  }
+  return %0 : tensor<4xf16>
+}
+
+// -----
+
+func.func @fused_reductions(%x: tensor<4x8xf32>) -> (tensor<4x1xf32>, tensor<1x8xf32>) {
+  %0:2 = nn.fused "sums" %x : tensor<4x8xf32> -> tensor<4x1xf32>, tensor<1x8xf32> {
+  ^bb0(%a: tensor<4x8xf32>):
+    // expected-note @below {{the first one is here}}
+    %1 = nn.reduce sum %a [1] : tensor<4x8xf32>
+    // expected-error @below {{expects the shape and dimensions of the other reductions in 'nn.fused'}}
+    %2 = nn.reduce sum %a [0] : tensor<4x8xf32>
+    nn.yield %1, %2 : tensor<4x1xf32>, tensor<1x8xf32>
+  }
+  return %0#0, %0#1 : tensor<4x1xf32>, tensor<1x8xf32>
+}

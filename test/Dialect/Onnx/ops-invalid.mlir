@@ -1,4 +1,4 @@
-// RUN: gpuopt-opt %s -split-input-file -verify-diagnostics
+// RUN: gpuopt-opt %s -split-input-file -verify-diagnostics -allow-unregistered-dialect
 
 // graph (C1)
 // expected-error @below {{expects a name for each of its 1 inputs, but got 0}}
@@ -112,3 +112,12 @@ onnx.node "A" in "ai.onnx"() : () -> ()
 
 // expected-error @below {{expects a path}}
 %0 = onnx.initializer "a" at <"", offset = 0, size = 1> : tensor<1xi8>
+
+// -----
+
+// graph (C6)
+// expected-error @below {{expects to end in 'onnx.return'}}
+"onnx.graph"() <{function_type = (tensor<4xf32>) -> (), inputNames = ["x"], opsets = {ai.onnx = 20 : i64}, outputNames = [], sym_name = "g"}> ({
+^bb0(%x: tensor<4xf32>):
+  "other.return"() : () -> ()
+}) : () -> ()

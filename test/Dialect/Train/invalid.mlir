@@ -81,3 +81,120 @@ train.step @s forward ("x" %x: tensor<4xf32>) {
   // expected-error @below {{expects the result of a 'train.reload'}}
   train.await_reload %0 : tensor<1xf32>
 }
+
+// -----
+
+// expected-error @below {{expects a statically shaped tensor type, but got 'tensor<?xf32>'}}
+train.variable @v parameter : tensor<?xf32>
+
+// -----
+
+// expected-error @below {{expects a statically shaped tensor type, but got 'tensor<4xindex>'}}
+train.variable @v parameter : tensor<4xindex> {file = "a", offset = 0 : i64, sizeInBytes = 16 : i64}
+
+// -----
+
+// expected-error @below {{expects 'offset' and 'sizeInBytes' beside 'file'}}
+train.variable @v parameter : tensor<4xf32> {file = "a", sizeInBytes = 16 : i64}
+
+// -----
+
+// expected-error @below {{expects 'offset' and 'sizeInBytes' beside 'file'}}
+train.variable @v parameter : tensor<4xf32> {file = "a", offset = -4 : i64, sizeInBytes = 16 : i64}
+
+// -----
+
+train.variable @w parameter : tensor<4xf32>
+train.step @s micro ("x" %x: tensor<5xf32>) {
+  // expected-error @below {{expects a variable named @m}}
+  train.accumulate @m, %x : tensor<5xf32>
+}
+
+// -----
+
+train.variable @w parameter : tensor<4xf32>
+train.step @s micro ("x" %x: tensor<5xf32>) {
+  // expected-error @below {{expects a value of the variable's shape, 'tensor<4xf32>', but got 'tensor<5xf32>'}}
+  train.accumulate @w, %x : tensor<5xf32>
+}
+
+// -----
+
+train.variable @w parameter : tensor<4xf32>
+train.step @s micro ("x" %x: tensor<5xf32>) {
+  // expected-error @below {{expects a gradient of the parameter's shape, 'tensor<4xf32>', but got 'tensor<5xf32>'}}
+  train.sgd @w, %x : tensor<5xf32>
+}
+
+// -----
+
+train.variable @w parameter : tensor<4xf32>
+train.variable @w16 half_copy : tensor<5xf16> {of = @w}
+train.step @s micro ("x" %x: tensor<4xf32>) {
+  // expected-error @below {{expects a copy of the parameter's shape, 'tensor<4xf32>', but got 'tensor<5xf16>'}}
+  train.sgd @w, %x copy @w16 : tensor<4xf32>
+}
+
+// -----
+
+train.variable @w parameter : tensor<4xf32>
+// expected-note @below {{the variable is here}}
+train.variable @m first_moment : tensor<4xf16> {of = @w}
+train.variable @v second_moment : tensor<4xf32> {of = @w}
+train.step @s micro ("x" %x: tensor<4xf32>) {
+  // expected-error @below {{expects type 'tensor<4xf16>', but got 'tensor<4xf32>'}}
+  train.adamw @w, %x moments @m, @v : tensor<4xf32>
+}
+
+// -----
+
+train.variable @w parameter : tensor<4xf32>
+train.variable @kept buffer : tensor<4xf16>
+train.step @s micro () {
+  // expected-error @below {{expects variables of one type, but got 'tensor<4xf32>' and 'tensor<4xf16>'}}
+  train.keep @w in @kept
+}
+
+// -----
+
+train.variable @w parameter : tensor<4xf32>
+train.variable @w16 half_copy : tensor<5xf16> {of = @w}
+train.step @s prepare () {
+  // expected-error @below {{expects variables of one shape, but got}}
+  train.refresh @w16 from @w
+}
+
+// -----
+
+train.step @s micro ("x" %x: tensor<4xf32>) {
+  // expected-error @below {{expects operands of one element, but got 'tensor<4xf32>'}}
+  train.report_loss %x, %x : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+train.step @s forward ("x" %x: tensor<4xf32>) {
+  // expected-error @below {{expects a body that ends with 'train.yield'}}
+  "train.recompute"(%x) <{reason = "why"}> ({
+  ^bb0(%a: tensor<4xf32>):
+    %0 = nn.reduce sum %a [0] : tensor<4xf32>
+  }) : (tensor<4xf32>) -> ()
+}
+
+// -----
+
+// expected-error @below {{expects one input name per argument, but got 0 for 1}}
+"train.step"() <{inputNames = [], kind = #train<step_kind micro>, sym_name = "s"}> ({
+^bb0(%x: tensor<4xf32>):
+}) : () -> ()
+
+// -----
+
+// expected-error @below {{expects a kind of step, but got 'backward'}}
+train.step @s backward () {
+}
+
+// -----
+
+// expected-error @below {{expects numbers in 'file', but got 'index'}}
+train.variable @v parameter : tensor<4xf32> {file = "a", offset = 0 : i64, sizeInBytes = 16 : i64, storedElementType = index}

@@ -1,4 +1,5 @@
 // RUN: gpuopt-opt %s | gpuopt-opt | FileCheck %s
+// RUN: gpuopt-opt %s --mlir-print-op-generic | gpuopt-opt | FileCheck %s
 // RUN: gpuopt-opt %s --canonicalize --cse | FileCheck %s --check-prefix=KEPT
 
 // Neither of two equal repetitions goes away, and neither becomes the first
@@ -60,4 +61,40 @@ train.step @transfers forward ("x" %x: tensor<8x16xf32>) {
   train.await_reload %2 : tensor<8x1xf32>
   // KEPT-NEXT: train.output "first", %[[A]]
   train.output "first", %1 : tensor<8x1xf32>
+}
+
+// What a step does with variables.
+
+train.variable @w parameter : tensor<4x8xf32>
+train.variable @w16 half_copy : tensor<4x8xf16> {of = @w}
+train.variable @m first_moment : tensor<4x8xf32> {of = @w}
+train.variable @v second_moment : tensor<4x8xf32> {of = @w}
+train.variable @momentum momentum : tensor<4x8xf32> {of = @w}
+train.variable @kept buffer : tensor<4x8xf32>
+train.variable @scale loss_scale : tensor<f32>
+
+// CHECK-LABEL: train.step @variables
+train.step @variables micro ("x" %x: tensor<4x8xf32>) {
+  // CHECK: train.read @w : tensor<4x8xf32>
+  %w = train.read @w : tensor<4x8xf32>
+  // CHECK: train.write @kept, %{{.*}} : tensor<4x8xf32>
+  train.write @kept, %w : tensor<4x8xf32>
+  // CHECK: train.accumulate @momentum, %{{.*}} : tensor<4x8xf32>
+  train.accumulate @momentum, %x : tensor<4x8xf32>
+  // CHECK: train.keep @w in @kept
+  train.keep @w in @kept
+  // CHECK: train.restore @w from @kept
+  train.restore @w from @kept
+  // CHECK: train.refresh @w16 from @w
+  train.refresh @w16 from @w
+  // CHECK: train.seed of 32 : tensor<1xf32>
+  %seed = train.seed of 32 : tensor<1xf32>
+  // CHECK: train.report_loss %{{.*}}, %{{.*}} : tensor<1xf32>, tensor<1xf32>
+  train.report_loss %seed, %seed : tensor<1xf32>, tensor<1xf32>
+  // CHECK: train.grad_norm %{{.*}} scale @scale over 32 : tensor<4x8xf32>
+  train.grad_norm %x scale @scale over 32 : tensor<4x8xf32>
+  // CHECK: train.adamw @w, %{{.*}} moments @m, @v copy @w16 decay : tensor<4x8xf32>
+  train.adamw @w, %x moments @m, @v copy @w16 decay : tensor<4x8xf32>
+  // CHECK: train.sgd @w, %{{.*}} momentum @momentum nesterov : tensor<4x8xf32>
+  train.sgd @w, %x momentum @momentum nesterov : tensor<4x8xf32>
 }

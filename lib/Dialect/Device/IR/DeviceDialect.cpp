@@ -10,6 +10,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace gpuopt::device;
@@ -47,11 +48,39 @@ int64_t BufferOp::getSizeInBytes() {
   return sizeInBytes(cast<RankedTensorType>(getType()));
 }
 
+LogicalResult BufferOp::verify() {
+  auto type = dyn_cast<RankedTensorType>(getType());
+  if (!type || !type.hasStaticShape() ||
+      !type.getElementType().isIntOrFloat()) // (C1)
+    return emitOpError("expects a statically shaped tensor type, but got ")
+           << getType();
+  int64_t bits = type.getElementTypeBitWidth(),
+          end = std::max<int64_t>(bits, 8);
+  bool overflows = (int64_t)getOffset() < 0;
+  for (int64_t size : type.getShape())
+    overflows |= llvm::MulOverflow(end, size, end);
+  overflows |= llvm::AddOverflow(end / 8, (int64_t)getOffset(), end);
+  if (overflows) // (C2)
+    return emitOpError("expects to lie within 63 bits, but got ")
+           << type << " at " << (int64_t)getOffset();
+  return success();
+}
+
 LogicalResult KernelOp::verify() {
   if (getArgumentNames().size() != getBody().getNumArguments()) // (C1)
     return emitOpError("expects one name per argument, but got ")
            << getArgumentNames().size() << " for "
            << getBody().getNumArguments();
+  return success();
+}
+
+LogicalResult DelinearizeOp::verify() {
+  if (getNumResults() != getSizes().size()) // (C1)
+    return emitOpError("expects one result per size, but got ")
+           << getNumResults() << " for " << getSizes().size();
+  for (int64_t size : getSizes())
+    if (size < 1) // (C2)
+      return emitOpError("expects sizes of at least 1, but got ") << size;
   return success();
 }
 
@@ -110,5 +139,36 @@ LogicalResult GemmOp::verify() {
                getBStrides().size() == 4 && getCStrides().size() == 4;
   if (!sized) // (C1)
     return emitOpError("expects two batch sizes and four strides per matrix");
+  return success();
+}
+
+LogicalResult ConvOp::verify() {
+  bool sized = getInputShape().size() == 4 && getWeightShape().size() == 4 &&
+               getOutputShape().size() == 4 && getStrides().size() == 2 &&
+               getDilations().size() == 2 && getPads().size() == 4;
+  if (!sized) // (C1)
+    return emitOpError(
+        "expects shapes of four, two strides and dilations and four pads");
+  return success();
+}
+
+LogicalResult PoolOp::verify() {
+  bool sized = getInputShape().size() == 4 && getOutputShape().size() == 4 &&
+               getKernel().size() == 2 && getStrides().size() == 2 &&
+               getDilations().size() == 2 && getPads().size() == 4;
+  if (!sized) // (C1)
+    return emitOpError("expects shapes of four, two kernel sizes, strides and "
+                       "dilations and four pads");
+  return success();
+}
+
+LogicalResult GradNormOp::verify() {
+  size_t gradients = getGradients().size();
+  if (getCounts().size() != gradients ||
+      getParameters().size() != gradients) // (C1)
+    return emitOpError("expects one count and one parameter per gradient, but "
+                       "got ")
+           << getCounts().size() << " and " << getParameters().size() << " for "
+           << gradients;
   return success();
 }

@@ -203,12 +203,13 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *context,
       return emitOptionalError(
           loc, "'nn.slice' op expects strides of at least 1, but got ",
           strides[dim]);
-    int64_t last = offsets[dim] + (sizes[dim] - 1) * strides[dim];
+    int64_t room = input.getDimSize(dim) - 1 - offsets[dim];
     if (offsets[dim] < 0 || sizes[dim] < 0 ||
-        (sizes[dim] > 0 && last >= input.getDimSize(dim))) // (C2)
-      return emitOptionalError(loc, "'nn.slice' op expects a box inside ",
-                               input, ", but dimension ", dim, " runs from ",
-                               offsets[dim], " to ", last);
+        (sizes[dim] > 0 &&
+         (room < 0 || sizes[dim] - 1 > room / strides[dim]))) // (C2)
+      return emitOptionalError(
+          loc, "'nn.slice' op expects a box inside ", input, ", but dimension ",
+          dim, " has ", sizes[dim], " elements from ", offsets[dim], " on");
   }
   types.push_back(RankedTensorType::get(sizes, input.getElementType()));
   return success();

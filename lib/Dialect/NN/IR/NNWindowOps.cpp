@@ -40,10 +40,12 @@ struct Window {
 
 static const int64_t kNoDilation[] = {1, 1};
 
-/// The shape [N, OH, OW, channels] of a window op's result.
+/// The shape [N, OH, OW, channels] of a window op's result, by default with
+/// the operand's channels.
 static FailureOr<RankedTensorType>
 windowResult(std::optional<Location> loc, StringRef name,
-             RankedTensorType input, const Window &window, int64_t channels) {
+             RankedTensorType input, const Window &window,
+             std::optional<int64_t> channels = {}) {
   if (input.getRank() != 4)
     return emitOptionalError(
         loc, "'", name, "' op expects an operand of rank 4 (NHWC), but got ",
@@ -59,7 +61,8 @@ windowResult(std::optional<Location> loc, StringRef name,
     return emitOptionalError(
         loc, "'", name,
         "' op expects a window that fits into the padded operand ", input);
-  return RankedTensorType::get({input.getDimSize(0), height, width, channels},
+  return RankedTensorType::get({input.getDimSize(0), height, width,
+                                channels.value_or(input.getDimSize(3))},
                                input.getElementType());
 }
 
@@ -136,8 +139,7 @@ LogicalResult MaxPoolOp::inferReturnTypes(MLIRContext *context,
   RankedTensorType input = tensorType(adaptor.getInput());
   Window window{adaptor.getKernel(), adaptor.getStrides(), adaptor.getPads(),
                 adaptor.getDilations()};
-  auto type = windowResult(loc, getOperationName(), input, window,
-                           input.getShape().back());
+  auto type = windowResult(loc, getOperationName(), input, window);
   if (failed(type))
     return failure();
   types.push_back(*type);
@@ -147,10 +149,9 @@ LogicalResult MaxPoolOp::inferReturnTypes(MLIRContext *context,
 
 LogicalResult MaxPoolGradOp::verify() {
   Window window{getKernel(), getStrides(), getPads(), getDilations()};
-  return verifyForward(*this,
-                       windowResult(getLoc(), getOperationName(), getType(),
-                                    window, getType().getShape().back()),
-                       getGradient().getType());
+  return verifyForward(
+      *this, windowResult(getLoc(), getOperationName(), getType(), window),
+      getGradient().getType());
 }
 
 LogicalResult AvgPoolOp::inferReturnTypes(MLIRContext *context,
@@ -160,8 +161,7 @@ LogicalResult AvgPoolOp::inferReturnTypes(MLIRContext *context,
   RankedTensorType input = tensorType(adaptor.getInput());
   Window window{adaptor.getKernel(), adaptor.getStrides(), adaptor.getPads(),
                 kNoDilation};
-  auto type = windowResult(loc, getOperationName(), input, window,
-                           input.getShape().back());
+  auto type = windowResult(loc, getOperationName(), input, window);
   if (failed(type))
     return failure();
   types.push_back(*type);
@@ -170,8 +170,7 @@ LogicalResult AvgPoolOp::inferReturnTypes(MLIRContext *context,
 
 LogicalResult AvgPoolGradOp::verify() {
   Window window{getKernel(), getStrides(), getPads(), kNoDilation};
-  return verifyForward(*this,
-                       windowResult(getLoc(), getOperationName(), getType(),
-                                    window, getType().getShape().back()),
-                       getGradient().getType());
+  return verifyForward(
+      *this, windowResult(getLoc(), getOperationName(), getType(), window),
+      getGradient().getType());
 }

@@ -197,9 +197,8 @@ private:
   LogicalResult matchScores() {
     if (scores.getAccumulator() || scores.getResultElementType())
       return fail("the product of queries and keys is more than a product");
+    // Two letters at least, as the softmax has: nothing between changes rows.
     StringRef result = scores.getResultLetters();
-    if (result.size() < 2)
-      return fail("the product before the softmax has no rows");
     StringRef batch = result.drop_back(2);
     char row = result[result.size() - 2], column = result.back();
     std::string lhs = scores.getLhsLetters().str(),

@@ -45,7 +45,7 @@ void TrainDialect::initialize() {
 
 LogicalResult VariableOp::verify() {
   auto type = dyn_cast<RankedTensorType>(getType());
-  if (!type || !type.hasStaticShape())
+  if (!type || !type.hasStaticShape() || !type.getElementType().isIntOrFloat())
     return emitOpError("expects a statically shaped tensor type, but got ")
            << getType();
   if (getValue() && getFile()) // (C1)
@@ -55,6 +55,8 @@ LogicalResult VariableOp::verify() {
            << type << ", but got " << getValue()->getType();
   if (getFile()) { // (C3)
     Type stored = getStoredElementType().value_or(type.getElementType());
+    if (!stored.isIntOrFloat())
+      return emitOpError("expects numbers in 'file', but got ") << stored;
     int64_t bits = type.getNumElements() * stored.getIntOrFloatBitWidth();
     int64_t expected = stored.isInteger(1) ? type.getNumElements() : bits / 8;
     if (!getOffset() || !getSizeInBytes() || (int64_t)*getOffset() < 0)

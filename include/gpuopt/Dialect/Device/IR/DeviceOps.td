@@ -48,6 +48,10 @@ def Device_BufferOp : Device_Op<"buffer", [Symbol]> {
     model it holds. A buffer of state names its `train.variable`; one of kind
     input, labels or output has the `externalName` that users know it by.
 
+    Constraints:
+    - (C1) the type is a tensor of static shape;
+    - (C2) offset and end are numbers of 63 bits.
+
     ```mlir
     device.buffer @fc1_out arena at 4096 : tensor<64x512xf32> live 3 to 18 in @micro_step {origin = "/fc1/Gemm_output_0"}
     device.buffer @fc1_weight state at 256 : tensor<64x512xf32> {variable = @fc1.weight, origin = "fc1.weight"}
@@ -69,6 +73,7 @@ def Device_BufferOp : Device_Op<"buffer", [Symbol]> {
   let extraClassDeclaration = [{
     int64_t getSizeInBytes();
   }];
+  let hasVerifier = 1;
 }
 
 def Device_AddressOp : Device_Op<"address", [Pure]> {
@@ -118,12 +123,17 @@ def Device_DelinearizeOp : Device_KernelBodyOp<"delinearize", [Pure]> {
   let summary = "splits an index into digits, the last one fastest";
   let description = [{
     ```mlir
-    %b, %t = device.delinearize %i by [4, 8]   // i = b * 8 + t
+    %b, %t = device.delinearize %i by [4, 8] : index, index   // i = b * 8 + t
     ```
+
+    Constraints:
+    - (C1) one result per size;
+    - (C2) sizes of at least 1.
   }];
   let arguments = (ins Index:$index, DenseI64ArrayAttr:$sizes);
   let results = (outs Variadic<Index>:$digits);
   let assemblyFormat = "$index `by` $sizes attr-dict `:` type($digits)";
+  let hasVerifier = 1;
 }
 
 def Device_LoopOp : Device_KernelBodyOp<"loop", [SingleBlock]> {
@@ -279,7 +289,7 @@ def Device_LaunchOp : Device_StepOpBase<"launch",
     The operands are the kernel's pointers; a last parameter for the step's
     scalars is passed by the runtime.
   }];
-  let assemblyFormat = "$kernel `(` $operands `)` attr-dict `:` type($operands)";
+  let assemblyFormat = "$kernel `(` $operands `)` attr-dict (`:` type($operands)^)?";
 }
 
 def Device_GemmOp : Device_StepOpBase<"gemm",
@@ -310,11 +320,15 @@ def Device_ConvOp : Device_StepOpBase<"conv",
   let description = [{
     `input` (NHWC), `weights` (OIHW) and `output` (NHWC) are the tensors of the
     forward convolution; which of them is written depends on `kind`.
+
+    Constraints:
+    - (C1) shapes of four, two strides and dilations, four pads.
   }];
   let assemblyFormat = [{
     $kind $input $inputShape `,` $weights $weightShape `,` $output $outputShape `strides` $strides `pads` $pads
     `dilations` $dilations `groups` $groups attr-dict `:` type($input) `,` type($weights) `,` type($output)
   }];
+  let hasVerifier = 1;
 }
 
 def Device_PoolOp : Device_StepOpBase<"pool",
@@ -326,12 +340,16 @@ def Device_PoolOp : Device_StepOpBase<"pool",
   let description = [{
     `input` and `output` are the tensors of the forward pooling (or their
     gradients): a gradient reads `output` and writes `input`.
+
+    Constraints:
+    - (C1) shapes of four, two kernel sizes, strides and dilations, four pads.
   }];
   let assemblyFormat = [{
     $kind $input $inputShape `,` $output $outputShape (`argmax` $argmax^)? `kernel` $kernel `strides` $strides
     `pads` $pads `dilations` $dilations (`count_include_pad` $countIncludePad^)? attr-dict
     `:` type($input) `,` type($output) (`,` type($argmax)^)?
   }];
+  let hasVerifier = 1;
 }
 
 def Device_ScatterAddOp : Device_StepOpBase<"scatter_add",
@@ -358,11 +376,15 @@ def Device_GradNormOp : Device_StepOpBase<"grad_norm",
     squares of its spans of 8192 elements to `scratch` (f64), one gradient
     after the other. `parameters` are the names of what they belong to. With a
     loss scale, gradients are too large by scale / `targets`.
+
+    Constraints:
+    - (C1) one count and one parameter per gradient.
   }];
   let assemblyFormat = [{
     $scratch (`scale` $lossScale^)? `over` $targets `,` $gradients `counts` $counts `of` $parameters attr-dict
     `:` type($scratch) (`scale` type($lossScale)^)? `,` type($gradients)
   }];
+  let hasVerifier = 1;
 }
 
 def Device_AdamWOp : Device_StepOpBase<"adamw",

@@ -1,0 +1,78 @@
+// RUN: gpuopt-opt %s --nn-recognize-attention --split-input-file --remarks-filter=recognize-attention \
+// RUN:   --remark-format=emitRemark 2>&1 | FileCheck %s --implicit-check-not=nn.attention
+
+// What stands between two products and is no attention, and why.
+
+// CHECK: [Missed] {{.*}}"the scores of queries or keys are reshaped"
+func.func @reshaped(%q: tensor<4x8x16xf32>, %v: tensor<4x64x16xf32>) -> tensor<4x1x16xf32> {
+  %0 = nn.contract "axy,azy->axz" %q, %q : tensor<4x8x16xf32>, tensor<4x8x16xf32>
+  %1 = nn.reshape %0 : tensor<4x8x8xf32> to tensor<4x1x64xf32>
+  %2 = nn.softmax %1 dim 2 : tensor<4x1x64xf32>
+  %3 = nn.contract "axy,ayz->axz" %2, %v : tensor<4x1x64xf32>, tensor<4x64x16xf32>
+  return %3 : tensor<4x1x16xf32>
+}
+
+// -----
+
+// CHECK: [Missed] {{.*}}"the scores go through 'arith.mulf' with another operand than a constant"
+func.func @gated(%q: tensor<4x8x16xf32>, %gate: tensor<4x8x8xf32>) -> tensor<4x8x16xf32> {
+  %0 = nn.contract "axy,azy->axz" %q, %q : tensor<4x8x16xf32>, tensor<4x8x16xf32>
+  %1 = arith.mulf %0, %gate : tensor<4x8x8xf32>
+  %2 = nn.softmax %1 dim 2 : tensor<4x8x8xf32>
+  %3 = nn.contract "axy,ayz->axz" %2, %q : tensor<4x8x8xf32>, tensor<4x8x16xf32>
+  return %3 : tensor<4x8x16xf32>
+}
+
+// -----
+
+// CHECK: [Missed] {{.*}}"a mask selects something else than a constant"
+func.func @selected(%q: tensor<4x8x16xf32>, %other: tensor<4x8x8xf32>, %m: tensor<4x8x8xi1>) -> tensor<4x8x16xf32> {
+  %0 = nn.contract "axy,azy->axz" %q, %q : tensor<4x8x16xf32>, tensor<4x8x16xf32>
+  %1 = arith.select %m, %0, %other : tensor<4x8x8xi1>, tensor<4x8x8xf32>
+  %2 = nn.softmax %1 dim 2 : tensor<4x8x8xf32>
+  %3 = nn.contract "axy,ayz->axz" %2, %q : tensor<4x8x8xf32>, tensor<4x8x16xf32>
+  return %3 : tensor<4x8x16xf32>
+}
+
+// -----
+
+// CHECK: [Missed] {{.*}}"a mask is one number"
+func.func @one_number(%q: tensor<4x8x16xf32>, %m: i1) -> tensor<4x8x16xf32> {
+  %hidden = arith.constant dense<0xFF800000> : tensor<4x8x8xf32>
+  %0 = nn.contract "axy,azy->axz" %q, %q : tensor<4x8x16xf32>, tensor<4x8x16xf32>
+  %1 = arith.select %m, %0, %hidden : tensor<4x8x8xf32>
+  %2 = nn.softmax %1 dim 2 : tensor<4x8x8xf32>
+  %3 = nn.contract "axy,ayz->axz" %2, %q : tensor<4x8x8xf32>, tensor<4x8x16xf32>
+  return %3 : tensor<4x8x16xf32>
+}
+
+// -----
+
+// CHECK: [Missed] {{.*}}"the product of queries and keys is more than a product"
+func.func @widened(%q: tensor<4x8x16xf16>, %v: tensor<4x8x16xf32>) -> tensor<4x8x16xf32> {
+  %0 = nn.contract "axy,azy->axz" %q, %q to f32 : tensor<4x8x16xf16>, tensor<4x8x16xf16>
+  %2 = nn.softmax %0 dim 2 : tensor<4x8x8xf32>
+  %3 = nn.contract "axy,ayz->axz" %2, %v : tensor<4x8x8xf32>, tensor<4x8x16xf32>
+  return %3 : tensor<4x8x16xf32>
+}
+
+// -----
+
+// CHECK: [Missed] {{.*}}"the probabilities go through 'nn.reshape'"
+func.func @probabilities(%q: tensor<4x8x16xf32>, %v: tensor<4x64x16xf32>) -> tensor<4x1x16xf32> {
+  %0 = nn.contract "axy,azy->axz" %q, %q : tensor<4x8x16xf32>, tensor<4x8x16xf32>
+  %1 = nn.softmax %0 dim 2 : tensor<4x8x8xf32>
+  %2 = nn.reshape %1 : tensor<4x8x8xf32> to tensor<4x1x64xf32>
+  %3 = nn.contract "axy,ayz->axz" %2, %v : tensor<4x1x64xf32>, tensor<4x64x16xf32>
+  return %3 : tensor<4x1x16xf32>
+}
+
+// -----
+
+// CHECK: [Missed] {{.*}}"the product "axy,yz->axz" is none of probabilities and values in one batch"
+func.func @one_value(%q: tensor<4x8x16xf32>, %v: tensor<8x16xf32>) -> tensor<4x8x16xf32> {
+  %0 = nn.contract "axy,azy->axz" %q, %q : tensor<4x8x16xf32>, tensor<4x8x16xf32>
+  %1 = nn.softmax %0 dim 2 : tensor<4x8x8xf32>
+  %2 = nn.contract "axy,yz->axz" %1, %v : tensor<4x8x8xf32>, tensor<8x16xf32>
+  return %2 : tensor<4x8x16xf32>
+}
