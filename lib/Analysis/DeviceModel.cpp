@@ -9,6 +9,7 @@
 #include "gpuopt/Analysis/DeviceModel.h"
 
 #include "gpuopt/Analysis/MeasuredCosts.h"
+#include "gpuopt/Planning/JsonDepth.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -108,6 +109,8 @@ Expected<DeviceModel> gpuopt::loadDeviceModel(StringRef nameOrFile) {
     return wrong("expects one of " + known + " or a JSON file, but got '" +
                  nameOrFile + "': " + buffer.getError().message());
   }
+  if (planning::nestsTooDeep((*buffer)->getBuffer()))
+    return wrong("'" + nameOrFile + "': nests too deeply");
   Expected<json::Value> value = json::parse((*buffer)->getBuffer());
   if (!value)
     return wrong("'" + nameOrFile + "': " + toString(value.takeError()));

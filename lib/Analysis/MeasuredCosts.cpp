@@ -7,6 +7,7 @@
 
 #include "gpuopt/Analysis/MeasuredCosts.h"
 
+#include "gpuopt/Planning/JsonDepth.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -44,6 +45,8 @@ static Error readCost(const json::Value &value, size_t index,
 }
 
 Error MeasuredCosts::read(StringRef text) {
+  if (planning::nestsTooDeep(text))
+    return createStringError("nests too deeply");
   Expected<json::Value> value = json::parse(text);
   if (!value)
     return createStringError("is not JSON: " + toString(value.takeError()));

@@ -8,6 +8,7 @@
 #include "gpuopt/Analysis/PrecisionPolicy.h"
 
 #include "gpuopt/Analysis/Origins.h"
+#include "gpuopt/Planning/JsonDepth.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
@@ -68,6 +69,8 @@ static Expected<json::Object> readObject(StringRef path) {
   if (!buffer)
     return createStringError("cannot read '" + path +
                              "': " + buffer.getError().message());
+  if (planning::nestsTooDeep((*buffer)->getBuffer()))
+    return createStringError("'" + path + "': nests too deeply");
   Expected<json::Value> value = json::parse((*buffer)->getBuffer());
   if (!value)
     return createStringError("'" + path + "': " + toString(value.takeError()));

@@ -8,6 +8,7 @@
 #include "Files.h"
 
 #include "gpuopt/Planning/Bytes.h"
+#include "gpuopt/Planning/JsonDepth.h"
 #include "gpuopt/Planning/Schedule.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -43,27 +44,6 @@ MaybeError solve::writeFile(llvm::StringRef path, llvm::StringRef contents) {
     return Error{"cannot write '" + path.str() +
                  "': " + llvm::toString(std::move(error))};
   return std::nullopt;
-}
-
-/// LLVM's parser recurses, so nesting that no file of ours has is refused.
-static bool nestsTooDeep(llvm::StringRef contents) {
-  static constexpr int mostNesting = 64;
-  int depth = 0;
-  bool inString = false;
-  for (size_t i = 0; i < contents.size(); ++i) {
-    char c = contents[i];
-    if (inString) {
-      i += c == '\\';
-      inString = c != '"';
-      continue;
-    }
-    inString = c == '"';
-    depth += c == '[' || c == '{';
-    depth -= c == ']' || c == '}';
-    if (depth > mostNesting)
-      return true;
-  }
-  return false;
 }
 
 Result<json::Value> solve::parseJson(llvm::StringRef text) {
