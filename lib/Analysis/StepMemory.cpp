@@ -302,7 +302,7 @@ LogicalResult StepMemory::readOffsets() {
   if (failed(checkContents()) || failed(checkTransfers()))
     return failure();
   std::vector<int64_t> found(buffers.size()), foundOnHost(hostBuffers.size());
-  auto read = [&](Operation *owner, unsigned number,
+  auto read = [&](Operation *owner, unsigned number, int64_t sizeInBytes,
                   int64_t &place) -> LogicalResult {
     auto offsets =
         owner->getAttrOfType<DenseI64ArrayAttr>(train::kOffsetsAttribute);
@@ -310,19 +310,25 @@ LogicalResult StepMemory::readOffsets() {
       return owner->emitOpError("has no place in the arena; expects what "
                                 "train-plan-memory leaves");
     place = offsets[number];
+    if (place > INT64_MAX - sizeInBytes - kBufferAlignment)
+      return owner->emitOpError("has a place that ends beyond 63 bits, at ")
+             << place;
     return success();
   };
   for (auto [root, buffer] : bufferOf) {
     auto result = cast<OpResult>(root);
-    if (failed(
-            read(result.getOwner(), result.getResultNumber(), found[buffer])))
+    if (failed(read(result.getOwner(), result.getResultNumber(),
+                    device::sizeInBytes(buffers[buffer].type), found[buffer])))
       return failure();
   }
   for (auto [copy, buffer] : hostBufferOf)
-    if (failed(read(copy.getDefiningOp(), 0, foundOnHost[buffer])))
+    if (failed(read(copy.getDefiningOp(), 0,
+                    device::sizeInBytes(hostBuffers[buffer].type),
+                    foundOnHost[buffer])))
       return failure();
   for (auto [op, buffer] : scratchOf)
-    if (failed(read(op, op->getNumResults(), found[buffer])))
+    if (failed(read(op, op->getNumResults(),
+                    device::sizeInBytes(buffers[buffer].type), found[buffer])))
       return failure();
   height = place(buffers, found);
   hostHeight = place(hostBuffers, foundOnHost);

@@ -155,6 +155,10 @@ static Error collectSchedule(train::ScheduleOptions &options) {
   }
   if (!allowOffload && !offloadBandwidth.empty())
     return createStringError("--offload-bandwidth needs --allow-offload");
+  if (allowOffload && memoryBudget.empty() && activationBudget.empty() &&
+      !planCurve)
+    return createStringError("--allow-offload needs a budget: --memory-budget "
+                             "or --activation-budget");
   options.allowOffload = allowOffload;
   Expected<double> rate = rateOf(offloadBandwidth);
   if (!rate)
@@ -201,6 +205,14 @@ Error gpuopt::collectPlace(DriverOptions &options) {
   Expected<int64_t> workspace = bytesOf(workspaceSize);
   if (!workspace)
     return workspace.takeError();
+  constexpr int64_t kLeastWorkspace = 16 << 10; // cuBLAS's smallest
+  if (*workspace && target != "cuda")
+    return createStringError("--workspace-size is of CUDA, but --target is "
+                             "host, whose libraries allocate their own");
+  if (*workspace && *workspace < kLeastWorkspace)
+    return createStringError("--workspace-size must be at least " +
+                             planning::formatBytes(kLeastWorkspace) +
+                             ", but is " + planning::formatBytes(*workspace));
   options.pipeline.reservesWorkspace = target == "cuda";
   options.pipeline.workspace.workspaceBytes = *workspace;
   return collectSchedule(options.pipeline.schedule);

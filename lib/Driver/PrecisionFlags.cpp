@@ -83,11 +83,15 @@ static Error collectChoice(train::AssignPrecisionOptions &options,
 static Error collectScaling(train::InsertLossScalingOptions &options,
                             EmissionOptions &emission) {
   StringRef text = lossScale;
-  if (initScale.isGiven() && !text.empty() && text != "dynamic")
-    return createStringError("--init-scale is of --loss-scale=dynamic, but it "
-                             "is '" +
-                             text + "'");
   options.enabled = text.empty() ? precision == "fp16" : text != "none";
+  bool isDynamic = text.empty() ? options.enabled : text == "dynamic";
+  for (const cl::Option *flag : std::initializer_list<const cl::Option *>{
+           &initScale, &growthFactor, &backoffFactor, &growthInterval,
+           &minLossScale})
+    if (flag->getNumOccurrences() && !isDynamic)
+      return createStringError("--" + flag->ArgStr +
+                               " is of --loss-scale=dynamic, but it is '" +
+                               (text.empty() ? "none" : text) + "'");
   emission.hasDynamicLossScale = text.empty() || text == "dynamic";
   emission.initScale = initScale;
   if (options.enabled && !emission.hasDynamicLossScale &&

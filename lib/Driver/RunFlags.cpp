@@ -41,8 +41,8 @@ cl::opt<std::string> evalTokens("eval-tokens",
 Flag<std::string>
     tokenType("token-type", "uint16",
               "uint8, uint16 or uint32, for token files without a header", RUN);
-cl::opt<bool> shuffle("shuffle",
-                      cl::desc("samples in random order (the default)"), RUN);
+cl::opt<bool> shuffling("shuffle", cl::init(true),
+                        cl::desc("samples in random order (the default)"), RUN);
 cl::opt<bool> noShuffle("no-shuffle", cl::desc("samples in the file's order"),
                         RUN);
 Flag<int64_t> loggingSteps("logging-steps", 1,
@@ -84,7 +84,11 @@ static std::vector<std::string> runArguments() {
        {&loggingSteps, &evalSteps, &saveSteps, &profileWarmup, &profileActive,
         &numThreads, &numWorkers, &prefetchFactor})
     pass(*option, std::to_string(*option));
-  if (noShuffle)
+  // As everywhere, the last one counts.
+  bool isShuffled = noShuffle.getPosition() > shuffling.getPosition()
+                        ? !noShuffle
+                        : shuffling;
+  if (!isShuffled)
     arguments.push_back("--no-shuffle");
   return arguments;
 }

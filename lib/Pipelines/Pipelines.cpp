@@ -135,14 +135,18 @@ void gpuopt::registerPipelines() {
     std::string name = ("gpuopt-to-" + nameOf(last)).str();
     std::string description =
         ("From an imported model to the phase '" + nameOf(last) + "'").str();
-    // Registered for the life of the process.
-    static llvm::SmallVector<std::unique_ptr<PassPipelineRegistration<>>>
-        registrations;
-    registrations.push_back(std::make_unique<PassPipelineRegistration<>>(
-        name, description, [last](OpPassManager &passes) {
-          for (Phase phase : kPhases)
-            if (phase <= last)
-              addPhase(passes, phase, PipelineOptions());
-        }));
+    auto build = [last,
+                  name](OpPassManager &passes, StringRef options,
+                        llvm::function_ref<LogicalResult(const Twine &)> fail)
+        -> LogicalResult {
+      if (!options.empty())
+        return fail("'" + name + "' takes no options, but got '" + options +
+                    "'");
+      for (Phase phase : kPhases)
+        if (phase <= last)
+          addPhase(passes, phase, PipelineOptions());
+      return success();
+    };
+    registerPassPipeline(name, description, build, [](auto) {});
   }
 }

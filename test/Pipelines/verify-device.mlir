@@ -93,3 +93,9 @@ module {
   train.step @micro_step micro () {
   }
 }
+
+// -----
+
+// expected-error @below {{expects one 'device.memory', but got 0}}
+module {
+}

@@ -44,11 +44,23 @@ train.step @forgotten micro ("x" %x: tensor<8x16xf32>) {
     %2 = math.tanh %a : tensor<8x16xf32>
     nn.yield %2 : tensor<8x16xf32>
   }
-  // expected-error @below {{has no place in the arena}}
+  // expected-error @below {{has no place in the arena; expects what train-plan-memory leaves}}
   %1 = nn.fused "exp" %0 : tensor<8x16xf32> -> tensor<8x16xf32> {
   ^bb0(%a: tensor<8x16xf32>):
     %2 = math.exp %a : tensor<8x16xf32>
     nn.yield %2 : tensor<8x16xf32>
   }
   train.output "y", %1 : tensor<8x16xf32>
+}
+
+// -----
+
+train.step @beyond micro ("x" %x: tensor<8x16xf32>) {
+  // expected-error @below {{has a place that ends beyond 63 bits, at 9223372036854775552}}
+  %0 = nn.fused "tanh" %x {train.offsets = array<i64: 9223372036854775552>} : tensor<8x16xf32> -> tensor<8x16xf32> {
+  ^bb0(%a: tensor<8x16xf32>):
+    %2 = math.tanh %a : tensor<8x16xf32>
+    nn.yield %2 : tensor<8x16xf32>
+  }
+  train.output "y", %0 : tensor<8x16xf32>
 }

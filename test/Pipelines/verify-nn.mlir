@@ -43,3 +43,11 @@ func.func @forward(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 // expected-error @below {{expects one function of one block, but got 0 functions}}
 module {
 }
+
+// -----
+
+func.func @forward(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  // expected-error @below {{expects types of the nn dialect's tensors, but got '!onnx.unknown'}}
+  %0 = builtin.unrealized_conversion_cast %x : tensor<4x8xf32> to !onnx.unknown
+  return %x : tensor<4x8xf32>
+}

@@ -63,3 +63,9 @@ train.step @forward forward ("x" %x: tensor<2x8x16xf32>) {
   // expected-error @below {{is to be spelled out before this}}
   %0 = nn.attention %x, %x, %x scale 1.0 : tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>
 }
+
+// -----
+
+// expected-error @below {{expects a step}}
+module {
+}

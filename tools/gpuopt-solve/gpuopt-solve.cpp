@@ -71,6 +71,15 @@ int main(int argc, char **argv) {
         &verifyCommand})
     cl::HideUnrelatedOptions(category, *command);
   cl::ParseCommandLineOptions(argc, argv, "gpuopt's planners\n");
+  if (effort.getNumOccurrences() && timeLimit.getNumOccurrences())
+    return fail("--effort and --time-limit exclude each other: plans of one "
+                "effort are the same everywhere");
+  if ((effort.getNumOccurrences() && effort < 0) || !(timeLimit >= 0))
+    return fail("--effort and --time-limit must be at least 0");
+  if (capacity < 0)
+    return fail("--capacity must be at least 0");
+  if (threads < 1)
+    return fail("--threads must be at least 1");
   CommandOptions options;
   options.input = input;
   options.solution = solution;

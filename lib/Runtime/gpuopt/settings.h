@@ -249,9 +249,12 @@ inline void check_together(const Flags &flags, const Settings &s) {
   for (const char *name : {"profile-warmup", "profile-active"})
     if (flags.given(name) && s.profile_costs_to.empty())
       throw Error("'--" + std::string(name) + "' is of --profile-costs-to");
-  if (flags.given("init-scale") && !s.hyper.loss_scaling.is_dynamic)
-    throw Error("'--init-scale' is of --loss-scale=dynamic, but the loss scale "
-                "is a number that stays");
+  for (const char *name : {"init-scale", "growth-factor", "backoff-factor",
+                           "growth-interval", "min-loss-scale"})
+    if (flags.given(name) && !s.hyper.loss_scaling.is_dynamic)
+      throw Error("'--" + std::string(name) +
+                  "' is of --loss-scale=dynamic, but the loss scale is a "
+                  "number that stays");
 }
 
 } // namespace detail

@@ -1,20 +1,23 @@
 /* The calls of a CUDA driver that has 6 GiB free of 8, for tests; nothing, with
-   GPU_IS_FULL in the environment. */
+   GPU_IS_FULL in the environment, and with GPU_IS_BROKEN none that works. Built
+   with OLD_DRIVER it lacks the last one. */
 #include <stddef.h>
 #include <stdlib.h>
 
 int cuInit(unsigned flags) { return flags != 0; }
 int cuDevicePrimaryCtxRetain(void **context, int device) {
   *context = context;
-  return device != 0;
+  return getenv("GPU_IS_BROKEN") ? 46 : device != 0;
 }
 static int has_context;
 int cuCtxSetCurrent(void *context) {
   has_context = context != 0;
   return 0;
 }
+#ifndef OLD_DRIVER
 int cuMemGetInfo_v2(size_t *free, size_t *all) {
   *free = getenv("GPU_IS_FULL") ? 0 : (size_t)6 << 30;
   *all = (size_t)8 << 30;
   return !has_context;
 }
+#endif

@@ -17,34 +17,71 @@ CHAIN = {
 
 BAD_GRAPHS = {
     "": "is not JSON",
-    "[]": "expects an object",
+    "[]": "expects an object with the arrays 'nodes' and 'edges'",
+    '{"nodes":[3],"edges":[]}': "node 0 expects an object, but got 3",
+    '{"nodes":[{"bytes":1,"cost":1,"id":1}],"edges":[]}': "expects ids that count from 0, but got 1",
+    '{"nodes":[{"bytes":1,"cost":1,"storage":0}],"edges":[]}': "expects 'storage' to be an earlier node, but got 0",
+    '{"nodes":[{"bytes":1,"cost":1,"pinned":1}],"edges":[]}': "expects 'pinned' to be true or false, but got 1",
+    '{"nodes":[{"bytes":1,"cost":1}],"edges":[[0]]}': "expects an edge [from, to], but got [0]",
     "[" * 100000: "nests too deeply",
     '{"nodes":[{"bytes":1,"cost":NaN}],"edges":[]}': "is not JSON",
-    '{"nodes":[{"bytes":1,"cost":1e999}],"edges":[]}': "finite number",
-    '{"nodes":[{"bytes":1,"cost":-1}],"edges":[]}': "cost of at least 0",
-    '{"nodes":[{"bytes":-1,"cost":1}],"edges":[]}': "sizes of at least 0",
+    '{"nodes":[{"bytes":1,"cost":1e999}],"edges":[]}': "expects 'cost' to be a finite number",
+    '{"nodes":[{"bytes":1,"cost":-1}],"edges":[]}': "expects a finite cost of at least 0",
+    '{"nodes":[{"bytes":-1,"cost":1}],"edges":[]}': "expects sizes of at least 0",
     '{"nodes":[{"bytes":1e300,"cost":1}],"edges":[]}': "to be an integer",
     '{"nodes":[{"cost":1}],"edges":[]}': "'bytes'",
     '{"nodes":[{"bytes":1,"cost":1}],"edges":[[0,5]]}': "does not exist",
     '{"nodes":[{"bytes":1,"cost":1},{"bytes":1,"cost":1}],"edges":[[0,1],[1,0]]}': "a cycle",
     '{"nodes":[{"bytes":9223372036854775807,"cost":1}],"edges":[]}': "overflow",
     '{"nodes":[{"bytes":1,"cost":1e308},{"bytes":1,"cost":1e308}],"edges":[]}': "overflow",
-    '{"nodes":[{"bytes":1,"cost":1},{"bytes":1,"cost":1,"storage":0}],"edges":[]}': "not an input",
+    '{"nodes":[{"bytes":1,"cost":1},{"bytes":1,"cost":1,"storage":0}],"edges":[]}': "shares the storage of op 0, which is not an input",
     '{"nodes":[{"bytes":1,"cost":1,"offload_cost":"1"}],"edges":[]}': "finite number",
-    '{"nodes":[{"bytes":1,"cost":1,"offload_cost":-1}],"edges":[]}': "offload cost of at least 0",
-    '{"nodes":[{"bytes":1,"cost":1},{"bytes":1,"cost":1,"storage":0,"offload_cost":1}],"edges":[[0,1]]}': "is a view",
+    '{"nodes":[{"bytes":1,"cost":1,"offload_cost":-1}],"edges":[]}': "expects a finite offload cost of at least 0",
+    '{"nodes":[{"bytes":1,"cost":1},{"bytes":1,"cost":1,"storage":0,"offload_cost":1}],"edges":[[0,1]]}': "may be offloaded, but is a view of op 0",
 }
+
+# Changes to a plan, and what is said of them.
+BAD_PLANS = (
+    ({"schedule": 3}, "expects the array 'schedule'"),
+    ({"schedule": [9]}, "step 0: op 9 does not exist"),
+    ({"schedule": [1]}, "step 0: op 1 runs before op 0 has run"),
+    ({"schedule": [0, 1, 2, 3]}, "op 4 never runs"),
+    ({"schedule": [0, 1, 2, 3, 4]}, "the peak of 28 bytes exceeds the budget of 24"),
+    ({"budget_bytes": "24"}, "expects the integer 'budget_bytes'"),
+    ({"peak_bytes": 23}, "the plan claims another peak or cost than it has"),
+)
+
+# The same of its certificate.
+BAD_CERTIFICATES = (
+    ({"moments": 1}, "expects the array 'moments'"),
+    ({"moments": [0.5, 3]}, "expects integers in 'moments'"),
+    ({"moments": [2, 2**40]}, "expects 32-bit indices in 'moments'"),
+    ({"moments": [2, 9]}, "expects moments that are ops in increasing order"),
+    ({"prices": [1]}, "expects one price per moment"),
+    ({"prices": [-1, 1]}, "expects prices of at least 0"),
+    ({"cost_shift": None}, "expects 'cost_shift' and 'price_shift'"),
+    ({"price_shift": 63}, "expects shifts in their range"),
+    ({"flows": None}, "expects the array 'flows'"),
+    ({"flows": [[0, 0]]}, "expects five integers per flow"),
+    ({"flows": [[0, 0, 0, 2**40, 1]]}, "expects 32-bit indices in 'flows'"),
+    ({"flows": [[7, 0, 0, -1, 1]]}, "the flow of kind 7 at op 0 is on no arc"),
+    ({"flows": [[0, 0, 0, -1, 2**60]]}, "the flow of kind 0 at op 0 is not within its capacity"),
+    ({"flows": [[0, 0, 0, -1, 1]]}, "flow is not conserved at op 0"),
+    ({"flow_count": 3}, "plan.json.flow': No such file or directory"),
+)
 
 ARENA = "id,lower,upper,size\na,0,3,8\nb,3,5,8\nc,0,5,4\n"
 
 BAD_ARENAS = {
     "": "is empty",
-    "a,b\n": "expects a first line",
+    "a,b\n": "expects a first line with id, lower, upper and size",
     "id,lower,upper,size\nx,0,1\n": "expects 4 columns",
-    "id,lower,upper,size\nx,0,1,y\n": "64-bit integers",
-    "id,lower,upper,size\nx,1,1,5\n": "lifetime",
+    "id,lower,upper,size\nx,0,1,y\n": "expects 64-bit integers, but got 'y'",
+    "id,lower,upper,size\nx,1,1,5\n": "expects a lifetime that is not empty, but got [1, 1)",
+    "id,lower,upper,size\nx,0,1,-5\n": "expects a size of at least 0, but got -5",
+    "id,lower,upper,size,alignment\nx,0,1,5,0\n": "expects an alignment of at least 1, but got 0",
     "id,lower,upper,size\nx,0,1,5\nx,0,1,5\n": "repeats the id",
-    "id,lower,upper,size\nx,0,1,9223372036854775807\ny,0,1,1\n": "overflow",
+    "id,lower,upper,size\nx,0,1,9223372036854775807\ny,0,1,1\n": "makes the sum of all sizes overflow 64 bits",
 }
 
 
@@ -89,8 +126,8 @@ class SolveFiles(unittest.TestCase):
         self.assertEqual(self.run_solve("verify", graph, out).returncode, 0)
         for schedule, message in (([0, 1, 2, 3, {"reload": 4}, 4], "op 4 is reloaded before it has run"),
                                   ([0, 1, 2, 3, {"reload": 2}, 4], "op 2 may not be offloaded"),
-                                  ([0, 1, 2, 3, -1, 4], "31-bit indices"),
-                                  ([0, 1, 2, 3, {"load": 0}, 4], "ops and reloads of ops")):
+                                  ([0, 1, 2, 3, -1, 4], "expects 31-bit indices in 'schedule'"),
+                                  ([0, 1, 2, 3, {"load": 0}, 4], "expects ops and reloads of ops in 'schedule'")):
             changed = self.file("changed.json", json.dumps({**plan, "schedule": schedule}))
             result = self.run_solve("verify", graph, changed)
             self.assertEqual(result.returncode, 1)
@@ -129,6 +166,52 @@ class SolveFiles(unittest.TestCase):
         graph = self.file("graph.json", json.dumps(CHAIN))
         for budget in ("", "x", "2", "-1B", "nan", "1e30GiB"):
             self.assertEqual(self.run_solve("recompute", graph, f"--budget={budget}").returncode, 1, budget)
+
+        result = self.run_solve("recompute", graph, "--budget=x")
+        self.assertIn("expects a budget like '0.8' (of the plain peak), '4GiB' or '1000B', but got 'x'", result.stderr)
+
+    def test_bad_plans(self):
+        graph, out = self.file("graph.json", json.dumps(CHAIN)), self.folder / "plan.json"
+        self.assertEqual(self.run_solve("recompute", graph, "--budget", "24B", "-o", out).returncode, 0)
+        plan = json.loads(out.read_text())
+        self.assertEqual(plan["certificate"]["moments"], [2, 3])
+        certificates = [({"certificate": {**plan["certificate"], **changes}}, what)
+                        for changes, what in BAD_CERTIFICATES]
+        twice = plan["certificate"]["flows"][:1] * 2
+        certificates.append(({"certificate": {**plan["certificate"], "flows": twice}}, "is listed twice"))
+        certificates.append(({"budget_bytes": 17, "certificate": {**plan["certificate"]}}, "exceeds the budget of 17"))
+        for changes, what in (*BAD_PLANS, *certificates):
+            result = self.run_solve("verify", graph, self.file("plan.json", json.dumps({**plan, **changes})))
+            self.assertEqual(result.returncode, 1, what)
+            self.assertIn(what, result.stderr)
+        result = self.run_solve("verify", graph, self.file("plan.json", "[]"))
+        self.assertIn("plan.json': expects an object", result.stderr)
+
+    def test_bad_packings(self):
+        arena = self.file("arena.csv", ARENA)
+        for rows, what in (("a,0,3,8,0\n", "the solution's rows are not the instance's, with offsets"),
+                           ("a,0,3,8,0\nb,3,5,8,0\nc,0,5,3,8\n", "buffer 'c' was changed"),
+                           ("a,0,3,8,-1\nb,3,5,8,0\nc,0,5,4,8\n", "buffer 'a' is out of range"),
+                           ("a,0,3,8,0\nb,3,5,8,0\nc,0,5,4,4\n", "overlaps buffer 0")):
+            packed = self.file("packed.csv", "id,lower,upper,size,offset\n" + rows)
+            result = self.run_solve("verify", arena, packed)
+            self.assertEqual(result.returncode, 1, what)
+            self.assertIn(what, result.stderr)
+
+    def test_flags_that_mean_nothing(self):
+        graph, arena = self.file("graph.json", json.dumps(CHAIN)), self.file("arena.csv", ARENA)
+        for arguments, what in ((("recompute", graph, "--effort=9", "--time-limit=1"),
+                                 "--effort and --time-limit exclude each other"),
+                                (("arena", arena, "--effort=-9"), "--effort and --time-limit must be at least 0"),
+                                (("arena", arena, "--time-limit=nan"), "--effort and --time-limit must be at least 0"),
+                                (("arena", arena, "--capacity=-1"), "--capacity must be at least 0"),
+                                (("recompute", graph, "--threads=0"), "--threads must be at least 1")):
+            result = self.run_solve(*arguments)
+            self.assertEqual(result.returncode, 1, what)
+            self.assertIn(what, result.stderr)
+        result = self.run_solve(graph)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("expects one of the commands recompute, arena and verify", result.stderr)
 
     def test_arena(self):
         arena, out = self.file("arena.csv", ARENA), self.folder / "out.csv"

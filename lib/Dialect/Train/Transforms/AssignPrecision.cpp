@@ -13,6 +13,7 @@
 
 #include "gpuopt/Planning/AssignPrecision.h"
 #include "FitArena.h"
+#include "OptionRange.h"
 #include "Precision.h"
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Analysis/PrecisionGraph.h"
@@ -57,11 +58,19 @@ public:
 
 private:
   void runOnOperation() override {
-    if (halfType.empty())
-      return;
     llvm::Expected<DeviceModel> model = loadDeviceModel(device);
     if (!model)
       return fail("device: " + llvm::toString(model.takeError()));
+    if (failed(expectAtLeast(getOperation(), 0,
+                             {{"memory-budget", memoryBudget},
+                              {"activation-budget", activationBudget},
+                              {"offload-bandwidth", offloadBandwidth}})) ||
+        failed(expectAtLeast(
+            getOperation(), 1,
+            {{"effort", effort}, {"accumulation-steps", accumulationSteps}})))
+      return signalPassFailure();
+    if (halfType.empty())
+      return;
     if (offloadBandwidth > 0)
       model->hostLinkBytesPerSecond = offloadBandwidth;
     if (halfType != "f16" && halfType != "bf16")
@@ -124,8 +133,7 @@ private:
                              double picosecondsPerSavedByte) {
     llvm::Expected<PrecisionGraph> graph =
         buildPrecisionGraph(step, model, policy,
-                            {half, picosecondsPerSavedByte,
-                             std::max<int64_t>(accumulationSteps, 1)});
+                            {half, picosecondsPerSavedByte, accumulationSteps});
     if (!graph)
       return step.emitError() << llvm::toString(graph.takeError());
     planning::Result<planning::PrecisionSolution> solution =

@@ -14,6 +14,7 @@
 
 #include "Differentiate.h"
 #include "Loss.h"
+#include "OptionRange.h"
 #include "gpuopt/Dialect/Train/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -80,6 +81,15 @@ private:
       return getOperation().emitError("expects no-decay to match the name of a "
                                       "parameter, but '")
              << noDecay << "' matches none";
+    if (!(labelSmoothing >= 0 && labelSmoothing < 1))
+      return getOperation().emitError("expects label-smoothing in [0, 1), but "
+                                      "got ")
+             << labelSmoothing;
+    if (failed(expectAtLeast(getOperation(), 1,
+                             {{"accumulation-steps", accumulationSteps}})) ||
+        failed(expectAtLeast(getOperation(), 0,
+                             {{"loss-chunks", lossChunkCount}})))
+      return failure();
     return findLogits();
   }
 

@@ -200,7 +200,7 @@ private:
                                    int64_t effort) {
     planning::RecomputeOptions options;
     options.budgetInBytes = budget;
-    options.effort = effort;
+    options.effort = std::max<int64_t>(effort, 1); // 0 would be the default
     options.findSmallestBudget = false;
     auto solution = planning::solveRecompute(graph.problem, options);
     if (!solution) {

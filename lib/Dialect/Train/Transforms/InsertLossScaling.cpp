@@ -31,6 +31,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "OptionRange.h"
 #include "gpuopt/Dialect/Train/Transforms/Passes.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -52,6 +53,9 @@ public:
 
 private:
   void runOnOperation() override {
+    if (failed(expectAtLeast(getOperation(), 1,
+                             {{"accumulation-steps", accumulationSteps}})))
+      return signalPassFailure();
     SmallVector<SeedOp> seeds;
     SmallVector<GradNormOp> norms;
     getOperation().walk([&](Operation *op) {
@@ -70,8 +74,10 @@ private:
         RankedTensorType::get({}, Float32Type::get(&getContext())), nullptr);
     int64_t targets = 0; // of the one step with a backward
     for (SeedOp seed : seeds) {
-      int64_t count =
-          seed.getTargets() * std::max<int64_t>(accumulationSteps, 1);
+      int64_t count = 0;
+      if (llvm::MulOverflow<int64_t>(seed.getTargets(), accumulationSteps,
+                                     count))
+        count = INT64_MAX;
       targets = llvm::bit_floor<uint64_t>(std::max<int64_t>(count, 1));
       replaceByScale(seed, scale, targets);
     }

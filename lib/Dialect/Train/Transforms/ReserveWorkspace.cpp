@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "OptionRange.h"
 #include "gpuopt/Analysis/StepMemory.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "gpuopt/Dialect/Train/Transforms/Passes.h"
@@ -97,6 +98,10 @@ public:
 
 private:
   void runOnOperation() override {
+    if (failed(expectAtLeast(getOperation(), 0,
+                             {{"workspace-bytes", workspaceBytes}})) ||
+        failed(checkFirstTime()))
+      return signalPassFailure();
     int64_t bytes = 0;
     for (StepOp step : getOperation().getOps<StepOp>())
       for (Operation &op : step.getBody().front())
@@ -106,6 +111,16 @@ private:
     reserve("library_workspace", VariableKind::Workspace, bytes);
     reserve("staged_batches", VariableKind::Staging,
             kLoaders * kStagedBatches * batchBytes(getOperation()));
+  }
+
+  /// What is reserved twice would be allocated twice.
+  LogicalResult checkFirstTime() {
+    for (auto variable : getOperation().getOps<VariableOp>())
+      if (variable.getKind() == VariableKind::Workspace ||
+          variable.getKind() == VariableKind::Staging)
+        return variable.emitOpError(
+            "is there already: 'train-reserve-workspace' runs once");
+    return success();
   }
 
   void reserve(StringRef name, VariableKind kind, int64_t bytes) {

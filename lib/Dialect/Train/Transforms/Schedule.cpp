@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FitArena.h"
+#include "OptionRange.h"
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Analysis/StepMemory.h"
 #include "gpuopt/Dialect/Train/Transforms/Passes.h"
@@ -37,14 +38,21 @@ public:
 
 private:
   void runOnOperation() override {
-    if (memoryBudget <= 0 && activationBudget <= 0)
-      return;
+    // A mistake in options shows without a budget, too.
     llvm::Expected<DeviceModel> model =
         loadDeviceModel(device, profileCosts, allowsTf32);
     if (!model) {
       getOperation().emitError("device: ") << llvm::toString(model.takeError());
       return signalPassFailure();
     }
+    if (failed(expectAtLeast(getOperation(), 0,
+                             {{"memory-budget", memoryBudget},
+                              {"activation-budget", activationBudget},
+                              {"offload-bandwidth", offloadBandwidth}})) ||
+        failed(expectAtLeast(getOperation(), 1, {{"effort", effort}})))
+      return signalPassFailure();
+    if (memoryBudget == 0 && activationBudget == 0)
+      return;
     if (offloadBandwidth > 0)
       model->hostLinkBytesPerSecond = offloadBandwidth;
     persistentBytes = persistentBytesOf(getOperation());

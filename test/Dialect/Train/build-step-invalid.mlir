@@ -1,0 +1,20 @@
+// RUN: not gpuopt-opt %s -train-build-step="optimizer=lion" 2>&1 | FileCheck %s --check-prefix=OPTIMIZER
+// OPTIMIZER: error: expects an optimizer of adamw or sgd, but got 'lion'
+// RUN: not gpuopt-opt %s -train-build-step="no-decay=(" 2>&1 | FileCheck %s --check-prefix=REGEX
+// REGEX: error: expects a regular expression for no-decay, but got '(': {{.}}
+// RUN: not gpuopt-opt %s -train-build-step="label-smoothing=1" 2>&1 | FileCheck %s --check-prefix=SMOOTHING
+// SMOOTHING: error: expects label-smoothing in [0, 1), but got 1
+// RUN: not gpuopt-opt %s -train-build-step="accumulation-steps=0" 2>&1 | FileCheck %s --check-prefix=STEPS
+// STEPS: error: expects accumulation-steps to be at least 1, but got 0
+// RUN: not gpuopt-opt %s -train-build-step="loss-chunks=-1" 2>&1 | FileCheck %s --check-prefix=CHUNKS
+// CHUNKS: error: expects loss-chunks to be at least 0, but got -1
+// RUN: gpuopt-opt %s -train-build-step="ignore-index=0 label-smoothing=0.1" | FileCheck %s
+// CHECK: nn.cross_entropy %{{.*}}, %{{.*}} ignore_index 0 label_smoothing 1.000000e-01
+// RUN: gpuopt-opt %S/Inputs/no-steps.mlir -split-input-file -verify-diagnostics -train-build-step
+
+train.variable @w parameter : tensor<8x3xf32>
+func.func @forward(%x: tensor<4x8xf32> {nn.name = "x"}) -> (tensor<4x3xf32> {nn.name = "y"}) {
+  %w = train.read @w : tensor<8x3xf32>
+  %0 = nn.contract "ik,kj->ij" %x, %w : tensor<4x8xf32>, tensor<8x3xf32>
+  return %0 : tensor<4x3xf32>
+}
