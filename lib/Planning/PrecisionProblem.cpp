@@ -39,7 +39,7 @@ MaybeError PrecisionProblem::check() const {
 Result<int64_t> gpuopt::planning::costOf(const PrecisionProblem &problem,
                                          const std::vector<char> &isHalf) {
   if (isHalf.size() != problem.choices.size())
-    return Error{"expected a label for each of " +
+    return Error{"expects a label for each of " +
                  std::to_string(problem.choices.size()) + " choices, but got " +
                  std::to_string(isHalf.size())};
   if (MaybeError error = problem.check())

@@ -74,6 +74,8 @@ private:
   LogicalResult append(const NodeProto &node);
   LogicalResult inlineCall(const NodeProto &call,
                            const FunctionProto &function);
+  /// Notes a node that a call has become; fails where there are too many.
+  LogicalResult countNode(const NodeProto &node);
   LogicalResult checkCall(const NodeProto &call, const FunctionProto &function);
   /// The names that the function's inputs and outputs have around the call.
   Names bindValues(const NodeProto &call, const FunctionProto &function,
@@ -103,6 +105,15 @@ std::string FunctionInliner::makeUnique(const std::string &name) {
   return unique;
 }
 
+LogicalResult FunctionInliner::countNode(const NodeProto &node) {
+  inlinedBytes += node.ByteSizeLong();
+  if (list.owned.size() <= kMaxInlinedNodes && inlinedBytes <= kMaxInlinedBytes)
+    return success();
+  return reporter.error() << "has functions that expand to "
+                          << list.owned.size() << " nodes of " << inlinedBytes
+                          << " bytes and more";
+}
+
 LogicalResult FunctionInliner::checkCall(const NodeProto &call,
                                          const FunctionProto &function) {
   if (call.input_size() > function.input_size() ||
@@ -111,9 +122,6 @@ LogicalResult FunctionInliner::checkCall(const NodeProto &call,
            << describe(call) << " has " << call.input_size() << " inputs and "
            << call.output_size() << " outputs, but its function has "
            << function.input_size() << " and " << function.output_size();
-  if (list.owned.size() > kMaxInlinedNodes)
-    return reporter.error() << "has functions that expand to more than "
-                            << kMaxInlinedNodes << " nodes";
   FunctionKey key = getKey(call, call.op_type());
   if (!llvm::is_contained(callStack, key))
     return success();
@@ -224,16 +232,14 @@ LogicalResult FunctionInliner::inlineCall(const NodeProto &call,
     if (failed(importDomain(node, function, functionOpsets)))
       return failure();
     list.owned.push_back(instantiate(node, call, function, names));
-    inlinedBytes += list.owned.back().ByteSizeLong();
-    if (list.owned.size() > kMaxInlinedNodes || inlinedBytes > kMaxInlinedBytes)
-      return reporter.error()
-             << "has functions that expand to " << list.owned.size()
-             << " nodes of " << inlinedBytes << " bytes and more";
-    if (failed(append(list.owned.back())))
+    if (failed(countNode(list.owned.back())) ||
+        failed(append(list.owned.back())))
       return failure();
   }
   for (NodeProto &copy : copies) {
     list.owned.push_back(std::move(copy));
+    if (failed(countNode(list.owned.back())))
+      return failure();
     list.nodes.push_back(&list.owned.back());
   }
   return success();

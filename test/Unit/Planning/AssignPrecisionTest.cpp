@@ -117,12 +117,14 @@ TEST(AssignPrecision, ContradictionsNameTheChain) {
 TEST(AssignPrecision, RefusesBadProblems) {
   PrecisionProblem problem = sandwich(1);
   problem.choices[1].halfCost = -1;
-  EXPECT_FALSE(assignPrecision(problem));
+  EXPECT_EQ(problem.check()->message,
+            "choice 1 ('norm') has a cost that is negative or too large");
   problem.choices[1].halfCost = kForbidden;
   EXPECT_FALSE(assignPrecision(problem));
   problem = sandwich(1);
   problem.penalties[0].full = 3;
-  EXPECT_FALSE(assignPrecision(problem));
+  EXPECT_EQ(problem.check()->message,
+            "penalty 0 is between choices 0 and 3, but there are 3");
   EXPECT_FALSE(costOf(problem, {0, 0, 0}));
   problem.penalties[0].full = -1;
   EXPECT_FALSE(assignPrecision(problem));
@@ -130,7 +132,8 @@ TEST(AssignPrecision, RefusesBadProblems) {
   problem.choices[0].halfCost = problem.choices[2].fullCost = kForbidden / 2;
   EXPECT_FALSE(assignPrecision(problem));
   problem = sandwich(-1);
-  EXPECT_FALSE(assignPrecision(problem));
+  EXPECT_EQ(problem.check()->message,
+            "penalty 0 has a cost that is negative or too large");
   EXPECT_TRUE(assignPrecision({}));
 }
 
@@ -138,28 +141,49 @@ TEST(AssignPrecision, ChecksRefuseWhatWasChanged) {
   PrecisionProblem problem = sandwich(1);
   PrecisionSolution solution = *assignPrecision(problem);
   EXPECT_FALSE(verifyOptimal(problem, solution));
-  auto refuses = [&](auto change) {
+  auto problemOf = [&](auto change) -> std::string {
     PrecisionSolution changed = solution;
     change(changed);
-    return verifyOptimal(problem, changed).has_value();
+    MaybeError error = verifyOptimal(problem, changed);
+    return error ? error->message : "none";
   };
-  EXPECT_TRUE(refuses([](PrecisionSolution &s) { s.assignment.cost += 1; }));
-  EXPECT_TRUE(
-      refuses([](PrecisionSolution &s) { s.assignment.isHalf[0] ^= 1; }));
-  EXPECT_TRUE(
-      refuses([](PrecisionSolution &s) { s.assignment.isHalf.pop_back(); }));
-  EXPECT_TRUE(refuses([](PrecisionSolution &s) { s.fromSource[0] += 1; }));
-  EXPECT_TRUE(refuses([](PrecisionSolution &s) {
-    s.fromSource[0] += 100, s.toSink[0] += 100;
-  }));
-  EXPECT_TRUE(refuses([](PrecisionSolution &s) { s.alongPenalty[0] = -1; }));
-  EXPECT_TRUE(refuses([](PrecisionSolution &s) { s.toSink.clear(); }));
+  auto refuses = [&](auto change, const std::string &why) {
+    std::string told = problemOf(change);
+    EXPECT_NE(told.find(why), std::string::npos) << told;
+  };
+  refuses([](PrecisionSolution &s) { s.assignment.cost += 1; },
+          ", but claims ");
+  refuses([](PrecisionSolution &s) { s.assignment.isHalf[0] ^= 1; },
+          "the labelling costs ");
+  refuses([](PrecisionSolution &s) { s.assignment.isHalf.pop_back(); },
+          "expects a label for each of 3 choices, but got 2");
+  refuses([](PrecisionSolution &s) { s.fromSource[0] += 1; },
+          "the flow through 'first' is not conserved");
+  refuses(
+      [](PrecisionSolution &s) { s.fromSource[0] += 100, s.toSink[0] += 100; },
+      "the flow through 'first' is out of bounds");
+  refuses([](PrecisionSolution &s) { s.alongPenalty[0] = -1; },
+          "the flow along penalty 0 is out of bounds");
+  refuses([](PrecisionSolution &s) { s.toSink.clear(); },
+          "the flow has not one value for each choice and penalty");
   // A labelling that keeps all rules and claims what it costs, but is not the
   // best.
-  EXPECT_TRUE(refuses([&](PrecisionSolution &s) {
-    s.assignment.isHalf = {0, 0, 0};
-    s.assignment.cost = *costOf(problem, s.assignment.isHalf);
-  }));
+  refuses(
+      [&](PrecisionSolution &s) {
+        s.assignment.isHalf = {0, 0, 0};
+        s.assignment.cost = *costOf(problem, s.assignment.isHalf);
+      },
+      "the flow does not carry the ");
+  // And rules that are broken.
+  problem.choices[0].rule = Rule::Half;
+  EXPECT_EQ(costOf(problem, {0, 0, 0}).error().message,
+            "'first' must be in half precision");
+  problem.penalties[0].cost = kForbidden;
+  problem.choices[0].rule = Rule::Free;
+  std::vector<char> broken(3, 0);
+  broken[problem.penalties[0].half] = 1;
+  EXPECT_EQ(costOf(problem, broken).error().message,
+            "'first' must not be in half precision where 'norm' is not");
 }
 
 TEST(AssignPrecision, ChecksRefuseFlowsWhoseSumsWrap) {

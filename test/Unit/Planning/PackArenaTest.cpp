@@ -129,11 +129,15 @@ TEST(PackArena, TrainingStepsPackAtTheLargestLoad) {
 TEST(VerifyArena, FindsWhatIsWrong) {
   ArenaProblem problem{{{0, 2, 8}, {1, 3, 8, 4}}};
   EXPECT_FALSE(verify(problem, {{0, 8}, 16}));
-  EXPECT_TRUE(verify(problem, {{0, 7}, 16})) << "overlap";
-  EXPECT_TRUE(verify(problem, {{0, 9}, 17})) << "alignment";
-  EXPECT_TRUE(verify(problem, {{0, 8}, 12})) << "height";
-  EXPECT_TRUE(verify(problem, {{0}, 8})) << "a buffer is missing";
-  EXPECT_TRUE(verify(problem, {{-8, 0}, 8})) << "negative offset";
+  auto wrong = [&](const ArenaSolution &solution) {
+    return verify(problem, solution)->message;
+  };
+  EXPECT_EQ(wrong({{0, 4}, 16}), "buffer 1 overlaps buffer 0");
+  EXPECT_EQ(wrong({{0, 9}, 17}), "buffer 1 is not aligned to 4 at offset 9");
+  EXPECT_EQ(wrong({{0, 8}, 12}), "expects a height of 16, but got 12");
+  EXPECT_EQ(wrong({{0}, 8}), "expects 2 offsets, but got 1");
+  EXPECT_EQ(wrong({{-8, 0}, 8}), "buffer 0 has the negative offset -8");
+  EXPECT_EQ(wrong({{INT64_MAX - 7, 0}, 8}), "buffer 0 ends beyond 64 bits");
 }
 
 } // namespace

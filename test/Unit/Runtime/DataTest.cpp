@@ -66,12 +66,16 @@ TEST(Npy, SaysWhatIsWrong) {
   TemporaryFolder folder;
   const auto six = bytes_of<float>({1, 2, 3, 4, 5, 6});
   const std::pair<std::string, const char *> cases[] = {
-      {"", "not a .npy file"},
+      {"", "is not a .npy file that can be read: it does not begin like one; "
+           "numpy.save writes them"},
       {"PK\x03\x04 some zip archive", "not a .npy file"},
-      {npy("<f4", "(3, 2)", six).substr(0, 40), "header is cut off"},
+      {npy("<f4", "(3, 2)", six).substr(0, 40), "its header is cut off"},
+      {npy("<f4", "3", six), "its shape is no tuple"},
+      {std::string("\x93NUMPY\x01\x00\x06\x00{}   \n", 16),
+       "its header lacks 'descr'"},
       {npy("<f4", "(3, 2)", six.substr(1)), "shorter than its header says"},
       {npy("<f4", "(3, 2)", six, "True"),
-       "in Fortran order; save numpy.ascontiguousarray(array)"},
+       "it is in Fortran order; save numpy.ascontiguousarray(array)"},
       {npy("<f4", "(2, 3)", six),
        "has shape [2, 3], but 'x' needs [samples, 2]"},
       {npy("<f4", "(6,)", six), "has shape [6], but 'x' needs [samples, 2]"},
@@ -84,7 +88,9 @@ TEST(Npy, SaysWhatIsWrong) {
        "array.reshape(-1, 2)"},
       {npy(">f4", "(3, 2)", six),
        "type '>f4' is big-endian; save array.astype('<f4')"},
-      {npy("<c8", "(3, 2)", six + six), "type '<c8' is not supported; save"},
+      {npy("<c8", "(3, 2)", six + six),
+       "type '<c8' is not supported; save one of float64, float32, float16, "
+       "int8 to int64, uint8 to uint64 or bool"},
       {npy("|O", "(3, 2)", six), "type '|O' is not supported"},
   };
   for (const auto &[content, message] : cases) {
@@ -153,14 +159,16 @@ TEST(Tokens, SaysWhatIsWrong) {
   header[2] = 8;
   const std::pair<std::string, const char *> cases[] = {
       {"", "holds no tokens"},
-      {"odd", "has 3 bytes, which u16 does not divide; --token-type"},
+      {"odd",
+       "has 3 bytes, which u16 does not divide; --token-type says what its "
+       "tokens are"},
       {bytes_of(header) + seven_tokens<uint16_t>(),
        "is shorter than its header says"},
       {npy("<i8", "(8,)", seven_tokens<int64_t>()),
        "is shorter than its header says"},
       {npy("<i8", "(7, 1)", seven_tokens<int64_t>()),
        "holds i64 [7, 1], but tokens are an array of integers with one "
-       "dimension"},
+       "dimension; --data and --labels take samples"},
       {npy("<f4", "(7,)", seven_tokens<float>()), "holds f32 [7], but tokens"},
       {npy("|b1", "(7,)", seven_tokens<uint8_t>()), "holds bool [7], but"},
   };
@@ -267,6 +275,9 @@ TEST(Safetensors, AFullDiskLeavesTheOldFile) {
                       {{"a", Type::U8, {1 << 16}, data.data(), data.size()}});
   });
   EXPECT_NE(error.find("No space left"), std::string::npos) << error;
+  EXPECT_NE(error.find("; what was there before is unchanged"),
+            std::string::npos)
+      << error;
   EXPECT_EQ(read_file(folder / "w"), "old");
 }
 

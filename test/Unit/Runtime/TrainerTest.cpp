@@ -254,8 +254,10 @@ TEST_F(TrainerTest, AnInfiniteLossOfFiniteGradientsIsToldAtTheEnd) {
   ASSERT_EQ(run("a", {"--max-steps=4"}), kDiverged);
   EXPECT_EQ(losses("a").size(), 4u);
   EXPECT_EQ(error.find("warning: step 1: the loss is inf"), 6u) << error;
+  EXPECT_NE(error.find(", the gradients' norm "), std::string::npos) << error;
   EXPECT_EQ(error.find("step 2"), std::string::npos) << error;
-  EXPECT_NE(error.find("the last step's loss is not finite; its weights are"),
+  EXPECT_NE(error.find("error: the last step's loss is not finite; its weights "
+                       "are, and are saved"),
             std::string::npos)
       << error;
   EXPECT_TRUE(std::isfinite(loss_of("a", 8)));
@@ -297,7 +299,10 @@ TEST_F(TrainerTest, SaysWhatIsWrong) {
   write_file(folder / "real.npy",
              npy("<f4", "(64,)", bytes_of(std::vector<float>(64, 0))));
   write_file(folder / "garbage", "garbage");
-  const std::pair<std::vector<std::string>, const char *> cases[] = {
+  const std::vector<float> zeros(12, 0);
+  write_safetensors(folder / "other",
+                    {{"weight", Type::F32, {3, 4}, zeros.data(), 48}});
+  const std::pair<std::vector<std::string>, std::string> cases[] = {
       {{"--labels", folder / "bad.npy"}, " holds 3 for 'labels'"},
       {{"--labels", folder / "few.npy"}, "has 63 samples, but"},
       {{"--labels", folder / "real.npy"},
@@ -310,11 +315,15 @@ TEST_F(TrainerTest, SaysWhatIsWrong) {
        "the labels are given twice: --labels and --data labels="},
       {{"--tokens", folder / "labels.npy"},
        "'--tokens' finds no integer input of two dimensions"},
-      {{"--output-dir", folder / "garbage/a"}, "garbage/a': Not a directory"},
+      {{"--output-dir", folder / "garbage/a"},
+       "cannot create '--output-dir' '" +
+           folder / "garbage/a': Not a directory"},
       {{"--batch-size=4"}, "'--batch-size' is set at compile time"},
       {{"--momentum=0.9"}, "compiled with --optimizer=sgd and a --momentum"},
       {{"--init-scale=2"}, "is of programs that scale their loss"},
-      {{"--max-steps=0"}, "'--max-steps' must be at least 1, or -1"},
+      {{"--max-steps=0"},
+       "'--max-steps' must be at least 1, or -1 for as many as "
+       "--num-train-epochs needs, but is 0"},
       {{"--max-steps=nan"}, "needs a whole number, but got 'nan'"},
       {{"--max-steps=1e300"}, "needs a whole number, but got '1e300'"},
       {{"--learning-rate=-1"},
@@ -329,12 +338,24 @@ TEST_F(TrainerTest, SaysWhatIsWrong) {
        "'--num-workers' must be at least 1 and at most 1024"},
       {{"--warmup-ratio=7"},
        "'--warmup-ratio' must be at least 0 and at most 1, but is 7"},
-      {{"--eval-steps=2"}, "'--eval-steps' needs data to validate on"},
+      {{"--eval-steps=2"},
+       "'--eval-steps' needs data to validate on: --eval-data and "
+       "--eval-labels, or --eval-tokens"},
       {{"--data", "x.npy"}, "needs INPUT=FILE"},
       {{"--max-steps=two"}, "needs a whole number, but got 'two'"},
       {{"--lr-scheduler-type=polynomial"},
-       "--lr-scheduler-type' must be linear"},
-      {{"--frobnicate"}, "unknown flag '--frobnicate'"},
+       "'--lr-scheduler-type' must be linear, cosine, constant or "
+       "constant_with_warmup, but is 'polynomial'"},
+      {{"--frobnicate"}, "unknown flag '--frobnicate'; --help lists the flags"},
+      {{"more"}, "unexpected argument 'more'; --help lists the flags"},
+      {{"--shuffle=1"}, "'--shuffle' takes no value"},
+      {{"--learning-rate=much"}, "'--learning-rate' needs a number, but got"},
+      {{"--num-train-epochs=0", "--max-steps=-1"},
+       "'--num-train-epochs' must be more than 0"},
+      {{"--tokens", folder / "garbage", "--token-type=u4"},
+       "'--token-type' must be uint8, uint16 or uint32, but is 'u4'"},
+      {{"--weights", folder / "other"},
+       "has 'weight' as F32 [3, 4], but the program needs F32 [4, 3]"},
       {{"--weights", folder / "garbage"}, "garbage' is not a safetensors file"},
       {{"--seed"}, "'--seed' needs a value"},
   };
@@ -345,6 +366,105 @@ TEST_F(TrainerTest, SaysWhatIsWrong) {
         << error << "expected " << message;
     EXPECT_FALSE(std::filesystem::exists(folder / "a/model.safetensors"));
   }
+}
+
+TEST_F(TrainerTest, SaysWhatAProgramLacks) {
+  program.evaluate = nullptr;
+  EXPECT_EQ(run("a", {"--eval-data", "x=" + folder / "x.npy", "--eval-labels",
+                      folder / "labels.npy"}),
+            1);
+  EXPECT_NE(error.find("this program has no evaluation; compile it with one, "
+                       "or leave out --eval-*"),
+            std::string::npos)
+      << error;
+  program.states.count -= 1; // the gradient
+  EXPECT_EQ(run("a", {"--max-steps=1", "--dump-gradients", folder / "g"}), 1);
+  EXPECT_NE(error.find(
+                "'--dump-gradients': this program does not keep its gradients"),
+            std::string::npos)
+      << error;
+  program.batch_size = 100;
+  EXPECT_EQ(run("a", {}), 1);
+  EXPECT_NE(error.find("has 64 samples, fewer than one batch of 100; "
+                       "--batch-size is set at compile time"),
+            std::string::npos)
+      << error;
+  program.micro_step = nullptr;
+  EXPECT_EQ(run("a", {}), 1);
+  EXPECT_NE(error.find("this program computes the forward alone "
+                       "(--inference); call it through step.h"),
+            std::string::npos)
+      << error;
+}
+
+// A damaged file: its shape is the program's, its bytes are not.
+TEST_F(TrainerTest, WeightsHaveTheBytesOfTheirShape) {
+  static StateInfo states[6];
+  const Program whole = tiny::program();
+  std::copy(whole.states.begin(), whole.states.end(), states);
+  states[2].tensor.bytes = 52;
+  program.states = states;
+  EXPECT_EQ(run("a", {"--max-steps=1"}), 1);
+  EXPECT_NE(error.find("has 48 bytes for 'weight', whose shape needs 52"),
+            std::string::npos)
+      << error;
+}
+
+TEST_F(TrainerTest, WeightsLieBesideTheTrainer) {
+  std::string data = "x=" + folder / "x.npy", labels = folder / "labels.npy",
+              out = folder / "a";
+  char name[] = "tiny", data_flag[] = "--data", labels_flag[] = "--labels",
+       out_flag[] = "--output-dir";
+  char *argv[] = {name,          data_flag, data.data(), labels_flag,
+                  labels.data(), out_flag,  out.data()};
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(trainer_main(7, argv, program), 1);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find(
+                "'model.safetensors' lies neither beside the trainer nor in "
+                "the folder above it; name the weights by --weights"),
+            std::string::npos);
+}
+
+// The flags of programs that scale their loss.
+TEST_F(TrainerTest, SaysWhatLossScalesCanBe) {
+  static StateInfo states[7];
+  std::copy(program.states.begin(), program.states.end(), states);
+  states[6] = {{"scale", Type::F32, 0, {}, tiny::kOffPartials, 4},
+               StateKind::LossScale,
+               {}};
+  program.states = states;
+  program.defaults.loss_scaling.is_dynamic = true;
+  const std::pair<std::vector<std::string>, const char *> cases[] = {
+      {{"--loss-scale=much"},
+       "'--loss-scale' must be dynamic or a number, but is 'much'"},
+      {{"--loss-scale=0"},
+       "the loss scale must be more than 0, from 1e-37 to 1e38"},
+      {{"--growth-factor=0.5"},
+       "'--growth-factor' must be at least 1 and '--backoff-factor' in (0, 1]"},
+      {{"--growth-interval=0"},
+       "'--growth-interval' must be at least 1 and '--min-loss-scale' more "
+       "than 0, from 1e-37 on"},
+      {{"--loss-scale=8", "--init-scale=4"},
+       "'--init-scale' is of --loss-scale=dynamic, but the loss scale is a "
+       "number that stays"},
+      {{"--loss-scale=8", "--backoff-factor=0.25"},
+       "'--backoff-factor' is of --loss-scale=dynamic, but the loss scale is "
+       "a number that stays"},
+  };
+  for (const auto &[flags, message] : cases) {
+    EXPECT_EQ(run("a", flags), 1);
+    EXPECT_NE(error.find(message), std::string::npos)
+        << error << "expected " << message;
+  }
+}
+
+// As everywhere, the last of two flags counts.
+TEST_F(TrainerTest, TheLastFlagCounts) {
+  ASSERT_EQ(run("a", {"--max-steps=4", "--no-shuffle"}), 0) << error;
+  ASSERT_EQ(run("b", {"--max-steps=4", "--shuffle", "--no-shuffle"}), 0);
+  ASSERT_EQ(run("c", {"--max-steps=4", "--no-shuffle", "--shuffle"}), 0);
+  EXPECT_EQ(losses("a"), losses("b"));
+  EXPECT_NE(losses("a"), losses("c"));
 }
 
 TEST_F(TrainerTest, TheHelpNamesEveryFlagWithItsDefault) {
