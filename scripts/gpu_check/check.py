@@ -230,7 +230,7 @@ def main() -> int:
     rows += ["| program | " + " | ".join(CHECKS) + " |", "|---|" + "---|" * len(CHECKS)]
     failures: list[str] = []
     for folder in options.folders:
-        rows.append(check_program(Program(folder, options.target), options, suite, failures))
+        rows.append(check_folder(folder, options, suite, failures))
         print(rows[-1], flush=True)
     report = "\n".join([*rows, "", *failures]) + "\n"
     if options.report:
@@ -239,6 +239,18 @@ def main() -> int:
         ElementTree.ElementTree(suite).write(options.junit_xml)
     print("\n".join(failures))
     return 1 if failures else 0
+
+
+def check_folder(folder: Path, options: argparse.Namespace, suite: ElementTree.Element, failures: list[str]) -> str:
+    """A row of the report, also for a folder that prepare.py has not made."""
+    try:
+        program = Program(folder, options.target)
+        return check_program(program, options, suite, failures)
+    except (OSError, KeyError, ValueError) as error:
+        case = ElementTree.SubElement(suite, "testcase", classname=folder.name, name="folder")
+        ElementTree.SubElement(case, "failure", message=str(error))
+        failures.append(f"{folder}: is none that gpu-check.sh --prepare has made: {error}")
+        return f"| {folder.name} | **is no program**" + " |" * len(CHECKS)
 
 
 def check_program(program: Program, options: argparse.Namespace, suite: ElementTree.Element, failures: list[str]) -> str:

@@ -107,7 +107,7 @@ def prepare(name: str, precision: str, folder: Path) -> None:
     is_large = weights.stat().st_size > LARGE_IN_BYTES
     record = {
         "name": name, "precision": precision, "batch": case.batch, "loss": case.loss, "inputs": list(case.inputs),
-        "learning_rate": case.learning_rate, "convolutional": case.convolutional, "drawn_weights": is_large,
+        "learning_rate": case.learning_rate, "convolutional": case.convolutional,
         "losses": [] if is_large else expectations(case, check, STEPS),
     }
     if is_large:

@@ -40,6 +40,22 @@ def test_passes_what_is_right(program, tmp_path):
     assert "bitwise" in (tmp_path / "r.md").read_text()
 
 
+def test_a_folder_of_another_kind_costs_no_report(program, tmp_path):
+    (tmp_path / "other" / "check").mkdir(parents=True)
+    (tmp_path / "damaged" / "check").mkdir(parents=True)
+    (tmp_path / "damaged" / "check" / "check.json").write_text("{")
+    report = tmp_path / "r.md"
+    checked = run("check.py", "--target=host", "--skip-timing", f"--report={report}", f"--junit-xml={tmp_path / 'x.xml'}",
+                  tmp_path / "other", tmp_path / "damaged", program)
+    assert checked.returncode == 1
+    for name in ("other", "damaged"):
+        assert f"| {name} | **is no program**" in report.read_text()
+        assert f"{tmp_path / name}: is none that gpu-check.sh --prepare has made" in report.read_text()
+    assert "bitwise" in report.read_text()
+    cases = list(ElementTree.parse(tmp_path / "x.xml").getroot().iter("testcase"))
+    assert [case.get("name") for case in cases[:3]] == ["folder", "folder", "build"]
+
+
 def test_finds_what_is_wrong(program, tmp_path):
     record = program / "check" / "check.json"
     right = record.read_text()
