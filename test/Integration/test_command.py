@@ -110,9 +110,9 @@ def test_divergence_is_a_status_of_its_own(model, cache, tmp_path):
 
 def test_export_checks_names(tmp_path):
     module = make_module()
-    with pytest.raises(TypeError, match="a list of names, but is 'x'"):
+    with pytest.raises(TypeError, match="input_names must be a list of names, but is 'x'"):
         gpuopt.export(module, torch.zeros(2, 4), tmp_path / "m.onnx", input_names="x")
-    with pytest.raises(ValueError, match="1 different names, one for each example input"):
+    with pytest.raises(ValueError, match="input_names must be 1 different names, one for each example input"):
         gpuopt.export(module, (torch.zeros(2, 4),), tmp_path / "m.onnx", input_names=["x", "y"])
     assert not (tmp_path / "m.onnx").exists()
 
@@ -135,20 +135,29 @@ def test_shapes_are_checked_before_the_build(model, shape, labels, message, cach
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("driver", ["/none/gpuopt", ""])
-def test_a_missing_driver(driver, tmp_path, monkeypatch):
+@pytest.mark.parametrize("driver, message", [
+    ("/none/gpuopt", r"\$GPUOPT names '/none/gpuopt', which is no executable"),
+    ("", "gpuopt is neither on the PATH nor in build/bin; set GPUOPT to the executable"),
+])
+def test_a_missing_driver(driver, message, tmp_path, monkeypatch):
     monkeypatch.setenv("GPUOPT", driver)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(gpuopt.driver, "__file__", str(tmp_path / "python" / "gpuopt" / "driver.py"))
     for kind in (gpuopt.DriverError, FileNotFoundError):
-        with pytest.raises(kind, match="GPUOPT"):
+        with pytest.raises(kind, match=message):
             gpuopt.compile("model.onnx", tmp_path / "out")
 
 
-@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 a zip archive of torch.save", bytes(8) + b"{}", b"\x02" + bytes(7) + b"[]"])
-def test_weights_that_are_no_safetensors(content, tmp_path):
+@pytest.mark.parametrize("content, message", [
+    (b"", ""),
+    (b"PK", "it is too short"),
+    (b"PK\x03\x04 a zip archive of torch.save", "its header is longer than the file"),
+    (bytes(8) + b"{}", "Expecting value"),
+    (b"\x02" + bytes(7) + b"[]", "object"),
+])
+def test_weights_that_are_no_safetensors(content, message, tmp_path):
     (tmp_path / "weights").write_bytes(content)
-    with pytest.raises(ValueError, match="weights' is not a safetensors file"):
+    with pytest.raises(ValueError, match="weights' is not a safetensors file, or is damaged: .*" + message):
         gpuopt.load_weights(make_module(), tmp_path / "weights")
     with pytest.raises(FileNotFoundError):
         safetensors.read(tmp_path / "none")

@@ -4,7 +4,7 @@
 // in one list.
 // CHECK: nodes that cannot be converted:
 // CHECK-NEXT: GroupNormalization (opset 23) at 'groups': attribute num_groups = 4 does not divide the channels
-// CHECK-NEXT: GroupNormalization (opset 23) at 'scales': scale and bias must have one element per channel or per group
+// CHECK-NEXT: GroupNormalization (opset 23) at 'scales': scale and bias must have one element per channel or per group, of the operand's type
 // CHECK-NEXT: LpNormalization (opset 23) at 'lp': attribute p = 3 is not supported
 // CHECK-NEXT: Einsum (opset 23) at 'terms': the equation has 1 terms for 2 operands
 // CHECK-NEXT: Einsum (opset 23) at 'rank': the equation's term 'ij' does not fit the rank 3 of operand 0

@@ -92,8 +92,10 @@
 // CHECK-NEXT: ReduceLogSumExp (opset 23) at 'log_sum': integer operands are not supported
 // CHECK-NEXT: Reshape (opset 23) at 'overflow': the operand's elements do not fill the new shape
 // CHECK-NEXT: Resize (opset 23) at 'no_constant': operand 2 must be a floating-point constant
+// CHECK-NEXT: GatherElements (opset 23) at 'no_elements': the dimension has no entries to pick
+// CHECK-NEXT: Einsum (opset 23) at 'letters': a product of more than 26 dimensions is not supported
 // CHECK-NEXT: docs/onnx-operators.md lists what is supported and says how to add an operator
-onnx.graph @g(%x: tensor<2x6x4xf32>, %v: tensor<6xf32>, %w: tensor<6x6xf32>, %image: tensor<1x2x3x4xf32>, %scalar: tensor<f32>, %n: tensor<3xi64>, %b: tensor<2xi1>, %h: tensor<6xf16>, %empty: tensor<0x4xf32>, %p: tensor<3x4x6xf32>, %deep_batch: tensor<1x1x1x1x1x1x1x1x1x1x1x1x1x2x2xf32>, %bias: tensor<2x6x6xf32>) -> !onnx.unknown attributes {inputNames = ["x", "v", "w", "image", "scalar", "n", "b", "h", "empty", "p", "deep_batch", "bias"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y"]} {
+onnx.graph @g(%x: tensor<2x6x4xf32>, %v: tensor<6xf32>, %w: tensor<6x6xf32>, %image: tensor<1x2x3x4xf32>, %scalar: tensor<f32>, %n: tensor<3xi64>, %b: tensor<2xi1>, %h: tensor<6xf16>, %empty: tensor<0x4xf32>, %p: tensor<3x4x6xf32>, %deep_batch: tensor<1x1x1x1x1x1x1x1x1x1x1x1x1x2x2xf32>, %bias: tensor<2x6x6xf32>, %places: tensor<1x4xi64>, %cube: tensor<2x2x2x2x2x2x2x2x2x2x2x2x2x2xf32>) -> !onnx.unknown attributes {inputNames = ["x", "v", "w", "image", "scalar", "n", "b", "h", "empty", "p", "deep_batch", "bias", "places", "cube"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y"]} {
   %none = onnx.none : none
   %overflow = onnx.initializer "overflow" = dense<[4294967296, 4294967296, -1]> : tensor<3xi64>
   %zero = onnx.initializer "zero" = dense<0> : tensor<i64>
@@ -214,5 +216,7 @@ onnx.graph @g(%x: tensor<2x6x4xf32>, %v: tensor<6xf32>, %w: tensor<6x6xf32>, %im
   %more3 = onnx.node "ReduceLogSumExp"(%n) : (tensor<3xi64>) -> !onnx.unknown loc("log_sum")
   %more4 = onnx.node "Reshape"(%x, %overflow) : (tensor<2x6x4xf32>, tensor<3xi64>) -> !onnx.unknown loc("overflow")
   %more5 = onnx.node "Resize"(%x, %none, %v) : (tensor<2x6x4xf32>, none, tensor<6xf32>) -> !onnx.unknown loc("no_constant")
+  %none_there = onnx.node "GatherElements"(%empty, %places) : (tensor<0x4xf32>, tensor<1x4xi64>) -> !onnx.unknown loc("no_elements")
+  %letters = onnx.node "Einsum"(%cube, %cube) {equation = "abcdefghijklmn,nopqrstuvwxyzA->abcdefghijklmopqrstuvwxyzA"} : (tensor<2x2x2x2x2x2x2x2x2x2x2x2x2x2xf32>, tensor<2x2x2x2x2x2x2x2x2x2x2x2x2x2xf32>) -> !onnx.unknown loc("letters")
   onnx.return %0#0 : !onnx.unknown
 }

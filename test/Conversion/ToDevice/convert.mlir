@@ -24,7 +24,7 @@
 // CHECK: device.gemm {{.*}} m 4 n 16 k 16 strides [0, 0, 16, 1] [0, 0, 1, 16] [0, 0, 16, 1]
 // CHECK: device.copy
 
-// EARLY: has no lowering to the device dialect
+// EARLY: has no lowering to the device dialect; expects what nn-decompose, nn-form-clusters and nn-materialize-views leave
 train.variable @w parameter : tensor<16x16xf32>
 train.step @s forward ("x" %x: tensor<4x16xf32>) {
   %w = train.read @w : tensor<16x16xf32>

@@ -49,7 +49,7 @@ func.func @contract_size(%x: tensor<4x8xf32>, %y: tensor<9x3xf32>) {
 // -----
 
 func.func @contract_letter(%x: tensor<4x8xf32>, %y: tensor<8x3xf32>) {
-  // expected-error @below {{in at least two of the three tensors}}
+  // expected-error @below {{'nn.contract' op expects 'j' in at least two of the three tensors of "ik,kj->i"}}
   %0 = nn.contract "ik,kj->i" %x, %y : tensor<4x8xf32>, tensor<8x3xf32>
   return
 }

@@ -173,7 +173,7 @@ TEST(AssignPrecision, ChecksRefuseWhatWasChanged) {
         s.assignment.isHalf = {0, 0, 0};
         s.assignment.cost = *costOf(problem, s.assignment.isHalf);
       },
-      "the flow does not carry the ");
+      "the flow does not carry the 24 that the labelling costs");
   // And rules that are broken.
   problem.choices[0].rule = Rule::Half;
   EXPECT_EQ(costOf(problem, {0, 0, 0}).error().message,

@@ -87,6 +87,15 @@ TEST(CheckProblem, RefusesToOffloadWhatDoesNotStay) {
   problem.ops[4].inputs = {3};
   EXPECT_EQ(problem.check()->message,
             "op 1 overwrites op 0, which may be offloaded");
+  // Reloaded, a result in place lies in a storage of its own.
+  problem = chain();
+  problem.ops[0].sizeInBytes = INT64_MAX / 7;
+  problem.ops[1].storage = 0;
+  problem.ops[1].overwrites = true;
+  problem.ops[1].offloadCost = 1;
+  problem.ops[4].inputs = {3};
+  EXPECT_EQ(problem.check()->message,
+            "op 1 makes the sum of all sizes overflow");
   problem = chain();
   problem.ops[0].offloadCost = 1e300;
   EXPECT_EQ(problem.check()->message, "the sum of all costs overflows");
@@ -189,6 +198,8 @@ TEST(CertificateWithOffload, IsRefusedAboveTheOffloadCost) {
   EXPECT_EQ(solution->addedCost, 4);
   Certificate certificate = solution->certificate;
   EXPECT_NEAR(*checkCertificate(problem, 30, certificate), 4, 1e-6);
+  EXPECT_EQ(checkCertificate(problem, 1, certificate).error().message,
+            "a moment's working set exceeds the budget");
   problem.ops[0].offloadCost = 3;
   Result<double> proven = checkCertificate(problem, 30, certificate);
   ASSERT_FALSE(proven);

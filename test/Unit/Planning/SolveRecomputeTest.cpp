@@ -73,6 +73,16 @@ TEST(CheckProblem, RefusesBadOps) {
   problem = chain();
   problem.ops[1].sizeInBytes = problem.ops[2].sizeInBytes = INT64_MAX / 5;
   EXPECT_TRUE(problem.check());
+  EXPECT_EQ(problem.check()->message,
+            "op 2 makes the sum of all sizes overflow");
+  problem = chain();
+  problem.ops[1].storage = 0;
+  problem.ops[1].sizeInBytes = problem.ops[0].sizeInBytes + 1;
+  EXPECT_EQ(problem.check()->message,
+            "op 1 is larger than the storage that it shares");
+  problem = chain();
+  problem.ops[1].inputs = {0, 0};
+  EXPECT_EQ(problem.check()->message, "op 1 lists input 0 twice");
   problem = chain();
   problem.ops[2].cost = 1e308; // finite, but not in percent
   EXPECT_EQ(problem.check()->message, "the sum of all costs overflows");

@@ -23,16 +23,17 @@ BAD_GRAPHS = {
     '{"nodes":[{"bytes":1,"cost":1,"storage":0}],"edges":[]}': "expects 'storage' to be an earlier node, but got 0",
     '{"nodes":[{"bytes":1,"cost":1,"pinned":1}],"edges":[]}': "expects 'pinned' to be true or false, but got 1",
     '{"nodes":[{"bytes":1,"cost":1}],"edges":[[0]]}': "expects an edge [from, to], but got [0]",
-    "[" * 100000: "nests too deeply",
+    "[" * 100000: "bad.json' nests too deeply",
     '{"nodes":[{"bytes":1,"cost":NaN}],"edges":[]}': "is not JSON",
     '{"nodes":[{"bytes":1,"cost":1e999}],"edges":[]}': "expects 'cost' to be a finite number",
     '{"nodes":[{"bytes":1,"cost":-1}],"edges":[]}': "expects a finite cost of at least 0",
     '{"nodes":[{"bytes":-1,"cost":1}],"edges":[]}': "expects sizes of at least 0",
     '{"nodes":[{"bytes":1e300,"cost":1}],"edges":[]}': "to be an integer",
     '{"nodes":[{"cost":1}],"edges":[]}': "'bytes'",
-    '{"nodes":[{"bytes":1,"cost":1}],"edges":[[0,5]]}': "does not exist",
-    '{"nodes":[{"bytes":1,"cost":1},{"bytes":1,"cost":1}],"edges":[[0,1],[1,0]]}': "a cycle",
-    '{"nodes":[{"bytes":9223372036854775807,"cost":1}],"edges":[]}': "overflow",
+    '{"nodes":[{"bytes":1,"cost":1}],"edges":[[0,5]]}': "names a node that does not exist",
+    '{"nodes":[{"bytes":1,"cost":1},{"bytes":1,"cost":1}],"edges":[[0,1],[1,0]]}':
+        "goes against the order of the ids: a cycle, or nodes that are not in topological order",
+    '{"nodes":[{"bytes":9223372036854775807,"cost":1}],"edges":[]}': "op 0 makes the sum of all sizes overflow",
     '{"nodes":[{"bytes":1,"cost":1e308},{"bytes":1,"cost":1e308}],"edges":[]}': "overflow",
     '{"nodes":[{"bytes":1,"cost":1},{"bytes":1,"cost":1,"storage":0}],"edges":[]}': "shares the storage of op 0, which is not an input",
     '{"nodes":[{"bytes":1,"cost":1,"offload_cost":"1"}],"edges":[]}': "finite number",
@@ -111,7 +112,7 @@ class SolveFiles(unittest.TestCase):
         self.assertEqual(self.run_solve("verify", graph, out).returncode, 0)
         plan["lower_bound_percent"] += 1
         changed = self.file("changed.json", json.dumps(plan))
-        self.assertIn("higher bound than it proves", self.run_solve("verify", graph, changed).stderr)
+        self.assertIn("the plan claims a higher bound than it proves", self.run_solve("verify", graph, changed).stderr)
 
     def test_reloads_are_written_and_verified(self):
         problem = json.loads(json.dumps(CHAIN))
@@ -201,7 +202,7 @@ class SolveFiles(unittest.TestCase):
     def test_flags_that_mean_nothing(self):
         graph, arena = self.file("graph.json", json.dumps(CHAIN)), self.file("arena.csv", ARENA)
         for arguments, what in ((("recompute", graph, "--effort=9", "--time-limit=1"),
-                                 "--effort and --time-limit exclude each other"),
+                                 "--effort and --time-limit exclude each other: plans of one effort are the same everywhere"),
                                 (("arena", arena, "--effort=-9"), "--effort and --time-limit must be at least 0"),
                                 (("arena", arena, "--time-limit=nan"), "--effort and --time-limit must be at least 0"),
                                 (("arena", arena, "--capacity=-1"), "--capacity must be at least 0"),

@@ -218,6 +218,12 @@ TEST_F(SourcesTest, SaysWhatTokensMean) {
   EXPECT_EQ(problem(), "'--tokens' finds no integer input of two dimensions "
                        "that --data does not give");
   data.files.erase("ids");
+  data.tokens.clear();
+  data.files["ids"] = folder / "two.npy";
+  EXPECT_EQ(problem(), "the labels are missing: --labels FILE.npy");
+  data.files.erase("ids");
+  EXPECT_EQ(problem(), "input 'ids' is missing: --data ids=FILE.npy");
+  data.tokens = folder / "tokens";
   data.labels = folder / "two.npy";
   EXPECT_EQ(problem(), "with '--tokens' the label is the next token; leave out "
                        "--labels");

@@ -528,13 +528,16 @@ TEST_F(TrainerTest, WrongCosts) {
                         folder / "costs.json"}),
             1);
   EXPECT_NE(error.find("'--profile-costs-to' needs 13 steps, 3 of them to warm "
-                       "up, but the run has 5"),
+                       "up, but the run has 5; see --max-steps, "
+                       "--profile-warmup and --profile-active"),
             std::string::npos)
       << error;
   EXPECT_EQ(run("out", {"--max-steps", "20", "--profile-costs-to",
                         folder / "none/costs.json"}),
             1);
-  EXPECT_NE(error.find("there is no folder"), std::string::npos) << error;
+  EXPECT_NE(error.find("'--profile-costs-to': there is no folder"),
+            std::string::npos)
+      << error;
   EXPECT_EQ(run("out", {"--profile-active", "2"}), 1);
   EXPECT_NE(error.find("'--profile-active' is of --profile-costs-to"),
             std::string::npos)
@@ -545,7 +548,8 @@ TEST_F(TrainerTest, WrongCosts) {
   EXPECT_EQ(run("out", {"--max-steps", "20", "--profile-costs-to",
                         folder / "costs.json"}),
             1);
-  EXPECT_NE(error.find("are not those of its calls.h"), std::string::npos)
+  EXPECT_NE(error.find("the calls of 'tiny' are not those of its calls.h"),
+            std::string::npos)
       << error;
 }
 

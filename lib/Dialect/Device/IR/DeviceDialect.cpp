@@ -40,8 +40,8 @@ void DeviceDialect::initialize() {
 }
 
 int64_t gpuopt::device::sizeInBytes(RankedTensorType type) {
-  int64_t bits = std::max<int64_t>(type.getElementTypeBitWidth(), 8);
-  return type.getNumElements() * bits / 8;
+  int64_t bits = type.getElementTypeBitWidth();
+  return type.getNumElements() * std::max<int64_t>(bits / 8, 1);
 }
 
 int64_t BufferOp::getSizeInBytes() {

@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+"""Finds passes, ops and diagnostics that no test knows.
+
+usage: audit_tests.py [--gpuopt-opt EXECUTABLE] [--without TEST]...
+
+Of the sources of this checkout and of what `gpuopt-opt --help` registers:
+  passes       every pass and pipeline is in the RUN line of a lit test, and
+               every option in one with its pass
+  ops          every op of our dialects is in the input of a lit test
+  operators    the operands of every ONNX operator are known
+  diagnostics  what each error and warning says between its arguments, of three
+               words or more, is in a test, as often as there are places that
+               say it
+What no test can reach is listed in audit_exceptions.txt beside this script,
+with a reason each. Prints what is untested and a count; exits with 1 if
+anything is. --without leaves out a test, to see what it is there for.
+"""
+import argparse
+import ast
+import re
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+EXCEPTIONS = Path(__file__).with_name("audit_exceptions.txt")
+
+# ===------------------------------------------------------------------=== #
+# Text of tests
+# ===------------------------------------------------------------------=== #
+
+
+def squeeze(text: str) -> str:
+    return " ".join(text.split())
+
+
+def joined(text: str) -> str:
+    """`text` with string literals that follow each other joined, and without
+    the escapes of C++ and Python."""
+    text = re.sub(r'"\s*\n\s*[fr]?"', "", text)
+    return squeeze(text.replace(r"\"", '"').replace(r"\'", "'").replace(r"\n", " "))
+
+
+def read_tests(without: list[str]) -> dict[Path, str]:
+    left_out = {(ROOT / name).resolve() for name in [*without, "test/audit.test"]}
+    return {path: path.read_text() for path in sorted((ROOT / "test").rglob("*"))
+            if path.suffix in (".mlir", ".test", ".py", ".cpp", ".h") and "Fuzz" not in path.parts
+            and path not in left_out}
+
+
+def run_lines(text: str) -> str:
+    text = re.sub(r"\\\n\s*(//|#)?\s*RUN:", " ", text)
+    return "\n".join(re.findall(r"RUN:(.*)", text))
+
+
+# ===------------------------------------------------------------------=== #
+# Passes and ops
+# ===------------------------------------------------------------------=== #
+
+OWN = r"(?:onnx|nn|train|device|verify|convert|gpuopt)-[a-z0-9-]+"
+
+
+def own_passes(gpuopt_opt: str) -> dict[str, list[str]]:
+    """Passes and pipelines of gpuopt, with their options."""
+    registered = subprocess.run([gpuopt_opt, "--help"], capture_output=True, text=True, check=True).stdout
+    begin = registered.index("Compiler passes to run")
+    passes: dict[str, list[str]] = {}
+    for line in registered[begin:].splitlines():
+        if found := re.match(r" {6}--(\S+) ", line):
+            name = found.group(1)
+            options = passes.setdefault(name, []) if re.fullmatch(OWN, name) else []
+        elif found := re.match(r" {8}--([\w-]+)", line):
+            options.append(found.group(1))
+    return passes
+
+
+def own_ops() -> list[str]:
+    ops = []
+    for path in sorted((ROOT / "include" / "gpuopt" / "Dialect").glob("*/IR/*Ops.td")):
+        dialect = path.relative_to(ROOT / "include" / "gpuopt" / "Dialect").parts[0].lower()
+        ops += [f"{dialect}.{name}" for name in re.findall(r'^def \w+\s*:\s*\w+<"([\w.]+)"', path.read_text(), re.M)]
+    return ops
+
+
+def operators_without_operands() -> list[str]:
+    table = (ROOT / "lib" / "Conversion" / "OnnxToNN" / "Operands.cpp").read_text()
+    listed = (ROOT / "docs" / "onnx-operators.md").read_text()
+    return [name for name in re.findall(r"^\| (\w+) \|", listed, re.M)
+            if name != "operator" and f'"{name}"' not in table]
+
+
+# ===------------------------------------------------------------------=== #
+# Diagnostics
+# ===------------------------------------------------------------------=== #
+
+LEXEME = re.compile(
+    r'(?P<comment>//[^\n]*|/\*.*?\*/)|(?P<include>^[ \t]*#[^\n]*)|"(?P<string>(?:\\.|[^"\\\n])*)"'
+    r"|'(?:\\.|[^'\\\n])'|(?P<word>\w+)|(?P<end>[;{}])|(?P<other>\S)", re.S | re.M)
+REPORTS = re.compile(
+    r"(?i)^(emit\w*(error|warning)|\w*error|fail\w*|wrong|refuse|report|usage|throw|conflict|problem|expects|die)$")
+SAYS = re.compile(r"\b(expects?|expected|cannot|must|needs?|is no|is not|has no|not supported|which is a bug|warning)\b")
+
+
+def statements(text: str):
+    """Pairs of a line and the words and literals of each statement there;
+    literals begin with '"'."""
+    line, parts, at = 1, [], 0
+    for found in LEXEME.finditer(text):
+        if found.lastgroup in ("comment", "include"):
+            continue
+        if found["end"] == "{" and parts and REPORTS.match(parts[-1]):
+            continue  # Error{"..."}
+        if found["end"]:
+            if parts:
+                yield line, parts
+            parts = []
+            continue
+        if not parts:
+            line = text.count("\n", 0, found.start()) + 1
+        if found["string"] is not None:
+            if parts and parts[-1].startswith('"'):
+                parts[-1] += found["string"]
+            else:
+                parts.append('"' + found["string"])
+        else:
+            parts.append(found["word"] or found.group())
+    if parts:
+        yield line, parts
+
+
+def fragments(literal: str):
+    """What `literal` says between the arguments printed into it."""
+    text = re.sub(r"%[-+.0-9]*(?:ll|l|z)?[a-z]|\{\d[^}]*\}", "\0", joined(literal))
+    for part in text.split("\0"):
+        part = re.sub(r"^'?[\w.]*' op ", "", part)
+        part = re.sub(r",? but (got|is|has|needs|reads)\W*$", "", part).strip(" '\"([{:;,.)]}=|-")
+        if len([word for word in part.split() if re.search("[A-Za-z]", word)]) >= 3:
+            yield part
+
+
+def is_help(parts: list[str]) -> bool:
+    """Whether a statement describes flags, checks itself or prints a page."""
+    return any(word in ("desc", "Flag", "flags", "assert", "llvm_unreachable", "static_assert", "stream", "os")
+               for word in parts)
+
+
+def said_in_cpp(text: str):
+    for line, parts in statements(text):
+        literals = [part[1:] for part in parts if part.startswith('"')]
+        if is_help(parts) or not literals:
+            continue
+        reports = any(REPORTS.match(part) for part in parts if not part.startswith('"'))
+        for literal in literals:
+            if reports or SAYS.search(literal):
+                yield line, literal
+
+
+def said_in_python(text: str):
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+            for argument in node.exc.args:
+                for part in argument.values if isinstance(argument, ast.JoinedStr) else [argument]:
+                    if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                        yield node.lineno, part.value
+
+
+def said_in_cmake(text: str):
+    for found in re.finditer(r'message\(FATAL_ERROR ("[^)]*")\)', text):
+        for literal in re.split(r"\$\{\w+\}", joined(found[1])):
+            yield text.count("\n", 0, found.start()) + 1, literal
+
+
+SAID_IN = {".cpp": said_in_cpp, ".h": said_in_cpp, ".py": said_in_python, ".txt": said_in_cmake, ".cmake": said_in_cmake}
+
+
+def diagnostics() -> dict[str, list[str]]:
+    """Where each fragment of a diagnostic is said."""
+    places = defaultdict(list)
+    for folder in ("lib", "tools", "include", "python/gpuopt"):
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix in SAID_IN:
+                for line, literal in SAID_IN[path.suffix](path.read_text()):
+                    for fragment in fragments(literal):
+                        places[fragment].append(f"{path.relative_to(ROOT)}:{line}")
+    return places
+
+
+# ===------------------------------------------------------------------=== #
+# The audit
+# ===------------------------------------------------------------------=== #
+
+
+def word(text: str) -> re.Pattern:
+    return re.compile(r"(?<![\w.])(?<!\w-)" + re.escape(text) + r"(?![\w-])")
+
+
+def untested_passes(passes: dict[str, list[str]], runs: list[str]) -> list[str]:
+    """A pass or pipeline, or an option, that is in no RUN line; an option must
+    be in the line of its pass."""
+    missing = []
+    for name, options in passes.items():
+        own = [run for run in runs if word(name).search(run)]
+        if not own:
+            missing.append(f"pass {name}")
+        missing += [f"pass {name}: its option {option}" for option in options
+                    if not any(word(option).search(run) for run in own)]
+    return missing
+
+
+def exceptions() -> dict[str, str]:
+    lines = [line for line in EXCEPTIONS.read_text().splitlines() if line and not line.startswith("#")]
+    return dict(line.split(" | ", 1) for line in lines)
+
+
+def untested_diagnostics(places: dict[str, list[str]], corpus: str, allowed: dict[str, str]) -> list[str]:
+    missing = []
+    for fragment, where in places.items():
+        where = [place for place in where if place.split(":")[0] not in allowed]
+        short = len(where) - corpus.count(fragment)
+        if short > 0 and fragment not in allowed:
+            missing.append(f"diagnostic '{fragment}' ({short} of {len(where)}): {', '.join(where)}")
+    return missing
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--gpuopt-opt", default=ROOT / "build" / "bin" / "gpuopt-opt")
+    parser.add_argument("--without", action="append", default=[])
+    arguments = parser.parse_args()
+
+    tests = read_tests(arguments.without)
+    runs = [run for text in tests.values() for run in run_lines(text).splitlines()]
+    code = "\n".join(line for path, text in tests.items() if path.suffix == ".mlir"
+                     for line in text.splitlines() if not line.lstrip().startswith("//"))
+    corpus = "\0".join(joined(text) for text in tests.values())
+    allowed = exceptions()
+
+    passes, ops, places = own_passes(arguments.gpuopt_opt), own_ops(), diagnostics()
+    missing = untested_passes(passes, runs)
+    missing += [f"op {op}" for op in ops if not word(op).search(code)]
+    missing += [f"the operands of operator {name}" for name in operators_without_operands()]
+    missing += untested_diagnostics(places, corpus, allowed)
+    missing += [f"exception '{name}' is of nothing that is left" for name in allowed
+                if name not in places and not (ROOT / name).is_file()]
+    for line in missing:
+        print(f"untested: {line}")
+    count = sum(len(where) for where in places.values())
+    print(f"{len(passes)} passes, {len(ops)} ops and {count} parts of diagnostics, "
+          f"{len(allowed)} exceptions, {len(missing)} untested")
+    return 1 if missing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
