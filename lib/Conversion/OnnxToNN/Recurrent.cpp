@@ -135,9 +135,8 @@ private:
     StringRef direction = c.node.getString("direction", "forward");
     directions = direction == "bidirectional" ? 2 : 1;
     isReversed = direction == "reverse";
-    if (!c.isFloat(0) || c.type(0).getRank() != 3 || !c.has(1) || !c.has(2))
-      return c.fail("a floating-point sequence of rank 3 and weights of inputs "
-                    "and state are needed");
+    if (c.type(0).getRank() != 3 || c.type(2).getRank() != 3)
+      return c.fail("the sequence and its weights must have rank 3");
     size = c.type(2).getShape().back();
     int64_t wide = gates * size, width = c.type(0).getDimSize(2);
     batch = c.type(0).getDimSize(1);

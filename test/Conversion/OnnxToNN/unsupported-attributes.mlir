@@ -33,16 +33,16 @@
 // CHECK-NEXT: ArgMax (opset 23) at 'largest': the operand must be f32 or f64, its axis not empty nor larger than 2^24
 // CHECK-NEXT: AveragePool (opset 23) at 'pool': attributes ceil_mode = 1 and count_include_pad = 1 are not supported together
 // CHECK-NEXT: Range (opset 23) at 'range': delta must not be 0, nor the range longer than 2^20
-// CHECK-NEXT: Conv (opset 23) at 'hypervolume': operands must have one floating-point type and one to three spatial dimensions
+// CHECK-NEXT: Conv (opset 23) at 'hypervolume': operands must have one to three spatial dimensions, both as many
 // CHECK-NEXT: Conv (opset 23) at 'deep': the window does not fit into the padded operand
-// CHECK-NEXT: MaxPool (opset 23) at 'flat': only floating-point operands with one to three spatial dimensions are supported
+// CHECK-NEXT: MaxPool (opset 23) at 'flat': only one to three spatial dimensions, with attribute kernel_shape for each, are supported
 // CHECK-NEXT: RNN (opset 23) at 'clipped': attribute clip is not supported
 // CHECK-NEXT: RNN (opset 23) at 'activated': activations other than the defaults are not supported
 // CHECK-NEXT: RNN (opset 23) at 'both': the weights do not fit the operand, hidden_size and direction
 // CHECK-NEXT: RNN (opset 23) at 'lengths': operand 4 (sequence_lens) must be the whole length
 // CHECK-NEXT: RNN (opset 23) at 'state': operand 5 (an initial state) does not fit
 // CHECK-NEXT: RNN (opset 23) at 'turned': attribute layout = 1 is not supported
-// CHECK-NEXT: RNN (opset 23) at 'single': a floating-point sequence of rank 3 and weights of inputs and state are needed
+// CHECK-NEXT: RNN (opset 23) at 'single': the sequence and its weights must have rank 3
 // CHECK-NEXT: LSTM (opset 23) at 'peeping': operand 7 (peepholes) is not supported
 // CHECK-NEXT: LSTM (opset 23) at 'coupled': attribute input_forget is not supported
 // CHECK-NEXT: docs/onnx-operators.md

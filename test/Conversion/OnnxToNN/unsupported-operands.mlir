@@ -76,7 +76,7 @@
 // CHECK-NEXT: Pad (opset 23) at 'far_pad': a pad is too large
 // CHECK-NEXT: Pad (opset 23) at 'integer_pad': integer operands are not supported
 // CHECK-NEXT: Pad (opset 23) at 'empty_pad': the operand is empty
-// CHECK-NEXT: Conv (opset 23) at 'planes': operands must have one or two spatial dimensions, both as many
+// CHECK-NEXT: Conv (opset 23) at 'planes': operands must have one to three spatial dimensions, both as many
 // CHECK-NEXT: Conv (opset 23) at 'strides': kernel_shape, strides and dilations must be at least 1, and pads at least 0, for each spatial dimension
 // CHECK-NEXT: Conv (opset 23) at 'channels': the weights do not fit the operand's channels and the groups
 // CHECK-NEXT: Conv (opset 23) at 'window': the window does not fit into the padded operand
@@ -84,7 +84,7 @@
 // CHECK-NEXT: ConvTranspose (opset 23) at 'automatic': attributes output_shape and auto_pad are not supported
 // CHECK-NEXT: ConvTranspose (opset 23) at 'extra': attribute output_padding must be at least 0 for each spatial dimension
 // CHECK-NEXT: ConvTranspose (opset 23) at 'fit': the weights do not fit the operand's channels and the groups
-// CHECK-NEXT: MaxPool (opset 23) at 'kernel': only one or two spatial dimensions, with attribute kernel_shape for each, are supported
+// CHECK-NEXT: MaxPool (opset 23) at 'kernel': only one to three spatial dimensions, with attribute kernel_shape for each, are supported
 // CHECK-NEXT: GlobalMaxPool (opset 23) at 'global': the operand must have spatial dimensions
 // CHECK-NEXT: MatMul (opset 23) at 'batches': batch dimensions do not broadcast to each other
 // CHECK-NEXT: MatMul (opset 23) at 'batch_rank': products of more than 12 batch dimensions are not supported
@@ -94,8 +94,12 @@
 // CHECK-NEXT: Resize (opset 23) at 'no_constant': operand 2 must be a floating-point constant
 // CHECK-NEXT: GatherElements (opset 23) at 'no_elements': the dimension has no entries to pick
 // CHECK-NEXT: Einsum (opset 23) at 'letters': a product of more than 26 dimensions is not supported
+// CHECK-NEXT: GRU (opset 23) at 'no_steps': the sequence has no steps
+// CHECK-NEXT: RNN (opset 23) at 'flat_weights': the sequence and its weights must have rank 3
+// CHECK-NEXT: Conv (opset 23) at 'deep_window': the window does not fit into the padded operand
+// CHECK-NEXT: ConvTranspose (opset 23) at 'deep_result': the result has a dimension of -5
 // CHECK-NEXT: docs/onnx-operators.md lists what is supported and says how to add an operator
-onnx.graph @g(%x: tensor<2x6x4xf32>, %v: tensor<6xf32>, %w: tensor<6x6xf32>, %image: tensor<1x2x3x4xf32>, %scalar: tensor<f32>, %n: tensor<3xi64>, %b: tensor<2xi1>, %h: tensor<6xf16>, %empty: tensor<0x4xf32>, %p: tensor<3x4x6xf32>, %deep_batch: tensor<1x1x1x1x1x1x1x1x1x1x1x1x1x2x2xf32>, %bias: tensor<2x6x6xf32>, %places: tensor<1x4xi64>, %cube: tensor<2x2x2x2x2x2x2x2x2x2x2x2x2x2xf32>) -> !onnx.unknown attributes {inputNames = ["x", "v", "w", "image", "scalar", "n", "b", "h", "empty", "p", "deep_batch", "bias", "places", "cube"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y"]} {
+onnx.graph @g(%x: tensor<2x6x4xf32>, %v: tensor<6xf32>, %w: tensor<6x6xf32>, %image: tensor<1x2x3x4xf32>, %scalar: tensor<f32>, %n: tensor<3xi64>, %b: tensor<2xi1>, %h: tensor<6xf16>, %empty: tensor<0x4xf32>, %p: tensor<3x4x6xf32>, %deep_batch: tensor<1x1x1x1x1x1x1x1x1x1x1x1x1x2x2xf32>, %bias: tensor<2x6x6xf32>, %none_yet: tensor<0x2x2xf32>, %sequence: tensor<1x6x2xf32>, %volume: tensor<1x1x2x2x2xf32>, %places: tensor<1x4xi64>, %cube: tensor<2x2x2x2x2x2x2x2x2x2x2x2x2x2xf32>) -> !onnx.unknown attributes {inputNames = ["x", "v", "w", "image", "scalar", "n", "b", "h", "empty", "p", "deep_batch", "bias", "none_yet", "sequence", "volume", "places", "cube"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y"]} {
   %none = onnx.none : none
   %overflow = onnx.initializer "overflow" = dense<[4294967296, 4294967296, -1]> : tensor<3xi64>
   %zero = onnx.initializer "zero" = dense<0> : tensor<i64>
@@ -218,5 +222,9 @@ onnx.graph @g(%x: tensor<2x6x4xf32>, %v: tensor<6xf32>, %w: tensor<6x6xf32>, %im
   %more5 = onnx.node "Resize"(%x, %none, %v) : (tensor<2x6x4xf32>, none, tensor<6xf32>) -> !onnx.unknown loc("no_constant")
   %none_there = onnx.node "GatherElements"(%empty, %places) : (tensor<0x4xf32>, tensor<1x4xi64>) -> !onnx.unknown loc("no_elements")
   %letters = onnx.node "Einsum"(%cube, %cube) {equation = "abcdefghijklmn,nopqrstuvwxyzA->abcdefghijklmopqrstuvwxyzA"} : (tensor<2x2x2x2x2x2x2x2x2x2x2x2x2x2xf32>, tensor<2x2x2x2x2x2x2x2x2x2x2x2x2x2xf32>) -> !onnx.unknown loc("letters")
+  %no_steps = onnx.node "GRU"(%none_yet, %sequence, %sequence) {hidden_size = 2 : i64} : (tensor<0x2x2xf32>, tensor<1x6x2xf32>, tensor<1x6x2xf32>) -> !onnx.unknown loc("no_steps")
+  %flat_weights = onnx.node "RNN"(%sequence, %sequence, %scalar) : (tensor<1x6x2xf32>, tensor<1x6x2xf32>, tensor<f32>) -> !onnx.unknown loc("flat_weights")
+  %deep_window = onnx.node "Conv"(%volume, %volume) {dilations = array<i64: 9, 1, 1>} : (tensor<1x1x2x2x2xf32>, tensor<1x1x2x2x2xf32>) -> !onnx.unknown loc("deep_window")
+  %deep_result = onnx.node "ConvTranspose"(%volume, %volume) {pads = array<i64: 4, 0, 0, 4, 0, 0>} : (tensor<1x1x2x2x2xf32>, tensor<1x1x2x2x2xf32>) -> !onnx.unknown loc("deep_result")
   onnx.return %0#0 : !onnx.unknown
 }
