@@ -6,7 +6,9 @@ usage: audit_tests.py [--gpuopt-opt EXECUTABLE] [--without TEST]...
 Of the sources of this checkout and of what `gpuopt-opt --help` registers:
   passes       every pass and pipeline is in the RUN line of a lit test, and
                every option in one with its pass
-  ops          every op of our dialects is in the input of a lit test
+  ops          every op of a dialect is in the input of its round trip
+               (ops.mlir), of a test that does something with it, and, if it
+               folds, of folds.mlir
   operators    the operands of every ONNX operator are known
   diagnostics  what each error and warning says between its arguments, of three
                words or more, is in a test, as often as there are places that
@@ -75,12 +77,30 @@ def own_passes(gpuopt_opt: str) -> dict[str, list[str]]:
     return passes
 
 
-def own_ops() -> list[str]:
-    ops = []
+def own_ops() -> dict[str, tuple[str, bool]]:
+    """Ops, with the folder of their dialect and whether they fold."""
+    ops = {}
     for path in sorted((ROOT / "include" / "gpuopt" / "Dialect").glob("*/IR/*Ops.td")):
-        dialect = path.relative_to(ROOT / "include" / "gpuopt" / "Dialect").parts[0].lower()
-        ops += [f"{dialect}.{name}" for name in re.findall(r'^def \w+\s*:\s*\w+<"([\w.]+)"', path.read_text(), re.M)]
+        dialect = path.parent.parent.name
+        for name, body in re.findall(r'^def \w+\s*:\s*\w+<"([\w.]+)"(.*?)^}', path.read_text(), re.M | re.S):
+            ops[f"{dialect.lower()}.{name}"] = dialect, "hasFolder = 1" in body
     return ops
+
+
+def untested_ops(ops: dict[str, tuple[str, bool]], tests: dict[Path, str]) -> list[str]:
+    inputs = {path: "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("//"))
+              for path, text in tests.items() if path.suffix == ".mlir"}
+    missing = []
+    for op, (dialect, folds) in ops.items():
+        users = {path for path, text in inputs.items() if word(op).search(text)}
+        home = ROOT / "test" / "Dialect" / dialect
+        if home / "ops.mlir" not in users:
+            missing.append(f"op {op}: its round trip")
+        if folds and home / "folds.mlir" not in users:
+            missing.append(f"op {op}: its folder")
+        if not any("ops" not in path.stem and "invalid" not in path.stem for path in users):
+            missing.append(f"op {op}: what is done with it")
+    return missing
 
 
 def operators_without_operands() -> list[str]:
@@ -231,14 +251,12 @@ def main() -> int:
 
     tests = read_tests(arguments.without)
     runs = [run for text in tests.values() for run in run_lines(text).splitlines()]
-    code = "\n".join(line for path, text in tests.items() if path.suffix == ".mlir"
-                     for line in text.splitlines() if not line.lstrip().startswith("//"))
     corpus = "\0".join(joined(text) for text in tests.values())
     allowed = exceptions()
 
     passes, ops, places = own_passes(arguments.gpuopt_opt), own_ops(), diagnostics()
     missing = untested_passes(passes, runs)
-    missing += [f"op {op}" for op in ops if not word(op).search(code)]
+    missing += untested_ops(ops, tests)
     missing += [f"the operands of operator {name}" for name in operators_without_operands()]
     missing += untested_diagnostics(places, corpus, allowed)
     missing += [f"exception '{name}' is of nothing that is left" for name in allowed

@@ -72,3 +72,17 @@ func.func @empty_rows(%x: tensor<4x16xf32>) -> tensor<4x16xf32> {
   %0 = nn.softmax %x dim 1 {zeroes_empty} : tensor<4x16xf32>
   return %0 : tensor<4x16xf32>
 }
+
+// x - max - log(sum(exp(x - max))).
+// CHECK-LABEL: func.func @log_softmax
+// CHECK: nn.reduce max %arg0 [1]
+// CHECK: %[[SHIFTED:.*]] = arith.subf %arg0
+// CHECK: %[[EXP:.*]] = math.exp %[[SHIFTED]]
+// CHECK: %[[SUM:.*]] = nn.reduce sum %[[EXP]] [1]
+// CHECK: math.log %[[SUM]]
+// CHECK: arith.subf
+// CHECK-NOT: nn.log_softmax
+func.func @log_softmax(%x: tensor<4x16xf32>) -> tensor<4x16xf32> {
+  %0 = nn.log_softmax %x dim 1 : tensor<4x16xf32>
+  return %0 : tensor<4x16xf32>
+}

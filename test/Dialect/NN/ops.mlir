@@ -1,4 +1,5 @@
 // RUN: gpuopt-opt %s | gpuopt-opt | FileCheck %s
+// RUN: gpuopt-opt %s --mlir-print-op-generic | gpuopt-opt | FileCheck %s
 
 // CHECK-LABEL: func.func @layout
 func.func @layout(%x: tensor<4x8x16xf32>, %bias: tensor<16xf32>) -> tensor<4x16x4xf32> {
