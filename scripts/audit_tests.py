@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Finds passes, ops and diagnostics that no test knows.
 
-usage: audit_tests.py [--gpuopt-opt EXECUTABLE] [--without TEST]...
+usage: audit_tests.py [--bin FOLDER] [--without TEST]...
 
-Of the sources of this checkout and of what `gpuopt-opt --help` registers:
+Of the sources of this checkout and of what the executables' help lists:
   passes       every pass and pipeline is in the RUN line of a lit test, and
                every option in one with its pass
   ops          every op of a dialect is in the input of its round trip
                (ops.mlir), of a test that does something with it, and, if it
                folds, of folds.mlir
   operators    the operands of every ONNX operator are known
+  flags        every flag of gpuopt, gpuopt-solve and the trainer is in a test,
+               or the keyword that it is in Python
   diagnostics  what each error and warning says between its arguments, of three
                words or more, is in a test, as often as there are places that
                say it
@@ -63,9 +65,8 @@ def run_lines(text: str) -> str:
 OWN = r"(?:onnx|nn|train|device|verify|convert|gpuopt)-[a-z0-9-]+"
 
 
-def own_passes(gpuopt_opt: str) -> dict[str, list[str]]:
-    """Passes and pipelines of gpuopt, with their options."""
-    registered = subprocess.run([gpuopt_opt, "--help"], capture_output=True, text=True, check=True).stdout
+def own_passes(registered: str) -> dict[str, list[str]]:
+    """Passes and pipelines of gpuopt, with their options, of its help."""
     begin = registered.index("Compiler passes to run")
     passes: dict[str, list[str]] = {}
     for line in registered[begin:].splitlines():
@@ -108,6 +109,28 @@ def operators_without_operands() -> list[str]:
     listed = (ROOT / "docs" / "onnx-operators.md").read_text()
     return [name for name in re.findall(r"^\| (\w+) \|", listed, re.M)
             if name != "operator" and f'"{name}"' not in table]
+
+
+def help_of(executable: Path, *command: str) -> str:
+    return subprocess.run([executable, *command, "--help"], capture_output=True, text=True, check=True).stdout
+
+
+def own_flags(folder: Path) -> dict[str, list[str]]:
+    """Flags by program."""
+    commands = {"gpuopt": ("compile", "train", "plan", "operators"), "gpuopt-solve": ("recompute", "arena", "verify")}
+    flags = {f"{program} {command}": re.findall(r"^  --?([\w-]+)", help_of(folder / program, command), re.M)
+             for program, names in commands.items() for command in names}
+    settings = (ROOT / "lib" / "Runtime" / "gpuopt" / "settings.h").read_text()
+    flags["trainer"] = re.findall(r'flags\.(?:text|value|integer|number|toggle)\(\s*"([\w-]+)"', settings)
+    return flags
+
+
+def untested_flags(flags: dict[str, list[str]], texts: str) -> list[str]:
+    known = set(re.findall(r"(?<![\w-])--?([a-z][a-z0-9-]*)", texts))
+    # One word alone could be any variable.
+    known |= {keyword.replace("_", "-") for keyword in re.findall(r'\b([a-z]+_[a-z0-9_]+)"?\s*[=:](?!=)', texts)}
+    known |= {"version", "print-options", "print-all-options", "help-hidden", "help-list", "help-list-hidden"}  # LLVM's
+    return [f"flag --{flag} of {program}" for program, own in flags.items() for flag in own if flag not in known]
 
 
 # ===------------------------------------------------------------------=== #
@@ -245,27 +268,28 @@ def untested_diagnostics(places: dict[str, list[str]], corpus: str, allowed: dic
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--gpuopt-opt", default=ROOT / "build" / "bin" / "gpuopt-opt")
+    parser.add_argument("--bin", type=Path, default=ROOT / "build" / "bin")
     parser.add_argument("--without", action="append", default=[])
     arguments = parser.parse_args()
 
     tests = read_tests(arguments.without)
     runs = [run for text in tests.values() for run in run_lines(text).splitlines()]
     corpus = "\0".join(joined(text) for text in tests.values())
-    allowed = exceptions()
+    allowed, flags = exceptions(), own_flags(arguments.bin)
 
-    passes, ops, places = own_passes(arguments.gpuopt_opt), own_ops(), diagnostics()
+    passes, ops, places = own_passes(help_of(arguments.bin / "gpuopt-opt")), own_ops(), diagnostics()
     missing = untested_passes(passes, runs)
     missing += untested_ops(ops, tests)
     missing += [f"the operands of operator {name}" for name in operators_without_operands()]
+    missing += untested_flags(flags, "\n".join(tests.values()))
     missing += untested_diagnostics(places, corpus, allowed)
     missing += [f"exception '{name}' is of nothing that is left" for name in allowed
                 if name not in places and not (ROOT / name).is_file()]
     for line in missing:
         print(f"untested: {line}")
     count = sum(len(where) for where in places.values())
-    print(f"{len(passes)} passes, {len(ops)} ops and {count} parts of diagnostics, "
-          f"{len(allowed)} exceptions, {len(missing)} untested")
+    print(f"{len(passes)} passes, {len(ops)} ops, {sum(map(len, flags.values()))} flags and {count} parts of "
+          f"diagnostics, {len(allowed)} exceptions, {len(missing)} untested")
     return 1 if missing else 0
 
 

@@ -143,6 +143,28 @@ TEST_F(TrainerTest, RepeatsItself) {
   EXPECT_NE(losses("a"), losses("c"));
 }
 
+TEST_F(TrainerTest, LogsEverySoManySteps) {
+  auto lines = [&] {
+    size_t count = 0, at = 0;
+    for (; (at = output.find("\nstep ", at)) != std::string::npos; ++at)
+      ++count;
+    return count;
+  };
+  ASSERT_EQ(run("a", {"--max-steps=6", "--logging-steps=2"}), 0) << error;
+  EXPECT_EQ(lines(), 3u) << output;
+  ASSERT_EQ(run("b", {"--max-steps=6", "--logging-steps=0"}), 0) << error;
+  EXPECT_EQ(lines(), 0u) << output;
+  EXPECT_EQ(losses("a"), losses("b")); // the file has all of them
+  EXPECT_EQ(losses("b").size(), 6u);
+}
+
+TEST_F(TrainerTest, PrefetchingChangesNoNumber) {
+  ASSERT_EQ(run("a", {"--max-steps=20", "--prefetch-factor=1"}), 0) << error;
+  ASSERT_EQ(run("b", {"--max-steps=20", "--prefetch-factor=7"}), 0) << error;
+  EXPECT_EQ(losses("a"), losses("b"));
+  EXPECT_EQ(run("c", {"--prefetch-factor=0"}), 1);
+}
+
 TEST_F(TrainerTest, DumpsTheMeansGradient) {
   ASSERT_EQ(run("a", {"--max-steps=1", "--no-shuffle", "--dump-gradients",
                       folder / "g"}),
