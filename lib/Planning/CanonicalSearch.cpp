@@ -24,9 +24,8 @@ CanonicalSearch::CanonicalSearch(const ArenaProblem &problem)
   findSections();
 }
 
-/// Sections are the moments that matter: those before which buffers were born
-/// since the last death. At all other moments a subset of theirs is alive.
-void CanonicalSearch::findSections() {
+std::vector<int64_t>
+gpuopt::planning::findBusyMoments(const ArenaProblem &problem) {
   std::vector<std::pair<int64_t, bool>> events; // (moment, is birth)
   for (const Buffer &buffer : problem.buffers) {
     events.emplace_back(buffer.lower, true);
@@ -37,6 +36,12 @@ void CanonicalSearch::findSections() {
   for (size_t i = 1; i < events.size(); ++i)
     if (!events[i].second && events[i - 1].second)
       moments.push_back(events[i - 1].first);
+  return moments;
+}
+
+/// A section for each busy moment.
+void CanonicalSearch::findSections() {
+  std::vector<int64_t> moments = findBusyMoments(problem);
   sectionLoads.assign(moments.size(), 0);
   conflicts.assign(moments.size(), 0);
   for (const Buffer &buffer : problem.buffers) {
@@ -125,6 +130,12 @@ bool CanonicalSearch::fitsSections(const Part &part) {
   return true;
 }
 
+/// Where the item should go: as low as it can, but no lower than its guide.
+int64_t CanonicalSearch::wantedOffset(const Item &item) const {
+  return guide.empty() ? item.lowest
+                       : std::max(item.lowest, guide[item.buffer]);
+}
+
 /// Positions of the items that may come next, the lowest first. One whose
 /// offset leaves room below for another whole item is dominated: that item
 /// could be moved down.
@@ -139,8 +150,9 @@ std::vector<int> CanonicalSearch::candidates(const Part &part) const {
     if (items[i].lowest >= part.lastOffset && items[i].lowest < lowestEnd)
       result.push_back(i);
   std::sort(result.begin(), result.end(), [&](int a, int b) {
-    if (items[a].lowest != items[b].lowest)
-      return items[a].lowest < items[b].lowest;
+    int64_t first = wantedOffset(items[a]), second = wantedOffset(items[b]);
+    if (first != second)
+      return first < second;
     return rank[items[a].buffer] < rank[items[b].buffer];
   });
   return result;

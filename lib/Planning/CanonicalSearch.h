@@ -27,6 +27,10 @@
 
 namespace gpuopt::planning {
 
+/// The moments that matter, ascending: those before which buffers were born
+/// since the last death. At all others a subset of theirs is alive.
+std::vector<int64_t> findBusyMoments(const ArenaProblem &problem);
+
 class CanonicalSearch {
 public:
   explicit CanonicalSearch(const ArenaProblem &problem);
@@ -41,6 +45,10 @@ public:
     BySize,
     preferences
   };
+
+  /// Offsets to follow where they can be had, one for each buffer; 0 or less
+  /// leaves one free. Empty: none.
+  void setGuide(std::vector<int64_t> offsets) { guide = std::move(offsets); }
 
   /// A packing at most `capacityInBytes` high, if one is found within `nodes`
   /// partial packings; `nodes` is counted down. A `seed` other than 0 shuffles
@@ -82,6 +90,7 @@ private:
   bool mayFit(Part &part, int64_t lastOffset);
   bool placeNext(const Part &part);
   bool fitsSections(const Part &part);
+  int64_t wantedOffset(const Item &item) const;
   std::vector<int> candidates(const Part &part) const;
   Items without(const Items &items, int position) const;
   Span rangeOf(const Items &items) const;
@@ -92,7 +101,7 @@ private:
   std::vector<int64_t> sectionLoads;
   std::vector<double> conflicts; ///< Failures per section, fading.
   std::vector<int64_t> rank;     ///< Smaller is placed first.
-  std::vector<int64_t> offsets;
+  std::vector<int64_t> offsets, guide;
   std::vector<int64_t> sectionFloor, sectionRest;
   std::unordered_set<uint64_t> failed;
   int64_t capacity = 0, *nodesLeft = nullptr;

@@ -5,15 +5,17 @@
 //
 //===----------------------------------------------------------------------===//
 
-// First-fits, then a search in turns: over all buffers, and over the large ones
+// First-fits, then searches in turns: over all buffers, and over the large ones
 // alone with the small ones put into the gaps. Hundreds of small buffers lead a
-// search astray that a few dozen large ones decide.
+// search astray that a few dozen large ones decide. Each is made of many short
+// searches over all moments and of one that goes through them in order.
 //
 //===----------------------------------------------------------------------===//
 
 #include "gpuopt/Planning/PackArena.h"
 #include "CanonicalSearch.h"
 #include "FirstFit.h"
+#include "WindowSearch.h"
 
 #include <algorithm>
 #include <chrono>
@@ -65,38 +67,45 @@ public:
   Improver(const ArenaProblem &problem, ArenaSolution first, int64_t enough,
            bool anyWillDo, Effort &effort)
       : best(std::move(first)), enough(enough), anyWillDo(anyWillDo),
-        effort(effort), shortRuns(problem), longRuns(problem), lowest(enough) {}
+        effort(effort), shortRuns(problem), longRuns(problem), windows(problem),
+        wanted(best.height - enough) {}
 
   const ArenaSolution &getBest() const { return best; }
 
-  /// Tries the lowest height first, then halves what is left between it and
-  /// the best packing, and begins again with more runs. Goes on where it was
-  /// when `steps` are over.
+  /// Tries the lowest height first. What is wanted of the best packing halves
+  /// with each failure and doubles with each success; where it becomes too
+  /// little, it begins again with more runs. Goes on where it was when `steps`
+  /// are over.
   void run(int64_t steps) {
     turnLeft = std::min(steps, effort.stepsLeft);
     while (best.height > enough && !isOver()) {
-      if (attempt(lowest, runs)) {
-        lowest = enough;
+      int64_t most = best.height - enough;
+      wanted = std::min(wanted, most);
+      if (attempt(best.height - wanted, runs)) {
+        wanted *= 2;
         continue;
       }
-      int64_t gap = best.height - lowest;
-      bool isNarrow = gap <= std::max<int64_t>(1, enough / 1000);
-      if (anyWillDo || isNarrow) {
-        lowest = enough;
+      wanted /= 2;
+      if (anyWillDo || wanted < std::max<int64_t>(1, enough / 2000)) {
+        wanted = most;
         runs *= 2;
-      } else {
-        lowest += (gap + 1) / 2;
       }
     }
   }
 
 private:
   /// Short runs learn from each other's conflicts; one in eight is longer and
-  /// keeps to its own kind.
+  /// keeps to its own kind. Windows, which are lost where there is no packing,
+  /// take twice as many steps where one height is wanted, else half as many.
   bool attempt(int64_t height, int runs) {
     for (int i = 1; i <= runs && !isOver(); ++i) {
+      int64_t before = turnLeft;
       bool found = i % 8 != 0 ? runOnce(shortRuns, height, 3000)
                               : runOnce(longRuns, height, 24000 * luby(i / 8));
+      int64_t used = before - turnLeft;
+      int64_t end = turnLeft - (anyWillDo ? 2 * used : used / 2);
+      while (!found && turnLeft > end && !isOver())
+        found = advanceWindow(height);
       if (found)
         return true;
     }
@@ -117,12 +126,22 @@ private:
     std::optional<ArenaSolution> found = runs.search.run(
         height, preference, number / CanonicalSearch::preferences, left,
         [&] { return isOver(); });
-    int64_t used = granted - std::max<int64_t>(left, 0);
-    turnLeft -= used;
-    effort.stepsLeft -= used;
+    return take(found, granted - std::max<int64_t>(left, 0));
+  }
+
+  bool advanceWindow(int64_t height) {
+    int64_t left = turnLeft;
+    std::optional<ArenaSolution> found =
+        windows.advance(height, left, [&] { return isOver(); });
+    return take(found, turnLeft - left);
+  }
+
+  bool take(std::optional<ArenaSolution> &found, int64_t steps) {
+    turnLeft -= steps;
+    effort.stepsLeft -= steps;
     if (!found || found->height >= best.height)
       return false;
-    best = *found;
+    best = std::move(*found);
     return true;
   }
 
@@ -133,8 +152,10 @@ private:
   bool anyWillDo;
   Effort &effort;
   Runs shortRuns, longRuns;
-  int64_t turnLeft = 0, lowest;
-  int runs = 32;
+  WindowSearch windows;
+  int64_t turnLeft = 0;
+  int64_t wanted; ///< Bytes below the best packing, positive.
+  int runs = 8;
 };
 
 /// A search for places of the buffers above a size; the rest goes into gaps.

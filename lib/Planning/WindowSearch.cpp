@@ -1,0 +1,146 @@
+//===- WindowSearch.cpp - Packs an arena moment by moment -----------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "WindowSearch.h"
+
+#include <algorithm>
+
+using namespace gpuopt::planning;
+
+/// Tries to fill a window before another one is begun elsewhere, and the
+/// partial packings of each.
+static constexpr int mostTries = 100;
+static constexpr int64_t stepsPerTry = 1000;
+
+/// Windows grow by one moment, or by this part of all.
+static constexpr int mostGrowths = 128;
+
+WindowSearch::WindowSearch(const ArenaProblem &problem)
+    : problem(problem), moments(findBusyMoments(problem)) {
+  for (int64_t moment : moments) {
+    int64_t load = 0;
+    for (const Buffer &buffer : problem.buffers)
+      if (buffer.lower <= moment && moment < buffer.upper)
+        load += buffer.sizeInBytes;
+    loads.push_back(load);
+  }
+}
+
+void WindowSearch::begin(int moment) {
+  packed.assign(problem.buffers.size(), -1);
+  first = moment;
+  last = moment + 1;
+  showWindow();
+}
+
+/// From the fullest moment, the first and the last by turns.
+void WindowSearch::beginNext() {
+  int fullest = std::max_element(loads.begin(), loads.end()) - loads.begin();
+  const int places[] = {fullest, 0, int(moments.size()) - 1};
+  begin(places[starts++ % 3]);
+}
+
+/// To the side where more is alive.
+void WindowSearch::grow() {
+  int end = moments.size();
+  for (int i = 0; i < (end + mostGrowths - 1) / mostGrowths; ++i) {
+    bool isLeft = last == end || (first > 0 && loads[first - 1] >= loads[last]);
+    if (isLeft && first > 0)
+      --first;
+    else if (last < end)
+      ++last;
+  }
+  showWindow();
+}
+
+void WindowSearch::showWindow() {
+  int64_t lower = moments[first], upper = moments[last - 1] + 1;
+  shown.buffers.clear();
+  indices.clear();
+  for (size_t i = 0; i < problem.buffers.size(); ++i) {
+    Buffer buffer = problem.buffers[i];
+    buffer.lower = std::max(buffer.lower, lower);
+    buffer.upper = std::min(buffer.upper, upper);
+    if (buffer.lower >= buffer.upper)
+      continue;
+    shown.buffers.push_back(buffer);
+    indices.push_back(i);
+  }
+  search = std::make_unique<CanonicalSearch>(shown);
+  tries = 0;
+}
+
+/// What was packed, but for the buffers around one moment: at first only what
+/// is new is free, then ever more, at the ends of the window more often.
+std::vector<int64_t> WindowSearch::drawGuide() {
+  int reach = 0, centre = first;
+  if (tries > 0) {
+    reach = 1 + random.below(1 + std::min<int>(moments.size(), tries / 4));
+    if (tries % 2)
+      centre = first + random.below(last - first);
+    else
+      centre = random.below(2) ? first : last - 1;
+  }
+  auto momentAt = [&](int i) {
+    return moments[std::clamp(i, 0, int(moments.size()) - 1)];
+  };
+  int64_t lower = momentAt(centre - reach + 1),
+          upper = momentAt(centre + reach);
+  std::vector<int64_t> guide;
+  for (int index : indices) {
+    const Buffer &buffer = problem.buffers[index];
+    bool isFree = reach > 0 && buffer.lower < upper && lower < buffer.upper;
+    guide.push_back(isFree ? -1 : packed[index]);
+  }
+  return guide;
+}
+
+bool WindowSearch::fill(int64_t &steps, const std::function<bool()> &isOver) {
+  search->setGuide(drawGuide());
+  int64_t granted =
+      std::min(steps, std::max<int64_t>(stepsPerTry, 2 * shown.buffers.size()));
+  int64_t left = granted;
+  auto preference =
+      CanonicalSearch::Preference(random.below(CanonicalSearch::preferences));
+  std::optional<ArenaSolution> found = search->run(
+      capacity, preference, tries ? random.next() | 1 : 0, left, isOver);
+  steps -= granted - std::max<int64_t>(left, 0);
+  if (!found)
+    return false;
+  for (size_t i = 0; i < indices.size(); ++i)
+    packed[indices[i]] = found->offsets[i];
+  return true;
+}
+
+ArenaSolution WindowSearch::solution() const {
+  ArenaSolution solution{packed, 0};
+  for (size_t i = 0; i < packed.size(); ++i)
+    solution.height =
+        std::max(solution.height, packed[i] + problem.buffers[i].sizeInBytes);
+  return solution;
+}
+
+std::optional<ArenaSolution>
+WindowSearch::advance(int64_t capacityInBytes, int64_t &steps,
+                      const std::function<bool()> &isOver) {
+  if (moments.empty())
+    return std::nullopt;
+  if (capacity != capacityInBytes || tries >= mostTries) {
+    capacity = capacityInBytes;
+    beginNext();
+  }
+  while (steps > 0 && !isOver()) {
+    if (!fill(steps, isOver)) {
+      ++tries;
+      return std::nullopt;
+    }
+    if (first == 0 && last == int(moments.size()))
+      return solution();
+    grow();
+  }
+  return std::nullopt;
+}
