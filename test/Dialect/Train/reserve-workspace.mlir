@@ -1,11 +1,15 @@
 // RUN: gpuopt-opt %s --split-input-file --train-reserve-workspace | FileCheck %s
-// RUN: gpuopt-opt %s --split-input-file --train-reserve-workspace=workspace-bytes=4096 | FileCheck %s --check-prefix=GIVEN
+// RUN: gpuopt-opt %s --split-input-file --train-reserve-workspace=workspace-bytes=16384 | FileCheck %s --check-prefix=GIVEN
+// RUN: not gpuopt-opt %s --split-input-file --train-reserve-workspace=workspace-bytes=4096 2>&1 | FileCheck %s --check-prefix=SMALL
+
+// The gradient of an embedding has one way to be computed.
+// SMALL: error: 'nn.scatter_add' op needs a workspace of at least 8704 B, but it is 4096 B
 
 // Two loaders with two batches each, of 512 + 256 bytes; a product.
 
 // CHECK-DAG: train.variable @library_workspace workspace : tensor<33554432xi8>
 // CHECK-DAG: train.variable @staged_batches staging : tensor<3072xi8>
-// GIVEN-DAG: train.variable @library_workspace workspace : tensor<4096xi8>
+// GIVEN-DAG: train.variable @library_workspace workspace : tensor<16384xi8>
 // GIVEN-DAG: train.variable @staged_batches staging : tensor<3072xi8>
 train.variable @w parameter : tensor<16x16xf32>
 train.step @micro_step micro ("x" %x: tensor<8x16xf32>, "labels" %labels: tensor<8xi64>) {

@@ -9,6 +9,7 @@
 #include "gpuopt/Analysis/StepMemory.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "gpuopt/Dialect/Train/Transforms/Passes.h"
+#include "gpuopt/Planning/Bytes.h"
 
 namespace gpuopt::train {
 #define GEN_PASS_DEF_RESERVEWORKSPACE
@@ -104,8 +105,11 @@ private:
       return signalPassFailure();
     int64_t bytes = 0;
     for (StepOp step : getOperation().getOps<StepOp>())
-      for (Operation &op : step.getBody().front())
+      for (Operation &op : step.getBody().front()) {
+        if (failed(checkSuffices(&op)))
+          return signalPassFailure();
         bytes = std::max(bytes, libraryBytes(&op));
+      }
     if (bytes > 0 && workspaceBytes > 0)
       bytes = workspaceBytes;
     reserve("library_workspace", VariableKind::Workspace, bytes);
@@ -121,6 +125,17 @@ private:
         return variable.emitOpError(
             "is there already: 'train-reserve-workspace' runs once");
     return success();
+  }
+
+  /// Libraries choose among algorithms; our own scatter has the one.
+  LogicalResult checkSuffices(Operation *op) {
+    auto scatter = dyn_cast<nn::ScatterAddOp>(op);
+    if (!scatter || workspaceBytes == 0 ||
+        scatterBytes(scatter) <= workspaceBytes)
+      return success();
+    return op->emitOpError("needs a workspace of at least ")
+           << planning::formatBytes(scatterBytes(scatter)) << ", but it is "
+           << planning::formatBytes(workspaceBytes);
   }
 
   void reserve(StringRef name, VariableKind kind, int64_t bytes) {
