@@ -27,7 +27,8 @@ def export(
     optimizer, which would fold batch normalisation into the convolutions and
     rename the weights of linear layers: parameters keep their ``state_dict``
     names, and dropout and batch normalisation stay. The exporter's notes on
-    each node (stack traces with this machine's paths) are left out.
+    each node (stack traces with this machine's paths) are left out; the file says which
+    tensors are trained: parameters that require a gradient, and no buffers.
 
     Args:
       module: a ``torch.nn.Module``; its training mode is restored afterwards.
@@ -75,7 +76,9 @@ def export(
     finally:
         for part, was_training in modes:
             part.training = was_training
+    trained = {name for name, parameter in module.named_parameters(remove_duplicate=False) if parameter.requires_grad}
     _strip(program.model)
+    _mark_trained(program.model, trained)
     size = sum(tensor.numel() * tensor.element_size() for tensor in module.state_dict().values())
     program.save(path, external_data=size > _LARGEST_INLINE_BYTES)
 
@@ -102,6 +105,13 @@ def _strip(model: Any) -> None:
                 value.metadata_props.clear()
         for value in [*graph.inputs, *getattr(graph, "initializers", {}).values()]:
             value.metadata_props.clear()
+
+
+def _mark_trained(model: Any, names: set[str]) -> None:
+    """Notes of each floating-point initializer whether it is one of ``names``."""
+    for name, value in model.graph.initializers.items():
+        if value.dtype is None or value.dtype.is_floating_point():
+            value.metadata_props["gpuopt.trained"] = "true" if name in names else "false"
 
 
 def load_weights(module: Any, path: str | os.PathLike) -> None:

@@ -146,18 +146,25 @@ private:
   }
 
   /// A weight is a floating-point tensor of more than one element; a single
-  /// number is one only by its name, since exporters leave constants as
-  /// initializers too.
+  /// number is one only by its name or if the file says so, since exporters
+  /// leave constants as initializers too.
   static bool isWeight(onnx::InitializerOp op) {
     auto type = cast<RankedTensorType>(op.getResult().getType());
     if (!isa<FloatType>(type.getElementType()) || isSetting(op))
       return false;
-    if (type.getNumElements() > 1)
+    if (type.getNumElements() > 1 || op.getTrained() == true)
       return true;
     StringRef last = op.getName().rsplit('.').second;
     return llvm::is_contained(
                {"weight", "bias", "scale", "gamma", "beta", "alpha"}, last) ||
            isRunningStatistic(op);
+  }
+
+  /// By the file or by the user.
+  bool isFrozen(onnx::InitializerOp op) {
+    return op.getTrained() == false ||
+           (!frozenParams.empty() &&
+            llvm::Regex(frozenParams).match(op.getName()));
   }
 
   void convertInitializer(nn::TensorBuilder &b, onnx::InitializerOp op) {
@@ -176,10 +183,8 @@ private:
       return;
     }
     auto kind = isRunningStatistic(op) ? train::VariableKind::Buffer
+                : isFrozen(op)         ? train::VariableKind::Frozen
                                        : train::VariableKind::Parameter;
-    if (kind == train::VariableKind::Parameter && !frozenParams.empty() &&
-        llvm::Regex(frozenParams).match(op.getName()))
-      kind = train::VariableKind::Frozen;
     StringAttr name = variableFor(b, op, type, kind);
     b.setLoc(NameLoc::get(b.getStringAttr(op.getName())));
     values[op.getResult()] = {{b.create<train::ReadOp>(type, name.getValue())},

@@ -38,9 +38,24 @@ static Location getNameLoc(StringRef name, MLIRContext *context) {
   return NameLoc::get(StringAttr::get(context, name));
 }
 
-void GraphImporter::collectTypes() {
-  for (const ValueInfoProto &info : graph.value_info())
+/// What the exporter says of an initializer: gpuopt's own whether it is
+/// trained, PyTorch's whether it was a PARAMETER, a BUFFER, ... of the module.
+static std::optional<bool> isTrained(const ValueInfoProto &info) {
+  for (const auto &entry : info.metadata_props()) {
+    if (entry.key() == "gpuopt.trained")
+      return entry.value() == "true";
+    if (entry.key() == "pkg.torch.export.graph_signature.InputSpec.kind")
+      return entry.value() == "PARAMETER";
+  }
+  return std::nullopt;
+}
+
+void GraphImporter::collectValueInfo() {
+  for (const ValueInfoProto &info : graph.value_info()) {
     types.try_emplace(info.name(), &info.type());
+    if (std::optional<bool> is = isTrained(info))
+      trained[info.name()] = *is;
+  }
   for (const ValueInfoProto &info : graph.output())
     types.try_emplace(info.name(), &info.type());
 }
@@ -115,11 +130,14 @@ LogicalResult GraphImporter::importInitializers() {
       continue;
     }
     Location location = getNameLoc(name, builder.getContext());
-    values[name] =
+    auto op =
         content->value
             ? InitializerOp::create(builder, location, name, content->value)
             : InitializerOp::create(builder, location, name, content->source,
                                     content->type);
+    if (auto is = trained.find(name); is != trained.end())
+      op.setTrained(is->second);
+    values[name] = op;
   }
   return result;
 }
@@ -171,7 +189,7 @@ LogicalResult GraphImporter::run(const std::vector<const NodeProto *> &nodes,
                                  const Opsets &opsets, ModuleOp module) {
   builder.setInsertionPointToEnd(module.getBody());
   inputs = collectInputs(graph);
-  collectTypes();
+  collectValueInfo();
   if (failed(createGraph(opsets)) || failed(importInitializers()))
     return failure();
   LogicalResult result = success();

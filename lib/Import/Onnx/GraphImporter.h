@@ -32,7 +32,7 @@ public:
                           const Opsets &opsets, mlir::ModuleOp module);
 
 private:
-  void collectTypes();
+  void collectValueInfo();
   mlir::Type getType(const std::string &name) const;
   mlir::LogicalResult createGraph(const Opsets &opsets);
   mlir::LogicalResult importInitializers();
@@ -51,6 +51,7 @@ private:
   GraphInputs inputs;
   GraphOp graphOp;
   llvm::StringMap<const proto::TypeProto *> types; // that the file claims
+  llvm::StringMap<bool> trained; ///< Whether an initializer is a parameter.
   llvm::StringMap<mlir::Value> values;
   mlir::Value none;
 };

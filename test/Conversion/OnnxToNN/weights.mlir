@@ -5,6 +5,9 @@
 // CHECK-DAG: train.variable @emb.weight frozen : tensor<16x4xf32> {file = "m.onnx", offset = 0 : i64, savedAs = ["emb.weight", "head.weight"], sizeInBytes = 256 : i64}
 // CHECK-DAG: train.variable @bn.scale parameter : tensor<2xf32>
 // CHECK-DAG: train.variable @bn.mean buffer : tensor<2xf32>
+// What the file says of an initializer holds.
+// CHECK-DAG: train.variable @table frozen : tensor<2xf32>
+// CHECK-DAG: train.variable @temperature parameter : tensor<f32>
 // CHECK-NOT: train.variable @half
 // CHECK: nn.batch_norm {{.*}} epsilon {{.*}} momentum 1.000{{.*}}e-01
 // CHECK: train.write @bn.mean
@@ -16,8 +19,12 @@ onnx.graph @g(%x: tensor<3x2xf32>, %ids: tensor<3xi64>) -> (!onnx.unknown, !onnx
   %mean = onnx.initializer "bn.mean" = dense<0.0> : tensor<2xf32>
   %var = onnx.initializer "bn.var" = dense<1.0> : tensor<2xf32>
   %half = onnx.initializer "half" = dense<0.5> : tensor<f32>
+  %table = onnx.initializer "table" trained false = dense<[1.0, 2.0]> : tensor<2xf32>
+  %temperature = onnx.initializer "temperature" trained true = dense<0.5> : tensor<f32>
   %y = onnx.node "BatchNormalization"(%x, %scale, %bias, %mean, %var) {momentum = 0.9 : f32} : (tensor<3x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> !onnx.unknown
-  %z = onnx.node "Mul"(%y, %half) : (!onnx.unknown, tensor<f32>) -> !onnx.unknown
+  %y1 = onnx.node "Mul"(%y, %table) : (!onnx.unknown, tensor<2xf32>) -> !onnx.unknown
+  %y2 = onnx.node "Mul"(%y1, %temperature) : (!onnx.unknown, tensor<f32>) -> !onnx.unknown
+  %z = onnx.node "Mul"(%y2, %half) : (!onnx.unknown, tensor<f32>) -> !onnx.unknown
   %e = onnx.node "Gather"(%emb, %ids) : (tensor<16x4xf32>, tensor<3xi64>) -> !onnx.unknown
   %t = onnx.node "Transpose"(%head) {perm = array<i64: 1, 0>} : (tensor<16x4xf32>) -> !onnx.unknown
   %l = onnx.node "MatMul"(%e, %t) : (!onnx.unknown, !onnx.unknown) -> !onnx.unknown
