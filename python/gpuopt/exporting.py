@@ -26,8 +26,9 @@ def export(
     The module is exported in training mode and without the exporter's
     optimizer, which would fold batch normalisation into the convolutions and
     rename the weights of linear layers: parameters keep their ``state_dict``
-    names, and dropout and batch normalisation stay. The exporter's notes on
-    each node (stack traces with this machine's paths) are left out; the file says which
+    names, and dropout and batch normalisation stay, that of
+    ``scaled_dot_product_attention`` too. The exporter's notes on each node
+    (stack traces with this machine's paths) are left out; the file says which
     tensors are trained: parameters that require a gradient, and no buffers.
 
     Args:
@@ -47,6 +48,7 @@ def export(
       TypeError, ValueError: ``input_names`` does not fit the example inputs.
     """
     import torch
+    from torch.nn.attention import SDPBackend, sdpa_kernel
 
     path = os.fspath(path)
     example_inputs = (example_inputs,) if isinstance(example_inputs, torch.Tensor) else tuple(example_inputs)
@@ -59,7 +61,8 @@ def export(
     if not module.training:
         module.train()
     try:
-        with warnings.catch_warnings():
+        # Other kernels of attention have layouts that its decomposition lacks.
+        with sdpa_kernel(SDPBackend.MATH), warnings.catch_warnings():
             # Training mode is what is wanted here.
             warnings.filterwarnings("ignore", message=".*while it is in training mode")
             program = torch.onnx.export(
@@ -79,6 +82,7 @@ def export(
     trained = {name for name, parameter in module.named_parameters(remove_duplicate=False) if parameter.requires_grad}
     _strip(program.model)
     _mark_trained(program.model, trained)
+    _activate_dropout(program.model)
     size = sum(tensor.numel() * tensor.element_size() for tensor in module.state_dict().values())
     program.save(path, external_data=size > _LARGEST_INLINE_BYTES)
 
@@ -112,6 +116,20 @@ def _mark_trained(model: Any, names: set[str]) -> None:
     for name, value in model.graph.initializers.items():
         if value.dtype is None or value.dtype.is_floating_point():
             value.metadata_props["gpuopt.trained"] = "true" if name in names else "false"
+
+
+def _activate_dropout(model: Any) -> None:
+    """The exporter writes the dropout of attention without ``training_mode``,
+    which means none."""
+    import onnx_ir as ir
+
+    for graph in [model.graph, *(function.graph for function in model.functions.values())]:
+        for node in list(graph):
+            if node.op_type == "Dropout" and node.domain == "" and (len(node.inputs) < 3 or node.inputs[2] is None):
+                training = ir.node("Constant", [], attributes={"value": ir.tensor(True)})
+                graph.insert_before(node, training)
+                node.resize_inputs(3)
+                node.replace_input_with(2, training.outputs[0])
 
 
 def load_weights(module: Any, path: str | os.PathLike) -> None:

@@ -2,7 +2,9 @@
 
 import re
 
+import pytest
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 import gpuopt
@@ -50,3 +52,29 @@ def test_buffers_of_other_exports_are_not_trained(tmp_path):
         Settled(), (torch.zeros(2, 4),), tmp_path / "model.onnx", dynamo=True, optimize=False, external_data=False, verbose=False
     )
     assert kinds(compiled(tmp_path / "model.onnx")) == EXPECTED | {"still": "parameter"}
+
+
+class Attention(nn.Module):
+    """The result's layout is not that of other kernels of attention."""
+
+    def __init__(self):
+        super().__init__()
+        self.qkv = nn.Linear(16, 48)
+
+    def forward(self, x):
+        q, k, v = (y.unflatten(-1, (2, 8)).transpose(1, 2) for y in self.qkv(x).chunk(3, -1))
+        y = F.scaled_dot_product_attention(q, k, v, dropout_p=0.25 if self.training else 0.0)
+        return y.transpose(1, 2).reshape(*x.shape)
+
+
+@pytest.mark.parametrize("through_gpuopt", [True, False])
+def test_dropout_of_attention(tmp_path, through_gpuopt):
+    path = tmp_path / "model.onnx"
+    if through_gpuopt:
+        gpuopt.export(Attention(), torch.zeros(2, 6, 16), path)
+    else:
+        # Its optimizer, in addition, drops what drops nothing.
+        torch.onnx.export(Attention(), (torch.zeros(2, 6, 16),), path, dynamo=True, optimize=False, external_data=False, verbose=False)
+    text = compiled(path)
+    assert ("dropout 2.5" in text) == through_gpuopt
+    assert ("dropout is off at " in text) != through_gpuopt

@@ -46,8 +46,21 @@ private:
       return reportProblems();
     if (failed(finishFunction(b)))
       return signalPassFailure();
+    warnOfIdleDropouts();
     graph.erase();
     eraseUnused();
+  }
+
+  /// As the specification has it, but hardly as the user does.
+  void warnOfIdleDropouts() {
+    size_t count = state.idleDropouts.size();
+    if (count == 0)
+      return;
+    InFlightDiagnostic warning = graph.emitWarning("dropout is off at '");
+    warning << state.idleDropouts.front() << "'";
+    if (count > 1)
+      warning << " and " << count - 1 << " more";
+    warning << ": no training_mode was exported; gpuopt.export writes it";
   }
 
   //===--------------------------------------------------------------------===//

@@ -29,6 +29,8 @@ struct Converted {
 struct ConversionState {
   bool freezeBatchNorm = false;
   int64_t nextStream = 0; ///< Of random numbers.
+  /// Nodes of dropout that drop nothing.
+  llvm::SmallVector<llvm::StringRef> idleDropouts;
   /// Values written at the end of the function: new state by variable.
   llvm::SmallVector<std::pair<mlir::FlatSymbolRefAttr, mlir::Value>> writes;
 };
