@@ -253,6 +253,10 @@ for i, (shape, index, axis) in enumerate([((5,), [0, 4, 0], 0), ((3, 4), [[-1, 0
     picked = torch.from_numpy(np.array(index) % shape[axis])
     for label, operand in (("", np.array(index, np.int64)), ("Data", Data(np.array(index, np.int64)))):
         add("indexing", "GatherElements", [[shape, operand]], lambda x, a=axis, at=picked: x.gather(a, at), label=f"{label}{i}", axis=axis)
+for i, (shape, index) in enumerate([((4, 3), [[0], [-1], [0]]), ((2, 3, 4), [[[1, -2], [0, 0]]]), ((3, 2), [[2, 1], [0, -2]])]):
+    places = tuple(torch.from_numpy(np.array(index)).unbind(-1))
+    for label, operand in (("", np.array(index, np.int64)), ("Data", Data(np.array(index, np.int64)))):
+        add("indexing", "GatherND", [[shape, operand]], lambda x, at=places: x[at], label=f"{label}{i}")
 for i, (index, axis) in enumerate([([0, 2, 5, -1], -1), ([[1, 3], [2, 0]], 0), ([[4, 1, 1]], 1)]):
     table = torch.eye(6, dtype=torch.double)[torch.from_numpy(np.array(index) % 6)].movedim(-1, axis) * 2 - 0.5
     add("indexing", "OneHot", [[Data(np.array(index, np.int64)), ints(6), np.array([-0.5, 1.5])]], lambda t=table: t, label=str(i), axis=axis)

@@ -98,17 +98,50 @@ static LogicalResult gather(NodeConversion &c) {
   return c.yield(c.b.transpose(taken, back));
 }
 
-/// Only for constants, where exporters use it for masks.
+/// Rows of the operand, its leading dimensions as one, by indices that only the
+/// program knows.
+static Value takeRows(NodeConversion &c, int64_t depth) {
+  ArrayRef<int64_t> from = c.type(0).getShape();
+  SmallVector<int64_t> shape(c.type(1).getShape()), offsets(shape.size(), 0),
+      ones(shape.size(), 1);
+  shape.back() = 1;
+  Value row;
+  for (int64_t dim = 0; dim < depth; ++dim) {
+    offsets.back() = dim;
+    Value part =
+        c.b.createOrFold<nn::SliceOp>(c.input(1), offsets, shape, ones);
+    part = c.b.reshape(part, ArrayRef(shape).drop_back());
+    part = inRange(c, normalised(c, part, from[dim]), from[dim]);
+    if (row) {
+      row = c.b.createOrFold<arith::MulIOp>(
+          row, c.b.splat(from[dim], c.b.type(row)));
+      row = c.b.createOrFold<arith::AddIOp>(row, part);
+    } else {
+      row = part;
+    }
+  }
+  SmallVector<int64_t> table{1};
+  for (int64_t size : from.take_front(depth))
+    table.front() *= size;
+  llvm::append_range(table, from.drop_front(depth));
+  return c.b.create<nn::TakeOp>(c.b.reshape(c.input(0), table), row);
+}
+
+/// Of constants, for which exporters use it in masks, it is one.
 static LogicalResult gatherND(NodeConversion &c) {
   DenseElementsAttr data = constantOf(c.input(0)),
                     indices = constantOf(c.input(1));
-  if (!indices || c.node.getInt("batch_dims", 0) != 0)
-    return c.fail("indices must be constant, and batch_dims 0");
+  if (c.node.getInt("batch_dims", 0) != 0)
+    return c.fail("attribute batch_dims is not supported");
   ArrayRef<int64_t> from = c.type(0).getShape();
   int64_t depth = c.type(1).getRank() ? c.type(1).getShape().back() : 0;
   if (depth < 1 || depth > c.type(0).getRank())
     return c.fail("indices must have 1 to " + Twine(from.size()) +
                   " numbers each, as many as the operand has dimensions");
+  if (!indices && llvm::is_contained(from.take_front(depth), 0))
+    return c.fail("the dimension has no entries to pick");
+  if (!indices)
+    return c.yield(takeRows(c, depth));
   SmallVector<int64_t> shape(c.type(1).getShape().drop_back());
   llvm::append_range(shape, from.drop_front(depth));
   RankedTensorType result = c.type(0).clone(shape);
@@ -279,7 +312,7 @@ ArrayRef<OperatorEntry> gpuopt::gatherOperators() {
   static const OperatorEntry entries[] = {
       {"Gather", gather},
       {"GatherElements", gatherElements},
-      {"GatherND", gatherND, "constant indices, batch_dims 0"},
+      {"GatherND", gatherND, "batch_dims 0"},
       {"OneHot", oneHot, "integer indices, constant depth and values"}};
   return entries;
 }

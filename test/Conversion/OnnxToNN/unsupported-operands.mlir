@@ -30,7 +30,7 @@
 // CHECK-NEXT: ReduceMean (opset 23) at 'mean': integer operands are not supported
 // CHECK-NEXT: Gather (opset 23) at 'gathered': index 9 is outside of the dimension
 // CHECK-NEXT: Gather (opset 23) at 'entries': the dimension has no entries to pick
-// CHECK-NEXT: GatherND (opset 23) at 'points': indices must be constant, and batch_dims 0
+// CHECK-NEXT: GatherND (opset 23) at 'points': attribute batch_dims is not supported
 // CHECK-NEXT: GatherND (opset 23) at 'point': index 9 is outside of its dimension
 // CHECK-NEXT: GatherND (opset 23) at 'digits': indices must have 1 to 1 numbers each, as many as the operand has dimensions
 // CHECK-NEXT: OneHot (opset 23) at 'depth': the result has a dimension of -2
@@ -93,13 +93,14 @@
 // CHECK-NEXT: Reshape (opset 23) at 'overflow': the operand's elements do not fill the new shape
 // CHECK-NEXT: Resize (opset 23) at 'no_constant': operand 2 must be a floating-point constant
 // CHECK-NEXT: GatherElements (opset 23) at 'no_elements': the dimension has no entries to pick
+// CHECK-NEXT: GatherND (opset 23) at 'no_rows': the dimension has no entries to pick
 // CHECK-NEXT: Einsum (opset 23) at 'letters': a product of more than 26 dimensions is not supported
 // CHECK-NEXT: GRU (opset 23) at 'no_steps': the sequence has no steps
 // CHECK-NEXT: RNN (opset 23) at 'flat_weights': the sequence and its weights must have rank 3
 // CHECK-NEXT: Conv (opset 23) at 'deep_window': the window does not fit into the padded operand
 // CHECK-NEXT: ConvTranspose (opset 23) at 'deep_result': the result has a dimension of -5
 // CHECK-NEXT: docs/onnx-operators.md lists what is supported and says how to add an operator
-onnx.graph @g(%x: tensor<2x6x4xf32>, %v: tensor<6xf32>, %w: tensor<6x6xf32>, %image: tensor<1x2x3x4xf32>, %scalar: tensor<f32>, %n: tensor<3xi64>, %b: tensor<2xi1>, %h: tensor<6xf16>, %empty: tensor<0x4xf32>, %p: tensor<3x4x6xf32>, %deep_batch: tensor<1x1x1x1x1x1x1x1x1x1x1x1x1x2x2xf32>, %bias: tensor<2x6x6xf32>, %none_yet: tensor<0x2x2xf32>, %sequence: tensor<1x6x2xf32>, %volume: tensor<1x1x2x2x2xf32>, %places: tensor<1x4xi64>, %cube: tensor<2x2x2x2x2x2x2x2x2x2x2x2x2x2xf32>) -> !onnx.unknown attributes {inputNames = ["x", "v", "w", "image", "scalar", "n", "b", "h", "empty", "p", "deep_batch", "bias", "none_yet", "sequence", "volume", "places", "cube"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y"]} {
+onnx.graph @g(%x: tensor<2x6x4xf32>, %v: tensor<6xf32>, %w: tensor<6x6xf32>, %image: tensor<1x2x3x4xf32>, %scalar: tensor<f32>, %n: tensor<3xi64>, %b: tensor<2xi1>, %h: tensor<6xf16>, %empty: tensor<0x4xf32>, %p: tensor<3x4x6xf32>, %deep_batch: tensor<1x1x1x1x1x1x1x1x1x1x1x1x1x2x2xf32>, %bias: tensor<2x6x6xf32>, %none_yet: tensor<0x2x2xf32>, %sequence: tensor<1x6x2xf32>, %volume: tensor<1x1x2x2x2xf32>, %places: tensor<1x4xi64>, %cube: tensor<2x2x2x2x2x2x2x2x2x2x2x2x2x2xf32>, %row: tensor<1xi64>) -> !onnx.unknown attributes {inputNames = ["x", "v", "w", "image", "scalar", "n", "b", "h", "empty", "p", "deep_batch", "bias", "none_yet", "sequence", "volume", "places", "cube", "row"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y"]} {
   %none = onnx.none : none
   %overflow = onnx.initializer "overflow" = dense<[4294967296, 4294967296, -1]> : tensor<3xi64>
   %zero = onnx.initializer "zero" = dense<0> : tensor<i64>
@@ -158,7 +159,7 @@ onnx.graph @g(%x: tensor<2x6x4xf32>, %v: tensor<6xf32>, %w: tensor<6x6xf32>, %im
   %23 = onnx.node "ReduceMean"(%n) : (tensor<3xi64>) -> !onnx.unknown loc("mean")
   %24 = onnx.node "Gather"(%v, %nine) : (tensor<6xf32>, tensor<1xi64>) -> !onnx.unknown loc("gathered")
   %25 = onnx.node "Gather"(%empty, %n) : (tensor<0x4xf32>, tensor<3xi64>) -> !onnx.unknown loc("entries")
-  %26 = onnx.node "GatherND"(%x, %n) : (tensor<2x6x4xf32>, tensor<3xi64>) -> !onnx.unknown loc("points")
+  %26 = onnx.node "GatherND"(%x, %n) {batch_dims = 1 : i64} : (tensor<2x6x4xf32>, tensor<3xi64>) -> !onnx.unknown loc("points")
   %27 = onnx.node "GatherND"(%w, %rows) : (tensor<6x6xf32>, tensor<1x2xi64>) -> !onnx.unknown loc("point")
   %28 = onnx.node "GatherND"(%v, %some) : (tensor<6xf32>, tensor<2xi64>) -> !onnx.unknown loc("digits")
   %29 = onnx.node "OneHot"(%n, %minus, %two) : (tensor<3xi64>, tensor<1xi64>, tensor<2xi64>) -> !onnx.unknown loc("depth")
@@ -221,6 +222,7 @@ onnx.graph @g(%x: tensor<2x6x4xf32>, %v: tensor<6xf32>, %w: tensor<6x6xf32>, %im
   %more4 = onnx.node "Reshape"(%x, %overflow) : (tensor<2x6x4xf32>, tensor<3xi64>) -> !onnx.unknown loc("overflow")
   %more5 = onnx.node "Resize"(%x, %none, %v) : (tensor<2x6x4xf32>, none, tensor<6xf32>) -> !onnx.unknown loc("no_constant")
   %none_there = onnx.node "GatherElements"(%empty, %places) : (tensor<0x4xf32>, tensor<1x4xi64>) -> !onnx.unknown loc("no_elements")
+  %no_rows = onnx.node "GatherND"(%empty, %row) : (tensor<0x4xf32>, tensor<1xi64>) -> !onnx.unknown loc("no_rows")
   %letters = onnx.node "Einsum"(%cube, %cube) {equation = "abcdefghijklmn,nopqrstuvwxyzA->abcdefghijklmopqrstuvwxyzA"} : (tensor<2x2x2x2x2x2x2x2x2x2x2x2x2x2xf32>, tensor<2x2x2x2x2x2x2x2x2x2x2x2x2x2xf32>) -> !onnx.unknown loc("letters")
   %no_steps = onnx.node "GRU"(%none_yet, %sequence, %sequence) {hidden_size = 2 : i64} : (tensor<0x2x2xf32>, tensor<1x6x2xf32>, tensor<1x6x2xf32>) -> !onnx.unknown loc("no_steps")
   %flat_weights = onnx.node "RNN"(%sequence, %sequence, %scalar) : (tensor<1x6x2xf32>, tensor<1x6x2xf32>, tensor<f32>) -> !onnx.unknown loc("flat_weights")
