@@ -27,8 +27,7 @@ using namespace gpuopt;
 ///   A  any tensor             X  any tensor or sequence    Q  a sequence
 static StringRef operandsOf(StringRef op) {
   return llvm::StringSwitch<StringRef>(op)
-      .Cases({"Abs",
-              "Acos",
+      .Cases({"Acos",
               "Acosh",
               "Asin",
               "Asinh",
@@ -59,7 +58,6 @@ static StringRef operandsOf(StringRef op) {
               "Selu",
               "Shrink",
               "Sigmoid",
-              "Sign",
               "Sin",
               "Sinh",
               "Softmax",
@@ -80,7 +78,7 @@ static StringRef operandsOf(StringRef op) {
       .Cases({"Conv", "ConvTranspose", "Gemm", "LayerNormalization"}, "FSs")
       .Cases({"GroupNormalization", "InstanceNormalization"}, "FSS")
       .Cases({"Einsum", "Mean"}, "FS*")
-      .Cases({"ArgMax", "ArgMin", "Neg"}, "N")
+      .Cases({"Abs", "ArgMax", "ArgMin", "Neg", "Sign"}, "N")
       .Cases({"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp",
               "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum",
               "ReduceSumSquare"},
