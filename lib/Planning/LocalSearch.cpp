@@ -243,7 +243,7 @@ void LocalSearch::propose() {
   }
 }
 
-void LocalSearch::offerTo(BestSchedule &best) const {
+void LocalSearch::offerTo(BestSchedule &best) {
   // The running sum drifts by rounding, so the exact one decides.
   if (plan.excess() == 0 && best.wouldTake(addedCost) &&
       best.wouldTake(plan.addedCost()))

@@ -71,7 +71,7 @@ private:
     Slot slot;
   };
 
-  void offerTo(BestSchedule &best) const;
+  void offerTo(BestSchedule &best);
 
   const SearchSpace &space;
   const Graph &graph;

@@ -59,7 +59,6 @@ void StagePlan::reset(const std::vector<Slot> &repeats) {
   }
   for (int stage : markedStages)
     excessBytes += excessOf(stagePeak(stage));
-  refreshStages();
 }
 
 int StagePlan::runAt(int op, int stage) const {
@@ -170,12 +169,13 @@ void StagePlan::addCrossing(int from, int to, int64_t bytes) {
   }
 }
 
-int StagePlan::firstAbove(int from, int to) const {
+int StagePlan::firstAbove(int from, int to) {
+  measureMarked();
   while (from < to) {
     int end = std::min(to, (from / blockSize + 1) * blockSize);
     if (most[from / blockSize] > budget)
       for (int stage = from; stage < end; ++stage)
-        if (exceeds(stage))
+        if (stagePeak(stage) > budget)
           return stage;
     from = end;
   }
@@ -227,7 +227,6 @@ void StagePlan::insert(Slot slot) {
   repeatList.push_back(slot);
   markStage(slot.stage);
   refreshAround(slot.op, slot.stage);
-  refreshStages();
 }
 
 void StagePlan::remove(Slot slot) {
@@ -242,10 +241,9 @@ void StagePlan::remove(Slot slot) {
   std::vector<int> &ops = stageOps[slot.stage];
   ops.erase(std::lower_bound(ops.begin(), ops.end(), slot.op));
   refreshAround(slot.op, slot.stage);
-  refreshStages();
 }
 
-void StagePlan::refreshStages() {
+void StagePlan::measureMarked() {
   for (int stage : markedStages) {
     excessBytes -= excessOf(stagePeak(stage));
     measureStage(stage);
@@ -256,7 +254,7 @@ void StagePlan::refreshStages() {
 }
 
 /// Takes off what ends with this execution.
-void StagePlan::freeStorages(Slot slot, int64_t &live) const {
+void StagePlan::freeStorages(Slot slot, int64_t &live) {
   const Run &own = runs[slot.op][runAt(slot.op, slot.stage)];
   if (own.isReload) {
     live -= own.end == slot ? bytesOf(slot.op, own) : 0;
@@ -270,7 +268,7 @@ void StagePlan::freeStorages(Slot slot, int64_t &live) const {
       live -= graph.bytes[slot.op];
     return;
   }
-  std::vector<Slot> freed; // (run's stage, op): one storage may be met twice
+  freed.clear(); // one storage may be met twice
   auto visit = [&](int op, int stage) {
     int run = runAt(op, stage);
     while (graph.storage[op] >= 0 && !runs[op][run].isReload) {
@@ -278,7 +276,7 @@ void StagePlan::freeStorages(Slot slot, int64_t &live) const {
       op = graph.storage[op];
       run = runAt(op, stage);
     }
-    Slot made{runs[op][run].stage, op};
+    std::pair<int, int> made{runs[op][run].stage, op};
     if (endsAt(op, run, slot) &&
         std::find(freed.begin(), freed.end(), made) == freed.end()) {
       freed.push_back(made);
@@ -304,7 +302,8 @@ void StagePlan::measureStage(int stage) {
   setLocal(stage, peak);
 }
 
-int64_t StagePlan::peak() const {
+int64_t StagePlan::peak() {
+  measureMarked();
   int64_t peak = 0;
   for (int stage = 0; stage < graph.size(); ++stage)
     peak = std::max(peak, stagePeak(stage));

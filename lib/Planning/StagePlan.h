@@ -54,14 +54,13 @@ public:
     return {stage, op, runs[op][runAt(op, stage)].isReload};
   }
   /// The bytes above the budget, summed over stages: 0 where the plan fits.
-  int64_t excess() const { return excessBytes; }
-  int64_t stagePeak(int stage) const {
-    return peaks[stage] + added[stage / blockSize];
+  int64_t excess() {
+    measureMarked();
+    return excessBytes;
   }
-  bool exceeds(int stage) const { return stagePeak(stage) > budget; }
   /// The first stage in [from, to) above the budget, or -1.
-  int firstAbove(int from, int to) const;
-  int64_t peak() const;
+  int firstAbove(int from, int to);
+  int64_t peak();
   double addedCost() const;
   const std::vector<Slot> &repeats() const { return repeatList; }
   const std::vector<int> &opsOfStage(int stage) const {
@@ -94,7 +93,10 @@ private:
   void refresh(int op, int run);
   void refreshAround(int op, int stage);
   void setEnd(int op, int run, Slot end);
-  void refreshStages();
+  int64_t stagePeak(int stage) const {
+    return peaks[stage] + added[stage / blockSize];
+  }
+  void measureMarked();
   void measureStage(int stage);
   void addCrossing(int from, int to, int64_t bytes);
   int64_t addToPart(int from, int to, int64_t bytes);
@@ -104,7 +106,7 @@ private:
   int64_t excessOf(int64_t peak) const {
     return std::min(std::max<int64_t>(peak - budget, 0), mostExcess);
   }
-  void freeStorages(Slot slot, int64_t &live) const;
+  void freeStorages(Slot slot, int64_t &live);
   bool endsAt(int op, int run, Slot slot) const {
     return runs[op][run].end == slot;
   }
@@ -119,8 +121,11 @@ private:
   static constexpr int blockSize = 64;
   std::vector<int64_t> peaks, added, most;
   std::vector<Slot> repeatList;
+  /// Stages whose ops or lifetimes have changed. They are measured when the
+  /// next peak is asked for, however many changes there were.
   std::vector<int> markedStages;
   std::vector<char> isMarked;
+  std::vector<std::pair<int, int>> freed; ///< By one execution: stage and op.
   int64_t excessBytes = 0;
   int64_t mostExcess = 0; ///< What one stage counts at most: sums must fit.
 };
