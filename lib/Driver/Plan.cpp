@@ -55,13 +55,8 @@ static Planned plan(const DriverOptions &options) {
   return result;
 }
 
-/// Where many plans are made, each gets less of the search: the cuts alone are
-/// close.
-constexpr int64_t kEffortOfMany = 10000;
-
 static DriverOptions withBudget(DriverOptions options, int64_t budget) {
   options.pipeline.schedule.memoryBudget = budget;
-  options.pipeline.schedule.effort = kEffortOfMany;
   return options;
 }
 
@@ -115,7 +110,6 @@ static void printCurve(ArrayRef<CurvePoint> points, llvm::raw_ostream &os) {
 /// sample is; by bisection over compilations.
 static int64_t largestBatch(DriverOptions options) {
   options.pipeline.schedule.searchSmallest = false;
-  options.pipeline.schedule.effort = kEffortOfMany;
   auto fits = [&](int64_t batch) {
     options.import.batchSize = batch;
     return plan(options).status == 0;

@@ -8,17 +8,29 @@
 #include "gpuopt/Planning/BudgetLadder.h"
 #include "Graph.h"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace gpuopt::planning;
 
 static constexpr int rungsPerHalving = 100;
 
-/// So many rungs in a row that are not met end the way down.
-static constexpr int mostUnmet = 2;
+/// Of the rungs, these are anchors.
+static constexpr int stride = 10;
 
-/// Each rung gets at least this fraction of the effort.
-static constexpr int leastShare = 8;
+/// What a search gets of the effort: that of an anchor, a plan that is made
+/// from the one for a smaller budget, and a step towards the least peak.
+static constexpr int shareOfAnchor = 2, shareOfRise = 2, shareOfDescent = 8;
+
+/// A plan that is so close to its bound, relatively, needs nothing from below;
+/// one that is so far from it is tried from whatever lies below.
+static constexpr double closeToBound = 1.02, farFromBound = 1.3;
+
+/// The least peak is looked for to this part of the plain peak.
+static constexpr int partOfLeast = 2048;
+
+/// Bounds are proven in integers, a little below what they could be.
+static constexpr double roundedDown = 1 - 1e-9;
 
 BudgetLadder::BudgetLadder(const RecomputeProblem &problem,
                            RecomputeOptions options)
@@ -40,106 +52,227 @@ int64_t BudgetLadder::budgetOf(int index) const {
                  halvings);
 }
 
-/// The lowest rung that is at least the budget.
-int BudgetLadder::firstRungFor(int64_t budget) const {
+int BudgetLadder::rungAbove(int64_t budget) const {
   int index = 0;
   while (budgetOf(index + 1) >= budget && budgetOf(index + 1) > 0)
     ++index;
   return index;
 }
 
-/// What the rung's prices prove for another budget: the bound is linear in it.
-double BudgetLadder::Rung::boundAt(int64_t otherBudget) const {
-  const Certificate &proof = solution.certificate;
+RecomputeOptions BudgetLadder::optionsFor(int64_t budget, int share) const {
+  RecomputeOptions own = options;
+  own.budgetInBytes = budget;
+  own.findSmallestBudget = false;
+  own.effort = std::max<int64_t>(1, options.effort / share);
+  return own;
+}
+
+//===----------------------------------------------------------------------===//
+// Bounds
+//===----------------------------------------------------------------------===//
+
+static double costPerByte(const Certificate &proof) {
   double prices = 0;
   for (int64_t price : proof.prices)
     prices += double(price);
-  return solution.lowerBound +
-         std::ldexp(prices, -proof.priceShift - proof.costShift) *
-             double(budgetInBytes - otherBudget);
+  return std::ldexp(prices, -proof.priceShift - proof.costShift);
 }
 
-/// How many rungs below could hold a cheaper plan, as far as the bound tells.
-int BudgetLadder::rungsWorthwhile(const Rung &rung, int index) const {
-  int count = 0;
-  while (count < leastShare - 1) {
-    int64_t below = budgetOf(index + count + 1);
-    if (below < lowerLimit || rung.boundAt(below) >= rung.solution.addedCost)
-      break;
-    ++count;
-  }
-  return count;
+/// What a plan costs that is proven to be the cheapest.
+bool BudgetLadder::Bound::proves(double cost, int64_t budget) const {
+  return cost <= 0 || at(budget) >= cost * roundedDown;
 }
 
-/// A rung gets the more effort the fewer rungs below could do better: those
-/// that could are searched as well.
-const BudgetLadder::Rung &BudgetLadder::solveRung(int index) {
-  auto [entry, isNew] = rungs.try_emplace(budgetOf(index));
-  Rung &rung = entry->second;
+//===----------------------------------------------------------------------===//
+// Plans
+//===----------------------------------------------------------------------===//
+
+static LadderPlan planIn(RecomputeSolution &solution) {
+  if (!solution.found)
+    return {};
+  return {std::move(solution.schedule), solution.peakInBytes,
+          solution.addedCost};
+}
+
+const BudgetLadder::Anchor &BudgetLadder::search(int index) {
+  auto [entry, isNew] = anchors.try_emplace(index);
+  Anchor &anchor = entry->second;
   if (!isNew)
-    return rung;
-  RecomputeOptions own = options;
-  rung.budgetInBytes = own.budgetInBytes = budgetOf(index);
-  own.findSmallestBudget = false;
-  own.effort = std::max<int64_t>(1, options.effort / leastShare);
-  RecomputeSolution &solution = rung.solution = *solveRecompute(problem, own);
-  if (!solution.found) {
-    own.effort = options.effort;
-    solution = *solveRecompute(problem, own);
-    return rung;
-  }
-  int64_t whole = options.effort / (1 + rungsWorthwhile(rung, index));
-  if (whole <= own.effort)
-    return rung;
-  own.start = solution.schedule;
+    return anchor;
+  RecomputeOptions own = optionsFor(budgetOf(index), shareOfAnchor);
+  own.isRoughBound = true;
+  RecomputeSolution solution = *solveRecompute(problem, own);
+  anchor.bound = {own.budgetInBytes, solution.lowerBound,
+                  costPerByte(solution.certificate)};
+  anchor.plan = planIn(solution);
+  return anchor;
+}
+
+/// A plan within a larger budget, made from `plan`; no dearer.
+LadderPlan BudgetLadder::rise(const LadderPlan &plan, int64_t budget) const {
+  if (plan.addedCost <= 0)
+    return plan;
+  RecomputeOptions own = optionsFor(budget, shareOfRise);
   own.findBound = false;
-  own.effort = whole - own.effort;
-  RecomputeSolution better = *solveRecompute(problem, own);
-  if (better.addedCost < solution.addedCost) {
-    solution.schedule = std::move(better.schedule);
-    solution.peakInBytes = better.peakInBytes;
-    solution.addedCost = better.addedCost;
+  own.start = plan.schedule;
+  RecomputeSolution solution = *solveRecompute(problem, own);
+  return planIn(solution);
+}
+
+/// What an anchor's plan may begin with, beside its own search: what the search
+/// of the anchor below has found; that one's plan, made in this way, where its
+/// own is far from the bound; and the plan with the least peak where it has
+/// none.
+const LadderPlan *BudgetLadder::startFor(int index) {
+  const Anchor &own = search(index);
+  double cost = own.plan.addedCost, bound = own.bound.lowerBound;
+  if (budgetOf(index) < lowerLimit ||
+      (own.plan.found() && cost <= closeToBound * bound))
+    return nullptr;
+  const LadderPlan *start = nullptr;
+  if (own.plan.found())
+    start = cost > farFromBound * bound ? &anchorPlan(index + stride)
+                                        : &search(index + stride).plan;
+  if (!start || !start->found())
+    start = &leastPlan();
+  return start->peakInBytes <= budgetOf(index) ? start : nullptr;
+}
+
+const LadderPlan &BudgetLadder::anchorPlan(int index) {
+  auto found = anchorPlans.find(index);
+  if (found != anchorPlans.end())
+    return found->second;
+  LadderPlan plan = search(index).plan;
+  if (const LadderPlan *start = startFor(index)) {
+    LadderPlan other = rise(*start, budgetOf(index));
+    if (!plan.found() || other.addedCost < plan.addedCost)
+      plan = std::move(other);
   }
-  return rung;
+  return anchorPlans[index] = std::move(plan);
 }
 
-/// The plan of one rung, with the proof of another.
-RecomputeSolution BudgetLadder::combine(int64_t budgetInBytes, const Rung &plan,
-                                        const Rung &proof) const {
-  RecomputeSolution result = plan.solution;
-  result.certificate = proof.solution.certificate;
-  result.lowerBound = 0;
-  if (!result.certificate.isEmpty())
-    if (Result<double> bound =
-            checkCertificate(problem, budgetInBytes, result.certificate))
-      result.lowerBound = std::min(*bound, result.addedCost);
-  return result;
+/// The cheapest plan of this anchor and what is below, as far down as something
+/// cheaper can be.
+const LadderPlan &BudgetLadder::bestFrom(int index) {
+  const LadderPlan *best = &anchorPlan(index);
+  if (!best->found())
+    return *best;
+  for (int i = index; anchorPlan(i).found(); i += stride) {
+    if (anchorPlan(i).addedCost < best->addedCost)
+      best = &anchorPlan(i);
+    if (search(i).bound.proves(best->addedCost, budgetOf(i + stride)))
+      return *best;
+  }
+  return leastPlan().addedCost < best->addedCost ? leastPlan() : *best;
 }
 
-RecomputeSolution BudgetLadder::solve(int64_t budgetInBytes) {
-  const Rung *best = nullptr, *proof = nullptr, *last = nullptr;
-  int unmet = 0;
-  for (int index = firstRungFor(budgetInBytes); unmet < mostUnmet; ++index) {
-    if (best && last->boundAt(budgetOf(index)) >= best->solution.addedCost)
-      break; // nothing below is cheaper
-    if (last && (budgetOf(index) == 0 || budgetOf(index) < lowerLimit))
+/// Between anchors, rungs get their plans by bisection, each from the plan of
+/// the lower end; no plan is dearer than that, nor cheaper than at the upper
+/// end.
+const LadderPlan &BudgetLadder::planOf(int index) {
+  int upper = index / stride * stride, lower = upper + stride;
+  const LadderPlan *plan = &bestFrom(upper);
+  if (index == upper)
+    return *plan;
+  const LadderPlan *dear = &bestFrom(lower);
+  if (!dear->found())
+    dear = &leastPlan();
+  while (upper != index) {
+    int middle = (upper + lower) / 2;
+    auto [entry, isNew] = plans.try_emplace(middle);
+    LadderPlan &between = entry->second;
+    if (isNew && dear->found() && dear->peakInBytes <= budgetOf(middle)) {
+      if (dear->addedCost > plan->addedCost)
+        between = rise(*dear, budgetOf(middle));
+      if (!between.found() || between.addedCost < plan->addedCost)
+        between = *dear;
+    }
+    if (middle <= index) {
+      upper = middle;
+      plan = &between;
+    } else {
+      lower = middle;
+      if (between.found())
+        dear = &between;
+    }
+  }
+  return *plan;
+}
+
+/// By bisection, as if all above one that is met were.
+int BudgetLadder::lowestMetAnchor() {
+  int met = 0, unmet = rungAbove(lowerLimit) / stride + 1;
+  while (unmet - met > 1) {
+    int middle = met + (unmet - met) / 2;
+    (search(middle * stride).plan.found() ? met : unmet) = middle;
+  }
+  return met * stride;
+}
+
+const LadderPlan &BudgetLadder::leastPlan() {
+  if (least)
+    return *least;
+  int from = lowestMetAnchor();
+  LadderPlan plan = search(from).plan;
+  int64_t gap = budgetOf(from) - budgetOf(from + stride);
+  while (gap > plainPeak / partOfLeast && plan.peakInBytes > lowerLimit) {
+    RecomputeOptions own = optionsFor(
+        std::max(lowerLimit, plan.peakInBytes - gap), shareOfDescent);
+    own.findBound = false;
+    own.anyWillDo = true;
+    own.start = plan.schedule;
+    RecomputeSolution solution = *solveRecompute(problem, own);
+    if (solution.found)
+      plan = planIn(solution);
+    else
+      gap /= 2;
+  }
+  least = std::move(plan);
+  return *least;
+}
+
+//===----------------------------------------------------------------------===//
+// Budgets
+//===----------------------------------------------------------------------===//
+
+/// The first that is accepted, from the rung at the budget down: none below is
+/// cheaper.
+const LadderPlan *BudgetLadder::choose(int64_t budget, const Accepts &accepts) {
+  auto isGood = [&](const LadderPlan &plan) {
+    return plan.peakInBytes <= budget && (!accepts || accepts(plan));
+  };
+  const LadderPlan *last = nullptr;
+  for (int index = rungAbove(budget); budgetOf(index) >= lowerLimit; ++index) {
+    const LadderPlan &plan = planOf(index);
+    if (!plan.found())
       break;
-    if (last && budgetOf(index) == last->budgetInBytes)
+    if (last && last->schedule == plan.schedule)
       continue;
-    const Rung &rung = solveRung(index);
-    const RecomputeSolution &solution = rung.solution;
-    bool isBetter = solution.found && solution.peakInBytes <= budgetInBytes &&
-                    (!best || solution.addedCost < best->solution.addedCost);
-    if (isBetter)
-      best = &rung;
-    if (!proof || rung.boundAt(budgetInBytes) > proof->boundAt(budgetInBytes))
-      proof = &rung;
-    unmet = solution.found ? 0 : unmet + 1;
-    last = &rung;
+    if (isGood(plan))
+      return &plan;
+    last = &plan;
   }
-  if (best)
-    return combine(budgetInBytes, *best, *proof);
-  RecomputeOptions own = options;
-  own.budgetInBytes = budgetInBytes;
-  return *solveRecompute(problem, own);
+  return leastPlan().found() && isGood(leastPlan()) ? &leastPlan() : nullptr;
+}
+
+RecomputeSolution BudgetLadder::solve(int64_t budget, const Accepts &accepts) {
+  RecomputeOptions own = optionsFor(budget, 1);
+  own.effort = 1; // the bound alone
+  RecomputeSolution result = *solveRecompute(problem, own);
+  if (plainPeak <= budget && !accepts)
+    return result;
+  const LadderPlan *best =
+      budget < lowerLimit ? nullptr : choose(budget, accepts);
+  result.found = best != nullptr;
+  if (!best) {
+    result.schedule.clear();
+    result.smallestBudgetFound =
+        options.findSmallestBudget ? leastPlan().peakInBytes : 0;
+    return result;
+  }
+  result.schedule = best->schedule;
+  result.peakInBytes = best->peakInBytes;
+  result.addedCost = best->addedCost;
+  result.lowerBound = std::min(result.lowerBound, best->addedCost);
+  return result;
 }

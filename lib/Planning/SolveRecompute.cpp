@@ -144,6 +144,8 @@ void Solver::boundAndStart(double share) {
               : graph.size() <= 2000  ? 40
               : graph.size() <= 20000 ? 6
                                       : 1;
+  if (options.isRoughBound)
+    count = std::min(count, std::max(8, 50'000 / graph.size()));
   std::vector<int> moments =
       chooseMoments(graph, graph.plainProfile(), options.budgetInBytes, count);
   if (moments.empty())
@@ -153,6 +155,8 @@ void Solver::boundAndStart(double share) {
   PriceSearchOptions search;
   int64_t networkSize = int64_t(graph.size()) * moments.size();
   search.cuts = std::clamp<int64_t>(20'000'000 / networkSize, 40, 1000);
+  if (options.isRoughBound)
+    search.cuts = 40;
   search.bestPlanCost = [&] { return best.found ? best.addedCost : -1.; };
   search.onCut = [&](TimeExpandedCut &cut) { offer(dropByCut(graph, cut)); };
   search.isOver = [&] { return clock.isOver(share); };
@@ -202,6 +206,8 @@ void Solver::improve() {
                     heats[round / 4 % 2][round % 4], line);
     if (round % 8 == 7)
       moves *= 2;
+    if (options.anyWillDo && line.found)
+      break;
   }
   for (BestSchedule &line : lines)
     if (line.found)
@@ -214,12 +220,15 @@ void Solver::annealOnThreads(std::vector<LocalSearch> &searches,
                              const std::vector<Slot> &start, int64_t moves,
                              double heat, BestSchedule &line) {
   std::vector<BestSchedule> results(searches.size(), line);
-  auto isOver = [&] { return clock.isOver(); };
+  auto anneal = [&](size_t i) {
+    searches[i].anneal(start, moves, heat, results[i], [&] {
+      return clock.isOver() || (options.anyWillDo && results[i].found);
+    });
+  };
   std::vector<std::thread> threads;
   for (size_t i = 1; i < searches.size(); ++i)
-    threads.emplace_back(
-        [&, i] { searches[i].anneal(start, moves, heat, results[i], isOver); });
-  searches[0].anneal(start, moves, heat, results[0], isOver);
+    threads.emplace_back(anneal, i);
+  anneal(0);
   for (std::thread &thread : threads)
     thread.join();
   for (BestSchedule &result : results)
@@ -252,7 +261,8 @@ RecomputeSolution Solver::run() {
   if (smallestPeak <= options.budgetInBytes) {
     best.offer(0, plainOrder(problem));
   } else {
-    startFromGaps();
+    if (options.start.empty())
+      startFromGaps();
     if (solution.budgetLowerLimit <= options.budgetInBytes) {
       offerStart();
       if (options.findBound)
@@ -273,13 +283,18 @@ RecomputeSolution Solver::run() {
   return std::move(solution);
 }
 
-/// The caller's schedule, where it is valid and fits.
+/// The caller's schedule, where it is valid: a plan where it fits, and else a
+/// start that may be closer to the budget than others.
 void Solver::offerStart() {
   if (options.start.empty())
     return;
   Result<ScheduleCost> cost = simulate(problem, options.start);
-  if (cost && cost->peakInBytes <= options.budgetInBytes)
+  if (!cost)
+    return;
+  if (cost->peakInBytes <= options.budgetInBytes)
     best.offer(cost->addedCost, options.start);
+  else if (auto repeats = narrow.repeatsOf(options.start))
+    offer(*repeats);
 }
 
 /// One choice more makes the search longer: where it has not come close to its
@@ -319,6 +334,7 @@ gpuopt::planning::solveRecompute(const RecomputeProblem &problem,
   }
   second.effort = options.effort ? std::max<int64_t>(1, options.effort / 2) : 0;
   RecomputeSolution solution = Solver(problem, first).run();
-  tryWithoutOffload(problem, second, solution);
+  if (options.start.empty())
+    tryWithoutOffload(problem, second, solution);
   return solution;
 }

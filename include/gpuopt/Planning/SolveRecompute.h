@@ -37,7 +37,11 @@ struct RecomputeOptions {
   bool findSmallestBudget = true;
   /// Without, the bound is 0, and the search has one start less.
   bool findBound = true;
-  /// A schedule to start from and never to be worse than, where it fits.
+  /// Fewer moments and minimum cuts for it: mostly near the best bound.
+  bool isRoughBound = false;
+  /// Ends the search at the first plan within the budget.
+  bool anyWillDo = false;
+  /// A schedule to start from and, where it fits, never to be worse than.
   Schedule start;
 };
 

@@ -86,6 +86,65 @@ TEST(BudgetLadder, LessMemoryNeverCostsLessBetweenCalls) {
   EXPECT_EQ(falls, 0);
 }
 
+/// What one call reports as the least, another meets, and nothing below it.
+TEST(BudgetLadder, MeetsTheLeastPeak) {
+  for (unsigned seed = 1; seed <= 6; ++seed) {
+    RecomputeProblem problem = randomChain(20 + 2 * seed, seed);
+    RecomputeOptions options;
+    options.effort = 2000;
+    int64_t least = BudgetLadder(problem, options).solve(1).smallestBudgetFound;
+    ASSERT_GT(least, 0);
+    RecomputeSolution at = BudgetLadder(problem, options).solve(least);
+    EXPECT_TRUE(at.found);
+    EXPECT_FALSE(verify(problem, at.schedule, least));
+    EXPECT_FALSE(BudgetLadder(problem, options).solve(least - 1).found);
+    for (int64_t more : {least + 1, least + least / 50, least + least / 10}) {
+      RecomputeSolution above = BudgetLadder(problem, options).solve(more);
+      EXPECT_TRUE(above.found);
+      EXPECT_LE(above.addedCost, at.addedCost);
+    }
+  }
+}
+
+TEST(BudgetLadder, RungsGetNoCheaperOnTheWayDown) {
+  RecomputeProblem problem = randomChain(30, 7);
+  RecomputeOptions options;
+  options.effort = 2000;
+  BudgetLadder ladder(problem, options);
+  double last = 0;
+  int index = 0;
+  for (; ladder.planOf(index).found(); ++index) {
+    const LadderPlan &plan = ladder.planOf(index);
+    EXPECT_FALSE(verify(problem, plan.schedule, ladder.budgetOf(index)));
+    EXPECT_GE(plan.addedCost, last - 1e-9) << index;
+    last = plan.addedCost;
+  }
+  EXPECT_GT(index, 20);
+  EXPECT_LT(ladder.budgetOf(index), ladder.leastPlan().peakInBytes);
+}
+
+/// As where plans do not pack as tightly as they might.
+TEST(BudgetLadder, GoesDownToWhatIsAccepted) {
+  RecomputeProblem problem = randomChain(24, 3);
+  RecomputeOptions options;
+  options.effort = 2000;
+  int64_t budget = plainPeak(problem) * 9 / 10, offered = 0;
+  double lastCost = -1;
+  BudgetLadder ladder(problem, options);
+  RecomputeSolution solution =
+      ladder.solve(budget, [&](const LadderPlan &plan) {
+        EXPECT_LE(plan.peakInBytes, budget);
+        EXPECT_GE(plan.addedCost, lastCost - 1e-9);
+        lastCost = plan.addedCost;
+        return ++offered == 3;
+      });
+  EXPECT_TRUE(solution.found);
+  EXPECT_EQ(solution.addedCost, lastCost);
+  EXPECT_EQ(offered, 3);
+  EXPECT_FALSE(
+      ladder.solve(budget, [](const LadderPlan &) { return false; }).found);
+}
+
 TEST(BudgetLadder, HasFractionsAsRungs) {
   RecomputeProblem problem;
   problem.ops.resize(1);

@@ -12,22 +12,13 @@
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Analysis/PersistentMemory.h"
 #include "gpuopt/Analysis/StepMemory.h"
+#include "gpuopt/Planning/BudgetLadder.h"
 #include "gpuopt/Planning/PlanText.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace gpuopt;
 using namespace gpuopt::train;
-
-/// Rounds of solving and packing for one target.
-static constexpr int kMostRounds = 8;
-/// Plans that are looked for above the first that fits.
-static constexpr int kMostHalvings = 2;
-/// Budgets within this part of the target are one.
-static constexpr int kNarrowPart = 256;
-
-/// A rung of the ladder of budgets gets this fraction of the search.
-static constexpr int kEffortOfRung = 8;
 
 int64_t train::persistentBytesOf(ModuleOp module) {
   llvm::StringMap<unsigned> names;
@@ -61,9 +52,10 @@ static int64_t arenaHeight(StepOp step) {
   return succeeded(memory.pack()) ? memory.getHeight() : -1;
 }
 
-/// As arenaHeight, but content with `capacityInBytes`, and leaves the offsets
-/// on the ops.
-static int64_t placeTensors(StepOp step, int64_t capacityInBytes) {
+/// As arenaHeight, but content with `capacityInBytes`, if there is one, and
+/// leaves the offsets on the ops.
+static int64_t placeTensors(StepOp step,
+                            std::optional<int64_t> capacityInBytes) {
   llvm::StringMap<unsigned> names;
   StepMemory memory(step, names);
   if (failed(memory.pack(capacityInBytes)))
@@ -119,31 +111,28 @@ class Fitter {
 public:
   Fitter(StepOp step, const DeviceModel &device, const FitOptions &options)
       : step(step), device(device), budget(options.budgetInBytes),
-        effort(options.effort), searchSmallest(options.searchSmallest),
-        allowsOffload(options.allowsOffload), graph(graphOf(step)) {}
+        searchSmallest(options.searchSmallest),
+        allowsOffload(options.allowsOffload), graph(graphOf(step)),
+        ladder(graph.problem, solverOptions(options.effort)) {}
 
   std::variant<FittedStep, UnmetBudget, planning::Error> run() {
     fitted.plainTimeInNanoseconds = timeOf(step, device);
     fitted.plainArenaInBytes = fitted.arenaInBytes = arenaHeight(step);
     if (fitted.plainArenaInBytes <= budget)
       return std::move(fitted);
-    std::optional<Candidate> best = fit(budget, effort);
-    keepBound();
-    int64_t smallest = 0;
-    if (!error)
-      improve(best);
-    if (!best && !error) {
-      smallest = searchSmallest ? smallestRung() : fitted.plainArenaInBytes;
-      if (!error && smallest <= budget)
-        best = fit(smallest, effort / kEffortOfRung);
-    }
+    planning::RecomputeSolution solution = ladder.solve(
+        budget, [&](const planning::LadderPlan &plan) { return take(plan); });
+    keepBound(solution.certificate);
+    if (!best && !error && searchSmallest)
+      findSmallest();
     if (error)
       return *error;
-    if (best)
+    if (best && best->arenaInBytes <= budget)
       return finish(*best);
     UnmetBudget unmet;
-    unmet.smallestArenaInBytes = smallest;
-    unmet.lowerLimitInBytes = lowerLimit;
+    unmet.smallestArenaInBytes =
+        best ? best->arenaInBytes : fitted.plainArenaInBytes;
+    unmet.lowerLimitInBytes = solution.budgetLowerLimit;
     describeLimit(graph, unmet);
     return unmet;
   }
@@ -156,6 +145,13 @@ private:
     return graph;
   }
 
+  static planning::RecomputeOptions solverOptions(int64_t effort) {
+    planning::RecomputeOptions options;
+    options.effort = std::max<int64_t>(effort, 1); // 0 would be the default
+    options.findSmallestBudget = false;
+    return options;
+  }
+
   /// A packed step.
   struct Candidate {
     planning::Schedule schedule;
@@ -166,100 +162,50 @@ private:
     TransferTimes transfers;
   };
 
-  /// A step whose arena is within `target`, at the lowest cost that was found.
-  /// Depends on the step and the arguments alone. Where a packing is higher
-  /// than its target, the solver is asked for less by as much; what lies
-  /// between that and what packed too high is halved a few times.
-  std::optional<Candidate> fit(int64_t target, int64_t effort) {
-    std::optional<Candidate> best;
-    std::optional<int64_t> tooHigh, low;
-    int64_t ask = target; // of 0, too: the solver tells the lower limit
-    for (int round = 0, found = 0; round < kMostRounds && ask >= 0; ++round) {
-      std::optional<Candidate> next = attempt(ask, target, effort);
-      if (error)
-        return std::nullopt;
-      bool isTooHigh = next && next->arenaInBytes > target;
-      (isTooHigh ? tooHigh : low) = ask;
-      if (next && !isTooHigh) {
-        ++found;
-        if (!best ||
-            next->addedTimeInNanoseconds < best->addedTimeInNanoseconds)
-          best = std::move(next);
-      }
-      if (!tooHigh || found > kMostHalvings ||
-          (low && *tooHigh - *low <= target / kNarrowPart))
-        break;
-      ask = low ? *low + (*tooHigh - *low) / 2
-                : ask - (next->arenaInBytes - target);
-    }
-    return best;
+  /// Takes the plan if it can be packed into the budget.
+  bool take(const planning::LadderPlan &plan) {
+    if (isWrong(plan))
+      return false;
+    Candidate candidate = applyWithin(budget, plan.schedule);
+    if (candidate.arenaInBytes < 0 || candidate.arenaInBytes > budget)
+      return false;
+    best = std::move(candidate);
+    return true;
   }
 
-  /// A plan whose peak is within `budget`, packed, if it can, into `target`.
-  std::optional<Candidate> attempt(int64_t budget, int64_t target,
-                                   int64_t effort) {
-    planning::RecomputeOptions options;
-    options.budgetInBytes = budget;
-    options.effort = std::max<int64_t>(effort, 1); // 0 would be the default
-    options.findSmallestBudget = false;
-    auto solution = planning::solveRecompute(graph.problem, options);
-    if (!solution) {
-      error = solution.error();
-      return std::nullopt;
-    }
-    lowerLimit = std::max(lowerLimit, solution->budgetLowerLimit);
-    if (budget == target)
-      certificate = std::move(solution->certificate);
-    if (!solution->found ||
-        (error = planning::verify(graph.problem, solution->schedule, budget)))
-      return std::nullopt;
-    Candidate candidate = applyWithin(target, solution->schedule);
-    if (candidate.arenaInBytes < 0)
-      return std::nullopt;
-    return candidate;
+  bool isWrong(const planning::LadderPlan &plan) {
+    if (!error)
+      error = planning::verify(graph.problem, plan.schedule, plan.peakInBytes);
+    return error.has_value();
   }
 
-  /// What a smaller budget costs, a larger one can be had for: packing is not
-  /// monotone, so a plan for one of the rungs below may add less. Every eighth
-  /// rung is tried, and the next one below.
-  void improve(std::optional<Candidate> &best) {
-    constexpr int kStride = 8;
-    int next = kRungs;
-    while (next > 0 && rung(next) >= budget)
-      --next;
-    for (int index = next; index > 0 && !error;
-         index = (index - 1) / kStride * kStride) {
-      std::optional<Candidate> other = fit(rung(index), effort / kEffortOfRung);
-      if (other && (!best || other->addedTimeInNanoseconds <
-                                 best->addedTimeInNanoseconds))
-        best = std::move(other);
-    }
+  /// The smallest arena that is found: the same whatever budget was asked for,
+  /// so that what an error promises can be had. The plan with the least peak
+  /// need not be the one that packs best.
+  void findSmallest() {
+    takeIfSmaller(ladder.leastPlan());
+    for (int index = ladder.rungAbove(ladder.leastPlan().peakInBytes);
+         index >= 0 && best && !error &&
+         ladder.budgetOf(index) < best->arenaInBytes;
+         --index)
+      takeIfSmaller(ladder.planOf(index));
   }
 
-  /// A ladder of budgets that depends on the step alone, from the lower limit
-  /// to the plain arena.
-  static constexpr int kRungs = 64;
-  int64_t rung(int index) const {
-    int64_t lowest = std::min(lowerLimit, fitted.plainArenaInBytes);
-    return llvm::alignTo(lowest + (fitted.plainArenaInBytes - lowest) / kRungs *
-                                      index,
-                         kBufferAlignment);
-  }
-
-  /// The smallest rung that fits: the same whatever budget was asked for, so
-  /// that what an error promises can be had. By bisection, as if every rung
-  /// above one that fits did.
-  int64_t smallestRung() {
-    int bad = -1, good = kRungs;
-    while (good - bad > 1 && !error) {
-      int middle = bad + (good - bad) / 2;
-      (fit(rung(middle), effort / kEffortOfRung) ? good : bad) = middle;
-    }
-    return good == kRungs ? fitted.plainArenaInBytes : rung(good);
+  void takeIfSmaller(const planning::LadderPlan &plan) {
+    if (!plan.found() || isWrong(plan))
+      return;
+    std::optional<int64_t> capacity;
+    if (best)
+      capacity = best->arenaInBytes - kBufferAlignment;
+    Candidate candidate = apply(plan.schedule, capacity, /*room=*/0);
+    if (candidate.arenaInBytes >= 0 &&
+        candidate.arenaInBytes < fitted.plainArenaInBytes &&
+        (!best || candidate.arenaInBytes < best->arenaInBytes))
+      best = std::move(candidate);
   }
 
   /// The bound of the whole budget holds for every arena within it.
-  void keepBound() {
+  void keepBound(planning::Certificate &certificate) {
     claim.certificate = std::move(certificate);
     if (claim.certificate.isEmpty())
       return;
@@ -310,7 +256,8 @@ private:
   }
 
   /// With transfers that hold memory up to `room` where they run early or late.
-  Candidate apply(planning::Schedule schedule, int64_t target, int64_t room) {
+  Candidate apply(planning::Schedule schedule, std::optional<int64_t> target,
+                  int64_t room) {
     Candidate candidate;
     candidate.step = cast<StepOp>(step->clone());
     StepGraph copy = graphOf(*candidate.step);
@@ -343,13 +290,13 @@ private:
 
   StepOp step;
   const DeviceModel &device;
-  int64_t budget, effort;
+  int64_t budget;
   bool searchSmallest, allowsOffload;
   StepGraph graph;
+  planning::BudgetLadder ladder;
   FittedStep fitted;
-  planning::Certificate certificate; ///< Of the last target.
+  std::optional<Candidate> best;
   planning::PlanClaim claim;
-  int64_t lowerLimit = 0;
   planning::MaybeError error;
 };
 
