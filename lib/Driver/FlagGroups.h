@@ -52,14 +52,18 @@ llvm::Error collectRun(DriverOptions &options);
 llvm::Error collectModel(DriverOptions &options);
 llvm::Error collectPrecision(DriverOptions &options);
 
-/// Fails where one of the flags is below `least`.
+/// Fails where one of the flags is below `least`, or infinite.
 template <class T>
 llvm::Error checkAtLeast(int64_t least,
                          std::initializer_list<Flag<T> *> flags) {
-  for (Flag<T> *flag : flags)
+  for (Flag<T> *flag : flags) {
     if (!(*flag >= least))
       return llvm::createStringError("--" + flag->ArgStr +
                                      " must be at least " + llvm::Twine(least));
+    if (double(*flag) > 1e38) // of a float, which real numbers become
+      return llvm::createStringError("--" + flag->ArgStr +
+                                     " must be finite, and at most 1e38");
+  }
   return llvm::Error::success();
 }
 

@@ -102,8 +102,9 @@ static Error checkRanges() {
   if (maxSteps < 1 && maxSteps != -1)
     return createStringError("--max-steps must be at least 1, or -1 for as "
                              "many as --num-train-epochs needs");
-  if (!(epochs > 0))
-    return createStringError("--num-train-epochs must be more than 0");
+  if (!(epochs > 0) || epochs > 1e9)
+    return createStringError(
+        "--num-train-epochs must be more than 0 and at most 1e9");
   return Error::success();
 }
 

@@ -105,6 +105,8 @@ static Error collectScaling(train::InsertLossScalingOptions &options,
   emission.backoffFactor = backoffFactor;
   emission.growthInterval = growthInterval;
   emission.minLossScale = minLossScale;
+  if (Error error = checkAtLeast<double>(0, {&growthFactor, &minLossScale}))
+    return error;
   if (!(initScale >= 1e-37) || initScale > 1e38 ||
       !(minLossScale >= 1e-37)) // they are floats
     return createStringError("--init-scale must lie in [1e-37, 1e38], "

@@ -37,13 +37,14 @@ inline void check_loss_scaling(const LossScaling &scaling) {
   // It is a float.
   if (!(scaling.init_scale >= 1e-37) || scaling.init_scale > 1e38)
     throw Error("the loss scale must be more than 0, from 1e-37 to 1e38");
-  if (!(scaling.growth_factor >= 1) || !(scaling.backoff_factor > 0) ||
-      scaling.backoff_factor > 1)
-    throw Error("'--growth-factor' must be at least 1 and '--backoff-factor' "
-                "in (0, 1]");
-  if (scaling.growth_interval < 1 || !(scaling.min_loss_scale >= 1e-37))
+  if (!(scaling.growth_factor >= 1) || scaling.growth_factor > 1e38 ||
+      !(scaling.backoff_factor > 0) || scaling.backoff_factor > 1)
+    throw Error("'--growth-factor' must be at least 1 and finite, and "
+                "'--backoff-factor' in (0, 1]");
+  if (scaling.growth_interval < 1 || !(scaling.min_loss_scale >= 1e-37) ||
+      scaling.min_loss_scale > 1e38)
     throw Error("'--growth-interval' must be at least 1 and "
-                "'--min-loss-scale' more than 0, from 1e-37 on");
+                "'--min-loss-scale' more than 0, from 1e-37 to 1e38");
 }
 
 constexpr const char *kScheduleNames[] = {"linear", "cosine", "constant",

@@ -462,10 +462,14 @@ TEST_F(TrainerTest, SaysWhatLossScalesCanBe) {
       {{"--loss-scale=0"},
        "the loss scale must be more than 0, from 1e-37 to 1e38"},
       {{"--growth-factor=0.5"},
-       "'--growth-factor' must be at least 1 and '--backoff-factor' in (0, 1]"},
+       "'--growth-factor' must be at least 1 and finite, and "
+       "'--backoff-factor' in (0, 1]"},
+      {{"--growth-factor=inf"},
+       "'--growth-factor' must be at least 1 and finite"},
       {{"--growth-interval=0"},
        "'--growth-interval' must be at least 1 and '--min-loss-scale' more "
-       "than 0, from 1e-37 on"},
+       "than 0, from 1e-37 to 1e38"},
+      {{"--min-loss-scale=inf"}, "'--min-loss-scale' more than 0, from 1e-37"},
       {{"--loss-scale=8", "--init-scale=4"},
        "'--init-scale' is of --loss-scale=dynamic, but the loss scale is a "
        "number that stays"},
