@@ -93,7 +93,7 @@ struct Context {
   // Where offloaded tensors wait: pinned, one allocation.
   void allocate_host(size_t bytes) {
     host_memory = bytes ? allocate_staging(bytes) : nullptr;
-    host_bytes = bytes;
+    host_bytes += bytes;
   }
   template <class L>
   L &library() {

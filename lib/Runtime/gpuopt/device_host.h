@@ -79,7 +79,7 @@ struct Context {
   // Where offloaded tensors wait.
   void allocate_host(size_t bytes) {
     host_memory = bytes ? allocate_uncounted(bytes) : nullptr;
-    host_bytes = bytes;
+    host_bytes += bytes;
   }
   template <class L>
   L &library() {

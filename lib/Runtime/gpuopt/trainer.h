@@ -202,10 +202,14 @@ private:
            static_cast<long long>(program.accumulation_steps),
            static_cast<long long>(program.batch_size),
            loaders.train->describe_epoch().c_str(), ctx.num_threads);
-    if (ctx.allocated_bytes != program.total_bytes)
-      throw Error("allocated " + std::to_string(ctx.allocated_bytes) +
-                  " bytes, but the plan says " +
-                  std::to_string(program.total_bytes));
+    refuse_unplanned("", ctx.allocated_bytes, program.total_bytes);
+    refuse_unplanned(" of the host's memory", ctx.host_bytes,
+                     program.host_bytes);
+  }
+  static void refuse_unplanned(const char *what, size_t bytes, size_t planned) {
+    if (bytes != planned)
+      throw Error("allocated " + std::to_string(bytes) + " bytes" + what +
+                  ", but the plan says " + std::to_string(planned));
   }
 
   void train_step(Metrics &metrics, int64_t step) {

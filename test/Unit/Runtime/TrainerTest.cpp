@@ -521,6 +521,21 @@ TEST_F(TrainerTest, AnInterruptFinishesTheStepAndSaves) {
   EXPECT_TRUE(std::filesystem::exists(folder / "a/model.safetensors"));
 }
 
+// Memory that the plan does not have.
+TEST_F(TrainerTest, RefusesWhatThePlanDoesNotHave) {
+  program.prepare = [](Context &ctx, char *) { ctx.allocate(64); };
+  EXPECT_EQ(run("out", {"--max-steps", "2"}), 1);
+  EXPECT_NE(error.find("allocated 2880 bytes, but the plan says 2816"),
+            std::string::npos)
+      << error;
+  program.prepare = [](Context &ctx, char *) { ctx.allocate_host(64); };
+  EXPECT_EQ(run("out", {"--max-steps", "2"}), 1);
+  EXPECT_NE(error.find("allocated 64 bytes of the host's memory, but the plan "
+                       "says 0"),
+            std::string::npos)
+      << error;
+}
+
 // Each op of the steps that are timed, once for each execution.
 TEST_F(TrainerTest, CostsOfEachOp) {
   program.accumulation_steps = 2;
