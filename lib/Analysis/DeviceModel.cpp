@@ -45,28 +45,84 @@ ArrayRef<DeviceModel> gpuopt::builtinDeviceModels() {
 
 static Error wrong(const Twine &what) { return createStringError(what); }
 
+namespace {
+struct Member {
+  StringRef name;
+  double *value;
+  bool mayBeZero = false;
+};
+} // namespace
+
+static std::vector<Member> membersOf(DeviceModel &model, double &memory) {
+  return {{"bytesPerSecond", &model.bytesPerSecond},
+          {"vectorOperationsPerSecond", &model.vectorOperationsPerSecond},
+          {"f64ProductsPerSecond", &model.f64ProductsPerSecond},
+          {"f32ProductsPerSecond", &model.f32ProductsPerSecond},
+          {"tf32ProductsPerSecond", &model.tf32ProductsPerSecond},
+          {"f16ProductsPerSecond", &model.f16ProductsPerSecond},
+          {"bf16ProductsPerSecond", &model.bf16ProductsPerSecond},
+          {"secondsPerLaunch", &model.secondsPerLaunch, true},
+          {"memoryInBytes", &memory, true},
+          {"hostLinkBytesPerSecond", &model.hostLinkBytesPerSecond}};
+}
+
+static const DeviceModel *builtin(StringRef name) {
+  auto *found = find_if(builtinDeviceModels(), [&](const DeviceModel &model) {
+    return model.name == name;
+  });
+  return found == builtinDeviceModels().end() ? nullptr : found;
+}
+
+static std::string builtinNames() {
+  return join(map_range(builtinDeviceModels(),
+                        [](const DeviceModel &model) { return model.name; }),
+              ", ");
+}
+
+static std::string namesOf(ArrayRef<Member> members) {
+  return join(
+      map_range(members, [](const Member &member) { return member.name; }),
+      ", ");
+}
+
+/// Where the members that a file leaves out come from.
+static Error readBase(const json::Object &object, DeviceModel &model) {
+  const json::Value *base = object.get("base");
+  if (!base)
+    return Error::success();
+  const DeviceModel *known = builtin(base->getAsString().value_or(""));
+  if (!known)
+    return wrong("expects 'base' to be one of " + builtinNames());
+  model = *known;
+  return Error::success();
+}
+
+/// Without a base, a file has all members.
+static Error checkComplete(const json::Object &object,
+                           ArrayRef<Member> members) {
+  if (object.get("base"))
+    return Error::success();
+  std::vector<Member> missing;
+  copy_if(members, std::back_inserter(missing),
+          [&](const Member &member) { return !object.get(member.name); });
+  if (missing.empty())
+    return Error::success();
+  return wrong("has no " + namesOf(missing) +
+               "; give them, or a 'base' whose they are: " + builtinNames());
+}
+
 /// Takes the members of `object` over into `model`.
 static Error readMembers(const json::Object &object, DeviceModel &model) {
-  struct Member {
-    StringRef name;
-    double *value;
-  };
   double memory = model.memoryInBytes;
-  Member members[] = {
-      {"bytesPerSecond", &model.bytesPerSecond},
-      {"vectorOperationsPerSecond", &model.vectorOperationsPerSecond},
-      {"f64ProductsPerSecond", &model.f64ProductsPerSecond},
-      {"f32ProductsPerSecond", &model.f32ProductsPerSecond},
-      {"tf32ProductsPerSecond", &model.tf32ProductsPerSecond},
-      {"f16ProductsPerSecond", &model.f16ProductsPerSecond},
-      {"bf16ProductsPerSecond", &model.bf16ProductsPerSecond},
-      {"secondsPerLaunch", &model.secondsPerLaunch},
-      {"memoryInBytes", &memory},
-      {"hostLinkBytesPerSecond", &model.hostLinkBytesPerSecond}};
+  std::vector<Member> members = membersOf(model, memory);
   for (auto &[key, value] : object) {
     StringRef name = key;
+    if (name == "base")
+      continue;
     if (name == "name") {
-      model.name = value.getAsString().value_or("").str();
+      if (!value.getAsString())
+        return wrong("expects a string for 'name'");
+      model.name = value.getAsString()->str();
       continue;
     }
     if (name == "overlapsTransfers") {
@@ -76,50 +132,44 @@ static Error readMembers(const json::Object &object, DeviceModel &model) {
       model.overlapsTransfers = *overlaps;
       continue;
     }
-    auto *member = find_if(
+    auto member = find_if(
         members, [&](const Member &member) { return member.name == name; });
-    if (member == std::end(members)) {
-      std::string known = join(
-          map_range(members, [](const Member &member) { return member.name; }),
-          ", ");
-      return wrong("expects the members name, overlapsTransfers, " + known +
-                   ", but got '" + name + "'");
-    }
+    if (member == members.end())
+      return wrong("expects the members base, name, overlapsTransfers, " +
+                   namesOf(members) + ", but got '" + name + "'");
     std::optional<double> number = value.getAsNumber();
-    bool mayBeZero = name == "memoryInBytes" || name == "secondsPerLaunch";
     if (!number || !(*number >= 0) || *number > 1e300 ||
-        (*number == 0 && !mayBeZero))
+        (*number == 0 && !member->mayBeZero))
       return wrong("expects a positive number for '" + name + "'");
     *member->value = *number;
   }
   model.memoryInBytes = memory < 9e18 ? (int64_t)memory : 0;
-  return Error::success();
+  return checkComplete(object, members);
 }
 
 Expected<DeviceModel> gpuopt::loadDeviceModel(StringRef nameOrFile) {
-  for (const DeviceModel &model : builtinDeviceModels())
-    if (model.name == nameOrFile)
-      return model;
+  if (const DeviceModel *model = builtin(nameOrFile))
+    return *model;
   auto buffer = MemoryBuffer::getFile(nameOrFile);
-  if (!buffer) {
-    std::string known =
-        join(map_range(builtinDeviceModels(),
-                       [](const DeviceModel &model) { return model.name; }),
-             ", ");
-    return wrong("expects one of " + known + " or a JSON file, but got '" +
-                 nameOrFile + "': " + buffer.getError().message());
-  }
+  if (!buffer)
+    return wrong("expects one of " + builtinNames() +
+                 " or a JSON file, but got '" + nameOrFile +
+                 "': " + buffer.getError().message());
   if (planning::nestsTooDeep((*buffer)->getBuffer()))
     return wrong("'" + nameOrFile + "': nests too deeply");
   Expected<json::Value> value = json::parse((*buffer)->getBuffer());
   if (!value)
-    return wrong("'" + nameOrFile + "': " + toString(value.takeError()));
+    return wrong("'" + nameOrFile +
+                 "': is not JSON: " + toString(value.takeError()));
   const json::Object *object = value->getAsObject();
   if (!object)
     return wrong("'" + nameOrFile + "': expects a JSON object");
-  DeviceModel model = builtinDeviceModels().front();
+  DeviceModel model;
+  Error error = readBase(*object, model);
   model.name = nameOrFile.str();
-  if (Error error = readMembers(*object, model))
+  if (!error)
+    error = readMembers(*object, model);
+  if (error)
     return wrong("'" + nameOrFile + "': " + toString(std::move(error)));
   return model;
 }

@@ -44,9 +44,8 @@ struct DeviceModel {
 /// The built-in models: host, h200, a100, 4090.
 llvm::ArrayRef<DeviceModel> builtinDeviceModels();
 
-/// A built-in model by its name, or the one in a JSON file: an object with
-/// DeviceModel's members by their names. Members that are left out are the
-/// host's. Errors say which member is wrong.
+/// A built-in model by its name, or the one in a JSON file
+/// (docs/device.schema.json). Errors say which member is wrong.
 llvm::Expected<DeviceModel> loadDeviceModel(llvm::StringRef nameOrFile);
 
 /// With the times of a file (MeasuredCosts.h), unless its name is empty, and

@@ -6,7 +6,7 @@
 // RUN: not gpuopt-opt %s --pass-pipeline='builtin.module(train-schedule{activation-budget=1 device=h200})' -o /dev/null 2>&1 | FileCheck %s --check-prefix=UNMET
 // RUN: not gpuopt-opt %s --pass-pipeline='builtin.module(train-schedule{activation-budget=1024 search-smallest=false device=h200})' -o /dev/null 2>&1 | FileCheck %s --check-prefix=PLAIN
 // RUN: not gpuopt-opt %s --pass-pipeline='builtin.module(train-schedule{memory-budget=3072 device=h200})' -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHOLE
-// RUN: echo '{"f32ProductsPerSecond": 1e8, "tf32ProductsPerSecond": 1e9}' > %t.json
+// RUN: echo '{"base": "host", "f32ProductsPerSecond": 1e8, "tf32ProductsPerSecond": 1e9}' > %t.json
 // RUN: gpuopt-opt %s --pass-pipeline='builtin.module(train-schedule{activation-budget=2048 device=%t.json})' | FileCheck %s --check-prefix=FP32
 // RUN: gpuopt-opt %s --pass-pipeline='builtin.module(train-schedule{activation-budget=2048 device=%t.json tf32})' | FileCheck %s --check-prefix=TF32
 
