@@ -18,17 +18,8 @@ using namespace gpuopt;
 /// " f32[8,4] f32[4,2]"
 static std::string typesText(TypeRange types) {
   std::string text;
-  llvm::raw_string_ostream stream(text);
-  for (Type type : types) {
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    if (!tensor) {
-      stream << " " << type;
-      continue;
-    }
-    stream << " " << tensor.getElementType() << "[";
-    llvm::interleave(tensor.getShape(), stream, ",");
-    stream << "]";
-  }
+  for (Type type : types)
+    text += " " + typeText(type);
   return text;
 }
 

@@ -8,10 +8,12 @@
 #include "gpuopt/Analysis/Origins.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Location.h"
 #include "mlir/IR/Operation.h"
 
 using namespace mlir;
+using namespace gpuopt;
 
 std::string gpuopt::nameOf(Location loc) {
   if (auto name = dyn_cast<NameLoc>(loc))
@@ -43,5 +45,31 @@ std::string gpuopt::originOf(Value value) {
   std::string name = nameOf(value.getLoc());
   if (name.empty() && value.getDefiningOp())
     name = value.getDefiningOp()->getName().stripDialect().str();
+  return name;
+}
+
+std::string gpuopt::typeText(Type type) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor) {
+    stream << type;
+    return text;
+  }
+  stream << tensor.getElementType() << "[";
+  llvm::interleave(tensor.getShape(), stream, ",");
+  stream << "]";
+  return text;
+}
+
+std::string TensorName::text() const {
+  return result < 0 ? origin : origin + "#" + std::to_string(result);
+}
+
+TensorName gpuopt::tensorNameOf(Value value) {
+  TensorName name{originOf(value), -1, typeText(value.getType())};
+  if (auto result = dyn_cast<OpResult>(value);
+      result && result.getOwner()->getNumResults() > 1)
+    name.result = result.getResultNumber();
   return name;
 }

@@ -144,3 +144,39 @@ StringRef PersistentMemory::symbolOfOutput(StringRef name) const {
 StringRef PersistentMemory::symbolOfConstant(Attribute value) const {
   return entries[constants.lookup(value)].symbol;
 }
+
+StringRef gpuopt::nameOfPart(device::BufferKind kind,
+                             train::VariableOp variable) {
+  switch (kind) {
+  case device::BufferKind::Constant:
+    return "constants";
+  case device::BufferKind::Output:
+    return "outputs";
+  case device::BufferKind::Input:
+  case device::BufferKind::Labels:
+    return "inputs";
+  default:
+    break;
+  }
+  if (!variable)
+    return "other";
+  switch (variable.getKind()) {
+  case train::VariableKind::Parameter:
+  case train::VariableKind::Frozen:
+    return "parameters";
+  case train::VariableKind::HalfCopy:
+    return "half-precision copies";
+  case train::VariableKind::Gradient:
+    return "gradients";
+  case train::VariableKind::Momentum:
+  case train::VariableKind::FirstMoment:
+  case train::VariableKind::SecondMoment:
+    return "optimizer state";
+  case train::VariableKind::Workspace:
+    return "library workspace";
+  case train::VariableKind::Staging:
+    return "staged batches";
+  default:
+    return "buffers";
+  }
+}

@@ -93,9 +93,10 @@ StepMemory::StepMemory(train::StepOp step, llvm::StringMap<unsigned> &usedNames)
 
 void StepMemory::addBuffer(Value root, llvm::StringMap<unsigned> &usedNames) {
   bufferOf[root] = buffers.size();
-  std::string origin = originOf(root);
-  buffers.push_back({uniqueSymbol(origin, usedNames), origin,
-                     cast<RankedTensorType>(root.getType()), 0, 0, 0});
+  TensorName name = tensorNameOf(root);
+  buffers.push_back({uniqueSymbol(name.origin, usedNames), name.origin,
+                     cast<RankedTensorType>(root.getType()), 0, 0, 0,
+                     name.result});
 }
 
 void StepMemory::addHostBuffer(train::OffloadOp op, int64_t index,

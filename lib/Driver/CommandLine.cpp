@@ -52,10 +52,14 @@ static StringRef commandName() {
   return "";
 }
 
-static int usage(const Twine &what) {
+/// Where the error names a flag, the help has nothing to add.
+static int usage(const std::string &what) {
   StringRef command = commandName();
-  errs() << "gpuopt: error: " << what << "; see gpuopt " << command
-         << (command.empty() ? "--help\n" : " --help\n");
+  errs() << "gpuopt: error: " << what;
+  if (!StringRef(what).contains("--"))
+    errs() << "; see gpuopt " << command << (command.empty() ? "" : " ")
+           << "--help";
+  errs() << "\n";
   return 1;
 }
 

@@ -145,14 +145,10 @@ LogicalResult Compilation::dump(Phase phase) {
   return success();
 }
 
-IntegerAttr Compilation::unmetBudget() const {
+DictionaryAttr Compilation::unmetBudget() const {
   if (!module)
     return nullptr;
-  return (*module)->getAttrOfType<IntegerAttr>(train::kUnmetBudgetAttribute);
+  return (*module)->getAttrOfType<DictionaryAttr>(train::kUnmetBudgetAttribute);
 }
 
 int Compilation::exitStatus() const { return unmetBudget() ? 2 : 1; }
-
-int64_t Compilation::smallestBudget() const {
-  return unmetBudget() ? unmetBudget().getInt() : 0;
-}

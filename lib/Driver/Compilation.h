@@ -28,8 +28,9 @@ public:
   mlir::ModuleOp getModule() { return *module; }
   /// After a failure: 2 where a memory budget cannot be met, else 1.
   int exitStatus() const;
-  /// The smallest budget that can be met, in bytes, after such a failure.
-  int64_t smallestBudget() const;
+  /// What is known of a budget that cannot be met (`train.unmet_budget`), after
+  /// such a failure; null after any other.
+  mlir::DictionaryAttr unmetBudget() const;
   const std::string &getErrors() const { return errors; }
   /// What is in half precision in the training step, and what that saves; empty
   /// where nothing was to be chosen. After the phase of that name.
@@ -43,7 +44,6 @@ private:
   mlir::LogicalResult takeCosts();
   mlir::LogicalResult dump(Phase phase);
   void report(const llvm::Twine &error);
-  mlir::IntegerAttr unmetBudget() const;
 
   const DriverOptions &options;
   bool isQuiet;

@@ -84,10 +84,21 @@ Flag<uint64_t> seed("seed", 42, "of order and dropout",
                     cl::cat(placeCategory()), COMPILING);
 } // namespace
 
+/// "0.5", where a budget is not a share of anything.
+static bool mayBeFraction(StringRef text) {
+  double number = 0;
+  return text.contains('.') && !text.getAsDouble(number) && number > 0 &&
+         number < 1;
+}
+
 /// Bytes from a flag like "8GiB"; 0 where it is not given.
 static Expected<int64_t> bytesOf(const cl::opt<std::string> &option) {
   if (!option.getNumOccurrences())
     return 0;
+  if (StringRef text = option; mayBeFraction(text))
+    return createStringError("--" + option.ArgStr + ": '" + text +
+                             "' is less than a byte; give a unit, like " +
+                             text + "GiB");
   planning::Result<int64_t> bytes = planning::parseBytes(option);
   if (!bytes)
     return createStringError("--" + option.ArgStr + ": " +
@@ -168,8 +179,10 @@ static Error collectSchedule(train::ScheduleOptions &options) {
     options.device = target == "cuda" ? "h200" : "host";
   else
     options.device = deviceName;
-  return joinErrors(loadDeviceModel(options.device).takeError(),
-                    collectCosts(options));
+  Expected<DeviceModel> model = loadDeviceModel(options.device);
+  if (!model)
+    return createStringError("--device: " + toString(model.takeError()));
+  return collectCosts(options);
 }
 
 Error gpuopt::chooseGivenTarget() {

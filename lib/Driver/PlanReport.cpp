@@ -7,7 +7,7 @@
 
 #include "PlanReport.h"
 
-#include "gpuopt/Analysis/Origins.h"
+#include "gpuopt/Analysis/PersistentMemory.h"
 #include "gpuopt/Analysis/StepGraph.h"
 #include "gpuopt/Analysis/StridedView.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
@@ -71,16 +71,19 @@ static void describeDecisions(train::StepOp step,
       int64_t bytes =
           device::sizeInBytes(cast<RankedTensorType>(result.getType()));
       if (repeat)
-        decisions.push_back({nameOf(op.getLoc()), bytes, Fate::Recomputed,
-                             repeat.getReason().str()});
+        decisions.push_back(
+            {{nameOf(op.getLoc()), -1, typeText(result.getType())},
+             bytes,
+             Fate::Recomputed,
+             repeat.getReason().str()});
       else if (reload)
-        decisions.push_back({originOf(result), bytes, Fate::Offloaded,
+        decisions.push_back({tensorNameOf(result), bytes, Fate::Offloaded,
                              reload.getReason().str()});
       else if (Operation *reader = op.isBeforeInBlock(loss)
                                        ? firstBackwardReader(result, loss)
                                        : nullptr)
         decisions.push_back(
-            {originOf(result), bytes, Fate::Saved,
+            {tensorNameOf(result), bytes, Fate::Saved,
              "the backward of '" + nameOfWork(reader) + "' reads it first"});
     }
   }
@@ -98,45 +101,6 @@ std::vector<TensorDecision> gpuopt::describeDecisions(ModuleOp module) {
 // Memory
 //===----------------------------------------------------------------------===//
 
-static StringRef categoryOf(device::BufferOp buffer,
-                            const SymbolTable &symbols) {
-  switch (buffer.getKind()) {
-  case device::BufferKind::Constant:
-    return "constants";
-  case device::BufferKind::Output:
-    return "outputs";
-  case device::BufferKind::Input:
-  case device::BufferKind::Labels:
-    return "inputs";
-  default:
-    break;
-  }
-  auto name = buffer.getVariableAttr();
-  auto variable =
-      name ? symbols.lookup<train::VariableOp>(name.getValue()) : nullptr;
-  if (!variable)
-    return "other";
-  switch (variable.getKind()) {
-  case train::VariableKind::Parameter:
-  case train::VariableKind::Frozen:
-    return "parameters";
-  case train::VariableKind::HalfCopy:
-    return "half-precision copies";
-  case train::VariableKind::Gradient:
-    return "gradients";
-  case train::VariableKind::Momentum:
-  case train::VariableKind::FirstMoment:
-  case train::VariableKind::SecondMoment:
-    return "optimizer state";
-  case train::VariableKind::Workspace:
-    return "library workspace";
-  case train::VariableKind::Staging:
-    return "staged batches";
-  default:
-    return "buffers";
-  }
-}
-
 static void describePersistent(ModuleOp module, MemoryReport &report) {
   SymbolTable symbols(module);
   llvm::MapVector<StringRef, int64_t> bytes;
@@ -149,13 +113,22 @@ static void describePersistent(ModuleOp module, MemoryReport &report) {
     if (buffer.getKind() == device::BufferKind::Arena ||
         buffer.getKind() == device::BufferKind::Host)
       continue;
-    bytes[categoryOf(buffer, symbols)] += buffer.getSizeInBytes();
+    auto name = buffer.getVariableAttr();
+    auto variable =
+        name ? symbols.lookup<train::VariableOp>(name.getValue()) : nullptr;
+    bytes[nameOfPart(buffer.getKind(), variable)] += buffer.getSizeInBytes();
     rest -= buffer.getSizeInBytes();
   }
   bytes["scalars and padding"] = rest;
   for (auto &[name, count] : bytes)
     if (count != 0)
       report.persistent.push_back({name.str(), count});
+}
+
+static TensorName nameOfBuffer(device::BufferOp buffer) {
+  auto result = buffer->getAttrOfType<IntegerAttr>(device::kResultAttribute);
+  return {buffer.getOrigin().str(), result ? (int)result.getInt() : -1,
+          typeText(buffer.getType())};
 }
 
 /// Buffers of one step, and the moment at which most bytes are alive.
@@ -178,12 +151,14 @@ static void describePeak(ArrayRef<device::BufferOp> buffers,
     int64_t from = *buffer.getLiveFrom(), to = *buffer.getLiveTo();
     if (from > report.peakMoment || to <= report.peakMoment)
       continue;
-    report.alive.push_back({buffer.getOrigin().str(), buffer.getSizeInBytes()});
+    report.alive.push_back({nameOfBuffer(buffer), buffer.getSizeInBytes(),
+                            buffer.getSymName().str()});
     if (from == report.peakMoment)
       report.peakOrigin = buffer.getOrigin().str();
   }
   llvm::sort(report.alive, [](const auto &a, const auto &b) {
-    return std::tie(b.second, a.first) < std::tie(a.second, b.first);
+    return std::tie(b.bytes, a.name.origin, a.name.result) <
+           std::tie(a.bytes, b.name.origin, b.name.result);
   });
 }
 
@@ -235,17 +210,79 @@ MemoryReport gpuopt::describeMemory(ModuleOp module) {
   return report;
 }
 
+UnmetReport gpuopt::describeUnmet(DictionaryAttr unmet) {
+  UnmetReport report;
+  if (!unmet)
+    return report;
+  auto bytesIn = [](DictionaryAttr attribute, StringRef name) {
+    return attribute.getAs<IntegerAttr>(name).getInt();
+  };
+  report.smallestBytes = bytesIn(unmet, "smallest_bytes");
+  report.lowerLimitBytes = bytesIn(unmet, "lower_limit_bytes");
+  report.peakOrigin = unmet.getAs<StringAttr>("origin").str();
+  for (NamedAttribute part : unmet.getAs<DictionaryAttr>("persistent"))
+    report.persistent.push_back(
+        {part.getName().str(), cast<IntegerAttr>(part.getValue()).getInt()});
+  for (Attribute each : unmet.getAs<ArrayAttr>("tensors")) {
+    auto tensor = cast<DictionaryAttr>(each);
+    auto result = tensor.getAs<IntegerAttr>("result");
+    report.alive.push_back({{tensor.getAs<StringAttr>("origin").str(),
+                             result ? (int)result.getInt() : -1,
+                             tensor.getAs<StringAttr>("type").str()},
+                            bytesIn(tensor, "bytes")});
+  }
+  return report;
+}
+
+double Planned::stepMilliseconds() const {
+  double added = memory.plainMilliseconds * memory.addedPercent / 100;
+  return costs.step.nanoseconds / 1e6 + double(accumulationSteps) * added;
+}
+
 //===----------------------------------------------------------------------===//
 // JSON
 //===----------------------------------------------------------------------===//
 
+static llvm::json::Object toJson(const TensorName &name, int64_t bytes) {
+  llvm::json::Object object{
+      {"origin", name.origin}, {"type", name.type}, {"bytes", bytes}};
+  if (name.result >= 0)
+    object["result"] = name.result;
+  return object;
+}
+
+llvm::json::Object gpuopt::toJson(const LiveTensor &tensor) {
+  llvm::json::Object object = ::toJson(tensor.name, tensor.bytes);
+  if (!tensor.buffer.empty())
+    object["buffer"] = tensor.buffer;
+  return object;
+}
+
+static llvm::json::Object
+toJson(ArrayRef<std::pair<std::string, int64_t>> parts) {
+  llvm::json::Object object;
+  for (auto &[name, bytes] : parts)
+    object[name] = bytes;
+  return object;
+}
+
+static llvm::json::Array toJson(ArrayRef<LiveTensor> alive) {
+  llvm::json::Array array;
+  for (const LiveTensor &tensor : alive)
+    array.push_back(toJson(tensor));
+  return array;
+}
+
+llvm::json::Object gpuopt::toJson(const UnmetReport &report) {
+  return llvm::json::Object{
+      {"smallest_budget_bytes", report.smallestBytes},
+      {"lower_limit_bytes", report.lowerLimitBytes},
+      {"persistent", ::toJson(report.persistent)},
+      {"peak", llvm::json::Object{{"origin", report.peakOrigin},
+                                  {"alive", ::toJson(report.alive)}}}};
+}
+
 llvm::json::Object gpuopt::toJson(const MemoryReport &report) {
-  llvm::json::Object persistent;
-  for (auto &[name, bytes] : report.persistent)
-    persistent[name] = bytes;
-  llvm::json::Array alive;
-  for (auto &[name, bytes] : report.alive)
-    alive.push_back(llvm::json::Object{{"origin", name}, {"bytes", bytes}});
   return llvm::json::Object{
       {"total_bytes", report.totalBytes},
       {"arena_bytes", report.arenaBytes},
@@ -255,22 +292,23 @@ llvm::json::Object gpuopt::toJson(const MemoryReport &report) {
       {"transfer_bytes", report.transferBytes},
       {"transfer_ms", report.transferMilliseconds},
       {"transfer_wait_ms", report.transferWaitMilliseconds},
-      {"persistent", std::move(persistent)},
+      {"persistent", ::toJson(report.persistent)},
       {"step", report.step},
       {"plain_step_ms", report.plainMilliseconds},
       {"added_percent", report.addedPercent},
       {"lower_bound_percent", report.lowerBoundPercent},
       {"peak", llvm::json::Object{{"moment", report.peakMoment},
                                   {"origin", report.peakOrigin},
-                                  {"alive", std::move(alive)}}}};
+                                  {"alive", ::toJson(report.alive)}}}};
 }
 
 llvm::json::Array gpuopt::toJson(const std::vector<TensorDecision> &decisions) {
   llvm::json::Array array;
-  for (const TensorDecision &decision : decisions)
-    array.push_back(llvm::json::Object{{"origin", decision.origin},
-                                       {"bytes", decision.bytes},
-                                       {"decision", nameOf(decision.fate)},
-                                       {"reason", decision.reason}});
+  for (const TensorDecision &decision : decisions) {
+    llvm::json::Object object = ::toJson(decision.tensor, decision.bytes);
+    object["decision"] = nameOf(decision.fate);
+    object["reason"] = decision.reason;
+    array.push_back(std::move(object));
+  }
   return array;
 }

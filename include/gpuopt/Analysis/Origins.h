@@ -18,6 +18,22 @@ namespace gpuopt {
 /// its outputs in the attribute `nn.origins`.
 std::string originOf(mlir::Value value);
 
+/// A tensor by a name of its own: several results of a kernel come from one
+/// ONNX node.
+struct TensorName {
+  std::string origin; ///< The ONNX node.
+  int result = -1;    ///< Of the kernel; -1 where it has one result.
+  std::string type;   ///< "f32[8,128]"
+
+  /// "/norm/LayerNormalization#1"
+  std::string text() const;
+};
+
+TensorName tensorNameOf(mlir::Value value);
+
+/// "f32[8,128]"
+std::string typeText(mlir::Type type);
+
 /// The first name in a location, empty where there is none.
 std::string nameOf(mlir::Location loc);
 

@@ -56,6 +56,10 @@ private:
   int64_t end = 2 * kScalarBytes;
 };
 
+/// What a buffer is for, in words for people: "parameters", "optimizer state".
+/// `variable` is that of a buffer of state, else null.
+llvm::StringRef nameOfPart(device::BufferKind kind, train::VariableOp variable);
+
 } // namespace gpuopt
 
 #endif // GPUOPT_ANALYSIS_PERSISTENTMEMORY_H

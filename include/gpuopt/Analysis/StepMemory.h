@@ -31,6 +31,7 @@ struct PlannedBuffer {
   mlir::RankedTensorType type;
   int64_t from = 0, to = 0; ///< Half-open, in ops of the step.
   int64_t offset = 0;       ///< In bytes, from the arena's start.
+  int result = -1;          ///< As of TensorName.
 };
 
 /// True for the ops that count as moments of lifetimes: not views, nor reads

@@ -119,6 +119,9 @@ private:
                                        buffer.origin);
     op.setLiveFrom(buffer.from);
     op.setLiveTo(buffer.to);
+    if (buffer.result >= 0)
+      op->setAttr(device::kResultAttribute,
+                  builder.getI64IntegerAttr(buffer.result));
     op.setStepAttr(FlatSymbolRefAttr::get(step.getSymNameAttr()));
   }
 };

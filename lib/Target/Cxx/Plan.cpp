@@ -27,6 +27,9 @@ static llvm::json::Object bufferJson(device::BufferOp buffer) {
                             {"shape", std::move(shape)},
                             {"bytes", buffer.getSizeInBytes()},
                             {"offset", (int64_t)buffer.getOffset()}};
+  if (auto result =
+          buffer->getAttrOfType<IntegerAttr>(device::kResultAttribute))
+    object["result"] = result.getInt();
   if (buffer.getLiveFrom()) {
     object["step"] = buffer.getStep()->str();
     object["lifetime"] = llvm::json::Array{(int64_t)*buffer.getLiveFrom(),

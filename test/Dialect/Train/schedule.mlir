@@ -43,7 +43,7 @@ train.variable @w parameter : tensor<16x16xf32>
 // REMARK: remark: [Passed] recomputed | Category:schedule | {{.*}}fused again: frees 512 bytes for 2.00 us
 
 // UNMET: error: activation budget {{1|1024}} B cannot be met: the smallest that can is 2048 B, the proven lower limit 2048 B;
-// UNMET-SAME: the largest tensors alive at 'fused' are: fused (512 B), contract (512 B)
+// UNMET-SAME: the largest tensors alive at 'fused' are: fused f32[8,16] (512 B), contract f32[8,16] (512 B)
 
 train.step @micro_step micro ("x" %x: tensor<8x16xf32>) {
   %w = train.read @w : tensor<16x16xf32>

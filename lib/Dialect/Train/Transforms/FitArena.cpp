@@ -96,7 +96,8 @@ static void describeLimit(const StepGraph &graph, UnmetBudget &unmet) {
     unmet.heldBytes.clear();
     for (int storage : storages)
       if (Value value = graph.nodes[storage].value)
-        unmet.heldBytes.push_back({originOf(value), ops[storage].sizeInBytes});
+        unmet.heldBytes.push_back(
+            {tensorNameOf(value), ops[storage].sizeInBytes});
     const StepGraph::Node &node = graph.nodes[index];
     unmet.limitOrigin =
         node.value ? originOf(node.value) : nameOf(node.op->getLoc());

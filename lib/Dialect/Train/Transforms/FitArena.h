@@ -10,6 +10,7 @@
 
 #include "ApplySchedule.h"
 #include "gpuopt/Analysis/OffloadCost.h"
+#include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Planning/SolveRecompute.h"
 #include "mlir/IR/OwningOpRef.h"
 #include <variant>
@@ -45,9 +46,9 @@ struct UnmetBudget {
   int64_t smallestArenaInBytes = 0; ///< The lowest arena that was found.
   int64_t lowerLimitInBytes = 0;    ///< No schedule needs less.
   /// Where in the plain order the limit is reached, and what one execution
-  /// there needs alive: names of ONNX nodes and bytes, the largest first.
+  /// there needs alive: tensors and bytes, the largest first.
   std::string limitOrigin;
-  std::vector<std::pair<std::string, int64_t>> heldBytes;
+  std::vector<std::pair<TensorName, int64_t>> heldBytes;
 };
 
 struct FitOptions {

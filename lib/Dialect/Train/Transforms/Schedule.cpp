@@ -12,6 +12,7 @@
 
 #include "FitArena.h"
 #include "OptionRange.h"
+#include "UnmetBudget.h"
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Analysis/StepMemory.h"
 #include "gpuopt/Dialect/Train/Transforms/Passes.h"
@@ -86,32 +87,22 @@ private:
     // Arenas are whole multiples of the alignment.
     int64_t smallest =
         rest + llvm::alignTo(unmet.smallestArenaInBytes, kBufferAlignment);
+    int64_t limit = rest + unmet.lowerLimitInBytes;
+    PersistentParts parts = persistentPartsOf(getOperation());
     getOperation()->setAttr(
         kUnmetBudgetAttribute,
-        IntegerAttr::get(IntegerType::get(&getContext(), 64), smallest));
+        describeUnmet(&getContext(), smallest, limit, parts, unmet));
     InFlightDiagnostic error =
         getOperation().emitError(isWhole ? "memory" : "activation");
     error << " budget "
           << planning::formatBytes(isWhole ? memoryBudget : activationBudget)
           << " cannot be met: the smallest that can is "
           << planning::formatBytes(smallest) << ", the proven lower limit "
-          << planning::formatBytes(rest + unmet.lowerLimitInBytes);
-    describePeak(step, unmet, error);
+          << planning::formatBytes(limit);
+    if (isWhole)
+      error << textOf(parts);
+    error << textOfPeak(unmet);
     return error;
-  }
-
-  /// The largest tensors alive where the lower limit is reached.
-  void describePeak(StepOp step, const UnmetBudget &unmet,
-                    InFlightDiagnostic &error) {
-    if (unmet.heldBytes.empty())
-      return;
-    constexpr size_t kMostNames = 4;
-    std::string names;
-    for (auto &[name, bytes] : ArrayRef(unmet.heldBytes).take_front(kMostNames))
-      names += (names.empty() ? "" : ", ") + name + " (" +
-               planning::formatBytes(bytes) + ")";
-    error << "; the largest tensors alive at '" << unmet.limitOrigin
-          << "' are: " << names;
   }
 
   /// Printed at the end of a file, and easy to leave out.

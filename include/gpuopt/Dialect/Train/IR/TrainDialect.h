@@ -36,7 +36,11 @@ constexpr llvm::StringLiteral kPrecisionAttribute = "train.precision";
 constexpr llvm::StringLiteral kHalfResultsAttribute = "train.half_results";
 /// On products whose operands are to be in half precision.
 constexpr llvm::StringLiteral kHalfProductAttribute = "train.half_product";
-/// Of a module whose memory budget cannot be met: the smallest that can.
+/// Of a module whose memory budget cannot be met, a dictionary:
+/// smallest_bytes, that can be met, and lower_limit_bytes, below which none
+/// can, of everything or of the arena, as the budget is; persistent, bytes of
+/// what lies before the arena, by what it is for; origin and tensors, what is
+/// alive where the limit is reached.
 constexpr llvm::StringLiteral kUnmetBudgetAttribute = "train.unmet_budget";
 /// Of an op of a step, where its results lie: offsets in the arena in bytes,
 /// one per result (-1: in the memory of another) and one for scratch memory; of

@@ -1,0 +1,92 @@
+//===- UnmetBudget.cpp - Why a step does not fit --------------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "UnmetBudget.h"
+
+#include "gpuopt/Analysis/PersistentMemory.h"
+#include "gpuopt/Planning/Bytes.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+using namespace gpuopt;
+using namespace gpuopt::train;
+
+PersistentParts train::persistentPartsOf(ModuleOp module) {
+  llvm::StringMap<unsigned> names;
+  PersistentMemory persistent(module, names);
+  for (StepOp step : module.getOps<StepOp>())
+    persistent.addStep(step);
+  llvm::MapVector<StringRef, int64_t> bytes;
+  for (const PersistentMemory::Entry &entry : persistent.getEntries()) {
+    auto variable =
+        entry.variable
+            ? module.lookupSymbol<VariableOp>(entry.variable.getValue())
+            : nullptr;
+    bytes[nameOfPart(entry.kind, variable)] += device::sizeInBytes(entry.type);
+  }
+  PersistentParts parts(bytes.begin(), bytes.end());
+  llvm::sort(parts, [](const auto &a, const auto &b) {
+    return std::tie(b.second, a.first) < std::tie(a.second, b.first);
+  });
+  return parts;
+}
+
+/// "name (512 KiB), ..." of the largest.
+template <class Items, class Name>
+static std::string listOf(const Items &items, const Name &nameOf) {
+  constexpr size_t kMostNames = 4;
+  std::string text;
+  for (auto &[item, bytes] : ArrayRef(items).take_front(kMostNames))
+    text += (text.empty() ? "" : ", ") + nameOf(item) + " (" +
+            planning::formatBytes(bytes) + ")";
+  return text;
+}
+
+std::string train::textOf(const PersistentParts &parts) {
+  if (parts.empty())
+    return "";
+  return "; beside activations: " +
+         listOf(parts, [](const std::string &name) { return name; });
+}
+
+std::string train::textOfPeak(const UnmetBudget &unmet) {
+  if (unmet.heldBytes.empty())
+    return "";
+  return "; the largest tensors alive at '" + unmet.limitOrigin +
+         "' are: " + listOf(unmet.heldBytes, [](const TensorName &name) {
+           return name.text() + " " + name.type;
+         });
+}
+
+DictionaryAttr train::describeUnmet(MLIRContext *context,
+                                    int64_t smallestInBytes,
+                                    int64_t lowerLimitInBytes,
+                                    const PersistentParts &parts,
+                                    const UnmetBudget &unmet) {
+  Builder b(context);
+  NamedAttrList persistent;
+  for (auto &[name, bytes] : parts)
+    persistent.set(name, b.getI64IntegerAttr(bytes));
+  SmallVector<Attribute> tensors;
+  for (auto &[name, bytes] : unmet.heldBytes) {
+    NamedAttrList tensor;
+    tensor.set("origin", b.getStringAttr(name.origin));
+    tensor.set("type", b.getStringAttr(name.type));
+    tensor.set("bytes", b.getI64IntegerAttr(bytes));
+    if (name.result >= 0)
+      tensor.set("result", b.getI64IntegerAttr(name.result));
+    tensors.push_back(tensor.getDictionary(context));
+  }
+  NamedAttrList all;
+  all.set("smallest_bytes", b.getI64IntegerAttr(smallestInBytes));
+  all.set("lower_limit_bytes", b.getI64IntegerAttr(lowerLimitInBytes));
+  all.set("persistent", persistent.getDictionary(context));
+  all.set("origin", b.getStringAttr(unmet.limitOrigin));
+  all.set("tensors", b.getArrayAttr(tensors));
+  return all.getDictionary(context);
+}
