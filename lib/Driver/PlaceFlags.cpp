@@ -76,6 +76,11 @@ cl::opt<bool> planJson("json", cl::desc("for machines"),
 cl::opt<bool> planCurve("curve",
                         cl::desc("budgets against the time that they cost"),
                         cl::cat(placeCategory()), cl::sub(planCommand()));
+cl::opt<std::string>
+    planHtml("html",
+             cl::desc("a page with the curve, the memory and each tensor"),
+             cl::value_desc("FILE.html"), cl::cat(placeCategory()),
+             cl::sub(planCommand()));
 cl::opt<bool> findBatchSize(
     "find-batch-size",
     cl::desc("the largest batch within the budget, from --batch-size or 1 on"),
@@ -209,7 +214,7 @@ Error gpuopt::collectPlace(DriverOptions &options) {
         "--compile-to must be import, nn, train, clusters, precision, "
         "schedule, memory or device, but is '" +
         compileTo + "'");
-  options.plan = {planJson, planCurve, findBatchSize};
+  options.plan = {planJson, planCurve, findBatchSize, planHtml};
   if (outputDir.empty() && compileTo.empty() && !planCommand())
     return createStringError("an output folder is needed: -o DIR");
   if (findBatchSize && memoryBudget.empty() && activationBudget.empty())

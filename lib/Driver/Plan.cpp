@@ -6,8 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Compilation.h"
+#include "PlanPage.h"
 #include "PlanSummary.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -109,6 +111,17 @@ static LargestBatch largestBatch(DriverOptions options) {
 // The command
 //===----------------------------------------------------------------------===//
 
+static llvm::Error writePage(const DriverOptions &options,
+                             const PlanSummary &summary) {
+  PlanPage page{llvm::sys::path::filename(options.model).str(),
+                options.pipeline.schedule.memoryBudget, summary.planned,
+                summary.curve};
+  return llvm::writeToOutput(options.plan.html, [&](llvm::raw_ostream &os) {
+    page.print(os);
+    return llvm::Error::success();
+  });
+}
+
 /// The largest batch that fits, and its plan; that of the given batch where
 /// that fits, and the error of a single sample where nothing does.
 static PlanSummary findBatch(DriverOptions &options) {
@@ -146,8 +159,14 @@ int gpuopt::planModel(const DriverOptions &given) {
   else
     summary.planned = plan(options);
   int status = summary.planned.status;
-  if (status == 0 && options.plan.withCurve)
+  if (status == 0 && (options.plan.withCurve || !options.plan.html.empty()))
     summary.curve = curve(options, kCurvePoints);
+  if (status == 0 && !options.plan.html.empty())
+    if (llvm::Error error = writePage(options, summary)) {
+      llvm::errs() << "gpuopt: error: cannot write '" << options.plan.html
+                   << "': " << llvm::toString(std::move(error)) << "\n";
+      return 1;
+    }
   if (status != 0)
     llvm::errs() << summary.planned.errors;
   if (status != 1 && options.plan.asJson)

@@ -40,6 +40,7 @@ struct DriverOptions {
   DataGiven data, evalData;
   struct {
     bool asJson = false, withCurve = false, findBatchSize = false;
+    std::string html; ///< A file for a page; empty: none.
   } plan;
 };
 
