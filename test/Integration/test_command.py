@@ -183,3 +183,12 @@ def test_memory_of_libraries_is_planned(model, cache, tmp_path):
     execute([trainer, f"--data=x={tmp_path / 'x.npy'}", f"--labels={tmp_path / 'y.npy'}", "--max-steps=2",
              f"--output-dir={tmp_path / 'out'}"])
     assert {record["allocated_bytes"] for record in records(tmp_path / "out")} == {plan["total_bytes"]}
+
+
+def test_costs_are_measured(model, cache, tmp_path):
+    costs = tmp_path / "costs.json"
+    train(model, tmp_path / "a", max_steps=4, profile_costs_to=costs, profile_warmup=1, profile_active=2)
+    measured = json.loads(costs.read_text())
+    assert measured["steps"] == 2 and len(measured["costs"]) > 5
+    # And the same command plans with them.
+    train(model, tmp_path / "b", max_steps=1, profile_costs=costs)
