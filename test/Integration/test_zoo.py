@@ -1,0 +1,81 @@
+"""What PyTorch users bring trains as PyTorch trains it."""
+
+import re
+
+import numpy as np
+import pytest
+import torch
+
+import gpuopt
+import zoo
+import zoo_table
+from parity import measure, worst_gradient
+from training import Trainer, gradients_of
+
+# In one program: of each what no other has.
+TOGETHER = ["t5", "gpt-neo", "gemma2", "roberta", "deberta-v2", "whisper", "lstm-bidirectional", "conv3d"]
+
+
+class Together(torch.nn.Module):
+    """Several models, and the sum of their logits, each with a weight; those
+    of padding have none, as of a loss."""
+
+    def __init__(self, cases: dict, inputs: dict):
+        super().__init__()
+        self.models = torch.nn.ModuleDict({name: case.module for name, case in cases.items()})
+        self.counts = {name: len(case.inputs) for name, case in cases.items()}
+        for name, case in cases.items():
+            logits = case.module(*inputs[name].values())
+            weight = torch.randn(logits.shape) / np.sqrt(logits.numel())
+            mask = inputs[name].get("attention_mask")
+            self.register_buffer(f"weight_{name}", weight if mask is None else weight * mask[..., None])
+
+    def forward(self, *inputs):
+        terms, begin = [], 0
+        for name, model in self.models.items():
+            taken = inputs[begin : begin + self.counts[name]]
+            begin += self.counts[name]
+            terms.append((model(*taken) * getattr(self, f"weight_{name}")).sum())
+        return torch.stack(terms).sum()
+
+
+@pytest.fixture(scope="module")
+def together(tmp_path_factory):
+    """The module with its gradients, the losses and gpuopt's gradients."""
+    folder = tmp_path_factory.mktemp("zoo")
+    cases = {name: zoo.make(name) for name in TOGETHER}
+    batches = {name: {key: torch.from_numpy(array[: case.batch]) for key, array in case.inputs.items()} for name, case in cases.items()}
+    module = Together(cases, batches)
+    inputs = {f"{name}.{key}": tensor for name, batch in batches.items() for key, tensor in batch.items()}
+    gpuopt.export(module, list(inputs.values()), folder / "model.onnx", input_names=list(inputs), symbolic_batch=False)
+    trainer = Trainer(folder / "model.onnx", folder / "program", loss="none")
+    ours, gradients, _ = gradients_of(trainer, {name: tensor.numpy() for name, tensor in inputs.items()}, None)
+    expected = module(*inputs.values())
+    expected.backward()
+    return module, ours, expected.item(), gradients
+
+
+def test_loss(together):
+    _, ours, expected, _ = together
+    assert ours == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("name", TOGETHER)
+def test_gradients(together, name):
+    module, _, _, gradients = together
+    error, parameter = worst_gradient(module.models[name], gradients, f"models.{name}.")
+    assert error <= 1e-4, parameter
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", zoo.MODELS)
+def test_training(name, tmp_path):
+    if name.startswith("timm-"):
+        pytest.importorskip("timm", reason="timm is not installed")
+    found = measure(zoo.make(name), tmp_path)
+    assert found.holds(), found
+
+
+def test_table_has_every_model():
+    table = (zoo_table.ROOT / "docs" / "models.md").read_text()
+    assert re.findall(r"^\| ([a-z][\w-]*) \| \d+", table, re.M) == list(zoo.MODELS)
