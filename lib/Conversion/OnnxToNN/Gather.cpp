@@ -98,8 +98,17 @@ static LogicalResult gather(NodeConversion &c) {
   return c.yield(c.b.transpose(taken, back));
 }
 
-/// Rows of the operand, its leading dimensions as one, by indices that only the
-/// program knows.
+/// The operand with its leading dimensions as one.
+static Value rowsOf(NodeConversion &c, int64_t depth) {
+  ArrayRef<int64_t> from = c.type(0).getShape();
+  SmallVector<int64_t> table{1};
+  for (int64_t size : from.take_front(depth))
+    table.front() *= size;
+  llvm::append_range(table, from.drop_front(depth));
+  return c.b.reshape(c.input(0), table);
+}
+
+/// Rows of the operand by indices that only the program knows.
 static Value takeRows(NodeConversion &c, int64_t depth) {
   ArrayRef<int64_t> from = c.type(0).getShape();
   SmallVector<int64_t> shape(c.type(1).getShape()), offsets(shape.size(), 0),
@@ -120,11 +129,7 @@ static Value takeRows(NodeConversion &c, int64_t depth) {
       row = part;
     }
   }
-  SmallVector<int64_t> table{1};
-  for (int64_t size : from.take_front(depth))
-    table.front() *= size;
-  llvm::append_range(table, from.drop_front(depth));
-  return c.b.create<nn::TakeOp>(c.b.reshape(c.input(0), table), row);
+  return c.b.create<nn::TakeOp>(rowsOf(c, depth), row);
 }
 
 /// Of constants, for which exporters use it in masks, it is one.
@@ -174,10 +179,7 @@ static LogicalResult gatherND(NodeConversion &c) {
     return c.yield(
         c.b.create<arith::ConstantOp>(DenseElementsAttr::get(result, picked)));
   }
-  // Rows of the operand with its leading dimensions as one.
-  Value table =
-      c.b.reshape(c.input(0), {c.type(0).getNumElements() / inner, inner});
-  Value taken = c.b.create<nn::TakeOp>(table, makeInts(c, rows));
+  Value taken = c.b.create<nn::TakeOp>(rowsOf(c, depth), makeInts(c, rows));
   return c.yield(c.b.reshape(taken, shape));
 }
 

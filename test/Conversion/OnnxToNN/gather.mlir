@@ -1,4 +1,4 @@
-// RUN: gpuopt-opt %s -convert-onnx-to-nn | FileCheck %s
+// RUN: gpuopt-opt %s -convert-onnx-to-nn -split-input-file | FileCheck %s
 
 // Indices that are an input, of whatever type and shape, are checked as they
 // are loaded; those that are computed are checked as they are read.
@@ -24,4 +24,16 @@ onnx.graph @g(%x: tensor<5x4xf32>, %i: tensor<3xi32>, %j: tensor<3xi64>, %k: ten
   %c = onnx.node "Gather"(%x, %part) : (tensor<5x4xf32>, !onnx.unknown) -> !onnx.unknown
   %d = onnx.node "GatherElements"(%x, %k) {axis = 1 : i64} : (tensor<5x4xf32>, tensor<5x2xi64>) -> !onnx.unknown
   onnx.return %a, %b, %c, %d : !onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown
+}
+
+// -----
+
+// Rows without elements are no reason to divide by their size.
+// CHECK: func.func @forward(%arg0: tensor<3x0xf32>
+// CHECK: %[[PLACES:.*]] = arith.constant dense<[0, 1]> : tensor<2xi64>
+// CHECK: nn.take %arg0, %[[PLACES]] : tensor<3x0xf32>, tensor<2xi64>
+onnx.graph @empty_rows(%x: tensor<3x0xf32>) -> !onnx.unknown attributes {inputNames = ["x"], opsets = {ai.onnx = 20 : i64}, outputNames = ["y"]} {
+  %rows = onnx.initializer "rows" = dense<[[0], [1]]> : tensor<2x1xi64>
+  %y = onnx.node "GatherND"(%x, %rows) : (tensor<3x0xf32>, tensor<2x1xi64>) -> !onnx.unknown
+  onnx.return %y : !onnx.unknown
 }
