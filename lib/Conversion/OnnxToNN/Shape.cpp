@@ -114,6 +114,16 @@ static LogicalResult floatRange(NodeConversion &c) {
       c.b.create<arith::ConstantOp>(DenseElementsAttr::get(type, numbers)));
 }
 
+/// How many integers there are from `start` on, by `delta`, before `limit`.
+static uint64_t countOfRange(int64_t start, int64_t limit, int64_t delta) {
+  if (delta > 0 ? start >= limit : start <= limit)
+    return 0;
+  // As unsigned numbers, which hold any distance.
+  uint64_t first = start, last = limit, step = delta;
+  return delta > 0 ? llvm::divideCeil(last - first, step)
+                   : llvm::divideCeil(first - last, -step);
+}
+
 static LogicalResult range(NodeConversion &c) {
   if (c.has(0) && c.isFloat(0))
     return floatRange(c);
@@ -121,12 +131,14 @@ static LogicalResult range(NodeConversion &c) {
        delta = c.constantInt(2);
   if (!start || !limit || !delta)
     return failure();
-  double count = std::ceil((double(*limit) - double(*start)) / *delta);
-  if (!(count <= 1 << 20)) // nor NaN
+  if (*delta == 0)
+    return c.fail(kWrongRange);
+  uint64_t count = countOfRange(*start, *limit, *delta);
+  if (count > 1 << 20)
     return c.fail(kWrongRange);
   SmallVector<int64_t> numbers;
-  for (int64_t i = 0; i < count; ++i)
-    numbers.push_back(*start + i * *delta);
+  for (uint64_t i = 0; i < count; ++i)
+    numbers.push_back(uint64_t(*start) + i * uint64_t(*delta));
   return c.yield(makeInts(c, numbers));
 }
 

@@ -1,4 +1,4 @@
-// RUN: gpuopt-opt %s -convert-onnx-to-nn | FileCheck %s
+// RUN: gpuopt-opt %s -convert-onnx-to-nn -split-input-file | FileCheck %s
 
 // Integers that only constants determine are constants, as shapes must be.
 // CHECK-LABEL: func.func @forward
@@ -30,4 +30,26 @@ onnx.graph @g(%x: tensor<1xf32>) -> (!onnx.unknown, !onnx.unknown, !onnx.unknown
   %places = onnx.node "Cast"(%range) {to = 7 : i64} : (!onnx.unknown) -> !onnx.unknown
   %clip = onnx.node "Clip"(%places, %low, %high) : (!onnx.unknown, tensor<i64>, tensor<i64>) -> !onnx.unknown
   onnx.return %sum, %product, %max, %mod, %fmod, %clip : !onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown
+}
+
+// -----
+
+// Numbers and distances that a double or an i64 does not hold.
+// CHECK-LABEL: func.func @forward
+// CHECK-DAG: %[[NEXT:.*]] = arith.constant dense<9007199254740992> : tensor<1xi64>
+// CHECK-DAG: %[[DOWN:.*]] = arith.constant dense<[9223372036854775807, -1]> : tensor<2xi64>
+// CHECK-DAG: %[[UP:.*]] = arith.constant dense<[-9223372036854775808, -1, 9223372036854775806]> : tensor<3xi64>
+// CHECK-DAG: %[[NONE:.*]] = arith.constant dense<> : tensor<0xi64>
+// CHECK: return %[[NEXT]], %[[DOWN]], %[[UP]], %[[NONE]]
+onnx.graph @far_ranges(%x: tensor<1xf32>) -> (!onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown) attributes {inputNames = ["x"], opsets = {ai.onnx = 20 : i64}, outputNames = ["next", "down", "up", "none"]} {
+  %one = onnx.initializer "one" = dense<1> : tensor<i64>
+  %exact = onnx.initializer "exact" = dense<9007199254740992> : tensor<i64>
+  %beyond = onnx.initializer "beyond" = dense<9007199254740993> : tensor<i64>
+  %least = onnx.initializer "least" = dense<-9223372036854775808> : tensor<i64>
+  %most = onnx.initializer "most" = dense<9223372036854775807> : tensor<i64>
+  %next = onnx.node "Range"(%exact, %beyond, %one) : (tensor<i64>, tensor<i64>, tensor<i64>) -> !onnx.unknown
+  %down = onnx.node "Range"(%most, %least, %least) : (tensor<i64>, tensor<i64>, tensor<i64>) -> !onnx.unknown
+  %up = onnx.node "Range"(%least, %most, %most) : (tensor<i64>, tensor<i64>, tensor<i64>) -> !onnx.unknown
+  %none = onnx.node "Range"(%beyond, %exact, %one) : (tensor<i64>, tensor<i64>, tensor<i64>) -> !onnx.unknown
+  onnx.return %next, %down, %up, %none : !onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown
 }
