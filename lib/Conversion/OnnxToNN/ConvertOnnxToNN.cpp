@@ -276,7 +276,24 @@ private:
       return conversion.fail("the operator is not supported");
     if (failed(checkOperands(conversion)))
       return failure();
-    return entry->convert(conversion);
+    Block *block = conversion.b.getBlock();
+    Operation *last = block->empty() ? nullptr : &block->back();
+    if (failed(entry->convert(conversion)))
+      return failure();
+    auto added = last ? std::next(last->getIterator()) : block->begin();
+    if (llvm::any_of(llvm::make_range(added, block->end()), computesUnsigned))
+      return conversion.fail("unsigned integers must be constants");
+    return success();
+  }
+
+  static bool isUnsigned(Type type) {
+    return getElementTypeOrSelf(type).isUnsignedInteger();
+  }
+  /// No op has them but the constants, which the casts of constants leave.
+  static bool computesUnsigned(Operation &op) {
+    return !isa<arith::ConstantOp>(op) &&
+           (llvm::any_of(op.getOperandTypes(), isUnsigned) ||
+            llvm::any_of(op.getResultTypes(), isUnsigned));
   }
 
   static std::string describe(onnx::NodeOp node) {

@@ -400,15 +400,14 @@ static LogicalResult castTo(NodeConversion &c, Type element) {
                        : c.b.createOrFold<arith::TruncFOp>(target, x));
   if (fromFloat)
     return c.yield(c.b.createOrFold<arith::FPToSIOp>(target, x));
+  bool isUnsigned = from.isInteger(1) || from.isUnsignedInteger();
   if (toFloat)
-    return c.yield(from.isInteger(1)
-                       ? c.b.createOrFold<arith::UIToFPOp>(target, x)
-                       : c.b.createOrFold<arith::SIToFPOp>(target, x));
+    return c.yield(isUnsigned ? c.b.createOrFold<arith::UIToFPOp>(target, x)
+                              : c.b.createOrFold<arith::SIToFPOp>(target, x));
   if (from.getIntOrFloatBitWidth() > element.getIntOrFloatBitWidth())
     return c.yield(c.b.createOrFold<arith::TruncIOp>(target, x));
-  return c.yield(from.isInteger(1)
-                     ? c.b.createOrFold<arith::ExtUIOp>(target, x)
-                     : c.b.createOrFold<arith::ExtSIOp>(target, x));
+  return c.yield(isUnsigned ? c.b.createOrFold<arith::ExtUIOp>(target, x)
+                            : c.b.createOrFold<arith::ExtSIOp>(target, x));
 }
 
 static LogicalResult cast(NodeConversion &c) {

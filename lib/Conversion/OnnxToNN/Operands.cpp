@@ -125,6 +125,19 @@ static std::string kindOf(NodeConversion &c, unsigned index) {
   return text;
 }
 
+/// Whether arithmetic, which is signed, takes these elements for what they are:
+/// of unsigned ones, constants that fit into the signed integer of their width.
+static bool isSigned(Value value) {
+  if (!cast<RankedTensorType>(value.getType())
+           .getElementType()
+           .isUnsignedInteger())
+    return true;
+  DenseElementsAttr constant = constantOf(value);
+  return constant &&
+         llvm::none_of(constant.getValues<APInt>(),
+                       [](const APInt &number) { return number.isNegative(); });
+}
+
 /// What an operand of this letter must be; empty if it is so.
 static std::string whatItLacks(NodeConversion &c, unsigned index, char letter) {
   bool isSequence = c.sequence(index).isSequence;
@@ -141,9 +154,13 @@ static std::string whatItLacks(NodeConversion &c, unsigned index, char letter) {
   case 'F':
     return isFloat ? "" : "floating-point";
   case 'N':
-    return isBool ? "floating-point or integer" : "";
+    if (isBool)
+      return "floating-point or integer";
+    return isSigned(c.input(index)) ? "" : "signed";
   case 'I':
-    return isFloat || isBool ? "integer" : "";
+    if (isFloat || isBool)
+      return "integer";
+    return isSigned(c.input(index)) ? "" : "signed";
   case 'B':
     return isBool ? "" : "boolean";
   case 'S':
@@ -175,7 +192,10 @@ LogicalResult gpuopt::checkOperands(NodeConversion &c) {
       continue;
     if (!isGiven)
       return c.fail("operand " + Twine(index) + " is missing");
-    std::string lacks = whatItLacks(c, index, llvm::toUpper(letter));
+    letter = llvm::toUpper(letter);
+    std::string lacks = whatItLacks(c, index, letter);
+    if (lacks.empty() && letter == 'S')
+      lacks = whatItLacks(c, index, rule.front());
     if (!lacks.empty())
       return c.fail("operand " + Twine(index) + " must be " + lacks +
                     ", but is " + kindOf(c, index));

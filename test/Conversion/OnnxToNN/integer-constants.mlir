@@ -53,3 +53,20 @@ onnx.graph @far_ranges(%x: tensor<1xf32>) -> (!onnx.unknown, !onnx.unknown, !onn
   %none = onnx.node "Range"(%beyond, %exact, %one) : (tensor<i64>, tensor<i64>, tensor<i64>) -> !onnx.unknown
   onnx.return %next, %down, %up, %none : !onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown
 }
+
+// -----
+
+// Constants without a sign, where their first bit is set too.
+// CHECK-LABEL: func.func @forward
+// CHECK-DAG: %[[SUM:.*]] = arith.constant dense<[4, 6]> : tensor<2xui8>
+// CHECK-DAG: %[[WIDE:.*]] = arith.constant dense<[3, 200]> : tensor<2xi64>
+// CHECK-DAG: %[[FLOAT:.*]] = arith.constant dense<[3.000000e+00, 2.000000e+02]> : tensor<2xf32>
+// CHECK: return %[[SUM]], %[[WIDE]], %[[FLOAT]]
+onnx.graph @unsigned(%x: tensor<1xf32>) -> (!onnx.unknown, !onnx.unknown, !onnx.unknown) attributes {inputNames = ["x"], opsets = {ai.onnx = 20 : i64}, outputNames = ["sum", "wide", "float"]} {
+  %few = onnx.initializer "few" = dense<[2, 3]> : tensor<2xui8>
+  %many = onnx.initializer "many" = dense<[3, 200]> : tensor<2xui8>
+  %sum = onnx.node "Add"(%few, %few) : (tensor<2xui8>, tensor<2xui8>) -> !onnx.unknown
+  %wide = onnx.node "Cast"(%many) {to = 7 : i64} : (tensor<2xui8>) -> !onnx.unknown
+  %float = onnx.node "Cast"(%many) {to = 1 : i64} : (tensor<2xui8>) -> !onnx.unknown
+  onnx.return %sum, %wide, %float : !onnx.unknown, !onnx.unknown, !onnx.unknown
+}
