@@ -53,14 +53,20 @@ private:
 
   /// As the specification has it, but hardly as the user does.
   void warnOfIdleDropouts() {
-    size_t count = state.idleDropouts.size();
-    if (count == 0)
+    warnOfIdleDropouts(
+        state.untoldDropouts,
+        "no training_mode was exported; gpuopt.export writes it");
+    warnOfIdleDropouts(state.idleDropouts,
+                       "training_mode is false; gpuopt.export writes it true");
+  }
+  void warnOfIdleDropouts(ArrayRef<StringRef> nodes, StringRef why) {
+    if (nodes.empty())
       return;
     InFlightDiagnostic warning = graph.emitWarning("dropout is off at '");
-    warning << state.idleDropouts.front() << "'";
-    if (count > 1)
-      warning << " and " << count - 1 << " more";
-    warning << ": no training_mode was exported; gpuopt.export writes it";
+    warning << nodes.front() << "'";
+    if (nodes.size() > 1)
+      warning << " and " << nodes.size() - 1 << " more";
+    warning << ": " << why;
   }
 
   //===--------------------------------------------------------------------===//

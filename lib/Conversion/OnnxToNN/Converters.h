@@ -29,8 +29,9 @@ struct Converted {
 struct ConversionState {
   bool freezeBatchNorm = false;
   int64_t nextStream = 0; ///< Of random numbers.
-  /// Nodes of dropout that drop nothing.
-  llvm::SmallVector<llvm::StringRef> idleDropouts;
+  /// Nodes of dropout that drop nothing: those that do not say whether the
+  /// model trains, and those that say it does not.
+  llvm::SmallVector<llvm::StringRef> untoldDropouts, idleDropouts;
   /// Values written at the end of the function: new state by variable.
   llvm::SmallVector<std::pair<mlir::FlatSymbolRefAttr, mlir::Value>> writes;
 };

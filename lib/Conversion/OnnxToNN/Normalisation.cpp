@@ -180,7 +180,8 @@ static LogicalResult dropout(NodeConversion &c) {
   if (!(ratio >= 0 && ratio < 1))
     return c.fail("the ratio must lie in [0, 1)");
   if (!training && ratio > 0)
-    c.state.idleDropouts.push_back(c.node.getNodeName());
+    (c.has(2) ? c.state.idleDropouts : c.state.untoldDropouts)
+        .push_back(c.node.getNodeName());
   if (!training || ratio == 0)
     return c.yield(c.input(0));
   return c.yield(c.b.create<nn::DropoutOp>(c.input(0), APFloat(ratio),
