@@ -266,6 +266,8 @@ RecomputeSolution BudgetLadder::solve(int64_t budget, const Accepts &accepts) {
   result.found = best != nullptr;
   if (!best) {
     result.schedule.clear();
+    result.peakInBytes = 0;
+    result.addedCost = 0;
     result.smallestBudgetFound =
         options.findSmallestBudget ? leastPlan().peakInBytes : 0;
     return result;

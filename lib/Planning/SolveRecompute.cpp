@@ -20,6 +20,9 @@ using namespace gpuopt::planning;
 /// Larger graphs have room in one stage per op.
 static constexpr int mostOpsForWideStages = 200;
 
+/// With fewer, the cuts miss plans that searches from them do not find.
+static constexpr int mostCutsOfRoughBound = 150;
+
 /// Of the searches; any would do.
 static constexpr uint64_t firstSeed = 101;
 
@@ -156,7 +159,7 @@ void Solver::boundAndStart(double share) {
   int64_t networkSize = int64_t(graph.size()) * moments.size();
   search.cuts = std::clamp<int64_t>(20'000'000 / networkSize, 40, 1000);
   if (options.isRoughBound)
-    search.cuts = 40;
+    search.cuts = std::min(search.cuts, mostCutsOfRoughBound);
   search.bestPlanCost = [&] { return best.found ? best.addedCost : -1.; };
   search.onCut = [&](TimeExpandedCut &cut) { offer(dropByCut(graph, cut)); };
   search.isOver = [&] { return clock.isOver(share); };

@@ -8,6 +8,7 @@
 #include "FitArena.h"
 
 #include "PlaceTransfers.h"
+#include "WholeKernels.h"
 #include "gpuopt/Analysis/CostModel.h"
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Analysis/PersistentMemory.h"
@@ -114,14 +115,19 @@ public:
       : step(step), device(device), budget(options.budgetInBytes),
         searchSmallest(options.searchSmallest),
         allowsOffload(options.allowsOffload), graph(graphOf(step)),
-        ladder(graph.problem, solverOptions(options.effort)) {}
+        error(graph.problem.check()) {
+    if (!error)
+      ladder.emplace(graph.problem, solverOptions(options.effort));
+  }
 
   std::variant<FittedStep, UnmetBudget, planning::Error> run() {
+    if (error)
+      return *error;
     fitted.plainTimeInNanoseconds = timeOf(step, device);
     fitted.plainArenaInBytes = fitted.arenaInBytes = arenaHeight(step);
     if (fitted.plainArenaInBytes <= budget)
       return std::move(fitted);
-    planning::RecomputeSolution solution = ladder.solve(
+    planning::RecomputeSolution solution = ladder->solve(
         budget, [&](const planning::LadderPlan &plan) { return take(plan); });
     keepBound(solution.certificate);
     if (!best && !error && searchSmallest)
@@ -165,40 +171,53 @@ private:
 
   /// Takes the plan if it can be packed into the budget.
   bool take(const planning::LadderPlan &plan) {
-    if (isWrong(plan))
+    std::optional<planning::Schedule> schedule = scheduleFrom(plan);
+    if (!schedule)
       return false;
-    Candidate candidate = applyWithin(budget, plan.schedule);
+    Candidate candidate = applyWithin(budget, *schedule);
     if (candidate.arenaInBytes < 0 || candidate.arenaInBytes > budget)
       return false;
     best = std::move(candidate);
     return true;
   }
 
-  bool isWrong(const planning::LadderPlan &plan) {
-    if (!error)
-      error = planning::verify(graph.problem, plan.schedule, plan.peakInBytes);
-    return error.has_value();
+  /// What the step is to follow; none where there has been an error.
+  std::optional<planning::Schedule>
+  scheduleFrom(const planning::LadderPlan &plan) {
+    if (error || (error = planning::verify(graph.problem, plan.schedule,
+                                           plan.peakInBytes)))
+      return std::nullopt;
+    planning::Schedule schedule = aroundWholeKernels(graph, plan.schedule);
+    auto cost = planning::simulate(graph.problem, schedule);
+    if (!cost) {
+      error = cost.error();
+      return std::nullopt;
+    }
+    return schedule;
   }
 
   /// The smallest arena that is found: the same whatever budget was asked for,
   /// so that what an error promises can be had. The plan with the least peak
   /// need not be the one that packs best.
   void findSmallest() {
-    takeIfSmaller(ladder.leastPlan());
-    for (int index = ladder.rungAbove(ladder.leastPlan().peakInBytes);
-         index >= 0 && best && !error &&
-         ladder.budgetOf(index) < best->arenaInBytes;
+    takeIfSmaller(ladder->leastPlan());
+    for (int index = ladder->rungAbove(ladder->leastPlan().peakInBytes);
+         index >= 0 && !error &&
+         (!best || ladder->budgetOf(index) < best->arenaInBytes);
          --index)
-      takeIfSmaller(ladder.planOf(index));
+      takeIfSmaller(ladder->planOf(index));
   }
 
   void takeIfSmaller(const planning::LadderPlan &plan) {
-    if (!plan.found() || isWrong(plan))
+    if (!plan.found())
+      return;
+    std::optional<planning::Schedule> schedule = scheduleFrom(plan);
+    if (!schedule)
       return;
     std::optional<int64_t> capacity;
     if (best)
       capacity = best->arenaInBytes - kBufferAlignment;
-    Candidate candidate = apply(plan.schedule, capacity, /*room=*/0);
+    Candidate candidate = apply(*schedule, capacity, /*room=*/0);
     if (candidate.arenaInBytes >= 0 &&
         candidate.arenaInBytes < fitted.plainArenaInBytes &&
         (!best || candidate.arenaInBytes < best->arenaInBytes))
@@ -294,11 +313,11 @@ private:
   int64_t budget;
   bool searchSmallest, allowsOffload;
   StepGraph graph;
-  planning::BudgetLadder ladder;
+  planning::MaybeError error;
+  std::optional<planning::BudgetLadder> ladder; ///< Of a problem that is right.
   FittedStep fitted;
   std::optional<Candidate> best;
   planning::PlanClaim claim;
-  planning::MaybeError error;
 };
 
 } // namespace
