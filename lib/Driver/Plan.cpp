@@ -49,27 +49,42 @@ static BudgetPoint pointOf(int64_t budget, const MemoryReport &memory) {
           memory.lowerBoundPercent};
 }
 
-/// Points from no budget down to the smallest that can be met. What a smaller
-/// budget costs, every larger one can be had for.
-static std::vector<BudgetPoint> curve(const DriverOptions &options, int count) {
-  std::vector<BudgetPoint> points;
-  Planned plain = plan(withBudget(options, 0));
-  int64_t top = plain.memory.totalBytes;
-  points.push_back(pointOf(top, plain.memory));
-  Planned least = plan(withBudget(options, 1));
-  int64_t bottom = least.status == 2 ? least.unmet.smallestBytes : top;
-  for (int i = 1; i < count && bottom < top; ++i) {
-    int64_t budget = top - (top - bottom) * i / (count - 1);
-    Planned planned = plan(withBudget(options, budget));
-    if (planned.status == 0)
-      points.push_back(pointOf(budget, planned.memory));
-  }
-  for (size_t i = points.size() - 1; i > 0; --i)
+/// What a smaller budget costs, every larger one can be had for.
+static void makeMonotone(std::vector<BudgetPoint> &points) {
+  for (size_t i = points.size(); i-- > 1;)
     if (points[i].addedPercent < points[i - 1].addedPercent) {
       points[i - 1].addedPercent = points[i].addedPercent;
       points[i - 1].totalInBytes = points[i].totalInBytes;
     }
-  return points;
+}
+
+/// Points from no budget down to the smallest that can be met. Budgets that
+/// cannot be met have none; any other error is that of the whole plan.
+static void addCurve(const DriverOptions &options, int count,
+                     PlanSummary &summary) {
+  auto tryBudget = [&](int64_t budget) {
+    Planned planned = plan(withBudget(options, budget));
+    if (planned.status == 1)
+      summary.planned = planned;
+    return planned;
+  };
+  Planned plain = tryBudget(0);
+  if (plain.status != 0)
+    return;
+  int64_t top = plain.memory.totalBytes;
+  std::vector<BudgetPoint> points = {pointOf(top, plain.memory)};
+  Planned least = tryBudget(1);
+  int64_t bottom = least.status == 2 ? least.unmet.smallestBytes : top;
+  for (int i = 1; i < count && bottom < top; ++i) {
+    int64_t budget = top - (top - bottom) * i / (count - 1);
+    Planned planned = tryBudget(budget);
+    if (planned.status == 1)
+      return;
+    if (planned.status == 0)
+      points.push_back(pointOf(budget, planned.memory));
+  }
+  makeMonotone(points);
+  summary.curve = points;
 }
 
 //===----------------------------------------------------------------------===//
@@ -158,9 +173,10 @@ int gpuopt::planModel(const DriverOptions &given) {
     summary = findBatch(options);
   else
     summary.planned = plan(options);
+  if (summary.planned.status == 0 &&
+      (options.plan.withCurve || !options.plan.html.empty()))
+    addCurve(options, kCurvePoints, summary);
   int status = summary.planned.status;
-  if (status == 0 && (options.plan.withCurve || !options.plan.html.empty()))
-    summary.curve = curve(options, kCurvePoints);
   if (status == 0 && !options.plan.html.empty())
     if (llvm::Error error = writePage(options, summary)) {
       llvm::errs() << "gpuopt: error: cannot write '" << options.plan.html
