@@ -172,7 +172,7 @@ static Error collectSchedule(train::ScheduleOptions &options) {
   if (!allowOffload && !offloadBandwidth.empty())
     return createStringError("--offload-bandwidth needs --allow-offload");
   if (allowOffload && memoryBudget.empty() && activationBudget.empty() &&
-      !planCurve)
+      !planCurve && planHtml.empty())
     return createStringError("--allow-offload needs a budget: --memory-budget "
                              "or --activation-budget");
   options.allowOffload = allowOffload;
