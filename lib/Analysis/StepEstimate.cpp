@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace gpuopt;
 
-/// Of one micro step or update, `count` times.
+/// Of a step that runs `count` times in one of training.
 static void addStep(train::StepOp step, const DeviceModel &device,
                     int64_t count, StepEstimate &estimate) {
   for (Operation &op : step.getBody().front()) {
@@ -21,6 +21,9 @@ static void addStep(train::StepOp step, const DeviceModel &device,
     if (time == 0) // no work
       continue;
     time = timeInNanoseconds(&op, device);
+    estimate.nanosecondsOfRuns[step.getSymName()] += time;
+    if (count == 0)
+      continue;
     ++estimate.ops;
     estimate.nanoseconds += double(count) * time;
     if (!isMeasured(&op, device))
@@ -38,6 +41,8 @@ StepEstimate gpuopt::estimateStep(ModuleOp module, const DeviceModel &device,
       addStep(step, device, accumulationSteps, estimate);
     else if (step.getKind() == train::StepKind::Update)
       addStep(step, device, 1, estimate);
+    else
+      addStep(step, device, 0, estimate);
   }
   return estimate;
 }

@@ -32,6 +32,9 @@ static Planned plan(const DriverOptions &options) {
     return result;
   }
   result.memory = describeMemory(compilation.getModule());
+  if (result.memory.plainMilliseconds == 0) // no schedule was needed
+    result.memory.plainMilliseconds =
+        result.costs.step.nanosecondsOfRuns.lookup(result.memory.step) / 1e6;
   return result;
 }
 

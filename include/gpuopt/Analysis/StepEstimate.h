@@ -10,6 +10,7 @@
 
 #include "gpuopt/Analysis/DeviceModel.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace gpuopt {
 
@@ -19,6 +20,8 @@ struct StepEstimate {
   double nanoseconds = 0;
   double measuredNanoseconds = 0;   ///< Of ops whose time was measured.
   int64_t ops = 0, measuredOps = 0; ///< That do work, in the program.
+  /// Of one run of each `train.step`, by its name.
+  llvm::StringMap<double> nanosecondsOfRuns;
 };
 
 /// `module` has formed kernels, and casts where it needs them.
