@@ -132,14 +132,16 @@ def _activate_dropout(model: Any) -> None:
                 node.replace_input_with(2, training.outputs[0])
 
 
-def load_weights(module: Any, path: str | os.PathLike) -> None:
+def load_weights(module: Any, path: str | os.PathLike, strict: bool = True) -> None:
     """Copies the weights of a trained ``model.safetensors`` into ``module``.
 
     Parameters that the module ties (one tensor under several names) need one
-    of their names in the file. Buffers that the file lacks stay as they are.
+    of their names in the file. Buffers that the file lacks stay as they are,
+    and without ``strict`` so do parameters: those that the forward never reads
+    are not exported.
 
     Raises:
-      KeyError: a parameter of the module is not in the file.
+      KeyError: a parameter of the module is not in the file, and ``strict``.
       ValueError: a tensor has another shape than the module's, or the file is
         not a safetensors file.
     """
@@ -165,5 +167,8 @@ def load_weights(module: Any, path: str | os.PathLike) -> None:
             tensor.copy_(value)
             found.add(id(tensor))
     missing = [name for name, tensor in module.named_parameters() if id(tensor) not in found]
-    if missing:
-        raise KeyError(f"{path} lacks {', '.join(missing)}")
+    if missing and strict:
+        raise KeyError(
+            f"{path} lacks {', '.join(missing)}; a parameter that the forward never reads is not exported: "
+            "pass strict=False to keep the module's own"
+        )

@@ -163,6 +163,20 @@ def test_weights_that_are_no_safetensors(content, message, tmp_path):
         safetensors.read(tmp_path / "none")
 
 
+def test_weights_that_the_file_lacks(tmp_path):
+    module = make_module()
+    module.unread = torch.nn.Linear(2, 2)
+    weights = {name: value.detach().numpy() + 1 for name, value in make_module().named_parameters()}
+    safetensors.write(tmp_path / "weights", weights)
+    with pytest.raises(KeyError, match="lacks unread.weight, unread.bias; .*strict=False"):
+        gpuopt.load_weights(module, tmp_path / "weights")
+    kept = module.unread.weight.clone()
+    gpuopt.load_weights(module, tmp_path / "weights", strict=False)
+    assert torch.equal(module.unread.weight, kept)
+    for name, value in weights.items():
+        np.testing.assert_array_equal(module.get_parameter(name).detach().numpy(), value)
+
+
 def test_memory_of_libraries_is_planned(model, cache, tmp_path):
     """A program for CUDA, built for the host: what cuBLASLt and the loaders use
     there is part of the one allocation."""
