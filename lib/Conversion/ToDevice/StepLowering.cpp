@@ -90,9 +90,10 @@ public:
           isa<train::ReadOp, arith::ConstantOp, nn::ConcatOp>(op))
         continue;
       b.setLoc(op.getLoc());
-      size_t before = std::distance(b.getBlock()->begin(), b.getBlock()->end());
+      Operation *last = lastEmitted();
       lower(&op);
-      annotate(&op, before);
+      if (lastEmitted() != last)
+        annotate(&op, lastEmitted());
       if (checksResults && step.getKind() == train::StepKind::Micro)
         check(&op);
       if (isa<train::ReportLossOp>(op))
@@ -388,21 +389,21 @@ private:
   // What a reader sees
   //===--------------------------------------------------------------------===//
 
-  /// Section and comment of the op that was emitted after the first `before`.
-  void annotate(Operation *op, size_t before) {
-    if (std::distance(b.getBlock()->begin(), b.getBlock()->end()) ==
-        (ptrdiff_t)before)
-      return;
-    Operation &emitted = b.getBlock()->back();
-    emitted.setAttr("section", b.getStringAttr(section));
+  Operation *lastEmitted() {
+    return b.getBlock()->empty() ? nullptr : &b.getBlock()->back();
+  }
+
+  /// Section and comment of what was emitted for an op.
+  void annotate(Operation *op, Operation *emitted) {
+    emitted->setAttr("section", b.getStringAttr(section));
     std::string comment = commentOf(op);
     if (auto reason =
             op->getAttrOfType<StringAttr>(train::kRecomputedAttribute))
       comment += " again: " + reason.str();
-    emitted.setAttr("comment", b.getStringAttr(comment));
+    emitted->setAttr("comment", b.getStringAttr(comment));
     CostKey key = costKeyOf(op);
-    emitted.setAttr(device::kCostKeyAttribute,
-                    b.getStrArrayAttr({key.origin, key.work}));
+    emitted->setAttr(device::kCostKeyAttribute,
+                     b.getStrArrayAttr({key.origin, key.work}));
   }
 
   static std::string commentOfTransfer(Operation *op) {

@@ -76,6 +76,9 @@ private:
       if (!op.getComment().empty())
         usesOf[op.getKernel()].insert(op.getComment());
     });
+    cxx::IndexRows rows;
+    module.walk(
+        [&](device::InRangeOp op) { rows.try_emplace(op, rows.size()); });
     cxx::printBanner(stream, "Kernels: what one block of threads does");
     bool isFirst = true;
     for (device::KernelOp kernel : module.getOps<device::KernelOp>()) {
@@ -83,7 +86,7 @@ private:
       isFirst = false;
       printKernelComment(kernel, usesOf[kernel.getSymName()].getArrayRef());
       if (failed(cxx::KernelPrinter(kernel, names.ofKernel(kernel.getSymName()),
-                                    stream)
+                                    rows, stream)
                      .print()))
         return failure();
     }

@@ -197,25 +197,13 @@ LogicalResult KernelPrinter::printOp(device::RandomOp op) {
   return success();
 }
 
-/// Its row in the program's table of indices.
-static int64_t numberOf(device::InRangeOp op) {
-  int64_t number = 0;
-  op->getParentOfType<ModuleOp>().walk([&](device::InRangeOp other) {
-    if (other == op)
-      return WalkResult::interrupt();
-    ++number;
-    return WalkResult::advance();
-  });
-  return number;
-}
-
 LogicalResult KernelPrinter::printOp(device::InRangeOp op) {
   Expression index = operand(op.getIndex());
   Expression position = operand(op.getPosition());
   if (position.isVarying && !index.isVarying) // the first that reads it
     position = Expression("lane(" + position.text + ", 0)");
   SmallVector<std::string> arguments{
-      operand(op.getState()).text, std::to_string(numberOf(op)),
+      operand(op.getState()).text, std::to_string(rows.lookup(op)),
       std::to_string(op.getSize()), index.text,
       argument(position, op.getType(), index.isVarying)};
   if (index.isVarying)

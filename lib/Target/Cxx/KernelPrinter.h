@@ -14,13 +14,16 @@
 
 namespace gpuopt::cxx {
 
+/// The row that each op has in the program's table of indices.
+using IndexRows = llvm::DenseMap<mlir::Operation *, int64_t>;
+
 /// Prints a kernel as a function on the runtime's lanes: one member function
 /// per op. Fails, with an error at the op, for one that has no C++ form.
 class KernelPrinter {
 public:
   KernelPrinter(device::KernelOp kernel, llvm::StringRef name,
-                llvm::raw_ostream &stream)
-      : kernel(kernel), name(name), stream(stream), plan(kernel) {}
+                const IndexRows &rows, llvm::raw_ostream &stream)
+      : kernel(kernel), name(name), rows(rows), stream(stream), plan(kernel) {}
 
   mlir::LogicalResult print();
 
@@ -88,6 +91,7 @@ private:
 
   device::KernelOp kernel;
   llvm::StringRef name;
+  const IndexRows &rows;
   llvm::raw_ostream &stream;
   KernelPlan plan;
   NameLegaliser names;

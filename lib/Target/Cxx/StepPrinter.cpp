@@ -21,7 +21,8 @@ public:
   StepPrinter(device::StepOp step, const cxx::ProgramNames &names,
               cxx::ShapeTable &shapes, std::vector<cxx::OpCalls> &calls,
               raw_ostream &stream)
-      : step(step), names(names), shapes(shapes), calls(calls), stream(stream),
+      : step(step), symbols(step->getParentOfType<ModuleOp>()), names(names),
+        shapes(shapes), calls(calls), stream(stream),
         isTimed(cxx::isTimed(step)) {}
 
   LogicalResult print(StringRef name) {
@@ -85,8 +86,7 @@ private:
   }
 
   device::KernelOp kernelOf(device::LaunchOp op) {
-    return SymbolTable::lookupNearestSymbolFrom<device::KernelOp>(
-        op, op.getKernelAttr());
+    return symbols.lookup<device::KernelOp>(op.getKernel());
   }
   bool takesState(device::LaunchOp op) {
     device::KernelOp kernel = kernelOf(op);
@@ -105,9 +105,8 @@ private:
                        names.ofBuffer(address.getBuffer()) + "]";
     return elements ? text + " + " + std::to_string(elements) : text;
   }
-  static bool isOnHost(device::AddressOp op) {
-    auto buffer = SymbolTable::lookupNearestSymbolFrom<device::BufferOp>(
-        op, op.getBufferAttr());
+  bool isOnHost(device::AddressOp op) {
+    auto buffer = symbols.lookup<device::BufferOp>(op.getBuffer());
     return buffer && buffer.getKind() == device::BufferKind::Host;
   }
   std::string pointerOrNull(Value value) {
@@ -170,8 +169,7 @@ private:
   }
 
   LogicalResult check(device::AddressOp op) {
-    auto buffer = SymbolTable::lookupNearestSymbolFrom<device::BufferOp>(
-        op, op.getBufferAttr());
+    auto buffer = symbols.lookup<device::BufferOp>(op.getBuffer());
     if (!buffer)
       return op.emitOpError("expects a buffer, but '")
              << op.getBuffer() << "' is none";
@@ -366,6 +364,7 @@ private:
   }
 
   device::StepOp step;
+  const SymbolTable symbols; ///< Once: a step has thousands of addresses.
   const cxx::ProgramNames &names;
   cxx::ShapeTable &shapes;
   std::vector<cxx::OpCalls> &calls;
