@@ -10,7 +10,10 @@
 #include "gpuopt/Analysis/Clusters.h"
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 using namespace gpuopt;
@@ -43,10 +46,48 @@ static std::string originsOf(Operation *op) {
   return llvm::join(origins, ", ");
 }
 
+/// Of the work that makes `results`, in its order: "add_mul #8c3f01d2". Values
+/// have the numbers of their first use, which are the same wherever a clone of
+/// the work stands.
+static std::string kernelText(StringRef label, ArrayRef<Operation *> ops,
+                              ValueRange results) {
+  std::string work;
+  llvm::raw_string_ostream stream(work);
+  llvm::DenseMap<Value, unsigned> numbers;
+  auto print = [&](ValueRange values) {
+    for (Value value : values)
+      stream << " %" << numbers.try_emplace(value, numbers.size()).first->second
+             << " " << typeText(value.getType());
+  };
+  for (Operation *op : ops) {
+    stream << op->getName();
+    print(op->getOperands());
+    // Neither the value of a constant nor a stream of random numbers is work.
+    if (!isa<arith::ConstantOp, nn::RandomUniformOp>(op))
+      if (Attribute properties = op->getPropertiesAsAttribute())
+        stream << " " << properties;
+    stream << " ->";
+    print(op->getResults());
+    stream << "\n";
+  }
+  print(results);
+  // Equal on every machine, as files of costs are taken to others.
+  uint64_t hash = llvm::xxh3_64bits(work);
+  return llvm::formatv("fused {0} #{1:x-8}", label, uint32_t(hash));
+}
+
+static std::string kernelText(nn::FusedOp op) {
+  Block &body = op.getBody().front();
+  return kernelText(op.getLabel(),
+                    llvm::map_to_vector(body.without_terminator(),
+                                        [](Operation &op) { return &op; }),
+                    body.getTerminator()->getOperands());
+}
+
 CostKey gpuopt::costKeyOf(Operation *op) {
   std::string name = op->getName().stripDialect().str();
   if (auto fused = dyn_cast<nn::FusedOp>(op))
-    name = ("fused " + fused.getLabel()).str();
+    name = kernelText(fused);
   else if (auto product = dyn_cast<nn::ContractOp>(op))
     name = ("contract " + product.getSpec()).str();
   return {originsOf(op),
@@ -61,6 +102,8 @@ CostKey gpuopt::costKeyOfSlice(nn::FusedOp op, unsigned result,
   for (unsigned other : slice.results)
     reads.push_back(op->getResult(other).getType());
   Value value = op->getResult(result);
+  Value made = op.getBody().front().getTerminator()->getOperand(result);
   return {originOf(value),
-          workText("fused " + kernelLabel(slice.ops), reads, value.getType())};
+          workText(kernelText(kernelLabel(slice.ops), slice.ops, made), reads,
+                   value.getType())};
 }

@@ -8,8 +8,10 @@
 // What an op of a step with formed kernels is known by to those who measure it:
 // where it comes from and what it does on which types. It says nothing of
 // places in memory nor of the schedule, so that the times of one program serve
-// the plans of another one of the same model. Ops with one key do the same
-// work.
+// the plans of another one of the same model. A kernel's work is known by its
+// label, which is for people, and by a hash of its body, so that kernels of one
+// key do the same work; library calls of one key have the same ONNX nodes and
+// types.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +24,9 @@ namespace gpuopt {
 
 struct CostKey {
   std::string origin; ///< ONNX nodes, or the variable that is written.
-  std::string work;   ///< "contract mk,kn f32[8,4] f32[4,2] -> f32[8,2]"
+  /// "contract mk,kn f32[8,4] f32[4,2] -> f32[8,2]",
+  /// "fused add_mul #8c3f01d2 f32[8,2] f32[8,2] -> f32[8,2]"
+  std::string work;
 
   /// "/fc1/Gemm: contract mk,kn f32[8,4] f32[4,2] -> f32[8,2]"
   std::string text() const { return origin + ": " + work; }
