@@ -174,6 +174,18 @@ Expected<DeviceModel> gpuopt::loadDeviceModel(StringRef nameOrFile) {
   return model;
 }
 
+/// The types of a product's tensors are the same in fp32 and TF32, so keys of
+/// costs do not tell them apart.
+static Error checkProducts(const MeasuredCosts &measured, StringRef file,
+                           bool allowsTf32) {
+  if (measured.allowsTf32 == allowsTf32)
+    return Error::success();
+  auto name = [](bool isTf32) { return isTf32 ? "TF32" : "fp32"; };
+  return createStringError("'" + file + "' was measured with products in " +
+                           name(measured.allowsTf32) + ", but here they are " +
+                           "in " + name(allowsTf32) + "; see --precision");
+}
+
 Expected<DeviceModel> gpuopt::loadDeviceModel(StringRef nameOrFile,
                                               StringRef profileCosts,
                                               bool allowsTf32) {
@@ -187,6 +199,8 @@ Expected<DeviceModel> gpuopt::loadDeviceModel(StringRef nameOrFile,
   auto measured = MeasuredCosts::load(profileCosts);
   if (!measured)
     return measured.takeError();
+  if (Error error = checkProducts(**measured, profileCosts, allowsTf32))
+    return error;
   model->measured = *measured;
   return model;
 }

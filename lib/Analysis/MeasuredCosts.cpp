@@ -24,6 +24,16 @@ static Expected<std::string> readText(const json::Object &object,
   return createStringError("expects a string '" + name + "'");
 }
 
+/// False where there is none of this name.
+static Expected<bool> readFlag(const json::Object &object, StringRef name) {
+  const json::Value *value = object.get(name);
+  if (!value)
+    return false;
+  if (std::optional<bool> flag = value->getAsBoolean())
+    return *flag;
+  return createStringError("expects true or false as '" + name + "'");
+}
+
 /// One of "costs", at `index`.
 static Error readCost(const json::Value &value, size_t index,
                       StringMap<double> &nanoseconds) {
@@ -60,6 +70,10 @@ Error MeasuredCosts::read(StringRef text) {
       return given.takeError();
     *member = *given;
   }
+  Expected<bool> tf32 = readFlag(*object, "allows_tf32");
+  if (!tf32)
+    return tf32.takeError();
+  allowsTf32 = *tf32;
   const json::Array *costs = object->getArray("costs");
   if (!costs || costs->empty())
     return createStringError("expects an array 'costs' that is not empty");

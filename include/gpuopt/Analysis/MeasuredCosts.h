@@ -33,6 +33,7 @@ public:
   std::string model;  ///< Of the program that was measured.
   std::string target; ///< host or cuda.
   std::string device; ///< What it ran on, in its own words.
+  bool allowsTf32 = false; ///< Whether its products of f32 were in TF32.
 
 private:
   llvm::Error read(llvm::StringRef text);

@@ -68,10 +68,11 @@ public:
       fail();
     fprintf(to,
             "{\n \"model\": %s,\n \"target\": %s,\n \"device\": %s,\n"
-            " \"batch_size\": %lld,\n \"steps\": %zu,\n"
+            " \"allows_tf32\": %s,\n \"batch_size\": %lld,\n \"steps\": %zu,\n"
             " \"median_step_ns\": %.1f,\n \"costs\": [",
             json_quoted(program.name).c_str(), json_quoted(kTargetName).c_str(),
             json_quoted(device_name()).c_str(),
+            program.allows_tf32 ? "true" : "false",
             static_cast<long long>(program.batch_size), step_times.size(),
             median(step_times));
     const char *separator = "\n";

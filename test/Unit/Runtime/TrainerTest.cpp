@@ -539,6 +539,7 @@ TEST_F(TrainerTest, RefusesWhatThePlanDoesNotHave) {
 // Each op of the steps that are timed, once for each execution.
 TEST_F(TrainerTest, CostsOfEachOp) {
   program.accumulation_steps = 2;
+  program.allows_tf32 = true;
   const std::string file = folder / "costs.json";
   ASSERT_EQ(run("out", {"--max-steps", "6", "--profile-costs-to", file,
                         "--profile-warmup", "2", "--profile-active", "3"}),
@@ -547,7 +548,8 @@ TEST_F(TrainerTest, CostsOfEachOp) {
   EXPECT_NE(output.find("costs of each op: " + file), std::string::npos);
   const std::string costs = read_file(file);
   for (const char *text :
-       {"\"model\": \"tiny\"", "\"target\": \"host\"", "\"batch_size\": 8",
+       {"\"model\": \"tiny\"", "\"target\": \"host\"",
+        "\"allows_tf32\": true", "\"batch_size\": 8",
         "\"steps\": 3",
         "{\"key\": \"fc: forward\", \"origin\": \"fc\", "
         "\"calls_per_step\": 2, \"median_ns\": ",
