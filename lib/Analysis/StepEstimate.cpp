@@ -17,19 +17,21 @@ using namespace gpuopt;
 static void addStep(train::StepOp step, const DeviceModel &device,
                     int64_t count, StepEstimate &estimate) {
   for (Operation &op : step.getBody().front()) {
-    double time = timeInNanoseconds(workOf(&op), device);
-    if (time == 0) // no work
+    double rated = timeInNanoseconds(workOf(&op), device);
+    if (rated == 0) // no work
       continue;
-    time = timeInNanoseconds(&op, device);
+    double time = timeInNanoseconds(&op, device);
     estimate.nanosecondsOfRuns[step.getSymName()] += time;
     if (count == 0)
       continue;
     ++estimate.ops;
     estimate.nanoseconds += double(count) * time;
+    estimate.ratedNanoseconds += double(count) * rated;
     if (!isMeasured(&op, device))
       continue;
     ++estimate.measuredOps;
     estimate.measuredNanoseconds += double(count) * time;
+    estimate.ratedMeasuredNanoseconds += double(count) * rated;
   }
 }
 

@@ -103,8 +103,12 @@ LogicalResult Compilation::takeCosts() {
   if (!found)
     return report(llvm::toString(found.takeError())), failure();
   costs = std::move(*found);
-  if (std::string text = costs.describe(); !isQuiet && !text.empty())
+  if (isQuiet)
+    return success();
+  if (std::string text = costs.describe(); !text.empty())
     llvm::errs() << "gpuopt: costs: " << text << "\n";
+  if (std::string text = costs.warning(); !text.empty())
+    llvm::errs() << "gpuopt: warning: " << text << "\n";
   return success();
 }
 

@@ -13,10 +13,47 @@
 using namespace mlir;
 using namespace gpuopt;
 
+/// Every program has a loss to report and labels to count, so a file of any
+/// other has times of some ops. Of another batch size or precision, the updates
+/// of the parameters are the same, which are at least a tenth of the ops.
+static constexpr double kLeastPercent = 10, kMostlyPercent = 50;
+
+static double percentOf(double part, double whole) {
+  return whole > 0 ? 100 * part / whole : 0;
+}
+
 double CostReport::measuredPercent() const {
-  return step.nanoseconds > 0
-             ? 100 * step.measuredNanoseconds / step.nanoseconds
-             : 0;
+  return percentOf(step.measuredNanoseconds, step.nanoseconds);
+}
+
+/// By the rates of the device: one op that is slow where it was measured does
+/// not make a file one of this program.
+static double ratedPercent(const StepEstimate &step) {
+  return percentOf(step.ratedMeasuredNanoseconds, step.ratedNanoseconds);
+}
+
+static bool isOfAnother(const StepEstimate &step) {
+  return ratedPercent(step) < kLeastPercent &&
+         percentOf(double(step.measuredOps), double(step.ops)) < kLeastPercent;
+}
+
+/// "'mlp.json' is of model 'mlp', and has times of 1 of 229 ops of this one
+/// with these flags, 0.1 % of the time by --device=host"
+static std::string describeShare(const CostReport &report) {
+  return llvm::formatv("'{0}' is of model '{1}', and has times of {2} of {3} "
+                       "ops of this one with these flags, {4:f1} % of the time "
+                       "by --device={5}",
+                       report.file, report.model, report.step.measuredOps,
+                       report.step.ops, ratedPercent(report.step),
+                       report.table);
+}
+
+std::string CostReport::warning() const {
+  if (file.empty() || ratedPercent(step) >= kMostlyPercent)
+    return "";
+  return "--profile-costs: " + describeShare(*this) +
+         "; of this program, a trainer measures them all: trainer "
+         "--profile-costs-to=FILE";
 }
 
 std::string CostReport::describe() const {
@@ -44,13 +81,12 @@ llvm::Expected<CostReport> gpuopt::reportCosts(const DriverOptions &options,
   if (!device->measured)
     return report;
   report.file = schedule.profileCosts;
+  report.model = device->measured->model;
   report.device = device->measured->device;
-  if (report.step.measuredOps == 0)
-    return llvm::createStringError(
-        "--profile-costs: '" + report.file + "' is of model '" +
-        device->measured->model +
-        "', but has no time of any op of this one with these flags; measure "
-        "it: trainer --profile-costs-to=FILE");
+  if (isOfAnother(report.step))
+    return llvm::createStringError("--profile-costs: " + describeShare(report) +
+                                   "; measure it: trainer "
+                                   "--profile-costs-to=FILE");
   return report;
 }
 

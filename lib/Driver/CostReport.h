@@ -18,15 +18,20 @@ namespace gpuopt {
 struct CostReport {
   StepEstimate step;
   std::string file;   ///< Of --profile-costs; empty where nothing was measured.
+  std::string model;  ///< Of the program that was measured.
   std::string device; ///< What was measured, in its own words.
   std::string table;  ///< Whose rates the other times follow from.
 
   double measuredPercent() const;
   /// "312 of 320 ops are measured on ..., 98.3 % of the estimated time; ..."
   std::string describe() const;
+  /// Where most of the time was not measured: what the file may be of. Empty
+  /// where there is nothing to warn of.
+  std::string warning() const;
 };
 
-/// Of a module with formed kernels. Fails where no op of it was measured.
+/// Of a module with formed kernels. Fails where the file of --profile-costs is
+/// of another program.
 llvm::Expected<CostReport> reportCosts(const DriverOptions &options,
                                        mlir::ModuleOp module);
 

@@ -186,6 +186,8 @@ int gpuopt::planModel(const DriverOptions &given) {
                    << "': " << llvm::toString(std::move(error)) << "\n";
       return 1;
     }
+  if (std::string text = summary.planned.costs.warning(); !text.empty())
+    llvm::errs() << "gpuopt: warning: " << text << "\n";
   if (status != 0)
     llvm::errs() << summary.planned.errors;
   if (status != 1 && options.plan.asJson)

@@ -18,7 +18,9 @@ namespace gpuopt {
 /// update.
 struct StepEstimate {
   double nanoseconds = 0;
-  double measuredNanoseconds = 0;   ///< Of ops whose time was measured.
+  double measuredNanoseconds = 0; ///< Of ops whose time was measured.
+  /// By the device's rates alone: of all ops, and of those that were measured.
+  double ratedNanoseconds = 0, ratedMeasuredNanoseconds = 0;
   int64_t ops = 0, measuredOps = 0; ///< That do work, in the program.
   /// Of one run of each `train.step`, by its name.
   llvm::StringMap<double> nanosecondsOfRuns;
