@@ -30,15 +30,17 @@ static constexpr int64_t kGiB = int64_t(1) << 30;
 /// lanes, 0.8 of their rates.
 ArrayRef<DeviceModel> gpuopt::builtinDeviceModels() {
   static const DeviceModel models[] = {
-      {"host", 20 * kGiga, 30 * kGiga, 100 * kGiga, 200 * kGiga, 200 * kGiga,
-       150 * kGiga, 400 * kGiga, 2e-6, 0, 10 * kGiga, false},
-      {"h200", 4.1 * kTera, 33 * kTera, 47 * kTera, 47 * kTera, 346 * kTera,
-       692 * kTera, 692 * kTera, 2e-6, 141000000000, 50 * kGiga, true},
-      {"a100", 1.3 * kTera, 9.7 * kTera, 13.6 * kTera, 13.6 * kTera,
+      {"host", "host", 20 * kGiga, 30 * kGiga, 100 * kGiga, 200 * kGiga,
+       200 * kGiga, 150 * kGiga, 400 * kGiga, 2e-6, 0, 10 * kGiga, false},
+      {"h200", "cuda", 4.1 * kTera, 33 * kTera, 47 * kTera, 47 * kTera,
+       346 * kTera, 692 * kTera, 692 * kTera, 2e-6, 141000000000, 50 * kGiga,
+       true},
+      {"a100", "cuda", 1.3 * kTera, 9.7 * kTera, 13.6 * kTera, 13.6 * kTera,
        109 * kTera, 218 * kTera, 218 * kTera, 2.5e-6, 40 * kGiB, 25 * kGiga,
        true},
-      {"4090", 0.86 * kTera, 41 * kTera, 0.9 * kTera, 58 * kTera, 58 * kTera,
-       115 * kTera, 115 * kTera, 2.5e-6, 24 * kGiB, 25 * kGiga, true},
+      {"4090", "cuda", 0.86 * kTera, 41 * kTera, 0.9 * kTera, 58 * kTera,
+       58 * kTera, 115 * kTera, 115 * kTera, 2.5e-6, 24 * kGiB, 25 * kGiga,
+       true},
   };
   return models;
 }
@@ -69,6 +71,14 @@ static std::vector<Member> membersOf(DeviceModel &model, double &memory) {
 static const DeviceModel *builtin(StringRef name) {
   auto *found = find_if(builtinDeviceModels(), [&](const DeviceModel &model) {
     return model.name == name;
+  });
+  return found == builtinDeviceModels().end() ? nullptr : found;
+}
+
+const DeviceModel *gpuopt::findBuiltinGpu(StringRef nameOfItsOwn) {
+  auto *found = find_if(builtinDeviceModels(), [&](const DeviceModel &model) {
+    return model.target == "cuda" &&
+           nameOfItsOwn.contains_insensitive(model.name);
   });
   return found == builtinDeviceModels().end() ? nullptr : found;
 }

@@ -56,6 +56,10 @@ std::string CostReport::warning() const {
          "--profile-costs-to=FILE";
 }
 
+std::string CostReport::place() const {
+  return file.empty() ? table : "'" + device + "'";
+}
+
 std::string CostReport::describe() const {
   if (file.empty())
     return "";

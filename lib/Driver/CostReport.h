@@ -23,6 +23,8 @@ struct CostReport {
   std::string table;  ///< Whose rates the other times follow from.
 
   double measuredPercent() const;
+  /// What the times are of: the device that was measured, or the table's name.
+  std::string place() const;
   /// "312 of 320 ops are measured on ..., 98.3 % of the estimated time; ..."
   std::string describe() const;
   /// Where most of the time was not measured: what the file may be of. Empty

@@ -64,7 +64,8 @@ cl::opt<std::string> offloadBandwidth(
 cl::opt<std::string> deviceName(
     "device",
     cl::desc("whose times to estimate: host, h200, a100, 4090 or a JSON "
-             "file (default: host, or h200 for --target=cuda)"),
+             "file (default: host; for --target=cuda the GPU of "
+             "--profile-costs, else h200)"),
     cl::cat(placeCategory()), COMPILING);
 cl::opt<std::string> profileCosts(
     "profile-costs",
@@ -142,10 +143,11 @@ static Expected<int64_t> freeBytes(StringRef target) {
   return memory->budgetInBytes;
 }
 
-/// --profile-costs, of the target that the program is for.
-static Error collectCosts(train::ScheduleOptions &options) {
+/// --profile-costs, of the target that the program is for; null without.
+static Expected<std::shared_ptr<const MeasuredCosts>>
+collectCosts(train::ScheduleOptions &options) {
   if (!profileCosts.getNumOccurrences())
-    return Error::success();
+    return nullptr;
   auto costs = MeasuredCosts::load(profileCosts);
   if (!costs)
     return createStringError("--profile-costs: " + toString(costs.takeError()));
@@ -155,7 +157,48 @@ static Error collectCosts(train::ScheduleOptions &options) {
                              ", but the target is " + target +
                              "; give --target=" + (*costs)->target);
   options.profileCosts = profileCosts;
+  return costs;
+}
+
+/// --device, or the one that the times are of.
+static std::string chooseDevice(const MeasuredCosts *costs) {
+  if (!deviceName.empty())
+    return deviceName;
+  if (target == "host")
+    return "host";
+  const DeviceModel *gpu = costs ? findBuiltinGpu(costs->device) : nullptr;
+  return gpu ? gpu->name : "h200";
+}
+
+/// Times of one machine and rates of another make no plan for either.
+static Error checkDevice(const DeviceModel &model, const MeasuredCosts &costs) {
+  if (!model.target.empty() && model.target != costs.target)
+    return createStringError("--profile-costs: '" + profileCosts +
+                             "' was measured on " + costs.target + ", on '" +
+                             costs.device + "', but --device=" + deviceName +
+                             " is of " + model.target +
+                             "; leave out one of them");
+  bool isBuiltin = any_of(builtinDeviceModels(), [&](const DeviceModel &known) {
+    return known.name == model.name;
+  });
+  if (costs.target == "cuda" && isBuiltin &&
+      findBuiltinGpu(costs.device) != findBuiltinGpu(model.name))
+    errs() << "gpuopt: warning: --profile-costs: '" << profileCosts
+           << "' was measured on '" << costs.device
+           << "', but other times are those of --device=" << model.name << "\n";
   return Error::success();
+}
+
+/// Whose times are estimated, and which of them were measured.
+static Error collectTimes(train::ScheduleOptions &options) {
+  auto costs = collectCosts(options);
+  if (!costs)
+    return costs.takeError();
+  options.device = chooseDevice(costs->get());
+  Expected<DeviceModel> model = loadDeviceModel(options.device);
+  if (!model)
+    return createStringError("--device: " + toString(model.takeError()));
+  return *costs ? checkDevice(*model, **costs) : Error::success();
 }
 
 /// What the schedule is made for.
@@ -180,14 +223,7 @@ static Error collectSchedule(train::ScheduleOptions &options) {
   if (!rate)
     return rate.takeError();
   options.offloadBandwidth = *rate;
-  if (deviceName.empty())
-    options.device = target == "cuda" ? "h200" : "host";
-  else
-    options.device = deviceName;
-  Expected<DeviceModel> model = loadDeviceModel(options.device);
-  if (!model)
-    return createStringError("--device: " + toString(model.takeError()));
-  return collectCosts(options);
+  return collectTimes(options);
 }
 
 Error gpuopt::chooseGivenTarget() {

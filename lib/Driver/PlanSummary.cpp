@@ -32,7 +32,7 @@ static void printHeadline(const DriverOptions &options, const Planned &planned,
   if (budget > 0)
     os << " of " << formatBytes(budget);
   os << llvm::formatv(", {0:f2} % more time per step on {1}",
-                      memory.addedPercent, options.pipeline.schedule.device);
+                      memory.addedPercent, planned.costs.place());
   if (memory.addedPercent > 0)
     os << llvm::formatv(", of which {0:f2} % are proven to be needed",
                         memory.lowerBoundPercent);

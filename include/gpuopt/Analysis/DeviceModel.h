@@ -25,7 +25,8 @@ class MeasuredCosts;
 /// Rates that a well-written kernel reaches, not those of the data sheet.
 struct DeviceModel {
   std::string name;
-  double bytesPerSecond = 0;            ///< Of the device's memory.
+  std::string target;        ///< host or cuda; empty of a file without a base.
+  double bytesPerSecond = 0; ///< Of the device's memory.
   double vectorOperationsPerSecond = 0; ///< Of elementwise work in f32.
   /// Of products and convolutions, by the type of their operands.
   double f64ProductsPerSecond = 0, f32ProductsPerSecond = 0,
@@ -43,6 +44,10 @@ struct DeviceModel {
 
 /// The built-in models: host, h200, a100, 4090.
 llvm::ArrayRef<DeviceModel> builtinDeviceModels();
+
+/// The GPU among them that a program says it ran on: "NVIDIA A100-SXM4-40GB".
+/// Null where it is another one.
+const DeviceModel *findBuiltinGpu(llvm::StringRef nameOfItsOwn);
 
 /// A built-in model by its name, or the one in a JSON file
 /// (docs/device.schema.json). Errors say which member is wrong.
