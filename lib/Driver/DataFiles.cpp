@@ -66,6 +66,15 @@ Error gpuopt::checkInputs(mlir::ModuleOp module, const DataGiven &data,
   return missing;
 }
 
+static std::optional<InputShape::Range> indicesOf(device::BufferOp buffer) {
+  if (!buffer.getIndexLimit())
+    return std::nullopt;
+  auto ignored = buffer->getAttrOfType<mlir::IntegerAttr>("ignoreIndex");
+  return InputShape::Range{(int64_t)buffer.getIndexLowest().value_or(0),
+                           (int64_t)*buffer.getIndexLimit(),
+                           ignored ? ignored.getInt() : INT64_MIN};
+}
+
 Error gpuopt::checkContents(mlir::ModuleOp module, const DataGiven &data,
                             StringRef prefix, bool isValidation) {
   std::vector<InputShape> inputs;
@@ -77,8 +86,8 @@ Error gpuopt::checkContents(mlir::ModuleOp module, const DataGiven &data,
     auto type = cast<mlir::RankedTensorType>(buffer.getType());
     std::string element;
     raw_string_ostream(element) << type.getElementType();
-    inputs.push_back(
-        {buffer.getExternalName()->str(), element, type.getShape(), isLabels});
+    inputs.push_back({buffer.getExternalName()->str(), element, type.getShape(),
+                      isLabels, indicesOf(buffer)});
     if (batchSize == 0 && !isLabels && type.getRank() > 0)
       batchSize = type.getDimSize(0);
   }

@@ -23,7 +23,8 @@ llvm::Error checkInputs(mlir::ModuleOp module, const DataGiven &data,
                         llvm::StringRef prefix);
 
 /// Fails where what lies in the files is not what the inputs need: types,
-/// shapes, the number of samples. Validation repeats the last of them.
+/// shapes, the number of samples, indices and labels. Validation repeats the
+/// last of the samples.
 llvm::Error checkContents(mlir::ModuleOp module, const DataGiven &data,
                           llvm::StringRef prefix, bool isValidation);
 

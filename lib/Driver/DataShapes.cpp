@@ -7,6 +7,7 @@
 
 #include "DataShapes.h"
 
+#include "gpuopt/indices.h"
 #include "gpuopt/sources.h"
 
 using namespace gpuopt;
@@ -35,7 +36,27 @@ static bool describe(const InputShape &input, InputInfo &info) {
     return false;
   for (size_t dim = 0; dim < input.shape.size(); ++dim)
     info.tensor.shape[dim] = input.shape[dim];
+  if (input.indices) {
+    info.index_lowest = input.indices->lowest;
+    info.index_limit = input.indices->limit;
+    info.ignore_index = input.indices->ignored;
+  }
   return true;
+}
+
+/// The rest of a large file the trainer sees as it reads it.
+static void checkIndices(const InputInfo &input, const Source &source) {
+  constexpr int64_t kMostBytes = int64_t(1) << 30;
+  const int64_t bytes = source.elements * int64_t(size_of(source.type));
+  if (input.index_limit < 0 || bytes == 0)
+    return;
+  const int64_t samples = std::min(source.samples(), kMostBytes / bytes + 1);
+  for (int64_t sample = 0; sample < samples; ++sample) {
+    const std::string problem =
+        problem_of_indices(input, source, source.at(sample), sample);
+    if (!problem.empty())
+      throw Error(problem);
+  }
 }
 
 std::string gpuopt::problemOfFiles(const std::vector<InputShape> &inputs,
@@ -58,6 +79,8 @@ std::string gpuopt::problemOfFiles(const std::vector<InputShape> &inputs,
     const Sources sources =
         SourceOpener(table, flags, paths.tokenType, prefix).open();
     check_samples(sources, batchSize, padsLast);
+    for (size_t i = 0; i < sources.size(); ++i)
+      checkIndices(described[i], *sources[i]);
   } catch (const std::exception &error) {
     return error.what();
   }

@@ -15,6 +15,7 @@
 #define GPUOPT_LIB_DRIVER_DATASHAPES_H
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,12 @@ struct InputShape {
   std::string name;
   std::string type; ///< As in MLIR: "f32", "i64".
   std::vector<int64_t> shape;
-  bool isLabels;
+  bool isLabels = false;
+  /// Its integers lie from `lowest` up to `limit`, or are the one to ignore.
+  struct Range {
+    int64_t lowest, limit, ignored;
+  };
+  std::optional<Range> indices = std::nullopt;
 };
 
 /// What the trainer's flags say about data, of training or of validation.
@@ -35,7 +41,8 @@ struct DataPaths {
 };
 
 /// Why the trainer would refuse the files: names, types, shapes, the number of
-/// samples. Empty where it would not. The flags begin with `prefix`.
+/// samples, indices and labels in the first GiB of each. Empty where it would
+/// not. The flags begin with `prefix`.
 std::string problemOfFiles(const std::vector<InputShape> &inputs,
                            const DataPaths &paths, const std::string &prefix,
                            int64_t batchSize, bool padsLast);

@@ -135,6 +135,38 @@ def test_shapes_are_checked_before_the_build(model, shape, labels, message, cach
     assert not (tmp_path / "out").exists()
 
 
+@pytest.fixture(scope="module")
+def classifier(tmp_path_factory):
+    """Of tokens: 5 of them, 3 classes."""
+    path = tmp_path_factory.mktemp("classifier") / "model.onnx"
+    module = torch.nn.Sequential(torch.nn.Embedding(5, 4), torch.nn.Flatten(), torch.nn.Linear(8, 3))
+    gpuopt.export(module, torch.zeros(2, 2, dtype=torch.int64), path, input_names=["x"])
+    return path
+
+
+@pytest.mark.parametrize("files, message", [
+    ({"x": (6, 1, 5)}, "x.npy': sample 6 holds 5 for 'x', but it must lie in [0, 5)"),
+    ({"y": (7, 3)}, "y.npy': sample 7 holds 3 for 'labels', but it must lie in [0, 3)"),
+    ({"y": (3, -1)}, "y.npy': sample 3 holds -1 for 'labels', but it must lie in [0, 3)"),
+    ({"y": (3, -100), "eval_y": (2, 9)}, "eval_y.npy': sample 2 holds 9 for 'labels', but it must lie in [0, 3)"),
+])
+def test_indices_are_checked_before_the_build(classifier, files, message, cache, tmp_path):
+    arrays = {"x": np.ones((8, 2), np.int64), "y": np.ones(8, np.int8)}
+    arrays.update({f"eval_{name}": array.copy() for name, array in arrays.items()})
+    for name, (*place, value) in files.items():
+        arrays[name][tuple(place)] = value
+    for name, array in arrays.items():
+        np.save(tmp_path / f"{name}.npy", array)
+    with pytest.raises(CommandFailed) as error:
+        execute([
+            find_driver(), "train", classifier, "-o", tmp_path / "out", "--batch-size=8", "--target=host",
+            "--data", f"x={tmp_path / 'x.npy'}", "--labels", tmp_path / "y.npy",
+            "--eval-data", f"x={tmp_path / 'eval_x.npy'}", "--eval-labels", tmp_path / "eval_y.npy",
+        ])
+    assert message in error.value.output and "building" not in error.value.output
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize("driver, message", [
     ("/none/gpuopt", r"\$GPUOPT names '/none/gpuopt', which is no executable"),
     ("", "gpuopt is neither on the PATH nor in build/bin; set GPUOPT to the executable"),
