@@ -1,4 +1,5 @@
-// metrics.jsonl: one JSON object a line, whole lines at any time.
+// metrics.jsonl: one JSON object a line, whole lines at any time. The first one
+// replaces a file that is there: what comes to no step keeps it.
 #pragma once
 
 #include "gpuopt/optimizer.h"
@@ -11,13 +12,11 @@ namespace gpuopt {
 
 class Metrics {
 public:
-  explicit Metrics(const std::string &path)
-      : path(path), file(fopen(path.c_str(), "w")) {
-    if (!file)
-      fail();
-    setvbuf(file, nullptr, _IOLBF, size_t(1) << 16);
+  explicit Metrics(const std::string &path) : path(path) {}
+  ~Metrics() {
+    if (file)
+      fclose(file);
   }
-  ~Metrics() { fclose(file); }
   Metrics(const Metrics &) = delete;
   Metrics &operator=(const Metrics &) = delete;
 
@@ -48,7 +47,15 @@ private:
     snprintf(text, sizeof text, "%.17g", value);
     return std::isfinite(value) ? text : "null";
   }
+  void open() {
+    file = fopen(path.c_str(), "w");
+    if (!file)
+      fail();
+    setvbuf(file, nullptr, _IOLBF, size_t(1) << 16);
+  }
   __attribute__((format(printf, 2, 3))) void line(const char *format, ...) {
+    if (!file)
+      open();
     va_list arguments;
     va_start(arguments, format);
     const int written = vfprintf(file, format, arguments);
@@ -61,7 +68,7 @@ private:
   }
 
   std::string path;
-  FILE *file;
+  FILE *file = nullptr; // until the first line
 };
 
 } // namespace gpuopt

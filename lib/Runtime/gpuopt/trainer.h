@@ -5,6 +5,7 @@
 #include "gpuopt/loader.h"
 #include "gpuopt/metrics.h"
 #include "gpuopt/not_finite.h"
+#include "gpuopt/output_folder.h"
 #include "gpuopt/profile_costs.h"
 #include "gpuopt/settings.h"
 #include "gpuopt/sources.h"
@@ -46,7 +47,7 @@ public:
     steps = steps_to_attempt();
     prepare_profile();
     initialize();
-    create_output_folder();
+    const OutputFolder folder(s.output_dir);
     Metrics metrics(s.output_dir + "/metrics.jsonl");
     announce();
     std::signal(SIGINT, [](int) { detail::interrupted = 1; });
@@ -158,13 +159,6 @@ private:
     }
     if (program.prepare)
       program.prepare(ctx, memory);
-  }
-  void create_output_folder() const {
-    std::error_code code;
-    std::filesystem::create_directories(s.output_dir, code);
-    if (code)
-      throw Error("cannot create '--output-dir' '" + s.output_dir +
-                  "': " + code.message());
   }
   std::string weights_file() const {
     return s.output_dir + "/model.safetensors";

@@ -386,8 +386,23 @@ TEST_F(TrainerTest, SaysWhatIsWrong) {
     EXPECT_EQ(error.rfind("tiny: error: ", 0), 0u) << error;
     EXPECT_NE(error.find(message), std::string::npos)
         << error << "expected " << message;
-    EXPECT_FALSE(std::filesystem::exists(folder / "a/model.safetensors"));
+    EXPECT_FALSE(std::filesystem::exists(folder / "a"));
   }
+}
+
+TEST_F(TrainerTest, ARunThatIsRefusedChangesNoFile) {
+  ASSERT_EQ(run("a", {"--max-steps=2"}), 0) << error;
+  const std::string metrics = read_file(folder / "a/metrics.jsonl");
+  const std::string weights = read_file(folder / "a/model.safetensors");
+  labels.assign(64, 3);
+  write_file(folder / "labels.npy", npy("|u1", "(64,)", bytes_of(labels)));
+  for (const char *out : {"a", "new/b"}) {
+    EXPECT_EQ(run(out, {"--max-steps=2"}), 1);
+    EXPECT_NE(error.find(" holds 3 for 'labels'"), std::string::npos) << error;
+  }
+  EXPECT_EQ(read_file(folder / "a/metrics.jsonl"), metrics);
+  EXPECT_EQ(read_file(folder / "a/model.safetensors"), weights);
+  EXPECT_FALSE(std::filesystem::exists(folder / "new"));
 }
 
 TEST_F(TrainerTest, SaysWhatAProgramLacks) {
@@ -534,6 +549,7 @@ TEST_F(TrainerTest, RefusesWhatThePlanDoesNotHave) {
                        "says 0"),
             std::string::npos)
       << error;
+  EXPECT_FALSE(std::filesystem::exists(folder / "out"));
 }
 
 // Each op of the steps that are timed, once for each execution.
