@@ -73,6 +73,9 @@ static Error checkTogether() {
       if (flag->isGiven())
         return createStringError("--" + flag->ArgStr +
                                  " is of --optimizer=adamw, but it is sgd");
+  if (warmupSteps != 0 && warmupRatio != 0)
+    return createStringError("--warmup-steps and --warmup-ratio are of the "
+                             "same warm-up; give one of them");
   if (nesterov && momentum == 0)
     return createStringError("--nesterov needs a --momentum");
   return Error::success();

@@ -251,6 +251,9 @@ Error gpuopt::collectPlace(DriverOptions &options) {
         "schedule, memory or device, but is '" +
         compileTo + "'");
   options.plan = {planJson, planCurve, findBatchSize, planHtml};
+  if (planCommand() && outputDir.getNumOccurrences())
+    return createStringError("-o is of compile and train, and plan writes no "
+                             "program; see --json and --html");
   if (outputDir.empty() && compileTo.empty() && !planCommand())
     return createStringError("an output folder is needed: -o DIR");
   if (findBatchSize && memoryBudget.empty() && activationBudget.empty())

@@ -128,8 +128,7 @@ inline void optimizer_flags(Flags &flags, Settings &s, const Program &program) {
               });
   flags.integer("warmup-steps", "steps of linear warm-up",
                 s.hyper.warmup_steps);
-  flags.number("warmup-ratio",
-               "the same as a share of all steps, where --warmup-steps is 0",
+  flags.number("warmup-ratio", "the same as a share of all steps",
                s.warmup_ratio);
   flags.number("weight-decay", "decoupled for adamw", s.hyper.weight_decay);
   flags.number("max-grad-norm", "norm to clip gradients to; 0: none",
@@ -242,11 +241,25 @@ inline void check_ranges(const Settings &s) {
     throw Error("'--num-train-epochs' must be more than 0");
 }
 
+// How long the warm-up is, one flag says: it goes before what the program was
+// compiled with, even where that is the other one.
+inline void choose_warmup(const Flags &flags, Settings &s) {
+  const bool steps = flags.given("warmup-steps"),
+             ratio = flags.given("warmup-ratio");
+  if (steps && !ratio)
+    s.warmup_ratio = 0;
+  if (ratio && !steps)
+    s.hyper.warmup_steps = 0;
+}
+
 // Flags that contradict each other.
 inline void check_together(const Flags &flags, const Settings &s) {
   if (s.eval_steps > 0 && !s.eval.given())
     throw Error("'--eval-steps' needs data to validate on: --eval-data and "
                 "--eval-labels, or --eval-tokens");
+  if (s.hyper.warmup_steps > 0 && s.warmup_ratio > 0)
+    throw Error("'--warmup-steps' and '--warmup-ratio' are of the same "
+                "warm-up; give one of them");
   for (const char *name : {"profile-warmup", "profile-active"})
     if (flags.given(name) && s.profile_costs_to.empty())
       throw Error("'--" + std::string(name) + "' is of --profile-costs-to");
@@ -276,6 +289,7 @@ inline Settings parse_settings(int argc, char **argv, const Program &program) {
     detail::loss_scale_flags(flags, s);
   detail::compile_time_flags(flags, scales_loss);
   flags.parse_all(argc, argv);
+  detail::choose_warmup(flags, s);
   check_loss_scaling(s.hyper.loss_scaling);
   detail::check_ranges(s);
   detail::check_together(flags, s);

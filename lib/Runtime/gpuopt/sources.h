@@ -114,7 +114,18 @@ private:
     return names;
   }
 
+  bool takes_labels() const {
+    for (const InputInfo &input : inputs)
+      if (input.is_label)
+        return true;
+    return false;
+  }
+
   void check_names() const {
+    if (!takes_labels() && (!data.labels.empty() || data.files.count("labels")))
+      throw Error("'" + prefix +
+                  "labels' is given, but the program takes none: it was "
+                  "compiled with --loss=none");
     if (data.files.count("labels") && !data.labels.empty())
       throw Error("the labels are given twice: " + prefix + "labels and " +
                   prefix + "data labels=");

@@ -131,6 +131,24 @@ TEST_F(TrainerTest, EpochsGiveTheSteps) {
   EXPECT_EQ(losses("a").size(), 16u);
 }
 
+// The first rate is that of a warm-up as long as the last flag says.
+TEST_F(TrainerTest, OneFlagSaysHowLongTheWarmupIs) {
+  program.defaults.warmup_steps = 2;
+  program.defaults.learning_rate = 1;
+  auto first_rate = [&](std::vector<std::string> flags) {
+    flags.push_back("--max-steps=10");
+    EXPECT_EQ(run("a", flags), 0) << error;
+    return numbers("a", "learning_rate").at(1);
+  };
+  EXPECT_FLOAT_EQ(first_rate({}), 0.5);
+  EXPECT_FLOAT_EQ(first_rate({"--warmup-ratio=0.4"}), 0.25);
+  program.defaults.warmup_steps = 0;
+  program.warmup_ratio = 0.4;
+  EXPECT_FLOAT_EQ(first_rate({}), 0.25);
+  EXPECT_FLOAT_EQ(first_rate({"--warmup-steps=5"}), 0.2);
+  EXPECT_FLOAT_EQ(first_rate({"--warmup-steps=0"}), 0.9);
+}
+
 TEST_F(TrainerTest, RepeatsItself) {
   ASSERT_EQ(run("a", {"--max-steps=20", "--num-workers=1"}), 0) << error;
   ASSERT_EQ(run("b", {"--max-steps=20", "--num-workers=4", "--num-threads=2"}),
@@ -360,6 +378,9 @@ TEST_F(TrainerTest, SaysWhatIsWrong) {
        "'--num-workers' must be at least 1 and at most 1024"},
       {{"--warmup-ratio=7"},
        "'--warmup-ratio' must be at least 0 and at most 1, but is 7"},
+      {{"--warmup-ratio=0.1", "--warmup-steps=7"},
+       "'--warmup-steps' and '--warmup-ratio' are of the same warm-up; give "
+       "one of them"},
       {{"--eval-steps=2"},
        "'--eval-steps' needs data to validate on: --eval-data and "
        "--eval-labels, or --eval-tokens"},
@@ -414,6 +435,13 @@ TEST_F(TrainerTest, SaysWhatAProgramLacks) {
                        "or leave out --eval-*"),
             std::string::npos)
       << error;
+  program.inputs.count -= 1; // the labels
+  EXPECT_EQ(run("a", {}), 1);
+  EXPECT_NE(error.find("'--labels' is given, but the program takes none: it "
+                       "was compiled with --loss=none"),
+            std::string::npos)
+      << error;
+  program.inputs.count += 1;
   program.states.count -= 1; // the gradient
   EXPECT_EQ(run("a", {"--max-steps=1", "--dump-gradients", folder / "g"}), 1);
   EXPECT_NE(error.find(
@@ -564,9 +592,8 @@ TEST_F(TrainerTest, CostsOfEachOp) {
   EXPECT_NE(output.find("costs of each op: " + file), std::string::npos);
   const std::string costs = read_file(file);
   for (const char *text :
-       {"\"model\": \"tiny\"", "\"target\": \"host\"",
-        "\"allows_tf32\": true", "\"batch_size\": 8",
-        "\"steps\": 3",
+       {"\"model\": \"tiny\"", "\"target\": \"host\"", "\"allows_tf32\": true",
+        "\"batch_size\": 8", "\"steps\": 3",
         "{\"key\": \"fc: forward\", \"origin\": \"fc\", "
         "\"calls_per_step\": 2, \"median_ns\": ",
         "{\"key\": \"d \\\"fc\\\": gemm\", \"origin\": \"d \\\"fc\\\"\", "
