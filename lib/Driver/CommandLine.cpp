@@ -7,6 +7,7 @@
 
 #include "FlagGroups.h"
 #include "gpuopt/Analysis/PrecisionPolicy.h"
+#include "gpuopt/Version.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -77,6 +78,7 @@ static void hideFlagsOfLibraries() {
 
 int gpuopt::driverMain(int argc, char **argv) {
   hideFlagsOfLibraries();
+  setVersionPrinter("gpuopt");
   cl::ParseCommandLineOptions(
       argc, argv, "gpuopt: compiles an ONNX model into a training program\n");
   if (operatorsCommand()) {

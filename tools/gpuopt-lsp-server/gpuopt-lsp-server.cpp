@@ -6,10 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "gpuopt/Pipelines/RegisterAll.h"
+#include "gpuopt/Version.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"
 
 int main(int argc, char **argv) {
+  gpuopt::setVersionPrinter("gpuopt-lsp-server");
   mlir::DialectRegistry registry;
   gpuopt::registerAllDialects(registry);
   return mlir::failed(mlir::MlirLspServerMain(argc, argv, registry));

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "gpuopt/Pipelines/RegisterAll.h"
+#include "gpuopt/Version.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/CommandLine.h"
@@ -14,6 +15,7 @@ int main(int argc, char **argv) {
   // What the libraries registered so far is for their own developers.
   llvm::cl::HideUnrelatedOptions(
       llvm::ArrayRef<const llvm::cl::OptionCategory *>());
+  gpuopt::setVersionPrinter("gpuopt-opt");
   mlir::DialectRegistry registry;
   gpuopt::registerAllDialects(registry);
   gpuopt::registerAllPasses();

@@ -7,6 +7,7 @@
 
 #include "Commands.h"
 
+#include "gpuopt/Version.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/WithColor.h"
@@ -70,6 +71,7 @@ int main(int argc, char **argv) {
        {&cl::SubCommand::getTopLevel(), &recomputeCommand, &arenaCommand,
         &verifyCommand})
     cl::HideUnrelatedOptions(category, *command);
+  gpuopt::setVersionPrinter("gpuopt-solve");
   cl::ParseCommandLineOptions(argc, argv, "gpuopt's planners\n");
   if (effort.getNumOccurrences() && timeLimit.getNumOccurrences())
     return fail("--effort and --time-limit exclude each other: plans of one "

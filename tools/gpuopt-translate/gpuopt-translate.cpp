@@ -7,6 +7,7 @@
 
 #include "gpuopt/Import/Onnx/ImportOnnx.h"
 #include "gpuopt/Target/Cxx/EmitProgram.h"
+#include "gpuopt/Version.h"
 
 #include "mlir/Support/LLVM.h"
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
@@ -16,6 +17,7 @@ int main(int argc, char **argv) {
   // What the libraries registered so far is for their own developers.
   llvm::cl::HideUnrelatedOptions(
       llvm::ArrayRef<const llvm::cl::OptionCategory *>());
+  gpuopt::setVersionPrinter("gpuopt-translate");
   gpuopt::registerOnnxImport();
   gpuopt::registerCxxTranslation();
   mlir::LogicalResult result =
