@@ -8,6 +8,11 @@
 
 namespace gpuopt {
 
+// As it is printed: the sign of a NaN says nothing.
+inline double without_nan_sign(double value) {
+  return value != value ? double(NAN) : value;
+}
+
 // "'a', 'b', 'c' and 4 more".
 class NameList {
 public:
@@ -146,7 +151,8 @@ private:
     fprintf(stderr,
             "%s: warning: step %lld: the loss is %g, the gradients' norm %g%s. "
             "%s\n",
-            program.name, static_cast<long long>(number), loss, state.grad_norm,
+            program.name, static_cast<long long>(number), loss,
+            without_nan_sign(state.grad_norm),
             is_spoilt                ? ", and the weights are lost"
             : state.scaler.found_inf ? "; the step is skipped"
                                      : "; training goes on",

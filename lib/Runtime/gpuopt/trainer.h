@@ -220,8 +220,7 @@ private:
     const StepState state = read_state();
     const auto now = Clock::now();
     end_profiled_step(step);
-    const double loss =
-        state.weight_sum > 0 ? state.loss_sum / state.weight_sum : 0;
+    const double loss = mean_of(state.loss_sum, state.weight_sum);
     const double ms = milliseconds(begin, now);
     metrics.step(step, loss, state, ms, waited, ctx.allocated_bytes);
     watch->step(step, loss, state);
@@ -233,6 +232,11 @@ private:
           .dump_gradients(s.dump_gradients, state.grad_weight);
     if (s.logging_steps > 0 && (step % s.logging_steps == 0 || step == steps))
       print_progress(step, loss, ms, milliseconds(start, now) / 1000);
+  }
+
+  // 0 where nothing counts.
+  static double mean_of(double sum, double weight) {
+    return weight > 0 ? without_nan_sign(sum / weight) : 0;
   }
 
   void run_step(int64_t step, Replay &replay,
@@ -333,7 +337,7 @@ private:
     }
     if (!(sums.weight > 0))
       warn_of_labels(step);
-    const double loss = sums.weight > 0 ? sums.loss / sums.weight : 0;
+    const double loss = mean_of(sums.loss, sums.weight);
     metrics.evaluation(step, loss);
     printf("step %lld  validation loss %.4f\n", static_cast<long long>(step),
            loss);

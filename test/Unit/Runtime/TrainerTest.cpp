@@ -236,6 +236,14 @@ TEST_F(TrainerTest, StopsBeforeNaNReplacesWeights) {
       << error;
   EXPECT_FALSE(std::filesystem::exists(folder / "a/model.safetensors"));
 
+  x[4 * 4] = std::copysign(NAN, -1.0f);
+  write_file(folder / "x.npy", npy("<f4", "(64, 4)", bytes_of(x)));
+  ASSERT_EQ(run("a", {"--max-steps=9", "--no-shuffle"}), kDiverged);
+  EXPECT_NE(error.find("step 1: the loss is nan, the gradients' norm nan"),
+            std::string::npos)
+      << error;
+  EXPECT_NE(output.find("  loss nan  "), std::string::npos) << output;
+
   std::swap(x[4 * 4], x[4 * 40]); // the sixth batch
   write_file(folder / "x.npy", npy("<f4", "(64, 4)", bytes_of(x)));
   ASSERT_EQ(run("a", {"--max-steps=9", "--no-shuffle", "--save-steps=2"}),
