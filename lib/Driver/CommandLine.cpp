@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FlagGroups.h"
+#include "ParseErrors.h"
 #include "gpuopt/Analysis/PrecisionPolicy.h"
 #include "gpuopt/Version.h"
 #include "llvm/Support/raw_ostream.h"
@@ -44,18 +45,18 @@ static cl::opt<bool>
                    cl::desc("print their precision classes instead"),
                    cl::cat(tableCategory()), cl::sub(operatorsCommand()));
 
-/// The command that was given; empty without one.
-static StringRef commandName() {
+/// The command that was given; the top level without one.
+static cl::SubCommand &givenCommand() {
   for (cl::SubCommand *command : {&compileCommand(), &trainCommand(),
                                   &planCommand(), &operatorsCommand()})
     if (*command)
-      return command->getName();
-  return "";
+      return *command;
+  return cl::SubCommand::getTopLevel();
 }
 
 /// Where the error names a flag, the help has nothing to add.
 static int usage(const std::string &what) {
-  StringRef command = commandName();
+  StringRef command = givenCommand().getName();
   errs() << "gpuopt: error: " << what;
   if (!StringRef(what).contains("--"))
     errs() << "; see gpuopt " << command << (command.empty() ? "" : " ")
@@ -79,8 +80,14 @@ static void hideFlagsOfLibraries() {
 int gpuopt::driverMain(int argc, char **argv) {
   hideFlagsOfLibraries();
   setVersionPrinter("gpuopt");
-  cl::ParseCommandLineOptions(
-      argc, argv, "gpuopt: compiles an ONNX model into a training program\n");
+  std::string errors;
+  raw_string_ostream stream(errors);
+  if (!cl::ParseCommandLineOptions(
+          argc, argv,
+          "gpuopt: compiles an ONNX model into a training program\n", &stream))
+    return errors.empty() // a flag's own, which LLVM has told
+               ? 1
+               : usage(describeParseErrors(errors, givenCommand()));
   if (operatorsCommand()) {
     precisionTable ? printPrecisionTable(outs()) : printOperatorTable(outs());
     return 0;
