@@ -91,12 +91,18 @@ void cut(int64_t lower, int64_t upper, int64_t height, std::mt19937 &random,
   cut(lower, upper, height - at, random, problem);
 }
 
+/// 1000 bytes, all in use from 0 to `end`.
+ArenaProblem cutArena(int64_t end, unsigned seed) {
+  std::mt19937 random(seed);
+  ArenaProblem problem;
+  cut(0, end, 1000, random, problem);
+  return problem;
+}
+
 TEST(PackArena, SearchFillsWhatFirstFitsLeave) {
   int firstFits = 0, searched = 0;
   for (unsigned seed = 0; seed < 40; ++seed) {
-    std::mt19937 random(seed);
-    ArenaProblem problem;
-    cut(0, 30, 1000, random, problem);
+    ArenaProblem problem = cutArena(30, seed);
     PackOptions options;
     options.effort = 0;
     firstFits += packArena(problem, options)->isOptimal();
@@ -113,9 +119,7 @@ TEST(PackArena, SearchFillsWhatFirstFitsLeave) {
 TEST(PackArena, FillsArenasThatAreTightAtEveryMoment) {
   int filled = 0;
   for (unsigned seed = 0; seed < 6; ++seed) {
-    std::mt19937 random(seed);
-    ArenaProblem problem;
-    cut(0, 60, 1000, random, problem);
+    ArenaProblem problem = cutArena(60, seed);
     PackOptions options;
     options.capacityInBytes = 1000;
     options.effort = 600000;
