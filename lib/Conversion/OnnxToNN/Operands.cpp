@@ -13,108 +13,79 @@
 #include "Converters.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace gpuopt;
 
+namespace {
 /// One letter per operand, a small one where it may be left out, and * after
 /// one that any number of operands may be like:
 ///   F  floating-point         N  floating-point or integer
 ///   I  integer                B  boolean
 ///   S  of operand 0's type    T  of operand 1's type
 ///   A  any tensor             X  any tensor or sequence    Q  a sequence
+struct Rule {
+  StringLiteral operands, operators;
+};
+} // namespace
+
+static constexpr Rule kRules[] = {
+    {"F", "Acos Acosh Asin Asinh Atan Atanh AveragePool Ceil Celu Cos "
+          "Cosh Elu Erf Exp Floor Gelu GlobalAveragePool GlobalMaxPool "
+          "HardSigmoid HardSwish IsInf IsNaN LeakyRelu Log LogSoftmax "
+          "LpNormalization MaxPool Mish Reciprocal Relu Round Selu "
+          "Shrink Sigmoid Sin Sinh Softmax Softplus Softsign Sqrt Swish "
+          "Tan Tanh ThresholdedRelu"},
+    {"NS", "Add Div Greater GreaterOrEqual Less LessOrEqual Mod Mul Sub"},
+    {"NS*", "Max Min Sum"},
+    {"BB", "And Or Xor"},
+    {"FS", "MatMul PRelu RMSNormalization"},
+    {"FSs", "Conv ConvTranspose Gemm LayerNormalization"},
+    {"FSS", "GroupNormalization InstanceNormalization"},
+    {"FS*", "Einsum Mean"},
+    {"N", "Abs ArgMax ArgMin Neg Sign"},
+    {"Ni", "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax "
+           "ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare"},
+    {"NI", "CumSum TopK"},
+    {"A", "Cast DepthToSpace EyeLike Flatten RandomUniformLike Shape "
+          "Size SpaceToDepth Transpose"},
+    {"Ai", "Split SplitToSequence Squeeze Trilu Unsqueeze"},
+    {"AI", "Expand Gather GatherElements GatherND Reshape Tile"},
+    {"AS*", "Concat SequenceConstruct"},
+    {"FSSaaaa", "Attention"},
+    {"FSSSS", "BatchNormalization"},
+    {"AA", "CastLike"},
+    {"Nss", "Clip"},
+    {"", "Constant"},
+    {"I", "ConstantOfShape"},
+    {"Ffb", "Dropout"},
+    {"AS", "Equal"},
+    {"X", "Identity"},
+    {"FSSsis", "GRU RNN"},
+    {"FSSsisss", "LSTM"},
+    {"B", "Not"},
+    {"IIA", "OneHot"},
+    {"AIsi", "Pad"},
+    {"FN", "Pow"},
+    {"NSS", "Range"},
+    {"Fffi", "Resize"},
+    {"QI", "SequenceAt"},
+    {"AIIii", "Slice"},
+    {"BAT", "Where"},
+};
+
 static StringRef operandsOf(StringRef op) {
-  return llvm::StringSwitch<StringRef>(op)
-      .Cases({"Acos",
-              "Acosh",
-              "Asin",
-              "Asinh",
-              "Atan",
-              "Atanh",
-              "AveragePool",
-              "Ceil",
-              "Celu",
-              "Cos",
-              "Cosh",
-              "Elu",
-              "Erf",
-              "Exp",
-              "Floor",
-              "Gelu",
-              "HardSwish",
-              "HardSigmoid",
-              "IsInf",
-              "IsNaN",
-              "LeakyRelu",
-              "Log",
-              "LogSoftmax",
-              "MaxPool",
-              "Mish",
-              "Reciprocal",
-              "Relu",
-              "Round",
-              "Selu",
-              "Shrink",
-              "Sigmoid",
-              "Sin",
-              "Sinh",
-              "Softmax",
-              "Softplus",
-              "Softsign",
-              "Sqrt",
-              "Swish",
-              "Tan",
-              "Tanh",
-              "ThresholdedRelu"},
-             "F")
-      .Cases({"GlobalAveragePool", "GlobalMaxPool", "LpNormalization"}, "F")
-      .Cases({"Add", "Div", "Mod", "Mul", "Sub"}, "NS")
-      .Cases({"Greater", "GreaterOrEqual", "Less", "LessOrEqual"}, "NS")
-      .Cases({"Max", "Min", "Sum"}, "NS*")
-      .Cases({"And", "Or", "Xor"}, "BB")
-      .Cases({"PRelu", "RMSNormalization"}, "FS")
-      .Cases({"Conv", "ConvTranspose", "Gemm", "LayerNormalization"}, "FSs")
-      .Cases({"GroupNormalization", "InstanceNormalization"}, "FSS")
-      .Cases({"Einsum", "Mean"}, "FS*")
-      .Cases({"Abs", "ArgMax", "ArgMin", "Neg", "Sign"}, "N")
-      .Cases({"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp",
-              "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum",
-              "ReduceSumSquare"},
-             "Ni")
-      .Cases({"CumSum", "TopK"}, "NI")
-      .Cases({"Cast", "DepthToSpace", "EyeLike", "Flatten"}, "A")
-      .Cases({"RandomUniformLike", "Shape", "Size", "SpaceToDepth"}, "A")
-      .Case("Transpose", "A")
-      .Cases({"Split", "SplitToSequence", "Squeeze", "Trilu", "Unsqueeze"},
-             "Ai")
-      .Cases(
-          {"Expand", "Gather", "GatherElements", "GatherND", "Reshape", "Tile"},
-          "AI")
-      .Cases({"Concat", "SequenceConstruct"}, "AS*")
-      .Case("Attention", "FSSaaaa")
-      .Case("BatchNormalization", "FSSSS")
-      .Case("CastLike", "AA")
-      .Case("Clip", "Nss")
-      .Case("Constant", "")
-      .Case("ConstantOfShape", "I")
-      .Case("Dropout", "Ffb")
-      .Case("Equal", "AS")
-      .Case("Identity", "X")
-      .Cases({"GRU", "RNN"}, "FSSsis")
-      .Case("LSTM", "FSSsisss")
-      .Case("MatMul", "FS")
-      .Case("Not", "B")
-      .Case("OneHot", "IIA")
-      .Case("Pad", "AIsi")
-      .Case("Pow", "FN")
-      .Case("Range", "NSS")
-      .Case("Resize", "Fffi")
-      .Case("SequenceAt", "QI")
-      .Case("Slice", "AIIii")
-      .Case("Where", "BAT")
-      .Default("A*"); // and its converter looks
+  static const llvm::StringMap<StringRef> rules = [] {
+    llvm::StringMap<StringRef> rules;
+    for (const Rule &rule : kRules)
+      for (StringRef name : llvm::split(rule.operators, ' '))
+        rules[name] = rule.operands;
+    return rules;
+  }();
+  auto rule = rules.find(op);
+  return rule == rules.end() ? "A*" : rule->second; // and its converter looks
 }
 
 static std::string kindOf(NodeConversion &c, unsigned index) {
