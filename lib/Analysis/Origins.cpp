@@ -11,6 +11,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Location.h"
 #include "mlir/IR/Operation.h"
+#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 using namespace gpuopt;
@@ -63,13 +64,32 @@ std::string gpuopt::typeText(Type type) {
 }
 
 std::string TensorName::text() const {
-  return result < 0 ? origin : origin + "#" + std::to_string(result);
+  std::string text =
+      result < 0 ? origin : origin + "#" + std::to_string(result);
+  return which.empty() ? text : text + " (" + which + ")";
+}
+
+void gpuopt::tellApart(ArrayRef<TensorName *> names,
+                       function_ref<std::string(size_t, int)> mark) {
+  auto keyOf = [](const TensorName &name) {
+    return name.text() + " " + name.type;
+  };
+  llvm::StringMap<int> counts, seen;
+  for (TensorName *name : names)
+    ++counts[keyOf(*name)];
+  for (auto [index, name] : llvm::enumerate(names))
+    if (std::string key = keyOf(*name); counts[key] > 1)
+      name->which = mark(index, ++seen[key]);
 }
 
 TensorName gpuopt::tensorNameOf(Value value) {
   TensorName name{originOf(value), -1, typeText(value.getType())};
-  if (auto result = dyn_cast<OpResult>(value);
-      result && result.getOwner()->getNumResults() > 1)
+  auto result = dyn_cast<OpResult>(value);
+  if (!result)
+    return name;
+  if (auto number = result.getOwner()->getAttrOfType<IntegerAttr>("nn.result"))
+    name.result = number.getInt();
+  else if (result.getOwner()->getNumResults() > 1)
     name.result = result.getResultNumber();
   return name;
 }

@@ -17,6 +17,15 @@
 using namespace mlir;
 using namespace gpuopt;
 
+static std::string numberOf(size_t, int number) {
+  return std::to_string(number);
+}
+
+static SmallVector<TensorName *> namesOf(std::vector<LiveTensor> &tensors) {
+  return llvm::map_to_vector(tensors,
+                             [](LiveTensor &tensor) { return &tensor.name; });
+}
+
 //===----------------------------------------------------------------------===//
 // Decisions
 //===----------------------------------------------------------------------===//
@@ -55,6 +64,12 @@ static std::string nameOfWork(Operation *op) {
                              : op->getName().getStringRef().str();
 }
 
+/// That of the tensor that there was before.
+static TensorName nameOfRepeated(train::RecomputeOp repeat, unsigned result) {
+  Operation *yield = repeat.getBody().front().getTerminator();
+  return tensorNameOf(yield->getOperand(result));
+}
+
 static void describeDecisions(train::StepOp step,
                               std::vector<TensorDecision> &decisions) {
   auto losses = step.getBody().getOps<train::ReportLossOp>();
@@ -67,15 +82,13 @@ static void describeDecisions(train::StepOp step,
       continue;
     auto repeat = dyn_cast<train::RecomputeOp>(op);
     auto reload = dyn_cast<train::ReloadOp>(op);
-    for (Value result : op.getResults()) {
+    for (OpResult result : op.getResults()) {
       int64_t bytes =
           device::sizeInBytes(cast<RankedTensorType>(result.getType()));
       if (repeat)
-        decisions.push_back(
-            {{nameOf(op.getLoc()), -1, typeText(result.getType())},
-             bytes,
-             Fate::Recomputed,
-             repeat.getReason().str()});
+        decisions.push_back({nameOfRepeated(repeat, result.getResultNumber()),
+                             bytes, Fate::Recomputed,
+                             repeat.getReason().str()});
       else if (reload)
         decisions.push_back({tensorNameOf(result), bytes, Fate::Offloaded,
                              reload.getReason().str()});
@@ -94,6 +107,13 @@ std::vector<TensorDecision> gpuopt::describeDecisions(ModuleOp module) {
   for (train::StepOp step : module.getOps<train::StepOp>())
     if (step.getKind() == train::StepKind::Micro)
       ::describeDecisions(step, decisions);
+  for (Fate fate : {Fate::Saved, Fate::Recomputed, Fate::Offloaded}) {
+    SmallVector<TensorName *> names;
+    for (TensorDecision &decision : decisions)
+      if (decision.fate == fate)
+        names.push_back(&decision.tensor);
+    tellApart(names, numberOf);
+  }
   return decisions;
 }
 
@@ -156,9 +176,11 @@ static void describePeak(ArrayRef<device::BufferOp> buffers,
     if (from == report.peakMoment)
       report.peakOrigin = buffer.getOrigin().str();
   }
+  tellApart(namesOf(report.alive),
+            [&](size_t i, int) { return report.alive[i].buffer; });
   llvm::sort(report.alive, [](const auto &a, const auto &b) {
-    return std::tie(b.bytes, a.name.origin, a.name.result) <
-           std::tie(a.bytes, b.name.origin, b.name.result);
+    return std::tie(b.bytes, a.name.origin, a.name.result, a.buffer) <
+           std::tie(a.bytes, b.name.origin, b.name.result, b.buffer);
   });
 }
 
@@ -231,6 +253,7 @@ UnmetReport gpuopt::describeUnmet(DictionaryAttr unmet) {
                              tensor.getAs<StringAttr>("type").str()},
                             bytesIn(tensor, "bytes")});
   }
+  tellApart(namesOf(report.alive), numberOf);
   return report;
 }
 
@@ -248,6 +271,8 @@ static llvm::json::Object toJson(const TensorName &name, int64_t bytes) {
       {"origin", name.origin}, {"type", name.type}, {"bytes", bytes}};
   if (name.result >= 0)
     object["result"] = name.result;
+  if (!name.which.empty())
+    object["which"] = name.which;
   return object;
 }
 

@@ -22,14 +22,23 @@ std::string originOf(mlir::Value value);
 /// ONNX node.
 struct TensorName {
   std::string origin; ///< The ONNX node.
-  int result = -1;    ///< Of the kernel; -1 where it has one result.
-  std::string type;   ///< "f32[8,128]"
+  /// Of the kernel; -1 where it has one result. A slice of a kernel has the
+  /// result that it makes again, by its attribute `nn.result`.
+  int result = -1;
+  std::string type; ///< "f32[8,128]"
+  /// Tells it from others in a list that are alike in all of that, if any are.
+  std::string which = "";
 
-  /// "/norm/LayerNormalization#1"
+  /// "/norm/LayerNormalization#1", "node_add (2)"
   std::string text() const;
 };
 
 TensorName tensorNameOf(mlir::Value value);
+
+/// Lets names of one list that are alike be told apart by `mark`, of a name's
+/// index and its number among those, from 1 on.
+void tellApart(llvm::ArrayRef<TensorName *> names,
+               llvm::function_ref<std::string(size_t, int)> mark);
 
 /// "f32[8,128]"
 std::string typeText(mlir::Type type);

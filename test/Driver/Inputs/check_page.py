@@ -31,7 +31,8 @@ def rows(heading):
 
 
 def name(tensor):
-    return tensor["origin"] + (f"#{tensor['result']}" if "result" in tensor else "")
+    number = f"#{tensor['result']}" if "result" in tensor else ""
+    return tensor["origin"] + number + (f" ({tensor['which']})" if "which" in tensor else "")
 
 
 # The curve: two lines of as many points as it has, from right to left, and the axes' units.

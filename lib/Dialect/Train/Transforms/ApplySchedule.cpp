@@ -91,8 +91,7 @@ private:
     }
     auto reload =
         ReloadOp::create(builder, value.getLoc(), value.getType(), "", copy);
-    reload->setAttr("nn.origins", builder.getArrayAttr(
-                                      builder.getStringAttr(originOf(value))));
+    nameAfter(reload, value);
     AwaitReloadOp::create(builder, value.getLoc(), reload.getResult());
     latest[value] = reload.getResult();
     repeats.push_back({reload, value, *op.offloadCost, op.cost});
@@ -155,6 +154,14 @@ private:
     return clone;
   }
 
+  /// In reports, `again` is what `value` was.
+  void nameAfter(Operation *again, Value value) {
+    again->setAttr("nn.origins", builder.getArrayAttr(
+                                     builder.getStringAttr(originOf(value))));
+    if (int number = tensorNameOf(value).result; number >= 0)
+      again->setAttr("nn.result", builder.getI64IntegerAttr(number));
+  }
+
   Operation *cloneSlice(nn::FusedOp op, unsigned result,
                         const KernelSlice &slice) {
     Block &body = op.getBody().front();
@@ -171,8 +178,7 @@ private:
     Value value = op.getResult(result);
     auto clone = nn::FusedOp::create(
         builder, op.getLoc(), TypeRange(value.getType()), op.getLabel(), reads);
-    clone->setAttr("nn.origins", builder.getArrayAttr(
-                                     builder.getStringAttr(originOf(value))));
+    nameAfter(clone, value);
     Block &target = clone.getBody().emplaceBlock();
     IRMapping mapping;
     for (Value from : inner)
