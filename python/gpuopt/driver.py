@@ -69,12 +69,19 @@ def arguments(flags: Mapping[str, Any]) -> list[str]:
 
 
 def _run(command: str, model: Any, output_dir: Any, flags: Mapping[str, Any]) -> None:
-    line = [find_driver(), command, os.fspath(model), "-o", os.fspath(output_dir), *arguments(flags)]
+    line = [find_driver(), command, _path(model, "model"), "-o", _path(output_dir, "output_dir"), *arguments(flags)]
     # Progress goes to the terminal; errors are kept for the exception.
     process = subprocess.run(line, stderr=subprocess.PIPE, text=True, check=False)
     if process.returncode != 0:
         raise DriverError(process.stderr.strip() or f"{command} ended with status {process.returncode}")
     sys.stderr.write(process.stderr)  # warnings
+
+
+def _path(value: Any, name: str) -> str:
+    if not isinstance(value, (str, os.PathLike)):
+        hint = "; gpuopt.export writes a module to one" if name == "model" else ""
+        raise TypeError(f"{name} must be a path, but is a {type(value).__name__}{hint}")
+    return os.fspath(value)
 
 
 def compile(model: str | os.PathLike, output_dir: str | os.PathLike, **flags: Any) -> None:
@@ -86,40 +93,69 @@ def compile(model: str | os.PathLike, output_dir: str | os.PathLike, **flags: An
     _run("compile", model, output_dir, flags)
 
 
-# Flags of ``train`` that name files of data, or several by input.
-_DATA_FLAGS = ("data", "eval_data", "labels", "eval_labels", "tokens", "eval_tokens")
+# Flags of ``train`` that name one file of data, and those of one for each input.
+_FILE_FLAGS = ("labels", "eval_labels", "tokens", "eval_tokens")
+_INPUT_FLAGS = ("data", "eval_data")
 
 
-def _saved(array: Any, folder: str, name: str) -> Any:
-    """The file that an array or tensor was written to; what is neither, a
-    path, as it is."""
-    if array is None or isinstance(array, (str, os.PathLike)):
-        return array
-    if hasattr(array, "detach"):
-        array = array.detach().cpu()
-    array = np.asarray(array)
+def _is_path(value: Any) -> bool:
+    return isinstance(value, (str, os.PathLike))
+
+
+def _numbers(value: Any) -> Any:
+    """What NumPy makes an array of: tensors, in lists too, as arrays."""
+    if isinstance(value, (list, tuple)):
+        return [_numbers(entry) for entry in value]
+    if not hasattr(value, "detach"):
+        return value
+    value = value.detach().cpu()
+    # Of bfloat16, which NumPy lacks, float32 has all numbers.
+    return (value.float() if str(value.dtype) == "torch.bfloat16" else value).numpy()
+
+
+def _saved(value: Any, folder: str, name: str, where: str) -> Any:
+    """The file that an array was written to; a path is one already."""
+    if value is None or _is_path(value):
+        return value
+    try:
+        array = np.asarray(_numbers(value))
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise TypeError(f"{where} is no array, tensor or path of a file: {error}") from error
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{where} must be an array or tensor of numbers, or the path of a file, but is a {type(value).__name__} "
+                        f"of {array.dtype}")
     path = os.path.join(folder, name + ".npy")
     np.save(path, np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<"), copy=False)).reshape(array.shape))
     return path
 
 
+def _saved_inputs(value: Any, folder: str, flag: str) -> Any:
+    """A mapping from inputs to files."""
+    if isinstance(value, Mapping):
+        # Inputs may have any name; files have plain ones.
+        return {
+            name: _saved(entry, folder, f"{flag}-{index}", f"{flag}['{name}']")
+            for index, (name, entry) in enumerate(value.items())
+        }
+    if value is None or isinstance(value, str) or (isinstance(value, list) and all(isinstance(entry, str) for entry in value)):
+        return value  # as on the command line
+    raise TypeError(f"{flag} must map the model's inputs to arrays or files, {flag}={{'x': ...}}, but is a {type(value).__name__}")
+
+
 def train(model: str | os.PathLike, output_dir: str | os.PathLike, **flags: Any) -> None:
     """``gpuopt train``: compiles, builds and runs; the results lie in
-    ``output_dir``. Where a file of data is expected, an array or a tensor may
-    be given: it is written to a temporary file.
+    ``output_dir``. Where a file of data is expected, an array, a tensor or
+    numbers in lists may be given: they are written to a temporary file.
 
     Raises:
       DriverError: with the driver's message.
+      TypeError: data is neither numbers nor a path.
     """
     with tempfile.TemporaryDirectory(prefix="gpuopt-") as folder:
-        for flag in _DATA_FLAGS:
-            value = flags.get(flag)
-            if isinstance(value, Mapping):
-                # Inputs may have any name; files have plain ones.
-                flags[flag] = {
-                    name: _saved(entry, folder, f"{flag}-{index}")
-                    for index, (name, entry) in enumerate(value.items())
-                }
-            elif flag in flags and not isinstance(value, list):
-                flags[flag] = _saved(value, folder, flag)
+        for flag in _FILE_FLAGS:
+            if flag in flags:
+                flags[flag] = _saved(flags[flag], folder, flag, flag)
+        for flag in _INPUT_FLAGS:
+            if flag in flags:
+                flags[flag] = _saved_inputs(flags[flag], folder, flag)
         _run("train", model, output_dir, flags)

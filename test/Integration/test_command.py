@@ -79,6 +79,40 @@ def test_one_build_for_all_hyperparameters(model, cache, tmp_path, capfd):
     assert [record["loss"] for record in records(tmp_path / "c")] == [record["loss"] for record in changed]
 
 
+def test_lists_and_bfloat16_are_data(model, cache, tmp_path):
+    x = torch.from_numpy(make_data(20)[0]).bfloat16()
+    y = x.float().sum(1, keepdim=True)
+    found = []
+    for out, inputs, labels in (("a", x, y.numpy()), ("b", x.float().tolist(), list(y)), ("c", x.float().numpy(), y.tolist())):
+        gpuopt.train(
+            model, tmp_path / out, batch_size=8, loss="mse", data={"x": inputs}, labels=labels, target="host", num_threads=1,
+            max_steps=3,
+        )
+        found.append([record["loss"] for record in records(tmp_path / out)])
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("flags, message", [
+    ({"labels": {"y": [1.0]}}, "labels must be an array or tensor of numbers, or the path of a file, but is a dict of object"),
+    ({"labels": [[1, 2], [3]]}, "labels is no array, tensor or path of a file: "),
+    ({"labels": ["a", "b"]}, "labels must be an array or tensor of numbers, or the path of a file, but is a list of <U1"),
+    ({"eval_data": {"x": np.array([1j])}}, "eval_data['x'] must be an array or tensor of numbers, or the path of a file, but is a "
+                                           "ndarray of complex128"),
+    ({"data": np.zeros((8, 4))}, "data must map the model's inputs to arrays or files, data={'x': ...}, but is a ndarray"),
+])
+def test_data_that_is_none(model, flags, message, tmp_path):
+    with pytest.raises(TypeError) as error:
+        gpuopt.train(model, tmp_path / "out", **flags)
+    assert message in str(error.value)
+
+
+def test_wrong_arguments(model, tmp_path):
+    with pytest.raises(TypeError, match="model must be a path, but is a Sequential; gpuopt.export writes a module to one"):
+        gpuopt.compile(make_module(), tmp_path / "out")
+    with pytest.raises(gpuopt.DriverError, match="there is no flag --lr; did you mean --learning-rate?"):
+        gpuopt.compile(model, tmp_path / "out", lr=1e-3)
+
+
 @pytest.mark.parametrize("samples", [16, 13, 3])
 def test_validation_is_of_every_sample(model, cache, tmp_path, samples):
     x, y = make_data(samples)
