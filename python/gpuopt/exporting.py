@@ -31,6 +31,10 @@ def export(
     (stack traces with this machine's paths) are left out; the file says which
     tensors are trained: parameters that require a gradient, and no buffers.
 
+    Warns of a module in evaluation mode that dropout or batch normalisation is
+    active, and of buffers other than running statistics that the forward
+    changes: training leaves them as they are.
+
     Args:
       module: a ``torch.nn.Module``; its training mode is restored afterwards.
       example_inputs: positional arguments of its forward, tensors; one alone
@@ -57,6 +61,7 @@ def export(
     if symbolic_batch:
         batch = torch.export.Dim("batch", min=1)
         dynamic_shapes = tuple({0: batch} for _ in example_inputs)
+    _warn_of_evaluation_mode(module)
     modes = [(part, part.training) for part in module.modules()]
     if not module.training:
         module.train()
@@ -79,12 +84,46 @@ def export(
     finally:
         for part, was_training in modes:
             part.training = was_training
+    _warn_of_changed_buffers(program.exported_program)
     trained = {name for name, parameter in module.named_parameters(remove_duplicate=False) if parameter.requires_grad}
     _strip(program.model)
     _mark_trained(program.model, trained)
     _activate_dropout(program.model)
     size = sum(tensor.numel() * tensor.element_size() for tensor in module.state_dict().values())
     program.save(path, external_data=size > _LARGEST_INLINE_BYTES)
+
+
+def _warn_of_evaluation_mode(module: Any) -> None:
+    from torch.nn.modules import batchnorm, dropout
+
+    active = {
+        type(part).__name__
+        for part in module.modules()
+        if isinstance(part, (batchnorm._BatchNorm, dropout._DropoutNd)) and getattr(part, "p", 1) > 0
+    }
+    if active and not module.training:
+        warnings.warn(
+            f"the module is in evaluation mode, but is exported as it trains, with {' and '.join(sorted(active))} active: "
+            "module.train() says so too; p=0 turns dropout off, --batch-norm=frozen batch normalisation",
+            stacklevel=3,
+        )
+
+
+# Of batch normalisation, which gpuopt updates.
+_RUNNING_STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
+
+
+def _warn_of_changed_buffers(program: Any) -> None:
+    changed = [
+        name
+        for name in program.graph_signature.buffers_to_mutate.values()
+        if name.rpartition(".")[2] not in _RUNNING_STATISTICS
+    ]
+    if changed:
+        warnings.warn(
+            f"the forward changes {', '.join(changed)}, which an ONNX graph cannot say: in the trainer they stay as they are",
+            stacklevel=3,
+        )
 
 
 def _input_names(module: Any, count: int, names: Sequence[str] | None) -> list[str]:

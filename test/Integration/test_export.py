@@ -32,7 +32,7 @@ def compiled(path) -> str:
 
 
 def kinds(text: str) -> dict[str, str]:
-    return dict(re.findall(r"train\.variable @(\S+) +(\w+)", text))
+    return dict(re.findall(r'train\.variable @"?([^\s"]+)"? +(\w+)', text))
 
 
 EXPECTED = {
@@ -78,3 +78,25 @@ def test_dropout_of_attention(tmp_path, through_gpuopt):
     text = compiled(path)
     assert ("dropout 2.5" in text) == through_gpuopt
     assert ("dropout is off at " in text) != through_gpuopt
+
+
+def test_evaluation_mode_is_told(tmp_path):
+    module = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4), nn.Dropout(0.5), nn.Dropout(0)).eval()
+    with pytest.warns(UserWarning, match="is in evaluation mode, but is exported as it trains, with BatchNorm1d and Dropout active"):
+        gpuopt.export(module, torch.zeros(2, 4), tmp_path / "model.onnx")
+    assert not any(part.training for part in module.modules())
+
+
+@pytest.mark.parametrize("module", [nn.Linear(4, 4).eval(), Settled()])
+def test_modules_without_a_warning(module, tmp_path, recwarn):
+    gpuopt.export(module, torch.zeros(2, 4), tmp_path / "model.onnx")
+    assert not [str(warning.message) for warning in recwarn if str(warning.message).startswith("the ")]
+
+
+def test_changed_buffers_are_told(tmp_path):
+    module = nn.Sequential(nn.utils.parametrizations.spectral_norm(nn.Linear(4, 4)), nn.BatchNorm1d(4))
+    message = r"the forward changes 0\.parametrizations\.weight\.0\._u, 0\.parametrizations\.weight\.0\._v, which an ONNX graph"
+    with pytest.warns(UserWarning, match=message):
+        gpuopt.export(module, torch.zeros(2, 4), tmp_path / "model.onnx")
+    found = kinds(compiled(tmp_path / "model.onnx"))
+    assert found["0.parametrizations.weight.original"] == "parameter"
