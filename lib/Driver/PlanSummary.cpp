@@ -8,6 +8,7 @@
 #include "PlanSummary.h"
 
 #include "gpuopt/Planning/Bytes.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 
@@ -117,8 +118,9 @@ static void printCurve(ArrayRef<BudgetPoint> points, llvm::raw_ostream &os) {
 static void printLargest(const LargestBatch &largest, llvm::raw_ostream &os) {
   os << "\nlargest batch that fits: " << largest.size;
   if (largest.size > 0)
-    os << llvm::formatv(", at {0:f2} % more time per step; {1:f3} ms a sample",
-                        largest.addedPercent, largest.millisecondsPerSample);
+    os << llvm::formatv(", at {0:f2} % more time per step; ",
+                        largest.addedPercent)
+       << llvm::format("%.3g", largest.millisecondsPerSample) << " ms a sample";
   os << "\n";
 }
 
