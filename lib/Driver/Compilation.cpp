@@ -115,7 +115,7 @@ LogicalResult Compilation::takeCosts() {
 LogicalResult Compilation::checkFrozenParams() {
   StringRef names = options.pipeline.legalise.frozenParams;
   auto matches = [&](train::VariableOp variable) {
-    return llvm::Regex(names).match(variable.getSymName());
+    return variable.isNamed(names);
   };
   if (names.empty() ||
       llvm::any_of((*module).getOps<train::VariableOp>(), matches))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import json
 import warnings
 from typing import Any, Sequence
 
@@ -85,9 +86,8 @@ def export(
         for part, was_training in modes:
             part.training = was_training
     _warn_of_changed_buffers(program.exported_program)
-    trained = {name for name, parameter in module.named_parameters(remove_duplicate=False) if parameter.requires_grad}
     _strip(program.model)
-    _mark_trained(program.model, trained)
+    _mark_parameters(program.model, module)
     _activate_dropout(program.model)
     size = sum(tensor.numel() * tensor.element_size() for tensor in module.state_dict().values())
     program.save(path, external_data=size > _LARGEST_INLINE_BYTES)
@@ -150,11 +150,21 @@ def _strip(model: Any) -> None:
             value.metadata_props.clear()
 
 
-def _mark_trained(model: Any, names: set[str]) -> None:
-    """Notes of each floating-point initializer whether it is one of ``names``."""
+def _mark_parameters(model: Any, module: Any) -> None:
+    """Notes of each floating-point initializer whether it is trained, and the
+    other names that it has in the module."""
+    names: dict[int, list[str]] = {}
+    parameters = dict(module.named_parameters(remove_duplicate=False))
+    for name, parameter in parameters.items():
+        names.setdefault(id(parameter), []).append(name)
     for name, value in model.graph.initializers.items():
         if value.dtype is None or value.dtype.is_floating_point():
-            value.metadata_props["gpuopt.trained"] = "true" if name in names else "false"
+            parameter = parameters.get(name)
+            is_trained = parameter is not None and parameter.requires_grad
+            value.metadata_props["gpuopt.trained"] = "true" if is_trained else "false"
+            others = [other for other in names.get(id(parameter), []) if other != name]
+            if others:
+                value.metadata_props["gpuopt.tied"] = json.dumps(others)
 
 
 def _activate_dropout(model: Any) -> None:

@@ -17,6 +17,8 @@
 #include "Converters.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "llvm/Support/Regex.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace gpuopt {
 #define GEN_PASS_DEF_CONVERTONNXTONN
@@ -84,6 +86,8 @@ private:
              << batchNorm << "'";
     state.freezeBatchNorm = batchNorm == "frozen";
     std::string error;
+    for (auto initializer : graph.getBody().getOps<onnx::InitializerOp>())
+      initializers.insert(initializer.getName());
     if (!frozenParams.empty() && !llvm::Regex(frozenParams).isValid(error))
       return getOperation().emitError(
                  "expects a regular expression for frozen-params, but got '")
@@ -180,10 +184,37 @@ private:
   }
 
   /// By the file or by the user.
+  /// The initializer's name, and others under which the exported module has
+  /// it: gpuopt.export notes them; TorchScript's exporter leaves an Identity of
+  /// that name, which of all values parameters alone have a dot and no slash
+  /// in.
+  SmallVector<StringRef> namesOf(onnx::InitializerOp op) {
+    llvm::SetVector<StringRef> names;
+    names.insert(op.getName());
+    auto add = [&](StringRef name) {
+      if (!initializers.contains(name))
+        names.insert(name);
+    };
+    if (ArrayAttr tied = op.getTiedAttr())
+      for (StringAttr name : tied.getAsRange<StringAttr>())
+        add(name);
+    for (Operation *user : op->getUsers()) {
+      auto node = dyn_cast<onnx::NodeOp>(user);
+      if (!node || !node.is("Identity") || !node.getResultNamesAttr())
+        continue;
+      StringRef name = cast<StringAttr>(node.getResultNamesAttr()[0]);
+      if (name.contains('.') && !name.contains('/'))
+        add(name);
+    }
+    return names.takeVector();
+  }
+
   bool isFrozen(onnx::InitializerOp op) {
     return op.getTrained() == false ||
            (!frozenParams.empty() &&
-            llvm::Regex(frozenParams).match(op.getName()));
+            llvm::any_of(namesOf(op), [&](StringRef name) {
+              return llvm::Regex(frozenParams).match(name);
+            }));
   }
 
   void convertInitializer(nn::TensorBuilder &b, onnx::InitializerOp op) {
@@ -215,9 +246,10 @@ private:
                          RankedTensorType type, train::VariableKind kind) {
     StringAttr name = b.getStringAttr(op.getName());
     if (auto source = op.getSource())
+    ArrayAttr savedAs = b.getStrArrayAttr(namesOf(op));
       if (train::VariableOp &tied = variableAt[*source]) {
         SmallVector<Attribute> names(tied.getSavedAs().getValue());
-        names.push_back(name);
+        llvm::append_range(names, savedAs);
         tied.setSavedAsAttr(b.getArrayAttr(names));
         return tied.getSymNameAttr();
       }
@@ -230,7 +262,7 @@ private:
         source ? b.getStringAttr(source->getFile()) : StringAttr(),
         source ? b.getI64IntegerAttr(source->getOffset()) : IntegerAttr(),
         source ? b.getI64IntegerAttr(source->getSizeInBytes()) : IntegerAttr(),
-        b.getArrayAttr({name}), FlatSymbolRefAttr(), TypeAttr());
+        savedAs, FlatSymbolRefAttr(), TypeAttr());
     if (source)
       variableAt[*source] = variable;
     return variable.getSymNameAttr();
@@ -333,3 +365,4 @@ private:
 };
 
 } // namespace
+  llvm::StringSet<> initializers; ///< Their names.

@@ -9,6 +9,7 @@
 
 #include "Attributes.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/JSON.h"
 
 using namespace mlir;
 using namespace gpuopt::onnx;
@@ -50,8 +51,18 @@ static std::optional<bool> isTrained(const ValueInfoProto &info) {
   return std::nullopt;
 }
 
+/// Whose other names gpuopt.export has noted: a JSON list of strings.
+static std::string tiedNames(const ValueInfoProto &info) {
+  for (const auto &entry : info.metadata_props())
+    if (entry.key() == "gpuopt.tied")
+      return entry.value();
+  return "";
+}
+
 void GraphImporter::collectValueInfo() {
   for (const ValueInfoProto &info : graph.value_info()) {
+    if (std::string names = tiedNames(info); !names.empty())
+      tied[info.name()] = names;
     types.try_emplace(info.name(), &info.type());
     if (std::optional<bool> is = isTrained(info))
       trained[info.name()] = *is;
@@ -117,6 +128,31 @@ LogicalResult GraphImporter::createGraph(const Opsets &opsets) {
   return success();
 }
 
+LogicalResult GraphImporter::setTied(InitializerOp op, StringRef json) {
+  auto refuse = [&] {
+    return reporter.error()
+           << "initializer '" << op.getName()
+           << "' has 'gpuopt.tied' metadata that is no list of names: " << json;
+  };
+  llvm::Expected<llvm::json::Value> list = llvm::json::parse(json);
+  if (!list) {
+    llvm::consumeError(list.takeError());
+    return refuse();
+  }
+  const llvm::json::Array *entries = list->getAsArray();
+  if (!entries)
+    return refuse();
+  SmallVector<StringRef> names;
+  for (const llvm::json::Value &entry : *entries) {
+    std::optional<StringRef> name = entry.getAsString();
+    if (!name || name->empty())
+      return refuse();
+    names.push_back(*name);
+  }
+  op.setTiedAttr(builder.getStrArrayAttr(names));
+  return success();
+}
+
 LogicalResult GraphImporter::importInitializers() {
   LogicalResult result = success();
   for (const auto &sparse : graph.sparse_initializer())
@@ -137,6 +173,9 @@ LogicalResult GraphImporter::importInitializers() {
                                     content->type);
     if (auto is = trained.find(name); is != trained.end())
       op.setTrained(is->second);
+    if (auto names = tied.find(name);
+        names != tied.end() && failed(setTied(op, names->second)))
+      result = failure();
     values[name] = op;
   }
   return result;

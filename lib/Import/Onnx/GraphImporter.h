@@ -36,6 +36,7 @@ private:
   mlir::Type getType(const std::string &name) const;
   mlir::LogicalResult createGraph(const Opsets &opsets);
   mlir::LogicalResult importInitializers();
+  mlir::LogicalResult setTied(InitializerOp op, llvm::StringRef json);
   mlir::LogicalResult importNode(const proto::NodeProto &node);
   void createReturn();
 
@@ -52,6 +53,8 @@ private:
   GraphOp graphOp;
   llvm::StringMap<const proto::TypeProto *> types; // that the file claims
   llvm::StringMap<bool> trained; ///< Whether an initializer is a parameter.
+  llvm::StringMap<std::string>
+      tied; ///< Its other names in the module, as JSON.
   llvm::StringMap<mlir::Value> values;
   mlir::Value none;
 };

@@ -25,7 +25,7 @@ enum class StateKind {
   Hyperparameters,
 };
 
-constexpr int kMaxNames = 4;
+constexpr int kMaxNames = 16;
 
 // Lives from step to step.
 struct StateInfo {

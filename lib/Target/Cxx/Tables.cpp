@@ -171,6 +171,11 @@ private:
             : nullptr;
     if (!variable)
       return buffer.emitOpError("expects a 'variable' of the module");
+    constexpr size_t kMaxNames = 16; // the runtime's
+    if (variable.getSavedAs().size() > kMaxNames)
+      return variable.emitOpError("expects at most ")
+             << kMaxNames << " names of a tied tensor, but got "
+             << variable.getSavedAs().size();
     std::string row = "{" + tensorInfo(buffer, variable.getSymName()) +
                       ", StateKind::" + stateKind(variable.getKind()).str();
     std::string saved;

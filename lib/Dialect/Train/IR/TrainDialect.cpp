@@ -11,6 +11,7 @@
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/Regex.h"
 
 using namespace mlir;
 using namespace gpuopt::train;
@@ -42,6 +43,13 @@ void TrainDialect::initialize() {
 //===----------------------------------------------------------------------===//
 // Variables
 //===----------------------------------------------------------------------===//
+
+bool VariableOp::isNamed(StringRef expression) {
+  llvm::Regex regex(expression);
+  return regex.match(getSymName()) ||
+         llvm::any_of(getSavedAs().getAsRange<StringAttr>(),
+                      [&](StringAttr name) { return regex.match(name); });
+}
 
 LogicalResult VariableOp::verify() {
   auto type = dyn_cast<RankedTensorType>(getType());

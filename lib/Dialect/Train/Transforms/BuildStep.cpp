@@ -95,9 +95,8 @@ private:
 
   bool matchesParameter(StringRef expression) {
     return llvm::any_of(
-        getOperation().getOps<VariableOp>(), [&](VariableOp variable) {
-          return llvm::Regex(expression).match(variable.getSymName());
-        });
+        getOperation().getOps<VariableOp>(),
+        [&](VariableOp variable) { return variable.isNamed(expression); });
   }
 
   StringRef outputName(unsigned index) {
@@ -291,7 +290,8 @@ private:
     GradNormOp::create(builder, loc, all, FlatSymbolRefAttr());
     for (auto [parameter, gradient] : gradients) {
       bool decay =
-          noDecay.empty() || !llvm::Regex(noDecay).match(parameter.getValue());
+          noDecay.empty() ||
+          !getOperation().lookupSymbol<VariableOp>(parameter).isNamed(noDecay);
       if (optimizer == "adamw") {
         auto first =
             addVariable(parameter, "exp_avg", VariableKind::FirstMoment);

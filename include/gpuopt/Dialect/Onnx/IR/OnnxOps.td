@@ -207,12 +207,14 @@ def Onnx_InitializerOp : Onnx_Op<"initializer", [Pure,
     file does not hold as plain bytes, carry their elements in `value`; of all
     others, which is where a model's size lies, `source` says where the
     elements are, and they are read by whoever needs them. Where the file says
-    whether it is a parameter, `trained` has the answer.
+    whether it is a parameter, `trained` has the answer, and `tied` other names
+    under which the exported module has it.
 
     ```mlir
     %t = onnx.initializer "table" trained false = dense<[1.0, 2.0]> : tensor<2xf32>
     %w = onnx.initializer "fc.weight" at <"mlp.onnx", offset = 96, size = 1024> : tensor<128x2xf32>
     %b = onnx.initializer "fc.bias" = dense<0.0> : tensor<2xf32>
+    %e = onnx.initializer "head.weight" trained true tied ["embedding.weight"] = dense<1.0> : tensor<4x2xf32>
     ```
 
     Constraints:
@@ -221,18 +223,20 @@ def Onnx_InitializerOp : Onnx_Op<"initializer", [Pure,
     - (C3) `source` is as long as the elements of the result, each rounded up to bytes.
   }];
   let arguments = (ins StrAttr:$name, OptionalAttr<ElementsAttr>:$value,
-      OptionalAttr<Onnx_FileAttr>:$source, OptionalAttr<BoolAttr>:$trained);
+      OptionalAttr<Onnx_FileAttr>:$source, OptionalAttr<BoolAttr>:$trained,
+      OptionalAttr<StrArrayAttr>:$tied);
   let results = (outs StaticShapeTensorOf<[AnyInteger, AnyFloat, AnyComplex]>:$result);
   let assemblyFormat = [{
-    $name (`trained` $trained^)? custom<InitializerElements>($value, $source, type($result)) attr-dict
+    $name (`trained` $trained^)? (`tied` $tied^)?
+    custom<InitializerElements>($value, $source, type($result)) attr-dict
   }];
   let hasVerifier = 1;
   let builders = [
     OpBuilder<(ins "::llvm::StringRef":$name, "::mlir::ElementsAttr":$value), [{
-      build($_builder, $_state, value.getType(), name, value, FileAttr(), ::mlir::BoolAttr());
+      build($_builder, $_state, value.getType(), name, value, FileAttr(), ::mlir::BoolAttr(), ::mlir::ArrayAttr());
     }]>,
     OpBuilder<(ins "::llvm::StringRef":$name, "FileAttr":$source, "::mlir::RankedTensorType":$type), [{
-      build($_builder, $_state, type, name, ::mlir::ElementsAttr(), source, ::mlir::BoolAttr());
+      build($_builder, $_state, type, name, ::mlir::ElementsAttr(), source, ::mlir::BoolAttr(), ::mlir::ArrayAttr());
     }]>
   ];
   let extraClassDeclaration = [{

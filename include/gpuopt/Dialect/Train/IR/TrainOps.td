@@ -55,6 +55,11 @@ def Train_VariableOp : Train_Op<"variable", [Symbol]> {
   }]>];
   let assemblyFormat = "$sym_name $kind `:` $type attr-dict";
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Whether a regular expression matches one of its names, several where it
+    /// is tied.
+    bool isNamed(::llvm::StringRef expression);
+  }];
 }
 
 class Train_VariableUser<string mnemonic, list<Trait> traits = []>
