@@ -315,7 +315,12 @@ private:
                                 VariableKind kind) {
     auto owner = getOperation().lookupSymbol<VariableOp>(parameter);
     OpBuilder builder(owner);
-    builder.setInsertionPointAfter(owner);
+    Operation *last = owner; // of what has been added for the parameter
+    for (auto next = dyn_cast_or_null<VariableOp>(owner->getNextNode());
+         next && next.getOfAttr() == parameter;
+         next = dyn_cast_or_null<VariableOp>(next->getNextNode()))
+      last = next;
+    builder.setInsertionPointAfter(last);
     std::string name =
         freeSymbol(getOperation(), (parameter.getValue() + "." + suffix).str());
     auto variable = VariableOp::create(builder, owner.getLoc(), name, kind,
