@@ -7,8 +7,9 @@
 
 // A walk in the graph's order. Values of the graph map to tensors whose types
 // are known; what a node needs as a constant has folded by then. A node that
-// fails is noted and what depends on it skipped, so that all problems are
-// reported at once.
+// fails is noted, and what depends on it goes on with the types that the file
+// gives its results, so that all problems are reported at once; where the file
+// gives none, operators that are not supported are noted nevertheless.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,9 +17,9 @@
 
 #include "Converters.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
-#include "llvm/Support/Regex.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Regex.h"
 
 namespace gpuopt {
 #define GEN_PASS_DEF_CONVERTONNXTONN
@@ -85,9 +86,9 @@ private:
                  "expects batch-norm to be train or frozen, but got '")
              << batchNorm << "'";
     state.freezeBatchNorm = batchNorm == "frozen";
-    std::string error;
     for (auto initializer : graph.getBody().getOps<onnx::InitializerOp>())
       initializers.insert(initializer.getName());
+    std::string error;
     if (!frozenParams.empty() && !llvm::Regex(frozenParams).isValid(error))
       return getOperation().emitError(
                  "expects a regular expression for frozen-params, but got '")
@@ -183,7 +184,6 @@ private:
            isRunningStatistic(op);
   }
 
-  /// By the file or by the user.
   /// The initializer's name, and others under which the exported module has
   /// it: gpuopt.export notes them; TorchScript's exporter leaves an Identity of
   /// that name, which of all values parameters alone have a dot and no slash
@@ -209,6 +209,7 @@ private:
     return names.takeVector();
   }
 
+  /// By the file or by the user.
   bool isFrozen(onnx::InitializerOp op) {
     return op.getTrained() == false ||
            (!frozenParams.empty() &&
@@ -245,8 +246,8 @@ private:
   StringAttr variableFor(nn::TensorBuilder &b, onnx::InitializerOp op,
                          RankedTensorType type, train::VariableKind kind) {
     StringAttr name = b.getStringAttr(op.getName());
-    if (auto source = op.getSource())
     ArrayAttr savedAs = b.getStrArrayAttr(namesOf(op));
+    if (auto source = op.getSource())
       if (train::VariableOp &tied = variableAt[*source]) {
         SmallVector<Attribute> names(tied.getSavedAs().getValue());
         llvm::append_range(names, savedAs);
@@ -282,36 +283,58 @@ private:
     SmallVector<Converted> inputs;
     for (Value input : node.getInputs()) {
       if (failedValues.contains(input)) {
-        failedValues.insert(node.getOutputs().begin(), node.getOutputs().end());
-        return;
+        if (!operatorOf(node))
+          addProblem(node, kUnsupported);
+        return standIn(b, node);
       }
       inputs.push_back(values.lookup(input));
     }
     NodeConversion conversion(node, inputs, b, state);
     if (failed(convertNode(conversion))) {
-      problems.push_back(
-          {node.getLoc(), describe(node) + ": " + conversion.problem});
-      failedValues.insert(node.getOutputs().begin(), node.getOutputs().end());
-      return;
+      addProblem(node, conversion.problem);
+      return standIn(b, node);
     }
     for (auto [index, output] : llvm::enumerate(node.getOutputs())) {
       if (index < conversion.outputs.size())
         values[output] = conversion.outputs[index];
       else if (!output.use_empty()) {
-        problems.push_back({node.getLoc(), describe(node) + ": output " +
-                                               std::to_string(index) +
-                                               " is not supported"});
+        addProblem(node,
+                   "output " + std::to_string(index) + " is not supported");
         failedValues.insert(output);
       }
     }
   }
 
+  void addProblem(onnx::NodeOp node, StringRef text) {
+    problems.push_back({node.getLoc(), describe(node) + ": " + text.str()});
+  }
+
+  /// Results of a node that failed: tensors of the types that the file claims,
+  /// but of integers, by whose values others would fail.
+  void standIn(nn::TensorBuilder &b, onnx::NodeOp node) {
+    for (Value output : node.getOutputs()) {
+      auto type = dyn_cast<RankedTensorType>(output.getType());
+      if (type && type.hasStaticShape() &&
+          isa<FloatType>(type.getElementType()))
+        values[output] = {
+            {b.create<UnrealizedConversionCastOp>(type, ValueRange())
+                 .getResult(0)},
+            false};
+      else
+        failedValues.insert(output);
+    }
+  }
+
+  static const OperatorEntry *operatorOf(onnx::NodeOp node) {
+    return node.getDomain().empty() ? findOperator(node.getOpType()) : nullptr;
+  }
+
+  static constexpr StringLiteral kUnsupported = "the operator is not supported";
+
   static LogicalResult convertNode(NodeConversion &conversion) {
-    onnx::NodeOp node = conversion.node;
-    const OperatorEntry *entry =
-        node.getDomain().empty() ? findOperator(node.getOpType()) : nullptr;
+    const OperatorEntry *entry = operatorOf(conversion.node);
     if (!entry)
-      return conversion.fail("the operator is not supported");
+      return conversion.fail(kUnsupported);
     if (failed(checkOperands(conversion)))
       return failure();
     Block *block = conversion.b.getBlock();
@@ -361,8 +384,8 @@ private:
   llvm::DenseMap<Value, Converted> values;
   llvm::DenseSet<Value> failedValues;
   llvm::DenseMap<Attribute, train::VariableOp> variableAt;
+  llvm::StringSet<> initializers; ///< Their names.
   SmallVector<std::pair<Location, std::string>> problems;
 };
 
 } // namespace
-  llvm::StringSet<> initializers; ///< Their names.
