@@ -7,6 +7,8 @@
 
 #include "Compilation.h"
 
+#include "gpuopt/Analysis/Origins.h"
+#include "gpuopt/Dialect/Onnx/IR/OnnxOps.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "gpuopt/Pipelines/RegisterAll.h"
 #include "llvm/Support/FileSystem.h"
@@ -17,8 +19,10 @@
 using namespace mlir;
 using namespace gpuopt;
 
-/// "error: /layer1/Conv: ...": the location is the name of an ONNX node.
-static void printDiagnostic(Diagnostic &diagnostic, llvm::raw_ostream &stream) {
+/// "gpuopt: error: /layer1/Conv: ...": the location is the name of an ONNX
+/// node. Of the graph, whose name is the exporter's, it is that of the file.
+static void printDiagnostic(Diagnostic &diagnostic, StringRef graph,
+                            StringRef file, llvm::raw_ostream &stream) {
   stream << "gpuopt: ";
   switch (diagnostic.getSeverity()) {
   case DiagnosticSeverity::Error:
@@ -33,7 +37,10 @@ static void printDiagnostic(Diagnostic &diagnostic, llvm::raw_ostream &stream) {
   }
   if (auto name = dyn_cast<NameLoc>(diagnostic.getLocation());
       name && !name.getName().empty())
-    stream << name.getName().getValue() << ": ";
+    stream << (isa<NameLoc>(name.getChildLoc()) || name.getName() != graph
+                   ? name.getName().getValue()
+                   : file)
+           << ": ";
   stream << diagnostic.str() << "\n";
   for (Diagnostic &note : diagnostic.getNotes())
     if (!StringRef(note.str()).starts_with("see current operation"))
@@ -51,7 +58,7 @@ Compilation::Compilation(const DriverOptions &options, bool isQuiet)
   context.getDiagEngine().registerHandler([this](Diagnostic &diagnostic) {
     std::string text;
     llvm::raw_string_ostream stream(text);
-    printDiagnostic(diagnostic, stream);
+    printDiagnostic(diagnostic, graphName, this->options.model, stream);
     errors += text;
     if (!this->isQuiet)
       llvm::errs() << text;
@@ -84,7 +91,11 @@ std::string Compilation::describePrecision() const {
 LogicalResult Compilation::run(Phase phase) {
   if (phase == Phase::Import) {
     module = importOnnxModel(options.model, context, options.import);
-    return success(static_cast<bool>(module));
+    if (!module)
+      return failure();
+    for (auto graph : (*module).getOps<onnx::GraphOp>())
+      graphName = nameOf(graph.getLoc());
+    return success();
   }
   PassManager passes(&context);
   addPhase(passes, phase, options.pipeline);

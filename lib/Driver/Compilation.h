@@ -48,6 +48,7 @@ private:
   const DriverOptions &options;
   bool isQuiet;
   std::string errors;
+  std::string graphName; ///< In the file.
   CostReport costs;
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module;

@@ -21,7 +21,9 @@ cl::OptionCategory &gpuopt::placeCategory() {
 
 namespace {
 cl::opt<std::string> outputDir(
-    "o", cl::desc("folder for the program (compile) or the results (train)"),
+    "o",
+    cl::desc("or --output-dir: folder for the program (compile) or the results "
+             "(train)"),
     cl::value_desc("DIR"), cl::cat(placeCategory()), COMPILING);
 cl::alias outputDirAlias("output-dir", cl::aliasopt(outputDir),
                          cl::desc("same as -o"), cl::cat(placeCategory()));

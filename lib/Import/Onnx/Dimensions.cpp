@@ -59,6 +59,7 @@ LogicalResult Dimensions::bindBatch(const GraphInputs &inputs) {
   bool hasBatch = false;
   for (const ValueInfoProto *input : inputs) {
     const TensorShapeProto &shape = input->type().tensor_type().shape();
+    hasBatch |= !input->type().tensor_type().has_shape(); // `bind` tells
     if (shape.dim_size() == 0)
       continue;
     std::string name = getDimensionName(*input, 0);
