@@ -78,6 +78,7 @@ void gpuopt::addPhase(OpPassManager &passes, Phase phase,
     passes.addPass(nn::createWidenHalf());
     addCleanup(passes);
     passes.addPass(nn::createRecognizeAttention());
+    passes.addPass(nn::createRecognizeGelu());
     passes.addPass(createVerifyNN());
     return;
   case Phase::Train:

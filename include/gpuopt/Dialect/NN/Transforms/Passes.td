@@ -57,6 +57,29 @@ def RecognizeAttention : Pass<"nn-recognize-attention"> {
                     Statistic<"missedCount", "missed", "softmaxes between two products that are none">];
 }
 
+def RecognizeGelu : Pass<"nn-recognize-gelu"> {
+  let summary = "Finds the GELU that is spelled out around a tanh or an erf";
+  let description = [{
+    x / 2 times 1 + erf(x / sqrt(2)), or 1 + tanh(sqrt(2 / pi) (x + 0.044715
+    x^3)), in any order of the factors, is a GELU: its ops get the location that
+    those of a Gelu node have, by the name of the last of them. So kernels are
+    named and precisions chosen as for a Gelu node; what is computed stays, to
+    the bit. A remark says what was recognised.
+
+    ```mlir
+    %1 = math.tanh %0 : tensor<8xf32> loc("tanh"("Tanh"))
+    %2 = arith.addf %1, %one : tensor<8xf32> loc("add"("Add"))
+    %3 = arith.mulf %half_x, %2 : tensor<8xf32> loc("mul"("Mul"))
+    // becomes
+    %1 = math.tanh %0 : tensor<8xf32> loc("mul"("Gelu"))
+    %2 = arith.addf %1, %one : tensor<8xf32> loc("mul"("Gelu"))
+    %3 = arith.mulf %half_x, %2 : tensor<8xf32> loc("mul"("Gelu"))
+    ```
+  }];
+  let dependentDialects = ["::gpuopt::nn::NNDialect"];
+  let statistics = [Statistic<"recognizedCount", "recognized", "GELUs found">];
+}
+
 def ExpandAttention : Pass<"nn-expand-attention"> {
   let summary = "Spells attention out in products and a softmax";
   let description = [{
