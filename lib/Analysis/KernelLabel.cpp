@@ -6,10 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "gpuopt/Analysis/Clusters.h"
+#include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -32,21 +33,119 @@ static StringRef shortName(StringRef mnemonic) {
       .Default(mnemonic);
 }
 
-std::string gpuopt::kernelLabel(ArrayRef<Operation *> ops) {
-  llvm::SetVector<StringRef> names;
-  for (Operation *op : ops) {
-    if (auto tag = op->getAttrOfType<StringAttr>("nn.from"))
-      names.insert(tag.getValue());
-    else if (auto reduce = dyn_cast<nn::ReduceOp>(op))
-      names.insert(stringifyReductionKind(reduce.getKind()));
-    else if (!isa<nn::BroadcastOp, nn::YieldOp, arith::ConstantOp,
-                  arith::ExtFOp, arith::TruncFOp>(op))
-      names.insert(shortName(op->getName().stripDialect()));
+/// What people call the work of an ONNX node that is more than one op here;
+/// empty for all others.
+static StringRef compositeName(StringAttr onnxOp) {
+  if (!onnxOp)
+    return "";
+  return llvm::StringSwitch<StringRef>(onnxOp.getValue())
+      .Case("BatchNormalization", "batch_norm")
+      .Case("Celu", "celu")
+      .Case("Elu", "elu")
+      .Case("Gelu", "gelu")
+      .Case("GroupNormalization", "group_norm")
+      .Case("HardSigmoid", "hard_sigmoid")
+      .Case("HardSwish", "hard_swish")
+      .Case("InstanceNormalization", "instance_norm")
+      .Case("LayerNormalization", "layer_norm")
+      .Case("LogSoftmax", "log_softmax")
+      .Case("Mish", "mish")
+      .Case("RMSNormalization", "rms_norm")
+      .Case("Selu", "selu")
+      .Case("Sigmoid", "sigmoid")
+      .Case("Softmax", "softmax")
+      .Case("Softplus", "softplus")
+      .Case("Swish", "swish")
+      .Default("");
+}
+
+namespace {
+
+/// The words of a kernel's ops, each once, in the order of their first op.
+class Words {
+public:
+  void addAll(ArrayRef<Operation *> ops) {
+    for (Operation *op : ops)
+      if (std::string node = nodeOf(op);
+          op->hasAttr("nn.from") && !node.empty())
+        spelledOut.insert(node);
+    for (Operation *op : ops)
+      if (!isa<nn::BroadcastOp, nn::YieldOp, arith::ConstantOp, arith::ExtFOp,
+               arith::TruncFOp>(op))
+        add(op);
   }
+
+  SmallVector<std::string> take() {
+    // What a gradient computes anew of its op is part of the gradient.
+    llvm::erase_if(words, [&](const std::string &word) {
+      return !tags.contains(word) && known.contains(word + "_backward");
+    });
+    return std::move(words);
+  }
+
+private:
+  /// The node whose work or gradient an op is part of.
+  static std::string nodeOf(Operation *op) {
+    std::string name = nameOf(op->getLoc());
+    return StringRef(name).starts_with("d ") ? name.substr(2) : name;
+  }
+
+  void insert(const Twine &word) {
+    if (known.insert(word.str()).second)
+      words.push_back(word.str());
+  }
+
+  void add(Operation *op) {
+    bool isGradient = StringRef(nameOf(op->getLoc())).starts_with("d ");
+    if (auto tag = op->getAttrOfType<StringAttr>("nn.from")) {
+      tags.insert(tag.getValue());
+      insert(tag.getValue());
+    } else if (StringRef whole = compositeName(onnxOpOf(op->getLoc()));
+               !whole.empty()) {
+      insert(whole + (isGradient ? "_backward" : ""));
+    } else if (spelledOut.contains(nodeOf(op))) {
+      return; // more of what has the tag
+    } else if (nodeOf(op) == "loss" && !onnxOpOf(op->getLoc())) {
+      insert(isGradient ? "loss_backward" : "loss");
+    } else if (auto reduce = dyn_cast<nn::ReduceOp>(op)) {
+      insert(stringifyReductionKind(reduce.getKind()));
+    } else {
+      insert(shortName(op->getName().stripDialect()));
+    }
+  }
+
+  llvm::StringSet<> spelledOut; ///< Nodes that have an op with a tag.
+  llvm::StringSet<> tags;
+  SmallVector<std::string> words;
+  llvm::StringSet<> known;
+};
+
+} // namespace
+
+/// "sum" where that is all that the kernel does.
+static StringRef loneReduction(ArrayRef<Operation *> ops) {
+  StringRef kind;
+  for (Operation *op : ops) {
+    if (isa<nn::YieldOp, arith::ExtFOp, arith::TruncFOp>(op))
+      continue;
+    auto reduce = dyn_cast<nn::ReduceOp>(op);
+    if (!reduce || !kind.empty() || reduce->hasAttr("nn.from"))
+      return "";
+    kind = stringifyReductionKind(reduce.getKind());
+  }
+  return kind;
+}
+
+std::string gpuopt::kernelLabel(ArrayRef<Operation *> ops) {
+  if (StringRef kind = loneReduction(ops); !kind.empty())
+    return kind.str();
+  Words words;
+  words.addAll(ops);
+  SmallVector<std::string> names = words.take();
   if (names.empty())
     return "copy";
   constexpr size_t kMostWords = 4;
-  return llvm::join(ArrayRef(names.getArrayRef()).take_front(kMostWords), "_");
+  return llvm::join(ArrayRef(names).take_front(kMostWords), "_");
 }
 
 std::string gpuopt::kernelLabel(Block &body) {

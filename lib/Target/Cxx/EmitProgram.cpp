@@ -93,10 +93,13 @@ private:
     return success();
   }
 
-  /// "softmax. 512 blocks. For node_softmax; node_softmax_1; and 10 more."
+  /// "512 blocks of 32 threads. For h.0.attn/softmax; h.1.attn/softmax; and 10
+  /// more.", behind what the kernel does where its name does not say it.
   void printKernelComment(device::KernelOp kernel, ArrayRef<StringRef> uses) {
     constexpr size_t kMostUses = 2;
-    std::string text = kernel.getComment().str();
+    std::string text;
+    if (!kernel.getSymName().contains(kernel.getComment()))
+      text = kernel.getComment().str();
     text += (text.empty() ? "" : ". ") + std::to_string(kernel.getBlocks()) +
             (kernel.getBlocks() == 1 ? " block" : " blocks") + " of " +
             std::to_string(kernel.getThreads()) + " threads.";

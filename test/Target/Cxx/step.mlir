@@ -10,7 +10,8 @@ device.memory persistent 8192 arena 65536
 device.buffer @x input at 2048 : tensor<4x128xf32> {origin = "x", externalName = "x"}
 device.buffer @y arena at 8192 : tensor<4x128xf32> live 0 to 1 in @micro_step {origin = "/softmax"}
 
-// CHECK: // softmax. 4 blocks of 32 threads. For softmax of /fc1.
+// What the kernel's name says already is not said again.
+// CHECK: // 4 blocks of 32 threads. For softmax of /fc1.
 // CHECK-NEXT: KERNEL void softmax(const float *x, float *y) {
 // CHECK-NEXT: const int64_t b = block();
 // CHECK-NEXT: Lanes<float> sums(0.0f);
