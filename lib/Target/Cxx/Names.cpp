@@ -155,9 +155,14 @@ cxx::ProgramNames::ProgramNames(ModuleOp module) {
   std::string prefix = sharedPrefix(module);
   for (device::BufferOp buffer : module.getOps<device::BufferOp>()) {
     StringRef symbol = buffer.getSymName();
-    if (buffer.getKind() == device::BufferKind::State && symbol != prefix)
+    bool isGradient = symbol.consume_front("d_");
+    if (!buffer.getExternalName())
       symbol.consume_front(prefix);
-    buffers[buffer.getSymName()] = names.unique(constantName(symbol));
+    std::string name =
+        constantName(symbol.empty() ? buffer.getSymName() : symbol);
+    if (isGradient && !symbol.empty())
+      name.insert(1, "D");
+    buffers[buffer.getSymName()] = names.unique(name);
   }
   for (device::KernelOp kernel : module.getOps<device::KernelOp>())
     kernels[kernel.getSymName()] = names.unique(kernel.getSymName());

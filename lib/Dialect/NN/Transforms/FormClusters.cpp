@@ -131,6 +131,43 @@ class FormClusters : public nn::impl::FormClustersBase<FormClusters> {
     }
     end->erase();
     eraseUnused(block);
+    nameGradients(block);
+  }
+
+  /// Gradients that update a parameter are called after it, "d fc.weight", not
+  /// after the node whose gradient they are part of.
+  static void nameGradients(Block &block) {
+    SymbolTableCollection symbols;
+    llvm::DenseSet<Value> named;
+    auto name = [&](Value gradient, StringRef parameter) {
+      while (isViewOp(gradient.getDefiningOp()))
+        gradient = gradient.getDefiningOp()->getOperand(0);
+      auto result = dyn_cast<OpResult>(gradient);
+      if (result && !isa<train::ReadOp>(result.getOwner()) &&
+          named.insert(result).second)
+        setOrigin(result, "d " + parameter);
+    };
+    for (Operation &op : block) {
+      if (auto update = dyn_cast<train::AdamWOp>(op))
+        name(update.getGradient(), update.getParameter());
+      else if (auto update = dyn_cast<train::SgdOp>(op))
+        name(update.getGradient(), update.getParameter());
+      else if (auto sum = dyn_cast<train::AccumulateOp>(op))
+        if (auto variable = symbols.lookupNearestSymbolFrom<train::VariableOp>(
+                sum, sum.getVariableAttr());
+            variable && variable.getOf())
+          name(sum.getValue(), *variable.getOf());
+    }
+  }
+
+  static void setOrigin(OpResult result, const Twine &origin) {
+    Operation *op = result.getOwner();
+    Builder builder(op->getContext());
+    SmallVector<Attribute> origins;
+    for (Value each : op->getResults())
+      origins.push_back(builder.getStringAttr(each == result ? origin.str()
+                                                             : originOf(each)));
+    op->setAttr("nn.origins", builder.getArrayAttr(origins));
   }
 
   /// Stands at the end of what is in its final order.
