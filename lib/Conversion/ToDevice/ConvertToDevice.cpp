@@ -14,6 +14,7 @@
 #include "gpuopt/Conversion/ToDevice/Passes.h"
 
 #include "KernelBuilder.h"
+#include "NameArguments.h"
 #include "StepLowering.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -72,6 +73,7 @@ private:
     KernelTable kernels(getOperation());
     for (auto [step, memory] : llvm::zip(steps, memories))
       lowerStep(step, memory, persistent, kernels, debugOverflow);
+    nameArguments(getOperation());
     kernelCount += kernels.size();
     for (train::StepOp step : steps)
       step.erase();

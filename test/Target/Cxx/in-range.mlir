@@ -4,7 +4,7 @@
 // that names the node. What is written down of an input is checked as it is
 // loaded: all numbers of `i` for the first table, of `k` from either end.
 
-// CHECK: KERNEL void fused_addi_in_range(const int64_t *x, int64_t *y, StepState *state_)
+// CHECK: KERNEL void fused_addi_in_range(const int64_t *x, int64_t *computed, StepState *state_)
 // CHECK: in_range(state_, [[NUMBER:0|1]], 8, load(x + i, left) + 1, iota<int64_t>(i), left)
 // CHECK: {{{.*}}"i", Type::I64, 1, {6},{{.*}}}, 4, false}
 // CHECK: {{{.*}}"k", Type::I64, 1, {6},{{.*}}}, 8, false, INT64_MIN, -8}

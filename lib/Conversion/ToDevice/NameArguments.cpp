@@ -1,0 +1,89 @@
+//===- NameArguments.cpp - Names of kernels' parameters -------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// A parameter that is a layer's "weight" in every launch is called so: kernels
+// are shared by layers, of whose names the last word is what they have in
+// common. Where launches differ, it stays the x or y that it was.
+//
+//===----------------------------------------------------------------------===//
+
+#include "NameArguments.h"
+
+#include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace gpuopt;
+
+/// "addmm" of "model.h.0.mlp.c_fc/addmm_12", "weight" of "fc.weight", "softmax"
+/// of "node_softmax_3": without what tells one layer from another.
+static std::string lastWord(StringRef origin) {
+  StringRef word = origin.rsplit('/').second;
+  if (word.empty())
+    word = origin.rsplit('.').second;
+  if (word.empty())
+    word = origin;
+  word.consume_front("node_");
+  auto [stem, number] = word.rsplit('_');
+  if (!number.empty() && llvm::all_of(number, llvm::isDigit))
+    word = stem;
+  return word.lower();
+}
+
+/// What the printer calls indices and results of reductions.
+static bool isLocal(StringRef word) {
+  return word.size() == 1 ||
+         llvm::is_contained({"row", "begin", "end", "left", "index", "sum",
+                             "sums", "product", "products", "maximum", "maxima",
+                             "minimum", "minima"},
+                            word);
+}
+
+static std::string wordFor(device::BufferOp buffer) {
+  StringRef origin = buffer.getOrigin();
+  bool isGradient = origin.consume_front("d ");
+  std::string word = lastWord(origin);
+  bool isWord =
+      !word.empty() && !isLocal(word) && llvm::isAlpha(word[0]) &&
+      llvm::all_of(word, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+  return isWord ? (isGradient ? "d_" : "") + word : "";
+}
+
+void gpuopt::nameArguments(ModuleOp module) {
+  llvm::StringMap<std::string> wordOf;
+  for (device::BufferOp buffer : module.getOps<device::BufferOp>())
+    wordOf[buffer.getSymName()] = wordFor(buffer);
+  llvm::StringMap<SmallVector<std::string>> wordsOf; // of kernels' operands
+  module.walk([&](device::LaunchOp launch) {
+    SmallVector<std::string> words;
+    for (Value operand : launch.getOperands()) {
+      auto address = operand.getDefiningOp<device::AddressOp>();
+      words.push_back(address ? wordOf.lookup(address.getBuffer()) : "");
+    }
+    auto [known, isNew] = wordsOf.try_emplace(launch.getKernel(), words);
+    if (!isNew)
+      for (auto [word, other] : llvm::zip(known->second, words))
+        if (word != other)
+          word.clear();
+  });
+  Builder builder(module.getContext());
+  for (device::KernelOp kernel : module.getOps<device::KernelOp>()) {
+    SmallVector<Attribute> names(kernel.getArgumentNames().getValue());
+    llvm::StringSet<> given;
+    for (auto [index, word] : llvm::enumerate(wordsOf[kernel.getSymName()])) {
+      if (word.empty() || index >= names.size())
+        continue;
+      std::string name = word;
+      for (int count = 2; !given.insert(name).second; ++count)
+        name = word + "_" + std::to_string(count);
+      names[index] = builder.getStringAttr(name);
+    }
+    kernel.setArgumentNamesAttr(builder.getArrayAttr(names));
+  }
+}
