@@ -421,7 +421,18 @@ private:
     }
     OperationState state(loc, producer->getName(), operands, type,
                          producer->getAttrs());
-    return b.create(state)->getResult(0);
+    return folded(b.create(state));
+  }
+
+  /// What is known of constants: 1 != 0 is true. Of functions the runtime has
+  /// its own, which may differ from the compiler's in the last bit.
+  Value folded(Operation *op) {
+    SmallVector<Value> values;
+    if (!isa<arith::ArithDialect>(op->getDialect()) ||
+        failed(b.tryFold(op, values)))
+      return op->getResult(0);
+    op->erase();
+    return values.front();
   }
 
   device::Access accessKind(int64_t laneStride) const {
