@@ -14,6 +14,8 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace gpuopt;
 using cxx::Binding;
@@ -260,9 +262,28 @@ static Expression compareIntegers(arith::CmpIOp op, ArrayRef<Expression> x) {
 // Casts and choices
 //===----------------------------------------------------------------------===//
 
+/// The whole number n of a constant 1 / n that is written so in fewer words:
+/// 0.0013020834f is the 768th part of a sum. 0 where there is none.
+static int64_t divisorOf(FloatAttr number, StringRef literal) {
+  constexpr size_t kShort = 8;
+  constexpr double kMost = 1 << 24; // what float counts up to
+  double value = number.getValueAsDouble(), n = std::round(1 / value);
+  bool isFloat = number.getType().isF32();
+  if (literal.size() <= kShort || !(n > 1 && n <= kMost) ||
+      !(isFloat || number.getType().isF64()))
+    return 0;
+  bool isExact = isFloat ? 1.0f / float(n) == float(value) : 1 / n == value;
+  return isExact ? int64_t(n) : 0;
+}
+
 static Expression constant(arith::ConstantOp op) {
   if (auto number = dyn_cast<FloatAttr>(op.getValue())) {
     std::string text = cxx::floatLiteral(number.getValue(), number.getType());
+    if (int64_t n = divisorOf(number, text)) {
+      StringRef suffix = number.getType().isF32() ? ".0f" : ".0";
+      return {"1" + suffix.str() + " / " + std::to_string(n) + suffix.str(),
+              Binding::Product};
+    }
     return {text, text[0] == '-' ? Binding::Unary : Binding::Atom};
   }
   auto number = cast<IntegerAttr>(op.getValue());

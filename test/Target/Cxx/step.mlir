@@ -44,6 +44,27 @@ device.kernel @softmax blocks 4 threads 32 ["x", "y"] attributes {comment = "sof
   }
 }
 
+// Constants that are the n-th part of 1 are written so where that is shorter.
+// CHECK: // mean of rows. 4 blocks of 32 threads.
+// CHECK-NEXT: KERNEL void parts(const float *x, float *y) {
+// CHECK: store(y + b * 128 + i, load(x + b * 128 + i, left) * 0.125f * (1.0f / 768.0f), left);
+device.kernel @parts blocks 4 threads 32 ["x", "y"] attributes {comment = "mean of rows"} {
+^bb0(%x: !device.ptr<f32>, %y: !device.ptr<f32>):
+  %row = device.block_index
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  device.loop lanes %c0 to %c128 [] {
+  ^bb0(%i: index):
+    %part = arith.constant 0.00130208337 : f32
+    %eighth = arith.constant 0.125 : f32
+    %v = device.load %x[%row, %i : index, index] strides [128, 1] offset 0 contiguous : !device.ptr<f32> -> f32
+    %e = arith.mulf %v, %eighth : f32
+    %d = arith.mulf %e, %part : f32
+    device.store %d, %y[%row, %i : index, index] strides [128, 1] offset 0 contiguous : f32, !device.ptr<f32>
+    device.yield
+  }
+}
+
 // What one walk computes and another one reads, in the type that it is computed in.
 // CHECK: KERNEL void kept(const bf16 *x, float *y) {
 // CHECK: ROW_MEMORY float row[128];
