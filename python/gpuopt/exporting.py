@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
-import os
 import json
+import os
 import warnings
 from typing import Any, Sequence
 
@@ -28,9 +29,11 @@ def export(
     optimizer, which would fold batch normalisation into the convolutions and
     rename the weights of linear layers: parameters keep their ``state_dict``
     names, and dropout and batch normalisation stay, that of
-    ``scaled_dot_product_attention`` too. The exporter's notes on each node
-    (stack traces with this machine's paths) are left out; the file says which
-    tensors are trained: parameters that require a gradient, and no buffers.
+    ``scaled_dot_product_attention`` too. Nodes are named after the submodule
+    that they come from, ``h.0.mlp.c_fc/addmm_2``; the exporter's other notes on
+    them (stack traces with this machine's paths) are left out. The file says
+    which tensors are trained (parameters that require a gradient, and no
+    buffers), and under which other names the module has those that are tied.
 
     Warns of a module in evaluation mode that dropout or batch normalisation is
     active, and of buffers other than running statistics that the forward
@@ -86,6 +89,7 @@ def export(
         for part, was_training in modes:
             part.training = was_training
     _warn_of_changed_buffers(program.exported_program)
+    _name_nodes(program.model)
     _strip(program.model)
     _mark_parameters(program.model, module)
     _activate_dropout(program.model)
@@ -134,6 +138,20 @@ def _input_names(module: Any, count: int, names: Sequence[str] | None) -> list[s
     if len(names) != count or len(set(names)) != count:
         raise ValueError(f"input_names must be {count} different names, one for each example input, but is {list(names)}")
     return list(names)
+
+
+def _name_nodes(model: Any) -> None:
+    """Names each node after the submodule that it comes from, as the exporter
+    has noted: ``node_addmm_2`` becomes ``h.0.mlp.c_fc/addmm_2``."""
+    for graph in [model.graph, *(function.graph for function in model.functions.values())]:
+        for node in graph:
+            try:
+                scopes = ast.literal_eval(node.metadata_props["pkg.torch.onnx.name_scopes"])
+                submodule = scopes[-2]
+            except (KeyError, ValueError, SyntaxError, IndexError, TypeError):
+                continue
+            if node.name and submodule:
+                node.name = f"{submodule}/{node.name.removeprefix('node_')}"
 
 
 def _strip(model: Any) -> None:

@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import nn
 
 import gpuopt
+from gpuopt import safetensors
 from gpuopt.driver import find_driver
 from training import execute
 
@@ -100,3 +101,40 @@ def test_changed_buffers_are_told(tmp_path):
         gpuopt.export(module, torch.zeros(2, 4), tmp_path / "model.onnx")
     found = kinds(compiled(tmp_path / "model.onnx"))
     assert found["0.parametrizations.weight.original"] == "parameter"
+
+
+class Tied(nn.Module):
+    """An embedding whose table is the head's weight, and a GELU in a submodule."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding = nn.Embedding(8, 4)
+        self.body = nn.Sequential(nn.Linear(4, 4), nn.GELU(approximate="tanh"))
+        self.head = nn.Linear(4, 8, bias=False)
+        self.head.weight = self.embedding.weight
+
+    def forward(self, ids):
+        return self.head(self.body(self.embedding(ids)))
+
+
+def test_tied_weights_are_saved_under_both_names(tmp_path):
+    gpuopt.export(Tied(), torch.zeros(2, 3, dtype=torch.int64), tmp_path / "model.onnx")
+    assert len(re.findall(r"train\.variable", compiled(tmp_path / "model.onnx"))) == 3
+    flags = ["--batch-size=2", "--no-decay=^embedding"]
+    execute([find_driver(), "compile", tmp_path / "model.onnx", "-o", tmp_path / "out", *flags])
+    weights = safetensors.read(tmp_path / "out" / "model.safetensors")
+    assert set(weights) == {"embedding.weight", "head.weight", "body.0.weight", "body.0.bias"}
+    assert (weights["embedding.weight"] == weights["head.weight"]).all()
+    source = (tmp_path / "out" / "step.cu").read_text()
+    assert re.search(r'\{"(embedding|head).weight", "(embedding|head).weight"\}', source)
+    assert source.count("/*decay=*/false") == 1
+
+
+def test_names_say_where_work_comes_from(tmp_path):
+    """Of nodes their submodule, of gradients their parameter."""
+    gpuopt.export(Tied(), torch.zeros(2, 3, dtype=torch.int64), tmp_path / "model.onnx")
+    execute([find_driver(), "compile", tmp_path / "model.onnx", "-o", tmp_path / "out", "--batch-size=2"])
+    source = (tmp_path / "out" / "step.cu").read_text()
+    for text in ['"d body.0.weight" live', "// body.1/", "KERNEL void fused_add_gelu(", "KERNEL void fused_add_gelu_backward(",
+                 "m[kDBody0Weight]"]:
+        assert text in source, text
