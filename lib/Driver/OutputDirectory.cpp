@@ -50,11 +50,12 @@ static Error checkParents(StringRef path) {
   return Error::success();
 }
 
-Error OutputDirectory::check(StringRef path) {
+/// `marker` tells that the folder is ours.
+static Error checkTarget(StringRef path, StringRef marker) {
   SmallString<256> target = withoutSeparators(path);
   if (!sys::fs::exists(target))
     return checkParents(target);
-  if (sys::fs::exists(joinPath(target, kMarker)))
+  if (sys::fs::exists(joinPath(target, marker)))
     return Error::success();
   std::error_code code;
   bool isEmpty = sys::fs::is_directory(target) &&
@@ -65,6 +66,14 @@ Error OutputDirectory::check(StringRef path) {
   return createStringError("output directory '" + Twine(target) +
                            "' exists and was not written by gpuopt; choose "
                            "another one or remove it");
+}
+
+Error OutputDirectory::check(StringRef path) {
+  return checkTarget(path, kMarker);
+}
+
+Error OutputDirectory::checkResults(StringRef path) {
+  return checkTarget(path, joinPath(kProgram, kMarker));
 }
 
 Expected<OutputDirectory> OutputDirectory::create(StringRef path) {

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "OutputDirectory.h"
 #include "gpuopt/Driver/Driver.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -117,7 +118,9 @@ static TrainerFeatures features(const DriverOptions &options) {
 
 int gpuopt::trainModel(const DriverOptions &options) {
   DriverOptions compile = options;
-  std::string program = joinPath(options.outputDir, "program");
+  if (Error error = OutputDirectory::checkResults(options.outputDir))
+    return failure(toString(std::move(error)));
+  std::string program = joinPath(options.outputDir, OutputDirectory::kProgram);
   compile.outputDir = program;
   if (int status = compileModel(compile))
     return status;
