@@ -1,0 +1,51 @@
+"""The emitted source of every model compiles for GPUs without warnings (the
+program's build makes them errors), for sm_80 and sm_90, and links against
+cudart, cuBLASLt and cuDNN. No GPU is needed."""
+
+import importlib.util
+import os
+import shutil
+
+import pytest
+
+import gpuopt
+import models
+from gpuopt.driver import find_driver
+from training import execute
+
+QUICK = ["mlp", "cnn", "gpt2-small", "bert-small", "resnet18-small", "unet-small"]
+FULL = ["gpt2", "bert", "resnet18", "resnet50", "unet"]
+
+
+def nvidia_wheels() -> str | None:
+    if "NVIDIA_WHEELS" in os.environ:
+        return os.environ["NVIDIA_WHEELS"].replace(" ", ";")
+    found = importlib.util.find_spec("nvidia")
+    return ";".join(found.submodule_search_locations) if found else None
+
+
+pytestmark = [
+    pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc"),
+    pytest.mark.skipif(nvidia_wheels() is None, reason="no wheels of cuBLASLt and cuDNN"),
+]
+
+
+@pytest.mark.parametrize("name", QUICK + [pytest.param(name, marks=pytest.mark.full) for name in FULL])
+def test_builds_for_gpus(name, tmp_path):
+    case = models.make(name)
+    gpuopt.export(case.module, case.example_inputs(), tmp_path / "model.onnx", output_names=["logits"])
+    program = tmp_path / "program"
+    execute([find_driver(), "compile", tmp_path / "model.onnx", "-o", program, "--target=cuda", f"--batch-size={case.batch}"])
+    launcher = [f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("CXX", "CUDA")]
+    use_cache = os.environ.get("GPUOPT_TEST_CCACHE") == "1"
+    configured = execute(["cmake", "-S", program, "-B", program / "build", f"-DNVIDIA_WHEELS={nvidia_wheels()}", *(launcher if use_cache else [])])
+    output = execute(["cmake", "--build", program / "build", "--verbose"])
+    assert "arch=compute_80" in output and "arch=compute_90" in output, configured + output
+    assert "warning" not in output.replace("all-warnings", ""), output
+    needed = execute(["readelf", "-d", program / "build" / "trainer"])
+    source = (program / "step.cu").read_text()
+    # The linker leaves out what is not called.
+    called = {"libcublasLt.so": "gemm(ctx", "libcudnn.so": "conv_forward<"}
+    assert any(call in source for call in called.values())
+    for library, call in called.items():
+        assert library in needed or call not in source
