@@ -146,3 +146,31 @@ gpuopt::planning::dropByGap(const Graph &graph,
   }
   return std::move(state.repeats);
 }
+
+std::vector<Slot>
+gpuopt::planning::dropOthers(const Graph &graph, int turn,
+                             const std::vector<KeptFrom> &moments) {
+  OnDemand state(graph);
+  std::vector<char> isKept;
+  auto drop = [&](const KeptFrom &moment) {
+    isKept.assign(turn, false);
+    for (int op : moment.ops)
+      isKept[op] = true;
+    for (int op = 0; op < turn; ++op)
+      if (!isKept[op] && !isKept[graph.holder[op]])
+        state.drop(op);
+  };
+  auto moment = moments.begin();
+  for (int stage = 0; stage < graph.size(); ++stage) {
+    bool isMoment = moment != moments.end() && moment->stage == stage;
+    if (isMoment)
+      drop(*moment);
+    state.run(stage);
+    if (isMoment && moment->dropsDemanded)
+      drop(*moment);
+    moment += isMoment;
+    if (state.isHopeless())
+      return {};
+  }
+  return std::move(state.repeats);
+}

@@ -23,6 +23,19 @@ std::vector<Slot> dropByCut(const Graph &graph, const TimeExpandedCut &cut);
 std::vector<Slot> dropByGap(const Graph &graph,
                             const std::vector<char> &isFlagged, int gap);
 
+/// What is kept from before an op on.
+struct KeptFrom {
+  int stage = 0;
+  /// What this op asks for is not kept for those after it.
+  bool dropsDemanded = false;
+  std::vector<int> ops;
+};
+
+/// At each of these moments, in increasing order, drops all outputs of ops
+/// before `turn` but those that are kept.
+std::vector<Slot> dropOthers(const Graph &graph, int turn,
+                             const std::vector<KeptFrom> &moments);
+
 } // namespace gpuopt::planning
 
 #endif // GPUOPT_LIB_PLANNING_DROPONDEMAND_H

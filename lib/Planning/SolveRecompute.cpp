@@ -8,6 +8,7 @@
 #include "gpuopt/Planning/SolveRecompute.h"
 #include "DropOnDemand.h"
 #include "LocalSearch.h"
+#include "NestedPlans.h"
 #include "PriceSearch.h"
 
 #include <algorithm>
@@ -22,6 +23,9 @@ static constexpr int mostOpsForWideStages = 200;
 
 /// With fewer, the cuts miss plans that searches from them do not find.
 static constexpr int mostCutsOfRoughBound = 150;
+
+/// In larger graphs the program over segments takes seconds.
+static constexpr int mostOpsForNestedPlans = 50'000;
 
 /// Of the searches; any would do.
 static constexpr uint64_t firstSeed = 101;
@@ -46,6 +50,13 @@ private:
       std::chrono::steady_clock::now();
 };
 
+/// What a search begins with.
+struct Start {
+  BestSchedule best;
+  std::vector<Slot> closest; ///< The repeats with the least excess.
+  int64_t closestExcess = INT64_MAX;
+};
+
 class Solver {
 public:
   Solver(const RecomputeProblem &problem, const RecomputeOptions &options)
@@ -65,6 +76,7 @@ public:
 
 private:
   void startFromGaps();
+  void startNested();
   void boundAndStart(double share);
   void improve();
   void annealOnThreads(std::vector<LocalSearch> &searches,
@@ -72,7 +84,7 @@ private:
                        double heat, BestSchedule &line);
   void findSmallestBudget();
   void offerStart();
-  void offer(const std::vector<Slot> &repeats);
+  bool offer(const std::vector<Slot> &repeats, Start &start);
   void certify(const TimeExpandedCut &cut, const Prices &prices,
                RecomputeSolution &solution) const;
 
@@ -84,25 +96,28 @@ private:
   std::optional<SearchSpace> wide;
   std::vector<LocalSearch> narrowSearches, wideSearches; ///< One per thread.
   StagePlan trial;
+  /// Without nested plans, and with them where it has found nothing.
+  Start plain, nested;
   BestSchedule best;
-  std::vector<Slot> closest; ///< The start with the least excess.
-  int64_t closestExcess = INT64_MAX, smallestPeak = 0;
+  int64_t smallestPeak = 0;
   IntegerScale scale;
   RecomputeSolution solution;
 };
 } // namespace
 
-void Solver::offer(const std::vector<Slot> &repeats) {
+/// Whether the plan is within the budget.
+bool Solver::offer(const std::vector<Slot> &repeats, Start &start) {
   if (repeats.empty())
-    return;
+    return false;
   trial.reset(repeats);
-  if (trial.excess() == 0 && best.wouldTake(trial.addedCost()))
-    best.offer(trial.addedCost(), narrow.scheduleOf(trial));
+  if (trial.excess() == 0 && start.best.wouldTake(trial.addedCost()))
+    start.best.offer(trial.addedCost(), narrow.scheduleOf(trial));
   smallestPeak = std::min(smallestPeak, trial.peak());
-  if (trial.excess() < closestExcess) {
-    closestExcess = trial.excess();
-    closest = repeats;
+  if (trial.excess() < start.closestExcess) {
+    start.closestExcess = trial.excess();
+    start.closest = repeats;
   }
+  return trial.excess() == 0;
 }
 
 /// Writes the flow down. The network begins at the first moment that matters;
@@ -139,7 +154,24 @@ void Solver::startFromGaps() {
   std::vector<char> all(graph.size(), true);
   for (int gap = 0; gap < graph.size(); gap = 2 * gap + 1)
     if (!clock.isOver(0.2))
-      offer(dropByGap(graph, all, gap));
+      offer(dropByGap(graph, all, gap), plain);
+}
+
+/// For budgets that nothing else meets. Peaks are estimates: around where they
+/// begin to fit, several are tried.
+void Solver::startNested() {
+  constexpr int around = 8;
+  if (graph.size() > mostOpsForNestedPlans || clock.isOver(0.4))
+    return;
+  NestedPlans plans(graph, options.budgetInBytes);
+  int tooLarge = -1, fits = plans.size();
+  while (fits - tooLarge > 1) {
+    int middle = tooLarge + (fits - tooLarge) / 2;
+    (offer(plans.plan(middle), nested) ? fits : tooLarge) = middle;
+  }
+  int end = std::min(plans.size(), fits + around);
+  for (int i = std::max(0, fits - around); i < end && !clock.isOver(0.5); ++i)
+    offer(plans.plan(i), nested);
 }
 
 void Solver::boundAndStart(double share) {
@@ -160,8 +192,12 @@ void Solver::boundAndStart(double share) {
   search.cuts = std::clamp<int64_t>(20'000'000 / networkSize, 40, 1000);
   if (options.isRoughBound)
     search.cuts = std::min(search.cuts, mostCutsOfRoughBound);
-  search.bestPlanCost = [&] { return best.found ? best.addedCost : -1.; };
-  search.onCut = [&](TimeExpandedCut &cut) { offer(dropByCut(graph, cut)); };
+  search.bestPlanCost = [&] {
+    return plain.best.found ? plain.best.addedCost : -1.;
+  };
+  search.onCut = [&](TimeExpandedCut &cut) {
+    offer(dropByCut(graph, cut), plain);
+  };
   search.isOver = [&] { return clock.isOver(share); };
   Prices prices = searchPrices(graph, cut, scale,
                                std::vector<int64_t>(moments.size(), 0), search);
@@ -179,14 +215,16 @@ void Solver::boundAndStart(double share) {
     cut.solve(raised);
     for (bool preferResident : {false, true}) {
       cut.readCut(preferResident);
-      offer(dropByCut(graph, cut));
+      offer(dropByCut(graph, cut), plain);
     }
   }
 }
 
 /// Rounds of annealing, longer and longer, in two lines that know nothing of
 /// each other: what one graph needs hot, another needs cold, and one line alone
-/// stays in the basin that it found first.
+/// stays in the basin that it found first. For the same reason nested plans are
+/// where the second begins, and the first only if it finds nothing. Where they
+/// are not within the budget either, they are nearest to it in larger graphs.
 void Solver::improve() {
   int64_t moves = std::clamp<int64_t>(60 * graph.size(), 500, 20000);
   int64_t left = options.effort;
@@ -195,14 +233,18 @@ void Solver::improve() {
     left = isTimed ? INT64_MAX : defaultEffort;
   static constexpr double heats[2][4] = {{0.2, 0.2, 0.05, 1},
                                          {0.3, 0.3, 0.3, 0.3}};
-  BestSchedule lines[2] = {best, best};
+  BestSchedule lines[2] = {plain.best, nested.best};
+  bool isApart = wide || nested.best.found;
   for (int round = 0; left > 0 && !clock.isOver(); ++round) {
     BestSchedule &line = lines[round / 4 % 2];
+    if (round > 4 && !line.found)
+      line = nested.best;
+    const Start &begin = round < 4 && isApart ? plain : nested;
     moves = std::min(moves, left);
     left -= moves;
     bool isWide = wide && round / 2 % 2;
     const SearchSpace &space = isWide ? *wide : narrow;
-    std::vector<Slot> start = space.fromPlain(closest);
+    std::vector<Slot> start = space.fromPlain(begin.closest);
     if (line.found)
       start = space.repeatsOf(line.schedule).value_or(start);
     annealOnThreads(isWide ? wideSearches : narrowSearches, start, moves,
@@ -248,7 +290,7 @@ void Solver::findSmallestBudget() {
     LocalSearch search(narrow, budget, 1);
     BestSchedule found;
     int64_t moves = std::clamp<int64_t>(2000 * graph.size(), 20000, 200000);
-    search.anneal(closest, moves, 0.2, found,
+    search.anneal(nested.closest, moves, 0.2, found,
                   [&] { return clock.isOver(2) || found.found; });
     if (!found.found)
       break;
@@ -270,6 +312,9 @@ RecomputeSolution Solver::run() {
       offerStart();
       if (options.findBound)
         boundAndStart(0.4);
+      nested = plain;
+      if (options.start.empty() && !plain.best.found)
+        startNested();
       improve();
     }
     if (!best.found && options.findSmallestBudget)
@@ -295,9 +340,9 @@ void Solver::offerStart() {
   if (!cost)
     return;
   if (cost->peakInBytes <= options.budgetInBytes)
-    best.offer(cost->addedCost, options.start);
+    plain.best.offer(cost->addedCost, options.start);
   else if (auto repeats = narrow.repeatsOf(options.start))
-    offer(*repeats);
+    offer(*repeats, plain);
 }
 
 /// One choice more makes the search longer: where it has not come close to its

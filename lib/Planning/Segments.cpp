@@ -1,0 +1,172 @@
+//===- Segments.cpp - The graph between its narrow cuts -------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Segments.h"
+
+#include <algorithm>
+
+using namespace gpuopt::planning;
+
+Segments::Segments(const Graph &graph, int most) : graph(graph) {
+  findTurn();
+  chooseBounds(most);
+  findReads();
+  findStretches();
+  findFixed();
+  findCrossings();
+  sumFixedBytes();
+}
+
+void Segments::findTurn() {
+  // Where most bytes wait for later ops.
+  std::vector<int64_t> waiting = graph.plainProfile();
+  for (int op = 0; op < graph.size(); ++op)
+    waiting[op] -= graph.workingSet[op];
+  int turn = std::max_element(waiting.begin(), waiting.end()) - waiting.begin();
+  bounds = {0, turn};
+  lastForward.resize(graph.size());
+  for (int op = 0; op < graph.size(); ++op) {
+    lastForward[op] = op;
+    if (op >= turn)
+      continue;
+    lastForward[graph.holder[op]] = std::max(lastForward[graph.holder[op]], op);
+    for (int input : graph.inputs(op)) {
+      int &last = lastForward[graph.holder[input]];
+      last = std::max(last, op);
+    }
+  }
+}
+
+/// The narrowest place in each of so many groups of ops with equal bytes.
+void Segments::chooseBounds(int most) {
+  int turn = bounds.back();
+  std::vector<int64_t> change(turn + 1, 0);
+  std::vector<int> blocked(turn + 1, 0);
+  double total = 0;
+  for (int op = 0; op < turn; ++op) {
+    total += double(graph.bytes[op]);
+    int end = lastForward[op];
+    if (graph.holder[op] == op && graph.mayReturn(op)) {
+      change[op] += graph.heldBytes[op]; // crosses the places after op..end-1
+      change[end] -= graph.heldBytes[op];
+    }
+    // What is overwritten cannot be held for another time.
+    if (int user = graph.overwriter[op]; user >= 0 && user < turn) {
+      ++blocked[op];
+      --blocked[user];
+    }
+  }
+  std::vector<int> chosen{0};
+  int64_t width = 0, narrowest = 0;
+  double made = 0;
+  int isBlocked = 0, best = -1;
+  int group = 0;
+  for (int op = 0; op + 1 < turn; ++op) {
+    width += change[op];
+    isBlocked += blocked[op];
+    made += double(graph.bytes[op]);
+    if (!isBlocked && (best < 0 || width < narrowest)) {
+      best = op + 1;
+      narrowest = width;
+    }
+    int now = turn <= most ? op + 1 : int(made / std::max(total, 1.) * most);
+    if (now > group && best > 0) {
+      chosen.push_back(best);
+      best = -1;
+      group = now;
+    }
+  }
+  chosen.push_back(turn);
+  bounds = std::move(chosen);
+}
+
+/// Where outputs of this segment and later ones have been read, and those of
+/// the ones before have not, as far as bytes tell: some weight's gradient that
+/// is made early, or a transpose that is used late, lies in between.
+void Segments::findStretches() {
+  int n = graph.size();
+  std::vector<int64_t> readFirst(n + 1, 0), readLast(n + 1, 0);
+  for (int op = 0; op < turn(); ++op)
+    if (graph.holder[op] == op && graph.mayReturn(op) && firstRead[op] < n)
+      readFirst[firstRead[op]] += graph.heldBytes[op];
+  stretches.assign(bounds.size(), turn());
+  stretches[0] = n;
+  for (int s = size(); s-- > 1;) {
+    for (int op = begin(s); op < begin(s + 1); ++op)
+      if (graph.holder[op] == op && graph.mayReturn(op) && firstRead[op] < n) {
+        readFirst[firstRead[op]] -= graph.heldBytes[op];
+        readLast[lastRead[op]] += graph.heldBytes[op];
+      }
+    int64_t misplaced = 0, least = 0;
+    int best = turn();
+    for (int at = turn() + 1; at <= n; ++at) {
+      misplaced += readFirst[at - 1] - readLast[at - 1];
+      if (misplaced < least) {
+        least = misplaced;
+        best = at;
+      }
+    }
+    stretches[s] = std::max(best, stretches[s + 1]);
+  }
+}
+
+/// After the turn; by holder. `size()` where nothing does.
+void Segments::findReads() {
+  int n = graph.size();
+  firstRead.assign(n, n);
+  lastRead.assign(n, 0);
+  for (int op = turn(); op < n; ++op)
+    for (int input : graph.inputs(op)) {
+      int holder = graph.holder[input];
+      firstRead[holder] = std::min(firstRead[holder], op);
+      lastRead[holder] = std::max(lastRead[holder], op);
+    }
+}
+
+/// What is read after the stretch of its segment is never dropped.
+void Segments::findFixed() {
+  isFixed.assign(graph.size(), false);
+  for (int s = 0; s < size(); ++s)
+    for (int op = begin(s); op < begin(s + 1); ++op) {
+      int holder = graph.holder[op];
+      isFixed[op] = !graph.mayReturn(op) || graph.pinned[holder] ||
+                    lastRead[holder] >= stretch(s);
+    }
+}
+
+void Segments::findCrossings() {
+  crossings.resize(bounds.size());
+  for (size_t s = 1; s + 1 < bounds.size(); ++s)
+    for (int op = 0; op < bounds[s]; ++op)
+      if (makesDroppable(op) && lastForward[op] >= bounds[s])
+        crossings[s].push_back(op);
+}
+
+void Segments::sumFixedBytes() {
+  int n = graph.size();
+  std::vector<int> ends(n);
+  for (int op = 0; op < n; ++op) {
+    int &end = ends[graph.root[op]];
+    end = std::max({end, op, graph.lastUser[op]});
+  }
+  std::vector<int64_t> change(n + 2, 0);
+  for (int op = 0; op < n; ++op)
+    if (op >= turn() || !mayDrop(graph.holder[op])) {
+      change[op] += graph.bytes[op];
+      change[std::min(ends[op], n) + 1] -= graph.bytes[op];
+    }
+  int64_t live = 0;
+  for (int op = 0; op < n; ++op) {
+    live += change[op];
+    if (op >= turn()) {
+      fixed.push_back(live + graph.workspace[op]);
+      fixedBefore.push_back(live - graph.bytes[op]);
+    }
+  }
+  fixed.push_back(0);
+  fixedBefore.push_back(0);
+}
