@@ -186,8 +186,7 @@ private:
 
   /// The initializer's name, and others under which the exported module has
   /// it: gpuopt.export notes them; TorchScript's exporter leaves an Identity of
-  /// that name, which of all values parameters alone have a dot and no slash
-  /// in.
+  /// that name, with a dot and no slash, as no other value's name is.
   SmallVector<StringRef> namesOf(onnx::InitializerOp op) {
     llvm::SetVector<StringRef> names;
     names.insert(op.getName());
