@@ -7,21 +7,25 @@
 
 #include "gpuopt/Planning/BudgetCurve.h"
 #include "Graph.h"
+#include "gpuopt/Planning/BudgetLadder.h"
 
 #include <algorithm>
-#include <functional>
 
 using namespace gpuopt::planning;
 
-std::vector<int64_t>
-gpuopt::planning::curveBudgets(const RecomputeProblem &problem, int count) {
-  int64_t plain = plainPeak(problem);
-  int64_t limit = std::min(plain, budgetLowerLimit(Graph(problem)));
+/// What the search for the smallest budget has of a time limit, and each step
+/// of it.
+static constexpr double shareOfLeast = 0.25, shareOfStep = 0.02;
+
+/// The smallest budget is looked for to this part of the plain peak.
+static constexpr int partOfLeast = 2048;
+
+static std::vector<int64_t> equalSteps(int64_t from, int64_t to, int count) {
   std::vector<int64_t> budgets;
   for (int i = 0; i < count; ++i)
-    budgets.push_back(plain - (plain - limit) / std::max(1, count - 1) * i);
+    budgets.push_back(from - (from - to) / std::max(1, count - 1) * i);
   if (count > 1)
-    budgets.back() = limit;
+    budgets.back() = to;
   budgets.erase(std::unique(budgets.begin(), budgets.end()), budgets.end());
   return budgets;
 }
@@ -31,7 +35,8 @@ static void carryAlong(std::vector<CurvePoint> &points) {
   for (size_t i = points.size(); i-- > 1;) {
     const RecomputeSolution &smaller = points[i].solution;
     RecomputeSolution &larger = points[i - 1].solution;
-    if (smaller.addedCost < larger.addedCost) {
+    if (!larger.found || smaller.addedCost < larger.addedCost) {
+      larger.found = true;
       larger.schedule = smaller.schedule;
       larger.peakInBytes = smaller.peakInBytes;
       larger.addedCost = smaller.addedCost;
@@ -48,27 +53,75 @@ static void carryAlong(std::vector<CurvePoint> &points) {
   }
 }
 
-Result<std::vector<CurvePoint>>
-gpuopt::planning::solveBudgetCurve(const RecomputeProblem &problem,
-                                   std::vector<int64_t> budgets,
-                                   const RecomputeOptions &options) {
-  if (MaybeError error = problem.check())
-    return *error;
-  std::sort(budgets.begin(), budgets.end(), std::greater<>());
-  budgets.erase(std::unique(budgets.begin(), budgets.end()), budgets.end());
+/// Goes down from the plain order, each step from the plan before, and halves
+/// the steps that fail.
+static RecomputeSolution findLeast(const RecomputeProblem &problem,
+                                   RecomputeOptions options) {
+  double limit = *options.timeLimitInSeconds, spent = 0;
+  options.timeLimitInSeconds = limit * shareOfStep;
+  options.findBound = options.findSmallestBudget = false;
+  options.anyWillDo = true;
+  RecomputeSolution least;
+  least.found = true;
+  least.schedule = plainOrder(problem);
+  int64_t plain = least.peakInBytes = plainPeak(problem);
+  int64_t lowest = budgetLowerLimit(Graph(problem)), gap = plain - lowest;
+  while (gap > plain / partOfLeast && least.peakInBytes > lowest &&
+         spent < shareOfLeast) {
+    options.budgetInBytes = std::max(lowest, least.peakInBytes - gap);
+    options.start = least.schedule;
+    RecomputeSolution solution = *solveRecompute(problem, options);
+    spent += shareOfStep;
+    if (solution.found)
+      least = std::move(solution);
+    else
+      gap /= 2;
+  }
+  return least;
+}
+
+static std::vector<CurvePoint> solveInTime(const RecomputeProblem &problem,
+                                           int count,
+                                           const RecomputeOptions &options) {
+  RecomputeSolution least = findLeast(problem, options);
+  std::vector<int64_t> budgets =
+      equalSteps(plainPeak(problem), least.peakInBytes, count);
   RecomputeOptions own = options;
-  own.start.clear();
   own.findSmallestBudget = false;
-  if (options.timeLimitInSeconds)
-    own.timeLimitInSeconds = *options.timeLimitInSeconds / budgets.size();
+  own.timeLimitInSeconds =
+      *options.timeLimitInSeconds * (1 - shareOfLeast) / budgets.size();
   std::vector<CurvePoint> points;
   for (int64_t budget : budgets) {
     own.budgetInBytes = budget;
-    RecomputeSolution solution = *solveRecompute(problem, own);
-    if (!solution.found)
-      break; // nor is any below
-    points.push_back({budget, std::move(solution)});
+    own.start.clear();
+    if (budget == budgets.back())
+      own.start = least.schedule;
+    points.push_back({budget, *solveRecompute(problem, own)});
   }
+  return points;
+}
+
+static std::vector<CurvePoint> solveByEffort(const RecomputeProblem &problem,
+                                             int count,
+                                             const RecomputeOptions &options) {
+  BudgetLadder ladder(problem, options);
+  std::vector<CurvePoint> points;
+  for (int64_t budget :
+       equalSteps(plainPeak(problem), ladder.leastPlan().peakInBytes, count))
+    points.push_back({budget, ladder.solve(budget)});
+  return points;
+}
+
+Result<std::vector<CurvePoint>>
+gpuopt::planning::solveBudgetCurve(const RecomputeProblem &problem, int count,
+                                   const RecomputeOptions &options) {
+  if (MaybeError error = problem.check())
+    return *error;
+  RecomputeOptions own = options;
+  own.start.clear();
+  std::vector<CurvePoint> points = own.timeLimitInSeconds
+                                       ? solveInTime(problem, count, own)
+                                       : solveByEffort(problem, count, own);
   carryAlong(points);
   return points;
 }

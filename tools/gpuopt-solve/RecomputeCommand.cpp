@@ -60,9 +60,9 @@ static int solveCurve(const RecomputeProblem &problem,
                       const CommandOptions &options) {
   RecomputeOptions solver = solverOptions(options);
   if (solver.effort == 0 && !solver.timeLimitInSeconds)
-    solver.effort = 200'000;
+    solver.effort = 50'000;
   Result<std::vector<CurvePoint>> points =
-      solveBudgetCurve(problem, curveBudgets(problem, curvePoints), solver);
+      solveBudgetCurve(problem, curvePoints, solver);
   if (!points)
     return fail(points.error().message);
   double total = problem.totalCost();

@@ -17,18 +17,15 @@ struct CurvePoint {
   RecomputeSolution solution;
 };
 
-/// Solves for each budget with the given options (their budget and start are
-/// ignored; the time limit is for all together), and returns the points by
-/// falling budget, down to the first that is not met. Each plan is also a
-/// candidate for every larger budget and each bound holds for every smaller
-/// one, so along the curve neither cost nor bound falls as the budget shrinks.
+/// `count` points in equal steps from the plain peak down to the smallest
+/// budget that can be met, which is the last. With a bounded effort, plans are
+/// those of a `BudgetLadder`; a time limit is for all points together. Of the
+/// options, budget and start are ignored. Each plan is also a candidate for
+/// every larger budget and each bound holds for every smaller one, so along the
+/// curve neither cost nor bound falls as the budget shrinks.
 Result<std::vector<CurvePoint>>
-solveBudgetCurve(const RecomputeProblem &problem, std::vector<int64_t> budgets,
+solveBudgetCurve(const RecomputeProblem &problem, int count,
                  const RecomputeOptions &options);
-
-/// `count` budgets in equal steps from the plain peak down to the smallest
-/// that is worth a try.
-std::vector<int64_t> curveBudgets(const RecomputeProblem &problem, int count);
 
 } // namespace gpuopt::planning
 

@@ -141,6 +141,19 @@ class SolveFiles(unittest.TestCase):
         self.assertEqual(self.run_solve("recompute", graph, "--curve", "-o", out).returncode, 0)
         self.assertIn({"reload": 0}, json.loads(out.read_text())["points"][-1]["schedule"])
 
+    def test_curve_ends_at_the_smallest_budget(self):
+        # Forward and backward of ten layers: the least that is met lies between two of the steps down to the limit.
+        nodes = [{"bytes": 10 + 7 * i % 5, "cost": 1} for i in range(20)]
+        edges = [[i - 1, i] for i in range(1, 20)] + [[19 - i, i] for i in range(11, 20)]
+        graph = self.file("graph.json", json.dumps({"nodes": nodes, "edges": edges}))
+        out = self.folder / "curve.json"
+        self.assertEqual(self.run_solve("recompute", graph, "--curve", "--effort", 1000, "-o", out).returncode, 0)
+        least = json.loads(out.read_text())["points"][-1]["budget_bytes"]
+        self.assertIn(f"the smallest found is {least} bytes",
+                      self.run_solve("recompute", graph, "--budget", "1B", "--effort", 1000).stderr)
+        self.assertEqual(self.run_solve("recompute", graph, "--curve", "--time-limit", 1, "-o", out).returncode, 0)
+        self.assertLessEqual(json.loads(out.read_text())["points"][-1]["budget_bytes"], least)
+
     def test_budget_that_cannot_be_met(self):
         graph = self.file("graph.json", json.dumps(CHAIN))
         result = self.run_solve("recompute", graph, "--budget", "10B")
