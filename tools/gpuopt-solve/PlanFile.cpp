@@ -92,6 +92,9 @@ static MaybeError readBinaryFlows(llvm::StringRef path, int64_t count,
 static MaybeError readCertificate(const json::Object &object,
                                   llvm::StringRef path,
                                   Certificate &certificate) {
+  if (object.getString("order") != llvm::StringRef("fixed"))
+    return Error{"expects 'order' to be \"fixed\": the proof is for schedules "
+                 "with the given order of first executions"};
   Result<std::vector<int64_t>> moments = integers(object, "moments");
   Result<std::vector<int64_t>> prices = integers(object, "prices");
   if (!moments || !prices)
