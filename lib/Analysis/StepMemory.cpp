@@ -268,6 +268,7 @@ LogicalResult StepMemory::pack(std::optional<int64_t> capacityInBytes,
   if (failed(pack(hostBuffers, hostHeight)))
     return failure();
   options.capacityInBytes = capacityInBytes;
+  options.aimsAtCapacity = false;
   if (failed(pack(buffers, height)))
     return failure();
   return checkPacking();

@@ -13,18 +13,21 @@
 
 using namespace gpuopt::planning;
 
-static constexpr int rungsPerHalving = 100;
+/// One anchor in so many is searched by itself.
+static constexpr int anchorsPerSearch = 2;
 
-/// Of the rungs, these are anchors.
-static constexpr int stride = 10;
+/// Sweeps down and up again, of anchors and of the rungs between two.
+static constexpr int roundsOfSweep = 3;
 
-/// What a search gets of the effort: that of an anchor, a plan that is made
-/// from the one for a smaller budget, and a step towards the least peak.
-static constexpr int shareOfAnchor = 2, shareOfRise = 2, shareOfDescent = 8;
+/// After so many budgets without a plan, a sweep goes no further down.
+static constexpr int mostUnmet = 2;
 
-/// A plan that is so close to its bound, relatively, needs nothing from below;
-/// one that is so far from it is tried from whatever lies below.
-static constexpr double closeToBound = 1.02, farFromBound = 1.3;
+/// What a search gets of the effort: that of an anchor, each step of a sweep,
+/// and each step towards the least peak.
+static constexpr int shareOfAnchor = 4, shareOfSweep = 10, shareOfDescent = 8;
+
+/// Plans that are so close to their bound, relatively, are left alone.
+static constexpr double closeToBound = 1.01;
 
 /// The least peak is looked for to this part of the plain peak.
 static constexpr int partOfLeast = 2048;
@@ -78,11 +81,6 @@ static double costPerByte(const Certificate &proof) {
   return std::ldexp(prices, -proof.priceShift - proof.costShift);
 }
 
-/// What a plan costs that is proven to be the cheapest.
-bool BudgetLadder::Bound::proves(double cost, int64_t budget) const {
-  return cost <= 0 || at(budget) >= cost * roundedDown;
-}
-
 //===----------------------------------------------------------------------===//
 // Plans
 //===----------------------------------------------------------------------===//
@@ -94,61 +92,107 @@ static LadderPlan planIn(RecomputeSolution &solution) {
           solution.addedCost};
 }
 
-const BudgetLadder::Anchor &BudgetLadder::search(int index) {
-  auto [entry, isNew] = anchors.try_emplace(index);
-  Anchor &anchor = entry->second;
-  if (!isNew)
-    return anchor;
-  RecomputeOptions own = optionsFor(budgetOf(index), shareOfAnchor);
-  own.isRoughBound = true;
-  RecomputeSolution solution = *solveRecompute(problem, own);
-  anchor.bound = {own.budgetInBytes, solution.lowerBound,
-                  costPerByte(solution.certificate)};
-  anchor.plan = planIn(solution);
-  return anchor;
-}
-
-/// A plan within a larger budget, made from `plan`; no dearer.
-LadderPlan BudgetLadder::rise(const LadderPlan &plan, int64_t budget) const {
-  if (plan.addedCost <= 0)
-    return plan;
-  RecomputeOptions own = optionsFor(budget, shareOfRise);
+/// A plan within the budget, made from one for another; none cheaper is lost.
+LadderPlan BudgetLadder::anneal(const LadderPlan &start, int64_t budget,
+                                uint64_t seed) {
+  if (start.addedCost <= 0 && start.peakInBytes <= budget)
+    return start;
+  RecomputeOptions own = optionsFor(budget, shareOfSweep);
   own.findBound = false;
-  own.start = plan.schedule;
+  own.start = start.schedule;
+  own.seed = seed;
   RecomputeSolution solution = *solveRecompute(problem, own);
   return planIn(solution);
 }
 
-/// What an anchor's plan may begin with, beside its own search: what the search
-/// of the anchor below has found; that one's plan, made in this way, where its
-/// own is far from the bound; and the plan with the least peak where it has
-/// none.
-const LadderPlan *BudgetLadder::startFor(int index) {
-  const Anchor &own = search(index);
-  double cost = own.plan.addedCost, bound = own.bound.lowerBound;
-  if (budgetOf(index) < lowerLimit ||
-      (own.plan.found() && cost <= closeToBound * bound))
-    return nullptr;
-  const LadderPlan *start = nullptr;
-  if (own.plan.found())
-    start = cost > farFromBound * bound ? &anchorPlan(index + stride)
-                                        : &search(index + stride).plan;
-  if (!start || !start->found())
-    start = &leastPlan();
-  return start->peakInBytes <= budgetOf(index) ? start : nullptr;
+/// To every rung that it is within and cheaper for.
+void BudgetLadder::offer(const LadderPlan &plan, const Range &range) const {
+  if (!plan.found() || plan.addedCost < range.leastCost)
+    return;
+  for (int i = 0; i < range.count; ++i) {
+    LadderPlan &own = range.plans[i];
+    if (plan.peakInBytes <= budgetOf(range.firstRung + i * range.step) &&
+        (!own.found() || plan.addedCost < own.addedCost))
+      own = plan;
+  }
+}
+
+/// Whether no plan within the budget is cheaper, as far as these bounds tell.
+bool BudgetLadder::isProven(double cost, int64_t budget,
+                            const std::vector<Bound> &bounds) const {
+  return cost <= 0 ||
+         std::any_of(bounds.begin(), bounds.end(), [&](const Bound &bound) {
+           return bound.at(budget) >= cost * roundedDown;
+         });
+}
+
+/// Down from the first plan, which is there, and up again; every time with
+/// other random numbers.
+void BudgetLadder::sweep(const Range &range, const std::vector<Bound> &bounds) {
+  uint64_t seed = uint64_t(range.firstRung) << 32;
+  auto improve = [&](int index, const LadderPlan &start) {
+    int64_t budget = budgetOf(range.firstRung + index * range.step);
+    const LadderPlan &plan = range.plans[index];
+    ++seed;
+    if (budget >= lowerLimit &&
+        !(plan.found() &&
+          isProven(plan.addedCost / closeToBound, budget, bounds)))
+      offer(anneal(start, budget, seed), range);
+  };
+  for (int round = 0; round < roundsOfSweep; ++round) {
+    LadderPlan start = range.plans[0];
+    for (int i = 1, unmet = 0; i < range.count && unmet < mostUnmet; ++i) {
+      improve(i, start);
+      bool isMet = range.plans[i].found();
+      unmet = isMet ? 0 : unmet + 1;
+      if (isMet)
+        start = range.plans[i];
+    }
+    for (int i = range.count - 1; i-- > 0;)
+      if (range.plans[i + 1].found())
+        improve(i, LadderPlan(range.plans[i + 1]));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Anchors
+//===----------------------------------------------------------------------===//
+
+void BudgetLadder::searchAnchor(int index, Halving &halving) {
+  RecomputeOptions own = optionsFor(budgetOf(index), shareOfAnchor);
+  own.isRoughBound = true;
+  RecomputeSolution solution = *solveRecompute(problem, own);
+  halving.bounds.push_back({own.budgetInBytes, solution.lowerBound,
+                            costPerByte(solution.certificate)});
+  int firstRung = index / rungsPerHalving * rungsPerHalving;
+  offer(planIn(solution),
+        {halving.plans.data(), anchorsPerHalving + 1, firstRung, stride, 0});
+}
+
+const BudgetLadder::Halving &BudgetLadder::halving(int index) {
+  while (int(halvings.size()) <= index) {
+    int firstRung = int(halvings.size()) * rungsPerHalving;
+    Halving next;
+    if (halvings.empty())
+      next.plans[0] = {plainOrder(problem), plainPeak, 0};
+    else
+      next.plans[0] = halvings.back().plans.back();
+    if (next.plans[0].found()) {
+      for (int i = halvings.empty() ? anchorsPerSearch : 0;
+           i < anchorsPerHalving; i += anchorsPerSearch)
+        if (budgetOf(firstRung + i * stride) >= lowerLimit)
+          searchAnchor(firstRung + i * stride, next);
+      sweep({next.plans.data(), anchorsPerHalving + 1, firstRung, stride, 0},
+            next.bounds);
+    }
+    halvings.push_back(std::move(next));
+  }
+  return halvings[index];
 }
 
 const LadderPlan &BudgetLadder::anchorPlan(int index) {
-  auto found = anchorPlans.find(index);
-  if (found != anchorPlans.end())
-    return found->second;
-  LadderPlan plan = search(index).plan;
-  if (const LadderPlan *start = startFor(index)) {
-    LadderPlan other = rise(*start, budgetOf(index));
-    if (!plan.found() || other.addedCost < plan.addedCost)
-      plan = std::move(other);
-  }
-  return anchorPlans[index] = std::move(plan);
+  return halving(index / rungsPerHalving)
+      .plans[index % rungsPerHalving / stride];
 }
 
 /// The cheapest plan of this anchor and what is below, as far down as something
@@ -160,64 +204,52 @@ const LadderPlan &BudgetLadder::bestFrom(int index) {
   for (int i = index; anchorPlan(i).found(); i += stride) {
     if (anchorPlan(i).addedCost < best->addedCost)
       best = &anchorPlan(i);
-    if (search(i).bound.proves(best->addedCost, budgetOf(i + stride)))
+    const std::vector<Bound> &bounds =
+        halving((i + stride) / rungsPerHalving).bounds;
+    if (isProven(best->addedCost, budgetOf(i + stride), bounds))
       return *best;
   }
-  return leastPlan().addedCost < best->addedCost ? leastPlan() : *best;
+  return bottom().plans[0].addedCost < best->addedCost ? bottom().plans[0]
+                                                       : *best;
 }
 
-/// Between anchors, rungs get their plans by bisection, each from the plan of
-/// the lower end; no plan is dearer than that, nor cheaper than at the upper
-/// end.
+//===----------------------------------------------------------------------===//
+// Rungs
+//===----------------------------------------------------------------------===//
+
+/// None is cheaper than at the upper anchor, nor dearer than at the lower.
+const std::array<LadderPlan, BudgetLadder::stride> &
+BudgetLadder::plansBetween(int anchor) {
+  const LadderPlan &dear = bestFrom(anchor + stride);
+  if (!dear.found() && bottom().anchor == anchor)
+    return bottom().plans;
+  auto [entry, isNew] = between.try_emplace(anchor);
+  std::array<LadderPlan, stride> &plans = entry->second;
+  if (!isNew)
+    return plans;
+  plans[0] = bestFrom(anchor);
+  Range range{plans.data(), stride, anchor, 1, plans[0].addedCost};
+  offer(dear, range);
+  if (dear.addedCost > closeToBound * plans[0].addedCost)
+    sweep(range, halving(anchor / rungsPerHalving).bounds);
+  return plans;
+}
+
 const LadderPlan &BudgetLadder::planOf(int index) {
-  int upper = index / stride * stride, lower = upper + stride;
-  const LadderPlan *plan = &bestFrom(upper);
-  if (index == upper)
-    return *plan;
-  const LadderPlan *dear = &bestFrom(lower);
-  if (!dear->found())
-    dear = &leastPlan();
-  while (upper != index) {
-    int middle = (upper + lower) / 2;
-    auto [entry, isNew] = plans.try_emplace(middle);
-    LadderPlan &between = entry->second;
-    if (isNew && dear->found() && dear->peakInBytes <= budgetOf(middle)) {
-      if (dear->addedCost > plan->addedCost)
-        between = rise(*dear, budgetOf(middle));
-      if (!between.found() || between.addedCost < plan->addedCost)
-        between = *dear;
-    }
-    if (middle <= index) {
-      upper = middle;
-      plan = &between;
-    } else {
-      lower = middle;
-      if (between.found())
-        dear = &between;
-    }
-  }
-  return *plan;
+  int anchor = index / stride * stride;
+  return index == anchor ? bestFrom(anchor)
+                         : plansBetween(anchor)[index - anchor];
 }
 
-/// By bisection, as if all above one that is met were.
-int BudgetLadder::lowestMetAnchor() {
-  int met = 0, unmet = rungAbove(lowerLimit) / stride + 1;
-  while (unmet - met > 1) {
-    int middle = met + (unmet - met) / 2;
-    (search(middle * stride).plan.found() ? met : unmet) = middle;
-  }
-  return met * stride;
-}
+//===----------------------------------------------------------------------===//
+// The least peak
+//===----------------------------------------------------------------------===//
 
-const LadderPlan &BudgetLadder::leastPlan() {
-  if (least)
-    return *least;
-  int from = lowestMetAnchor();
-  LadderPlan plan = search(from).plan;
-  int64_t gap = budgetOf(from) - budgetOf(from + stride);
-  while (gap > plainPeak / partOfLeast && plan.peakInBytes > lowerLimit) {
+/// From a plan on, the peak falls in steps that get smaller.
+LadderPlan BudgetLadder::descend(LadderPlan plan, int64_t step) const {
+  while (step > plainPeak / partOfLeast && plan.peakInBytes > lowerLimit) {
     RecomputeOptions own = optionsFor(
-        std::max(lowerLimit, plan.peakInBytes - gap), shareOfDescent);
+        std::max(lowerLimit, plan.peakInBytes - step), shareOfDescent);
     own.findBound = false;
     own.anyWillDo = true;
     own.start = plan.schedule;
@@ -225,10 +257,31 @@ const LadderPlan &BudgetLadder::leastPlan() {
     if (solution.found)
       plan = planIn(solution);
     else
-      gap /= 2;
+      step /= 2;
   }
-  least = std::move(plan);
-  return *least;
+  return plan;
+}
+
+/// The rungs from the lowest anchor that is met on, swept as if there were more
+/// to come.
+const BudgetLadder::Bottom &BudgetLadder::bottom() {
+  if (lowest)
+    return *lowest;
+  lowest.emplace();
+  for (int i = 0; budgetOf(i) >= lowerLimit && budgetOf(i) > 0; i += stride)
+    if (anchorPlan(i).found())
+      lowest->anchor = i;
+  auto &plans = lowest->plans;
+  Range range{plans.data(), stride, lowest->anchor, 1, 0};
+  plans[0] = anchorPlan(lowest->anchor);
+  sweep(range, halving(lowest->anchor / rungsPerHalving).bounds);
+  const LadderPlan &last =
+      *std::find_if(plans.rbegin(), plans.rend(),
+                    [](const LadderPlan &plan) { return plan.found(); });
+  int64_t rung = budgetOf(lowest->anchor) - budgetOf(lowest->anchor + 1);
+  lowest->least = descend(last, rung);
+  offer(lowest->least, range);
+  return *lowest;
 }
 
 //===----------------------------------------------------------------------===//

@@ -61,14 +61,21 @@ private:
   std::chrono::steady_clock::time_point start;
 };
 
+/// What a search is for.
+struct Goal {
+  int64_t lowest = 0;     ///< Height to try for.
+  int64_t enough = 0;     ///< At least that: height that ends the search.
+  bool anyWillDo = false; ///< One height is wanted, not the lowest of many.
+};
+
 /// Searches below one packing after another, in many short runs.
 class Improver {
 public:
-  Improver(const ArenaProblem &problem, ArenaSolution first, int64_t enough,
-           bool anyWillDo, Effort &effort)
-      : best(std::move(first)), enough(enough), anyWillDo(anyWillDo),
-        effort(effort), shortRuns(problem), longRuns(problem), windows(problem),
-        wanted(best.height - enough) {}
+  Improver(const ArenaProblem &problem, ArenaSolution first, const Goal &goal,
+           Effort &effort)
+      : best(std::move(first)), goal(goal), effort(effort), shortRuns(problem),
+        longRuns(problem), windows(problem), wanted(best.height - goal.lowest) {
+  }
 
   const ArenaSolution &getBest() const { return best; }
 
@@ -78,15 +85,15 @@ public:
   /// are over.
   void run(int64_t steps) {
     turnLeft = std::min(steps, effort.stepsLeft);
-    while (best.height > enough && !isOver()) {
-      int64_t most = best.height - enough;
+    while (best.height > goal.enough && !isOver()) {
+      int64_t most = best.height - goal.lowest;
       wanted = std::min(wanted, most);
       if (attempt(best.height - wanted, runs)) {
         wanted *= 2;
         continue;
       }
       wanted /= 2;
-      if (anyWillDo || wanted < std::max<int64_t>(1, enough / 2000)) {
+      if (goal.anyWillDo || wanted < std::max<int64_t>(1, goal.lowest / 2000)) {
         wanted = most;
         runs *= 2;
       }
@@ -103,7 +110,7 @@ private:
       bool found = i % 8 != 0 ? runOnce(shortRuns, height, 3000)
                               : runOnce(longRuns, height, 24000 * luby(i / 8));
       int64_t used = before - turnLeft;
-      int64_t end = turnLeft - (anyWillDo ? 2 * used : used / 2);
+      int64_t end = turnLeft - (goal.anyWillDo ? 2 * used : used / 2);
       while (!found && turnLeft > end && !isOver())
         found = advanceWindow(height);
       if (found)
@@ -148,8 +155,7 @@ private:
   bool isOver() const { return turnLeft <= 0 || effort.isOver(); }
 
   ArenaSolution best;
-  int64_t enough;
-  bool anyWillDo;
+  Goal goal;
   Effort &effort;
   Runs shortRuns, longRuns;
   WindowSearch windows;
@@ -161,8 +167,8 @@ private:
 /// A search for places of the buffers above a size; the rest goes into gaps.
 class LargeFirst {
 public:
-  LargeFirst(const ArenaProblem &problem, int64_t smallSize,
-             const PackOptions &options, int64_t enough, Effort &effort)
+  LargeFirst(const ArenaProblem &problem, int64_t smallSize, const Goal &goal,
+             Effort &effort)
       : problem(problem) {
     ArenaProblem small;
     for (size_t i = 0; i < problem.buffers.size(); ++i) {
@@ -174,12 +180,13 @@ public:
       return std::pair(-problem.buffers[a].sizeInBytes, a) <
              std::pair(-problem.buffers[b].sizeInBytes, b);
     });
-    int64_t enoughOfLarge =
-        std::max(heightLowerLimit(large), enough - largestLoad(small));
+    Goal own = goal;
+    own.lowest =
+        std::max(heightLowerLimit(large), goal.lowest - largestLoad(small));
+    own.enough = small.buffers.empty() ? goal.enough : own.lowest;
     std::vector<int> order;
     improver = std::make_unique<Improver>(
-        large, packFirstFits(large, enoughOfLarge, order), enoughOfLarge,
-        options.capacityInBytes.has_value(), effort);
+        large, packFirstFits(large, own.lowest, order), own, effort);
   }
 
   void run(int64_t steps) { improver->run(steps); }
@@ -237,12 +244,12 @@ static std::vector<int64_t> smallSizes(const ArenaProblem &problem,
 }
 
 static void improve(const ArenaProblem &problem, const PackOptions &options,
-                    int64_t enough, ArenaSolution &best) {
+                    const Goal &goal, ArenaSolution &best) {
   Effort effort(options);
   std::vector<std::unique_ptr<LargeFirst>> searches;
-  for (int64_t size : smallSizes(problem, enough))
+  for (int64_t size : smallSizes(problem, goal.lowest))
     searches.push_back(
-        std::make_unique<LargeFirst>(problem, size, options, enough, effort));
+        std::make_unique<LargeFirst>(problem, size, goal, effort));
   int64_t steps = stepsOfFirstTurn;
   while (!effort.isOver()) {
     int64_t before = effort.stepsLeft;
@@ -251,7 +258,7 @@ static void improve(const ArenaProblem &problem, const PackOptions &options,
       ArenaSolution next = search->pack();
       if (next.height < best.height)
         best = std::move(next);
-      if (best.height <= enough)
+      if (best.height <= goal.enough)
         return;
     }
     if (effort.stepsLeft == before)
@@ -266,12 +273,15 @@ Result<Packing> gpuopt::planning::packArena(const ArenaProblem &problem,
     return *error;
   Packing packing;
   packing.lowerLimitInBytes = heightLowerLimit(problem);
-  int64_t enough =
+  Goal goal;
+  goal.enough =
       std::max(packing.lowerLimitInBytes, options.capacityInBytes.value_or(0));
+  goal.anyWillDo = options.capacityInBytes && options.aimsAtCapacity;
+  goal.lowest = goal.anyWillDo ? goal.enough : packing.lowerLimitInBytes;
   std::vector<int> order;
-  packing.solution = packFirstFits(problem, enough, order);
-  if (packing.solution.height > enough && options.effort > 0 &&
+  packing.solution = packFirstFits(problem, goal.enough, order);
+  if (packing.solution.height > goal.enough && options.effort > 0 &&
       problem.buffers.size() <= mostBuffersToSearch)
-    improve(problem, options, enough, packing.solution);
+    improve(problem, options, goal, packing.solution);
   return packing;
 }

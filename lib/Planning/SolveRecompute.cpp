@@ -22,13 +22,10 @@ using namespace gpuopt::planning;
 static constexpr int mostOpsForWideStages = 200;
 
 /// With fewer, the cuts miss plans that searches from them do not find.
-static constexpr int mostCutsOfRoughBound = 150;
+static constexpr int mostCutsOfRoughBound = 60;
 
 /// In larger graphs the program over segments takes seconds.
 static constexpr int mostOpsForNestedPlans = 50'000;
-
-/// Of the searches; any would do.
-static constexpr uint64_t firstSeed = 101;
 
 namespace {
 class Clock {
@@ -66,9 +63,9 @@ public:
     if (graph.size() <= mostOpsForWideStages)
       wide.emplace(problem, 3);
     for (int i = 0; i < std::max(1, options.threads); ++i) {
-      narrowSearches.emplace_back(narrow, options.budgetInBytes, firstSeed + i);
+      narrowSearches.emplace_back(narrow, options.budgetInBytes, options.seed + i);
       if (wide)
-        wideSearches.emplace_back(*wide, options.budgetInBytes, firstSeed + i);
+        wideSearches.emplace_back(*wide, options.budgetInBytes, options.seed + i);
     }
   }
 

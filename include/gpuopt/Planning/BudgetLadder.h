@@ -11,11 +11,11 @@
 // alone, each by the problem and the effort alone; a budget takes the cheapest
 // of those that are within it, and they are within every larger one.
 //
-// Every tenth rung is an anchor, which is searched by itself and, where that is
-// not close to its bound, from plans for smaller budgets. The rungs between two
-// anchors begin with plans of lower ones. So what a budget costs falls from
-// rung to rung on the way up, and little of the ladder is looked at for one
-// budget.
+// Every tenth rung is an anchor. Those of one halving of the budget are solved
+// together: some by searches of their own, and then all of them in sweeps down
+// and up the ladder, in which each plan begins with its neighbour's. What one
+// budget has found so comes to all others, which is worth more than a long
+// search of each. The rungs between two anchors are swept in the same way.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,6 +24,8 @@
 
 #include "gpuopt/Planning/SolveRecompute.h"
 
+#include <array>
+#include <deque>
 #include <functional>
 #include <map>
 
@@ -51,7 +53,7 @@ public:
 
   /// The plan with the least peak that can be found: the same whatever was
   /// solved before.
-  const LadderPlan &leastPlan();
+  const LadderPlan &leastPlan() { return bottom().least; }
 
   /// A hundred rungs to each halving of the plain peak, in equal steps; so
   /// fractions of the peak with two or three digits are rungs. Rung 0 is the
@@ -65,36 +67,58 @@ public:
   const LadderPlan &planOf(int index);
 
 private:
-  /// Of the added cost, proven at one budget, and how it goes on below.
+  static constexpr int rungsPerHalving = 100, stride = 10;
+  static constexpr int anchorsPerHalving = rungsPerHalving / stride;
+
+  /// Of the added cost, proven at one budget, and how it goes on elsewhere.
   struct Bound {
     int64_t budgetInBytes = 0;
     double lowerBound = 0, costPerByte = 0;
     double at(int64_t otherBudget) const {
       return lowerBound + costPerByte * double(budgetInBytes - otherBudget);
     }
-    bool proves(double cost, int64_t budget) const;
   };
-  struct Anchor {
-    Bound bound;
-    LadderPlan plan;
+  /// The anchors of one halving and, where the next one's search begins, the
+  /// first of that.
+  struct Halving {
+    std::array<LadderPlan, anchorsPerHalving + 1> plans;
+    std::vector<Bound> bounds;
   };
-  const Anchor &search(int index);
-  LadderPlan rise(const LadderPlan &plan, int64_t budget) const;
-  const LadderPlan *startFor(int index);
+  /// Plans of neighbouring rungs that are made together. `firstRung` is how
+  /// many rungs down the first of them lies, `step` from one to the next.
+  struct Range {
+    LadderPlan *plans;
+    int count, firstRung, step;
+    double leastCost; ///< Cheaper plans are left to others.
+  };
+  /// Where the ladder ends.
+  struct Bottom {
+    int anchor = 0; ///< The lowest with a plan.
+    std::array<LadderPlan, stride> plans;
+    LadderPlan least;
+  };
+  const Halving &halving(int index);
+  void searchAnchor(int index, Halving &halving);
+  void sweep(const Range &range, const std::vector<Bound> &bounds);
+  void offer(const LadderPlan &plan, const Range &range) const;
+  LadderPlan anneal(const LadderPlan &start, int64_t budget, uint64_t seed);
   const LadderPlan &anchorPlan(int index);
+  bool isProven(double cost, int64_t budget,
+                const std::vector<Bound> &bounds) const;
   const LadderPlan &bestFrom(int index);
-  int lowestMetAnchor();
+  const std::array<LadderPlan, stride> &plansBetween(int anchor);
+  LadderPlan descend(LadderPlan plan, int64_t step) const;
+  const Bottom &bottom();
   const LadderPlan *choose(int64_t budget, const Accepts &accepts);
   RecomputeOptions optionsFor(int64_t budget, int share) const;
 
   const RecomputeProblem &problem;
   RecomputeOptions options;
   int64_t plainPeak, lowerLimit;
-  /// By rung: of anchors what their own searches found, and their plans; and
-  /// the plans of other rungs.
-  std::map<int, Anchor> anchors;
-  std::map<int, LadderPlan> anchorPlans, plans;
-  std::optional<LadderPlan> least;
+  std::deque<Halving> halvings; ///< As far down as was asked for.
+  /// By anchor: what lies between it and the next, from the first rung on.
+  std::map<int, std::array<LadderPlan, stride>> between;
+  std::optional<Bottom> lowest;
 };
 
 } // namespace gpuopt::planning

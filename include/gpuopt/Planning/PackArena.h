@@ -25,6 +25,10 @@ struct PackOptions {
   int64_t effort = 200000;
   /// Any packing at most this high will do; without it, the lowest.
   std::optional<int64_t> capacityInBytes;
+  /// With it, the search is for packings of just the capacity. Without, it is
+  /// the search for the lowest, ended early: a larger capacity is met by
+  /// whatever met a smaller one.
+  bool aimsAtCapacity = true;
   /// Ends the search early. Packings then depend on the machine's speed.
   std::optional<double> timeLimitInSeconds;
 };

@@ -125,10 +125,10 @@ TEST(BudgetLadder, RungsGetNoCheaperOnTheWayDown) {
 
 /// As where plans do not pack as tightly as they might.
 TEST(BudgetLadder, GoesDownToWhatIsAccepted) {
-  RecomputeProblem problem = randomChain(24, 3);
+  RecomputeProblem problem = randomChain(30, 7);
   RecomputeOptions options;
   options.effort = 2000;
-  int64_t budget = plainPeak(problem) * 9 / 10, offered = 0;
+  int64_t budget = plainPeak(problem) * 99 / 100, offered = 0;
   double lastCost = -1;
   BudgetLadder ladder(problem, options);
   RecomputeSolution solution =

@@ -147,6 +147,37 @@ TEST(PackArena, TrainingStepsPackAtTheLargestLoad) {
       << packing->solution.height << " " << packing->lowerLimitInBytes;
 }
 
+/// How often a capacity is not met though a smaller one is.
+int countFallsOfPacker(const ArenaProblem &problem, bool aimsAtCapacity) {
+  PackOptions options;
+  options.effort = 6000;
+  options.aimsAtCapacity = aimsAtCapacity;
+  int64_t limit = heightLowerLimit(problem);
+  bool wasMet = false;
+  int falls = 0;
+  for (int64_t more = 0; more <= 24; ++more) {
+    options.capacityInBytes = limit + more;
+    Result<Packing> packing = packArena(problem, options);
+    EXPECT_TRUE(packing);
+    EXPECT_FALSE(verify(problem, packing->solution));
+    bool isMet = packing->solution.height <= limit + more;
+    falls += wasMet && !isMet;
+    wasMet = isMet;
+  }
+  return falls;
+}
+
+TEST(PackArena, WhatMeetsACapacityMeetsLargerOnes) {
+  int falls = 0, fallsOfAimed = 0;
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    ArenaProblem problem = randomProblem(80, seed);
+    falls += countFallsOfPacker(problem, /*aimsAtCapacity=*/false);
+    fallsOfAimed += countFallsOfPacker(problem, /*aimsAtCapacity=*/true);
+  }
+  EXPECT_EQ(falls, 0);
+  EXPECT_GT(fallsOfAimed, 0);
+}
+
 TEST(VerifyArena, FindsWhatIsWrong) {
   ArenaProblem problem{{{0, 2, 8}, {1, 3, 8, 4}}};
   EXPECT_FALSE(verify(problem, {{0, 8}, 16}));
