@@ -93,8 +93,7 @@ static MaybeError readCertificate(const json::Object &object,
                                   llvm::StringRef path,
                                   Certificate &certificate) {
   if (object.getString("order") != llvm::StringRef("fixed"))
-    return Error{"expects 'order' to be \"fixed\": the proof is for schedules "
-                 "with the given order of first executions"};
+    return Error{"expects 'order' to be 'fixed': no other is proven"};
   Result<std::vector<int64_t>> moments = integers(object, "moments");
   Result<std::vector<int64_t>> prices = integers(object, "prices");
   if (!moments || !prices)

@@ -54,7 +54,7 @@ BAD_PLANS = (
 
 # The same of its certificate.
 BAD_CERTIFICATES = (
-    ({"order": "any"}, "expects 'order' to be \"fixed\""),
+    ({"order": "any"}, "expects 'order' to be 'fixed': no other is proven"),
     ({"moments": 1}, "expects the array 'moments'"),
     ({"moments": [0.5, 3]}, "expects integers in 'moments'"),
     ({"moments": [2, 2**40]}, "expects 32-bit indices in 'moments'"),
