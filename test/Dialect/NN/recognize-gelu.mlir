@@ -105,3 +105,85 @@ func.func @none(%x: tensor<8xf32>, %y: tensor<8xf32>) -> (tensor<8xf32>, tensor<
   %10 = arith.mulf %0, %9 : tensor<8xf32> loc("k"("Mul"))
   return %3, %7, %10 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
+
+// -----
+
+// The cube is returned too, so neither it nor the square is the GELU's.
+// CHECK-LABEL: func.func @cube_is_read
+// CHECK: arith.mulf {{.*}} loc("square"("Mul"))
+// CHECK: arith.mulf {{.*}} loc("cube"("Mul"))
+// CHECK: arith.mulf {{.*}} loc("last"("Gelu"))
+// REMARK: [Passed] gelu {{.*}}"by tanh"
+func.func @cube_is_read(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %half = arith.constant dense<0.5> : tensor<8xf32>
+  %one = arith.constant dense<1.0> : tensor<8xf32>
+  %cubic = arith.constant dense<0.044715> : tensor<8xf32>
+  %root = arith.constant dense<0.7978845608> : tensor<8xf32>
+  %0 = arith.mulf %x, %x : tensor<8xf32> loc("square"("Mul"))
+  %1 = arith.mulf %0, %x : tensor<8xf32> loc("cube"("Mul"))
+  %2 = arith.mulf %1, %cubic : tensor<8xf32> loc("term"("Mul"))
+  %3 = arith.addf %x, %2 : tensor<8xf32> loc("sum"("Add"))
+  %4 = arith.mulf %3, %root : tensor<8xf32> loc("argument"("Mul"))
+  %5 = math.tanh %4 : tensor<8xf32> loc("tanh"("Tanh"))
+  %6 = arith.addf %5, %one : tensor<8xf32> loc("add"("Add"))
+  %7 = arith.mulf %x, %6 : tensor<8xf32> loc("mul"("Mul"))
+  %8 = arith.mulf %7, %half : tensor<8xf32> loc("last"("Mul"))
+  return %8, %1 : tensor<8xf32>, tensor<8xf32>
+}
+
+// -----
+
+// Sums of sums have 2^40 summands; none is looked at.
+// CHECK-LABEL: func.func @sums_of_sums
+// CHECK-NOT: "Gelu"
+func.func @sums_of_sums(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %half = arith.constant dense<0.5> : tensor<8xf32>
+  %one = arith.constant dense<1.0> : tensor<8xf32>
+  %root = arith.constant dense<0.7978845608> : tensor<8xf32>
+  %s0 = arith.addf %x, %x : tensor<8xf32>
+  %s1 = arith.addf %s0, %s0 : tensor<8xf32>
+  %s2 = arith.addf %s1, %s1 : tensor<8xf32>
+  %s3 = arith.addf %s2, %s2 : tensor<8xf32>
+  %s4 = arith.addf %s3, %s3 : tensor<8xf32>
+  %s5 = arith.addf %s4, %s4 : tensor<8xf32>
+  %s6 = arith.addf %s5, %s5 : tensor<8xf32>
+  %s7 = arith.addf %s6, %s6 : tensor<8xf32>
+  %s8 = arith.addf %s7, %s7 : tensor<8xf32>
+  %s9 = arith.addf %s8, %s8 : tensor<8xf32>
+  %s10 = arith.addf %s9, %s9 : tensor<8xf32>
+  %s11 = arith.addf %s10, %s10 : tensor<8xf32>
+  %s12 = arith.addf %s11, %s11 : tensor<8xf32>
+  %s13 = arith.addf %s12, %s12 : tensor<8xf32>
+  %s14 = arith.addf %s13, %s13 : tensor<8xf32>
+  %s15 = arith.addf %s14, %s14 : tensor<8xf32>
+  %s16 = arith.addf %s15, %s15 : tensor<8xf32>
+  %s17 = arith.addf %s16, %s16 : tensor<8xf32>
+  %s18 = arith.addf %s17, %s17 : tensor<8xf32>
+  %s19 = arith.addf %s18, %s18 : tensor<8xf32>
+  %s20 = arith.addf %s19, %s19 : tensor<8xf32>
+  %s21 = arith.addf %s20, %s20 : tensor<8xf32>
+  %s22 = arith.addf %s21, %s21 : tensor<8xf32>
+  %s23 = arith.addf %s22, %s22 : tensor<8xf32>
+  %s24 = arith.addf %s23, %s23 : tensor<8xf32>
+  %s25 = arith.addf %s24, %s24 : tensor<8xf32>
+  %s26 = arith.addf %s25, %s25 : tensor<8xf32>
+  %s27 = arith.addf %s26, %s26 : tensor<8xf32>
+  %s28 = arith.addf %s27, %s27 : tensor<8xf32>
+  %s29 = arith.addf %s28, %s28 : tensor<8xf32>
+  %s30 = arith.addf %s29, %s29 : tensor<8xf32>
+  %s31 = arith.addf %s30, %s30 : tensor<8xf32>
+  %s32 = arith.addf %s31, %s31 : tensor<8xf32>
+  %s33 = arith.addf %s32, %s32 : tensor<8xf32>
+  %s34 = arith.addf %s33, %s33 : tensor<8xf32>
+  %s35 = arith.addf %s34, %s34 : tensor<8xf32>
+  %s36 = arith.addf %s35, %s35 : tensor<8xf32>
+  %s37 = arith.addf %s36, %s36 : tensor<8xf32>
+  %s38 = arith.addf %s37, %s37 : tensor<8xf32>
+  %s39 = arith.addf %s38, %s38 : tensor<8xf32>
+  %0 = arith.mulf %s39, %root : tensor<8xf32>
+  %1 = math.tanh %0 : tensor<8xf32>
+  %2 = arith.addf %1, %one : tensor<8xf32>
+  %3 = arith.mulf %x, %2 : tensor<8xf32>
+  %4 = arith.mulf %3, %half : tensor<8xf32>
+  return %4 : tensor<8xf32>
+}

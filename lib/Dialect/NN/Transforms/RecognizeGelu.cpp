@@ -75,12 +75,16 @@ private:
     return number.convertToDouble();
   }
 
-  /// Takes the ops of the chain into the parts; x is left whole.
+  /// Takes the ops of the chain into the parts; x is left whole. Empty where
+  /// there are more factors or summands than any form has.
   template <typename OpT>
   Chain chainOf(Value value) {
+    constexpr size_t kMost = 4;
     Chain chain;
     SmallVector<Value> stack{value};
     while (!stack.empty()) {
+      if (chain.constants.size() + chain.values.size() + stack.size() > kMost)
+        return {};
       Value next = stack.pop_back_val();
       auto op = next.getDefiningOp<OpT>();
       if (std::optional<double> number = constantOf(next))
@@ -214,14 +218,19 @@ class RecognizeGelu : public nn::impl::RecognizeGeluBase<RecognizeGelu> {
     Location loc =
         NameLoc::get(StringAttr::get(context, nameOf(product->getLoc())),
                      NameLoc::get(StringAttr::get(context, "Gelu")));
-    for (Operation *part : parts) {
-      bool isInside = part == product ||
-                      llvm::all_of(part->getUsers(), [&](Operation *user) {
-                        return parts.contains(user);
-                      });
-      if (isInside)
-        part->setLoc(loc);
-    }
+    llvm::SmallSetVector<Operation *, 12> inside;
+    inside.insert(product);
+    for (size_t i = 0; i < inside.size(); ++i)
+      for (Value operand : inside[i]->getOperands()) {
+        Operation *part = operand.getDefiningOp();
+        if (part && parts.contains(part) &&
+            llvm::all_of(part->getUsers(), [&](Operation *user) {
+              return inside.contains(user);
+            }))
+          inside.insert(part);
+      }
+    for (Operation *part : inside)
+      part->setLoc(loc);
   }
 };
 

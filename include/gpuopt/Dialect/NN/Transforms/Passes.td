@@ -63,8 +63,8 @@ def RecognizeGelu : Pass<"nn-recognize-gelu"> {
     x / 2 times 1 + erf(x / sqrt(2)), or 1 + tanh(sqrt(2 / pi) (x + 0.044715
     x^3)), in any order of the factors, is a GELU: its ops get the location that
     those of a Gelu node have, by the name of the last of them. So kernels are
-    named and precisions chosen as for a Gelu node; what is computed stays, to
-    the bit. A remark says what was recognised.
+    named and precisions chosen as for a Gelu node; in float32 what is computed
+    stays, to the bit. A remark says what was recognised.
 
     ```mlir
     %1 = math.tanh %0 : tensor<8xf32> loc("tanh"("Tanh"))
