@@ -8,6 +8,7 @@
 #include "Compilation.h"
 #include "PlanPage.h"
 #include "PlanSummary.h"
+#include "gpuopt/Support/WriteFile.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -134,10 +135,10 @@ static llvm::Error writePage(const DriverOptions &options,
   PlanPage page{llvm::sys::path::filename(options.model).str(),
                 options.pipeline.schedule.memoryBudget, summary.planned,
                 summary.curve};
-  return llvm::writeToOutput(options.plan.html, [&](llvm::raw_ostream &os) {
-    page.print(os);
-    return llvm::Error::success();
-  });
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  page.print(stream);
+  return writeFile(options.plan.html, text);
 }
 
 /// The largest batch that fits, and its plan; that of the given batch where

@@ -10,6 +10,7 @@
 #include "gpuopt/Planning/Bytes.h"
 #include "gpuopt/Planning/JsonDepth.h"
 #include "gpuopt/Planning/Schedule.h"
+#include "gpuopt/Support/WriteFile.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -36,11 +37,7 @@ MaybeError solve::writeFile(llvm::StringRef path, llvm::StringRef contents) {
     llvm::outs() << contents;
     return std::nullopt;
   }
-  llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream &stream) {
-    stream << contents;
-    return llvm::Error::success();
-  });
-  if (error)
+  if (llvm::Error error = gpuopt::writeFile(path, contents))
     return Error{"cannot write '" + path.str() +
                  "': " + llvm::toString(std::move(error))};
   return std::nullopt;

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Runs gpuopt-solve on small files, good and bad. usage: solve_files_test.py PATH/gpuopt-solve"""
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -248,6 +249,13 @@ class SolveFiles(unittest.TestCase):
         result = self.run_solve("recompute", graph, "-o", self.folder / "missing" / "plan.json")
         self.assertEqual(result.returncode, 1)
         self.assertFalse((self.folder / "missing").exists())
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "no device that is always full")
+    def test_full_device(self):
+        graph = self.file("graph.json", json.dumps(CHAIN))
+        result = self.run_solve("recompute", graph, "-o", "/dev/full")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("cannot write '/dev/full'", result.stderr)
 
 
 if __name__ == "__main__":
