@@ -26,6 +26,9 @@ static constexpr int mostUnmet = 2;
 /// and each step towards the least peak.
 static constexpr int shareOfAnchor = 4, shareOfSweep = 10, shareOfDescent = 8;
 
+/// Graphs with fewer ops have fewer moves in a step of a sweep.
+static constexpr size_t opsOfWholeSweep = 600;
+
 /// Plans that are so close to their bound, relatively, are left alone.
 static constexpr double closeToBound = 1.01;
 
@@ -53,6 +56,10 @@ int64_t BudgetLadder::budgetOf(int index) const {
     return 0;
   return int64_t(__int128(plainPeak) * steps / (2 * rungsPerHalving) >>
                  halvings);
+}
+
+bool BudgetLadder::isOnLadder(int index) const {
+  return budgetOf(index) >= std::max<int64_t>(1, lowerLimit);
 }
 
 int BudgetLadder::rungAbove(int64_t budget) const {
@@ -98,6 +105,9 @@ LadderPlan BudgetLadder::anneal(const LadderPlan &start, int64_t budget,
   if (start.addedCost <= 0 && start.peakInBytes <= budget)
     return start;
   RecomputeOptions own = optionsFor(budget, shareOfSweep);
+  own.effort = std::max<int64_t>(
+      1, own.effort * std::min(problem.ops.size(), opsOfWholeSweep) /
+             opsOfWholeSweep);
   own.findBound = false;
   own.start = start.schedule;
   own.seed = seed;
@@ -126,15 +136,15 @@ bool BudgetLadder::isProven(double cost, int64_t budget,
          });
 }
 
-/// Down from the first plan, which is there, and up again; every time with
-/// other random numbers.
+/// Down from the first plan and up again; every time with other random numbers.
 void BudgetLadder::sweep(const Range &range, const std::vector<Bound> &bounds) {
   uint64_t seed = uint64_t(range.firstRung) << 32;
   auto improve = [&](int index, const LadderPlan &start) {
-    int64_t budget = budgetOf(range.firstRung + index * range.step);
+    int rung = range.firstRung + index * range.step;
+    int64_t budget = budgetOf(rung);
     const LadderPlan &plan = range.plans[index];
     ++seed;
-    if (budget >= lowerLimit &&
+    if (start.found() && isOnLadder(rung) &&
         !(plan.found() &&
           isProven(plan.addedCost / closeToBound, budget, bounds)))
       offer(anneal(start, budget, seed), range);
@@ -149,8 +159,7 @@ void BudgetLadder::sweep(const Range &range, const std::vector<Bound> &bounds) {
         start = range.plans[i];
     }
     for (int i = range.count - 1; i-- > 0;)
-      if (range.plans[i + 1].found())
-        improve(i, LadderPlan(range.plans[i + 1]));
+      improve(i, LadderPlan(range.plans[i + 1]));
   }
 }
 
@@ -177,14 +186,12 @@ const BudgetLadder::Halving &BudgetLadder::halving(int index) {
       next.plans[0] = {plainOrder(problem), plainPeak, 0};
     else
       next.plans[0] = halvings.back().plans.back();
-    if (next.plans[0].found()) {
-      for (int i = halvings.empty() ? anchorsPerSearch : 0;
-           i < anchorsPerHalving; i += anchorsPerSearch)
-        if (budgetOf(firstRung + i * stride) >= lowerLimit)
-          searchAnchor(firstRung + i * stride, next);
-      sweep({next.plans.data(), anchorsPerHalving + 1, firstRung, stride, 0},
-            next.bounds);
-    }
+    for (int i = halvings.empty() ? anchorsPerSearch : 0; i < anchorsPerHalving;
+         i += anchorsPerSearch)
+      if (isOnLadder(firstRung + i * stride))
+        searchAnchor(firstRung + i * stride, next);
+    sweep({next.plans.data(), anchorsPerHalving + 1, firstRung, stride, 0},
+          next.bounds);
     halvings.push_back(std::move(next));
   }
   return halvings[index];
@@ -199,18 +206,21 @@ const LadderPlan &BudgetLadder::anchorPlan(int index) {
 /// cheaper can be.
 const LadderPlan &BudgetLadder::bestFrom(int index) {
   const LadderPlan *best = &anchorPlan(index);
-  if (!best->found())
-    return *best;
-  for (int i = index; anchorPlan(i).found(); i += stride) {
-    if (anchorPlan(i).addedCost < best->addedCost)
-      best = &anchorPlan(i);
+  for (int i = index; isOnLadder(i); i += stride) {
+    const LadderPlan &plan = anchorPlan(i), &below = anchorPlan(i + stride);
+    if (plan.found() && (!best->found() || plan.addedCost < best->addedCost))
+      best = &plan;
     const std::vector<Bound> &bounds =
         halving((i + stride) / rungsPerHalving).bounds;
-    if (isProven(best->addedCost, budgetOf(i + stride), bounds))
+    if (best->found() && below.found() &&
+        isProven(best->addedCost, budgetOf(i + stride), bounds))
       return *best;
   }
-  return bottom().plans[0].addedCost < best->addedCost ? bottom().plans[0]
-                                                       : *best;
+  const LadderPlan &last = bottom().plans[0];
+  bool isWithin = last.found() && index <= bottom().anchor;
+  return isWithin && (!best->found() || last.addedCost < best->addedCost)
+             ? last
+             : *best;
 }
 
 //===----------------------------------------------------------------------===//
@@ -228,7 +238,11 @@ BudgetLadder::plansBetween(int anchor) {
   if (!isNew)
     return plans;
   plans[0] = bestFrom(anchor);
-  Range range{plans.data(), stride, anchor, 1, plans[0].addedCost};
+  if (!dear.found())
+    return plans;
+  Range range{plans.data(), stride, anchor, 1,
+              std::min(plans[0].addedCost, dear.addedCost)};
+  offer(plans[0], range);
   offer(dear, range);
   if (dear.addedCost > closeToBound * plans[0].addedCost)
     sweep(range, halving(anchor / rungsPerHalving).bounds);
@@ -237,15 +251,20 @@ BudgetLadder::plansBetween(int anchor) {
 
 const LadderPlan &BudgetLadder::planOf(int index) {
   int anchor = index / stride * stride;
-  return index == anchor ? bestFrom(anchor)
-                         : plansBetween(anchor)[index - anchor];
+  const LadderPlan &plan =
+      index == anchor ? bestFrom(anchor) : plansBetween(anchor)[index - anchor];
+  if (plan.found() || !isOnLadder(index) ||
+      leastPlan().peakInBytes > budgetOf(index))
+    return plan;
+  return leastPlan(); // far below the lowest anchor
 }
 
 //===----------------------------------------------------------------------===//
 // The least peak
 //===----------------------------------------------------------------------===//
 
-/// From a plan on, the peak falls in steps that get smaller.
+/// From a plan on, the peak falls in steps that get smaller; where one fails, a
+/// search that knows nothing of the plan may do.
 LadderPlan BudgetLadder::descend(LadderPlan plan, int64_t step) const {
   while (step > plainPeak / partOfLeast && plan.peakInBytes > lowerLimit) {
     RecomputeOptions own = optionsFor(
@@ -254,6 +273,10 @@ LadderPlan BudgetLadder::descend(LadderPlan plan, int64_t step) const {
     own.anyWillDo = true;
     own.start = plan.schedule;
     RecomputeSolution solution = *solveRecompute(problem, own);
+    if (!solution.found) {
+      own.start.clear();
+      solution = *solveRecompute(problem, own);
+    }
     if (solution.found)
       plan = planIn(solution);
     else
@@ -268,7 +291,9 @@ const BudgetLadder::Bottom &BudgetLadder::bottom() {
   if (lowest)
     return *lowest;
   lowest.emplace();
-  for (int i = 0; budgetOf(i) >= lowerLimit && budgetOf(i) > 0; i += stride)
+  if (problem.ops.empty())
+    return *lowest;
+  for (int i = 0; isOnLadder(i); i += stride)
     if (anchorPlan(i).found())
       lowest->anchor = i;
   auto &plans = lowest->plans;
@@ -295,7 +320,7 @@ const LadderPlan *BudgetLadder::choose(int64_t budget, const Accepts &accepts) {
     return plan.peakInBytes <= budget && (!accepts || accepts(plan));
   };
   const LadderPlan *last = nullptr;
-  for (int index = rungAbove(budget); budgetOf(index) >= lowerLimit; ++index) {
+  for (int index = rungAbove(budget); isOnLadder(index); ++index) {
     const LadderPlan &plan = planOf(index);
     if (!plan.found())
       break;

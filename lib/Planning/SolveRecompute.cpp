@@ -63,9 +63,11 @@ public:
     if (graph.size() <= mostOpsForWideStages)
       wide.emplace(problem, 3);
     for (int i = 0; i < std::max(1, options.threads); ++i) {
-      narrowSearches.emplace_back(narrow, options.budgetInBytes, options.seed + i);
+      narrowSearches.emplace_back(narrow, options.budgetInBytes,
+                                  options.seed + i);
       if (wide)
-        wideSearches.emplace_back(*wide, options.budgetInBytes, options.seed + i);
+        wideSearches.emplace_back(*wide, options.budgetInBytes,
+                                  options.seed + i);
     }
   }
 
@@ -305,6 +307,7 @@ RecomputeSolution Solver::run() {
   } else {
     if (options.start.empty())
       startFromGaps();
+    nested = plain;
     if (solution.budgetLowerLimit <= options.budgetInBytes) {
       offerStart();
       if (options.findBound)

@@ -14,8 +14,8 @@
 // Every tenth rung is an anchor. Those of one halving of the budget are solved
 // together: some by searches of their own, and then all of them in sweeps down
 // and up the ladder, in which each plan begins with its neighbour's. What one
-// budget has found so comes to all others, which is worth more than a long
-// search of each. The rungs between two anchors are swept in the same way.
+// budget has found so comes to all others. The rungs between two anchors are
+// swept in the same way.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,7 +42,7 @@ struct LadderPlan {
 class BudgetLadder {
 public:
   /// Expects a problem that passes its check, which outlives the ladder. Of the
-  /// options, budget, time limit and start are ignored.
+  /// options, budget, time limit, start and seed are ignored.
   BudgetLadder(const RecomputeProblem &problem, RecomputeOptions options);
 
   /// Whether a plan within the budget will do for the caller.
@@ -97,6 +97,7 @@ private:
     std::array<LadderPlan, stride> plans;
     LadderPlan least;
   };
+  bool isOnLadder(int index) const;
   const Halving &halving(int index);
   void searchAnchor(int index, Halving &halving);
   void sweep(const Range &range, const std::vector<Bound> &bounds);

@@ -7,6 +7,7 @@
 
 #include "gpuopt/Planning/BudgetLadder.h"
 #include "BruteForce.h"
+#include "TrainingChain.h"
 
 #include <gtest/gtest.h>
 
@@ -106,10 +107,9 @@ TEST(BudgetLadder, MeetsTheLeastPeak) {
   }
 }
 
-TEST(BudgetLadder, RungsGetNoCheaperOnTheWayDown) {
-  RecomputeProblem problem = randomChain(30, 7);
+void expectRungsGetNoCheaper(const RecomputeProblem &problem, int64_t effort) {
   RecomputeOptions options;
-  options.effort = 2000;
+  options.effort = effort;
   BudgetLadder ladder(problem, options);
   double last = 0;
   int index = 0;
@@ -119,8 +119,23 @@ TEST(BudgetLadder, RungsGetNoCheaperOnTheWayDown) {
     EXPECT_GE(plan.addedCost, last - 1e-9) << index;
     last = plan.addedCost;
   }
-  EXPECT_GT(index, 20);
   EXPECT_LT(ladder.budgetOf(index), ladder.leastPlan().peakInBytes);
+}
+
+TEST(BudgetLadder, RungsGetNoCheaperOnTheWayDown) {
+  expectRungsGetNoCheaper(randomChain(30, 7), 2000);
+  for (unsigned seed = 1; seed <= 60; ++seed)
+    expectRungsGetNoCheaper(randomChain(40, seed), 200);
+}
+
+/// Below where anything else helps, on a chain and its way back.
+TEST(BudgetLadder, MeetsSmallBudgetsOfLongChains) {
+  RecomputeProblem problem = trainingChain(200);
+  RecomputeOptions options;
+  options.effort = 2000;
+  RecomputeSolution solution = BudgetLadder(problem, options).solve(10);
+  EXPECT_TRUE(solution.found);
+  EXPECT_FALSE(verify(problem, solution.schedule, 10));
 }
 
 /// As where plans do not pack as tightly as they might.
@@ -169,6 +184,7 @@ TEST(BudgetLadder, TakesBudgetsOfAllSizes) {
   EXPECT_EQ(ladder.solve(plainPeak(problem)).addedCost, 0);
   EXPECT_EQ(ladder.solve(INT64_MAX / 2).addedCost, 0);
   RecomputeProblem empty;
+  EXPECT_FALSE(BudgetLadder(empty, options).leastPlan().found());
   EXPECT_TRUE(BudgetLadder(empty, options).solve(0).found);
 }
 

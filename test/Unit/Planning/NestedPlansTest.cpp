@@ -7,30 +7,11 @@
 
 #include "NestedPlans.h"
 #include "SolverChecks.h"
+#include "TrainingChain.h"
 
 using namespace gpuopt::planning;
 
 namespace {
-
-/// So many layers forward, each of which reads the one before, and backward,
-/// where each reads the gradient and the input of its layer.
-RecomputeProblem trainingChain(int layers, std::mt19937 *random = nullptr) {
-  RecomputeProblem problem;
-  auto draw = [&](int most) {
-    return random ? 1 + int((*random)() % most) : 1;
-  };
-  for (int i = 0; i < 2 * layers; ++i) {
-    RecomputeOp op;
-    op.cost = draw(9);
-    op.sizeInBytes = draw(4);
-    if (i > 0)
-      op.inputs.push_back(i - 1);
-    if (i > layers)
-      op.inputs.insert(op.inputs.begin(), 2 * layers - 1 - i);
-    problem.ops.push_back(op);
-  }
-  return problem;
-}
 
 /// Of the plans for this budget, the cheapest that is within it; -1: none.
 double cheapest(const RecomputeProblem &problem, int64_t budget) {

@@ -207,7 +207,7 @@ def Schedule : Pass<"train-schedule", "::mlir::ModuleOp"> {
     Option<"device", "device", "std::string", "\"host\"", "whose times to estimate: host, h200, a100, 4090 or a JSON file">,
     Option<"profileCosts", "profile-costs", "std::string", "", "JSON file with times that a trainer measured, which go before the device's rates">,
     Option<"allowsTf32", "tf32", "bool", "false", "products of f32 take the time of TF32">,
-    Option<"effort", "effort", "int64_t", "150000", "moves of the solver's search">,
+    Option<"effort", "effort", "int64_t", "100000", "moves of the solver's search">,
     Option<"searchSmallest", "search-smallest", "bool", "true", "where a budget is not met, find the smallest that is">];
   let statistics = [Statistic<"repeatCount", "repeats", "results that are computed again">,
                     Statistic<"reloadCount", "reloads", "results that come back from the host">];
