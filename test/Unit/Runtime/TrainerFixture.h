@@ -1,0 +1,96 @@
+// trainer_main around a program written by hand, on data that it can learn.
+#pragma once
+
+#include "Files.h"
+#include "TinyProgram.h"
+#include "Values.h"
+
+#include "gpuopt/trainer.h"
+
+#include <gtest/gtest.h>
+
+namespace gpuopt {
+
+struct TrainerTest : testing::Test {
+  TrainerTest() : program(tiny::program()) {
+    setenv("OMP_WAIT_POLICY", "passive",
+           1); // the test does not start itself anew
+    x = random_values<float>(64 * 4, 1);
+    for (int i = 0; i < 64; i++)
+      labels.push_back(
+          uint8_t(std::max_element(&x[size_t(i) * 4], &x[size_t(i) * 4 + 3]) -
+                  &x[size_t(i) * 4]));
+    write_file(folder / "x.npy", npy("<f4", "(64, 4)", bytes_of(x)));
+    write_file(folder / "labels.npy", npy("|u1", "(64,)", bytes_of(labels)));
+    const std::vector<float> zeros(12, 0);
+    write_safetensors(folder / "start",
+                      {{"weight", Type::F32, {4, 3}, zeros.data(), 48}});
+  }
+  // Runs with the usual files; returns the exit status.
+  int run(const std::string &out, std::vector<std::string> flags) {
+    flags.insert(flags.begin(),
+                 {"tiny", "--weights", folder / "start", "--data",
+                  "x=" + folder / "x.npy", "--labels", folder / "labels.npy",
+                  "--output-dir", folder / out});
+    std::vector<char *> argv;
+    for (std::string &flag : flags)
+      argv.push_back(flag.data());
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    const int status = trainer_main(int(argv.size()), argv.data(), program);
+    output = testing::internal::GetCapturedStdout();
+    error = testing::internal::GetCapturedStderr();
+    return status;
+  }
+  // The numbers that metrics.jsonl has under a key; NaN for null.
+  std::vector<double> numbers(const std::string &out, const std::string &key) {
+    std::ifstream file(folder / (out + "/metrics.jsonl"));
+    const std::string quoted = "\"" + key + "\": ";
+    std::vector<double> all;
+    for (std::string line; std::getline(file, line);)
+      if (const size_t at = line.find(quoted); at != std::string::npos) {
+        const std::string text = line.substr(at + quoted.size());
+        all.push_back(text.rfind("null", 0) == 0 ? NAN : std::stod(text));
+      }
+    return all;
+  }
+  std::vector<double> losses(const std::string &out) {
+    return numbers(out, "loss");
+  }
+  // Of the weights that a run has saved, over the first samples, in double.
+  double loss_of(const std::string &out, int samples) {
+    const MappedFile file(folder / (out + "/model.safetensors"));
+    float weight[12];
+    memcpy(weight, read_safetensors(file).at("weight").data, sizeof weight);
+    double sum = 0;
+    for (int i = 0; i < samples; i++) {
+      double total = 0, picked = 0;
+      for (int k = 0; k < 3; k++) {
+        double logit = 0;
+        for (int j = 0; j < 4; j++)
+          logit += double(x[size_t(i * 4 + j)]) * double(weight[j * 3 + k]);
+        total += std::exp(logit);
+        picked += k == labels[size_t(i)] ? logit : 0;
+      }
+      sum += std::log(total) - picked;
+    }
+    return sum / samples;
+  }
+  // The first samples, in files of their own.
+  void write_first(int samples) {
+    const std::string count = std::to_string(samples);
+    write_file(folder / "x-some.npy",
+               npy("<f4", "(" + count + ", 4)",
+                   bytes_of(x).substr(0, size_t(samples) * 16)));
+    write_file(folder / "labels-some.npy",
+               npy("|u1", "(" + count + ",)",
+                   bytes_of(labels).substr(0, size_t(samples))));
+  }
+  TemporaryFolder folder;
+  Program program;
+  std::vector<float> x;
+  std::vector<uint8_t> labels;
+  std::string output, error;
+};
+
+} // namespace gpuopt

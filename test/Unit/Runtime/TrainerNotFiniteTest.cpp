@@ -1,0 +1,118 @@
+// What the trainer does where losses, gradients, weights or data are infinite
+// or no numbers.
+
+#include "TrainerFixture.h"
+
+namespace gpuopt {
+namespace {
+
+struct TrainerNotFiniteTest : TrainerTest {};
+
+TEST_F(TrainerNotFiniteTest, StopsBeforeNaNReplacesWeights) {
+  x[4 * 4] = NAN;
+  write_file(folder / "x.npy", npy("<f4", "(64, 4)", bytes_of(x)));
+  ASSERT_EQ(run("a", {"--max-steps=9", "--no-shuffle"}), kDiverged);
+  EXPECT_NE(error.find("step 1: the loss is nan"), std::string::npos) << error;
+  EXPECT_NE(error.find("The data of input 'x' is infinite or NaN"),
+            std::string::npos)
+      << error;
+  EXPECT_NE(error.find("diverged in step 1; '" + folder / "a" +
+                       "/model.safetensors' is not written"),
+            std::string::npos)
+      << error;
+  EXPECT_FALSE(std::filesystem::exists(folder / "a/model.safetensors"));
+
+  x[4 * 4] = std::copysign(NAN, -1.0f);
+  write_file(folder / "x.npy", npy("<f4", "(64, 4)", bytes_of(x)));
+  ASSERT_EQ(run("a", {"--max-steps=9", "--no-shuffle"}), kDiverged);
+  EXPECT_NE(error.find("step 1: the loss is nan, the gradients' norm nan"),
+            std::string::npos)
+      << error;
+  EXPECT_NE(output.find("  loss nan  "), std::string::npos) << output;
+
+  std::swap(x[4 * 4], x[4 * 40]); // the sixth batch
+  write_file(folder / "x.npy", npy("<f4", "(64, 4)", bytes_of(x)));
+  ASSERT_EQ(run("a", {"--max-steps=9", "--no-shuffle", "--save-steps=2"}),
+            kDiverged);
+  EXPECT_EQ(losses("a").size(), 6u);
+  EXPECT_NE(error.find("is that of step 4"), std::string::npos) << error;
+  EXPECT_TRUE(std::isfinite(loss_of("a", 8)));
+}
+
+// A finite gradient can make a weight infinite: by its length alone, or where
+// a moment is 0 and epsilon too.
+TEST_F(TrainerNotFiniteTest, InfiniteWeightsReplaceNone) {
+  program.update = [](Context &ctx, char *memory) {
+    tiny::update(ctx, memory);
+    if (tiny::at<StepState>(memory, tiny::kOffState)->step == 5)
+      tiny::at<float>(memory, tiny::kOffWeight)[11] = -INFINITY;
+  };
+  ASSERT_EQ(run("a", {"--max-steps=5"}), kDiverged);
+  EXPECT_NE(error.find("diverged in step 5; '" + folder / "a" +
+                       "/model.safetensors' is not written; infinite or NaN: "
+                       "'weight'"),
+            std::string::npos)
+      << error;
+  EXPECT_FALSE(std::filesystem::exists(folder / "a/model.safetensors"));
+
+  ASSERT_EQ(run("a", {"--max-steps=9", "--save-steps=1"}), kDiverged);
+  EXPECT_NE(error.find("is that of step 4"), std::string::npos) << error;
+  EXPECT_TRUE(std::isfinite(loss_of("a", 8)));
+}
+
+TEST_F(TrainerNotFiniteTest, WeightsThatWereInfiniteAtFirstAreSaved) {
+  std::vector<float> weight(12, 0);
+  weight[0] = -INFINITY;
+  write_safetensors(folder / "start",
+                    {{"weight", Type::F32, {4, 3}, weight.data(), 48}});
+  program.micro_step = [](Context &, char *memory) {
+    auto *state = tiny::at<StepState>(memory, tiny::kOffState);
+    state->loss_sum = state->weight_sum = 1;
+  };
+  program.update = [](Context &, char *) {};
+  ASSERT_EQ(run("a", {"--max-steps=1"}), 0) << error;
+}
+
+TEST_F(TrainerNotFiniteTest, GivesAdviceWhereTheDataIsGood) {
+  ASSERT_EQ(run("a", {"--max-steps=9", "--learning-rate=1e38"}), kDiverged);
+  EXPECT_NE(error.find("Try a lower --learning-rate"), std::string::npos)
+      << error;
+  EXPECT_NE(error.find("--debug-overflow"), std::string::npos) << error;
+}
+
+TEST_F(TrainerNotFiniteTest, AnInfiniteLossOfFiniteGradientsIsToldAtTheEnd) {
+  program.update = [](Context &ctx, char *memory) {
+    tiny::update(ctx, memory);
+    tiny::at<StepState>(memory, tiny::kOffState)->loss_sum = INFINITY;
+  };
+  ASSERT_EQ(run("a", {"--max-steps=4"}), kDiverged);
+  EXPECT_EQ(losses("a").size(), 4u);
+  EXPECT_EQ(error.find("warning: step 1: the loss is inf"), 6u) << error;
+  EXPECT_NE(error.find(", the gradients' norm "), std::string::npos) << error;
+  EXPECT_EQ(error.find("step 2"), std::string::npos) << error;
+  EXPECT_NE(error.find("error: the last step's loss is not finite; its weights "
+                       "are, and are saved"),
+            std::string::npos)
+      << error;
+  EXPECT_TRUE(std::isfinite(loss_of("a", 8)));
+}
+
+TEST_F(TrainerNotFiniteTest, NamesTheInputBeforeTheResultThatIsNotFinite) {
+  static const char *const names[] = {"loss"};
+  program.checked = names;
+  program.update = [](Context &ctx, char *memory) {
+    tiny::update(ctx, memory);
+    check_finite(ctx, tiny::at<StepState>(memory, tiny::kOffState),
+                 tiny::at<float>(memory, tiny::kOffLosses), tiny::kBatch, 0);
+  };
+  x[4 * 4] = NAN;
+  write_file(folder / "x.npy", npy("<f4", "(64, 4)", bytes_of(x)));
+  ASSERT_EQ(run("a", {"--max-steps=1", "--no-shuffle"}), kDiverged);
+  const size_t input = error.find("the data of input 'x'"),
+               result = error.find("'loss' is the first");
+  EXPECT_LT(input, result) << error;
+  EXPECT_NE(result, std::string::npos) << error;
+}
+
+} // namespace
+} // namespace gpuopt
