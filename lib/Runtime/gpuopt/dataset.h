@@ -166,8 +166,8 @@ private:
     return header.begin;
   }
   // 256 numbers of 32 bits: a magic number, a version and how many tokens
-  // follow. 20240520 has tokens of 16 bits (GPT-2's), 20240801 of 32 (Llama
-  // 3's, version 7).
+  // follow. 20240520 has tokens of 16 bits (GPT-2's, version 1), 20240801 of 32
+  // (Llama 3's, version 7).
   bool read_llmc_header(size_t &begin) {
     constexpr size_t kHeaderBytes = 1024;
     int32_t header[3] = {};
@@ -175,8 +175,14 @@ private:
       memcpy(header, file.data, sizeof header);
     if (header[0] != 20240520 && header[0] != 20240801)
       return false;
+    const bool is_wide = header[0] == 20240801;
+    if (header[1] != (is_wide ? 7 : 1))
+      throw Error("'" + file.path + "' has llm.c's header " +
+                  std::to_string(header[0]) + " with version " +
+                  std::to_string(header[1]) + ", but only version " +
+                  (is_wide ? "7" : "1") + " of it is known");
     begin = kHeaderBytes;
-    type = header[0] == 20240801 && header[1] == 7 ? Type::U32 : Type::U16;
+    type = is_wide ? Type::U32 : Type::U16;
     tokens = header[2] > 0 ? header[2]
                            : int64_t((file.bytes - begin) / size_of(type));
     return true;

@@ -121,6 +121,10 @@ TEST(Tokens, WindowsAndLabels) {
   TemporaryFolder folder;
   std::vector<int32_t> header(256, 0);
   header[0] = 20240520;
+  header[1] = 1;
+  std::vector<int32_t> llama(256, 0);
+  llama[0] = 20240801;
+  llama[1] = 7;
   const std::string counted = [=]() mutable {
     header[2] = 7;
     return bytes_of(header);
@@ -129,6 +133,7 @@ TEST(Tokens, WindowsAndLabels) {
       {seven_tokens<uint16_t>(), Type::U16},
       {bytes_of(header) + seven_tokens<uint16_t>(), Type::U16},
       {counted + seven_tokens<uint16_t>() + "more", Type::U16},
+      {bytes_of(llama) + seven_tokens<uint32_t>(), Type::U32},
       {npy("|u1", "(7,)", seven_tokens<uint8_t>()), Type::U8},
       {npy("<i4", "(7,)", seven_tokens<int32_t>()), Type::I32},
       {npy("<i8", "(7,)", seven_tokens<int64_t>()), Type::I64},
@@ -156,7 +161,13 @@ TEST(Tokens, SaysWhatIsWrong) {
   TemporaryFolder folder;
   std::vector<int32_t> header(256, 0);
   header[0] = 20240520;
+  header[1] = 1;
   header[2] = 8;
+  auto with_version = [=](int32_t magic, int32_t version) mutable {
+    header[0] = magic;
+    header[1] = version;
+    return bytes_of(header) + seven_tokens<uint32_t>();
+  };
   const std::pair<std::string, const char *> cases[] = {
       {"", "holds no tokens"},
       {"odd",
@@ -164,6 +175,10 @@ TEST(Tokens, SaysWhatIsWrong) {
        "tokens are"},
       {bytes_of(header) + seven_tokens<uint16_t>(),
        "is shorter than its header says"},
+      {with_version(20240520, 7), "has llm.c's header 20240520 with version 7, "
+                                  "but only version 1 of it is known"},
+      {with_version(20240801, 1), "has llm.c's header 20240801 with version 1, "
+                                  "but only version 7 of it is known"},
       {npy("<i8", "(8,)", seven_tokens<int64_t>()),
        "is shorter than its header says"},
       {npy("<i8", "(7, 1)", seven_tokens<int64_t>()),
