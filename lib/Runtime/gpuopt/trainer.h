@@ -119,10 +119,10 @@ private:
   int64_t steps_to_attempt() const {
     if (s.max_steps > 0)
       return s.max_steps;
-    const int64_t per_epoch =
-        loaders.train->batches_per_epoch() / program.accumulation_steps;
-    return int64_t(
-        std::ceil(s.epochs * double(std::max<int64_t>(per_epoch, 1))));
+    const double batches =
+        s.epochs * double(loaders.train->batches_per_epoch());
+    return int64_t(std::clamp(
+        std::ceil(batches / double(program.accumulation_steps)), 1.0, 1e18));
   }
 
   template <class T>

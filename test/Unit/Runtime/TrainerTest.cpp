@@ -43,6 +43,21 @@ TEST_F(TrainerTest, EpochsGiveTheSteps) {
   EXPECT_EQ(losses("a").size(), 16u);
 }
 
+// What is left of an epoch's batches is part of the next epoch's first step.
+TEST_F(TrainerTest, EpochsAreWholeUnderAccumulation) {
+  program.accumulation_steps = 3;
+  auto steps = [&](const char *epochs) {
+    EXPECT_EQ(run("a", {std::string("--num-train-epochs=") + epochs,
+                        "--max-steps=-1"}),
+              0)
+        << error;
+    return losses("a").size();
+  };
+  EXPECT_EQ(steps("3"), 8u); // 24 batches
+  EXPECT_EQ(steps("1"), 3u); // 8 of 9
+  EXPECT_EQ(steps("0.01"), 1u);
+}
+
 // The first rate is that of a warm-up as long as the last flag says.
 TEST_F(TrainerTest, OneFlagSaysHowLongTheWarmupIs) {
   program.defaults.warmup_steps = 2;
