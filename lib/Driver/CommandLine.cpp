@@ -40,10 +40,10 @@ static cl::OptionCategory &tableCategory() {
   return category;
 }
 
-static cl::opt<bool>
-    precisionTable("precision-classes",
-                   cl::desc("print their precision classes instead"),
-                   cl::cat(tableCategory()), cl::sub(operatorsCommand()));
+static Switch precisionTable("precision-classes",
+                             cl::desc("print their precision classes instead"),
+                             cl::cat(tableCategory()),
+                             cl::sub(operatorsCommand()));
 
 /// The command that was given; the top level without one.
 static cl::SubCommand &givenCommand() {
@@ -80,14 +80,16 @@ static void hideFlagsOfLibraries() {
 int gpuopt::driverMain(int argc, char **argv) {
   hideFlagsOfLibraries();
   setVersionPrinter("gpuopt");
+  if (std::string missing = describeMissingValue(argc, argv); !missing.empty())
+    return usage(missing);
   std::string errors;
   raw_string_ostream stream(errors);
   if (!cl::ParseCommandLineOptions(
           argc, argv,
           "gpuopt: compiles an ONNX model into a training program\n", &stream))
-    return errors.empty() // a flag's own, which LLVM has told
-               ? 1
-               : usage(describeParseErrors(errors, givenCommand()));
+    return usage(valueError().empty()
+                     ? describeParseErrors(errors, givenCommand())
+                     : valueError());
   if (operatorsCommand()) {
     precisionTable ? printPrecisionTable(outs()) : printOperatorTable(outs());
     return 0;

@@ -8,6 +8,7 @@
 #ifndef GPUOPT_LIB_DRIVER_FLAG_H
 #define GPUOPT_LIB_DRIVER_FLAG_H
 
+#include "ParseErrors.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Format.h"
@@ -16,20 +17,42 @@
 
 namespace gpuopt {
 
-/// A cl::opt that begins as `value`, and says so in its help.
+/// A cl::opt whose value is checked before LLVM, which tells in words of its
+/// own what it cannot read, and reads an empty number as 0.
 template <class T>
-class Flag : public llvm::cl::opt<T> {
+class CheckedOpt : public llvm::cl::opt<T> {
+public:
+  using llvm::cl::opt<T>::opt;
+  using llvm::cl::opt<T>::operator=;
+
+  bool addOccurrence(unsigned position, llvm::StringRef name,
+                     llvm::StringRef text, bool isMulti) override {
+    if (llvm::StringRef needed = whatIsNeeded<T>(text); !needed.empty())
+      return noteValueError((name.size() == 1 ? "-" : "--") + name.str() +
+                            " needs " + needed.str() + ", but is '" +
+                            text.str() + "'");
+    return llvm::cl::opt<T>::addOccurrence(position, name, text, isMulti);
+  }
+};
+
+/// On or off.
+using Switch = CheckedOpt<bool>;
+
+/// One that begins as `value`, and says so in its help.
+template <class T>
+class Flag : public CheckedOpt<T> {
 public:
   template <class... Modifiers>
   Flag(llvm::StringRef name, const T &value, llvm::StringRef help,
        const Modifiers &...modifiers)
-      : llvm::cl::opt<T>(name, llvm::cl::init(value),
-                         llvm::cl::desc(withDefault(help, value)),
-                         modifiers...) {}
+      : CheckedOpt<T>(name, llvm::cl::init(value),
+                      llvm::cl::desc(withDefault(help, value)), modifiers...) {}
 
-  using llvm::cl::opt<T>::operator=;
+  using CheckedOpt<T>::operator=;
 
   bool isGiven() const { return this->getNumOccurrences() > 0; }
+  /// The value, as messages have it.
+  std::string str() const { return text(this->getValue()); }
 
 private:
   static std::string text(double value) {

@@ -19,7 +19,7 @@ namespace {
 Flag<std::string> loss("loss", "cross_entropy",
                        "cross_entropy, mse, bce_with_logits, l1 or none",
                        cl::cat(lossCategory()), COMPILING);
-cl::opt<std::string>
+CheckedOpt<std::string>
     logits("logits",
            cl::desc("output that the loss reads (default: the first)"),
            cl::value_desc("NAME"), cl::cat(lossCategory()), COMPILING);
@@ -36,10 +36,11 @@ Flag<int64_t>
 } // namespace
 
 Error gpuopt::collectLoss(DriverOptions &options) {
-  if (Error error = checkAtLeast<int64_t>(0, {&lossChunks}))
+  if (Error error = checkRange<int64_t>(0, {&lossChunks}))
     return error;
   if (!(labelSmoothing >= 0) || labelSmoothing >= 1)
-    return createStringError("--label-smoothing must lie in [0, 1)");
+    return createStringError("--label-smoothing must lie in [0, 1), but is " +
+                             labelSmoothing.str());
   if (loss != "cross_entropy")
     for (const cl::Option *flag : std::initializer_list<const cl::Option *>{
              &labelSmoothing, &ignoreIndex, &lossChunks})

@@ -19,10 +19,11 @@ cl::OptionCategory &gpuopt::modelCategory() {
 namespace {
 cl::opt<std::string> model(cl::Positional, cl::desc("<model.onnx>"),
                            cl::Required, COMPILING);
-cl::opt<int64_t> batchSize("batch-size",
-                           cl::desc("size of the symbolic first dimension of "
-                                    "the inputs; needed where there is one"),
-                           cl::cat(modelCategory()), COMPILING);
+CheckedOpt<int64_t>
+    batchSize("batch-size",
+              cl::desc("size of the symbolic first dimension of "
+                       "the inputs; needed where there is one"),
+              cl::cat(modelCategory()), COMPILING);
 cl::list<std::string> dims("dim",
                            cl::desc("size of another symbolic dimension"),
                            cl::value_desc("NAME=N"), cl::cat(modelCategory()),
@@ -30,18 +31,18 @@ cl::list<std::string> dims("dim",
 Flag<std::string> batchNorm("batch-norm", "train",
                             "batch normalisation: train or frozen",
                             cl::cat(modelCategory()), COMPILING);
-cl::opt<std::string>
+CheckedOpt<std::string>
     frozenParams("frozen-params",
                  cl::desc("parameters to keep as they are (default: none)"),
                  cl::value_desc("REGEX"), cl::cat(modelCategory()), COMPILING);
-cl::opt<bool> inference("inference",
-                        cl::desc("the forward alone (default off)"),
-                        cl::cat(modelCategory()), cl::sub(compileCommand()));
+Switch inference("inference", cl::desc("the forward alone (default off)"),
+                 cl::cat(modelCategory()), cl::sub(compileCommand()));
 } // namespace
 
 Error gpuopt::collectModel(DriverOptions &options) {
   if (batchSize.getNumOccurrences() && batchSize < 1)
-    return createStringError("--batch-size must be at least 1");
+    return createStringError("--batch-size must be at least 1, but is " +
+                             Twine(batchSize));
   options.model = model;
   options.emission.modelName = sys::path::stem(model).str();
   for (const std::string &dim : dims)

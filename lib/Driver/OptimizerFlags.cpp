@@ -23,15 +23,15 @@ Flag<double> learningRate("learning-rate", 5e-5,
                           cl::cat(optimizerCategory()), COMPILING);
 Flag<double> weightDecay("weight-decay", 0, "decoupled for adamw",
                          cl::cat(optimizerCategory()), COMPILING);
-cl::opt<std::string>
+CheckedOpt<std::string>
     noDecay("no-decay",
             cl::desc("parameters without weight decay (default: none)"),
             cl::value_desc("REGEX"), cl::cat(optimizerCategory()), COMPILING);
 Flag<double> momentum("momentum", 0, "of sgd", cl::cat(optimizerCategory()),
                       COMPILING);
-cl::opt<bool> nesterov("nesterov",
-                       cl::desc("Nesterov's momentum, of sgd (default off)"),
-                       cl::cat(optimizerCategory()), COMPILING);
+Switch nesterov("nesterov",
+                cl::desc("Nesterov's momentum, of sgd (default off)"),
+                cl::cat(optimizerCategory()), COMPILING);
 Flag<double> beta1("adam-beta1", 0.9, "decay of the first moment",
                    cl::cat(optimizerCategory()), COMPILING);
 Flag<double> beta2("adam-beta2", 0.999, "decay of the second moment",
@@ -89,25 +89,28 @@ static Error checkRanges() {
         "--lr-scheduler-type must be linear, cosine, constant or "
         "constant_with_warmup, but is '" +
         schedule + "'");
-  if (Error error = checkAtLeast<double>(
-          0, {&learningRate, &weightDecay, &momentum, &beta1, &beta2, &epsilon,
-              &maxGradNorm, &warmupRatio}))
+  if (Error error =
+          checkRange<double>(0, {&learningRate, &weightDecay, &momentum, &beta1,
+                                 &beta2, &epsilon, &maxGradNorm}))
     return error;
-  if (warmupRatio > 1)
-    return createStringError("--warmup-ratio must be at most 1");
+  if (Error error = checkRange<double>(0, {&warmupRatio}, 1))
+    return error;
   for (Flag<double> *flag : {&beta1, &beta2})
     if (*flag >= 1)
-      return createStringError("--" + flag->ArgStr + " must be below 1");
-  if (Error error = checkAtLeast<int64_t>(0, {&warmupSteps}))
+      return createStringError("--" + flag->ArgStr +
+                               " must be below 1, but is " + flag->str());
+  if (Error error = checkRange<int64_t>(0, {&warmupSteps}))
     return error;
-  if (Error error = checkAtLeast<int64_t>(1, {&accumulation}))
+  if (Error error = checkRange<int64_t>(1, {&accumulation}))
     return error;
   if (maxSteps < 1 && maxSteps != -1)
     return createStringError("--max-steps must be at least 1, or -1 for as "
-                             "many as --num-train-epochs needs");
+                             "many as --num-train-epochs needs, but is " +
+                             maxSteps.str());
   if (!(epochs > 0) || epochs > 1e9)
     return createStringError(
-        "--num-train-epochs must be more than 0 and at most 1e9");
+        "--num-train-epochs must be more than 0 and at most 1e9, but is " +
+        epochs.str());
   return Error::success();
 }
 

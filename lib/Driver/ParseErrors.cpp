@@ -7,51 +7,22 @@
 
 #include "ParseErrors.h"
 
+#include "FlagGroups.h"
+#include "gpuopt/flag_names.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace llvm;
 using namespace gpuopt;
 
-/// What the flag is called here; empty where others have none of this name.
-static StringRef nameOfOthers(StringRef name) {
-  return StringSwitch<StringRef>(name)
-      .Case("lr", "learning-rate")
-      .Cases({"epochs", "num-epochs"}, "num-train-epochs")
-      .Cases({"per-device-train-batch-size", "train-batch-size", "batch"},
-             "batch-size")
-      .Cases({"steps", "num-steps"}, "max-steps")
-      .Case("optim", "optimizer")
-      .Case("wd", "weight-decay")
-      .Cases({"scheduler", "lr-scheduler"}, "lr-scheduler-type")
-      .Case("warmup", "warmup-steps")
-      .Case("betas", "adam-beta1")
-      .Case("eps", "adam-epsilon")
-      .Cases({"max-norm", "clip-grad-norm", "grad-clip"}, "max-grad-norm")
-      .Cases({"amp", "fp16", "bf16", "tf32", "dtype"}, "precision")
-      .Cases({"accumulation-steps", "grad-accumulation-steps"},
-             "gradient-accumulation-steps")
-      .Cases({"dataloader-num-workers", "workers"}, "num-workers")
-      .Cases({"budget", "memory"}, "memory-budget")
-      .Case("output", "output-dir")
-      .Default("");
-}
-
-/// The closest of the command's flags, if it is a slip of the hand away.
-static StringRef closestFlag(StringRef name, cl::SubCommand &command) {
-  std::pair<unsigned, StringRef> closest(name.size() / 3 + 1, "");
-  for (auto &[flag, option] : cl::getRegisteredOptions(command))
-    closest = std::min(closest, {name.edit_distance(flag), flag});
-  return closest.second;
-}
-
 static std::string describeUnknownFlag(StringRef name,
                                        cl::SubCommand &command) {
-  StringRef meant = nameOfOthers(name);
-  if (!cl::getRegisteredOptions(command).count(meant))
-    meant = closestFlag(name, command);
-  std::string error = "there is no flag --" + name.str();
+  std::vector<std::string> names;
+  for (auto &[flag, option] : cl::getRegisteredOptions(command))
+    names.push_back(flag.str());
+  std::string meant = flag_meant_by(name, names),
+              error = "there is no flag --" + name.str();
   return meant.empty() ? error + "; --help lists those that there are"
-                       : error + "; did you mean --" + meant.str() + "?";
+                       : error + "; did you mean --" + meant + "?";
 }
 
 std::string gpuopt::describeParseErrors(StringRef errors,
@@ -74,4 +45,64 @@ std::string gpuopt::describeParseErrors(StringRef errors,
     return "one model is enough, but there are several arguments without a "
            "flag";
   return text.str();
+}
+
+template <>
+StringRef gpuopt::whatIsNeeded<std::string>(StringRef text) {
+  return text.empty() ? "a value" : "";
+}
+template <>
+StringRef gpuopt::whatIsNeeded<double>(StringRef text) {
+  std::string copy = text.str();
+  char *end = nullptr;
+  strtod(copy.c_str(), &end);
+  return copy.empty() || *end ? "a number" : "";
+}
+template <>
+StringRef gpuopt::whatIsNeeded<int64_t>(StringRef text) {
+  int64_t number;
+  return text.getAsInteger(0, number) ? "a whole number of 64 bits" : "";
+}
+template <>
+StringRef gpuopt::whatIsNeeded<uint64_t>(StringRef text) {
+  uint64_t number;
+  return text.getAsInteger(0, number)
+             ? "a whole number of 64 bits without a sign"
+             : "";
+}
+template <>
+StringRef gpuopt::whatIsNeeded<bool>(StringRef text) {
+  bool isOne = StringSwitch<bool>(text)
+                   .Cases({"", "1", "true", "True", "TRUE"}, true)
+                   .Cases({"0", "false", "False", "FALSE"}, true)
+                   .Default(false);
+  return isOne ? "" : "no value, or true or false";
+}
+
+static std::string &firstValueError() {
+  static std::string error;
+  return error;
+}
+
+bool gpuopt::noteValueError(const std::string &error) {
+  if (firstValueError().empty())
+    firstValueError() = error;
+  return true;
+}
+
+const std::string &gpuopt::valueError() { return firstValueError(); }
+
+std::string gpuopt::describeMissingValue(int argc, char **argv) {
+  StringRef last = argv[argc - 1], name = last.ltrim('-');
+  if (argc < 3 || !last.starts_with("-"))
+    return "";
+  for (cl::SubCommand *command :
+       {&compileCommand(), &trainCommand(), &planCommand()}) {
+    auto &flags = cl::getRegisteredOptions(*command);
+    auto flag = flags.find(name);
+    if (argv[1] == command->getName() && flag != flags.end() &&
+        flag->second->getValueExpectedFlag() == cl::ValueRequired)
+      return last.str() + " needs a value";
+  }
+  return "";
 }

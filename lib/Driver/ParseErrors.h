@@ -20,6 +20,18 @@ namespace gpuopt {
 std::string describeParseErrors(llvm::StringRef errors,
                                 llvm::cl::SubCommand &command);
 
+/// What a value of type T must be; empty where `text` is one.
+template <class T>
+llvm::StringRef whatIsNeeded(llvm::StringRef text);
+
+/// Keeps the first error of a value; returns true, as parsers do then.
+bool noteValueError(const std::string &error);
+/// Empty where all values are what they must be.
+const std::string &valueError();
+
+/// Of a flag at the end of the line that needs one; empty where there is none.
+std::string describeMissingValue(int argc, char **argv);
+
 } // namespace gpuopt
 
 #endif // GPUOPT_LIB_DRIVER_PARSEERRORS_H

@@ -20,7 +20,7 @@ cl::OptionCategory &gpuopt::placeCategory() {
 }
 
 namespace {
-cl::opt<std::string> outputDir(
+CheckedOpt<std::string> outputDir(
     "o",
     cl::desc("or --output-dir: folder for the program (compile) or the results "
              "(train)"),
@@ -29,62 +29,61 @@ cl::alias outputDirAlias("output-dir", cl::aliasopt(outputDir),
                          cl::desc("same as -o"), cl::cat(placeCategory()));
 Flag<std::string> target("target", "auto", "auto, host or cuda",
                          cl::cat(placeCategory()), COMPILING);
-cl::opt<std::string>
+CheckedOpt<std::string>
     compileTo("compile-to",
               cl::desc("print the module after a phase and stop: import, nn, "
                        "train, clusters, precision, schedule, memory, device"),
               cl::cat(placeCategory()), cl::sub(compileCommand()),
               cl::sub(trainCommand()));
-cl::opt<std::string> dumpPhasesTo("dump-phases-to",
-                                  cl::desc("write the module after each phase"),
-                                  cl::value_desc("DIR"),
-                                  cl::cat(placeCategory()), COMPILING);
-cl::opt<std::string>
+CheckedOpt<std::string>
+    dumpPhasesTo("dump-phases-to",
+                 cl::desc("write the module after each phase"),
+                 cl::value_desc("DIR"), cl::cat(placeCategory()), COMPILING);
+CheckedOpt<std::string>
     memoryBudget("memory-budget",
                  cl::desc("most that the program may allocate on the device, "
                           "like 8GiB, or auto: what is free there (default: no "
                           "limit)"),
                  cl::value_desc("BYTES"), cl::cat(placeCategory()), COMPILING);
-cl::opt<std::string> activationBudget(
+CheckedOpt<std::string> activationBudget(
     "activation-budget",
     cl::desc("the same of the arena alone (default: no limit)"),
     cl::value_desc("BYTES"), cl::cat(placeCategory()), COMPILING);
-cl::opt<std::string> workspaceSize(
+CheckedOpt<std::string> workspaceSize(
     "workspace-size",
     cl::desc("memory that cuBLASLt and cuDNN may use, on CUDA (default: by "
              "the model's products and convolutions)"),
     cl::value_desc("BYTES"), cl::cat(placeCategory()), COMPILING);
-cl::opt<bool> allowOffload(
+Switch allowOffload(
     "allow-offload",
     cl::desc("within a budget, tensors may wait in the memory of the host "
              "(default off)"),
     cl::cat(placeCategory()), COMPILING);
-cl::opt<std::string> offloadBandwidth(
+CheckedOpt<std::string> offloadBandwidth(
     "offload-bandwidth",
     cl::desc("of the link to the host, like 24GB/s (default: the device's)"),
     cl::value_desc("BYTES/s"), cl::cat(placeCategory()), COMPILING);
-cl::opt<std::string> deviceName(
+CheckedOpt<std::string> deviceName(
     "device",
     cl::desc("whose times to estimate: host, h200, a100, 4090 or a JSON "
              "file (default: host; for --target=cuda the GPU of "
              "--profile-costs, else h200)"),
     cl::cat(placeCategory()), COMPILING);
-cl::opt<std::string> profileCosts(
+CheckedOpt<std::string> profileCosts(
     "profile-costs",
     cl::desc("times of the model's ops that a trainer has measured by "
              "--profile-costs-to; they go before those of --device"),
     cl::value_desc("FILE.json"), cl::cat(placeCategory()), COMPILING);
-cl::opt<bool> planJson("json", cl::desc("for machines"),
-                       cl::cat(placeCategory()), cl::sub(planCommand()));
-cl::opt<bool> planCurve("curve",
-                        cl::desc("budgets against the time that they cost"),
-                        cl::cat(placeCategory()), cl::sub(planCommand()));
-cl::opt<std::string>
+Switch planJson("json", cl::desc("for machines"), cl::cat(placeCategory()),
+                cl::sub(planCommand()));
+Switch planCurve("curve", cl::desc("budgets against the time that they cost"),
+                 cl::cat(placeCategory()), cl::sub(planCommand()));
+CheckedOpt<std::string>
     planHtml("html",
              cl::desc("a page with the curve, the memory and each tensor"),
              cl::value_desc("FILE.html"), cl::cat(placeCategory()),
              cl::sub(planCommand()));
-cl::opt<bool> findBatchSize(
+Switch findBatchSize(
     "find-batch-size",
     cl::desc("the largest batch within the budget, from --batch-size or 1 on"),
     cl::cat(placeCategory()), cl::sub(planCommand()));

@@ -25,15 +25,15 @@ cl::list<std::string>
                        cl::desc("ONNX nodes, by name or operator"),
                        cl::value_desc("REGEX=fp32|fp16|bf16"),
                        cl::cat(precisionCategory()), COMPILING);
-cl::opt<std::string> precisionPolicy(
+CheckedOpt<std::string> precisionPolicy(
     "precision-policy",
     cl::desc("JSON file with lists of operators: half, fp32, follow"),
     cl::value_desc("FILE"), cl::cat(precisionCategory()), COMPILING);
-cl::opt<bool> debugOverflow("debug-overflow",
-                            cl::desc("the trainer names the first result that "
-                                     "is infinite or NaN; slow (default off)"),
-                            cl::cat(precisionCategory()), COMPILING);
-cl::opt<std::string> lossScale(
+Switch debugOverflow("debug-overflow",
+                     cl::desc("the trainer names the first result that "
+                              "is infinite or NaN; slow (default off)"),
+                     cl::cat(precisionCategory()), COMPILING);
+CheckedOpt<std::string> lossScale(
     "loss-scale",
     cl::desc(
         "dynamic, a number or none (default: dynamic for fp16, else none)"),
@@ -79,6 +79,21 @@ static Error collectChoice(train::AssignPrecisionOptions &options,
   return Error::success();
 }
 
+/// What no scale can be, which is a float.
+static Error checkScaling() {
+  for (Flag<double> *flag : {&initScale, &minLossScale})
+    if (!(*flag >= 1e-37) || *flag > 1e38)
+      return createStringError("--" + flag->ArgStr +
+                               " must lie in [1e-37, 1e38], but is " +
+                               flag->str());
+  if (!(backoffFactor > 0) || backoffFactor > 1)
+    return createStringError("--backoff-factor must lie in (0, 1], but is " +
+                             backoffFactor.str());
+  if (Error error = checkRange<double>(1, {&growthFactor}))
+    return error;
+  return checkRange<int64_t>(1, {&growthInterval});
+}
+
 /// Whether the loss is scaled, and how.
 static Error collectScaling(train::InsertLossScalingOptions &options,
                             EmissionOptions &emission) {
@@ -105,18 +120,7 @@ static Error collectScaling(train::InsertLossScalingOptions &options,
   emission.backoffFactor = backoffFactor;
   emission.growthInterval = growthInterval;
   emission.minLossScale = minLossScale;
-  if (Error error = checkAtLeast<double>(0, {&growthFactor, &minLossScale}))
-    return error;
-  if (!(initScale >= 1e-37) || initScale > 1e38 ||
-      !(minLossScale >= 1e-37)) // they are floats
-    return createStringError("--init-scale must lie in [1e-37, 1e38], "
-                             "--min-loss-scale be at least 1e-37");
-  if (!(growthFactor >= 1) || !(backoffFactor > 0) || backoffFactor > 1 ||
-      growthInterval < 1)
-    return createStringError(
-        "--growth-factor must be at least 1, --backoff-factor in (0, 1] and "
-        "--growth-interval at least 1");
-  return Error::success();
+  return checkScaling();
 }
 
 Error gpuopt::collectPrecision(DriverOptions &options) {

@@ -25,33 +25,32 @@ cl::list<std::string>
          cl::value_desc("INPUT=FILE.npy"), RUN);
 cl::list<std::string> evalData("eval-data", cl::desc("the same for validation"),
                                cl::value_desc("INPUT=FILE.npy"), RUN);
-cl::opt<std::string> labels("labels", cl::desc("labels"),
-                            cl::value_desc("FILE.npy"), RUN);
-cl::opt<std::string> evalLabels("eval-labels",
-                                cl::desc("labels for validation"),
-                                cl::value_desc("FILE.npy"), RUN);
-cl::opt<std::string>
+CheckedOpt<std::string> labels("labels", cl::desc("labels"),
+                               cl::value_desc("FILE.npy"), RUN);
+CheckedOpt<std::string> evalLabels("eval-labels",
+                                   cl::desc("labels for validation"),
+                                   cl::value_desc("FILE.npy"), RUN);
+CheckedOpt<std::string>
     tokens("tokens",
            cl::desc("file of tokens, for the input that --data "
                     "does not name; the label is the next token"),
            cl::value_desc("FILE"), RUN);
-cl::opt<std::string> evalTokens("eval-tokens",
-                                cl::desc("token file for validation"),
-                                cl::value_desc("FILE"), RUN);
+CheckedOpt<std::string> evalTokens("eval-tokens",
+                                   cl::desc("token file for validation"),
+                                   cl::value_desc("FILE"), RUN);
 Flag<std::string>
     tokenType("token-type", "uint16",
               "uint8, uint16 or uint32, for token files without a header", RUN);
-cl::opt<bool> shuffling("shuffle", cl::init(true),
-                        cl::desc("samples in random order (the default)"), RUN);
-cl::opt<bool> noShuffle("no-shuffle", cl::desc("samples in the file's order"),
-                        RUN);
+Switch shuffling("shuffle", cl::init(true),
+                 cl::desc("samples in random order (the default)"), RUN);
+Switch noShuffle("no-shuffle", cl::desc("samples in the file's order"), RUN);
 Flag<int64_t> loggingSteps("logging-steps", 1,
                            "steps between lines on the terminal; 0: none", RUN);
 Flag<int64_t> evalSteps("eval-steps", 0,
                         "steps between validations; 0: at the end alone", RUN);
 Flag<int64_t> saveSteps("save-steps", 0,
                         "steps between saves; 0: at the end alone", RUN);
-cl::opt<std::string> profileCostsTo(
+CheckedOpt<std::string> profileCostsTo(
     "profile-costs-to",
     cl::desc("how long each op of a step takes, for --profile-costs"),
     cl::value_desc("FILE.json"), RUN);
@@ -134,12 +133,37 @@ static Error checkData() {
   return Error::success();
 }
 
+/// Of the trainer, which would say the same once it is built.
+static Error checkRanges() {
+  Error ranges[] = {
+      checkRange<int64_t>(0, {&loggingSteps, &evalSteps, &saveSteps}),
+      checkRange<int64_t>(0, {&numThreads}, 4096),
+      checkRange<int64_t>(1, {&numWorkers, &prefetchFactor}, 1024),
+      checkRange<int64_t>(0, {&profileWarmup}, 1e9),
+      checkRange<int64_t>(1, {&profileActive}, 1e6),
+  };
+  Error all = Error::success();
+  for (Error &range : ranges)
+    all = joinErrors(std::move(all), std::move(range));
+  return all;
+}
+
+/// Flags that mean nothing without others.
+static Error checkTogether() {
+  for (Flag<int64_t> *flag : {&profileWarmup, &profileActive})
+    if (flag->isGiven() && !profileCostsTo.getNumOccurrences())
+      return createStringError("--" + flag->ArgStr +
+                               " is of --profile-costs-to");
+  if (tokenType.isGiven() && tokens.empty() && evalTokens.empty())
+    return createStringError(
+        "--token-type is of files of tokens: --tokens or --eval-tokens");
+  return Error::success();
+}
+
 Error gpuopt::collectRun(DriverOptions &options) {
-  if (Error error = checkAtLeast<int64_t>(
-          0, {&loggingSteps, &evalSteps, &saveSteps, &numThreads}))
-    return error;
-  if (Error error = checkAtLeast<int64_t>(1, {&numWorkers, &prefetchFactor}))
-    return error;
+  for (auto *check : {checkRanges, checkTogether})
+    if (Error error = check())
+      return error;
   if (trainCommand() && !options.compileTo)
     if (Error error = checkData())
       return error;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gpuopt/device.h"
+#include "gpuopt/flag_names.h"
 
 #include <cerrno>
 #include <cstdlib>
@@ -88,7 +89,17 @@ private:
       return found->second;
     if (const auto other = others.find(name); other != others.end())
       throw Error("'--" + name + "' " + other->second);
-    throw Error("unknown flag '--" + name + "'; --help lists the flags");
+    throw Error("unknown flag '--" + name + "'; " + hint_for(name));
+  }
+  std::string hint_for(const std::string &name) const {
+    std::vector<std::string> names;
+    for (const auto &[known, entry] : entries)
+      names.push_back(known);
+    for (const auto &[known, where] : others)
+      names.push_back(known);
+    const std::string meant = flag_meant_by(name, names);
+    return meant.empty() ? "--help lists the flags"
+                         : "did you mean --" + meant + "?";
   }
   static std::string with_default(const std::string &help,
                                   const std::string &value) {

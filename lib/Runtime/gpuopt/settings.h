@@ -257,6 +257,9 @@ inline void check_together(const Flags &flags, const Settings &s) {
   if (s.eval_steps > 0 && !s.eval.given())
     throw Error("'--eval-steps' needs data to validate on: --eval-data and "
                 "--eval-labels, or --eval-tokens");
+  if (flags.given("token-type") && s.train.tokens.empty() &&
+      s.eval.tokens.empty())
+    throw Error("'--token-type' is of --tokens and --eval-tokens");
   if (s.hyper.warmup_steps > 0 && s.warmup_ratio > 0)
     throw Error("'--warmup-steps' and '--warmup-ratio' are of the same "
                 "warm-up; give one of them");

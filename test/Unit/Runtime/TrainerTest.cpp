@@ -219,6 +219,13 @@ TEST_F(TrainerTest, SaysWhatIsWrong) {
        "'--lr-scheduler-type' must be linear, cosine, constant or "
        "constant_with_warmup, but is 'polynomial'"},
       {{"--frobnicate"}, "unknown flag '--frobnicate'; --help lists the flags"},
+      {{"--learning-rat=1"},
+       "unknown flag '--learning-rat'; did you mean --learning-rate?"},
+      {{"--lr=1"}, "unknown flag '--lr'; did you mean --learning-rate?"},
+      {{"--optim=sgd"}, "unknown flag '--optim'; did you mean --optimizer?"},
+      {{"--token-type=uint8"},
+       "'--token-type' is of --tokens and "
+       "--eval-tokens"},
       {{"more"}, "unexpected argument 'more'; --help lists the flags"},
       {{"--shuffle=1"}, "'--shuffle' takes no value"},
       {{"--learning-rate=much"}, "'--learning-rate' needs a number, but got"},

@@ -1,0 +1,91 @@
+// The flag that is meant where there is none of a name.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace gpuopt {
+
+// What PyTorch's and Hugging Face's users know under other names, and ours.
+constexpr struct {
+  std::string_view others, ours;
+} kNamesOfOthers[] = {
+    {"lr", "learning-rate"},
+    {"epochs", "num-train-epochs"},
+    {"num-epochs", "num-train-epochs"},
+    {"per-device-train-batch-size", "batch-size"},
+    {"train-batch-size", "batch-size"},
+    {"batch", "batch-size"},
+    {"steps", "max-steps"},
+    {"num-steps", "max-steps"},
+    {"optim", "optimizer"},
+    {"wd", "weight-decay"},
+    {"scheduler", "lr-scheduler-type"},
+    {"lr-scheduler", "lr-scheduler-type"},
+    {"warmup", "warmup-steps"},
+    {"num-warmup-steps", "warmup-steps"},
+    {"betas", "adam-beta1"},
+    {"eps", "adam-epsilon"},
+    {"max-norm", "max-grad-norm"},
+    {"clip-grad-norm", "max-grad-norm"},
+    {"grad-clip", "max-grad-norm"},
+    {"amp", "precision"},
+    {"fp16", "precision"},
+    {"bf16", "precision"},
+    {"tf32", "precision"},
+    {"dtype", "precision"},
+    {"accumulation-steps", "gradient-accumulation-steps"},
+    {"grad-accumulation-steps", "gradient-accumulation-steps"},
+    {"dataloader-num-workers", "num-workers"},
+    {"dataloader-prefetch-factor", "prefetch-factor"},
+    {"workers", "num-workers"},
+    {"budget", "memory-budget"},
+    {"memory", "memory-budget"},
+    {"label-smoothing-factor", "label-smoothing"},
+    {"output", "output-dir"},
+};
+
+// Empty where others have none of this name.
+constexpr std::string_view name_of_others(std::string_view name) {
+  for (const auto &known : kNamesOfOthers)
+    if (known.others == name)
+      return known.ours;
+  return "";
+}
+
+// How many letters must be put in, left out or replaced.
+inline size_t edit_distance(std::string_view from, std::string_view to) {
+  std::vector<size_t> row(to.size() + 1);
+  for (size_t j = 0; j <= to.size(); j++)
+    row[j] = j;
+  for (size_t i = 0; i < from.size(); i++) {
+    size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (size_t j = 0; j < to.size(); j++)
+      diagonal =
+          std::exchange(row[j + 1], std::min({diagonal + (from[i] != to[j]),
+                                              row[j] + 1, row[j + 1] + 1}));
+  }
+  return row.back();
+}
+
+// The one of others, or the closest that is a slip of the hand away; empty
+// where there is none.
+template <class Names>
+std::string flag_meant_by(std::string_view name, const Names &names) {
+  const std::string_view known = name_of_others(name);
+  std::pair<size_t, std::string_view> closest(name.size() / 3 + 1, "");
+  for (const std::string &flag : names) {
+    if (flag == known)
+      return flag;
+    closest =
+        std::min(closest, {edit_distance(name, flag), std::string_view(flag)});
+  }
+  return std::string(closest.second);
+}
+
+} // namespace gpuopt
