@@ -8,6 +8,7 @@
 #include "Compilation.h"
 #include "PlanPage.h"
 #include "PlanSummary.h"
+#include "gpuopt/Planning/LadderStore.h"
 #include "gpuopt/Support/WriteFile.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
@@ -63,7 +64,8 @@ static void makeMonotone(std::vector<BudgetPoint> &points) {
 }
 
 /// Points from no budget down to the smallest that can be met. Budgets that
-/// cannot be met have none; any other error is that of the whole plan.
+/// cannot be met have none; any other error is that of the whole plan. What was
+/// found for one budget is at hand for the others.
 static void addCurve(const DriverOptions &options, int count,
                      PlanSummary &summary) {
   auto tryBudget = [&](int64_t budget) {
@@ -102,27 +104,45 @@ static void takeCost(const Planned &planned, LargestBatch &batch,
                double(size * planned.accumulationSteps)};
 }
 
+/// The largest size that fits, and 0 where not even 1 does: from a guess in
+/// steps that double, and then by bisection.
+static int64_t largestFrom(int64_t guess,
+                           llvm::function_ref<bool(int64_t)> fits) {
+  constexpr int64_t kMost = int64_t(1) << 24;
+  int64_t good = 0, bad = kMost + 1;
+  bool isGood = fits(guess);
+  (isGood ? good : bad) = guess;
+  for (int64_t step = 1; isGood && good + step < bad; step *= 2)
+    (fits(good + step) ? good : bad) = good + step;
+  for (int64_t step = 1; !isGood && bad - step > good; step *= 2)
+    (fits(bad - step) ? good : bad) = bad - step;
+  while (bad - good > 1) {
+    int64_t middle = good + (bad - good) / 2;
+    (fits(middle) ? good : bad) = middle;
+  }
+  return good;
+}
+
 /// The largest batch whose program is within the budget, by bisection over
-/// compilations.
+/// compilations. Searches for any plan find about where it is, at a small part
+/// of the time; those for the cheapest decide.
 static LargestBatch largestBatch(DriverOptions options) {
   options.pipeline.schedule.searchSmallest = false;
+  DriverOptions quick = options;
+  quick.pipeline.schedule.takesAny = true;
+  int64_t guess = largestFrom(1, [&](int64_t batch) {
+    quick.import.batchSize = batch;
+    Compilation compilation(quick, /*isQuiet=*/true);
+    return succeeded(compilation.runTo(Phase::Schedule));
+  });
   LargestBatch best;
-  auto fits = [&](int64_t batch) {
+  largestFrom(std::max<int64_t>(guess, 1), [&](int64_t batch) {
     options.import.batchSize = batch;
     Planned planned = plan(options);
-    if (planned.status == 0)
+    if (planned.status == 0 && batch > best.size)
       takeCost(planned, best, batch);
     return planned.status == 0;
-  };
-  constexpr int64_t kMost = int64_t(1) << 24;
-  int64_t bad = 1;
-  while (bad <= kMost && fits(bad))
-    bad *= 2;
-  while (bad - best.size > 1) {
-    int64_t middle = best.size + (bad - best.size) / 2;
-    if (!fits(middle))
-      bad = middle;
-  }
+  });
   return best;
 }
 
@@ -172,6 +192,7 @@ static PlanSummary findBatch(DriverOptions &options) {
 int gpuopt::planModel(const DriverOptions &given) {
   constexpr int kCurvePoints = 11;
   DriverOptions options = given;
+  options.pipeline.ladders = std::make_shared<planning::LadderStore>();
   PlanSummary summary;
   if (options.plan.findBatchSize)
     summary = findBatch(options);

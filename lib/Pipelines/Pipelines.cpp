@@ -9,6 +9,7 @@
 
 #include "gpuopt/Dialect/NN/Transforms/Passes.h"
 #include "gpuopt/Pipelines/Passes.h"
+#include "gpuopt/Planning/LadderStore.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -70,6 +71,8 @@ withBudget(train::AssignPrecisionOptions options,
 
 void gpuopt::addPhase(OpPassManager &passes, Phase phase,
                       const PipelineOptions &options) {
+  auto ladders = options.ladders ? options.ladders
+                                 : std::make_shared<planning::LadderStore>();
   switch (phase) {
   case Phase::Import:
     return;
@@ -108,13 +111,13 @@ void gpuopt::addPhase(OpPassManager &passes, Phase phase,
     if (options.reservesWorkspace)
       passes.addPass(train::createReserveWorkspace(options.workspace));
     passes.addPass(train::createAssignPrecision(
-        withBudget(options.precision, options.schedule)));
+        withBudget(options.precision, options.schedule), ladders));
     passes.addPass(train::createInsertCasts());
     passes.addPass(createVerifyPrecision());
     return;
   case Phase::Schedule:
     passes.addPass(nn::createPlaceResults());
-    passes.addPass(train::createSchedule(options.schedule));
+    passes.addPass(train::createSchedule(options.schedule, ladders));
     passes.addPass(createVerifySchedule());
     return;
   case Phase::Memory:

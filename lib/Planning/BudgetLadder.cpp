@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 
 using namespace gpuopt::planning;
 
@@ -167,15 +168,27 @@ void BudgetLadder::sweep(const Range &range, const std::vector<Bound> &bounds) {
 // Anchors
 //===----------------------------------------------------------------------===//
 
-void BudgetLadder::searchAnchor(int index, Halving &halving) {
-  RecomputeOptions own = optionsFor(budgetOf(index), shareOfAnchor);
-  own.isRoughBound = true;
-  RecomputeSolution solution = *solveRecompute(problem, own);
-  halving.bounds.push_back({own.budgetInBytes, solution.lowerBound,
-                            costPerByte(solution.certificate)});
-  int firstRung = index / rungsPerHalving * rungsPerHalving;
-  offer(planIn(solution),
-        {halving.plans.data(), anchorsPerHalving + 1, firstRung, stride, 0});
+/// Side by side, for none depends on another.
+void BudgetLadder::searchAnchors(int first, const Range &range,
+                                 Halving &halving) {
+  std::vector<std::future<RecomputeSolution>> searches;
+  for (int i = first; i < anchorsPerHalving; i += anchorsPerSearch) {
+    int rung = range.firstRung + i * stride;
+    if (!isOnLadder(rung))
+      break;
+    searches.push_back(std::async([this, rung] {
+      RecomputeOptions own = optionsFor(budgetOf(rung), shareOfAnchor);
+      own.isRoughBound = true;
+      return *solveRecompute(problem, own);
+    }));
+  }
+  for (size_t i = 0; i < searches.size(); ++i) {
+    RecomputeSolution solution = searches[i].get();
+    int rung = range.firstRung + (first + int(i) * anchorsPerSearch) * stride;
+    halving.bounds.push_back({budgetOf(rung), solution.lowerBound,
+                              costPerByte(solution.certificate)});
+    offer(planIn(solution), range);
+  }
 }
 
 const BudgetLadder::Halving &BudgetLadder::halving(int index) {
@@ -186,12 +199,9 @@ const BudgetLadder::Halving &BudgetLadder::halving(int index) {
       next.plans[0] = {plainOrder(problem), plainPeak, 0};
     else
       next.plans[0] = halvings.back().plans.back();
-    for (int i = halvings.empty() ? anchorsPerSearch : 0; i < anchorsPerHalving;
-         i += anchorsPerSearch)
-      if (isOnLadder(firstRung + i * stride))
-        searchAnchor(firstRung + i * stride, next);
-    sweep({next.plans.data(), anchorsPerHalving + 1, firstRung, stride, 0},
-          next.bounds);
+    Range range{next.plans.data(), anchorsPerHalving + 1, firstRung, stride, 0};
+    searchAnchors(halvings.empty() ? anchorsPerSearch : 0, range, next);
+    sweep(range, next.bounds);
     halvings.push_back(std::move(next));
   }
   return halvings[index];

@@ -21,6 +21,14 @@
 
 #include <algorithm>
 
+/// Compiled for newer processors too, where comparisons of 64-bit integers are
+/// single instructions; which one runs is found out when the program starts.
+#if defined(__x86_64__) && defined(__linux__)
+#define GPUOPT_WITH_AVX2 __attribute__((target_clones("avx2", "default")))
+#else
+#define GPUOPT_WITH_AVX2
+#endif
+
 namespace gpuopt::planning {
 
 /// An execution: of op `op`, in the stage of the first execution of `stage`; or
@@ -99,8 +107,8 @@ private:
   void measureMarked();
   void measureStage(int stage);
   void addCrossing(int from, int to, int64_t bytes);
-  int64_t addToPart(int from, int to, int64_t bytes);
-  int64_t addToBlock(int block, int64_t bytes);
+  GPUOPT_WITH_AVX2 int64_t addToPart(int from, int to, int64_t bytes);
+  GPUOPT_WITH_AVX2 int64_t addToBlock(int block, int64_t bytes);
   void setLocal(int stage, int64_t bytes);
   void markStage(int stage);
   int64_t excessOf(int64_t peak) const {

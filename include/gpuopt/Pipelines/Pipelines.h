@@ -43,6 +43,8 @@ struct PipelineOptions {
   train::ReserveWorkspaceOptions workspace;
   train::AssignPrecisionOptions precision;
   train::ScheduleOptions schedule;
+  /// Shared by compilations of one model within several budgets; null: none.
+  std::shared_ptr<planning::LadderStore> ladders;
   ConvertToDeviceOptions device;
 };
 

@@ -99,7 +99,7 @@ private:
   };
   bool isOnLadder(int index) const;
   const Halving &halving(int index);
-  void searchAnchor(int index, Halving &halving);
+  void searchAnchors(int first, const Range &range, Halving &halving);
   void sweep(const Range &range, const std::vector<Bound> &bounds);
   void offer(const LadderPlan &plan, const Range &range) const;
   LadderPlan anneal(const LadderPlan &start, int64_t budget, uint64_t seed);

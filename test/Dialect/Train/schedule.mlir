@@ -5,6 +5,8 @@
 // RUN: not gpuopt-opt %s --pass-pipeline='builtin.module(train-schedule{activation-budget=1024 device=h200})' -o /dev/null 2>&1 | FileCheck %s --check-prefix=UNMET
 // RUN: not gpuopt-opt %s --pass-pipeline='builtin.module(train-schedule{activation-budget=1 device=h200})' -o /dev/null 2>&1 | FileCheck %s --check-prefix=UNMET
 // RUN: not gpuopt-opt %s --pass-pipeline='builtin.module(train-schedule{activation-budget=1024 search-smallest=false device=h200})' -o /dev/null 2>&1 | FileCheck %s --check-prefix=PLAIN
+// RUN: gpuopt-opt %s --pass-pipeline='builtin.module(train-schedule{activation-budget=2048 any search-smallest=false device=h200})' | FileCheck %s --check-prefix=ANY
+// RUN: not gpuopt-opt %s --pass-pipeline='builtin.module(train-schedule{activation-budget=1024 any search-smallest=false device=h200})' -o /dev/null 2>&1 | FileCheck %s --check-prefix=PLAIN
 // RUN: not gpuopt-opt %s --pass-pipeline='builtin.module(train-schedule{memory-budget=3072 device=h200})' -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHOLE
 // RUN: echo '{"base": "host", "f32ProductsPerSecond": 1e8, "tf32ProductsPerSecond": 1e9}' > %t.json
 // RUN: gpuopt-opt %s --pass-pipeline='builtin.module(train-schedule{activation-budget=2048 device=%t.json})' | FileCheck %s --check-prefix=FP32
@@ -12,6 +14,10 @@
 
 // Without a search for less, the plain arena is what is known to do.
 // PLAIN: error: activation budget 1024 B cannot be met: the smallest that can is 2560 B, the proven lower limit 2048 B
+// Any plan will do, dear or not; nobody looks for a bound.
+// ANY: added_ns = {{[1-9]}}
+// ANY-SAME: arena_bytes = 2048 : i64
+// ANY-SAME: lower_bound_ns = 0.0
 // What the step keeps beside its arena counts: 4608 bytes.
 // WHOLE: error: memory budget 3072 B cannot be met: the smallest that can is 6656 B
 // Products take a tenth of the time.

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "gpuopt/Planning/BudgetLadder.h"
 #include "BruteForce.h"
 #include "TrainingChain.h"
+#include "gpuopt/Planning/LadderStore.h"
 
 #include <gtest/gtest.h>
 
@@ -171,6 +171,27 @@ TEST(BudgetLadder, HasFractionsAsRungs) {
   EXPECT_EQ(ladder.budgetOf(100), 500000);
   EXPECT_EQ(ladder.budgetOf(180), 300000);
   EXPECT_EQ(ladder.budgetOf(100 * 63), 0);
+}
+
+/// What is found for one budget is at hand for others, and changes nothing.
+TEST(LadderStore, HasOneLadderForEachProblem) {
+  RecomputeProblem one = randomChain(30, 7), other = one;
+  other.ops[3].sizeInBytes += 1;
+  LadderStore store;
+  BudgetLadder &ladder = store.ladderOf(one, 2000);
+  EXPECT_EQ(&ladder, &store.ladderOf(RecomputeProblem(one), 2000));
+  EXPECT_NE(&ladder, &store.ladderOf(other, 2000));
+  EXPECT_NE(&ladder, &store.ladderOf(one, 2001));
+  RecomputeOptions options;
+  options.effort = 2000;
+  int64_t peak = plainPeak(one);
+  for (int percent : {90, 99, 80, 95}) {
+    int64_t budget = peak * percent / 100;
+    RecomputeSolution alone = BudgetLadder(one, options).solve(budget);
+    RecomputeSolution shared = store.ladderOf(one, 2000).solve(budget);
+    EXPECT_EQ(alone.schedule, shared.schedule);
+    EXPECT_EQ(alone.lowerBound, shared.lowerBound);
+  }
 }
 
 TEST(BudgetLadder, TakesBudgetsOfAllSizes) {

@@ -55,6 +55,9 @@ class AssignPrecision
     : public gpuopt::train::impl::AssignPrecisionBase<AssignPrecision> {
 public:
   using AssignPrecisionBase::AssignPrecisionBase;
+  AssignPrecision(const AssignPrecisionOptions &options,
+                  std::shared_ptr<planning::LadderStore> ladders)
+      : AssignPrecisionBase(options), ladders(std::move(ladders)) {}
 
 private:
   void runOnOperation() override {
@@ -187,7 +190,7 @@ private:
     nn::placeResults(clone->getBody().front());
     FitOptions options{arenaBudget(copied.getArrayRef()), effort,
                        /*searchSmallest=*/false, allowOffload};
-    auto result = fitArena(*clone, model, options);
+    auto result = fitArena(*clone, model, options, *ladders);
     auto *fitted = std::get_if<FittedStep>(&result);
     double total =
         fitted ? fitted->plainTimeInNanoseconds + fitted->addedTimeInNanoseconds
@@ -305,6 +308,14 @@ private:
 
   FloatType half;
   PrecisionPolicy policy;
+  std::shared_ptr<planning::LadderStore> ladders =
+      std::make_shared<planning::LadderStore>();
 };
 
 } // namespace
+
+std::unique_ptr<Pass>
+train::createAssignPrecision(const AssignPrecisionOptions &options,
+                             std::shared_ptr<planning::LadderStore> ladders) {
+  return std::make_unique<AssignPrecision>(options, std::move(ladders));
+}

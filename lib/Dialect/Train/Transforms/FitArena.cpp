@@ -13,7 +13,6 @@
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Analysis/PersistentMemory.h"
 #include "gpuopt/Analysis/StepMemory.h"
-#include "gpuopt/Planning/BudgetLadder.h"
 #include "gpuopt/Planning/PlanText.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -111,13 +110,13 @@ namespace {
 
 class Fitter {
 public:
-  Fitter(StepOp step, const DeviceModel &device, const FitOptions &options)
-      : step(step), device(device), budget(options.budgetInBytes),
-        searchSmallest(options.searchSmallest),
-        allowsOffload(options.allowsOffload), graph(graphOf(step)),
+  Fitter(StepOp step, const DeviceModel &device, const FitOptions &options,
+         planning::LadderStore &ladders)
+      : step(step), device(device), options(options),
+        budget(options.budgetInBytes), graph(graphOf(step)),
         error(graph.problem.check()) {
     if (!error)
-      ladder.emplace(graph.problem, solverOptions(options.effort));
+      ladder = &ladders.ladderOf(graph.problem, effort());
   }
 
   std::variant<FittedStep, UnmetBudget, planning::Error> run() {
@@ -127,10 +126,13 @@ public:
     fitted.plainArenaInBytes = fitted.arenaInBytes = arenaHeight(step);
     if (fitted.plainArenaInBytes <= budget)
       return std::move(fitted);
-    planning::RecomputeSolution solution = ladder->solve(
-        budget, [&](const planning::LadderPlan &plan) { return take(plan); });
+    planning::RecomputeSolution solution =
+        options.takesAny ? takeAny()
+                         : ladder->solve(budget, [&](const auto &plan) {
+                             return take(plan);
+                           });
     keepBound(solution.certificate);
-    if (!best && !error && searchSmallest)
+    if (!best && !error && options.searchSmallest)
       findSmallest();
     if (error)
       return *error;
@@ -147,16 +149,13 @@ public:
 private:
   StepGraph graphOf(StepOp step) const {
     StepGraph graph = buildStepGraph(step, device);
-    if (allowsOffload)
+    if (options.allowsOffload)
       addOffloadCosts(graph, device);
     return graph;
   }
 
-  static planning::RecomputeOptions solverOptions(int64_t effort) {
-    planning::RecomputeOptions options;
-    options.effort = std::max<int64_t>(effort, 1); // 0 would be the default
-    options.findSmallestBudget = false;
-    return options;
+  int64_t effort() const {
+    return std::max<int64_t>(options.effort, 1); // 0 would be the default
   }
 
   /// A packed step.
@@ -179,6 +178,25 @@ private:
       return false;
     best = std::move(candidate);
     return true;
+  }
+
+  /// Where a plan packs above the budget, looks for one that needs less.
+  planning::RecomputeSolution takeAny() {
+    constexpr int kMostTries = 4;
+    planning::RecomputeOptions search;
+    search.effort = effort();
+    search.findSmallestBudget = search.findBound = false;
+    search.anyWillDo = true;
+    search.budgetInBytes = budget;
+    planning::RecomputeSolution solution;
+    for (int i = 0; i < kMostTries && !error && !best; ++i) {
+      solution = *planning::solveRecompute(graph.problem, search);
+      if (!solution.found ||
+          take({solution.schedule, solution.peakInBytes, solution.addedCost}))
+        break;
+      search.budgetInBytes -= budget / 64;
+    }
+    return solution;
   }
 
   /// What the step is to follow; none where there has been an error.
@@ -310,11 +328,11 @@ private:
 
   StepOp step;
   const DeviceModel &device;
+  FitOptions options;
   int64_t budget;
-  bool searchSmallest, allowsOffload;
   StepGraph graph;
   planning::MaybeError error;
-  std::optional<planning::BudgetLadder> ladder; ///< Of a problem that is right.
+  planning::BudgetLadder *ladder = nullptr; ///< Of a problem that is right.
   FittedStep fitted;
   std::optional<Candidate> best;
   planning::PlanClaim claim;
@@ -324,6 +342,6 @@ private:
 
 std::variant<FittedStep, UnmetBudget, planning::Error>
 train::fitArena(StepOp step, const DeviceModel &device,
-                const FitOptions &options) {
-  return Fitter(step, device, options).run();
+                const FitOptions &options, planning::LadderStore &ladders) {
+  return Fitter(step, device, options, ladders).run();
 }

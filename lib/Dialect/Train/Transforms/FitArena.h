@@ -11,7 +11,7 @@
 #include "ApplySchedule.h"
 #include "gpuopt/Analysis/OffloadCost.h"
 #include "gpuopt/Analysis/Origins.h"
-#include "gpuopt/Planning/SolveRecompute.h"
+#include "gpuopt/Planning/LadderStore.h"
 #include "mlir/IR/OwningOpRef.h"
 #include <variant>
 
@@ -58,11 +58,16 @@ struct FitOptions {
   /// if that is within the budget after all.
   bool searchSmallest = true;
   bool allowsOffload = false; ///< To the memory of the host.
+  /// Take the first plan that is found within the budget, whatever it costs.
+  /// Tells sooner whether there is one, but close to the smallest that can be
+  /// met may miss it.
+  bool takesAny = false;
 };
 
 /// Fits a clone of `step`.
 std::variant<FittedStep, UnmetBudget, planning::Error>
-fitArena(StepOp step, const DeviceModel &device, const FitOptions &options);
+fitArena(StepOp step, const DeviceModel &device, const FitOptions &options,
+         planning::LadderStore &ladders);
 
 } // namespace gpuopt::train
 

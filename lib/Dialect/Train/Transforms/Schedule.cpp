@@ -36,6 +36,9 @@ namespace {
 class Schedule : public train::impl::ScheduleBase<Schedule> {
 public:
   using ScheduleBase::ScheduleBase;
+  Schedule(const ScheduleOptions &options,
+           std::shared_ptr<planning::LadderStore> ladders)
+      : ScheduleBase(options), ladders(std::move(ladders)) {}
 
 private:
   void runOnOperation() override {
@@ -67,7 +70,8 @@ private:
     auto result = fitArena(
         step, model,
         {arenaBudgetOf(memoryBudget, activationBudget, persistentBytes), effort,
-         searchSmallest, allowOffload});
+         searchSmallest, allowOffload, takesAny},
+        *ladders);
     if (auto *error = std::get_if<planning::Error>(&result))
       return step.emitOpError("cannot be scheduled: ") << error->message;
     if (auto *unmet = std::get_if<UnmetBudget>(&result))
@@ -172,6 +176,14 @@ private:
   }
 
   int64_t persistentBytes = 0;
+  std::shared_ptr<planning::LadderStore> ladders =
+      std::make_shared<planning::LadderStore>();
 };
 
 } // namespace
+
+std::unique_ptr<Pass>
+train::createSchedule(const ScheduleOptions &options,
+                      std::shared_ptr<planning::LadderStore> ladders) {
+  return std::make_unique<Schedule>(options, std::move(ladders));
+}

@@ -14,10 +14,24 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Pass/Pass.h"
 
+namespace gpuopt::planning {
+class LadderStore;
+} // namespace gpuopt::planning
+
 namespace gpuopt::train {
 
 #define GEN_PASS_DECL
 #include "gpuopt/Dialect/Train/Transforms/Passes.h.inc"
+
+/// As without a store, but with what was found for the same step within other
+/// budgets. The plans are the same.
+std::unique_ptr<mlir::Pass>
+createSchedule(const ScheduleOptions &options,
+               std::shared_ptr<planning::LadderStore> ladders);
+std::unique_ptr<mlir::Pass>
+createAssignPrecision(const AssignPrecisionOptions &options,
+                      std::shared_ptr<planning::LadderStore> ladders);
+
 #define GEN_PASS_REGISTRATION
 #include "gpuopt/Dialect/Train/Transforms/Passes.h.inc"
 

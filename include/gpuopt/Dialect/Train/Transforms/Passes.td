@@ -208,7 +208,8 @@ def Schedule : Pass<"train-schedule", "::mlir::ModuleOp"> {
     Option<"profileCosts", "profile-costs", "std::string", "", "JSON file with times that a trainer measured, which go before the device's rates">,
     Option<"allowsTf32", "tf32", "bool", "false", "products of f32 take the time of TF32">,
     Option<"effort", "effort", "int64_t", "100000", "moves of the solver's search">,
-    Option<"searchSmallest", "search-smallest", "bool", "true", "where a budget is not met, find the smallest that is">];
+    Option<"searchSmallest", "search-smallest", "bool", "true", "where a budget is not met, find the smallest that is">,
+    Option<"takesAny", "any", "bool", "false", "take the first plan that is found, whatever it costs: tells sooner whether a budget can be met">];
   let statistics = [Statistic<"repeatCount", "repeats", "results that are computed again">,
                     Statistic<"reloadCount", "reloads", "results that come back from the host">];
   let dependentDialects = ["::gpuopt::train::TrainDialect", "::gpuopt::nn::NNDialect"];
