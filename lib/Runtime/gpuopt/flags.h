@@ -25,8 +25,11 @@ public:
   }
   // What is there is the default, which the help tells.
   void text(const std::string &name, const std::string &help, std::string &to) {
-    value(name, with_default(help, to),
-          [&to](const std::string &text) { to = text; });
+    value(name, with_default(help, to), [name, &to](const std::string &text) {
+      if (text.empty())
+        throw Error("'--" + name + "' needs a value, but got ''");
+      to = text;
+    });
   }
   void number(const std::string &name, const std::string &help, double &to) {
     char text[32];

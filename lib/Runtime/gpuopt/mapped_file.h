@@ -28,6 +28,10 @@ public:
         close(file);
       throw Error("cannot read '" + path + "': " + why);
     }
+    if (S_ISDIR(status.st_mode)) {
+      close(file);
+      throw Error("cannot read '" + path + "': it is a folder");
+    }
     bytes = size_t(status.st_size);
     void *start =
         bytes ? mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file, 0) : nullptr;

@@ -252,8 +252,29 @@ inline void choose_warmup(const Flags &flags, Settings &s) {
     s.hyper.warmup_steps = 0;
 }
 
-// Flags that contradict each other.
-inline void check_together(const Flags &flags, const Settings &s) {
+// Files that are read, by the flags that name them.
+inline void check_readable(const std::string &flag, const std::string &path) {
+  try {
+    if (!path.empty())
+      MappedFile file(path);
+  } catch (const Error &error) {
+    throw Error("'" + flag + "': " + error.what());
+  }
+}
+inline void check_files(const DataFlags &data, const std::string &prefix) {
+  for (const auto &[input, path] : data.files)
+    check_readable(prefix + "data", path);
+  check_readable(prefix + "labels", data.labels);
+  check_readable(prefix + "tokens", data.tokens);
+}
+
+// Flags that contradict each other, or what the program is.
+inline void check_together(const Flags &flags, const Settings &s,
+                           const Program &program) {
+  if (flags.given("dump-gradients") &&
+      !find_state(program, StateKind::Gradient))
+    throw Error("'--dump-gradients': this program does not keep its "
+                "gradients; compile it with --gradient-accumulation-steps");
   if (s.eval_steps > 0 && !s.eval.given())
     throw Error("'--eval-steps' needs data to validate on: --eval-data and "
                 "--eval-labels, or --eval-tokens");
@@ -295,7 +316,10 @@ inline Settings parse_settings(int argc, char **argv, const Program &program) {
   detail::choose_warmup(flags, s);
   check_loss_scaling(s.hyper.loss_scaling);
   detail::check_ranges(s);
-  detail::check_together(flags, s);
+  detail::check_together(flags, s, program);
+  detail::check_files(s.train, "--");
+  detail::check_files(s.eval, "--eval-");
+  detail::check_readable("--weights", s.weights);
   return s;
 }
 

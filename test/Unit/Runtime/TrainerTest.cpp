@@ -176,7 +176,13 @@ TEST_F(TrainerTest, SaysWhatIsWrong) {
       {{"--labels", folder / "few.npy"}, "has 63 samples, but"},
       {{"--labels", folder / "real.npy"},
        "holds f32, but 'labels' needs i64; save array.astype('int64')"},
-      {{"--labels", folder / "none.npy"}, "No such file"},
+      {{"--labels", folder / "none.npy"},
+       "'--labels': cannot read '" + folder / "none.npy': No such file"},
+      {{"--eval-data", "x=" + folder / ""},
+       "'--eval-data': cannot read '" + folder / "': it is a folder"},
+      {{"--weights", folder / "none"}, "'--weights': cannot read '"},
+      {{"--weights="}, "'--weights' needs a value, but got ''"},
+      {{"--output-dir="}, "'--output-dir' needs a value, but got ''"},
       {{"--data", "y=" + folder / "x.npy"},
        "names no input of the model; its inputs are 'x'\n"},
       {{"--data", good}, "'--data' gives 'x' twice"},
@@ -280,9 +286,10 @@ TEST_F(TrainerTest, SaysWhatAProgramLacks) {
   program.inputs.count += 1;
   program.states.count -= 1; // the gradient
   EXPECT_EQ(run("a", {"--max-steps=1", "--dump-gradients", folder / "g"}), 1);
-  EXPECT_NE(error.find(
-                "'--dump-gradients': this program does not keep its gradients"),
-            std::string::npos)
+  EXPECT_NE(
+      error.find("'--dump-gradients': this program does not keep its "
+                 "gradients; compile it with --gradient-accumulation-steps"),
+      std::string::npos)
       << error;
   program.batch_size = 100;
   EXPECT_EQ(run("a", {}), 1);
