@@ -8,6 +8,7 @@
 #include "gpuopt/Dialect/NN/IR/TensorBuilder.h"
 
 #include "mlir/Dialect/Traits.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace gpuopt::nn;
@@ -36,10 +37,35 @@ Value TensorBuilder::select(Value condition, Value a, Value b) {
       broadcast(condition, common), broadcast(a, common), broadcast(b, common));
 }
 
+/// arith.cmpf folds numbers, but no tensors of them. The result of any size is
+/// smaller than the operands that are there already.
+static DenseElementsAttr foldComparison(arith::CmpFPredicate predicate, Value a,
+                                        Value b) {
+  DenseFPElementsAttr left, right;
+  if (!matchPattern(a, m_Constant(&left)) ||
+      !matchPattern(b, m_Constant(&right)))
+    return {};
+  auto type = cast<RankedTensorType>(a.getType())
+                  .clone(IntegerType::get(a.getContext(), 1));
+  if (left.isSplat() && right.isSplat())
+    return DenseElementsAttr::get(
+        type, arith::applyCmpPredicate(predicate, left.getSplatValue<APFloat>(),
+                                       right.getSplatValue<APFloat>()));
+  SmallVector<bool> bits;
+  bits.reserve(left.getNumElements());
+  for (const auto &[x, y] :
+       llvm::zip(left.getValues<APFloat>(), right.getValues<APFloat>()))
+    bits.push_back(arith::applyCmpPredicate(predicate, x, y));
+  return DenseElementsAttr::get(type, bits);
+}
+
 Value TensorBuilder::compare(arith::CmpFPredicate predicate, Value a, Value b) {
   auto common = commonShape(shape(a), shape(b));
-  return createOrFold<arith::CmpFOp>(predicate, broadcast(a, common),
-                                     broadcast(b, common));
+  a = broadcast(a, common);
+  b = broadcast(b, common);
+  if (DenseElementsAttr folded = foldComparison(predicate, a, b))
+    return create<arith::ConstantOp>(folded);
+  return createOrFold<arith::CmpFOp>(predicate, a, b);
 }
 
 Value TensorBuilder::compare(arith::CmpIPredicate predicate, Value a, Value b) {
