@@ -99,6 +99,7 @@ void gpuopt::addPhase(OpPassManager &passes, Phase phase,
     // Folding the constants of one round can open a way for reshapes.
     passes.addPass(nn::createAbsorbLayouts());
     addCleanup(passes);
+    passes.addPass(nn::createCompactConstants());
     passes.addPass(nn::createSplitReductions());
     passes.addPass(nn::createAccumulateProducts());
     passes.addPass(nn::createAbsorbBiases());

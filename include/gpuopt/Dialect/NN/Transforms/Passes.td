@@ -190,6 +190,27 @@ def SplitReductions : Pass<"nn-split-reductions"> {
   let dependentDialects = ["::gpuopt::nn::NNDialect"];
 }
 
+def CompactConstants : Pass<"nn-compact-constants"> {
+  let summary = "Stores what large constants repeat once, and masks as booleans";
+  let description = [{
+    A constant of more than 64 elements that kernels alone read loses the
+    dimensions along which it repeats itself; one of two floating-point numbers
+    becomes booleans that select between the two. The mask of attention takes a
+    byte for each pair of positions this way, whatever the batch.
+
+    ```mlir
+    %mask = arith.constant dense<...> : tensor<8x1x64x64xf32>  // 0 and -inf
+    %0 = nn.broadcast %mask : tensor<8x1x64x64xf32> to tensor<8x4x64x64xf32>
+    // becomes
+    %mask = arith.constant dense<...> : tensor<1x1x64x64xi1>
+    %1 = nn.broadcast %mask : tensor<1x1x64x64xi1> to tensor<8x4x64x64xi1>
+    %0 = arith.select %1, %zero, %inf : tensor<8x4x64x64xi1>, tensor<8x4x64x64xf32>
+    ```
+  }];
+  let dependentDialects = ["::gpuopt::nn::NNDialect", "::mlir::arith::ArithDialect"];
+  let statistics = [Statistic<"constantCount", "constants", "constants that became smaller">];
+}
+
 def FormClusters : Pass<"nn-form-clusters"> {
   let summary = "Groups memory-bound work into what will be one kernel each";
   let description = [{
