@@ -7,15 +7,13 @@
 
 #include "OutputDirectory.h"
 
+#include "gpuopt/folder_marks.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 using namespace gpuopt;
-
-/// Marks a folder that gpuopt may replace.
-static constexpr StringLiteral kMarker = ".gpuopt";
 
 static Error failure(const Twine &what, StringRef path, std::error_code code) {
   return createStringError(what + " '" + path + "': " + code.message());
@@ -50,18 +48,12 @@ static Error checkParents(StringRef path) {
   return Error::success();
 }
 
-/// `marker` tells that the folder is ours.
-static Error checkTarget(StringRef path, StringRef marker) {
+static Error checkTarget(StringRef path,
+                         bool (*isOurs)(const std::filesystem::path &)) {
   SmallString<256> target = withoutSeparators(path);
   if (!sys::fs::exists(target))
     return checkParents(target);
-  if (sys::fs::exists(joinPath(target, marker)))
-    return Error::success();
-  std::error_code code;
-  bool isEmpty = sys::fs::is_directory(target) &&
-                 sys::fs::directory_iterator(target, code) ==
-                     sys::fs::directory_iterator();
-  if (isEmpty)
+  if (isOurs(target.c_str()) || is_vacant(target.c_str()))
     return Error::success();
   return createStringError("output directory '" + Twine(target) +
                            "' exists and was not written by gpuopt; choose "
@@ -69,11 +61,15 @@ static Error checkTarget(StringRef path, StringRef marker) {
 }
 
 Error OutputDirectory::check(StringRef path) {
-  return checkTarget(path, kMarker);
+  return checkTarget(path, holds_program);
 }
 
 Error OutputDirectory::checkResults(StringRef path) {
-  return checkTarget(path, joinPath(kProgram, kMarker));
+  return checkTarget(path, holds_results);
+}
+
+std::string OutputDirectory::programBelow(StringRef path) {
+  return joinPath(path, kProgramFolder);
 }
 
 Expected<OutputDirectory> OutputDirectory::create(StringRef path) {
@@ -90,7 +86,7 @@ Expected<OutputDirectory> OutputDirectory::create(StringRef path) {
     return failure("cannot create", sibling, code);
   OutputDirectory directory(target.str().str(), sibling.str().str());
   if (Error error = directory.write(
-          kMarker, "Written by gpuopt, which may replace this folder.\n"))
+          kProgramMark, "Written by gpuopt, which may replace this folder.\n"))
     return std::move(error);
   return directory;
 }

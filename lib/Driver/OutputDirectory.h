@@ -21,9 +21,9 @@ public:
   /// Fails if `path` exists and was not written by gpuopt, or cannot be
   /// written; changes nothing.
   static llvm::Error check(llvm::StringRef path);
-  /// The same of a folder for results of training, with `kProgram` in it.
+  /// The same of a folder for results of training, with `programBelow` in it.
   static llvm::Error checkResults(llvm::StringRef path);
-  static constexpr llvm::StringLiteral kProgram = "program";
+  static std::string programBelow(llvm::StringRef path);
   /// Fails as `check` does.
   static llvm::Expected<OutputDirectory> create(llvm::StringRef path);
   OutputDirectory(OutputDirectory &&other);

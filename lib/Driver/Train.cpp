@@ -120,7 +120,7 @@ int gpuopt::trainModel(const DriverOptions &options) {
   DriverOptions compile = options;
   if (Error error = OutputDirectory::checkResults(options.outputDir))
     return failure(toString(std::move(error)));
-  std::string program = joinPath(options.outputDir, OutputDirectory::kProgram);
+  std::string program = OutputDirectory::programBelow(options.outputDir);
   compile.outputDir = program;
   if (int status = compileModel(compile))
     return status;

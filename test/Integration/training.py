@@ -77,16 +77,16 @@ class Trainer:
     def run(self, data: Mapping[str, np.ndarray], labels: np.ndarray | None = None, **flags: Any) -> Result:
         """Runs the trainer on arrays; flags are the trainer's."""
         self.runs += 1
-        out = self.folder / f"run{self.runs}"
-        out.mkdir()
+        folder = self.folder / f"data{self.runs}"
+        folder.mkdir()
         files = {}
         for name, array in data.items():
-            files[name] = out / f"{name}.npy"
+            files[name] = folder / f"{name}.npy"
             np.save(files[name], array)
         if labels is not None:
-            np.save(out / "labels.npy", labels)
-            flags["labels"] = out / "labels.npy"
-        return self.run_files(out, data=files, **flags)
+            np.save(folder / "labels.npy", labels)
+            flags["labels"] = folder / "labels.npy"
+        return self.run_files(self.folder / f"run{self.runs}", data=files, **flags)
 
     def run_files(self, out: Path, **flags: Any) -> Result:
         flags = {"shuffle": False, "num_threads": 2, "output_dir": out, **flags}

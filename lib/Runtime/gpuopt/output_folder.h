@@ -2,8 +2,9 @@
 #pragma once
 
 #include "gpuopt/error.h"
+#include "gpuopt/folder_marks.h"
 
-#include <filesystem>
+#include <fstream>
 #include <vector>
 
 namespace gpuopt {
@@ -12,6 +13,7 @@ namespace gpuopt {
 class OutputFolder {
 public:
   explicit OutputFolder(const std::string &path) {
+    check(path);
     std::error_code code;
     auto part = std::filesystem::absolute(path, code);
     for (; !part.empty() && !std::filesystem::exists(part, code);
@@ -21,16 +23,37 @@ public:
     if (code)
       throw Error("cannot create '--output-dir' '" + path +
                   "': " + code.message());
+    const auto file = std::filesystem::path(path) / kResultsMark;
+    if (std::filesystem::exists(file, code))
+      return;
+    std::ofstream(file) << "Results of training by gpuopt, which the next run "
+                           "may replace.\n";
+    mark = file;
   }
   ~OutputFolder() {
-    std::error_code code; // of those that are not empty
-    for (const auto &folder : made)
-      std::filesystem::remove(folder, code);
+    std::error_code code;
+    using Entries = std::filesystem::directory_iterator;
+    if (!mark.empty() &&
+        std::distance(Entries(mark.parent_path(), code), Entries()) == 1)
+      std::filesystem::remove(mark, code);
+    for (const auto &each : made) // of those that are not empty
+      std::filesystem::remove(each, code);
   }
   OutputFolder(const OutputFolder &) = delete;
   OutputFolder &operator=(const OutputFolder &) = delete;
 
+  // Refuses a folder of others' files, which results would mix with.
+  static void check(const std::string &path) {
+    std::error_code code;
+    if (std::filesystem::is_directory(path, code) && !is_vacant(path) &&
+        !holds_results(path))
+      throw Error("'--output-dir' '" + path +
+                  "' has files that are not of a training run; choose another "
+                  "one or empty it");
+  }
+
 private:
+  std::filesystem::path mark;              // if it was made
   std::vector<std::filesystem::path> made; // the innermost first
 };
 

@@ -1,0 +1,36 @@
+// What tells a folder of gpuopt's from one that holds files of others: the one
+// place that the compiler and the trainers know it from.
+#pragma once
+
+#include <filesystem>
+
+namespace gpuopt {
+
+// In a program's folder, which gpuopt may replace as a whole.
+constexpr char kProgramMark[] = ".gpuopt";
+// In a trainer's, whose results it may replace.
+constexpr char kResultsMark[] = ".gpuopt-results";
+// Below the results of `gpuopt train`: the program.
+constexpr char kProgramFolder[] = "program";
+
+// There is nothing, or an empty folder. What cannot be read is not.
+inline bool is_vacant(const std::filesystem::path &path) {
+  std::error_code code;
+  if (!std::filesystem::exists(path, code))
+    return !code;
+  return std::filesystem::is_directory(path, code) &&
+         std::filesystem::is_empty(path, code) && !code;
+}
+
+inline bool holds_program(const std::filesystem::path &folder) {
+  std::error_code code;
+  return std::filesystem::exists(folder / kProgramMark, code);
+}
+
+inline bool holds_results(const std::filesystem::path &folder) {
+  std::error_code code;
+  return std::filesystem::exists(folder / kResultsMark, code) ||
+         holds_program(folder / kProgramFolder);
+}
+
+} // namespace gpuopt

@@ -1,0 +1,66 @@
+// Which folders a trainer writes to, and what it leaves there.
+#include "TrainerFixture.h"
+
+namespace gpuopt {
+
+static std::vector<std::string> names_in(const std::string &folder) {
+  std::vector<std::string> names;
+  for (const auto &entry : std::filesystem::directory_iterator(folder))
+    names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+using Names = std::vector<std::string>;
+
+TEST_F(TrainerTest, RefusesFoldersOfOthers) {
+  std::filesystem::create_directories(folder / "theirs");
+  write_file(folder / "theirs/model.safetensors", "precious");
+  std::filesystem::create_directories(folder / "program");
+  write_file(folder / "program/.gpuopt", "");
+  for (const char *out : {"theirs", "program"}) {
+    const Names before = names_in(folder / out);
+    // Before it looks at data.
+    EXPECT_EQ(run(out, {"--max-steps=1", "--labels", folder / "none.npy"}), 1);
+    EXPECT_EQ(error, "tiny: error: '--output-dir' '" + folder / out +
+                         "' has files that are not of a training run; choose "
+                         "another one or empty it\n");
+    EXPECT_EQ(names_in(folder / out), before);
+  }
+  EXPECT_EQ(read_file(folder / "theirs/model.safetensors"), "precious");
+}
+
+TEST_F(TrainerTest, WritesToFoldersOfItsOwn) {
+  const Names results = {".gpuopt-results", "metrics.jsonl",
+                         "model.safetensors"};
+  std::filesystem::create_directories(folder / "empty");
+  for (const char *out : {"new", "empty", "new", "empty"}) {
+    EXPECT_EQ(run(out, {"--max-steps=1"}), 0) << error;
+    EXPECT_EQ(names_in(folder / out), results);
+  }
+  // Beside something of the user's, once it is a trainer's.
+  write_file(folder / "new/notes.txt", "kept");
+  EXPECT_EQ(run("new", {"--max-steps=1"}), 0) << error;
+  EXPECT_EQ(read_file(folder / "new/notes.txt"), "kept");
+  // That of `gpuopt train`, where the program lies below.
+  std::filesystem::create_directories(folder / "train/program");
+  write_file(folder / "train/program/.gpuopt", "");
+  EXPECT_EQ(run("train", {"--max-steps=1"}), 0) << error;
+}
+
+TEST(OutputFolder, LeavesNothingWithoutResults) {
+  TemporaryFolder folder;
+  std::filesystem::create_directories(folder / "empty");
+  {
+    OutputFolder a(folder / "empty"), b(folder / "new/below");
+  }
+  EXPECT_EQ(names_in(folder / ""), Names{"empty"});
+  EXPECT_EQ(names_in(folder / "empty"), Names{});
+  {
+    OutputFolder a(folder / "new/below");
+    write_file(folder / "new/below/metrics.jsonl", "");
+  }
+  EXPECT_EQ(names_in(folder / "new/below"),
+            (Names{".gpuopt-results", "metrics.jsonl"}));
+}
+
+} // namespace gpuopt
