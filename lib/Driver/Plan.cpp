@@ -9,6 +9,7 @@
 #include "PlanPage.h"
 #include "PlanSummary.h"
 #include "gpuopt/Planning/LadderStore.h"
+#include "gpuopt/Support/CheckOutput.h"
 #include "gpuopt/Support/WriteFile.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
@@ -191,6 +192,12 @@ static PlanSummary findBatch(DriverOptions &options) {
 
 int gpuopt::planModel(const DriverOptions &given) {
   constexpr int kCurvePoints = 11;
+  if (!given.plan.html.empty())
+    if (llvm::Error error = checkOutput(given.plan.html, {given.model})) {
+      llvm::errs() << "gpuopt: error: --html: "
+                   << llvm::toString(std::move(error)) << "\n";
+      return 1;
+    }
   DriverOptions options = given;
   options.pipeline.ladders = std::make_shared<planning::LadderStore>();
   PlanSummary summary;

@@ -7,6 +7,7 @@
 
 #include "Commands.h"
 
+#include "gpuopt/Support/CheckOutput.h"
 #include "gpuopt/Version.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
@@ -92,6 +93,10 @@ int main(int argc, char **argv) {
   options.effort = effort;
   options.capacityInBytes = capacity;
   options.threads = threads;
+  if (!options.output.empty() && options.output != "-")
+    if (llvm::Error error =
+            gpuopt::checkOutput(options.output, {options.input}))
+      return fail(llvm::toString(std::move(error)));
   if (recomputeCommand)
     return recompute(options);
   if (arenaCommand)

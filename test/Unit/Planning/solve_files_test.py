@@ -250,6 +250,22 @@ class SolveFiles(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertFalse((self.folder / "missing").exists())
 
+    def test_output_is_checked_before_the_work(self):
+        """The input, which is bad, is not looked at where the output is."""
+        bad = self.file("bad.json", "{")
+        (self.folder / "link.json").symlink_to(bad)
+        overwrites = "is read, and must not be overwritten; choose another file"
+        for out, what in (("bad.json", overwrites), ("./bad.json", overwrites), ("link.json", overwrites),
+                          ("missing/plan.json", "missing/plan.json': No such file or directory"),
+                          ("bad.json/plan.json", "bad.json/plan.json': Not a directory"), ("", "': Is a directory")):
+            for command in ("recompute", "arena"):
+                result = self.run_solve(command, bad, "-o", f"{self.folder}/{out}")
+                self.assertEqual(result.returncode, 1, out)
+                self.assertIn(what, result.stderr)
+                self.assertEqual(len(result.stderr.splitlines()), 1)
+                self.assertNotIn("JSON", result.stderr)
+        self.assertEqual(bad.read_text(), "{")
+
     @unittest.skipUnless(os.path.exists("/dev/full"), "no device that is always full")
     def test_full_device(self):
         graph = self.file("graph.json", json.dumps(CHAIN))

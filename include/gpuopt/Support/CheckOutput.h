@@ -1,0 +1,49 @@
+//===- CheckOutput.h - Told before the work, not after it -------*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_SUPPORT_CHECKOUTPUT_H
+#define GPUOPT_SUPPORT_CHECKOUTPUT_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+namespace gpuopt {
+
+/// Fails where writeFile(path) would for what can be seen beforehand, and
+/// where `path` is one of the files that are read; changes nothing.
+inline llvm::Error checkOutput(llvm::StringRef path,
+                               llvm::ArrayRef<llvm::StringRef> inputs) {
+  namespace fs = llvm::sys::fs;
+  auto fail = [&](std::errc code) {
+    return llvm::createStringError(
+        "cannot write '" + path + "': " + std::make_error_code(code).message());
+  };
+  for (llvm::StringRef input : inputs)
+    if (fs::equivalent(path, input))
+      return llvm::createStringError("'" + path +
+                                     "' is read, and must not be overwritten; "
+                                     "choose another file");
+  if (fs::is_directory(path))
+    return fail(std::errc::is_a_directory);
+  if (fs::exists(path) && !fs::is_regular_file(path))
+    return llvm::Error::success(); // a device or a pipe
+  llvm::StringRef folder = llvm::sys::path::parent_path(path);
+  if (folder.empty())
+    folder = ".";
+  if (!fs::exists(folder))
+    return fail(std::errc::no_such_file_or_directory);
+  if (!fs::is_directory(folder))
+    return fail(std::errc::not_a_directory);
+  if (fs::access(folder, fs::AccessMode::Write))
+    return fail(std::errc::permission_denied);
+  return llvm::Error::success();
+}
+
+} // namespace gpuopt
+
+#endif // GPUOPT_SUPPORT_CHECKOUTPUT_H
