@@ -42,8 +42,9 @@ CheckedOpt<std::string>
 CheckedOpt<std::string>
     memoryBudget("memory-budget",
                  cl::desc("most that the program may allocate on the device, "
-                          "like 8GiB, or auto: what is free there (default: no "
-                          "limit)"),
+                          "like 8GiB, in B, KB, MB, GB, TB (powers of 1000) or "
+                          "KiB, MiB, GiB, TiB (of 1024); or auto: what is free "
+                          "there (default: no limit)"),
                  cl::value_desc("BYTES"), cl::cat(placeCategory()), COMPILING);
 CheckedOpt<std::string> activationBudget(
     "activation-budget",

@@ -21,7 +21,7 @@ static std::string lowered(std::string_view text) {
   return result;
 }
 
-/// Bytes of a unit; 0 for none that is known.
+/// Bytes of a unit in lower case; 0 for none that is known.
 static double bytesOfUnit(const std::string &unit) {
   if (unit.empty() || unit == "b")
     return 1;
@@ -35,6 +35,21 @@ static double bytesOfUnit(const std::string &unit) {
   return 0;
 }
 
+/// What an amount may mean where that is not clear; empty where it is. Docker's
+/// 8G are 8 GiB and those of disks 8 GB; 8Gb are bits where networks are told.
+static std::string meaningsOf(const std::string &number,
+                              const std::string &unit) {
+  std::string small = lowered(unit);
+  if (unit.empty() || std::string("kmgt").find(small[0]) == std::string::npos)
+    return "";
+  std::string prefix(1, char(std::toupper(small[0])));
+  if (unit.size() == 1)
+    return number + prefix + "B or " + number + prefix + "iB";
+  bool isPrefixLarge = unit[0] == prefix[0];
+  bool isByte = small.substr(1) == "b" || small.substr(1) == "ib";
+  return isByte && isPrefixLarge && unit.back() == 'b' ? "bits or bytes" : "";
+}
+
 Result<int64_t> gpuopt::planning::parseBytes(std::string_view text) {
   Error wrong{"expects bytes like '8GiB', '512MB' or '4096', but got '" +
               std::string(text) + "'"};
@@ -44,12 +59,17 @@ Result<int64_t> gpuopt::planning::parseBytes(std::string_view text) {
       std::from_chars(text.data(), end, number, std::chars_format::fixed);
   if (code != std::errc() || !(number >= 0))
     return wrong;
+  std::string digits(text.data(), rest);
   while (rest != end && *rest == ' ')
     ++rest;
-  double unit = bytesOfUnit(lowered({rest, size_t(end - rest)}));
-  if (unit == 0 || !(number * unit < 0x1p62))
+  std::string unit(rest, end);
+  if (std::string meanings = meaningsOf(digits, unit); !meanings.empty())
+    return Error{"'" + std::string(text) + "' may mean " + meanings +
+                 "; units are " + kByteUnits};
+  double scale = bytesOfUnit(lowered(unit));
+  if (scale == 0 || !(number * scale < 0x1p62))
     return wrong;
-  return int64_t(number * unit);
+  return int64_t(number * scale);
 }
 
 std::string gpuopt::planning::formatBytes(int64_t bytes) {

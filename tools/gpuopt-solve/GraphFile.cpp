@@ -210,7 +210,9 @@ Result<int64_t> solve::parseBudget(llvm::StringRef budget,
               budget.str() + "'"};
   if (!budget.empty() && llvm::isAlpha(budget.back())) {
     Result<int64_t> bytes = parseBytes(budget.str());
-    return bytes ? bytes : wrong;
+    bool isUnclear =
+        !bytes && bytes.error().message.find("may mean") != std::string::npos;
+    return bytes || isUnclear ? bytes : wrong;
   }
   double fraction = 0;
   if (budget.getAsDouble(fraction) || !(fraction >= 0 && fraction <= 1))

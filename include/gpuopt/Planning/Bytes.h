@@ -16,8 +16,13 @@
 
 namespace gpuopt::planning {
 
-/// "8GiB", "1.5 GB", "512MiB", "4096B" or "4096": bytes, rounded down. Units
-/// are B, KiB, MiB, GiB, TiB and KB, MB, GB, TB, in any case.
+/// What amounts may be in, for people.
+inline constexpr char kByteUnits[] =
+    "B, KB, MB, GB, TB (powers of 1000) and KiB, MiB, GiB, TiB (of 1024)";
+
+/// "8GiB", "1.5 GB", "512mib", "4096B" or "4096": bytes, rounded down. Units
+/// are `kByteUnits`, in any case but for a small b after a large letter, which
+/// may be bits; a letter alone, as in "8G", is an error as well.
 Result<int64_t> parseBytes(std::string_view text);
 
 /// "611.3 MiB": three to four digits, rounded up, and a binary unit; below

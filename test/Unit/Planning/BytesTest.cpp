@@ -16,6 +16,20 @@ TEST(Bytes, AreReadWithBinaryAndDecimalUnits) {
   EXPECT_EQ(*parseBytes("8GiB"), int64_t(8) << 30);
   EXPECT_EQ(*parseBytes("1.5 gib"), int64_t(3) << 29);
   EXPECT_EQ(*parseBytes("512MB"), 512'000'000);
+  EXPECT_EQ(*parseBytes("3mb"), 3'000'000);
+  EXPECT_EQ(*parseBytes("3kB"), 3'000);
+  EXPECT_EQ(*parseBytes("3mib"), int64_t(3) << 20);
+}
+
+TEST(Bytes, RefuseWhatMayBeTwoAmounts) {
+  const std::string units = "; units are B, KB, MB, GB, TB (powers of 1000) "
+                            "and KiB, MiB, GiB, TiB (of 1024)";
+  for (const char *text : {"3Mb", "3 Gb", "3Mib", "1.5Tb"})
+    EXPECT_EQ(parseBytes(text).error().message,
+              "'" + std::string(text) + "' may mean bits or bytes" + units);
+  for (const char *text : {"8G", "8g", "8 G"})
+    EXPECT_EQ(parseBytes(text).error().message,
+              "'" + std::string(text) + "' may mean 8GB or 8GiB" + units);
 }
 
 TEST(Bytes, RefuseWhatIsNoAmount) {
