@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BuildErrors.h"
 #include "OutputDirectory.h"
 #include "gpuopt/Driver/Driver.h"
 #include "llvm/ADT/StringExtras.h"
@@ -36,6 +37,8 @@ static int execute(ArrayRef<std::string> command, StringRef log) {
     return failure("'" + command[0] + "' is not installed");
   SmallVector<StringRef> arguments(command.begin(), command.end());
   std::optional<StringRef> redirects[] = {std::nullopt, log, log};
+  if (!log.empty())
+    sys::fs::remove(log); // a shorter output would leave an older one's end
   std::string problem;
   int status = sys::ExecuteAndWait(
       *program, arguments, std::nullopt,
@@ -100,11 +103,14 @@ static std::string buildProgram(const std::string &program,
   }
   if (status == 0 && sys::fs::exists(executable))
     return executable;
-  if (auto buffer = MemoryBuffer::getFile(log))
+  std::string cause;
+  if (auto buffer = MemoryBuffer::getFile(log)) {
     errs() << (*buffer)->getBuffer().take_back(4000);
-  return failure(
-             "the emitted program does not build; the whole output is in '" +
-             log + "'"),
+    cause = firstErrorOf((*buffer)->getBuffer());
+  }
+  // Last of all, and with the cause, where only the end is looked at.
+  return failure("the emitted program does not build, see '" + log +
+                 "': " + (cause.empty() ? "no output" : cause)),
          "";
 }
 
