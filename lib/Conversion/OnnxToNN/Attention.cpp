@@ -100,6 +100,9 @@ static LogicalResult attention(NodeConversion &c) {
                     " (a cache of keys and values) is not supported");
   if (c.node.getFloat("softcap", 0) != 0)
     return c.fail("attribute softcap is not supported");
+  for (StringRef window : {"left_window_size", "right_window_size"})
+    if (c.node.getInt(window, -1) != -1)
+      return c.fail("attribute " + window + " is not supported");
   bool isJoined = c.type(0).getRank() == 3;
   auto query = splitHeads(c, 0, "q_num_heads");
   auto key = query ? splitHeads(c, 1, "kv_num_heads") : std::nullopt;
@@ -134,6 +137,7 @@ static LogicalResult attention(NodeConversion &c) {
 
 ArrayRef<OperatorEntry> gpuopt::attentionOperators() {
   static const OperatorEntry entries[] = {
-      {"Attention", attention, "no cache of keys and values, no softcap"}};
+      {"Attention", attention,
+       "no cache of keys and values, no softcap, no sliding window"}};
   return entries;
 }

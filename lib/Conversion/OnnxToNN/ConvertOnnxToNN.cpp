@@ -283,7 +283,7 @@ private:
     for (Value input : node.getInputs()) {
       if (failedValues.contains(input)) {
         if (!operatorOf(node))
-          addProblem(node, kUnsupported);
+          addProblem(node, whyUnsupported(node));
         return standIn(b, node);
       }
       inputs.push_back(values.lookup(input));
@@ -328,12 +328,19 @@ private:
     return node.getDomain().empty() ? findOperator(node.getOpType()) : nullptr;
   }
 
-  static constexpr StringLiteral kUnsupported = "the operator is not supported";
+  static StringRef whyUnsupported(onnx::NodeOp node) {
+    bool hasSubgraph =
+        llvm::any_of(node.getOnnxAttributes(), [](NamedAttribute attribute) {
+          return isa<UnitAttr>(attribute.getValue());
+        });
+    return hasSubgraph ? "control flow is not supported"
+                       : "the operator is not supported";
+  }
 
   static LogicalResult convertNode(NodeConversion &conversion) {
     const OperatorEntry *entry = operatorOf(conversion.node);
     if (!entry)
-      return conversion.fail(kUnsupported);
+      return conversion.fail(whyUnsupported(conversion.node));
     if (failed(checkOperands(conversion)))
       return failure();
     Block *block = conversion.b.getBlock();

@@ -18,6 +18,9 @@ using namespace gpuopt::onnx;
 /// Older operators differ in ways that no exporter of today produces (axes as
 /// attributes, for one): files are converted, not compiled.
 static constexpr int64_t kMinOpset = 13;
+/// Operators of this opset and those before were compared with what gpuopt
+/// reads of them. Later ones may have attributes that say something else.
+static constexpr int64_t kNewestOpset = 26;
 
 llvm::Error OnnxImportOptions::addDimension(StringRef text) {
   auto [name, number] = text.rsplit('=');
@@ -50,6 +53,16 @@ static LogicalResult checkOpsets(const Opsets &opsets,
   return success();
 }
 
+static void warnOfNewOpset(const Opsets &opsets, const Reporter &reporter) {
+  auto found = opsets.find(GraphOp::kDefaultDomain.str());
+  if (found != opsets.end() && found->second > kNewestOpset)
+    reporter.warning() << "is of opset " << found->second
+                       << ", but gpuopt knows operators up to opset "
+                       << kNewestOpset
+                       << ": what newer ones mean is not certain; export with "
+                          "that one if the model allows it";
+}
+
 OwningOpRef<ModuleOp>
 gpuopt::importOnnxModel(StringRef path, MLIRContext &context,
                         const OnnxImportOptions &options) {
@@ -66,6 +79,7 @@ gpuopt::importOnnxModel(StringRef path, MLIRContext &context,
   if (failed(list) || failed(checkOpsets(opsets, reporter)) ||
       failed(sortNodes(list->nodes, model.graph(), reporter)))
     return {};
+  warnOfNewOpset(opsets, reporter);
   Dimensions dimensions(options, reporter);
   if (failed(dimensions.bind(collectInputs(model.graph()))))
     return {};

@@ -27,6 +27,10 @@ public:
     return mlir::emitError(mlir::UnknownLoc::get(&context)) << path << ": ";
   }
 
+  mlir::InFlightDiagnostic warning() const {
+    return mlir::emitWarning(mlir::UnknownLoc::get(&context)) << path << ": ";
+  }
+
   mlir::MLIRContext &getContext() const { return context; }
   llvm::StringRef getPath() const { return path; }
 

@@ -145,8 +145,7 @@ void NodeOp::build(OpBuilder &builder, OperationState &state,
                             : builder.getStrArrayAttr(resultNames));
 }
 
-/// Whether ONNX has attributes of this kind (graphs, types and sparse tensors
-/// aside).
+/// Whether ONNX has attributes of this kind (types and sparse tensors aside).
 static bool isOnnxAttribute(Attribute attribute) {
   if (auto integer = dyn_cast<IntegerAttr>(attribute))
     return integer.getType().isSignlessInteger(64);
@@ -155,8 +154,8 @@ static bool isOnnxAttribute(Attribute attribute) {
   if (auto array = dyn_cast<ArrayAttr>(attribute))
     return llvm::all_of(array, llvm::IsaPred<StringAttr>) ||
            llvm::all_of(array, llvm::IsaPred<ElementsAttr>);
-  return isa<StringAttr, DenseI64ArrayAttr, DenseF32ArrayAttr, ElementsAttr>(
-      attribute);
+  return isa<StringAttr, DenseI64ArrayAttr, DenseF32ArrayAttr, ElementsAttr,
+             UnitAttr>(attribute);
 }
 
 LogicalResult NodeOp::verify() {

@@ -108,8 +108,8 @@ def Onnx_NodeOp : Onnx_Op<"node", [OpAsmOpInterface]> {
     omitted output in the middle has type `none` and the name `""`; trailing
     omitted ones do not appear. `onnxAttributes` holds the attributes of the
     node under their names: `i64`, `f32`, string, `array<i64>`, `array<f32>`,
-    array of strings, tensor, array of tensors. The names of the outputs
-    follow `as`.
+    array of strings, tensor, array of tensors; of a subgraph, `unit`: that it
+    is there. The names of the outputs follow `as`.
 
     ```mlir
     %y = onnx.node "Conv"(%x, %w, %none) {group = 1 : i64, pads = array<i64: 1, 1, 1, 1>} as ["conv1_out"]
