@@ -16,6 +16,10 @@
 #include "llvm/Support/SHA256.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <cerrno>
+#include <cstring>
+#include <unistd.h>
+
 using namespace llvm;
 using namespace gpuopt;
 
@@ -30,7 +34,7 @@ static int failure(const Twine &what) {
   return 1;
 }
 
-/// Runs a command; its output goes to `log` unless that is empty.
+/// Runs a command; its output goes to `log`.
 static int execute(ArrayRef<std::string> command, StringRef log) {
   auto program = sys::findProgramByName(command[0]);
   if (!program)
@@ -40,10 +44,9 @@ static int execute(ArrayRef<std::string> command, StringRef log) {
   if (!log.empty())
     sys::fs::remove(log); // a shorter output would leave an older one's end
   std::string problem;
-  int status = sys::ExecuteAndWait(
-      *program, arguments, std::nullopt,
-      log.empty() ? ArrayRef<std::optional<StringRef>>() : redirects,
-      /*SecondsToWait=*/0, /*MemoryLimit=*/0, &problem);
+  int status =
+      sys::ExecuteAndWait(*program, arguments, std::nullopt, redirects,
+                          /*SecondsToWait=*/0, /*MemoryLimit=*/0, &problem);
   // A signal says nothing of its own; an exit status does.
   return status < 0 ? failure("'" + command[0] + "': " + problem) : status;
 }
@@ -114,6 +117,18 @@ static std::string buildProgram(const std::string &program,
          "";
 }
 
+/// Becomes the command, so that signals are the trainer's: it saves at Ctrl-C,
+/// and its end is the end of this process. Returns where that fails.
+static int become(ArrayRef<std::string> command) {
+  outs().flush();
+  std::vector<char *> arguments;
+  for (const std::string &argument : command)
+    arguments.push_back(const_cast<char *>(argument.c_str()));
+  arguments.push_back(nullptr);
+  execv(arguments[0], arguments.data());
+  return failure("cannot run '" + command[0] + "': " + strerror(errno));
+}
+
 static TrainerFeatures features(const DriverOptions &options) {
   TrainerFeatures features;
   features.hasAdam = options.pipeline.step.optimizer == "adamw";
@@ -145,7 +160,5 @@ int gpuopt::trainModel(const DriverOptions &options) {
                  options.runArguments.end());
   // Idle threads must not spin while the others work.
   setenv("OMP_WAIT_POLICY", "passive", /*overwrite=*/0);
-  constexpr int kDiverged = 3; // of the runtime's trainer.h
-  int status = execute(command, "");
-  return status == 0 || status == kDiverged ? status : 1;
+  return become(command);
 }

@@ -71,10 +71,15 @@ def arguments(flags: Mapping[str, Any]) -> list[str]:
 def _run(command: str, model: Any, output_dir: Any, flags: Mapping[str, Any]) -> None:
     line = [find_driver(), command, _path(model, "model"), "-o", _path(output_dir, "output_dir"), *arguments(flags)]
     # Progress goes to the terminal; errors are kept for the exception.
-    process = subprocess.run(line, stderr=subprocess.PIPE, text=True, check=False)
+    with subprocess.Popen(line, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            errors = process.communicate()[1]
+        except KeyboardInterrupt:
+            process.wait()  # the trainer is interrupted as well, and saves
+            raise
     if process.returncode != 0:
-        raise DriverError(process.stderr.strip() or f"{command} ended with status {process.returncode}")
-    sys.stderr.write(process.stderr)  # warnings
+        raise DriverError(errors.strip() or f"{command} ended with status {process.returncode}")
+    sys.stderr.write(errors)  # warnings
 
 
 def _path(value: Any, name: str) -> str:

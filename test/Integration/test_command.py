@@ -1,6 +1,11 @@
 """The commands as a user gives them, from Python."""
 
 import json
+import os
+import signal
+import subprocess
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -140,6 +145,31 @@ def test_divergence_is_a_status_of_its_own(model, cache, tmp_path):
             "--labels", tmp_path / "y.npy", "--target=host", "--num-threads=1",
         ])
     assert (out / "model.safetensors").read_bytes() == before
+
+
+def test_an_interrupt_is_the_trainers(model, cache, tmp_path, monkeypatch):
+    """At Ctrl-C, which the process and Python get, the step ends and is saved
+    before either is over."""
+    out, started = tmp_path / "out", []
+
+    class Popen(subprocess.Popen):
+        def __init__(self, *arguments, **keywords):
+            super().__init__(*arguments, **keywords)
+            started.append(self)
+
+    def interrupt():
+        metrics = out / "metrics.jsonl"
+        while not metrics.exists() or not metrics.stat().st_size:
+            time.sleep(0.05)
+        started[-1].send_signal(signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(subprocess, "Popen", Popen)
+    threading.Thread(target=interrupt, daemon=True).start()
+    with pytest.raises(KeyboardInterrupt):
+        train(model, out, max_steps=10**9, logging_steps=0)
+    assert started[-1].returncode == 0
+    assert safetensors.read(out / "model.safetensors").keys() >= {"0.weight", "2.bias"}
 
 
 def test_export_checks_names(tmp_path):
