@@ -63,9 +63,10 @@ Flag<double> epochs("num-train-epochs", 3,
 /// Flags that mean nothing beside others.
 static Error checkTogether() {
   if (optimizer == "adamw")
-    for (const cl::Option *flag :
-         std::initializer_list<const cl::Option *>{&momentum, &nesterov})
-      if (flag->getNumOccurrences())
+    for (auto [flag, isOn] :
+         {std::pair<const cl::Option *, bool>(&momentum, momentum.isGiven()),
+          {&nesterov, nesterov}})
+      if (isOn)
         return createStringError("--" + flag->ArgStr +
                                  " is of --optimizer=sgd, but it is adamw");
   if (optimizer == "sgd")

@@ -69,6 +69,8 @@ def arguments(flags: Mapping[str, Any]) -> list[str]:
 
 
 def _run(command: str, model: Any, output_dir: Any, flags: Mapping[str, Any]) -> None:
+    # What is off is so by name: not every flag has a --no form.
+    flags = {name: "false" if value is False else value for name, value in flags.items()}
     line = [find_driver(), command, _path(model, "model"), "-o", _path(output_dir, "output_dir"), *arguments(flags)]
     # Progress goes to the terminal; errors are kept for the exception.
     with subprocess.Popen(line, stderr=subprocess.PIPE, text=True) as process:

@@ -84,6 +84,15 @@ def test_one_build_for_all_hyperparameters(model, cache, tmp_path, capfd):
     assert [record["loss"] for record in records(tmp_path / "c")] == [record["loss"] for record in changed]
 
 
+def test_false_is_off(model, cache, tmp_path):
+    flags = dict(shuffle=False, nesterov=False, allow_offload=False, debug_overflow=False)
+    found = [train(model, tmp_path / out, max_steps=2, **flags) for out, flags in (("a", flags), ("b", {}))]
+    # In the file's order, and in another.
+    assert found[0][0]["loss"] != found[1][0]["loss"]
+    x, y = (torch.from_numpy(array[:8]) for array in make_data(20))
+    assert found[0][0]["loss"] == pytest.approx(torch.nn.functional.mse_loss(make_module().double()(x), y).item(), rel=1e-5)
+
+
 def test_lists_and_bfloat16_are_data(model, cache, tmp_path):
     x = torch.from_numpy(make_data(20)[0]).bfloat16()
     y = x.float().sum(1, keepdim=True)
