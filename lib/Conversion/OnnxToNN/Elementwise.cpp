@@ -7,6 +7,7 @@
 
 #include "Converters.h"
 
+#include "gpuopt/Dialect/NN/IR/Repetition.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -28,6 +29,40 @@ static std::optional<SmallVector<Value>> aligned(NodeConversion &c) {
   for (Value &value : values)
     value = c.b.broadcast(value, *shape);
   return values;
+}
+
+/// The constant that a value repeats, without repetition; null where it is
+/// none.
+static Value constantBelow(nn::TensorBuilder &b, Value value) {
+  if (auto broadcast = value.getDefiningOp<nn::BroadcastOp>())
+    value = broadcast.getInput();
+  DenseElementsAttr constant = constantOf(value);
+  return constant ? b.create<arith::ConstantOp>(nn::withoutRepetition(constant))
+                  : Value();
+}
+
+/// The same, but what all operands repeat, as masks of attention do for each
+/// sample of a batch, is left for the result to repeat, whose `shape` is given:
+/// so it is small enough to be a constant. Of constants alone; kernels repeat
+/// other operands as they read them.
+static std::optional<SmallVector<Value>>
+alignedOnce(NodeConversion &c, SmallVector<int64_t> &shape) {
+  auto values = aligned(c);
+  if (!values)
+    return std::nullopt;
+  shape = llvm::to_vector(c.b.shape(values->front()));
+  SmallVector<Value> sources;
+  SmallVector<int64_t> common;
+  for (Value value : *values) {
+    Value source = constantBelow(c.b, value);
+    if (!source)
+      return values;
+    sources.push_back(source);
+    common = c.b.commonShape(common, c.b.shape(source));
+  }
+  for (Value &source : sources)
+    source = c.b.broadcast(source, common);
+  return sources;
 }
 
 template <typename FloatOp, typename IntOp>
@@ -104,20 +139,24 @@ static LogicalResult modulo(NodeConversion &c) {
 template <arith::CmpFPredicate floatPredicate,
           arith::CmpIPredicate intPredicate>
 static LogicalResult comparison(NodeConversion &c) {
-  auto values = aligned(c);
+  SmallVector<int64_t> shape;
+  auto values = alignedOnce(c, shape);
   if (!values)
     return failure();
   Value a = (*values)[0], b = (*values)[1];
-  return c.yield(c.isFloat(0) ? c.b.compare(floatPredicate, a, b)
-                              : c.b.compare(intPredicate, a, b));
+  Value result = c.isFloat(0) ? c.b.compare(floatPredicate, a, b)
+                              : c.b.compare(intPredicate, a, b);
+  return c.yield(c.b.broadcast(result, shape));
 }
 
 template <typename OpT>
 static LogicalResult logical(NodeConversion &c) {
-  auto values = aligned(c);
+  SmallVector<int64_t> shape;
+  auto values = alignedOnce(c, shape);
   if (!values)
     return failure();
-  return c.yield(c.b.createOrFold<OpT>((*values)[0], (*values)[1]));
+  Value result = c.b.createOrFold<OpT>((*values)[0], (*values)[1]);
+  return c.yield(c.b.broadcast(result, shape));
 }
 
 static LogicalResult logicalNot(NodeConversion &c) {
@@ -140,12 +179,14 @@ static Value guardedSoftmax(NodeConversion &c, ArrayRef<Value> values) {
 }
 
 static LogicalResult where(NodeConversion &c) {
-  auto values = aligned(c);
+  SmallVector<int64_t> shape;
+  auto values = alignedOnce(c, shape);
   if (!values)
     return failure();
   if (Value softmax = guardedSoftmax(c, *values))
     return c.yield(softmax);
-  return c.yield(c.b.select((*values)[0], (*values)[1], (*values)[2]));
+  Value result = c.b.select((*values)[0], (*values)[1], (*values)[2]);
+  return c.yield(c.b.broadcast(result, shape));
 }
 
 //===----------------------------------------------------------------------===//

@@ -79,3 +79,38 @@ onnx.graph @logic(%x: tensor<1xf32>) -> (!onnx.unknown, !onnx.unknown, !onnx.unk
   %spread = onnx.node "Expand"(%less, %shape) : (!onnx.unknown, !onnx.unknown) -> !onnx.unknown
   onnx.return %bool, %nan, %number, %inf, %finite, %either, %one, %chosen, %int, %float, %spread : !onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown
 }
+
+// -----
+
+// The mask of a batch, of 2^21 positions: constants repeat what they say for
+// each sample, and it is worked out once. With others, all samples are.
+// CHECK-LABEL: func.func @forward
+// CHECK-DAG: %[[MASK:.*]] = arith.constant dense<"{{.*}}"> : tensor<1x64x64xf32>
+// CHECK-DAG: %[[ALL:.*]] = nn.broadcast %[[MASK]] : tensor<1x64x64xf32> to tensor<512x64x64xf32>
+// CHECK-DAG: %[[COPIES:.*]] = arith.andi %{{.*}}, %{{.*}} : tensor<512x64x64xi1>
+// CHECK-DAG: %[[GIVEN:.*]] = arith.select %{{.*}}, %arg1, %{{.*}} : tensor<512x64x64xi1>, tensor<512x64x64xf32>
+// CHECK-NOT: arith.cmpi
+// CHECK: return %[[ALL]], %[[COPIES]], %[[GIVEN]]
+onnx.graph @batch(%m: tensor<64x64xi1>, %x: tensor<512x64x64xf32>) -> (!onnx.unknown, !onnx.unknown, !onnx.unknown) attributes {inputNames = ["m", "x"], opsets = {ai.onnx = 20 : i64}, outputNames = ["all", "copies", "given"]} {
+  %from = onnx.node "Constant"() {value_int = 0 : i64} : () -> !onnx.unknown
+  %to = onnx.node "Constant"() {value_int = 64 : i64} : () -> !onnx.unknown
+  %step = onnx.node "Constant"() {value_int = 1 : i64} : () -> !onnx.unknown
+  %range = onnx.node "Range"(%from, %to, %step) : (!onnx.unknown, !onnx.unknown, !onnx.unknown) -> !onnx.unknown
+  %rows = onnx.node "Constant"() {value_ints = array<i64: 512, 64, 1>} : () -> !onnx.unknown
+  %columns = onnx.node "Constant"() {value_ints = array<i64: 512, 1, 64>} : () -> !onnx.unknown
+  %whole = onnx.node "Constant"() {value_ints = array<i64: 512, 64, 64>} : () -> !onnx.unknown
+  %last = onnx.node "Constant"() {value_ints = array<i64: -1>} : () -> !onnx.unknown
+  %upright = onnx.node "Unsqueeze"(%range, %last) : (!onnx.unknown, !onnx.unknown) -> !onnx.unknown
+  %i = onnx.node "Expand"(%upright, %rows) : (!onnx.unknown, !onnx.unknown) -> !onnx.unknown
+  %j = onnx.node "Expand"(%range, %columns) : (!onnx.unknown, !onnx.unknown) -> !onnx.unknown
+  %causal = onnx.node "LessOrEqual"(%j, %i) : (!onnx.unknown, !onnx.unknown) -> !onnx.unknown
+  %true = onnx.node "Constant"() {value = dense<true> : tensor<1xi1>} : () -> !onnx.unknown
+  %both = onnx.node "And"(%true, %causal) : (!onnx.unknown, !onnx.unknown) -> !onnx.unknown
+  %zero = onnx.node "Constant"() {value = dense<0.0> : tensor<f32>} : () -> !onnx.unknown
+  %low = onnx.node "Constant"() {value = dense<-1.0> : tensor<f32>} : () -> !onnx.unknown
+  %all = onnx.node "Where"(%both, %zero, %low) : (!onnx.unknown, !onnx.unknown, !onnx.unknown) -> !onnx.unknown
+  %m3 = onnx.node "Expand"(%m, %whole) : (tensor<64x64xi1>, !onnx.unknown) -> !onnx.unknown
+  %some = onnx.node "And"(%m3, %both) : (!onnx.unknown, !onnx.unknown) -> !onnx.unknown
+  %given = onnx.node "Where"(%both, %x, %low) : (!onnx.unknown, tensor<512x64x64xf32>, !onnx.unknown) -> !onnx.unknown
+  onnx.return %all, %some, %given : !onnx.unknown, !onnx.unknown, !onnx.unknown
+}

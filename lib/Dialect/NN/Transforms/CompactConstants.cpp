@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "gpuopt/Analysis/Clusters.h"
+#include "gpuopt/Dialect/NN/IR/Repetition.h"
 #include "gpuopt/Dialect/NN/IR/TensorBuilder.h"
 #include "gpuopt/Dialect/NN/Transforms/Passes.h"
 
@@ -28,68 +29,24 @@ using namespace gpuopt::nn;
 /// What is below takes less than a line of the arena.
 static constexpr int64_t kLeastElements = 65;
 
-namespace {
-
-/// A constant's elements by their bits, dimension for dimension.
-struct Elements {
-  SmallVector<int64_t> shape;
-  std::vector<uint64_t> bits;
-
-  static Elements of(DenseElementsAttr value) {
-    auto type = cast<RankedTensorType>(value.getType());
-    Elements elements{llvm::to_vector(type.getShape()), {}};
-    elements.bits.reserve(type.getNumElements());
-    if (isa<FloatType>(type.getElementType()))
-      for (const APFloat &number : value.getValues<APFloat>())
-        elements.bits.push_back(number.bitcastToAPInt().getZExtValue());
-    else
-      for (const APInt &number : value.getValues<APInt>())
-        elements.bits.push_back(number.getZExtValue());
-    return elements;
-  }
-
-  /// Gives dimensions whose entries are all the same the size 1.
-  void dropRepetition() {
-    for (unsigned dim = 0; dim < shape.size(); ++dim)
-      if (shape[dim] > 1 && repeats(dim))
-        keepFirst(dim);
-  }
-
-  /// The numbers, if there are two of them; that of the first element first.
-  std::optional<std::pair<uint64_t, uint64_t>> twoNumbers() const {
-    auto other =
-        llvm::find_if(bits, [&](uint64_t bit) { return bit != bits.front(); });
-    if (other == bits.end() || !llvm::all_of(bits, [&](uint64_t bit) {
-          return bit == bits.front() || bit == *other;
-        }))
+/// The numbers, if there are two of them; that of the first element first.
+static std::optional<std::pair<APFloat, APFloat>>
+twoNumbersOf(DenseElementsAttr value) {
+  auto numbers = value.getValues<APFloat>();
+  APFloat first = *numbers.begin(), other = first;
+  for (const APFloat &number : numbers) {
+    if (number.bitwiseIsEqual(first) || number.bitwiseIsEqual(other))
+      continue;
+    if (!other.bitwiseIsEqual(first))
       return std::nullopt;
-    return std::pair(bits.front(), *other);
+    other = number;
   }
+  if (other.bitwiseIsEqual(first))
+    return std::nullopt;
+  return std::pair(first, other);
+}
 
-private:
-  int64_t sizeBehind(unsigned dim) const {
-    int64_t size = 1;
-    for (int64_t behind : ArrayRef(shape).drop_front(dim + 1))
-      size *= behind;
-    return size;
-  }
-  bool repeats(unsigned dim) const {
-    int64_t row = sizeBehind(dim), slab = row * shape[dim];
-    for (size_t first = 0; first < bits.size(); first += slab)
-      for (int64_t i = row; i < slab; ++i)
-        if (bits[first + i] != bits[first + i - row])
-          return false;
-    return true;
-  }
-  void keepFirst(unsigned dim) {
-    int64_t row = sizeBehind(dim), slab = row * shape[dim];
-    std::vector<uint64_t> kept;
-    for (size_t first = 0; first < bits.size(); first += slab)
-      kept.insert(kept.end(), bits.begin() + first, bits.begin() + first + row);
-    bits = std::move(kept);
-    shape[dim] = 1;
-  }
-};
+namespace {
 
 /// Where a constant is written shorter.
 class Compaction {
@@ -100,11 +57,10 @@ public:
 
   /// Whether there is a shorter form.
   bool decide() {
-    elements = Elements::of(cast<DenseElementsAttr>(op.getValue()));
-    elements.dropRepetition();
+    value = withoutRepetition(cast<DenseElementsAttr>(op.getValue()));
     if (isa<FloatType>(type.getElementType()))
-      numbers = elements.twoNumbers();
-    return numbers || ArrayRef(elements.shape) != type.getShape();
+      numbers = twoNumbersOf(value);
+    return numbers || value.getType() != type;
   }
 
   void rewrite() {
@@ -124,54 +80,38 @@ public:
 
 private:
   Value makeStored() {
-    Type element = type.getElementType();
-    if (numbers) {
-      SmallVector<bool> isFirst;
-      for (uint64_t bit : elements.bits)
-        isFirst.push_back(bit == numbers->first);
-      return b.create<arith::ConstantOp>(DenseElementsAttr::get(
-          RankedTensorType::get(elements.shape, b.getI1Type()), isFirst));
-    }
-    SmallVector<Attribute> kept;
-    for (uint64_t bit : elements.bits)
-      kept.push_back(numberOf(bit));
-    return b.create<arith::ConstantOp>(DenseElementsAttr::get(
-        RankedTensorType::get(elements.shape, element), kept));
-  }
-
-  /// The number as an attribute of the constant's element type.
-  Attribute numberOf(uint64_t bits) {
-    Type element = type.getElementType();
-    APInt number(element.getIntOrFloatBitWidth(), bits);
-    if (auto floatType = dyn_cast<FloatType>(element))
-      return b.getFloatAttr(element,
-                            APFloat(floatType.getFloatSemantics(), number));
-    return b.getIntegerAttr(element, number);
+    if (!numbers)
+      return b.create<arith::ConstantOp>(value);
+    SmallVector<bool> isFirst;
+    for (const APFloat &number : value.getValues<APFloat>())
+      isFirst.push_back(number.bitwiseIsEqual(numbers->first));
+    return b.create<arith::ConstantOp>(
+        DenseElementsAttr::get(value.getType().clone(b.getI1Type()), isFirst));
   }
 
   /// The constant, repeated to `target`.
   Value expandedTo(RankedTensorType target) {
-    Value &value = expanded[target];
-    if (value)
-      return value;
+    Value &result = expanded[target];
+    if (result)
+      return result;
     auto wide = target.clone(b.type(stored).getElementType());
-    value = b.type(stored) == wide ? stored // made so that it does not fold
-                                   : b.create<BroadcastOp>(wide, stored);
-    auto splat = [&](uint64_t bits) {
+    result = b.type(stored) == wide ? stored // made so that it does not fold
+                                    : b.create<BroadcastOp>(wide, stored);
+    auto splat = [&](const APFloat &number) {
       return b.create<arith::ConstantOp>(
-          DenseElementsAttr::get(target, numberOf(bits)));
+          DenseElementsAttr::get(target, number));
     };
     if (numbers)
-      value = b.create<arith::SelectOp>(value, splat(numbers->first),
-                                        splat(numbers->second));
-    return value;
+      result = b.create<arith::SelectOp>(result, splat(numbers->first),
+                                         splat(numbers->second));
+    return result;
   }
 
   arith::ConstantOp op;
   RankedTensorType type;
   TensorBuilder b;
-  Elements elements;
-  std::optional<std::pair<uint64_t, uint64_t>> numbers;
+  DenseElementsAttr value; ///< Without what it repeats.
+  std::optional<std::pair<APFloat, APFloat>> numbers;
   Value stored;
   llvm::DenseMap<Type, Value> expanded;
 };
