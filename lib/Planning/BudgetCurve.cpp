@@ -7,6 +7,7 @@
 
 #include "gpuopt/Planning/BudgetCurve.h"
 #include "Graph.h"
+#include "LeastPeak.h"
 #include "gpuopt/Planning/BudgetLadder.h"
 
 #include <algorithm>
@@ -16,9 +17,6 @@ using namespace gpuopt::planning;
 /// What the search for the smallest budget has of a time limit, and each step
 /// of it.
 static constexpr double shareOfLeast = 0.25, shareOfStep = 0.02;
-
-/// The smallest budget is looked for to this part of the plain peak.
-static constexpr int partOfLeast = 2048;
 
 static std::vector<int64_t> equalSteps(int64_t from, int64_t to, int count) {
   std::vector<int64_t> budgets;
@@ -53,31 +51,23 @@ static void carryAlong(std::vector<CurvePoint> &points) {
   }
 }
 
-/// Goes down from the plain order, each step from the plan before, and halves
-/// the steps that fail.
+/// Goes down from the plain order, as far as this part of the time allows.
 static RecomputeSolution findLeast(const RecomputeProblem &problem,
                                    RecomputeOptions options) {
   double limit = *options.timeLimitInSeconds, spent = 0;
   options.timeLimitInSeconds = limit * shareOfStep;
-  options.findBound = options.findSmallestBudget = false;
-  options.anyWillDo = true;
-  RecomputeSolution least;
-  least.found = true;
-  least.schedule = plainOrder(problem);
-  int64_t plain = least.peakInBytes = plainPeak(problem);
-  int64_t lowest = budgetLowerLimit(Graph(problem)), gap = plain - lowest;
-  while (gap > plain / partOfLeast && least.peakInBytes > lowest &&
-         spent < shareOfLeast) {
-    options.budgetInBytes = std::max(lowest, least.peakInBytes - gap);
-    options.start = least.schedule;
-    RecomputeSolution solution = *solveRecompute(problem, options);
-    spent += shareOfStep;
-    if (solution.found)
-      least = std::move(solution);
-    else
-      gap /= 2;
-  }
-  return least;
+  RecomputeSolution plain;
+  plain.found = true;
+  plain.schedule = plainOrder(problem);
+  plain.peakInBytes = plainPeak(problem);
+  int64_t gap = plain.peakInBytes - budgetLowerLimit(Graph(problem));
+  return lowerPeak(problem, std::move(plain), gap,
+                   [&]() -> std::optional<RecomputeOptions> {
+                     if (spent >= shareOfLeast)
+                       return std::nullopt;
+                     spent += shareOfStep;
+                     return options;
+                   });
 }
 
 static std::vector<CurvePoint> solveInTime(const RecomputeProblem &problem,

@@ -7,6 +7,7 @@
 
 #include "gpuopt/Planning/BudgetLadder.h"
 #include "Graph.h"
+#include "LeastPeak.h"
 
 #include <algorithm>
 #include <cmath>
@@ -32,9 +33,6 @@ static constexpr size_t opsOfWholeSweep = 600;
 
 /// Plans that are so close to their bound, relatively, are left alone.
 static constexpr double closeToBound = 1.01;
-
-/// The least peak is looked for to this part of the plain peak.
-static constexpr int partOfLeast = 2048;
 
 /// Bounds are proven in integers, a little below what they could be.
 static constexpr double roundedDown = 1 - 1e-9;
@@ -273,28 +271,6 @@ const LadderPlan &BudgetLadder::planOf(int index) {
 // The least peak
 //===----------------------------------------------------------------------===//
 
-/// From a plan on, the peak falls in steps that get smaller; where one fails, a
-/// search that knows nothing of the plan may do.
-LadderPlan BudgetLadder::descend(LadderPlan plan, int64_t step) const {
-  while (step > plainPeak / partOfLeast && plan.peakInBytes > lowerLimit) {
-    RecomputeOptions own = optionsFor(
-        std::max(lowerLimit, plan.peakInBytes - step), shareOfDescent);
-    own.findBound = false;
-    own.anyWillDo = true;
-    own.start = plan.schedule;
-    RecomputeSolution solution = *solveRecompute(problem, own);
-    if (!solution.found) {
-      own.start.clear();
-      solution = *solveRecompute(problem, own);
-    }
-    if (solution.found)
-      plan = planIn(solution);
-    else
-      step /= 2;
-  }
-  return plan;
-}
-
 /// The rungs from the lowest anchor that is met on, swept as if there were more
 /// to come.
 const BudgetLadder::Bottom &BudgetLadder::bottom() {
@@ -314,7 +290,14 @@ const BudgetLadder::Bottom &BudgetLadder::bottom() {
       *std::find_if(plans.rbegin(), plans.rend(),
                     [](const LadderPlan &plan) { return plan.found(); });
   int64_t rung = budgetOf(lowest->anchor) - budgetOf(lowest->anchor + 1);
-  lowest->least = descend(last, rung);
+  RecomputeSolution least;
+  least.found = true;
+  least.schedule = last.schedule;
+  least.peakInBytes = last.peakInBytes;
+  least.addedCost = last.addedCost;
+  least = lowerPeak(problem, std::move(least), rung,
+                    [&] { return optionsFor(0, shareOfDescent); });
+  lowest->least = planIn(least);
   offer(lowest->least, range);
   return *lowest;
 }

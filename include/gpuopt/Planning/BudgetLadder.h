@@ -108,7 +108,6 @@ private:
                 const std::vector<Bound> &bounds) const;
   const LadderPlan &bestFrom(int index);
   const std::array<LadderPlan, stride> &plansBetween(int anchor);
-  LadderPlan descend(LadderPlan plan, int64_t step) const;
   const Bottom &bottom();
   const LadderPlan *choose(int64_t budget, const Accepts &accepts);
   RecomputeOptions optionsFor(int64_t budget, int share) const;

@@ -1,0 +1,44 @@
+//===- LeastPeak.cpp - The smallest budget that can be met ----------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LeastPeak.h"
+#include "Graph.h"
+
+#include <algorithm>
+
+using namespace gpuopt::planning;
+
+/// Steps are no smaller than this part of the plain peak.
+static constexpr int smallestStep = 2048;
+
+RecomputeSolution gpuopt::planning::lowerPeak(const RecomputeProblem &problem,
+                                              RecomputeSolution plan,
+                                              int64_t stepInBytes,
+                                              const NextSearch &nextSearch) {
+  int64_t limit = budgetLowerLimit(Graph(problem));
+  int64_t least = plainPeak(problem) / smallestStep;
+  bool isEnough = false;
+  auto search = [&](const Schedule &start) {
+    std::optional<RecomputeOptions> options = nextSearch();
+    isEnough = !options;
+    if (isEnough)
+      return false;
+    options->budgetInBytes = std::max(limit, plan.peakInBytes - stepInBytes);
+    options->findBound = options->findSmallestBudget = false;
+    options->anyWillDo = true;
+    options->start = start;
+    RecomputeSolution lower = *solveRecompute(problem, *options);
+    bool isFound = lower.found;
+    if (isFound)
+      plan = std::move(lower);
+    return isFound;
+  };
+  while (!isEnough && stepInBytes > least && plan.peakInBytes > limit)
+    if (!search(plan.schedule) && !search({}))
+      stepInBytes /= 2;
+  return plan;
+}
