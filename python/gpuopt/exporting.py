@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import inspect
 import json
+import logging
 import os
 import warnings
-from typing import Any, Sequence
+from typing import Any, Iterator, Sequence
 
 # A protobuf message ends at 2 GiB; the rest is the graph's.
 _LARGEST_INLINE_BYTES = 2**31 - 2**26
@@ -71,9 +73,11 @@ def export(
         module.train()
     try:
         # Other kernels of attention have layouts that its decomposition lacks.
-        with sdpa_kernel(SDPBackend.MATH), warnings.catch_warnings():
+        with sdpa_kernel(SDPBackend.MATH), warnings.catch_warnings(), _quiet("torch.onnx._internal.exporter._registration"):
             # Training mode is what is wanted here.
             warnings.filterwarnings("ignore", message=".*while it is in training mode")
+            # What PyTorch has to say to itself.
+            warnings.filterwarnings("ignore", category=FutureWarning, module="copyreg|torch")
             program = torch.onnx.export(
                 module,
                 example_inputs,
@@ -95,6 +99,18 @@ def export(
     _activate_dropout(program.model)
     size = sum(tensor.numel() * tensor.element_size() for tensor in module.state_dict().values())
     program.save(path, external_data=size > _LARGEST_INLINE_BYTES)
+
+
+@contextlib.contextmanager
+def _quiet(name: str) -> Iterator[None]:
+    """Takes errors alone from a logger, for a while."""
+    logger = logging.getLogger(name)
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def _warn_of_evaluation_mode(module: Any) -> None:

@@ -1,6 +1,7 @@
 """What gpuopt.export writes so that a file trains as its module does."""
 
 import re
+import sys
 
 import pytest
 import torch
@@ -86,6 +87,12 @@ def test_evaluation_mode_is_told(tmp_path):
     with pytest.warns(UserWarning, match="is in evaluation mode, but is exported as it trains, with BatchNorm1d and Dropout active"):
         gpuopt.export(module, torch.zeros(2, 4), tmp_path / "model.onnx")
     assert not any(part.training for part in module.modules())
+
+
+def test_export_says_nothing_of_its_own(tmp_path):
+    code = f"import gpuopt, torch; gpuopt.export(torch.nn.Linear(2, 2), torch.zeros(1, 2), r'{tmp_path / 'model.onnx'}')"
+    assert execute([sys.executable, "-c", code]) == ""
+
 
 
 @pytest.mark.parametrize("module", [nn.Linear(4, 4).eval(), Settled()])
