@@ -51,7 +51,9 @@ public:
     const OutputFolder folder(s.output_dir);
     Metrics metrics(s.output_dir + "/metrics.jsonl");
     announce();
-    std::signal(SIGINT, [](int) { detail::interrupted = 1; });
+    // From the terminal, and from what runs jobs or containers.
+    for (int signal : {SIGINT, SIGTERM})
+      std::signal(signal, [](int) { detail::interrupted = 1; });
     start = Clock::now();
     int64_t step = 0;
     while (step < steps && !detail::interrupted) {

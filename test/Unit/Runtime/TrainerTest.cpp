@@ -396,15 +396,21 @@ TEST_F(TrainerTest, TheHelpNamesEveryFlagWithItsDefault) {
 }
 
 TEST_F(TrainerTest, AnInterruptFinishesTheStepAndSaves) {
+  static int signal;
   program.update = [](Context &ctx, char *memory) {
     tiny::update(ctx, memory);
     if (tiny::at<StepState>(memory, tiny::kOffState)->step == 5)
-      raise(SIGINT);
+      raise(signal);
   };
-  ASSERT_EQ(run("a", {"--max-steps=1000"}), 0) << error;
-  detail::interrupted = 0;
-  EXPECT_EQ(losses("a").size(), 5u);
-  EXPECT_TRUE(std::filesystem::exists(folder / "a/model.safetensors"));
+  for (int each : {SIGINT, SIGTERM}) {
+    signal = each;
+    const std::string name = std::to_string(each);
+    ASSERT_EQ(run(name, {"--max-steps=1000"}), 0) << error;
+    detail::interrupted = 0;
+    EXPECT_EQ(losses(name).size(), 5u);
+    EXPECT_TRUE(
+        std::filesystem::exists(folder / (name + "/model.safetensors")));
+  }
 }
 
 // Memory that the plan does not have.
