@@ -35,6 +35,7 @@ static bool canTakeTokens(device::BufferOp buffer) {
 Error gpuopt::checkInputs(mlir::ModuleOp module, const DataGiven &data,
                           StringRef prefix) {
   SmallVector<std::string> names, given;
+  bool takesTokens = false;
   for (StringRef file : data.files)
     given.push_back(file.split('=').first.str());
   Error missing = Error::success();
@@ -45,6 +46,7 @@ Error gpuopt::checkInputs(mlir::ModuleOp module, const DataGiven &data,
     std::string name = isLabels ? "labels" : buffer.getExternalName()->str();
     if (!isLabels)
       names.push_back("'" + name + "'");
+    takesTokens |= !isLabels && canTakeTokens(buffer);
     if (is_contained(given, name) || (isLabels && !data.labels.empty()) ||
         (!data.tokens.empty() && canTakeTokens(buffer)))
       continue;
@@ -63,6 +65,13 @@ Error gpuopt::checkInputs(mlir::ModuleOp module, const DataGiven &data,
                             "inputs are " +
                             join(names, ", ")),
           std::move(missing));
+  if (!data.tokens.empty() && !takesTokens)
+    return joinErrors(
+        createStringError(prefix +
+                          "tokens finds no integer input of two "
+                          "dimensions; the inputs of the model are " +
+                          join(names, ", ")),
+        std::move(missing));
   return missing;
 }
 

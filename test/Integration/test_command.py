@@ -120,6 +120,12 @@ def test_data_that_is_none(model, flags, message, tmp_path):
     assert message in str(error.value)
 
 
+def test_tokens_of_a_model_that_takes_none(model, cache, tmp_path):
+    with pytest.raises(CommandFailed, match="--tokens finds no integer input of two dimensions; the inputs of the model are 'x'"):
+        execute([find_driver(), "train", model, "-o", tmp_path / "out", "--batch-size=2", "--target=host", "--loss=mse",
+                 "--tokens", __file__])
+
+
 def test_wrong_arguments(model, tmp_path):
     with pytest.raises(TypeError, match="model must be a path, but is a Sequential; gpuopt.export writes a module to one"):
         gpuopt.compile(make_module(), tmp_path / "out")
