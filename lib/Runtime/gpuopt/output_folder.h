@@ -32,9 +32,7 @@ public:
   }
   ~OutputFolder() {
     std::error_code code;
-    using Entries = std::filesystem::directory_iterator;
-    if (!mark.empty() &&
-        std::distance(Entries(mark.parent_path(), code), Entries()) == 1)
+    if (!mark.empty() && isAlone(mark))
       std::filesystem::remove(mark, code);
     for (const auto &each : made) // of those that are not empty
       std::filesystem::remove(each, code);
@@ -53,6 +51,12 @@ public:
   }
 
 private:
+  static bool isAlone(const std::filesystem::path &file) {
+    std::error_code code;
+    std::filesystem::directory_iterator at(file.parent_path(), code), end;
+    return !code && at != end && at.increment(code) == end;
+  }
+
   std::filesystem::path mark;              // if it was made
   std::vector<std::filesystem::path> made; // the innermost first
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gpuopt/flags.h"
+#include "gpuopt/output_folder.h"
 #include "gpuopt/program.h"
 #include "gpuopt/sources.h"
 
@@ -317,6 +318,7 @@ inline Settings parse_settings(int argc, char **argv, const Program &program) {
   check_loss_scaling(s.hyper.loss_scaling);
   detail::check_ranges(s);
   detail::check_together(flags, s, program);
+  OutputFolder::check(s.output_dir);
   detail::check_files(s.train, "--");
   detail::check_files(s.eval, "--eval-");
   detail::check_readable("--weights", s.weights);

@@ -35,7 +35,6 @@ public:
     if (!program.micro_step)
       throw Error("this program computes the forward alone (--inference); call "
                   "it through step.h");
-    OutputFolder::check(s.output_dir);
     open_data();
     memory = ctx.allocate(program.total_bytes);
     ctx.allocate_host(program.host_bytes);

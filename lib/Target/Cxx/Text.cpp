@@ -76,15 +76,24 @@ void cxx::printLine(raw_ostream &stream, StringRef text) {
   stream << line << "\n";
 }
 
+/// Names are the user's: none of them ends the comment, nor makes the line
+/// after it a part of it.
 void cxx::printComment(raw_ostream &stream, StringRef text, unsigned indent) {
   std::string line = std::string(indent, ' ') + "//";
   size_t empty = line.size();
+  auto harmless = [](StringRef word) {
+    std::string result = word.str();
+    std::replace_if(
+        result.begin(), result.end(),
+        [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');
+    return word.ends_with("\\") ? result + "." : result;
+  };
   for (StringRef word : llvm::split(text, ' ')) {
     if (line.size() > empty && line.size() + 1 + word.size() > kColumns) {
       stream << line << "\n";
       line.resize(empty);
     }
-    line += " " + word.str();
+    line += " " + harmless(word);
   }
   stream << line << "\n";
 }
