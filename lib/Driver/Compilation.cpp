@@ -59,7 +59,7 @@ Compilation::Compilation(const DriverOptions &options, bool isQuiet)
     std::string text;
     llvm::raw_string_ostream stream(text);
     printDiagnostic(diagnostic, graphName, this->options.model, stream);
-    errors += text;
+    diagnostics += text;
     if (!this->isQuiet)
       llvm::errs() << text;
     return success();
@@ -137,7 +137,7 @@ LogicalResult Compilation::checkFrozenParams() {
 }
 
 void Compilation::report(const Twine &error) {
-  errors += ("gpuopt: error: " + error + "\n").str();
+  diagnostics += ("gpuopt: error: " + error + "\n").str();
   if (!isQuiet)
     llvm::errs() << "gpuopt: error: " << error << "\n";
 }

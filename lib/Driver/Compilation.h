@@ -17,7 +17,7 @@ namespace gpuopt {
 /// One model with one set of options.
 class Compilation {
 public:
-  /// Errors and warnings are printed, or kept in `errors` alone.
+  /// Errors and warnings are printed, or kept in `diagnostics` alone.
   explicit Compilation(const DriverOptions &options, bool isQuiet = false);
 
   /// Imports the model and runs the phases up to `last`, one after the other;
@@ -31,7 +31,7 @@ public:
   /// What is known of a budget that cannot be met (`train.unmet_budget`), after
   /// such a failure; null after any other.
   mlir::DictionaryAttr unmetBudget() const;
-  const std::string &getErrors() const { return errors; }
+  const std::string &getDiagnostics() const { return diagnostics; }
   /// What is in half precision in the training step, and what that saves; empty
   /// where nothing was to be chosen. After the phase of that name.
   std::string describePrecision() const;
@@ -47,7 +47,7 @@ private:
 
   const DriverOptions &options;
   bool isQuiet;
-  std::string errors;
+  std::string diagnostics;
   std::string graphName; ///< In the file.
   CostReport costs;
   mlir::MLIRContext context;

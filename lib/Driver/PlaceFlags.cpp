@@ -86,7 +86,7 @@ CheckedOpt<std::string>
              cl::sub(planCommand()));
 Switch findBatchSize(
     "find-batch-size",
-    cl::desc("the largest batch within the budget, from --batch-size or 1 on"),
+    cl::desc("the largest batch within the budget"),
     cl::cat(placeCategory()), cl::sub(planCommand()));
 Flag<uint64_t> seed("seed", 42, "of order and dropout",
                     cl::cat(placeCategory()), COMPILING);

@@ -28,9 +28,11 @@ static Planned plan(const DriverOptions &options) {
     result.precision = compilation.describePrecision();
     result.costs = compilation.getCosts();
   }
-  if (failed(scheduled) || failed(compilation.runTo(Phase::Device))) {
+  bool isComplete =
+      succeeded(scheduled) && succeeded(compilation.runTo(Phase::Device));
+  result.diagnostics = compilation.getDiagnostics();
+  if (!isComplete) {
     result.status = compilation.exitStatus();
-    result.errors = compilation.getErrors();
     result.unmet = describeUnmet(compilation.unmetBudget());
     return result;
   }
@@ -125,19 +127,20 @@ static int64_t largestFrom(int64_t guess,
 }
 
 /// The largest batch whose program is within the budget, by bisection over
-/// compilations. Searches for any plan find about where it is, at a small part
-/// of the time; those for the cheapest decide.
-static LargestBatch largestBatch(DriverOptions options) {
+/// compilations, `start` or larger if that fits. Schedules that need not be the
+/// cheapest tell in less time about where it is; the cheapest ones decide. What
+/// cannot be compiled, such as a tensor that is too large, does not fit.
+static LargestBatch largestBatch(DriverOptions options, int64_t start) {
   options.pipeline.schedule.searchSmallest = false;
   DriverOptions quick = options;
   quick.pipeline.schedule.takesAny = true;
-  int64_t guess = largestFrom(1, [&](int64_t batch) {
+  int64_t guess = largestFrom(start, [&](int64_t batch) {
     quick.import.batchSize = batch;
     Compilation compilation(quick, /*isQuiet=*/true);
     return succeeded(compilation.runTo(Phase::Schedule));
   });
   LargestBatch best;
-  largestFrom(std::max<int64_t>(guess, 1), [&](int64_t batch) {
+  largestFrom(std::max(guess, start), [&](int64_t batch) {
     options.import.batchSize = batch;
     Planned planned = plan(options);
     if (planned.status == 0 && batch > best.size)
@@ -174,8 +177,8 @@ static PlanSummary findBatch(DriverOptions &options) {
     if (summary.planned.status == 1)
       return summary;
   }
-  LargestBatch largest = largestBatch(options);
   bool takesLargest = !given || summary.planned.status != 0;
+  LargestBatch largest = largestBatch(options, takesLargest ? 1 : *given);
   if (takesLargest) {
     if (given && largest.size > 0)
       llvm::errs() << "gpuopt: batch size " << *given
@@ -193,7 +196,10 @@ static PlanSummary findBatch(DriverOptions &options) {
 int gpuopt::planModel(const DriverOptions &given) {
   constexpr int kCurvePoints = 11;
   if (!given.plan.html.empty())
-    if (llvm::Error error = checkOutput(given.plan.html, {given.model})) {
+    if (llvm::Error error = checkOutput(
+            given.plan.html, {given.model, given.pipeline.schedule.device,
+                              given.pipeline.schedule.profileCosts,
+                              given.pipeline.precision.policyFile})) {
       llvm::errs() << "gpuopt: error: --html: "
                    << llvm::toString(std::move(error)) << "\n";
       return 1;
@@ -217,8 +223,7 @@ int gpuopt::planModel(const DriverOptions &given) {
     }
   if (std::string text = summary.planned.costs.warning(); !text.empty())
     llvm::errs() << "gpuopt: warning: " << text << "\n";
-  if (status != 0)
-    llvm::errs() << summary.planned.errors;
+  llvm::errs() << summary.planned.diagnostics;
   if (status != 1 && options.plan.asJson)
     llvm::outs() << llvm::formatv("{0:2}",
                                   llvm::json::Value(summary.toJson(options)))

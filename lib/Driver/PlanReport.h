@@ -79,7 +79,7 @@ UnmetReport describeUnmet(mlir::DictionaryAttr unmet);
 /// A compilation up to the device program.
 struct Planned {
   int status = 0; ///< Of the command: 0 where there is a plan.
-  std::string errors;
+  std::string diagnostics; ///< Errors and warnings, for people.
   UnmetReport unmet; ///< Where the status is 2.
   MemoryReport memory;
   std::vector<TensorDecision> decisions;
