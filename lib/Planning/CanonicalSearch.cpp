@@ -214,9 +214,11 @@ bool CanonicalSearch::place(const Items &items, int64_t lastOffset) {
   for (Part &part : parts)
     if (!mayFit(part, lastOffset))
       return false;
-  std::sort(parts.begin(), parts.end(), [](const Part &a, const Part &b) {
-    return a.items.size() < b.items.size();
-  });
+  auto rank = [](const Part &part) {
+    return std::pair(part.items.size(), part.items.front().buffer);
+  };
+  std::sort(parts.begin(), parts.end(),
+            [&](const Part &a, const Part &b) { return rank(a) < rank(b); });
   for (const Part &part : parts)
     if (!placeNext(part))
       return false;

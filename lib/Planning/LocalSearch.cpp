@@ -7,8 +7,6 @@
 
 #include "LocalSearch.h"
 
-#include <cmath>
-
 using namespace gpuopt::planning;
 
 LocalSearch::LocalSearch(const SearchSpace &space, int64_t budgetInBytes,
@@ -263,7 +261,7 @@ void LocalSearch::anneal(const std::vector<Slot> &start, int64_t moves,
   int feasible = 0;
   for (int64_t move = 0; move < moves; ++move) {
     double temperature =
-        averageCost * heat * std::exp(-7. * double(move) / double(moves));
+        averageCost * heat * portableExp(-7. * double(move) / double(moves));
     if (move % 64 == 0) {
       if (isOver())
         return;
@@ -275,7 +273,7 @@ void LocalSearch::anneal(const std::vector<Slot> &start, int64_t moves,
     double cost = addedCost, excess = plan.excess();
     propose();
     double change = addedCost - cost + price * (double(plan.excess()) - excess);
-    if (change > 0 && change > -temperature * std::log(1 - random.unit())) {
+    if (change > 0 && change > temperature * random.exponential()) {
       undo();
       addedCost = cost;
     } else {

@@ -8,7 +8,8 @@
 #ifndef GPUOPT_LIB_PLANNING_RANDOM_H
 #define GPUOPT_LIB_PLANNING_RANDOM_H
 
-#include <cmath>
+#include "PortableMath.h"
+
 #include <cstdint>
 
 namespace gpuopt::planning {
@@ -29,6 +30,8 @@ public:
   int below(int bound) { return int((next() >> 32) * uint64_t(bound) >> 32); }
   /// In [0, 1).
   double unit() { return double(next() >> 11) * 0x1p-53; }
+  /// Of the exponential distribution with mean 1.
+  double exponential() { return -portableLog(1 - unit()); }
 
 private:
   uint64_t state;

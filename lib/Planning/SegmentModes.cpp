@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SegmentModes.h"
+#include "PortableMath.h"
 #include "TimeExpandedCut.h"
 
 #include <algorithm>
@@ -37,7 +38,7 @@ void SegmentModes::addCuts() {
                double(bytes);
   for (int i = -halvings * pricesPerHalving; i <= halvings * pricesPerHalving;
        ++i) {
-    double price = one * std::exp2(double(i) / pricesPerHalving);
+    double price = one * portableExp(logOfTwo * i / pricesPerHalving);
     cut.solve({int64_t(std::clamp(price, 1., 0x1p60))});
     cut.readCut(/*preferResident=*/true);
     std::vector<char> ops(graph.size(), false);

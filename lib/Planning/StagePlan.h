@@ -22,8 +22,11 @@
 #include <algorithm>
 
 /// Compiled for newer processors too, where comparisons of 64-bit integers are
-/// single instructions; which one runs is found out when the program starts.
-#if defined(__x86_64__) && defined(__linux__)
+/// single instructions; which one runs is found out when the program starts:
+/// too early for sanitizers.
+#if defined(__x86_64__) && defined(__GLIBC__) &&                               \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) &&         \
+    !defined(GPUOPT_WITHOUT_CLONES)
 #define GPUOPT_WITH_AVX2 __attribute__((target_clones("avx2", "default")))
 #else
 #define GPUOPT_WITH_AVX2

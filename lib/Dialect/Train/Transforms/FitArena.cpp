@@ -124,6 +124,8 @@ public:
       return *error;
     fitted.plainTimeInNanoseconds = timeOf(step, device);
     fitted.plainArenaInBytes = fitted.arenaInBytes = arenaHeight(step);
+    if (fitted.plainArenaInBytes < 0)
+      return planning::Error{"its arena cannot be packed"};
     if (fitted.plainArenaInBytes <= budget)
       return std::move(fitted);
     planning::RecomputeSolution solution =
@@ -194,7 +196,7 @@ private:
       if (!solution.found ||
           take({solution.schedule, solution.peakInBytes, solution.addedCost}))
         break;
-      search.budgetInBytes -= budget / 64;
+      search.budgetInBytes -= std::max<int64_t>(1, budget / 64);
     }
     return solution;
   }
