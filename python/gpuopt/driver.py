@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -49,8 +50,8 @@ def arguments(flags: Mapping[str, Any]) -> list[str]:
     """The command line of keyword flags.
 
     ``learning_rate=0.1`` is ``--learning-rate=0.1``, ``shuffle=False`` is
-    ``--no-shuffle``; a mapping repeats its flag with KEY=VALUE, a list with
-    each entry; None leaves the flag out.
+    ``--shuffle=false``: not every flag has a ``--no-`` form; a mapping repeats
+    its flag with KEY=VALUE, a list with each entry; None leaves the flag out.
     """
     result = []
     for name, value in flags.items():
@@ -58,7 +59,7 @@ def arguments(flags: Mapping[str, Any]) -> list[str]:
         if value is True:
             result.append(flag)
         elif value is False:
-            result.append("--no-" + flag[2:])
+            result.append(flag + "=false")
         elif isinstance(value, Mapping):
             result += [f"{flag}={key}={entry}" for key, entry in value.items()]
         elif isinstance(value, (list, tuple)):
@@ -69,19 +70,34 @@ def arguments(flags: Mapping[str, Any]) -> list[str]:
 
 
 def _run(command: str, model: Any, output_dir: Any, flags: Mapping[str, Any]) -> None:
-    # What is off is so by name: not every flag has a --no form.
-    flags = {name: "false" if value is False else value for name, value in flags.items()}
     line = [find_driver(), command, _path(model, "model"), "-o", _path(output_dir, "output_dir"), *arguments(flags)]
-    # Progress goes to the terminal; errors are kept for the exception.
-    with subprocess.Popen(line, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            errors = process.communicate()[1]
-        except KeyboardInterrupt:
-            process.wait()  # the trainer is interrupted as well, and saves
-            raise
+    # Progress goes to the terminal; errors are kept for the exception, in a file,
+    # which takes them whatever Python does meanwhile.
+    with tempfile.TemporaryFile("w+", errors="replace") as said, subprocess.Popen(line, stderr=said) as process:
+        interrupted = _finish(process)
+        said.seek(0)
+        errors = said.read()
+    if interrupted:
+        sys.stderr.write(errors)
+        raise KeyboardInterrupt
     if process.returncode != 0:
         raise DriverError(errors.strip() or f"{command} ended with status {process.returncode}")
     sys.stderr.write(errors)  # warnings
+
+
+def _finish(process: subprocess.Popen) -> bool:
+    """Waits until the end, which interrupts bring about: the trainer saves.
+    Returns whether there was one."""
+    interrupted = False
+    while True:
+        try:
+            if interrupted:
+                # At Ctrl-C it has got one already, and one more does no harm.
+                process.send_signal(signal.SIGINT)
+            process.wait()
+            return interrupted
+        except KeyboardInterrupt:
+            interrupted = True
 
 
 def _path(value: Any, name: str) -> str:

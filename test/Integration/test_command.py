@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 
@@ -185,6 +186,49 @@ def test_an_interrupt_is_the_trainers(model, cache, tmp_path, monkeypatch):
         train(model, out, max_steps=10**9, logging_steps=0)
     assert started[-1].returncode == 0
     assert safetensors.read(out / "model.safetensors").keys() >= {"0.weight", "2.bias"}
+
+
+def test_interrupts_of_python_alone(tmp_path, monkeypatch, capfd):
+    """They are passed on, more than one is none the worse, and what the driver
+    says meanwhile does not hold it up. The driver is a script, which gives up
+    without an interrupt."""
+    driver = tmp_path / "driver"
+    driver.write_text(f"""#!{sys.executable}
+import pathlib, signal, sys, time
+here, got = pathlib.Path(__file__).parent, []
+signal.signal(signal.SIGINT, lambda number, frame: got.append(number))
+signal.alarm(30)
+(here / "ready").touch()
+end = time.monotonic() + 20
+while not got and time.monotonic() < end:
+    time.sleep(0.05)
+sys.stderr.write("it saves\\n" * 20000)
+sys.stderr.flush()
+(here / "interrupted").touch()
+time.sleep(1)
+(here / "saved").write_text(str(len(got)))
+""")
+    driver.chmod(0o755)
+    monkeypatch.setenv("GPUOPT", str(driver))
+
+    def interrupt():
+        for name in ("ready", "interrupted"):
+            while not (tmp_path / name).exists():
+                time.sleep(0.05)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt, daemon=True).start()
+    with pytest.raises(KeyboardInterrupt):
+        gpuopt.train("model.onnx", tmp_path / "out")
+    assert (tmp_path / "saved").read_text() == "2"
+    assert "it saves" in capfd.readouterr().err
+
+
+def test_flags_by_name():
+    flags = dict(learning_rate=0.1, shuffle=False, nesterov=True, data={"x": "x.npy"}, frozen_params=["a", "b"], labels=None)
+    assert gpuopt.driver.arguments(flags) == [
+        "--learning-rate=0.1", "--shuffle=false", "--nesterov", "--data=x=x.npy", "--frozen-params=a", "--frozen-params=b",
+    ]
 
 
 def test_export_checks_names(tmp_path):

@@ -89,7 +89,7 @@ class Trainer:
         return self.run_files(self.folder / f"run{self.runs}", data=files, **flags)
 
     def run_files(self, out: Path, **flags: Any) -> Result:
-        flags = {"shuffle": False, "num_threads": 2, "output_dir": out, **flags}
+        flags = {"no_shuffle": True, "num_threads": 2, "output_dir": out, **flags}
         output = execute([self.folder / "build" / "trainer", *arguments(flags)])
         records = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
         return Result(
