@@ -66,6 +66,9 @@ public:
           !save(step))
         return kDiverged;
     }
+    if (detail::interrupted)
+      printf("interrupted: ends after step %lld of %lld\n", (long long)step,
+             (long long)steps);
     // First: validation may find what is wrong with its data.
     if (!save(step))
       return kDiverged;

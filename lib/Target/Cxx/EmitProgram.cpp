@@ -181,7 +181,7 @@ private:
 
 } // namespace
 
-static const char kHeader[] = R"(// The program of step.cu, for C++ and for C.
+static const char kHeader[] = R"(// The program of step.cu.
 #pragma once
 )";
 

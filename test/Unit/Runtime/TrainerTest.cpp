@@ -406,6 +406,8 @@ TEST_F(TrainerTest, AnInterruptFinishesTheStepAndSaves) {
     signal = each;
     const std::string name = std::to_string(each);
     ASSERT_EQ(run(name, {"--max-steps=1000"}), 0) << error;
+    EXPECT_NE(output.find("interrupted: ends after step 5 of 1000\n"),
+              std::string::npos);
     detail::interrupted = 0;
     EXPECT_EQ(losses(name).size(), 5u);
     EXPECT_TRUE(
