@@ -47,6 +47,22 @@ func.func @cross_entropy(%x: tensor<4x16xf32>, %labels: tensor<4xi64>) -> tensor
   return %loss : tensor<4x1xf32>
 }
 
+// The running statistics are blended in the shape that the batch's have: no
+// reshape parts the two, so that one kernel does it.
+// CHECK-LABEL: func.func @batch_norm
+// CHECK: %[[BATCH:.*]] = nn.reduce sum %arg0 [0, 1, 2]
+// CHECK: %[[MEAN:.*]] = arith.mulf %[[BATCH]]
+// CHECK: %[[RUNNING:.*]] = nn.reshape %arg2 : tensor<8xf32> to tensor<1x1x1x8xf32>
+// CHECK: %[[KEPT:.*]] = arith.mulf %[[RUNNING]]
+// CHECK: %[[TAKEN:.*]] = arith.mulf %[[MEAN]]
+// CHECK: %[[BLEND:.*]] = arith.addf %[[KEPT]], %[[TAKEN]]
+// CHECK: nn.reshape %[[BLEND]] : tensor<1x1x1x8xf32> to tensor<8xf32>
+func.func @batch_norm(%x: tensor<4x3x3x8xf32>, %c: tensor<8xf32>, %mean: tensor<8xf32>) -> tensor<8xf32> {
+  %0:5 = nn.batch_norm %x, %c, %c, %mean, %c epsilon 1.0e-5 momentum 0.1
+      : tensor<4x3x3x8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+  return %0#1 : tensor<8xf32>
+}
+
 // Frozen statistics are read, not computed.
 // CHECK-LABEL: func.func @frozen_batch_norm
 // CHECK-NOT: nn.reduce

@@ -124,8 +124,8 @@ SmallVector<Value> Decomposition<BatchNormOp>::decompose(TensorBuilder &b,
            momentum = op.getMomentum().convertToDouble();
     Value unbiased = b.mul(variance, n > 1 ? n / (n - 1) : 1);
     auto blend = [&](Value running, Value batch) {
-      return b.add(b.mul(running, 1 - momentum),
-                   b.mul(b.reshape(batch, channels), momentum));
+      Value kept = b.mul(b.reshape(running, b.shape(batch)), 1 - momentum);
+      return b.reshape(b.add(kept, b.mul(batch, momentum)), channels);
     };
     statistics = {blend(statistics[0], mean), blend(statistics[1], unbiased)};
   }
