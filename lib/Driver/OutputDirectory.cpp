@@ -79,30 +79,20 @@ Expected<OutputDirectory> OutputDirectory::create(StringRef path) {
   if (StringRef parent = sys::path::parent_path(target); !parent.empty())
     if (std::error_code code = sys::fs::create_directories(parent))
       return failure("cannot create", parent, code);
-  SmallString<256> sibling(target);
-  sibling += ".part";
-  sys::fs::remove_directories(sibling);
-  if (std::error_code code = sys::fs::create_directories(sibling))
-    return failure("cannot create", sibling, code);
-  OutputDirectory directory(target.str().str(), sibling.str().str());
+  auto scratch = ScratchFolder::create(target + ".part");
+  if (!scratch)
+    return scratch.takeError();
+  OutputDirectory directory(target.str().str(), std::move(*scratch));
+  if (std::error_code code = sys::fs::create_directory(directory.files))
+    return failure("cannot create", directory.files, code);
   if (Error error = directory.write(
           kProgramMark, "Written by gpuopt, which may replace this folder.\n"))
     return std::move(error);
   return directory;
 }
 
-OutputDirectory::OutputDirectory(OutputDirectory &&other)
-    : target(std::move(other.target)), temporary(std::move(other.temporary)) {
-  other.temporary.clear();
-}
-
-OutputDirectory::~OutputDirectory() {
-  if (!temporary.empty())
-    sys::fs::remove_directories(temporary);
-}
-
 std::string OutputDirectory::pathOf(StringRef name) const {
-  return joinPath(temporary, name);
+  return joinPath(files, name);
 }
 
 Error OutputDirectory::write(StringRef name, StringRef contents) {
@@ -118,7 +108,7 @@ Error OutputDirectory::write(StringRef name, StringRef contents) {
 }
 
 Error OutputDirectory::copyFolder(StringRef from, StringRef name) {
-  std::string to = name.empty() ? temporary : pathOf(name);
+  std::string to = name.empty() ? files : pathOf(name);
   if (std::error_code code = sys::fs::create_directories(to))
     return failure("cannot create", to, code);
   std::error_code code;
@@ -132,18 +122,15 @@ Error OutputDirectory::copyFolder(StringRef from, StringRef name) {
 
 Error OutputDirectory::commit() {
   // What was there goes only once the new folder is in its place.
-  std::string old = target + ".old";
-  sys::fs::remove_directories(old);
+  std::string old = scratch.pathOf("old");
   bool replaces = sys::fs::exists(target);
   if (replaces)
     if (std::error_code code = sys::fs::rename(target, old))
       return failure("cannot replace", target, code);
-  if (std::error_code code = sys::fs::rename(temporary, target)) {
-    if (replaces)
-      sys::fs::rename(old, target);
-    return failure("cannot write", target, code);
-  }
-  temporary.clear();
-  sys::fs::remove_directories(old);
-  return Error::success();
+  std::error_code code = sys::fs::rename(files, target);
+  if (!code)
+    return Error::success();
+  if (replaces && sys::fs::rename(old, target))
+    scratch.keep(); // the only place that it is in
+  return failure("cannot write", target, code);
 }

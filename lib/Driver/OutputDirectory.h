@@ -8,14 +8,15 @@
 #ifndef GPUOPT_LIB_DRIVER_OUTPUTDIRECTORY_H
 #define GPUOPT_LIB_DRIVER_OUTPUTDIRECTORY_H
 
+#include "ScratchFolder.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <string>
 
 namespace gpuopt {
 
-/// Files are written to a sibling of the target, which takes its place by
-/// commit(); before that, or if it never comes, the target is as it was.
+/// Files are written beside the target, whose place they take by commit();
+/// before that, or if it never comes, the target is as it was.
 class OutputDirectory {
 public:
   /// Fails if `path` exists and was not written by gpuopt, or cannot be
@@ -26,8 +27,6 @@ public:
   static std::string programBelow(llvm::StringRef path);
   /// Fails as `check` does.
   static llvm::Expected<OutputDirectory> create(llvm::StringRef path);
-  OutputDirectory(OutputDirectory &&other);
-  ~OutputDirectory();
 
   std::string pathOf(llvm::StringRef name) const;
   llvm::Error write(llvm::StringRef name, llvm::StringRef contents);
@@ -36,9 +35,12 @@ public:
   llvm::Error commit();
 
 private:
-  OutputDirectory(std::string target, std::string temporary)
-      : target(std::move(target)), temporary(std::move(temporary)) {}
-  std::string target, temporary;
+  OutputDirectory(std::string target, ScratchFolder scratch)
+      : target(std::move(target)), scratch(std::move(scratch)),
+        files(this->scratch.pathOf("new")) {}
+  std::string target;
+  ScratchFolder scratch; // `files`, and what they replace
+  std::string files;
 };
 
 } // namespace gpuopt
