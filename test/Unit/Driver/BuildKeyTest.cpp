@@ -1,0 +1,82 @@
+//===- BuildKeyTest.cpp - What tells builds of programs apart -------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "BuildKey.h"
+
+#include "llvm/ADT/StringMap.h"
+#include "llvm/TargetParser/Host.h"
+#include "gtest/gtest.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+using namespace gpuopt;
+
+namespace {
+
+const BuildMachine kMachine{"g++ 14", "znver4 avx512f"};
+
+/// A program in a folder that goes with the test.
+struct BuildKeyTest : testing::Test {
+  BuildKeyTest() {
+    std::string pattern =
+        std::filesystem::temp_directory_path() / "gpuopt-XXXXXX";
+    root = mkdtemp(pattern.data());
+    write("step.cu", "x");
+  }
+  ~BuildKeyTest() override { std::filesystem::remove_all(root); }
+  void write(const std::string &name, const std::string &content,
+             const std::string &folder = "program") {
+    std::filesystem::path file = root / folder / name;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file) << content;
+  }
+  std::string key(const BuildMachine &machine = kMachine,
+                  const std::string &target = "host") {
+    return buildKey((root / "program").string(), target, machine);
+  }
+  std::filesystem::path root;
+};
+
+TEST_F(BuildKeyTest, FollowsFromTheMachine) {
+  EXPECT_EQ(key(), key());
+  EXPECT_NE(key(), key(kMachine, "cuda"));
+  EXPECT_NE(key(), key({"g++ 15", kMachine.processor}));
+  EXPECT_NE(key(), key({kMachine.compilers, "znver4"}));
+}
+
+TEST_F(BuildKeyTest, FollowsFromEverySource) {
+  for (const char *name : {"step.cu", "main.cpp", "gpuopt/runtime.h",
+                           "CMakeLists.txt", "cuda-libraries.cmake"}) {
+    const std::string before = key();
+    write(name, "changed");
+    EXPECT_NE(key(), before) << name;
+  }
+  const std::string before = key();
+  write("model.safetensors", "weights");
+  EXPECT_EQ(key(), before);
+}
+
+TEST_F(BuildKeyTest, IsNotOfThePlace) {
+  write("step.cu", "x", "other");
+  EXPECT_EQ(key(), buildKey((root / "other").string(), "host", kMachine));
+}
+
+// What -march=native builds for is of programs for the host alone.
+TEST(BuildMachine, HasTheProcessor) {
+  const std::string processor = BuildMachine::find("host").processor;
+  EXPECT_EQ(processor.find(llvm::sys::getHostCPUName().str()), 0u);
+  for (const auto &feature : llvm::sys::getHostCPUFeatures())
+    if (feature.second)
+      EXPECT_NE((processor + " ").find(" " + feature.first().str() + " "),
+                std::string::npos)
+          << feature.first().str();
+  EXPECT_EQ(BuildMachine::find("cuda").processor, "");
+}
+
+} // namespace
