@@ -3,14 +3,15 @@
 #pragma once
 
 #include "gpuopt/calls.h"
+#include "gpuopt/mapped_file.h"
 #include "gpuopt/program.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
+#include <iomanip>
 #include <map>
 #include <numeric>
+#include <sstream>
 
 namespace gpuopt {
 
@@ -42,6 +43,10 @@ public:
     if (!folder.empty() && !std::filesystem::is_directory(folder))
       throw Error("'--profile-costs-to': there is no folder '" +
                   folder.string() + "'");
+    if (std::filesystem::exists(this->file) &&
+        !std::filesystem::is_regular_file(this->file))
+      throw Error("'--profile-costs-to': '" + this->file +
+                  "' is there and is no regular file");
   }
 
   bool covers(int64_t step) const { return step > warmup && step <= last; }
@@ -63,33 +68,10 @@ public:
   }
 
   void write() const {
-    FILE *to = fopen(file.c_str(), "w");
-    if (!to)
-      fail();
-    fprintf(to,
-            "{\n \"model\": %s,\n \"target\": %s,\n \"device\": %s,\n"
-            " \"allows_tf32\": %s,\n \"batch_size\": %lld,\n \"steps\": %zu,\n"
-            " \"median_step_ns\": %.1f,\n \"costs\": [",
-            json_quoted(program.name).c_str(), json_quoted(kTargetName).c_str(),
-            json_quoted(device_name()).c_str(),
-            program.allows_tf32 ? "true" : "false",
-            static_cast<long long>(program.batch_size), step_times.size(),
-            median(step_times));
-    const char *separator = "\n";
-    for (const auto &[key, op] : ops) {
-      fprintf(to,
-              "%s  {\"key\": %s, \"origin\": %s, \"calls_per_step\": %lld, "
-              "\"median_ns\": %.1f}",
-              separator, json_quoted(key).c_str(),
-              json_quoted(op.origin).c_str(),
-              static_cast<long long>(op.times.size() / step_times.size()),
-              median(op.times));
-      separator = ",\n";
-    }
-    fprintf(to, "\n ]\n}\n");
-    const bool failed = ferror(to);
-    if (fclose(to) != 0 || failed)
-      fail();
+    const std::string text = json();
+    AtomicFile to(file);
+    to.write(text.data(), text.size());
+    to.commit();
   }
 
 private:
@@ -125,8 +107,27 @@ private:
     return values.size() % 2 ? values[half]
                              : (values[half - 1] + values[half]) / 2;
   }
-  [[noreturn]] void fail() const {
-    throw Error("cannot write '" + file + "': " + strerror(errno));
+  std::string json() const {
+    std::ostringstream to;
+    to << std::fixed << std::setprecision(1);
+    to << "{\n \"model\": " << json_quoted(program.name)
+       << ",\n \"target\": " << json_quoted(kTargetName)
+       << ",\n \"device\": " << json_quoted(device_name())
+       << ",\n \"allows_tf32\": " << (program.allows_tf32 ? "true" : "false")
+       << ",\n \"batch_size\": " << program.batch_size
+       << ",\n \"steps\": " << step_times.size()
+       << ",\n \"median_step_ns\": " << median(step_times)
+       << ",\n \"costs\": [";
+    const char *separator = "\n";
+    for (const auto &[key, op] : ops) {
+      to << separator << "  {\"key\": " << json_quoted(key)
+         << ", \"origin\": " << json_quoted(op.origin)
+         << ", \"calls_per_step\": " << op.times.size() / step_times.size()
+         << ", \"median_ns\": " << median(op.times) << "}";
+      separator = ",\n";
+    }
+    to << "\n ]\n}\n";
+    return to.str();
   }
 
   const Program &program;

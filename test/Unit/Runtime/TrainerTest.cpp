@@ -460,6 +460,19 @@ TEST_F(TrainerTest, CostsOfEachOp) {
   EXPECT_EQ(losses("plain"), timed);
 }
 
+TEST_F(TrainerTest, AFullDiskLeavesTheOldCosts) {
+  if (!std::filesystem::exists("/dev/full"))
+    GTEST_SKIP() << "no /dev/full";
+  write_file(folder / "costs.json", "old");
+  std::filesystem::create_symlink("/dev/full", folder / "costs.json.part");
+  EXPECT_EQ(run("out", {"--max-steps", "20", "--profile-costs-to",
+                        folder / "costs.json"}),
+            1);
+  EXPECT_NE(error.find("costs.json': No space left"), std::string::npos)
+      << error;
+  EXPECT_EQ(read_file(folder / "costs.json"), "old");
+}
+
 TEST_F(TrainerTest, WrongCosts) {
   EXPECT_EQ(run("out", {"--max-steps", "5", "--profile-costs-to",
                         folder / "costs.json"}),
@@ -474,6 +487,10 @@ TEST_F(TrainerTest, WrongCosts) {
             1);
   EXPECT_NE(error.find("'--profile-costs-to': there is no folder"),
             std::string::npos)
+      << error;
+  EXPECT_EQ(
+      run("out", {"--max-steps", "20", "--profile-costs-to", folder.path}), 1);
+  EXPECT_NE(error.find("' is there and is no regular file"), std::string::npos)
       << error;
   EXPECT_EQ(run("out", {"--profile-active", "2"}), 1);
   EXPECT_NE(error.find("'--profile-active' is of --profile-costs-to"),
