@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 
 import numpy as np
@@ -83,6 +84,7 @@ def test_same_bits_within_every_budget(budgeted):
         assert result.losses == budgeted.expected.losses, budget
         for name, array in budgeted.expected.weights.items():
             np.testing.assert_array_equal(array, result.weights[name], err_msg=f"{name} within {budget} bytes")
+        shutil.rmtree(budgeted.folder / str(budget))  # gigabytes, of large models
     assert last_percent == 0
 
 
