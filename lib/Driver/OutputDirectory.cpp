@@ -8,7 +8,10 @@
 #include "OutputDirectory.h"
 
 #include "gpuopt/folder_marks.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -60,6 +63,34 @@ static Error checkTarget(StringRef path,
                            "another one or remove it");
 }
 
+/// The mark's first line; the names of what gpuopt wrote follow.
+static constexpr StringLiteral
+    kMarkTitle("Written by gpuopt, which replaces what is listed here:\n");
+
+static std::vector<std::string> namesIn(StringRef folder) {
+  std::vector<std::string> names;
+  std::error_code code;
+  for (sys::fs::directory_iterator entry(folder, code), end;
+       !code && entry != end; entry.increment(code))
+    names.push_back(sys::path::filename(entry->path()).str());
+  llvm::sort(names);
+  return names;
+}
+
+/// What others have put into a program's folder: builds, results, notes.
+static std::vector<std::string> othersIn(StringRef folder) {
+  auto mark = MemoryBuffer::getFile(joinPath(folder, kProgramMark));
+  StringRef listed = mark ? (*mark)->getBuffer() : "";
+  if (!listed.consume_front(kMarkTitle))
+    return {};
+  SmallVector<StringRef> own;
+  listed.split(own, '\n');
+  std::vector<std::string> names = namesIn(folder);
+  llvm::erase_if(names,
+                 [&](StringRef name) { return is_contained(own, name); });
+  return names;
+}
+
 Error OutputDirectory::check(StringRef path) {
   return checkTarget(path, holds_program);
 }
@@ -85,9 +116,6 @@ Expected<OutputDirectory> OutputDirectory::create(StringRef path) {
   OutputDirectory directory(target.str().str(), std::move(*scratch));
   if (std::error_code code = sys::fs::create_directory(directory.files))
     return failure("cannot create", directory.files, code);
-  if (Error error = directory.write(
-          kProgramMark, "Written by gpuopt, which may replace this folder.\n"))
-    return std::move(error);
   return directory;
 }
 
@@ -121,16 +149,32 @@ Error OutputDirectory::copyFolder(StringRef from, StringRef name) {
 }
 
 Error OutputDirectory::commit() {
+  std::vector<std::string> names = namesIn(files), kept = othersIn(target);
+  for (const std::string &name : kept)
+    if (is_contained(names, name))
+      return createStringError("'" + joinPath(target, name) +
+                               "' is not gpuopt's, and would be replaced; "
+                               "move it");
+  names.push_back(kProgramMark);
+  if (Error error =
+          write(kProgramMark, kMarkTitle.str() + join(names, "\n") + "\n"))
+    return error;
   // What was there goes only once the new folder is in its place.
   std::string old = scratch.pathOf("old");
   bool replaces = sys::fs::exists(target);
   if (replaces)
     if (std::error_code code = sys::fs::rename(target, old))
       return failure("cannot replace", target, code);
-  std::error_code code = sys::fs::rename(files, target);
-  if (!code)
-    return Error::success();
-  if (replaces && sys::fs::rename(old, target))
-    scratch.keep(); // the only place that it is in
-  return failure("cannot write", target, code);
+  if (std::error_code code = sys::fs::rename(files, target)) {
+    if (replaces && sys::fs::rename(old, target))
+      scratch.keep(); // the only place that it is in
+    return failure("cannot write", target, code);
+  }
+  for (const std::string &name : kept)
+    if (std::error_code code =
+            sys::fs::rename(joinPath(old, name), joinPath(target, name))) {
+      scratch.keep();
+      return failure("cannot keep", joinPath(old, name), code);
+    }
+  return Error::success();
 }

@@ -6,7 +6,7 @@
 
 namespace gpuopt {
 
-// In a program's folder, which gpuopt may replace as a whole.
+// In a program's folder, with the names of what gpuopt may replace there.
 constexpr char kProgramMark[] = ".gpuopt";
 // In a trainer's, whose results it may replace.
 constexpr char kResultsMark[] = ".gpuopt-results";
