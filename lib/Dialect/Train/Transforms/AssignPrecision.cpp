@@ -279,12 +279,12 @@ private:
     auto time = [&](StringRef name, int64_t picoseconds) {
       return b.getNamedAttr(name, b.getF64FloatAttr(picoseconds / 1000.0));
     };
-    std::string text = llvm::formatv("{0}: {1} of {2} products and {3} of {4} "
-                                     "tensors in {5}; estimated {6:f3} ms",
-                                     step.getSymName(), products,
-                                     labelling.graph.productOf.size(), tensors,
-                                     labelling.graph.tensorOf.size(), halfType,
-                                     labelling.assignment.cost / 1e9);
+    std::string text = llvm::formatv(
+        "{0}: {1} of {2} products and {3} of {4} "
+        "tensors in {5}; what they decide takes an estimated {6:f3} ms",
+        step.getSymName(), products, labelling.graph.productOf.size(), tensors,
+        labelling.graph.tensorOf.size(), halfType,
+        labelling.assignment.cost / 1e9);
     // Overrides may rule out either of the others.
     if (labelling.fullCost >= 0)
       text += llvm::formatv(" instead of {0:f3}", labelling.fullCost / 1e9);
