@@ -163,7 +163,15 @@ def test_divergence_is_a_status_of_its_own(model, cache, tmp_path):
     assert (out / "model.safetensors").read_bytes() == before
 
 
-def test_an_interrupt_is_the_trainers(model, cache, tmp_path, monkeypatch):
+@pytest.fixture
+def interrupts():
+    """As at a terminal: jobs in the background begin with interrupts ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt_is_the_trainers(model, cache, tmp_path, monkeypatch, interrupts):
     """At Ctrl-C, which the process and Python get, the step ends and is saved
     before either is over."""
     out, started = tmp_path / "out", []
@@ -188,7 +196,7 @@ def test_an_interrupt_is_the_trainers(model, cache, tmp_path, monkeypatch):
     assert safetensors.read(out / "model.safetensors").keys() >= {"0.weight", "2.bias"}
 
 
-def test_interrupts_of_python_alone(tmp_path, monkeypatch, capfd):
+def test_interrupts_of_python_alone(tmp_path, monkeypatch, capfd, interrupts):
     """They are passed on, more than one is none the worse, and what the driver
     says meanwhile does not hold it up. The driver is a script, which gives up
     without an interrupt."""
