@@ -9,6 +9,7 @@ this script. Every result is checked by `gpuopt-solve verify`. --milp adds
 HiGHS's bound on small graphs (recompute_milp.py has more of that).
 """
 import argparse
+import json
 import pathlib
 import re
 import subprocess
@@ -85,7 +86,7 @@ def recompute_table(options, folder):
         if result.returncode or checked.returncode:
             print(f"{name:18} {budget:6} | {result.stderr.strip() or checked.stderr.strip()}")
             continue
-        ours = figures(result.stdout)
+        ours = json.loads(out.read_text())  # with all digits
         marks = ("" if bound is None or ours["lower_bound_percent"] >= bound - 5e-4 else " BOUND") + (
             "" if plan is None or ours["added_percent"] <= plan + 5e-4 else " PLAN")
         print(f"{name:18} {budget:6} | {show(ours['lower_bound_percent'])} {show(bound)} | "
