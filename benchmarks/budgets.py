@@ -1,10 +1,11 @@
 """What memory budgets cost, by the compiler's own estimates: the arena as a
 fraction of the one without a budget, the added time and its proven bound.
 
-usage: benchmarks/budgets.py [--device h200] [--models gpt2,gpt2-48,...]
+usage: benchmarks/budgets.py [--device h200] [--models gpt2,gpt2-48,...] [--precision fp32] [--fractions 0.25,0.125]
 
 Exports each model once into build/benchmarks/models. Reads no clock: the same
-numbers come out on every machine.
+numbers come out on every machine. In half precision the budget decides what is
+in it, too: the added time is then over the step without a budget.
 """
 
 import argparse
@@ -46,24 +47,39 @@ def plan(model: Path, batch: int, device: str, *flags: str) -> dict | None:
     run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
     if run.returncode not in (0, 2):
         raise SystemExit(run.stderr)
-    return json.loads(run.stdout)["memory"] if run.returncode == 0 else None
+    if run.returncode != 0:
+        return None
+    report = json.loads(run.stdout)
+    return report["memory"] | {"step_ms": report["step_ms"]}
+
+
+def cell(memory: dict | None, plain: dict, precision: str) -> str:
+    if memory is None:
+        return "–"
+    if precision == "fp32":
+        return f"{memory['added_percent']:.2f} ({memory['lower_bound_percent']:.2f})"
+    return f"{100 * (memory['step_ms'] / plain['step_ms'] - 1):.2f}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="h200")
     parser.add_argument("--models", default=",".join(MODELS))
+    parser.add_argument("--precision", default="fp32")
+    parser.add_argument("--fractions", type=lambda text: [float(part) for part in text.split(",")], default=FRACTIONS)
     options = parser.parse_args()
-    print("| model | batch | whole logits | " + " | ".join(f"{fraction:g}" for fraction in FRACTIONS) + " |")
-    print("|---|---|---|" + "---|" * len(FRACTIONS))
+    print("| model | batch | whole logits | " + " | ".join(f"{fraction:g}" for fraction in options.fractions) + " |")
+    print("|---|---|---|" + "---|" * len(options.fractions))
     for name in options.models.split(","):
         model, batch = export(name), MODELS[name][1]
         # Everything kept, the logits in one piece.
-        base = plan(model, batch, options.device, "--loss-chunks=1")["arena_bytes"]
+        precision = f"--precision={options.precision}"
+        plain = plan(model, batch, options.device, precision, "--loss-chunks=1")
+        base = plain["arena_bytes"]
         cells = []
-        for fraction in FRACTIONS:
-            memory = plan(model, batch, options.device, f"--activation-budget={int(base * fraction)}B")
-            cells.append(f"{memory['added_percent']:.2f} ({memory['lower_bound_percent']:.2f})" if memory else "–")
+        for fraction in options.fractions:
+            memory = plan(model, batch, options.device, precision, f"--activation-budget={int(base * fraction)}B")
+            cells.append(cell(memory, plain, options.precision))
         print(f"| {name} | {batch} | {base / 2**30:.2f} GiB | " + " | ".join(cells) + " |", flush=True)
 
 
