@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Files.h"
+#include "WholeNumber.h"
 
 #include "gpuopt/Planning/Bytes.h"
 #include "gpuopt/Planning/JsonDepth.h"
@@ -87,7 +88,7 @@ struct NodeReader {
       return *fallback;
     std::optional<int64_t> result;
     if (value)
-      result = value->getAsInteger();
+      result = wholeNumber(*value);
     if (!result)
       fail(key, "an integer", value);
     return result.value_or(0);
@@ -147,8 +148,8 @@ static MaybeError readEdge(const json::Value &value,
   const json::Array *edge = value.getAsArray();
   std::optional<int64_t> from, to;
   if (edge && edge->size() == 2) {
-    from = (*edge)[0].getAsInteger();
-    to = (*edge)[1].getAsInteger();
+    from = wholeNumber((*edge)[0]);
+    to = wholeNumber((*edge)[1]);
   }
   if (!from || !to)
     return Error{"expects an edge [from, to], but got " + text(value)};

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Files.h"
+#include "WholeNumber.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -49,7 +50,7 @@ static Result<std::vector<int64_t>> integers(const json::Object &object,
     return Error{"expects the array '" + key.str() + "'"};
   std::vector<int64_t> result;
   for (const json::Value &value : *array) {
-    std::optional<int64_t> number = value.getAsInteger();
+    std::optional<int64_t> number = wholeNumber(value);
     if (!number)
       return Error{"expects integers in '" + key.str() + "'"};
     result.push_back(*number);
@@ -104,13 +105,13 @@ static MaybeError readCertificate(const json::Object &object,
     certificate.moments.push_back(moment);
   }
   certificate.prices = *prices;
-  int64_t costShift = object.getInteger("cost_shift").value_or(INT64_MAX);
-  int64_t priceShift = object.getInteger("price_shift").value_or(INT64_MAX);
+  int64_t costShift = wholeNumber(object, "cost_shift").value_or(INT64_MAX);
+  int64_t priceShift = wholeNumber(object, "price_shift").value_or(INT64_MAX);
   if (!fitsInt(costShift) || !fitsInt(priceShift))
     return Error{"expects 'cost_shift' and 'price_shift'"};
   certificate.costShift = costShift;
   certificate.priceShift = priceShift;
-  std::optional<int64_t> count = object.getInteger("flow_count");
+  std::optional<int64_t> count = wholeNumber(object, "flow_count");
   if (count && !path.empty())
     return readBinaryFlows(flowPath(path), *count, certificate);
   const json::Array *flows = object.getArray("flows");
@@ -120,7 +121,7 @@ static MaybeError readCertificate(const json::Object &object,
     llvm::SmallVector<int64_t, 5> numbers;
     if (const json::Array *array = flow.getAsArray())
       for (const json::Value &number : *array)
-        numbers.push_back(number.getAsInteger().value_or(INT64_MIN));
+        numbers.push_back(wholeNumber(number).value_or(INT64_MIN));
     if (numbers.size() != 5)
       return Error{"expects five integers per flow"};
     if (MaybeError error = appendFlow(numbers, certificate))
@@ -133,7 +134,7 @@ static MaybeError readCertificate(const json::Object &object,
 static Result<int> readExecution(const json::Value &value) {
   const json::Object *reload = value.getAsObject();
   std::optional<int64_t> op =
-      reload ? reload->getInteger("reload") : value.getAsInteger();
+      reload ? wholeNumber(*reload, "reload") : wholeNumber(value);
   if (!op)
     return Error{"expects ops and reloads of ops in 'schedule'"};
   if (!fitsInt(*op) || *op < 0)
@@ -157,11 +158,11 @@ static Result<PlanFile> parsePlan(const json::Value &root,
       return entry.error();
     plan.schedule.push_back(*entry);
   }
-  std::optional<int64_t> budget = object->getInteger("budget_bytes");
+  std::optional<int64_t> budget = wholeNumber(*object, "budget_bytes");
   if (!budget)
     return Error{"expects the integer 'budget_bytes'"};
   plan.budgetInBytes = *budget;
-  plan.peakInBytes = object->getInteger("peak_bytes").value_or(-1);
+  plan.peakInBytes = wholeNumber(*object, "peak_bytes").value_or(-1);
   plan.addedPercent = object->getNumber("added_percent").value_or(NAN);
   plan.lowerBoundPercent =
       object->getNumber("lower_bound_percent").value_or(NAN);
