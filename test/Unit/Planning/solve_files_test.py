@@ -62,7 +62,7 @@ BAD_CERTIFICATES = (
     ({"moments": [2, 9]}, "expects moments that are ops in increasing order"),
     ({"prices": [1]}, "expects one price per moment"),
     ({"prices": [-1, 1]}, "expects prices of at least 0"),
-    ({"prices": [2.0**63, 1]}, "expects prices of at least 0"),
+    ({"prices": [2.0**63, 1]}, "expects integers in 'prices'"),
     ({"cost_shift": None}, "expects 'cost_shift' and 'price_shift'"),
     ({"price_shift": 63}, "expects shifts in their range"),
     ({"flows": None}, "expects the array 'flows'"),
