@@ -16,6 +16,7 @@
 
 #include "BuildErrors.h"
 #include "BuildKey.h"
+#include "JoinPath.h"
 #include "ScratchFolder.h"
 #include "llvm/Support/Chrono.h"
 #include "llvm/Support/FileSystem.h"
@@ -28,12 +29,6 @@
 
 using namespace llvm;
 using namespace gpuopt;
-
-static std::string joinPath(StringRef folder, const Twine &name) {
-  SmallString<256> path(folder);
-  sys::path::append(path, name);
-  return path.str().str();
-}
 
 /// A variable's folder; none where it is not that of a whole path.
 static std::string folderOf(const char *variable) {

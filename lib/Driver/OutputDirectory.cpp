@@ -7,6 +7,7 @@
 
 #include "OutputDirectory.h"
 
+#include "JoinPath.h"
 #include "gpuopt/folder_marks.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -20,12 +21,6 @@ using namespace gpuopt;
 
 static Error failure(const Twine &what, StringRef path, std::error_code code) {
   return createStringError(what + " '" + path + "': " + code.message());
-}
-
-static std::string joinPath(StringRef folder, StringRef name) {
-  SmallString<256> path(folder);
-  sys::path::append(path, name);
-  return path.str().str();
 }
 
 static SmallString<256> withoutSeparators(StringRef path) {

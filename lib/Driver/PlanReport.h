@@ -78,9 +78,9 @@ UnmetReport describeUnmet(mlir::DictionaryAttr unmet);
 
 /// A compilation up to the device program.
 struct Planned {
-  int status = 0; ///< Of the command: 0 where there is a plan.
+  int status = 0;          ///< Of the command: 0 where there is a plan.
   std::string diagnostics; ///< Errors and warnings, for people.
-  UnmetReport unmet; ///< Where the status is 2.
+  UnmetReport unmet;       ///< Where the status is 2.
   MemoryReport memory;
   std::vector<TensorDecision> decisions;
   std::string precision; ///< What is in half precision, for people.

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ScratchFolder.h"
+#include "JoinPath.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -37,7 +38,5 @@ ScratchFolder::~ScratchFolder() {
 }
 
 std::string ScratchFolder::pathOf(StringRef name) const {
-  SmallString<256> joined(path);
-  sys::path::append(joined, name);
-  return joined.str().str();
+  return joinPath(path, name);
 }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BuildCache.h"
+#include "JoinPath.h"
 #include "OutputDirectory.h"
 #include "gpuopt/Driver/Driver.h"
 #include "llvm/Support/FileSystem.h"
@@ -18,12 +19,6 @@
 
 using namespace llvm;
 using namespace gpuopt;
-
-static std::string joinPath(StringRef folder, const Twine &name) {
-  SmallString<256> path(folder);
-  sys::path::append(path, name);
-  return path.str().str();
-}
 
 static int failure(const Twine &what) {
   errs() << "gpuopt: error: " << what << "\n";
