@@ -255,7 +255,7 @@ private:
   struct Unit {
     Operation *op = nullptr;
     unsigned cluster = 0;
-    unsigned first = 0, last = 0;     ///< Positions of its first and last op.
+    unsigned first = 0;               ///< The position of its first op.
     llvm::SetVector<unsigned> reads;  ///< Units that it depends on.
     llvm::SetVector<unsigned> viewed; ///< Those of them that it reads through
                                       ///< other views than broadcasts, or
@@ -266,7 +266,7 @@ private:
   void addOp(Operation *op) {
     Unit unit;
     unit.op = op;
-    unit.first = unit.last = position[op];
+    unit.first = position[op];
     for (Value operand : op->getOperands())
       readMemory(unit, skipViews(operand));
     // Ops with effects keep their order.
@@ -278,7 +278,7 @@ private:
     }
     noteVariable(op);
     unitOf[op] = units.size();
-    units.push_back(std::move(unit));
+    append(std::move(unit));
   }
 
   void noteVariable(Operation *op) {
@@ -337,7 +337,7 @@ private:
     Unit unit;
     llvm::DenseSet<Value> seen;
     collectReads(value, unit, seen);
-    unit.first = unit.last = position[value.getDefiningOp()];
+    unit.first = position[value.getDefiningOp()];
     IterationSpace space = spaceOf(value);
     if (std::optional<unsigned> home = findHome(unit, space)) {
       join(*home, value, unit, space);
@@ -348,7 +348,7 @@ private:
     result.clusterOf[value] = unit.cluster;
     unitOfCluster.push_back(units.size());
     noteReaders(units.size(), unit);
-    units.push_back(std::move(unit));
+    append(std::move(unit));
   }
 
   void noteReaders(unsigned index, const Unit &unit) {
@@ -392,9 +392,7 @@ private:
     memory.insert(unit.memory.begin(), unit.memory.end());
     if (memory.size() > kMaxReads)
       return false;
-    return llvm::none_of(unit.reads, [&](unsigned other) {
-      return other != candidate && dependsOn(other, candidate);
-    });
+    return !closesCycle(candidate, unit);
   }
 
   /// The space in which two kernels could be one.
@@ -415,30 +413,64 @@ private:
     return std::nullopt;
   }
 
-  bool dependsOn(unsigned from, unsigned target) {
-    SmallVector<unsigned> stack{from};
-    llvm::DenseSet<unsigned> seen{from};
-    while (!stack.empty()) {
-      unsigned unit = stack.pop_back_val();
-      if (unit == target)
-        return true;
-      if (units[unit].last < units[target].first)
-        continue; // all that it reads is earlier still
-      for (unsigned next : units[unit].reads)
-        if (seen.insert(next).second)
-          stack.push_back(next);
-    }
-    return false;
+  /// Whether something that `unit` reads depends on `home`, which would then
+  /// have to run both before and after it.
+  bool closesCycle(unsigned home, const Unit &unit) const {
+    return ancestorsAbove(home, unit).contains(home);
+  }
+
+  /// Of the units that `unit` needs, directly or not, those that lie at or
+  /// above `home` in `rank`; `home` is among them only where the path to it
+  /// leads over another unit. A unit depends on lower ranks alone, so none
+  /// below `home` needs to be visited.
+  llvm::DenseSet<unsigned> ancestorsAbove(unsigned home,
+                                          const Unit &unit) const {
+    llvm::DenseSet<unsigned> seen;
+    SmallVector<unsigned> stack;
+    auto visit = [&](unsigned next) {
+      if (rank[next] >= rank[home] && seen.insert(next).second)
+        stack.push_back(next);
+    };
+    for (unsigned read : unit.reads)
+      if (read != home)
+        visit(read);
+    while (!stack.empty())
+      for (unsigned next : units[stack.pop_back_val()].reads)
+        visit(next);
+    return seen;
+  }
+
+  void append(Unit unit) {
+    rank.push_back(units.size());
+    byRank.push_back(units.size());
+    units.push_back(std::move(unit));
+  }
+
+  /// Moves what `unit` needs in front of `home`, which takes it in. Whatever
+  /// else lies between keeps its order: it may read what is moved, but nothing
+  /// that is moved reads it.
+  void raiseAncestors(unsigned home, const Unit &unit) {
+    llvm::DenseSet<unsigned> ancestors = ancestorsAbove(home, unit);
+    if (ancestors.empty())
+      return;
+    unsigned end = 0;
+    for (unsigned ancestor : ancestors)
+      end = std::max(end, rank[ancestor] + 1);
+    std::stable_partition(
+        byRank.begin() + rank[home], byRank.begin() + end,
+        [&](unsigned other) { return ancestors.contains(other); });
+    for (unsigned place = rank[home]; place < end; ++place)
+      rank[byRank[place]] = place;
   }
 
   void join(unsigned home, Value value, const Unit &unit,
             const IterationSpace &space) {
+    raiseAncestors(home, unit);
     Unit &target = units[home];
     Cluster &cluster = result.clusters[target.cluster];
     cluster.space = *jointSpace(cluster.space, space);
     cluster.outputs.push_back(value);
     result.clusterOf[value] = target.cluster;
-    target.last = std::max(target.last, unit.last);
     target.memory.insert(unit.memory.begin(), unit.memory.end());
     for (unsigned read : unit.reads)
       if (read != home)
@@ -474,6 +506,9 @@ private:
   const llvm::SetVector<Value> &stored;
   Clustering result;
   std::vector<Unit> units;
+  /// A topological order of the units: a place for each unit, and the unit at
+  /// each place. Kept up to date, so that a cycle is found before it exists.
+  std::vector<unsigned> rank, byRank;
   std::vector<unsigned> unitOfCluster;
   std::optional<unsigned> lastEffect;
   llvm::DenseMap<Operation *, unsigned> position, unitOf;

@@ -102,3 +102,22 @@ train.step @gradients micro ("x" %x: tensor<4x16xf32>) {
   train.sgd @shift, %v : tensor<16xf32>
   train.output "e", %e : tensor<4x16xf32>
 }
+
+// The first kernel takes in %m2 and so waits for the second, which must not
+// take in %v: that needs the product of what the first kernel writes.
+// CHECK-LABEL: train.step @no_cycle
+// CHECK: %[[T:.*]] = nn.fused "exp" %[[Z:.*]] {
+// CHECK: %[[M:.*]]:2 = nn.fused "add_sub" {{.*}} -> tensor<16x16xf32>, tensor<16x16xf32>
+// CHECK: %[[P:.*]] = nn.contract "ik,kj->ij" %[[M]]#0
+// CHECK: nn.fused "add" {{.*}}%[[P]]
+train.step @no_cycle forward ("x" %x: tensor<16x16xf32>, "y" %y: tensor<16x16xf32>, "z" %z: tensor<16x16xf32>) {
+  %w = train.read @w : tensor<16x16xf32>
+  %m1 = arith.addf %x, %y : tensor<16x16xf32>
+  %p = nn.contract "ik,kj->ij" %m1, %w : tensor<16x16xf32>, tensor<16x16xf32>
+  %t = math.exp %z : tensor<16x16xf32>
+  %tt = nn.transpose %t [1, 0] : tensor<16x16xf32>
+  %m2 = arith.subf %x, %tt : tensor<16x16xf32>
+  %v = arith.addf %p, %z : tensor<16x16xf32>
+  train.output "m2", %m2 : tensor<16x16xf32>
+  train.output "v", %v : tensor<16x16xf32>
+}
