@@ -9,6 +9,7 @@
 
 #include "GraphImporter.h"
 #include "NodeOrder.h"
+#include "Strings.h"
 #include "mlir/IR/Verifier.h"
 
 using namespace mlir;
@@ -72,6 +73,8 @@ gpuopt::importOnnxModel(StringRef path, MLIRContext &context,
   if (!file)
     return {};
   const proto::ModelProto &model = file->getModel();
+  if (failed(checkStrings(model, reporter)))
+    return {};
   Opsets opsets = collectOpsets(model.opset_import());
   if (failed(checkOpsets(opsets, reporter)))
     return {};
