@@ -18,6 +18,10 @@ using namespace gpuopt;
 
 namespace {
 
+/// Each step becomes ops, kernels and lines of the emitted program of its own.
+/// More of them than this would take minutes to compile.
+constexpr int64_t kMostUnrolledSteps = 4096;
+
 /// State after a step: hidden, and the cell of an LSTM.
 struct State {
   Value hidden, cell;
@@ -143,6 +147,13 @@ private:
     steps = c.type(0).getDimSize(0);
     if (steps < 1)
       return c.fail("the sequence has no steps");
+    if (steps > kMostUnrolledSteps / directions)
+      return c.fail("a sequence of " + Twine(steps) + " steps in " +
+                    Twine(directions) +
+                    (directions == 1 ? " direction" : " directions") +
+                    " would be unrolled, of which at most " +
+                    Twine(kMostUnrolledSteps) +
+                    " steps are supported: train on shorter sequences");
     if (c.type(1) != typeOf({directions, wide, width}) ||
         c.type(2) != typeOf({directions, wide, size}) ||
         (c.has(3) && c.type(3) != typeOf({directions, 2 * wide})) ||
@@ -287,11 +298,12 @@ static LogicalResult rnn(NodeConversion &c) {
 
 ArrayRef<OperatorEntry> gpuopt::recurrentOperators() {
   static const char limits[] =
-      "unrolled; default activations, no clip, whole sequences";
+      "unrolled, at most 4096 steps; default activations, no clip, whole sequences";
   static const OperatorEntry entries[] = {
       {"GRU", gru, limits},
       {"LSTM", lstm,
-       "unrolled; default activations, no clip, no peepholes, whole sequences"},
-      {"RNN", rnn, "unrolled; Tanh or Relu, no clip, whole sequences"}};
+       "unrolled, at most 4096 steps; default activations, no clip, no "
+       "peepholes, whole sequences"},
+      {"RNN", rnn, "unrolled, at most 4096 steps; Tanh or Relu, no clip, whole sequences"}};
   return entries;
 }
