@@ -57,8 +57,15 @@ CheckedOpt<std::string> profileCostsTo(
 Flag<int64_t> profileWarmup("profile-warmup", 3,
                             "steps before those that are timed", RUN);
 Flag<int64_t> profileActive("profile-active", 10, "steps that are timed", RUN);
-Flag<int64_t> numThreads("num-threads", 0, "threads of the host target; 0: all",
+Flag<int64_t> numThreads("num-threads", 0,
+                         "threads of the host target; 0: as many as cores",
                          RUN);
+Flag<std::string>
+    waitPolicy("wait-policy", "auto",
+               "how threads of the host target wait for the next kernel: "
+               "active (they spin), passive (they sleep) or auto, which "
+               "measures what is faster",
+               RUN);
 Flag<int64_t> numWorkers("num-workers", 2, "threads that prepare batches", RUN);
 Flag<int64_t> prefetchFactor("prefetch-factor", 2,
                              "batches ahead, for each of them", RUN);
@@ -79,6 +86,7 @@ static std::vector<std::string> runArguments() {
        {&labels, &evalLabels, &tokens, &evalTokens, &profileCostsTo})
     pass(*option, *option);
   pass(tokenType, tokenType);
+  pass(waitPolicy, waitPolicy);
   for (Flag<int64_t> *option :
        {&loggingSteps, &evalSteps, &saveSteps, &profileWarmup, &profileActive,
         &numThreads, &numWorkers, &prefetchFactor})
@@ -154,6 +162,10 @@ static Error checkTogether() {
     if (flag->isGiven() && !profileCostsTo.getNumOccurrences())
       return createStringError("--" + flag->ArgStr +
                                " is of --profile-costs-to");
+  if (!is_contained({"auto", "active", "passive"}, waitPolicy.getValue()))
+    return createStringError("--wait-policy must be auto, active or passive, "
+                             "but is '" +
+                             waitPolicy + "'");
   if (tokenType.isGiven() && tokens.empty() && evalTokens.empty())
     return createStringError(
         "--token-type is of files of tokens: --tokens or --eval-tokens");

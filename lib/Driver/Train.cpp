@@ -69,7 +69,5 @@ int gpuopt::trainModel(const DriverOptions &options) {
     command.push_back(std::move(flag));
   command.insert(command.end(), options.runArguments.begin(),
                  options.runArguments.end());
-  // Idle threads must not spin while the others work.
-  setenv("OMP_WAIT_POLICY", "passive", /*overwrite=*/0);
   return become(command);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "gpuopt/block.h"
+#include "gpuopt/cpu_quota.h"
 #include "gpuopt/device.h"
 
 #include <chrono>
@@ -46,10 +47,20 @@ private:
   std::vector<std::chrono::steady_clock::time_point> moments;
 };
 
+#ifdef _OPENMP
+// Returns how many threads compute where the user has not said: one for each
+// core, and no more than a container's limit keeps busy.
+inline int default_threads() {
+  const int threads = omp_get_max_threads();
+  return getenv("OMP_NUM_THREADS") ? threads
+                                   : threads_within_quota(threads, cpu_quota());
+}
+#endif
+
 struct Context {
   explicit Context(int threads = 0) : num_threads(1) {
 #ifdef _OPENMP
-    num_threads = threads > 0 ? threads : omp_get_max_threads();
+    num_threads = threads > 0 ? threads : default_threads();
     omp_set_num_threads(num_threads);
 #else
     (void)threads;

@@ -5,6 +5,7 @@
 #include "gpuopt/output_folder.h"
 #include "gpuopt/program.h"
 #include "gpuopt/sources.h"
+#include "gpuopt/wait_policy.h"
 
 #include <cmath>
 
@@ -14,6 +15,7 @@ struct Settings {
   DataFlags train, eval;
   std::string token_type = "uint16", output_dir = "trained", weights,
               dump_gradients, profile_costs_to;
+  WaitPolicy wait_policy = WaitPolicy::Auto;
   int64_t max_steps = -1, logging_steps = 1, eval_steps = 0, save_steps = 0;
   int64_t profile_warmup = 3, profile_active = 10;
   int64_t num_threads = 0, num_workers = 2, prefetch_factor = 2, seed = 0;
@@ -100,8 +102,16 @@ inline void run_flags(Flags &flags, Settings &s) {
   flags.integer("save-steps", "steps between saves; 0: at the end alone",
                 s.save_steps);
   flags.integer("seed", "of order and dropout", s.seed);
-  flags.integer("num-threads", "threads of the host target; 0: all",
+  flags.integer("num-threads",
+                "threads of the host target; 0: as many as cores",
                 s.num_threads);
+  flags.value("wait-policy",
+              "how threads of the host target wait for the next kernel: active "
+              "(they spin), passive (they sleep) or auto, which measures what "
+              "is faster (default auto)",
+              [&](const std::string &text) {
+                s.wait_policy = parse_wait_policy(text);
+              });
   flags.integer("num-workers", "threads that prepare batches", s.num_workers);
   flags.integer("prefetch-factor", "batches ahead, for each of them",
                 s.prefetch_factor);

@@ -26,7 +26,8 @@ class Trainer {
 public:
   Trainer(const Program &program, Settings settings)
       : program(program), s(std::move(settings)),
-        ctx(int(kStagingIsDevice ? s.num_threads : 0)) {
+        ctx(int(kStagingIsDevice ? s.num_threads : 0)),
+        waiting(s.wait_policy, ctx.num_threads) {
     ctx.allows_tf32 = program.allows_tf32;
   }
 
@@ -237,6 +238,9 @@ private:
           .dump_gradients(s.dump_gradients, state.grad_weight);
     if (s.logging_steps > 0 && (step % s.logging_steps == 0 || step == steps))
       print_progress(step, loss, ms, milliseconds(start, now) / 1000);
+    const std::string news = waiting.step(ms - waited);
+    if (!news.empty() && s.logging_steps > 0)
+      printf("%s\n", news.c_str());
   }
 
   // 0 where nothing counts.
@@ -358,6 +362,7 @@ private:
   const Program &program;
   Settings s;
   Context ctx;
+  StepWaiting waiting;
   Sources train_sources, eval_sources;
   char *memory = nullptr;
   struct {
@@ -375,7 +380,6 @@ private:
 // The main function of an emitted program; returns the exit status.
 inline int trainer_main(int argc, char **argv, const Program &program) {
   try {
-    set_wait_policy(argv);
     return Trainer(program, parse_settings(argc, argv, program)).run();
   } catch (const std::exception &error) {
     fprintf(stderr, "%s: error: %s\n", program.name, error.what());

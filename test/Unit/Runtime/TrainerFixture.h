@@ -13,8 +13,6 @@ namespace gpuopt {
 
 struct TrainerTest : testing::Test {
   TrainerTest() : program(tiny::program()) {
-    setenv("OMP_WAIT_POLICY", "passive",
-           1); // the test does not start itself anew
     x = random_values<float>(64 * 4, 1);
     for (int i = 0; i < 64; i++)
       labels.push_back(

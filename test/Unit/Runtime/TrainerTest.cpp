@@ -239,6 +239,8 @@ TEST_F(TrainerTest, SaysWhatIsWrong) {
        "'--num-train-epochs' must be more than 0"},
       {{"--tokens", folder / "garbage", "--token-type=u4"},
        "'--token-type' must be uint8, uint16 or uint32, but is 'u4'"},
+      {{"--wait-policy=spin"},
+       "'--wait-policy' must be auto, active or passive, but is 'spin'"},
       {{"--weights", folder / "other"},
        "has 'weight' as F32 [3, 4], but the program needs F32 [4, 3]"},
       {{"--weights", folder / "garbage"}, "garbage' is not a safetensors file"},
