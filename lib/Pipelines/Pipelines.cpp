@@ -7,6 +7,7 @@
 
 #include "gpuopt/Pipelines/Pipelines.h"
 
+#include "gpuopt/Dialect/Device/Transforms/Passes.h"
 #include "gpuopt/Dialect/NN/Transforms/Passes.h"
 #include "gpuopt/Pipelines/Passes.h"
 #include "gpuopt/Planning/LadderStore.h"
@@ -129,6 +130,7 @@ void gpuopt::addPhase(OpPassManager &passes, Phase phase,
   case Phase::Device:
     passes.addPass(createConvertToDevice(options.device));
     passes.addPass(createVerifyDevice());
+    passes.addPass(device::createRollLoops());
     return;
   }
 }

@@ -10,6 +10,7 @@
 #include "gpuopt/Conversion/OnnxToNN/Passes.h"
 #include "gpuopt/Conversion/ToDevice/Passes.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
+#include "gpuopt/Dialect/Device/Transforms/Passes.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "gpuopt/Dialect/NN/Transforms/Passes.h"
 #include "gpuopt/Dialect/Onnx/IR/OnnxDialect.h"
@@ -39,6 +40,7 @@ void gpuopt::registerAllPasses() {
   registerPipelinesPasses();
   registerOnnxToNNPasses();
   registerToDevicePasses();
+  device::registerDevicePasses();
   nn::registerNNPasses();
   train::registerTrainPasses();
 }

@@ -28,8 +28,9 @@ struct OpCalls {
 /// and again.
 bool isTimed(device::StepOp step);
 
-/// What `op` is, by its cost key; by its name where it has none.
-OpCalls callsOf(mlir::Operation *op);
+/// What `op` is, by its cost key; by its name where it has none. In a
+/// device.repeat, what it is in a turn.
+OpCalls callsOf(mlir::Operation *op, unsigned turn = 0);
 
 /// "kMicroStepCalls"
 std::string callTableName(llvm::StringRef function);

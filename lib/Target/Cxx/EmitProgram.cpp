@@ -14,6 +14,7 @@
 
 #include "Calls.h"
 #include "KernelPrinter.h"
+#include "LayerTables.h"
 #include "Memory.h"
 #include "Names.h"
 #include "Plan.h"
@@ -73,8 +74,9 @@ private:
   LogicalResult printKernels() {
     llvm::StringMap<llvm::SetVector<StringRef>> usesOf;
     module.walk([&](device::LaunchOp op) {
-      if (!op.getComment().empty())
-        usesOf[op.getKernel()].insert(op.getComment());
+      for (StringRef comment : cxx::commentsOf(op))
+        if (!comment.empty())
+          usesOf[op.getKernel()].insert(comment);
     });
     cxx::IndexRows rows;
     module.walk(

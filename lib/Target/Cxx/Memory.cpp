@@ -20,6 +20,7 @@ using namespace gpuopt;
 static const char kTypes[] = R"(
 template <class T>
 struct Buffer { // elements of T from `offset` on
+  constexpr Buffer(size_t offset) : offset(offset) {}
   size_t offset;
 };
 struct Memory { // the allocation: m[kBuffer] is where the buffer begins
@@ -147,14 +148,24 @@ LogicalResult cxx::printMemory(ModuleOp module, const ProgramNames &names,
           memoryType(type.getElementType()).empty())
         return buffer.emitOpError("has no form in emitted code for type ")
                << buffer.getType();
+      if (!names.isDeclared(buffer.getSymName()))
+        continue;
       bool isUsed = buffer.getKind() != device::BufferKind::Arena ||
                     used.contains(buffer.getSymName());
       lines.push_back(
           lineOf(buffer, names.ofBuffer(buffer.getSymName()), isUsed));
     }
+    if (lines.empty())
+      continue;
     stream << "\n";
     printComment(stream, group.title);
     printLines(lines, stream);
+  }
+  if (module.walk([](device::RepeatOp) { return WalkResult::interrupt(); })
+          .wasInterrupted()) {
+    stream << "\n";
+    printComment(stream, "The buffers of layers that calls in loops alone use "
+                         "stand in the tables of the loops.");
   }
   return success();
 }

@@ -56,7 +56,7 @@ static const char kFromRuntime[] =
     "check_finite program describe host "
     "micro_step update evaluate forward Calls CallInfo kMicroStepCalls "
     "kUpdateCalls context ceil_div name_of "
-    "size_of state hyper memory ctx m left kLanes kVectorBytes kAlignment "
+    "size_of layer state hyper memory ctx m left kLanes kVectorBytes kAlignment "
     "kSpan kSpanThreads kLinear kCosine kConstant kConstantWithWarmup "
     "kInfinity kNaN kSignBit kMaxRank kMaxNames kTargetName kStagingIsDevice "
     "kScatterColumns kPersistentBytes kArenaBytes kHostBytes kStepState "
@@ -151,7 +151,24 @@ static std::string sharedPrefix(ModuleOp module) {
   return shared ? identifier(*shared) + "_" : "";
 }
 
-cxx::ProgramNames::ProgramNames(ModuleOp module) {
+/// Buffers of the arena and of state that only tables of loops have.
+static llvm::StringSet<> buffersOfLoopsAlone(ModuleOp module) {
+  llvm::StringSet<> found;
+  module.walk([&](device::RepeatOp op) {
+    for (auto row : op.getRows().getAsRange<ArrayAttr>())
+      for (auto buffer : row.getAsRange<FlatSymbolRefAttr>())
+        found.insert(buffer.getValue());
+  });
+  module.walk([&](device::AddressOp op) { found.erase(op.getBuffer()); });
+  for (device::BufferOp buffer : module.getOps<device::BufferOp>())
+    if (buffer.getKind() != device::BufferKind::Arena &&
+        buffer.getKind() != device::BufferKind::State)
+      found.erase(buffer.getSymName());
+  return found;
+}
+
+cxx::ProgramNames::ProgramNames(ModuleOp module)
+    : undeclared(buffersOfLoopsAlone(module)) {
   std::string prefix = sharedPrefix(module);
   for (device::BufferOp buffer : module.getOps<device::BufferOp>()) {
     StringRef symbol = buffer.getSymName();
@@ -170,6 +187,11 @@ cxx::ProgramNames::ProgramNames(ModuleOp module) {
 
 const std::string &cxx::ProgramNames::ofBuffer(StringRef symbol) const {
   return buffers.find(symbol)->second;
+}
+std::string cxx::ProgramNames::offsetOf(device::BufferOp buffer) const {
+  if (isDeclared(buffer.getSymName()))
+    return ofBuffer(buffer.getSymName()) + ".offset";
+  return std::to_string(buffer.getOffset());
 }
 const std::string &cxx::ProgramNames::ofKernel(StringRef symbol) const {
   return kernels.find(symbol)->second;

@@ -8,6 +8,7 @@
 #ifndef GPUOPT_LIB_TARGET_CXX_NAMES_H
 #define GPUOPT_LIB_TARGET_CXX_NAMES_H
 
+#include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
@@ -42,12 +43,20 @@ struct ProgramNames {
 
   const std::string &ofBuffer(llvm::StringRef symbol) const;
   const std::string &ofKernel(llvm::StringRef symbol) const;
+  /// Whether the buffer is declared under its name: not one that calls in
+  /// loops alone address, whose offset stands in a table.
+  bool isDeclared(llvm::StringRef symbol) const {
+    return !undeclared.contains(symbol);
+  }
+  /// "kFcWeight.offset", or the number where the buffer is not declared.
+  std::string offsetOf(device::BufferOp buffer) const;
   /// A name for something else at the same level.
   std::string unique(llvm::StringRef wanted) { return names.unique(wanted); }
 
 private:
   NameLegaliser names;
   llvm::StringMap<std::string> buffers, kernels;
+  llvm::StringSet<> undeclared;
 };
 
 } // namespace gpuopt::cxx

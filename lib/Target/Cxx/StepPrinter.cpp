@@ -7,6 +7,7 @@
 
 #include "StepPrinter.h"
 
+#include "LayerTables.h"
 #include "Text.h"
 #include "Types.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -18,23 +19,20 @@ namespace {
 
 class StepPrinter {
 public:
-  StepPrinter(device::StepOp step, const cxx::ProgramNames &names,
+  StepPrinter(device::StepOp step, cxx::ProgramNames &names,
               cxx::ShapeTable &shapes, std::vector<cxx::OpCalls> &calls,
               raw_ostream &stream)
       : step(step), symbols(step->getParentOfType<ModuleOp>()), names(names),
-        shapes(shapes), calls(calls), stream(stream),
+        shapes(shapes), calls(calls), stream(stream), layers(names),
         isTimed(cxx::isTimed(step)) {}
 
   LogicalResult print(StringRef name) {
+    layers.print(step, symbols, stream);
     stream << "static void " << name << "(Context &" << contextName()
            << ", char *memory) {\n";
     printPrologue();
-    for (Operation &op : step.getBody().front()) {
-      if (!isa<device::AddressOp>(op))
-        calls.push_back(cxx::callsOf(&op));
-      if (failed(printOp(&op)))
-        return failure();
-    }
+    if (failed(printOps(step.getBody().front())))
+      return failure();
     if (step.getKind() == train::StepKind::Update) {
       calls.push_back({"", "end_step"});
       call("end_step", {"ctx", "state"});
@@ -46,6 +44,54 @@ public:
   }
 
 private:
+  LogicalResult printOps(Block &block) {
+    for (Operation &op : block) {
+      if (auto repeat = dyn_cast<device::RepeatOp>(op)) {
+        if (failed(printLoop(repeat)))
+          return failure();
+        continue;
+      }
+      if (!isa<device::AddressOp, device::ColumnOp>(op))
+        calls.push_back(cxx::callsOf(&op));
+      if (failed(printOp(&op)))
+        return failure();
+    }
+    return success();
+  }
+
+  /// The calls of the body once; in the table of calls, those of all turns.
+  LogicalResult printLoop(device::RepeatOp repeat) {
+    Block &body = repeat.getBody().front();
+    auto first = llvm::find_if(body, [](Operation &op) {
+      return !isa<device::AddressOp, device::ColumnOp>(op);
+    });
+    if (first != body.end())
+      printSection(&*first);
+    stream << "  " << layers.loopHead(repeat) << "\n";
+    size_t begin = calls.size();
+    indent = "    ";
+    lastComment = {};
+    if (failed(printOps(body)))
+      return failure();
+    indent = "  ";
+    lastComment = {};
+    stream << "  }\n";
+    std::vector<cxx::OpCalls> ofTurn(calls.begin() + begin, calls.end());
+    for (unsigned turn = 0; turn < repeat.getNumTurns(); ++turn) {
+      size_t index = 0;
+      for (Operation &op : body)
+        if (!isa<device::AddressOp, device::ColumnOp>(op)) {
+          cxx::OpCalls call = cxx::callsOf(&op, turn);
+          call.count = ofTurn[index++].count;
+          if (turn == 0)
+            calls[begin + index - 1] = call;
+          else
+            calls.push_back(call);
+        }
+    }
+    return success();
+  }
+
   /// Where calls are timed, `ctx` is what they go through.
   StringRef contextName() const { return isTimed ? "context" : "ctx"; }
 
@@ -57,7 +103,7 @@ private:
       bool updates =
           isa<device::GradNormOp, device::AdamWOp, device::SgdOp>(op);
       auto launch = dyn_cast<device::LaunchOp>(op);
-      usesMemory |= isa<device::AddressOp>(op);
+      usesMemory |= isa<device::AddressOp, device::ColumnOp>(op);
       usesHyper |= updates;
       usesState |=
           updates ||
@@ -99,10 +145,19 @@ private:
   //===--------------------------------------------------------------------===//
 
   std::string pointer(Value value, int64_t more = 0) {
-    auto address = value.getDefiningOp<device::AddressOp>();
-    int64_t elements = address.getElements() + more;
-    std::string text = (isOnHost(address) ? "host[" : "m[") +
-                       names.ofBuffer(address.getBuffer()) + "]";
+    std::string buffer, space = "m[";
+    int64_t elements = more;
+    if (auto column = value.getDefiningOp<device::ColumnOp>()) {
+      buffer = layers.buffer(column);
+      elements += column.getElements();
+    } else {
+      auto address = value.getDefiningOp<device::AddressOp>();
+      buffer = names.ofBuffer(address.getBuffer());
+      elements += address.getElements();
+      if (isOnHost(address))
+        space = "host[";
+    }
+    std::string text = space + buffer + "]";
     return elements ? text + " + " + std::to_string(elements) : text;
   }
   bool isOnHost(device::AddressOp op) {
@@ -119,12 +174,20 @@ private:
   }
 
   void call(StringRef function, ArrayRef<std::string> arguments) {
-    cxx::printLine(stream, "  " + cxx::callText(function, arguments) + ";");
+    cxx::printLine(stream, indent + cxx::callText(function, arguments) + ";");
     ++calls.back().count;
   }
 
   /// A heading where a section begins, a comment where another tensor does.
   void printHeading(Operation *op) {
+    printSection(op);
+    std::string comment = cxx::commonPattern(cxx::commentsOf(op));
+    if (!comment.empty() && comment != lastComment) {
+      cxx::printComment(stream, comment, indent.size());
+      lastComment = comment;
+    }
+  }
+  void printSection(Operation *op) {
     auto section = op->getAttrOfType<StringAttr>("section");
     if (section && section != current) {
       current = section;
@@ -132,11 +195,6 @@ private:
       if (width)
         stream << "\n  // ---- " << section.getValue() << " "
                << std::string(width < 66 ? 66 - width : 0, '-') << "\n\n";
-    }
-    auto comment = op->getAttrOfType<StringAttr>("comment");
-    if (comment && !comment.getValue().empty() && comment != lastComment) {
-      cxx::printComment(stream, comment.getValue(), /*indent=*/2);
-      lastComment = comment;
     }
   }
 
@@ -147,10 +205,13 @@ private:
   LogicalResult printOp(Operation *op) {
     if (auto address = dyn_cast<device::AddressOp>(op))
       return check(address);
+    if (isa<device::ColumnOp>(op))
+      return success(); // its verifier has checked it
     for (Value operand : op->getOperands())
-      if (!operand.getDefiningOp<device::AddressOp>())
-        return op->emitOpError(
-            "expects operands that come from 'device.address'");
+      if (!operand.getDefiningOp<device::AddressOp>() &&
+          !operand.getDefiningOp<device::ColumnOp>())
+        return op->emitOpError("expects operands that come from "
+                               "'device.address' or 'device.column'");
     printHeading(op);
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
         .Case<device::LaunchOp>([&](auto typed) { return emit(typed); })
@@ -369,14 +430,17 @@ private:
   cxx::ShapeTable &shapes;
   std::vector<cxx::OpCalls> &calls;
   raw_ostream &stream;
+  cxx::LayerTables layers;
   const bool isTimed;
-  StringAttr current, lastComment;
+  std::string indent = "  ";
+  StringAttr current;
+  std::string lastComment;
 };
 
 } // namespace
 
 LogicalResult cxx::printStep(device::StepOp step, StringRef name,
-                             const ProgramNames &names, ShapeTable &shapes,
+                             ProgramNames &names, ShapeTable &shapes,
                              std::vector<OpCalls> &calls, raw_ostream &stream) {
   return StepPrinter(step, names, shapes, calls, stream).print(name);
 }

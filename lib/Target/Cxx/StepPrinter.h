@@ -19,7 +19,7 @@ namespace gpuopt::cxx {
 /// to `calls`, of the steps that a trainer runs again and again, what is
 /// called. Fails, with an error at the op, for an op that has no C++ form.
 mlir::LogicalResult printStep(device::StepOp step, llvm::StringRef name,
-                              const ProgramNames &names, ShapeTable &shapes,
+                              ProgramNames &names, ShapeTable &shapes,
                               std::vector<OpCalls> &calls,
                               llvm::raw_ostream &stream);
 

@@ -82,7 +82,7 @@ private:
         << cxx::typeEnum(type.getElementType()) << ", " << type.getRank()
         << ", {";
     llvm::interleaveComma(type.getShape(), row);
-    row << "}, " << names.ofBuffer(buffer.getSymName()) << ".offset, "
+    row << "}, " << names.offsetOf(buffer) << ", "
         << buffer.getSizeInBytes() << "}";
     return text;
   }

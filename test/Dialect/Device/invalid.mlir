@@ -159,3 +159,74 @@ device.buffer @x input at -256 : tensor<4xf32> {origin = "x"}
 
 // expected-error @below {{expects to lie within 63 bits, but got 'tensor<4294967296x4294967296xf32>' at 0}}
 device.buffer @x input at 0 : tensor<4294967296x4294967296xf32> {origin = "x"}
+
+// -----
+
+device.step @one_row micro {
+  // expected-error @below {{expects at least two rows, but got 1}}
+  device.repeat "layers" ["x"] [[@x]] {
+  }
+}
+
+// -----
+
+device.step @same_names micro {
+  // expected-error @below {{expects columns of different names}}
+  device.repeat "layers" ["x", "x"] [[@x, @y], [@y, @x]] {
+  }
+}
+
+// -----
+
+device.step @short_row micro {
+  // expected-error @below {{expects rows of 1 buffers, but got []}}
+  device.repeat "layers" ["x"] [[@x], []] {
+  }
+}
+
+// -----
+
+device.step @nested micro {
+  device.repeat "layers" ["x"] [[@x], [@y]] {
+    // expected-error @below {{expects to be outside of 'device.repeat', which has calls and addresses alone}}
+    %0 = arith.constant 0 : index
+  }
+}
+
+// -----
+
+device.step @turns micro {
+  device.repeat "layers" ["x"] [[@x], [@y]] {
+    // expected-error @below {{expects 'device.turns' to have 2 dictionaries, one per turn}}
+    device.await 0 {device.turns = [{}]}
+  }
+}
+
+// -----
+
+device.step @no_column micro {
+  device.repeat "layers" ["x"] [[@x], [@y]] {
+    // expected-error @below {{expects a column of the enclosing 'device.repeat', but got "z"}}
+    %0 = device.column "z" : !device.ptr<f32>
+  }
+}
+
+// -----
+
+device.step @no_buffer micro {
+  device.repeat "layers" ["x"] [[@x], [@y]] {
+    // expected-error @below {{expects a buffer, but '@x' is none}}
+    %0 = device.column "x" : !device.ptr<f32>
+  }
+}
+
+// -----
+
+device.buffer @x arena at 0 : tensor<4xf32> {origin = "x"}
+device.buffer @y arena at 16 : tensor<4xf16> {origin = "y"}
+device.step @types micro {
+  device.repeat "layers" ["x"] [[@x], [@y]] {
+    // expected-error @below {{expects elements of type 'f32', but 'y' has 'f16'}}
+    %0 = device.column "x" : !device.ptr<f32>
+  }
+}

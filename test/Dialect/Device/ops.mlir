@@ -119,3 +119,16 @@ device.step @ends update {
   // CHECK: device.await 1
   device.await 1
 }
+
+// CHECK-LABEL: device.step @repeats
+device.step @repeats micro {
+  // CHECK: device.repeat "layers" ["x"] {{\[\[}}@row_a], [@row_b]] {
+  device.repeat "layers" ["x"] [[@row_a], [@row_b]] {
+    // CHECK: device.column "x" + 2 : <f32>
+    %0 = device.column "x" + 2 : !device.ptr<f32>
+    // CHECK: device.launch @nothing() {device.turns = [{comment = "a"}, {comment = "b"}]}
+    device.launch @nothing() {device.turns = [{comment = "a"}, {comment = "b"}]}
+  }
+}
+device.buffer @row_a arena at 0 : tensor<4xf32> {origin = "x"}
+device.buffer @row_b arena at 16 : tensor<4xf32> {origin = "y"}

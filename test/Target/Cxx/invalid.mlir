@@ -69,7 +69,7 @@ device.step @s micro {
 device.memory persistent 8192 arena 0
 "device.step"() <{sym_name = "s", kind = #train<step_kind micro>}> ({
 ^bb0(%0: !device.ptr<f32>):
-  // expected-error @below {{expects operands that come from 'device.address'}}
+  // expected-error @below {{expects operands that come from 'device.address' or 'device.column'}}
   device.copy %0 to %0 count 4 : !device.ptr<f32>, !device.ptr<f32>
 }) : () -> ()
 

@@ -74,6 +74,77 @@ LogicalResult KernelOp::verify() {
   return success();
 }
 
+FlatSymbolRefAttr RepeatOp::bufferOf(StringRef column, unsigned turn) {
+  auto row = cast<ArrayAttr>(getRows()[turn]);
+  for (auto [name, buffer] : llvm::zip(getColumns(), row))
+    if (cast<StringAttr>(name).getValue() == column)
+      return cast<FlatSymbolRefAttr>(buffer);
+  return {};
+}
+
+LogicalResult RepeatOp::verify() {
+  if (getRows().size() < 2) // (C1)
+    return emitOpError("expects at least two rows, but got ")
+           << getRows().size();
+  llvm::SmallDenseSet<Attribute> names(getColumns().begin(),
+                                       getColumns().end());
+  if (names.size() != getColumns().size()) // (C2)
+    return emitOpError("expects columns of different names");
+  for (Attribute attribute : getRows()) {
+    auto row = dyn_cast<ArrayAttr>(attribute);
+    if (!row || row.size() != getColumns().size() ||
+        !llvm::all_of(row, llvm::IsaPred<FlatSymbolRefAttr>)) // (C2)
+      return emitOpError("expects rows of ")
+             << getColumns().size() << " buffers, but got " << attribute;
+  }
+  for (Operation &op : getBody().front()) {
+    if (!isa<AddressOp, ColumnOp>(op) &&
+        (op.getNumResults() > 0 || op.getNumRegions() > 0)) // (C3)
+      return op.emitOpError("expects to be outside of 'device.repeat', which "
+                            "has calls and addresses alone");
+    Attribute turns = op.getAttr(kTurnsAttribute);
+    if (!turns)
+      continue;
+    auto each = dyn_cast<ArrayAttr>(turns);
+    if (!each || each.size() != getRows().size() ||
+        !llvm::all_of(each, llvm::IsaPred<DictionaryAttr>)) // (C4)
+      return op.emitOpError("expects '")
+             << kTurnsAttribute << "' to have " << getRows().size()
+             << " dictionaries, one per turn";
+  }
+  return success();
+}
+
+LogicalResult
+RepeatOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  for (ColumnOp column : getBody().getOps<ColumnOp>())
+    for (unsigned turn = 0; turn < getNumTurns(); ++turn) {
+      FlatSymbolRefAttr name = bufferOf(column.getName(), turn);
+      auto buffer = name ? symbolTable.lookupNearestSymbolFrom<BufferOp>(
+                               getOperation(), name)
+                         : BufferOp();
+      if (!buffer) // (C5)
+        return column.emitOpError("expects a buffer, but '")
+               << name << "' is none";
+      Type held = cast<RankedTensorType>(buffer.getType()).getElementType();
+      Type element = cast<PtrType>(column.getType()).getElement();
+      if (held != element) // (C5)
+        return column.emitOpError("expects elements of type ")
+               << element << ", but '" << buffer.getSymName() << "' has "
+               << held;
+    }
+  return success();
+}
+
+LogicalResult ColumnOp::verify() {
+  auto repeat = (*this)->getParentOfType<RepeatOp>();
+  if (!llvm::is_contained(repeat.getColumns(), getNameAttr())) // (C1)
+    return emitOpError("expects a column of the enclosing 'device.repeat', but "
+                       "got ")
+           << getNameAttr();
+  return success();
+}
+
 LogicalResult DelinearizeOp::verify() {
   if (getNumResults() != getSizes().size()) // (C1)
     return emitOpError("expects one result per size, but got ")

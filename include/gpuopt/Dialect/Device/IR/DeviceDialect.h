@@ -35,6 +35,10 @@ inline constexpr llvm::StringLiteral kResultAttribute = "device.result";
 /// Of an op of a step: its CostKey, as an array of origin and work.
 inline constexpr llvm::StringLiteral kCostKeyAttribute = "device.cost_key";
 
+/// Of a call in a device.repeat: for each turn a dictionary of the attributes
+/// that differ from turn to turn.
+inline constexpr llvm::StringLiteral kTurnsAttribute = "device.turns";
+
 /// Bytes of a tensor in device memory, dense; booleans take one byte each.
 int64_t sizeInBytes(mlir::RankedTensorType type);
 

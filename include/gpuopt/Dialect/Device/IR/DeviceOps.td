@@ -274,6 +274,63 @@ def Device_StepOp : Device_Op<"step", [Symbol, IsolatedFromAbove, SingleBlock, N
   let assemblyFormat = "$sym_name $kind attr-dict-with-keyword $body";
 }
 
+def Device_RepeatOp : Device_Op<"repeat", [HasParent<"StepOp">, SingleBlock, NoTerminator,
+                                          DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "calls that are made for each row of a table of buffers";
+  let description = [{
+    The calls of the body are made once for each of `rows`, in their order. A
+    row has one buffer for each of `columns`; in the turn of that row,
+    `device.column` stands for its buffer. What is the same in all turns comes
+    from `device.address`. An attribute of a call that differs from turn to
+    turn stands in its `device.turns`: an array with a dictionary for each
+    turn. `name` is that of the table in the emitted source.
+
+    Constraints:
+    - (C1) two rows or more;
+    - (C2) column names differ, and each row has one buffer per column;
+    - (C3) the body has calls, `device.address` and `device.column` alone, and
+      no other loops;
+    - (C4) `device.turns` has one dictionary per row;
+    - (C5) the buffers of a column exist and have the element type of its uses.
+
+    ```mlir
+    device.repeat "forward_layers" ["x", "y"] [[@h_0_x, @h_0_y], [@h_1_x, @h_1_y]] {
+      %0 = device.column "x" : !device.ptr<f32>
+      %1 = device.column "y" + 128 : !device.ptr<f32>
+      device.launch @relu(%0, %1) {device.turns = [{comment = "h.0"}, {comment = "h.1"} ]}
+          : !device.ptr<f32>, !device.ptr<f32>
+    }
+    ```
+  }];
+  let arguments = (ins StrAttr:$name, StrArrayAttr:$columns, ArrayAttr:$rows);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$name $columns $rows attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    unsigned getNumTurns() { return getRows().size(); }
+    /// The buffer of a column in a turn; the column exists.
+    ::mlir::FlatSymbolRefAttr bufferOf(::llvm::StringRef column, unsigned turn);
+  }];
+}
+
+def Device_ColumnOp : Device_Op<"column", [HasParent<"RepeatOp">, Pure]> {
+  let summary = "where this turn's buffer of a column begins, plus elements";
+  let description = [{
+    As device.address, but for the buffer that the row of the turn has.
+
+    Constraints:
+    - (C1) the enclosing `device.repeat` has the column.
+
+    ```mlir
+    %0 = device.column "qkv" + 384 : !device.ptr<f32>
+    ```
+  }];
+  let arguments = (ins StrAttr:$name, DefaultValuedAttr<I64Attr, "0">:$elements);
+  let results = (outs Device_Ptr:$result);
+  let assemblyFormat = "$name (`+` $elements^)? attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
 // An op of a step: `section` is the heading under which it is printed
 // (forward, backward, optimizer), `comment` what it computes, with the names
 // of the ONNX nodes that it comes from.

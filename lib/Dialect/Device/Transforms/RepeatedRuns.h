@@ -1,0 +1,45 @@
+//===- RepeatedRuns.h - Where a sequence repeats itself ---------*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_LIB_DIALECT_DEVICE_TRANSFORMS_REPEATEDRUNS_H
+#define GPUOPT_LIB_DIALECT_DEVICE_TRANSFORMS_REPEATEDRUNS_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include <vector>
+
+namespace gpuopt::device {
+
+/// `period` items of a sequence that occur `turns` times in a row, from item
+/// `first` on. They would occur as often from any of the `slack` items behind
+/// `first` on, too.
+struct RepeatedRun {
+  unsigned first = 0, period = 0, turns = 0, slack = 0;
+
+  unsigned size() const { return period * turns; }
+  /// Items that need not be written when the run is a loop.
+  unsigned saved() const { return period * (turns - 1); }
+};
+
+/// The run within `items` that saves most, as a loop, of those of at least
+/// `leastTurns`; of equal ones, the one with the shortest period, and then the
+/// first. Without turns where nothing repeats. Items are equal where their
+/// numbers are. Takes time in proportion to the items times the longest
+/// period, 1024 items.
+RepeatedRun findLongestRun(llvm::ArrayRef<unsigned> items, unsigned leastTurns);
+
+/// Runs that do not overlap, in the order of the sequence: the one that saves
+/// most, and then those in what is left on either side of it, each of which
+/// saves at least `leastSaved` items. `align` may move a run within its slack:
+/// it returns by how many items.
+std::vector<RepeatedRun>
+findRepeatedRuns(llvm::ArrayRef<unsigned> items, unsigned leastTurns,
+                 unsigned leastSaved,
+                 llvm::function_ref<unsigned(const RepeatedRun &)> align);
+
+} // namespace gpuopt::device
+
+#endif // GPUOPT_LIB_DIALECT_DEVICE_TRANSFORMS_REPEATEDRUNS_H

@@ -1,0 +1,389 @@
+//===- RollLoops.cpp - Writes repeated calls as a loop --------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// The layers of a model make the same calls on other buffers. A call here is
+// an op of a step with the addresses before it that are its operands. Two
+// calls are equal where they differ in nothing but the buffers, and in the
+// names of where they come from. Assumes what convert-to-device leaves: each
+// address has one reader and stands before it. The calls that are made, their
+// order and what they read and write are the same afterwards, which
+// device-unroll-loops shows.
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Dialect/Device/Transforms/Passes.h"
+
+#include "RepeatedRuns.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include <map>
+
+namespace gpuopt::device {
+#define GEN_PASS_DEF_ROLLLOOPS
+#include "gpuopt/Dialect/Device/Transforms/Passes.h.inc"
+} // namespace gpuopt::device
+
+using namespace mlir;
+using namespace gpuopt::device;
+
+/// Two layers are no loop, and neither are three calls: a table of buffers
+/// takes lines of its own.
+static constexpr unsigned kLeastTurns = 3, kLeastSaved = 8;
+
+/// Says where a call comes from, and so may differ from turn to turn.
+static bool namesOrigin(StringRef attribute) {
+  return attribute == "comment" || attribute == kCostKeyAttribute;
+}
+
+//===----------------------------------------------------------------------===//
+// Names of columns
+//===----------------------------------------------------------------------===//
+
+/// Splits at points and slashes: "d h.1.mlp/mul_3" is "d h", "1", "mlp",
+/// "mul_3". Of each part, also whether a slash stands before it.
+static SmallVector<std::pair<StringRef, bool>> partsOf(StringRef origin) {
+  SmallVector<std::pair<StringRef, bool>> parts;
+  bool behindSlash = false;
+  while (true) {
+    size_t end = origin.find_first_of("./");
+    parts.push_back({origin.take_front(end), behindSlash});
+    if (end == StringRef::npos)
+      return parts;
+    behindSlash = origin[end] == '/';
+    origin = origin.drop_front(end + 1);
+  }
+}
+
+/// "mul" of "mul_3", and "ln_1" of itself where `isNode` is false: exporters
+/// number nodes, not modules.
+static StringRef withoutNumber(StringRef part, bool isNode) {
+  auto [stem, number] = part.rsplit('_');
+  bool isNumbered = isNode && !number.empty() && llvm::all_of(number, llvm::isDigit);
+  return isNumbered ? stem : part;
+}
+
+static std::string withoutDigits(StringRef text) {
+  std::string result = text.str();
+  llvm::erase_if(result, llvm::isDigit);
+  return result;
+}
+
+/// What the layers' names of a tensor have in common behind the number of the
+/// layer: "attn_c_attn" of "h.1.attn.c_attn/addmm_4" and its like.
+static std::string columnName(StringRef first, StringRef second) {
+  bool isGradient = first.consume_front("d ") && second.consume_front("d ");
+  auto parts = partsOf(first), others = partsOf(second);
+  size_t behindLayer = 0;
+  for (size_t i = 0; i < std::min(parts.size(), others.size()); ++i)
+    if (parts[i].first != others[i].first && !parts[i].second) {
+      behindLayer = i + 1;
+      break;
+    }
+  std::string name = isGradient ? "d" : "";
+  bool hasModule = false;
+  for (auto [part, isNode] : ArrayRef(parts).drop_front(behindLayer)) {
+    if (isNode && hasModule)
+      break;
+    hasModule = true;
+    name += (name.empty() ? "" : "_") + withoutNumber(part, isNode).lower();
+  }
+  for (char &c : name)
+    if (!llvm::isAlnum(c))
+      c = '_';
+  if (name.empty() || !llvm::isAlpha(name[0]))
+    name = "x" + name;
+  return name;
+}
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A call with the addresses that it takes, in their order.
+struct Call {
+  Operation *op;
+  SmallVector<Operation *> addresses; ///< Of type AddressOp.
+};
+
+/// A step as a sequence of calls, numbered such that equal ones have the same
+/// number.
+class CallSequence {
+public:
+  explicit CallSequence(StepOp step) {
+    SmallVector<Operation *> addresses;
+    for (Operation &op : step.getBody().front()) {
+      if (isa<AddressOp>(op)) {
+        addresses.push_back(&op);
+        continue;
+      }
+      calls.push_back({&op, addresses});
+      numbers.push_back(numberOf(calls.back()));
+      addresses.clear();
+    }
+  }
+
+  std::vector<Call> calls;
+  std::vector<unsigned> numbers;
+
+private:
+  /// A call that cannot be part of a loop is equal to no other.
+  unsigned numberOf(const Call &call) {
+    if (!canRepeat(call))
+      return next++;
+    SmallVector<Attribute> key{
+        StringAttr::get(call.op->getContext(),
+                        call.op->getName().getStringRef())};
+    SmallVector<NamedAttribute> kept;
+    for (NamedAttribute attribute : call.op->getAttrDictionary())
+      if (!namesOrigin(attribute.getName()))
+        kept.push_back(attribute);
+    key.push_back(DictionaryAttr::get(call.op->getContext(), kept));
+    Builder builder(call.op->getContext());
+    for (Operation *op : call.addresses) {
+      auto address = cast<AddressOp>(op);
+      key.push_back(TypeAttr::get(address.getType()));
+      key.push_back(builder.getI64IntegerAttr(address.getElements()));
+    }
+    // Which operand an address is tells calls with and without an optional one
+    // apart.
+    for (Value operand : call.op->getOperands())
+      key.push_back(builder.getI64IntegerAttr(
+          llvm::find(call.addresses, operand.getDefiningOp()) -
+          call.addresses.begin()));
+    auto [found, isNew] =
+        known.try_emplace(builder.getArrayAttr(key), next);
+    next += isNew;
+    return found->second;
+  }
+
+  static bool canRepeat(const Call &call) {
+    return call.op->getNumResults() == 0 && call.op->getNumRegions() == 0 &&
+           llvm::all_of(call.addresses, [&](Operation *address) {
+             return address->hasOneUse() &&
+                    *address->user_begin() == call.op;
+           }) &&
+           llvm::all_of(call.op->getOperands(), [&](Value operand) {
+             return llvm::is_contained(call.addresses,
+                                       operand.getDefiningOp());
+           });
+  }
+
+  llvm::DenseMap<Attribute, unsigned> known;
+  unsigned next = 0;
+};
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+/// Writes one run of calls as a loop.
+class LoopWriter {
+public:
+  LoopWriter(ArrayRef<Call> calls, unsigned period,
+             const SymbolTable &symbols)
+      : calls(calls), period(period), turns(calls.size() / period),
+        symbols(symbols) {}
+
+  void write(StringRef name) {
+    OpBuilder builder(firstOp());
+    Location loc = firstOp()->getLoc();
+    collectColumns();
+    SmallVector<Attribute> rows;
+    for (unsigned turn = 0; turn < turns; ++turn)
+      rows.push_back(builder.getArrayAttr(llvm::map_to_vector(
+          columns,
+          [&](const auto &column) { return column.first[turn]; })));
+    SmallVector<StringRef> names = llvm::map_to_vector(
+        columns, [](const auto &column) { return StringRef(column.second); });
+    auto repeat = RepeatOp::create(builder, loc, builder.getStringAttr(name),
+                                   builder.getStrArrayAttr(names),
+                                   builder.getArrayAttr(rows));
+    Block *body = &repeat.getBody().emplaceBlock();
+    for (unsigned index = 0; index < period; ++index)
+      moveInto(body, index, builder);
+    for (const Call &call : calls.drop_front(period)) {
+      call.op->erase();
+      for (Operation *address : call.addresses)
+        address->erase();
+    }
+  }
+
+private:
+  Operation *firstOp() const {
+    const Call &first = calls.front();
+    return first.addresses.empty() ? first.op : first.addresses.front();
+  }
+  const Call &callOf(unsigned index, unsigned turn) const {
+    return calls[turn * period + index];
+  }
+  /// The buffer that an operand has in each turn.
+  ArrayAttr buffersOf(unsigned index, unsigned operand) const {
+    SmallVector<Attribute> buffers;
+    for (unsigned turn = 0; turn < turns; ++turn)
+      buffers.push_back(
+          cast<AddressOp>(callOf(index, turn).addresses[operand])
+              .getBufferAttr());
+    return ArrayAttr::get(firstOp()->getContext(), buffers);
+  }
+
+  /// In the order of their first use.
+  void collectColumns() {
+    for (unsigned index = 0; index < period; ++index)
+      for (unsigned i = 0; i < callOf(index, 0).addresses.size(); ++i) {
+        ArrayAttr buffers = buffersOf(index, i);
+        if (!llvm::all_equal(buffers) && !columns.contains(buffers))
+          columns[buffers] = uniqueName(buffers);
+      }
+  }
+
+  std::string uniqueName(ArrayAttr buffers) {
+    auto origin = [&](unsigned turn) {
+      return symbols
+          .lookup<BufferOp>(cast<FlatSymbolRefAttr>(buffers[turn]).getAttr())
+          .getOrigin();
+    };
+    // The first or last turn may be of another kind of layer.
+    unsigned turn = 0;
+    while (turn + 2 < turns &&
+           withoutDigits(origin(turn)) != withoutDigits(origin(turn + 1)))
+      ++turn;
+    std::string stem = columnName(origin(turn), origin(turn + 1)), name = stem;
+    for (unsigned count = 2; !names.insert(name).second; ++count)
+      name = stem + "_" + std::to_string(count);
+    return name;
+  }
+
+  /// Moves a call of the first turn, with its addresses.
+  void moveInto(Block *body, unsigned index, OpBuilder &builder) {
+    const Call &call = callOf(index, 0);
+    for (auto [i, op] : llvm::enumerate(call.addresses)) {
+      auto address = cast<AddressOp>(op);
+      auto column = columns.find(buffersOf(index, i));
+      if (column == columns.end()) {
+        address->moveBefore(body, body->end());
+        continue;
+      }
+      builder.setInsertionPointToEnd(body);
+      auto entry = ColumnOp::create(builder, address.getLoc(),
+                                    address.getType(),
+                                    builder.getStringAttr(column->second),
+                                    address.getElementsAttr());
+      address.getResult().replaceAllUsesWith(entry.getResult());
+      address->erase();
+    }
+    call.op->moveBefore(body, body->end());
+    noteTurns(index, builder);
+  }
+
+  /// Puts the attributes that differ into kTurnsAttribute.
+  void noteTurns(unsigned index, OpBuilder &builder) {
+    Operation *op = callOf(index, 0).op;
+    SmallVector<SmallVector<NamedAttribute>> each(turns);
+    for (StringRef name : {StringRef("comment"), StringRef(kCostKeyAttribute)}) {
+      Attribute own = op->getAttr(name);
+      bool differs = false;
+      for (unsigned turn = 1; turn < turns; ++turn)
+        differs |= callOf(index, turn).op->getAttr(name) != own;
+      if (!differs)
+        continue;
+      for (unsigned turn = 0; turn < turns; ++turn)
+        if (Attribute value = callOf(index, turn).op->getAttr(name))
+          each[turn].push_back(builder.getNamedAttr(name, value));
+      op->removeAttr(name);
+    }
+    if (llvm::all_of(each, [](const auto &attributes) { return attributes.empty(); }))
+      return;
+    op->setAttr(kTurnsAttribute,
+                builder.getArrayAttr(llvm::map_to_vector(
+                    each, [&](const auto &attributes) -> Attribute {
+                      return builder.getDictionaryAttr(attributes);
+                    })));
+  }
+
+  ArrayRef<Call> calls;
+  unsigned period, turns;
+  const SymbolTable &symbols;
+  /// The names of columns by the buffers of all turns.
+  llvm::MapVector<ArrayAttr, std::string> columns;
+  llvm::StringSet<> names;
+};
+
+class RollLoops : public gpuopt::device::impl::RollLoopsBase<RollLoops> {
+  void runOnOperation() override {
+    const SymbolTable symbols(getOperation());
+    llvm::StringMap<unsigned> names;
+    for (StepOp step : getOperation().getOps<StepOp>())
+      rollStep(step, symbols, names);
+  }
+
+  void rollStep(StepOp step, const SymbolTable &symbols,
+                llvm::StringMap<unsigned> &names) {
+    CallSequence sequence(step);
+    auto align = [&](const RepeatedRun &run) {
+      return alignToLayers(sequence.calls, run);
+    };
+    for (const RepeatedRun &run : findRepeatedRuns(
+             sequence.numbers, kLeastTurns, kLeastSaved, align)) {
+      auto calls = ArrayRef(sequence.calls).slice(run.first, run.size());
+      LoopWriter(calls, run.period, symbols)
+          .write(loopName(step, calls.front().op, names));
+      ++loopCount;
+      callCount += run.size();
+    }
+  }
+
+  /// The number in the name of a call's node by which two turns differ first.
+  static StringRef layerOf(Operation *call, Operation *next) {
+    auto comment = call->getAttrOfType<StringAttr>("comment"),
+         other = next->getAttrOfType<StringAttr>("comment");
+    if (!comment || !other)
+      return "";
+    for (auto [part, otherPart] :
+         llvm::zip(partsOf(comment), partsOf(other)))
+      if (part.first != otherPart.first)
+        return part.first;
+    return "";
+  }
+
+  /// How far a run should begin behind its first possible call, so that as few
+  /// layers as can be take part in one turn.
+  static unsigned alignToLayers(ArrayRef<Call> calls, const RepeatedRun &run) {
+    unsigned best = 0;
+    size_t fewest = SIZE_MAX;
+    for (unsigned shift = 0; shift <= run.slack; ++shift) {
+      llvm::StringSet<> layers;
+      for (unsigned i = run.first + shift; i < run.first + shift + run.period;
+           ++i)
+        layers.insert(layerOf(calls[i].op, calls[i + run.period].op));
+      if (layers.size() < fewest) {
+        fewest = layers.size();
+        best = shift;
+      }
+    }
+    return best;
+  }
+
+  /// "forward_layers", by the section of the step; the second is
+  /// "forward_layers_2".
+  static std::string loopName(StepOp step, Operation *call,
+                              llvm::StringMap<unsigned> &names) {
+    auto section = call->getAttrOfType<StringAttr>("section");
+    std::string name = section && !section.getValue().empty()
+                           ? section.str()
+                           : step.getSymName().str();
+    if (step.getKind() == gpuopt::train::StepKind::Evaluate)
+      name = "evaluation";
+    name += "_layers";
+    unsigned count = ++names[name];
+    return count == 1 ? name : name + "_" + std::to_string(count);
+  }
+};
+
+} // namespace

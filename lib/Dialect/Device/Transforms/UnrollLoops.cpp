@@ -1,0 +1,63 @@
+//===- UnrollLoops.cpp - Writes each turn of a loop of calls out ----------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Assumes nothing but verified IR. Afterwards no device.repeat is left, and
+// the calls are those of all turns, in their order.
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Dialect/Device/Transforms/Passes.h"
+
+#include "mlir/IR/IRMapping.h"
+
+namespace gpuopt::device {
+#define GEN_PASS_DEF_UNROLLLOOPS
+#include "gpuopt/Dialect/Device/Transforms/Passes.h.inc"
+} // namespace gpuopt::device
+
+using namespace mlir;
+using namespace gpuopt::device;
+
+namespace {
+
+class UnrollLoops : public gpuopt::device::impl::UnrollLoopsBase<UnrollLoops> {
+  void runOnOperation() override {
+    SmallVector<RepeatOp> repeats;
+    getOperation().walk([&](RepeatOp op) { repeats.push_back(op); });
+    for (RepeatOp repeat : repeats) {
+      OpBuilder builder(repeat);
+      for (unsigned turn = 0; turn < repeat.getNumTurns(); ++turn)
+        writeTurn(repeat, turn, builder);
+      repeat.erase();
+    }
+  }
+
+  static void writeTurn(RepeatOp repeat, unsigned turn, OpBuilder &builder) {
+    IRMapping mapping;
+    for (Operation &op : repeat.getBody().front()) {
+      if (auto column = dyn_cast<ColumnOp>(op)) {
+        auto address = AddressOp::create(
+            builder, column.getLoc(), column.getType(),
+            repeat.bufferOf(column.getName(), turn), column.getElementsAttr());
+        mapping.map(column.getResult(), address.getResult());
+        continue;
+      }
+      Operation *call = builder.clone(op, mapping);
+      auto turns =
+          dyn_cast_or_null<ArrayAttr>(call->removeAttr(kTurnsAttribute));
+      if (!turns)
+        continue;
+      for (auto attributes : turns.getAsRange<DictionaryAttr>())
+        for (NamedAttribute attribute : attributes)
+          call->removeAttr(attribute.getName());
+      for (NamedAttribute attribute : cast<DictionaryAttr>(turns[turn]))
+        call->setAttr(attribute.getName(), attribute.getValue());
+    }
+  }
+};
+
+} // namespace

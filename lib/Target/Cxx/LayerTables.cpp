@@ -1,0 +1,176 @@
+//===- LayerTables.cpp - The buffers of a loop's turns --------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LayerTables.h"
+
+#include "Text.h"
+#include "Types.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include <map>
+
+using namespace mlir;
+using namespace gpuopt;
+
+//===----------------------------------------------------------------------===//
+// Tables
+//===----------------------------------------------------------------------===//
+
+/// "ForwardLayer" of "forward_layers_2", with the number behind: ForwardLayer2.
+static std::string typeNameOf(StringRef table) {
+  std::string name;
+  for (StringRef word : llvm::split(table, '_')) {
+    if (word == "layers")
+      word = "layer";
+    name += word.empty() ? "" : llvm::toUpper(word[0]) + word.drop_front().str();
+  }
+  return name;
+}
+
+static device::BufferOp bufferOf(Attribute name, const SymbolTable &symbols) {
+  return symbols.lookup<device::BufferOp>(
+      cast<FlatSymbolRefAttr>(name).getAttr());
+}
+
+namespace {
+/// A field of a table's struct, and the comment beside it.
+struct Field {
+  std::string declaration, comment;
+};
+} // namespace
+
+/// What the buffers of a column hold: `f32[8,64] "h.*.ln_1/layer_norm_*"`.
+static std::string describeColumn(device::RepeatOp repeat, unsigned column,
+                                  const SymbolTable &symbols) {
+  SmallVector<StringRef> origins;
+  for (auto row : repeat.getRows().getAsRange<ArrayAttr>())
+    origins.push_back(bufferOf(row[column], symbols).getOrigin());
+  auto type = cast<RankedTensorType>(
+      bufferOf(cast<ArrayAttr>(repeat.getRows()[0])[column], symbols)
+          .getType());
+  std::string text = cxx::typeName(type.getElementType()) + "[";
+  llvm::raw_string_ostream stream(text);
+  llvm::interleave(type.getShape(), stream, ",");
+  stream << "] " << cxx::quoted(cxx::commonPattern(origins));
+  return text;
+}
+
+std::string cxx::LayerTables::rowText(ArrayAttr row,
+                                      const SymbolTable &symbols) {
+  return "    {" +
+         llvm::join(llvm::map_range(row,
+                                    [&](Attribute name) {
+                                      return std::to_string(
+                                          bufferOf(name, symbols).getOffset());
+                                    }),
+                    ", ") +
+         "},";
+}
+
+void cxx::LayerTables::print(device::RepeatOp repeat,
+                             const SymbolTable &symbols, raw_ostream &stream) {
+  Table &table = tables[repeat];
+  table.type = names.unique(typeNameOf(repeat.getName()));
+  table.name = names.unique(constantName(repeat.getName()));
+  NameLegaliser legaliser;
+  SmallVector<Field> fields;
+  size_t width = 0;
+  for (auto [index, column] : llvm::enumerate(repeat.getColumns())) {
+    StringRef name = cast<StringAttr>(column).getValue();
+    std::string field = table.fields[name] = legaliser.unique(name);
+    auto buffer =
+        bufferOf(cast<ArrayAttr>(repeat.getRows()[0])[index], symbols);
+    Type element = cast<RankedTensorType>(buffer.getType()).getElementType();
+    fields.push_back(
+        {"  Buffer<" + memoryType(element) + "> " + field + ";",
+         describeColumn(repeat, index, symbols)});
+    width = std::max(width, fields.back().declaration.size());
+  }
+  printComment(stream, "Where the buffers of each turn of a loop begin, in "
+                       "bytes; plan.json has their lifetimes.");
+  stream << "struct " << table.type << " {\n";
+  for (const Field &field : fields)
+    stream << llvm::left_justify(field.declaration, width) << " // "
+           << field.comment << "\n";
+  stream << "};\nconstexpr " << table.type << " " << table.name << "[] = {\n";
+  for (auto row : repeat.getRows().getAsRange<ArrayAttr>())
+    printLine(stream, rowText(row, symbols));
+  stream << "};\n\n";
+}
+
+void cxx::LayerTables::print(device::StepOp step, const SymbolTable &symbols,
+                             raw_ostream &stream) {
+  for (device::RepeatOp repeat : step.getBody().getOps<device::RepeatOp>())
+    print(repeat, symbols, stream);
+}
+
+std::string cxx::LayerTables::loopHead(device::RepeatOp repeat) const {
+  const Table &table = tables.find(repeat)->second;
+  return "for (const " + table.type + " &layer : " + table.name + ") {";
+}
+
+std::string cxx::LayerTables::buffer(device::ColumnOp column) const {
+  Operation *repeat = column->getParentOp();
+  return "layer." + tables.find(repeat)->second.fields.lookup(column.getName());
+}
+
+//===----------------------------------------------------------------------===//
+// Comments
+//===----------------------------------------------------------------------===//
+
+/// Splits into runs of digits and of what is between them.
+static SmallVector<StringRef> runsOf(StringRef text) {
+  SmallVector<StringRef> runs;
+  while (!text.empty()) {
+    bool isNumber = llvm::isDigit(text[0]);
+    StringRef run = text.take_while(
+        [&](char c) { return llvm::isDigit(c) == isNumber; });
+    runs.push_back(run);
+    text = text.drop_front(run.size());
+  }
+  return runs;
+}
+
+/// The text with a star for each number.
+static std::string withoutNumbers(StringRef text) {
+  std::string result;
+  for (StringRef run : runsOf(text))
+    result += llvm::isDigit(run[0]) ? "*" : run.str();
+  return result;
+}
+
+std::string cxx::commonPattern(ArrayRef<StringRef> texts) {
+  std::map<std::string, SmallVector<StringRef>> groups; // by what is equal
+  for (StringRef text : texts)
+    groups[withoutNumbers(text)].push_back(text);
+  const SmallVector<StringRef> *largest = nullptr;
+  for (auto &[form, group] : groups)
+    if (!largest || group.size() > largest->size())
+      largest = &group;
+  if (!largest)
+    return "";
+  SmallVector<StringRef> pattern = runsOf(largest->front());
+  for (StringRef text : *largest)
+    for (auto [common, run] : llvm::zip(pattern, runsOf(text)))
+      if (common != run)
+        common = "*";
+  return llvm::join(pattern, "");
+}
+
+SmallVector<StringRef> cxx::commentsOf(Operation *call) {
+  SmallVector<StringRef> comments;
+  auto add = [&](DictionaryAttr attributes) {
+    if (auto comment = attributes.getAs<StringAttr>("comment"))
+      comments.push_back(comment);
+  };
+  if (auto turns = call->getAttrOfType<ArrayAttr>(device::kTurnsAttribute))
+    for (auto turn : turns.getAsRange<DictionaryAttr>())
+      add(turn);
+  if (comments.empty())
+    add(call->getAttrDictionary());
+  return comments;
+}

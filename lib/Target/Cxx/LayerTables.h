@@ -1,0 +1,68 @@
+//===- LayerTables.h - The buffers of a loop's turns ------------*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A device.repeat is printed as a loop over a table, whose rows are of a
+// struct with one buffer for each column:
+//
+//   struct ForwardLayer {
+//     Buffer<float> ln_1;               // f32[8,64] "h.*.ln_1/layer_norm_*"
+//     Buffer<float> attn_c_attn_weight; // f32[64,192] "h.*.attn.c_attn.weight"
+//   };
+//   constexpr ForwardLayer kForwardLayers[] = {
+//       {17408, 4096},
+//       {21504, 8192},
+//   };
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_LIB_TARGET_CXX_LAYERTABLES_H
+#define GPUOPT_LIB_TARGET_CXX_LAYERTABLES_H
+
+#include "Names.h"
+#include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace gpuopt::cxx {
+
+class LayerTables {
+public:
+  explicit LayerTables(ProgramNames &names) : names(names) {}
+
+  /// Prints the tables of all loops of a step, and gives their names.
+  void print(device::StepOp step, const mlir::SymbolTable &symbols,
+             llvm::raw_ostream &stream);
+
+  /// "for (const ForwardLayer &layer : kForwardLayers) {"
+  std::string loopHead(device::RepeatOp repeat) const;
+  /// "layer.ln_1": the buffer of this turn.
+  std::string buffer(device::ColumnOp column) const;
+
+private:
+  struct Table {
+    std::string type, name;
+    llvm::StringMap<std::string> fields; ///< By column.
+  };
+  void print(device::RepeatOp repeat, const mlir::SymbolTable &symbols,
+             llvm::raw_ostream &stream);
+  static std::string rowText(mlir::ArrayAttr row,
+                             const mlir::SymbolTable &symbols);
+
+  ProgramNames &names;
+  llvm::DenseMap<mlir::Operation *, Table> tables;
+};
+
+/// What texts have in common that differ in numbers alone, with a star where
+/// they do: "h.*.attn/softmax_*". Where some differ in more than numbers, as
+/// the first or last layer may, what most of them have in common.
+std::string commonPattern(llvm::ArrayRef<llvm::StringRef> texts);
+
+/// The comments of a call in all turns of its loop; of any other, its own.
+llvm::SmallVector<llvm::StringRef> commentsOf(mlir::Operation *call);
+
+} // namespace gpuopt::cxx
+
+#endif // GPUOPT_LIB_TARGET_CXX_LAYERTABLES_H

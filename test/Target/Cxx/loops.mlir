@@ -1,0 +1,54 @@
+// RUN: gpuopt-translate --device-to-cxx %s | FileCheck %s
+
+// A loop of calls is a loop over a table. Buffers that it alone addresses are
+// declared nowhere else; the one that a call outside reads is.
+
+// CHECK: The buffers of layers that calls in loops alone use stand in the tables
+// CHECK: struct ForwardLayer {
+// CHECK-NEXT:   Buffer<float> fc;  // f32[32] "h.*.fc/addmm_*"
+// CHECK-NEXT:   Buffer<float> act; // f32[32] "h.*.act/mul_*"
+// CHECK-NEXT: };
+// CHECK-NEXT: constexpr ForwardLayer kForwardLayers[] = {
+// CHECK-NEXT:     {2304, 3072},
+// CHECK-NEXT:     {2560, 3328},
+// CHECK-NEXT:     {2816, 3584},
+// CHECK-NEXT: };
+// CHECK: for (const ForwardLayer &layer : kForwardLayers) {
+// CHECK-NEXT:   // h.*.fc/addmm_*
+// CHECK-NEXT:   launch(ctx, 1, 32, one, m[kX], m[layer.fc]);
+// CHECK-NEXT:   // the same
+// CHECK-NEXT:   launch(ctx, 1, 32, one, m[layer.fc] + 16, m[layer.act]);
+// CHECK-NEXT: }
+// CHECK-NEXT: launch(ctx, 1, 32, fill, m[kX]);
+
+
+device.memory persistent 2048 arena 4096
+device.buffer @x arena at 2048 : tensor<32xf32> live 0 to 9 in @micro_step {origin = "x"}
+device.buffer @h_0 arena at 2304 : tensor<32xf32> live 0 to 9 in @micro_step {origin = "h.0.fc/addmm"}
+device.buffer @h_1 arena at 2560 : tensor<32xf32> live 0 to 9 in @micro_step {origin = "h.1.fc/addmm_2"}
+device.buffer @h_2 arena at 2816 : tensor<32xf32> live 0 to 9 in @micro_step {origin = "h.2.fc/addmm_4"}
+device.buffer @a_0 arena at 3072 : tensor<32xf32> live 0 to 9 in @micro_step {origin = "h.0.act/mul"}
+device.buffer @a_1 arena at 3328 : tensor<32xf32> live 0 to 9 in @micro_step {origin = "h.1.act/mul_3"}
+device.buffer @a_2 arena at 3584 : tensor<32xf32> live 0 to 9 in @micro_step {origin = "h.2.act/mul_5"}
+
+device.kernel @fill blocks 1 threads 32 ["x"] {
+^bb0(%x: !device.ptr<f32>):
+  %row = device.block_index
+}
+device.kernel @one blocks 1 threads 32 ["x", "y"] {
+^bb0(%x: !device.ptr<f32>, %y: !device.ptr<f32>):
+  %row = device.block_index
+}
+
+device.step @micro_step micro {
+  device.repeat "forward_layers" ["fc", "act"] [[@h_0, @a_0], [@h_1, @a_1], [@h_2, @a_2]] {
+    %0 = device.address @x : !device.ptr<f32>
+    %1 = device.column "fc" : !device.ptr<f32>
+    device.launch @one(%0, %1) {section = "forward", device.turns = [{comment = "h.0.fc/addmm"}, {comment = "h.1.fc/addmm_2"}, {comment = "h.2.fc/addmm_4"}]} : !device.ptr<f32>, !device.ptr<f32>
+    %2 = device.column "fc" + 16 : !device.ptr<f32>
+    %3 = device.column "act" : !device.ptr<f32>
+    device.launch @one(%2, %3) {section = "forward", comment = "the same"} : !device.ptr<f32>, !device.ptr<f32>
+  }
+  %4 = device.address @x : !device.ptr<f32>
+  device.launch @fill(%4) {section = "forward"} : !device.ptr<f32>
+}
