@@ -1,4 +1,5 @@
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -27,3 +28,16 @@ def threads():
     import torch
 
     torch.set_num_threads(min(os.cpu_count() or 1, 2))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiler_cache(tmp_path_factory):
+    """Emitted programs differ little: main.cpp, which takes the compiler longer
+    than most steps, is the same in all, and several tests train the same
+    program. ccache finds both when paths are relative to the build's folder."""
+    if shutil.which("ccache") and os.environ.get("GPUOPT_TEST_CCACHE") != "0":
+        for language in ("CXX", "CUDA"):
+            os.environ.setdefault(f"CMAKE_{language}_COMPILER_LAUNCHER", "ccache")
+        os.environ["CCACHE_BASEDIR"] = str(tmp_path_factory.getbasetemp())
+        # The headers have just been written; it compares what is in them.
+        os.environ.setdefault("CCACHE_SLOPPINESS", "include_file_ctime,include_file_mtime")

@@ -61,10 +61,8 @@ class Trainer:
         """`optimization` is the C++ compiler's; less builds faster."""
         self.folder = folder
         execute([find_driver(), "compile", model, "-o", folder, "--target=host", *arguments(flags)])
-        # Shared between runs of the tests: emitted programs differ little.
-        launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if os.environ.get("GPUOPT_TEST_CCACHE") == "1" else []
         level = [f"-DCMAKE_CXX_FLAGS_RELEASE={optimization}"] if optimization else []
-        execute(["cmake", "-S", folder, "-B", folder / "build", *launcher, *level])
+        execute(["cmake", "-S", folder, "-B", folder / "build", *level])
         execute(["cmake", "--build", folder / "build"])
         self.runs = 0
 
