@@ -41,3 +41,10 @@ def compiler_cache(tmp_path_factory):
         os.environ["CCACHE_BASEDIR"] = str(tmp_path_factory.getbasetemp())
         # The headers have just been written; it compares what is in them.
         os.environ.setdefault("CCACHE_SLOPPINESS", "include_file_ctime,include_file_mtime")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def exports(tmp_path_factory):
+    import exports
+
+    os.environ["GPUOPT_TEST_EXPORTS"] = str(exports.shared_folder(tmp_path_factory))

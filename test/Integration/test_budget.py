@@ -8,9 +8,8 @@ import subprocess
 import numpy as np
 import pytest
 
-import gpuopt
-import models
 from gpuopt.driver import find_driver
+from exports import export_case
 from training import Trainer, execute
 
 QUICK = ["gpt2-small-dropout", "unet-small"]
@@ -23,10 +22,9 @@ class Budgeted:
 
     def __init__(self, name: str, count: int, folder):
         self.count = count
-        self.case = models.make(name)
         self.folder = folder
         self.model = folder / "model.onnx"
-        gpuopt.export(self.case.module, self.case.example_inputs(), self.model, output_names=["logits"])
+        self.case = export_case(name, self.model)
         self.plain = Trainer(self.model, folder / "plain", batch_size=self.case.batch)
         self.expected = self.train(self.plain)
         self.plain_bytes = self.plain.plan()["total_bytes"]
@@ -91,9 +89,8 @@ def test_same_bits_within_every_budget(budgeted):
 def test_kept_concatenations_are_not_copied(tmp_path):
     """A U-Net at 0.36 of its arena: a concatenation whose parts are still there
     is had again for nothing, not by another one of twice the size."""
-    case = models.make("unet-small")
     model = tmp_path / "model.onnx"
-    gpuopt.export(case.module, case.example_inputs(), model, output_names=["logits"])
+    case = export_case("unet-small", model)
     command = [find_driver(), "plan", model, f"--batch-size={case.batch}", "--device=h200", "--json"]
     plain = json.loads(subprocess.check_output(command))["memory"]["arena_bytes"]
     run = subprocess.run([*command, f"--activation-budget={int(plain * 0.36)}B"], capture_output=True, check=False)

@@ -8,9 +8,8 @@ import shutil
 
 import pytest
 
-import gpuopt
-import models
 from gpuopt.driver import find_driver
+from exports import export_case
 from training import execute
 
 QUICK = ["mlp", "cnn", "gpt2-small", "bert-small", "resnet18-small", "unet-small"]
@@ -32,8 +31,7 @@ pytestmark = [
 
 @pytest.mark.parametrize("name", QUICK + [pytest.param(name, marks=pytest.mark.full) for name in FULL])
 def test_builds_for_gpus(name, tmp_path):
-    case = models.make(name)
-    gpuopt.export(case.module, case.example_inputs(), tmp_path / "model.onnx", output_names=["logits"])
+    case = export_case(name, tmp_path / "model.onnx")
     program = tmp_path / "program"
     execute([find_driver(), "compile", tmp_path / "model.onnx", "-o", program, "--target=cuda", f"--batch-size={case.batch}"])
     configured = execute(["cmake", "-S", program, "-B", program / "build", f"-DNVIDIA_WHEELS={nvidia_wheels()}"])

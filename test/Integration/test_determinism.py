@@ -5,9 +5,8 @@ import filecmp
 import numpy as np
 import pytest
 
-import gpuopt
-import models
 from gpuopt.driver import find_driver
+from exports import export_case
 from training import Trainer, execute
 
 
@@ -22,9 +21,8 @@ def differences(comparison: filecmp.dircmp) -> list[str]:
 
 @pytest.fixture(scope="module", params=["cnn", "gpt2-small-dropout", "resnet18-small"])
 def exported(request, tmp_path_factory):
-    case = models.make(request.param)
     path = tmp_path_factory.mktemp(request.param) / "model.onnx"
-    gpuopt.export(case.module, case.example_inputs(), path, output_names=["logits"])
+    case = export_case(request.param, path)
     return case, path
 
 

@@ -9,6 +9,7 @@ import torch
 
 import gpuopt
 import models
+from exports import export_case
 from training import CommandFailed, Trainer, execute
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -102,9 +103,8 @@ def programs(tmp_path_factory):
     accumulation: without loss scaling, with a fixed scale, and in fp16, where
     gradients overflow soon."""
     folder = tmp_path_factory.mktemp("scaled")
-    case = models.make("resnet18-small")
     model = folder / "model.onnx"
-    gpuopt.export(case.module, case.example_inputs(), model, output_names=["logits"])
+    case = export_case("resnet18-small", model)
     flags = dict(batch_size=case.batch, gradient_accumulation_steps=2)
     return case, {
         kind: Trainer(model, folder / kind, **flags, **more)

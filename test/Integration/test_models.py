@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-import gpuopt
 import models
+from exports import export_case
 from training import Trainer, gradients_of, train_torch
 
 # After a plus: flags of the compiler.
@@ -21,10 +21,9 @@ class Trained:
 
     def __init__(self, name: str, folder):
         name, _, flags = name.partition("+")
-        self.case = models.make(name)
-        self.steps = STEPS.get(name, 20)
         model = folder / "model.onnx"
-        gpuopt.export(self.case.module, self.case.example_inputs(), model, output_names=["logits"])
+        self.case = export_case(name, model)
+        self.steps = STEPS.get(name, 20)
         self.trainer = Trainer(model, folder / "program", batch_size=self.case.batch, **dict(flag.split("=") for flag in flags.split(",") if flag))
         self.loss, self.gradients, self.first = gradients_of(self.trainer, self.case.inputs, self.case.labels)
         self.reference = copy.deepcopy(self.case)
@@ -108,9 +107,8 @@ def test_optimized_export(name, tmp_path):
 def test_dropout(name, tmp_path):
     """The masks are gpuopt's own: training works, the seed decides them, and
     the loss starts where it must, at about the logarithm of the vocabulary."""
-    case = models.make(name)
     model = tmp_path / "model.onnx"
-    gpuopt.export(case.module, case.example_inputs(), model, output_names=["logits"])
+    case = export_case(name, model)
     trainer = Trainer(model, tmp_path / "program", batch_size=case.batch)
     flags = dict(max_steps=20, learning_rate=1e-3, lr_scheduler_type="constant")
     one = [trainer.run(case.inputs, case.labels, seed=seed, **flags).losses for seed in (1, 1, 2)]

@@ -18,6 +18,7 @@ from torch import nn
 import gpuopt
 import models
 from gpuopt.driver import find_driver
+from exports import export_case
 from training import CommandFailed, Trainer, execute, gradients_of, train_torch
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,8 +29,7 @@ QUICK = ["mlp", "cnn", "gpt2-small", "bert-small", "resnet18-small", "unet-small
 @pytest.fixture(scope="module", params=QUICK)
 def exported(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp(request.param)
-    case = models.make(request.param)
-    gpuopt.export(case.module, case.example_inputs(), folder / "model.onnx", output_names=["logits"])
+    case = export_case(request.param, folder / "model.onnx")
     return request.param, case, folder
 
 
@@ -55,8 +55,7 @@ def test_the_cut_is_at_least_as_good_as_autocast(exported, device):
 @pytest.mark.full
 @pytest.mark.parametrize("name", sorted(name for name in set(models.MODELS) - set(QUICK) if not name.endswith("-double")))
 def test_the_cut_is_at_least_as_good_as_autocast_on_every_model(name, tmp_path):
-    case = models.make(name)
-    gpuopt.export(case.module, case.example_inputs(), tmp_path / "model.onnx", output_names=["logits"])
+    case = export_case(name, tmp_path / "model.onnx")
     for precision in HALVES:
         for device in ("host", "h200"):
             ns = estimates(tmp_path / "model.onnx", f"--batch-size={case.batch}", f"--precision={precision}", f"--device={device}")
@@ -173,8 +172,7 @@ def test_gradients_are_as_close_as_autocasts(exported, precision):
 # In chunks of the loss, whose backward must not wait for the others' forward.
 @pytest.mark.parametrize("name, batch, chunks", [("gpt2-small", 64, 1), ("gpt2-small", 64, 8), ("resnet50", 64, 1)])
 def test_activations_are_halved(name, batch, chunks, tmp_path):
-    case = models.make(name)
-    gpuopt.export(case.module, case.example_inputs(), tmp_path / "model.onnx", output_names=["logits"])
+    case = export_case(name, tmp_path / "model.onnx")
     arena = {}
     for precision in ("fp32", "fp16", "bf16"):
         execute([find_driver(), "compile", tmp_path / "model.onnx", "-o", tmp_path / precision, "--target=host",
@@ -314,8 +312,7 @@ def test_small_gradients_need_the_loss_scale(tmp_path):
 
 @pytest.mark.parametrize("precision", HALVES)
 def test_budgets_hold(precision, tmp_path):
-    case = models.make("gpt2-small")
-    gpuopt.export(case.module, case.example_inputs(), tmp_path / "model.onnx", output_names=["logits"])
+    case = export_case("gpt2-small", tmp_path / "model.onnx")
     flags = dict(batch_size=case.batch, precision=precision, device="h200")
     plain = Trainer(tmp_path / "model.onnx", tmp_path / "plain", **flags)
     plan = plain.plan()
@@ -333,8 +330,7 @@ def test_budgets_hold(precision, tmp_path):
 def test_a_tight_budget_makes_half_precision_worth_more(tmp_path):
     """On the host's costs products in f16 are slower than in f32, so without a
     budget fewer tensors are in half precision than where each byte counts."""
-    case = models.make("gpt2-small")
-    gpuopt.export(case.module, case.example_inputs(), tmp_path / "model.onnx", output_names=["logits"])
+    case = export_case("gpt2-small", tmp_path / "model.onnx")
 
     def half_counts(*flags) -> tuple[int, int]:
         text = execute([find_driver(), "plan", tmp_path / "model.onnx", "--batch-size=8", "--precision=fp16", "--device=host", *flags])
@@ -347,15 +343,13 @@ def test_a_tight_budget_makes_half_precision_worth_more(tmp_path):
 
 def test_an_override_reaches_every_product(tmp_path):
     """Also those that took transposes in, and all of their gradients."""
-    case = models.make("gpt2-small")
-    gpuopt.export(case.module, case.example_inputs(), tmp_path / "model.onnx", output_names=["logits"])
+    case = export_case("gpt2-small", tmp_path / "model.onnx")
     text = execute([find_driver(), "plan", tmp_path / "model.onnx", "--batch-size=8", "--precision=fp16", "--device=h200", "--precision-override=MatMul|Gemm=fp32"])
     assert re.findall(r"precision: \w+: (\d+) of (\d+) products", text)[0][0] == "0", text
 
 
 def test_at_most_three_prices_of_memory_are_tried(tmp_path):
-    case = models.make("gpt2-small")
-    gpuopt.export(case.module, case.example_inputs(), tmp_path / "model.onnx", output_names=["logits"])
+    case = export_case("gpt2-small", tmp_path / "model.onnx")
     clusters = compile_to("clusters", tmp_path / "model.onnx", "--batch-size=8", "--inference=false")
     (tmp_path / "clusters.mlir").write_text(clusters[clusters.index("module"):])
     text = execute([
@@ -374,8 +368,7 @@ def test_at_most_three_prices_of_memory_are_tried(tmp_path):
 @pytest.fixture(scope="module")
 def mlp(tmp_path_factory):
     model = tmp_path_factory.mktemp("mlp") / "model.onnx"
-    case = models.make("mlp")
-    gpuopt.export(case.module, case.example_inputs(), model, output_names=["logits"])
+    case = export_case("mlp", model)
     return model
 
 

@@ -6,9 +6,8 @@ import subprocess
 import numpy as np
 import pytest
 
-import gpuopt
-import models
 from gpuopt.driver import arguments, find_driver
+from exports import export_case
 from training import Trainer
 
 STEPS = 24  # 4 to warm up, 20 timed
@@ -18,9 +17,8 @@ STEPS = 24  # 4 to warm up, 20 timed
 def measured(tmp_path_factory):
     """A GPT with dropout, its trainer, and the file of its costs."""
     folder = tmp_path_factory.mktemp("costs")
-    case = models.make("gpt2-small-dropout")
     model = folder / "model.onnx"
-    gpuopt.export(case.module, case.example_inputs(), model, output_names=["logits"])
+    case = export_case("gpt2-small-dropout", model)
     trainer = Trainer(model, folder / "program", batch_size=case.batch)
     costs = folder / "costs.json"
     result = trainer.run(
