@@ -6,6 +6,8 @@ usage: summarize_tests.py RESULTS_DIR
 Of a suite NAME the directory holds
   NAME.xml       its results
   NAME.expected  an empty file, made before it ran: without NAME.xml it crashed
+  NAME.status    the exit status of what ran it, if that is known: one of which
+                 no result is the cause is a failure of its own
   NAME.skipped   the reason why all of it was skipped
 Exits with 1 if anything failed or nothing ran.
 """
@@ -41,6 +43,10 @@ def main(folder: Path) -> int:
     for path in sorted(folder.glob("*.expected")):
         if not path.with_suffix(".xml").exists():
             failed.append(f"{path.stem}: ended without results")
+    for path in sorted(folder.glob("*.status")):
+        status = path.read_text().strip()
+        if status != "0" and not any(line.startswith(f"{path.stem}: ") for line in failed):
+            failed.append(f"{path.stem}: ended with status {status}, but every result is good")
     for path in sorted(folder.glob("*.skipped")):
         skipped.append(f"{path.stem}: {path.read_text().strip()}")
     for line in skipped:

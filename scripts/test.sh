@@ -20,6 +20,14 @@ done
 
 say() { printf '\n== %s\n' "$*"; }
 
+# How many jobs, each of so many GB, the cores and the memory allow.
+parallel_jobs() {
+  local memory_gb jobs
+  memory_gb=$(awk '/^MemAvailable:/ {print int($2 / 1048576)}' /proc/meminfo)
+  jobs=$((memory_gb / $1 > 0 ? memory_gb / $1 : 1))
+  echo $((jobs < $(nproc) ? jobs : $(nproc)))
+}
+
 say "Installing what is missing"
 scripts/install-dependencies.sh
 
@@ -32,13 +40,15 @@ rm -rf "$results"
 mkdir -p "$results"
 
 say "Unit tests"
-for executable in build/bin/gpuopt-unit-*; do
-  [[ -x $executable ]] || continue
-  name=$(basename "$executable")
+run_unit_tests() {
+  name=$(basename "$1")
   # A run that leaves no file of results has crashed: the summary says so.
   touch "$results/$name.expected"
-  "$executable" --gtest_brief=1 --gtest_output="xml:$results/$name.xml" || true
-done
+  "$1" --gtest_brief=1 --gtest_output="xml:$results/$name.xml" || true
+}
+export -f run_unit_tests
+export results
+printf '%s\0' build/bin/gpuopt-unit-* | xargs -0 -P "$(nproc)" -I{} bash -c 'run_unit_tests {}'
 
 say "Python environment"
 python=build/venv/bin/python
@@ -52,10 +62,23 @@ say "lit"
 touch "$results/lit.expected"
 PATH="$PWD/build/venv/bin:$PATH" /usr/lib/llvm-22/bin/lit -s -v --xunit-xml-output "$results/lit.xml" build/test || true
 
-say "Python tests, and parity with PyTorch"
+# run_python_tests NAME ARGUMENT...: its results are NAME's.
+run_python_tests() {
+  local name=$1 status=0
+  touch "$results/$name.expected"
+  "$python" -m pytest -q -p no:cacheprovider --junit-xml "$results/$name.xml" "${@:2}" test/Integration || status=$?
+  echo "$status" >"$results/$name.status"
+}
+
 if ((have_venv)); then
-  touch "$results/python.expected"
-  "$python" -m pytest -q -p no:cacheprovider --junit-xml "$results/python.xml" test/Integration || true
+  # PyTorch and a compilation of an emitted program take up to 3 GB.
+  workers=$(parallel_jobs 3)
+  say "Python tests, and parity with PyTorch, $workers side by side"
+  # A replacement of a crashed worker may wait for ever (pytest-xdist 1327): there
+  # is none, and what is left counts as failed.
+  run_python_tests python -n "$workers" --dist loadgroup --no-loadscope-reorder --max-worker-restart 0 -m "not alone"
+  say "Python tests that measure time or memory, one by one"
+  run_python_tests python-alone -m alone
 else
   echo "the packages of scripts/requirements.txt cannot be installed" >"$results/test-Integration.skipped"
 fi

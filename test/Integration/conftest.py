@@ -8,17 +8,23 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "python"), str(Path(__file__).resolve().parent)]
 
+pytest_plugins = ["side_by_side"]
+
+# The first of a run side by side, so that no worker waits for them at the end.
+LONGEST = ["test_precision", "test_models", "test_zoo", "test_exported_functions", "test_budget", "test_ops", "test_loss_scaling"]
+
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "full: takes minutes; runs under scripts/test.sh --full")
+    config.addinivalue_line("markers", "alone: measures time or memory; scripts/test.sh runs it when nothing else runs")
 
 
 def pytest_collection_modifyitems(items):
-    if os.environ.get("GPUOPT_FULL_TESTS") == "1":
-        return
     for item in items:
-        if item.get_closest_marker("full"):
+        if item.get_closest_marker("full") and os.environ.get("GPUOPT_FULL_TESTS") != "1":
             item.add_marker(pytest.mark.skip(reason="takes minutes: scripts/test.sh --full"))
+    rank = {name: index for index, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: rank.get(item.module.__name__, len(rank)))
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -27,7 +33,9 @@ def threads():
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     import torch
 
-    torch.set_num_threads(min(os.cpu_count() or 1, 2))
+    from training import THREADS
+
+    torch.set_num_threads(THREADS)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -111,7 +111,7 @@ def changes(tmp_path_factory):
     trainer = Trainer(folder / "model.onnx", folder / "program", loss="none", optimizer="sgd")
     before = trainer.initial_weights()
     after = trainer.run(
-        {"one": one.numpy()}, learning_rate=1, lr_scheduler_type="constant", max_grad_norm=0, max_steps=1
+        {"one": one.numpy()}, learning_rate=1, lr_scheduler_type="constant", max_grad_norm=0, max_steps=1, num_threads=2
     ).weights
     module(one).backward()
     return {name: (before[name] - after[name], parameter.grad.numpy()) for name, parameter in module.named_parameters()}

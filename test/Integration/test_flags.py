@@ -179,7 +179,10 @@ def build(tmp_path_factory):
     return make
 
 
-@pytest.mark.parametrize("name, index", [(name, index) for name, runs in RUNS.items() for index in range(len(runs))])
+@pytest.mark.parametrize("name, index", [
+    pytest.param(name, index, marks=pytest.mark.xdist_group(f"flags-{name}"))
+    for name, runs in RUNS.items() for index in range(len(runs))
+])
 def test_flags_mean_what_torchs_do(build, name, index):
     program, run = PROGRAMS[name], dict(RUNS[name][index])
     module, x, y, trainer = build(name)
@@ -199,6 +202,7 @@ def test_flags_mean_what_torchs_do(build, name, index):
             np.testing.assert_allclose(value, after[key].numpy(), rtol=1e-7, atol=1e-9, err_msg=key)
 
 
+@pytest.mark.xdist_group("flags-frozen")
 def test_accumulated_gradients_are_dumped(build, tmp_path):
     """Those of the mean loss, before clipping; none of what is frozen."""
     module, x, y, trainer = build("frozen")

@@ -22,7 +22,8 @@ from op_cases import CASES, Data, OpCase
 from training import Trainer
 
 OPSET = 23
-ALL = [pytest.param(group, case, id=f"{group}-{case.name}") for group, cases in CASES.items() for case in cases]
+ALL = [pytest.param(group, case, id=f"{group}-{case.name}", marks=pytest.mark.xdist_group(f"ops-{group}"))
+       for group, cases in CASES.items() for case in cases]
 
 
 def reference(case: OpCase):
@@ -123,7 +124,7 @@ def run_group(tmp_path_factory):
                 trainer = Trainer(folder / "model.onnx", folder / "program", loss="none", optimizer="sgd")
                 before = {name: np.array(value) for name, value in trainer.initial_weights().items()}
                 result = trainer.run(
-                    {"one": np.ones(1)}, learning_rate=1, lr_scheduler_type="constant", max_grad_norm=0, max_steps=1
+                    {"one": np.ones(1)}, learning_rate=1, lr_scheduler_type="constant", max_grad_norm=0, max_steps=1, num_threads=2
                 )
                 done[key] = Group(before, result.weights)
             except AssertionError as error:
@@ -162,6 +163,7 @@ def run_onnxruntime(case: OpCase, dtype) -> np.ndarray:
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=11)
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
+    options.intra_op_num_threads = 1
     session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
     return session.run(["y"], operands)[0]
 

@@ -22,6 +22,10 @@ LONGEST_COMMAND_IN_SECONDS = 900
 # since its work is in explicit vectors; test_determinism.py compares the bits.
 OPTIMIZATION = "-O3" if os.environ.get("GPUOPT_FULL_TESTS") == "1" else "-O1"
 
+# Of a trainer and of PyTorch: the workers that run tests side by side share the
+# cores.
+THREADS = max(1, min(2, (os.cpu_count() or 1) // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))))
+
 
 class CommandFailed(AssertionError):
     def __init__(self, command: list[str], output: str):
@@ -90,7 +94,7 @@ class Trainer:
         return self.run_files(self.folder / f"run{self.runs}", data=files, **flags)
 
     def run_files(self, out: Path, **flags: Any) -> Result:
-        flags = {"no_shuffle": True, "num_threads": 2, "output_dir": out, **flags}
+        flags = {"no_shuffle": True, "num_threads": THREADS, "output_dir": out, **flags}
         output = execute([self.folder / "build" / "trainer", *arguments(flags)])
         records = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
         return Result(
