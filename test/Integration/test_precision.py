@@ -184,9 +184,9 @@ def test_activations_are_halved(name, batch, chunks, tmp_path):
 # Training.
 
 
-def gpt_on_text() -> models.Case:
-    """GPT-2 of 4 layers of width 128 on the standard library's sources."""
-    case = models.make("gpt2-bench")
+def gpt_on_text(layers: int, width: int) -> models.Case:
+    """GPT-2 on the standard library's sources."""
+    case = models.gpt2(layers, width, 4, 256, 64, 64, 8)
     text = b"".join(Path(json.__file__).parent.joinpath(name).read_bytes() for name in ("decoder.py", "encoder.py", "scanner.py"))
     text += Path(subprocess.__file__).read_bytes() + Path(re.__file__).parent.joinpath("_parser.py").read_bytes()
     tokens = np.frombuffer(text, np.uint8).astype(np.int64)
@@ -198,13 +198,13 @@ def gpt_on_text() -> models.Case:
     return case
 
 
-def resnet_on_digits() -> models.Case:
+def resnet_on_digits(width: int) -> models.Case:
     class Digits(nn.Module):
         """Digits have one channel and 8x8 pixels."""
 
         def __init__(self):
             super().__init__()
-            self.net = models.ResNet(models.BasicBlock, [2, 2, 2, 2], 10, width=16)
+            self.net = models.ResNet(models.BasicBlock, [2, 2, 2, 2], 10, width)
 
         def forward(self, x):
             return self.net(nn.functional.pad(x.repeat_interleave(3, 1), (12, 12, 12, 12)))
@@ -219,9 +219,18 @@ def smoothed(losses: list[float]) -> np.ndarray:
 
 # The digits are learnt by heart within 1000 steps; smoothed labels keep the
 # loss away from zero, where one percent would say nothing.
-@pytest.mark.parametrize("make, flags", [(gpt_on_text, {}), (resnet_on_digits, dict(label_smoothing=0.1))])
-def test_training_has_the_loss_of_fp32(make, flags, tmp_path):
+TRAININGS = {
+    "gpt": (lambda: gpt_on_text(2, 64), {}),
+    "resnet": (lambda: resnet_on_digits(8), dict(label_smoothing=0.1)),
+    "larger-gpt": (lambda: gpt_on_text(4, 128), {}),
+    "larger-resnet": (lambda: resnet_on_digits(16), dict(label_smoothing=0.1)),
+}
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.full if "larger" in name else ()) for name in TRAININGS])
+def test_training_has_the_loss_of_fp32(name, tmp_path):
     torch.manual_seed(1)
+    make, flags = TRAININGS[name]
     case = make()
     case.module.train()
     gpuopt.export(case.module, case.example_inputs(), tmp_path / "model.onnx", output_names=["logits"])
