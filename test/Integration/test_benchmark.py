@@ -3,8 +3,12 @@
 import subprocess
 import sys
 
+import pytest
+
 from conftest import ROOT
 from gpuopt.driver import find_driver
+
+pytestmark = pytest.mark.alone
 
 
 def test_sides_train_by_turns(tmp_path):

@@ -10,6 +10,7 @@ from gpuopt.driver import arguments, find_driver
 from exports import export_case
 from training import Trainer
 
+pytestmark = pytest.mark.alone
 STEPS = 24  # 4 to warm up, 20 timed
 
 
