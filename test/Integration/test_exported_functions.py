@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 
 import gpuopt
-from training import Trainer
+from training import OPTIMIZATION_FOR_ONE_STEP, Trainer
 
 IMAGE, VOLUME, MATRICES, ROWS = (2, 4, 6, 6), (2, 4, 6), (2, 6, 6), (2, 4)
 FUNCTIONS = {
@@ -108,7 +108,7 @@ def changes(tmp_path_factory):
     folder = tmp_path_factory.mktemp("functions")
     module, one = Functions(), torch.ones(1, dtype=torch.double)
     gpuopt.export(module, one, folder / "model.onnx", symbolic_batch=False)
-    trainer = Trainer(folder / "model.onnx", folder / "program", loss="none", optimizer="sgd")
+    trainer = Trainer(folder / "model.onnx", folder / "program", OPTIMIZATION_FOR_ONE_STEP, loss="none", optimizer="sgd")
     before = trainer.initial_weights()
     after = trainer.run(
         {"one": one.numpy()}, learning_rate=1, lr_scheduler_type="constant", max_grad_norm=0, max_steps=1, num_threads=2

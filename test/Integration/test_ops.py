@@ -19,7 +19,7 @@ import torch
 from onnx import TensorProto, helper, numpy_helper
 
 from op_cases import CASES, Data, OpCase
-from training import Trainer
+from training import OPTIMIZATION_FOR_ONE_STEP, Trainer
 
 OPSET = 23
 ALL = [pytest.param(group, case, id=f"{group}-{case.name}", marks=pytest.mark.xdist_group(f"ops-{group}"))
@@ -121,7 +121,7 @@ def run_group(tmp_path_factory):
             write_model([case] if alone else CASES[group], folder / "model.onnx")
             try:
                 # Running statistics and constants stay; `one` is data.
-                trainer = Trainer(folder / "model.onnx", folder / "program", loss="none", optimizer="sgd")
+                trainer = Trainer(folder / "model.onnx", folder / "program", OPTIMIZATION_FOR_ONE_STEP, loss="none", optimizer="sgd")
                 before = {name: np.array(value) for name, value in trainer.initial_weights().items()}
                 result = trainer.run(
                     {"one": np.ones(1)}, learning_rate=1, lr_scheduler_type="constant", max_grad_norm=0, max_steps=1, num_threads=2

@@ -10,7 +10,7 @@ import gpuopt
 import zoo
 import zoo_table
 from parity import measure, worst_gradient
-from training import Trainer, gradients_of
+from training import OPTIMIZATION_FOR_ONE_STEP, Trainer, gradients_of
 
 # In one program: of each what no other has.
 TOGETHER = ["t5", "gpt-neo", "gemma2", "roberta", "deberta-v2", "whisper", "lstm-bidirectional", "conv3d"]
@@ -48,7 +48,7 @@ def together(tmp_path_factory):
     module = Together(cases, batches)
     inputs = {f"{name}.{key}": tensor for name, batch in batches.items() for key, tensor in batch.items()}
     gpuopt.export(module, list(inputs.values()), folder / "model.onnx", input_names=list(inputs), symbolic_batch=False)
-    trainer = Trainer(folder / "model.onnx", folder / "program", loss="none")
+    trainer = Trainer(folder / "model.onnx", folder / "program", OPTIMIZATION_FOR_ONE_STEP, loss="none")
     ours, gradients, _ = gradients_of(trainer, {name: tensor.numpy() for name, tensor in inputs.items()}, None)
     expected = module(*inputs.values())
     expected.backward()
