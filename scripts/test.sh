@@ -40,15 +40,24 @@ rm -rf "$results"
 mkdir -p "$results"
 
 say "Unit tests"
-run_unit_tests() {
-  name=$(basename "$1")
+run_unit_tests() { # EXECUTABLE SHARD
+  local name
+  name=$(basename "$1")-$2
   # A run that leaves no file of results has crashed: the summary says so.
   touch "$results/$name.expected"
-  "$1" --gtest_brief=1 --gtest_output="xml:$results/$name.xml" || true
+  GTEST_SHARD_INDEX=$2 "$1" --gtest_brief=1 --gtest_output="xml:$results/$name.xml" || true
 }
 export -f run_unit_tests
 export results
-printf '%s\0' build/bin/gpuopt-unit-* | xargs -0 -P "$(nproc)" -I{} bash -c 'run_unit_tests {}'
+GTEST_TOTAL_SHARDS=$(parallel_jobs 1)
+export GTEST_TOTAL_SHARDS
+for executable in build/bin/gpuopt-unit-*; do
+  [[ -x $executable ]] || continue
+  for ((shard = 0; shard < GTEST_TOTAL_SHARDS; shard++)); do
+    printf '%s\0%d\0' "$executable" "$shard"
+  done
+done | xargs -0 -n 2 -P "$GTEST_TOTAL_SHARDS" bash -c 'run_unit_tests "$@"' _
+unset GTEST_TOTAL_SHARDS
 
 say "Python environment"
 python=build/venv/bin/python
