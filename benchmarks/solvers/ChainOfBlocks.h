@@ -9,7 +9,7 @@
 #define GPUOPT_BENCHMARKS_SOLVERS_CHAINOFBLOCKS_H
 
 #include "Random.h"
-#include "gpuopt/Planning/RecomputeProblem.h"
+#include "gpuopt/Planning/Recompute/RecomputeProblem.h"
 
 namespace gpuopt::planning {
 

@@ -12,8 +12,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ChainOfBlocks.h"
-#include "PriceSearch.h"
-#include "gpuopt/Planning/Schedule.h"
+#include "Recompute/PriceSearch.h"
+#include "gpuopt/Planning/Recompute/Schedule.h"
 
 #include <benchmark/benchmark.h>
 #ifdef GPUOPT_HAVE_LEMON

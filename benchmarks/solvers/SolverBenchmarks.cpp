@@ -10,11 +10,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "ChainOfBlocks.h"
-#include "FirstFit.h"
-#include "LocalSearch.h"
-#include "PriceSearch.h"
-#include "gpuopt/Planning/PackArena.h"
-#include "gpuopt/Planning/SolveRecompute.h"
+#include "Arena/FirstFit.h"
+#include "Recompute/LocalSearch.h"
+#include "Recompute/PriceSearch.h"
+#include "gpuopt/Planning/Arena/PackArena.h"
+#include "gpuopt/Planning/Recompute/SolveRecompute.h"
 
 #include <benchmark/benchmark.h>
 

@@ -8,7 +8,7 @@
 #include "Compilation.h"
 #include "PlanPage.h"
 #include "PlanSummary.h"
-#include "gpuopt/Planning/LadderStore.h"
+#include "gpuopt/Planning/Recompute/LadderStore.h"
 #include "gpuopt/Support/CheckOutput.h"
 #include "gpuopt/Support/WriteFile.h"
 #include "llvm/Support/FormatVariadic.h"

@@ -10,7 +10,7 @@
 #include "gpuopt/Dialect/Device/Transforms/Passes.h"
 #include "gpuopt/Dialect/NN/Transforms/Passes.h"
 #include "gpuopt/Pipelines/Passes.h"
-#include "gpuopt/Planning/LadderStore.h"
+#include "gpuopt/Planning/Recompute/LadderStore.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringSwitch.h"

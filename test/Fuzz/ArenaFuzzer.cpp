@@ -15,7 +15,7 @@
 #include "Checks.h"
 #include "Oracles.h"
 
-#include "gpuopt/Planning/PackArena.h"
+#include "gpuopt/Planning/Arena/PackArena.h"
 
 using namespace gpuopt;
 using namespace gpuopt::planning;

@@ -9,7 +9,7 @@
 #ifndef GPUOPT_TEST_FUZZ_ORACLES_H
 #define GPUOPT_TEST_FUZZ_ORACLES_H
 
-#include "gpuopt/Planning/SolveRecompute.h"
+#include "gpuopt/Planning/Recompute/SolveRecompute.h"
 
 namespace gpuopt::fuzz {
 

@@ -15,7 +15,7 @@
 #include "BruteForce.h"
 #include "Oracles.h"
 
-#include "gpuopt/Planning/PlanText.h"
+#include "gpuopt/Planning/Recompute/PlanText.h"
 
 #include <cmath>
 #include <cstdio>

@@ -8,7 +8,7 @@
 #include "Commands.h"
 #include "Files.h"
 
-#include "gpuopt/Planning/PackArena.h"
+#include "gpuopt/Planning/Arena/PackArena.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace gpuopt;

@@ -12,9 +12,9 @@
 #ifndef GPUOPT_TOOLS_GPUOPT_SOLVE_FILES_H
 #define GPUOPT_TOOLS_GPUOPT_SOLVE_FILES_H
 
-#include "gpuopt/Planning/ArenaProblem.h"
-#include "gpuopt/Planning/PlanText.h"
-#include "gpuopt/Planning/SolveRecompute.h"
+#include "gpuopt/Planning/Arena/ArenaProblem.h"
+#include "gpuopt/Planning/Recompute/PlanText.h"
+#include "gpuopt/Planning/Recompute/SolveRecompute.h"
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/JSON.h"

@@ -10,7 +10,7 @@
 
 #include "gpuopt/Planning/Bytes.h"
 #include "gpuopt/Planning/JsonDepth.h"
-#include "gpuopt/Planning/Schedule.h"
+#include "gpuopt/Planning/Recompute/Schedule.h"
 #include "gpuopt/Support/WriteFile.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"

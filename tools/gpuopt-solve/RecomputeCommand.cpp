@@ -8,8 +8,8 @@
 #include "Checks.h"
 #include "Commands.h"
 
-#include "gpuopt/Planning/BudgetCurve.h"
-#include "gpuopt/Planning/BudgetLadder.h"
+#include "gpuopt/Planning/Recompute/BudgetCurve.h"
+#include "gpuopt/Planning/Recompute/BudgetLadder.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 

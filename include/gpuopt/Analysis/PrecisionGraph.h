@@ -26,7 +26,7 @@
 #include "gpuopt/Analysis/DeviceModel.h"
 #include "gpuopt/Analysis/PrecisionPolicy.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
-#include "gpuopt/Planning/PrecisionProblem.h"
+#include "gpuopt/Planning/Precision/PrecisionProblem.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace gpuopt {

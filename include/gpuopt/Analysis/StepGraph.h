@@ -27,7 +27,7 @@
 
 #include "gpuopt/Analysis/DeviceModel.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
-#include "gpuopt/Planning/RecomputeProblem.h"
+#include "gpuopt/Planning/Recompute/RecomputeProblem.h"
 
 namespace gpuopt {
 

@@ -73,7 +73,7 @@ def VerifyMemory : VerifyPass<"memory"> {
   let summary = "Checks that no two tensors meet in the arena";
   let description = [{
     - (I1) Each tensor has a place, at a multiple of the alignment.
-    - (I2) No two that live at one time overlap (Planning/ArenaVerify).
+    - (I2) No two that live at one time overlap (Planning/Arena/ArenaVerify).
     - (I3) Nothing reads what another op has overwritten.
     - (I4) The arena is no larger than the schedule has promised.
   }];

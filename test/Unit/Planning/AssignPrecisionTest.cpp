@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "gpuopt/Planning/AssignPrecision.h"
+#include "gpuopt/Planning/Precision/AssignPrecision.h"
 
 #include <gtest/gtest.h>
 

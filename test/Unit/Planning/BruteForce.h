@@ -13,7 +13,7 @@
 #ifndef GPUOPT_TEST_UNIT_PLANNING_BRUTEFORCE_H
 #define GPUOPT_TEST_UNIT_PLANNING_BRUTEFORCE_H
 
-#include "gpuopt/Planning/RecomputeProblem.h"
+#include "gpuopt/Planning/Recompute/RecomputeProblem.h"
 
 #include <cmath>
 #include <cstdint>

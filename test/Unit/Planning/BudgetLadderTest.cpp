@@ -7,7 +7,7 @@
 
 #include "BruteForce.h"
 #include "TrainingChain.h"
-#include "gpuopt/Planning/LadderStore.h"
+#include "gpuopt/Planning/Recompute/LadderStore.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "NestedPlans.h"
+#include "Recompute/NestedPlans.h"
 #include "SolverChecks.h"
 #include "TrainingChain.h"
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "gpuopt/Planning/PackArena.h"
+#include "gpuopt/Planning/Arena/PackArena.h"
 
 #include <gtest/gtest.h>
 

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Graph.h"
+#include "Recompute/Graph.h"
 #include "SolverChecks.h"
-#include "StagePlan.h"
+#include "Recompute/StagePlan.h"
 
 using namespace gpuopt::planning;
 

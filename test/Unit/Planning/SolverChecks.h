@@ -9,7 +9,7 @@
 #define GPUOPT_TEST_UNIT_PLANNING_SOLVERCHECKS_H
 
 #include "BruteForce.h"
-#include "gpuopt/Planning/SolveRecompute.h"
+#include "gpuopt/Planning/Recompute/SolveRecompute.h"
 
 #include <gtest/gtest.h>
 

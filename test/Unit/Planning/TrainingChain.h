@@ -8,7 +8,7 @@
 #ifndef GPUOPT_TEST_UNIT_PLANNING_TRAININGCHAIN_H
 #define GPUOPT_TEST_UNIT_PLANNING_TRAININGCHAIN_H
 
-#include "gpuopt/Planning/RecomputeProblem.h"
+#include "gpuopt/Planning/Recompute/RecomputeProblem.h"
 
 #include <random>
 

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "gpuopt/Planning/AssignPrecision.h"
+#include "gpuopt/Planning/Precision/AssignPrecision.h"
 #include "FitArena.h"
 #include "OptionRange.h"
 #include "Precision.h"

@@ -13,7 +13,7 @@
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Analysis/PersistentMemory.h"
 #include "gpuopt/Analysis/StepMemory.h"
-#include "gpuopt/Planning/PlanText.h"
+#include "gpuopt/Planning/Recompute/PlanText.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;

@@ -11,7 +11,7 @@
 #include "ApplySchedule.h"
 #include "gpuopt/Analysis/OffloadCost.h"
 #include "gpuopt/Analysis/Origins.h"
-#include "gpuopt/Planning/LadderStore.h"
+#include "gpuopt/Planning/Recompute/LadderStore.h"
 #include "mlir/IR/OwningOpRef.h"
 #include <variant>
 

@@ -9,7 +9,7 @@
 #define GPUOPT_LIB_DIALECT_TRAIN_TRANSFORMS_WHOLEKERNELS_H
 
 #include "gpuopt/Analysis/StepGraph.h"
-#include "gpuopt/Planning/Schedule.h"
+#include "gpuopt/Planning/Recompute/Schedule.h"
 
 namespace gpuopt::train {
 

@@ -99,7 +99,7 @@ def AssignPrecision : Pass<"train-assign-precision", "::mlir::ModuleOp"> {
   let description = [{
     Of each step, the products whose operands are in half precision and the
     tensors that lie in it, so that the estimated time is lowest: a minimum cut
-    (Planning/AssignPrecision.h) of the costs in Analysis/PrecisionGraph.h,
+    (Planning/Precision/AssignPrecision.h) of the costs in Analysis/PrecisionGraph.h,
     within the classes of Analysis/PrecisionPolicy.h. Kernels compute in f32
     whatever they read and write.
 
@@ -161,7 +161,7 @@ def Schedule : Pass<"train-schedule", "::mlir::ModuleOp"> {
   let summary = "Chooses what runs again or is offloaded, so that the step fits a memory budget";
   let description = [{
     For each step whose arena would be above the budget, solves which results
-    are kept and which are computed again (Planning/SolveRecompute.h), on the
+    are kept and which are computed again (Planning/Recompute/SolveRecompute.h), on the
     kernels and library calls that the step has, with the estimated times of
     `device`. Repeated work is put into `train.recompute`. The arena is packed
     to see that it fits, fragmentation included; where it does not, the solver
@@ -220,7 +220,7 @@ def PlanMemory : Pass<"train-plan-memory", "::mlir::ModuleOp"> {
   let description = [{
     Finds what lives when (views and parts of concatenations share the memory of
     what they belong to, results in place that of what they overwrite) and packs
-    it (Planning/PackArena.h), unless train-schedule has done so already. Offsets
+    it (Planning/Arena/PackArena.h), unless train-schedule has done so already. Offsets
     in bytes are noted on the ops, one per result; -1 is a result in the memory
     of another one. `train.recompute` is replaced by what it holds: from here on
     lifetimes are fixed, and nothing may merge, move or add work. That no two

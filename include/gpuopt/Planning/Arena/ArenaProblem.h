@@ -1,0 +1,64 @@
+//===- ArenaProblem.h - Offsets for buffers in one arena --------*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The problem of packing buffers with known lifetimes into one arena of the
+// lowest height (dynamic storage allocation; NP-hard, Garey and Johnson SR2),
+// its solutions, and what is known of every solution. Lifetimes are half-open:
+// [0, 3) and [3, 5) may share bytes. All sizes and offsets are bytes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_PLANNING_ARENA_ARENAPROBLEM_H
+#define GPUOPT_PLANNING_ARENA_ARENAPROBLEM_H
+
+#include "gpuopt/Planning/Result.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace gpuopt::planning {
+
+/// Bytes that must stay untouched during [lower, upper).
+struct Buffer {
+  int64_t lower = 0;
+  int64_t upper = 0; ///< One past the last moment.
+  int64_t sizeInBytes = 0;
+  int64_t alignment = 1; ///< The offset is a multiple of this.
+
+  bool meets(const Buffer &other) const {
+    return lower < other.upper && other.lower < upper;
+  }
+};
+
+struct ArenaProblem {
+  std::vector<Buffer> buffers;
+
+  /// Lifetimes are not empty, sizes not negative, alignments positive, and no
+  /// sum of sizes and alignments overflows.
+  MaybeError check() const;
+};
+
+struct ArenaSolution {
+  std::vector<int64_t> offsets; ///< One per buffer, in the problem's order.
+  int64_t height = 0;           ///< The largest offset + size.
+};
+
+/// The largest sum of sizes alive at one moment: no arena is lower.
+int64_t largestLoad(const ArenaProblem &problem);
+
+/// Where every alignment is the same, sizes rounded up to it cost no packing
+/// anything, but for what lies on top. This is the largest load of such
+/// sizes, less the most that the topmost one was rounded: still a lower limit.
+int64_t heightLowerLimit(const ArenaProblem &problem);
+
+/// What is wrong with the solution, if anything. Compares every pair of
+/// buffers and shares no code with the solvers.
+MaybeError verify(const ArenaProblem &problem, const ArenaSolution &solution);
+
+} // namespace gpuopt::planning
+
+#endif // GPUOPT_PLANNING_ARENA_ARENAPROBLEM_H

@@ -1,0 +1,50 @@
+//===- Certificate.h - Proof of a lower bound -------------------*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Why no schedule of the given order costs less. The bound is a minimum cut
+// (see docs/solve-format.md for the network), and a flow proves it: every
+// feasible flow is below every cut. All numbers are integers, so the check is
+// exact, and it needs no trust in the solver.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_PLANNING_RECOMPUTE_CERTIFICATE_H
+#define GPUOPT_PLANNING_RECOMPUTE_CERTIFICATE_H
+
+#include "gpuopt/Planning/Recompute/RecomputeProblem.h"
+
+namespace gpuopt::planning {
+
+struct Certificate {
+  /// Ops at whose first execution memory is priced, in increasing order.
+  std::vector<int> moments;
+  std::vector<int64_t> prices; ///< One per moment, at least 0.
+  int costShift = 0;           ///< A cost c counts floor(c 2^costShift).
+  int priceShift = 0; ///< m bytes at price p count floor(p m / 2^priceShift).
+
+  /// The amount on one arc. Arcs that are not listed carry nothing.
+  struct Flow {
+    /// 0: source -> run(op, moment); 1: run(op, moment) -> run(op, other);
+    /// 2: run(op, moment) -> had(op, moment); 3: had(other, moment) ->
+    /// run(op, moment); 4: had(other, moment) -> had(op, moment).
+    int kind, op, moment, other;
+    int64_t amount;
+  };
+  std::vector<Flow> flows;
+
+  bool isEmpty() const { return moments.empty(); }
+};
+
+/// The added cost that the certificate proves for a budget, in the problem's
+/// unit, or what is wrong with it. Shares no code with the solvers.
+Result<double> checkCertificate(const RecomputeProblem &problem,
+                                int64_t budgetInBytes,
+                                const Certificate &certificate);
+
+} // namespace gpuopt::planning
+
+#endif // GPUOPT_PLANNING_RECOMPUTE_CERTIFICATE_H

@@ -1,0 +1,248 @@
+//===- CertificateCheck.cpp - Checks the proof of a lower bound -----------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Arithmetic is on 128 bits where sums could overflow. The network is not
+// built: capacities follow from each arc's words, and conservation is summed
+// per node.
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Planning/Recompute/Certificate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+using namespace gpuopt::planning;
+
+namespace {
+class Checker {
+public:
+  Checker(const RecomputeProblem &problem, int64_t budget,
+          const Certificate &certificate)
+      : problem(problem), budget(budget), certificate(certificate) {}
+
+  Result<double> run();
+
+private:
+  MaybeError checkHeader() const;
+  MaybeError addFlow(const Certificate::Flow &flow);
+  bool isArc(const Certificate::Flow &flow) const;
+  /// Negative for no limit.
+  __int128 capacity(const Certificate::Flow &flow) const;
+  bool isReadAfter(int op, int moment) const {
+    return lastNeed[op] > certificate.moments[moment];
+  }
+  /// Whether the output lies in another one that stays as it is.
+  bool isView(int op) const {
+    return problem.ops[op].storage >= 0 && !problem.ops[op].overwrites;
+  }
+  int holderOf(int op) const {
+    while (isView(op))
+      op = problem.ops[op].storage;
+    return op;
+  }
+  bool isRecomputable(int op) const {
+    bool result = problem.ops[op].recomputable;
+    for (; problem.ops[op].overwrites; result &= problem.ops[op].recomputable)
+      op = problem.ops[op].storage;
+    return result;
+  }
+  bool isTouched(int op, int moment) const {
+    int at = certificate.moments[moment];
+    const std::vector<int> &inputs = problem.ops[at].inputs;
+    return holderOf(at) == op ||
+           std::any_of(inputs.begin(), inputs.end(),
+                       [&](int input) { return holderOf(input) == op; });
+  }
+  MaybeError checkOffloaded() const;
+  void findLastNeeds();
+  std::vector<int> touched(int op) const;
+
+  using Node = std::tuple<bool, int, int>; ///< (is "had", op, moment).
+  const RecomputeProblem &problem;
+  int64_t budget;
+  const Certificate &certificate;
+  std::vector<int> lastNeed;
+  std::vector<std::vector<int>> touchedAt; ///< Storages, per moment, sorted.
+  std::map<Node, __int128> balance;
+  std::map<int, __int128> kept; ///< Of kind 2, per op, over all moments.
+  std::map<std::tuple<int, int, int, int>, bool> seen;
+  __int128 total = 0;
+};
+} // namespace
+
+/// The last op that reads the output or another one that lies in it.
+void Checker::findLastNeeds() {
+  int n = problem.ops.size();
+  lastNeed.assign(n, 0);
+  for (int op = n - 1; op >= 0; --op) {
+    if (problem.ops[op].pinned)
+      lastNeed[op] = n;
+    for (int input : problem.ops[op].inputs)
+      lastNeed[input] = std::max(lastNeed[input], op);
+    if (isView(op)) {
+      int &need = lastNeed[problem.ops[op].storage];
+      need = std::max(need, lastNeed[op]);
+    }
+  }
+}
+
+std::vector<int> Checker::touched(int op) const {
+  std::vector<int> storages{problem.storageOf(op)};
+  for (int input : problem.ops[op].inputs)
+    storages.push_back(problem.storageOf(input));
+  std::sort(storages.begin(), storages.end());
+  storages.erase(std::unique(storages.begin(), storages.end()), storages.end());
+  return storages;
+}
+
+MaybeError Checker::checkHeader() const {
+  if (certificate.prices.size() != certificate.moments.size())
+    return Error{"expects one price per moment"};
+  for (size_t k = 0; k < certificate.moments.size(); ++k) {
+    int moment = certificate.moments[k];
+    if (moment < 0 || size_t(moment) >= problem.ops.size() ||
+        (k > 0 && moment <= certificate.moments[k - 1]))
+      return Error{"expects moments that are ops in increasing order"};
+    if (certificate.prices[k] < 0)
+      return Error{"expects prices of at least 0"};
+  }
+  if (std::abs(certificate.costShift) > 2000 || certificate.priceShift < 0 ||
+      certificate.priceShift > 62 ||
+      std::ldexp(problem.totalCost(), certificate.costShift) > 0x1p62)
+    return Error{"expects shifts in their range"};
+  return std::nullopt;
+}
+
+bool Checker::isArc(const Certificate::Flow &flow) const {
+  int n = problem.ops.size(), moments = certificate.moments.size();
+  if (flow.op < 0 || flow.op >= n || flow.moment < 0 ||
+      flow.moment >= moments || flow.op >= certificate.moments[flow.moment])
+    return false;
+  const RecomputeOp &op = problem.ops[flow.op];
+  switch (flow.kind) { // an arc has one spelling, else it could carry twice
+  case 0:
+    return flow.other == -1 &&
+           (flow.moment == 0 ||
+            certificate.moments[flow.moment - 1] <= flow.op);
+  case 1:
+    return flow.other > flow.moment && flow.other < moments;
+  case 2:
+    return flow.other == -1;
+  case 3:
+    return std::count(op.inputs.begin(), op.inputs.end(), flow.other) > 0;
+  case 4:
+    return isView(flow.op) && op.storage == flow.other;
+  default:
+    return false;
+  }
+}
+
+__int128 Checker::capacity(const Certificate::Flow &flow) const {
+  const RecomputeOp &op = problem.ops[flow.op];
+  if (flow.kind == 0)
+    return isRecomputable(flow.op)
+               ? __int128(
+                     std::floor(std::ldexp(op.cost, certificate.costShift)))
+               : -1;
+  if (flow.kind != 2)
+    return -1;
+  if (isView(flow.op) || isTouched(flow.op, flow.moment))
+    return 0;
+  int64_t bytes = problem.ops[problem.storageOf(flow.op)].sizeInBytes;
+  return (__int128(certificate.prices[flow.moment]) * bytes) >>
+         certificate.priceShift;
+}
+
+MaybeError Checker::addFlow(const Certificate::Flow &flow) {
+  auto error = [&](const std::string &what) {
+    return Error{"the flow of kind " + std::to_string(flow.kind) + " at op " +
+                 std::to_string(flow.op) + " " + what};
+  };
+  if (!isArc(flow))
+    return error("is on no arc");
+  if (!seen.emplace(std::tuple(flow.kind, flow.op, flow.moment, flow.other),
+                    true)
+           .second)
+    return error("is listed twice");
+  __int128 limit = capacity(flow);
+  if (flow.amount < 0 || (limit >= 0 && flow.amount > limit))
+    return error("is not within its capacity");
+  Node run{false, flow.op, flow.moment}, had{true, flow.op, flow.moment};
+  Node otherHad{true, flow.other, flow.moment};
+  Node laterRun{false, flow.op, flow.other};
+  Node from = flow.kind == 1 || flow.kind == 2 ? run : otherHad;
+  Node to = flow.kind == 1                     ? laterRun
+            : flow.kind == 2 || flow.kind == 4 ? had
+                                               : run;
+  if (flow.kind == 2)
+    kept[flow.op] += flow.amount;
+  if (flow.kind != 0)
+    balance[from] -= flow.amount;
+  balance[to] += flow.amount;
+  return std::nullopt;
+}
+
+/// A schedule that reloads an output pays for it once, and may have it at every
+/// moment without holding it.
+MaybeError Checker::checkOffloaded() const {
+  for (auto [op, amount] : kept) {
+    std::optional<double> cost = problem.ops[op].offloadCost;
+    if (!cost)
+      continue;
+    double limit = std::ldexp(*cost, certificate.costShift);
+    if (limit < 0x1p120 && amount > __int128(std::floor(limit)))
+      return Error{"the flows of kind 2 at op " + std::to_string(op) +
+                   " exceed its offload cost"};
+  }
+  return std::nullopt;
+}
+
+Result<double> Checker::run() {
+  if (MaybeError error = checkHeader())
+    return *error;
+  findLastNeeds();
+  for (int moment : certificate.moments)
+    touchedAt.push_back(touched(moment));
+  for (const Certificate::Flow &flow : certificate.flows)
+    if (MaybeError error = addFlow(flow))
+      return *error;
+  if (MaybeError error = checkOffloaded())
+    return *error;
+  for (auto [node, amount] : balance) {
+    auto [isHad, op, moment] = node;
+    if (isHad && isReadAfter(op, moment)) // the sink
+      total += amount;
+    else if (amount != 0)
+      return Error{"flow is not conserved at op " + std::to_string(op)};
+  }
+  for (size_t k = 0; k < certificate.moments.size(); ++k) {
+    __int128 room =
+        __int128(budget) - problem.ops[certificate.moments[k]].workspaceInBytes;
+    for (int made : touchedAt[k])
+      room -= problem.ops[made].sizeInBytes;
+    if (room < 0)
+      return Error{"a moment's working set exceeds the budget"};
+    // Below 0 the bound is 0, whatever else is taken off; many large prices
+    // would wrap around.
+    __int128 unit = __int128(1) << certificate.priceShift;
+    __int128 price = (certificate.prices[k] * room + unit - 1) / unit;
+    total = std::max<__int128>(total - price, 0);
+  }
+  return std::ldexp(double(total), -certificate.costShift);
+}
+
+Result<double>
+gpuopt::planning::checkCertificate(const RecomputeProblem &problem,
+                                   int64_t budgetInBytes,
+                                   const Certificate &certificate) {
+  if (MaybeError error = problem.check())
+    return *error;
+  return Checker(problem, budgetInBytes, certificate).run();
+}

@@ -1,0 +1,41 @@
+//===- DropOnDemand.h - Plans from what to drop -----------------*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_LIB_PLANNING_RECOMPUTE_DROPONDEMAND_H
+#define GPUOPT_LIB_PLANNING_RECOMPUTE_DROPONDEMAND_H
+
+#include "StagePlan.h"
+#include "TimeExpandedCut.h"
+
+namespace gpuopt::planning {
+
+/// Drops, at each moment of the cut, every output that the cut does not keep
+/// there, and computes it again when an op needs it, recursively. Repeated
+/// recomputation comes by itself.
+std::vector<Slot> dropByCut(const Graph &graph, const TimeExpandedCut &cut);
+
+/// Drops a flagged output whenever its next use in the plain order is more
+/// than `gap` ops away.
+std::vector<Slot> dropByGap(const Graph &graph,
+                            const std::vector<char> &isFlagged, int gap);
+
+/// What is kept from before an op on.
+struct KeptFrom {
+  int stage = 0;
+  /// What this op asks for is not kept for those after it.
+  bool dropsDemanded = false;
+  std::vector<int> ops;
+};
+
+/// At each of these moments, in increasing order, drops all outputs of ops
+/// before `turn` but those that are kept.
+std::vector<Slot> dropOthers(const Graph &graph, int turn,
+                             const std::vector<KeptFrom> &moments);
+
+} // namespace gpuopt::planning
+
+#endif // GPUOPT_LIB_PLANNING_RECOMPUTE_DROPONDEMAND_H

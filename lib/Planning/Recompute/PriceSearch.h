@@ -1,0 +1,48 @@
+//===- PriceSearch.h - The prices that give the best bound ------*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_LIB_PLANNING_RECOMPUTE_PRICESEARCH_H
+#define GPUOPT_LIB_PLANNING_RECOMPUTE_PRICESEARCH_H
+
+#include "TimeExpandedCut.h"
+
+#include <functional>
+
+namespace gpuopt::planning {
+
+struct PriceSearchOptions {
+  int cuts = 1000; ///< The most minimum cuts to solve.
+  /// The added cost of the best plan known by now, which no bound exceeds;
+  /// negative where there is none. In the problem's unit.
+  std::function<double()> bestPlanCost;
+  /// Called with every cut on the way.
+  std::function<void(TimeExpandedCut &)> onCut;
+  std::function<bool()> isOver;
+};
+
+struct Prices {
+  std::vector<int> moments;
+  std::vector<int64_t> prices; ///< As `IntegerScale` reads them.
+  int64_t bound = 0;           ///< In units of 2^-costShift.
+};
+
+/// Maximises the bound, which is concave in the prices, by a bundle method.
+/// `start` has one price per moment.
+Prices searchPrices(const Graph &graph, TimeExpandedCut &cut,
+                    const IntegerScale &scale, std::vector<int64_t> start,
+                    const PriceSearchOptions &options);
+
+/// At most `count` moments where the profile is above the budget: the highest
+/// in each of as many equal groups. Moments whose working set alone exceeds
+/// the budget are left out.
+std::vector<int> chooseMoments(const Graph &graph,
+                               const std::vector<int64_t> &profile,
+                               int64_t budgetInBytes, int count);
+
+} // namespace gpuopt::planning
+
+#endif // GPUOPT_LIB_PLANNING_RECOMPUTE_PRICESEARCH_H

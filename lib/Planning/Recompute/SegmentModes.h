@@ -1,0 +1,60 @@
+//===- SegmentModes.h - Ways to run segments of a graph ---------*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A way to run consecutive segments and, later, their stretches: with some of
+// their outputs kept in between, and the others made again in the stretches as
+// they are read. What to keep is what single-price minimum cuts keep at the
+// turn, at prices from low to high; and everything, and nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_LIB_PLANNING_RECOMPUTE_SEGMENTMODES_H
+#define GPUOPT_LIB_PLANNING_RECOMPUTE_SEGMENTMODES_H
+
+#include "Segments.h"
+
+namespace gpuopt::planning {
+
+struct SegmentMode {
+  double cost = 0;       ///< Of what is made again in the stretches.
+  int64_t heldBytes = 0; ///< Kept, or crossing into the next segment.
+  /// Most bytes alive while the segments run, of what they make; and in the
+  /// stretches, with all that is fixed there. Where ops of one stage are made
+  /// again, an estimate.
+  int64_t forwardPeak = 0, backwardPeak = 0;
+};
+
+class SegmentModes {
+public:
+  SegmentModes(const Graph &graph, const Segments &segments);
+
+  int size() const { return kept.size(); }
+  bool isKept(int mode, int op) const { return kept[mode][op]; }
+
+  /// Of the segments [first, last).
+  SegmentMode measure(int mode, int first, int last) const;
+
+private:
+  void addCuts();
+  /// Kept, or crossing into the next segment; what another op overwrites is
+  /// gone before the stretch.
+  bool isHeld(int mode, int op, int end) const {
+    return (kept[mode][op] || segments.lastForwardUser(op) >= end) &&
+           graph.overwriter[op] < 0;
+  }
+  struct Again;
+  void measureForward(int mode, int first, int last, SegmentMode &way) const;
+  void measureBackward(int mode, int first, int last, SegmentMode &way) const;
+
+  const Graph &graph;
+  const Segments &segments;
+  std::vector<std::vector<char>> kept; ///< By mode, of all ops.
+};
+
+} // namespace gpuopt::planning
+
+#endif // GPUOPT_LIB_PLANNING_RECOMPUTE_SEGMENTMODES_H

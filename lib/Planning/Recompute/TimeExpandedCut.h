@@ -1,0 +1,130 @@
+//===- TimeExpandedCut.h - Prices of memory at moments ----------*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The lower bound, for one set of prices. Moments are first executions
+// T_1 < ... < T_K. For every schedule and every op v before T_k say
+//
+//   Y(v,k) = 1 where v is executed again after the first execution of T_k,
+//   A(v,k) = 1 where v's output is had at some time after T_k: still resident
+//              at T_k, or executed again.
+//
+// Every schedule within the budget B satisfies: A(v,k) = 1 where an op after
+// T_k reads v; A(v,k) = 1 implies Y(v,k) = 1 or v resident at T_k; Y(v,k) = 1
+// implies A(u,k) = 1 for the inputs u of v; Y(v,k) = 1 implies Y(v,k-1) = 1;
+// and the residents at T_k beside its working set W_k have B - W_k bytes. With
+// prices p_k >= 0 on the last, the least of
+//
+//   sum_v c_v Y(v, first k) + sum_k p_k (sum_v m_v [A(v,k) and not Y(v,k)]
+//                                        - (B - W_k))
+//
+// is below the added cost of every schedule, and is a minimum cut: source side
+// 0, sink side 1. One moment, at the loss, is the classical cut of "save or
+// recompute". An output that shares a storage has no bytes; that it is had
+// implies that its storage is.
+//
+// An output v that may be offloaded can be had without being resident or
+// executed again, for o_v. With shares s_v1 + ... + s_vK <= o_v, what is paid
+// for one reload pays for min(s_vk, p_k m_v) at each moment, so the bound holds
+// with that in place of p_k m_v. (To let the cut itself choose, once for all
+// moments, would not be submodular.) Shares in proportion to the prices are
+// taken: with one moment at work they lose nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_LIB_PLANNING_RECOMPUTE_TIMEEXPANDEDCUT_H
+#define GPUOPT_LIB_PLANNING_RECOMPUTE_TIMEEXPANDEDCUT_H
+
+#include "Graph.h"
+#include "MaxFlow.h"
+
+#include <memory>
+
+namespace gpuopt::planning {
+
+/// Costs and prices as integers. A cost c becomes floor(c 2^costShift); a
+/// price p makes a storage of m bytes cost floor(p m / 2^priceShift) of that.
+struct IntegerScale {
+  int costShift = 0;
+  int priceShift = 0;
+
+  IntegerScale() = default;
+  IntegerScale(double totalCost, int64_t peakInBytes);
+  /// At most 2^52, and so is what is infinite.
+  int64_t scaleCost(double cost) const;
+  int64_t priceBytes(int64_t price, int64_t bytes) const;
+};
+
+/// An arc of the network in words, for certificates.
+struct CutArc {
+  enum Kind {
+    Recompute, ///< s -> Y(op, moment): the op's cost.
+    Monotone,  ///< Y(op, moment) -> Y(op, other), `other` a later moment.
+    Resident,  ///< Y(op, moment) -> A(op, moment), or the sink: price of bytes
+               ///< or share of the offload cost.
+    Needs,     ///< A(other, moment) -> Y(op, moment): op reads other.
+    Shares     ///< A(other, moment) -> A(op, moment): op lies in other.
+  } kind;
+  int op, moment, other;
+};
+
+class TimeExpandedCut {
+public:
+  /// Expects moments in increasing order with working sets within the budget.
+  TimeExpandedCut(const Graph &graph, std::vector<int> moments,
+                  int64_t budgetInBytes, IntegerScale scale);
+
+  /// The bound for these prices, one per moment, in units of 2^-costShift.
+  int64_t solve(const std::vector<int64_t> &prices);
+
+  /// Of the last minimum cut; `preferResident` picks, among equal ones, the
+  /// one that recomputes least.
+  void readCut(bool preferResident);
+  bool isResident(int op, int moment) const;
+  bool isRecomputed(int op, int moment) const;
+  /// Had, and neither resident nor recomputed.
+  bool isReloaded(int op, int moment) const;
+
+  /// Resident bytes at each moment beside the working set, less what the
+  /// budget leaves for them: the slope of the bound in the prices.
+  std::vector<int64_t> excessBytes() const;
+
+  const std::vector<int> &moments() const { return momentOps; }
+  const std::vector<CutArc> &arcs() const { return words; }
+  int64_t flow(int arc) const { return network->flow(arc); }
+  MaxFlow &maxFlow() { return *network; } ///< With the last prices.
+
+private:
+  void numberNodes();
+  void addArcsOf(int op, int moment);
+  void addArc(int from, int to, int64_t capacity, CutArc word);
+  void sumPrices(const std::vector<int64_t> &prices);
+  bool isKept(int op, int moment) const;
+  void addReloadSlopes(std::vector<int64_t> &excess) const;
+  int &runNode(int op, int moment) { return runNodes[moment][op]; }
+  int &hadNode(int op, int moment) { return hadNodes[moment][op]; }
+
+  const Graph &graph;
+  std::vector<int> momentOps;
+  int64_t budget;
+  IntegerScale scale;
+  std::vector<std::vector<char>> isFree; ///< In the working set of a moment.
+  std::vector<std::vector<int>> runNodes, hadNodes; ///< Y and A, or -1.
+  int nodes = 2;
+  std::unique_ptr<MaxFlow> network;
+  std::vector<CutArc> words;
+  std::vector<char> sinkSide;
+  /// Of ops that may be offloaded, at the last prices: their sum over the
+  /// moments at which the op's bytes are priced, and whether the offload cost
+  /// is below what they come to.
+  std::vector<int64_t> lastPrices;
+  std::vector<__int128> priceSums;
+  std::vector<char> isCheaperOffloaded;
+};
+
+} // namespace gpuopt::planning
+
+#endif // GPUOPT_LIB_PLANNING_RECOMPUTE_TIMEEXPANDEDCUT_H
