@@ -88,8 +88,8 @@ CostKey gpuopt::costKeyOf(Operation *op) {
   std::string name = op->getName().stripDialect().str();
   if (auto fused = dyn_cast<nn::FusedOp>(op))
     name = kernelText(fused);
-  else if (auto product = dyn_cast<nn::ContractOp>(op))
-    name = ("contract " + product.getSpec()).str();
+  else if (auto call = dyn_cast<RuntimeCallOpInterface>(op))
+    name = call.getCostName();
   return {originsOf(op),
           workText(name, op->getOperandTypes(), op->getResultTypes())};
 }

@@ -21,11 +21,6 @@ using Rule = planning::PrecisionChoice::Rule;
 
 static constexpr double kPicosecondsPerNanosecond = 1000;
 
-bool gpuopt::isProduct(Operation *op) {
-  return isa_and_nonnull<nn::ContractOp, nn::ConvOp, nn::ConvInputGradOp,
-                         nn::ConvWeightGradOp>(op);
-}
-
 CopyKeeper gpuopt::copyKeeperOf(train::ReadOp read) {
   auto module = read->getParentOfType<ModuleOp>();
   auto variable =
@@ -52,10 +47,20 @@ static double bytesOf(Value value) {
   return 4.0 * cast<RankedTensorType>(value.getType()).getNumElements();
 }
 
-/// One type for all of their tensors.
-static bool isPool(Operation *op) {
-  return isa<nn::MaxPoolOp, nn::MaxPoolGradOp, nn::AvgPoolOp,
-             nn::AvgPoolGradOp>(op);
+static bool hasRole(Operation *op, PrecisionRole role) {
+  auto call = dyn_cast<RuntimeCallOpInterface>(op);
+  return call && call.getPrecisionRole() == role;
+}
+
+/// Whether all floating-point tensors of `op` have one type.
+static bool hasOneType(Operation *op) {
+  return isa<nn::ConcatOp>(op) || hasRole(op, PrecisionRole::Uniform);
+}
+
+static SmallVector<Value> factorsOf(Operation *product) {
+  return llvm::map_to_vector(
+      cast<RuntimeCallOpInterface>(product).getFactors(),
+      [](OpOperand *factor) -> Value { return factor->get(); });
 }
 
 namespace {
@@ -86,7 +91,7 @@ public:
         addProductCosts(&op);
       else if (!isViewOp(&op) && !isa<nn::ConcatOp>(op))
         addMemoryCosts(&op);
-      if (isPool(&op) || isa<nn::ConcatOp>(op))
+      if (hasOneType(&op))
         joinTensors(&op);
       if (isa<nn::FusedOp>(op))
         joinEqualResults(&op);
@@ -114,7 +119,7 @@ private:
     for (OpResult result : op->getResults())
       if (isF32(result) && memoryOwner(result) == result)
         graph.tensorOf[result] = addChoice(originOf(result), ruleOf(result));
-    if (isProduct(op) && isF32(op->getOperand(0)))
+    if (isProduct(op) && isF32(factorsOf(op).front()))
       graph.productOf[op] = addChoice(originOf(op->getResult(0)), ruleOf(op));
   }
 
@@ -194,11 +199,12 @@ private:
 
   double productTime(Operation *op, bool halfOperands, bool halfResult) const {
     OpWork work = workOf(op);
-    double operands =
-        bytesTouched(op->getOperand(0)) + bytesTouched(op->getOperand(1));
-    double accumulator = work.bytesRead - operands;
+    double factors = 0;
+    for (Value factor : factorsOf(op))
+      factors += bytesTouched(factor);
+    double others = work.bytesRead - factors;
     work.bytesRead =
-        operands / (halfOperands ? 2 : 1) + accumulator / (halfResult ? 2 : 1);
+        factors / (halfOperands ? 2 : 1) + others / (halfResult ? 2 : 1);
     work.bytesWritten /= halfResult ? 2 : 1;
     if (halfOperands)
       work.elementType = options.halfType;
@@ -215,13 +221,13 @@ private:
     graph.problem.choices[product].fullCost =
         std::llround(productTime(op, false, false));
     forbid(result, product);
-    if (isa<nn::ContractOp>(op))
+    if (hasRole(op, PrecisionRole::WideningProduct))
       penalise(product, result,
                productTime(op, true, false) - productTime(op, true, true));
     else
       forbid(product, result);
-    for (Value operand : {op->getOperand(0), op->getOperand(1)})
-      addOperand(op, product, operand);
+    for (Value factor : factorsOf(op))
+      addOperand(op, product, factor);
   }
 
   void addOperand(Operation *op, int product, Value operand) {

@@ -98,27 +98,16 @@ static bool hasLargeConstant(Value value, FloatType halfType) {
 // By who reads
 //===----------------------------------------------------------------------===//
 
-static bool isPartOfSum(Operation *op) {
-  auto product = dyn_cast<nn::ContractOp>(op);
-  if (!product)
-    return false;
-  return product.getAccumulator() ||
-         llvm::any_of(product->getUses(), [](OpOperand &use) {
-           auto user = dyn_cast<nn::ContractOp>(use.getOwner());
-           return user && user.getAccumulator() == use.get();
-         });
-}
-
 /// Of all that read the memory of `owner`, through views and sums of products.
 static StringRef reasonOfReaders(Value owner) {
   SmallVector<Value> stack{owner};
-  bool isSum = isPartOfSum(owner.getDefiningOp());
+  bool isSum = isUpdatedInPlace(owner.getDefiningOp());
   while (!stack.empty()) {
     for (Operation *user : stack.pop_back_val().getUsers()) {
-      auto product = dyn_cast<nn::ContractOp>(user);
-      if (isViewOp(user) ||
-          (product && memoryOwner(product.getResult()) == owner))
-        stack.push_back(user->getResult(0));
+      if (isViewOp(user) || isa<RuntimeCallOpInterface>(user))
+        for (Value result : user->getResults())
+          if (memoryOwner(result) == owner)
+            stack.push_back(result);
       if (isa<train::WriteOp>(user))
         return "it is state";
       if (isa<train::OutputOp>(user))
@@ -133,8 +122,9 @@ static StringRef reasonOfReaders(Value owner) {
 }
 
 StringRef gpuopt::reasonForFull(OpResult result, FloatType halfType) {
-  if (isa<nn::ScatterAddOp>(result.getOwner()))
-    return "rows are added up in it";
+  auto call = dyn_cast<RuntimeCallOpInterface>(result.getOwner());
+  if (call && call.getPrecisionRole() == PrecisionRole::Accumulation)
+    return "many values are added up in it";
   if (StringRef reason = reasonOfReaders(result); !reason.empty())
     return reason;
   Value written = writtenValue(result);

@@ -49,17 +49,15 @@ static bool ownsItsMemory(OpOperand &operand) {
   for (; value.hasOneUse(); value = value.getDefiningOp()->getOperand(0))
     if (!isViewOp(value.getDefiningOp()))
       break;
+  Operation *maker = value.getDefiningOp();
   if (!value.hasOneUse() || servesItsKernel(value) ||
-      !isa_and_nonnull<nn::FusedOp, nn::ContractOp, nn::ConvOp,
-                       nn::ConvInputGradOp, nn::ConvWeightGradOp, nn::MaxPoolOp,
-                       nn::MaxPoolGradOp, nn::AvgPoolOp, nn::AvgPoolGradOp,
-                       nn::ScatterAddOp>(value.getDefiningOp()))
+      !isa_and_nonnull<nn::FusedOp, RuntimeCallOpInterface>(maker) ||
+      (!isa<nn::FusedOp>(maker) && operandInPlace(cast<OpResult>(value))))
     return false;
-  auto product = value.getDefiningOp<nn::ContractOp>();
   StridedView whole = destinationOf(value);
-  return whole.isDense() && whole.root == memoryOwner(value) &&
-         !whole.root.getDefiningOp<nn::ConcatOp>() &&
-         !(product && product.getAccumulator()) && view->root == whole.root &&
+  return whole.isDense() && whole.buffer == memoryOwner(value) &&
+         !whole.buffer.getDefiningOp<nn::ConcatOp>() &&
+         view->buffer == whole.buffer &&
          cast<RankedTensorType>(operand.get().getType()).getNumElements() ==
              cast<RankedTensorType>(value.getType()).getNumElements();
 }
@@ -161,7 +159,7 @@ private:
     Value value = op.getResult(result);
     BlockArgument argument = body.getArgument(operand.getOperandNumber());
     if (operand.get().getType() != value.getType() || !isFull(result) ||
-        destinationOf(value).root != value || !ownsItsMemory(operand))
+        destinationOf(value).buffer != value || !ownsItsMemory(operand))
       return false;
     for (Operation *user : argument.getUsers())
       if (isa<nn::TakeOp>(user))

@@ -91,18 +91,6 @@ private:
     });
   }
 
-  /// Products that are added up in one memory: what was there is gone.
-  static bool isPartOfSum(Operation *op) {
-    auto product = dyn_cast<nn::ContractOp>(op);
-    if (!product)
-      return false;
-    bool isAddedTo = llvm::any_of(product->getUses(), [](OpOperand &use) {
-      auto user = dyn_cast<nn::ContractOp>(use.getOwner());
-      return user && user.getAccumulator() == use.get();
-    });
-    return isAddedTo || product.getAccumulator();
-  }
-
   //===--------------------------------------------------------------------===//
   // Nodes
   //===--------------------------------------------------------------------===//
@@ -131,21 +119,13 @@ private:
   /// memory, and the first one allocates the whole.
   void placeResult(int node, Value result) {
     planning::RecomputeOp &op = graph.problem.ops[node];
-    auto kernel = result.getDefiningOp<nn::FusedOp>();
-    if (Value overwritten = kernel
-                                ? kernel.getOverwritten(
-                                      cast<OpResult>(result).getResultNumber())
-                                : Value()) {
-      op.storage = graph.lookup(overwritten);
-      op.overwrites = true;
+    if (Value taken = operandInPlace(cast<OpResult>(result))) {
+      op.storage = graph.lookup(taken);
+      // What a call changes in place is not made again, so it need not be told.
+      op.overwrites = isa<nn::FusedOp>(result.getDefiningOp());
       return addInput(node, op.storage);
     }
-    auto product = result.getDefiningOp<nn::ContractOp>();
-    if (product && product.getAccumulator()) {
-      op.storage = graph.lookup(product.getAccumulator());
-      return addInput(node, op.storage);
-    }
-    Value root = destinationOf(result).root;
+    Value root = destinationOf(result).buffer;
     if (root == result) {
       op.sizeInBytes = arenaBytes(result);
       return;
@@ -227,7 +207,8 @@ private:
     planning::RecomputeOp &problem = graph.problem.ops[node];
     problem.cost = cost;
     problem.recomputable =
-        isMemoryEffectFree(op) && !readsStaleState(op) && !isPartOfSum(op) &&
+        isMemoryEffectFree(op) && !readsStaleState(op) &&
+        !isUpdatedInPlace(op) &&
         !(graph.nodes[node].value &&
           needsOverwritten(cast<OpResult>(graph.nodes[node].value)));
     if (auto norm = dyn_cast<train::GradNormOp>(op))

@@ -72,7 +72,7 @@ StepMemory::StepMemory(train::StepOp step, llvm::StringMap<unsigned> &usedNames)
     for (Value result : op.getResults()) {
       if (isa<train::HostType>(result.getType()))
         continue;
-      Value root = destinationOf(result).root;
+      Value root = destinationOf(result).buffer;
       if (!bufferOf.count(root))
         addBuffer(root, usedNames);
       PlannedBuffer &buffer = buffers[bufferOf[root]];
@@ -138,14 +138,6 @@ const PlannedBuffer *StepMemory::lookupScratch(Operation *op) const {
 // Contents
 //===----------------------------------------------------------------------===//
 
-/// A value that lies in memory with a new content; the old one is gone.
-static bool overwrites(OpResult result) {
-  if (auto product = dyn_cast<nn::ContractOp>(result.getOwner()))
-    return static_cast<bool>(product.getAccumulator());
-  auto kernel = dyn_cast<nn::FusedOp>(result.getOwner());
-  return kernel && kernel.getOverwritten(result.getResultNumber());
-}
-
 LogicalResult StepMemory::checkContents() const {
   llvm::DenseMap<Value, int> contents, contentOf;
   auto source = [](Value value) {
@@ -163,7 +155,7 @@ LogicalResult StepMemory::checkContents() const {
                << originOf(operand) << "', which has been overwritten";
     for (OpResult result : op.getResults()) {
       int &content = contents[memoryOwner(result)];
-      content += overwrites(result);
+      content += operandInPlace(result) != Value(); // the old one is gone
       contentOf[result] = content;
     }
   }

@@ -14,23 +14,6 @@
 using namespace mlir;
 using namespace gpuopt;
 
-SmallVector<int64_t> gpuopt::denseStrides(ArrayRef<int64_t> sizes) {
-  SmallVector<int64_t> strides(sizes.size(), 1);
-  for (int64_t dim = (int64_t)sizes.size() - 2; dim >= 0; --dim)
-    strides[dim] = strides[dim + 1] * sizes[dim + 1];
-  return strides;
-}
-
-bool StridedView::isDense() const {
-  int64_t expected = 1;
-  for (auto [size, stride] : llvm::reverse(llvm::zip(sizes, strides))) {
-    if (size != 1 && stride != expected)
-      return false;
-    expected *= size;
-  }
-  return true;
-}
-
 bool gpuopt::isViewOp(Operation *op) {
   return isa_and_nonnull<nn::ReshapeOp, nn::TransposeOp, nn::BroadcastOp,
                          nn::SliceOp>(op);
@@ -83,11 +66,12 @@ static std::optional<StridedView> reshapeView(StridedView view,
   std::optional<SmallVector<int64_t>> strides = reshapeStrides(view, target);
   if (!strides)
     return std::nullopt;
-  return StridedView{view.root, view.offset, llvm::to_vector(target), *strides};
+  return StridedView{view.buffer, view.offset, llvm::to_vector(target),
+                     *strides};
 }
 
 static StridedView transposeView(StridedView view, nn::TransposeOp op) {
-  StridedView result{view.root, view.offset, {}, {}};
+  StridedView result{view.buffer, view.offset, {}, {}};
   for (int64_t dim : op.getPermutation()) {
     result.sizes.push_back(view.sizes[dim]);
     result.strides.push_back(view.strides[dim]);
@@ -97,7 +81,7 @@ static StridedView transposeView(StridedView view, nn::TransposeOp op) {
 
 static StridedView broadcastView(StridedView view, nn::BroadcastOp op) {
   ArrayRef<int64_t> target = op.getType().getShape();
-  StridedView result{view.root, view.offset, llvm::to_vector(target),
+  StridedView result{view.buffer, view.offset, llvm::to_vector(target),
                      SmallVector<int64_t>(target.size(), 0)};
   size_t missing = target.size() - view.sizes.size();
   for (size_t dim = 0; dim < view.sizes.size(); ++dim)
@@ -115,19 +99,35 @@ static StridedView sliceView(StridedView view, nn::SliceOp op) {
   return view;
 }
 
+Value gpuopt::operandInPlace(OpResult result) {
+  if (auto kernel = dyn_cast<nn::FusedOp>(result.getOwner()))
+    return kernel.getOverwritten(result.getResultNumber());
+  if (auto call = dyn_cast<RuntimeCallOpInterface>(result.getOwner()))
+    return call.getTiedOperand(result.getResultNumber());
+  return {};
+}
+
+static bool hasTiedResult(Operation *op) {
+  return isa<RuntimeCallOpInterface>(op) &&
+         llvm::any_of(op->getResults(), operandInPlace);
+}
+
+bool gpuopt::isUpdatedInPlace(Operation *op) {
+  return hasTiedResult(op) || llvm::any_of(op->getUses(), [](OpOperand &use) {
+           Operation *user = use.getOwner();
+           return isa<RuntimeCallOpInterface>(user) &&
+                  llvm::is_contained(
+                      llvm::map_range(user->getResults(), operandInPlace),
+                      use.get());
+         });
+}
+
 Value gpuopt::memoryOwner(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    auto product = dyn_cast<nn::ContractOp>(op);
-    auto kernel = dyn_cast<nn::FusedOp>(op);
-    Value overwritten =
-        kernel ? kernel.getOverwritten(cast<OpResult>(value).getResultNumber())
-               : Value();
-    if (overwritten)
+  while (auto result = dyn_cast<OpResult>(value)) {
+    if (Value overwritten = operandInPlace(result))
       value = overwritten;
-    else if (isViewOp(op))
-      value = op->getOperand(0);
-    else if (product && product.getAccumulator())
-      value = product.getAccumulator();
+    else if (isViewOp(result.getOwner()))
+      value = result.getOwner()->getOperand(0);
     else
       break;
   }
@@ -169,20 +169,25 @@ StridedView gpuopt::concatPart(nn::ConcatOp op, unsigned index) {
   return view;
 }
 
+static bool canWriteParts(Operation *op) {
+  auto call = dyn_cast_or_null<RuntimeCallOpInterface>(op);
+  return call ? call.canWriteParts() : isa_and_nonnull<nn::FusedOp>(op);
+}
+
 StridedView gpuopt::destinationOf(Value result) {
   StridedView own = *viewOf(result);
-  if (own.root != result)
+  if (own.buffer != result)
     return own; // added to what lies there
   Value value = result;
-  while (isa_and_nonnull<nn::FusedOp, nn::ContractOp>(result.getDefiningOp()) &&
-         value.hasOneUse()) {
+  while (canWriteParts(result.getDefiningOp()) && value.hasOneUse()) {
     OpOperand &use = *value.getUses().begin();
     if (auto concat = dyn_cast<nn::ConcatOp>(use.getOwner())) {
       StridedView part = concatPart(concat, use.getOperandNumber());
       std::optional<SmallVector<int64_t>> strides =
           reshapeStrides(part, own.sizes);
-      return strides ? StridedView{part.root, part.offset, own.sizes, *strides}
-                     : own;
+      if (!strides)
+        return own;
+      return StridedView{part.buffer, part.offset, own.sizes, *strides};
     }
     auto reshape = dyn_cast<nn::ReshapeOp>(use.getOwner());
     if (!reshape)
@@ -190,4 +195,35 @@ StridedView gpuopt::destinationOf(Value result) {
     value = reshape.getResult();
   }
   return own;
+}
+
+/// The layouts of a call whose results lie as `resultLayout` says.
+template <typename Function>
+static std::optional<CallLayouts> collectLayouts(RuntimeCallOpInterface call,
+                                                 Function resultLayout) {
+  CallLayouts layouts;
+  for (Value operand : call->getOperands()) {
+    std::optional<StridedView> view = viewOf(operand);
+    if (!view)
+      return std::nullopt;
+    layouts.operands.push_back(std::move(*view));
+  }
+  for (Value result : call->getResults())
+    layouts.results.push_back(resultLayout(result));
+  return layouts;
+}
+
+std::optional<CallLayouts> gpuopt::layoutsOf(RuntimeCallOpInterface call) {
+  return collectLayouts(call, destinationOf);
+}
+
+bool gpuopt::canReadOperands(RuntimeCallOpInterface call) {
+  std::optional<CallLayouts> layouts =
+      collectLayouts(call, [](Value result) { return *viewOf(result); });
+  return layouts && call.supportsLayouts(*layouts);
+}
+
+bool gpuopt::canBeMade(RuntimeCallOpInterface call) {
+  std::optional<CallLayouts> layouts = layoutsOf(call);
+  return layouts && call.supportsLayouts(*layouts);
 }

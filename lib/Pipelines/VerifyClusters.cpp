@@ -7,7 +7,7 @@
 
 #include "gpuopt/Pipelines/Passes.h"
 
-#include "gpuopt/Analysis/ProductLayout.h"
+#include "gpuopt/Analysis/StridedView.h"
 #include "gpuopt/Conversion/ToDevice/Passes.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
@@ -24,8 +24,8 @@ static LogicalResult verifyOp(Operation *op) {
   if (!canLower(op)) // (I1)
     return op->emitOpError("has no lowering to the device dialect; expects to "
                            "be in a kernel");
-  if (auto product = dyn_cast<nn::ContractOp>(op))
-    return productLayout(product, destinationOf(product.getResult())) // (I3)
+  if (auto call = dyn_cast<RuntimeCallOpInterface>(op))
+    return canBeMade(call) // (I3)
                ? success()
                : op->emitOpError("cannot be computed on memory as it lies");
   if (isViewOp(op))

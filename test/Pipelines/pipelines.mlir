@@ -18,10 +18,10 @@
 // RUN: gpuopt-opt %s -gpuopt-to-device | FileCheck %s --check-prefix=DEVICE
 // DEVICE: device.memory persistent
 // DEVICE: device.step @micro_step micro
-// DEVICE: device.gemm
+// DEVICE: device.call "gemm"
 // DEVICE-NOT: device.check_finite
 // RUN: gpuopt-opt %s -gpuopt-to-memory -convert-to-device=debug-overflow | FileCheck %s --check-prefix=OVERFLOW
-// OVERFLOW: device.gemm
+// OVERFLOW: device.call "gemm"
 // OVERFLOW-NEXT: device.address
 // OVERFLOW: device.check_finite
 

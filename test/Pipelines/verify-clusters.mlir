@@ -38,6 +38,15 @@ train.step @forward forward ("x" %x: tensor<2x3x4x5xf32>, "y" %y: tensor<4x5x6xf
 // A library reads an image with its channels elsewhere.
 train.step @forward forward ("x" %x: tensor<2x3x8x8xf32>, "w" %w: tensor<4x3x1x1xf32>) {
   %0 = nn.transpose %x [0, 2, 3, 1] : tensor<2x3x8x8xf32>
-  // expected-error @below {{expects operand 0 to be dense in memory}}
+  // expected-error @below {{cannot be computed on memory as it lies}}
   %1 = nn.conv %0, %w strides [1, 1] pads [0, 0, 0, 0] dilations [1, 1] groups 1 : tensor<2x8x8x3xf32>, tensor<4x3x1x1xf32>
+}
+
+// -----
+
+// An output is copied as it lies.
+train.step @forward forward ("x" %x: tensor<4x8xf32>) {
+  %0 = nn.transpose %x [1, 0] : tensor<4x8xf32>
+  // expected-error @below {{expects operand 0 to be dense in memory}}
+  train.output "y", %0 : tensor<8x4xf32>
 }

@@ -71,9 +71,6 @@ std::vector<char> paintLikeAutocast(const PrecisionGraph &graph,
 enum class CopyKeeper { Optimizer, Preparation, Step };
 CopyKeeper copyKeeperOf(train::ReadOp read);
 
-/// nn.contract and the convolutions.
-bool isProduct(mlir::Operation *op);
-
 /// The largest finite number of f16 or bf16.
 double largestOf(mlir::FloatType type);
 

@@ -13,14 +13,12 @@
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "gpuopt/Planning/Arena/PackArena.h"
+#include "gpuopt/Support/TensorSize.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace gpuopt {
 
-/// Every offset is a multiple of this, so that no library picks another kernel
-/// by alignment.
-constexpr int64_t kBufferAlignment = 256;
 /// The step's scalars and the hyperparameters come first, this many bytes each.
 constexpr int64_t kScalarBytes = 1024;
 

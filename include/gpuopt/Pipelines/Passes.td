@@ -43,7 +43,7 @@ def VerifyClusters : VerifyPass<"clusters"> {
     - (I1) Every op of a step is one that convert-to-device lowers: elementwise
       work and reductions are in nn.fused.
     - (I2) Every reshape is a view of its operand's memory.
-    - (I3) Every product can read its operands and write its result as they lie.
+    - (I3) Every call can read its operands and write its results as they lie.
     - (I4) All other ops but kernels and views read dense tensors.
   }];
 }

@@ -7,10 +7,10 @@
 
 #include "StepLowering.h"
 
+#include "CallLowering.h"
 #include "KernelBuilder.h"
 #include "gpuopt/Analysis/CostKey.h"
 #include "gpuopt/Analysis/Origins.h"
-#include "gpuopt/Analysis/ProductLayout.h"
 #include "gpuopt/Conversion/ToDevice/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -20,11 +20,25 @@
 using namespace mlir;
 using namespace gpuopt;
 
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
 static int64_t elementsOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getNumElements();
+}
+
+/// Calls `lower` with `op` as what it is, if it becomes a launch, a call or a
+/// transfer; whether it does.
+template <typename Function>
+static bool dispatchLowered(Operation *op, Function lower) {
+  return TypeSwitch<Operation *, bool>(op)
+      .Case<nn::FusedOp, RuntimeCallOpInterface, train::ReportLossOp,
+            train::GradNormOp, train::AdamWOp, train::SgdOp, train::WriteOp,
+            train::AccumulateOp, train::OutputOp, train::KeepOp,
+            train::RestoreOp, train::RefreshOp, train::OffloadOp,
+            train::AwaitOffloadOp, train::ReloadOp, train::AwaitReloadOp>(
+          [&](auto typed) {
+            lower(typed);
+            return true;
+          })
+      .Default(false);
 }
 
 //===----------------------------------------------------------------------===//
@@ -124,8 +138,9 @@ private:
                                        offset);
   }
   Value address(const StridedView &view) {
-    Type element = cast<RankedTensorType>(view.root.getType()).getElementType();
-    return address(bufferOf(view.root), element, view.offset);
+    Type element =
+        cast<RankedTensorType>(view.buffer.getType()).getElementType();
+    return address(bufferOf(view.buffer), element, view.offset);
   }
   Value read(Value value) { return address(*viewOf(value)); }
   Value written(Value result) { return address(destinationOf(result)); }
@@ -149,16 +164,7 @@ private:
   //===--------------------------------------------------------------------===//
 
   void lower(Operation *op) {
-    TypeSwitch<Operation *>(op)
-        .Case<nn::FusedOp, nn::ContractOp, nn::ConvOp, nn::ConvInputGradOp,
-              nn::ConvWeightGradOp, nn::MaxPoolOp, nn::MaxPoolGradOp,
-              nn::AvgPoolOp, nn::AvgPoolGradOp, nn::ScatterAddOp,
-              train::ReportLossOp, train::GradNormOp, train::AdamWOp,
-              train::SgdOp, train::WriteOp, train::AccumulateOp,
-              train::OutputOp, train::KeepOp, train::RestoreOp,
-              train::RefreshOp, train::OffloadOp, train::AwaitOffloadOp,
-              train::ReloadOp, train::AwaitReloadOp>(
-            [&](auto typed) { lowerOp(typed); });
+    dispatchLowered(op, [&](auto typed) { lowerOp(typed); });
   }
 
   void lowerOp(nn::FusedOp op) {
@@ -176,76 +182,12 @@ private:
     b.create<device::LaunchOp>(kernel.getSymName(), addresses);
   }
 
-  void lowerOp(nn::ContractOp op) {
-    ProductLayout layout = *productLayout(op, destinationOf(op.getResult()));
-    Value lhs = address(layout.lhs), rhs = address(layout.rhs),
-          result = address(layout.result),
-          bias = op.getBias() ? read(op.getBias()) : Value();
-    b.create<device::GemmOp>(lhs, rhs, result, bias, layout.batch, layout.m,
-                             layout.n, layout.k, layout.a, layout.b, layout.c,
-                             APFloat(1.0),
-                             APFloat(op.getAccumulator() ? 1.0 : 0.0));
-  }
-
-  template <typename OpT>
-  void conv(device::ConvKind kind, OpT op, Value input, Value weights,
-            Value output) {
-    auto at = [&](Value value) {
-      return value == op.getResult() ? written(value) : read(value);
-    };
-    b.create<device::ConvOp>(kind, at(input), at(weights), at(output),
-                             shapeOf(input), shapeOf(weights), shapeOf(output),
-                             op.getStrides(), op.getPads(), op.getDilations(),
-                             op.getGroups());
-  }
-  void lowerOp(nn::ConvOp op) {
-    conv(device::ConvKind::Forward, op, op.getInput(), op.getWeights(),
-         op.getResult());
-  }
-  void lowerOp(nn::ConvInputGradOp op) {
-    conv(device::ConvKind::InputGrad, op, op.getResult(), op.getWeights(),
-         op.getGradient());
-  }
-  void lowerOp(nn::ConvWeightGradOp op) {
-    conv(device::ConvKind::WeightGrad, op, op.getInput(), op.getResult(),
-         op.getGradient());
-  }
-
-  template <typename OpT>
-  void pool(device::PoolKind kind, OpT op, Value input, Value inputAddress,
-            Value output, Value outputAddress, Value argmax,
-            ArrayRef<int64_t> dilations, bool countPad) {
-    b.create<device::PoolOp>(kind, inputAddress, outputAddress, argmax,
-                             shapeOf(input), shapeOf(output), op.getKernel(),
-                             op.getStrides(), op.getPads(), dilations,
-                             countPad);
-  }
-  void lowerOp(nn::MaxPoolOp op) {
-    pool(device::PoolKind::Max, op, op.getInput(), read(op.getInput()),
-         op.getResult(), written(op.getResult()), written(op.getArgmax()),
-         op.getDilations(), false);
-  }
-  void lowerOp(nn::MaxPoolGradOp op) {
-    pool(device::PoolKind::MaxGrad, op, op.getResult(), written(op.getResult()),
-         op.getGradient(), read(op.getGradient()), read(op.getArgmax()),
-         op.getDilations(), false);
-  }
-  void lowerOp(nn::AvgPoolOp op) {
-    pool(device::PoolKind::Avg, op, op.getInput(), read(op.getInput()),
-         op.getResult(), written(op.getResult()), Value(), {1, 1},
-         op.getCountIncludePad());
-  }
-  void lowerOp(nn::AvgPoolGradOp op) {
-    pool(device::PoolKind::AvgGrad, op, op.getResult(), written(op.getResult()),
-         op.getGradient(), read(op.getGradient()), Value(), {1, 1},
-         op.getCountIncludePad());
-  }
-
-  void lowerOp(nn::ScatterAddOp op) {
-    int64_t count = elementsOf(op.getIndices());
-    b.create<device::ScatterAddOp>(
-        read(op.getUpdates()), read(op.getIndices()), written(op.getResult()),
-        count, op.getRows(), count ? elementsOf(op.getUpdates()) / count : 0);
+  void lowerOp(RuntimeCallOpInterface op) {
+    CallLayouts layouts = *layoutsOf(op);
+    buildCall(b, op.getCall(layouts), [&](Value tensor) {
+      bool isResult = tensor.getDefiningOp() == op.getOperation();
+      return isResult ? written(tensor) : read(tensor);
+    });
   }
 
   void lowerOp(train::ReportLossOp op) {
@@ -446,15 +388,8 @@ private:
 bool gpuopt::canLower(Operation *op) {
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
     return isa<ElementsAttr>(constant.getValue());
-  return isViewOp(op) ||
-         isa<train::ReadOp, nn::ConcatOp, nn::FusedOp, nn::ContractOp,
-             nn::ConvOp, nn::ConvInputGradOp, nn::ConvWeightGradOp,
-             nn::MaxPoolOp, nn::MaxPoolGradOp, nn::AvgPoolOp, nn::AvgPoolGradOp,
-             nn::ScatterAddOp, train::ReportLossOp, train::GradNormOp,
-             train::AdamWOp, train::SgdOp, train::WriteOp, train::AccumulateOp,
-             train::OutputOp, train::KeepOp, train::RestoreOp, train::RefreshOp,
-             train::OffloadOp, train::AwaitOffloadOp, train::ReloadOp,
-             train::AwaitReloadOp>(op);
+  return isViewOp(op) || isa<train::ReadOp, nn::ConcatOp>(op) ||
+         dispatchLowered(op, [](auto) {});
 }
 
 void gpuopt::lowerStep(train::StepOp step, const StepMemory &memory,

@@ -21,6 +21,7 @@
 #include "StepPrinter.h"
 #include "Tables.h"
 #include "Text.h"
+#include "Types.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -49,8 +50,9 @@ public:
                                   "says what lies where in memory, and when.");
     stream << "\n#include \"step.h\"\n"
            << (hasTimedSteps() ? "#include \"calls.h\"\n" : "")
-           << "\n#include "
-              "\"gpuopt/runtime.h\"\n\n#include <cmath>\n#include <cstdint>\n\n"
+           << "\n#include \"gpuopt/runtime.h\"\n";
+    printCallHeaders();
+    stream << "\n#include <cmath>\n#include <cstdint>\n\n"
            << "namespace gpuopt::model {\n";
     cxx::printBanner(stream, "Memory: one allocation, [step scalars | state, "
                              "inputs, constants | arena]");
@@ -65,6 +67,17 @@ private:
   bool hasTimedSteps() {
     return llvm::any_of(module.getOps<device::StepOp>(),
                         [](device::StepOp step) { return cxx::isTimed(step); });
+  }
+
+  /// Includes what declares the calls that gpuopt/runtime.h does not.
+  void printCallHeaders() {
+    llvm::SetVector<StringRef> headers;
+    module.walk([&](device::CallOp op) {
+      if (op.getHeader())
+        headers.insert(*op.getHeader());
+    });
+    for (StringRef header : headers)
+      stream << "#include " << cxx::quoted(header) << "\n";
   }
 
   //===--------------------------------------------------------------------===//

@@ -48,9 +48,7 @@ static const char kFromRuntime[] =
     "lane set_lane map min max min_of max_of sign is_nan is_inf round_even "
     "in_range note_outside "
     "rsqrt bit_cast bits_of from_bits random_uniform launch copy set_zero "
-    "copy_to_device copy_to_host synchronize gemm simplified transposed "
-    "conv_forward conv_backward_data conv_backward_weights max_pool_forward "
-    "max_pool_backward avg_pool_forward avg_pool_backward scatter_add_rows "
+    "copy_to_device copy_to_host synchronize simplified transposed "
     "accumulate sum_of_squares finish_grad_norm add_loss adamw sgd begin_step "
     "end_step keep restore refresh offload reload await Transfers prepare "
     "check_finite program describe host "
@@ -169,6 +167,7 @@ static llvm::StringSet<> buffersOfLoopsAlone(ModuleOp module) {
 
 cxx::ProgramNames::ProgramNames(ModuleOp module)
     : undeclared(buffersOfLoopsAlone(module)) {
+  module.walk([&](device::CallOp call) { names.reserve(call.getFunction()); });
   std::string prefix = sharedPrefix(module);
   for (device::BufferOp buffer : module.getOps<device::BufferOp>()) {
     StringRef symbol = buffer.getSymName();

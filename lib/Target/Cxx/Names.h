@@ -27,6 +27,8 @@ public:
   std::string unique(llvm::StringRef wanted);
   /// v0, v1, ...
   std::string numbered(llvm::StringRef stem);
+  /// The name stands for something already.
+  void reserve(llvm::StringRef name) { given.insert(name); }
   /// The name may be given again.
   void release(llvm::StringRef name) { given.erase(name); }
 

@@ -15,24 +15,19 @@
 
 namespace gpuopt::cxx {
 
-/// Shapes of products, convolutions and poolings as named constants, each once.
+/// What calls pass as constants of struct types, the shapes of products,
+/// convolutions and poolings: each once.
 class ShapeTable {
 public:
   explicit ShapeTable(ProgramNames &names) : names(names) {}
 
-  /// The name of the op's shape: kGemm64x10x32_tn for 64 x 10 from 32, both
-  /// as BLAS has it: t for an operand that lies transposed.
-  std::string of(device::GemmOp op);
-  std::string of(device::ConvOp op);
-  std::string of(device::PoolOp op);
+  /// The name of a constant.
+  std::string of(device::StructAttr shape);
 
   bool empty() const { return lines.empty(); }
   void print(llvm::raw_ostream &stream) const;
 
 private:
-  std::string lookup(const std::string &type, const std::string &name,
-                     const std::string &initialiser);
-
   ProgramNames &names;
   std::map<std::string, std::string> nameOf; ///< By declaration.
   std::vector<std::string> lines;

@@ -103,13 +103,15 @@ private:
       bool updates =
           isa<device::GradNormOp, device::AdamWOp, device::SgdOp>(op);
       auto launch = dyn_cast<device::LaunchOp>(op);
+      auto runtimeCall = dyn_cast<device::CallOp>(op);
       usesMemory |= isa<device::AddressOp, device::ColumnOp>(op);
       usesHyper |= updates;
       usesState |=
           updates ||
           isa<device::AccumulateOp, device::ReportLossOp, device::KeepOp,
               device::RestoreOp, device::CheckFiniteOp>(op) ||
-          (launch && takesState(launch));
+          (launch && takesState(launch)) ||
+          (runtimeCall && takesState(runtimeCall));
     });
     bool begins = step.getKind() == train::StepKind::Micro,
          ends = step.getKind() == train::StepKind::Update;
@@ -138,6 +140,12 @@ private:
     device::KernelOp kernel = kernelOf(op);
     return kernel &&
            kernel.getBody().getNumArguments() > op.getOperands().size();
+  }
+
+  static bool takesState(device::CallOp op) {
+    return llvm::is_contained(
+        op.getArguments(),
+        device::WordAttr::get(op.getContext(), device::Word::State));
   }
 
   //===--------------------------------------------------------------------===//
@@ -215,8 +223,7 @@ private:
     printHeading(op);
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
         .Case<device::LaunchOp>([&](auto typed) { return emit(typed); })
-        .Case<device::GemmOp, device::ConvOp, device::PoolOp,
-              device::ScatterAddOp, device::ReportLossOp, device::GradNormOp,
+        .Case<device::CallOp, device::ReportLossOp, device::GradNormOp,
               device::AdamWOp, device::SgdOp, device::CopyOp,
               device::AccumulateOp, device::KeepOp, device::RestoreOp,
               device::RefreshOp, device::CheckFiniteOp, device::OffloadOp,
@@ -259,66 +266,44 @@ private:
     return success();
   }
 
-  void emit(device::GemmOp op) {
-    SmallVector<std::string> arguments{"ctx", shapes.of(op), pointer(op.getA()),
-                                       pointer(op.getB()), pointer(op.getC())};
-    double alpha = op.getAlpha().convertToDouble(),
-           beta = op.getBeta().convertToDouble();
-    SmallVector<std::string> options;
-    if (alpha != 1)
-      options.push_back(".alpha = " + cxx::doubleLiteral(alpha));
-    if (beta != 0)
-      options.push_back(".beta = " + cxx::doubleLiteral(beta));
-    if (op.getBias())
-      options.push_back(".bias = " + pointer(op.getBias()));
-    if (!options.empty())
-      arguments.push_back("{" + llvm::join(options, ", ") + "}");
-    call("gemm", arguments);
+  /// Takes from `operands` those that the argument stands for.
+  std::string argumentText(Attribute argument, OperandRange &operands) {
+    if (auto named = dyn_cast<device::NamedArgumentAttr>(argument))
+      return "/*" + named.getName().str() + "=*/" +
+             argumentText(named.getValue(), operands);
+    if (auto options = dyn_cast<ArrayAttr>(argument))
+      return optionsText(options, operands);
+    if (auto number = dyn_cast<IntegerAttr>(argument))
+      return std::to_string(number.getInt());
+    if (auto number = dyn_cast<FloatAttr>(argument))
+      return cxx::doubleLiteral(number.getValueAsDouble());
+    if (auto shape = dyn_cast<device::StructAttr>(argument))
+      return shapes.of(shape);
+    if (auto word = dyn_cast<device::WordAttr>(argument))
+      return word.getValue() == device::Word::Null ? "nullptr" : "state";
+    Value operand = operands.front();
+    operands = operands.drop_front();
+    return pointer(operand);
   }
 
-  void emit(device::ConvOp op) {
-    std::string shape = shapes.of(op), input = pointer(op.getInput()),
-                output = pointer(op.getOutput());
-    std::string weights = pointer(op.getWeights()),
-                type = "<" + memoryType(op.getInput()) + ">";
-    switch (op.getKind()) {
-    case device::ConvKind::Forward:
-      return call("conv_forward" + type,
-                  {"ctx", shape, input, weights, "/*bias=*/nullptr", output});
-    case device::ConvKind::InputGrad:
-      return call("conv_backward_data" + type,
-                  {"ctx", shape, output, weights, input});
-    case device::ConvKind::WeightGrad:
-      return call("conv_backward_weights" + type,
-                  {"ctx", shape, input, output, weights, "/*beta=*/0"});
-    }
+  /// {.beta = 1.0, .bias = m[kBias]}
+  std::string optionsText(ArrayAttr options, OperandRange &operands) {
+    SmallVector<std::string> fields;
+    for (auto option : options.getAsRange<device::NamedArgumentAttr>())
+      fields.push_back("." + option.getName().str() + " = " +
+                       argumentText(option.getValue(), operands));
+    return "{" + llvm::join(fields, ", ") + "}";
   }
 
-  void emit(device::PoolOp op) {
-    std::string shape = shapes.of(op), input = pointer(op.getInput()),
-                output = pointer(op.getOutput());
-    std::string argmax = pointerOrNull(op.getArgmax()),
-                type = "<" + memoryType(op.getInput()) + ">";
-    switch (op.getKind()) {
-    case device::PoolKind::Max:
-      return call("max_pool_forward" + type,
-                  {"ctx", shape, input, output, argmax});
-    case device::PoolKind::MaxGrad:
-      return call("max_pool_backward" + type,
-                  {"ctx", shape, output, argmax, input});
-    case device::PoolKind::Avg:
-      return call("avg_pool_forward" + type, {"ctx", shape, input, output});
-    case device::PoolKind::AvgGrad:
-      return call("avg_pool_backward" + type, {"ctx", shape, output, input});
-    }
-  }
-
-  void emit(device::ScatterAddOp op) {
-    call("scatter_add_rows",
-         {"ctx", pointer(op.getIndices()), std::to_string(op.getCount()),
-          pointer(op.getUpdates()), std::to_string(op.getRows()),
-          std::to_string(op.getColumns()), pointer(op.getTable()),
-          "/*beta=*/0"});
+  void emit(device::CallOp op) {
+    std::string function = op.getFunction().str();
+    if (op.getElementType())
+      function += "<" + cxx::memoryType(*op.getElementType()) + ">";
+    SmallVector<std::string> arguments{"ctx"};
+    OperandRange operands = op.getOperands();
+    for (Attribute argument : op.getArguments())
+      arguments.push_back(argumentText(argument, operands));
+    call(function, arguments);
   }
 
   void emit(device::ReportLossOp op) {

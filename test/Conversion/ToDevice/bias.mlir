@@ -4,8 +4,7 @@
 // CHECK: device.buffer @[[BIAS:.*]] state at {{.*}} : tensor<32xf32> {{.*}}variable = @b
 // CHECK-LABEL: device.step @forward_step
 // CHECK: %[[B:.*]] = device.address @[[BIAS]] :
-// CHECK: device.gemm %{{.*}}, %{{.*}}, %{{.*}} bias %[[B]] batch [1, 1] m 32 n 32 k 16
-// CHECK-SAME: beta 0.000000e+00
+// CHECK: device.call "gemm"(GemmShape kGemm32x32x16 {m = 32, n = 32, k = 16, {{.*}}}, %{{.*}}, %{{.*}}, %{{.*}}, {bias = %[[B]]})
 train.variable @w parameter : tensor<16x32xf32>
 train.variable @b parameter : tensor<32xf32>
 train.step @forward_step forward ("x" %x: tensor<4x8x16xf32>) {

@@ -102,29 +102,31 @@ device.kernel @digit_of_none blocks 1 threads 32 [] {
 
 // -----
 
-device.step @gemm micro {
+device.step @operands micro {
   %a = device.address @a : !device.ptr<f32>
-  // expected-error @below {{expects two batch sizes and four strides per matrix}}
-  device.gemm %a, %a, %a batch [1] m 2 n 3 k 4 strides [0, 0, 4, 1] [0, 0, 3, 1] [0, 0, 3, 1]
-      alpha 1.0 beta 0.0 : !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>
+  // expected-error @below {{expects as many operands as its arguments stand for, but got 1 for 2}}
+  "device.call"(%a) {function = "f", arguments = [unit, #device.named<"bias", unit>]} : (!device.ptr<f32>) -> ()
 }
 
 // -----
 
-device.step @conv micro {
-  %a = device.address @a : !device.ptr<f32>
-  // expected-error @below {{expects shapes of four, two strides and dilations and four pads}}
-  device.conv forward %a [1, 8, 8, 4], %a [2, 4, 3], %a [1, 6, 6, 2] strides [1, 1] pads [0, 0, 0, 0]
-      dilations [1, 1] groups 1 : !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>
+device.step @argument micro {
+  // expected-error @below {{expects an operand, a number, 'null', 'state', a struct or options as argument, but got "text"}}
+  device.call "f"("text")
 }
 
 // -----
 
-device.step @pool micro {
-  %a = device.address @a : !device.ptr<f32>
-  // expected-error @below {{expects shapes of four, two kernel sizes, strides and dilations and four pads}}
-  device.pool avg %a [1, 8, 8, 4], %a [1, 4, 4, 4] kernel [2] strides [2, 2] pads [0, 0, 0, 0]
-      dilations [1, 1] : !device.ptr<f32>, !device.ptr<f32>
+device.step @option micro {
+  // expected-error @below {{expects an operand, a number, 'null', 'state', a struct or options as argument, but got [4]}}
+  "device.call"() {function = "f", arguments = [[4]]} : () -> ()
+}
+
+// -----
+
+device.step @integer micro {
+  // expected-error @below {{as argument, but got 4 : i32}}
+  device.call "f"(4 : i32)
 }
 
 // -----

@@ -66,20 +66,18 @@ device.kernel @parts blocks 2 threads 32 ["x", "state"] {
 device.step @calls forward {
   %a = device.address @y : !device.ptr<f32>
   %i = device.address @i : !device.ptr<i64>
-  // CHECK: device.gemm %{{.*}}, %{{.*}}, %{{.*}} bias %{{.*}} batch [1, 2] m 2 n 3 k 4 strides [0, 8, 4, 1] [0, 12, 3, 1] [0, 6, 3, 1] alpha 1.000000e+00 beta 0.000000e+00 : <f32>, <f32>, <f32>, !device.ptr<f32>
-  device.gemm %a, %a, %a bias %a batch [1, 2] m 2 n 3 k 4 strides [0, 8, 4, 1] [0, 12, 3, 1] [0, 6, 3, 1]
-      alpha 1.0 beta 0.0 : !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>
-  // CHECK: device.conv weight_grad %{{.*}} [1, 8, 8, 4], %{{.*}} [2, 4, 3, 3], %{{.*}} [1, 6, 6, 2] strides [1, 1] pads [0, 0, 0, 0] dilations [1, 1] groups 1
-  device.conv weight_grad %a [1, 8, 8, 4], %a [2, 4, 3, 3], %a [1, 6, 6, 2] strides [1, 1] pads [0, 0, 0, 0]
-      dilations [1, 1] groups 1 : !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>
-  // CHECK: device.pool max %{{.*}} [1, 8, 8, 4], %{{.*}} [1, 4, 4, 4] argmax %{{.*}} kernel [2, 2] strides [2, 2] pads [0, 0, 0, 0] dilations [1, 1]
-  device.pool max %a [1, 8, 8, 4], %a [1, 4, 4, 4] argmax %i kernel [2, 2] strides [2, 2] pads [0, 0, 0, 0]
-      dilations [1, 1] : !device.ptr<f32>, !device.ptr<f32>, !device.ptr<i64>
-  // CHECK: device.pool avg %{{.*}} pads [0, 0, 0, 0] dilations [1, 1] count_include_pad
-  device.pool avg %a [1, 8, 8, 4], %a [1, 4, 4, 4] kernel [2, 2] strides [2, 2] pads [0, 0, 0, 0]
-      dilations [1, 1] count_include_pad : !device.ptr<f32>, !device.ptr<f32>
-  // CHECK: device.scatter_add %{{.*}}, %{{.*}}, %{{.*}} count 8 rows 16 columns 4 : <f32>, <i64>, <f32>
-  device.scatter_add %a, %i, %a count 8 rows 16 columns 4 : !device.ptr<f32>, !device.ptr<i64>, !device.ptr<f32>
+  // CHECK: device.call "gemm"(GemmShape kGemm2x3x4 {batch = [1, 2], m = 2, n = 3, k = 4}, %{{.*}}, %{{.*}}, %{{.*}}, {beta = 1.000000e+00, bias = %{{.*}}}) : !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>
+  device.call "gemm"(GemmShape kGemm2x3x4 {batch = [1, 2], m = 2, n = 3, k = 4}, %a, %a, %a, {beta = 1.0, bias = %a})
+      : !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>
+  // CHECK: device.call "conv_forward"<f32>(ConvShape kConv3x3 {}, %[[A:.*]], %[[A]], bias = null, %[[A]]) {section = "forward"}
+  device.call "conv_forward"<f32>(ConvShape kConv3x3 {}, %a, %a, bias = null, %a) {section = "forward"}
+      : !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>
+  // CHECK: device.call "scatter_add_rows"(%[[I:.*]], 8, %[[A]], -16, 4, %[[A]], beta = 0) : !device.ptr<i64>, !device.ptr<f32>, !device.ptr<f32>
+  device.call "scatter_add_rows"(%i, 8, %a, -16, 4, %a, beta = 0) : !device.ptr<i64>, !device.ptr<f32>, !device.ptr<f32>
+  // CHECK: device.call "sample"(state, %[[A]], scale = 5.000000e-01) from "gpuopt/sample.h" : !device.ptr<f32>
+  device.call "sample"(state, %a, scale = 0.5) from "gpuopt/sample.h" : !device.ptr<f32>
+  // CHECK: device.call "synchronize"()
+  device.call "synchronize"()
   // CHECK: device.copy %{{.*}} to %{{.*}} count 32 {comment = "a view"}
   device.copy %a to %a count 32 {comment = "a view"} : !device.ptr<f32>, !device.ptr<f32>
   // CHECK: device.check_finite %{{.*}} count 32 index 1 name "/fc1" : <f32>

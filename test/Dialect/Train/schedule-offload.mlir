@@ -41,16 +41,16 @@ train.variable @down parameter : tensor<256x64xf32>
 // DEVICE: device.memory persistent {{[0-9]+}} arena 81920 host 16384
 // DEVICE: device.buffer @contract_on_host host at 0 : tensor<64x64xf32> live 1 to 9 in @micro_step
 // DEVICE: device.step @micro_step
-// DEVICE: device.gemm
+// DEVICE: device.call "gemm"
 // DEVICE: %[[TARGET:.*]] = device.address @contract_on_host
 // DEVICE: device.offload %{{.*}} to %[[TARGET]] count 4096 event 0
-// DEVICE: device.gemm
+// DEVICE: device.call "gemm"
 // DEVICE-NEXT: device.await 0
 // DEVICE: %[[SOURCE:.*]] = device.address @contract_on_host
 // DEVICE: device.reload %[[SOURCE]] to %{{.*}} count 4096 event 1
-// DEVICE: device.gemm
+// DEVICE: device.call "gemm"
 // DEVICE-NEXT: device.await 1
-// DEVICE: device.gemm
+// DEVICE: device.call "gemm"
 
 // NEVER-LABEL: train.step @micro_step
 // NEVER-NOT: train.offload

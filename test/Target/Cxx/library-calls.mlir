@@ -2,17 +2,26 @@
 
 // Each op of a step is one call of the runtime; what an op of a kernel is in its
 // source.
+// CHECK: #include "gpuopt/runtime.h"
+// CHECK-NEXT: #include "gpuopt/attention.h"
 // CHECK-LABEL: KERNEL void k(float *x, const int64_t *ids, StepState *state_) {
 // CHECK: const int64_t b0 = b / 8, b1 = b % 8;
 // CHECK: random_uniform(state_->seed, 3, state_->draw, iota<int64_t>(b0 * 32 + b1 * 4 + i));
 // CHECK: in_range(state_, 0, 16, ids[b1], b1);
+// CHECK: constexpr GemmShape kGemm4x8x4_nt = {.m = 4, .n = 8, .k = 4, .a_m = 4, .a_k = 1, .b_k = 1, .b_n = 4, .c_m = 8,
+// CHECK-NEXT: .c_n = 1};
+// CHECK-NEXT: constexpr ConvShape kConv2x2 = {.kh = 2, .kw = 2};
+// CHECK-NEXT: constexpr PoolShape kPool2x2 = {.n = 1, .stride = {2, 2}};
+// CHECK-NEXT: constexpr PoolShape kPool2x2_2 = {.n = 2};
 // CHECK-LABEL: static void micro_step(
 // CHECK: launch(ctx, 32, 32, k, m[kA], m[kIds], state);
-// CHECK-NEXT: gemm(ctx, kGemm4x8x4_nt, m[kX], m[kWb], m[kA], {.bias = m[kWb]});
-// CHECK-NEXT: conv_forward<float>(ctx, kConv2x2_4to2_7x7, m[kX], m[kWb], /*bias=*/nullptr, m[kA]);
-// CHECK-NEXT: max_pool_forward<float>(ctx, kPool2x2_4x4, m[kX], m[kA], m[kAm]);
-// CHECK-NEXT: avg_pool_backward<float>(ctx, kPool2x2_4x4, m[kA], m[kX]);
+// CHECK-NEXT: gemm(ctx, kGemm4x8x4_nt, m[kX], m[kWb], m[kA], {.beta = 1.0, .bias = m[kWb]});
+// CHECK-NEXT: conv_forward<float>(ctx, kConv2x2, m[kX], m[kWb], /*bias=*/nullptr, m[kA]);
+// CHECK-NEXT: max_pool_forward<float>(ctx, kPool2x2, m[kX], m[kA], m[kAm]);
+// CHECK-NEXT: avg_pool_backward<float>(ctx, kPool2x2, m[kA], m[kX]);
+// CHECK-NEXT: avg_pool_forward<float>(ctx, kPool2x2_2, m[kX], m[kA]);
 // CHECK-NEXT: scatter_add_rows(ctx, m[kIds], 8, m[kA], 4, 8, m[kWb], /*beta=*/0);
+// CHECK-NEXT: dropped_attention(ctx, state, m[kX], /*scale=*/0.5, m[kA]);
 // CHECK-NEXT: copy(ctx, m[kA], m[kX], 256 * sizeof(float));
 // CHECK-NEXT: check_finite(ctx, state, m[kA], 256, 0);
 // CHECK-NEXT: add_loss(ctx, state, m[kA], m[kA], 1);
@@ -67,14 +76,16 @@ device.step @micro_step micro {
   %w = device.address @wb : !device.ptr<f32>
   %am = device.address @am : !device.ptr<i32>
   device.launch @k(%a, %ids) : !device.ptr<f32>, !device.ptr<i64>
-  device.gemm %x, %w, %a bias %w batch [1, 1] m 4 n 8 k 4 strides [0, 0, 4, 1] [0, 0, 1, 4] [0, 0, 8, 1] alpha 1.0 beta 0.0
-      : !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>
-  device.conv forward %x [1, 8, 8, 4], %w [2, 4, 2, 2], %a [1, 7, 7, 2] strides [1, 1] pads [0, 0, 0, 0] dilations [1, 1] groups 1
+  device.call "gemm"(GemmShape kGemm4x8x4_nt {m = 4, n = 8, k = 4, a_m = 4, a_k = 1, b_k = 1, b_n = 4, c_m = 8, c_n = 1}, %x, %w, %a,
+      {beta = 1.0, bias = %w}) : !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>
+  device.call "conv_forward"<f32>(ConvShape kConv2x2 {kh = 2, kw = 2}, %x, %w, bias = null, %a)
       : !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>
-  device.pool max %x [1, 8, 8, 4], %a [1, 4, 4, 4] argmax %am kernel [2, 2] strides [2, 2] pads [0, 0, 0, 0] dilations [1, 1]
+  device.call "max_pool_forward"<f32>(PoolShape kPool2x2 {n = 1, stride = [2, 2]}, %x, %a, %am)
       : !device.ptr<f32>, !device.ptr<f32>, !device.ptr<i32>
-  device.pool avg_grad %x [1, 8, 8, 4], %a [1, 4, 4, 4] kernel [2, 2] strides [2, 2] pads [0, 0, 0, 0] dilations [1, 1] : !device.ptr<f32>, !device.ptr<f32>
-  device.scatter_add %a, %ids, %w count 8 rows 4 columns 8 : !device.ptr<f32>, !device.ptr<i64>, !device.ptr<f32>
+  device.call "avg_pool_backward"<f32>(PoolShape kPool2x2 {n = 1, stride = [2, 2]}, %a, %x) : !device.ptr<f32>, !device.ptr<f32>
+  device.call "avg_pool_forward"<f32>(PoolShape kPool2x2 {n = 2}, %x, %a) : !device.ptr<f32>, !device.ptr<f32>
+  device.call "scatter_add_rows"(%ids, 8, %a, 4, 8, %w, beta = 0) : !device.ptr<i64>, !device.ptr<f32>, !device.ptr<f32>
+  device.call "dropped_attention"(state, %x, scale = 0.5, %a) from "gpuopt/attention.h" : !device.ptr<f32>, !device.ptr<f32>
   device.copy %x to %a count 256 : !device.ptr<f32>, !device.ptr<f32>
   device.check_finite %a count 256 index 0 name "a" : !device.ptr<f32>
   device.report_loss %a, %a : !device.ptr<f32>, !device.ptr<f32>

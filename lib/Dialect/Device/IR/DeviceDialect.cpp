@@ -7,6 +7,7 @@
 
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 
+#include "CallArguments.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -37,11 +38,6 @@ void DeviceDialect::initialize() {
 #define GET_OP_LIST
 #include "gpuopt/Dialect/Device/IR/DeviceOps.cpp.inc"
       >();
-}
-
-int64_t gpuopt::device::sizeInBytes(RankedTensorType type) {
-  int64_t bits = type.getElementTypeBitWidth();
-  return type.getNumElements() * std::max<int64_t>(bits / 8, 1);
 }
 
 int64_t BufferOp::getSizeInBytes() {
@@ -202,34 +198,6 @@ LogicalResult PositionOp::verify() {
   if (getStrides().size() != getIndices().size()) // (C1)
     return emitOpError("expects one stride per index, but got ")
            << getStrides().size() << " for " << getIndices().size();
-  return success();
-}
-
-LogicalResult GemmOp::verify() {
-  bool sized = getBatch().size() == 2 && getAStrides().size() == 4 &&
-               getBStrides().size() == 4 && getCStrides().size() == 4;
-  if (!sized) // (C1)
-    return emitOpError("expects two batch sizes and four strides per matrix");
-  return success();
-}
-
-LogicalResult ConvOp::verify() {
-  bool sized = getInputShape().size() == 4 && getWeightShape().size() == 4 &&
-               getOutputShape().size() == 4 && getStrides().size() == 2 &&
-               getDilations().size() == 2 && getPads().size() == 4;
-  if (!sized) // (C1)
-    return emitOpError(
-        "expects shapes of four, two strides and dilations and four pads");
-  return success();
-}
-
-LogicalResult PoolOp::verify() {
-  bool sized = getInputShape().size() == 4 && getOutputShape().size() == 4 &&
-               getKernel().size() == 2 && getStrides().size() == 2 &&
-               getDilations().size() == 2 && getPads().size() == 4;
-  if (!sized) // (C1)
-    return emitOpError("expects shapes of four, two kernel sizes, strides and "
-                       "dilations and four pads");
   return success();
 }
 

@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "gpuopt/Analysis/Clusters.h"
-#include "gpuopt/Analysis/ProductLayout.h"
+#include "gpuopt/Analysis/StridedView.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "gpuopt/Dialect/NN/Transforms/Passes.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
@@ -68,7 +68,7 @@ class AbsorbBiases : public nn::impl::AbsorbBiasesBase<AbsorbBiases> {
     auto product = addition->getOperand(index).getDefiningOp<ContractOp>();
     Value bias = biasOf(addition->getOperand(1 - index));
     if (!product || !bias || !product->hasOneUse() ||
-        product.getAccumulator() || !productLayout(product) ||
+        product.getAccumulator() || !canReadOperands(product) ||
         !bias.getDefiningOp()->isBeforeInBlock(product) ||
         !product.takesBias(cast<RankedTensorType>(bias.getType())) ||
         isReadByKernels(addition.getResult()))

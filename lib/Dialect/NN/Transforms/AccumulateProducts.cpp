@@ -14,7 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "gpuopt/Analysis/Clusters.h"
-#include "gpuopt/Analysis/ProductLayout.h"
+#include "gpuopt/Analysis/StridedView.h"
 #include "gpuopt/Dialect/NN/Transforms/Passes.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 
@@ -92,7 +92,7 @@ class AccumulateProducts
       if (inner && inner->hasOneUse())
         add(inner);
       else if (product && product->hasOneUse() && !product.getAccumulator() &&
-               productLayout(product))
+               canReadOperands(product))
         products.push_back(product);
       else
         others.push_back(value);

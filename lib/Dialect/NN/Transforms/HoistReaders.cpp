@@ -30,12 +30,10 @@ static double bytesOf(Value value) {
 }
 
 static double bytesOfResults(Operation *op) {
-  auto product = dyn_cast<nn::ContractOp>(op);
-  if (product && product.getAccumulator())
-    return 0; // the memory is there already
   double bytes = 0;
-  for (Value result : op->getResults())
-    bytes += bytesOf(result);
+  for (OpResult result : op->getResults())
+    if (!operandInPlace(result)) // or the memory is there already
+      bytes += bytesOf(result);
   return bytes;
 }
 

@@ -5,14 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Runs after clusters are formed: what remains outside of nn.fused are views
-// and ops that call libraries or change state. Analysis/StridedView and
-// Analysis/ProductLayout say what can be read as it lies.
+// Runs after clusters are formed: what remains outside of nn.fused are views,
+// calls and ops that change state. Analysis/StridedView says how values lie,
+// and a call (RuntimeCallOpInterface) what it can read as it lies.
 //
 //===----------------------------------------------------------------------===//
 
-#include "gpuopt/Analysis/ProductLayout.h"
 #include "gpuopt/Analysis/StridedView.h"
+#include "gpuopt/Dialect/NN/IR/ProductLayout.h"
 #include "gpuopt/Dialect/NN/Transforms/Passes.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "mlir/IR/Builders.h"
@@ -91,8 +91,8 @@ class MaterializeViews
     }
     if (isViewOp(op) || isa<FusedOp>(op))
       return;
-    if (auto contract = dyn_cast<ContractOp>(op))
-      return materializeProduct(contract);
+    if (auto call = dyn_cast<RuntimeCallOpInterface>(op))
+      return materializeCall(call);
     if (auto concat = dyn_cast<ConcatOp>(op))
       return materializeParts(concat);
     for (OpOperand &operand : op->getOpOperands())
@@ -100,19 +100,20 @@ class MaterializeViews
         copyOperand(operand);
   }
 
-  /// Copies one operand, then the other, until the product has a layout. Of
-  /// two dense operands in the order of their letters, every product has one
-  /// once the result's letters group.
-  static void materializeProduct(ContractOp op) {
-    for (OpOperand *operand : {&op.getLhsMutable(), &op.getRhsMutable()}) {
-      if (productLayout(op))
+  /// Copies one operand after the other, until the call can read them all.
+  static void materializeCall(RuntimeCallOpInterface call) {
+    for (OpOperand &operand : call->getOpOperands()) {
+      if (canReadOperands(call))
         return;
-      if (!viewOf(operand->get())->isDense() ||
-          isa_and_nonnull<BroadcastOp>(operand->get().getDefiningOp()))
-        copyOperand(*operand);
+      if (!viewOf(operand.get())->isDense() ||
+          isa_and_nonnull<BroadcastOp>(operand.get().getDefiningOp()))
+        copyOperand(operand);
     }
-    if (!productLayout(op))
-      groupLetters(op);
+    // Of dense operands in the order of their letters, every product has a
+    // layout once the result's letters group.
+    auto contract = dyn_cast<ContractOp>(*call);
+    if (contract && !canReadOperands(call))
+      groupLetters(contract);
   }
 
   /// Reorders the operands' dimensions into batch, row and column letters.
@@ -154,11 +155,9 @@ class MaterializeViews
       while (auto reshape = value.getDefiningOp<ReshapeOp>())
         value = reshape.getInput();
       Operation *producer = value.getDefiningOp();
-      bool writesInto = isa_and_nonnull<FusedOp, ContractOp>(producer) &&
-                        destinationOf(value).root == op.getResult();
-      if (auto contract = dyn_cast_or_null<ContractOp>(producer))
-        writesInto = writesInto &&
-                     productLayout(contract, destinationOf(value)).has_value();
+      auto call = dyn_cast_or_null<RuntimeCallOpInterface>(producer);
+      bool writesInto = destinationOf(value).buffer == op.getResult() &&
+                        (!call || canBeMade(call));
       if (!writesInto)
         copyOperand(operand);
     }

@@ -75,9 +75,8 @@ public:
         castProduct(&op);
       else if (!isa<nn::FusedOp>(op))
         setResults(&op);
-      if (auto scatter = dyn_cast<nn::ScatterAddOp>(op);
-          scatter && elementOf(scatter.getUpdates()) == half)
-        scatter.setResultElementType(builder.getF32Type());
+      if (auto call = dyn_cast<RuntimeCallOpInterface>(op))
+        noteWideResults(call);
       removeLabels(&op);
       if (auto fused = dyn_cast<nn::FusedOp>(op))
         castKernel(fused);
@@ -107,8 +106,8 @@ private:
       if (!isProduct(&op))
         continue;
       bool wantsHalf = op.hasAttr(kHalfProductAttribute);
-      for (Value operand : {op.getOperand(0), op.getOperand(1)}) {
-        auto result = dyn_cast<OpResult>(rootOf(operand));
+      for (OpOperand *factor : cast<RuntimeCallOpInterface>(op).getFactors()) {
+        auto result = dyn_cast<OpResult>(rootOf(factor->get()));
         if (result && elementOf(result).isF32() &&
             isa<nn::FusedOp>(result.getOwner()) &&
             isHalfResult(result) != wantsHalf)
@@ -231,15 +230,25 @@ private:
     bool isHalf = op->hasAttr(kHalfProductAttribute);
     Type element = isHalf ? Type(half) : builder.getF32Type();
     builder.setInsertionPoint(op);
-    for (unsigned i : {0, 1})
-      op->setOperand(i, inType(op->getOperand(i), element));
+    SmallVector<OpOperand *> factors =
+        cast<RuntimeCallOpInterface>(op).getFactors();
+    for (OpOperand *factor : factors)
+      factor->set(inType(factor->get(), element));
     setResults(op);
-    auto contract = dyn_cast<nn::ContractOp>(op);
-    if (contract && isHalf && elementOf(op->getResult(0)).isF32())
-      contract.setResultElementType(builder.getF32Type());
-    if (contract && contract.getBias())
-      contract.getBiasMutable().assign(
-          inType(contract.getBias(), elementOf(op->getResult(0))));
+    for (OpOperand &operand : op->getOpOperands())
+      if (!llvm::is_contained(factors, &operand) &&
+          isa<FloatType>(elementOf(operand.get())))
+        operand.set(inType(operand.get(), elementOf(op->getResult(0))));
+  }
+
+  /// Results that are f32 though operands are in half precision do not follow
+  /// from them.
+  void noteWideResults(RuntimeCallOpInterface call) {
+    bool readsHalf = llvm::any_of(call->getOperands(), [&](Value operand) {
+      return elementOf(operand) == half;
+    });
+    if (readsHalf && elementOf(call->getResult(0)).isF32())
+      call.widenResults();
   }
 
   /// `value` in a type: as it is, or its copy seen through the same views.

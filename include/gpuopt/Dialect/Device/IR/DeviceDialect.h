@@ -9,6 +9,7 @@
 #define GPUOPT_DIALECT_DEVICE_IR_DEVICEDIALECT_H
 
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "gpuopt/Support/TensorSize.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
@@ -39,8 +40,7 @@ inline constexpr llvm::StringLiteral kCostKeyAttribute = "device.cost_key";
 /// that differ from turn to turn.
 inline constexpr llvm::StringLiteral kTurnsAttribute = "device.turns";
 
-/// Bytes of a tensor in device memory, dense; booleans take one byte each.
-int64_t sizeInBytes(mlir::RankedTensorType type);
+using gpuopt::sizeInBytes;
 
 /// Partial sums of squares of a gradient: one for each 8192 elements, as the
 /// runtime's sum_of_squares writes them.

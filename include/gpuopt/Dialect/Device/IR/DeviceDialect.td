@@ -87,20 +87,43 @@ def Device_Access : I32EnumAttr<"Access", "how the lanes of a loop reach memory"
 }
 def Device_AccessAttr : EnumAttr<Device_Dialect, Device_Access, "access">;
 
-def Device_ConvKind : I32EnumAttr<"ConvKind", "which of the three convolutions", [
-    I32EnumAttrCase<"Forward", 0, "forward">, I32EnumAttrCase<"InputGrad", 1, "input_grad">,
-    I32EnumAttrCase<"WeightGrad", 2, "weight_grad">]> {
-  let cppNamespace = "::gpuopt::device";
-  let genSpecializedAttr = 0;
-}
-def Device_ConvKindAttr : EnumAttr<Device_Dialect, Device_ConvKind, "conv_kind">;
+//===----------------------------------------------------------------------===//
+// What calls pass
+//===----------------------------------------------------------------------===//
 
-def Device_PoolKind : I32EnumAttr<"PoolKind", "which pooling", [
-    I32EnumAttrCase<"Max", 0, "max">, I32EnumAttrCase<"MaxGrad", 1, "max_grad">,
-    I32EnumAttrCase<"Avg", 2, "avg">, I32EnumAttrCase<"AvgGrad", 3, "avg_grad">]> {
+def Device_Word : I32EnumAttr<"Word", "an argument that has a name of its own", [
+    I32EnumAttrCase<"Null", 0, "null">, I32EnumAttrCase<"State", 1, "state">]> {
   let cppNamespace = "::gpuopt::device";
   let genSpecializedAttr = 0;
 }
-def Device_PoolKindAttr : EnumAttr<Device_Dialect, Device_PoolKind, "pool_kind">;
+def Device_WordAttr : EnumAttr<Device_Dialect, Device_Word, "word"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
+class Device_Attr<string name, string attrMnemonic> : AttrDef<Device_Dialect, name> {
+  let mnemonic = attrMnemonic;
+}
+
+def Device_NamedArgumentAttr : Device_Attr<"NamedArgument", "named"> {
+  let summary = "an argument, and what its parameter is called";
+  let parameters = (ins "::mlir::StringAttr":$name, "::mlir::Attribute":$value);
+  let assemblyFormat = "`<` $name `,` $value `>`";
+}
+
+def Device_StructAttr : Device_Attr<"Struct", "struct"> {
+  let summary = "a constant whose type is a struct of the runtime";
+  let description = [{
+    Its name is what it is called in the program where nothing else is. A field
+    is an integer or an array of integers; what is left out has the struct's
+    default.
+
+    ```mlir
+    #device.struct<PoolShape kPool2x2 {kh = 2, kw = 2, stride = [2, 2]}>
+    ```
+  }];
+  let parameters = (ins StringRefParameter<>:$structType, StringRefParameter<>:$name,
+                        ArrayRefParameter<"::mlir::NamedAttribute">:$fields);
+  let hasCustomAssemblyFormat = 1;
+}
 
 #endif // GPUOPT_DIALECT_DEVICE_IR_DEVICEDIALECT_TD

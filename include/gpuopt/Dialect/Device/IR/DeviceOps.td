@@ -349,74 +349,35 @@ def Device_LaunchOp : Device_StepOpBase<"launch",
   let assemblyFormat = "$kernel `(` $operands `)` attr-dict (`:` type($operands)^)?";
 }
 
-def Device_GemmOp : Device_StepOpBase<"gemm",
-    (ins Device_Ptr:$a, Device_Ptr:$b, Device_Ptr:$c, Optional<Device_Ptr>:$bias,
-         DenseI64ArrayAttr:$batch, I64Attr:$m, I64Attr:$n, I64Attr:$k,
-         DenseI64ArrayAttr:$aStrides, DenseI64ArrayAttr:$bStrides, DenseI64ArrayAttr:$cStrides,
-         F64Attr:$alpha, F64Attr:$beta)> {
-  let summary = "C = alpha * A B + beta * C + bias, batched";
+def Device_CallOp : Device_StepOpBase<"call",
+    (ins StrAttr:$function, OptionalAttr<TypeAttr>:$elementType, Variadic<Device_Ptr>:$operands,
+         ArrayAttr:$arguments, OptionalAttr<StrAttr>:$header)> {
+  let summary = "a call of a function of the runtime";
   let description = [{
-    Strides count elements, in the order [batch 0, batch 1, row, column]: of A
-    (m x k), B (k x n), C (m x n). A batch stride of 0 repeats A or B.
+    What is printed is `function<elementType>(ctx, arguments...)`. An argument is
+    an operand, an integer, a floating-point number, `null`, the `state` of the
+    step, or a constant of a struct type; a name before it goes into a comment.
+    Arguments in braces are the fields of one more, which holds options. The
+    program includes `header` where gpuopt/runtime.h does not.
+
+    ```mlir
+    device.call "gemm"(GemmShape kGemm4x8x4 {m = 4, n = 8, k = 4}, %a, %b, %c, {bias = %d})
+        : !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>
+    device.call "conv_backward_weights"<f32>(ConvShape kConv3x3 {kh = 3, kw = 3}, %x, %dy, %dw, beta = 0)
+        : !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>
+    ```
+
+    In `arguments`, `unit` stands for the next operand.
 
     Constraints:
-    - (C1) two batch sizes, four strides per matrix.
+    - (C1) there are as many operands as arguments that stand for one;
+    - (C2) each argument is of one of these kinds, and options have names.
   }];
   let assemblyFormat = [{
-    $a `,` $b `,` $c (`bias` $bias^)? `batch` $batch `m` $m `n` $n `k` $k `strides` $aStrides $bStrides $cStrides
-    `alpha` $alpha `beta` $beta attr-dict `:` type($a) `,` type($b) `,` type($c) (`,` type($bias)^)?
+    $function (`<` $elementType^ `>`)? `` custom<CallArguments>($operands, $arguments) (`from` $header^)? attr-dict
+    (`:` type($operands)^)?
   }];
   let hasVerifier = 1;
-}
-
-def Device_ConvOp : Device_StepOpBase<"conv",
-    (ins Device_ConvKindAttr:$kind, Device_Ptr:$input, Device_Ptr:$weights, Device_Ptr:$output,
-         DenseI64ArrayAttr:$inputShape, DenseI64ArrayAttr:$weightShape, DenseI64ArrayAttr:$outputShape,
-         DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations, I64Attr:$groups)> {
-  let summary = "a convolution or one of its gradients";
-  let description = [{
-    `input` (NHWC), `weights` (OIHW) and `output` (NHWC) are the tensors of the
-    forward convolution; which of them is written depends on `kind`.
-
-    Constraints:
-    - (C1) shapes of four, two strides and dilations, four pads.
-  }];
-  let assemblyFormat = [{
-    $kind $input $inputShape `,` $weights $weightShape `,` $output $outputShape `strides` $strides `pads` $pads
-    `dilations` $dilations `groups` $groups attr-dict `:` type($input) `,` type($weights) `,` type($output)
-  }];
-  let hasVerifier = 1;
-}
-
-def Device_PoolOp : Device_StepOpBase<"pool",
-    (ins Device_PoolKindAttr:$kind, Device_Ptr:$input, Device_Ptr:$output, Optional<Device_Ptr>:$argmax,
-         DenseI64ArrayAttr:$inputShape, DenseI64ArrayAttr:$outputShape, DenseI64ArrayAttr:$kernel,
-         DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations,
-         UnitAttr:$countIncludePad)> {
-  let summary = "a pooling or its gradient";
-  let description = [{
-    `input` and `output` are the tensors of the forward pooling (or their
-    gradients): a gradient reads `output` and writes `input`.
-
-    Constraints:
-    - (C1) shapes of four, two kernel sizes, strides and dilations, four pads.
-  }];
-  let assemblyFormat = [{
-    $kind $input $inputShape `,` $output $outputShape (`argmax` $argmax^)? `kernel` $kernel `strides` $strides
-    `pads` $pads `dilations` $dilations (`count_include_pad` $countIncludePad^)? attr-dict
-    `:` type($input) `,` type($output) (`,` type($argmax)^)?
-  }];
-  let hasVerifier = 1;
-}
-
-def Device_ScatterAddOp : Device_StepOpBase<"scatter_add",
-    (ins Device_Ptr:$updates, Device_Ptr:$indices, Device_Ptr:$table, I64Attr:$count, I64Attr:$rows,
-         I64Attr:$columns)> {
-  let summary = "table = 0; table[indices[i]] += updates[i] for i in [0, count)";
-  let assemblyFormat = [{
-    $updates `,` $indices `,` $table `count` $count `rows` $rows `columns` $columns attr-dict
-    `:` type($updates) `,` type($indices) `,` type($table)
-  }];
 }
 
 def Device_ReportLossOp : Device_StepOpBase<"report_loss", (ins Device_Ptr:$sum, Device_Ptr:$weight)> {

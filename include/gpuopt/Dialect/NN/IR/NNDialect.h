@@ -10,6 +10,7 @@
 
 #include "gpuopt/Interfaces/CostOpInterface.h"
 #include "gpuopt/Interfaces/DifferentiableOpInterface.h"
+#include "gpuopt/Interfaces/RuntimeCallOpInterface.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"

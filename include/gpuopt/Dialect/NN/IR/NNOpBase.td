@@ -11,6 +11,7 @@
 include "gpuopt/Dialect/NN/IR/NNDialect.td"
 include "gpuopt/Interfaces/CostOpInterface.td"
 include "gpuopt/Interfaces/DifferentiableOpInterface.td"
+include "gpuopt/Interfaces/RuntimeCallOpInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
@@ -27,6 +28,10 @@ class NN_InferredOp<string mnemonic, list<Trait> traits = []>
 
 defvar Differentiable = DeclareOpInterfaceMethods<DifferentiableOpInterface>;
 defvar Costly = DeclareOpInterfaceMethods<CostOpInterface>;
+// A call whose operands and results are dense and share one precision.
+defvar RuntimeCall = DeclareOpInterfaceMethods<RuntimeCallOpInterface>;
+// A product of a library: it has factors and takes workspace.
+defvar ProductCall = DeclareOpInterfaceMethods<RuntimeCallOpInterface, ["getFactors", "getWorkspaceInBytes"]>;
 defvar MatrixUnits = DeclareOpInterfaceMethods<CostOpInterface, ["usesMatrixUnits"]>;
 
 #endif // GPUOPT_DIALECT_NN_IR_NNOPBASE_TD

@@ -14,7 +14,7 @@ include "gpuopt/Dialect/NN/IR/NNOpBase.td"
 // Convolution and pooling: NHWC, weights OIHW
 //===----------------------------------------------------------------------===//
 
-def NN_ConvOp : NN_InferredOp<"conv", [Differentiable, MatrixUnits]> {
+def NN_ConvOp : NN_InferredOp<"conv", [Differentiable, MatrixUnits, ProductCall]> {
   let summary = "2-D convolution";
   let description = [{
     x: N x H x W x C, w: O x C/groups x KH x KW, result: N x OH x OW x O with
@@ -37,7 +37,7 @@ def NN_ConvOp : NN_InferredOp<"conv", [Differentiable, MatrixUnits]> {
   }];
 }
 
-def NN_ConvInputGradOp : NN_Op<"conv_input_grad", [Differentiable, MatrixUnits]> {
+def NN_ConvInputGradOp : NN_Op<"conv_input_grad", [Differentiable, MatrixUnits, ProductCall]> {
   let summary = "gradient of nn.conv in its input; also the transposed convolution";
   let description = [{
     The vector-Jacobian product of the convolution of the result's shape with
@@ -57,7 +57,7 @@ def NN_ConvInputGradOp : NN_Op<"conv_input_grad", [Differentiable, MatrixUnits]>
   let hasVerifier = 1;
 }
 
-def NN_ConvWeightGradOp : NN_Op<"conv_weight_grad", [MatrixUnits]> {
+def NN_ConvWeightGradOp : NN_Op<"conv_weight_grad", [MatrixUnits, ProductCall]> {
   let summary = "gradient of nn.conv in its weights";
   let description = [{
     Constraints:
@@ -75,7 +75,7 @@ def NN_ConvWeightGradOp : NN_Op<"conv_weight_grad", [MatrixUnits]> {
   let hasVerifier = 1;
 }
 
-def NN_MaxPoolOp : NN_InferredOp<"max_pool", [Differentiable, Costly]> {
+def NN_MaxPoolOp : NN_InferredOp<"max_pool", [Differentiable, Costly, RuntimeCall]> {
   let summary = "maximum over windows, and where it was found";
   let description = [{
     x: N x H x W x C. Padding never wins. `argmax` holds the index within the
@@ -96,7 +96,7 @@ def NN_MaxPoolOp : NN_InferredOp<"max_pool", [Differentiable, Costly]> {
   }];
 }
 
-def NN_MaxPoolGradOp : NN_Op<"max_pool_grad", [Costly]> {
+def NN_MaxPoolGradOp : NN_Op<"max_pool_grad", [Costly, RuntimeCall]> {
   let summary = "hands each gradient to the element that was the maximum";
   let description = [{
     Constraints:
@@ -114,7 +114,7 @@ def NN_MaxPoolGradOp : NN_Op<"max_pool_grad", [Costly]> {
   let hasVerifier = 1;
 }
 
-def NN_AvgPoolOp : NN_InferredOp<"avg_pool", [Differentiable, Costly]> {
+def NN_AvgPoolOp : NN_InferredOp<"avg_pool", [Differentiable, Costly, RuntimeCall]> {
   let summary = "mean over windows";
   let description = [{
     With `count_include_pad`, the divisor counts padding (zeros); else only
@@ -132,7 +132,7 @@ def NN_AvgPoolOp : NN_InferredOp<"avg_pool", [Differentiable, Costly]> {
   }];
 }
 
-def NN_AvgPoolGradOp : NN_Op<"avg_pool_grad", [Costly]> {
+def NN_AvgPoolGradOp : NN_Op<"avg_pool_grad", [Costly, RuntimeCall]> {
   let summary = "spreads each gradient over its window";
   let description = [{
     Constraints:

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "gpuopt/Analysis/ProductLayout.h"
+#include "gpuopt/Dialect/NN/IR/ProductLayout.h"
 
 using namespace mlir;
 using namespace gpuopt;
@@ -34,10 +34,9 @@ struct Dimension {
 
 class LayoutBuilder {
 public:
-  LayoutBuilder(nn::ContractOp op, StridedView lhs, StridedView rhs,
-                StridedView result)
-      : op(op), lhs(std::move(lhs)), rhs(std::move(rhs)),
-        result(std::move(result)) {}
+  LayoutBuilder(nn::ContractOp op, const StridedView &lhs,
+                const StridedView &rhs, const StridedView &result)
+      : op(op), lhs(lhs), rhs(rhs), result(result) {}
 
   std::optional<ProductLayout> build() {
     ProductLetters letters = classifyLetters(op);
@@ -101,9 +100,6 @@ private:
                                         const Dimension &column,
                                         const Dimension &inner) const {
     ProductLayout layout;
-    layout.lhs = lhs;
-    layout.rhs = rhs;
-    layout.result = result;
     size_t first = 2 - batch.size();
     for (auto [index, dim] : llvm::enumerate(batch)) {
       layout.batch[first + index] = dim.size;
@@ -137,19 +133,14 @@ private:
   }
 
   nn::ContractOp op;
-  StridedView lhs, rhs, result;
+  const StridedView &lhs, &rhs, &result;
 };
 
 } // namespace
 
-std::optional<ProductLayout>
-gpuopt::productLayout(nn::ContractOp op,
-                      std::optional<StridedView> destination) {
-  std::optional<StridedView> lhs = viewOf(op.getLhs()),
-                             rhs = viewOf(op.getRhs());
-  if (!lhs || !rhs)
-    return std::nullopt;
-  return LayoutBuilder(op, *lhs, *rhs,
-                       destination ? *destination : *viewOf(op.getResult()))
-      .build();
+std::optional<ProductLayout> gpuopt::productLayout(nn::ContractOp op,
+                                                   const StridedView &lhs,
+                                                   const StridedView &rhs,
+                                                   const StridedView &result) {
+  return LayoutBuilder(op, lhs, rhs, result).build();
 }

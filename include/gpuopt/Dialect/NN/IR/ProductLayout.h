@@ -5,10 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GPUOPT_ANALYSIS_PRODUCTLAYOUT_H
-#define GPUOPT_ANALYSIS_PRODUCTLAYOUT_H
+#ifndef GPUOPT_DIALECT_NN_IR_PRODUCTLAYOUT_H
+#define GPUOPT_DIALECT_NN_IR_PRODUCTLAYOUT_H
 
-#include "gpuopt/Analysis/StridedView.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include <array>
 #include <string>
@@ -31,19 +30,16 @@ struct ProductLayout {
   std::array<int64_t, 2> batch{1, 1};
   int64_t m = 1, n = 1, k = 1;
   std::array<int64_t, 4> a{}, b{}, c{};
-  StridedView lhs, rhs;
-  /// Where the result lies: its own dense memory unless told.
-  StridedView result;
 };
 
-/// The layout, or nothing where letters do not merge into at most two batch
-/// dimensions and one each of rows, columns and inner, or where a matrix has
-/// no dimension of stride 1. `destination` is where the result is to be
-/// written, its own dense memory unless given.
-std::optional<ProductLayout>
-productLayout(nn::ContractOp op,
-              std::optional<StridedView> destination = std::nullopt);
+/// The layout of a contraction whose tensors lie as told, or nothing where
+/// letters do not merge into at most two batch dimensions and one each of rows,
+/// columns and inner, or where a matrix has no dimension of stride 1.
+std::optional<ProductLayout> productLayout(nn::ContractOp op,
+                                           const StridedView &lhs,
+                                           const StridedView &rhs,
+                                           const StridedView &result);
 
 } // namespace gpuopt
 
-#endif // GPUOPT_ANALYSIS_PRODUCTLAYOUT_H
+#endif // GPUOPT_DIALECT_NN_IR_PRODUCTLAYOUT_H

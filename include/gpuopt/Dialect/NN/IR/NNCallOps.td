@@ -1,0 +1,106 @@
+//===- NNCallOps.td - Ops that are calls of the runtime ----*- tablegen -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What they say of themselves is in NNCalls.cpp; docs/architecture.md tells how
+// one is added. Convolutions and poolings are calls too (NNWindowOps.td).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_DIALECT_NN_IR_NNCALLOPS_TD
+#define GPUOPT_DIALECT_NN_IR_NNCALLOPS_TD
+
+include "gpuopt/Dialect/NN/IR/NNOpBase.td"
+
+def NN_ContractOp : NN_InferredOp<"contract", [
+    AttrSizedOperandSegments, Differentiable, MatrixUnits,
+    DeclareOpInterfaceMethods<RuntimeCallOpInterface, [
+      "supportsLayouts", "canWriteParts", "getTiedOperand", "getFactors", "widenResults", "getWorkspaceInBytes",
+      "getCostName"]>]> {
+  let summary = "a sum of products of two tensors, in Einstein notation";
+  let description = [{
+    `"bik,bkj->bij"`: each letter names a dimension; the result is the sum,
+    over the letters that it lacks, of the products of the operands' elements.
+    Transposes of operands and of the result are orders of letters, so they
+    are absorbed here instead of copied, and the gradient of a contraction is
+    two contractions.
+
+    With an `accumulator` the products are added to it, in its memory: it is
+    the result of another contraction, and nothing else reads it.
+
+    A `bias` is added to each row of the result before it is rounded: a library's
+    epilogue, without a pass over memory.
+
+    Operands in half precision are multiplied and added in f32; the result is
+    rounded to their type, or kept in f32 with `to f32`.
+
+    Constraints:
+    - (C1) `spec` is "lhs,rhs->result" with one lower-case letter per
+      dimension, none twice within one tensor;
+    - (C2) a letter has one size wherever it stands;
+    - (C3) each letter stands in at least two of the three tensors;
+    - (C4) both operands have the same element type;
+    - (C5) an accumulator has the result's type, is the result of an
+      nn.contract and has one use;
+    - (C6) `to` is f32, of operands in half precision;
+    - (C7) a bias has the result's element type and its last dimensions, which
+      are all the letters that rhs alone has with the result; there is no
+      accumulator beside it.
+
+    ```mlir
+    %2 = nn.contract "btc,cd->btd" %0, %1 : tensor<4x8x16xf32>, tensor<16x32xf32>
+    %5 = nn.contract "btc,cd->btd" %3, %4 plus %2 : tensor<4x8x16xf32>, tensor<16x32xf32>, tensor<4x8x32xf32>
+    %6 = nn.contract "btc,cd->btd" %0, %1 bias %b : tensor<4x8x16xf32>, tensor<16x32xf32> bias tensor<32xf32>
+    ```
+  }];
+  let arguments = (ins StrAttr:$spec, NN_FloatTensor:$lhs, NN_FloatTensor:$rhs,
+                       Optional<NN_FloatTensor>:$accumulator, Optional<NN_FloatTensor>:$bias,
+                       OptionalAttr<TypeAttr>:$resultElementType);
+  let results = (outs NN_FloatTensor:$result);
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$spec, "::mlir::Value":$lhs, "::mlir::Value":$rhs), [{
+    build($_builder, $_state, spec, lhs, rhs, ::mlir::Value(), ::mlir::Value(), ::mlir::TypeAttr());
+  }]>];
+  let assemblyFormat = [{
+    $spec $lhs `,` $rhs (`plus` $accumulator^)? (`bias` $bias^)? (`to` $resultElementType^)? attr-dict
+    `:` type($lhs) `,` type($rhs) (`,` type($accumulator)^)? (`bias` type($bias)^)?
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::llvm::StringRef getLhsLetters();
+    ::llvm::StringRef getRhsLetters();
+    ::llvm::StringRef getResultLetters();
+    /// Whether a bias of this type lies over the columns: over the result's
+    /// last letters, which are those of the right operand alone.
+    bool takesBias(::mlir::RankedTensorType bias);
+  }];
+}
+
+def NN_ScatterAddOp : NN_InferredOp<"scatter_add", [
+    Costly, DeclareOpInterfaceMethods<RuntimeCallOpInterface, [
+      "widenResults", "getWorkspaceInBytes", "getRequiredWorkspaceInBytes"]>]> {
+  let summary = "adds rows into a table of zeros: the gradient of nn.take";
+  let description = [{
+    `result[r, c...]` is the sum of `updates[i..., c...]` over all i with
+    `indices[i...] == r`, in the order of i. Updates in half precision can be
+    added up in f32: `to f32`.
+
+    Constraints:
+    - (C1) the shape of `updates` begins with that of `indices`;
+    - (C2) `to` is f32, of updates in half precision.
+
+    ```mlir
+    %1 = nn.scatter_add %updates, %ids rows 256 : tensor<4x8x16xf32>, tensor<4x8xi64>
+    ```
+  }];
+  let arguments = (ins NN_FloatTensor:$updates, NN_IndexTensor:$indices, I64Attr:$rows,
+                       OptionalAttr<TypeAttr>:$resultElementType);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = [{
+    $updates `,` $indices `rows` $rows (`to` $resultElementType^)? attr-dict `:` type($updates) `,` type($indices)
+  }];
+}
+
+#endif // GPUOPT_DIALECT_NN_IR_NNCALLOPS_TD

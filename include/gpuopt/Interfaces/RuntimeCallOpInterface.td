@@ -1,0 +1,72 @@
+//===- RuntimeCallOpInterface.td - Ops that are calls ------*- tablegen -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_INTERFACES_RUNTIMECALLOPINTERFACE_TD
+#define GPUOPT_INTERFACES_RUNTIMECALLOPINTERFACE_TD
+
+include "mlir/IR/OpBase.td"
+
+def RuntimeCallOpInterface : OpInterface<"RuntimeCallOpInterface"> {
+  let cppNamespace = "::gpuopt";
+  let description = [{
+    An op of a step that becomes one call of a function of the runtime: a
+    library's product or convolution, or a kernel that is written by hand. What
+    is fused from elementwise work becomes an `nn.fused` instead.
+
+    Passes know of a call what it says here, and nothing else: where its operands
+    may lie, whether a result takes an operand's memory, what half precision
+    means for it, how much workspace it takes, and what is emitted. Its
+    arithmetic is said by CostOpInterface, its gradient by
+    DifferentiableOpInterface. docs/architecture.md tells how a call is added.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+        Whether the call can be made on operands that lie as told, with results
+        written as told. What it cannot read is copied into dense memory before:
+        dense operands and results must be supported.
+      }],
+      "bool", "supportsLayouts", (ins "const ::gpuopt::CallLayouts &":$layouts), [{}],
+      [{ return layouts.areDense(); }]>,
+    InterfaceMethod<[{
+        Whether results can be written into a part of a larger tensor: into a
+        concatenation, say. `supportsLayouts` is asked with its strides.
+      }],
+      "bool", "canWriteParts", (ins), [{}], [{ return false; }]>,
+    InterfaceMethod<[{
+        The operand in whose memory the call makes a result, since it adds to it
+        or changes it in place: nothing else reads that operand, and neither is
+        ever computed again. Null where the result has memory of its own.
+      }],
+      "::mlir::Value", "getTiedOperand", (ins "unsigned":$result), [{}], [{ return {}; }]>,
+    InterfaceMethod<"What half precision means for the call.", "::gpuopt::PrecisionRole", "getPrecisionRole">,
+    InterfaceMethod<"The operands that a product multiplies; of other calls none.",
+      "::llvm::SmallVector<::mlir::OpOperand *>", "getFactors", (ins), [{}], [{ return {}; }]>,
+    InterfaceMethod<[{
+        Makes the results f32 though operands are in half precision: of products
+        that widen, and of accumulations. The types are set already; what is left
+        is to note it where the op would infer others.
+      }],
+      "void", "widenResults", (ins), [{}], [{ (void)$_op; }]>,
+    InterfaceMethod<[{
+        Bytes of workspace that the call should have. All calls share one, as
+        large as the largest asks for.
+      }],
+      "int64_t", "getWorkspaceInBytes", (ins), [{}], [{ return 0; }]>,
+    InterfaceMethod<"Bytes of workspace without which the call cannot be made.", "int64_t",
+      "getRequiredWorkspaceInBytes", (ins), [{}], [{ return 0; }]>,
+    InterfaceMethod<[{
+        By what, beside the types of operands and results, times that were
+        measured are found again.
+      }],
+      "std::string", "getCostName", (ins), [{}],
+      [{ return $_op->getName().stripDialect().str(); }]>,
+    InterfaceMethod<"What is emitted for operands and results that lie as told.", "::gpuopt::RuntimeCall",
+      "getCall", (ins "const ::gpuopt::CallLayouts &":$layouts)>
+  ];
+}
+
+#endif // GPUOPT_INTERFACES_RUNTIMECALLOPINTERFACE_TD

@@ -1,0 +1,33 @@
+//===- StridedView.h - A strided window on memory ---------------*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_INTERFACES_STRIDEDVIEW_H
+#define GPUOPT_INTERFACES_STRIDEDVIEW_H
+
+#include "mlir/IR/Value.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace gpuopt {
+
+/// A value as a strided window on a buffer, the memory that another value owns:
+/// element (i0, i1, ...) lies `offset + i0 * strides[0] + ...` elements after
+/// the buffer's first.
+struct StridedView {
+  mlir::Value buffer; ///< The value that owns it.
+  int64_t offset = 0;
+  llvm::SmallVector<int64_t> sizes, strides;
+
+  /// In row-major order without gaps or repetition, from the buffer's `offset`.
+  bool isDense() const;
+};
+
+/// Row-major strides of a dense tensor.
+llvm::SmallVector<int64_t> denseStrides(llvm::ArrayRef<int64_t> sizes);
+
+} // namespace gpuopt
+
+#endif // GPUOPT_INTERFACES_STRIDEDVIEW_H

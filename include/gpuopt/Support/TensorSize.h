@@ -1,0 +1,34 @@
+//===- TensorSize.h - Bytes of tensors in device memory ---------*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_SUPPORT_TENSORSIZE_H
+#define GPUOPT_SUPPORT_TENSORSIZE_H
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/Support/MathExtras.h"
+#include <algorithm>
+
+namespace gpuopt {
+
+/// Every offset is a multiple of this, so that no library picks another kernel
+/// by alignment.
+constexpr int64_t kBufferAlignment = 256;
+
+/// Bytes of a tensor in device memory, dense; booleans take one byte each.
+inline int64_t sizeInBytes(mlir::RankedTensorType type) {
+  int64_t bits = type.getElementTypeBitWidth();
+  return type.getNumElements() * std::max<int64_t>(bits / 8, 1);
+}
+
+/// The same, up to where the next buffer can begin.
+inline int64_t alignedSizeInBytes(mlir::RankedTensorType type) {
+  return llvm::alignTo(sizeInBytes(type), kBufferAlignment);
+}
+
+} // namespace gpuopt
+
+#endif // GPUOPT_SUPPORT_TENSORSIZE_H

@@ -1,0 +1,324 @@
+//===- NNCalls.cpp - The ops of nn that are calls of the runtime ----------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Dialect/NN/IR/NNDialect.h"
+#include "gpuopt/Dialect/NN/IR/ProductLayout.h"
+#include "gpuopt/Support/TensorSize.h"
+
+using namespace mlir;
+using namespace gpuopt;
+using namespace gpuopt::nn;
+
+static RankedTensorType tensorType(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return tensorType(value).getShape();
+}
+
+/// "3x3"
+static std::string times(int64_t a, int64_t b) {
+  return std::to_string(a) + "x" + std::to_string(b);
+}
+
+static constexpr int64_t kMiB = int64_t(1) << 20;
+
+//===----------------------------------------------------------------------===//
+// Contract: one batched matrix product
+//===----------------------------------------------------------------------===//
+
+static std::optional<ProductLayout> layoutOf(ContractOp op,
+                                             const CallLayouts &layouts) {
+  return productLayout(op, layouts.operands[0], layouts.operands[1],
+                       layouts.results[0]);
+}
+
+bool ContractOp::supportsLayouts(const CallLayouts &layouts) {
+  auto others = ArrayRef(layouts.operands).drop_front(2);
+  return layoutOf(*this, layouts) &&
+         llvm::all_of(others,
+                      [](const StridedView &view) { return view.isDense(); });
+}
+bool ContractOp::canWriteParts() { return true; }
+Value ContractOp::getTiedOperand(unsigned) { return getAccumulator(); }
+
+PrecisionRole ContractOp::getPrecisionRole() {
+  return PrecisionRole::WideningProduct;
+}
+SmallVector<OpOperand *> ContractOp::getFactors() {
+  return {&getLhsMutable(), &getRhsMutable()};
+}
+
+void ContractOp::widenResults() {
+  setResultElementType(Float32Type::get(getContext()));
+}
+
+/// What NVIDIA recommends for cuBLASLt on its newer GPUs.
+int64_t ContractOp::getWorkspaceInBytes() { return 32 * kMiB; }
+
+std::string ContractOp::getCostName() {
+  return ("contract " + getSpec()).str();
+}
+
+/// kGemm64x10x32_tn for 64 x 10 from 32, both as BLAS has it: t for an operand
+/// that lies transposed.
+static std::string nameOf(const ProductLayout &layout) {
+  auto letter = [](const std::array<int64_t, 4> &strides) {
+    return strides[3] != 1 && strides[2] == 1 ? "t" : "n";
+  };
+  int64_t batch = layout.batch[0] * layout.batch[1];
+  std::string letters = std::string(letter(layout.a)) + letter(layout.b);
+  return "kGemm" + (batch != 1 ? std::to_string(batch) + "x" : "") +
+         times(layout.m, layout.n) + "x" + std::to_string(layout.k) +
+         (letters == "nn" ? "" : "_" + letters);
+}
+
+static StructConstant shapeOf(const ProductLayout &layout) {
+  StructConstant shape("GemmShape", nameOf(layout));
+  shape.pair("batch", layout.batch[0], layout.batch[1], 1);
+  shape.field("m", layout.m);
+  shape.field("n", layout.n);
+  shape.field("k", layout.k);
+  shape.pair("a_batch", layout.a[0], layout.a[1], 0);
+  shape.field("a_m", layout.a[2]);
+  shape.field("a_k", layout.a[3]);
+  shape.pair("b_batch", layout.b[0], layout.b[1], 0);
+  shape.field("b_k", layout.b[2]);
+  shape.field("b_n", layout.b[3]);
+  shape.pair("c_batch", layout.c[0], layout.c[1], 0);
+  shape.field("c_m", layout.c[2]);
+  shape.field("c_n", layout.c[3]);
+  return shape;
+}
+
+RuntimeCall ContractOp::getCall(const CallLayouts &layouts) {
+  RuntimeCall call("gemm");
+  call.passConstant(shapeOf(*layoutOf(*this, layouts)));
+  call.pass(getLhs());
+  call.pass(getRhs());
+  call.pass(getResult());
+  if (getAccumulator())
+    call.setOption("beta", 1.0);
+  if (getBias())
+    call.setOption("bias", getBias());
+  return call;
+}
+
+//===----------------------------------------------------------------------===//
+// Convolution
+//===----------------------------------------------------------------------===//
+
+/// cuDNN's own scratch and the filters in its order. It has no bound for its
+/// workspaces: these are a multiple of the largest tensor of the convolution.
+static int64_t convWorkspace(Operation *op, Value filters) {
+  constexpr int64_t kLeast = 16 * kMiB, kMost = 256 * kMiB, kTensors = 4;
+  int64_t largest = 0;
+  for (Type type : llvm::concat<Type>(op->getOperandTypes(),
+                                      op->getResultTypes()))
+    largest =
+        std::max(largest, alignedSizeInBytes(cast<RankedTensorType>(type)));
+  return alignedSizeInBytes(tensorType(filters)) +
+         std::clamp(kTensors * largest, kLeast, kMost);
+}
+
+int64_t ConvOp::getWorkspaceInBytes() {
+  return convWorkspace(*this, getWeights());
+}
+int64_t ConvInputGradOp::getWorkspaceInBytes() {
+  return convWorkspace(*this, getWeights());
+}
+int64_t ConvWeightGradOp::getWorkspaceInBytes() {
+  return convWorkspace(*this, getResult());
+}
+
+PrecisionRole ConvOp::getPrecisionRole() { return PrecisionRole::Product; }
+PrecisionRole ConvInputGradOp::getPrecisionRole() {
+  return PrecisionRole::Product;
+}
+PrecisionRole ConvWeightGradOp::getPrecisionRole() {
+  return PrecisionRole::Product;
+}
+
+SmallVector<OpOperand *> ConvOp::getFactors() {
+  return {&getInputMutable(), &getWeightsMutable()};
+}
+SmallVector<OpOperand *> ConvInputGradOp::getFactors() {
+  return {&getGradientMutable(), &getWeightsMutable()};
+}
+SmallVector<OpOperand *> ConvWeightGradOp::getFactors() {
+  return {&getInputMutable(), &getGradientMutable()};
+}
+
+/// `input`, `weights` and `output` are the tensors of the forward convolution.
+template <typename OpT>
+static RuntimeCall convCall(StringRef function, OpT op, Value input,
+                            Value weights, Value output) {
+  ArrayRef<int64_t> x = shapeOf(input), w = shapeOf(weights),
+                    y = shapeOf(output), pads = op.getPads(),
+                    strides = op.getStrides(), dilations = op.getDilations();
+  StructConstant shape("ConvShape", "kConv" + times(w[2], w[3]) + "_" +
+                                        std::to_string(x[3]) + "to" +
+                                        std::to_string(y[3]) + "_" +
+                                        times(y[1], y[2]));
+  shape.field("n", x[0]);
+  shape.field("h", x[1]);
+  shape.field("w", x[2]);
+  shape.field("c", x[3]);
+  shape.field("oh", y[1]);
+  shape.field("ow", y[2]);
+  shape.field("oc", y[3]);
+  shape.field("kh", w[2]);
+  shape.field("kw", w[3]);
+  shape.pair("stride", strides[0], strides[1], 1);
+  shape.pair("pad_begin", pads[0], pads[1], 0);
+  shape.pair("pad_end", pads[2], pads[3], 0);
+  shape.pair("dilation", dilations[0], dilations[1], 1);
+  shape.field("groups", op.getGroups(), 1);
+  RuntimeCall call(function);
+  call.setElementType(tensorType(input).getElementType());
+  call.passConstant(std::move(shape));
+  return call;
+}
+
+RuntimeCall ConvOp::getCall(const CallLayouts &) {
+  RuntimeCall call =
+      convCall("conv_forward", *this, getInput(), getWeights(), getResult());
+  call.pass(getInput());
+  call.pass(getWeights());
+  call.passNull("bias");
+  call.pass(getResult());
+  return call;
+}
+RuntimeCall ConvInputGradOp::getCall(const CallLayouts &) {
+  RuntimeCall call = convCall("conv_backward_data", *this, getResult(),
+                              getWeights(), getGradient());
+  call.pass(getGradient());
+  call.pass(getWeights());
+  call.pass(getResult());
+  return call;
+}
+RuntimeCall ConvWeightGradOp::getCall(const CallLayouts &) {
+  RuntimeCall call = convCall("conv_backward_weights", *this, getInput(),
+                              getResult(), getGradient());
+  call.pass(getInput());
+  call.pass(getGradient());
+  call.pass(getResult());
+  call.passInteger(0, "beta");
+  return call;
+}
+
+//===----------------------------------------------------------------------===//
+// Pooling
+//===----------------------------------------------------------------------===//
+
+PrecisionRole MaxPoolOp::getPrecisionRole() { return PrecisionRole::Uniform; }
+PrecisionRole MaxPoolGradOp::getPrecisionRole() {
+  return PrecisionRole::Uniform;
+}
+PrecisionRole AvgPoolOp::getPrecisionRole() { return PrecisionRole::Uniform; }
+PrecisionRole AvgPoolGradOp::getPrecisionRole() {
+  return PrecisionRole::Uniform;
+}
+
+/// `input` and `output` are the tensors of the forward pooling, or their
+/// gradients.
+template <typename OpT>
+static RuntimeCall poolCall(StringRef function, OpT op, Value input,
+                            Value output, ArrayRef<int64_t> dilations,
+                            bool countsPadding) {
+  ArrayRef<int64_t> x = shapeOf(input), y = shapeOf(output),
+                    kernel = op.getKernel(), pads = op.getPads(),
+                    strides = op.getStrides();
+  StructConstant shape("PoolShape", "kPool" + times(kernel[0], kernel[1]) +
+                                        "_" + times(y[1], y[2]));
+  shape.field("n", x[0]);
+  shape.field("h", x[1]);
+  shape.field("w", x[2]);
+  shape.field("c", x[3]);
+  shape.field("oh", y[1]);
+  shape.field("ow", y[2]);
+  shape.field("kh", kernel[0]);
+  shape.field("kw", kernel[1]);
+  shape.pair("stride", strides[0], strides[1], 1);
+  shape.pair("pad_begin", pads[0], pads[1], 0);
+  shape.pair("pad_end", pads[2], pads[3], 0);
+  shape.pair("dilation", dilations[0], dilations[1], 1);
+  shape.field("count_include_pad", countsPadding, 0);
+  RuntimeCall call(function);
+  call.setElementType(tensorType(input).getElementType());
+  call.passConstant(std::move(shape));
+  return call;
+}
+
+RuntimeCall MaxPoolOp::getCall(const CallLayouts &) {
+  RuntimeCall call = poolCall("max_pool_forward", *this, getInput(),
+                              getResult(), getDilations(), false);
+  call.pass(getInput());
+  call.pass(getResult());
+  call.pass(getArgmax());
+  return call;
+}
+RuntimeCall MaxPoolGradOp::getCall(const CallLayouts &) {
+  RuntimeCall call = poolCall("max_pool_backward", *this, getResult(),
+                              getGradient(), getDilations(), false);
+  call.pass(getGradient());
+  call.pass(getArgmax());
+  call.pass(getResult());
+  return call;
+}
+RuntimeCall AvgPoolOp::getCall(const CallLayouts &) {
+  RuntimeCall call = poolCall("avg_pool_forward", *this, getInput(),
+                              getResult(), {1, 1}, getCountIncludePad());
+  call.pass(getInput());
+  call.pass(getResult());
+  return call;
+}
+RuntimeCall AvgPoolGradOp::getCall(const CallLayouts &) {
+  RuntimeCall call = poolCall("avg_pool_backward", *this, getResult(),
+                              getGradient(), {1, 1}, getCountIncludePad());
+  call.pass(getGradient());
+  call.pass(getResult());
+  return call;
+}
+
+//===----------------------------------------------------------------------===//
+// Scatter
+//===----------------------------------------------------------------------===//
+
+PrecisionRole ScatterAddOp::getPrecisionRole() {
+  return PrecisionRole::Accumulation;
+}
+
+void ScatterAddOp::widenResults() {
+  setResultElementType(Float32Type::get(getContext()));
+}
+
+/// Two counts for each row of the table, and one more, and two positions for
+/// each index, of 4 bytes (Runtime/gpuopt/scatter.h).
+int64_t ScatterAddOp::getRequiredWorkspaceInBytes() {
+  int64_t rows = shapeOf(getResult())[0],
+          count = tensorType(getIndices()).getNumElements();
+  return 4 * (llvm::alignTo(rows + 1, 64) + llvm::alignTo(rows, 64) +
+              2 * llvm::alignTo(count, 64));
+}
+int64_t ScatterAddOp::getWorkspaceInBytes() {
+  return getRequiredWorkspaceInBytes();
+}
+
+RuntimeCall ScatterAddOp::getCall(const CallLayouts &) {
+  int64_t count = tensorType(getIndices()).getNumElements(),
+          updates = tensorType(getUpdates()).getNumElements();
+  RuntimeCall call("scatter_add_rows");
+  call.pass(getIndices());
+  call.passInteger(count);
+  call.pass(getUpdates());
+  call.passInteger(getRows());
+  call.passInteger(count ? updates / count : 0);
+  call.pass(getResult());
+  call.passInteger(0, "beta");
+  return call;
+}
