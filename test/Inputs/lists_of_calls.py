@@ -1,0 +1,21 @@
+"""usage: lists_of_calls.py ROOT [OP]...
+
+Prints the sources that name more than one op which is a call of the runtime
+(RuntimeCallOpInterface). Passes ask the interface and have no lists; only where
+the ops are defined and made are they known by name.
+"""
+import re
+import sys
+from pathlib import Path
+
+root = Path(sys.argv[1])
+known = ("Dialect/NN/IR", "Conversion/OnnxToNN")
+dialect = "\n".join(path.read_text() for path in sorted((root / "include/gpuopt/Dialect/NN/IR").glob("*.td")))
+calls = [name for name, traits in re.findall(r"^def NN_(\w+Op) *:[^{]*?<\"\w+\", \[(.*?)\]> \{", dialect, re.M | re.S)
+         if "Call" in traits]
+for path in sorted([*root.glob("lib/**/*"), *root.glob("include/**/*")]):
+    if path.suffix in (".cpp", ".h", ".td") and not any(folder in str(path) for folder in known):
+        named = [name for name in calls if re.search(rf"\b{name}\b", path.read_text())]
+        if len(named) > 1:
+            print(f"{path.relative_to(root)} lists {', '.join(named)}")
+print(f"{len(calls)} calls: {', '.join(sorted(calls))}")
