@@ -7,7 +7,7 @@
 
 #include "gpuopt/Analysis/Clusters.h"
 
-#include "gpuopt/Analysis/StridedView.h"
+#include "gpuopt/Analysis/Buffers.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -68,22 +68,6 @@ static Value skipBroadcasts(Value value) {
   return value;
 }
 
-/// The value whose memory a chain of views reads.
-static Value skipViews(Value value) {
-  while (isViewOp(value.getDefiningOp()))
-    value = value.getDefiningOp()->getOperand(0);
-  return value;
-}
-
-/// The same up to the last slice: readers of two parts of one tensor share
-/// nothing.
-static Value skipWholeViews(Value value) {
-  while (isViewOp(value.getDefiningOp()) &&
-         !isa<nn::SliceOp>(value.getDefiningOp()))
-    value = value.getDefiningOp()->getOperand(0);
-  return value;
-}
-
 static bool isConstant(Value value) {
   return value.getDefiningOp<arith::ConstantOp>() != nullptr;
 }
@@ -124,7 +108,7 @@ private:
   using Reader = std::tuple<unsigned, SmallVector<int64_t>, bool>;
 
   void require(Value value) {
-    value = skipViews(value);
+    value = sourceOf(value);
     if (isFusible(value.getDefiningOp()))
       stored.insert(value);
   }
@@ -268,7 +252,7 @@ private:
     unit.op = op;
     unit.first = position[op];
     for (Value operand : op->getOperands())
-      readMemory(unit, skipViews(operand));
+      readMemory(unit, sourceOf(operand));
     // Ops with effects keep their order.
     if (!isMemoryEffectFree(op)) {
       if (lastEffect)
@@ -303,8 +287,8 @@ private:
                   llvm::SetVector<unsigned> *reads = nullptr) {
     if (!reads)
       reads = &unit.reads;
-    unit.memory.insert(skipWholeViews(source));
-    Value value = skipViews(source);
+    unit.memory.insert(sourceUpToSlice(source));
+    Value value = sourceOf(source);
     if (Operation *producer = value.getDefiningOp()) {
       auto found = result.clusterOf.find(value);
       if (found != result.clusterOf.end())

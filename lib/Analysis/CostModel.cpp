@@ -9,7 +9,7 @@
 #include "gpuopt/Analysis/CostModel.h"
 
 #include "gpuopt/Analysis/MeasuredCosts.h"
-#include "gpuopt/Analysis/StridedView.h"
+#include "gpuopt/Analysis/Buffers.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "gpuopt/Interfaces/CostOpInterface.h"

@@ -9,7 +9,7 @@
 
 #include "gpuopt/Analysis/CostModel.h"
 #include "gpuopt/Analysis/StepMemory.h"
-#include "gpuopt/Analysis/StridedView.h"
+#include "gpuopt/Analysis/Buffers.h"
 
 using namespace mlir;
 using namespace gpuopt;
@@ -29,10 +29,7 @@ static int64_t bytesOf(Value value) {
 //===----------------------------------------------------------------------===//
 
 static bool isPartOfConcat(Value value) {
-  return llvm::any_of(value.getUsers(), [](Operation *user) {
-    return isa<nn::ConcatOp>(user) ||
-           (isViewOp(user) && isPartOfConcat(user->getResult(0)));
-  });
+  return llvm::any_of(readersOf(value), llvm::IsaPred<nn::ConcatOp>);
 }
 
 namespace {

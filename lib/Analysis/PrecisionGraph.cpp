@@ -10,7 +10,7 @@
 #include "PrecisionRules.h"
 #include "gpuopt/Analysis/CostModel.h"
 #include "gpuopt/Analysis/Origins.h"
-#include "gpuopt/Analysis/StridedView.h"
+#include "gpuopt/Analysis/Buffers.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -117,7 +117,7 @@ private:
         op->hasTrait<OpTrait::ConstantLike>())
       return;
     for (OpResult result : op->getResults())
-      if (isF32(result) && memoryOwner(result) == result)
+      if (isF32(result) && bufferOf(result) == result)
         graph.tensorOf[result] = addChoice(originOf(result), ruleOf(result));
     if (isProduct(op) && isF32(factorsOf(op).front()))
       graph.productOf[op] = addChoice(originOf(op->getResult(0)), ruleOf(op));
@@ -154,7 +154,7 @@ private:
   }
 
   int choiceOf(Value value) const {
-    auto found = graph.tensorOf.find(memoryOwner(value));
+    auto found = graph.tensorOf.find(bufferOf(value));
     return found == graph.tensorOf.end() ? -1 : found->second;
   }
 
@@ -231,7 +231,7 @@ private:
   }
 
   void addOperand(Operation *op, int product, Value operand) {
-    Value owner = memoryOwner(operand);
+    Value owner = bufferOf(operand);
     bool isLate = boundary && boundary->isBeforeInBlock(op);
     int tensor = choiceOf(operand);
     PrecisionGraph::Copies &copies = graph.copiesOf[owner];
@@ -361,16 +361,11 @@ private:
   // Memory
   //===--------------------------------------------------------------------===//
 
-  bool isReadLate(Value owner) const {
-    SmallVector<Value> stack{owner};
-    while (!stack.empty())
-      for (Operation *user : stack.pop_back_val().getUsers()) {
-        if (isViewOp(user) || isa<nn::ConcatOp>(user))
-          stack.push_back(user->getResult(0));
-        else if (boundary->isBeforeInBlock(user))
-          return true;
-      }
-    return false;
+  bool isReadLate(Value value) const {
+    return llvm::any_of(readersOf(value), [&](Operation *reader) {
+      return isa<nn::ConcatOp>(reader) ? isReadLate(reader->getResult(0))
+                                       : boundary->isBeforeInBlock(reader);
+    });
   }
 
   void addSavedBytes() {

@@ -13,7 +13,7 @@
 
 #include "PrecisionRules.h"
 #include "gpuopt/Analysis/PrecisionGraph.h"
-#include "gpuopt/Analysis/StridedView.h"
+#include "gpuopt/Analysis/Buffers.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -72,7 +72,7 @@ private:
 
   /// Parameters are cast to what they are used with, so they do not count.
   bool isHalfOwner(Value value) const {
-    Value owner = memoryOwner(value);
+    Value owner = bufferOf(value);
     if (isa_and_nonnull<train::ReadOp>(owner.getDefiningOp()))
       return true;
     auto found = graph.tensorOf.find(owner);

@@ -8,7 +8,7 @@
 #include "PrecisionRules.h"
 
 #include "gpuopt/Analysis/PrecisionGraph.h"
-#include "gpuopt/Analysis/StridedView.h"
+#include "gpuopt/Analysis/Buffers.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -106,7 +106,7 @@ static StringRef reasonOfReaders(Value owner) {
     for (Operation *user : stack.pop_back_val().getUsers()) {
       if (isViewOp(user) || isa<RuntimeCallOpInterface>(user))
         for (Value result : user->getResults())
-          if (memoryOwner(result) == owner)
+          if (bufferOf(result) == owner)
             stack.push_back(result);
       if (isa<train::WriteOp>(user))
         return "it is state";

@@ -8,7 +8,7 @@
 #include "gpuopt/Analysis/ResultPlaces.h"
 
 #include "gpuopt/Analysis/KernelSlice.h"
-#include "gpuopt/Analysis/StridedView.h"
+#include "gpuopt/Analysis/Buffers.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 
 using namespace mlir;
@@ -46,16 +46,16 @@ static bool ownsItsMemory(OpOperand &operand) {
   std::optional<StridedView> view = viewOf(value);
   if (!view || !view->isDense() || view->offset != 0)
     return false;
-  for (; value.hasOneUse(); value = value.getDefiningOp()->getOperand(0))
-    if (!isViewOp(value.getDefiningOp()))
-      break;
+  if (!isReadOnce(value))
+    return false;
+  value = sourceOf(value);
   Operation *maker = value.getDefiningOp();
-  if (!value.hasOneUse() || servesItsKernel(value) ||
+  if (servesItsKernel(value) ||
       !isa_and_nonnull<nn::FusedOp, RuntimeCallOpInterface>(maker) ||
       (!isa<nn::FusedOp>(maker) && operandInPlace(cast<OpResult>(value))))
     return false;
   StridedView whole = destinationOf(value);
-  return whole.isDense() && whole.buffer == memoryOwner(value) &&
+  return whole.isDense() && whole.buffer == bufferOf(value) &&
          !whole.buffer.getDefiningOp<nn::ConcatOp>() &&
          view->buffer == whole.buffer &&
          cast<RankedTensorType>(operand.get().getType()).getNumElements() ==

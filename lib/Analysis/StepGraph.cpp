@@ -10,20 +10,14 @@
 #include "gpuopt/Analysis/CostModel.h"
 #include "gpuopt/Analysis/KernelSlice.h"
 #include "gpuopt/Analysis/StepMemory.h"
-#include "gpuopt/Analysis/StridedView.h"
+#include "gpuopt/Analysis/Buffers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace gpuopt;
 
-Value gpuopt::rootOf(Value value) {
-  while (isViewOp(value.getDefiningOp()))
-    value = value.getDefiningOp()->getOperand(0);
-  return value;
-}
-
 int StepGraph::lookup(Value value) const {
-  auto found = nodeOf.find(rootOf(value));
+  auto found = nodeOf.find(sourceOf(value));
   return found == nodeOf.end() ? -1 : found->second;
 }
 
@@ -75,7 +69,7 @@ private:
 
   bool readsStaleState(Operation *op) const {
     return llvm::any_of(op->getOperands(), [&](Value operand) {
-      auto read = rootOf(operand).getDefiningOp<train::ReadOp>();
+      auto read = sourceOf(operand).getDefiningOp<train::ReadOp>();
       auto written =
           read ? firstWrite.find(read.getVariableAttr()) : firstWrite.end();
       return written != firstWrite.end() &&
@@ -85,9 +79,10 @@ private:
   }
 
   static bool isReadAfter(Operation *op, Operation *write) {
-    return llvm::any_of(op->getUsers(), [&](Operation *user) {
-      return isViewOp(user) ? isReadAfter(user, write)
-                            : write->isBeforeInBlock(user);
+    return llvm::any_of(op->getResults(), [&](Value result) {
+      return llvm::any_of(readersOf(result), [&](Operation *reader) {
+        return write->isBeforeInBlock(reader);
+      });
     });
   }
 

@@ -72,10 +72,10 @@ StepMemory::StepMemory(train::StepOp step, llvm::StringMap<unsigned> &usedNames)
     for (Value result : op.getResults()) {
       if (isa<train::HostType>(result.getType()))
         continue;
-      Value root = destinationOf(result).buffer;
-      if (!bufferOf.count(root))
-        addBuffer(root, usedNames);
-      PlannedBuffer &buffer = buffers[bufferOf[root]];
+      Value owner = destinationOf(result).buffer;
+      if (!indexOf.count(owner))
+        addBuffer(owner, usedNames);
+      PlannedBuffer &buffer = buffers[indexOf[owner]];
       buffer.from = buffer.to ? std::min(buffer.from, index) : index;
       buffer.to = std::max(buffer.to, index + 1);
     }
@@ -91,17 +91,18 @@ StepMemory::StepMemory(train::StepOp step, llvm::StringMap<unsigned> &usedNames)
   }
 }
 
-void StepMemory::addBuffer(Value root, llvm::StringMap<unsigned> &usedNames) {
-  bufferOf[root] = buffers.size();
-  TensorName name = tensorNameOf(root);
+void StepMemory::addBuffer(Value owner,
+                           llvm::StringMap<unsigned> &usedNames) {
+  indexOf[owner] = buffers.size();
+  TensorName name = tensorNameOf(owner);
   buffers.push_back({uniqueSymbol(name.origin, usedNames), name.origin,
-                     cast<RankedTensorType>(root.getType()), 0, 0, 0,
+                     cast<RankedTensorType>(owner.getType()), 0, 0, 0,
                      name.result});
 }
 
 void StepMemory::addHostBuffer(train::OffloadOp op, int64_t index,
                                llvm::StringMap<unsigned> &usedNames) {
-  hostBufferOf[op.getCopy()] = hostBuffers.size();
+  hostIndexOf[op.getCopy()] = hostBuffers.size();
   std::string origin = originOf(op.getValue());
   hostBuffers.push_back({uniqueSymbol(origin + "_on_host", usedNames), origin,
                          cast<RankedTensorType>(op.getValue().getType()), index,
@@ -110,23 +111,23 @@ void StepMemory::addHostBuffer(train::OffloadOp op, int64_t index,
 
 void StepMemory::extendLifetimes(Operation *op, int64_t index) {
   for (Value operand : op->getOperands()) {
-    if (auto host = hostBufferOf.find(operand); host != hostBufferOf.end())
+    if (auto host = hostIndexOf.find(operand); host != hostIndexOf.end())
       hostBuffers[host->second].to = index + 1;
-    auto found = bufferOf.find(memoryOwner(operand));
-    if (found != bufferOf.end())
+    auto found = indexOf.find(bufferOf(operand));
+    if (found != indexOf.end())
       buffers[found->second].to =
           std::max(buffers[found->second].to, index + 1);
   }
 }
 
-const PlannedBuffer *StepMemory::lookup(Value root) const {
-  auto found = bufferOf.find(root);
-  return found == bufferOf.end() ? nullptr : &buffers[found->second];
+const PlannedBuffer *StepMemory::lookup(Value owner) const {
+  auto found = indexOf.find(owner);
+  return found == indexOf.end() ? nullptr : &buffers[found->second];
 }
 
 const PlannedBuffer *StepMemory::lookupHost(Value copy) const {
-  auto found = hostBufferOf.find(copy);
-  return found == hostBufferOf.end() ? nullptr : &hostBuffers[found->second];
+  auto found = hostIndexOf.find(copy);
+  return found == hostIndexOf.end() ? nullptr : &hostBuffers[found->second];
 }
 
 const PlannedBuffer *StepMemory::lookupScratch(Operation *op) const {
@@ -140,21 +141,16 @@ const PlannedBuffer *StepMemory::lookupScratch(Operation *op) const {
 
 LogicalResult StepMemory::checkContents() const {
   llvm::DenseMap<Value, int> contents, contentOf;
-  auto source = [](Value value) {
-    while (isViewOp(value.getDefiningOp()))
-      value = value.getDefiningOp()->getOperand(0);
-    return value;
-  };
   for (Operation &op : step.getBody().front()) {
     if (!ownsMemory(&op))
       continue;
     for (Value operand : op.getOperands())
-      if (contentOf.lookup(source(operand)) !=
-          contents.lookup(memoryOwner(operand)))
+      if (contentOf.lookup(sourceOf(operand)) !=
+          contents.lookup(bufferOf(operand)))
         return op.emitOpError("reads '")
                << originOf(operand) << "', which has been overwritten";
     for (OpResult result : op.getResults()) {
-      int &content = contents[memoryOwner(result)];
+      int &content = contents[bufferOf(result)];
       content += operandInPlace(result) != Value(); // the old one is gone
       contentOf[result] = content;
     }
@@ -178,7 +174,7 @@ LogicalResult StepMemory::checkTransfers() const {
       continue;
     }
     for (Value operand : op.getOperands())
-      if (pending.contains(memoryOwner(operand)))
+      if (pending.contains(bufferOf(operand)))
         return op.emitOpError("reads '")
                << originOf(operand) << "', which is still on its way";
     if (auto offload = dyn_cast<train::OffloadOp>(op))
@@ -309,13 +305,13 @@ LogicalResult StepMemory::readOffsets() {
              << place;
     return success();
   };
-  for (auto [root, buffer] : bufferOf) {
-    auto result = cast<OpResult>(root);
+  for (auto [owner, buffer] : indexOf) {
+    auto result = cast<OpResult>(owner);
     if (failed(read(result.getOwner(), result.getResultNumber(),
                     device::sizeInBytes(buffers[buffer].type), found[buffer])))
       return failure();
   }
-  for (auto [copy, buffer] : hostBufferOf)
+  for (auto [copy, buffer] : hostIndexOf)
     if (failed(read(copy.getDefiningOp(), 0,
                     device::sizeInBytes(hostBuffers[buffer].type),
                     foundOnHost[buffer])))

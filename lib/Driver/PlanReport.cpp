@@ -9,7 +9,7 @@
 
 #include "gpuopt/Analysis/PersistentMemory.h"
 #include "gpuopt/Analysis/StepGraph.h"
-#include "gpuopt/Analysis/StridedView.h"
+#include "gpuopt/Analysis/Buffers.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "llvm/ADT/MapVector.h"
@@ -33,17 +33,11 @@ static SmallVector<TensorName *> namesOf(std::vector<LiveTensor> &tensors) {
 /// The first op after `loss` that reads `value`, through views or not.
 static Operation *firstBackwardReader(Value value, Operation *loss) {
   Operation *first = nullptr;
-  SmallVector<Value> stack{value};
-  while (!stack.empty())
-    for (Operation *user : stack.pop_back_val().getUsers()) {
-      if (isa<train::OffloadOp, train::AwaitOffloadOp>(user))
-        continue;
-      if (isViewOp(user))
-        stack.push_back(user->getResult(0));
-      else if (loss->isBeforeInBlock(user) &&
-               (!first || user->isBeforeInBlock(first)))
-        first = user;
-    }
+  for (Operation *reader : readersOf(value))
+    if (!isa<train::OffloadOp, train::AwaitOffloadOp>(reader) &&
+        loss->isBeforeInBlock(reader) &&
+        (!first || reader->isBeforeInBlock(first)))
+      first = reader;
   return first;
 }
 

@@ -49,9 +49,6 @@ struct StepGraph {
 /// `step` has passed nn-materialize-views.
 StepGraph buildStepGraph(train::StepOp step, const DeviceModel &device);
 
-/// The value at the end of a chain of view ops.
-mlir::Value rootOf(mlir::Value value);
-
 } // namespace gpuopt
 
 #endif // GPUOPT_ANALYSIS_STEPGRAPH_H

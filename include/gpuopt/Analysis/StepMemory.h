@@ -8,7 +8,7 @@
 #ifndef GPUOPT_ANALYSIS_STEPMEMORY_H
 #define GPUOPT_ANALYSIS_STEPMEMORY_H
 
-#include "gpuopt/Analysis/StridedView.h"
+#include "gpuopt/Analysis/Buffers.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
@@ -64,13 +64,13 @@ public:
   llvm::ArrayRef<PlannedBuffer> getBuffers() const { return buffers; }
   llvm::ArrayRef<PlannedBuffer> getHostBuffers() const { return hostBuffers; }
   const PlannedBuffer *lookupHost(mlir::Value copy) const;
-  /// The buffer that `root` owns, null for state, inputs and constants.
-  const PlannedBuffer *lookup(mlir::Value root) const;
+  /// The buffer that a value owns, null for state, inputs and constants.
+  const PlannedBuffer *lookup(mlir::Value owner) const;
   /// Scratch memory of an op.
   const PlannedBuffer *lookupScratch(mlir::Operation *op) const;
 
 private:
-  void addBuffer(mlir::Value root, llvm::StringMap<unsigned> &usedNames);
+  void addBuffer(mlir::Value owner, llvm::StringMap<unsigned> &usedNames);
   void extendLifetimes(mlir::Operation *op, int64_t index);
   void addHostBuffer(train::OffloadOp op, int64_t index,
                      llvm::StringMap<unsigned> &usedNames);
@@ -80,7 +80,8 @@ private:
 
   mutable train::StepOp step;
   std::vector<PlannedBuffer> buffers, hostBuffers;
-  llvm::DenseMap<mlir::Value, unsigned> bufferOf, hostBufferOf;
+  /// Places in `buffers` and `hostBuffers`, by the values that own the buffers.
+  llvm::DenseMap<mlir::Value, unsigned> indexOf, hostIndexOf;
   llvm::DenseMap<mlir::Operation *, unsigned> scratchOf;
   int64_t height = 0, hostHeight = 0;
   int64_t lowerLimit = 0;

@@ -8,7 +8,7 @@
 #ifndef GPUOPT_LIB_CONVERSION_TODEVICE_KERNELSHAPE_H
 #define GPUOPT_LIB_CONVERSION_TODEVICE_KERNELSHAPE_H
 
-#include "gpuopt/Analysis/StridedView.h"
+#include "gpuopt/Analysis/Buffers.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "llvm/ADT/MapVector.h"
 

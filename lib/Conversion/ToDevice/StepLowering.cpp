@@ -120,17 +120,17 @@ private:
   // Addresses
   //===--------------------------------------------------------------------===//
 
-  StringRef bufferOf(Value root) {
-    if (const PlannedBuffer *buffer = memory.lookup(root))
+  StringRef symbolOfBuffer(Value owner) {
+    if (const PlannedBuffer *buffer = memory.lookup(owner))
       return buffer->name;
-    if (auto argument = dyn_cast<BlockArgument>(root))
+    if (auto argument = dyn_cast<BlockArgument>(owner))
       return persistent.symbolOfInput(
           cast<StringAttr>(step.getInputNames()[argument.getArgNumber()])
               .getValue());
-    if (auto read = root.getDefiningOp<train::ReadOp>())
+    if (auto read = owner.getDefiningOp<train::ReadOp>())
       return persistent.symbolOfVariable(read.getVariableAttr());
     return persistent.symbolOfConstant(
-        root.getDefiningOp<arith::ConstantOp>().getValue());
+        owner.getDefiningOp<arith::ConstantOp>().getValue());
   }
 
   Value address(StringRef buffer, Type element, int64_t offset = 0) {
@@ -140,7 +140,7 @@ private:
   Value address(const StridedView &view) {
     Type element =
         cast<RankedTensorType>(view.buffer.getType()).getElementType();
-    return address(bufferOf(view.buffer), element, view.offset);
+    return address(symbolOfBuffer(view.buffer), element, view.offset);
   }
   Value read(Value value) { return address(*viewOf(value)); }
   Value written(Value result) { return address(destinationOf(result)); }

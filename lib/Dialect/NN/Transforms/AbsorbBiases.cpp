@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "gpuopt/Analysis/Clusters.h"
-#include "gpuopt/Analysis/StridedView.h"
+#include "gpuopt/Analysis/Buffers.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "gpuopt/Dialect/NN/Transforms/Passes.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
@@ -29,10 +29,7 @@ using namespace gpuopt::nn;
 
 /// Whether a kernel could read the value, through views.
 static bool isReadByKernels(Value value) {
-  return llvm::any_of(value.getUsers(), [](Operation *user) {
-    return isFusible(user) ||
-           (isViewOp(user) && isReadByKernels(user->getResult(0)));
-  });
+  return llvm::any_of(readersOf(value), isFusible);
 }
 
 /// The state that a value repeats for each row: as it lies in memory.

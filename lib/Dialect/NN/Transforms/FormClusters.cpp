@@ -14,7 +14,7 @@
 
 #include "gpuopt/Analysis/Clusters.h"
 #include "gpuopt/Analysis/Origins.h"
-#include "gpuopt/Analysis/StridedView.h"
+#include "gpuopt/Analysis/Buffers.h"
 #include "gpuopt/Dialect/NN/Transforms/Passes.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -140,9 +140,7 @@ class FormClusters : public nn::impl::FormClustersBase<FormClusters> {
     SymbolTableCollection symbols;
     llvm::DenseSet<Value> named;
     auto name = [&](Value gradient, StringRef parameter) {
-      while (isViewOp(gradient.getDefiningOp()))
-        gradient = gradient.getDefiningOp()->getOperand(0);
-      auto result = dyn_cast<OpResult>(gradient);
+      auto result = dyn_cast<OpResult>(sourceOf(gradient));
       if (result && !isa<train::ReadOp>(result.getOwner()) &&
           named.insert(result).second)
         setOrigin(result, "d " + parameter);

@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "gpuopt/Analysis/StridedView.h"
+#include "gpuopt/Analysis/Buffers.h"
 #include "gpuopt/Dialect/NN/Transforms/Passes.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -37,19 +37,8 @@ static double bytesOfResults(Operation *op) {
   return bytes;
 }
 
-static void collectReaders(Value value, SmallVectorImpl<Operation *> &readers) {
-  for (Operation *user : value.getUsers()) {
-    if (isViewOp(user))
-      collectReaders(user->getResult(0), readers);
-    else if (!llvm::is_contained(readers, user))
-      readers.push_back(user);
-  }
-}
-
 static Operation *producerOf(Value value) {
-  while (isViewOp(value.getDefiningOp()))
-    value = value.getDefiningOp()->getOperand(0);
-  return value.getDefiningOp();
+  return sourceOf(value).getDefiningOp();
 }
 
 /// Right after the last of its operands is made, with the views that it reads.
@@ -100,8 +89,7 @@ class HoistReaders : public nn::impl::HoistReadersBase<HoistReaders> {
     for (Value result : op->getResults())
       if (bytesOf(result) > bytesOf(largest))
         largest = result;
-    SmallVector<Operation *> readers;
-    collectReaders(largest, readers);
+    SmallVector<Operation *> readers = readersOf(largest);
     // Concatenations stay behind their last part.
     if (readers.empty() || !llvm::all_of(readers, [](Operation *reader) {
           return isMemoryEffectFree(reader) && !isa<nn::ConcatOp>(reader);

@@ -6,12 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 // Runs after clusters are formed: what remains outside of nn.fused are views,
-// calls and ops that change state. Analysis/StridedView says how values lie,
+// calls and ops that change state. Analysis/Buffers says how values lie,
 // and a call (RuntimeCallOpInterface) what it can read as it lies.
 //
 //===----------------------------------------------------------------------===//
 
-#include "gpuopt/Analysis/StridedView.h"
+#include "gpuopt/Analysis/Buffers.h"
 #include "gpuopt/Dialect/NN/IR/ProductLayout.h"
 #include "gpuopt/Dialect/NN/Transforms/Passes.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
@@ -63,7 +63,7 @@ class MaterializeViews
       if (isMemoryEffectFree(&op))
         continue;
       for (Value operand : op.getOperands())
-        if (auto read = memoryOwner(operand).getDefiningOp<train::ReadOp>())
+        if (auto read = bufferOf(operand).getDefiningOp<train::ReadOp>())
           if (Operation *write = firstWrite.lookup(read.getVariableAttr()))
             copyForUpdates(operand, write);
       for (FlatSymbolRefAttr written : train::variablesWritten(&op))

@@ -10,7 +10,7 @@
 #include "gpuopt/Analysis/Clusters.h"
 #include "gpuopt/Analysis/KernelSlice.h"
 #include "gpuopt/Analysis/Origins.h"
-#include "gpuopt/Analysis/StridedView.h"
+#include "gpuopt/Analysis/Buffers.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -99,12 +99,9 @@ private:
 
   /// The last op that reads `value`, through views or not.
   static Operation *lastReader(Value value, Operation *last) {
-    for (Operation *user : value.getUsers()) {
-      if (isViewOp(user))
-        last = lastReader(user->getResult(0), last);
-      else if (last->isBeforeInBlock(user))
-        last = user;
-    }
+    for (Operation *reader : readersOf(value))
+      if (last->isBeforeInBlock(reader))
+        last = reader;
     return last;
   }
 

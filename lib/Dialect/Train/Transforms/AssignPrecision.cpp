@@ -251,7 +251,7 @@ private:
     for (Operation &op : step.getBody().front()) {
       SmallVector<bool> results =
           llvm::map_to_vector(op.getResults(), [&](Value result) {
-            return labelling.isHalf(memoryOwner(result));
+            return labelling.isHalf(bufferOf(result));
           });
       bool isProduct = labelling.isHalf(&op),
            hasAny = llvm::is_contained(results, true);

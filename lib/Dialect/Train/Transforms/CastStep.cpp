@@ -17,7 +17,7 @@
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Analysis/PrecisionGraph.h"
 #include "gpuopt/Analysis/StepGraph.h"
-#include "gpuopt/Analysis/StridedView.h"
+#include "gpuopt/Analysis/Buffers.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
@@ -107,7 +107,7 @@ private:
         continue;
       bool wantsHalf = op.hasAttr(kHalfProductAttribute);
       for (OpOperand *factor : cast<RuntimeCallOpInterface>(op).getFactors()) {
-        auto result = dyn_cast<OpResult>(rootOf(factor->get()));
+        auto result = dyn_cast<OpResult>(sourceOf(factor->get()));
         if (result && elementOf(result).isF32() &&
             isa<nn::FusedOp>(result.getOwner()) &&
             isHalfResult(result) != wantsHalf)

@@ -9,6 +9,7 @@
 
 #include "PlaceTransfers.h"
 #include "WholeKernels.h"
+#include "gpuopt/Analysis/Buffers.h"
 #include "gpuopt/Analysis/CostModel.h"
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Analysis/PersistentMemory.h"
@@ -68,7 +69,7 @@ static int64_t placeTensors(StepOp step,
 static bool readsAnyOf(Operation *op,
                        const llvm::DenseSet<Attribute> &variables) {
   return llvm::any_of(op->getOperands(), [&](Value operand) {
-    auto read = rootOf(operand).getDefiningOp<ReadOp>();
+    auto read = sourceOf(operand).getDefiningOp<ReadOp>();
     return read && variables.contains(read.getVariableAttr());
   });
 }

@@ -1,14 +1,15 @@
-//===- StridedView.cpp - How a value lies in memory -----------------------===//
+//===- Buffers.cpp - Which memory values lie in ---------------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "gpuopt/Analysis/StridedView.h"
+#include "gpuopt/Analysis/Buffers.h"
 
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -17,6 +18,39 @@ using namespace gpuopt;
 bool gpuopt::isViewOp(Operation *op) {
   return isa_and_nonnull<nn::ReshapeOp, nn::TransposeOp, nn::BroadcastOp,
                          nn::SliceOp>(op);
+}
+
+Value gpuopt::sourceOf(Value value) {
+  while (isViewOp(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value;
+}
+
+Value gpuopt::sourceUpToSlice(Value value) {
+  while (isViewOp(value.getDefiningOp()) &&
+         !isa<nn::SliceOp>(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value;
+}
+
+static void collectReaders(Value value, llvm::SetVector<Operation *> &readers) {
+  for (Operation *user : value.getUsers())
+    if (isViewOp(user))
+      collectReaders(user->getResult(0), readers);
+    else
+      readers.insert(user);
+}
+
+SmallVector<Operation *> gpuopt::readersOf(Value value) {
+  llvm::SetVector<Operation *> readers;
+  collectReaders(value, readers);
+  return llvm::to_vector(readers);
+}
+
+bool gpuopt::isReadOnce(Value value) {
+  while (value.hasOneUse() && isViewOp(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value.hasOneUse();
 }
 
 /// Strides of `view` under another shape, where the same memory order allows
@@ -122,7 +156,7 @@ bool gpuopt::isUpdatedInPlace(Operation *op) {
          });
 }
 
-Value gpuopt::memoryOwner(Value value) {
+Value gpuopt::bufferOf(Value value) {
   while (auto result = dyn_cast<OpResult>(value)) {
     if (Value overwritten = operandInPlace(result))
       value = overwritten;
@@ -139,7 +173,7 @@ std::optional<StridedView> gpuopt::viewOf(Value value) {
   if (!isViewOp(op)) {
     ArrayRef<int64_t> sizes =
         cast<RankedTensorType>(value.getType()).getShape();
-    return StridedView{memoryOwner(value), 0, llvm::to_vector(sizes),
+    return StridedView{bufferOf(value), 0, llvm::to_vector(sizes),
                        denseStrides(sizes)};
   }
   std::optional<StridedView> source = viewOf(op->getOperand(0));
