@@ -122,8 +122,8 @@ def own_flags(folder: Path) -> dict[str, list[str]]:
     commands = {"gpuopt": ("compile", "train", "plan", "operators"), "gpuopt-solve": ("recompute", "arena", "verify")}
     flags = {f"{program} {command}": re.findall(r"^  --?([\w-]+)", help_of(folder / program, command), re.M)
              for program, names in commands.items() for command in names}
-    settings = (ROOT / "lib" / "Runtime" / "gpuopt" / "settings.h").read_text()
-    flags["trainer"] = re.findall(r'flags\.(?:text|value|integer|number|toggle)\(\s*"([\w-]+)"', settings)
+    table = (ROOT / "lib" / "Runtime" / "gpuopt" / "settings_table.h").read_text()
+    flags["trainer"] = re.findall(r'detail::(?:data|file|run|step|scale)\(\s*"([\w-]+)"', table)
     return flags
 
 

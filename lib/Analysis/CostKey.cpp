@@ -90,6 +90,8 @@ CostKey gpuopt::costKeyOf(Operation *op) {
     name = kernelText(fused);
   else if (auto call = dyn_cast<RuntimeCallOpInterface>(op))
     name = call.getCostName();
+  else if (auto update = dyn_cast<train::UpdateOp>(op))
+    name = update.getOptimizer().str();
   return {originsOf(op),
           workText(name, op->getOperandTypes(), op->getResultTypes())};
 }

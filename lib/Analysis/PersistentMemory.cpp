@@ -168,9 +168,7 @@ StringRef gpuopt::nameOfPart(device::BufferKind kind,
     return "half-precision copies";
   case train::VariableKind::Gradient:
     return "gradients";
-  case train::VariableKind::Momentum:
-  case train::VariableKind::FirstMoment:
-  case train::VariableKind::SecondMoment:
+  case train::VariableKind::OptimizerState:
     return "optimizer state";
   case train::VariableKind::Workspace:
     return "library workspace";

@@ -206,9 +206,9 @@ private:
         !isUpdatedInPlace(op) &&
         !(graph.nodes[node].value &&
           needsOverwritten(cast<OpResult>(graph.nodes[node].value)));
-    if (auto norm = dyn_cast<train::GradNormOp>(op))
-      problem.workspaceInBytes = llvm::alignTo(
-          gradNormScratchType(norm).getNumElements() * 8, kBufferAlignment);
+    if (RankedTensorType scratch = scratchTypeOf(op))
+      problem.workspaceInBytes =
+          llvm::alignTo(scratch.getNumElements() * 8, kBufferAlignment);
     llvm::sort(problem.inputs);
   }
 

@@ -8,6 +8,7 @@
 #include "gpuopt/Analysis/StepMemory.h"
 
 #include "gpuopt/Analysis/Origins.h"
+#include "gpuopt/Dialect/Train/IR/Optimizers.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -53,7 +54,12 @@ bool gpuopt::ownsMemory(Operation *op) {
   return !isViewOp(op) && !isa<train::ReadOp, arith::ConstantOp>(op);
 }
 
-RankedTensorType gpuopt::gradNormScratchType(train::GradNormOp norm) {
+RankedTensorType gpuopt::scratchTypeOf(Operation *op) {
+  if (auto update = dyn_cast<train::UpdateOp>(op))
+    return train::updateScratchType(update);
+  auto norm = dyn_cast<train::GradNormOp>(op);
+  if (!norm)
+    return nullptr;
   int64_t spans = 0;
   for (Value gradient : norm.getGradients())
     spans += device::sumOfSquaresPartials(
@@ -79,12 +85,14 @@ StepMemory::StepMemory(train::StepOp step, llvm::StringMap<unsigned> &usedNames)
       buffer.from = buffer.to ? std::min(buffer.from, index) : index;
       buffer.to = std::max(buffer.to, index + 1);
     }
-    if (auto norm = dyn_cast<train::GradNormOp>(op)) {
+    if (RankedTensorType type = scratchTypeOf(&op)) {
       scratchOf[&op] = buffers.size();
-      RankedTensorType type = gradNormScratchType(norm);
-      buffers.push_back({uniqueSymbol("grad_norm_partials", usedNames),
-                         "partial sums of the gradient norm", type, index,
-                         index + 1, 0});
+      auto update = dyn_cast<train::UpdateOp>(op);
+      std::string origin = update ? "scratch of " + update.getParameter().str()
+                                  : "partial sums of the gradient norm";
+      buffers.push_back(
+          {uniqueSymbol(update ? origin : "grad_norm_partials", usedNames),
+           origin, type, index, index + 1, 0});
     }
     extendLifetimes(&op, index);
     ++index;

@@ -96,13 +96,10 @@ BuildMachine BuildMachine::find(StringRef target) {
   return {compilersOf(target), target == "host" ? thisProcessor() : ""};
 }
 
-/// step.cu without what `trainModel` gives as flags.
-static std::string withoutDefaults(StringRef source) {
-  auto [before, rest] = source.split(kFlagDefaultsBegin);
-  return (before + rest.split(kFlagDefaultsEnd).second).str();
-}
-
+/// Not what `trainModel` gives as flags.
 static bool isSource(StringRef file) {
+  if (sys::path::filename(file) == kDefaultsFile)
+    return false;
   constexpr StringLiteral kEndings[] = {".h", ".cu", ".cpp", ".txt", ".cmake"};
   return any_of(kEndings,
                 [&](StringRef ending) { return file.ends_with(ending); });
@@ -133,7 +130,7 @@ std::string gpuopt::buildKey(StringRef folder, StringRef target,
   for (const std::string &file : sourcesOf(folder))
     if (auto buffer = MemoryBuffer::getFile(file)) {
       add(StringRef(file).drop_front(folder.size()));
-      add(withoutDefaults((*buffer)->getBuffer()));
+      add((*buffer)->getBuffer());
     }
   return toHex(hash.final(), /*LowerCase=*/true).substr(0, 24);
 }

@@ -7,6 +7,7 @@
 
 #include "FlagGroups.h"
 #include "ParseErrors.h"
+#include "SettingFlags.h"
 #include "gpuopt/Analysis/PrecisionPolicy.h"
 #include "gpuopt/Version.h"
 #include "llvm/Support/raw_ostream.h"
@@ -47,8 +48,8 @@ static Switch precisionTable("precision-classes",
 
 /// The command that was given; the top level without one.
 static cl::SubCommand &givenCommand() {
-  for (cl::SubCommand *command : {&compileCommand(), &trainCommand(),
-                                  &planCommand(), &operatorsCommand()})
+  for (cl::SubCommand *command :
+       {&compileCommand(), &trainCommand(), &planCommand(), &operatorsCommand()})
     if (*command)
       return *command;
   return cl::SubCommand::getTopLevel();
@@ -78,6 +79,7 @@ static void hideFlagsOfLibraries() {
 }
 
 int gpuopt::driverMain(int argc, char **argv) {
+  declareSettingFlags();
   hideFlagsOfLibraries();
   setVersionPrinter("gpuopt");
   if (std::string missing = describeMissingValue(argc, argv); !missing.empty())

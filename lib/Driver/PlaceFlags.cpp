@@ -84,12 +84,9 @@ CheckedOpt<std::string>
              cl::desc("a page with the curve, the memory and each tensor"),
              cl::value_desc("FILE.html"), cl::cat(placeCategory()),
              cl::sub(planCommand()));
-Switch findBatchSize(
-    "find-batch-size",
-    cl::desc("the largest batch within the budget"),
-    cl::cat(placeCategory()), cl::sub(planCommand()));
-Flag<uint64_t> seed("seed", 42, "of order and dropout",
-                    cl::cat(placeCategory()), COMPILING);
+Switch findBatchSize("find-batch-size",
+                     cl::desc("the largest batch within the budget"),
+                     cl::cat(placeCategory()), cl::sub(planCommand()));
 } // namespace
 
 /// "0.5", where a budget is not a share of anything.
@@ -246,7 +243,6 @@ Error gpuopt::collectPlace(DriverOptions &options) {
   options.dumpPhasesTo = dumpPhasesTo;
   // Scripts know what comes next.
   options.tellsNextSteps = compileCommand() && errs().is_displayed();
-  options.emission.seed = seed;
   if (!compileTo.empty() && !(options.compileTo = parsePhase(compileTo)))
     return createStringError(
         "--compile-to must be import, nn, train, clusters, precision, "

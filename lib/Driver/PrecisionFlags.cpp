@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FlagGroups.h"
+#include "SettingFlags.h"
 
 using namespace llvm;
 using namespace gpuopt;
@@ -38,20 +39,6 @@ CheckedOpt<std::string> lossScale(
     cl::desc(
         "dynamic, a number or none (default: dynamic for fp16, else none)"),
     cl::cat(precisionCategory()), COMPILING);
-Flag<double> initScale("init-scale", 65536, "the first loss scale",
-                       cl::cat(precisionCategory()), COMPILING);
-Flag<double> growthFactor("growth-factor", 2,
-                          "of the loss scale after growth-interval good steps",
-                          cl::cat(precisionCategory()), COMPILING);
-Flag<double> backoffFactor("backoff-factor", 0.5,
-                           "of the loss scale after a step that overflows",
-                           cl::cat(precisionCategory()), COMPILING);
-Flag<int64_t> growthInterval("growth-interval", 2000,
-                             "good steps in a row before the loss scale grows",
-                             cl::cat(precisionCategory()), COMPILING);
-Flag<double> minLossScale("min-loss-scale", 1,
-                          "what the loss scale never falls below",
-                          cl::cat(precisionCategory()), COMPILING);
 } // namespace
 
 /// What may be in half precision.
@@ -79,19 +66,10 @@ static Error collectChoice(train::AssignPrecisionOptions &options,
   return Error::success();
 }
 
-/// What no scale can be, which is a float.
-static Error checkScaling() {
-  for (Flag<double> *flag : {&initScale, &minLossScale})
-    if (!(*flag >= 1e-37) || *flag > 1e38)
-      return createStringError("--" + flag->ArgStr +
-                               " must lie in [1e-37, 1e38], but is " +
-                               flag->str());
-  if (!(backoffFactor > 0) || backoffFactor > 1)
-    return createStringError("--backoff-factor must lie in (0, 1], but is " +
-                             backoffFactor.str());
-  if (Error error = checkRange<double>(1, {&growthFactor}))
-    return error;
-  return checkRange<int64_t>(1, {&growthInterval});
+/// A number that a scale can be.
+static bool parseScale(StringRef text, double &scale) {
+  return !text.getAsDouble(scale) &&
+         find_setting("init-scale")->range.has(scale);
 }
 
 /// Whether the loss is scaled, and how.
@@ -100,27 +78,21 @@ static Error collectScaling(train::InsertLossScalingOptions &options,
   StringRef text = lossScale;
   options.enabled = text.empty() ? precision == "fp16" : text != "none";
   bool isDynamic = text.empty() ? options.enabled : text == "dynamic";
-  for (const cl::Option *flag : std::initializer_list<const cl::Option *>{
-           &initScale, &growthFactor, &backoffFactor, &growthInterval,
-           &minLossScale})
-    if (flag->getNumOccurrences() && !isDynamic)
-      return createStringError("--" + flag->ArgStr +
+  for (const SettingInfo &setting : kSettings)
+    if (setting.section == Section::LossScale && isGiven(setting.name) &&
+        !isDynamic)
+      return createStringError("--" + StringRef(setting.name) +
                                " is of --loss-scale=dynamic, but it is '" +
                                (text.empty() ? "none" : text) + "'");
-  emission.hasDynamicLossScale = text.empty() || text == "dynamic";
-  emission.initScale = initScale;
-  if (options.enabled && !emission.hasDynamicLossScale &&
-      (text.getAsDouble(emission.initScale) || !(emission.initScale >= 1e-37) ||
-       emission.initScale > 1e38))
+  TrainingSettings &settings = emission.settings;
+  settings.is_dynamic = text.empty() || text == "dynamic";
+  if (options.enabled && !settings.is_dynamic &&
+      !parseScale(text, settings.init_scale))
     return createStringError(
         "--loss-scale must be dynamic, none or a number above 0, but is '" +
         text + "'");
   options.accumulationSteps = emission.accumulationSteps;
-  emission.growthFactor = growthFactor;
-  emission.backoffFactor = backoffFactor;
-  emission.growthInterval = growthInterval;
-  emission.minLossScale = minLossScale;
-  return checkScaling();
+  return Error::success();
 }
 
 Error gpuopt::collectPrecision(DriverOptions &options) {

@@ -37,12 +37,14 @@ static int become(ArrayRef<std::string> command) {
   return failure("cannot run '" + command[0] + "': " + strerror(errno));
 }
 
-static TrainerFeatures features(const DriverOptions &options) {
-  TrainerFeatures features;
-  features.hasAdam = options.pipeline.step.optimizer == "adamw";
-  features.hasMomentum = !features.hasAdam && options.pipeline.step.useMomentum;
-  features.scalesLoss = options.pipeline.lossScaling.enabled;
-  return features;
+static ProgramKind kindOf(const PipelineOptions &options) {
+  ProgramKind kind;
+  const OptimizerInfo *optimizer = find_optimizer(options.step.optimizer);
+  kind.optimizer = optimizer->name;
+  for (const std::string &state : options.step.optimizerStates)
+    kind.states |= optimizer->state_bit(state);
+  kind.scales_loss = options.lossScaling.enabled;
+  return kind;
 }
 
 int gpuopt::trainModel(const DriverOptions &options) {
@@ -65,7 +67,8 @@ int gpuopt::trainModel(const DriverOptions &options) {
       *executable, "--weights=" + joinPath(program, "model.safetensors"),
       "--output-dir=" + options.outputDir};
   // The executable may have been built with other defaults.
-  for (std::string &flag : flagsOfDefaults(options.emission, features(options)))
+  for (std::string &flag :
+       defaultFlags(options.emission.settings, kindOf(options.pipeline)))
     command.push_back(std::move(flag));
   command.insert(command.end(), options.runArguments.begin(),
                  options.runArguments.end());

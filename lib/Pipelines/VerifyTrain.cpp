@@ -44,10 +44,8 @@ static LogicalResult verifyLosses(StepOp step) {
 }
 
 static FlatSymbolRefAttr optimizedBy(Operation &op) {
-  if (auto adamW = dyn_cast<train::AdamWOp>(op))
-    return adamW.getParameterAttr();
-  auto sgd = dyn_cast<train::SgdOp>(op);
-  return sgd ? sgd.getParameterAttr() : FlatSymbolRefAttr();
+  auto update = dyn_cast<train::UpdateOp>(op);
+  return update ? update.getParameterAttr() : FlatSymbolRefAttr();
 }
 
 static LogicalResult verifyUpdates(StepOp step) { // (I4)

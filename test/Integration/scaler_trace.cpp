@@ -7,7 +7,9 @@
 // OUT gets for each step: scale of the next one, growth tracker, skipped steps,
 // a running statistic, learning rate (f64 each), then the weights (f32).
 #include "gpuopt/accumulate.h"
+#include "gpuopt/adamw.h"
 #include "gpuopt/keep.h"
+#include "gpuopt/sgd.h"
 
 #include <fstream>
 
@@ -39,9 +41,9 @@ int main(int argc, char **argv) {
   hyper.weight_decay = 0.125;
   hyper.momentum = 0.5;
   hyper.max_grad_norm = 0;
-  hyper.loss_scaling.growth_interval = 7;
-  hyper.loss_scaling.min_loss_scale = 4;
-  float scale = float(hyper.loss_scaling.init_scale);
+  hyper.growth_interval = 7;
+  hyper.min_loss_scale = 4;
+  float scale = float(hyper.init_scale);
   const float one = 1, zero = 0;
   float statistic = 0, kept = -1;
   std::vector<float> p(size_t(n), 0.5f), m(size_t(n), 0), v(size_t(n), 0),
@@ -62,11 +64,13 @@ int main(int argc, char **argv) {
     finish_grad_norm(ctx, &state, &hyper, partials.data(),
                      int64_t(partials.size()), &scale);
     restore(ctx, &state, &statistic, &kept, 1);
-    if (is_adamw)
-      adamw(ctx, &state, &hyper, p.data(), m.data(), v.data(), sum.data(), n,
-            true);
-    else
-      sgd(ctx, &state, &hyper, p.data(), m.data(), sum.data(), n, true);
+    if (is_adamw) {
+      begin_adamw(ctx, &state, &hyper);
+      adamw(ctx, &state, p.data(), m.data(), v.data(), sum.data(), n, true);
+    } else {
+      begin_sgd(ctx, &state, &hyper);
+      sgd(ctx, &state, p.data(), m.data(), sum.data(), n, true);
+    }
     const double scalars[] = {scale, double(state.scaler.growth_tracker),
                               double(state.scaler.skipped_steps), statistic,
                               state.learning_rate};

@@ -158,11 +158,11 @@ def test_many_skipped_steps_are_reported(programs):
 
 
 @pytest.mark.parametrize("flag, value, message", [
-    ("init_scale", 0, "more than 0"),
+    ("init_scale", 0, "at least 1e-37"),
     ("growth_factor", 0.5, "at least 1"),
-    ("backoff_factor", 2, "(0, 1]"),
+    ("backoff_factor", 2, "more than 0 and at most 1"),
     ("growth_interval", 0, "at least 1"),
-    ("min_loss_scale", -1, "more than 0"),
+    ("min_loss_scale", -1, "at least 1e-37"),
     ("loss_scale", "sometimes", "dynamic or a number"),
 ])
 def test_bad_flags_of_the_trainer(programs, flag, value, message):

@@ -5,7 +5,7 @@ train.variable @w parameter : tensor<8xf32>
 train.variable @w.half half_copy : tensor<8xf16> {of = @w}
 train.step @micro_step micro ("x" %x: tensor<8xf32>) {
   %0 = train.read @w.half : tensor<8xf16>
-  train.sgd @w, %x copy @w.half : tensor<8xf32>
+  train.update "sgd" @w, %x copy @w.half : tensor<8xf32>
 }
 
 // -----
@@ -16,7 +16,7 @@ train.variable @w parameter : tensor<8xf32>
 train.variable @w.half half_copy : tensor<8xf16> {of = @w}
 train.step @micro_step micro ("x" %x: tensor<8xf32>) {
   %0 = train.read @w.half : tensor<8xf16>
-  train.sgd @w, %x : tensor<8xf32>
+  train.update "sgd" @w, %x : tensor<8xf32>
 }
 
 // -----
@@ -30,7 +30,7 @@ train.variable @w.half half_copy : tensor<4xf16> {of = @w}
 // Moments in half precision would not grow.
 train.variable @w parameter : tensor<8xf32>
 // expected-error @below {{expects state in full precision, but got 'tensor<8xf16>'}}
-train.variable @w.exp_avg first_moment : tensor<8xf16> {of = @w}
+train.variable @w.exp_avg optimizer_state : tensor<8xf16> {of = @w}
 
 // -----
 

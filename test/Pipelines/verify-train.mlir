@@ -6,7 +6,7 @@ train.step @micro_step micro ("x" %x: tensor<8xf32>) {
   %loss = arith.constant dense<1.0> : tensor<1xf32>
   train.report_loss %loss, %loss : tensor<1xf32>, tensor<1xf32>
   train.grad_norm %x : tensor<8xf32>
-  train.sgd @w, %x : tensor<8xf32>
+  train.update "sgd" @w, %x : tensor<8xf32>
 }
 
 // -----
@@ -40,7 +40,7 @@ train.step @micro_step micro ("x" %x: tensor<8xf32>) {
   %loss = arith.constant dense<1.0> : tensor<1xf32>
   train.report_loss %loss, %loss : tensor<1xf32>, tensor<1xf32>
   // expected-error @below {{expects 'train.grad_norm' before it}}
-  train.sgd @w, %x : tensor<8xf32>
+  train.update "sgd" @w, %x : tensor<8xf32>
   train.grad_norm %x : tensor<8xf32>
 }
 
@@ -52,9 +52,9 @@ train.step @update update () {
   %g = train.read @w : tensor<8xf32>
   train.grad_norm %g : tensor<8xf32>
   // expected-note @below {{the first one is here}}
-  train.sgd @w, %g : tensor<8xf32>
+  train.update "sgd" @w, %g : tensor<8xf32>
   // expected-error @below {{updates @w a second time}}
-  train.sgd @w, %g : tensor<8xf32>
+  train.update "sgd" @w, %g : tensor<8xf32>
 }
 
 // -----

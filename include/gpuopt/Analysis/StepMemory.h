@@ -87,8 +87,9 @@ private:
   int64_t lowerLimit = 0;
 };
 
-/// The partial sums of a gradient norm.
-mlir::RankedTensorType gradNormScratchType(train::GradNormOp norm);
+/// The memory that an op needs for itself: the partial sums of a gradient norm,
+/// or what an optimizer asks for; null where it needs none.
+mlir::RankedTensorType scratchTypeOf(mlir::Operation *op);
 
 /// "h_0_ln_1", unique among `used`, from a name like "/h.0/ln_1/Add_output_0".
 std::string uniqueSymbol(llvm::StringRef origin,

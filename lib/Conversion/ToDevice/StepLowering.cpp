@@ -12,6 +12,7 @@
 #include "gpuopt/Analysis/CostKey.h"
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Conversion/ToDevice/Passes.h"
+#include "gpuopt/Dialect/Train/IR/Optimizers.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -30,7 +31,7 @@ template <typename Function>
 static bool dispatchLowered(Operation *op, Function lower) {
   return TypeSwitch<Operation *, bool>(op)
       .Case<nn::FusedOp, RuntimeCallOpInterface, train::ReportLossOp,
-            train::GradNormOp, train::AdamWOp, train::SgdOp, train::WriteOp,
+            train::GradNormOp, train::UpdateOp, train::WriteOp,
             train::AccumulateOp, train::OutputOp, train::KeepOp,
             train::RestoreOp, train::RefreshOp, train::OffloadOp,
             train::AwaitOffloadOp, train::ReloadOp, train::AwaitReloadOp>(
@@ -214,10 +215,8 @@ private:
   ArrayAttr parametersOf(train::GradNormOp op) {
     llvm::DenseMap<Value, std::deque<StringRef>> names;
     for (Operation &other : step.getBody().front())
-      TypeSwitch<Operation *>(&other).Case<train::AdamWOp, train::SgdOp>(
-          [&](auto update) {
-            names[update.getGradient()].push_back(update.getParameter());
-          });
+      if (auto update = dyn_cast<train::UpdateOp>(other))
+        names[update.getGradient()].push_back(update.getParameter());
     SmallVector<StringRef> result;
     for (Value gradient : op.getGradients()) {
       std::deque<StringRef> &left = names[gradient];
@@ -228,19 +227,22 @@ private:
     return b.getStrArrayAttr(result);
   }
 
-  void lowerOp(train::AdamWOp op) {
-    Value gradient = op.getGradient();
-    b.create<device::AdamWOp>(
-        variable(op.getParameterAttr()), variable(op.getFirstMomentAttr()),
-        variable(op.getSecondMomentAttr()), read(gradient),
-        variableOrNull(op.getCopyAttr()), elementsOf(gradient), op.getDecay());
-  }
-  void lowerOp(train::SgdOp op) {
-    Value gradient = op.getGradient();
-    b.create<device::SgdOp>(
-        variable(op.getParameterAttr()), variableOrNull(op.getMomentumAttr()),
-        read(gradient), variableOrNull(op.getCopyAttr()), elementsOf(gradient),
-        op.getNesterov(), op.getDecay());
+  void lowerOp(train::UpdateOp op) {
+    SmallVector<Value> states;
+    SmallVector<StringRef> names; // in the order of the declaration
+    for (const OptimizerState &state :
+         find_optimizer(op.getOptimizer())->states)
+      if (FlatSymbolRefAttr name = op.getState(state.name)) {
+        states.push_back(variable(name));
+        names.push_back(state.name);
+      }
+    const PlannedBuffer *scratch = memory.lookupScratch(op);
+    b.create<device::UpdateOp>(
+        op.getOptimizer(), variable(op.getParameterAttr()),
+        read(op.getGradient()), states, variableOrNull(op.getCopyAttr()),
+        scratch ? address(scratch->name, b.getF64Type()) : Value(),
+        names.empty() ? ArrayAttr() : b.getStrArrayAttr(names),
+        typeOf(op.getParameterAttr()).getShape(), op.getDecay());
   }
   void lowerOp(train::KeepOp op) {
     b.create<device::KeepOp>(variable(op.getSourceAttr()),

@@ -4,7 +4,6 @@
 #include "gpuopt/device.h"
 #include "gpuopt/flag_names.h"
 
-#include <cerrno>
 #include <cstdlib>
 #include <functional>
 #include <map>
@@ -23,29 +22,11 @@ public:
     entries[name] = {false, std::move(set)};
     list.push_back({name + " VALUE", help});
   }
-  // What is there is the default, which the help tells.
-  void text(const std::string &name, const std::string &help, std::string &to) {
-    value(name, with_default(help, to), [name, &to](const std::string &text) {
-      if (text.empty())
-        throw Error("'--" + name + "' needs a value, but got ''");
-      to = text;
-    });
-  }
-  void number(const std::string &name, const std::string &help, double &to) {
-    char text[32];
-    snprintf(text, sizeof text, "%g", to);
-    value(name, with_default(help, text),
-          [name, &to](const std::string &text) { to = parse(name, text); });
-  }
-  void integer(const std::string &name, const std::string &help, int64_t &to) {
-    value(
-        name, with_default(help, std::to_string(to)),
-        [name, &to](const std::string &text) { to = parse_whole(name, text); });
-  }
-  void toggle(const std::string &name, const std::string &help, bool &to) {
-    entries[name] = {true, [&to](const std::string &) { to = true; }};
-    entries["no-" + name] = {true, [&to](const std::string &) { to = false; }};
-    list.push_back({"[no-]" + name, with_default(help, to ? "on" : "off")});
+  void toggle(const std::string &name, const std::string &help,
+              std::function<void(bool)> set) {
+    entries[name] = {true, [set](const std::string &) { set(true); }};
+    entries["no-" + name] = {true, [set](const std::string &) { set(false); }};
+    list.push_back({"[no-]" + name, help});
   }
   // A flag that there is elsewhere: whoever gives it is told where.
   void elsewhere(const std::string &name, const std::string &where) {
@@ -59,26 +40,28 @@ public:
       const std::string argument = argv[i];
       if (argument == "--help" || argument == "-h")
         return print_help(argv[0]);
-      if (argument.rfind("--", 0) != 0)
-        throw Error("unexpected argument '" + argument +
-                    "'; --help lists the flags");
-      const size_t equals = argument.find('=');
-      const std::string name =
-          argument.substr(2, equals == std::string::npos ? equals : equals - 2);
-      const Entry &entry = find(name);
-      seen.insert(name);
-      if (entry.is_toggle) {
-        if (equals != std::string::npos)
-          throw Error("'--" + name + "' takes no value");
-        entry.set("");
-      } else if (equals != std::string::npos) {
-        entry.set(argument.substr(equals + 1));
-      } else if (++i < argc) {
-        entry.set(argv[i]);
-      } else {
-        throw Error("'--" + name + "' needs a value");
-      }
+      i += parse(argument, i + 1 < argc ? argv[i + 1] : nullptr);
     }
+  }
+  // One flag; returns whether `next`, null without one, is its value.
+  bool parse(const std::string &argument, const char *next = nullptr) {
+    if (argument.rfind("--", 0) != 0)
+      throw Error("unexpected argument '" + argument +
+                  "'; --help lists the flags");
+    const size_t equals = argument.find('=');
+    const std::string name =
+        argument.substr(2, equals == std::string::npos ? equals : equals - 2);
+    const Entry &entry = find(name);
+    seen.insert(name);
+    const bool has_value = equals != std::string::npos;
+    if (entry.is_toggle && has_value)
+      throw Error("'--" + name + "' takes no value");
+    if (!entry.is_toggle && !has_value && !next)
+      throw Error("'--" + name + "' needs a value");
+    entry.set(entry.is_toggle ? ""
+              : has_value     ? argument.substr(equals + 1)
+                              : next);
+    return !entry.is_toggle && !has_value;
   }
 
 private:
@@ -103,26 +86,6 @@ private:
     const std::string meant = flag_meant_by(name, names);
     return meant.empty() ? "--help lists the flags"
                          : "did you mean --" + meant + "?";
-  }
-  static std::string with_default(const std::string &help,
-                                  const std::string &value) {
-    return value.empty() ? help : help + " (default " + value + ")";
-  }
-  static double parse(const std::string &name, const std::string &text) {
-    char *end = nullptr;
-    const double number = strtod(text.c_str(), &end);
-    if (text.empty() || *end || number != number)
-      throw Error("'--" + name + "' needs a number, but got '" + text + "'");
-    return number;
-  }
-  static int64_t parse_whole(const std::string &name, const std::string &text) {
-    char *end = nullptr;
-    errno = 0;
-    const long long number = strtoll(text.c_str(), &end, 10);
-    if (text.empty() || *end || errno)
-      throw Error("'--" + name + "' needs a whole number, but got '" + text +
-                  "'");
-    return number;
   }
   void print_help(const char *program) const {
     printf("usage: %s [flags]\n", program);

@@ -7,19 +7,9 @@
 #pragma once
 
 #include "gpuopt/device.h"
+#include "gpuopt/settings_table.h"
 
 namespace gpuopt {
-
-// Chosen by flags. A scale that is not dynamic stays what it is at first; steps
-// that overflow are skipped all the same.
-struct LossScaling {
-  int64_t is_dynamic = 1;
-  double init_scale = 65536;
-  double growth_factor = 2;
-  double backoff_factor = 0.5;
-  int64_t growth_interval = 2000; // good steps in a row before the scale grows
-  double min_loss_scale = 1;
-};
 
 HOST_DEVICE bool is_finite(double x) { return x - x == 0; }
 

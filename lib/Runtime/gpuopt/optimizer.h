@@ -1,6 +1,6 @@
-// The end of a step, all of it on the device: learning rate, gradient norm and
-// clipping, AdamW and SGD with torch's semantics. No value of it is ever waited
-// for by the host.
+// The end of a step, all of it on the device: learning rate, gradient norm,
+// clipping, and what the updates of all optimizers share. No value of it is
+// ever waited for by the host.
 //
 // Gradients are sums over targets; dividing by the number of valid ones and
 // clipping is one factor, `grad_scale`, that the update kernels apply.
@@ -9,8 +9,16 @@
 //   ... forward, add_loss(ctx, state, ...), backward ...
 //   sum_of_squares(ctx, g, n, partials);      for each gradient
 //   finish_grad_norm(ctx, state, hyper, partials, count);
-//   adamw(ctx, state, hyper, p, m, v, g, n, decay);    for each parameter
+//   begin_adamw(ctx, state, hyper);           adamw.h; or another optimizer's
+//   adamw(ctx, state, p, m, v, g, n, decay);  for each parameter
 //   end_step(ctx, state);                     last thing in the update
+//
+// An optimizer is a header of its name. It has a struct of what all elements of
+// a step share, made from the state and the hyperparameters by one thread, in
+// double; a function begin_<name> that has it made; and a function <name>,
+// which takes the parameter, the tensors that kOptimizers declares, in their
+// order and null where there is none, the gradient, the number of elements, and
+// whether the weight decays.
 //
 // With a loss scale, gradients are `loss_scale` times too large; the same
 // factor undoes that, and the sum of squares that the norm needs tells whether
@@ -22,22 +30,6 @@
 #include "gpuopt/loss_scale.h"
 
 namespace gpuopt {
-
-enum Schedule : int64_t { kLinear, kCosine, kConstant, kConstantWithWarmup };
-
-// Chosen by flags; the device's copy is written before the first step.
-struct Hyperparameters {
-  double learning_rate = 5e-5;
-  int64_t schedule = kLinear;
-  int64_t warmup_steps = 0;
-  int64_t max_steps = 1;
-  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8; // AdamW
-  double weight_decay = 0;
-  double momentum = 0; // SGD
-  int64_t nesterov = 0;
-  double max_grad_norm = 1; // 0: gradients are not clipped
-  LossScaling loss_scaling;
-};
 
 // The first index outside of its dimension that a program has computed.
 struct IndexOutside {
@@ -59,6 +51,7 @@ struct StepState {
   double grad_weight = 0; // what gradients are larger by than the mean loss's
   double grad_scale = 0;  // clip coefficient / grad_weight
   LossScaler scaler;
+  alignas(8) char update_scalars[128] = {}; // the optimizer's struct
   int64_t first_not_finite = -1; // of the results that check_finite looks at
   IndexOutside outside;          // stays until the state is written anew
 };
@@ -182,8 +175,7 @@ KERNEL void finish_grad_norm_kernel(StepState *state,
     scale *= double(targets) / double(*loss_scale);
     state->grad_weight *= double(*loss_scale) / double(targets);
     const bool found_inf = !is_finite(sum);
-    *loss_scale =
-        state->scaler.update(hyper->loss_scaling, *loss_scale, found_inf);
+    *loss_scale = state->scaler.update(*hyper, *loss_scale, found_inf);
     if (found_inf)
       state->scaler.first_overflow = first_not_finite(partials, count);
   }
@@ -204,84 +196,31 @@ inline void finish_grad_norm(Context &ctx, StepState *state,
          loss_scale, targets);
 }
 
-// torch.optim.AdamW, in its order of operations. Scalars are in double until
-// they meet a tensor, as torch's are. `copy`, null without, is the parameter in
-// half precision, for the products of the next step.
-template <class T, class G, class H>
-KERNEL void adamw_kernel(const StepState *state, const Hyperparameters *hyper,
-                         T *p, T *m, T *v, const G *grad, int64_t n, bool decay,
-                         H *copy) {
-  if (state->scaler.found_inf)
-    return;
-  const int64_t begin = block() * kSpan;
-  const int64_t end = begin + kSpan < n ? begin + kSpan : n;
-  const double rate = state->learning_rate, update = double(state->step + 1);
-  const double correction1 = 1 - ::pow(hyper->beta1, update);
-  const double correction2 = 1 - ::pow(hyper->beta2, update);
-  const T shrink = T(1 - rate * (decay ? hyper->weight_decay : 0));
-  const T one_minus_beta1 = T(1 - hyper->beta1);
-  const T beta2 = T(hyper->beta2), one_minus_beta2 = T(1 - hyper->beta2);
-  const T root = T(::sqrt(correction2)), epsilon = T(hyper->epsilon);
-  const T step_size = T(-(rate / correction1)), scale = T(state->grad_scale);
-  for (int64_t i = begin + first_lane(); i < end; i += lane_step()) {
-    const int64_t left = end - i;
-    const Lanes<T> g = convert<T>(load(grad + i, left)) * scale;
-    const Lanes<T> m_old = load(m + i, left);
-    const Lanes<T> m_new = m_old + (g - m_old) * one_minus_beta1;
-    const Lanes<T> v_new = load(v + i, left) * beta2 + one_minus_beta2 * g * g;
-    const Lanes<T> denominator = sqrt(v_new) / root + epsilon;
-    store(m + i, m_new, left);
-    store(v + i, v_new, left);
-    const Lanes<T> p_new =
-        load(p + i, left) * shrink + step_size * m_new / denominator;
-    store(p + i, p_new, left);
-    if (copy)
-      store(copy + i, convert<Compute<H>>(p_new), left);
-  }
-}
-template <class T, class G, class H = T>
-void adamw(Context &ctx, const StepState *state, const Hyperparameters *hyper,
-           T *p, T *m, T *v, const G *grad, int64_t n, bool decay,
-           H *copy = nullptr) {
-  launch(ctx, ceil_div(n, kSpan), kSpanThreads, adamw_kernel<T, G, H>, state,
-         hyper, p, m, v, grad, n, decay, copy);
-}
+//===----------------------------------------------------------------------===//
+// What the optimizers share
+//===----------------------------------------------------------------------===//
 
-// torch.optim.SGD; the momentum buffer starts at zero, which gives torch's
-// first step (buffer = gradient) with dampening 0. Null: no momentum.
-template <class T, class G, class H>
-KERNEL void sgd_kernel(const StepState *state, const Hyperparameters *hyper,
-                       T *p, T *buffer, const G *grad, int64_t n, bool decay,
-                       H *copy) {
-  if (state->scaler.found_inf)
+template <class Scalars>
+KERNEL void begin_update_kernel(StepState *state,
+                                const Hyperparameters *hyper) {
+  static_assert(sizeof(Scalars) <= sizeof state->update_scalars);
+  static_assert(std::is_trivially_copyable_v<Scalars>);
+  if (!first_thread())
     return;
-  const int64_t begin = block() * kSpan;
-  const int64_t end = begin + kSpan < n ? begin + kSpan : n;
-  const T rate = T(state->learning_rate), scale = T(state->grad_scale);
-  const T weight_decay = T(decay ? hyper->weight_decay : 0),
-          momentum = T(hyper->momentum);
-  const bool nesterov = hyper->nesterov != 0;
-  for (int64_t i = begin + first_lane(); i < end; i += lane_step()) {
-    const int64_t left = end - i;
-    const Lanes<T> old = load(p + i, left);
-    Lanes<T> g = convert<T>(load(grad + i, left)) * scale + weight_decay * old;
-    if (buffer) {
-      const Lanes<T> b = load(buffer + i, left) * momentum + g;
-      store(buffer + i, b, left);
-      g = nesterov ? g + momentum * b : b;
-    }
-    const Lanes<T> p_new = old - rate * g;
-    store(p + i, p_new, left);
-    if (copy)
-      store(copy + i, convert<Compute<H>>(p_new), left);
-  }
+  const Scalars scalars(*state, *hyper);
+  memcpy(state->update_scalars, &scalars, sizeof scalars);
 }
-template <class T, class G, class H = T>
-void sgd(Context &ctx, const StepState *state, const Hyperparameters *hyper,
-         T *p, T *momentum, const G *grad, int64_t n, bool decay,
-         H *copy = nullptr) {
-  launch(ctx, ceil_div(n, kSpan), kSpanThreads, sgd_kernel<T, G, H>, state,
-         hyper, p, momentum, grad, n, decay, copy);
+// Makes the scalars of an optimizer, before its first update of a step.
+template <class Scalars>
+void begin_update(Context &ctx, StepState *state,
+                  const Hyperparameters *hyper) {
+  launch(ctx, 1, 32, begin_update_kernel<Scalars>, state, hyper);
+}
+template <class Scalars>
+DEVICE Scalars update_scalars(const StepState *state) {
+  Scalars scalars;
+  memcpy(&scalars, state->update_scalars, sizeof scalars);
+  return scalars;
 }
 
 } // namespace gpuopt

@@ -12,11 +12,9 @@ enum class StateKind {
   Frozen,    // read and written, never changed
   Buffer,    // read and written, changed by the forward (running statistics)
   Constant,  // read from the weights file, not written
-  Momentum,  // zero at the start
-  FirstMoment,
-  SecondMoment,
-  Gradient, // summed over the micro steps of a step
-  Kept,     // a buffer as it was before the step
+  OptimizerState, // what kOptimizers declares, zero at the start
+  Gradient,       // summed over the micro steps of a step
+  Kept,           // a buffer as it was before the step
   HalfCopy, // a parameter in half precision, written by `prepare` and `update`
   LossScale,
   Workspace, // scratch memory of libraries, and
@@ -93,10 +91,10 @@ struct Program {
   int64_t batch_size;       // samples a micro step
   int64_t tokens_per_batch; // 0: progress is told in samples
   int64_t accumulation_steps;
-  Hyperparameters defaults;
-  double warmup_ratio;     // used where warmup_steps is 0
-  double num_train_epochs; // used where max_steps is not positive
-  uint64_t seed;
+
+  const char *optimizer;                // of kOptimizers, or null
+  Table<const char *> optimizer_states; // those of it that there are
+  Table<const char *> defaults;         // flags, before those that are given
 };
 
 inline const StateInfo *find_state(const Program &program, StateKind kind) {
@@ -104,6 +102,17 @@ inline const StateInfo *find_state(const Program &program, StateKind kind) {
     if (state.kind == kind)
       return &state;
   return nullptr;
+}
+
+inline ProgramKind kind_of(const Program &program) {
+  ProgramKind kind;
+  if (program.optimizer)
+    kind.optimizer = program.optimizer;
+  kind.scales_loss = find_state(program, StateKind::LossScale);
+  if (const OptimizerInfo *optimizer = find_optimizer(kind.optimizer))
+    for (const char *state : program.optimizer_states)
+      kind.states |= optimizer->state_bit(state);
+  return kind;
 }
 
 } // namespace gpuopt

@@ -1,4 +1,5 @@
-// What a trainer is told by its flags.
+// What a trainer is told by its flags: those of the table that the program
+// takes, after its own defaults.
 #pragma once
 
 #include "gpuopt/flags.h"
@@ -7,22 +8,47 @@
 #include "gpuopt/sources.h"
 #include "gpuopt/wait_policy.h"
 
-#include <cmath>
+#include <cerrno>
 
 namespace gpuopt {
 
-struct Settings {
+struct Settings : TrainingSettings {
   DataFlags train, eval;
-  std::string token_type = "uint16", output_dir = "trained", weights,
-              dump_gradients, profile_costs_to;
-  WaitPolicy wait_policy = WaitPolicy::Auto;
-  int64_t max_steps = -1, logging_steps = 1, eval_steps = 0, save_steps = 0;
-  int64_t profile_warmup = 3, profile_active = 10;
-  int64_t num_threads = 0, num_workers = 2, prefetch_factor = 2, seed = 0;
-  double epochs = 0, warmup_ratio = 0;
-  bool shuffle = true;
-  Hyperparameters hyper;
 };
+
+namespace detail {
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+inline double parse_number(const std::string &flag, const std::string &text) {
+  char *end = nullptr;
+  const double number = strtod(text.c_str(), &end);
+  if (text.empty() || *end || number != number)
+    throw Error("'" + flag + "' needs a number, but got '" + text + "'");
+  return number;
+}
+
+template <class T>
+T parse_whole(const std::string &flag, const std::string &text,
+              T (*read)(const char *, char **, int)) {
+  char *end = nullptr;
+  errno = 0;
+  const T number = read(text.c_str(), &end, 10);
+  if (text.empty() || *end || errno)
+    throw Error("'" + flag + "' needs a whole number, but got '" + text + "'");
+  return number;
+}
+
+inline int64_t parse_schedule(const std::string &text) {
+  for (int64_t i = 0; i < 4; i++)
+    if (text == kScheduleNames[i])
+      return i;
+  throw Error("'--lr-scheduler-type' must be linear, cosine, constant or "
+              "constant_with_warmup, but is '" +
+              text + "'");
+}
 
 // dynamic, or the scale itself.
 inline void parse_loss_scale(const std::string &text, LossScaling &scaling) {
@@ -36,220 +62,103 @@ inline void parse_loss_scale(const std::string &text, LossScaling &scaling) {
                 "'");
 }
 
-inline void check_loss_scaling(const LossScaling &scaling) {
-  // It is a float.
-  if (!(scaling.init_scale >= 1e-37) || scaling.init_scale > 1e38)
-    throw Error("the loss scale must be more than 0, from 1e-37 to 1e38");
-  if (!(scaling.growth_factor >= 1) || scaling.growth_factor > 1e38 ||
-      !(scaling.backoff_factor > 0) || scaling.backoff_factor > 1)
-    throw Error("'--growth-factor' must be at least 1 and finite, and "
-                "'--backoff-factor' in (0, 1]");
-  if (scaling.growth_interval < 1 || !(scaling.min_loss_scale >= 1e-37) ||
-      scaling.min_loss_scale > 1e38)
-    throw Error("'--growth-interval' must be at least 1 and "
-                "'--min-loss-scale' more than 0, from 1e-37 to 1e38");
-}
-
-constexpr const char *kScheduleNames[] = {"linear", "cosine", "constant",
-                                          "constant_with_warmup"};
-
-inline int64_t parse_schedule(const std::string &text) {
-  for (int64_t i = 0; i < 4; i++)
-    if (text == kScheduleNames[i])
-      return i;
-  throw Error("'--lr-scheduler-type' must be linear, cosine, constant or "
-              "constant_with_warmup, but is '" +
-              text + "'");
-}
-
-namespace detail {
-
-inline void data_flags(Flags &flags, Settings &s) {
-  flags.section("The data (docs/training.md)");
-  flags.value("data", "INPUT=FILE.npy, once for each input",
-              [&](const std::string &text) { s.train.add("--data", text); });
-  flags.text("labels", "FILE.npy", s.train.labels);
-  flags.text("tokens",
-             "file of tokens, for the input that --data does not name; the "
-             "label is the next token",
-             s.train.tokens);
-  flags.text("token-type",
-             "uint8, uint16 or uint32, for token files without a header",
-             s.token_type);
-  flags.toggle("shuffle", "samples in random order", s.shuffle);
-  flags.value(
-      "eval-data", "INPUT=FILE.npy, for validation",
-      [&](const std::string &text) { s.eval.add("--eval-data", text); });
-  flags.text("eval-labels", "FILE.npy, for validation", s.eval.labels);
-  flags.text("eval-tokens", "file of tokens, for validation", s.eval.tokens);
-}
-
-inline void run_flags(Flags &flags, Settings &s) {
-  flags.section("The run");
-  flags.text("output-dir", "where weights and metrics go", s.output_dir);
-  flags.text("weights",
-             "model.safetensors to start from (default: that of the program)",
-             s.weights);
-  flags.integer("max-steps",
-                "steps to attempt; -1: as many as --num-train-epochs needs",
-                s.max_steps);
-  flags.number("num-train-epochs",
-               "passes over the data where --max-steps is -1", s.epochs);
-  flags.integer("logging-steps", "steps between lines on the terminal; 0: none",
-                s.logging_steps);
-  flags.integer("eval-steps", "steps between validations; 0: at the end alone",
-                s.eval_steps);
-  flags.integer("save-steps", "steps between saves; 0: at the end alone",
-                s.save_steps);
-  flags.integer("seed", "of order and dropout", s.seed);
-  flags.integer("num-threads",
-                "threads of the host target; 0: as many as cores",
-                s.num_threads);
-  flags.value("wait-policy",
-              "how threads of the host target wait for the next kernel: active "
-              "(they spin), passive (they sleep) or auto, which measures what "
-              "is faster (default auto)",
-              [&](const std::string &text) {
-                s.wait_policy = parse_wait_policy(text);
-              });
-  flags.integer("num-workers", "threads that prepare batches", s.num_workers);
-  flags.integer("prefetch-factor", "batches ahead, for each of them",
-                s.prefetch_factor);
-  flags.text("dump-gradients",
-             "FILE.safetensors: the gradients of the first step",
-             s.dump_gradients);
-  flags.text("profile-costs-to",
-             "FILE.json: how long each op of a step takes, for gpuopt "
-             "--profile-costs",
-             s.profile_costs_to);
-  flags.integer("profile-warmup", "steps before those that are timed",
-                s.profile_warmup);
-  flags.integer("profile-active", "steps that are timed", s.profile_active);
-}
-
-inline void optimizer_flags(Flags &flags, Settings &s, const Program &program) {
-  flags.section("The optimizer");
-  flags.number("learning-rate", "of the first step after warm-up",
-               s.hyper.learning_rate);
-  flags.value("lr-scheduler-type",
-              "linear, cosine, constant or constant_with_warmup (default " +
-                  std::string(kScheduleNames[s.hyper.schedule]) + ")",
-              [&](const std::string &text) {
-                s.hyper.schedule = parse_schedule(text);
-              });
-  flags.integer("warmup-steps", "steps of linear warm-up",
-                s.hyper.warmup_steps);
-  flags.number("warmup-ratio", "the same as a share of all steps",
-               s.warmup_ratio);
-  flags.number("weight-decay", "decoupled for adamw", s.hyper.weight_decay);
-  flags.number("max-grad-norm", "norm to clip gradients to; 0: none",
-               s.hyper.max_grad_norm);
-  if (find_state(program, StateKind::FirstMoment)) {
-    flags.number("adam-beta1", "decay of the first moment", s.hyper.beta1);
-    flags.number("adam-beta2", "decay of the second moment", s.hyper.beta2);
-    flags.number("adam-epsilon", "added to the root of the second moment",
-                 s.hyper.epsilon);
-  } else {
-    for (const char *name : {"adam-beta1", "adam-beta2", "adam-epsilon"})
-      flags.elsewhere(name, "is of adamw, and this program was compiled with "
-                            "--optimizer=sgd");
-  }
-  if (find_state(program, StateKind::Momentum))
-    flags.number("momentum", "of sgd", s.hyper.momentum);
+inline void set_value(const SettingInfo &setting, const std::string &text,
+                      Settings &s) {
+  const std::string flag = "--" + std::string(setting.name);
+  const Field &field = setting.field;
+  if (field.number)
+    s.*field.number = parse_number(flag, text);
+  else if (field.integer)
+    s.*field.integer = parse_whole(flag, text, strtoll);
+  else if (field.natural)
+    s.*field.natural = parse_whole(flag, text, strtoull);
+  else if (field.schedule)
+    s.*field.schedule = parse_schedule(text);
+  else if (field.text && text.empty())
+    throw Error("'" + flag + "' needs a value, but got ''");
+  else if (field.text)
+    s.*field.text = text;
+  else if (setting.name == "loss-scale")
+    parse_loss_scale(text, s);
   else
-    flags.elsewhere("momentum", "is of programs that were compiled with "
-                                "--optimizer=sgd and a --momentum");
+    (setting.name == "data" ? s.train : s.eval).add(flag, text);
 }
 
-// torch.amp.GradScaler's names.
-inline void loss_scale_flags(Flags &flags, Settings &s) {
-  LossScaling &scaling = s.hyper.loss_scaling;
-  flags.section("The loss scale (torch.amp.GradScaler's names)");
-  flags.value(
-      "loss-scale",
-      std::string("dynamic, or a number that stays (default ") +
-          (scaling.is_dynamic ? "dynamic" : "a number: --init-scale") + ")",
-      [&](const std::string &text) { parse_loss_scale(text, scaling); });
-  flags.number("init-scale", "the first dynamic loss scale",
-               scaling.init_scale);
-  flags.number("growth-factor", "of the scale after growth-interval good steps",
-               scaling.growth_factor);
-  flags.number("backoff-factor", "of the scale after a step that overflows",
-               scaling.backoff_factor);
-  flags.integer("growth-interval", "good steps in a row before the scale grows",
-                scaling.growth_interval);
-  flags.number("min-loss-scale", "what the scale never falls below",
-               scaling.min_loss_scale);
+//===----------------------------------------------------------------------===//
+// Flags
+//===----------------------------------------------------------------------===//
+
+inline const char *title_of(Section section) {
+  switch (section) {
+  case Section::Data:
+    return "The data (docs/training.md)";
+  case Section::Run:
+    return "The run";
+  case Section::Optimizer:
+    return "The optimizer";
+  case Section::LossScale:
+    return "The loss scale (torch.amp.GradScaler's names)";
+  case Section::CompileTime:
+    break;
+  }
+  return "";
 }
 
-inline void compile_time_flags(Flags &flags, bool scales_loss) {
-  for (const char *name : {"batch-size",       "dim",
-                           "batch-norm",       "frozen-params",
-                           "inference",        "loss",
-                           "logits",           "ignore-index",
-                           "label-smoothing",  "loss-chunks",
-                           "optimizer",        "no-decay",
-                           "nesterov",         "gradient-accumulation-steps",
-                           "precision",        "precision-override",
-                           "precision-policy", "debug-overflow",
-                           "memory-budget",    "activation-budget",
-                           "device",           "target",
-                           "profile-costs"})
-    flags.elsewhere(name, "is set at compile time: gpuopt compile --" +
-                              std::string(name));
-  if (!scales_loss)
-    for (const char *name :
-         {"loss-scale", "init-scale", "growth-factor", "backoff-factor",
-          "growth-interval", "min-loss-scale"})
-      flags.elsewhere(name, "is of programs that scale their loss: gpuopt "
-                            "compile --precision=fp16 or --loss-scale");
+inline std::string help_of(const SettingInfo &setting, const Settings &s) {
+  std::string value = setting.field.toggle
+                          ? (s.*setting.field.toggle ? "on" : "off")
+                          : value_text(setting, s);
+  if (setting.name == "loss-scale")
+    value = s.is_dynamic ? "dynamic" : "a number: --init-scale";
+  std::string help(setting.value);
+  help += (help.empty() ? "" : ": ") + std::string(setting.help);
+  return value.empty() ? help : help + " (default " + value + ")";
+}
+
+inline void declare(const SettingInfo &setting, Flags &flags, Settings &s) {
+  const std::string name(setting.name), help = help_of(setting, s);
+  if (bool TrainingSettings::*toggle = setting.field.toggle)
+    return flags.toggle(name, help, [&s, toggle](bool on) { s.*toggle = on; });
+  flags.value(name, help, [&s, &setting](const std::string &text) {
+    set_value(setting, text, s);
+  });
+}
+
+inline void declare_flags(Flags &flags, Settings &s, const Program &program) {
+  const ProgramKind kind = kind_of(program);
+  Section section = Section::CompileTime;
+  for (const SettingInfo &setting : kSettings)
+    if (const std::string why = why_not_taken(setting, kind); !why.empty()) {
+      flags.elsewhere(std::string(setting.name), why);
+    } else if (setting.takers & kTrainer) {
+      if (setting.section != section)
+        flags.section(title_of(setting.section));
+      section = setting.section;
+      declare(setting, flags, s);
+    }
+}
+
+// What the program was compiled with.
+inline void set_defaults(const Program &program, Settings &s) {
+  Flags flags;
+  declare_flags(flags, s, program);
+  for (const char *text : program.defaults)
+    flags.parse(text);
+}
+
+// A scale that stays is given by another flag than the first dynamic one.
+inline std::string name_of_range(const SettingInfo &setting,
+                                 const Settings &s) {
+  const bool stays = setting.name == "init-scale" && !s.is_dynamic;
+  return std::string(stays ? "loss-scale" : setting.name);
 }
 
 // Values that no training can mean.
-inline void check_ranges(const Settings &s) {
-  constexpr double most = 1e38; // of a float
-  const double below1 = std::nextafter(1.0, 0.0);
-  const struct {
-    const char *name;
-    double value, least, most;
-  } ranges[] = {
-      {"learning-rate", s.hyper.learning_rate, 0, most},
-      {"weight-decay", s.hyper.weight_decay, 0, most},
-      {"momentum", s.hyper.momentum, 0, most},
-      {"adam-beta1", s.hyper.beta1, 0, below1}, // 1 divides by 0
-      {"adam-beta2", s.hyper.beta2, 0, below1},
-      {"adam-epsilon", s.hyper.epsilon, 0, most},
-      {"max-grad-norm", s.hyper.max_grad_norm, 0, most},
-      {"warmup-ratio", s.warmup_ratio, 0, 1},
-      {"warmup-steps", double(s.hyper.warmup_steps), 0, most},
-      {"logging-steps", double(s.logging_steps), 0, most},
-      {"eval-steps", double(s.eval_steps), 0, most},
-      {"save-steps", double(s.save_steps), 0, most},
-      {"profile-warmup", double(s.profile_warmup), 0, 1e9},
-      {"profile-active", double(s.profile_active), 1, 1e6},
-      {"num-train-epochs", s.epochs, 0, 1e9},
-      {"num-threads", double(s.num_threads), 0, 4096},
-      {"num-workers", double(s.num_workers), 1, 1024},
-      {"prefetch-factor", double(s.prefetch_factor), 1, 1024},
-  };
-  char text[160];
-  for (const auto &range : ranges)
-    if (!(range.value >= range.least && range.value <= range.most)) {
-      char end[32] = " and finite";
-      if (range.most != most)
-        snprintf(end, sizeof end,
-                 range.most == below1 ? " and below %.0f" : " and at most %g",
-                 range.most);
-      snprintf(text, sizeof text, "'--%s' must be at least %g%s, but is %g",
-               range.name, range.least, end, range.value);
-      throw Error(text);
-    }
-  if (s.max_steps < 1 && s.max_steps != -1)
-    throw Error("'--max-steps' must be at least 1, or -1 for as many as "
-                "--num-train-epochs needs, but is " +
-                std::to_string(s.max_steps));
-  if (s.max_steps == -1 && !(s.epochs > 0))
-    throw Error("'--num-train-epochs' must be more than 0");
+inline void check_ranges(const Settings &s, const ProgramKind &kind) {
+  for (const SettingInfo &setting : kSettings)
+    if (why_not_taken(setting, kind).empty())
+      if (const std::string error = range_error(setting, s); !error.empty())
+        throw Error("'--" + name_of_range(setting, s) + "' " + error);
 }
 
 // How long the warm-up is, one flag says: it goes before what the program was
@@ -260,7 +169,7 @@ inline void choose_warmup(const Flags &flags, Settings &s) {
   if (steps && !ratio)
     s.warmup_ratio = 0;
   if (ratio && !steps)
-    s.hyper.warmup_steps = 0;
+    s.warmup_steps = 0;
 }
 
 // Files that are read, by the flags that name them.
@@ -292,15 +201,17 @@ inline void check_together(const Flags &flags, const Settings &s,
   if (flags.given("token-type") && s.train.tokens.empty() &&
       s.eval.tokens.empty())
     throw Error("'--token-type' is of --tokens and --eval-tokens");
-  if (s.hyper.warmup_steps > 0 && s.warmup_ratio > 0)
+  if (s.warmup_steps > 0 && s.warmup_ratio > 0)
     throw Error("'--warmup-steps' and '--warmup-ratio' are of the same "
                 "warm-up; give one of them");
+  if (s.nesterov && s.momentum == 0)
+    throw Error("'--nesterov' needs a --momentum");
   for (const char *name : {"profile-warmup", "profile-active"})
     if (flags.given(name) && s.profile_costs_to.empty())
       throw Error("'--" + std::string(name) + "' is of --profile-costs-to");
   for (const char *name : {"init-scale", "growth-factor", "backoff-factor",
                            "growth-interval", "min-loss-scale"})
-    if (flags.given(name) && !s.hyper.loss_scaling.is_dynamic)
+    if (flags.given(name) && !s.is_dynamic)
       throw Error("'--" + std::string(name) +
                   "' is of --loss-scale=dynamic, but the loss scale is a "
                   "number that stays");
@@ -310,23 +221,14 @@ inline void check_together(const Flags &flags, const Settings &s,
 
 inline Settings parse_settings(int argc, char **argv, const Program &program) {
   Settings s;
-  s.hyper = program.defaults;
-  s.max_steps = program.defaults.max_steps;
-  s.epochs = program.num_train_epochs;
-  s.warmup_ratio = program.warmup_ratio;
-  s.seed = int64_t(program.seed);
+  detail::set_defaults(program, s);
   Flags flags;
-  const bool scales_loss = find_state(program, StateKind::LossScale);
-  detail::data_flags(flags, s);
-  detail::run_flags(flags, s);
-  detail::optimizer_flags(flags, s, program);
-  if (scales_loss)
-    detail::loss_scale_flags(flags, s);
-  detail::compile_time_flags(flags, scales_loss);
+  detail::declare_flags(flags, s, program);
   flags.parse_all(argc, argv);
+  s.train.labels = s.labels, s.train.tokens = s.tokens;
+  s.eval.labels = s.eval_labels, s.eval.tokens = s.eval_tokens;
   detail::choose_warmup(flags, s);
-  check_loss_scaling(s.hyper.loss_scaling);
-  detail::check_ranges(s);
+  detail::check_ranges(s, kind_of(program));
   detail::check_together(flags, s, program);
   OutputFolder::check(s.output_dir);
   detail::check_files(s.train, "--");

@@ -27,7 +27,7 @@ public:
   Trainer(const Program &program, Settings settings)
       : program(program), s(std::move(settings)),
         ctx(int(kStagingIsDevice ? s.num_threads : 0)),
-        waiting(s.wait_policy, ctx.num_threads) {
+        waiting(parse_wait_policy(s.wait_policy), ctx.num_threads) {
     ctx.allows_tf32 = program.allows_tf32;
   }
 
@@ -109,7 +109,7 @@ private:
     options.pads_last = pads_last;
     options.batch_size = program.batch_size;
     options.shuffle = shuffle;
-    options.seed = uint64_t(s.seed);
+    options.seed = s.seed;
     options.num_workers = int(s.num_workers);
     options.prefetch_factor = int(s.prefetch_factor);
     // The first half is for training, the second for evaluation.
@@ -126,7 +126,7 @@ private:
     if (s.max_steps > 0)
       return s.max_steps;
     const double batches =
-        s.epochs * double(loaders.train->batches_per_epoch());
+        s.num_train_epochs * double(loaders.train->batches_per_epoch());
     return int64_t(std::clamp(
         std::ceil(batches / double(program.accumulation_steps)), 1.0, 1e18));
   }
@@ -149,17 +149,18 @@ private:
                           : program_file("constants.safetensors"),
                       true);
     }
-    if (s.hyper.warmup_steps == 0 && s.warmup_ratio > 0)
-      s.hyper.warmup_steps = int64_t(std::ceil(s.warmup_ratio * double(steps)));
-    s.hyper.max_steps = steps;
+    Hyperparameters hyper = s;
+    if (hyper.warmup_steps == 0 && s.warmup_ratio > 0)
+      hyper.warmup_steps = int64_t(std::ceil(s.warmup_ratio * double(steps)));
+    hyper.max_steps = steps;
     StepState initial;
-    initial.seed = uint64_t(s.seed);
+    initial.seed = s.seed;
     copy_to_device(ctx, find<StepState>(StateKind::StepState), &initial,
                    sizeof initial);
     copy_to_device(ctx, find<Hyperparameters>(StateKind::Hyperparameters),
-                   &s.hyper, sizeof s.hyper);
+                   &hyper, sizeof hyper);
     if (find_state(program, StateKind::LossScale)) {
-      const float scale = float(s.hyper.loss_scaling.init_scale);
+      const float scale = float(s.init_scale);
       copy_to_device(ctx, find<float>(StateKind::LossScale), &scale,
                      sizeof scale);
     }

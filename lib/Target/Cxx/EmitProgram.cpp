@@ -49,8 +49,10 @@ public:
                                   "plan.json beside this file "
                                   "says what lies where in memory, and when.");
     stream << "\n#include \"step.h\"\n"
-           << (hasTimedSteps() ? "#include \"calls.h\"\n" : "")
-           << "\n#include \"gpuopt/runtime.h\"\n";
+           << (hasTimedSteps() ? "#include \"calls.h\"\n" : "") << "#include \""
+           << kDefaultsFile << "\"\n"
+           << "\n#include \"gpuopt/runtime.h\"\n"
+           << optimizerHeaders();
     printCallHeaders();
     stream << "\n#include <cmath>\n#include <cstdint>\n\n"
            << "namespace gpuopt::model {\n";
@@ -64,6 +66,16 @@ public:
   }
 
 private:
+  std::string optimizerHeaders() {
+    llvm::SetVector<StringRef> optimizers;
+    module.walk(
+        [&](device::UpdateOp op) { optimizers.insert(op.getOptimizer()); });
+    std::string text;
+    for (StringRef optimizer : optimizers)
+      text += ("#include \"gpuopt/" + optimizer + ".h\"\n").str();
+    return text;
+  }
+
   bool hasTimedSteps() {
     return llvm::any_of(module.getOps<device::StepOp>(),
                         [](device::StepOp step) { return cxx::isTimed(step); });
@@ -256,6 +268,7 @@ FailureOr<ProgramFiles> gpuopt::emitProgram(ModuleOp module,
     return failure();
   if (!printer.callTables().empty())
     files["calls.h"] = cxx::callsFile(printer.callTables());
+  files[kDefaultsFile.str()] = cxx::defaultsFile(module, options.settings);
   files["step.h"] = kHeader + lanesOf(module) + kHeaderEnd;
   files["main.cpp"] = kMain;
   files["plan.json"] = cxx::planJson(module);

@@ -9,6 +9,7 @@
 
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "gpuopt/settings_table.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -49,7 +50,7 @@ static const char kFromRuntime[] =
     "in_range note_outside "
     "rsqrt bit_cast bits_of from_bits random_uniform launch copy set_zero "
     "copy_to_device copy_to_host synchronize simplified transposed "
-    "accumulate sum_of_squares finish_grad_norm add_loss adamw sgd begin_step "
+    "accumulate sum_of_squares finish_grad_norm add_loss begin_step "
     "end_step keep restore refresh offload reload await Transfers prepare "
     "check_finite program describe host "
     "micro_step update evaluate forward Calls CallInfo kMicroStepCalls "
@@ -71,7 +72,9 @@ static llvm::StringSet<> wordsOf(ArrayRef<StringRef> lists) {
 
 bool cxx::NameLegaliser::isTaken(StringRef name) const {
   static const llvm::StringSet<> words = wordsOf({kKeywords, kFromRuntime});
-  return words.contains(name) || given.contains(name);
+  return words.contains(name) || given.contains(name) ||
+         find_optimizer(StringRef(name).substr(
+             name.starts_with("begin_") ? strlen("begin_") : 0));
 }
 
 //===----------------------------------------------------------------------===//

@@ -10,6 +10,8 @@
 #include "LayerTables.h"
 #include "Text.h"
 #include "Types.h"
+#include "gpuopt/Dialect/Train/IR/Optimizers.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -100,12 +102,11 @@ private:
          usesHost = false;
     step.walk([&](Operation *op) {
       usesHost |= isa<device::OffloadOp, device::ReloadOp>(op);
-      bool updates =
-          isa<device::GradNormOp, device::AdamWOp, device::SgdOp>(op);
+      bool updates = isa<device::GradNormOp, device::UpdateOp>(op);
       auto launch = dyn_cast<device::LaunchOp>(op);
       auto runtimeCall = dyn_cast<device::CallOp>(op);
       usesMemory |= isa<device::AddressOp, device::ColumnOp>(op);
-      usesHyper |= updates;
+      usesHyper |= isa<device::GradNormOp>(op);
       usesState |=
           updates ||
           isa<device::AccumulateOp, device::ReportLossOp, device::KeepOp,
@@ -224,7 +225,7 @@ private:
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
         .Case<device::LaunchOp>([&](auto typed) { return emit(typed); })
         .Case<device::CallOp, device::ReportLossOp, device::GradNormOp,
-              device::AdamWOp, device::SgdOp, device::CopyOp,
+              device::UpdateOp, device::CopyOp,
               device::AccumulateOp, device::KeepOp, device::RestoreOp,
               device::RefreshOp, device::CheckFiniteOp, device::OffloadOp,
               device::ReloadOp, device::AwaitOp>([&](auto typed) {
@@ -329,42 +330,54 @@ private:
       llvm::append_values(arguments, pointer(op.getLossScale()),
                           std::to_string(op.getTargets()));
     call("finish_grad_norm", arguments);
+    llvm::SetVector<StringRef> optimizers;
+    for (auto update : step.getBody().getOps<device::UpdateOp>())
+      optimizers.insert(update.getOptimizer());
+    for (StringRef optimizer : optimizers)
+      call(("begin_" + optimizer).str(), {"ctx", "state", "hyper"});
   }
 
-  static std::string decayText(bool decay) {
-    return decay ? "/*decay=*/true" : "/*decay=*/false";
+  /// The tensors that the optimizer declares, in their order; null where the
+  /// parameter has none.
+  void appendStates(device::UpdateOp op, SmallVector<std::string> &arguments) {
+    llvm::StringMap<Value> states;
+    if (op.getStateNames())
+      for (auto [name, state] : llvm::zip(
+               op.getStateNames()->getAsRange<StringAttr>(), op.getStates()))
+        states[name] = state;
+    for (const OptimizerState &state :
+         find_optimizer(op.getOptimizer())->states)
+      if (!state.name.empty())
+        arguments.push_back(pointerOrNull(states.lookup(state.name)));
   }
 
-  void emit(device::AdamWOp op) {
-    SmallVector<std::string> arguments{"ctx",
-                                       "state",
-                                       "hyper",
-                                       pointer(op.getParameter()),
-                                       pointer(op.getFirstMoment()),
-                                       pointer(op.getSecondMoment()),
-                                       pointer(op.getGradient()),
-                                       std::to_string(op.getCount()),
-                                       decayText(op.getDecay())};
+  void emit(device::UpdateOp op) {
+    SmallVector<std::string> arguments{"ctx", "state",
+                                       pointer(op.getParameter())};
+    appendStates(op, arguments);
+    arguments.push_back(pointer(op.getGradient()));
+    bool needsScratch = op.getScratch() != nullptr;
+    arguments.push_back(needsScratch ? matrixText(op.getShape())
+                                     : std::to_string(elements(op.getShape())));
+    arguments.push_back(op.getDecay() ? "/*decay=*/true" : "/*decay=*/false");
+    if (needsScratch)
+      arguments.push_back(pointer(op.getScratch()));
     if (op.getCopy())
       arguments.push_back(pointer(op.getCopy()));
-    call("adamw", arguments);
+    call(op.getOptimizer(), arguments);
   }
 
-  void emit(device::SgdOp op) {
-    // Without momentum the null pointer says nothing of the type.
-    std::string types =
-        op.getMomentum() ? "" : "<" + memoryType(op.getParameter()) + ">";
-    SmallVector<std::string> arguments{"ctx",
-                                       "state",
-                                       "hyper",
-                                       pointer(op.getParameter()),
-                                       pointerOrNull(op.getMomentum()),
-                                       pointer(op.getGradient()),
-                                       std::to_string(op.getCount()),
-                                       decayText(op.getDecay())};
-    if (op.getCopy())
-      arguments.push_back(pointer(op.getCopy()));
-    call("sgd" + types, arguments);
+  static int64_t elements(ArrayRef<int64_t> shape) {
+    return ShapedType::getNumElements(shape);
+  }
+
+  /// {matrices, rows, columns} of the last two dimensions; a vector is one row.
+  static std::string matrixText(ArrayRef<int64_t> shape) {
+    int64_t columns = shape.empty() ? 1 : shape.back(),
+            rows = shape.size() < 2 ? 1 : shape[shape.size() - 2];
+    int64_t matrices = shape.size() < 2 ? 1 : elements(shape.drop_back(2));
+    return "{" + std::to_string(matrices) + ", " + std::to_string(rows) + ", " +
+           std::to_string(columns) + "}";
   }
 
   void emit(device::CheckFiniteOp op) {

@@ -11,9 +11,6 @@
 #include "Types.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
-#include "llvm/ADT/StringSwitch.h"
-#include "llvm/Support/Format.h"
-#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace gpuopt;
@@ -60,6 +57,7 @@ public:
     });
     hasIndexed = !indexed.empty();
     printTable("IndexedInfo", "kIndexed", indexed);
+    printTable("char *const", "kOptimizerStates", optimizerStates());
     stream << "\nstatic Program describe() {\n  Program p{};\n";
     printProgram(rows, functions);
     stream << "  return p;\n}\n\n} // namespace gpuopt::model\n\nconst "
@@ -144,12 +142,8 @@ private:
       return "Buffer";
     case train::VariableKind::Gradient:
       return "Gradient";
-    case train::VariableKind::Momentum:
-      return "Momentum";
-    case train::VariableKind::FirstMoment:
-      return "FirstMoment";
-    case train::VariableKind::SecondMoment:
-      return "SecondMoment";
+    case train::VariableKind::OptimizerState:
+      return "OptimizerState";
     case train::VariableKind::Kept:
       return "Kept";
     case train::VariableKind::HalfCopy:
@@ -250,7 +244,8 @@ private:
         set(step.field + "_calls", Twine(step.calls));
     }
     printBatch();
-    printDefaults();
+    printOptimizer();
+    set("defaults", "kDefaults");
   }
 
   /// A sample is one of the first input's first dimension; a token one element
@@ -272,37 +267,23 @@ private:
     set("accumulation_steps", Twine(options.accumulationSteps));
   }
 
-  /// `flagsOfDefaults` has a flag for each line between the comments.
-  void printDefaults() {
-    StringRef schedule =
-        llvm::StringSwitch<StringRef>(options.schedule)
-            .Case("cosine", "kCosine")
-            .Case("constant", "kConstant")
-            .Case("constant_with_warmup", "kConstantWithWarmup")
-            .Default("kLinear");
-    set("defaults.nesterov", Twine(options.nesterov ? 1 : 0));
-    stream << kFlagDefaultsBegin;
-    set("defaults.learning_rate", options.learningRate);
-    set("defaults.schedule", Twine(schedule));
-    set("defaults.warmup_steps", Twine(options.warmupSteps));
-    set("defaults.max_steps", Twine(options.maxSteps));
-    set("defaults.beta1", options.beta1);
-    set("defaults.beta2", options.beta2);
-    set("defaults.epsilon", options.epsilon);
-    set("defaults.weight_decay", options.weightDecay);
-    set("defaults.momentum", options.momentum);
-    set("defaults.max_grad_norm", options.maxGradNorm);
-    set("defaults.loss_scaling.is_dynamic",
-        Twine(options.hasDynamicLossScale ? 1 : 0));
-    set("defaults.loss_scaling.init_scale", options.initScale);
-    set("defaults.loss_scaling.growth_factor", options.growthFactor);
-    set("defaults.loss_scaling.backoff_factor", options.backoffFactor);
-    set("defaults.loss_scaling.growth_interval", Twine(options.growthInterval));
-    set("defaults.loss_scaling.min_loss_scale", options.minLossScale);
-    set("warmup_ratio", options.warmupRatio);
-    set("num_train_epochs", options.trainEpochs);
-    set("seed", Twine(options.seed) + "u");
-    stream << kFlagDefaultsEnd;
+  SmallVector<std::string> optimizerStates() {
+    ProgramKind kind = cxx::kindOf(module);
+    SmallVector<std::string> names;
+    if (const OptimizerInfo *optimizer = find_optimizer(kind.optimizer))
+      for (const OptimizerState &state : optimizer->states)
+        if (kind.states & optimizer->state_bit(state.name))
+          names.push_back(cxx::quoted(state.name));
+    return names;
+  }
+
+  void printOptimizer() {
+    ProgramKind kind = cxx::kindOf(module);
+    if (kind.optimizer.empty())
+      return;
+    set("optimizer", cxx::quoted(kind.optimizer));
+    if (kind.states)
+      set("optimizer_states", "kOptimizerStates");
   }
 
   ModuleOp module;
@@ -316,45 +297,60 @@ private:
 
 } // namespace
 
-std::vector<std::string>
-gpuopt::flagsOfDefaults(const EmissionOptions &options,
-                        const TrainerFeatures &features) {
+ProgramKind cxx::kindOf(ModuleOp module) {
+  ProgramKind kind;
+  module.walk([&](device::UpdateOp op) {
+    const OptimizerInfo *optimizer = find_optimizer(op.getOptimizer());
+    kind.optimizer = optimizer->name;
+    if (op.getStateNames())
+      for (auto state : op.getStateNames()->getAsRange<StringAttr>())
+        kind.states |= optimizer->state_bit(state.strref());
+  });
+  kind.scales_loss = llvm::any_of(
+      module.getOps<train::VariableOp>(), [](train::VariableOp variable) {
+        return variable.getKind() == train::VariableKind::LossScale;
+      });
+  return kind;
+}
+
+/// "--learning-rate=0.001", "--nesterov"; empty where the default is a part of
+/// another flag's.
+static std::string flagText(const SettingInfo &setting,
+                            const TrainingSettings &settings) {
+  std::string name(setting.name);
+  if (setting.field.toggle)
+    return (settings.*setting.field.toggle ? "--" : "--no-") + name;
+  if (name == "loss-scale")
+    return "--loss-scale=" +
+           (settings.is_dynamic
+                ? "dynamic"
+                : value_text(*find_setting("init-scale"), settings));
+  if (name == "init-scale" && !settings.is_dynamic)
+    return "";
+  return "--" + name + "=" + value_text(setting, settings);
+}
+
+std::vector<std::string> gpuopt::defaultFlags(const TrainingSettings &settings,
+                                              const ProgramKind &kind) {
   std::vector<std::string> flags;
-  auto add = [&](StringRef name, const Twine &value) {
-    flags.push_back(("--" + name + "=" + value).str());
-  };
-  auto addNumber = [&](StringRef name, double value) {
-    add(name, llvm::formatv("{0}", llvm::format("%.17g", value)).str());
-  };
-  addNumber("learning-rate", options.learningRate);
-  add("lr-scheduler-type", options.schedule);
-  add("warmup-steps", Twine(options.warmupSteps));
-  addNumber("warmup-ratio", options.warmupRatio);
-  add("max-steps", Twine(options.maxSteps));
-  addNumber("num-train-epochs", options.trainEpochs);
-  addNumber("weight-decay", options.weightDecay);
-  addNumber("max-grad-norm", options.maxGradNorm);
-  add("seed", Twine(int64_t(options.seed))); // the same bits
-  if (features.hasAdam) {
-    addNumber("adam-beta1", options.beta1);
-    addNumber("adam-beta2", options.beta2);
-    addNumber("adam-epsilon", options.epsilon);
-  }
-  if (features.hasMomentum)
-    addNumber("momentum", options.momentum);
-  if (!features.scalesLoss)
-    return flags;
-  if (options.hasDynamicLossScale) {
-    add("loss-scale", "dynamic");
-    addNumber("init-scale", options.initScale);
-  } else {
-    addNumber("loss-scale", options.initScale);
-  }
-  addNumber("growth-factor", options.growthFactor);
-  addNumber("backoff-factor", options.backoffFactor);
-  add("growth-interval", Twine(options.growthInterval));
-  addNumber("min-loss-scale", options.minLossScale);
+  for (const SettingInfo &setting : kSettings)
+    if (setting.takers == kEverywhere && why_not_taken(setting, kind).empty())
+      if (std::string flag = flagText(setting, settings); !flag.empty())
+        flags.push_back(flag);
   return flags;
+}
+
+std::string cxx::defaultsFile(ModuleOp module,
+                              const TrainingSettings &settings) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  printComment(stream, "What the trainer's flags are unless given.");
+  stream << "#pragma once\n\nnamespace gpuopt::model {\n\n"
+         << "static const char *const kDefaults[] = {\n";
+  for (const std::string &flag : defaultFlags(settings, kindOf(module)))
+    stream << "    " << quoted(flag) << ",\n";
+  stream << "};\n\n} // namespace gpuopt::model\n";
+  return text;
 }
 
 LogicalResult cxx::printTables(ModuleOp module, const EmissionOptions &options,

@@ -21,6 +21,13 @@ struct StepFunction {
   std::string field, function, calls;
 };
 
+/// What decides which flags the trainer takes.
+ProgramKind kindOf(mlir::ModuleOp module);
+
+/// The file that says what the trainer's flags are unless given.
+std::string defaultsFile(mlir::ModuleOp module,
+                         const TrainingSettings &settings);
+
 /// Prints the tables of the runtime's program.h and the function program().
 mlir::LogicalResult printTables(mlir::ModuleOp module,
                                 const EmissionOptions &options,

@@ -3,10 +3,10 @@
 // What a step does with variables is a call each, on their buffers.
 train.variable @w parameter : tensor<4x8xf32>
 train.variable @w16 half_copy : tensor<4x8xf16> {of = @w}
-train.variable @m first_moment : tensor<4x8xf32> {of = @w}
-train.variable @v second_moment : tensor<4x8xf32> {of = @w}
+train.variable @m optimizer_state : tensor<4x8xf32> {of = @w}
+train.variable @v optimizer_state : tensor<4x8xf32> {of = @w}
 train.variable @b parameter : tensor<8xf32>
-train.variable @b.momentum momentum : tensor<8xf32> {of = @b}
+train.variable @b.momentum optimizer_state : tensor<8xf32> {of = @b}
 train.variable @w.gradient gradient : tensor<4x8xf32> {of = @w}
 train.variable @mean buffer : tensor<8xf32>
 train.variable @mean.kept kept : tensor<8xf32> {of = @mean}
@@ -29,10 +29,10 @@ train.step @update update ("y" %y: tensor<8xf32>) {
   %g = train.read @w.gradient : tensor<4x8xf32>
   // CHECK: device.grad_norm %{{.*}} scale %{{.*}} over 64, %{{.*}}, %{{.*}} counts [32, 8] of ["w", "b"]
   train.grad_norm %g, %y scale @scale over 64 : tensor<4x8xf32>, tensor<8xf32>
-  // CHECK: device.adamw %{{.*}} copy %{{.*}} count 32 decay
-  train.adamw @w, %g moments @m, @v copy @w16 decay : tensor<4x8xf32>
-  // CHECK: device.sgd %{{.*}} momentum %{{.*}}, %{{.*}} count 8 nesterov
-  train.sgd @b, %y momentum @b.momentum nesterov : tensor<8xf32>
+  // CHECK: device.update "adamw" %{{.*}} state ["exp_avg", "exp_avg_sq"](%{{.*}}) copy %{{.*}} shape [4, 8] decay
+  train.update "adamw" @w, %g state {exp_avg = @m, exp_avg_sq = @v} copy @w16 decay : tensor<4x8xf32>
+  // CHECK: device.update "sgd" %{{.*}} state ["momentum_buffer"](%{{.*}}) shape [8] {{.*}} : <f32>
+  train.update "sgd" @b, %y state {momentum_buffer = @b.momentum} : tensor<8xf32>
   // CHECK: device.restore %{{.*}} from %{{.*}} count 8
   train.restore @mean from @mean.kept
 }

@@ -232,3 +232,27 @@ device.step @types micro {
     %0 = device.column "x" : !device.ptr<f32>
   }
 }
+
+// -----
+
+device.step @lamb micro {
+  %a = device.address @a : !device.ptr<f32>
+  // expected-error @below {{expects an optimizer of }}
+  device.update "lamb" %a, %a shape [4] : !device.ptr<f32>, !device.ptr<f32>
+}
+
+// -----
+
+device.step @states micro {
+  %a = device.address @a : !device.ptr<f32>
+  // expected-error @below {{expects one name for each state, but got 2 for 1}}
+  device.update "adamw" %a, %a state ["exp_avg", "exp_avg_sq"](%a) shape [4] : !device.ptr<f32>, !device.ptr<f32> state !device.ptr<f32>
+}
+
+// -----
+
+device.step @undeclared micro {
+  %a = device.address @a : !device.ptr<f32>
+  // expected-error @below {{expects states of 'sgd', but got "exp_avg"}}
+  device.update "sgd" %a, %a state ["exp_avg"](%a) shape [4] : !device.ptr<f32>, !device.ptr<f32> state !device.ptr<f32>
+}

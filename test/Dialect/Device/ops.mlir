@@ -97,11 +97,11 @@ device.step @ends update {
   // CHECK: device.grad_norm %{{.*}} scale %{{.*}} over 64, %{{.*}}, %{{.*}} counts [4, 8] of ["w", "b"] : <f32> scale !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>
   device.grad_norm %a scale %a over 64, %a, %a counts [4, 8] of ["w", "b"]
       : !device.ptr<f32> scale !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>
-  // CHECK: device.adamw %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} copy %{{.*}} count 32 decay : <f32>, <f32>, <f32>, <f32> copy !device.ptr<f16>
-  device.adamw %a, %a, %a, %a copy %h count 32 decay
-      : !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32> copy !device.ptr<f16>
-  // CHECK: device.sgd %{{.*}} momentum %{{.*}}, %{{.*}} count 32 nesterov : <f32> momentum !device.ptr<f32>, <f32>
-  device.sgd %a momentum %a, %a count 32 nesterov : !device.ptr<f32> momentum !device.ptr<f32>, !device.ptr<f32>
+  // CHECK: device.update "adamw" %{{.*}}, %{{.*}} state ["exp_avg", "exp_avg_sq"](%{{.*}}, %{{.*}}) copy %{{.*}} shape [4, 8] decay : <f32>, <f32> state !device.ptr<f32>, !device.ptr<f32> copy !device.ptr<f16>
+  device.update "adamw" %a, %a state ["exp_avg", "exp_avg_sq"](%a, %a) copy %h shape [4, 8] decay
+      : !device.ptr<f32>, !device.ptr<f32> state !device.ptr<f32>, !device.ptr<f32> copy !device.ptr<f16>
+  // CHECK: device.update "sgd" %{{.*}}, %{{.*}} shape [32] : <f32>, <f32>
+  device.update "sgd" %a, %a shape [32] : !device.ptr<f32>, !device.ptr<f32>
   // CHECK: device.keep %{{.*}} in %{{.*}} count 4 : <f32>, <f32>
   device.keep %a in %a count 4 : !device.ptr<f32>, !device.ptr<f32>
   // CHECK: device.restore %{{.*}} from %{{.*}} count 4 : <f32>, <f32>

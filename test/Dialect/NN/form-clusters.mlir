@@ -91,15 +91,15 @@ train.variable @sum gradient : tensor<16x16xf32> {of = @w}
 // CHECK: nn.fused {{.*}} {nn.origins = ["e"]}
 // CHECK: nn.fused {{.*}} {nn.origins = ["d scale"]}
 // CHECK: nn.contract {{.*}} {nn.origins = ["d w"]}
-// CHECK: train.sgd @scale
+// CHECK: train.update "sgd" @scale
 train.step @gradients micro ("x" %x: tensor<4x16xf32>) {
   %e = math.exp %x : tensor<4x16xf32> loc("e")
   %g = nn.reduce sum %e [0] : tensor<4x16xf32> loc("d node")
   %v = nn.reshape %g : tensor<1x16xf32> to tensor<16xf32>
   %p = nn.contract "ki,kj->ij" %x, %x : tensor<4x16xf32>, tensor<4x16xf32> loc("d product")
   train.accumulate @sum, %p : tensor<16x16xf32>
-  train.sgd @scale, %v : tensor<16xf32>
-  train.sgd @shift, %v : tensor<16xf32>
+  train.update "sgd" @scale, %v : tensor<16xf32>
+  train.update "sgd" @shift, %v : tensor<16xf32>
   train.output "e", %e : tensor<4x16xf32>
 }
 

@@ -41,15 +41,15 @@ train.variable @b parameter : tensor<2x4xf32>
 // CHECK: %[[C:.*]] = nn.fused "copy" %[[WIDE]]
 // CHECK-NOT: nn.fused
 // CHECK: train.grad_norm %{{.*}}, %[[C]]
-// CHECK: train.sgd @a
+// CHECK: train.update "sgd" @a
 // CHECK-NOT: nn.fused
-// CHECK: train.sgd @b, %[[C]]
+// CHECK: train.update "sgd" @b, %[[C]]
 train.step @gradient_is_a_weight micro ("x" %x: tensor<4xf32>) {
   %a = train.read @a : tensor<4xf32>
   %wide = nn.broadcast %a : tensor<4xf32> to tensor<2x4xf32>
   train.grad_norm %x, %wide : tensor<4xf32>, tensor<2x4xf32>
-  train.sgd @a, %x : tensor<4xf32>
-  train.sgd @b, %wide : tensor<2x4xf32>
+  train.update "sgd" @a, %x : tensor<4xf32>
+  train.update "sgd" @b, %wide : tensor<2x4xf32>
 }
 
 // The same where the gradient is dense, and before any update is read.

@@ -131,6 +131,6 @@ train.step @micro_step micro ("ids" %ids: tensor<2048xi64>, "dy" %dy: tensor<204
   // CHECK: nn.scatter_add %{{.*}}, %arg0 rows 8192 to f32 : tensor<2048x512xf16>, tensor<2048xi64>
   %dw = nn.scatter_add %dx, %ids rows 8192 : tensor<2048x512xf32>, tensor<2048xi64>
   train.grad_norm %dw : tensor<8192x512xf32>
-  // CHECK: train.sgd @w, %{{.*}} copy @w.half
-  train.sgd @w, %dw : tensor<8192x512xf32>
+  // CHECK: train.update "sgd" @w, %{{.*}} copy @w.half
+  train.update "sgd" @w, %dw : tensor<8192x512xf32>
 }

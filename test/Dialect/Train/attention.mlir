@@ -20,7 +20,7 @@ train.variable @w parameter : tensor<16x16xf32>
 // CHECK-COUNT-2: nn.contract "{{axz,azy->axy|axy,axz->azy}}"
 // CHECK: nn.contract "btc,btd->cd"
 // CHECK-NOT: nn.contract
-// CHECK: train.adamw
+// CHECK: train.update
 
 // The evaluation drops nothing.
 // EVALUATE-LABEL: train.step @evaluate

@@ -1,5 +1,7 @@
-// RUN: not gpuopt-opt %s -train-build-step="optimizer=lion" 2>&1 | FileCheck %s --check-prefix=OPTIMIZER
-// OPTIMIZER: error: expects an optimizer of adamw or sgd, but got 'lion'
+// RUN: not gpuopt-opt %s -train-build-step="optimizer=lamb" 2>&1 | FileCheck %s --check-prefix=OPTIMIZER
+// OPTIMIZER: error: expects an optimizer of {{.*}}adamw{{.*}}, but got 'lamb'
+// RUN: not gpuopt-opt %s -train-build-step="optimizer=adamw optimizer-states=exp_avg" 2>&1 | FileCheck %s --check-prefix=STATES
+// STATES: error: expects optimizer-states that 'adamw' may keep or not, but got 'exp_avg'
 // RUN: not gpuopt-opt %s -train-build-step="no-decay=(" 2>&1 | FileCheck %s --check-prefix=REGEX
 // REGEX: error: expects a regular expression for no-decay, but got '(': {{.}}
 // RUN: not gpuopt-opt %s -train-build-step="label-smoothing=1" 2>&1 | FileCheck %s --check-prefix=SMOOTHING

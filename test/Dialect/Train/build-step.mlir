@@ -1,12 +1,12 @@
 // RUN: gpuopt-opt %s -train-build-step | FileCheck %s
-// RUN: gpuopt-opt %s -train-build-step="optimizer=sgd use-momentum=true nesterov=true no-decay=bias" | FileCheck %s --check-prefix=SGD
+// RUN: gpuopt-opt %s -train-build-step="optimizer=sgd optimizer-states=momentum_buffer no-decay=bias" | FileCheck %s --check-prefix=SGD
 // RUN: gpuopt-opt %s -train-build-step="accumulation-steps=4" | FileCheck %s --check-prefix=ACCUMULATE
 // RUN: gpuopt-opt %s -train-build-step="inference=true" | FileCheck %s --check-prefix=INFERENCE
 // RUN: not gpuopt-opt %s -train-build-step="loss=hinge" 2>&1 | FileCheck %s --check-prefix=LOSS
 // RUN: not gpuopt-opt %s -train-build-step="no-decay=norm" 2>&1 | FileCheck %s --check-prefix=NODECAY
 // RUN: not gpuopt-opt %s -train-build-step="logits=other" 2>&1 | FileCheck %s --check-prefix=LOGITS
 
-// CHECK: train.variable @weight.exp_avg_sq second_moment : tensor<8x3xf32> {of = @weight}
+// CHECK: train.variable @weight.exp_avg_sq optimizer_state : tensor<8x3xf32> {of = @weight}
 // CHECK: train.variable @frozen frozen
 // CHECK-NOT: @frozen.exp_avg
 train.variable @weight parameter : tensor<8x3xf32>
@@ -22,25 +22,25 @@ train.variable @frozen frozen : tensor<8x8xf32>
 // CHECK: %[[DW:.*]] = nn.contract "ik,ij->kj" %[[H]]
 // CHECK-NOT: nn.contract
 // CHECK: train.grad_norm
-// CHECK: train.adamw @weight, %[[DW]] moments @weight.exp_avg, @weight.exp_avg_sq decay
-// CHECK: train.adamw @bias
+// CHECK: train.update "adamw" @weight, %[[DW]] state {exp_avg = @weight.exp_avg, exp_avg_sq = @weight.exp_avg_sq} decay
+// CHECK: train.update "adamw" @bias
 
 // The evaluation drops nothing and updates nothing.
 // CHECK-LABEL: train.step @evaluate evaluate
 // CHECK-NOT: nn.dropout
 // CHECK: train.report_loss
-// CHECK-NOT: train.adamw
+// CHECK-NOT: train.update
 
-// SGD: train.sgd @weight, %{{.*}} momentum @weight.momentum_buffer nesterov decay
-// SGD: train.sgd @bias, %{{.*}} momentum @bias.momentum_buffer nesterov :
+// SGD: train.update "sgd" @weight, %{{.*}} state {momentum_buffer = @weight.momentum_buffer} decay
+// SGD: train.update "sgd" @bias, %{{.*}} state {momentum_buffer = @bias.momentum_buffer} :
 
 // ACCUMULATE: train.variable @weight.grad gradient
 // ACCUMULATE: train.step @micro_step
 // ACCUMULATE: train.accumulate @weight.grad
-// ACCUMULATE-NOT: train.adamw
+// ACCUMULATE-NOT: train.update
 // ACCUMULATE: train.step @update update ()
 // ACCUMULATE: train.read @weight.grad
-// ACCUMULATE: train.adamw @weight
+// ACCUMULATE: train.update "adamw" @weight
 
 // INFERENCE-NOT: labels
 // INFERENCE: train.step @forward_step forward ("x"

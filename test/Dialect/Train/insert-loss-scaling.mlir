@@ -45,7 +45,7 @@ train.step @micro_step micro ("x" %x: tensor<4xf32>) {
   // PLAIN: train.grad_norm %{{[^ ]*}} : tensor<4xf32>
   // PLAIN-NOT: train.restore
   train.grad_norm %gradient : tensor<4xf32>
-  train.sgd @w, %gradient : tensor<4xf32>
+  train.update "sgd" @w, %gradient : tensor<4xf32>
 }
 
 // CXX: begin_step(ctx, state, hyper);

@@ -16,7 +16,7 @@ train.variable @v parameter : tensor<4xf32> {file = "a", offset = 0 : i64, sizeI
 // -----
 
 // expected-error @below {{expects 'of', the parameter that it belongs to}}
-train.variable @v first_moment : tensor<4xf32>
+train.variable @v optimizer_state : tensor<4xf32>
 
 // -----
 
@@ -123,7 +123,7 @@ train.step @s micro ("x" %x: tensor<5xf32>) {
 train.variable @w parameter : tensor<4xf32>
 train.step @s micro ("x" %x: tensor<5xf32>) {
   // expected-error @below {{expects a gradient of the parameter's shape, 'tensor<4xf32>', but got 'tensor<5xf32>'}}
-  train.sgd @w, %x : tensor<5xf32>
+  train.update "sgd" @w, %x : tensor<5xf32>
 }
 
 // -----
@@ -132,18 +132,44 @@ train.variable @w parameter : tensor<4xf32>
 train.variable @w16 half_copy : tensor<5xf16> {of = @w}
 train.step @s micro ("x" %x: tensor<4xf32>) {
   // expected-error @below {{expects a copy of the parameter's shape, 'tensor<4xf32>', but got 'tensor<5xf16>'}}
-  train.sgd @w, %x copy @w16 : tensor<4xf32>
+  train.update "sgd" @w, %x copy @w16 : tensor<4xf32>
 }
 
 // -----
 
 train.variable @w parameter : tensor<4xf32>
 // expected-note @below {{the variable is here}}
-train.variable @m first_moment : tensor<4xf16> {of = @w}
-train.variable @v second_moment : tensor<4xf32> {of = @w}
+train.variable @m optimizer_state : tensor<4xf16> {of = @w}
+train.variable @v optimizer_state : tensor<4xf32> {of = @w}
 train.step @s micro ("x" %x: tensor<4xf32>) {
   // expected-error @below {{expects type 'tensor<4xf16>', but got 'tensor<4xf32>'}}
-  train.adamw @w, %x moments @m, @v : tensor<4xf32>
+  train.update "adamw" @w, %x state {exp_avg = @m, exp_avg_sq = @v} : tensor<4xf32>
+}
+
+// -----
+
+train.variable @w parameter : tensor<4xf32>
+train.step @s micro ("x" %x: tensor<4xf32>) {
+  // expected-error @below {{expects an optimizer of }}
+  train.update "lamb" @w, %x : tensor<4xf32>
+}
+
+// -----
+
+train.variable @w parameter : tensor<4xf32>
+train.variable @m optimizer_state : tensor<4xf32> {of = @w}
+train.step @s micro ("x" %x: tensor<4xf32>) {
+  // expected-error @below {{expects variables of states of 'sgd', but got 'exp_avg'}}
+  train.update "sgd" @w, %x state {exp_avg = @m} : tensor<4xf32>
+}
+
+// -----
+
+train.variable @w parameter : tensor<4xf32>
+train.variable @m optimizer_state : tensor<4xf32> {of = @w}
+train.step @s micro ("x" %x: tensor<4xf32>) {
+  // expected-error @below {{expects a variable for the state 'exp_avg_sq' of 'adamw'}}
+  train.update "adamw" @w, %x state {exp_avg = @m} : tensor<4xf32>
 }
 
 // -----

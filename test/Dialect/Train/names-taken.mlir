@@ -16,7 +16,7 @@ train.variable @prepare parameter : tensor<4x4xf32>
 // CHECK-DAG: train.read @w.half_1 : tensor<4x4xf16>
 // CHECK-DAG: train.read @loss_scale_1 : tensor<f32>
 // CHECK: train.grad_norm {{.*}} scale @loss_scale_1
-// CHECK: train.adamw @w, {{.*}} copy @w.half_1
+// CHECK: train.update "adamw" @w, {{.*}} copy @w.half_1
 train.step @micro_step micro ("x" %x: tensor<4x4xf32>) {
   %w = train.read @w : tensor<4x4xf32>
   %y = nn.contract "ik,kj->ij" %x, %w {train.half_product, train.half_results = array<i1: false>} : tensor<4x4xf32>, tensor<4x4xf32>
@@ -28,10 +28,10 @@ train.step @micro_step micro ("x" %x: tensor<4x4xf32>) {
     nn.yield %0 : tensor<4x4xf32>
   }
   train.grad_norm %g : tensor<4x4xf32>
-  train.adamw @w, %g moments @m, @v decay : tensor<4x4xf32>
+  train.update "adamw" @w, %g state {exp_avg = @m, exp_avg_sq = @v} decay : tensor<4x4xf32>
 }
-train.variable @m first_moment : tensor<4x4xf32> {of = @w}
-train.variable @v second_moment : tensor<4x4xf32> {of = @w}
+train.variable @m optimizer_state : tensor<4x4xf32> {of = @w}
+train.variable @v optimizer_state : tensor<4x4xf32> {of = @w}
 
 // CHECK: train.step @prepare_1 prepare
 // CHECK: train.refresh @w.half_1 {{.*}}@w

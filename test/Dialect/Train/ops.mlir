@@ -67,9 +67,9 @@ train.step @transfers forward ("x" %x: tensor<8x16xf32>) {
 
 train.variable @w parameter : tensor<4x8xf32>
 train.variable @w16 half_copy : tensor<4x8xf16> {of = @w}
-train.variable @m first_moment : tensor<4x8xf32> {of = @w}
-train.variable @v second_moment : tensor<4x8xf32> {of = @w}
-train.variable @momentum momentum : tensor<4x8xf32> {of = @w}
+train.variable @m optimizer_state : tensor<4x8xf32> {of = @w}
+train.variable @v optimizer_state : tensor<4x8xf32> {of = @w}
+train.variable @momentum optimizer_state : tensor<4x8xf32> {of = @w}
 train.variable @kept buffer : tensor<4x8xf32>
 train.variable @scale loss_scale : tensor<f32>
 
@@ -93,8 +93,8 @@ train.step @variables micro ("x" %x: tensor<4x8xf32>) {
   train.report_loss %seed, %seed : tensor<1xf32>, tensor<1xf32>
   // CHECK: train.grad_norm %{{.*}} scale @scale over 32 : tensor<4x8xf32>
   train.grad_norm %x scale @scale over 32 : tensor<4x8xf32>
-  // CHECK: train.adamw @w, %{{.*}} moments @m, @v copy @w16 decay : tensor<4x8xf32>
-  train.adamw @w, %x moments @m, @v copy @w16 decay : tensor<4x8xf32>
-  // CHECK: train.sgd @w, %{{.*}} momentum @momentum nesterov : tensor<4x8xf32>
-  train.sgd @w, %x momentum @momentum nesterov : tensor<4x8xf32>
+  // CHECK: train.update "adamw" @w, %{{.*}} state {exp_avg = @m, exp_avg_sq = @v} copy @w16 decay : tensor<4x8xf32>
+  train.update "adamw" @w, %x state {exp_avg = @m, exp_avg_sq = @v} copy @w16 decay : tensor<4x8xf32>
+  // CHECK: train.update "sgd" @w, %{{.*}} state {momentum_buffer = @momentum} : tensor<4x8xf32>
+  train.update "sgd" @w, %x state {momentum_buffer = @momentum} : tensor<4x8xf32>
 }

@@ -14,6 +14,6 @@ train.step @micro_step micro ("x" %x: tensor<16x16xf32>) {
     nn.yield %0 : tensor<16x16xf32>
   }
   %g1 = nn.contract "ik,jk->ij" %x, %w : tensor<16x16xf32>, tensor<16x16xf32>
-  train.sgd @w, %g1 : tensor<16x16xf32>
-  train.sgd @v, %g2 : tensor<16x16xf32>
+  train.update "sgd" @w, %g1 : tensor<16x16xf32>
+  train.update "sgd" @v, %g2 : tensor<16x16xf32>
 }

@@ -29,8 +29,10 @@
 // CHECK: accumulate(ctx, state, m[kVb], m[kMb], 32);
 // CHECK-NEXT: sum_of_squares(ctx, m[kMb], 32, m[kP]);
 // CHECK-NEXT: finish_grad_norm(ctx, state, hyper, m[kP], 1, m[kSb], 64);
-// CHECK-NEXT: adamw(ctx, state, hyper, m[kWb], m[kMb], m[kVb], m[kMb], 32, /*decay=*/true, m[kHb]);
-// CHECK-NEXT: sgd(ctx, state, hyper, m[kWb], m[kMb], m[kVb], 32, /*decay=*/false);
+// CHECK-NEXT: begin_adamw(ctx, state, hyper);
+// CHECK-NEXT: begin_sgd(ctx, state, hyper);
+// CHECK-NEXT: adamw(ctx, state, m[kWb], m[kMb], m[kVb], m[kMb], 32, /*decay=*/true, m[kHb]);
+// CHECK-NEXT: sgd(ctx, state, m[kWb], m[kMb], m[kVb], 32, /*decay=*/false);
 // CHECK-NEXT: keep(ctx, state, m[kMb], m[kWb], 32);
 // CHECK-NEXT: restore(ctx, state, m[kWb], m[kMb], 32);
 // CHECK-NEXT: refresh(ctx, m[kHb], m[kWb], 32);
@@ -38,8 +40,8 @@
 
 train.variable @w parameter : tensor<4x8xf32>
 train.variable @w16 half_copy : tensor<4x8xf16> {of = @w}
-train.variable @m first_moment : tensor<4x8xf32> {of = @w}
-train.variable @v second_moment : tensor<4x8xf32> {of = @w}
+train.variable @m optimizer_state : tensor<4x8xf32> {of = @w}
+train.variable @v optimizer_state : tensor<4x8xf32> {of = @w}
 train.variable @scale loss_scale : tensor<f32>
 device.memory persistent 16384 arena 65536
 device.buffer @wb state at 2048 : tensor<4x8xf32> {origin = "w", variable = @w}
@@ -99,8 +101,10 @@ device.step @update update {
   %p = device.address @p : !device.ptr<f64>
   device.accumulate %m into %v count 32 : !device.ptr<f32>, !device.ptr<f32>
   device.grad_norm %p scale %s over 64, %m counts [32] of ["w"] : !device.ptr<f64> scale !device.ptr<f32>, !device.ptr<f32>
-  device.adamw %w, %m, %v, %m copy %h count 32 decay : !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32> copy !device.ptr<f16>
-  device.sgd %w momentum %m, %v count 32 nesterov : !device.ptr<f32> momentum !device.ptr<f32>, !device.ptr<f32>
+  device.update "adamw" %w, %m state ["exp_avg", "exp_avg_sq"](%m, %v) copy %h shape [4, 8] decay
+      : !device.ptr<f32>, !device.ptr<f32> state !device.ptr<f32>, !device.ptr<f32> copy !device.ptr<f16>
+  device.update "sgd" %w, %v state ["momentum_buffer"](%m) shape [4, 8]
+      : !device.ptr<f32>, !device.ptr<f32> state !device.ptr<f32>
   device.keep %w in %m count 32 : !device.ptr<f32>, !device.ptr<f32>
   device.restore %w from %m count 32 : !device.ptr<f32>, !device.ptr<f32>
   device.refresh %h from %w count 32 : !device.ptr<f16>, !device.ptr<f32>

@@ -59,6 +59,7 @@ TEST_F(BuildKeyTest, FollowsFromEverySource) {
   }
   const std::string before = key();
   write("model.safetensors", "weights");
+  write("defaults.h", "what the trainer's flags are unless given");
   EXPECT_EQ(key(), before);
 }
 

@@ -1,6 +1,7 @@
 // Instantiates what emitted programs use, for nvcc to compile.
 
 #include "TinyProgram.h"
+#include "gpuopt/sgd.h"
 
 #include "gpuopt/trainer.h"
 
@@ -55,13 +56,14 @@ void instantiate(Context &ctx, float *f, double *d, f16 *h, bf16 *b,
   add_loss(ctx, state, f, f, 3);
   sum_of_squares(ctx, f, 10, d);
   finish_grad_norm(ctx, state, hyper, d, 1);
-  adamw(ctx, state, hyper, f, f, f, f, 10, true);
-  adamw(ctx, state, hyper, d, d, d, d, 10, true);
-  sgd(ctx, state, hyper, f, f, b, 10, false);
+  begin_adamw(ctx, state, hyper);
+  adamw(ctx, state, f, f, f, f, 10, true);
+  adamw(ctx, state, d, d, d, d, 10, true);
+  begin_sgd(ctx, state, hyper);
+  sgd(ctx, state, f, f, b, 10, false);
   finish_grad_norm(ctx, state, hyper, d, 1, f, 4);
-  adamw(ctx, state, hyper, f, f, f, h, 10, true, h);
-  sgd<float>(ctx, state, hyper, f, nullptr, b, 10, false, b);
-  accumulate(ctx, state, f, h, 10);
+  adamw(ctx, state, f, f, f, h, 10, true, h);
+  sgd(ctx, state, f, nullptr, b, 10, false, b);
   keep(ctx, state, f, f, 10);
   restore(ctx, state, f, f, 10);
   refresh(ctx, h, f, 10);

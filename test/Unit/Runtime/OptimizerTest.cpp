@@ -1,7 +1,8 @@
 // The end of a step against torch's formulas written out in double, and Hugging
 // Face's schedules.
 
-#include "gpuopt/optimizer.h"
+#include "gpuopt/adamw.h"
+#include "gpuopt/sgd.h"
 
 #include <gtest/gtest.h>
 
@@ -75,7 +76,8 @@ TEST_F(Step, AdamW) {
   std::vector<double> wm(n, 0), wv(n, 0);
   for (int step = 1; step <= 3; step++) {
     begin(2);
-    adamw(ctx, &state, &hyper, p.data(), m.data(), v.data(), g.data(), n, true);
+    begin_adamw(ctx, &state, &hyper);
+    adamw(ctx, &state, p.data(), m.data(), v.data(), g.data(), n, true);
     end_step(ctx, &state);
     for (int64_t i = 0; i < n; i++) {
       const double grad = g[i] / 2;
@@ -94,12 +96,13 @@ TEST_F(Step, AdamW) {
 TEST_F(Step, SgdWithNesterovMomentum) {
   hyper.max_grad_norm = 0;
   hyper.momentum = 0.9;
-  hyper.nesterov = 1;
+  hyper.nesterov = true;
   auto want = p;
   std::vector<double> buffer(n, 0);
   for (int step = 1; step <= 3; step++) {
     begin(2);
-    sgd(ctx, &state, &hyper, p.data(), m.data(), g.data(), n, true);
+    begin_sgd(ctx, &state, &hyper);
+    sgd(ctx, &state, p.data(), m.data(), g.data(), n, true);
     end_step(ctx, &state);
     for (int64_t i = 0; i < n; i++) {
       const double grad = g[i] / 2 + 0.1 * want[i];

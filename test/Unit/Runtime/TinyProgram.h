@@ -2,6 +2,7 @@
 // features into 3 classes with cross entropy and AdamW.
 #pragma once
 
+#include "gpuopt/adamw.h"
 #include "gpuopt/runtime.h"
 
 namespace gpuopt::tiny {
@@ -10,18 +11,18 @@ constexpr int64_t kBatch = 8, kIn = 4, kOut = 3;
 
 // Persistent.
 constexpr size_t kOffState = 0;       // StepState
-constexpr size_t kOffHyper = 256;     // Hyperparameters
-constexpr size_t kOffWeight = 512;    // f32[4,3]
-constexpr size_t kOffMoment1 = 768;   // f32[4,3]
-constexpr size_t kOffMoment2 = 1024;  // f32[4,3]
-constexpr size_t kOffGradient = 1280; // f32[4,3]
-constexpr size_t kOffX = 1536;        // f32[8,4]
-constexpr size_t kOffLabels = 1792;   // i64[8]
+constexpr size_t kOffHyper = 512;     // Hyperparameters
+constexpr size_t kOffWeight = 768;    // f32[4,3]
+constexpr size_t kOffMoment1 = 1024;  // f32[4,3]
+constexpr size_t kOffMoment2 = 1280;  // f32[4,3]
+constexpr size_t kOffGradient = 1536; // f32[4,3]
+constexpr size_t kOffX = 1792;        // f32[8,4]
+constexpr size_t kOffLabels = 2048;   // i64[8]
 // Arena.
-constexpr size_t kOffLogits = 2048;   // f32[8,3], then its gradient
-constexpr size_t kOffLosses = 2304;   // f32[8]
-constexpr size_t kOffPartials = 2560; // f64[1]
-constexpr size_t kTotal = 2816;
+constexpr size_t kOffLogits = 2304;   // f32[8,3], then its gradient
+constexpr size_t kOffLosses = 2560;   // f32[8]
+constexpr size_t kOffPartials = 2816; // f64[1]
+constexpr size_t kTotal = 3072;
 static_assert(sizeof(StepState) <= kOffHyper &&
               sizeof(Hyperparameters) <= kOffWeight - kOffHyper);
 
@@ -76,7 +77,8 @@ inline void update(Context &context, char *m) {
   sum_of_squares(ctx, at<float>(m, kOffGradient), kIn * kOut,
                  at<double>(m, kOffPartials));
   finish_grad_norm(ctx, state, hyper, at<double>(m, kOffPartials), 1);
-  adamw(ctx, state, hyper, at<float>(m, kOffWeight), at<float>(m, kOffMoment1),
+  begin_adamw(ctx, state, hyper);
+  adamw(ctx, state, at<float>(m, kOffWeight), at<float>(m, kOffMoment1),
         at<float>(m, kOffMoment2), at<float>(m, kOffGradient), kIn * kOut,
         true);
   end_step(ctx, state);
@@ -110,10 +112,10 @@ inline Program program() {
        StateKind::Parameter,
        {"weight", "tied.weight"}},
       {{"weight.m", Type::F32, 2, {kIn, kOut}, kOffMoment1, 48},
-       StateKind::FirstMoment,
+       StateKind::OptimizerState,
        {}},
       {{"weight.v", Type::F32, 2, {kIn, kOut}, kOffMoment2, 48},
-       StateKind::SecondMoment,
+       StateKind::OptimizerState,
        {}},
       {{"weight", Type::F32, 2, {kIn, kOut}, kOffGradient, 48},
        StateKind::Gradient,
@@ -125,10 +127,13 @@ inline Program program() {
       {"d \"fc\"", "gemm", 1},
   };
   static const CallInfo update_calls[] = {
-      {"norm", "grad_norm", 2},
+      {"norm", "grad_norm", 3},
       {"weight", "adamw", 1},
       {"", "end_step", 1},
   };
+  static const char *const optimizer_states[] = {"exp_avg", "exp_avg_sq"};
+  static const char *const defaults[] = {"--learning-rate=0.1",
+                                         "--max-steps=1"};
   Program p{};
   p.name = "tiny";
   p.micro_step_calls = micro_step_calls;
@@ -143,9 +148,9 @@ inline Program program() {
   p.evaluate = evaluate;
   p.batch_size = kBatch;
   p.accumulation_steps = 1;
-  p.num_train_epochs = 3;
-  p.seed = 42;
-  p.defaults.learning_rate = 0.1;
+  p.optimizer = "adamw";
+  p.optimizer_states = optimizer_states;
+  p.defaults = defaults;
   return p;
 }
 

@@ -28,7 +28,7 @@ TEST_F(TrainerTest, LearnsAndSaves) {
   EXPECT_LT(loss[39], 0.6);
   EXPECT_NE(output.find("step 40  validation loss 0."), std::string::npos)
       << output;
-  EXPECT_NE(output.find("tiny: 2.75 KiB allocated, 40 steps of 1 x 8 samples"),
+  EXPECT_NE(output.find("tiny: 3.00 KiB allocated, 40 steps of 1 x 8 samples"),
             std::string::npos)
       << output;
   const MappedFile file(folder / "a/model.safetensors");
@@ -60,8 +60,10 @@ TEST_F(TrainerTest, EpochsAreWholeUnderAccumulation) {
 
 // The first rate is that of a warm-up as long as the last flag says.
 TEST_F(TrainerTest, OneFlagSaysHowLongTheWarmupIs) {
-  program.defaults.warmup_steps = 2;
-  program.defaults.learning_rate = 1;
+  static const char *const steps[] = {"--learning-rate=1", "--warmup-steps=2"};
+  static const char *const ratio[] = {"--learning-rate=1",
+                                      "--warmup-ratio=0.4"};
+  program.defaults = steps;
   auto first_rate = [&](std::vector<std::string> flags) {
     flags.push_back("--max-steps=10");
     EXPECT_EQ(run("a", flags), 0) << error;
@@ -69,8 +71,7 @@ TEST_F(TrainerTest, OneFlagSaysHowLongTheWarmupIs) {
   };
   EXPECT_FLOAT_EQ(first_rate({}), 0.5);
   EXPECT_FLOAT_EQ(first_rate({"--warmup-ratio=0.4"}), 0.25);
-  program.defaults.warmup_steps = 0;
-  program.warmup_ratio = 0.4;
+  program.defaults = ratio;
   EXPECT_FLOAT_EQ(first_rate({}), 0.25);
   EXPECT_FLOAT_EQ(first_rate({"--warmup-steps=5"}), 0.2);
   EXPECT_FLOAT_EQ(first_rate({"--warmup-steps=0"}), 0.9);
@@ -195,6 +196,7 @@ TEST_F(TrainerTest, SaysWhatIsWrong) {
            folder / "garbage/a': Not a directory"},
       {{"--batch-size=4"}, "'--batch-size' is set at compile time"},
       {{"--momentum=0.9"}, "compiled with --optimizer=sgd and a --momentum"},
+      {{"--nesterov"}, "compiled with --optimizer=sgd"},
       {{"--init-scale=2"}, "is of programs that scale their loss"},
       {{"--max-steps=0"},
        "'--max-steps' must be at least 1, or -1 for as many as "
@@ -202,13 +204,13 @@ TEST_F(TrainerTest, SaysWhatIsWrong) {
       {{"--max-steps=nan"}, "needs a whole number, but got 'nan'"},
       {{"--max-steps=1e300"}, "needs a whole number, but got '1e300'"},
       {{"--learning-rate=-1"},
-       "'--learning-rate' must be at least 0 and finite, but is -1"},
+       "'--learning-rate' must be at least 0 and at most 1e+38, but is -1"},
       {{"--learning-rate=inf"},
-       "'--learning-rate' must be at least 0 and finite, but is inf"},
+       "'--learning-rate' must be at least 0 and at most 1e+38, but is inf"},
       {{"--adam-beta1=1"},
        "'--adam-beta1' must be at least 0 and below 1, but is 1"},
       {{"--num-train-epochs=inf"},
-       "'--num-train-epochs' must be at least 0 and at most 1e+09"},
+       "'--num-train-epochs' must be more than 0 and at most 1e+09"},
       {{"--num-workers=4294967296"},
        "'--num-workers' must be at least 1 and at most 1024"},
       {{"--warmup-ratio=7"},
@@ -343,21 +345,24 @@ TEST_F(TrainerTest, SaysWhatLossScalesCanBe) {
                StateKind::LossScale,
                {}};
   program.states = states;
-  program.defaults.loss_scaling.is_dynamic = true;
   const std::pair<std::vector<std::string>, const char *> cases[] = {
       {{"--loss-scale=much"},
        "'--loss-scale' must be dynamic or a number, but is 'much'"},
       {{"--loss-scale=0"},
-       "the loss scale must be more than 0, from 1e-37 to 1e38"},
+       "'--loss-scale' must be at least 1e-37 and at most 1e+38, but is 0"},
+      {{"--init-scale=0"},
+       "'--init-scale' must be at least 1e-37 and at most 1e+38, but is 0"},
       {{"--growth-factor=0.5"},
-       "'--growth-factor' must be at least 1 and finite, and "
-       "'--backoff-factor' in (0, 1]"},
+       "'--growth-factor' must be at least 1 and at most 1e+38, but is 0.5"},
       {{"--growth-factor=inf"},
-       "'--growth-factor' must be at least 1 and finite"},
+       "'--growth-factor' must be at least 1 and at most 1e+38, but is inf"},
+      {{"--backoff-factor=0"},
+       "'--backoff-factor' must be more than 0 and at most 1, but is 0"},
       {{"--growth-interval=0"},
-       "'--growth-interval' must be at least 1 and '--min-loss-scale' more "
-       "than 0, from 1e-37 to 1e38"},
-      {{"--min-loss-scale=inf"}, "'--min-loss-scale' more than 0, from 1e-37"},
+       "'--growth-interval' must be at least 1, but is 0"},
+      {{"--min-loss-scale=inf"},
+       "'--min-loss-scale' must be at least 1e-37 and at most 1e+38, but is "
+       "inf"},
       {{"--loss-scale=8", "--init-scale=4"},
        "'--init-scale' is of --loss-scale=dynamic, but the loss scale is a "
        "number that stays"},
@@ -421,7 +426,7 @@ TEST_F(TrainerTest, AnInterruptFinishesTheStepAndSaves) {
 TEST_F(TrainerTest, RefusesWhatThePlanDoesNotHave) {
   program.prepare = [](Context &ctx, char *) { ctx.allocate(64); };
   EXPECT_EQ(run("out", {"--max-steps", "2"}), 1);
-  EXPECT_NE(error.find("allocated 2880 bytes, but the plan says 2816"),
+  EXPECT_NE(error.find("allocated 3136 bytes, but the plan says 3072"),
             std::string::npos)
       << error;
   program.prepare = [](Context &ctx, char *) { ctx.allocate_host(64); };

@@ -8,6 +8,7 @@
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 
 #include "CallArguments.h"
+#include "gpuopt/Dialect/Train/IR/Optimizers.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -198,6 +199,23 @@ LogicalResult PositionOp::verify() {
   if (getStrides().size() != getIndices().size()) // (C1)
     return emitOpError("expects one stride per index, but got ")
            << getStrides().size() << " for " << getIndices().size();
+  return success();
+}
+
+LogicalResult UpdateOp::verify() {
+  const OptimizerInfo *optimizer = find_optimizer(getOptimizer());
+  if (!optimizer) // (C1)
+    return emitOpError("expects an optimizer of ")
+           << train::optimizerNames() << ", but got '" << getOptimizer() << "'";
+  size_t names = getStateNames() ? getStateNames()->size() : 0;
+  if (names != getStates().size()) // (C2)
+    return emitOpError("expects one name for each state, but got ")
+           << names << " for " << getStates().size();
+  if (getStateNames())
+    for (StringAttr name : getStateNames()->getAsRange<StringAttr>())
+      if (!optimizer->find_state(name.strref())) // (C1)
+        return emitOpError("expects states of '")
+               << getOptimizer() << "', but got " << name;
   return success();
 }
 

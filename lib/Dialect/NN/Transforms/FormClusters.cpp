@@ -146,9 +146,7 @@ class FormClusters : public nn::impl::FormClustersBase<FormClusters> {
         setOrigin(result, "d " + parameter);
     };
     for (Operation &op : block) {
-      if (auto update = dyn_cast<train::AdamWOp>(op))
-        name(update.getGradient(), update.getParameter());
-      else if (auto update = dyn_cast<train::SgdOp>(op))
+      if (auto update = dyn_cast<train::UpdateOp>(op))
         name(update.getGradient(), update.getParameter());
       else if (auto sum = dyn_cast<train::AccumulateOp>(op))
         if (auto variable = symbols.lookupNearestSymbolFrom<train::VariableOp>(

@@ -7,6 +7,7 @@
 
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 
+#include "gpuopt/Dialect/Train/IR/Optimizers.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
@@ -14,6 +15,7 @@
 #include "llvm/Support/Regex.h"
 
 using namespace mlir;
+using namespace gpuopt;
 using namespace gpuopt::train;
 
 #include "gpuopt/Dialect/Train/IR/TrainDialect.cpp.inc"
@@ -130,41 +132,62 @@ typeOfVariable(Operation *op, SymbolTableCollection &symbols,
   return op->emitOpError("expects a variable named ") << name;
 }
 
-/// (C1) of the optimizers: `state` are variables of the parameter's type.
-static LogicalResult verifyUpdate(Operation *op, SymbolTableCollection &symbols,
-                                  FlatSymbolRefAttr parameter, Value gradient,
-                                  ArrayRef<FlatSymbolRefAttr> state,
-                                  FlatSymbolRefAttr copy) {
-  FailureOr<RankedTensorType> type = typeOfVariable(op, symbols, parameter);
-  if (failed(type))
-    return failure();
-  auto gradientType = cast<RankedTensorType>(gradient.getType());
-  if (gradientType.getShape() != type->getShape())
-    return op->emitOpError("expects a gradient of the parameter's shape, ")
-           << *type << ", but got " << gradientType;
-  for (FlatSymbolRefAttr name : state)
-    if (name && failed(verifyVariable(op, symbols, name, *type)))
+FlatSymbolRefAttr UpdateOp::getState(StringRef name) {
+  return getStates() ? getStates()->getAs<FlatSymbolRefAttr>(name)
+                     : FlatSymbolRefAttr();
+}
+
+/// (C2) and (C3): what is there is declared, and what is declared is there.
+static LogicalResult verifyStates(UpdateOp op, const OptimizerInfo &optimizer,
+                                  SymbolTableCollection &symbols,
+                                  RankedTensorType parameter) {
+  if (std::optional<DictionaryAttr> states = op.getStates())
+    for (NamedAttribute state : *states)
+      if (!optimizer.find_state(state.getName().strref()) ||
+          !isa<FlatSymbolRefAttr>(state.getValue()))
+        return op.emitOpError("expects variables of states of '")
+               << op.getOptimizer() << "', but got '"
+               << state.getName().strref() << "'";
+  for (const OptimizerState &state : optimizer.states) {
+    RankedTensorType type = optimizerStateType(state, parameter);
+    FlatSymbolRefAttr name = op.getState(state.name);
+    if (name && !type)
+      return op.emitOpError("expects no state '")
+             << state.name << "' of a parameter of type " << parameter;
+    if (name && failed(verifyVariable(op, symbols, name, type)))
       return failure();
-  if (!copy)
-    return success();
-  FailureOr<RankedTensorType> copied = typeOfVariable(op, symbols, copy);
-  if (failed(copied))
-    return failure();
-  if (copied->getShape() != type->getShape())
-    return op->emitOpError("expects a copy of the parameter's shape, ")
-           << *type << ", but got " << *copied;
+    if (!name && type && state.needs.empty())
+      return op.emitOpError("expects a variable for the state '")
+             << state.name << "' of '" << op.getOptimizer() << "'";
+  }
   return success();
 }
 
-LogicalResult AdamWOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyUpdate(*this, symbols, getParameterAttr(), getGradient(),
-                      {getFirstMomentAttr(), getSecondMomentAttr()},
-                      getCopyAttr());
-}
-
-LogicalResult SgdOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyUpdate(*this, symbols, getParameterAttr(), getGradient(),
-                      {getMomentumAttr()}, getCopyAttr());
+LogicalResult UpdateOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  FailureOr<RankedTensorType> type =
+      typeOfVariable(*this, symbols, getParameterAttr());
+  if (failed(type))
+    return failure();
+  auto gradient = cast<RankedTensorType>(getGradient().getType());
+  if (gradient.getShape() != type->getShape()) // (C1)
+    return emitOpError("expects a gradient of the parameter's shape, ")
+           << *type << ", but got " << gradient;
+  const OptimizerInfo *optimizer = find_optimizer(getOptimizer());
+  if (!optimizer) // (C2)
+    return emitOpError("expects an optimizer of ")
+           << optimizerNames() << ", but got '" << getOptimizer() << "'";
+  if (failed(verifyStates(*this, *optimizer, symbols, *type)))
+    return failure();
+  if (!getCopyAttr())
+    return success();
+  FailureOr<RankedTensorType> copied =
+      typeOfVariable(*this, symbols, getCopyAttr());
+  if (failed(copied))
+    return failure();
+  if (copied->getShape() != type->getShape()) // (C1)
+    return emitOpError("expects a copy of the parameter's shape, ")
+           << *type << ", but got " << *copied;
+  return success();
 }
 
 LogicalResult AccumulateOp::verifySymbolUses(SymbolTableCollection &symbols) {

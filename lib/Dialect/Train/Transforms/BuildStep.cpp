@@ -15,6 +15,7 @@
 #include "Differentiate.h"
 #include "Loss.h"
 #include "OptionRange.h"
+#include "gpuopt/Dialect/Train/IR/Optimizers.h"
 #include "gpuopt/Dialect/Train/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -68,10 +69,8 @@ private:
                                       "bce_with_logits, l1 or none, but got '")
              << loss << "'";
     lossKind = *parsed;
-    if (optimizer != "adamw" && optimizer != "sgd")
-      return getOperation().emitError(
-                 "expects an optimizer of adamw or sgd, but got '")
-             << optimizer << "'";
+    if (failed(checkOptimizer()))
+      return failure();
     std::string error;
     if (!noDecay.empty() && !llvm::Regex(noDecay).isValid(error))
       return getOperation().emitError(
@@ -91,6 +90,19 @@ private:
                              {{"loss-chunks", lossChunkCount}})))
       return failure();
     return findLogits();
+  }
+
+  LogicalResult checkOptimizer() {
+    const OptimizerInfo *info = find_optimizer(optimizer.getValue());
+    if (!info)
+      return getOperation().emitError("expects an optimizer of ")
+             << optimizerNames() << ", but got '" << optimizer << "'";
+    for (const std::string &state : optimizerStates)
+      if (const OptimizerState *known = info->find_state(state);
+          !known || known->needs.empty())
+        return getOperation().emitError("expects optimizer-states that '")
+               << optimizer << "' may keep or not, but got '" << state << "'";
+    return success();
   }
 
   bool matchesParameter(StringRef expression) {
@@ -292,27 +304,36 @@ private:
       bool decay =
           noDecay.empty() ||
           !getOperation().lookupSymbol<VariableOp>(parameter).isNamed(noDecay);
-      if (optimizer == "adamw") {
-        auto first =
-            addVariable(parameter, "exp_avg", VariableKind::FirstMoment);
-        auto second =
-            addVariable(parameter, "exp_avg_sq", VariableKind::SecondMoment);
-        AdamWOp::create(builder, loc, parameter.getValue(), gradient,
-                        first.getValue(), second.getValue(),
-                        FlatSymbolRefAttr(), decay);
-      } else {
-        auto momentum = useMomentum ? addVariable(parameter, "momentum_buffer",
-                                                  VariableKind::Momentum)
-                                    : FlatSymbolRefAttr();
-        SgdOp::create(builder, loc, parameter.getValue(), gradient, momentum,
-                      FlatSymbolRefAttr(), nesterov, decay);
-      }
+      UpdateOp::create(builder, loc, optimizer, parameter.getValue(), gradient,
+                       addStates(builder, parameter), FlatSymbolRefAttr(),
+                       decay);
     }
   }
 
-  /// State that belongs to a parameter, zero at first.
+  /// What the optimizer keeps for a parameter, by its names there.
+  DictionaryAttr addStates(OpBuilder &builder, FlatSymbolRefAttr parameter) {
+    auto owner = getOperation().lookupSymbol<VariableOp>(parameter);
+    SmallVector<NamedAttribute> states;
+    for (const OptimizerState &state :
+         find_optimizer(optimizer.getValue())->states) {
+      bool isKept = state.needs.empty() ||
+                    llvm::is_contained(optimizerStates, StringRef(state.name));
+      if (RankedTensorType type = optimizerStateType(
+              state, cast<RankedTensorType>(owner.getType()));
+          type && isKept)
+        states.push_back(builder.getNamedAttr(
+            state.name, addVariable(parameter, state.name,
+                                    VariableKind::OptimizerState, type)));
+    }
+    return states.empty() ? DictionaryAttr()
+                          : builder.getDictionaryAttr(states);
+  }
+
+  /// State that belongs to a parameter, zero at first; of the parameter's type
+  /// unless told.
   FlatSymbolRefAttr addVariable(FlatSymbolRefAttr parameter, StringRef suffix,
-                                VariableKind kind) {
+                                VariableKind kind,
+                                RankedTensorType type = nullptr) {
     auto owner = getOperation().lookupSymbol<VariableOp>(parameter);
     OpBuilder builder(owner);
     Operation *last = owner; // of what has been added for the parameter
@@ -323,8 +344,9 @@ private:
     builder.setInsertionPointAfter(last);
     std::string name =
         freeSymbol(getOperation(), (parameter.getValue() + "." + suffix).str());
-    auto variable = VariableOp::create(builder, owner.getLoc(), name, kind,
-                                       owner.getType(), parameter);
+    auto variable =
+        VariableOp::create(builder, owner.getLoc(), name, kind,
+                           type ? Type(type) : owner.getType(), parameter);
     return FlatSymbolRefAttr::get(variable.getSymNameAttr());
   }
 

@@ -11,7 +11,8 @@
 // moves, so each is made in the cheapest place there is, and once:
 //
 // - kernels widen what they read and round what they write, in registers;
-// - where products want a kernel's result in both types, the kernel writes both;
+// - where products want a kernel's result in both types, the kernel writes
+// both;
 // - constants are cast now;
 // - a parameter, whose f32 master only the optimizer changes, has a second
 //   variable, `w.half`: the optimizer's kernel writes it along with the master,
@@ -69,10 +70,9 @@ class InsertCasts : public gpuopt::train::impl::InsertCastsBase<InsertCasts> {
                        type, FlatSymbolRefAttr::get(parameter));
     auto copy = FlatSymbolRefAttr::get(&getContext(), name);
     getOperation().walk([&](Operation *op) {
-      llvm::TypeSwitch<Operation *>(op).Case<AdamWOp, SgdOp>([&](auto update) {
-        if (update.getParameter() == parameter.getValue())
-          update.setCopyAttr(copy);
-      });
+      if (auto update = dyn_cast<UpdateOp>(op);
+          update && update.getParameter() == parameter.getValue())
+        update.setCopyAttr(copy);
     });
   }
 

@@ -405,26 +405,26 @@ def Device_GradNormOp : Device_StepOpBase<"grad_norm",
   let hasVerifier = 1;
 }
 
-def Device_AdamWOp : Device_StepOpBase<"adamw",
-    (ins Device_Ptr:$parameter, Device_Ptr:$firstMoment, Device_Ptr:$secondMoment, Device_Ptr:$gradient,
-         Optional<Device_Ptr>:$copy, I64Attr:$count, UnitAttr:$decay)> {
-  let summary = "train.adamw on `count` elements";
-  let assemblyFormat = [{
-    $parameter `,` $firstMoment `,` $secondMoment `,` $gradient (`copy` $copy^)? `count` $count (`decay` $decay^)?
-    attr-dict `:` type($parameter) `,` type($firstMoment) `,` type($secondMoment) `,` type($gradient)
-    (`copy` type($copy)^)?
-  }];
-}
+def Device_UpdateOp : Device_StepOpBase<"update",
+    (ins StrAttr:$optimizer, Device_Ptr:$parameter, Device_Ptr:$gradient, Variadic<Device_Ptr>:$states,
+         Optional<Device_Ptr>:$copy, Optional<Device_Ptr>:$scratch, OptionalAttr<StrArrayAttr>:$stateNames,
+         DenseI64ArrayAttr:$shape, UnitAttr:$decay), [AttrSizedOperandSegments]> {
+  let summary = "train.update on a parameter of a shape";
+  let description = [{
+    `stateNames` are the states in the order of the operands. `scratch` is
+    memory of this op alone, for optimizers that need some.
 
-def Device_SgdOp : Device_StepOpBase<"sgd",
-    (ins Device_Ptr:$parameter, Optional<Device_Ptr>:$momentum, Device_Ptr:$gradient, Optional<Device_Ptr>:$copy,
-         I64Attr:$count, UnitAttr:$nesterov, UnitAttr:$decay), [AttrSizedOperandSegments]> {
-  let summary = "train.sgd on `count` elements";
-  let assemblyFormat = [{
-    $parameter (`momentum` $momentum^)? `,` $gradient (`copy` $copy^)? `count` $count (`nesterov` $nesterov^)?
-    (`decay` $decay^)? attr-dict
-    `:` type($parameter) (`momentum` type($momentum)^)? `,` type($gradient) (`copy` type($copy)^)?
+    Constraints:
+    - (C1) the optimizer is declared, and so is each of the states;
+    - (C2) there is one name for each state.
   }];
+  let assemblyFormat = [{
+    $optimizer $parameter `,` $gradient (`state` $stateNames^ `(` $states `)`)? (`copy` $copy^)? (`scratch` $scratch^)?
+    `shape` $shape (`decay` $decay^)? attr-dict
+    `:` type($parameter) `,` type($gradient) (`state` type($states)^)? (`copy` type($copy)^)?
+    (`scratch` type($scratch)^)?
+  }];
+  let hasVerifier = 1;
 }
 
 def Device_CheckFiniteOp : Device_StepOpBase<"check_finite",

@@ -49,14 +49,12 @@ def Train_VariableKind : I32EnumAttr<"VariableKind", "what a variable is for", [
     I32EnumAttrCase<"Frozen", 1, "frozen">,
     I32EnumAttrCase<"Buffer", 2, "buffer">,
     I32EnumAttrCase<"Gradient", 3, "gradient">,
-    I32EnumAttrCase<"Momentum", 4, "momentum">,
-    I32EnumAttrCase<"FirstMoment", 5, "first_moment">,
-    I32EnumAttrCase<"SecondMoment", 6, "second_moment">,
-    I32EnumAttrCase<"Kept", 7, "kept">,
-    I32EnumAttrCase<"HalfCopy", 8, "half_copy">,
-    I32EnumAttrCase<"LossScale", 9, "loss_scale">,
-    I32EnumAttrCase<"Workspace", 10, "workspace">,
-    I32EnumAttrCase<"Staging", 11, "staging">]> {
+    I32EnumAttrCase<"OptimizerState", 4, "optimizer_state">,
+    I32EnumAttrCase<"Kept", 5, "kept">,
+    I32EnumAttrCase<"HalfCopy", 6, "half_copy">,
+    I32EnumAttrCase<"LossScale", 7, "loss_scale">,
+    I32EnumAttrCase<"Workspace", 8, "workspace">,
+    I32EnumAttrCase<"Staging", 9, "staging">]> {
   let cppNamespace = "::gpuopt::train";
   let genSpecializedAttr = 0;
 }

@@ -27,8 +27,8 @@ def Train_VariableOp : Train_Op<"variable", [Symbol]> {
     The first value is inline (`value`), or `sizeInBytes` bytes at `offset` of
     `file` in the machine's byte order, or zero. `savedAs` are the names under
     which the weights file has it: several for tied weights, none for state
-    that is not a weight. `of` names the parameter that a gradient or moment
-    belongs to. With `storedElementType` the file holds elements of that type,
+    that is not a weight. `of` names the parameter that a gradient or an
+    optimizer's state belongs to. With `storedElementType` the file holds elements of that type,
     to be widened.
 
     Constraints:
@@ -36,7 +36,7 @@ def Train_VariableOp : Train_Op<"variable", [Symbol]> {
     - (C2) `value` has the variable's type;
     - (C3) with `file`: offset and size are not negative, and the size is that
       of the type as it is stored;
-    - (C4) gradients, momenta, moments, kept values and copies have `of`.
+    - (C4) gradients, optimizer states, kept values and copies have `of`.
 
     ```mlir
     train.variable @wte.weight parameter : tensor<256x16xf32>
@@ -324,44 +324,34 @@ def Train_GradNormOp : Train_VariableUser<"grad_norm", [MemoryEffects<[MemRead, 
   let assemblyFormat = "$gradients (`scale` $lossScale^ `over` $targets)? attr-dict `:` type($gradients)";
 }
 
-def Train_AdamWOp : Train_VariableUser<"adamw", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "one step of AdamW on a parameter";
+def Train_UpdateOp : Train_VariableUser<"update", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "one step of an optimizer on a parameter";
   let description = [{
-    Loshchilov and Hutter, "Decoupled weight decay regularization" (ICLR
-    2019), in the order of operations of torch.optim.AdamW. Learning rate,
-    betas, epsilon and decay come from the program's hyperparameters; without
-    `decay` the weight decay is 0. A `copy` in half precision is written along
-    with the parameter.
+    The optimizers, what they keep for a parameter and the hyperparameters that
+    they read are declared in lib/Runtime/gpuopt/settings_table.h. `states` are
+    the variables of that state by the names that it has there. Learning rate
+    and hyperparameters are those of the program; without `decay` the weight
+    decay is 0. A `copy` in half precision is written along with the parameter.
 
     Constraints:
-    - (C1) the variables exist and have the parameter's type, the copy and the
-      gradient its shape.
+    - (C1) the variables exist; gradient and copy have the parameter's shape;
+    - (C2) the optimizer is declared, and so is each of the states;
+    - (C3) each state has the type that is declared for this parameter, and none
+      is absent but those that depend on a hyperparameter.
+
+    ```mlir
+    train.update "adamw" @w, %dw state {exp_avg = @w.exp_avg, exp_avg_sq = @w.exp_avg_sq} decay : tensor<8x4xf32>
+    ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$parameter, Train_FloatTensor:$gradient,
-                       FlatSymbolRefAttr:$firstMoment, FlatSymbolRefAttr:$secondMoment,
-                       OptionalAttr<FlatSymbolRefAttr>:$copy, UnitAttr:$decay);
+  let arguments = (ins StrAttr:$optimizer, FlatSymbolRefAttr:$parameter, Train_FloatTensor:$gradient,
+                       OptionalAttr<DictionaryAttr>:$states, OptionalAttr<FlatSymbolRefAttr>:$copy, UnitAttr:$decay);
   let assemblyFormat = [{
-    $parameter `,` $gradient `moments` $firstMoment `,` $secondMoment (`copy` $copy^)? (`decay` $decay^)?
+    $optimizer $parameter `,` $gradient (`state` $states^)? (`copy` $copy^)? (`decay` $decay^)?
     attr-dict `:` type($gradient)
   }];
-}
-
-def Train_SgdOp : Train_VariableUser<"sgd", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "one step of stochastic gradient descent on a parameter";
-  let description = [{
-    torch.optim.SGD: weight decay added to the gradient, then momentum (none
-    without the variable), then `nesterov`. A `copy` is as for train.adamw.
-
-    Constraints:
-    - (C1) the variables exist and have the parameter's type, the copy and the
-      gradient its shape.
-  }];
-  let arguments = (ins FlatSymbolRefAttr:$parameter, Train_FloatTensor:$gradient,
-                       OptionalAttr<FlatSymbolRefAttr>:$momentum, OptionalAttr<FlatSymbolRefAttr>:$copy,
-                       UnitAttr:$nesterov, UnitAttr:$decay);
-  let assemblyFormat = [{
-    $parameter `,` $gradient (`momentum` $momentum^)? (`copy` $copy^)? (`nesterov` $nesterov^)?
-    (`decay` $decay^)? attr-dict `:` type($gradient)
+  let extraClassDeclaration = [{
+    /// The variable of a state; null where the parameter has none.
+    ::mlir::FlatSymbolRefAttr getState(::llvm::StringRef name);
   }];
 }
 

@@ -38,9 +38,9 @@ def BuildStep : Pass<"train-build-step", "::mlir::ModuleOp"> {
     Option<"labelSmoothing", "label-smoothing", "double", "0", "share of a label that goes to all classes">,
     Option<"lossChunkCount", "loss-chunks", "int64_t", "0",
            "chunks of rows in which product and cross entropy run; 0: enough to keep logits below 1 GiB">,
-    Option<"optimizer", "optimizer", "std::string", "\"adamw\"", "adamw or sgd">,
-    Option<"useMomentum", "use-momentum", "bool", "false", "sgd keeps a momentum">,
-    Option<"nesterov", "nesterov", "bool", "false", "sgd with Nesterov's momentum">,
+    Option<"optimizer", "optimizer", "std::string", "\"adamw\"", "one that settings_table.h declares">,
+    ListOption<"optimizerStates", "optimizer-states", "std::string",
+               "which states to keep of those that depend on a hyperparameter, as sgd's momentum_buffer does">,
     Option<"noDecay", "no-decay", "std::string", "", "regular expression of the parameters without weight decay">,
     Option<"accumulationSteps", "accumulation-steps", "int64_t", "1", "batches per update">,
     Option<"inference", "inference", "bool", "false", "the forward alone">];

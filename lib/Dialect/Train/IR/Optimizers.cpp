@@ -1,0 +1,50 @@
+//===- Optimizers.cpp - What optimizers keep for a parameter --------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Dialect/Train/IR/Optimizers.h"
+
+using namespace mlir;
+using namespace gpuopt;
+
+std::string train::optimizerNames() {
+  std::string text;
+  for (const OptimizerInfo &optimizer : kOptimizers) {
+    bool isLast = &optimizer == std::end(kOptimizers) - 1;
+    text += (text.empty() ? ""
+             : isLast     ? " or "
+                          : ", ") +
+            std::string(optimizer.name);
+  }
+  return text;
+}
+
+static ParameterShape shapeOf(RankedTensorType type) {
+  return {type.getShape().data(), int(type.getRank())};
+}
+
+static Type elementTypeOf(StateType type, RankedTensorType parameter) {
+  return type == StateType::I8 ? IntegerType::get(parameter.getContext(), 8)
+                               : parameter.getElementType();
+}
+
+RankedTensorType train::optimizerStateType(const OptimizerState &state,
+                                           RankedTensorType parameter) {
+  StateDims dims = dims_of(state, shapeOf(parameter));
+  if (state.name.empty() || !dims.exists)
+    return nullptr;
+  return RankedTensorType::get(ArrayRef(dims.dims, dims.rank),
+                               elementTypeOf(state.type, parameter));
+}
+
+RankedTensorType train::updateScratchType(UpdateOp op) {
+  const OptimizerInfo *optimizer = find_optimizer(op.getOptimizer());
+  if (!optimizer || !optimizer->scratch)
+    return nullptr;
+  auto parameter = cast<RankedTensorType>(op.getGradient().getType());
+  return RankedTensorType::get({optimizer->scratch(shapeOf(parameter))},
+                               Float64Type::get(op.getContext()));
+}
