@@ -54,6 +54,7 @@ struct Hyperparameters : LossScaling {
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8; // adamw and its kin
   double momentum = 0;                               // sgd
   bool nesterov = false;
+  double lion_beta1 = 0.9, lion_beta2 = 0.99;
 };
 
 struct TrainingSettings : Hyperparameters {
@@ -245,7 +246,7 @@ inline constexpr SettingInfo kSettings[] = {
                  "norm to clip gradients to; 0: none"),
     detail::step("weight-decay", &detail::S::weight_decay, at_least(0),
                  "share of the weights that a learning rate of 1 takes off; "
-                 "of sgd: added to the gradient"),
+                 "of adam and sgd: added to the gradient"),
     detail::step("adam-beta1", &detail::S::beta1, kBelow1, // 1 divides by 0
                  "decay of the first moment"),
     detail::step("adam-beta2", &detail::S::beta2, kBelow1,
@@ -255,6 +256,10 @@ inline constexpr SettingInfo kSettings[] = {
     detail::step("momentum", &detail::S::momentum, at_least(0),
                  "share of the last step that is taken again"),
     detail::step("nesterov", &detail::S::nesterov, {}, "Nesterov's momentum"),
+    detail::step("lion-beta1", &detail::S::lion_beta1, kBelow1,
+                 "share of the momentum in the sign of a step"),
+    detail::step("lion-beta2", &detail::S::lion_beta2, kBelow1,
+                 "decay of lion's momentum"),
 
     detail::scale("loss-scale", {}, {}, "dynamic, or a number that stays"),
     detail::scale("init-scale", &detail::S::init_scale, at_least(1e-37),
@@ -427,6 +432,14 @@ inline constexpr OptimizerInfo kOptimizers[] = {
      "torch.optim.AdamW",
      {{"exp_avg"}, {"exp_avg_sq"}},
      {"weight-decay", "adam-beta1", "adam-beta2", "adam-epsilon"}},
+    {"adam",
+     "torch.optim.Adam, whose weight decay is part of the gradient",
+     {{"exp_avg"}, {"exp_avg_sq"}},
+     {"weight-decay", "adam-beta1", "adam-beta2", "adam-epsilon"}},
+    {"lion",
+     "Lion (Chen et al. 2023): the sign of a momentum",
+     {{"exp_avg"}},
+     {"weight-decay", "lion-beta1", "lion-beta2"}},
     {"sgd",
      "torch.optim.SGD",
      {{"momentum_buffer", StateShape::LikeParameter, StateType::LikeParameter,

@@ -1,6 +1,8 @@
 // Instantiates what emitted programs use, for nvcc to compile.
 
 #include "TinyProgram.h"
+#include "gpuopt/adam.h"
+#include "gpuopt/lion.h"
 #include "gpuopt/sgd.h"
 
 #include "gpuopt/trainer.h"
@@ -64,6 +66,10 @@ void instantiate(Context &ctx, float *f, double *d, f16 *h, bf16 *b,
   finish_grad_norm(ctx, state, hyper, d, 1, f, 4);
   adamw(ctx, state, f, f, f, h, 10, true, h);
   sgd(ctx, state, f, nullptr, b, 10, false, b);
+  begin_adam(ctx, state, hyper);
+  adam(ctx, state, f, f, f, f, 10, true);
+  begin_lion(ctx, state, hyper);
+  lion(ctx, state, f, f, h, 10, true, h);
   keep(ctx, state, f, f, 10);
   restore(ctx, state, f, f, 10);
   refresh(ctx, h, f, 10);

@@ -1,0 +1,128 @@
+"""Every optimizer against its reference, over 200 steps in double precision.
+
+What torch has is the reference; Lion is its authors' published
+code.
+"""
+
+import json
+import re
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import gpuopt
+from gpuopt.driver import find_driver
+from training import Trainer, execute
+
+SAMPLES, BATCH, STEPS = 64, 16, 200
+
+
+class Small(nn.Module):
+    """A convolution (a stack of small matrices), a normalisation (vectors), a
+    wide layer (more than 4096 elements, several blocks and a part of one) and a
+    scalar's worth of biases."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv1d(3, 8, 3, padding=1)
+        self.norm = nn.LayerNorm(40)
+        self.wide = nn.Linear(40, 107)
+        self.out = nn.Linear(107, 2)
+
+    def forward(self, x):
+        x = torch.tanh(self.conv(x)).flatten(1)
+        return self.out(torch.tanh(self.wide(self.norm(x))))
+
+
+class Lion(torch.optim.Optimizer):
+    """As https://github.com/google/automl/blob/master/lion/lion_pytorch.py has
+    it (Apache 2.0)."""
+
+    def __init__(self, params, lr=1e-4, betas=(0.9, 0.99), weight_decay=0.0):
+        super().__init__(params, dict(lr=lr, betas=betas, weight_decay=weight_decay))
+
+    @torch.no_grad()
+    def step(self, closure=None):
+        for group in self.param_groups:
+            for p in group["params"]:
+                state = self.state[p]
+                if len(state) == 0:
+                    state["exp_avg"] = torch.zeros_like(p)
+                p.data.mul_(1 - group["lr"] * group["weight_decay"])
+                exp_avg = state["exp_avg"]
+                beta1, beta2 = group["betas"]
+                update = exp_avg * beta1 + p.grad * (1 - beta1)
+                p.add_(update.sign_(), alpha=-group["lr"])
+                exp_avg.mul_(beta2).add_(p.grad, alpha=1 - beta2)
+
+
+# By name: the optimizer's flags at compile time, those of a run, the reference,
+# and the largest relative difference of a loss.
+CASES = {
+    "adamw": (dict(), dict(weight_decay=0.1, adam_beta2=0.99), lambda p: torch.optim.AdamW(p, lr=1e-2, weight_decay=0.1, betas=(0.9, 0.99)), 1e-9),
+    "adam": (dict(), dict(weight_decay=0.1), lambda p: torch.optim.Adam(p, lr=1e-2, weight_decay=0.1), 1e-9),
+    "sgd": (
+        dict(momentum=0.9, nesterov=True), dict(weight_decay=0.1),
+        lambda p: torch.optim.SGD(p, lr=1e-2, weight_decay=0.1, momentum=0.9, nesterov=True), 1e-9,
+    ),
+    "lion": (
+        dict(), dict(weight_decay=0.1, lion_beta1=0.8, lion_beta2=0.95),
+        lambda p: Lion(p, lr=1e-2, weight_decay=0.1, betas=(0.8, 0.95)), 1e-9,
+    ),
+}
+
+
+def data():
+    random = np.random.default_rng(3)
+    x = random.normal(size=(SAMPLES, 3, 5))
+    return x, np.stack([np.sin(x.sum((1, 2))), x[:, 0, 0] * x[:, 1, 1]], 1)
+
+
+def train_reference(module, make_optimizer, x, y):
+    optimizer = make_optimizer(module.parameters())
+    losses = []
+    for step in range(STEPS):
+        rows = slice(step * BATCH % SAMPLES, step * BATCH % SAMPLES + BATCH)
+        optimizer.zero_grad()
+        loss = nn.functional.mse_loss(module(torch.from_numpy(x[rows])), torch.from_numpy(y[rows]))
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    torch.manual_seed(2)
+    module = Small().double().train()
+    path = tmp_path_factory.mktemp("model") / "model.onnx"
+    gpuopt.export(module, torch.from_numpy(data()[0][:2]), path, input_names=["x"])
+    return module, path
+
+
+def build(path, folder, name, **flags):
+    return Trainer(path, folder, optimization="-O0", batch_size=BATCH, loss="mse", optimizer=name.split("-")[0], **flags)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_two_hundred_steps(model, name, tmp_path):
+    module, path = model
+    compiled, run, make_optimizer, tolerance = CASES[name]
+    x, y = data()
+    trainer = build(path, tmp_path / "program", name, **compiled)
+    result = trainer.run({"x": x}, y, max_steps=STEPS, learning_rate=1e-2, lr_scheduler_type="constant", max_grad_norm=0, **run)
+    reference = Small().double().train()
+    reference.load_state_dict(module.state_dict())
+    expected = train_reference(reference, make_optimizer, x, y)
+    assert expected[-1] < 0.9 * expected[0] or "warmup" in name  # it learns: 1e-6 a step is little
+    np.testing.assert_allclose(result.losses, expected, rtol=tolerance)
+    for key, value in reference.state_dict().items():
+        np.testing.assert_allclose(result.weights[key], value.numpy(), rtol=0, atol=20 * tolerance, err_msg=key)
+
+
+def test_every_optimizer_has_a_reference():
+    text = execute([find_driver(), "compile", "--help"])
+    names = re.search(r"--optimizer=.*? (\w+(?:, \w+)* or \w+) \(default", text).group(1)
+    assert set(re.split(r", | or ", names)) == {name.split("-")[0] for name in CASES}
