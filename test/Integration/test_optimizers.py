@@ -1,10 +1,11 @@
 """Every optimizer against its reference, over 200 steps in double precision.
 
 What torch has is the reference; Lion is its authors' published
-code.
+code, and the quantised moments are written out here from their description.
 """
 
 import json
+import math
 import re
 
 import numpy as np
@@ -58,8 +59,55 @@ class Lion(torch.optim.Optimizer):
                 exp_avg.mul_(beta2).add_(p.grad, alpha=1 - beta2)
 
 
+def dynamic_map(signed: bool) -> torch.Tensor:
+    """The 256 values of 8 bits: bitsandbytes' create_dynamic_map."""
+    values = [0.0, 1.0]
+    for exponent in range(7):
+        bounds = np.linspace(0.1, 1, 2 ** (exponent + (not signed)) + 1)
+        means = (bounds[:-1] + bounds[1:]) / 2 * 10.0 ** (exponent - 6)
+        values += [*means, *(-means if signed else ())]
+    assert len(values) == 256
+    return torch.tensor(sorted(values), dtype=torch.float32).double()
+
+
+def quantized(x: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+    """What is left of `x` by blocks of 256: the nearest of `values`, times the
+    block's largest absolute value."""
+    flat = torch.cat([x.flatten(), x.new_zeros(-x.numel() % 256)]).reshape(-1, 256)
+    scale = flat.abs().amax(dim=1, keepdim=True)
+    nearest = (flat / scale.clamp_min(1e-300)).unsqueeze(-1).sub(values).abs().argmin(-1)
+    return (values[nearest] * scale).flatten()[: x.numel()].reshape(x.shape)
+
+
+class AdamW8bit(torch.optim.Optimizer):
+    """AdamW whose moments of 4096 elements or more are quantised after each
+    step."""
+
+    def __init__(self, params, lr, weight_decay, betas=(0.9, 0.999), eps=1e-8):
+        super().__init__(params, dict(lr=lr, weight_decay=weight_decay, betas=betas, eps=eps))
+        self.maps = dynamic_map(True), dynamic_map(False)
+
+    @torch.no_grad()
+    def step(self, closure=None):
+        for group in self.param_groups:
+            beta1, beta2 = group["betas"]
+            for p in group["params"]:
+                state = self.state[p]
+                if not state:
+                    state.update(step=0, m=torch.zeros_like(p), v=torch.zeros_like(p))
+                state["step"] += 1
+                m, v = state["m"].lerp(p.grad, 1 - beta1), state["v"] * beta2 + (1 - beta2) * p.grad**2
+                first, second = 1 - beta1 ** state["step"], 1 - beta2 ** state["step"]
+                p.mul_(1 - group["lr"] * group["weight_decay"])
+                p.sub_(group["lr"] / first * m / (v.sqrt() / math.sqrt(second) + group["eps"]))
+                if p.numel() >= 4096:
+                    m, v = quantized(m, self.maps[0]), quantized(v, self.maps[1])
+                state["m"], state["v"] = m, v
+
+
 # By name: the optimizer's flags at compile time, those of a run, the reference,
-# and the largest relative difference of a loss.
+# and the largest relative difference of a loss. A double that is rounded
+# elsewhere may have another code: one of 8 bits.
 CASES = {
     "adamw": (dict(), dict(weight_decay=0.1, adam_beta2=0.99), lambda p: torch.optim.AdamW(p, lr=1e-2, weight_decay=0.1, betas=(0.9, 0.99)), 1e-9),
     "adam": (dict(), dict(weight_decay=0.1), lambda p: torch.optim.Adam(p, lr=1e-2, weight_decay=0.1), 1e-9),
@@ -71,6 +119,7 @@ CASES = {
         dict(), dict(weight_decay=0.1, lion_beta1=0.8, lion_beta2=0.95),
         lambda p: Lion(p, lr=1e-2, weight_decay=0.1, betas=(0.8, 0.95)), 1e-9,
     ),
+    "adamw_8bit": (dict(), dict(weight_decay=0.1), lambda p: AdamW8bit(p, lr=1e-2, weight_decay=0.1), 1e-3),
 }
 
 

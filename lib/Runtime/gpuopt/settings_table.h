@@ -370,7 +370,9 @@ struct ParameterShape {
 enum class StateType { LikeParameter, I8 };
 enum class StateShape {
   LikeParameter,
+  PerBlock // one element for each kQuantizedBlock of the parameter, in order
 };
+constexpr int64_t kQuantizedBlock = 256;
 
 // A tensor that an optimizer keeps for a parameter; it is zero at first.
 struct OptimizerState {
@@ -392,6 +394,12 @@ constexpr StateDims dims_of(const OptimizerState &state,
                             ParameterShape parameter) {
   StateDims result;
   result.exists = !state.of || state.of(parameter);
+  if (state.shape == StateShape::PerBlock) {
+    result.rank = 1;
+    result.dims[0] =
+        (parameter.elements() + kQuantizedBlock - 1) / kQuantizedBlock;
+    return result;
+  }
   for (int i = 0; i < parameter.rank; i++)
     result.dims[result.rank++] = parameter.dims[i];
   return result;
@@ -427,6 +435,14 @@ struct OptimizerInfo {
   }
 };
 
+// Whose moments adamw_8bit quantises; the others are too small to matter.
+constexpr bool is_quantized(ParameterShape parameter) {
+  return parameter.elements() >= 4096;
+}
+constexpr bool is_not_quantized(ParameterShape parameter) {
+  return !is_quantized(parameter);
+}
+
 inline constexpr OptimizerInfo kOptimizers[] = {
     {"adamw",
      "torch.optim.AdamW",
@@ -435,6 +451,20 @@ inline constexpr OptimizerInfo kOptimizers[] = {
     {"adam",
      "torch.optim.Adam, whose weight decay is part of the gradient",
      {{"exp_avg"}, {"exp_avg_sq"}},
+     {"weight-decay", "adam-beta1", "adam-beta2", "adam-epsilon"}},
+    {"adamw_8bit",
+     "AdamW whose moments are quantised to 8 bits in blocks of 256",
+     {{"exp_avg", StateShape::LikeParameter, StateType::LikeParameter,
+       is_not_quantized},
+      {"exp_avg_sq", StateShape::LikeParameter, StateType::LikeParameter,
+       is_not_quantized},
+      {"exp_avg_codes", StateShape::LikeParameter, StateType::I8, is_quantized},
+      {"exp_avg_scales", StateShape::PerBlock, StateType::LikeParameter,
+       is_quantized},
+      {"exp_avg_sq_codes", StateShape::LikeParameter, StateType::I8,
+       is_quantized},
+      {"exp_avg_sq_scales", StateShape::PerBlock, StateType::LikeParameter,
+       is_quantized}},
      {"weight-decay", "adam-beta1", "adam-beta2", "adam-epsilon"}},
     {"lion",
      "Lion (Chen et al. 2023): the sign of a momentum",

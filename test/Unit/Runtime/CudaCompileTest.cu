@@ -2,6 +2,7 @@
 
 #include "TinyProgram.h"
 #include "gpuopt/adam.h"
+#include "gpuopt/adamw_8bit.h"
 #include "gpuopt/lion.h"
 #include "gpuopt/sgd.h"
 
@@ -70,6 +71,10 @@ void instantiate(Context &ctx, float *f, double *d, f16 *h, bf16 *b,
   adam(ctx, state, f, f, f, f, 10, true);
   begin_lion(ctx, state, hyper);
   lion(ctx, state, f, f, h, 10, true, h);
+  auto *codes = reinterpret_cast<int8_t *>(mask);
+  begin_adamw_8bit(ctx, state, hyper);
+  adamw_8bit(ctx, state, f, nullptr, nullptr, codes, f, codes, f, f, 10, true);
+  adamw_8bit(ctx, state, d, nullptr, nullptr, codes, d, codes, d, d, 10, true);
   keep(ctx, state, f, f, 10);
   restore(ctx, state, f, f, 10);
   refresh(ctx, h, f, 10);
