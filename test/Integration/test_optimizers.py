@@ -1,6 +1,6 @@
 """Every optimizer against its reference, over 200 steps in double precision.
 
-What torch has is the reference; Lion is its authors' published
+What torch or transformers has is the reference; Lion is its authors' published
 code, and the quantised moments are written out here from their description.
 """
 
@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
+from transformers.optimization import Adafactor
 
 import gpuopt
 from gpuopt.driver import find_driver
@@ -108,6 +109,7 @@ class AdamW8bit(torch.optim.Optimizer):
 # By name: the optimizer's flags at compile time, those of a run, the reference,
 # and the largest relative difference of a loss. A double that is rounded
 # elsewhere may have another code: one of 8 bits.
+FACTOR = dict(scale_parameter=False, relative_step=False)
 CASES = {
     "adamw": (dict(), dict(weight_decay=0.1, adam_beta2=0.99), lambda p: torch.optim.AdamW(p, lr=1e-2, weight_decay=0.1, betas=(0.9, 0.99)), 1e-9),
     "adam": (dict(), dict(weight_decay=0.1), lambda p: torch.optim.Adam(p, lr=1e-2, weight_decay=0.1), 1e-9),
@@ -120,6 +122,18 @@ CASES = {
         lambda p: Lion(p, lr=1e-2, weight_decay=0.1, betas=(0.8, 0.95)), 1e-9,
     ),
     "adamw_8bit": (dict(), dict(weight_decay=0.1), lambda p: AdamW8bit(p, lr=1e-2, weight_decay=0.1), 1e-3),
+    "adafactor": (
+        dict(), dict(weight_decay=0.1, adafactor_clip_threshold=0.5, adafactor_decay_rate=-0.7),
+        lambda p: Adafactor(p, lr=1e-2, weight_decay=0.1, clip_threshold=0.5, decay_rate=-0.7, **FACTOR), 1e-8,
+    ),
+    "adafactor-relative": (
+        dict(adafactor_beta1=0.9), dict(adafactor_relative_step=True, adafactor_scale_parameter=True, adafactor_epsilon2=1e-2),
+        lambda p: Adafactor(p, beta1=0.9, eps=(1e-30, 1e-2)), 1e-8,
+    ),
+    "adafactor-warmup": (
+        dict(), dict(adafactor_relative_step=True, adafactor_warmup_init=True, adafactor_epsilon1=1e-12),
+        lambda p: Adafactor(p, warmup_init=True, scale_parameter=False, eps=(1e-12, 1e-3)), 1e-8,
+    ),
 }
 
 

@@ -55,6 +55,11 @@ struct Hyperparameters : LossScaling {
   double momentum = 0;                               // sgd
   bool nesterov = false;
   double lion_beta1 = 0.9, lion_beta2 = 0.99;
+  double adafactor_epsilon1 = 1e-30, adafactor_epsilon2 = 1e-3;
+  double adafactor_clip_threshold = 1, adafactor_decay_rate = -0.8;
+  double adafactor_beta1 = 0;
+  bool adafactor_scale_parameter = false, adafactor_relative_step = false;
+  bool adafactor_warmup_init = false;
 };
 
 struct TrainingSettings : Hyperparameters {
@@ -260,6 +265,27 @@ inline constexpr SettingInfo kSettings[] = {
                  "share of the momentum in the sign of a step"),
     detail::step("lion-beta2", &detail::S::lion_beta2, kBelow1,
                  "decay of lion's momentum"),
+    detail::step("adafactor-epsilon1", &detail::S::adafactor_epsilon1,
+                 at_least(0), "added to squares of the gradient"),
+    detail::step("adafactor-epsilon2", &detail::S::adafactor_epsilon2,
+                 at_least(0), "least scale of a parameter"),
+    detail::step("adafactor-clip-threshold",
+                 &detail::S::adafactor_clip_threshold, above(0),
+                 "most that the root mean square of an update is"),
+    detail::step("adafactor-decay-rate", &detail::S::adafactor_decay_rate,
+                 at_least(-10, 0),
+                 "squares decay by 1 - step to the power of this"),
+    detail::step("adafactor-beta1", &detail::S::adafactor_beta1, kBelow1,
+                 "decay of a first moment; 0: none"),
+    detail::step("adafactor-scale-parameter",
+                 &detail::S::adafactor_scale_parameter, {},
+                 "steps in proportion to the parameter"),
+    detail::step("adafactor-relative-step", &detail::S::adafactor_relative_step,
+                 {},
+                 "a learning rate of 1 / sqrt(step), at most 0.01, in place of "
+                 "--learning-rate"),
+    detail::step("adafactor-warmup-init", &detail::S::adafactor_warmup_init, {},
+                 "at most 1e-6 * step, for --adafactor-relative-step"),
 
     detail::scale("loss-scale", {}, {}, "dynamic, or a number that stays"),
     detail::scale("init-scale", &detail::S::init_scale, at_least(1e-37),
@@ -370,6 +396,8 @@ struct ParameterShape {
 enum class StateType { LikeParameter, I8 };
 enum class StateShape {
   LikeParameter,
+  WithoutLast,       // without the last dimension
+  WithoutSecondLast, // without the one before
   PerBlock // one element for each kQuantizedBlock of the parameter, in order
 };
 constexpr int64_t kQuantizedBlock = 256;
@@ -400,8 +428,13 @@ constexpr StateDims dims_of(const OptimizerState &state,
         (parameter.elements() + kQuantizedBlock - 1) / kQuantizedBlock;
     return result;
   }
+  const int left_out =
+      state.shape == StateShape::WithoutLast         ? parameter.rank - 1
+      : state.shape == StateShape::WithoutSecondLast ? parameter.rank - 2
+                                                     : -1;
   for (int i = 0; i < parameter.rank; i++)
-    result.dims[result.rank++] = parameter.dims[i];
+    if (i != left_out)
+      result.dims[result.rank++] = parameter.dims[i];
   return result;
 }
 
@@ -443,6 +476,48 @@ constexpr bool is_not_quantized(ParameterShape parameter) {
   return !is_quantized(parameter);
 }
 
+// A parameter as matrices of its last two dimensions; a vector is one row.
+struct Matrices {
+  int64_t count, rows, columns;
+};
+constexpr Matrices matrices_of(ParameterShape parameter) {
+  const int rank = parameter.rank;
+  Matrices m{1, 1, rank > 0 ? parameter.dims[rank - 1] : 1};
+  if (rank > 1)
+    m.rows = parameter.dims[rank - 2];
+  for (int i = 0; i < rank - 2; i++)
+    m.count *= parameter.dims[i];
+  return m;
+}
+constexpr bool is_matrix(ParameterShape parameter) {
+  return parameter.rank >= 2;
+}
+constexpr bool is_vector(ParameterShape parameter) {
+  return parameter.rank < 2;
+}
+
+// The memory that an update by adafactor needs for itself, in doubles: two
+// scalars, the means of the rows' state, partial sums of the columns by pieces
+// of kPiece rows, and partial sums of squares of the update and the parameter.
+struct AdafactorScratch {
+  static constexpr int64_t kPiece = 256, kElements = 8192; // of a block
+  int64_t pieces, rows_of_block, blocks; // of a matrix; of all rows
+  int64_t row_means, columns, squares, size;
+
+  constexpr AdafactorScratch(Matrices m, bool is_factored)
+      : pieces((m.rows + kPiece - 1) / kPiece),
+        rows_of_block(m.columns > 0 && m.columns < kElements
+                          ? kElements / m.columns
+                          : 1),
+        blocks((m.count * m.rows + rows_of_block - 1) / rows_of_block),
+        row_means(2), columns(row_means + (is_factored ? m.count : 0)),
+        squares(columns + (is_factored ? pieces * m.count * m.columns : 0)),
+        size(squares + 2 * blocks) {}
+};
+constexpr int64_t adafactor_scratch(ParameterShape parameter) {
+  return AdafactorScratch(matrices_of(parameter), is_matrix(parameter)).size;
+}
+
 inline constexpr OptimizerInfo kOptimizers[] = {
     {"adamw",
      "torch.optim.AdamW",
@@ -466,6 +541,21 @@ inline constexpr OptimizerInfo kOptimizers[] = {
       {"exp_avg_sq_scales", StateShape::PerBlock, StateType::LikeParameter,
        is_quantized}},
      {"weight-decay", "adam-beta1", "adam-beta2", "adam-epsilon"}},
+    {"adafactor",
+     "transformers.Adafactor: of a matrix, squares by row and by column",
+     {{"exp_avg_sq_row", StateShape::WithoutLast, StateType::LikeParameter,
+       is_matrix},
+      {"exp_avg_sq_col", StateShape::WithoutSecondLast,
+       StateType::LikeParameter, is_matrix},
+      {"exp_avg_sq", StateShape::LikeParameter, StateType::LikeParameter,
+       is_vector},
+      {"exp_avg", StateShape::LikeParameter, StateType::LikeParameter, nullptr,
+       "adafactor-beta1"}},
+     {"weight-decay", "adafactor-epsilon1", "adafactor-epsilon2",
+      "adafactor-clip-threshold", "adafactor-decay-rate", "adafactor-beta1",
+      "adafactor-scale-parameter", "adafactor-relative-step",
+      "adafactor-warmup-init"},
+     adafactor_scratch},
     {"lion",
      "Lion (Chen et al. 2023): the sign of a momentum",
      {{"exp_avg"}},

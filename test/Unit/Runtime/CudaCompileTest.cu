@@ -1,6 +1,7 @@
 // Instantiates what emitted programs use, for nvcc to compile.
 
 #include "TinyProgram.h"
+#include "gpuopt/adafactor.h"
 #include "gpuopt/adam.h"
 #include "gpuopt/adamw_8bit.h"
 #include "gpuopt/lion.h"
@@ -75,6 +76,10 @@ void instantiate(Context &ctx, float *f, double *d, f16 *h, bf16 *b,
   begin_adamw_8bit(ctx, state, hyper);
   adamw_8bit(ctx, state, f, nullptr, nullptr, codes, f, codes, f, f, 10, true);
   adamw_8bit(ctx, state, d, nullptr, nullptr, codes, d, codes, d, d, 10, true);
+  begin_adafactor(ctx, state, hyper);
+  adafactor(ctx, state, f, f, f, nullptr, f, f, {2, 3, 4}, true, d);
+  adafactor(ctx, state, f, nullptr, nullptr, f, f, h, {1, 1, 4}, true, d, h);
+  accumulate(ctx, state, f, h, 10);
   keep(ctx, state, f, f, 10);
   restore(ctx, state, f, f, 10);
   refresh(ctx, h, f, 10);
