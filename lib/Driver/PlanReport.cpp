@@ -11,6 +11,7 @@
 #include "gpuopt/Analysis/StepGraph.h"
 #include "gpuopt/Analysis/Buffers.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
+#include "gpuopt/Dialect/Train/IR/Optimizers.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -139,6 +140,34 @@ static void describePersistent(ModuleOp module, MemoryReport &report) {
       report.persistent.push_back({name.str(), count});
 }
 
+/// Bytes of the state that an optimizer would keep for a parameter.
+static int64_t stateBytes(const OptimizerInfo &optimizer,
+                          RankedTensorType parameter) {
+  int64_t bytes = 0;
+  for (const OptimizerState &state : optimizer.states)
+    if (RankedTensorType type = train::optimizerStateType(state, parameter);
+        type && state.needs.empty())
+      bytes += device::sizeInBytes(type);
+  return bytes;
+}
+
+static void describeOptimizers(ModuleOp module, MemoryReport &report) {
+  SmallVector<RankedTensorType> parameters;
+  module.walk([&](device::UpdateOp op) {
+    auto pointer = cast<device::PtrType>(op.getParameter().getType());
+    parameters.push_back(
+        RankedTensorType::get(op.getShape(), pointer.getElement()));
+  });
+  if (parameters.empty())
+    return;
+  for (const OptimizerInfo &optimizer : kOptimizers) {
+    int64_t bytes = 0;
+    for (RankedTensorType parameter : parameters)
+      bytes += stateBytes(optimizer, parameter);
+    report.optimizers.push_back({std::string(optimizer.name), bytes});
+  }
+}
+
 static TensorName nameOfBuffer(device::BufferOp buffer) {
   auto result = buffer->getAttrOfType<IntegerAttr>(device::kResultAttribute);
   return {buffer.getOrigin().str(), result ? (int)result.getInt() : -1,
@@ -186,6 +215,7 @@ MemoryReport gpuopt::describeMemory(ModuleOp module) {
   report.totalBytes = report.arenaBytes + report.persistentBytes;
   report.hostBytes = memory.getHostBytes();
   describePersistent(module, report);
+  describeOptimizers(module, report);
   llvm::MapVector<StringRef, SmallVector<device::BufferOp>> arenas;
   for (device::BufferOp buffer : module.getOps<device::BufferOp>())
     if (buffer.getKind() == device::BufferKind::Arena)
@@ -312,6 +342,7 @@ llvm::json::Object gpuopt::toJson(const MemoryReport &report) {
       {"transfer_ms", report.transferMilliseconds},
       {"transfer_wait_ms", report.transferWaitMilliseconds},
       {"persistent", ::toJson(report.persistent)},
+      {"optimizers", ::toJson(report.optimizers)},
       {"step", report.step},
       {"plain_step_ms", report.plainMilliseconds},
       {"added_percent", report.addedPercent},

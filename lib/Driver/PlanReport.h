@@ -45,6 +45,9 @@ struct MemoryReport {
   /// The persistent part: parameters, gradients (of accumulation), optimizer
   /// state, buffers, inputs, outputs, constants, scalars and padding.
   std::vector<std::pair<std::string, int64_t>> persistent;
+  /// What each of the optimizers would keep, without states that depend on a
+  /// hyperparameter; empty where the program has no optimizer.
+  std::vector<std::pair<std::string, int64_t>> optimizers;
   /// Of the step with the highest arena.
   std::string step;
   int64_t plainArenaBytes = 0;

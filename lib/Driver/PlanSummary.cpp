@@ -62,6 +62,13 @@ static void printMemory(const DriverOptions &options,
   os << "\n";
   printBytes("total", memory.totalBytes, os);
   os << "\n";
+  if (memory.optimizers.empty())
+    return;
+  os << "\noptimizer state, by --optimizer\n";
+  for (auto &[name, bytes] : memory.optimizers) {
+    printBytes(name, bytes, os);
+    os << "\n";
+  }
 }
 
 /// What offloading asks of the host and of the link to it.

@@ -189,3 +189,19 @@ def test_every_optimizer_has_a_reference():
     text = execute([find_driver(), "compile", "--help"])
     names = re.search(r"--optimizer=.*? (\w+(?:, \w+)* or \w+) \(default", text).group(1)
     assert set(re.split(r", | or ", names)) == {name.split("-")[0] for name in CASES}
+
+
+def test_the_plan_tells_what_each_costs(model):
+    """What a plan says of all optimizers is what it has for the chosen one."""
+    def memory(name):
+        command = [find_driver(), "plan", model[1], "--batch-size=16", "--loss=mse", "--target=host", "--json", f"--optimizer={name}"]
+        return json.loads(execute(command))["memory"]
+
+    elements, quantized = sum(p.numel() for p in model[0].parameters()), model[0].wide.weight.numel()
+    told = memory("adamw")["optimizers"]
+    for name, size in told.items():
+        assert memory(name)["persistent"].get("optimizer state", 0) == size, name
+    assert told["adamw"] == told["adam"] == 2 * told["lion"] == 16 * elements
+    assert told["sgd"] == 0
+    assert told["adamw_8bit"] == 16 * (elements - quantized) + 2 * quantized + 16 * math.ceil(quantized / 256)
+    assert told["adafactor"] < told["lion"] / 4
