@@ -119,7 +119,7 @@ def help_of(executable: Path, *command: str) -> str:
 
 def own_flags(folder: Path) -> dict[str, list[str]]:
     """Flags by program."""
-    commands = {"gpuopt": ("compile", "train", "plan", "operators"), "gpuopt-solve": ("recompute", "arena", "verify")}
+    commands = {"gpuopt": ("compile", "train", "plan", "operators", "settings"), "gpuopt-solve": ("recompute", "arena", "verify")}
     flags = {f"{program} {command}": re.findall(r"^  --?([\w-]+)", help_of(folder / program, command), re.M)
              for program, names in commands.items() for command in names}
     table = (ROOT / "lib" / "Runtime" / "gpuopt" / "settings_table.h").read_text()

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Renews what is generated under docs/: the pages of dialects, interfaces and
-# passes, and the tables of ONNX operators.
+# passes, and the tables of ONNX operators and of settings.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -11,3 +11,4 @@ for folder in Dialects Interfaces Passes; do
 done
 build/bin/gpuopt operators >docs/onnx-operators.md
 build/bin/gpuopt operators --precision-classes >docs/precision-classes.md
+build/bin/gpuopt settings >docs/settings.md

@@ -8,6 +8,7 @@
 #include "FlagGroups.h"
 #include "ParseErrors.h"
 #include "SettingFlags.h"
+#include "SettingsPage.h"
 #include "gpuopt/Analysis/PrecisionPolicy.h"
 #include "gpuopt/Version.h"
 #include "llvm/Support/raw_ostream.h"
@@ -36,6 +37,12 @@ cl::SubCommand &gpuopt::operatorsCommand() {
   return command;
 }
 
+cl::SubCommand &gpuopt::settingsCommand() {
+  static cl::SubCommand command("settings",
+                                "print the tables of optimizers and flags");
+  return command;
+}
+
 static cl::OptionCategory &tableCategory() {
   static cl::OptionCategory category("The table");
   return category;
@@ -49,7 +56,8 @@ static Switch precisionTable("precision-classes",
 /// The command that was given; the top level without one.
 static cl::SubCommand &givenCommand() {
   for (cl::SubCommand *command :
-       {&compileCommand(), &trainCommand(), &planCommand(), &operatorsCommand()})
+       {&compileCommand(), &trainCommand(), &planCommand(), &operatorsCommand(),
+        &settingsCommand()})
     if (*command)
       return *command;
   return cl::SubCommand::getTopLevel();
@@ -74,7 +82,7 @@ static void hideFlagsOfLibraries() {
                                      &tableCategory()};
   for (cl::SubCommand *command :
        {&cl::SubCommand::getTopLevel(), &compileCommand(), &trainCommand(),
-        &planCommand(), &operatorsCommand()})
+        &planCommand(), &operatorsCommand(), &settingsCommand()})
     cl::HideUnrelatedOptions(own, *command);
 }
 
@@ -96,8 +104,13 @@ int gpuopt::driverMain(int argc, char **argv) {
     precisionTable ? printPrecisionTable(outs()) : printOperatorTable(outs());
     return 0;
   }
+  if (settingsCommand()) {
+    printSettingsPage(outs());
+    return 0;
+  }
   if (!compileCommand() && !trainCommand() && !planCommand())
-    return usage("a command is needed: plan, compile, train or operators");
+    return usage("a command is needed: plan, compile, train, operators or "
+                 "settings");
   if (Error error = chooseGivenTarget())
     return usage(toString(std::move(error)));
   DriverOptions options;

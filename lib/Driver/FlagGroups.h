@@ -26,6 +26,7 @@ llvm::cl::SubCommand &compileCommand();
 llvm::cl::SubCommand &trainCommand();
 llvm::cl::SubCommand &planCommand();
 llvm::cl::SubCommand &operatorsCommand();
+llvm::cl::SubCommand &settingsCommand();
 
 /// For flags of all commands that compile.
 #define COMPILING                                                              \
