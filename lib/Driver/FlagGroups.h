@@ -53,25 +53,14 @@ llvm::Error collectRun(DriverOptions &options);
 llvm::Error collectModel(DriverOptions &options);
 llvm::Error collectPrecision(DriverOptions &options);
 
-/// Fails where one of the flags is below `least`, or above `most`: of a float,
-/// which real numbers become, unless told otherwise.
+/// Fails where one of the flags is below `least`.
 template <class T>
-llvm::Error checkRange(int64_t least, std::initializer_list<Flag<T> *> flags,
-                       double most = 1e38) {
-  for (Flag<T> *flag : flags) {
-    std::string name = ("--" + flag->ArgStr).str(),
-                value = ", but is " + flag->str();
+llvm::Error checkRange(int64_t least, std::initializer_list<Flag<T> *> flags) {
+  for (Flag<T> *flag : flags)
     if (!(*flag >= least))
-      return llvm::createStringError(name + " must be at least " +
-                                     llvm::Twine(least) + value);
-    if (double(*flag) > most)
-      return llvm::createStringError(
-          name +
-          (most == 1e38
-               ? " must be finite, and at most 1e38"
-               : llvm::formatv(" must be at most {0:f0}", most).str()) +
-          value);
-  }
+      return llvm::createStringError("--" + flag->ArgStr +
+                                     " must be at least " + llvm::Twine(least) +
+                                     ", but is " + flag->str());
   return llvm::Error::success();
 }
 

@@ -175,6 +175,15 @@ train.step @s micro ("x" %x: tensor<4xf32>) {
 // -----
 
 train.variable @w parameter : tensor<4xf32>
+train.variable @r optimizer_state : tensor<f32> {of = @w}
+train.step @s micro ("x" %x: tensor<4xf32>) {
+  // expected-error @below {{expects no state 'exp_avg_sq_row' of a parameter of type 'tensor<4xf32>'}}
+  train.update "adafactor" @w, %x state {exp_avg_sq_row = @r} : tensor<4xf32>
+}
+
+// -----
+
+train.variable @w parameter : tensor<4xf32>
 train.variable @kept buffer : tensor<4xf16>
 train.step @s micro () {
   // expected-error @below {{expects variables of one type, but got 'tensor<4xf32>' and 'tensor<4xf16>'}}

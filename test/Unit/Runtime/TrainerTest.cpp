@@ -377,6 +377,30 @@ TEST_F(TrainerTest, SaysWhatLossScalesCanBe) {
   }
 }
 
+// The flags of programs with another optimizer, and with a state that only some
+// have.
+TEST_F(TrainerTest, TakesTheFlagsOfItsOptimizer) {
+  static const char *const states[] = {"momentum_buffer"};
+  program.optimizer = "sgd";
+  program.optimizer_states = {};
+  EXPECT_EQ(run("a", {"--momentum=0.9"}), 1);
+  EXPECT_NE(error.find("'--momentum' is of programs that were compiled with "
+                       "--optimizer=sgd and a --momentum"),
+            std::string::npos)
+      << error;
+  program.optimizer_states = states;
+  EXPECT_EQ(run("a", {"--adam-beta1=0.5"}), 1);
+  EXPECT_NE(error.find("'--adam-beta1' is of programs that were compiled with "
+                       "--optimizer=adamw or adam or adamw_8bit"),
+            std::string::npos)
+      << error;
+  EXPECT_EQ(run("a", {"--nesterov"}), 1);
+  EXPECT_NE(error.find("'--nesterov' needs a --momentum"), std::string::npos)
+      << error;
+  EXPECT_EQ(run("a", {"--nesterov", "--momentum=0.9", "--max-steps=2"}), 0)
+      << error;
+}
+
 // As everywhere, the last of two flags counts.
 TEST_F(TrainerTest, TheLastFlagCounts) {
   ASSERT_EQ(run("a", {"--max-steps=4", "--no-shuffle"}), 0) << error;
