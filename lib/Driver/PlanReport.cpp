@@ -155,7 +155,9 @@ static void describeOptimizers(ModuleOp module, MemoryReport &report) {
   SmallVector<RankedTensorType> parameters;
   module.walk([&](device::UpdateOp op) {
     auto pointer = cast<device::PtrType>(op.getParameter().getType());
-    parameters.push_back(
+    auto repeat = op->getParentOfType<device::RepeatOp>();
+    parameters.append(
+        repeat ? repeat.getNumTurns() : 1,
         RankedTensorType::get(op.getShape(), pointer.getElement()));
   });
   if (parameters.empty())

@@ -66,7 +66,7 @@ static OptionT *declare(SettingFlag &flag, const Modifiers &...modifiers) {
 
 /// A flag with a value of type T, which is converted to the field's.
 template <typename T, typename FieldT>
-static void declareValue(SettingFlag &flag, FieldT TrainingSettings::*field) {
+static void declareValue(SettingFlag &flag, SettingMember<FieldT> field) {
   const SettingInfo &setting = *flag.setting;
   T value = TrainingSettings().*field;
   auto *option = declare<Flag<T>>(flag, StringRef(setting.name), value,
@@ -77,7 +77,7 @@ static void declareValue(SettingFlag &flag, FieldT TrainingSettings::*field) {
 }
 
 /// --shuffle and --no-shuffle, of which the last one counts.
-static void declareToggle(SettingFlag &flag, bool TrainingSettings::*field) {
+static void declareToggle(SettingFlag &flag, SettingMember<bool> field) {
   const SettingInfo &setting = *flag.setting;
   bool isOn = TrainingSettings().*field;
   StringRef help = lasting(StringRef(setting.help) + " (default " +
@@ -93,7 +93,7 @@ static void declareToggle(SettingFlag &flag, bool TrainingSettings::*field) {
 }
 
 static void declareText(SettingFlag &flag,
-                        std::string TrainingSettings::*field) {
+                        SettingMember<std::string> field) {
   if (!(TrainingSettings().*field).empty())
     return declareValue<std::string>(flag, field);
   const SettingInfo &setting = *flag.setting;
@@ -104,7 +104,7 @@ static void declareText(SettingFlag &flag,
 
 /// Another name than the schedules' is left as a number that is none.
 static void declareSchedule(SettingFlag &flag,
-                            int64_t TrainingSettings::*field) {
+                            SettingMember<int64_t> field) {
   const SettingInfo &setting = *flag.setting;
   auto *option = declare<Flag<std::string>>(
       flag, StringRef(setting.name),
@@ -156,7 +156,7 @@ static Error scheduleError(const SettingFlag &flag) {
 Error gpuopt::readSettingFlags(TrainingSettings &settings) {
   for (const SettingFlag &flag : settingFlags()) {
     flag.read(settings);
-    if (int64_t TrainingSettings::*schedule = flag.setting->field.schedule;
+    if (SettingMember<int64_t> schedule = flag.setting->field.schedule;
         schedule && settings.*schedule == std::size(kScheduleNames))
       return scheduleError(flag);
     if (std::string error = range_error(*flag.setting, settings);

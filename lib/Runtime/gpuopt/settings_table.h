@@ -91,24 +91,27 @@ enum Takers : unsigned {
 // Where --help lists a flag.
 enum class Section { Data, Run, Optimizer, LossScale, CompileTime };
 
+template <class T>
+using SettingMember = T TrainingSettings::*;
+
 // The member of TrainingSettings that a flag sets; none where a flag has a
 // syntax of its own.
 struct Field {
-  double TrainingSettings::*number = nullptr;
-  int64_t TrainingSettings::*integer = nullptr;
-  uint64_t TrainingSettings::*natural = nullptr;
-  bool TrainingSettings::*toggle = nullptr;
-  std::string TrainingSettings::*text = nullptr;
-  int64_t TrainingSettings::*schedule = nullptr; // one of kScheduleNames
+  SettingMember<double> number = nullptr;
+  SettingMember<int64_t> integer = nullptr;
+  SettingMember<uint64_t> natural = nullptr;
+  SettingMember<bool> toggle = nullptr;
+  SettingMember<std::string> text = nullptr;
+  SettingMember<int64_t> schedule = nullptr; // one of kScheduleNames
 
   constexpr Field() = default;
-  constexpr Field(double TrainingSettings::*member) : number(member) {}
-  constexpr Field(int64_t TrainingSettings::*member) : integer(member) {}
-  constexpr Field(uint64_t TrainingSettings::*member) : natural(member) {}
-  constexpr Field(bool TrainingSettings::*member) : toggle(member) {}
-  constexpr Field(std::string TrainingSettings::*member) : text(member) {}
+  constexpr Field(SettingMember<double> member) : number(member) {}
+  constexpr Field(SettingMember<int64_t> member) : integer(member) {}
+  constexpr Field(SettingMember<uint64_t> member) : natural(member) {}
+  constexpr Field(SettingMember<bool> member) : toggle(member) {}
+  constexpr Field(SettingMember<std::string> member) : text(member) {}
 };
-constexpr Field schedule_field(int64_t TrainingSettings::*member) {
+constexpr Field schedule_field(SettingMember<int64_t> member) {
   Field field;
   field.schedule = member;
   return field;

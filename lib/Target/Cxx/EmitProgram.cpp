@@ -51,10 +51,9 @@ public:
     stream << "\n#include \"step.h\"\n"
            << (hasTimedSteps() ? "#include \"calls.h\"\n" : "") << "#include \""
            << kDefaultsFile << "\"\n"
-           << "\n#include \"gpuopt/runtime.h\"\n"
-           << optimizerHeaders();
+           << "\n#include \"gpuopt/runtime.h\"\n";
     printCallHeaders();
-    stream << "\n#include <cmath>\n#include <cstdint>\n\n"
+    stream << optimizerHeaders() << "\n#include <cmath>\n#include <cstdint>\n\n"
            << "namespace gpuopt::model {\n";
     cxx::printBanner(stream, "Memory: one allocation, [step scalars | state, "
                              "inputs, constants | arena]");

@@ -331,8 +331,9 @@ private:
                           std::to_string(op.getTargets()));
     call("finish_grad_norm", arguments);
     llvm::SetVector<StringRef> optimizers;
-    for (auto update : step.getBody().getOps<device::UpdateOp>())
+    step.walk([&](device::UpdateOp update) {
       optimizers.insert(update.getOptimizer());
+    });
     for (StringRef optimizer : optimizers)
       call(("begin_" + optimizer).str(), {"ctx", "state", "hyper"});
   }
