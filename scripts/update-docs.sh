@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Renews what is generated under docs/: the pages of dialects, interfaces and
-# passes, and the tables of ONNX operators and of settings.
+# passes, the tables of ONNX operators and of settings, and the table of what
+# each folder may include.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -12,3 +13,4 @@ done
 build/bin/gpuopt operators >docs/onnx-operators.md
 build/bin/gpuopt operators --precision-classes >docs/precision-classes.md
 build/bin/gpuopt settings >docs/settings.md
+scripts/audit_includes.py --update-docs

@@ -1,0 +1,304 @@
+#!/usr/bin/env python3
+"""Checks that each folder includes and links only what it may.
+
+usage: audit_includes.py [--root FOLDER] [--table | --graph | --update-docs]
+
+RULES below is the one place that says what a folder of lib/, of include/gpuopt/
+or of tools/ may include. Without a flag, the script reads every #include of the
+sources, every include of the ODS files and every LINK of the CMake files, and
+prints each that is not allowed, with its file and line. It also checks that the
+table in docs/architecture.md is the one that RULES makes. It exits with 1 if
+anything is wrong.
+
+  --root         checks the tree in FOLDER instead of this checkout
+  --table        prints the table as Markdown
+  --graph        prints what each folder does include today
+  --update-docs  writes the table into docs/architecture.md
+"""
+import argparse
+import re
+import sys
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+
+# ===------------------------------------------------------------------=== #
+# The table
+# ===------------------------------------------------------------------=== #
+
+
+@dataclass
+class Rule:
+    """A folder, what is in it, the folders above it in RULES that it may
+    include, and the libraries that it may include beside the C++ library."""
+    folder: str
+    holds: str
+    folders: list[str] = field(default_factory=list)
+    libraries: list[str] = field(default_factory=list)
+
+
+# A folder may include those above it alone, so the table has no cycles.
+RULES = [
+    Rule("lib/Runtime", "headers that emitted programs are built on, copied beside each program",
+         libraries=["system", "CUDA", "oneDNN"]),
+    Rule("lib/Planning", "the solvers and their checkers: recomputation, the arena, precisions"),
+    Rule("include/gpuopt/Support", "files and output streams", libraries=["LLVM"]),
+    Rule("lib/Interfaces", "what a pass may ask of any op: its gradient, its cost", libraries=["LLVM", "MLIR"]),
+    Rule("lib/Dialect/Onnx/IR", "ops that say what the file says", libraries=["LLVM", "MLIR"]),
+    Rule("lib/Dialect/NN/IR", "ops on tensors, with gradients and costs", ["lib/Interfaces"], ["LLVM", "MLIR"]),
+    Rule("lib/Dialect/Train/IR", "the step and its state", libraries=["LLVM", "MLIR"]),
+    Rule("lib/Dialect/Device/IR", "kernels, calls and buffers", ["lib/Dialect/Train/IR"], ["LLVM", "MLIR"]),
+    Rule("lib/Analysis", "questions about the IR, which change nothing",
+         ["lib/Planning", "lib/Interfaces", "lib/Dialect/NN/IR", "lib/Dialect/Train/IR"], ["LLVM", "MLIR"]),
+    Rule("lib/Dialect/NN/Transforms", "passes on tensors: attention, layouts, clusters",
+         ["lib/Analysis", "lib/Dialect/NN/IR"], ["LLVM", "MLIR"]),
+    Rule("lib/Dialect/Train/Transforms", "passes on steps: the backward, precisions, the schedule, memory",
+         ["lib/Planning", "lib/Interfaces", "lib/Analysis", "lib/Dialect/NN/IR", "lib/Dialect/Train/IR",
+          "lib/Dialect/NN/Transforms"], ["LLVM", "MLIR"]),
+    Rule("lib/Conversion/OnnxToNN", "a converter for each ONNX operator",
+         ["lib/Dialect/Onnx/IR", "lib/Dialect/NN/IR", "lib/Dialect/Train/IR"], ["LLVM", "MLIR"]),
+    Rule("lib/Conversion/ToDevice", "scheduled steps become kernels, calls and buffers",
+         ["lib/Planning", "lib/Analysis", "lib/Dialect/NN/IR", "lib/Dialect/Train/IR", "lib/Dialect/Device/IR"],
+         ["LLVM", "MLIR"]),
+    Rule("lib/Import/Onnx", "reads the file", ["lib/Dialect/Onnx/IR"], ["LLVM", "MLIR", "protobuf"]),
+    Rule("lib/Target/Cxx", "prints the program", ["lib/Dialect/Train/IR", "lib/Dialect/Device/IR"], ["LLVM", "MLIR"]),
+    Rule("lib/Pipelines", "the order of passes, and what must hold after each phase",
+         ["lib/Planning", "lib/Interfaces", "lib/Analysis", "lib/Dialect/Onnx/IR", "lib/Dialect/NN/IR",
+          "lib/Dialect/Train/IR", "lib/Dialect/Device/IR", "lib/Dialect/NN/Transforms",
+          "lib/Dialect/Train/Transforms", "lib/Conversion/OnnxToNN", "lib/Conversion/ToDevice"], ["LLVM", "MLIR"]),
+    Rule("lib/Driver", "the commands of `gpuopt`: flags, files, reports, builds",
+         ["lib/Runtime", "lib/Planning", "include/gpuopt/Support", "lib/Analysis", "lib/Dialect/Onnx/IR",
+          "lib/Dialect/Train/IR", "lib/Dialect/Device/IR", "lib/Import/Onnx", "lib/Target/Cxx", "lib/Pipelines"],
+         ["LLVM", "MLIR", "system"]),
+    Rule("tools/gpuopt", "the main of `gpuopt`", ["lib/Driver"]),
+    Rule("tools/gpuopt-opt", "runs passes on MLIR text", ["lib/Pipelines"], ["LLVM", "MLIR"]),
+    Rule("tools/gpuopt-translate", "imports and prints", ["lib/Import/Onnx", "lib/Target/Cxx"], ["LLVM", "MLIR"]),
+    Rule("tools/gpuopt-lsp-server", "serves editors of MLIR text", ["lib/Pipelines"], ["MLIR"]),
+    Rule("tools/gpuopt-solve", "the solvers on files", ["lib/Planning", "include/gpuopt/Support"], ["LLVM"]),
+]
+
+KERNEL_FORMING = "they work on what a train.step holds: variables, reads, updates"
+
+# Files that include what their folder may not, with the reason. An exception
+# that is not needed any more is an error.
+EXCEPTIONS = {
+    ("lib/Interfaces/ElementwiseVjp.cpp", "lib/Dialect/NN/IR"):
+        "gradients of arith and math ops are made of nn ops; it is a library of its own, so that no cycle is linked",
+    ("lib/Interfaces/CMakeLists.txt", "lib/Dialect/NN/IR"): "it links that library",
+    ("include/gpuopt/Analysis/StepMemory.h", "lib/Dialect/Device/IR"):
+        "it asks for a type's size in bytes and, with PersistentMemory.h, for a buffer's kind",
+    ("lib/Analysis/ResultPlaces.cpp", "lib/Dialect/Device/IR"): "it asks for a type's size in bytes",
+    ("lib/Analysis/CMakeLists.txt", "lib/Dialect/Device/IR"): "it links the two files above",
+    **{(f"lib/Dialect/NN/Transforms/{name}.cpp", "lib/Dialect/Train/IR"): KERNEL_FORMING
+       for name in ("AbsorbBiases", "AccumulateProducts", "FormClusters", "HoistReaders", "MaterializeViews",
+                    "PlaceResults", "WidenHalf")},
+    ("lib/Dialect/NN/Transforms/CMakeLists.txt", "lib/Dialect/Train/IR"): "it links the files above",
+}
+
+# What an include names that is in no folder of ours.
+LIBRARIES = [
+    (r"mlir/", "MLIR"),
+    (r"llvm(-c)?/", "LLVM"),
+    (r"google/protobuf/|onnx\.pb\.h$", "protobuf"),
+    (r"cuda|cublas|cudnn", "CUDA"),
+    (r"dnnl", "oneDNN"),
+    (r"(sys/\w+|unistd|fcntl|omp|immintrin)\.h$", "system"),
+    (r"\w+$", "C++"),
+]
+LINKED = {"MLIR": "MLIR", "LLVM": "LLVM", "protobuf::libprotobuf-lite": "protobuf", "GpuoptOnnxProto": "protobuf",
+          "Threads::Threads": "C++"}
+VERSION = "gpuopt/Version.h"  # generated; everyone may say which version this is
+
+# ===------------------------------------------------------------------=== #
+# What is included
+# ===------------------------------------------------------------------=== #
+
+
+@dataclass(frozen=True)
+class Use:
+    """An include or a link: where it is, and what it is of."""
+    file: str
+    line: int
+    verb: str  # includes or links
+    name: str
+    target: str  # a folder of RULES, a library, or "" for neither
+
+
+def folder_of(path: str) -> str:
+    """The folder of RULES that a file of lib/, include/ or tools/ belongs to."""
+    places = (path, re.sub(r"^include/gpuopt/", "lib/", path))  # include/gpuopt mirrors lib
+    fitting = [rule.folder for rule in RULES if any(place.startswith(rule.folder + "/") for place in places)]
+    return max(fitting, key=len, default="")
+
+
+def target_of(root: Path, file: Path, name: str) -> str:
+    beside = (file.parent / name).resolve()
+    if beside.is_file() and beside.is_relative_to(root):
+        return folder_of(beside.relative_to(root).as_posix())
+    if (root / "lib/Runtime" / name).is_file():
+        return "lib/Runtime"
+    if name == VERSION:
+        return "C++"
+    if name.startswith("gpuopt/"):
+        return folder_of("include/" + name)
+    return next((library for pattern, library in LIBRARIES if re.match(pattern, name)), "")
+
+
+def without_literals(text: str) -> str:
+    """The text without what its raw string literals say, line by line."""
+    return re.sub(r'R"(\w*)\(.*?\)\1"', lambda found: "\n" * found[0].count("\n"), text, flags=re.S)
+
+
+def sources(root: Path):
+    for folder in ("lib", "include", "tools"):
+        yield from sorted(path for path in (root / folder).rglob("*")
+                          if path.suffix in (".h", ".cpp", ".td", ".def", ".cu"))
+
+
+def includes(root: Path):
+    for path in sources(root):
+        for number, line in enumerate(without_literals(path.read_text()).splitlines(), 1):
+            if found := re.match(r'\s*#?\s*include\s+["<]([^">]+)[">]', line):
+                yield Use(path.relative_to(root).as_posix(), number, "includes", found[1],
+                          target_of(root, path, found[1]))
+
+
+def cmake_files(root: Path):
+    return [path for folder in ("lib", "tools") for path in sorted((root / folder).rglob("CMakeLists.txt"))
+            if "Runtime" not in path.parts]
+
+
+DECLARATION = re.compile(r"gpuopt_add_(?:mlir_)?(?:library|tool)\(\s*([\w-]+)([^)]*)\)")
+
+
+def links(root: Path):
+    declared = [(path.relative_to(root).as_posix(), path.read_text()) for path in cmake_files(root)]
+    home = {found[1]: folder_of(file) for file, text in declared for found in DECLARATION.finditer(text)}
+    for file, text in declared:
+        for found in DECLARATION.finditer(text):
+            begin = found.start(2) + found[2].find("LINK ") + len("LINK ")
+            for name in re.finditer(r"[\w:-]+", text[begin:found.end(2)] if "LINK " in found[2] else ""):
+                yield Use(file, text.count("\n", 0, begin + name.start()) + 1, "links", name[0],
+                          LINKED.get(name[0]) or home.get(name[0], ""))
+
+
+# ===------------------------------------------------------------------=== #
+# The audit
+# ===------------------------------------------------------------------=== #
+
+
+def listed(words: list[str], joint: str) -> str:
+    return joint.join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def allowance(rule: Rule) -> str:
+    return listed([rule.folder, "the C++ library", *rule.libraries, *rule.folders], " and ")
+
+
+def complaint(use: Use, rule: Rule | None) -> str:
+    where = f"{use.file}:{use.line}: {use.verb} '{use.name}'"
+    if rule is None:
+        return f"{where}, but its folder has no line in RULES of scripts/audit_includes.py; expected one"
+    if not use.target:
+        return f"{where}, which is in no folder of RULES and in none of LIBRARIES of scripts/audit_includes.py"
+    return f"{where} of {use.target}, but {rule.folder} may include {allowance(rule)} alone"
+
+
+def wrong_uses(uses: list[Use]) -> list[str]:
+    rules = {rule.folder: rule for rule in RULES}
+    needed, wrong = set(), []
+    for use in uses:
+        rule = rules.get(folder_of(use.file))
+        if rule and use.target in (rule.folder, "C++", *rule.folders, *rule.libraries):
+            continue
+        if (use.file, use.target) in EXCEPTIONS:
+            needed.add((use.file, use.target))
+        else:
+            wrong.append(complaint(use, rule))
+    return wrong + [f"{file}: the exception for {target} in scripts/audit_includes.py is not needed; delete it"
+                    for file, target in EXCEPTIONS if (file, target) not in needed]
+
+
+def wrong_order() -> list[str]:
+    order = [rule.folder for rule in RULES]
+    return [f"RULES of scripts/audit_includes.py: {rule.folder} may include '{other}', but expected a line above its own"
+            for at, rule in enumerate(RULES) for other in rule.folders if other not in order[:at]]
+
+
+def short(folder: str) -> str:
+    return re.sub("^(lib|include/gpuopt)/", "", folder)
+
+
+def code(words: list[str]) -> str:
+    return ", ".join(f"`{word}`" for word in words)
+
+
+def table() -> str:
+    lines = ["| folder | what is in it | folders that it may include | libraries |", "|---|---|---|---|"]
+    for rule in RULES:
+        folders = code([short(folder) for folder in rule.folders]) or "none"
+        lines.append(f"| `{rule.folder}` | {rule.holds} | {folders} | {', '.join(rule.libraries)} |")
+    lines += ["", "The exceptions:", "", "| files | include | because |", "|---|---|---|"]
+    alike = defaultdict(list)
+    for (file, target), reason in EXCEPTIONS.items():
+        alike[target, reason].append(file)
+    for (target, reason), files in alike.items():
+        names = [short(file) if at == 0 else Path(file).name for at, file in enumerate(files)]
+        lines.append(f"| {code(names)} | `{short(target)}` | {reason} |")
+    return "\n".join(lines)
+
+
+DOCS = Path("docs/architecture.md")
+MARKED = re.compile(r"(<!-- begin: scripts/audit_includes.py --table -->\n).*?(\n<!-- end -->)", re.S)
+
+
+def with_table(text: str) -> str:
+    return MARKED.sub(lambda found: found[1] + table() + found[2], text)
+
+
+def wrong_docs(root: Path) -> list[str]:
+    text = (root / DOCS).read_text()
+    if not MARKED.search(text):
+        return [f"{DOCS}: expected the markers of the table, '<!-- begin: scripts/audit_includes.py --table -->' "
+                "and '<!-- end -->'"]
+    if with_table(text) != text:
+        return [f"{DOCS}: its table of includes is not that of scripts/audit_includes.py; run it with --update-docs"]
+    return []
+
+
+def print_graph(uses: list[Use]) -> None:
+    graph = defaultdict(set)
+    for use in uses:
+        graph[folder_of(use.file)].add(use.target)
+    for rule in RULES:
+        print(f"{rule.folder}: {', '.join(sorted(graph[rule.folder] - {rule.folder, 'C++'})) or 'nothing'}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parent.parent)
+    for flag in ("--table", "--graph", "--update-docs"):
+        parser.add_argument(flag, action="store_true")
+    arguments = parser.parse_args()
+    root = arguments.root.resolve()
+
+    if arguments.table:
+        print(table())
+        return 0
+    if arguments.update_docs:
+        (root / DOCS).write_text(with_table((root / DOCS).read_text()))
+        return 0
+    included, linked = list(includes(root)), list(links(root))
+    if arguments.graph:
+        print_graph(included + linked)
+        return 0
+    wrong = wrong_order() + wrong_uses(included + linked) + wrong_docs(root)
+    for line in wrong:
+        print(line)
+    print(f"{len(RULES)} folders, {len(included)} includes and {len(linked)} links, {len(EXCEPTIONS)} exceptions, "
+          f"{len(wrong)} not allowed")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
