@@ -157,7 +157,7 @@ def sources(root: Path):
 
 def includes(root: Path):
     for path in sources(root):
-        for number, line in enumerate(without_literals(path.read_text()).splitlines(), 1):
+        for number, line in enumerate(without_literals(path.read_text(encoding="utf-8")).splitlines(), 1):
             if found := re.match(r'\s*#?\s*include\s+["<]([^">]+)[">]', line):
                 yield Use(path.relative_to(root).as_posix(), number, "includes", found[1],
                           target_of(root, path, found[1]))
@@ -172,7 +172,7 @@ DECLARATION = re.compile(r"gpuopt_add_(?:mlir_)?(?:library|tool)\(\s*([\w-]+)([^
 
 
 def links(root: Path):
-    declared = [(path.relative_to(root).as_posix(), path.read_text()) for path in cmake_files(root)]
+    declared = [(path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")) for path in cmake_files(root)]
     home = {found[1]: folder_of(file) for file, text in declared for found in DECLARATION.finditer(text)}
     for file, text in declared:
         for found in DECLARATION.finditer(text):
@@ -256,8 +256,12 @@ def with_table(text: str) -> str:
     return MARKED.sub(lambda found: found[1] + table() + found[2], text)
 
 
+def docs_of(root: Path) -> str:
+    return (root / DOCS).read_text(encoding="utf-8") if (root / DOCS).is_file() else ""
+
+
 def wrong_docs(root: Path) -> list[str]:
-    text = (root / DOCS).read_text()
+    text = docs_of(root)
     if not MARKED.search(text):
         return [f"{DOCS}: expected the markers of the table, '<!-- begin: scripts/audit_includes.py --table -->' "
                 "and '<!-- end -->'"]
@@ -285,8 +289,8 @@ def main() -> int:
     if arguments.table:
         print(table())
         return 0
-    if arguments.update_docs:
-        (root / DOCS).write_text(with_table((root / DOCS).read_text()))
+    if arguments.update_docs and MARKED.search(docs_of(root)):
+        (root / DOCS).write_text(with_table(docs_of(root)), encoding="utf-8")
         return 0
     included, linked = list(includes(root)), list(links(root))
     if arguments.graph:

@@ -23,7 +23,7 @@ PATH = re.compile(rf"`((?:{FOLDERS})/[\w./-]*\w)/?`")
 def prose(page: Path):
     """The lines outside of code blocks, with their numbers."""
     is_code = False
-    for number, line in enumerate(page.read_text().splitlines(), 1):
+    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
         if line.lstrip().startswith("```"):
             is_code = not is_code
         elif not is_code:
