@@ -403,9 +403,9 @@ private:
     return ancestorsAbove(home, unit).contains(home);
   }
 
-  /// Of the units that `unit` needs, directly or not, those that lie at or
-  /// above `home` in `rank`; `home` is among them only where the path to it
-  /// leads over another unit. A unit depends on lower ranks alone, so none
+  /// Returns the units at or above `home` in `rank` that `unit` needs, directly
+  /// or not; `home` is among them only where the path to it leads over another
+  /// unit. A unit depends on lower ranks alone, so none
   /// below `home` needs to be visited.
   llvm::DenseSet<unsigned> ancestorsAbove(unsigned home,
                                           const Unit &unit) const {

@@ -46,9 +46,9 @@ static std::string originsOf(Operation *op) {
   return llvm::join(origins, ", ");
 }
 
-/// Of the work that makes `results`, in its order: "add_mul #8c3f01d2". Values
-/// have the numbers of their first use, which are the same wherever a clone of
-/// the work stands.
+/// Names the work that makes `results`, in its order: "add_mul #8c3f01d2".
+/// Values have the numbers of their first use, which are the same wherever a
+/// clone of the work stands.
 static std::string kernelText(StringRef label, ArrayRef<Operation *> ops,
                               ValueRange results) {
   std::string work;

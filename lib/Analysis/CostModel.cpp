@@ -38,7 +38,8 @@ double gpuopt::bytesTouched(Value value) {
   return elements * bytesPerElement(value);
 }
 
-/// Of a table, only the rows that are taken are read.
+/// Returns the bytes that a kernel reads of an operand: of a table, only the
+/// rows that are taken.
 static double bytesRead(nn::FusedOp op, unsigned input) {
   Value argument = op.getBody().getArgument(input);
   double taken = 0;

@@ -51,8 +51,8 @@ public:
     loss = llvm::find_if(graph.nodes, isLoss) - graph.nodes.begin();
   }
 
-  /// Of the forward, read by the backward; what lies there is the tensor, from
-  /// first to last, and nothing is written over it.
+  /// Whether a node is a tensor of the forward that the backward reads, whose
+  /// memory holds it from first to last: nothing is written over it.
   bool contains(int node) const {
     Value value = graph.nodes[node].value;
     const planning::RecomputeOp &op = graph.problem.ops[node];

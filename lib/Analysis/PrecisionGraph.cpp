@@ -81,7 +81,8 @@ public:
         boundary = &op;
       addChoices(&op);
     }
-    // Of a node's several results, those that can be are in half precision.
+    // Where a node has several results, those that can be are in half
+    // precision.
     for (auto &[node, reason] : refused)
       if (!granted.contains(node.getValue()))
         return llvm::createStringError("'" + node.getValue() +
@@ -188,7 +189,8 @@ private:
     return options.picosecondsPerSavedByte * bytes;
   }
 
-  /// Of a kernel that reads and writes so much and does nothing else.
+  /// Returns the time of a kernel that reads and writes so much and does
+  /// nothing else.
   double copyTime(double bytes) const {
     return transferTime(bytes) + 1e12 * device.secondsPerLaunch;
   }

@@ -98,7 +98,8 @@ static bool hasLargeConstant(Value value, FloatType halfType) {
 // By who reads
 //===----------------------------------------------------------------------===//
 
-/// Of all that read the memory of `owner`, through views and sums of products.
+/// Returns why ops that read the memory of `owner`, through views and sums of
+/// products, keep it in float; nothing where none of them does.
 static StringRef reasonOfReaders(Value owner) {
   SmallVector<Value> stack{owner};
   bool isSum = isUpdatedInPlace(owner.getDefiningOp());

@@ -143,7 +143,7 @@ private:
     return true;
   }
 
-  /// Of a result that has an element for every point of the kernel's space.
+  /// Whether a result has an element for every point of the kernel's space.
   bool isFull(unsigned result) {
     ArrayRef<int64_t> shape = shapeOf(op.getResult(result));
     if (!reductions.empty())

@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace gpuopt;
 
-/// Of a step that runs `count` times in one of training.
+/// Adds a step that runs `count` times in one step of training.
 static void addStep(train::StepOp step, const DeviceModel &device,
                     int64_t count, StepEstimate &estimate) {
   for (Operation &op : step.getBody().front()) {

@@ -274,7 +274,7 @@ LogicalResult StepMemory::pack(std::optional<int64_t> capacityInBytes,
 // Offsets on the ops
 //===----------------------------------------------------------------------===//
 
-/// Of a result that lies in another's memory.
+/// The offset of a result that lies in another's memory.
 static constexpr int64_t kNoOffset = -1;
 
 void StepMemory::writeOffsets() const {

@@ -61,7 +61,8 @@ static Expected<int> execute(ArrayRef<std::string> command, StringRef log) {
   return status;
 }
 
-/// Of builds that were killed: a day is longer than any.
+/// Removes what builds that were killed have left: a day is longer than any
+/// build.
 static void removeAbandoned(StringRef folder) {
   auto yesterday = std::chrono::system_clock::now() - std::chrono::hours(24);
   std::error_code code;

@@ -12,7 +12,8 @@
 
 using namespace llvm;
 
-/// Of g++, nvcc, ptxas, ld, make and shells, in their spellings.
+/// Whether a line tells an error, as g++, nvcc, ptxas, ld, make and shells
+/// spell it.
 static bool tellsError(StringRef line) {
   constexpr StringLiteral kSigns[] = {
       "error:",   "error :",     "fatal   :",           "fatal error",

@@ -18,7 +18,8 @@ struct BuildMachine {
   std::string compilers; // with their paths, versions and flags
   std::string processor; // programs for the host are built for this one alone
 
-  /// Of a program for `target`, "host" or "cuda", here and now.
+  /// Finds what a program for `target`, "host" or "cuda", is built with here
+  /// and now.
   static BuildMachine find(llvm::StringRef target);
 };
 

@@ -72,7 +72,8 @@ static int compileTo(const DriverOptions &options, Compilation &compilation) {
   return 0;
 }
 
-/// Of `train`, where a build would come before the trainer says the same.
+/// Checks the data that `train` was given against the model. The trainer would
+/// say the same, but only after it was built.
 static llvm::Error checkData(const DriverOptions &options, ModuleOp module) {
   if (options.data.isEmpty())
     return llvm::Error::success();

@@ -32,8 +32,8 @@ struct CostReport {
   std::string warning() const;
 };
 
-/// Of a module with formed kernels. Fails where the file of --profile-costs is
-/// of another program.
+/// Reports the costs of a module with formed kernels. Fails where the file of
+/// --profile-costs is that of another program.
 llvm::Expected<CostReport> reportCosts(const DriverOptions &options,
                                        mlir::ModuleOp module);
 

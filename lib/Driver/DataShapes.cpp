@@ -12,7 +12,7 @@
 
 using namespace gpuopt;
 
-/// Of `InputShape`; false for what no file can feed.
+/// Reads a type as `InputShape` spells it; false for what no file can feed.
 static bool parseType(const std::string &name, Type &type) {
   constexpr struct {
     const char *name;

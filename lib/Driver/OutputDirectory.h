@@ -32,7 +32,7 @@ public:
   llvm::Error write(llvm::StringRef name, llvm::StringRef contents);
   /// Copies a folder's files, one level deep.
   llvm::Error copyFolder(llvm::StringRef from, llvm::StringRef name);
-  /// Of an earlier program, only what gpuopt wrote is replaced. Fails, with all
+  /// Replaces of an earlier program only what gpuopt wrote. Fails, with all
   /// as it was, if something else has the name of a new file.
   llvm::Error commit();
 

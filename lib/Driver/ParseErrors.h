@@ -29,7 +29,8 @@ bool noteValueError(const std::string &error);
 /// Empty where all values are what they must be.
 const std::string &valueError();
 
-/// Of a flag at the end of the line that needs one; empty where there is none.
+/// Describes the flag at the end of the line that lacks its value; returns
+/// nothing where there is none.
 std::string describeMissingValue(int argc, char **argv);
 
 } // namespace gpuopt

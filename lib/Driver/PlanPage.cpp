@@ -96,7 +96,8 @@ private:
       os << "<p>Precision: " << escape(page.planned.precision) << ".</p>\n";
   }
 
-  /// Of the unit in which the whole axis reads well.
+  /// Returns the size and the name of the unit in which the whole axis reads
+  /// well.
   static std::pair<double, StringRef> unitOf(int64_t most) {
     constexpr std::pair<double, StringLiteral> kUnits[] = {
         {1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}};

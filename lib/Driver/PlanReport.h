@@ -48,7 +48,7 @@ struct MemoryReport {
   /// What each of the optimizers would keep, without states that depend on a
   /// hyperparameter; empty where the program has no optimizer.
   std::vector<std::pair<std::string, int64_t>> optimizers;
-  /// Of the step with the highest arena.
+  /// The name of the step with the highest arena.
   std::string step;
   int64_t plainArenaBytes = 0;
   double plainMilliseconds = 0, addedPercent = 0, lowerBoundPercent = 0;
@@ -62,7 +62,7 @@ struct MemoryReport {
   std::vector<LiveTensor> alive;
 };
 
-/// Of a module after the phase `device`.
+/// Describes the memory of a module after the phase `device`.
 MemoryReport describeMemory(mlir::ModuleOp module);
 
 /// Why a budget cannot be met.

@@ -92,8 +92,8 @@ static int64_t elementsOf(const OptimizerState &state,
   return elements;
 }
 
-/// Of the state of a float matrix of 1024 times 1024, without what depends on a
-/// hyperparameter and with it.
+/// Returns how many bytes of state an element of a float matrix of 1024 times
+/// 1024 has, without what depends on a hyperparameter or with it.
 static double bytesOfElement(const OptimizerInfo &optimizer, bool withAll) {
   const int64_t dims[] = {1024, 1024};
   const ParameterShape matrix{dims, 2};

@@ -86,7 +86,7 @@ void remainderRule(const Rule &r) {
     return r.b.neg(r.b.mul(r.dy, whole));
   });
 }
-/// Of equal operands each gets half, as PyTorch has it. Against a constant the
+/// Two equal operands get half each, as PyTorch has it. Against a constant the
 /// gradient passes where the operand won, which the result tells as well: so
 /// nothing but the result, which the forward needs anyway, is kept.
 template <arith::CmpFPredicate predicate>

@@ -20,7 +20,7 @@ namespace gpuopt {
 using namespace mlir;
 using namespace gpuopt;
 
-/// Of an operand or a result.
+/// Checks the type of an operand or a result.
 static LogicalResult verifyType(Operation *op, Type type) {
   if (isa<onnx::OnnxDialect>(type.getDialect())) // (I1)
     return op->emitOpError(

@@ -30,7 +30,7 @@ public:
   int below(int bound) { return int((next() >> 32) * uint64_t(bound) >> 32); }
   /// In [0, 1).
   double unit() { return double(next() >> 11) * 0x1p-53; }
-  /// Of the exponential distribution with mean 1.
+  /// Draws from the exponential distribution with mean 1.
   double exponential() { return -portableLog(1 - unit()); }
 
 private:

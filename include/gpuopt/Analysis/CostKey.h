@@ -34,7 +34,8 @@ struct CostKey {
 
 CostKey costKeyOf(mlir::Operation *op);
 
-/// Of the kernel that has this result of `op` again by its slice.
+/// Returns the key of the kernel that makes this result of `op` again by its
+/// slice.
 CostKey costKeyOfSlice(nn::FusedOp op, unsigned result,
                        const KernelSlice &slice);
 

@@ -26,7 +26,7 @@ struct OpWork {
       0; ///< Floating point; a multiplication and an addition are two.
   bool onMatrixUnits = false;
   double bytesRead = 0, bytesWritten = 0;
-  /// Of the operands, which decides the rate of products.
+  /// The type of the operands, which decides the rate of products.
   mlir::Type elementType;
 };
 
@@ -41,16 +41,16 @@ double bytesReadBy(mlir::OpOperand &operand);
 /// Views, constants and reads of variables ask for nothing.
 OpWork workOf(mlir::Operation *op);
 
-/// Of a kernel that does nothing but this slice of `op`.
+/// Returns the work of a kernel that does nothing but this slice of `op`.
 OpWork workOfSlice(nn::FusedOp op, unsigned result, const KernelSlice &slice);
 
 /// Estimated nanoseconds; 0 for no work.
 double timeInNanoseconds(const OpWork &work, const DeviceModel &device);
 double timeInNanoseconds(mlir::Operation *op, const DeviceModel &device);
 
-/// Of a kernel that does nothing but this slice of `op`. Where that was not
-/// measured but the whole kernel was, the whole one's time by the model's
-/// share.
+/// Returns the time of a kernel that does nothing but this slice of `op`. Where
+/// that was not measured but the whole kernel was, it is the share of the whole
+/// one's time that the model gives the slice.
 double timeOfSliceInNanoseconds(nn::FusedOp op, unsigned result,
                                 const KernelSlice &slice,
                                 const DeviceModel &device);

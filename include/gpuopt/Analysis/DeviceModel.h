@@ -28,7 +28,8 @@ struct DeviceModel {
   std::string target;        ///< host or cuda; empty of a file without a base.
   double bytesPerSecond = 0; ///< Of the device's memory.
   double vectorOperationsPerSecond = 0; ///< Of elementwise work in f32.
-  /// Of products and convolutions, by the type of their operands.
+  /// Floating-point operations of products and convolutions in a second, by the
+  /// type of their operands.
   double f64ProductsPerSecond = 0, f32ProductsPerSecond = 0,
          tf32ProductsPerSecond = 0, f16ProductsPerSecond = 0,
          bf16ProductsPerSecond = 0;

@@ -21,7 +21,7 @@
 
 namespace gpuopt {
 
-/// Of one transfer, in one direction.
+/// Returns how long one transfer takes, in one direction.
 double transferInNanoseconds(int64_t sizeInBytes, const DeviceModel &device);
 
 /// Gives an offload cost to the results of the forward that the backward reads

@@ -22,8 +22,9 @@ std::string originOf(mlir::Value value);
 /// ONNX node.
 struct TensorName {
   std::string origin; ///< The ONNX node.
-  /// Of the kernel; -1 where it has one result. A slice of a kernel has the
-  /// result that it makes again, by its attribute `nn.result`.
+  /// The number of the kernel's result; -1 where it has one. For a slice of a
+  /// kernel it is the result that the slice makes again, by its attribute
+  /// `nn.result`.
   int result = -1;
   std::string type; ///< "f32[8,128]"
   /// Tells it from others in a list that are alike in all of that, if any are.

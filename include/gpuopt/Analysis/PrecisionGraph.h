@@ -45,10 +45,10 @@ struct PrecisionGraph {
   llvm::MapVector<mlir::Value, int> tensorOf;
   llvm::MapVector<mlir::Operation *, int> productOf;
 
-  /// Of a tensor that products read, or of a parameter, input or constant:
-  /// `down` is in half precision where it has a copy in half precision or is in
-  /// half precision itself, `up` (of tensors alone, else -1) where no product
-  /// reads it in f32.
+  /// The nodes of a tensor that products read, or of a parameter, input or
+  /// constant. `down` is in half precision where it has a copy in half
+  /// precision or is in half precision itself, `up` (of tensors alone, else -1)
+  /// where no product reads it in f32.
   struct Copies {
     int down = -1, up = -1;
   };

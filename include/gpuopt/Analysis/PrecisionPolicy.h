@@ -44,8 +44,8 @@ public:
   /// operator.
   llvm::Error addOverride(llvm::StringRef text, llvm::StringRef half);
 
-  /// Of the node that a location names; Follow for what comes from no node, as
-  /// the loss.
+  /// Returns the class of the node that a location names; Follow for what comes
+  /// from no node, such as the loss.
   PrecisionClass classOf(mlir::Location loc) const;
 
   /// The same in PyTorch's lists.

@@ -14,15 +14,15 @@
 
 namespace gpuopt {
 
-/// Of one training step without a budget: all of its micro steps, and the
-/// update.
+/// What one training step takes without a budget: all of its micro steps, and
+/// the update.
 struct StepEstimate {
   double nanoseconds = 0;
   double measuredNanoseconds = 0; ///< Of ops whose time was measured.
   /// By the device's rates alone: of all ops, and of those that were measured.
   double ratedNanoseconds = 0, ratedMeasuredNanoseconds = 0;
   int64_t ops = 0, measuredOps = 0; ///< That do work, in the program.
-  /// Of one run of each `train.step`, by its name.
+  /// The time of one run of each `train.step`, by its name.
   llvm::StringMap<double> nanosecondsOfRuns;
 };
 

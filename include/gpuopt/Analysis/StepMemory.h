@@ -58,7 +58,7 @@ public:
   mlir::LogicalResult readOffsets();
 
   int64_t getHeight() const { return height; }
-  /// Of what `pack` has packed: no arena is lower.
+  /// Returns the height below which no arena holds what `pack` has packed.
   int64_t getLowerLimit() const { return lowerLimit; }
   int64_t getHostHeight() const { return hostHeight; }
   llvm::ArrayRef<PlannedBuffer> getBuffers() const { return buffers; }

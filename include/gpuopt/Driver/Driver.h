@@ -36,7 +36,8 @@ struct DriverOptions {
   PipelineOptions pipeline;
   EmissionOptions emission;
   std::vector<std::string> runArguments; ///< For the trainer.
-  /// Of `train`: checked against the model's inputs before anything is built.
+  /// The files that `train` was given, which are checked against the model's
+  /// inputs before anything is built.
   DataGiven data, evalData;
   struct {
     bool asJson = false, withCurve = false, findBatchSize = false;

@@ -105,7 +105,8 @@ private:
   llvm::ArrayRef<Converted> inputs;
 };
 
-/// Of a number of TensorProto.DataType, null for one that is not supported.
+/// Returns the type for a number of TensorProto.DataType, null for one that is
+/// not supported.
 mlir::Type elementTypeOf(mlir::Builder &b, int64_t dataType);
 /// The elements of a constant; null for other values.
 mlir::DenseElementsAttr constantOf(mlir::Value value);

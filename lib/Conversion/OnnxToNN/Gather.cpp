@@ -132,7 +132,7 @@ static Value takeRows(NodeConversion &c, int64_t depth) {
   return c.b.create<nn::TakeOp>(rowsOf(c, depth), row);
 }
 
-/// Of constants, for which exporters use it in masks, it is one.
+/// GatherND of constants, which exporters use in masks, is a constant.
 static LogicalResult gatherND(NodeConversion &c) {
   DenseElementsAttr data = constantOf(c.input(0)),
                     indices = constantOf(c.input(1));

@@ -79,7 +79,7 @@ static APInt combine(nn::ReductionKind kind, const APInt &a, const APInt &b) {
   llvm_unreachable("all kinds are listed");
 }
 
-/// Of integers, which shapes are computed with.
+/// Reduces constant integers, with which shapes are computed.
 static Value reduceConstant(NodeConversion &c, DenseElementsAttr data,
                             nn::ReductionKind kind, ArrayRef<int64_t> dims) {
   ArrayRef<int64_t> from = c.type(0).getShape();

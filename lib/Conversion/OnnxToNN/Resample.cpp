@@ -146,7 +146,7 @@ private:
     return b.create<arith::SIToFPOp>(type, iota);
   }
 
-  /// Of x = |distance|: (a + 2) x^3 - (a + 3) x^2 + 1 up to 1, and
+  /// Computes, for x = |distance|, (a + 2) x^3 - (a + 3) x^2 + 1 up to 1, and
   /// a (x^3 - 5 x^2 + 8 x - 4) up to 2.
   Value kernel(Value distance, double a) {
     Value x = b.create<math::AbsFOp>(distance);

@@ -297,8 +297,8 @@ static Value poolDepth(NodeConversion &c, Value planes, const Span &depth,
   return c.b.reshape(pooled, shape);
 }
 
-/// Of equal elements, the first in the plane of the first depth wins: the one
-/// that is the first of the window.
+/// Among equal elements, the first in the plane of the first depth wins: it is
+/// the first of the window.
 static LogicalResult maxPool(NodeConversion &c) {
   auto window = poolWindow(c);
   if (!window)

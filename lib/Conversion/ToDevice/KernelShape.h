@@ -39,9 +39,9 @@ struct Gather {
 struct KernelShape {
   llvm::SmallVector<LoopDim> loops; ///< The last one is walked by lanes.
   llvm::DenseMap<mlir::Operation *, Gather> gathers; ///< By nn.take.
-  /// Of arguments that are read element by element, of results (by the yielded
-  /// position) and of nn.iota and nn.random_uniform (whose value is the
-  /// "place").
+  /// The accesses to arguments that are read element by element, to results (by
+  /// the yielded position) and of nn.iota and nn.random_uniform (whose value is
+  /// the position itself).
   llvm::DenseMap<mlir::Value, Access> arguments;
   llvm::SmallVector<Access> results;
   llvm::DenseMap<mlir::Value, Access> positions;

@@ -13,8 +13,9 @@
 using namespace mlir;
 using namespace gpuopt;
 
-/// Of all kept values of a block: fits the fastest cache of a core, and the
-/// shared memory that lets a multiprocessor hold all the blocks it can.
+/// All kept values of a block together take at most so much: it fits the
+/// fastest cache of a core, and the shared memory that lets a multiprocessor
+/// hold all the blocks it can.
 constexpr int64_t kRoomInBytes = 16 * 1024;
 
 /// Additions that cost as much as storing a value and loading it again, with

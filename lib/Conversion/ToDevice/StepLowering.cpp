@@ -304,8 +304,8 @@ private:
     b.create<device::AwaitOp>(eventOf.lookup(op.getValue()));
   }
 
-  /// Of the results that are floating-point and lie in memory of their own, but
-  /// where infinity is meant.
+  /// Checks the results that are floating-point and lie in memory of their own,
+  /// except where infinity is meant.
   void check(Operation *op) {
     if (hasInfiniteConstant(op) || isa<train::OffloadOp, train::ReloadOp>(op))
       return; // infinity is meant, or what is looked at has been already

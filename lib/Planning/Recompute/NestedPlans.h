@@ -39,7 +39,7 @@ private:
   struct Choice {
     int16_t next = 0, mode = -1;
   };
-  /// Of segments [first, last).
+  /// What was found for the segments [first, last).
   struct Range {
     std::vector<SegmentMode> modes;
     int64_t runPeak = 0;       ///< With nothing kept but what crosses its end.

@@ -125,7 +125,7 @@ void SegmentModes::measureBackward(int mode, int first, int last,
         (made < 0 && !isHeld(mode, op, again.end)))
       continue;
     if (made == end && !isHeld(mode, op, again.end)) {
-      // Of what comes and goes in one stage, an op and its input at a time.
+      // What comes and goes in one stage takes an op and its input at a time.
       passing[made] = std::max(passing[made], 2 * bytes);
       continue;
     }

@@ -35,7 +35,7 @@ public:
   int size() const { return kept.size(); }
   bool isKept(int mode, int op) const { return kept[mode][op]; }
 
-  /// Of the segments [first, last).
+  /// Measures the segments [first, last).
   SegmentMode measure(int mode, int first, int last) const;
 
 private:

@@ -80,8 +80,8 @@ public:
   /// The bound for these prices, one per moment, in units of 2^-costShift.
   int64_t solve(const std::vector<int64_t> &prices);
 
-  /// Of the last minimum cut; `preferResident` picks, among equal ones, the
-  /// one that recomputes least.
+  /// Reads the decisions of the last minimum cut; `preferResident` picks, among
+  /// equal cuts, the one that recomputes least.
   void readCut(bool preferResident);
   bool isResident(int op, int moment) const;
   bool isRecomputed(int op, int moment) const;
@@ -117,9 +117,9 @@ private:
   std::unique_ptr<MaxFlow> network;
   std::vector<CutArc> words;
   std::vector<char> sinkSide;
-  /// Of ops that may be offloaded, at the last prices: their sum over the
-  /// moments at which the op's bytes are priced, and whether the offload cost
-  /// is below what they come to.
+  /// For ops that may be offloaded: the sum of the last prices over the moments
+  /// at which the op's bytes are priced, and whether the offload cost is below
+  /// what they come to.
   std::vector<int64_t> lastPrices;
   std::vector<__int128> priceSums;
   std::vector<char> isCheaperOffloaded;

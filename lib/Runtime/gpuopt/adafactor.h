@@ -1,7 +1,7 @@
 // transformers.Adafactor, in its order of operations. Shazeer and Stern,
 // "Adafactor: adaptive learning rates with sublinear memory cost" (ICML 2018).
 //
-// Of a matrix, the squares of the gradient are kept by row and by column alone;
+// The squares of a matrix's gradient are kept by row and by column alone;
 // their product over the mean stands for each element's. An update is clipped
 // by its root mean square, which is known only when all of it is: so a
 // parameter takes several kernels. Sums are in double.
@@ -148,7 +148,7 @@ KERNEL void adafactor_matrix_kernel(U u) {
     u.scratch[u.at.row_means + matrix] = mean;
 }
 
-// Of what is not a matrix.
+// Squares the gradient of what is not a matrix.
 template <class U>
 KERNEL void adafactor_square_kernel(U u) {
   if (u.is_skipped())

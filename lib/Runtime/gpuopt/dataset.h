@@ -57,7 +57,7 @@ inline void check_samples(const Sources &sources, int64_t batch_size,
 
 namespace detail {
 
-// Of more elements than 64 bits count, -1.
+// Returns the number of elements, or -1 where 64 bits do not count them.
 inline int64_t product(const std::vector<int64_t> &sizes) {
   int64_t n = 1;
   for (int64_t size : sizes)

@@ -215,7 +215,7 @@ DEVICE Words widen_words(Halves h) {
   return __builtin_convertvector(h, Words);
 #endif
 }
-// Of words below 2^16.
+// Takes words below 2^16.
 DEVICE Halves narrow_words(Words x) {
 #if defined(__AVX512F__)
   return Halves(_mm512_maskz_cvtepi32_epi16(kAllLanes, __m512i(x)));

@@ -444,7 +444,8 @@ constexpr StateDims dims_of(const OptimizerState &state,
 constexpr int kMaxOptimizerStates = 6, kMaxOptimizerSettings = 10;
 
 struct OptimizerInfo {
-  // Of the flag, of the header with its update, and of the function there.
+  // The name of the flag's value, of the header with its update, and of the
+  // function there.
   std::string_view name;
   std::string_view help;
   OptimizerState states[kMaxOptimizerStates];       // nameless at the end

@@ -40,7 +40,7 @@ public:
                  raw_ostream &stream)
       : module(module), options(options), stream(stream), names(module) {}
 
-  /// Of calls.h; empty where no step is timed.
+  /// Returns the tables of calls.h; nothing where no step is timed.
   const std::string &callTables() const { return tables; }
 
   LogicalResult print() {

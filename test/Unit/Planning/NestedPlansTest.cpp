@@ -13,7 +13,7 @@ using namespace gpuopt::planning;
 
 namespace {
 
-/// Of the plans for this budget, the cheapest that is within it; -1: none.
+/// The cost of the cheapest plan for this budget that is within it; -1: none.
 double cheapest(const RecomputeProblem &problem, int64_t budget) {
   Graph graph(problem);
   NestedPlans plans(graph, budget);

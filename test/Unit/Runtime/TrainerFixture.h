@@ -55,7 +55,8 @@ struct TrainerTest : testing::Test {
   std::vector<double> losses(const std::string &out) {
     return numbers(out, "loss");
   }
-  // Of the weights that a run has saved, over the first samples, in double.
+  // Returns the loss of the weights that a run has saved, over the first
+  // samples, in double.
   double loss_of(const std::string &out, int samples) {
     const MappedFile file(folder / (out + "/model.safetensors"));
     float weight[12];

@@ -70,7 +70,8 @@ private:
   static constexpr int rungsPerHalving = 100, stride = 10;
   static constexpr int anchorsPerHalving = rungsPerHalving / stride;
 
-  /// Of the added cost, proven at one budget, and how it goes on elsewhere.
+  /// A bound of the added cost that was proven at one budget, and how it goes
+  /// on at others.
   struct Bound {
     int64_t budgetInBytes = 0;
     double lowerBound = 0, costPerByte = 0;

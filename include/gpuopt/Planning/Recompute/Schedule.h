@@ -36,7 +36,7 @@ using Schedule = std::vector<int>;
 
 inline int reloadOf(int op) { return ~op; }
 inline bool isReload(int entry) { return entry < 0; }
-/// Of an execution or a reload.
+/// Returns the op that an entry executes or reloads.
 inline int opOf(int entry) { return entry < 0 ? ~entry : entry; }
 
 struct ScheduleCost {

@@ -41,7 +41,8 @@ struct RecomputeOptions {
   bool isRoughBound = false;
   /// Ends the search at the first plan within the budget.
   bool anyWillDo = false;
-  /// Of the random numbers of the search: another finds other plans.
+  /// The seed of the random numbers of the search: another one finds other
+  /// plans.
   uint64_t seed = 101;
   /// A schedule to start from and, where it fits, never to be worse than.
   Schedule start;

@@ -63,7 +63,7 @@ SmallVector<Value> Decomposition<SoftmaxOp>::decompose(TensorBuilder &b,
     Value e = shiftedExp(b, op.getInput(), op.getDim()).second;
     return {b.div(e, b.sum(e, op.getDim()))};
   }
-  // Of an empty row e is exp(-inf - 0) = 0, and so is 0 / 1.
+  // In an empty row, e is exp(-inf - 0) = 0, and so is 0 / 1.
   Value max = b.reduce(ReductionKind::Max, op.getInput(), op.getDim());
   Value none = b.splat(-std::numeric_limits<double>::infinity(), b.type(max));
   Value isEmpty = b.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, max, none);

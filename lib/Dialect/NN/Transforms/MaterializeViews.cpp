@@ -109,7 +109,7 @@ class MaterializeViews
           isa_and_nonnull<BroadcastOp>(operand.get().getDefiningOp()))
         copyOperand(operand);
     }
-    // Of dense operands in the order of their letters, every product has a
+    // Every product of dense operands in the order of their letters has a
     // layout once the result's letters group.
     auto contract = dyn_cast<ContractOp>(*call);
     if (contract && !canReadOperands(call))

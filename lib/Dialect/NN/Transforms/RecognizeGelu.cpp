@@ -211,7 +211,7 @@ class RecognizeGelu : public nn::impl::RecognizeGeluBase<RecognizeGelu> {
     return type && type == "Gelu";
   }
 
-  /// Of what nothing but the GELU reads.
+  /// Moves what nothing but the GELU reads.
   static void relocate(Operation *product,
                        const llvm::SetVector<Operation *> &parts) {
     MLIRContext *context = product->getContext();

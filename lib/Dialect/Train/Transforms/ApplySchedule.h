@@ -18,7 +18,7 @@ struct Repeat {
   mlir::Operation *op;  ///< The new one.
   mlir::Value original; ///< The result that it gives once more.
   double costInNanoseconds;
-  /// Of the op's work, where this is a reload.
+  /// What running the op again would take, where this is a reload.
   double recomputeInNanoseconds = 0;
 };
 

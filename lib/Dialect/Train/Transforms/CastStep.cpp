@@ -42,7 +42,8 @@ static Value castTo(OpBuilder &builder, Value value, Type element) {
   return arith::ExtFOp::create(builder, value.getLoc(), type, value);
 }
 
-/// Of a constant; what the type cannot hold becomes its largest number.
+/// Returns a constant in another type; what the type cannot hold becomes its
+/// largest number.
 static DenseElementsAttr saturated(DenseElementsAttr value, FloatType to) {
   const llvm::fltSemantics &semantics = to.getFloatSemantics();
   return llvm::cast<DenseElementsAttr>(
@@ -90,7 +91,7 @@ private:
     return labels && labels[result.getResultNumber()];
   }
 
-  /// Of kernels, which results to round is remembered.
+  /// Remembers which results of kernels are to be rounded.
   void removeLabels(Operation *op) {
     halfResults.clear();
     for (OpResult result : op->getResults())

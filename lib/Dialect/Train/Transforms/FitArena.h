@@ -32,8 +32,8 @@ struct FittedStep {
   int64_t plainArenaInBytes = 0, arenaInBytes = 0;
   double plainTimeInNanoseconds = 0, addedTimeInNanoseconds = 0;
   TransferTimes transfers; ///< To and from the host.
-  /// Of the problem with the budget that was asked for: what it proves holds
-  /// for every schedule whose arena is within it.
+  /// The bound of the problem with the budget that was asked for: it holds for
+  /// every schedule whose arena is within it.
   double lowerBoundInNanoseconds = 0;
   /// By how much that bound falls for each byte that the budget grows.
   double nanosecondsPerByte = 0;

@@ -22,7 +22,7 @@ using namespace gpuopt::train;
 
 /// Each loader copies one batch while the step reads another.
 static constexpr int64_t kStagedBatches = 2;
-/// Of training and of evaluation.
+/// One loader is for training and one for evaluation.
 static constexpr int64_t kLoaders = 2;
 
 static int64_t alignedBytes(Type type) {

@@ -31,12 +31,12 @@ namespace gpuopt::device {
 /// On the module: how many elements a thread of a GPU computes in step, where
 /// that is not 4. With 8, a thread moves 16 bytes of half precision at a time.
 inline constexpr llvm::StringLiteral kLanesAttribute = "device.lanes";
-/// Of a buffer: the result of a kernel that it is, where there are several.
+/// Says which result of its kernel a buffer is, where the kernel has several.
 inline constexpr llvm::StringLiteral kResultAttribute = "device.result";
-/// Of an op of a step: its CostKey, as an array of origin and work.
+/// Holds the CostKey of an op of a step, as an array of origin and work.
 inline constexpr llvm::StringLiteral kCostKeyAttribute = "device.cost_key";
 
-/// Of a call in a device.repeat: for each turn a dictionary of the attributes
+/// A call in a device.repeat has, for each turn, a dictionary of the attributes
 /// that differ from turn to turn.
 inline constexpr llvm::StringLiteral kTurnsAttribute = "device.turns";
 

@@ -24,10 +24,10 @@
 
 namespace gpuopt::train {
 
-/// Of a train.step or device.step: what its schedule promises.
+/// A train.step or device.step has this attribute: what its schedule promises.
 constexpr llvm::StringLiteral kPlanAttribute = "train.plan";
-/// Of the same: the problem and the plan as bytes of two files in the format of
-/// gpuopt-solve, an array of two.
+/// The same step has this one: the problem and the plan as the bytes of two
+/// files in the format of gpuopt-solve, in an array of two.
 constexpr llvm::StringLiteral kProofAttribute = "train.proof";
 /// On a step, what was chosen of its precisions: `summary` for people, and the
 /// estimated times `f32_ns`, `chosen_ns` and `autocast_ns`.
@@ -36,17 +36,17 @@ constexpr llvm::StringLiteral kPrecisionAttribute = "train.precision";
 constexpr llvm::StringLiteral kHalfResultsAttribute = "train.half_results";
 /// On products whose operands are to be in half precision.
 constexpr llvm::StringLiteral kHalfProductAttribute = "train.half_product";
-/// Of a module whose memory budget cannot be met, a dictionary:
+/// A module whose memory budget cannot be met has this dictionary:
 /// smallest_bytes, that can be met, and lower_limit_bytes, below which none
 /// can, of everything or of the arena, as the budget is; persistent, bytes of
 /// what lies before the arena, by what it is for; origin and tensors, what is
 /// alive where the limit is reached.
 constexpr llvm::StringLiteral kUnmetBudgetAttribute = "train.unmet_budget";
-/// Of an op of a step, where its results lie: offsets in the arena in bytes,
-/// one per result (-1: in the memory of another) and one for scratch memory; of
-/// train.offload, in the memory of the host.
+/// Tells where the results of an op of a step lie: offsets in the arena in
+/// bytes, one per result (-1: in the memory of another) and one for scratch
+/// memory; those of train.offload are in the memory of the host.
 constexpr llvm::StringLiteral kOffsetsAttribute = "train.offsets";
-/// Of work that runs again, in the device conversion: why.
+/// Tells the conversion to the device why work runs again.
 constexpr llvm::StringLiteral kRecomputedAttribute = "train.recomputed";
 
 /// What train.recompute and transfers write, so that none are merged or moved.
