@@ -50,7 +50,7 @@ def missing(block: str, written: list[str]):
         if found is None:
             yield number, line
         else:
-            at = found
+            at = found + 1
 
 
 def main() -> int:

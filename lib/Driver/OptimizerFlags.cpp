@@ -41,7 +41,7 @@ static Error checkOptimizer() {
       if (info.reads(setting.name))
         readers += (readers.empty() ? "" : " or ") + std::string(info.name);
     if (!readers.empty() && !chosen->reads(setting.name) &&
-        isGiven(setting.name))
+        asksFor(setting.name))
       return createStringError("--" + StringRef(setting.name) +
                                " is of --optimizer=" + readers +
                                ", but it is " + optimizer);

@@ -146,6 +146,18 @@ bool gpuopt::isGiven(StringRef name) {
   });
 }
 
+bool gpuopt::asksFor(StringRef name) {
+  for (const SettingFlag &flag : settingFlags())
+    if (StringRef(flag.setting->name) == name && flag.isGiven()) {
+      TrainingSettings settings;
+      SettingMember<bool> toggle = flag.setting->field.toggle;
+      if (toggle)
+        flag.read(settings);
+      return !toggle || settings.*toggle;
+    }
+  return false;
+}
+
 static Error scheduleError(const SettingFlag &flag) {
   auto *option = static_cast<Flag<std::string> *>(flag.options[0].get());
   return createStringError("--" + option->ArgStr + " must be " +

@@ -22,6 +22,10 @@ void declareSettingFlags();
 /// Whether the command line has the flag of a row.
 bool isGiven(llvm::StringRef name);
 
+/// Whether the command line has the flag of a row and does not switch it off:
+/// `--nesterov=false` asks for nothing.
+bool asksFor(llvm::StringRef name);
+
 /// Sets what the command line has; fails where a value is out of its range.
 llvm::Error readSettingFlags(TrainingSettings &settings);
 

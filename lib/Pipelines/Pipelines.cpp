@@ -198,8 +198,10 @@ void gpuopt::addPhase(OpPassManager &passes, Phase phase,
     // Everything is decided. This pass writes it down as launches and calls
     // on addresses, which the printer turns into C++ line by line.
     passes.addPass(createConvertToDevice(options.device));
-    passes.addPass(createVerifyDevice());
+    // The calls of layers become loops, as a person would write them. Nothing
+    // that comes later would have to look into the loops.
     passes.addPass(device::createRollLoops());
+    passes.addPass(createVerifyDevice());
     return;
   }
 }

@@ -90,7 +90,10 @@ class VerifyDevice : public gpuopt::impl::VerifyDeviceBase<VerifyDevice> {
     SymbolTable symbols(getOperation());
     getOperation().walk([&](Operation *op) {
       if (auto address = dyn_cast<device::AddressOp>(op))
-        isValid &= succeeded(verifyAddress(address, symbols));
+        isValid &= succeeded(verifyAddress(op, address.getBufferAttr(),
+                                           address.getElements(), symbols));
+      else if (auto column = dyn_cast<device::ColumnOp>(op))
+        isValid &= succeeded(verifyColumn(column, symbols));
       else if (auto launch = dyn_cast<device::LaunchOp>(op))
         isValid &= succeeded(verifyLaunch(launch, symbols));
     });
@@ -117,19 +120,28 @@ class VerifyDevice : public gpuopt::impl::VerifyDeviceBase<VerifyDevice> {
     return verifyApart(buffers);
   }
 
-  static LogicalResult verifyAddress(device::AddressOp address,
+  static LogicalResult verifyAddress(Operation *op, FlatSymbolRefAttr name,
+                                     int64_t element,
                                      SymbolTable &symbols) { // (I3)
-    auto buffer = symbols.lookup<BufferOp>(address.getBuffer());
+    auto buffer = symbols.lookup<BufferOp>(name.getAttr());
     if (!buffer)
-      return address.emitOpError("expects a buffer named ")
-             << address.getBufferAttr();
+      return op->emitOpError("expects a buffer named ") << name;
     int64_t count = cast<ShapedType>(buffer.getType()).getNumElements();
-    int64_t element = address.getElements();
     if (element >= 0 && element < std::max<int64_t>(count, 1))
       return success();
-    return address.emitOpError("expects an element of the ")
+    return op->emitOpError("expects an element of the ")
            << count << " of @" << buffer.getSymName() << ", but got "
            << element;
+  }
+
+  static LogicalResult verifyColumn(device::ColumnOp column,
+                                    SymbolTable &symbols) { // (I3)
+    auto repeat = column->getParentOfType<device::RepeatOp>();
+    for (unsigned turn = 0; turn < repeat.getNumTurns(); ++turn)
+      if (failed(verifyAddress(column, repeat.bufferOf(column.getName(), turn),
+                               column.getElements(), symbols)))
+        return failure();
+    return success();
   }
 
   static LogicalResult verifyLaunch(device::LaunchOp launch,

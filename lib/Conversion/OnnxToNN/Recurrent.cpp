@@ -298,12 +298,14 @@ static LogicalResult rnn(NodeConversion &c) {
 
 ArrayRef<OperatorEntry> gpuopt::recurrentOperators() {
   static const char limits[] =
-      "unrolled, at most 4096 steps; default activations, no clip, whole sequences";
+      "unrolled, at most 4096 steps; default activations, no clip, whole "
+      "sequences";
   static const OperatorEntry entries[] = {
       {"GRU", gru, limits},
       {"LSTM", lstm,
        "unrolled, at most 4096 steps; default activations, no clip, no "
        "peepholes, whole sequences"},
-      {"RNN", rnn, "unrolled, at most 4096 steps; Tanh or Relu, no clip, whole sequences"}};
+      {"RNN", rnn,
+       "unrolled, at most 4096 steps; Tanh or Relu, no clip, whole sequences"}};
   return entries;
 }

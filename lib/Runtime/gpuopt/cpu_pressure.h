@@ -46,20 +46,25 @@ struct CpuCounters {
 // Averages the counters over the time between two questions.
 class CpuPressure {
 public:
-  // `threads` of this process compute, on `cores` cores.
-  CpuPressure(int threads, int cores) : threads(threads), cores(cores) {}
+  // `threads` of this process compute, on `cores` cores of a machine that has
+  // `machine_cores`. Where these are more, the threads that run elsewhere on
+  // the machine say nothing of ours.
+  CpuPressure(int threads, int cores, int machine_cores)
+      : threads(threads), cores(cores), sees_others(cores == machine_cores) {}
 
   // Takes in the counters of a moment at which the computing threads but the
   // caller are idle, or spin.
   void sample(const CpuCounters &counters) {
-    if (!samples++)
-      first = counters;
+    if (!has_begun)
+      first = first_of_steal = counters;
+    has_begun = true;
+    samples++;
     last = counters;
     runnable_sum += counters.other_runnable;
   }
 
   // Whether spinning threads would take time from threads that have work, or
-  // have their own time taken away. Begins a new stretch of time.
+  // have their own time taken away, since the last question.
   // `spins` says whether the threads of this process were spinning.
   bool contended(bool spins) {
     const double seconds = last.seconds - first.seconds;
@@ -67,20 +72,34 @@ public:
         samples ? runnable_sum / double(samples) - (spins ? threads - 1 : 0)
                 : 0;
     const double preemptions = last.preemptions - first.preemptions;
-    const double ticks = last.all_ticks - first.all_ticks;
-    const bool is_crowded = others > double(cores - threads) + 0.5;
+    const bool is_crowded =
+        sees_others && others > double(cores - threads) + 0.5;
     const bool is_preempted =
         preemptions > 4 && preemptions > 50.0 * threads * seconds;
-    const bool is_stolen =
-        ticks >= 20 && last.stolen_ticks - first.stolen_ticks > 0.1 * ticks;
+    const bool is_stolen = steal_share() > 0.1;
+    first = last;
     samples = 0;
     runnable_sum = 0;
     return is_crowded || is_preempted || is_stolen;
   }
 
 private:
+  // The share of the machine's time that a hypervisor has given to others since
+  // the last answer. Ticks are 10 ms: a share of fewer than 20 of them, over
+  // all cores, would be chance, and the stretch goes on.
+  double steal_share() {
+    const double ticks = last.all_ticks - first_of_steal.all_ticks;
+    if (ticks < 20)
+      return 0;
+    const double share =
+        (last.stolen_ticks - first_of_steal.stolen_ticks) / ticks;
+    first_of_steal = last;
+    return share;
+  }
+
   int threads, cores;
-  CpuCounters first, last;
+  bool sees_others, has_begun = false;
+  CpuCounters first, last, first_of_steal;
   int64_t samples = 0;
   double runnable_sum = 0;
 };

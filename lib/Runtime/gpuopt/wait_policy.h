@@ -1,5 +1,5 @@
-// How threads wait for the next kernel: they spin, they sleep, or whichever is
-// faster at the moment. CUDA's kernels wait for nobody here.
+// How threads of the host wait for the next kernel: they spin, they sleep, or
+// whichever is faster at the moment. On CUDA there is nothing to choose.
 #pragma once
 
 #include "gpuopt/cpu_pressure.h"
@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <unistd.h>
 #ifdef _OPENMP
 #include <omp.h>
 // LLVM's OpenMP has it, GNU's has not.
@@ -83,14 +84,17 @@ private:
 class ThreadWaiting {
 public:
   // For a program that computes with `threads` threads. It can choose where
-  // there is more than one and each has a core of its own.
+  // there is more than one, each has a core of its own, and no more than
+  // kMostSleepers threads are needed to fill the other cores.
   explicit ThreadWaiting([[maybe_unused]] int threads) {
 #ifdef _OPENMP
     cores = omp_get_num_procs();
-    if (threads > 1 && threads <= cores)
+    if (threads > 1 && threads <= cores &&
+        (kmp_set_blocktime || cores - threads < kMostSleepers))
       team_size = cores - threads + 2;
 #endif
   }
+  static constexpr int kMostSleepers = 64;
   bool can_choose() const { return team_size > 0; }
   int num_cores() const { return cores; }
 
@@ -116,12 +120,15 @@ private:
 class StepWaiting {
 public:
   StepWaiting(WaitPolicy policy, int threads)
-      : waiting(threads), pressure(threads, waiting.num_cores()) {
-    // Who has told OpenMP itself has decided.
+      : waiting(threads), pressure(threads, waiting.num_cores(),
+                                   int(sysconf(_SC_NPROCESSORS_ONLN))) {
+    // A user who has told OpenMP how to wait has decided.
     tunes = policy == WaitPolicy::Auto && waiting.can_choose() &&
             !getenv("OMP_WAIT_POLICY") && !getenv("GOMP_SPINCOUNT");
     if (tunes || policy == WaitPolicy::Passive)
       waiting.set_spinning(false);
+    else if (policy == WaitPolicy::Active)
+      waiting.set_spinning(true);
   }
 
   // Takes in the milliseconds of a step, without its wait for data. Returns

@@ -26,7 +26,8 @@ static std::string typeNameOf(StringRef table) {
   for (StringRef word : llvm::split(table, '_')) {
     if (word == "layers")
       word = "layer";
-    name += word.empty() ? "" : llvm::toUpper(word[0]) + word.drop_front().str();
+    if (!word.empty())
+      name += llvm::toUpper(word[0]) + word.drop_front().str();
   }
   return name;
 }

@@ -60,7 +60,8 @@ static const char kFromRuntime[] =
     "kInfinity kNaN kSignBit kMaxRank kMaxNames kTargetName kStagingIsDevice "
     "kScatterColumns kPersistentBytes kArenaBytes kHostBytes kStepState "
     "kHyperparameters "
-    "kInputs kStates kOutputs";
+    "kInputs kStates kOutputs kDefaults kOptimizerStates kGradients kChecked "
+    "kIndexed";
 
 static llvm::StringSet<> wordsOf(ArrayRef<StringRef> lists) {
   llvm::StringSet<> words;

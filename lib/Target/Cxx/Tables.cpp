@@ -313,8 +313,8 @@ ProgramKind cxx::kindOf(ModuleOp module) {
   return kind;
 }
 
-/// "--learning-rate=0.001", "--nesterov"; empty where the default is a part of
-/// another flag's.
+/// Returns "--learning-rate=0.001" or "--nesterov"; nothing where the default is
+/// a part of another flag's, or is of a dynamic loss scale and the scale stays.
 static std::string flagText(const SettingInfo &setting,
                             const TrainingSettings &settings) {
   std::string name(setting.name);
@@ -325,7 +325,7 @@ static std::string flagText(const SettingInfo &setting,
            (settings.is_dynamic
                 ? "dynamic"
                 : value_text(*find_setting("init-scale"), settings));
-  if (name == "init-scale" && !settings.is_dynamic)
+  if (setting.section == Section::LossScale && !settings.is_dynamic)
     return "";
   return "--" + name + "=" + value_text(setting, settings);
 }

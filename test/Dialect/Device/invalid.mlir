@@ -216,8 +216,8 @@ device.step @no_column micro {
 // -----
 
 device.step @no_buffer micro {
+  // expected-error @below {{expects buffers of the device, but '@x' is none}}
   device.repeat "layers" ["x"] [[@x], [@y]] {
-    // expected-error @below {{expects a buffer, but '@x' is none}}
     %0 = device.column "x" : !device.ptr<f32>
   }
 }

@@ -15,6 +15,11 @@ train.variable @v parameter : tensor<4xf32> {file = "a", offset = 0 : i64, sizeI
 
 // -----
 
+// expected-error @below {{expects at most 8 dimensions, which is what programs hold, but got 9}}
+train.variable @v parameter : tensor<1x1x1x1x1x1x1x1x4xf32>
+
+// -----
+
 // expected-error @below {{expects 'of', the parameter that it belongs to}}
 train.variable @v optimizer_state : tensor<4xf32>
 

@@ -3,6 +3,10 @@
 // A loop of calls is a loop over a table. Buffers that it alone addresses are
 // declared nowhere else; the one that a call outside reads is.
 
+// The names of the program's tables are taken.
+// CHECK-DAG: constexpr Buffer<float> kDefaults_{128};
+// CHECK-DAG: constexpr Buffer<float> kOptimizerStates_{64};
+
 // CHECK: The buffers of layers that calls in loops alone use stand in the tables
 // CHECK: struct ForwardLayer {
 // CHECK-NEXT:   Buffer<float> fc;  // f32[32] "h.*.fc/addmm_*"
@@ -30,6 +34,9 @@ device.buffer @h_2 arena at 2816 : tensor<32xf32> live 0 to 9 in @micro_step {or
 device.buffer @a_0 arena at 3072 : tensor<32xf32> live 0 to 9 in @micro_step {origin = "h.0.act/mul"}
 device.buffer @a_1 arena at 3328 : tensor<32xf32> live 0 to 9 in @micro_step {origin = "h.1.act/mul_3"}
 device.buffer @a_2 arena at 3584 : tensor<32xf32> live 0 to 9 in @micro_step {origin = "h.2.act/mul_5"}
+
+device.buffer @optimizer_states output at 64 : tensor<4xf32> {origin = "optimizer_states", externalName = "a"}
+device.buffer @defaults output at 128 : tensor<4xf32> {origin = "defaults", externalName = "b"}
 
 device.kernel @fill blocks 1 threads 32 ["x"] {
 ^bb0(%x: !device.ptr<f32>):

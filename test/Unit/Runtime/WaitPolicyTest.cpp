@@ -97,7 +97,7 @@ CpuCounters at(double seconds, double preemptions, double stolen, double ticks,
 }
 
 TEST(CpuPressure, KnowsFreeCores) {
-  CpuPressure pressure(2, 2);
+  CpuPressure pressure(2, 2, 2);
   pressure.sample(at(1, 10, 0, 100, 0));
   pressure.sample(at(2, 20, 1, 300, 0));
   EXPECT_FALSE(pressure.contended(false));
@@ -108,23 +108,37 @@ TEST(CpuPressure, KnowsFreeCores) {
 }
 
 TEST(CpuPressure, CountsThreadsOfOthers) {
-  CpuPressure on_two(2, 2), on_four(2, 4);
-  for (CpuPressure *pressure : {&on_two, &on_four})
+  CpuPressure on_two(2, 2, 2), on_four(2, 4, 4), on_part(2, 2, 4);
+  for (CpuPressure *pressure : {&on_two, &on_four, &on_part})
     pressure->sample(at(1, 0, 0, 100, 1));
   EXPECT_TRUE(on_two.contended(false));
   EXPECT_FALSE(on_four.contended(false)); // there is a core for them
+  EXPECT_FALSE(on_part.contended(false)); // they may run elsewhere
 }
 
 TEST(CpuPressure, NoticesThatCoresAreTaken) {
-  CpuPressure pressure(2, 2);
+  CpuPressure pressure(2, 2, 2);
   pressure.sample(at(1, 0, 0, 100, 0));
   pressure.sample(at(1.1, 300, 0, 120, 0));
   EXPECT_TRUE(pressure.contended(false)) << "300 preemptions in 0.1 s";
-  pressure.sample(at(2, 300, 0, 100, 0));
-  pressure.sample(at(3, 300, 100, 300, 0));
-  EXPECT_TRUE(pressure.contended(false)) << "half of the time stolen";
-  pressure.sample(at(3, 300, 100, 300, 0));
+  pressure.sample(at(1.2, 301, 0, 140, 0));
   EXPECT_FALSE(pressure.contended(false)) << "each stretch counts for itself";
+  pressure.sample(at(2.2, 301, 100, 340, 0));
+  EXPECT_TRUE(pressure.contended(false)) << "half of the time stolen";
+}
+
+TEST(CpuPressure, AddsUpStretchesOfOneSample) {
+  // Steps of 10 ms are asked for one by one: two ticks on two cores.
+  CpuPressure pressure(2, 2, 2);
+  pressure.sample(at(0, 0, 0, 0, 0));
+  int contended = 0;
+  for (int step = 1; step <= 20; step++) {
+    pressure.sample(at(0.01 * step, 0, 1.0 * step, 2.0 * step, 0));
+    contended += pressure.contended(false);
+  }
+  EXPECT_EQ(contended, 2) << "once for each 20 ticks";
+  pressure.sample(at(0.21, 5, 20, 42, 0));
+  EXPECT_TRUE(pressure.contended(false)) << "5 preemptions in 10 ms";
 }
 
 TEST(CpuPressure, ReadsTheSystemsCounters) {

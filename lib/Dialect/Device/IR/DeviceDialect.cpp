@@ -114,15 +114,19 @@ LogicalResult RepeatOp::verify() {
 
 LogicalResult
 RepeatOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  auto bufferNamed = [&](FlatSymbolRefAttr name) {
+    return symbolTable.lookupNearestSymbolFrom<BufferOp>(getOperation(), name);
+  };
+  for (auto row : getRows().getAsRange<ArrayAttr>())
+    for (auto name : row.getAsRange<FlatSymbolRefAttr>()) {
+      BufferOp buffer = bufferNamed(name);
+      if (!buffer || buffer.getKind() == BufferKind::Host) // (C5)
+        return emitOpError("expects buffers of the device, but '")
+               << name << "' is none";
+    }
   for (ColumnOp column : getBody().getOps<ColumnOp>())
     for (unsigned turn = 0; turn < getNumTurns(); ++turn) {
-      FlatSymbolRefAttr name = bufferOf(column.getName(), turn);
-      auto buffer = name ? symbolTable.lookupNearestSymbolFrom<BufferOp>(
-                               getOperation(), name)
-                         : BufferOp();
-      if (!buffer) // (C5)
-        return column.emitOpError("expects a buffer, but '")
-               << name << "' is none";
+      BufferOp buffer = bufferNamed(bufferOf(column.getName(), turn));
       Type held = cast<RankedTensorType>(buffer.getType()).getElementType();
       Type element = cast<PtrType>(column.getType()).getElement();
       if (held != element) // (C5)

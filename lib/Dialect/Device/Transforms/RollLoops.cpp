@@ -63,7 +63,8 @@ static SmallVector<std::pair<StringRef, bool>> partsOf(StringRef origin) {
 /// number nodes, not modules.
 static StringRef withoutNumber(StringRef part, bool isNode) {
   auto [stem, number] = part.rsplit('_');
-  bool isNumbered = isNode && !number.empty() && llvm::all_of(number, llvm::isDigit);
+  bool isNumbered =
+      isNode && !number.empty() && llvm::all_of(number, llvm::isDigit);
   return isNumbered ? stem : part;
 }
 
@@ -116,7 +117,7 @@ struct Call {
 /// number.
 class CallSequence {
 public:
-  explicit CallSequence(StepOp step) {
+  CallSequence(StepOp step, const SymbolTable &symbols) : symbols(symbols) {
     SmallVector<Operation *> addresses;
     for (Operation &op : step.getBody().front()) {
       if (isa<AddressOp>(op)) {
@@ -163,11 +164,17 @@ private:
     return found->second;
   }
 
-  static bool canRepeat(const Call &call) {
+  bool isOnDevice(Operation *address) const {
+    auto buffer =
+        symbols.lookup<BufferOp>(cast<AddressOp>(address).getBuffer());
+    return buffer && buffer.getKind() != BufferKind::Host;
+  }
+
+  bool canRepeat(const Call &call) const {
     return call.op->getNumResults() == 0 && call.op->getNumRegions() == 0 &&
            llvm::all_of(call.addresses, [&](Operation *address) {
              return address->hasOneUse() &&
-                    *address->user_begin() == call.op;
+                    *address->user_begin() == call.op && isOnDevice(address);
            }) &&
            llvm::all_of(call.op->getOperands(), [&](Value operand) {
              return llvm::is_contained(call.addresses,
@@ -175,6 +182,7 @@ private:
            });
   }
 
+  const SymbolTable &symbols;
   llvm::DenseMap<Attribute, unsigned> known;
   unsigned next = 0;
 };
@@ -245,9 +253,8 @@ private:
 
   std::string uniqueName(ArrayAttr buffers) {
     auto origin = [&](unsigned turn) {
-      return symbols
-          .lookup<BufferOp>(cast<FlatSymbolRefAttr>(buffers[turn]).getAttr())
-          .getOrigin();
+      auto name = cast<FlatSymbolRefAttr>(buffers[turn]).getAttr();
+      return symbols.lookup<BufferOp>(name).getOrigin();
     };
     // The first or last turn may be of another kind of layer.
     unsigned turn = 0;
@@ -286,7 +293,8 @@ private:
   void noteTurns(unsigned index, OpBuilder &builder) {
     Operation *op = callOf(index, 0).op;
     SmallVector<SmallVector<NamedAttribute>> each(turns);
-    for (StringRef name : {StringRef("comment"), StringRef(kCostKeyAttribute)}) {
+    for (StringRef name :
+         {StringRef("comment"), StringRef(kCostKeyAttribute)}) {
       Attribute own = op->getAttr(name);
       bool differs = false;
       for (unsigned turn = 1; turn < turns; ++turn)
@@ -298,7 +306,8 @@ private:
           each[turn].push_back(builder.getNamedAttr(name, value));
       op->removeAttr(name);
     }
-    if (llvm::all_of(each, [](const auto &attributes) { return attributes.empty(); }))
+    if (llvm::all_of(each,
+                     [](const auto &attributes) { return attributes.empty(); }))
       return;
     op->setAttr(kTurnsAttribute,
                 builder.getArrayAttr(llvm::map_to_vector(
@@ -325,7 +334,7 @@ class RollLoops : public gpuopt::device::impl::RollLoopsBase<RollLoops> {
 
   void rollStep(StepOp step, const SymbolTable &symbols,
                 llvm::StringMap<unsigned> &names) {
-    CallSequence sequence(step);
+    CallSequence sequence(step, symbols);
     auto align = [&](const RepeatedRun &run) {
       return alignToLayers(sequence.calls, run);
     };

@@ -58,6 +58,10 @@ LogicalResult VariableOp::verify() {
   if (!type || !type.hasStaticShape() || !type.getElementType().isIntOrFloat())
     return emitOpError("expects a statically shaped tensor type, but got ")
            << getType();
+  if (type.getRank() > kMaxDims) // (C5)
+    return emitOpError("expects at most ")
+           << kMaxDims << " dimensions, which is what programs hold, but got "
+           << type.getRank();
   if (getValue() && getFile()) // (C1)
     return emitOpError("expects at most one of 'value' and 'file'");
   if (getValue() && getValue()->getType() != type) // (C2)

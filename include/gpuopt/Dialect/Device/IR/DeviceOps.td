@@ -291,7 +291,7 @@ def Device_RepeatOp : Device_Op<"repeat", [HasParent<"StepOp">, SingleBlock, NoT
     - (C3) the body has calls, `device.address` and `device.column` alone, and
       no other loops;
     - (C4) `device.turns` has one dictionary per row;
-    - (C5) the buffers of a column exist and have the element type of its uses.
+    - (C5) the buffers of a column exist on the device and have the element type of its uses.
 
     ```mlir
     device.repeat "forward_layers" ["x", "y"] [[@h_0_x, @h_0_y], [@h_1_x, @h_1_y]] {

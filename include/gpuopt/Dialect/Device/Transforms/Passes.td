@@ -25,7 +25,7 @@ def RollLoops : Pass<"device-roll-loops", "::mlir::ModuleOp"> {
     %1 = device.address @h_1_x : !device.ptr<f32>
     device.launch @relu(%1) {comment = "h.1.act"} : !device.ptr<f32>
     // ... and so on; becomes
-    device.repeat @forward_layers ["x"] [[@h_0_x], [@h_1_x], ...] {
+    device.repeat "forward_layers" ["x"] [[@h_0_x], [@h_1_x], ...] {
       %0 = device.column "x" : !device.ptr<f32>
       device.launch @relu(%0) {device.turns = [{comment = "h.0.act"}, {comment = "h.1.act"}, ...]} : !device.ptr<f32>
     }
@@ -43,7 +43,7 @@ def UnrollLoops : Pass<"device-unroll-loops", "::mlir::ModuleOp"> {
     calls of all of its turns.
 
     ```mlir
-    device.repeat @forward_layers ["x"] [[@h_0_x], [@h_1_x]] {
+    device.repeat "forward_layers" ["x"] [[@h_0_x], [@h_1_x]] {
       %0 = device.column "x" : !device.ptr<f32>
       device.launch @relu(%0) : !device.ptr<f32>
     }

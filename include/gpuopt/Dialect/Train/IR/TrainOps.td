@@ -36,7 +36,8 @@ def Train_VariableOp : Train_Op<"variable", [Symbol]> {
     - (C2) `value` has the variable's type;
     - (C3) with `file`: offset and size are not negative, and the size is that
       of the type as it is stored;
-    - (C4) gradients, optimizer states, kept values and copies have `of`.
+    - (C4) gradients, optimizer states, kept values and copies have `of`;
+    - (C5) the type has at most eight dimensions.
 
     ```mlir
     train.variable @wte.weight parameter : tensor<256x16xf32>
