@@ -25,7 +25,7 @@ FULL = os.environ.get("GPUOPT_FULL_TESTS") == "1"
 OPTIMIZATION = "-O3" if FULL else "-O1"
 OPTIMIZATION_FOR_ONE_STEP = "-O3" if FULL else "-O0"
 
-# Of a trainer and of PyTorch: the workers that run tests side by side share the
+# How many threads a trainer and PyTorch take: workers that run tests side by side share the
 # cores.
 THREADS = max(1, min(2, (os.cpu_count() or 1) // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))))
 
