@@ -62,7 +62,7 @@ def run_lines(text: str) -> str:
 # Passes and ops
 # ===------------------------------------------------------------------=== #
 
-OWN = r"(?:onnx|nn|train|device|verify|convert|gpuopt)-[a-z0-9-]+"
+OWN = r"(?:onnx|nn|kernels|train|device|verify|convert|print|gpuopt)-[a-z0-9-]+"
 
 
 def own_passes(registered: str) -> dict[str, list[str]]:
@@ -122,7 +122,7 @@ def own_flags(folder: Path) -> dict[str, list[str]]:
     commands = {"gpuopt": ("compile", "train", "plan", "operators", "settings"), "gpuopt-solve": ("recompute", "arena", "verify")}
     flags = {f"{program} {command}": re.findall(r"^  --?([\w-]+)", help_of(folder / program, command), re.M)
              for program, names in commands.items() for command in names}
-    table = (ROOT / "lib" / "Runtime" / "gpuopt" / "settings_table.h").read_text()
+    table = (ROOT / "lib" / "Runtime" / "gpuopt" / "settings" / "settings_table.h").read_text()
     flags["trainer"] = re.findall(r'detail::(?:data|file|run|step|scale)\(\s*"([\w-]+)"', table)
     return flags
 

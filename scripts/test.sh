@@ -31,6 +31,15 @@ parallel_jobs() {
 say "Installing what is missing"
 scripts/install-dependencies.sh
 
+# It has headers of NVIDIA's libraries, which some unit tests are built with.
+say "Python environment"
+python=build/venv/bin/python
+if scripts/make-venv.sh build/venv; then
+  have_venv=1
+else
+  have_venv=0
+fi
+
 say "Building"
 scripts/build.sh
 
@@ -58,13 +67,9 @@ for executable in build/bin/gpuopt-unit-*; do
   done
 done | xargs -0 -n 2 -P "$GTEST_TOTAL_SHARDS" bash -c 'run_unit_tests "$@"' _
 unset GTEST_TOTAL_SHARDS
-
-say "Python environment"
-python=build/venv/bin/python
-if scripts/make-venv.sh build/venv; then
-  have_venv=1
-else
-  have_venv=0
+if [[ ! -x build/bin/gpuopt-unit-emulation ]]; then
+  echo "the headers of CUDA, cuBLASLt and cuDNN, or Boost.Context, are missing" \
+    >"$results/gpuopt-unit-emulation.skipped"
 fi
 
 say "lit"

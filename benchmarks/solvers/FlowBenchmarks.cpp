@@ -24,22 +24,23 @@
 using namespace gpuopt::planning;
 
 namespace {
-/// A chain's cut: at one moment and a price that saves some of the ops, or at
-/// several with the prices of the best bound.
+/// A chain's cut: at one time point and a price that saves some of the ops, or
+/// at several with the prices of the best bound.
 struct Example {
-  Example(int ops, int moments)
+  Example(int ops, int timePoints)
       : problem(chainOfBlocks(ops)), graph(problem),
         budget(plainPeak(problem) / 2), scale(graph.totalCost, 2 * budget),
         cut(graph,
-            moments == 1
-                ? std::vector<int>{graph.size() / 2 - 1}
-                : chooseMoments(graph, graph.plainProfile(), budget, moments),
+            timePoints == 1 ? std::vector<int>{graph.size() / 2 - 1}
+                            : chooseTimePoints(graph, graph.plainProfile(),
+                                               budget, timePoints),
             budget, scale) {
     std::vector<int64_t> prices{int64_t(1) << 42};
-    if (moments > 1)
-      prices = searchPrices(graph, cut, scale,
-                            std::vector<int64_t>(cut.moments().size(), 0), {})
-                   .prices;
+    if (timePoints > 1)
+      prices =
+          searchPrices(graph, cut, scale,
+                       std::vector<int64_t>(cut.timePoints().size(), 0), {})
+              .prices;
     cut.solve(prices);
   }
 

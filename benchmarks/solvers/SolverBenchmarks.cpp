@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ChainOfBlocks.h"
 #include "Arena/FirstFit.h"
+#include "ChainOfBlocks.h"
 #include "Recompute/LocalSearch.h"
 #include "Recompute/PriceSearch.h"
 #include "gpuopt/Planning/Arena/PackArena.h"
@@ -20,7 +20,7 @@
 
 using namespace gpuopt::planning;
 
-/// One price at one moment, network construction included.
+/// One price at one time point, network construction included.
 static void singlePriceCut(benchmark::State &state) {
   RecomputeProblem problem = chainOfBlocks(state.range(0));
   Graph graph(problem);
@@ -38,18 +38,18 @@ BENCHMARK(singlePriceCut)
     ->Arg(100000)
     ->Unit(benchmark::kMillisecond);
 
-/// The whole price search over 24 moments.
+/// The whole price search over 24 time points.
 static void priceSearch(benchmark::State &state) {
   RecomputeProblem problem = chainOfBlocks(state.range(0));
   Graph graph(problem);
   int64_t plain = plainPeak(problem), budget = plain / 2;
   IntegerScale scale(graph.totalCost, plain);
   for (auto _ : state) {
-    std::vector<int> moments =
-        chooseMoments(graph, graph.plainProfile(), budget, 24);
-    TimeExpandedCut cut(graph, moments, budget, scale);
-    Prices prices = searchPrices(graph, cut, scale,
-                                 std::vector<int64_t>(moments.size(), 0), {});
+    std::vector<int> timePoints =
+        chooseTimePoints(graph, graph.plainProfile(), budget, 24);
+    TimeExpandedCut cut(graph, timePoints, budget, scale);
+    Prices prices = searchPrices(
+        graph, cut, scale, std::vector<int64_t>(timePoints.size(), 0), {});
     benchmark::DoNotOptimize(prices.bound);
   }
 }

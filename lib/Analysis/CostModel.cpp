@@ -1,5 +1,4 @@
-//===- CostModel.cpp - Estimated time of ops
-//--------------------------------===//
+//===- CostModel.cpp - Estimated time of ops ------------------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,7 +10,7 @@
 #include "gpuopt/Analysis/MeasuredCosts.h"
 #include "gpuopt/Analysis/Buffers.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
-#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "gpuopt/Dialect/Train/IR/Optimizers.h"
 #include "gpuopt/Interfaces/CostOpInterface.h"
 
 using namespace mlir;
@@ -66,6 +65,31 @@ static Type elementTypeOf(Operation *op) {
   return Float32Type::get(op->getContext());
 }
 
+static double bytesOf(RankedTensorType type) {
+  return double(type.getNumElements()) *
+         std::max(type.getElementTypeBitWidth(), 8u) / 8;
+}
+
+/// An update reads and writes the parameter, which is never in half precision,
+/// and each of its states; the copy in half precision is only written.
+static void addStateOf(train::UpdateOp op, OpWork &work) {
+  auto gradient = cast<RankedTensorType>(op.getGradient().getType());
+  Type element = gradient.getElementType().isF64()
+                     ? gradient.getElementType()
+                     : Float32Type::get(op.getContext());
+  RankedTensorType parameter = gradient.clone(element);
+  double state = bytesOf(parameter);
+  if (const OptimizerInfo *optimizer = find_optimizer(op.getOptimizer()))
+    for (const OptimizerState &kept : optimizer->states)
+      if (op.getState(kept.name))
+        if (auto type = train::optimizerStateType(kept, parameter))
+          state += bytesOf(type);
+  work.bytesRead += state;
+  work.bytesWritten += state;
+  if (op.getCopyAttr())
+    work.bytesWritten += bytesOf(parameter) / 2;
+}
+
 OpWork gpuopt::workOf(Operation *op) {
   OpWork work;
   // Transfers run beside the step's work (OffloadCost.h).
@@ -83,6 +107,8 @@ OpWork gpuopt::workOf(Operation *op) {
     work.bytesRead += bytesReadBy(operand);
   for (Value result : op->getResults())
     work.bytesWritten += bytesOf(result);
+  if (auto update = dyn_cast<train::UpdateOp>(op))
+    addStateOf(update, work);
   return work;
 }
 

@@ -1,5 +1,4 @@
-//===- DeviceModel.cpp - What a device can do in a second
-//-------------------===//
+//===- DeviceModel.cpp - What a device can do in a second -----------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,12 +14,14 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include <cmath>
 
 using namespace llvm;
 using namespace gpuopt;
 
 static constexpr double kGiga = 1e9, kTera = 1e12;
 static constexpr int64_t kGiB = int64_t(1) << 30;
+static constexpr double kMostMultiprocessors = 1e6;
 
 /// The GPUs' data sheets (dense rates), times what large kernels usually reach
 /// of them: 0.85 of the bandwidth, 0.7 of the products, half of the vector
@@ -31,16 +32,16 @@ static constexpr int64_t kGiB = int64_t(1) << 30;
 ArrayRef<DeviceModel> gpuopt::builtinDeviceModels() {
   static const DeviceModel models[] = {
       {"host", "host", 20 * kGiga, 30 * kGiga, 100 * kGiga, 200 * kGiga,
-       200 * kGiga, 150 * kGiga, 400 * kGiga, 2e-6, 0, 10 * kGiga, false},
+       200 * kGiga, 150 * kGiga, 400 * kGiga, 2e-6, 0, 10 * kGiga, false, 16},
       {"h200", "cuda", 4.1 * kTera, 33 * kTera, 47 * kTera, 47 * kTera,
        346 * kTera, 692 * kTera, 692 * kTera, 2e-6, 141000000000, 50 * kGiga,
-       true},
+       true, 132},
       {"a100", "cuda", 1.3 * kTera, 9.7 * kTera, 13.6 * kTera, 13.6 * kTera,
        109 * kTera, 218 * kTera, 218 * kTera, 2.5e-6, 40 * kGiB, 25 * kGiga,
-       true},
+       true, 108},
       {"4090", "cuda", 0.86 * kTera, 41 * kTera, 0.9 * kTera, 58 * kTera,
        58 * kTera, 115 * kTera, 115 * kTera, 2.5e-6, 24 * kGiB, 25 * kGiga,
-       true},
+       true, 128},
   };
   return models;
 }
@@ -65,7 +66,8 @@ static std::vector<Member> membersOf(DeviceModel &model, double &memory) {
           {"bf16ProductsPerSecond", &model.bf16ProductsPerSecond},
           {"secondsPerLaunch", &model.secondsPerLaunch, true},
           {"memoryInBytes", &memory, true},
-          {"hostLinkBytesPerSecond", &model.hostLinkBytesPerSecond}};
+          {"hostLinkBytesPerSecond", &model.hostLinkBytesPerSecond},
+          {"multiprocessors", &model.multiprocessors}};
 }
 
 static const DeviceModel *builtin(StringRef name) {
@@ -83,7 +85,7 @@ const DeviceModel *gpuopt::findBuiltinGpu(StringRef nameOfItsOwn) {
   return found == builtinDeviceModels().end() ? nullptr : found;
 }
 
-static std::string builtinNames() {
+std::string gpuopt::builtinDeviceNames() {
   return join(map_range(builtinDeviceModels(),
                         [](const DeviceModel &model) { return model.name; }),
               ", ");
@@ -102,7 +104,7 @@ static Error readBase(const json::Object &object, DeviceModel &model) {
     return Error::success();
   const DeviceModel *known = builtin(base->getAsString().value_or(""));
   if (!known)
-    return wrong("expects 'base' to be one of " + builtinNames());
+    return wrong("expects 'base' to be one of " + builtinDeviceNames());
   model = *known;
   return Error::success();
 }
@@ -118,7 +120,9 @@ static Error checkComplete(const json::Object &object,
   if (missing.empty())
     return Error::success();
   return wrong("has no " + namesOf(missing) +
-               "; give them, or a 'base' whose they are: " + builtinNames());
+               "; give these, or name as 'base' the built-in device to take "
+               "them from: " +
+               builtinDeviceNames());
 }
 
 /// Takes the members of `object` over into `model`.
@@ -151,6 +155,10 @@ static Error readMembers(const json::Object &object, DeviceModel &model) {
     if (!number || !(*number >= 0) || *number > 1e300 ||
         (*number == 0 && !member->mayBeZero))
       return wrong("expects a positive number for '" + name + "'");
+    if (member->value == &model.multiprocessors &&
+        (*number != std::floor(*number) || *number > kMostMultiprocessors))
+      return wrong("expects a whole number from 1 to 1000000 for '" + name +
+                   "'");
     *member->value = *number;
   }
   model.memoryInBytes = memory < 9e18 ? (int64_t)memory : 0;
@@ -162,7 +170,7 @@ Expected<DeviceModel> gpuopt::loadDeviceModel(StringRef nameOrFile) {
     return *model;
   auto buffer = MemoryBuffer::getFile(nameOrFile);
   if (!buffer)
-    return wrong("expects one of " + builtinNames() +
+    return wrong("expects one of " + builtinDeviceNames() +
                  " or a JSON file, but got '" + nameOrFile +
                  "': " + buffer.getError().message());
   if (planning::nestsTooDeep((*buffer)->getBuffer()))

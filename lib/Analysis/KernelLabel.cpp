@@ -59,6 +59,11 @@ static StringRef compositeName(StringAttr onnxOp) {
       .Default("");
 }
 
+/// The name of the composite op that an op is part of; null if it is of none.
+static StringAttr compositeOf(Operation *op) {
+  return nn::NNDialect::FromAttrHelper(op->getContext()).getAttr(op);
+}
+
 namespace {
 
 /// The words of a kernel's ops, each once, in the order of their first op.
@@ -66,8 +71,8 @@ class Words {
 public:
   void addAll(ArrayRef<Operation *> ops) {
     for (Operation *op : ops)
-      if (std::string node = nodeOf(op);
-          op->hasAttr("nn.from") && !node.empty())
+      if (std::string node = originIn(op->getLoc()).name;
+          compositeOf(op) && !node.empty())
         spelledOut.insert(node);
     for (Operation *op : ops)
       if (!isa<nn::BroadcastOp, nn::YieldOp, arith::ConstantOp, arith::ExtFOp,
@@ -84,28 +89,22 @@ public:
   }
 
 private:
-  /// The node whose work or gradient an op is part of.
-  static std::string nodeOf(Operation *op) {
-    std::string name = nameOf(op->getLoc());
-    return StringRef(name).starts_with("d ") ? name.substr(2) : name;
-  }
-
   void insert(const Twine &word) {
     if (known.insert(word.str()).second)
       words.push_back(word.str());
   }
 
   void add(Operation *op) {
-    bool isGradient = StringRef(nameOf(op->getLoc())).starts_with("d ");
-    if (auto tag = op->getAttrOfType<StringAttr>("nn.from")) {
+    auto [node, isGradient] = originIn(op->getLoc());
+    if (StringAttr tag = compositeOf(op)) {
       tags.insert(tag.getValue());
       insert(tag.getValue());
     } else if (StringRef whole = compositeName(onnxOpOf(op->getLoc()));
                !whole.empty()) {
       insert(whole + (isGradient ? "_backward" : ""));
-    } else if (spelledOut.contains(nodeOf(op))) {
+    } else if (spelledOut.contains(node)) {
       return; // more of what has the tag
-    } else if (nodeOf(op) == "loss" && !onnxOpOf(op->getLoc())) {
+    } else if (node == "loss" && !onnxOpOf(op->getLoc())) {
       insert(isGradient ? "loss_backward" : "loss");
     } else if (auto reduce = dyn_cast<nn::ReduceOp>(op)) {
       insert(stringifyReductionKind(reduce.getKind()));
@@ -129,7 +128,7 @@ static StringRef loneReduction(ArrayRef<Operation *> ops) {
     if (isa<nn::YieldOp, arith::ExtFOp, arith::TruncFOp>(op))
       continue;
     auto reduce = dyn_cast<nn::ReduceOp>(op);
-    if (!reduce || !kind.empty() || reduce->hasAttr("nn.from"))
+    if (!reduce || !kind.empty() || compositeOf(reduce))
       return "";
     kind = stringifyReductionKind(reduce.getKind());
   }

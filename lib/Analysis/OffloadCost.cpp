@@ -7,9 +7,9 @@
 
 #include "gpuopt/Analysis/OffloadCost.h"
 
+#include "gpuopt/Analysis/Buffers.h"
 #include "gpuopt/Analysis/CostModel.h"
 #include "gpuopt/Analysis/StepMemory.h"
-#include "gpuopt/Analysis/Buffers.h"
 
 using namespace mlir;
 using namespace gpuopt;
@@ -21,7 +21,7 @@ double gpuopt::transferInNanoseconds(int64_t sizeInBytes,
 }
 
 static int64_t bytesOf(Value value) {
-  return device::sizeInBytes(cast<RankedTensorType>(value.getType()));
+  return gpuopt::sizeInBytes(cast<RankedTensorType>(value.getType()));
 }
 
 //===----------------------------------------------------------------------===//

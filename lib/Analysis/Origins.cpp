@@ -38,15 +38,28 @@ StringAttr gpuopt::onnxOpOf(Location loc) {
   return {};
 }
 
-std::string gpuopt::originOf(Value value) {
+Origin gpuopt::originIn(Location loc) { return Origin::parse(nameOf(loc)); }
+
+nn::OriginAttr gpuopt::originAttrOf(Value value) {
+  MLIRContext *context = value.getContext();
   if (auto result = dyn_cast<OpResult>(value))
-    if (auto origins =
-            result.getOwner()->getAttrOfType<ArrayAttr>("nn.origins"))
-      return cast<StringAttr>(origins[result.getResultNumber()]).str();
-  std::string name = nameOf(value.getLoc());
-  if (name.empty() && value.getDefiningOp())
-    name = value.getDefiningOp()->getName().stripDialect().str();
-  return name;
+    if (auto origins = nn::NNDialect::OriginsAttrHelper(context).getAttr(
+            result.getOwner()))
+      return origins.getOrigins()[result.getResultNumber()];
+  Origin origin = originIn(value.getLoc());
+  if (origin.name.empty() && value.getDefiningOp())
+    origin.name = value.getDefiningOp()->getName().stripDialect().str();
+  return nn::OriginAttr::get(context, origin);
+}
+
+std::string gpuopt::originOf(Value value) {
+  return originAttrOf(value).getOrigin().text();
+}
+
+void gpuopt::setOrigins(Operation *op, ArrayRef<nn::OriginAttr> origins) {
+  MLIRContext *context = op->getContext();
+  nn::NNDialect::OriginsAttrHelper(context).setAttr(
+      op, nn::OriginsAttr::get(context, origins));
 }
 
 std::string gpuopt::typeText(Type type) {
@@ -87,9 +100,11 @@ TensorName gpuopt::tensorNameOf(Value value) {
   auto result = dyn_cast<OpResult>(value);
   if (!result)
     return name;
-  if (auto number = result.getOwner()->getAttrOfType<IntegerAttr>("nn.result"))
+  Operation *op = result.getOwner();
+  if (auto number =
+          nn::NNDialect::ResultAttrHelper(op->getContext()).getAttr(op))
     name.result = number.getInt();
-  else if (result.getOwner()->getNumResults() > 1)
+  else if (op->getNumResults() > 1)
     name.result = result.getResultNumber();
   return name;
 }

@@ -20,21 +20,59 @@ PersistentMemory::PersistentMemory(ModuleOp module,
       [&](SymbolOpInterface symbol) { usedNames[symbol.getName()] = 1; });
   for (train::VariableOp variable : module.getOps<train::VariableOp>()) {
     variables[variable.getSymName()] = entries.size();
-    Entry &entry = add(device::BufferKind::State, variable.getSymName(),
-                       variable.getType());
-    entry.variable = FlatSymbolRefAttr::get(variable.getSymNameAttr());
+    add(train::BufferKind::State, variable.getSymName(), variable.getType(),
+        variable.getMemoryOffset())
+        .variable = FlatSymbolRefAttr::get(variable.getSymNameAttr());
   }
 }
 
-PersistentMemory::Entry &PersistentMemory::add(device::BufferKind kind,
-                                               StringRef origin, Type type) {
+int64_t gpuopt::endOfVariable(train::VariableOp variable, int64_t offset) {
+  auto type = cast<RankedTensorType>(variable.getType());
+  return llvm::alignTo(offset + sizeInBytes(type), kBufferAlignment);
+}
+
+LogicalResult gpuopt::verifyState(ModuleOp module) {
+  std::map<int64_t, train::VariableOp> variableAt;
+  for (train::VariableOp variable : module.getOps<train::VariableOp>()) {
+    std::optional<uint64_t> offset = variable.getMemoryOffset();
+    if (!offset)
+      return variable.emitOpError("has no memory offset; expects what "
+                                  "train-plan-state leaves");
+    if (*offset % kBufferAlignment != 0 || *offset < kFirstVariableOffset)
+      return variable.emitOpError("expects a memory offset that is a multiple "
+                                  "of ")
+             << kBufferAlignment << " and at least " << kFirstVariableOffset
+             << ", but got " << *offset;
+    if (!variableAt.try_emplace(*offset, variable).second)
+      return variable.emitOpError("lies at offset ")
+             << *offset << ", as '" << variableAt[*offset].getSymName()
+             << "' does";
+  }
+  int64_t end = 0;
+  train::VariableOp last;
+  for (auto [offset, variable] : variableAt) {
+    if (offset < end)
+      return variable.emitOpError("begins at offset ")
+             << offset << ", before the end of '" << last.getSymName()
+             << "' at " << end;
+    end = endOfVariable(variable, offset);
+    last = variable;
+  }
+  return success();
+}
+
+PersistentMemory::Entry &PersistentMemory::add(train::BufferKind kind,
+                                               StringRef origin, Type type,
+                                               std::optional<int64_t> offset) {
   auto tensor = cast<RankedTensorType>(type);
-  Entry entry{kind,         uniqueSymbol(origin, usedNames),
-              origin.str(), tensor,
-              end,          {},
-              {},           {},
-              {},           {}};
-  end = llvm::alignTo(end + device::sizeInBytes(tensor), kBufferAlignment);
+  Entry entry;
+  entry.kind = kind;
+  entry.symbol = uniqueSymbol(origin, usedNames);
+  entry.origin = origin.str();
+  entry.type = tensor;
+  entry.offset = offset.value_or(end);
+  int64_t last = entry.offset + sizeInBytes(tensor);
+  end = std::max<int64_t>(end, llvm::alignTo(last, kBufferAlignment));
   entries.push_back(std::move(entry));
   return entries.back();
 }
@@ -46,17 +84,21 @@ namespace {
 /// rest of it may be anything, so that nn.in_range alone looks at it.
 class IndexLimits {
 public:
-  static IndexRange of(Value value) {
+  /// Null where any number will do.
+  static train::IndexRangeAttr of(Value value) {
     IndexLimits limits;
     limits.follow(value, /*isWhole=*/true);
-    return limits.range;
+    return limits.limit < 0
+               ? train::IndexRangeAttr()
+               : train::IndexRangeAttr::get(value.getContext(), limits.lowest,
+                                            limits.limit, std::nullopt);
   }
 
 private:
-  void lower(int64_t lowest, int64_t limit) {
-    bool isFirst = range.limit < 0;
-    range.lowest = isFirst ? lowest : std::max(range.lowest, lowest);
-    range.limit = isFirst ? limit : std::min(range.limit, limit);
+  void narrow(int64_t begin, int64_t end) {
+    bool isFirst = limit < 0;
+    lowest = isFirst ? begin : std::max(lowest, begin);
+    limit = isFirst ? end : std::min(limit, end);
   }
 
   void follow(Value value, bool isWhole) {
@@ -70,7 +112,7 @@ private:
       else if (auto take = dyn_cast<nn::TakeOp>(user))
         followTake(take, use);
       else if (auto check = dyn_cast<nn::InRangeOp>(user); check && isWhole)
-        lower(-(int64_t)check.getSize(), check.getSize());
+        narrow(-(int64_t)check.getSize(), check.getSize());
       else if (isViewOp(user) || isa<arith::ExtSIOp, arith::ExtUIOp>(user))
         follow(user->getResult(0), isWhole && !isa<nn::SliceOp>(user));
     }
@@ -78,10 +120,11 @@ private:
 
   void followTake(nn::TakeOp take, OpOperand &use) {
     if (&use == &take.getIndicesMutable())
-      lower(0, cast<RankedTensorType>(take.getTable().getType()).getDimSize(0));
+      narrow(0,
+             cast<RankedTensorType>(take.getTable().getType()).getDimSize(0));
   }
 
-  IndexRange range;
+  int64_t lowest = 0, limit = -1; ///< [lowest, limit), if it is not negative.
 };
 } // namespace
 
@@ -93,26 +136,23 @@ void PersistentMemory::addStep(train::StepOp step) {
     if (!inputs.count(name)) {
       inputs[name] = entries.size();
       Entry &entry =
-          add(isLabels ? device::BufferKind::Labels : device::BufferKind::Input,
+          add(isLabels ? train::BufferKind::Labels : train::BufferKind::Input,
               name, argument.getType());
       entry.externalName = name.str();
     }
     Entry &entry = entries[inputs[name]];
-    if (IndexRange range = IndexLimits::of(argument);
-        range.limit > entry.indices.limit)
+    if (train::IndexRangeAttr range = IndexLimits::of(argument);
+        range &&
+        (!entry.indices || range.getLimit() > entry.indices.getLimit()))
       entry.indices = range;
-    if (auto limit = step->getAttrOfType<IntegerAttr>("labelsLimit");
-        limit && isLabels)
-      entry.indices = {0, limit.getInt()};
-    if (auto ignore = step->getAttrOfType<IntegerAttr>("ignoreIndex");
-        ignore && isLabels)
-      entry.ignoreIndex = ignore;
+    if (isLabels && step.getLabelsRangeAttr())
+      entry.indices = step.getLabelsRangeAttr();
   }
   for (Operation &op : step.getBody().front()) {
     if (auto output = dyn_cast<train::OutputOp>(op);
         output && !outputs.count(output.getName())) {
       outputs[output.getName()] = entries.size();
-      add(device::BufferKind::Output, output.getName(),
+      add(train::BufferKind::Output, output.getName(),
           output.getValue().getType())
           .externalName = output.getName().str();
     }
@@ -121,7 +161,7 @@ void PersistentMemory::addStep(train::StepOp step) {
         constant ? dyn_cast<ElementsAttr>(constant.getValue()) : nullptr;
     if (value && !constants.count(value)) {
       constants[value] = entries.size();
-      add(device::BufferKind::Constant, originOf(constant.getResult()),
+      add(train::BufferKind::Constant, originOf(constant.getResult()),
           value.getType())
           .value = value;
     }
@@ -145,15 +185,15 @@ StringRef PersistentMemory::symbolOfConstant(Attribute value) const {
   return entries[constants.lookup(value)].symbol;
 }
 
-StringRef gpuopt::nameOfPart(device::BufferKind kind,
+StringRef gpuopt::nameOfPart(train::BufferKind kind,
                              train::VariableOp variable) {
   switch (kind) {
-  case device::BufferKind::Constant:
+  case train::BufferKind::Constant:
     return "constants";
-  case device::BufferKind::Output:
+  case train::BufferKind::Output:
     return "outputs";
-  case device::BufferKind::Input:
-  case device::BufferKind::Labels:
+  case train::BufferKind::Input:
+  case train::BufferKind::Labels:
     return "inputs";
   default:
     break;

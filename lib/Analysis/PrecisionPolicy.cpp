@@ -177,9 +177,7 @@ PrecisionClass PrecisionPolicy::autocastClassOf(mlir::Location loc) const {
 std::optional<bool> PrecisionPolicy::overrideOf(mlir::Location loc) {
   if (overrides.empty())
     return std::nullopt;
-  std::string name = gpuopt::nameOf(loc);
-  StringRef node = name;
-  node.consume_front("d "); // gradients go with their node
+  std::string node = originIn(loc).name; // gradients go with their node
   mlir::StringAttr op = onnxOpOf(loc);
   std::optional<bool> result;
   for (Override &entry : overrides) {

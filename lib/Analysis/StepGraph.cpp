@@ -7,10 +7,10 @@
 
 #include "gpuopt/Analysis/StepGraph.h"
 
+#include "gpuopt/Analysis/Buffers.h"
 #include "gpuopt/Analysis/CostModel.h"
 #include "gpuopt/Analysis/KernelSlice.h"
 #include "gpuopt/Analysis/StepMemory.h"
-#include "gpuopt/Analysis/Buffers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
@@ -23,7 +23,7 @@ int StepGraph::lookup(Value value) const {
 
 static int64_t arenaBytes(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
-  return llvm::alignTo(device::sizeInBytes(type), kBufferAlignment);
+  return llvm::alignTo(gpuopt::sizeInBytes(type), kBufferAlignment);
 }
 
 namespace {
@@ -53,9 +53,9 @@ private:
   // State that changes within the step
   //===--------------------------------------------------------------------===//
 
-  /// A read gives the value of the moment at which it is used. What reads a
-  /// variable can run again only if no work is left once the variable has been
-  /// written, and no update that is left reads its result.
+  /// A read gives the value that the variable has when the read is used. What
+  /// reads a variable can run again only if no work is left once the variable
+  /// has been written, and no update that is left reads its result.
   void findLastWork() {
     for (Operation &op : step.getBody().front()) {
       if (isMemoryEffectFree(&op)) {

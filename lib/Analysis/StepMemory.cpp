@@ -62,7 +62,7 @@ RankedTensorType gpuopt::scratchTypeOf(Operation *op) {
     return nullptr;
   int64_t spans = 0;
   for (Value gradient : norm.getGradients())
-    spans += device::sumOfSquaresPartials(
+    spans += sum_of_squares_partials(
         cast<RankedTensorType>(gradient.getType()).getNumElements());
   return RankedTensorType::get({spans}, Float64Type::get(norm.getContext()));
 }
@@ -99,8 +99,7 @@ StepMemory::StepMemory(train::StepOp step, llvm::StringMap<unsigned> &usedNames)
   }
 }
 
-void StepMemory::addBuffer(Value owner,
-                           llvm::StringMap<unsigned> &usedNames) {
+void StepMemory::addBuffer(Value owner, llvm::StringMap<unsigned> &usedNames) {
   indexOf[owner] = buffers.size();
   TensorName name = tensorNameOf(owner);
   buffers.push_back({uniqueSymbol(name.origin, usedNames), name.origin,
@@ -203,7 +202,7 @@ LogicalResult StepMemory::checkTransfers() const {
 /// the packer would search for an arena that is lower by less than that, which
 /// there mostly is not.
 static int64_t paddedSize(const PlannedBuffer &buffer) {
-  return llvm::alignTo(device::sizeInBytes(buffer.type), kBufferAlignment);
+  return llvm::alignTo(sizeInBytes(buffer.type), kBufferAlignment);
 }
 
 static planning::ArenaProblem problemOf(ArrayRef<PlannedBuffer> buffers) {
@@ -316,17 +315,17 @@ LogicalResult StepMemory::readOffsets() {
   for (auto [owner, buffer] : indexOf) {
     auto result = cast<OpResult>(owner);
     if (failed(read(result.getOwner(), result.getResultNumber(),
-                    device::sizeInBytes(buffers[buffer].type), found[buffer])))
+                    sizeInBytes(buffers[buffer].type), found[buffer])))
       return failure();
   }
   for (auto [copy, buffer] : hostIndexOf)
     if (failed(read(copy.getDefiningOp(), 0,
-                    device::sizeInBytes(hostBuffers[buffer].type),
+                    sizeInBytes(hostBuffers[buffer].type),
                     foundOnHost[buffer])))
       return failure();
   for (auto [op, buffer] : scratchOf)
-    if (failed(read(op, op->getNumResults(),
-                    device::sizeInBytes(buffers[buffer].type), found[buffer])))
+    if (failed(read(op, op->getNumResults(), sizeInBytes(buffers[buffer].type),
+                    found[buffer])))
       return failure();
   height = place(buffers, found);
   hostHeight = place(hostBuffers, foundOnHost);

@@ -1,5 +1,4 @@
-//===- CostOpInterface.cpp - How much arithmetic an op is
-//-------------------===//
+//===- CostOpInterface.cpp - How much arithmetic an op is -----------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -11,6 +11,7 @@
 #include "gpuopt/Dialect/NN/Transforms/Passes.h"
 #include "gpuopt/Pipelines/Passes.h"
 #include "gpuopt/Planning/Recompute/LadderStore.h"
+#include "gpuopt/Transforms/Kernels/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -70,6 +71,160 @@ withBudget(train::AssignPrecisionOptions options,
   return options;
 }
 
+/// Kernels are spread over the device that the schedule's times are of.
+static ConvertToDeviceOptions
+withDevice(ConvertToDeviceOptions options,
+           const train::ScheduleOptions &schedule) {
+  options.device = schedule.device;
+  return options;
+}
+
+//===----------------------------------------------------------------------===//
+// The phases
+//===----------------------------------------------------------------------===//
+
+static void addNN(OpPassManager &passes, const PipelineOptions &options) {
+  // Every later pass speaks of nn, arith and math ops on static shapes, so
+  // the file's own ops have to go first, and all that is not supported is
+  // reported at once.
+  passes.addPass(createConvertOnnxToNN(options.legalise));
+  // Precisions are chosen in the phase of that name. Until then nothing is
+  // in half precision, so no pass before it has to handle that.
+  passes.addPass(train::createWidenHalf());
+  // What served shape arithmetic alone goes, and equal constants merge, so
+  // that the two recognisers below see nothing but the model's own work.
+  addCleanup(passes);
+  // One op stands for all the ways in which exporters write attention.
+  // This has to come before the mask, the scale and the softmax are split
+  // up among layouts and kernels.
+  passes.addPass(nn::createRecognizeAttention());
+  // Only locations change: the parts of a GELU get the names by which
+  // kernels and precisions know it. Gradients inherit locations, so this
+  // comes before the backward is built.
+  passes.addPass(nn::createRecognizeGelu());
+  // The rest of the compiler relies on what these checks state: one at the
+  // end of each phase, in every compilation.
+  passes.addPass(createVerifyNN());
+}
+
+static void addTrain(OpPassManager &passes, const PipelineOptions &options) {
+  // The backward is built of what attention computes inside. The op is
+  // spelled out before that, so that the scheduler may save the
+  // probabilities or compute them again.
+  passes.addPass(nn::createExpandAttention());
+  // Each expansion has built its own mask; layers share one from here on. It
+  // is merged before the steps are cloned from the function.
+  passes.addPass(createCSEPass());
+  // The function becomes a step for each use, with loss, gradients and
+  // updates. All later phases work on steps.
+  passes.addPass(train::createBuildStep(options.step));
+  // The backward begins at a train.seed. This pass says what the seed is: 1,
+  // or the loss scale. It comes before the cleanup, which folds products
+  // with 1.
+  passes.addPass(train::createInsertLossScaling(options.lossScaling));
+  // Products with 1 fold, and work merges that several gradients asked for.
+  addCleanup(passes);
+  passes.addPass(createVerifyTrain());
+}
+
+static void addClusters(OpPassManager &passes) {
+  // Kernels are formed of elementwise ops and reductions. Composite ops
+  // are spelled out first, so that layouts can move through them as well.
+  passes.addPass(nn::createDecompose());
+  // Transposes and reshapes between two ops would part the kernels that
+  // these could share. It comes before biases and accumulators, which its
+  // patterns for products do not carry.
+  passes.addPass(nn::createAbsorbLayouts());
+  // Layouts of constants fold here, and layouts that became equal merge.
+  addCleanup(passes);
+  // Folding the constants of one round can open a way for reshapes.
+  passes.addPass(nn::createAbsorbLayouts());
+  // This is the last folding: it leaves the steps as kernels see them.
+  addCleanup(passes);
+  // Folding has made masks large. They are made small after the last
+  // folding, which would undo it, and before kernels are formed that read
+  // them.
+  passes.addPass(nn::createCompactConstants());
+  // A reduction becomes two where one would leave most of the device idle.
+  // Each of the two is a kernel by itself, so this comes before kernels
+  // are formed.
+  passes.addPass(nn::createSplitReductions());
+  // Sums of products become products that add to each other. This needs
+  // their final layout; and a sum that is left would become a kernel that
+  // reads them all at once.
+  passes.addPass(kernels::createAccumulateProducts());
+  // The library adds the biases that would be kernels of their own. Which
+  // these are depends on what reads the sums, so all other work has its final
+  // form by now.
+  passes.addPass(kernels::createAbsorbBiases());
+  // All other work becomes kernels: what is stored and what is computed
+  // again inside its reader is decided here, once for all later passes.
+  passes.addPass(kernels::createFormClusters());
+  // Between kernels and calls nothing is left but views. Those that a
+  // reader cannot read by strides become copies, which are kernels too and
+  // so must stand before costs and memory are looked at.
+  passes.addPass(kernels::createMaterializeViews());
+  // Kernels and copies are complete, so it is known which of them could
+  // run earlier and free a large tensor. The schedule keeps the order that
+  // this leaves.
+  passes.addPass(kernels::createHoistReaders());
+  passes.addPass(createVerifyClusters());
+}
+
+static void addPrecision(OpPassManager &passes, const PipelineOptions &options,
+                         std::shared_ptr<planning::LadderStore> ladders) {
+  // The workspace of libraries counts against the memory budget, which the
+  // next pass and the schedule read.
+  if (options.reservesWorkspace)
+    passes.addPass(train::createReserveWorkspace(options.workspace));
+  // Kernels are formed, so the bytes that a precision saves are exact. It
+  // comes before the schedule, which has to know the sizes of tensors.
+  passes.addPass(train::createAssignPrecision(
+      withBudget(options.precision, options.schedule), ladders));
+  // The labels of the pass above become types and casts. The casts are
+  // kernels or parts of kernels, so the schedule has to see them.
+  passes.addPass(train::createInsertCasts());
+  passes.addPass(createVerifyPrecision());
+}
+
+static void addSchedule(OpPassManager &passes, const PipelineOptions &options,
+                        std::shared_ptr<planning::LadderStore> ladders) {
+  // All kernels, copies and casts exist. A result that is written over an
+  // operand needs no memory of its own, which the schedule has to know.
+  passes.addPass(kernels::createMarkInPlace());
+  // Copies in half precision and the workspace exist, so all state does. The
+  // budget of the schedule is what the state leaves.
+  passes.addPass(train::createPlanState());
+  // What is computed again or offloaded is chosen on the kernels and calls
+  // that the program will have. No later pass may merge, move or add work.
+  passes.addPass(train::createSchedule(options.schedule, ladders));
+  passes.addPass(createVerifySchedule());
+}
+
+static void addMemory(OpPassManager &passes) {
+  // The order is final, and with it the lifetimes: each tensor gets its
+  // offset. The schedule has packed the same lifetimes, and verify-memory
+  // checks that its promise is kept.
+  passes.addPass(train::createPlanMemory());
+  // The check of the schedule is repeated, since a pass has run behind it.
+  passes.addPass(createVerifySchedule());
+  passes.addPass(createVerifyMemory());
+}
+
+static void addDevice(OpPassManager &passes, const PipelineOptions &options) {
+  // Everything is decided. This pass writes it down as launches and calls
+  // on addresses, which the printer turns into C++ line by line.
+  passes.addPass(
+      createConvertToDevice(withDevice(options.conversion, options.schedule)));
+  // The calls of layers become loops, as a person would write them.
+  passes.addPass(device::createRollLoops());
+  // Kernels that differ in numbers alone become one. This comes after the
+  // loops, which are found by layers that launch the same kernel, and changes
+  // only how many kernels are compiled.
+  passes.addPass(device::createShareKernels());
+  passes.addPass(createVerifyDevice());
+}
+
 void gpuopt::addPhase(OpPassManager &passes, Phase phase,
                       const PipelineOptions &options) {
   auto ladders = options.ladders ? options.ladders
@@ -78,131 +233,19 @@ void gpuopt::addPhase(OpPassManager &passes, Phase phase,
   case Phase::Import:
     return;
   case Phase::NN:
-    // Every later pass speaks of nn, arith and math ops on static shapes, so
-    // the file's own ops have to go first, and all that is not supported is
-    // reported at once.
-    passes.addPass(createConvertOnnxToNN(options.legalise));
-    // Precisions are chosen in the phase of that name. Until then nothing is
-    // in half precision, so no pass before it has to handle that.
-    passes.addPass(nn::createWidenHalf());
-    // What served shape arithmetic alone goes, and equal constants merge, so
-    // that the two recognisers below see nothing but the model's own work.
-    addCleanup(passes);
-    // One op stands for all the ways in which exporters write attention.
-    // This has to come before the mask, the scale and the softmax are split
-    // up among layouts and kernels.
-    passes.addPass(nn::createRecognizeAttention());
-    // Only locations change: the parts of a GELU get the names by which
-    // kernels and precisions know it. Gradients inherit locations, so this
-    // comes before the backward is built.
-    passes.addPass(nn::createRecognizeGelu());
-    // The rest of the compiler relies on what these checks state: one at the
-    // end of each phase, in every compilation.
-    passes.addPass(createVerifyNN());
-    return;
+    return addNN(passes, options);
   case Phase::Train:
-    // The backward is built of what attention computes inside. The op is
-    // spelled out before that, so that the scheduler may save the
-    // probabilities or compute them again.
-    passes.addPass(nn::createExpandAttention());
-    // Each expansion has built its own mask; layers share one from here on. It
-    // is merged before the steps are cloned from the function.
-    passes.addPass(createCSEPass());
-    // The function becomes a step for each use, with loss, gradients and
-    // updates. All later phases work on steps.
-    passes.addPass(train::createBuildStep(options.step));
-    // The backward begins at a train.seed. This pass says what the seed is: 1,
-    // or the loss scale. It comes before the cleanup, which folds products
-    // with 1.
-    passes.addPass(train::createInsertLossScaling(options.lossScaling));
-    // Products with 1 fold, and work merges that several gradients asked for.
-    addCleanup(passes);
-    passes.addPass(createVerifyTrain());
-    return;
+    return addTrain(passes, options);
   case Phase::Clusters:
-    // Kernels are formed of elementwise ops and reductions. Composite ops
-    // are spelled out first, so that layouts can move through them as well.
-    passes.addPass(nn::createDecompose());
-    // Transposes and reshapes between two ops would part the kernels that
-    // these could share. It comes before biases and accumulators, which its
-    // patterns for products do not carry.
-    passes.addPass(nn::createAbsorbLayouts());
-    // Layouts of constants fold here, and layouts that became equal merge.
-    addCleanup(passes);
-    // Folding the constants of one round can open a way for reshapes.
-    passes.addPass(nn::createAbsorbLayouts());
-    // This is the last folding: it leaves the steps as kernels see them.
-    addCleanup(passes);
-    // Folding has made masks large. They are made small after the last
-    // folding, which would undo it, and before kernels are formed that read
-    // them.
-    passes.addPass(nn::createCompactConstants());
-    // A reduction becomes two where one would leave most of the device idle.
-    // Each of the two is a kernel by itself, so this comes before kernels
-    // are formed.
-    passes.addPass(nn::createSplitReductions());
-    // Sums of products become products that add to each other. This needs
-    // their final layout; and a sum that is left would become a kernel that
-    // reads them all at once.
-    passes.addPass(nn::createAccumulateProducts());
-    // The library adds the biases that would be kernels of their own. Which
-    // these are depends on what reads the sums, so all other work has its final
-    // form by now.
-    passes.addPass(nn::createAbsorbBiases());
-    // All other work becomes kernels: what is stored and what is computed
-    // again inside its reader is decided here, once for all later passes.
-    passes.addPass(nn::createFormClusters());
-    // Between kernels and calls nothing is left but views. Those that a
-    // reader cannot read by strides become copies, which are kernels too and
-    // so must stand before costs and memory are looked at.
-    passes.addPass(nn::createMaterializeViews());
-    // Kernels and copies are complete, so it is known which of them could
-    // run earlier and free a large tensor. The schedule keeps the order that
-    // this leaves.
-    passes.addPass(nn::createHoistReaders());
-    passes.addPass(createVerifyClusters());
-    return;
+    return addClusters(passes);
   case Phase::Precision:
-    // The workspace of libraries counts against the memory budget, which the
-    // next pass and the schedule read.
-    if (options.reservesWorkspace)
-      passes.addPass(train::createReserveWorkspace(options.workspace));
-    // Kernels are formed, so the bytes that a precision saves are exact. It
-    // comes before the schedule, which has to know the sizes of tensors.
-    passes.addPass(train::createAssignPrecision(
-        withBudget(options.precision, options.schedule), ladders));
-    // The labels of the pass above become types and casts. The casts are
-    // kernels or parts of kernels, so the schedule has to see them.
-    passes.addPass(train::createInsertCasts());
-    passes.addPass(createVerifyPrecision());
-    return;
+    return addPrecision(passes, options, ladders);
   case Phase::Schedule:
-    // All kernels, copies and casts exist. A result that is written over an
-    // operand needs no memory of its own, which the schedule has to know.
-    passes.addPass(nn::createPlaceResults());
-    // What is computed again or offloaded is chosen on the kernels and calls
-    // that the program will have. No later pass may merge, move or add work.
-    passes.addPass(train::createSchedule(options.schedule, ladders));
-    passes.addPass(createVerifySchedule());
-    return;
+    return addSchedule(passes, options, ladders);
   case Phase::Memory:
-    // The order is final, and with it the lifetimes: each tensor gets its
-    // offset. The schedule has packed the same lifetimes, and verify-memory
-    // checks that its promise is kept.
-    passes.addPass(train::createPlanMemory());
-    // The check of the schedule is repeated, since a pass has run behind it.
-    passes.addPass(createVerifySchedule());
-    passes.addPass(createVerifyMemory());
-    return;
+    return addMemory(passes);
   case Phase::Device:
-    // Everything is decided. This pass writes it down as launches and calls
-    // on addresses, which the printer turns into C++ line by line.
-    passes.addPass(createConvertToDevice(options.device));
-    // The calls of layers become loops, as a person would write them. Nothing
-    // that comes later would have to look into the loops.
-    passes.addPass(device::createRollLoops());
-    passes.addPass(createVerifyDevice());
-    return;
+    return addDevice(passes, options);
   }
 }
 

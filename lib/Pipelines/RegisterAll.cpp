@@ -11,14 +11,16 @@
 #include "gpuopt/Conversion/ToDevice/Passes.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 #include "gpuopt/Dialect/Device/Transforms/Passes.h"
+#include "gpuopt/Dialect/NN/IR/ElementwiseVjp.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "gpuopt/Dialect/NN/Transforms/Passes.h"
 #include "gpuopt/Dialect/Onnx/IR/OnnxDialect.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "gpuopt/Dialect/Train/Transforms/Passes.h"
-#include "gpuopt/Interfaces/ElementwiseVjp.h"
 #include "gpuopt/Pipelines/Passes.h"
 #include "gpuopt/Pipelines/Pipelines.h"
+#include "gpuopt/Transforms/Kernels/Passes.h"
+#include "gpuopt/Transforms/Printing/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -30,7 +32,7 @@ void gpuopt::registerAllDialects(DialectRegistry &registry) {
   registry.insert<arith::ArithDialect, device::DeviceDialect, func::FuncDialect,
                   math::MathDialect, nn::NNDialect, onnx::OnnxDialect,
                   train::TrainDialect>();
-  registerElementwiseVjps(registry);
+  nn::registerElementwiseVjps(registry);
 }
 
 void gpuopt::registerAllPasses() {
@@ -42,5 +44,7 @@ void gpuopt::registerAllPasses() {
   registerToDevicePasses();
   device::registerDevicePasses();
   nn::registerNNPasses();
+  kernels::registerKernelPasses();
+  printing::registerPrintingPasses();
   train::registerTrainPasses();
 }

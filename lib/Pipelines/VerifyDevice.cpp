@@ -153,11 +153,22 @@ class VerifyDevice : public gpuopt::impl::VerifyDeviceBase<VerifyDevice> {
     size_t pointers =
         llvm::count_if(kernel.getBody().getArgumentTypes(),
                        [](Type type) { return isa<device::PtrType>(type); });
-    if (pointers == launch.getOperands().size())
+    if (pointers != launch.getOperands().size())
+      return launch.emitOpError("expects ")
+             << pointers << " pointers for @" << kernel.getSymName()
+             << ", but got " << launch.getOperands().size();
+    SmallVector<Type> expected, given;
+    for (Type type : kernel.getBody().getArgumentTypes())
+      if (!isa<device::PtrType, device::StepStateType>(type))
+        expected.push_back(type);
+    if (ArrayAttr numbers = launch.getNumbersAttr())
+      for (auto number : numbers.getAsRange<TypedAttr>())
+        given.push_back(number.getType());
+    if (expected == given)
       return success();
-    return launch.emitOpError("expects ")
-           << pointers << " pointers for @" << kernel.getSymName()
-           << ", but got " << launch.getOperands().size();
+    return launch.emitOpError("expects numbers of types (")
+           << expected << ") for @" << kernel.getSymName() << ", but got ("
+           << given << ")";
   }
 };
 

@@ -21,12 +21,12 @@ using namespace gpuopt;
 /// What the schedule promised of the arena still holds, whatever ran since.
 static LogicalResult verifyPromise(train::StepOp step,
                                    const StepMemory &memory) {
-  auto plan = step->getAttrOfType<DictionaryAttr>(train::kPlanAttribute);
-  auto promised = plan ? plan.getAs<IntegerAttr>("arena_bytes") : nullptr;
-  if (!promised || memory.getHeight() <= promised.getInt()) // (I4)
+  train::PlanAttr plan =
+      train::TrainDialect::PlanAttrHelper(step.getContext()).getAttr(step);
+  if (!plan || memory.getHeight() <= plan.getArenaBytes()) // (I4)
     return success();
   return step.emitOpError("expects an arena of ")
-         << promised.getInt() << " bytes, as it was scheduled, but needs "
+         << plan.getArenaBytes() << " bytes, as it was scheduled, but needs "
          << memory.getHeight();
 }
 

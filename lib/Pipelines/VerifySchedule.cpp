@@ -7,6 +7,7 @@
 
 #include "gpuopt/Pipelines/Passes.h"
 
+#include "gpuopt/Analysis/PersistentMemory.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 
 namespace gpuopt {
@@ -35,13 +36,13 @@ static LogicalResult verifyStep(StepOp step) {
     if (op.use_empty()) // (I2)
       return op.emitOpError("is computed again, but nobody reads it");
   }
-  auto plan = step->getAttrOfType<DictionaryAttr>(train::kPlanAttribute);
-  auto scheduled = plan ? plan.getAs<IntegerAttr>("repeats") : nullptr;
-  int64_t expected = scheduled ? scheduled.getInt() : 0;
+  train::PlanAttr plan =
+      train::TrainDialect::PlanAttrHelper(step.getContext()).getAttr(step);
+  int64_t expected = plan ? plan.getRepeats() : 0;
   if (count != expected) // (I1)
-    return step.emitOpError("expects ")
-           << expected << " repetitions, as it was scheduled, but got "
-           << count;
+    return step.emitOpError("expects as many 'train.recompute' and "
+                            "'train.reload' ops as it was scheduled with, ")
+           << expected << ", but got " << count;
   return success();
 }
 
@@ -49,6 +50,8 @@ namespace {
 
 class VerifySchedule : public gpuopt::impl::VerifyScheduleBase<VerifySchedule> {
   void runOnOperation() override {
+    if (failed(verifyState(getOperation()))) // (I3)
+      return signalPassFailure();
     for (StepOp step : getOperation().getOps<StepOp>())
       if (failed(verifyStep(step)))
         signalPassFailure();

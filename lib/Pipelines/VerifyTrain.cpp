@@ -50,14 +50,21 @@ static FlatSymbolRefAttr optimizedBy(Operation &op) {
 
 static LogicalResult verifyUpdates(StepOp step) { // (I4)
   llvm::DenseMap<Attribute, Operation *> updates;
-  bool hasNorm = false;
+  llvm::DenseMap<Attribute, Value> gradientOf; // in the norm
   for (Operation &op : step.getBody().front()) {
-    hasNorm |= isa<train::GradNormOp>(op);
+    if (auto norm = dyn_cast<train::GradNormOp>(op))
+      for (auto [parameter, gradient] :
+           llvm::zip(norm.getParameters(), norm.getGradients()))
+        gradientOf[parameter] = gradient;
     FlatSymbolRefAttr parameter = optimizedBy(op);
     if (!parameter)
       continue;
-    if (!hasNorm)
+    if (gradientOf.empty())
       return op.emitOpError("expects 'train.grad_norm' before it");
+    if (cast<train::UpdateOp>(op).getGradient() != gradientOf.lookup(parameter))
+      return op.emitOpError("expects its gradient to be the one that "
+                            "'train.grad_norm' has of ")
+             << parameter;
     auto [known, isNew] = updates.try_emplace(parameter, &op);
     if (isNew)
       continue;

@@ -86,7 +86,7 @@ def bert(layers: int, width: int, heads: int, vocabulary: int, tokens: int, batc
         attn_implementation=attention,
     )
     random = np.random.default_rng(0)
-    ids = random.integers(0, vocabulary, (4 * batch, tokens))
+    ids = random.integers(1, vocabulary, (4 * batch, tokens))  # PyTorch gives 0, the padding, no gradient
     lengths = random.integers(tokens // 2, tokens + 1, 4 * batch)
     mask = (np.arange(tokens) < lengths[:, None]).astype(np.int64)
     counted = (random.random(ids.shape) < 1 / 6) & (mask == 1)
@@ -254,23 +254,28 @@ def in_double(case: Case) -> Case:
     return dataclasses.replace(case, module=case.module.double(), inputs=inputs)
 
 
+# The tiny ones are for the emulated target, which runs each thread of each kernel in turn.
 MODELS: dict[str, Callable[[], Case]] = {
     "mlp": lambda: digits(Mlp(), (64,)),
     "cnn": lambda: digits(Cnn(), (1, 8, 8)),
     "gpt2-small": lambda: gpt2(4, 128, 4, 256, 128, 128, 4),
     "gpt2-small-dropout": lambda: gpt2(4, 128, 4, 256, 128, 128, 4, dropout=0.1),
     "gpt2-small-sdpa": lambda: gpt2(2, 64, 4, 256, 128, 64, 4, attention="sdpa"),
+    "gpt2-tiny": lambda: gpt2(2, 32, 2, 64, 16, 16, 2),
     "gpt2-bench": lambda: gpt2(4, 128, 4, 256, 64, 64, 8),
     "gpt2": lambda: gpt2(12, 768, 12, 50257, 1024, 64, 4),
+    "bert-tiny": lambda: bert(2, 32, 2, 64, 16, 2),
     "bert-small": lambda: bert(2, 128, 2, 1024, 64, 4),
     "bert-small-dropout": lambda: bert(2, 128, 2, 1024, 64, 4, dropout=0.1),
     "bert-small-sdpa": lambda: bert(2, 64, 2, 1024, 64, 4, attention="sdpa"),
     "bert": lambda: bert(12, 768, 12, 30522, 128, 4),
+    "resnet18-tiny": lambda: images(ResNet(BasicBlock, [2, 2, 2, 2], 10, width=4), 32, 10, 4),
     "resnet18-small": lambda: images(ResNet(BasicBlock, [2, 2, 2, 2], 10, width=16), 32, 10, 8),
     "resnet18": lambda: images(ResNet(BasicBlock, [2, 2, 2, 2], 1000), 64, 1000, 4),
     "resnet50-small": lambda: images(ResNet(Bottleneck, [3, 4, 6, 3], 10, width=16), 32, 10, 8),
     "resnet50-small-double": lambda: in_double(MODELS["resnet50-small"]()),
     "resnet50": lambda: images(ResNet(Bottleneck, [3, 4, 6, 3], 1000), 224, 1000, 8),
+    "unet-tiny": lambda: images(UNet(3, 2, 4, 2), 16, 2, 2, dense=True),
     "unet-small": lambda: images(UNet(3, 2, 8, 2), 32, 2, 4, dense=True),
     "unet": lambda: images(UNet(3, 2, 64, 4), 64, 2, 2, dense=True),
 }

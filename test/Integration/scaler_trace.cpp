@@ -6,10 +6,10 @@
 // GRADIENTS has steps x accumulation x elements f32, before they are scaled;
 // OUT gets for each step: scale of the next one, growth tracker, skipped steps,
 // a running statistic, learning rate (f64 each), then the weights (f32).
-#include "gpuopt/accumulate.h"
-#include "gpuopt/adamw.h"
-#include "gpuopt/keep.h"
-#include "gpuopt/sgd.h"
+#include "gpuopt/optimizers/accumulate.h"
+#include "gpuopt/optimizers/adamw.h"
+#include "gpuopt/optimizers/sgd.h"
+#include "gpuopt/optimizers/snapshot.h"
 
 #include <fstream>
 
@@ -34,7 +34,7 @@ int main(int argc, char **argv) {
   Context ctx(1);
   StepState state;
   Hyperparameters hyper;
-  hyper.schedule = kLinear;
+  hyper.lr_scheduler_type = kLinear;
   hyper.warmup_steps = 10;
   hyper.max_steps = steps;
   hyper.learning_rate = 0.0078125;
@@ -52,7 +52,7 @@ int main(int argc, char **argv) {
   for (int64_t step = 0; step < steps; step++) {
     for (int64_t micro = 0; micro < accumulation; micro++) {
       begin_step(ctx, &state, &hyper);
-      keep(ctx, &state, &kept, &statistic, 1);
+      snapshot(ctx, &state, &kept, &statistic, 1);
       statistic += float(micro + 1);
       add_loss(ctx, &state, &one, micro == 0 ? &one : &zero, 1);
       const float *g = given.data() + (step * accumulation + micro) * n;

@@ -2,25 +2,17 @@
 program's build makes them errors), for sm_80 and sm_90, and links against
 cudart, cuBLASLt and cuDNN. No GPU is needed."""
 
-import importlib.util
-import os
 import shutil
 
 import pytest
 
 from gpuopt.driver import find_driver
+from emulated import nvidia_wheels
 from exports import export_case
 from training import execute
 
 QUICK = ["mlp", "cnn", "gpt2-small", "bert-small", "resnet18-small", "unet-small"]
 FULL = ["gpt2", "bert", "resnet18", "resnet50", "unet"]
-
-
-def nvidia_wheels() -> str | None:
-    if "NVIDIA_WHEELS" in os.environ:
-        return os.environ["NVIDIA_WHEELS"].replace(" ", ";")
-    found = importlib.util.find_spec("nvidia")
-    return ";".join(found.submodule_search_locations) if found else None
 
 
 pytestmark = [

@@ -135,7 +135,7 @@ def test_tied_weights_are_saved_under_both_names(tmp_path):
     weights = safetensors.read(tmp_path / "out" / "model.safetensors")
     assert set(weights) == {"embedding.weight", "head.weight", "body.0.weight", "body.0.bias"}
     assert (weights["embedding.weight"] == weights["head.weight"]).all()
-    source = (tmp_path / "out" / "step.cu").read_text()
+    source = "".join((tmp_path / "out" / name).read_text() for name in ("step.cu", "tables.h"))
     assert re.search(r'\{"(embedding|head).weight", "(embedding|head).weight"\}', source)
     assert source.count("/*decay=*/false") == 1
 
@@ -144,7 +144,7 @@ def test_names_say_where_work_comes_from(tmp_path):
     """Of nodes their submodule, of gradients their parameter."""
     gpuopt.export(Tied(), torch.zeros(2, 3, dtype=torch.int64), tmp_path / "model.onnx")
     execute([find_driver(), "compile", tmp_path / "model.onnx", "-o", tmp_path / "out", "--batch-size=2"])
-    source = (tmp_path / "out" / "step.cu").read_text()
+    source = "".join((tmp_path / "out" / name).read_text() for name in ("step.cu", "memory.h"))
     for text in ['"d body.0.weight" live', "// body.1/", "KERNEL void fused_add_gelu(", "KERNEL void fused_add_gelu_backward(",
                  "m[kDBody0Weight]"]:
         assert text in source, text

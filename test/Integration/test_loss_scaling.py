@@ -172,7 +172,7 @@ def test_bad_flags_of_the_trainer(programs, flag, value, message):
 
 
 def test_a_program_without_scaling_refuses_its_flags(programs):
-    with pytest.raises(CommandFailed, match="'--init-scale' is of programs that scale their loss"):
+    with pytest.raises(CommandFailed, match="'--init-scale' applies only to programs that scale their loss"):
         run(programs, "plain", init_scale=2)
 
 

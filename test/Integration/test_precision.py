@@ -343,7 +343,7 @@ def test_a_tight_budget_makes_half_precision_worth_more(tmp_path):
 
     def half_counts(*flags) -> tuple[int, int]:
         text = execute([find_driver(), "plan", tmp_path / "model.onnx", "--batch-size=8", "--precision=fp16", "--device=host", *flags])
-        products, tensors = re.search(r"precision: \w+: (\d+) of \d+ products and (\d+) of", text).groups()
+        products, tensors = re.search(r"precision: \w+: (\d+) of \d+ products compute in \w+ and (\d+) of", text).groups()
         return int(products), int(tensors)
 
     plain, tight = half_counts(), half_counts("--activation-budget=9MiB")
@@ -383,7 +383,7 @@ def mlp(tmp_path_factory):
 
 @pytest.mark.parametrize("flags, message", [
     (["--precision=fp8"], "--precision must be fp32, tf32, fp16 or bf16, but is 'fp8'"),
-    (["--precision=tf32", "--target=host"], "--precision=tf32 is of CUDA"),
+    (["--precision=tf32", "--target=host"], "--precision=tf32 applies only to CUDA"),
     (["--precision=fp16", "--precision-override=nothing=fp16"], "override 'nothing=fp16' matches no ONNX node"),
     (["--precision=fp16", "--precision-override=nothing=fp16", "--precision-override=nobody=fp32"], "overrides 'nothing=fp16', 'nobody=fp32' match no ONNX node"),
     (["--precision=fp16", "--precision-override=Gemm=bf16"], "expects REGEX=fp32 or REGEX=fp16, but got 'Gemm=bf16'"),

@@ -35,10 +35,9 @@ def numbers(probe, **values):
 
 
 def test_threads_spin_and_sleep_in_turn(probe):
-    _, spinning, sleeping, again = numbers(probe)
+    _, spinning, sleeping = numbers(probe)
     # A spin of 300,000 rounds takes one thread 3 to 20 ms, one of 100 some microseconds.
-    assert spinning > 10 * sleeping and again > 10 * sleeping
-    assert sleeping < 0.5
+    assert spinning > 2 > 0.5 > sleeping
 
 
 def test_omp_num_threads_is_the_default(probe):

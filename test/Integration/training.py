@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 from pathlib import Path
-from typing import Any, Callable, Mapping
+from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 import torch
@@ -68,13 +68,19 @@ class Result:
 class Trainer:
     """A program that gpuopt compiled and CMake built, as a user would."""
 
+    target = "host"
+
     def __init__(self, model: Path, folder: Path, optimization: str = OPTIMIZATION, **flags: Any):
         """`optimization` is the C++ compiler's; less builds faster."""
         self.folder = folder
-        execute([find_driver(), "compile", model, "-o", folder, "--target=host", *arguments(flags)])
-        execute(["cmake", "-S", folder, "-B", folder / "build", f"-DCMAKE_CXX_FLAGS_RELEASE={optimization}"])
-        execute(["cmake", "--build", folder / "build"])
+        execute([find_driver(), "compile", model, "-o", folder, f"--target={self.target}", *arguments(flags)])
+        self.build(optimization)
         self.runs = 0
+
+    def build(self, optimization: str, options: Sequence[str] = ()):
+        """Configures and builds; `options` are CMake's."""
+        execute(["cmake", "-S", self.folder, "-B", self.folder / "build", f"-DCMAKE_CXX_FLAGS_RELEASE={optimization}", *options])
+        execute(["cmake", "--build", self.folder / "build"])
 
     def initial_weights(self) -> dict[str, np.ndarray]:
         return safetensors.read(self.folder / "model.safetensors")

@@ -78,6 +78,9 @@ module {
     %0 = device.address @a + 64 : !device.ptr<f32>
     // expected-error @below {{expects 2 pointers for @fused, but got 1}}
     device.launch @fused(%0) : !device.ptr<f32>
+    %2 = device.address @a : !device.ptr<f32>
+    // expected-error @below {{expects numbers of types () for @fused, but got ('index')}}
+    device.launch @fused(%2, %2) numbers [4 : index] : !device.ptr<f32>, !device.ptr<f32>
     // expected-error @below {{expects a kernel named @other}}
     device.launch @other(%0) : !device.ptr<f32>
     // expected-error @below {{expects a buffer named @b}}

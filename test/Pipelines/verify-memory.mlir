@@ -4,7 +4,7 @@
 // needs 1024: both results live while the second is made.
 
 // expected-error @below {{expects an arena of 512 bytes, as it was scheduled, but needs 1024}}
-train.step @micro_step micro ("x" %x: tensor<8x16xf32>) attributes {train.plan = {arena_bytes = 512 : i64}} {
+train.step @micro_step micro ("x" %x: tensor<8x16xf32>) attributes {train.plan = #train.plan<arenaBytes = 512, plainArenaBytes = 1024, repeats = 0, plainNanoseconds = 2.0 : f64, addedNanoseconds = 1.0 : f64, lowerBoundNanoseconds = 0.0 : f64>} {
   %0 = nn.fused "tanh" %x : tensor<8x16xf32> -> tensor<8x16xf32> {
   ^bb0(%a: tensor<8x16xf32>):
     %2 = math.tanh %a : tensor<8x16xf32>

@@ -3,8 +3,8 @@
 
 // What the phase leaves, and what is left of it once the memory is planned. A
 // mark alone does not keep two equal ops apart: cse makes one of them.
-// MERGED: 'train.step' op expects 3 repetitions, as it was scheduled, but got 2
-train.step @micro_step micro ("x" %x: tensor<8xf32>) attributes {train.plan = {repeats = 3 : i64}} {
+// MERGED: 'train.step' op expects as many 'train.recompute' and 'train.reload' ops as it was scheduled with, 3, but got 2
+train.step @micro_step micro ("x" %x: tensor<8xf32>) attributes {train.plan = #train.plan<arenaBytes = 512, plainArenaBytes = 1024, repeats = 3, plainNanoseconds = 2.0 : f64, addedNanoseconds = 1.0 : f64, lowerBoundNanoseconds = 0.0 : f64>} {
   %0 = train.recompute "frees 32 bytes" %x : (tensor<8xf32>) -> tensor<8xf32> {
   ^bb0(%a: tensor<8xf32>):
     %3 = nn.fused "exp" %a : tensor<8xf32> -> tensor<8xf32> {
@@ -23,14 +23,38 @@ train.step @micro_step micro ("x" %x: tensor<8xf32>) attributes {train.plan = {r
 
 // -----
 
-// expected-error @below {{expects 1 repetitions, as it was scheduled, but got 0}}
-train.step @micro_step micro ("x" %x: tensor<8xf32>) attributes {train.plan = {repeats = 1 : i64}} {
+// expected-error @below {{expects as many 'train.recompute' and 'train.reload' ops as it was scheduled with, 1, but got 0}}
+train.step @micro_step micro ("x" %x: tensor<8xf32>) attributes {train.plan = #train.plan<arenaBytes = 512, plainArenaBytes = 1024, repeats = 1, plainNanoseconds = 2.0 : f64, addedNanoseconds = 1.0 : f64, lowerBoundNanoseconds = 0.0 : f64>} {
   train.output "e", %x : tensor<8xf32>
 }
 
 // -----
 
-train.step @micro_step micro ("x" %x: tensor<8xf32>) attributes {train.plan = {repeats = 1 : i64}} {
+train.step @micro_step micro ("x" %x: tensor<8xf32>) attributes {train.plan = #train.plan<arenaBytes = 512, plainArenaBytes = 1024, repeats = 1, plainNanoseconds = 2.0 : f64, addedNanoseconds = 1.0 : f64, lowerBoundNanoseconds = 0.0 : f64>} {
   // expected-error @below {{is computed again, but nobody reads it}}
   %0 = nn.contract "i,j->ij" %x, %x {train.recomputed = "frees 256 bytes"} : tensor<8xf32>, tensor<8xf32>
 }
+
+// -----
+
+// expected-error @below {{has no memory offset; expects what train-plan-state leaves}}
+train.variable @w parameter : tensor<8xf32>
+
+// -----
+
+// The scalars of a step take the first 2048 bytes.
+// expected-error @below {{expects a memory offset that is a multiple of 256 and at least 2048, but got 1024}}
+train.variable @w parameter : tensor<8xf32> {memoryOffset = 1024 : i64}
+
+// -----
+
+train.variable @w parameter : tensor<8xf32> {memoryOffset = 2048 : i64}
+// expected-error @below {{lies at offset 2048, as 'w' does}}
+train.variable @b parameter : tensor<8xf32> {memoryOffset = 2048 : i64}
+
+// -----
+
+// 100 floats are 400 bytes, which take 512.
+train.variable @w parameter : tensor<100xf32> {memoryOffset = 2048 : i64}
+// expected-error @below {{begins at offset 2304, before the end of 'w' at 2560}}
+train.variable @b parameter : tensor<8xf32> {memoryOffset = 2304 : i64}

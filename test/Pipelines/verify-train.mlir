@@ -5,7 +5,7 @@ train.variable @w parameter : tensor<8xf32>
 train.step @micro_step micro ("x" %x: tensor<8xf32>) {
   %loss = arith.constant dense<1.0> : tensor<1xf32>
   train.report_loss %loss, %loss : tensor<1xf32>, tensor<1xf32>
-  train.grad_norm %x : tensor<8xf32>
+  train.grad_norm %x of [@w] : tensor<8xf32>
   train.update "sgd" @w, %x : tensor<8xf32>
 }
 
@@ -41,7 +41,19 @@ train.step @micro_step micro ("x" %x: tensor<8xf32>) {
   train.report_loss %loss, %loss : tensor<1xf32>, tensor<1xf32>
   // expected-error @below {{expects 'train.grad_norm' before it}}
   train.update "sgd" @w, %x : tensor<8xf32>
-  train.grad_norm %x : tensor<8xf32>
+  train.grad_norm %x of [@w] : tensor<8xf32>
+}
+
+// -----
+
+// The norm is that of another gradient.
+train.variable @w parameter : tensor<8xf32>
+train.step @micro_step micro ("x" %x: tensor<8xf32>, "y" %y: tensor<8xf32>) {
+  %loss = arith.constant dense<1.0> : tensor<1xf32>
+  train.report_loss %loss, %loss : tensor<1xf32>, tensor<1xf32>
+  train.grad_norm %y of [@w] : tensor<8xf32>
+  // expected-error @below {{expects its gradient to be the one that 'train.grad_norm' has of @w}}
+  train.update "sgd" @w, %x : tensor<8xf32>
 }
 
 // -----
@@ -50,7 +62,7 @@ train.step @micro_step micro ("x" %x: tensor<8xf32>) {
 train.variable @w parameter : tensor<8xf32>
 train.step @update update () {
   %g = train.read @w : tensor<8xf32>
-  train.grad_norm %g : tensor<8xf32>
+  train.grad_norm %g of [@w] : tensor<8xf32>
   // expected-note @below {{the first one is here}}
   train.update "sgd" @w, %g : tensor<8xf32>
   // expected-error @below {{updates @w a second time}}

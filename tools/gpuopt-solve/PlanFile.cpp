@@ -28,7 +28,8 @@ static MaybeError writeFlows(llvm::StringRef path,
                              const std::vector<Certificate::Flow> &flows) {
   std::vector<int64_t> numbers;
   for (const Certificate::Flow &f : flows)
-    numbers.insert(numbers.end(), {f.kind, f.op, f.moment, f.other, f.amount});
+    numbers.insert(numbers.end(),
+                   {f.kind, f.op, f.timePoint, f.other, f.amount});
   return writeFile(path, {reinterpret_cast<const char *>(numbers.data()),
                           numbers.size() * sizeof(int64_t)});
 }
@@ -95,14 +96,14 @@ static MaybeError readCertificate(const json::Object &object,
                                   Certificate &certificate) {
   if (object.getString("order") != llvm::StringRef("fixed"))
     return Error{"expects 'order' to be 'fixed': no other is proven"};
-  Result<std::vector<int64_t>> moments = integers(object, "moments");
+  Result<std::vector<int64_t>> timePoints = integers(object, "time_points");
   Result<std::vector<int64_t>> prices = integers(object, "prices");
-  if (!moments || !prices)
-    return moments ? prices.error() : moments.error();
-  for (int64_t moment : *moments) {
-    if (!fitsInt(moment))
-      return Error{"expects 32-bit indices in 'moments'"};
-    certificate.moments.push_back(moment);
+  if (!timePoints || !prices)
+    return timePoints ? prices.error() : timePoints.error();
+  for (int64_t timePoint : *timePoints) {
+    if (!fitsInt(timePoint))
+      return Error{"expects 32-bit indices in 'time_points'"};
+    certificate.timePoints.push_back(timePoint);
   }
   certificate.prices = *prices;
   int64_t costShift = wholeNumber(object, "cost_shift").value_or(INT64_MAX);

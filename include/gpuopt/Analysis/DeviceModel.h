@@ -33,18 +33,22 @@ struct DeviceModel {
   double f64ProductsPerSecond = 0, f32ProductsPerSecond = 0,
          tf32ProductsPerSecond = 0, f16ProductsPerSecond = 0,
          bf16ProductsPerSecond = 0;
-  double secondsPerLaunch =
-      0; ///< Of any kernel or library call, beside its work.
+  /// What a launch of a kernel or a library call takes beside its work.
+  double secondsPerLaunch = 0;
   int64_t memoryInBytes = 0; ///< Of a whole device; 0 where it is not fixed.
   double hostLinkBytesPerSecond = 0; ///< To pinned host memory, one direction.
   /// Whether transfers run beside the device's work.
   bool overlapsTransfers = false;
+  /// What a kernel is spread over: the multiprocessors of a GPU, the cores of a
+  /// processor.
+  double multiprocessors = 0;
   /// What was measured goes before what the rates say; null where nothing was.
   std::shared_ptr<const MeasuredCosts> measured = nullptr;
 };
 
-/// The built-in models: host, h200, a100, 4090.
 llvm::ArrayRef<DeviceModel> builtinDeviceModels();
+/// Their names, for people: "host, h200, ...".
+std::string builtinDeviceNames();
 
 /// The GPU among them that a program says it ran on: "NVIDIA A100-SXM4-40GB".
 /// Null where it is another one.

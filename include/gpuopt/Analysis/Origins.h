@@ -8,15 +8,20 @@
 #ifndef GPUOPT_ANALYSIS_ORIGINS_H
 #define GPUOPT_ANALYSIS_ORIGINS_H
 
+#include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "mlir/IR/Value.h"
 #include <string>
 
 namespace gpuopt {
 
-/// The name of the ONNX node that a value comes from: what its location says,
-/// or the op's name where it says nothing. A cluster remembers the names of
-/// its outputs in the attribute `nn.origins`.
+/// What a value is named after: the op's `nn.origins`, which clusters have for
+/// their outputs; else what its location says, or the op's name where that says
+/// nothing.
+nn::OriginAttr originAttrOf(mlir::Value value);
+/// The same as text: "fc1", or "d fc1" for a gradient.
 std::string originOf(mlir::Value value);
+/// Says what the results of an op are named after, one origin for each.
+void setOrigins(mlir::Operation *op, llvm::ArrayRef<nn::OriginAttr> origins);
 
 /// A tensor by a name of its own: several results of a kernel come from one
 /// ONNX node.
@@ -46,6 +51,8 @@ std::string typeText(mlir::Type type);
 
 /// The first name in a location, empty where there is none.
 std::string nameOf(mlir::Location loc);
+/// The origin that the first name in a location is the text of.
+Origin originIn(mlir::Location loc);
 
 /// The type of the ONNX node that a location names, "Softmax"; null where it
 /// names none.

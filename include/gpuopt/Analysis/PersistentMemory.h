@@ -12,12 +12,19 @@
 
 namespace gpuopt {
 
-/// [lowest, limit), or anything where `limit` is -1.
-struct IndexRange {
-  int64_t lowest = 0, limit = -1;
-};
+/// Where the first variable may lie, in bytes from the start of the memory.
+constexpr int64_t kFirstVariableOffset = 2 * kScalarBytes;
 
-/// State, inputs, outputs and constants: what lies before the arena.
+/// Returns where the next variable may begin if this one begins at `offset`.
+int64_t endOfVariable(train::VariableOp variable, int64_t offset);
+
+/// Fails, with an error, where a variable has no offset, is not aligned, or
+/// overlaps another one.
+mlir::LogicalResult verifyState(mlir::ModuleOp module);
+
+/// State, inputs, outputs and constants: what lies before the arena. Variables
+/// lie where train-plan-state has put them; those that it has not seen yet are
+/// counted in their order. Inputs, outputs and constants follow.
 class PersistentMemory {
 public:
   PersistentMemory(mlir::ModuleOp module, llvm::StringMap<unsigned> &usedNames);
@@ -34,31 +41,33 @@ public:
   llvm::StringRef symbolOfConstant(mlir::Attribute value) const;
 
   struct Entry {
-    device::BufferKind kind;
+    train::BufferKind kind;
     std::string symbol, origin;
     mlir::RankedTensorType type;
-    int64_t offset;
+    int64_t offset = 0;
     mlir::FlatSymbolRefAttr variable;
     mlir::ElementsAttr value;
     std::string externalName;
-    IndexRange indices;
-    mlir::IntegerAttr ignoreIndex;
+    /// What the numbers of an input must lie in; null where all are allowed.
+    train::IndexRangeAttr indices;
   };
   llvm::ArrayRef<Entry> getEntries() const { return entries; }
 
 private:
-  Entry &add(device::BufferKind kind, llvm::StringRef origin, mlir::Type type);
+  /// At the end of what there is where no offset is given.
+  Entry &add(train::BufferKind kind, llvm::StringRef origin, mlir::Type type,
+             std::optional<int64_t> offset = std::nullopt);
 
   std::vector<Entry> entries;
   llvm::StringMap<unsigned> &usedNames;
   llvm::StringMap<unsigned> inputs, outputs, variables;
   llvm::DenseMap<mlir::Attribute, unsigned> constants;
-  int64_t end = 2 * kScalarBytes;
+  int64_t end = kFirstVariableOffset;
 };
 
 /// What a buffer is for, in words for people: "parameters", "optimizer state".
 /// `variable` is that of a buffer of state, else null.
-llvm::StringRef nameOfPart(device::BufferKind kind, train::VariableOp variable);
+llvm::StringRef nameOfPart(train::BufferKind kind, train::VariableOp variable);
 
 } // namespace gpuopt
 

@@ -55,8 +55,8 @@ struct PrecisionGraph {
   llvm::MapVector<mlir::Value, Copies> copiesOf;
 };
 
-/// `step` has passed nn-materialize-views. An error says which override asks
-/// for half precision where it must not be, and why.
+/// `step` has passed kernels-materialize-views. An error says which override
+/// asks for half precision where it must not be, and why.
 llvm::Expected<PrecisionGraph>
 buildPrecisionGraph(train::StepOp step, const DeviceModel &device,
                     PrecisionPolicy &policy, const PrecisionOptions &options);

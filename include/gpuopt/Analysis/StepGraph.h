@@ -46,7 +46,7 @@ struct StepGraph {
   int lookup(mlir::Value value) const;
 };
 
-/// `step` has passed nn-materialize-views.
+/// `step` has passed kernels-materialize-views.
 StepGraph buildStepGraph(train::StepOp step, const DeviceModel &device);
 
 } // namespace gpuopt

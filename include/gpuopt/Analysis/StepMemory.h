@@ -9,7 +9,6 @@
 #define GPUOPT_ANALYSIS_STEPMEMORY_H
 
 #include "gpuopt/Analysis/Buffers.h"
-#include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "gpuopt/Planning/Arena/PackArena.h"
@@ -32,8 +31,8 @@ struct PlannedBuffer {
   int result = -1;          ///< As of TensorName.
 };
 
-/// True for the ops that count as moments of lifetimes: not views, nor reads
-/// and constants.
+/// True for the ops that count as time points of lifetimes: not views, nor
+/// reads and constants.
 bool ownsMemory(mlir::Operation *op);
 
 /// Memory of one step: each value that owns memory has a buffer, in the arena

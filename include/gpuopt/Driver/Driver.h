@@ -67,7 +67,7 @@ struct FreeMemory {
   int64_t budgetInBytes = 0;
   std::string description;
 };
-/// What is free on the device of `target`, host or cuda, at this moment; fails
+/// What is free on the device of `target`, host or cuda, now; fails
 /// without a driver, or without a GPU.
 llvm::Expected<FreeMemory> measureFreeMemory(llvm::StringRef target);
 

@@ -17,7 +17,7 @@ def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
 
     An op without the interface is a constant to differentiation: no gradient
     flows through it. Upstream `arith` and `math` ops get the interface as
-    external models (Interfaces/ElementwiseVjp.h).
+    external models (Dialect/NN/IR/ElementwiseVjp.h).
   }];
   let methods = [
     InterfaceMethod<

@@ -69,7 +69,7 @@ struct CallArgument {
 /// A call of `function(ctx, arguments..., {.option = value, ...})`.
 class RuntimeCall {
 public:
-  /// `header`, as "gpuopt/scatter.h", is included by the programs that make the
+  /// `header`, as "gpuopt/ops/scatter.h", is included by the programs that make the
   /// call; what gpuopt/runtime.h includes need not be named.
   explicit RuntimeCall(llvm::StringRef function, llvm::StringRef header = "")
       : function(function), header(header) {}

@@ -32,8 +32,8 @@ def VerifyTrain : VerifyPass<"train"> {
     - (I1) No function is left, and there is a step; at most one for each kind.
     - (I2) All tensors have static shapes, and nn.attention is spelled out.
     - (I3) A step that trains or evaluates reports one loss.
-    - (I4) No optimizer updates a parameter twice in a step, and none stands
-      before the norm of the gradients, which it needs.
+    - (I4) No optimizer updates a parameter twice in a step, and each update has
+      the gradient that the norm of all gradients before it has of the parameter.
   }];
 }
 
@@ -61,9 +61,11 @@ def VerifyPrecision : VerifyPass<"precision"> {
 def VerifySchedule : VerifyPass<"schedule"> {
   let summary = "Checks that what is computed again still is";
   let description = [{
-    - (I1) A step has as many repetitions and reloads as its schedule, none if
+    - (I1) A step has as many recomputations and reloads as its schedule, none if
       it has no schedule: none was merged with what it repeats.
     - (I2) Somebody reads each of them.
+    - (I3) Each variable has an offset before the arena, at a multiple of the
+      alignment, and no two overlap.
 
     Runs again after later passes.
   }];

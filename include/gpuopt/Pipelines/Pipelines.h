@@ -45,7 +45,7 @@ struct PipelineOptions {
   train::ScheduleOptions schedule;
   /// Shared by compilations of one model within several budgets; null: none.
   std::shared_ptr<planning::LadderStore> ladders;
-  ConvertToDeviceOptions device;
+  ConvertToDeviceOptions conversion;
 };
 
 /// Adds the passes that lead from the phase before to `phase`. This is the one

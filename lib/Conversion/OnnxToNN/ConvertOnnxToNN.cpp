@@ -29,6 +29,9 @@ namespace gpuopt {
 using namespace mlir;
 using namespace gpuopt;
 
+static constexpr StringLiteral kNameAttribute =
+    nn::NNDialect::NameAttrHelper::getNameStr();
+
 namespace {
 
 class ConvertOnnxToNN
@@ -106,7 +109,7 @@ private:
     Block *entry = function.addEntryBlock();
     for (auto [index, argument] :
          llvm::enumerate(graph.getBody().getArguments())) {
-      function.setArgAttr(index, "nn.name", graph.getInputNames()[index]);
+      function.setArgAttr(index, kNameAttribute, graph.getInputNames()[index]);
       values[argument] = {{entry->getArgument(index)}, false};
     }
   }
@@ -127,7 +130,7 @@ private:
     b.create<func::ReturnOp>(outputs);
     function.setType(b.getFunctionType(function.getArgumentTypes(), types));
     for (unsigned index = 0; index < outputs.size(); ++index)
-      function.setResultAttr(index, "nn.name", graph.getOutputNames()[index]);
+      function.setResultAttr(index, kNameAttribute, graph.getOutputNames()[index]);
     return success();
   }
 
@@ -262,7 +265,7 @@ private:
         source ? b.getStringAttr(source->getFile()) : StringAttr(),
         source ? b.getI64IntegerAttr(source->getOffset()) : IntegerAttr(),
         source ? b.getI64IntegerAttr(source->getSizeInBytes()) : IntegerAttr(),
-        savedAs, FlatSymbolRefAttr(), TypeAttr());
+        savedAs, FlatSymbolRefAttr(), TypeAttr(), IntegerAttr());
     if (source)
       variableAt[*source] = variable;
     return variable.getSymNameAttr();

@@ -7,7 +7,7 @@
 
 #include "Converters.h"
 
-#include "gpuopt/Dialect/NN/IR/Repetition.h"
+#include "gpuopt/Dialect/NN/IR/RepeatedElements.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -37,7 +37,7 @@ static Value constantBelow(nn::TensorBuilder &b, Value value) {
   if (auto broadcast = value.getDefiningOp<nn::BroadcastOp>())
     value = broadcast.getInput();
   DenseElementsAttr constant = constantOf(value);
-  return constant ? b.create<arith::ConstantOp>(nn::withoutRepetition(constant))
+  return constant ? b.create<arith::ConstantOp>(nn::withoutRepeats(constant))
                   : Value();
 }
 

@@ -87,5 +87,5 @@ gpuopt::buildCall(ImplicitLocOpBuilder &builder, const RuntimeCall &call,
       call.header.empty() ? StringAttr() : builder.getStringAttr(call.header);
   return builder.create<device::CallOp>(builder.getStringAttr(call.function),
                                         elementType, arguments.operands, passed,
-                                        header);
+                                        header, device::SectionAttr());
 }

@@ -38,12 +38,8 @@ static void emitPersistent(const PersistentMemory &persistent,
       op.setValueAttr(entry.value);
     if (!entry.externalName.empty())
       op.setExternalName(entry.externalName);
-    if (entry.indices.limit >= 0)
-      op.setIndexLimit(entry.indices.limit);
-    if (entry.indices.lowest != 0)
-      op.setIndexLowest(entry.indices.lowest);
-    if (entry.ignoreIndex)
-      op->setAttr("ignoreIndex", entry.ignoreIndex);
+    if (entry.indices)
+      op.setIndicesAttr(entry.indices);
   }
 }
 
@@ -56,6 +52,11 @@ public:
 
 private:
   void runOnOperation() override {
+    llvm::Expected<DeviceModel> model = loadDeviceModel(device);
+    if (!model) {
+      getOperation()->emitError(llvm::toString(model.takeError()));
+      return signalPassFailure();
+    }
     SmallVector<train::StepOp> steps(getOperation().getOps<train::StepOp>());
     for (train::StepOp step : steps)
       if (failed(checkReady(step)))
@@ -70,7 +71,7 @@ private:
         return signalPassFailure();
     }
     emitMemory(persistent, steps, memories);
-    KernelTable kernels(getOperation());
+    KernelTable kernels(getOperation(), *model);
     for (auto [step, memory] : llvm::zip(steps, memories))
       lowerStep(step, memory, persistent, kernels, debugOverflow);
     nameArguments(getOperation());
@@ -84,8 +85,8 @@ private:
     for (Operation &op : step.getBody().front())
       if (!canLower(&op))
         return op.emitOpError("has no lowering to the device dialect; expects "
-                              "what nn-decompose, nn-form-clusters "
-                              "and nn-materialize-views leave");
+                              "what nn-decompose, kernels-form-clusters "
+                              "and kernels-materialize-views leave");
     return success();
   }
 

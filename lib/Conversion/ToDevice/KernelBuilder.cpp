@@ -19,14 +19,6 @@ using device::LoopKind;
 
 namespace {
 
-/// Elements of one block where blocks share a flat range.
-constexpr int64_t kFlatSpan = 8192;
-/// A block takes rows until it has at least this many elements.
-constexpr int64_t kRowSpan = 4096;
-/// Threads of one block where lanes go through reduced rows: a warp of a GPU.
-/// Each column is summed by one thread, row after row, whatever the block.
-constexpr int64_t kColumnThreads = 32;
-
 /// Where ops go, and what has been computed there.
 struct Scope {
   OpBuilder::InsertPoint point;
@@ -37,46 +29,40 @@ struct Scope {
 class KernelBody {
 public:
   KernelBody(ImplicitLocOpBuilder &b, nn::FusedOp op, const KernelShape &shape,
-             int64_t lanes, Block *kernel)
-      : b(b), op(op), body(op.getBody().front()), shape(shape), lanes(lanes),
+             const LaunchShape &launch, Block *kernel)
+      : b(b), op(op), body(op.getBody().front()), shape(shape), launch(launch),
         kernel(kernel), index(shape.loops.size()),
         lane(shape.loops.size() - 1) {}
 
-  /// Emits the body; returns (blocks, threads).
-  std::pair<int64_t, int64_t> emit() {
+  void emit() {
     b.setInsertionPointToEnd(kernel);
     block = b.create<device::BlockIndexOp>(b.getIndexType());
-    if (llvm::none_of(shape.loops,
-                      [](const LoopDim &loop) { return loop.isReduced; }))
-      return shape.loops.size() == 1 ? emitFlat() : emitRows();
-    return shape.loops[lane].isReduced ? emitRowReduction()
-                                       : emitColumnReduction();
+    switch (launch.form) {
+    case KernelForm::Flat:
+      return emitFlat();
+    case KernelForm::Rows:
+      return emitRows();
+    case KernelForm::RowReduction:
+      return emitRowReduction();
+    case KernelForm::ColumnReduction:
+      return emitColumnReduction();
+    }
   }
 
 private:
   //===--------------------------------------------------------------------===//
-  // The three forms
+  // The four forms
   //===--------------------------------------------------------------------===//
 
-  std::pair<int64_t, int64_t> emitFlat() {
-    int64_t size = shape.loops[lane].size;
-    int64_t span = std::min<int64_t>(
-        kFlatSpan, llvm::alignTo(llvm::divideCeil(size, 64), 1024));
-    int64_t blocks = llvm::divideCeil(size, span);
-    auto [lower, upper] = spanOf(block, span, size, blocks);
+  void emitFlat() {
+    auto [lower, upper] =
+        spanOf(block, launch.span, shape.loops[lane].size, launch.blocks);
     openScope(SmallVector<bool>(shape.loops.size(), false));
     loop(LoopKind::Lanes, lane, lower, upper, {}, [&] { storeOutputs(); });
-    return {blocks, threadsFor(span)};
   }
 
-  std::pair<int64_t, int64_t> emitRows() {
+  void emitRows() {
     SmallVector<unsigned> outer = llvm::to_vector(llvm::seq<unsigned>(0, lane));
-    int64_t rows = product(outer),
-            rowsPerBlock =
-                std::max<int64_t>(1, kRowSpan / shape.loops[lane].size);
-    // Enough blocks to share even where the tensor is small.
-    rowsPerBlock = std::max<int64_t>(1, std::min(rowsPerBlock, rows / 64));
-    int64_t blocks = llvm::divideCeil(rows, rowsPerBlock);
     openScope(SmallVector<bool>(shape.loops.size(), false));
     auto emitRow = [&](Value row) {
       setDigits(row, outer);
@@ -85,16 +71,17 @@ private:
            {}, [&] { storeOutputs(); });
       scopes.pop_back();
     };
-    if (rowsPerBlock == 1) {
+    if (launch.span == 1) {
       emitRow(block);
     } else {
-      auto [lower, upper] = spanOf(block, rowsPerBlock, rows, blocks);
+      auto [lower, upper] =
+          spanOf(block, launch.span, turnsOf(shape, /*isReduced=*/false),
+                 launch.blocks);
       plainLoop(LoopKind::Sequential, lower, upper, emitRow);
     }
-    return {blocks, threadsFor(shape.loops[lane].size)};
   }
 
-  std::pair<int64_t, int64_t> emitRowReduction() {
+  void emitRowReduction() {
     SmallVector<unsigned> kept, nested;
     for (unsigned dim = 0; dim < lane; ++dim)
       (shape.loops[dim].isReduced ? nested : kept).push_back(dim);
@@ -111,7 +98,6 @@ private:
     for (auto [output, tensor] : llvm::enumerate(yielded()))
       if (!walks.isFull(tensor))
         store(output, value(tensor));
-    return {product(kept), threadsFor(shape.loops[lane].size)};
   }
 
   void emitWalk(const RowWalks::Walk &walk, ArrayRef<unsigned> nested) {
@@ -129,13 +115,12 @@ private:
       scopes.front().known[reduce->getResult(0)] = result;
   }
 
-  std::pair<int64_t, int64_t> emitColumnReduction() {
+  void emitColumnReduction() {
     SmallVector<unsigned> kept, reduced;
     for (unsigned dim = 0; dim < lane; ++dim)
       (shape.loops[dim].isReduced ? reduced : kept).push_back(dim);
-    int64_t columns = shape.loops[lane].size, span = kColumnThreads * lanes,
-            tiles = llvm::divideCeil(columns, span);
-    int64_t blocks = product(kept) * tiles;
+    int64_t columns = shape.loops[lane].size,
+            tiles = llvm::divideCeil(columns, launch.span);
     Value tile = block;
     if (kept.empty()) {
       // all blocks are tiles
@@ -152,7 +137,7 @@ private:
         index[dim] = digit;
       tile = digits.back();
     }
-    auto [lower, upper] = spanOf(tile, span, columns, tiles);
+    auto [lower, upper] = spanOf(tile, launch.span, columns, tiles);
     openScope(availability(kept));
     loop(LoopKind::Lanes, lane, lower, upper, {}, [&] {
       SmallVector<nn::ReduceOp> reductions(body.getOps<nn::ReduceOp>());
@@ -167,28 +152,14 @@ private:
         scopes.back().known[reduce.getResult()] = result;
       storeOutputs();
     });
-    return {blocks, kColumnThreads};
   }
 
   //===--------------------------------------------------------------------===//
   // Loops
   //===--------------------------------------------------------------------===//
 
-  /// That walk over so many elements side by side.
-  int64_t threadsFor(int64_t elements) const {
-    int64_t threads = llvm::divideCeil(elements, lanes);
-    return std::clamp<int64_t>(llvm::alignTo(threads, 32), 32, 256);
-  }
-
   Value constant(int64_t number) {
     return b.create<arith::ConstantIndexOp>(number);
-  }
-
-  int64_t product(ArrayRef<unsigned> dims) const {
-    int64_t result = 1;
-    for (unsigned dim : dims)
-      result *= shape.loops[dim].size;
-    return result;
   }
 
   SmallVector<bool> availability(ArrayRef<unsigned> dims) const {
@@ -443,7 +414,7 @@ private:
 
   /// Indices that matter, and their strides.
   std::pair<SmallVector<Value>, SmallVector<int64_t>>
-  indicesOf(const gpuopt::Access &access) {
+  indicesOf(const AffineAccess &access) {
     SmallVector<Value> indices;
     SmallVector<int64_t> strides;
     for (auto [dim, stride] : llvm::enumerate(access.strides))
@@ -454,7 +425,7 @@ private:
     return {indices, strides};
   }
 
-  Value load(Value tensor, const gpuopt::Access &access, Value row,
+  Value load(Value tensor, const AffineAccess &access, Value row,
              int64_t rowStride) {
     auto [indices, strides] = indicesOf(access);
     device::Access kind = accessKind(access.strides[lane]);
@@ -472,7 +443,7 @@ private:
   }
 
   Value position(Value tensor) {
-    const gpuopt::Access &access = shape.positions.find(tensor)->second;
+    const AffineAccess &access = shape.positions.find(tensor)->second;
     auto [indices, strides] = indicesOf(access);
     return b.create<device::PositionOp>(b.getI64Type(), indices, strides,
                                         access.offset,
@@ -484,7 +455,7 @@ private:
   //===--------------------------------------------------------------------===//
 
   void store(unsigned output, Value scalar) {
-    const gpuopt::Access &access = shape.results[output];
+    const AffineAccess &access = shape.results[output];
     auto [indices, strides] = indicesOf(access);
     Value pointer = kernel->getArgument(body.getNumArguments() + output);
     b.create<device::StoreOp>(scalar, pointer, indices, strides, access.offset,
@@ -500,7 +471,7 @@ private:
   nn::FusedOp op;
   Block &body;
   const KernelShape &shape;
-  int64_t lanes; ///< Elements that a thread of a GPU has in step.
+  const LaunchShape &launch;
   Block *kernel;
   SmallVector<Value> index;
   unsigned lane;
@@ -519,12 +490,14 @@ private:
 } // namespace
 
 device::KernelOp gpuopt::buildKernel(OpBuilder &builder, nn::FusedOp op,
-                                     const KernelShape &shape, int64_t lanes,
+                                     const KernelShape &shape,
+                                     const LaunchShape &launch,
                                      StringRef name) {
   ImplicitLocOpBuilder b(op.getLoc(), builder);
   SmallVector<Attribute> names;
-  auto kernel = b.create<device::KernelOp>(name, 1, 1, b.getArrayAttr(names),
-                                           op.getLabel());
+  auto kernel =
+      b.create<device::KernelOp>(name, launch.blocks, launch.threads,
+                                 b.getArrayAttr(names), op.getLabel());
   Block *body = &kernel.getBody().emplaceBlock();
   auto addPointers = [&](ValueRange values, StringRef prefix) {
     for (auto [number, value] : llvm::enumerate(values)) {
@@ -543,9 +516,7 @@ device::KernelOp gpuopt::buildKernel(OpBuilder &builder, nn::FusedOp op,
     names.push_back(b.getStringAttr("state"));
   }
   kernel.setArgumentNamesAttr(b.getArrayAttr(names));
-  auto [blocks, threads] = KernelBody(b, op, shape, lanes, body).emit();
-  kernel.setBlocks(blocks);
-  kernel.setThreads(threads);
+  KernelBody(b, op, shape, launch, body).emit();
   builder.setInsertionPointAfter(kernel);
   return kernel;
 }

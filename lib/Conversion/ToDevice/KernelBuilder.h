@@ -8,7 +8,7 @@
 #ifndef GPUOPT_LIB_CONVERSION_TODEVICE_KERNELBUILDER_H
 #define GPUOPT_LIB_CONVERSION_TODEVICE_KERNELBUILDER_H
 
-#include "KernelShape.h"
+#include "gpuopt/Analysis/LaunchShape.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 
 namespace gpuopt {
@@ -18,15 +18,14 @@ namespace gpuopt {
 /// and the step's scalars where it draws random numbers; offsets of the views
 /// are left to the caller.
 ///
-/// Three forms, after which loops reduce:
-/// - none: blocks share the elements, lanes walk the last loop;
-/// - the last one does: a block per kept element, loops over lanes one after
+/// The forms of LaunchShape.h are written so:
+/// - nothing is reduced: blocks share the elements, lanes walk the last loop;
+/// - the last loop is: a block per kept element, loops over lanes one after
 ///   the other, each with what the results of the ones before allow;
-/// - others do: lanes walk the last loop, each going through the reduced ones.
-/// A thread of a GPU has `lanes` elements in step.
+/// - others are: lanes walk the last loop, each going through the reduced ones.
 device::KernelOp buildKernel(mlir::OpBuilder &builder, nn::FusedOp op,
-                             const KernelShape &shape, int64_t lanes,
-                             llvm::StringRef name);
+                             const KernelShape &shape,
+                             const LaunchShape &launch, llvm::StringRef name);
 
 } // namespace gpuopt
 

@@ -7,13 +7,17 @@
 
 // A parameter that is a layer's "weight" in every launch is called so: kernels
 // are shared by layers, of whose names the last word is what they have in
-// common. Where launches differ, it stays the x or y that it was.
+// common. A statistic is called by its role ("mean", "rstd") in the kernel that
+// computes it and in those that read it. Where launches differ, a parameter
+// stays the x or y that it was.
 //
 //===----------------------------------------------------------------------===//
 
 #include "NameArguments.h"
 
+#include "ResultRoles.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
+#include "gpuopt/Support/Origin.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
@@ -46,26 +50,61 @@ static bool isLocal(StringRef word) {
 }
 
 static std::string wordFor(device::BufferOp buffer) {
-  StringRef origin = buffer.getOrigin();
-  bool isGradient = origin.consume_front("d ");
-  std::string word = lastWord(origin);
+  Origin origin = Origin::parse(buffer.getOrigin());
+  std::string word = lastWord(origin.name);
   bool isWord =
       !word.empty() && !isLocal(word) && llvm::isAlpha(word[0]) &&
       llvm::all_of(word, [](char c) { return llvm::isAlnum(c) || c == '_'; });
-  return isWord ? (isGradient ? "d_" : "") + word : "";
+  return isWord ? (origin.isGradient ? "d_" : "") + word : "";
 }
 
-void gpuopt::nameArguments(ModuleOp module) {
-  llvm::StringMap<std::string> wordOf;
-  for (device::BufferOp buffer : module.getOps<device::BufferOp>())
-    wordOf[buffer.getSymName()] = wordFor(buffer);
-  llvm::StringMap<SmallVector<std::string>> wordsOf; // of kernels' operands
-  module.walk([&](device::LaunchOp launch) {
-    SmallVector<std::string> words;
+namespace {
+
+/// What buffers are called where kernels take them.
+class BufferWords {
+public:
+  explicit BufferWords(ModuleOp module) : symbols(module) {
+    for (device::BufferOp buffer : module.getOps<device::BufferOp>())
+      words[buffer.getSymName()] = wordFor(buffer);
+  }
+
+  /// The words for what a launch takes, after it has given roles to what it
+  /// writes. A gradient is called after what it is the gradient of.
+  SmallVector<std::string> ofLaunch(device::LaunchOp launch) {
+    auto kernel = symbols.lookup<device::KernelOp>(launch.getKernel());
+    SmallVector<StringRef> known, buffers;
     for (Value operand : launch.getOperands()) {
       auto address = operand.getDefiningOp<device::AddressOp>();
-      words.push_back(address ? wordOf.lookup(address.getBuffer()) : "");
+      buffers.push_back(address ? address.getBuffer() : "");
+      known.push_back(roles.lookup(buffers.back()));
     }
+    known.resize(kernel.getBody().getNumArguments());
+    SmallVector<StringRef> written = rolesOfResults(kernel, known);
+    SmallVector<std::string> result;
+    for (auto [buffer, role] : llvm::zip(buffers, written)) {
+      std::string word = words.lookup(buffer);
+      if (!buffer.empty() && !role.empty() &&
+          !StringRef(word).starts_with("d_"))
+        roles[buffer] = role;
+      auto known = roles.find(buffer);
+      result.push_back(known == roles.end() ? word : known->second.str());
+    }
+    return result;
+  }
+
+private:
+  const SymbolTable symbols;
+  llvm::StringMap<std::string> words;
+  llvm::StringMap<StringRef> roles;
+};
+
+} // namespace
+
+void gpuopt::nameArguments(ModuleOp module) {
+  BufferWords bufferWords(module);
+  llvm::StringMap<SmallVector<std::string>> wordsOf; // of kernels' operands
+  module.walk([&](device::LaunchOp launch) {
+    SmallVector<std::string> words = bufferWords.ofLaunch(launch);
     auto [known, isNew] = wordsOf.try_emplace(launch.getKernel(), words);
     if (!isNew)
       for (auto [word, other] : llvm::zip(known->second, words))

@@ -8,7 +8,7 @@
 #ifndef GPUOPT_LIB_CONVERSION_TODEVICE_ROWWALKS_H
 #define GPUOPT_LIB_CONVERSION_TODEVICE_ROWWALKS_H
 
-#include "KernelShape.h"
+#include "gpuopt/Analysis/KernelShape.h"
 
 namespace gpuopt {
 

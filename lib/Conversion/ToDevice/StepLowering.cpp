@@ -16,7 +16,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/TypeSwitch.h"
-#include <deque>
 
 using namespace mlir;
 using namespace gpuopt;
@@ -32,7 +31,7 @@ static bool dispatchLowered(Operation *op, Function lower) {
   return TypeSwitch<Operation *, bool>(op)
       .Case<nn::FusedOp, RuntimeCallOpInterface, train::ReportLossOp,
             train::GradNormOp, train::UpdateOp, train::WriteOp,
-            train::AccumulateOp, train::OutputOp, train::KeepOp,
+            train::AccumulateOp, train::OutputOp, train::SnapshotOp,
             train::RestoreOp, train::RefreshOp, train::OffloadOp,
             train::AwaitOffloadOp, train::ReloadOp, train::AwaitReloadOp>(
           [&](auto typed) {
@@ -51,7 +50,8 @@ static bool isHalf(Type type) {
   return tensor && isa<Float16Type, BFloat16Type>(tensor.getElementType());
 }
 
-KernelTable::KernelTable(ModuleOp module) : module(module) {
+KernelTable::KernelTable(ModuleOp module, const DeviceModel &device)
+    : module(module), device(device) {
   bool hasHalf = module
                      ->walk([](nn::FusedOp op) {
                        return llvm::any_of(op->getOperandTypes(), isHalf) ||
@@ -71,8 +71,9 @@ device::KernelOp KernelTable::lookup(nn::FusedOp op,
                                      ArrayRef<StridedView> operands,
                                      ArrayRef<StridedView> results) {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  KernelShape shape = kernelShape(op, operands, results);
   device::KernelOp kernel = buildKernel(
-      builder, op, kernelShape(op, operands, results), lanes, "kernel");
+      builder, op, shape, launchShapeOf(shape, lanes, device), "kernel");
   std::string text;
   llvm::raw_string_ostream stream(text);
   kernel.print(stream, OpPrintingFlags().useLocalScope());
@@ -112,7 +113,7 @@ public:
       if (checksResults && step.getKind() == train::StepKind::Micro)
         check(&op);
       if (isa<train::ReportLossOp>(op))
-        section = "backward";
+        section = device::Section::Backward;
     }
   }
 
@@ -192,13 +193,16 @@ private:
   }
 
   void lowerOp(train::ReportLossOp op) {
-    b.create<device::ReportLossOp>(read(op.getSum()), read(op.getWeight()));
+    emit<device::ReportLossOp>(read(op.getSum()), read(op.getWeight()));
   }
 
   void lowerOp(train::GradNormOp op) {
-    section = "optimizer";
+    section = device::Section::Optimizer;
     SmallVector<Value> gradients;
     SmallVector<int64_t> counts;
+    auto parameters = llvm::map_to_vector(
+        op.getParameters().getAsRange<FlatSymbolRefAttr>(),
+        [](FlatSymbolRefAttr name) { return name.getValue(); });
     for (Value gradient : op.getGradients()) {
       gradients.push_back(read(gradient));
       counts.push_back(elementsOf(gradient));
@@ -206,25 +210,8 @@ private:
     Value scratch = address(memory.lookupScratch(op)->name, b.getF64Type());
     Value scale =
         op.getLossScaleAttr() ? variable(op.getLossScaleAttr()) : Value();
-    b.create<device::GradNormOp>(scratch, scale, gradients, counts,
-                                 parametersOf(op), op.getTargets());
-  }
-
-  /// The names of the parameters that the gradients belong to. Parameters that
-  /// share a gradient, as two biases of one sum do, each have theirs.
-  ArrayAttr parametersOf(train::GradNormOp op) {
-    llvm::DenseMap<Value, std::deque<StringRef>> names;
-    for (Operation &other : step.getBody().front())
-      if (auto update = dyn_cast<train::UpdateOp>(other))
-        names[update.getGradient()].push_back(update.getParameter());
-    SmallVector<StringRef> result;
-    for (Value gradient : op.getGradients()) {
-      std::deque<StringRef> &left = names[gradient];
-      result.push_back(left.empty() ? "" : left.front());
-      if (!left.empty())
-        left.pop_front();
-    }
-    return b.getStrArrayAttr(result);
+    emit<device::GradNormOp>(scratch, scale, gradients, counts,
+                             b.getStrArrayAttr(parameters), op.getTargets());
   }
 
   void lowerOp(train::UpdateOp op) {
@@ -237,44 +224,44 @@ private:
         names.push_back(state.name);
       }
     const PlannedBuffer *scratch = memory.lookupScratch(op);
-    b.create<device::UpdateOp>(
+    emit<device::UpdateOp>(
         op.getOptimizer(), variable(op.getParameterAttr()),
         read(op.getGradient()), states, variableOrNull(op.getCopyAttr()),
         scratch ? address(scratch->name, b.getF64Type()) : Value(),
         names.empty() ? ArrayAttr() : b.getStrArrayAttr(names),
         typeOf(op.getParameterAttr()).getShape(), op.getDecay());
   }
-  void lowerOp(train::KeepOp op) {
-    b.create<device::KeepOp>(variable(op.getSourceAttr()),
-                             variable(op.getKeptAttr()),
+  void lowerOp(train::SnapshotOp op) {
+    emit<device::SnapshotOp>(variable(op.getSourceAttr()),
+                             variable(op.getSnapshotAttr()),
                              elementsOf(op.getSourceAttr()));
   }
   void lowerOp(train::RestoreOp op) {
-    b.create<device::RestoreOp>(variable(op.getTargetAttr()),
-                                variable(op.getKeptAttr()),
-                                elementsOf(op.getTargetAttr()));
+    emit<device::RestoreOp>(variable(op.getTargetAttr()),
+                            variable(op.getSnapshotAttr()),
+                            elementsOf(op.getTargetAttr()));
   }
   void lowerOp(train::RefreshOp op) {
-    b.create<device::RefreshOp>(variable(op.getCopyAttr()),
-                                variable(op.getParameterAttr()),
-                                elementsOf(op.getParameterAttr()));
+    emit<device::RefreshOp>(variable(op.getCopyAttr()),
+                            variable(op.getParameterAttr()),
+                            elementsOf(op.getParameterAttr()));
   }
   void lowerOp(train::WriteOp op) {
     Value target = variable(op.getVariableAttr());
-    b.create<device::CopyOp>(read(op.getValue()), target,
-                             elementsOf(op.getValue()));
+    emit<device::CopyOp>(read(op.getValue()), target,
+                         elementsOf(op.getValue()));
   }
   void lowerOp(train::AccumulateOp op) {
     Value target = variable(op.getVariableAttr());
-    b.create<device::AccumulateOp>(read(op.getValue()), target,
-                                   elementsOf(op.getValue()));
+    emit<device::AccumulateOp>(read(op.getValue()), target,
+                               elementsOf(op.getValue()));
   }
   void lowerOp(train::OutputOp op) {
     Type element =
         cast<RankedTensorType>(op.getValue().getType()).getElementType();
     Value target = address(persistent.symbolOfOutput(op.getName()), element);
-    b.create<device::CopyOp>(read(op.getValue()), target,
-                             elementsOf(op.getValue()));
+    emit<device::CopyOp>(read(op.getValue()), target,
+                         elementsOf(op.getValue()));
   }
 
   Value onHost(Value copy) {
@@ -287,21 +274,20 @@ private:
     return eventOf.try_emplace(awaited, eventOf.size()).first->second;
   }
   void lowerOp(train::OffloadOp op) {
-    b.create<device::OffloadOp>(read(op.getValue()), onHost(op.getCopy()),
-                                elementsOf(op.getValue()),
-                                newEvent(op.getCopy()));
+    emit<device::OffloadOp>(read(op.getValue()), onHost(op.getCopy()),
+                            elementsOf(op.getValue()), newEvent(op.getCopy()));
   }
   void lowerOp(train::ReloadOp op) {
     Value source = onHost(op.getCopy());
-    b.create<device::ReloadOp>(source, written(op.getResult()),
-                               elementsOf(op.getResult()),
-                               newEvent(op.getResult()));
+    emit<device::ReloadOp>(source, written(op.getResult()),
+                           elementsOf(op.getResult()),
+                           newEvent(op.getResult()));
   }
   void lowerOp(train::AwaitOffloadOp op) {
-    b.create<device::AwaitOp>(eventOf.lookup(op.getCopy()));
+    emit<device::AwaitOp>(eventOf.lookup(op.getCopy()));
   }
   void lowerOp(train::AwaitReloadOp op) {
-    b.create<device::AwaitOp>(eventOf.lookup(op.getValue()));
+    emit<device::AwaitOp>(eventOf.lookup(op.getValue()));
   }
 
   /// Checks the results that are floating-point and lie in memory of their own,
@@ -313,8 +299,8 @@ private:
       auto type = cast<RankedTensorType>(result.getType());
       StridedView place = destinationOf(result);
       if (isa<FloatType>(type.getElementType()) && place.isDense())
-        b.create<device::CheckFiniteOp>(address(place), type.getNumElements(),
-                                        checkedCount++, originOf(result));
+        emit<device::CheckFiniteOp>(address(place), type.getNumElements(),
+                                    checkedCount++, originOf(result));
     }
   }
 
@@ -333,13 +319,20 @@ private:
   // What a reader sees
   //===--------------------------------------------------------------------===//
 
+  /// Creates an op of the step; `annotate` says its section and comment.
+  template <class OpT, class... Arguments>
+  void emit(Arguments &&...arguments) {
+    b.create<OpT>(std::forward<Arguments>(arguments)..., device::SectionAttr());
+  }
+
   Operation *lastEmitted() {
     return b.getBlock()->empty() ? nullptr : &b.getBlock()->back();
   }
 
   /// Section and comment of what was emitted for an op.
   void annotate(Operation *op, Operation *emitted) {
-    emitted->setAttr("section", b.getStringAttr(section));
+    emitted->setAttr(device::kSectionAttribute,
+                     device::SectionAttr::get(b.getContext(), section));
     std::string comment = commentOf(op);
     if (auto reason =
             op->getAttrOfType<StringAttr>(train::kRecomputedAttribute))
@@ -380,7 +373,7 @@ private:
   const PersistentMemory &persistent;
   KernelTable &kernels;
   ImplicitLocOpBuilder &b;
-  std::string section = "forward";
+  device::Section section = device::Section::Forward;
   int64_t checkedCount = 0;
   llvm::DenseMap<Value, int64_t> eventOf; ///< By what is awaited.
 };
@@ -403,7 +396,8 @@ void gpuopt::lowerStep(train::StepOp step, const StepMemory &memory,
   OwningOpRef<device::StepOp> lowered = device::StepOp::create(
       detached, step.getLoc(), step.getSymName(), step.getKind());
   lowered->getBody().emplaceBlock();
-  for (StringRef name : {train::kPlanAttribute, train::kProofAttribute})
+  for (StringRef name : {train::TrainDialect::PlanAttrHelper::getNameStr(),
+                         train::TrainDialect::ProofAttrHelper::getNameStr()})
     if (Attribute value = step->getAttr(name))
       lowered->getOperation()->setAttr(name, value);
   ImplicitLocOpBuilder b(step.getLoc(), step.getContext());

@@ -8,8 +8,10 @@
 #ifndef GPUOPT_LIB_CONVERSION_TODEVICE_STEPLOWERING_H
 #define GPUOPT_LIB_CONVERSION_TODEVICE_STEPLOWERING_H
 
+#include "gpuopt/Analysis/DeviceModel.h"
 #include "gpuopt/Analysis/PersistentMemory.h"
 #include "gpuopt/Analysis/StepMemory.h"
+#include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 
 namespace gpuopt {
 
@@ -17,7 +19,7 @@ namespace gpuopt {
 /// lanes they are made for.
 class KernelTable {
 public:
-  explicit KernelTable(mlir::ModuleOp module);
+  KernelTable(mlir::ModuleOp module, const DeviceModel &device);
 
   /// The kernel that does `op`, on operands and results that lie as told.
   device::KernelOp lookup(nn::FusedOp op, llvm::ArrayRef<StridedView> operands,
@@ -26,7 +28,8 @@ public:
 
 private:
   mlir::ModuleOp module;
-  int64_t lanes = 4;
+  const DeviceModel &device;
+  int64_t lanes = 4; ///< Elements that a thread of a GPU has in step.
   llvm::StringMap<device::KernelOp>
       kernels; ///< By their text without the name.
   llvm::StringMap<unsigned> usedNames;

@@ -38,7 +38,7 @@ MaybeError ArenaProblem::check() const {
   return std::nullopt;
 }
 
-/// The largest sum of `size(buffer)` alive at one moment.
+/// The largest sum of `size(buffer)` alive at one time point.
 template <class SizeOf>
 static int64_t largestSum(const ArenaProblem &problem, SizeOf size) {
   std::vector<std::pair<int64_t, int64_t>> changes;
@@ -47,9 +47,10 @@ static int64_t largestSum(const ArenaProblem &problem, SizeOf size) {
     changes.emplace_back(buffer.lower, size(buffer));
     changes.emplace_back(buffer.upper, -size(buffer));
   }
-  std::sort(changes.begin(), changes.end()); // at one moment, frees come first
+  // At one time point, frees come first.
+  std::sort(changes.begin(), changes.end());
   int64_t load = 0, largest = 0;
-  for (auto [moment, change] : changes)
+  for (auto [timePoint, change] : changes)
     largest = std::max(largest, load += change);
   return largest;
 }

@@ -25,32 +25,34 @@ CanonicalSearch::CanonicalSearch(const ArenaProblem &problem)
 }
 
 std::vector<int64_t>
-gpuopt::planning::findBusyMoments(const ArenaProblem &problem) {
-  std::vector<std::pair<int64_t, bool>> events; // (moment, is birth)
+gpuopt::planning::findBusyTimePoints(const ArenaProblem &problem) {
+  std::vector<std::pair<int64_t, bool>> events; // (time point, is birth)
   for (const Buffer &buffer : problem.buffers) {
     events.emplace_back(buffer.lower, true);
     events.emplace_back(buffer.upper, false);
   }
-  std::sort(events.begin(), events.end()); // at one moment, deaths come first
-  std::vector<int64_t> moments;            // the last birth before each death
+  // At one time point, deaths come first.
+  std::sort(events.begin(), events.end());
+  std::vector<int64_t> timePoints; // the last birth before each death
   for (size_t i = 1; i < events.size(); ++i)
     if (!events[i].second && events[i - 1].second)
-      moments.push_back(events[i - 1].first);
-  return moments;
+      timePoints.push_back(events[i - 1].first);
+  return timePoints;
 }
 
-/// A section for each busy moment.
+/// A section for each busy time point.
 void CanonicalSearch::findSections() {
-  std::vector<int64_t> moments = findBusyMoments(problem);
-  sectionLoads.assign(moments.size(), 0);
-  conflicts.assign(moments.size(), 0);
+  std::vector<int64_t> timePoints = findBusyTimePoints(problem);
+  sectionLoads.assign(timePoints.size(), 0);
+  conflicts.assign(timePoints.size(), 0);
   for (const Buffer &buffer : problem.buffers) {
     Span span;
     span.first =
-        std::lower_bound(moments.begin(), moments.end(), buffer.lower) -
-        moments.begin();
-    span.last = std::lower_bound(moments.begin(), moments.end(), buffer.upper) -
-                moments.begin();
+        std::lower_bound(timePoints.begin(), timePoints.end(), buffer.lower) -
+        timePoints.begin();
+    span.last =
+        std::lower_bound(timePoints.begin(), timePoints.end(), buffer.upper) -
+        timePoints.begin();
     spans.push_back(span);
     for (int s = span.first; s < span.last; ++s)
       sectionLoads[s] += buffer.sizeInBytes;

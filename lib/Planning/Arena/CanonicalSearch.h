@@ -27,9 +27,9 @@
 
 namespace gpuopt::planning {
 
-/// The moments that matter, ascending: those before which buffers were born
+/// The time points that matter, ascending: those before which buffers were born
 /// since the last death. At all others a subset of theirs is alive.
-std::vector<int64_t> findBusyMoments(const ArenaProblem &problem);
+std::vector<int64_t> findBusyTimePoints(const ArenaProblem &problem);
 
 class CanonicalSearch {
 public:

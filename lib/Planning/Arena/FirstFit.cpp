@@ -67,16 +67,17 @@ static std::vector<int> sortedBy(size_t n, Key key) {
 
 /// For each buffer, the largest load during its lifetime.
 static std::vector<int64_t> heaviestLoads(const ArenaProblem &problem) {
-  std::vector<int64_t> moments;
+  std::vector<int64_t> timePoints;
   for (const Buffer &buffer : problem.buffers)
-    moments.push_back(buffer.lower);
-  std::sort(moments.begin(), moments.end());
-  moments.erase(std::unique(moments.begin(), moments.end()), moments.end());
-  auto indexOf = [&](int64_t moment) {
-    return std::lower_bound(moments.begin(), moments.end(), moment) -
-           moments.begin();
+    timePoints.push_back(buffer.lower);
+  std::sort(timePoints.begin(), timePoints.end());
+  timePoints.erase(std::unique(timePoints.begin(), timePoints.end()),
+                   timePoints.end());
+  auto indexOf = [&](int64_t timePoint) {
+    return std::lower_bound(timePoints.begin(), timePoints.end(), timePoint) -
+           timePoints.begin();
   };
-  std::vector<int64_t> load(moments.size() + 1, 0);
+  std::vector<int64_t> load(timePoints.size() + 1, 0);
   for (const Buffer &buffer : problem.buffers) {
     load[indexOf(buffer.lower)] += buffer.sizeInBytes;
     load[indexOf(buffer.upper)] -= buffer.sizeInBytes;
@@ -108,7 +109,7 @@ gpuopt::planning::firstFitOrders(const ArenaProblem &problem) {
   size_t n = buffers.size();
   std::vector<int64_t> heaviest = heaviestLoads(problem);
   auto size = [&](int i) { return buffers[i].sizeInBytes; };
-  auto length = [&](int i) { // in floating point: moments may be extreme
+  auto length = [&](int i) { // in floating point: time points may be extreme
     return double(buffers[i].upper) - double(buffers[i].lower);
   };
   auto area = [&](int i) { return double(size(i)) * length(i); };

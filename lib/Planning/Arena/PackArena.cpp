@@ -8,7 +8,7 @@
 // First-fits, then searches in turns: over all buffers, and over the large ones
 // alone with the small ones put into the gaps. Hundreds of small buffers lead a
 // search astray that a few dozen large ones decide. Each is made of many short
-// searches over all moments and of one that goes through them in order.
+// searches over all time points and of one that goes through them in order.
 //
 //===----------------------------------------------------------------------===//
 

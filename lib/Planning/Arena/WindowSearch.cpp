@@ -1,4 +1,4 @@
-//===- WindowSearch.cpp - Packs an arena moment by moment -----------------===//
+//===- WindowSearch.cpp - Packs an arena time point by time point ---------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,37 +16,37 @@ using namespace gpuopt::planning;
 static constexpr int mostTries = 100;
 static constexpr int64_t stepsPerTry = 1000;
 
-/// Windows grow by one moment, or by this part of all.
+/// Windows grow by one time point, or by this part of all.
 static constexpr int mostGrowths = 128;
 
 WindowSearch::WindowSearch(const ArenaProblem &problem)
-    : problem(problem), moments(findBusyMoments(problem)) {
-  for (int64_t moment : moments) {
+    : problem(problem), timePoints(findBusyTimePoints(problem)) {
+  for (int64_t timePoint : timePoints) {
     int64_t load = 0;
     for (const Buffer &buffer : problem.buffers)
-      if (buffer.lower <= moment && moment < buffer.upper)
+      if (buffer.lower <= timePoint && timePoint < buffer.upper)
         load += buffer.sizeInBytes;
     loads.push_back(load);
   }
 }
 
-void WindowSearch::begin(int moment) {
+void WindowSearch::begin(int timePoint) {
   packed.assign(problem.buffers.size(), -1);
-  first = moment;
-  last = moment + 1;
+  first = timePoint;
+  last = timePoint + 1;
   showWindow();
 }
 
-/// From the fullest moment, the first and the last by turns.
+/// From the fullest time point, the first and the last by turns.
 void WindowSearch::beginNext() {
   int fullest = std::max_element(loads.begin(), loads.end()) - loads.begin();
-  const int places[] = {fullest, 0, int(moments.size()) - 1};
+  const int places[] = {fullest, 0, int(timePoints.size()) - 1};
   begin(places[starts++ % 3]);
 }
 
 /// To the side where more is alive.
 void WindowSearch::grow() {
-  int end = moments.size();
+  int end = timePoints.size();
   for (int i = 0; i < (end + mostGrowths - 1) / mostGrowths; ++i) {
     bool isLeft = last == end || (first > 0 && loads[first - 1] >= loads[last]);
     if (isLeft && first > 0)
@@ -58,7 +58,7 @@ void WindowSearch::grow() {
 }
 
 void WindowSearch::showWindow() {
-  int64_t lower = moments[first], upper = moments[last - 1] + 1;
+  int64_t lower = timePoints[first], upper = timePoints[last - 1] + 1;
   shown.buffers.clear();
   indices.clear();
   for (size_t i = 0; i < problem.buffers.size(); ++i) {
@@ -74,19 +74,19 @@ void WindowSearch::showWindow() {
   tries = 0;
 }
 
-/// What was packed, but for the buffers around one moment: at first only what
-/// is new is free, then ever more, at the ends of the window more often.
+/// What was packed, but for the buffers around one time point: at first only
+/// what is new is free, then ever more, at the ends of the window more often.
 std::vector<int64_t> WindowSearch::drawGuide() {
   int reach = 0, centre = first;
   if (tries > 0) {
-    reach = 1 + random.below(1 + std::min<int>(moments.size(), tries / 4));
+    reach = 1 + random.below(1 + std::min<int>(timePoints.size(), tries / 4));
     if (tries % 2)
       centre = first + random.below(last - first);
     else
       centre = random.below(2) ? first : last - 1;
   }
   auto momentAt = [&](int i) {
-    return moments[std::clamp(i, 0, int(moments.size()) - 1)];
+    return timePoints[std::clamp(i, 0, int(timePoints.size()) - 1)];
   };
   int64_t lower = momentAt(centre - reach + 1),
           upper = momentAt(centre + reach);
@@ -127,7 +127,7 @@ ArenaSolution WindowSearch::solution() const {
 std::optional<ArenaSolution>
 WindowSearch::advance(int64_t capacityInBytes, int64_t &steps,
                       const std::function<bool()> &isOver) {
-  if (moments.empty())
+  if (timePoints.empty())
     return std::nullopt;
   if (capacity != capacityInBytes || tries >= mostTries) {
     capacity = capacityInBytes;
@@ -138,7 +138,7 @@ WindowSearch::advance(int64_t capacityInBytes, int64_t &steps,
       ++tries;
       return std::nullopt;
     }
-    if (first == 0 && last == int(moments.size()))
+    if (first == 0 && last == int(timePoints.size()))
       return solution();
     grow();
   }

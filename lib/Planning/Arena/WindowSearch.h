@@ -1,4 +1,4 @@
-//===- WindowSearch.h - Packs an arena moment by moment ---------*- C++ -*-===//
+//===- WindowSearch.h - Packs an arena time point by time point -*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,9 +7,9 @@
 //
 // A search over all buffers of a tight arena has to guess many places right at
 // once, though buffers that never meet hardly matter to each other. Here a
-// window of moments grows one by one, and each search within it follows the
-// packing of the window before, but for buffers around one moment, drawn anew
-// for each try: a large neighbourhood search (Shaw, CP 1998) along time.
+// window of time points grows one by one, and each search within it follows the
+// packing of the window before, but for buffers around one time point, drawn
+// anew for each try: a large neighbourhood search (Shaw, CP 1998) along time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,8 +28,8 @@ public:
   explicit WindowSearch(const ArenaProblem &problem);
 
   /// Grows the window up to its next failure, and returns a packing at most
-  /// `capacityInBytes` high once it covers all moments. The next call goes on
-  /// from there, or anew with another capacity. `steps` is counted down.
+  /// `capacityInBytes` high once it covers all time points. The next call goes
+  /// on from there, or anew with another capacity. `steps` is counted down.
   std::optional<ArenaSolution> advance(int64_t capacityInBytes, int64_t &steps,
                                        const std::function<bool()> &isOver);
 
@@ -43,14 +43,14 @@ private:
   ArenaSolution solution() const;
 
   const ArenaProblem &problem;
-  std::vector<int64_t> moments, loads;
+  std::vector<int64_t> timePoints, loads;
   std::vector<int64_t>
       packed; ///< Offsets in the last packing; -1 if not in it.
   Random random{1};
   int64_t capacity = -1;
   int starts = 0;
 
-  // The window: its moments [first, last), its buffers clipped to them, and
+  // The window: its time points [first, last), its buffers clipped to them, and
   // their indices in the problem.
   int first = 0, last = 0;
   ArenaProblem shown;

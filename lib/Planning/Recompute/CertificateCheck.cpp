@@ -35,8 +35,8 @@ private:
   bool isArc(const Certificate::Flow &flow) const;
   /// Negative for no limit.
   __int128 capacity(const Certificate::Flow &flow) const;
-  bool isReadAfter(int op, int moment) const {
-    return lastNeed[op] > certificate.moments[moment];
+  bool isReadAfter(int op, int timePoint) const {
+    return lastNeed[op] > certificate.timePoints[timePoint];
   }
   /// Whether the output lies in another one that stays as it is.
   bool isView(int op) const {
@@ -53,8 +53,8 @@ private:
       op = problem.ops[op].storage;
     return result;
   }
-  bool isTouched(int op, int moment) const {
-    int at = certificate.moments[moment];
+  bool isTouched(int op, int timePoint) const {
+    int at = certificate.timePoints[timePoint];
     const std::vector<int> &inputs = problem.ops[at].inputs;
     return holderOf(at) == op ||
            std::any_of(inputs.begin(), inputs.end(),
@@ -64,14 +64,15 @@ private:
   void findLastNeeds();
   std::vector<int> touched(int op) const;
 
-  using Node = std::tuple<bool, int, int>; ///< (is "had", op, moment).
+  using Node = std::tuple<bool, int, int>; ///< (is "had", op, time point).
   const RecomputeProblem &problem;
   int64_t budget;
   const Certificate &certificate;
   std::vector<int> lastNeed;
-  std::vector<std::vector<int>> touchedAt; ///< Storages, per moment, sorted.
+  /// Storages, per time point, sorted.
+  std::vector<std::vector<int>> touchedAt;
   std::map<Node, __int128> balance;
-  std::map<int, __int128> kept; ///< Of kind 2, per op, over all moments.
+  std::map<int, __int128> kept; ///< Of kind 2, per op, over all time points.
   std::map<std::tuple<int, int, int, int>, bool> seen;
   __int128 total = 0;
 };
@@ -103,13 +104,13 @@ std::vector<int> Checker::touched(int op) const {
 }
 
 MaybeError Checker::checkHeader() const {
-  if (certificate.prices.size() != certificate.moments.size())
-    return Error{"expects one price per moment"};
-  for (size_t k = 0; k < certificate.moments.size(); ++k) {
-    int moment = certificate.moments[k];
-    if (moment < 0 || size_t(moment) >= problem.ops.size() ||
-        (k > 0 && moment <= certificate.moments[k - 1]))
-      return Error{"expects moments that are ops in increasing order"};
+  if (certificate.prices.size() != certificate.timePoints.size())
+    return Error{"expects one price per time point"};
+  for (size_t k = 0; k < certificate.timePoints.size(); ++k) {
+    int timePoint = certificate.timePoints[k];
+    if (timePoint < 0 || size_t(timePoint) >= problem.ops.size() ||
+        (k > 0 && timePoint <= certificate.timePoints[k - 1]))
+      return Error{"expects time points that are ops in increasing order"};
     if (certificate.prices[k] < 0)
       return Error{"expects prices of at least 0"};
   }
@@ -121,18 +122,19 @@ MaybeError Checker::checkHeader() const {
 }
 
 bool Checker::isArc(const Certificate::Flow &flow) const {
-  int n = problem.ops.size(), moments = certificate.moments.size();
-  if (flow.op < 0 || flow.op >= n || flow.moment < 0 ||
-      flow.moment >= moments || flow.op >= certificate.moments[flow.moment])
+  int n = problem.ops.size(), timePoints = certificate.timePoints.size();
+  if (flow.op < 0 || flow.op >= n || flow.timePoint < 0 ||
+      flow.timePoint >= timePoints ||
+      flow.op >= certificate.timePoints[flow.timePoint])
     return false;
   const RecomputeOp &op = problem.ops[flow.op];
   switch (flow.kind) { // an arc has one spelling, else it could carry twice
   case 0:
     return flow.other == -1 &&
-           (flow.moment == 0 ||
-            certificate.moments[flow.moment - 1] <= flow.op);
+           (flow.timePoint == 0 ||
+            certificate.timePoints[flow.timePoint - 1] <= flow.op);
   case 1:
-    return flow.other > flow.moment && flow.other < moments;
+    return flow.other > flow.timePoint && flow.other < timePoints;
   case 2:
     return flow.other == -1;
   case 3:
@@ -153,10 +155,10 @@ __int128 Checker::capacity(const Certificate::Flow &flow) const {
                : -1;
   if (flow.kind != 2)
     return -1;
-  if (isView(flow.op) || isTouched(flow.op, flow.moment))
+  if (isView(flow.op) || isTouched(flow.op, flow.timePoint))
     return 0;
   int64_t bytes = problem.ops[problem.storageOf(flow.op)].sizeInBytes;
-  return (__int128(certificate.prices[flow.moment]) * bytes) >>
+  return (__int128(certificate.prices[flow.timePoint]) * bytes) >>
          certificate.priceShift;
 }
 
@@ -167,15 +169,15 @@ MaybeError Checker::addFlow(const Certificate::Flow &flow) {
   };
   if (!isArc(flow))
     return error("is on no arc");
-  if (!seen.emplace(std::tuple(flow.kind, flow.op, flow.moment, flow.other),
+  if (!seen.emplace(std::tuple(flow.kind, flow.op, flow.timePoint, flow.other),
                     true)
            .second)
     return error("is listed twice");
   __int128 limit = capacity(flow);
   if (flow.amount < 0 || (limit >= 0 && flow.amount > limit))
     return error("is not within its capacity");
-  Node run{false, flow.op, flow.moment}, had{true, flow.op, flow.moment};
-  Node otherHad{true, flow.other, flow.moment};
+  Node run{false, flow.op, flow.timePoint}, had{true, flow.op, flow.timePoint};
+  Node otherHad{true, flow.other, flow.timePoint};
   Node laterRun{false, flow.op, flow.other};
   Node from = flow.kind == 1 || flow.kind == 2 ? run : otherHad;
   Node to = flow.kind == 1                     ? laterRun
@@ -190,7 +192,7 @@ MaybeError Checker::addFlow(const Certificate::Flow &flow) {
 }
 
 /// A schedule that reloads an output pays for it once, and may have it at every
-/// moment without holding it.
+/// time point without holding it.
 MaybeError Checker::checkOffloaded() const {
   for (auto [op, amount] : kept) {
     std::optional<double> cost = problem.ops[op].offloadCost;
@@ -208,27 +210,27 @@ Result<double> Checker::run() {
   if (MaybeError error = checkHeader())
     return *error;
   findLastNeeds();
-  for (int moment : certificate.moments)
-    touchedAt.push_back(touched(moment));
+  for (int timePoint : certificate.timePoints)
+    touchedAt.push_back(touched(timePoint));
   for (const Certificate::Flow &flow : certificate.flows)
     if (MaybeError error = addFlow(flow))
       return *error;
   if (MaybeError error = checkOffloaded())
     return *error;
   for (auto [node, amount] : balance) {
-    auto [isHad, op, moment] = node;
-    if (isHad && isReadAfter(op, moment)) // the sink
+    auto [isHad, op, timePoint] = node;
+    if (isHad && isReadAfter(op, timePoint)) // the sink
       total += amount;
     else if (amount != 0)
       return Error{"flow is not conserved at op " + std::to_string(op)};
   }
-  for (size_t k = 0; k < certificate.moments.size(); ++k) {
-    __int128 room =
-        __int128(budget) - problem.ops[certificate.moments[k]].workspaceInBytes;
+  for (size_t k = 0; k < certificate.timePoints.size(); ++k) {
+    __int128 room = __int128(budget) -
+                    problem.ops[certificate.timePoints[k]].workspaceInBytes;
     for (int made : touchedAt[k])
       room -= problem.ops[made].sizeInBytes;
     if (room < 0)
-      return Error{"a moment's working set exceeds the budget"};
+      return Error{"a time point's working set exceeds the budget"};
     // Below 0 the bound is 0, whatever else is taken off; many large prices
     // would wrap around.
     __int128 unit = __int128(1) << certificate.priceShift;

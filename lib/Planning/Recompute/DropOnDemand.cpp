@@ -94,23 +94,23 @@ private:
 std::vector<Slot> gpuopt::planning::dropByCut(const Graph &graph,
                                               const TimeExpandedCut &cut) {
   OnDemand state(graph);
-  size_t moment = 0;
+  size_t timePoint = 0;
   for (int stage = 0; stage < graph.size(); ++stage) {
-    bool isMoment =
-        moment < cut.moments().size() && cut.moments()[moment] == stage;
-    if (isMoment) {
+    bool isTimePoint = timePoint < cut.timePoints().size() &&
+                       cut.timePoints()[timePoint] == stage;
+    if (isTimePoint) {
       IntRange reads = graph.inputs(stage);
       for (int op = 0; op < stage; ++op)
-        if (state.available()[op] && !cut.isResident(op, moment) &&
+        if (state.available()[op] && !cut.isResident(op, timePoint) &&
             std::find(reads.begin(), reads.end(), op) == reads.end())
           state.drop(op);
     }
     state.run(stage);
-    if (isMoment) {
+    if (isTimePoint) {
       for (int op : graph.inputs(stage))
-        if (!cut.isResident(op, moment))
+        if (!cut.isResident(op, timePoint))
           state.drop(op);
-      ++moment;
+      ++timePoint;
     }
     if (state.isHopeless())
       return {};
@@ -149,26 +149,26 @@ gpuopt::planning::dropByGap(const Graph &graph,
 
 std::vector<Slot>
 gpuopt::planning::dropOthers(const Graph &graph, int turn,
-                             const std::vector<KeptFrom> &moments) {
+                             const std::vector<KeptFrom> &drops) {
   OnDemand state(graph);
   std::vector<char> isKept;
-  auto drop = [&](const KeptFrom &moment) {
+  auto drop = [&](const KeptFrom &keeping) {
     isKept.assign(turn, false);
-    for (int op : moment.ops)
+    for (int op : keeping.ops)
       isKept[op] = true;
     for (int op = 0; op < turn; ++op)
       if (!isKept[op] && !isKept[graph.holder[op]])
         state.drop(op);
   };
-  auto moment = moments.begin();
+  auto next = drops.begin();
   for (int stage = 0; stage < graph.size(); ++stage) {
-    bool isMoment = moment != moments.end() && moment->stage == stage;
-    if (isMoment)
-      drop(*moment);
+    bool isDrop = next != drops.end() && next->stage == stage;
+    if (isDrop)
+      drop(*next);
     state.run(stage);
-    if (isMoment && moment->dropsDemanded)
-      drop(*moment);
-    moment += isMoment;
+    if (isDrop && next->dropsDemanded)
+      drop(*next);
+    next += isDrop;
     if (state.isHopeless())
       return {};
   }

@@ -13,8 +13,8 @@
 
 namespace gpuopt::planning {
 
-/// Drops, at each moment of the cut, every output that the cut does not keep
-/// there, and computes it again when an op needs it, recursively. Repeated
+/// Drops, at each time point of the cut, every output that the cut does not
+/// keep there, and computes it again when an op needs it, recursively. Repeated
 /// recomputation comes by itself.
 std::vector<Slot> dropByCut(const Graph &graph, const TimeExpandedCut &cut);
 
@@ -31,10 +31,10 @@ struct KeptFrom {
   std::vector<int> ops;
 };
 
-/// At each of these moments, in increasing order, drops all outputs of ops
+/// At each of these stages, in increasing order, drops all outputs of ops
 /// before `turn` but those that are kept.
 std::vector<Slot> dropOthers(const Graph &graph, int turn,
-                             const std::vector<KeptFrom> &moments);
+                             const std::vector<KeptFrom> &drops);
 
 } // namespace gpuopt::planning
 

@@ -143,7 +143,7 @@ void NestedPlans::hold(int first, int next, int mode,
 
 /// Writes down what is kept from the beginning of each stretch on.
 void NestedPlans::walk(int first, int last, int level, std::vector<int> &held,
-                       std::vector<KeptFrom> &moments) const {
+                       std::vector<KeptFrom> &drops) const {
   while (true) {
     auto [next, mode] = at(first, last).choices[level];
     const Range &range = at(first, next);
@@ -154,7 +154,7 @@ void NestedPlans::walk(int first, int last, int level, std::vector<int> &held,
       held.insert(held.end(), crossing.begin(), crossing.end());
       int64_t bytes =
           mode < 0 ? range.crossingBytes : range.modes[mode].heldBytes;
-      walk(next, last, level - levelOf(bytes), held, moments);
+      walk(next, last, level - levelOf(bytes), held, drops);
     }
     if (mode < 0) {
       held.resize(before);
@@ -166,7 +166,7 @@ void NestedPlans::walk(int first, int last, int level, std::vector<int> &held,
       // Where the segments have run again just for this, what their stretch
       // asked for first is all of them.
       bool hasRunAgain = next == last && last < segments.size();
-      moments.push_back({stage, hasRunAgain, held});
+      drops.push_back({stage, hasRunAgain, held});
     }
     held.resize(before);
     return;
@@ -178,7 +178,7 @@ std::vector<Slot> NestedPlans::plan(int index) const {
   for (int op = 0; op < segments.turn(); ++op)
     if (!segments.mayDrop(op))
       held.push_back(op);
-  std::vector<KeptFrom> moments;
-  walk(0, segments.size(), levels[index], held, moments);
-  return dropOthers(graph, segments.turn(), moments);
+  std::vector<KeptFrom> drops;
+  walk(0, segments.size(), levels[index], held, drops);
+  return dropOthers(graph, segments.turn(), drops);
 }

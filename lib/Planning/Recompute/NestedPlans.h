@@ -52,7 +52,7 @@ private:
   void tryModes(int first, int last, int fixed);
   void tryRuns(int first, int last, int fixed);
   void walk(int first, int last, int level, std::vector<int> &held,
-            std::vector<KeptFrom> &moments) const;
+            std::vector<KeptFrom> &drops) const;
   void hold(int first, int next, int mode, std::vector<int> &held) const;
   /// At most one above all levels.
   int levelOf(int64_t bytes) const;

@@ -77,9 +77,9 @@ std::string gpuopt::planning::printPlan(const PlanClaim &plan, bool withFlows) {
   std::string flows;
   for (const Certificate::Flow &f : certificate.flows)
     if (withFlows)
-      flows +=
-          (flows.empty() ? "" : ",") +
-          list(std::vector<int64_t>{f.kind, f.op, f.moment, f.other, f.amount});
+      flows += (flows.empty() ? "" : ",") +
+               list(std::vector<int64_t>{f.kind, f.op, f.timePoint, f.other,
+                                         f.amount});
   std::string proof =
       withFlows ? "\"flows\":[" + flows + "]"
                 : "\"flow_count\":" + std::to_string(certificate.flows.size());
@@ -88,8 +88,9 @@ std::string gpuopt::planning::printPlan(const PlanClaim &plan, bool withFlows) {
          ",\n\"added_percent\":" + text(plan.addedPercent) +
          ",\"lower_bound_percent\":" + text(plan.lowerBoundPercent) +
          ",\n\"schedule\":" + printSchedule(plan.schedule) +
-         ",\n\"certificate\":{\"order\":\"fixed\",\"moments\":" +
-         list(certificate.moments) + ",\"prices\":" + list(certificate.prices) +
+         ",\n\"certificate\":{\"order\":\"fixed\",\"time_points\":" +
+         list(certificate.timePoints) +
+         ",\"prices\":" + list(certificate.prices) +
          ",\"cost_shift\":" + std::to_string(certificate.costShift) +
          ",\"price_shift\":" + std::to_string(certificate.priceShift) + ",\n" +
          proof + "}}\n";

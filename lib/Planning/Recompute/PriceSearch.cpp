@@ -14,9 +14,9 @@
 using namespace gpuopt::planning;
 
 std::vector<int>
-gpuopt::planning::chooseMoments(const Graph &graph,
-                                const std::vector<int64_t> &profile,
-                                int64_t budgetInBytes, int count) {
+gpuopt::planning::chooseTimePoints(const Graph &graph,
+                                   const std::vector<int64_t> &profile,
+                                   int64_t budgetInBytes, int count) {
   std::vector<int> above, chosen;
   for (int op = 0; op < graph.size(); ++op)
     if (profile[op] > budgetInBytes && graph.workingSet[op] <= budgetInBytes)
@@ -41,7 +41,7 @@ public:
       : cut(cut), scale(scale), options(options),
         unit(std::max(1., std::ldexp(totalCost, scale.costShift))),
         cutsLeft(options.cuts) {
-    best.moments = cut.moments();
+    best.timePoints = cut.timePoints();
     best.bound = INT64_MIN;
   }
 

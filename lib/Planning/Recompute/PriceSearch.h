@@ -25,23 +25,23 @@ struct PriceSearchOptions {
 };
 
 struct Prices {
-  std::vector<int> moments;
+  std::vector<int> timePoints;
   std::vector<int64_t> prices; ///< As `IntegerScale` reads them.
   int64_t bound = 0;           ///< In units of 2^-costShift.
 };
 
 /// Maximises the bound, which is concave in the prices, by a bundle method.
-/// `start` has one price per moment.
+/// `start` has one price per time point.
 Prices searchPrices(const Graph &graph, TimeExpandedCut &cut,
                     const IntegerScale &scale, std::vector<int64_t> start,
                     const PriceSearchOptions &options);
 
-/// At most `count` moments where the profile is above the budget: the highest
-/// in each of as many equal groups. Moments whose working set alone exceeds
-/// the budget are left out.
-std::vector<int> chooseMoments(const Graph &graph,
-                               const std::vector<int64_t> &profile,
-                               int64_t budgetInBytes, int count);
+/// At most `count` time points where the profile is above the budget: the
+/// highest in each of as many equal groups. Time points whose working set alone
+/// exceeds the budget are left out.
+std::vector<int> chooseTimePoints(const Graph &graph,
+                                  const std::vector<int64_t> &profile,
+                                  int64_t budgetInBytes, int count);
 
 } // namespace gpuopt::planning
 

@@ -119,13 +119,13 @@ bool Solver::offer(const std::vector<Slot> &repeats, Start &start) {
   return trial.excess() == 0;
 }
 
-/// Writes the flow down. The network begins at the first moment that matters;
-/// the certificate's at the first after the op.
+/// Writes the flow down. The network begins at the first time point that
+/// matters; the certificate's at the first after the op.
 void Solver::certify(const TimeExpandedCut &cut, const Prices &prices,
                      RecomputeSolution &solution) const {
   Certificate &certificate = solution.certificate;
   certificate = {};
-  certificate.moments = prices.moments;
+  certificate.timePoints = prices.timePoints;
   certificate.prices = prices.prices;
   certificate.costShift = scale.costShift;
   certificate.priceShift = scale.priceShift;
@@ -135,16 +135,16 @@ void Solver::certify(const TimeExpandedCut &cut, const Prices &prices,
     if (amount == 0)
       continue;
     if (arc.kind == CutArc::Recompute) {
-      int first = std::upper_bound(prices.moments.begin(), prices.moments.end(),
-                                   arc.op) -
-                  prices.moments.begin();
-      if (first < arc.moment)
+      int first = std::upper_bound(prices.timePoints.begin(),
+                                   prices.timePoints.end(), arc.op) -
+                  prices.timePoints.begin();
+      if (first < arc.timePoint)
         certificate.flows.push_back(
-            {CutArc::Monotone, arc.op, first, arc.moment, amount});
-      arc.moment = first;
+            {CutArc::Monotone, arc.op, first, arc.timePoint, amount});
+      arc.timePoint = first;
     }
     certificate.flows.push_back(
-        {arc.kind, arc.op, arc.moment, arc.other, amount});
+        {arc.kind, arc.op, arc.timePoint, arc.other, amount});
   }
 }
 
@@ -180,14 +180,14 @@ void Solver::boundAndStart(double share) {
                                       : 1;
   if (options.isRoughBound)
     count = std::min(count, std::max(8, 50'000 / graph.size()));
-  std::vector<int> moments =
-      chooseMoments(graph, graph.plainProfile(), options.budgetInBytes, count);
-  if (moments.empty())
+  std::vector<int> timePoints = chooseTimePoints(graph, graph.plainProfile(),
+                                                 options.budgetInBytes, count);
+  if (timePoints.empty())
     return;
   scale = IntegerScale(graph.totalCost, plainPeak(problem));
-  TimeExpandedCut cut(graph, moments, options.budgetInBytes, scale);
+  TimeExpandedCut cut(graph, timePoints, options.budgetInBytes, scale);
   PriceSearchOptions search;
-  int64_t networkSize = int64_t(graph.size()) * moments.size();
+  int64_t networkSize = int64_t(graph.size()) * timePoints.size();
   search.cuts = std::clamp<int64_t>(20'000'000 / networkSize, 40, 1000);
   if (options.isRoughBound)
     search.cuts = std::min(search.cuts, mostCutsOfRoughBound);
@@ -198,8 +198,8 @@ void Solver::boundAndStart(double share) {
     offer(dropByCut(graph, cut), plain);
   };
   search.isOver = [&] { return clock.isOver(share); };
-  Prices prices = searchPrices(graph, cut, scale,
-                               std::vector<int64_t>(moments.size(), 0), search);
+  Prices prices = searchPrices(
+      graph, cut, scale, std::vector<int64_t>(timePoints.size(), 0), search);
   double bound = std::ldexp(double(prices.bound), -scale.costShift);
   if (bound > solution.lowerBound) {
     solution.lowerBound = bound;

@@ -1,4 +1,4 @@
-//===- TimeExpandedCut.cpp - The cut that prices memory at moments --------===//
+//===- TimeExpandedCut.cpp - The cut that prices memory at time points ----===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -31,21 +31,23 @@ int64_t IntegerScale::priceBytes(int64_t price, int64_t bytes) const {
                             infiniteCapacity / 1024);
 }
 
-TimeExpandedCut::TimeExpandedCut(const Graph &graph, std::vector<int> moments,
+TimeExpandedCut::TimeExpandedCut(const Graph &graph,
+                                 std::vector<int> timePoints,
                                  int64_t budgetInBytes, IntegerScale scale)
-    : graph(graph), momentOps(std::move(moments)), budget(budgetInBytes),
+    : graph(graph), timePointOps(std::move(timePoints)), budget(budgetInBytes),
       scale(scale) {
   numberNodes();
   network = std::make_unique<MaxFlow>(nodes);
-  for (size_t k = 0; k < momentOps.size(); ++k)
-    for (int op = 0; op < momentOps[k]; ++op)
+  for (size_t k = 0; k < timePointOps.size(); ++k)
+    for (int op = 0; op < timePointOps[k]; ++op)
       if (runNode(op, k) >= 0)
         addArcsOf(op, k);
   network->finish(source, sink);
 }
 
-/// Only outputs that something after the moment can lead back to get nodes; an
-/// output that is read after the moment is had for certain, and is the sink.
+/// Only outputs that something after the time point can lead back to get nodes;
+/// an output that is read after the time point is had for certain, and is the
+/// sink.
 void TimeExpandedCut::numberNodes() {
   int n = graph.size();
   std::vector<int> lastNeed = graph.lastUser; // of the output or a sharer's
@@ -53,16 +55,16 @@ void TimeExpandedCut::numberNodes() {
     if (graph.holder[op] != op)
       lastNeed[graph.storage[op]] =
           std::max(lastNeed[graph.storage[op]], lastNeed[op]);
-  for (int moment : momentOps) {
+  for (int timePoint : timePointOps) {
     std::vector<char> isTouched(n, false);
-    isTouched[graph.holder[moment]] = true;
-    for (int input : graph.inputs(moment))
+    isTouched[graph.holder[timePoint]] = true;
+    for (int input : graph.inputs(timePoint))
       isTouched[graph.holder[input]] = true;
     std::vector<int> run(n, -1), had(n, -1);
-    for (int op = moment; op-- > 0;) {
-      bool forced = lastNeed[op] > moment, needed = forced;
+    for (int op = timePoint; op-- > 0;) {
+      bool forced = lastNeed[op] > timePoint, needed = forced;
       auto leadsOn = [&](int other) {
-        return other < moment && run[other] >= 0;
+        return other < timePoint && run[other] >= 0;
       };
       auto isNeededView = [&](int other) {
         return graph.holder[other] != other && leadsOn(other);
@@ -90,7 +92,7 @@ void TimeExpandedCut::addArc(int from, int to, int64_t capacity, CutArc word) {
 
 void TimeExpandedCut::addArcsOf(int op, int k) {
   int run = runNode(op, k), had = hadNode(op, k), before = k - 1;
-  while (before >= 0 && (momentOps[before] <= op || runNode(op, before) < 0))
+  while (before >= 0 && (timePointOps[before] <= op || runNode(op, before) < 0))
     --before;
   if (before >= 0)
     addArc(runNode(op, before), run, infiniteCapacity,
@@ -120,7 +122,7 @@ void TimeExpandedCut::sumPrices(const std::vector<int64_t> &prices) {
     return;
   for (const CutArc &word : words)
     if (word.kind == CutArc::Resident)
-      priceSums[word.op] += prices[word.moment];
+      priceSums[word.op] += prices[word.timePoint];
   for (int op = 0; op < graph.size(); ++op)
     if (graph.mayReload(op))
       isCheaperOffloaded[op] =
@@ -133,19 +135,19 @@ void TimeExpandedCut::sumPrices(const std::vector<int64_t> &prices) {
 int64_t TimeExpandedCut::solve(const std::vector<int64_t> &prices) {
   sumPrices(prices);
   for (size_t i = 0; i < words.size(); ++i) {
-    auto [kind, op, moment, other] = words[i];
+    auto [kind, op, timePoint, other] = words[i];
     if (kind != CutArc::Resident)
       continue;
-    int64_t capacity = scale.priceBytes(prices[moment], graph.heldBytes[op]);
+    int64_t capacity = scale.priceBytes(prices[timePoint], graph.heldBytes[op]);
     if (isCheaperOffloaded[op]) // rounded down, so that the sum is not above
       capacity = std::min<__int128>(
           capacity, __int128(scale.scaleCost(graph.offloadCost[op])) *
-                        prices[moment] / priceSums[op]);
+                        prices[timePoint] / priceSums[op]);
     network->setCapacity(i, capacity);
   }
   __int128 bound = network->solve();
-  for (size_t k = 0; k < momentOps.size(); ++k) {
-    __int128 room = budget - graph.workingSet[momentOps[k]];
+  for (size_t k = 0; k < timePointOps.size(); ++k) {
+    __int128 room = budget - graph.workingSet[timePointOps[k]];
     __int128 one = 1;
     bound -= (prices[k] * room + (one << scale.priceShift) - 1) >>
              scale.priceShift; // rounded up
@@ -158,12 +160,13 @@ void TimeExpandedCut::readCut(bool preferResident) {
 }
 
 bool TimeExpandedCut::isRecomputed(int op, int k) const {
-  return op < momentOps[k] && runNodes[k][op] >= 0 && sinkSide[runNodes[k][op]];
+  return op < timePointOps[k] && runNodes[k][op] >= 0 &&
+         sinkSide[runNodes[k][op]];
 }
 
 /// Resident or reloaded.
 bool TimeExpandedCut::isKept(int op, int k) const {
-  return op < momentOps[k] && runNodes[k][op] >= 0 &&
+  return op < timePointOps[k] && runNodes[k][op] >= 0 &&
          sinkSide[hadNodes[k][op]] && !sinkSide[runNodes[k][op]];
 }
 
@@ -175,13 +178,14 @@ bool TimeExpandedCut::isReloaded(int op, int k) const {
   return isKept(op, k) && isCheaperOffloaded[op];
 }
 
-/// A higher price at one moment takes from the shares of the others.
+/// A higher price at one time point takes from the shares of the others.
 void TimeExpandedCut::addReloadSlopes(std::vector<int64_t> &excess) const {
-  std::vector<double> kept(graph.size(), 0); // prices of moments where it is
+  // The sum of the prices of the time points at which an output is kept.
+  std::vector<double> kept(graph.size(), 0);
   auto forEach = [&](auto act) {
     for (const CutArc &word : words)
       if (word.kind == CutArc::Resident && isCheaperOffloaded[word.op])
-        act(word.op, word.moment, isReloaded(word.op, word.moment));
+        act(word.op, word.timePoint, isReloaded(word.op, word.timePoint));
   };
   forEach([&](int op, int k, bool isHere) {
     kept[op] += isHere ? double(lastPrices[k]) : 0;
@@ -198,9 +202,9 @@ void TimeExpandedCut::addReloadSlopes(std::vector<int64_t> &excess) const {
 
 std::vector<int64_t> TimeExpandedCut::excessBytes() const {
   std::vector<int64_t> excess;
-  for (size_t k = 0; k < momentOps.size(); ++k) {
-    int64_t bytes = graph.workingSet[momentOps[k]] - budget;
-    for (int op = 0; op < momentOps[k]; ++op)
+  for (size_t k = 0; k < timePointOps.size(); ++k) {
+    int64_t bytes = graph.workingSet[timePointOps[k]] - budget;
+    for (int op = 0; op < timePointOps[k]; ++op)
       if (!isFree[k][op] && isResident(op, k))
         bytes += graph.heldBytes[op];
     excess.push_back(bytes);

@@ -1,11 +1,11 @@
-//===- TimeExpandedCut.h - Prices of memory at moments ----------*- C++ -*-===//
+//===- TimeExpandedCut.h - Prices of memory at time points ------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The lower bound, for one set of prices. Moments are first executions
+// The lower bound, for one set of prices. Time points are first executions
 // T_1 < ... < T_K. For every schedule and every op v before T_k say
 //
 //   Y(v,k) = 1 where v is executed again after the first execution of T_k,
@@ -22,16 +22,16 @@
 //                                        - (B - W_k))
 //
 // is below the added cost of every schedule, and is a minimum cut: source side
-// 0, sink side 1. One moment, at the loss, is the classical cut of "save or
+// 0, sink side 1. One time point, at the loss, is the classical cut of "save or
 // recompute". An output that shares a storage has no bytes; that it is had
 // implies that its storage is.
 //
 // An output v that may be offloaded can be had without being resident or
 // executed again, for o_v. With shares s_v1 + ... + s_vK <= o_v, what is paid
-// for one reload pays for min(s_vk, p_k m_v) at each moment, so the bound holds
-// with that in place of p_k m_v. (To let the cut itself choose, once for all
-// moments, would not be submodular.) Shares in proportion to the prices are
-// taken: with one moment at work they lose nothing.
+// for one reload pays for min(s_vk, p_k m_v) at each time point, so the bound
+// holds with that in place of p_k m_v. (To let the cut itself choose, once for
+// all time points, would not be submodular.) Shares in proportion to the prices
+// are taken: with one time point at work they lose nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -61,65 +61,72 @@ struct IntegerScale {
 /// An arc of the network in words, for certificates.
 struct CutArc {
   enum Kind {
-    Recompute, ///< s -> Y(op, moment): the op's cost.
-    Monotone,  ///< Y(op, moment) -> Y(op, other), `other` a later moment.
-    Resident,  ///< Y(op, moment) -> A(op, moment), or the sink: price of bytes
-               ///< or share of the offload cost.
-    Needs,     ///< A(other, moment) -> Y(op, moment): op reads other.
-    Shares     ///< A(other, moment) -> A(op, moment): op lies in other.
+    /// s -> Y(op, t) for a time point t: the op's cost.
+    Recompute,
+    /// Y(op, t) -> Y(op, other), `other` a later time point.
+    Monotone,
+    /// Y(op, t) -> A(op, t), or the sink: price of bytes or share of the
+    /// offload cost.
+    Resident,
+    /// A(other, t) -> Y(op, t): op reads other.
+    Needs,
+    /// A(other, t) -> A(op, t): op lies in other.
+    Shares
   } kind;
-  int op, moment, other;
+  int op, timePoint, other;
 };
 
 class TimeExpandedCut {
 public:
-  /// Expects moments in increasing order with working sets within the budget.
-  TimeExpandedCut(const Graph &graph, std::vector<int> moments,
+  /// Expects time points in increasing order with working sets within the
+  /// budget.
+  TimeExpandedCut(const Graph &graph, std::vector<int> timePoints,
                   int64_t budgetInBytes, IntegerScale scale);
 
-  /// The bound for these prices, one per moment, in units of 2^-costShift.
+  /// The bound for these prices, one per time point, in units of 2^-costShift.
   int64_t solve(const std::vector<int64_t> &prices);
 
   /// Reads the decisions of the last minimum cut; `preferResident` picks, among
   /// equal cuts, the one that recomputes least.
   void readCut(bool preferResident);
-  bool isResident(int op, int moment) const;
-  bool isRecomputed(int op, int moment) const;
+  bool isResident(int op, int timePoint) const;
+  bool isRecomputed(int op, int timePoint) const;
   /// Had, and neither resident nor recomputed.
-  bool isReloaded(int op, int moment) const;
+  bool isReloaded(int op, int timePoint) const;
 
-  /// Resident bytes at each moment beside the working set, less what the
+  /// Resident bytes at each time point beside the working set, less what the
   /// budget leaves for them: the slope of the bound in the prices.
   std::vector<int64_t> excessBytes() const;
 
-  const std::vector<int> &moments() const { return momentOps; }
+  const std::vector<int> &timePoints() const { return timePointOps; }
   const std::vector<CutArc> &arcs() const { return words; }
   int64_t flow(int arc) const { return network->flow(arc); }
   MaxFlow &maxFlow() { return *network; } ///< With the last prices.
 
 private:
   void numberNodes();
-  void addArcsOf(int op, int moment);
+  void addArcsOf(int op, int timePoint);
   void addArc(int from, int to, int64_t capacity, CutArc word);
   void sumPrices(const std::vector<int64_t> &prices);
-  bool isKept(int op, int moment) const;
+  bool isKept(int op, int timePoint) const;
   void addReloadSlopes(std::vector<int64_t> &excess) const;
-  int &runNode(int op, int moment) { return runNodes[moment][op]; }
-  int &hadNode(int op, int moment) { return hadNodes[moment][op]; }
+  int &runNode(int op, int timePoint) { return runNodes[timePoint][op]; }
+  int &hadNode(int op, int timePoint) { return hadNodes[timePoint][op]; }
 
   const Graph &graph;
-  std::vector<int> momentOps;
+  std::vector<int> timePointOps;
   int64_t budget;
   IntegerScale scale;
-  std::vector<std::vector<char>> isFree; ///< In the working set of a moment.
+  /// In the working set of a time point.
+  std::vector<std::vector<char>> isFree;
   std::vector<std::vector<int>> runNodes, hadNodes; ///< Y and A, or -1.
   int nodes = 2;
   std::unique_ptr<MaxFlow> network;
   std::vector<CutArc> words;
   std::vector<char> sinkSide;
-  /// For ops that may be offloaded: the sum of the last prices over the moments
-  /// at which the op's bytes are priced, and whether the offload cost is below
-  /// what they come to.
+  /// For ops that may be offloaded: the sum of the last prices over the time
+  /// points at which the op's bytes are priced, and whether the offload cost is
+  /// below what they come to.
   std::vector<int64_t> lastPrices;
   std::vector<__int128> priceSums;
   std::vector<char> isCheaperOffloaded;

@@ -50,7 +50,7 @@ std::string cxx::callsFile(StringRef tables) {
   printComment(stream,
                "What the calls of a step in step.cu are, in their "
                "order, for who times them: where from, what, how many.");
-  stream << "#pragma once\n\n#include \"gpuopt/program.h\"\n\n"
+  stream << "#pragma once\n\n#include \"gpuopt/program/program.h\"\n\n"
          << "namespace gpuopt::model {\n"
          << tables << "\n} // namespace gpuopt::model\n";
   return text;

@@ -46,7 +46,7 @@ KernelPrinter::placeOf(Operation *op, Access access, ValueRange indices,
       place.lane = known.lookup(index).text;
       place.laneStride += stride;
     } else {
-      addTerm(plan.isVarying(index) ? place.gathered : place.uniform,
+      addTerm(analysis.isVarying(index) ? place.gathered : place.uniform,
               scaled(operand(index), stride));
     }
   }

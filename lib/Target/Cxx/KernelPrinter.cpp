@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 // Statements, values and loops; KernelMemory.cpp has loads and stores. What
-// varies by lane and what is written in place comes from the KernelPlan.
+// varies by lane and what is written in place comes from the KernelAnalysis.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,20 +29,23 @@ constexpr size_t kLongestInline = 64;
 // Statements
 //===----------------------------------------------------------------------===//
 
-LogicalResult KernelPrinter::print() {
-  printSignature();
+LogicalResult KernelPrinter::printBody() {
   LogicalResult result = printBlock(kernel.getBody().front());
   stream << "}\n";
   return result;
 }
 
-void KernelPrinter::printSignature() {
+std::string KernelPrinter::signature() {
   SmallVector<std::string> parameters;
   for (auto [argument, attribute] :
        llvm::zip(kernel.getBody().getArguments(), kernel.getArgumentNames())) {
     std::string parameter =
         names.unique(cast<StringAttr>(attribute).getValue());
     known[argument] = {parameter};
+    if (isa<IndexType, FloatType>(argument.getType())) {
+      parameters.push_back(computeType(argument.getType()) + " " + parameter);
+      continue;
+    }
     auto pointer = dyn_cast<device::PtrType>(argument.getType());
     bool isWritten = llvm::any_of(argument.getUsers(), [](Operation *user) {
       return isa<device::StoreOp, device::InRangeOp>(user);
@@ -50,7 +53,7 @@ void KernelPrinter::printSignature() {
     std::string type = pointer ? memoryType(pointer.getElement()) : "StepState";
     parameters.push_back((isWritten ? "" : "const ") + type + " *" + parameter);
   }
-  printLine(stream, callText(("KERNEL void " + name).str(), parameters) + " {");
+  return callText(("void " + name).str(), parameters);
 }
 
 void KernelPrinter::line(const Twine &text) {
@@ -100,9 +103,9 @@ Expression KernelPrinter::operand(Value value) const {
   // The index of a loop over lanes is that of the first lane; as a number it
   // is one per lane.
   if (auto argument = dyn_cast<BlockArgument>(value);
-      argument && plan.isVarying(value))
+      argument && analysis.isVarying(value))
     expression.text = "iota<int64_t>(" + expression.text + ")";
-  expression.isVarying = plan.isVarying(value);
+  expression.isVarying = analysis.isVarying(value);
   return expression;
 }
 
@@ -116,10 +119,10 @@ std::string KernelPrinter::stemOf(Operation *op) const {
 }
 
 void KernelPrinter::define(Value value, Expression expression, StringRef stem) {
-  expression.isVarying = plan.isVarying(value);
+  expression.isVarying = analysis.isVarying(value);
   bool isConstant = isa_and_nonnull<arith::ConstantOp>(value.getDefiningOp());
   if (isConstant ||
-      (plan.isInlined(value) && expression.text.size() <= kLongestInline)) {
+      (analysis.isInlined(value) && expression.text.size() <= kLongestInline)) {
     known[value] = expression;
     return;
   }
@@ -270,7 +273,7 @@ static StringRef blockFunction(device::Combiner combiner) {
 }
 
 LogicalResult KernelPrinter::checkLoop(device::LoopOp op) const {
-  if (plan.isVarying(op.getLower()) || plan.isVarying(op.getUpper()))
+  if (analysis.isVarying(op.getLower()) || analysis.isVarying(op.getUpper()))
     return op.emitOpError("expects bounds that are the same in all lanes");
   if (op.getKind() == device::LoopKind::Lanes && enclosingLanesLoop(op))
     return op.emitOpError("over lanes cannot lie in another one");
@@ -287,7 +290,7 @@ KernelPrinter::declareAccumulators(device::LoopOp op) {
        llvm::zip(op.getCombiners(), op.getResults())) {
     auto combiner = cast<device::CombinerAttr>(attribute).getValue();
     bool isLanes =
-        op.getKind() == device::LoopKind::Lanes || plan.isVarying(result);
+        op.getKind() == device::LoopKind::Lanes || analysis.isVarying(result);
     auto [one, many] = stemsOf(combiner);
     Type type = result.getType();
     Accumulator accumulator{names.unique(isLanes ? many : one),
@@ -317,7 +320,7 @@ void KernelPrinter::printLoopHeader(device::LoopOp op,
   if (!overLanes)
     return;
   rest = upper + " - " + index;
-  if (plan.usesOfRest(op) < 2)
+  if (analysis.usesOfRest(op) < 2)
     return;
   line("const int64_t left = " + rest + ";");
   rest = "left";
@@ -374,7 +377,7 @@ LogicalResult KernelPrinter::printOp(device::YieldOp op) {
     std::string text =
         argument(operand(value), value.getType(), accumulator.isLanes);
     if (overLanes)
-      text = callText("keep", {text, rest, accumulator.identity});
+      text = callText("masked", {text, rest, accumulator.identity});
     combine(accumulator, text);
   }
   return success();

@@ -9,7 +9,7 @@
 #define GPUOPT_LIB_TARGET_CXX_KERNELPRINTER_H
 
 #include "Expressions.h"
-#include "KernelPlan.h"
+#include "KernelAnalysis.h"
 #include "Names.h"
 
 namespace gpuopt::cxx {
@@ -23,9 +23,14 @@ class KernelPrinter {
 public:
   KernelPrinter(device::KernelOp kernel, llvm::StringRef name,
                 const IndexRows &rows, llvm::raw_ostream &stream)
-      : kernel(kernel), name(name), rows(rows), stream(stream), plan(kernel) {}
+      : kernel(kernel), name(name), rows(rows), stream(stream),
+        analysis(kernel) {}
 
-  mlir::LogicalResult print();
+  /// "void relu(const float *x, float *y)"; names the parameters, and so comes
+  /// before the body.
+  std::string signature();
+  /// What stands behind "{", up to and with "}".
+  mlir::LogicalResult printBody();
 
 private:
   /// Where a load or store goes: a part that is the same in all lanes, and
@@ -52,7 +57,6 @@ private:
   void line(const llvm::Twine &text);
   void firstThread(const llvm::Twine &text);
   void flushFirstThread();
-  void printSignature();
   mlir::LogicalResult printBlock(mlir::Block &block);
 
   // Values.
@@ -93,7 +97,7 @@ private:
   llvm::StringRef name;
   const IndexRows &rows;
   llvm::raw_ostream &stream;
-  KernelPlan plan;
+  KernelAnalysis analysis;
   NameLegaliser names;
   unsigned depth = 1;
   llvm::DenseMap<mlir::Value, Expression> known;

@@ -8,6 +8,7 @@
 #include "StepPrinter.h"
 
 #include "LayerTables.h"
+#include "StepPieces.h"
 #include "Text.h"
 #include "Types.h"
 #include "gpuopt/Dialect/Train/IR/Optimizers.h"
@@ -23,39 +24,86 @@ class StepPrinter {
 public:
   StepPrinter(device::StepOp step, cxx::ProgramNames &names,
               cxx::ShapeTable &shapes, std::vector<cxx::OpCalls> &calls,
-              raw_ostream &stream)
+              raw_ostream &tables, raw_ostream &stream)
       : step(step), symbols(step->getParentOfType<ModuleOp>()), names(names),
-        shapes(shapes), calls(calls), stream(stream), layers(names),
-        isTimed(cxx::isTimed(step)) {}
+        shapes(shapes), calls(calls), tables(&tables), stream(&stream),
+        layers(names), isTimed(cxx::isTimed(step)) {}
 
-  LogicalResult print(StringRef name) {
-    layers.print(step, symbols, stream);
-    stream << "static void " << name << "(Context &" << contextName()
-           << ", char *memory) {\n";
-    printPrologue();
-    if (failed(printOps(step.getBody().front())))
+  LogicalResult print(StringRef name, unsigned callsPerFunction) {
+    layers.print(step, symbols, *tables);
+    SmallVector<cxx::StepPiece> pieces = cxx::piecesOf(step, callsPerFunction);
+    if (failed(pieces.size() == 1 ? printWhole(name, pieces.front().ops)
+                                  : printInPieces(name, pieces)))
       return failure();
-    if (step.getKind() == train::StepKind::Update) {
-      calls.push_back({"", "end_step"});
-      call("end_step", {"ctx", "state"});
-    }
-    stream << "}\n";
     if (!isTimed)
       calls.clear();
     return success();
   }
 
 private:
+  //===--------------------------------------------------------------------===//
+  // Functions
+  //===--------------------------------------------------------------------===//
+
+  LogicalResult printWhole(StringRef name, ArrayRef<Operation *> ops) {
+    printBeginning(name, usesOf(ops));
+    if (failed(printOps(ops)))
+      return failure();
+    printEnd();
+    return success();
+  }
+
+  /// A function for each piece, and one that calls them.
+  LogicalResult printInPieces(StringRef name, ArrayRef<cxx::StepPiece> pieces) {
+    raw_ostream *functions = stream;
+    std::string text;
+    llvm::raw_string_ostream whole(text);
+    stream = &whole;
+    bool usesHost = llvm::any_of(pieces, [&](const cxx::StepPiece &piece) {
+      return usesOf(piece.ops).host;
+    });
+    printBeginning(name, {.memory = true, .host = usesHost});
+    *stream << "\n";
+    for (const cxx::StepPiece &piece : pieces) {
+      std::string function = names.unique(piece.name);
+      Uses uses = usesOf(piece.ops);
+      whole << "  " << function
+            << (uses.host ? "(ctx, m, host);\n" : "(ctx, m);\n");
+      stream = functions;
+      *stream << "static void " << function << "("
+              << (isTimed ? "const Calls &" : "Context &")
+              << "ctx, const Memory m"
+              << (uses.host ? ", const Memory host) {\n" : ") {\n");
+      uses.host = false;
+      printPointers(uses);
+      lastComment = {};
+      current = piece.section; // the function's name says it
+      if (failed(printOps(piece.ops)))
+        return failure();
+      *stream << "}\n\n";
+      stream = &whole;
+    }
+    *stream << "\n";
+    printEnd();
+    stream = functions;
+    *stream << text;
+    return success();
+  }
+
   LogicalResult printOps(Block &block) {
-    for (Operation &op : block) {
+    return printOps(llvm::to_vector(
+        llvm::map_range(block, [](Operation &op) { return &op; })));
+  }
+  LogicalResult printOps(ArrayRef<Operation *> ops) {
+    for (Operation *op : ops) {
       if (auto repeat = dyn_cast<device::RepeatOp>(op)) {
         if (failed(printLoop(repeat)))
           return failure();
         continue;
       }
       if (!isa<device::AddressOp, device::ColumnOp>(op))
-        calls.push_back(cxx::callsOf(&op));
-      if (failed(printOp(&op)))
+        calls.push_back(cxx::callsOf(op));
+      if (failed(printOp(op)))
         return failure();
     }
     return success();
@@ -69,7 +117,7 @@ private:
     });
     if (first != body.end())
       printSection(&*first);
-    stream << "  " << layers.loopHead(repeat) << "\n";
+    *stream << "  " << layers.loopHead(repeat) << "\n";
     size_t begin = calls.size();
     indent = "    ";
     lastComment = {};
@@ -77,7 +125,7 @@ private:
       return failure();
     indent = "  ";
     lastComment = {};
-    stream << "  }\n";
+    *stream << "  }\n";
     std::vector<cxx::OpCalls> ofTurn(calls.begin() + begin, calls.end());
     for (unsigned turn = 0; turn < repeat.getNumTurns(); ++turn) {
       size_t index = 0;
@@ -97,41 +145,67 @@ private:
   /// Where calls are timed, `ctx` is what they go through.
   StringRef contextName() const { return isTimed ? "context" : "ctx"; }
 
-  void printPrologue() {
-    bool usesMemory = false, usesState = false, usesHyper = false,
-         usesHost = false;
-    step.walk([&](Operation *op) {
-      usesHost |= isa<device::OffloadOp, device::ReloadOp>(op);
-      bool updates = isa<device::GradNormOp, device::UpdateOp>(op);
+  /// What the calls of a function name.
+  struct Uses {
+    bool memory = false, state = false, hyper = false, host = false;
+  };
+
+  Uses usesOf(ArrayRef<Operation *> ops) {
+    Uses uses;
+    auto note = [&](Operation *op) {
       auto launch = dyn_cast<device::LaunchOp>(op);
       auto runtimeCall = dyn_cast<device::CallOp>(op);
-      usesMemory |= isa<device::AddressOp, device::ColumnOp>(op);
-      usesHyper |= isa<device::GradNormOp>(op);
-      usesState |=
-          updates ||
-          isa<device::AccumulateOp, device::ReportLossOp, device::KeepOp,
-              device::RestoreOp, device::CheckFiniteOp>(op) ||
+      uses.host |= isa<device::OffloadOp, device::ReloadOp>(op);
+      uses.memory |= isa<device::AddressOp, device::ColumnOp>(op);
+      uses.hyper |= isa<device::GradNormOp>(op);
+      uses.state |=
+          isa<device::GradNormOp, device::UpdateOp, device::AccumulateOp,
+              device::ReportLossOp, device::SnapshotOp, device::RestoreOp,
+              device::CheckFiniteOp>(op) ||
           (launch && takesState(launch)) ||
           (runtimeCall && takesState(runtimeCall));
-    });
+    };
+    for (Operation *op : ops)
+      op->walk(note);
+    return uses;
+  }
+
+  void printPointers(Uses uses) {
+    if (uses.host)
+      *stream << "  const Memory host{" << contextName() << ".host_memory};\n";
+    if (uses.state)
+      *stream << "  StepState *const state = m[kStepState];\n";
+    if (uses.hyper)
+      *stream << "  const Hyperparameters *const hyper = "
+                 "m[kHyperparameters];\n";
+  }
+
+  void printBeginning(StringRef name, Uses uses) {
+    *stream << "static void " << name << "(Context &" << contextName()
+            << ", char *memory) {\n";
     bool begins = step.getKind() == train::StepKind::Micro,
          ends = step.getKind() == train::StepKind::Update;
+    uses.state |= begins || ends;
+    uses.hyper |= begins;
     if (isTimed)
-      stream << "  const Calls ctx{context};\n";
-    if (usesMemory || usesState || usesHyper || begins || ends)
-      stream << "  const Memory m{memory};\n";
+      *stream << "  const Calls ctx{context};\n";
+    if (uses.memory || uses.state || uses.hyper)
+      *stream << "  const Memory m{memory};\n";
     else
-      stream << "  (void)" << contextName() << ", (void)memory;\n";
-    if (usesHost)
-      stream << "  const Memory host{" << contextName() << ".host_memory};\n";
-    if (usesState || begins || ends)
-      stream << "  StepState *const state = m[kStepState];\n";
-    if (usesHyper || begins)
-      stream << "  const Hyperparameters *const hyper = m[kHyperparameters];\n";
+      *stream << "  (void)" << contextName() << ", (void)memory;\n";
+    printPointers(uses);
     if (begins) {
       calls.push_back({"", "begin_step"});
       call("begin_step", {"ctx", "state", "hyper"});
     }
+  }
+
+  void printEnd() {
+    if (step.getKind() == train::StepKind::Update) {
+      calls.push_back({"", "end_step"});
+      call("end_step", {"ctx", "state"});
+    }
+    *stream << "}\n";
   }
 
   device::KernelOp kernelOf(device::LaunchOp op) {
@@ -139,14 +213,17 @@ private:
   }
   bool takesState(device::LaunchOp op) {
     device::KernelOp kernel = kernelOf(op);
-    return kernel &&
-           kernel.getBody().getNumArguments() > op.getOperands().size();
+    return kernel && llvm::any_of(kernel.getBody().getArgumentTypes(),
+                                  llvm::IsaPred<device::StepStateType>);
   }
 
+  /// Whether the state is an argument, maybe with a name or in the options.
   static bool takesState(device::CallOp op) {
-    return llvm::is_contained(
-        op.getArguments(),
-        device::WordAttr::get(op.getContext(), device::Word::State));
+    WalkResult result = op.getArguments().walk([](device::WordAttr word) {
+      return word.getValue() == device::Word::State ? WalkResult::interrupt()
+                                                    : WalkResult::advance();
+    });
+    return result.wasInterrupted();
   }
 
   //===--------------------------------------------------------------------===//
@@ -183,7 +260,7 @@ private:
   }
 
   void call(StringRef function, ArrayRef<std::string> arguments) {
-    cxx::printLine(stream, indent + cxx::callText(function, arguments) + ";");
+    cxx::printLine(*stream, indent + cxx::callText(function, arguments) + ";");
     ++calls.back().count;
   }
 
@@ -192,18 +269,16 @@ private:
     printSection(op);
     std::string comment = cxx::commonPattern(cxx::commentsOf(op));
     if (!comment.empty() && comment != lastComment) {
-      cxx::printComment(stream, comment, indent.size());
+      cxx::printComment(*stream, comment, indent.size());
       lastComment = comment;
     }
   }
   void printSection(Operation *op) {
-    auto section = op->getAttrOfType<StringAttr>("section");
-    if (section && section != current) {
+    StringRef section = device::sectionOf(op);
+    if (!section.empty() && section != current) {
       current = section;
-      size_t width = section.size();
-      if (width)
-        stream << "\n  // ---- " << section.getValue() << " "
-               << std::string(width < 66 ? 66 - width : 0, '-') << "\n\n";
+      *stream << "\n  // ---- " << section << " "
+              << std::string(66 - section.size(), '-') << "\n\n";
     }
   }
 
@@ -225,10 +300,10 @@ private:
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
         .Case<device::LaunchOp>([&](auto typed) { return emit(typed); })
         .Case<device::CallOp, device::ReportLossOp, device::GradNormOp,
-              device::UpdateOp, device::CopyOp,
-              device::AccumulateOp, device::KeepOp, device::RestoreOp,
-              device::RefreshOp, device::CheckFiniteOp, device::OffloadOp,
-              device::ReloadOp, device::AwaitOp>([&](auto typed) {
+              device::UpdateOp, device::CopyOp, device::AccumulateOp,
+              device::SnapshotOp, device::RestoreOp, device::RefreshOp,
+              device::CheckFiniteOp, device::OffloadOp, device::ReloadOp,
+              device::AwaitOp>([&](auto typed) {
           emit(typed);
           return success();
         })
@@ -250,17 +325,27 @@ private:
     return success();
   }
 
+  static std::string numberText(Attribute number) {
+    if (auto real = dyn_cast<FloatAttr>(number))
+      return cxx::floatLiteral(real.getValue(), real.getType());
+    return std::to_string(cast<IntegerAttr>(number).getInt());
+  }
+
   LogicalResult emit(device::LaunchOp op) {
     device::KernelOp kernel = kernelOf(op);
     if (!kernel)
       return op.emitOpError("expects a kernel, but '")
              << op.getKernel() << "' is none";
-    SmallVector<std::string> arguments{"ctx",
-                                       std::to_string(kernel.getBlocks()),
-                                       std::to_string(kernel.getThreads()),
+    int64_t blocks = op.getBlocks().value_or(kernel.getBlocks()),
+            threads = op.getThreads().value_or(kernel.getThreads());
+    SmallVector<std::string> arguments{"ctx", std::to_string(blocks),
+                                       std::to_string(threads),
                                        names.ofKernel(kernel.getSymName())};
     for (Value operand : op.getOperands())
       arguments.push_back(pointer(operand));
+    if (ArrayAttr numbers = op.getNumbersAttr())
+      for (Attribute number : numbers)
+        arguments.push_back(numberText(number));
     if (takesState(op))
       arguments.push_back("state");
     call("launch", arguments);
@@ -315,14 +400,63 @@ private:
     call("add_loss", arguments);
   }
 
-  void emit(device::GradNormOp op) {
+  /// Whether the gradients can stand in a table: whole buffers of one type,
+  /// and more than a few of them.
+  static bool areTabular(OperandRange gradients) {
+    constexpr size_t kLeastRows = 8;
+    return gradients.size() >= kLeastRows &&
+           llvm::all_of(gradients, [&](Value gradient) {
+             auto address = gradient.getDefiningOp<device::AddressOp>();
+             return address && address.getElements() == 0 &&
+                    gradient.getType() == gradients.front().getType();
+           });
+  }
+
+  /// Prints the gradients of a norm as a table; returns its name.
+  std::string printNormTable(device::GradNormOp op) {
+    std::string type = names.unique("NormTerm"),
+                name = names.unique("kNormTerms");
+    cxx::printComment(*tables, "The gradients that the norm is of, and where "
+                               "the sums of their squares go.");
+    *tables << "struct " << type << " {\n  Buffer<"
+            << memoryType(op.getGradients().front())
+            << "> gradient;\n  int64_t elements, first_partial;\n};\n"
+            << "constexpr " << type << " " << name << "[] = {\n";
     int64_t partials = 0;
     for (auto [gradient, count] :
          llvm::zip(op.getGradients(), op.getCounts())) {
-      call("sum_of_squares", {"ctx", pointer(gradient), std::to_string(count),
-                              pointer(op.getScratch(), partials)});
-      partials += device::sumOfSquaresPartials(count);
+      auto address = gradient.getDefiningOp<device::AddressOp>();
+      *tables << "    {" << names.ofBuffer(address.getBuffer()) << ", " << count
+              << ", " << partials << "},\n";
+      partials += sum_of_squares_partials(count);
     }
+    *tables << "};\n\n";
+    return name;
+  }
+
+  /// Calls sum_of_squares for each gradient; returns the number of sums.
+  int64_t emitSums(device::GradNormOp op) {
+    bool isTable = areTabular(op.getGradients());
+    int64_t partials = 0;
+    for (auto [gradient, count] :
+         llvm::zip(op.getGradients(), op.getCounts())) {
+      if (!isTable)
+        call("sum_of_squares", {"ctx", pointer(gradient), std::to_string(count),
+                                pointer(op.getScratch(), partials)});
+      partials += sum_of_squares_partials(count);
+    }
+    if (isTable) {
+      *stream << indent << "for (const auto &[gradient, elements, first] : "
+              << printNormTable(op) << ")\n  ";
+      call("sum_of_squares", {"ctx", "m[gradient]", "elements",
+                              pointer(op.getScratch()) + " + first"});
+      calls.back().count += op.getGradients().size() - 1;
+    }
+    return partials;
+  }
+
+  void emit(device::GradNormOp op) {
+    int64_t partials = emitSums(op);
     SmallVector<std::string> arguments{"ctx", "state", "hyper",
                                        pointer(op.getScratch()),
                                        std::to_string(partials)};
@@ -372,13 +506,11 @@ private:
     return ShapedType::getNumElements(shape);
   }
 
-  /// {matrices, rows, columns} of the last two dimensions; a vector is one row.
+  /// A parameter's shape as the runtime's Matrices.
   static std::string matrixText(ArrayRef<int64_t> shape) {
-    int64_t columns = shape.empty() ? 1 : shape.back(),
-            rows = shape.size() < 2 ? 1 : shape[shape.size() - 2];
-    int64_t matrices = shape.size() < 2 ? 1 : elements(shape.drop_back(2));
-    return "{" + std::to_string(matrices) + ", " + std::to_string(rows) + ", " +
-           std::to_string(columns) + "}";
+    Matrices m = matrices_of({shape.data(), int(shape.size())});
+    return "{" + std::to_string(m.count) + ", " + std::to_string(m.rows) +
+           ", " + std::to_string(m.columns) + "}";
   }
 
   void emit(device::CheckFiniteOp op) {
@@ -386,13 +518,13 @@ private:
          {"ctx", "state", pointer(op.getValue()), std::to_string(op.getCount()),
           std::to_string(op.getIndex())});
   }
-  void emit(device::KeepOp op) {
-    call("keep", {"ctx", "state", pointer(op.getKept()), pointer(op.getValue()),
-                  std::to_string(op.getCount())});
+  void emit(device::SnapshotOp op) {
+    call("snapshot", {"ctx", "state", pointer(op.getSnapshot()),
+                      pointer(op.getValue()), std::to_string(op.getCount())});
   }
   void emit(device::RestoreOp op) {
     call("restore", {"ctx", "state", pointer(op.getValue()),
-                     pointer(op.getKept()), std::to_string(op.getCount())});
+                     pointer(op.getSnapshot()), std::to_string(op.getCount())});
   }
   void emit(device::RefreshOp op) {
     call("refresh", {"ctx", pointer(op.getCopy()), pointer(op.getValue()),
@@ -425,14 +557,15 @@ private:
 
   device::StepOp step;
   const SymbolTable symbols; ///< Once: a step has thousands of addresses.
-  const cxx::ProgramNames &names;
+  cxx::ProgramNames &names;
   cxx::ShapeTable &shapes;
   std::vector<cxx::OpCalls> &calls;
-  raw_ostream &stream;
+  raw_ostream *tables;
+  raw_ostream *stream; ///< Of the function that is being printed.
   cxx::LayerTables layers;
   const bool isTimed;
   std::string indent = "  ";
-  StringAttr current;
+  std::string current; ///< The section whose heading was printed last.
   std::string lastComment;
 };
 
@@ -440,6 +573,8 @@ private:
 
 LogicalResult cxx::printStep(device::StepOp step, StringRef name,
                              ProgramNames &names, ShapeTable &shapes,
-                             std::vector<OpCalls> &calls, raw_ostream &stream) {
-  return StepPrinter(step, names, shapes, calls, stream).print(name);
+                             std::vector<OpCalls> &calls, raw_ostream &tables,
+                             raw_ostream &stream, unsigned callsPerFunction) {
+  return StepPrinter(step, names, shapes, calls, tables, stream)
+      .print(name, callsPerFunction);
 }

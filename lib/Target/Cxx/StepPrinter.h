@@ -15,13 +15,17 @@
 
 namespace gpuopt::cxx {
 
-/// Prints a step as a function `name`. Shapes that it uses go to the table, and
-/// to `calls`, of the steps that a trainer runs again and again, what is
-/// called. Fails, with an error at the op, for an op that has no C++ form.
+/// Prints a step as a function `name`, or as several where it makes more than
+/// `callsPerFunction` calls, and to `tables` the buffers of its loops' turns.
+/// Shapes that it uses go to the table, and to `calls`, of the steps that a
+/// trainer runs again and again, what is called. Fails, with an error at the
+/// op, for an op that has no C++ form.
 mlir::LogicalResult printStep(device::StepOp step, llvm::StringRef name,
                               ProgramNames &names, ShapeTable &shapes,
                               std::vector<OpCalls> &calls,
-                              llvm::raw_ostream &stream);
+                              llvm::raw_ostream &tables,
+                              llvm::raw_ostream &stream,
+                              unsigned callsPerFunction);
 
 } // namespace gpuopt::cxx
 

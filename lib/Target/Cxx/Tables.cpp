@@ -11,6 +11,7 @@
 #include "Types.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "gpuopt/settings/limits.h"
 
 using namespace mlir;
 using namespace gpuopt;
@@ -28,7 +29,9 @@ public:
                const cxx::ProgramNames &names, raw_ostream &stream)
       : module(module), options(options), names(names), stream(stream) {}
 
-  LogicalResult print(ArrayRef<cxx::StepFunction> functions) {
+  /// Prints the tables to `tables`, and to the stream what names them.
+  LogicalResult print(ArrayRef<cxx::StepFunction> functions,
+                      raw_ostream &tables) {
     Rows rows;
     for (StringRef scalars : {"StepState", "Hyperparameters"})
       rows.states.push_back(("{{\"" + scalars + "\", Type::U8, 1, {sizeof(" +
@@ -38,6 +41,10 @@ public:
     for (device::BufferOp buffer : module.getOps<device::BufferOp>())
       if (failed(addRow(buffer, rows)))
         return failure();
+    auto printTable = [&](StringRef type, StringRef name,
+                          ArrayRef<std::string> rows) {
+      this->printTable(type, name, rows, tables);
+    };
     printTable("InputInfo", "kInputs", rows.inputs);
     printTable("StateInfo", "kStates", rows.states);
     printTable("OutputInfo", "kOutputs", rows.outputs);
@@ -58,7 +65,7 @@ public:
     hasIndexed = !indexed.empty();
     printTable("IndexedInfo", "kIndexed", indexed);
     printTable("char *const", "kOptimizerStates", optimizerStates());
-    stream << "\nstatic Program describe() {\n  Program p{};\n";
+    stream << "static Program describe() {\n  Program p{};\n";
     printProgram(rows, functions);
     stream << "  return p;\n}\n\n} // namespace gpuopt::model\n\nconst "
               "gpuopt::Program &program() {\n"
@@ -80,8 +87,8 @@ private:
         << cxx::typeEnum(type.getElementType()) << ", " << type.getRank()
         << ", {";
     llvm::interleaveComma(type.getShape(), row);
-    row << "}, " << names.offsetOf(buffer) << ", "
-        << buffer.getSizeInBytes() << "}";
+    row << "}, " << names.offsetOf(buffer) << ", " << buffer.getSizeInBytes()
+        << "}";
     return text;
   }
 
@@ -119,16 +126,15 @@ private:
     bool isLabel = buffer.getKind() == device::BufferKind::Labels;
     std::string row =
         "{" + tensorInfo(buffer, *buffer.getExternalName()) + ", ";
-    row += buffer.getIndexLimit()
-               ? std::to_string((int64_t)*buffer.getIndexLimit())
-               : "-1";
+    train::IndexRangeAttr range = buffer.getIndicesAttr();
+    row += range ? std::to_string(range.getLimit()) : "-1";
     row += isLabel ? ", true" : ", false";
-    auto ignore = buffer->getAttrOfType<IntegerAttr>("ignoreIndex");
-    std::optional<int64_t> lowest = buffer.getIndexLowest();
-    if (ignore || lowest)
-      row += ", " + (ignore ? std::to_string(ignore.getInt()) : "INT64_MIN");
-    if (lowest)
-      row += ", " + std::to_string(*lowest);
+    std::optional<int64_t> ignored = range ? range.getIgnored() : std::nullopt;
+    bool isSigned = range && range.getLowest() != 0;
+    if (ignored || isSigned)
+      row += ", " + (ignored ? std::to_string(*ignored) : "INT64_MIN");
+    if (isSigned)
+      row += ", " + std::to_string(range.getLowest());
     return row + "}";
   }
 
@@ -144,8 +150,8 @@ private:
       return "Gradient";
     case train::VariableKind::OptimizerState:
       return "OptimizerState";
-    case train::VariableKind::Kept:
-      return "Kept";
+    case train::VariableKind::Snapshot:
+      return "Snapshot";
     case train::VariableKind::HalfCopy:
       return "HalfCopy";
     case train::VariableKind::LossScale:
@@ -165,8 +171,7 @@ private:
             : nullptr;
     if (!variable)
       return buffer.emitOpError("expects a 'variable' of the module");
-    constexpr size_t kMaxNames = 16; // the runtime's
-    if (variable.getSavedAs().size() > kMaxNames)
+    if (variable.getSavedAs().size() > size_t(kMaxNames))
       return variable.emitOpError("expects at most ")
              << kMaxNames << " names of a tied tensor, but got "
              << variable.getSavedAs().size();
@@ -189,15 +194,16 @@ private:
          llvm::zip(norm.getParameters(), norm.getCounts())) {
       rows.push_back("{" + cxx::quoted(cast<StringAttr>(name).getValue()) +
                      ", " + std::to_string(partials) + "}");
-      partials += device::sumOfSquaresPartials(count);
+      partials += sum_of_squares_partials(count);
     }
     return rows;
   }
 
-  void printTable(StringRef type, StringRef name, ArrayRef<std::string> rows) {
+  static void printTable(StringRef type, StringRef name,
+                         ArrayRef<std::string> rows, raw_ostream &stream) {
     if (rows.empty())
       return;
-    stream << "static const " << type << " " << name << "[] = {\n";
+    stream << "\nstatic const " << type << " " << name << "[] = {\n";
     for (const std::string &row : rows)
       cxx::printLine(stream, "    " + row + ",");
     stream << "};\n";
@@ -259,7 +265,7 @@ private:
       if (!batch && type.getRank() > 0)
         batch = type.getDimSize(0);
       if (type.getElementType().isInteger(64) && type.getRank() == 2 &&
-          buffer.getIndexLimit())
+          buffer.getIndicesAttr())
         tokens = type.getNumElements();
     }
     set("batch_size", Twine(batch));
@@ -313,8 +319,9 @@ ProgramKind cxx::kindOf(ModuleOp module) {
   return kind;
 }
 
-/// Returns "--learning-rate=0.001" or "--nesterov"; nothing where the default is
-/// a part of another flag's, or is of a dynamic loss scale and the scale stays.
+/// Returns "--learning-rate=0.001" or "--nesterov"; nothing where the default
+/// is a part of another flag's, or is of a dynamic loss scale and the scale
+/// stays.
 static std::string flagText(const SettingInfo &setting,
                             const TrainingSettings &settings) {
   std::string name(setting.name);
@@ -356,6 +363,6 @@ std::string cxx::defaultsFile(ModuleOp module,
 LogicalResult cxx::printTables(ModuleOp module, const EmissionOptions &options,
                                const ProgramNames &names,
                                ArrayRef<StepFunction> functions,
-                               raw_ostream &stream) {
-  return TablePrinter(module, options, names, stream).print(functions);
+                               raw_ostream &tables, raw_ostream &stream) {
+  return TablePrinter(module, options, names, stream).print(functions, tables);
 }

@@ -28,11 +28,13 @@ ProgramKind kindOf(mlir::ModuleOp module);
 std::string defaultsFile(mlir::ModuleOp module,
                          const TrainingSettings &settings);
 
-/// Prints the tables of the runtime's program.h and the function program().
+/// Prints the tables of the runtime's program.h to `tables`, and the function
+/// program(), which names them, to `stream`.
 mlir::LogicalResult printTables(mlir::ModuleOp module,
                                 const EmissionOptions &options,
                                 const ProgramNames &names,
                                 llvm::ArrayRef<StepFunction> functions,
+                                llvm::raw_ostream &tables,
                                 llvm::raw_ostream &stream);
 
 } // namespace gpuopt::cxx

@@ -1,4 +1,4 @@
-// RUN: gpuopt-opt %s -nn-form-clusters -nn-materialize-views -train-plan-memory -convert-to-device | FileCheck %s
+// RUN: gpuopt-opt %s -kernels-form-clusters -kernels-materialize-views -train-plan-memory -convert-to-device | FileCheck %s
 // RUN: not gpuopt-opt %s -convert-to-device 2>&1 | FileCheck %s --check-prefix=EARLY
 
 // The scalars take 2048 bytes; w (1 KiB) and x (256 bytes) follow.
@@ -24,7 +24,7 @@
 // CHECK: device.call "gemm"(GemmShape kGemm4x16x16_nt {m = 4, n = 16, k = 16, a_m = 16, a_k = 1, b_k = 1, b_n = 16, c_m = 16, c_n = 1}, 
 // CHECK: device.copy
 
-// EARLY: has no lowering to the device dialect; expects what nn-decompose, nn-form-clusters and nn-materialize-views leave
+// EARLY: has no lowering to the device dialect; expects what nn-decompose, kernels-form-clusters and kernels-materialize-views leave
 train.variable @w parameter : tensor<16x16xf32>
 train.step @s forward ("x" %x: tensor<4x16xf32>) {
   %w = train.read @w : tensor<16x16xf32>

@@ -1,4 +1,4 @@
-// RUN: gpuopt-opt %s -nn-form-clusters -train-plan-memory -convert-to-device | FileCheck %s
+// RUN: gpuopt-opt %s -kernels-form-clusters -train-plan-memory -convert-to-device | FileCheck %s
 
 // Rows of a table that lies transposed in memory are columns: one element from
 // row to row, 4 from element to element of a row.

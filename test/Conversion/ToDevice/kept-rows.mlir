@@ -1,4 +1,4 @@
-// RUN: gpuopt-opt %s -nn-form-clusters -train-plan-memory -convert-to-device | FileCheck %s
+// RUN: gpuopt-opt %s -kernels-form-clusters -train-plan-memory -convert-to-device | FileCheck %s
 
 // Each exponential is computed once: the walk that sums them keeps them for the
 // one that divides. The scaled input is cheaper to compute again.

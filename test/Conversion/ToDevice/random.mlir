@@ -1,4 +1,4 @@
-// RUN: gpuopt-opt %s -nn-form-clusters -nn-materialize-views -train-plan-memory -convert-to-device -verify-device | FileCheck %s
+// RUN: gpuopt-opt %s -kernels-form-clusters -kernels-materialize-views -train-plan-memory -convert-to-device -verify-device | FileCheck %s
 
 // A draw is a number of the step, of the stream and of the element.
 // CHECK-LABEL: device.kernel

@@ -10,7 +10,7 @@ train.variable @second parameter : tensor<4xf32>
 // CHECK-LABEL: device.step @micro_step
 // CHECK: device.grad_norm {{.*}}["first", "other", "second"]
 train.step @micro_step micro ("dy" %dy: tensor<4xf32>, "dx" %dx: tensor<4xf32>) {
-  train.grad_norm %dy, %dx, %dy : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+  train.grad_norm %dy, %dx, %dy of [@first, @other, @second] : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
   train.update "sgd" @first, %dy : tensor<4xf32>
   train.update "sgd" @other, %dx : tensor<4xf32>
   train.update "sgd" @second, %dy : tensor<4xf32>

@@ -6,16 +6,17 @@ train.variable @w16 half_copy : tensor<4x8xf16> {of = @w}
 train.variable @m optimizer_state : tensor<4x8xf32> {of = @w}
 train.variable @v optimizer_state : tensor<4x8xf32> {of = @w}
 train.variable @b parameter : tensor<8xf32>
-train.variable @b.momentum optimizer_state : tensor<8xf32> {of = @b}
+train.variable @b.m optimizer_state : tensor<8xf32> {of = @b}
+train.variable @b.v optimizer_state : tensor<8xf32> {of = @b}
 train.variable @w.gradient gradient : tensor<4x8xf32> {of = @w}
 train.variable @mean buffer : tensor<8xf32>
-train.variable @mean.kept kept : tensor<8xf32> {of = @mean}
+train.variable @mean.snapshot snapshot : tensor<8xf32> {of = @mean}
 train.variable @scale loss_scale : tensor<f32>
 
 // CHECK-LABEL: device.step @micro_step micro
 train.step @micro_step micro ("x" %x: tensor<4x8xf32>, "y" %y: tensor<8xf32>, "l" %l: tensor<1xf32>) {
-  // CHECK: device.keep %{{.*}} in %{{.*}} count 8
-  train.keep @mean in @mean.kept
+  // CHECK: device.snapshot %{{.*}} in %{{.*}} count 8
+  train.snapshot @mean in @mean.snapshot
   // CHECK: device.copy %{{.*}} to %{{.*}} count 8
   train.write @mean, %y : tensor<8xf32>
   // CHECK: device.report_loss
@@ -28,13 +29,13 @@ train.step @micro_step micro ("x" %x: tensor<4x8xf32>, "y" %y: tensor<8xf32>, "l
 train.step @update update ("y" %y: tensor<8xf32>) {
   %g = train.read @w.gradient : tensor<4x8xf32>
   // CHECK: device.grad_norm %{{.*}} scale %{{.*}} over 64, %{{.*}}, %{{.*}} counts [32, 8] of ["w", "b"]
-  train.grad_norm %g, %y scale @scale over 64 : tensor<4x8xf32>, tensor<8xf32>
+  train.grad_norm %g, %y of [@w, @b] scale @scale over 64 : tensor<4x8xf32>, tensor<8xf32>
   // CHECK: device.update "adamw" %{{.*}} state ["exp_avg", "exp_avg_sq"](%{{.*}}) copy %{{.*}} shape [4, 8] decay
   train.update "adamw" @w, %g state {exp_avg = @m, exp_avg_sq = @v} copy @w16 decay : tensor<4x8xf32>
-  // CHECK: device.update "sgd" %{{.*}} state ["momentum_buffer"](%{{.*}}) shape [8] {{.*}} : <f32>
-  train.update "sgd" @b, %y state {momentum_buffer = @b.momentum} : tensor<8xf32>
+  // CHECK: device.update "adamw" %{{.*}} state ["exp_avg", "exp_avg_sq"](%{{.*}}) shape [8] {{.*}} : <f32>
+  train.update "adamw" @b, %y state {exp_avg = @b.m, exp_avg_sq = @b.v} : tensor<8xf32>
   // CHECK: device.restore %{{.*}} from %{{.*}} count 8
-  train.restore @mean from @mean.kept
+  train.restore @mean from @mean.snapshot
 }
 
 // CHECK-LABEL: device.step @prepare prepare

@@ -111,14 +111,14 @@ device.step @operands micro {
 // -----
 
 device.step @argument micro {
-  // expected-error @below {{expects an operand, a number, 'null', 'state', a struct or options as argument, but got "text"}}
+  // expected-error @below {{expects an operand, a number of 64 bits, 'null', 'state', a struct or options as argument, but got "text"}}
   device.call "f"("text")
 }
 
 // -----
 
 device.step @option micro {
-  // expected-error @below {{expects an operand, a number, 'null', 'state', a struct or options as argument, but got [4]}}
+  // expected-error @below {{expects an operand, a number of 64 bits, 'null', 'state', a struct or options as argument, but got [4]}}
   "device.call"() {function = "f", arguments = [[4]]} : () -> ()
 }
 
@@ -255,4 +255,46 @@ device.step @undeclared micro {
   %a = device.address @a : !device.ptr<f32>
   // expected-error @below {{expects states of 'sgd', but got "exp_avg"}}
   device.update "sgd" %a, %a state ["exp_avg"](%a) shape [4] : !device.ptr<f32>, !device.ptr<f32> state !device.ptr<f32>
+}
+
+// -----
+
+// The runtime keeps what the updates of a step share in one place.
+device.step @two_optimizers update {
+  %a = device.address @a : !device.ptr<f32>
+  // expected-note @below {{the first one is here}}
+  device.update "sgd" %a, %a shape [4] : !device.ptr<f32>, !device.ptr<f32>
+  // expected-error @below {{expects the optimizer of the step's other updates, 'sgd', but got 'lion'}}
+  device.update "lion" %a, %a state ["exp_avg"](%a) shape [4] : !device.ptr<f32>, !device.ptr<f32> state !device.ptr<f32>
+}
+
+// -----
+
+device.step @no_scratch update {
+  %a = device.address @a : !device.ptr<f32>
+  // expected-error @below {{expects scratch memory for 'adafactor'}}
+  device.update "adafactor" %a, %a state ["exp_avg_sq"](%a) shape [4] : !device.ptr<f32>, !device.ptr<f32> state !device.ptr<f32>
+}
+
+// -----
+
+device.step @scratch update {
+  %a = device.address @a : !device.ptr<f32>
+  // expected-error @below {{expects no scratch memory for 'sgd'}}
+  device.update "sgd" %a, %a scratch %a shape [4] : !device.ptr<f32>, !device.ptr<f32> scratch !device.ptr<f32>
+}
+
+// -----
+
+// Text has no types of numbers, so that another one would not come back.
+device.step @narrow_number micro {
+  // expected-error @below {{expects an operand, a number of 64 bits, 'null', 'state', a struct or options as argument, but got 5.000000e-01 : f32}}
+  device.call "f"(0.5 : f32)
+}
+
+// -----
+
+device.step @numbers micro {
+  // expected-error @below {{expects numbers of type index or floating-point, but got "many"}}
+  device.launch @sum() numbers ["many"]
 }

@@ -28,7 +28,7 @@ device.kernel @fused_softmax blocks 4 threads 32 ["x", "y"] attributes {comment 
 device.step @micro_step micro {
   %0 = device.address @x : !device.ptr<f32>
   %1 = device.address @y + 128 : !device.ptr<f32>
-  device.launch @fused_softmax(%0, %1) {section = "forward", comment = "softmax of /fc1"} : !device.ptr<f32>, !device.ptr<f32>
+  device.launch @fused_softmax(%0, %1) {section = #device.section<forward>, comment = "softmax of /fc1"} : !device.ptr<f32>, !device.ptr<f32>
 }
 
 // CHECK: device.memory persistent 8192 arena 65536
@@ -69,8 +69,10 @@ device.step @calls forward {
   // CHECK: device.call "gemm"(GemmShape kGemm2x3x4 {batch = [1, 2], m = 2, n = 3, k = 4}, %{{.*}}, %{{.*}}, %{{.*}}, {beta = 1.000000e+00, bias = %{{.*}}}) : !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>
   device.call "gemm"(GemmShape kGemm2x3x4 {batch = [1, 2], m = 2, n = 3, k = 4}, %a, %a, %a, {beta = 1.0, bias = %a})
       : !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>
-  // CHECK: device.call "conv_forward"<f32>(ConvShape kConv3x3 {}, %[[A:.*]], %[[A]], bias = null, %[[A]]) {section = "forward"}
-  device.call "conv_forward"<f32>(ConvShape kConv3x3 {}, %a, %a, bias = null, %a) {section = "forward"}
+  // CHECK: device.call "nothing"({}, 5.000000e-01, {})
+  device.call "nothing"({}, 0.5, {})
+  // CHECK: device.call "conv_forward"<f32>(ConvShape kConv3x3 {}, %[[A:.*]], %[[A]], bias = null, %[[A]]) {section = #device.section<forward>}
+  device.call "conv_forward"<f32>(ConvShape kConv3x3 {}, %a, %a, bias = null, %a) {section = #device.section<forward>}
       : !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>
   // CHECK: device.call "scatter_add_rows"(%[[I:.*]], 8, %[[A]], -16, 4, %[[A]], beta = 0) : !device.ptr<i64>, !device.ptr<f32>, !device.ptr<f32>
   device.call "scatter_add_rows"(%i, 8, %a, -16, 4, %a, beta = 0) : !device.ptr<i64>, !device.ptr<f32>, !device.ptr<f32>
@@ -84,14 +86,30 @@ device.step @calls forward {
   device.check_finite %a count 32 index 1 name "/fc1" : !device.ptr<f32>
 }
 
+// An optimizer that keeps nothing, and one that needs memory for itself.
+
+// CHECK-LABEL: device.step @plain update
+device.step @plain update {
+  %a = device.address @y : !device.ptr<f32>
+  // CHECK: device.update "sgd" %{{.*}}, %{{.*}} shape [32] : <f32>, <f32>
+  device.update "sgd" %a, %a shape [32] : !device.ptr<f32>, !device.ptr<f32>
+}
+// CHECK-LABEL: device.step @scratch update
+device.step @scratch update {
+  %a = device.address @y : !device.ptr<f32>
+  // CHECK: device.update "adafactor" %{{.*}}, %{{.*}} state ["exp_avg_sq"](%{{.*}}) scratch %{{.*}} shape [32] : <f32>, <f32>
+  device.update "adafactor" %a, %a state ["exp_avg_sq"](%a) scratch %a shape [32]
+      : !device.ptr<f32>, !device.ptr<f32> state !device.ptr<f32> scratch !device.ptr<f32>
+}
+
 // What ends a step.
 
 // CHECK-LABEL: device.step @ends update
 device.step @ends update {
   %a = device.address @y : !device.ptr<f32>
   %h = device.address @h : !device.ptr<f16>
-  // CHECK: device.report_loss %{{.*}}, %{{.*}} {section = "forward"} : <f32>, <f32>
-  device.report_loss %a, %a {section = "forward"} : !device.ptr<f32>, !device.ptr<f32>
+  // CHECK: device.report_loss %{{.*}}, %{{.*}} {section = #device.section<forward>} : <f32>, <f32>
+  device.report_loss %a, %a {section = #device.section<forward>} : !device.ptr<f32>, !device.ptr<f32>
   // CHECK: device.accumulate %{{.*}} into %{{.*}} count 32 : <f32>, <f32>
   device.accumulate %a into %a count 32 : !device.ptr<f32>, !device.ptr<f32>
   // CHECK: device.grad_norm %{{.*}} scale %{{.*}} over 64, %{{.*}}, %{{.*}} counts [4, 8] of ["w", "b"] : <f32> scale !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>
@@ -100,10 +118,8 @@ device.step @ends update {
   // CHECK: device.update "adamw" %{{.*}}, %{{.*}} state ["exp_avg", "exp_avg_sq"](%{{.*}}, %{{.*}}) copy %{{.*}} shape [4, 8] decay : <f32>, <f32> state !device.ptr<f32>, !device.ptr<f32> copy !device.ptr<f16>
   device.update "adamw" %a, %a state ["exp_avg", "exp_avg_sq"](%a, %a) copy %h shape [4, 8] decay
       : !device.ptr<f32>, !device.ptr<f32> state !device.ptr<f32>, !device.ptr<f32> copy !device.ptr<f16>
-  // CHECK: device.update "sgd" %{{.*}}, %{{.*}} shape [32] : <f32>, <f32>
-  device.update "sgd" %a, %a shape [32] : !device.ptr<f32>, !device.ptr<f32>
-  // CHECK: device.keep %{{.*}} in %{{.*}} count 4 : <f32>, <f32>
-  device.keep %a in %a count 4 : !device.ptr<f32>, !device.ptr<f32>
+  // CHECK: device.snapshot %{{.*}} in %{{.*}} count 4 : <f32>, <f32>
+  device.snapshot %a in %a count 4 : !device.ptr<f32>, !device.ptr<f32>
   // CHECK: device.restore %{{.*}} from %{{.*}} count 4 : <f32>, <f32>
   device.restore %a from %a count 4 : !device.ptr<f32>, !device.ptr<f32>
   // CHECK: device.refresh %{{.*}} from %{{.*}} count 4 : <f16>, <f32>

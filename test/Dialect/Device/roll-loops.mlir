@@ -28,10 +28,10 @@ device.kernel @one blocks 1 threads 32 ["x", "y"] {
 // CHECK: device.repeat "forward_layers" ["fc", "act"] {{\[\[}}@h_0, @a_0], [@h_1, @a_1], [@h_2, @a_2]] {
 // CHECK-NEXT: %[[MASK:.*]] = device.address @x
 // CHECK-NEXT: %[[FC:.*]] = device.column "fc" : <f32>
-// CHECK-NEXT: device.launch @one(%[[MASK]], %[[FC]]) {device.turns = [{comment = "h.0.fc/addmm"}, {comment = "h.1.fc/addmm_2"}, {comment = "h.2.fc/addmm_4"}], section = "forward"}
+// CHECK-NEXT: device.launch @one(%[[MASK]], %[[FC]]) {device.turns = [{comment = "h.0.fc/addmm"}, {comment = "h.1.fc/addmm_2"}, {comment = "h.2.fc/addmm_4"}], section = #device.section<forward>}
 // CHECK-NEXT: %[[HALF:.*]] = device.column "fc" + 16 : <f32>
 // CHECK-NEXT: %[[ACT:.*]] = device.column "act" : <f32>
-// CHECK-NEXT: device.launch @one(%[[HALF]], %[[ACT]]) {comment = "the same", section = "forward"}
+// CHECK-NEXT: device.launch @one(%[[HALF]], %[[ACT]]) {comment = "the same", section = #device.section<forward>}
 // CHECK-COUNT-3: device.launch @fill
 // CHECK-NOT: device.launch @one
 // CHECK: }
@@ -39,49 +39,49 @@ device.kernel @one blocks 1 threads 32 ["x", "y"] {
 
 device.step @micro_step micro {
   %0 = device.address @x : !device.ptr<f32>
-  device.copy %0 to %0 count 32 {section = "forward"} : !device.ptr<f32>, !device.ptr<f32>
+  device.copy %0 to %0 count 32 {section = #device.section<forward>} : !device.ptr<f32>, !device.ptr<f32>
 
   %1 = device.address @x : !device.ptr<f32>
   %2 = device.address @h_0 : !device.ptr<f32>
-  device.launch @one(%1, %2) {section = "forward", comment = "h.0.fc/addmm"} : !device.ptr<f32>, !device.ptr<f32>
+  device.launch @one(%1, %2) {section = #device.section<forward>, comment = "h.0.fc/addmm"} : !device.ptr<f32>, !device.ptr<f32>
   %3 = device.address @h_0 + 16 : !device.ptr<f32>
   %4 = device.address @a_0 : !device.ptr<f32>
-  device.launch @one(%3, %4) {section = "forward", comment = "the same"} : !device.ptr<f32>, !device.ptr<f32>
+  device.launch @one(%3, %4) {section = #device.section<forward>, comment = "the same"} : !device.ptr<f32>, !device.ptr<f32>
   %5 = device.address @a_0 : !device.ptr<f32>
-  device.launch @fill(%5) {section = "forward"} : !device.ptr<f32>
+  device.launch @fill(%5) {section = #device.section<forward>} : !device.ptr<f32>
   %6 = device.address @h_0 : !device.ptr<f32>
-  device.launch @fill(%6) {section = "forward"} : !device.ptr<f32>
+  device.launch @fill(%6) {section = #device.section<forward>} : !device.ptr<f32>
   %7 = device.address @x : !device.ptr<f32>
-  device.launch @fill(%7) {section = "forward"} : !device.ptr<f32>
+  device.launch @fill(%7) {section = #device.section<forward>} : !device.ptr<f32>
 
   %11 = device.address @x : !device.ptr<f32>
   %12 = device.address @h_1 : !device.ptr<f32>
-  device.launch @one(%11, %12) {section = "forward", comment = "h.1.fc/addmm_2"} : !device.ptr<f32>, !device.ptr<f32>
+  device.launch @one(%11, %12) {section = #device.section<forward>, comment = "h.1.fc/addmm_2"} : !device.ptr<f32>, !device.ptr<f32>
   %13 = device.address @h_1 + 16 : !device.ptr<f32>
   %14 = device.address @a_1 : !device.ptr<f32>
-  device.launch @one(%13, %14) {section = "forward", comment = "the same"} : !device.ptr<f32>, !device.ptr<f32>
+  device.launch @one(%13, %14) {section = #device.section<forward>, comment = "the same"} : !device.ptr<f32>, !device.ptr<f32>
   %15 = device.address @a_1 : !device.ptr<f32>
-  device.launch @fill(%15) {section = "forward"} : !device.ptr<f32>
+  device.launch @fill(%15) {section = #device.section<forward>} : !device.ptr<f32>
   %16 = device.address @h_1 : !device.ptr<f32>
-  device.launch @fill(%16) {section = "forward"} : !device.ptr<f32>
+  device.launch @fill(%16) {section = #device.section<forward>} : !device.ptr<f32>
   %17 = device.address @x : !device.ptr<f32>
-  device.launch @fill(%17) {section = "forward"} : !device.ptr<f32>
+  device.launch @fill(%17) {section = #device.section<forward>} : !device.ptr<f32>
 
   %21 = device.address @x : !device.ptr<f32>
   %22 = device.address @h_2 : !device.ptr<f32>
-  device.launch @one(%21, %22) {section = "forward", comment = "h.2.fc/addmm_4"} : !device.ptr<f32>, !device.ptr<f32>
+  device.launch @one(%21, %22) {section = #device.section<forward>, comment = "h.2.fc/addmm_4"} : !device.ptr<f32>, !device.ptr<f32>
   %23 = device.address @h_2 + 16 : !device.ptr<f32>
   %24 = device.address @a_2 : !device.ptr<f32>
-  device.launch @one(%23, %24) {section = "forward", comment = "the same"} : !device.ptr<f32>, !device.ptr<f32>
+  device.launch @one(%23, %24) {section = #device.section<forward>, comment = "the same"} : !device.ptr<f32>, !device.ptr<f32>
   %25 = device.address @a_2 : !device.ptr<f32>
-  device.launch @fill(%25) {section = "forward"} : !device.ptr<f32>
+  device.launch @fill(%25) {section = #device.section<forward>} : !device.ptr<f32>
   %26 = device.address @h_2 : !device.ptr<f32>
-  device.launch @fill(%26) {section = "forward"} : !device.ptr<f32>
+  device.launch @fill(%26) {section = #device.section<forward>} : !device.ptr<f32>
   %27 = device.address @x : !device.ptr<f32>
-  device.launch @fill(%27) {section = "forward"} : !device.ptr<f32>
+  device.launch @fill(%27) {section = #device.section<forward>} : !device.ptr<f32>
 
   %31 = device.address @x : !device.ptr<f32>
-  device.launch @fill(%31) {section = "backward"} : !device.ptr<f32>
+  device.launch @fill(%31) {section = #device.section<backward>} : !device.ptr<f32>
 }
 
 // Two turns are no loop, and neither is what differs in more than buffers.

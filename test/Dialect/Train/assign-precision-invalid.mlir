@@ -11,7 +11,7 @@ train.step @micro_step micro ("x" %x: tensor<512x512xf32>, "w" %w: tensor<512x51
   %1 = nn.contract "ik,kj->ij" %x, %w : tensor<512x512xf32>, tensor<512x512xf32> loc("first"("MatMul"))
   %2 = nn.concat %1, %x dim 0 : tensor<512x512xf32>, tensor<512x512xf32> loc("cat"("Concat"))
   %3 = nn.contract "ik,kj->ij" %2, %w : tensor<1024x512xf32>, tensor<512x512xf32> loc("second"("MatMul"))
-  %4 = nn.fused "mask" %3 {nn.origins = ["mask"]} : tensor<1024x512xf32> -> tensor<1024x512xf32> {
+  %4 = nn.fused "mask" %3 {nn.origins = #nn.origins<"mask">} : tensor<1024x512xf32> -> tensor<1024x512xf32> {
   ^bb0(%a: tensor<1024x512xf32>):
     %c = arith.constant dense<1.0e30> : tensor<1024x512xf32>
     %0 = arith.addf %a, %c : tensor<1024x512xf32> loc("mask"("Add"))

@@ -25,7 +25,7 @@
 train.step @micro_step micro ("x" %x: tensor<512x512xf32>, "w" %w: tensor<512x512xf32>) {
   %1 = nn.contract "ik,kj->ij" %x, %w : tensor<512x512xf32>, tensor<512x512xf32> loc("first"("MatMul"))
   %2 = nn.contract "ik,kj->ij" %1, %w : tensor<512x512xf32>, tensor<512x512xf32> loc("first/second"("MatMul"))
-  %3 = nn.fused "sum" %2 {nn.origins = ["loss"]} : tensor<512x512xf32> -> tensor<1x1xf32> {
+  %3 = nn.fused "sum" %2 {nn.origins = #nn.origins<"loss">} : tensor<512x512xf32> -> tensor<1x1xf32> {
   ^bb0(%a: tensor<512x512xf32>):
     %0 = nn.reduce sum %a [0, 1] : tensor<512x512xf32> loc("loss")
     nn.yield %0 : tensor<1x1xf32>

@@ -14,12 +14,12 @@ train.step @micro_step micro ("x" %x: tensor<4096x256xf32>) {
   // CHECK: %[[W1:.*]] = train.read @w1.half : tensor<256x1024xf16>
   %w1 = train.read @w1 : tensor<256x1024xf32>
   %w2 = train.read @w2 : tensor<1024x256xf32>
-  // LABELS: nn.fused "norm" {{.*}} {nn.origins = ["y", "mean"], train.half_results = array<i1: true, false>}
+  // LABELS: nn.fused "norm" {{.*}} {nn.origins = #nn.origins<"y", "mean">, train.half_results = array<i1: true, false>}
   // CHECK: %[[NORM:.*]]:2 = nn.fused "norm" %{{.*}} -> tensor<4096x256xf16>, tensor<4096x1xf32>
   // CHECK: %[[Y:.*]] = arith.subf
   // CHECK-NEXT: %[[Y16:.*]] = arith.truncf %[[Y]] : tensor<4096x256xf32> to tensor<4096x256xf16>
   // CHECK: nn.yield %[[Y16]], %{{.*}} : tensor<4096x256xf16>, tensor<4096x1xf32>
-  %y, %mean = nn.fused "norm" %x {nn.origins = ["y", "mean"]} : tensor<4096x256xf32> -> tensor<4096x256xf32>, tensor<4096x1xf32> {
+  %y, %mean = nn.fused "norm" %x {nn.origins = #nn.origins<"y", "mean">} : tensor<4096x256xf32> -> tensor<4096x256xf32>, tensor<4096x1xf32> {
   ^bb0(%a: tensor<4096x256xf32>):
     %0 = nn.reduce sum %a [1] : tensor<4096x256xf32>
     %1 = nn.broadcast %0 : tensor<4096x1xf32> to tensor<4096x256xf32>
@@ -32,7 +32,7 @@ train.step @micro_step micro ("x" %x: tensor<4096x256xf32>) {
   // CHECK: nn.fused "tanh" %[[UP]] {{.*}} tensor<4096x1024xf16> -> tensor<4096x1024xf16>
   // CHECK: %[[WIDE:.*]] = arith.extf
   // CHECK: math.tanh %[[WIDE]] : tensor<4096x1024xf32>
-  %t = nn.fused "tanh" %up {nn.origins = ["t"]} : tensor<4096x1024xf32> -> tensor<4096x1024xf32> {
+  %t = nn.fused "tanh" %up {nn.origins = #nn.origins<"t">} : tensor<4096x1024xf32> -> tensor<4096x1024xf32> {
   ^bb0(%a: tensor<4096x1024xf32>):
     %0 = math.tanh %a : tensor<4096x1024xf32>
     nn.yield %0 : tensor<4096x1024xf32>
@@ -45,7 +45,7 @@ train.step @micro_step micro ("x" %x: tensor<4096x256xf32>) {
   // CHECK-NEXT: %[[SUM16:.*]] = arith.truncf %[[SUM]]
   // CHECK-NEXT: %[[AGAIN:.*]] = arith.extf %[[SUM16]]
   // CHECK-NEXT: arith.mulf %[[AGAIN]], %[[AGAIN]]
-  %sum, %square = nn.fused "add" %x, %down {nn.origins = ["sum", "square"]} : tensor<4096x256xf32>, tensor<4096x256xf32> -> tensor<4096x256xf32>, tensor<4096x256xf32> {
+  %sum, %square = nn.fused "add" %x, %down {nn.origins = #nn.origins<"sum", "square">} : tensor<4096x256xf32>, tensor<4096x256xf32> -> tensor<4096x256xf32>, tensor<4096x256xf32> {
   ^bb0(%a: tensor<4096x256xf32>, %b: tensor<4096x256xf32>):
     %0 = arith.addf %a, %b : tensor<4096x256xf32>
     %1 = arith.mulf %0, %0 : tensor<4096x256xf32>
@@ -53,7 +53,7 @@ train.step @micro_step micro ("x" %x: tensor<4096x256xf32>) {
   }
   // The loss is f32, whatever it is made of.
   // CHECK: nn.fused "loss" {{.*}} -> tensor<1x1xf32>
-  %loss = nn.fused "loss" %sum, %square, %mean {nn.origins = ["loss"]} : tensor<4096x256xf32>, tensor<4096x256xf32>, tensor<4096x1xf32> -> tensor<1x1xf32> {
+  %loss = nn.fused "loss" %sum, %square, %mean {nn.origins = #nn.origins<"loss">} : tensor<4096x256xf32>, tensor<4096x256xf32>, tensor<4096x1xf32> -> tensor<1x1xf32> {
   ^bb0(%a: tensor<4096x256xf32>, %b: tensor<4096x256xf32>, %c: tensor<4096x1xf32>):
     %0 = arith.addf %a, %b : tensor<4096x256xf32>
     %1 = nn.broadcast %c : tensor<4096x1xf32> to tensor<4096x256xf32>
@@ -79,7 +79,7 @@ train.step @evaluate evaluate ("q" %q: tensor<8x512x64xf32>, "k" %k: tensor<8x51
   // CHECK: nn.contract "bik,bjk->bij" %[[Q]], %[[K]] : tensor<8x512x64xf16>, tensor<8x512x64xf16>
   %scores = nn.contract "bik,bjk->bij" %q, %k : tensor<8x512x64xf32>, tensor<8x512x64xf32>
   // CHECK: nn.fused "mask" {{.*}} -> tensor<8x512x512xf32>
-  %masked = nn.fused "mask" %scores, %m {nn.origins = ["masked"]} : tensor<8x512x512xf32>, tensor<512x512xi1> -> tensor<8x512x512xf32> {
+  %masked = nn.fused "mask" %scores, %m {nn.origins = #nn.origins<"masked">} : tensor<8x512x512xf32>, tensor<512x512xi1> -> tensor<8x512x512xf32> {
   ^bb0(%a: tensor<8x512x512xf32>, %b: tensor<512x512xi1>):
     %0 = arith.constant dense<-1.0e+09> : tensor<8x512x512xf32>
     %1 = nn.broadcast %b : tensor<512x512xi1> to tensor<8x512x512xi1>
@@ -87,7 +87,7 @@ train.step @evaluate evaluate ("q" %q: tensor<8x512x64xf32>, "k" %k: tensor<8x51
     nn.yield %2 : tensor<8x512x512xf32>
   }
   // CHECK: nn.fused "exp" {{.*}} -> tensor<8x512x512xf16>
-  %p = nn.fused "exp" %masked {nn.origins = ["p"]} : tensor<8x512x512xf32> -> tensor<8x512x512xf32> {
+  %p = nn.fused "exp" %masked {nn.origins = #nn.origins<"p">} : tensor<8x512x512xf32> -> tensor<8x512x512xf32> {
   ^bb0(%a: tensor<8x512x512xf32>):
     %0 = math.exp %a : tensor<8x512x512xf32>
     nn.yield %0 : tensor<8x512x512xf32>
@@ -110,7 +110,7 @@ train.step @micro_step micro ("ids" %ids: tensor<2048xi64>, "dy" %dy: tensor<204
   // CHECK: %[[W:.*]] = train.read @w.half : tensor<8192x512xf16>
   // CHECK-NOT: train.read @w.half
   // CHECK: nn.fused "take" %{{.*}}, %arg0 {{.*}} tensor<8192x512xf32>, tensor<2048xi64> -> tensor<2048x512xf16>
-  %x = nn.fused "take" %w, %ids {nn.origins = ["x"]} : tensor<8192x512xf32>, tensor<2048xi64> -> tensor<2048x512xf32> {
+  %x = nn.fused "take" %w, %ids {nn.origins = #nn.origins<"x">} : tensor<8192x512xf32>, tensor<2048xi64> -> tensor<2048x512xf32> {
   ^bb0(%a: tensor<8192x512xf32>, %b: tensor<2048xi64>):
     %0 = nn.take %a, %b : tensor<8192x512xf32>, tensor<2048xi64>
     nn.yield %0 : tensor<2048x512xf32>
@@ -119,7 +119,7 @@ train.step @micro_step micro ("ids" %ids: tensor<2048xi64>, "dy" %dy: tensor<204
   // CHECK: nn.contract "ik,kj->ij" %{{.*}}, %[[T]]
   %t = nn.transpose %w [1, 0] : tensor<8192x512xf32>
   %logits = nn.contract "ik,kj->ij" %x, %t : tensor<2048x512xf32>, tensor<512x8192xf32>
-  %l = nn.fused "loss" %logits {nn.origins = ["l"]} : tensor<2048x8192xf32> -> tensor<1x1xf32> {
+  %l = nn.fused "loss" %logits {nn.origins = #nn.origins<"l">} : tensor<2048x8192xf32> -> tensor<1x1xf32> {
   ^bb0(%a: tensor<2048x8192xf32>):
     %0 = nn.reduce sum %a [0, 1] : tensor<2048x8192xf32>
     nn.yield %0 : tensor<1x1xf32>
@@ -130,7 +130,7 @@ train.step @micro_step micro ("ids" %ids: tensor<2048xi64>, "dy" %dy: tensor<204
   // Rows are added up in f32.
   // CHECK: nn.scatter_add %{{.*}}, %arg0 rows 8192 to f32 : tensor<2048x512xf16>, tensor<2048xi64>
   %dw = nn.scatter_add %dx, %ids rows 8192 : tensor<2048x512xf32>, tensor<2048xi64>
-  train.grad_norm %dw : tensor<8192x512xf32>
+  train.grad_norm %dw of [@w] : tensor<8192x512xf32>
   // CHECK: train.update "sgd" @w, %{{.*}} copy @w.half
   train.update "sgd" @w, %dw : tensor<8192x512xf32>
 }

@@ -15,13 +15,13 @@ train.variable @frozen frozen : tensor<8x8xf32>
 
 // The frozen weight costs no gradient: its product is not differentiated.
 // CHECK-LABEL: train.step @micro_step micro ("x" %{{.*}}: tensor<4x8xf32>, "labels" %{{.*}}: tensor<4xi64>)
-// CHECK-SAME: ignoreIndex = -100 : i64, labelsLimit = 3 : i64
+// CHECK-SAME: labelsRange = #train.index_range<0 to 3 or -100>
 // CHECK: %[[H:.*]] = nn.contract "ik,kj->ij" %{{.*}}, %{{.*}} : tensor<4x8xf32>, tensor<8x8xf32>
 // CHECK: nn.cross_entropy
 // CHECK: train.report_loss
 // CHECK: %[[DW:.*]] = nn.contract "ik,ij->kj" %[[H]]
 // CHECK-NOT: nn.contract
-// CHECK: train.grad_norm
+// CHECK: train.grad_norm %[[DW]], %{{.*}} of [@weight, @bias] :
 // CHECK: train.update "adamw" @weight, %[[DW]] state {exp_avg = @weight.exp_avg, exp_avg_sq = @weight.exp_avg_sq} decay
 // CHECK: train.update "adamw" @bias
 

@@ -1,21 +1,21 @@
 // RUN: gpuopt-opt %s --train-insert-loss-scaling=enabled=true | FileCheck %s
 // RUN: gpuopt-opt %s --train-insert-loss-scaling | FileCheck %s --check-prefix=PLAIN
-// RUN: gpuopt-opt %s --train-insert-loss-scaling=enabled=true --nn-form-clusters | gpuopt-opt --train-plan-memory --convert-to-device \
+// RUN: gpuopt-opt %s --train-insert-loss-scaling=enabled=true --kernels-form-clusters | gpuopt-opt --train-plan-memory --convert-to-device \
 // RUN:   | gpuopt-translate --device-to-cxx | FileCheck %s --check-prefix=CXX
 
 // The seed is the scale; the norm takes it out again; what the forward writes
 // is kept before and restored after.
 
 // CHECK-DAG: train.variable @loss_scale loss_scale : tensor<f32>
-// CHECK-DAG: train.variable @mean.kept kept : tensor<4xf32> {of = @mean}
+// CHECK-DAG: train.variable @mean.snapshot snapshot : tensor<4xf32> {of = @mean}
 // PLAIN-NOT: loss_scale
 train.variable @w parameter : tensor<4xf32>
 train.variable @mean buffer : tensor<4xf32>
 
 // CHECK: train.step @micro_step
-// CHECK-NEXT: train.keep @mean in @mean.kept
+// CHECK-NEXT: train.snapshot @mean in @mean.snapshot
 // PLAIN: train.step @micro_step
-// PLAIN-NOT: train.keep
+// PLAIN-NOT: train.snapshot
 train.step @micro_step micro ("x" %x: tensor<4xf32>) {
   %w = train.read @w : tensor<4xf32>
   train.write @mean, %x : tensor<4xf32>
@@ -40,17 +40,17 @@ train.step @micro_step micro ("x" %x: tensor<4xf32>) {
     %0 = arith.mulf %a, %b : tensor<4xf32>
     nn.yield %0 : tensor<4xf32>
   }
-  // CHECK: train.grad_norm %{{.*}} scale @loss_scale over 4 : tensor<4xf32>
-  // CHECK-NEXT: train.restore @mean from @mean.kept
-  // PLAIN: train.grad_norm %{{[^ ]*}} : tensor<4xf32>
+  // CHECK: train.grad_norm %{{.*}} of [@w] scale @loss_scale over 4 : tensor<4xf32>
+  // CHECK-NEXT: train.restore @mean from @mean.snapshot
+  // PLAIN: train.grad_norm %{{[^ ]*}} of [@w] : tensor<4xf32>
   // PLAIN-NOT: train.restore
-  train.grad_norm %gradient : tensor<4xf32>
+  train.grad_norm %gradient of [@w] : tensor<4xf32>
   train.update "sgd" @w, %gradient : tensor<4xf32>
 }
 
-// CXX: begin_step(ctx, state, hyper);
-// CXX: keep(ctx, state, m[kMeanKept], m[{{kMean2?}}], 4);
-// CXX: finish_grad_norm(ctx, state, hyper, m[kGradNormPartials], 1, m[{{kLossScale2?}}], 4);
-// CXX: restore(ctx, state, m[{{kMean2?}}], m[kMeanKept], 4);
 // CXX: static const GradientInfo kGradients[] = {
 // CXX-NEXT: {"w", 0},
+// CXX: begin_step(ctx, state, hyper);
+// CXX: snapshot(ctx, state, m[kMeanSnapshot], m[{{kMean2?}}], 4);
+// CXX: finish_grad_norm(ctx, state, hyper, m[kGradNormPartials], 1, m[{{kLossScale2?}}], 4);
+// CXX: restore(ctx, state, m[{{kMean2?}}], m[kMeanSnapshot], 4);

@@ -189,10 +189,10 @@ train.step @s micro ("x" %x: tensor<4xf32>) {
 // -----
 
 train.variable @w parameter : tensor<4xf32>
-train.variable @kept buffer : tensor<4xf16>
+train.variable @snapshot buffer : tensor<4xf16>
 train.step @s micro () {
   // expected-error @below {{expects variables of one type, but got 'tensor<4xf32>' and 'tensor<4xf16>'}}
-  train.keep @w in @kept
+  train.snapshot @w in @snapshot
 }
 
 // -----
@@ -230,6 +230,77 @@ train.step @s forward ("x" %x: tensor<4xf32>) {
 
 // -----
 
+// What the updates of a step share is computed once a step.
+train.variable @w parameter : tensor<4xf32>
+train.variable @b parameter : tensor<4xf32>
+train.step @s update ("x" %x: tensor<4xf32>) {
+  // expected-note @below {{the first one is here}}
+  train.update "sgd" @w, %x : tensor<4xf32>
+  // expected-error @below {{expects the optimizer of the step's other updates, 'sgd', but got 'adafactor'}}
+  train.update "adafactor" @b, %x state {exp_avg_sq = @w} : tensor<4xf32>
+}
+
+// -----
+
+train.variable @w parameter : tensor<4xf32>
+train.step @s update ("x" %x: tensor<4xf32>) {
+  // expected-error @below {{expects one parameter per gradient, but got 0 for 1}}
+  train.grad_norm %x of [] : tensor<4xf32>
+}
+
+// -----
+
+train.variable @w parameter : tensor<8xf32>
+train.step @s update ("x" %x: tensor<4xf32>) {
+  // expected-error @below {{expects the gradient of @w to have its shape, 'tensor<8xf32>', but got 'tensor<4xf32>'}}
+  train.grad_norm %x of [@w] : tensor<4xf32>
+}
+
+// -----
+
+train.step @s update ("x" %x: tensor<4xf32>) {
+  // expected-error @below {{expects a variable named @w}}
+  train.grad_norm %x of [@w] : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{expects 'train.plan' to be a '#train.plan', but got {repeats = 1 : i64}}}
+train.step @s update () attributes {train.plan = {repeats = 1 : i64}} {
+}
+
+// -----
+
+// expected-error @below {{expects 'train.proof' to be a '#train.proof', but got []}}
+train.step @s update () attributes {train.proof = []} {
+}
+
+// -----
+
+// expected-error @below {{expects counts that are not negative, but got -1}}
+train.step @s update () attributes {train.plan = #train.plan<arenaBytes = 512, plainArenaBytes = 1024, repeats = -1, plainNanoseconds = 2.0 : f64, addedNanoseconds = 1.0 : f64, lowerBoundNanoseconds = 0.0 : f64>} {
+}
+
+// -----
+
+// expected-error @below {{expects times of type f64, but got 5.000000e-01 : f32}}
+train.step @s update () attributes {a = #train.transfers<bytes = 64, busyNanoseconds = 0.5 : f32, waitedNanoseconds = 0.25 : f64>} {
+}
+
+// -----
+
+// expected-error @below {{expects the bytes of a file, but got 'tensor<1xf32>'}}
+train.step @s update () attributes {train.proof = #train.proof<problem = dense_resource<p> : tensor<1xf32>, plan = dense_resource<q> : tensor<4xi8>>} {
+}
+
+// -----
+
+// expected-error @below {{expects a range that does not end before it begins, but got 4 to 3}}
+train.step @s update () attributes {labelsRange = #train.index_range<4 to 3>} {
+}
+
+// -----
+
 // expected-error @below {{expects a kind of step, but got 'backward'}}
 train.step @s backward () {
 }
@@ -238,3 +309,8 @@ train.step @s backward () {
 
 // expected-error @below {{expects numbers in 'file', but got 'index'}}
 train.variable @v parameter : tensor<4xf32> {file = "a", offset = 0 : i64, sizeInBytes = 16 : i64, storedElementType = index}
+
+// -----
+
+// expected-error @below {{expects a 'memoryOffset' of at least 0, but got -256}}
+train.variable @w parameter : tensor<4xf32> {memoryOffset = -256 : i64}

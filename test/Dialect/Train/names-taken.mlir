@@ -27,7 +27,7 @@ train.step @micro_step micro ("x" %x: tensor<4x4xf32>) {
     %0 = nn.broadcast %a : tensor<f32> to tensor<4x4xf32>
     nn.yield %0 : tensor<4x4xf32>
   }
-  train.grad_norm %g : tensor<4x4xf32>
+  train.grad_norm %g of [@w] : tensor<4x4xf32>
   train.update "adamw" @w, %g state {exp_avg = @m, exp_avg_sq = @v} decay : tensor<4x4xf32>
 }
 train.variable @m optimizer_state : tensor<4x4xf32> {of = @w}

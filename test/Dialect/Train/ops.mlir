@@ -2,7 +2,7 @@
 // RUN: gpuopt-opt %s --mlir-print-op-generic | gpuopt-opt | FileCheck %s
 // RUN: gpuopt-opt %s --canonicalize --cse | FileCheck %s --check-prefix=KEPT
 
-// Neither of two equal repetitions goes away, and neither becomes the first
+// Neither of two equal recomputations goes away, and neither becomes the first
 // execution, though everything in them is equal to it.
 
 // CHECK-LABEL: train.step @s
@@ -70,31 +70,42 @@ train.variable @w16 half_copy : tensor<4x8xf16> {of = @w}
 train.variable @m optimizer_state : tensor<4x8xf32> {of = @w}
 train.variable @v optimizer_state : tensor<4x8xf32> {of = @w}
 train.variable @momentum optimizer_state : tensor<4x8xf32> {of = @w}
-train.variable @kept buffer : tensor<4x8xf32>
+train.variable @snapshot buffer : tensor<4x8xf32>
 train.variable @scale loss_scale : tensor<f32>
 
 // CHECK-LABEL: train.step @variables
 train.step @variables micro ("x" %x: tensor<4x8xf32>) {
   // CHECK: train.read @w : tensor<4x8xf32>
   %w = train.read @w : tensor<4x8xf32>
-  // CHECK: train.write @kept, %{{.*}} : tensor<4x8xf32>
-  train.write @kept, %w : tensor<4x8xf32>
+  // CHECK: train.write @snapshot, %{{.*}} : tensor<4x8xf32>
+  train.write @snapshot, %w : tensor<4x8xf32>
   // CHECK: train.accumulate @momentum, %{{.*}} : tensor<4x8xf32>
   train.accumulate @momentum, %x : tensor<4x8xf32>
-  // CHECK: train.keep @w in @kept
-  train.keep @w in @kept
-  // CHECK: train.restore @w from @kept
-  train.restore @w from @kept
+  // CHECK: train.snapshot @w in @snapshot
+  train.snapshot @w in @snapshot
+  // CHECK: train.restore @w from @snapshot
+  train.restore @w from @snapshot
   // CHECK: train.refresh @w16 from @w
   train.refresh @w16 from @w
   // CHECK: train.seed of 32 : tensor<1xf32>
   %seed = train.seed of 32 : tensor<1xf32>
   // CHECK: train.report_loss %{{.*}}, %{{.*}} : tensor<1xf32>, tensor<1xf32>
   train.report_loss %seed, %seed : tensor<1xf32>, tensor<1xf32>
-  // CHECK: train.grad_norm %{{.*}} scale @scale over 32 : tensor<4x8xf32>
-  train.grad_norm %x scale @scale over 32 : tensor<4x8xf32>
+  // CHECK: train.grad_norm %{{.*}} of [@w] scale @scale over 32 : tensor<4x8xf32>
+  train.grad_norm %x of [@w] scale @scale over 32 : tensor<4x8xf32>
   // CHECK: train.update "adamw" @w, %{{.*}} state {exp_avg = @m, exp_avg_sq = @v} copy @w16 decay : tensor<4x8xf32>
   train.update "adamw" @w, %x state {exp_avg = @m, exp_avg_sq = @v} copy @w16 decay : tensor<4x8xf32>
+}
+
+// CHECK-LABEL: train.step @another
+// CHECK-SAME: "labels"
+// CHECK-SAME: labelsRange = #train.index_range<0 to 10 or -100>
+// CHECK-SAME: train.plan = #train.plan<arenaBytes = 512, plainArenaBytes = 1024, repeats = 0, plainNanoseconds = 2.000000e+00 : f64, addedNanoseconds = 1.000000e+00 : f64, lowerBoundNanoseconds = 0.000000e+00 : f64, transfers = <bytes = 64, busyNanoseconds = 5.000000e-01 : f64, waitedNanoseconds = 2.500000e-01 : f64>>
+train.step @another update ("x" %x: tensor<4x8xf32>, "labels" %l: tensor<4xi64>) attributes {
+  labelsName = "labels", labelsRange = #train.index_range<0 to 10 or -100>,
+  train.plan = #train.plan<arenaBytes = 512, plainArenaBytes = 1024, repeats = 0, plainNanoseconds = 2.0 : f64,
+                           addedNanoseconds = 1.0 : f64, lowerBoundNanoseconds = 0.0 : f64,
+                           transfers = <bytes = 64, busyNanoseconds = 0.5 : f64, waitedNanoseconds = 0.25 : f64>>} {
   // CHECK: train.update "sgd" @w, %{{.*}} state {momentum_buffer = @momentum} : tensor<4x8xf32>
   train.update "sgd" @w, %x state {momentum_buffer = @momentum} : tensor<4x8xf32>
 }

@@ -67,10 +67,12 @@ train.step @again micro ("x" %x: tensor<8x16xf32>) {
 
 // Scratch memory of the norm comes after its results.
 
+train.variable @g parameter : tensor<8x16xf32>
+
 // CHECK-LABEL: train.step @norm
 // CHECK: train.grad_norm {{.*}}train.offsets = array<i64: {{[0-9]+}}>
 train.step @norm micro ("g" %g: tensor<8x16xf32>) {
-  train.grad_norm %g : tensor<8x16xf32>
+  train.grad_norm %g of [@g] : tensor<8x16xf32>
 }
 
 // A plan that stands is kept, gaps and all: the schedule has promised it.

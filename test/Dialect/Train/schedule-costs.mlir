@@ -6,12 +6,12 @@
 // tanh alone runs. Where the whole kernel was measured, at 1000 ns, that is the
 // share of it that the rates give: nearly all, since both are little more than
 // a launch.
-// KERNEL: added_ns = 999.9
-// KERNEL: train.recompute "frees 512 bytes for 1.00 us"
+// KERNEL: addedNanoseconds = 999.9
+// KERNEL: train.recompute "frees 512 B for 1.00 us"
 
 // Where the tanh was measured, too, it has its own 600 ns.
-// SLICE: added_ns = 6.000000e+02 : f64
-// SLICE: train.recompute "frees 512 bytes for 0.60 us"
+// SLICE: addedNanoseconds = 6.000000e+02 : f64
+// SLICE: train.recompute "frees 512 B for 0.60 us"
 
 // NONE: error: device: cannot read '{{.*}}.json': No such file or directory
 

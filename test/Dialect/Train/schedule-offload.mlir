@@ -17,12 +17,11 @@ train.variable @up parameter : tensor<64x256xf32>
 train.variable @down parameter : tensor<256x64xf32>
 
 // CHECK-LABEL: train.step @micro_step
-// CHECK-SAME: added_ns = 1.000000e+03
-// CHECK-SAME: arena_bytes = 81920 : i64
-// CHECK-SAME: lower_bound_ns = 1.000000e+03
-// CHECK-SAME: plain_arena_bytes = 98304 : i64
-// CHECK-SAME: transfer_bytes = 32768 : i64
-// CHECK-SAME: transfer_wait_ns = {{0.0*e\+00|[0-9.]+e\+0[0-3]}}
+// CHECK-SAME: arenaBytes = 81920, plainArenaBytes = 98304
+// CHECK-SAME: addedNanoseconds = 1.000000e+03
+// CHECK-SAME: lowerBoundNanoseconds = 1.000000e+03
+// CHECK-SAME: transfers = <bytes = 32768
+// CHECK-SAME: waitedNanoseconds = {{0.0*e\+00|[0-9.]+e\+0[0-3]}}
 
 // The copy begins where y1 is made, and has to be done before y3 takes memory.
 // CHECK: %[[Y1:.*]] = nn.contract
@@ -33,7 +32,7 @@ train.variable @down parameter : tensor<256x64xf32>
 // The copy back begins one product early: that is longer than it takes.
 // CHECK: train.report_loss
 // CHECK: nn.contract "ik,jk->ij"
-// CHECK: %[[BACK:.*]] = train.reload "frees 16384 bytes for 1.00 us of transfers, its work takes 6.24 us" %[[HOST]]
+// CHECK: %[[BACK:.*]] = train.reload "frees 16.0 KiB for 1.00 us of transfers, its work takes 6.24 us" %[[HOST]]
 // CHECK-NEXT: nn.contract "ik,jk->ij"
 // CHECK-NEXT: train.await_reload %[[BACK]]
 // CHECK-NEXT: nn.contract "ki,kj->ij" %[[BACK]]
@@ -54,9 +53,9 @@ train.variable @down parameter : tensor<256x64xf32>
 
 // NEVER-LABEL: train.step @micro_step
 // NEVER-NOT: train.offload
-// NEVER: train.recompute "frees 16384 bytes for 6.24 us"
+// NEVER: train.recompute "frees 16.0 KiB for 6.24 us"
 
-// REMARK: remark: [Passed] offloaded | Category:schedule | {{.*}}contract reloaded: frees 16384 bytes for 1.00 us of transfers
+// REMARK: remark: [Passed] offloaded | Category:schedule | {{.*}}contract reloaded: frees 16.0 KiB for 1.00 us of transfers
 
 train.step @micro_step micro ("x" %x: tensor<64x64xf32>) {
   %w = train.read @w : tensor<64x64xf32>

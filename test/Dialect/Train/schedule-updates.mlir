@@ -1,4 +1,4 @@
-// RUN: not gpuopt-opt %s --pass-pipeline='builtin.module(nn-place-results,train-schedule{activation-budget=1536 device=h200})' -o /dev/null 2>&1 | FileCheck %s
+// RUN: not gpuopt-opt %s --pass-pipeline='builtin.module(kernels-mark-in-place,train-schedule{activation-budget=1536 device=h200})' -o /dev/null 2>&1 | FileCheck %s
 
 // To run again between the two updates, %u would have to read what the first
 // has written: that is no schedule.

@@ -15,14 +15,14 @@
 // Without a search for less, the plain arena is what is known to do.
 // PLAIN: error: activation budget 1024 B cannot be met: the smallest that can is 2560 B, the proven lower limit 2048 B
 // Any plan will do, dear or not; nobody looks for a bound.
-// ANY: added_ns = {{[1-9]}}
-// ANY-SAME: arena_bytes = 2048 : i64
-// ANY-SAME: lower_bound_ns = 0.0
+// ANY: arenaBytes = 2048,
+// ANY-SAME: addedNanoseconds = {{[1-9]}}
+// ANY-SAME: lowerBoundNanoseconds = 0.0
 // What the step keeps beside its arena counts: 4608 bytes.
 // WHOLE: error: memory budget 3072 B cannot be met: the smallest that can is 6656 B
 // Products take a tenth of the time.
-// FP32: plain_ns = 184206.9
-// TF32: plain_ns = 36750.9
+// FP32: plainNanoseconds = 184206.9
+// TF32: plainNanoseconds = 36750.9
 
 // All results have 512 bytes. While y6 is made, y1, y2, y4, y5 and y6 are alive:
 // 2560 bytes. Within 2048, one of y1 and y2, which only y8 reads again, has to
@@ -32,13 +32,12 @@
 train.variable @w parameter : tensor<16x16xf32>
 
 // CHECK-LABEL: train.step @micro_step
-// CHECK-SAME: added_ns = 2000.2
-// CHECK-SAME: arena_bytes = 2048 : i64
-// CHECK-SAME: lower_bound_ns = 2000.2
-// CHECK-SAME: plain_arena_bytes = 2560 : i64
+// CHECK-SAME: arenaBytes = 2048, plainArenaBytes = 2560, repeats = 1
+// CHECK-SAME: addedNanoseconds = 2000.2
+// CHECK-SAME: lowerBoundNanoseconds = 2000.2
 // CHECK: %[[Y1:.*]] = nn.contract
 // CHECK: %[[Y7:.*]] = nn.contract {{.*}}
-// CHECK: %[[AGAIN:.*]] = train.recompute "frees 512 bytes for 2.00 us" %[[Y1]] :
+// CHECK: %[[AGAIN:.*]] = train.recompute "frees 512 B for 2.00 us" %[[Y1]] :
 // CHECK: nn.fused "tanh"
 // CHECK: nn.fused "add" %{{.*}}, %[[AGAIN]], %[[Y1]] {train.offsets = array<i64: {{[0-9]+}}>} :
 
@@ -46,7 +45,7 @@ train.variable @w parameter : tensor<16x16xf32>
 // FITS-NOT: train.plan
 // FITS-NOT: train.recompute
 
-// REMARK: remark: [Passed] recomputed | Category:schedule | {{.*}}fused again: frees 512 bytes for 2.00 us
+// REMARK: remark: [Passed] recomputed | Category:schedule | {{.*}}fused again: frees 512 B for 2.00 us
 
 // UNMET: error: activation budget {{1|1024}} B cannot be met: the smallest that can is 2048 B, the proven lower limit 2048 B;
 // UNMET-SAME: the largest tensors alive at 'fused' are: fused f32[8,16] (512 B), contract f32[8,16] (512 B)

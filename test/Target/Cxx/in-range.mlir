@@ -1,16 +1,16 @@
-// RUN: gpuopt-opt %s -nn-form-clusters -train-plan-memory -convert-to-device | gpuopt-translate --device-to-cxx | FileCheck %s
+// RUN: gpuopt-opt %s -kernels-form-clusters -train-plan-memory -convert-to-device | gpuopt-translate --device-to-cxx | FileCheck %s
 
 // Computed indices are checked where they are computed, by the row of a table
 // that names the node. What is written down of an input is checked as it is
 // loaded: all numbers of `i` for the first table, of `k` from either end.
 
-// CHECK: KERNEL void fused_addi_in_range(const int64_t *x, int64_t *computed, StepState *state_)
-// CHECK: in_range(state_, [[NUMBER:0|1]], 8, load(x + i, left) + 1, iota<int64_t>(i), left)
 // CHECK: {{{.*}}"i", Type::I64, 1, {6},{{.*}}}, 4, false}
 // CHECK: {{{.*}}"k", Type::I64, 1, {6},{{.*}}}, 8, false, INT64_MIN, -8}
 // CHECK: static const IndexedInfo kIndexed[] = {
 // CHECK-DAG: {"/computed", 8},
 // CHECK-DAG: {"/elements", 8},
+// CHECK: KERNEL void fused_addi_in_range(const int64_t *x, int64_t *computed, StepState *state_)
+// CHECK: in_range(state_, [[NUMBER:0|1]], 8, load(x + i, left) + 1, iota<int64_t>(i), left)
 // CHECK: p.indexed = kIndexed;
 train.step @micro_step micro ("x" %x: tensor<8x4xf32>, "t" %t: tensor<4x4xf32>, "i" %i: tensor<6xi64>, "k" %k: tensor<6xi64>) {
   %one = arith.constant dense<1> : tensor<6xi64>

@@ -25,15 +25,17 @@
 // CHECK-NEXT: copy(ctx, m[kA], m[kX], 256 * sizeof(float));
 // CHECK-NEXT: check_finite(ctx, state, m[kA], 256, 0);
 // CHECK-NEXT: add_loss(ctx, state, m[kA], m[kA], 1);
+// The state is found where it is one of the options.
+// CHECK-LABEL: static void evaluate(
+// CHECK: StepState *const state = m[kStepState];
+// CHECK-NEXT: draw(ctx, {.state = state});
 // CHECK-LABEL: static void update(
 // CHECK: accumulate(ctx, state, m[kVb], m[kMb], 32);
 // CHECK-NEXT: sum_of_squares(ctx, m[kMb], 32, m[kP]);
 // CHECK-NEXT: finish_grad_norm(ctx, state, hyper, m[kP], 1, m[kSb], 64);
 // CHECK-NEXT: begin_adamw(ctx, state, hyper);
-// CHECK-NEXT: begin_sgd(ctx, state, hyper);
 // CHECK-NEXT: adamw(ctx, state, m[kWb], m[kMb], m[kVb], m[kMb], 32, /*decay=*/true, m[kHb]);
-// CHECK-NEXT: sgd(ctx, state, m[kWb], m[kMb], m[kVb], 32, /*decay=*/false);
-// CHECK-NEXT: keep(ctx, state, m[kMb], m[kWb], 32);
+// CHECK-NEXT: snapshot(ctx, state, m[kMb], m[kWb], 32);
 // CHECK-NEXT: restore(ctx, state, m[kWb], m[kMb], 32);
 // CHECK-NEXT: refresh(ctx, m[kHb], m[kWb], 32);
 // CHECK-NEXT: end_step(ctx, state);
@@ -92,6 +94,9 @@ device.step @micro_step micro {
   device.check_finite %a count 256 index 0 name "a" : !device.ptr<f32>
   device.report_loss %a, %a : !device.ptr<f32>, !device.ptr<f32>
 }
+device.step @evaluate evaluate {
+  device.call "draw"({state = state})
+}
 device.step @update update {
   %w = device.address @wb : !device.ptr<f32>
   %h = device.address @hb : !device.ptr<f16>
@@ -103,9 +108,7 @@ device.step @update update {
   device.grad_norm %p scale %s over 64, %m counts [32] of ["w"] : !device.ptr<f64> scale !device.ptr<f32>, !device.ptr<f32>
   device.update "adamw" %w, %m state ["exp_avg", "exp_avg_sq"](%m, %v) copy %h shape [4, 8] decay
       : !device.ptr<f32>, !device.ptr<f32> state !device.ptr<f32>, !device.ptr<f32> copy !device.ptr<f16>
-  device.update "sgd" %w, %v state ["momentum_buffer"](%m) shape [4, 8]
-      : !device.ptr<f32>, !device.ptr<f32> state !device.ptr<f32>
-  device.keep %w in %m count 32 : !device.ptr<f32>, !device.ptr<f32>
+  device.snapshot %w in %m count 32 : !device.ptr<f32>, !device.ptr<f32>
   device.restore %w from %m count 32 : !device.ptr<f32>, !device.ptr<f32>
   device.refresh %h from %w count 32 : !device.ptr<f16>, !device.ptr<f32>
 }

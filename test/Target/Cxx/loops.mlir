@@ -51,11 +51,11 @@ device.step @micro_step micro {
   device.repeat "forward_layers" ["fc", "act"] [[@h_0, @a_0], [@h_1, @a_1], [@h_2, @a_2]] {
     %0 = device.address @x : !device.ptr<f32>
     %1 = device.column "fc" : !device.ptr<f32>
-    device.launch @one(%0, %1) {section = "forward", device.turns = [{comment = "h.0.fc/addmm"}, {comment = "h.1.fc/addmm_2"}, {comment = "h.2.fc/addmm_4"}]} : !device.ptr<f32>, !device.ptr<f32>
+    device.launch @one(%0, %1) {section = #device.section<forward>, device.turns = [{comment = "h.0.fc/addmm"}, {comment = "h.1.fc/addmm_2"}, {comment = "h.2.fc/addmm_4"}]} : !device.ptr<f32>, !device.ptr<f32>
     %2 = device.column "fc" + 16 : !device.ptr<f32>
     %3 = device.column "act" : !device.ptr<f32>
-    device.launch @one(%2, %3) {section = "forward", comment = "the same"} : !device.ptr<f32>, !device.ptr<f32>
+    device.launch @one(%2, %3) {section = #device.section<forward>, comment = "the same"} : !device.ptr<f32>, !device.ptr<f32>
   }
   %4 = device.address @x : !device.ptr<f32>
-  device.launch @fill(%4) {section = "forward"} : !device.ptr<f32>
+  device.launch @fill(%4) {section = #device.section<forward>} : !device.ptr<f32>
 }

@@ -6,6 +6,7 @@
 // CHECK-NEXT: constexpr Buffer<float> kX{2048}; // f32[4,128] "x"
 // CHECK: // The arena in micro_step; lifetimes are half-open, in calls of the step.
 // CHECK-NEXT: constexpr Buffer<float> kY{8192}; // f32[4,128] "/softmax" live [0, 1)
+// CHECK: {{.}}"x", Type::F32, 2, {4, 128}, kX.offset, 2048}
 device.memory persistent 8192 arena 65536
 device.buffer @x input at 2048 : tensor<4x128xf32> {origin = "x", externalName = "x"}
 device.buffer @y arena at 8192 : tensor<4x128xf32> live 0 to 1 in @micro_step {origin = "/softmax"}
@@ -17,7 +18,7 @@ device.buffer @y arena at 8192 : tensor<4x128xf32> live 0 to 1 in @micro_step {o
 // CHECK-NEXT: Lanes<float> sums(0.0f);
 // CHECK-NEXT: for (int64_t i = first_lane(); i < 128; i += lane_step()) {
 // CHECK-NEXT: const int64_t left = 128 - i;
-// CHECK-NEXT: sums += keep(exp(load(x + b * 128 + i, left)), left, 0.0f);
+// CHECK-NEXT: sums += masked(exp(load(x + b * 128 + i, left)), left, 0.0f);
 // CHECK-NEXT: }
 // CHECK-NEXT: const float sum = block_sum(sums);
 // CHECK-NEXT: for (int64_t i = first_lane(); i < 128; i += lane_step()) {
@@ -104,8 +105,7 @@ device.kernel @kept blocks 4 threads 32 ["x", "y"] {
 device.step @micro_step micro {
   %0 = device.address @x : !device.ptr<f32>
   %1 = device.address @y : !device.ptr<f32>
-  device.launch @softmax(%0, %1) {section = "forward", comment = "softmax of /fc1"} : !device.ptr<f32>, !device.ptr<f32>
+  device.launch @softmax(%0, %1) {section = #device.section<forward>, comment = "softmax of /fc1"} : !device.ptr<f32>, !device.ptr<f32>
 }
-// CHECK: {{.}}"x", Type::F32, 2, {4, 128}, kX.offset, 2048}
 // CHECK: p.micro_step = micro_step;
 // CHECK: const gpuopt::Program &program() {

@@ -3,9 +3,9 @@
 // which MLIR's verifier refuses.
 
 #include "gpuopt/Analysis/Clusters.h"
-#include "gpuopt/Dialect/NN/Transforms/Passes.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "gpuopt/Pipelines/RegisterAll.h"
+#include "gpuopt/Transforms/Kernels/Passes.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -141,7 +141,7 @@ TEST_F(ClustersTest, RandomStepsKeepAnOrder) {
     numClusters += clustering.clusters.size();
     numValues += clustering.clusterOf.size();
     PassManager passes(&context);
-    passes.addPass(nn::createFormClusters());
+    passes.addPass(kernels::createFormClusters());
     ASSERT_TRUE(succeeded(passes.run(*module))) << step.text;
   }
   // Otherwise no cluster could have closed a cycle.

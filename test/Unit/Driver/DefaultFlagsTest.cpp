@@ -43,8 +43,8 @@ TEST(DefaultFlags, SayOfALossScaleThatStaysNoMore) {
   settings.init_scale = 8;
   std::vector<std::string> flags = flagsOf(settings);
   EXPECT_TRUE(has(flags, "--loss-scale=8"));
-  for (const char *other : {"--init-scale", "--growth-", "--backoff-factor",
-                            "--min-loss-scale"})
+  for (const char *other :
+       {"--init-scale", "--growth-", "--backoff-factor", "--min-loss-scale"})
     EXPECT_FALSE(has(flags, other)) << other;
 }
 

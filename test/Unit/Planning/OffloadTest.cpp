@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Recompute/Graph.h"
-#include "SolverChecks.h"
 #include "Recompute/StagePlan.h"
+#include "SolverChecks.h"
 
 using namespace gpuopt::planning;
 
@@ -199,7 +199,7 @@ TEST(CertificateWithOffload, IsRefusedAboveTheOffloadCost) {
   Certificate certificate = solution->certificate;
   EXPECT_NEAR(*checkCertificate(problem, 30, certificate), 4, 1e-6);
   EXPECT_EQ(checkCertificate(problem, 1, certificate).error().message,
-            "a moment's working set exceeds the budget");
+            "a time point's working set exceeds the budget");
   problem.ops[0].offloadCost = 3;
   Result<double> proven = checkCertificate(problem, 30, certificate);
   ASSERT_FALSE(proven);

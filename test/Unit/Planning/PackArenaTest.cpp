@@ -113,9 +113,9 @@ TEST(PackArena, SearchFillsWhatFirstFitsLeave) {
   EXPECT_GE(searched, 38);
 }
 
-/// Tight at every moment: more than a search over all moments at once can guess
-/// right together. One along time fills most of them; the packing that was cut
-/// up has no gap.
+/// Tight at every time point: more than a search over all time points at once
+/// can guess right together. One along time fills most of them; the packing
+/// that was cut up has no gap.
 TEST(PackArena, FillsArenasThatAreTightAtEveryMoment) {
   int filled = 0;
   for (unsigned seed = 0; seed < 6; ++seed) {

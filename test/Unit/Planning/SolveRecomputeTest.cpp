@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Recompute/Graph.h"
-#include "SolverChecks.h"
 #include "Recompute/StagePlan.h"
+#include "SolverChecks.h"
 
 using namespace gpuopt::planning;
 
@@ -408,7 +408,7 @@ TEST(Certificate, IsRefusedWhenChanged) {
 TEST(Certificate, DoesNotWrapAround) {
   RecomputeProblem problem = chain();
   Certificate certificate;
-  certificate.moments = {1, 2, 3};
+  certificate.timePoints = {1, 2, 3};
   certificate.prices = {INT64_MAX, INT64_MAX, INT64_MAX};
   Result<double> bound = checkCertificate(problem, INT64_MAX, certificate);
   ASSERT_TRUE(bound) << bound.error().message;

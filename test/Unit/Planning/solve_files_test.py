@@ -56,11 +56,11 @@ BAD_PLANS = (
 # The same of its certificate.
 BAD_CERTIFICATES = (
     ({"order": "any"}, "expects 'order' to be 'fixed': no other is proven"),
-    ({"moments": 1}, "expects the array 'moments'"),
-    ({"moments": [0.5, 3]}, "expects integers in 'moments'"),
-    ({"moments": [2, 2**40]}, "expects 32-bit indices in 'moments'"),
-    ({"moments": [2, 9]}, "expects moments that are ops in increasing order"),
-    ({"prices": [1]}, "expects one price per moment"),
+    ({"time_points": 1}, "expects the array 'time_points'"),
+    ({"time_points": [0.5, 3]}, "expects integers in 'time_points'"),
+    ({"time_points": [2, 2**40]}, "expects 32-bit indices in 'time_points'"),
+    ({"time_points": [2, 9]}, "expects time points that are ops in increasing order"),
+    ({"prices": [1]}, "expects one price per time point"),
     ({"prices": [-1, 1]}, "expects prices of at least 0"),
     ({"prices": [2.0**63, 1]}, "expects integers in 'prices'"),
     ({"cost_shift": None}, "expects 'cost_shift' and 'price_shift'"),
@@ -191,7 +191,7 @@ class SolveFiles(unittest.TestCase):
         graph, out = self.file("graph.json", json.dumps(CHAIN)), self.folder / "plan.json"
         self.assertEqual(self.run_solve("recompute", graph, "--budget", "23B", "-o", out).returncode, 0)
         plan = json.loads(out.read_text())
-        self.assertEqual(plan["certificate"]["moments"], [2, 3])
+        self.assertEqual(plan["certificate"]["time_points"], [2, 3])
         certificates = [({"certificate": {**plan["certificate"], **changes}}, what)
                         for changes, what in BAD_CERTIFICATES]
         twice = plan["certificate"]["flows"][:1] * 2

@@ -1,7 +1,7 @@
 // The loops' gradients are the adjoints of their forward; oneDNN's three
 // convolutions agree with the loops.
 
-#include "gpuopt/conv.h"
+#include "gpuopt/ops/conv.h"
 
 #include "Values.h"
 

@@ -1,13 +1,13 @@
 // Instantiates what emitted programs use, for nvcc to compile.
 
 #include "TinyProgram.h"
-#include "gpuopt/adafactor.h"
-#include "gpuopt/adam.h"
-#include "gpuopt/adamw_8bit.h"
-#include "gpuopt/lion.h"
-#include "gpuopt/sgd.h"
+#include "gpuopt/optimizers/adafactor.h"
+#include "gpuopt/optimizers/adam.h"
+#include "gpuopt/optimizers/adamw_8bit.h"
+#include "gpuopt/optimizers/lion.h"
+#include "gpuopt/optimizers/sgd.h"
 
-#include "gpuopt/trainer.h"
+#include "gpuopt/trainer/trainer.h"
 
 namespace gpuopt {
 
@@ -19,7 +19,7 @@ KERNEL void everything(const T *x, T *y, double *d, uint8_t *mask, int64_t n) {
     const int64_t left = n - i;
     const Lanes<float> a = load(x + row * n + i, left);
     sum +=
-        keep(exp(a) + expm1(a) + log(a) + log1p(a) + tanh(a) + erf(a) +
+        masked(exp(a) + expm1(a) + log(a) + log1p(a) + tanh(a) + erf(a) +
                  sqrt(a) + rsqrt(a) + pow(a, a) + sin(a) + cos(a) + tan(a) +
                  sinh(a) + cosh(a) + asin(a) + acos(a) + atan(a) + asinh(a) +
                  acosh(a) + atanh(a) + fmod(a, a) + floor(a) + ceil(a) +
@@ -80,7 +80,7 @@ void instantiate(Context &ctx, float *f, double *d, f16 *h, bf16 *b,
   adafactor(ctx, state, f, f, f, nullptr, f, f, {2, 3, 4}, true, d);
   adafactor(ctx, state, f, nullptr, nullptr, f, f, h, {1, 1, 4}, true, d, h);
   accumulate(ctx, state, f, h, 10);
-  keep(ctx, state, f, f, 10);
+  snapshot(ctx, state, f, f, 10);
   restore(ctx, state, f, f, 10);
   refresh(ctx, h, f, 10);
   refresh(ctx, b, f, 10);

@@ -2,9 +2,9 @@
 
 #include "Files.h"
 
-#include "gpuopt/loader.h"
-#include "gpuopt/safetensors.h"
-#include "gpuopt/sources.h"
+#include "gpuopt/data/loader.h"
+#include "gpuopt/data/safetensors.h"
+#include "gpuopt/data/sources.h"
 
 #include <fstream>
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
 // The largest error of each elementary function in units in the last place,
 // against the C library in double, and the bits of lanes against scalars.
 
-#include "gpuopt/elementary.h"
-#include "gpuopt/block.h"
-#include "gpuopt/random.h"
+#include "gpuopt/kernels/elementary.h"
+#include "gpuopt/kernels/block.h"
+#include "gpuopt/kernels/random.h"
 
 #include <gtest/gtest.h>
 #include <vector>

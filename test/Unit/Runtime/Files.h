@@ -1,7 +1,7 @@
 // Files for the runtime's tests, in a folder that goes with the test.
 #pragma once
 
-#include "gpuopt/types.h"
+#include "gpuopt/kernels/types.h"
 
 #include <cstdlib>
 #include <filesystem>

@@ -1,6 +1,6 @@
 // gemm against three loops in double, over strides, batches and options.
 
-#include "gpuopt/gemm.h"
+#include "gpuopt/ops/gemm.h"
 
 #include "Values.h"
 

@@ -1,7 +1,7 @@
 // Lanes: arithmetic, masks, conversions, memory, reductions, random numbers.
 
-#include "gpuopt/block.h"
-#include "gpuopt/random.h"
+#include "gpuopt/kernels/block.h"
+#include "gpuopt/kernels/random.h"
 
 #include <gtest/gtest.h>
 #include <numeric>
@@ -77,7 +77,7 @@ TYPED_TEST(LanesOf, LoadsAndStoresEveryTail) {
       EXPECT_EQ(lane(picked, k), k < n ? T(k + 3) : T(0));
       EXPECT_EQ(to[k], k < n ? T(k + 2) : T(-1));
       EXPECT_EQ(wide[2 * k], k < n ? T(k + 2) : T(-1));
-      EXPECT_EQ(lane(keep(x, n, T(7)), k), k < n ? T(k + 2) : T(7));
+      EXPECT_EQ(lane(masked(x, n, T(7)), k), k < n ? T(k + 2) : T(7));
     }
   }
 }

@@ -1,6 +1,6 @@
 // Tensors on the host: what comes back is what went, and is counted apart.
 
-#include "gpuopt/offload.h"
+#include "gpuopt/device/offload.h"
 
 #include <cstring>
 #include <gtest/gtest.h>

@@ -1,20 +1,20 @@
 // The end of a step against torch's formulas written out in double, and Hugging
 // Face's schedules.
 
-#include "gpuopt/adamw.h"
-#include "gpuopt/sgd.h"
+#include "gpuopt/optimizers/adamw.h"
+#include "gpuopt/optimizers/sgd.h"
 
 #include <gtest/gtest.h>
 
 namespace gpuopt {
 namespace {
 
-TEST(Schedule, HuggingFace) {
+TEST(LrScheduler, HuggingFace) {
   Hyperparameters h;
   h.warmup_steps = 2;
   h.max_steps = 6;
-  auto factors = [&](Schedule schedule) {
-    h.schedule = schedule;
+  auto factors = [&](LrSchedulerType type) {
+    h.lr_scheduler_type = type;
     std::vector<double> f;
     for (int64_t step = 0; step < 8; step++)
       f.push_back(schedule_factor(h, step));
@@ -38,7 +38,7 @@ struct Step : testing::Test {
       p[i] = std::sin(0.1 * double(i));
       g[i] = 3 * std::cos(0.07 * double(i));
     }
-    hyper.schedule = kConstant;
+    hyper.lr_scheduler_type = kConstant;
     hyper.learning_rate = 1e-2;
     hyper.weight_decay = 0.1;
   }

@@ -1,6 +1,6 @@
 // Pooling against its definition, and gradients as adjoints.
 
-#include "gpuopt/pool.h"
+#include "gpuopt/ops/pool.h"
 
 #include "Values.h"
 

@@ -1,6 +1,6 @@
 // scatter_add_rows adds what occurs twice, counts from the end, accumulates.
 
-#include "gpuopt/scatter.h"
+#include "gpuopt/ops/scatter.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // features into 3 classes with cross entropy and AdamW.
 #pragma once
 
-#include "gpuopt/adamw.h"
+#include "gpuopt/optimizers/adamw.h"
 #include "gpuopt/runtime.h"
 
 namespace gpuopt::tiny {
@@ -32,7 +32,7 @@ KERNEL void softmax_cross_entropy(float *logits, const int64_t *labels,
   float *x = logits + row * kOut;
   Lanes<float> sum(0.0f);
   for (int64_t i = first_lane(); i < kOut; i += lane_step())
-    sum += keep(exp(load(x + i, kOut - i)), kOut - i, 0.0f);
+    sum += masked(exp(load(x + i, kOut - i)), kOut - i, 0.0f);
   const float total = block_sum(sum), picked = x[labels[row]];
   if (first_thread())
     losses[row] = log(total) - picked;

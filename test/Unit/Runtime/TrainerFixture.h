@@ -5,7 +5,7 @@
 #include "TinyProgram.h"
 #include "Values.h"
 
-#include "gpuopt/trainer.h"
+#include "gpuopt/trainer/trainer.h"
 
 #include <gtest/gtest.h>
 

@@ -197,7 +197,7 @@ TEST_F(TrainerTest, SaysWhatIsWrong) {
       {{"--batch-size=4"}, "'--batch-size' is set at compile time"},
       {{"--momentum=0.9"}, "compiled with --optimizer=sgd and a --momentum"},
       {{"--nesterov"}, "compiled with --optimizer=sgd"},
-      {{"--init-scale=2"}, "is of programs that scale their loss"},
+      {{"--init-scale=2"}, "applies only to programs that scale their loss"},
       {{"--max-steps=0"},
        "'--max-steps' must be at least 1, or -1 for as many as "
        "--num-train-epochs needs, but is 0"},
@@ -216,8 +216,8 @@ TEST_F(TrainerTest, SaysWhatIsWrong) {
       {{"--warmup-ratio=7"},
        "'--warmup-ratio' must be at least 0 and at most 1, but is 7"},
       {{"--warmup-ratio=0.1", "--warmup-steps=7"},
-       "'--warmup-steps' and '--warmup-ratio' are of the same warm-up; give "
-       "one of them"},
+       "'--warmup-steps' and '--warmup-ratio' both say how long the warm-up "
+       "is; give one of them"},
       {{"--eval-steps=2"},
        "'--eval-steps' needs data to validate on: --eval-data and "
        "--eval-labels, or --eval-tokens"},
@@ -232,8 +232,8 @@ TEST_F(TrainerTest, SaysWhatIsWrong) {
       {{"--lr=1"}, "unknown flag '--lr'; did you mean --learning-rate?"},
       {{"--optim=sgd"}, "unknown flag '--optim'; did you mean --optimizer?"},
       {{"--token-type=uint8"},
-       "'--token-type' is of --tokens and "
-       "--eval-tokens"},
+       "'--token-type' describes files of tokens, but neither --tokens nor "
+       "--eval-tokens is given"},
       {{"more"}, "unexpected argument 'more'; --help lists the flags"},
       {{"--shuffle=1"}, "'--shuffle' takes no value"},
       {{"--learning-rate=much"}, "'--learning-rate' needs a number, but got"},
@@ -247,6 +247,8 @@ TEST_F(TrainerTest, SaysWhatIsWrong) {
        "has 'weight' as F32 [3, 4], but the program needs F32 [4, 3]"},
       {{"--weights", folder / "garbage"}, "garbage' is not a safetensors file"},
       {{"--seed"}, "'--seed' needs a value"},
+      {{"--seed=-1"},
+       "'--seed' needs a whole number of at least 0, but got '-1'"},
   };
   for (const auto &[flags, message] : cases) {
     EXPECT_EQ(run("a", flags), 1);
@@ -364,11 +366,11 @@ TEST_F(TrainerTest, SaysWhatLossScalesCanBe) {
        "'--min-loss-scale' must be at least 1e-37 and at most 1e+38, but is "
        "inf"},
       {{"--loss-scale=8", "--init-scale=4"},
-       "'--init-scale' is of --loss-scale=dynamic, but the loss scale is a "
-       "number that stays"},
+       "'--init-scale' applies only to --loss-scale=dynamic, but the loss "
+       "scale is a fixed number"},
       {{"--loss-scale=8", "--backoff-factor=0.25"},
-       "'--backoff-factor' is of --loss-scale=dynamic, but the loss scale is "
-       "a number that stays"},
+       "'--backoff-factor' applies only to --loss-scale=dynamic, but the loss "
+       "scale is a fixed number"},
   };
   for (const auto &[flags, message] : cases) {
     EXPECT_EQ(run("a", flags), 1);
@@ -384,18 +386,18 @@ TEST_F(TrainerTest, TakesTheFlagsOfItsOptimizer) {
   program.optimizer = "sgd";
   program.optimizer_states = {};
   EXPECT_EQ(run("a", {"--momentum=0.9"}), 1);
-  EXPECT_NE(error.find("'--momentum' is of programs that were compiled with "
-                       "--optimizer=sgd and a --momentum"),
+  EXPECT_NE(error.find("'--momentum' applies only to programs that were "
+                       "compiled with --optimizer=sgd and a --momentum"),
             std::string::npos)
       << error;
   program.optimizer_states = states;
   EXPECT_EQ(run("a", {"--adam-beta1=0.5"}), 1);
-  EXPECT_NE(error.find("'--adam-beta1' is of programs that were compiled with "
-                       "--optimizer=adamw or adam or adamw_8bit"),
+  EXPECT_NE(error.find("'--adam-beta1' applies only to programs that were "
+                       "compiled with --optimizer=adamw or adam or adamw_8bit"),
             std::string::npos)
       << error;
   EXPECT_EQ(run("a", {"--nesterov"}), 1);
-  EXPECT_NE(error.find("'--nesterov' needs a --momentum"), std::string::npos)
+  EXPECT_NE(error.find("'--nesterov' needs --momentum"), std::string::npos)
       << error;
   EXPECT_EQ(run("a", {"--nesterov", "--momentum=0.9", "--max-steps=2"}), 0)
       << error;
@@ -524,8 +526,9 @@ TEST_F(TrainerTest, WrongCosts) {
   EXPECT_NE(error.find("' is there and is no regular file"), std::string::npos)
       << error;
   EXPECT_EQ(run("out", {"--profile-active", "2"}), 1);
-  EXPECT_NE(error.find("'--profile-active' is of --profile-costs-to"),
-            std::string::npos)
+  EXPECT_NE(
+      error.find("'--profile-active' has no effect without --profile-costs-to"),
+      std::string::npos)
       << error;
   // A table that is not that of the calls.
   static const CallInfo one[] = {{"fc", "forward", 1}};

@@ -1,7 +1,7 @@
 // Random tensors for the runtime's tests.
 #pragma once
 
-#include "gpuopt/types.h"
+#include "gpuopt/kernels/types.h"
 
 #include <cstddef>
 #include <random>

@@ -2,8 +2,8 @@
 
 #include "Files.h"
 
-#include "gpuopt/cpu_quota.h"
-#include "gpuopt/wait_policy.h"
+#include "gpuopt/device/cpu_quota.h"
+#include "gpuopt/device/wait_policy.h"
 
 #include <cmath>
 #include <gtest/gtest.h>
@@ -46,6 +46,30 @@ TEST(WaitTuner, SleepsWhereThatIsFaster) {
   run(tuner, {10, 13}, 20);
   EXPECT_FALSE(tuner.spins());
   EXPECT_LT(run(tuner, {10, 13}, 10000), 100);
+}
+
+TEST(WaitTuner, StaysWithItsChoiceWhereBothAreEqual) {
+  WaitTuner tuner;
+  run(tuner, {10, 9.8}, 20);
+  EXPECT_TRUE(tuner.spins());
+  EXPECT_TRUE(tuner.settled_anew());
+  run(tuner, {9.8, 10}, 10000);
+  EXPECT_TRUE(tuner.spins());
+  EXPECT_FALSE(tuner.settled_anew());
+  run(tuner, {9, 10}, 50000); // more than a tie
+  EXPECT_FALSE(tuner.spins());
+  EXPECT_TRUE(tuner.settled_anew());
+}
+
+TEST(WaitTuner, TellsWhatItHasFound) {
+  WaitTuner faster, busy;
+  run(faster, {37, 15}, 20);
+  EXPECT_EQ(faster.describe(),
+            "threads spin between kernels: a step takes 15.0 ms when they "
+            "spin, 37.0 ms when they sleep");
+  run(busy, {10, 5, /*is_contended=*/true}, 20);
+  EXPECT_EQ(busy.describe(),
+            "threads sleep between kernels: others use the cores");
 }
 
 TEST(WaitTuner, ComparesWindowsOfShortSteps) {

@@ -16,7 +16,7 @@ def ConvertToDevice : Pass<"convert-to-device", "::mlir::ModuleOp"> {
     Turns each `nn.fused` into a kernel, shared by all that have the same one,
     and contractions, convolutions, pooling and updates into library calls, on
     the offsets that train-plan-memory has noted; that no two tensors meet there
-    is checked first. Expects what nn-form-clusters, nn-materialize-views and
+    is checked first. Expects what kernels-form-clusters, kernels-materialize-views and
     train-plan-memory leave.
 
     ```mlir
@@ -28,7 +28,9 @@ def ConvertToDevice : Pass<"convert-to-device", "::mlir::ModuleOp"> {
     device.step @micro_step micro { ... device.launch @sum(%0, %1) ... }
     ```
   }];
-  let options = [Option<"debugOverflow", "debug-overflow", "bool", "false",
+  let options = [Option<"device", "device", "std::string", "\"host\"",
+                        "name of a device model, or a JSON file: what kernels are spread over">,
+                 Option<"debugOverflow", "debug-overflow", "bool", "false",
                         "note the first result of the training step that is infinite or NaN">];
   let dependentDialects = ["::gpuopt::device::DeviceDialect", "::mlir::arith::ArithDialect"];
   let statistics = [Statistic<"kernelCount", "kernels", "Number of different kernels">];

@@ -25,7 +25,7 @@ namespace gpuopt::planning {
 /// Bytes that must stay untouched during [lower, upper).
 struct Buffer {
   int64_t lower = 0;
-  int64_t upper = 0; ///< One past the last moment.
+  int64_t upper = 0; ///< One past the last time point.
   int64_t sizeInBytes = 0;
   int64_t alignment = 1; ///< The offset is a multiple of this.
 
@@ -47,7 +47,7 @@ struct ArenaSolution {
   int64_t height = 0;           ///< The largest offset + size.
 };
 
-/// The largest sum of sizes alive at one moment: no arena is lower.
+/// The largest sum of sizes alive at one time point: no arena is lower.
 int64_t largestLoad(const ArenaProblem &problem);
 
 /// Where every alignment is the same, sizes rounded up to it cost no packing

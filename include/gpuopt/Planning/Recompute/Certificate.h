@@ -21,22 +21,23 @@ namespace gpuopt::planning {
 
 struct Certificate {
   /// Ops at whose first execution memory is priced, in increasing order.
-  std::vector<int> moments;
-  std::vector<int64_t> prices; ///< One per moment, at least 0.
+  std::vector<int> timePoints;
+  std::vector<int64_t> prices; ///< One per time point, at least 0.
   int costShift = 0;           ///< A cost c counts floor(c 2^costShift).
   int priceShift = 0; ///< m bytes at price p count floor(p m / 2^priceShift).
 
   /// The amount on one arc. Arcs that are not listed carry nothing.
   struct Flow {
-    /// 0: source -> run(op, moment); 1: run(op, moment) -> run(op, other);
-    /// 2: run(op, moment) -> had(op, moment); 3: had(other, moment) ->
-    /// run(op, moment); 4: had(other, moment) -> had(op, moment).
-    int kind, op, moment, other;
+    /// 0: source -> run(op, time point); 1: run(op, time point) -> run(op,
+    /// other); 2: run(op, time point) -> had(op, time point); 3: had(other,
+    /// time point) -> run(op, time point); 4: had(other, time point) -> had(op,
+    /// time point).
+    int kind, op, timePoint, other;
     int64_t amount;
   };
   std::vector<Flow> flows;
 
-  bool isEmpty() const { return moments.empty(); }
+  bool isEmpty() const { return timePoints.empty(); }
 };
 
 /// The added cost that the certificate proves for a budget, in the problem's

@@ -37,7 +37,7 @@ struct RecomputeOptions {
   bool findSmallestBudget = true;
   /// Without, the bound is 0, and the search has one start less.
   bool findBound = true;
-  /// Fewer moments and minimum cuts for it: mostly near the best bound.
+  /// Fewer time points and minimum cuts for it: mostly near the best bound.
   bool isRoughBound = false;
   /// Ends the search at the first plan within the budget.
   bool anyWillDo = false;

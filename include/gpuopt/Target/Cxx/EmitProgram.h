@@ -8,7 +8,7 @@
 #ifndef GPUOPT_TARGET_CXX_EMITPROGRAM_H
 #define GPUOPT_TARGET_CXX_EMITPROGRAM_H
 
-#include "gpuopt/settings_table.h"
+#include "gpuopt/settings/settings_table.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <cstdint>
 #include <map>
@@ -22,7 +22,9 @@ struct EmissionOptions {
   std::string modelName = "model";
   int64_t accumulationSteps = 1;
   bool allowsTf32 = false;
-  TrainingSettings settings; ///< Unless its user tells it otherwise.
+  size_t linesPerFile = 1000;      ///< Of kernels; more are files of their own.
+  unsigned callsPerFunction = 400; ///< More are several functions.
+  TrainingSettings settings;       ///< Unless its user tells it otherwise.
 };
 
 /// The file of a program that only says what the trainer's flags are unless
@@ -33,8 +35,8 @@ constexpr llvm::StringLiteral kDefaultsFile = "defaults.h";
 std::vector<std::string> defaultFlags(const TrainingSettings &settings,
                                       const ProgramKind &kind);
 
-/// Files of an emitted program by name: step.cu, defaults.h, step.h, main.cpp,
-/// plan.json.
+/// Files of an emitted program by name: step.cu and the headers that it
+/// includes, main.cpp, sources.cmake, plan.json.
 using ProgramFiles = std::map<std::string, std::string>;
 
 /// Prints a module of the device dialect. The same module gives the same
@@ -42,7 +44,8 @@ using ProgramFiles = std::map<std::string, std::string>;
 mlir::FailureOr<ProgramFiles> emitProgram(mlir::ModuleOp module,
                                           const EmissionOptions &options);
 
-/// Registers `--device-to-cxx`, which prints step.cu with default options.
+/// Registers `--device-to-cxx`, which prints the sources that depend on the
+/// module.
 void registerCxxTranslation();
 
 } // namespace gpuopt

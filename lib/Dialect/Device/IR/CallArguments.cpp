@@ -106,7 +106,7 @@ static ParseResult parseNamedValue(OpAsmParser &parser, StringRef name,
   return success();
 }
 
-/// beta = 1.0, bias = %3}
+/// beta = 1.0, bias = %3}; what holds no options is {}.
 static ParseResult parseOptions(OpAsmParser &parser,
                                 UnresolvedOperands &operands,
                                 Attribute &argument) {
@@ -117,7 +117,8 @@ static ParseResult parseOptions(OpAsmParser &parser,
         parser.parseKeyword(&name) || parser.parseEqual() ||
         parseNamedValue(parser, name, operands, options.emplace_back()));
   };
-  if (parser.parseCommaSeparatedList(parseOption) || parser.parseRBrace())
+  if (failed(parser.parseOptionalRBrace()) &&
+      (parser.parseCommaSeparatedList(parseOption) || parser.parseRBrace()))
     return failure();
   argument = parser.getBuilder().getArrayAttr(options);
   return success();
@@ -197,9 +198,11 @@ void device::printCallArguments(OpAsmPrinter &printer, Operation *,
 //===----------------------------------------------------------------------===//
 
 static bool isPlainArgument(Attribute argument) {
-  auto number = dyn_cast<IntegerAttr>(argument);
-  return (number && number.getType().isInteger(64)) ||
-         isa<FloatAttr, UnitAttr, WordAttr, StructAttr>(argument);
+  // The text says no types: it stands for numbers of 64 bits.
+  if (auto number = dyn_cast<TypedAttr>(argument);
+      isa<IntegerAttr, FloatAttr>(argument))
+    return number.getType().isInteger(64) || number.getType().isF64();
+  return isa<UnitAttr, WordAttr, StructAttr>(argument);
 }
 
 static bool isNamedArgument(Attribute argument) {
@@ -215,8 +218,8 @@ LogicalResult CallOp::verify() {
                            : isPlainArgument(argument) ||
                                  isNamedArgument(argument);
     if (!isKnown) // (C2)
-      return emitOpError("expects an operand, a number, 'null', 'state', a "
-                         "struct or options as argument, but got ")
+      return emitOpError("expects an operand, a number of 64 bits, 'null', "
+                         "'state', a struct or options as argument, but got ")
              << argument;
     argument.walk([&](UnitAttr) { ++operandCount; });
   }

@@ -41,6 +41,11 @@ void DeviceDialect::initialize() {
       >();
 }
 
+llvm::StringRef gpuopt::device::sectionOf(Operation *op) {
+  auto section = op->getAttrOfType<SectionAttr>(kSectionAttribute);
+  return section ? stringifySection(section.getValue()) : "";
+}
+
 int64_t BufferOp::getSizeInBytes() {
   return sizeInBytes(cast<RankedTensorType>(getType()));
 }
@@ -68,6 +73,18 @@ LogicalResult KernelOp::verify() {
     return emitOpError("expects one name per argument, but got ")
            << getArgumentNames().size() << " for "
            << getBody().getNumArguments();
+  return success();
+}
+
+LogicalResult LaunchOp::verify() {
+  if (ArrayAttr numbers = getNumbersAttr())
+    for (Attribute number : numbers) {
+      auto typed = dyn_cast<TypedAttr>(number);
+      if (!typed || !isa<IndexType, FloatType>(typed.getType())) // (C1)
+        return emitOpError("expects numbers of type index or floating-point, "
+                           "but got ")
+               << number;
+    }
   return success();
 }
 
@@ -112,8 +129,7 @@ LogicalResult RepeatOp::verify() {
   return success();
 }
 
-LogicalResult
-RepeatOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+LogicalResult RepeatOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   auto bufferNamed = [&](FlatSymbolRefAttr name) {
     return symbolTable.lookupNearestSymbolFrom<BufferOp>(getOperation(), name);
   };
@@ -206,6 +222,22 @@ LogicalResult PositionOp::verify() {
   return success();
 }
 
+LogicalResult StepOp::verifyRegions() {
+  UpdateOp first;
+  WalkResult result = walk([&](UpdateOp update) { // (C1)
+    first = first ? first : update;
+    if (update.getOptimizer() == first.getOptimizer())
+      return WalkResult::advance();
+    update.emitOpError("expects the optimizer of the step's other updates, '")
+            .append(first.getOptimizer(), "', but got '", update.getOptimizer(),
+                    "'")
+            .attachNote(first.getLoc())
+        << "the first one is here";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 LogicalResult UpdateOp::verify() {
   const OptimizerInfo *optimizer = find_optimizer(getOptimizer());
   if (!optimizer) // (C1)
@@ -220,6 +252,11 @@ LogicalResult UpdateOp::verify() {
       if (!optimizer->find_state(name.strref())) // (C1)
         return emitOpError("expects states of '")
                << getOptimizer() << "', but got " << name;
+  bool needsScratch = optimizer->scratch != nullptr;
+  if (needsScratch != bool(getScratch())) // (C3)
+    return emitOpError("expects ")
+           << (needsScratch ? "" : "no ") << "scratch memory for '"
+           << getOptimizer() << "'";
   return success();
 }
 

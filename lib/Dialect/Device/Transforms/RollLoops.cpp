@@ -18,6 +18,7 @@
 #include "gpuopt/Dialect/Device/Transforms/Passes.h"
 
 #include "RepeatedRuns.h"
+#include "gpuopt/Support/Origin.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -30,6 +31,7 @@ namespace gpuopt::device {
 
 using namespace mlir;
 using namespace gpuopt::device;
+using gpuopt::Origin;
 
 /// Two layers are no loop, and neither are three calls: a table of buffers
 /// takes lines of its own.
@@ -44,8 +46,8 @@ static bool namesOrigin(StringRef attribute) {
 // Names of columns
 //===----------------------------------------------------------------------===//
 
-/// Splits at points and slashes: "d h.1.mlp/mul_3" is "d h", "1", "mlp",
-/// "mul_3". Of each part, also whether a slash stands before it.
+/// Splits at points and slashes: "h.1.mlp/mul_3" is "h", "1", "mlp", "mul_3".
+/// Each part also says whether a slash stands before it.
 static SmallVector<std::pair<StringRef, bool>> partsOf(StringRef origin) {
   SmallVector<std::pair<StringRef, bool>> parts;
   bool behindSlash = false;
@@ -77,15 +79,15 @@ static std::string withoutDigits(StringRef text) {
 /// What the layers' names of a tensor have in common behind the number of the
 /// layer: "attn_c_attn" of "h.1.attn.c_attn/addmm_4" and its like.
 static std::string columnName(StringRef first, StringRef second) {
-  bool isGradient = first.consume_front("d ") && second.consume_front("d ");
-  auto parts = partsOf(first), others = partsOf(second);
+  Origin one = Origin::parse(first), other = Origin::parse(second);
+  auto parts = partsOf(one.name), others = partsOf(other.name);
   size_t behindLayer = 0;
   for (size_t i = 0; i < std::min(parts.size(), others.size()); ++i)
     if (parts[i].first != others[i].first && !parts[i].second) {
       behindLayer = i + 1;
       break;
     }
-  std::string name = isGradient ? "d" : "";
+  std::string name = one.isGradient && other.isGradient ? "d" : "";
   bool hasModule = false;
   for (auto [part, isNode] : ArrayRef(parts).drop_front(behindLayer)) {
     if (isNode && hasModule)
@@ -354,8 +356,7 @@ class RollLoops : public gpuopt::device::impl::RollLoopsBase<RollLoops> {
          other = next->getAttrOfType<StringAttr>("comment");
     if (!comment || !other)
       return "";
-    for (auto [part, otherPart] :
-         llvm::zip(partsOf(comment), partsOf(other)))
+    for (auto [part, otherPart] : llvm::zip(partsOf(comment), partsOf(other)))
       if (part.first != otherPart.first)
         return part.first;
     return "";
@@ -383,10 +384,8 @@ class RollLoops : public gpuopt::device::impl::RollLoopsBase<RollLoops> {
   /// "forward_layers_2".
   static std::string loopName(StepOp step, Operation *call,
                               llvm::StringMap<unsigned> &names) {
-    auto section = call->getAttrOfType<StringAttr>("section");
-    std::string name = section && !section.getValue().empty()
-                           ? section.str()
-                           : step.getSymName().str();
+    StringRef section = sectionOf(call);
+    std::string name = (section.empty() ? step.getSymName() : section).str();
     if (step.getKind() == gpuopt::train::StepKind::Evaluate)
       name = "evaluation";
     name += "_layers";

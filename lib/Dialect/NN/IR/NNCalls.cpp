@@ -298,7 +298,7 @@ void ScatterAddOp::widenResults() {
 }
 
 /// Two counts for each row of the table, and one more, and two positions for
-/// each index, of 4 bytes (Runtime/gpuopt/scatter.h).
+/// each index, of 4 bytes (Runtime/gpuopt/ops/scatter.h).
 int64_t ScatterAddOp::getRequiredWorkspaceInBytes() {
   int64_t rows = shapeOf(getResult())[0],
           count = tensorType(getIndices()).getNumElements();

@@ -1,5 +1,4 @@
-//===- NNCosts.cpp - How much arithmetic the ops of nn are
-//------------------===//
+//===- NNCosts.cpp - How much arithmetic the ops of nn are ----------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -39,6 +39,95 @@ Operation *NNDialect::materializeConstant(OpBuilder &builder, Attribute value,
 #define GET_OP_CLASSES
 #include "gpuopt/Dialect/NN/IR/NNOps.cpp.inc"
 
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+LogicalResult OriginAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 StringRef name, bool isGradient) {
+  if (isGradient && name.empty()) // (C1)
+    return emitError() << "expects a gradient to be of something with a name";
+  return success();
+}
+
+/// "fc1", or gradient of "fc1"
+static OriginAttr parseOrigin(AsmParser &parser) {
+  bool isGradient = succeeded(parser.parseOptionalKeyword("gradient"));
+  std::string name;
+  if ((isGradient && parser.parseKeyword("of")) || parser.parseString(&name))
+    return {};
+  return parser.getChecked<OriginAttr>(parser.getContext(), name, isGradient);
+}
+
+static void printOrigin(AsmPrinter &printer, OriginAttr origin) {
+  printer << (origin.getIsGradient() ? "gradient of " : "");
+  printer.printString(origin.getName());
+}
+
+Attribute OriginAttr::parse(AsmParser &parser, Type) {
+  if (parser.parseLess())
+    return {};
+  OriginAttr origin = parseOrigin(parser);
+  return origin && succeeded(parser.parseGreater()) ? origin : OriginAttr();
+}
+
+void OriginAttr::print(AsmPrinter &printer) const {
+  printer << "<";
+  printOrigin(printer, *this);
+  printer << ">";
+}
+
+Attribute OriginsAttr::parse(AsmParser &parser, Type) {
+  SmallVector<OriginAttr> origins;
+  if (parser.parseCommaSeparatedList(
+          AsmParser::Delimiter::LessGreater, [&]() -> ParseResult {
+            origins.push_back(parseOrigin(parser));
+            return success(origins.back() != nullptr);
+          }))
+    return {};
+  return OriginsAttr::get(parser.getContext(), origins);
+}
+
+void OriginsAttr::print(AsmPrinter &printer) const {
+  printer << "<";
+  llvm::interleaveComma(getOrigins(), printer, [&](OriginAttr origin) {
+    printOrigin(printer, origin);
+  });
+  printer << ">";
+}
+
+LogicalResult NNDialect::verifyOperationAttribute(Operation *op,
+                                                  NamedAttribute attribute) {
+  StringRef name = attribute.getName();
+  Attribute value = attribute.getValue();
+  if (name == OriginsAttrHelper::getNameStr()) {
+    auto origins = dyn_cast<OriginsAttr>(value);
+    if (!origins || origins.getOrigins().size() != op->getNumResults())
+      return op->emitOpError("expects '")
+             << name << "' to be an '#nn.origins' with one origin for each of "
+             << op->getNumResults() << " results, but got " << value;
+  } else if (name == FromAttrHelper::getNameStr()) {
+    auto composite = dyn_cast<StringAttr>(value);
+    if (!composite ||
+        !RegisteredOperationName::lookup("nn." + composite.str(), getContext()))
+      return op->emitOpError("expects '")
+             << name << "' to be the name of an op of 'nn', but got " << value;
+  } else if (name == ResultAttrHelper::getNameStr()) {
+    auto number = dyn_cast<IntegerAttr>(value);
+    if (!number || !number.getType().isInteger(64) || number.getInt() < 0)
+      return op->emitOpError("expects '")
+             << name << "' to be the number of a result, but got " << value;
+  } else {
+    return op->emitOpError("has an attribute '")
+           << name << "', which 'nn' does not know";
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
 static LogicalResult verifyPlaces(FusedOp op) {
   ArrayRef<int64_t> places = *op.getInPlace(); // (C3)
   if (places.size() != op.getNumResults())

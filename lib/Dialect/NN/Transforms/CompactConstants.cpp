@@ -13,7 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "gpuopt/Analysis/Clusters.h"
-#include "gpuopt/Dialect/NN/IR/Repetition.h"
+#include "gpuopt/Dialect/NN/IR/RepeatedElements.h"
 #include "gpuopt/Dialect/NN/IR/TensorBuilder.h"
 #include "gpuopt/Dialect/NN/Transforms/Passes.h"
 
@@ -57,7 +57,7 @@ public:
 
   /// Whether there is a shorter form.
   bool decide() {
-    value = withoutRepetition(cast<DenseElementsAttr>(op.getValue()));
+    value = withoutRepeats(cast<DenseElementsAttr>(op.getValue()));
     if (isa<FloatType>(type.getElementType()))
       numbers = twoNumbersOf(value);
     return numbers || value.getType() != type;

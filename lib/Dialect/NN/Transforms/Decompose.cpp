@@ -7,8 +7,8 @@
 
 // Each op becomes its defining formula. All values of one op share one
 // iteration space, reduced dimensions staying with size 1, which is what lets
-// nn-form-clusters make one kernel of it. Ops are tagged with the name of what
-// they come from (`nn.from`), for the kernel's name.
+// kernels-form-clusters make one kernel of it. Ops are tagged with the name of
+// what they come from (`nn.from`), for the kernel's name.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,8 +41,9 @@ struct Decomposition : OpRewritePattern<OpT> {
     for (Operation *built = first; built != op; built = built->getNextNode())
       if (isa<ReduceOp, RandomUniformOp>(
               built)) // other ops may merge with equal ones
-        built->setAttr("nn.from",
-                       rewriter.getStringAttr(op->getName().stripDialect()));
+        NNDialect::FromAttrHelper(op.getContext())
+            .setAttr(built,
+                     rewriter.getStringAttr(op->getName().stripDialect()));
     rewriter.replaceOp(op, values);
     return success();
   }
@@ -81,8 +82,8 @@ SmallVector<Value> Decomposition<LogSoftmaxOp>::decompose(TensorBuilder &b,
 }
 
 /// Mean over `dims`, and the mean of the squared distances from it.
-std::pair<Value, Value> moments(TensorBuilder &b, Value x,
-                                ArrayRef<int64_t> dims) {
+std::pair<Value, Value> meanAndVariance(TensorBuilder &b, Value x,
+                                        ArrayRef<int64_t> dims) {
   int64_t n = 1;
   for (int64_t dim : dims)
     n *= b.shape(x)[dim];
@@ -96,7 +97,7 @@ SmallVector<Value> Decomposition<LayerNormOp>::decompose(TensorBuilder &b,
                                                          LayerNormOp op) {
   auto dims = llvm::to_vector(
       llvm::seq<int64_t>(op.getAxis(), b.type(op.getInput()).getRank()));
-  auto [mean, variance] = moments(b, op.getInput(), dims);
+  auto [mean, variance] = meanAndVariance(b, op.getInput(), dims);
   Value rstd = b.rsqrt(b.add(variance, op.getEpsilon().convertToDouble()));
   Value result = b.mul(b.sub(op.getInput(), mean), rstd);
   if (op.getScale())
@@ -119,7 +120,7 @@ SmallVector<Value> Decomposition<BatchNormOp>::decompose(TensorBuilder &b,
     variance = b.reshape(statistics[1], kept);
   } else {
     auto dims = llvm::to_vector(llvm::seq<int64_t>(0, b.type(x).getRank() - 1));
-    std::tie(mean, variance) = moments(b, x, dims);
+    std::tie(mean, variance) = meanAndVariance(b, x, dims);
     double n = b.type(x).getNumElements() / channels[0],
            momentum = op.getMomentum().convertToDouble();
     Value unbiased = b.mul(variance, n > 1 ? n / (n - 1) : 1);

@@ -43,8 +43,97 @@ void TrainDialect::initialize() {
 }
 
 //===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+using EmitError = function_ref<InFlightDiagnostic()>;
+
+static LogicalResult verifyAmounts(EmitError emitError,
+                                   ArrayRef<int64_t> counts,
+                                   ArrayRef<FloatAttr> times) {
+  for (int64_t count : counts)
+    if (count < 0)
+      return emitError() << "expects counts that are not negative, but got "
+                         << count;
+  for (FloatAttr time : times)
+    if (!time.getType().isF64())
+      return emitError() << "expects times of type f64, but got " << time;
+  return success();
+}
+
+LogicalResult TransfersAttr::verify(EmitError emitError, int64_t bytes,
+                                    FloatAttr busy, FloatAttr waited) {
+  return verifyAmounts(emitError, bytes, {busy, waited}); // (C1)
+}
+
+LogicalResult PlanAttr::verify(EmitError emitError, int64_t arenaBytes,
+                               int64_t plainArenaBytes, int64_t repeats,
+                               FloatAttr plain, FloatAttr added,
+                               FloatAttr lowerBound, TransfersAttr) {
+  return verifyAmounts(emitError, {arenaBytes, plainArenaBytes, repeats},
+                       {plain, added, lowerBound}); // (C1)
+}
+
+LogicalResult ProofAttr::verify(EmitError emitError,
+                                DenseResourceElementsAttr problem,
+                                DenseResourceElementsAttr plan) {
+  for (DenseResourceElementsAttr file : {problem, plan})
+    if (!isa<DenseI8ResourceElementsAttr>(file)) // (C1)
+      return emitError() << "expects the bytes of a file, but got "
+                         << file.getType();
+  return success();
+}
+
+LogicalResult IndexRangeAttr::verify(EmitError emitError, int64_t lowest,
+                                     int64_t limit, std::optional<int64_t>) {
+  if (lowest > limit) // (C1)
+    return emitError() << "expects a range that does not end before it begins, "
+                          "but got "
+                       << lowest << " to " << limit;
+  return success();
+}
+
+LogicalResult TrainDialect::verifyOperationAttribute(Operation *op,
+                                                     NamedAttribute attribute) {
+  StringRef name = attribute.getName();
+  Attribute value = attribute.getValue();
+  if (name == PlanAttrHelper::getNameStr() && !isa<PlanAttr>(value))
+    return op->emitOpError("expects '")
+           << name << "' to be a '#train.plan', but got " << value;
+  if (name == ProofAttrHelper::getNameStr() && !isa<ProofAttr>(value))
+    return op->emitOpError("expects '")
+           << name << "' to be a '#train.proof', but got " << value;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // Variables
 //===----------------------------------------------------------------------===//
+
+bool VariableOp::isTrained() { return getKind() == VariableKind::Parameter; }
+
+bool VariableOp::isWeight() {
+  switch (getKind()) {
+  case VariableKind::Parameter:
+  case VariableKind::Frozen:
+  case VariableKind::Buffer:
+    return true;
+  default:
+    return false;
+  }
+}
+
+bool VariableOp::isOfWeight() {
+  switch (getKind()) {
+  case VariableKind::Gradient:
+  case VariableKind::OptimizerState:
+  case VariableKind::Snapshot:
+  case VariableKind::HalfCopy:
+    return true;
+  default:
+    return false;
+  }
+}
 
 bool VariableOp::isNamed(StringRef expression) {
   llvm::Regex regex(expression);
@@ -79,10 +168,11 @@ LogicalResult VariableOp::verify() {
       return emitOpError("expects ") << expected << " bytes for " << type
                                      << ", but got " << *getSizeInBytes();
   }
-  bool needsOwner = getKind() >= VariableKind::Gradient &&
-                    getKind() < VariableKind::LossScale;
-  if (needsOwner && !getOf()) // (C4)
+  if (isOfWeight() && !getOf()) // (C4)
     return emitOpError("expects 'of', the parameter that it belongs to");
+  if (getMemoryOffset() && (int64_t)*getMemoryOffset() < 0) // (C6)
+    return emitOpError("expects a 'memoryOffset' of at least 0, but got ")
+           << (int64_t)*getMemoryOffset();
   return success();
 }
 
@@ -205,6 +295,20 @@ LogicalResult AccumulateOp::verifySymbolUses(SymbolTableCollection &symbols) {
 }
 
 LogicalResult GradNormOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (getParameters().size() != getGradients().size()) // (C2)
+    return emitOpError("expects one parameter per gradient, but got ")
+           << getParameters().size() << " for " << getGradients().size();
+  for (auto [name, value] : llvm::zip(
+           getParameters().getAsRange<FlatSymbolRefAttr>(), getGradients())) {
+    FailureOr<RankedTensorType> type = typeOfVariable(*this, symbols, name);
+    if (failed(type))
+      return failure();
+    auto gradient = cast<RankedTensorType>(value.getType());
+    if (gradient.getShape() != type->getShape()) // (C3)
+      return emitOpError("expects the gradient of ")
+             << name << " to have its shape, " << *type << ", but got "
+             << gradient;
+  }
   auto f32 = RankedTensorType::get({}, Float32Type::get(getContext()));
   return getLossScaleAttr()
              ? verifyVariable(*this, symbols, getLossScaleAttr(), f32)
@@ -226,12 +330,12 @@ static LogicalResult verifyPair(Operation *op, SymbolTableCollection &symbols,
          << *second;
 }
 
-LogicalResult KeepOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyPair(*this, symbols, getSourceAttr(), getKeptAttr(),
+LogicalResult SnapshotOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyPair(*this, symbols, getSourceAttr(), getSnapshotAttr(),
                     /*ofOneType=*/true);
 }
 LogicalResult RestoreOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyPair(*this, symbols, getTargetAttr(), getKeptAttr(),
+  return verifyPair(*this, symbols, getTargetAttr(), getSnapshotAttr(),
                     /*ofOneType=*/true);
 }
 LogicalResult RefreshOp::verifySymbolUses(SymbolTableCollection &symbols) {
@@ -293,6 +397,18 @@ LogicalResult StepOp::verify() {
   if (getInputNames().size() != arguments) // (C1)
     return emitOpError("expects one input name per argument, but got ")
            << getInputNames().size() << " for " << arguments;
+  UpdateOp first;
+  for (UpdateOp update : getBody().getOps<UpdateOp>()) { // (C2)
+    first = first ? first : update;
+    if (update.getOptimizer() == first.getOptimizer())
+      continue;
+    InFlightDiagnostic error = update.emitOpError("expects the optimizer of "
+                                                  "the step's other updates, '")
+                               << first.getOptimizer() << "', but got '"
+                               << update.getOptimizer() << "'";
+    error.attachNote(first.getLoc()) << "the first one is here";
+    return error;
+  }
   return success();
 }
 

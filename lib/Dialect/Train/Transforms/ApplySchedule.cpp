@@ -7,10 +7,10 @@
 
 #include "ApplySchedule.h"
 
+#include "gpuopt/Analysis/Buffers.h"
 #include "gpuopt/Analysis/Clusters.h"
 #include "gpuopt/Analysis/KernelSlice.h"
 #include "gpuopt/Analysis/Origins.h"
-#include "gpuopt/Analysis/Buffers.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -153,10 +153,10 @@ private:
 
   /// In reports, `again` is what `value` was.
   void nameAfter(Operation *again, Value value) {
-    again->setAttr("nn.origins", builder.getArrayAttr(
-                                     builder.getStringAttr(originOf(value))));
+    setOrigins(again, originAttrOf(value));
     if (int number = tensorNameOf(value).result; number >= 0)
-      again->setAttr("nn.result", builder.getI64IntegerAttr(number));
+      nn::NNDialect::ResultAttrHelper(again->getContext())
+          .setAttr(again, builder.getI64IntegerAttr(number));
   }
 
   Operation *cloneSlice(nn::FusedOp op, unsigned result,

@@ -12,14 +12,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "gpuopt/Planning/Precision/AssignPrecision.h"
-#include "FitArena.h"
 #include "OptionRange.h"
 #include "Precision.h"
+#include "ScheduleStep.h"
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Analysis/PrecisionGraph.h"
 #include "gpuopt/Analysis/StepMemory.h"
-#include "gpuopt/Dialect/NN/Transforms/Passes.h"
 #include "gpuopt/Dialect/Train/Transforms/Passes.h"
+#include "gpuopt/Transforms/Kernels/Passes.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -175,33 +175,33 @@ private:
   // Under a budget
   //===--------------------------------------------------------------------===//
 
-  struct Fit {
+  struct Trial {
     double totalNanoseconds = std::numeric_limits<double>::infinity();
     double nanosecondsPerByte = 0; ///< What one more byte of budget would save.
   };
 
   /// Schedules the step as labelled.
-  Fit tryLabels(StepOp step, const DeviceModel &model,
-                const Labelling &labelling, double picosecondsPerSavedByte) {
+  Trial tryLabels(StepOp step, const DeviceModel &model,
+                  const Labelling &labelling, double picosecondsPerSavedByte) {
     mark(step, labelling);
     OwningOpRef<StepOp> clone = cast<StepOp>(step->clone());
     llvm::SetVector<StringAttr> copied;
     insertCasts(*clone, half, copied);
-    nn::placeResults(clone->getBody().front());
-    FitOptions options{arenaBudget(copied.getArrayRef()), effort,
-                       /*searchSmallest=*/false, allowOffload};
-    auto result = fitArena(*clone, model, options, *ladders);
-    auto *fitted = std::get_if<FittedStep>(&result);
-    double total =
-        fitted ? fitted->plainTimeInNanoseconds + fitted->addedTimeInNanoseconds
-               : std::numeric_limits<double>::infinity();
+    kernels::markInPlace(clone->getBody().front());
+    StepScheduleOptions options{arenaBudget(copied.getArrayRef()), effort,
+                                /*searchSmallest=*/false, allowOffload};
+    auto result = scheduleStep(*clone, model, options, *ladders);
+    auto *scheduled = std::get_if<ScheduledStep>(&result);
+    double total = scheduled ? scheduled->plainTimeInNanoseconds +
+                                   scheduled->addedTimeInNanoseconds
+                             : std::numeric_limits<double>::infinity();
     remark::analysis(step.getLoc(),
                      remark::RemarkOpts::name("price").category("precision"))
         << remark::metric("picosecondsPerSavedByte", picosecondsPerSavedByte)
         << remark::metric("totalNanoseconds", total);
-    if (!fitted)
+    if (!scheduled)
       return {};
-    return {total, fitted->nanosecondsPerByte};
+    return {total, scheduled->nanosecondsPerByte};
   }
 
   /// Beside what is there and the copies in half precision that are to come.
@@ -210,8 +210,7 @@ private:
     for (StringAttr parameter : copied) {
       auto variable = getOperation().lookupSymbol<VariableOp>(parameter);
       auto type = cast<RankedTensorType>(variable.getType());
-      persistentBytes +=
-          llvm::alignTo(device::sizeInBytes(type) / 2, kBufferAlignment);
+      persistentBytes += llvm::alignTo(sizeInBytes(type) / 2, kBufferAlignment);
     }
     return arenaBudgetOf(memoryBudget, activationBudget, persistentBytes);
   }
@@ -220,10 +219,10 @@ private:
   LogicalResult raisePrice(StepOp step, const DeviceModel &model,
                            Labelling &best) {
     constexpr int kMostPrices = 3;
-    Fit bestFit = tryLabels(step, model, best, 0);
-    double price = bestFit.nanosecondsPerByte;
+    Trial bestTrial = tryLabels(step, model, best, 0);
+    double price = bestTrial.nanosecondsPerByte;
     // Where nothing fits, every byte counts.
-    if (std::isinf(bestFit.totalNanoseconds))
+    if (std::isinf(bestTrial.totalNanoseconds))
       price = 1e9 / model.bytesPerSecond * 1000;
     for (int round = 1; round < kMostPrices && price > 0; ++round) {
       FailureOr<Labelling> other = solve(step, model, 1000 * price);
@@ -231,12 +230,12 @@ private:
         return failure();
       if (other->assignment.isHalf == best.assignment.isHalf)
         break;
-      Fit fit = tryLabels(step, model, *other, 1000 * price);
-      price = fit.nanosecondsPerByte;
-      if (fit.totalNanoseconds < bestFit.totalNanoseconds ||
-          std::isinf(bestFit.totalNanoseconds)) {
+      Trial trial = tryLabels(step, model, *other, 1000 * price);
+      price = trial.nanosecondsPerByte;
+      if (trial.totalNanoseconds < bestTrial.totalNanoseconds ||
+          std::isinf(bestTrial.totalNanoseconds)) {
         best = std::move(*other);
-        bestFit = fit;
+        bestTrial = trial;
       }
     }
     return success();
@@ -280,16 +279,18 @@ private:
       return b.getNamedAttr(name, b.getF64FloatAttr(picoseconds / 1000.0));
     };
     std::string text = llvm::formatv(
-        "{0}: {1} of {2} products and {3} of {4} "
-        "tensors in {5}; what they decide takes an estimated {6:f3} ms",
+        "{0}: {1} of {2} products compute in {5} and {3} of {4} tensors are "
+        "stored in it; the work that this changes takes an estimated {6:f3} "
+        "ms",
         step.getSymName(), products, labelling.graph.productOf.size(), tensors,
         labelling.graph.tensorOf.size(), halfType,
         labelling.assignment.cost / 1e9);
     // Overrides may rule out either of the others.
     if (labelling.fullCost >= 0)
-      text += llvm::formatv(" instead of {0:f3}", labelling.fullCost / 1e9);
+      text +=
+          llvm::formatv(" instead of {0:f3} in fp32", labelling.fullCost / 1e9);
     if (labelling.paintedCost >= 0)
-      text += llvm::formatv(" (PyTorch's autocast lists: {0:f3})",
+      text += llvm::formatv("; PyTorch's autocast lists would give {0:f3}",
                             labelling.paintedCost / 1e9);
     if (products == 0 && tensors == 0)
       text = llvm::formatv(

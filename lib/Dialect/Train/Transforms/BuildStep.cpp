@@ -34,7 +34,8 @@ using nn::TensorBuilder;
 
 namespace {
 
-constexpr StringLiteral kNameAttribute = "nn.name";
+constexpr StringLiteral kNameAttribute =
+    nn::NNDialect::NameAttrHelper::getNameStr();
 
 class BuildStep : public gpuopt::train::impl::BuildStepBase<BuildStep> {
 public:
@@ -180,9 +181,9 @@ private:
         labels ? builder.getStringAttr("labels") : StringAttr();
     if (labels)
       names.push_back(labelsName);
-    auto step = StepOp::create(builder, forward.getLoc(),
-                               freeSymbol(getOperation(), name), kind,
-                               builder.getArrayAttr(names), labelsName);
+    auto step = StepOp::create(
+        builder, forward.getLoc(), freeSymbol(getOperation(), name), kind,
+        builder.getArrayAttr(names), labelsName, IndexRangeAttr());
     Block &body = step.getBody().emplaceBlock();
     IRMapping mapping;
     for (auto [index, argument] : llvm::enumerate(forward.getArguments())) {
@@ -192,8 +193,8 @@ private:
     if (labels) {
       body.addArgument(labels, NameLoc::get(labelsName));
       if (int64_t limit = labelsLimit(lossKind, type); limit >= 0) {
-        step->setAttr("labelsLimit", builder.getI64IntegerAttr(limit));
-        step->setAttr("ignoreIndex", builder.getI64IntegerAttr(ignoreIndex));
+        step.setLabelsRangeAttr(IndexRangeAttr::get(&getContext(), 0, limit,
+                                                    ignoreIndex.getValue()));
       }
     }
     builder.setInsertionPointToEnd(&body);
@@ -228,12 +229,14 @@ private:
     for (ReadOp read : step.getBody().getOps<ReadOp>()) {
       auto variable =
           getOperation().lookupSymbol<VariableOp>(read.getVariable());
-      if (variable && variable.getKind() == VariableKind::Parameter) {
+      if (variable && variable.isTrained()) {
         reads[read.getVariableAttr()].push_back(read.getResult());
         sources.push_back(read.getResult());
       }
     }
-    TensorBuilder b(NameLoc::get(builder.getStringAttr("d loss")), builder);
+    TensorBuilder b(
+        NameLoc::get(builder.getStringAttr(Origin{"loss"}.gradient().text())),
+        builder);
     SmallVector<Value> gradients;
     int64_t targets = targetsOf(
         lossKind, cast<RankedTensorType>(outputs[logitsIndex].getType()));
@@ -280,9 +283,10 @@ private:
       AccumulateOp::create(builder, gradient.getLoc(), sums.back(), gradient);
     }
     OpBuilder outside = OpBuilder::atBlockEnd(getOperation().getBody());
-    auto update = StepOp::create(
-        outside, forward.getLoc(), freeSymbol(getOperation(), "update"),
-        StepKind::Update, outside.getArrayAttr({}), StringAttr());
+    auto update = StepOp::create(outside, forward.getLoc(),
+                                 freeSymbol(getOperation(), "update"),
+                                 StepKind::Update, outside.getArrayAttr({}),
+                                 StringAttr(), IndexRangeAttr());
     OpBuilder inside = OpBuilder::atBlockEnd(&update.getBody().emplaceBlock());
     SmallVector<std::pair<FlatSymbolRefAttr, Value>> read;
     for (auto [sum, entry] : llvm::zip(sums, gradients))
@@ -297,9 +301,13 @@ private:
                   ArrayRef<std::pair<FlatSymbolRefAttr, Value>> gradients) {
     Location loc = NameLoc::get(builder.getStringAttr("optimizer"));
     SmallVector<Value> all;
-    for (auto &entry : gradients)
-      all.push_back(entry.second);
-    GradNormOp::create(builder, loc, all, FlatSymbolRefAttr());
+    SmallVector<Attribute> parameters;
+    for (auto &[parameter, gradient] : gradients) {
+      all.push_back(gradient);
+      parameters.push_back(parameter);
+    }
+    GradNormOp::create(builder, loc, all, builder.getArrayAttr(parameters),
+                       FlatSymbolRefAttr());
     for (auto [parameter, gradient] : gradients) {
       bool decay =
           noDecay.empty() ||

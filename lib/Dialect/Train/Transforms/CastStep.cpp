@@ -14,10 +14,10 @@
 
 #include "Precision.h"
 
+#include "gpuopt/Analysis/Buffers.h"
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Analysis/PrecisionGraph.h"
 #include "gpuopt/Analysis/StepGraph.h"
-#include "gpuopt/Analysis/Buffers.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
@@ -189,8 +189,8 @@ private:
     Block &body = fused.getBody().front();
     Operation *yield = body.getTerminator();
     SmallVector<Type> types(fused.getResultTypes());
-    SmallVector<Attribute> origins(
-        fused->getAttrOfType<ArrayAttr>("nn.origins").getValue());
+    SmallVector<nn::OriginAttr> origins =
+        llvm::map_to_vector(fused.getResults(), originAttrOf);
     OpBuilder inside(yield);
     SmallVector<Value> yielded(yield->getOperands());
     for (unsigned number : results) {
@@ -205,7 +205,7 @@ private:
     builder.setInsertionPoint(fused);
     auto replacement = nn::FusedOp::create(builder, fused.getLoc(), types,
                                            fused.getLabel(), fused.getInputs());
-    replacement->setAttr("nn.origins", builder.getArrayAttr(origins));
+    setOrigins(replacement, origins);
     replacement.getBody().takeBody(fused.getBody());
     unsigned count = fused.getNumResults();
     for (unsigned i = 0; i < results.size(); ++i)
@@ -296,8 +296,7 @@ private:
     RankedTensorType type = typeOf(root).clone(element);
     auto fused = nn::FusedOp::create(builder, root.getLoc(), TypeRange(type),
                                      "cast", ValueRange(root));
-    fused->setAttr("nn.origins",
-                   builder.getArrayAttr(builder.getStringAttr(originOf(root))));
+    setOrigins(fused, originAttrOf(root));
     Block &body = fused.getBody().emplaceBlock();
     Value argument = body.addArgument(root.getType(), root.getLoc());
     OpBuilder inside = OpBuilder::atBlockEnd(&body);

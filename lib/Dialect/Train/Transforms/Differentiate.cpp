@@ -90,15 +90,14 @@ private:
     return success();
   }
 
-  /// "d name" for all that the rule built; the ONNX op's type stays.
+  /// All that the rule built is named the gradient of what the op makes; the
+  /// ONNX op's type stays.
   void nameGradients(Operation *op, Operation *before) {
-    std::string name = gpuopt::nameOf(op->getLoc());
-    if (name.empty())
+    gpuopt::Origin origin = gpuopt::originIn(op->getLoc());
+    if (origin.name.empty())
       return;
-    if (!StringRef(name).starts_with("d "))
-      name = "d " + name;
     StringAttr type = gpuopt::onnxOpOf(op->getLoc());
-    auto label = builder.getStringAttr(name);
+    auto label = builder.getStringAttr(origin.gradient().text());
     Location loc =
         type ? NameLoc::get(label, NameLoc::get(type)) : NameLoc::get(label);
     for (Operation *built = before->getNextNode(); built;

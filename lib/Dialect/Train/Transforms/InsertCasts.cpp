@@ -81,7 +81,7 @@ class InsertCasts : public gpuopt::train::impl::InsertCastsBase<InsertCasts> {
     Location loc = getOperation().getLoc();
     auto step = StepOp::create(
         builder, loc, freeSymbol(getOperation(), "prepare"), StepKind::Prepare,
-        builder.getArrayAttr({}), StringAttr());
+        builder.getArrayAttr({}), StringAttr(), IndexRangeAttr());
     OpBuilder inside = OpBuilder::atBlockEnd(&step.getBody().emplaceBlock());
     for (StringAttr parameter : parameters)
       RefreshOp::create(inside, loc,

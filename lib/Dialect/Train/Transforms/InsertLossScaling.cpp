@@ -23,7 +23,8 @@
 //   clipping, finds infinities and NaNs as well: the sum of squares is not
 //   finite. It makes one factor of unscaling, mean and clipping, which the
 //   optimizer applies as it reads, and sets the flag that makes it skip;
-// - keeps what the forward itself changes, running statistics: `train.keep`
+// - copies what the forward itself changes, running statistics:
+// `train.snapshot`
 //   copies them before the step, `train.restore`, after the norm, gives them
 //   back if the step is skipped.
 //
@@ -85,7 +86,7 @@ private:
       norm.setLossScaleAttr(scale);
       norm.setTargets(targets);
     }
-    keepWhatTheForwardWrites(norms);
+    snapshotWhatTheForwardWrites(norms);
   }
 
   static void replaceByOne(SeedOp seed) {
@@ -132,33 +133,34 @@ private:
 
   /// In the step of the forward before anything, in that of the optimizer after
   /// the norm, which knows whether the step is skipped.
-  void keepWhatTheForwardWrites(ArrayRef<GradNormOp> norms) {
-    llvm::MapVector<Attribute, FlatSymbolRefAttr> keptOf;
+  void snapshotWhatTheForwardWrites(ArrayRef<GradNormOp> norms) {
+    llvm::MapVector<Attribute, FlatSymbolRefAttr> snapshotOf;
     for (StepOp step : getOperation().getOps<StepOp>()) {
       if (step.getKind() != StepKind::Micro)
         continue;
       for (WriteOp write : step.getBody().getOps<WriteOp>())
-        keep(step, write, keptOf);
+        takeSnapshot(step, write, snapshotOf);
     }
     for (GradNormOp norm : norms) {
       OpBuilder builder(norm->getContext());
       builder.setInsertionPointAfter(norm);
-      for (auto &[variable, kept] : keptOf)
+      for (auto &[variable, snapshot] : snapshotOf)
         RestoreOp::create(builder, norm.getLoc(),
-                          cast<FlatSymbolRefAttr>(variable), kept);
+                          cast<FlatSymbolRefAttr>(variable), snapshot);
     }
   }
 
-  void keep(StepOp step, WriteOp write,
-            llvm::MapVector<Attribute, FlatSymbolRefAttr> &keptOf) {
-    FlatSymbolRefAttr &kept = keptOf[write.getVariableAttr()];
-    if (kept)
+  void takeSnapshot(StepOp step, WriteOp write,
+                    llvm::MapVector<Attribute, FlatSymbolRefAttr> &snapshotOf) {
+    FlatSymbolRefAttr &snapshot = snapshotOf[write.getVariableAttr()];
+    if (snapshot)
       return;
-    std::string name = (write.getVariable() + ".kept").str();
-    kept = addVariable(write.getLoc(), name, VariableKind::Kept,
-                       write.getValue().getType(), write.getVariableAttr());
+    std::string name = (write.getVariable() + ".snapshot").str();
+    snapshot = addVariable(write.getLoc(), name, VariableKind::Snapshot,
+                           write.getValue().getType(), write.getVariableAttr());
     OpBuilder builder = OpBuilder::atBlockBegin(&step.getBody().front());
-    KeepOp::create(builder, write.getLoc(), write.getVariableAttr(), kept);
+    SnapshotOp::create(builder, write.getLoc(), write.getVariableAttr(),
+                       snapshot);
   }
 };
 

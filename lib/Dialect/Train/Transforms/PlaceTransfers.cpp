@@ -21,9 +21,8 @@ using namespace gpuopt;
 using namespace gpuopt::train;
 
 static int64_t bytesOf(Value value) {
-  return llvm::alignTo(
-      device::sizeInBytes(cast<RankedTensorType>(value.getType())),
-      kBufferAlignment);
+  return llvm::alignTo(sizeInBytes(cast<RankedTensorType>(value.getType())),
+                       kBufferAlignment);
 }
 
 namespace {
@@ -86,8 +85,7 @@ private:
     std::vector<int64_t> change;
     for (const PlannedBuffer &buffer : memory.getBuffers()) {
       change.resize(std::max<size_t>(change.size(), buffer.to + 1), 0);
-      int64_t bytes =
-          llvm::alignTo(device::sizeInBytes(buffer.type), kBufferAlignment);
+      int64_t bytes = llvm::alignTo(sizeInBytes(buffer.type), kBufferAlignment);
       change[buffer.from] += bytes;
       change[buffer.to] -= bytes;
     }
@@ -109,7 +107,7 @@ private:
 
   double timeOf(Value value) const {
     return transferInNanoseconds(
-        device::sizeInBytes(cast<RankedTensorType>(value.getType())), device);
+        sizeInBytes(cast<RankedTensorType>(value.getType())), device);
   }
 
   /// From the last to the first: each has to be done when the next one begins.

@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "FitArena.h"
 #include "OptionRange.h"
+#include "ScheduleStep.h"
 #include "UnmetBudget.h"
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Analysis/StepMemory.h"
@@ -62,12 +62,12 @@ private:
     persistentBytes = persistentBytesOf(getOperation());
     SmallVector<StepOp> steps(getOperation().getOps<StepOp>());
     for (StepOp step : steps)
-      if (failed(fit(step, *model)))
+      if (failed(scheduleOne(step, *model)))
         return signalPassFailure();
   }
 
-  LogicalResult fit(StepOp step, const DeviceModel &model) {
-    auto result = fitArena(
+  LogicalResult scheduleOne(StepOp step, const DeviceModel &model) {
+    auto result = scheduleStep(
         step, model,
         {arenaBudgetOf(memoryBudget, activationBudget, persistentBytes), effort,
          searchSmallest, allowOffload, takesAny},
@@ -76,9 +76,9 @@ private:
       return step.emitOpError("cannot be scheduled: ") << error->message;
     if (auto *unmet = std::get_if<UnmetBudget>(&result))
       return reportUnmet(step, *unmet);
-    auto &fitted = std::get<FittedStep>(result);
-    if (fitted.step)
-      replace(step, fitted);
+    auto &scheduled = std::get<ScheduledStep>(result);
+    if (scheduled.step)
+      replace(step, scheduled);
     return success();
   }
 
@@ -110,7 +110,7 @@ private:
   }
 
   /// Printed at the end of a file, and easy to leave out.
-  Attribute textAttribute(StringRef name, StringRef text) {
+  DenseResourceElementsAttr textAttribute(StringRef name, StringRef text) {
     auto type = RankedTensorType::get({(int64_t)text.size()},
                                       IntegerType::get(&getContext(), 8));
     ArrayRef<int8_t> bytes(reinterpret_cast<const int8_t *>(text.data()),
@@ -123,8 +123,8 @@ private:
   void explain(const Repeat &repeat) {
     auto reload = dyn_cast<ReloadOp>(repeat.op);
     auto type = cast<RankedTensorType>(repeat.original.getType());
-    std::string reason = llvm::formatv("frees {0} bytes for {1:f2} us",
-                                       device::sizeInBytes(type),
+    std::string reason = llvm::formatv("frees {0} for {1:f2} us",
+                                       planning::formatBytes(sizeInBytes(type)),
                                        repeat.costInNanoseconds / 1000);
     if (reload)
       reason += llvm::formatv(" of transfers, its work takes {0:f2} us",
@@ -141,37 +141,37 @@ private:
     ++(reload ? reloadCount : repeatCount);
   }
 
-  void replace(StepOp step, FittedStep &fitted) {
-    for (const Repeat &repeat : fitted.repeats)
+  PlanAttr planOf(const ScheduledStep &scheduled) {
+    MLIRContext *context = &getContext();
+    Builder b(context);
+    TransfersAttr transfers;
+    if (scheduled.transfers.sizeInBytes > 0)
+      transfers = TransfersAttr::get(
+          context, scheduled.transfers.sizeInBytes,
+          b.getF64FloatAttr(scheduled.transfers.busyInNanoseconds),
+          b.getF64FloatAttr(scheduled.transfers.waitedInNanoseconds));
+    return PlanAttr::get(context, scheduled.arenaInBytes,
+                         scheduled.plainArenaInBytes, scheduled.repeats.size(),
+                         b.getF64FloatAttr(scheduled.plainTimeInNanoseconds),
+                         b.getF64FloatAttr(scheduled.addedTimeInNanoseconds),
+                         b.getF64FloatAttr(scheduled.lowerBoundInNanoseconds),
+                         transfers);
+  }
+
+  void replace(StepOp step, ScheduledStep &scheduled) {
+    for (const Repeat &repeat : scheduled.repeats)
       explain(repeat);
-    Builder b(&getContext());
-    auto number = [&](StringRef name, int64_t value) {
-      return b.getNamedAttr(name, b.getI64IntegerAttr(value));
-    };
-    auto real = [&](StringRef name, double value) {
-      return b.getNamedAttr(name, b.getF64FloatAttr(value));
-    };
-    SmallVector<NamedAttribute> plan{
-        number("plain_arena_bytes", fitted.plainArenaInBytes),
-        number("arena_bytes", fitted.arenaInBytes),
-        number("repeats", fitted.repeats.size()),
-        real("plain_ns", fitted.plainTimeInNanoseconds),
-        real("added_ns", fitted.addedTimeInNanoseconds),
-        real("lower_bound_ns", fitted.lowerBoundInNanoseconds)};
-    if (fitted.transfers.sizeInBytes > 0)
-      llvm::append_values(
-          plan, number("transfer_bytes", fitted.transfers.sizeInBytes),
-          real("transfer_ns", fitted.transfers.busyInNanoseconds),
-          real("transfer_wait_ns", fitted.transfers.waitedInNanoseconds));
-    fitted.step->getOperation()->setAttr(kPlanAttribute,
-                                         b.getDictionaryAttr(plan));
+    Operation *op = scheduled.step->getOperation();
+    TrainDialect::PlanAttrHelper(&getContext()).setAttr(op, planOf(scheduled));
     std::string name = step.getSymName().str();
-    fitted.step->getOperation()->setAttr(
-        kProofAttribute,
-        b.getArrayAttr({textAttribute(name + "_problem", fitted.problemText),
-                        textAttribute(name + "_plan", fitted.planText)}));
+    TrainDialect::ProofAttrHelper(&getContext())
+        .setAttr(op,
+                 ProofAttr::get(
+                     &getContext(),
+                     textAttribute(name + "_problem", scheduled.problemText),
+                     textAttribute(name + "_plan", scheduled.planText)));
     step->getBlock()->getOperations().insert(step->getIterator(),
-                                             fitted.step.release());
+                                             scheduled.step.release());
     step.erase();
   }
 

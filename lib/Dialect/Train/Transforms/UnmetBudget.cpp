@@ -27,7 +27,7 @@ PersistentParts train::persistentPartsOf(ModuleOp module) {
         entry.variable
             ? module.lookupSymbol<VariableOp>(entry.variable.getValue())
             : nullptr;
-    bytes[nameOfPart(entry.kind, variable)] += device::sizeInBytes(entry.type);
+    bytes[nameOfPart(entry.kind, variable)] += sizeInBytes(entry.type);
   }
   PersistentParts parts(bytes.begin(), bytes.end());
   llvm::sort(parts, [](const auto &a, const auto &b) {

@@ -12,7 +12,7 @@
 #ifndef GPUOPT_LIB_DIALECT_TRAIN_TRANSFORMS_UNMETBUDGET_H
 #define GPUOPT_LIB_DIALECT_TRAIN_TRANSFORMS_UNMETBUDGET_H
 
-#include "FitArena.h"
+#include "ScheduleStep.h"
 
 namespace gpuopt::train {
 
@@ -23,7 +23,8 @@ PersistentParts persistentPartsOf(mlir::ModuleOp module);
 /// "; beside activations: parameters (3.22 MiB), ..."; empty without any.
 std::string textOf(const PersistentParts &parts);
 
-/// "; the largest tensors alive at '/fc/Gemm' are: /fc/Gemm f32[64,2048] (512 KiB)"
+/// "; the largest tensors alive at '/fc/Gemm' are: /fc/Gemm f32[64,2048] (512
+/// KiB)"
 std::string textOfPeak(const UnmetBudget &unmet);
 
 /// The value of `train.unmet_budget`.

@@ -311,32 +311,32 @@ device.kernel @uniform blocks 40 threads 32 ["x", "z", "y", "w"] {
 device.step @forward forward {
   %0 = device.address @x : !device.ptr<f32>
   %1 = device.address @elementary_out : !device.ptr<f32>
-  device.launch @elementary(%0, %1) {section = "forward", comment = "elementary"} : !device.ptr<f32>, !device.ptr<f32>
+  device.launch @elementary(%0, %1) {section = #device.section<forward>, comment = "elementary"} : !device.ptr<f32>, !device.ptr<f32>
   %2 = device.address @x : !device.ptr<f32>
   %3 = device.address @z : !device.ptr<f32>
   %4 = device.address @binary_out : !device.ptr<f32>
-  device.launch @binary(%2, %3, %4) {section = "forward", comment = "binary"} : !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>
+  device.launch @binary(%2, %3, %4) {section = #device.section<forward>, comment = "binary"} : !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>
   %5 = device.address @x : !device.ptr<f32>
   %6 = device.address @z : !device.ptr<f32>
   %7 = device.address @compare_floats_out : !device.ptr<i1>
-  device.launch @compare_floats(%5, %6, %7) {section = "forward", comment = "compare_floats"} : !device.ptr<f32>, !device.ptr<f32>, !device.ptr<i1>
+  device.launch @compare_floats(%5, %6, %7) {section = #device.section<forward>, comment = "compare_floats"} : !device.ptr<f32>, !device.ptr<f32>, !device.ptr<i1>
   %8 = device.address @n : !device.ptr<i64>
   %9 = device.address @k : !device.ptr<i64>
   %10 = device.address @compare_integers_out : !device.ptr<i1>
-  device.launch @compare_integers(%8, %9, %10) {section = "forward", comment = "compare_integers"} : !device.ptr<i64>, !device.ptr<i64>, !device.ptr<i1>
+  device.launch @compare_integers(%8, %9, %10) {section = #device.section<forward>, comment = "compare_integers"} : !device.ptr<i64>, !device.ptr<i64>, !device.ptr<i1>
   %11 = device.address @n : !device.ptr<i64>
   %12 = device.address @k : !device.ptr<i64>
   %13 = device.address @integers_out : !device.ptr<i64>
-  device.launch @integers(%11, %12, %13) {section = "forward", comment = "integers"} : !device.ptr<i64>, !device.ptr<i64>, !device.ptr<i64>
+  device.launch @integers(%11, %12, %13) {section = #device.section<forward>, comment = "integers"} : !device.ptr<i64>, !device.ptr<i64>, !device.ptr<i64>
   %14 = device.address @x : !device.ptr<f32>
   %15 = device.address @n : !device.ptr<i64>
   %16 = device.address @mask : !device.ptr<i1>
   %17 = device.address @casts_out : !device.ptr<f32>
   %18 = device.address @casts_to_integers_out : !device.ptr<i64>
-  device.launch @casts(%14, %15, %16, %17, %18) {section = "forward", comment = "casts"} : !device.ptr<f32>, !device.ptr<i64>, !device.ptr<i1>, !device.ptr<f32>, !device.ptr<i64>
+  device.launch @casts(%14, %15, %16, %17, %18) {section = #device.section<forward>, comment = "casts"} : !device.ptr<f32>, !device.ptr<i64>, !device.ptr<i1>, !device.ptr<f32>, !device.ptr<i64>
   %19 = device.address @x : !device.ptr<f32>
   %20 = device.address @n : !device.ptr<i64>
   %21 = device.address @uniform_out : !device.ptr<f32>
   %22 = device.address @uniform_mask_out : !device.ptr<i1>
-  device.launch @uniform(%19, %20, %21, %22) {section = "forward", comment = "uniform"} : !device.ptr<f32>, !device.ptr<i64>, !device.ptr<f32>, !device.ptr<i1>
+  device.launch @uniform(%19, %20, %21, %22) {section = #device.section<forward>, comment = "uniform"} : !device.ptr<f32>, !device.ptr<i64>, !device.ptr<f32>, !device.ptr<i1>
 }

@@ -23,6 +23,12 @@
 #include "gpuopt/Dialect/Device/IR/DeviceTypes.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "gpuopt/Dialect/Device/IR/DeviceAttributes.h.inc"
+
+namespace gpuopt::device {
+/// A buffer is of one of the kinds of memory that a step is planned in.
+using train::BufferKind;
+} // namespace gpuopt::device
+
 #define GET_OP_CLASSES
 #include "gpuopt/Dialect/Device/IR/DeviceOps.h.inc"
 
@@ -40,13 +46,14 @@ inline constexpr llvm::StringLiteral kCostKeyAttribute = "device.cost_key";
 /// that differ from turn to turn.
 inline constexpr llvm::StringLiteral kTurnsAttribute = "device.turns";
 
-using gpuopt::sizeInBytes;
+/// The name of the attribute that says under which heading an op of a step is
+/// printed.
+inline constexpr llvm::StringLiteral kSectionAttribute = "section";
+/// Returns the section of an op of a step in words, "forward"; empty where the
+/// op has none.
+llvm::StringRef sectionOf(mlir::Operation *op);
 
-/// Partial sums of squares of a gradient: one for each 8192 elements, as the
-/// runtime's sum_of_squares writes them.
-inline int64_t sumOfSquaresPartials(int64_t elements) {
-  return llvm::divideCeil(elements, 8192);
-}
+using gpuopt::sizeInBytes;
 
 } // namespace gpuopt::device
 

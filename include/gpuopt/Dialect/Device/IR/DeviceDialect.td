@@ -52,15 +52,15 @@ def Device_StepStateType : Device_Type<"StepState", "step_state"> {
   let summary = "address of the step's scalars: step counter, seed, loss, ...";
 }
 
-def Device_BufferKind : I32EnumAttr<"BufferKind", "what a range of memory holds", [
-    I32EnumAttrCase<"State", 0, "state">, I32EnumAttrCase<"Input", 1, "input">,
-    I32EnumAttrCase<"Labels", 2, "labels">, I32EnumAttrCase<"Output", 3, "output">,
-    I32EnumAttrCase<"Constant", 4, "constant">, I32EnumAttrCase<"Arena", 5, "arena">,
-    I32EnumAttrCase<"Host", 6, "host">]> {
+def Device_Section : I32EnumAttr<"Section", "the heading under which a call is printed", [
+    I32EnumAttrCase<"Forward", 0, "forward">, I32EnumAttrCase<"Backward", 1, "backward">,
+    I32EnumAttrCase<"Optimizer", 2, "optimizer">]> {
   let cppNamespace = "::gpuopt::device";
   let genSpecializedAttr = 0;
 }
-def Device_BufferKindAttr : EnumAttr<Device_Dialect, Device_BufferKind, "buffer_kind">;
+def Device_SectionAttr : EnumAttr<Device_Dialect, Device_Section, "section"> {
+  let assemblyFormat = "`<` $value `>`";
+}
 
 def Device_LoopKind : I32EnumAttr<"LoopKind", "how a loop runs", [
     I32EnumAttrCase<"Lanes", 0, "lanes">, I32EnumAttrCase<"Sequential", 1, "sequential">]> {

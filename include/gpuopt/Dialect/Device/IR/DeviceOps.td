@@ -46,7 +46,8 @@ def Device_BufferOp : Device_Op<"buffer", [Symbol]> {
     arena or on the host lives during [`liveFrom`, `liveTo`) of `step`, counted
     in the ops of that step; all others live for ever. `origin` says which tensor of the
     model it holds. A buffer of state names its `train.variable`; one of kind
-    input, labels or output has the `externalName` that users know it by.
+    input, labels or output has the `externalName` that users know it by, and,
+    where it picks rows or classes, the range of its `indices`.
 
     Constraints:
     - (C1) the type is a tensor of static shape;
@@ -57,18 +58,17 @@ def Device_BufferOp : Device_Op<"buffer", [Symbol]> {
     device.buffer @fc1_weight state at 256 : tensor<64x512xf32> {variable = @fc1.weight, origin = "fc1.weight"}
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, Device_BufferKindAttr:$kind, I64Attr:$offset,
+  let arguments = (ins SymbolNameAttr:$sym_name, Train_BufferKindAttr:$kind, I64Attr:$offset,
                        TypeAttr:$type, OptionalAttr<I64Attr>:$liveFrom, OptionalAttr<I64Attr>:$liveTo,
                        OptionalAttr<FlatSymbolRefAttr>:$step, StrAttr:$origin,
                        OptionalAttr<FlatSymbolRefAttr>:$variable, OptionalAttr<StrAttr>:$externalName,
-                       OptionalAttr<ElementsAttr>:$value, OptionalAttr<I64Attr>:$indexLimit,
-                       OptionalAttr<I64Attr>:$indexLowest);
+                       OptionalAttr<ElementsAttr>:$value, OptionalAttr<Train_IndexRangeAttr>:$indices);
   let assemblyFormat = [{
     $sym_name $kind `at` $offset `:` $type (`live` $liveFrom^ `to` $liveTo)? (`in` $step^)? attr-dict
   }];
   let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "BufferKind":$kind, "int64_t":$offset,
                                  "::mlir::Type":$type, "::llvm::StringRef":$origin), [{
-    build($_builder, $_state, name, kind, offset, type, {}, {}, {}, origin, {}, {}, {}, {}, {});
+    build($_builder, $_state, name, kind, offset, type, {}, {}, {}, origin, {}, {}, {}, {});
   }]>];
   let extraClassDeclaration = [{
     int64_t getSizeInBytes();
@@ -96,7 +96,7 @@ def Device_KernelOp : Device_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBloc
   let summary = "a kernel: what one block of threads does";
   let description = [{
     Block arguments are the kernel's parameters, named by `argumentNames`:
-    pointers and, for random numbers, the step's scalars. The body runs once
+    pointers, then numbers, and last, for random numbers, the step's scalars. The body runs once
     for each `device.block_index` in [0, blocks), by `threads` threads. The
     result is the same for any number of threads.
 
@@ -269,9 +269,15 @@ def Device_RandomOp : Device_KernelBodyOp<"random", [Pure]> {
 
 def Device_StepOp : Device_Op<"step", [Symbol, IsolatedFromAbove, SingleBlock, NoTerminator]> {
   let summary = "the launches and library calls of one step, in order";
+  let description = [{
+    Constraints:
+    - (C1) all updates are by one optimizer, which keeps what they share in the
+      step's state.
+  }];
   let arguments = (ins SymbolNameAttr:$sym_name, Train_StepKindAttr:$kind);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name $kind attr-dict-with-keyword $body";
+  let hasRegionVerifier = 1;
 }
 
 def Device_RepeatOp : Device_Op<"repeat", [HasParent<"StepOp">, SingleBlock, NoTerminator,
@@ -331,22 +337,38 @@ def Device_ColumnOp : Device_Op<"column", [HasParent<"RepeatOp">, Pure]> {
   let hasVerifier = 1;
 }
 
-// An op of a step: `section` is the heading under which it is printed
-// (forward, backward, optimizer), `comment` what it computes, with the names
+// An op of a step: `section` is the heading under which it is printed, `comment` what it computes, with the names
 // of the ONNX nodes that it comes from.
 class Device_StepOpBase<string mnemonic, dag operands, list<Trait> traits = []> : Device_Op<mnemonic, traits> {
-  let arguments = !con(operands, (ins DefaultValuedAttr<StrAttr, "\"\"">:$section,
+  let arguments = !con(operands, (ins OptionalAttr<Device_SectionAttr>:$section,
                                       DefaultValuedAttr<StrAttr, "\"\"">:$comment));
 }
 
 def Device_LaunchOp : Device_StepOpBase<"launch",
-    (ins FlatSymbolRefAttr:$kernel, Variadic<Device_Ptr>:$operands)> {
+    (ins FlatSymbolRefAttr:$kernel, Variadic<Device_Ptr>:$operands, OptionalAttr<ArrayAttr>:$numbers,
+         OptionalAttr<I64Attr>:$blocks, OptionalAttr<I64Attr>:$threads)> {
   let summary = "runs a kernel";
   let description = [{
-    The operands are the kernel's pointers; a last parameter for the step's
-    scalars is passed by the runtime.
+    The operands are the kernel's pointers, `numbers` its arguments behind
+    them; a last parameter for the step's scalars is passed by the runtime.
+    `blocks` and `threads` are the kernel's own where the launch has none.
+
+    ```mlir
+    device.launch @sum(%0, %1) numbers [3136 : index, 0.125 : f32] blocks 8 threads 32
+        : !device.ptr<f32>, !device.ptr<f32>
+    ```
+
+    Constraints:
+    - (C1) numbers are of type index or floating-point.
   }];
-  let assemblyFormat = "$kernel `(` $operands `)` attr-dict (`:` type($operands)^)?";
+  let assemblyFormat = [{
+    $kernel `(` $operands `)` (`numbers` $numbers^)? (`blocks` $blocks^)? (`threads` $threads^)? attr-dict
+    (`:` type($operands)^)?
+  }];
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$kernel, "::mlir::ValueRange":$operands), [{
+    build($_builder, $_state, kernel, operands, {}, {}, {}, {});
+  }]>];
+  let hasVerifier = 1;
 }
 
 def Device_CallOp : Device_StepOpBase<"call",
@@ -416,7 +438,8 @@ def Device_UpdateOp : Device_StepOpBase<"update",
 
     Constraints:
     - (C1) the optimizer is declared, and so is each of the states;
-    - (C2) there is one name for each state.
+    - (C2) there is one name for each state;
+    - (C3) there is scratch memory if and only if the optimizer needs some.
   }];
   let assemblyFormat = [{
     $optimizer $parameter `,` $gradient (`state` $stateNames^ `(` $states `)`)? (`copy` $copy^)? (`scratch` $scratch^)?
@@ -433,14 +456,14 @@ def Device_CheckFiniteOp : Device_StepOpBase<"check_finite",
   let assemblyFormat = "$value `count` $count `index` $index `name` $name attr-dict `:` type($value)";
 }
 
-def Device_KeepOp : Device_StepOpBase<"keep", (ins Device_Ptr:$value, Device_Ptr:$kept, I64Attr:$count)> {
-  let summary = "kept = value, `count` elements, in the first micro-step of a step";
-  let assemblyFormat = "$value `in` $kept `count` $count attr-dict `:` type($value) `,` type($kept)";
+def Device_SnapshotOp : Device_StepOpBase<"snapshot", (ins Device_Ptr:$value, Device_Ptr:$snapshot, I64Attr:$count)> {
+  let summary = "snapshot = value, `count` elements, in the first micro-step of a step";
+  let assemblyFormat = "$value `in` $snapshot `count` $count attr-dict `:` type($value) `,` type($snapshot)";
 }
 
-def Device_RestoreOp : Device_StepOpBase<"restore", (ins Device_Ptr:$value, Device_Ptr:$kept, I64Attr:$count)> {
-  let summary = "value = kept, `count` elements, where the step is skipped";
-  let assemblyFormat = "$value `from` $kept `count` $count attr-dict `:` type($value) `,` type($kept)";
+def Device_RestoreOp : Device_StepOpBase<"restore", (ins Device_Ptr:$value, Device_Ptr:$snapshot, I64Attr:$count)> {
+  let summary = "value = snapshot, `count` elements, where the step is skipped";
+  let assemblyFormat = "$value `from` $snapshot `count` $count attr-dict `:` type($value) `,` type($snapshot)";
 }
 
 def Device_RefreshOp : Device_StepOpBase<"refresh", (ins Device_Ptr:$copy, Device_Ptr:$value, I64Attr:$count)> {

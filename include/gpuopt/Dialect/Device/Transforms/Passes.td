@@ -56,4 +56,42 @@ def UnrollLoops : Pass<"device-unroll-loops", "::mlir::ModuleOp"> {
   }];
 }
 
+def ShareKernels : Pass<"device-share-kernels", "::mlir::ModuleOp"> {
+  let summary = "Makes kernels that differ in numbers alone one kernel";
+  let description = [{
+    Kernels whose ops are equal up to the bounds of their loops, the strides
+    and offsets of their accesses and their floating-point constants become
+    one. The numbers in which they differ are its arguments, behind its
+    pointers, and each launch has its own, with its own grid where these
+    differ. Kernels stay as they are where more than eight arguments would be
+    needed, or where they look for indices out of range.
+
+    ```mlir
+    device.kernel @sum blocks 8 threads 32 ["x", "y"] {
+    ^bb0(%x: !device.ptr<f32>, %y: !device.ptr<f32>):
+      %c0 = arith.constant 0 : index
+      %c3136 = arith.constant 3136 : index
+      // ... a loop from %c0 to %c3136
+    }
+    device.kernel @sum_2 blocks 8 threads 32 ["x", "y"] { ... } // the same, to 784
+    device.launch @sum(%0, %1) : !device.ptr<f32>, !device.ptr<f32>
+    device.launch @sum_2(%2, %3) : !device.ptr<f32>, !device.ptr<f32>
+    // becomes
+    device.kernel @sum blocks 8 threads 32 ["x", "y", "rows"] {
+    ^bb0(%x: !device.ptr<f32>, %y: !device.ptr<f32>, %rows: index):
+      %c0 = arith.constant 0 : index
+      // ... a loop from %c0 to %rows
+    }
+    device.launch @sum(%0, %1) numbers [3136 : index] : !device.ptr<f32>, !device.ptr<f32>
+    device.launch @sum(%2, %3) numbers [784 : index] : !device.ptr<f32>, !device.ptr<f32>
+    ```
+  }];
+  let options = [Option<"leastColumns", "least-columns", "int64_t", "256",
+                        "Loops over lanes of fewer elements keep their bound as a constant">];
+  let statistics = [
+    Statistic<"sharedCount", "kernels", "Number of kernels that became one with others">,
+    Statistic<"formCount", "forms", "Number of kernels that they became">];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 #endif // GPUOPT_DIALECT_DEVICE_TRANSFORMS_PASSES_TD

@@ -11,6 +11,7 @@
 #include "gpuopt/Interfaces/CostOpInterface.h"
 #include "gpuopt/Interfaces/DifferentiableOpInterface.h"
 #include "gpuopt/Interfaces/RuntimeCallOpInterface.h"
+#include "gpuopt/Support/Origin.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
@@ -18,10 +19,11 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
-#include "gpuopt/Dialect/NN/IR/NNDialect.h.inc"
 #include "gpuopt/Dialect/NN/IR/NNEnums.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "gpuopt/Dialect/NN/IR/NNAttributes.h.inc"
+// The dialect names attributes of the types above.
+#include "gpuopt/Dialect/NN/IR/NNDialect.h.inc"
 #define GET_OP_CLASSES
 #include "gpuopt/Dialect/NN/IR/NNOps.h.inc"
 

@@ -8,6 +8,7 @@
 #ifndef GPUOPT_DIALECT_NN_IR_NNDIALECT_TD
 #define GPUOPT_DIALECT_NN_IR_NNDIALECT_TD
 
+include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
 include "mlir/IR/OpBase.td"
@@ -30,8 +31,56 @@ def NN_Dialect : Dialect {
     - random ops are functions of (seed, step, op id, element index), so that
       running one again draws the same numbers.
   }];
+  let discardableAttrs = (ins
+    // Where the results of an op come from, one origin for each.
+    "::gpuopt::nn::OriginsAttr":$origins,
+    // Which composite op an op is part of, by the name of that without `nn.`.
+    "::mlir::StringAttr":$from,
+    // Which result of its kernel a slice of it makes again.
+    "::mlir::IntegerAttr":$result,
+    // What users call an argument or a result of the model's function.
+    "::mlir::StringAttr":$name);
+  let hasOperationAttrVerify = 1;
   let hasConstantMaterializer = 1;
   let useDefaultAttributePrinterParser = 1;
+}
+
+def NN_OriginAttr : AttrDef<NN_Dialect, "Origin"> {
+  let mnemonic = "origin";
+  let summary = "what a tensor is named after";
+  let description = [{
+    The tensor is what the ONNX node of that name makes, or the gradient of it;
+    a gradient of a parameter is named after the parameter.
+
+    ```mlir
+    #nn.origin<"/fc1/Gemm">
+    #nn.origin<gradient of "fc1.weight">
+    ```
+
+    Constraints:
+    - (C1) a gradient is one of something that has a name.
+  }];
+  let parameters = (ins StringRefParameter<>:$name, "bool":$isGradient);
+  let builders = [AttrBuilder<(ins "const ::gpuopt::Origin &":$origin), [{
+    return $_get($_ctxt, origin.name, origin.isGradient);
+  }]>];
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    ::gpuopt::Origin getOrigin() const { return {getName().str(), getIsGradient()}; }
+  }];
+}
+
+def NN_OriginsAttr : AttrDef<NN_Dialect, "Origins"> {
+  let mnemonic = "origins";
+  let summary = "what the results of an op are named after, one origin for each";
+  let description = [{
+    ```mlir
+    #nn.origins<"/norm/LayerNormalization", gradient of "fc1.weight">
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"::gpuopt::nn::OriginAttr">:$origins);
+  let hasCustomAssemblyFormat = 1;
 }
 
 def NN_ReductionKind : I32EnumAttr<"ReductionKind", "how values are combined", [

@@ -20,10 +20,6 @@ namespace gpuopt::nn {
 #define GEN_PASS_REGISTRATION
 #include "gpuopt/Dialect/NN/Transforms/Passes.h.inc"
 
-/// Gives results of the block's kernels the places of operands, as the pass
-/// nn-place-results; how many.
-int64_t placeResults(mlir::Block &block);
-
 } // namespace gpuopt::nn
 
 #endif // GPUOPT_DIALECT_NN_TRANSFORMS_PASSES_H

@@ -120,56 +120,6 @@ def Decompose : Pass<"nn-decompose"> {
   let dependentDialects = ["::gpuopt::nn::NNDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
-def AbsorbBiases : Pass<"nn-absorb-biases"> {
-  let summary = "Lets products add the bias that follows them";
-  let description = [{
-    Where a product's only reader adds a row of state to it, and the sum is read
-    by nothing that could be in one kernel with the addition (by products alone,
-    as the heads of a fused projection are), the library adds the bias: a kernel
-    and a pass over memory less. Other biases cost nothing where they are.
-
-    ```mlir
-    %0 = nn.contract "btc,cd->btd" %x, %w : tensor<4x8x16xf32>, tensor<16x32xf32>
-    %1 = nn.broadcast %b : tensor<32xf32> to tensor<4x8x32xf32>
-    %2 = arith.addf %0, %1 : tensor<4x8x32xf32>
-    // becomes
-    %2 = nn.contract "btc,cd->btd" %x, %w bias %b : tensor<4x8x16xf32>, tensor<16x32xf32> bias tensor<32xf32>
-    ```
-  }];
-  let statistics = [Statistic<"biasCount", "biases", "biases that products add">];
-  let dependentDialects = ["::gpuopt::nn::NNDialect"];
-}
-
-def AccumulateProducts : Pass<"nn-accumulate-products"> {
-  let summary = "Adds products up in one memory";
-  let description = [{
-    A sum of contractions in the backward (the gradient of a weight that is
-    used several times, or in chunks) becomes a chain of contractions, each added to the one before. The chain begins with
-    those whose operands are made first, so that each can run as soon as they
-    are.
-
-    ```mlir
-    %2 = arith.addf %0, %1 : tensor<4x4xf32>   // two contractions
-    // becomes
-    %1 = nn.contract "ki,kj->ij" %c, %d plus %0 : tensor<8x4xf32>, tensor<8x4xf32>, tensor<4x4xf32>
-    ```
-  }];
-  let statistics = [Statistic<"productCount", "products", "products that are added to another">];
-  let dependentDialects = ["::gpuopt::nn::NNDialect"];
-}
-
-def HoistReaders : Pass<"nn-hoist-readers"> {
-  let summary = "Runs work early where that frees a large tensor";
-  let description = [{
-    All readers of a tensor move to where the last of their operands is made,
-    if the tensor's bytes, over the ops that it then does not outlive, are more
-    than the bytes of the readers' results over the ops by which these live
-    longer. The two products that read the gradient of a chunk of logits move
-    up to it this way.
-  }];
-  let statistics = [Statistic<"moveCount", "moves", "ops that run earlier">];
-}
-
 def SplitReductions : Pass<"nn-split-reductions"> {
   let summary = "Splits large reductions into parts that run side by side";
   let description = [{
@@ -209,80 +159,6 @@ def CompactConstants : Pass<"nn-compact-constants"> {
   }];
   let dependentDialects = ["::gpuopt::nn::NNDialect", "::mlir::arith::ArithDialect"];
   let statistics = [Statistic<"constantCount", "constants", "constants that became smaller">];
-}
-
-def FormClusters : Pass<"nn-form-clusters"> {
-  let summary = "Groups memory-bound work into what will be one kernel each";
-  let description = [{
-    Decides which values exist in memory, and which are recomputed inside the
-    kernel that reads them; then gathers every kernel's work in one `nn.fused`
-    (Analysis/Clusters.h has the rules). Afterwards no elementwise op,
-    reduction or generator is left outside of one.
-
-    ```mlir
-    %0 = arith.addf %x, %y : tensor<4x16xf32>
-    %1 = nn.reduce sum %0 [1] : tensor<4x16xf32>
-    // becomes
-    %1 = nn.fused "add_sum" %x, %y : ... {
-    ^bb0(%a: tensor<4x16xf32>, %b: tensor<4x16xf32>):
-      %2 = arith.addf %a, %b : tensor<4x16xf32>
-      %3 = nn.reduce sum %2 [1] : tensor<4x16xf32>
-      nn.yield %3 : tensor<4x1xf32>
-    }
-    ```
-  }];
-  let dependentDialects = ["::gpuopt::nn::NNDialect"];
-  let statistics = [Statistic<"clusterCount", "clusters", "Number of clusters formed">];
-}
-
-def MaterializeViews : Pass<"nn-materialize-views"> {
-  let summary = "Copies where a layout cannot be read as it lies";
-  let description = [{
-    Inserts `nn.fused` copies so that afterwards: every reshape is a view of
-    its operand's memory; products can read their operands by strides; library
-    calls and updates of state read dense tensors, and of a variable that an
-    update before them changes a copy of what it was; each operand of a
-    concatenation is written by an op that can write into the result.
-  }];
-  let dependentDialects = ["::gpuopt::nn::NNDialect"];
-}
-
-def PlaceResults : Pass<"nn-place-results"> {
-  let summary = "Lets kernels write results over operands that are read no more";
-  let description = [{
-    A result takes the place of an operand of its type whose only reader is the
-    kernel, where every element is read before it is written: in elementwise
-    work, and in rows that are reduced first.
-
-    ```mlir
-    %1 = nn.fused "softmax" %0 : tensor<4x16xf32> -> tensor<4x16xf32> { ... }
-    // becomes, where nothing else reads %0
-    %1 = nn.fused "softmax" %0 {in_place = array<i64: 0>} : tensor<4x16xf32> -> tensor<4x16xf32> { ... }
-    ```
-  }];
-  let statistics = [Statistic<"placeCount", "places", "results in the place of an operand">];
-}
-
-def WidenHalf : Pass<"nn-widen-half", "::mlir::ModuleOp"> {
-  let summary = "Makes models that are in half precision, or cast to it, f32";
-  let description = [{
-    All tensors of f16 and bf16 become f32, but for the model's inputs, which
-    are cast; casts between the two are dropped. So weights in half precision
-    get f32 masters, and a model that was exported under autocast loses its
-    casts. Which tensors are in half precision after all is for
-    train-assign-precision to say.
-
-    ```mlir
-    train.variable @w parameter : tensor<4xf16> {file = "model.onnx", offset = 64 : i64, sizeInBytes = 8 : i64}
-    %x16 = arith.truncf %x : tensor<4xf32> to tensor<4xf16>
-    %y = math.absf %x16 : tensor<4xf16>
-    // becomes
-    train.variable @w parameter : tensor<4xf32>
-        {file = "model.onnx", offset = 64 : i64, sizeInBytes = 8 : i64, storedElementType = f16}
-    %y = math.absf %x : tensor<4xf32>
-    ```
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 #endif // GPUOPT_DIALECT_NN_TRANSFORMS_PASSES_TD

@@ -14,7 +14,7 @@
 #define GPUOPT_DIALECT_TRAIN_IR_OPTIMIZERS_H
 
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
-#include "gpuopt/settings_table.h"
+#include "gpuopt/settings/settings_table.h"
 
 namespace gpuopt::train {
 

@@ -11,24 +11,21 @@
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
-#include "gpuopt/Dialect/Train/IR/TrainDialect.h.inc"
 #include "gpuopt/Dialect/Train/IR/TrainEnums.h.inc"
 #define GET_TYPEDEF_CLASSES
 #include "gpuopt/Dialect/Train/IR/TrainTypes.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "gpuopt/Dialect/Train/IR/TrainAttributes.h.inc"
+// The dialect names attributes of the types above.
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h.inc"
 
 namespace gpuopt::train {
 
-/// A train.step or device.step has this attribute: what its schedule promises.
-constexpr llvm::StringLiteral kPlanAttribute = "train.plan";
-/// The same step has this one: the problem and the plan as the bytes of two
-/// files in the format of gpuopt-solve, in an array of two.
-constexpr llvm::StringLiteral kProofAttribute = "train.proof";
 /// On a step, what was chosen of its precisions: `summary` for people, and the
 /// estimated times `f32_ns`, `chosen_ns` and `autocast_ns`.
 constexpr llvm::StringLiteral kPrecisionAttribute = "train.precision";
@@ -50,8 +47,8 @@ constexpr llvm::StringLiteral kOffsetsAttribute = "train.offsets";
 constexpr llvm::StringLiteral kRecomputedAttribute = "train.recomputed";
 
 /// What train.recompute and transfers write, so that none are merged or moved.
-struct Repetition : public mlir::SideEffects::Resource::Base<Repetition> {
-  llvm::StringRef getName() final { return "repetition"; }
+struct Recomputation : public mlir::SideEffects::Resource::Base<Recomputation> {
+  llvm::StringRef getName() final { return "recomputation"; }
 };
 
 } // namespace gpuopt::train

@@ -30,8 +30,94 @@ def Train_Dialect : Dialect {
     - `forward`: the model's outputs (`--inference`);
     - `prepare`: once, when the weights have been loaded.
   }];
+  let discardableAttrs = (ins
+    // What a step's schedule promises.
+    "::gpuopt::train::PlanAttr":$plan,
+    // The problem that the schedule solves, and its solution.
+    "::gpuopt::train::ProofAttr":$proof);
+  let hasOperationAttrVerify = 1;
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
+}
+
+class Train_Attr<string name, string attrMnemonic> : AttrDef<Train_Dialect, name> {
+  let mnemonic = attrMnemonic;
+}
+
+def Train_TransfersAttr : Train_Attr<"Transfers", "transfers"> {
+  let summary = "what a schedule copies to the host and back";
+  let description = [{
+    The bytes that wait on the host, the time for which the link is busy, and
+    the part of it for which the step waits.
+
+    Constraints:
+    - (C1) bytes are not negative, and times are f64.
+
+    ```mlir
+    #train.transfers<bytes = 4096, busyNanoseconds = 2.000000e+03 : f64, waitedNanoseconds = 5.000000e+02 : f64>
+    ```
+  }];
+  let parameters = (ins "int64_t":$bytes, "::mlir::FloatAttr":$busyNanoseconds,
+                        "::mlir::FloatAttr":$waitedNanoseconds);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Train_PlanAttr : Train_Attr<"Plan", "plan"> {
+  let summary = "what the schedule of a step promises";
+  let description = [{
+    The heights of the arena with the schedule and without it, how often work is
+    computed again or reloaded, and estimates: the time of the step without a
+    budget, what the schedule adds to it, and what any schedule within the
+    budget must add.
+
+    Constraints:
+    - (C1) bytes and repeats are not negative, and times are f64.
+
+    ```mlir
+    #train.plan<arenaBytes = 512, plainArenaBytes = 1024, repeats = 3, plainNanoseconds = 1.000000e+04 : f64,
+                addedNanoseconds = 2.000000e+02 : f64, lowerBoundNanoseconds = 1.500000e+02 : f64>
+    ```
+  }];
+  let parameters = (ins "int64_t":$arenaBytes, "int64_t":$plainArenaBytes, "int64_t":$repeats,
+                        "::mlir::FloatAttr":$plainNanoseconds, "::mlir::FloatAttr":$addedNanoseconds,
+                        "::mlir::FloatAttr":$lowerBoundNanoseconds,
+                        OptionalParameter<"::gpuopt::train::TransfersAttr">:$transfers);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Train_ProofAttr : Train_Attr<"Proof", "proof"> {
+  let summary = "the problem that a schedule solves, and its solution";
+  let description = [{
+    Both are the bytes of a file in the format of `gpuopt-solve`, which are
+    printed at the end of the module's text.
+
+    Constraints:
+    - (C1) both are bytes.
+  }];
+  let parameters = (ins "::mlir::DenseResourceElementsAttr":$problem, "::mlir::DenseResourceElementsAttr":$plan);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Train_IndexRangeAttr : Train_Attr<"IndexRange", "index_range"> {
+  let summary = "what the numbers of an input must lie in";
+  let description = [{
+    Numbers of at least `lowest` and less than `limit` are allowed, and so is
+    the one that is `ignored`, where there is one.
+
+    Constraints:
+    - (C1) the range does not end before it begins.
+
+    ```mlir
+    #train.index_range<-8 to 8>
+    #train.index_range<0 to 10 or -100>
+    ```
+  }];
+  let parameters = (ins "int64_t":$lowest, "int64_t":$limit, OptionalParameter<"std::optional<int64_t>">:$ignored);
+  let assemblyFormat = "`<` $lowest `to` $limit (`or` $ignored^)? `>`";
+  let genVerifyDecl = 1;
 }
 
 def Train_HostType : TypeDef<Train_Dialect, "Host"> {
@@ -50,7 +136,7 @@ def Train_VariableKind : I32EnumAttr<"VariableKind", "what a variable is for", [
     I32EnumAttrCase<"Buffer", 2, "buffer">,
     I32EnumAttrCase<"Gradient", 3, "gradient">,
     I32EnumAttrCase<"OptimizerState", 4, "optimizer_state">,
-    I32EnumAttrCase<"Kept", 5, "kept">,
+    I32EnumAttrCase<"Snapshot", 5, "snapshot">,
     I32EnumAttrCase<"HalfCopy", 6, "half_copy">,
     I32EnumAttrCase<"LossScale", 7, "loss_scale">,
     I32EnumAttrCase<"Workspace", 8, "workspace">,
@@ -68,5 +154,17 @@ def Train_StepKind : I32EnumAttr<"StepKind", "what a step does", [
   let genSpecializedAttr = 0;
 }
 def Train_StepKindAttr : EnumAttr<Train_Dialect, Train_StepKind, "step_kind">;
+
+// Where a plan puts a tensor: into memory that lasts from step to step, the
+// arena, or the host's memory. The device dialect's buffers have these kinds.
+def Train_BufferKind : I32EnumAttr<"BufferKind", "what a range of memory holds", [
+    I32EnumAttrCase<"State", 0, "state">, I32EnumAttrCase<"Input", 1, "input">,
+    I32EnumAttrCase<"Labels", 2, "labels">, I32EnumAttrCase<"Output", 3, "output">,
+    I32EnumAttrCase<"Constant", 4, "constant">, I32EnumAttrCase<"Arena", 5, "arena">,
+    I32EnumAttrCase<"Host", 6, "host">]> {
+  let cppNamespace = "::gpuopt::train";
+  let genSpecializedAttr = 0;
+}
+def Train_BufferKindAttr : EnumAttr<Train_Dialect, Train_BufferKind, "buffer_kind">;
 
 #endif // GPUOPT_DIALECT_TRAIN_IR_TRAINENUMS_TD

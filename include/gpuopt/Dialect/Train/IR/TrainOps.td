@@ -13,8 +13,8 @@ include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 defvar Train_Tensor = StaticShapeTensorOf<[AnyFloat, AnySignlessInteger]>;
-// What repetition writes: nobody reads it.
-def Train_Repetition : Resource<"::gpuopt::train::Repetition">;
+// What recomputation writes: nobody reads it.
+def Train_Recomputation : Resource<"::gpuopt::train::Recomputation">;
 
 defvar Train_FloatTensor = StaticShapeTensorOf<[AnyFloat]>;
 
@@ -27,17 +27,20 @@ def Train_VariableOp : Train_Op<"variable", [Symbol]> {
     The first value is inline (`value`), or `sizeInBytes` bytes at `offset` of
     `file` in the machine's byte order, or zero. `savedAs` are the names under
     which the weights file has it: several for tied weights, none for state
-    that is not a weight. `of` names the parameter that a gradient or an
-    optimizer's state belongs to. With `storedElementType` the file holds elements of that type,
-    to be widened.
+    that is not a weight. `of` names the parameter or buffer that a gradient, an
+    optimizer's state, a snapshot or a half copy belongs to. With
+    `storedElementType` the file holds elements of that type, to be widened.
+    `memoryOffset`, which train-plan-state writes, is where the variable begins in
+    the memory of a program, in bytes.
 
     Constraints:
     - (C1) at most one of `value` and `file`;
     - (C2) `value` has the variable's type;
     - (C3) with `file`: offset and size are not negative, and the size is that
       of the type as it is stored;
-    - (C4) gradients, optimizer states, kept values and copies have `of`;
-    - (C5) the type has at most eight dimensions.
+    - (C4) gradients, optimizer states, snapshots and half copies have `of`;
+    - (C5) the type has at most eight dimensions;
+    - (C6) the memory offset is not negative.
 
     ```mlir
     train.variable @wte.weight parameter : tensor<256x16xf32>
@@ -48,11 +51,12 @@ def Train_VariableOp : Train_Op<"variable", [Symbol]> {
                        OptionalAttr<ElementsAttr>:$value, OptionalAttr<StrAttr>:$file,
                        OptionalAttr<I64Attr>:$offset, OptionalAttr<I64Attr>:$sizeInBytes,
                        DefaultValuedAttr<StrArrayAttr, "{}">:$savedAs,
-                       OptionalAttr<FlatSymbolRefAttr>:$of, OptionalAttr<TypeAttr>:$storedElementType);
+                       OptionalAttr<FlatSymbolRefAttr>:$of, OptionalAttr<TypeAttr>:$storedElementType,
+                       OptionalAttr<I64Attr>:$memoryOffset);
   let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "VariableKind":$kind, "::mlir::Type":$type,
                                  "::mlir::FlatSymbolRefAttr":$of), [{
     // State of the training alone: zero at first, in no file.
-    build($_builder, $_state, name, kind, type, {}, {}, {}, {}, $_builder.getArrayAttr({}), of, {});
+    build($_builder, $_state, name, kind, type, {}, {}, {}, {}, $_builder.getArrayAttr({}), of, {}, {});
   }]>];
   let assemblyFormat = "$sym_name $kind `:` $type attr-dict";
   let hasVerifier = 1;
@@ -60,6 +64,12 @@ def Train_VariableOp : Train_Op<"variable", [Symbol]> {
     /// Whether a regular expression matches one of its names, several where it
     /// is tied.
     bool isNamed(::llvm::StringRef expression);
+    /// Whether it is a weight: a tensor of the model, in the file of weights.
+    bool isWeight();
+    /// Whether it is a weight that the optimizer changes.
+    bool isTrained();
+    /// Whether it belongs to a weight, which is then `of`.
+    bool isOfWeight();
   }];
 }
 
@@ -108,26 +118,30 @@ def Train_StepOp : Train_Op<"step", [Symbol, IsolatedFromAbove, SingleBlock, NoT
   let description = [{
     The block's arguments are the model's inputs, named by `inputNames`; an
     argument for the labels, where there is one, is the last and named by
-    `labelsName`.
+    `labelsName`; where labels are classes, `labelsRange` says which there are.
+
+    The optimizer computes what all its updates of a step share once a step.
 
     Constraints:
-    - (C1) one input name per argument.
+    - (C1) one input name per argument;
+    - (C2) all updates are by one optimizer.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Train_StepKindAttr:$kind,
-                       StrArrayAttr:$inputNames, OptionalAttr<StrAttr>:$labelsName);
+                       StrArrayAttr:$inputNames, OptionalAttr<StrAttr>:$labelsName,
+                       OptionalAttr<Train_IndexRangeAttr>:$labelsRange);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }
 
 def Train_RecomputeOp : Train_Op<"recompute", [IsolatedFromAbove, SingleBlock,
-                                               MemoryEffects<[MemWrite<Train_Repetition>]>]> {
+                                               MemoryEffects<[MemWrite<Train_Recomputation>]>]> {
   let summary = "runs work again, to have its results back";
   let description = [{
     The results are the same, to the last bit, as those that the same work gave
     earlier in the step; `reason` says what running it again saves.
 
-    The region keeps the repetition: it is isolated, so that nothing inside is
+    The region keeps the recomputation: it is isolated, so that nothing inside is
     merged with what ran before, and the op has an effect, so that it is merged
     with nothing and stays where it stands. Random numbers are functions of the
     step's counter, and repeat.
@@ -159,7 +173,7 @@ def Train_YieldOp : Train_Op<"yield", [Terminator, Pure, HasParent<"RecomputeOp"
 
 // Transfers have an effect, so that none are merged and all stay in order.
 class Train_TransferOp<string mnemonic, list<Trait> traits = []>
-    : Train_Op<mnemonic, !listconcat([MemoryEffects<[MemWrite<Train_Repetition>]>], traits)>;
+    : Train_Op<mnemonic, !listconcat([MemoryEffects<[MemWrite<Train_Recomputation>]>], traits)>;
 
 def Train_OffloadOp : Train_TransferOp<"offload", [
     TypesMatchWith<"the copy is of the value's type", "value", "copy",
@@ -242,9 +256,9 @@ def Train_SeedOp : Train_Op<"seed", [Pure]> {
   let assemblyFormat = "`of` $targets attr-dict `:` type($result)";
 }
 
-def Train_KeepOp : Train_Op<"keep", [DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+def Train_SnapshotOp : Train_Op<"snapshot", [DeclareOpInterfaceMethods<SymbolUserOpInterface>,
                                      MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "keeps a variable as it was before the step";
+  let summary = "copies a variable as it was before the step";
   let description = [{
     Acts in the first batch of a step alone.
 
@@ -252,22 +266,22 @@ def Train_KeepOp : Train_Op<"keep", [DeclareOpInterfaceMethods<SymbolUserOpInter
     - (C1) both variables exist and have one type.
 
     ```mlir
-    train.keep @bn1.running_mean in @bn1.running_mean.kept
+    train.snapshot @bn1.running_mean in @bn1.running_mean.snapshot
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$source, FlatSymbolRefAttr:$kept);
-  let assemblyFormat = "$source `in` $kept attr-dict";
+  let arguments = (ins FlatSymbolRefAttr:$source, FlatSymbolRefAttr:$snapshot);
+  let assemblyFormat = "$source `in` $snapshot attr-dict";
 }
 
 def Train_RestoreOp : Train_Op<"restore", [DeclareOpInterfaceMethods<SymbolUserOpInterface>,
                                            MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "gives a variable what `train.keep` has kept, where the step is skipped";
+  let summary = "gives a variable what `train.snapshot` has copied, where the step is skipped";
   let description = [{
     Constraints:
     - (C1) both variables exist and have one type.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$target, FlatSymbolRefAttr:$kept);
-  let assemblyFormat = "$target `from` $kept attr-dict";
+  let arguments = (ins FlatSymbolRefAttr:$target, FlatSymbolRefAttr:$snapshot);
+  let assemblyFormat = "$target `from` $snapshot attr-dict";
 }
 
 def Train_RefreshOp : Train_Op<"refresh", [DeclareOpInterfaceMethods<SymbolUserOpInterface>,
@@ -314,22 +328,27 @@ def Train_GradNormOp : Train_VariableUser<"grad_norm", [MemoryEffects<[MemRead, 
     "Mixed precision training" (ICLR 2018).
 
     Constraints:
-    - (C1) the loss scale's variable exists and is one f32.
+    - (C1) the loss scale's variable exists and is one f32;
+    - (C2) there is one parameter per gradient;
+    - (C3) each parameter exists and has its gradient's shape.
 
     ```mlir
-    train.grad_norm %dw, %db scale @loss_scale over 256 : tensor<8x4xf32>, tensor<4xf32>
+    train.grad_norm %dw, %db of [@w, @b] scale @loss_scale over 256 : tensor<8x4xf32>, tensor<4xf32>
     ```
   }];
-  let arguments = (ins Variadic<Train_FloatTensor>:$gradients, OptionalAttr<FlatSymbolRefAttr>:$lossScale,
-                       DefaultValuedAttr<I64Attr, "1">:$targets);
-  let assemblyFormat = "$gradients (`scale` $lossScale^ `over` $targets)? attr-dict `:` type($gradients)";
+  let arguments = (ins Variadic<Train_FloatTensor>:$gradients,
+                       TypedArrayAttrBase<FlatSymbolRefAttr, "parameters">:$parameters,
+                       OptionalAttr<FlatSymbolRefAttr>:$lossScale, DefaultValuedAttr<I64Attr, "1">:$targets);
+  let assemblyFormat = [{
+    $gradients `of` $parameters (`scale` $lossScale^ `over` $targets)? attr-dict `:` type($gradients)
+  }];
 }
 
 def Train_UpdateOp : Train_VariableUser<"update", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "one step of an optimizer on a parameter";
   let description = [{
     The optimizers, what they keep for a parameter and the hyperparameters that
-    they read are declared in lib/Runtime/gpuopt/settings_table.h. `states` are
+    they read are declared in lib/Runtime/gpuopt/settings/optimizer_table.h. `states` are
     the variables of that state by the names that it has there. Learning rate
     and hyperparameters are those of the program; without `decay` the weight
     decay is 0. A `copy` in half precision is written along with the parameter.

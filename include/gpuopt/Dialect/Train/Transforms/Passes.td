@@ -34,11 +34,11 @@ def BuildStep : Pass<"train-build-step", "::mlir::ModuleOp"> {
   let options = [
     Option<"loss", "loss", "std::string", "\"cross_entropy\"", "cross_entropy, mse, bce_with_logits, l1 or none">,
     Option<"logits", "logits", "std::string", "", "name of the output that the loss reads; the first one unless told">,
-    Option<"ignoreIndex", "ignore-index", "int64_t", "-100", "label that counts for nothing">,
-    Option<"labelSmoothing", "label-smoothing", "double", "0", "share of a label that goes to all classes">,
+    Option<"ignoreIndex", "ignore-index", "int64_t", "-100", "label value that the loss ignores">,
+    Option<"labelSmoothing", "label-smoothing", "double", "0", "share of a label that is spread over all classes">,
     Option<"lossChunkCount", "loss-chunks", "int64_t", "0",
            "chunks of rows in which product and cross entropy run; 0: enough to keep logits below 1 GiB">,
-    Option<"optimizer", "optimizer", "std::string", "\"adamw\"", "one that settings_table.h declares">,
+    Option<"optimizer", "optimizer", "std::string", "\"adamw\"", "one that optimizer_table.h declares">,
     ListOption<"optimizerStates", "optimizer-states", "std::string",
                "which states to keep of those that depend on a hyperparameter, as sgd's momentum_buffer does">,
     Option<"noDecay", "no-decay", "std::string", "", "regular expression of the parameters without weight decay">,
@@ -60,11 +60,11 @@ def InsertLossScaling : Pass<"train-insert-loss-scaling", "::mlir::ModuleOp"> {
 
     ```mlir
     %seed = train.seed of 4 : tensor<f32>
-    train.grad_norm %dw : tensor<8x4xf32>
+    train.grad_norm %dw of [@w] : tensor<8x4xf32>
     // becomes
     %scale = train.read @loss_scale : tensor<f32>
     %seed = arith.mulf %scale, %quarter : tensor<f32>
-    train.grad_norm %dw scale @loss_scale over 4 : tensor<8x4xf32>
+    train.grad_norm %dw of [@w] scale @loss_scale over 4 : tensor<8x4xf32>
     ```
   }];
   let options = [
@@ -204,7 +204,7 @@ def Schedule : Pass<"train-schedule", "::mlir::ModuleOp"> {
     Option<"activationBudget", "activation-budget", "int64_t", "0", "bytes of the arena; 0: no limit">,
     Option<"allowOffload", "allow-offload", "bool", "false", "tensors may wait in the memory of the host">,
     Option<"offloadBandwidth", "offload-bandwidth", "double", "0", "bytes per second of the link to the host; 0: the device's">,
-    Option<"device", "device", "std::string", "\"host\"", "whose times to estimate: host, h200, a100, 4090 or a JSON file">,
+    Option<"device", "device", "std::string", "\"host\"", "device whose times are estimated: a built-in device model or a JSON file">,
     Option<"profileCosts", "profile-costs", "std::string", "", "JSON file with times that a trainer measured, which go before the device's rates">,
     Option<"allowsTf32", "tf32", "bool", "false", "products of f32 take the time of TF32">,
     Option<"effort", "effort", "int64_t", "100000", "moves of the solver's search">,
@@ -213,6 +213,30 @@ def Schedule : Pass<"train-schedule", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"repeatCount", "repeats", "results that are computed again">,
                     Statistic<"reloadCount", "reloads", "results that come back from the host">];
   let dependentDialects = ["::gpuopt::train::TrainDialect", "::gpuopt::nn::NNDialect"];
+}
+
+def PlanState : Pass<"train-plan-state", "::mlir::ModuleOp"> {
+  let summary = "Gives everything that outlives a step its place before the arena";
+  let description = [{
+    Sorts the variables by kind, and within a kind by their parameter: all
+    parameters, then what is frozen, buffers, the gradients that outlive a step,
+    and each state of the optimizer by itself. Each gets its offset in bytes from
+    the beginning of the program's memory, behind the scalars of the step, at a
+    multiple of the alignment. So one launch can walk all parameters with their
+    gradients and states, and one collective all gradients. It runs once all
+    variables exist; from here on none may be added.
+
+    ```mlir
+    train.variable @w parameter : tensor<64xf32>
+    train.variable @w.exp_avg optimizer_state : tensor<64xf32> {of = @w}
+    train.variable @b parameter : tensor<4xf32>
+    // becomes
+    train.variable @w parameter : tensor<64xf32> {memoryOffset = 2048 : i64}
+    train.variable @b parameter : tensor<4xf32> {memoryOffset = 2304 : i64}
+    train.variable @w.exp_avg optimizer_state : tensor<64xf32> {memoryOffset = 2560 : i64, of = @w}
+    ```
+  }];
+  let dependentDialects = ["::gpuopt::train::TrainDialect"];
 }
 
 def PlanMemory : Pass<"train-plan-memory", "::mlir::ModuleOp"> {
@@ -234,6 +258,28 @@ def PlanMemory : Pass<"train-plan-memory", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::gpuopt::train::TrainDialect"];
+}
+
+def WidenHalf : Pass<"train-widen-half", "::mlir::ModuleOp"> {
+  let summary = "Makes models that are in half precision, or cast to it, f32";
+  let description = [{
+    All tensors of f16 and bf16 become f32, but for the model's inputs, which
+    are cast; casts between the two are dropped. So weights in half precision
+    get f32 masters, and a model that was exported under autocast loses its
+    casts. Which tensors are in half precision after all is for
+    train-assign-precision to say.
+
+    ```mlir
+    train.variable @w parameter : tensor<4xf16> {file = "model.onnx", offset = 64 : i64, sizeInBytes = 8 : i64}
+    %x16 = arith.truncf %x : tensor<4xf32> to tensor<4xf16>
+    %y = math.absf %x16 : tensor<4xf16>
+    // becomes
+    train.variable @w parameter : tensor<4xf32>
+        {file = "model.onnx", offset = 64 : i64, sizeInBytes = 8 : i64, storedElementType = f16}
+    %y = math.absf %x : tensor<4xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 #endif // GPUOPT_DIALECT_TRAIN_TRANSFORMS_PASSES_TD

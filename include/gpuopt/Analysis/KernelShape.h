@@ -1,0 +1,59 @@
+//===- KernelShape.h - The loops of one kernel ------------------*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_ANALYSIS_KERNELSHAPE_H
+#define GPUOPT_ANALYSIS_KERNELSHAPE_H
+
+#include "gpuopt/Analysis/Buffers.h"
+#include "gpuopt/Dialect/NN/IR/NNDialect.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace gpuopt {
+
+/// A loop of a kernel: neighbouring dimensions of the iteration space that
+/// every access walks through as if they were one.
+struct LoopDim {
+  int64_t size = 1;
+  bool isReduced = false;
+  llvm::SmallVector<int64_t> dims; ///< Of the iteration space.
+};
+
+/// An element's place as an affine function of the loops' indices.
+struct AffineAccess {
+  int64_t offset = 0;
+  llvm::SmallVector<int64_t>
+      strides; ///< One per loop, 0 where it does not vary.
+};
+
+/// Where an nn.take finds its index, and the elements of the row that it picks.
+struct Gather {
+  AffineAccess index, row;
+  int64_t rowStride = 0; ///< Elements from one row to the next.
+};
+
+/// The iteration space of an nn.fused and the accesses in it.
+struct KernelShape {
+  llvm::SmallVector<LoopDim> loops; ///< The last one is walked by lanes.
+  llvm::DenseMap<mlir::Operation *, Gather> gathers; ///< By nn.take.
+  /// The accesses to arguments that are read element by element, to results (by
+  /// the yielded position) and of nn.iota and nn.random_uniform (whose value is
+  /// the position itself).
+  llvm::DenseMap<mlir::Value, AffineAccess> arguments;
+  llvm::SmallVector<AffineAccess> results;
+  llvm::DenseMap<mlir::Value, AffineAccess> positions;
+  /// Which loops a value's shape varies over.
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<bool>> varies;
+};
+
+/// `operandViews` and `resultViews` say where operands and results lie.
+KernelShape kernelShape(nn::FusedOp op,
+                        llvm::ArrayRef<StridedView> operandViews,
+                        llvm::ArrayRef<StridedView> resultViews);
+
+} // namespace gpuopt
+
+#endif // GPUOPT_ANALYSIS_KERNELSHAPE_H

@@ -1,0 +1,23 @@
+//===- ElementwiseVjp.h - Gradients of arith and math ops -------*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_DIALECT_NN_IR_ELEMENTWISEVJP_H
+#define GPUOPT_DIALECT_NN_IR_ELEMENTWISEVJP_H
+
+namespace mlir {
+class DialectRegistry;
+} // namespace mlir
+
+namespace gpuopt::nn {
+
+/// Attaches DifferentiableOpInterface to the upstream `arith` and `math` ops
+/// that have a gradient, as ops on tensors.
+void registerElementwiseVjps(mlir::DialectRegistry &registry);
+
+} // namespace gpuopt::nn
+
+#endif // GPUOPT_DIALECT_NN_IR_ELEMENTWISEVJP_H

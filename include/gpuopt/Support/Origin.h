@@ -1,0 +1,42 @@
+//===- Origin.h - What a tensor is named after ------------------*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_SUPPORT_ORIGIN_H
+#define GPUOPT_SUPPORT_ORIGIN_H
+
+#include "llvm/ADT/StringRef.h"
+#include <string>
+
+namespace gpuopt {
+
+/// The ONNX node or the parameter that a tensor comes from: the tensor is what
+/// the node makes, or the gradient of it. Its text, in locations, comments and
+/// files, is the name, with "d " before it for a gradient; it is written and
+/// read here alone.
+struct Origin {
+  std::string name; ///< Empty where it is not known.
+  bool isGradient = false;
+
+  static Origin parse(llvm::StringRef text) {
+    bool isGradient = text.size() > kGradientPrefix.size() &&
+                      text.consume_front(kGradientPrefix);
+    return {text.str(), isGradient};
+  }
+  /// "fc1", or "d fc1" for a gradient.
+  std::string text() const {
+    return isGradient ? (kGradientPrefix + name).str() : name;
+  }
+  /// The gradient of it; a gradient of a gradient is called after the same.
+  Origin gradient() const { return {name, /*isGradient=*/true}; }
+
+private:
+  static constexpr llvm::StringLiteral kGradientPrefix = "d ";
+};
+
+} // namespace gpuopt
+
+#endif // GPUOPT_SUPPORT_ORIGIN_H

@@ -1,0 +1,32 @@
+//===- Passes.h - Passes that form kernels ----------------------*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// These passes decide what the kernels and calls of a step are: nn ops within
+// a train.step, with regard to the variables that the step reads and updates.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_TRANSFORMS_KERNELS_PASSES_H
+#define GPUOPT_TRANSFORMS_KERNELS_PASSES_H
+
+#include "gpuopt/Dialect/NN/IR/NNDialect.h"
+#include "mlir/Pass/Pass.h"
+
+namespace gpuopt::kernels {
+
+#define GEN_PASS_DECL
+#include "gpuopt/Transforms/Kernels/Passes.h.inc"
+#define GEN_PASS_REGISTRATION
+#include "gpuopt/Transforms/Kernels/Passes.h.inc"
+
+/// Marks the results of the block's kernels that are written over an operand,
+/// as the pass kernels-mark-in-place does; returns how many there are.
+int64_t markInPlace(mlir::Block &block);
+
+} // namespace gpuopt::kernels
+
+#endif // GPUOPT_TRANSFORMS_KERNELS_PASSES_H

@@ -1,0 +1,130 @@
+//===- ResultRoles.cpp - What a kernel's results are ----------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// The statistics of normalisations and softmax are results of one node each,
+// whose names say nothing of what they are. The arithmetic does.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ResultRoles.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace gpuopt;
+
+namespace {
+
+class RoleFinder {
+public:
+  explicit RoleFinder(ArrayRef<StringRef> known) : known(known) {}
+
+  StringRef roleOf(Value value) const {
+    Operation *op = value.getDefiningOp();
+    if (auto product = dyn_cast_or_null<arith::MulFOp>(op))
+      return roleOfProduct(product);
+    if (auto quotient = dyn_cast_or_null<arith::DivFOp>(op))
+      return roleOfQuotient(quotient);
+    return roleOfStatistic(value);
+  }
+
+private:
+  StringRef roleOfStatistic(Value value) const {
+    Operation *op = value.getDefiningOp();
+    if (auto loop = dyn_cast_or_null<device::LoopOp>(op))
+      return roleOfLoop(loop, cast<OpResult>(value).getResultNumber());
+    if (isa_and_nonnull<math::RsqrtOp>(op))
+      return "rstd";
+    if (auto load = dyn_cast_or_null<device::LoadOp>(op))
+      if (auto pointer = dyn_cast<BlockArgument>(load.getPointer()))
+        return known[pointer.getArgNumber()];
+    return "";
+  }
+
+  /// What the loop combines its results of; a loop in it is looked into.
+  static Value contribution(device::LoopOp loop, unsigned number) {
+    auto yield = cast<device::YieldOp>(loop.getBody().front().getTerminator());
+    Value value = yield.getValues()[number];
+    if (auto inner = value.getDefiningOp<device::LoopOp>())
+      return contribution(inner, cast<OpResult>(value).getResultNumber());
+    return value;
+  }
+
+  static StringRef roleOfLoop(device::LoopOp loop, unsigned number) {
+    auto combiner = cast<device::CombinerAttr>(loop.getCombiners()[number]);
+    switch (combiner.getValue()) {
+    case device::Combiner::Max:
+      return "largest";
+    case device::Combiner::Min:
+      return "smallest";
+    case device::Combiner::Prod:
+      return "";
+    case device::Combiner::Sum:
+      break;
+    }
+    Value value = contribution(loop, number);
+    auto square = value.getDefiningOp<arith::MulFOp>();
+    if (square && square.getLhs() == square.getRhs() &&
+        square.getLhs().getDefiningOp<arith::SubFOp>())
+      return "squared_deviations";
+    return "total";
+  }
+
+  /// Whether `value` is a count of elements, 2 or more; or, with `isShare`, one
+  /// divided by that.
+  static bool isCount(Value value, bool isShare) {
+    FloatAttr number;
+    if (!matchPattern(value, m_Constant(&number)))
+      return false;
+    double factor = number.getValueAsDouble();
+    double count = isShare ? 1 / factor : factor;
+    // A share is rounded to the type of the elements.
+    return count >= 1.5 && std::abs(count / std::round(count) - 1) < 1e-6;
+  }
+
+  StringRef roleOfProduct(arith::MulFOp op) const {
+    StringRef left = roleOfStatistic(op.getLhs()),
+              right = roleOfStatistic(op.getRhs());
+    if ((left == "total" && isCount(op.getRhs(), /*isShare=*/true)) ||
+        (right == "total" && isCount(op.getLhs(), /*isShare=*/true)))
+      return "mean";
+    if ((right == "rstd" && op.getLhs().getDefiningOp<arith::SubFOp>()) ||
+        (left == "rstd" && op.getRhs().getDefiningOp<arith::SubFOp>()))
+      return "normalised";
+    return "";
+  }
+
+  StringRef roleOfQuotient(arith::DivFOp op) const {
+    auto loop = op.getRhs().getDefiningOp<device::LoopOp>();
+    if (!loop)
+      return roleOfStatistic(op.getLhs()) == "total" &&
+                     isCount(op.getRhs(), /*isShare=*/false)
+                 ? "mean"
+                 : "";
+    Value value =
+        contribution(loop, cast<OpResult>(op.getRhs()).getResultNumber());
+    return value.getDefiningOp<math::ExpOp>() ? "probabilities" : "";
+  }
+
+  ArrayRef<StringRef> known;
+};
+
+} // namespace
+
+SmallVector<StringRef> gpuopt::rolesOfResults(device::KernelOp kernel,
+                                              ArrayRef<StringRef> known) {
+  SmallVector<StringRef> roles(kernel.getBody().getNumArguments());
+  RoleFinder finder(known);
+  kernel.walk([&](device::StoreOp store) {
+    if (auto pointer = dyn_cast<BlockArgument>(store.getPointer()))
+      roles[pointer.getArgNumber()] = finder.roleOf(store.getValue());
+  });
+  return roles;
+}

@@ -1,0 +1,26 @@
+//===- GroupByKernel.h - Schedules that a step can follow -------*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_LIB_DIALECT_TRAIN_TRANSFORMS_GROUPBYKERNEL_H
+#define GPUOPT_LIB_DIALECT_TRAIN_TRANSFORMS_GROUPBYKERNEL_H
+
+#include "gpuopt/Analysis/StepGraph.h"
+#include "gpuopt/Planning/Recompute/Schedule.h"
+
+namespace gpuopt::train {
+
+/// The results of one op are ops of their own for the solver, which may repeat
+/// something between the first executions of two of them; the op itself runs
+/// as a whole, at the first. What was to be repeated in between is repeated
+/// before it, and what nobody reads then is left out. The cost does not grow;
+/// the peak may.
+planning::Schedule groupByKernel(const StepGraph &graph,
+                                 const planning::Schedule &schedule);
+
+} // namespace gpuopt::train
+
+#endif // GPUOPT_LIB_DIALECT_TRAIN_TRANSFORMS_GROUPBYKERNEL_H

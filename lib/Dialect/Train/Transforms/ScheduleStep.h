@@ -1,0 +1,76 @@
+//===- ScheduleStep.h - A step within a budget ------------------*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_LIB_DIALECT_TRAIN_TRANSFORMS_SCHEDULESTEP_H
+#define GPUOPT_LIB_DIALECT_TRAIN_TRANSFORMS_SCHEDULESTEP_H
+
+#include "ApplySchedule.h"
+#include "gpuopt/Analysis/OffloadCost.h"
+#include "gpuopt/Analysis/Origins.h"
+#include "gpuopt/Planning/Recompute/LadderStore.h"
+#include "mlir/IR/OwningOpRef.h"
+#include <variant>
+
+namespace gpuopt::train {
+
+/// Bytes of what lies before the arena, of all steps of a module.
+int64_t persistentBytesOf(mlir::ModuleOp module);
+
+/// What an arena may have beside so many bytes, in whole multiples of the
+/// buffers' alignment; a budget of 0 is no limit.
+int64_t arenaBudgetOf(int64_t memoryBudget, int64_t activationBudget,
+                      int64_t persistentBytes);
+
+/// A step whose packed arena is within its budget.
+struct ScheduledStep {
+  mlir::OwningOpRef<StepOp> step; ///< Null where the step fits as it is.
+  std::vector<Repeat> repeats;
+  int64_t plainArenaInBytes = 0, arenaInBytes = 0;
+  double plainTimeInNanoseconds = 0, addedTimeInNanoseconds = 0;
+  TransferTimes transfers; ///< To and from the host.
+  /// The bound of the problem with the budget that was asked for: it holds for
+  /// every schedule whose arena is within it.
+  double lowerBoundInNanoseconds = 0;
+  /// By how much that bound falls for each byte that the budget grows.
+  double nanosecondsPerByte = 0;
+  /// The problem and the claim on its plan, in the format of gpuopt-solve.
+  std::string problemText, planText;
+};
+
+/// Why a step does not fit.
+struct UnmetBudget {
+  int64_t smallestArenaInBytes = 0; ///< The lowest arena that was found.
+  int64_t lowerLimitInBytes = 0;    ///< No schedule needs less.
+  /// Where in the plain order the limit is reached, and what one execution
+  /// there needs alive: tensors and bytes, the largest first.
+  std::string limitOrigin;
+  std::vector<std::pair<TensorName, int64_t>> heldBytes;
+};
+
+struct StepScheduleOptions {
+  int64_t budgetInBytes = 0; ///< Of the arena.
+  int64_t effort = 0;        ///< Moves of each search.
+  /// Where the budget is not met, find the smallest that is, and use its plan
+  /// if that is within the budget after all.
+  bool searchSmallest = true;
+  bool allowsOffload = false; ///< To the memory of the host.
+  /// Take the first plan that is found within the budget, whatever it costs.
+  /// Tells sooner whether there is one, but close to the smallest that can be
+  /// met may miss it.
+  bool takesAny = false;
+};
+
+/// Schedules a clone of `step` so that its packed arena is within the budget;
+/// returns why there is no such schedule otherwise.
+std::variant<ScheduledStep, UnmetBudget, planning::Error>
+scheduleStep(StepOp step, const DeviceModel &device,
+             const StepScheduleOptions &options,
+             planning::LadderStore &ladders);
+
+} // namespace gpuopt::train
+
+#endif // GPUOPT_LIB_DIALECT_TRAIN_TRANSFORMS_SCHEDULESTEP_H

@@ -1,0 +1,128 @@
+//===- BuildCache.cpp - Trainers that have been built ---------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// <cache>/<key>/trainer is an executable; it is renamed to there from a folder
+// beside it, <cache>/<key>/build-*, of one process alone. Of two that build the
+// same at once the last one's stays, and either is right. A build that fails
+// leaves its output as <cache>/<key>/*.log.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Build/BuildCache.h"
+
+#include "Build/BuildErrors.h"
+#include "Build/BuildKey.h"
+#include "Files/JoinPath.h"
+#include "Files/ScratchFolder.h"
+#include "llvm/Support/Chrono.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/Threading.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <vector>
+
+using namespace llvm;
+using namespace gpuopt;
+
+/// A variable's folder; none where it is not that of a whole path.
+static std::string folderOf(const char *variable) {
+  const char *value = getenv(variable);
+  return value && sys::path::is_absolute(value) ? value : "";
+}
+
+std::string gpuopt::buildCacheFolder(StringRef outputDir) {
+  if (std::string cache = folderOf("XDG_CACHE_HOME"); !cache.empty())
+    return joinPath(cache, "gpuopt");
+  if (std::string home = folderOf("HOME"); !home.empty())
+    return joinPath(home, ".cache/gpuopt");
+  return joinPath(outputDir, "build");
+}
+
+/// Runs a command; its output goes to `log`. Returns its exit status.
+static Expected<int> execute(ArrayRef<std::string> command, StringRef log) {
+  auto program = sys::findProgramByName(command[0]);
+  if (!program)
+    return createStringError("'" + command[0] + "' is not installed");
+  SmallVector<StringRef> arguments(command.begin(), command.end());
+  std::optional<StringRef> redirects[] = {std::nullopt, log, log};
+  std::string problem;
+  int status =
+      sys::ExecuteAndWait(*program, arguments, std::nullopt, redirects,
+                          /*SecondsToWait=*/0, /*MemoryLimit=*/0, &problem);
+  // A signal says nothing of its own; an exit status does.
+  if (status < 0)
+    return createStringError("'" + command[0] + "': " + problem);
+  return status;
+}
+
+/// Removes what builds that were killed have left: a day is longer than any
+/// build.
+static void removeAbandoned(StringRef folder) {
+  auto yesterday = std::chrono::system_clock::now() - std::chrono::hours(24);
+  std::error_code code;
+  for (sys::fs::directory_iterator entry(folder, code), end;
+       !code && entry != end; entry.increment(code)) {
+    sys::fs::file_status status;
+    if (sys::path::filename(entry->path()).starts_with("build-") &&
+        !sys::fs::status(entry->path(), status) &&
+        status.getLastModificationTime() < yesterday)
+      sys::fs::remove_directories(entry->path());
+  }
+}
+
+/// The log is moved to `kept`, and what it says is told.
+static Error buildFailure(StringRef log, StringRef kept) {
+  std::string cause;
+  if (auto buffer = MemoryBuffer::getFile(log)) {
+    errs() << (*buffer)->getBuffer().take_back(4000);
+    cause = firstErrorOf((*buffer)->getBuffer());
+  }
+  sys::fs::rename(log, kept);
+  // Last of all, and with the cause, where only the end is looked at.
+  return createStringError("the emitted program does not build, see '" + kept +
+                           "': " + (cause.empty() ? "no output" : cause));
+}
+
+Expected<std::string> gpuopt::buildProgram(StringRef folder, StringRef target,
+                                           StringRef cache) {
+  std::string kept =
+      joinPath(cache, buildKey(folder, target, BuildMachine::find(target)));
+  std::string executable = joinPath(kept, "trainer");
+  if (sys::fs::can_execute(executable))
+    return executable;
+  outs() << "building the trainer (target " << target << ") in " << kept
+         << "\n";
+  outs().flush();
+  if (sys::fs::create_directories(kept))
+    return createStringError("cannot create '" + kept + "'");
+  removeAbandoned(kept);
+  auto scratch = ScratchFolder::create(kept + "/build");
+  if (!scratch)
+    return scratch.takeError();
+  std::string build = scratch->pathOf("");
+  std::pair<StringRef, std::vector<std::string>> steps[] = {
+      {"build.log",
+       {"cmake", "-S", folder.str(), "-B", build,
+        ("-DGPUOPT_TARGET=" + target).str()}},
+      {"compile.log",
+       {"cmake", "--build", build, "--parallel",
+        std::to_string(hardware_concurrency().compute_thread_count())}}};
+  for (auto &[log, command] : steps) {
+    auto status = execute(command, scratch->pathOf(log));
+    if (!status)
+      return status.takeError();
+    if (*status != 0)
+      return buildFailure(scratch->pathOf(log), joinPath(kept, log));
+  }
+  if (sys::fs::rename(scratch->pathOf("trainer"), executable))
+    return buildFailure(scratch->pathOf("compile.log"),
+                        joinPath(kept, "compile.log"));
+  return executable;
+}

@@ -1,0 +1,56 @@
+//===- BuildErrors.cpp - What a failed build failed of --------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Build/BuildErrors.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+
+using namespace llvm;
+
+/// Whether a line tells an error, as g++, nvcc, ptxas, ld, make and shells
+/// spell it.
+static bool tellsError(StringRef line) {
+  constexpr StringLiteral kSigns[] = {
+      "error:",   "error :",     "fatal   :",           "fatal error",
+      "error #",  "CMake Error", "undefined reference", "cannot find -l",
+      "error  :", "Error: ",     "command not found",   "Killed"};
+  return any_of(kSigns, [&](StringRef sign) { return line.contains(sign); });
+}
+
+/// CMake's message: the lines below its place, to the first that is empty
+/// behind some text.
+static std::string messageBelow(ArrayRef<StringRef> lines) {
+  std::string message;
+  for (StringRef line : lines) {
+    line = line.trim();
+    if (line.empty() && !message.empty())
+      break;
+    if (!line.empty())
+      message += (message.empty() ? "" : " ") + line.str();
+  }
+  return message;
+}
+
+std::string gpuopt::firstErrorOf(StringRef log) {
+  SmallVector<StringRef> lines;
+  log.split(lines, '\n');
+  for (auto [index, line] : enumerate(lines)) {
+    if (!tellsError(line))
+      continue;
+    line = line.trim();
+    // "CMake Error at CMakeLists.txt:3 (message):" has its text below.
+    return line.starts_with("CMake Error") && line.ends_with(":")
+               ? line.str() + " " +
+                     messageBelow(ArrayRef(lines).drop_front(index + 1))
+               : line.str();
+  }
+  for (StringRef line : reverse(lines))
+    if (!line.trim().empty())
+      return line.trim().str();
+  return "";
+}

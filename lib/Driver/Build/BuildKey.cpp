@@ -1,0 +1,136 @@
+//===- BuildKey.cpp - What tells builds of programs apart -----------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Build/BuildKey.h"
+
+#include "gpuopt/Driver/Driver.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/SHA256.h"
+#include "llvm/TargetParser/Host.h"
+
+#include <vector>
+
+using namespace llvm;
+using namespace gpuopt;
+
+/// What a command prints, on either stream.
+static std::string outputOf(StringRef program, ArrayRef<StringRef> arguments) {
+  SmallString<128> log;
+  if (sys::fs::createTemporaryFile("gpuopt", "log", log))
+    return "";
+  sys::ExecuteAndWait(program, arguments, std::nullopt,
+                      {StringRef(""), StringRef(log), StringRef(log)},
+                      /*SecondsToWait=*/10);
+  auto buffer = MemoryBuffer::getFile(log);
+  sys::fs::remove(log);
+  return buffer ? (*buffer)->getBuffer().str() : "";
+}
+
+static std::string environment(const char *name) {
+  const char *value = getenv(name);
+  return value ? value : "";
+}
+
+/// Path and version of the compiler of a variable, which may have arguments
+/// ("ccache g++"), else of the first of `names` that is installed.
+static std::string compilerOf(const char *variable, ArrayRef<StringRef> names,
+                              ArrayRef<StringRef> moreFolders = {}) {
+  std::string given = environment(variable);
+  SmallVector<StringRef> command;
+  StringRef(given).split(command, ' ', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  if (command.empty())
+    command.push_back("");
+  else
+    names = command[0];
+  for (StringRef name : names) {
+    auto path = sys::findProgramByName(name);
+    if (!path && !moreFolders.empty())
+      path = sys::findProgramByName(name, moreFolders);
+    if (!path)
+      continue;
+    command[0] = *path;
+    command.push_back("--version");
+    return *path + "\n" + outputOf(*path, command);
+  }
+  return "";
+}
+
+/// The search order is CMake's, and that of the programs' CMakeLists.txt.
+static std::string compilersOf(StringRef target) {
+  std::string found = compilerOf("CXX", {"c++", "g++", "clang++"});
+  std::vector<const char *> flags = {"CXX", "CXXFLAGS", "LDFLAGS"};
+  if (target == "cuda") {
+    found += compilerOf("CUDACXX", {"nvcc"},
+                        {"/usr/local/cuda/bin", "/usr/local/cuda-13.0/bin"});
+    flags.insert(flags.end(),
+                 {"CUDACXX", "CUDAFLAGS", "CUDAHOSTCXX", "CUDAARCHS",
+                  "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"});
+  }
+  for (const char *flag : flags)
+    found += flag + ("=" + environment(flag)) + "\n";
+  return found;
+}
+
+/// Its model, and what its kernel lets it do.
+static std::string thisProcessor() {
+  std::vector<std::string> features;
+  for (const auto &feature : sys::getHostCPUFeatures())
+    if (feature.second)
+      features.push_back(feature.first().str());
+  llvm::sort(features);
+  return sys::getHostCPUName().str() + " " + join(features, " ");
+}
+
+BuildMachine BuildMachine::find(StringRef target) {
+  return {compilersOf(target), target == "host" ? thisProcessor() : ""};
+}
+
+/// Not what `trainModel` gives as flags.
+static bool isSource(StringRef file) {
+  if (sys::path::filename(file) == kDefaultsFile)
+    return false;
+  constexpr StringLiteral kEndings[] = {".h", ".cu", ".cpp", ".txt", ".cmake"};
+  return any_of(kEndings,
+                [&](StringRef ending) { return file.ends_with(ending); });
+}
+
+static std::vector<std::string> sourcesOf(StringRef folder) {
+  std::vector<std::string> files;
+  std::error_code code;
+  for (sys::fs::recursive_directory_iterator file(folder, code), end;
+       !code && file != end; file.increment(code))
+    if (isSource(file->path()))
+      files.push_back(file->path());
+  llvm::sort(files);
+  return files;
+}
+
+std::string gpuopt::buildKey(StringRef folder, StringRef target,
+                             const BuildMachine &machine) {
+  SHA256 hash;
+  // With its length: what follows is no part of it.
+  auto add = [&](StringRef text) {
+    hash.update(std::to_string(text.size()) + ":");
+    hash.update(text);
+  };
+  add(target);
+  add(machine.compilers);
+  add(machine.processor);
+  for (const std::string &file : sourcesOf(folder))
+    if (auto buffer = MemoryBuffer::getFile(file)) {
+      add(StringRef(file).drop_front(folder.size()));
+      add((*buffer)->getBuffer());
+    }
+  return toHex(hash.final(), /*LowerCase=*/true).substr(0, 24);
+}

@@ -1,0 +1,33 @@
+//===- BuildKey.h - What tells builds of programs apart ---------*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_LIB_DRIVER_BUILD_BUILDKEY_H
+#define GPUOPT_LIB_DRIVER_BUILD_BUILDKEY_H
+
+#include "llvm/ADT/StringRef.h"
+#include <string>
+
+namespace gpuopt {
+
+/// Beside its sources, what an executable follows from.
+struct BuildMachine {
+  std::string compilers; // with their paths, versions and flags
+  std::string processor; // programs for the host are built for this one alone
+
+  /// Finds what a program for `target`, "host" or "cuda", is built with here
+  /// and now.
+  static BuildMachine find(llvm::StringRef target);
+};
+
+/// A hash of everything that the executable of the program in `folder` is made
+/// of, and not of where the folder is.
+std::string buildKey(llvm::StringRef folder, llvm::StringRef target,
+                     const BuildMachine &machine);
+
+} // namespace gpuopt
+
+#endif // GPUOPT_LIB_DRIVER_BUILD_BUILDKEY_H

@@ -1,0 +1,124 @@
+//===- CommandLine.cpp - The gpuopt command -------------------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Flags/FlagGroups.h"
+#include "Flags/ParseErrors.h"
+#include "Flags/SettingFlags.h"
+#include "Report/SettingsPage.h"
+#include "gpuopt/Analysis/PrecisionPolicy.h"
+#include "gpuopt/Version.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace gpuopt;
+
+cl::SubCommand &gpuopt::compileCommand() {
+  static cl::SubCommand command("compile",
+                                "write the trainer's sources to a folder");
+  return command;
+}
+cl::SubCommand &gpuopt::trainCommand() {
+  static cl::SubCommand command("train", "compile, build and run the trainer");
+  return command;
+}
+cl::SubCommand &gpuopt::planCommand() {
+  static cl::SubCommand command(
+      "plan", "say what a program would allocate, and what a memory budget "
+              "costs");
+  return command;
+}
+cl::SubCommand &gpuopt::operatorsCommand() {
+  static cl::SubCommand command("operators",
+                                "print the table of supported ONNX operators");
+  return command;
+}
+
+cl::SubCommand &gpuopt::settingsCommand() {
+  static cl::SubCommand command("settings",
+                                "print the tables of optimizers and flags");
+  return command;
+}
+
+static cl::OptionCategory &tableCategory() {
+  static cl::OptionCategory category("The table");
+  return category;
+}
+
+static Switch precisionTable("precision-classes",
+                             cl::desc("print their precision classes instead"),
+                             cl::cat(tableCategory()),
+                             cl::sub(operatorsCommand()));
+
+/// The command that was given; the top level without one.
+static cl::SubCommand &givenCommand() {
+  for (cl::SubCommand *command :
+       {&compileCommand(), &trainCommand(), &planCommand(), &operatorsCommand(),
+        &settingsCommand()})
+    if (*command)
+      return *command;
+  return cl::SubCommand::getTopLevel();
+}
+
+/// Where the error names a flag, the help has nothing to add.
+static int usage(const std::string &what) {
+  StringRef command = givenCommand().getName();
+  errs() << "gpuopt: error: " << what;
+  if (!StringRef(what).contains("--"))
+    errs() << "; see gpuopt " << command << (command.empty() ? "" : " ")
+           << "--help";
+  errs() << "\n";
+  return 1;
+}
+
+/// The libraries' own flags are those of their developers.
+static void hideFlagsOfLibraries() {
+  const cl::OptionCategory *own[] = {&modelCategory(),     &lossCategory(),
+                                     &optimizerCategory(), &precisionCategory(),
+                                     &runCategory(),       &targetCategory(),
+                                     &tableCategory()};
+  for (cl::SubCommand *command :
+       {&cl::SubCommand::getTopLevel(), &compileCommand(), &trainCommand(),
+        &planCommand(), &operatorsCommand(), &settingsCommand()})
+    cl::HideUnrelatedOptions(own, *command);
+}
+
+int gpuopt::driverMain(int argc, char **argv) {
+  declareSettingFlags();
+  hideFlagsOfLibraries();
+  setVersionPrinter("gpuopt");
+  if (std::string missing = describeMissingValue(argc, argv); !missing.empty())
+    return usage(missing);
+  std::string errors;
+  raw_string_ostream stream(errors);
+  if (!cl::ParseCommandLineOptions(
+          argc, argv,
+          "gpuopt: compiles an ONNX model into a training program\n", &stream))
+    return usage(valueError().empty()
+                     ? describeParseErrors(errors, givenCommand())
+                     : valueError());
+  if (operatorsCommand()) {
+    precisionTable ? printPrecisionTable(outs()) : printOperatorTable(outs());
+    return 0;
+  }
+  if (settingsCommand()) {
+    printSettingsPage(outs());
+    return 0;
+  }
+  if (!compileCommand() && !trainCommand() && !planCommand())
+    return usage("a command is needed: plan, compile, train, operators or "
+                 "settings");
+  if (Error error = chooseGivenTarget())
+    return usage(toString(std::move(error)));
+  DriverOptions options;
+  for (auto *collect : {collectTarget, collectOptimizer, collectLoss,
+                        collectRun, collectModel, collectPrecision})
+    if (Error error = collect(options))
+      return usage(toString(std::move(error)));
+  if (planCommand())
+    return planModel(options);
+  return trainCommand() ? trainModel(options) : compileModel(options);
+}

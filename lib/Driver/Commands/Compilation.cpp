@@ -1,0 +1,169 @@
+//===- Compilation.cpp - A model on its way through the phases ------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Commands/Compilation.h"
+
+#include "gpuopt/Analysis/Origins.h"
+#include "gpuopt/Dialect/Onnx/IR/OnnxOps.h"
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "gpuopt/Pipelines/RegisterAll.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Regex.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace gpuopt;
+
+/// "gpuopt: error: /layer1/Conv: ...": the location is the name of an ONNX
+/// node. Of the graph, whose name is the exporter's, it is that of the file.
+static void printDiagnostic(Diagnostic &diagnostic, StringRef graph,
+                            StringRef file, llvm::raw_ostream &stream) {
+  stream << "gpuopt: ";
+  switch (diagnostic.getSeverity()) {
+  case DiagnosticSeverity::Error:
+    stream << "error: ";
+    break;
+  case DiagnosticSeverity::Warning:
+    stream << "warning: ";
+    break;
+  default:
+    stream << "note: ";
+    break;
+  }
+  if (auto name = dyn_cast<NameLoc>(diagnostic.getLocation());
+      name && !name.getName().empty())
+    stream << (isa<NameLoc>(name.getChildLoc()) || name.getName() != graph
+                   ? name.getName().getValue()
+                   : file)
+           << ": ";
+  stream << diagnostic.str() << "\n";
+  for (Diagnostic &note : diagnostic.getNotes())
+    if (!StringRef(note.str()).starts_with("see current operation"))
+      stream << "  note: " << note.str() << "\n";
+}
+
+static DialectRegistry allDialects() {
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  return registry;
+}
+
+Compilation::Compilation(const DriverOptions &options, bool isQuiet)
+    : options(options), isQuiet(isQuiet), context(allDialects()) {
+  context.getDiagEngine().registerHandler([this](Diagnostic &diagnostic) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    printDiagnostic(diagnostic, graphName, this->options.model, stream);
+    diagnostics += text;
+    if (!this->isQuiet)
+      llvm::errs() << text;
+    return success();
+  });
+}
+
+LogicalResult Compilation::runTo(Phase last) {
+  for (Phase phase : allPhases().drop_front(phasesDone)) {
+    if (phase > last)
+      break;
+    if (failed(run(phase)))
+      return failure();
+    ++phasesDone;
+    if (!options.dumpPhasesTo.empty() && failed(dump(phase)))
+      return failure();
+  }
+  return success();
+}
+
+std::string Compilation::describePrecision() const {
+  for (train::StepOp step : (*module).getOps<train::StepOp>())
+    if (auto report =
+            step->getAttrOfType<DictionaryAttr>(train::kPrecisionAttribute);
+        report && step.getKind() == train::StepKind::Micro)
+      return report.getAs<StringAttr>("summary").str();
+  return "";
+}
+
+LogicalResult Compilation::run(Phase phase) {
+  if (phase == Phase::Import) {
+    module = importOnnxModel(options.model, context, options.import);
+    if (!module)
+      return failure();
+    for (auto graph : (*module).getOps<onnx::GraphOp>())
+      graphName = nameOf(graph.getLoc());
+    return success();
+  }
+  PassManager passes(&context);
+  addPhase(passes, phase, options.pipeline);
+  if (failed(passes.run(*module)))
+    return failure();
+  if (phase == Phase::NN && failed(checkFrozenParams()))
+    return failure();
+  if (std::string text = describePrecision();
+      phase == Phase::Precision && !isQuiet && !text.empty())
+    llvm::errs() << "gpuopt: precision: " << text << "\n";
+  return phase == Phase::Precision ? takeCosts() : success();
+}
+
+LogicalResult Compilation::takeCosts() {
+  llvm::Expected<CostReport> found = reportCosts(options, *module);
+  if (!found)
+    return report(llvm::toString(found.takeError())), failure();
+  costs = std::move(*found);
+  if (isQuiet)
+    return success();
+  if (std::string text = costs.describe(); !text.empty())
+    llvm::errs() << "gpuopt: costs: " << text << "\n";
+  if (std::string text = costs.warning(); !text.empty())
+    llvm::errs() << "gpuopt: warning: " << text << "\n";
+  return success();
+}
+
+LogicalResult Compilation::checkFrozenParams() {
+  StringRef names = options.pipeline.legalise.frozenParams;
+  auto matches = [&](train::VariableOp variable) {
+    return variable.isNamed(names);
+  };
+  if (names.empty() ||
+      llvm::any_of((*module).getOps<train::VariableOp>(), matches))
+    return success();
+  return report("--frozen-params '" + names +
+                "' matches no parameter of the model"),
+         failure();
+}
+
+void Compilation::report(const Twine &error) {
+  diagnostics += ("gpuopt: error: " + error + "\n").str();
+  if (!isQuiet)
+    llvm::errs() << "gpuopt: error: " << error << "\n";
+}
+
+LogicalResult Compilation::dump(Phase phase) {
+  if (std::error_code code =
+          llvm::sys::fs::create_directories(options.dumpPhasesTo))
+    return report("cannot create '" + options.dumpPhasesTo +
+                  "': " + code.message()),
+           failure();
+  SmallString<256> path(options.dumpPhasesTo);
+  llvm::sys::path::append(path, std::to_string((int)phase) + "-" +
+                                    gpuopt::nameOf(phase).str() + ".mlir");
+  std::error_code code;
+  llvm::raw_fd_ostream stream(path, code);
+  if (code)
+    return report("cannot write '" + path.str() + "': " + code.message()),
+           failure();
+  module->print(stream, OpPrintingFlags().enableDebugInfo());
+  return success();
+}
+
+DictionaryAttr Compilation::unmetBudget() const {
+  if (!module)
+    return nullptr;
+  return (*module)->getAttrOfType<DictionaryAttr>(train::kUnmetBudgetAttribute);
+}
+
+int Compilation::exitStatus() const { return unmetBudget() ? 2 : 1; }

@@ -1,0 +1,114 @@
+//===- Compile.cpp - From an ONNX file to a folder of sources -------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Commands/Compilation.h"
+#include "Commands/NextSteps.h"
+#include "Files/DataFiles.h"
+#include "Files/OutputDirectory.h"
+#include "Files/Weights.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Regex.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace gpuopt;
+
+static int report(llvm::Error error) {
+  llvm::errs() << "gpuopt: error: " << llvm::toString(std::move(error)) << "\n";
+  return 1;
+}
+
+/// The runtime's headers: beside an installed gpuopt, or in the source tree.
+static std::string runtimeFolder() {
+  static int anchor;
+  SmallString<256> installed(llvm::sys::path::parent_path(
+      llvm::sys::fs::getMainExecutable("gpuopt", &anchor)));
+  llvm::sys::path::append(installed, "..", "share", "gpuopt", "runtime");
+  return llvm::sys::fs::exists(installed) ? installed.str().str()
+                                          : GPUOPT_RUNTIME_DIR;
+}
+
+/// What the program is built for unless CMake is told otherwise.
+static std::string targetFile(const DriverOptions &options) {
+  return "set(GPUOPT_DEFAULT_TARGET " + options.target + ")\n";
+}
+
+static llvm::Error writeProgram(const DriverOptions &options, ModuleOp module,
+                                const ProgramFiles &files) {
+  auto directory = OutputDirectory::create(options.outputDir);
+  if (!directory)
+    return directory.takeError();
+  for (auto &[name, text] : files)
+    if (llvm::Error error = directory->write(name, text))
+      return error;
+  std::string runtime = runtimeFolder();
+  if (llvm::Error error = directory->copyFolder(runtime + "/gpuopt", "gpuopt"))
+    return error;
+  if (llvm::Error error = directory->copyFolder(runtime + "/program", ""))
+    return error;
+  if (llvm::Error error = directory->write("target.cmake", targetFile(options)))
+    return error;
+  std::vector<std::string> masks;
+  if (llvm::Error error = writeWeights(module, directory->pathOf(""), masks))
+    return error;
+  for (const std::string &name : masks)
+    llvm::errs() << "gpuopt: warning: parameter '" << name
+                 << "' holds infinite or huge numbers, as masks do, and would "
+                    "be trained; keep it as it is by --frozen-params='^"
+                 << llvm::Regex::escape(name) << "$'\n";
+  return directory->commit();
+}
+
+/// Prints the module after a phase.
+static int compileTo(const DriverOptions &options, Compilation &compilation) {
+  if (failed(compilation.runTo(*options.compileTo)))
+    return compilation.exitStatus();
+  compilation.getModule().print(llvm::outs());
+  return 0;
+}
+
+/// Checks the data that `train` was given against the model. The trainer would
+/// say the same, but only after it was built.
+static llvm::Error checkData(const DriverOptions &options, ModuleOp module) {
+  if (options.data.isEmpty())
+    return llvm::Error::success();
+  bool validates = !options.evalData.isEmpty();
+  if (llvm::Error error = checkInputs(module, options.data, "--"))
+    return error;
+  if (validates)
+    if (llvm::Error error = checkInputs(module, options.evalData, "--eval-"))
+      return error;
+  if (llvm::Error error = checkContents(module, options.data, "--",
+                                        /*isValidation=*/false))
+    return error;
+  return validates ? checkContents(module, options.evalData, "--eval-",
+                                   /*isValidation=*/true)
+                   : llvm::Error::success();
+}
+
+int gpuopt::compileModel(const DriverOptions &options) {
+  Compilation compilation(options);
+  if (options.compileTo)
+    return compileTo(options, compilation);
+  // A folder that cannot be written is told at once.
+  if (llvm::Error error = OutputDirectory::check(options.outputDir))
+    return report(std::move(error));
+  if (failed(compilation.runTo(Phase::Device)))
+    return compilation.exitStatus();
+  ModuleOp module = compilation.getModule();
+  if (llvm::Error error = checkData(options, module))
+    return report(std::move(error));
+  FailureOr<ProgramFiles> files = emitProgram(module, options.emission);
+  if (failed(files))
+    return 1;
+  if (llvm::Error error = writeProgram(options, module, *files))
+    return report(std::move(error));
+  if (options.tellsNextSteps)
+    printNextSteps(options, module, llvm::errs());
+  return 0;
+}

@@ -1,0 +1,51 @@
+//===- NextSteps.cpp - How to build and run a program ---------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Commands/NextSteps.h"
+
+#include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
+
+using namespace mlir;
+using namespace gpuopt;
+
+/// "x.npy: f32 [samples, 8]".
+static void printFile(device::BufferOp buffer, llvm::raw_ostream &os) {
+  auto type = cast<RankedTensorType>(buffer.getType());
+  os << "  " << *buffer.getExternalName() << ".npy: " << type.getElementType()
+     << " [samples";
+  for (int64_t size : type.getShape().drop_front(type.getRank() > 0))
+    os << ", " << size;
+  os << "]\n";
+}
+
+void gpuopt::printNextSteps(const DriverOptions &options, ModuleOp module,
+                            llvm::raw_ostream &os) {
+  StringRef folder = options.outputDir;
+  os << "gpuopt: the program is in '" << folder << "'; next:\n  cmake -S "
+     << folder << " -B " << folder << "/build && cmake --build " << folder
+     << "/build --parallel\n";
+  if (options.pipeline.step.inference) {
+    os << "and call its step.h\n";
+    return;
+  }
+  os << "  " << folder << "/build/trainer";
+  SmallVector<device::BufferOp> files;
+  for (device::BufferOp buffer : module.getOps<device::BufferOp>()) {
+    bool isLabels = buffer.getKind() == device::BufferKind::Labels;
+    if (!isLabels && buffer.getKind() != device::BufferKind::Input)
+      continue;
+    StringRef name = *buffer.getExternalName();
+    if (isLabels)
+      os << " --labels " << name << ".npy";
+    else
+      os << " --data " << name << "=" << name << ".npy";
+    files.push_back(buffer);
+  }
+  os << "\nwith\n";
+  for (device::BufferOp buffer : files)
+    printFile(buffer, os);
+}

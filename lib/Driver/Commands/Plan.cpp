@@ -1,0 +1,234 @@
+//===- Plan.cpp - Does it fit, and what does fitting cost -----------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Commands/Compilation.h"
+#include "Report/PlanPage.h"
+#include "Report/PlanSummary.h"
+#include "gpuopt/Planning/Recompute/LadderStore.h"
+#include "gpuopt/Support/CheckOutput.h"
+#include "gpuopt/Support/WriteFile.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace gpuopt;
+
+static Planned plan(const DriverOptions &options) {
+  Planned result;
+  result.accumulationSteps = options.emission.accumulationSteps;
+  Compilation compilation(options, /*isQuiet=*/true);
+  LogicalResult scheduled = compilation.runTo(Phase::Schedule);
+  if (succeeded(scheduled)) {
+    result.decisions = describeDecisions(compilation.getModule());
+    result.precision = compilation.describePrecision();
+    result.costs = compilation.getCosts();
+  }
+  bool isComplete =
+      succeeded(scheduled) && succeeded(compilation.runTo(Phase::Device));
+  result.diagnostics = compilation.getDiagnostics();
+  if (!isComplete) {
+    result.status = compilation.exitStatus();
+    result.unmet = describeUnmet(compilation.unmetBudget());
+    return result;
+  }
+  result.memory = describeMemory(compilation.getModule());
+  if (result.memory.plainMilliseconds == 0) // no schedule was needed
+    result.memory.plainMilliseconds =
+        result.costs.step.nanosecondsOfRuns.lookup(result.memory.step) / 1e6;
+  return result;
+}
+
+static DriverOptions withBudget(DriverOptions options, int64_t budget) {
+  options.pipeline.schedule.memoryBudget = budget;
+  return options;
+}
+
+//===----------------------------------------------------------------------===//
+// Budget against time
+//===----------------------------------------------------------------------===//
+
+static BudgetPoint pointOf(int64_t budget, const MemoryReport &memory) {
+  return {budget, memory.totalBytes, memory.addedPercent,
+          memory.lowerBoundPercent};
+}
+
+/// What a smaller budget costs, every larger one can be had for.
+static void makeMonotone(std::vector<BudgetPoint> &points) {
+  for (size_t i = points.size(); i-- > 1;)
+    if (points[i].addedPercent < points[i - 1].addedPercent) {
+      points[i - 1].addedPercent = points[i].addedPercent;
+      points[i - 1].totalInBytes = points[i].totalInBytes;
+    }
+}
+
+/// Points from no budget down to the smallest that can be met. Budgets that
+/// cannot be met have none; any other error is that of the whole plan. What was
+/// found for one budget is at hand for the others.
+static void addCurve(const DriverOptions &options, int count,
+                     PlanSummary &summary) {
+  auto tryBudget = [&](int64_t budget) {
+    Planned planned = plan(withBudget(options, budget));
+    if (planned.status == 1)
+      summary.planned = planned;
+    return planned;
+  };
+  Planned plain = tryBudget(0);
+  if (plain.status != 0)
+    return;
+  int64_t top = plain.memory.totalBytes;
+  std::vector<BudgetPoint> points = {pointOf(top, plain.memory)};
+  Planned least = tryBudget(1);
+  int64_t bottom = least.status == 2 ? least.unmet.smallestBytes : top;
+  for (int i = 1; i < count && bottom < top; ++i) {
+    int64_t budget = top - (top - bottom) * i / (count - 1);
+    Planned planned = tryBudget(budget);
+    if (planned.status == 1)
+      return;
+    if (planned.status == 0)
+      points.push_back(pointOf(budget, planned.memory));
+  }
+  makeMonotone(points);
+  summary.curve = points;
+}
+
+//===----------------------------------------------------------------------===//
+// The largest batch
+//===----------------------------------------------------------------------===//
+
+static void takeCost(const Planned &planned, LargestBatch &batch,
+                     int64_t size) {
+  batch = {size, planned.memory.addedPercent,
+           planned.stepMilliseconds() /
+               double(size * planned.accumulationSteps)};
+}
+
+/// The largest size that fits, and 0 where not even 1 does: from a guess in
+/// steps that double, and then by bisection.
+static int64_t largestFrom(int64_t guess,
+                           llvm::function_ref<bool(int64_t)> fits) {
+  constexpr int64_t kMost = int64_t(1) << 24;
+  int64_t good = 0, bad = kMost + 1;
+  bool isGood = fits(guess);
+  (isGood ? good : bad) = guess;
+  for (int64_t step = 1; isGood && good + step < bad; step *= 2)
+    (fits(good + step) ? good : bad) = good + step;
+  for (int64_t step = 1; !isGood && bad - step > good; step *= 2)
+    (fits(bad - step) ? good : bad) = bad - step;
+  while (bad - good > 1) {
+    int64_t middle = good + (bad - good) / 2;
+    (fits(middle) ? good : bad) = middle;
+  }
+  return good;
+}
+
+/// The largest batch whose program is within the budget, by bisection over
+/// compilations, `start` or larger if that fits. Schedules that need not be the
+/// cheapest tell in less time about where it is; the cheapest ones decide. What
+/// cannot be compiled, such as a tensor that is too large, does not fit.
+static LargestBatch largestBatch(DriverOptions options, int64_t start) {
+  options.pipeline.schedule.searchSmallest = false;
+  DriverOptions quick = options;
+  quick.pipeline.schedule.takesAny = true;
+  int64_t guess = largestFrom(start, [&](int64_t batch) {
+    quick.import.batchSize = batch;
+    Compilation compilation(quick, /*isQuiet=*/true);
+    return succeeded(compilation.runTo(Phase::Schedule));
+  });
+  LargestBatch best;
+  largestFrom(std::max(guess, start), [&](int64_t batch) {
+    options.import.batchSize = batch;
+    Planned planned = plan(options);
+    if (planned.status == 0 && batch > best.size)
+      takeCost(planned, best, batch);
+    return planned.status == 0;
+  });
+  return best;
+}
+
+//===----------------------------------------------------------------------===//
+// The command
+//===----------------------------------------------------------------------===//
+
+static llvm::Error writePage(const DriverOptions &options,
+                             const PlanSummary &summary) {
+  PlanPage page{llvm::sys::path::filename(options.model).str(),
+                options.pipeline.schedule.memoryBudget, summary.planned,
+                summary.curve};
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  page.print(stream);
+  return writeFile(options.plan.html, text);
+}
+
+/// The largest batch that fits, and its plan; that of the given batch where
+/// that fits, and the error of a single sample where nothing does.
+static PlanSummary findBatch(DriverOptions &options) {
+  PlanSummary summary;
+  std::optional<int64_t> given = options.import.batchSize;
+  if (given) {
+    DriverOptions quick = options;
+    quick.pipeline.schedule.searchSmallest = false; // no error is told
+    summary.planned = plan(quick);
+    if (summary.planned.status == 1)
+      return summary;
+  }
+  bool takesLargest = !given || summary.planned.status != 0;
+  LargestBatch largest = largestBatch(options, takesLargest ? 1 : *given);
+  if (takesLargest) {
+    if (given && largest.size > 0)
+      llvm::errs() << "gpuopt: batch size " << *given
+                   << " does not fit; this is the plan of " << largest.size
+                   << "\n";
+    options.import.batchSize = std::max<int64_t>(largest.size, 1);
+    summary.planned = plan(options);
+    if (summary.planned.status == 0)
+      takeCost(summary.planned, largest, *options.import.batchSize);
+  }
+  summary.largestBatch = largest;
+  return summary;
+}
+
+int gpuopt::planModel(const DriverOptions &given) {
+  constexpr int kCurvePoints = 11;
+  if (!given.plan.html.empty())
+    if (llvm::Error error = checkOutput(
+            given.plan.html, {given.model, given.pipeline.schedule.device,
+                              given.pipeline.schedule.profileCosts,
+                              given.pipeline.precision.policyFile})) {
+      llvm::errs() << "gpuopt: error: --html: "
+                   << llvm::toString(std::move(error)) << "\n";
+      return 1;
+    }
+  DriverOptions options = given;
+  options.pipeline.ladders = std::make_shared<planning::LadderStore>();
+  PlanSummary summary;
+  if (options.plan.findBatchSize)
+    summary = findBatch(options);
+  else
+    summary.planned = plan(options);
+  if (summary.planned.status == 0 &&
+      (options.plan.withCurve || !options.plan.html.empty()))
+    addCurve(options, kCurvePoints, summary);
+  int status = summary.planned.status;
+  if (status == 0 && !options.plan.html.empty())
+    if (llvm::Error error = writePage(options, summary)) {
+      llvm::errs() << "gpuopt: error: cannot write '" << options.plan.html
+                   << "': " << llvm::toString(std::move(error)) << "\n";
+      return 1;
+    }
+  if (std::string text = summary.planned.costs.warning(); !text.empty())
+    llvm::errs() << "gpuopt: warning: " << text << "\n";
+  llvm::errs() << summary.planned.diagnostics;
+  if (status != 1 && options.plan.asJson)
+    llvm::outs() << llvm::formatv("{0:2}",
+                                  llvm::json::Value(summary.toJson(options)))
+                 << "\n";
+  else if (status != 1)
+    summary.print(options, llvm::outs());
+  return status;
+}

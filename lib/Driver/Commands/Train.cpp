@@ -1,0 +1,76 @@
+//===- Train.cpp - Compile, build and run in one go -----------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Build/BuildCache.h"
+#include "Files/JoinPath.h"
+#include "Files/OutputDirectory.h"
+#include "gpuopt/Driver/Driver.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cerrno>
+#include <cstring>
+#include <unistd.h>
+
+using namespace llvm;
+using namespace gpuopt;
+
+static int failure(const Twine &what) {
+  errs() << "gpuopt: error: " << what << "\n";
+  return 1;
+}
+
+/// Becomes the command, so that signals are the trainer's: it saves at Ctrl-C,
+/// and its end is the end of this process. Returns where that fails.
+static int become(ArrayRef<std::string> command) {
+  outs().flush();
+  std::vector<char *> arguments;
+  for (const std::string &argument : command)
+    arguments.push_back(const_cast<char *>(argument.c_str()));
+  arguments.push_back(nullptr);
+  execv(arguments[0], arguments.data());
+  return failure("cannot run '" + command[0] + "': " + strerror(errno));
+}
+
+static ProgramKind kindOf(const PipelineOptions &options) {
+  ProgramKind kind;
+  const OptimizerInfo *optimizer = find_optimizer(options.step.optimizer);
+  kind.optimizer = optimizer->name;
+  for (const std::string &state : options.step.optimizerStates)
+    kind.states |= optimizer->state_bit(state);
+  kind.scales_loss = options.lossScaling.enabled;
+  return kind;
+}
+
+int gpuopt::trainModel(const DriverOptions &options) {
+  DriverOptions compile = options;
+  if (Error error = OutputDirectory::checkResults(options.outputDir))
+    return failure(toString(std::move(error)));
+  std::string program = OutputDirectory::programBelow(options.outputDir);
+  compile.outputDir = program;
+  if (int status = compileModel(compile))
+    return status;
+  auto executable = buildProgram(program, options.target,
+                                 buildCacheFolder(options.outputDir));
+  if (!executable)
+    return failure(toString(executable.takeError()));
+  std::string plan = joinPath(options.outputDir, "plan.json");
+  if (std::error_code code =
+          sys::fs::copy_file(joinPath(program, "plan.json"), plan))
+    return failure("cannot write '" + plan + "': " + code.message());
+  std::vector<std::string> command{
+      *executable, "--weights=" + joinPath(program, "model.safetensors"),
+      "--output-dir=" + options.outputDir};
+  // The executable may have been built with other defaults.
+  for (std::string &flag :
+       defaultFlags(options.emission.settings, kindOf(options.pipeline)))
+    command.push_back(std::move(flag));
+  command.insert(command.end(), options.runArguments.begin(),
+                 options.runArguments.end());
+  return become(command);
+}

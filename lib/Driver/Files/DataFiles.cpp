@@ -1,0 +1,106 @@
+//===- DataFiles.cpp - The files that a training reads --------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Files/DataFiles.h"
+
+#include "Files/DataShapes.h"
+#include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+
+using namespace llvm;
+using namespace gpuopt;
+
+Error gpuopt::checkReadable(StringRef flag, StringRef path) {
+  Expected<sys::fs::file_t> file = sys::fs::openNativeFileForRead(path);
+  if (!file)
+    return createStringError("--" + flag + ": cannot read '" + path +
+                             "': " + toString(file.takeError()));
+  sys::fs::closeFile(*file);
+  if (sys::fs::is_directory(path))
+    return createStringError("--" + flag + ": '" + path + "' is a folder");
+  return Error::success();
+}
+
+/// Windows of tokens: [batch, T].
+static bool canTakeTokens(device::BufferOp buffer) {
+  auto type = cast<mlir::RankedTensorType>(buffer.getType());
+  return type.getRank() == 2 && type.getElementType().isInteger(64);
+}
+
+Error gpuopt::checkInputs(mlir::ModuleOp module, const DataGiven &data,
+                          StringRef prefix) {
+  SmallVector<std::string> names, given;
+  bool takesTokens = false;
+  for (StringRef file : data.files)
+    given.push_back(file.split('=').first.str());
+  Error missing = Error::success();
+  for (device::BufferOp buffer : module.getOps<device::BufferOp>()) {
+    bool isLabels = buffer.getKind() == device::BufferKind::Labels;
+    if (!isLabels && buffer.getKind() != device::BufferKind::Input)
+      continue;
+    std::string name = isLabels ? "labels" : buffer.getExternalName()->str();
+    if (!isLabels)
+      names.push_back("'" + name + "'");
+    takesTokens |= !isLabels && canTakeTokens(buffer);
+    if (is_contained(given, name) || (isLabels && !data.labels.empty()) ||
+        (!data.tokens.empty() && canTakeTokens(buffer)))
+      continue;
+    missing = joinErrors(
+        std::move(missing),
+        isLabels ? createStringError("the labels are missing: " + prefix +
+                                     "labels FILE.npy")
+                 : createStringError("input '" + name + "' is missing: " +
+                                     prefix + "data " + name + "=FILE.npy"));
+  }
+  for (StringRef name : given)
+    if (name != "labels" && !is_contained(names, ("'" + name + "'").str()))
+      return joinErrors(
+          createStringError(prefix + "data " + name +
+                            "=...: the model has no input of that name; its "
+                            "inputs are " +
+                            join(names, ", ")),
+          std::move(missing));
+  if (!data.tokens.empty() && !takesTokens)
+    return joinErrors(
+        createStringError(prefix +
+                          "tokens finds no integer input of two "
+                          "dimensions; the inputs of the model are " +
+                          join(names, ", ")),
+        std::move(missing));
+  return missing;
+}
+
+static std::optional<InputShape::Range> indicesOf(device::BufferOp buffer) {
+  train::IndexRangeAttr range = buffer.getIndicesAttr();
+  if (!range)
+    return std::nullopt;
+  return InputShape::Range{range.getLowest(), range.getLimit(),
+                           range.getIgnored().value_or(INT64_MIN)};
+}
+
+Error gpuopt::checkContents(mlir::ModuleOp module, const DataGiven &data,
+                            StringRef prefix, bool isValidation) {
+  std::vector<InputShape> inputs;
+  int64_t batchSize = 0;
+  for (device::BufferOp buffer : module.getOps<device::BufferOp>()) {
+    bool isLabels = buffer.getKind() == device::BufferKind::Labels;
+    if (!isLabels && buffer.getKind() != device::BufferKind::Input)
+      continue;
+    auto type = cast<mlir::RankedTensorType>(buffer.getType());
+    std::string element;
+    raw_string_ostream(element) << type.getElementType();
+    inputs.push_back({buffer.getExternalName()->str(), element, type.getShape(),
+                      isLabels, indicesOf(buffer)});
+    if (batchSize == 0 && !isLabels && type.getRank() > 0)
+      batchSize = type.getDimSize(0);
+  }
+  std::string problem = problemOfFiles(
+      inputs, {data.files, data.labels, data.tokens, data.tokenType},
+      prefix.str(), batchSize, /*padsLast=*/isValidation);
+  return problem.empty() ? Error::success() : createStringError(problem);
+}

@@ -1,0 +1,88 @@
+//===- DataShapes.cpp - What lies in the files of a training --------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Files/DataShapes.h"
+
+#include "gpuopt/data/indices.h"
+#include "gpuopt/data/sources.h"
+
+using namespace gpuopt;
+
+/// Reads a type as `InputShape` spells it; false for what no file can feed.
+static bool parseType(const std::string &name, Type &type) {
+  constexpr struct {
+    const char *name;
+    Type type;
+  } types[] = {{"f64", Type::F64}, {"f32", Type::F32}, {"f16", Type::F16},
+               {"i64", Type::I64}, {"i32", Type::I32}, {"i1", Type::Bool}};
+  for (const auto &known : types)
+    if (name == known.name) {
+      type = known.type;
+      return true;
+    }
+  return false;
+}
+
+static bool describe(const InputShape &input, InputInfo &info) {
+  info.tensor.name = input.name.c_str();
+  info.tensor.rank = int(input.shape.size());
+  info.is_label = input.isLabels;
+  if (input.shape.size() > size_t(kMaxDims) ||
+      !parseType(input.type, info.tensor.type))
+    return false;
+  for (size_t dim = 0; dim < input.shape.size(); ++dim)
+    info.tensor.shape[dim] = input.shape[dim];
+  if (input.indices) {
+    info.index_lowest = input.indices->lowest;
+    info.index_limit = input.indices->limit;
+    info.ignore_index = input.indices->ignored;
+  }
+  return true;
+}
+
+/// The rest of a large file the trainer sees as it reads it.
+static void checkIndices(const InputInfo &input, const Source &source) {
+  constexpr int64_t kMostBytes = int64_t(1) << 30;
+  const int64_t bytes = source.elements * int64_t(size_of(source.type));
+  if (input.index_limit < 0 || bytes == 0)
+    return;
+  const int64_t samples = std::min(source.samples(), kMostBytes / bytes + 1);
+  for (int64_t sample = 0; sample < samples; ++sample) {
+    const std::string problem =
+        problem_of_indices(input, source, source.at(sample), sample);
+    if (!problem.empty())
+      throw Error(problem);
+  }
+}
+
+std::string gpuopt::problemOfFiles(const std::vector<InputShape> &inputs,
+                                   const DataPaths &paths,
+                                   const std::string &prefix, int64_t batchSize,
+                                   bool padsLast) {
+  std::vector<InputInfo> described(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (!describe(inputs[i], described[i]))
+      return ""; // the trainer will say what it makes of it
+  Table<InputInfo> table;
+  table.data = described.data();
+  table.count = int(described.size());
+  try {
+    DataFlags flags;
+    for (const std::string &input : paths.inputs)
+      flags.add(prefix + "data", input);
+    flags.labels = paths.labels;
+    flags.tokens = paths.tokens;
+    const Sources sources =
+        SourceOpener(table, flags, paths.tokenType, prefix).open();
+    check_samples(sources, batchSize, padsLast);
+    for (size_t i = 0; i < sources.size(); ++i)
+      checkIndices(described[i], *sources[i]);
+  } catch (const std::exception &error) {
+    return error.what();
+  }
+  return "";
+}

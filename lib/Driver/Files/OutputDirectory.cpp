@@ -1,0 +1,182 @@
+//===- OutputDirectory.cpp - A folder that appears whole or not at all ----===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Files/OutputDirectory.h"
+
+#include "Files/JoinPath.h"
+#include "gpuopt/trainer/folder_marks.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace gpuopt;
+
+static Error failure(const Twine &what, StringRef path, std::error_code code) {
+  return createStringError(what + " '" + path + "': " + code.message());
+}
+
+static SmallString<256> withoutSeparators(StringRef path) {
+  SmallString<256> target(path);
+  while (target.size() > 1 && sys::path::is_separator(target.back()))
+    target.pop_back();
+  return target;
+}
+
+/// The nearest folder above `path` that there is must take new entries.
+static Error checkParents(StringRef path) {
+  StringRef parent = sys::path::parent_path(path);
+  while (!parent.empty() && !sys::fs::exists(parent))
+    parent = sys::path::parent_path(parent);
+  if (parent.empty())
+    parent = ".";
+  if (!sys::fs::is_directory(parent))
+    return failure("cannot create '" + path + "': below", parent,
+                   std::make_error_code(std::errc::not_a_directory));
+  if (std::error_code code =
+          sys::fs::access(parent, sys::fs::AccessMode::Write))
+    return failure("cannot create '" + path + "': below", parent, code);
+  return Error::success();
+}
+
+static Error checkTarget(StringRef path,
+                         bool (*isOurs)(const std::filesystem::path &)) {
+  SmallString<256> target = withoutSeparators(path);
+  if (!sys::fs::exists(target))
+    return checkParents(target);
+  if (isOurs(target.c_str()) || is_vacant(target.c_str()))
+    return Error::success();
+  return createStringError("output directory '" + Twine(target) +
+                           "' exists and was not written by gpuopt; choose "
+                           "another one or remove it");
+}
+
+/// The mark's first line; the names of what gpuopt wrote follow.
+static constexpr StringLiteral
+    kMarkTitle("Written by gpuopt, which replaces what is listed here:\n");
+
+static std::vector<std::string> namesIn(StringRef folder) {
+  std::vector<std::string> names;
+  std::error_code code;
+  for (sys::fs::directory_iterator entry(folder, code), end;
+       !code && entry != end; entry.increment(code))
+    names.push_back(sys::path::filename(entry->path()).str());
+  llvm::sort(names);
+  return names;
+}
+
+/// What others have put into a program's folder: builds, results, notes.
+static std::vector<std::string> othersIn(StringRef folder) {
+  auto mark = MemoryBuffer::getFile(joinPath(folder, kProgramMark));
+  StringRef listed = mark ? (*mark)->getBuffer() : "";
+  if (!listed.consume_front(kMarkTitle))
+    return {};
+  SmallVector<StringRef> own;
+  listed.split(own, '\n');
+  std::vector<std::string> names = namesIn(folder);
+  llvm::erase_if(names,
+                 [&](StringRef name) { return is_contained(own, name); });
+  return names;
+}
+
+Error OutputDirectory::check(StringRef path) {
+  return checkTarget(path, holds_program);
+}
+
+Error OutputDirectory::checkResults(StringRef path) {
+  return checkTarget(path, holds_results);
+}
+
+std::string OutputDirectory::programBelow(StringRef path) {
+  return joinPath(path, kProgramFolder);
+}
+
+Expected<OutputDirectory> OutputDirectory::create(StringRef path) {
+  if (Error error = check(path))
+    return std::move(error);
+  SmallString<256> target = withoutSeparators(path);
+  if (StringRef parent = sys::path::parent_path(target); !parent.empty())
+    if (std::error_code code = sys::fs::create_directories(parent))
+      return failure("cannot create", parent, code);
+  auto scratch = ScratchFolder::create(target + ".part");
+  if (!scratch)
+    return scratch.takeError();
+  OutputDirectory directory(target.str().str(), std::move(*scratch));
+  if (std::error_code code = sys::fs::create_directory(directory.files))
+    return failure("cannot create", directory.files, code);
+  return directory;
+}
+
+std::string OutputDirectory::pathOf(StringRef name) const {
+  return joinPath(files, name);
+}
+
+Error OutputDirectory::write(StringRef name, StringRef contents) {
+  std::error_code code;
+  raw_fd_ostream stream(pathOf(name), code);
+  if (!code) {
+    stream << contents;
+    stream.close();
+    code = stream.error();
+    stream.clear_error();
+  }
+  return code ? failure("cannot write", pathOf(name), code) : Error::success();
+}
+
+Error OutputDirectory::copyFolder(StringRef from, StringRef name) {
+  std::string to = name.empty() ? files : pathOf(name);
+  if (std::error_code code = sys::fs::create_directories(to))
+    return failure("cannot create", to, code);
+  std::error_code code;
+  for (sys::fs::directory_iterator file(from, code), end; !code && file != end;
+       file.increment(code)) {
+    StringRef path = file->path();
+    std::string target = joinPath(name, sys::path::filename(path));
+    if (sys::fs::is_directory(path)) {
+      if (Error error = copyFolder(path, target))
+        return error;
+    } else if (std::error_code copyCode =
+                   sys::fs::copy_file(path, pathOf(target))) {
+      return failure("cannot copy", path, copyCode);
+    }
+  }
+  return code ? failure("cannot read", from, code) : Error::success();
+}
+
+Error OutputDirectory::commit() {
+  std::vector<std::string> names = namesIn(files), kept = othersIn(target);
+  for (const std::string &name : kept)
+    if (is_contained(names, name))
+      return createStringError("'" + joinPath(target, name) +
+                               "' is not gpuopt's, and would be replaced; "
+                               "move it");
+  names.push_back(kProgramMark);
+  if (Error error =
+          write(kProgramMark, kMarkTitle.str() + join(names, "\n") + "\n"))
+    return error;
+  // What was there goes only once the new folder is in its place.
+  std::string old = scratch.pathOf("old");
+  bool replaces = sys::fs::exists(target);
+  if (replaces)
+    if (std::error_code code = sys::fs::rename(target, old))
+      return failure("cannot replace", target, code);
+  if (std::error_code code = sys::fs::rename(files, target)) {
+    if (replaces && sys::fs::rename(old, target))
+      scratch.keep(); // the only place that it is in
+    return failure("cannot write", target, code);
+  }
+  for (const std::string &name : kept)
+    if (std::error_code code =
+            sys::fs::rename(joinPath(old, name), joinPath(target, name))) {
+      scratch.keep();
+      return failure("cannot keep", joinPath(old, name), code);
+    }
+  return Error::success();
+}

@@ -1,0 +1,69 @@
+//===- FlagGroups.h - The flags of the gpuopt command -----------*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each group has a file of its own, where its flags are declared, checked for
+// what no pass would check, and put into the options. Names and defaults are
+// those of the Hugging Face Trainer where it has them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_LIB_DRIVER_FLAGS_FLAGGROUPS_H
+#define GPUOPT_LIB_DRIVER_FLAGS_FLAGGROUPS_H
+
+#include "Flags/Flag.h"
+#include "gpuopt/Driver/Driver.h"
+#include "llvm/Support/Error.h"
+
+namespace gpuopt {
+
+/// In functions, since flags of other files are registered with them before
+/// main.
+llvm::cl::SubCommand &compileCommand();
+llvm::cl::SubCommand &trainCommand();
+llvm::cl::SubCommand &planCommand();
+llvm::cl::SubCommand &operatorsCommand();
+llvm::cl::SubCommand &settingsCommand();
+
+/// For flags of all commands that compile.
+#define COMPILING                                                              \
+  ::llvm::cl::sub(compileCommand()), ::llvm::cl::sub(trainCommand()),          \
+      ::llvm::cl::sub(planCommand())
+
+/// The headings of --help.
+llvm::cl::OptionCategory &modelCategory();
+llvm::cl::OptionCategory &lossCategory();
+llvm::cl::OptionCategory &optimizerCategory();
+llvm::cl::OptionCategory &precisionCategory();
+llvm::cl::OptionCategory &runCategory();
+llvm::cl::OptionCategory &targetCategory();
+
+/// --target; "auto" is replaced by what it stands for.
+llvm::Error chooseGivenTarget();
+
+// The files' parts of the options, in the order in which they are asked for:
+// later ones read what earlier ones have put there.
+llvm::Error collectTarget(DriverOptions &options);
+llvm::Error collectOptimizer(DriverOptions &options);
+llvm::Error collectLoss(DriverOptions &options);
+llvm::Error collectRun(DriverOptions &options);
+llvm::Error collectModel(DriverOptions &options);
+llvm::Error collectPrecision(DriverOptions &options);
+
+/// Fails where one of the flags is below `least`.
+template <class T>
+llvm::Error checkRange(int64_t least, std::initializer_list<Flag<T> *> flags) {
+  for (Flag<T> *flag : flags)
+    if (!(*flag >= least))
+      return llvm::createStringError("--" + flag->ArgStr +
+                                     " must be at least " + llvm::Twine(least) +
+                                     ", but is " + flag->str());
+  return llvm::Error::success();
+}
+
+} // namespace gpuopt
+
+#endif // GPUOPT_LIB_DRIVER_FLAGS_FLAGGROUPS_H

@@ -1,0 +1,91 @@
+//===- OptimizerFlags.cpp - The optimizer, and how long it runs -----------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Flags/FlagGroups.h"
+#include "Flags/SettingFlags.h"
+#include "gpuopt/Dialect/Train/IR/Optimizers.h"
+
+using namespace llvm;
+using namespace gpuopt;
+
+cl::OptionCategory &gpuopt::optimizerCategory() {
+  static cl::OptionCategory category("The optimizer");
+  return category;
+}
+
+namespace {
+Flag<std::string> optimizer("optimizer", "adamw", train::optimizerNames(),
+                            cl::cat(optimizerCategory()), COMPILING);
+CheckedOpt<std::string>
+    noDecay("no-decay",
+            cl::desc("parameters without weight decay (default: none)"),
+            cl::value_desc("REGEX"), cl::cat(optimizerCategory()), COMPILING);
+Flag<int64_t> accumulation("gradient-accumulation-steps", 1,
+                           "batches per update", cl::cat(optimizerCategory()),
+                           COMPILING);
+} // namespace
+
+/// "--momentum applies only to --optimizer=sgd, but the optimizer is adamw"
+static Error checkOptimizer() {
+  const OptimizerInfo *chosen = find_optimizer(optimizer.getValue());
+  if (!chosen)
+    return createStringError("--optimizer must be " + train::optimizerNames() +
+                             ", but is '" + optimizer + "'");
+  for (const SettingInfo &setting : kSettings) {
+    std::string readers;
+    for (const OptimizerInfo &info : kOptimizers)
+      if (info.reads(setting.name))
+        readers += (readers.empty() ? "" : " or ") + std::string(info.name);
+    if (!readers.empty() && !chosen->reads(setting.name) &&
+        asksFor(setting.name))
+      return createStringError("--" + StringRef(setting.name) +
+                               " applies only to --optimizer=" + readers +
+                               ", but the optimizer is " + optimizer);
+  }
+  return Error::success();
+}
+
+/// Flags that mean nothing beside others.
+static Error checkTogether(const TrainingSettings &settings) {
+  if (settings.warmup_steps != 0 && settings.warmup_ratio != 0)
+    return createStringError(
+        "--warmup-steps and --warmup-ratio both say how long "
+        "the warm-up is; give one of them");
+  if (settings.nesterov && settings.momentum == 0)
+    return createStringError("--nesterov needs --momentum");
+  return Error::success();
+}
+
+/// Those that depend on a hyperparameter, where it is not 0.
+static std::vector<std::string>
+optimizerStates(const TrainingSettings &settings) {
+  std::vector<std::string> kept;
+  for (const OptimizerState &state :
+       find_optimizer(optimizer.getValue())->states)
+    if (!state.needs.empty() &&
+        settings.*find_setting(state.needs)->field.number != 0)
+      kept.push_back(std::string(state.name));
+  return kept;
+}
+
+Error gpuopt::collectOptimizer(DriverOptions &options) {
+  TrainingSettings &settings = options.emission.settings;
+  if (Error error = readSettingFlags(settings))
+    return error;
+  if (Error error = checkRange<int64_t>(1, {&accumulation}))
+    return error;
+  if (Error error = checkOptimizer())
+    return error;
+  if (Error error = checkTogether(settings))
+    return error;
+  train::BuildStepOptions &step = options.pipeline.step;
+  step.optimizer = optimizer;
+  llvm::append_range(step.optimizerStates, optimizerStates(settings));
+  step.noDecay = noDecay;
+  step.accumulationSteps = options.emission.accumulationSteps = accumulation;
+  return Error::success();
+}

@@ -1,0 +1,108 @@
+//===- ParseErrors.cpp - What is wrong with a command line ----------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Flags/ParseErrors.h"
+
+#include "Flags/FlagGroups.h"
+#include "gpuopt/settings/flag_names.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace llvm;
+using namespace gpuopt;
+
+static std::string describeUnknownFlag(StringRef name,
+                                       cl::SubCommand &command) {
+  std::vector<std::string> names;
+  for (auto &[flag, option] : cl::getRegisteredOptions(command))
+    names.push_back(flag.str());
+  std::string meant = flag_meant_by(name, names),
+              error = "there is no flag --" + name.str();
+  return meant.empty() ? error + "; --help lists those that there are"
+                       : error + "; did you mean --" + meant + "?";
+}
+
+std::string gpuopt::describeParseErrors(StringRef errors,
+                                        cl::SubCommand &command) {
+  auto [text, rest] = errors.split('\n');
+  text.consume_front("gpuopt: ");
+  text = text.split(".  Try:").first; // the help of all commands
+  if (text.consume_front("Unknown command line argument '"))
+    return describeUnknownFlag(text.drop_back().split('=').first.ltrim('-'),
+                               command);
+  if (text.consume_front("Unknown subcommand "))
+    return "there is no command " + text.str() +
+           (rest.contains("Did you mean")
+                ? "; did you mean " +
+                      rest.split("Did you mean ").second.split('\n').first.str()
+                : "");
+  if (text.starts_with("Not enough positional"))
+    return "a model is needed: MODEL.onnx";
+  if (text.starts_with("Too many positional"))
+    return "one model is enough, but there are several arguments without a "
+           "flag";
+  return text.str();
+}
+
+template <>
+StringRef gpuopt::whatIsNeeded<std::string>(StringRef text) {
+  return text.empty() ? "a value" : "";
+}
+template <>
+StringRef gpuopt::whatIsNeeded<double>(StringRef text) {
+  std::string copy = text.str();
+  char *end = nullptr;
+  strtod(copy.c_str(), &end);
+  return copy.empty() || *end ? "a number" : "";
+}
+template <>
+StringRef gpuopt::whatIsNeeded<int64_t>(StringRef text) {
+  int64_t number;
+  return text.getAsInteger(0, number) ? "a whole number of 64 bits" : "";
+}
+template <>
+StringRef gpuopt::whatIsNeeded<uint64_t>(StringRef text) {
+  uint64_t number;
+  return text.getAsInteger(0, number)
+             ? "a whole number of 64 bits without a sign"
+             : "";
+}
+template <>
+StringRef gpuopt::whatIsNeeded<bool>(StringRef text) {
+  bool isOne = StringSwitch<bool>(text)
+                   .Cases({"", "1", "true", "True", "TRUE"}, true)
+                   .Cases({"0", "false", "False", "FALSE"}, true)
+                   .Default(false);
+  return isOne ? "" : "no value, or true or false";
+}
+
+static std::string &firstValueError() {
+  static std::string error;
+  return error;
+}
+
+bool gpuopt::noteValueError(const std::string &error) {
+  if (firstValueError().empty())
+    firstValueError() = error;
+  return true;
+}
+
+const std::string &gpuopt::valueError() { return firstValueError(); }
+
+std::string gpuopt::describeMissingValue(int argc, char **argv) {
+  StringRef last = argv[argc - 1], name = last.ltrim('-');
+  if (argc < 3 || !last.starts_with("-"))
+    return "";
+  for (cl::SubCommand *command :
+       {&compileCommand(), &trainCommand(), &planCommand()}) {
+    auto &flags = cl::getRegisteredOptions(*command);
+    auto flag = flags.find(name);
+    if (argv[1] == command->getName() && flag != flags.end() &&
+        flag->second->getValueExpectedFlag() == cl::ValueRequired)
+      return last.str() + " needs a value";
+  }
+  return "";
+}

@@ -1,0 +1,109 @@
+//===- RunFlags.cpp - The run of a trainer, and its data ------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Files/DataFiles.h"
+#include "Flags/FlagGroups.h"
+#include "Flags/SettingFlags.h"
+#include "gpuopt/device/wait_policy_names.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace llvm;
+using namespace gpuopt;
+
+cl::OptionCategory &gpuopt::runCategory() {
+  static cl::OptionCategory category("The run and the data (train)");
+  return category;
+}
+
+namespace {
+#define RUN cl::cat(runCategory()), cl::sub(trainCommand())
+cl::list<std::string> data("data", cl::desc(helpOfSetting("data")),
+                           cl::value_desc("INPUT=FILE.npy"), RUN);
+cl::list<std::string> evalData("eval-data",
+                               cl::desc(helpOfSetting("eval-data")),
+                               cl::value_desc("INPUT=FILE.npy"), RUN);
+} // namespace
+
+/// What the trainer takes when it runs: given flags under their own names.
+static std::vector<std::string> runArguments() {
+  std::vector<std::string> arguments;
+  auto pass = [&](const cl::list<std::string> &list) {
+    for (const std::string &value : list)
+      arguments.push_back(("--" + list.ArgStr + "=" + value).str());
+  };
+  pass(data);
+  pass(evalData);
+  llvm::append_range(arguments, givenRunFlags());
+  return arguments;
+}
+
+static Error checkFiles(const cl::list<std::string> &option) {
+  StringSet<> inputs;
+  for (StringRef value : option) {
+    auto [input, file] = value.split('=');
+    if (input.empty() || file.empty())
+      return createStringError("--" + option.ArgStr +
+                               " needs INPUT=FILE.npy, but is '" + value + "'");
+    if (!inputs.insert(input).second)
+      return createStringError("--" + option.ArgStr + " gives '" + input +
+                               "' twice");
+    if (Error error = checkReadable(option.ArgStr, file))
+      return error;
+  }
+  return Error::success();
+}
+
+/// Files that the trainer will read: what is wrong with one is said before
+/// anything is compiled.
+static Error checkData(const TrainingSettings &settings) {
+  if (Error error = joinErrors(checkFiles(data), checkFiles(evalData)))
+    return error;
+  for (const char *name : {"labels", "tokens", "eval-labels", "eval-tokens"})
+    if (isGiven(name))
+      if (Error error =
+              checkReadable(name, settings.*find_setting(name)->field.text))
+        return error;
+  if (data.empty() && settings.labels.empty() && settings.tokens.empty())
+    return createStringError("there is no data: --data INPUT=FILE.npy and "
+                             "--labels FILE.npy, or --tokens FILE");
+  if (settings.eval_steps > 0 && evalData.empty() &&
+      settings.eval_labels.empty() && settings.eval_tokens.empty())
+    return createStringError("--eval-steps needs data to validate on: "
+                             "--eval-data and --eval-labels, or --eval-tokens");
+  return Error::success();
+}
+
+/// Flags that mean nothing without others.
+static Error checkTogether(const TrainingSettings &settings) {
+  for (const char *name : {"profile-warmup", "profile-active"})
+    if (isGiven(name) && !isGiven("profile-costs-to"))
+      return createStringError("--" + StringRef(name) +
+                               " has no effect without --profile-costs-to");
+  if (!find_wait_policy(settings.wait_policy))
+    return createStringError("--wait-policy must be " +
+                             StringRef(kWaitPolicyList) + ", but is '" +
+                             settings.wait_policy + "'");
+  if (isGiven("token-type") && settings.tokens.empty() &&
+      settings.eval_tokens.empty())
+    return createStringError("--token-type describes files of tokens, but "
+                             "neither --tokens nor --eval-tokens is given");
+  return Error::success();
+}
+
+Error gpuopt::collectRun(DriverOptions &options) {
+  const TrainingSettings &settings = options.emission.settings;
+  if (Error error = checkTogether(settings))
+    return error;
+  if (trainCommand() && !options.compileTo)
+    if (Error error = checkData(settings))
+      return error;
+  options.runArguments = runArguments();
+  options.data = {data, settings.labels, settings.tokens, settings.token_type};
+  options.evalData = {evalData, settings.eval_labels, settings.eval_tokens,
+                      settings.token_type};
+  return Error::success();
+}

@@ -1,0 +1,200 @@
+//===- SettingFlags.cpp - The flags of the runtime's table ----------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Flags/SettingFlags.h"
+
+#include "Flags/FlagGroups.h"
+
+using namespace llvm;
+using namespace gpuopt;
+
+namespace {
+
+/// A row, and the options of the command line that set it.
+struct SettingFlag {
+  const SettingInfo *setting;
+  std::vector<std::unique_ptr<cl::Option>> options;
+  std::function<void(TrainingSettings &)> read; // of the command line
+
+  bool isGiven() const {
+    return any_of(options, [](const std::unique_ptr<cl::Option> &option) {
+      return option->getNumOccurrences() > 0;
+    });
+  }
+};
+
+} // namespace
+
+static std::vector<SettingFlag> &settingFlags() {
+  static std::vector<SettingFlag> flags;
+  return flags;
+}
+
+static cl::OptionCategory &categoryOf(Section section) {
+  switch (section) {
+  case Section::Optimizer:
+    return optimizerCategory();
+  case Section::LossScale:
+    return precisionCategory();
+  default:
+    return runCategory();
+  }
+}
+
+/// Help lives as long as the flag: until the end.
+static StringRef lasting(const Twine &text) {
+  static BumpPtrAllocator allocator;
+  return StringSaver(allocator).save(text);
+}
+
+/// An option of the commands that take the setting; returns it.
+template <typename OptionT, typename... Modifiers>
+static OptionT *declare(SettingFlag &flag, const Modifiers &...modifiers) {
+  cl::cat category(categoryOf(flag.setting->section));
+  cl::value_desc value(flag.setting->value);
+  OptionT *option =
+      flag.setting->takers & kCompile
+          ? new OptionT(modifiers..., value, category, COMPILING)
+          : new OptionT(modifiers..., value, category, cl::sub(trainCommand()));
+  flag.options.emplace_back(option);
+  return option;
+}
+
+/// A flag with a value of type T, which is converted to the field's.
+template <typename T, typename FieldT>
+static void declareValue(SettingFlag &flag, SettingMember<FieldT> field) {
+  const SettingInfo &setting = *flag.setting;
+  T value = TrainingSettings().*field;
+  auto *option = declare<Flag<T>>(flag, StringRef(setting.name), value,
+                                  StringRef(setting.help));
+  flag.read = [option, field](TrainingSettings &settings) {
+    settings.*field = FieldT(option->getValue());
+  };
+}
+
+/// --shuffle and --no-shuffle, of which the last one counts.
+static void declareToggle(SettingFlag &flag, SettingMember<bool> field) {
+  const SettingInfo &setting = *flag.setting;
+  bool isOn = TrainingSettings().*field;
+  StringRef help = lasting(StringRef(setting.help) + " (default " +
+                           (isOn ? "on" : "off") + ")");
+  auto *on = declare<Switch>(flag, StringRef(setting.name), cl::desc(help),
+                             cl::init(isOn));
+  auto *off =
+      declare<Switch>(flag, lasting("no-" + StringRef(setting.name)),
+                      cl::desc(lasting("not " + StringRef(setting.help))));
+  flag.read = [=](TrainingSettings &settings) {
+    settings.*field = off->getPosition() > on->getPosition() ? !*off : *on;
+  };
+}
+
+static void declareText(SettingFlag &flag, SettingMember<std::string> field) {
+  if (!(TrainingSettings().*field).empty())
+    return declareValue<std::string>(flag, field);
+  const SettingInfo &setting = *flag.setting;
+  auto *option = declare<CheckedOpt<std::string>>(flag, StringRef(setting.name),
+                                                  cl::desc(setting.help));
+  flag.read = [=](TrainingSettings &settings) { settings.*field = *option; };
+}
+
+/// A name that is none of theirs is left as a number that is none.
+static void declareScheduler(SettingFlag &flag, SettingMember<int64_t> field) {
+  const SettingInfo &setting = *flag.setting;
+  auto *option = declare<Flag<std::string>>(
+      flag, StringRef(setting.name),
+      std::string(kLrSchedulerNames[TrainingSettings().*field]),
+      StringRef(setting.help));
+  flag.read = [=](TrainingSettings &settings) {
+    settings.*field =
+        llvm::find(kLrSchedulerNames, std::string_view(option->getValue())) -
+        std::begin(kLrSchedulerNames);
+  };
+}
+
+void gpuopt::declareSettingFlags() {
+  for (const SettingInfo &setting : kSettings) {
+    const Field &field = setting.field;
+    SettingFlag flag{&setting, {}, nullptr};
+    if (!(setting.takers & (kTrain | kCompile)))
+      continue;
+    if (field.number)
+      declareValue<double>(flag, field.number);
+    else if (field.integer)
+      declareValue<int64_t>(flag, field.integer);
+    else if (field.natural)
+      declareValue<uint64_t>(flag, field.natural);
+    else if (field.toggle)
+      declareToggle(flag, field.toggle);
+    else if (field.text)
+      declareText(flag, field.text);
+    else if (field.scheduler)
+      declareScheduler(flag, field.scheduler);
+    if (flag.read)
+      settingFlags().push_back(std::move(flag));
+  }
+}
+
+bool gpuopt::isGiven(StringRef name) {
+  return any_of(settingFlags(), [&](const SettingFlag &flag) {
+    return StringRef(flag.setting->name) == name && flag.isGiven();
+  });
+}
+
+bool gpuopt::asksFor(StringRef name) {
+  for (const SettingFlag &flag : settingFlags())
+    if (StringRef(flag.setting->name) == name && flag.isGiven()) {
+      TrainingSettings settings;
+      SettingMember<bool> toggle = flag.setting->field.toggle;
+      if (toggle)
+        flag.read(settings);
+      return !toggle || settings.*toggle;
+    }
+  return false;
+}
+
+static Error schedulerError(const SettingFlag &flag) {
+  auto *option = static_cast<Flag<std::string> *>(flag.options[0].get());
+  return createStringError("--" + option->ArgStr + " must be " +
+                           StringRef(flag.setting->help) + ", but is '" +
+                           option->getValue() + "'");
+}
+
+Error gpuopt::readSettingFlags(TrainingSettings &settings) {
+  for (const SettingFlag &flag : settingFlags()) {
+    flag.read(settings);
+    if (SettingMember<int64_t> scheduler = flag.setting->field.scheduler;
+        scheduler && settings.*scheduler == std::size(kLrSchedulerNames))
+      return schedulerError(flag);
+    if (std::string error = range_error(*flag.setting, settings);
+        !error.empty())
+      return createStringError("--" + StringRef(flag.setting->name) + " " +
+                               error);
+  }
+  return Error::success();
+}
+
+std::vector<std::string> gpuopt::givenRunFlags() {
+  TrainingSettings settings;
+  std::vector<std::string> flags;
+  for (const SettingFlag &flag : settingFlags()) {
+    const SettingInfo &setting = *flag.setting;
+    if (setting.takers != kRunning || !flag.isGiven())
+      continue;
+    flag.read(settings);
+    std::string name = "--" + std::string(setting.name);
+    if (!setting.field.toggle)
+      flags.push_back(name + "=" + value_text(setting, settings));
+    else if (bool isOn = settings.*setting.field.toggle;
+             isOn != TrainingSettings().*setting.field.toggle)
+      flags.push_back((isOn ? "--" : "--no-") + std::string(setting.name));
+  }
+  return flags;
+}
+
+StringRef gpuopt::helpOfSetting(StringRef name) {
+  return find_setting(name)->help;
+}

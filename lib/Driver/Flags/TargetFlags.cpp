@@ -1,0 +1,286 @@
+//===- TargetFlags.cpp - Target, memory and output ------------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Flags/FlagGroups.h"
+#include "gpuopt/Analysis/DeviceModel.h"
+#include "gpuopt/Analysis/MeasuredCosts.h"
+#include "gpuopt/Planning/Bytes.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace gpuopt;
+
+/// Whose rates stand for a GPU that nobody has named.
+static constexpr const char *kDefaultGpu = "h200";
+
+cl::OptionCategory &gpuopt::targetCategory() {
+  static cl::OptionCategory category("Target, memory and output");
+  return category;
+}
+
+static StringRef deviceHelp() {
+  static const std::string text =
+      "device whose times are estimated: " + builtinDeviceNames() +
+      " or a JSON file (default: host; for --target=cuda the GPU of "
+      "--profile-costs, else " +
+      kDefaultGpu + ")";
+  return text;
+}
+
+namespace {
+CheckedOpt<std::string> outputDir(
+    "o",
+    cl::desc("or --output-dir: folder for the program (compile) or the results "
+             "(train)"),
+    cl::value_desc("DIR"), cl::cat(targetCategory()), COMPILING);
+cl::alias outputDirAlias("output-dir", cl::aliasopt(outputDir),
+                         cl::desc("same as -o"), cl::cat(targetCategory()));
+Flag<std::string> target("target", "auto", "auto, host or cuda",
+                         cl::cat(targetCategory()), COMPILING);
+CheckedOpt<std::string>
+    compileTo("compile-to",
+              cl::desc("print the module after a phase and stop: import, nn, "
+                       "train, clusters, precision, schedule, memory, device"),
+              cl::cat(targetCategory()), cl::sub(compileCommand()),
+              cl::sub(trainCommand()));
+CheckedOpt<std::string>
+    dumpPhasesTo("dump-phases-to",
+                 cl::desc("write the module after each phase"),
+                 cl::value_desc("DIR"), cl::cat(targetCategory()), COMPILING);
+CheckedOpt<std::string>
+    memoryBudget("memory-budget",
+                 cl::desc("most that the program may allocate on the device, "
+                          "like 8GiB, in B, KB, MB, GB, TB (powers of 1000) or "
+                          "KiB, MiB, GiB, TiB (of 1024); or auto: what is free "
+                          "there (default: no limit)"),
+                 cl::value_desc("BYTES"), cl::cat(targetCategory()), COMPILING);
+CheckedOpt<std::string> activationBudget(
+    "activation-budget",
+    cl::desc("the same limit, for the arena alone (default: no limit)"),
+    cl::value_desc("BYTES"), cl::cat(targetCategory()), COMPILING);
+CheckedOpt<std::string> workspaceSize(
+    "workspace-size",
+    cl::desc("memory that cuBLASLt and cuDNN may use, on CUDA (default: by "
+             "the model's products and convolutions)"),
+    cl::value_desc("BYTES"), cl::cat(targetCategory()), COMPILING);
+Switch allowOffload(
+    "allow-offload",
+    cl::desc("within a budget, tensors may wait in the memory of the host "
+             "(default off)"),
+    cl::cat(targetCategory()), COMPILING);
+CheckedOpt<std::string>
+    offloadBandwidth("offload-bandwidth",
+                     cl::desc("bandwidth of the link to the host, like 24GB/s "
+                              "(default: the device's)"),
+                     cl::value_desc("BYTES/s"), cl::cat(targetCategory()),
+                     COMPILING);
+CheckedOpt<std::string> deviceName(
+    "device",
+    cl::desc(deviceHelp()),
+    cl::cat(targetCategory()), COMPILING);
+CheckedOpt<std::string> profileCosts(
+    "profile-costs",
+    cl::desc("times of the model's ops that a trainer has measured by "
+             "--profile-costs-to; they take precedence over those of --device"),
+    cl::value_desc("FILE.json"), cl::cat(targetCategory()), COMPILING);
+Switch planJson("json", cl::desc("for machines"), cl::cat(targetCategory()),
+                cl::sub(planCommand()));
+Switch planCurve("curve", cl::desc("print what budgets cost in time"),
+                 cl::cat(targetCategory()), cl::sub(planCommand()));
+CheckedOpt<std::string> planHtml(
+    "html", cl::desc("write a page with the curve, the memory and each tensor"),
+    cl::value_desc("FILE.html"), cl::cat(targetCategory()),
+    cl::sub(planCommand()));
+Switch findBatchSize("find-batch-size",
+                     cl::desc("find the largest batch within the budget"),
+                     cl::cat(targetCategory()), cl::sub(planCommand()));
+} // namespace
+
+/// "0.5", where a budget is not a share of anything.
+static bool mayBeFraction(StringRef text) {
+  double number = 0;
+  return text.contains('.') && !text.getAsDouble(number) && number > 0 &&
+         number < 1;
+}
+
+/// Bytes from a flag like "8GiB"; 0 where it is not given.
+static Expected<int64_t> bytesOf(const cl::opt<std::string> &option) {
+  if (!option.getNumOccurrences())
+    return 0;
+  if (StringRef text = option; mayBeFraction(text))
+    return createStringError("--" + option.ArgStr + ": '" + text +
+                             "' is less than a byte; give a unit, like " +
+                             text + "GiB");
+  planning::Result<int64_t> bytes = planning::parseBytes(option);
+  if (!bytes)
+    return createStringError("--" + option.ArgStr + ": " +
+                             bytes.error().message);
+  if (*bytes == 0)
+    return createStringError("--" + option.ArgStr + " must be more than 0");
+  return *bytes;
+}
+
+/// Bytes per second; 0 without the flag.
+static Expected<double> rateOf(const cl::opt<std::string> &option) {
+  StringRef text = option;
+  if (text.empty())
+    return 0;
+  text.consume_back("/s");
+  bool hasUnit = text.find_first_not_of("0123456789.") != StringRef::npos;
+  planning::Result<int64_t> bytes = planning::parseBytes(text.str());
+  if (!hasUnit || !bytes || *bytes <= 0)
+    return createStringError("--" + option.ArgStr +
+                             " expects a rate like 24GB/s, but is '" + option +
+                             "'");
+  return double(*bytes);
+}
+
+/// --memory-budget=auto.
+static Expected<int64_t> freeBytes(StringRef target) {
+  Expected<FreeMemory> memory = measureFreeMemory(target);
+  if (!memory)
+    return createStringError("--memory-budget=auto: " +
+                             toString(memory.takeError()));
+  errs() << "gpuopt: memory budget: "
+         << planning::formatBytes(memory->budgetInBytes) << " ("
+         << memory->description << ")\n";
+  if (memory->budgetInBytes <= 0) // 0 would be no limit
+    return createStringError("--memory-budget=auto: no memory is free");
+  return memory->budgetInBytes;
+}
+
+/// --profile-costs, of the target that the program is for; null without.
+static Expected<std::shared_ptr<const MeasuredCosts>>
+collectCosts(train::ScheduleOptions &options) {
+  if (!profileCosts.getNumOccurrences())
+    return nullptr;
+  auto costs = MeasuredCosts::load(profileCosts);
+  if (!costs)
+    return createStringError("--profile-costs: " + toString(costs.takeError()));
+  if ((*costs)->target != target)
+    return createStringError("--profile-costs: '" + profileCosts +
+                             "' was measured on " + (*costs)->target +
+                             ", but the target is " + target +
+                             "; give --target=" + (*costs)->target);
+  options.profileCosts = profileCosts;
+  return costs;
+}
+
+/// --device, or the one that the times are of.
+static std::string chooseDevice(const MeasuredCosts *costs) {
+  if (!deviceName.empty())
+    return deviceName;
+  if (target == "host")
+    return "host";
+  const DeviceModel *gpu = costs ? findBuiltinGpu(costs->device) : nullptr;
+  return gpu ? gpu->name : kDefaultGpu;
+}
+
+/// Times of one machine and rates of another make no plan for either.
+static Error checkDevice(const DeviceModel &model, const MeasuredCosts &costs) {
+  if (!model.target.empty() && model.target != costs.target)
+    return createStringError("--profile-costs: '" + profileCosts +
+                             "' was measured on " + costs.target + ", on '" +
+                             costs.device + "', but --device=" + deviceName +
+                             " is a device of target " + model.target +
+                             "; leave out one of them");
+  bool isBuiltin = any_of(builtinDeviceModels(), [&](const DeviceModel &known) {
+    return known.name == model.name;
+  });
+  if (costs.target == "cuda" && isBuiltin &&
+      findBuiltinGpu(costs.device) != findBuiltinGpu(model.name))
+    errs() << "gpuopt: warning: --profile-costs: '" << profileCosts
+           << "' was measured on '" << costs.device
+           << "', but other times are those of --device=" << model.name << "\n";
+  return Error::success();
+}
+
+/// Whose times are estimated, and which of them were measured.
+static Error collectTimes(train::ScheduleOptions &options) {
+  auto costs = collectCosts(options);
+  if (!costs)
+    return costs.takeError();
+  options.device = chooseDevice(costs->get());
+  Expected<DeviceModel> model = loadDeviceModel(options.device);
+  if (!model)
+    return createStringError("--device: " + toString(model.takeError()));
+  return *costs ? checkDevice(*model, **costs) : Error::success();
+}
+
+/// What the schedule is made for.
+static Error collectSchedule(train::ScheduleOptions &options) {
+  for (auto [flag, bytes] : {std::pair(&memoryBudget, &options.memoryBudget),
+                             {&activationBudget, &options.activationBudget}}) {
+    Expected<int64_t> given = flag == &memoryBudget && memoryBudget == "auto"
+                                  ? freeBytes(target)
+                                  : bytesOf(*flag);
+    if (!given)
+      return given.takeError();
+    *bytes = *given;
+  }
+  if (!allowOffload && !offloadBandwidth.empty())
+    return createStringError("--offload-bandwidth needs --allow-offload");
+  if (allowOffload && memoryBudget.empty() && activationBudget.empty() &&
+      !planCurve && planHtml.empty())
+    return createStringError("--allow-offload needs a budget: --memory-budget "
+                             "or --activation-budget");
+  options.allowOffload = allowOffload;
+  Expected<double> rate = rateOf(offloadBandwidth);
+  if (!rate)
+    return rate.takeError();
+  options.offloadBandwidth = *rate;
+  return collectTimes(options);
+}
+
+Error gpuopt::chooseGivenTarget() {
+  if (target != "auto" && target != "host" && target != "cuda")
+    return createStringError("--target must be auto, host or cuda, but is '" +
+                             target + "'");
+  if (target == "auto") {
+    auto [chosen, reason] = chooseTarget();
+    target = chosen.str();
+    errs() << "gpuopt: target: " << chosen << " (" << reason << ")\n";
+  }
+  return Error::success();
+}
+
+Error gpuopt::collectTarget(DriverOptions &options) {
+  options.outputDir = outputDir;
+  options.target = target;
+  options.dumpPhasesTo = dumpPhasesTo;
+  // Scripts know what comes next.
+  options.tellsNextSteps = compileCommand() && errs().is_displayed();
+  if (!compileTo.empty() && !(options.compileTo = parsePhase(compileTo)))
+    return createStringError(
+        "--compile-to must be import, nn, train, clusters, precision, "
+        "schedule, memory or device, but is '" +
+        compileTo + "'");
+  options.plan = {planJson, planCurve, findBatchSize, planHtml};
+  if (planCommand() && outputDir.getNumOccurrences())
+    return createStringError("-o belongs to compile and train; plan writes no "
+                             "program, see --json and --html");
+  if (outputDir.empty() && compileTo.empty() && !planCommand())
+    return createStringError("an output folder is needed: -o DIR");
+  if (findBatchSize && memoryBudget.empty() && activationBudget.empty())
+    return createStringError("--find-batch-size needs a budget: "
+                             "--memory-budget or --activation-budget");
+  Expected<int64_t> workspace = bytesOf(workspaceSize);
+  if (!workspace)
+    return workspace.takeError();
+  constexpr int64_t kLeastWorkspace = 16 << 10; // cuBLAS's smallest
+  if (*workspace && target != "cuda")
+    return createStringError(
+        "--workspace-size applies only to CUDA, but --target "
+        "is host, whose libraries allocate their own memory");
+  if (*workspace && *workspace < kLeastWorkspace)
+    return createStringError("--workspace-size must be at least " +
+                             planning::formatBytes(kLeastWorkspace) +
+                             ", but is " + planning::formatBytes(*workspace));
+  options.pipeline.reservesWorkspace = target == "cuda";
+  options.pipeline.workspace.workspaceBytes = *workspace;
+  return collectSchedule(options.pipeline.schedule);
+}

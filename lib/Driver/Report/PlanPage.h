@@ -1,0 +1,33 @@
+//===- PlanPage.h - A plan as a page ----------------------------*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One HTML file that needs no other: styles and pictures are in it, scripts
+// are not. It is well-formed XML, too.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_LIB_DRIVER_REPORT_PLANPAGE_H
+#define GPUOPT_LIB_DRIVER_REPORT_PLANPAGE_H
+
+#include "Report/PlanReport.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace gpuopt {
+
+/// What the page tells.
+struct PlanPage {
+  std::string model;              ///< The file's name.
+  int64_t budgetInBytes = 0;      ///< Of everything; 0: none.
+  Planned planned;                ///< Of status 0.
+  std::vector<BudgetPoint> curve; ///< From the largest budget down.
+
+  void print(llvm::raw_ostream &os) const;
+};
+
+} // namespace gpuopt
+
+#endif // GPUOPT_LIB_DRIVER_REPORT_PLANPAGE_H

@@ -1,0 +1,191 @@
+//===- PlanSummary.cpp - A plan for the terminal, and as JSON -------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Report/PlanSummary.h"
+
+#include "gpuopt/Planning/Bytes.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace gpuopt;
+using planning::formatBytes;
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+static void printBytes(StringRef name, int64_t bytes, llvm::raw_ostream &os) {
+  os << llvm::formatv("  {0,-24}{1,12}", name, formatBytes(bytes));
+}
+
+static void printHeadline(const DriverOptions &options, const Planned &planned,
+                          llvm::raw_ostream &os) {
+  const MemoryReport &memory = planned.memory;
+  int64_t budget = options.pipeline.schedule.memoryBudget;
+  os << llvm::sys::path::filename(options.model) << ": "
+     << formatBytes(memory.totalBytes);
+  if (budget > 0)
+    os << " of " << formatBytes(budget);
+  os << llvm::formatv(", {0:f2} % more time per step on {1}",
+                      memory.addedPercent, planned.costs.place());
+  if (memory.addedPercent > 0)
+    os << llvm::formatv(", of which {0:f2} % are proven to be needed",
+                        memory.lowerBoundPercent);
+  os << llvm::formatv("\na step: {0:f3} ms, estimated",
+                      planned.stepMilliseconds());
+  if (std::string costs = planned.costs.describe(); !costs.empty())
+    os << "\ncosts: " << costs;
+  if (!planned.precision.empty())
+    os << "\nprecision: " << planned.precision;
+  os << "\n";
+}
+
+static void printMemory(const DriverOptions &options,
+                        const MemoryReport &memory, llvm::raw_ostream &os) {
+  os << "\nmemory\n";
+  for (auto &[name, bytes] : memory.persistent) {
+    printBytes(name, bytes, os);
+    os << "\n";
+  }
+  printBytes("activations, gradients", memory.arenaBytes, os);
+  if (options.import.batchSize)
+    os << "  (" << formatBytes(memory.arenaBytes / *options.import.batchSize)
+       << " per sample)";
+  if (memory.plainArenaBytes > memory.arenaBytes)
+    os << "  (without a budget " << formatBytes(memory.plainArenaBytes) << ")";
+  os << "\n";
+  printBytes("total", memory.totalBytes, os);
+  os << "\n";
+  if (memory.optimizers.empty())
+    return;
+  os << "\noptimizer state, by --optimizer\n";
+  for (auto &[name, bytes] : memory.optimizers) {
+    printBytes(name, bytes, os);
+    os << "\n";
+  }
+}
+
+/// What offloading asks of the host and of the link to it.
+static void printTransfers(const MemoryReport &memory, llvm::raw_ostream &os) {
+  if (memory.hostBytes == 0)
+    return;
+  printBytes("on the host", memory.hostBytes, os);
+  os << llvm::formatv("\n\ntransfers: {0} a step, {1:f3} ms, of which the step "
+                      "waits for {2:f3} ms\n",
+                      formatBytes(memory.transferBytes),
+                      memory.transferMilliseconds,
+                      memory.transferWaitMilliseconds);
+}
+
+static void printPeak(const MemoryReport &memory, llvm::raw_ostream &os) {
+  constexpr size_t kMostTensors = 8;
+  os << "\nlargest tensors alive at '" << memory.peakOrigin << "'\n";
+  for (const LiveTensor &tensor :
+       ArrayRef(memory.alive).take_front(kMostTensors))
+    os << llvm::formatv("  {0,-40}{1,12}  {2}\n", tensor.name.text(),
+                        formatBytes(tensor.bytes), tensor.name.type);
+}
+
+static void printDecisions(ArrayRef<TensorDecision> decisions,
+                           llvm::raw_ostream &os) {
+  os << "\nfor the backward\n";
+  for (Fate fate : {Fate::Saved, Fate::Recomputed, Fate::Offloaded}) {
+    int64_t count = 0, bytes = 0;
+    for (const TensorDecision &decision : decisions)
+      if (decision.fate == fate) {
+        ++count;
+        bytes += decision.bytes;
+      }
+    if (fate != Fate::Offloaded || count > 0)
+      os << llvm::formatv("  {0,-10}  {1,5} tensors  {2}\n", nameOf(fate),
+                          count, formatBytes(bytes));
+  }
+}
+
+static void printCurve(ArrayRef<BudgetPoint> points, llvm::raw_ostream &os) {
+  constexpr int kWidth = 40;
+  double most = 1;
+  for (const BudgetPoint &point : points)
+    most = std::max(most, point.addedPercent);
+  os << "\nbudget        allocated     added time   at least\n";
+  for (const BudgetPoint &point : points)
+    os << llvm::formatv(
+        "{0,-14}{1,-14}{2,8:f2} % {3,8:f2} %  {4}\n",
+        formatBytes(point.budgetInBytes), formatBytes(point.totalInBytes),
+        point.addedPercent, point.lowerBoundPercent,
+        std::string(size_t(kWidth * point.addedPercent / most), '#'));
+}
+
+static void printLargest(const LargestBatch &largest, llvm::raw_ostream &os) {
+  os << "\nlargest batch that fits: " << largest.size;
+  if (largest.size > 0)
+    os << llvm::formatv(", at {0:f2} % more time per step; ",
+                        largest.addedPercent)
+       << llvm::format("%.3g", largest.millisecondsPerSample) << " ms a sample";
+  os << "\n";
+}
+
+void PlanSummary::print(const DriverOptions &options,
+                        llvm::raw_ostream &os) const {
+  if (planned.status == 0) {
+    printHeadline(options, planned, os);
+    printMemory(options, planned.memory, os);
+    printTransfers(planned.memory, os);
+    printPeak(planned.memory, os);
+    printDecisions(planned.decisions, os);
+  }
+  if (largestBatch)
+    printLargest(*largestBatch, os);
+  if (!curve.empty())
+    printCurve(curve, os);
+}
+
+//===----------------------------------------------------------------------===//
+// JSON
+//===----------------------------------------------------------------------===//
+
+static llvm::json::Array curveJson(ArrayRef<BudgetPoint> points) {
+  llvm::json::Array array;
+  for (const BudgetPoint &point : points)
+    array.push_back(
+        llvm::json::Object{{"budget_bytes", point.budgetInBytes},
+                           {"total_bytes", point.totalInBytes},
+                           {"added_percent", point.addedPercent},
+                           {"lower_bound_percent", point.lowerBoundPercent}});
+  return array;
+}
+
+llvm::json::Object PlanSummary::toJson(const DriverOptions &options) const {
+  llvm::json::Object object;
+  if (planned.status == 0) {
+    object["memory"] = gpuopt::toJson(planned.memory);
+    object["tensors"] = gpuopt::toJson(planned.decisions);
+    object["costs"] = gpuopt::toJson(planned.costs);
+    object["step_ms"] = planned.stepMilliseconds();
+  } else {
+    object = gpuopt::toJson(planned.unmet);
+  }
+  object["fits"] = planned.status == 0;
+  object["device"] = options.pipeline.schedule.device;
+  if (options.import.batchSize)
+    object["batch_size"] = *options.import.batchSize;
+  if (options.pipeline.schedule.memoryBudget > 0)
+    object["budget_bytes"] = (int64_t)options.pipeline.schedule.memoryBudget;
+  if (options.pipeline.schedule.activationBudget > 0)
+    object["activation_budget_bytes"] =
+        (int64_t)options.pipeline.schedule.activationBudget;
+  if (largestBatch) {
+    object["largest_batch_size"] = largestBatch->size;
+    object["largest_batch_added_percent"] = largestBatch->addedPercent;
+    object["largest_batch_ms_per_sample"] = largestBatch->millisecondsPerSample;
+  }
+  if (!curve.empty())
+    object["curve"] = curveJson(curve);
+  return object;
+}

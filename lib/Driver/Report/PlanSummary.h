@@ -1,0 +1,29 @@
+//===- PlanSummary.h - A plan for the terminal, and as JSON -----*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_LIB_DRIVER_REPORT_PLANSUMMARY_H
+#define GPUOPT_LIB_DRIVER_REPORT_PLANSUMMARY_H
+
+#include "Report/PlanReport.h"
+#include "gpuopt/Driver/Driver.h"
+
+namespace gpuopt {
+
+/// What `gpuopt plan` found out.
+struct PlanSummary {
+  Planned planned;
+  std::optional<LargestBatch> largestBatch;
+  std::vector<BudgetPoint> curve;
+
+  /// With the flags that it was made with.
+  void print(const DriverOptions &options, llvm::raw_ostream &os) const;
+  llvm::json::Object toJson(const DriverOptions &options) const;
+};
+
+} // namespace gpuopt
+
+#endif // GPUOPT_LIB_DRIVER_REPORT_PLANSUMMARY_H

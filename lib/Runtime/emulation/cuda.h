@@ -1,0 +1,15 @@
+// Read before each file of an emitted program that is built for the emulated
+// target (the compiler's option -include). First come NVIDIA's own headers, as
+// a host compiler reads them: all types and enumerators are the real ones.
+// Then the words of kernels are defined, and what follows is read as CUDA.
+#pragma once
+
+#include "emulation/machine/launch.h"
+
+#include <cublasLt.h>
+#include <cuda_fp16.h>
+#include <cudnn.h>
+
+#include "emulation/machine/words.h"
+
+#define __CUDACC__

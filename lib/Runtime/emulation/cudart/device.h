@@ -1,0 +1,56 @@
+// The one emulated device: its memory, its pending work, and how calls end.
+#pragma once
+
+#include "emulation/cudart/memory.h"
+#include "emulation/cudart/schedule.h"
+#include "emulation/machine/fault.h"
+
+#include <mutex>
+#include <string>
+
+namespace gpuopt::emulation {
+
+struct Device {
+  Memory memory;
+  Schedule schedule;
+  std::recursive_mutex mutex; // held by each call of a library
+  std::string lost;           // why no work runs any more; empty: it does
+
+  // These open the device's memory for the work that they run.
+  void run_until(const CompletionPtr &wanted);
+  void run_all();
+};
+Device &device();
+
+// The text behind the last refusal or fault, for the libraries' functions that
+// turn a status into text. Null where that was another status.
+const char *message_of(int library, int status);
+void keep_message(int library, int status, const std::string &text);
+
+// One of the three libraries: `Library` says which, which status means success,
+// and which one that work failed.
+template <class Library, class Body>
+typename Library::Status call(Body body) {
+  const std::lock_guard<std::recursive_mutex> lock(device().mutex);
+  if (!device().lost.empty()) {
+    keep_message(Library::kNumber, Library::kFailure, device().lost);
+    return Library::kFailure;
+  }
+  try {
+    body();
+    return Library::kSuccess;
+  } catch (const Refusal<typename Library::Status> &refusal) {
+    keep_message(Library::kNumber, refusal.status, refusal.what());
+    return refusal.status;
+  } catch (const Fault &fault) {
+    device().lost = fault.what();
+    device().schedule.discard();
+    keep_message(Library::kNumber, Library::kFailure, fault.what());
+    return Library::kFailure;
+  } catch (const std::exception &other) { // a refusal of another library's
+    keep_message(Library::kNumber, Library::kFailure, other.what());
+    return Library::kFailure;
+  }
+}
+
+} // namespace gpuopt::emulation

@@ -1,0 +1,56 @@
+// Memory of the device, and host memory that is pinned. Host code cannot touch
+// memory of the device, and nobody can touch the page after an allocation,
+// whose size is rounded up to 256 bytes: both end the program with a message.
+// Up to there, and before it, lie NaNs. Under AddressSanitizer its report takes
+// the place of the message.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+
+namespace gpuopt::emulation {
+
+enum class MemoryKind { Device, Pinned };
+
+struct Allocation {
+  char *data = nullptr;
+  size_t bytes = 0;
+  MemoryKind kind = MemoryKind::Device;
+  char *mapping = nullptr; // with a page behind it that nobody may touch
+  size_t mapped_bytes = 0;
+};
+
+class Memory {
+public:
+  Memory();
+
+  // Returns memory that is full of NaNs, or null where the device has no room.
+  void *allocate(MemoryKind kind, size_t bytes);
+  // Returns whether there was such an allocation.
+  bool release(MemoryKind kind, void *data);
+  // The allocation that an address lies in, or null.
+  const Allocation *find(const void *address) const;
+  // The same, or the one that the page behind it belongs to.
+  const Allocation *find_mapping(const void *address) const;
+
+  // While work of the device runs, its memory may be touched.
+  void open();
+  void close();
+
+  size_t free_bytes() const { return kDeviceBytes - device_bytes; }
+  static constexpr size_t kDeviceBytes = size_t(16) << 30;
+
+private:
+  void protect(int protection);
+
+  std::map<const char *, Allocation> by_start;
+  size_t device_bytes = 0;
+};
+
+// Throws a Fault unless [address, address + bytes) lies in one allocation of
+// the device; `what` begins the message.
+void expect_on_device(const Memory &memory, const void *address, size_t bytes,
+                      const std::string &what);
+
+} // namespace gpuopt::emulation

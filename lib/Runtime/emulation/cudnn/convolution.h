@@ -1,0 +1,35 @@
+// A convolution or one of its gradients, by plain loops.
+#pragma once
+
+#include "emulation/cudnn/descriptors.h"
+
+namespace gpuopt::emulation {
+
+enum class ConvolutionKind { Forward, BackwardData, BackwardFilter };
+
+struct Convolution {
+  ConvolutionKind kind = ConvolutionKind::Forward;
+  cudnnTensorStruct x, y;
+  cudnnFilterStruct w;
+  cudnnConvolutionStruct convolution;
+  // In a deterministic algorithm sums are always added in the same order.
+  bool is_deterministic = true;
+
+  const cudnnTensorStruct &result() const;
+};
+
+// Refuses what cuDNN's manual forbids.
+void check(const Convolution &convolution);
+
+// result = alpha * what the loops give + beta * result. What `kind` computes is
+// written, the other two are read.
+struct ConvolutionCall {
+  Convolution convolution;
+  void *x = nullptr, *w = nullptr, *y = nullptr;
+  double alpha = 1, beta = 0;
+
+  void *result() const;
+};
+void compute(const ConvolutionCall &call);
+
+} // namespace gpuopt::emulation

@@ -1,0 +1,314 @@
+#include "emulation/machine/block.h"
+
+#include "emulation/machine/fault.h"
+#include "emulation/machine/fiber.h"
+#include "emulation/machine/random.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+// The section that holds the shared memory of kernels; see machine/words.h.
+extern "C" {
+extern char __start_gpuopt_shared[] __attribute__((weak));
+extern char __stop_gpuopt_shared[] __attribute__((weak));
+}
+
+uint3 threadIdx, blockIdx;
+dim3 blockDim, gridDim;
+
+namespace gpuopt::emulation {
+
+bool is_inside_kernel = false;
+
+namespace {
+
+enum class State { Ready, AtBarrier, AtExchange, Left };
+
+struct Thread {
+  Fiber fiber;
+  State state = State::Left;
+  uint3 index{};
+  Exchange exchange;
+  uint64_t received = 0;
+  const char *file = nullptr; // of the barrier that it waits at
+  int line = 0;
+};
+
+class Block {
+public:
+  void run(const std::function<void()> &kernel);
+
+  Thread &running() { return *threads[size_t(current)]; }
+  int lane() const { return current % kWarpSize; }
+  std::string name_of_running() const { return name(current); }
+  void suspend() { running().fiber.suspend(); }
+
+private:
+  static void enter(void *block);
+  void start_threads();
+  void start_thread(int number);
+  void open_warp(int warp);
+  bool advance(int warp);
+  void resume(int number);
+  bool release_exchanges(int warp);
+  bool is_complete(int first, const Exchange &wanted) const;
+  void serve(int first, uint64_t mask);
+  uint64_t answer(int first, const Exchange &wanted) const;
+  void release_barrier();
+  void report_stuck() const;
+  void report_other_barrier(int one, int other) const;
+  std::string name(int number) const;
+  std::string barrier_of(int number) const;
+
+  std::vector<std::unique_ptr<Thread>> threads;
+  std::vector<int> open; // warps that can run
+  std::vector<int> order;
+  const std::function<void()> *kernel = nullptr;
+  int count = 0, alive = 0, current = 0;
+};
+
+// A block that has ended with a Fault leaves fibers in the middle of a kernel,
+// so the next one gets new ones.
+std::unique_ptr<Block> the_block;
+
+uint3 index_in(dim3 size, unsigned number) {
+  return {number % size.x, number / size.x % size.y, number / size.x / size.y};
+}
+
+std::string coordinates(uint3 at, dim3 size) {
+  std::string text = std::to_string(at.x);
+  if (size.y * size.z > 1)
+    text += ", " + std::to_string(at.y) + ", " + std::to_string(at.z);
+  return text;
+}
+
+bool is_same_barrier(const Thread &a, const Thread &b) {
+  return a.line == b.line && strcmp(a.file, b.file) == 0;
+}
+
+void Block::enter(void *block) { (*static_cast<Block *>(block)->kernel)(); }
+
+void Block::start_threads() {
+  while (int(threads.size()) < count)
+    threads.push_back(std::make_unique<Thread>());
+  for (int i = 0; i < count; i++)
+    start_thread(i);
+  open.clear();
+  for (int warp = 0; warp * kWarpSize < count; warp++)
+    open.push_back(warp);
+}
+
+void Block::start_thread(int number) {
+  Thread &thread = *threads[size_t(number)];
+  thread.fiber.start(enter, this, number);
+  thread.state = State::Ready;
+  thread.index = index_in(blockDim, unsigned(number));
+}
+
+void Block::run(const std::function<void()> &new_kernel) {
+  kernel = &new_kernel;
+  count = int(blockDim.x * blockDim.y * blockDim.z);
+  start_threads();
+  for (alive = count; alive > 0;) {
+    while (!open.empty()) {
+      const size_t pick = machine_random().below(open.size());
+      if (!advance(open[pick]))
+        open.erase(open.begin() + ptrdiff_t(pick));
+    }
+    if (alive > 0)
+      release_barrier();
+  }
+}
+
+// Runs each lane that can as far as it gets; returns whether any can go on.
+bool Block::advance(int warp) {
+  const int first = warp * kWarpSize, last = std::min(first + kWarpSize, count);
+  order.clear();
+  for (int i = first; i < last; i++)
+    if (threads[size_t(i)]->state == State::Ready)
+      order.push_back(i);
+  machine_random().shuffle(order);
+  for (int i : order)
+    resume(i);
+  return release_exchanges(warp);
+}
+
+void Block::resume(int number) {
+  current = number;
+  Thread &thread = running();
+  threadIdx = thread.index;
+  is_inside_kernel = true;
+  thread.fiber.resume();
+  is_inside_kernel = false;
+  if (thread.state == State::Ready) { // it does not wait, so it has returned
+    thread.state = State::Left;
+    alive--;
+  }
+}
+
+bool Block::release_exchanges(int warp) {
+  const int first = warp * kWarpSize, last = std::min(first + kWarpSize, count);
+  bool any = false;
+  for (int i = first; i < last; i++) {
+    const Thread &thread = *threads[size_t(i)];
+    if (thread.state == State::AtExchange &&
+        is_complete(first, thread.exchange)) {
+      serve(first, thread.exchange.mask);
+      any = true;
+    }
+  }
+  return any;
+}
+
+bool Block::is_complete(int first, const Exchange &wanted) const {
+  for (int lane = 0; lane < kWarpSize; lane++) {
+    if (!(wanted.mask >> lane & 1))
+      continue;
+    if (first + lane >= count)
+      return false;
+    const Thread &other = *threads[size_t(first + lane)];
+    if (other.state != State::AtExchange ||
+        other.exchange.mask != wanted.mask ||
+        other.exchange.kind != wanted.kind)
+      return false;
+  }
+  return true;
+}
+
+// Answers all before any of them can go on.
+void Block::serve(int first, uint64_t mask) {
+  for (int lane = 0; lane < kWarpSize; lane++)
+    if (mask >> lane & 1) {
+      Thread &thread = *threads[size_t(first + lane)];
+      thread.received = answer(first, thread.exchange);
+      thread.state = State::Ready;
+    }
+}
+
+uint64_t Block::answer(int first, const Exchange &wanted) const {
+  uint64_t votes = 0;
+  switch (wanted.kind) {
+  case ExchangeKind::Barrier:
+    return 0;
+  case ExchangeKind::Shuffle:
+    return threads[size_t(first + wanted.source)]->exchange.value;
+  case ExchangeKind::Ballot:
+    for (int lane = 0; lane < kWarpSize; lane++)
+      if (wanted.mask >> lane & 1 &&
+          threads[size_t(first + lane)]->exchange.value)
+        votes |= uint64_t(1) << lane;
+    return votes;
+  }
+  return 0;
+}
+
+// No warp can go on: all threads must wait at one barrier.
+void Block::release_barrier() {
+  report_stuck();
+  open.clear();
+  for (int i = 0; i < count; i++) {
+    threads[size_t(i)]->state = State::Ready;
+    if (i % kWarpSize == 0)
+      open.push_back(i / kWarpSize);
+  }
+}
+
+void Block::report_stuck() const {
+  int waiting = -1, left = -1;
+  for (int i = 0; i < count; i++) {
+    const Thread &thread = *threads[size_t(i)];
+    if (thread.state == State::AtExchange)
+      throw Fault(name(i) + " waits for lanes of its warp that its mask names "
+                            "and that never come");
+    if (thread.state == State::Left)
+      left = i;
+    else if (waiting < 0)
+      waiting = i;
+    else if (!is_same_barrier(thread, *threads[size_t(waiting)]))
+      report_other_barrier(i, waiting);
+  }
+  if (left >= 0)
+    throw Fault(name(waiting) + " waits at " + barrier_of(waiting) + ", but " +
+                name(left) + " has left the kernel");
+}
+
+void Block::report_other_barrier(int one, int other) const {
+  throw Fault(name(one) + " waits at " + barrier_of(one) + ", but " +
+              name(other) + " at another one, " + barrier_of(other));
+}
+
+std::string Block::barrier_of(int number) const {
+  const Thread &thread = *threads[size_t(number)];
+  return std::string("__syncthreads (") + thread.file + ":" +
+         std::to_string(thread.line) + ")";
+}
+
+std::string Block::name(int number) const {
+  return "block " + coordinates(blockIdx, gridDim) + ", thread " +
+         coordinates(threads[size_t(number)]->index, blockDim);
+}
+
+// All bits set are NaN in each floating-point type.
+void poison_shared_memory() {
+  if (__start_gpuopt_shared)
+    memset(__start_gpuopt_shared, 0xff,
+           size_t(__stop_gpuopt_shared - __start_gpuopt_shared));
+}
+
+void run_block(const std::function<void()> &kernel) {
+  if (!the_block)
+    the_block = std::make_unique<Block>();
+  poison_shared_memory();
+  try {
+    the_block->run(kernel);
+  } catch (...) {
+    is_inside_kernel = false;
+    the_block.reset();
+    throw;
+  }
+}
+
+} // namespace
+
+void run_grid(dim3 grid, dim3 block, const std::function<void()> &kernel) {
+  std::vector<unsigned> order(size_t(grid.x) * grid.y * grid.z);
+  for (size_t i = 0; i < order.size(); i++)
+    order[i] = unsigned(i);
+  machine_random().shuffle(order);
+  gridDim = grid;
+  blockDim = block;
+  for (unsigned number : order) {
+    blockIdx = index_in(grid, number);
+    run_block(kernel);
+  }
+}
+
+void wait_for_block(const char *file, int line) {
+  Thread &thread = the_block->running();
+  thread.state = State::AtBarrier;
+  thread.file = file;
+  thread.line = line;
+  the_block->suspend();
+}
+
+uint64_t exchange(const Exchange &mine) {
+  Thread &thread = the_block->running();
+  if (!(mine.mask >> the_block->lane() & 1))
+    throw Fault(the_block->name_of_running() +
+                " gives a mask that does not name its own lane");
+  if (mine.kind == ExchangeKind::Shuffle && !(mine.mask >> mine.source & 1))
+    throw Fault(the_block->name_of_running() + " reads lane " +
+                std::to_string(mine.source) +
+                " of its warp, which its mask does not name");
+  thread.exchange = mine;
+  thread.state = State::AtExchange;
+  the_block->suspend();
+  return thread.received;
+}
+
+int lane_in_warp() { return the_block->lane(); }
+
+} // namespace gpuopt::emulation

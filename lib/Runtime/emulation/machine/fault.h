@@ -1,0 +1,26 @@
+// What a program does that a GPU, or a manual, forbids. Neither exception
+// leaves the emulation: the library's function that runs into one returns an
+// error, and the library's own text of that error is the message.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace gpuopt::emulation {
+
+// Work that had begun went wrong. As on a GPU, nothing runs after it: all
+// further calls return the same error.
+struct Fault : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// A call was refused before anything had begun; further calls are as good as
+// before.
+template <class Status>
+struct Refusal : std::runtime_error {
+  Refusal(Status status, const std::string &message)
+      : std::runtime_error(message), status(status) {}
+  Status status;
+};
+
+} // namespace gpuopt::emulation

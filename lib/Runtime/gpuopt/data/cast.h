@@ -1,0 +1,80 @@
+// The step's first kernel on each input: from the type of the file to the
+// program's.
+#pragma once
+
+#include "gpuopt/data/dataset.h"
+#include "gpuopt/optimizers/optimizer.h"
+
+namespace gpuopt {
+
+template <class To, class From>
+KERNEL void cast_input_kernel(const From *x, To *y, int64_t n) {
+  const int64_t begin = block() * kSpan;
+  const int64_t end = begin + kSpan < n ? begin + kSpan : n;
+  for (int64_t i = begin + first_lane(); i < end; i += lane_step())
+    for (int64_t k = i; k < i + kLanes && k < end; k++)
+      y[k] = To(load_scalar(x + k));
+}
+
+namespace detail {
+
+template <class To, class From>
+void cast_typed(Context &ctx, const void *from, void *to, int64_t n) {
+  launch(ctx, ceil_div(n, kSpan), kSpanThreads, cast_input_kernel<To, From>,
+         static_cast<const From *>(from), static_cast<To *>(to), n);
+}
+
+template <class To>
+bool cast_from(Context &ctx, Type type, const void *from, void *to, int64_t n) {
+  switch (type) {
+  case Type::F64:
+    return cast_typed<To, double>(ctx, from, to, n), true;
+  case Type::F32:
+    return cast_typed<To, float>(ctx, from, to, n), true;
+  case Type::F16:
+    return cast_typed<To, f16>(ctx, from, to, n), true;
+  case Type::I64:
+    return cast_typed<To, int64_t>(ctx, from, to, n), true;
+  case Type::I32:
+    return cast_typed<To, int32_t>(ctx, from, to, n), true;
+  case Type::I16:
+    return cast_typed<To, int16_t>(ctx, from, to, n), true;
+  case Type::I8:
+    return cast_typed<To, int8_t>(ctx, from, to, n), true;
+  case Type::U32:
+    return cast_typed<To, uint32_t>(ctx, from, to, n), true;
+  case Type::U16:
+    return cast_typed<To, uint16_t>(ctx, from, to, n), true;
+  case Type::U8:
+  case Type::Bool:
+    return cast_typed<To, uint8_t>(ctx, from, to, n), true;
+  default:
+    return false;
+  }
+}
+
+} // namespace detail
+
+inline void cast_input(Context &ctx, Type from_type, const void *from,
+                       Type to_type, void *to, int64_t n) {
+  if (from_type == to_type)
+    return copy(ctx, to, from, size_t(n) * size_of(to_type));
+  switch (to_type) {
+  case Type::F64:
+    detail::cast_from<double>(ctx, from_type, from, to, n);
+    return;
+  case Type::F32:
+    detail::cast_from<float>(ctx, from_type, from, to, n);
+    return;
+  case Type::I64:
+    detail::cast_from<int64_t>(ctx, from_type, from, to, n);
+    return;
+  case Type::I32:
+    detail::cast_from<int32_t>(ctx, from_type, from, to, n);
+    return;
+  default:
+    return; // can_cast refuses it
+  }
+}
+
+} // namespace gpuopt

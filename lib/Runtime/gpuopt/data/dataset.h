@@ -1,0 +1,222 @@
+// Samples on disk, read by mmap: .npy arrays, and token files as windows.
+#pragma once
+
+#include "gpuopt/data/npy.h"
+#include "gpuopt/program/tensor_info.h"
+
+#include <algorithm>
+#include <memory>
+
+namespace gpuopt {
+
+// One tensor per sample, in the file's own type.
+struct Source {
+  virtual ~Source() = default;
+  virtual int64_t samples() const = 0;
+  // The sample's elements lie one after the other from here.
+  virtual const uint8_t *at(int64_t sample) const = 0;
+
+  Type type = Type::F32;
+  int64_t elements = 0; // of one sample
+  std::string path;
+};
+
+constexpr bool is_fraction(Type type) { return type <= Type::BF16; }
+
+// Whether a file of one type can feed an input of another: integers do not
+// come from fractions, and nothing is narrowed to half precision.
+constexpr bool can_cast(Type from, Type to) {
+  if (from == to)
+    return true;
+  if (from == Type::BF16 || from == Type::U64)
+    return false;
+  if (to == Type::F64 || to == Type::F32)
+    return true;
+  return !is_fraction(from) && (to == Type::I64 || to == Type::I32);
+}
+
+// One for each input of the program, in order.
+using Sources = std::vector<std::unique_ptr<Source>>;
+
+// All have as many samples, and enough for a batch; fewer do where the last one
+// is repeated.
+inline void check_samples(const Sources &sources, int64_t batch_size,
+                          bool pads_last) {
+  const int64_t samples = sources.empty() ? 0 : sources[0]->samples();
+  for (const auto &source : sources)
+    if (source->samples() != samples)
+      throw Error("'" + source->path + "' has " +
+                  std::to_string(source->samples()) + " samples, but '" +
+                  sources[0]->path + "' has " + std::to_string(samples));
+  if (!sources.empty() && samples < batch_size && !pads_last)
+    throw Error("'" + sources[0]->path + "' has " + std::to_string(samples) +
+                " samples, fewer than one batch of " +
+                std::to_string(batch_size) +
+                "; --batch-size is set at compile time");
+}
+
+namespace detail {
+
+// Returns the number of elements, or -1 where 64 bits do not count them.
+inline int64_t product(const std::vector<int64_t> &sizes) {
+  int64_t n = 1;
+  for (int64_t size : sizes)
+    if (size < 0 || __builtin_mul_overflow(n, size, &n))
+      return -1;
+  return n;
+}
+
+inline std::vector<int64_t> sample_shape(const TensorInfo &tensor) {
+  return {tensor.shape + (tensor.rank > 0), tensor.shape + tensor.rank};
+}
+
+} // namespace detail
+
+// NumPy's format; the first dimension counts samples.
+class NpySource : public Source {
+public:
+  NpySource(const std::string &file_path, const TensorInfo &tensor)
+      : file(file_path) {
+    path = file_path;
+    const NpyHeader header(file);
+    type = header.type;
+    shape = header.shape;
+    check_shape(tensor);
+    elements = detail::product(detail::sample_shape(tensor));
+    const size_t sample_bytes = size_t(elements) * size_of(type);
+    if (shape[0] < 0 ||
+        (sample_bytes > 0 && // a sample of no elements needs no bytes
+         (file.bytes - header.begin) / sample_bytes < size_t(shape[0])))
+      throw Error("'" + path + "' is shorter than its header says");
+    data = file.data + header.begin;
+  }
+  int64_t samples() const override { return shape[0]; }
+  const uint8_t *at(int64_t sample) const override {
+    return data + size_t(sample * elements) * size_of(type);
+  }
+
+private:
+  void check_shape(const TensorInfo &tensor) const {
+    const auto expected = detail::sample_shape(tensor);
+    const std::string needed = "[samples" +
+                               std::string(expected.empty() ? "" : ", ") +
+                               shape_text(expected).substr(1);
+    if (shape.empty() ||
+        std::vector<int64_t>(shape.begin() + 1, shape.end()) != expected)
+      throw Error("'" + path + "' has shape " + shape_text(shape) + ", but '" +
+                  tensor.name + "' needs " + needed + reshape_hint(expected));
+    if (shape[0] == 0)
+      throw Error("'" + path + "' holds no samples");
+  }
+  // Where the same elements would do in another shape, or another order.
+  std::string reshape_hint(const std::vector<int64_t> &expected) const {
+    if (shape.empty())
+      return "";
+    const std::vector<int64_t> sample(shape.begin() + 1, shape.end());
+    if (std::is_permutation(sample.begin(), sample.end(), expected.begin(),
+                            expected.end()))
+      return "; save array.transpose(...) with the dimensions in that order";
+    if (detail::product(sample) != detail::product(expected))
+      return "";
+    const std::string sizes = shape_text(expected);
+    return "; save array.reshape(-1" +
+           std::string(expected.empty() ? "" : ", ") +
+           sizes.substr(1, sizes.size() - 2) + ")";
+  }
+
+  MappedFile file;
+  std::vector<int64_t> shape;
+  const uint8_t *data = nullptr;
+};
+
+// Tokens, one after the other: a 1-D .npy array of integers, a file with
+// llm.c's header, or nothing but the tokens, in `raw_type`.
+class TokenFile {
+public:
+  TokenFile(const std::string &path, Type raw_type)
+      : file(path), type(raw_type) {
+    size_t begin = 0;
+    if (begins_like_npy(file))
+      begin = read_npy_header();
+    else if (!read_llmc_header(begin))
+      count_raw();
+    if (tokens <= 0)
+      throw Error("'" + path + "' holds no tokens");
+    if ((file.bytes - begin) / size_of(type) < size_t(tokens))
+      throw Error("'" + path + "' is shorter than its header says");
+    data = file.data + begin;
+  }
+  MappedFile file;
+  Type type;
+  const uint8_t *data = nullptr;
+  int64_t tokens = 0;
+
+private:
+  size_t read_npy_header() {
+    const NpyHeader header(file);
+    if (header.shape.size() != 1 || header.type < Type::I64 ||
+        header.type == Type::Bool)
+      throw Error("'" + file.path + "' holds " + name_of(header.type) + " " +
+                  shape_text(header.shape) +
+                  ", but tokens are an array of integers with one dimension; "
+                  "--data and --labels take samples");
+    tokens = header.shape[0];
+    // Below 2^63, where tokens lie, they have the same bits.
+    type = header.type == Type::U64 ? Type::I64 : header.type;
+    return header.begin;
+  }
+  // 256 numbers of 32 bits: a magic number, a version and how many tokens
+  // follow. 20240520 has tokens of 16 bits (GPT-2's, version 1), 20240801 of 32
+  // (Llama 3's, version 7).
+  bool read_llmc_header(size_t &begin) {
+    constexpr size_t kHeaderBytes = 1024;
+    int32_t header[3] = {};
+    if (file.bytes >= kHeaderBytes)
+      memcpy(header, file.data, sizeof header);
+    if (header[0] != 20240520 && header[0] != 20240801)
+      return false;
+    const bool is_wide = header[0] == 20240801;
+    if (header[1] != (is_wide ? 7 : 1))
+      throw Error("'" + file.path + "' has llm.c's header " +
+                  std::to_string(header[0]) + " with version " +
+                  std::to_string(header[1]) + ", but only version " +
+                  (is_wide ? "7" : "1") + " of it is known");
+    begin = kHeaderBytes;
+    type = is_wide ? Type::U32 : Type::U16;
+    tokens = header[2] > 0 ? header[2]
+                           : int64_t((file.bytes - begin) / size_of(type));
+    return true;
+  }
+  void count_raw() {
+    if (file.bytes % size_of(type) != 0)
+      throw Error("'" + file.path + "' has " + std::to_string(file.bytes) +
+                  " bytes, which " + name_of(type) +
+                  " does not divide; --token-type says what its tokens are");
+    tokens = int64_t(file.bytes / size_of(type));
+  }
+};
+
+// Window i of T tokens begins at i * T; the labels are one token further.
+class TokenSource : public Source {
+public:
+  TokenSource(std::shared_ptr<TokenFile> file, int64_t window, bool is_label)
+      : file(std::move(file)), offset(is_label) {
+    path = this->file->file.path;
+    type = this->file->type;
+    elements = window;
+    if (samples() < 1)
+      throw Error("'" + path + "' holds " + std::to_string(this->file->tokens) +
+                  " tokens, but one window needs " +
+                  std::to_string(window + 1));
+  }
+  int64_t samples() const override { return (file->tokens - 1) / elements; }
+  const uint8_t *at(int64_t sample) const override {
+    return file->data + size_t(sample * elements + offset) * size_of(type);
+  }
+
+private:
+  std::shared_ptr<TokenFile> file;
+  int64_t offset;
+};
+
+} // namespace gpuopt

@@ -1,0 +1,301 @@
+// Batches, prepared ahead of the step by threads of their own. Which samples a
+// batch holds is a function of (seed, epoch, index) alone, so that it is the
+// same for any number of threads.
+#pragma once
+
+#include "gpuopt/data/cast.h"
+#include "gpuopt/data/indices.h"
+#include "gpuopt/program/program.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+namespace gpuopt {
+
+// A permutation of [0, n) that is computed entry by entry: a Feistel network on
+// the next power of four, walked until it falls inside (Black and Rogaway,
+// "Ciphers with arbitrary finite domains", CT-RSA 2002).
+class Permutation {
+public:
+  Permutation(uint64_t seed, uint64_t epoch, int64_t n) : n(uint64_t(n)) {
+    while ((uint64_t(1) << (2 * half)) < this->n)
+      half++;
+    for (uint64_t round = 0; round < kRounds; round++)
+      keys[round] = mix(mix(seed) ^ mix(epoch * kRounds + round + 1));
+  }
+  int64_t operator()(int64_t index) const {
+    uint64_t x = uint64_t(index);
+    do
+      x = encrypt(x);
+    while (x >= n);
+    return int64_t(x);
+  }
+
+private:
+  static constexpr uint64_t kRounds = 6;
+  // The finaliser of splitmix64.
+  static uint64_t mix(uint64_t x) {
+    x += 0x9e3779b97f4a7c15;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+    return x ^ (x >> 31);
+  }
+  uint64_t encrypt(uint64_t x) const {
+    const uint64_t mask = (uint64_t(1) << half) - 1;
+    uint64_t left = x >> half, right = x & mask;
+    for (uint64_t key : keys) {
+      const uint64_t next = left ^ (mix(right ^ key) & mask);
+      left = right;
+      right = next;
+    }
+    return left << half | right;
+  }
+  uint64_t n, keys[kRounds];
+  int half = 1;
+};
+
+// A piece of the program's memory.
+struct DeviceMemory {
+  char *data = nullptr;
+  size_t bytes = 0;
+};
+
+struct LoaderOptions {
+  int64_t batch_size = 1;
+  bool shuffle = true;
+  uint64_t seed = 42;
+  int num_workers = 2;
+  int prefetch_factor = 2; // batches ahead, for each worker
+  bool pads_last = false;  // see Loader::padding; not with shuffle
+};
+
+class Loader {
+public:
+  // One source for each input of the program, in order. On a device with memory
+  // of its own, batches lie in `staging` on their way.
+  Loader(Context &ctx, const Program &program, Sources all, LoaderOptions opt,
+         DeviceMemory staging = {})
+      : ctx(ctx), program(program), sources(std::move(all)), options(opt) {
+    check_samples(sources, options.batch_size, options.pads_last);
+    samples = sources.empty() ? 0 : sources[0]->samples();
+    for (const auto &source : sources) {
+      offsets.push_back(slot_bytes);
+      const size_t bytes =
+          size_t(source->elements * options.batch_size) * size_of(source->type);
+      slot_bytes += (bytes + 255) / 256 * 256;
+    }
+    slots.resize(size_t(options.num_workers * options.prefetch_factor));
+    for (Slot &slot : slots)
+      slot.staging = ctx.allocate_staging(slot_bytes);
+    if (!kStagingIsDevice)
+      place_copies(staging);
+    start_workers();
+  }
+  ~Loader() { stop(); }
+
+  // Without padding, an epoch leaves out what does not fill a batch: other
+  // samples in each, where they are shuffled.
+  int64_t batches_per_epoch() const {
+    return samples / options.batch_size + (padding() > 0 ? 2 : 0);
+  }
+  // With `pads_last`, how many copies of the last sample fill the last batch of
+  // all samples. One more batch follows in the epoch then, of that sample
+  // alone: what it gives tells how much the copies added.
+  int64_t padding() const {
+    const int64_t rest = samples % options.batch_size;
+    return options.pads_last && rest > 0 ? options.batch_size - rest : 0;
+  }
+
+  // " (192 of 200 in an epoch)" where some are left out.
+  std::string describe_epoch() const {
+    const int64_t used = samples / options.batch_size * options.batch_size;
+    return used == samples || options.pads_last
+               ? ""
+               : " (" + std::to_string(used) + " of " +
+                     std::to_string(samples) + " in an epoch)";
+  }
+
+  // Puts the next batch into the program's inputs; returns the milliseconds
+  // that the step had to wait for it.
+  double deliver(char *memory) {
+    const auto start = std::chrono::steady_clock::now();
+    Slot &slot = slots[size_t(delivered) % slots.size()];
+    {
+      std::unique_lock<std::mutex> lock(mutex);
+      changed.wait(lock, [&] { return slot.ready == delivered; });
+      if (!slot.problem.empty())
+        throw Error(slot.problem);
+    }
+    const double waited = std::chrono::duration<double, std::milli>(
+                              std::chrono::steady_clock::now() - start)
+                              .count();
+    const char *from = slot.staging;
+    if (!kStagingIsDevice) {
+      start_copy(slot, delivered);
+      slot.copied.wait(ctx);
+      from = copy_of(delivered).memory;
+    }
+    for (size_t i = 0; i < sources.size(); i++) {
+      const TensorInfo &tensor = program.inputs.data[i].tensor;
+      cast_input(ctx, sources[i]->type, from + offsets[i], tensor.type,
+                 memory + tensor.offset, tensor.elements());
+    }
+    if (!kStagingIsDevice) {
+      copy_of(delivered).used.record(ctx);
+      slot.copied.synchronize(); // before a worker fills the slot again
+    }
+    {
+      const std::lock_guard<std::mutex> lock(mutex);
+      delivered++;
+    }
+    changed.notify_all();
+    return waited;
+  }
+
+  // Starts the copy of the next batch to the device if it is ready, so that it
+  // runs beside the step that was just launched.
+  void prefetch() {
+    if (kStagingIsDevice)
+      return;
+    Slot &slot = slots[size_t(delivered) % slots.size()];
+    {
+      const std::lock_guard<std::mutex> lock(mutex);
+      if (slot.ready != delivered || !slot.problem.empty())
+        return;
+    }
+    start_copy(slot, delivered);
+  }
+
+private:
+  struct Slot {
+    char *staging = nullptr;
+    int64_t ready = -1; // the batch that lies here
+    std::string problem;
+    Event copied;
+    Slot() = default;
+    Slot(Slot &&other) : staging(other.staging) {}
+  };
+
+  // A batch on the device.
+  struct Copy {
+    char *memory = nullptr;
+    Event used;
+  };
+  Copy &copy_of(int64_t batch) { return copies[size_t(batch) % copies_count]; }
+
+  // Two, or one where the files' types are wider than the program's.
+  void place_copies(DeviceMemory staging) {
+    if (slot_bytes == 0)
+      return;
+    copies_count = std::min<size_t>(2, staging.bytes / slot_bytes);
+    if (copies_count == 0) {
+      copies_count = 2;
+      staging.data = ctx.allocate_uncounted(2 * slot_bytes);
+    }
+    for (size_t i = 0; i < copies_count; i++)
+      copies[i].memory = staging.data + i * slot_bytes;
+  }
+
+  // Which of them prepares a batch does not matter, so fewer do where the
+  // system allows no more.
+  void start_workers() {
+    try {
+      for (int worker = 0; worker < options.num_workers; worker++)
+        workers.emplace_back([this] { work(); });
+    } catch (const std::system_error &error) {
+      if (workers.empty())
+        throw Error(std::string("cannot start a thread to prepare batches: ") +
+                    error.what());
+      fprintf(stderr,
+              "%s: warning: only %zu of %d --num-workers could be started: "
+              "%s\n",
+              program.name, workers.size(), options.num_workers, error.what());
+    }
+  }
+  void stop() {
+    {
+      const std::lock_guard<std::mutex> lock(mutex);
+      stopping = true;
+    }
+    changed.notify_all();
+    for (std::thread &worker : workers)
+      worker.join();
+  }
+
+  // Once for a batch; after the kernels that read what lay there before.
+  void start_copy(Slot &slot, int64_t batch) {
+    if (copied == batch)
+      return;
+    copied = batch;
+    Copy &copy = copy_of(batch);
+    copy.used.copy_waits(ctx);
+    copy_from_staging(ctx, copy.memory, slot.staging, slot_bytes);
+    slot.copied.record_copy(ctx);
+  }
+
+  void work() {
+    for (;;) {
+      int64_t batch;
+      {
+        std::unique_lock<std::mutex> lock(mutex);
+        changed.wait(lock, [&] {
+          return stopping || taken < delivered + int64_t(slots.size());
+        });
+        if (stopping)
+          return;
+        batch = taken++;
+      }
+      Slot &slot = slots[size_t(batch) % slots.size()];
+      const std::string problem = fill(slot, batch);
+      {
+        const std::lock_guard<std::mutex> lock(mutex);
+        slot.problem = problem;
+        slot.ready = batch;
+      }
+      changed.notify_all();
+    }
+  }
+
+  std::string fill(Slot &slot, int64_t batch) {
+    const int64_t per_epoch = batches_per_epoch(), epoch = batch / per_epoch;
+    const int64_t first = batch % per_epoch * options.batch_size;
+    const Permutation order(options.seed, uint64_t(epoch), samples);
+    for (size_t i = 0; i < sources.size(); i++) {
+      const Source &source = *sources[i];
+      const size_t bytes = size_t(source.elements) * size_of(source.type);
+      for (int64_t k = 0; k < options.batch_size; k++) {
+        const int64_t sample = options.shuffle
+                                   ? order(first + k)
+                                   : std::min(first + k, samples - 1);
+        const uint8_t *from = source.at(sample);
+        memcpy(slot.staging + offsets[i] + size_t(k) * bytes, from, bytes);
+        const std::string problem =
+            problem_of_indices(program.inputs.data[i], source, from, sample);
+        if (!problem.empty())
+          return problem;
+      }
+    }
+    return "";
+  }
+
+  Context &ctx;
+  const Program &program;
+  Sources sources;
+  LoaderOptions options;
+  int64_t samples = 0;
+  size_t slot_bytes = 0;
+  std::vector<size_t> offsets;
+  std::vector<Slot> slots;
+  Copy copies[2];
+  size_t copies_count = 1;
+  std::vector<std::thread> workers;
+  std::mutex mutex;
+  std::condition_variable changed;
+  int64_t taken = 0, delivered = 0;
+  int64_t copied = -1; // the last batch whose copy was started
+  bool stopping = false;
+};
+
+} // namespace gpuopt

@@ -1,0 +1,103 @@
+// Files read by mmap, and files that replace what was there only once they are
+// whole.
+#pragma once
+
+#include "gpuopt/device/error.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+namespace gpuopt {
+
+class MappedFile {
+public:
+  explicit MappedFile(const std::string &path) : path(path) {
+    const int file = open(path.c_str(), O_RDONLY);
+    struct stat status;
+    if (file < 0 || fstat(file, &status) != 0) {
+      const std::string why = strerror(errno);
+      if (file >= 0)
+        close(file);
+      throw Error("cannot read '" + path + "': " + why);
+    }
+    if (S_ISDIR(status.st_mode)) {
+      close(file);
+      throw Error("cannot read '" + path + "': it is a folder");
+    }
+    bytes = size_t(status.st_size);
+    void *start =
+        bytes ? mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file, 0) : nullptr;
+    close(file);
+    if (start == MAP_FAILED)
+      throw Error("cannot map '" + path + "': " + strerror(errno));
+    data = static_cast<const uint8_t *>(start);
+  }
+  ~MappedFile() {
+    if (data)
+      munmap(const_cast<uint8_t *>(data), bytes);
+  }
+  // Lets go of the memory behind what has been read; it can be read again.
+  void release(const uint8_t *from, size_t count) const {
+    const uintptr_t page = uintptr_t(sysconf(_SC_PAGESIZE));
+    const uintptr_t begin = (uintptr_t(from) + page - 1) / page * page;
+    const uintptr_t end = (uintptr_t(from) + count) / page * page;
+    if (begin < end)
+      madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
+  }
+  MappedFile(const MappedFile &) = delete;
+  MappedFile &operator=(const MappedFile &) = delete;
+
+  std::string path;
+  const uint8_t *data = nullptr;
+  size_t bytes = 0;
+};
+
+// Written beside its target and moved over it by commit(); a full disk leaves
+// the old file as it was.
+class AtomicFile {
+public:
+  explicit AtomicFile(const std::string &path)
+      : path(path), temporary(path + ".part") {
+    file = fopen(temporary.c_str(), "wb");
+    if (!file)
+      throw Error("cannot write '" + temporary + "': " + strerror(errno));
+  }
+  ~AtomicFile() {
+    if (file)
+      fclose(file);
+    if (!committed)
+      remove(temporary.c_str());
+  }
+  void write(const void *from, size_t count) {
+    if (fwrite(from, 1, count, file) != count)
+      fail();
+  }
+  void commit() {
+    if (fflush(file) != 0 || fsync(fileno(file)) != 0)
+      fail();
+    const bool closed = fclose(file) == 0;
+    file = nullptr;
+    if (!closed || rename(temporary.c_str(), path.c_str()) != 0)
+      fail();
+    committed = true;
+  }
+
+private:
+  [[noreturn]] void fail() {
+    throw Error("cannot write '" + path + "': " + strerror(errno) +
+                "; what was there before is unchanged");
+  }
+  std::string path, temporary;
+  FILE *file = nullptr;
+  bool committed = false;
+};
+
+} // namespace gpuopt

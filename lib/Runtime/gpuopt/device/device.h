@@ -1,0 +1,67 @@
+// The device: memory, launch, copies, events. The same words for both targets;
+// device_cuda.h and device_host.h say what they mean.
+//
+//   Context ctx;                             a GPU and its streams, or the
+//   cores char *memory = ctx.allocate(bytes);      device memory, counted
+//   launch(ctx, blocks, threads, kernel, arguments...);
+//   set_zero(ctx, p, bytes);                 on the step's stream
+//   ctx.library<L>()                         the one L of this context
+#pragma once
+
+#include "gpuopt/device/error.h"
+#include "gpuopt/kernels/types.h"
+
+#include <cstdio>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace gpuopt {
+
+// A struct's bytes, to find by content what was made for it. No padding in Key:
+// all its members have eight bytes.
+template <class Key>
+std::string content_of(const Key &key) {
+  static_assert(std::is_trivially_copyable_v<Key> && sizeof key % 8 == 0,
+                "plain data");
+  return std::string(reinterpret_cast<const char *>(&key), sizeof key);
+}
+
+constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// The library handles and caches of a context: one object of each type, made
+// when first asked for.
+class Libraries {
+public:
+  template <class L>
+  L &get() {
+    const size_t slot = slot_of<L>();
+    if (objects.size() <= slot)
+      objects.resize(slot + 1);
+    if (!objects[slot])
+      objects[slot] = std::make_shared<L>();
+    return *static_cast<L *>(objects[slot].get());
+  }
+
+private:
+  template <class L>
+  static size_t slot_of() {
+    static const size_t slot = next_slot()++;
+    return slot;
+  }
+  static size_t &next_slot() {
+    static size_t next = 0;
+    return next;
+  }
+  std::vector<std::shared_ptr<void>> objects;
+};
+
+} // namespace gpuopt
+
+#ifdef __CUDACC__
+#include "gpuopt/device/device_cuda.h"
+#else
+#include "gpuopt/device/device_host.h"
+#endif

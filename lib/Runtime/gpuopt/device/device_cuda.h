@@ -1,0 +1,265 @@
+// A CUDA device: one stream for the step, one for copies of the next batch;
+// transfers of offloaded tensors have a third (offload.h).
+#pragma once
+
+#include "gpuopt/device/device.h"
+#include "gpuopt/kernels/block.h"
+
+#include <cuda_runtime.h>
+
+#include <deque>
+
+namespace gpuopt {
+
+constexpr const char *kTargetName = "cuda";
+
+inline void check_cuda(cudaError_t status, const char *what, const char *file,
+                       int line) {
+  if (status == cudaSuccess)
+    return;
+  throw Error(std::string("CUDA: ") + cudaGetErrorString(status) + " in " +
+              what + " (" + file + ":" + std::to_string(line) + ")");
+}
+#define CHECK_CUDA(call) ::gpuopt::check_cuda((call), #call, __FILE__, __LINE__)
+
+class Timestamps;
+
+struct Context {
+  explicit Context(int device = 0) {
+    CHECK_CUDA(cudaSetDevice(device));
+    CHECK_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    CHECK_CUDA(cudaStreamCreateWithFlags(&copy_stream, cudaStreamNonBlocking));
+  }
+  ~Context() {
+    cudaDeviceSynchronize();
+    libraries = Libraries();
+    for (void *p : blocks)
+      cudaFree(p);
+    for (void *p : pinned)
+      cudaFreeHost(p);
+    cudaStreamDestroy(stream);
+    cudaStreamDestroy(copy_stream);
+  }
+  Context(const Context &) = delete;
+  Context &operator=(const Context &) = delete;
+
+  // Zeroed.
+  char *allocate(size_t bytes) {
+    char *p = allocate_uncounted(bytes);
+    allocated_bytes += bytes;
+    return p;
+  }
+  // Scratch memory of libraries: calls on the stream come one after the other,
+  // so all of them share it. The plan has a place for it; a caller of step.h
+  // that gives none gets one apart.
+  void use_workspace(char *memory, size_t bytes) {
+    scratch = memory;
+    scratch_bytes = bytes;
+  }
+  size_t workspace_bytes() {
+    constexpr size_t kUnplanned = size_t(256) << 20;
+    if (!scratch)
+      use_workspace(allocate_uncounted(kUnplanned), kUnplanned);
+    return scratch_bytes;
+  }
+  char *workspace(size_t bytes) {
+    if (bytes > workspace_bytes())
+      throw Error("a library call needs a workspace of " +
+                  human_bytes(double(bytes)) + ", but the plan has " +
+                  human_bytes(double(scratch_bytes)) +
+                  "; compile with --workspace-size");
+    return scratch;
+  }
+  // Memory that the plan does not count.
+  char *allocate_uncounted(size_t bytes) {
+    void *p = nullptr;
+    if (cudaMalloc(&p, bytes) != cudaSuccess) {
+      size_t free_bytes = 0, all_bytes = 0;
+      cudaMemGetInfo(&free_bytes, &all_bytes);
+      throw Error("cannot allocate " + human_bytes(double(bytes)) +
+                  " on the GPU: " + human_bytes(double(free_bytes)) + " of " +
+                  human_bytes(double(all_bytes)) + " are free");
+    }
+    // cudaMemset would return before the bytes are zero, in an order that no
+    // stream of this context waits for.
+    CHECK_CUDA(cudaMemsetAsync(p, 0, bytes, stream));
+    CHECK_CUDA(cudaStreamSynchronize(stream));
+    blocks.push_back(p);
+    return static_cast<char *>(p);
+  }
+  char *allocate_staging(size_t bytes) { // pinned host memory
+    void *p = nullptr;
+    CHECK_CUDA(cudaMallocHost(&p, bytes));
+    pinned.push_back(p);
+    return static_cast<char *>(p);
+  }
+  // Where offloaded tensors wait: pinned, one allocation.
+  void allocate_host(size_t bytes) {
+    host_memory = bytes ? allocate_staging(bytes) : nullptr;
+    host_bytes += bytes;
+  }
+  template <class L>
+  L &library() {
+    return libraries.get<L>();
+  }
+
+  cudaStream_t stream = nullptr, copy_stream = nullptr;
+  int num_threads = 1;
+  bool allows_tf32 = false; // of a program that was compiled so
+  size_t allocated_bytes = 0;
+  char *host_memory = nullptr;
+  size_t host_bytes = 0;
+  Timestamps *timestamps = nullptr; // of the step's calls, while they are timed
+
+private:
+  char *scratch = nullptr;
+  size_t scratch_bytes = 0;
+  std::vector<void *> blocks, pinned;
+  Libraries libraries;
+};
+
+template <class... P, class... A>
+void launch(Context &ctx, int64_t blocks, int threads, void (*kernel)(P...),
+            A... args) {
+  if (blocks == 0)
+    return;
+  if (blocks > INT32_MAX)
+    throw Error("a kernel of " + std::to_string(blocks) +
+                " blocks; CUDA launches at most 2147483647");
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(static_cast<unsigned>(blocks));
+  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.stream = ctx.stream;
+  CHECK_CUDA(cudaLaunchKernelEx(&config, kernel, args...));
+}
+
+inline void set_zero(Context &ctx, void *p, size_t bytes) {
+  CHECK_CUDA(cudaMemsetAsync(p, 0, bytes, ctx.stream));
+}
+inline void copy(Context &ctx, void *to, const void *from, size_t bytes) {
+  CHECK_CUDA(
+      cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, ctx.stream));
+}
+inline void synchronize(Context &ctx) {
+  CHECK_CUDA(cudaStreamSynchronize(ctx.stream));
+}
+// These two return when the bytes have arrived.
+inline void copy_to_device(Context &ctx, void *to, const void *from,
+                           size_t bytes) {
+  CHECK_CUDA(
+      cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, ctx.stream));
+  synchronize(ctx);
+}
+inline void copy_to_host(Context &ctx, void *to, const void *from,
+                         size_t bytes) {
+  CHECK_CUDA(
+      cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, ctx.stream));
+  synchronize(ctx);
+}
+
+// A point in a stream.
+struct Event {
+  Event() {
+    CHECK_CUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+  }
+  ~Event() { cudaEventDestroy(event); }
+  Event(const Event &) = delete;
+  Event &operator=(const Event &) = delete;
+  void record(Context &ctx) { CHECK_CUDA(cudaEventRecord(event, ctx.stream)); }
+  void record_copy(Context &ctx) {
+    CHECK_CUDA(cudaEventRecord(event, ctx.copy_stream));
+  }
+  void wait(Context &ctx) {
+    CHECK_CUDA(cudaStreamWaitEvent(ctx.stream, event));
+  }
+  void copy_waits(Context &ctx) {
+    CHECK_CUDA(cudaStreamWaitEvent(ctx.copy_stream, event));
+  }
+  void synchronize() { CHECK_CUDA(cudaEventSynchronize(event)); }
+
+  cudaEvent_t event;
+};
+
+// What the program runs on, in its own words.
+inline std::string device_name() {
+  int device = 0;
+  cudaDeviceProp properties;
+  CHECK_CUDA(cudaGetDevice(&device));
+  CHECK_CUDA(cudaGetDeviceProperties(&properties, device));
+  return properties.name;
+}
+
+// Timestamps in the step's stream, to time what lies between them.
+class Timestamps {
+public:
+  Timestamps() = default;
+  ~Timestamps() {
+    for (cudaEvent_t event : events)
+      cudaEventDestroy(event);
+  }
+  Timestamps(const Timestamps &) = delete;
+  Timestamps &operator=(const Timestamps &) = delete;
+
+  void add(Context &ctx) {
+    if (count == events.size())
+      CHECK_CUDA(cudaEventCreate(&events.emplace_back()));
+    CHECK_CUDA(cudaEventRecord(events[count++], ctx.stream));
+  }
+  // Nanoseconds from each to the next one; none are left.
+  std::vector<double> take() {
+    std::vector<double> gaps;
+    if (count > 0)
+      CHECK_CUDA(cudaEventSynchronize(events[count - 1]));
+    for (size_t i = 1; i < count; i++) {
+      float milliseconds = 0;
+      CHECK_CUDA(cudaEventElapsedTime(&milliseconds, events[i - 1], events[i]));
+      gaps.push_back(1e6 * double(milliseconds));
+    }
+    count = 0;
+    return gaps;
+  }
+
+private:
+  std::deque<cudaEvent_t> events;
+  size_t count = 0;
+};
+
+constexpr bool kStagingIsDevice = false;
+inline void copy_from_staging(Context &ctx, void *to, const void *from,
+                              size_t bytes) {
+  CHECK_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice,
+                             ctx.copy_stream));
+}
+
+// Runs a fixed sequence of launches again and again: the first time as it is,
+// while libraries choose their algorithms and take their memory; the second
+// time it is captured, and from then on it is one graph launch.
+struct Replay {
+  template <class F>
+  void run(Context &ctx, F f) {
+    if (!warm) {
+      f();
+      warm = true;
+      return;
+    }
+    if (!graph) {
+      cudaGraph_t captured = nullptr;
+      CHECK_CUDA(
+          cudaStreamBeginCapture(ctx.stream, cudaStreamCaptureModeThreadLocal));
+      f();
+      CHECK_CUDA(cudaStreamEndCapture(ctx.stream, &captured));
+      CHECK_CUDA(cudaGraphInstantiate(&graph, captured, 0));
+      CHECK_CUDA(cudaGraphDestroy(captured));
+    }
+    CHECK_CUDA(cudaGraphLaunch(graph, ctx.stream));
+  }
+  ~Replay() {
+    if (graph)
+      cudaGraphExecDestroy(graph);
+  }
+
+  bool warm = false;
+  cudaGraphExec_t graph = nullptr;
+};
+
+} // namespace gpuopt

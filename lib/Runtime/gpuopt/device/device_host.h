@@ -1,0 +1,177 @@
+// The host as a device: a block is a call, blocks are spread over the cores by
+// OpenMP, and everything has happened when a call returns.
+#pragma once
+
+#include "gpuopt/device/cpu_quota.h"
+#include "gpuopt/device/device.h"
+#include "gpuopt/kernels/block.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+namespace gpuopt {
+
+constexpr const char *kTargetName = "host";
+
+// What the program runs on, in its own words.
+inline std::string device_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.rfind("model name", 0) == 0 && line.find(": ") < line.size())
+      return line.substr(line.find(": ") + 2);
+  return "host";
+}
+
+struct Context;
+
+// Timestamps in a stream, to time what lies between them.
+class Timestamps {
+public:
+  void add(Context &) {
+    timestamps.push_back(std::chrono::steady_clock::now());
+  }
+  // Nanoseconds from each to the next one; none are left.
+  std::vector<double> take() {
+    std::vector<double> gaps;
+    for (size_t i = 1; i < timestamps.size(); i++)
+      gaps.push_back(std::chrono::duration<double, std::nano>(timestamps[i] -
+                                                              timestamps[i - 1])
+                         .count());
+    timestamps.clear();
+    return gaps;
+  }
+
+private:
+  std::vector<std::chrono::steady_clock::time_point> timestamps;
+};
+
+#ifdef _OPENMP
+// Returns how many threads compute where the user has not said: one for each
+// core, and no more than a container's limit keeps busy.
+inline int default_threads() {
+  const int threads = omp_get_max_threads();
+  return getenv("OMP_NUM_THREADS") ? threads
+                                   : threads_within_quota(threads, cpu_quota());
+}
+#endif
+
+struct Context {
+  explicit Context(int threads = 0) : num_threads(1) {
+#ifdef _OPENMP
+    num_threads = threads > 0 ? threads : default_threads();
+    omp_set_num_threads(num_threads);
+#else
+    (void)threads;
+#endif
+  }
+  ~Context() {
+    for (void *p : blocks)
+      free(p);
+  }
+  Context(const Context &) = delete;
+  Context &operator=(const Context &) = delete;
+
+  // Zeroed, aligned to a page.
+  char *allocate(size_t bytes) {
+    const size_t rounded = (bytes + 4095) / 4096 * 4096;
+    void *p = rounded ? aligned_alloc(4096, rounded) : nullptr;
+    if (rounded && !p)
+      throw Error("cannot allocate " + human_bytes(double(bytes)) +
+                  " of memory");
+    memset(p ? p : &p, 0, p ? rounded : 0);
+    blocks.push_back(p);
+    allocated_bytes += bytes;
+    return static_cast<char *>(p);
+  }
+  void use_workspace(char *, size_t) {} // oneDNN has its own
+  char *allocate_staging(size_t bytes) { return allocate_uncounted(bytes); }
+  // Where offloaded tensors wait.
+  void allocate_host(size_t bytes) {
+    host_memory = bytes ? allocate_uncounted(bytes) : nullptr;
+    host_bytes += bytes;
+  }
+  template <class L>
+  L &library() {
+    return libraries.get<L>();
+  }
+
+  int num_threads;
+  bool allows_tf32 = false; // of a program that was compiled so
+  size_t allocated_bytes = 0;
+  char *host_memory = nullptr;
+  size_t host_bytes = 0;
+  Timestamps *timestamps = nullptr; // of the step's calls, while they are timed
+
+  // Memory of libraries and staging, which the plan does not count.
+  char *allocate_uncounted(size_t bytes) {
+    char *p = allocate(bytes);
+    allocated_bytes -= bytes;
+    return p;
+  }
+
+private:
+  std::vector<void *> blocks;
+  Libraries libraries;
+};
+
+// Stays a function of its own: a kernel that is compiled into each of its
+// launches takes the compiler several times as long, and runs no faster.
+template <class... P, class... A>
+[[gnu::noinline]] void launch(Context &ctx, int64_t blocks, int,
+                              void (*kernel)(P...), A... args) {
+  if (ctx.num_threads == 1 || blocks < 2) {
+    for (int64_t b = 0; b < blocks; b++) {
+      detail::current_block = b;
+      kernel(args...);
+    }
+    return;
+  }
+#pragma omp parallel for schedule(static)
+  for (int64_t b = 0; b < blocks; b++) {
+    detail::current_block = b;
+    kernel(args...);
+  }
+}
+
+inline void set_zero(Context &, void *p, size_t bytes) { memset(p, 0, bytes); }
+inline void copy(Context &, void *to, const void *from, size_t bytes) {
+  memcpy(to, from, bytes);
+}
+inline void copy_to_device(Context &, void *to, const void *from, size_t n) {
+  memcpy(to, from, n);
+}
+inline void copy_to_host(Context &, void *to, const void *from, size_t n) {
+  memcpy(to, from, n);
+}
+inline void synchronize(Context &) {}
+
+// A point in a stream.
+struct Event {
+  void record(Context &) {}      // in the step's stream
+  void record_copy(Context &) {} // in the copy stream
+  void wait(Context &) {}        // the step's stream waits
+  void copy_waits(Context &) {}  // the copy stream waits
+  void synchronize() {}          // the caller waits
+};
+
+// From staging memory to the device, in the copy stream: here they are one, so
+// the step reads where the loader wrote.
+constexpr bool kStagingIsDevice = true;
+inline void copy_from_staging(Context &, void *to, const void *from,
+                              size_t bytes) {
+  memcpy(to, from, bytes);
+}
+
+// Runs a fixed sequence of launches again and again (CUDA: as one graph).
+struct Replay {
+  template <class F>
+  void run(Context &, F f) {
+    f();
+  }
+};
+
+} // namespace gpuopt

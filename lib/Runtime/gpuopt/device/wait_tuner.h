@@ -1,0 +1,154 @@
+// Decides by measurement how threads wait for the next kernel.
+//
+// Threads that spin start the next kernel at once, and where a thread is dear
+// to wake, as in virtual machines, steps take half the time. But on cores that
+// others use too, a thread that spins holds up one that has work, and steps
+// take many times as long. So both are tried: all steps of a program do the
+// same work, and their times can be compared.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace gpuopt {
+
+class WaitTuner {
+public:
+  // Whether the threads spin during the next step.
+  bool spins() const { return is_spinning; }
+  // Whether a comparison has ended since the last call, so that what it has
+  // found can be told.
+  bool settled_anew() {
+    const bool anew = is_news;
+    is_news = false;
+    return anew;
+  }
+  // The median times of a step in the last comparison, in milliseconds; 0
+  // where it was not tried.
+  double sleeping_ms() const { return median(times[0]); }
+  double spinning_ms() const { return median(times[1]); }
+
+  // What was found, for the user.
+  std::string describe() const {
+    char text[160];
+    if (spinning_ms() == 0)
+      snprintf(text, sizeof text,
+               "threads sleep between kernels: others use the cores");
+    else
+      snprintf(text, sizeof text,
+               "threads %s between kernels: a step takes %.1f ms when they "
+               "spin, %.1f ms when they sleep",
+               choice ? "spin" : "sleep", spinning_ms(), sleeping_ms());
+    return text;
+  }
+
+  // Takes in the milliseconds of a step that was computed as `spins()` said,
+  // without its wait for data. `contended` is asked at the end of a window,
+  // and says whether others wanted the cores during it.
+  template <class Contended>
+  void step(double ms, Contended contended) {
+    if (warmup > 0) {
+      warmup--;
+      return;
+    }
+    window.push_back(ms);
+    window_ms += ms;
+    const bool collapsed = !is_comparing && is_spinning && ms > 4 * usual_ms;
+    if (is_comparing ? window_ms < kTrialMs
+                     : !collapsed && (window_ms < kWatchMs ||
+                                      window.size() < kWatchSteps))
+      return;
+    const bool is_contended = contended();
+    if (is_comparing)
+      compare(is_contended);
+    else
+      watch(is_contended, collapsed);
+    window.clear();
+    window_ms = 0;
+  }
+
+private:
+  static constexpr double kTrialMs = 10;   // a window of a comparison
+  static constexpr double kWatchMs = 100;  // a window between comparisons
+  static constexpr size_t kWatchSteps = 8; // at least, in such a window
+  static constexpr int kRounds = 3;        // windows each way in a comparison
+  static constexpr double kClear = 1.5;    // decides after one round
+  static constexpr double kTie = 1.05;     // what differs by less stays
+  static constexpr double kDrift = 1.25;   // the usual time is no more
+  static constexpr int64_t kLeastPatience = 32, kMostPatience = 2048;
+  static constexpr int64_t kMostDrifted = 16; // windows, until it is believed
+
+  static double median(std::vector<double> values) {
+    if (values.empty())
+      return 0;
+    auto middle = values.begin() + int64_t(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+  }
+
+  void begin_comparison() {
+    for (std::vector<double> &of_mode : times)
+      of_mode.clear();
+    is_comparing = true;
+    is_spinning = false;
+    rounds = 0;
+  }
+
+  // A comparison begins with threads that sleep: that is never far from the
+  // best, and tells whether the cores are free.
+  void compare(bool is_contended) {
+    std::vector<double> &own = times[is_spinning];
+    own.insert(own.end(), window.begin(), window.end());
+    if (!is_spinning && is_contended)
+      return settle(false);
+    if (!is_spinning) {
+      is_spinning = true;
+      return;
+    }
+    rounds++;
+    const double ratio = sleeping_ms() / spinning_ms();
+    const double even = !has_chosen ? 1 : choice ? 1 / kTie : kTie;
+    if (rounds == kRounds || ratio > kClear || ratio < 1 / kClear)
+      return settle(ratio > even);
+    is_spinning = false;
+  }
+
+  void settle(bool spinning) {
+    const bool is_new = spinning != choice || !has_chosen;
+    patience = is_new ? kLeastPatience : std::min(2 * patience, kMostPatience);
+    is_news |= is_new;
+    has_chosen = true;
+    is_comparing = false;
+    is_spinning = choice = spinning;
+    windows = 0;
+    drifted = 0;
+    usual_ms = median(times[spinning]);
+  }
+
+  // Compares again when steps no longer take what they took, when others begin
+  // to want the cores, and now and then in any case.
+  void watch(bool is_contended, bool collapsed) {
+    windows++;
+    const double ms = median(window);
+    const bool has_drifted = ms > kDrift * usual_ms || ms * kDrift < usual_ms;
+    drifted = has_drifted || (is_spinning && is_contended) ? drifted + 1 : 0;
+    if (collapsed || windows >= patience ||
+        drifted >= std::min(patience / 16, kMostDrifted))
+      begin_comparison();
+  }
+
+  // Index 0: threads that sleep; 1: threads that spin.
+  std::vector<double> times[2];
+  std::vector<double> window;
+  double window_ms = 0, usual_ms = 0;
+  int warmup = 2; // steps at first, in which libraries prepare themselves
+  int rounds = 0;
+  int64_t patience = kLeastPatience, windows = 0, drifted = 0;
+  bool is_comparing = true, is_spinning = false, choice = false;
+  bool has_chosen = false, is_news = false;
+};
+
+} // namespace gpuopt

@@ -1,0 +1,173 @@
+// A block: its place in the grid, the way a thread strides over a row, and
+// reductions over the whole block, always in the same tree.
+//
+//   for (int64_t i = first_lane(); i < n; i += lane_step())
+//     store(y + i, f(load(x + i, n - i)), n - i);
+#pragma once
+
+#include "gpuopt/kernels/memory.h"
+#include "gpuopt/kernels/rounding.h"
+
+namespace gpuopt {
+
+// Memory of the block: an array that all its threads see.
+#ifdef __CUDACC__
+#define ROW_MEMORY alignas(16) __shared__
+#else
+#define ROW_MEMORY alignas(64)
+#endif
+
+#ifdef __CUDACC__
+DEVICE int64_t block() { return blockIdx.x; }
+DEVICE int64_t first_lane() { return int64_t(threadIdx.x) * kLanes; }
+DEVICE int64_t lane_step() { return int64_t(blockDim.x) * kLanes; }
+DEVICE bool first_thread() { return threadIdx.x == 0; }
+#else
+namespace detail {
+inline thread_local constinit int64_t current_block = 0; // set by launch
+} // namespace detail
+// Read once, at the top of a kernel.
+DEVICE int64_t block() { return detail::current_block; }
+constexpr int64_t first_lane() { return 0; }
+constexpr int64_t lane_step() { return kLanes; }
+constexpr bool first_thread() { return true; }
+#endif
+
+struct Sum {
+  template <class T>
+  static DEVICE T identity() {
+    return T(0);
+  }
+  template <class X>
+  static DEVICE X apply(X a, X b) {
+    return a + b;
+  }
+};
+struct Product {
+  template <class T>
+  static DEVICE T identity() {
+    return T(1);
+  }
+  template <class X>
+  static DEVICE X apply(X a, X b) {
+    return a * b;
+  }
+};
+struct Maximum {
+  template <class X>
+  static DEVICE X apply(X a, X b) {
+    return max(a, b);
+  }
+};
+struct Minimum {
+  template <class X>
+  static DEVICE X apply(X a, X b) {
+    return min(a, b);
+  }
+};
+
+#ifndef __CUDACC__
+namespace detail {
+// Lane k of the result is lane k + Distance of x; what comes after the last
+// lane does not matter.
+template <int Distance, class T, size_t... I>
+DEVICE Lanes<T> shifted(const Lanes<T> &x, std::index_sequence<I...>) {
+  constexpr int width = sizeof...(I), parts = Lanes<T>::kParts;
+  Lanes<T> r;
+  UNROLL
+  for (int i = 0; i < parts; i++)
+    if constexpr (Distance >= width)
+      r.part[i] = x.part[(i + Distance / width) % parts];
+    else
+      r.part[i] = __builtin_shufflevector(x.part[i], x.part[i],
+                                          ((int(I) + Distance) % width)...);
+  return r;
+}
+template <int Distance, class Op, class T>
+DEVICE Lanes<T> fold(Lanes<T> x) {
+  constexpr std::make_index_sequence<kLanes / Lanes<T>::kParts> lanes;
+  return Op::apply(x, shifted<Distance>(x, lanes));
+}
+} // namespace detail
+#endif
+
+// Lane k with lane k + kLanes / 2, then the lower half again.
+template <class Op, class T>
+DEVICE T reduce(Lanes<T> x) {
+#ifdef __CUDACC__
+  UNROLL
+  for (int half = kLanes / 2; half > 0; half /= 2) {
+    UNROLL
+    for (int k = 0; k < half; k++)
+      x.part[k] = Op::apply(x.part[k], x.part[k + half]);
+  }
+  return x.part[0];
+#else
+  static_assert(kLanes == 16, "four folds");
+  x = detail::fold<8, Op>(x);
+  x = detail::fold<4, Op>(x);
+  x = detail::fold<2, Op>(x);
+  x = detail::fold<1, Op>(x);
+  return lane(x, 0);
+#endif
+}
+template <class T>
+DEVICE T reduce_sum(Lanes<T> x) {
+  return reduce<Sum>(x);
+}
+template <class T>
+DEVICE T reduce_prod(Lanes<T> x) {
+  return reduce<Product>(x);
+}
+template <class T>
+DEVICE T reduce_max(Lanes<T> x) {
+  return reduce<Maximum>(x);
+}
+template <class T>
+DEVICE T reduce_min(Lanes<T> x) {
+  return reduce<Minimum>(x);
+}
+
+// Over all threads of the block; every thread gets the result. The block has 1
+// thread (host) or a multiple of 32 up to 1024.
+template <class Op, class T>
+DEVICE T block_reduce(Lanes<T> x) {
+#ifdef __CUDACC__
+  __shared__ T of_warp[32];
+  const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
+  T v = reduce<Op>(x);
+  UNROLL
+  for (int distance = 16; distance > 0; distance /= 2)
+    v = Op::apply(v, __shfl_xor_sync(0xffffffffu, v, distance));
+  if (warps == 1)
+    return v;
+  __syncthreads(); // of_warp may still be read by the reduction before
+  if (threadIdx.x % 32 == 0)
+    of_warp[warp] = v;
+  __syncthreads();
+  T total = of_warp[0];
+  for (int k = 1; k < warps; k++)
+    total = Op::apply(total, of_warp[k]);
+  return total;
+#else
+  return reduce<Op>(x);
+#endif
+}
+template <class T>
+DEVICE T block_sum(Lanes<T> x) {
+  return block_reduce<Sum>(x);
+}
+template <class T>
+DEVICE T block_prod(Lanes<T> x) {
+  return block_reduce<Product>(x);
+}
+template <class T>
+DEVICE T block_max(Lanes<T> x) {
+  return block_reduce<Maximum>(x);
+}
+template <class T>
+DEVICE T block_min(Lanes<T> x) {
+  return block_reduce<Minimum>(x);
+}
+
+} // namespace gpuopt

@@ -1,0 +1,363 @@
+// Elementary functions of float and double, for a scalar and for lanes.
+//
+// The float ones are short, branch-free and our own: the same operations in the
+// same order on a scalar, on lanes, on the host and on the device, so neither
+// the vector library of a compiler nor the end of a row changes a bit. The
+// largest error of each, in units in the last place, is asserted in
+// test/Unit/Runtime/ElementaryTest.cpp. Polynomials are minimax fits by
+// iteratively reweighted least squares over the interval given beside each.
+// The double ones call the C library lane by lane.
+#pragma once
+
+#include "gpuopt/kernels/rounding.h"
+
+namespace gpuopt {
+
+// sqrt is exact in every library; rsqrt is 1 / sqrt, not an estimate.
+DEVICE float sqrt(float x) { return ::sqrtf(x); }
+DEVICE double sqrt(double x) { return ::sqrt(x); }
+template <class T>
+DEVICE Lanes<T> sqrt(Lanes<T> x) {
+  return map(x, [](T v) { return sqrt(v); });
+}
+template <class X>
+DEVICE X rsqrt(X x) {
+  return X(1) / sqrt(x);
+}
+
+namespace f32 { // X is float or Lanes<float>
+
+template <class X>
+DEVICE X polynomial(X, float c) {
+  return X(c);
+}
+template <class X, class... C>
+DEVICE X polynomial(X x, float c0, C... c) {
+  return X(c0) + x * polynomial(x, c...); // c0 + c1 x + c2 x^2 + ...
+}
+
+template <class X>
+DEVICE X infinity() {
+  return X(kInfinity<float>);
+}
+template <class X>
+DEVICE X nan() {
+  return X(kNaN<float>);
+}
+
+// 2^n for integer n in [-126, 127].
+template <class X, class N>
+DEVICE X power_of_two(N n) {
+  return from_bits<X>((n + N(127)) << N(23));
+}
+
+// x = n ln 2 + r, |r| <= ln 2 / 2; n ln2_hi is exact.
+template <class X>
+struct Reduced {
+  Bits<X> n;
+  X r;
+};
+template <class X>
+DEVICE Reduced<X> reduce_ln2(X x) {
+  const X magic(12582912.0f); // 1.5 * 2^23: the sum's low bits are the integer
+  const X shifted = x * X(1.44269504f) + magic;
+  const X n = shifted - magic;
+  return {bits_of(shifted) - bits_of(magic),
+          (x - n * X(0.693359375f)) - n * X(-2.12194440e-4f)};
+}
+
+template <class X>
+DEVICE X exp(X x) {
+  x = select(x > X(89.0f), X(89.0f), select(x < X(-105.0f), X(-105.0f), x));
+  const auto [n, r] = reduce_ln2(x);
+  const X p =
+      polynomial(r, 0.49999994f, 0.166665211f, 0.041668389f, 0.00836871006f,
+                 0.00138146116f);       // (e^r - 1 - r) / r^2
+  const Bits<X> half = n >> Bits<X>(1); // in two steps: n may be -151 or 128
+  return (X(1) + (r + r * r * p)) * power_of_two<X>(half) *
+         power_of_two<X>(n - half);
+}
+
+template <class X>
+DEVICE X expm1(X x) {
+  const X small = x;
+  x = select(x > X(89.0f), X(89.0f), select(x < X(-25.0f), X(-25.0f), x));
+  const auto [n, r] = reduce_ln2(x);
+  const X p = polynomial(r, 0.5f, 0.166666657f, 0.0416663624f, 0.00833338965f,
+                         0.00139406172f, 0.000198458743f);
+  const X half = power_of_two<X>(n - Bits<X>(1));
+  const X y = X(2) * (half * (r + r * r * p) + (half - X(0.5f)));
+  return select(abs(small) < X(1e-10f), small, y);
+}
+
+// m 2^e with m in [sqrt(1/2), sqrt(2)); log(m) = f - f^2/2 + f^3 P(f), f = m
+// - 1.
+template <class X>
+DEVICE X log(X x) {
+  const auto subnormal = x < X(1.17549435e-38f);
+  const Bits<X> sqrt_half(0x3f3504f3);
+  const Bits<X> shifted =
+      bits_of(select(subnormal, x * X(8388608.0f), x)) - sqrt_half;
+  const X e =
+      convert<float>(shifted >> Bits<X>(23)) - select(subnormal, X(23), X(0));
+  const X f = from_bits<X>((shifted & Bits<X>(0x7fffff)) + sqrt_half) - X(1);
+  const X p = polynomial(f, 0.333333135f, -0.250000089f, 0.200021192f,
+                         -0.166679963f, 0.142195508f, -0.124055922f,
+                         0.118881769f, -0.116756372f, 0.0674659237f);
+  const X square = f * f;
+  const X y =
+      e * X(0.693359375f) +
+      (f - (X(0.5f) * square - (square * f * p + e * X(-2.12194440e-4f))));
+  const X special =
+      select(x == X(0), X(0) - infinity<X>(), select(x > X(0), x, nan<X>()));
+  return select((x > X(0)) & (x < infinity<X>()), y, special);
+}
+
+// log(u) for u = fl(1 + x), and what the rounding of u lost.
+template <class X>
+DEVICE X log1p(X x) {
+  const X u = X(1) + x;
+  const X lost = (x - (u - X(1))) / u;
+  const X y = f32::log(u);
+  return select((abs(x) < X(1e-10f)) | (x == infinity<X>()), x,
+                select(u > X(0), y + lost, y));
+}
+
+template <class X>
+DEVICE X tanh(X x) {
+  const X a = abs(x), z = x * x;
+  const X p =
+      polynomial(z, -0.333332479f, 0.13330543f, -0.0536650494f, 0.0203979667f,
+                 -0.00543944212f); // (tanh(x) - x) / x^3, |x| < 0.66
+  const X large = X(1) - X(2) / (f32::exp(a + a) + X(1));
+  return select(a < X(0.625f), x + x * z * p, copysign(large, x));
+}
+
+template <class X>
+DEVICE X erf(X x) {
+  const X a = abs(x), z = x * x;
+  const X small =
+      polynomial(z, 0.128379166f, -0.37612626f, 0.112835854f, -0.026853811f,
+                 0.00518832775f, -0.000801019254f, 7.8538571e-05f);
+  const X t = select(a > X(4.0f), X(4.0f), a);
+  const X q = polynomial(t, -0.000175579276f, 1.12951386f, 0.633363783f,
+                         0.108238965f, -0.0250708386f, 0.0041386229f,
+                         -0.000421965378f, 1.8502682e-05f,
+                         2.24167437e-07f); // -log(1 - erf(t)), t in [0.95, 4.1]
+  return select(a < X(1), x + x * small,
+                copysign(X(1) - f32::exp(X(0) - q), x));
+}
+
+// x = q pi/2 + r, |r| <= pi/4, reduced in double: good to 1e-7 for |x| < 1e8.
+template <class X>
+DEVICE Reduced<X> reduce_half_pi(X x) {
+  using D = WithElement<X, double>;
+  const D wide = convert<double>(x);
+  const D n = round_even(wide * D(0.63661977236758134));
+  const D r =
+      (wide - n * D(1.5707963267341256)) - n * D(6.0771005065061922e-11);
+  // Infinities and NaN have no quadrant (and no integer); r is NaN for them.
+  const D quadrant = n - D(4) * floor(n * D(0.25));
+  return {convert<int32_t>(select(quadrant == quadrant, quadrant, D(0))),
+          convert<float>(r)};
+}
+template <class X>
+DEVICE X sine_poly(X r) {
+  const X z = r * r;
+  return r + r * z *
+                 polynomial(z, -0.166666672f, 0.00833332911f, -0.000198393347f,
+                            2.71831163e-06f);
+}
+template <class X>
+DEVICE X cosine_poly(X r) {
+  const X z = r * r;
+  return (X(1) - X(0.5f) * z) + z * z *
+                                    polynomial(z, 0.0416666679f,
+                                               -0.00138888834f, 2.47995195e-05f,
+                                               -2.72102369e-07f);
+}
+// sin(r + q pi/2)
+template <class X>
+DEVICE X sine_of(Bits<X> q, X r) {
+  using Q = Bits<X>;
+  const X y = select((q & Q(1)) == Q(0), sine_poly(r), cosine_poly(r));
+  return select((q & Q(2)) == Q(0), y, X(0) - y);
+}
+template <class X>
+DEVICE X sin(X x) {
+  const auto [q, r] = reduce_half_pi(x);
+  return select(x == X(0), x, sine_of(q, r));
+}
+template <class X>
+DEVICE X cos(X x) {
+  const auto [q, r] = reduce_half_pi(x);
+  return sine_of(q + Bits<X>(1), r);
+}
+template <class X>
+DEVICE X tan(X x) {
+  const auto [q, r] = reduce_half_pi(x);
+  return select(x == X(0), x, sine_of(q, r) / sine_of(q + Bits<X>(1), r));
+}
+
+// e^a / 2 as the product of two halves, which does not overflow too early.
+template <class X>
+DEVICE X sinh(X x) {
+  const X a = abs(x), z = x * x, half = f32::exp(X(0.5f) * a);
+  const X p = polynomial(z, 0.166666672f, 0.00833335053f, 0.000198360663f,
+                         2.81743974e-06f);
+  const X large = (X(0.5f) * half) * half - X(0.5f) / (half * half);
+  return select(a < X(1), x + x * z * p, copysign(large, x));
+}
+template <class X>
+DEVICE X cosh(X x) {
+  const X half = f32::exp(X(0.5f) * abs(x));
+  return (X(0.5f) * half) * half + X(0.5f) / (half * half);
+}
+
+template <class X>
+DEVICE X asin_poly(X x) { // |x| <= 1/2
+  const X z = x * x;
+  return x + x * z *
+                 polynomial(z, 0.166666597f, 0.0750051066f, 0.0445157215f,
+                            0.0318176076f, 0.0144026177f, 0.0375651866f);
+}
+// Above 1/2: asin(a) = pi/2 - 2 asin(sqrt((1 - a) / 2)).
+template <class X>
+DEVICE X asin(X x) {
+  const X a = abs(x);
+  const X far = X(1.57079633f) - X(2) * asin_poly(sqrt(X(0.5f) * (X(1) - a)));
+  return select(a < X(0.5f), asin_poly(x), copysign(far, x));
+}
+template <class X>
+DEVICE X acos(X x) {
+  const X a = abs(x);
+  const X far = X(2) * asin_poly(sqrt(X(0.5f) * (X(1) - a)));
+  const X near = X(1.57079633f) - (asin_poly(x) - X(-4.37113883e-8f));
+  return select(a < X(0.5f), near, select(x > X(0), far, X(3.14159265f) - far));
+}
+template <class X>
+DEVICE X atan(X x) {
+  const X a = abs(x);
+  const auto large = a > X(2.41421356f), middle = a > X(0.414213562f);
+  const X t =
+      select(large, X(-1.0f) / a, select(middle, (a - X(1)) / (a + X(1)), a));
+  const X base =
+      select(large, X(1.57079633f), select(middle, X(0.785398163f), X(0)));
+  const X z = t * t;
+  const X p = polynomial(z, -0.333333313f, 0.199999005f, -0.142819107f,
+                         0.110433839f, -0.0846842304f, 0.0472678244f);
+  return copysign(base + (t + t * z * p), x);
+}
+
+template <class X>
+DEVICE X asinh(X x) {
+  const X a = abs(x), z = a * a;
+  const X near = f32::log1p(a + z / (X(1) + sqrt(z + X(1))));
+  return copysign(select(a > X(1e9f), f32::log(a) + X(0.693147181f), near), x);
+}
+template <class X>
+DEVICE X acosh(X x) {
+  const X t = x - X(1);
+  const X near = f32::log1p(t + sqrt(t * (x + X(1))));
+  const X y = select(x > X(1e9f), f32::log(x) + X(0.693147181f), near);
+  return select(x < X(1), nan<X>(), y);
+}
+template <class X>
+DEVICE X atanh(X x) {
+  const X a = abs(x);
+  return copysign(X(0.5f) * f32::log1p((a + a) / (X(1) - a)), x);
+}
+
+// 2^(y log2 |x|) in double, then the cases that C's pow names.
+template <class X>
+DEVICE X pow(X x, X y) {
+  using D = WithElement<X, double>;
+  using N = Bits<D>;
+  const N sqrt_half(0x3fe6a09e667f3bcdLL);
+  const N shifted = bits_of(convert<double>(abs(x))) - sqrt_half;
+  const D e = convert<double>(convert<int32_t>(shifted >> N(52)));
+  const D m = from_bits<D>((shifted & N(0xfffffffffffffLL)) + sqrt_half);
+  const D s = (m - D(1)) / (m + D(1)), z = s * s;
+  const D log2 =
+      e + s * (D(2.8853900817779259) +
+               z * (D(0.96179669392596923) +
+                    z * (D(0.57707801637359168) +
+                         z * (D(0.41219857840684704) +
+                              z * (D(0.3205993897321206) +
+                                   z * (D(0.26228685071331032) +
+                                        z * (D(0.22218046669276051) +
+                                             z * D(0.20068116205645398))))))));
+  D t = convert<double>(y) * log2;
+  t = select(t > D(200), D(200), select(t < D(-200), D(-200), t));
+  const D n = round_even(t), f = t - n;
+  const D power =
+      D(1.0000000000000133) +
+      f * (D(0.69314718055995439) +
+           f * (D(0.24022650695640857) +
+                f * (D(0.055504108664192947) +
+                     f * (D(0.0096181291938375324) +
+                          f * (D(0.001333355826688587) +
+                               f * (D(0.00015403433827998469) +
+                                    f * (D(1.5252637518448076e-05) +
+                                         f * (D(1.3259626996386942e-06) +
+                                              f * D(1.0212236345452652e-07)))))))));
+  const N exponent = convert<int64_t>(convert<int32_t>(n)) + N(1023);
+  X r = convert<float>(power * from_bits<D>(exponent << N(52)));
+
+  const X half = y * X(0.5f);
+  const decltype(x == x) whole = floor(y) == y,
+                         odd = whole & (floor(half) != half);
+  r = select(x == X(0), select(y < X(0), infinity<X>(), X(0)), r);
+  r = select(odd, copysign(r, x),
+             select((x < X(0)) & !whole & !is_inf(x), nan<X>(), r));
+  r = select(is_nan(x) | is_nan(y), nan<X>(), r);
+  return select((y == X(0)) | (x == X(1)) | ((x == X(-1.0f)) & is_inf(y)), X(1),
+                r);
+}
+
+} // namespace f32
+
+#define GPUOPT_ELEMENTARY(name)                                                \
+  DEVICE float name(float x) { return f32::name(x); }                          \
+  DEVICE Lanes<float> name(Lanes<float> x) { return f32::name(x); }            \
+  DEVICE double name(double x) { return ::name(x); }                           \
+  DEVICE Lanes<double> name(Lanes<double> x) {                                 \
+    return map(x, [](double v) { return ::name(v); });                         \
+  }
+GPUOPT_ELEMENTARY(exp)
+GPUOPT_ELEMENTARY(expm1)
+GPUOPT_ELEMENTARY(log)
+GPUOPT_ELEMENTARY(log1p)
+GPUOPT_ELEMENTARY(tanh)
+GPUOPT_ELEMENTARY(erf)
+GPUOPT_ELEMENTARY(sin)
+GPUOPT_ELEMENTARY(cos)
+GPUOPT_ELEMENTARY(tan)
+GPUOPT_ELEMENTARY(sinh)
+GPUOPT_ELEMENTARY(cosh)
+GPUOPT_ELEMENTARY(asin)
+GPUOPT_ELEMENTARY(acos)
+GPUOPT_ELEMENTARY(atan)
+GPUOPT_ELEMENTARY(asinh)
+GPUOPT_ELEMENTARY(acosh)
+GPUOPT_ELEMENTARY(atanh)
+#undef GPUOPT_ELEMENTARY
+
+DEVICE float pow(float x, float y) { return f32::pow(x, y); }
+DEVICE double pow(double x, double y) { return ::pow(x, y); }
+DEVICE Lanes<float> pow(Lanes<float> x, Lanes<float> y) {
+  return f32::pow(x, y);
+}
+DEVICE Lanes<double> pow(Lanes<double> x, Lanes<double> y) {
+  return map(x, y, [](double a, double b) { return ::pow(a, b); });
+}
+
+// C's remainder, exact in every library: the sign is x's.
+DEVICE float fmod(float x, float y) { return ::fmodf(x, y); }
+DEVICE double fmod(double x, double y) { return ::fmod(x, y); }
+template <class T>
+DEVICE Lanes<T> fmod(Lanes<T> x, Lanes<T> y) {
+  return map(x, y, [](T a, T b) { return fmod(a, b); });
+}
+
+} // namespace gpuopt

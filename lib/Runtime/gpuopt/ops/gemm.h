@@ -1,0 +1,116 @@
+// C = alpha * A B + beta * C + bias, batched, any strides: the one matrix
+// product of a program. A transpose is a pair of strides, a broadcast batch a
+// stride 0.
+#pragma once
+
+#include "gpuopt/device/device.h"
+
+#include <utility>
+
+namespace gpuopt {
+
+// Strides in elements. C's must address every element once.
+struct GemmShape {
+  int64_t batch[2] = {1, 1};
+  int64_t m, n, k;
+  int64_t a_batch[2] = {0, 0}, a_m, a_k;
+  int64_t b_batch[2] = {0, 0}, b_k, b_n;
+  int64_t c_batch[2] = {0, 0}, c_m, c_n;
+};
+
+struct GemmOptions {
+  double alpha = 1;
+  double beta = 0;            // 0 or 1
+  const void *bias = nullptr; // n elements of C's type, added to each row
+};
+
+namespace detail {
+
+// Outer batch dimension innermost-first, so that batch[1] is the one in use.
+inline void merge_batches(GemmShape &s) {
+  if (s.batch[0] == 1) {
+    s.a_batch[0] = s.b_batch[0] = s.c_batch[0] = 0;
+    return;
+  }
+  const bool chained =
+      s.batch[1] == 1 || (s.a_batch[0] == s.a_batch[1] * s.batch[1] &&
+                          s.b_batch[0] == s.b_batch[1] * s.batch[1] &&
+                          s.c_batch[0] == s.c_batch[1] * s.batch[1]);
+  if (!chained)
+    return;
+  if (s.batch[1] == 1) {
+    s.a_batch[1] = s.a_batch[0];
+    s.b_batch[1] = s.b_batch[0];
+    s.c_batch[1] = s.c_batch[0];
+  }
+  s.batch[1] *= s.batch[0];
+  s.batch[0] = 1;
+  s.a_batch[0] = s.b_batch[0] = s.c_batch[0] = 0;
+}
+
+// One B for all of the batch: its rows are more rows of one product.
+inline void fold_batch_into_rows(GemmShape &s) {
+  if (s.batch[0] == 1 && s.batch[1] > 1 && s.b_batch[1] == 0 &&
+      s.a_batch[1] == s.m * s.a_m && s.c_batch[1] == s.m * s.c_m) {
+    s.m *= s.batch[1];
+    s.batch[1] = 1;
+  }
+  if (s.batch[1] == 1)
+    s.a_batch[1] = s.b_batch[1] = s.c_batch[1] = 0;
+}
+
+// A stride over a dimension of one element says nothing: make it the one that
+// a dense matrix would have.
+inline void normalise_unit_strides(GemmShape &s) {
+  auto dense = [](int64_t rows, int64_t cols, int64_t &row, int64_t &col) {
+    if (rows == 1 && cols == 1)
+      row = col = 1;
+    else if (cols == 1 && row != 1)
+      col = 1;
+    else if (cols == 1)
+      col = rows;
+    else if (rows == 1 && col != 1)
+      row = 1;
+    else if (rows == 1)
+      row = cols;
+  };
+  dense(s.m, s.k, s.a_m, s.a_k);
+  dense(s.k, s.n, s.b_k, s.b_n);
+  dense(s.m, s.n, s.c_m, s.c_n);
+}
+
+} // namespace detail
+
+// The same product with as few batches as its strides allow.
+inline GemmShape simplified(GemmShape s) {
+  detail::merge_batches(s);
+  detail::fold_batch_into_rows(s);
+  detail::normalise_unit_strides(s);
+  return s;
+}
+
+// C^T = B^T A^T. A bias over n becomes one over rows, so only without.
+inline GemmShape transposed(const GemmShape &s) {
+  GemmShape t = s;
+  t.m = s.n;
+  t.n = s.m;
+  for (int i : {0, 1}) {
+    t.a_batch[i] = s.b_batch[i];
+    t.b_batch[i] = s.a_batch[i];
+  }
+  t.a_m = s.b_n;
+  t.a_k = s.b_k;
+  t.b_k = s.a_k;
+  t.b_n = s.a_m;
+  t.c_m = s.c_n;
+  t.c_n = s.c_m;
+  return t;
+}
+
+} // namespace gpuopt
+
+#ifdef __CUDACC__
+#include "gpuopt/ops/gemm_cuda.h"
+#else
+#include "gpuopt/ops/gemm_host.h"
+#endif

@@ -1,0 +1,58 @@
+// Loss scaling: the loss is multiplied so that small gradients survive half
+// precision, and a step whose gradients overflow is skipped. Micikevicius et
+// al., "Mixed precision training" (ICLR 2018); names, defaults and rules are
+// those of torch.amp.GradScaler, but for a floor under the scale, and a skipped
+// step that changes running statistics as little as weights. All of it is on
+// the device: the host waits for nothing.
+#pragma once
+
+#include "gpuopt/device/device.h"
+#include "gpuopt/settings/settings_table.h"
+
+namespace gpuopt {
+
+HOST_DEVICE bool is_finite(double x) { return x - x == 0; }
+
+// What a step knows of its scaling. `found_inf` is 0 in a program without.
+struct LossScaler {
+  float scale = 0; // of the gradients of the last step
+  int64_t found_inf = 0;
+  int64_t growth_tracker = 0; // good steps since the scale last changed
+  int64_t skipped_steps = 0, skipped_in_a_row = 0;
+  int64_t first_overflow =
+      -1; // partial sum of squares, in the last one skipped
+
+  // After the gradients of a step are known; the scale of the next one.
+  HOST_DEVICE float update(const LossScaling &scaling, float current,
+                           bool overflowed) {
+    scale = current;
+    found_inf = overflowed ? 1 : 0;
+    skipped_steps += found_inf;
+    skipped_in_a_row = overflowed ? skipped_in_a_row + 1 : 0;
+    if (!scaling.is_dynamic)
+      return current;
+    if (overflowed) {
+      growth_tracker = 0;
+      const float lower = float(double(current) * scaling.backoff_factor);
+      const float floor = float(scaling.min_loss_scale);
+      // A scale that began below the floor is not raised by an overflow.
+      return lower > floor ? lower : current < floor ? current : floor;
+    }
+    growth_tracker += 1;
+    if (growth_tracker != scaling.growth_interval)
+      return current;
+    growth_tracker = 0;
+    const float higher = float(double(current) * scaling.growth_factor);
+    return is_finite(higher) ? higher : current;
+  }
+};
+
+// The first of `values` that is infinite or NaN, -1 without one. One thread.
+DEVICE int64_t first_not_finite(const double *values, int64_t count) {
+  for (int64_t i = 0; i < count; i++)
+    if (!is_finite(values[i]))
+      return i;
+  return -1;
+}
+
+} // namespace gpuopt

@@ -1,0 +1,221 @@
+// The end of a step, all of it on the device: learning rate, gradient norm,
+// clipping, and what the updates of all optimizers share. No value of it is
+// ever waited for by the host.
+//
+// Gradients are sums over targets; dividing by the number of valid ones and
+// clipping is one factor, `grad_scale`, that the update kernels apply.
+//
+//   begin_step(ctx, state, hyper);            first thing in each micro step
+//   ... forward, add_loss(ctx, state, ...), backward ...
+//   sum_of_squares(ctx, g, n, partials);      for each gradient
+//   finish_grad_norm(ctx, state, hyper, partials, count);
+//   begin_adamw(ctx, state, hyper);           adamw.h; or another optimizer's
+//   adamw(ctx, state, p, m, v, g, n, decay);  for each parameter
+//   end_step(ctx, state);                     last thing in the update
+//
+// An optimizer is a header of its name. It has a struct of what all elements of
+// a step share, made from the state and the hyperparameters by one thread, in
+// double; a function begin_<name> that has it made; and a function <name>,
+// which takes the parameter, the tensors that kOptimizers declares, in their
+// order and null where there is none, the gradient, the number of elements, and
+// whether the weight decays.
+//
+// With a loss scale, gradients are `loss_scale` times too large; the same
+// factor undoes that, and the sum of squares that the norm needs tells whether
+// one of them is infinite or NaN. Then the step is skipped: see loss_scale.h.
+#pragma once
+
+#include "gpuopt/device/device.h"
+#include "gpuopt/kernels/elementary.h"
+#include "gpuopt/optimizers/loss_scale.h"
+
+namespace gpuopt {
+
+// The first index outside of its dimension that a program has computed.
+struct IndexOutside {
+  int32_t is_taken = 0;
+  int32_t number = 0; // of the program's table `indexed`
+  int64_t index = 0, position = 0;
+};
+
+// What a step knows about itself.
+struct StepState {
+  int64_t step = 0;       // updates done: drives the schedule
+  int64_t micro_step = 0; // micro steps begun in this step
+  int64_t draw = 0; // micro steps ever begun: what random_uniform takes as step
+  uint64_t seed = 42;
+  double loss_sum = 0, weight_sum = 0; // over the valid targets of this step
+  double evaluation_loss_sum = 0, evaluation_weight_sum = 0;
+  double learning_rate = 0;
+  double grad_norm = 0;   // of the mean loss's gradient, before clipping
+  double grad_weight = 0; // what gradients are larger by than the mean loss's
+  double grad_scale = 0;  // clip coefficient / grad_weight
+  LossScaler scaler;
+  alignas(8) char update_scalars[128] = {}; // the optimizer's struct
+  int64_t first_not_finite = -1; // of the results that check_finite looks at
+  IndexOutside outside;          // stays until the state is written anew
+};
+
+// Threads of a block that works on kSpan elements.
+constexpr int kSpanThreads = 256;
+
+// Hugging Face's schedules: the factor on the learning rate of update `step`,
+// which counts from 0.
+HOST_DEVICE double schedule_factor(const Hyperparameters &hyper, int64_t step) {
+  const double warmup = double(hyper.warmup_steps),
+               total = double(hyper.max_steps);
+  if (hyper.lr_scheduler_type == kConstant)
+    return 1;
+  if (step < hyper.warmup_steps)
+    return double(step) / (warmup > 1 ? warmup : 1);
+  const double rest = total - warmup > 1 ? total - warmup : 1;
+  double factor = 1;
+  if (hyper.lr_scheduler_type == kLinear)
+    factor = (total - double(step)) / rest;
+  else if (hyper.lr_scheduler_type == kCosine)
+    factor =
+        0.5 * (1 + ::cos(3.141592653589793 * (double(step) - warmup) / rest));
+  return factor > 0 ? factor : 0;
+}
+
+KERNEL void begin_step_kernel(StepState *state, const Hyperparameters *hyper) {
+  if (!first_thread())
+    return;
+  if (state->micro_step == 0) {
+    state->loss_sum = state->weight_sum = 0;
+    state->first_not_finite = -1;
+    state->learning_rate =
+        hyper->learning_rate * schedule_factor(*hyper, state->step);
+  }
+  state->micro_step += 1;
+  state->draw += 1;
+}
+inline void begin_step(Context &ctx, StepState *state,
+                       const Hyperparameters *hyper) {
+  launch(ctx, 1, 32, begin_step_kernel, state, hyper);
+}
+
+KERNEL void end_step_kernel(StepState *state) {
+  if (!first_thread())
+    return;
+  state->step += state->scaler.found_inf ? 0 : 1;
+  state->micro_step = 0;
+}
+inline void end_step(Context &ctx, StepState *state) {
+  launch(ctx, 1, 32, end_step_kernel, state);
+}
+
+// One block; in double.
+template <class T>
+DEVICE double sum_in_double(const T *x, int64_t n) {
+  Lanes<double> sum(0.0);
+  for (int64_t i = first_lane(); i < n; i += lane_step())
+    sum += convert<double>(load(x + i, n - i));
+  return block_sum(sum);
+}
+
+template <class T>
+KERNEL void add_loss_kernel(StepState *state, const T *losses, const T *weights,
+                            int64_t n, bool evaluating) {
+  const double loss = sum_in_double(losses, n);
+  const double weight = weights ? sum_in_double(weights, n) : double(n);
+  if (!first_thread())
+    return;
+  (evaluating ? state->evaluation_loss_sum : state->loss_sum) += loss;
+  (evaluating ? state->evaluation_weight_sum : state->weight_sum) += weight;
+}
+// Adds n losses and the weights of their targets (1 for a valid one, 0 for an
+// ignored one; null: all 1) to the step's, or to the evaluation's.
+template <class T>
+void add_loss(Context &ctx, StepState *state, const T *losses, const T *weights,
+              int64_t n, bool evaluating = false) {
+  launch(ctx, 1, 256, add_loss_kernel<T>, state, losses, weights, n,
+         evaluating);
+}
+
+template <class T>
+KERNEL void sum_of_squares_kernel(const T *g, int64_t n, double *partials) {
+  const int64_t span = block(), begin = span * kSpan;
+  const int64_t end = begin + kSpan < n ? begin + kSpan : n;
+  Lanes<double> sum(0.0);
+  for (int64_t i = begin + first_lane(); i < end; i += lane_step()) {
+    const auto x = convert<double>(load(g + i, end - i));
+    sum += x * x;
+  }
+  const double total = block_sum(sum);
+  if (first_thread())
+    partials[span] = total;
+}
+// Writes sum_of_squares_partials(n) partial sums.
+template <class T>
+void sum_of_squares(Context &ctx, const T *g, int64_t n, double *partials) {
+  launch(ctx, sum_of_squares_partials(n), kSpanThreads,
+         sum_of_squares_kernel<T>, g, n, partials);
+}
+
+// torch.nn.utils.clip_grad_norm_: the factor is max_norm / (norm + 1e-6), at
+// most 1. With a loss scale, null without, gradients are too large by
+// *loss_scale / targets: what overflowed is noticed here, and the scale becomes
+// that of the next step.
+KERNEL void finish_grad_norm_kernel(StepState *state,
+                                    const Hyperparameters *hyper,
+                                    const double *partials, int64_t count,
+                                    float *loss_scale, int64_t targets) {
+  const double sum = sum_in_double(partials, count);
+  if (!first_thread())
+    return;
+  double scale = state->weight_sum > 0 ? 1 / state->weight_sum : 0;
+  state->grad_weight = state->weight_sum;
+  if (loss_scale) {
+    scale *= double(targets) / double(*loss_scale);
+    state->grad_weight *= double(*loss_scale) / double(targets);
+    const bool found_inf = !is_finite(sum);
+    *loss_scale = state->scaler.update(*hyper, *loss_scale, found_inf);
+    if (found_inf)
+      state->scaler.first_overflow = first_not_finite(partials, count);
+  }
+  const double norm = ::sqrt(sum) * scale;
+  double clip = 1;
+  if (hyper->max_grad_norm > 0) {
+    clip = hyper->max_grad_norm / (norm + 1e-6);
+    clip = clip > 1 ? 1 : clip; // a NaN stays
+  }
+  state->grad_norm = norm;
+  state->grad_scale = clip * scale;
+}
+inline void finish_grad_norm(Context &ctx, StepState *state,
+                             const Hyperparameters *hyper,
+                             const double *partials, int64_t count,
+                             float *loss_scale = nullptr, int64_t targets = 1) {
+  launch(ctx, 1, 1024, finish_grad_norm_kernel, state, hyper, partials, count,
+         loss_scale, targets);
+}
+
+//===----------------------------------------------------------------------===//
+// What the optimizers share
+//===----------------------------------------------------------------------===//
+
+template <class Scalars>
+KERNEL void begin_update_kernel(StepState *state,
+                                const Hyperparameters *hyper) {
+  static_assert(sizeof(Scalars) <= sizeof state->update_scalars);
+  static_assert(std::is_trivially_copyable_v<Scalars>);
+  if (!first_thread())
+    return;
+  const Scalars scalars(*state, *hyper);
+  memcpy(state->update_scalars, &scalars, sizeof scalars);
+}
+// Makes the scalars of an optimizer, before its first update of a step.
+template <class Scalars>
+void begin_update(Context &ctx, StepState *state,
+                  const Hyperparameters *hyper) {
+  launch(ctx, 1, 32, begin_update_kernel<Scalars>, state, hyper);
+}
+template <class Scalars>
+DEVICE Scalars update_scalars(const StepState *state) {
+  Scalars scalars;
+  memcpy(&scalars, state->update_scalars, sizeof scalars);
+  return scalars;
+}
+
+} // namespace gpuopt

@@ -1,0 +1,58 @@
+// torch.optim.SGD. The momentum buffer starts at zero, which gives torch's
+// first step (buffer = gradient) with dampening 0.
+#pragma once
+
+#include "gpuopt/optimizers/optimizer.h"
+
+namespace gpuopt {
+
+struct SgdScalars {
+  double rate, grad_scale, weight_decay, momentum;
+  bool nesterov;
+
+  SgdScalars() = default;
+  DEVICE SgdScalars(const StepState &state, const Hyperparameters &hyper)
+      : rate(state.learning_rate), grad_scale(state.grad_scale),
+        weight_decay(hyper.weight_decay), momentum(hyper.momentum),
+        nesterov(hyper.nesterov) {}
+};
+inline void begin_sgd(Context &ctx, StepState *state,
+                      const Hyperparameters *hyper) {
+  begin_update<SgdScalars>(ctx, state, hyper);
+}
+
+template <class T, class G, class H>
+KERNEL void sgd_kernel(const StepState *state, T *p, T *buffer, const G *grad,
+                       int64_t n, bool decay, H *copy) {
+  if (state->scaler.found_inf)
+    return;
+  const int64_t begin = block() * kSpan;
+  const int64_t end = begin + kSpan < n ? begin + kSpan : n;
+  const auto s = update_scalars<SgdScalars>(state);
+  const T rate = T(s.rate), scale = T(s.grad_scale), momentum = T(s.momentum);
+  const T weight_decay = T(decay ? s.weight_decay : 0);
+  for (int64_t i = begin + first_lane(); i < end; i += lane_step()) {
+    const int64_t left = end - i;
+    const Lanes<T> old = load(p + i, left);
+    Lanes<T> g = convert<T>(load(grad + i, left)) * scale + weight_decay * old;
+    if (buffer) {
+      const Lanes<T> b = load(buffer + i, left) * momentum + g;
+      store(buffer + i, b, left);
+      g = s.nesterov ? g + momentum * b : b;
+    }
+    const Lanes<T> p_new = old - rate * g;
+    store(p + i, p_new, left);
+    if (copy)
+      store(copy + i, convert<Compute<H>>(p_new), left);
+  }
+}
+// Without momentum the buffer is null.
+template <class T, class G, class H = T>
+void sgd(Context &ctx, const StepState *state, T *p,
+         std::type_identity_t<T> *buffer, const G *grad, int64_t n, bool decay,
+         H *copy = nullptr) {
+  launch(ctx, ceil_div(n, kSpan), kSpanThreads, sgd_kernel<T, G, H>, state, p,
+         buffer, grad, n, decay, copy);
+}
+
+} // namespace gpuopt

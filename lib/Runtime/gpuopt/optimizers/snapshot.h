@@ -1,0 +1,59 @@
+// What the forward changes, running statistics, as it was before the step: a
+// step that is skipped gives it back.
+#pragma once
+
+#include "gpuopt/optimizers/optimizer.h"
+
+namespace gpuopt {
+
+// This block's part of n elements, from one precision to another.
+template <class To, class From>
+DEVICE void copy_span(To *to, const From *from, int64_t n) {
+  const int64_t begin = block() * kSpan;
+  const int64_t end = begin + kSpan < n ? begin + kSpan : n;
+  for (int64_t i = begin + first_lane(); i < end; i += lane_step())
+    store(to + i, convert<Compute<To>>(load(from + i, end - i)), end - i);
+}
+
+template <class T>
+KERNEL void snapshot_kernel(const StepState *state, T *copy, const T *value,
+                            int64_t n) {
+  if (state->micro_step <= 1)
+    copy_span(copy, value, n);
+}
+// copy = value, n elements, in the first micro step of a step; after
+// begin_step.
+template <class T>
+void snapshot(Context &ctx, const StepState *state, T *copy, const T *value,
+              int64_t n) {
+  launch(ctx, ceil_div(n, kSpan), kSpanThreads, snapshot_kernel<T>, state, copy,
+         value, n);
+}
+
+template <class T>
+KERNEL void restore_kernel(const StepState *state, T *value, const T *copy,
+                           int64_t n) {
+  if (state->scaler.found_inf)
+    copy_span(value, copy, n);
+}
+// value = copy, n elements, where the step is skipped; after finish_grad_norm.
+template <class T>
+void restore(Context &ctx, const StepState *state, T *value, const T *copy,
+             int64_t n) {
+  launch(ctx, ceil_div(n, kSpan), kSpanThreads, restore_kernel<T>, state, value,
+         copy, n);
+}
+
+template <class H, class T>
+KERNEL void refresh_kernel(H *copy, const T *value, int64_t n) {
+  copy_span(copy, value, n);
+}
+// copy = value in another precision, n elements: once, when weights have been
+// loaded; from then on the optimizer writes both.
+template <class H, class T>
+void refresh(Context &ctx, H *copy, const T *value, int64_t n) {
+  launch(ctx, ceil_div(n, kSpan), kSpanThreads, refresh_kernel<H, T>, copy,
+         value, n);
+}
+
+} // namespace gpuopt

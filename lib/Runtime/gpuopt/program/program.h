@@ -1,0 +1,116 @@
+// What an emitted program tells the trainer about itself: tables and functions.
+// step.cu fills in one Program; main.cpp hands it to trainer_main.
+#pragma once
+
+#include "gpuopt/optimizers/optimizer.h"
+#include "gpuopt/program/tensor_info.h"
+
+namespace gpuopt {
+
+enum class StateKind {
+  Parameter, // read from and written to model.safetensors
+  Frozen,    // read and written, never changed
+  Buffer,    // read and written, changed by the forward (running statistics)
+  Constant,  // read from the weights file, not written
+  OptimizerState, // what kOptimizers declares, zero at the start
+  Gradient,       // summed over the micro steps of a step
+  Snapshot,       // a buffer as it was before the step
+  HalfCopy, // a parameter in half precision, written by `prepare` and `update`
+  LossScale,
+  Workspace, // scratch memory of libraries, and
+  Staging,   // batches on their way to the inputs: on CUDA alone
+  StepState,
+  Hyperparameters,
+};
+
+// Lives from step to step.
+struct StateInfo {
+  TensorInfo tensor;
+  StateKind kind;
+  // Names in model.safetensors, several when tied, the first one is read; none:
+  // tensor.name.
+  const char *saved_as[kMaxNames] = {};
+};
+
+// Something the forward computes, for --inference.
+struct OutputInfo {
+  TensorInfo tensor;
+};
+
+// Indices that the program computes, and the dimension that they are of.
+struct IndexedInfo {
+  const char *name; // of the node that reads by them
+  int64_t size;
+};
+
+// A gradient's partial sums of squares: from `first_partial` up to that of the
+// next one.
+struct GradientInfo {
+  const char *name; // of the parameter, in the ONNX file
+  int64_t first_partial;
+};
+
+// What is called for one op of a step; calls.h has them in their order.
+struct CallInfo {
+  const char *origin; // ONNX nodes, or a variable; empty: of the runtime
+  const char *work;   // what is done on which types
+  int count;          // of calls
+};
+
+struct Program {
+  const char *name;
+  Table<InputInfo> inputs;
+  Table<StateInfo> states;
+  Table<OutputInfo> outputs;
+  Table<GradientInfo> gradients; // in the order of the norm's partial sums
+  size_t partials_offset;      // of the partial sums: doubles, from `update` on
+  int64_t partials;            // until the next step
+  Table<const char *> checked; // --debug-overflow: what check_finite looks at
+  Table<IndexedInfo> indexed;  // what in_range looks at
+  bool allows_tf32; // float products on CUDA may round their operands to TF32
+  size_t persistent_bytes; // what lives from step to step; lies first
+  size_t arena_bytes;      // what lives within a step
+  size_t total_bytes;      // the one allocation
+  size_t host_bytes;       // of the host's memory, for offloaded tensors
+
+  // `memory` is the allocation's start. All of them return before the device is
+  // done; none allocates or waits.
+  void (*prepare)(Context &, char *memory); // once the weights are loaded, or
+                                            // null
+  void (*micro_step)(Context &,
+                     char *memory); // begin_step, forward, loss, backward
+  void (*update)(Context &, char *memory);   // norm, optimizer, end_step
+  void (*evaluate)(Context &, char *memory); // forward and loss alone, or null
+  void (*forward)(Context &, char *memory); // --inference: the outputs, or null
+
+  // What can be timed (profile_costs.h).
+  Table<CallInfo> micro_step_calls, update_calls;
+
+  int64_t batch_size;       // samples a micro step
+  int64_t tokens_per_batch; // 0: progress is told in samples
+  int64_t accumulation_steps;
+
+  const char *optimizer;                // of kOptimizers, or null
+  Table<const char *> optimizer_states; // those of it that there are
+  Table<const char *> defaults;         // flags, before those that are given
+};
+
+inline const StateInfo *find_state(const Program &program, StateKind kind) {
+  for (const StateInfo &state : program.states)
+    if (state.kind == kind)
+      return &state;
+  return nullptr;
+}
+
+inline ProgramKind kind_of(const Program &program) {
+  ProgramKind kind;
+  if (program.optimizer)
+    kind.optimizer = program.optimizer;
+  kind.scales_loss = find_state(program, StateKind::LossScale);
+  if (const OptimizerInfo *optimizer = find_optimizer(kind.optimizer))
+    for (const char *state : program.optimizer_states)
+      kind.states |= optimizer->state_bit(state);
+  return kind;
+}
+
+} // namespace gpuopt

@@ -1,0 +1,105 @@
+// --name=value, --name value, --name and --no-name, by a table.
+#pragma once
+
+#include "gpuopt/device/device.h"
+#include "gpuopt/settings/flag_names.h"
+
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <set>
+#include <vector>
+
+namespace gpuopt {
+
+class Flags {
+public:
+  using Set = std::function<void(const std::string &)>;
+
+  // What follows is listed under it.
+  void section(const std::string &title) { list.push_back({title, ""}); }
+  void value(const std::string &name, const std::string &help, Set set) {
+    entries[name] = {false, std::move(set)};
+    list.push_back({name + " VALUE", help});
+  }
+  void toggle(const std::string &name, const std::string &help,
+              std::function<void(bool)> set) {
+    entries[name] = {true, [set](const std::string &) { set(true); }};
+    entries["no-" + name] = {true, [set](const std::string &) { set(false); }};
+    list.push_back({"[no-]" + name, help});
+  }
+  // A flag that there is elsewhere: whoever gives it is told where.
+  void elsewhere(const std::string &name, const std::string &where) {
+    others[name] = where;
+  }
+
+  bool given(const std::string &name) const { return seen.count(name) > 0; }
+
+  void parse_all(int argc, char **argv) {
+    for (int i = 1; i < argc; i++) {
+      const std::string argument = argv[i];
+      if (argument == "--help" || argument == "-h")
+        return print_help(argv[0]);
+      i += parse(argument, i + 1 < argc ? argv[i + 1] : nullptr);
+    }
+  }
+  // One flag; returns whether `next`, null without one, is its value.
+  bool parse(const std::string &argument, const char *next = nullptr) {
+    if (argument.rfind("--", 0) != 0)
+      throw Error("unexpected argument '" + argument +
+                  "'; --help lists the flags");
+    const size_t equals = argument.find('=');
+    const std::string name =
+        argument.substr(2, equals == std::string::npos ? equals : equals - 2);
+    const Entry &entry = find(name);
+    seen.insert(name);
+    const bool has_value = equals != std::string::npos;
+    if (entry.is_toggle && has_value)
+      throw Error("'--" + name + "' takes no value");
+    if (!entry.is_toggle && !has_value && !next)
+      throw Error("'--" + name + "' needs a value");
+    entry.set(entry.is_toggle ? ""
+              : has_value     ? argument.substr(equals + 1)
+                              : next);
+    return !entry.is_toggle && !has_value;
+  }
+
+private:
+  struct Entry {
+    bool is_toggle;
+    Set set;
+  };
+  const Entry &find(const std::string &name) const {
+    const auto found = entries.find(name);
+    if (found != entries.end())
+      return found->second;
+    if (const auto other = others.find(name); other != others.end())
+      throw Error("'--" + name + "' " + other->second);
+    throw Error("unknown flag '--" + name + "'; " + hint_for(name));
+  }
+  std::string hint_for(const std::string &name) const {
+    std::vector<std::string> names;
+    for (const auto &[known, entry] : entries)
+      names.push_back(known);
+    for (const auto &[known, where] : others)
+      names.push_back(known);
+    const std::string meant = flag_meant_by(name, names);
+    return meant.empty() ? "--help lists the flags"
+                         : "did you mean --" + meant + "?";
+  }
+  void print_help(const char *program) const {
+    printf("usage: %s [flags]\n", program);
+    for (const auto &[name, help] : list)
+      if (help.empty())
+        printf("\n%s\n", name.c_str());
+      else
+        printf("  --%-24s %s\n", name.c_str(), help.c_str());
+    exit(0);
+  }
+  std::map<std::string, Entry> entries;
+  std::map<std::string, std::string> others;
+  std::vector<std::pair<std::string, std::string>> list; // no help: a section
+  std::set<std::string> seen;
+};
+
+} // namespace gpuopt

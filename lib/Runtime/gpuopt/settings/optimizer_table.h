@@ -1,0 +1,211 @@
+// The optimizers, each declared once: what it keeps from step to step, and the
+// hyperparameters that it reads. The compiler, the emitted programs and the
+// documentation read this table.
+//
+// A new optimizer is a row of kOptimizers, its hyperparameters in
+// settings_table.h, and a header of its name with its update (see optimizer.h).
+// This file is C++17, as the compiler is.
+#pragma once
+
+#include "gpuopt/settings/limits.h"
+
+#include <cstdint>
+#include <string_view>
+
+namespace gpuopt {
+
+// The shape of a parameter.
+struct ParameterShape {
+  const int64_t *dims;
+  int rank;
+
+  constexpr int64_t elements() const {
+    int64_t n = 1;
+    for (int i = 0; i < rank; i++)
+      n *= dims[i];
+    return n;
+  }
+};
+
+enum class StateType { LikeParameter, I8 };
+enum class StateShape {
+  LikeParameter,
+  WithoutLast,       // without the last dimension
+  WithoutSecondLast, // without the one before
+  PerBlock // one element for each kQuantizedBlock of the parameter, in order
+};
+constexpr int64_t kQuantizedBlock = 256;
+
+// A tensor that an optimizer keeps for a parameter; it is zero at first.
+struct OptimizerState {
+  std::string_view name; // the parameter's, a dot, and this
+  StateShape shape = StateShape::LikeParameter;
+  StateType type = StateType::LikeParameter;
+  // The parameters that have it; null: all.
+  bool (*of)(ParameterShape) = nullptr;
+  // The hyperparameter without which, 0 at compile time, there is no state.
+  std::string_view needs = "";
+};
+
+struct StateDims {
+  bool exists = false;
+  int rank = 0;
+  int64_t dims[kMaxDims] = {};
+};
+constexpr StateDims dims_of(const OptimizerState &state,
+                            ParameterShape parameter) {
+  StateDims result;
+  result.exists = !state.of || state.of(parameter);
+  if (state.shape == StateShape::PerBlock) {
+    result.rank = 1;
+    result.dims[0] =
+        (parameter.elements() + kQuantizedBlock - 1) / kQuantizedBlock;
+    return result;
+  }
+  const int left_out =
+      state.shape == StateShape::WithoutLast         ? parameter.rank - 1
+      : state.shape == StateShape::WithoutSecondLast ? parameter.rank - 2
+                                                     : -1;
+  for (int i = 0; i < parameter.rank; i++)
+    if (i != left_out)
+      result.dims[result.rank++] = parameter.dims[i];
+  return result;
+}
+
+constexpr int kMaxOptimizerStates = 6, kMaxOptimizerSettings = 10;
+
+struct OptimizerInfo {
+  // The name of the flag's value, of the header with its update, and of the
+  // function there.
+  std::string_view name;
+  std::string_view help;
+  OptimizerState states[kMaxOptimizerStates];       // nameless at the end
+  std::string_view settings[kMaxOptimizerSettings]; // nameless at the end
+  // How many doubles an update needs for itself; null: none.
+  int64_t (*scratch)(ParameterShape) = nullptr;
+
+  constexpr const OptimizerState *find_state(std::string_view wanted) const {
+    for (const OptimizerState &state : states)
+      if (!wanted.empty() && state.name == wanted)
+        return &state;
+    return nullptr;
+  }
+  // In ProgramKind; 0 where there is no such state.
+  constexpr unsigned state_bit(std::string_view wanted) const {
+    const OptimizerState *state = find_state(wanted);
+    return state ? 1u << (state - states) : 0;
+  }
+  constexpr bool reads(std::string_view setting) const {
+    for (std::string_view read : settings)
+      if (!setting.empty() && read == setting)
+        return true;
+    return false;
+  }
+};
+
+// Whose moments adamw_8bit quantises; the others are too small to matter.
+constexpr bool is_quantized(ParameterShape parameter) {
+  return parameter.elements() >= 4096;
+}
+constexpr bool is_not_quantized(ParameterShape parameter) {
+  return !is_quantized(parameter);
+}
+
+// A parameter as matrices of its last two dimensions; a vector is one row.
+struct Matrices {
+  int64_t count, rows, columns;
+};
+constexpr Matrices matrices_of(ParameterShape parameter) {
+  const int rank = parameter.rank;
+  Matrices m{1, 1, rank > 0 ? parameter.dims[rank - 1] : 1};
+  if (rank > 1)
+    m.rows = parameter.dims[rank - 2];
+  for (int i = 0; i < rank - 2; i++)
+    m.count *= parameter.dims[i];
+  return m;
+}
+constexpr bool is_matrix(ParameterShape parameter) {
+  return parameter.rank >= 2;
+}
+constexpr bool is_vector(ParameterShape parameter) {
+  return parameter.rank < 2;
+}
+
+// The memory that an update by adafactor needs for itself, in doubles: two
+// scalars, the means of the rows' state, partial sums of the columns by pieces
+// of kPiece rows, and partial sums of squares of the update and the parameter.
+struct AdafactorScratch {
+  static constexpr int64_t kPiece = 256, kElements = kSpan; // of a block
+  int64_t pieces, rows_of_block, blocks; // of a matrix; of all rows
+  int64_t row_means, columns, squares, size;
+
+  constexpr AdafactorScratch(Matrices m, bool is_factored)
+      : pieces((m.rows + kPiece - 1) / kPiece),
+        rows_of_block(
+            m.columns > 0 && m.columns < kElements ? kElements / m.columns : 1),
+        blocks((m.count * m.rows + rows_of_block - 1) / rows_of_block),
+        row_means(2), columns(row_means + (is_factored ? m.count : 0)),
+        squares(columns + (is_factored ? pieces * m.count * m.columns : 0)),
+        size(squares + 2 * blocks) {}
+};
+constexpr int64_t adafactor_scratch(ParameterShape parameter) {
+  return AdafactorScratch(matrices_of(parameter), is_matrix(parameter)).size;
+}
+
+inline constexpr OptimizerInfo kOptimizers[] = {
+    {"adamw",
+     "torch.optim.AdamW",
+     {{"exp_avg"}, {"exp_avg_sq"}},
+     {"weight-decay", "adam-beta1", "adam-beta2", "adam-epsilon"}},
+    {"adam",
+     "torch.optim.Adam, whose weight decay is part of the gradient",
+     {{"exp_avg"}, {"exp_avg_sq"}},
+     {"weight-decay", "adam-beta1", "adam-beta2", "adam-epsilon"}},
+    {"adamw_8bit",
+     "AdamW whose moments are quantised to 8 bits in blocks of 256",
+     {{"exp_avg", StateShape::LikeParameter, StateType::LikeParameter,
+       is_not_quantized},
+      {"exp_avg_sq", StateShape::LikeParameter, StateType::LikeParameter,
+       is_not_quantized},
+      {"exp_avg_codes", StateShape::LikeParameter, StateType::I8, is_quantized},
+      {"exp_avg_scales", StateShape::PerBlock, StateType::LikeParameter,
+       is_quantized},
+      {"exp_avg_sq_codes", StateShape::LikeParameter, StateType::I8,
+       is_quantized},
+      {"exp_avg_sq_scales", StateShape::PerBlock, StateType::LikeParameter,
+       is_quantized}},
+     {"weight-decay", "adam-beta1", "adam-beta2", "adam-epsilon"}},
+    {"adafactor",
+     "transformers.Adafactor: of a matrix, squares by row and by column",
+     {{"exp_avg_sq_row", StateShape::WithoutLast, StateType::LikeParameter,
+       is_matrix},
+      {"exp_avg_sq_col", StateShape::WithoutSecondLast,
+       StateType::LikeParameter, is_matrix},
+      {"exp_avg_sq", StateShape::LikeParameter, StateType::LikeParameter,
+       is_vector},
+      {"exp_avg", StateShape::LikeParameter, StateType::LikeParameter, nullptr,
+       "adafactor-beta1"}},
+     {"weight-decay", "adafactor-epsilon1", "adafactor-epsilon2",
+      "adafactor-clip-threshold", "adafactor-decay-rate", "adafactor-beta1",
+      "adafactor-scale-parameter", "adafactor-relative-step",
+      "adafactor-warmup-init"},
+     adafactor_scratch},
+    {"lion",
+     "Lion (Chen et al. 2023): the sign of a momentum",
+     {{"exp_avg"}},
+     {"weight-decay", "lion-beta1", "lion-beta2"}},
+    {"sgd",
+     "torch.optim.SGD",
+     {{"momentum_buffer", StateShape::LikeParameter, StateType::LikeParameter,
+       nullptr, "momentum"}},
+     {"weight-decay", "momentum", "nesterov"}},
+};
+
+constexpr const OptimizerInfo *find_optimizer(std::string_view name) {
+  for (const OptimizerInfo &optimizer : kOptimizers)
+    if (optimizer.name == name)
+      return &optimizer;
+  return nullptr;
+}
+
+} // namespace gpuopt

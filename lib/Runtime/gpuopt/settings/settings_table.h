@@ -1,0 +1,450 @@
+// The settings of a training, each declared once. The compiler, the emitted
+// programs and the documentation read this table: nothing else knows a flag's
+// default, range or help.
+//
+//   struct Hyperparameters    what the device reads of them in a step
+//   struct TrainingSettings   all of them, with their defaults
+//   kSettings                 the flag of each: help, range, and who takes it
+//
+// This file is C++17, as the compiler is.
+#pragma once
+
+#include "gpuopt/settings/optimizer_table.h"
+
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <string>
+#include <string_view>
+
+namespace gpuopt {
+
+//===----------------------------------------------------------------------===//
+// What can be set, and the defaults
+//===----------------------------------------------------------------------===//
+
+// The loss scale; the names and defaults are those of torch.amp.GradScaler. A
+// scale that is not dynamic stays what it is at first; steps that overflow are
+// skipped all the same.
+struct LossScaling {
+  int64_t is_dynamic = 1;
+  double init_scale = 65536;
+  double growth_factor = 2;
+  double backoff_factor = 0.5;
+  int64_t growth_interval = 2000; // good steps in a row before the scale grows
+  double min_loss_scale = 1;
+};
+
+enum LrSchedulerType : int64_t {
+  kLinear,
+  kCosine,
+  kConstant,
+  kConstantWithWarmup
+};
+constexpr std::string_view kLrSchedulerNames[] = {
+    "linear", "cosine", "constant", "constant_with_warmup"};
+
+// The device's copy is written before the first step.
+struct Hyperparameters : LossScaling {
+  double learning_rate = 5e-5;
+  int64_t lr_scheduler_type = kLinear;
+  int64_t warmup_steps = 0;
+  int64_t max_steps = -1; // on the device: of the whole run
+  double max_grad_norm = 1;
+  double weight_decay = 0;
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8; // adamw and its kin
+  double momentum = 0;                               // sgd
+  bool nesterov = false;
+  double lion_beta1 = 0.9, lion_beta2 = 0.99;
+  double adafactor_epsilon1 = 1e-30, adafactor_epsilon2 = 1e-3;
+  double adafactor_clip_threshold = 1, adafactor_decay_rate = -0.8;
+  double adafactor_beta1 = 0;
+  bool adafactor_scale_parameter = false, adafactor_relative_step = false;
+  bool adafactor_warmup_init = false;
+};
+
+struct TrainingSettings : Hyperparameters {
+  double warmup_ratio = 0, num_train_epochs = 3;
+  uint64_t seed = 42;
+  bool shuffle = true;
+  int64_t logging_steps = 1, eval_steps = 0, save_steps = 0;
+  int64_t profile_warmup = 3, profile_active = 10;
+  int64_t num_threads = 0, num_workers = 2, prefetch_factor = 2;
+  std::string token_type = "uint16", labels, tokens, eval_labels, eval_tokens,
+              profile_costs_to, dump_gradients, weights, output_dir = "trained",
+              wait_policy = "auto";
+};
+
+//===----------------------------------------------------------------------===//
+// Flags
+//===----------------------------------------------------------------------===//
+
+// Which commands have a flag: bits.
+enum Takers : unsigned {
+  kTrainer = 1,                   // the emitted program
+  kTrain = 2,                     // gpuopt train, which hands it to the program
+  kCompile = 4,                   // gpuopt compile and plan
+  kEverywhere = 7,                // compiled in, and changed by the program's
+  kRunning = kTrainer | kTrain,   // of a run alone
+  kCompiling = kTrain | kCompile, // decides what the program is
+};
+
+// Where --help lists a flag.
+enum class Section { Data, Run, Optimizer, LossScale, CompileTime };
+
+// The heading there.
+constexpr const char *title_of(Section section) {
+  switch (section) {
+  case Section::Data:
+    return "The data (docs/training.md)";
+  case Section::Run:
+    return "The run";
+  case Section::Optimizer:
+    return "The optimizer";
+  case Section::LossScale:
+    return "The loss scale (torch.amp.GradScaler's names)";
+  case Section::CompileTime:
+    return "What decides the program";
+  }
+  return "";
+}
+
+template <class T>
+using SettingMember = T TrainingSettings::*;
+
+// The member of TrainingSettings that a flag sets; none where a flag has a
+// syntax of its own.
+struct Field {
+  SettingMember<double> number = nullptr;
+  SettingMember<int64_t> integer = nullptr;
+  SettingMember<uint64_t> natural = nullptr;
+  SettingMember<bool> toggle = nullptr;
+  SettingMember<std::string> text = nullptr;
+  SettingMember<int64_t> scheduler = nullptr; // one of kLrSchedulerNames
+
+  constexpr Field() = default;
+  constexpr Field(SettingMember<double> member) : number(member) {}
+  constexpr Field(SettingMember<int64_t> member) : integer(member) {}
+  constexpr Field(SettingMember<uint64_t> member) : natural(member) {}
+  constexpr Field(SettingMember<bool> member) : toggle(member) {}
+  constexpr Field(SettingMember<std::string> member) : text(member) {}
+};
+constexpr Field scheduler_field(SettingMember<int64_t> member) {
+  Field field;
+  field.scheduler = member;
+  return field;
+}
+
+// The numbers that a flag can have. Whole ones need no more: int64_t.
+struct Range {
+  static constexpr double kMostOfFloat = 1e38;
+  double least = 0, most = kMostOfFloat;
+  bool without_least = false, without_most = false;
+
+  constexpr bool has(double x) const {
+    return (without_least ? x > least : x >= least) &&
+           (without_most ? x < most : x <= most);
+  }
+  // "at least 0 and below 1"
+  std::string text(bool is_whole) const {
+    char low[40], high[40] = "";
+    snprintf(low, sizeof low, without_least ? "more than %g" : "at least %g",
+             least);
+    if (most != kMostOfFloat || !is_whole)
+      snprintf(high, sizeof high,
+               without_most ? " and below %g" : " and at most %g", most);
+    return std::string(low) + high;
+  }
+};
+constexpr Range at_least(double least, double most = Range::kMostOfFloat) {
+  return {least, most, false, false};
+}
+constexpr Range above(double least, double most = Range::kMostOfFloat) {
+  return {least, most, true, false};
+}
+constexpr Range kBelow1{0, 1, false, true};
+
+struct SettingInfo {
+  std::string_view name; // without the dashes
+  Field field;
+  Range range;
+  Section section = Section::Run;
+  unsigned takers = 0; // Takers
+  std::string_view help;
+  std::string_view value = ""; // what stands for it in --help
+};
+
+namespace detail {
+using S = TrainingSettings;
+
+constexpr SettingInfo data(const char *name, Field field, const char *help,
+                           const char *value = "FILE.npy") {
+  return {name, field, {}, Section::Data, kRunning, help, value};
+}
+constexpr SettingInfo run(const char *name, Field field, Range range,
+                          const char *help) {
+  return {name, field, range, Section::Run, kRunning, help};
+}
+constexpr SettingInfo file(const char *name, Field field, unsigned takers,
+                           const char *help, const char *value) {
+  return {name, field, {}, Section::Run, takers, help, value};
+}
+constexpr SettingInfo step(const char *name, Field field, Range range,
+                           const char *help) {
+  return {name, field, range, Section::Optimizer, kEverywhere, help};
+}
+constexpr SettingInfo scale(const char *name, Field field, Range range,
+                            const char *help) {
+  return {name, field, range, Section::LossScale, kEverywhere, help};
+}
+constexpr SettingInfo compile_time(const char *name) {
+  return {name, {}, {}, Section::CompileTime, kCompiling, ""};
+}
+} // namespace detail
+
+// Names and defaults are those of the Hugging Face Trainer where it has them.
+inline constexpr SettingInfo kSettings[] = {
+    detail::data("data", {},
+                 "file for an input; docs/training.md has the formats",
+                 "INPUT=FILE.npy"),
+    detail::data("labels", &detail::S::labels, "labels"),
+    detail::data("tokens", &detail::S::tokens,
+                 "file of tokens, for the input that --data does not name; the "
+                 "label is the next token",
+                 "FILE"),
+    detail::data("token-type", &detail::S::token_type,
+                 "uint8, uint16 or uint32, for token files without a header",
+                 ""),
+    detail::data("shuffle", &detail::S::shuffle, "samples in random order", ""),
+    detail::data("eval-data", {}, "file for an input, for validation",
+                 "INPUT=FILE.npy"),
+    detail::data("eval-labels", &detail::S::eval_labels,
+                 "labels for validation"),
+    detail::data("eval-tokens", &detail::S::eval_tokens,
+                 "file of tokens for validation", "FILE"),
+
+    detail::file("output-dir", &detail::S::output_dir, kTrainer,
+                 "where weights and metrics go", "DIR"),
+    detail::file("weights", &detail::S::weights, kTrainer,
+                 "model.safetensors to start from (default: that of the "
+                 "program)",
+                 "FILE"),
+    detail::run("logging-steps", &detail::S::logging_steps, at_least(0),
+                "steps between lines on the terminal; 0: none"),
+    detail::run("eval-steps", &detail::S::eval_steps, at_least(0),
+                "steps between validations; 0: at the end alone"),
+    detail::run("save-steps", &detail::S::save_steps, at_least(0),
+                "steps between saves; 0: at the end alone"),
+    detail::run("num-threads", &detail::S::num_threads, at_least(0, 4096),
+                "threads of the host target; 0: as many as cores"),
+    detail::run("wait-policy", &detail::S::wait_policy, {},
+                "how threads of the host target wait for the next kernel: "
+                "active (they spin), passive (they sleep) or auto, which "
+                "measures what is faster"),
+    detail::run("num-workers", &detail::S::num_workers, at_least(1, 1024),
+                "threads that prepare batches"),
+    detail::run("prefetch-factor", &detail::S::prefetch_factor,
+                at_least(1, 1024), "batches ahead, for each of them"),
+    detail::file("dump-gradients", &detail::S::dump_gradients, kTrainer,
+                 "the gradients of the first step", "FILE.safetensors"),
+    detail::file("profile-costs-to", &detail::S::profile_costs_to, kRunning,
+                 "how long each op of a step takes, for gpuopt --profile-costs",
+                 "FILE.json"),
+    detail::run("profile-warmup", &detail::S::profile_warmup, at_least(0, 1e9),
+                "steps before those that are timed"),
+    detail::run("profile-active", &detail::S::profile_active, at_least(1, 1e6),
+                "steps that are timed"),
+
+    detail::step("max-steps", &detail::S::max_steps, at_least(-1),
+                 "steps to attempt; -1: as many as --num-train-epochs needs"),
+    detail::step("num-train-epochs", &detail::S::num_train_epochs,
+                 above(0, 1e9), "passes over the data where --max-steps is -1"),
+    detail::step("seed", &detail::S::seed, {},
+                 "seed of the order of samples and of dropout"),
+    detail::step("learning-rate", &detail::S::learning_rate, at_least(0),
+                 "learning rate of the first step after warm-up"),
+    detail::step("lr-scheduler-type",
+                 scheduler_field(&detail::S::lr_scheduler_type), {},
+                 "linear, cosine, constant or constant_with_warmup"),
+    detail::step("warmup-steps", &detail::S::warmup_steps, at_least(0),
+                 "steps of linear warm-up"),
+    detail::step("warmup-ratio", &detail::S::warmup_ratio, at_least(0, 1),
+                 "steps of linear warm-up, as a share of all steps"),
+    detail::step("max-grad-norm", &detail::S::max_grad_norm, at_least(0),
+                 "norm to clip gradients to; 0: none"),
+    detail::step("weight-decay", &detail::S::weight_decay, at_least(0),
+                 "share of the weights that a learning rate of 1 takes off; "
+                 "of adam and sgd: added to the gradient"),
+    detail::step("adam-beta1", &detail::S::beta1, kBelow1, // 1 divides by 0
+                 "decay of the first moment"),
+    detail::step("adam-beta2", &detail::S::beta2, kBelow1,
+                 "decay of the second moment"),
+    detail::step("adam-epsilon", &detail::S::epsilon, at_least(0),
+                 "added to the root of the second moment"),
+    detail::step("momentum", &detail::S::momentum, at_least(0),
+                 "share of the last update that is added to the next"),
+    detail::step("nesterov", &detail::S::nesterov, {}, "Nesterov's momentum"),
+    detail::step("lion-beta1", &detail::S::lion_beta1, kBelow1,
+                 "share of the momentum in the sign of a step"),
+    detail::step("lion-beta2", &detail::S::lion_beta2, kBelow1,
+                 "decay of lion's momentum"),
+    detail::step("adafactor-epsilon1", &detail::S::adafactor_epsilon1,
+                 at_least(0), "added to squares of the gradient"),
+    detail::step("adafactor-epsilon2", &detail::S::adafactor_epsilon2,
+                 at_least(0), "least scale of a parameter"),
+    detail::step("adafactor-clip-threshold",
+                 &detail::S::adafactor_clip_threshold, above(0),
+                 "most that the root mean square of an update is"),
+    detail::step("adafactor-decay-rate", &detail::S::adafactor_decay_rate,
+                 at_least(-10, 0),
+                 "squares decay by 1 - step to the power of this"),
+    detail::step("adafactor-beta1", &detail::S::adafactor_beta1, kBelow1,
+                 "decay of a first moment; 0: none"),
+    detail::step("adafactor-scale-parameter",
+                 &detail::S::adafactor_scale_parameter, {},
+                 "steps in proportion to the parameter"),
+    detail::step("adafactor-relative-step", &detail::S::adafactor_relative_step,
+                 {},
+                 "a learning rate of 1 / sqrt(step), at most 0.01, in place of "
+                 "--learning-rate"),
+    detail::step("adafactor-warmup-init", &detail::S::adafactor_warmup_init, {},
+                 "at most 1e-6 * step, for --adafactor-relative-step"),
+
+    detail::scale("loss-scale", {}, {},
+                  "dynamic, a fixed number or, for the compiler alone, none"),
+    detail::scale("init-scale", &detail::S::init_scale, at_least(1e-37),
+                  "the first dynamic loss scale"),
+    detail::scale("growth-factor", &detail::S::growth_factor, at_least(1),
+                  "factor of the loss scale after growth-interval good steps"),
+    detail::scale("backoff-factor", &detail::S::backoff_factor, above(0, 1),
+                  "factor of the loss scale after a step that overflows"),
+    detail::scale("growth-interval", &detail::S::growth_interval, at_least(1),
+                  "good steps in a row before the loss scale grows"),
+    detail::scale("min-loss-scale", &detail::S::min_loss_scale, at_least(1e-37),
+                  "what the loss scale never falls below"),
+
+    // The driver declares them; a trainer says where they are set.
+    detail::compile_time("batch-size"),
+    detail::compile_time("dim"),
+    detail::compile_time("batch-norm"),
+    detail::compile_time("frozen-params"),
+    detail::compile_time("inference"),
+    detail::compile_time("loss"),
+    detail::compile_time("logits"),
+    detail::compile_time("ignore-index"),
+    detail::compile_time("label-smoothing"),
+    detail::compile_time("loss-chunks"),
+    detail::compile_time("optimizer"),
+    detail::compile_time("no-decay"),
+    detail::compile_time("gradient-accumulation-steps"),
+    detail::compile_time("precision"),
+    detail::compile_time("precision-override"),
+    detail::compile_time("precision-policy"),
+    detail::compile_time("debug-overflow"),
+    detail::compile_time("memory-budget"),
+    detail::compile_time("activation-budget"),
+    detail::compile_time("device"),
+    detail::compile_time("target"),
+    detail::compile_time("profile-costs"),
+};
+
+constexpr const SettingInfo *find_setting(std::string_view name) {
+  for (const SettingInfo &setting : kSettings)
+    if (setting.name == name)
+      return &setting;
+  return nullptr;
+}
+
+// The fewest digits that are read back as the same number.
+inline std::string number_text(double number) {
+  char text[40];
+  for (int digits = 1; digits <= 17; digits++) {
+    snprintf(text, sizeof text, "%.*g", digits, number);
+    if (strtod(text, nullptr) == number)
+      break;
+  }
+  return text;
+}
+
+// The value as a flag has it.
+inline std::string value_text(const SettingInfo &setting,
+                              const TrainingSettings &s) {
+  const Field &field = setting.field;
+  if (field.number)
+    return number_text(s.*field.number);
+  return field.integer     ? std::to_string(s.*field.integer)
+         : field.natural   ? std::to_string(s.*field.natural)
+         : field.toggle    ? (s.*field.toggle ? "true" : "false")
+         : field.text      ? s.*field.text
+         : field.scheduler ? std::string(kLrSchedulerNames[s.*field.scheduler])
+                           : "";
+}
+
+// What a number can be: "at least 0 and below 1"; empty where the flag has no
+// number.
+inline std::string range_text(const SettingInfo &setting) {
+  if (!setting.field.number && !setting.field.integer)
+    return "";
+  if (setting.field.integer == &TrainingSettings::max_steps)
+    return "at least 1, or -1 for as many as --num-train-epochs needs";
+  return setting.range.text(/*is_whole=*/!setting.field.number);
+}
+
+// What is wrong with a value: "must be at least 0 and finite, but is -1"; empty
+// where nothing is.
+inline std::string range_error(const SettingInfo &setting,
+                               const TrainingSettings &s) {
+  const Field &field = setting.field;
+  if (!field.number && !field.integer)
+    return "";
+  const double x = field.number ? s.*field.number : double(s.*field.integer);
+  const bool is_max_steps = field.integer == &TrainingSettings::max_steps;
+  if (is_max_steps ? x >= 1 || x == -1 : setting.range.has(x))
+    return "";
+  return "must be " + range_text(setting) + ", but is " +
+         value_text(setting, s);
+}
+
+//===----------------------------------------------------------------------===//
+// Which flags a program takes
+//===----------------------------------------------------------------------===//
+
+struct ProgramKind {
+  std::string_view optimizer; // empty where a program has none
+  unsigned states = 0;        // a bit for each of the optimizer's that there is
+  bool scales_loss = false;
+};
+
+// Why a program does not take a flag that others take: what follows the flag's
+// name in an error. Empty where it does.
+inline std::string why_not_taken(const SettingInfo &setting,
+                                 const ProgramKind &program) {
+  if (setting.section == Section::CompileTime)
+    return "is set at compile time: gpuopt compile --" +
+           std::string(setting.name);
+  if (setting.section == Section::LossScale && !program.scales_loss)
+    return "applies only to programs that scale their loss: gpuopt compile "
+           "--precision=fp16 or --loss-scale";
+  std::string readers, state;
+  bool is_read = false;
+  for (const OptimizerInfo &optimizer : kOptimizers) {
+    if (!optimizer.reads(setting.name))
+      continue;
+    readers += (readers.empty() ? "" : " or ") + std::string(optimizer.name);
+    bool has_state = true;
+    for (int i = 0; i < kMaxOptimizerStates; i++)
+      if (optimizer.states[i].needs == setting.name) {
+        state = " and a --" + std::string(setting.name);
+        has_state = (program.states >> i & 1) != 0;
+      }
+    is_read |= optimizer.name == program.optimizer && has_state;
+  }
+  if (readers.empty() || is_read)
+    return "";
+  return "applies only to programs that were compiled with --optimizer=" +
+         readers + state;
+}
+
+} // namespace gpuopt

@@ -1,0 +1,194 @@
+// What the trainer notices, and says, of numbers that are infinite or NaN.
+#pragma once
+
+#include "gpuopt/program/program.h"
+
+#include <cmath>
+#include <vector>
+
+namespace gpuopt {
+
+// As it is printed: the sign of a NaN says nothing.
+inline double without_nan_sign(double value) {
+  return value != value ? double(NAN) : value;
+}
+
+// "'a', 'b', 'c' and 4 more".
+class NameList {
+public:
+  void add(const char *name) {
+    if (count++ < kMostNames)
+      names += std::string(names.empty() ? "'" : ", '") + name + "'";
+  }
+  bool empty() const { return count == 0; }
+  std::string text() const {
+    return count > kMostNames
+               ? names + " and " + std::to_string(count - kMostNames) + " more"
+               : names;
+  }
+
+private:
+  static constexpr int kMostNames = 3;
+  std::string names;
+  int count = 0;
+};
+
+// Gradients whose sum of squares is not finite.
+inline std::string overflowing_gradients(const Program &program,
+                                         const std::vector<double> &partials) {
+  NameList names;
+  for (int i = 0; i < program.gradients.count; i++) {
+    const bool is_last = i + 1 == program.gradients.count;
+    const int64_t first = program.gradients.data[i].first_partial;
+    const int64_t end = is_last ? program.partials
+                                : program.gradients.data[i + 1].first_partial;
+    bool overflows = false;
+    for (int64_t k = first; k < end; k++)
+      overflows |= !is_finite(partials[size_t(k)]);
+    if (overflows)
+      names.add(program.gradients.data[i].name);
+  }
+  return names.text();
+}
+
+namespace detail {
+
+// In a file, tensors may begin anywhere.
+template <class T>
+bool all_finite(const void *data, size_t bytes) {
+  for (size_t i = 0; i < bytes / sizeof(T); i++) {
+    T value;
+    memcpy(&value, static_cast<const char *>(data) + i * sizeof value,
+           sizeof value);
+    if (!is_finite(double(load_scalar(&value))))
+      return false;
+  }
+  return true;
+}
+
+inline bool all_finite(Type type, const void *data, size_t bytes) {
+  switch (type) {
+  case Type::F64:
+    return all_finite<double>(data, bytes);
+  case Type::F32:
+    return all_finite<float>(data, bytes);
+  case Type::F16:
+    return all_finite<f16>(data, bytes);
+  case Type::BF16:
+    return all_finite<bf16>(data, bytes);
+  default:
+    return true;
+  }
+}
+
+} // namespace detail
+
+// Looks at each step, and warns: once of a loss, some times of a result, and of
+// a run of steps that are skipped.
+class FiniteWatch {
+public:
+  FiniteWatch(Context &ctx, const Program &program, char *memory)
+      : ctx(ctx), program(program), memory(memory) {}
+
+  // After a batch has come, for --debug-overflow.
+  void batch() {
+    if (program.checked.count && inputs.empty())
+      inputs = inputs_not_finite();
+  }
+
+  // After a step.
+  void step(int64_t number, double loss, const StepState &state) {
+    if (state.first_not_finite >= 0 && results_told++ < kMostResultsTold)
+      tell_result(number, state.first_not_finite);
+    is_spoilt = !state.scaler.found_inf && !is_finite(state.grad_norm);
+    has_loss = is_finite(loss);
+    if ((is_spoilt || !has_loss) && !has_warned) {
+      has_warned = true;
+      warn_of_loss(number, loss, state);
+    }
+    if (state.scaler.skipped_in_a_row == kSkippedBeforeWarning)
+      warn_of_skipping(state.scaler);
+    inputs.clear();
+  }
+
+  // The last step's update was made of gradients that are not finite: so are
+  // weights now.
+  bool weights_are_lost() const { return is_spoilt; }
+  // The last step had no finite loss.
+  bool loss_is_lost() const { return !has_loss; }
+
+private:
+  static constexpr int kMostResultsTold = 20;
+  // Once for each run of skipped steps.
+  static constexpr int64_t kSkippedBeforeWarning = 20;
+
+  std::string inputs_not_finite() {
+    NameList names;
+    for (const InputInfo &input : program.inputs) {
+      std::vector<char> copy(input.tensor.bytes);
+      copy_to_host(ctx, copy.data(), memory + input.tensor.offset, copy.size());
+      if (!detail::all_finite(input.tensor.type, copy.data(), copy.size()))
+        names.add(input.tensor.name);
+    }
+    return names.text();
+  }
+
+  void tell_result(int64_t number, int64_t result) {
+    if (!inputs.empty())
+      fprintf(stderr,
+              "%s: step %lld: the data of input %s is infinite or NaN\n",
+              program.name, static_cast<long long>(number), inputs.c_str());
+    fprintf(stderr,
+            "%s: step %lld: '%s' is the first that is infinite or "
+            "NaN\n",
+            program.name, static_cast<long long>(number),
+            program.checked.data[result]);
+  }
+
+  void warn_of_loss(int64_t number, double loss, const StepState &state) {
+    if (inputs.empty())
+      inputs = inputs_not_finite();
+    fprintf(stderr,
+            "%s: warning: step %lld: the loss is %g, the gradients' norm %g%s. "
+            "%s\n",
+            program.name, static_cast<long long>(number), loss,
+            without_nan_sign(state.grad_norm),
+            is_spoilt                ? ", and the weights are lost"
+            : state.scaler.found_inf ? "; the step is skipped"
+                                     : "; training goes on",
+            advice().c_str());
+  }
+  std::string advice() const {
+    if (!inputs.empty())
+      return "The data of input " + inputs + " is infinite or NaN: mend it";
+    return std::string("Try a lower --learning-rate, --warmup-steps or a lower "
+                       "--max-grad-norm") +
+           (program.checked.count ? ""
+                                  : "; compiled with --debug-overflow, the "
+                                    "trainer names the op that begins it");
+  }
+
+  void warn_of_skipping(const LossScaler &scaler) {
+    std::vector<double> partials(size_t(program.partials));
+    copy_to_host(ctx, partials.data(), memory + program.partials_offset,
+                 partials.size() * sizeof(double));
+    fprintf(stderr,
+            "%s: warning: %lld steps in a row were skipped, the last one at a "
+            "loss scale of %g: gradients of %s are infinite or NaN%s\n",
+            program.name, static_cast<long long>(scaler.skipped_in_a_row),
+            double(scaler.scale),
+            overflowing_gradients(program, partials).c_str(),
+            program.checked.count ? ""
+                                  : "; compiled with --debug-overflow, it "
+                                    "names the op that begins it");
+  }
+
+  Context &ctx;
+  const Program &program;
+  char *memory;
+  std::string inputs; // not finite in a batch of this step
+  int results_told = 0;
+  bool is_spoilt = false, has_loss = true, has_warned = false;
+};
+
+} // namespace gpuopt

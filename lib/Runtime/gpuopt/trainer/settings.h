@@ -1,0 +1,238 @@
+// What a trainer is told by its flags: those of the table that the program
+// takes, after its own defaults.
+#pragma once
+
+#include "gpuopt/data/sources.h"
+#include "gpuopt/device/wait_policy.h"
+#include "gpuopt/program/program.h"
+#include "gpuopt/settings/flags.h"
+#include "gpuopt/trainer/output_folder.h"
+
+#include <cerrno>
+
+namespace gpuopt {
+
+struct Settings : TrainingSettings {
+  DataFlags train, eval;
+};
+
+namespace detail {
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+inline double parse_number(const std::string &flag, const std::string &text) {
+  char *end = nullptr;
+  const double number = strtod(text.c_str(), &end);
+  if (text.empty() || *end || number != number)
+    throw Error("'" + flag + "' needs a number, but got '" + text + "'");
+  return number;
+}
+
+template <class T>
+T parse_whole(const std::string &flag, const std::string &text,
+              T (*read)(const char *, char **, int)) {
+  char *end = nullptr;
+  errno = 0;
+  const T number = read(text.c_str(), &end, 10);
+  if (text.empty() || *end || errno)
+    throw Error("'" + flag + "' needs a whole number, but got '" + text + "'");
+  return number;
+}
+
+// strtoull alone would take -1 as the largest number.
+inline uint64_t parse_natural(const std::string &flag,
+                              const std::string &text) {
+  if (text.find('-') != std::string::npos)
+    throw Error("'" + flag + "' needs a whole number of at least 0, but got '" +
+                text + "'");
+  return parse_whole(flag, text, strtoull);
+}
+
+inline int64_t parse_scheduler(const std::string &text) {
+  for (int64_t i = 0; i < 4; i++)
+    if (text == kLrSchedulerNames[i])
+      return i;
+  throw Error("'--lr-scheduler-type' must be linear, cosine, constant or "
+              "constant_with_warmup, but is '" +
+              text + "'");
+}
+
+// dynamic, or the scale itself.
+inline void parse_loss_scale(const std::string &text, LossScaling &scaling) {
+  scaling.is_dynamic = text == "dynamic";
+  if (scaling.is_dynamic)
+    return;
+  char *end = nullptr;
+  scaling.init_scale = strtod(text.c_str(), &end);
+  if (text.empty() || *end)
+    throw Error("'--loss-scale' must be dynamic or a number, but is '" + text +
+                "'");
+}
+
+inline void set_value(const SettingInfo &setting, const std::string &text,
+                      Settings &s) {
+  const std::string flag = "--" + std::string(setting.name);
+  const Field &field = setting.field;
+  if (field.number)
+    s.*field.number = parse_number(flag, text);
+  else if (field.integer)
+    s.*field.integer = parse_whole(flag, text, strtoll);
+  else if (field.natural)
+    s.*field.natural = parse_natural(flag, text);
+  else if (field.scheduler)
+    s.*field.scheduler = parse_scheduler(text);
+  else if (field.text && text.empty())
+    throw Error("'" + flag + "' needs a value, but got ''");
+  else if (field.text)
+    s.*field.text = text;
+  else if (setting.name == "loss-scale")
+    parse_loss_scale(text, s);
+  else
+    (setting.name == "data" ? s.train : s.eval).add(flag, text);
+}
+
+//===----------------------------------------------------------------------===//
+// Flags
+//===----------------------------------------------------------------------===//
+
+inline std::string help_of(const SettingInfo &setting, const Settings &s) {
+  std::string value = setting.field.toggle
+                          ? (s.*setting.field.toggle ? "on" : "off")
+                          : value_text(setting, s);
+  if (setting.name == "loss-scale")
+    value = s.is_dynamic ? "dynamic" : "a number: --init-scale";
+  std::string help(setting.value);
+  help += (help.empty() ? "" : ": ") + std::string(setting.help);
+  return value.empty() ? help : help + " (default " + value + ")";
+}
+
+inline void declare(const SettingInfo &setting, Flags &flags, Settings &s) {
+  const std::string name(setting.name), help = help_of(setting, s);
+  if (SettingMember<bool> toggle = setting.field.toggle)
+    return flags.toggle(name, help, [&s, toggle](bool on) { s.*toggle = on; });
+  flags.value(name, help, [&s, &setting](const std::string &text) {
+    set_value(setting, text, s);
+  });
+}
+
+inline void declare_flags(Flags &flags, Settings &s, const Program &program) {
+  const ProgramKind kind = kind_of(program);
+  Section section = Section::CompileTime;
+  for (const SettingInfo &setting : kSettings)
+    if (const std::string why = why_not_taken(setting, kind); !why.empty()) {
+      flags.elsewhere(std::string(setting.name), why);
+    } else if (setting.takers & kTrainer) {
+      if (setting.section != section)
+        flags.section(title_of(setting.section));
+      section = setting.section;
+      declare(setting, flags, s);
+    }
+}
+
+// What the program was compiled with.
+inline void set_defaults(const Program &program, Settings &s) {
+  Flags flags;
+  declare_flags(flags, s, program);
+  for (const char *text : program.defaults)
+    flags.parse(text);
+}
+
+// A scale that stays is given by another flag than the first dynamic one.
+inline std::string name_of_range(const SettingInfo &setting,
+                                 const Settings &s) {
+  const bool stays = setting.name == "init-scale" && !s.is_dynamic;
+  return std::string(stays ? "loss-scale" : setting.name);
+}
+
+// Values that no training can mean.
+inline void check_ranges(const Settings &s, const ProgramKind &kind) {
+  for (const SettingInfo &setting : kSettings)
+    if (why_not_taken(setting, kind).empty())
+      if (const std::string error = range_error(setting, s); !error.empty())
+        throw Error("'--" + name_of_range(setting, s) + "' " + error);
+}
+
+// How long the warm-up is, one flag says: it goes before what the program was
+// compiled with, even where that is the other one.
+inline void choose_warmup(const Flags &flags, Settings &s) {
+  const bool steps = flags.given("warmup-steps"),
+             ratio = flags.given("warmup-ratio");
+  if (steps && !ratio)
+    s.warmup_ratio = 0;
+  if (ratio && !steps)
+    s.warmup_steps = 0;
+}
+
+// Files that are read, by the flags that name them.
+inline void check_readable(const std::string &flag, const std::string &path) {
+  try {
+    if (!path.empty())
+      MappedFile file(path);
+  } catch (const Error &error) {
+    throw Error("'" + flag + "': " + error.what());
+  }
+}
+inline void check_files(const DataFlags &data, const std::string &prefix) {
+  for (const auto &[input, path] : data.files)
+    check_readable(prefix + "data", path);
+  check_readable(prefix + "labels", data.labels);
+  check_readable(prefix + "tokens", data.tokens);
+}
+
+// Flags that contradict each other, or what the program is.
+inline void check_together(const Flags &flags, const Settings &s,
+                           const Program &program) {
+  if (flags.given("dump-gradients") &&
+      !find_state(program, StateKind::Gradient))
+    throw Error("'--dump-gradients': this program does not keep its "
+                "gradients; compile it with --gradient-accumulation-steps");
+  if (s.eval_steps > 0 && !s.eval.given())
+    throw Error("'--eval-steps' needs data to validate on: --eval-data and "
+                "--eval-labels, or --eval-tokens");
+  if (flags.given("token-type") && s.train.tokens.empty() &&
+      s.eval.tokens.empty())
+    throw Error(
+        "'--token-type' describes files of tokens, but neither --tokens nor "
+        "--eval-tokens is given");
+  if (s.warmup_steps > 0 && s.warmup_ratio > 0)
+    throw Error("'--warmup-steps' and '--warmup-ratio' both say how long "
+                "the warm-up is; give one of them");
+  if (s.nesterov && s.momentum == 0)
+    throw Error("'--nesterov' needs --momentum");
+  for (const char *name : {"profile-warmup", "profile-active"})
+    if (flags.given(name) && s.profile_costs_to.empty())
+      throw Error("'--" + std::string(name) +
+                  "' has no effect without "
+                  "--profile-costs-to");
+  for (const char *name : {"init-scale", "growth-factor", "backoff-factor",
+                           "growth-interval", "min-loss-scale"})
+    if (flags.given(name) && !s.is_dynamic)
+      throw Error(
+          "'--" + std::string(name) +
+          "' applies only to --loss-scale=dynamic, but the loss scale is "
+          "a fixed number");
+}
+
+} // namespace detail
+
+inline Settings parse_settings(int argc, char **argv, const Program &program) {
+  Settings s;
+  detail::set_defaults(program, s);
+  Flags flags;
+  detail::declare_flags(flags, s, program);
+  flags.parse_all(argc, argv);
+  s.train.labels = s.labels, s.train.tokens = s.tokens;
+  s.eval.labels = s.eval_labels, s.eval.tokens = s.eval_tokens;
+  detail::choose_warmup(flags, s);
+  detail::check_ranges(s, kind_of(program));
+  detail::check_together(flags, s, program);
+  OutputFolder::check(s.output_dir);
+  detail::check_files(s.train, "--");
+  detail::check_files(s.eval, "--eval-");
+  detail::check_readable("--weights", s.weights);
+  return s;
+}
+
+} // namespace gpuopt

@@ -1,0 +1,391 @@
+// The trainer around a program: weights, data, the loop, what it writes.
+#pragma once
+
+#include "gpuopt/data/loader.h"
+#include "gpuopt/data/sources.h"
+#include "gpuopt/device/wait_policy.h"
+#include "gpuopt/trainer/metrics.h"
+#include "gpuopt/trainer/not_finite.h"
+#include "gpuopt/trainer/output_folder.h"
+#include "gpuopt/trainer/profile_costs.h"
+#include "gpuopt/trainer/settings.h"
+#include "gpuopt/trainer/weights_file.h"
+
+#include <csignal>
+
+namespace gpuopt {
+
+namespace detail {
+inline volatile std::sig_atomic_t interrupted = 0;
+} // namespace detail
+
+// Exit statuses of a trainer beside 0 and 1, an error.
+constexpr int kDiverged = 3;
+
+class Trainer {
+public:
+  Trainer(const Program &program, Settings settings)
+      : program(program), s(std::move(settings)),
+        ctx(int(kStagingIsDevice ? s.num_threads : 0)),
+        waiting(parse_wait_policy(s.wait_policy), ctx.num_threads) {
+    ctx.allows_tf32 = program.allows_tf32;
+  }
+
+  // Returns the exit status.
+  int run() {
+    if (!program.micro_step)
+      throw Error("this program computes the forward alone (--inference); call "
+                  "it through step.h");
+    open_data();
+    memory = ctx.allocate(program.total_bytes);
+    ctx.allocate_host(program.host_bytes);
+    watch = std::make_unique<FiniteWatch>(ctx, program, memory);
+    if (const StateInfo *state = find_state(program, StateKind::Workspace))
+      ctx.use_workspace(memory + state->tensor.offset, state->tensor.bytes);
+    loaders.train = make_loader(std::move(train_sources), s.shuffle, false);
+    if (s.eval.given())
+      loaders.eval = make_loader(std::move(eval_sources), false, true);
+    steps = steps_to_attempt();
+    prepare_profile();
+    initialize();
+    const OutputFolder folder(s.output_dir);
+    Metrics metrics(s.output_dir + "/metrics.jsonl");
+    announce();
+    // From the terminal, and from what runs jobs or containers.
+    for (int signal : {SIGINT, SIGTERM})
+      std::signal(signal, [](int) { detail::interrupted = 1; });
+    start = Clock::now();
+    int64_t step = 0;
+    while (step < steps && !detail::interrupted) {
+      train_step(metrics, ++step);
+      if (watch->weights_are_lost())
+        return tell_divergence(step);
+      if (loaders.eval && s.eval_steps > 0 && step % s.eval_steps == 0 &&
+          step < steps)
+        validate(metrics, step);
+      if (s.save_steps > 0 && step % s.save_steps == 0 && step < steps &&
+          !save(step))
+        return kDiverged;
+    }
+    if (detail::interrupted)
+      printf("interrupted: ends after step %lld of %lld\n", (long long)step,
+             (long long)steps);
+    // First: validation may find what is wrong with its data.
+    if (!save(step))
+      return kDiverged;
+    if (loaders.eval && !detail::interrupted)
+      validate(metrics, step);
+    printf("weights: %s\n", weights_file().c_str());
+    if (!watch->loss_is_lost())
+      return 0;
+    fprintf(stderr,
+            "%s: error: the last step's loss is not finite; its weights are, "
+            "and are saved\n",
+            program.name);
+    return kDiverged;
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  static double milliseconds(Clock::time_point from, Clock::time_point to) {
+    return std::chrono::duration<double, std::milli>(to - from).count();
+  }
+
+  // Before anything is allocated: what is wrong with the data is said first.
+  void open_data() {
+    train_sources =
+        SourceOpener(program.inputs, s.train, s.token_type, "--").open();
+    if (!s.eval.given())
+      return;
+    if (!program.evaluate)
+      throw Error("this program has no evaluation; compile it with one, or "
+                  "leave out --eval-*");
+    eval_sources =
+        SourceOpener(program.inputs, s.eval, s.token_type, "--eval-").open();
+  }
+  std::unique_ptr<Loader> make_loader(Sources sources, bool shuffle,
+                                      bool pads_last) {
+    LoaderOptions options;
+    options.pads_last = pads_last;
+    options.batch_size = program.batch_size;
+    options.shuffle = shuffle;
+    options.seed = s.seed;
+    options.num_workers = int(s.num_workers);
+    options.prefetch_factor = int(s.prefetch_factor);
+    // The first half is for training, the second for evaluation.
+    DeviceMemory staging;
+    if (const StateInfo *state = find_state(program, StateKind::Staging)) {
+      staging.bytes = state->tensor.bytes / 2;
+      staging.data =
+          memory + state->tensor.offset + (pads_last ? staging.bytes : 0);
+    }
+    return std::make_unique<Loader>(ctx, program, std::move(sources), options,
+                                    staging);
+  }
+  int64_t steps_to_attempt() const {
+    if (s.max_steps > 0)
+      return s.max_steps;
+    const double batches =
+        s.num_train_epochs * double(loaders.train->batches_per_epoch());
+    return int64_t(std::clamp(
+        std::ceil(batches / double(program.accumulation_steps)), 1.0, 1e18));
+  }
+
+  template <class T>
+  T *find(StateKind kind) {
+    return reinterpret_cast<T *>(memory +
+                                 find_state(program, kind)->tensor.offset);
+  }
+  void initialize() {
+    const std::string weights =
+        s.weights.empty() ? program_file("model.safetensors") : s.weights;
+    WeightsFile weights_file(ctx, program, memory);
+    infinite_at_first = weights_file.load(weights, false);
+    if (find_state(program, StateKind::Constant)) {
+      const auto beside = std::filesystem::path(weights).parent_path() /
+                          "constants.safetensors";
+      weights_file.load(std::filesystem::exists(beside)
+                            ? beside.string()
+                            : program_file("constants.safetensors"),
+                        true);
+    }
+    Hyperparameters hyper = s;
+    if (hyper.warmup_steps == 0 && s.warmup_ratio > 0)
+      hyper.warmup_steps = int64_t(std::ceil(s.warmup_ratio * double(steps)));
+    hyper.max_steps = steps;
+    StepState initial;
+    initial.seed = s.seed;
+    copy_to_device(ctx, find<StepState>(StateKind::StepState), &initial,
+                   sizeof initial);
+    copy_to_device(ctx, find<Hyperparameters>(StateKind::Hyperparameters),
+                   &hyper, sizeof hyper);
+    if (find_state(program, StateKind::LossScale)) {
+      const float scale = float(s.init_scale);
+      copy_to_device(ctx, find<float>(StateKind::LossScale), &scale,
+                     sizeof scale);
+    }
+    if (program.prepare)
+      program.prepare(ctx, memory);
+  }
+  std::string weights_file() const {
+    return s.output_dir + "/model.safetensors";
+  }
+  // Returns whether the weights are worth it. Those that are NaN replace none
+  // that are not.
+  bool save(int64_t step) {
+    const std::string lost = WeightsFile(ctx, program, memory)
+                                 .save(weights_file(), infinite_at_first);
+    if (lost.empty())
+      last_saved = step;
+    else
+      tell_divergence(step, "; infinite or NaN: " + lost);
+    return lost.empty();
+  }
+  int tell_divergence(int64_t step, const std::string &why = "") const {
+    const std::string state =
+        last_saved > 0 ? "is that of step " + std::to_string(last_saved)
+                       : "is not written";
+    fprintf(stderr, "%s: error: training diverged in step %lld; '%s' %s%s\n",
+            program.name, static_cast<long long>(step), weights_file().c_str(),
+            state.c_str(), why.c_str());
+    return kDiverged;
+  }
+
+  void announce() const {
+    const std::string host = ctx.host_bytes
+                                 ? ", " + human_bytes(double(ctx.host_bytes)) +
+                                       " of the host's memory"
+                                 : "";
+    printf("%s: %s allocated%s, %lld steps of %lld x %lld samples%s, %d "
+           "threads\n",
+           program.name, human_bytes(double(ctx.allocated_bytes)).c_str(),
+           host.c_str(), static_cast<long long>(steps),
+           static_cast<long long>(program.accumulation_steps),
+           static_cast<long long>(program.batch_size),
+           loaders.train->describe_epoch().c_str(), ctx.num_threads);
+    refuse_unplanned("", ctx.allocated_bytes, program.total_bytes);
+    refuse_unplanned(" of the host's memory", ctx.host_bytes,
+                     program.host_bytes);
+  }
+  static void refuse_unplanned(const char *what, size_t bytes, size_t planned) {
+    if (bytes != planned)
+      throw Error("allocated " + std::to_string(bytes) + " bytes" + what +
+                  ", but the plan says " + std::to_string(planned));
+  }
+
+  void train_step(Metrics &metrics, int64_t step) {
+    const auto begin = Clock::now();
+    double waited = 0;
+    for (int64_t micro = 0; micro < program.accumulation_steps; micro++) {
+      waited += loaders.train->deliver(memory);
+      watch->batch();
+      run_step(step, micro_replay, program.micro_step,
+               program.micro_step_calls);
+      loaders.train->prefetch();
+    }
+    run_step(step, update_replay, program.update, program.update_calls);
+    const StepState state = read_state();
+    const auto now = Clock::now();
+    end_profiled_step(step);
+    const double loss = mean_of(state.loss_sum, state.weight_sum);
+    const double ms = milliseconds(begin, now);
+    metrics.step(step, loss, state, ms, waited, ctx.allocated_bytes);
+    watch->step(step, loss, state);
+    refuse_outside(state, "step " + std::to_string(step));
+    if (state.weight_sum == 0)
+      warn_of_labels(step);
+    if (step == 1 && !s.dump_gradients.empty())
+      WeightsFile(ctx, program, memory)
+          .dump_gradients(s.dump_gradients, state.grad_weight);
+    if (s.logging_steps > 0 && (step % s.logging_steps == 0 || step == steps))
+      print_progress(step, loss, ms, milliseconds(start, now) / 1000);
+    const std::string news = waiting.step(ms - waited);
+    if (!news.empty() && s.logging_steps > 0)
+      printf("%s\n", news.c_str());
+  }
+
+  // 0 where nothing counts.
+  static double mean_of(double sum, double weight) {
+    return weight > 0 ? without_nan_sign(sum / weight) : 0;
+  }
+
+  void run_step(int64_t step, Replay &replay,
+                void (*function)(Context &, char *),
+                const Table<CallInfo> &calls) {
+    if (profile && profile->covers(step) && calls.count > 0)
+      profile->time(ctx, memory, function, calls);
+    else
+      replay.run(ctx, [&] { function(ctx, memory); });
+  }
+
+  void prepare_profile() {
+    if (s.profile_costs_to.empty())
+      return;
+    profile = std::make_unique<CostProfile>(program, s.profile_costs_to,
+                                            s.profile_warmup, s.profile_active);
+    if (steps < profile->steps())
+      throw Error(
+          "'--profile-costs-to' needs " + std::to_string(profile->steps()) +
+          " steps, " + std::to_string(s.profile_warmup) +
+          " of them to warm up, but the run has " + std::to_string(steps) +
+          "; see --max-steps, --profile-warmup and --profile-active");
+  }
+  void end_profiled_step(int64_t step) {
+    if (!profile || !profile->covers(step))
+      return;
+    profile->end_step();
+    if (!profile->ends_with(step))
+      return;
+    profile->write();
+    printf("costs of each op: %s\n", s.profile_costs_to.c_str());
+  }
+
+  // An index that the step has computed was outside of its dimension: what it
+  // has made of the weights is of no use.
+  void refuse_outside(const StepState &state, const std::string &when) const {
+    if (!state.outside.is_taken)
+      return;
+    const IndexedInfo &info = program.indexed.data[state.outside.number];
+    const int64_t size = info.size;
+    throw Error(when + ": '" + info.name + "' reads index " +
+                std::to_string(state.outside.index) + ", element " +
+                std::to_string(state.outside.position) +
+                " of its indices, but it must lie in [" +
+                std::to_string(-size) + ", " + std::to_string(size) + ")");
+  }
+
+  // Once.
+  void warn_of_labels(int64_t step) {
+    if (!has_warned_of_labels)
+      fprintf(stderr,
+              "%s: warning: step %lld: no label counts, all are the index to "
+              "ignore; the loss is told as 0\n",
+              program.name, static_cast<long long>(step));
+    has_warned_of_labels = true;
+  }
+
+  void print_progress(int64_t step, double loss, double ms,
+                      double elapsed) const {
+    const int64_t left = int64_t(elapsed / double(step) * double(steps - step));
+    const int64_t each = program.tokens_per_batch ? program.tokens_per_batch
+                                                  : program.batch_size;
+    printf("step %lld/%lld  loss %.4f  %.0f %s/s  %.1f ms  %lld:%02lld left\n",
+           static_cast<long long>(step), static_cast<long long>(steps), loss,
+           double(each * program.accumulation_steps * step) / elapsed,
+           program.tokens_per_batch ? "tokens" : "samples", ms,
+           static_cast<long long>(left / 60),
+           static_cast<long long>(left % 60));
+    fflush(stdout);
+  }
+
+  struct Sums {
+    double loss = 0, weight = 0;
+  };
+  Sums evaluate(int64_t batches) {
+    StepState state = read_state();
+    state.evaluation_loss_sum = state.evaluation_weight_sum = 0;
+    copy_to_device(ctx, find<StepState>(StateKind::StepState), &state,
+                   sizeof state);
+    for (int64_t batch = 0; batch < batches; batch++) {
+      loaders.eval->deliver(memory);
+      program.evaluate(ctx, memory);
+    }
+    state = read_state();
+    refuse_outside(state, "validation");
+    return {state.evaluation_loss_sum, state.evaluation_weight_sum};
+  }
+
+  // Over all samples, each of them once.
+  void validate(Metrics &metrics, int64_t step) {
+    const int64_t padding = loaders.eval->padding();
+    Sums sums = evaluate(loaders.eval->batches_per_epoch() - (padding > 0));
+    if (padding > 0) {
+      const Sums copies = evaluate(1);
+      const double size = double(program.batch_size);
+      sums.loss -= copies.loss * double(padding) / size;
+      sums.weight -= copies.weight * double(padding) / size;
+    }
+    if (!(sums.weight > 0))
+      warn_of_labels(step);
+    const double loss = mean_of(sums.loss, sums.weight);
+    metrics.evaluation(step, loss);
+    printf("step %lld  validation loss %.4f\n", static_cast<long long>(step),
+           loss);
+    fflush(stdout);
+  }
+  StepState read_state() {
+    StepState state;
+    copy_to_host(ctx, &state, find<StepState>(StateKind::StepState),
+                 sizeof state);
+    return state;
+  }
+
+  const Program &program;
+  Settings s;
+  Context ctx;
+  StepWaiting waiting;
+  Sources train_sources, eval_sources;
+  char *memory = nullptr;
+  struct {
+    std::unique_ptr<Loader> train, eval; // eval: or null
+  } loaders;
+  Replay micro_replay, update_replay;
+  std::unique_ptr<CostProfile> profile; // or null
+  std::unique_ptr<FiniteWatch> watch;
+  int64_t steps = 0, last_saved = 0;
+  WeightsFile::Names infinite_at_first;
+  bool has_warned_of_labels = false;
+  Clock::time_point start;
+};
+
+// The main function of an emitted program; returns the exit status.
+inline int trainer_main(int argc, char **argv, const Program &program) {
+  try {
+    return Trainer(program, parse_settings(argc, argv, program)).run();
+  } catch (const std::exception &error) {
+    fprintf(stderr, "%s: error: %s\n", program.name, error.what());
+    return 1;
+  }
+}
+
+} // namespace gpuopt

@@ -1,0 +1,155 @@
+// Between a program's state on the device and safetensors files.
+#pragma once
+
+#include "gpuopt/data/safetensors.h"
+#include "gpuopt/program/program.h"
+#include "gpuopt/trainer/not_finite.h"
+
+#include <filesystem>
+#include <set>
+
+namespace gpuopt {
+
+namespace detail {
+inline std::vector<int64_t> shape_of(const TensorInfo &tensor) {
+  return {tensor.shape, tensor.shape + tensor.rank};
+}
+} // namespace detail
+
+// A file that came with the program: beside the executable, or one folder
+// above.
+inline std::string program_file(const std::string &name) {
+  const auto self =
+      std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  for (const auto &folder : {self, self.parent_path()})
+    if (std::filesystem::exists(folder / name))
+      return (folder / name).string();
+  throw Error("'" + name +
+              "' lies neither beside the trainer nor in the folder above it; "
+              "name the weights by --weights");
+}
+
+class WeightsFile {
+public:
+  WeightsFile(Context &ctx, const Program &program, char *memory)
+      : ctx(ctx), program(program), memory(memory) {}
+
+  using Names = std::set<std::string>;
+
+  // Weights, or the constants of the program. Returns the names of those that
+  // are not finite.
+  Names load(const std::string &path, bool constants) {
+    Names infinite;
+    const MappedFile file(path);
+    const auto tensors = read_safetensors(file);
+    for (const StateInfo &state : program.states) {
+      if (constants ? state.kind != StateKind::Constant : !is_saved(state.kind))
+        continue;
+      const char *name =
+          state.saved_as[0] ? state.saved_as[0] : state.tensor.name;
+      const auto found = tensors.find(name);
+      if (found == tensors.end())
+        throw Error("'" + path + "' lacks '" + name + "'");
+      const StoredTensor &stored = found->second;
+      const auto shape = detail::shape_of(state.tensor);
+      const char *type = safetensors_name(state.tensor.type);
+      if (stored.shape != shape || stored.dtype != type)
+        throw Error("'" + path + "' has '" + name + "' as " + stored.dtype +
+                    " " + shape_text(stored.shape) +
+                    ", but the program needs " + type + " " +
+                    shape_text(shape));
+      if (stored.bytes != state.tensor.bytes)
+        throw Error("'" + path + "' has " + std::to_string(stored.bytes) +
+                    " bytes for '" + name + "', whose shape needs " +
+                    std::to_string(state.tensor.bytes));
+      if (!read(state.tensor, stored, file))
+        infinite.insert(state.tensor.name);
+    }
+    return infinite;
+  }
+
+  // Under all of a tensor's names, where weights are tied. Where training has
+  // made a weight or a running statistic infinite or NaN, other than those that
+  // were so at first, nothing is written: returns their names.
+  std::string save(const std::string &path, const Names &infinite_at_first) {
+    NameList lost;
+    std::vector<std::vector<char>> copies;
+    std::vector<TensorToSave> tensors;
+    for (const StateInfo &state : program.states)
+      if (is_saved(state.kind)) {
+        const char *data = memory + state.tensor.offset;
+        if (!kStagingIsDevice) {
+          copies.push_back(on_host(state));
+          data = copies.back().data();
+        }
+        if (state.kind != StateKind::Frozen &&
+            !infinite_at_first.count(state.tensor.name) &&
+            !detail::all_finite(state.tensor.type, data, state.tensor.bytes))
+          lost.add(state.tensor.name);
+        for (int i = 0; i < kMaxNames && (i == 0 || state.saved_as[i]); i++)
+          tensors.push_back(entry(state, i, data));
+      }
+    if (lost.empty())
+      write_safetensors(path, tensors);
+    return lost.text();
+  }
+
+  // The gradient of the step's mean loss, before clipping.
+  void dump_gradients(const std::string &path, double grad_weight) {
+    std::vector<std::vector<char>> copies;
+    std::vector<TensorToSave> tensors;
+    for (const StateInfo &state : program.states)
+      if (state.kind == StateKind::Gradient) {
+        copies.push_back(on_host(state));
+        divide(state.tensor, copies.back(), grad_weight);
+        tensors.push_back(entry(state, 0, copies.back().data()));
+      }
+    write_safetensors(path, tensors);
+  }
+
+private:
+  // By pieces, so that the weights are not in memory twice. Returns whether all
+  // are finite.
+  bool read(const TensorInfo &to, const StoredTensor &from,
+            const MappedFile &file) {
+    constexpr size_t kPiece = size_t(8) << 20;
+    bool finite = true;
+    for (size_t begin = 0; begin < from.bytes; begin += kPiece) {
+      const size_t count = std::min(kPiece, from.bytes - begin);
+      const auto *data = reinterpret_cast<const uint8_t *>(from.data) + begin;
+      finite = finite && detail::all_finite(to.type, from.data + begin, count);
+      copy_to_device(ctx, memory + to.offset + begin, data, count);
+      file.release(data, count);
+    }
+    return finite;
+  }
+  static bool is_saved(StateKind kind) {
+    return kind == StateKind::Parameter || kind == StateKind::Frozen ||
+           kind == StateKind::Buffer;
+  }
+  std::vector<char> on_host(const StateInfo &state) {
+    std::vector<char> copy(state.tensor.bytes);
+    copy_to_host(ctx, copy.data(), memory + state.tensor.offset, copy.size());
+    return copy;
+  }
+  static TensorToSave entry(const StateInfo &state, int name,
+                            const char *data) {
+    return {state.saved_as[name] ? state.saved_as[name] : state.tensor.name,
+            state.tensor.type, detail::shape_of(state.tensor), data,
+            state.tensor.bytes};
+  }
+  static void divide(const TensorInfo &tensor, std::vector<char> &data,
+                     double by) {
+    for (int64_t i = 0; i < tensor.elements(); i++)
+      if (tensor.type == Type::F64)
+        reinterpret_cast<double *>(data.data())[i] /= by;
+      else if (tensor.type == Type::F32)
+        reinterpret_cast<float *>(data.data())[i] /= float(by);
+  }
+
+  Context &ctx;
+  const Program &program;
+  char *memory;
+};
+
+} // namespace gpuopt

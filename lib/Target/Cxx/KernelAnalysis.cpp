@@ -1,0 +1,126 @@
+//===- KernelAnalysis.cpp - What is decided before a kernel is printed ----===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelAnalysis.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace gpuopt;
+
+device::LoopOp cxx::enclosingLanesLoop(Operation *op) {
+  for (Operation *parent = op->getParentOp(); parent;
+       parent = parent->getParentOp())
+    if (auto loop = dyn_cast<device::LoopOp>(parent);
+        loop && loop.getKind() == device::LoopKind::Lanes)
+      return loop;
+  return {};
+}
+
+cxx::KernelAnalysis::KernelAnalysis(device::KernelOp kernel) {
+  // In order, so that operands are known before their uses, and the body of a
+  // loop at its yield.
+  kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    findVarying(op);
+    countRest(op);
+  });
+  kernel.walk([&](Block *block) { findInlined(*block); });
+}
+
+//===----------------------------------------------------------------------===//
+// What varies by lane
+//===----------------------------------------------------------------------===//
+
+/// A loop's results vary where a sequential one combines lane by lane.
+static void markLoopResults(device::YieldOp yield,
+                            llvm::DenseSet<Value> &varying) {
+  auto loop = cast<device::LoopOp>(yield->getParentOp());
+  if (loop.getKind() == device::LoopKind::Lanes)
+    return;
+  for (auto [value, result] : llvm::zip(yield.getValues(), loop.getResults()))
+    if (varying.contains(value))
+      varying.insert(result);
+}
+
+void cxx::KernelAnalysis::findVarying(Operation *op) {
+  if (auto loop = dyn_cast<device::LoopOp>(op)) {
+    if (loop.getKind() == device::LoopKind::Lanes)
+      varying.insert(loop.getBody().getArgument(0));
+    return;
+  }
+  if (auto yield = dyn_cast<device::YieldOp>(op))
+    return markLoopResults(yield, varying);
+  bool varies = llvm::any_of(
+      op->getOperands(), [&](Value value) { return varying.contains(value); });
+  if (auto load = dyn_cast<device::LoadOp>(op))
+    varies = load.getAccess() != device::Access::Uniform;
+  else if (auto position = dyn_cast<device::PositionOp>(op))
+    varies = position.getAccess() != device::Access::Uniform;
+  if (varies)
+    varying.insert(op->getResults().begin(), op->getResults().end());
+}
+
+void cxx::KernelAnalysis::countRest(Operation *op) {
+  device::LoopOp loop = enclosingLanesLoop(op);
+  if (!loop)
+    return;
+  if (auto load = dyn_cast<device::LoadOp>(op))
+    restUses[loop] += load.getAccess() != device::Access::Uniform;
+  else if (auto store = dyn_cast<device::StoreOp>(op))
+    restUses[loop] += store.getAccess() != device::Access::Uniform;
+  else if (auto check = dyn_cast<device::InRangeOp>(op))
+    restUses[loop] += isVarying(check.getIndex());
+  else if (auto yield = dyn_cast<device::YieldOp>(op);
+           yield && yield->getParentOp() == loop)
+    restUses[loop] += yield.getNumOperands();
+}
+
+//===----------------------------------------------------------------------===//
+// What is written in place
+//===----------------------------------------------------------------------===//
+
+static bool writesMemory(Operation *op) {
+  return op->walk([](device::StoreOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
+/// These write an operand several times, or in each turn of a loop.
+static bool repeatsOperands(Operation *op) {
+  return isa<device::DelinearizeOp, device::LoopOp>(op);
+}
+
+void cxx::KernelAnalysis::findInlined(Block &block) {
+  // How many ops before each one write memory: pointers may be equal.
+  llvm::DenseMap<Operation *, unsigned> writesBefore;
+  unsigned writes = 0;
+  for (Operation &op : block) {
+    writesBefore[&op] = writes;
+    writes += writesMemory(&op);
+  }
+  llvm::DenseSet<Value> holdsLoad;
+  for (Operation &op : block) {
+    if (op.getNumResults() != 1 || op.getNumRegions() != 0)
+      continue;
+    Value value = op.getResult(0);
+    if (isa<arith::ConstantOp>(op)) {
+      inlined.insert(value);
+      continue;
+    }
+    if (isa<device::LoadOp>(op) || llvm::any_of(op.getOperands(), [&](Value v) {
+          return holdsLoad.contains(v);
+        }))
+      holdsLoad.insert(value);
+    if (isa<device::BlockIndexOp, device::DelinearizeOp>(op) ||
+        !value.hasOneUse())
+      continue;
+    Operation *user = *value.getUsers().begin();
+    if (user->getBlock() != &block || repeatsOperands(user))
+      continue;
+    if (!holdsLoad.contains(value) || writesBefore[&op] == writesBefore[user])
+      inlined.insert(value);
+  }
+}

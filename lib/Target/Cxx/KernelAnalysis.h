@@ -1,0 +1,46 @@
+//===- KernelAnalysis.h - Decisions before printing -------------*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_LIB_TARGET_CXX_KERNELANALYSIS_H
+#define GPUOPT_LIB_TARGET_CXX_KERNELANALYSIS_H
+
+#include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
+
+namespace gpuopt::cxx {
+
+/// The loop over lanes that an op is in, null for none.
+device::LoopOp enclosingLanesLoop(mlir::Operation *op);
+
+/// Which values of a kernel have one value per lane, and which are written in
+/// place of their use rather than given a name.
+class KernelAnalysis {
+public:
+  explicit KernelAnalysis(device::KernelOp kernel);
+
+  bool isVarying(mlir::Value value) const { return varying.contains(value); }
+
+  /// A constant, or a value whose one use follows in the same block with no
+  /// write to memory between a load that it holds and that use.
+  bool isInlined(mlir::Value value) const { return inlined.contains(value); }
+
+  /// How often the body of a loop over lanes asks how many elements are left.
+  unsigned usesOfRest(device::LoopOp loop) const {
+    return restUses.lookup(loop);
+  }
+
+private:
+  void findVarying(mlir::Operation *op);
+  void findInlined(mlir::Block &block);
+  void countRest(mlir::Operation *op);
+
+  llvm::DenseSet<mlir::Value> varying, inlined;
+  llvm::DenseMap<mlir::Operation *, unsigned> restUses;
+};
+
+} // namespace gpuopt::cxx
+
+#endif // GPUOPT_LIB_TARGET_CXX_KERNELANALYSIS_H

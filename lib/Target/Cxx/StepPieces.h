@@ -1,0 +1,30 @@
+//===- StepPieces.h - A long step as several functions ----------*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_LIB_TARGET_CXX_STEPPIECES_H
+#define GPUOPT_LIB_TARGET_CXX_STEPPIECES_H
+
+#include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
+#include "llvm/ADT/SmallVector.h"
+#include <string>
+
+namespace gpuopt::cxx {
+
+/// Ops of a step that become one function, and its name: "backward_2".
+struct StepPiece {
+  std::string name, section;
+  llvm::SmallVector<mlir::Operation *> ops; ///< Calls behind their addresses.
+};
+
+/// A step of more than `mostCalls` calls in pieces: compilers take more than
+/// twice as long for a function of twice the length. A piece ends with a
+/// section, or behind the calls of a node. Any other step is one piece.
+llvm::SmallVector<StepPiece> piecesOf(device::StepOp step, unsigned mostCalls);
+
+} // namespace gpuopt::cxx
+
+#endif // GPUOPT_LIB_TARGET_CXX_STEPPIECES_H

@@ -1,0 +1,140 @@
+//===- AccumulateProducts.cpp - Adds products up in one memory ------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Runs before clusters are formed, when products have their final layout: a
+// sum that stays would become one kernel that reads all of them, and all of
+// them would have to exist at once. Sums of the forward are left alone: they
+// could not be computed again. The result differs from that of separate
+// additions by rounding alone, and is always the same.
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Analysis/Buffers.h"
+#include "gpuopt/Analysis/Clusters.h"
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "gpuopt/Transforms/Kernels/Passes.h"
+
+namespace gpuopt::kernels {
+#define GEN_PASS_DEF_ACCUMULATEPRODUCTS
+#include "gpuopt/Transforms/Kernels/Passes.h.inc"
+} // namespace gpuopt::kernels
+
+using namespace mlir;
+using namespace gpuopt;
+using namespace gpuopt::nn;
+
+namespace {
+
+/// When values can be had: where the last of the library calls is made that
+/// they depend on through elementwise work and reductions, which follow at
+/// once wherever they stand.
+class Readiness {
+public:
+  explicit Readiness(Block &block) {
+    for (auto [position, op] : llvm::enumerate(block))
+      positions[&op] = position;
+  }
+
+  int64_t of(Operation *op) {
+    int64_t ready = 0;
+    for (Value operand : op->getOperands())
+      if (Operation *producer = operand.getDefiningOp()) {
+        bool followsAtOnce = isViewOp(producer) || isFusible(producer);
+        auto known =
+            followsAtOnce ? readyAt.find(producer) : positions.find(producer);
+        if (followsAtOnce && known == readyAt.end())
+          known = readyAt.try_emplace(producer, of(producer)).first;
+        ready = std::max(ready, known->second);
+      }
+    return ready;
+  }
+
+private:
+  llvm::DenseMap<Operation *, int64_t> positions, readyAt;
+};
+
+class AccumulateProducts
+    : public kernels::impl::AccumulateProductsBase<AccumulateProducts> {
+  void runOnOperation() override {
+    getOperation()->walk([&](train::StepOp step) {
+      auto losses = step.getBody().getOps<train::ReportLossOp>();
+      SmallVector<arith::AddFOp> sums;
+      if (!losses.empty())
+        for (Operation *op = *losses.begin(); op; op = op->getNextNode())
+          if (auto sum = dyn_cast<arith::AddFOp>(op))
+            sums.push_back(sum);
+      llvm::DenseSet<Operation *> done;
+      Readiness readiness(step.getBody().front());
+      for (arith::AddFOp sum : llvm::reverse(sums)) // the outermost first
+        if (!done.contains(sum))
+          accumulate(sum, readiness, done);
+    });
+  }
+
+  /// A tree of additions: these, from the root on, and the terms.
+  struct Sum {
+    SmallVector<arith::AddFOp> additions;
+    SmallVector<ContractOp> products;
+    SmallVector<Value> others;
+
+    void add(arith::AddFOp op) {
+      additions.push_back(op);
+      addTerm(op.getLhs());
+      addTerm(op.getRhs());
+    }
+    void addTerm(Value value) {
+      auto inner = value.getDefiningOp<arith::AddFOp>();
+      auto product = value.getDefiningOp<ContractOp>();
+      if (inner && inner->hasOneUse())
+        add(inner);
+      else if (product && product->hasOneUse() && !product.getAccumulator() &&
+               canReadOperands(product))
+        products.push_back(product);
+      else
+        others.push_back(value);
+    }
+  };
+
+  void accumulate(arith::AddFOp root, Readiness &readiness,
+                  llvm::DenseSet<Operation *> &done) {
+    Sum sum;
+    sum.add(root);
+    done.insert(sum.additions.begin(), sum.additions.end());
+    if (sum.products.size() < 2)
+      return;
+    OpBuilder builder(root);
+    Location loc = root.getLoc();
+    llvm::sort(sum.products, [&](ContractOp a, ContractOp b) {
+      int64_t left = readiness.of(a), right = readiness.of(b);
+      return left != right ? left < right : a->isBeforeInBlock(b);
+    });
+    Operation *last = sum.products.front();
+    for (ContractOp product : ArrayRef(sum.products).drop_front()) {
+      if (product->isBeforeInBlock(last))
+        product->moveAfter(last);
+      last = product;
+    }
+    Value readers = root.getResult();
+    Value total = last->getResult(0);
+    for (Value other : sum.others)
+      total = arith::AddFOp::create(builder, loc, total, other);
+    readers.replaceAllUsesWith(total);
+    for (arith::AddFOp addition : sum.additions)
+      addition.erase();
+    chain(sum.products);
+  }
+
+  void chain(ArrayRef<ContractOp> products) {
+    for (size_t i = 1; i < products.size(); ++i) {
+      ContractOp before = products[i - 1], product = products[i];
+      product.getAccumulatorMutable().assign(before.getResult());
+      ++productCount;
+    }
+  }
+};
+
+} // namespace

@@ -1,0 +1,33 @@
+// RUN: gpuopt-opt %s --print-step-graph --verify-diagnostics
+// RUN: not gpuopt-opt %s --print-step-graph=device=tpu 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// UNKNOWN: expects one of host, h200, a100, 4090 or a JSON file, but got 'tpu'
+
+train.variable @w parameter : tensor<1000x1000xf32>
+train.step @micro_step micro ("x" %x: tensor<1000x1000xf32>) {
+  %w = train.read @w : tensor<1000x1000xf32>
+  // 2e9 operations take 10 ms at 200 GFLOP/s, and a launch takes 2 us.
+  // expected-remark @below {{node 0: 4000000 bytes, 10002000 ns}}
+  %0 = nn.contract "ik,kj->ij" %x, %w : tensor<1000x1000xf32>, tensor<1000x1000xf32>
+  // A tanh counts for 16 operations: 16e6 take 0.533 ms at 30 GFLOP/s.
+  // expected-remark @below {{node 1: 4000000 bytes, 535333 ns, reads [0]}}
+  %1 = nn.fused "tanh" %0 : tensor<1000x1000xf32> -> tensor<1000x1000xf32> {
+  ^bb0(%a: tensor<1000x1000xf32>):
+    %5 = math.tanh %a : tensor<1000x1000xf32>
+    nn.yield %5 : tensor<1000x1000xf32>
+  }
+  // 8 MB are read and written, in 0.4 ms at 20 GB/s; the result needs no bytes.
+  // expected-remark @below {{node 2: 0 bytes, 402000 ns, reads [1], overwrites 1}}
+  %2 = nn.fused "neg" %1 {in_place = array<i64: 0>} : tensor<1000x1000xf32> -> tensor<1000x1000xf32> {
+  ^bb0(%a: tensor<1000x1000xf32>):
+    %5 = arith.negf %a : tensor<1000x1000xf32>
+    nn.yield %5 : tensor<1000x1000xf32>
+  }
+  %3 = nn.transpose %2 [1, 0] : tensor<1000x1000xf32>
+  // The transpose is a view, and so no node.
+  // expected-remark @below {{node 3: 4000000 bytes, 10002000 ns, reads [2]}}
+  %4 = nn.contract "ik,kj->ij" %3, %x : tensor<1000x1000xf32>, tensor<1000x1000xf32>
+  // The gradient is read, and the parameter is read and written: 12 MB. To run
+  // again would change the parameter twice.
+  // expected-remark @below {{node 4: 0 bytes, 602000 ns, reads [3], runs once}}
+  train.update "sgd" @w, %4 : tensor<1000x1000xf32>
+}

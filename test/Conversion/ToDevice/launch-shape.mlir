@@ -1,0 +1,58 @@
+// RUN: gpuopt-opt %s -train-plan-memory -convert-to-device | FileCheck %s --check-prefixes=CHECK,HOST
+// RUN: gpuopt-opt %s -train-plan-memory -convert-to-device=device=h200 | FileCheck %s --check-prefixes=CHECK,H200
+// RUN: gpuopt-opt %s -train-plan-memory -convert-to-device=device=a100 | FileCheck %s --check-prefixes=CHECK,A100
+// RUN: gpuopt-opt %s -train-plan-memory -convert-to-device=device=4090 | FileCheck %s --check-prefixes=CHECK,ADA
+// RUN: not gpuopt-opt %s -train-plan-memory -convert-to-device=device=tpu 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// UNKNOWN: expects one of host, h200, a100, 4090 or a JSON file, but got 'tpu'
+
+// How kernels are spread over a device follows from how many multiprocessors it
+// has: 4 blocks for each of them are wanted, 64 on the host's 16 cores, 528 on an
+// h200, 432 on an a100 and 512 on a 4090.
+
+// 1,048,576 elements by the wanted blocks, rounded up to 1024, and at most 8192:
+// 1048576 / 64 is above that; 1986 becomes 2048; 2428 becomes 3072, of which
+// there are 341.3; 2048 stays. A thread has 4 elements, and a block at most 256
+// threads.
+// HOST-LABEL: device.kernel @fused_tanh blocks 128 threads 256
+// H200-LABEL: device.kernel @fused_tanh blocks 512 threads 256
+// A100-LABEL: device.kernel @fused_tanh blocks 342 threads 256
+// ADA-LABEL: device.kernel @fused_tanh blocks 512 threads 256
+
+// 1024 rows of 128 elements, which cannot be one loop because the operand is
+// transposed: 32 rows have 4096 elements, but the host gets no more than 1024 / 64
+// of them in a block, an h200 1024 / 528 = 1, an a100 and a 4090 2.
+// HOST-LABEL: device.kernel @fused_exp blocks 64 threads 32
+// H200-LABEL: device.kernel @fused_exp blocks 1024 threads 32
+// A100-LABEL: device.kernel @fused_exp blocks 512 threads 32
+// ADA-LABEL: device.kernel @fused_exp blocks 512 threads 32
+
+// A row is one block's on any device, and 128 columns are one warp's.
+// CHECK-LABEL: device.kernel @fused_rows blocks 1024 threads 32
+// CHECK-LABEL: device.kernel @fused_columns blocks 1 threads 32
+train.step @forward_step forward ("x" %x: tensor<1024x1024xf32>, "y" %y: tensor<128x1024xf32>, "z" %z: tensor<1024x128xf32>) {
+  %0 = nn.fused "tanh" %x : tensor<1024x1024xf32> -> tensor<1024x1024xf32> {
+  ^bb0(%a: tensor<1024x1024xf32>):
+    %1 = math.tanh %a : tensor<1024x1024xf32>
+    nn.yield %1 : tensor<1024x1024xf32>
+  }
+  %t = nn.transpose %y [1, 0] : tensor<128x1024xf32>
+  %2 = nn.fused "exp" %t : tensor<1024x128xf32> -> tensor<1024x128xf32> {
+  ^bb0(%a: tensor<1024x128xf32>):
+    %1 = math.exp %a : tensor<1024x128xf32>
+    nn.yield %1 : tensor<1024x128xf32>
+  }
+  %3 = nn.fused "rows" %z : tensor<1024x128xf32> -> tensor<1024x1xf32> {
+  ^bb0(%a: tensor<1024x128xf32>):
+    %1 = nn.reduce sum %a [1] : tensor<1024x128xf32>
+    nn.yield %1 : tensor<1024x1xf32>
+  }
+  %4 = nn.fused "columns" %z : tensor<1024x128xf32> -> tensor<1x128xf32> {
+  ^bb0(%a: tensor<1024x128xf32>):
+    %1 = nn.reduce sum %a [0] : tensor<1024x128xf32>
+    nn.yield %1 : tensor<1x128xf32>
+  }
+  train.output "a", %0 : tensor<1024x1024xf32>
+  train.output "b", %2 : tensor<1024x128xf32>
+  train.output "c", %3 : tensor<1024x1xf32>
+  train.output "d", %4 : tensor<1x128xf32>
+}

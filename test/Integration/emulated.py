@@ -1,0 +1,70 @@
+"""Builds emitted CUDA programs for the emulated target (docs/rationale/emulation.md) and runs them on the processor."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+from pathlib import Path
+from typing import Any, Mapping
+
+import numpy as np
+
+from training import Result, Trainer
+
+ROOT = Path(__file__).resolve().parents[2]
+EMULATION = ROOT / "lib" / "Runtime" / "emulation"
+
+# clang puts all shared memory into one section, so that it can be poisoned between blocks; g++ leaves out that of
+# templates.
+COMPILER = shutil.which("clang++-22") or shutil.which("clang++") or "g++"
+
+# The first report ends the program, so that its status tells.
+SANITIZER_FLAGS = "-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -g1"
+
+
+def nvidia_wheels() -> str | None:
+    """The folders of NVIDIA's wheels, as CMake takes them."""
+    if "NVIDIA_WHEELS" in os.environ:
+        return os.environ["NVIDIA_WHEELS"].replace(" ", ";")
+    found = importlib.util.find_spec("nvidia")
+    return ";".join(found.submodule_search_locations) if found else None
+
+
+def has_cuda_headers() -> bool:
+    nvcc = shutil.which("nvcc")
+    roots = [Path("/usr/local/cuda")] + ([Path(nvcc).resolve().parents[1]] if nvcc else [])
+    return any((root / "include" / "cuda_runtime.h").exists() for root in roots)
+
+
+def has_boost_context() -> bool:
+    return Path("/usr/include/boost/context/detail/fcontext.hpp").exists()
+
+
+class EmulatedTrainer(Trainer):
+    """A CUDA program on the processor."""
+
+    target = "cuda"
+
+    def __init__(self, model: Path, folder: Path, emulation: Path = EMULATION, sanitize=False, options: tuple[str, ...] = (), **flags: Any):
+        """`emulation` is the folder of the emulation; `options` are CMake's."""
+        self.emulation, self.sanitize, self.options = emulation, sanitize, options
+        # Programs are so small that the compiler takes longer than they do.
+        super().__init__(model, folder, optimization="-O0", **flags)
+
+    def build(self, optimization: str, options=()):
+        # clang's runtime of the sanitizers is a package of its own; g++'s is not.
+        compiler, sanitizer = ("g++", SANITIZER_FLAGS) if self.sanitize else (COMPILER, "")
+        super().build(
+            optimization,
+            ["-DGPUOPT_TARGET=emulated", f"-DGPUOPT_EMULATION={self.emulation}", f"-DNVIDIA_WHEELS={nvidia_wheels()}",
+             f"-DCMAKE_CXX_COMPILER={compiler}", f"-DCMAKE_CXX_FLAGS={sanitizer}", *self.options, *options],
+        )
+
+    def run_in_order(self, seed: int, data: Mapping[str, np.ndarray], labels: np.ndarray | None = None, **flags: Any) -> Result:
+        """Runs with the order of threads, blocks and streams that `seed` gives."""
+        os.environ["GPUOPT_EMULATION_SEED"] = str(seed)
+        try:
+            return self.run(data, labels, **flags)
+        finally:
+            del os.environ["GPUOPT_EMULATION_SEED"]

@@ -1,0 +1,208 @@
+"""Emitted CUDA programs, run thread by thread on the processor: they train as PyTorch does, and the order in which
+threads, blocks and streams run leaves no trace in the bits."""
+
+import copy
+import json
+import re
+
+import numpy as np
+import pytest
+import torch
+
+from emulated import EmulatedTrainer, has_boost_context, has_cuda_headers, nvidia_wheels
+from exports import export_case
+from parity import worst_gradient
+from training import CommandFailed, execute, gradients_of, train_torch
+
+MODELS = ["mlp", "cnn", "gpt2-tiny", "bert-tiny", "resnet18-tiny", "unet-tiny"]
+# The first step runs as it is, the second is captured, the third replays the graph.
+STEPS = 4
+
+pytestmark = [
+    pytest.mark.skipif(not has_cuda_headers(), reason="no headers of the CUDA toolkit"),
+    pytest.mark.skipif(nvidia_wheels() is None, reason="no wheels of cuBLASLt and cuDNN"),
+    pytest.mark.skipif(not has_boost_context(), reason="no Boost.Context"),
+]
+
+
+class Emulated:
+    """One model, exported and compiled once for all of its tests."""
+
+    def __init__(self, name: str, folder, **flags):
+        folder.mkdir(exist_ok=True)
+        self.case = export_case(name, folder / "model.onnx")
+        self.trainer = EmulatedTrainer(folder / "model.onnx", folder / "program", batch_size=self.case.batch, **flags)
+
+    def train(self, seed: int, steps=STEPS, **flags):
+        return self.trainer.run_in_order(
+            seed, self.case.inputs, self.case.labels, learning_rate=self.case.learning_rate,
+            lr_scheduler_type="constant", max_steps=steps, **flags,
+        )
+
+    def train_torch(self, steps=STEPS, **options):
+        case = copy.deepcopy(self.case)
+        return train_torch(
+            case, steps, lambda p: torch.optim.AdamW(p, lr=case.learning_rate, weight_decay=0.0), max_grad_norm=1.0, **options
+        )
+
+
+def assert_same_bits(one, other):
+    assert one.losses == other.losses
+    differing = [name for name in one.weights if one.weights[name].tobytes() != other.weights[name].tobytes()]
+    assert not differing
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def emulated(request, tmp_path_factory):
+    return Emulated(request.param, tmp_path_factory.mktemp(request.param))
+
+
+def test_gradients(emulated):
+    loss, gradients, _ = gradients_of(emulated.trainer, emulated.case.inputs, emulated.case.labels)
+    case = copy.deepcopy(emulated.case)
+    expected = train_torch(case, 1, lambda p: torch.optim.SGD(p, lr=0.0))[0]
+    assert loss == pytest.approx(expected, rel=1e-5)
+    error, parameter = worst_gradient(case.module, gradients)
+    assert error <= 1e-4, parameter
+
+
+def test_training_in_any_order(emulated):
+    one, other = emulated.train(seed=1), emulated.train(seed=2)
+    np.testing.assert_allclose(one.losses, emulated.train_torch(), rtol=1e-4)
+    assert_same_bits(one, other)
+
+
+# ---- Half precision, loss scaling, offloading, sanitizers ------------------------------------------------------------
+
+
+def test_half_precision_and_loss_scaling(tmp_path):
+    """A first scale that overflows makes the scaler skip steps; the others are as PyTorch's in fp32, but for the
+    rounding of halves (2^-11 relative in each tensor, over some ten layers)."""
+    model = Emulated("gpt2-tiny", tmp_path, precision="fp16", optimizer="adamw_8bit")
+    result = model.train(seed=1)
+    np.testing.assert_allclose(result.losses, model.train_torch(), rtol=1e-2)
+    assert_same_bits(result, model.train(seed=2))
+    scaled = [model.train(seed=seed, steps=6, init_scale=2.0**24) for seed in (1, 2)]
+    assert scaled[0].metrics[-1]["skipped_steps"] > 0
+    assert scaled[0].metrics[-1]["loss_scale"] < 2**24
+    assert_same_bits(*scaled)
+
+
+def test_under_sanitizers(tmp_path):
+    """A read past a buffer, a misaligned vector or a misused stack ends the program; see SANITIZER_FLAGS."""
+    model = Emulated("cnn", tmp_path, precision="bf16", sanitize=True)
+    assert "__asan_init" in execute(["nm", model.trainer.folder / "build" / "trainer"])
+    result = model.train(seed=1)
+    np.testing.assert_allclose(result.losses, model.train_torch(), rtol=1e-2)
+    assert_same_bits(result, model.train(seed=2))
+
+
+def test_offloading(tmp_path):
+    """Within a budget, tensors wait in pinned memory of the host, on a stream of their own. The bits are the same."""
+    device = tmp_path / "slow.json"
+    device.write_text(json.dumps(
+        {"base": "h200", "name": "slow products", "overlapsTransfers": True, "hostLinkBytesPerSecond": 50e9,
+         "f32ProductsPerSecond": 1e11, "bytesPerSecond": 1e11, "secondsPerLaunch": 1e-6}))
+    plain = Emulated("unet-tiny", tmp_path / "plain")
+    budget = int(plain.trainer.plan()["arena_bytes"] * 0.6)
+    tight = Emulated("unet-tiny", tmp_path / "tight", activation_budget=f"{budget}B", allow_offload=True, device=device)
+    assert tight.trainer.plan()["host_bytes"] > 0
+    expected = plain.train(seed=1)
+    for seed in (1, 2, 3):
+        assert_same_bits(expected, tight.train(seed))
+
+
+def test_warps_of_64_lanes(tmp_path):
+    """As AMD's CDNA has them: the tree of a reduction does not depend on it."""
+    model = Emulated("mlp", tmp_path)
+    narrow = model.train(seed=1)
+    model.trainer.build("-O0", ["-DCMAKE_CXX_FLAGS=-DGPUOPT_EMULATED_WARP_SIZE=64"])
+    assert_same_bits(narrow, model.train(seed=2))
+
+
+# ---- Faults that are made on purpose ---------------------------------------------------------------------------------
+
+
+class Victim:
+    """A program whose sources a test edits, and what it gives before."""
+
+    def __init__(self, folder):
+        self.model = Emulated("mlp", folder)
+        self.folder = self.model.trainer.folder
+        self.sound = self.model.train(seed=1)
+
+    def outcome(self) -> str:
+        """What shows of the fault under some seed: an error's text, other numbers, or nothing."""
+        execute(["cmake", "--build", self.folder / "build"])
+        for seed in range(1, 6):
+            try:
+                result = self.model.train(seed)
+            except CommandFailed as error:
+                return "other numbers" if "diverged" in error.output else error.output
+            if result.losses != self.sound.losses:
+                return "other numbers"
+        return "nothing"
+
+    def outcome_with(self, file: str, sound: str, faulty: str, count=1) -> str:
+        path = self.folder / file
+        text = path.read_text()
+        assert len(re.findall(sound, text)) >= count, f"{file} has no '{sound}'"
+        path.write_text(re.sub(sound, faulty, text, count=count))
+        try:
+            return self.outcome()
+        finally:
+            path.write_text(text)  # and the next outcome is that of a new build
+
+
+@pytest.fixture(scope="module")
+def victim(tmp_path_factory):
+    return Victim(tmp_path_factory.mktemp("victim"))
+
+
+BLOCK, GEMM, LOADER = "gpuopt/kernels/block.h", "gpuopt/ops/gemm_cuda.h", "gpuopt/data/loader.h"
+
+
+def test_finds_nothing_in_a_sound_program(victim):
+    assert victim.outcome() == "nothing"
+
+
+def test_finds_a_removed_barrier(victim):
+    assert victim.outcome_with(BLOCK, r"of_warp\[warp\] = v;\n  __syncthreads\(\);", "of_warp[warp] = v;") == "other numbers"
+
+
+def test_finds_a_barrier_that_not_all_reach(victim):
+    output = victim.outcome_with(BLOCK, r"(of_warp\[warp\] = v;\n)  __syncthreads\(\);", r"\1  if (warp == 0)\n    __syncthreads();")
+    assert re.search(r"block 0, thread \d+ waits at __syncthreads \(.*block.h:\d+\), but block 0, thread \d+", output), output
+
+
+def test_finds_a_wrong_leading_dimension(victim):
+    assert victim.outcome_with(GEMM, r"row_major \? row : col\)", "(row_major ? row : col) + 1)") != "nothing"
+    output = victim.outcome_with(GEMM, r"row_major \? row : col\)", "(row_major ? row : col) - 1)")
+    assert re.search(r"matrix [ABCD] has the leading dimension \d+, which must be at least \d+", output), output
+
+
+def test_finds_a_missing_event(victim):
+    assert victim.outcome_with(LOADER, r"slot\.copied\.wait\(ctx\);", "") == "other numbers"
+
+
+def test_finds_overlapping_buffers(victim):
+    """Two buffers that live at the same time get one offset: two gradients, then what a product reads and writes."""
+    text = (victim.folder / "memory.h").read_text()
+
+    def outcome_with_offset_of(other: str) -> str:
+        offset = re.search(rf"{other}\{{(\d+)\}}", text)[1]
+        return victim.outcome_with("memory.h", r"kDFc3Weight\{\d+\}", f"kDFc3Weight{{{offset}}}")
+
+    assert outcome_with_offset_of("kDFc1Weight") == "other numbers"
+    output = outcome_with_offset_of("kFc2Linear1")
+    assert re.search("cublasLtMatmul: D overlaps [AB]", output), output
+
+
+def test_finds_a_read_past_a_row(victim):
+    """The cross entropy takes two elements of the next row for its own."""
+    assert victim.outcome_with("step.cu", r"left = 10 - i", "left = 12 - i", count=2) == "other numbers"
+
+
+def test_finds_host_code_that_touches_the_device(victim):
+    output = victim.outcome_with(LOADER, r"char \*from = slot\.staging;", "char *from = slot.staging;\n    memory[0] = 1;")
+    assert "emulation: the host, or a library's call, touches byte 0 of an allocation of" in output, output
