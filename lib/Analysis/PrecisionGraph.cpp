@@ -230,6 +230,21 @@ private:
       forbid(product, result);
     for (Value factor : factorsOf(op))
       addOperand(op, product, factor);
+    addOtherTensors(op, result);
+  }
+
+  /// Further results have the type of the first one, and what keeps its type is
+  /// f32.
+  void addOtherTensors(Operation *op, int first) {
+    auto call = cast<RuntimeCallOpInterface>(op);
+    for (OpResult result : llvm::drop_begin(op->getResults()))
+      if (int choice = isF32(result) ? choiceOf(result) : -1;
+          choice >= 0 && !call.keepsType(result))
+        join(first, choice);
+    for (Value operand : op->getOperands())
+      if (int choice = isF32(operand) ? choiceOf(operand) : -1;
+          choice >= 0 && call.keepsType(operand))
+        graph.problem.choices[choice].rule = Rule::Full;
   }
 
   void addOperand(Operation *op, int product, Value operand) {

@@ -126,6 +126,8 @@ StringRef gpuopt::reasonForFull(OpResult result, FloatType halfType) {
   auto call = dyn_cast<RuntimeCallOpInterface>(result.getOwner());
   if (call && call.getPrecisionRole() == PrecisionRole::Accumulation)
     return "many values are added up in it";
+  if (call && call.keepsType(result))
+    return "its kernel keeps it so";
   if (StringRef reason = reasonOfReaders(result); !reason.empty())
     return reason;
   Value written = writtenValue(result);

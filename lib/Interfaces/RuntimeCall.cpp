@@ -44,3 +44,11 @@ void RuntimeCall::setOption(StringRef name, Value tensor) {
 void RuntimeCall::setOption(StringRef name, double value) {
   options.push_back({value, name.str()});
 }
+
+void RuntimeCall::setOption(StringRef name, int64_t value) {
+  options.push_back({value, name.str()});
+}
+
+void RuntimeCall::setOption(StringRef name, StepStatePointer state) {
+  options.push_back({state, name.str()});
+}

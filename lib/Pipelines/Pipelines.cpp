@@ -8,7 +8,6 @@
 #include "gpuopt/Pipelines/Pipelines.h"
 
 #include "gpuopt/Dialect/Device/Transforms/Passes.h"
-#include "gpuopt/Dialect/NN/Transforms/Passes.h"
 #include "gpuopt/Pipelines/Passes.h"
 #include "gpuopt/Planning/Recompute/LadderStore.h"
 #include "gpuopt/Transforms/Kernels/Passes.h"
@@ -98,6 +97,9 @@ static void addNN(OpPassManager &passes, const PipelineOptions &options) {
   // This has to come before the mask, the scale and the softmax are split
   // up among layouts and kernels.
   passes.addPass(nn::createRecognizeAttention());
+  // The mask of causal attention is two numbers from here on. It is found
+  // while it is one constant, before layouts and kernels take it apart.
+  passes.addPass(nn::createRecognizeBands());
   // Only locations change: the parts of a GELU get the names by which
   // kernels and precisions know it. Gradients inherit locations, so this
   // comes before the backward is built.
@@ -108,10 +110,11 @@ static void addNN(OpPassManager &passes, const PipelineOptions &options) {
 }
 
 static void addTrain(OpPassManager &passes, const PipelineOptions &options) {
-  // The backward is built of what attention computes inside. The op is
+  // Attention is a call, forward and backward. Where there is none for it, the
+  // backward is built of what attention computes inside: such an op is
   // spelled out before that, so that the scheduler may save the
   // probabilities or compute them again.
-  passes.addPass(nn::createExpandAttention());
+  passes.addPass(nn::createExpandAttention(options.expandAttention));
   // Each expansion has built its own mask; layers share one from here on. It
   // is merged before the steps are cloned from the function.
   passes.addPass(createCSEPass());

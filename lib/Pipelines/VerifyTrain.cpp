@@ -23,8 +23,9 @@ using train::StepKind;
 using train::StepOp;
 
 static LogicalResult verifyOp(Operation *op) {
-  if (isa<nn::AttentionOp>(op)) // (I2)
-    return op->emitOpError("is to be spelled out before this");
+  if (auto attention = dyn_cast<nn::AttentionOp>(op)) // (I2)
+    if (StringRef reason = attention.getReasonAgainstCall(); !reason.empty())
+      return op->emitOpError("is to be spelled out before this: ") << reason;
   for (Value result : op->getResults())
     if (auto shaped = dyn_cast<ShapedType>(result.getType());
         shaped && !shaped.hasStaticShape()) // (I2)

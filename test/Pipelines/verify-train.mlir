@@ -71,9 +71,9 @@ train.step @update update () {
 
 // -----
 
-train.step @forward forward ("x" %x: tensor<2x8x16xf32>) {
-  // expected-error @below {{is to be spelled out before this}}
-  %0 = nn.attention %x, %x, %x scale 1.0 : tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>
+train.step @forward forward ("x" %x: tensor<2x8x16xf64>) {
+  // expected-error @below {{is to be spelled out before this: its elements are f64}}
+  %0:2 = nn.attention %x, %x, %x scale 1.0 : tensor<2x8x16xf64>, tensor<2x8x16xf64>, tensor<2x8x16xf64>
 }
 
 // -----

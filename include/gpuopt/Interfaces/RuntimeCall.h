@@ -86,6 +86,8 @@ public:
   /// declaration.
   void setOption(llvm::StringRef name, mlir::Value tensor);
   void setOption(llvm::StringRef name, double value);
+  void setOption(llvm::StringRef name, int64_t value);
+  void setOption(llvm::StringRef name, StepStatePointer state);
 
   std::string function, header;
   mlir::Type elementType;

@@ -22,10 +22,10 @@ struct CallLayouts {
 };
 
 /// What half precision means for a call. Its other floating-point operands
-/// have the type of its result.
+/// have the type of its result, but for those that it says to keep theirs.
 enum class PrecisionRole {
   /// It multiplies its factors on matrix units, which are faster in half
-  /// precision: their type is chosen, and the first result has it too.
+  /// precision: their type is chosen, and the results have it too.
   Product,
   /// The same, but of factors in half precision the result can be f32 as well.
   WideningProduct,

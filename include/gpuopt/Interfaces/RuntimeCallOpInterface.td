@@ -37,6 +37,15 @@ def RuntimeCallOpInterface : OpInterface<"RuntimeCallOpInterface"> {
       }],
       "bool", "canWriteParts", (ins), [{}], [{ return false; }]>,
     InterfaceMethod<[{
+        Whether a result can be made in another order of its dimensions, and has
+        none yet: the permutation becomes the call's attribute `order`, which
+        goes for all results that can.
+      }],
+      "bool", "takesOrder", (ins "unsigned":$result), [{}], [{
+        (void)result;
+        return false;
+      }]>,
+    InterfaceMethod<[{
         The operand in whose memory the call makes a result, since it adds to it
         or changes it in place: nothing else reads that operand, and neither is
         ever computed again. Null where the result has memory of its own.
@@ -45,6 +54,14 @@ def RuntimeCallOpInterface : OpInterface<"RuntimeCallOpInterface"> {
     InterfaceMethod<"What half precision means for the call.", "::gpuopt::PrecisionRole", "getPrecisionRole">,
     InterfaceMethod<"The operands that a product multiplies; of other calls none.",
       "::llvm::SmallVector<::mlir::OpOperand *>", "getFactors", (ins), [{}], [{ return {}; }]>,
+    InterfaceMethod<[{
+        Whether a floating-point operand or result has the type that it has,
+        whatever precision is chosen for the others.
+      }],
+      "bool", "keepsType", (ins "::mlir::Value":$value), [{}], [{
+        (void)value;
+        return false;
+      }]>,
     InterfaceMethod<[{
         Makes the results f32 though operands are in half precision: of products
         that widen, and of accumulations. The types are set already; what is left

@@ -30,7 +30,8 @@ def VerifyTrain : VerifyPass<"train"> {
   let summary = "Checks that the steps of a training program are whole";
   let description = [{
     - (I1) No function is left, and there is a step; at most one for each kind.
-    - (I2) All tensors have static shapes, and nn.attention is spelled out.
+    - (I2) All tensors have static shapes, and nn.attention is spelled out
+      where the runtime has no call for it.
     - (I3) A step that trains or evaluates reports one loss.
     - (I4) No optimizer updates a parameter twice in a step, and each update has
       the gradient that the norm of all gradients before it has of the parameter.

@@ -10,6 +10,7 @@
 
 #include "gpuopt/Conversion/OnnxToNN/Passes.h"
 #include "gpuopt/Conversion/ToDevice/Passes.h"
+#include "gpuopt/Dialect/NN/Transforms/Passes.h"
 #include "gpuopt/Dialect/Train/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 
@@ -36,6 +37,7 @@ llvm::StringRef nameOf(Phase phase);
 
 struct PipelineOptions {
   ConvertOnnxToNNOptions legalise;
+  nn::ExpandAttentionOptions expandAttention;
   train::BuildStepOptions step;
   train::InsertLossScalingOptions lossScaling;
   /// Libraries and staged batches take memory of the device (CUDA).

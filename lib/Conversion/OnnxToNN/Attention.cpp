@@ -123,12 +123,14 @@ static LogicalResult attention(NodeConversion &c) {
     return failure();
   double scale = c.node.getFloat("scale", 0);
   c.b.setLoc(stepsOf(c.node));
-  Value result = c.b.create<nn::AttentionOp>(
+  auto op = c.b.create<nn::AttentionOp>(
       *query, *key, *value, mask,
       c.b.getF64FloatAttr(scale ? scale : 1 / std::sqrt((double)shape[3])),
       nn::AttentionScalingAttr::get(c.b.getContext(),
                                     nn::AttentionScaling::Scores),
-      FloatAttr(), IntegerAttr(), FloatAttr(), UnitAttr());
+      FloatAttr(), IntegerAttr(), FloatAttr(), UnitAttr(), DenseI64ArrayAttr(),
+      DenseI64ArrayAttr());
+  Value result = op.getResult();
   if (isJoined)
     result = c.b.reshape(c.b.transpose(result, {0, 2, 1, 3}),
                          {shape[0], shape[2], shape[1] * values[3]});

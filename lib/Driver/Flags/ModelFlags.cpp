@@ -31,6 +31,10 @@ cl::list<std::string> dims("dim",
 Flag<std::string> batchNorm("batch-norm", "train",
                             "batch normalisation: train or frozen",
                             cl::cat(modelCategory()), COMPILING);
+Flag<std::string> attention("attention", "fused",
+                            "fused, which keeps no matrix of queries x keys in "
+                            "memory, or expanded into products and a softmax",
+                            cl::cat(modelCategory()), COMPILING);
 CheckedOpt<std::string>
     frozenParams("frozen-params",
                  cl::desc("parameters to keep as they are (default: none)"),
@@ -52,6 +56,10 @@ Error gpuopt::collectModel(DriverOptions &options) {
       return createStringError("--dim: " + toString(std::move(error)));
   if (batchSize.getNumOccurrences())
     options.import.batchSize = batchSize;
+  if (attention != "fused" && attention != "expanded")
+    return createStringError("--attention must be fused or expanded, but is '" +
+                             attention + "'");
+  options.pipeline.expandAttention.all = attention == "expanded";
   options.pipeline.legalise.batchNorm = batchNorm;
   options.pipeline.legalise.frozenParams = frozenParams;
   options.pipeline.step.inference = inference;

@@ -1,5 +1,5 @@
-// RUN: gpuopt-opt %s --nn-expand-attention | FileCheck %s
-// RUN: gpuopt-opt %s --nn-expand-attention --nn-recognize-attention --canonicalize | FileCheck %s --check-prefix=BACK
+// RUN: gpuopt-opt %s --nn-expand-attention=all | FileCheck %s
+// RUN: gpuopt-opt %s --nn-expand-attention=all --nn-recognize-attention --canonicalize | FileCheck %s --check-prefix=BACK
 
 // CHECK-LABEL: func.func @scores_scaled
 // CHECK-SAME: (%[[Q:.*]]: tensor<2x4x8x16xf32>, %[[K:.*]]: tensor<2x4x9x16xf32>, %[[V:.*]]: tensor<2x4x9x5xf32>, %[[M:.*]]: tensor<8x9xf32>)
@@ -15,9 +15,9 @@
 // BACK-LABEL: func.func @scores_scaled
 // BACK-NEXT: nn.attention %arg0, %arg1, %arg2 mask %arg3 scale 2.500000e-01 dropout 1.000000e-01 stream 3 {zeroes_empty}
 func.func @scores_scaled(%q: tensor<2x4x8x16xf32>, %k: tensor<2x4x9x16xf32>, %v: tensor<2x4x9x5xf32>, %m: tensor<8x9xf32>) -> tensor<2x4x8x5xf32> {
-  %0 = nn.attention %q, %k, %v mask %m scale 0.25 dropout 0.1 stream 3 {zeroes_empty}
+  %0:2 = nn.attention %q, %k, %v mask %m scale 0.25 dropout 0.1 stream 3 {zeroes_empty}
       : tensor<2x4x8x16xf32>, tensor<2x4x9x16xf32>, tensor<2x4x9x5xf32>, tensor<8x9xf32>
-  return %0 : tensor<2x4x8x5xf32>
+  return %0#0 : tensor<2x4x8x5xf32>
 }
 
 // The scale stands above the layout changes, in the kernel that makes the query.
@@ -36,9 +36,9 @@ func.func @scores_scaled(%q: tensor<2x4x8x16xf32>, %k: tensor<2x4x9x16xf32>, %v:
 // BACK-NEXT: nn.attention %[[Q]], %arg1, %arg1 mask %arg2 scale 2.500000e-01 of both
 func.func @operands_scaled(%x: tensor<8x2x16xf32>, %k: tensor<2x9x16xf32>, %m: tensor<8x9xi1>) -> tensor<2x8x16xf32> {
   %q = nn.transpose %x [1, 0, 2] : tensor<8x2x16xf32>
-  %0 = nn.attention %q, %k, %k mask %m scale 0.25 of both
+  %0:2 = nn.attention %q, %k, %k mask %m scale 0.25 of both
       : tensor<2x8x16xf32>, tensor<2x9x16xf32>, tensor<2x9x16xf32>, tensor<8x9xi1>
-  return %0 : tensor<2x8x16xf32>
+  return %0#0 : tensor<2x8x16xf32>
 }
 
 // CHECK-LABEL: func.func @query_scaled
@@ -47,7 +47,16 @@ func.func @operands_scaled(%x: tensor<8x2x16xf32>, %k: tensor<2x9x16xf32>, %m: t
 // CHECK-NOT: arith.mulf
 // CHECK: arith.constant dense<-1.000000e+04> : tensor<8x9xf32>
 func.func @query_scaled(%q: tensor<8x16xf32>, %k: tensor<9x16xf32>, %m: tensor<9xi1>) -> tensor<8x16xf32> {
-  %0 = nn.attention %q, %k, %k mask %m scale 0.25 of query {masked_value = -1.0e4 : f64}
+  %0:2 = nn.attention %q, %k, %k mask %m scale 0.25 of query {masked_value = -1.0e4 : f64}
       : tensor<8x16xf32>, tensor<9x16xf32>, tensor<9x16xf32>, tensor<9xi1>
-  return %0 : tensor<8x16xf32>
+  return %0#0 : tensor<8x16xf32>
+}
+
+// CHECK-LABEL: func.func @banded
+// CHECK: %[[S:.*]] = nn.contract "xy,zy->xz"
+// CHECK: %[[SEEN:.*]] = arith.constant dense<{{\[\[}}true, false, false], [true, true, false], [false, true, true]]> : tensor<3x3xi1>
+// CHECK: arith.select %[[SEEN]], %[[S]], %{{.*}}
+func.func @banded(%q: tensor<3x16xf32>) -> tensor<3x16xf32> {
+  %0:2 = nn.attention %q, %q, %q scale 1.0 band [-1, 0] : tensor<3x16xf32>, tensor<3x16xf32>, tensor<3x16xf32>
+  return %0#0 : tensor<3x16xf32>
 }

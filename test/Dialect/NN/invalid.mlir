@@ -143,7 +143,7 @@ func.func @no_entries(%ids: tensor<4xi64>) { // (C1)
 
 func.func @attention_batch(%q: tensor<2x8x16xf32>, %k: tensor<3x9x16xf32>) {
   // expected-error @below {{expects query, key and value of one element type and rank with equal leading dimensions}}
-  %0 = nn.attention %q, %k, %k scale 1.0 : tensor<2x8x16xf32>, tensor<3x9x16xf32>, tensor<3x9x16xf32>
+  %0:2 = nn.attention %q, %k, %k scale 1.0 : tensor<2x8x16xf32>, tensor<3x9x16xf32>, tensor<3x9x16xf32>
   return
 }
 
@@ -151,7 +151,7 @@ func.func @attention_batch(%q: tensor<2x8x16xf32>, %k: tensor<3x9x16xf32>) {
 
 func.func @attention_keys(%q: tensor<2x8x16xf32>, %k: tensor<2x9x16xf32>, %v: tensor<2x8x16xf32>) {
   // expected-error @below {{expects keys of the size of queries, and as many as values}}
-  %0 = nn.attention %q, %k, %v scale 1.0 : tensor<2x8x16xf32>, tensor<2x9x16xf32>, tensor<2x8x16xf32>
+  %0:2 = nn.attention %q, %k, %v scale 1.0 : tensor<2x8x16xf32>, tensor<2x9x16xf32>, tensor<2x8x16xf32>
   return
 }
 
@@ -159,7 +159,7 @@ func.func @attention_keys(%q: tensor<2x8x16xf32>, %k: tensor<2x9x16xf32>, %v: te
 
 func.func @attention_mask(%q: tensor<2x8x16xf32>, %k: tensor<2x9x16xf32>, %m: tensor<9x8xi1>) {
   // expected-error @below {{expects a boolean mask or one of 'f32' that broadcasts to 'tensor<2x8x9xf32>', but got 'tensor<9x8xi1>'}}
-  %0 = nn.attention %q, %k, %k mask %m scale 1.0 : tensor<2x8x16xf32>, tensor<2x9x16xf32>, tensor<2x9x16xf32>, tensor<9x8xi1>
+  %0:2 = nn.attention %q, %k, %k mask %m scale 1.0 : tensor<2x8x16xf32>, tensor<2x9x16xf32>, tensor<2x9x16xf32>, tensor<9x8xi1>
   return
 }
 
@@ -167,7 +167,7 @@ func.func @attention_mask(%q: tensor<2x8x16xf32>, %k: tensor<2x9x16xf32>, %m: te
 
 func.func @attention_mask_type(%q: tensor<2x8x16xf32>, %k: tensor<2x9x16xf32>, %m: tensor<8x9xi32>) {
   // expected-error @below {{expects a boolean mask or one of 'f32' that broadcasts to 'tensor<2x8x9xf32>', but got 'tensor<8x9xi32>'}}
-  %0 = nn.attention %q, %k, %k mask %m scale 1.0 : tensor<2x8x16xf32>, tensor<2x9x16xf32>, tensor<2x9x16xf32>, tensor<8x9xi32>
+  %0:2 = nn.attention %q, %k, %k mask %m scale 1.0 : tensor<2x8x16xf32>, tensor<2x9x16xf32>, tensor<2x9x16xf32>, tensor<8x9xi32>
   return
 }
 
@@ -175,7 +175,7 @@ func.func @attention_mask_type(%q: tensor<2x8x16xf32>, %k: tensor<2x9x16xf32>, %
 
 func.func @attention_root(%q: tensor<2x8x16xf32>) {
   // expected-error @below {{expects a scale of 0 or more of both query and key, but got -1.0}}
-  %0 = nn.attention %q, %q, %q scale -1.0 of both : tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>
+  %0:2 = nn.attention %q, %q, %q scale -1.0 of both : tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>
   return
 }
 
@@ -183,7 +183,7 @@ func.func @attention_root(%q: tensor<2x8x16xf32>) {
 
 func.func @attention_dropout(%q: tensor<2x8x16xf32>) {
   // expected-error @below {{expects a ratio from 0 to below 1, but got 1.0}}
-  %0 = nn.attention %q, %q, %q scale 1.0 dropout 1.0 stream 0 : tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>
+  %0:2 = nn.attention %q, %q, %q scale 1.0 dropout 1.0 stream 0 : tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>
   return
 }
 
@@ -426,8 +426,48 @@ func.func @conv_gradient(%dy: tensor<1x8x8x8xf32>, %x: tensor<1x8x8x4xf32>) {
 
 func.func @attention_stream(%q: tensor<2x8x16xf32>) {
   // expected-error @below {{expects a ratio and a stream of dropout, or neither}}
-  %0 = "nn.attention"(%q, %q, %q) <{scale = 1.0 : f64, dropoutRatio = 0.5 : f64, scaling = #nn<scaling scores>}>
-      : (tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>) -> tensor<2x8x16xf32>
+  %0:2 = "nn.attention"(%q, %q, %q) <{scale = 1.0 : f64, dropoutRatio = 0.5 : f64, scaling = #nn<scaling scores>}>
+      : (tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>) -> (tensor<2x8x16xf32>, tensor<2x2x8xf32>)
+  return
+}
+
+// -----
+
+func.func @attention_order(%q: tensor<2x8x16xf32>) {
+  // expected-error @below {{expects an order that is a permutation of the dimensions 0 to 2 with the last one in its place, but got [0, 2, 1]}}
+  %0:2 = nn.attention %q, %q, %q scale 1.0 order [0, 2, 1] : tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_mask_and_band(%q: tensor<2x8x16xf32>, %m: tensor<8x8xi1>) {
+  // expected-error @below {{expects a mask or a band, but got both}}
+  %0:2 = nn.attention %q, %q, %q mask %m scale 1.0 band [-8, 0] : tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<8x8xi1>
+  return
+}
+
+// -----
+
+func.func @attention_band_without_keys(%q: tensor<2x8x16xf32>) {
+  // expected-error @below {{expects a band of the first and the last key, with at least one key for each query, but got [1, 9]}}
+  %0:2 = nn.attention %q, %q, %q scale 1.0 band [1, 9] : tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_grad_ranks(%q: tensor<2x8x16xf32>, %k: tensor<8x16xf32>, %s: tensor<2x2x8xf32>) {
+  // expected-error @below {{'nn.attention_grad' op expects query, key and value of one rank, but got 'tensor<2x8x16xf32>' and 'tensor<8x16xf32>'}}
+  %0:3 = nn.attention_grad %q, %k, %k, %q, %s, %q scale 1.0 : tensor<2x8x16xf32>, tensor<8x16xf32>, tensor<8x16xf32>, tensor<2x8x16xf32>, tensor<2x2x8xf32>, tensor<2x8x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_grad_results(%q: tensor<2x8x16xf32>, %s: tensor<2x8xf32>) {
+  // expected-error @below {{expects the attention's results, 'tensor<2x8x16xf32>' and 'tensor<2x2x8xf32>', and a gradient of the first, but got 'tensor<2x8x16xf32>', 'tensor<2x8xf32>' and 'tensor<2x8x16xf32>'}}
+  %0:3 = nn.attention_grad %q, %q, %q, %q, %s, %q scale 1.0 : tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8xf32>, tensor<2x8x16xf32>
   return
 }
 

@@ -5,7 +5,7 @@
 // As eager attention is exported: the transposed keys become keys again.
 // CHECK-LABEL: func.func @scores_scaled
 // CHECK-SAME: (%[[Q:.*]]: tensor<2x4x8x16xf32>, %[[K:.*]]: tensor<2x4x9x16xf32>, %[[V:.*]]: tensor<2x4x9x16xf32>, %[[M:.*]]: tensor<2x1x8x9xf32>)
-// CHECK-NEXT: %[[Y:.*]] = nn.attention %[[Q]], %[[K]], %[[V]] mask %[[M]] scale 2.500000e-01 dropout 1.000000e-01 stream 3 :
+// CHECK-NEXT: %[[Y:.*]], %{{.*}} = nn.attention %[[Q]], %[[K]], %[[V]] mask %[[M]] scale 2.500000e-01 dropout 1.000000e-01 stream 3 :
 // CHECK-NEXT: %[[T:.*]] = nn.transpose %[[Y]] [0, 2, 1, 3]
 // CHECK-NEXT: return %[[T]]
 // REMARK: [Passed] attention {{.*}}"scores 2x4x8x9, heads of 16, added mask, scale 0.25 of the scores, dropout 0.1"
@@ -29,7 +29,7 @@ func.func @scores_scaled(%q: tensor<2x4x8x16xf32>, %k: tensor<2x4x9x16xf32>, %v:
 // both operands, the keys transposed in three dimensions.
 // CHECK-LABEL: func.func @both_scaled
 // CHECK-SAME: (%[[Q:.*]]: tensor<2x4x8x16xf32>, %[[K:.*]]: tensor<2x4x8x16xf32>, %[[V:.*]]: tensor
-// CHECK-NEXT: %[[Y:.*]] = nn.attention %[[Q]], %[[K]], %[[V]] scale 2.500000e-01 of both {zeroes_empty} :
+// CHECK-NEXT: %[[Y:.*]], %{{.*}} = nn.attention %[[Q]], %[[K]], %[[V]] scale 2.500000e-01 of both {zeroes_empty} :
 // CHECK-NEXT: return %[[Y]]
 // REMARK: [Passed] attention {{.*}}scale 0.25 of query and key, zeroes of empty rows"
 func.func @both_scaled(%q: tensor<2x4x8x16xf32>, %k: tensor<2x4x8x16xf32>, %v: tensor<2x4x8x16xf32>) -> tensor<2x4x8x16xf32> {

@@ -22,6 +22,38 @@ static RankedTensorType tensorType(Value value) {
 // Types
 //===----------------------------------------------------------------------===//
 
+static SmallVector<int64_t> inOrder(ArrayRef<int64_t> shape,
+                                    ArrayRef<int64_t> order) {
+  if (order.empty())
+    return llvm::to_vector(shape);
+  return llvm::map_to_vector(order, [&](int64_t dim) { return shape[dim]; });
+}
+
+/// An order that is not given is empty.
+static LogicalResult verifyOrder(MLIRContext *, std::optional<Location> loc,
+                                 ArrayRef<int64_t> order, int64_t rank) {
+  if (order.empty())
+    return success();
+  auto sorted = llvm::to_vector(order);
+  llvm::sort(sorted);
+  if (llvm::equal(sorted, llvm::seq<int64_t>(0, rank)) &&
+      order.back() == rank - 1)
+    return success();
+  return emitOptionalError(
+      loc, "expects an order that is a permutation of the dimensions 0 to ",
+      rank - 1, " with the last one in its place, but got [", order, "]");
+}
+
+/// Two numbers for each query, in the type that sums have.
+static RankedTensorType statisticsType(RankedTensorType query) {
+  Type element = query.getElementType();
+  if (element.getIntOrFloatBitWidth() < 32)
+    element = Float32Type::get(query.getContext());
+  SmallVector<int64_t> shape{2};
+  llvm::append_range(shape, query.getShape().drop_back());
+  return RankedTensorType::get(shape, element);
+}
+
 LogicalResult AttentionOp::inferReturnTypes(MLIRContext *context,
                                             std::optional<Location> loc,
                                             Adaptor adaptor,
@@ -48,15 +80,38 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *context,
         query, ", ", key, ", ", value);
   SmallVector<int64_t> shape(query.getShape());
   shape.back() = value.getShape().back();
-  types.push_back(query.clone(shape));
+  ArrayRef<int64_t> order = adaptor.getOrder().value_or(ArrayRef<int64_t>());
+  if (failed(verifyOrder(context, loc, order, shape.size()))) // (C6)
+    return failure();
+  types.push_back(query.clone(inOrder(shape, order)));
+  types.push_back(statisticsType(query));
   return success();
 }
 
+static RankedTensorType scoresType(Value query, Value key) {
+  RankedTensorType type = tensorType(query);
+  SmallVector<int64_t> shape(type.getShape());
+  shape.back() = tensorType(key).getShape().take_back(2)[0];
+  return type.clone(shape);
+}
 RankedTensorType AttentionOp::getScoresType() {
-  RankedTensorType query = tensorType(getQuery());
-  SmallVector<int64_t> shape(query.getShape());
-  shape.back() = tensorType(getKey()).getShape().take_back(2)[0];
-  return query.clone(shape);
+  return scoresType(getQuery(), getKey());
+}
+
+/// The keys that query `row` sees, from the first to one behind the last.
+static std::pair<int64_t, int64_t>
+keysInBand(RankedTensorType scores, ArrayRef<int64_t> band, int64_t row) {
+  int64_t keys = scores.getShape().back();
+  return {std::clamp<int64_t>(row + band[0], 0, keys),
+          std::clamp<int64_t>(row + band[1] + 1, 0, keys)};
+}
+
+static bool eachQuerySeesAKey(RankedTensorType scores, ArrayRef<int64_t> band) {
+  int64_t rows = scores.getShape().take_back(2)[0];
+  return llvm::all_of(llvm::seq<int64_t>(0, rows), [&](int64_t row) {
+    auto [first, end] = keysInBand(scores, band, row);
+    return first < end;
+  });
 }
 
 LogicalResult AttentionOp::verify() {
@@ -68,10 +123,19 @@ LogicalResult AttentionOp::verify() {
         mask.getShape(), scores.getShape(), common);
     if (!broadcasts || ArrayRef<int64_t>(common) != scores.getShape() ||
         (!mask.getElementType().isInteger(1) &&
+         !mask.getElementType().isF32() &&
          mask.getElementType() != scores.getElementType()))
       return emitOpError("expects a boolean mask or one of ")
              << scores.getElementType() << " that broadcasts to " << scores
              << ", but got " << mask;
+  }
+  if (std::optional<ArrayRef<int64_t>> band = getBand()) { // (C7)
+    if (getMask())
+      return emitOpError("expects a mask or a band, but got both");
+    if (band->size() != 2 || !eachQuerySeesAKey(scores, *band))
+      return emitOpError("expects a band of the first and the last key, with "
+                         "at least one key for each query, but got [")
+             << *band << "]";
   }
   double scale = getScale().convertToDouble();
   if (getScaling() == AttentionScaling::Both && !(scale >= 0)) // (C4)
@@ -118,9 +182,25 @@ static Value scaledOperand(TensorBuilder &b, Value x, double factor) {
   return b.clone(*op, mapping)->getResult(0);
 }
 
+/// A band as a boolean mask, [L, S].
+static Value maskOfBand(TensorBuilder &b, RankedTensorType scores,
+                        ArrayRef<int64_t> band) {
+  ArrayRef<int64_t> shape = scores.getShape().take_back(2);
+  SmallVector<bool> isSeen;
+  for (int64_t row = 0; row < shape[0]; ++row) {
+    auto [first, end] = keysInBand(scores, band, row);
+    isSeen.append(first, false);
+    isSeen.append(end - first, true);
+    isSeen.append(shape[1] - end, false);
+  }
+  return b.create<arith::ConstantOp>(DenseElementsAttr::get(
+      RankedTensorType::get(shape, b.getI1Type()), isSeen));
+}
+
 /// Scores, and where a mask hides them.
 static Value masked(TensorBuilder &b, AttentionOp op, Value scores) {
-  Value mask = op.getMask();
+  Value mask = op.getBand() ? maskOfBand(b, op.getScoresType(), *op.getBand())
+                            : op.getMask();
   if (!mask)
     return scores;
   if (!b.type(mask).getElementType().isInteger(1))
@@ -207,56 +287,145 @@ Location AttentionOp::getLocOf(Part part) {
 }
 
 //===----------------------------------------------------------------------===//
-// Interfaces
+// Costs
 //===----------------------------------------------------------------------===//
 
+/// Pairs of a query and a key that it sees.
+static double seenPairs(RankedTensorType scores,
+                        std::optional<ArrayRef<int64_t>> band) {
+  if (!band)
+    return scores.getNumElements();
+  ArrayRef<int64_t> shape = scores.getShape();
+  double pairs = 0;
+  for (int64_t row : llvm::seq<int64_t>(0, shape.take_back(2)[0])) {
+    auto [first, end] = keysInBand(scores, *band, row);
+    pairs += end - first;
+  }
+  for (int64_t batch : shape.drop_back(2))
+    pairs *= batch;
+  return pairs;
+}
+
 double AttentionOp::getFloatingPointOperations() {
-  double scores = getScoresType().getNumElements();
-  double products = 2 * scores *
+  double pairs = seenPairs(getScoresType(), getBand());
+  double products = 2 * pairs *
                     (tensorType(getQuery()).getShape().back() +
                      tensorType(getValue()).getShape().back());
   constexpr int kSoftmax = 4 + kOperationsOfElementaryFunction, kDropout = 12;
-  return products + scores * (kSoftmax + (getDropoutRatio() ? kDropout : 0) +
-                              (getMask() ? 1 : 0));
+  return products + pairs * (kSoftmax + (getDropoutRatio() ? kDropout : 0) +
+                             (getMask() ? 1 : 0));
 }
 bool AttentionOp::usesMatrixUnits() { return true; }
 
-/// The gradient is that of the formula, built again: where the op is expanded
-/// too, the two are one.
-void AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
-                           ArrayRef<bool> wanted,
-                           MutableArrayRef<Value> result) {
+/// Five products, where the forward has two, and the softmax again.
+double AttentionGradOp::getFloatingPointOperations() {
+  RankedTensorType scores = scoresType(getQuery(), getKey());
+  double pairs = seenPairs(scores, getBand());
+  double products = 2 * pairs *
+                    (3 * tensorType(getQuery()).getShape().back() +
+                     2 * tensorType(getValue()).getShape().back());
+  constexpr int kSoftmax = 5 + kOperationsOfElementaryFunction;
+  constexpr int kDropout = 12;
+  return products + pairs * (kSoftmax + (getDropoutRatio() ? kDropout : 0) +
+                             (getMask() ? 1 : 0));
+}
+bool AttentionGradOp::usesMatrixUnits() { return true; }
+
+//===----------------------------------------------------------------------===//
+// The gradient
+//===----------------------------------------------------------------------===//
+
+/// The gradient of the formula, built again: where the op is expanded too, the
+/// two are one.
+static void buildVjpOfFormula(AttentionOp op, OpBuilder &builder,
+                              Value gradient, ArrayRef<bool> wanted,
+                              MutableArrayRef<Value> result) {
   Operation *before = &builder.getBlock()->back();
-  Value y = expand(builder);
+  Value y = op.expand(builder);
   SmallVector<Operation *> formula;
   llvm::DenseSet<Value> dependent;
-  for (auto [operand, isWanted] : llvm::zip(getOperands(), wanted))
+  for (auto [operand, isWanted] : llvm::zip(op->getOperands(), wanted))
     if (isWanted)
       dependent.insert(operand);
-  for (Operation *op = before->getNextNode(); op; op = op->getNextNode()) {
-    formula.push_back(op);
-    if (llvm::any_of(op->getOperands(),
+  for (Operation *step = before->getNextNode(); step;
+       step = step->getNextNode()) {
+    formula.push_back(step);
+    if (llvm::any_of(step->getOperands(),
                      [&](Value value) { return dependent.contains(value); }))
-      dependent.insert(op->result_begin(), op->result_end());
+      dependent.insert(step->result_begin(), step->result_end());
   }
-  llvm::DenseMap<Value, Value> gradientOf{{y, gradients[0]}};
-  for (Operation *op : llvm::reverse(formula)) {
-    auto differentiable = dyn_cast<DifferentiableOpInterface>(op);
-    Value gradient = gradientOf.lookup(op->getResult(0));
-    if (!differentiable || !gradient || !dependent.contains(op->getResult(0)))
+  llvm::DenseMap<Value, Value> gradientOf{{y, gradient}};
+  for (Operation *step : llvm::reverse(formula)) {
+    auto differentiable = dyn_cast<DifferentiableOpInterface>(step);
+    Value known = gradientOf.lookup(step->getResult(0));
+    if (!differentiable || !known || !dependent.contains(step->getResult(0)))
       continue;
-    SmallVector<Value> of(op->getNumOperands());
+    SmallVector<Value> of(step->getNumOperands());
     SmallVector<bool> wants;
-    for (Value operand : op->getOperands())
+    for (Value operand : step->getOperands())
       wants.push_back(dependent.contains(operand));
-    differentiable.buildVjp(builder, gradient, wants, of);
-    TensorBuilder b(op->getLoc(), builder);
-    for (auto [operand, part] : llvm::zip(op->getOperands(), of))
+    differentiable.buildVjp(builder, known, wants, of);
+    TensorBuilder b(step->getLoc(), builder);
+    for (auto [operand, part] : llvm::zip(step->getOperands(), of))
       if (Value &sum = gradientOf[operand]; part)
         sum = sum ? b.add(sum, part) : part;
   }
   // One tensor may be several operands: its gradient counts once.
-  for (auto [index, operand] : llvm::enumerate(getOperands()))
+  for (auto [index, operand] : llvm::enumerate(op->getOperands()))
     if (wanted[index])
       result[index] = std::exchange(gradientOf[operand], Value());
+}
+
+void AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
+                           ArrayRef<bool> wanted,
+                           MutableArrayRef<Value> result) {
+  constexpr unsigned kMask = 3;
+  bool wantsMask = getMask() && wanted[kMask];
+  if (wantsMask || !getReasonAgainstCall().empty())
+    return buildVjpOfFormula(*this, builder, gradients[0], wanted, result);
+  auto grad = AttentionGradOp::create(
+      builder, getLoc(), getQuery(), getKey(), getValue(), getResult(),
+      getStatistics(), gradients[0], getMask(), getScaleAttr(),
+      getDropoutRatioAttr(), getStreamAttr(), getMaskedValueAttr(),
+      getZeroesEmptyAttr(), getBandAttr(), DenseI64ArrayAttr());
+  for (unsigned index = 0; index < kMask; ++index)
+    if (wanted[index])
+      result[index] = grad.getResult(index);
+}
+
+LogicalResult AttentionGradOp::inferReturnTypes(MLIRContext *context,
+                                                std::optional<Location> loc,
+                                                Adaptor adaptor,
+                                                SmallVectorImpl<Type> &types) {
+  ArrayRef<int64_t> order = adaptor.getOrder().value_or(ArrayRef<int64_t>());
+  RankedTensorType query = tensorType(adaptor.getQuery());
+  if (failed(verifyOrder(context, loc, order, query.getRank()))) // (C2)
+    return failure();
+  for (Value operand :
+       {adaptor.getQuery(), adaptor.getKey(), adaptor.getValue()}) {
+    RankedTensorType type = tensorType(operand);
+    if (type.getRank() != query.getRank()) // (C1)
+      return emitOptionalError(
+          loc,
+          "'nn.attention_grad' op expects query, key and value of one "
+          "rank, but got ",
+          query, " and ", type);
+    types.push_back(type.clone(inOrder(type.getShape(), order)));
+  }
+  return success();
+}
+
+LogicalResult AttentionGradOp::verify() { // (C1)
+  RankedTensorType query = tensorType(getQuery());
+  SmallVector<int64_t> shape(query.getShape());
+  shape.back() = tensorType(getValue()).getShape().back();
+  Type output = query.clone(shape), sums = statisticsType(query);
+  if (getOutput().getType() == output && getGradient().getType() == output &&
+      getStatistics().getType() == sums)
+    return success();
+  return emitOpError("expects the attention's results, ")
+         << output << " and " << sums
+         << ", and a gradient of the first, but got " << getOutput().getType()
+         << ", " << getStatistics().getType() << " and "
+         << getGradient().getType();
 }

@@ -18,6 +18,11 @@ namespace gpuopt::nn {
 using namespace mlir;
 using namespace gpuopt::nn;
 
+bool gpuopt::nn::takesOrder(Value value) {
+  auto call = value.getDefiningOp<RuntimeCallOpInterface>();
+  return call && call.takesOrder(cast<OpResult>(value).getResultNumber());
+}
+
 static std::string specOf(StringRef lhs, StringRef rhs, StringRef result) {
   return (lhs + "," + rhs + "->" + result).str();
 }
@@ -45,8 +50,9 @@ struct AbsorbOperandTranspose : OpRewritePattern<ContractOp> {
       return operand;
     // The result of a product is better written in the order that it is read
     // in.
-    if (transpose.getInput().getDefiningOp<ContractOp>() &&
-        transpose.getInput().hasOneUse())
+    if ((transpose.getInput().getDefiningOp<ContractOp>() &&
+         transpose.getInput().hasOneUse()) ||
+        takesOrder(transpose.getInput()))
       return operand;
     std::string source = letters;
     for (auto [index, dim] : llvm::enumerate(transpose.getPermutation()))
@@ -75,6 +81,44 @@ struct AbsorbResultTranspose : OpRewritePattern<TransposeOp> {
         contract.getLhs(), contract.getRhs());
     rewriter.replaceOp(op, product);
     return success();
+  }
+};
+
+/// transpose(call(x)): the results of the call in the order of the transpose.
+/// What else reads them sees them through the transpose back, which is a view.
+struct AbsorbCallTranspose : OpRewritePattern<TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(TransposeOp transpose,
+                                PatternRewriter &rewriter) const override {
+    DenseI64ArrayAttr order = transpose.getPermutationAttr();
+    if (!takesOrder(transpose.getInput()) ||
+        order[order.size() - 1] != order.size() - 1)
+      return failure();
+    auto source = cast<OpResult>(transpose.getInput());
+    Operation *op = source.getOwner();
+    rewriter.setInsertionPoint(op);
+    Operation *ordered = rewriter.clone(*op);
+    ordered->setAttr("order", order);
+    SmallVector<int64_t> back(order.size());
+    for (auto [index, dim] : llvm::enumerate(order.asArrayRef()))
+      back[dim] = index;
+    SmallVector<Value> results(ordered->getResults());
+    for (Value &result : results)
+      if (takesOrder(op->getResult(cast<OpResult>(result).getResultNumber()))) {
+        result.setType(transposed(result.getType(), order.asArrayRef()));
+        result =
+            TransposeOp::create(rewriter, transpose.getLoc(), result, back);
+      }
+    rewriter.replaceOp(transpose, ordered->getResult(source.getResultNumber()));
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+
+  static RankedTensorType transposed(Type type, ArrayRef<int64_t> permutation) {
+    auto tensor = cast<RankedTensorType>(type);
+    return tensor.clone(llvm::map_to_vector(
+        permutation, [&](int64_t dim) { return tensor.getDimSize(dim); }));
   }
 };
 
@@ -112,6 +156,7 @@ class AbsorbLayouts
 } // namespace
 
 void gpuopt::nn::populateAbsorbTransposes(RewritePatternSet &patterns) {
-  patterns.add<AbsorbOperandTranspose, AbsorbResultTranspose>(
-      patterns.getContext());
+  patterns
+      .add<AbsorbOperandTranspose, AbsorbResultTranspose, AbsorbCallTranspose>(
+          patterns.getContext());
 }

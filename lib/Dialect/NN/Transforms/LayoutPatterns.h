@@ -12,6 +12,9 @@
 
 namespace gpuopt::nn {
 
+/// Whether a value is made by a call that can still make it in another order.
+bool takesOrder(mlir::Value value);
+
 /// Transposes beside contractions become orders of letters.
 void populateAbsorbTransposes(mlir::RewritePatternSet &patterns);
 /// Transposes move behind elementwise work, reductions, concatenations and

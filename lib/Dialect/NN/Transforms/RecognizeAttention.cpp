@@ -79,7 +79,8 @@ class RecognizeAttention
         optional(match.dropoutRatio),
         match.stream ? b.getI64IntegerAttr(*match.stream) : IntegerAttr(),
         optional(match.maskedValue),
-        match.zeroesEmpty ? b.getUnitAttr() : UnitAttr());
+        match.zeroesEmpty ? b.getUnitAttr() : UnitAttr(), DenseI64ArrayAttr(),
+        DenseI64ArrayAttr());
     // Back to the shape that the second product had, and to its letters.
     Value result = b.reshape(attention.getResult(), match.productShape);
     result = permuted(b, result, match.productPermutation);

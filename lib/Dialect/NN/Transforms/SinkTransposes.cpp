@@ -60,8 +60,9 @@ static TransposeOp transposeOf(Value value) {
   if (!transpose || movesOnesOnly(TensorBuilder::shape(transpose.getInput()),
                                   transpose.getPermutation()))
     return {};
-  bool isAbsorbed = transpose.getInput().getDefiningOp<ContractOp>() &&
-                    transpose.getInput().hasOneUse();
+  bool isAbsorbed = takesOrder(transpose.getInput()) ||
+                    (transpose.getInput().getDefiningOp<ContractOp>() &&
+                     transpose.getInput().hasOneUse());
   return isAbsorbed ? TransposeOp() : transpose;
 }
 

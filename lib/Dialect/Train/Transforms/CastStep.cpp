@@ -236,9 +236,11 @@ private:
     for (OpOperand *factor : factors)
       factor->set(inType(factor->get(), element));
     setResults(op);
+    auto call = cast<RuntimeCallOpInterface>(op);
     for (OpOperand &operand : op->getOpOperands())
       if (!llvm::is_contained(factors, &operand) &&
-          isa<FloatType>(elementOf(operand.get())))
+          isa<FloatType>(elementOf(operand.get())) &&
+          !call.keepsType(operand.get()))
         operand.set(inType(operand.get(), elementOf(op->getResult(0))));
   }
 

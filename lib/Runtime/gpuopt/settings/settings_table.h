@@ -329,6 +329,7 @@ inline constexpr SettingInfo kSettings[] = {
     detail::compile_time("batch-size"),
     detail::compile_time("dim"),
     detail::compile_time("batch-norm"),
+    detail::compile_time("attention"),
     detail::compile_time("frozen-params"),
     detail::compile_time("inference"),
     detail::compile_time("loss"),

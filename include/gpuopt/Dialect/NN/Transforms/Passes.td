@@ -48,13 +48,34 @@ def RecognizeAttention : Pass<"nn-recognize-attention"> {
     %2 = nn.softmax %1 dim 3 : tensor<2x4x8x9xf32>
     %3 = nn.contract "abxy,abyz->abxz" %2, %v : tensor<2x4x8x9xf32>, tensor<2x4x9x16xf32>
     // becomes
-    %3 = nn.attention %q, %k, %v scale 0.25
+    %3:2 = nn.attention %q, %k, %v scale 0.25
         : tensor<2x4x8x16xf32>, tensor<2x4x9x16xf32>, tensor<2x4x9x16xf32>
     ```
   }];
   let dependentDialects = ["::gpuopt::nn::NNDialect"];
   let statistics = [Statistic<"recognizedCount", "recognized", "attentions found">,
                     Statistic<"missedCount", "missed", "softmaxes between two products that are none">];
+}
+
+def RecognizeBands : Pass<"nn-recognize-bands"> {
+  let summary = "Finds the masks of attention that are bands";
+  let description = [{
+    A constant mask that hides all keys but a run of them, which moves on by one
+    key from query to query, becomes a band: the mask of causal attention or of
+    a sliding window. What is hidden must be so by minus infinity or by -1e9 and
+    less, and each query has to see a key. A mask that hides nothing goes.
+
+    ```mlir
+    %mask = arith.constant dense<[[true, false, false], [true, true, false], [true, true, true]]> : tensor<3x3xi1>
+    %0:2 = nn.attention %q, %k, %v mask %mask scale 0.25
+        : tensor<3x16xf32>, tensor<3x16xf32>, tensor<3x16xf32>, tensor<3x3xi1>
+    // becomes
+    %0:2 = nn.attention %q, %k, %v scale 0.25 band [-3, 0]
+        : tensor<3x16xf32>, tensor<3x16xf32>, tensor<3x16xf32>
+    ```
+  }];
+  let dependentDialects = ["::gpuopt::nn::NNDialect"];
+  let statistics = [Statistic<"recognizedCount", "recognized", "masks that are bands">];
 }
 
 def RecognizeGelu : Pass<"nn-recognize-gelu"> {
@@ -81,21 +102,26 @@ def RecognizeGelu : Pass<"nn-recognize-gelu"> {
 }
 
 def ExpandAttention : Pass<"nn-expand-attention"> {
-  let summary = "Spells attention out in products and a softmax";
+  let summary = "Spells attention out that no call of the runtime computes";
   let description = [{
-    The reverse of nn-recognize-attention: nn.attention becomes the formula that
-    it stands for. Its probabilities then exist in memory.
+    An nn.attention that the runtime has no call for becomes the formula that it
+    stands for, the reverse of nn-recognize-attention. Its probabilities then
+    exist in memory; a remark says why. These are expanded: attention with a
+    mask that is trained, on f64, with more than two batch dimensions, and with
+    heads larger than 256.
 
     ```mlir
-    %1 = nn.attention %q, %k, %v scale 1.0
-        : tensor<2x8x16xf32>, tensor<2x9x16xf32>, tensor<2x9x16xf32>
+    %1:2 = nn.attention %q, %k, %v scale 1.0
+        : tensor<2x8x16xf64>, tensor<2x9x16xf64>, tensor<2x9x16xf64>
     // becomes
-    %scores = nn.contract "axy,azy->axz" %q, %k : tensor<2x8x16xf32>, tensor<2x9x16xf32>
-    %p = nn.softmax %scores dim 2 : tensor<2x8x9xf32>
-    %1 = nn.contract "axy,ayz->axz" %p, %v : tensor<2x8x9xf32>, tensor<2x9x16xf32>
+    %scores = nn.contract "axy,azy->axz" %q, %k : tensor<2x8x16xf64>, tensor<2x9x16xf64>
+    %p = nn.softmax %scores dim 2 : tensor<2x8x9xf64>
+    %1 = nn.contract "axy,ayz->axz" %p, %v : tensor<2x8x9xf64>, tensor<2x9x16xf64>
     ```
   }];
+  let options = [Option<"all", "all", "bool", "false", "expand each attention, whether there is a call or not">];
   let dependentDialects = ["::gpuopt::nn::NNDialect", "::mlir::arith::ArithDialect"];
+  let statistics = [Statistic<"expandedCount", "expanded", "attentions spelled out">];
 }
 
 def Decompose : Pass<"nn-decompose"> {

@@ -1,0 +1,386 @@
+// Attention on the host: a tile of queries at a time, whose scores stay in a
+// core's cache. A whole row of scores fits there, so its softmax needs no
+// second look. Products of tiles are oneDNN's, each made by one thread; half
+// precision is widened to float.
+#pragma once
+
+#include "gpuopt/device/onednn.h"
+#include "gpuopt/kernels/elementary.h"
+#include "gpuopt/ops/attention.h"
+
+#include <algorithm>
+
+namespace gpuopt {
+namespace detail {
+
+// Queries of a tile: its scores take at most 256 KiB, unless keys are so many
+// that a few rows take more.
+inline int64_t rows_of_tile(const AttentionShape &s) {
+  constexpr int64_t scores = 65536, least = 16, most = 128;
+  const int64_t rows = std::clamp(scores / s.keys, least, most) / least * least;
+  return std::min(rows, s.queries);
+}
+
+// Tiles of each thread, in float.
+struct AttentionTiles {
+  struct OfThread {
+    std::vector<float> scores, gradients, q, k, v, y, dy, dq, dk, dv;
+    std::vector<float> row_factors;
+  };
+  std::vector<OfThread> of_thread;
+};
+
+inline AttentionTiles::OfThread &own_tiles(AttentionTiles &tiles) {
+#ifdef _OPENMP
+  return tiles.of_thread[size_t(omp_get_thread_num())];
+#else
+  return tiles.of_thread[0];
+#endif
+}
+
+inline int64_t queries_of(const AttentionShape &s) {
+  return s.batch[0] * s.batch[1] * s.queries;
+}
+
+// Rows of float: those of a tensor, or a copy.
+struct FloatRows {
+  const float *p;
+  int64_t row;
+};
+
+template <class T>
+FloatRows float_rows(const T *p, int64_t row, int64_t rows, int64_t columns,
+                     std::vector<float> &copy) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (row >= columns || rows == 1)
+      return {p, std::max(row, columns)};
+  }
+  copy.resize(size_t(rows * columns));
+  for (int64_t i = 0; i < rows; i++)
+    for (int64_t j = 0; j < columns; j += kLanes)
+      store(copy.data() + i * columns + j, load(p + i * row + j, columns - j),
+            columns - j);
+  return {copy.data(), columns};
+}
+
+// C = alpha op(A) op(B) + beta C; `flags` has T where an operand is transposed.
+inline void tile_product(char transpose_a, char transpose_b, int64_t m,
+                         int64_t n, int64_t k, float alpha, FloatRows a,
+                         FloatRows b, float beta, float *c, int64_t c_row) {
+  // It may lack memory to pack its operands in, and nothing else.
+  if (dnnl_sgemm(transpose_a, transpose_b, m, n, k, alpha, a.p, a.row, b.p,
+                 b.row, beta, c, c_row) != dnnl_success)
+    throw std::bad_alloc();
+}
+
+// Where the tensors of one tile of queries lie, and the keys that any of them
+// sees.
+struct TileOfQueries {
+  int64_t batch[2], first_row, rows, first_key, keys;
+
+  int64_t offset(const int64_t (&strides)[2]) const {
+    return batch[0] * strides[0] + batch[1] * strides[1];
+  }
+  // In a plane of the statistics.
+  int64_t row_of_batch(const AttentionShape &s) const {
+    return (batch[0] * s.batch[1] + batch[1]) * s.queries + first_row;
+  }
+};
+
+inline TileOfQueries tile_of_queries(const AttentionShape &s, int64_t batch,
+                                     int64_t first_row) {
+  TileOfQueries t;
+  t.batch[0] = batch / s.batch[1];
+  t.batch[1] = batch % s.batch[1];
+  t.first_row = first_row;
+  t.rows = std::min(rows_of_tile(s), s.queries - first_row);
+  t.first_key = std::clamp<int64_t>(first_row + s.first_key, 0, s.keys);
+  const int64_t end = std::clamp<int64_t>(
+      first_row + t.rows - 1 + s.last_key + 1, t.first_key, s.keys);
+  t.keys = end - t.first_key;
+  return t;
+}
+
+// Adds the bias, and puts what hides a key in the place of its score.
+inline void mask_row(const AttentionShape &s, const AttentionOptions &o,
+                     const TileOfQueries &t, int64_t row, float *scores) {
+  const int64_t query = t.first_row + row, at = t.offset(s.mask_batch) +
+                                                query * s.mask_row +
+                                                t.first_key * s.mask_key;
+  if (o.bias)
+    for (int64_t j = 0; j < t.keys; j += kLanes) {
+      const auto bias =
+          load_strided(o.bias + at + j * s.mask_key, s.mask_key, t.keys - j);
+      store(scores + j, load(scores + j, t.keys - j) + bias, t.keys - j);
+    }
+  if (o.mask)
+    for (int64_t j = 0; j < t.keys; j += kLanes) {
+      const uint8_t *mask = o.mask + at + j * s.mask_key;
+      const auto seen = s.mask_key == 1
+                            ? load_mask(mask, t.keys - j)
+                            : load_mask_strided(mask, s.mask_key, t.keys - j);
+      store(scores + j,
+            select(seen, load(scores + j, t.keys - j), float(o.masked_value)),
+            t.keys - j);
+    }
+  // The edges of the band within the tile.
+  const float hidden = -std::numeric_limits<float>::infinity();
+  const int64_t first = std::clamp<int64_t>(query + s.first_key - t.first_key,
+                                            0, t.keys),
+                end = std::clamp<int64_t>(query + s.last_key + 1 - t.first_key,
+                                          0, t.keys);
+  std::fill(scores, scores + first, hidden);
+  std::fill(scores + end, scores + t.keys, hidden);
+}
+
+inline float largest_of(const float *row, int64_t n) {
+  const float least = -std::numeric_limits<float>::infinity();
+  Lanes<float> most(least);
+  for (int64_t j = 0; j < n; j += kLanes)
+    most = max(most, masked(load(row + j, n - j), n - j, least));
+  return reduce_max(most);
+}
+
+// What the probabilities of a row are multiplied with: 0 where dropout drops
+// one.
+class DropoutOfRow {
+public:
+  DropoutOfRow(const AttentionShape &s, const AttentionOptions &o,
+               const TileOfQueries &t, int64_t row)
+      : o(o), first_element((t.row_of_batch(s) + row) * s.keys + t.first_key) {}
+
+  Lanes<float> factors(int64_t key) const {
+    const auto draw =
+        random_uniform(o.state->seed, o.stream, uint64_t(o.state->draw),
+                       iota<int64_t>(first_element + key));
+    return select(draw >= Lanes<float>(float(o.dropout)),
+                  float(1 / (1 - o.dropout)), 0.0f);
+  }
+
+private:
+  const AttentionOptions &o;
+  int64_t first_element;
+};
+
+// to = from * factors
+inline void drop_row(const DropoutOfRow &dropout, float *to, const float *from,
+                     int64_t n) {
+  for (int64_t j = 0; j < n; j += kLanes)
+    store(to + j, load(from + j, n - j) * dropout.factors(j), n - j);
+}
+
+// row = exp(row - most - logarithm); returns the sum.
+inline float exponentials(float *row, float most, float logarithm, int64_t n) {
+  Lanes<float> sum(0.0f);
+  for (int64_t j = 0; j < n; j += kLanes) {
+    const auto e = exp((load(row + j, n - j) - Lanes<float>(most)) -
+                       Lanes<float>(logarithm));
+    store(row + j, e, n - j);
+    sum = sum + masked(e, n - j, 0.0f);
+  }
+  return reduce_sum(sum);
+}
+
+template <class T>
+void attention_of_tile(const AttentionShape &s, const AttentionOptions &o,
+                       const TileOfQueries &t, AttentionTiles::OfThread &own,
+                       const T *q, const T *k, const T *v, T *y,
+                       float *statistics) {
+  own.scores.resize(size_t(t.rows * t.keys));
+  float *scores = own.scores.data();
+  const FloatRows query = float_rows(q + t.offset(s.q_batch) +
+                                         t.first_row * s.q_row,
+                                     s.q_row, t.rows, s.key_size, own.q),
+                  key = float_rows(k + t.offset(s.k_batch) +
+                                       t.first_key * s.k_row,
+                                   s.k_row, t.keys, s.key_size, own.k),
+                  value = float_rows(v + t.offset(s.v_batch) +
+                                         t.first_key * s.v_row,
+                                     s.v_row, t.keys, s.value_size, own.v);
+  tile_product('N', 'T', t.rows, t.keys, s.key_size, float(o.scale), query, key,
+               0, scores, t.keys);
+  own.row_factors.resize(size_t(t.rows));
+  for (int64_t i = 0; i < t.rows; i++) {
+    float *row = scores + i * t.keys;
+    mask_row(s, o, t, i, row);
+    const float most = largest_of(row, t.keys);
+    const bool is_empty = most == -std::numeric_limits<float>::infinity();
+    const float sum = exponentials(row, is_empty ? 0 : most, 0, t.keys);
+    own.row_factors[size_t(i)] = is_empty && o.zeroes_empty ? 0 : 1 / sum;
+    statistics[t.row_of_batch(s) + i] = most;
+    statistics[t.row_of_batch(s) + i + queries_of(s)] = logf(sum);
+    if (o.dropout > 0)
+      drop_row({s, o, t, i}, row, row, t.keys);
+  }
+  own.y.resize(size_t(t.rows * s.value_size));
+  tile_product('N', 'N', t.rows, s.value_size, t.keys, 1, {scores, t.keys},
+               value, 0, own.y.data(), s.value_size);
+  T *to = y + t.offset(s.y_batch) + t.first_row * s.y_row;
+  for (int64_t i = 0; i < t.rows; i++)
+    for (int64_t j = 0; j < s.value_size; j += kLanes) {
+      const int64_t n = s.value_size - j;
+      const auto x = load(own.y.data() + i * s.value_size + j, n);
+      store(to + i * s.y_row + j, x * Lanes<float>(own.row_factors[size_t(i)]),
+            n);
+    }
+}
+
+// What one tile of queries adds to the gradients: rows of dQ, and sums in dk
+// and dv, dense [keys, size].
+template <class T>
+struct AttentionBackward {
+  const AttentionShape &s;
+  const AttentionGradientShape &g;
+  const AttentionOptions &o;
+  const T *q, *k, *v, *y, *dy;
+  const float *statistics;
+  T *dq;
+
+  void of_tile(const TileOfQueries &t, AttentionTiles::OfThread &own,
+               FloatRows key, FloatRows value) const {
+    const FloatRows query = float_rows(q + t.offset(s.q_batch) +
+                                           t.first_row * s.q_row,
+                                       s.q_row, t.rows, s.key_size, own.q),
+                    gradient = float_rows(
+                        dy + t.offset(g.dy_batch) + t.first_row * g.dy_row,
+                        g.dy_row, t.rows, s.value_size, own.dy);
+    key.p += t.first_key * key.row;
+    value.p += t.first_key * value.row;
+    own.scores.resize(size_t(t.rows * t.keys));
+    own.gradients.resize(size_t(t.rows * t.keys));
+    float *p = own.scores.data(), *ds = own.gradients.data();
+    tile_product('N', 'T', t.rows, t.keys, s.key_size, float(o.scale), query,
+                 key, 0, p, t.keys);
+    for (int64_t i = 0; i < t.rows; i++) {
+      mask_row(s, o, t, i, p + i * t.keys);
+      const float *of_row = statistics + t.row_of_batch(s) + i;
+      probabilities(p + i * t.keys, of_row[0], of_row[queries_of(s)], t.keys);
+    }
+    const float *kept = p;
+    if (o.dropout > 0) {
+      for (int64_t i = 0; i < t.rows; i++)
+        drop_row({s, o, t, i}, ds + i * t.keys, p + i * t.keys, t.keys);
+      kept = ds;
+    }
+    tile_product('T', 'N', t.keys, s.value_size, t.rows, 1, {kept, t.keys},
+                 gradient, 1, own.dv.data() + t.first_key * s.value_size,
+                 s.value_size);
+    tile_product('N', 'T', t.rows, t.keys, s.value_size, 1, gradient, value, 0,
+                 ds, t.keys);
+    const T *output = y + t.offset(s.y_batch) + t.first_row * s.y_row;
+    for (int64_t i = 0; i < t.rows && o.dropout > 0; i++)
+      drop_row({s, o, t, i}, ds + i * t.keys, ds + i * t.keys, t.keys);
+    for (int64_t i = 0; i < t.rows; i++)
+      score_gradients(
+          t, i, p + i * t.keys, ds + i * t.keys,
+          row_product(output + i * s.y_row, gradient.p + i * gradient.row));
+    tile_product('T', 'N', t.keys, s.key_size, t.rows, 1, {ds, t.keys}, query,
+                 1, own.dk.data() + t.first_key * s.key_size, s.key_size);
+    own.dq.resize(size_t(t.rows * s.key_size));
+    tile_product('N', 'N', t.rows, s.key_size, t.keys, 1, {ds, t.keys}, key, 0,
+                 own.dq.data(), s.key_size);
+    store_rows(own.dq.data(), t.rows, s.key_size,
+               dq + t.offset(g.dq_batch) + t.first_row * g.dq_row, g.dq_row);
+  }
+
+  static void store_rows(const float *from, int64_t rows, int64_t columns,
+                         T *to, int64_t row) {
+    for (int64_t i = 0; i < rows; i++)
+      for (int64_t j = 0; j < columns; j += kLanes)
+        store(to + i * row + j, load(from + i * columns + j, columns - j),
+              columns - j);
+  }
+
+private:
+  void probabilities(float *row, float most, float logarithm, int64_t n) const {
+    if (most != -std::numeric_limits<float>::infinity())
+      exponentials(row, most, logarithm, n);
+    else
+      std::fill(row, row + n,
+                o.zeroes_empty ? 0 : std::numeric_limits<float>::quiet_NaN());
+  }
+
+  // The sum of Y * dY over a row.
+  float row_product(const T *output, const float *gradient) const {
+    Lanes<float> sum(0.0f);
+    for (int64_t j = 0; j < s.value_size; j += kLanes) {
+      const int64_t n = s.value_size - j;
+      sum = sum + masked(load(output + j, n) * load(gradient + j, n), n, 0.0f);
+    }
+    return reduce_sum(sum);
+  }
+
+  // ds = scale * p * (ds - of_row), 0 where a mask has replaced the score.
+  void score_gradients(const TileOfQueries &t, int64_t i, const float *p,
+                       float *ds, float of_row) const {
+    const Lanes<float> scale(float(o.scale)), subtracted(of_row);
+    const uint8_t *mask = o.mask ? o.mask + t.offset(s.mask_batch) +
+                                       (t.first_row + i) * s.mask_row +
+                                       t.first_key * s.mask_key
+                                 : nullptr;
+    for (int64_t j = 0; j < t.keys; j += kLanes) {
+      const int64_t n = t.keys - j;
+      auto x = scale * load(p + j, n) * (load(ds + j, n) - subtracted);
+      if (mask)
+        x = select(load_mask_strided(mask + j * s.mask_key, s.mask_key, n), x,
+                   0.0f);
+      store(ds + j, x, n);
+    }
+  }
+};
+
+inline AttentionTiles &tiles_of_threads(Context &ctx) {
+  auto &tiles = ctx.library<AttentionTiles>();
+  tiles.of_thread.resize(size_t(ctx.num_threads));
+  return tiles;
+}
+
+} // namespace detail
+
+template <class T>
+void attention(Context &ctx, const AttentionShape &s, const T *q, const T *k,
+               const T *v, T *y, float *statistics, AttentionOptions o = {}) {
+  auto &tiles = detail::tiles_of_threads(ctx);
+  const int64_t rows = detail::rows_of_tile(s),
+                of_batch = ceil_div(s.queries, rows),
+                count = s.batch[0] * s.batch[1] * of_batch;
+  // Long rows of causal attention begin first.
+#pragma omp parallel for schedule(dynamic)
+  for (int64_t i = 0; i < count; i++) {
+    const int64_t tile = of_batch - 1 - i % of_batch;
+    detail::attention_of_tile(
+        s, o, detail::tile_of_queries(s, i / of_batch, tile * rows),
+        detail::own_tiles(tiles), q, k, v, y, statistics);
+  }
+}
+
+template <class T>
+void attention_backward(Context &ctx, const AttentionShape &s,
+                        const AttentionGradientShape &g, const T *q, const T *k,
+                        const T *v, const T *y, const float *statistics,
+                        const T *dy, T *dq, T *dk, T *dv,
+                        AttentionOptions o = {}) {
+  auto &tiles = detail::tiles_of_threads(ctx);
+  const detail::AttentionBackward<T> backward{s, g, o,  q,          k,
+                                              v, y, dy, statistics, dq};
+  // A thread adds up the gradients of keys and values over all queries.
+#pragma omp parallel for schedule(dynamic)
+  for (int64_t batch = 0; batch < s.batch[0] * s.batch[1]; batch++) {
+    auto &own = detail::own_tiles(tiles);
+    own.dk.assign(size_t(s.keys * s.key_size), 0);
+    own.dv.assign(size_t(s.keys * s.value_size), 0);
+    const auto whole = detail::tile_of_queries(s, batch, 0);
+    const auto key = detail::float_rows(k + whole.offset(s.k_batch), s.k_row,
+                                        s.keys, s.key_size, own.k),
+               value = detail::float_rows(v + whole.offset(s.v_batch), s.v_row,
+                                          s.keys, s.value_size, own.v);
+    for (int64_t row = 0; row < s.queries; row += detail::rows_of_tile(s))
+      backward.of_tile(detail::tile_of_queries(s, batch, row), own, key, value);
+    backward.store_rows(own.dk.data(), s.keys, s.key_size,
+                        dk + whole.offset(g.dk_batch), g.dk_row);
+    backward.store_rows(own.dv.data(), s.keys, s.value_size,
+                        dv + whole.offset(g.dv_batch), g.dv_row);
+  }
+}
+
+} // namespace gpuopt

@@ -1,0 +1,64 @@
+// RUN: gpuopt-opt %s --nn-absorb-layouts | FileCheck %s --check-prefix=ORDER
+// RUN: gpuopt-opt %s --nn-absorb-layouts --canonicalize --kernels-materialize-views --verify-clusters --train-plan-memory \
+// RUN:   --convert-to-device --verify-device | gpuopt-translate --device-to-cxx | FileCheck %s
+
+// Query, key and value are parts of one projection, and their gradients are
+// written into one tensor. All are read and written where they lie.
+
+// ORDER-LABEL: train.step @forward
+// ORDER: %[[Y:.*]], %[[S:.*]] = nn.attention %{{.*}} band [-8, 0] order [0, 2, 1, 3]
+// ORDER: nn.attention_grad {{.*}} order [0, 2, 1, 3]
+// CHECK: #include "gpuopt/ops/attention.h"
+// CHECK: constexpr AttentionShape kAttention8x8_16 = {.batch = {2, 4}, .queries = 8, .keys = 8, .key_size = 16,
+// CHECK-NEXT: .value_size = 16, .q_batch = {1536, 16}, .q_row = 192,
+// CHECK-NEXT: .k_batch = {1536, 16}, .k_row = 192, .v_batch = {1536, 16},
+// CHECK-NEXT: .v_row = 192, .y_batch = {512, 16}, .y_row = 64, .first_key = -8,
+// CHECK-NEXT: .last_key = 0};
+// CHECK-NEXT: constexpr AttentionGradientShape kAttention8x8_16_gradients = {.dy_batch = {512, 16}, .dy_row = 64,
+// CHECK-NEXT: .dq_batch = {1536, 16}, .dq_row = 192, .dk_batch = {1536, 16}, .dk_row = 192, .dv_batch = {1536, 16},
+// CHECK-NEXT: .dv_row = 192};
+// Masks are read where they lie, with a stride of 0 where they are repeated.
+// CHECK: .mask_batch = {0, 8}, .mask_key = 1};
+// CHECK: .mask_row = 8,
+// CHECK-NEXT: .mask_key = 1};
+// CHECK-NOT: fused_copy
+// CHECK: attention(ctx, kAttention8x8_16, m[kX], m[kX] + 64, m[kX] + 128, m[kAttention], m[kAttention2],
+// CHECK-NEXT: {.scale = 0.25, .dropout = 0.1, .stream = 3, .state = state});
+// CHECK: attention_backward(ctx, kAttention8x8_16, kAttention8x8_16_gradients, m[kX], m[kX] + 64, m[kX] + 128,
+// CHECK-NEXT: m[kAttention], m[kAttention2], m[kDy], m[kConcat], m[kConcat] + 64, m[kConcat] + 128,
+train.step @forward forward ("x" %x: tensor<2x8x192xf32>, "dy" %dy: tensor<2x8x64xf32>) {
+  %q2 = nn.slice %x [0, 0, 0] [2, 8, 64] [1, 1, 1] : tensor<2x8x192xf32>
+  %k2 = nn.slice %x [0, 0, 64] [2, 8, 64] [1, 1, 1] : tensor<2x8x192xf32>
+  %v2 = nn.slice %x [0, 0, 128] [2, 8, 64] [1, 1, 1] : tensor<2x8x192xf32>
+  %q3 = nn.reshape %q2 : tensor<2x8x64xf32> to tensor<2x8x4x16xf32>
+  %k3 = nn.reshape %k2 : tensor<2x8x64xf32> to tensor<2x8x4x16xf32>
+  %v3 = nn.reshape %v2 : tensor<2x8x64xf32> to tensor<2x8x4x16xf32>
+  %q = nn.transpose %q3 [0, 2, 1, 3] : tensor<2x8x4x16xf32>
+  %k = nn.transpose %k3 [0, 2, 1, 3] : tensor<2x8x4x16xf32>
+  %v = nn.transpose %v3 [0, 2, 1, 3] : tensor<2x8x4x16xf32>
+  %y, %s = nn.attention %q, %k, %v scale 0.25 dropout 0.1 stream 3 band [-8, 0]
+      : tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>
+  %yt = nn.transpose %y [0, 2, 1, 3] : tensor<2x4x8x16xf32>
+  %dy3 = nn.reshape %dy : tensor<2x8x64xf32> to tensor<2x8x4x16xf32>
+  %dyt = nn.transpose %dy3 [0, 2, 1, 3] : tensor<2x8x4x16xf32>
+  %dq, %dk, %dv = nn.attention_grad %q, %k, %v, %y, %s, %dyt scale 0.25 dropout 0.1 stream 3 band [-8, 0]
+      : tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x2x4x8xf32>, tensor<2x4x8x16xf32>
+  %dqt = nn.transpose %dq [0, 2, 1, 3] : tensor<2x4x8x16xf32>
+  %dkt = nn.transpose %dk [0, 2, 1, 3] : tensor<2x4x8x16xf32>
+  %dvt = nn.transpose %dv [0, 2, 1, 3] : tensor<2x4x8x16xf32>
+  %dx = nn.concat %dqt, %dkt, %dvt dim 2 : tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>, tensor<2x8x4x16xf32>
+  train.output "y", %yt : tensor<2x8x4x16xf32>
+  train.output "dx", %dx : tensor<2x8x12x16xf32>
+}
+
+// CHECK: attention(ctx, kAttention8x8_16_2, {{.*}}
+// CHECK-NEXT: {.mask = m[kSeen], .masked_value = -1e+04, .zeroes_empty = 1});
+// CHECK: attention(ctx, kAttention8x8_16_3, {{.*}}
+// CHECK-NEXT: {.bias = m[kAdded]});
+train.step @masked micro ("x" %x: tensor<2x8x16xf32>, "seen" %seen: tensor<2x1x8xi1>, "added" %added: tensor<8x8xf32>) {
+  %y, %s = nn.attention %x, %x, %x mask %seen scale 1.0 {masked_value = -1.0e4 : f64, zeroes_empty}
+      : tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x1x8xi1>
+  %z, %t = nn.attention %y, %x, %x mask %added scale 1.0
+      : tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<8x8xf32>
+  train.output "z", %z : tensor<2x8x16xf32>
+}

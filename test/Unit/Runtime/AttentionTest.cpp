@@ -1,0 +1,338 @@
+// attention and its gradient against the formula in double, with all scores in
+// memory: shapes, layouts, masks, bands and types.
+
+#include "gpuopt/ops/attention.h"
+
+#include "Values.h"
+
+#include <gtest/gtest.h>
+
+namespace gpuopt {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Q, K and V as parts of one tensor [b, rows, 3, heads, size], as a projection
+// makes them; Y and dY are [b, rows, heads, size].
+AttentionShape of_projection(int64_t b, int64_t heads, int64_t rows,
+                             int64_t size) {
+  AttentionShape s;
+  s.batch[0] = b, s.batch[1] = heads;
+  s.queries = s.keys = rows;
+  s.key_size = s.value_size = size;
+  s.q_batch[0] = s.k_batch[0] = s.v_batch[0] = rows * 3 * heads * size;
+  s.q_batch[1] = s.k_batch[1] = s.v_batch[1] = size;
+  s.q_row = s.k_row = s.v_row = 3 * heads * size;
+  s.y_batch[0] = rows * heads * size, s.y_batch[1] = size;
+  s.y_row = heads * size;
+  return s;
+}
+
+// Dense tensors of their own.
+AttentionShape dense(int64_t b, int64_t queries, int64_t keys, int64_t size,
+                     int64_t value_size) {
+  AttentionShape s;
+  s.batch[1] = b;
+  s.queries = queries, s.keys = keys;
+  s.key_size = size, s.value_size = value_size;
+  s.q_row = s.k_row = size;
+  s.v_row = s.y_row = value_size;
+  s.q_batch[1] = queries * size, s.k_batch[1] = keys * size;
+  s.v_batch[1] = keys * value_size, s.y_batch[1] = queries * value_size;
+  return s;
+}
+
+AttentionGradientShape gradients_like(const AttentionShape &s) {
+  AttentionGradientShape g;
+  for (int i : {0, 1}) {
+    g.dy_batch[i] = s.y_batch[i], g.dq_batch[i] = s.q_batch[i];
+    g.dk_batch[i] = s.k_batch[i], g.dv_batch[i] = s.v_batch[i];
+  }
+  g.dy_row = s.y_row, g.dq_row = s.q_row;
+  g.dk_row = s.k_row, g.dv_row = s.v_row;
+  return g;
+}
+
+constexpr size_t kSize = 1 << 17;
+
+// The tensors of one attention. Q, K and V lie at offsets into one buffer.
+template <class T>
+struct Tensors {
+  int64_t k_offset, v_offset;
+  std::vector<T> qkv = random_values<T>(kSize, 1),
+                 dy = random_values<T>(kSize, 2), y = std::vector<T>(kSize),
+                 d_qkv = random_values<T>(kSize, 3);
+  std::vector<float> statistics = std::vector<float>(kSize);
+
+  void run(const AttentionShape &s, const AttentionOptions &o, int threads) {
+    Context ctx(threads);
+    const T *q = qkv.data();
+    attention(ctx, s, q, q + k_offset, q + v_offset, y.data(),
+              statistics.data(), o);
+    T *dq = d_qkv.data();
+    attention_backward(ctx, s, gradients_like(s), q, q + k_offset, q + v_offset,
+                       y.data(), statistics.data(), dy.data(), dq,
+                       dq + k_offset, dq + v_offset, o);
+  }
+};
+
+// The formula for one batch.
+template <class T>
+class Reference {
+public:
+  Reference(const AttentionShape &s, const AttentionOptions &o,
+            const Tensors<T> &t, int64_t b0, int64_t b1)
+      : s(s), o(o), t(t), b0(b0), b1(b1), p(size_t(s.queries * s.keys)),
+        hidden(p.size()) {
+    for (int64_t i = 0; i < s.queries; i++)
+      make_row(i);
+  }
+
+  double q(int64_t i, int64_t e) const {
+    return at(t.qkv, 0, s.q_batch, i * s.q_row + e);
+  }
+  double k(int64_t j, int64_t e) const {
+    return at(t.qkv, t.k_offset, s.k_batch, j * s.k_row + e);
+  }
+  double v(int64_t j, int64_t f) const {
+    return at(t.qkv, t.v_offset, s.v_batch, j * s.v_row + f);
+  }
+  double dy(int64_t i, int64_t f) const {
+    return at(t.dy, 0, s.y_batch, i * s.y_row + f);
+  }
+  double probability(int64_t i, int64_t j) const {
+    return p[size_t(i * s.keys + j)];
+  }
+
+  double y(int64_t i, int64_t f) const {
+    double sum = 0;
+    for (int64_t j = 0; j < s.keys; j++)
+      sum += kept(i, j) * probability(i, j) * v(j, f);
+    return sum;
+  }
+  double dv(int64_t j, int64_t f) const {
+    double sum = 0;
+    for (int64_t i = 0; i < s.queries; i++)
+      sum += kept(i, j) * probability(i, j) * dy(i, f);
+    return sum;
+  }
+  // The gradient of the score before mask and scale.
+  double ds(int64_t i, int64_t j) const {
+    if (hidden[size_t(i * s.keys + j)])
+      return 0;
+    double of_probability = 0, of_row = 0;
+    for (int64_t f = 0; f < s.value_size; f++)
+      of_probability += kept(i, j) * dy(i, f) * v(j, f),
+          of_row += dy(i, f) * y(i, f);
+    return o.scale * probability(i, j) * (of_probability - of_row);
+  }
+
+private:
+  // What dropout multiplies a probability with.
+  double kept(int64_t i, int64_t j) const {
+    if (o.dropout == 0)
+      return 1;
+    const int64_t element =
+        ((b0 * s.batch[1] + b1) * s.queries + i) * s.keys + j;
+    const float draw =
+        lane(random_uniform(o.state->seed, o.stream, uint64_t(o.state->draw),
+                            Lanes<int64_t>(element)),
+             0);
+    return draw < float(o.dropout) ? 0 : 1 / (1 - o.dropout);
+  }
+
+  double at(const std::vector<T> &values, int64_t offset,
+            const int64_t (&batch)[2], int64_t within) const {
+    return double(load_scalar(
+        &values[size_t(offset + b0 * batch[0] + b1 * batch[1] + within)]));
+  }
+
+  void make_row(int64_t i) {
+    double *row = &p[size_t(i * s.keys)], most = -kInfinity, sum = 0;
+    for (int64_t j = 0; j < s.keys; j++) {
+      double score = 0;
+      for (int64_t e = 0; e < s.key_size; e++)
+        score += q(i, e) * k(j, e);
+      row[j] = masked_score(i, j, o.scale * score);
+      most = std::max(most, row[j]);
+    }
+    for (int64_t j = 0; j < s.keys; j++)
+      sum += row[j] = std::exp(row[j] - (most == -kInfinity ? 0 : most));
+    for (int64_t j = 0; j < s.keys; j++)
+      row[j] = sum == 0 && o.zeroes_empty ? 0 : row[j] / sum;
+  }
+
+  double masked_score(int64_t i, int64_t j, double score) {
+    const int64_t mask = b0 * s.mask_batch[0] + b1 * s.mask_batch[1] +
+                         i * s.mask_row + j * s.mask_key;
+    auto hides = hidden.begin() + (i * s.keys + j);
+    if (o.bias)
+      score += double(o.bias[mask]);
+    if (o.mask && !o.mask[mask]) {
+      *hides = true;
+      score = o.masked_value;
+    }
+    if (j < i + s.first_key || j > i + s.last_key) {
+      *hides = true;
+      score = -kInfinity;
+    }
+    return score;
+  }
+
+  const AttentionShape &s;
+  const AttentionOptions &o;
+  const Tensors<T> &t;
+  int64_t b0, b1;
+  std::vector<double> p;
+  std::vector<bool> hidden;
+};
+
+template <class T>
+void expect_attention(const AttentionShape &s, int64_t k_offset,
+                      int64_t v_offset, const AttentionOptions &o,
+                      double tolerance) {
+  Tensors<T> t{k_offset, v_offset};
+  t.run(s, o, 2);
+  auto near = [&](const T &got, double want, const char *what) {
+    const double value = double(load_scalar(&got));
+    EXPECT_TRUE(std::fabs(value - want) <= tolerance * (1 + std::fabs(want)) ||
+                (std::isnan(value) && std::isnan(want)))
+        << what << ": expected " << want << ", but got " << value;
+  };
+  for (int64_t b0 = 0; b0 < s.batch[0]; b0++)
+    for (int64_t b1 = 0; b1 < s.batch[1]; b1++) {
+      const Reference<T> r(s, o, t, b0, b1);
+      auto of = [&](const int64_t (&batch)[2]) {
+        return b0 * batch[0] + b1 * batch[1];
+      };
+      for (int64_t i = 0; i < s.queries; i++)
+        for (int64_t f = 0; f < s.value_size; f++)
+          near(t.y[size_t(of(s.y_batch) + i * s.y_row + f)], r.y(i, f), "y");
+      for (int64_t j = 0; j < s.keys; j++)
+        for (int64_t f = 0; f < s.value_size; f++)
+          near(t.d_qkv[size_t(v_offset + of(s.v_batch) + j * s.v_row + f)],
+               r.dv(j, f), "dv");
+      std::vector<double> ds(size_t(s.queries * s.keys));
+      for (int64_t i = 0; i < s.queries; i++)
+        for (int64_t j = 0; j < s.keys; j++)
+          ds[size_t(i * s.keys + j)] = r.ds(i, j);
+      for (int64_t e = 0; e < s.key_size; e++) {
+        for (int64_t i = 0; i < s.queries; i++) {
+          double sum = 0;
+          for (int64_t j = 0; j < s.keys; j++)
+            sum += ds[size_t(i * s.keys + j)] * r.k(j, e);
+          near(t.d_qkv[size_t(of(s.q_batch) + i * s.q_row + e)], sum, "dq");
+        }
+        for (int64_t j = 0; j < s.keys; j++) {
+          double sum = 0;
+          for (int64_t i = 0; i < s.queries; i++)
+            sum += ds[size_t(i * s.keys + j)] * r.q(i, e);
+          near(t.d_qkv[size_t(k_offset + of(s.k_batch) + j * s.k_row + e)], sum,
+               "dk");
+        }
+      }
+      if (testing::Test::HasFailure())
+        return;
+    }
+}
+
+AttentionOptions scaled(double scale) {
+  AttentionOptions o;
+  o.scale = scale;
+  return o;
+}
+
+TEST(Attention, OfOneProjection) {
+  expect_attention<float>(of_projection(2, 3, 20, 16), 48, 96, scaled(0.25),
+                          1e-5);
+}
+
+TEST(Attention, HasSeveralTilesAndTails) {
+  // 130 keys make tiles of 128 queries.
+  const auto s = dense(2, 131, 130, 9, 5);
+  expect_attention<float>(s, 131 * 9 * 2, 131 * 9 * 2 + 130 * 9 * 2,
+                          scaled(0.5), 2e-5);
+}
+
+TEST(Attention, SeesABand) {
+  for (auto [first, last] :
+       {std::pair<int64_t, int64_t>{-200, 0}, {-3, 0}, {-2, 2}, {-20, 200}}) {
+    auto s = dense(1, 150, 150, 8, 8);
+    s.first_key = first, s.last_key = last;
+    expect_attention<float>(s, 1200, 2400, scaled(0.3), 2e-5);
+  }
+}
+
+TEST(Attention, HidesKeysByAMask) {
+  auto s = dense(3, 17, 21, 8, 8);
+  std::vector<uint8_t> mask(3 * 17 * 21);
+  for (size_t i = 0; i < mask.size(); i++)
+    mask[i] = i * 7 % 5 < 3;
+  std::fill(mask.begin() + 21, mask.begin() + 42, uint8_t(0)); // an empty row
+  s.mask_batch[1] = 17 * 21, s.mask_row = 21, s.mask_key = 1;
+  AttentionOptions o = scaled(0.3);
+  o.mask = mask.data();
+  o.masked_value = -1e4;
+  expect_attention<float>(s, 500, 1100, o, 1e-5);
+  o.masked_value = std::numeric_limits<float>::lowest();
+  expect_attention<float>(s, 500, 1100, o, 1e-5);
+  o.masked_value = -kInfinity;
+  o.zeroes_empty = true;
+  expect_attention<float>(s, 500, 1100, o, 1e-5);
+  o.zeroes_empty = false; // NaN, as the formula has it
+  Tensors<float> t{500, 1100};
+  t.run(s, o, 1);
+  EXPECT_TRUE(std::isnan(t.y[8]));
+  EXPECT_FALSE(std::isnan(t.y[0]));
+}
+
+TEST(Attention, HidesPadding) {
+  auto s = of_projection(2, 2, 18, 8);
+  std::vector<uint8_t> mask(2 * 18, 1);
+  mask[30] = mask[31] = mask[35] = 0;
+  s.mask_batch[0] = 18, s.mask_key = 1;
+  AttentionOptions o = scaled(0.3);
+  o.mask = mask.data();
+  expect_attention<float>(s, 16, 32, o, 1e-5);
+}
+
+TEST(Attention, AddsABias) {
+  auto s = dense(2, 18, 19, 8, 8);
+  const auto bias = random_values<float>(2 * 18 * 40, 5);
+  s.mask_batch[1] = 18 * 38, s.mask_row = 38, s.mask_key = 2;
+  AttentionOptions o = scaled(0.3);
+  o.bias = bias.data();
+  expect_attention<float>(s, 500, 1100, o, 1e-5);
+  s.mask_row = 0; // for all queries
+  expect_attention<float>(s, 500, 1100, o, 1e-5);
+}
+
+TEST(Attention, DropsProbabilities) {
+  auto s = of_projection(2, 2, 35, 8);
+  s.first_key = -35, s.last_key = 0;
+  StepState state;
+  state.draw = 5;
+  AttentionOptions o = scaled(0.3);
+  o.dropout = 0.25, o.stream = 3, o.state = &state;
+  expect_attention<float>(s, 16, 32, o, 1e-5);
+}
+
+TEST(Attention, IsWidenedFromHalfPrecision) {
+  const auto s = of_projection(1, 2, 33, 16);
+  expect_attention<f16>(s, 32, 64, scaled(0.25), 2e-3);
+  expect_attention<bf16>(s, 32, 64, scaled(0.25), 2e-2);
+}
+
+TEST(Attention, HasTheSameBitsForAnyNumberOfThreads) {
+  auto s = of_projection(2, 3, 140, 16);
+  s.last_key = 0, s.first_key = -140;
+  Tensors<float> one{48, 96}, many{48, 96};
+  one.run(s, scaled(0.25), 1);
+  many.run(s, scaled(0.25), 4);
+  EXPECT_EQ(one.y, many.y);
+  EXPECT_EQ(one.d_qkv, many.d_qkv);
+  EXPECT_EQ(one.statistics, many.statistics);
+}
+
+} // namespace
+} // namespace gpuopt
