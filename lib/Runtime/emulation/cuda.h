@@ -10,6 +10,8 @@
 #include <cuda_fp16.h>
 #include <cudnn.h>
 
+#include "emulation/machine/ptx.h"
 #include "emulation/machine/words.h"
 
+#define GPUOPT_EMULATED
 #define __CUDACC__

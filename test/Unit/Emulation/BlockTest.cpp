@@ -204,11 +204,10 @@ TEST_F(BlockTest, RefusesSizesThatNoGpuHas) {
 TEST_F(BlockTest, RefusesWhatItLacks) {
   cudaLaunchConfig_t config = {};
   config.gridDim = config.blockDim = dim3(1);
-  config.dynamicSmemBytes = 16;
+  config.numAttrs = 1;
   EXPECT_EQ(cudaLaunchKernelEx(&config, wait_apart), cudaErrorNotSupported);
   EXPECT_STREQ(cudaGetErrorString(cudaErrorNotSupported),
-               "the emulation lacks dynamic shared memory and attributes of "
-               "launches");
+               "the emulation lacks attributes of launches");
 }
 
 } // namespace

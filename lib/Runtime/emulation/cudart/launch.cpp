@@ -3,11 +3,31 @@
 #include "emulation/cudart/cudart.h"
 #include "emulation/machine/block.h"
 
+#include <algorithm>
+#include <map>
+
 namespace gpuopt::emulation {
 
 static std::string text_of(dim3 size) {
   return std::to_string(size.x) + " x " + std::to_string(size.y) + " x " +
          std::to_string(size.z);
+}
+
+// How much dynamic shared memory a kernel may have, where that is more than
+// what each has.
+constexpr size_t kUsualDynamicBytes = size_t(48) << 10;
+static std::map<const void *, size_t> allowed_bytes;
+
+static void check_dynamic_memory(size_t bytes, const void *code) {
+  const auto allowed = allowed_bytes.find(code);
+  const size_t limit = allowed == allowed_bytes.end()
+                           ? kUsualDynamicBytes
+                           : std::max(allowed->second, kUsualDynamicBytes);
+  if (bytes > limit)
+    refuse(cudaErrorInvalidValue,
+           "a block with " + std::to_string(bytes) +
+               " bytes of dynamic shared memory; its kernel may have " +
+               std::to_string(limit));
 }
 
 static void check_sizes(const cudaLaunchConfig_t &config) {
@@ -22,9 +42,8 @@ static void check_sizes(const cudaLaunchConfig_t &config) {
     refuse(cudaErrorInvalidConfiguration,
            "a grid of " + text_of(grid) +
                " blocks; it may have from 1 to 2147483647 x 65535 x 65535");
-  if (config.dynamicSmemBytes != 0 || config.numAttrs != 0)
-    refuse(cudaErrorNotSupported, "the emulation lacks dynamic shared memory "
-                                  "and attributes of launches");
+  if (config.numAttrs != 0)
+    refuse(cudaErrorNotSupported, "the emulation lacks attributes of launches");
 }
 
 static void check_pointers(const std::vector<const void *> &pointers) {
@@ -33,16 +52,36 @@ static void check_pointers(const std::vector<const void *> &pointers) {
       throw Fault("a kernel is given an address of the host's own memory");
 }
 
-cudaError_t launch(const cudaLaunchConfig_t &config,
+cudaError_t launch(const cudaLaunchConfig_t &config, const void *code,
                    std::function<void()> kernel,
                    const std::vector<const void *> &pointers) {
   return cudart([&] {
     check_sizes(config);
+    check_dynamic_memory(config.dynamicSmemBytes, code);
     check_pointers(pointers);
     enqueue(stream_of(config.stream),
             [grid = config.gridDim, block = config.blockDim,
-             body = std::move(kernel)] { run_grid(grid, block, body); });
+             bytes = config.dynamicSmemBytes,
+             body = std::move(kernel)] { run_grid(grid, block, bytes, body); });
   });
 }
 
 } // namespace gpuopt::emulation
+
+using namespace gpuopt::emulation;
+
+cudaError_t cudaFuncSetAttribute(const void *code, cudaFuncAttribute attribute,
+                                 int value) {
+  return cudart([&] {
+    if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize)
+      refuse(cudaErrorNotSupported,
+             "the emulation knows one attribute of "
+             "kernels, the size of dynamic shared memory");
+    if (value < 0 || size_t(value) > kMostDynamicBytes)
+      refuse(cudaErrorInvalidValue, std::to_string(value) +
+                                        " bytes of dynamic shared memory; a "
+                                        "block may have at most " +
+                                        std::to_string(kMostDynamicBytes));
+    allowed_bytes[code] = size_t(value);
+  });
+}

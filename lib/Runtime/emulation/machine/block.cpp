@@ -2,11 +2,16 @@
 
 #include "emulation/machine/fault.h"
 #include "emulation/machine/fiber.h"
+#include "emulation/machine/matrix.h"
 #include "emulation/machine/random.h"
+
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -27,6 +32,13 @@ namespace {
 
 enum class State { Ready, AtBarrier, AtExchange, Left };
 
+struct LateCopy {
+  void *to;
+  const void *from;
+  size_t bytes, read;
+};
+using CopyGroup = std::vector<LateCopy>;
+
 struct Thread {
   Fiber fiber;
   State state = State::Left;
@@ -35,6 +47,8 @@ struct Thread {
   uint64_t received = 0;
   const char *file = nullptr; // of the barrier that it waits at
   int line = 0;
+  CopyGroup open_group;
+  std::deque<CopyGroup> closed_groups;
 };
 
 class Block {
@@ -55,7 +69,8 @@ private:
   void resume(int number);
   bool release_exchanges(int warp);
   bool is_complete(int first, const Exchange &wanted) const;
-  void serve(int first, uint64_t mask);
+  void serve(int first, const Exchange &wanted);
+  void serve_matrix(int first, const Exchange &wanted);
   uint64_t answer(int first, const Exchange &wanted) const;
   void release_barrier();
   void report_stuck() const;
@@ -106,6 +121,8 @@ void Block::start_thread(int number) {
   thread.fiber.start(enter, this, number);
   thread.state = State::Ready;
   thread.index = index_in(blockDim, unsigned(number));
+  thread.open_group.clear();
+  thread.closed_groups.clear();
 }
 
 void Block::run(const std::function<void()> &new_kernel) {
@@ -156,7 +173,7 @@ bool Block::release_exchanges(int warp) {
     const Thread &thread = *threads[size_t(i)];
     if (thread.state == State::AtExchange &&
         is_complete(first, thread.exchange)) {
-      serve(first, thread.exchange.mask);
+      serve(first, thread.exchange);
       any = true;
     }
   }
@@ -172,14 +189,18 @@ bool Block::is_complete(int first, const Exchange &wanted) const {
     const Thread &other = *threads[size_t(first + lane)];
     if (other.state != State::AtExchange ||
         other.exchange.mask != wanted.mask ||
-        other.exchange.kind != wanted.kind)
+        other.exchange.kind != wanted.kind ||
+        !is_same_word(other.exchange.matrix, wanted.matrix))
       return false;
   }
   return true;
 }
 
 // Answers all before any of them can go on.
-void Block::serve(int first, uint64_t mask) {
+void Block::serve(int first, const Exchange &wanted) {
+  if (wanted.kind == ExchangeKind::Matrix)
+    serve_matrix(first, wanted);
+  const uint64_t mask = wanted.mask;
   for (int lane = 0; lane < kWarpSize; lane++)
     if (mask >> lane & 1) {
       Thread &thread = *threads[size_t(first + lane)];
@@ -188,10 +209,21 @@ void Block::serve(int first, uint64_t mask) {
     }
 }
 
+// The words of matrices are of warps of 32 lanes, all of which take part.
+void Block::serve_matrix(int first, const Exchange &wanted) {
+  if (kWarpSize != 32 || wanted.mask != 0xffffffffu)
+    throw Fault("a product of matrices needs all lanes of a warp of 32");
+  MatrixLanes lanes;
+  for (int lane = 0; lane < 32; lane++)
+    lanes[lane] = threads[size_t(first + lane)]->exchange.matrix;
+  run_matrix_word(lanes);
+}
+
 uint64_t Block::answer(int first, const Exchange &wanted) const {
   uint64_t votes = 0;
   switch (wanted.kind) {
   case ExchangeKind::Barrier:
+  case ExchangeKind::Matrix:
     return 0;
   case ExchangeKind::Shuffle:
     return threads[size_t(first + wanted.source)]->exchange.value;
@@ -251,8 +283,31 @@ std::string Block::name(int number) const {
          coordinates(threads[size_t(number)]->index, blockDim);
 }
 
+// The largest block's dynamic shared memory. A smaller one has its last bytes,
+// so that the page behind it is found by what goes past the end.
+constexpr size_t kPage = 4096;
+constexpr size_t kDynamicPages = (kMostDynamicBytes + kPage - 1) / kPage;
+
+char *end_of_dynamic_memory() {
+  static char *const memory = [] {
+    void *mapping =
+        mmap(nullptr, (kDynamicPages + 1) * kPage, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (mapping == MAP_FAILED)
+      throw std::bad_alloc();
+    char *end = static_cast<char *>(mapping) + kDynamicPages * kPage;
+    mprotect(end, kPage, PROT_NONE);
+    return end;
+  }();
+  return memory;
+}
+
+size_t dynamic_bytes_of_block = 0;
+
 // All bits set are NaN in each floating-point type.
 void poison_shared_memory() {
+  if (dynamic_bytes_of_block)
+    memset(dynamic_memory(), 0xff, dynamic_bytes_of_block);
   if (__start_gpuopt_shared)
     memset(__start_gpuopt_shared, 0xff,
            size_t(__stop_gpuopt_shared - __start_gpuopt_shared));
@@ -273,13 +328,21 @@ void run_block(const std::function<void()> &kernel) {
 
 } // namespace
 
-void run_grid(dim3 grid, dim3 block, const std::function<void()> &kernel) {
+char *dynamic_memory() {
+  constexpr size_t kAlignment = 128;
+  return end_of_dynamic_memory() -
+         (dynamic_bytes_of_block + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+void run_grid(dim3 grid, dim3 block, size_t dynamic_bytes,
+              const std::function<void()> &kernel) {
   std::vector<unsigned> order(size_t(grid.x) * grid.y * grid.z);
   for (size_t i = 0; i < order.size(); i++)
     order[i] = unsigned(i);
   machine_random().shuffle(order);
   gridDim = grid;
   blockDim = block;
+  dynamic_bytes_of_block = dynamic_bytes;
   for (unsigned number : order) {
     blockIdx = index_in(grid, number);
     run_block(kernel);
@@ -310,5 +373,31 @@ uint64_t exchange(const Exchange &mine) {
 }
 
 int lane_in_warp() { return the_block->lane(); }
+
+void copy_late(void *to, const void *from, size_t bytes, size_t read) {
+  if (reinterpret_cast<uintptr_t>(to) % bytes != 0 ||
+      reinterpret_cast<uintptr_t>(from) % bytes != 0)
+    throw Fault(the_block->name_of_running() + " copies " +
+                std::to_string(bytes) +
+                " bytes to shared memory with an address that is no multiple "
+                "of that");
+  memset(to, 0xff, bytes);
+  the_block->running().open_group.push_back({to, from, bytes, read});
+}
+
+void close_copy_group() {
+  Thread &thread = the_block->running();
+  thread.closed_groups.push_back(std::move(thread.open_group));
+  thread.open_group.clear();
+}
+
+void wait_for_copy_groups(size_t pending) {
+  std::deque<CopyGroup> &groups = the_block->running().closed_groups;
+  for (; groups.size() > pending; groups.pop_front())
+    for (const LateCopy &copy : groups.front()) {
+      memset(copy.to, 0, copy.bytes);
+      memcpy(copy.to, copy.from, copy.read);
+    }
+}
 
 } // namespace gpuopt::emulation

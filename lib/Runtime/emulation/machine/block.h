@@ -6,6 +6,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 
@@ -26,8 +27,13 @@ static_assert(kWarpSize == 32 || kWarpSize == 64, "no GPU has other warps");
 extern bool is_inside_kernel;
 
 // Runs all blocks of a grid, one after the other in random order. Shared memory
-// holds NaNs when a block begins.
-void run_grid(dim3 grid, dim3 block, const std::function<void()> &kernel);
+// holds NaNs when a block begins. Each block has `dynamic_bytes` of dynamic
+// shared memory, and behind them a page that nobody may touch.
+constexpr size_t kMostDynamicBytes = size_t(227) << 10;
+void run_grid(dim3 grid, dim3 block, size_t dynamic_bytes,
+              const std::function<void()> &kernel);
+// The dynamic shared memory of the block that is running.
+char *dynamic_memory();
 
 // What threads say to the scheduler; only inside of kernels.
 
@@ -36,18 +42,30 @@ void run_grid(dim3 grid, dim3 block, const std::function<void()> &kernel);
 void wait_for_block(const char *file, int line);
 
 // What the lanes of a warp do together. All lanes that `mask` names must come,
-// with the same mask and the same kind. Products of matrices (mma, ldmatrix)
-// will be further kinds, which take more bytes than these.
-enum class ExchangeKind { Shuffle, Ballot, Barrier };
+// with the same mask and the same kind.
+struct MatrixLane;
+enum class ExchangeKind { Shuffle, Ballot, Barrier, Matrix };
 struct Exchange {
   ExchangeKind kind = ExchangeKind::Barrier;
   uint64_t mask = 0;
   uint64_t value = 0; // Shuffle: what others may read; Ballot: 0 or 1
   int source = 0;     // Shuffle: the lane to read
+  // Matrix: the lane's operands, and where its part of the result goes
+  MatrixLane *matrix = nullptr;
 };
 // Returns the value of `source`, or a bit for each lane whose value is not 0.
 uint64_t exchange(const Exchange &mine);
 // The place of the thread that is running in its warp.
 int lane_in_warp();
+
+// Copies to shared memory that arrive late. The destination holds NaNs from the
+// call on. The bytes come when the thread waits for the group that the copy
+// belongs to, no earlier, and never if it does not wait. What `read` leaves of
+// `bytes` becomes zero. A Fault: an address is not a multiple of `bytes`.
+void copy_late(void *to, const void *from, size_t bytes, size_t read);
+// The copies that the thread has begun since it last closed a group are one.
+void close_copy_group();
+// Waits for all closed groups of this thread but the last `pending` ones.
+void wait_for_copy_groups(size_t pending);
 
 } // namespace gpuopt::emulation

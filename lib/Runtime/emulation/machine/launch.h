@@ -16,8 +16,9 @@
 namespace gpuopt::emulation {
 
 // `pointers` are the addresses that the kernel is given: those of the host's
-// own memory are refused. Pointers in structs are not looked at.
-cudaError_t launch(const cudaLaunchConfig_t &config,
+// own memory are refused. Pointers in structs are not looked at. `code` is the
+// kernel's own address, by which its attributes are known.
+cudaError_t launch(const cudaLaunchConfig_t &config, const void *code,
                    std::function<void()> kernel,
                    const std::vector<const void *> &pointers);
 
@@ -44,5 +45,6 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config,
       },
       held);
   return gpuopt::emulation::launch(
-      *config, [kernel, held] { std::apply(kernel, held); }, pointers);
+      *config, reinterpret_cast<const void *>(kernel),
+      [kernel, held] { std::apply(kernel, held); }, pointers);
 }

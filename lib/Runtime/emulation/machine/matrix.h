@@ -1,0 +1,33 @@
+// What a warp of 32 lanes does with small matrices: PTX's mma.m16n8k16 and
+// ldmatrix.m8n8.x4 (PTX ISA, "Warp Level Matrix Multiply-Accumulate
+// Instructions"). The lanes come together, and the whole word is computed at
+// once.
+#pragma once
+
+#include <cstdint>
+
+namespace gpuopt::emulation {
+
+enum class MatrixWord { MultiplyF16, MultiplyBF16, Load, LoadTransposed };
+
+// What one lane brings and takes away.
+struct MatrixLane {
+  MatrixWord word;
+  // Products: four registers of A, two of B, and four elements of C, to which
+  // the product is added. Loads: the address of a row, and four registers.
+  uint32_t a[4] = {}, b[2] = {};
+  float c[4] = {};
+  const void *row = nullptr;
+  uint32_t loaded[4] = {};
+};
+using MatrixLanes = MatrixLane *[32];
+
+// Null equals null: other exchanges have none.
+inline bool is_same_word(const MatrixLane *one, const MatrixLane *other) {
+  return one && other ? one->word == other->word : one == other;
+}
+
+// Throws a Fault where a row does not begin at a multiple of 16 bytes.
+void run_matrix_word(const MatrixLanes &lanes);
+
+} // namespace gpuopt::emulation

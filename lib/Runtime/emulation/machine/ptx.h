@@ -1,0 +1,82 @@
+// The emulated machine's side of gpuopt/kernels/ptx_cuda.h: instructions that
+// CUDA C++ has no words for.
+#pragma once
+
+#include "emulation/machine/block.h"
+#include "emulation/machine/matrix.h"
+
+#include <cmath>
+#include <cstring>
+
+namespace gpuopt::ptx {
+
+inline void exchange_matrix(emulation::MatrixLane &mine) {
+  emulation::Exchange exchange;
+  exchange.kind = emulation::ExchangeKind::Matrix;
+  exchange.mask = 0xffffffffu;
+  exchange.matrix = &mine;
+  emulation::exchange(exchange);
+}
+
+inline void multiply(emulation::MatrixWord word, float (&c)[4],
+                     const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+  emulation::MatrixLane mine{.word = word};
+  memcpy(mine.a, a, sizeof a);
+  mine.b[0] = b0;
+  mine.b[1] = b1;
+  memcpy(mine.c, c, sizeof c);
+  exchange_matrix(mine);
+  memcpy(c, mine.c, sizeof c);
+}
+inline void mma_f16(float (&c)[4], const uint32_t (&a)[4], uint32_t b0,
+                    uint32_t b1) {
+  multiply(emulation::MatrixWord::MultiplyF16, c, a, b0, b1);
+}
+inline void mma_bf16(float (&c)[4], const uint32_t (&a)[4], uint32_t b0,
+                     uint32_t b1) {
+  multiply(emulation::MatrixWord::MultiplyBF16, c, a, b0, b1);
+}
+
+inline void load(emulation::MatrixWord word, uint32_t (&to)[4],
+                 const void *row) {
+  emulation::MatrixLane mine{.word = word};
+  mine.row = row;
+  exchange_matrix(mine);
+  memcpy(to, mine.loaded, sizeof to);
+}
+inline void ldmatrix(uint32_t (&to)[4], const void *row) {
+  load(emulation::MatrixWord::Load, to, row);
+}
+inline void ldmatrix_transposed(uint32_t (&to)[4], const void *row) {
+  load(emulation::MatrixWord::LoadTransposed, to, row);
+}
+
+inline void cp_async(void *to, const void *from, int read) {
+  emulation::copy_late(to, from, 16, size_t(read));
+}
+inline void cp_async_commit() { emulation::close_copy_group(); }
+template <int Pending>
+void cp_async_wait() {
+  emulation::wait_for_copy_groups(Pending);
+}
+
+inline char *dynamic_memory() { return emulation::dynamic_memory(); }
+
+inline uint32_t pack_f16(float low, float high) {
+  const _Float16 halves[] = {_Float16(low), _Float16(high)};
+  uint32_t word;
+  memcpy(&word, halves, sizeof word);
+  return word;
+}
+// Rounds to nearest even; a NaN stays one.
+inline uint32_t pack_bf16(float low, float high) {
+  const auto upper_half = [](float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return x != x ? 0x7fffu : (bits + 0x7fffu + (bits >> 16 & 1)) >> 16;
+  };
+  return upper_half(low) | upper_half(high) << 16;
+}
+inline float exp2(float x) { return exp2f(x); }
+
+} // namespace gpuopt::ptx
