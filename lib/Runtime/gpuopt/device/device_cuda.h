@@ -118,9 +118,10 @@ private:
   Libraries libraries;
 };
 
+// Each block has `shared_bytes` of shared memory beside its arrays.
 template <class... P, class... A>
-void launch(Context &ctx, int64_t blocks, int threads, void (*kernel)(P...),
-            A... args) {
+void launch_with_memory(Context &ctx, int64_t blocks, int threads,
+                        size_t shared_bytes, void (*kernel)(P...), A... args) {
   if (blocks == 0)
     return;
   if (blocks > INT32_MAX)
@@ -129,8 +130,20 @@ void launch(Context &ctx, int64_t blocks, int threads, void (*kernel)(P...),
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
   config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.dynamicSmemBytes = shared_bytes;
   config.stream = ctx.stream;
+  constexpr size_t kWithoutAsking = size_t(48) << 10;
+  if (shared_bytes > kWithoutAsking)
+    CHECK_CUDA(cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel),
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(shared_bytes)));
   CHECK_CUDA(cudaLaunchKernelEx(&config, kernel, args...));
+}
+
+template <class... P, class... A>
+void launch(Context &ctx, int64_t blocks, int threads, void (*kernel)(P...),
+            A... args) {
+  launch_with_memory(ctx, blocks, threads, 0, kernel, args...);
 }
 
 inline void set_zero(Context &ctx, void *p, size_t bytes) {

@@ -1,0 +1,234 @@
+// Products of small matrices by a warp. Operands lie in shared memory as tiles:
+// rows of D elements, one behind the other, each padded by 16 bytes, so that
+// the rows that a warp reads at once lie in different banks.
+//
+// Results lie in registers. A strip is 16 rows of 8 N columns, float x[N][4]:
+// lane 4 g + t has, in x[n], the columns 8 n + 2 t and 8 n + 2 t + 1 of row g,
+// and then of row g + 8. So a row of a strip is spread over the four lanes of a
+// quad.
+//
+// f16 and bf16 are multiplied by matrix units, f32 by the usual ones.
+#pragma once
+
+#include "gpuopt/kernels/lanes.h"
+#include "gpuopt/kernels/ptx_cuda.h"
+
+namespace gpuopt {
+
+constexpr int kStripRows = 16;
+// How many elements of T lie in 16 bytes.
+template <class T>
+constexpr int kTileVector = 16 / int(sizeof(T));
+// From one row of a tile to the next.
+template <class T, int D>
+constexpr int kTileStride = D + kTileVector<T>;
+
+template <class T>
+constexpr bool kHasMatrixUnits = sizeof(T) == 2;
+
+DEVICE int lane_of_warp() { return int(threadIdx.x) % 32; }
+// Where element i of x[n] of this lane lies in a strip.
+DEVICE int strip_row(int i) { return lane_of_warp() / 4 + 8 * (i / 2); }
+DEVICE int strip_column(int n, int i) {
+  return 8 * n + 2 * (lane_of_warp() % 4) + i % 2;
+}
+
+// Reductions over a row of a strip; all four lanes get the result.
+DEVICE float quad_max(float x) {
+  x = fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 1));
+  return fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 2));
+}
+DEVICE float quad_sum(float x) {
+  x += __shfl_xor_sync(0xffffffffu, x, 1);
+  return x + __shfl_xor_sync(0xffffffffu, x, 2);
+}
+
+template <int N>
+DEVICE void set_zero(float (&x)[N][4]) {
+  UNROLL
+  for (int n = 0; n < N; n++)
+    UNROLL
+  for (int i = 0; i < 4; i++)
+    x[n][i] = 0;
+}
+
+// ---- The left operand of a product -----------------------------------------
+
+// 16 rows that stay in shared memory.
+template <class T, int D>
+struct SharedRows {
+  const T *rows;
+
+  DEVICE explicit SharedRows(const T *rows) : rows(rows) {}
+  // The columns 16 k to 16 k + 15, as a matrix unit wants them.
+  DEVICE void read(uint32_t (&a)[4], int k) const {
+    const int lane = lane_of_warp();
+    ptx::ldmatrix(a, rows + lane % 16 * kTileStride<T, D> + 16 * k +
+                         lane / 16 * 8);
+  }
+};
+
+// 16 rows that are read once into D / 4 registers.
+template <class T, int D>
+struct HeldRows {
+  uint32_t words[D / 16][4];
+
+  DEVICE explicit HeldRows(const T *rows) {
+    const SharedRows<T, D> shared(rows);
+    UNROLL
+    for (int k = 0; k < D / 16; k++)
+      shared.read(words[k], k);
+  }
+  DEVICE void read(uint32_t (&a)[4], int k) const {
+    UNROLL
+    for (int i = 0; i < 4; i++)
+      a[i] = words[k][i];
+  }
+};
+
+// ---- Matrix units ----------------------------------------------------------
+
+template <class T>
+DEVICE void mma(float (&c)[4], const uint32_t (&a)[4], uint32_t b0,
+                uint32_t b1) {
+  if constexpr (std::is_same_v<T, f16>)
+    ptx::mma_f16(c, a, b0, b1);
+  else
+    ptx::mma_bf16(c, a, b0, b1);
+}
+template <class T>
+DEVICE uint32_t pack_pair(float low, float high) {
+  if constexpr (std::is_same_v<T, f16>)
+    return ptx::pack_f16(low, high);
+  else
+    return ptx::pack_bf16(low, high);
+}
+
+namespace detail {
+
+// Two neighbours n of c at a time: the four matrices of one load are columns
+// 16 k and 16 k + 8 of the tile's rows 8 n, and of the rows 8 n + 8.
+template <int D, int N, class T, class Rows>
+DEVICE void multiply_transposed_on_units(float (&c)[N][4], const Rows &a,
+                                         const T *tile) {
+  const int lane = lane_of_warp();
+  const T *mine =
+      tile + (lane % 8 + lane / 16 * 8) * kTileStride<T, D> + lane / 8 % 2 * 8;
+  UNROLL
+  for (int k = 0; k < D / 16; k++) {
+    uint32_t left[4];
+    a.read(left, k);
+    UNROLL
+    for (int n = 0; n < N; n += 2) {
+      uint32_t right[4];
+      ptx::ldmatrix(right, mine + 8 * n * kTileStride<T, D> + 16 * k);
+      mma<T>(c[n], left, right[0], right[1]);
+      mma<T>(c[n + 1], left, right[2], right[3]);
+    }
+  }
+}
+
+// Where a lane holds two neighbours of a result, it holds two of a left
+// operand: a strip of results becomes one as it is, rounded. The matrices of
+// one load are the tile's rows 8 k and 8 k + 8 of columns 8 n, and of columns 8
+// n + 8.
+template <int D, int N, class T>
+DEVICE void add_product_on_units(float (&c)[D / 8][4], const float (&p)[N][4],
+                                 const T *tile) {
+  const int lane = lane_of_warp();
+  const T *mine = tile + lane % 16 * kTileStride<T, D> + lane / 16 * 8;
+  UNROLL
+  for (int k = 0; k < N; k += 2) {
+    const uint32_t left[4] = {pack_pair<T>(p[k][0], p[k][1]),
+                              pack_pair<T>(p[k][2], p[k][3]),
+                              pack_pair<T>(p[k + 1][0], p[k + 1][1]),
+                              pack_pair<T>(p[k + 1][2], p[k + 1][3])};
+    UNROLL
+    for (int n = 0; n < D / 8; n += 2) {
+      uint32_t right[4];
+      ptx::ldmatrix_transposed(right, mine + 8 * k * kTileStride<T, D> + 8 * n);
+      mma<T>(c[n], left, right[0], right[1]);
+      mma<T>(c[n + 1], left, right[2], right[3]);
+    }
+  }
+}
+
+// ---- Without matrix units --------------------------------------------------
+
+DEVICE float4 four(const float *p) {
+  return *reinterpret_cast<const float4 *>(p);
+}
+DEVICE float add_dot(float c, float4 a, float4 b) {
+  return fmaf(a.w, b.w, fmaf(a.z, b.z, fmaf(a.y, b.y, fmaf(a.x, b.x, c))));
+}
+
+template <int D, int N>
+DEVICE void multiply_transposed_by_lanes(float (&c)[N][4], const float *rows,
+                                         const float *tile) {
+  constexpr int kStride = kTileStride<float, D>;
+  const float *left = rows + strip_row(0) * kStride;
+  const float *right = tile + strip_column(0, 0) * kStride;
+  for (int k = 0; k < D; k += 4) {
+    const float4 upper = four(left + k), lower = four(left + 8 * kStride + k);
+    UNROLL
+    for (int n = 0; n < N; n++) {
+      const float4 even = four(right + 8 * n * kStride + k);
+      const float4 odd = four(right + (8 * n + 1) * kStride + k);
+      c[n][0] = add_dot(c[n][0], upper, even);
+      c[n][1] = add_dot(c[n][1], upper, odd);
+      c[n][2] = add_dot(c[n][2], lower, even);
+      c[n][3] = add_dot(c[n][3], lower, odd);
+    }
+  }
+}
+
+// The lanes of a quad have a row of p among them and tell each other.
+template <int D, int N>
+DEVICE void add_product_by_lanes(float (&c)[D / 8][4], const float (&p)[N][4],
+                                 const float *tile) {
+  const int quad = lane_of_warp() / 4 * 4;
+  const float *mine = tile + strip_column(0, 0);
+  UNROLL
+  for (int k = 0; k < 8 * N; k++) {
+    const int owner = quad + k % 8 / 2;
+    const float upper = __shfl_sync(0xffffffffu, p[k / 8][k % 2], owner);
+    const float lower = __shfl_sync(0xffffffffu, p[k / 8][2 + k % 2], owner);
+    UNROLL
+    for (int n = 0; n < D / 8; n++) {
+      const float2 right = *reinterpret_cast<const float2 *>(
+          mine + k * kTileStride<float, D> + 8 * n);
+      c[n][0] = fmaf(upper, right.x, c[n][0]);
+      c[n][1] = fmaf(upper, right.y, c[n][1]);
+      c[n][2] = fmaf(lower, right.x, c[n][2]);
+      c[n][3] = fmaf(lower, right.y, c[n][3]);
+    }
+  }
+}
+
+} // namespace detail
+
+// ---- Products --------------------------------------------------------------
+
+// c[16, 8 N] = a[16, D] times the transpose of tile[8 N, D].
+template <int D, int N, class T, class Rows>
+DEVICE void multiply_transposed(float (&c)[N][4], const Rows &a,
+                                const T *tile) {
+  set_zero(c);
+  if constexpr (kHasMatrixUnits<T>)
+    detail::multiply_transposed_on_units<D>(c, a, tile);
+  else
+    detail::multiply_transposed_by_lanes<D>(c, a.rows, tile);
+}
+
+// c[16, D] += p[16, 8 N] times tile[8 N, D]. Where T is half precision, p is
+// rounded to it.
+template <int D, int N, class T>
+DEVICE void add_product(float (&c)[D / 8][4], const float (&p)[N][4],
+                        const T *tile) {
+  if constexpr (kHasMatrixUnits<T>)
+    detail::add_product_on_units<D>(c, p, tile);
+  else
+    detail::add_product_by_lanes<D>(c, p, tile);
+}
+
+} // namespace gpuopt

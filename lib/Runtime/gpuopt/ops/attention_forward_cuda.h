@@ -1,0 +1,109 @@
+// The forward of attention: a block has a tile of queries, walks over the keys
+// that they see, and keeps the sum of the values in registers.
+#pragma once
+
+#include "gpuopt/ops/attention_tiles_cuda.h"
+
+namespace gpuopt::detail {
+
+// The sizes depend on the type and D alone, so that a result that is computed
+// again has the same bits.
+template <class T, int D>
+HOST_DEVICE constexpr TileSizes forward_tiles() {
+  if (kHasMatrixUnits<T>)
+    return D <= 64    ? TileSizes{128, 64, 2, 2}
+           : D <= 128 ? TileSizes{128, 64, 2, 1}
+                      : TileSizes{64, 32, 2, 1};
+  return D <= 64    ? TileSizes{64, 32, 2, 2}
+         : D <= 128 ? TileSizes{64, 32, 2, 1}
+                    : TileSizes{32, 16, 2, 1};
+}
+
+template <class T, int D>
+constexpr size_t forward_bytes() {
+  constexpr TileSizes kSizes = forward_tiles<T, D>();
+  return tile_bytes<T, D>(kSizes.own + 2 * kSizes.buffers * kSizes.other);
+}
+
+// The queries of a warp: in registers where they are read for each tile of keys
+// by a matrix unit.
+template <class T, int D>
+using ForwardRows = std::conditional_t<kHasMatrixUnits<T> && D <= 128,
+                                       HeldRows<T, D>, SharedRows<T, D>>;
+
+template <class T, int D>
+KERNEL void __launch_bounds__(forward_tiles<T, D>().threads(),
+                              forward_tiles<T, D>().blocks)
+    attention_forward(AttentionShape s, AttentionScores scores, const T *q,
+                      const T *k, const T *v, T *y, float *statistics) {
+  constexpr TileSizes kSizes = forward_tiles<T, D>();
+  constexpr int kThreads = kSizes.threads(), kKeys = kSizes.other;
+  const AttentionBlock at(s, s.queries, kSizes.own, true);
+  const int64_t first_query = at.tile * kSizes.own;
+  const int64_t first_row = first_query + first_row_of_warp();
+  const TileRange range = tiles_of_keys(s, first_query, kSizes.own, kKeys);
+  T *const queries = reinterpret_cast<T *>(ptx::dynamic_memory());
+  const auto tile_in = [&](int buffer, int which) {
+    return queries +
+           (kSizes.own + (2 * buffer + which) * kKeys) * kTileStride<T, D>;
+  };
+  const Matrix<const T> keys(k + at.offset(s.k_batch), s.keys, s.key_size,
+                             s.k_row);
+  const Matrix<const T> values(v + at.offset(s.v_batch), s.keys, s.value_size,
+                               s.v_row);
+  const auto copy = [&](int64_t tile, int buffer) {
+    copy_tile<kKeys, D, kThreads>(tile_in(buffer, 0), keys, tile * kKeys);
+    copy_tile<kKeys, D, kThreads>(tile_in(buffer, 1), values, tile * kKeys);
+  };
+  copy_tile<kSizes.own, D, kThreads>(
+      queries,
+      Matrix<const T>(q + at.offset(s.q_batch), s.queries, s.key_size, s.q_row),
+      first_query);
+  if (range.begin < range.end)
+    copy(range.begin, 0);
+  ptx::cp_async_commit();
+  ptx::cp_async_wait<0>();
+  __syncthreads();
+
+  const ForwardRows<T, D> rows(queries +
+                               first_row_of_warp() * kTileStride<T, D>);
+  OnlineSoftmax softmax;
+  float sum[D / 8][4];
+  set_zero(sum);
+  for_each_tile<kSizes.buffers>(
+      range.begin, range.end, copy, [&](int64_t tile, int buffer) {
+        const ScoreTile place(s, at, first_row, kStripRows, tile * kKeys,
+                              kKeys);
+        if (place.is_hidden)
+          return;
+        float x[kKeys / 8][4], shrink[2];
+        multiply_transposed<D>(x, rows, tile_in(buffer, 0));
+        to_scores<true>(x, place, s, scores);
+        softmax.add(x, shrink, scores);
+        UNROLL
+        for (int n = 0; n < D / 8; n++)
+          UNROLL
+        for (int i = 0; i < 4; i++)
+          sum[n][i] *= shrink[i / 2];
+        add_product<D>(sum, x, tile_in(buffer, 1));
+      });
+
+  softmax.finish();
+  float inverse[2];
+  UNROLL
+  for (int half = 0; half < 2; half++) {
+    const bool is_empty = softmax.sum[half] == 0;
+    inverse[half] = is_empty && scores.zeroes_empty ? 0 : 1 / softmax.sum[half];
+    const int64_t row = first_row + strip_row(2 * half);
+    if (row < s.queries && lane_of_warp() % 4 == 0) {
+      float *of_row = statistics + at.number(s) * s.queries + row;
+      of_row[0] = softmax.top[half] * scores.unit();
+      of_row[s.batch[0] * s.batch[1] * s.queries] = logf(softmax.sum[half]);
+    }
+  }
+  store_strip<D>(
+      Matrix<T>(y + at.offset(s.y_batch), s.queries, s.value_size, s.y_row),
+      first_row, sum, inverse[0], inverse[1]);
+}
+
+} // namespace gpuopt::detail

@@ -1,0 +1,310 @@
+// What the kernels of attention share: which block does what, tiles on their
+// way to shared memory, and scores that a band, a mask or a bias changes.
+#pragma once
+
+#include "gpuopt/kernels/matrix_cuda.h"
+#include "gpuopt/ops/attention.h"
+
+namespace gpuopt::detail {
+
+constexpr float kLog2E = 1.4426950408889634f;
+
+// ---- Blocks ----------------------------------------------------------------
+
+// A kernel cuts the rows that it writes into tiles of `own` rows, one for each
+// block and 16 rows for each warp, and walks over the rows of the other
+// operands in tiles of `other` rows, of which `buffers` (1 or 2) are in shared
+// memory. `blocks` is how many blocks a multiprocessor should hold at least.
+struct TileSizes {
+  int own, other, buffers, blocks;
+
+  HOST_DEVICE constexpr int threads() const { return own / kStripRows * 32; }
+};
+
+template <class T, int D>
+constexpr size_t tile_bytes(int rows) {
+  return size_t(rows) * kTileStride<T, D> * sizeof(T);
+}
+
+// The tile of rows and the batch element that a block works on. Neighbouring
+// blocks share a batch element, so that they find its keys in the cache. Blocks
+// begin in the order of their numbers; under a causal mask the last tiles of
+// queries have most to do, so they come first.
+struct AttentionBlock {
+  int64_t tile, batch[2];
+
+  DEVICE AttentionBlock(const AttentionShape &s, int64_t rows, int rows_of_tile,
+                        bool begins_with_last) {
+    const auto number = uint32_t(block());
+    const auto count = uint32_t((rows + rows_of_tile - 1) / rows_of_tile);
+    const uint32_t index = number / count, inner = uint32_t(s.batch[1]);
+    tile = begins_with_last ? count - 1 - number % count : number % count;
+    batch[0] = index / inner;
+    batch[1] = index % inner;
+  }
+  DEVICE int64_t offset(const int64_t (&strides)[2]) const {
+    return batch[0] * strides[0] + batch[1] * strides[1];
+  }
+  DEVICE int64_t number(const AttentionShape &s) const {
+    return batch[0] * s.batch[1] + batch[1];
+  }
+};
+
+// The first row of a warp in its block's tile.
+DEVICE int first_row_of_warp() { return int(threadIdx.x) / 32 * kStripRows; }
+
+// ---- Tiles -----------------------------------------------------------------
+
+// A matrix of one batch element in global memory.
+template <class T>
+struct Matrix {
+  T *data;
+  int64_t rows, columns, stride;
+  bool has_vectors; // 16 bytes at a time are aligned, and none reach over a row
+
+  DEVICE Matrix(T *data, int64_t rows, int64_t columns, int64_t stride)
+      : data(data), rows(rows), columns(columns), stride(stride) {
+    constexpr int kVector = kTileVector<T>;
+    has_vectors = reinterpret_cast<uintptr_t>(data) % 16 == 0 &&
+                  stride % kVector == 0 && columns % kVector == 0;
+  }
+};
+
+// Copies the rows from `first` on to a tile; rows and columns that the matrix
+// does not have are zero. The elements are there after a wait and a barrier.
+template <int Rows, int D, int Threads, class T>
+DEVICE void copy_tile(T *tile, const Matrix<const T> &from, int64_t first) {
+  constexpr int kVector = kTileVector<T>, kVectors = D / kVector;
+  for (int i = int(threadIdx.x); i < Rows * kVectors; i += Threads) {
+    const int row = i / kVectors, column = i % kVectors * kVector;
+    T *to = tile + row * kTileStride<T, D> + column;
+    const bool exists = first + row < from.rows && column < from.columns;
+    const T *p =
+        exists ? from.data + (first + row) * from.stride + column : from.data;
+    if (from.has_vectors) {
+      ptx::cp_async(to, p, exists ? 16 : 0);
+    } else {
+      UNROLL
+      for (int e = 0; e < kVector; e++)
+        to[e] = exists && column + e < from.columns ? p[e] : T{};
+    }
+  }
+}
+
+// Calls use(tile, buffer) for each tile from `begin` to `end`; copy(tile,
+// buffer) begins to bring one. With two buffers, the next tile is on its way
+// while one is used.
+template <int Buffers, class Copy, class Use>
+DEVICE void for_each_tile(int64_t begin, int64_t end, const Copy &copy,
+                          const Use &use) {
+  for (int64_t tile = begin; tile < end; tile++) {
+    const int buffer = int(tile - begin) % Buffers;
+    ptx::cp_async_wait<0>();
+    // All have copied this tile, and none uses the one before any more.
+    __syncthreads();
+    if (Buffers == 2 && tile + 1 < end)
+      copy(tile + 1, 1 - buffer);
+    ptx::cp_async_commit();
+    use(tile, buffer);
+    if (Buffers == 1) {
+      __syncthreads();
+      if (tile + 1 < end)
+        copy(tile + 1, 0);
+      ptx::cp_async_commit();
+    }
+  }
+}
+
+// Writes a strip, times a factor for each half of its rows, to the rows from
+// `first` on.
+template <int D, class T>
+DEVICE void store_strip(const Matrix<T> &to, int64_t first,
+                        const float (&x)[D / 8][4], float upper, float lower) {
+  const bool has_pairs =
+      reinterpret_cast<uintptr_t>(to.data) % (2 * sizeof(T)) == 0 &&
+      to.stride % 2 == 0 && to.columns % 2 == 0;
+  UNROLL
+  for (int half = 0; half < 2; half++) {
+    const int64_t row = first + strip_row(2 * half);
+    if (row >= to.rows)
+      continue;
+    const float factor = half ? lower : upper;
+    UNROLL
+    for (int n = 0; n < D / 8; n++) {
+      const int column = strip_column(n, 0);
+      const float a = x[n][2 * half] * factor, b = x[n][2 * half + 1] * factor;
+      T *p = to.data + row * to.stride + column;
+      if (has_pairs && column < to.columns) {
+        if constexpr (kHasMatrixUnits<T>)
+          *reinterpret_cast<uint32_t *>(p) = pack_pair<T>(a, b);
+        else
+          *reinterpret_cast<float2 *>(p) = float2{a, b};
+      } else {
+        if (column < to.columns)
+          store_scalar(p, a);
+        if (column + 1 < to.columns)
+          store_scalar(p + 1, b);
+      }
+    }
+  }
+}
+
+// ---- Scores ----------------------------------------------------------------
+
+// What AttentionOptions say, as kernels read it. A score is the product of a
+// query and a key where only the band hides keys: the factor of its exponential
+// includes the scale. Where a mask or a bias changes scores, the scale is
+// multiplied first.
+struct AttentionScores {
+  const uint8_t *mask;
+  const float *bias;
+  float scale, masked_value;
+  bool are_products, zeroes_empty;
+
+  explicit AttentionScores(const AttentionOptions &o)
+      : mask(o.mask), bias(o.bias), scale(float(o.scale)),
+        masked_value(float(o.masked_value)),
+        are_products(!o.mask && !o.bias && o.scale > 0),
+        zeroes_empty(o.zeroes_empty) {}
+
+  // exp(a - b) of scores is 2 to the power of factor() * (a - b).
+  DEVICE float factor() const { return are_products ? scale * kLog2E : kLog2E; }
+  // A score times this is the scaled one.
+  DEVICE float unit() const { return are_products ? scale : 1.0f; }
+};
+
+// A part of the matrix of scores: from `query` and `key` on.
+struct ScoreTile {
+  int queries, keys; // that exist, of those of the tile
+  int first, last;   // visible: where the key's place minus the query's is in
+                     // this range, both counted from the tile's corner
+  bool has_hidden;   // some scores of the tile are hidden
+  bool is_hidden;    // all are
+  int64_t offset;    // of its corner in mask or bias
+
+  DEVICE ScoreTile(const AttentionShape &s, const AttentionBlock &at,
+                   int64_t query, int tile_queries, int64_t key,
+                   int tile_keys) {
+    const auto clamped = [](int64_t x) {
+      return int(x < -1024 ? -1024 : x > 1024 ? 1024 : x);
+    };
+    queries = clamped(s.queries - query);
+    keys = clamped(s.keys - key);
+    first = clamped(s.first_key + query - key);
+    last = clamped(s.last_key + query - key);
+    has_hidden = queries < tile_queries || keys < tile_keys ||
+                 first > 1 - tile_queries || last < tile_keys - 1;
+    is_hidden = queries <= 0 || keys <= 0 || first > tile_keys - 1 ||
+                last < 1 - tile_queries;
+    offset = at.offset(s.mask_batch) + query * s.mask_row + key * s.mask_key;
+  }
+  DEVICE bool is_visible(int query, int key) const {
+    return query < queries && key < keys && key - query >= first &&
+           key - query <= last;
+  }
+};
+
+// Makes scores of the products of queries and keys; hidden ones become minus
+// infinity. Bit 4 n + i of the result is set where x[n][i] does not depend on
+// its product. The strip's rows are queries, or keys.
+template <bool RowsAreQueries, int N>
+DEVICE uint32_t to_scores(float (&x)[N][4], const ScoreTile &tile,
+                          const AttentionShape &s,
+                          const AttentionScores &scores) {
+  static_assert(4 * N <= 32, "a bit for each element");
+  if (scores.are_products && !tile.has_hidden)
+    return 0;
+  uint32_t replaced = 0;
+  UNROLL
+  for (int n = 0; n < N; n++)
+    UNROLL
+  for (int i = 0; i < 4; i++) {
+    const int row = strip_row(i), column = strip_column(n, i);
+    const int query = RowsAreQueries ? row : column;
+    const int key = RowsAreQueries ? column : row;
+    float &score = x[n][i];
+    if (!tile.is_visible(query, key)) {
+      score = -INFINITY;
+    } else if (!scores.are_products) {
+      const int64_t place = tile.offset + query * s.mask_row + key * s.mask_key;
+      score *= scores.scale;
+      if (scores.bias) {
+        score += scores.bias[place];
+      } else if (scores.mask && !scores.mask[place]) {
+        score = scores.masked_value;
+        replaced |= 1u << (4 * n + i);
+      }
+    }
+  }
+  return replaced;
+}
+
+// The softmax of rows whose scores come strip by strip: the largest score so
+// far, and the sum of the exponentials of the differences to it. Each lane of a
+// quad has a sum of its own until the end.
+struct OnlineSoftmax {
+  float top[2] = {-INFINITY, -INFINITY}, sum[2] = {0, 0};
+
+  // Makes exponentials of scores. `shrink` is what earlier exponentials have to
+  // be multiplied by.
+  template <int N>
+  DEVICE void add(float (&x)[N][4], float (&shrink)[2],
+                  const AttentionScores &scores) {
+    const float factor = scores.factor();
+    UNROLL
+    for (int half = 0; half < 2; half++) {
+      float now = top[half];
+      UNROLL
+      for (int n = 0; n < N; n++)
+        now = fmaxf(now, fmaxf(x[n][2 * half], x[n][2 * half + 1]));
+      now = quad_max(now);
+      // The difference of two infinities would be no number.
+      const float base = now == -INFINITY ? 0 : now;
+      shrink[half] = ptx::exp2((top[half] - base) * factor);
+      top[half] = now;
+      sum[half] *= shrink[half];
+      UNROLL
+      for (int n = 0; n < N; n++)
+        UNROLL
+      for (int i = 2 * half; i < 2 * half + 2; i++) {
+        // Scores of a mask may be too large to be multiplied first.
+        x[n][i] = ptx::exp2(scores.are_products
+                                ? fmaf(x[n][i], factor, -base * factor)
+                                : (x[n][i] - base) * factor);
+        sum[half] += x[n][i];
+      }
+    }
+  }
+  DEVICE void finish() {
+    sum[0] = quad_sum(sum[0]);
+    sum[1] = quad_sum(sum[1]);
+  }
+};
+
+// The tiles of keys that some query of a tile sees, and the other way round.
+struct TileRange {
+  int64_t begin, end;
+};
+DEVICE TileRange visible_tiles(int64_t first, int64_t last, int64_t count,
+                               int size) {
+  if (first < 0)
+    first = 0;
+  if (last > count - 1)
+    last = count - 1;
+  if (last < first)
+    return {0, 0};
+  return {first / size, last / size + 1};
+}
+DEVICE TileRange tiles_of_keys(const AttentionShape &s, int64_t query,
+                               int queries, int size) {
+  const int64_t end = query + queries < s.queries ? query + queries : s.queries;
+  return visible_tiles(query + s.first_key, end - 1 + s.last_key, s.keys, size);
+}
+DEVICE TileRange tiles_of_queries(const AttentionShape &s, int64_t key,
+                                  int keys, int size) {
+  const int64_t end = key + keys < s.keys ? key + keys : s.keys;
+  return visible_tiles(key - s.last_key, end - 1 - s.first_key, s.queries,
+                       size);
+}
+
+} // namespace gpuopt::detail
