@@ -199,7 +199,8 @@ Results reference(const Case &c, const Inputs<T> &in) {
                wide(in.k[p.k.at(b0, b1, j, e)]);
         x *= c.scale;
         if (c.extra == Case::Extra::Bias) {
-          x += double(in.bias[mask.at(b0, b1, i, j)]);
+          // A score is an f32: a bias of -1e9 leaves nothing of a product.
+          x = double(float(x + double(in.bias[mask.at(b0, b1, i, j)])));
         } else if (c.extra == Case::Extra::Mask &&
                    !in.mask[mask.at(b0, b1, i, j)]) {
           x = c.masked_value;
@@ -275,6 +276,8 @@ Outputs<T> run(const Case &c, const Inputs<T> &in) {
   const Places p(c);
   const AttentionShape shape = shape_of(c);
   Context ctx;
+  const OnDevice<char> workspace(size_t(attention_workspace(shape)));
+  ctx.use_workspace(workspace.data, workspace.n);
   const OnDevice<T> q(in.q), k(in.k), v(in.v), dy(in.dy);
   const OnDevice<uint8_t> mask(in.mask);
   const OnDevice<float> bias(in.bias);
@@ -305,12 +308,12 @@ Outputs<T> run(const Case &c, const Inputs<T> &in) {
 
 // ---- Comparisons -----------------------------------------------------------
 
-// The largest difference, as a part of the largest value. NaNs have to be in
-// the same places.
+// The largest difference, as a part of the largest value, or of 0.1 where all
+// are smaller. NaNs have to be in the same places.
 double distance(const std::vector<double> &one,
                 const std::vector<double> &other) {
   EXPECT_EQ(one.size(), other.size());
-  double largest = 1e-3, difference = 0;
+  double largest = 0.1, difference = 0;
   for (size_t i = 0; i < one.size(); i++) {
     if (std::isnan(one[i]) && std::isnan(other[i]))
       continue;
@@ -329,6 +332,29 @@ constexpr double kTolerance = std::is_same_v<T, float> ? 2e-5
                               : std::is_same_v<T, f16> ? 4e-3
                                                        : 3e-2;
 
+std::string describe(const Case &c) {
+  return std::to_string(c.queries) + " x " + std::to_string(c.keys) +
+         ", heads of " + std::to_string(c.key_size) + " and " +
+         std::to_string(c.value_size) + ", gap " + std::to_string(c.gap) +
+         ", shift " + std::to_string(c.shift) + ", keys from " +
+         std::to_string(c.first_key) + " to " + std::to_string(c.last_key);
+}
+
+// How many elements that are no part of the tensor are not as fresh memory is.
+int64_t count_strangers(const std::vector<f16> &memory, const Place &place,
+                        const Case &c, int64_t rows, int64_t size) {
+  std::vector<bool> belongs(memory.size());
+  for (int64_t b0 = 0; b0 < c.batch[0]; b0++)
+    for (int64_t b1 = 0; b1 < c.batch[1]; b1++)
+      for (int64_t r = 0; r < rows; r++)
+        for (int64_t e = 0; e < size; e++)
+          belongs[place.at(b0, b1, r, e)] = true;
+  int64_t count = 0;
+  for (size_t i = 0; i < memory.size(); i++)
+    count += !belongs[i] && memory[i].bits != 0xffff;
+  return count;
+}
+
 template <class T>
 void expect_right(const Case &c) {
   const Inputs<T> in(c);
@@ -339,8 +365,252 @@ void expect_right(const Case &c) {
   EXPECT_LT(distance(results.dv, expected.dv), kTolerance<T>);
 }
 
+template <class T>
+void expect_all_right(const std::vector<Case> &cases) {
+  for (const Case &c : cases) {
+    SCOPED_TRACE(describe(c));
+    expect_right<T>(c);
+  }
+}
+
+// ---- Sizes -----------------------------------------------------------------
+
+Case sized(int64_t queries, int64_t keys, int64_t key_size = 64,
+           int64_t value_size = 0) {
+  Case c;
+  c.queries = queries;
+  c.keys = keys;
+  c.key_size = key_size;
+  c.value_size = value_size ? value_size : key_size;
+  return c;
+}
+
 TEST_F(AttentionTest, F16) { expect_right<f16>({}); }
 TEST_F(AttentionTest, BF16) { expect_right<bf16>({}); }
 TEST_F(AttentionTest, F32) { expect_right<float>({}); }
+
+const std::vector<Case> kLengths = {
+    sized(49, 49),  sized(77, 77), sized(197, 197),
+    sized(1, 70),   sized(70, 1),  sized(33, 130),
+    sized(130, 33), sized(64, 65), sized(129, 64),
+};
+TEST_F(AttentionTest, AnyNumberOfQueriesAndKeys) {
+  expect_all_right<f16>(kLengths);
+  expect_all_right<bf16>({sized(77, 130)});
+}
+TEST_F(AttentionTest, AnyNumberOfQueriesAndKeysInF32) {
+  expect_all_right<float>(kLengths);
+}
+
+const std::vector<Case> kHeadSizes = {
+    sized(70, 70, 16), sized(70, 70, 40),     sized(70, 70, 80),
+    sized(70, 70, 96), sized(140, 70, 128),   sized(70, 70, 40, 72),
+    sized(70, 70, 8),  sized(70, 70, 128, 16)};
+TEST_F(AttentionTest, HeadSizes) {
+  expect_all_right<f16>(kHeadSizes);
+  expect_all_right<bf16>({sized(70, 70, 128)});
+}
+TEST_F(AttentionTest, HeadSizesInF32) { expect_all_right<float>(kHeadSizes); }
+
+TEST_F(AttentionTest, LargeHeads) {
+  expect_all_right<f16>({sized(70, 70, 192), sized(70, 40, 256)});
+  expect_all_right<float>({sized(40, 70, 192), sized(40, 40, 256)});
+}
+
+TEST_F(AttentionTest, RefusesHeadsThatAreTooLarge) {
+  Context ctx;
+  AttentionShape s = shape_of(sized(8, 8, 16, 300));
+  f16 *none = nullptr;
+  try {
+    attention<f16>(ctx, s, none, none, none, none, nullptr);
+    FAIL();
+  } catch (const Error &error) {
+    EXPECT_STREQ(error.what(), "attention with heads of 300 elements; the "
+                               "GPU's kernels take up to 256");
+  }
+}
+
+// Sizes that are no multiples of 16 bytes, rows that are apart, and tensors
+// that begin anywhere.
+TEST_F(AttentionTest, UnalignedElements) {
+  std::vector<Case> cases = {sized(70, 70, 20), sized(70, 40, 7),
+                             sized(70, 70, 64), sized(70, 70, 64),
+                             sized(40, 70, 127)};
+  cases[2].gap = 8;
+  cases[3].gap = 1;
+  cases[4].shift = 3;
+  expect_all_right<f16>(cases);
+  expect_all_right<float>(cases);
+}
+
+// What lies between the rows keeps the bytes that it had.
+TEST_F(AttentionTest, WritesItsOwnElementsAlone) {
+  Case c = sized(70, 50, 24);
+  c.gap = 3;
+  c.shift = 5;
+  const Places p(c);
+  const Outputs<f16> out = run(c, Inputs<f16>(c));
+  EXPECT_EQ(count_strangers(out.y, p.y, c, c.queries, c.value_size), 0);
+  EXPECT_EQ(count_strangers(out.dq, p.q, c, c.queries, c.key_size), 0);
+  EXPECT_EQ(count_strangers(out.dk, p.k, c, c.keys, c.key_size), 0);
+  EXPECT_EQ(count_strangers(out.dv, p.v, c, c.keys, c.value_size), 0);
+}
+
+// Heads of one projection, and their gradients in one.
+Case fused(int64_t length, int64_t heads, int64_t size) {
+  Case c = sized(length, length, size);
+  c.batch[0] = 2;
+  c.batch[1] = heads;
+  c.is_fused = true;
+  return c;
+}
+TEST_F(AttentionTest, HeadsOfAProjection) {
+  expect_all_right<f16>({fused(70, 3, 64), fused(40, 2, 128)});
+  expect_all_right<float>({fused(40, 3, 32)});
+}
+
+// ---- What a query sees -----------------------------------------------------
+
+Case banded(Case c, int64_t first, int64_t last) {
+  c.first_key = first;
+  c.last_key = last;
+  return c;
+}
+
+const std::vector<Case> kBands = {
+    banded(sized(197, 197), -197, 0),  // causal
+    banded(sized(40, 150), -150, 110), // causal, with keys of the past
+    banded(sized(197, 197), -20, 5),   // a window
+    banded(sized(150, 150), -150, -0), banded(sized(70, 200), 3, 130)};
+TEST_F(AttentionTest, Bands) { expect_all_right<f16>(kBands); }
+TEST_F(AttentionTest, BandsInF32) {
+  expect_all_right<float>({kBands[1], kBands[2]});
+}
+TEST_F(AttentionTest, BandsOfLargeHeads) {
+  expect_all_right<f16>({banded(sized(150, 150, 128), -150, 0),
+                         banded(sized(100, 100, 256), -20, 0)});
+}
+
+// The first 60 queries see no key.
+TEST_F(AttentionTest, QueriesWithoutKeys) {
+  Case c = banded(sized(130, 70), -1000, -60);
+  c.zeroes_empty = true;
+  expect_right<f16>(c);
+  expect_right<float>(c);
+}
+
+TEST_F(AttentionTest, ScalesOfAnySign) {
+  Case c = banded(sized(70, 70), -70, 0);
+  for (const double scale : {-0.3, 0.0, 1.0}) {
+    c.scale = scale;
+    expect_right<f16>(c);
+  }
+}
+
+// ---- Masks and biases ------------------------------------------------------
+
+Case with(Case::Extra extra, Case c, std::vector<int> broadcast = {}) {
+  c.batch[0] = c.batch[1] = 2;
+  c.extra = extra;
+  for (int d : broadcast)
+    c.is_broadcast[d] = true;
+  return c;
+}
+Case masked(Case c, std::vector<int> broadcast = {}) {
+  return with(Case::Extra::Mask, c, broadcast);
+}
+Case biased(Case c, std::vector<int> broadcast = {}) {
+  return with(Case::Extra::Bias, c, broadcast);
+}
+// Rows 3 and 40 have `value` for all keys.
+Case with_empty_rows(Case c, double value, bool zeroes_empty = false) {
+  c.has_empty_rows = true;
+  c.masked_value = value;
+  c.zeroes_empty = zeroes_empty;
+  return c;
+}
+
+const std::vector<Case> kMasks = {masked(sized(70, 70)),
+                                  masked(sized(49, 77), {0, 1}),
+                                  masked(sized(70, 70), {1, 2}), // padding
+                                  masked(banded(sized(70, 70), -70, 0), {0})};
+TEST_F(AttentionTest, Masks) { expect_all_right<f16>(kMasks); }
+TEST_F(AttentionTest, MasksInF32) { expect_all_right<float>(kMasks); }
+
+const std::vector<Case> kBiases = {
+    biased(sized(70, 70)), biased(sized(49, 77), {0}), // relative positions
+    biased(sized(70, 70), {1, 2}),                     // padding
+    biased(sized(70, 70), {0, 2}),                     // ALiBi
+    biased(banded(sized(70, 70), -20, 0), {0})};
+TEST_F(AttentionTest, Biases) { expect_all_right<f16>(kBiases); }
+TEST_F(AttentionTest, BiasesInF32) { expect_all_right<float>(kBiases); }
+TEST_F(AttentionTest, MasksAndBiasesOfLargeHeads) {
+  expect_all_right<bf16>(
+      {masked(sized(70, 70, 128), {0}), biased(sized(70, 70, 256), {0})});
+}
+
+// Keys that are hidden by a finite value count where all of them are hidden:
+// such a row is the mean of the values.
+TEST_F(AttentionTest, RowsHiddenByFiniteValues) {
+  for (const double value : {-1e4, -1e9, -3.4028234663852886e38}) {
+    expect_all_right<f16>({with_empty_rows(masked(sized(70, 70)), value),
+                           with_empty_rows(biased(sized(70, 70)), value)});
+    expect_right<float>(with_empty_rows(masked(sized(70, 70)), value));
+  }
+  // Under a bias of -1e4, f32 has three digits left of a product.
+  for (const double value : {-1e9, -3.4028234663852886e38})
+    expect_right<float>(with_empty_rows(biased(sized(70, 70)), value));
+}
+
+TEST_F(AttentionTest, RowsHiddenByInfinity) {
+  for (const bool zeroes_empty : {false, true}) {
+    const std::vector<Case> cases = {
+        with_empty_rows(masked(sized(70, 70)), -INFINITY, zeroes_empty),
+        with_empty_rows(biased(sized(70, 70)), -INFINITY, zeroes_empty)};
+    expect_all_right<f16>(cases);
+    expect_all_right<float>(cases);
+  }
+}
+
+// ---- Bits ------------------------------------------------------------------
+
+template <class T>
+bool has_same_bits(const std::vector<T> &one, const std::vector<T> &other) {
+  return one.size() == other.size() &&
+         memcmp(one.data(), other.data(), one.size() * sizeof(T)) == 0;
+}
+
+template <class T>
+int count_other_bits(const Case &c) {
+  const Inputs<T> in(c);
+  const Outputs<T> first = run(c, in);
+  return count_seeds(5, [&] {
+    const Outputs<T> again = run(c, in);
+    return !has_same_bits(first.y, again.y) ||
+           !has_same_bits(first.dq, again.dq) ||
+           !has_same_bits(first.dk, again.dk) ||
+           !has_same_bits(first.dv, again.dv);
+  });
+}
+
+TEST_F(AttentionTest, OrderDecidesNoBits) {
+  EXPECT_EQ(count_other_bits<f16>(banded(fused(150, 2, 64), -150, 0)), 0);
+  EXPECT_EQ(count_other_bits<float>(masked(sized(70, 70))), 0);
+  EXPECT_EQ(count_other_bits<bf16>(sized(70, 100, 128)), 0);
+}
+
+// A batch element alone has the bits that it has among others.
+TEST_F(AttentionTest, TheBatchDecidesNoBits) {
+  Case all = sized(70, 70), one = all;
+  all.batch[0] = 3;
+  const Outputs<f16> of_all = run(all, Inputs<f16>(all));
+  // Random values begin in the same way.
+  const Outputs<f16> of_one = run(one, Inputs<f16>(one));
+  const auto beginning = [&](const std::vector<f16> &v) {
+    return std::vector<f16>(v.begin(), v.begin() + 70 * 64);
+  };
+  EXPECT_TRUE(has_same_bits(beginning(of_all.y), of_one.y));
+  EXPECT_TRUE(has_same_bits(beginning(of_all.dk), of_one.dk));
+}
 
 } // namespace

@@ -43,13 +43,19 @@ DEVICE float quad_sum(float x) {
   return x + __shfl_xor_sync(0xffffffffu, x, 2);
 }
 
+// Calls f(n, i) for each element of this lane.
+template <int N, class F>
+DEVICE void for_each_element(const F &f) {
+  UNROLL
+  for (int n = 0; n < N; n++) {
+    UNROLL
+    for (int i = 0; i < 4; i++)
+      f(n, i);
+  }
+}
 template <int N>
 DEVICE void set_zero(float (&x)[N][4]) {
-  UNROLL
-  for (int n = 0; n < N; n++)
-    UNROLL
-  for (int i = 0; i < 4; i++)
-    x[n][i] = 0;
+  for_each_element<N>([&](int n, int i) { x[n][i] = 0; });
 }
 
 // ---- The left operand of a product -----------------------------------------

@@ -119,30 +119,27 @@ KERNEL void __launch_bounds__(kRowThreads)
 // and keys of the gradients dp of probabilities. statistics_of(n, i) is of the
 // query of p[n][i].
 template <int N, class StatisticsOf>
-DEVICE void to_gradients(float (&p)[N][4], float (&dp)[N][4], uint32_t replaced,
-                         const AttentionScores &scores,
+DEVICE void to_gradients(float (&p)[N][4], float (&dp)[N][4],
+                         const ScoreBits &bits, const AttentionScores &scores,
                          const StatisticsOf &statistics_of) {
   const float factor = scores.factor();
-  if (scores.are_products) {
-    UNROLL
-    for (int n = 0; n < N; n++)
-      UNROLL
-    for (int i = 0; i < 4; i++) {
+  if (scores.are_products)
+    for_each_element<N>([&](int n, int i) {
       const RowStatistics row = statistics_of(n, i);
       p[n][i] = ptx::exp2(fmaf(p[n][i], factor, -row.shift));
       dp[n][i] = p[n][i] * (dp[n][i] - row.delta);
-    }
-  } else {
-    UNROLL
-    for (int n = 0; n < N; n++)
-      UNROLL
-    for (int i = 0; i < 4; i++) {
+    });
+  else
+    for_each_element<N>([&](int n, int i) {
       const RowStatistics row = statistics_of(n, i);
-      p[n][i] = ptx::exp2(fmaf(p[n][i] - row.shift, factor, -row.spread));
-      const bool passes = !(replaced >> (4 * n + i) & 1);
-      dp[n][i] = passes ? p[n][i] * (dp[n][i] - row.delta) : 0;
-    }
-  }
+      // A row of NaNs has none where it sees nothing.
+      p[n][i] = bits.has(bits.hidden, n, i)
+                    ? 0
+                    : ptx::exp2(fmaf(p[n][i] - row.shift, factor, -row.spread));
+      dp[n][i] = bits.has(bits.hidden | bits.replaced, n, i)
+                     ? 0
+                     : p[n][i] * (dp[n][i] - row.delta);
+    });
 }
 
 // The shared memory of a block: its own tiles of two operands, and one or two
@@ -220,8 +217,8 @@ KERNEL void __launch_bounds__(query_gradient_tiles<T, D>().threads(),
         float p[kKeys / 8][4], dp[kKeys / 8][4];
         multiply_transposed<D>(p, queries, tiles.other(0, buffer));
         multiply_transposed<D>(dp, gradients, tiles.other(1, buffer));
-        const uint32_t replaced = to_scores<true>(p, place, s, scores);
-        to_gradients(p, dp, replaced, scores,
+        const ScoreBits bits = to_scores<true>(p, place, s, scores);
+        to_gradients(p, dp, bits, scores,
                      [&](int, int i) { return of_row[i / 2]; });
         add_product<D>(sum, dp, tiles.other(0, buffer));
       });
@@ -299,8 +296,8 @@ KERNEL void __launch_bounds__(key_gradient_tiles<T, D>().threads(),
         float p[kQueries / 8][4], dp[kQueries / 8][4];
         multiply_transposed<D>(p, keys, tiles.other(0, buffer));
         multiply_transposed<D>(dp, values, of_dy);
-        const uint32_t replaced = to_scores<false>(p, place, s, scores);
-        to_gradients(p, dp, replaced, scores, [&](int n, int i) {
+        const ScoreBits bits = to_scores<false>(p, place, s, scores);
+        to_gradients(p, dp, bits, scores, [&](int n, int i) {
           return *statistics_of_row<T, D>(of_dy, strip_column(n, i));
         });
         if constexpr (Values)

@@ -80,11 +80,8 @@ KERNEL void __launch_bounds__(forward_tiles<T, D>().threads(),
         multiply_transposed<D>(x, rows, tile_in(buffer, 0));
         to_scores<true>(x, place, s, scores);
         softmax.add(x, shrink, scores);
-        UNROLL
-        for (int n = 0; n < D / 8; n++)
-          UNROLL
-        for (int i = 0; i < 4; i++)
-          sum[n][i] *= shrink[i / 2];
+        for_each_element<D / 8>(
+            [&](int n, int i) { sum[n][i] *= shrink[i / 2]; });
         add_product<D>(sum, x, tile_in(buffer, 1));
       });
 

@@ -204,27 +204,34 @@ struct ScoreTile {
   }
 };
 
+// Bit 4 n + i is of element x[n][i] of this lane: whether its query does not
+// see its key, and whether a mask has replaced its score.
+struct ScoreBits {
+  uint32_t hidden = 0, replaced = 0;
+
+  static DEVICE bool has(uint32_t bits, int n, int i) {
+    return bits >> (4 * n + i) & 1;
+  }
+};
+
 // Makes scores of the products of queries and keys; hidden ones become minus
-// infinity. Bit 4 n + i of the result is set where x[n][i] does not depend on
-// its product. The strip's rows are queries, or keys.
+// infinity. The strip's rows are queries, or keys.
 template <bool RowsAreQueries, int N>
-DEVICE uint32_t to_scores(float (&x)[N][4], const ScoreTile &tile,
-                          const AttentionShape &s,
-                          const AttentionScores &scores) {
+DEVICE ScoreBits to_scores(float (&x)[N][4], const ScoreTile &tile,
+                           const AttentionShape &s,
+                           const AttentionScores &scores) {
   static_assert(4 * N <= 32, "a bit for each element");
   if (scores.are_products && !tile.has_hidden)
-    return 0;
-  uint32_t replaced = 0;
-  UNROLL
-  for (int n = 0; n < N; n++)
-    UNROLL
-  for (int i = 0; i < 4; i++) {
+    return {};
+  ScoreBits bits;
+  for_each_element<N>([&](int n, int i) {
     const int row = strip_row(i), column = strip_column(n, i);
     const int query = RowsAreQueries ? row : column;
     const int key = RowsAreQueries ? column : row;
     float &score = x[n][i];
     if (!tile.is_visible(query, key)) {
       score = -INFINITY;
+      bits.hidden |= 1u << (4 * n + i);
     } else if (!scores.are_products) {
       const int64_t place = tile.offset + query * s.mask_row + key * s.mask_key;
       score *= scores.scale;
@@ -232,11 +239,11 @@ DEVICE uint32_t to_scores(float (&x)[N][4], const ScoreTile &tile,
         score += scores.bias[place];
       } else if (scores.mask && !scores.mask[place]) {
         score = scores.masked_value;
-        replaced |= 1u << (4 * n + i);
+        bits.replaced |= 1u << (4 * n + i);
       }
     }
-  }
-  return replaced;
+  });
+  return bits;
 }
 
 // The softmax of rows whose scores come strip by strip: the largest score so
@@ -251,29 +258,28 @@ struct OnlineSoftmax {
   DEVICE void add(float (&x)[N][4], float (&shrink)[2],
                   const AttentionScores &scores) {
     const float factor = scores.factor();
+    float now[2] = {top[0], top[1]}, base[2];
+    for_each_element<N>(
+        [&](int n, int i) { now[i / 2] = fmaxf(now[i / 2], x[n][i]); });
     UNROLL
     for (int half = 0; half < 2; half++) {
-      float now = top[half];
-      UNROLL
-      for (int n = 0; n < N; n++)
-        now = fmaxf(now, fmaxf(x[n][2 * half], x[n][2 * half + 1]));
-      now = quad_max(now);
+      now[half] = quad_max(now[half]);
       // The difference of two infinities would be no number.
-      const float base = now == -INFINITY ? 0 : now;
-      shrink[half] = ptx::exp2((top[half] - base) * factor);
-      top[half] = now;
+      base[half] = now[half] == -INFINITY ? 0 : now[half];
+      shrink[half] = ptx::exp2((top[half] - base[half]) * factor);
+      top[half] = now[half];
       sum[half] *= shrink[half];
-      UNROLL
-      for (int n = 0; n < N; n++)
-        UNROLL
-      for (int i = 2 * half; i < 2 * half + 2; i++) {
-        // Scores of a mask may be too large to be multiplied first.
-        x[n][i] = ptx::exp2(scores.are_products
-                                ? fmaf(x[n][i], factor, -base * factor)
-                                : (x[n][i] - base) * factor);
-        sum[half] += x[n][i];
-      }
     }
+    // Scores of a mask may be too large to be multiplied first.
+    if (scores.are_products)
+      for_each_element<N>([&](int n, int i) {
+        x[n][i] = ptx::exp2(fmaf(x[n][i], factor, -base[i / 2] * factor));
+      });
+    else
+      for_each_element<N>([&](int n, int i) {
+        x[n][i] = ptx::exp2((x[n][i] - base[i / 2]) * factor);
+      });
+    for_each_element<N>([&](int n, int i) { sum[i / 2] += x[n][i]; });
   }
   DEVICE void finish() {
     sum[0] = quad_sum(sum[0]);
