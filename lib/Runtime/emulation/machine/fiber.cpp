@@ -6,12 +6,14 @@
 #include <utility>
 
 #if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #else
 // AddressSanitizer is told of each change of stacks; without it there is nobody
 // to tell.
 static void __sanitizer_start_switch_fiber(void **, const void *, size_t) {}
 static void __sanitizer_finish_switch_fiber(void *, const void **, size_t *) {}
+static void __asan_unpoison_memory_region(const volatile void *, size_t) {}
 #endif
 
 namespace gpuopt::emulation {
@@ -33,6 +35,9 @@ static char *map_stack() {
   if (memory == MAP_FAILED)
     throw std::bad_alloc();
   mprotect(memory, kGuardBytes, PROT_NONE);
+  // A fiber that a Fault has stopped may have left its frames here.
+  __asan_unpoison_memory_region(static_cast<char *>(memory) + kGuardBytes,
+                                kStackBytes);
   return static_cast<char *>(memory) + kGuardBytes;
 }
 
