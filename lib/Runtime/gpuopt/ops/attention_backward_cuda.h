@@ -32,7 +32,9 @@ HOST_DEVICE constexpr TileSizes key_gradient_tiles() {
     return D <= 64    ? TileSizes{64, 32, 2, 3}
            : D <= 128 ? TileSizes{64, 32, 2, 2}
                       : TileSizes{64, 32, 1, 1};
-  return query_gradient_tiles<T, D>();
+  return D <= 64    ? TileSizes{64, 32, 2, 2}
+         : D <= 128 ? TileSizes{64, 16, 2, 1}
+                    : TileSizes{32, 16, 1, 1};
 }
 
 template <class T, int D>

@@ -214,36 +214,66 @@ struct ScoreBits {
   }
 };
 
+// Calls f(n, i, query, key) for each element of a strip whose rows are queries,
+// or keys.
+template <bool RowsAreQueries, int N, class F>
+DEVICE void for_each_score(const F &f) {
+  for_each_element<N>([&](int n, int i) {
+    const int row = strip_row(i), column = strip_column(n, i);
+    if constexpr (RowsAreQueries)
+      f(n, i, row, column);
+    else
+      f(n, i, column, row);
+  });
+}
+
+// Makes scores of products where a mask or a bias changes them. It is never
+// inlined: its addresses would take the registers of kernels that mostly have
+// neither.
+template <bool RowsAreQueries, int N>
+__device__ __attribute__((noinline)) ScoreBits
+change_scores(float (&x)[N][4], ScoreTile tile, int64_t mask_row,
+              int64_t mask_key, AttentionScores scores) {
+  ScoreBits bits;
+  for_each_score<RowsAreQueries, N>([&](int n, int i, int query, int key) {
+    const int64_t place = tile.offset + query * mask_row + key * mask_key;
+    float &score = x[n][i];
+    score *= scores.scale;
+    if (!tile.is_visible(query, key)) {
+      score = -INFINITY;
+      bits.hidden |= 1u << (4 * n + i);
+    } else if (scores.bias) {
+      score += scores.bias[place];
+    } else if (scores.mask && !scores.mask[place]) {
+      score = scores.masked_value;
+      bits.replaced |= 1u << (4 * n + i);
+    }
+  });
+  return bits;
+}
+
 // Makes scores of the products of queries and keys; hidden ones become minus
-// infinity. The strip's rows are queries, or keys.
+// infinity. The bits are set where scores are not products.
 template <bool RowsAreQueries, int N>
 DEVICE ScoreBits to_scores(float (&x)[N][4], const ScoreTile &tile,
                            const AttentionShape &s,
                            const AttentionScores &scores) {
   static_assert(4 * N <= 32, "a bit for each element");
-  if (scores.are_products && !tile.has_hidden)
-    return {};
-  ScoreBits bits;
-  for_each_element<N>([&](int n, int i) {
-    const int row = strip_row(i), column = strip_column(n, i);
-    const int query = RowsAreQueries ? row : column;
-    const int key = RowsAreQueries ? column : row;
-    float &score = x[n][i];
-    if (!tile.is_visible(query, key)) {
-      score = -INFINITY;
-      bits.hidden |= 1u << (4 * n + i);
-    } else if (!scores.are_products) {
-      const int64_t place = tile.offset + query * s.mask_row + key * s.mask_key;
-      score *= scores.scale;
-      if (scores.bias) {
-        score += scores.bias[place];
-      } else if (scores.mask && !scores.mask[place]) {
-        score = scores.masked_value;
-        bits.replaced |= 1u << (4 * n + i);
-      }
-    }
-  });
-  return bits;
+  if (!scores.are_products) {
+    // What a function gets by its address lies in memory: a copy does.
+    float changed[N][4];
+    for_each_element<N>([&](int n, int i) { changed[n][i] = x[n][i]; });
+    const ScoreBits bits = change_scores<RowsAreQueries>(
+        changed, tile, s.mask_row, s.mask_key, scores);
+    for_each_element<N>([&](int n, int i) { x[n][i] = changed[n][i]; });
+    return bits;
+  }
+  if (tile.has_hidden)
+    for_each_score<RowsAreQueries, N>([&](int n, int i, int query, int key) {
+      if (!tile.is_visible(query, key))
+        x[n][i] = -INFINITY;
+    });
+  return {};
 }
 
 // The softmax of rows whose scores come strip by strip: the largest score so
