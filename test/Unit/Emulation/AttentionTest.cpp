@@ -32,6 +32,7 @@ struct Case {
   // Hides the keys of some rows altogether.
   bool has_empty_rows = false;
   bool zeroes_empty = false;
+  double dropout = 0;
 };
 
 double wide(float x) { return double(x); }
@@ -124,6 +125,21 @@ AttentionShape shape_of(const Case &c) {
   s.last_key = c.last_key;
   return s;
 }
+constexpr uint64_t kSeed = 77;
+constexpr int64_t kDraw = 3;
+constexpr uint32_t kStream = 9;
+
+// What the probability of an element is multiplied with.
+double dropout_factor(const Case &c, int64_t batch, int64_t query,
+                      int64_t key) {
+  if (c.dropout == 0)
+    return 1;
+  const int64_t element = (batch * c.queries + query) * c.keys + key;
+  const Lanes<float> numbers =
+      random_uniform(kSeed, kStream, uint64_t(kDraw), Lanes<int64_t>(element));
+  return numbers.part[0] >= float(c.dropout) ? 1 / (1 - c.dropout) : 0;
+}
+
 // Gradients lie as the tensors do.
 AttentionGradientShape gradients_of(const Case &c) {
   AttentionGradientShape g{};
@@ -218,16 +234,18 @@ Results reference(const Case &c, const Inputs<T> &in) {
                    ? 0
                    : std::exp(score[size_t(j)] - top) / sum;
       };
-      for (int64_t j = 0; j < c.keys; j++)
+      for (int64_t j = 0; j < c.keys; j++) {
+        const double factor = dropout_factor(c, b, i, j);
         for (int64_t e = 0; e < c.value_size; e++) {
           const double dy = wide(in.dy[p.y.at(b0, b1, i, e)]);
           const double v = wide(in.v[p.v.at(b0, b1, j, e)]);
           if (!sees[size_t(j)])
             continue;
-          y[i * c.value_size + e] += probability(j) * v;
-          dv[j * c.value_size + e] += probability(j) * dy;
-          dp[size_t(j)] += dy * v;
+          y[i * c.value_size + e] += factor * probability(j) * v;
+          dv[j * c.value_size + e] += factor * probability(j) * dy;
+          dp[size_t(j)] += factor * dy * v;
         }
+      }
       for (int64_t j = 0; j < c.keys; j++)
         if (sees[size_t(j)])
           delta += probability(j) * dp[size_t(j)];
@@ -285,6 +303,10 @@ Outputs<T> run(const Case &c, const Inputs<T> &in) {
       dv(in.v.size());
   const OnDevice<float> statistics(
       size_t(2 * c.batch[0] * c.batch[1] * c.queries));
+  StepState begun{};
+  begun.seed = kSeed;
+  begun.draw = kDraw;
+  const OnDevice<StepState> state(std::vector<StepState>{begun});
   cudaDeviceSynchronize();
   AttentionOptions o;
   o.scale = c.scale;
@@ -292,6 +314,9 @@ Outputs<T> run(const Case &c, const Inputs<T> &in) {
   o.bias = c.extra == Case::Extra::Bias ? bias.data : nullptr;
   o.masked_value = c.masked_value;
   o.zeroes_empty = c.zeroes_empty;
+  o.dropout = c.dropout;
+  o.stream = kStream;
+  o.state = state.data;
   const T *of_q = q.data + p.q.offset;
   const T *of_k = (c.is_fused ? q.data : k.data) + p.k.offset;
   const T *of_v = (c.is_fused ? q.data : v.data) + p.v.offset;
@@ -570,6 +595,24 @@ TEST_F(AttentionTest, RowsHiddenByInfinity) {
     expect_all_right<f16>(cases);
     expect_all_right<float>(cases);
   }
+}
+
+// ---- Dropout ---------------------------------------------------------------
+
+Case dropping(Case c, double ratio) {
+  c.dropout = ratio;
+  c.batch[0] = c.batch[1] = 2;
+  return c;
+}
+const std::vector<Case> kDropouts = {
+    dropping(sized(70, 50), 0.1), dropping(sized(40, 100), 0.7),
+    dropping(banded(sized(70, 70), -70, 0), 0.5),
+    dropping(masked(sized(40, 70), {0}), 0.5)};
+TEST_F(AttentionTest, Dropout) { expect_all_right<f16>(kDropouts); }
+TEST_F(AttentionTest, DropoutInF32) { expect_all_right<float>(kDropouts); }
+TEST_F(AttentionTest, DropoutOfLargeHeads) {
+  expect_all_right<bf16>({dropping(sized(70, 70, 128), 0.3)});
+  expect_all_right<f16>({dropping(sized(70, 70, 256), 0.3)});
 }
 
 // ---- Bits ------------------------------------------------------------------

@@ -2,8 +2,10 @@
 // the statistics of the forward. With dP = dY V^T and delta = the
 // sum over a row of dY * Y,
 //
-//   dV = P^T dY    dS = P * (dP - delta)    dQ = scale dS K    dK = scale dS^T
-//   Q
+//   dV = P^T dY               dS = P * (dP - delta)
+//   dQ = scale dS K           dK = scale dS^T Q
+//
+// Dropout drops elements of the P of dV, and of dP.
 //
 // One kernel writes dQ by tiles of queries, another one dK and dV by tiles of
 // keys. Both compute P and dP; in exchange nobody adds to what others write, so
@@ -119,7 +121,7 @@ KERNEL void __launch_bounds__(kRowThreads)
 
 // Makes probabilities of the scores p, and gradients of the products of queries
 // and keys of the gradients dp of probabilities. statistics_of(n, i) is of the
-// query of p[n][i].
+// query of p[n][i]. Of the probabilities, dV takes what dropout keeps.
 template <int N, class StatisticsOf>
 DEVICE void to_gradients(float (&p)[N][4], float (&dp)[N][4],
                          const ScoreBits &bits, const AttentionScores &scores,
@@ -134,13 +136,17 @@ DEVICE void to_gradients(float (&p)[N][4], float (&dp)[N][4],
   else
     for_each_element<N>([&](int n, int i) {
       const RowStatistics row = statistics_of(n, i);
+      const bool is_kept = bits.has(bits.kept, n, i);
+      const float dp_kept = is_kept ? dp[n][i] * scores.kept_factor : 0;
       // A row of NaNs has none where it sees nothing.
-      p[n][i] = bits.has(bits.hidden, n, i)
-                    ? 0
-                    : ptx::exp2(fmaf(p[n][i] - row.shift, factor, -row.spread));
+      const float of_key =
+          bits.has(bits.hidden, n, i)
+              ? 0
+              : ptx::exp2(fmaf(p[n][i] - row.shift, factor, -row.spread));
       dp[n][i] = bits.has(bits.hidden | bits.replaced, n, i)
                      ? 0
-                     : p[n][i] * (dp[n][i] - row.delta);
+                     : of_key * (dp_kept - row.delta);
+      p[n][i] = is_kept ? of_key * scores.kept_factor : 0;
     });
 }
 

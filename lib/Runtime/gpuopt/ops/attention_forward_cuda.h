@@ -78,10 +78,11 @@ KERNEL void __launch_bounds__(forward_tiles<T, D>().threads(),
           return;
         float x[kKeys / 8][4], shrink[2];
         multiply_transposed<D>(x, rows, tile_in(buffer, 0));
-        to_scores<true>(x, place, s, scores);
+        const ScoreBits bits = to_scores<true>(x, place, s, scores);
         softmax.add(x, shrink, scores);
         for_each_element<D / 8>(
             [&](int n, int i) { sum[n][i] *= shrink[i / 2]; });
+        drop(x, bits, scores);
         add_product<D>(sum, x, tile_in(buffer, 1));
       });
 

@@ -151,20 +151,36 @@ DEVICE void store_strip(const Matrix<T> &to, int64_t first,
 
 // ---- Scores ----------------------------------------------------------------
 
-// What AttentionOptions say, as kernels read it. A score is the product of a
-// query and a key where only the band hides keys: the factor of its exponential
-// includes the scale. Where a mask or a bias changes scores, the scale is
-// multiplied first.
-struct AttentionScores {
+// What AttentionOptions say, as kernels read it.
+struct ScoreChanges {
   const uint8_t *mask;
   const float *bias;
+  const StepState *state; // null: nothing is dropped
   float scale, masked_value;
-  bool are_products, zeroes_empty;
+  float dropout;
+  uint32_t stream;
+};
+
+// A score is the product of a query and a key where only the band hides keys:
+// the factor of its exponential includes the scale. Where a mask or a bias
+// changes scores, the scale is multiplied first.
+struct AttentionScores {
+  ScoreChanges changes;
+  float scale;
+  float kept_factor; // of the probabilities that dropout keeps
+  bool are_products; // and nothing is dropped
+  bool zeroes_empty;
 
   explicit AttentionScores(const AttentionOptions &o)
-      : mask(o.mask), bias(o.bias), scale(float(o.scale)),
-        masked_value(float(o.masked_value)),
-        are_products(!o.mask && !o.bias && o.scale > 0),
+      : changes{o.mask,
+                o.bias,
+                o.dropout > 0 ? o.state : nullptr,
+                float(o.scale),
+                float(o.masked_value),
+                float(o.dropout),
+                o.stream},
+        scale(float(o.scale)), kept_factor(float(1 / (1 - o.dropout))),
+        are_products(!o.mask && !o.bias && o.dropout <= 0 && o.scale > 0),
         zeroes_empty(o.zeroes_empty) {}
 
   // exp(a - b) of scores is 2 to the power of factor() * (a - b).
@@ -181,6 +197,7 @@ struct ScoreTile {
   bool has_hidden;   // some scores of the tile are hidden
   bool is_hidden;    // all are
   int64_t offset;    // of its corner in mask or bias
+  int64_t element;   // its corner's number among all scores
 
   DEVICE ScoreTile(const AttentionShape &s, const AttentionBlock &at,
                    int64_t query, int tile_queries, int64_t key,
@@ -197,6 +214,7 @@ struct ScoreTile {
     is_hidden = queries <= 0 || keys <= 0 || first > tile_keys - 1 ||
                 last < 1 - tile_queries;
     offset = at.offset(s.mask_batch) + query * s.mask_row + key * s.mask_key;
+    element = (at.number(s) * s.queries + query) * s.keys + key;
   }
   DEVICE bool is_visible(int query, int key) const {
     return query < queries && key < keys && key - query >= first &&
@@ -205,9 +223,10 @@ struct ScoreTile {
 };
 
 // Bit 4 n + i is of element x[n][i] of this lane: whether its query does not
-// see its key, and whether a mask has replaced its score.
+// see its key, whether a mask has replaced its score, and whether dropout keeps
+// its probability.
 struct ScoreBits {
-  uint32_t hidden = 0, replaced = 0;
+  uint32_t hidden = 0, replaced = 0, kept = ~0u;
 
   static DEVICE bool has(uint32_t bits, int n, int i) {
     return bits >> (4 * n + i) & 1;
@@ -227,25 +246,45 @@ DEVICE void for_each_score(const F &f) {
   });
 }
 
-// Makes scores of products where a mask or a bias changes them. It is never
-// inlined: its addresses would take the registers of kernels that mostly have
-// neither.
+// A loop, since a random number takes a hundred instructions.
+template <bool RowsAreQueries, int N>
+DEVICE uint32_t draw_kept(const ScoreTile &tile, int64_t keys,
+                          const ScoreChanges &changes) {
+  const uint64_t seed = changes.state->seed;
+  const auto draw = uint64_t(changes.state->draw);
+  uint32_t kept = 0;
+  for (int e = 0; e < 4 * N; e++) {
+    const int row = strip_row(e % 4), column = strip_column(e / 4, e % 4);
+    const int query = RowsAreQueries ? row : column;
+    const int key = RowsAreQueries ? column : row;
+    const float number = random_uniform(seed, changes.stream, draw,
+                                        tile.element + query * keys + key);
+    kept |= uint32_t(number >= changes.dropout) << e;
+  }
+  return kept;
+}
+
+// Makes scores of products where there is a mask, a bias or dropout. It is
+// never inlined: its addresses and random numbers would take the registers of
+// kernels that mostly have none of these.
 template <bool RowsAreQueries, int N>
 __device__ __attribute__((noinline)) ScoreBits
 change_scores(float (&x)[N][4], ScoreTile tile, int64_t mask_row,
-              int64_t mask_key, AttentionScores scores) {
+              int64_t mask_key, int64_t keys, ScoreChanges changes) {
   ScoreBits bits;
+  if (changes.state)
+    bits.kept = draw_kept<RowsAreQueries, N>(tile, keys, changes);
   for_each_score<RowsAreQueries, N>([&](int n, int i, int query, int key) {
     const int64_t place = tile.offset + query * mask_row + key * mask_key;
     float &score = x[n][i];
-    score *= scores.scale;
+    score *= changes.scale;
     if (!tile.is_visible(query, key)) {
       score = -INFINITY;
       bits.hidden |= 1u << (4 * n + i);
-    } else if (scores.bias) {
-      score += scores.bias[place];
-    } else if (scores.mask && !scores.mask[place]) {
-      score = scores.masked_value;
+    } else if (changes.bias) {
+      score += changes.bias[place];
+    } else if (changes.mask && !changes.mask[place]) {
+      score = changes.masked_value;
       bits.replaced |= 1u << (4 * n + i);
     }
   });
@@ -264,7 +303,7 @@ DEVICE ScoreBits to_scores(float (&x)[N][4], const ScoreTile &tile,
     float changed[N][4];
     for_each_element<N>([&](int n, int i) { changed[n][i] = x[n][i]; });
     const ScoreBits bits = change_scores<RowsAreQueries>(
-        changed, tile, s.mask_row, s.mask_key, scores);
+        changed, tile, s.mask_row, s.mask_key, s.keys, scores.changes);
     for_each_element<N>([&](int n, int i) { x[n][i] = changed[n][i]; });
     return bits;
   }
@@ -275,6 +314,18 @@ DEVICE ScoreBits to_scores(float (&x)[N][4], const ScoreTile &tile,
     });
   return {};
 }
+
+// Drops probabilities. The sum of a row's exponentials is of all of them.
+template <int N>
+DEVICE void drop(float (&p)[N][4], const ScoreBits &bits,
+                 const AttentionScores &scores) {
+  if (!scores.are_products)
+    for_each_element<N>([&](int n, int i) {
+      p[n][i] = bits.has(bits.kept, n, i) ? p[n][i] * scores.kept_factor : 0;
+    });
+}
+
+// ---- Softmax ---------------------------------------------------------------
 
 // The softmax of rows whose scores come strip by strip: the largest score so
 // far, and the sum of the exponentials of the differences to it. Each lane of a
