@@ -1,6 +1,7 @@
 // Instantiates what emitted programs use, for nvcc to compile.
 
 #include "TinyProgram.h"
+#include "gpuopt/ops/attention.h"
 #include "gpuopt/optimizers/adafactor.h"
 #include "gpuopt/optimizers/adam.h"
 #include "gpuopt/optimizers/adamw_8bit.h"
@@ -42,6 +43,17 @@ template <class T>
 void launch_everything(Context &ctx, T *x, double *d, uint8_t *mask) {
   launch(ctx, 8, 256, everything<T>, static_cast<const T *>(x), x, d, mask,
          int64_t(128));
+}
+
+template <class T>
+void attend(Context &ctx, T *x, float *statistics, const AttentionOptions &o) {
+  AttentionShape s{};
+  s.queries = s.keys = 64;
+  s.key_size = s.value_size = s.q_row = s.k_row = s.v_row = s.y_row = 64;
+  AttentionGradientShape g{};
+  g.dy_row = g.dq_row = g.dk_row = g.dv_row = 64;
+  attention<T>(ctx, s, x, x, x, x, statistics, o);
+  attention_backward<T>(ctx, s, g, x, x, x, x, statistics, x, x, x, x, o);
 }
 
 void instantiate(Context &ctx, float *f, double *d, f16 *h, bf16 *b,
@@ -107,6 +119,10 @@ void instantiate(Context &ctx, float *f, double *d, f16 *h, bf16 *b,
   avg_pool_backward(ctx, pool, d, d);
   scatter_add_rows(ctx, index, 8, f, 10, 16, f, 1);
   scatter_add_rows(ctx, index, 8, b, 10, 16, f, 0);
+  const AttentionOptions options{.mask = mask, .dropout = 0.1, .state = state};
+  attend(ctx, f, f, options);
+  attend(ctx, h, f, options);
+  attend(ctx, b, f, options);
 }
 
 } // namespace gpuopt

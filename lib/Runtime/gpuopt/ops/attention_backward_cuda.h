@@ -48,10 +48,6 @@ constexpr size_t gradient_bytes(TileSizes sizes) {
 template <int D>
 constexpr bool kHasBothKeyGradients = D <= 128;
 
-template <class T, int D>
-using GradientRows = std::conditional_t<kHasMatrixUnits<T> && D <= 64,
-                                        HeldRows<T, D>, SharedRows<T, D>>;
-
 // ---- What is known of each query -------------------------------------------
 
 // The probability of a key is 2 to the power of
@@ -212,8 +208,8 @@ KERNEL void __launch_bounds__(query_gradient_tiles<T, D>().threads(),
   ptx::cp_async_wait<0>();
   __syncthreads();
   const int own_row = first_row_of_warp() * kTileStride<T, D>;
-  const GradientRows<T, D> queries(tiles.own(0) + own_row);
-  const GradientRows<T, D> gradients(tiles.own(1) + own_row);
+  const SharedRows<T, D> queries(tiles.own(0) + own_row);
+  const SharedRows<T, D> gradients(tiles.own(1) + own_row);
   float sum[D / 8][4];
   set_zero(sum);
   for_each_tile<kSizes.buffers>(

@@ -25,10 +25,10 @@ constexpr size_t forward_bytes() {
   return tile_bytes<T, D>(kSizes.own + 2 * kSizes.buffers * kSizes.other);
 }
 
-// The queries of a warp: in registers where they are read for each tile of keys
-// by a matrix unit.
+// The queries of a warp stay in registers where there is room for them. Heads
+// of 64 have none, since two blocks share a multiprocessor.
 template <class T, int D>
-using ForwardRows = std::conditional_t<kHasMatrixUnits<T> && D <= 128,
+using ForwardRows = std::conditional_t<kHasMatrixUnits<T> && D == 128,
                                        HeldRows<T, D>, SharedRows<T, D>>;
 
 template <class T, int D>
