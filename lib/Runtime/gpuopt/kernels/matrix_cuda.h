@@ -13,7 +13,7 @@
 #include "gpuopt/kernels/lanes.h"
 #include "gpuopt/kernels/ptx_cuda.h"
 
-namespace gpuopt {
+namespace gpuopt::detail {
 
 constexpr int kStripRows = 16;
 // How many elements of T lie in 16 bytes.
@@ -109,8 +109,6 @@ DEVICE uint32_t pack_pair(float low, float high) {
   else
     return ptx::pack_bf16(low, high);
 }
-
-namespace detail {
 
 // Two neighbours n of c at a time: the four matrices of one load are columns
 // 16 k and 16 k + 8 of the tile's rows 8 n, and of the rows 8 n + 8.
@@ -211,8 +209,6 @@ DEVICE void add_product_by_lanes(float (&c)[D / 8][4], const float (&p)[N][4],
   }
 }
 
-} // namespace detail
-
 // ---- Products --------------------------------------------------------------
 
 // c[16, 8 N] = a[16, D] times the transpose of tile[8 N, D].
@@ -221,9 +217,9 @@ DEVICE void multiply_transposed(float (&c)[N][4], const Rows &a,
                                 const T *tile) {
   set_zero(c);
   if constexpr (kHasMatrixUnits<T>)
-    detail::multiply_transposed_on_units<D>(c, a, tile);
+    multiply_transposed_on_units<D>(c, a, tile);
   else
-    detail::multiply_transposed_by_lanes<D>(c, a.rows, tile);
+    multiply_transposed_by_lanes<D>(c, a.rows, tile);
 }
 
 // c[16, D] += p[16, 8 N] times tile[8 N, D]. Where T is half precision, p is
@@ -232,9 +228,9 @@ template <int D, int N, class T>
 DEVICE void add_product(float (&c)[D / 8][4], const float (&p)[N][4],
                         const T *tile) {
   if constexpr (kHasMatrixUnits<T>)
-    detail::add_product_on_units<D>(c, p, tile);
+    add_product_on_units<D>(c, p, tile);
   else
-    detail::add_product_by_lanes<D>(c, p, tile);
+    add_product_by_lanes<D>(c, p, tile);
 }
 
-} // namespace gpuopt
+} // namespace gpuopt::detail

@@ -1,0 +1,394 @@
+// Cases of attention for tests on the emulated machine: where the tensors lie,
+// the formula in double precision, a run of the kernels, and the comparison.
+#pragma once
+
+#include "Machine.h"
+
+#include "../Runtime/Values.h"
+
+#include "gpuopt/ops/attention.h"
+
+#include <cmath>
+
+namespace gpuopt {
+
+// ---- A case ----------------------------------------------------------------
+
+// Q, K and V lie in one projection [batch 0, rows, 3, batch 1, size], as
+// transformers have it, or apart.
+struct Case {
+  int64_t queries = 64, keys = 64, key_size = 64, value_size = 64;
+  int64_t batch[2] = {1, 1};
+  bool is_fused = false;
+  int64_t gap = 0;   // elements between rows that nobody may touch
+  int64_t shift = 0; // elements before the first one
+  int64_t first_key = -(int64_t(1) << 40), last_key = int64_t(1) << 40;
+  double scale = 0.125;
+  // What changes scores, and in which of the dimensions [batch 0, batch 1,
+  // queries, keys] it is broadcast.
+  enum class Extra { None, Mask, Bias } extra = Extra::None;
+  bool is_broadcast[4] = {false, false, false, false};
+  double masked_value = -INFINITY;
+  // Rows 3 and 40 of the first batch element have `masked_value` for all keys.
+  bool has_empty_rows = false;
+  bool zeroes_empty = false;
+  double dropout = 0;
+};
+
+inline double wide(float x) { return double(x); }
+inline double wide(f16 x) { return double(widen(x)); }
+inline double wide(bf16 x) { return double(widen(x)); }
+
+// A [batch 0, batch 1, rows, size] tensor in a buffer of some elements.
+struct Place {
+  int64_t offset = 0, batch[2] = {0, 0}, row = 0, elements = 0;
+
+  size_t at(int64_t b0, int64_t b1, int64_t r, int64_t c) const {
+    return size_t(offset + b0 * batch[0] + b1 * batch[1] + r * row + c);
+  }
+};
+
+inline Place apart(const Case &c, int64_t rows, int64_t size) {
+  Place p;
+  p.offset = c.shift;
+  p.row = size + c.gap;
+  p.batch[1] = rows * p.row;
+  p.batch[0] = c.batch[1] * p.batch[1];
+  p.elements = p.offset + c.batch[0] * p.batch[0];
+  return p;
+}
+inline Place third_of_projection(const Case &c, int64_t which) {
+  Place p;
+  p.batch[1] = c.key_size;
+  p.row = 3 * c.batch[1] * c.key_size;
+  p.batch[0] = c.queries * p.row;
+  p.offset = which * c.batch[1] * c.key_size;
+  p.elements = c.batch[0] * p.batch[0];
+  return p;
+}
+
+struct Places {
+  Place q, k, v, y;
+
+  explicit Places(const Case &c)
+      : q(c.is_fused ? third_of_projection(c, 0)
+                     : apart(c, c.queries, c.key_size)),
+        k(c.is_fused ? third_of_projection(c, 1)
+                     : apart(c, c.keys, c.key_size)),
+        v(c.is_fused ? third_of_projection(c, 2)
+                     : apart(c, c.keys, c.value_size)),
+        y(apart(c, c.queries, c.value_size)) {}
+};
+
+inline void set(int64_t (&batch)[2], int64_t &row, const Place &p) {
+  batch[0] = p.batch[0];
+  batch[1] = p.batch[1];
+  row = p.row;
+}
+
+// Strides of a mask or a bias, and how many elements it has.
+struct MaskPlace {
+  int64_t stride[4], elements = 1;
+
+  explicit MaskPlace(const Case &c) {
+    const int64_t size[4] = {c.batch[0], c.batch[1], c.queries, c.keys};
+    for (int d = 3; d >= 0; d--) {
+      stride[d] = c.is_broadcast[d] ? 0 : elements;
+      elements *= c.is_broadcast[d] ? 1 : size[d];
+    }
+  }
+  size_t at(int64_t b0, int64_t b1, int64_t q, int64_t k) const {
+    return size_t(b0 * stride[0] + b1 * stride[1] + q * stride[2] +
+                  k * stride[3]);
+  }
+};
+
+inline AttentionShape shape_of(const Case &c) {
+  AttentionShape s{};
+  const Places p(c);
+  const MaskPlace mask(c);
+  s.batch[0] = c.batch[0];
+  s.batch[1] = c.batch[1];
+  s.queries = c.queries;
+  s.keys = c.keys;
+  s.key_size = c.key_size;
+  s.value_size = c.value_size;
+  set(s.q_batch, s.q_row, p.q);
+  set(s.k_batch, s.k_row, p.k);
+  set(s.v_batch, s.v_row, p.v);
+  set(s.y_batch, s.y_row, p.y);
+  s.mask_batch[0] = mask.stride[0];
+  s.mask_batch[1] = mask.stride[1];
+  s.mask_row = mask.stride[2];
+  s.mask_key = mask.stride[3];
+  s.first_key = c.first_key;
+  s.last_key = c.last_key;
+  return s;
+}
+constexpr uint64_t kSeed = 77;
+constexpr int64_t kDraw = 3;
+constexpr uint32_t kStream = 9;
+
+// What the probability of an element is multiplied with.
+inline double dropout_factor(const Case &c, int64_t batch, int64_t query,
+                             int64_t key) {
+  if (c.dropout == 0)
+    return 1;
+  const int64_t element = (batch * c.queries + query) * c.keys + key;
+  const Lanes<float> numbers =
+      random_uniform(kSeed, kStream, uint64_t(kDraw), Lanes<int64_t>(element));
+  return numbers.part[0] >= float(c.dropout) ? 1 / (1 - c.dropout) : 0;
+}
+
+// Gradients lie as the tensors do.
+inline AttentionGradientShape gradients_of(const Case &c) {
+  AttentionGradientShape g{};
+  const Places p(c);
+  set(g.dy_batch, g.dy_row, p.y);
+  set(g.dq_batch, g.dq_row, p.q);
+  set(g.dk_batch, g.dk_row, p.k);
+  set(g.dv_batch, g.dv_row, p.v);
+  return g;
+}
+
+// ---- What goes in, and what comes out --------------------------------------
+
+template <class T>
+struct Inputs {
+  std::vector<T> q, k, v, dy; // of a projection, all of it is in q
+  std::vector<uint8_t> mask;
+  std::vector<float> bias;
+
+  explicit Inputs(const Case &c) {
+    const Places p(c);
+    q = random_values<T>(size_t(p.q.elements), 1);
+    k = c.is_fused ? q : random_values<T>(size_t(p.k.elements), 2);
+    v = c.is_fused ? q : random_values<T>(size_t(p.v.elements), 3);
+    dy = random_values<T>(size_t(p.y.elements), 4);
+    const MaskPlace place(c);
+    const auto random = random_values<float>(size_t(place.elements), 5);
+    for (float x : random)
+      mask.push_back(x > -0.5f);
+    bias = random;
+    for (int64_t row : {3, 40}) // of the first batch element
+      for (int64_t key = 0; key < c.keys; key++)
+        if (c.has_empty_rows && row < c.queries) {
+          mask[place.at(0, 0, row, key)] = 0;
+          bias[place.at(0, 0, row, key)] = float(c.masked_value);
+        }
+  }
+};
+
+// [batch 0, batch 1, rows, columns], dense.
+struct Results {
+  std::vector<double> y, dq, dk, dv;
+};
+
+template <class T>
+Results reference(const Case &c, const Inputs<T> &in) {
+  const Places p(c);
+  const MaskPlace mask(c);
+  Results out;
+  const int64_t count = c.batch[0] * c.batch[1];
+  out.y.resize(size_t(count * c.queries * c.value_size));
+  out.dq.resize(size_t(count * c.queries * c.key_size));
+  out.dk.resize(size_t(count * c.keys * c.key_size));
+  out.dv.resize(size_t(count * c.keys * c.value_size));
+  for (int64_t b = 0; b < count; b++) {
+    const int64_t b0 = b / c.batch[1], b1 = b % c.batch[1];
+    double *y = out.y.data() + b * c.queries * c.value_size;
+    double *dq = out.dq.data() + b * c.queries * c.key_size;
+    double *dk = out.dk.data() + b * c.keys * c.key_size;
+    double *dv = out.dv.data() + b * c.keys * c.value_size;
+    for (int64_t i = 0; i < c.queries; i++) {
+      std::vector<double> score(size_t(c.keys), -INFINITY), dp(score.size());
+      std::vector<bool> sees(score.size()), passes(score.size());
+      double top = -INFINITY, sum = 0, delta = 0;
+      for (int64_t j = 0; j < c.keys; j++) {
+        const auto at = size_t(j);
+        sees[at] = passes[at] = j - i >= c.first_key && j - i <= c.last_key;
+        if (!sees[at])
+          continue;
+        double x = 0;
+        for (int64_t e = 0; e < c.key_size; e++)
+          x += wide(in.q[p.q.at(b0, b1, i, e)]) *
+               wide(in.k[p.k.at(b0, b1, j, e)]);
+        x *= c.scale;
+        if (c.extra == Case::Extra::Bias) {
+          // A score is an f32: a bias of -1e9 leaves nothing of a product.
+          x = double(float(x + double(in.bias[mask.at(b0, b1, i, j)])));
+        } else if (c.extra == Case::Extra::Mask &&
+                   !in.mask[mask.at(b0, b1, i, j)]) {
+          x = c.masked_value;
+          passes[at] = false;
+        }
+        score[at] = x;
+        top = std::max(top, x);
+      }
+      const bool is_zero = top == -INFINITY && c.zeroes_empty;
+      for (int64_t j = 0; j < c.keys; j++)
+        if (sees[size_t(j)])
+          sum += std::exp(score[size_t(j)] - top);
+      const auto probability = [&](int64_t j) {
+        return is_zero || !sees[size_t(j)]
+                   ? 0
+                   : std::exp(score[size_t(j)] - top) / sum;
+      };
+      for (int64_t j = 0; j < c.keys; j++) {
+        const double factor = dropout_factor(c, b, i, j);
+        for (int64_t e = 0; e < c.value_size; e++) {
+          const double dy = wide(in.dy[p.y.at(b0, b1, i, e)]);
+          const double v = wide(in.v[p.v.at(b0, b1, j, e)]);
+          if (!sees[size_t(j)])
+            continue;
+          y[i * c.value_size + e] += factor * probability(j) * v;
+          dv[j * c.value_size + e] += factor * probability(j) * dy;
+          dp[size_t(j)] += factor * dy * v;
+        }
+      }
+      for (int64_t j = 0; j < c.keys; j++)
+        if (sees[size_t(j)])
+          delta += probability(j) * dp[size_t(j)];
+      for (int64_t j = 0; j < c.keys; j++) {
+        if (!passes[size_t(j)])
+          continue;
+        const double ds = c.scale * probability(j) * (dp[size_t(j)] - delta);
+        for (int64_t e = 0; e < c.key_size; e++) {
+          dq[i * c.key_size + e] += ds * wide(in.k[p.k.at(b0, b1, j, e)]);
+          dk[j * c.key_size + e] += ds * wide(in.q[p.q.at(b0, b1, i, e)]);
+        }
+      }
+    }
+  }
+  return out;
+}
+
+// What the kernels wrote, as they wrote it.
+template <class T>
+struct Outputs {
+  std::vector<T> y, dq, dk, dv; // of a projection, all of it is in dq
+
+  Results results(const Case &c) const {
+    const Places p(c);
+    Results out;
+    const auto gather = [&](const std::vector<T> &from, const Place &place,
+                            int64_t rows, int64_t size) {
+      std::vector<double> to;
+      for (int64_t b0 = 0; b0 < c.batch[0]; b0++)
+        for (int64_t b1 = 0; b1 < c.batch[1]; b1++)
+          for (int64_t r = 0; r < rows; r++)
+            for (int64_t e = 0; e < size; e++)
+              to.push_back(wide(from[place.at(b0, b1, r, e)]));
+      return to;
+    };
+    out.y = gather(y, p.y, c.queries, c.value_size);
+    out.dq = gather(dq, p.q, c.queries, c.key_size);
+    out.dk = gather(c.is_fused ? dq : dk, p.k, c.keys, c.key_size);
+    out.dv = gather(c.is_fused ? dq : dv, p.v, c.keys, c.value_size);
+    return out;
+  }
+};
+
+template <class T>
+Outputs<T> run(const Case &c, const Inputs<T> &in) {
+  const Places p(c);
+  const AttentionShape shape = shape_of(c);
+  Context ctx;
+  const OnDevice<char> workspace(size_t(attention_workspace(shape)));
+  ctx.use_workspace(workspace.data, workspace.n);
+  const OnDevice<T> q(in.q), k(in.k), v(in.v), dy(in.dy);
+  const OnDevice<uint8_t> mask(in.mask);
+  const OnDevice<float> bias(in.bias);
+  const OnDevice<T> y(in.dy.size()), dq(in.q.size()), dk(in.k.size()),
+      dv(in.v.size());
+  const OnDevice<float> statistics(
+      size_t(2 * c.batch[0] * c.batch[1] * c.queries));
+  StepState begun{};
+  begun.seed = kSeed;
+  begun.draw = kDraw;
+  const OnDevice<StepState> state(std::vector<StepState>{begun});
+  cudaDeviceSynchronize();
+  AttentionOptions o;
+  o.scale = c.scale;
+  o.mask = c.extra == Case::Extra::Mask ? mask.data : nullptr;
+  o.bias = c.extra == Case::Extra::Bias ? bias.data : nullptr;
+  o.masked_value = c.masked_value;
+  o.zeroes_empty = c.zeroes_empty;
+  o.dropout = c.dropout;
+  o.stream = kStream;
+  o.state = state.data;
+  const T *of_q = q.data + p.q.offset;
+  const T *of_k = (c.is_fused ? q.data : k.data) + p.k.offset;
+  const T *of_v = (c.is_fused ? q.data : v.data) + p.v.offset;
+  T *of_dk = (c.is_fused ? dq.data : dk.data) + p.k.offset;
+  T *of_dv = (c.is_fused ? dq.data : dv.data) + p.v.offset;
+  attention(ctx, shape, of_q, of_k, of_v, y.data + p.y.offset, statistics.data,
+            o);
+  attention_backward<T>(ctx, shape, gradients_of(c), of_q, of_k, of_v,
+                        y.data + p.y.offset, statistics.data,
+                        dy.data + p.y.offset, dq.data + p.q.offset, of_dk,
+                        of_dv, o);
+  return {y.values(), dq.values(), dk.values(), dv.values()};
+}
+
+// ---- Comparisons -----------------------------------------------------------
+
+// The largest difference, as a part of the largest value, or of 0.1 where all
+// are smaller. NaNs have to be in the same places.
+inline double distance(const std::vector<double> &one,
+                       const std::vector<double> &other) {
+  EXPECT_EQ(one.size(), other.size());
+  double largest = 0.1, difference = 0;
+  for (size_t i = 0; i < one.size(); i++) {
+    if (std::isnan(one[i]) && std::isnan(other[i]))
+      continue;
+    if (std::isnan(one[i]) != std::isnan(other[i]))
+      return INFINITY;
+    largest = std::max(largest, std::abs(other[i]));
+    difference = std::max(difference, std::abs(one[i] - other[i]));
+  }
+  return difference / largest;
+}
+
+// A probability or a gradient is rounded to T before it is multiplied, and sums
+// of up to some hundred products to T at the end: a few roundings.
+template <class T>
+constexpr double kTolerance = std::is_same_v<T, float> ? 2e-5
+                              : std::is_same_v<T, f16> ? 4e-3
+                                                       : 3e-2;
+
+inline std::string describe(const Case &c) {
+  return std::to_string(c.queries) + " x " + std::to_string(c.keys) +
+         ", heads of " + std::to_string(c.key_size) + " and " +
+         std::to_string(c.value_size) + ", gap " + std::to_string(c.gap) +
+         ", shift " + std::to_string(c.shift) + ", keys from " +
+         std::to_string(c.first_key) + " to " + std::to_string(c.last_key);
+}
+
+// How many elements that are no part of the tensor are not as fresh memory is.
+inline int64_t count_strangers(const std::vector<f16> &memory,
+                               const Place &place, const Case &c, int64_t rows,
+                               int64_t size) {
+  std::vector<bool> belongs(memory.size());
+  for (int64_t b0 = 0; b0 < c.batch[0]; b0++)
+    for (int64_t b1 = 0; b1 < c.batch[1]; b1++)
+      for (int64_t r = 0; r < rows; r++)
+        for (int64_t e = 0; e < size; e++)
+          belongs[place.at(b0, b1, r, e)] = true;
+  int64_t count = 0;
+  for (size_t i = 0; i < memory.size(); i++)
+    count += !belongs[i] && memory[i].bits != 0xffff;
+  return count;
+}
+
+template <class T>
+void expect_right(const Case &c) {
+  const Inputs<T> in(c);
+  const Results results = run(c, in).results(c), expected = reference(c, in);
+  EXPECT_LT(distance(results.y, expected.y), kTolerance<T>);
+  EXPECT_LT(distance(results.dq, expected.dq), kTolerance<T>);
+  EXPECT_LT(distance(results.dk, expected.dk), kTolerance<T>);
+  EXPECT_LT(distance(results.dv, expected.dv), kTolerance<T>);
+}
+
+} // namespace gpuopt
