@@ -175,6 +175,13 @@ const std::vector<Case> kMasks = {masked(sized(70, 70)),
                                   masked(sized(49, 77), {0, 1}),
                                   masked(sized(70, 70), {1, 2}), // padding
                                   masked(banded(sized(70, 70), -70, 0), {0})};
+// One element for all keys of a query.
+TEST_F(AttentionTest, MasksOfQueries) {
+  Case c = masked(sized(40, 70), {0, 3});
+  c.zeroes_empty = true;
+  expect_right<f16>(c);
+  expect_right<float>(c);
+}
 TEST_F(AttentionTest, Masks) { expect_all_right<f16>(kMasks); }
 TEST_F(AttentionTest, MasksInF32) { expect_all_right<float>(kMasks); }
 

@@ -10,9 +10,10 @@ namespace gpuopt {
 
 // Word is Lanes<uint32_t>, or uint32_t for one element.
 template <class Word>
-struct Philox {
+struct PhiloxOf {
   Word word[4];
 };
+using Philox = PhiloxOf<Lanes<uint32_t>>;
 
 DEVICE void multiply_wide(uint32_t a, uint32_t b, uint32_t &high,
                           uint32_t &low) {
@@ -28,7 +29,8 @@ DEVICE void multiply_wide(Lanes<uint32_t> a, uint32_t b, Lanes<uint32_t> &high,
 }
 
 template <class Word>
-DEVICE Philox<Word> philox(Philox<Word> counter, uint32_t key0, uint32_t key1) {
+DEVICE PhiloxOf<Word> philox_rounds(PhiloxOf<Word> counter, uint32_t key0,
+                                    uint32_t key1) {
   Word *c = counter.word;
   for (int round = 0; round < 10; round++) {
     Word high0, low0, high1, low1;
@@ -41,30 +43,32 @@ DEVICE Philox<Word> philox(Philox<Word> counter, uint32_t key0, uint32_t key1) {
   }
   return counter;
 }
+DEVICE Philox philox(Philox counter, uint32_t key0, uint32_t key1) {
+  return philox_rounds(counter, key0, key1);
+}
 
 // Uniform in [0, 1): 24 bits each.
 DEVICE Lanes<float> random_uniform(uint64_t seed, uint32_t op, uint64_t step,
                                    Lanes<int64_t> element) {
   // The upper half of the element's number shares a word with the step.
-  const Philox<Lanes<uint32_t>> counter = {
-      {convert<uint32_t>(element),
-       convert<uint32_t>(element >> Lanes<int64_t>(32)) ^
-           Lanes<uint32_t>(uint32_t(step >> 32) << 16),
-       Lanes<uint32_t>(uint32_t(step)), Lanes<uint32_t>(op)}};
-  const Philox<Lanes<uint32_t>> bits =
-      philox(counter, uint32_t(seed), uint32_t(seed >> 32));
+  const Philox counter = {{convert<uint32_t>(element),
+                           convert<uint32_t>(element >> Lanes<int64_t>(32)) ^
+                               Lanes<uint32_t>(uint32_t(step >> 32) << 16),
+                           Lanes<uint32_t>(uint32_t(step)),
+                           Lanes<uint32_t>(op)}};
+  const Philox bits = philox(counter, uint32_t(seed), uint32_t(seed >> 32));
   return convert<float>(bit_cast<int32_t>(bits.word[0] >> Lanes<uint32_t>(8))) *
          Lanes<float>(1.0f / 16777216.0f);
 }
 // The same number for one element.
 DEVICE float random_uniform(uint64_t seed, uint32_t op, uint64_t step,
                             int64_t element) {
-  const Philox<uint32_t> counter = {
+  const PhiloxOf<uint32_t> counter = {
       {uint32_t(element),
        uint32_t(element >> 32) ^ (uint32_t(step >> 32) << 16), uint32_t(step),
        op}};
-  const Philox<uint32_t> bits =
-      philox(counter, uint32_t(seed), uint32_t(seed >> 32));
+  const PhiloxOf<uint32_t> bits =
+      philox_rounds(counter, uint32_t(seed), uint32_t(seed >> 32));
   return float(int32_t(bits.word[0] >> 8)) * (1.0f / 16777216.0f);
 }
 

@@ -21,7 +21,7 @@ namespace gpuopt::detail {
 template <class T, int D>
 HOST_DEVICE constexpr TileSizes query_gradient_tiles() {
   if (kHasMatrixUnits<T>)
-    return D <= 64    ? TileSizes{64, 64, 2, 3}
+    return D <= 64    ? TileSizes{64, 32, 2, 4}
            : D <= 128 ? TileSizes{64, 32, 2, 2}
                       : TileSizes{64, 32, 1, 1};
   return D <= 64    ? TileSizes{64, 32, 2, 2}
@@ -274,10 +274,12 @@ KERNEL void __launch_bounds__(key_gradient_tiles<T, D>().threads(),
       tiles.own(0),
       Matrix<const T>(k + at.offset(s.k_batch), s.keys, s.key_size, s.k_row),
       first_key);
-  copy_tile<kSizes.own, D, kThreads>(
-      tiles.own(1),
-      Matrix<const T>(v + at.offset(s.v_batch), s.keys, s.value_size, s.v_row),
-      first_key);
+  if constexpr (Keys)
+    copy_tile<kSizes.own, D, kThreads>(tiles.own(1),
+                                       Matrix<const T>(v + at.offset(s.v_batch),
+                                                       s.keys, s.value_size,
+                                                       s.v_row),
+                                       first_key);
   if (range.begin < range.end)
     copy(range.begin, 0);
   ptx::cp_async_commit();
@@ -299,7 +301,10 @@ KERNEL void __launch_bounds__(key_gradient_tiles<T, D>().threads(),
         T *of_dy = tiles.other(1, buffer);
         float p[kQueries / 8][4], dp[kQueries / 8][4];
         multiply_transposed<D>(p, keys, tiles.other(0, buffer));
-        multiply_transposed<D>(dp, values, of_dy);
+        if constexpr (Keys)
+          multiply_transposed<D>(dp, values, of_dy);
+        else
+          set_zero(dp);
         const ScoreBits bits = to_scores<false>(p, place, s, scores);
         to_gradients(p, dp, bits, scores, [&](int n, int i) {
           return *statistics_of_row<T, D>(of_dy, strip_column(n, i));

@@ -7,12 +7,13 @@
 namespace gpuopt::detail {
 
 // The sizes depend on the type and D alone, so that a result that is computed
-// again has the same bits.
+// again has the same bits. All tiles of a block fit into 99 KiB, which is what
+// the smaller GPUs from sm_86 on have.
 template <class T, int D>
 HOST_DEVICE constexpr TileSizes forward_tiles() {
   if (kHasMatrixUnits<T>)
     return D <= 64    ? TileSizes{128, 64, 2, 2}
-           : D <= 128 ? TileSizes{128, 64, 2, 1}
+           : D <= 128 ? TileSizes{128, 32, 2, 1}
                       : TileSizes{64, 32, 2, 1};
   return D <= 64    ? TileSizes{64, 32, 2, 2}
          : D <= 128 ? TileSizes{64, 32, 2, 1}
