@@ -141,6 +141,16 @@ TEST_F(AttentionTest, QueriesWithoutKeys) {
   expect_right<float>(c);
 }
 
+// Their Y may be NaN, but the keys that others see have numbers.
+TEST_F(AttentionTest, QueriesWithoutKeysLeaveNoTrace) {
+  const Case c = banded(sized(130, 70), -1000, -60);
+  const Inputs<f16> in(c);
+  const Results results = run(c, in).results(c), expected = reference(c, in);
+  EXPECT_TRUE(std::isnan(results.y[0]));
+  EXPECT_LT(distance(results.dk, expected.dk), kTolerance<f16>);
+  EXPECT_LT(distance(results.dv, expected.dv), kTolerance<f16>);
+}
+
 TEST_F(AttentionTest, ScalesOfAnySign) {
   Case c = banded(sized(70, 70), -70, 0);
   for (const double scale : {-0.3, 0.0, 1.0}) {

@@ -60,12 +60,13 @@ struct alignas(16) RowStatistics {
 
 // `top` is the largest score and `log_sum` the logarithm of the sum of the
 // exponentials of the differences to it. Where no score is finite, `shift`
-// makes probabilities of 0, or of NaN.
+// makes probabilities of 0, or of NaN. Where they are 0, delta must not be the
+// NaN that Y may hold.
 DEVICE RowStatistics row_statistics(float top, float log_sum, float delta,
                                     const AttentionScores &scores) {
   const bool is_empty = top == -INFINITY;
   if (is_empty && (scores.are_products || scores.zeroes_empty))
-    return {INFINITY, 0, delta, 0};
+    return {INFINITY, 0, 0, 0};
   if (scores.are_products)
     return {(top + log_sum) * kLog2E, 0, delta, 0};
   return {top, is_empty ? 0 : log_sum * kLog2E, delta, 0};
@@ -88,7 +89,7 @@ DEVICE float row_dot(const Matrix<const T> &dy, const Matrix<const T> &y,
 constexpr int kRowsOfBlock = 64;
 constexpr int kRowThreads = 256;
 
-// A warp takes each eighth of the rows.
+// Each of the eight warps takes every eighth row.
 template <class T>
 KERNEL void __launch_bounds__(kRowThreads)
     attention_row_statistics(AttentionShape s, AttentionGradientShape g,
@@ -117,7 +118,7 @@ KERNEL void __launch_bounds__(kRowThreads)
 
 // Makes probabilities of the scores p, and gradients of the products of queries
 // and keys of the gradients dp of probabilities. statistics_of(n, i) is of the
-// query of p[n][i]. Of the probabilities, dV takes what dropout keeps.
+// query of p[n][i]. What is left in p is what dropout keeps, for dV.
 template <int N, class StatisticsOf>
 DEVICE void to_gradients(float (&p)[N][4], float (&dp)[N][4],
                          const ScoreBits &bits, const AttentionScores &scores,

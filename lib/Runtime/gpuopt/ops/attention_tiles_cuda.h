@@ -162,13 +162,13 @@ struct ScoreChanges {
 };
 
 // A score is the product of a query and a key where only the band hides keys:
-// the factor of its exponential includes the scale. Where a mask or a bias
-// changes scores, the scale is multiplied first.
+// the factor of its exponential includes the scale. With a mask, a bias or
+// dropout, the scale is multiplied first.
 struct AttentionScores {
   ScoreChanges changes;
   float scale;
   float kept_factor; // of the probabilities that dropout keeps
-  bool are_products; // and nothing is dropped
+  bool are_products; // the scores are, and nothing is dropped
   bool zeroes_empty;
 
   explicit AttentionScores(const AttentionOptions &o)
