@@ -146,6 +146,22 @@ TEST_F(MatrixTest, LanesMultiplyTogether) {
                                         "and that never come"));
 }
 
+__global__ void multiply_by_half_a_warp() {
+  gpuopt::emulation::MatrixLane mine{};
+  gpuopt::emulation::Exchange exchange;
+  exchange.kind = gpuopt::emulation::ExchangeKind::Matrix;
+  exchange.mask = 0xffff;
+  exchange.matrix = &mine;
+  if (threadIdx.x < 16)
+    gpuopt::emulation::exchange(exchange);
+}
+
+TEST_F(MatrixTest, AllLanesMultiply) {
+  run(nullptr, 1, 32, multiply_by_half_a_warp);
+  EXPECT_TRUE(contains(error_of_work(), "a product of matrices needs all lanes "
+                                        "of a warp of 32"));
+}
+
 __global__ void round_pairs(uint32_t *to) {
   to[0] = gpuopt::ptx::pack_f16(1.0f, -2.0f);
   to[1] = gpuopt::ptx::pack_bf16(1.0f, -2.0f);
