@@ -23,6 +23,7 @@ from training import CommandFailed, Trainer, execute, gradients_of, train_torch
 
 ROOT = Path(__file__).resolve().parents[2]
 HALVES = {"fp16": torch.float16, "bf16": torch.bfloat16}
+DEVICES = json.loads((ROOT / "docs/device.schema.json").read_text())["properties"]["base"]["enum"]
 QUICK = ["mlp", "cnn", "gpt2-small", "bert-small", "resnet18-small", "unet-small"]
 
 
@@ -44,7 +45,7 @@ def estimates(model: Path, *flags) -> dict[str, float]:
     return {name: float(value) for name, value in re.findall(r"(\w+)_ns = ([\d.e+]+)", attribute)}
 
 
-@pytest.mark.parametrize("device", ["host", "h200", "a100", "4090"])
+@pytest.mark.parametrize("device", DEVICES)
 def test_the_cut_is_at_least_as_good_as_autocast(exported, device):
     _, case, folder = exported
     for precision in HALVES:
