@@ -27,14 +27,18 @@ static constexpr double kMostMultiprocessors = 1e6;
 /// of them: 0.85 of the bandwidth, 0.7 of the products, half of the vector
 /// rate since memory-bound kernels mix instructions. `host` is a desktop
 /// processor with two memory channels; its copies take both and run in turn
-/// with everything else. Links: PCIe 4.0 (a100, 4090) and 5.0 (h200) with 16
-/// lanes, 0.8 of their rates.
+/// with everything else. Links: PCIe 4.0 (a100, 4090) and 5.0 (h200, h100)
+/// with 16 lanes, 0.8 of their rates. The h100 is the module (SXM) with 80 GB
+/// of HBM3, which differs from the h200 in its memory alone.
 ArrayRef<DeviceModel> gpuopt::builtinDeviceModels() {
   static const DeviceModel models[] = {
       {"host", "host", 20 * kGiga, 30 * kGiga, 100 * kGiga, 200 * kGiga,
        200 * kGiga, 150 * kGiga, 400 * kGiga, 2e-6, 0, 10 * kGiga, false, 16},
       {"h200", "cuda", 4.1 * kTera, 33 * kTera, 47 * kTera, 47 * kTera,
        346 * kTera, 692 * kTera, 692 * kTera, 2e-6, 141000000000, 50 * kGiga,
+       true, 132},
+      {"h100", "cuda", 2.8 * kTera, 33 * kTera, 47 * kTera, 47 * kTera,
+       346 * kTera, 692 * kTera, 692 * kTera, 2e-6, 80000000000, 50 * kGiga,
        true, 132},
       {"a100", "cuda", 1.3 * kTera, 9.7 * kTera, 13.6 * kTera, 13.6 * kTera,
        109 * kTera, 218 * kTera, 218 * kTera, 2.5e-6, 40 * kGiB, 25 * kGiga,
