@@ -112,6 +112,66 @@ TEST(Npy, SaysWhatIsWrong) {
             std::string::npos);
 }
 
+// An IDX file's header; `code` is that of its type.
+std::string idx(int code, const std::vector<int> &shape,
+                const std::string &data) {
+  std::string file = {0, 0, char(code), char(shape.size())};
+  for (int size : shape)
+    file += {char(size >> 24), char(size >> 16), char(size >> 8), char(size)};
+  return file + data;
+}
+
+TEST(Idx, ReadsBytes) {
+  TemporaryFolder folder;
+  // 300 = 0x12c samples show that sizes are big-endian.
+  std::string data(600, 'a');
+  data[599] = char(200);
+  write_file(folder / "x", idx(8, {300, 1, 2}, data));
+  const IdxSource source(folder / "x", kPairs);
+  EXPECT_EQ(source.samples(), 300);
+  EXPECT_EQ(source.elements, 2);
+  EXPECT_EQ(source.type, Type::U8);
+  EXPECT_EQ(source.at(299)[1], 200);
+  write_file(folder / "x", idx(9, {3, 2}, "abcdef"));
+  EXPECT_EQ(IdxSource(folder / "x", kPairs).type, Type::I8);
+}
+
+TEST(Idx, SaysWhatIsWrong) {
+  TemporaryFolder folder;
+  const std::pair<std::string, const char *> cases[] = {
+      {"", "is not an IDX file that can be read: it does not begin like one"},
+      {"\x93NUMPY",
+       "is not an IDX file that can be read: it does not begin like one"},
+      {idx(8, {3, 2}, "").substr(0, 10), "its header is cut off"},
+      {idx(13, {3, 2}, std::string(24, 0)),
+       "its elements take several bytes, in big-endian order, and only single "
+       "bytes are read; convert it by numpy.save"},
+      {idx(8, {2, 3}, "abcdef"),
+       "has shape [2, 3], but 'x' needs samples of 2 elements"},
+      {idx(8, {0, 2}, ""), "holds no samples"},
+      {idx(8, {3, 2}, "abcde"), "is shorter than its header says"},
+  };
+  for (const auto &[content, message] : cases) {
+    write_file(folder / "x", content);
+    const std::string error =
+        error_of([&] { IdxSource(folder / "x", kPairs); });
+    EXPECT_NE(error.find(message), std::string::npos) << error;
+  }
+}
+
+TEST(Idx, IsKnownByItsBeginning) {
+  TemporaryFolder folder;
+  const InputInfo inputs[] = {{kPairs}};
+  DataFlags flags;
+  flags.add("data", "x=" + (folder / "x"));
+  auto opened = [&](const std::string &content) {
+    write_file(folder / "x", content);
+    return SourceOpener(inputs, flags, "uint16", "").open()[0]->type;
+  };
+  EXPECT_EQ(opened(idx(8, {3, 2}, "abcdef")), Type::U8);
+  EXPECT_EQ(opened(npy("|i1", "(3, 2)", "abcdef")), Type::I8);
+}
+
 template <class T>
 std::string seven_tokens() {
   return bytes_of<T>({10, 11, 12, 13, 14, 15, 16});

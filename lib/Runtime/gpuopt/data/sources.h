@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gpuopt/data/dataset.h"
+#include "gpuopt/data/idx.h"
 
 #include <map>
 
@@ -79,7 +80,7 @@ public:
         sources.push_back(std::make_unique<TokenSource>(tokens, tensor.shape[1],
                                                         input.is_label));
       else
-        sources.push_back(std::make_unique<NpySource>(file_of(input), tensor));
+        sources.push_back(open_file(file_of(input), tensor));
       const Source &source = *sources.back();
       if (!can_cast(source.type, tensor.type))
         throw Error("'" + source.path + "' holds " + name_of(source.type) +
@@ -91,6 +92,12 @@ public:
   }
 
 private:
+  static std::unique_ptr<Source> open_file(const std::string &path,
+                                           const TensorInfo &tensor) {
+    if (begins_like_idx(MappedFile(path)))
+      return std::make_unique<IdxSource>(path, tensor);
+    return std::make_unique<NpySource>(path, tensor);
+  }
   static bool can_take_tokens(const InputInfo &input) {
     return input.tensor.rank == 2 && input.tensor.type == Type::I64;
   }
