@@ -49,6 +49,7 @@ static StringRef compositeName(StringAttr onnxOp) {
       .Case("InstanceNormalization", "instance_norm")
       .Case("LayerNormalization", "layer_norm")
       .Case("LogSoftmax", "log_softmax")
+      .Case("MeanVarianceNormalization", "mean_variance_norm")
       .Case("Mish", "mish")
       .Case("RMSNormalization", "rms_norm")
       .Case("Selu", "selu")

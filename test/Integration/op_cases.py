@@ -166,6 +166,9 @@ for i, shape in enumerate([(2, 3, 5), (2, 3, 4, 4), (2, 2, 2, 3, 2)]):
 for i, (shape, axis, scale) in enumerate([((3, 7), -1, (7,)), ((2, 3, 4), 1, (3, 4)), ((2, 3, 4), 2, (4,))]):
     add("normalisations", "RMSNormalization", [[shape, scale]],
         lambda x, w, n=shape[axis:]: F.rms_norm(x, n, eps=2**-10) * w, label=str(i), axis=axis, epsilon=2**-10)
+for i, (shape, axes) in enumerate([((3, 5), (-1,)), ((2, 3, 4), (0, 2)), ((2, 3, 2, 4), (0, 2, 3))]):
+    add("normalisations", "MeanVarianceNormalization", [shape],
+        lambda x, a=axes: (x - x.mean(a, keepdim=True)) / (x.std(a, correction=0, keepdim=True) + 1e-9), label=str(i), axes=list(axes))
 for i, (shape, axis) in enumerate([((3, 5), -1), ((4, 3), 0), ((2, 3, 4), 1)]):
     for p in (1, 2):
         add("normalisations", "LpNormalization", [shape], lambda x, a=axis, p=p: F.normalize(x, p, a), "apart", label=f"{i}L{p}", axis=axis, p=p)

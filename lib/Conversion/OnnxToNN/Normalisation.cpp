@@ -108,6 +108,30 @@ static LogicalResult rmsNorm(NodeConversion &c) {
   return c.yield(c.b.mul(c.b.mul(x, rstd), c.input(1)));
 }
 
+/// (x - mean) / (sqrt(variance) + 1e-9) over some dimensions.
+static LogicalResult meanVarianceNorm(NodeConversion &c) {
+  SmallVector<int64_t> axes;
+  for (int64_t given : c.node.getInts("axes", {0, 2, 3})) {
+    auto axis = c.axis(given, c.type(0).getRank());
+    if (!axis)
+      return failure();
+    if (llvm::is_contained(axes, *axis))
+      return c.fail("attribute axes names dimension " + Twine(*axis) +
+                    " twice");
+    axes.push_back(*axis);
+  }
+  llvm::sort(axes);
+  int64_t count = 1;
+  for (int64_t axis : axes)
+    count *= c.type(0).getDimSize(axis);
+  Value x = c.input(0);
+  Value centred = c.b.sub(x, c.b.mul(c.b.sum(x, axes), 1.0 / count));
+  Value variance =
+      c.b.mul(c.b.sum(c.b.mul(centred, centred), axes), 1.0 / count);
+  Value deviation = c.b.createOrFold<math::SqrtOp>(variance);
+  return c.yield(c.b.div(centred, c.b.add(deviation, 1e-9)));
+}
+
 /// x / norm(x) along an axis, and 0 where the norm is.
 static LogicalResult lpNorm(NodeConversion &c) {
   auto axis = c.axis(c.node.getInt("axis", -1), c.type(0).getRank());
@@ -204,6 +228,7 @@ ArrayRef<OperatorEntry> gpuopt::normalisationOperators() {
       {"LayerNormalization", layerNorm},
       {"LogSoftmax", softmax<nn::LogSoftmaxOp>},
       {"LpNormalization", lpNorm},
+      {"MeanVarianceNormalization", meanVarianceNorm},
       {"RMSNormalization", rmsNorm},
       {"RandomUniformLike", randomUniformLike},
       {"Softmax", softmax<nn::SoftmaxOp>}};

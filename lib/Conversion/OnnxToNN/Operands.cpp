@@ -35,8 +35,9 @@ static constexpr Rule kRules[] = {
     {"F", "Acos Acosh Asin Asinh Atan Atanh AveragePool Ceil Celu Cos "
           "Cosh Elu Erf Exp Floor Gelu GlobalAveragePool GlobalMaxPool "
           "HardSigmoid HardSwish IsInf IsNaN LeakyRelu Log LogSoftmax "
-          "LpNormalization MaxPool Mish Reciprocal Relu Round Selu "
-          "Shrink Sigmoid Sin Sinh Softmax Softplus Softsign Sqrt Swish "
+          "LpNormalization MaxPool MeanVarianceNormalization Mish "
+          "Reciprocal Relu Round Selu Shrink Sigmoid Sin Sinh Softmax Softplus "
+          "Softsign Sqrt Swish "
           "Tan Tanh ThresholdedRelu"},
     {"NS", "Add Div Greater GreaterOrEqual Less LessOrEqual Mod Mul Sub"},
     {"NS*", "Max Min Sum"},

@@ -6,6 +6,7 @@
 // CHECK-NEXT: GroupNormalization (opset 23) at 'groups': attribute num_groups = 4 does not divide the channels
 // CHECK-NEXT: GroupNormalization (opset 23) at 'scales': scale and bias must have one element per channel or per group, of the operand's type
 // CHECK-NEXT: LpNormalization (opset 23) at 'lp': attribute p = 3 is not supported
+// CHECK-NEXT: MeanVarianceNormalization (opset 23) at 'axes': attribute axes names dimension 1 twice
 // CHECK-NEXT: Einsum (opset 23) at 'terms': the equation has 1 terms for 2 operands
 // CHECK-NEXT: Einsum (opset 23) at 'rank': the equation's term 'ij' does not fit the rank 3 of operand 0
 // CHECK-NEXT: Einsum (opset 23) at 'sizes': a letter of the equation has the sizes 6 and 4
@@ -50,6 +51,7 @@ onnx.graph @g(%x: tensor<2x6x4xf32>, %s: tensor<6xf32>, %i: tensor<5xf32>, %imag
   %0 = onnx.node "GroupNormalization"(%x, %s, %s) {num_groups = 4 : i64} : (tensor<2x6x4xf32>, tensor<6xf32>, tensor<6xf32>) -> !onnx.unknown loc("groups")
   %1 = onnx.node "GroupNormalization"(%x, %i, %i) {num_groups = 2 : i64} : (tensor<2x6x4xf32>, tensor<5xf32>, tensor<5xf32>) -> !onnx.unknown loc("scales")
   %2 = onnx.node "LpNormalization"(%x) {p = 3 : i64} : (tensor<2x6x4xf32>) -> !onnx.unknown loc("lp")
+  %mvn = onnx.node "MeanVarianceNormalization"(%x) {axes = array<i64: 1, -2>} : (tensor<2x6x4xf32>) -> !onnx.unknown loc("axes")
   %3 = onnx.node "Einsum"(%x, %s) {equation = "ijk->i"} : (tensor<2x6x4xf32>, tensor<6xf32>) -> !onnx.unknown loc("terms")
   %4 = onnx.node "Einsum"(%x) {equation = "ij->i"} : (tensor<2x6x4xf32>) -> !onnx.unknown loc("rank")
   %5 = onnx.node "Einsum"(%x) {equation = "ijj->i"} : (tensor<2x6x4xf32>) -> !onnx.unknown loc("sizes")
