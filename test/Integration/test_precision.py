@@ -41,8 +41,8 @@ def compile_to(phase: str, model: Path, *flags) -> str:
 def estimates(model: Path, *flags) -> dict[str, float]:
     """Nanoseconds of the training step: in f32, as chosen, as autocast has it."""
     text = compile_to("precision", model, *flags)
-    attribute = re.search(r"train.step @micro_step.*train\.precision = \{(.*?), summary", text).group(1)
-    return {name: float(value) for name, value in re.findall(r"(\w+)_ns = ([\d.e+]+)", attribute)}
+    attribute = re.search(r"train.step @micro_step.*train\.precision = #train\.precision<summary = \".*?\", (.*?)>", text).group(1)
+    return {name: float(value) for name, value in re.findall(r"(\w+)Nanoseconds = ([\d.e+]+)", attribute)}
 
 
 @pytest.mark.parametrize("device", DEVICES)

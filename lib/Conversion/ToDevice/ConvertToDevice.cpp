@@ -123,8 +123,7 @@ private:
     op.setLiveFrom(buffer.from);
     op.setLiveTo(buffer.to);
     if (buffer.result >= 0)
-      op->setAttr(device::kResultAttribute,
-                  builder.getI64IntegerAttr(buffer.result));
+      op.setResultNumber(buffer.result);
     op.setStepAttr(FlatSymbolRefAttr::get(step.getSymNameAttr()));
   }
 };

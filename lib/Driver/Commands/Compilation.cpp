@@ -80,11 +80,11 @@ LogicalResult Compilation::runTo(Phase last) {
 }
 
 std::string Compilation::describePrecision() const {
+  train::TrainDialect::PrecisionAttrHelper precisions((*module).getContext());
   for (train::StepOp step : (*module).getOps<train::StepOp>())
-    if (auto report =
-            step->getAttrOfType<DictionaryAttr>(train::kPrecisionAttribute);
+    if (train::PrecisionAttr report = precisions.getAttr(step);
         report && step.getKind() == train::StepKind::Micro)
-      return report.getAs<StringAttr>("summary").str();
+      return report.getSummary().str();
   return "";
 }
 
@@ -160,10 +160,12 @@ LogicalResult Compilation::dump(Phase phase) {
   return success();
 }
 
-DictionaryAttr Compilation::unmetBudget() const {
+train::UnmetBudgetAttr Compilation::unmetBudget() const {
   if (!module)
     return nullptr;
-  return (*module)->getAttrOfType<DictionaryAttr>(train::kUnmetBudgetAttribute);
+  ModuleOp op = *module;
+  return train::TrainDialect::UnmetBudgetAttrHelper(op.getContext())
+      .getAttr(op);
 }
 
 int Compilation::exitStatus() const { return unmetBudget() ? 2 : 1; }

@@ -9,6 +9,7 @@
 #define GPUOPT_LIB_DRIVER_COMMANDS_COMPILATION_H
 
 #include "Report/CostReport.h"
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 
@@ -30,7 +31,7 @@ public:
   int exitStatus() const;
   /// What is known of a budget that cannot be met (`train.unmet_budget`), after
   /// such a failure; null after any other.
-  mlir::DictionaryAttr unmetBudget() const;
+  train::UnmetBudgetAttr unmetBudget() const;
   const std::string &getDiagnostics() const { return diagnostics; }
   /// What is in half precision in the training step, and what that saves; empty
   /// where nothing was to be chosen. After the phase of that name.

@@ -78,8 +78,7 @@ static void describeDecisions(train::StepOp step,
     auto repeat = dyn_cast<train::RecomputeOp>(op);
     auto reload = dyn_cast<train::ReloadOp>(op);
     for (OpResult result : op.getResults()) {
-      int64_t bytes =
-          device::sizeInBytes(cast<RankedTensorType>(result.getType()));
+      int64_t bytes = device::sizeInBytes(cast<RankedTensorType>(result.getType()));
       if (repeat)
         decisions.push_back({nameOfRepeated(repeat, result.getResultNumber()),
                              bytes, Fate::Recomputed,
@@ -171,8 +170,8 @@ static void describeOptimizers(ModuleOp module, MemoryReport &report) {
 }
 
 static TensorName nameOfBuffer(device::BufferOp buffer) {
-  auto result = buffer->getAttrOfType<IntegerAttr>(device::kResultAttribute);
-  return {buffer.getOrigin().str(), result ? (int)result.getInt() : -1,
+  std::optional<uint64_t> result = buffer.getResultNumber();
+  return {buffer.getOrigin().str(), result ? (int)*result : -1,
           typeText(buffer.getType())};
 }
 
@@ -262,27 +261,20 @@ MemoryReport gpuopt::describeMemory(ModuleOp module) {
   return report;
 }
 
-UnmetReport gpuopt::describeUnmet(DictionaryAttr unmet) {
+UnmetReport gpuopt::describeUnmet(train::UnmetBudgetAttr unmet) {
   UnmetReport report;
   if (!unmet)
     return report;
-  auto bytesIn = [](DictionaryAttr attribute, StringRef name) {
-    return attribute.getAs<IntegerAttr>(name).getInt();
-  };
-  report.smallestBytes = bytesIn(unmet, "smallest_bytes");
-  report.lowerLimitBytes = bytesIn(unmet, "lower_limit_bytes");
-  report.peakOrigin = unmet.getAs<StringAttr>("origin").str();
-  for (NamedAttribute part : unmet.getAs<DictionaryAttr>("persistent"))
-    report.persistent.push_back(
-        {part.getName().str(), cast<IntegerAttr>(part.getValue()).getInt()});
-  for (Attribute each : unmet.getAs<ArrayAttr>("tensors")) {
-    auto tensor = cast<DictionaryAttr>(each);
-    auto result = tensor.getAs<IntegerAttr>("result");
-    report.alive.push_back({{tensor.getAs<StringAttr>("origin").str(),
-                             result ? (int)result.getInt() : -1,
-                             tensor.getAs<StringAttr>("type").str()},
-                            bytesIn(tensor, "bytes")});
-  }
+  report.smallestBytes = unmet.getSmallestBytes();
+  report.lowerLimitBytes = unmet.getLowerLimitBytes();
+  report.peakOrigin = unmet.getLimitOrigin().str();
+  for (train::MemoryPartAttr part : unmet.getPersistent())
+    report.persistent.push_back({part.getName().str(), part.getBytes()});
+  for (train::LiveTensorAttr tensor : unmet.getTensors())
+    report.alive.push_back(
+        {{tensor.getOrigin().str(), (int)tensor.getResult().value_or(-1),
+          tensor.getType().str()},
+         tensor.getBytes()});
   tellApart(namesOf(report.alive), numberOf);
   return report;
 }

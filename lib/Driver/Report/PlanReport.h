@@ -10,6 +10,7 @@
 
 #include "Report/CostReport.h"
 #include "gpuopt/Analysis/Origins.h"
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/JSON.h"
 #include <string>
@@ -77,7 +78,7 @@ struct UnmetReport {
 };
 
 /// `unmet` is the attribute `train.unmet_budget`, or null.
-UnmetReport describeUnmet(mlir::DictionaryAttr unmet);
+UnmetReport describeUnmet(train::UnmetBudgetAttr unmet);
 
 /// A compilation up to the device program.
 struct Planned {

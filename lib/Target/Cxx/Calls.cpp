@@ -22,10 +22,9 @@ bool cxx::isTimed(device::StepOp step) {
 
 cxx::OpCalls cxx::callsOf(Operation *op, unsigned turn) {
   auto key = op->getAttrOfType<ArrayAttr>(device::kCostKeyAttribute);
-  if (auto turns = op->getAttrOfType<ArrayAttr>(device::kTurnsAttribute))
-    if (auto own = cast<DictionaryAttr>(turns[turn])
-                       .getAs<ArrayAttr>(device::kCostKeyAttribute))
-      key = own;
+  if (Attribute own =
+          device::attributeInTurn(op, turn, device::kCostKeyAttribute))
+    key = cast<ArrayAttr>(own);
   if (!key || key.size() != 2)
     return {"", op->getName().stripDialect().str()};
   return {cast<StringAttr>(key[0]).str(), cast<StringAttr>(key[1]).str()};

@@ -27,9 +27,8 @@ static llvm::json::Object bufferJson(device::BufferOp buffer) {
                             {"shape", std::move(shape)},
                             {"bytes", buffer.getSizeInBytes()},
                             {"offset", (int64_t)buffer.getOffset()}};
-  if (auto result =
-          buffer->getAttrOfType<IntegerAttr>(device::kResultAttribute))
-    object["result"] = result.getInt();
+  if (std::optional<uint64_t> result = buffer.getResultNumber())
+    object["result"] = (int64_t)*result;
   if (buffer.getLiveFrom()) {
     object["step"] = buffer.getStep()->str();
     object["lifetime"] = llvm::json::Array{(int64_t)*buffer.getLiveFrom(),

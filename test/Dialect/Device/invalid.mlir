@@ -199,7 +199,7 @@ device.step @nested micro {
 
 device.step @turns micro {
   device.repeat "layers" ["x"] [[@x], [@y]] {
-    // expected-error @below {{expects 'device.turns' to have 2 dictionaries, one per turn}}
+    // expected-error @below {{expects 'device.turns' to have 2 dictionaries, one per turn, but got 1}}
     device.await 0 {device.turns = [{}]}
   }
 }
@@ -297,4 +297,65 @@ device.step @narrow_number micro {
 device.step @numbers micro {
   // expected-error @below {{expects numbers of type index or floating-point, but got "many"}}
   device.launch @sum() numbers ["many"]
+}
+
+// -----
+
+// expected-error @below {{expects a 'resultNumber' of at least 0, but got -1}}
+device.buffer @x arena at 0 : tensor<4xf32> live 0 to 1 in @s {origin = "x", resultNumber = -1 : i64}
+
+// -----
+
+// expected-error @below {{expects 'device.lanes' to be 4 or 8, of type i64, but got 3 : i64}}
+module attributes {device.lanes = 3 : i64} {
+}
+
+// -----
+
+// expected-error @below {{has 'device.lanes', which only a module has}}
+device.step @lanes micro attributes {device.lanes = 8 : i64} {
+}
+
+// -----
+
+device.step @key micro {
+  // expected-error @below {{expects 'device.cost_key' to be two strings, an origin and its work, but got ["relu"]}}
+  device.await 0 {device.cost_key = ["relu"]}
+}
+
+// -----
+
+// expected-error @below {{has 'device.cost_key', which only an op of a 'device.step' has}}
+device.step @key micro attributes {device.cost_key = ["relu", "fused"]} {
+}
+
+// -----
+
+device.step @turns micro {
+  device.repeat "layers" ["x"] [[@x], [@y]] {
+    // expected-error @below {{expects 'device.turns' to be dictionaries, one for each turn, but got ["a", "b"]}}
+    device.await 0 {device.turns = ["a", "b"]}
+  }
+}
+
+// -----
+
+device.step @turns micro {
+  // expected-error @below {{has 'device.turns', which only a call of a 'device.repeat' has}}
+  device.await 0 {device.turns = [{}]}
+}
+
+// -----
+
+// expected-error @below {{has an attribute 'device.lane', which 'device' does not know}}
+module attributes {device.lane = 8 : i64} {
+}
+
+// -----
+
+device.step @turns micro {
+  device.repeat "layers" ["x"] [[@x], [@y]] {
+    // expected-error @below {{expects 'device.turns' to have comments, cost keys and, of an update, shapes and decay, but got 'event' = 1 : i64}}
+    device.await 0 {device.turns = [{event = 1 : i64}, {event = 2 : i64}]}
+  }
 }

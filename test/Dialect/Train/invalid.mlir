@@ -314,3 +314,115 @@ train.variable @v parameter : tensor<4xf32> {file = "a", offset = 0 : i64, sizeI
 
 // expected-error @below {{expects a 'memoryOffset' of at least 0, but got -256}}
 train.variable @w parameter : tensor<4xf32> {memoryOffset = -256 : i64}
+
+// -----
+
+// expected-error @below {{expects 'train.precision' to be a '#train.precision', but got {summary = "none"}}}
+train.step @s micro () attributes {train.precision = {summary = "none"}} {
+}
+
+// -----
+
+// expected-error @below {{expects times of type f64, but got 1.000000e+00 : f32}}
+train.step @s micro () attributes {train.precision = #train.precision<summary = "none", chosenNanoseconds = 1.0 : f32>} {
+}
+
+// -----
+
+// expected-error @below {{has 'train.precision', which only a step has}}
+train.variable @w parameter : tensor<4xf32> {train.precision = #train.precision<summary = "none", chosenNanoseconds = 1.0 : f64>}
+
+// -----
+
+// expected-error @below {{has 'train.plan', which only a step has}}
+module attributes {train.plan = #train.plan<arenaBytes = 512, plainArenaBytes = 1024, repeats = 1, plainNanoseconds = 2.0 : f64, addedNanoseconds = 1.0 : f64, lowerBoundNanoseconds = 0.0 : f64>} {
+}
+
+// -----
+
+// expected-error @below {{expects 'train.unmet_budget' to be a '#train.unmet_budget', but got {smallest_bytes = 4 : i64}}}
+module attributes {train.unmet_budget = {smallest_bytes = 4 : i64}} {
+}
+
+// -----
+
+// expected-error @below {{has 'train.unmet_budget', which only a module has}}
+train.step @s micro () attributes {train.unmet_budget = #train.unmet_budget<smallest 8 limit 4 alive at "x">} {
+}
+
+// -----
+
+// expected-error @below {{expects counts that are not negative, but got -8}}
+module attributes {a = #train.unmet_budget<smallest 8 limit 4 beside [<"parameters" of -8>] alive at "x">} {
+}
+
+// -----
+
+// expected-error @below {{expects a smallest budget of at least the limit, 16 bytes, but got 8}}
+module attributes {a = #train.unmet_budget<smallest 8 limit 16 alive at "x">} {
+}
+
+// -----
+
+// expected-error @below {{expects 'train.half_type' to be f16 or bf16, but got f32}}
+module attributes {train.half_type = f32} {
+}
+
+// -----
+
+// expected-error @below {{has 'train.half_type', which only a module has}}
+train.step @s micro () attributes {train.half_type = f16} {
+}
+
+// -----
+
+train.step @s micro ("x" %x: tensor<4xf32>) {
+  // expected-error @below {{expects 'train.half_results' to be one boolean for each of 1 results, but got array<i1: true, true>}}
+  %0 = arith.negf %x {train.half_results = array<i1: true, true>} : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error @below {{has 'train.half_results', which only an op in a step has}}
+  %0 = arith.negf %x {train.half_results = array<i1: true>} : tensor<4xf32>
+  return
+}
+
+// -----
+
+train.step @s micro ("x" %x: tensor<4xf32>) {
+  // expected-error @below {{expects 'train.half_product' to be without a value, but got true}}
+  %0 = arith.negf %x {train.half_product = true} : tensor<4xf32>
+}
+
+// -----
+
+train.step @s micro ("x" %x: tensor<4xf32>) {
+  // expected-error @below {{expects 'train.offsets' to be -1 or an offset for each of 1 results and for scratch memory, but got array<i64: 0, 64, 128>}}
+  %0 = arith.negf %x {train.offsets = array<i64: 0, 64, 128>} : tensor<4xf32>
+}
+
+// -----
+
+train.step @s micro ("x" %x: tensor<4xf32>) {
+  // expected-error @below {{expects 'train.offsets' to be -1 or an offset for each of 1 results and for scratch memory, but got array<i64: -2>}}
+  %0 = arith.negf %x {train.offsets = array<i64: -2>} : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{has 'train.offsets', which only an op in a step has}}
+train.variable @w parameter : tensor<4xf32> {train.offsets = array<i64: 0>}
+
+// -----
+
+train.step @s micro ("x" %x: tensor<4xf32>) {
+  // expected-error @below {{expects 'train.recomputed' to be the reason why the work runs again, but got unit}}
+  %0 = arith.negf %x {train.recomputed} : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{has an attribute 'train.offset', which 'train' does not know}}
+train.variable @w parameter : tensor<4xf32> {train.offset = 0 : i64}

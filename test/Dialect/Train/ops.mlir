@@ -97,6 +97,19 @@ train.step @variables micro ("x" %x: tensor<4x8xf32>) {
   train.update "adamw" @w, %x state {exp_avg = @m, exp_avg_sq = @v} copy @w16 decay : tensor<4x8xf32>
 }
 
+// CHECK-LABEL: train.step @precise
+// CHECK-SAME: train.precision = #train.precision<summary = "one", chosenNanoseconds = 1.000000e+00 : f64, f32Nanoseconds = 2.000000e+00 : f64>
+train.step @precise micro () attributes {
+  train.precision = #train.precision<summary = "one", chosenNanoseconds = 1.0 : f64, f32Nanoseconds = 2.0 : f64>} {
+}
+
+// CHECK: module attributes {train.half_type = bf16,
+// CHECK-SAME: train.unmet_budget = #train.unmet_budget<smallest 8192 limit 4096 beside [<"parameters" of 2048>, <"inputs" of 64>] alive at "/fc" [<origin = "/fc", type = "f32[8]", bytes = 32, result = 1>, <origin = "x", type = "f32[8]", bytes = 32>]>
+module attributes {train.half_type = bf16, train.unmet_budget = #train.unmet_budget<
+    smallest 8192 limit 4096 beside [<"parameters" of 2048>, <"inputs" of 64>]
+    alive at "/fc" [<origin = "/fc", type = "f32[8]", bytes = 32, result = 1>, <origin = "x", type = "f32[8]", bytes = 32>]>} {
+}
+
 // CHECK-LABEL: train.step @another
 // CHECK-SAME: "labels"
 // CHECK-SAME: labelsRange = #train.index_range<0 to 10 or -100>

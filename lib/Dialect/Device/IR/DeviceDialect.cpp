@@ -10,6 +10,7 @@
 #include "CallArguments.h"
 #include "gpuopt/Dialect/Train/IR/Optimizers.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -41,6 +42,72 @@ void DeviceDialect::initialize() {
       >();
 }
 
+//===----------------------------------------------------------------------===//
+// Attributes on ops
+//===----------------------------------------------------------------------===//
+
+/// Origin and work.
+static bool isCostKey(Attribute value) {
+  auto key = dyn_cast<ArrayAttr>(value);
+  return key && key.size() == 2 && llvm::all_of(key, llvm::IsaPred<StringAttr>);
+}
+
+/// An array of dictionaries.
+static bool areTurns(Attribute value) {
+  auto turns = dyn_cast_or_null<ArrayAttr>(value);
+  return turns && llvm::all_of(turns, llvm::IsaPred<DictionaryAttr>);
+}
+
+LogicalResult
+DeviceDialect::verifyOperationAttribute(Operation *op,
+                                        NamedAttribute attribute) {
+  StringRef name = attribute.getName();
+  Attribute value = attribute.getValue();
+  auto check = [&](bool isRight, StringRef what, bool isInPlace,
+                   StringRef place) -> LogicalResult {
+    if (!isRight)
+      return op->emitOpError("expects '")
+             << name << "' to be " << what << ", but got " << value;
+    if (!isInPlace)
+      return op->emitOpError("has '")
+             << name << "', which only " << place << " has";
+    return success();
+  };
+  if (name == kLanesAttribute) {
+    auto lanes = dyn_cast<IntegerAttr>(value);
+    return check(lanes && lanes.getType().isInteger(64) &&
+                     (lanes.getInt() == 4 || lanes.getInt() == 8),
+                 "4 or 8, of type i64", isa<ModuleOp>(op), "a module");
+  }
+  if (name == kCostKeyAttribute)
+    return check(isCostKey(value), "two strings, an origin and its work",
+                 op->getParentOfType<StepOp>() != nullptr,
+                 "an op of a 'device.step'");
+  if (name == kTurnsAttribute)
+    return check(areTurns(value), "dictionaries, one for each turn",
+                 isa_and_nonnull<RepeatOp>(op->getParentOp()),
+                 "a call of a 'device.repeat'");
+  return op->emitOpError("has an attribute '")
+         << name << "', which 'device' does not know";
+}
+
+Attribute gpuopt::device::attributeInTurn(Operation *call, unsigned turn,
+                                          StringRef name) {
+  auto turns = call->getAttrOfType<ArrayAttr>(kTurnsAttribute);
+  return turns ? cast<DictionaryAttr>(turns[turn]).get(name) : Attribute();
+}
+
+bool gpuopt::device::differsByTurn(Operation *call, StringRef name) {
+  auto turns = call->getAttrOfType<ArrayAttr>(kTurnsAttribute);
+  return turns &&
+         llvm::any_of(turns.getAsRange<DictionaryAttr>(),
+                      [&](DictionaryAttr turn) { return turn.contains(name); });
+}
+
+//===----------------------------------------------------------------------===//
+// Memory, kernels and steps
+//===----------------------------------------------------------------------===//
+
 llvm::StringRef gpuopt::device::sectionOf(Operation *op) {
   auto section = op->getAttrOfType<SectionAttr>(kSectionAttribute);
   return section ? stringifySection(section.getValue()) : "";
@@ -65,6 +132,9 @@ LogicalResult BufferOp::verify() {
   if (overflows) // (C2)
     return emitOpError("expects to lie within 63 bits, but got ")
            << type << " at " << (int64_t)getOffset();
+  if ((int64_t)getResultNumber().value_or(0) < 0) // (C3)
+    return emitOpError("expects a 'resultNumber' of at least 0, but got ")
+           << (int64_t)*getResultNumber();
   return success();
 }
 
@@ -96,6 +166,26 @@ FlatSymbolRefAttr RepeatOp::bufferOf(StringRef column, unsigned turn) {
   return {};
 }
 
+static LogicalResult verifyTurns(Operation *call, ArrayAttr turns) {
+  for (auto turn : turns.getAsRange<DictionaryAttr>())
+    for (NamedAttribute attribute : turn) {
+      StringRef name = attribute.getName();
+      Attribute value = attribute.getValue();
+      bool isRight = (name == "comment" && isa<StringAttr>(value)) ||
+                     (name == kCostKeyAttribute && isCostKey(value)) ||
+                     (isa<UpdateOp>(call) &&
+                      ((name == "shape" && isa<DenseI64ArrayAttr>(value)) ||
+                       (name == "decay" && isa<UnitAttr>(value))));
+      if (!isRight) // (C6)
+        return call->emitOpError("expects '")
+               << kTurnsAttribute
+               << "' to have comments, cost keys and, of an update, shapes and "
+                  "decay, but got '"
+               << name << "' = " << value;
+    }
+  return success();
+}
+
 LogicalResult RepeatOp::verify() {
   if (getRows().size() < 2) // (C1)
     return emitOpError("expects at least two rows, but got ")
@@ -116,15 +206,15 @@ LogicalResult RepeatOp::verify() {
         (op.getNumResults() > 0 || op.getNumRegions() > 0)) // (C3)
       return op.emitOpError("expects to be outside of 'device.repeat', which "
                             "has calls and addresses alone");
-    Attribute turns = op.getAttr(kTurnsAttribute);
-    if (!turns)
+    auto turns = op.getAttrOfType<ArrayAttr>(kTurnsAttribute);
+    if (!areTurns(turns)) // the dialect's own verifier says so
       continue;
-    auto each = dyn_cast<ArrayAttr>(turns);
-    if (!each || each.size() != getRows().size() ||
-        !llvm::all_of(each, llvm::IsaPred<DictionaryAttr>)) // (C4)
+    if (turns.size() != getRows().size()) // (C4)
       return op.emitOpError("expects '")
              << kTurnsAttribute << "' to have " << getRows().size()
-             << " dictionaries, one per turn";
+             << " dictionaries, one per turn, but got " << turns.size();
+    if (failed(verifyTurns(&op, turns)))
+      return failure();
   }
   return success();
 }

@@ -275,8 +275,11 @@ private:
     halfProductCount += products;
     halfTensorCount += tensors;
     Builder b(&getContext());
-    auto time = [&](StringRef name, int64_t picoseconds) {
-      return b.getNamedAttr(name, b.getF64FloatAttr(picoseconds / 1000.0));
+    // Overrides may rule out either of the others; what has no time is
+    // negative.
+    auto time = [&](int64_t picoseconds) {
+      return picoseconds >= 0 ? b.getF64FloatAttr(picoseconds / 1000.0)
+                              : FloatAttr();
     };
     std::string text = llvm::formatv(
         "{0}: {1} of {2} products compute in {5} and {3} of {4} tensors are "
@@ -285,7 +288,6 @@ private:
         step.getSymName(), products, labelling.graph.productOf.size(), tensors,
         labelling.graph.tensorOf.size(), halfType,
         labelling.assignment.cost / 1e9);
-    // Overrides may rule out either of the others.
     if (labelling.fullCost >= 0)
       text +=
           llvm::formatv(" instead of {0:f3} in fp32", labelling.fullCost / 1e9);
@@ -296,12 +298,11 @@ private:
       text = llvm::formatv(
           "{0}: {1} does not pay on {2}; everything stays in fp32",
           step.getSymName(), halfType, model.name);
-    step->setAttr(kPrecisionAttribute,
-                  b.getDictionaryAttr(
-                      {time("f32_ns", labelling.fullCost),
-                       time("chosen_ns", labelling.assignment.cost),
-                       time("autocast_ns", labelling.paintedCost),
-                       b.getNamedAttr("summary", b.getStringAttr(text))}));
+    TrainDialect::PrecisionAttrHelper(&getContext())
+        .setAttr(step, PrecisionAttr::get(&getContext(), text,
+                                          time(labelling.assignment.cost),
+                                          time(labelling.fullCost),
+                                          time(labelling.paintedCost)));
     remark::passed(step.getLoc(),
                    remark::RemarkOpts::name("precision").category("precision"))
         << text;

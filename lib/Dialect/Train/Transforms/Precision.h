@@ -13,9 +13,6 @@
 
 namespace gpuopt::train {
 
-/// On the module: f16 or bf16.
-constexpr llvm::StringLiteral kHalfTypeAttribute = "train.half_type";
-
 /// Gives the ops of a step the types that these attributes say, with the casts
 /// that this takes, and removes the attributes. Reads of parameters in half
 /// precision are of `parameter`.half, which is the caller's to add: the

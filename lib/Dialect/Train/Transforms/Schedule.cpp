@@ -93,9 +93,9 @@ private:
         rest + llvm::alignTo(unmet.smallestArenaInBytes, kBufferAlignment);
     int64_t limit = rest + unmet.lowerLimitInBytes;
     PersistentParts parts = persistentPartsOf(getOperation());
-    getOperation()->setAttr(
-        kUnmetBudgetAttribute,
-        describeUnmet(&getContext(), smallest, limit, parts, unmet));
+    TrainDialect::UnmetBudgetAttrHelper(&getContext())
+        .setAttr(getOperation(),
+                 describeUnmet(&getContext(), smallest, limit, parts, unmet));
     InFlightDiagnostic error =
         getOperation().emitError(isWhole ? "memory" : "activation");
     error << " budget "

@@ -9,7 +9,6 @@
 
 #include "gpuopt/Analysis/PersistentMemory.h"
 #include "gpuopt/Planning/Bytes.h"
-#include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -63,30 +62,19 @@ std::string train::textOfPeak(const UnmetBudget &unmet) {
          });
 }
 
-DictionaryAttr train::describeUnmet(MLIRContext *context,
-                                    int64_t smallestInBytes,
-                                    int64_t lowerLimitInBytes,
-                                    const PersistentParts &parts,
-                                    const UnmetBudget &unmet) {
-  Builder b(context);
-  NamedAttrList persistent;
+UnmetBudgetAttr train::describeUnmet(MLIRContext *context,
+                                     int64_t smallestInBytes,
+                                     int64_t lowerLimitInBytes,
+                                     const PersistentParts &parts,
+                                     const UnmetBudget &unmet) {
+  SmallVector<MemoryPartAttr> persistent;
   for (auto &[name, bytes] : parts)
-    persistent.set(name, b.getI64IntegerAttr(bytes));
-  SmallVector<Attribute> tensors;
-  for (auto &[name, bytes] : unmet.heldBytes) {
-    NamedAttrList tensor;
-    tensor.set("origin", b.getStringAttr(name.origin));
-    tensor.set("type", b.getStringAttr(name.type));
-    tensor.set("bytes", b.getI64IntegerAttr(bytes));
-    if (name.result >= 0)
-      tensor.set("result", b.getI64IntegerAttr(name.result));
-    tensors.push_back(tensor.getDictionary(context));
-  }
-  NamedAttrList all;
-  all.set("smallest_bytes", b.getI64IntegerAttr(smallestInBytes));
-  all.set("lower_limit_bytes", b.getI64IntegerAttr(lowerLimitInBytes));
-  all.set("persistent", persistent.getDictionary(context));
-  all.set("origin", b.getStringAttr(unmet.limitOrigin));
-  all.set("tensors", b.getArrayAttr(tensors));
-  return all.getDictionary(context);
+    persistent.push_back(MemoryPartAttr::get(context, name, bytes));
+  SmallVector<LiveTensorAttr> tensors;
+  for (auto &[name, bytes] : unmet.heldBytes)
+    tensors.push_back(LiveTensorAttr::get(
+        context, name.origin, name.type, bytes,
+        name.result >= 0 ? std::optional<int64_t>(name.result) : std::nullopt));
+  return UnmetBudgetAttr::get(context, smallestInBytes, lowerLimitInBytes,
+                              persistent, unmet.limitOrigin, tensors);
 }

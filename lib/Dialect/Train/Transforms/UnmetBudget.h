@@ -28,11 +28,11 @@ std::string textOf(const PersistentParts &parts);
 std::string textOfPeak(const UnmetBudget &unmet);
 
 /// The value of `train.unmet_budget`.
-mlir::DictionaryAttr describeUnmet(mlir::MLIRContext *context,
-                                   int64_t smallestInBytes,
-                                   int64_t lowerLimitInBytes,
-                                   const PersistentParts &parts,
-                                   const UnmetBudget &unmet);
+UnmetBudgetAttr describeUnmet(mlir::MLIRContext *context,
+                              int64_t smallestInBytes,
+                              int64_t lowerLimitInBytes,
+                              const PersistentParts &parts,
+                              const UnmetBudget &unmet);
 
 } // namespace gpuopt::train
 

@@ -34,17 +34,19 @@ using train::BufferKind;
 
 namespace gpuopt::device {
 
-/// On the module: how many elements a thread of a GPU computes in step, where
-/// that is not 4. With 8, a thread moves 16 bytes of half precision at a time.
-inline constexpr llvm::StringLiteral kLanesAttribute = "device.lanes";
-/// Says which result of its kernel a buffer is, where the kernel has several.
-inline constexpr llvm::StringLiteral kResultAttribute = "device.result";
-/// Holds the CostKey of an op of a step, as an array of origin and work.
-inline constexpr llvm::StringLiteral kCostKeyAttribute = "device.cost_key";
+/// The names of attributes that ops may have; DeviceDialect.td says what they
+/// are.
+inline constexpr llvm::StringLiteral
+    kLanesAttribute = DeviceDialect::LanesAttrHelper::getNameStr(),
+    kCostKeyAttribute = DeviceDialect::CostKeyAttrHelper::getNameStr(),
+    kTurnsAttribute = DeviceDialect::TurnsAttrHelper::getNameStr();
 
-/// A call in a device.repeat has, for each turn, a dictionary of the attributes
-/// that differ from turn to turn.
-inline constexpr llvm::StringLiteral kTurnsAttribute = "device.turns";
+/// What a call in a device.repeat has in a turn in the place of an attribute of
+/// its own; null where it has none, or the same in all turns.
+mlir::Attribute attributeInTurn(mlir::Operation *call, unsigned turn,
+                                llvm::StringRef name);
+/// Whether some turn of a call has an attribute of that name.
+bool differsByTurn(mlir::Operation *call, llvm::StringRef name);
 
 /// The name of the attribute that says under which heading an op of a step is
 /// printed.

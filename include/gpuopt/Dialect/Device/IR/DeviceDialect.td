@@ -28,6 +28,17 @@ def Device_Dialect : Dialect {
     the types of the runtime's lanes.h.
   }];
   let dependentDialects = ["::gpuopt::train::TrainDialect"];
+  let discardableAttrs = (ins
+    // On a module, how many elements a thread of a GPU computes in step, where
+    // that is not 4. With 8, a thread moves 16 bytes of half precision at a
+    // time.
+    "::mlir::IntegerAttr":$lanes,
+    // On an op of a step, its CostKey: the origin and the work.
+    "::mlir::ArrayAttr":$cost_key,
+    // On a call in a device.repeat, for each turn a dictionary of the attributes
+    // that differ from turn to turn.
+    "::mlir::ArrayAttr":$turns);
+  let hasOperationAttrVerify = 1;
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
 }

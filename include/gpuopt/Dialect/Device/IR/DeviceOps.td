@@ -47,14 +47,17 @@ def Device_BufferOp : Device_Op<"buffer", [Symbol]> {
     in the ops of that step; all others live for ever. `origin` says which tensor of the
     model it holds. A buffer of state names its `train.variable`; one of kind
     input, labels or output has the `externalName` that users know it by, and,
-    where it picks rows or classes, the range of its `indices`.
+    where it picks rows or classes, the range of its `indices`. Where its kernel
+    has several results, `resultNumber` is the one that the buffer holds.
 
     Constraints:
     - (C1) the type is a tensor of static shape;
-    - (C2) offset and end are numbers of 63 bits.
+    - (C2) offset and end are numbers of 63 bits;
+    - (C3) the number of a result is not negative.
 
     ```mlir
-    device.buffer @fc1_out arena at 4096 : tensor<64x512xf32> live 3 to 18 in @micro_step {origin = "/fc1/Gemm_output_0"}
+    device.buffer @fc1_out arena at 4096 : tensor<64x512xf32> live 3 to 18 in @micro_step
+        {origin = "/fc1/Gemm_output_0"}
     device.buffer @fc1_weight state at 256 : tensor<64x512xf32> {variable = @fc1.weight, origin = "fc1.weight"}
     ```
   }];
@@ -62,13 +65,14 @@ def Device_BufferOp : Device_Op<"buffer", [Symbol]> {
                        TypeAttr:$type, OptionalAttr<I64Attr>:$liveFrom, OptionalAttr<I64Attr>:$liveTo,
                        OptionalAttr<FlatSymbolRefAttr>:$step, StrAttr:$origin,
                        OptionalAttr<FlatSymbolRefAttr>:$variable, OptionalAttr<StrAttr>:$externalName,
-                       OptionalAttr<ElementsAttr>:$value, OptionalAttr<Train_IndexRangeAttr>:$indices);
+                       OptionalAttr<ElementsAttr>:$value, OptionalAttr<Train_IndexRangeAttr>:$indices,
+                       OptionalAttr<I64Attr>:$resultNumber);
   let assemblyFormat = [{
     $sym_name $kind `at` $offset `:` $type (`live` $liveFrom^ `to` $liveTo)? (`in` $step^)? attr-dict
   }];
   let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "BufferKind":$kind, "int64_t":$offset,
                                  "::mlir::Type":$type, "::llvm::StringRef":$origin), [{
-    build($_builder, $_state, name, kind, offset, type, {}, {}, {}, origin, {}, {}, {}, {});
+    build($_builder, $_state, name, kind, offset, type, {}, {}, {}, origin, {}, {}, {}, {}, {});
   }]>];
   let extraClassDeclaration = [{
     int64_t getSizeInBytes();
@@ -289,7 +293,9 @@ def Device_RepeatOp : Device_Op<"repeat", [HasParent<"StepOp">, SingleBlock, NoT
     `device.column` stands for its buffer. What is the same in all turns comes
     from `device.address`. An attribute of a call that differs from turn to
     turn stands in its `device.turns`: an array with a dictionary for each
-    turn. `name` is that of the table in the emitted source.
+    turn: beside `comment` and `device.cost_key`, an update may have another
+    `shape` and `decay` in each turn. `name` is that of the table in the emitted
+    source.
 
     Constraints:
     - (C1) two rows or more;
@@ -297,7 +303,8 @@ def Device_RepeatOp : Device_Op<"repeat", [HasParent<"StepOp">, SingleBlock, NoT
     - (C3) the body has calls, `device.address` and `device.column` alone, and
       no other loops;
     - (C4) `device.turns` has one dictionary per row;
-    - (C5) the buffers of a column exist on the device and have the element type of its uses.
+    - (C5) the buffers of a column exist on the device and have the element type of its uses;
+    - (C6) nothing but these attributes differs from turn to turn.
 
     ```mlir
     device.repeat "forward_layers" ["x", "y"] [[@h_0_x, @h_0_y], [@h_1_x, @h_1_y]] {

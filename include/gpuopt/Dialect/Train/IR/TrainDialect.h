@@ -26,25 +26,13 @@
 
 namespace gpuopt::train {
 
-/// On a step, what was chosen of its precisions: `summary` for people, and the
-/// estimated times `f32_ns`, `chosen_ns` and `autocast_ns`.
-constexpr llvm::StringLiteral kPrecisionAttribute = "train.precision";
-/// On ops, an array of booleans: which results are to lie in half precision.
-constexpr llvm::StringLiteral kHalfResultsAttribute = "train.half_results";
-/// On products whose operands are to be in half precision.
-constexpr llvm::StringLiteral kHalfProductAttribute = "train.half_product";
-/// A module whose memory budget cannot be met has this dictionary:
-/// smallest_bytes, that can be met, and lower_limit_bytes, below which none
-/// can, of everything or of the arena, as the budget is; persistent, bytes of
-/// what lies before the arena, by what it is for; origin and tensors, what is
-/// alive where the limit is reached.
-constexpr llvm::StringLiteral kUnmetBudgetAttribute = "train.unmet_budget";
-/// Tells where the results of an op of a step lie: offsets in the arena in
-/// bytes, one per result (-1: in the memory of another) and one for scratch
-/// memory; those of train.offload are in the memory of the host.
-constexpr llvm::StringLiteral kOffsetsAttribute = "train.offsets";
-/// Tells the conversion to the device why work runs again.
-constexpr llvm::StringLiteral kRecomputedAttribute = "train.recomputed";
+/// The names of attributes that ops may have; TrainEnums.td says what they are.
+inline constexpr llvm::StringLiteral
+    kHalfTypeAttribute = TrainDialect::HalfTypeAttrHelper::getNameStr(),
+    kHalfResultsAttribute = TrainDialect::HalfResultsAttrHelper::getNameStr(),
+    kHalfProductAttribute = TrainDialect::HalfProductAttrHelper::getNameStr(),
+    kOffsetsAttribute = TrainDialect::OffsetsAttrHelper::getNameStr(),
+    kRecomputedAttribute = TrainDialect::RecomputedAttrHelper::getNameStr();
 
 /// What train.recompute and transfers write, so that none are merged or moved.
 struct Recomputation : public mlir::SideEffects::Resource::Base<Recomputation> {

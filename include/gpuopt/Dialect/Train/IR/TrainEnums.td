@@ -34,7 +34,23 @@ def Train_Dialect : Dialect {
     // What a step's schedule promises.
     "::gpuopt::train::PlanAttr":$plan,
     // The problem that the schedule solves, and its solution.
-    "::gpuopt::train::ProofAttr":$proof);
+    "::gpuopt::train::ProofAttr":$proof,
+    // On a step, what was chosen of its precisions.
+    "::gpuopt::train::PrecisionAttr":$precision,
+    // On a module, f16 or bf16, until the choice of precisions is carried out.
+    "::mlir::TypeAttr":$half_type,
+    // On an op of a step, which of its results are to lie in half precision.
+    "::mlir::DenseBoolArrayAttr":$half_results,
+    // On a product whose operands are to be in half precision.
+    "::mlir::UnitAttr":$half_product,
+    // On a module, why its memory budget cannot be met.
+    "::gpuopt::train::UnmetBudgetAttr":$unmet_budget,
+    // Where the results of an op of a step lie: offsets in the arena in bytes,
+    // one for each result (-1: in the memory of another) and one for scratch
+    // memory; those of train.offload are in the memory of the host.
+    "::mlir::DenseI64ArrayAttr":$offsets,
+    // On an op of a step that runs again, why.
+    "::mlir::StringAttr":$recomputed);
   let hasOperationAttrVerify = 1;
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
@@ -98,6 +114,82 @@ def Train_ProofAttr : Train_Attr<"Proof", "proof"> {
   }];
   let parameters = (ins "::mlir::DenseResourceElementsAttr":$problem, "::mlir::DenseResourceElementsAttr":$plan);
   let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Train_PrecisionAttr : Train_Attr<"Precision", "precision"> {
+  let summary = "what was chosen of a step's precisions";
+  let description = [{
+    The summary is for people. The times are estimates: of the step as it was
+    chosen, in fp32, and with what PyTorch's autocast has in half precision; the
+    last two are left out where overrides rule them out.
+
+    Constraints:
+    - (C1) times are f64.
+
+    ```mlir
+    #train.precision<summary = "1 of 2 products compute in f16", chosenNanoseconds = 1.000000e+03 : f64,
+                     f32Nanoseconds = 2.000000e+03 : f64, autocastNanoseconds = 1.500000e+03 : f64>
+    ```
+  }];
+  let parameters = (ins StringRefParameter<>:$summary, "::mlir::FloatAttr":$chosenNanoseconds,
+                        OptionalParameter<"::mlir::FloatAttr">:$f32Nanoseconds,
+                        OptionalParameter<"::mlir::FloatAttr">:$autocastNanoseconds);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Train_MemoryPartAttr : Train_Attr<"MemoryPart", "memory_part"> {
+  let summary = "the bytes of a kind of state";
+  let description = [{
+    ```mlir
+    #train.memory_part<"optimizer state" of 4096>
+    ```
+  }];
+  let parameters = (ins StringRefParameter<>:$name, "int64_t":$bytes);
+  let assemblyFormat = "`<` $name `of` $bytes `>`";
+}
+
+def Train_LiveTensorAttr : Train_Attr<"LiveTensor", "live_tensor"> {
+  let summary = "a tensor that is alive where memory is fullest";
+  let description = [{
+    The origin is the name of an ONNX node, `result` the number of the kernel's
+    result where it has several.
+
+    ```mlir
+    #train.live_tensor<origin = "/norm/LayerNormalization", type = "f32[8,128]", bytes = 4096, result = 1>
+    ```
+  }];
+  let parameters = (ins StringRefParameter<>:$origin, StringRefParameter<>:$type, "int64_t":$bytes,
+                        OptionalParameter<"std::optional<int64_t>">:$result);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Train_UnmetBudgetAttr : Train_Attr<"UnmetBudget", "unmet_budget"> {
+  let summary = "why a memory budget cannot be met";
+  let description = [{
+    The smallest budget that can be met, and the limit below which none can: of
+    everything or of the arena, as the budget is. Then come the parts of
+    persistent memory, the largest first, and the tensors that are alive where
+    the limit is reached, with the ONNX node at which that is.
+
+    Constraints:
+    - (C1) bytes are not negative;
+    - (C2) the smallest budget is not below the limit.
+
+    ```mlir
+    #train.unmet_budget<smallest 8192 limit 4096 beside [<"parameters" of 2048>]
+                        alive at "/fc/Gemm" [<origin = "/fc/Gemm", type = "f32[8,128]", bytes = 4096>]>
+    ```
+  }];
+  let parameters = (ins "int64_t":$smallestBytes, "int64_t":$lowerLimitBytes,
+                        OptionalArrayRefParameter<"::gpuopt::train::MemoryPartAttr">:$persistent,
+                        StringRefParameter<>:$limitOrigin,
+                        OptionalArrayRefParameter<"::gpuopt::train::LiveTensorAttr">:$tensors);
+  let assemblyFormat = [{
+    `<` `smallest` $smallestBytes `limit` $lowerLimitBytes (`beside` ` ` `[` $persistent^ `]`)?
+    `alive` `at` $limitOrigin (` ` `[` $tensors^ `]`)? `>`
+  }];
   let genVerifyDecl = 1;
 }
 
