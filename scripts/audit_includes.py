@@ -81,7 +81,7 @@ RULES = [
     Rule("lib/Dialect/NN/Transforms", "passes on tensors: attention, layouts, composite ops",
          ["lib/Analysis", "lib/Dialect/NN/IR"], ["LLVM", "MLIR"]),
     Rule("lib/Transforms/Kernels", "passes that form the kernels and calls of a step",
-         ["lib/Analysis", "lib/Dialect/NN/IR", "lib/Dialect/Train/IR"], ["LLVM", "MLIR"]),
+         ["include/gpuopt/Support", "lib/Analysis", "lib/Dialect/NN/IR", "lib/Dialect/Train/IR"], ["LLVM", "MLIR"]),
     Rule("lib/Transforms/Printing", "passes that print what analyses say, for tests and for people",
          ["lib/Planning", "include/gpuopt/Support", "lib/Interfaces", "lib/Analysis", "lib/Dialect/NN/IR",
           "lib/Dialect/Train/IR"], ["LLVM", "MLIR"]),

@@ -7,34 +7,24 @@
 
 #include "gpuopt/Analysis/CostModel.h"
 
-#include "gpuopt/Analysis/MeasuredCosts.h"
 #include "gpuopt/Analysis/Buffers.h"
+#include "gpuopt/Analysis/MeasuredCosts.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "gpuopt/Dialect/Train/IR/Optimizers.h"
 #include "gpuopt/Interfaces/CostOpInterface.h"
+#include "gpuopt/Support/TensorSize.h"
 
 using namespace mlir;
 using namespace gpuopt;
 
-static double bytesPerElement(Value value) {
-  unsigned bits =
-      cast<RankedTensorType>(value.getType()).getElementTypeBitWidth();
-  return std::max(bits, 8u) / 8;
-}
-
-static double bytesOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getNumElements() *
-         bytesPerElement(value);
-}
-
 double gpuopt::bytesTouched(Value value) {
   std::optional<StridedView> view = viewOf(value);
   if (!view)
-    return bytesOf(value);
+    return sizeInBytes(value);
   double elements = 1;
   for (auto [size, stride] : llvm::zip(view->sizes, view->strides))
     elements *= stride == 0 ? 1 : size;
-  return elements * bytesPerElement(value);
+  return elements * elementSizeInBytes(cast<RankedTensorType>(value.getType()));
 }
 
 /// Returns the bytes that a kernel reads of an operand: of a table, only the
@@ -46,7 +36,7 @@ static double bytesRead(nn::FusedOp op, unsigned input) {
     auto take = dyn_cast<nn::TakeOp>(use.getOwner());
     if (!take || take.getTable() != argument)
       return bytesTouched(op.getInputs()[input]);
-    taken += bytesOf(take.getResult());
+    taken += sizeInBytes(take.getResult());
   }
   return std::min(taken, bytesTouched(op.getInputs()[input]));
 }
@@ -65,11 +55,6 @@ static Type elementTypeOf(Operation *op) {
   return Float32Type::get(op->getContext());
 }
 
-static double bytesOf(RankedTensorType type) {
-  return double(type.getNumElements()) *
-         std::max(type.getElementTypeBitWidth(), 8u) / 8;
-}
-
 /// An update reads and writes the parameter, which is never in half precision,
 /// and each of its states; the copy in half precision is only written.
 static void addStateOf(train::UpdateOp op, OpWork &work) {
@@ -78,16 +63,16 @@ static void addStateOf(train::UpdateOp op, OpWork &work) {
                      ? gradient.getElementType()
                      : Float32Type::get(op.getContext());
   RankedTensorType parameter = gradient.clone(element);
-  double state = bytesOf(parameter);
+  double state = sizeInBytes(parameter);
   if (const OptimizerInfo *optimizer = find_optimizer(op.getOptimizer()))
     for (const OptimizerState &kept : optimizer->states)
       if (op.getState(kept.name))
         if (auto type = train::optimizerStateType(kept, parameter))
-          state += bytesOf(type);
+          state += sizeInBytes(type);
   work.bytesRead += state;
   work.bytesWritten += state;
   if (op.getCopyAttr())
-    work.bytesWritten += bytesOf(parameter) / 2;
+    work.bytesWritten += sizeInBytes(parameter) / 2;
 }
 
 OpWork gpuopt::workOf(Operation *op) {
@@ -106,7 +91,7 @@ OpWork gpuopt::workOf(Operation *op) {
   for (OpOperand &operand : op->getOpOperands())
     work.bytesRead += bytesReadBy(operand);
   for (Value result : op->getResults())
-    work.bytesWritten += bytesOf(result);
+    work.bytesWritten += sizeInBytes(result);
   if (auto update = dyn_cast<train::UpdateOp>(op))
     addStateOf(update, work);
   return work;
@@ -121,8 +106,8 @@ OpWork gpuopt::workOfSlice(nn::FusedOp op, unsigned result,
   for (unsigned input : slice.inputs)
     work.bytesRead += bytesRead(op, input);
   for (unsigned other : slice.results)
-    work.bytesRead += bytesOf(op.getResult(other));
-  work.bytesWritten = bytesOf(op.getResult(result));
+    work.bytesRead += sizeInBytes(op.getResult(other));
+  work.bytesWritten = sizeInBytes(op.getResult(result));
   return work;
 }
 

@@ -226,3 +226,14 @@ Expected<DeviceModel> gpuopt::loadDeviceModel(StringRef nameOrFile,
   model->measured = *measured;
   return model;
 }
+
+mlir::FailureOr<DeviceModel> gpuopt::loadDeviceModel(mlir::ModuleOp module,
+                                                     StringRef nameOrFile,
+                                                     StringRef profileCosts,
+                                                     bool allowsTf32) {
+  Expected<DeviceModel> model =
+      loadDeviceModel(nameOrFile, profileCosts, allowsTf32);
+  if (!model)
+    return module.emitError("device: ") << toString(model.takeError());
+  return std::move(*model);
+}

@@ -21,10 +21,6 @@ static ArrayRef<int64_t> shapeOf(Value value) {
 /// A result is small beside one that has as many times its bytes.
 static constexpr int64_t kSmall = 16;
 
-static int64_t bytesOf(Value value) {
-  return gpuopt::sizeInBytes(cast<RankedTensorType>(value.getType()));
-}
-
 /// Whether another result of the kernel that makes `value` may be made from it
 /// again.
 static bool servesItsKernel(Value value) {
@@ -187,14 +183,14 @@ private:
   /// other results must do without it, or be so small that nothing is lost if
   /// they are never made again (StepGraph.h).
   bool canRunAgain(unsigned result, BlockArgument argument) {
-    int64_t bytes = bytesOf(op.getResult(result));
+    int64_t bytes = sizeInBytes(op.getResult(result));
     return llvm::all_of(op.getResults(), [&](OpResult other) {
       std::optional<KernelSlice> slice = sliceFor(op, other.getResultNumber());
       bool readsIt =
           !slice || llvm::is_contained(slice->inputs, argument.getArgNumber());
       if (other.getResultNumber() == result)
         return readsIt;
-      return !readsIt || (!slice && bytesOf(other) * kSmall <= bytes);
+      return !readsIt || (!slice && sizeInBytes(other) * kSmall <= bytes);
     });
   }
 

@@ -20,10 +20,6 @@ double gpuopt::transferInNanoseconds(int64_t sizeInBytes,
                 double(sizeInBytes) / device.hostLinkBytesPerSecond);
 }
 
-static int64_t bytesOf(Value value) {
-  return gpuopt::sizeInBytes(cast<RankedTensorType>(value.getType()));
-}
-
 //===----------------------------------------------------------------------===//
 // Costs for the solver
 //===----------------------------------------------------------------------===//
@@ -57,7 +53,7 @@ public:
     Value value = graph.nodes[node].value;
     const planning::RecomputeOp &op = graph.problem.ops[node];
     return value && node < loss && lastReader[node] > loss && !isShared[node] &&
-           (op.storage < 0 || op.overwrites) && bytesOf(value) > 0 &&
+           (op.storage < 0 || op.overwrites) && sizeInBytes(value) > 0 &&
            !isPartOfConcat(value);
   }
 
@@ -81,7 +77,7 @@ void gpuopt::addOffloadCosts(StepGraph &graph, const DeviceModel &device) {
           timeInNanoseconds(node.op, device);
     last = node.op;
     if (candidates.contains(index))
-      all += transferInNanoseconds(bytesOf(node.value), device);
+      all += transferInNanoseconds(sizeInBytes(node.value), device);
   }
   if (all == 0)
     return;
@@ -94,7 +90,7 @@ void gpuopt::addOffloadCosts(StepGraph &graph, const DeviceModel &device) {
   for (auto [index, node] : llvm::enumerate(graph.nodes))
     if (candidates.contains(index))
       graph.problem.ops[index].offloadCost =
-          events + transferInNanoseconds(bytesOf(node.value), device) *
+          events + transferInNanoseconds(sizeInBytes(node.value), device) *
                        (2 - hiddenOut - hiddenBack);
 }
 
@@ -108,8 +104,8 @@ TransferTimes gpuopt::timeTransfers(train::StepOp step,
   double work = 0, link = 0; // when either is done with what it was given
   llvm::DenseMap<Value, double> arrival;
   auto transfer = [&](Value value, Value result) {
-    double time = transferInNanoseconds(bytesOf(value), device);
-    times.sizeInBytes += bytesOf(value);
+    double time = transferInNanoseconds(sizeInBytes(value), device);
+    times.sizeInBytes += sizeInBytes(value);
     times.busyInNanoseconds += time;
     link = arrival[result] = std::max(link, work) + time;
     if (!device.overlapsTransfers) {

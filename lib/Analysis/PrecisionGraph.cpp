@@ -8,9 +8,10 @@
 #include "gpuopt/Analysis/PrecisionGraph.h"
 
 #include "PrecisionRules.h"
+#include "gpuopt/Analysis/Buffers.h"
 #include "gpuopt/Analysis/CostModel.h"
 #include "gpuopt/Analysis/Origins.h"
-#include "gpuopt/Analysis/Buffers.h"
+#include "gpuopt/Support/TensorSize.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -43,8 +44,19 @@ static bool isF32(Value value) {
   return type && type.getElementType().isF32();
 }
 
-static double bytesOf(Value value) {
-  return 4.0 * cast<RankedTensorType>(value.getType()).getNumElements();
+static double bytesOf(Value value) { return double(sizeInBytes(value)); }
+
+/// What a choice is called: an input of the step has no origin, but a name.
+static std::string nameOf(Value value) {
+  std::string origin = originOf(value);
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto step = argument
+                  ? dyn_cast<train::StepOp>(argument.getOwner()->getParentOp())
+                  : train::StepOp();
+  if (!origin.empty() || !step)
+    return origin;
+  Attribute name = step.getInputNames()[argument.getArgNumber()];
+  return "input " + cast<StringAttr>(name).str();
 }
 
 static bool hasRole(Operation *op, PrecisionRole role) {
@@ -268,13 +280,13 @@ private:
 
   PrecisionGraph::Copies addCopies(Value owner, int tensor) {
     PrecisionGraph::Copies copies;
-    copies.down = addChoice("copy of " + originOf(owner));
+    copies.down = addChoice("copy of " + nameOf(owner));
     if (tensor < 0) {
       graph.problem.choices[copies.down].halfCost =
           std::llround(copyCostOfSource(owner));
       return copies;
     }
-    copies.up = addChoice("copy of " + originOf(owner));
+    copies.up = addChoice("copy of " + nameOf(owner));
     penalise(copies.down, tensor, copyCost(owner, 2, 4));
     penalise(tensor, copies.up, copyCost(owner, 4, 2));
     return copies;

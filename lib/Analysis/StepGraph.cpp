@@ -21,11 +21,6 @@ int StepGraph::lookup(Value value) const {
   return found == nodeOf.end() ? -1 : found->second;
 }
 
-static int64_t arenaBytes(Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  return llvm::alignTo(gpuopt::sizeInBytes(type), kBufferAlignment);
-}
-
 namespace {
 
 class GraphBuilder {
@@ -122,12 +117,12 @@ private:
     }
     Value root = destinationOf(result).buffer;
     if (root == result) {
-      op.sizeInBytes = arenaBytes(result);
+      op.sizeInBytes = alignedSizeInBytes(result);
       return;
     }
     auto [last, isFirst] = lastPart.try_emplace(root, node);
     if (isFirst) {
-      op.sizeInBytes = arenaBytes(root);
+      op.sizeInBytes = alignedSizeInBytes(root);
     } else {
       op.storage = last->second;
       addInput(node, last->second);

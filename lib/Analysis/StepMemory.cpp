@@ -202,7 +202,7 @@ LogicalResult StepMemory::checkTransfers() const {
 /// the packer would search for an arena that is lower by less than that, which
 /// there mostly is not.
 static int64_t paddedSize(const PlannedBuffer &buffer) {
-  return llvm::alignTo(sizeInBytes(buffer.type), kBufferAlignment);
+  return alignedSizeInBytes(buffer.type);
 }
 
 static planning::ArenaProblem problemOf(ArrayRef<PlannedBuffer> buffers) {

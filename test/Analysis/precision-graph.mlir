@@ -10,7 +10,7 @@ train.variable @w parameter : tensor<1000x1000xf32>
 // A product in half precision reads copies in half precision, and its result is
 // in the same precision.
 // Writing 2 MB more, or reading 4 MB as well, takes 0.1 or 0.2 ms.
-// expected-remark @below {{choice 5: copy of , 302000000 in half precision, 0 in full}}
+// expected-remark @below {{choice 5: copy of input x, 302000000 in half precision, 0 in full}}
 // expected-remark @below {{choice 6: copy of read, 100000000 in half precision, 0 in full}}
 // expected-remark @below {{choice 7: copy of fused, 0 in half precision, 0 in full}}
 // expected-remark @below {{choice 8: copy of fused, 0 in half precision, 0 in full}}

@@ -13,6 +13,7 @@
 #ifndef GPUOPT_ANALYSIS_DEVICEMODEL_H
 #define GPUOPT_ANALYSIS_DEVICEMODEL_H
 
+#include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -63,6 +64,13 @@ llvm::Expected<DeviceModel> loadDeviceModel(llvm::StringRef nameOrFile);
 llvm::Expected<DeviceModel> loadDeviceModel(llvm::StringRef nameOrFile,
                                             llvm::StringRef profileCosts,
                                             bool allowsTf32);
+
+/// The same for a pass whose option `device` is `nameOrFile`: what is wrong
+/// with it is an error of the module.
+mlir::FailureOr<DeviceModel> loadDeviceModel(mlir::ModuleOp module,
+                                             llvm::StringRef nameOrFile,
+                                             llvm::StringRef profileCosts = "",
+                                             bool allowsTf32 = false);
 
 } // namespace gpuopt
 

@@ -9,6 +9,7 @@
 #define GPUOPT_SUPPORT_TENSORSIZE_H
 
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Value.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
 
@@ -18,15 +19,25 @@ namespace gpuopt {
 /// by alignment.
 constexpr int64_t kBufferAlignment = 256;
 
-/// Bytes of a tensor in device memory, dense; booleans take one byte each.
+/// Bytes of an element in device memory; a boolean takes one.
+inline int64_t elementSizeInBytes(mlir::RankedTensorType type) {
+  return std::max<int64_t>(type.getElementTypeBitWidth() / 8, 1);
+}
+
+/// Bytes of a tensor in device memory, dense.
 inline int64_t sizeInBytes(mlir::RankedTensorType type) {
-  int64_t bits = type.getElementTypeBitWidth();
-  return type.getNumElements() * std::max<int64_t>(bits / 8, 1);
+  return type.getNumElements() * elementSizeInBytes(type);
+}
+inline int64_t sizeInBytes(mlir::Value tensor) {
+  return sizeInBytes(mlir::cast<mlir::RankedTensorType>(tensor.getType()));
 }
 
 /// The same, up to where the next buffer can begin.
 inline int64_t alignedSizeInBytes(mlir::RankedTensorType type) {
   return llvm::alignTo(sizeInBytes(type), kBufferAlignment);
+}
+inline int64_t alignedSizeInBytes(mlir::Value tensor) {
+  return llvm::alignTo(sizeInBytes(tensor), kBufferAlignment);
 }
 
 } // namespace gpuopt

@@ -52,11 +52,9 @@ public:
 
 private:
   void runOnOperation() override {
-    llvm::Expected<DeviceModel> model = loadDeviceModel(device);
-    if (!model) {
-      getOperation()->emitError(llvm::toString(model.takeError()));
+    FailureOr<DeviceModel> model = loadDeviceModel(getOperation(), device);
+    if (failed(model))
       return signalPassFailure();
-    }
     SmallVector<train::StepOp> steps(getOperation().getOps<train::StepOp>());
     for (train::StepOp step : steps)
       if (failed(checkReady(step)))

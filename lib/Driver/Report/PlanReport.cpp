@@ -78,7 +78,7 @@ static void describeDecisions(train::StepOp step,
     auto repeat = dyn_cast<train::RecomputeOp>(op);
     auto reload = dyn_cast<train::ReloadOp>(op);
     for (OpResult result : op.getResults()) {
-      int64_t bytes = device::sizeInBytes(cast<RankedTensorType>(result.getType()));
+      int64_t bytes = sizeInBytes(result);
       if (repeat)
         decisions.push_back({nameOfRepeated(repeat, result.getResultNumber()),
                              bytes, Fate::Recomputed,

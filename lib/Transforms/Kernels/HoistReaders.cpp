@@ -12,6 +12,7 @@
 
 #include "gpuopt/Analysis/Buffers.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "gpuopt/Support/TensorSize.h"
 #include "gpuopt/Transforms/Kernels/Passes.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -23,17 +24,11 @@ namespace gpuopt::kernels {
 using namespace mlir;
 using namespace gpuopt;
 
-static double bytesOf(Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  return double(type.getNumElements()) *
-         std::max(8u, type.getElementTypeBitWidth()) / 8;
-}
-
 static double bytesOfResults(Operation *op) {
   double bytes = 0;
   for (OpResult result : op->getResults())
     if (!operandInPlace(result)) // or the memory is there already
-      bytes += bytesOf(result);
+      bytes += sizeInBytes(result);
   return bytes;
 }
 
@@ -87,7 +82,7 @@ class HoistReaders : public kernels::impl::HoistReadersBase<HoistReaders> {
   bool hoistReaders(Operation *op) {
     Value largest = op->getResult(0);
     for (Value result : op->getResults())
-      if (bytesOf(result) > bytesOf(largest))
+      if (sizeInBytes(result) > sizeInBytes(largest))
         largest = result;
     SmallVector<Operation *> readers = readersOf(largest);
     // Concatenations stay behind their last part.
@@ -117,7 +112,7 @@ class HoistReaders : public kernels::impl::HoistReadersBase<HoistReaders> {
       longer +=
           bytesOfResults(reader) * double(std::max<int64_t>(0, from - to));
     }
-    if (bytesOf(largest) * double(end - newEnd) <= longer)
+    if (double(sizeInBytes(largest)) * double(end - newEnd) <= longer)
       return false;
     for (Operation *reader : readers)
       moveUp(reader);

@@ -34,7 +34,7 @@ static std::string describeResult(OpResult result) {
   StridedView place = destinationOf(result);
   if (place.buffer != result)
     return "written into " + wordOf(place);
-  int64_t bytes = sizeInBytes(cast<RankedTensorType>(result.getType()));
+  int64_t bytes = sizeInBytes(result);
   return "owns " + std::to_string(bytes) + " bytes";
 }
 

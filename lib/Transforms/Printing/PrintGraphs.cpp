@@ -105,9 +105,9 @@ namespace {
 /// Prints something of each step, with the times of a device.
 template <class Print>
 LogicalResult printSteps(ModuleOp module, StringRef device, Print print) {
-  llvm::Expected<DeviceModel> model = loadDeviceModel(device);
-  if (!model)
-    return module.emitError(llvm::toString(model.takeError()));
+  FailureOr<DeviceModel> model = loadDeviceModel(module, device);
+  if (failed(model))
+    return failure();
   for (train::StepOp step : module.getOps<train::StepOp>())
     if (failed(print(step, *model)))
       return failure();

@@ -102,11 +102,9 @@ public:
 
 private:
   void runOnOperation() override {
-    llvm::Expected<DeviceModel> model = loadDeviceModel(device);
-    if (!model) {
-      getOperation()->emitError(llvm::toString(model.takeError()));
+    FailureOr<DeviceModel> model = loadDeviceModel(getOperation(), device);
+    if (failed(model))
       return signalPassFailure();
-    }
     getOperation()->walk([&](nn::FusedOp op) { printLaunchShape(op, *model); });
   }
 };

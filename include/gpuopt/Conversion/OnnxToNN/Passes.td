@@ -30,7 +30,8 @@ def ConvertOnnxToNN : Pass<"convert-onnx-to-nn", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"batchNorm", "batch-norm", "std::string", "\"train\"", "batch normalisation: train or frozen">,
-    Option<"frozenParams", "frozen-params", "std::string", "", "regular expression of the parameters to keep as they are">];
+    Option<"frozenParams", "frozen-params", "std::string", "",
+           "regular expression of the parameters to keep as they are">];
   let dependentDialects = ["::gpuopt::nn::NNDialect", "::gpuopt::train::TrainDialect", "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect", "::mlir::func::FuncDialect"];
 }

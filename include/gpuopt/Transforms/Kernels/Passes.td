@@ -34,9 +34,9 @@ def AccumulateProducts : Pass<"kernels-accumulate-products"> {
   let summary = "Adds products up in one memory";
   let description = [{
     A sum of contractions in the backward (the gradient of a weight that is
-    used several times, or in chunks) becomes a chain of contractions, each added to the one before. The chain begins with
-    those whose operands are made first, so that each can run as soon as they
-    are.
+    used several times, or in chunks) becomes a chain of contractions, each
+    added to the one before. The chain begins with those whose operands are made
+    first, so that each can run as soon as they are.
 
     ```mlir
     %2 = arith.addf %0, %1 : tensor<4x4xf32>   // two contractions

@@ -52,7 +52,8 @@ def PrintCallLayouts : PrintingPass<"print-call-layouts"> {
     offset and the strides of each operand and of each result, in elements.
 
     ```mlir
-    // remark: reads %x at 0, strides [1, 4]; reads @w at 0, strides [16, 1]; writes its own buffer at 0, strides [16, 1]
+    // remark: reads %x at 0, strides [1, 4]; reads @w at 0, strides [16, 1];
+    //         writes its own buffer at 0, strides [16, 1]
     %1 = nn.contract "ik,kj->ij" %0, %w : tensor<4x8xf32>, tensor<8x16xf32>
     ```
   }];

@@ -61,9 +61,9 @@ public:
 
 private:
   void runOnOperation() override {
-    llvm::Expected<DeviceModel> model = loadDeviceModel(device);
-    if (!model)
-      return fail("device: " + llvm::toString(model.takeError()));
+    FailureOr<DeviceModel> model = loadDeviceModel(getOperation(), device);
+    if (failed(model))
+      return signalPassFailure();
     if (failed(expectAtLeast(getOperation(), 0,
                              {{"memory-budget", memoryBudget},
                               {"activation-budget", activationBudget},

@@ -20,11 +20,6 @@ using namespace mlir;
 using namespace gpuopt;
 using namespace gpuopt::train;
 
-static int64_t bytesOf(Value value) {
-  return llvm::alignTo(sizeInBytes(cast<RankedTensorType>(value.getType())),
-                       kBufferAlignment);
-}
-
 namespace {
 
 class Placer {
@@ -85,7 +80,7 @@ private:
     std::vector<int64_t> change;
     for (const PlannedBuffer &buffer : memory.getBuffers()) {
       change.resize(std::max<size_t>(change.size(), buffer.to + 1), 0);
-      int64_t bytes = llvm::alignTo(sizeInBytes(buffer.type), kBufferAlignment);
+      int64_t bytes = alignedSizeInBytes(buffer.type);
       change[buffer.from] += bytes;
       change[buffer.to] -= bytes;
     }
@@ -106,15 +101,14 @@ private:
   }
 
   double timeOf(Value value) const {
-    return transferInNanoseconds(
-        sizeInBytes(cast<RankedTensorType>(value.getType())), device);
+    return transferInNanoseconds(sizeInBytes(value), device);
   }
 
   /// From the last to the first: each has to be done when the next one begins.
   void beginReloadsEarly() {
     double next = HUGE_VAL;
     for (Reload &reload : llvm::reverse(reloads)) {
-      int64_t bytes = bytesOf(reload.op.getResult());
+      int64_t bytes = alignedSizeInBytes(reload.op.getResult());
       double latest =
           std::min(begins[reload.use], next) - timeOf(reload.op.getResult());
       int &gap = reload.begin;
@@ -130,7 +124,7 @@ private:
   void awaitOffloadsLate() {
     double link = 0;
     for (Offload &offload : offloads) {
-      int64_t bytes = bytesOf(offload.op.getValue());
+      int64_t bytes = alignedSizeInBytes(offload.op.getValue());
       link =
           std::max(link, begins[offload.begin]) + timeOf(offload.op.getValue());
       int &gap = offload.end;

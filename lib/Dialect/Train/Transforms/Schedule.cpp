@@ -43,12 +43,10 @@ public:
 private:
   void runOnOperation() override {
     // A mistake in options shows without a budget, too.
-    llvm::Expected<DeviceModel> model =
-        loadDeviceModel(device, profileCosts, allowsTf32);
-    if (!model) {
-      getOperation().emitError("device: ") << llvm::toString(model.takeError());
+    FailureOr<DeviceModel> model =
+        loadDeviceModel(getOperation(), device, profileCosts, allowsTf32);
+    if (failed(model))
       return signalPassFailure();
-    }
     if (failed(expectAtLeast(getOperation(), 0,
                              {{"memory-budget", memoryBudget},
                               {"activation-budget", activationBudget},

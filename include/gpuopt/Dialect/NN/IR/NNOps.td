@@ -261,7 +261,8 @@ class NN_SoftmaxLikeOp<string mnemonic, string formula>
 }
 
 def NN_SoftmaxOp : NN_SoftmaxLikeOp<"softmax",
-    "`y = exp(x - max x) / sum(exp(x - max x))` along `dim`; with `zeroes_empty`, 0 where all of x is minus infinity, as of a row that is masked whole."> {
+    "`y = exp(x - max x) / sum(exp(x - max x))` along `dim`; with `zeroes_empty`, 0 where all of x is minus infinity, "
+    "as of a row that is masked whole."> {
   let summary = "softmax along a dimension";
   let arguments = (ins NN_FloatTensor:$input, I64Attr:$dim, UnitAttr:$zeroes_empty);
 }

@@ -169,7 +169,9 @@ def Onnx_NodeOp : Onnx_Op<"node", [OpAsmOpInterface]> {
     ::std::optional<double> getFloat(::llvm::StringRef name);
     double getFloat(::llvm::StringRef name, double otherwise) { return getFloat(name).value_or(otherwise); }
     ::std::optional<::llvm::StringRef> getString(::llvm::StringRef name);
-    ::llvm::StringRef getString(::llvm::StringRef name, ::llvm::StringRef otherwise) { return getString(name).value_or(otherwise); }
+    ::llvm::StringRef getString(::llvm::StringRef name, ::llvm::StringRef otherwise) {
+      return getString(name).value_or(otherwise);
+    }
     ::std::optional<::llvm::SmallVector<int64_t>> getInts(::llvm::StringRef name);
     ::llvm::SmallVector<int64_t> getInts(::llvm::StringRef name, ::llvm::ArrayRef<int64_t> otherwise);
     ::std::optional<::llvm::SmallVector<double>> getFloats(::llvm::StringRef name);

@@ -55,8 +55,9 @@ def InsertLossScaling : Pass<"train-insert-loss-scaling", "::mlir::ModuleOp"> {
     `loss_scale`, which `train.grad_norm` takes out of the gradients again and
     adapts. Losses are sums here, but a scale is meant for the gradient of a
     mean: it is divided by the number of targets, of all batches of an update,
-    rounded down to a power of two so that no bit is lost. A step whose gradients overflow is skipped as a whole: what the
-    forward writes, running statistics, is kept before and given back after.
+    rounded down to a power of two so that no bit is lost. A step whose gradients
+    overflow is skipped as a whole: what the forward writes, running statistics,
+    is kept before and given back after.
 
     ```mlir
     %seed = train.seed of 4 : tensor<f32>
@@ -127,7 +128,8 @@ def AssignPrecision : Pass<"train-assign-precision", "::mlir::ModuleOp"> {
     Option<"memoryBudget", "memory-budget", "int64_t", "0", "bytes of everything on the device; 0: no limit">,
     Option<"activationBudget", "activation-budget", "int64_t", "0", "bytes of the arena; 0: no limit">,
     Option<"allowOffload", "allow-offload", "bool", "false", "tensors may wait in the memory of the host">,
-    Option<"offloadBandwidth", "offload-bandwidth", "double", "0", "bytes per second of the link to the host; 0: the device's">,
+    Option<"offloadBandwidth", "offload-bandwidth", "double", "0",
+           "bytes per second of the link to the host; 0: the device's">,
     Option<"accumulationSteps", "accumulation-steps", "int64_t", "1", "batches per update">,
     Option<"effort", "effort", "int64_t", "10000", "moves of the scheduler's search for each price">];
   let statistics = [Statistic<"halfProductCount", "half-products", "products in half precision">,
@@ -203,13 +205,17 @@ def Schedule : Pass<"train-schedule", "::mlir::ModuleOp"> {
     Option<"memoryBudget", "memory-budget", "int64_t", "0", "bytes of everything on the device; 0: no limit">,
     Option<"activationBudget", "activation-budget", "int64_t", "0", "bytes of the arena; 0: no limit">,
     Option<"allowOffload", "allow-offload", "bool", "false", "tensors may wait in the memory of the host">,
-    Option<"offloadBandwidth", "offload-bandwidth", "double", "0", "bytes per second of the link to the host; 0: the device's">,
-    Option<"device", "device", "std::string", "\"host\"", "device whose times are estimated: a built-in device model or a JSON file">,
-    Option<"profileCosts", "profile-costs", "std::string", "", "JSON file with times that a trainer measured, which go before the device's rates">,
+    Option<"offloadBandwidth", "offload-bandwidth", "double", "0",
+           "bytes per second of the link to the host; 0: the device's">,
+    Option<"device", "device", "std::string", "\"host\"",
+           "device whose times are estimated: a built-in device model or a JSON file">,
+    Option<"profileCosts", "profile-costs", "std::string", "",
+           "JSON file with times that a trainer measured, which go before the device's rates">,
     Option<"allowsTf32", "tf32", "bool", "false", "products of f32 take the time of TF32">,
     Option<"effort", "effort", "int64_t", "100000", "moves of the solver's search">,
     Option<"searchSmallest", "search-smallest", "bool", "true", "where a budget is not met, find the smallest that is">,
-    Option<"takesAny", "any", "bool", "false", "take the first plan that is found, whatever it costs: tells sooner whether a budget can be met">];
+    Option<"takesAny", "any", "bool", "false",
+           "take the first plan that is found, whatever it costs: tells sooner whether a budget can be met">];
   let statistics = [Statistic<"repeatCount", "repeats", "results that are computed again">,
                     Statistic<"reloadCount", "reloads", "results that come back from the host">];
   let dependentDialects = ["::gpuopt::train::TrainDialect", "::gpuopt::nn::NNDialect"];
