@@ -9,6 +9,7 @@
 
 #include "Text.h"
 #include "Types.h"
+#include "gpuopt/Dialect/Train/IR/Optimizers.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include <map>
@@ -20,12 +21,16 @@ using namespace gpuopt;
 // Tables
 //===----------------------------------------------------------------------===//
 
+/// "layer" of "layers".
+static StringRef singularOf(StringRef word) {
+  return word == "layers" ? "layer" : word == "updates" ? "update" : word;
+}
+
 /// "ForwardLayer" of "forward_layers_2", with the number behind: ForwardLayer2.
 static std::string typeNameOf(StringRef table) {
   std::string name;
   for (StringRef word : llvm::split(table, '_')) {
-    if (word == "layers")
-      word = "layer";
+    word = singularOf(word);
     if (!word.empty())
       name += llvm::toUpper(word[0]) + word.drop_front().str();
   }
@@ -39,10 +44,18 @@ static device::BufferOp bufferOf(Attribute name, const SymbolTable &symbols) {
 
 namespace {
 /// A field of a table's struct, and the comment beside it.
-struct Field {
+struct TableField {
   std::string declaration, comment;
 };
 } // namespace
+
+/// The update of a loop whose parameters differ in shape; null for other loops.
+static device::UpdateOp updateOfShapes(device::RepeatOp repeat) {
+  for (auto update : repeat.getBody().getOps<device::UpdateOp>())
+    if (device::differsByTurn(update, "shape"))
+      return update;
+  return {};
+}
 
 /// What the buffers of a column hold: `f32[8,64] "h.*.ln_1/layer_norm_*"`.
 static std::string describeColumn(device::RepeatOp repeat, unsigned column,
@@ -60,16 +73,42 @@ static std::string describeColumn(device::RepeatOp repeat, unsigned column,
   return text;
 }
 
-std::string cxx::LayerTables::rowText(ArrayAttr row,
+/// ` // "fc.weight"`, where a column has the buffer of that parameter.
+static std::string nameInTurn(device::RepeatOp repeat, device::ColumnOp column,
+                              unsigned turn, const SymbolTable &symbols) {
+  device::BufferOp buffer =
+      bufferOf(repeat.bufferOf(column.getName(), turn), symbols);
+  return " // " + cxx::quoted(buffer.getOrigin());
+}
+
+std::string cxx::sizeText(device::UpdateOp op, ArrayRef<int64_t> shape) {
+  if (!op.getScratch())
+    return std::to_string(ShapedType::getNumElements(shape));
+  Matrices m = matrices_of({shape.data(), int(shape.size())});
+  return "{" + std::to_string(m.count) + ", " + std::to_string(m.rows) + ", " +
+         std::to_string(m.columns) + "}";
+}
+
+std::string cxx::LayerTables::rowText(device::RepeatOp repeat, unsigned turn,
                                       const SymbolTable &symbols) {
-  return "    {" +
-         llvm::join(llvm::map_range(row,
-                                    [&](Attribute name) {
-                                      return std::to_string(
-                                          bufferOf(name, symbols).getOffset());
-                                    }),
-                    ", ") +
-         "},";
+  auto row = cast<ArrayAttr>(repeat.getRows()[turn]);
+  SmallVector<std::string> cells =
+      llvm::map_to_vector(row, [&](Attribute name) {
+        return std::to_string(bufferOf(name, symbols).getOffset());
+      });
+  std::string name;
+  for (auto update : repeat.getBody().getOps<device::UpdateOp>()) {
+    if (auto shape = dyn_cast_or_null<DenseI64ArrayAttr>(
+            device::attributeInTurn(update, turn, "shape"))) {
+      cells.push_back(sizeText(update, shape.asArrayRef()));
+      auto parameter = update.getParameter().getDefiningOp<device::ColumnOp>();
+      name = parameter ? nameInTurn(repeat, parameter, turn, symbols) : "";
+    }
+    if (device::differsByTurn(update, "decay"))
+      cells.push_back(device::attributeInTurn(update, turn, "decay") ? "true"
+                                                                     : "false");
+  }
+  return "    {" + llvm::join(cells, ", ") + "}," + name;
 }
 
 void cxx::LayerTables::print(device::RepeatOp repeat,
@@ -77,9 +116,11 @@ void cxx::LayerTables::print(device::RepeatOp repeat,
   Table &table = tables[repeat];
   table.type = names.unique(typeNameOf(repeat.getName()));
   table.name = names.unique(constantName(repeat.getName()));
+  table.row = singularOf(repeat.getName().split('_').second.split('_').first);
   NameLegaliser legaliser;
-  SmallVector<Field> fields;
+  SmallVector<TableField> fields;
   size_t width = 0;
+  const bool isOfUpdates = bool(updateOfShapes(repeat));
   for (auto [index, column] : llvm::enumerate(repeat.getColumns())) {
     StringRef name = cast<StringAttr>(column).getValue();
     std::string field = table.fields[name] = legaliser.unique(name);
@@ -88,18 +129,32 @@ void cxx::LayerTables::print(device::RepeatOp repeat,
     Type element = cast<RankedTensorType>(buffer.getType()).getElementType();
     fields.push_back(
         {"  Buffer<" + memoryType(element) + "> " + field + ";",
-         describeColumn(repeat, index, symbols)});
+         isOfUpdates ? "" : describeColumn(repeat, index, symbols)});
     width = std::max(width, fields.back().declaration.size());
+  }
+  for (auto update : repeat.getBody().getOps<device::UpdateOp>()) {
+    auto declare = [&](StringRef type, StringRef name) {
+      std::string field = legaliser.unique(name);
+      fields.push_back({("  " + type + " " + field + ";").str(), ""});
+      return field;
+    };
+    if (device::differsByTurn(update, "shape"))
+      table.size = declare("int64_t", "elements");
+    if (device::differsByTurn(update, "decay"))
+      table.decay = declare("bool", "decay");
   }
   printComment(stream, "Where the buffers of each turn of a loop begin, in "
                        "bytes; plan.json has their lifetimes.");
   stream << "struct " << table.type << " {\n";
-  for (const Field &field : fields)
-    stream << llvm::left_justify(field.declaration, width) << " // "
-           << field.comment << "\n";
+  for (const TableField &field : fields)
+    if (field.comment.empty())
+      stream << field.declaration << "\n";
+    else
+      stream << llvm::left_justify(field.declaration, width) << " // "
+             << field.comment << "\n";
   stream << "};\nconstexpr " << table.type << " " << table.name << "[] = {\n";
-  for (auto row : repeat.getRows().getAsRange<ArrayAttr>())
-    printLine(stream, rowText(row, symbols));
+  for (unsigned turn = 0; turn < repeat.getNumTurns(); ++turn)
+    printLine(stream, rowText(repeat, turn, symbols));
   stream << "};\n\n";
 }
 
@@ -111,12 +166,28 @@ void cxx::LayerTables::print(device::StepOp step, const SymbolTable &symbols,
 
 std::string cxx::LayerTables::loopHead(device::RepeatOp repeat) const {
   const Table &table = tables.find(repeat)->second;
-  return "for (const " + table.type + " &layer : " + table.name + ") {";
+  return "for (const " + table.type + " &" + table.row + " : " + table.name +
+         ") {";
+}
+
+const cxx::LayerTables::Table *cxx::LayerTables::tableOf(Operation *op) const {
+  auto table = tables.find(op->getParentOp());
+  return table == tables.end() ? nullptr : &table->second;
 }
 
 std::string cxx::LayerTables::buffer(device::ColumnOp column) const {
-  Operation *repeat = column->getParentOp();
-  return "layer." + tables.find(repeat)->second.fields.lookup(column.getName());
+  const Table *table = tableOf(column);
+  return table->row + "." + table->fields.lookup(column.getName());
+}
+
+std::string cxx::LayerTables::size(device::UpdateOp op) const {
+  const Table *table = tableOf(op);
+  return table && !table->size.empty() ? table->row + "." + table->size : "";
+}
+
+std::string cxx::LayerTables::decay(device::UpdateOp op) const {
+  const Table *table = tableOf(op);
+  return table && !table->decay.empty() ? table->row + "." + table->decay : "";
 }
 
 //===----------------------------------------------------------------------===//

@@ -40,16 +40,24 @@ public:
   std::string loopHead(device::RepeatOp repeat) const;
   /// "layer.ln_1": the buffer of this turn.
   std::string buffer(device::ColumnOp column) const;
+  /// "update.elements", "update.decay": what an update of a loop has in this
+  /// turn; empty where it has the same in all turns.
+  std::string size(device::UpdateOp op) const;
+  std::string decay(device::UpdateOp op) const;
 
 private:
   struct Table {
     std::string type, name;
+    std::string row; ///< "layer" or "update": what a loop calls its row.
     llvm::StringMap<std::string> fields; ///< By column.
+    std::string size, decay;             ///< Fields of updates, if any.
   };
   void print(device::RepeatOp repeat, const mlir::SymbolTable &symbols,
              llvm::raw_ostream &stream);
-  static std::string rowText(mlir::ArrayAttr row,
+  static std::string rowText(device::RepeatOp repeat, unsigned turn,
                              const mlir::SymbolTable &symbols);
+  /// The table of the loop that an op is in; null for other ops.
+  const Table *tableOf(mlir::Operation *op) const;
 
   ProgramNames &names;
   llvm::DenseMap<mlir::Operation *, Table> tables;
@@ -59,6 +67,10 @@ private:
 /// they do: "h.*.attn/softmax_*". Where some differ in more than numbers, as
 /// the first or last layer may, what most of them have in common.
 std::string commonPattern(llvm::ArrayRef<llvm::StringRef> texts);
+
+/// How the runtime is told how large a parameter is: its elements or, for
+/// optimizers with scratch memory, its shape as Matrices.
+std::string sizeText(device::UpdateOp op, llvm::ArrayRef<int64_t> shape);
 
 /// The comments of a call in all turns of its loop; of any other, its own.
 llvm::SmallVector<llvm::StringRef> commentsOf(mlir::Operation *call);

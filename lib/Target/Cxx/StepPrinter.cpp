@@ -267,7 +267,10 @@ private:
   /// A heading where a section begins, a comment where another tensor does.
   void printHeading(Operation *op) {
     printSection(op);
+    auto update = dyn_cast<device::UpdateOp>(op);
     std::string comment = cxx::commonPattern(cxx::commentsOf(op));
+    if (update && !layers.size(update).empty())
+      comment.clear(); // the rows of its table have the parameters' names
     if (!comment.empty() && comment != lastComment) {
       cxx::printComment(*stream, comment, indent.size());
       lastComment = comment;
@@ -491,26 +494,16 @@ private:
                                        pointer(op.getParameter())};
     appendStates(op, arguments);
     arguments.push_back(pointer(op.getGradient()));
-    bool needsScratch = op.getScratch() != nullptr;
-    arguments.push_back(needsScratch ? matrixText(op.getShape())
-                                     : std::to_string(elements(op.getShape())));
-    arguments.push_back(op.getDecay() ? "/*decay=*/true" : "/*decay=*/false");
-    if (needsScratch)
+    std::string size = layers.size(op), decay = layers.decay(op);
+    arguments.push_back(size.empty() ? cxx::sizeText(op, op.getShape()) : size);
+    arguments.push_back(!decay.empty()  ? decay
+                        : op.getDecay() ? "/*decay=*/true"
+                                        : "/*decay=*/false");
+    if (op.getScratch())
       arguments.push_back(pointer(op.getScratch()));
     if (op.getCopy())
       arguments.push_back(pointer(op.getCopy()));
     call(op.getOptimizer(), arguments);
-  }
-
-  static int64_t elements(ArrayRef<int64_t> shape) {
-    return ShapedType::getNumElements(shape);
-  }
-
-  /// A parameter's shape as the runtime's Matrices.
-  static std::string matrixText(ArrayRef<int64_t> shape) {
-    Matrices m = matrices_of({shape.data(), int(shape.size())});
-    return "{" + std::to_string(m.count) + ", " + std::to_string(m.rows) +
-           ", " + std::to_string(m.columns) + "}";
   }
 
   void emit(device::CheckFiniteOp op) {

@@ -13,6 +13,10 @@
 // order and what they read and write are the same afterwards, which
 // device-unroll-loops shows.
 //
+// Where layers do not repeat, the updates of all parameters are still calls of
+// one function: what is left of them in a row becomes a loop of its own, whose
+// table has the sizes of the parameters beside their buffers.
+//
 //===----------------------------------------------------------------------===//
 
 #include "gpuopt/Dialect/Device/Transforms/Passes.h"
@@ -36,10 +40,19 @@ using gpuopt::Origin;
 /// Two layers are no loop, and neither are three calls: a table of buffers
 /// takes lines of its own.
 static constexpr unsigned kLeastTurns = 3, kLeastSaved = 8;
+/// The same for updates of parameters that are of different shapes.
+static constexpr unsigned kLeastUpdates = 8;
 
 /// Says where a call comes from, and so may differ from turn to turn.
 static bool namesOrigin(StringRef attribute) {
   return attribute == "comment" || attribute == kCostKeyAttribute;
+}
+
+/// What updates of one loop may differ in: they are columns of its table.
+static constexpr StringLiteral kOfParameter[] = {"shape", "decay"};
+
+static bool isOfParameter(Operation *op, StringRef attribute) {
+  return isa<UpdateOp>(op) && llvm::is_contained(kOfParameter, attribute);
 }
 
 //===----------------------------------------------------------------------===//
@@ -115,11 +128,15 @@ struct Call {
   SmallVector<Operation *> addresses; ///< Of type AddressOp.
 };
 
+/// What two equal calls may differ in, beside the buffers.
+enum class Difference { Origin, OriginAndParameter };
+
 /// A step as a sequence of calls, numbered such that equal ones have the same
 /// number.
 class CallSequence {
 public:
-  CallSequence(StepOp step, const SymbolTable &symbols) : symbols(symbols) {
+  CallSequence(StepOp step, const SymbolTable &symbols, Difference difference)
+      : symbols(symbols), difference(difference) {
     SmallVector<Operation *> addresses;
     for (Operation &op : step.getBody().front()) {
       if (isa<AddressOp>(op)) {
@@ -136,6 +153,12 @@ public:
   std::vector<unsigned> numbers;
 
 private:
+  bool mayDiffer(Operation *op, StringRef attribute) const {
+    return namesOrigin(attribute) ||
+           (difference == Difference::OriginAndParameter &&
+            isOfParameter(op, attribute));
+  }
+
   /// A call that cannot be part of a loop is equal to no other.
   unsigned numberOf(const Call &call) {
     if (!canRepeat(call))
@@ -145,7 +168,7 @@ private:
                         call.op->getName().getStringRef())};
     SmallVector<NamedAttribute> kept;
     for (NamedAttribute attribute : call.op->getAttrDictionary())
-      if (!namesOrigin(attribute.getName()))
+      if (!mayDiffer(call.op, attribute.getName()))
         kept.push_back(attribute);
     key.push_back(DictionaryAttr::get(call.op->getContext(), kept));
     Builder builder(call.op->getContext());
@@ -185,6 +208,7 @@ private:
   }
 
   const SymbolTable &symbols;
+  const Difference difference;
   llvm::DenseMap<Attribute, unsigned> known;
   unsigned next = 0;
 };
@@ -248,9 +272,30 @@ private:
     for (unsigned index = 0; index < period; ++index)
       for (unsigned i = 0; i < callOf(index, 0).addresses.size(); ++i) {
         ArrayAttr buffers = buffersOf(index, i);
-        if (!llvm::all_equal(buffers) && !columns.contains(buffers))
-          columns[buffers] = uniqueName(buffers);
+        if (llvm::all_equal(buffers) || columns.contains(buffers))
+          continue;
+        auto update = dyn_cast<UpdateOp>(callOf(index, 0).op);
+        std::string role =
+            update && period == 1
+                ? roleOf(callOf(index, 0).addresses[i]->getResult(0), update)
+                : "";
+        columns[buffers] = role.empty() ? uniqueName(buffers) : role;
       }
+  }
+
+  /// What an operand is to an update: "parameter", "exp_avg".
+  static std::string roleOf(Value operand, UpdateOp update) {
+    for (auto [role, value] :
+         {std::pair<StringRef, Value>("parameter", update.getParameter()),
+          {"gradient", update.getGradient()},
+          {"copy", update.getCopy()},
+          {"scratch", update.getScratch()}})
+      if (value == operand)
+        return role.str();
+    for (auto [index, state] : llvm::enumerate(update.getStates()))
+      if (state == operand)
+        return cast<StringAttr>((*update.getStateNames())[index]).str();
+    return "";
   }
 
   std::string uniqueName(ArrayAttr buffers) {
@@ -295,8 +340,10 @@ private:
   void noteTurns(unsigned index, OpBuilder &builder) {
     Operation *op = callOf(index, 0).op;
     SmallVector<SmallVector<NamedAttribute>> each(turns);
-    for (StringRef name :
-         {StringRef("comment"), StringRef(kCostKeyAttribute)}) {
+    SmallVector<StringRef> mayDiffer{"comment", kCostKeyAttribute};
+    if (isa<UpdateOp>(op))
+      llvm::append_range(mayDiffer, kOfParameter);
+    for (StringRef name : mayDiffer) {
       Attribute own = op->getAttr(name);
       bool differs = false;
       for (unsigned turn = 1; turn < turns; ++turn)
@@ -306,7 +353,9 @@ private:
       for (unsigned turn = 0; turn < turns; ++turn)
         if (Attribute value = callOf(index, turn).op->getAttr(name))
           each[turn].push_back(builder.getNamedAttr(name, value));
-      op->removeAttr(name);
+      // An update has to have a shape: it keeps that of the first turn.
+      if (name != "shape")
+        op->removeAttr(name);
     }
     if (llvm::all_of(each,
                      [](const auto &attributes) { return attributes.empty(); }))
@@ -336,7 +385,7 @@ class RollLoops : public gpuopt::device::impl::RollLoopsBase<RollLoops> {
 
   void rollStep(StepOp step, const SymbolTable &symbols,
                 llvm::StringMap<unsigned> &names) {
-    CallSequence sequence(step, symbols);
+    CallSequence sequence(step, symbols, Difference::Origin);
     auto align = [&](const RepeatedRun &run) {
       return alignToLayers(sequence.calls, run);
     };
@@ -347,6 +396,27 @@ class RollLoops : public gpuopt::device::impl::RollLoopsBase<RollLoops> {
           .write(loopName(step, calls.front().op, names));
       ++loopCount;
       callCount += run.size();
+    }
+    rollUpdates(step, symbols, names);
+  }
+
+  /// Updates in a row that no loop of layers has taken.
+  void rollUpdates(StepOp step, const SymbolTable &symbols,
+                   llvm::StringMap<unsigned> &names) {
+    CallSequence sequence(step, symbols, Difference::OriginAndParameter);
+    ArrayRef<Call> calls = sequence.calls;
+    for (size_t begin = 0, end; begin < calls.size(); begin = end) {
+      for (end = begin + 1; end < calls.size() &&
+                            sequence.numbers[end] == sequence.numbers[begin];)
+        ++end;
+      // Those with scratch memory are told the whole shape of a parameter.
+      auto update = dyn_cast<UpdateOp>(calls[begin].op);
+      if (!update || update.getScratch() || end - begin < kLeastUpdates)
+        continue;
+      LoopWriter(calls.slice(begin, end - begin), /*period=*/1, symbols)
+          .write(numbered("optimizer_updates", names));
+      ++loopCount;
+      callCount += end - begin;
     }
   }
 
@@ -388,7 +458,10 @@ class RollLoops : public gpuopt::device::impl::RollLoopsBase<RollLoops> {
     std::string name = (section.empty() ? step.getSymName() : section).str();
     if (step.getKind() == gpuopt::train::StepKind::Evaluate)
       name = "evaluation";
-    name += "_layers";
+    return numbered(name + "_layers", names);
+  }
+  static std::string numbered(const std::string &name,
+                              llvm::StringMap<unsigned> &names) {
     unsigned count = ++names[name];
     return count == 1 ? name : name + "_" + std::to_string(count);
   }

@@ -16,7 +16,8 @@ def RollLoops : Pass<"device-roll-loops", "::mlir::ModuleOp"> {
     The layers of a model make the same calls one after the other. Where three
     or more runs of calls differ in nothing but the buffers that they address
     (and in the names of the nodes that they come from), they become one
-    `device.repeat`. The order of the calls and what each of them does stay as
+    `device.repeat`. So do eight or more updates of parameters in a row, of which
+    each may also have a shape of its own. The order of the calls and what each of them does stay as
     they are; device-unroll-loops gives the straight sequence back.
 
     ```mlir
