@@ -15,7 +15,10 @@
 #include "Text.h"
 #include "Types.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace gpuopt;
@@ -109,13 +112,51 @@ Expression KernelPrinter::operand(Value value) const {
   return expression;
 }
 
+/// Whether a product is a sum divided by how many were added up: the same in
+/// all lanes, times 1 / n.
+bool KernelPrinter::isMean(Operation *op) const {
+  FloatAttr factor;
+  if (!isa<arith::MulFOp>(op) || analysis.isVarying(op->getResult(0)) ||
+      !matchPattern(op->getOperand(1), m_Constant(&factor)))
+    return false;
+  double count = 1 / factor.getValueAsDouble();
+  return count > 1.5 && std::abs(count - std::round(count)) < 1e-5 * count;
+}
+
+/// What an op makes of its operands, as a noun: functions of the runtime have
+/// the verbs.
+std::string KernelPrinter::stemOfWork(Operation *op) const {
+  if (isMean(op))
+    return "mean";
+  return llvm::TypeSwitch<Operation *, std::string>(op)
+      .Case([](arith::AddFOp) { return "added"; })
+      .Case([&](arith::SubFOp typed) {
+        Operation *other = typed.getRhs().getDefiningOp();
+        return other && isMean(other) ? "centred" : "difference";
+      })
+      .Case([](arith::MulFOp typed) {
+        return typed.getLhs() == typed.getRhs() ? "square" : "product";
+      })
+      .Case([](arith::DivFOp) { return "quotient"; })
+      .Case([](arith::NegFOp) { return "negated"; })
+      .Case([](arith::SelectOp) { return "selected"; })
+      .Case([](arith::MaximumFOp) { return "larger"; })
+      .Case([](arith::MinimumFOp) { return "smaller"; })
+      .Default([](Operation *other) {
+        // "exp_x"
+        return isa_and_nonnull<math::MathDialect>(other->getDialect())
+                   ? other->getName().stripDialect().str() + "_x"
+                   : "v";
+      });
+}
+
 /// Values that bound a loop say so, others by what they are.
 std::string KernelPrinter::stemOf(Operation *op) const {
   Value value = op->getResult(0);
   for (Operation *user : value.getUsers())
     if (auto loop = dyn_cast<device::LoopOp>(user))
       return loop.getLower() == value ? "begin" : "end";
-  return value.getType().isInteger(1) ? "mask" : "v";
+  return value.getType().isInteger(1) ? "mask" : stemOfWork(op);
 }
 
 void KernelPrinter::define(Value value, Expression expression, StringRef stem) {

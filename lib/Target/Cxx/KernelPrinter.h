@@ -63,6 +63,8 @@ private:
   Expression operand(mlir::Value value) const;
   void define(mlir::Value value, Expression expression, llvm::StringRef stem);
   std::string stemOf(mlir::Operation *op) const;
+  std::string stemOfWork(mlir::Operation *op) const;
+  bool isMean(mlir::Operation *op) const;
 
   // Memory.
   mlir::FailureOr<Place> placeOf(mlir::Operation *op, device::Access access,

@@ -69,7 +69,7 @@ device.kernel @parts blocks 4 threads 32 ["x", "y"] attributes {comment = "mean 
 // What one walk computes and another one reads, in the type that it is computed in.
 // CHECK: KERNEL void kept(const bf16 *x, float *y) {
 // CHECK: ROW_MEMORY float row[128];
-// CHECK: store(row + i, v0, left);
+// CHECK: store(row + i, exp_x, left);
 // CHECK: store(y + b * 128 + i, load(row + i, left) * sum, left);
 device.kernel @kept blocks 4 threads 32 ["x", "y"] {
 ^bb0(%x: !device.ptr<bf16>, %y: !device.ptr<f32>):
