@@ -50,7 +50,7 @@ static Error readCost(const json::Value &value, size_t index,
   if (!median || !(*median >= 0) || *median > kMostNanoseconds)
     return wrong("expects a number of nanoseconds 'median_ns', of at least 0");
   if (!nanoseconds.try_emplace(*key, *median).second)
-    return wrong("'" + *key + "' is there twice");
+    return wrong("'" + *key + "' has two entries");
   return Error::success();
 }
 

@@ -36,8 +36,8 @@ LogicalResult gpuopt::verifyState(ModuleOp module) {
   for (train::VariableOp variable : module.getOps<train::VariableOp>()) {
     std::optional<uint64_t> offset = variable.getMemoryOffset();
     if (!offset)
-      return variable.emitOpError("has no memory offset; expects what "
-                                  "train-plan-state leaves");
+      return variable.emitOpError(
+          "has no memory offset; run train-plan-state before");
     if (*offset % kBufferAlignment != 0 || *offset < kFirstVariableOffset)
       return variable.emitOpError("expects a memory offset that is a multiple "
                                   "of ")

@@ -183,14 +183,15 @@ LogicalResult StepMemory::checkTransfers() const {
     for (Value operand : op.getOperands())
       if (pending.contains(bufferOf(operand)))
         return op.emitOpError("reads '")
-               << originOf(operand) << "', which is still on its way";
+               << originOf(operand) << "', whose transfer has not been awaited";
     if (auto offload = dyn_cast<train::OffloadOp>(op))
       pending.insert(offload.getCopy());
     if (auto reload = dyn_cast<train::ReloadOp>(op))
       pending.insert(reload.getResult());
   }
   if (!pending.empty())
-    return pending.front().getDefiningOp()->emitOpError("is never awaited");
+    return pending.front().getDefiningOp()->emitOpError(
+        "starts a transfer that nothing awaits");
   return success();
 }
 
@@ -304,11 +305,12 @@ LogicalResult StepMemory::readOffsets() {
     auto offsets =
         owner->getAttrOfType<DenseI64ArrayAttr>(train::kOffsetsAttribute);
     if (!offsets || number >= offsets.size() || offsets[number] < 0)
-      return owner->emitOpError("has no place in the arena; expects what "
-                                "train-plan-memory leaves");
+      return owner->emitOpError(
+          "has no offset in the arena; run train-plan-memory before");
     place = offsets[number];
     if (place > INT64_MAX - sizeInBytes - kBufferAlignment)
-      return owner->emitOpError("has a place that ends beyond 63 bits, at ")
+      return owner->emitOpError(
+                 "ends beyond what 63 bits can count, at offset ")
              << place;
     return success();
   };

@@ -22,16 +22,19 @@ using namespace gpuopt;
 
 static LogicalResult verifyOp(Operation *op) {
   if (!canLower(op)) // (I1)
-    return op->emitOpError("has no lowering to the device dialect; expects to "
-                           "be in a kernel");
+    return op->emitOpError("cannot be converted to the device dialect: it is "
+                           "no call, and no kernel computes it");
   if (auto call = dyn_cast<RuntimeCallOpInterface>(op))
     return canBeMade(call) // (I3)
                ? success()
-               : op->emitOpError("cannot be computed on memory as it lies");
+               : op->emitOpError(
+                     "cannot read its operands with the strides that they "
+                     "have; run kernels-materialize-views before");
   if (isViewOp(op))
     return viewOf(op->getResult(0)) // (I2)
                ? success()
-               : op->emitOpError("is no view of its operand's memory");
+               : op->emitOpError("cannot be a view of its operand's memory: no "
+                                 "strides describe where its elements lie");
   if (isa<nn::FusedOp, nn::ConcatOp>(op))
     return success();
   for (auto [index, operand] : llvm::enumerate(op->getOperands())) {

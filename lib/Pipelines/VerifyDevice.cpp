@@ -105,7 +105,8 @@ class VerifyDevice : public gpuopt::impl::VerifyDeviceBase<VerifyDevice> {
     return isa<train::VariableOp>(op) ||
                    isa_and_nonnull<device::DeviceDialect>(op->getDialect())
                ? success()
-               : op->emitOpError("is no part of a program");
+               : op->emitOpError("is no op of a program: expects variables and "
+                                 "ops of the device dialect alone");
   }
 
   LogicalResult verifyMemory() {

@@ -34,12 +34,13 @@ static LogicalResult verifyType(Operation *op, Type type) {
 
 static LogicalResult verifyOp(Operation *op) {
   if (isa_and_nonnull<onnx::OnnxDialect>(op->getDialect())) // (I1)
-    return op->emitOpError("is left of the model's file");
+    return op->emitOpError("is an op of the model's file, which "
+                           "convert-onnx-to-nn should have replaced");
   bool isOfState = isa_and_nonnull<train::TrainDialect>(op->getDialect());
   if (isa<nn::FusedOp>(op) ||
       (isOfState &&
        !isa<train::VariableOp, train::ReadOp, train::WriteOp>(op))) // (I4)
-    return op->emitOpError("is what a later phase makes");
+    return op->emitOpError("must not be there yet: a later phase makes it");
   for (Type type : op->getOperandTypes())
     if (failed(verifyType(op, type)))
       return failure();

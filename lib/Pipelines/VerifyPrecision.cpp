@@ -43,10 +43,12 @@ static LogicalResult verifyVariable(VariableOp variable, const Copies &copies) {
                    : VariableOp();
   if (!owner || cast<ShapedType>(owner.getType()).getShape() !=
                     cast<ShapedType>(variable.getType()).getShape()) // (I2)
-    return variable.emitOpError("expects to be of a parameter of its shape");
+    return variable.emitOpError(
+        "expects 'of' to name a parameter of its shape");
   auto name = FlatSymbolRefAttr::get(variable.getSymNameAttr());
   if (copies.read.contains(name) && !copies.renewed.contains(name)) // (I2)
-    return variable.emitOpError("is read, but nothing renews it");
+    return variable.emitOpError(
+        "is read, but nothing writes it when its parameter changes");
   return success();
 }
 
@@ -54,8 +56,10 @@ static LogicalResult verifyOp(Operation *op) {
   for (StringRef name :
        {train::kHalfResultsAttribute, train::kHalfProductAttribute})
     if (op->hasAttr(name)) // (I1)
-      return op->emitOpError("has a choice of precision, '")
-             << name << "', that is not carried out";
+      return op->emitOpError("still has '")
+             << name
+             << "', a choice of precision, which train-insert-casts should "
+                "have carried out";
   if (isa<train::ReportLossOp>(op) &&
       llvm::any_of(op->getOperandTypes(), isHalf)) // (I3)
     return op->emitOpError("expects a loss in full precision, but got ")

@@ -25,7 +25,8 @@ using train::StepOp;
 static LogicalResult verifyOp(Operation *op) {
   if (auto attention = dyn_cast<nn::AttentionOp>(op)) // (I2)
     if (StringRef reason = attention.getReasonAgainstCall(); !reason.empty())
-      return op->emitOpError("is to be spelled out before this: ") << reason;
+      return op->emitOpError("must not be there any more, since ")
+             << reason << ": nn-expand-attention spells it out";
   for (Value result : op->getResults())
     if (auto shaped = dyn_cast<ShapedType>(result.getType());
         shaped && !shaped.hasStaticShape()) // (I2)

@@ -12,7 +12,7 @@ train.step @forward_step forward ("x" %x: tensor<8x4xf32>, "y" %y: tensor<2x4x8x
   %2 = nn.contract "bik,kj->bij" %y, %w : tensor<2x4x8xf32>, tensor<8x4xf32>
   // The transposed operand is no vector in memory.
   %v = nn.reshape %0 : tensor<4x8xf32> to tensor<32xf32>
-  // expected-remark @below {{cannot read an operand as it lies}}
+  // expected-remark @below {{cannot read an operand with the strides that it has}}
   %3 = nn.contract "i,j->ij" %v, %v : tensor<32xf32>, tensor<32xf32>
   train.output "c", %3 : tensor<32x32xf32>
   train.output "a", %1 : tensor<4x4xf32>

@@ -11,7 +11,7 @@ train.step @forward forward ("x" %x: tensor<2x8x64xf32>) {
 
 // Elementwise work outside of a kernel.
 train.step @forward forward ("x" %x: tensor<8xf32>) {
-  // expected-error @below {{'math.exp' op has no lowering to the device dialect; expects to be in a kernel}}
+  // expected-error @below {{'math.exp' op cannot be converted to the device dialect: it is no call, and no kernel computes it}}
   %0 = math.exp %x : tensor<8xf32>
   train.output "y", %0 : tensor<8xf32>
 }
@@ -21,7 +21,7 @@ train.step @forward forward ("x" %x: tensor<8xf32>) {
 // Rows and columns of the transpose do not lie behind one another.
 train.step @forward forward ("x" %x: tensor<4x8xf32>) {
   %0 = nn.transpose %x [1, 0] : tensor<4x8xf32>
-  // expected-error @below {{is no view of its operand's memory}}
+  // expected-error @below {{cannot be a view of its operand's memory: no strides describe where its elements lie}}
   %1 = nn.reshape %0 : tensor<8x4xf32> to tensor<32xf32>
 }
 
@@ -29,7 +29,7 @@ train.step @forward forward ("x" %x: tensor<4x8xf32>) {
 
 // Batch and rows are mixed: no one batched product has this result.
 train.step @forward forward ("x" %x: tensor<2x3x4x5xf32>, "y" %y: tensor<4x5x6xf32>) {
-  // expected-error @below {{cannot be computed on memory as it lies}}
+  // expected-error @below {{cannot read its operands with the strides that they have; run kernels-materialize-views before}}
   %0 = nn.contract "abcd,cde->aebdc" %x, %y : tensor<2x3x4x5xf32>, tensor<4x5x6xf32>
 }
 
@@ -38,7 +38,7 @@ train.step @forward forward ("x" %x: tensor<2x3x4x5xf32>, "y" %y: tensor<4x5x6xf
 // A library reads an image with its channels elsewhere.
 train.step @forward forward ("x" %x: tensor<2x3x8x8xf32>, "w" %w: tensor<4x3x1x1xf32>) {
   %0 = nn.transpose %x [0, 2, 3, 1] : tensor<2x3x8x8xf32>
-  // expected-error @below {{cannot be computed on memory as it lies}}
+  // expected-error @below {{cannot read its operands with the strides that they have; run kernels-materialize-views before}}
   %1 = nn.conv %0, %w strides [1, 1] pads [0, 0, 0, 0] dilations [1, 1] groups 1 : tensor<2x8x8x3xf32>, tensor<4x3x1x1xf32>
 }
 

@@ -92,7 +92,7 @@ module {
 
 module {
   device.memory persistent 1280 arena 0
-  // expected-error @below {{is no part of a program}}
+  // expected-error @below {{is no op of a program: expects variables and ops of the device dialect alone}}
   train.step @micro_step micro () {
   }
 }

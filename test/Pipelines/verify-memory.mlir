@@ -44,7 +44,7 @@ train.step @forgotten micro ("x" %x: tensor<8x16xf32>) {
     %2 = math.tanh %a : tensor<8x16xf32>
     nn.yield %2 : tensor<8x16xf32>
   }
-  // expected-error @below {{has no place in the arena; expects what train-plan-memory leaves}}
+  // expected-error @below {{has no offset in the arena; run train-plan-memory before}}
   %1 = nn.fused "exp" %0 : tensor<8x16xf32> -> tensor<8x16xf32> {
   ^bb0(%a: tensor<8x16xf32>):
     %2 = math.exp %a : tensor<8x16xf32>
@@ -56,7 +56,7 @@ train.step @forgotten micro ("x" %x: tensor<8x16xf32>) {
 // -----
 
 train.step @beyond micro ("x" %x: tensor<8x16xf32>) {
-  // expected-error @below {{has a place that ends beyond 63 bits, at 9223372036854775552}}
+  // expected-error @below {{ends beyond what 63 bits can count, at offset 9223372036854775552}}
   %0 = nn.fused "tanh" %x {train.offsets = array<i64: 9223372036854775552>} : tensor<8x16xf32> -> tensor<8x16xf32> {
   ^bb0(%a: tensor<8x16xf32>):
     %2 = math.tanh %a : tensor<8x16xf32>

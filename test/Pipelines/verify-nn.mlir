@@ -10,7 +10,7 @@ func.func @forward(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 
 // A node that was not converted.
 func.func @forward(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
-  // expected-error @below {{'onnx.node' op is left of the model's file}}
+  // expected-error @below {{'onnx.node' op is an op of the model's file, which convert-onnx-to-nn should have replaced}}
   %0 = onnx.node "Softmax"(%x) : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return %0 : tensor<4x8xf32>
 }
@@ -29,7 +29,7 @@ func.func @forward(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
 
 // A kernel, before there is a step.
 func.func @forward(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
-  // expected-error @below {{is what a later phase makes}}
+  // expected-error @below {{must not be there yet: a later phase makes it}}
   %0 = nn.fused "exp" %x : tensor<4x8xf32> -> tensor<4x8xf32> {
   ^bb0(%a: tensor<4x8xf32>):
     %1 = math.exp %a : tensor<4x8xf32>

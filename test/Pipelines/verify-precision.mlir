@@ -12,7 +12,7 @@ train.step @micro_step micro ("x" %x: tensor<8xf32>) {
 
 // The next step would read the weights of this one.
 train.variable @w parameter : tensor<8xf32>
-// expected-error @below {{is read, but nothing renews it}}
+// expected-error @below {{is read, but nothing writes it when its parameter changes}}
 train.variable @w.half half_copy : tensor<8xf16> {of = @w}
 train.step @micro_step micro ("x" %x: tensor<8xf32>) {
   %0 = train.read @w.half : tensor<8xf16>
@@ -22,7 +22,7 @@ train.step @micro_step micro ("x" %x: tensor<8xf32>) {
 // -----
 
 train.variable @w parameter : tensor<8xf32>
-// expected-error @below {{expects to be of a parameter of its shape}}
+// expected-error @below {{expects 'of' to name a parameter of its shape}}
 train.variable @w.half half_copy : tensor<4xf16> {of = @w}
 
 // -----
@@ -35,7 +35,7 @@ train.variable @w.exp_avg optimizer_state : tensor<8xf16> {of = @w}
 // -----
 
 train.step @forward forward ("x" %x: tensor<8x8xf32>) {
-  // expected-error @below {{has a choice of precision, 'train.half_product', that is not carried out}}
+  // expected-error @below {{still has 'train.half_product', a choice of precision, which train-insert-casts should have carried out}}
   %0 = nn.contract "ik,kj->ij" %x, %x {train.half_product} : tensor<8x8xf32>, tensor<8x8xf32>
 }
 

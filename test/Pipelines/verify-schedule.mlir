@@ -37,7 +37,7 @@ train.step @micro_step micro ("x" %x: tensor<8xf32>) attributes {train.plan = #t
 
 // -----
 
-// expected-error @below {{has no memory offset; expects what train-plan-state leaves}}
+// expected-error @below {{has no memory offset; run train-plan-state before}}
 train.variable @w parameter : tensor<8xf32>
 
 // -----

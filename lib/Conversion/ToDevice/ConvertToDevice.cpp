@@ -82,9 +82,9 @@ private:
   static LogicalResult checkReady(train::StepOp step) {
     for (Operation &op : step.getBody().front())
       if (!canLower(&op))
-        return op.emitOpError("has no lowering to the device dialect; expects "
-                              "what nn-decompose, kernels-form-clusters "
-                              "and kernels-materialize-views leave");
+        return op.emitOpError(
+            "cannot be converted to the device dialect; run nn-decompose, "
+            "kernels-form-clusters and kernels-materialize-views before");
     return success();
   }
 

@@ -439,7 +439,7 @@ FailureOr<Expression> cxx::expressionOf(Operation *op, ArrayRef<Expression> x) {
     form = formOf(op, x);
   }
   if (failed(form))
-    return op->emitOpError("has no form in emitted code");
+    return op->emitOpError("cannot be written as C++");
   form->isVarying = isVarying;
   return form;
 }

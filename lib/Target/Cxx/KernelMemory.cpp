@@ -79,7 +79,7 @@ std::string KernelPrinter::elementText(Value pointer,
 LogicalResult KernelPrinter::printOp(device::RowOp op) {
   Type element = cast<device::PtrType>(op.getType()).getElement();
   if (!isa<FloatType>(element) || computeType(element).empty())
-    return op.emitOpError("has no form in emitted code for ") << element;
+    return op.emitOpError("cannot be written as C++ for ") << element;
   std::string variable = names.unique("row");
   line("ROW_MEMORY " + computeType(element) + " " + variable + "[" +
        Twine(op.getSize()) + "];");
@@ -117,7 +117,7 @@ LogicalResult KernelPrinter::printOp(device::LoadOp op) {
     return failure();
   Type type = op.getType();
   if (type.isInteger(8) || type.isInteger(16) || memoryType(type).empty())
-    return op.emitOpError("has no form in emitted code for ") << type;
+    return op.emitOpError("cannot be written as C++ for ") << type;
   std::string mask = type.isInteger(1) ? "_mask" : "",
               pointer = pointerText(op.getPointer(), *place);
   std::string text;
@@ -183,7 +183,7 @@ LogicalResult KernelPrinter::printOp(device::StoreOp op) {
   case Access::Indirect:
     break;
   }
-  return op.emitOpError("has no form in emitted code");
+  return op.emitOpError("cannot be written as C++");
 }
 
 LogicalResult KernelPrinter::printOp(device::PositionOp op) {
@@ -203,7 +203,7 @@ LogicalResult KernelPrinter::printOp(device::PositionOp op) {
     addTerm(text, place->uniform.empty() ? "0" : place->uniform);
     define(op.getResult(), {text, Binding::Sum}, "n");
   } else {
-    return op.emitOpError("has no form in emitted code");
+    return op.emitOpError("cannot be written as C++");
   }
   return success();
 }

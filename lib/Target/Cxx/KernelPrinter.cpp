@@ -229,7 +229,7 @@ LogicalResult KernelPrinter::printOp(device::DelinearizeOp op) {
 
 LogicalResult KernelPrinter::printOp(device::RandomOp op) {
   if (!op.getType().isF32())
-    return op.emitOpError("has no form in emitted code for ") << op.getType();
+    return op.emitOpError("cannot be written as C++ for ") << op.getType();
   std::string state = operand(op.getState()).text;
   Expression element = operand(op.getElement());
   std::string draw = callText(

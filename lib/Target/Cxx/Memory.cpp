@@ -146,7 +146,7 @@ LogicalResult cxx::printMemory(ModuleOp module, const ProgramNames &names,
       auto type = dyn_cast<RankedTensorType>(buffer.getType());
       if (!type || !type.hasStaticShape() ||
           memoryType(type.getElementType()).empty())
-        return buffer.emitOpError("has no form in emitted code for type ")
+        return buffer.emitOpError("cannot be written as C++ for type ")
                << buffer.getType();
       if (!names.isDeclared(buffer.getSymName()))
         continue;

@@ -311,7 +311,7 @@ private:
           return success();
         })
         .Default([](Operation *other) {
-          return other->emitOpError("has no form in emitted code");
+          return other->emitOpError("cannot be written as C++");
         });
   }
 

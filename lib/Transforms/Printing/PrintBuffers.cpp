@@ -42,7 +42,7 @@ static std::string describeResult(OpResult result) {
 static std::string describeLayouts(RuntimeCallOpInterface call) {
   std::optional<CallLayouts> layouts = layoutsOf(call);
   if (!layouts)
-    return "cannot read an operand as it lies";
+    return "cannot read an operand with the strides that it has";
   std::string text;
   for (const StridedView &operand : layouts->operands)
     text += "reads " + wordOf(operand) + "; ";

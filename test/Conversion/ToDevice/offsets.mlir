@@ -3,7 +3,7 @@
 // The plan of the arena is checked where it is read.
 
 train.step @without micro ("x" %x: tensor<8x16xf32>) {
-  // expected-error @below {{has no place in the arena; expects what train-plan-memory leaves}}
+  // expected-error @below {{has no offset in the arena; run train-plan-memory before}}
   %0 = nn.fused "tanh" %x : tensor<8x16xf32> -> tensor<8x16xf32> {
   ^bb0(%a: tensor<8x16xf32>):
     %2 = math.tanh %a : tensor<8x16xf32>

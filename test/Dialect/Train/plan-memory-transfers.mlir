@@ -62,7 +62,7 @@ train.step @too_early micro ("x" %x: tensor<8x16xf32>) {
   %h = train.offload %0 : tensor<8x16xf32>
   train.await_offload %h of %0 : tensor<8x16xf32>
   %y = train.reload "why" %h : tensor<8x16xf32>
-  // expected-error @below {{reads 'reload', which is still on its way}}
+  // expected-error @below {{reads 'reload', whose transfer has not been awaited}}
   train.output "y", %y : tensor<8x16xf32>
   train.await_reload %y : tensor<8x16xf32>
 }
@@ -76,7 +76,7 @@ train.step @not_there_yet micro ("x" %x: tensor<8x16xf32>) {
     nn.yield %2 : tensor<8x16xf32>
   }
   %h = train.offload %0 : tensor<8x16xf32>
-  // expected-error @below {{reads 'offload', which is still on its way}}
+  // expected-error @below {{reads 'offload', whose transfer has not been awaited}}
   %y = train.reload "why" %h : tensor<8x16xf32>
   train.await_reload %y : tensor<8x16xf32>
   train.await_offload %h of %0 : tensor<8x16xf32>
@@ -90,7 +90,7 @@ train.step @forgotten micro ("x" %x: tensor<8x16xf32>) {
     %2 = math.tanh %a : tensor<8x16xf32>
     nn.yield %2 : tensor<8x16xf32>
   }
-  // expected-error @below {{is never awaited}}
+  // expected-error @below {{starts a transfer that nothing awaits}}
   %h = train.offload %0 : tensor<8x16xf32>
 }
 

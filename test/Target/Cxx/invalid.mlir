@@ -17,7 +17,7 @@ device.step @two micro {
 // -----
 
 device.memory persistent 8192 arena 0
-// expected-error @below {{has no form in emitted code for type 'tensor<4xi4>'}}
+// expected-error @below {{cannot be written as C++ for type 'tensor<4xi4>'}}
 device.buffer @x input at 2048 : tensor<4xi4> {origin = "x", externalName = "x"}
 
 // -----
@@ -77,7 +77,7 @@ device.memory persistent 8192 arena 0
 
 device.memory persistent 8192 arena 0
 device.step @s micro {
-  // expected-error @below {{has no form in emitted code}}
+  // expected-error @below {{cannot be written as C++}}
   %0 = arith.constant 0 : index
 }
 
@@ -85,7 +85,7 @@ device.step @s micro {
 
 device.memory persistent 8192 arena 0
 device.kernel @k blocks 1 threads 32 [] {
-  // expected-error @below {{has no form in emitted code for 'i32'}}
+  // expected-error @below {{cannot be written as C++ for 'i32'}}
   %row = device.row 4 : !device.ptr<i32>
 }
 
@@ -95,7 +95,7 @@ device.memory persistent 8192 arena 0
 device.kernel @k blocks 1 threads 32 ["x"] {
 ^bb0(%x: !device.ptr<i8>):
   %c0 = arith.constant 0 : index
-  // expected-error @below {{has no form in emitted code for 'i8'}}
+  // expected-error @below {{cannot be written as C++ for 'i8'}}
   %v = device.load %x[%c0 : index] strides [1] offset 0 uniform : !device.ptr<i8> -> i8
 }
 
@@ -105,7 +105,7 @@ device.memory persistent 8192 arena 0
 device.kernel @k blocks 1 threads 32 ["state"] {
 ^bb0(%state: !device.step_state):
   %c0 = arith.constant 0 : i64
-  // expected-error @below {{has no form in emitted code for 'f64'}}
+  // expected-error @below {{cannot be written as C++ for 'f64'}}
   %v = device.random %state, %c0 stream 1 : f64
 }
 
@@ -146,7 +146,7 @@ device.kernel @k blocks 1 threads 32 ["x", "i"] {
   device.loop lanes %c0 to %c4 [] {
   ^bb0(%i: index):
     %at = device.load %places[%i : index] strides [1] offset 0 contiguous : !device.ptr<i64> -> i64
-    // expected-error @below {{'device.store' op has no form in emitted code}}
+    // expected-error @below {{'device.store' op cannot be written as C++}}
     device.store %zero, %x[%at : i64] strides [1] offset 0 indirect : f32, !device.ptr<f32>
     device.yield
   }
@@ -221,7 +221,7 @@ device.kernel @k blocks 1 threads 32 ["x"] {
 ^bb0(%x: !device.ptr<f32>):
   %c0 = arith.constant 0 : index
   %v = device.load %x[%c0 : index] strides [1] offset 0 uniform : !device.ptr<f32> -> f32
-  // expected-error @below {{'math.cbrt' op has no form in emitted code}}
+  // expected-error @below {{'math.cbrt' op cannot be written as C++}}
   %e = math.cbrt %v : f32
   device.store %e, %x[%c0 : index] strides [1] offset 0 uniform : f32, !device.ptr<f32>
 }
@@ -237,7 +237,7 @@ device.kernel @k blocks 1 threads 32 ["i"] {
   ^bb0(%i: index):
     %at = device.load %places[%i : index] strides [1] offset 0 contiguous : !device.ptr<i64> -> i64
     %j = arith.index_cast %at : i64 to index
-    // expected-error @below {{'device.position' op has no form in emitted code}}
+    // expected-error @below {{'device.position' op cannot be written as C++}}
     %p = device.position [%j] strides [1] offset 0 indirect
     device.yield
   }

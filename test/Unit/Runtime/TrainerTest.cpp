@@ -157,7 +157,7 @@ TEST_F(TrainerTest, WarnsOnceWhereNoLabelCounts) {
   };
   ASSERT_EQ(run("a", {"--max-steps=2"}), 0) << error;
   EXPECT_EQ(error, "tiny: warning: step 1: no label counts, all are the index "
-                   "to ignore; the loss is told as 0\n");
+                   "to ignore; the loss is reported as 0\n");
 }
 
 TEST_F(TrainerTest, SaysWhatIsWrong) {

@@ -299,7 +299,7 @@ private:
     if (!has_warned_of_labels)
       fprintf(stderr,
               "%s: warning: step %lld: no label counts, all are the index to "
-              "ignore; the loss is told as 0\n",
+              "ignore; the loss is reported as 0\n",
               program.name, static_cast<long long>(step));
     has_warned_of_labels = true;
   }
