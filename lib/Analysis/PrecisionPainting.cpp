@@ -5,9 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-// For comparison. Autocast decides op by op, in order: an op of its list of
-// products casts its operands to half precision, one of its list for fp32 to
-// fp32, and the rest gives what its operands are, the widest where they differ.
+// Labels a step as PyTorch's autocast would, to compare the choice by cost with
+// it. Autocast decides op by op, in order: an op of its list of products casts
+// its operands to half precision, one of its list for fp32 casts them to fp32,
+// and any other op computes in the type of its operands, the widest where they
+// differ.
 //
 //===----------------------------------------------------------------------===//
 

@@ -5,8 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Where an extreme is: the least, or greatest, of the indices of what equals
-// it. Indices are numbers of floating-point type on the way, exact up to 2^24.
+// ArgMax, ArgMin and TopK say where an extreme is. The extreme is reduced
+// first; its index is the least, or greatest, of the indices of the elements
+// that equal it. On the way indices are floating-point numbers, which are exact
+// up to 2^24.
 //
 //===----------------------------------------------------------------------===//
 

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-// A parameter that is a layer's "weight" in every launch is called so: kernels
-// are shared by layers, of whose names the last word is what they have in
-// common. A statistic is called by its role ("mean", "rstd") in the kernel that
+// Layers share kernels, and the names of their tensors have the last word in
+// common: a parameter that is some layer's "weight" in every launch is called
+// weight. A statistic is called by its role ("mean", "rstd") in the kernel that
 // computes it and in those that read it. Where launches differ, a parameter
 // stays the x or y that it was.
 //

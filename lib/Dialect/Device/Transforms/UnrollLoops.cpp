@@ -5,8 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Assumes nothing but verified IR. Afterwards no device.repeat is left, and
-// the calls are those of all turns, in their order.
+// Writes the calls of each turn of a device.repeat out, with the buffers that
+// the turn has: what device-roll-loops has done is undone. It assumes nothing
+// but verified IR. Afterwards no device.repeat is left, and the calls are those
+// of all turns, in their order.
 //
 //===----------------------------------------------------------------------===//
 

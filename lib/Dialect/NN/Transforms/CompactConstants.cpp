@@ -5,10 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Folding makes masks numbers, and one for every sample of the batch. Here they
-// become the smallest tensor that says the same, of booleans where there are
-// two numbers alone; the kernels that read them repeat and select. Runs after
-// the last folding, which would undo it, and before clusters are formed.
+// Constant folding turns a mask of booleans into numbers, and repeats them for
+// every sample of the batch. Here such a constant becomes the smallest tensor
+// that says the same, with booleans where there are only two numbers; the
+// kernels that read it repeat its elements and select one of the numbers. The
+// pass runs after the last folding, which would undo it, and before clusters
+// are formed.
 //
 //===----------------------------------------------------------------------===//
 

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-// The gradient of a split is a sum of padded tensors. Together they tile the
-// whole: a concatenation, each part of which is written in place.
+// The gradient of a split is a sum of padded tensors, one for each part. Where
+// the parts tile the whole, the sum becomes a concatenation, into whose memory
+// each part is written directly.
 //
 //===----------------------------------------------------------------------===//
 

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-// From each tanh and erf, the way down to the product that is the GELU and up
-// to the x that it is of is walked. What is found gets the location that the
-// parts of a Gelu node have; no operation changes, and so no bit.
+// From each tanh and erf, the pass walks down to the product that is the GELU,
+// and up to the x that it is computed from. What it finds gets the location
+// that the parts of a Gelu node have; no operation changes, and so no bit.
 //
 // It assumes that small powers are products, as convert-onnx-to-nn leaves them.
 //

@@ -1,5 +1,5 @@
-// The step's first kernel on each input: from the type of the file to the
-// program's.
+// Converts an input from the type of its file to that of the program. It is the
+// first kernel that a step runs on the input.
 #pragma once
 
 #include "gpuopt/data/dataset.h"

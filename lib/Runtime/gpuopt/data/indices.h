@@ -1,5 +1,5 @@
-// What the integers of the data may be: indices and labels lie where the
-// program may look.
+// Checks that the integers of the data, indices and labels, lie in the range
+// that the program may look up.
 #pragma once
 
 #include "gpuopt/data/dataset.h"

@@ -1,7 +1,7 @@
-// Between memory and lanes. Every function takes n, the number of elements that
-// are left from p on: lanes past it read as zero and are not written. Half
-// precision widens to float on the way in and rounds to nearest even on the way
-// out; a tensor of bool is one byte an element.
+// Moves elements between memory and lanes. Every function takes n, the number
+// of elements that are left from p on: lanes past it read as zero and are not
+// written. Half precision widens to float on the way in and rounds to nearest
+// even on the way out; a tensor of bool is one byte an element.
 #pragma once
 
 #include "gpuopt/kernels/lanes.h"

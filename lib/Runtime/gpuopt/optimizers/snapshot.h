@@ -1,5 +1,5 @@
-// What the forward changes, running statistics, as it was before the step: a
-// step that is skipped gives it back.
+// Keeps what the forward changes, the running statistics, as it was before the
+// step, and restores it where the step is skipped.
 #pragma once
 
 #include "gpuopt/optimizers/optimizer.h"

@@ -1,4 +1,4 @@
-// The flag that is meant where there is none of a name.
+// Finds the flag that a user probably means by a name that no flag has.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// What tells a folder of gpuopt's from one that holds files of others: the one
-// place that the compiler and the trainers know it from.
+// Tells a folder that gpuopt wrote from one that holds files of others, for the
+// compiler and for the trainers alike.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,6 @@
-// metrics.jsonl: one JSON object a line, whole lines at any time. The first one
-// replaces a file that is there: what comes to no step keeps it.
+// metrics.jsonl has one JSON object in each line, and whole lines at any time.
+// The first line replaces the file of an earlier run; a run that ends before
+// its first step leaves that file as it is.
 #pragma once
 
 #include "gpuopt/optimizers/optimizer.h"

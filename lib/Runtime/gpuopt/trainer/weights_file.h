@@ -1,4 +1,4 @@
-// Between a program's state on the device and safetensors files.
+// Copies a program's state on the device to safetensors files, and back.
 #pragma once
 
 #include "gpuopt/data/safetensors.h"
