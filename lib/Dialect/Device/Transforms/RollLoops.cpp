@@ -264,7 +264,8 @@ private:
       buffers.push_back(
           cast<AddressOp>(callOf(index, turn).addresses[operand])
               .getBufferAttr());
-    return ArrayAttr::get(firstOp()->getContext(), buffers);
+    // The first address may be erased by now; the call is only moved.
+    return ArrayAttr::get(calls.front().op->getContext(), buffers);
   }
 
   /// In the order of their first use.
