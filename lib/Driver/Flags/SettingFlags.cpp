@@ -102,16 +102,13 @@ static void declareText(SettingFlag &flag, SettingMember<std::string> field) {
 }
 
 /// A name that is none of theirs is left as a number that is none.
-static void declareScheduler(SettingFlag &flag, SettingMember<int64_t> field) {
+static void declareChoice(SettingFlag &flag) {
   const SettingInfo &setting = *flag.setting;
   auto *option = declare<Flag<std::string>>(
-      flag, StringRef(setting.name),
-      std::string(kLrSchedulerNames[TrainingSettings().*field]),
+      flag, StringRef(setting.name), value_text(setting, TrainingSettings()),
       StringRef(setting.help));
-  flag.read = [=](TrainingSettings &settings) {
-    settings.*field =
-        llvm::find(kLrSchedulerNames, std::string_view(option->getValue())) -
-        std::begin(kLrSchedulerNames);
+  flag.read = [option, field = setting.field](TrainingSettings &settings) {
+    settings.*field.choice = choice_number(field, option->getValue());
   };
 }
 
@@ -131,8 +128,8 @@ void gpuopt::declareSettingFlags() {
       declareToggle(flag, field.toggle);
     else if (field.text)
       declareText(flag, field.text);
-    else if (field.scheduler)
-      declareScheduler(flag, field.scheduler);
+    else if (field.choice)
+      declareChoice(flag);
     if (flag.read)
       settingFlags().push_back(std::move(flag));
   }
@@ -156,19 +153,19 @@ bool gpuopt::asksFor(StringRef name) {
   return false;
 }
 
-static Error schedulerError(const SettingFlag &flag) {
+static Error choiceError(const SettingFlag &flag) {
   auto *option = static_cast<Flag<std::string> *>(flag.options[0].get());
   return createStringError("--" + option->ArgStr + " must be " +
-                           StringRef(flag.setting->help) + ", but is '" +
+                           choices_text(flag.setting->field) + ", but is '" +
                            option->getValue() + "'");
 }
 
 Error gpuopt::readSettingFlags(TrainingSettings &settings) {
   for (const SettingFlag &flag : settingFlags()) {
     flag.read(settings);
-    if (SettingMember<int64_t> scheduler = flag.setting->field.scheduler;
-        scheduler && settings.*scheduler == std::size(kLrSchedulerNames))
-      return schedulerError(flag);
+    if (const Field &field = flag.setting->field;
+        field.choice && settings.*field.choice == field.count)
+      return choiceError(flag);
     if (std::string error = range_error(*flag.setting, settings);
         !error.empty())
       return createStringError("--" + StringRef(flag.setting->name) + " " +

@@ -122,7 +122,9 @@ struct Field {
   SettingMember<uint64_t> natural = nullptr;
   SettingMember<bool> toggle = nullptr;
   SettingMember<std::string> text = nullptr;
-  SettingMember<int64_t> scheduler = nullptr; // one of kLrSchedulerNames
+  SettingMember<int64_t> choice = nullptr; // one of `names`
+  const std::string_view *names = nullptr;
+  int64_t count = 0; // of names
 
   constexpr Field() = default;
   constexpr Field(SettingMember<double> member) : number(member) {}
@@ -131,9 +133,13 @@ struct Field {
   constexpr Field(SettingMember<bool> member) : toggle(member) {}
   constexpr Field(SettingMember<std::string> member) : text(member) {}
 };
-constexpr Field scheduler_field(SettingMember<int64_t> member) {
+template <size_t kCount>
+constexpr Field choice_field(SettingMember<int64_t> member,
+                             const std::string_view (&names)[kCount]) {
   Field field;
-  field.scheduler = member;
+  field.choice = member;
+  field.names = names;
+  field.count = kCount;
   return field;
 }
 
@@ -266,8 +272,8 @@ inline constexpr SettingInfo kSettings[] = {
     detail::step("learning-rate", &detail::S::learning_rate, at_least(0),
                  "learning rate of the first step after warm-up"),
     detail::step("lr-scheduler-type",
-                 scheduler_field(&detail::S::lr_scheduler_type), {},
-                 "linear, cosine, constant or constant_with_warmup"),
+                 choice_field(&detail::S::lr_scheduler_type, kLrSchedulerNames),
+                 {}, "linear, cosine, constant or constant_with_warmup"),
     detail::step("warmup-steps", &detail::S::warmup_steps, at_least(0),
                  "steps of linear warm-up"),
     detail::step("warmup-ratio", &detail::S::warmup_ratio, at_least(0, 1),
@@ -375,12 +381,31 @@ inline std::string value_text(const SettingInfo &setting,
   const Field &field = setting.field;
   if (field.number)
     return number_text(s.*field.number);
-  return field.integer     ? std::to_string(s.*field.integer)
-         : field.natural   ? std::to_string(s.*field.natural)
-         : field.toggle    ? (s.*field.toggle ? "true" : "false")
-         : field.text      ? s.*field.text
-         : field.scheduler ? std::string(kLrSchedulerNames[s.*field.scheduler])
-                           : "";
+  return field.integer   ? std::to_string(s.*field.integer)
+         : field.natural ? std::to_string(s.*field.natural)
+         : field.toggle  ? (s.*field.toggle ? "true" : "false")
+         : field.text    ? s.*field.text
+         : field.choice  ? std::string(field.names[s.*field.choice])
+                         : "";
+}
+
+// The names of a choice: "linear, cosine or constant".
+inline std::string choices_text(const Field &field) {
+  std::string text;
+  for (int64_t i = 0; i < field.count; i++)
+    text += (i == 0                 ? ""
+             : i == field.count - 1 ? " or "
+                                    : ", ") +
+            std::string(field.names[i]);
+  return text;
+}
+
+// The number of a choice by its name; field.count where there is none.
+constexpr int64_t choice_number(const Field &field, std::string_view name) {
+  int64_t number = 0;
+  while (number < field.count && field.names[number] != name)
+    number++;
+  return number;
 }
 
 // What a number can be: "at least 0 and below 1"; empty where the flag has no

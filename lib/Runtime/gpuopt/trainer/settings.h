@@ -50,13 +50,13 @@ inline uint64_t parse_natural(const std::string &flag,
   return parse_whole(flag, text, strtoull);
 }
 
-inline int64_t parse_scheduler(const std::string &text) {
-  for (int64_t i = 0; i < 4; i++)
-    if (text == kLrSchedulerNames[i])
-      return i;
-  throw Error("'--lr-scheduler-type' must be linear, cosine, constant or "
-              "constant_with_warmup, but is '" +
-              text + "'");
+inline int64_t parse_choice(const std::string &flag, const Field &field,
+                            const std::string &text) {
+  const int64_t number = choice_number(field, text);
+  if (number == field.count)
+    throw Error("'" + flag + "' must be " + choices_text(field) + ", but is '" +
+                text + "'");
+  return number;
 }
 
 // dynamic, or the scale itself.
@@ -81,8 +81,8 @@ inline void set_value(const SettingInfo &setting, const std::string &text,
     s.*field.integer = parse_whole(flag, text, strtoll);
   else if (field.natural)
     s.*field.natural = parse_natural(flag, text);
-  else if (field.scheduler)
-    s.*field.scheduler = parse_scheduler(text);
+  else if (field.choice)
+    s.*field.choice = parse_choice(flag, field, text);
   else if (field.text && text.empty())
     throw Error("'" + flag + "' needs a value, but got ''");
   else if (field.text)
