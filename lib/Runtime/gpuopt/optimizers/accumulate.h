@@ -8,13 +8,11 @@ namespace gpuopt {
 template <class T, class X>
 KERNEL void accumulate_kernel(const StepState *state, T *sum, const X *x,
                               int64_t n) {
-  const int64_t begin = block() * kSpan;
-  const int64_t end = begin + kSpan < n ? begin + kSpan : n;
   const bool is_first = state->micro_step <= 1;
-  for (int64_t i = begin + first_lane(); i < end; i += lane_step()) {
-    const auto value = convert<Compute<T>>(load(x + i, end - i));
-    store(sum + i, is_first ? value : load(sum + i, end - i) + value, end - i);
-  }
+  for_span(n, [&](int64_t i, int64_t left) {
+    const auto value = convert<Compute<T>>(load(x + i, left));
+    store(sum + i, is_first ? value : load(sum + i, left) + value, left);
+  });
 }
 
 // sum += x, n elements, x of any precision; sum = x in the first micro step.

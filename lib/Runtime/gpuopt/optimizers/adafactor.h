@@ -219,7 +219,6 @@ KERNEL void adafactor_kernel(U u) {
     return;
   const AdafactorScalars s = u.scalars();
   using T = std::remove_reference_t<decltype(*u.p)>;
-  using H = std::remove_reference_t<decltype(*u.copy)>;
   const T rate = T(u.scratch[0]), divisor = T(u.scratch[1]);
   const T decay = T(u.decay ? -s.weight_decay * u.scratch[0] : 0);
   const T beta1 = T(s.beta1), one_minus_beta1 = T(1 - s.beta1);
@@ -234,9 +233,7 @@ KERNEL void adafactor_kernel(U u) {
       }
       const Lanes<T> old = load(u.p + at, left);
       const Lanes<T> p_new = old + old * decay - step;
-      store(u.p + at, p_new, left);
-      if (u.copy)
-        store(u.copy + at, convert<Compute<H>>(p_new), left);
+      store_parameter(u.p, u.copy, at, p_new, left);
     }
 }
 

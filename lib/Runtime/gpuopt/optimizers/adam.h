@@ -16,13 +16,10 @@ KERNEL void adam_kernel(const StepState *state, T *p, T *m, T *v, const G *grad,
                         int64_t n, bool decay, H *copy) {
   if (state->scaler.found_inf)
     return;
-  const int64_t begin = block() * kSpan;
-  const int64_t end = begin + kSpan < n ? begin + kSpan : n;
   const auto s = update_scalars<AdamScalars>(state);
   const AdamRule<T> rule(s, /*decay=*/false);
   const T weight_decay = T(decay ? s.weight_decay : 0);
-  for (int64_t i = begin + first_lane(); i < end; i += lane_step()) {
-    const int64_t left = end - i;
+  for_span(n, [&](int64_t i, int64_t left) {
     const Lanes<T> old = load(p + i, left);
     const Lanes<T> g =
         convert<T>(load(grad + i, left)) * rule.grad_scale + weight_decay * old;
@@ -31,10 +28,8 @@ KERNEL void adam_kernel(const StepState *state, T *p, T *m, T *v, const G *grad,
     const Lanes<T> p_new = rule.parameter(old, m_new, v_new);
     store(m + i, m_new, left);
     store(v + i, v_new, left);
-    store(p + i, p_new, left);
-    if (copy)
-      store(copy + i, convert<Compute<H>>(p_new), left);
-  }
+    store_parameter(p, copy, i, p_new, left);
+  });
 }
 template <class T, class G, class H = T>
 void adam(Context &ctx, const StepState *state, T *p, T *m, T *v, const G *grad,

@@ -63,21 +63,16 @@ KERNEL void adamw_kernel(const StepState *state, T *p, T *m, T *v,
                          const G *grad, int64_t n, bool decay, H *copy) {
   if (state->scaler.found_inf)
     return;
-  const int64_t begin = block() * kSpan;
-  const int64_t end = begin + kSpan < n ? begin + kSpan : n;
   const AdamRule<T> rule(update_scalars<AdamScalars>(state), decay);
-  for (int64_t i = begin + first_lane(); i < end; i += lane_step()) {
-    const int64_t left = end - i;
+  for_span(n, [&](int64_t i, int64_t left) {
     const Lanes<T> g = convert<T>(load(grad + i, left)) * rule.grad_scale;
     const Lanes<T> m_new = rule.first_moment(load(m + i, left), g);
     const Lanes<T> v_new = rule.second_moment(load(v + i, left), g);
     const Lanes<T> p_new = rule.parameter(load(p + i, left), m_new, v_new);
     store(m + i, m_new, left);
     store(v + i, v_new, left);
-    store(p + i, p_new, left);
-    if (copy)
-      store(copy + i, convert<Compute<H>>(p_new), left);
-  }
+    store_parameter(p, copy, i, p_new, left);
+  });
 }
 // `copy`, null without, is the parameter in half precision, for the products of
 // the next step.

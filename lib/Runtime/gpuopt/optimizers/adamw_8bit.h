@@ -127,9 +127,7 @@ KERNEL void adamw_8bit_kernel(const StepState *state, T *p,
       const Lanes<T> p_new = rule.parameter(load(p + at, left), m_next, v_next);
       quantize(m.codes + at, kSignedMap, m_next, m_next_scale, left);
       quantize(v.codes + at, kUnsignedMap, v_next, v_next_scale, left);
-      store(p + at, p_new, left);
-      if (copy)
-        store(copy + at, convert<Compute<H>>(p_new), left);
+      store_parameter(p, copy, at, p_new, left);
     }
   }
 }

@@ -27,24 +27,19 @@ KERNEL void lion_kernel(const StepState *state, T *p, T *m, const G *grad,
                         int64_t n, bool decay, H *copy) {
   if (state->scaler.found_inf)
     return;
-  const int64_t begin = block() * kSpan;
-  const int64_t end = begin + kSpan < n ? begin + kSpan : n;
   const auto s = update_scalars<LionScalars>(state);
   const T shrink = T(decay ? s.shrink : 1), rate = T(s.rate);
   const T beta1 = T(s.beta1), one_minus_beta1 = T(s.one_minus_beta1);
   const T beta2 = T(s.beta2), one_minus_beta2 = T(s.one_minus_beta2);
   const T scale = T(s.grad_scale);
-  for (int64_t i = begin + first_lane(); i < end; i += lane_step()) {
-    const int64_t left = end - i;
+  for_span(n, [&](int64_t i, int64_t left) {
     const Lanes<T> g = convert<T>(load(grad + i, left)) * scale;
     const Lanes<T> m_old = load(m + i, left);
     const Lanes<T> step = sign(m_old * beta1 + g * one_minus_beta1);
     const Lanes<T> p_new = load(p + i, left) * shrink - rate * step;
     store(m + i, m_old * beta2 + g * one_minus_beta2, left);
-    store(p + i, p_new, left);
-    if (copy)
-      store(copy + i, convert<Compute<H>>(p_new), left);
-  }
+    store_parameter(p, copy, i, p_new, left);
+  });
 }
 template <class T, class G, class H = T>
 void lion(Context &ctx, const StepState *state, T *p, T *m, const G *grad,

@@ -59,6 +59,16 @@ struct StepState {
 // Threads of a block that works on kSpan elements.
 constexpr int kSpanThreads = 256;
 
+// Calls f(i, left) for the elements of n that this block works on, kLanes at a
+// time: from i on, of which `left` are the block's.
+template <class F>
+DEVICE void for_span(int64_t n, const F &f) {
+  const int64_t begin = block() * kSpan;
+  const int64_t end = begin + kSpan < n ? begin + kSpan : n;
+  for (int64_t i = begin + first_lane(); i < end; i += lane_step())
+    f(i, end - i);
+}
+
 // Hugging Face's schedules: the factor on the learning rate of update `step`,
 // which counts from 0.
 HOST_DEVICE double schedule_factor(const Hyperparameters &hyper, int64_t step) {
@@ -135,16 +145,14 @@ void add_loss(Context &ctx, StepState *state, const T *losses, const T *weights,
 
 template <class T>
 KERNEL void sum_of_squares_kernel(const T *g, int64_t n, double *partials) {
-  const int64_t span = block(), begin = span * kSpan;
-  const int64_t end = begin + kSpan < n ? begin + kSpan : n;
   Lanes<double> sum(0.0);
-  for (int64_t i = begin + first_lane(); i < end; i += lane_step()) {
-    const auto x = convert<double>(load(g + i, end - i));
+  for_span(n, [&](int64_t i, int64_t left) {
+    const auto x = convert<double>(load(g + i, left));
     sum += x * x;
-  }
+  });
   const double total = block_sum(sum);
   if (first_thread())
-    partials[span] = total;
+    partials[block()] = total;
 }
 // Writes sum_of_squares_partials(n) partial sums.
 template <class T>
@@ -218,4 +226,15 @@ DEVICE Scalars update_scalars(const StepState *state) {
   return scalars;
 }
 
+// Stores elements of a parameter and, unless that is null, of its copy in half
+// precision.
+template <class T, class H>
+DEVICE void store_parameter(T *p, H *copy, int64_t i, Lanes<T> value,
+                            int64_t left) {
+  store(p + i, value, left);
+  if (copy)
+    store(copy + i, convert<Compute<H>>(value), left);
+}
+
 } // namespace gpuopt
+

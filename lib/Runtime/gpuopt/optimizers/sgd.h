@@ -26,13 +26,10 @@ KERNEL void sgd_kernel(const StepState *state, T *p, T *buffer, const G *grad,
                        int64_t n, bool decay, H *copy) {
   if (state->scaler.found_inf)
     return;
-  const int64_t begin = block() * kSpan;
-  const int64_t end = begin + kSpan < n ? begin + kSpan : n;
   const auto s = update_scalars<SgdScalars>(state);
   const T rate = T(s.rate), scale = T(s.grad_scale), momentum = T(s.momentum);
   const T weight_decay = T(decay ? s.weight_decay : 0);
-  for (int64_t i = begin + first_lane(); i < end; i += lane_step()) {
-    const int64_t left = end - i;
+  for_span(n, [&](int64_t i, int64_t left) {
     const Lanes<T> old = load(p + i, left);
     Lanes<T> g = convert<T>(load(grad + i, left)) * scale + weight_decay * old;
     if (buffer) {
@@ -41,10 +38,8 @@ KERNEL void sgd_kernel(const StepState *state, T *p, T *buffer, const G *grad,
       g = s.nesterov ? g + momentum * b : b;
     }
     const Lanes<T> p_new = old - rate * g;
-    store(p + i, p_new, left);
-    if (copy)
-      store(copy + i, convert<Compute<H>>(p_new), left);
-  }
+    store_parameter(p, copy, i, p_new, left);
+  });
 }
 // Without momentum the buffer is null.
 template <class T, class G, class H = T>

@@ -9,10 +9,9 @@ namespace gpuopt {
 // This block's part of n elements, from one precision to another.
 template <class To, class From>
 DEVICE void copy_span(To *to, const From *from, int64_t n) {
-  const int64_t begin = block() * kSpan;
-  const int64_t end = begin + kSpan < n ? begin + kSpan : n;
-  for (int64_t i = begin + first_lane(); i < end; i += lane_step())
-    store(to + i, convert<Compute<To>>(load(from + i, end - i)), end - i);
+  for_span(n, [&](int64_t i, int64_t left) {
+    store(to + i, convert<Compute<To>>(load(from + i, left)), left);
+  });
 }
 
 template <class T>
