@@ -259,17 +259,6 @@ device.step @undeclared micro {
 
 // -----
 
-// The runtime keeps what the updates of a step share in one place.
-device.step @two_optimizers update {
-  %a = device.address @a : !device.ptr<f32>
-  // expected-note @below {{the first one is here}}
-  device.update "sgd" %a, %a shape [4] : !device.ptr<f32>, !device.ptr<f32>
-  // expected-error @below {{expects the optimizer of the step's other updates, 'sgd', but got 'lion'}}
-  device.update "lion" %a, %a state ["exp_avg"](%a) shape [4] : !device.ptr<f32>, !device.ptr<f32> state !device.ptr<f32>
-}
-
-// -----
-
 device.step @no_scratch update {
   %a = device.address @a : !device.ptr<f32>
   // expected-error @below {{expects scratch memory for 'adafactor'}}

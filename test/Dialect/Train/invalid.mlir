@@ -230,18 +230,6 @@ train.step @s forward ("x" %x: tensor<4xf32>) {
 
 // -----
 
-// What the updates of a step share is computed once a step.
-train.variable @w parameter : tensor<4xf32>
-train.variable @b parameter : tensor<4xf32>
-train.step @s update ("x" %x: tensor<4xf32>) {
-  // expected-note @below {{the first one is here}}
-  train.update "sgd" @w, %x : tensor<4xf32>
-  // expected-error @below {{expects the optimizer of the step's other updates, 'sgd', but got 'adafactor'}}
-  train.update "adafactor" @b, %x state {exp_avg_sq = @w} : tensor<4xf32>
-}
-
-// -----
-
 train.variable @w parameter : tensor<4xf32>
 train.step @s update ("x" %x: tensor<4xf32>) {
   // expected-error @below {{expects one parameter per gradient, but got 0 for 1}}

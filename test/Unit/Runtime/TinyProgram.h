@@ -11,18 +11,18 @@ constexpr int64_t kBatch = 8, kIn = 4, kOut = 3;
 
 // Persistent.
 constexpr size_t kOffState = 0;       // StepState
-constexpr size_t kOffHyper = 512;     // Hyperparameters
-constexpr size_t kOffWeight = 768;    // f32[4,3]
-constexpr size_t kOffMoment1 = 1024;  // f32[4,3]
-constexpr size_t kOffMoment2 = 1280;  // f32[4,3]
-constexpr size_t kOffGradient = 1536; // f32[4,3]
-constexpr size_t kOffX = 1792;        // f32[8,4]
-constexpr size_t kOffLabels = 2048;   // i64[8]
+constexpr size_t kOffHyper = 1024;    // Hyperparameters
+constexpr size_t kOffWeight = 2048;   // f32[4,3]
+constexpr size_t kOffMoment1 = 2304;  // f32[4,3]
+constexpr size_t kOffMoment2 = 2560;  // f32[4,3]
+constexpr size_t kOffGradient = 2816; // f32[4,3]
+constexpr size_t kOffX = 3072;        // f32[8,4]
+constexpr size_t kOffLabels = 3328;   // i64[8]
 // Arena.
-constexpr size_t kOffLogits = 2304;   // f32[8,3], then its gradient
-constexpr size_t kOffLosses = 2560;   // f32[8]
-constexpr size_t kOffPartials = 2816; // f64[1]
-constexpr size_t kTotal = 3072;
+constexpr size_t kOffLogits = 3584;   // f32[8,3], then its gradient
+constexpr size_t kOffLosses = 3840;   // f32[8]
+constexpr size_t kOffPartials = 4096; // f64[1]
+constexpr size_t kTotal = 4352;
 static_assert(sizeof(StepState) <= kOffHyper &&
               sizeof(Hyperparameters) <= kOffWeight - kOffHyper);
 

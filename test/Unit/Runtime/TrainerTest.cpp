@@ -28,7 +28,7 @@ TEST_F(TrainerTest, LearnsAndSaves) {
   EXPECT_LT(loss[39], 0.6);
   EXPECT_NE(output.find("step 40  validation loss 0."), std::string::npos)
       << output;
-  EXPECT_NE(output.find("tiny: 3.00 KiB allocated, 40 steps of 1 x 8 samples"),
+  EXPECT_NE(output.find("tiny: 4.25 KiB allocated, 40 steps of 1 x 8 samples"),
             std::string::npos)
       << output;
   const MappedFile file(folder / "a/model.safetensors");
@@ -452,7 +452,7 @@ TEST_F(TrainerTest, AnInterruptFinishesTheStepAndSaves) {
 TEST_F(TrainerTest, RefusesWhatThePlanDoesNotHave) {
   program.prepare = [](Context &ctx, char *) { ctx.allocate(64); };
   EXPECT_EQ(run("out", {"--max-steps", "2"}), 1);
-  EXPECT_NE(error.find("allocated 3136 bytes, but the plan says 3072"),
+  EXPECT_NE(error.find("allocated 4416 bytes, but the plan says 4352"),
             std::string::npos)
       << error;
   program.prepare = [](Context &ctx, char *) { ctx.allocate_host(64); };

@@ -312,22 +312,6 @@ LogicalResult PositionOp::verify() {
   return success();
 }
 
-LogicalResult StepOp::verifyRegions() {
-  UpdateOp first;
-  WalkResult result = walk([&](UpdateOp update) { // (C1)
-    first = first ? first : update;
-    if (update.getOptimizer() == first.getOptimizer())
-      return WalkResult::advance();
-    update.emitOpError("expects the optimizer of the step's other updates, '")
-            .append(first.getOptimizer(), "', but got '", update.getOptimizer(),
-                    "'")
-            .attachNote(first.getLoc())
-        << "the first one is here";
-    return WalkResult::interrupt();
-  });
-  return failure(result.wasInterrupted());
-}
-
 LogicalResult UpdateOp::verify() {
   const OptimizerInfo *optimizer = find_optimizer(getOptimizer());
   if (!optimizer) // (C1)

@@ -333,18 +333,6 @@ LogicalResult StepOp::verify() {
   if (getInputNames().size() != arguments) // (C1)
     return emitOpError("expects one input name per argument, but got ")
            << getInputNames().size() << " for " << arguments;
-  UpdateOp first;
-  for (UpdateOp update : getBody().getOps<UpdateOp>()) { // (C2)
-    first = first ? first : update;
-    if (update.getOptimizer() == first.getOptimizer())
-      continue;
-    InFlightDiagnostic error = update.emitOpError("expects the optimizer of "
-                                                  "the step's other updates, '")
-                               << first.getOptimizer() << "', but got '"
-                               << update.getOptimizer() << "'";
-    error.attachNote(first.getLoc()) << "the first one is here";
-    return error;
-  }
   return success();
 }
 

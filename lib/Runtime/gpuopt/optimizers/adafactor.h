@@ -12,6 +12,8 @@
 namespace gpuopt {
 
 struct AdafactorScalars {
+  static constexpr std::string_view kOptimizer = "adafactor";
+
   double rate, grad_scale, beta2, epsilon1, epsilon2, clip_threshold;
   double beta1, weight_decay;
   bool scales_parameter;

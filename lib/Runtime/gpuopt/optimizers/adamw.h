@@ -9,6 +9,8 @@ namespace gpuopt {
 
 // In double until they meet a tensor, as torch's are.
 struct AdamScalars {
+  static constexpr std::string_view kOptimizer = "adamw";
+
   double shrink, step_size, root;
   double one_minus_beta1, beta2, one_minus_beta2, epsilon, grad_scale;
   double weight_decay;

@@ -7,6 +7,8 @@
 namespace gpuopt {
 
 struct LionScalars {
+  static constexpr std::string_view kOptimizer = "lion";
+
   double shrink, rate, grad_scale;
   double beta1, one_minus_beta1, beta2, one_minus_beta2;
 

@@ -15,10 +15,10 @@
 //
 // An optimizer is a header of its name. It has a struct of what all elements of
 // a step share, made from the state and the hyperparameters by one thread, in
-// double; a function begin_<name> that has it made; and a function <name>,
-// which takes the parameter, the tensors that kOptimizers declares, in their
-// order and null where there is none, the gradient, the number of elements, and
-// whether the weight decays.
+// double, which names the optimizer as kOptimizer; a function begin_<name> that
+// has it made; and a function <name>, which takes the parameter, the tensors
+// that kOptimizers declares, in their order and null where there is none, the
+// gradient, the number of elements, and whether the weight decays.
 //
 // With a loss scale, gradients are `loss_scale` times too large; the same
 // factor undoes that, and the sum of squares that the norm needs tells whether
@@ -28,6 +28,8 @@
 #include "gpuopt/device/device.h"
 #include "gpuopt/kernels/elementary.h"
 #include "gpuopt/optimizers/loss_scale.h"
+
+#include <iterator>
 
 namespace gpuopt {
 
@@ -51,7 +53,7 @@ struct StepState {
   double grad_weight = 0; // what gradients are larger by than the mean loss's
   double grad_scale = 0;  // clip coefficient / grad_weight
   LossScaler scaler;
-  alignas(8) char update_scalars[128] = {}; // the optimizer's struct
+  alignas(8) char update_scalars[std::size(kOptimizers)][80] = {}; // see below
   int64_t first_not_finite = -1; // of the results that check_finite looks at
   IndexOutside outside;          // stays until the state is written anew
 };
@@ -203,15 +205,20 @@ inline void finish_grad_norm(Context &ctx, StepState *state,
 // What the optimizers share
 //===----------------------------------------------------------------------===//
 
+// Where the scalars of an optimizer are in the state: at its number.
+template <class Scalars>
+inline constexpr int kPlaceOf =
+    int(find_optimizer(Scalars::kOptimizer) - kOptimizers);
+
 template <class Scalars>
 KERNEL void begin_update_kernel(StepState *state,
                                 const Hyperparameters *hyper) {
-  static_assert(sizeof(Scalars) <= sizeof state->update_scalars);
+  static_assert(sizeof(Scalars) <= sizeof state->update_scalars[0]);
   static_assert(std::is_trivially_copyable_v<Scalars>);
   if (!first_thread())
     return;
   const Scalars scalars(*state, *hyper);
-  memcpy(state->update_scalars, &scalars, sizeof scalars);
+  memcpy(state->update_scalars[kPlaceOf<Scalars>], &scalars, sizeof scalars);
 }
 // Makes the scalars of an optimizer, before its first update of a step.
 template <class Scalars>
@@ -222,7 +229,7 @@ void begin_update(Context &ctx, StepState *state,
 template <class Scalars>
 DEVICE Scalars update_scalars(const StepState *state) {
   Scalars scalars;
-  memcpy(&scalars, state->update_scalars, sizeof scalars);
+  memcpy(&scalars, state->update_scalars[kPlaceOf<Scalars>], sizeof scalars);
   return scalars;
 }
 
@@ -237,4 +244,3 @@ DEVICE void store_parameter(T *p, H *copy, int64_t i, Lanes<T> value,
 }
 
 } // namespace gpuopt
-

@@ -7,6 +7,8 @@
 namespace gpuopt {
 
 struct SgdScalars {
+  static constexpr std::string_view kOptimizer = "sgd";
+
   double rate, grad_scale, weight_decay, momentum;
   bool nesterov;
 

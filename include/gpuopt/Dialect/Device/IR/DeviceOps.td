@@ -273,15 +273,9 @@ def Device_RandomOp : Device_KernelBodyOp<"random", [Pure]> {
 
 def Device_StepOp : Device_Op<"step", [Symbol, IsolatedFromAbove, SingleBlock, NoTerminator]> {
   let summary = "the launches and library calls of one step, in order";
-  let description = [{
-    Constraints:
-    - (C1) all updates are by one optimizer, which keeps what they share in the
-      step's state.
-  }];
   let arguments = (ins SymbolNameAttr:$sym_name, Train_StepKindAttr:$kind);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name $kind attr-dict-with-keyword $body";
-  let hasRegionVerifier = 1;
 }
 
 def Device_RepeatOp : Device_Op<"repeat", [HasParent<"StepOp">, SingleBlock, NoTerminator,

@@ -120,11 +120,10 @@ def Train_StepOp : Train_Op<"step", [Symbol, IsolatedFromAbove, SingleBlock, NoT
     argument for the labels, where there is one, is the last and named by
     `labelsName`; where labels are classes, `labelsRange` says which there are.
 
-    The optimizer computes what all its updates of a step share once a step.
+    Each optimizer computes what all its updates of a step share once a step.
 
     Constraints:
-    - (C1) one input name per argument;
-    - (C2) all updates are by one optimizer.
+    - (C1) one input name per argument.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Train_StepKindAttr:$kind,
                        StrArrayAttr:$inputNames, OptionalAttr<StrAttr>:$labelsName,
