@@ -49,17 +49,26 @@ private:
   //===--------------------------------------------------------------------===//
 
   /// A read gives the value that the variable has when the read is used. What
-  /// reads a variable can run again only if no work is left once the variable
-  /// has been written, and no update that is left reads its result.
+  /// reads a variable can run again only if no work that depends on it is left
+  /// once the variable has been written, and no update that is left reads its
+  /// result.
   void findLastWork() {
-    for (Operation &op : step.getBody().front()) {
-      if (isMemoryEffectFree(&op)) {
-        lastWork = &op;
-        continue;
-      }
+    for (Operation &op : step.getBody().front())
       for (FlatSymbolRefAttr written : train::variablesWritten(&op))
         firstWrite.try_emplace(written, &op);
+    for (Operation &op : llvm::reverse(step.getBody().front())) {
+      if (!isMemoryEffectFree(&op))
+        continue;
+      Operation *last = lastWorkOf.lookup(&op);
+      for (Value operand : op.getOperands())
+        if (Operation *producer = operand.getDefiningOp())
+          keepLater(lastWorkOf[producer], last ? last : &op);
     }
+  }
+
+  static void keepLater(Operation *&last, Operation *op) {
+    if (!last || last->isBeforeInBlock(op))
+      last = op;
   }
 
   bool readsStaleState(Operation *op) const {
@@ -67,10 +76,14 @@ private:
       auto read = sourceOf(operand).getDefiningOp<train::ReadOp>();
       auto written =
           read ? firstWrite.find(read.getVariableAttr()) : firstWrite.end();
-      return written != firstWrite.end() &&
-             ((lastWork && written->second->isBeforeInBlock(lastWork)) ||
-              isReadAfter(op, written->second));
+      return written != firstWrite.end() && (isWorkAfter(op, written->second) ||
+                                             isReadAfter(op, written->second));
     });
+  }
+
+  bool isWorkAfter(Operation *op, Operation *write) const {
+    Operation *last = lastWorkOf.lookup(op);
+    return last && write->isBeforeInBlock(last);
   }
 
   static bool isReadAfter(Operation *op, Operation *write) {
@@ -219,7 +232,8 @@ private:
   StepGraph graph;
   llvm::DenseMap<Value, int> lastPart; ///< Of concatenations.
   llvm::DenseMap<Attribute, Operation *> firstWrite;
-  Operation *lastWork = nullptr;
+  /// The last op without effects that depends on an op by others like it.
+  llvm::DenseMap<Operation *, Operation *> lastWorkOf;
 };
 
 } // namespace

@@ -31,3 +31,31 @@ train.step @micro_step micro ("x" %x: tensor<1000x1000xf32>) {
   // expected-remark @below {{node 4: 0 bytes, 602000 ns, reads [3], runs once}}
   train.update "sgd" @w, %4 : tensor<1000x1000xf32>
 }
+
+// What reads a variable can run again if all work that depends on it stands
+// before the variable is written. Other work may follow.
+train.variable @v parameter : tensor<1000x1000xf32>
+train.step @update update ("x" %x: tensor<1000x1000xf32>) {
+  %w = train.read @w : tensor<1000x1000xf32>
+  // expected-remark @below {{node 0: 4000000 bytes, 10002000 ns}}
+  %0 = nn.contract "ik,kj->ij" %x, %w : tensor<1000x1000xf32>, tensor<1000x1000xf32>
+  // expected-remark @below {{node 1: 4000000 bytes, 535333 ns, reads [0]}}
+  %1 = nn.fused "tanh" %0 : tensor<1000x1000xf32> -> tensor<1000x1000xf32> {
+  ^bb0(%a: tensor<1000x1000xf32>):
+    %5 = math.tanh %a : tensor<1000x1000xf32>
+    nn.yield %5 : tensor<1000x1000xf32>
+  }
+  // What reads this one stands behind the update, and could not have it again.
+  // expected-remark @below {{node 2: 4000000 bytes, 10002000 ns, runs once}}
+  %2 = nn.contract "ik,jk->ij" %x, %w : tensor<1000x1000xf32>, tensor<1000x1000xf32>
+  // expected-remark @below {{node 3: 0 bytes, 602000 ns, reads [1], runs once}}
+  train.update "sgd" @w, %1 : tensor<1000x1000xf32>
+  // expected-remark @below {{node 4: 4000000 bytes, 535333 ns, reads [2]}}
+  %3 = nn.fused "tanh" %2 : tensor<1000x1000xf32> -> tensor<1000x1000xf32> {
+  ^bb0(%a: tensor<1000x1000xf32>):
+    %5 = math.tanh %a : tensor<1000x1000xf32>
+    nn.yield %5 : tensor<1000x1000xf32>
+  }
+  // expected-remark @below {{node 5: 0 bytes, 602000 ns, reads [4], runs once}}
+  train.update "sgd" @v, %3 : tensor<1000x1000xf32>
+}
