@@ -92,6 +92,8 @@ CostKey gpuopt::costKeyOf(Operation *op) {
     name = call.getCostName();
   else if (auto update = dyn_cast<train::UpdateOp>(op))
     name = update.getOptimizer().str();
+  else if (auto direction = dyn_cast<train::DirectionOp>(op))
+    name = direction.getOptimizer().str() + "_direction";
   return {originsOf(op),
           workText(name, op->getOperandTypes(), op->getResultTypes())};
 }

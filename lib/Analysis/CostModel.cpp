@@ -55,24 +55,34 @@ static Type elementTypeOf(Operation *op) {
   return Float32Type::get(op->getContext());
 }
 
-/// An update reads and writes the parameter, which is never in half precision,
-/// and each of its states; the copy in half precision is only written.
-static void addStateOf(train::UpdateOp op, OpWork &work) {
+/// The parameter of an update or direction, which is never in half precision.
+template <typename OpT>
+static RankedTensorType parameterOf(OpT op) {
   auto gradient = cast<RankedTensorType>(op.getGradient().getType());
-  Type element = gradient.getElementType().isF64()
-                     ? gradient.getElementType()
-                     : Float32Type::get(op.getContext());
-  RankedTensorType parameter = gradient.clone(element);
-  double state = sizeInBytes(parameter);
+  return gradient.clone(gradient.getElementType().isF64()
+                            ? gradient.getElementType()
+                            : Float32Type::get(op.getContext()));
+}
+
+/// Each of the states is read and written.
+template <typename OpT>
+static void addStatesOf(OpT op, OpWork &work) {
+  double state = 0;
   if (const OptimizerInfo *optimizer = find_optimizer(op.getOptimizer()))
     for (const OptimizerState &kept : optimizer->states)
       if (op.getState(kept.name))
-        if (auto type = train::optimizerStateType(kept, parameter))
+        if (auto type = train::optimizerStateType(kept, parameterOf(op)))
           state += sizeInBytes(type);
   work.bytesRead += state;
   work.bytesWritten += state;
-  if (op.getCopyAttr())
-    work.bytesWritten += sizeInBytes(parameter) / 2;
+}
+
+/// An update reads and writes the parameter; the copy in half precision is only
+/// written.
+static void addParameterOf(train::UpdateOp op, OpWork &work) {
+  double bytes = sizeInBytes(parameterOf(op));
+  work.bytesRead += bytes;
+  work.bytesWritten += bytes + (op.getCopyAttr() ? bytes / 2 : 0);
 }
 
 OpWork gpuopt::workOf(Operation *op) {
@@ -92,8 +102,12 @@ OpWork gpuopt::workOf(Operation *op) {
     work.bytesRead += bytesReadBy(operand);
   for (Value result : op->getResults())
     work.bytesWritten += sizeInBytes(result);
-  if (auto update = dyn_cast<train::UpdateOp>(op))
-    addStateOf(update, work);
+  if (auto direction = dyn_cast<train::DirectionOp>(op))
+    addStatesOf(direction, work);
+  if (auto update = dyn_cast<train::UpdateOp>(op)) {
+    addStatesOf(update, work);
+    addParameterOf(update, work);
+  }
   return work;
 }
 

@@ -126,7 +126,8 @@ private:
   }
 
   void addChoices(Operation *op) {
-    if (isViewOp(op) || isa<train::ReadOp>(op) ||
+    // A direction is as small as a gradient without the loss scale.
+    if (isViewOp(op) || isa<train::ReadOp, train::DirectionOp>(op) ||
         op->hasTrait<OpTrait::ConstantLike>())
       return;
     for (OpResult result : op->getResults())

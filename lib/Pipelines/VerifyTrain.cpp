@@ -8,6 +8,7 @@
 #include "gpuopt/Pipelines/Passes.h"
 
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
+#include "gpuopt/Dialect/Train/IR/Optimizers.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -45,38 +46,75 @@ static LogicalResult verifyLosses(StepOp step) {
          << losses.size();
 }
 
-static FlatSymbolRefAttr optimizedBy(Operation &op) {
-  auto update = dyn_cast<train::UpdateOp>(op);
-  return update ? update.getParameterAttr() : FlatSymbolRefAttr();
-}
+namespace {
 
-static LogicalResult verifyUpdates(StepOp step) { // (I4)
-  llvm::DenseMap<Attribute, Operation *> updates;
-  llvm::DenseMap<Attribute, Value> gradientOf; // in the norm
-  for (Operation &op : step.getBody().front()) {
-    if (auto norm = dyn_cast<train::GradNormOp>(op))
-      for (auto [parameter, gradient] :
-           llvm::zip(norm.getParameters(), norm.getGradients()))
-        gradientOf[parameter] = gradient;
-    FlatSymbolRefAttr parameter = optimizedBy(op);
-    if (!parameter)
-      continue;
+/// The updates of a step and, before them, the directions of those that have
+/// one: each has the gradient of the norm, and there is one for a parameter.
+class UpdateVerifier { // (I4)
+public:
+  LogicalResult verify(StepOp step) {
+    for (Operation &op : step.getBody().front()) {
+      if (auto norm = dyn_cast<train::GradNormOp>(op))
+        for (auto [parameter, gradient] :
+             llvm::zip(norm.getParameters(), norm.getGradients()))
+          gradientOf[parameter] = gradient;
+      auto direction = dyn_cast<train::DirectionOp>(op);
+      auto update = dyn_cast<train::UpdateOp>(op);
+      if (direction && failed(verifyDirection(direction)))
+        return failure();
+      if (update && failed(verifyUpdate(update)))
+        return failure();
+    }
+    return success();
+  }
+
+private:
+  LogicalResult verifyDirection(train::DirectionOp op) {
+    if (failed(verifyGradient(op, op.getGradient(), op.getOfAttr())))
+      return failure();
+    return verifyFirst(op, op.getOfAttr(), directions, "has a direction of ");
+  }
+
+  LogicalResult verifyUpdate(train::UpdateOp op) {
+    FlatSymbolRefAttr parameter = op.getParameterAttr();
+    if (find_optimizer(op.getOptimizer())->has_direction) {
+      if (!directions.contains(parameter))
+        return op.emitOpError("expects 'train.direction' before it");
+    } else if (failed(verifyGradient(op, op.getGradient(), parameter))) {
+      return failure();
+    }
+    return verifyFirst(op, parameter, updates, "updates ");
+  }
+
+  LogicalResult verifyGradient(Operation *op, Value gradient,
+                               FlatSymbolRefAttr parameter) {
     if (gradientOf.empty())
-      return op.emitOpError("expects 'train.grad_norm' before it");
-    if (cast<train::UpdateOp>(op).getGradient() != gradientOf.lookup(parameter))
-      return op.emitOpError("expects its gradient to be the one that "
-                            "'train.grad_norm' has of ")
+      return op->emitOpError("expects 'train.grad_norm' before it");
+    if (gradient != gradientOf.lookup(parameter))
+      return op->emitOpError("expects its gradient to be the one that "
+                             "'train.grad_norm' has of ")
              << parameter;
-    auto [known, isNew] = updates.try_emplace(parameter, &op);
+    return success();
+  }
+
+  using ByParameter = llvm::DenseMap<Attribute, Operation *>;
+
+  static LogicalResult verifyFirst(Operation *op, FlatSymbolRefAttr parameter,
+                                   ByParameter &seen, StringRef does) {
+    auto [known, isNew] = seen.try_emplace(parameter, op);
     if (isNew)
-      continue;
-    InFlightDiagnostic error = op.emitOpError("updates ")
+      return success();
+    InFlightDiagnostic error = op->emitOpError(does)
                                << parameter << " a second time";
     error.attachNote(known->second->getLoc()) << "the first one is here";
     return error;
   }
-  return success();
-}
+
+  llvm::DenseMap<Attribute, Value> gradientOf; ///< In the norm.
+  ByParameter directions, updates;
+};
+
+} // namespace
 
 namespace {
 
@@ -88,7 +126,7 @@ class VerifyTrain : public gpuopt::impl::VerifyTrainBase<VerifyTrain> {
     for (StepOp step : getOperation().getOps<StepOp>()) {
       step.walk([&](Operation *op) { isValid &= succeeded(verifyOp(op)); });
       isValid &= succeeded(verifyLosses(step));
-      isValid &= succeeded(verifyUpdates(step));
+      isValid &= succeeded(UpdateVerifier().verify(step));
     }
     if (!isValid)
       signalPassFailure();

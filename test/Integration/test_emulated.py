@@ -12,6 +12,7 @@ import torch
 from emulated import EmulatedTrainer, has_boost_context, has_cuda_headers, nvidia_wheels
 from exports import export_case
 from parity import worst_gradient
+from test_optimizers import MuonWithAdamW
 from training import CommandFailed, execute, gradients_of, train_torch
 
 MODELS = ["mlp", "cnn", "gpt2-tiny", "bert-tiny", "resnet18-tiny", "unet-tiny"]
@@ -70,6 +71,18 @@ def test_training_in_any_order(emulated):
     one, other = emulated.train(seed=1), emulated.train(seed=2)
     np.testing.assert_allclose(one.losses, emulated.train_torch(), rtol=1e-4)
     assert_same_bits(one, other)
+
+
+def test_an_update_with_products(tmp_path):
+    """Muon's update is kernels and products, captured and replayed like those of the forward."""
+    model = Emulated("gpt2-tiny", tmp_path, optimizer="muon")
+    result = model.train(seed=1)
+    case = copy.deepcopy(model.case)
+    tables = [module.weight for module in case.module.modules() if isinstance(module, torch.nn.Embedding)]
+    expected = train_torch(case, STEPS, lambda p: MuonWithAdamW(
+        p, lr=case.learning_rate, muon_lr=case.learning_rate, weight_decay=0.0, tables=tables), max_grad_norm=1.0)
+    np.testing.assert_allclose(result.losses, expected, rtol=1e-4)
+    assert_same_bits(result, model.train(seed=2))
 
 
 # ---- Half precision, loss scaling, offloading, sanitizers ------------------------------------------------------------

@@ -7,6 +7,7 @@ code, and the quantised moments are written out here from their description.
 import json
 import math
 import re
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from transformers.optimization import Adafactor
 
 import gpuopt
 from gpuopt.driver import find_driver
+from exports import export_case
 from training import Trainer, execute
 
 SAMPLES, BATCH, STEPS = 64, 16, 200
@@ -106,6 +108,30 @@ class AdamW8bit(torch.optim.Optimizer):
                 state["m"], state["v"] = m, v
 
 
+class MuonWithAdamW(torch.optim.Optimizer):
+    """torch.optim.Muon for matrices and AdamW for the rest, among which are
+    `tables`. Muon rounds the direction to bfloat16 before it multiplies; here it
+    stays in its type."""
+
+    def __init__(self, params, lr, weight_decay, muon_lr, betas=(0.9, 0.999), tables=(), **flags):
+        matrices, rest, params = [], [], list(params)
+        super().__init__(params, {})
+        for p in params:
+            (matrices if p.ndim == 2 and not any(p is table for table in tables) else rest).append(p)
+        self.parts = [
+            torch.optim.Muon(matrices, lr=muon_lr, weight_decay=weight_decay, **flags),
+            torch.optim.AdamW(rest, lr=lr, weight_decay=weight_decay, betas=betas),
+        ]
+
+        self.param_groups = [group for part in self.parts for group in part.param_groups]
+
+    def step(self, closure=None):
+        # A copy, as rounding makes one: what follows changes it in place.
+        with mock.patch.object(torch.Tensor, "bfloat16", torch.Tensor.clone):
+            for part in self.parts:
+                part.step()
+
+
 # By name: the optimizer's flags at compile time, those of a run, the reference,
 # and the largest relative difference of a loss. A double that is rounded
 # elsewhere may have another code: one of 8 bits.
@@ -120,6 +146,14 @@ CASES = {
     "lion": (
         dict(), dict(weight_decay=0.1, lion_beta1=0.8, lion_beta2=0.95),
         lambda p: Lion(p, lr=1e-2, weight_decay=0.1, betas=(0.8, 0.95)), 1e-9,
+    ),
+    "muon": (
+        dict(), dict(weight_decay=0.1, adam_beta2=0.99, muon_momentum=0.9),
+        lambda p: MuonWithAdamW(p, lr=1e-2, muon_lr=1e-2, weight_decay=0.1, betas=(0.9, 0.99), momentum=0.9), 1e-8,
+    ),
+    "muon-rms": (
+        dict(), dict(weight_decay=0.1, muon_learning_rate=3e-3, muon_adjust_lr="match_rms_adamw", no_muon_nesterov=True),
+        lambda p: MuonWithAdamW(p, lr=1e-2, muon_lr=3e-3, weight_decay=0.1, nesterov=False, adjust_lr_fn="match_rms_adamw"), 1e-8,
     ),
     "adamw_8bit": (dict(), dict(weight_decay=0.1), lambda p: AdamW8bit(p, lr=1e-2, weight_decay=0.1), 1e-3),
     "adafactor": (
@@ -205,3 +239,101 @@ def test_the_plan_tells_what_each_costs(model):
     assert told["sgd"] == 0
     assert told["adamw_8bit"] == 16 * (elements - quantized) + 2 * quantized + 16 * math.ceil(quantized / 256)
     assert told["adafactor"] < told["lion"] / 4
+    matrices = sum(p.numel() for p in model[0].parameters() if p.ndim == 2)
+    assert told["muon"] == 16 * elements - 8 * matrices
+
+
+# Muon in whole programs: its update is not one call, but ops of the step.
+
+
+class Words(nn.Module):
+    """An embedding, which AdamW updates, and a tall and a wide matrix."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding = nn.Embedding(24, 32)
+        self.tall = nn.Linear(32, 64)
+        self.wide = nn.Linear(64, 8)
+
+    def forward(self, ids):
+        return self.wide(torch.tanh(self.tall(self.embedding(ids).mean(1))))
+
+
+WORDS_STEPS = 20
+
+
+@pytest.fixture(scope="module")
+def words(tmp_path_factory):
+    """The model in both precisions, with two batches per step: all samples."""
+    torch.manual_seed(4)
+    random = np.random.default_rng(4)
+    ids, labels = random.integers(0, 24, (BATCH, 6)), random.integers(0, 8, BATCH)
+    module, folder = Words().train(), tmp_path_factory.mktemp("words")
+    gpuopt.export(module, torch.from_numpy(ids[:2]), folder / "model.onnx", input_names=["ids"])
+
+    def build(name, **flags):
+        return Trainer(folder / "model.onnx", folder / name, optimization="-O0", batch_size=BATCH // 2,
+                       gradient_accumulation_steps=2, optimizer="muon", device="h200", **flags)
+
+    half = dict(precision="fp16", precision_override="Gemm|MatMul|orthogonal=fp16")
+    return module, ids, labels, {"fp32": build("fp32"), "fp16": build("fp16", **half)}
+
+
+def train_words(words, precision, **flags):
+    _, ids, labels, trainers = words
+    return trainers[precision].run({"ids": ids}, labels, max_steps=WORDS_STEPS, learning_rate=1e-2, muon_learning_rate=2e-2,
+                                   lr_scheduler_type="constant", weight_decay=0.1, max_grad_norm=0.5, **flags)
+
+
+def test_muon_accumulates_and_clips(words):
+    module, ids, labels, _ = words
+    reference = Words().train()
+    reference.load_state_dict(module.state_dict())
+    optimizer = MuonWithAdamW(reference.parameters(), lr=1e-2, muon_lr=2e-2, weight_decay=0.1, tables=[reference.embedding.weight])
+    expected = []
+    for _ in range(WORDS_STEPS):
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(reference(torch.from_numpy(ids)), torch.from_numpy(labels))
+        loss.backward()
+        norm = nn.utils.clip_grad_norm_(reference.parameters(), 0.5)
+        expected.append((loss.item(), norm.item()))
+        optimizer.step()
+    result = train_words(words, "fp32")
+    assert expected[0][1] > 0.5  # it clips
+    np.testing.assert_allclose([(r["loss"], r["grad_norm"]) for r in result.metrics], expected, rtol=1e-4)
+    for key, value in reference.state_dict().items():
+        np.testing.assert_allclose(result.weights[key], value.numpy(), rtol=0, atol=1e-4, err_msg=key)
+
+
+def test_muon_in_half_precision(words):
+    """The products of the update are in f16 as well, and the parameters have
+    half copies. Steps that overflow leave weights and momentum alone: training
+    goes on from there as from the beginning."""
+    full, half = train_words(words, "fp32"), train_words(words, "fp16", init_scale=1024)
+    assert "orthogonal" in (words[3]["fp16"].folder / "step.cu").read_text()
+    assert re.search(r"kWideWeightOrthogonal\w*{\d+}; +// f16", (words[3]["fp16"].folder / "memory.h").read_text())
+    assert half.metrics[-1]["skipped_steps"] == 0 and half.losses != full.losses
+    np.testing.assert_allclose(half.losses, full.losses, rtol=0.02)
+
+    overflowing = train_words(words, "fp16", init_scale=2.0**30)
+    skipped = overflowing.metrics[-1]["skipped_steps"]
+    assert 3 < skipped < WORDS_STEPS - 5
+    assert set(overflowing.losses[: skipped + 1]) == {half.losses[0]}
+    np.testing.assert_allclose(overflowing.losses[skipped:], half.losses[: WORDS_STEPS - skipped], rtol=1e-2)
+
+
+def test_muon_within_a_budget(tmp_path):
+    """What the forward reads can run again, although products follow the first
+    update; the bits stay the same."""
+    case = export_case("gpt2-tiny", tmp_path / "model.onnx")
+    flags = dict(optimization="-O0", batch_size=case.batch, optimizer="muon")
+    plain = Trainer(tmp_path / "model.onnx", tmp_path / "plain", **flags)
+    plan = plain.plan()
+    budget = plan["persistent_bytes"] + plan["arena_bytes"] * 8 // 10
+    tight = Trainer(tmp_path / "model.onnx", tmp_path / "tight", memory_budget=f"{budget}B", **flags)
+    assert tight.plan()["total_bytes"] <= budget
+    assert " again: " in (tight.folder / "step.cu").read_text()
+    expected, result = [t.run(case.inputs, case.labels, max_steps=3, learning_rate=1e-2) for t in (plain, tight)]
+    assert result.losses == expected.losses and len(set(result.losses)) == 3
+    for key, value in expected.weights.items():
+        assert np.array_equal(result.weights[key], value), key

@@ -58,6 +58,42 @@ train.step @micro_step micro ("x" %x: tensor<8xf32>, "y" %y: tensor<8xf32>) {
 
 // -----
 
+train.variable @w parameter : tensor<2x8xf32>
+train.variable @m optimizer_state : tensor<2x8xf32> {of = @w}
+train.step @update update ("x" %x: tensor<2x8xf32>) {
+  train.grad_norm %x of [@w] : tensor<2x8xf32>
+  %0 = arith.negf %x : tensor<2x8xf32>
+  // expected-error @below {{expects its gradient to be the one that 'train.grad_norm' has of @w}}
+  %d = train.direction "muon" of @w, %0 state {momentum_buffer = @m} : tensor<2x8xf32> -> tensor<2x8xf32>
+  train.update "muon" @w, %d : tensor<2x8xf32>
+}
+
+// -----
+
+// What products make of a direction is not the gradient, and need not be.
+train.variable @w parameter : tensor<2x8xf32>
+train.variable @m optimizer_state : tensor<2x8xf32> {of = @w}
+train.step @update update ("x" %x: tensor<2x8xf32>) {
+  train.grad_norm %x of [@w] : tensor<2x8xf32>
+  // expected-note @below {{the first one is here}}
+  %d = train.direction "muon" of @w, %x state {momentum_buffer = @m} : tensor<2x8xf32> -> tensor<2x8xf32>
+  %0 = arith.negf %d : tensor<2x8xf32>
+  train.update "muon" @w, %0 : tensor<2x8xf32>
+  // expected-error @below {{has a direction of @w a second time}}
+  %e = train.direction "muon" of @w, %x state {momentum_buffer = @m} : tensor<2x8xf32> -> tensor<2x8xf32>
+}
+
+// -----
+
+train.variable @w parameter : tensor<2x8xf32>
+train.step @update update ("x" %x: tensor<2x8xf32>) {
+  train.grad_norm %x of [@w] : tensor<2x8xf32>
+  // expected-error @below {{expects 'train.direction' before it}}
+  train.update "muon" @w, %x : tensor<2x8xf32>
+}
+
+// -----
+
 // A tied weight of which each use has an update of its own.
 train.variable @w parameter : tensor<8xf32>
 train.step @update update () {

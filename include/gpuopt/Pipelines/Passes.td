@@ -34,7 +34,9 @@ def VerifyTrain : VerifyPass<"train"> {
       where the runtime has no call for it.
     - (I3) A step that trains or evaluates reports one loss.
     - (I4) No optimizer updates a parameter twice in a step, and each update has
-      the gradient that the norm of all gradients before it has of the parameter.
+      the gradient that the norm of all gradients before it has of the parameter;
+      where the optimizer has a direction, `train.direction` has the gradient and
+      stands before the update.
   }];
 }
 

@@ -30,14 +30,14 @@ template <typename Function>
 static bool dispatchLowered(Operation *op, Function lower) {
   return TypeSwitch<Operation *, bool>(op)
       .Case<nn::FusedOp, RuntimeCallOpInterface, train::ReportLossOp,
-            train::GradNormOp, train::UpdateOp, train::WriteOp,
-            train::AccumulateOp, train::OutputOp, train::SnapshotOp,
-            train::RestoreOp, train::RefreshOp, train::OffloadOp,
-            train::AwaitOffloadOp, train::ReloadOp, train::AwaitReloadOp>(
-          [&](auto typed) {
-            lower(typed);
-            return true;
-          })
+            train::GradNormOp, train::DirectionOp, train::UpdateOp,
+            train::WriteOp, train::AccumulateOp, train::OutputOp,
+            train::SnapshotOp, train::RestoreOp, train::RefreshOp,
+            train::OffloadOp, train::AwaitOffloadOp, train::ReloadOp,
+            train::AwaitReloadOp>([&](auto typed) {
+        lower(typed);
+        return true;
+      })
       .Default(false);
 }
 
@@ -214,22 +214,42 @@ private:
                              b.getStrArrayAttr(parameters), op.getTargets());
   }
 
-  void lowerOp(train::UpdateOp op) {
-    SmallVector<Value> states;
-    SmallVector<StringRef> names; // in the order of the declaration
+  struct States {
+    SmallVector<Value> addresses;
+    ArrayAttr names; ///< Null where there are none.
+  };
+  /// In the order of the declaration.
+  template <typename OpT>
+  States statesOf(OpT op) {
+    States states;
+    SmallVector<StringRef> names;
     for (const OptimizerState &state :
          find_optimizer(op.getOptimizer())->states)
       if (FlatSymbolRefAttr name = op.getState(state.name)) {
-        states.push_back(variable(name));
+        states.addresses.push_back(variable(name));
         names.push_back(state.name);
       }
+    if (!names.empty())
+      states.names = b.getStrArrayAttr(names);
+    return states;
+  }
+
+  void lowerOp(train::DirectionOp op) {
+    States states = statesOf(op);
+    Value gradient = read(op.getGradient());
+    emit<device::DirectionOp>(op.getOptimizer(), gradient,
+                              written(op.getResult()), states.addresses,
+                              states.names, elementsOf(op.getResult()));
+  }
+  void lowerOp(train::UpdateOp op) {
+    States states = statesOf(op);
     const PlannedBuffer *scratch = memory.lookupScratch(op);
     emit<device::UpdateOp>(
         op.getOptimizer(), variable(op.getParameterAttr()),
-        read(op.getGradient()), states, variableOrNull(op.getCopyAttr()),
+        read(op.getGradient()), states.addresses,
+        variableOrNull(op.getCopyAttr()),
         scratch ? address(scratch->name, b.getF64Type()) : Value(),
-        names.empty() ? ArrayAttr() : b.getStrArrayAttr(names),
-        typeOf(op.getParameterAttr()).getShape(), op.getDecay());
+        states.names, typeOf(op.getParameterAttr()).getShape(), op.getDecay());
   }
   void lowerOp(train::SnapshotOp op) {
     emit<device::SnapshotOp>(variable(op.getSourceAttr()),

@@ -139,31 +139,32 @@ static void describePersistent(ModuleOp module, MemoryReport &report) {
       report.persistent.push_back({name.str(), count});
 }
 
-/// Bytes of the state that an optimizer would keep for a parameter.
-static int64_t stateBytes(const OptimizerInfo &optimizer,
-                          RankedTensorType parameter) {
+/// Bytes of the state that there would be for a parameter if this optimizer
+/// were chosen.
+static int64_t stateBytes(const OptimizerInfo &chosen,
+                          train::VariableOp parameter) {
   int64_t bytes = 0;
-  for (const OptimizerState &state : optimizer.states)
-    if (RankedTensorType type = train::optimizerStateType(state, parameter);
+  for (const OptimizerState &state :
+       train::optimizerOf(chosen, parameter).states)
+    if (RankedTensorType type = train::optimizerStateType(
+            state, cast<RankedTensorType>(parameter.getType()));
         type && state.needs.empty())
       bytes += device::sizeInBytes(type);
   return bytes;
 }
 
 static void describeOptimizers(ModuleOp module, MemoryReport &report) {
-  SmallVector<RankedTensorType> parameters;
-  module.walk([&](device::UpdateOp op) {
-    auto pointer = cast<device::PtrType>(op.getParameter().getType());
-    auto repeat = op->getParentOfType<device::RepeatOp>();
-    parameters.append(
-        repeat ? repeat.getNumTurns() : 1,
-        RankedTensorType::get(op.getShape(), pointer.getElement()));
+  SymbolTable symbols(module);
+  SmallVector<train::VariableOp> parameters;
+  module.walk([&](device::GradNormOp op) {
+    for (auto name : op.getParameters().getAsRange<StringAttr>())
+      parameters.push_back(symbols.lookup<train::VariableOp>(name));
   });
   if (parameters.empty())
     return;
   for (const OptimizerInfo &optimizer : kOptimizers) {
     int64_t bytes = 0;
-    for (RankedTensorType parameter : parameters)
+    for (train::VariableOp parameter : parameters)
       bytes += stateBytes(optimizer, parameter);
     report.optimizers.push_back({std::string(optimizer.name), bytes});
   }

@@ -82,7 +82,7 @@ static std::string nameInTurn(device::RepeatOp repeat, device::ColumnOp column,
 }
 
 std::string cxx::sizeText(device::UpdateOp op, ArrayRef<int64_t> shape) {
-  if (!op.getScratch())
+  if (!op.takesWholeShape())
     return std::to_string(ShapedType::getNumElements(shape));
   Matrices m = matrices_of({shape.data(), int(shape.size())});
   return "{" + std::to_string(m.count) + ", " + std::to_string(m.rows) + ", " +

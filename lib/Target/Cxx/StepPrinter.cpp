@@ -159,9 +159,9 @@ private:
       uses.memory |= isa<device::AddressOp, device::ColumnOp>(op);
       uses.hyper |= isa<device::GradNormOp>(op);
       uses.state |=
-          isa<device::GradNormOp, device::UpdateOp, device::AccumulateOp,
-              device::ReportLossOp, device::SnapshotOp, device::RestoreOp,
-              device::CheckFiniteOp>(op) ||
+          isa<device::GradNormOp, device::DirectionOp, device::UpdateOp,
+              device::AccumulateOp, device::ReportLossOp, device::SnapshotOp,
+              device::RestoreOp, device::CheckFiniteOp>(op) ||
           (launch && takesState(launch)) ||
           (runtimeCall && takesState(runtimeCall));
     };
@@ -303,10 +303,10 @@ private:
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
         .Case<device::LaunchOp>([&](auto typed) { return emit(typed); })
         .Case<device::CallOp, device::ReportLossOp, device::GradNormOp,
-              device::UpdateOp, device::CopyOp, device::AccumulateOp,
-              device::SnapshotOp, device::RestoreOp, device::RefreshOp,
-              device::CheckFiniteOp, device::OffloadOp, device::ReloadOp,
-              device::AwaitOp>([&](auto typed) {
+              device::DirectionOp, device::UpdateOp, device::CopyOp,
+              device::AccumulateOp, device::SnapshotOp, device::RestoreOp,
+              device::RefreshOp, device::CheckFiniteOp, device::OffloadOp,
+              device::ReloadOp, device::AwaitOp>([&](auto typed) {
           emit(typed);
           return success();
         })
@@ -477,11 +477,13 @@ private:
 
   /// The tensors that the optimizer declares, in their order; null where the
   /// parameter has none.
-  void appendStates(device::UpdateOp op, SmallVector<std::string> &arguments) {
+  template <typename OpT>
+  void appendStates(OpT op, SmallVector<std::string> &arguments) {
     llvm::StringMap<Value> states;
     if (op.getStateNames())
-      for (auto [name, state] : llvm::zip(
-               op.getStateNames()->getAsRange<StringAttr>(), op.getStates()))
+      for (auto [name, state] :
+           llvm::zip(op.getStateNames()->template getAsRange<StringAttr>(),
+                     op.getStates()))
         states[name] = state;
     for (const OptimizerState &state :
          find_optimizer(op.getOptimizer())->states)
@@ -489,10 +491,21 @@ private:
         arguments.push_back(pointerOrNull(states.lookup(state.name)));
   }
 
+  void emit(device::DirectionOp op) {
+    SmallVector<std::string> arguments{"ctx", "state"};
+    appendStates(op, arguments);
+    llvm::append_values(arguments, pointer(op.getGradient()),
+                        pointer(op.getDirection()),
+                        std::to_string(op.getCount()));
+    call((op.getOptimizer() + "_direction").str(), arguments);
+  }
+
   void emit(device::UpdateOp op) {
     SmallVector<std::string> arguments{"ctx", "state",
                                        pointer(op.getParameter())};
-    appendStates(op, arguments);
+    bool hasDirection = find_optimizer(op.getOptimizer())->has_direction;
+    if (!hasDirection)
+      appendStates(op, arguments);
     arguments.push_back(pointer(op.getGradient()));
     std::string size = layers.size(op), decay = layers.decay(op);
     arguments.push_back(size.empty() ? cxx::sizeText(op, op.getShape()) : size);

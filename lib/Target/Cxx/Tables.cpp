@@ -305,13 +305,20 @@ private:
 
 ProgramKind cxx::kindOf(ModuleOp module) {
   ProgramKind kind;
+  auto addStates = [&](auto op) {
+    if (op.getStateNames() && op.getOptimizer() == StringRef(kind.optimizer))
+      for (auto state : op.getStateNames()->template getAsRange<StringAttr>())
+        kind.states |=
+            find_optimizer(kind.optimizer)->state_bit(state.strref());
+  };
   module.walk([&](device::UpdateOp op) {
     const OptimizerInfo *optimizer = find_optimizer(op.getOptimizer());
-    kind.optimizer = optimizer->name;
-    if (op.getStateNames())
-      for (auto state : op.getStateNames()->getAsRange<StringAttr>())
-        kind.states |= optimizer->state_bit(state.strref());
+    // One that leaves parameters to another one is what was asked for.
+    if (kind.optimizer.empty() || !optimizer->others.empty())
+      kind.optimizer = optimizer->name;
   });
+  module.walk([&](device::UpdateOp op) { addStates(op); });
+  module.walk([&](device::DirectionOp op) { addStates(op); });
   kind.scales_loss = llvm::any_of(
       module.getOps<train::VariableOp>(), [](train::VariableOp variable) {
         return variable.getKind() == train::VariableKind::LossScale;

@@ -136,6 +136,7 @@ class FormClusters : public kernels::impl::FormClustersBase<FormClusters> {
   static void nameGradients(Block &block) {
     SymbolTableCollection symbols;
     llvm::DenseSet<Value> named;
+    llvm::DenseSet<Attribute> directed; // what products make has its own name
     auto name = [&](Value gradient, StringRef parameter) {
       auto result = dyn_cast<OpResult>(sourceOf(gradient));
       if (result && !isa<train::ReadOp>(result.getOwner()) &&
@@ -143,13 +144,18 @@ class FormClusters : public kernels::impl::FormClustersBase<FormClusters> {
         setOrigin(result, Origin{parameter.str(), /*isGradient=*/true});
     };
     for (Operation &op : block) {
-      if (auto update = dyn_cast<train::UpdateOp>(op))
+      if (auto direction = dyn_cast<train::DirectionOp>(op)) {
+        name(direction.getGradient(), direction.getOf());
+        directed.insert(direction.getOfAttr());
+      } else if (auto update = dyn_cast<train::UpdateOp>(op);
+                 update && !directed.contains(update.getParameterAttr())) {
         name(update.getGradient(), update.getParameter());
-      else if (auto sum = dyn_cast<train::AccumulateOp>(op))
+      } else if (auto sum = dyn_cast<train::AccumulateOp>(op)) {
         if (auto variable = symbols.lookupNearestSymbolFrom<train::VariableOp>(
                 sum, sum.getVariableAttr());
             variable && variable.getOf())
           name(sum.getValue(), *variable.getOf());
+      }
     }
   }
 

@@ -8,6 +8,7 @@ train.variable @v optimizer_state : tensor<4x8xf32> {of = @w}
 train.variable @b parameter : tensor<8xf32>
 train.variable @b.m optimizer_state : tensor<8xf32> {of = @b}
 train.variable @b.v optimizer_state : tensor<8xf32> {of = @b}
+train.variable @w.momentum optimizer_state : tensor<4x8xf32> {of = @w}
 train.variable @w.gradient gradient : tensor<4x8xf32> {of = @w}
 train.variable @mean buffer : tensor<8xf32>
 train.variable @mean.snapshot snapshot : tensor<8xf32> {of = @mean}
@@ -36,6 +37,14 @@ train.step @update update ("y" %y: tensor<8xf32>) {
   train.update "adamw" @b, %y state {exp_avg = @b.m, exp_avg_sq = @b.v} : tensor<8xf32>
   // CHECK: device.restore %{{.*}} from %{{.*}} count 8
   train.restore @mean from @mean.snapshot
+}
+
+// CHECK-LABEL: device.step @forward forward
+train.step @forward forward ("g" %g: tensor<4x8xf16>) {
+  // CHECK: device.direction "muon" %{{.*}} to %{{.*}} state ["momentum_buffer"](%{{.*}}) count 32 {comment = "direction", {{.*}}} : <f16>, <f32> state !device.ptr<f32>
+  %d = train.direction "muon" of @w, %g state {momentum_buffer = @w.momentum} : tensor<4x8xf16> -> tensor<4x8xf32>
+  // CHECK: device.update "muon" %{{.*}}, %{{.*}} copy %{{.*}} shape [4, 8] decay
+  train.update "muon" @w, %d copy @w16 decay : tensor<4x8xf32>
 }
 
 // CHECK-LABEL: device.step @prepare prepare

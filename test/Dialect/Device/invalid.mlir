@@ -259,6 +259,22 @@ device.step @undeclared micro {
 
 // -----
 
+device.step @no_direction update {
+  %a = device.address @a : !device.ptr<f32>
+  // expected-error @below {{expects an optimizer that has a direction, but got 'lion'}}
+  device.direction "lion" %a to %a state ["exp_avg"](%a) count 4 : !device.ptr<f32>, !device.ptr<f32> state !device.ptr<f32>
+}
+
+// -----
+
+device.step @direction_states update {
+  %a = device.address @a : !device.ptr<f32>
+  // expected-error @below {{expects one name for each state, but got 0 for 1}}
+  "device.direction"(%a, %a, %a) <{optimizer = "muon", count = 4 : i64}> : (!device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>) -> ()
+}
+
+// -----
+
 device.step @no_scratch update {
   %a = device.address @a : !device.ptr<f32>
   // expected-error @below {{expects scratch memory for 'adafactor'}}

@@ -102,6 +102,19 @@ device.step @scratch update {
       : !device.ptr<f32>, !device.ptr<f32> state !device.ptr<f32> scratch !device.ptr<f32>
 }
 
+// Two optimizers in a step, one of which has products inside of its update.
+
+// CHECK-LABEL: device.step @direction update
+device.step @direction update {
+  %a = device.address @y : !device.ptr<f32>
+  // CHECK: device.direction "muon" %{{.*}} to %{{.*}} state ["momentum_buffer"](%{{.*}}) count 32 : <f32>, <f32> state !device.ptr<f32>
+  device.direction "muon" %a to %a state ["momentum_buffer"](%a) count 32
+      : !device.ptr<f32>, !device.ptr<f32> state !device.ptr<f32>
+  // CHECK: device.update "muon" %{{.*}}, %{{.*}} shape [4, 8] decay : <f32>, <f32>
+  device.update "muon" %a, %a shape [4, 8] decay : !device.ptr<f32>, !device.ptr<f32>
+  device.update "sgd" %a, %a shape [32] : !device.ptr<f32>, !device.ptr<f32>
+}
+
 // What ends a step.
 
 // CHECK-LABEL: device.step @ends update

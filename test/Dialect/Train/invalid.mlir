@@ -232,6 +232,56 @@ train.step @s forward ("x" %x: tensor<4xf32>) {
 
 train.variable @w parameter : tensor<4xf32>
 train.step @s update ("x" %x: tensor<4xf32>) {
+  // expected-error @below {{expects a parameter that 'muon' is for, but got 'tensor<4xf32>'}}
+  train.update "muon" @w, %x : tensor<4xf32>
+}
+
+// -----
+
+train.variable @w parameter : tensor<4x8xf32> {isTable}
+train.step @s update ("x" %x: tensor<4x8xf32>) {
+  // expected-error @below {{expects a parameter that 'muon' is for, but got 'tensor<4x8xf32>', a table}}
+  train.update "muon" @w, %x : tensor<4x8xf32>
+}
+
+// -----
+
+train.variable @w parameter : tensor<4x8xf32>
+train.variable @m optimizer_state : tensor<4x8xf32> {of = @w}
+train.step @s update ("x" %x: tensor<4x8xf32>) {
+  // expected-error @below {{expects no states, which 'train.direction' has}}
+  train.update "muon" @w, %x state {momentum_buffer = @m} : tensor<4x8xf32>
+}
+
+// -----
+
+train.variable @w parameter : tensor<4x8xf32>
+train.variable @m optimizer_state : tensor<4x8xf32> {of = @w}
+train.step @s update ("x" %x: tensor<4x8xf32>) {
+  // expected-error @below {{expects tensors of the parameter's shape, 'tensor<4x8xf32>', but got 'tensor<8x4xf32>'}}
+  %d = train.direction "muon" of @w, %x state {momentum_buffer = @m} : tensor<4x8xf32> -> tensor<8x4xf32>
+}
+
+// -----
+
+train.variable @w parameter : tensor<4x8xf32>
+train.step @s update ("x" %x: tensor<4x8xf32>) {
+  // expected-error @below {{expects an optimizer that has a direction, but got 'sgd'}}
+  %d = train.direction "sgd" of @w, %x : tensor<4x8xf32> -> tensor<4x8xf32>
+}
+
+// -----
+
+train.variable @w parameter : tensor<4x8xf32>
+train.step @s update ("x" %x: tensor<4x8xf32>) {
+  // expected-error @below {{expects a variable for the state 'momentum_buffer' of 'muon'}}
+  %d = train.direction "muon" of @w, %x : tensor<4x8xf32> -> tensor<4x8xf32>
+}
+
+// -----
+
+train.variable @w parameter : tensor<4xf32>
+train.step @s update ("x" %x: tensor<4xf32>) {
   // expected-error @below {{expects one parameter per gradient, but got 0 for 1}}
   train.grad_norm %x of [] : tensor<4xf32>
 }

@@ -34,7 +34,10 @@
 // CHECK-NEXT: sum_of_squares(ctx, m[kMb], 32, m[kP]);
 // CHECK-NEXT: finish_grad_norm(ctx, state, hyper, m[kP], 1, m[kSb], 64);
 // CHECK-NEXT: begin_adamw(ctx, state, hyper);
+// CHECK-NEXT: begin_muon(ctx, state, hyper);
 // CHECK-NEXT: adamw(ctx, state, m[kWb], m[kMb], m[kVb], m[kMb], 32, /*decay=*/true, m[kHb]);
+// CHECK-NEXT: muon_direction(ctx, state, m[kVb], m[kMb], m[kA], 32);
+// CHECK-NEXT: muon(ctx, state, m[kWb], m[kA], {1, 4, 8}, /*decay=*/false, m[kHb]);
 // CHECK-NEXT: snapshot(ctx, state, m[kMb], m[kWb], 32);
 // CHECK-NEXT: restore(ctx, state, m[kWb], m[kMb], 32);
 // CHECK-NEXT: refresh(ctx, m[kHb], m[kWb], 32);
@@ -104,10 +107,14 @@ device.step @update update {
   %v = device.address @vb : !device.ptr<f32>
   %s = device.address @sb : !device.ptr<f32>
   %p = device.address @p : !device.ptr<f64>
+  %a = device.address @a : !device.ptr<f32>
   device.accumulate %m into %v count 32 : !device.ptr<f32>, !device.ptr<f32>
   device.grad_norm %p scale %s over 64, %m counts [32] of ["w"] : !device.ptr<f64> scale !device.ptr<f32>, !device.ptr<f32>
   device.update "adamw" %w, %m state ["exp_avg", "exp_avg_sq"](%m, %v) copy %h shape [4, 8] decay
       : !device.ptr<f32>, !device.ptr<f32> state !device.ptr<f32>, !device.ptr<f32> copy !device.ptr<f16>
+  device.direction "muon" %m to %a state ["momentum_buffer"](%v) count 32
+      : !device.ptr<f32>, !device.ptr<f32> state !device.ptr<f32>
+  device.update "muon" %w, %a copy %h shape [4, 8] : !device.ptr<f32>, !device.ptr<f32> copy !device.ptr<f16>
   device.snapshot %w in %m count 32 : !device.ptr<f32>, !device.ptr<f32>
   device.restore %w from %m count 32 : !device.ptr<f32>, !device.ptr<f32>
   device.refresh %h from %w count 32 : !device.ptr<f16>, !device.ptr<f32>

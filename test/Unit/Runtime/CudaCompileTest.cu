@@ -6,6 +6,7 @@
 #include "gpuopt/optimizers/adam.h"
 #include "gpuopt/optimizers/adamw_8bit.h"
 #include "gpuopt/optimizers/lion.h"
+#include "gpuopt/optimizers/muon.h"
 #include "gpuopt/optimizers/sgd.h"
 
 #include "gpuopt/trainer/trainer.h"
@@ -91,6 +92,11 @@ void instantiate(Context &ctx, float *f, double *d, f16 *h, bf16 *b,
   begin_adafactor(ctx, state, hyper);
   adafactor(ctx, state, f, f, f, nullptr, f, f, {2, 3, 4}, true, d);
   adafactor(ctx, state, f, nullptr, nullptr, f, f, h, {1, 1, 4}, true, d, h);
+  begin_muon(ctx, state, hyper);
+  muon_direction(ctx, state, f, h, f, 10);
+  muon_direction(ctx, state, d, d, d, 10);
+  muon(ctx, state, f, h, {1, 5, 2}, true, h);
+  muon(ctx, state, d, d, {1, 5, 2}, true);
   accumulate(ctx, state, f, h, 10);
   snapshot(ctx, state, f, f, 10);
   restore(ctx, state, f, f, 10);

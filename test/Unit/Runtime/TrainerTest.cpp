@@ -393,7 +393,8 @@ TEST_F(TrainerTest, TakesTheFlagsOfItsOptimizer) {
   program.optimizer_states = states;
   EXPECT_EQ(run("a", {"--adam-beta1=0.5"}), 1);
   EXPECT_NE(error.find("'--adam-beta1' applies only to programs that were "
-                       "compiled with --optimizer=adamw or adam or adamw_8bit"),
+                       "compiled with --optimizer=adamw or adam or adamw_8bit "
+                       "or muon"),
             std::string::npos)
       << error;
   EXPECT_EQ(run("a", {"--nesterov"}), 1);

@@ -32,7 +32,7 @@ def ConvertToDevice : Pass<"convert-to-device", "::mlir::ModuleOp"> {
                         "name of a device model, or a JSON file: what kernels are spread over">,
                  Option<"debugOverflow", "debug-overflow", "bool", "false",
                         "note the first result of the training step that is infinite or NaN">];
-  let dependentDialects = ["::gpuopt::device::DeviceDialect", "::mlir::arith::ArithDialect"];
+  let dependentDialects = ["::gpuopt::device::DeviceDialect", "::gpuopt::nn::NNDialect", "::mlir::arith::ArithDialect"];
   let statistics = [Statistic<"kernelCount", "kernels", "Number of different kernels">];
 }
 

@@ -312,20 +312,42 @@ LogicalResult PositionOp::verify() {
   return success();
 }
 
+/// (C1) and (C2) of updates and directions.
+template <typename OpT>
+static LogicalResult verifyStates(OpT op,
+                                  const gpuopt::OptimizerInfo &optimizer) {
+  size_t names = op.getStateNames() ? op.getStateNames()->size() : 0;
+  if (names != op.getStates().size()) // (C2)
+    return op.emitOpError("expects one name for each state, but got ")
+           << names << " for " << op.getStates().size();
+  if (op.getStateNames())
+    for (auto name : op.getStateNames()->template getAsRange<StringAttr>())
+      if (!optimizer.find_state(name.strref())) // (C1)
+        return op.emitOpError("expects states of '")
+               << op.getOptimizer() << "', but got " << name;
+  return success();
+}
+
+LogicalResult DirectionOp::verify() {
+  const OptimizerInfo *optimizer = find_optimizer(getOptimizer());
+  if (!optimizer || !optimizer->has_direction) // (C1)
+    return emitOpError("expects an optimizer that has a direction, but got '")
+           << getOptimizer() << "'";
+  return verifyStates(*this, *optimizer);
+}
+
+bool UpdateOp::takesWholeShape() {
+  const OptimizerInfo *optimizer = find_optimizer(getOptimizer());
+  return optimizer && (optimizer->scratch || optimizer->has_direction);
+}
+
 LogicalResult UpdateOp::verify() {
   const OptimizerInfo *optimizer = find_optimizer(getOptimizer());
   if (!optimizer) // (C1)
     return emitOpError("expects an optimizer of ")
            << train::optimizerNames() << ", but got '" << getOptimizer() << "'";
-  size_t names = getStateNames() ? getStateNames()->size() : 0;
-  if (names != getStates().size()) // (C2)
-    return emitOpError("expects one name for each state, but got ")
-           << names << " for " << getStates().size();
-  if (getStateNames())
-    for (StringAttr name : getStateNames()->getAsRange<StringAttr>())
-      if (!optimizer->find_state(name.strref())) // (C1)
-        return emitOpError("expects states of '")
-               << getOptimizer() << "', but got " << name;
+  if (failed(verifyStates(*this, *optimizer)))
+    return failure();
   bool needsScratch = optimizer->scratch != nullptr;
   if (needsScratch != bool(getScratch())) // (C3)
     return emitOpError("expects ")

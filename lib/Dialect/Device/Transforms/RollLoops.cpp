@@ -410,9 +410,9 @@ class RollLoops : public gpuopt::device::impl::RollLoopsBase<RollLoops> {
       for (end = begin + 1; end < calls.size() &&
                             sequence.numbers[end] == sequence.numbers[begin];)
         ++end;
-      // Those with scratch memory are told the whole shape of a parameter.
+      // A table has the number of a parameter's elements, no whole shape.
       auto update = dyn_cast<UpdateOp>(calls[begin].op);
-      if (!update || update.getScratch() || end - begin < kLeastUpdates)
+      if (!update || update.takesWholeShape() || end - begin < kLeastUpdates)
         continue;
       LoopWriter(calls.slice(begin, end - begin), /*period=*/1, symbols)
           .write(numbered("optimizer_updates", names));

@@ -40,6 +40,13 @@ RankedTensorType train::optimizerStateType(const OptimizerState &state,
                                elementTypeOf(state.type, parameter));
 }
 
+const OptimizerInfo &train::optimizerOf(const OptimizerInfo &chosen,
+                                        VariableOp parameter) {
+  ParameterShape shape = shapeOf(cast<RankedTensorType>(parameter.getType()));
+  shape.is_table = parameter.getIsTable();
+  return optimizer_of(chosen, shape);
+}
+
 RankedTensorType train::updateScratchType(UpdateOp op) {
   const OptimizerInfo *optimizer = find_optimizer(op.getOptimizer());
   if (!optimizer || !optimizer->scratch)

@@ -162,13 +162,22 @@ typeOfVariable(Operation *op, SymbolTableCollection &symbols,
   return op->emitOpError("expects a variable named ") << name;
 }
 
-FlatSymbolRefAttr UpdateOp::getState(StringRef name) {
-  return getStates() ? getStates()->getAs<FlatSymbolRefAttr>(name)
-                     : FlatSymbolRefAttr();
+static FlatSymbolRefAttr stateOf(std::optional<DictionaryAttr> states,
+                                 StringRef name) {
+  return states ? states->getAs<FlatSymbolRefAttr>(name) : FlatSymbolRefAttr();
 }
 
-/// (C2) and (C3): what is there is declared, and what is declared is there.
-static LogicalResult verifyStates(UpdateOp op, const OptimizerInfo &optimizer,
+FlatSymbolRefAttr UpdateOp::getState(StringRef name) {
+  return stateOf(getStates(), name);
+}
+FlatSymbolRefAttr DirectionOp::getState(StringRef name) {
+  return stateOf(getStates(), name);
+}
+
+/// (C2) and (C3) of updates and directions: what is there is declared, and what
+/// is declared is there.
+template <typename OpT>
+static LogicalResult verifyStates(OpT op, const OptimizerInfo &optimizer,
                                   SymbolTableCollection &symbols,
                                   RankedTensorType parameter) {
   if (std::optional<DictionaryAttr> states = op.getStates())
@@ -206,7 +215,16 @@ LogicalResult UpdateOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!optimizer) // (C2)
     return emitOpError("expects an optimizer of ")
            << optimizerNames() << ", but got '" << getOptimizer() << "'";
-  if (failed(verifyStates(*this, *optimizer, symbols, *type)))
+  auto parameter =
+      symbols.lookupNearestSymbolFrom<VariableOp>(*this, getParameterAttr());
+  if (&optimizerOf(*optimizer, parameter) != optimizer) // (C4)
+    return emitOpError("expects a parameter that '")
+           << getOptimizer() << "' is for, but got " << *type
+           << (parameter.getIsTable() ? ", a table" : "");
+  if (optimizer->has_direction && getStates()) // (C3)
+    return emitOpError("expects no states, which 'train.direction' has");
+  if (!optimizer->has_direction &&
+      failed(verifyStates(*this, *optimizer, symbols, *type)))
     return failure();
   if (!getCopyAttr())
     return success();
@@ -218,6 +236,23 @@ LogicalResult UpdateOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return emitOpError("expects a copy of the parameter's shape, ")
            << *type << ", but got " << *copied;
   return success();
+}
+
+LogicalResult DirectionOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  FailureOr<RankedTensorType> type =
+      typeOfVariable(*this, symbols, getOfAttr());
+  if (failed(type))
+    return failure();
+  for (Value value : {Value(getGradient()), Value(getResult())})
+    if (auto own = cast<RankedTensorType>(value.getType());
+        own.getShape() != type->getShape()) // (C1)
+      return emitOpError("expects tensors of the parameter's shape, ")
+             << *type << ", but got " << own;
+  const OptimizerInfo *optimizer = find_optimizer(getOptimizer());
+  if (!optimizer || !optimizer->has_direction) // (C2)
+    return emitOpError("expects an optimizer that has a direction, but got '")
+           << getOptimizer() << "'";
+  return verifyStates(*this, *optimizer, symbols, *type);
 }
 
 LogicalResult AccumulateOp::verifySymbolUses(SymbolTableCollection &symbols) {

@@ -15,6 +15,8 @@
 #include "Differentiate.h"
 #include "Loss.h"
 #include "OptionRange.h"
+#include "Orthogonalize.h"
+#include "gpuopt/Analysis/Buffers.h"
 #include "gpuopt/Dialect/Train/IR/Optimizers.h"
 #include "gpuopt/Dialect/Train/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -45,6 +47,7 @@ private:
   void runOnOperation() override {
     if (failed(prepare()))
       return signalPassFailure();
+    markTables();
     if (inference) {
       buildForward();
     } else if (failed(buildMicroStep())) {
@@ -104,6 +107,16 @@ private:
         return getOperation().emitError("expects optimizer-states that '")
                << optimizer << "' may keep or not, but got '" << state << "'";
     return success();
+  }
+
+  /// Optimizers may treat parameters otherwise of which rows are taken.
+  void markTables() {
+    forward.walk([&](nn::TakeOp take) {
+      if (auto read = sourceOf(take.getTable()).getDefiningOp<ReadOp>())
+        getOperation()
+            .lookupSymbol<VariableOp>(read.getVariable())
+            .setIsTable(true);
+    });
   }
 
   bool matchesParameter(StringRef expression) {
@@ -248,7 +261,7 @@ private:
     for (auto [source, gradient] : llvm::zip(sources, gradients))
       gradientOf[source] = gradient;
 
-    SmallVector<std::pair<FlatSymbolRefAttr, Value>> updates;
+    SmallVector<Update> updates;
     for (auto &[variable, values] : reads)
       if (Value gradient = sumOf(builder, values, gradientOf))
         updates.push_back({cast<FlatSymbolRefAttr>(variable), gradient});
@@ -256,8 +269,29 @@ private:
       return forward.emitError("expects a parameter that the loss depends on, "
                                "but there is none; frozen parameters "
                                "and integer tensors are not trained");
+    if (failed(checkUpdates(updates)))
+      return failure();
     finishStep(builder, updates);
     return success();
+  }
+
+  using Update = std::pair<FlatSymbolRefAttr, Value>;
+
+  const OptimizerInfo &optimizerOf(FlatSymbolRefAttr parameter) {
+    return train::optimizerOf(
+        *find_optimizer(optimizer.getValue()),
+        getOperation().lookupSymbol<VariableOp>(parameter));
+  }
+
+  /// Refuses an optimizer that leaves all parameters to another one.
+  LogicalResult checkUpdates(ArrayRef<Update> updates) {
+    if (llvm::any_of(updates, [&](const Update &update) {
+          return StringRef(optimizerOf(update.first).name) == optimizer;
+        }))
+      return success();
+    return forward.emitError("expects a parameter that '")
+           << optimizer << "' updates, but it leaves all of them to '"
+           << StringRef(optimizerOf(updates.front().first).name) << "'";
   }
 
   static Value sumOf(OpBuilder &builder, ArrayRef<Value> values,
@@ -273,8 +307,7 @@ private:
   }
 
   /// The optimizer, here or, with accumulation, in a step of its own.
-  void finishStep(OpBuilder &builder,
-                  ArrayRef<std::pair<FlatSymbolRefAttr, Value>> gradients) {
+  void finishStep(OpBuilder &builder, ArrayRef<Update> gradients) {
     if (accumulationSteps <= 1)
       return appendOptimizer(builder, gradients);
     SmallVector<FlatSymbolRefAttr> sums;
@@ -288,7 +321,7 @@ private:
                                  StepKind::Update, outside.getArrayAttr({}),
                                  StringAttr(), IndexRangeAttr());
     OpBuilder inside = OpBuilder::atBlockEnd(&update.getBody().emplaceBlock());
-    SmallVector<std::pair<FlatSymbolRefAttr, Value>> read;
+    SmallVector<Update> read;
     for (auto [sum, entry] : llvm::zip(sums, gradients))
       read.push_back(
           {entry.first, ReadOp::create(inside, forward.getLoc(),
@@ -296,9 +329,7 @@ private:
     appendOptimizer(inside, read);
   }
 
-  void
-  appendOptimizer(OpBuilder &builder,
-                  ArrayRef<std::pair<FlatSymbolRefAttr, Value>> gradients) {
+  void appendOptimizer(OpBuilder &builder, ArrayRef<Update> gradients) {
     Location loc = NameLoc::get(builder.getStringAttr("optimizer"));
     SmallVector<Value> all;
     SmallVector<Attribute> parameters;
@@ -308,22 +339,45 @@ private:
     }
     GradNormOp::create(builder, loc, all, builder.getArrayAttr(parameters),
                        FlatSymbolRefAttr());
-    for (auto [parameter, gradient] : gradients) {
-      bool decay =
-          noDecay.empty() ||
-          !getOperation().lookupSymbol<VariableOp>(parameter).isNamed(noDecay);
-      UpdateOp::create(builder, loc, optimizer, parameter.getValue(), gradient,
-                       addStates(builder, parameter), FlatSymbolRefAttr(),
-                       decay);
+    for (const Update &update : gradients)
+      appendUpdate(builder, loc, update);
+  }
+
+  void appendUpdate(OpBuilder &builder, Location loc, const Update &update) {
+    auto [parameter, gradient] = update;
+    const OptimizerInfo &info = optimizerOf(parameter);
+    DictionaryAttr states = addStates(builder, parameter, info);
+    if (info.has_direction) {
+      gradient = orthogonalDirection(builder, info, update, states);
+      states = nullptr;
     }
+    bool decay =
+        noDecay.empty() ||
+        !getOperation().lookupSymbol<VariableOp>(parameter).isNamed(noDecay);
+    UpdateOp::create(builder, loc, StringRef(info.name), parameter.getValue(),
+                     gradient, states, FlatSymbolRefAttr(), decay);
+  }
+
+  /// What muon updates a parameter with. The tensors are named after it.
+  Value orthogonalDirection(OpBuilder &builder, const OptimizerInfo &info,
+                            const Update &update, DictionaryAttr states) {
+    StringRef parameter = update.first.getValue();
+    auto named = [&](StringRef what) {
+      return NameLoc::get(builder.getStringAttr(parameter + "." + what));
+    };
+    auto direction = DirectionOp::create(
+        builder, named("direction"), update.second.getType(),
+        StringRef(info.name), parameter, update.second, states);
+    TensorBuilder b(named("orthogonal"), builder);
+    return orthogonalize(b, direction);
   }
 
   /// What the optimizer keeps for a parameter, by its names there.
-  DictionaryAttr addStates(OpBuilder &builder, FlatSymbolRefAttr parameter) {
+  DictionaryAttr addStates(OpBuilder &builder, FlatSymbolRefAttr parameter,
+                           const OptimizerInfo &info) {
     auto owner = getOperation().lookupSymbol<VariableOp>(parameter);
     SmallVector<NamedAttribute> states;
-    for (const OptimizerState &state :
-         find_optimizer(optimizer.getValue())->states) {
+    for (const OptimizerState &state : info.states) {
       bool isKept = state.needs.empty() ||
                     llvm::is_contained(optimizerStates, StringRef(state.name));
       if (RankedTensorType type = optimizerStateType(

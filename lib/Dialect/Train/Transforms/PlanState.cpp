@@ -37,9 +37,11 @@ public:
     int64_t count = 0;
     for (VariableOp variable : module.getOps<VariableOp>())
       indexOf[variable.getSymNameAttr()] = count++;
-    module.walk([&](UpdateOp update) {
-      if (std::optional<DictionaryAttr> states = update.getStates())
-        for (NamedAttribute state : *states)
+    module.walk([&](Operation *op) {
+      if (!isa<UpdateOp, DirectionOp>(op))
+        return;
+      if (auto states = op->getAttrOfType<DictionaryAttr>("states"))
+        for (NamedAttribute state : states)
           stateOf[cast<FlatSymbolRefAttr>(state.getValue()).getAttr()] =
               state.getName();
     });

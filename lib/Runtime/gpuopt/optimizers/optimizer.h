@@ -20,6 +20,10 @@
 // that kOptimizers declares, in their order and null where there is none, the
 // gradient, the number of elements, and whether the weight decays.
 //
+// One that has scratch memory or a direction takes the shape in place of the
+// number. One that has a direction has a function <name>_direction as well, to
+// which the declared tensors go instead (muon.h).
+//
 // With a loss scale, gradients are `loss_scale` times too large; the same
 // factor undoes that, and the sum of squares that the norm needs tells whether
 // one of them is infinite or NaN. Then the step is skipped: see loss_scale.h.

@@ -14,10 +14,12 @@
 
 namespace gpuopt {
 
-// The shape of a parameter.
+// The shape of a parameter, and how the model reads it.
 struct ParameterShape {
   const int64_t *dims;
   int rank;
+  // Rows of it are taken by index, as those of an embedding.
+  bool is_table = false;
 
   constexpr int64_t elements() const {
     int64_t n = 1;
@@ -83,6 +85,13 @@ struct OptimizerInfo {
   std::string_view settings[kMaxOptimizerSettings]; // nameless at the end
   // How many doubles an update needs for itself; null: none.
   int64_t (*scratch)(ParameterShape) = nullptr;
+  // The parameters that it updates, null: all; and what updates the others.
+  bool (*of)(ParameterShape) = nullptr;
+  std::string_view others = "";
+  // Whether the update takes what products of the step make of a direction,
+  // which <name>_direction makes of the gradient and the states. If not, it
+  // takes the gradient and the states itself.
+  bool has_direction = false;
 
   constexpr const OptimizerState *find_state(std::string_view wanted) const {
     for (const OptimizerState &state : states)
@@ -129,6 +138,12 @@ constexpr bool is_matrix(ParameterShape parameter) {
 }
 constexpr bool is_vector(ParameterShape parameter) {
   return parameter.rank < 2;
+}
+
+// What torch.optim.Muon takes, except for embeddings: it recommends AdamW for
+// those, as a step changes only the rows that a batch has taken.
+constexpr bool is_hidden_matrix(ParameterShape parameter) {
+  return parameter.rank == 2 && !parameter.is_table;
 }
 
 // The memory that an update by adafactor needs for itself, in doubles: two
@@ -194,6 +209,15 @@ inline constexpr OptimizerInfo kOptimizers[] = {
      "Lion (Chen et al. 2023): the sign of a momentum",
      {{"exp_avg"}},
      {"weight-decay", "lion-beta1", "lion-beta2"}},
+    {"muon",
+     "torch.optim.Muon for matrices that are no embeddings, adamw for the rest",
+     {{"momentum_buffer"}},
+     {"weight-decay", "muon-learning-rate", "muon-momentum", "muon-nesterov",
+      "muon-adjust-lr", "adam-beta1", "adam-beta2", "adam-epsilon"},
+     nullptr,
+     is_hidden_matrix,
+     "adamw",
+     /*has_direction=*/true},
     {"sgd",
      "torch.optim.SGD",
      {{"momentum_buffer", StateShape::LikeParameter, StateType::LikeParameter,
@@ -206,6 +230,13 @@ constexpr const OptimizerInfo *find_optimizer(std::string_view name) {
     if (optimizer.name == name)
       return &optimizer;
   return nullptr;
+}
+
+// The optimizer that updates `parameter` where `chosen` was asked for.
+constexpr const OptimizerInfo &optimizer_of(const OptimizerInfo &chosen,
+                                            ParameterShape parameter) {
+  return chosen.of && !chosen.of(parameter) ? *find_optimizer(chosen.others)
+                                            : chosen;
 }
 
 } // namespace gpuopt

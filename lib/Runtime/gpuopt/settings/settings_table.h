@@ -46,6 +46,12 @@ enum LrSchedulerType : int64_t {
 constexpr std::string_view kLrSchedulerNames[] = {
     "linear", "cosine", "constant", "constant_with_warmup"};
 
+// How muon's learning rate depends on a matrix's rows and columns: times
+// sqrt(max(1, rows / columns)), or 0.2 * sqrt(max(rows, columns)).
+enum MuonAdjustLr : int64_t { kOriginal, kMatchRmsAdamw };
+constexpr std::string_view kMuonAdjustLrNames[] = {"original",
+                                                   "match_rms_adamw"};
+
 // The device's copy is written before the first step.
 struct Hyperparameters : LossScaling {
   double learning_rate = 5e-5;
@@ -58,6 +64,10 @@ struct Hyperparameters : LossScaling {
   double momentum = 0;                               // sgd
   bool nesterov = false;
   double lion_beta1 = 0.9, lion_beta2 = 0.99;
+  double muon_learning_rate = 0; // 0: learning_rate
+  double muon_momentum = 0.95;
+  bool muon_nesterov = true;
+  int64_t muon_adjust_lr = kOriginal;
   double adafactor_epsilon1 = 1e-30, adafactor_epsilon2 = 1e-3;
   double adafactor_clip_threshold = 1, adafactor_decay_rate = -0.8;
   double adafactor_beta1 = 0;
@@ -296,6 +306,18 @@ inline constexpr SettingInfo kSettings[] = {
                  "share of the momentum in the sign of a step"),
     detail::step("lion-beta2", &detail::S::lion_beta2, kBelow1,
                  "decay of lion's momentum"),
+    detail::step("muon-learning-rate", &detail::S::muon_learning_rate,
+                 at_least(0),
+                 "learning rate of what muon updates; 0: --learning-rate"),
+    detail::step("muon-momentum", &detail::S::muon_momentum, kBelow1,
+                 "decay of muon's momentum"),
+    detail::step("muon-nesterov", &detail::S::muon_nesterov, {},
+                 "Nesterov's momentum for muon"),
+    detail::step("muon-adjust-lr",
+                 choice_field(&detail::S::muon_adjust_lr, kMuonAdjustLrNames),
+                 {},
+                 "what muon's learning rate is multiplied with by the shape of "
+                 "a matrix: original or match_rms_adamw"),
     detail::step("adafactor-epsilon1", &detail::S::adafactor_epsilon1,
                  at_least(0), "added to squares of the gradient"),
     detail::step("adafactor-epsilon2", &detail::S::adafactor_epsilon2,
@@ -389,7 +411,7 @@ inline std::string value_text(const SettingInfo &setting,
                          : "";
 }
 
-// The names of a choice: "linear, cosine or constant".
+// The names of a choice: "original or match_rms_adamw".
 inline std::string choices_text(const Field &field) {
   std::string text;
   for (int64_t i = 0; i < field.count; i++)

@@ -428,6 +428,25 @@ def Device_GradNormOp : Device_StepOpBase<"grad_norm",
   let hasVerifier = 1;
 }
 
+def Device_DirectionOp : Device_StepOpBase<"direction",
+    (ins StrAttr:$optimizer, Device_Ptr:$gradient, Device_Ptr:$direction, Variadic<Device_Ptr>:$states,
+         OptionalAttr<StrArrayAttr>:$stateNames, I64Attr:$count)> {
+  let summary = "train.direction on a parameter of `count` elements";
+  let description = [{
+    `stateNames` are the states in the order of the operands.
+
+    Constraints:
+    - (C1) the optimizer is declared and has a direction, and each of the states
+      is declared;
+    - (C2) there is one name for each state.
+  }];
+  let assemblyFormat = [{
+    $optimizer $gradient `to` $direction (`state` $stateNames^ `(` $states `)`)? `count` $count attr-dict
+    `:` type($gradient) `,` type($direction) (`state` type($states)^)?
+  }];
+  let hasVerifier = 1;
+}
+
 def Device_UpdateOp : Device_StepOpBase<"update",
     (ins StrAttr:$optimizer, Device_Ptr:$parameter, Device_Ptr:$gradient, Variadic<Device_Ptr>:$states,
          Optional<Device_Ptr>:$copy, Optional<Device_Ptr>:$scratch, OptionalAttr<StrArrayAttr>:$stateNames,
@@ -449,6 +468,11 @@ def Device_UpdateOp : Device_StepOpBase<"update",
     (`scratch` type($scratch)^)?
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Whether the runtime's update is told the parameter's shape rather than
+    /// the number of its elements.
+    bool takesWholeShape();
+  }];
 }
 
 def Device_CheckFiniteOp : Device_StepOpBase<"check_finite",

@@ -25,6 +25,10 @@ std::string optimizerNames();
 mlir::RankedTensorType optimizerStateType(const OptimizerState &state,
                                           mlir::RankedTensorType parameter);
 
+/// The optimizer that updates a parameter where `chosen` was asked for.
+const OptimizerInfo &optimizerOf(const OptimizerInfo &chosen,
+                                 VariableOp parameter);
+
 /// The memory that the update needs for itself; null where it needs none.
 mlir::RankedTensorType updateScratchType(UpdateOp op);
 

@@ -31,7 +31,8 @@ def Train_VariableOp : Train_Op<"variable", [Symbol]> {
     optimizer's state, a snapshot or a half copy belongs to. With
     `storedElementType` the file holds elements of that type, to be widened.
     `memoryOffset`, which train-plan-state writes, is where the variable begins in
-    the memory of a program, in bytes.
+    the memory of a program, in bytes. `isTable` says that nn.take takes rows of
+    the variable, as of an embedding.
 
     Constraints:
     - (C1) at most one of `value` and `file`;
@@ -52,11 +53,11 @@ def Train_VariableOp : Train_Op<"variable", [Symbol]> {
                        OptionalAttr<I64Attr>:$offset, OptionalAttr<I64Attr>:$sizeInBytes,
                        DefaultValuedAttr<StrArrayAttr, "{}">:$savedAs,
                        OptionalAttr<FlatSymbolRefAttr>:$of, OptionalAttr<TypeAttr>:$storedElementType,
-                       OptionalAttr<I64Attr>:$memoryOffset);
+                       OptionalAttr<I64Attr>:$memoryOffset, UnitAttr:$isTable);
   let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "VariableKind":$kind, "::mlir::Type":$type,
                                  "::mlir::FlatSymbolRefAttr":$of), [{
     // State of the training alone: zero at first, in no file.
-    build($_builder, $_state, name, kind, type, {}, {}, {}, {}, $_builder.getArrayAttr({}), of, {}, {});
+    build($_builder, $_state, name, kind, type, {}, {}, {}, {}, $_builder.getArrayAttr({}), of, {}, {}, false);
   }]>];
   let assemblyFormat = "$sym_name $kind `:` $type attr-dict";
   let hasVerifier = 1;
@@ -343,6 +344,39 @@ def Train_GradNormOp : Train_VariableUser<"grad_norm", [MemoryEffects<[MemRead, 
   }];
 }
 
+def Train_DirectionOp : Train_VariableUser<"direction", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "what an optimizer makes of a gradient, for products to go on with";
+  let description = [{
+    The update of some optimizers has products inside. There this op comes first:
+    it moves the `states` on, as `train.update` does for other optimizers, and
+    gives the direction, in which the gradient is multiplied with the factor of
+    `train.grad_norm`. nn and arith ops make of it what `train.update` then takes
+    in place of a gradient. In a step that is skipped the states stay as they are.
+
+    Constraints:
+    - (C1) the variables exist; gradient and result have the shape of the
+      parameter `of`;
+    - (C2) the optimizer is declared and has a direction, and each of the states
+      is declared;
+    - (C3) each state has the type that is declared for this parameter, and none
+      is absent but those that depend on a hyperparameter.
+
+    ```mlir
+    %d = train.direction "muon" of @w, %dw state {momentum_buffer = @w.momentum_buffer} : tensor<8x4xf32> -> tensor<8x4xf32>
+    ```
+  }];
+  let arguments = (ins StrAttr:$optimizer, FlatSymbolRefAttr:$of, Train_FloatTensor:$gradient,
+                       OptionalAttr<DictionaryAttr>:$states);
+  let results = (outs Train_FloatTensor:$result);
+  let assemblyFormat = [{
+    $optimizer `of` $of `,` $gradient (`state` $states^)? attr-dict `:` type($gradient) `->` type($result)
+  }];
+  let extraClassDeclaration = [{
+    /// The variable of a state; null where the parameter has none.
+    ::mlir::FlatSymbolRefAttr getState(::llvm::StringRef name);
+  }];
+}
+
 def Train_UpdateOp : Train_VariableUser<"update", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "one step of an optimizer on a parameter";
   let description = [{
@@ -351,12 +385,16 @@ def Train_UpdateOp : Train_VariableUser<"update", [MemoryEffects<[MemRead, MemWr
     the variables of that state by the names that it has there. Learning rate
     and hyperparameters are those of the program; without `decay` the weight
     decay is 0. A `copy` in half precision is written along with the parameter.
+    An optimizer that has a direction takes, in place of the gradient, what has
+    been made of the direction.
 
     Constraints:
     - (C1) the variables exist; gradient and copy have the parameter's shape;
     - (C2) the optimizer is declared, and so is each of the states;
     - (C3) each state has the type that is declared for this parameter, and none
-      is absent but those that depend on a hyperparameter.
+      is absent but those that depend on a hyperparameter; where the optimizer
+      has a direction, `train.direction` has them, and the update has none;
+    - (C4) the optimizer is one for such a parameter.
 
     ```mlir
     train.update "adamw" @w, %dw state {exp_avg = @w.exp_avg, exp_avg_sq = @w.exp_avg_sq} decay : tensor<8x4xf32>

@@ -24,6 +24,10 @@ def BuildStep : Pass<"train-build-step", "::mlir::ModuleOp"> {
     Gradients are those of the sum of the losses; `train.grad_norm` gives the
     optimizer the factor 1 / weight.
 
+    An optimizer may leave parameters to another one: `muon` is for those of two
+    dimensions of which nn.take takes no rows, and leaves others to `adamw`. Its
+    products are ops of the step between `train.direction` and `train.update`.
+
     ```mlir
     func.func @forward(%x: tensor<4x8xf32> {nn.name = "x"}) -> (tensor<4x3xf32> {nn.name = "logits"}) { ... }
     // becomes
@@ -263,7 +267,7 @@ def PlanMemory : Pass<"train-plan-memory", "::mlir::ModuleOp"> {
     %0 = nn.fused "tanh" %x {train.offsets = array<i64: 512>} : tensor<8x16xf32> -> tensor<8x16xf32> { ... }
     ```
   }];
-  let dependentDialects = ["::gpuopt::train::TrainDialect"];
+  let dependentDialects = ["::gpuopt::train::TrainDialect", "::gpuopt::nn::NNDialect"];
 }
 
 def WidenHalf : Pass<"train-widen-half", "::mlir::ModuleOp"> {

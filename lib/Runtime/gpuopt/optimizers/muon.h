@@ -1,0 +1,92 @@
+// torch.optim.Muon, in its order of operations: Jordan et al., "Muon: an
+// optimizer for hidden layers in neural networks" (2024). The momentum of a
+// matrix gives a direction; products of the step, which the compiler writes as
+// it does those of the forward, make a nearly orthogonal matrix of it
+// (Orthogonalize.h there); and that matrix moves the parameter.
+#pragma once
+
+#include "gpuopt/optimizers/optimizer.h"
+
+namespace gpuopt {
+
+struct MuonScalars {
+  static constexpr std::string_view kOptimizer = "muon";
+
+  double shrink, rate, grad_scale, one_minus_momentum;
+  bool nesterov, matches_rms;
+
+  MuonScalars() = default;
+  DEVICE MuonScalars(const StepState &state, const Hyperparameters &hyper)
+      : rate(hyper.muon_learning_rate > 0
+                 ? hyper.muon_learning_rate * schedule_factor(hyper, state.step)
+                 : state.learning_rate),
+        grad_scale(state.grad_scale),
+        one_minus_momentum(1 - hyper.muon_momentum),
+        nesterov(hyper.muon_nesterov),
+        matches_rms(hyper.muon_adjust_lr == kMatchRmsAdamw) {
+    shrink = 1 - rate * hyper.weight_decay;
+  }
+};
+inline void begin_muon(Context &ctx, StepState *state,
+                       const Hyperparameters *hyper) {
+  begin_update<MuonScalars>(ctx, state, hyper);
+}
+
+template <class T, class G, class D>
+KERNEL void muon_direction_kernel(const StepState *state, T *buffer,
+                                  const G *grad, D *direction, int64_t n) {
+  const auto s = update_scalars<MuonScalars>(state);
+  const T scale = T(s.grad_scale), share = T(s.one_minus_momentum);
+  const bool skips = state->scaler.found_inf;
+  for_span(n, [&](int64_t i, int64_t left) {
+    const Lanes<T> g = convert<T>(load(grad + i, left)) * scale;
+    const Lanes<T> old = load(buffer + i, left);
+    const Lanes<T> m = old + (g - old) * share;
+    const Lanes<T> d = s.nesterov ? m - (m - g) * share : m;
+    if (!skips)
+      store(buffer + i, m, left);
+    store(direction + i, convert<Compute<D>>(skips ? old : d), left);
+  });
+}
+// Moves the momentum on, n elements, and writes the direction, which a step
+// that is skipped computes with as well: there it is finite and of no
+// consequence.
+template <class T, class G, class D>
+void muon_direction(Context &ctx, const StepState *state, T *buffer,
+                    const G *grad, D *direction, int64_t n) {
+  launch(ctx, ceil_div(n, kSpan), kSpanThreads, muon_direction_kernel<T, G, D>,
+         state, buffer, grad, direction, n);
+}
+
+// What the learning rate is multiplied with, by the two rules.
+struct MuonRatios {
+  double original, match_rms_adamw;
+};
+
+template <class T, class G, class H>
+KERNEL void muon_kernel(const StepState *state, T *p, const G *orthogonal,
+                        int64_t n, MuonRatios ratios, bool decay, H *copy) {
+  if (state->scaler.found_inf)
+    return;
+  const auto s = update_scalars<MuonScalars>(state);
+  const T ratio = T(s.matches_rms ? ratios.match_rms_adamw : ratios.original);
+  const T shrink = T(decay ? s.shrink : 1), rate = T(s.rate) * ratio;
+  for_span(n, [&](int64_t i, int64_t left) {
+    const Lanes<T> p_new = load(p + i, left) * shrink -
+                           rate * convert<T>(load(orthogonal + i, left));
+    store_parameter(p, copy, i, p_new, left);
+  });
+}
+// `orthogonal` is what has been made of the direction.
+template <class T, class G, class H = T>
+void muon(Context &ctx, const StepState *state, T *p, const G *orthogonal,
+          Matrices shape, bool decay, H *copy = nullptr) {
+  const double rows = double(shape.rows), columns = double(shape.columns);
+  const MuonRatios ratios{rows > columns ? ::sqrt(rows / columns) : 1,
+                          0.2 * ::sqrt(rows > columns ? rows : columns)};
+  const int64_t n = shape.count * shape.rows * shape.columns;
+  launch(ctx, ceil_div(n, kSpan), kSpanThreads, muon_kernel<T, G, H>, state, p,
+         orthogonal, n, ratios, decay, copy);
+}
+
+} // namespace gpuopt
