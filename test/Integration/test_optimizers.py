@@ -243,6 +243,55 @@ def test_the_plan_tells_what_each_costs(model):
     assert told["muon"] == 16 * elements - 8 * matrices
 
 
+class Two(nn.Module):
+    """A matrix of 4096 elements, which adamw_8bit quantises, and a small one."""
+
+    def __init__(self):
+        super().__init__()
+        self.wide, self.out = nn.Linear(16, 256), nn.Linear(256, 4)
+
+    def forward(self, x):
+        return self.out(torch.tanh(self.wide(x)))
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory):
+    torch.manual_seed(5)
+    module, path = Two().train(), tmp_path_factory.mktemp("two") / "model.onnx"
+    x = np.random.default_rng(5).normal(size=(BATCH, 16)).astype(np.float32)
+    gpuopt.export(module, torch.from_numpy(x[:2]), path, input_names=["x"])
+    return module, path, x
+
+
+HALF_CASES = {
+    "lion": (1e-3, lambda p: Lion(p, lr=1e-3)),
+    "adafactor": (2e-3, lambda p: Adafactor(p, lr=2e-3, clip_threshold=1.0, decay_rate=-0.8, **FACTOR)),
+    "adamw_8bit": (1e-2, lambda p: AdamW8bit(p, lr=1e-2, weight_decay=0)),
+}
+
+
+@pytest.mark.parametrize("precision", ["fp16", "bf16"])
+@pytest.mark.parametrize("name", HALF_CASES)
+def test_half_copies_follow_their_parameters(two, name, precision, tmp_path):
+    """Products read the copies: had an update not written them, or written them
+    elsewhere, the loss would not fall as it does in double precision."""
+    module, path, x = two
+    rate, make_optimizer = HALF_CASES[name]
+    trainer = Trainer(path, tmp_path / "program", optimization="-O0", batch_size=BATCH, loss="mse", optimizer=name, device="h200",
+                      precision=precision, precision_override=f"Gemm|MatMul={precision}")
+    memory = (trainer.folder / "memory.h").read_text()
+    for parameter in ("wide.weight", "out.weight"):
+        assert re.search(rf'// {"f16" if precision == "fp16" else "bf16"}\[.*"{parameter}.half"', memory), parameter
+    y = np.sin(x[:, :4]) * x[:, 4:8]
+    scale = dict(init_scale=256) if precision == "fp16" else {}
+    result = trainer.run({"x": x}, y, max_steps=20, learning_rate=rate, lr_scheduler_type="constant", max_grad_norm=0, **scale)
+    reference = Two().double().train()
+    reference.load_state_dict(module.state_dict())
+    expected = train_reference(reference, make_optimizer, np.tile(x, (SAMPLES // BATCH, 1)).astype(np.float64), np.tile(y, (SAMPLES // BATCH, 1)).astype(np.float64))[:20]
+    assert expected[-1] < 0.5 * expected[0]
+    np.testing.assert_allclose(result.losses, expected, rtol=0.05)
+
+
 # Muon in whole programs: its update is not one call, but ops of the step.
 
 
