@@ -47,7 +47,7 @@ RULES = [
          ["lib/Runtime/gpuopt/device"]),
     Rule("lib/Runtime/gpuopt/optimizers", "the end of a step: norm, loss scale, updates",
          ["lib/Runtime/gpuopt/kernels", "lib/Runtime/gpuopt/device", "lib/Runtime/gpuopt/settings"]),
-    Rule("lib/Runtime/gpuopt/ops", "calls: products, convolutions, pooling, scatter, checks",
+    Rule("lib/Runtime/gpuopt/ops", "calls: products, attention, convolutions, pooling, scatter, checks",
          ["lib/Runtime/gpuopt/kernels", "lib/Runtime/gpuopt/device", "lib/Runtime/gpuopt/optimizers"],
          ["CUDA", "oneDNN"]),
     Rule("lib/Runtime/gpuopt/program", "the tables by which a program describes itself",

@@ -48,7 +48,7 @@ static const char kFromRuntime[] =
     "load_strided store_strided load_mask_strided gather gather_mask "
     "load_scalar store_scalar widen narrow masked first iota select convert "
     "lane set_lane map min max min_of max_of sign is_nan is_inf round_even "
-    "in_range note_outside "
+    "in_range note_outside attention attention_backward "
     "rsqrt bit_cast bits_of from_bits random_uniform launch copy set_zero "
     "copy_to_device copy_to_host synchronize simplified transposed "
     "accumulate sum_of_squares finish_grad_norm add_loss begin_step "
