@@ -1,7 +1,8 @@
 """What memory budgets cost, by the compiler's own estimates: the arena as a
 fraction of the one without a budget, the added time and its proven bound.
 
-usage: benchmarks/budgets.py [--device h200] [--models gpt2,gpt2-48,...] [--precision fp32] [--fractions 0.25,0.125]
+usage: benchmarks/budgets.py [--device h200] [--models gpt2,gpt2-48,...] [--precision fp32] [--attention fused]
+                             [--fractions 0.25,0.125]
 
 Exports each model once into build/benchmarks/models. Reads no clock: the same
 numbers come out on every machine. In half precision the budget decides what is
@@ -66,6 +67,7 @@ def main() -> None:
     parser.add_argument("--device", default="h200")
     parser.add_argument("--models", default=",".join(MODELS))
     parser.add_argument("--precision", default="fp32")
+    parser.add_argument("--attention", default="fused")
     parser.add_argument("--fractions", type=lambda text: [float(part) for part in text.split(",")], default=FRACTIONS)
     options = parser.parse_args()
     print("| model | batch | whole logits | " + " | ".join(f"{fraction:g}" for fraction in options.fractions) + " |")
@@ -73,12 +75,12 @@ def main() -> None:
     for name in options.models.split(","):
         model, batch = export(name), MODELS[name][1]
         # Everything kept, the logits in one piece.
-        precision = f"--precision={options.precision}"
-        plain = plan(model, batch, options.device, precision, "--loss-chunks=1")
+        flags = [f"--precision={options.precision}", f"--attention={options.attention}"]
+        plain = plan(model, batch, options.device, *flags, "--loss-chunks=1")
         base = plain["arena_bytes"]
         cells = []
         for fraction in options.fractions:
-            memory = plan(model, batch, options.device, precision, f"--activation-budget={int(base * fraction)}B")
+            memory = plan(model, batch, options.device, *flags, f"--activation-budget={int(base * fraction)}B")
             cells.append(cell(memory, plain, options.precision))
         print(f"| {name} | {batch} | {base / 2**30:.2f} GiB | " + " | ".join(cells) + " |", flush=True)
 
