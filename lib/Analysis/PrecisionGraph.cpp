@@ -126,7 +126,8 @@ private:
   }
 
   void addChoices(Operation *op) {
-    // A direction is as small as a gradient without the loss scale.
+    // A direction stays in f32: it is free of the loss scale, and small values
+    // would be lost in half precision.
     if (isViewOp(op) || isa<train::ReadOp, train::DirectionOp>(op) ||
         op->hasTrait<OpTrait::ConstantLike>())
       return;

@@ -177,6 +177,14 @@ PrecisionClass PrecisionPolicy::autocastClassOf(mlir::Location loc) const {
 std::optional<bool> PrecisionPolicy::overrideOf(mlir::Location loc) {
   if (overrides.empty())
     return std::nullopt;
+  // Where an op stands for several nodes, the first one decides.
+  if (auto fused = llvm::dyn_cast<mlir::FusedLoc>(loc)) {
+    std::optional<bool> first;
+    for (auto [index, node] : enumerate(fused.getLocations()))
+      if (std::optional<bool> wanted = overrideOf(node); index == 0)
+        first = wanted;
+    return first;
+  }
   std::string node = originIn(loc).name; // gradients go with their node
   mlir::StringAttr op = onnxOpOf(loc);
   std::optional<bool> result;

@@ -127,7 +127,7 @@ StringRef gpuopt::reasonForFull(OpResult result, FloatType halfType) {
   if (call && call.getPrecisionRole() == PrecisionRole::Accumulation)
     return "many values are added up in it";
   if (call && call.keepsType(result))
-    return "its kernel keeps it so";
+    return "its kernel writes it in fp32";
   if (StringRef reason = reasonOfReaders(result); !reason.empty())
     return reason;
   Value written = writtenValue(result);

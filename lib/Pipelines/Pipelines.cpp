@@ -110,11 +110,13 @@ static void addNN(OpPassManager &passes, const PipelineOptions &options) {
 }
 
 static void addTrain(OpPassManager &passes, const PipelineOptions &options) {
+  nn::ExpandAttentionOptions expansion = options.expandAttention;
+  expansion.inference = options.step.inference;
   // Attention is a call, forward and backward. Where there is none for it, the
   // backward is built of what attention computes inside: such an op is
   // spelled out before that, so that the scheduler may save the
   // probabilities or compute them again.
-  passes.addPass(nn::createExpandAttention(options.expandAttention));
+  passes.addPass(nn::createExpandAttention(expansion));
   // Each expansion has built its own mask; layers share one from here on. It
   // is merged before the steps are cloned from the function.
   passes.addPass(createCSEPass());

@@ -72,7 +72,7 @@ private:
   LogicalResult verifyDirection(train::DirectionOp op) {
     if (failed(verifyGradient(op, op.getGradient(), op.getOfAttr())))
       return failure();
-    return verifyFirst(op, op.getOfAttr(), directions, "has a direction of ");
+    return verifyFirst(op, op.getOfAttr(), directions, "gives the direction of ");
   }
 
   LogicalResult verifyUpdate(train::UpdateOp op) {

@@ -79,7 +79,7 @@ train.step @update update ("x" %x: tensor<2x8xf32>) {
   %d = train.direction "muon" of @w, %x state {momentum_buffer = @m} : tensor<2x8xf32> -> tensor<2x8xf32>
   %0 = arith.negf %d : tensor<2x8xf32>
   train.update "muon" @w, %0 : tensor<2x8xf32>
-  // expected-error @below {{has a direction of @w a second time}}
+  // expected-error @below {{gives the direction of @w a second time}}
   %e = train.direction "muon" of @w, %x state {momentum_buffer = @m} : tensor<2x8xf32> -> tensor<2x8xf32>
 }
 

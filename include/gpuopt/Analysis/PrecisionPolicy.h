@@ -52,7 +52,8 @@ public:
   PrecisionClass autocastClassOf(mlir::Location loc) const;
 
   /// What an override says of a node: true for half precision. Later overrides
-  /// win.
+  /// win. Of several nodes that are one op now, the first decides: of attention,
+  /// whose softmax is in f32 always, the product with the values.
   std::optional<bool> overrideOf(mlir::Location loc);
 
   /// Overrides that no call of `overrideOf` has matched, as they were given.

@@ -55,8 +55,8 @@ def RuntimeCallOpInterface : OpInterface<"RuntimeCallOpInterface"> {
     InterfaceMethod<"The operands that a product multiplies; of other calls none.",
       "::llvm::SmallVector<::mlir::OpOperand *>", "getFactors", (ins), [{}], [{ return {}; }]>,
     InterfaceMethod<[{
-        Whether a floating-point operand or result has the type that it has,
-        whatever precision is chosen for the others.
+        Whether a floating-point operand or result stays f32, whatever precision is
+        chosen for the others.
       }],
       "bool", "keepsType", (ins "::mlir::Value":$value), [{}], [{
         (void)value;

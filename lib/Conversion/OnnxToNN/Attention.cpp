@@ -48,7 +48,7 @@ static Value causalMask(NodeConversion &c, int64_t rows, int64_t columns) {
                      c.b.create<nn::IotaOp>(type, 0));
 }
 
-/// The mask of operand 3 and of is_causal; null without.
+/// The mask of operand 3, with that of is_causal inside; null without.
 static LogicalResult buildMask(NodeConversion &c, RankedTensorType scores,
                                Value &mask) {
   if (c.has(3)) {
@@ -63,10 +63,10 @@ static LogicalResult buildMask(NodeConversion &c, RankedTensorType scores,
   }
   if (!c.node.getInt("is_causal", 0))
     return success();
+  if (!mask) // a band says it
+    return success();
   Value causal = causalMask(c, scores.getShape()[2], scores.getShape()[3]);
-  if (!mask)
-    mask = causal;
-  else if (c.type(3).getElementType().isInteger(1)) {
+  if (c.type(3).getElementType().isInteger(1)) {
     auto common =
         nn::TensorBuilder::commonShape(c.b.shape(mask), c.b.shape(causal));
     mask = c.b.createOrFold<arith::AndIOp>(c.b.broadcast(mask, common),
@@ -121,6 +121,9 @@ static LogicalResult attention(NodeConversion &c) {
   Value mask;
   if (failed(buildMask(c, scores, mask)))
     return failure();
+  DenseI64ArrayAttr band;
+  if (!mask && c.node.getInt("is_causal", 0))
+    band = c.b.getDenseI64ArrayAttr({-std::max(shape[2], keys[2]), 0});
   double scale = c.node.getFloat("scale", 0);
   c.b.setLoc(stepsOf(c.node));
   auto op = c.b.create<nn::AttentionOp>(
@@ -128,7 +131,7 @@ static LogicalResult attention(NodeConversion &c) {
       c.b.getF64FloatAttr(scale ? scale : 1 / std::sqrt((double)shape[3])),
       nn::AttentionScalingAttr::get(c.b.getContext(),
                                     nn::AttentionScaling::Scores),
-      FloatAttr(), IntegerAttr(), FloatAttr(), UnitAttr(), DenseI64ArrayAttr(),
+      FloatAttr(), IntegerAttr(), FloatAttr(), UnitAttr(), band,
       DenseI64ArrayAttr());
   Value result = op.getResult();
   if (isJoined)

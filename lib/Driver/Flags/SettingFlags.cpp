@@ -148,7 +148,7 @@ bool gpuopt::asksFor(StringRef name) {
       SettingMember<bool> toggle = flag.setting->field.toggle;
       if (toggle)
         flag.read(settings);
-      return !toggle || settings.*toggle;
+      return !toggle || settings.*toggle || TrainingSettings().*toggle;
     }
   return false;
 }

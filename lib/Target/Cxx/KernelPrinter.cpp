@@ -112,11 +112,12 @@ Expression KernelPrinter::operand(Value value) const {
   return expression;
 }
 
-/// Whether a product is a sum divided by how many were added up: the same in
-/// all lanes, times 1 / n.
+/// Whether a product is a sum divided by how many were added up: the result of
+/// a loop, times 1 / n.
 bool KernelPrinter::isMean(Operation *op) const {
   FloatAttr factor;
-  if (!isa<arith::MulFOp>(op) || analysis.isVarying(op->getResult(0)) ||
+  if (!isa<arith::MulFOp>(op) ||
+      !op->getOperand(0).getDefiningOp<device::LoopOp>() || analysis.isVarying(op->getResult(0)) ||
       !matchPattern(op->getOperand(1), m_Constant(&factor)))
     return false;
   double count = 1 / factor.getValueAsDouble();

@@ -136,7 +136,8 @@ class FormClusters : public kernels::impl::FormClustersBase<FormClusters> {
   static void nameGradients(Block &block) {
     SymbolTableCollection symbols;
     llvm::DenseSet<Value> named;
-    llvm::DenseSet<Attribute> directed; // what products make has its own name
+    // Parameters whose update reads what products have made of a direction.
+    llvm::DenseSet<Attribute> directed;
     auto name = [&](Value gradient, StringRef parameter) {
       auto result = dyn_cast<OpResult>(sourceOf(gradient));
       if (result && !isa<train::ReadOp>(result.getOwner()) &&

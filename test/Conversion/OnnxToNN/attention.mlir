@@ -5,8 +5,7 @@
 // CHECK: %[[Q:.*]] = nn.transpose %{{.*}} [0, 2, 1, 3] : tensor<2x8x4x16xf32>
 // CHECK: %[[K:.*]] = nn.reshape %{{.*}} : tensor<2x2x2x8x16xf32> to tensor<2x4x8x16xf32>
 // CHECK: %[[V:.*]] = nn.reshape %{{.*}} : tensor<2x2x2x8x5xf32> to tensor<2x4x8x5xf32>
-// CHECK: %[[CAUSAL:.*]] = arith.cmpi sle
-// CHECK: %[[Y:.*]], %{{.*}} = nn.attention %[[Q]], %[[K]], %[[V]] mask %[[CAUSAL]] scale 2.500000e-01 : {{.*}} tensor<8x8xi1>
+// CHECK: %[[Y:.*]], %{{.*}} = nn.attention %[[Q]], %[[K]], %[[V]] scale 2.500000e-01 band [-8, 0] :
 // CHECK: nn.transpose %[[Y]] [0, 2, 1, 3]
 // CHECK: nn.reshape {{.*}} to tensor<2x8x20xf32>
 onnx.graph @joined(%q: tensor<2x8x64xf32>, %k: tensor<2x8x32xf32>, %v: tensor<2x8x10xf32>) -> !onnx.unknown attributes {inputNames = ["q", "k", "v"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y"]} {

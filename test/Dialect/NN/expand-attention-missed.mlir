@@ -2,6 +2,13 @@
 // RUN: gpuopt-opt %s --nn-expand-attention --remarks-filter=expand-attention --remark-format=emitRemark -o /dev/null 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=REMARK
 
+// RUN: gpuopt-opt %s --nn-expand-attention=inference | FileCheck %s --check-prefix=INFERENCE
+
+// Where nothing is trained, a mask has no gradient.
+// INFERENCE-LABEL: func.func @masks
+// INFERENCE-COUNT-2: nn.attention
+// INFERENCE-LABEL: func.func @shapes
+
 // What the runtime has a call for stays, and is known by the node of its result.
 // CHECK-LABEL: func.func @stays
 // CHECK: nn.attention {{.*}} loc(#[[LOC:loc[0-9]+]])
@@ -30,13 +37,16 @@ func.func @masks(%q: tensor<8x16xf32>) -> (tensor<8x16xf32>, tensor<8x16xf32>) {
 // CHECK-LABEL: func.func @shapes
 // CHECK-NOT: nn.attention
 // REMARK: in memory: its elements are f64
+// REMARK: in memory: it has no elements
 // REMARK: in memory: it has more than two batch dimensions
 // REMARK: in memory: its heads are larger than 256
-func.func @shapes(%d: tensor<8x16xf64>, %r: tensor<2x2x2x8x16xf32>, %h: tensor<8x257xf32>) {
+func.func @shapes(%d: tensor<8x16xf64>, %d0: tensor<0x16xf32>, %r: tensor<2x2x2x8x16xf32>, %h: tensor<8x257xf32>) {
   %0:2 = nn.attention %d, %d, %d scale 0.25 : tensor<8x16xf64>, tensor<8x16xf64>, tensor<8x16xf64>
+  %e:2 = nn.attention %d0, %d0, %d0 scale 0.25 : tensor<0x16xf32>, tensor<0x16xf32>, tensor<0x16xf32>
   %1:2 = nn.attention %r, %r, %r scale 0.25 : tensor<2x2x2x8x16xf32>, tensor<2x2x2x8x16xf32>, tensor<2x2x2x8x16xf32>
   %2:2 = nn.attention %h, %h, %h scale 0.25 : tensor<8x257xf32>, tensor<8x257xf32>, tensor<8x257xf32>
   return
 }
 
-// CHECK: {{^}}#[[LOC]] = loc("values")
+// CHECK: {{^}}#[[VALUES:loc[0-9]+]] = loc("values")
+// CHECK: {{^}}#[[LOC]] = loc(fused[#[[VALUES]], #{{.*}}])

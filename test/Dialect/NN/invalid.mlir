@@ -458,8 +458,32 @@ func.func @attention_band_without_keys(%q: tensor<2x8x16xf32>) {
 // -----
 
 func.func @attention_grad_ranks(%q: tensor<2x8x16xf32>, %k: tensor<8x16xf32>, %s: tensor<2x2x8xf32>) {
-  // expected-error @below {{'nn.attention_grad' op expects query, key and value of one rank, but got 'tensor<2x8x16xf32>' and 'tensor<8x16xf32>'}}
+  // expected-error @below {{'nn.attention_grad' op expects query, key and value of one rank of 2 or more, but got 'tensor<2x8x16xf32>' and 'tensor<8x16xf32>'}}
   %0:3 = nn.attention_grad %q, %k, %k, %q, %s, %q scale 1.0 : tensor<2x8x16xf32>, tensor<8x16xf32>, tensor<8x16xf32>, tensor<2x8x16xf32>, tensor<2x2x8xf32>, tensor<2x8x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_grad_order(%q: tensor<2x8x16xf32>, %s: tensor<2x2x8xf32>) {
+  // expected-error @below {{'nn.attention_grad' op expects an order that is a permutation of the dimensions 0 to 2}}
+  %0:3 = nn.attention_grad %q, %q, %q, %q, %s, %q scale 1.0 order [1, 1, 2] : tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x2x8xf32>, tensor<2x8x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_grad_keys(%q: tensor<2x8x16xf32>, %k: tensor<2x9x16xf32>, %s: tensor<2x2x8xf32>) {
+  // expected-error @below {{expects query, key and value of an attention, but got 'tensor<2x8x16xf32>', 'tensor<2x9x16xf32>' and 'tensor<2x8x16xf32>'}}
+  %0:3 = nn.attention_grad %q, %k, %q, %q, %s, %q scale 1.0 : tensor<2x8x16xf32>, tensor<2x9x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x2x8xf32>, tensor<2x8x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_grad_band(%q: tensor<2x8x16xf32>, %s: tensor<2x2x8xf32>) {
+  // expected-error @below {{expects a band of the first and the last key, with at least one key for each query, but got [0]}}
+  %0:3 = nn.attention_grad %q, %q, %q, %q, %s, %q scale 1.0 band [0] : tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x2x8xf32>, tensor<2x8x16xf32>
   return
 }
 

@@ -1,4 +1,9 @@
 // RUN: gpuopt-opt %s --nn-recognize-bands | FileCheck %s
+// RUN: gpuopt-opt %s --nn-recognize-bands --remarks-filter=recognize-bands --remark-format=emitRemark -o /dev/null 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=REMARK
+
+// REMARK: "the mask is a band: query i sees the keys i + -3 to i + 0"
+// REMARK: "the mask hides nothing"
 
 // Query i sees the keys up to i.
 // CHECK-LABEL: func.func @causal
@@ -59,4 +64,13 @@ func.func @no_bands(%q: tensor<2x3x16xf32>, %computed: tensor<3x3xi1>) {
   %4:2 = nn.attention %q, %q, %q mask %differ scale 0.25 : tensor<2x3x16xf32>, tensor<2x3x16xf32>, tensor<2x3x16xf32>, tensor<2x1x3xi1>
   %5:2 = nn.attention %q, %q, %q mask %computed scale 0.25 : tensor<2x3x16xf32>, tensor<2x3x16xf32>, tensor<2x3x16xf32>, tensor<3x3xi1>
   return
+}
+
+// There are more queries than keys.
+// CHECK-LABEL: func.func @long
+// CHECK: nn.attention %{{.*}} band [-4, 0] :
+func.func @long(%q: tensor<4x16xf32>, %k: tensor<2x16xf32>) -> tensor<4x16xf32> {
+  %mask = arith.constant dense<[[true, false], [true, true], [true, true], [true, true]]> : tensor<4x2xi1>
+  %0:2 = nn.attention %q, %k, %k mask %mask scale 0.25 : tensor<4x16xf32>, tensor<2x16xf32>, tensor<2x16xf32>, tensor<4x2xi1>
+  return %0#0 : tensor<4x16xf32>
 }

@@ -263,6 +263,42 @@ TEST(Attention, SeesABand) {
   }
 }
 
+TEST(Attention, SeesABandOfMoreOrFewerKeys) {
+  auto s = dense(2, 21, 40, 8, 8);
+  s.first_key = -2, s.last_key = 19;
+  expect_attention<float>(s, 400, 1100, scaled(0.3), 2e-5);
+  s = dense(2, 40, 21, 8, 8);
+  s.first_key = -40, s.last_key = 0;
+  expect_attention<float>(s, 700, 1100, scaled(0.3), 2e-5);
+}
+
+TEST(Attention, HasTilesOfFewRowsWhereKeysAreMany) {
+  const auto s = dense(1, 20, 5000, 4, 4);
+  expect_attention<float>(s, 80, 80 + 20000, scaled(0.3), 2e-5);
+}
+
+#ifdef _OPENMP
+TEST(Attention, TakesTheThreadsOfItsContext) {
+  Context one(1), many(8); // OpenMP would take the eight of the last one
+  int threads = 0;
+  detail::for_each_with_tiles(one, 4, [&](int64_t, auto &) {
+    threads = std::max(threads, omp_get_num_threads());
+  });
+  EXPECT_EQ(threads, 1);
+}
+#endif
+
+TEST(Attention, PassesErrorsOfItsThreadsOn) {
+  Context ctx(2);
+  auto fail = [&] {
+    detail::for_each_with_tiles(ctx, 4, [](int64_t i, auto &) {
+      if (i == 2)
+        throw std::bad_alloc();
+    });
+  };
+  EXPECT_THROW(fail(), std::bad_alloc);
+}
+
 TEST(Attention, HidesKeysByAMask) {
   auto s = dense(3, 17, 21, 8, 8);
   std::vector<uint8_t> mask(3 * 17 * 21);

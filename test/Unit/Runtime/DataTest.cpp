@@ -143,6 +143,7 @@ TEST(Idx, SaysWhatIsWrong) {
       {"\x93NUMPY",
        "is not an IDX file that can be read: it does not begin like one"},
       {idx(8, {3, 2}, "").substr(0, 10), "its header is cut off"},
+      {idx(10, {3, 2}, std::string(24, 0)), "there is no type 10"},
       {idx(13, {3, 2}, std::string(24, 0)),
        "its elements take several bytes, in big-endian order, and only single "
        "bytes are read; convert it by numpy.save"},
@@ -157,6 +158,20 @@ TEST(Idx, SaysWhatIsWrong) {
         error_of([&] { IdxSource(folder / "x", kPairs); });
     EXPECT_NE(error.find(message), std::string::npos) << error;
   }
+}
+
+TEST(Idx, SplitsDimensionsOtherwise) {
+  EXPECT_TRUE(merges_into({28, 28}, {1, 28, 28}));
+  EXPECT_TRUE(merges_into({28, 28}, {784}));
+  EXPECT_TRUE(merges_into({4, 6}, {2, 2, 6}));
+  EXPECT_FALSE(merges_into({20, 32}, {32, 20}));
+  TemporaryFolder folder;
+  write_file(folder / "x", idx(8, {1, 2, 3}, "abcdef"));
+  const TensorInfo turned{"x", Type::F32, 3, {4, 3, 2}, 0, 96};
+  EXPECT_NE(error_of([&] { IdxSource(folder / "x", turned); })
+                .find("' has other dimensions in a sample, [3, 2]; transpose "
+                      "it"),
+            std::string::npos);
 }
 
 TEST(Idx, IsKnownByItsBeginning) {

@@ -30,7 +30,7 @@ static SmallVector<int64_t> inOrder(ArrayRef<int64_t> shape,
 }
 
 /// An order that is not given is empty.
-static LogicalResult verifyOrder(MLIRContext *, std::optional<Location> loc,
+static LogicalResult verifyOrder(std::optional<Location> loc, StringRef op,
                                  ArrayRef<int64_t> order, int64_t rank) {
   if (order.empty())
     return success();
@@ -40,7 +40,8 @@ static LogicalResult verifyOrder(MLIRContext *, std::optional<Location> loc,
       order.back() == rank - 1)
     return success();
   return emitOptionalError(
-      loc, "expects an order that is a permutation of the dimensions 0 to ",
+      loc, "'", op,
+      "' op expects an order that is a permutation of the dimensions 0 to ",
       rank - 1, " with the last one in its place, but got [", order, "]");
 }
 
@@ -81,7 +82,7 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *context,
   SmallVector<int64_t> shape(query.getShape());
   shape.back() = value.getShape().back();
   ArrayRef<int64_t> order = adaptor.getOrder().value_or(ArrayRef<int64_t>());
-  if (failed(verifyOrder(context, loc, order, shape.size()))) // (C6)
+  if (failed(verifyOrder(loc, getOperationName(), order, shape.size()))) // (C6)
     return failure();
   types.push_back(query.clone(inOrder(shape, order)));
   types.push_back(statisticsType(query));
@@ -114,43 +115,50 @@ static bool eachQuerySeesAKey(RankedTensorType scores, ArrayRef<int64_t> band) {
   });
 }
 
-LogicalResult AttentionOp::verify() {
-  RankedTensorType scores = getScoresType();
-  if (getMask()) { // (C3)
-    RankedTensorType mask = tensorType(getMask());
+/// What an attention and its gradient have in common.
+template <typename OpT>
+static LogicalResult verifyOptions(OpT op) {
+  RankedTensorType scores = scoresType(op.getQuery(), op.getKey());
+  if (op.getMask()) {
+    RankedTensorType mask = tensorType(op.getMask());
+    Type element = mask.getElementType();
     SmallVector<int64_t> common;
     bool broadcasts = OpTrait::util::getBroadcastedShape(
         mask.getShape(), scores.getShape(), common);
     if (!broadcasts || ArrayRef<int64_t>(common) != scores.getShape() ||
-        (!mask.getElementType().isInteger(1) &&
-         !mask.getElementType().isF32() &&
-         mask.getElementType() != scores.getElementType()))
-      return emitOpError("expects a boolean mask or one of ")
+        (!element.isInteger(1) && element != scores.getElementType() &&
+         element != tensorType(op.getStatistics()).getElementType()))
+      return op.emitOpError("expects a boolean mask or one of ")
              << scores.getElementType() << " that broadcasts to " << scores
              << ", but got " << mask;
   }
-  if (std::optional<ArrayRef<int64_t>> band = getBand()) { // (C7)
-    if (getMask())
-      return emitOpError("expects a mask or a band, but got both");
+  if (std::optional<ArrayRef<int64_t>> band = op.getBand()) {
+    if (op.getMask())
+      return op.emitOpError("expects a mask or a band, but got both");
     if (band->size() != 2 || !eachQuerySeesAKey(scores, *band))
-      return emitOpError("expects a band of the first and the last key, with "
-                         "at least one key for each query, but got [")
+      return op.emitOpError("expects a band of the first and the last key, "
+                            "with at least one key for each query, but got [")
              << *band << "]";
   }
+  if (op.getDropoutRatio().has_value() != op.getStream().has_value())
+    return op.emitOpError("expects a ratio and a stream of dropout, or "
+                          "neither");
+  if (op.getDropoutRatio()) {
+    double ratio = op.getDropoutRatio()->convertToDouble();
+    if (!(ratio >= 0 && ratio < 1))
+      return op.emitOpError("expects a ratio from 0 to below 1, but got ")
+             << ratio;
+  }
+  return success();
+}
+
+LogicalResult AttentionOp::verify() {
   double scale = getScale().convertToDouble();
   if (getScaling() == AttentionScaling::Both && !(scale >= 0)) // (C4)
     return emitOpError("expects a scale of 0 or more of both query and key, "
                        "but got ")
            << scale;
-  if (getDropoutRatio().has_value() != getStream().has_value())
-    return emitOpError("expects a ratio and a stream of dropout, or neither");
-  if (getDropoutRatio()) { // (C5)
-    double ratio = getDropoutRatio()->convertToDouble();
-    if (!(ratio >= 0 && ratio < 1))
-      return emitOpError("expects a ratio from 0 to below 1, but got ")
-             << ratio;
-  }
-  return success();
+  return verifyOptions(*this); // (C3), (C5), (C7)
 }
 
 //===----------------------------------------------------------------------===//
@@ -399,33 +407,41 @@ LogicalResult AttentionGradOp::inferReturnTypes(MLIRContext *context,
                                                 SmallVectorImpl<Type> &types) {
   ArrayRef<int64_t> order = adaptor.getOrder().value_or(ArrayRef<int64_t>());
   RankedTensorType query = tensorType(adaptor.getQuery());
-  if (failed(verifyOrder(context, loc, order, query.getRank()))) // (C2)
+  if (failed(
+          verifyOrder(loc, getOperationName(), order, query.getRank()))) // (C2)
     return failure();
   for (Value operand :
        {adaptor.getQuery(), adaptor.getKey(), adaptor.getValue()}) {
     RankedTensorType type = tensorType(operand);
-    if (type.getRank() != query.getRank()) // (C1)
+    if (type.getRank() < 2 || type.getRank() != query.getRank()) // (C1)
       return emitOptionalError(
           loc,
           "'nn.attention_grad' op expects query, key and value of one "
-          "rank, but got ",
+          "rank of 2 or more, but got ",
           query, " and ", type);
     types.push_back(type.clone(inOrder(type.getShape(), order)));
   }
   return success();
 }
 
-LogicalResult AttentionGradOp::verify() { // (C1)
-  RankedTensorType query = tensorType(getQuery());
-  SmallVector<int64_t> shape(query.getShape());
-  shape.back() = tensorType(getValue()).getShape().back();
-  Type output = query.clone(shape), sums = statisticsType(query);
-  if (getOutput().getType() == output && getGradient().getType() == output &&
-      getStatistics().getType() == sums)
-    return success();
-  return emitOpError("expects the attention's results, ")
-         << output << " and " << sums
-         << ", and a gradient of the first, but got " << getOutput().getType()
-         << ", " << getStatistics().getType() << " and "
-         << getGradient().getType();
+LogicalResult AttentionGradOp::verify() {
+  RankedTensorType query = tensorType(getQuery()), key = tensorType(getKey()),
+                   value = tensorType(getValue());
+  SmallVector<int64_t> outputShape(query.getShape()), keyShape(outputShape),
+      valueShape(outputShape);
+  size_t rows = outputShape.size() - 2;
+  outputShape.back() = valueShape.back() = value.getShape().back();
+  keyShape[rows] = valueShape[rows] = key.getShape()[rows];
+  Type output = query.clone(outputShape), sums = statisticsType(query);
+  if (key != query.clone(keyShape) || value != query.clone(valueShape)) // (C1)
+    return emitOpError("expects query, key and value of an attention, but got ")
+           << query << ", " << key << " and " << value;
+  if (getOutput().getType() != output || getGradient().getType() != output ||
+      getStatistics().getType() != sums) // (C1)
+    return emitOpError("expects the attention's results, ")
+           << output << " and " << sums
+           << ", and a gradient of the first, but got " << getOutput().getType()
+           << ", " << getStatistics().getType() << " and "
+           << getGradient().getType();
+  return verifyOptions(*this); // (C3)
 }

@@ -24,13 +24,18 @@ static ArrayRef<int64_t> shapeOf(Value value) {
 
 /// The most of a query's or value's elements that the kernels hold.
 static constexpr int64_t kLargestHead = 256;
+/// Two batch dimensions, rows and the elements of a row.
+static constexpr int64_t kMostDims = 4;
 
 StringRef AttentionOp::getReasonAgainstCall() {
   RankedTensorType query = tensorType(getQuery());
   if (query.getElementType().isF64())
     return "its elements are f64";
-  if (query.getRank() > 4)
+  if (query.getRank() > kMostDims)
     return "it has more than two batch dimensions";
+  if (query.getNumElements() == 0 ||
+      tensorType(getValue()).getNumElements() == 0)
+    return "it has no elements";
   if (std::max(query.getShape().back(), shapeOf(getValue()).back()) >
       kLargestHead)
     return "its heads are larger than 256";
@@ -53,8 +58,10 @@ static StridedView withoutOrder(const StridedView &view,
   return result;
 }
 
+/// Whether a call can be told where the elements of a tensor lie.
 static bool hasUnitStride(const StridedView &view) {
-  return view.sizes.back() == 1 || view.strides.back() == 1;
+  return view.sizes.size() <= kMostDims &&
+         (view.sizes.back() == 1 || view.strides.back() == 1);
 }
 
 bool AttentionOp::supportsLayouts(const CallLayouts &layouts) {

@@ -16,11 +16,19 @@ namespace gpuopt::nn {
 } // namespace gpuopt::nn
 
 using namespace mlir;
+using namespace gpuopt;
 using namespace gpuopt::nn;
 
-bool gpuopt::nn::takesOrder(Value value) {
+/// Whether a value is made by a call that can still make it in another order.
+static bool takesOrder(Value value) {
   auto call = value.getDefiningOp<RuntimeCallOpInterface>();
   return call && call.takesOrder(cast<OpResult>(value).getResultNumber());
+}
+
+bool gpuopt::nn::isTakenByCall(TransposeOp transpose) {
+  ArrayRef<int64_t> order = transpose.getPermutation();
+  return takesOrder(transpose.getInput()) &&
+         order.back() == int64_t(order.size()) - 1;
 }
 
 static std::string specOf(StringRef lhs, StringRef rhs, StringRef result) {
@@ -52,7 +60,7 @@ struct AbsorbOperandTranspose : OpRewritePattern<ContractOp> {
     // in.
     if ((transpose.getInput().getDefiningOp<ContractOp>() &&
          transpose.getInput().hasOneUse()) ||
-        takesOrder(transpose.getInput()))
+        isTakenByCall(transpose))
       return operand;
     std::string source = letters;
     for (auto [index, dim] : llvm::enumerate(transpose.getPermutation()))
@@ -92,8 +100,7 @@ struct AbsorbCallTranspose : OpRewritePattern<TransposeOp> {
   LogicalResult matchAndRewrite(TransposeOp transpose,
                                 PatternRewriter &rewriter) const override {
     DenseI64ArrayAttr order = transpose.getPermutationAttr();
-    if (!takesOrder(transpose.getInput()) ||
-        order[order.size() - 1] != order.size() - 1)
+    if (!isTakenByCall(transpose))
       return failure();
     auto source = cast<OpResult>(transpose.getInput());
     Operation *op = source.getOwner();

@@ -38,9 +38,13 @@ private:
     getOperation()->walk([&](AttentionOp op) {
       StringRef reason = reasonToExpand(op);
       if (reason.empty()) {
-        // Kernels and precisions know the whole by the node of its result.
-        op->setLoc(op.getLocOf(AttentionOp::Part::Product));
+        nameByResult(op);
         return;
+      }
+      if (op.getOrder() || !op.getStatistics().use_empty()) {
+        op.emitOpError("cannot be spelled out any more: expects no order of "
+                       "dimensions, and that nothing reads the statistics");
+        return signalPassFailure();
       }
       ++expandedCount;
       remark::missed(
@@ -56,10 +60,21 @@ private:
     });
   }
 
+  /// Kernels and precisions know the whole by the node of its result. The
+  /// others are behind it, for overrides that name them.
+  static void nameByResult(AttentionOp op) {
+    SmallVector<Location> nodes{op.getLocOf(AttentionOp::Part::Product)};
+    if (auto fused = dyn_cast<FusedLoc>(op.getLoc()))
+      for (Location node : fused.getLocations())
+        if (!llvm::is_contained(nodes, node))
+          nodes.push_back(node);
+    op->setLoc(FusedLoc::get(op.getContext(), nodes));
+  }
+
   StringRef reasonToExpand(AttentionOp op) const {
     if (all)
       return "it was asked for";
-    if (Value mask = op.getMask(); mask && isTrained(mask))
+    if (Value mask = op.getMask(); mask && !inference && isTrained(mask))
       return "its mask is trained";
     return op.getReasonAgainstCall();
   }

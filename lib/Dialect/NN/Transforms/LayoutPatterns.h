@@ -8,12 +8,13 @@
 #ifndef GPUOPT_LIB_DIALECT_NN_TRANSFORMS_LAYOUTPATTERNS_H
 #define GPUOPT_LIB_DIALECT_NN_TRANSFORMS_LAYOUTPATTERNS_H
 
+#include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace gpuopt::nn {
 
-/// Whether a value is made by a call that can still make it in another order.
-bool takesOrder(mlir::Value value);
+/// Whether the call that makes a transpose's input can make it in that order.
+bool isTakenByCall(TransposeOp transpose);
 
 /// Transposes beside contractions become orders of letters.
 void populateAbsorbTransposes(mlir::RewritePatternSet &patterns);

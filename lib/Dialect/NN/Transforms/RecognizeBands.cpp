@@ -19,6 +19,8 @@
 #include "gpuopt/Dialect/NN/IR/TensorBuilder.h"
 #include "gpuopt/Dialect/NN/Transforms/Passes.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/Support/FormatVariadic.h"
 
 namespace gpuopt::nn {
 #define GEN_PASS_DEF_RECOGNIZEBANDS
@@ -29,7 +31,7 @@ using namespace mlir;
 using namespace gpuopt;
 using namespace gpuopt::nn;
 
-/// Scores below this are nobody's own.
+/// A score this low hides its key; no model computes one.
 static constexpr double kHidden = -1e9;
 
 namespace {
@@ -140,8 +142,9 @@ namespace {
 class RecognizeBands : public nn::impl::RecognizeBandsBase<RecognizeBands> {
   void runOnOperation() override {
     getOperation()->walk([&](AttentionOp op) {
-      if (!op.getMask() || (op.getMaskedValue() &&
-                            op.getMaskedValue()->convertToDouble() > kHidden))
+      if (!op.getMask() ||
+          (op.getMaskedValue() &&
+           !(op.getMaskedValue()->convertToDouble() <= kHidden)))
         return;
       std::optional<Visibility> mask = visibilityOf(op);
       std::optional<Band> band = mask ? bandOf(*mask) : std::nullopt;
@@ -150,10 +153,20 @@ class RecognizeBands : public nn::impl::RecognizeBandsBase<RecognizeBands> {
       ++recognizedCount;
       op.getMaskMutable().clear();
       op.removeMaskedValueAttr();
-      // A mask of [rows, keys] without a hidden key says nothing.
-      if (band->first > -std::max(mask->rows, mask->keys) ||
-          band->last < std::max(mask->rows, mask->keys))
-        op.setBand(ArrayRef<int64_t>{band->first, band->last});
+      auto remark = remark::passed(
+          op.getLoc(),
+          remark::RemarkOpts::name("band").category("recognize-bands"));
+      // A mask without a hidden key says nothing.
+      int64_t far = std::max(mask->rows, mask->keys);
+      if (band->first == -far && band->last == far) {
+        remark << "the mask hides nothing";
+        return;
+      }
+      op.setBand(ArrayRef<int64_t>{band->first, band->last});
+      remark << llvm::formatv("the mask is a band: query i sees the keys "
+                              "i + {0} to i + {1}",
+                              band->first, band->last)
+                    .str();
     });
   }
 };

@@ -60,7 +60,7 @@ static TransposeOp transposeOf(Value value) {
   if (!transpose || movesOnesOnly(TensorBuilder::shape(transpose.getInput()),
                                   transpose.getPermutation()))
     return {};
-  bool isAbsorbed = takesOrder(transpose.getInput()) ||
+  bool isAbsorbed = isTakenByCall(transpose) ||
                     (transpose.getInput().getDefiningOp<ContractOp>() &&
                      transpose.getInput().hasOneUse());
   return isAbsorbed ? TransposeOp() : transpose;

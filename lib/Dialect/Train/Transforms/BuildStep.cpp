@@ -109,7 +109,8 @@ private:
     return success();
   }
 
-  /// Optimizers may treat parameters otherwise of which rows are taken.
+  /// Marks the parameters of which nn.take takes rows: an optimizer may leave
+  /// those to another one.
   void markTables() {
     forward.walk([&](nn::TakeOp take) {
       if (auto read = sourceOf(take.getTable()).getDefiningOp<ReadOp>())

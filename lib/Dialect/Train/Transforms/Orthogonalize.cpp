@@ -17,7 +17,7 @@ static constexpr double kA = 3.4445, kB = -4.7750, kC = 2.0315;
 static constexpr double kLeastNorm = 1e-7;
 static constexpr int kSteps = 5;
 
-/// Of length 1, so that no singular value is above 1.
+/// Divides a matrix by its Frobenius norm, so that no singular value is above 1.
 static Value normalize(TensorBuilder &b, Value x) {
   Value square = b.sum(b.mul(x, x), {0, 1});
   Value norm = b.createOrFold<math::SqrtOp>(square);

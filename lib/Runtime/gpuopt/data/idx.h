@@ -3,6 +3,8 @@
 
 #include "gpuopt/data/dataset.h"
 
+#include <algorithm>
+
 namespace gpuopt {
 
 // Two zeros, a number for the type, the number of dimensions, and the
@@ -12,9 +14,26 @@ inline bool begins_like_idx(const MappedFile &file) {
          file.data[2] >= 8 && file.data[2] <= 14 && file.data[3] > 0;
 }
 
-// The first dimension counts samples. The others need only have as many
-// elements as the input has: images of one channel have no dimension for it in
-// these files.
+// Whether dimensions of one shape that lie side by side make dimensions of the
+// other: {28, 28} is {1, 28, 28} and {784}, but {20, 32} is not {32, 20}.
+inline bool merges_into(const std::vector<int64_t> &a,
+                        const std::vector<int64_t> &b) {
+  auto ends = [](const std::vector<int64_t> &shape) {
+    std::vector<int64_t> result;
+    int64_t product = 1;
+    for (int64_t size : shape)
+      if (size != 1)
+        result.push_back(product *= size);
+    return result;
+  };
+  const std::vector<int64_t> of_a = ends(a), of_b = ends(b);
+  const auto &fewer = of_a.size() < of_b.size() ? of_a : of_b;
+  const auto &more = of_a.size() < of_b.size() ? of_b : of_a;
+  return std::includes(more.begin(), more.end(), fewer.begin(), fewer.end());
+}
+
+// The first dimension counts samples. The others may be split otherwise than
+// the input's: images of one channel have no dimension for it in these files.
 class IdxSource : public Source {
 public:
   IdxSource(const std::string &file_path, const TensorInfo &tensor)
@@ -26,6 +45,11 @@ public:
       throw Error("'" + path + "' has shape " + shape_text(shape) + ", but '" +
                   tensor.name + "' needs samples of " +
                   std::to_string(elements) + " elements");
+    if (!merges_into({shape.begin() + 1, shape.end()},
+                     detail::sample_shape(tensor)))
+      throw Error("'" + path + "' has shape " + shape_text(shape) + ", but '" +
+                  tensor.name + "' has other dimensions in a sample, " +
+                  shape_text(detail::sample_shape(tensor)) + "; transpose it");
     if (shape[0] == 0)
       throw Error("'" + path + "' holds no samples");
     const size_t sample_bytes = size_t(elements) * size_of(type);
@@ -47,6 +71,8 @@ private:
     if (!begins_like_idx(file))
       fail("it does not begin like one");
     const uint8_t code = file.data[2];
+    if (code == 10)
+      fail("there is no type 10");
     if (code != kUnsignedBytes && code != kSignedBytes)
       fail("its elements take several bytes, in big-endian order, and only "
            "single bytes are read; convert it by numpy.save");

@@ -31,7 +31,7 @@ struct AttentionShape {
   int64_t y_batch[2] = {0, 0}, y_row;
   // Of a mask: 0 where one element serves a whole dimension.
   int64_t mask_batch[2] = {0, 0}, mask_row = 0, mask_key = 0;
-  // Query i sees keys i + first_key to i + last_key alone: {-keys, 0} is
+  // Query i sees keys i + first_key to i + last_key alone: {-queries, 0} is
   // causal. Each query sees one key at least.
   int64_t first_key = -(int64_t(1) << 40), last_key = int64_t(1) << 40;
 };

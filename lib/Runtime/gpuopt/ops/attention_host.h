@@ -1,7 +1,7 @@
 // Attention on the host: a tile of queries at a time, whose scores stay in a
-// core's cache. A whole row of scores fits there, so its softmax needs no
-// second look. Products of tiles are oneDNN's, each made by one thread; half
-// precision is widened to float.
+// core's cache, for up to some thousand keys. A tile has whole rows of scores,
+// so their softmax needs no second look. Products of tiles are oneDNN's, each
+// made by one thread; half precision is widened to float.
 #pragma once
 
 #include "gpuopt/device/onednn.h"
@@ -9,6 +9,7 @@
 #include "gpuopt/ops/attention.h"
 
 #include <algorithm>
+#include <exception>
 
 namespace gpuopt {
 namespace detail {
@@ -63,11 +64,13 @@ FloatRows float_rows(const T *p, int64_t row, int64_t rows, int64_t columns,
   return {copy.data(), columns};
 }
 
-// C = alpha op(A) op(B) + beta C; `flags` has T where an operand is transposed.
+// C = alpha op(A) op(B) + beta C. An operand is transposed where its letter is
+// T, and taken as it is where it is N.
 inline void tile_product(char transpose_a, char transpose_b, int64_t m,
                          int64_t n, int64_t k, float alpha, FloatRows a,
                          FloatRows b, float beta, float *c, int64_t c_row) {
-  // It may lack memory to pack its operands in, and nothing else.
+  // Sizes and strides are valid, so it can only lack memory to pack operands
+  // in.
   if (dnnl_sgemm(transpose_a, transpose_b, m, n, k, alpha, a.p, a.row, b.p,
                  b.row, beta, c, c_row) != dnnl_success)
     throw std::bad_alloc();
@@ -329,10 +332,24 @@ private:
   }
 };
 
-inline AttentionTiles &tiles_of_threads(Context &ctx) {
+// Runs `compute(i, tiles)` for each i below `count`, with the tiles of the
+// thread that runs it.
+template <class Compute>
+void for_each_with_tiles(Context &ctx, int64_t count, Compute compute) {
   auto &tiles = ctx.library<AttentionTiles>();
   tiles.of_thread.resize(size_t(ctx.num_threads));
-  return tiles;
+  std::exception_ptr error; // may not leave the parallel region
+#pragma omp parallel for schedule(dynamic) num_threads(ctx.num_threads)
+  for (int64_t i = 0; i < count; i++) {
+    try {
+      compute(i, own_tiles(tiles));
+    } catch (...) {
+#pragma omp critical
+      error = std::current_exception();
+    }
+  }
+  if (error)
+    std::rethrow_exception(error);
 }
 
 } // namespace detail
@@ -340,18 +357,16 @@ inline AttentionTiles &tiles_of_threads(Context &ctx) {
 template <class T>
 void attention(Context &ctx, const AttentionShape &s, const T *q, const T *k,
                const T *v, T *y, float *statistics, AttentionOptions o = {}) {
-  auto &tiles = detail::tiles_of_threads(ctx);
   const int64_t rows = detail::rows_of_tile(s),
                 of_batch = ceil_div(s.queries, rows),
                 count = s.batch[0] * s.batch[1] * of_batch;
-  // Long rows of causal attention begin first.
-#pragma omp parallel for schedule(dynamic)
-  for (int64_t i = 0; i < count; i++) {
+  detail::for_each_with_tiles(ctx, count, [&](int64_t i, auto &own) {
+    // Long rows of causal attention begin first.
     const int64_t tile = of_batch - 1 - i % of_batch;
     detail::attention_of_tile(
-        s, o, detail::tile_of_queries(s, i / of_batch, tile * rows),
-        detail::own_tiles(tiles), q, k, v, y, statistics);
-  }
+        s, o, detail::tile_of_queries(s, i / of_batch, tile * rows), own, q, k,
+        v, y, statistics);
+  });
 }
 
 template <class T>
@@ -360,13 +375,11 @@ void attention_backward(Context &ctx, const AttentionShape &s,
                         const T *v, const T *y, const float *statistics,
                         const T *dy, T *dq, T *dk, T *dv,
                         AttentionOptions o = {}) {
-  auto &tiles = detail::tiles_of_threads(ctx);
   const detail::AttentionBackward<T> backward{s, g, o,  q,          k,
                                               v, y, dy, statistics, dq};
   // A thread adds up the gradients of keys and values over all queries.
-#pragma omp parallel for schedule(dynamic)
-  for (int64_t batch = 0; batch < s.batch[0] * s.batch[1]; batch++) {
-    auto &own = detail::own_tiles(tiles);
+  const int64_t batches = s.batch[0] * s.batch[1];
+  detail::for_each_with_tiles(ctx, batches, [&](int64_t batch, auto &own) {
     own.dk.assign(size_t(s.keys * s.key_size), 0);
     own.dv.assign(size_t(s.keys * s.value_size), 0);
     const auto whole = detail::tile_of_queries(s, batch, 0);
@@ -380,7 +393,7 @@ void attention_backward(Context &ctx, const AttentionShape &s,
                         dk + whole.offset(g.dk_batch), g.dk_row);
     backward.store_rows(own.dv.data(), s.keys, s.value_size,
                         dv + whole.offset(g.dv_batch), g.dv_row);
-  }
+  });
 }
 
 } // namespace gpuopt

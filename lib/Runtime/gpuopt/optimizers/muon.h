@@ -2,7 +2,7 @@
 // optimizer for hidden layers in neural networks" (2024). The momentum of a
 // matrix gives a direction; products of the step, which the compiler writes as
 // it does those of the forward, make a nearly orthogonal matrix of it
-// (Orthogonalize.h there); and that matrix moves the parameter.
+// (the compiler's Orthogonalize.h); and that matrix moves the parameter.
 #pragma once
 
 #include "gpuopt/optimizers/optimizer.h"
@@ -48,9 +48,9 @@ KERNEL void muon_direction_kernel(const StepState *state, T *buffer,
     store(direction + i, convert<Compute<D>>(skips ? old : d), left);
   });
 }
-// Moves the momentum on, n elements, and writes the direction, which a step
-// that is skipped computes with as well: there it is finite and of no
-// consequence.
+// Updates the momentum, n elements, and writes the direction. A step that is
+// skipped runs the products as well: it gets the old momentum, which is finite,
+// and nothing uses the result.
 template <class T, class G, class D>
 void muon_direction(Context &ctx, const StepState *state, T *buffer,
                     const G *grad, D *direction, int64_t n) {

@@ -431,7 +431,7 @@ def Device_GradNormOp : Device_StepOpBase<"grad_norm",
 def Device_DirectionOp : Device_StepOpBase<"direction",
     (ins StrAttr:$optimizer, Device_Ptr:$gradient, Device_Ptr:$direction, Variadic<Device_Ptr>:$states,
          OptionalAttr<StrArrayAttr>:$stateNames, I64Attr:$count)> {
-  let summary = "train.direction on a parameter of `count` elements";
+  let summary = "a parameter's train.direction, of `count` elements";
   let description = [{
     `stateNames` are the states in the order of the operands.
 

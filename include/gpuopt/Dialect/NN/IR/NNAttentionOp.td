@@ -32,7 +32,7 @@ def NN_AttentionOp : NN_InferredOp<"attention", [
     and puts `masked_value` (minus infinity) in its place elsewhere; a
     floating-point mask is added. It is broadcast to [..., L, S] by NumPy's
     rule. With a `band` of [first, last] query i sees the keys i + first to
-    i + last alone: [-S, 0] is causal attention. With `zeroes_empty` a query
+    i + last alone: [-L, 0] is causal attention. With `zeroes_empty` a query
     whose scores are all minus infinity has probabilities of 0, as of
     nn.softmax; dropout is that of nn.dropout on [..., L, S], in row-major order.
 
@@ -53,8 +53,8 @@ def NN_AttentionOp : NN_InferredOp<"attention", [
     - (C1) query, key and value have one element type, one rank of 2 or more
       and equal leading dimensions;
     - (C2) query and key have one last dimension, key and value one before it;
-    - (C3) the mask is boolean, of the query's element type or f32, and its shape
-      broadcasts to [..., L, S];
+    - (C3) the mask is boolean, of the query's element type or of the statistics', and its
+      shape broadcasts to [..., L, S];
     - (C4) `both` wants a scale that is not negative;
     - (C5) 0 <= the dropout's ratio < 1;
     - (C6) `order` is a permutation of the dimensions that leaves the last one in
@@ -114,15 +114,17 @@ def NN_AttentionGradOp : NN_InferredOp<"attention_grad", [
     `P = exp(scale * Q K^T - largest - logarithm)`, `dV = P^T dY`,
     `dS = P * (dY V^T - D)`, `dQ = scale * dS K`, `dK = scale * dS^T Q`.
 
-    What dropout has dropped is drawn again: P in dV and dY V^T are multiplied
-    with 0 there, and with 1 / (1 - ratio) elsewhere. Mask, band and attributes are those of nn.attention; `order` is that of all
+    dS is 0 where a boolean mask is false. What dropout has dropped is drawn again:
+    P in dV and dY V^T are multiplied with 0 there, and with 1 / (1 - ratio)
+    elsewhere. Mask, band and attributes are those of nn.attention; `order` is that of all
     three results.
 
     Constraints:
     - (C1) operands have the shapes of an nn.attention, and `gradient` that of
       `output`;
     - (C2) `order` is a permutation of the dimensions that leaves the last one in
-      its place.
+      its place;
+    - (C3) mask, dropout and band are as in nn.attention.
 
     ```mlir
     %dq, %dk, %dv = nn.attention_grad %q, %k, %v, %y, %s, %dy mask %m scale 0.25

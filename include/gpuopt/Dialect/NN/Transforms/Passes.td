@@ -119,7 +119,8 @@ def ExpandAttention : Pass<"nn-expand-attention"> {
     %1 = nn.contract "axy,ayz->axz" %p, %v : tensor<2x8x9xf64>, tensor<2x9x16xf64>
     ```
   }];
-  let options = [Option<"all", "all", "bool", "false", "expand each attention, whether there is a call or not">];
+  let options = [Option<"all", "all", "bool", "false", "expand each attention, whether there is a call or not">,
+                 Option<"inference", "inference", "bool", "false", "nothing is trained, so masks have no gradient">];
   let dependentDialects = ["::gpuopt::nn::NNDialect", "::mlir::arith::ArithDialect"];
   let statistics = [Statistic<"expandedCount", "expanded", "attentions spelled out">];
 }
