@@ -277,7 +277,19 @@ TEST(Attention, HasTilesOfFewRowsWhereKeysAreMany) {
   expect_attention<float>(s, 80, 80 + 20000, scaled(0.3), 2e-5);
 }
 
+// Without OpenMP there is one thread, and nothing to see.
 #ifdef _OPENMP
+TEST(Attention, HasTheSameBitsForAnyNumberOfThreads) {
+  auto s = of_projection(2, 3, 140, 16);
+  s.last_key = 0, s.first_key = -140;
+  Tensors<float> one{48, 96}, many{48, 96};
+  one.run(s, scaled(0.25), 1);
+  many.run(s, scaled(0.25), 4);
+  EXPECT_EQ(one.y, many.y);
+  EXPECT_EQ(one.d_qkv, many.d_qkv);
+  EXPECT_EQ(one.statistics, many.statistics);
+}
+
 TEST(Attention, TakesTheThreadsOfItsContext) {
   Context one(1), many(8); // OpenMP would take the eight of the last one
   int threads = 0;
@@ -357,17 +369,6 @@ TEST(Attention, IsWidenedFromHalfPrecision) {
   const auto s = of_projection(1, 2, 33, 16);
   expect_attention<f16>(s, 32, 64, scaled(0.25), 2e-3);
   expect_attention<bf16>(s, 32, 64, scaled(0.25), 2e-2);
-}
-
-TEST(Attention, HasTheSameBitsForAnyNumberOfThreads) {
-  auto s = of_projection(2, 3, 140, 16);
-  s.last_key = 0, s.first_key = -140;
-  Tensors<float> one{48, 96}, many{48, 96};
-  one.run(s, scaled(0.25), 1);
-  many.run(s, scaled(0.25), 4);
-  EXPECT_EQ(one.y, many.y);
-  EXPECT_EQ(one.d_qkv, many.d_qkv);
-  EXPECT_EQ(one.statistics, many.statistics);
 }
 
 } // namespace

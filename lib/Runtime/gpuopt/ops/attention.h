@@ -29,7 +29,7 @@ struct AttentionShape {
   int64_t k_batch[2] = {0, 0}, k_row;
   int64_t v_batch[2] = {0, 0}, v_row;
   int64_t y_batch[2] = {0, 0}, y_row;
-  // Of a mask: 0 where one element serves a whole dimension.
+  // A mask has the stride 0 where one element serves a whole dimension.
   int64_t mask_batch[2] = {0, 0}, mask_row = 0, mask_key = 0;
   // Query i sees keys i + first_key to i + last_key alone: {-queries, 0} is
   // causal. Each query sees one key at least.
