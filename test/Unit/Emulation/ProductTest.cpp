@@ -410,6 +410,59 @@ TEST_F(WithEpilogue, TheBiasIsAsAlignedAsTheHeuristicWasTold) {
       "for");
 }
 
+// ---- Algorithms ------------------------------------------------------------
+
+struct Algorithms : Emulation {
+  MatrixOnDevice a{CUDA_R_32F, 5, 512, 5}, b{CUDA_R_32F, 512, 3, 512},
+      d{CUDA_R_32F, 5, 3, 5};
+  Lt lt;
+
+  std::vector<cublasLtMatmulHeuristicResult_t> choose(uint32_t schemes,
+                                                      int requested = 8) {
+    lt.prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, schemes);
+    std::vector<cublasLtMatmulHeuristicResult_t> results(8);
+    int found = 0;
+    cublasLtMatmulAlgoGetHeuristic(lt.handle, lt.operation, a.layout, b.layout,
+                                   d.layout, d.layout, lt.preference, requested,
+                                   results.data(), &found);
+    results.resize(size_t(found));
+    return results;
+  }
+};
+
+TEST_F(Algorithms, AreThoseThatThePreferenceAllows) {
+  EXPECT_EQ(choose(CUBLASLT_REDUCTION_SCHEME_MASK).size(), 3u);
+  EXPECT_EQ(choose(CUBLASLT_REDUCTION_SCHEME_MASK, 2).size(), 2u);
+  EXPECT_EQ(choose(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE).size(), 2u);
+  EXPECT_EQ(choose(CUBLASLT_REDUCTION_SCHEME_NONE).size(), 1u);
+  lt.prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, uint64_t(64));
+  EXPECT_EQ(choose(CUBLASLT_REDUCTION_SCHEME_MASK).size(), 1u);
+}
+
+TEST_F(Algorithms, AllComputeTheProduct) {
+  const float alpha = 1, beta = 0;
+  for (const auto &algorithm : choose(CUBLASLT_REDUCTION_SCHEME_MASK)) {
+    lt.result = algorithm;
+    EXPECT_EQ(lt.multiply(a, b, d, &alpha, &beta), CUBLAS_STATUS_SUCCESS);
+    expect(d, product_of(a, false, b, false), 1e-4);
+  }
+}
+
+TEST_F(Algorithms, AreCheckedBeforeTheyAreUsedAgain) {
+  const auto algorithm = choose(CUBLASLT_REDUCTION_SCHEME_MASK).front();
+  auto check = [&](const MatrixOnDevice &result) {
+    cublasLtMatmulHeuristicResult_t checked;
+    const cublasStatus_t status = cublasLtMatmulAlgoCheck(
+        lt.handle, lt.operation, a.layout, b.layout, result.layout,
+        result.layout, &algorithm.algo, &checked);
+    return status == CUBLAS_STATUS_SUCCESS ? int64_t(checked.workspaceSize)
+                                           : -1;
+  };
+  EXPECT_EQ(check(d), int64_t(algorithm.workspaceSize));
+  MatrixOnDevice wider(CUDA_R_32F, 5, 3, 6);
+  EXPECT_EQ(check(wider), -1);
+}
+
 // ---- What the manual forbids -----------------------------------------------
 
 struct Refusals : Emulation {

@@ -61,17 +61,40 @@ private:
 
   void multiply() {
     d.assign(size_t(p.m * p.n), Number(0));
+    std::vector<Number> sums;
+    for (int32_t slice = 0; slice < call.summation.slices; slice++) {
+      sums.assign(d.size(), Number(0));
+      add_products(p.k * slice / call.summation.slices,
+                   p.k * (slice + 1) / call.summation.slices, sums);
+      add_slice(sums);
+    }
+    for (Number &value : d)
+      value *= alpha;
+  }
+
+  // The products of the elements begin..end of a row and a column.
+  void add_products(int64_t begin, int64_t end,
+                    std::vector<Number> &sums) const {
     for (int64_t i = 0; i < p.m; i++) {
-      Number *row = d.data() + i * p.n;
-      for (int64_t l = 0; l < p.k; l++) {
+      Number *row = sums.data() + i * p.n;
+      for (int64_t l = begin; l < end; l++) {
         const Number factor = a[size_t(i * p.k + l)];
         const Number *other = b.data() + l * p.n;
         for (int64_t j = 0; j < p.n; j++)
           row[j] += factor * other[j];
       }
     }
-    for (Number &value : d)
-      value *= alpha;
+  }
+
+  void add_slice(const std::vector<Number> &sums) {
+    char rounded[sizeof(double)];
+    for (size_t i = 0; i < d.size(); i++) {
+      d[i] += sums[i];
+      if (!call.summation.in_type_of_d)
+        continue;
+      write_element(p.d.type, rounded, 0, double(d[i]));
+      d[i] = Number(read_element(p.d.type, rounded, 0));
+    }
   }
 
   // What is multiplied by zero is not read, so a NaN there does no harm.

@@ -103,6 +103,8 @@ cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle) {
   return call<Cublas>([&] { delete handle; });
 }
 
+size_t cublasLtGetVersion() { return CUBLAS_VERSION; }
+
 const char *cublasLtGetStatusString(cublasStatus_t status) {
   if (const char *message = message_of(Cublas::kNumber, status))
     return message;

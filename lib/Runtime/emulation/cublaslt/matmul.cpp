@@ -1,13 +1,14 @@
 // The heuristic and the call. An algorithm remembers what it was chosen for:
 // a shape, and promises about alignment; a call for which these do not hold is
-// an error, as it would be undefined on a GPU.
+// an error, as it would be undefined on a GPU. There are several algorithms for
+// a product, as in the real library, and each adds in an order of its own.
 #include "emulation/cublaslt/product.h"
 #include "emulation/cudart/streams.h"
 #include "emulation/libraries/elements.h"
 #include "emulation/libraries/operands.h"
 
 #include <algorithm>
-#include <functional>
+#include <vector>
 
 namespace gpuopt::emulation {
 namespace {
@@ -15,6 +16,7 @@ namespace {
 struct Algorithm {
   uint64_t problem = 0; // a hash of the shapes, strides and types
   uint32_t alignment[4] = {}, bias_alignment = 0;
+  Summation summation;
   size_t workspace_bytes = 0;
 };
 static_assert(sizeof(Algorithm) <= sizeof(cublasLtMatmulAlgo_t));
@@ -45,7 +47,35 @@ uint32_t alignment_of(const void *address) {
   return alignment;
 }
 
-Algorithm choose(const Product &p, const Preference &preference) {
+// Whether a product is one for which the real library likes to split k: it has
+// few results, and each is a long sum.
+bool gains_by_slices(const Product &p) {
+  return p.k >= 64 && p.m * p.n <= p.k * 256;
+}
+
+// What is not excluded by the preference, the heuristic's favourite first: k in
+// slices that are added in D's type, in slices that are added in the type of
+// the computation, and undivided.
+std::vector<Summation> summations_of(const Product &p, uint32_t schemes) {
+  std::vector<Summation> summations;
+  if (gains_by_slices(p) && (schemes & (CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE |
+                                        CUBLASLT_REDUCTION_SCHEME_INPLACE)))
+    summations.push_back({4, true});
+  if (gains_by_slices(p) && (schemes & CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE))
+    summations.push_back({2, false});
+  summations.push_back({1, false});
+  return summations;
+}
+
+// Partial sums lie in the workspace.
+size_t workspace_of(const Product &p, const Summation &summation) {
+  const size_t sums = size_t(p.m * p.n * p.d.batch) * sizeof(double);
+  return summation.slices == 1 ? size_t(64) << 10
+                               : sums * size_t(summation.slices);
+}
+
+std::vector<Algorithm> algorithms_of(const Product &p,
+                                     const Preference &preference) {
   Algorithm algorithm;
   algorithm.problem = hash_of(p);
   const int attributes[] = {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
@@ -57,8 +87,20 @@ Algorithm choose(const Product &p, const Preference &preference) {
   algorithm.bias_alignment = alignment_of(p.epilogue.bias);
   const auto most =
       preference.value<uint64_t>(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, 0);
-  algorithm.workspace_bytes = std::min<size_t>(most, 64 << 10);
-  return algorithm;
+  std::vector<Algorithm> algorithms;
+  for (const Summation &summation :
+       summations_of(p, preference.value<uint32_t>(
+                            CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+                            CUBLASLT_REDUCTION_SCHEME_MASK))) {
+    algorithm.summation = summation;
+    algorithm.workspace_bytes = workspace_of(p, summation);
+    if (summation.slices == 1)
+      algorithm.workspace_bytes =
+          std::min<size_t>(most, algorithm.workspace_bytes);
+    if (algorithm.workspace_bytes <= most)
+      algorithms.push_back(algorithm);
+  }
+  return algorithms;
 }
 
 void check_alignment(const void *address, uint32_t promised,
@@ -147,12 +189,35 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
     if (requested < 1)
       refuse(CUBLAS_STATUS_INVALID_VALUE, "no algorithm is asked for");
     const Product p = read_product(of(operation), of(a), of(b), of(c), of(d));
-    const Algorithm algorithm = choose(p, of(preference));
-    memset(&results[0], 0, sizeof results[0]);
-    memcpy(&results[0].algo, &algorithm, sizeof algorithm);
-    results[0].workspaceSize = algorithm.workspace_bytes;
-    results[0].state = CUBLAS_STATUS_SUCCESS;
-    *found = 1;
+    for (const Algorithm &algorithm : algorithms_of(p, of(preference))) {
+      if (*found == requested)
+        break;
+      cublasLtMatmulHeuristicResult_t &result = results[(*found)++];
+      memset(&result, 0, sizeof result);
+      memcpy(&result.algo, &algorithm, sizeof algorithm);
+      result.workspaceSize = algorithm.workspace_bytes;
+      result.state = CUBLAS_STATUS_SUCCESS;
+    }
+  });
+}
+
+cublasStatus_t
+cublasLtMatmulAlgoCheck(cublasLtHandle_t, cublasLtMatmulDesc_t operation,
+                        cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+                        cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+                        const cublasLtMatmulAlgo_t *algo,
+                        cublasLtMatmulHeuristicResult_t *result) {
+  return call<Cublas>([&] {
+    const Product p = read_product(of(operation), of(a), of(b), of(c), of(d));
+    Algorithm chosen;
+    memcpy(static_cast<void *>(&chosen), algo, sizeof chosen);
+    memset(result, 0, sizeof *result);
+    if (chosen.problem != hash_of(p))
+      refuse(CUBLAS_STATUS_INVALID_VALUE,
+             "the algorithm was chosen for another product");
+    result->algo = *algo;
+    result->workspaceSize = chosen.workspace_bytes;
+    result->state = CUBLAS_STATUS_SUCCESS;
   });
 }
 
@@ -178,6 +243,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t operation,
       memcpy(static_cast<void *>(&chosen), algo, sizeof chosen);
       check_algorithm(chosen, call);
       check_workspace(chosen, workspace, workspace_bytes);
+      call.summation = chosen.summation;
     }
     check_operands(call, workspace, chosen.workspace_bytes);
     enqueue(stream_of(stream),

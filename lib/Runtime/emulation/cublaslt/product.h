@@ -55,9 +55,17 @@ Product read_product(const MatmulDescriptor &descriptor, const MatrixLayout &a,
                      const MatrixLayout &b, const MatrixLayout &c,
                      const MatrixLayout &d);
 
+// How an algorithm adds up the products of a row and a column: in slices of k,
+// whose sums are then added, in the type of the computation or in that of D.
+struct Summation {
+  int32_t slices = 1;
+  bool in_type_of_d = false;
+};
+
 // The pointers and scalars of a call.
 struct ProductCall {
   Product product;
+  Summation summation;
   const void *a = nullptr, *b = nullptr, *c = nullptr;
   void *d = nullptr;
   double alpha = 1, beta = 0;

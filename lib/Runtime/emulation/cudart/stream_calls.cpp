@@ -102,6 +102,14 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t from,
 
 // ---- Graphs ----------------------------------------------------------------
 
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream,
+                                  cudaStreamCaptureStatus *status) {
+  return cudart([&] {
+    *status = is_captured(stream_of(stream)) ? cudaStreamCaptureStatusActive
+                                             : cudaStreamCaptureStatusNone;
+  });
+}
+
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
   return cudart([&] { begin_capture(stream_of(stream)); });
 }

@@ -1,5 +1,4 @@
-// Files read by mmap, and files that replace what was there only once they are
-// whole.
+// Files read by mmap.
 #pragma once
 
 #include "gpuopt/device/error.h"
@@ -11,7 +10,6 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <string>
 
@@ -58,46 +56,6 @@ public:
   std::string path;
   const uint8_t *data = nullptr;
   size_t bytes = 0;
-};
-
-// Written beside its target and moved over it by commit(); a full disk leaves
-// the old file as it was.
-class AtomicFile {
-public:
-  explicit AtomicFile(const std::string &path)
-      : path(path), temporary(path + ".part") {
-    file = fopen(temporary.c_str(), "wb");
-    if (!file)
-      throw Error("cannot write '" + temporary + "': " + strerror(errno));
-  }
-  ~AtomicFile() {
-    if (file)
-      fclose(file);
-    if (!committed)
-      remove(temporary.c_str());
-  }
-  void write(const void *from, size_t count) {
-    if (fwrite(from, 1, count, file) != count)
-      fail();
-  }
-  void commit() {
-    if (fflush(file) != 0 || fsync(fileno(file)) != 0)
-      fail();
-    const bool closed = fclose(file) == 0;
-    file = nullptr;
-    if (!closed || rename(temporary.c_str(), path.c_str()) != 0)
-      fail();
-    committed = true;
-  }
-
-private:
-  [[noreturn]] void fail() {
-    throw Error("cannot write '" + path + "': " + strerror(errno) +
-                "; what was there before is unchanged");
-  }
-  std::string path, temporary;
-  FILE *file = nullptr;
-  bool committed = false;
 };
 
 } // namespace gpuopt

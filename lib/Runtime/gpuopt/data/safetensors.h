@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gpuopt/data/mapped_file.h"
+#include "gpuopt/device/atomic_file.h"
 #include "gpuopt/kernels/types.h"
 
 #include <map>

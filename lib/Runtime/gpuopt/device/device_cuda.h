@@ -2,6 +2,7 @@
 // transfers of offloaded tensors have a third (offload.h).
 #pragma once
 
+#include "gpuopt/device/autotune_record.h"
 #include "gpuopt/device/device.h"
 #include "gpuopt/kernels/block.h"
 
@@ -70,6 +71,12 @@ struct Context {
                   "; compile with --workspace-size");
     return scratch;
   }
+  // Where the algorithms of libraries that are the fastest are kept. Without
+  // it none is timed.
+  void use_autotune_record(const std::string &path) {
+    autotune = std::make_unique<AutotuneRecord>(path);
+  }
+  AutotuneRecord *autotune_record() { return autotune.get(); }
   // Memory that the plan does not count.
   char *allocate_uncounted(size_t bytes) {
     void *p = nullptr;
@@ -115,6 +122,7 @@ private:
   char *scratch = nullptr;
   size_t scratch_bytes = 0;
   std::vector<void *> blocks, pinned;
+  std::unique_ptr<AutotuneRecord> autotune;
   Libraries libraries;
 };
 

@@ -87,7 +87,8 @@ struct Context {
     allocated_bytes += bytes;
     return static_cast<char *>(p);
   }
-  void use_workspace(char *, size_t) {} // oneDNN has its own
+  void use_workspace(char *, size_t) {}            // oneDNN has its own
+  void use_autotune_record(const std::string &) {} // and chooses by itself
   char *allocate_staging(size_t bytes) { return allocate_uncounted(bytes); }
   // Where offloaded tensors wait.
   void allocate_host(size_t bytes) {

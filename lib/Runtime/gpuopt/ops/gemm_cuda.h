@@ -1,22 +1,12 @@
-// Products on the GPU: cuBLASLt, one algorithm per shape, chosen once by the
-// heuristic and kept, so that the same product has the same bits every time.
+// Products on the GPU: cuBLASLt, one algorithm per shape, chosen once and kept,
+// so that the same product has the same bits every time.
 #pragma once
 
-#include "gpuopt/ops/gemm.h"
+#include "gpuopt/ops/gemm_algorithms_cuda.h"
 
-#include <cublasLt.h>
 #include <unordered_map>
 
 namespace gpuopt {
-
-inline void check_cublas(cublasStatus_t status, const char *what,
-                         const char *file, int line) {
-  if (status != CUBLAS_STATUS_SUCCESS)
-    throw Error(std::string("cuBLASLt: ") + cublasLtGetStatusString(status) +
-                " in " + what + " (" + file + ":" + std::to_string(line) + ")");
-}
-#define CHECK_CUBLAS(call)                                                     \
-  ::gpuopt::check_cublas((call), #call, __FILE__, __LINE__)
 
 namespace detail {
 
@@ -31,13 +21,6 @@ constexpr cudaDataType_t cuda_type() {
   else
     return CUDA_R_16BF;
 }
-
-// cuBLASLt counts columns first: our row-major C = A B is its C^T = B^T A^T.
-struct LtProduct {
-  cublasLtMatmulDesc_t operation = nullptr;
-  cublasLtMatrixLayout_t a = nullptr, b = nullptr, c = nullptr;
-  cublasLtMatmulAlgo_t algorithm;
-};
 
 struct CublasLt {
   CublasLt() { CHECK_CUBLAS(cublasLtCreate(&handle)); }
@@ -81,58 +64,16 @@ int64_t alignment_of(const T *p) {
   return reinterpret_cast<uintptr_t>(p) % 16 == 0 ? 16 : int64_t(sizeof(T));
 }
 
-// `bias` is the alignment of the bias, 0 without one: the heuristic reads the
-// pointer in the descriptor to learn it.
-struct ProductKey {
-  GemmShape shape;
-  int64_t types, bias, alignment[3];
-};
-
-inline cublasLtMatmulAlgo_t choose_algorithm(CublasLt &lt, const LtProduct &p,
-                                             const ProductKey &key,
-                                             size_t workspace_bytes) {
-  cublasLtMatmulPreference_t preference;
-  CHECK_CUBLAS(cublasLtMatmulPreferenceCreate(&preference));
-  auto prefer = [&](cublasLtMatmulPreferenceAttributes_t attribute,
-                    auto value) {
-    CHECK_CUBLAS(cublasLtMatmulPreferenceSetAttribute(preference, attribute,
-                                                      &value, sizeof value));
-  };
-  prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, workspace_bytes);
-  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
-         uint32_t(key.alignment[1]));
-  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
-         uint32_t(key.alignment[0]));
-  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
-         uint32_t(key.alignment[2]));
-  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES,
-         uint32_t(key.alignment[2]));
-  cublasLtMatmulHeuristicResult_t result;
-  int found = 0;
-  const cublasStatus_t status =
-      cublasLtMatmulAlgoGetHeuristic(lt.handle, p.operation, p.b, p.a, p.c, p.c,
-                                     preference, 1, &result, &found);
-  cublasLtMatmulPreferenceDestroy(preference);
-  CHECK_CUBLAS(status);
-  if (found == 0)
-    throw Error("cuBLASLt has no algorithm for a product of " +
-                std::to_string(key.shape.m) + " x " +
-                std::to_string(key.shape.n) + " x " +
-                std::to_string(key.shape.k));
-  return result.algo;
-}
-
 template <class T, class C>
-LtProduct make_product(CublasLt &lt, const ProductKey &key, const C *bias,
-                       Context &ctx) {
+LtProduct make_product(const ProductKey &key, const C *bias) {
   const GemmShape &s = key.shape;
   constexpr bool wide = std::is_same_v<T, double>;
-  const bool tf32 = ctx.allows_tf32 && std::is_same_v<T, float>;
   LtProduct p;
   CHECK_CUBLAS(cublasLtMatmulDescCreate(&p.operation,
-                                        wide   ? CUBLAS_COMPUTE_64F
-                                        : tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32
-                                               : CUBLAS_COMPUTE_32F,
+                                        wide ? CUBLAS_COMPUTE_64F
+                                        : key.allows_tf32
+                                            ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                            : CUBLAS_COMPUTE_32F,
                                         wide ? CUDA_R_64F : CUDA_R_32F));
   auto set = [&](cublasLtMatmulDescAttributes_t attribute, auto value) {
     CHECK_CUBLAS(cublasLtMatmulDescSetAttribute(p.operation, attribute, &value,
@@ -153,8 +94,86 @@ LtProduct make_product(CublasLt &lt, const ProductKey &key, const C *bias,
       layout(cuda_type<T>(), s.k, s.n, s.b_k, s.b_n, batch, s.b_batch[1], "B");
   p.c =
       layout(cuda_type<C>(), s.m, s.n, s.c_m, s.c_n, batch, s.c_batch[1], "C");
-  p.algorithm = choose_algorithm(lt, p, key, ctx.workspace_bytes());
   return p;
+}
+
+template <class T, class C>
+ProductKey key_of(Context &ctx, const GemmShape &s, const T *a, const T *b,
+                  const C *c, const C *bias) {
+  return {s,
+          cuda_type<T>(),
+          cuda_type<C>(),
+          ctx.allows_tf32 && std::is_same_v<T, float>,
+          bias ? alignment_of(bias) : 0,
+          {alignment_of(a), alignment_of(b), alignment_of(c)},
+          int64_t(ctx.workspace_bytes())};
+}
+
+// One call of cublasLtMatmul: D = alpha * A B + beta * C + bias.
+template <class T, class C>
+struct LtCall {
+  CublasLt &lt;
+  const T *a, *b;
+  C *c;
+  const GemmOptions &options;
+
+  cublasStatus_t run(Context &ctx, const LtProduct &p,
+                     const cublasLtMatmulAlgo_t &algorithm, C *d) const {
+    const double alpha64 = options.alpha, beta64 = options.beta;
+    const float alpha32 = float(alpha64), beta32 = float(beta64);
+    constexpr bool wide = std::is_same_v<T, double>;
+    const void *alpha = wide ? static_cast<const void *>(&alpha64) : &alpha32;
+    const void *beta = wide ? static_cast<const void *>(&beta64) : &beta32;
+    const size_t bytes = ctx.workspace_bytes();
+    return cublasLtMatmul(lt.handle, p.operation, alpha, b, p.b, a, p.a, beta,
+                          c, p.c, d, p.c, &algorithm, ctx.workspace(bytes),
+                          bytes, ctx.stream);
+  }
+};
+
+// From the first element of all batches to behind the last.
+inline size_t elements_of_c(const GemmShape &s) {
+  return size_t((s.batch[1] - 1) * s.c_batch[1] + (s.m - 1) * s.c_m +
+                (s.n - 1) * s.c_n + 1);
+}
+
+// Memory of the device that is freed again; null where there is none left.
+class Scratch {
+public:
+  explicit Scratch(size_t bytes) {
+    if (cudaMalloc(&data, bytes) == cudaSuccess)
+      return;
+    data = nullptr;
+    cudaGetLastError(); // the failure is no error
+  }
+  ~Scratch() {
+    if (data)
+      cudaFree(data);
+  }
+  Scratch(const Scratch &) = delete;
+  Scratch &operator=(const Scratch &) = delete;
+
+  void *data = nullptr;
+};
+
+// Runs that time a product must not add to what `call` accumulates: they write
+// elsewhere, or fail where no memory is left.
+template <class T, class C>
+cublasLtMatmulAlgo_t algorithm_of(Context &ctx, const LtProduct &p,
+                                  const ProductKey &key,
+                                  const LtCall<T, C> &call) {
+  std::unique_ptr<Scratch> scratch;
+  return choose_algorithm(
+      ctx, call.lt.handle, p, key, [&](const cublasLtMatmulAlgo_t &algorithm) {
+        if (call.options.beta == 0)
+          return call.run(ctx, p, algorithm, call.c);
+        if (!scratch)
+          scratch =
+              std::make_unique<Scratch>(elements_of_c(key.shape) * sizeof(C));
+        if (!scratch->data)
+          return CUBLAS_STATUS_ALLOC_FAILED;
+        return call.run(ctx, p, algorithm, static_cast<C *>(scratch->data));
+      });
 }
 
 template <class T, class C>
@@ -162,30 +181,20 @@ void lt_gemm(Context &ctx, const GemmShape &s, const T *a, const T *b, C *c,
              const GemmOptions &o) {
   auto &lt = ctx.library<CublasLt>();
   const auto *bias = static_cast<const C *>(o.bias);
-  const ProductKey key{s,
-                       int64_t(cuda_type<T>()) * 1000 + cuda_type<C>(),
-                       bias ? alignment_of(bias) : 0,
-                       {alignment_of(a), alignment_of(b), alignment_of(c)}};
+  const ProductKey key = key_of(ctx, s, a, b, c, bias);
+  const LtCall<T, C> call{lt, a, b, c, o};
   const std::string content = content_of(key);
   auto found = lt.by_content.find(content);
-  if (found == lt.by_content.end())
-    found =
-        lt.by_content.emplace(content, make_product<T, C>(lt, key, bias, ctx))
-            .first;
-  LtProduct &p = found->second;
+  if (found == lt.by_content.end()) {
+    found = lt.by_content.emplace(content, make_product<T, C>(key, bias)).first;
+    found->second.algorithm = algorithm_of(ctx, found->second, key, call);
+  }
+  const LtProduct &p = found->second;
   if (o.bias)
     CHECK_CUBLAS(cublasLtMatmulDescSetAttribute(
         p.operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &o.bias,
         sizeof o.bias));
-  const double alpha64 = o.alpha, beta64 = o.beta;
-  const float alpha32 = float(o.alpha), beta32 = float(o.beta);
-  constexpr bool wide = std::is_same_v<T, double>;
-  const void *alpha = wide ? static_cast<const void *>(&alpha64) : &alpha32;
-  const void *beta = wide ? static_cast<const void *>(&beta64) : &beta32;
-  const size_t bytes = ctx.workspace_bytes();
-  CHECK_CUBLAS(cublasLtMatmul(lt.handle, p.operation, alpha, b, p.b, a, p.a,
-                              beta, c, p.c, c, p.c, &p.algorithm,
-                              ctx.workspace(bytes), bytes, ctx.stream));
+  CHECK_CUBLAS(call.run(ctx, p, p.algorithm, c));
 }
 
 } // namespace detail

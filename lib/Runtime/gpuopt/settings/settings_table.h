@@ -78,7 +78,7 @@ struct Hyperparameters : LossScaling {
 struct TrainingSettings : Hyperparameters {
   double warmup_ratio = 0, num_train_epochs = 3;
   uint64_t seed = 42;
-  bool shuffle = true;
+  bool shuffle = true, autotune = true;
   int64_t logging_steps = 1, eval_steps = 0, save_steps = 0;
   int64_t profile_warmup = 3, profile_active = 10;
   int64_t num_threads = 0, num_workers = 2, prefetch_factor = 2;
@@ -259,6 +259,10 @@ inline constexpr SettingInfo kSettings[] = {
                 "how threads of the host target wait for the next kernel: "
                 "active (they spin), passive (they sleep) or auto, which "
                 "measures what is faster"),
+    detail::run("autotune", &detail::S::autotune, {},
+                "on CUDA, time the library's algorithms for each product in "
+                "the first step and keep the fastest in autotune.txt beside "
+                "the program; without, the library's heuristic chooses"),
     detail::run("num-workers", &detail::S::num_workers, at_least(1, 1024),
                 "threads that prepare batches"),
     detail::run("prefetch-factor", &detail::S::prefetch_factor,

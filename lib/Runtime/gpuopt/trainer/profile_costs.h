@@ -2,7 +2,7 @@
 // gpuopt --profile-costs. docs/memory-budget.md has the format.
 #pragma once
 
-#include "gpuopt/data/mapped_file.h"
+#include "gpuopt/device/atomic_file.h"
 #include "gpuopt/device/call_timing.h"
 #include "gpuopt/program/program.h"
 

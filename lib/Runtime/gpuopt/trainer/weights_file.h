@@ -16,11 +16,14 @@ inline std::vector<int64_t> shape_of(const TensorInfo &tensor) {
 }
 } // namespace detail
 
+inline std::filesystem::path executable_folder() {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path();
+}
+
 // A file that came with the program: beside the executable, or one folder
 // above.
 inline std::string program_file(const std::string &name) {
-  const auto self =
-      std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  const auto self = executable_folder();
   for (const auto &folder : {self, self.parent_path()})
     if (std::filesystem::exists(folder / name))
       return (folder / name).string();

@@ -1,0 +1,241 @@
+// Which of cuBLASLt's algorithms computes a product: the first that its
+// heuristic names, or the fastest of several by measurement, which
+// autotune_record.h keeps.
+#pragma once
+
+#include "gpuopt/ops/gemm.h"
+
+#include <cublasLt.h>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace gpuopt {
+
+inline void check_cublas(cublasStatus_t status, const char *what,
+                         const char *file, int line) {
+  if (status != CUBLAS_STATUS_SUCCESS)
+    throw Error(std::string("cuBLASLt: ") + cublasLtGetStatusString(status) +
+                " in " + what + " (" + file + ":" + std::to_string(line) + ")");
+}
+#define CHECK_CUBLAS(call)                                                     \
+  ::gpuopt::check_cublas((call), #call, __FILE__, __LINE__)
+
+namespace detail {
+
+// cuBLASLt counts columns first: our row-major C = A B is its C^T = B^T A^T.
+struct LtProduct {
+  cublasLtMatmulDesc_t operation = nullptr;
+  cublasLtMatrixLayout_t a = nullptr, b = nullptr, c = nullptr;
+  cublasLtMatmulAlgo_t algorithm;
+};
+
+// What an algorithm is chosen for. `bias` is the alignment of the bias, 0
+// without one: the heuristic reads the pointer in the descriptor to learn it.
+struct ProductKey {
+  GemmShape shape;
+  int64_t operand_type, result_type; // cudaDataType_t
+  int64_t allows_tf32;
+  int64_t bias, alignment[3];
+  int64_t workspace_bytes;
+};
+
+// "f16 f16 batch 8 1024x768x3072 ...": all of a key, to read and to compare.
+inline std::string description_of(const ProductKey &key) {
+  auto name = [](int64_t type) {
+    return type == CUDA_R_64F   ? "f64"
+           : type == CUDA_R_32F ? "f32"
+           : type == CUDA_R_16F ? "f16"
+                                : "bf16";
+  };
+  const GemmShape &s = key.shape;
+  std::ostringstream text;
+  text << "product of " << name(key.operand_type) << " to "
+       << name(key.result_type) << ", " << s.batch[1] << " of " << s.m << "x"
+       << s.n << "x" << s.k << ", strides a " << s.a_batch[1] << " " << s.a_m
+       << " " << s.a_k << " b " << s.b_batch[1] << " " << s.b_k << " " << s.b_n
+       << " c " << s.c_batch[1] << " " << s.c_m << " " << s.c_n << ", aligned "
+       << key.alignment[0] << " " << key.alignment[1] << " "
+       << key.alignment[2];
+  if (key.bias)
+    text << ", bias aligned " << key.bias;
+  if (key.allows_tf32)
+    text << ", tf32";
+  text << ", workspace " << key.workspace_bytes;
+  return text.str();
+}
+
+// nvcc 13.0 breaks on a std::vector of cublasLtMatmulAlgo_t, a struct that only
+// a typedef gives a name.
+struct LtAlgorithm {
+  cublasLtMatmulAlgo_t value;
+};
+
+// The algorithms that the heuristic names, the best by its estimate first.
+// Partial sums of a product are added in the type in which it is computed
+// alone: a half would lose what long sums need.
+inline std::vector<LtAlgorithm> algorithms_for(cublasLtHandle_t handle,
+                                               const LtProduct &p,
+                                               const ProductKey &key) {
+  cublasLtMatmulPreference_t preference;
+  CHECK_CUBLAS(cublasLtMatmulPreferenceCreate(&preference));
+  auto prefer = [&](cublasLtMatmulPreferenceAttributes_t attribute,
+                    auto value) {
+    CHECK_CUBLAS(cublasLtMatmulPreferenceSetAttribute(preference, attribute,
+                                                      &value, sizeof value));
+  };
+  prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+         uint64_t(key.workspace_bytes));
+  prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+         uint32_t(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
+  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
+         uint32_t(key.alignment[1]));
+  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+         uint32_t(key.alignment[0]));
+  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
+         uint32_t(key.alignment[2]));
+  prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES,
+         uint32_t(key.alignment[2]));
+  constexpr int kMost = 8;
+  cublasLtMatmulHeuristicResult_t results[kMost];
+  int found = 0;
+  const cublasStatus_t status =
+      cublasLtMatmulAlgoGetHeuristic(handle, p.operation, p.b, p.a, p.c, p.c,
+                                     preference, kMost, results, &found);
+  cublasLtMatmulPreferenceDestroy(preference);
+  CHECK_CUBLAS(status);
+  std::vector<LtAlgorithm> algorithms;
+  for (int i = 0; i < found; i++)
+    if (results[i].state == CUBLAS_STATUS_SUCCESS)
+      algorithms.push_back({results[i].algo});
+  if (algorithms.empty())
+    throw Error("cuBLASLt has no algorithm for a " + description_of(key));
+  return algorithms;
+}
+
+// The header of cuBLASLt allows algorithms to be kept as bytes, for the version
+// of the library that named them.
+inline std::string hex_of(const cublasLtMatmulAlgo_t &algorithm) {
+  unsigned char bytes[sizeof algorithm];
+  memcpy(bytes, &algorithm, sizeof algorithm);
+  std::string text;
+  for (unsigned char byte : bytes)
+    for (int digit : {byte >> 4, byte & 15})
+      text += "0123456789abcdef"[digit];
+  return text;
+}
+
+// False unless the text is one that hex_of has written.
+inline bool read_hex(const std::string &text, cublasLtMatmulAlgo_t &algorithm) {
+  unsigned char bytes[sizeof algorithm];
+  if (text.size() != 2 * sizeof bytes ||
+      text.find_first_not_of("0123456789abcdef") != std::string::npos)
+    return false;
+  for (size_t i = 0; i < sizeof bytes; i++)
+    bytes[i] = static_cast<unsigned char>(
+        std::stoi(text.substr(2 * i, 2), nullptr, 16));
+  memcpy(&algorithm, bytes, sizeof algorithm);
+  return true;
+}
+
+// Runs a product by an algorithm, for its time.
+using ProductRun = std::function<cublasStatus_t(const cublasLtMatmulAlgo_t &)>;
+
+// The median of a few runs, in nanoseconds; infinite if it cannot run. Zeros
+// are written over the workspace before each, as other tensors pass through the
+// cache between two products of a step.
+inline double time_of(Context &ctx, const cublasLtMatmulAlgo_t &algorithm,
+                      const ProductRun &run) {
+  constexpr int kRuns = 5;
+  constexpr size_t kLargestCache = size_t(128) << 20;
+  const size_t flushed = std::min(ctx.workspace_bytes(), kLargestCache);
+  Timestamps timestamps;
+  for (int i = 0; i <= kRuns; i++) { // the first warms up
+    set_zero(ctx, ctx.workspace(flushed), flushed);
+    timestamps.add(ctx);
+    if (run(algorithm) != CUBLAS_STATUS_SUCCESS)
+      return std::numeric_limits<double>::infinity();
+    timestamps.add(ctx);
+  }
+  const std::vector<double> gaps = timestamps.take();
+  std::vector<double> times; // every other gap is between two runs
+  for (size_t i = 2; i < gaps.size(); i += 2)
+    times.push_back(gaps[i]);
+  std::nth_element(times.begin(), times.begin() + kRuns / 2, times.end());
+  return times[kRuns / 2];
+}
+
+inline bool is_capturing(Context &ctx) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  CHECK_CUDA(cudaStreamIsCapturing(ctx.stream, &status));
+  return status != cudaStreamCaptureStatusNone;
+}
+
+inline std::string machine_name() {
+  int device = 0;
+  cudaDeviceProp properties;
+  CHECK_CUDA(cudaGetDevice(&device));
+  CHECK_CUDA(cudaGetDeviceProperties(&properties, device));
+  return std::string(properties.name) + ", " +
+         std::to_string(properties.multiProcessorCount) +
+         " multiprocessors, cuBLASLt " + std::to_string(cublasLtGetVersion());
+}
+
+inline cublasLtMatmulAlgo_t
+fastest_of(Context &ctx, const std::vector<LtAlgorithm> &algorithms,
+           const ProductRun &run) {
+  if (algorithms.size() == 1)
+    return algorithms.front().value;
+  size_t fastest = 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (size_t i = 0; i < algorithms.size(); i++)
+    if (const double time = time_of(ctx, algorithms[i].value, run);
+        time < least) {
+      least = time;
+      fastest = i;
+    }
+  return algorithms[fastest].value;
+}
+
+// An algorithm of the record, which another library may have written.
+inline cublasLtMatmulAlgo_t accepted(cublasLtHandle_t handle,
+                                     const LtProduct &p, const ProductKey &key,
+                                     const std::string &choice) {
+  cublasLtMatmulAlgo_t algorithm;
+  cublasLtMatmulHeuristicResult_t checked;
+  if (!read_hex(choice, algorithm) ||
+      cublasLtMatmulAlgoCheck(handle, p.operation, p.b, p.a, p.c, p.c,
+                              &algorithm, &checked) != CUBLAS_STATUS_SUCCESS ||
+      checked.workspaceSize > size_t(key.workspace_bytes))
+    throw Error("the autotune record has an algorithm that cuBLASLt refuses "
+                "for a " +
+                description_of(key) +
+                "; remove the file to have products timed anew");
+  return algorithm;
+}
+
+// The record's choice, or the fastest, which goes into the record. Where there
+// is no record: the heuristic's first.
+inline cublasLtMatmulAlgo_t
+choose_algorithm(Context &ctx, cublasLtHandle_t handle, const LtProduct &p,
+                 const ProductKey &key, const ProductRun &run) {
+  AutotuneRecord *record = ctx.autotune_record();
+  const std::string call = description_of(key);
+  const std::string machine = record ? machine_name() : "";
+  if (const std::string *choice =
+          record ? record->find(machine, call) : nullptr)
+    return accepted(handle, p, key, *choice);
+  const std::vector<LtAlgorithm> algorithms = algorithms_for(handle, p, key);
+  if (!record || !record->is_kept() || is_capturing(ctx))
+    return algorithms.front().value;
+  const std::string fastest = hex_of(fastest_of(ctx, algorithms, run));
+  return accepted(handle, p, key, record->add(machine, call, fastest));
+}
+
+} // namespace detail
+} // namespace gpuopt

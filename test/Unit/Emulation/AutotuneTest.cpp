@@ -1,0 +1,189 @@
+// Algorithms of products that are chosen by time and kept in a file. The
+// emulated library has several for a product with a long sum, and each adds in
+// an order of its own, so the bits of a result tell which one computed it.
+#include "Machine.h"
+
+#include "../Runtime/Files.h"
+#include "gpuopt/ops/gemm.h"
+
+#include <filesystem>
+#include <map>
+
+namespace {
+
+using gpuopt::Context;
+using gpuopt::Error;
+using gpuopt::f16;
+using gpuopt::GemmOptions;
+using gpuopt::GemmShape;
+using gpuopt::read_file;
+using gpuopt::write_file;
+
+constexpr GemmShape kShape = {.m = 8,
+                              .n = 8,
+                              .k = 512,
+                              .a_m = 512,
+                              .a_k = 1,
+                              .b_k = 8,
+                              .b_n = 1,
+                              .c_m = 8,
+                              .c_n = 1};
+
+std::vector<float> numbers(size_t count, uint32_t seed) {
+  std::vector<float> values(count);
+  for (float &value : values) {
+    seed = seed * 1664525 + 1013904223;
+    value = float(seed >> 8) / float(1 << 24) - 0.5f;
+  }
+  return values;
+}
+
+struct Autotune : Emulation {
+  // The result of a program that runs the product once.
+  std::vector<float> multiply(const std::string &record, GemmOptions o = {}) {
+    Context ctx;
+    if (!record.empty())
+      ctx.use_autotune_record(record);
+    OnDevice<float> a(numbers(8 * 512, 1)), b(numbers(512 * 8, 2)),
+        c(numbers(8 * 8, 3));
+    cudaDeviceSynchronize();
+    gpuopt::gemm(ctx, kShape, a.data, b.data, c.data, o);
+    return c.values();
+  }
+  std::string error_of(const std::string &record) {
+    try {
+      multiply(record);
+    } catch (const Error &error) {
+      return error.what();
+    }
+    return "";
+  }
+  gpuopt::TemporaryFolder folder;
+  std::string file = folder / "autotune.txt";
+};
+
+// The choice of the record's only line.
+std::string choice_of(const std::string &record) {
+  const std::string line = record.substr(record.rfind('\t') + 1);
+  return line.substr(0, line.find('\n'));
+}
+
+TEST_F(Autotune, KeepsWhatItChose) {
+  const std::vector<float> first = multiply(file);
+  const std::string record = read_file(file);
+  EXPECT_EQ(record.rfind("gpuopt autotune record 1\n", 0), 0u);
+  EXPECT_NE(record.find("product of f32 to f32, 1 of 8x8x512, strides a 0 512 "
+                        "1 b 0 8 1 c 0 8 1, aligned 16 16 16, workspace"),
+            std::string::npos)
+      << record;
+  EXPECT_EQ(multiply(file), first);
+  EXPECT_EQ(read_file(file), record);
+}
+
+// Both algorithms' results are known from records that name them.
+TEST_F(Autotune, RunsTheAlgorithmOfTheRecord) {
+  std::map<std::string, std::vector<float>> results; // by the choice
+  for (int i = 0; i < 50 && results.size() < 2; i++) {
+    std::filesystem::remove(file);
+    const std::vector<float> result = multiply(file);
+    results.emplace(choice_of(read_file(file)), result);
+  }
+  if (results.size() < 2)
+    GTEST_SKIP() << "one algorithm was always the fastest";
+  EXPECT_NE(results.begin()->second, results.rbegin()->second);
+  std::string record = read_file(file);
+  const std::string last = choice_of(record);
+  for (const auto &[choice, result] : results) {
+    std::string other = record;
+    other.replace(other.rfind(last), last.size(), choice);
+    write_file(file, other);
+    EXPECT_EQ(multiply(file), result);
+  }
+}
+
+TEST_F(Autotune, TimesNothingWithoutARecord) {
+  const std::vector<float> heuristic = multiply("");
+  EXPECT_EQ(multiply(""), heuristic);
+  // A record that cannot be kept is none.
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(multiply(folder / "none/autotune.txt"), heuristic);
+  const std::string warning = testing::internal::GetCapturedStderr();
+  EXPECT_NE(warning.find("products are not timed"), std::string::npos)
+      << warning;
+}
+
+TEST_F(Autotune, AddsToWhatIsAccumulatedOnce) {
+  GemmOptions o;
+  const std::vector<float> product = multiply(file, o), c = numbers(8 * 8, 3);
+  std::filesystem::remove(file);
+  o.beta = 1;
+  const std::vector<float> sum = multiply(file, o);
+  for (size_t i = 0; i < sum.size(); i++)
+    EXPECT_NEAR(sum[i], c[i] + product[i], 1e-5) << i;
+}
+
+TEST_F(Autotune, RefusesADamagedRecord) {
+  write_file(file, "something else\n");
+  EXPECT_EQ(error_of(file),
+            "'" + file +
+                "', line 1: expected 'gpuopt autotune record 1'; remove the "
+                "file to have products timed anew");
+  write_file(file, "gpuopt autotune record 1\na line\n");
+  EXPECT_EQ(error_of(file),
+            "'" + file +
+                "', line 2: expected a machine, a call and a choice, with tabs "
+                "between them; remove the file to have products timed anew");
+}
+
+TEST_F(Autotune, RefusesAnAlgorithmOfAnotherProduct) {
+  multiply(file);
+  std::string record = read_file(file);
+  const std::string choice = choice_of(record);
+  record.replace(record.rfind(choice), 4, "beef");
+  write_file(file, record);
+  EXPECT_NE(error_of(file).find("the autotune record has an algorithm that "
+                                "cuBLASLt refuses for a product of f32"),
+            std::string::npos)
+      << error_of(file);
+}
+
+// A sum of 4096 products in slices that are added as halves would be off by
+// several units in the last place.
+TEST_F(Autotune, AddsPartialSumsInTheTypeOfTheComputation) {
+  constexpr int64_t kSize = 16, kLength = 4096;
+  const std::vector<float> a = numbers(kSize * kLength, 4),
+                           b = numbers(kSize * kLength, 5);
+  std::vector<f16> half_a, half_b;
+  for (float value : a)
+    half_a.push_back(gpuopt::narrow_f16(value));
+  for (float value : b)
+    half_b.push_back(gpuopt::narrow_f16(value));
+  Context ctx;
+  OnDevice<f16> on_a(half_a), on_b(half_b), on_c(kSize * kSize);
+  cudaDeviceSynchronize();
+  gpuopt::gemm(ctx,
+               {.m = kSize,
+                .n = kSize,
+                .k = kLength,
+                .a_m = kLength,
+                .a_k = 1,
+                .b_k = kSize,
+                .b_n = 1,
+                .c_m = kSize,
+                .c_n = 1},
+               on_a.data, on_b.data, on_c.data);
+  const std::vector<f16> c = on_c.values();
+  int rounded_twice = 0;
+  for (size_t i = 0; i < kSize; i++)
+    for (size_t j = 0; j < kSize; j++) {
+      double sum = 0;
+      for (size_t l = 0; l < kLength; l++)
+        sum += double(gpuopt::widen(half_a[i * kLength + l])) *
+               double(gpuopt::widen(half_b[l * kSize + j]));
+      rounded_twice += gpuopt::widen(c[i * kSize + j]) !=
+                       gpuopt::widen(gpuopt::narrow_f16(float(sum)));
+    }
+  EXPECT_LE(rounded_twice, 5);
+}
+
+} // namespace
