@@ -1,8 +1,10 @@
 // gpuopt's own CUDA headers on the emulated machine.
 #include "Machine.h"
 
+#include "emulation/cudart/device.h"
 #include "gpuopt/device/device.h"
 #include "gpuopt/kernels/block.h"
+#include "gpuopt/ops/conv.h"
 
 namespace {
 
@@ -75,6 +77,65 @@ TEST_F(RuntimeTest, ReplayCapturesTheSecondRun) {
   gpuopt::copy_to_host(ctx, &runs, number, sizeof runs);
   EXPECT_EQ(calls, 2);
   EXPECT_EQ(runs, 4);
+}
+
+// ---- Machines that a program cannot run on ---------------------------------
+
+struct UnfitMachine : Emulation {
+  ~UnfitMachine() override { machine = {}; }
+
+  template <class Body>
+  static std::string error_of(Body body) {
+    try {
+      body();
+    } catch (const gpuopt::Error &error) {
+      return error.what();
+    }
+    return "";
+  }
+  static std::string start() {
+    return error_of([] { gpuopt::Context ctx; });
+  }
+  gpuopt::emulation::Machine &machine = gpuopt::emulation::device().machine;
+};
+
+TEST_F(UnfitMachine, OfAnOldGpu) {
+  machine.compute_capability = 75;
+  EXPECT_EQ(start(),
+            "the GPU 'emulated GPU' has compute capability 7.5, but programs "
+            "of gpuopt need at least 8.0 (Ampere); compile with --target host "
+            "for the processor");
+  machine.compute_capability = 80;
+  EXPECT_EQ(start(), "");
+}
+
+TEST_F(UnfitMachine, OfAnOldDriver) {
+  machine.driver_version = 0;
+  EXPECT_EQ(start(), "this program needs an NVIDIA GPU, but no NVIDIA driver "
+                     "is loaded; compile with --target host for the processor");
+  machine.driver_version = CUDART_VERSION - 1000;
+  EXPECT_EQ(start(), "the NVIDIA driver is for CUDA " +
+                         gpuopt::cuda_version_text(machine.driver_version) +
+                         ", but this program was built with CUDA " +
+                         gpuopt::cuda_version_text(CUDART_VERSION) +
+                         "; update the driver, or build with an older CUDA "
+                         "Toolkit");
+  machine.driver_version = CUDART_VERSION / 1000 * 1000; // 13.0 runs 13.x
+  EXPECT_EQ(start(), "");
+}
+
+TEST_F(UnfitMachine, OfAnOldCudnn) {
+  auto load = [] {
+    gpuopt::Context ctx;
+    ctx.library<gpuopt::detail::Cudnn>();
+  };
+  machine.cudnn_version = 90100;
+  const std::string error = error_of(load);
+  EXPECT_NE(error.find("but finds 9.1.0 when it runs; install the newer one"),
+            std::string::npos)
+      << error;
+  machine.cudnn_version = CUDNN_VERSION + 1;
+  EXPECT_EQ(error_of(load), "");
 }
 
 } // namespace

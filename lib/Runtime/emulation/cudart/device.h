@@ -10,7 +10,15 @@
 
 namespace gpuopt::emulation {
 
+// What the machine says of itself. Tests pretend to be others.
+struct Machine {
+  int compute_capability = 90; // 9.0
+  int driver_version = 13000;  // 0: no driver is loaded
+  size_t cudnn_version = 0;    // 0: that of the headers
+};
+
 struct Device {
+  Machine machine;
   Memory memory;
   Schedule schedule;
   std::recursive_mutex mutex; // held by each call of a library

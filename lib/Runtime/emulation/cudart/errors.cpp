@@ -70,9 +70,17 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int number) {
     properties->sharedMemPerBlock = 48 << 10;
     properties->warpSize = kWarpSize;
     properties->maxThreadsPerBlock = 1024;
-    properties->major = 9;
+    properties->major = device().machine.compute_capability / 10;
+    properties->minor = device().machine.compute_capability % 10;
     properties->multiProcessorCount = 1;
   });
+}
+
+cudaError_t cudaDriverGetVersion(int *version) {
+  return cudart([&] { *version = device().machine.driver_version; });
+}
+cudaError_t cudaRuntimeGetVersion(int *version) {
+  return cudart([&] { *version = CUDART_VERSION; });
 }
 
 cudaError_t cudaDeviceSynchronize() {

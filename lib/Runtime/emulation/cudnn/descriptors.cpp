@@ -66,6 +66,11 @@ size_t cudnnTensorStruct::bytes() const {
   return size_t(elements()) * size_of(element_type(type));
 }
 
+size_t cudnnGetVersion() {
+  const size_t pretended = device().machine.cudnn_version;
+  return pretended ? pretended : CUDNN_VERSION;
+}
+
 const char *cudnnGetErrorString(cudnnStatus_t status) {
   if (const char *message = message_of(Cudnn::kNumber, status))
     return message;

@@ -4,6 +4,7 @@
 
 #include "gpuopt/device/autotune_record.h"
 #include "gpuopt/device/device.h"
+#include "gpuopt/device/requirements_cuda.h"
 #include "gpuopt/kernels/block.h"
 
 #include <cuda_runtime.h>
@@ -14,19 +15,12 @@ namespace gpuopt {
 
 constexpr const char *kTargetName = "cuda";
 
-inline void check_cuda(cudaError_t status, const char *what, const char *file,
-                       int line) {
-  if (status == cudaSuccess)
-    return;
-  throw Error(std::string("CUDA: ") + cudaGetErrorString(status) + " in " +
-              what + " (" + file + ":" + std::to_string(line) + ")");
-}
-#define CHECK_CUDA(call) ::gpuopt::check_cuda((call), #call, __FILE__, __LINE__)
-
 class Timestamps;
 
 struct Context {
   explicit Context(int device = 0) {
+    check_driver();
+    check_device(device);
     CHECK_CUDA(cudaSetDevice(device));
     CHECK_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     CHECK_CUDA(cudaStreamCreateWithFlags(&copy_stream, cudaStreamNonBlocking));

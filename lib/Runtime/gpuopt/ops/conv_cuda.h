@@ -52,8 +52,28 @@ struct Conv {
   size_t workspace = 0;
 };
 
+// 92800 is 9.28.0.
+inline std::string cudnn_version_text(size_t version) {
+  return std::to_string(version / 10000) + "." +
+         std::to_string(version / 100 % 100) + "." +
+         std::to_string(version % 100);
+}
+
+// A program may call what an older library lacks.
+inline void check_cudnn_version() {
+  if (cudnnGetVersion() < size_t(CUDNN_VERSION))
+    throw Error("this program was built with cuDNN " +
+                cudnn_version_text(CUDNN_VERSION) + ", but finds " +
+                cudnn_version_text(cudnnGetVersion()) +
+                " when it runs; install the newer one, or build with the "
+                "older one");
+}
+
 struct Cudnn {
-  Cudnn() { CHECK_CUDNN(cudnnCreate(&handle)); }
+  Cudnn() {
+    check_cudnn_version();
+    CHECK_CUDNN(cudnnCreate(&handle));
+  }
   ~Cudnn() {
     for (auto &[content, c] : by_content) {
       for (cudnnTensorDescriptor_t tensor : {c.x, c.y, c.bias})
