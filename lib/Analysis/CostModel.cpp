@@ -27,8 +27,8 @@ double gpuopt::bytesTouched(Value value) {
   return elements * elementSizeInBytes(cast<RankedTensorType>(value.getType()));
 }
 
-/// Returns the bytes that a kernel reads of an operand: of a table, only the
-/// rows that are taken.
+/// Returns how many bytes of an operand a kernel reads: where it takes rows of
+/// a table, only those rows.
 static double bytesRead(nn::FusedOp op, unsigned input) {
   Value argument = op.getBody().getArgument(input);
   double taken = 0;
@@ -55,7 +55,8 @@ static Type elementTypeOf(Operation *op) {
   return Float32Type::get(op->getContext());
 }
 
-/// The parameter of an update or direction, which is never in half precision.
+/// Returns the parameter of an update or direction, which is never in half
+/// precision.
 template <typename OpT>
 static RankedTensorType parameterOf(OpT op) {
   auto gradient = cast<RankedTensorType>(op.getGradient().getType());
@@ -64,7 +65,7 @@ static RankedTensorType parameterOf(OpT op) {
                             : Float32Type::get(op.getContext()));
 }
 
-/// Each of the states is read and written.
+/// Adds the work of reading and writing each of the states.
 template <typename OpT>
 static void addStatesOf(OpT op, OpWork &work) {
   double state = 0;
@@ -77,8 +78,8 @@ static void addStatesOf(OpT op, OpWork &work) {
   work.bytesWritten += state;
 }
 
-/// An update reads and writes the parameter; the copy in half precision is only
-/// written.
+/// Adds the work on the parameter: it is read and written, and its copy in half
+/// precision is only written.
 static void addParameterOf(train::UpdateOp op, OpWork &work) {
   double bytes = sizeInBytes(parameterOf(op));
   work.bytesRead += bytes;
@@ -87,7 +88,7 @@ static void addParameterOf(train::UpdateOp op, OpWork &work) {
 
 OpWork gpuopt::workOf(Operation *op) {
   OpWork work;
-  // Transfers run beside the step's work (OffloadCost.h).
+  // Transfers run at the same time as the step's other work (OffloadCost.h).
   bool isFree =
       isViewOp(op) || op->hasTrait<OpTrait::ConstantLike>() ||
       isa<train::ReadOp, nn::ConcatOp, train::OffloadOp, train::AwaitOffloadOp,

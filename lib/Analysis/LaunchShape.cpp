@@ -11,25 +11,27 @@
 
 using namespace gpuopt;
 
-/// A block works on at most so many elements one after the other, as those of
-/// the runtime's own kernels do: more would leave nothing to balance between
-/// the cores, and fewer cost a call each on the host.
+/// The largest number of elements that a block works on one after the other,
+/// the same as in the runtime's own kernels. With more, too few blocks would be
+/// left to balance the load of the cores; with fewer, the host would pay for
+/// more calls.
 static constexpr int64_t kMostFlatElements = kSpan;
-/// A block takes whole rows of at most so many elements together, or one row.
+/// A block takes several whole rows if together they have at most this many
+/// elements; otherwise it takes one row.
 static constexpr int64_t kRowElements = 4096;
-/// Fewer elements are not worth a block.
+/// A block with fewer elements than this does not pay.
 static constexpr int64_t kLeastFlatElements = 1024;
-/// Blocks that each multiprocessor should have to choose from, so that one
-/// computes while others wait for memory.
+/// How many blocks each multiprocessor should have to choose from, so that some
+/// compute while others wait for memory.
 static constexpr int64_t kBlocksPerMultiprocessor = 4;
 static constexpr int64_t kWarp = 32, kMostThreads = 256;
 
-/// As many blocks as keep the whole device busy.
+/// Returns how many blocks keep the whole device busy.
 static int64_t blocksToFill(const DeviceModel &device) {
   return kBlocksPerMultiprocessor * int64_t(device.multiprocessors);
 }
 
-/// Returns how many threads walk over so many elements side by side.
+/// Returns how many threads work side by side on a row of `elements`.
 static int64_t threadsFor(int64_t elements, int64_t lanes) {
   int64_t threads = llvm::divideCeil(elements, lanes);
   return std::clamp<int64_t>(llvm::alignTo(threads, kWarp), kWarp,
@@ -77,7 +79,8 @@ LaunchShape gpuopt::launchShapeOf(const KernelShape &shape, int64_t lanes,
     launch.blocks = rows;
     break;
   case KernelForm::ColumnReduction:
-    // Each column is summed by one thread, row after row, whatever the block.
+    // One thread sums each column, row after row, so the number of threads does
+    // not change the result.
     launch.threads = kWarp;
     launch.span = kWarp * lanes;
     launch.blocks = rows * llvm::divideCeil(size, launch.span);

@@ -14,8 +14,8 @@
 
 namespace gpuopt {
 
-/// Builds the device.call that makes `call`, with `addressOf` the tensors that
-/// it passes.
+/// Builds the device.call that makes `call`; `addressOf` returns the address of
+/// a tensor that it passes.
 device::CallOp
 buildCall(mlir::ImplicitLocOpBuilder &builder, const RuntimeCall &call,
           llvm::function_ref<mlir::Value(mlir::Value)> addressOf);

@@ -19,7 +19,7 @@ using device::LoopKind;
 
 namespace {
 
-/// Where ops go, and what has been computed there.
+/// The block into which ops go, and the values that have been computed there.
 struct Scope {
   OpBuilder::InsertPoint point;
   SmallVector<bool> available; ///< Loops whose index is known here.
@@ -123,7 +123,7 @@ private:
             tiles = llvm::divideCeil(columns, launch.span);
     Value tile = block;
     if (kept.empty()) {
-      // all blocks are tiles
+      // each block is one tile
     } else if (tiles == 1) {
       setDigits(block, kept);
       tile = constant(0);
@@ -169,7 +169,7 @@ private:
     return available;
   }
 
-  /// [i * span, min((i + 1) * span, size)).
+  /// Returns the bounds of part `i`: [i * span, min((i + 1) * span, size)).
   std::pair<Value, Value> spanOf(Value i, int64_t span, int64_t size,
                                  int64_t count) {
     if (count == 1)
@@ -244,8 +244,8 @@ private:
     return loop;
   }
 
-  /// A loop over dimension `dim`; each turn runs `inside` and contributes to
-  /// the reductions, whose results it returns.
+  /// Builds a loop over dimension `dim`. Each turn runs `inside` and
+  /// contributes to the reductions, whose results it returns.
   template <typename Inside>
   SmallVector<Value> loop(LoopKind kind, unsigned dim, Value lower, Value upper,
                           ArrayRef<nn::ReduceOp> reductions, Inside inside) {
@@ -263,7 +263,7 @@ private:
   /// Runs `inside` within a loop's body and yields what it returns.
   template <typename Inside>
   void enter(device::LoopOp op, unsigned dim, Inside inside) {
-    // What is found to belong outside goes before the loop.
+    // Values that turn out not to depend on this loop go before it.
     for (Scope &scope : scopes)
       if (scope.point.getBlock() == op->getBlock())
         scope.point = OpBuilder::InsertPoint(op->getBlock(), op->getIterator());
@@ -292,8 +292,8 @@ private:
     b.setInsertionPointAfter(op);
   }
 
-  /// Sequential loops over `dims` around `innermost`, which returns what each
-  /// turn contributes.
+  /// Builds sequential loops over `dims` around `innermost`, which returns what
+  /// each turn contributes.
   template <typename Innermost>
   SmallVector<Value> nest(ArrayRef<unsigned> dims,
                           ArrayRef<nn::ReduceOp> reductions,
@@ -316,7 +316,8 @@ private:
     return cast<nn::YieldOp>(body.getTerminator()).getValues();
   }
 
-  /// The outermost scope in which everything that `value` varies over is known.
+  /// Returns the outermost scope in which all indices are known that `value`
+  /// depends on.
   Scope &scopeOf(Value value) {
     const SmallVector<bool> &varies = shape.varies.find(value)->second;
     for (Scope &scope : scopes) {
@@ -395,8 +396,9 @@ private:
     return folded(b.create(state));
   }
 
-  /// What is known of constants: 1 != 0 is true. Of functions the runtime has
-  /// its own, which may differ from the compiler's in the last bit.
+  /// Replaces `op` by its value if it is arithmetic on constants, as in 1 != 0.
+  /// Ops of the math dialect stay, because the runtime's own functions may
+  /// differ from the compiler's in the last bit.
   Value folded(Operation *op) {
     SmallVector<Value> values;
     if (!isa<arith::ArithDialect>(op->getDialect()) ||
@@ -412,7 +414,7 @@ private:
                              : device::Access::Strided;
   }
 
-  /// Indices that matter, and their strides.
+  /// Returns the indices that the access depends on, and their strides.
   std::pair<SmallVector<Value>, SmallVector<int64_t>>
   indicesOf(const AffineAccess &access) {
     SmallVector<Value> indices;
@@ -481,10 +483,10 @@ private:
   /// A value of a row reduction that later walks read from memory.
   struct KeptRow {
     Value memory;
-    unsigned walk; ///< That computes it.
+    unsigned walk; ///< The walk that computes it.
   };
   llvm::DenseMap<Value, KeptRow> rows;
-  unsigned walk = 0; ///< That is being emitted.
+  unsigned walk = 0; ///< The walk that is being emitted.
 };
 
 } // namespace

@@ -14,15 +14,18 @@
 namespace gpuopt {
 
 /// Builds the kernel of `op`, at the builder's insertion point. Its parameters
-/// are pointers to the first element of each operand and result, in order,
-/// and the step's scalars where it draws random numbers; offsets of the views
-/// are left to the caller.
+/// are pointers to the first element of each operand and result, in order, and
+/// the step's scalars if it draws random numbers. The caller adds the offsets
+/// of the views.
 ///
-/// The forms of LaunchShape.h are written so:
-/// - nothing is reduced: blocks share the elements, lanes walk the last loop;
-/// - the last loop is: a block per kept element, loops over lanes one after
-///   the other, each with what the results of the ones before allow;
-/// - others are: lanes walk the last loop, each going through the reduced ones.
+/// How the forms of LaunchShape.h are written:
+/// - if nothing is reduced, blocks share the elements and lanes walk the last
+///   loop;
+/// - if the last loop is reduced, there is a block for each kept element, with
+///   loops over lanes one after the other, each of which computes what the
+///   results of the loops before it allow;
+/// - if only other loops are reduced, lanes walk the last loop, and each goes
+///   through the reduced ones.
 device::KernelOp buildKernel(mlir::OpBuilder &builder, nn::FusedOp op,
                              const KernelShape &shape,
                              const LaunchShape &launch, llvm::StringRef name);

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Layers share kernels, and the names of their tensors have the last word in
-// common: a parameter that is some layer's "weight" in every launch is called
-// weight. A statistic is called by its role ("mean", "rstd") in the kernel that
-// computes it and in those that read it. Where launches differ, a parameter
-// stays the x or y that it was.
+// Layers share kernels, and the names of their tensors end in the same word: a
+// parameter that is some layer's "weight" in every launch is called weight. A
+// statistic is called by its role ("mean", "rstd") in the kernel that computes
+// it and in those that read it. Where launches differ, a parameter keeps its
+// name x or y.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,8 +25,9 @@
 using namespace mlir;
 using namespace gpuopt;
 
+/// Returns the last word of a name without what tells one layer from another:
 /// "addmm" of "model.h.0.mlp.c_fc/addmm_12", "weight" of "fc.weight", "softmax"
-/// of "node_softmax_3": without what tells one layer from another.
+/// of "node_softmax_3".
 static std::string lastWord(StringRef origin) {
   StringRef word = origin.rsplit('/').second;
   if (word.empty())
@@ -40,7 +41,8 @@ static std::string lastWord(StringRef origin) {
   return word.lower();
 }
 
-/// What the printer calls indices and results of reductions.
+/// Whether the printer uses `word` as the name of an index or of the result of
+/// a reduction.
 static bool isLocal(StringRef word) {
   return word.size() == 1 ||
          llvm::is_contained({"row", "begin", "end", "left", "index", "sum",
@@ -60,7 +62,7 @@ static std::string wordFor(device::BufferOp buffer) {
 
 namespace {
 
-/// What buffers are called where kernels take them.
+/// The words that kernels use for the buffers that they take.
 class BufferWords {
 public:
   explicit BufferWords(ModuleOp module) : symbols(module) {
@@ -68,8 +70,9 @@ public:
       words[buffer.getSymName()] = wordFor(buffer);
   }
 
-  /// The words for what a launch takes, after it has given roles to what it
-  /// writes. A gradient is called after what it is the gradient of.
+  /// Gives roles to the buffers that a launch writes, and then returns the
+  /// words for all that it takes. A gradient is named after the value that it
+  /// is the gradient of.
   SmallVector<std::string> ofLaunch(device::LaunchOp launch) {
     auto kernel = symbols.lookup<device::KernelOp>(launch.getKernel());
     SmallVector<StringRef> known, buffers;
@@ -102,7 +105,8 @@ private:
 
 void gpuopt::nameArguments(ModuleOp module) {
   BufferWords bufferWords(module);
-  llvm::StringMap<SmallVector<std::string>> wordsOf; // of kernels' operands
+  /// The words for the operands of each kernel.
+  llvm::StringMap<SmallVector<std::string>> wordsOf;
   module.walk([&](device::LaunchOp launch) {
     SmallVector<std::string> words = bufferWords.ofLaunch(launch);
     auto [known, isNew] = wordsOf.try_emplace(launch.getKernel(), words);

@@ -12,8 +12,8 @@
 
 namespace gpuopt {
 
-/// Names the parameters of each device.kernel after what all of its launches
-/// pass: "weight", "input_ids", "softmax", "d_softmax".
+/// Names the parameters of each device.kernel after the buffers that all of its
+/// launches pass: "weight", "input_ids", "softmax", "d_softmax".
 void nameArguments(mlir::ModuleOp module);
 
 } // namespace gpuopt

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 // The statistics of normalisations and softmax are results of one node each,
-// whose names say nothing of what they are. The arithmetic does.
+// and the names of nodes do not say which is which. The arithmetic does.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,7 +48,8 @@ private:
     return "";
   }
 
-  /// What the loop combines its results of; a loop in it is looked into.
+  /// Returns the value that each turn of a loop adds to result `number`;
+  /// of nested loops, that of the innermost one.
   static Value contribution(device::LoopOp loop, unsigned number) {
     auto yield = cast<device::YieldOp>(loop.getBody().front().getTerminator());
     Value value = yield.getValues()[number];
@@ -77,15 +78,15 @@ private:
     return "total";
   }
 
-  /// Whether `value` is a count of elements, 2 or more; or, with `isShare`, one
-  /// divided by that.
+  /// Whether `value` is a count of at least 2 elements or, with `isShare`, one
+  /// divided by such a count.
   static bool isCount(Value value, bool isShare) {
     FloatAttr number;
     if (!matchPattern(value, m_Constant(&number)))
       return false;
     double factor = number.getValueAsDouble();
     double count = isShare ? 1 / factor : factor;
-    // A share is rounded to the type of the elements.
+    // One divided by a count has been rounded to the type of the elements.
     return count >= 1.5 && std::abs(count / std::round(count) - 1) < 1e-6;
   }
 

@@ -14,11 +14,11 @@
 
 namespace gpuopt {
 
-/// The roles of what a kernel writes, by the number of its argument: "mean",
-/// "rstd", "total", "largest", "squared_deviations", "probabilities" or
-/// "normalised"; empty where it is none of them. `known` has the roles of what
-/// the kernel reads: a total that another kernel has summed, divided by the
-/// number of its elements, is a mean.
+/// Returns the role of each argument that a kernel writes: "mean", "rstd",
+/// "total", "largest", "squared_deviations", "probabilities" or "normalised";
+/// the role is empty where none of these fits. `known` has the roles of the
+/// arguments that the kernel reads: a total that another kernel has summed,
+/// divided by the number of its elements, is a mean.
 llvm::SmallVector<llvm::StringRef>
 rolesOfResults(device::KernelOp kernel, llvm::ArrayRef<llvm::StringRef> known);
 

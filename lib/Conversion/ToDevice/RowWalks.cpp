@@ -13,13 +13,14 @@
 using namespace mlir;
 using namespace gpuopt;
 
-/// All kept values of a block together take at most so much: it fits the
-/// fastest cache of a core, and the shared memory that lets a multiprocessor
-/// hold all the blocks it can.
+/// The kept values of a block take at most this many bytes together. So much
+/// fits the fastest cache of a core, and leaves a multiprocessor enough shared
+/// memory for all the blocks that it can hold.
 constexpr int64_t kRoomInBytes = 16 * 1024;
 
-/// Additions that cost as much as storing a value and loading it again, with
-/// some to spare: recomputing takes no room.
+/// A value is kept if computing it again costs more than this many additions.
+/// That is a little more than storing and loading a value costs, because
+/// recomputing takes no memory.
 constexpr unsigned kDear = 8;
 
 static Value skipBroadcasts(Value value) {
@@ -28,7 +29,7 @@ static Value skipBroadcasts(Value value) {
   return value;
 }
 
-/// In additions, of one op by itself.
+/// Returns what one op costs by itself, in additions.
 static unsigned weightOf(Operation *op) {
   if (isa<nn::RandomUniformOp>(op))
     return 16;
@@ -45,8 +46,8 @@ RowWalks::RowWalks(Block &body, const KernelShape &shape)
       yielded(cast<nn::YieldOp>(body.getTerminator()).getValues()) {
   findEarliest(body);
   assignWork(body);
-  // With loops between the row and its lanes there would be one row for each
-  // of their turns.
+  // With reduced loops between the row and its lanes, each of their turns
+  // would need a kept row of its own.
   bool isOneLoop =
       llvm::none_of(ArrayRef(shape.loops).drop_back(),
                     [](const LoopDim &loop) { return loop.isReduced; });
@@ -101,8 +102,8 @@ void RowWalks::chooseKept() {
   }
 }
 
-/// `walk` needs `value`: an earlier one may have kept it, or else it and what
-/// it is made of are computed here.
+/// Notes that `walk` needs `value`. If an earlier walk computes it, it can be
+/// kept from there; if not, this walk computes it and its operands.
 void RowWalks::visit(Value value, unsigned walk) {
   value = skipBroadcasts(value);
   if (!value.getDefiningOp() || !isFull(value) || keptSince.contains(value))
@@ -122,7 +123,8 @@ void RowWalks::visit(Value value, unsigned walk) {
     visit(operand, walk);
 }
 
-/// In additions, with what is kept already at hand.
+/// Returns what computing `value` costs, in additions, if the values kept so
+/// far need not be computed.
 unsigned RowWalks::costOf(Value value) const {
   unsigned cost = 0;
   SmallVector<Value> stack{value};

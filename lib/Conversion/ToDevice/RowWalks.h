@@ -13,22 +13,22 @@
 namespace gpuopt {
 
 /// A kernel that reduces rows walks over its row once for each reduction that
-/// waits for another one, and once more for what needs them all: a softmax
-/// three times. Says what happens in which walk, and which values are kept
-/// from the walk that computes them for the later ones.
+/// waits for another one, and once more for the results that need all of them.
+/// A softmax has three walks. This class says what happens in which walk, and
+/// which values are kept from the walk that computes them for the later ones.
 class RowWalks {
 public:
   RowWalks(mlir::Block &body, const KernelShape &shape);
 
   unsigned count() const { return walks.size(); }
 
-  /// How many walks must be done before `value` can be computed.
+  /// Returns how many walks must be finished before `value` can be computed.
   unsigned earliest(mlir::Value value) const;
 
-  /// Has a value for every element of the row.
+  /// Whether `value` has an element for every element of the row.
   bool isFull(mlir::Value value) const;
 
-  /// What a walk is for.
+  /// The work of one walk.
   struct Walk {
     llvm::SmallVector<nn::ReduceOp> reductions;
     llvm::SmallVector<unsigned>
@@ -36,8 +36,8 @@ public:
   };
   const Walk &operator[](unsigned number) const { return walks[number]; }
 
-  /// Values that more than one walk needs and that are dearer to compute than
-  /// to store and load, each with the walk that computes it.
+  /// Returns the values that more than one walk needs and that cost more to
+  /// compute again than to store and load, each with the walk that computes it.
   const llvm::MapVector<mlir::Value, unsigned> &kept() const {
     return keptSince;
   }

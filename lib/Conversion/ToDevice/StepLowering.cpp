@@ -24,8 +24,8 @@ static int64_t elementsOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getNumElements();
 }
 
-/// Calls `lower` with `op` as what it is, if it becomes a launch, a call or a
-/// transfer; whether it does.
+/// Calls `lower` with `op` cast to its class if it becomes a launch, a call or
+/// a transfer. Returns whether it does.
 template <typename Function>
 static bool dispatchLowered(Operation *op, Function lower) {
   return TypeSwitch<Operation *, bool>(op)
@@ -218,7 +218,8 @@ private:
     SmallVector<Value> addresses;
     ArrayAttr names; ///< Null where there are none.
   };
-  /// In the order of the declaration.
+  /// Returns the states of an update in the order in which its optimizer
+  /// declares them.
   template <typename OpT>
   States statesOf(OpT op) {
     States states;
@@ -310,14 +311,15 @@ private:
     emit<device::AwaitOp>(eventOf.lookup(op.getValue()));
   }
 
-  /// Checks the results that are floating-point and lie in memory of their own,
-  /// except where infinity is meant.
+  /// Adds checks that the floating-point results of `op` are finite. It skips
+  /// results that share another tensor's memory, and ops that yield infinity on
+  /// purpose.
   void check(Operation *op) {
     if (hasInfiniteConstant(op) || isa<train::OffloadOp, train::ReloadOp>(op))
-      return; // infinity is meant, or what is looked at has been already
+      return; // infinity is intended, or the value was checked before
     auto call = dyn_cast<RuntimeCallOpInterface>(op);
     for (Value result : op->getResults()) {
-      // The largest of no scores is minus infinity.
+      // A row without scores has minus infinity as its largest one.
       if (call && call.keepsType(result))
         continue;
       auto type = cast<RankedTensorType>(result.getType());
@@ -340,10 +342,10 @@ private:
   }
 
   //===--------------------------------------------------------------------===//
-  // What a reader sees
+  // Headings and comments
   //===--------------------------------------------------------------------===//
 
-  /// Creates an op of the step; `annotate` says its section and comment.
+  /// Creates an op of the step; `annotate` adds its section and comment.
   template <class OpT, class... Arguments>
   void emit(Arguments &&...arguments) {
     b.create<OpT>(std::forward<Arguments>(arguments)..., device::SectionAttr());
@@ -353,7 +355,7 @@ private:
     return b.getBlock()->empty() ? nullptr : &b.getBlock()->back();
   }
 
-  /// Section and comment of what was emitted for an op.
+  /// Sets the section and the comment of the op that was emitted for `op`.
   void annotate(Operation *op, Operation *emitted) {
     emitted->setAttr(device::kSectionAttribute,
                      device::SectionAttr::get(b.getContext(), section));
@@ -399,7 +401,7 @@ private:
   ImplicitLocOpBuilder &b;
   device::Section section = device::Section::Forward;
   int64_t checkedCount = 0;
-  llvm::DenseMap<Value, int64_t> eventOf; ///< By what is awaited.
+  llvm::DenseMap<Value, int64_t> eventOf; ///< By the value to wait for.
 };
 
 } // namespace

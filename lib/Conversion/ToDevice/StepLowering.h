@@ -15,13 +15,14 @@
 
 namespace gpuopt {
 
-/// Kernels of the program; equal ones exist once. Says on the module how many
-/// lanes they are made for.
+/// The kernels of the program, where equal kernels exist once. Sets on the
+/// module how many lanes the kernels are made for.
 class KernelTable {
 public:
   KernelTable(mlir::ModuleOp module, const DeviceModel &device);
 
-  /// The kernel that does `op`, on operands and results that lie as told.
+  /// Returns the kernel that does `op` on operands and results with these
+  /// views.
   device::KernelOp lookup(nn::FusedOp op, llvm::ArrayRef<StridedView> operands,
                           llvm::ArrayRef<StridedView> results);
   size_t size() const { return kernels.size(); }
@@ -29,15 +30,14 @@ public:
 private:
   mlir::ModuleOp module;
   const DeviceModel &device;
-  int64_t lanes = 4; ///< Elements that a thread of a GPU has in step.
+  int64_t lanes = 4; ///< Elements that a GPU's thread works on at once.
   llvm::StringMap<device::KernelOp>
       kernels; ///< By their text without the name.
   llvm::StringMap<unsigned> usedNames;
 };
 
-/// Appends the device.step for `step` to the module.
-/// With `checksResults`, each op of a training step is followed by a look at
-/// what it wrote.
+/// Appends the device.step for `step` to the module. With `checksResults`, each
+/// op of a training step is followed by a check that its results are finite.
 void lowerStep(train::StepOp step, const StepMemory &memory,
                const PersistentMemory &persistent, KernelTable &kernels,
                bool checksResults);

@@ -22,8 +22,8 @@ device::LoopOp cxx::enclosingLanesLoop(Operation *op) {
 }
 
 cxx::KernelAnalysis::KernelAnalysis(device::KernelOp kernel) {
-  // In order, so that operands are known before their uses, and the body of a
-  // loop at its yield.
+  // Visits ops in order, so that operands are known before their uses, and the
+  // body of a loop when the walk reaches its yield.
   kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
     findVarying(op);
     countRest(op);
@@ -35,7 +35,8 @@ cxx::KernelAnalysis::KernelAnalysis(device::KernelOp kernel) {
 // What varies by lane
 //===----------------------------------------------------------------------===//
 
-/// A loop's results vary where a sequential one combines lane by lane.
+/// Marks the results of a loop that vary by lane: those of a sequential loop
+/// that combines lane by lane.
 static void markLoopResults(device::YieldOp yield,
                             llvm::DenseSet<Value> &varying) {
   auto loop = cast<device::LoopOp>(yield->getParentOp());
@@ -88,13 +89,15 @@ static bool writesMemory(Operation *op) {
       .wasInterrupted();
 }
 
-/// These write an operand several times, or in each turn of a loop.
+/// Whether the text of an op has an operand several times, or runs it in each
+/// turn of a loop.
 static bool repeatsOperands(Operation *op) {
   return isa<device::DelinearizeOp, device::LoopOp>(op);
 }
 
 void cxx::KernelAnalysis::findInlined(Block &block) {
-  // How many ops before each one write memory: pointers may be equal.
+  // How many ops before each one write memory. Any write may change what a load
+  // reads, since pointers may be equal.
   llvm::DenseMap<Operation *, unsigned> writesBefore;
   unsigned writes = 0;
   for (Operation &op : block) {

@@ -12,22 +12,24 @@
 
 namespace gpuopt::cxx {
 
-/// The loop over lanes that an op is in, null for none.
+/// Returns the loop over lanes that an op is in, or null.
 device::LoopOp enclosingLanesLoop(mlir::Operation *op);
 
-/// Which values of a kernel have one value per lane, and which are written in
-/// place of their use rather than given a name.
+/// Finds out which values of a kernel have one value per lane, and which are
+/// written where they are used and get no name.
 class KernelAnalysis {
 public:
   explicit KernelAnalysis(device::KernelOp kernel);
 
   bool isVarying(mlir::Value value) const { return varying.contains(value); }
 
-  /// A constant, or a value whose one use follows in the same block with no
-  /// write to memory between a load that it holds and that use.
+  /// Whether `value` gets no name: a constant, or a value with one use, which
+  /// follows in the same block. If the value holds a load, nothing may write
+  /// memory between the load and that use.
   bool isInlined(mlir::Value value) const { return inlined.contains(value); }
 
-  /// How often the body of a loop over lanes asks how many elements are left.
+  /// Returns how often the body of a loop over lanes asks how many elements are
+  /// left.
   unsigned usesOfRest(device::LoopOp loop) const {
     return restUses.lookup(loop);
   }

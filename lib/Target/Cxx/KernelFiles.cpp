@@ -22,11 +22,12 @@ using namespace gpuopt;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What the launches of a kernel say of it.
+/// What the launches of a kernel tell about it.
 struct Launches {
-  std::string section; ///< Of the first one.
+  std::string section; ///< The section of the first launch.
   llvm::SetVector<StringRef> comments;
-  std::set<int64_t> blocks, threads; ///< That differ from the kernel's own.
+  /// The numbers that differ from the kernel's own.
+  std::set<int64_t> blocks, threads;
 };
 } // namespace
 
@@ -47,7 +48,7 @@ static llvm::StringMap<Launches> launchesOf(ModuleOp module) {
   return launches;
 }
 
-/// "8" or "8 to 64".
+/// Returns "8", or "8 to 64" for a range.
 static std::string rangeOf(const std::set<int64_t> &numbers, int64_t own) {
   if (numbers.empty())
     return std::to_string(own);
@@ -57,8 +58,9 @@ static std::string rangeOf(const std::set<int64_t> &numbers, int64_t own) {
              : text + " to " + std::to_string(*numbers.rbegin());
 }
 
-/// "512 blocks of 32 threads. For h.0.attn/softmax; h.1.attn/softmax; and 10
-/// more.", behind what the kernel does where its name does not say it.
+/// Returns the comment of a kernel: "512 blocks of 32 threads. For
+/// h.0.attn/softmax; h.1.attn/softmax; and 10 more." If the kernel's name does
+/// not say what it does, that comes first.
 static std::string commentOf(device::KernelOp kernel,
                              const Launches &launches) {
   constexpr size_t kMostUses = 2;

@@ -14,11 +14,10 @@
 
 namespace gpuopt::cxx {
 
-/// The kernels of a program as text. Few of them stand in step.cu. Where there
-/// are more lines than a file should have, they are files of their own, which
-/// build side by side: kernels_forward_1.cu, kernels_backward_1.cu and so on,
-/// by the section of the step that launches them first, with their
-/// declarations in kernels.h.
+/// The kernels of a program as text. If their lines are few, they are a part of
+/// step.cu. If not, they are in files of their own, which build side by side:
+/// kernels_forward_1.cu, kernels_backward_1.cu and so on, by the section of the
+/// step that launches them first, with their declarations in kernels.h.
 class KernelFiles {
 public:
   KernelFiles(const ProgramNames &names, size_t linesPerFile)
@@ -28,9 +27,9 @@ public:
   /// that has no C++ form.
   mlir::LogicalResult print(mlir::ModuleOp module);
 
-  /// Whether step.cu does not have them.
+  /// Whether the kernels are in files of their own.
   bool areApart() const { return lines > linesPerFile; }
-  /// What stands in step.cu where they are not apart.
+  /// Returns the text of the kernels for step.cu.
   std::string text() const;
   /// Adds kernels.h and the files of kernels; returns the names of the latter.
   std::vector<std::string> addTo(ProgramFiles &files) const;
@@ -38,7 +37,7 @@ public:
 private:
   struct Kernel {
     std::string section, comment, signature, body;
-    size_t lines; ///< In all.
+    size_t lines; ///< Of all kernels together.
   };
 
   std::string header() const;

@@ -99,7 +99,7 @@ std::string KernelPrinter::uniformLoad(device::LoadOp op,
   return op.getType().isInteger(1) ? "(" + element + " != 0)" : element;
 }
 
-/// "x0_i" for what x0 has at i.
+/// Returns a name for what a load reads: "x0_i" for the element of x0 at i.
 std::string KernelPrinter::loadStem(device::LoadOp op) const {
   std::string stem = known.lookup(op.getPointer()).text;
   std::string last = "0";

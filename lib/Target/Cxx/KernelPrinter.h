@@ -26,26 +26,26 @@ public:
       : kernel(kernel), name(name), rows(rows), stream(stream),
         analysis(kernel) {}
 
-  /// "void relu(const float *x, float *y)"; names the parameters, and so comes
-  /// before the body.
+  /// Returns such as "void relu(const float *x, float *y)". It names the
+  /// parameters, so it must be called before printBody.
   std::string signature();
-  /// What stands behind "{", up to and with "}".
+  /// Prints what follows "{", up to and including "}".
   mlir::LogicalResult printBody();
 
 private:
-  /// Where a load or store goes: a part that is the same in all lanes, and
+  /// The address of a load or store: a part that is the same in all lanes, and
   /// the lanes' own.
   struct Place {
     std::string uniform;    ///< "b * 128 + 4"; empty for 0.
     std::string lane;       ///< "i", the index of the loop over lanes.
-    int64_t laneStride = 0; ///< What the index is multiplied with; 0: absent.
+    int64_t laneStride = 0; ///< The factor of `lane`; 0 if there is none.
     std::string gathered;   ///< A sum of values that vary in no regular way.
 
     /// "uniform + lane * laneStride", for a pointer or position.
     std::string sum() const;
   };
 
-  /// A variable that a loop combines values in.
+  /// A variable in which a loop combines values.
   struct Accumulator {
     std::string name, identity;
     mlir::Type type;
@@ -103,10 +103,11 @@ private:
   NameLegaliser names;
   unsigned depth = 1;
   llvm::DenseMap<mlir::Value, Expression> known;
-  /// What the first thread alone does, not yet printed.
+  /// Statements for the first thread alone that are not yet printed.
   llvm::SmallVector<std::string> pending;
   std::vector<llvm::SmallVector<Accumulator>> active;
-  /// How the loop over lanes writes the number of elements that are left.
+  /// How the body of the current loop over lanes writes the number of elements
+  /// that are left.
   std::string rest;
 };
 

@@ -21,12 +21,13 @@ using namespace gpuopt;
 // Tables
 //===----------------------------------------------------------------------===//
 
-/// "layer" of "layers".
+/// Returns "layer" for "layers".
 static StringRef singularOf(StringRef word) {
   return word == "layers" ? "layer" : word == "updates" ? "update" : word;
 }
 
-/// "ForwardLayer" of "forward_layers_2", with the number behind: ForwardLayer2.
+/// Returns the name of a row's struct: "ForwardLayer" for "forward_layers", and
+/// "ForwardLayer2" for "forward_layers_2".
 static std::string typeNameOf(StringRef table) {
   std::string name;
   for (StringRef word : llvm::split(table, '_')) {
@@ -49,7 +50,8 @@ struct TableField {
 };
 } // namespace
 
-/// The update of a loop whose parameters differ in shape; null for other loops.
+/// Returns the update of a loop whose parameters differ in shape, or null for
+/// other loops.
 static device::UpdateOp updateOfShapes(device::RepeatOp repeat) {
   for (auto update : repeat.getBody().getOps<device::UpdateOp>())
     if (device::differsByTurn(update, "shape"))
@@ -57,7 +59,8 @@ static device::UpdateOp updateOfShapes(device::RepeatOp repeat) {
   return {};
 }
 
-/// What the buffers of a column hold: `f32[8,64] "h.*.ln_1/layer_norm_*"`.
+/// Describes what the buffers of a column hold: `f32[8,64]
+/// "h.*.ln_1/layer_norm_*"`.
 static std::string describeColumn(device::RepeatOp repeat, unsigned column,
                                   const SymbolTable &symbols) {
   SmallVector<StringRef> origins;
@@ -73,7 +76,7 @@ static std::string describeColumn(device::RepeatOp repeat, unsigned column,
   return text;
 }
 
-/// ` // "fc.weight"`, where a column has the buffer of that parameter.
+/// Returns ` // "fc.weight"` if a column has the buffer of that parameter.
 static std::string nameInTurn(device::RepeatOp repeat, device::ColumnOp column,
                               unsigned turn, const SymbolTable &symbols) {
   device::BufferOp buffer =
@@ -194,7 +197,7 @@ std::string cxx::LayerTables::decay(device::UpdateOp op) const {
 // Comments
 //===----------------------------------------------------------------------===//
 
-/// Splits into runs of digits and of what is between them.
+/// Splits a text into its numbers and what is between them.
 static SmallVector<StringRef> runsOf(StringRef text) {
   SmallVector<StringRef> runs;
   while (!text.empty()) {
@@ -207,7 +210,7 @@ static SmallVector<StringRef> runsOf(StringRef text) {
   return runs;
 }
 
-/// The text with a star for each number.
+/// Returns the text with a star in place of each number.
 static std::string withoutNumbers(StringRef text) {
   std::string result;
   for (StringRef run : runsOf(text))
@@ -216,7 +219,7 @@ static std::string withoutNumbers(StringRef text) {
 }
 
 std::string cxx::commonPattern(ArrayRef<StringRef> texts) {
-  std::map<std::string, SmallVector<StringRef>> groups; // by what is equal
+  std::map<std::string, SmallVector<StringRef>> groups; // by equal text
   for (StringRef text : texts)
     groups[withoutNumbers(text)].push_back(text);
   const SmallVector<StringRef> *largest = nullptr;

@@ -36,19 +36,21 @@ public:
   void print(device::StepOp step, const mlir::SymbolTable &symbols,
              llvm::raw_ostream &stream);
 
-  /// "for (const ForwardLayer &layer : kForwardLayers) {"
+  /// Returns the head of a loop: "for (const ForwardLayer &layer :
+  /// kForwardLayers) {".
   std::string loopHead(device::RepeatOp repeat) const;
-  /// "layer.ln_1": the buffer of this turn.
+  /// Returns the buffer of a column in the current turn: "layer.ln_1".
   std::string buffer(device::ColumnOp column) const;
-  /// "update.elements", "update.decay": what an update of a loop has in this
-  /// turn; empty where it has the same in all turns.
+  /// Return the size and the decay of an update in the current turn of its
+  /// loop: "update.elements", "update.decay". They are empty if all turns have
+  /// the same.
   std::string size(device::UpdateOp op) const;
   std::string decay(device::UpdateOp op) const;
 
 private:
   struct Table {
     std::string type, name;
-    std::string row; ///< "layer" or "update": what a loop calls its row.
+    std::string row; ///< The variable of a loop: "layer" or "update".
     llvm::StringMap<std::string> fields; ///< By column.
     std::string size, decay;             ///< Fields of updates, if any.
   };
@@ -56,23 +58,25 @@ private:
              llvm::raw_ostream &stream);
   static std::string rowText(device::RepeatOp repeat, unsigned turn,
                              const mlir::SymbolTable &symbols);
-  /// The table of the loop that an op is in; null for other ops.
+  /// Returns the table of the loop that an op is in, or null.
   const Table *tableOf(mlir::Operation *op) const;
 
   ProgramNames &names;
   llvm::DenseMap<mlir::Operation *, Table> tables;
 };
 
-/// What texts have in common that differ in numbers alone, with a star where
-/// they do: "h.*.attn/softmax_*". Where some differ in more than numbers, as
-/// the first or last layer may, what most of them have in common.
+/// Returns what texts that differ only in numbers have in common, with a star
+/// for each number that differs: "h.*.attn/softmax_*". If some texts differ in
+/// more, as those of the first or last layer may, it returns what most of them
+/// have in common.
 std::string commonPattern(llvm::ArrayRef<llvm::StringRef> texts);
 
-/// How the runtime is told how large a parameter is: its elements or, for
-/// optimizers with scratch memory, its shape as Matrices.
+/// Returns the argument for the size of a parameter: its number of elements or,
+/// for optimizers with scratch memory, its shape as Matrices.
 std::string sizeText(device::UpdateOp op, llvm::ArrayRef<int64_t> shape);
 
-/// The comments of a call in all turns of its loop; of any other, its own.
+/// Returns the comments of a call in all turns of its loop; outside of a loop,
+/// the call's own comment.
 llvm::SmallVector<llvm::StringRef> commentsOf(mlir::Operation *call);
 
 } // namespace gpuopt::cxx

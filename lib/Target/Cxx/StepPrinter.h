@@ -15,11 +15,11 @@
 
 namespace gpuopt::cxx {
 
-/// Prints a step as a function `name`, or as several where it makes more than
-/// `callsPerFunction` calls, and to `tables` the buffers of its loops' turns.
-/// Shapes that it uses go to the table, and to `calls`, of the steps that a
-/// trainer runs again and again, what is called. Fails, with an error at the
-/// op, for an op that has no C++ form.
+/// Prints a step as a function `name`, or as several functions if it makes more
+/// than `callsPerFunction` calls. The buffers that its loops have in each turn
+/// are printed to `tables`, and the shapes that it uses are added to `shapes`.
+/// If the trainer runs the step again and again, its calls are appended to
+/// `calls`. Fails, with an error at the op, if an op has no C++ form.
 mlir::LogicalResult printStep(device::StepOp step, llvm::StringRef name,
                               ProgramNames &names, ShapeTable &shapes,
                               std::vector<OpCalls> &calls,

@@ -16,15 +16,17 @@
 namespace gpuopt::cxx {
 
 /// A field of the runtime's Program, the function that is its value, and the
-/// table of the function's calls; empty where they are not timed.
+/// table of the calls that the function makes; the table is empty if the calls
+/// are not timed.
 struct StepFunction {
   std::string field, function, calls;
 };
 
-/// What decides which flags the trainer takes.
+/// Returns what decides which flags the trainer takes.
 ProgramKind kindOf(mlir::ModuleOp module);
 
-/// The file that says what the trainer's flags are unless given.
+/// Returns the file with the values that the trainer's flags have if they are
+/// not given.
 std::string defaultsFile(mlir::ModuleOp module,
                          const TrainingSettings &settings);
 

@@ -75,7 +75,7 @@ private:
     stream << " #";
   }
 
-  /// What the users of a constant make of it.
+  /// Returns the role of a constant, from how its users use it.
   static StringRef roleOf(arith::ConstantOp constant) {
     for (Operation *user : constant->getUsers()) {
       if (auto loop = dyn_cast<LoopOp>(user))
@@ -154,7 +154,7 @@ private:
   llvm::DenseMap<Value, unsigned> names;
 };
 
-/// Calls `change` with the op as the access that it is.
+/// Calls `change` with the op cast to its class of access.
 template <typename Function>
 void withAccess(Operation *op, Function change) {
   if (auto load = dyn_cast<LoadOp>(op))
@@ -172,7 +172,8 @@ KernelSkeleton gpuopt::device::skeletonOf(KernelOp kernel,
   return FormBuilder(leastColumns).build(kernel);
 }
 
-/// The index times the stride is an index of stride 1.
+/// Replaces a stride by an argument: the index is multiplied by it and gets
+/// stride 1.
 static void replaceStride(Operation *op, unsigned index, Value argument) {
   OpBuilder builder(op);
   withAccess(op, [&](auto access) {

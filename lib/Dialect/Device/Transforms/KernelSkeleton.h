@@ -18,27 +18,31 @@ namespace gpuopt::device {
 struct KernelNumber {
   enum class Place { Constant, Stride, Offset };
 
-  mlir::Operation *op; ///< That has the number.
+  mlir::Operation *op; ///< The op that has the number.
   Place place;
-  unsigned index;        ///< Of the stride.
+  unsigned index;        ///< Which stride it is.
   mlir::TypedAttr value; ///< Of type index or floating-point.
-  std::string role;      ///< "columns", for a name.
+  std::string role;      ///< Such as "columns"; names the argument.
 };
 
-/// What kernels have in common that differ in numbers alone.
+/// What kernels that differ only in numbers have in common.
 struct KernelSkeleton {
-  /// Equal for two kernels whose ops are equal up to `numbers`.
+  /// The text of the kernel without `numbers`. Two kernels have the same text
+  /// if their ops differ in these numbers alone.
   std::string text;
-  /// In the order of the ops, the same in all kernels of this form.
+  /// The numbers in the order of the ops, which is the same in all kernels of
+  /// this form.
   std::vector<KernelNumber> numbers;
 };
 
-/// The bound of a loop over lanes below `leastColumns` is a part of the form,
-/// and no number. So is what has to be known when the kernel is compiled: sizes
-/// that an index is split by, memory for rows, strides from lane to lane.
+/// Returns the skeleton of a kernel. Some numbers stay in its text: the bound
+/// of a loop over lanes if it is below `leastColumns`, and what must be known
+/// when the kernel is compiled, as sizes that an index is divided by, memory
+/// for rows, and strides from lane to lane.
 KernelSkeleton skeletonOf(KernelOp kernel, int64_t leastColumns);
 
-/// Replaces the number by `argument`, a value that all of the kernel sees.
+/// Replaces the number by `argument`, a value that is visible in the whole
+/// kernel.
 void replaceNumber(const KernelNumber &number, mlir::Value argument);
 
 } // namespace gpuopt::device

@@ -20,7 +20,7 @@ RepeatedRun gpuopt::device::findLongestRun(ArrayRef<unsigned> items,
   unsigned size = items.size();
   for (unsigned period = 1; period <= std::min(size / 2, kLongestPeriod);
        ++period) {
-    unsigned equal = 0; // items up to here that equal those a period later
+    unsigned equal = 0; // items up to here that equal the one a period later
     for (unsigned i = 0; i + period <= size; ++i) {
       if (i + period < size && items[i] == items[i + period]) {
         ++equal;

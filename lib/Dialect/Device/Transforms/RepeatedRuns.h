@@ -14,27 +14,27 @@
 namespace gpuopt::device {
 
 /// `period` items of a sequence that occur `turns` times in a row, from item
-/// `first` on. They would occur as often from any of the `slack` items behind
-/// `first` on, too.
+/// `first` on. The run could as well begin at any of the `slack` items after
+/// `first`.
 struct RepeatedRun {
   unsigned first = 0, period = 0, turns = 0, slack = 0;
 
   unsigned size() const { return period * turns; }
-  /// Items that need not be written when the run is a loop.
+  /// Returns how many items need not be written when the run is a loop.
   unsigned saved() const { return period * (turns - 1); }
 };
 
-/// The run within `items` that saves most, as a loop, of those of at least
-/// `leastTurns`; of equal ones, the one with the shortest period, and then the
-/// first. Without turns where nothing repeats. Items are equal where their
-/// numbers are. Takes time in proportion to the items times the longest
-/// period, 1024 items.
+/// Returns the run of at least `leastTurns` turns within `items` that saves
+/// most when it becomes a loop; among equal ones, the one with the shortest
+/// period, and then the first. It has 0 turns if nothing repeats. Items are
+/// equal if their numbers are. Takes time in proportion to the items times the
+/// longest period, 1024 items.
 RepeatedRun findLongestRun(llvm::ArrayRef<unsigned> items, unsigned leastTurns);
 
-/// Runs that do not overlap, in the order of the sequence: the one that saves
-/// most, and then those in what is left on either side of it, each of which
-/// saves at least `leastSaved` items. `align` may move a run within its slack:
-/// it returns by how many items.
+/// Returns runs that do not overlap, in the order of the sequence: the one that
+/// saves most, and then those in what is left on either side of it, each of
+/// which saves at least `leastSaved` items. `align` may move a run within its
+/// slack: it returns the number of items to move it by.
 std::vector<RepeatedRun>
 findRepeatedRuns(llvm::ArrayRef<unsigned> items, unsigned leastTurns,
                  unsigned leastSaved,

@@ -5,17 +5,19 @@
 //
 //===----------------------------------------------------------------------===//
 
-// The layers of a model make the same calls on other buffers. A call here is
-// an op of a step with the addresses before it that are its operands. Two
-// calls are equal where they differ in nothing but the buffers, and in the
-// names of where they come from. Assumes what convert-to-device leaves: each
-// address has one reader and stands before it. The calls that are made, their
-// order and what they read and write are the same afterwards, which
-// device-unroll-loops shows.
+// The layers of a model make the same calls on different buffers. This pass
+// writes such calls once, as the body of a loop. Here, a call is an op of a
+// step together with the addresses before it that are its operands. Two calls
+// are equal if they differ in nothing but the buffers, and in the names of
+// where they come from. Assumes what convert-to-device leaves: each address has
+// one reader and stands before it. The calls that are made, their order and
+// what they read and write are the same afterwards, which device-unroll-loops
+// shows.
 //
-// Where layers do not repeat, the updates of all parameters are still calls of
-// one function: what is left of them in a row becomes a loop of its own, whose
-// table has the sizes of the parameters beside their buffers.
+// Even where layers do not repeat, the updates of all parameters call one
+// function. Consecutive updates that no loop of layers contains become a loop
+// of their own, whose table has the sizes of the parameters beside their
+// buffers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,18 +39,20 @@ using namespace mlir;
 using namespace gpuopt::device;
 using gpuopt::Origin;
 
-/// Two layers are no loop, and neither are three calls: a table of buffers
-/// takes lines of its own.
+/// A loop has at least 3 turns and saves at least 8 calls, because its table of
+/// buffers takes lines, too.
 static constexpr unsigned kLeastTurns = 3, kLeastSaved = 8;
-/// The same for updates of parameters that are of different shapes.
+/// A loop of updates of parameters with different shapes has at least 8 turns.
 static constexpr unsigned kLeastUpdates = 8;
 
-/// Says where a call comes from, and so may differ from turn to turn.
+/// Whether an attribute says where a call comes from, and so may differ from
+/// turn to turn.
 static bool namesOrigin(StringRef attribute) {
   return attribute == "comment" || attribute == kCostKeyAttribute;
 }
 
-/// What updates of one loop may differ in: they are columns of its table.
+/// The attributes in which the updates of one loop may differ: they are columns
+/// of its table.
 static constexpr StringLiteral kOfParameter[] = {"shape", "decay"};
 
 static bool isOfParameter(Operation *op, StringRef attribute) {
@@ -59,8 +63,8 @@ static bool isOfParameter(Operation *op, StringRef attribute) {
 // Names of columns
 //===----------------------------------------------------------------------===//
 
-/// Splits at points and slashes: "h.1.mlp/mul_3" is "h", "1", "mlp", "mul_3".
-/// Each part also says whether a slash stands before it.
+/// Splits a name at points and slashes: "h.1.mlp/mul_3" is "h", "1", "mlp",
+/// "mul_3". Each part also says whether a slash stands before it.
 static SmallVector<std::pair<StringRef, bool>> partsOf(StringRef origin) {
   SmallVector<std::pair<StringRef, bool>> parts;
   bool behindSlash = false;
@@ -74,8 +78,8 @@ static SmallVector<std::pair<StringRef, bool>> partsOf(StringRef origin) {
   }
 }
 
-/// "mul" of "mul_3", and "ln_1" of itself where `isNode` is false: exporters
-/// number nodes, not modules.
+/// Returns "mul" for "mul_3" and, where `isNode` is false, "ln_1" for "ln_1":
+/// exporters number nodes, not modules.
 static StringRef withoutNumber(StringRef part, bool isNode) {
   auto [stem, number] = part.rsplit('_');
   bool isNumbered =
@@ -89,8 +93,9 @@ static std::string withoutDigits(StringRef text) {
   return result;
 }
 
-/// What the layers' names of a tensor have in common behind the number of the
-/// layer: "attn_c_attn" of "h.1.attn.c_attn/addmm_4" and its like.
+/// Returns what the names of a tensor in two layers have in common after the
+/// number of the layer: "attn_c_attn" for "h.1.attn.c_attn/addmm_4" and
+/// "h.2.attn.c_attn/addmm_8".
 static std::string columnName(StringRef first, StringRef second) {
   Origin one = Origin::parse(first), other = Origin::parse(second);
   auto parts = partsOf(one.name), others = partsOf(other.name);
@@ -122,13 +127,13 @@ static std::string columnName(StringRef first, StringRef second) {
 
 namespace {
 
-/// A call with the addresses that it takes, in their order.
+/// A call with its addresses in their order.
 struct Call {
   Operation *op;
   SmallVector<Operation *> addresses; ///< Of type AddressOp.
 };
 
-/// What two equal calls may differ in, beside the buffers.
+/// In what two equal calls may differ, besides the buffers.
 enum class Difference { Origin, OriginAndParameter };
 
 /// A step as a sequence of calls, numbered such that equal ones have the same
@@ -177,8 +182,8 @@ private:
       key.push_back(TypeAttr::get(address.getType()));
       key.push_back(builder.getI64IntegerAttr(address.getElements()));
     }
-    // Which operand an address is tells calls with and without an optional one
-    // apart.
+    // The operand's number tells calls with an optional address from those
+    // without it.
     for (Value operand : call.op->getOperands())
       key.push_back(builder.getI64IntegerAttr(
           llvm::find(call.addresses, operand.getDefiningOp()) -
@@ -257,7 +262,7 @@ private:
   const Call &callOf(unsigned index, unsigned turn) const {
     return calls[turn * period + index];
   }
-  /// The buffer that an operand has in each turn.
+  /// Returns the buffer of an operand in each turn.
   ArrayAttr buffersOf(unsigned index, unsigned operand) const {
     SmallVector<Attribute> buffers;
     for (unsigned turn = 0; turn < turns; ++turn)
@@ -268,7 +273,7 @@ private:
     return ArrayAttr::get(calls.front().op->getContext(), buffers);
   }
 
-  /// In the order of their first use.
+  /// Collects the columns of the table in the order of their first use.
   void collectColumns() {
     for (unsigned index = 0; index < period; ++index)
       for (unsigned i = 0; i < callOf(index, 0).addresses.size(); ++i) {
@@ -284,7 +289,7 @@ private:
       }
   }
 
-  /// What an operand is to an update: "parameter", "exp_avg".
+  /// Returns what an operand is to an update: "parameter", "exp_avg".
   static std::string roleOf(Value operand, UpdateOp update) {
     for (auto [role, value] :
          {std::pair<StringRef, Value>("parameter", update.getParameter()),
@@ -315,7 +320,7 @@ private:
     return name;
   }
 
-  /// Moves a call of the first turn, with its addresses.
+  /// Moves a call of the first turn, with its addresses, into the loop.
   void moveInto(Block *body, unsigned index, OpBuilder &builder) {
     const Call &call = callOf(index, 0);
     for (auto [i, op] : llvm::enumerate(call.addresses)) {
@@ -337,7 +342,7 @@ private:
     noteTurns(index, builder);
   }
 
-  /// Puts the attributes that differ into kTurnsAttribute.
+  /// Puts the attributes that differ from turn to turn into kTurnsAttribute.
   void noteTurns(unsigned index, OpBuilder &builder) {
     Operation *op = callOf(index, 0).op;
     SmallVector<SmallVector<NamedAttribute>> each(turns);
@@ -401,7 +406,7 @@ class RollLoops : public gpuopt::device::impl::RollLoopsBase<RollLoops> {
     rollUpdates(step, symbols, names);
   }
 
-  /// Updates in a row that no loop of layers has taken.
+  /// Rolls consecutive updates that no loop of layers contains.
   void rollUpdates(StepOp step, const SymbolTable &symbols,
                    llvm::StringMap<unsigned> &names) {
     CallSequence sequence(step, symbols, Difference::OriginAndParameter);
@@ -410,7 +415,8 @@ class RollLoops : public gpuopt::device::impl::RollLoopsBase<RollLoops> {
       for (end = begin + 1; end < calls.size() &&
                             sequence.numbers[end] == sequence.numbers[begin];)
         ++end;
-      // A table has the number of a parameter's elements, no whole shape.
+      // The table has the number of elements of a parameter, and not its whole
+      // shape.
       auto update = dyn_cast<UpdateOp>(calls[begin].op);
       if (!update || update.takesWholeShape() || end - begin < kLeastUpdates)
         continue;
@@ -421,7 +427,8 @@ class RollLoops : public gpuopt::device::impl::RollLoopsBase<RollLoops> {
     }
   }
 
-  /// The number in the name of a call's node by which two turns differ first.
+  /// Returns the part by which the node names of two turns differ first: the
+  /// number of the layer.
   static StringRef layerOf(Operation *call, Operation *next) {
     auto comment = call->getAttrOfType<StringAttr>("comment"),
          other = next->getAttrOfType<StringAttr>("comment");
@@ -433,8 +440,8 @@ class RollLoops : public gpuopt::device::impl::RollLoopsBase<RollLoops> {
     return "";
   }
 
-  /// How far a run should begin behind its first possible call, so that as few
-  /// layers as can be take part in one turn.
+  /// Returns by how many calls the start of a run should move so that one turn
+  /// contains calls of as few layers as possible.
   static unsigned alignToLayers(ArrayRef<Call> calls, const RepeatedRun &run) {
     unsigned best = 0;
     size_t fewest = SIZE_MAX;
@@ -451,8 +458,8 @@ class RollLoops : public gpuopt::device::impl::RollLoopsBase<RollLoops> {
     return best;
   }
 
-  /// "forward_layers", by the section of the step; the second is
-  /// "forward_layers_2".
+  /// Returns a name after the section of the step: "forward_layers", and for
+  /// the second loop "forward_layers_2".
   static std::string loopName(StepOp step, Operation *call,
                               llvm::StringMap<unsigned> &names) {
     StringRef section = sectionOf(call);

@@ -5,14 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Kernels of a convolutional model differ in numbers alone: in the size of the
-// image, in the channels, in the share of a mean. Compilers take as long for
-// each as for the first. Here kernels of one form become one kernel, and the
-// numbers in which they differ become its arguments; numbers that are always
-// equal share one. What a kernel computes, and in which order, stays.
+// Many kernels of a convolutional model differ only in numbers: the size of the
+// image, the number of channels, the factor of a mean. A compiler takes as long
+// for each of them as for the first. Here kernels of one form become one
+// kernel, and the numbers in which they differ become its arguments; numbers
+// that are always equal share one. What a kernel computes, and in which order,
+// stays.
 //
-// Rows that are short stay numbers (`least-columns`): a compiler makes better
-// code of them where it knows their length.
+// The length of a short row stays a number (`least-columns`): a compiler makes
+// better code of them where it knows their length.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +33,7 @@ namespace gpuopt::device {
 using namespace mlir;
 using namespace gpuopt::device;
 
-/// A call of more numbers is harder to read than another kernel.
+/// A call with more numbers than these is harder to read than another kernel.
 static constexpr size_t kMostNumbers = 8;
 
 namespace {
@@ -42,10 +43,10 @@ struct Member {
   KernelSkeleton form;
 };
 
-/// Numbers that are the same in each member, and so one argument.
+/// Numbers that are equal in each member, and so become one argument.
 struct Argument {
-  SmallVector<TypedAttr> values; ///< By member.
-  SmallVector<size_t> numbers;   ///< In the forms.
+  SmallVector<TypedAttr> values; ///< One for each member.
+  SmallVector<size_t> numbers;   ///< Indices into the members' forms.
 };
 
 /// Kernels of one form.
@@ -62,7 +63,8 @@ public:
     return arguments.size() <= kMostNumbers;
   }
 
-  /// Makes the first kernel that of all, and erases the others.
+  /// Changes the first kernel so that it does the work of all, and erases the
+  /// others.
   void share(const llvm::StringMap<SmallVector<LaunchOp>> &launches) {
     Builder builder(first()->getContext());
     for (auto [index, member] : llvm::enumerate(members)) {
@@ -113,8 +115,8 @@ private:
 
   bool hasSeveralGrids() const { return !llvm::all_equal(grids); }
 
-  /// A pointer that is called differently in some kernel is an x, or a y where
-  /// the kernel writes to it.
+  /// Gives the name x, or y if the kernel writes to it, to each pointer whose
+  /// name is not the same in all kernels.
   void nameOperands() {
     Block &body = first().getBody().front();
     SmallVector<Attribute> names(first().getArgumentNames().getValue());
@@ -137,7 +139,7 @@ private:
     first().setArgumentNamesAttr(builder.getArrayAttr(names));
   }
 
-  /// Behind the pointers, and before the step's scalars.
+  /// Adds the arguments after the pointers and before the step's scalars.
   void addArguments() {
     Block &body = first().getBody().front();
     SmallVector<Attribute> names(first().getArgumentNames().getValue());
@@ -175,9 +177,10 @@ public:
 private:
   void runOnOperation() override {
     llvm::MapVector<StringRef, Family> families;
-    std::deque<std::string> texts; // that the keys refer to
+    std::deque<std::string> texts; // the keys refer to these
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
-      // A check of indices is known to the trainer by its kernel.
+      // The trainer knows a check of indices by its kernel, so kernels with
+      // such a check stay apart.
       if (kernel.walk([](InRangeOp) { return WalkResult::interrupt(); })
               .wasInterrupted())
         continue;

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Writes the calls of each turn of a device.repeat out, with the buffers that
-// the turn has: what device-roll-loops has done is undone. It assumes nothing
-// but verified IR. Afterwards no device.repeat is left, and the calls are those
-// of all turns, in their order.
+// Writes out the calls of each turn of a device.repeat with the buffers of that
+// turn, which undoes device-roll-loops. It assumes nothing but verified IR.
+// Afterwards no device.repeat is left, and the calls are those of all turns, in
+// their order.
 //
 //===----------------------------------------------------------------------===//
 

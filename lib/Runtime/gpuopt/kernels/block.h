@@ -1,5 +1,5 @@
 // A block: its place in the grid, the way a thread strides over a row, and
-// reductions over the whole block, always in the same tree.
+// reductions over the whole block, which always combine in the same order.
 //
 //   for (int64_t i = first_lane(); i < n; i += lane_step())
 //     store(y + i, f(load(x + i, n - i)), n - i);
@@ -26,7 +26,7 @@ DEVICE bool first_thread() { return threadIdx.x == 0; }
 namespace detail {
 inline thread_local constinit int64_t current_block = 0; // set by launch
 } // namespace detail
-// Read once, at the top of a kernel.
+// Returns the number of this block. A kernel reads it once, at its top.
 DEVICE int64_t block() { return detail::current_block; }
 constexpr int64_t first_lane() { return 0; }
 constexpr int64_t lane_step() { return kLanes; }
@@ -68,8 +68,8 @@ struct Minimum {
 
 #ifndef __CUDACC__
 namespace detail {
-// Lane k of the result is lane k + Distance of x; what comes after the last
-// lane does not matter.
+// Returns x moved by Distance lanes: lane k gets lane k + Distance. What comes
+// after the last lane does not matter.
 template <int Distance, class T, size_t... I>
 DEVICE Lanes<T> shifted(const Lanes<T> &x, std::index_sequence<I...>) {
   constexpr int width = sizeof...(I), parts = Lanes<T>::kParts;
@@ -91,7 +91,8 @@ DEVICE Lanes<T> fold(Lanes<T> x) {
 } // namespace detail
 #endif
 
-// Lane k with lane k + kLanes / 2, then the lower half again.
+// Combines all lanes of x: adds lane k + kLanes / 2 to lane k, and halves the
+// lower half again.
 template <class Op, class T>
 DEVICE T reduce(Lanes<T> x) {
 #ifdef __CUDACC__
@@ -128,8 +129,8 @@ DEVICE T reduce_min(Lanes<T> x) {
   return reduce<Minimum>(x);
 }
 
-// Over all threads of the block; every thread gets the result. The block has 1
-// thread (host) or a multiple of 32 up to 1024.
+// Combines x over all threads of the block; every thread gets the result. The
+// block has 1 thread (host) or a multiple of 32 up to 1024.
 template <class Op, class T>
 DEVICE T block_reduce(Lanes<T> x) {
 #ifdef __CUDACC__

@@ -1,12 +1,12 @@
 // Elementary functions of float and double, for a scalar and for lanes.
 //
-// The float ones are short, branch-free and our own: the same operations in the
-// same order on a scalar, on lanes, on the host and on the device, so neither
-// the vector library of a compiler nor the end of a row changes a bit. The
-// largest error of each, in units in the last place, is asserted in
-// test/Unit/Runtime/ElementaryTest.cpp. Polynomials are minimax fits by
-// iteratively reweighted least squares over the interval given beside each.
-// The double ones call the C library lane by lane.
+// The functions of float are short and have no branches or library calls: the
+// same operations in the same order on a scalar, on lanes, on the host and on
+// the device, so neither the vector library of a compiler nor the end of a row
+// changes a bit. The largest error of each, in units in the last place, is
+// asserted in test/Unit/Runtime/ElementaryTest.cpp. Polynomials are minimax
+// fits by iteratively reweighted least squares over the interval given beside
+// each. The functions of double call the C library lane by lane.
 #pragma once
 
 #include "gpuopt/kernels/rounding.h"
@@ -51,7 +51,8 @@ DEVICE X power_of_two(N n) {
   return from_bits<X>((n + N(127)) << N(23));
 }
 
-// x = n ln 2 + r, |r| <= ln 2 / 2; n ln2_hi is exact.
+// The reduced argument of e^x: x = n ln 2 + r with |r| <= ln 2 / 2. n ln2_hi is
+// exact.
 template <class X>
 struct Reduced {
   Bits<X> n;
@@ -113,7 +114,7 @@ DEVICE X log(X x) {
   return select((x > X(0)) & (x < infinity<X>()), y, special);
 }
 
-// log(u) for u = fl(1 + x), and what the rounding of u lost.
+// log1p(x) is log(u) with u = fl(1 + x), plus what the rounding of u lost.
 template <class X>
 DEVICE X log1p(X x) {
   const X u = X(1) + x;
@@ -268,7 +269,8 @@ DEVICE X atanh(X x) {
   return copysign(X(0.5f) * f32::log1p((a + a) / (X(1) - a)), x);
 }
 
-// 2^(y log2 |x|) in double, then the cases that C's pow names.
+// Computes 2^(y log2 |x|) in double, and then the special cases that C's pow
+// lists.
 template <class X>
 DEVICE X pow(X x, X y) {
   using D = WithElement<X, double>;

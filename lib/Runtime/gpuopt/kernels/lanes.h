@@ -125,8 +125,8 @@ struct Lanes {
 #endif
 #undef GPUOPT_UNARY
 
-  // As a processor divides: an integer's division by zero would trap, even in
-  // the lanes past the end of a row, so there it is a division by one.
+  // Divides as the processor does. An integer's division by zero would trap,
+  // even in the lanes past the end of a row, so there it is a division by one.
   friend DEVICE Lanes operator/(Lanes a, Lanes b) {
     if constexpr (std::is_integral_v<T>)
       b = select(b == Lanes(T(0)), Lanes(T(1)), b);
@@ -179,7 +179,7 @@ private:
 #endif
 };
 
-// The same bits seen as another type of the same size.
+// Returns the same bits as another type of the same size.
 template <class To, class From>
 DEVICE Lanes<To> bit_cast(const Lanes<From> &x) {
   Lanes<To> r;
@@ -239,8 +239,9 @@ DEVICE auto join(H a, H b, std::index_sequence<I...>) {
 }
 } // namespace detail
 
-// Between types of one width part by part; to a type twice as wide each part
-// becomes two, to one half as wide two parts become one.
+// Converts to another type. Between types of one width it goes part by part; to
+// a type twice as wide each part becomes two, and to one half as wide two parts
+// become one.
 template <class To, class From>
 DEVICE Lanes<To> convert_parts(Lanes<From> x) {
   using ToPart = typename Lanes<To>::Part;
@@ -322,7 +323,8 @@ DEVICE void set_lane(Lanes<bool> &x, int i, bool value) {
 
 #endif
 
-// The same words for one element, so that uniform values read like the others.
+// The same functions for one element, so that code for uniform values reads
+// like the rest.
 template <class To, class From,
           class = std::enable_if_t<std::is_arithmetic_v<From>>>
 HOST_DEVICE To convert(From x) {
@@ -335,7 +337,8 @@ template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
 HOST_DEVICE T select(bool mask, T a, T b) {
   return mask ? a : b;
 }
-// One side, or both, the same in all lanes.
+// Chooses between two values; one of them, or both, may be the same in all
+// lanes.
 template <class T>
 struct Identity {
   using type = T;
@@ -355,7 +358,7 @@ DEVICE Lanes<T> select(Lanes<bool> mask, T a, T b) {
   return select(mask, Lanes<T>(a), Lanes<T>(b));
 }
 
-// f of each lane: for what has no vector form.
+// Calls f for each lane, where no vector form exists.
 template <class T, class F>
 DEVICE Lanes<T> map(Lanes<T> x, F f) {
   Lanes<T> r;
@@ -373,7 +376,7 @@ DEVICE Lanes<T> map(Lanes<T> x, Lanes<T> y, F f) {
   return r;
 }
 
-// start, start + 1, ... in T.
+// Returns start, start + 1, ... in T.
 template <class T>
 DEVICE Lanes<T> iota(T start) {
   Lanes<T> r;
@@ -383,13 +386,13 @@ DEVICE Lanes<T> iota(T start) {
   return r + Lanes<T>(start);
 }
 
-// Lanes that lie within the next n elements.
+// Returns which lanes lie within the next n elements.
 DEVICE Lanes<bool> first(int64_t n) {
   const int32_t count = n < kLanes ? int32_t(n) : kLanes;
   return iota<int32_t>(0) < Lanes<int32_t>(count);
 }
 
-// v, with `identity` in the lanes that lie past the next n elements.
+// Returns v, with `identity` in the lanes that lie past the next n elements.
 template <class T>
 DEVICE Lanes<T> masked(Lanes<T> v, int64_t n, NotDeduced<T> identity) {
   return n >= kLanes ? v : select(first(n), v, Lanes<T>(identity));

@@ -16,10 +16,10 @@
 namespace gpuopt::detail {
 
 constexpr int kStripRows = 16;
-// How many elements of T lie in 16 bytes.
+// How many elements of T fit into 16 bytes.
 template <class T>
 constexpr int kTileVector = 16 / int(sizeof(T));
-// From one row of a tile to the next.
+// The distance from one row of a tile to the next, in elements.
 template <class T, int D>
 constexpr int kTileStride = D + kTileVector<T>;
 
@@ -27,7 +27,7 @@ template <class T>
 constexpr bool kHasMatrixUnits = sizeof(T) == 2;
 
 DEVICE int lane_of_warp() { return int(threadIdx.x) % 32; }
-// Where element i of x[n] of this lane lies in a strip.
+// Return the row and the column of element i of x[n] of this lane in a strip.
 DEVICE int strip_row(int i) { return lane_of_warp() / 4 + 8 * (i / 2); }
 DEVICE int strip_column(int n, int i) {
   return 8 * n + 2 * (lane_of_warp() % 4) + i % 2;

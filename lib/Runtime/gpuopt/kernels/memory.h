@@ -45,8 +45,8 @@ struct WordOf<64> {
 template <class T>
 constexpr int kAlignment = sizeof(T) * kLanes < 16 ? sizeof(T) * kLanes : 16;
 
-// Elements of half precision in 32-bit registers: left as they are, nvcc stores
-// them two at a time.
+// Returns elements of half precision in 32-bit registers. nvcc would store them
+// two at a time if they stayed as they are.
 template <class T>
 DEVICE void pack(uint32_t (&words)[sizeof(T) * kLanes / 4],
                  const T (&v)[kLanes]) {
@@ -63,7 +63,8 @@ DEVICE void pack(uint32_t (&words)[sizeof(T) * kLanes / 4],
   }
 }
 
-// All lanes at once: one access of up to 16 bytes where the address allows it.
+// Reads all lanes at once, with one access of up to 16 bytes where the address
+// allows it.
 template <class T>
 DEVICE void read_all(T (&v)[kLanes], const T *p) {
   using Word = typename WordOf<sizeof(T) * kLanes>::type;
@@ -128,7 +129,8 @@ DEVICE void write(T *p, const T (&v)[kLanes], int64_t n) {
 }
 
 #ifndef __CUDACC__
-// A vector at a time: g++ copies larger objects in pieces, through the stack.
+// Goes a vector at a time: g++ copies larger objects in pieces, through the
+// stack.
 template <class T>
 DEVICE Lanes<T> read_parts(const T *p) {
   Lanes<T> r;
@@ -147,7 +149,7 @@ DEVICE void write_parts(T *p, const Lanes<T> &x) {
 }
 #endif
 
-// Between lanes and an array of what memory holds.
+// Converts between lanes and an array of elements as they lie in memory.
 template <class T>
 DEVICE Lanes<T> widen_all(const T (&v)[kLanes]) {
   Lanes<T> r;
@@ -196,9 +198,9 @@ DEVICE void narrow_all(f16 (&v)[kLanes], Lanes<float> x) {
 
 #else
 
-// By parts, and by intrinsics where there are some: g++ 12 takes vectors of 16
-// bits an element apart. Without a mask it warns of an undefined operand inside
-// the intrinsics.
+// Converts by parts, with intrinsics where there are some: g++ 12 takes vectors
+// of 16 bits an element apart. Without a mask it warns of an undefined operand
+// inside the intrinsics.
 using Halves = VectorOf<uint16_t, kVectorBytes / 2>::type;
 constexpr int kHalves = kVectorBytes / 4;
 using Words = PartOf<uint32_t>;
@@ -215,7 +217,7 @@ DEVICE Words widen_words(Halves h) {
   return __builtin_convertvector(h, Words);
 #endif
 }
-// Takes words below 2^16.
+// Narrows words that are below 2^16.
 DEVICE Halves narrow_words(Words x) {
 #if defined(__AVX512F__)
   return Halves(_mm512_maskz_cvtepi32_epi16(kAllLanes, __m512i(x)));
@@ -237,7 +239,7 @@ DEVICE Lanes<float> widen_all(const bf16 (&v)[kLanes]) {
   }
   return r;
 }
-// narrow_bf16 for all.
+// Does narrow_bf16 on all lanes.
 DEVICE void narrow_all(bf16 (&v)[kLanes], Lanes<float> x) {
   UNROLL
   for (int i = 0; i < x.kParts; i++) {
@@ -329,7 +331,7 @@ DEVICE void store(T *p, Lanes<Compute<T>> x, int64_t n) {
   detail::write(p, v, n);
 }
 
-// What a tensor of type H in memory would make of x.
+// Returns x as a tensor of type H in memory would hold it.
 template <class H>
 DEVICE Lanes<float> round_to(Lanes<float> x) {
   H v[kLanes];
@@ -407,7 +409,7 @@ DEVICE void store(uint8_t *p, Lanes<bool> x, int64_t n) {
   detail::write(p, v, n);
 }
 
-// Lane k reads p[k * stride].
+// Reads p[k * stride] into lane k.
 template <class T>
 DEVICE Lanes<Compute<T>> load_strided(const T *p, int64_t stride, int64_t n) {
   if (stride == 1)
@@ -431,7 +433,7 @@ DEVICE void store_strided(T *p, int64_t stride, Lanes<Compute<T>> x,
       p[k * stride] = v[k];
 }
 
-// Lane k reads p[index[k]].
+// Reads p[index[k]] into lane k.
 template <class T>
 DEVICE Lanes<Compute<T>> gather(const T *p, Lanes<int64_t> index, int64_t n) {
   T v[kLanes];

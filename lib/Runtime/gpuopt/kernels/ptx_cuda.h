@@ -54,17 +54,17 @@ DEVICE void ldmatrix_transposed(uint32_t (&to)[4], const void *row) {
                : "memory");
 }
 
-// ---- Copies to shared memory that do not wait ------------------------------
+// ---- Asynchronous copies to shared memory ------------------------------
 
-// 16 bytes, of which the first `read` (0 or 16) are read and the others zero.
-// Both addresses are multiples of 16.
+// Copies 16 bytes: the first `read` (0 or 16) are read, and the others are
+// zero. Both addresses are multiples of 16.
 DEVICE void cp_async(void *to, const void *from, int read) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
                :
                : "r"(shared_address(to)), "l"(from), "r"(read)
                : "memory");
 }
-// What a thread has begun to copy since its last call is a group.
+// Makes a group of the copies that a thread has begun since its last call.
 DEVICE void cp_async_commit() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 }
@@ -77,13 +77,13 @@ DEVICE void cp_async_wait() {
 
 // ---- Memory and numbers ----------------------------------------------------
 
-// Shared memory whose size the launch says.
+// Returns the shared memory whose size the launch gives.
 DEVICE char *dynamic_memory() {
   extern __shared__ uint4 words[];
   return reinterpret_cast<char *>(words);
 }
 
-// Two numbers, rounded to half precision.
+// Packs two numbers, rounded to half precision, into a word.
 DEVICE uint32_t pack_f16(float low, float high) {
   uint32_t word;
   asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
@@ -95,8 +95,8 @@ DEVICE uint32_t pack_bf16(float low, float high) {
   return word;
 }
 
-// 2^x with an error of at most two units in the last place; what is too small
-// for a normal number becomes zero.
+// 2^x with an error of at most two units in the last place; a result that is
+// too small for a normal number becomes zero.
 DEVICE float exp2(float x) {
   float y;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));

@@ -47,7 +47,7 @@ DEVICE Philox philox(Philox counter, uint32_t key0, uint32_t key1) {
   return philox_rounds(counter, key0, key1);
 }
 
-// Uniform in [0, 1): 24 bits each.
+// Returns uniform numbers in [0, 1) of 24 bits each.
 DEVICE Lanes<float> random_uniform(uint64_t seed, uint32_t op, uint64_t step,
                                    Lanes<int64_t> element) {
   // The upper half of the element's number shares a word with the step.
@@ -60,7 +60,7 @@ DEVICE Lanes<float> random_uniform(uint64_t seed, uint32_t op, uint64_t step,
   return convert<float>(bit_cast<int32_t>(bits.word[0] >> Lanes<uint32_t>(8))) *
          Lanes<float>(1.0f / 16777216.0f);
 }
-// The same number for one element.
+// Returns the same number for one element.
 DEVICE float random_uniform(uint64_t seed, uint32_t op, uint64_t step,
                             int64_t element) {
   const PhiloxOf<uint32_t> counter = {

@@ -8,7 +8,7 @@
 
 namespace gpuopt {
 
-// The element of X, and X with another element.
+// The element type of X, and X with another element type.
 template <class X>
 struct ElementOf {
   using type = X;
@@ -80,13 +80,14 @@ DEVICE X copysign(X magnitude, X sign) {
                       (bits_of(sign) & Bits<X>(kSignBit<X>)));
 }
 
-// -1, 0 or 1; a NaN stays one, as does the sign of a zero.
+// Returns -1, 0 or 1. A NaN stays a NaN, and a zero keeps its sign.
 template <class X>
 DEVICE X sign(X x) {
   return select(x > X(0), X(1), select(x < X(0), X(Element<X>(-1)), x));
 }
 
-// A NaN on either side gives NaN, as numpy's minimum and maximum.
+// If either side is NaN, the result is NaN, as with numpy's minimum and
+// maximum.
 template <class X>
 DEVICE X min_of(X a, X b) {
   if constexpr (is_float<X>)
@@ -134,7 +135,7 @@ DEVICE Lanes<T> max(NotDeduced<T> a, Lanes<T> b) {
   return max_of(Lanes<T>(a), b);
 }
 
-// Adding and subtracting 2^(digits - 1) rounds to even; what is larger has no
+// Adding and subtracting 2^(digits - 1) rounds to even; a larger number has no
 // fraction to round.
 template <class X>
 DEVICE X round_even(X x) {

@@ -100,7 +100,7 @@ HOST_DEVICE float widen(bf16 x) {
   return bit_cast<float>(uint32_t(x.bits) << 16);
 }
 
-// Round to nearest even; a NaN stays one.
+// Rounds to nearest even; a NaN stays a NaN.
 HOST_DEVICE bf16 narrow_bf16(float x) {
   const uint32_t bits = bit_cast<uint32_t>(x);
   const uint32_t rounded = bits + 0x7fffu + ((bits >> 16) & 1u);
@@ -119,7 +119,7 @@ inline f16 narrow_f16(float x) {
 }
 #endif
 
-// One element, as a kernel sees it.
+// The type of one element as a kernel sees it.
 template <class T>
 HOST_DEVICE T load_scalar(const T *p) {
   return *p;

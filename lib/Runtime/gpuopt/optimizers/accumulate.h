@@ -15,7 +15,8 @@ KERNEL void accumulate_kernel(const StepState *state, T *sum, const X *x,
   });
 }
 
-// sum += x, n elements, x of any precision; sum = x in the first micro step.
+// Adds x to sum, n elements, x of any precision. The first micro step sets sum
+// to x.
 template <class T, class X>
 void accumulate(Context &ctx, const StepState *state, T *sum, const X *x,
                 int64_t n) {

@@ -1,10 +1,11 @@
 // transformers.Adafactor, in its order of operations. Shazeer and Stern,
 // "Adafactor: adaptive learning rates with sublinear memory cost" (ICML 2018).
 //
-// The squares of a matrix's gradient are kept by row and by column alone;
-// their product over the mean stands for each element's. An update is clipped
-// by its root mean square, which is known only when all of it is: so a
-// parameter takes several kernels. Sums are in double.
+// Of the squares of a matrix's gradient only the means of each row and of each
+// column are kept; an element's mean square is estimated as their product
+// divided by the mean of all. An update is clipped by its root mean square,
+// which is known only after the whole update is: so a parameter takes several
+// kernels. Sums are in double.
 #pragma once
 
 #include "gpuopt/optimizers/optimizer.h"
@@ -38,7 +39,8 @@ inline void begin_adafactor(Context &ctx, StepState *state,
   begin_update<AdafactorScalars>(ctx, state, hyper);
 }
 
-// What the kernels of one parameter work on; null where there is none.
+// The tensors that the kernels of one parameter work on; null for those that it
+// does not have.
 template <class T, class G, class H>
 struct AdafactorUpdate {
   const StepState *state;
@@ -61,7 +63,7 @@ struct AdafactorUpdate {
   DEVICE Lanes<T> gradient(int64_t i, int64_t left, T scale) const {
     return convert<T>(load(grad + i, left)) * scale;
   }
-  // The gradient over the root of its mean square.
+  // Returns the gradient divided by the root of its mean square.
   DEVICE Lanes<T> update(int64_t row_index, int64_t i, int64_t left,
                          T scale) const {
     const Lanes<T> g = gradient(row_index * shape.columns + i, left, scale);
@@ -95,7 +97,7 @@ KERNEL void adafactor_rows_kernel(U u) {
   }
 }
 
-// The sums of a piece of a matrix's rows.
+// Adds up the squares of each column over a piece of a matrix's rows.
 template <class U>
 KERNEL void adafactor_columns_kernel(U u) {
   if (u.is_skipped())
@@ -120,7 +122,8 @@ KERNEL void adafactor_columns_kernel(U u) {
   }
 }
 
-// The columns' state of a matrix, and the mean of its rows' state.
+// Updates the columns' state of a matrix, and computes the mean of its rows'
+// state.
 template <class U>
 KERNEL void adafactor_matrix_kernel(U u) {
   if (u.is_skipped())
@@ -150,7 +153,7 @@ KERNEL void adafactor_matrix_kernel(U u) {
     u.scratch[u.at.row_means + matrix] = mean;
 }
 
-// Squares the gradient of what is not a matrix.
+// Squares the gradient of a parameter that is not a matrix.
 template <class U>
 KERNEL void adafactor_square_kernel(U u) {
   if (u.is_skipped())
@@ -169,7 +172,7 @@ KERNEL void adafactor_square_kernel(U u) {
   }
 }
 
-// Sums of squares of the update and of the parameter.
+// Adds up the squares of the update and of the parameter.
 template <class U>
 KERNEL void adafactor_squares_kernel(U u) {
   if (u.is_skipped())
@@ -195,7 +198,8 @@ KERNEL void adafactor_squares_kernel(U u) {
   sums[1] = of_parameters;
 }
 
-// The learning rate of this parameter, and what its update is divided by.
+// Computes the learning rate of this parameter, and the number by which its
+// update is divided.
 template <class U>
 KERNEL void adafactor_rate_kernel(U u) {
   if (u.is_skipped() || !first_thread())
@@ -239,9 +243,9 @@ KERNEL void adafactor_kernel(U u) {
     }
 }
 
-// A matrix has a row's and a column's state, anything else `square`; `moment`
-// is null without --adafactor-beta1. `scratch` has AdafactorScratch::size
-// doubles.
+// Updates one parameter. A matrix has states `row` and `column`, any other
+// parameter has `square`; `moment` is null without --adafactor-beta1. `scratch`
+// has AdafactorScratch::size doubles.
 template <class T, class G, class H = T>
 void adafactor(Context &ctx, const StepState *state, T *p,
                std::type_identity_t<T> *row, std::type_identity_t<T> *column,

@@ -7,7 +7,7 @@
 
 namespace gpuopt {
 
-// In double until they meet a tensor, as torch's are.
+// These stay in double until they meet a tensor, as torch's do.
 struct AdamScalars {
   static constexpr std::string_view kOptimizer = "adamw";
 
@@ -32,7 +32,7 @@ struct AdamScalars {
   }
 };
 
-// The same in the parameter's type, and what is done with them.
+// The same in the parameter's type, and the arithmetic on them.
 template <class T>
 struct AdamRule {
   T shrink, step_size, root;
@@ -76,8 +76,8 @@ KERNEL void adamw_kernel(const StepState *state, T *p, T *m, T *v,
     store_parameter(p, copy, i, p_new, left);
   });
 }
-// `copy`, null without, is the parameter in half precision, for the products of
-// the next step.
+// Updates one parameter. `copy`, or null, is the parameter in half precision
+// for the products of the next step.
 template <class T, class G, class H = T>
 void adamw(Context &ctx, const StepState *state, T *p, T *m, T *v,
            const G *grad, int64_t n, bool decay, H *copy = nullptr) {

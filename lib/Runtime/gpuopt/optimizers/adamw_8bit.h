@@ -15,9 +15,10 @@ namespace gpuopt {
 #define DEVICE_TABLE inline constexpr
 #endif
 
-// The dynamic map: for each power of ten from 10^-6 to 1 twice as many values
-// as for the one below, in the middles of equal parts of [0.1, 1]; their
-// negatives in the signed one; 0 and 1. In ascending order.
+// The dynamic map: for each power of ten from 10^-6 to 1 it has twice as many
+// values as for the one below, in the middles of equal parts of [0.1, 1]. The
+// signed map has their negatives as well. 0 and 1 are added. The values are in
+// ascending order.
 struct DynamicMap {
   float values[256] = {};
 };
@@ -53,7 +54,8 @@ DEVICE Lanes<T> dequantize(const int8_t *codes, const DynamicMap &map,
   return x;
 }
 
-// The lower of two that are equally near.
+// Returns the nearest value's index; of two that are equally near, the lower
+// one.
 template <class T>
 DEVICE uint8_t nearest_code(T x, const DynamicMap &map) {
   int low = 0, high = 255;
@@ -119,7 +121,7 @@ KERNEL void adamw_8bit_kernel(const StepState *state, T *p,
     const T m_next_scale = block_max(m_most), v_next_scale = block_max(v_most);
     if (first_thread())
       m.scales[b] = m_next_scale, v.scales[b] = v_next_scale;
-    // Each thread reads what it has written itself.
+    // Each thread reads only values that it has written itself.
     for (int64_t i = first_lane(); i < size; i += lane_step()) {
       const int64_t at = begin + i, left = size - i;
       const Lanes<T> m_next = load(m_new + i, left),
@@ -132,8 +134,9 @@ KERNEL void adamw_8bit_kernel(const StepState *state, T *p,
   }
 }
 
-// Small parameters have `m` and `v` as adamw's have them, others codes and
-// scales; what a parameter has not is null.
+// Updates one parameter. A small parameter has `m` and `v` as in adamw.h,
+// others have codes and scales; pointers to what a parameter does not have are
+// null.
 template <class T, class G, class H = T>
 void adamw_8bit(Context &ctx, const StepState *state, T *p,
                 std::type_identity_t<T> *m, std::type_identity_t<T> *v,

@@ -1,9 +1,9 @@
 // Loss scaling: the loss is multiplied so that small gradients survive half
 // precision, and a step whose gradients overflow is skipped. Micikevicius et
 // al., "Mixed precision training" (ICLR 2018); names, defaults and rules are
-// those of torch.amp.GradScaler, but for a floor under the scale, and a skipped
-// step that changes running statistics as little as weights. All of it is on
-// the device: the host waits for nothing.
+// those of torch.amp.GradScaler, with two differences: the scale has a floor,
+// and a skipped step leaves the running statistics unchanged, like the weights.
+// Everything happens on the device; the host does not wait.
 #pragma once
 
 #include "gpuopt/device/device.h"
@@ -13,7 +13,8 @@ namespace gpuopt {
 
 HOST_DEVICE bool is_finite(double x) { return x - x == 0; }
 
-// What a step knows of its scaling. `found_inf` is 0 in a program without.
+// What a step knows of its loss scaling. `found_inf` is 0 in a program without
+// it.
 struct LossScaler {
   float scale = 0; // of the gradients of the last step
   int64_t found_inf = 0;
@@ -22,7 +23,8 @@ struct LossScaler {
   int64_t first_overflow =
       -1; // partial sum of squares, in the last one skipped
 
-  // After the gradients of a step are known; the scale of the next one.
+  // Updates the scale when the gradients of a step are known; returns the scale
+  // of the next step.
   HOST_DEVICE float update(const LossScaling &scaling, float current,
                            bool overflowed) {
     scale = current;
@@ -35,7 +37,7 @@ struct LossScaler {
       growth_tracker = 0;
       const float lower = float(double(current) * scaling.backoff_factor);
       const float floor = float(scaling.min_loss_scale);
-      // A scale that began below the floor is not raised by an overflow.
+      // An overflow does not raise a scale that began below the floor.
       return lower > floor ? lower : current < floor ? current : floor;
     }
     growth_tracker += 1;
@@ -47,7 +49,8 @@ struct LossScaler {
   }
 };
 
-// The first of `values` that is infinite or NaN, -1 without one. One thread.
+// Returns the index of the first of `values` that is infinite or NaN, or -1.
+// One thread calls it.
 DEVICE int64_t first_not_finite(const double *values, int64_t count) {
   for (int64_t i = 0; i < count; i++)
     if (!is_finite(values[i]))

@@ -1,8 +1,9 @@
 // torch.optim.Muon, in its order of operations: Jordan et al., "Muon: an
 // optimizer for hidden layers in neural networks" (2024). The momentum of a
-// matrix gives a direction; products of the step, which the compiler writes as
-// it does those of the forward, make a nearly orthogonal matrix of it
-// (the compiler's Orthogonalize.h); and that matrix moves the parameter.
+// matrix gives a direction; matrix products, which the compiler adds to the
+// step like those of the forward, make it nearly orthogonal (the compiler's
+// Orthogonalize.h); and the resulting matrix is added to the parameter, times
+// the learning rate.
 #pragma once
 
 #include "gpuopt/optimizers/optimizer.h"
@@ -58,7 +59,8 @@ void muon_direction(Context &ctx, const StepState *state, T *buffer,
          state, buffer, grad, direction, n);
 }
 
-// What the learning rate is multiplied with, by the two rules.
+// The factors on the learning rate by the two rules for matrices of different
+// shapes.
 struct MuonRatios {
   double original, match_rms_adamw;
 };
@@ -77,7 +79,8 @@ KERNEL void muon_kernel(const StepState *state, T *p, const G *orthogonal,
     store_parameter(p, copy, i, p_new, left);
   });
 }
-// `orthogonal` is what has been made of the direction.
+// Updates one parameter. `orthogonal` is the matrix that was computed from the
+// direction.
 template <class T, class G, class H = T>
 void muon(Context &ctx, const StepState *state, T *p, const G *orthogonal,
           Matrices shape, bool decay, H *copy = nullptr) {

@@ -1,6 +1,6 @@
 // The end of a step, all of it on the device: learning rate, gradient norm,
-// clipping, and what the updates of all optimizers share. No value of it is
-// ever waited for by the host.
+// clipping, and what the updates of all optimizers share. The host never waits
+// for any of its values.
 //
 // Gradients are sums over targets; dividing by the number of valid ones and
 // clipping is one factor, `grad_scale`, that the update kernels apply.
@@ -37,10 +37,10 @@
 
 namespace gpuopt {
 
-// The first index outside of its dimension that a program has computed.
+// The first index that a program has computed outside of its dimension.
 struct IndexOutside {
   int32_t is_taken = 0;
-  int32_t number = 0; // of the program's table `indexed`
+  int32_t number = 0; // of the index in the program's table `indexed`
   int64_t index = 0, position = 0;
 };
 
@@ -54,7 +54,7 @@ struct StepState {
   double evaluation_loss_sum = 0, evaluation_weight_sum = 0;
   double learning_rate = 0;
   double grad_norm = 0;   // of the mean loss's gradient, before clipping
-  double grad_weight = 0; // what gradients are larger by than the mean loss's
+  double grad_weight = 0; // factor of gradients over the mean loss's
   double grad_scale = 0;  // clip coefficient / grad_weight
   LossScaler scaler;
   alignas(8) char update_scalars[std::size(kOptimizers)][80] = {}; // see below
@@ -66,7 +66,8 @@ struct StepState {
 constexpr int kSpanThreads = 256;
 
 // Calls f(i, left) for the elements of n that this block works on, kLanes at a
-// time: from i on, of which `left` are the block's.
+// time: i is the first of them, and `left` counts the block's elements from i
+// on.
 template <class F>
 DEVICE void for_span(int64_t n, const F &f) {
   const int64_t begin = block() * kSpan;
@@ -121,7 +122,7 @@ inline void end_step(Context &ctx, StepState *state) {
   launch(ctx, 1, 32, end_step_kernel, state);
 }
 
-// One block; in double.
+// Adds up n numbers in double; one block does it.
 template <class T>
 DEVICE double sum_in_double(const T *x, int64_t n) {
   Lanes<double> sum(0.0);
@@ -209,7 +210,8 @@ inline void finish_grad_norm(Context &ctx, StepState *state,
 // What the optimizers share
 //===----------------------------------------------------------------------===//
 
-// Where the scalars of an optimizer are in the state: at its number.
+// Returns the place of an optimizer's scalars in the state, by the optimizer's
+// number.
 template <class Scalars>
 inline constexpr int kPlaceOf =
     int(find_optimizer(Scalars::kOptimizer) - kOptimizers);

@@ -43,7 +43,7 @@ KERNEL void sgd_kernel(const StepState *state, T *p, T *buffer, const G *grad,
     store_parameter(p, copy, i, p_new, left);
   });
 }
-// Without momentum the buffer is null.
+// Updates one parameter. `buffer` is null without momentum.
 template <class T, class G, class H = T>
 void sgd(Context &ctx, const StepState *state, T *p,
          std::type_identity_t<T> *buffer, const G *grad, int64_t n, bool decay,

@@ -1,12 +1,12 @@
-// Keeps what the forward changes, the running statistics, as it was before the
-// step, and restores it where the step is skipped.
+// Copies running statistics, which the forward changes, before the step, and
+// restores them if the step is skipped.
 #pragma once
 
 #include "gpuopt/optimizers/optimizer.h"
 
 namespace gpuopt {
 
-// This block's part of n elements, from one precision to another.
+// Copies this block's part of n elements from one precision to another.
 template <class To, class From>
 DEVICE void copy_span(To *to, const From *from, int64_t n) {
   for_span(n, [&](int64_t i, int64_t left) {
