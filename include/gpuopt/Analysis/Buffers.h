@@ -5,15 +5,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Whatever plans memory speaks of it in three words:
+// All parts that plan memory use three words:
 //
-// - A *value* is a tensor of a step: a result of an op, or an input.
-// - A *view* is a value that looks at the elements of another one, its source,
-//   by strides of its own. What reads a view reads its source's memory.
-// - A *buffer* is memory that is allocated at once. The value that it is
-//   allocated for owns it and stands for it here; other values lie in it as
-//   well: views, a result that takes the place of an operand, the parts of a
-//   concatenation.
+// - A *value* is a tensor of a step: a result of an op, or an input of the
+//   step.
+// - A *view* is a value whose elements are those of another one, its source,
+//   with strides of its own. An op that reads a view reads its source's memory.
+// - A *buffer* is memory that is allocated as one piece. The value that it is
+//   allocated for owns it, and represents it in these functions. Other values
+//   may lie in it as well: views, a result that is written over an operand, the
+//   parts of a concatenation.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,17 +34,18 @@ namespace gpuopt {
 /// nn.reshape, nn.transpose, nn.broadcast, nn.slice.
 bool isViewOp(mlir::Operation *op);
 
-/// The value at the end of a chain of views: `value` itself if it is none.
+/// Returns the value at the start of a chain of views; if `value` is no view,
+/// `value` itself.
 mlir::Value sourceOf(mlir::Value value);
 
-/// The same, but no further than to the last slice: readers of two parts of one
-/// tensor share nothing.
+/// Returns the same, but goes no further than to the last slice, because
+/// readers of two parts of one tensor share no elements.
 mlir::Value sourceUpToSlice(mlir::Value value);
 
-/// The ops that read a value, directly or through views, each once.
+/// Returns the ops that read a value, directly or through views, each once.
 llvm::SmallVector<mlir::Operation *> readersOf(mlir::Value value);
 
-/// Whether one operand is all that reads the source of `value`: the one that
+/// Whether nothing else reads the source of `value` than the one operand that
 /// `value` is.
 bool isReadOnce(mlir::Value value);
 
@@ -51,49 +53,51 @@ bool isReadOnce(mlir::Value value);
 // Buffers
 //===----------------------------------------------------------------------===//
 
-/// The operand in whose memory an op writes a result: of a kernel one that it
-/// overwrites, of a call the one that the result is tied to. Null where the
-/// result has memory of its own.
+/// Returns the operand in whose memory an op writes a result: for a kernel the
+/// operand that it overwrites, for a call the one that the result is tied to.
+/// Returns null if the result has memory of its own.
 mlir::Value operandInPlace(mlir::OpResult result);
 
-/// Whether a call changes in place what `op` reads or makes, as products do
-/// that are added up in one memory: what was there is gone, so `op` cannot run
-/// again.
+/// Whether a later call overwrites what `op` reads or makes, as products that
+/// accumulate in one tensor do. The old content is then gone, so `op` cannot
+/// run again.
 bool isUpdatedInPlace(mlir::Operation *op);
 
-/// The buffer in which a value lies, as the value that owns it: through views,
-/// and from a result to the operand whose place it takes.
+/// Returns the owner of the buffer in which a value lies. It follows views to
+/// their source, and a result to the operand that it overwrites.
 mlir::Value bufferOf(mlir::Value value);
 
-/// How a value lies in its buffer. Nothing where a reshape on the way needs a
-/// copy.
+/// Returns how a value lies in its buffer, or nothing if a reshape on the way
+/// needs a copy.
 std::optional<StridedView> viewOf(mlir::Value value);
 
 namespace nn {
 class ConcatOp;
 } // namespace nn
 
-/// Where operand `index` of a concatenation lies within its result.
+/// Returns where operand `index` of a concatenation lies within the result.
 StridedView concatPart(nn::ConcatOp op, unsigned index);
 
-/// Where a result is written: into the concatenation that is its only reader,
-/// directly or through reshapes, if its op can write a part of it, or else into
-/// dense memory of its own.
+/// Returns where a result is written. If its only reader, directly or through
+/// reshapes, is a concatenation, and its op can write into a part of a tensor,
+/// that is a part of the concatenation; otherwise it is dense memory of its
+/// own.
 StridedView destinationOf(mlir::Value result);
 
 //===----------------------------------------------------------------------===//
 // Calls
 //===----------------------------------------------------------------------===//
 
-/// Where a call finds its operands, and writes its results. Nothing where a
-/// reshape that it reads needs a copy.
+/// Returns where a call finds its operands and writes its results, or nothing
+/// if a reshape that it reads needs a copy.
 std::optional<CallLayouts> layoutsOf(RuntimeCallOpInterface call);
 
-/// Whether a call can be made on its operands as they lie, with results in
-/// dense memory of their own.
+/// Whether a call can read its operands as they lie in memory. Its results are
+/// assumed to be dense.
 bool canReadOperands(RuntimeCallOpInterface call);
 
-/// Whether it can, and can write its results where they are to go.
+/// Whether a call can read its operands as they lie in memory, and can write
+/// its results to their destinations.
 bool canBeMade(RuntimeCallOpInterface call);
 
 } // namespace gpuopt

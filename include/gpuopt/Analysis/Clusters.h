@@ -34,24 +34,26 @@
 
 namespace gpuopt {
 
-/// Elementwise ops, reductions, generators and gathers on tensors; splat
-/// constants. Broadcasts are views and never clusters of their own.
+/// Whether an op can be a part of a kernel: elementwise ops, reductions,
+/// generators and gathers on tensors, and splat constants. Broadcasts are views
+/// and never clusters of their own.
 bool isFusible(mlir::Operation *op);
 
-/// What one kernel covers: all indices of `shape`, with reductions over
+/// The indices that a kernel covers: all of `shape`, with reductions over
 /// `reducedDims`.
 struct IterationSpace {
   llvm::SmallVector<int64_t> shape;
   llvm::SmallVector<int64_t> reducedDims;
 
-  /// Reduces, but not over the innermost dimension that is not 1: partial
-  /// results differ by lane, so nothing of full shape can depend on them.
+  /// Whether the kernel reduces, but not over the innermost dimension that is
+  /// not 1. Partial results then differ by lane, so that no value of the full
+  /// shape can depend on them.
   bool isColumnReduction() const;
-  /// `shape` with reduced dimensions 1.
+  /// Returns `shape` with size 1 in each reduced dimension.
   llvm::SmallVector<int64_t> keptShape() const;
 };
 
-/// One kernel: the values that it writes to memory, in program order.
+/// One kernel, by the values that it writes to memory, in program order.
 struct Cluster {
   IterationSpace space;
   llvm::SmallVector<mlir::Value> outputs;
@@ -66,17 +68,17 @@ struct ProgramUnit {
 
 struct Clustering {
   std::vector<Cluster> clusters;
-  /// Ops that are not fusible and no views, and the clusters, in an order that
-  /// respects all dependences. View ops go with whoever reads them.
+  /// The ops that are neither fusible nor views, and the clusters, in an order
+  /// that respects all dependences. A view op belongs to each op that reads it.
   std::vector<ProgramUnit> order;
-  /// Where in memory every stored value of a cluster is written.
+  /// The cluster that writes each stored value.
   llvm::DenseMap<mlir::Value, unsigned> clusterOf;
 };
 
 Clustering findClusters(mlir::Block &block);
 
-/// What a kernel does, in a few words, from the ops of its body that say most:
-/// "add_layer_norm_mul".
+/// Returns what a kernel does, in a few words, after the most important ops of
+/// its body: "add_layer_norm_mul".
 std::string kernelLabel(mlir::Block &body);
 std::string kernelLabel(llvm::ArrayRef<mlir::Operation *> ops);
 

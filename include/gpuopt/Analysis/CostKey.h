@@ -5,13 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What an op of a step with formed kernels is known by to those who measure it:
-// where it comes from and what it does on which types. It says nothing of
-// places in memory nor of the schedule, so that the times of one program serve
-// the plans of another one of the same model. A kernel's work is known by its
-// label, which is for people, and by a hash of its body, so that kernels of one
-// key do the same work; library calls of one key have the same ONNX nodes and
-// types.
+// The key under which the measured time of an op is stored, once kernels are
+// formed: where the op comes from, and what it does on which types. The key
+// does not depend on places in memory or on the schedule, so the times of one
+// program can be used to plan another program of the same model. The work of a
+// kernel is its label, for people, and a hash of its body, so that kernels with
+// one key do the same work; library calls with one key have the same ONNX nodes
+// and types.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,18 +24,18 @@ namespace gpuopt {
 
 struct CostKey {
   std::string origin; ///< ONNX nodes, or the variable that is written.
-  /// "contract mk,kn f32[8,4] f32[4,2] -> f32[8,2]",
-  /// "fused add_mul #8c3f01d2 f32[8,2] f32[8,2] -> f32[8,2]"
+  /// Such as "contract mk,kn f32[8,4] f32[4,2] -> f32[8,2]" or "fused add_mul
+  /// #8c3f01d2 f32[8,2] f32[8,2] -> f32[8,2]".
   std::string work;
 
-  /// "/fc1/Gemm: contract mk,kn f32[8,4] f32[4,2] -> f32[8,2]"
+  /// Returns "/fc1/Gemm: contract mk,kn f32[8,4] f32[4,2] -> f32[8,2]".
   std::string text() const { return origin + ": " + work; }
 };
 
 CostKey costKeyOf(mlir::Operation *op);
 
-/// Returns the key of the kernel that makes this result of `op` again by its
-/// slice.
+/// Returns the key of the kernel that computes only this result of `op` again,
+/// by the result's slice.
 CostKey costKeyOfSlice(nn::FusedOp op, unsigned result,
                        const KernelSlice &slice);
 

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // The roofline model (Williams, Waterman and Patterson, CACM 2009): an op takes
-// as long as its arithmetic or its memory traffic, whichever is longer, and
-// the time of a launch. It knows nothing of caches between kernels. Where the
-// device was measured, its times go before the model's.
+// as long as its arithmetic or its memory traffic, whichever is longer, plus
+// the time of a launch. It does not consider caches between kernels. Measured
+// times replace the model's where there are any.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@
 
 namespace gpuopt {
 
-/// What one execution of an op asks of the device.
+/// The work that one execution of an op makes for the device.
 struct OpWork {
   double operations =
       0; ///< Floating point; a multiplication and an addition are two.
@@ -30,32 +30,33 @@ struct OpWork {
   mlir::Type elementType;
 };
 
-/// Bytes of the elements that a reader of `value` touches: through broadcasts,
-/// those of the operand.
+/// Returns the bytes of the elements that a reader of `value` touches; for a
+/// broadcast, those of its operand.
 double bytesTouched(mlir::Value value);
 
-/// Bytes of what an op reads of one of its operands: of a table, only the rows
-/// that are taken.
+/// Returns how many bytes of one of its operands an op reads: where it takes
+/// rows of a table, only those rows.
 double bytesReadBy(mlir::OpOperand &operand);
 
-/// Views, constants and reads of variables ask for nothing.
+/// Returns the work of an op. Views, constants and reads of variables have
+/// none.
 OpWork workOf(mlir::Operation *op);
 
 /// Returns the work of a kernel that does nothing but this slice of `op`.
 OpWork workOfSlice(nn::FusedOp op, unsigned result, const KernelSlice &slice);
 
-/// Estimated nanoseconds; 0 for no work.
+/// Returns the estimated time in nanoseconds; 0 for no work.
 double timeInNanoseconds(const OpWork &work, const DeviceModel &device);
 double timeInNanoseconds(mlir::Operation *op, const DeviceModel &device);
 
-/// Returns the time of a kernel that does nothing but this slice of `op`. Where
-/// that was not measured but the whole kernel was, it is the share of the whole
-/// one's time that the model gives the slice.
+/// Returns the time of a kernel that does nothing but this slice of `op`. If
+/// only the whole kernel was measured, it is a share of that time: the share
+/// that the slice has of the whole kernel's estimated time.
 double timeOfSliceInNanoseconds(nn::FusedOp op, unsigned result,
                                 const KernelSlice &slice,
                                 const DeviceModel &device);
 
-/// Whether the time of `op`, which does work, was measured.
+/// Whether the time of `op`, an op that does work, was measured.
 bool isMeasured(mlir::Operation *op, const DeviceModel &device);
 
 } // namespace gpuopt

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The numbers that estimated times rest on. They describe the device that the
+// The numbers from which times are estimated. They describe the device that the
 // program is for, never the machine that compiles.
 //
 //===----------------------------------------------------------------------===//
@@ -23,50 +23,54 @@ namespace gpuopt {
 
 class MeasuredCosts;
 
-/// Rates that a well-written kernel reaches, not those of the data sheet.
+/// The rates that a well-written kernel reaches; those of the data sheet are
+/// higher.
 struct DeviceModel {
   std::string name;
   std::string target;        ///< host or cuda; empty of a file without a base.
-  double bytesPerSecond = 0; ///< Of the device's memory.
-  double vectorOperationsPerSecond = 0; ///< Of elementwise work in f32.
-  /// Floating-point operations of products and convolutions in a second, by the
+  double bytesPerSecond = 0; ///< To and from the device's memory.
+  double vectorOperationsPerSecond = 0; ///< Elementwise, in f32.
+  /// Floating-point operations per second of products and convolutions, by the
   /// type of their operands.
   double f64ProductsPerSecond = 0, f32ProductsPerSecond = 0,
          tf32ProductsPerSecond = 0, f16ProductsPerSecond = 0,
          bf16ProductsPerSecond = 0;
-  /// What a launch of a kernel or a library call takes beside its work.
+  /// The time that a launch of a kernel or a library call takes in addition to
+  /// its work.
   double secondsPerLaunch = 0;
   int64_t memoryInBytes = 0; ///< Of a whole device; 0 where it is not fixed.
   double hostLinkBytesPerSecond = 0; ///< To pinned host memory, one direction.
-  /// Whether transfers run beside the device's work.
+  /// Whether transfers overlap with the device's work.
   bool overlapsTransfers = false;
-  /// What a kernel is spread over: the multiprocessors of a GPU, the cores of a
-  /// processor.
+  /// The number of multiprocessors of a GPU or cores of a processor, over which
+  /// a kernel is spread.
   double multiprocessors = 0;
-  /// What was measured goes before what the rates say; null where nothing was.
+  /// Measured times, which are used in place of the rates; null if nothing was
+  /// measured.
   std::shared_ptr<const MeasuredCosts> measured = nullptr;
 };
 
 llvm::ArrayRef<DeviceModel> builtinDeviceModels();
-/// Their names, for people: "host, h200, ...".
+/// Returns the names of the built-in models for a message: "host, h200, ...".
 std::string builtinDeviceNames();
 
-/// The GPU among them that a program says it ran on: "NVIDIA A100-SXM4-40GB".
-/// Null where it is another one.
+/// Returns the built-in model of the GPU that calls itself `nameOfItsOwn`, such
+/// as "NVIDIA A100-SXM4-40GB"; null if none of them is this GPU.
 const DeviceModel *findBuiltinGpu(llvm::StringRef nameOfItsOwn);
 
-/// A built-in model by its name, or the one in a JSON file
+/// Loads a built-in model by its name, or a model from a JSON file
 /// (docs/device.schema.json). Errors say which member is wrong.
 llvm::Expected<DeviceModel> loadDeviceModel(llvm::StringRef nameOrFile);
 
-/// With the times of a file (MeasuredCosts.h), unless its name is empty, and
-/// products of f32 at the rate of TF32, if they are allowed to.
+/// Does the same, and adds the measured times of a file (MeasuredCosts.h)
+/// unless its name is empty. With `allowsTf32`, products of f32 have the rate
+/// of TF32.
 llvm::Expected<DeviceModel> loadDeviceModel(llvm::StringRef nameOrFile,
                                             llvm::StringRef profileCosts,
                                             bool allowsTf32);
 
-/// The same for a pass whose option `device` is `nameOrFile`: what is wrong
-/// with it is an error of the module.
+/// Does the same for a pass whose option `device` is `nameOrFile`: errors are
+/// reported at the module.
 mlir::FailureOr<DeviceModel> loadDeviceModel(mlir::ModuleOp module,
                                              llvm::StringRef nameOrFile,
                                              llvm::StringRef profileCosts = "",

@@ -5,11 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A kernel may write a result over an operand that nothing reads afterwards
-// where each of its threads has read an element before any writes it:
-// elementwise kernels, which visit every element once, and kernels that reduce
-// rows, where a block walks over a row of its own and writes in a walk after
-// which the operand is read no more (RowWalks in Conversion/ToDevice).
+// A kernel may write a result over an operand that nothing reads afterwards, if
+// every element is read before any thread overwrites it. Two kinds of kernels
+// do so: elementwise kernels, which visit every element once, and kernels that
+// reduce rows, in which a block walks over a row of its own, and writes in a
+// walk after which the operand is not read again (RowWalks in
+// Conversion/ToDevice).
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,9 +21,9 @@
 
 namespace gpuopt {
 
-/// For each result the operand whose place it can take, or -1. Each operand is
-/// in a list once at most, is dense memory of its own that the step's arena
-/// holds, and has no other reader.
+/// Returns for each result the operand that it can overwrite, or -1. No operand
+/// is in the list twice. Each is dense memory of its own in the step's arena,
+/// and has no other reader.
 llvm::SmallVector<int64_t> chooseInPlace(nn::FusedOp op);
 
 } // namespace gpuopt

@@ -15,21 +15,22 @@
 namespace gpuopt {
 
 /// A loop of a kernel: neighbouring dimensions of the iteration space that
-/// every access walks through as if they were one.
+/// every access steps through as if they were one.
 struct LoopDim {
   int64_t size = 1;
   bool isReduced = false;
-  llvm::SmallVector<int64_t> dims; ///< Of the iteration space.
+  llvm::SmallVector<int64_t> dims; ///< Dimensions of the iteration space.
 };
 
-/// An element's place as an affine function of the loops' indices.
+/// The position of an element as an affine function of the loops' indices.
 struct AffineAccess {
   int64_t offset = 0;
   llvm::SmallVector<int64_t>
-      strides; ///< One per loop, 0 where it does not vary.
+      strides; ///< One per loop; 0 if the position does not vary in it.
 };
 
-/// Where an nn.take finds its index, and the elements of the row that it picks.
+/// The position of the index that an nn.take reads, and of the elements in the
+/// row that it picks.
 struct Gather {
   AffineAccess index, row;
   int64_t rowStride = 0; ///< Elements from one row to the next.
@@ -39,17 +40,18 @@ struct Gather {
 struct KernelShape {
   llvm::SmallVector<LoopDim> loops; ///< The last one is walked by lanes.
   llvm::DenseMap<mlir::Operation *, Gather> gathers; ///< By nn.take.
-  /// The accesses to arguments that are read element by element, to results (by
-  /// the yielded position) and of nn.iota and nn.random_uniform (whose value is
-  /// the position itself).
+  /// The accesses to arguments that are read element by element; to results, by
+  /// the position of the yielded value; and of nn.iota and nn.random_uniform,
+  /// whose value is the position itself.
   llvm::DenseMap<mlir::Value, AffineAccess> arguments;
   llvm::SmallVector<AffineAccess> results;
   llvm::DenseMap<mlir::Value, AffineAccess> positions;
-  /// Which loops a value's shape varies over.
+  /// For each value, the loops over which its shape varies.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<bool>> varies;
 };
 
-/// `operandViews` and `resultViews` say where operands and results lie.
+/// Returns the shape of a kernel; `operandViews` and `resultViews` say where
+/// its operands and results lie.
 KernelShape kernelShape(nn::FusedOp op,
                         llvm::ArrayRef<StridedView> operandViews,
                         llvm::ArrayRef<StridedView> resultViews);

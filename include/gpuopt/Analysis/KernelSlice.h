@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// To have one result of a kernel again, the whole kernel need not run again:
-// the elementwise work that leads to it is enough, from the kernel's operands
-// and from its other results. The values are the same to the last bit, which
-// is why reductions are never part of a slice: the order of a sum follows from
+// To compute one result of a kernel again, it is enough to run its slice: the
+// elementwise work that leads from the kernel's operands and its other results
+// to this one. The values must be the same to the last bit. Therefore
+// reductions are never part of a slice, because the order of a sum depends on
 // the shape of the whole kernel.
 //
 //===----------------------------------------------------------------------===//
@@ -22,17 +22,18 @@
 namespace gpuopt {
 
 struct KernelSlice {
-  llvm::SmallVector<mlir::Operation *> ops; ///< Of the body, in its order.
+  llvm::SmallVector<mlir::Operation *> ops; ///< Ops of the body, in its order.
   llvm::SmallVector<unsigned> inputs;       ///< Operands that it reads.
   llvm::SmallVector<unsigned> results;      ///< Other results that it reads.
 };
 
-/// The slice for a result, or nothing where the whole kernel has to run: where
-/// the slice would reduce, or be the whole.
+/// Returns the slice for a result. Returns nothing if the whole kernel has to
+/// run, because the slice would contain a reduction or the whole kernel.
 std::optional<KernelSlice> sliceFor(nn::FusedOp op, unsigned result);
 
-/// The results in the order in which the body makes them, and so one that is
-/// made from another after it; of any other op, as they are.
+/// Returns the results of a kernel in the order in which its body makes them,
+/// so that a result that is computed from another one comes after it. The
+/// results of any other op come in their own order.
 llvm::SmallVector<mlir::OpResult> resultsInOrder(mlir::Operation *op);
 
 } // namespace gpuopt

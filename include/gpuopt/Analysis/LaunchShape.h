@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The one place that decides how many blocks a kernel has, how many threads a
-// block has, and what each block works on. It asks the device model, and so is
-// the same wherever a program is compiled for one device.
+// block has, and what each block works on. It depends on the device model and
+// not on the machine that compiles.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,10 +19,11 @@
 
 namespace gpuopt {
 
-/// What a block works on, which follows from the loops that reduce.
+/// The kinds of work that a block can have. The kind follows from which loops
+/// reduce.
 enum class KernelForm {
-  Flat,           ///< Nothing is reduced, and there is one loop: a span of it.
-  Rows,           ///< Nothing is reduced: some turns of the outer loops.
+  Flat,           ///< No reductions and one loop: a part of it.
+  Rows,           ///< No reductions: some turns of the outer loops.
   RowReduction,   ///< The last loop is reduced: one row.
   ColumnReduction ///< Other loops are reduced: some columns, all of their rows.
 };
@@ -30,12 +31,13 @@ enum class KernelForm {
 struct LaunchShape {
   KernelForm form = KernelForm::Flat;
   int64_t blocks = 1, threads = 1;
-  /// What one block takes: elements of Flat, rows of Rows, columns of
-  /// ColumnReduction; 1 row of RowReduction.
+  /// How much one block takes: elements for Flat, rows for Rows, columns for
+  /// ColumnReduction; 1, a row, for RowReduction.
   int64_t span = 1;
 };
 
-/// `lanes` is the number of elements that a thread of a GPU has in step.
+/// Returns the launch of a kernel; `lanes` is the number of elements that a
+/// thread of a GPU works on at once.
 LaunchShape launchShapeOf(const KernelShape &shape, int64_t lanes,
                           const DeviceModel &device);
 

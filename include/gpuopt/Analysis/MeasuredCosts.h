@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The file that a trainer writes with --profile-costs-to, and that
-// --profile-costs reads: docs/profile-costs.schema.json.
+// Measured times of ops: the file that a trainer writes with --profile-costs-to
+// and that --profile-costs reads (docs/profile-costs.schema.json).
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,17 +23,17 @@ namespace gpuopt {
 
 class MeasuredCosts {
 public:
-  /// Errors name the file and say what is wrong with it.
+  /// Reads a file. Errors name it and say what is wrong with it.
   static llvm::Expected<std::shared_ptr<const MeasuredCosts>>
   load(llvm::StringRef file);
 
-  /// Nanoseconds of one execution.
+  /// Returns the nanoseconds that one execution takes.
   std::optional<double> lookup(const CostKey &key) const;
 
-  std::string model;  ///< Of the program that was measured.
+  std::string model;  ///< The model that was measured.
   std::string target; ///< host or cuda.
-  std::string device; ///< What it ran on, in its own words.
-  bool allowsTf32 = false; ///< Whether its products of f32 were in TF32.
+  std::string device; ///< The name that the device gives itself.
+  bool allowsTf32 = false; ///< Whether f32 products were in TF32.
 
 private:
   llvm::Error read(llvm::StringRef text);

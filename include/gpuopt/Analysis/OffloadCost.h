@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 //
 // The link to the host carries one transfer at a time. How much of a transfer
-// the step's work hides depends on all others, and the solver wants a cost for
-// each tensor alone. So each is charged as if everything that the backward
-// reads of the forward were offloaded: all copies to the host share the time
-// of the forward, all copies back that of the backward, in proportion to their
-// bytes. A plan that offloads less waits less.
+// overlaps with the step's work depends on all other transfers, but the solver
+// needs a cost for each tensor alone. So each tensor is charged as if
+// everything that the backward reads of the forward were offloaded: all copies
+// to the host share the time of the forward, all copies back that of the
+// backward, in proportion to their bytes. A plan that offloads less waits less.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,16 +25,16 @@ namespace gpuopt {
 double transferInNanoseconds(int64_t sizeInBytes, const DeviceModel &device);
 
 /// Gives an offload cost to the results of the forward that the backward reads
-/// and that lie in dense memory of their own until they are dropped.
+/// and that lie in dense memory of their own until they are freed.
 void addOffloadCosts(StepGraph &graph, const DeviceModel &device);
 
-/// What the transfers of a step take, and how long its work waits for them.
+/// How long the transfers of a step take, and how long its work waits for them.
 struct TransferTimes {
-  int64_t sizeInBytes = 0; ///< Both directions.
+  int64_t sizeInBytes = 0; ///< Of both directions.
   double busyInNanoseconds = 0, waitedInNanoseconds = 0;
 };
 
-/// Plays the step through, with the link beside its work.
+/// Simulates the step with the transfers that run at the same time as its work.
 TransferTimes timeTransfers(train::StepOp step, const DeviceModel &device);
 
 } // namespace gpuopt

@@ -14,48 +14,48 @@
 
 namespace gpuopt {
 
-/// What a value is named after: the op's `nn.origins`, which clusters have for
-/// their outputs; else what its location says, or the op's name where that says
-/// nothing.
+/// Returns what a value is named after: the op's `nn.origins`, which clusters
+/// have for their outputs; otherwise what its location says; otherwise the op's
+/// name.
 nn::OriginAttr originAttrOf(mlir::Value value);
-/// The same as text: "fc1", or "d fc1" for a gradient.
+/// Returns the same as text: "fc1", or "d fc1" for a gradient.
 std::string originOf(mlir::Value value);
-/// Says what the results of an op are named after, one origin for each.
+/// Sets what the results of an op are named after, one origin for each.
 void setOrigins(mlir::Operation *op, llvm::ArrayRef<nn::OriginAttr> origins);
 
-/// A tensor by a name of its own: several results of a kernel come from one
-/// ONNX node.
+/// A name for a tensor that no other one has: several results of a kernel may
+/// come from one ONNX node.
 struct TensorName {
   std::string origin; ///< The ONNX node.
-  /// The number of the kernel's result; -1 where it has one. For a slice of a
-  /// kernel it is the result that the slice makes again, by its attribute
-  /// `nn.result`.
+  /// The number of the kernel's result; -1 if the kernel has only one. For a
+  /// slice of a kernel it is the number of the result that the slice computes,
+  /// from its attribute `nn.result`.
   int result = -1;
-  std::string type; ///< "f32[8,128]"
-  /// Tells it from others in a list that are alike in all of that, if any are.
+  std::string type; ///< Such as "f32[8,128]".
+  /// Tells the tensor from others in a list that are equal in all of the above.
   std::string which = "";
 
-  /// "/norm/LayerNormalization#1", "node_add (2)"
+  /// Returns "/norm/LayerNormalization#1" or "node_add (2)".
   std::string text() const;
 };
 
 TensorName tensorNameOf(mlir::Value value);
 
-/// Lets names of one list that are alike be told apart by `mark`, of a name's
-/// index and its number among those, from 1 on.
+/// Makes equal names of a list different: `mark` returns what to add, given a
+/// name's index and its number among the equal ones, which counts from 1.
 void tellApart(llvm::ArrayRef<TensorName *> names,
                llvm::function_ref<std::string(size_t, int)> mark);
 
-/// "f32[8,128]"
+/// Returns "f32[8,128]".
 std::string typeText(mlir::Type type);
 
-/// The first name in a location, empty where there is none.
+/// Returns the first name in a location, or nothing.
 std::string nameOf(mlir::Location loc);
-/// The origin that the first name in a location is the text of.
+/// Returns the origin whose text is the first name in a location.
 Origin originIn(mlir::Location loc);
 
-/// The type of the ONNX node that a location names, "Softmax"; null where it
-/// names none.
+/// Returns the type of the ONNX node that a location names, such as "Softmax";
+/// null if it names none.
 mlir::StringAttr onnxOpOf(mlir::Location loc);
 
 } // namespace gpuopt

@@ -22,15 +22,15 @@ int64_t endOfVariable(train::VariableOp variable, int64_t offset);
 /// overlaps another one.
 mlir::LogicalResult verifyState(mlir::ModuleOp module);
 
-/// State, inputs, outputs and constants: what lies before the arena. Variables
+/// The memory before the arena: state, inputs, outputs and constants. Variables
 /// lie where train-plan-state has put them; those that it has not seen yet are
 /// counted in their order. Inputs, outputs and constants follow.
 class PersistentMemory {
 public:
   PersistentMemory(mlir::ModuleOp module, llvm::StringMap<unsigned> &usedNames);
 
-  /// Inputs, outputs and constants of a step. Steps share inputs of one name
-  /// and equal constants.
+  /// Adds the inputs, outputs and constants of a step. Steps share inputs of
+  /// one name and equal constants.
   void addStep(train::StepOp step);
   int64_t getSizeInBytes() const { return end; }
 
@@ -48,13 +48,14 @@ public:
     mlir::FlatSymbolRefAttr variable;
     mlir::ElementsAttr value;
     std::string externalName;
-    /// What the numbers of an input must lie in; null where all are allowed.
+    /// The range in which the elements of an input must lie; null if all are
+    /// allowed.
     train::IndexRangeAttr indices;
   };
   llvm::ArrayRef<Entry> getEntries() const { return entries; }
 
 private:
-  /// At the end of what there is where no offset is given.
+  /// Appends a buffer, behind all others unless an offset is given.
   Entry &add(train::BufferKind kind, llvm::StringRef origin, mlir::Type type,
              std::optional<int64_t> offset = std::nullopt);
 
@@ -65,8 +66,9 @@ private:
   int64_t end = kFirstVariableOffset;
 };
 
-/// What a buffer is for, in words for people: "parameters", "optimizer state".
-/// `variable` is that of a buffer of state, else null.
+/// Returns what a buffer is for, in words for people: "parameters", "optimizer
+/// state". `variable` is the variable of a buffer of state, and null for other
+/// buffers.
 llvm::StringRef nameOfPart(train::BufferKind kind, train::VariableOp variable);
 
 } // namespace gpuopt

@@ -33,7 +33,7 @@ namespace gpuopt {
 
 struct PrecisionOptions {
   mlir::FloatType halfType;
-  /// What a byte that lives from the forward to the backward costs.
+  /// What each byte that lives from the forward to the backward costs.
   double picosecondsPerSavedByte = 0;
   /// Micro steps for each step of the optimizer.
   int64_t accumulationSteps = 1;
@@ -41,14 +41,15 @@ struct PrecisionOptions {
 
 struct PrecisionGraph {
   planning::PrecisionProblem problem;
-  /// Choices of tensors, by the value that owns the memory, and of products.
+  /// Indices of the choices for tensors, by the value that owns the memory, and
+  /// for products.
   llvm::MapVector<mlir::Value, int> tensorOf;
   llvm::MapVector<mlir::Operation *, int> productOf;
 
   /// The nodes of a tensor that products read, or of a parameter, input or
-  /// constant. `down` is in half precision where it has a copy in half
-  /// precision or is in half precision itself, `up` (of tensors alone, else -1)
-  /// where no product reads it in f32.
+  /// constant. `down` is in half precision if the tensor is, or if it has a
+  /// copy in half precision. `up` is in half precision if no product reads the
+  /// tensor in f32; it is -1 for what is not a tensor of the arena.
   struct Copies {
     int down = -1, up = -1;
   };
@@ -61,13 +62,14 @@ llvm::Expected<PrecisionGraph>
 buildPrecisionGraph(train::StepOp step, const DeviceModel &device,
                     PrecisionPolicy &policy, const PrecisionOptions &options);
 
-/// What PyTorch's autocast would have: products in half precision, everything
-/// else by its lists, as far as the problem allows.
+/// Returns the choices of PyTorch's autocast: products are in half precision,
+/// and everything else follows its lists, as far as the problem allows.
 std::vector<char> paintLikeAutocast(const PrecisionGraph &graph,
                                     const PrecisionPolicy &policy);
 
-/// Who keeps the copies in half precision of what `read` reads. The forward
-/// changes running statistics, so their copies are of one step.
+/// Who maintains the copies in half precision of the variable that `read`
+/// reads. The forward changes running statistics, so their copies last for one
+/// step.
 enum class CopyKeeper { Optimizer, Preparation, Step };
 CopyKeeper copyKeeperOf(train::ReadOp read);
 

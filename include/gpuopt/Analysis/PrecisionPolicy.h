@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Classes are of ONNX operators, since those are what users know. They are hard
-// constraints; within them the cost decides.
+// Each ONNX operator has a precision class; operators have them because users
+// know operators. Classes are hard constraints; within them the cost decides.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,33 +27,34 @@ enum class PrecisionClass {
   Follow, ///< Its results are kept in whichever precision costs less.
 };
 
-/// "half", "fp32" or "follow".
+/// Returns "half", "fp32" or "follow".
 llvm::StringRef nameOf(PrecisionClass precisionClass);
 
 class PrecisionPolicy {
 public:
-  /// The built-in table (PrecisionClasses.def).
+  /// Has the classes of the built-in table (PrecisionClasses.def).
   PrecisionPolicy();
 
   /// Moves operators to other classes, as a JSON file says: an object with any
   /// of the members "half", "fp32" and "follow", each a list of operators.
   llvm::Error read(llvm::StringRef path);
 
-  /// "REGEX=fp32" or "REGEX=<half>", `half` the name of the program's half
-  /// type. The expression must match all of an ONNX node's name or of its
-  /// operator.
+  /// Adds an override: "REGEX=fp32" or "REGEX=<half>", where `half` is the name
+  /// of the program's half type. The expression must match the whole name of an
+  /// ONNX node, or the whole name of its operator.
   llvm::Error addOverride(llvm::StringRef text, llvm::StringRef half);
 
-  /// Returns the class of the node that a location names; Follow for what comes
-  /// from no node, such as the loss.
+  /// Returns the class of the node that a location names, and Follow for an op
+  /// that comes from no node, such as the loss.
   PrecisionClass classOf(mlir::Location loc) const;
 
-  /// The same in PyTorch's lists.
+  /// Returns the class by PyTorch's lists.
   PrecisionClass autocastClassOf(mlir::Location loc) const;
 
-  /// What an override says of a node: true for half precision. Later overrides
-  /// win. Of several nodes that are one op now, the first decides: of attention,
-  /// whose softmax is in f32 always, the product with the values.
+  /// Returns what an override says of a node: true for half precision. Later
+  /// overrides win. If several nodes have become one op, the first decides. In
+  /// an attention, whose softmax is always in f32, that is the product with the
+  /// values.
   std::optional<bool> overrideOf(mlir::Location loc);
 
   /// Overrides that no call of `overrideOf` has matched, as they were given.
@@ -70,7 +71,8 @@ private:
   std::vector<Override> overrides;
 };
 
-/// Every operator with its class beside PyTorch's and Grappler's, as Markdown.
+/// Prints a Markdown table of all operators with their classes here, in PyTorch
+/// and in Grappler.
 void printPrecisionTable(llvm::raw_ostream &stream);
 
 } // namespace gpuopt

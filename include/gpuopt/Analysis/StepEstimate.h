@@ -14,19 +14,21 @@
 
 namespace gpuopt {
 
-/// What one training step takes without a budget: all of its micro steps, and
-/// the update.
+/// How long one training step takes without a budget, with all of its micro
+/// steps and the update.
 struct StepEstimate {
   double nanoseconds = 0;
   double measuredNanoseconds = 0; ///< Of ops whose time was measured.
-  /// By the device's rates alone: of all ops, and of those that were measured.
+  /// The times that the device's rates alone would give: of all ops, and of the
+  /// ops that were measured.
   double ratedNanoseconds = 0, ratedMeasuredNanoseconds = 0;
-  int64_t ops = 0, measuredOps = 0; ///< That do work, in the program.
+  int64_t ops = 0, measuredOps = 0; ///< Ops of the program that do work.
   /// The time of one run of each `train.step`, by its name.
   llvm::StringMap<double> nanosecondsOfRuns;
 };
 
-/// `module` has formed kernels, and casts where it needs them.
+/// Estimates the step of a module whose kernels are formed and whose casts are
+/// inserted.
 StepEstimate estimateStep(mlir::ModuleOp module, const DeviceModel &device,
                           int64_t accumulationSteps);
 

@@ -6,16 +6,16 @@
 //===----------------------------------------------------------------------===//
 //
 // The ops of the problem are the results of the step's kernels and library
-// calls. The results of one kernel come one after the other; at first they
-// are made together, and to have one again its slice of the kernel runs, or
-// all of it (KernelSlice.h).
+// calls. The results of one kernel come one after the other. At first they are
+// computed together; to compute one again, its slice of the kernel runs, or
+// else the whole kernel (KernelSlice.h).
 //
 // A concatenation is written part by part into memory of its own: the first
 // part allocates the whole, the others and the concatenation share it.
 //
-// A result in the place of an operand shares its storage and overwrites it.
-// Small results of the same kernel that would need that operand (the mean and
-// deviation beside a sum) are not made again.
+// A result that is written over an operand shares its storage and overwrites
+// it. Small results of the same kernel that would need that operand (the mean
+// and deviation beside a sum) are not made again.
 //
 // State, inputs and constants lie outside of the arena and are not in the
 // problem.
@@ -34,19 +34,19 @@ namespace gpuopt {
 struct StepGraph {
   struct Node {
     mlir::Operation *op = nullptr;
-    mlir::Value value; ///< The result that it stands for; null without results.
+    mlir::Value value; ///< The op's result; null if it has none.
   };
   std::vector<Node> nodes;
   /// Op i is nodes[i]; costs are nanoseconds.
   planning::RecomputeProblem problem;
   llvm::DenseMap<mlir::Value, int> nodeOf;
 
-  /// Up to views: the node whose value `value` looks at, or -1 for what lies
-  /// outside of the arena.
+  /// Returns the node of the value that `value` is a view of, or -1 if that
+  /// lies outside of the arena.
   int lookup(mlir::Value value) const;
 };
 
-/// `step` has passed kernels-materialize-views.
+/// Builds the graph of a step that has passed kernels-materialize-views.
 StepGraph buildStepGraph(train::StepOp step, const DeviceModel &device);
 
 } // namespace gpuopt

@@ -12,8 +12,8 @@
 
 namespace gpuopt {
 
-/// Whether a value is computed from parameters that are trained, by
-/// floating-point values all the way.
+/// Whether a value depends on trained parameters through floating-point values
+/// alone.
 bool isTrained(mlir::Value value);
 
 } // namespace gpuopt

@@ -14,12 +14,13 @@
 
 namespace gpuopt {
 
-/// What an exponential, a division or a root counts beside an addition: they
-/// are sequences of about as many instructions on every device.
+/// How many additions an exponential, a division or a root counts as. On every
+/// device they are sequences of about this many instructions.
 constexpr double kOperationsOfElementaryFunction = 16;
 
-/// Floating-point operations of one execution: the op's own answer, or one per
-/// element of its largest result, more for the elementary functions.
+/// Returns the floating-point operations of one execution. An op may answer
+/// itself; otherwise it is one per element of its largest result, and more for
+/// elementary functions.
 double floatingPointOperations(mlir::Operation *op);
 
 } // namespace gpuopt

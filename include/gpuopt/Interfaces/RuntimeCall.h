@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What an op says of the call that it becomes: the function of the runtime and
-// what is passed to it. The conversion to the device dialect puts addresses in
-// the place of tensors, and `device.call` holds the rest.
+// The call that an op becomes: a function of the runtime and its arguments. The
+// conversion to the device dialect replaces tensors by addresses, and
+// `device.call` holds the rest.
 //
 //   RuntimeCall call("scatter_add_rows");
 //   call.pass(getIndices());
@@ -35,7 +35,7 @@ namespace gpuopt {
 struct StructConstant {
   struct Field {
     std::string name;
-    llvm::SmallVector<int64_t, 2> values; ///< One number, or an array's.
+    llvm::SmallVector<int64_t, 2> values; ///< A number or an array.
   };
 
   StructConstant(llvm::StringRef type, llvm::StringRef name)
@@ -49,32 +49,35 @@ struct StructConstant {
             int64_t standard);
 
   std::string type;
-  std::string name; ///< A number is appended where it is taken.
+  std::string name; ///< Gets a number if it is taken.
   std::vector<Field> fields;
 };
 
 struct NullPointer {};
-/// The step's scalars: its counter, the seed of random numbers, the loss scale.
+/// Stands for the step's scalars: its counter, the seed of random numbers, the
+/// loss scale.
 struct StepStatePointer {};
 
 struct CallArgument {
-  /// A tensor is an operand or a result of the op, passed as its address.
+  /// The argument. A tensor is an operand or a result of the op, and passed as
+  /// its address.
   std::variant<mlir::Value, int64_t, double, NullPointer, StepStatePointer,
                StructConstant>
       value;
-  /// What the parameter is called, for a comment before the argument.
+  /// The name of the parameter, for a comment before the argument.
   std::string name;
 };
 
 /// A call of `function(ctx, arguments..., {.option = value, ...})`.
 class RuntimeCall {
 public:
-  /// `header`, as "gpuopt/ops/scatter.h", is included by the programs that make the
-  /// call; what gpuopt/runtime.h includes need not be named.
+  /// `header`, as "gpuopt/ops/scatter.h", is included by the programs that make
+  /// the call. A header that gpuopt/runtime.h includes need not be named.
   explicit RuntimeCall(llvm::StringRef function, llvm::StringRef header = "")
       : function(function), header(header) {}
 
-  /// Makes it `function<T>` with the type that memory has for `element`.
+  /// Makes the function `function<T>`, where T is the type that `element` has
+  /// in memory.
   void setElementType(mlir::Type element) { elementType = element; }
 
   void pass(mlir::Value tensor) { arguments.push_back({tensor, ""}); }
@@ -82,8 +85,8 @@ public:
   void passNull(llvm::StringRef name);
   void passState() { arguments.push_back({StepStatePointer{}, ""}); }
   void passConstant(StructConstant constant);
-  /// Options are the fields of a last argument, in the order of the struct's
-  /// declaration.
+  /// Adds an option. Options are the fields of a struct that is the last
+  /// argument; they come in the order of its declaration.
   void setOption(llvm::StringRef name, mlir::Value tensor);
   void setOption(llvm::StringRef name, double value);
   void setOption(llvm::StringRef name, int64_t value);

@@ -21,17 +21,21 @@ struct CallLayouts {
   bool areDense() const;
 };
 
-/// What half precision means for a call. Its other floating-point operands
-/// have the type of its result, but for those that it says to keep theirs.
+/// How a call behaves in half precision. Unless the role says otherwise, its
+/// floating-point operands have the type of its result; the op lists those that
+/// keep their own type.
 enum class PrecisionRole {
-  /// It multiplies its factors on matrix units, which are faster in half
-  /// precision: their type is chosen, and the results have it too.
+  /// The call multiplies its factors on matrix units, which are faster in half
+  /// precision. The type of the factors is chosen, and the results have the
+  /// same type.
   Product,
-  /// The same, but of factors in half precision the result can be f32 as well.
+  /// The same, except that the result of factors in half precision may also be
+  /// f32.
   WideningProduct,
-  /// All of its floating-point tensors have one type, whichever.
+  /// All floating-point tensors of the call have one type, whichever it is.
   Uniform,
-  /// It adds many values up: operands may be in half precision, results not.
+  /// The call adds up many values: its operands may be in half precision, its
+  /// results may not.
   Accumulation,
 };
 
@@ -41,7 +45,7 @@ enum class PrecisionRole {
 
 namespace gpuopt {
 
-/// Whether `op` is a call that multiplies: a product of either kind.
+/// Whether `op` is a product of either kind.
 bool isProduct(mlir::Operation *op);
 
 } // namespace gpuopt

@@ -21,11 +21,12 @@ struct StridedView {
   int64_t offset = 0;
   llvm::SmallVector<int64_t> sizes, strides;
 
-  /// In row-major order without gaps or repetition, from the buffer's `offset`.
+  /// Whether the elements are in row-major order without gaps or repetition,
+  /// beginning at `offset`.
   bool isDense() const;
 };
 
-/// Row-major strides of a dense tensor.
+/// Returns the row-major strides of a dense tensor.
 llvm::SmallVector<int64_t> denseStrides(llvm::ArrayRef<int64_t> sizes);
 
 } // namespace gpuopt

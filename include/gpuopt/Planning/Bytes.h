@@ -16,17 +16,18 @@
 
 namespace gpuopt::planning {
 
-/// What amounts may be in, for people.
+/// The units of amounts of memory, for messages.
 inline constexpr char kByteUnits[] =
     "B, KB, MB, GB, TB (powers of 1000) and KiB, MiB, GiB, TiB (of 1024)";
 
-/// "8GiB", "1.5 GB", "512mib", "4096B" or "4096": bytes, rounded down. Units
-/// are `kByteUnits`, in any case but for a small b after a large letter, which
-/// may be bits; a letter alone, as in "8G", is an error as well.
+/// Parses an amount such as "8GiB", "1.5 GB", "512mib", "4096B" or "4096";
+/// returns bytes, rounded down. The units are `kByteUnits` in upper or lower
+/// case. Errors are a small b after a large letter, which may mean bits, and a
+/// letter alone, as in "8G".
 Result<int64_t> parseBytes(std::string_view text);
 
-/// "611.3 MiB": three to four digits, rounded up, and a binary unit; below
-/// 10 KiB, all bytes.
+/// Returns text such as "611.3 MiB": three to four digits, rounded up, and a
+/// binary unit. Below 10 KiB it has all bytes.
 std::string formatBytes(int64_t bytes);
 
 } // namespace gpuopt::planning

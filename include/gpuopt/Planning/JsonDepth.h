@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// LLVM's parser calls itself for each level and knows no limit: a file of
-// brackets alone would overflow the stack.
+// LLVM's parser of JSON calls itself for each level without a limit, so a file
+// of nothing but brackets would overflow the stack.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@
 
 namespace gpuopt::planning {
 
-/// Whether JSON nests deeper than any file of ours does.
+/// Whether JSON nests deeper than any file of this project does.
 inline bool nestsTooDeep(std::string_view contents) {
   constexpr int kMostNesting = 64;
   int depth = 0;

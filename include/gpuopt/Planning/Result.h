@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The solvers take what users give them, so their errors are values: nothing
-// in Planning/ aborts or throws on bad input.
+// The inputs of solvers come from users, so errors are values: no code in
+// Planning/ aborts or throws on bad input.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ struct [[nodiscard]] Error {
   std::string message;
 };
 
-/// Nothing where all is well; used by `check` and `verify`.
+/// Empty if all is well; returned by `check` and `verify`.
 using MaybeError = std::optional<Error>;
 
 /// A value, or the reason why there is none.
@@ -39,7 +39,7 @@ public:
   const T &operator*() const { return *value; }
   T *operator->() { return &*value; }
   const T *operator->() const { return &*value; }
-  /// Only where there is no value.
+  /// Only valid if there is no value.
   const Error &error() const { return reason; }
 
 private:

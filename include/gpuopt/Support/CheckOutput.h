@@ -14,8 +14,8 @@
 
 namespace gpuopt {
 
-/// Fails where writeFile(path) would for what can be seen beforehand, and
-/// where `path` is one of the files that are read; changes nothing.
+/// Fails if writeFile(path) would fail, as far as that can be seen beforehand,
+/// and if `path` is one of the files that are read. Changes nothing.
 inline llvm::Error checkOutput(llvm::StringRef path,
                                llvm::ArrayRef<llvm::StringRef> inputs) {
   namespace fs = llvm::sys::fs;

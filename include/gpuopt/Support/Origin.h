@@ -13,12 +13,12 @@
 
 namespace gpuopt {
 
-/// The ONNX node or the parameter that a tensor comes from: the tensor is what
-/// the node makes, or the gradient of it. Its text, in locations, comments and
-/// files, is the name, with "d " before it for a gradient; it is written and
-/// read here alone.
+/// The ONNX node or the parameter that a tensor comes from: the tensor is the
+/// node's output, or the gradient of it. The text of an origin, in locations,
+/// comments and files, is the name, with "d " before it for a gradient. Only
+/// this struct writes and reads that text.
 struct Origin {
-  std::string name; ///< Empty where it is not known.
+  std::string name; ///< Empty if it is not known.
   bool isGradient = false;
 
   static Origin parse(llvm::StringRef text) {
@@ -26,11 +26,12 @@ struct Origin {
                       text.consume_front(kGradientPrefix);
     return {text.str(), isGradient};
   }
-  /// "fc1", or "d fc1" for a gradient.
+  /// Returns "fc1", or "d fc1" for a gradient.
   std::string text() const {
     return isGradient ? (kGradientPrefix + name).str() : name;
   }
-  /// The gradient of it; a gradient of a gradient is called after the same.
+  /// Returns the gradient's origin. A gradient of a gradient has the same
+  /// origin.
   Origin gradient() const { return {name, /*isGradient=*/true}; }
 
 private:

@@ -15,16 +15,16 @@
 
 namespace gpuopt {
 
-/// Every offset is a multiple of this, so that no library picks another kernel
-/// by alignment.
+/// Every offset is a multiple of this, so that no library chooses its kernel by
+/// alignment.
 constexpr int64_t kBufferAlignment = 256;
 
-/// Bytes of an element in device memory; a boolean takes one.
+/// Returns the bytes of an element in device memory; a boolean takes one.
 inline int64_t elementSizeInBytes(mlir::RankedTensorType type) {
   return std::max<int64_t>(type.getElementTypeBitWidth() / 8, 1);
 }
 
-/// Bytes of a tensor in device memory, dense.
+/// Returns the bytes of a dense tensor in device memory.
 inline int64_t sizeInBytes(mlir::RankedTensorType type) {
   return type.getNumElements() * elementSizeInBytes(type);
 }
@@ -32,7 +32,7 @@ inline int64_t sizeInBytes(mlir::Value tensor) {
   return sizeInBytes(mlir::cast<mlir::RankedTensorType>(tensor.getType()));
 }
 
-/// The same, up to where the next buffer can begin.
+/// Returns the bytes of a tensor up to where the next buffer can begin.
 inline int64_t alignedSizeInBytes(mlir::RankedTensorType type) {
   return llvm::alignTo(sizeInBytes(type), kBufferAlignment);
 }

@@ -13,9 +13,9 @@
 
 namespace gpuopt {
 
-/// Writes a file beside `path` and gives it that name once all of it is there,
-/// so that an old file stays where the disk is full. Devices and pipes are
-/// written to. llvm::writeToOutput aborts where a write fails.
+/// Writes a new file beside `path` and renames it once it is complete, so that
+/// an old file survives a full disk. Devices and pipes are written to directly.
+/// (llvm::writeToOutput aborts if a write fails.)
 inline llvm::Error writeFile(llvm::StringRef path, llvm::StringRef contents) {
   auto writeTo = [&](llvm::raw_fd_ostream &stream) {
     stream << contents;

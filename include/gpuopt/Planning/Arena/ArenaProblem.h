@@ -7,8 +7,9 @@
 //
 // The problem of packing buffers with known lifetimes into one arena of the
 // lowest height (dynamic storage allocation; NP-hard, Garey and Johnson SR2),
-// its solutions, and what is known of every solution. Lifetimes are half-open:
-// [0, 3) and [3, 5) may share bytes. All sizes and offsets are bytes.
+// its solutions, and limits that hold for every solution. Lifetimes are
+// half-open: [0, 3) and [3, 5) may share bytes. All sizes and offsets are
+// bytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +23,7 @@
 
 namespace gpuopt::planning {
 
-/// Bytes that must stay untouched during [lower, upper).
+/// A range of bytes that nothing else may use during [lower, upper).
 struct Buffer {
   int64_t lower = 0;
   int64_t upper = 0; ///< One past the last time point.
@@ -37,8 +38,8 @@ struct Buffer {
 struct ArenaProblem {
   std::vector<Buffer> buffers;
 
-  /// Lifetimes are not empty, sizes not negative, alignments positive, and no
-  /// sum of sizes and alignments overflows.
+  /// Checks that lifetimes are not empty, sizes not negative and alignments
+  /// positive, and that no sum of sizes and alignments overflows.
   MaybeError check() const;
 };
 
@@ -47,15 +48,18 @@ struct ArenaSolution {
   int64_t height = 0;           ///< The largest offset + size.
 };
 
-/// The largest sum of sizes alive at one time point: no arena is lower.
+/// Returns the largest sum of sizes that are alive at one time point. No arena
+/// is lower.
 int64_t largestLoad(const ArenaProblem &problem);
 
-/// Where every alignment is the same, sizes rounded up to it cost no packing
-/// anything, but for what lies on top. This is the largest load of such
-/// sizes, less the most that the topmost one was rounded: still a lower limit.
+/// Returns a lower limit of the height that considers alignment. If all
+/// alignments are equal, sizes can be rounded up to it without making any
+/// packing higher, except for the buffer at the top. So the limit is the
+/// largest load of the rounded sizes, less the most that rounding can add to
+/// the topmost buffer.
 int64_t heightLowerLimit(const ArenaProblem &problem);
 
-/// What is wrong with the solution, if anything. Compares every pair of
+/// Returns what is wrong with the solution, if anything. Compares every pair of
 /// buffers and shares no code with the solvers.
 MaybeError verify(const ArenaProblem &problem, const ArenaSolution &solution);
 

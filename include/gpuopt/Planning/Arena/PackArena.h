@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The way to pack an arena: first-fits in several orders, then a search where
-// they leave a gap to the largest load.
+// Packs an arena: by first-fit in several orders, and then by a search if the
+// result is higher than the largest load.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,16 +20,18 @@
 namespace gpuopt::planning {
 
 struct PackOptions {
-  /// Steps of the search after the first-fits: the same effort gives the same
-  /// packing. 0 means the first-fits alone.
+  /// Steps of the search after first-fit. The same effort gives the same
+  /// packing; 0 means first-fit alone.
   int64_t effort = 200000;
-  /// Any packing at most this high will do; without it, the lowest.
+  /// The height that suffices. If there is none, the lowest packing is
+  /// searched.
   std::optional<int64_t> capacityInBytes;
-  /// With it, the search is for packings of just the capacity. Without, it is
-  /// the search for the lowest, ended early: a larger capacity is met by
-  /// whatever met a smaller one.
+  /// If true, the search aims at exactly the capacity. If false, it is the
+  /// search for the lowest packing, and ends when the capacity is met: then
+  /// whatever meets a small capacity also meets a larger one.
   bool aimsAtCapacity = true;
-  /// Ends the search early. Packings then depend on the machine's speed.
+  /// Ends the search early. The packing then depends on the speed of the
+  /// machine.
   std::optional<double> timeLimitInSeconds;
 };
 
@@ -39,8 +41,8 @@ struct Packing {
   bool isOptimal() const { return solution.height == lowerLimitInBytes; }
 };
 
-/// Packs the arena as low as the effort allows. An error only where the
-/// problem's `check` has one: a capacity that was not met is no error.
+/// Packs the arena as low as the effort allows. Returns an error only if the
+/// problem's `check` does: a capacity that was not met is no error.
 Result<Packing> packArena(const ArenaProblem &problem,
                           const PackOptions &options = {});
 

@@ -14,19 +14,19 @@ namespace gpuopt::planning {
 
 struct PrecisionSolution {
   PrecisionAssignment assignment;
-  /// A maximum flow, whose value no labelling's cost is below: through each
-  /// choice from the source (up to its full cost) and to the sink (up to its
-  /// half cost), and along each penalty.
+  /// A maximum flow. No labelling costs less than its value. It has an amount
+  /// for each choice from the source (at most its full cost) and to the sink
+  /// (at most its half cost), and for each penalty.
   std::vector<int64_t> fromSource, toSink, alongPenalty;
 };
 
-/// The labelling of the lowest cost, by one minimum cut; of several, the one
-/// with the fewest choices in half precision. Rules that contradict each other
-/// are an error that names the chain between them.
+/// Returns the labelling of the lowest cost, by one minimum cut; among several,
+/// the one with the fewest choices in half precision. If rules contradict each
+/// other, the error names the chain between them.
 Result<PrecisionSolution> assignPrecision(const PrecisionProblem &problem);
 
 /// Confirms that no labelling costs less: the flow respects its bounds, is
-/// conserved at every choice, and carries as much as the assignment costs.
+/// conserved at every choice, and has the cost of the assignment as its value.
 MaybeError verifyOptimal(const PrecisionProblem &problem,
                          const PrecisionSolution &solution);
 

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // A binary labelling: each choice, a product or a tensor in memory, is in half
-// or in full precision. It costs something either way, and a pair of choices
-// may cost something where one is in half and the other in full precision: a
-// cast between them. Such costs are submodular, so a minimum cut is the best
+// or in full precision. Either label has a cost. A pair of choices may cost
+// something, too, if one is in half and the other in full precision: a cast
+// between them. Such costs are submodular, so a minimum cut is the best
 // labelling (Greig, Porteous and Seheult, "Exact maximum a posteriori
 // estimation for binary images", 1989).
 //
@@ -24,7 +24,7 @@
 
 namespace gpuopt::planning {
 
-/// What is to be had in half or in full precision.
+/// Something that is in half or in full precision.
 struct PrecisionChoice {
   enum class Rule { Free, Half, Full };
   std::string name;     ///< For messages.
@@ -33,20 +33,22 @@ struct PrecisionChoice {
   Rule rule = Rule::Free;
 };
 
-/// Paid where choice `half` is in half precision and choice `full` is not.
+/// A cost that arises if choice `half` is in half precision and choice `full`
+/// is not.
 struct PrecisionPenalty {
   int half = 0, full = 0;
   int64_t cost = 0; ///< Picoseconds, not negative, or kForbidden.
 };
 
-/// The cost of a pair that must not be.
+/// The cost of a pair that is forbidden.
 constexpr int64_t kForbidden = int64_t(1) << 60;
 
 struct PrecisionProblem {
   std::vector<PrecisionChoice> choices;
   std::vector<PrecisionPenalty> penalties;
 
-  /// Indices exist, costs are not negative, and their sum is below kForbidden.
+  /// Checks that indices exist, costs are not negative, and their sum is below
+  /// kForbidden.
   MaybeError check() const;
 };
 
@@ -55,12 +57,13 @@ struct PrecisionAssignment {
   int64_t cost = 0;         ///< Picoseconds.
 };
 
-/// The cost of a labelling, or the rule or forbidden pair that it breaks.
+/// Returns the cost of a labelling, or the rule or forbidden pair that it
+/// breaks.
 Result<int64_t> costOf(const PrecisionProblem &problem,
                        const std::vector<char> &isHalf);
 
-/// What is wrong with the assignment, if anything: its length, a rule, a
-/// forbidden pair, its cost. Shares no code with the solver.
+/// Returns what is wrong with the assignment, if anything: its length, a rule,
+/// a forbidden pair, its cost. Shares no code with the solver.
 MaybeError verify(const PrecisionProblem &problem,
                   const PrecisionAssignment &assignment);
 

@@ -17,12 +17,12 @@ struct CurvePoint {
   RecomputeSolution solution;
 };
 
-/// `count` points in equal steps from the plain peak down to the smallest
-/// budget that can be met, which is the last. With a bounded effort, plans are
-/// those of a `BudgetLadder`; a time limit is for all points together. Of the
-/// options, budget and start are ignored. Each plan is also a candidate for
-/// every larger budget and each bound holds for every smaller one, so along the
-/// curve neither cost nor bound falls as the budget shrinks.
+/// Returns `count` points in equal steps from the plain peak down to the
+/// smallest budget that can be met, which is the last. With a bounded effort,
+/// plans are those of a `BudgetLadder`; a time limit is for all points
+/// together. Of the options, budget and start are ignored. Each plan is also a
+/// candidate for every larger budget and each bound holds for every smaller
+/// one, so along the curve neither cost nor bound falls as the budget shrinks.
 Result<std::vector<CurvePoint>>
 solveBudgetCurve(const RecomputeProblem &problem, int count,
                  const RecomputeOptions &options);

@@ -5,11 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A search can be luckier with a smaller budget than with a larger one. So that
-// less memory never costs less, in calls that know nothing of each other, plans
-// are made for the rungs of a ladder of budgets that depends on the problem
-// alone, each by the problem and the effort alone; a budget takes the cheapest
-// of those that are within it, and they are within every larger one.
+// A search can be luckier with a smaller budget than with a larger one, but
+// less memory should never cost less time, even in separate calls. Therefore
+// plans are made for the rungs of a ladder of budgets. The ladder depends on
+// the problem alone, and each plan on the problem and the effort alone. A
+// budget takes the cheapest of the plans that are within it; they are within
+// every larger budget, too.
 //
 // Every tenth rung is an anchor. Those of one halving of the budget are solved
 // together: some by searches of their own, and then all of them in sweeps down
@@ -31,7 +32,7 @@
 
 namespace gpuopt::planning {
 
-/// A schedule and what it takes; empty where there is none.
+/// A schedule and its cost; empty if there is none.
 struct LadderPlan {
   Schedule schedule;
   int64_t peakInBytes = 0;
@@ -41,37 +42,37 @@ struct LadderPlan {
 
 class BudgetLadder {
 public:
-  /// Expects a problem that passes its check, which outlives the ladder. Of the
+  /// Expects a problem that passes its check and outlives the ladder. Of the
   /// options, budget, time limit, start and seed are ignored.
   BudgetLadder(const RecomputeProblem &problem, RecomputeOptions options);
 
   /// Whether a plan within the budget will do for the caller.
   using Accepts = std::function<bool(const LadderPlan &)>;
 
-  /// Plans are offered to `accepts` by growing cost, until one will do.
+  /// Offers plans to `accepts` by growing cost, until it accepts one.
   RecomputeSolution solve(int64_t budgetInBytes, const Accepts &accepts = {});
 
-  /// The plan with the least peak that can be found: the same whatever was
-  /// solved before.
+  /// Returns the plan with the least peak that can be found. It does not depend
+  /// on what was solved before.
   const LadderPlan &leastPlan() { return bottom().least; }
 
-  /// A hundred rungs to each halving of the plain peak, in equal steps; so
-  /// fractions of the peak with two or three digits are rungs. Rung 0 is the
-  /// plain peak.
+  /// Returns the budget of a rung. There are a hundred rungs to each halving of
+  /// the plain peak, in equal steps, so that fractions of the peak with two or
+  /// three digits are rungs. Rung 0 is the plain peak.
   int64_t budgetOf(int index) const;
 
-  /// The lowest rung that is at least the budget.
+  /// Returns the lowest rung that is at least the budget.
   int rungAbove(int64_t budget) const;
 
-  /// The plan of a rung; none where not even the least peak is within it.
+  /// Returns the plan of a rung; empty if not even the least peak is within it.
   const LadderPlan &planOf(int index);
 
 private:
   static constexpr int rungsPerHalving = 100, stride = 10;
   static constexpr int anchorsPerHalving = rungsPerHalving / stride;
 
-  /// A bound of the added cost that was proven at one budget, and how it goes
-  /// on at others.
+  /// A lower bound of the added cost that was proven at one budget, and how it
+  /// changes towards others.
   struct Bound {
     int64_t budgetInBytes = 0;
     double lowerBound = 0, costPerByte = 0;
@@ -79,22 +80,23 @@ private:
       return lowerBound + costPerByte * double(budgetInBytes - otherBudget);
     }
   };
-  /// The anchors of one halving and, where the next one's search begins, the
-  /// first of that.
+  /// The anchors of one halving and, if the next halving's search has begun,
+  /// its first anchor.
   struct Halving {
     std::array<LadderPlan, anchorsPerHalving + 1> plans;
     std::vector<Bound> bounds;
   };
   /// Plans of neighbouring rungs that are made together. `firstRung` is how
-  /// many rungs down the first of them lies, `step` from one to the next.
+  /// many rungs down the first of them lies, and `step` is the distance from
+  /// one to the next.
   struct Range {
     LadderPlan *plans;
     int count, firstRung, step;
     double leastCost; ///< Cheaper plans are left to others.
   };
-  /// Where the ladder ends.
+  /// The end of the ladder.
   struct Bottom {
-    int anchor = 0; ///< The lowest with a plan.
+    int anchor = 0; ///< The lowest anchor with a plan.
     std::array<LadderPlan, stride> plans;
     LadderPlan least;
   };
@@ -117,7 +119,8 @@ private:
   RecomputeOptions options;
   int64_t plainPeak, lowerLimit;
   std::deque<Halving> halvings; ///< As far down as was asked for.
-  /// By anchor: what lies between it and the next, from the first rung on.
+  /// The plans between each anchor and the next, by anchor, from the first rung
+  /// on.
   std::map<int, std::array<LadderPlan, stride>> between;
   std::optional<Bottom> lowest;
 };

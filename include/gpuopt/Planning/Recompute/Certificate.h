@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Why no schedule of the given order costs less. The bound is a minimum cut
-// (see docs/solve-format.md for the network), and a flow proves it: every
-// feasible flow is below every cut. All numbers are integers, so the check is
-// exact, and it needs no trust in the solver.
+// A proof that no schedule with the given order of first executions costs less.
+// The bound is a minimum cut (see docs/solve-format.md for the network), and a
+// flow proves it: the value of a feasible flow is at most that of any cut. All
+// numbers are integers, so the check is exact, and it needs no trust in the
+// solver.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,10 +21,10 @@
 namespace gpuopt::planning {
 
 struct Certificate {
-  /// Ops at whose first execution memory is priced, in increasing order.
+  /// The ops at whose first execution memory has a price, in increasing order.
   std::vector<int> timePoints;
   std::vector<int64_t> prices; ///< One per time point, at least 0.
-  int costShift = 0;           ///< A cost c counts floor(c 2^costShift).
+  int costShift = 0;           ///< A cost c counts as floor(c 2^costShift).
   int priceShift = 0; ///< m bytes at price p count floor(p m / 2^priceShift).
 
   /// The amount on one arc. Arcs that are not listed carry nothing.
@@ -40,8 +41,9 @@ struct Certificate {
   bool isEmpty() const { return timePoints.empty(); }
 };
 
-/// The added cost that the certificate proves for a budget, in the problem's
-/// unit, or what is wrong with it. Shares no code with the solvers.
+/// Returns the added cost that the certificate proves for a budget, in the
+/// problem's unit, or what is wrong with the certificate. Shares no code with
+/// the solvers.
 Result<double> checkCertificate(const RecomputeProblem &problem,
                                 int64_t budgetInBytes,
                                 const Certificate &certificate);

@@ -6,9 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A program that asks for one problem's plans within many budgets, as for the
-// curve of budget against time, climbs one ladder instead of many. What a
-// ladder answers does not depend on what it was asked before, so neither do the
-// plans.
+// curve of budget against time, uses one ladder for all of them. The answers of
+// a ladder do not depend on earlier questions, so neither do the plans.
 //
 //===----------------------------------------------------------------------===//
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The format of gpuopt-solve (docs/solve-format.md), so that whoever has a
-// problem and its plan can have them checked by another program.
+// The format of gpuopt-solve (docs/solve-format.md), with which another program
+// can check a problem and its plan.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,10 +20,10 @@
 
 namespace gpuopt::planning {
 
-/// A schedule within a budget, and what is proven of it.
+/// A schedule within a budget, and the bound that is proven for it.
 struct PlanClaim {
   int64_t budgetInBytes = 0, peakInBytes = 0;
-  double addedPercent = 0, lowerBoundPercent = 0; ///< Of the cost of all ops.
+  double addedPercent = 0, lowerBoundPercent = 0; ///< Of all ops' cost.
   Schedule schedule;
   Certificate certificate;
 };

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The exact simulator. It defines what a schedule means, and is the check of
-// every plan; the solvers keep books of their own.
+// The exact simulator. It defines what a schedule means, and it checks every
+// plan. The solvers compute peaks and costs with code of their own.
 //
 // - The first executions stand in the order of the ops, and every op runs.
 // - An execution reads the latest execution of each of its inputs.
@@ -30,7 +30,7 @@
 
 namespace gpuopt::planning {
 
-/// Every execution in order, as indices of ops, repeats included; reloads as
+/// Every execution in order, as indices of ops, including repeats; a reload is
 /// `reloadOf(op)`.
 using Schedule = std::vector<int>;
 
@@ -41,26 +41,27 @@ inline int opOf(int entry) { return entry < 0 ? ~entry : entry; }
 
 struct ScheduleCost {
   int64_t peakInBytes = 0; ///< The most bytes alive at one execution.
-  double addedCost = 0;    ///< Of all executions but the first, and reloads.
+  double addedCost = 0;    ///< Of repeats and reloads.
 };
 
-/// What the schedule costs, or which rule it breaks.
+/// Returns what the schedule costs, or which rule it breaks.
 Result<ScheduleCost> simulate(const RecomputeProblem &problem,
                               const Schedule &schedule);
 
-/// The schedule without repeats of ops that overwrite where what they would
-/// overwrite was not made again: then their output is still there, since what
-/// it lies in was kept. The peak and the cost do not grow.
+/// Removes repeats of ops that overwrite, if what they would overwrite was not
+/// computed again. Their output is still there then, because its storage was
+/// kept. The peak and the cost do not grow.
 Schedule withoutStaleRepeats(const RecomputeProblem &problem,
                              const Schedule &schedule);
 
-/// Every op once, in order.
+/// Returns every op once, in order.
 Schedule plainOrder(const RecomputeProblem &problem);
 
-/// The peak of the plain order. Expects a problem that passes its check.
+/// Returns the peak of the plain order. Expects a problem that passes its
+/// check.
 int64_t plainPeak(const RecomputeProblem &problem);
 
-/// Says what is wrong where the schedule breaks a rule or the budget.
+/// Returns which rule or budget the schedule breaks, if any.
 MaybeError verify(const RecomputeProblem &problem, const Schedule &schedule,
                   int64_t budgetInBytes);
 

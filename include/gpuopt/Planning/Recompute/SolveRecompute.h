@@ -21,40 +21,41 @@
 
 namespace gpuopt::planning {
 
-/// Moves where neither effort nor time is given.
+/// The number of moves if neither effort nor time is given.
 constexpr int64_t defaultEffort = 2'000'000;
 
 struct RecomputeOptions {
   int64_t budgetInBytes = 0;
-  /// Moves of the local search. The same effort gives the same plan. 0: the
-  /// default, or until the time is over.
+  /// Moves of the local search. The same effort gives the same plan. 0 means
+  /// the default or, with a time limit, as many as it allows.
   int64_t effort = 0;
-  /// Ends the search. Plans then depend on the machine's speed.
+  /// Ends the search. The plan then depends on the speed of the machine.
   std::optional<double> timeLimitInSeconds;
-  int threads = 1; ///< Searches side by side; part of what fixes the plan.
-  /// Where nothing within the budget is found, look for the least that can be
-  /// met; takes about as long again.
+  int threads = 1; ///< Parallel searches; the plan depends on it.
+  /// If no plan within the budget is found, search for the smallest budget that
+  /// can be met. That takes about as long again.
   bool findSmallestBudget = true;
-  /// Without, the bound is 0, and the search has one start less.
+  /// If false, the bound is 0, and the search has one start less.
   bool findBound = true;
-  /// Fewer time points and minimum cuts for it: mostly near the best bound.
+  /// Uses fewer time points and minimum cuts for the bound, which is mostly
+  /// near the best one.
   bool isRoughBound = false;
   /// Ends the search at the first plan within the budget.
   bool anyWillDo = false;
-  /// The seed of the random numbers of the search: another one finds other
-  /// plans.
+  /// The seed of the search's random numbers. Another seed finds other plans.
   uint64_t seed = 101;
-  /// A schedule to start from and, where it fits, never to be worse than.
+  /// A schedule to start from. If it is within the budget, the result is not
+  /// worse.
   Schedule start;
 };
 
 struct RecomputeSolution {
   bool found = false; ///< Whether `schedule` is within the budget.
-  /// Empty where the problem is, or where nothing within the budget was found.
+  /// Empty if the problem is, or if no plan within the budget was found.
   Schedule schedule;
   int64_t peakInBytes = 0;
   double addedCost = 0;
-  double lowerBound = 0; ///< On the added cost, proven by `certificate`.
+  double lowerBound = 0; ///< Of the added cost; `certificate` proves it.
   Certificate certificate;
   /// No schedule needs less than this.
   int64_t budgetLowerLimit = 0;
@@ -62,7 +63,7 @@ struct RecomputeSolution {
   int64_t smallestBudgetFound = 0;
 };
 
-/// An error only where the problem's `check` has one.
+/// Returns an error only if the problem's `check` does.
 Result<RecomputeSolution> solveRecompute(const RecomputeProblem &problem,
                                          const RecomputeOptions &options);
 

@@ -17,30 +17,31 @@
 
 namespace gpuopt {
 
-/// What the module does not say of the program.
+/// Options of a program that the module does not have.
 struct EmissionOptions {
   std::string modelName = "model";
   int64_t accumulationSteps = 1;
   bool allowsTf32 = false;
-  size_t linesPerFile = 1000;      ///< Of kernels; more are files of their own.
-  unsigned callsPerFunction = 400; ///< More are several functions.
-  TrainingSettings settings;       ///< Unless its user tells it otherwise.
+  size_t linesPerFile = 1000; ///< Kernels with more get files of their own.
+  unsigned callsPerFunction = 400; ///< More are split into several functions.
+  TrainingSettings settings;       ///< The defaults of the trainer's flags.
 };
 
-/// The file of a program that only says what the trainer's flags are unless
-/// given: programs that differ in nothing else are one executable.
+/// The file of a program that holds only the defaults of the trainer's flags.
+/// Programs that differ only in this file share one executable.
 constexpr llvm::StringLiteral kDefaultsFile = "defaults.h";
 
-/// The flags by which a trainer does what that file says, whichever its own is.
+/// Returns the flags that make any trainer behave as the defaults of `settings`
+/// would.
 std::vector<std::string> defaultFlags(const TrainingSettings &settings,
                                       const ProgramKind &kind);
 
-/// Files of an emitted program by name: step.cu and the headers that it
+/// The files of an emitted program by name: step.cu and the headers that it
 /// includes, main.cpp, sources.cmake, plan.json.
 using ProgramFiles = std::map<std::string, std::string>;
 
-/// Prints a module of the device dialect. The same module gives the same
-/// bytes. Fails, with an error at the op, where an op has no C++ form.
+/// Prints a module of the device dialect. The same module gives the same bytes.
+/// Fails, with an error at the op, if an op has no C++ form.
 mlir::FailureOr<ProgramFiles> emitProgram(mlir::ModuleOp module,
                                           const EmissionOptions &options);
 

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// These passes decide what the kernels and calls of a step are: nn ops within
-// a train.step, with regard to the variables that the step reads and updates.
+// These passes decide which kernels and calls a step consists of. They work on
+// the nn ops within a train.step, and take into account which variables the
+// step reads and updates.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +25,7 @@ namespace gpuopt::kernels {
 #include "gpuopt/Transforms/Kernels/Passes.h.inc"
 
 /// Marks the results of the block's kernels that are written over an operand,
-/// as the pass kernels-mark-in-place does; returns how many there are.
+/// as the pass kernels-mark-in-place does. Returns how many there are.
 int64_t markInPlace(mlir::Block &block);
 
 } // namespace gpuopt::kernels

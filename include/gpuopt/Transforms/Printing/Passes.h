@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// They change nothing: each prints what an analysis says of a module as remarks
-// at its ops. test/Analysis checks the analyses by them.
+// These passes change nothing: each prints the result of an analysis as remarks
+// at a module's ops. test/Analysis uses them to check the analyses.
 //
 //===----------------------------------------------------------------------===//
 
