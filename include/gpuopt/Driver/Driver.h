@@ -16,7 +16,7 @@ namespace gpuopt {
 
 /// Which data the trainer is given, by its flags.
 struct DataGiven {
-  std::vector<std::string> files; ///< INPUT=FILE.npy each.
+  std::vector<std::string> files; ///< INPUT=FILE each.
   std::string labels, tokens, tokenType;
 
   bool isEmpty() const {

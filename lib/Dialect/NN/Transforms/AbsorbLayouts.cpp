@@ -19,7 +19,8 @@ using namespace mlir;
 using namespace gpuopt;
 using namespace gpuopt::nn;
 
-/// Whether a value is made by a call that can still make it in another order.
+/// Whether a value is the result of a call that can also make it in another
+/// order of dimensions.
 static bool takesOrder(Value value) {
   auto call = value.getDefiningOp<RuntimeCallOpInterface>();
   return call && call.takesOrder(cast<OpResult>(value).getResultNumber());
@@ -37,7 +38,8 @@ static std::string specOf(StringRef lhs, StringRef rhs, StringRef result) {
 
 namespace {
 
-/// contract(transpose(x), y): the letters of x in x's order.
+/// Turns contract(transpose(x), y) into one product: its letters for x take x's
+/// order.
 struct AbsorbOperandTranspose : OpRewritePattern<ContractOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -56,8 +58,8 @@ struct AbsorbOperandTranspose : OpRewritePattern<ContractOp> {
     auto transpose = operand.getDefiningOp<TransposeOp>();
     if (!transpose)
       return operand;
-    // The result of a product is better written in the order that it is read
-    // in.
+    // It is better to write a product's result in the order in which it is
+    // read.
     if ((transpose.getInput().getDefiningOp<ContractOp>() &&
          transpose.getInput().hasOneUse()) ||
         isTakenByCall(transpose))
@@ -70,7 +72,8 @@ struct AbsorbOperandTranspose : OpRewritePattern<ContractOp> {
   }
 };
 
-/// transpose(contract(x, y)): the letters of the result in its order.
+/// Turns transpose(contract(x, y)) into one product: the letters of its result
+/// take the result's order.
 struct AbsorbResultTranspose : OpRewritePattern<TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -82,7 +85,8 @@ struct AbsorbResultTranspose : OpRewritePattern<TransposeOp> {
     std::string result;
     for (int64_t dim : op.getPermutation())
       result += contract.getResultLetters()[dim];
-    // It is still the product's node: precisions are chosen by its name.
+    // The new product keeps the node's name, because precisions are chosen by
+    // it.
     Value product = ContractOp::create(
         rewriter, contract.getLoc(),
         specOf(contract.getLhsLetters(), contract.getRhsLetters(), result),
@@ -92,8 +96,9 @@ struct AbsorbResultTranspose : OpRewritePattern<TransposeOp> {
   }
 };
 
-/// transpose(call(x)): the results of the call in the order of the transpose.
-/// What else reads them sees them through the transpose back, which is a view.
+/// Turns transpose(call(x)) into a call whose results have the order of the
+/// transpose. Other readers of the results see them through the inverse
+/// transpose, which is a view.
 struct AbsorbCallTranspose : OpRewritePattern<TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -152,7 +157,8 @@ class AbsorbLayouts
     }
   }
 
-  /// Far more than any model has been seen to take: some tens for each op.
+  /// Far more rewrites than any model was seen to need: those take some tens
+  /// for each op.
   int64_t mostRewrites() {
     int64_t ops = 0;
     getOperation()->walk([&](Operation *) { ++ops; });

@@ -12,31 +12,31 @@
 
 namespace gpuopt::nn {
 
-/// An operand of a product, and what brings it into [..., rows, columns].
+/// An operand of a product, and what turns it into [..., rows, columns].
 struct AttentionOperand {
   mlir::Value value;
-  llvm::SmallVector<int64_t> permutation; ///< Of the product's dimensions.
-  /// The splat that the value is multiplied with, by this op; null without.
+  llvm::SmallVector<int64_t> permutation; ///< Of its dimensions.
+  /// The op that multiplies the value by one constant; null if there is none.
   mlir::Operation *scaling = nullptr;
   double factor = 1;
 };
 
-/// What stands around a softmax. `problem` says why it is no attention after
-/// all; the other members then mean nothing.
+/// The ops around a softmax that are an attention. If `problem` is not empty,
+/// it says why they are none, and the other members mean nothing.
 struct AttentionMatch {
   bool isBetweenProducts = false;
   std::string problem;
 
   AttentionOperand query, key, value;
   mlir::Value mask;
-  bool isMaskInverted = false; ///< Boolean, true where a score is hidden.
+  bool isMaskInverted = false; ///< True hides a score.
   std::optional<double> maskedValue, dropoutRatio;
   std::optional<int64_t> stream;
   double scale = 1;
   AttentionScaling scaling = AttentionScaling::Scores;
   bool zeroesEmpty = false;
 
-  llvm::SmallVector<int64_t> leading; ///< Dimensions of the softmax before two.
+  llvm::SmallVector<int64_t> leading; ///< All but the last two.
   ContractOp product;                 ///< Of probabilities and values.
   llvm::SmallVector<int64_t> productShape, productPermutation;
   llvm::SmallVector<std::pair<AttentionOp::Part, mlir::Location>> parts;
@@ -44,11 +44,12 @@ struct AttentionMatch {
 
 AttentionMatch matchAttention(SoftmaxOp softmax);
 
-/// The value with its dimensions permuted; transposes that cancel out vanish.
+/// Returns the value with its dimensions permuted. Transposes that cancel out
+/// are removed.
 mlir::Value permuted(TensorBuilder &b, mlir::Value value,
                      llvm::ArrayRef<int64_t> permutation);
 
-/// The operand as [leading..., rows, columns].
+/// Returns the operand as [leading..., rows, columns].
 mlir::Value arrange(TensorBuilder &b, const AttentionOperand &operand,
                     llvm::ArrayRef<int64_t> leading);
 

@@ -7,10 +7,10 @@
 
 // Constant folding turns a mask of booleans into numbers, and repeats them for
 // every sample of the batch. Here such a constant becomes the smallest tensor
-// that says the same, with booleans where there are only two numbers; the
-// kernels that read it repeat its elements and select one of the numbers. The
-// pass runs after the last folding, which would undo it, and before clusters
-// are formed.
+// with the same content, and a tensor of booleans if it has only two different
+// numbers; the kernels that read it repeat its elements and select one of the
+// numbers. The pass runs after the last folding, which would undo it, and
+// before clusters are formed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,10 +28,11 @@ using namespace mlir;
 using namespace gpuopt;
 using namespace gpuopt::nn;
 
-/// What is below takes less than a line of the arena.
+/// A smaller constant takes less than one line of the arena.
 static constexpr int64_t kLeastElements = 65;
 
-/// The numbers, if there are two of them; that of the first element first.
+/// Returns the two numbers of a constant, the first element's first; nothing if
+/// it has more or fewer.
 static std::optional<std::pair<APFloat, APFloat>>
 twoNumbersOf(DenseElementsAttr value) {
   auto numbers = value.getValues<APFloat>();
@@ -50,14 +51,14 @@ twoNumbersOf(DenseElementsAttr value) {
 
 namespace {
 
-/// Where a constant is written shorter.
+/// Writes one constant in a shorter form.
 class Compaction {
 public:
   explicit Compaction(arith::ConstantOp op)
       : op(op), type(cast<RankedTensorType>(op.getType())), b(op.getLoc(), op) {
   }
 
-  /// Whether there is a shorter form.
+  /// Whether the constant has a shorter form.
   bool decide() {
     value = withoutRepeats(cast<DenseElementsAttr>(op.getValue()));
     if (isa<FloatType>(type.getElementType()))
@@ -73,7 +74,8 @@ public:
         use.set(expandedTo(type));
         continue;
       }
-      // What is selected before it is repeated would be stored.
+      // A selection before the repetition would be stored in memory, so it
+      // follows.
       broadcast.replaceAllUsesWith(expandedTo(broadcast.getType()));
       broadcast.erase();
     }
@@ -91,7 +93,7 @@ private:
         DenseElementsAttr::get(value.getType().clone(b.getI1Type()), isFirst));
   }
 
-  /// The constant, repeated to `target`.
+  /// Returns the constant, repeated to `target`.
   Value expandedTo(RankedTensorType target) {
     Value &result = expanded[target];
     if (result)
@@ -112,7 +114,7 @@ private:
   arith::ConstantOp op;
   RankedTensorType type;
   TensorBuilder b;
-  DenseElementsAttr value; ///< Without what it repeats.
+  DenseElementsAttr value; ///< Without repetitions.
   std::optional<std::pair<APFloat, APFloat>> numbers;
   Value stored;
   llvm::DenseMap<Type, Value> expanded;
@@ -140,7 +142,8 @@ class CompactConstants
            value.getNumElements() >= kLeastElements;
   }
 
-  /// Products, gathers and views read memory: it would have to be filled.
+  /// Whether only kernels read the value. Products, gathers and views read
+  /// memory, which would have to be filled.
   static bool isReadInKernels(Value value) {
     return llvm::all_of(value.getUsers(), [](Operation *user) {
       return isa<BroadcastOp>(user) ? isReadInKernels(user->getResult(0))

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 // Each op becomes its defining formula. All values of one op share one
-// iteration space, reduced dimensions staying with size 1, which is what lets
-// kernels-form-clusters make one kernel of it. Ops are tagged with the name of
-// what they come from (`nn.from`), for the kernel's name.
+// iteration space, in which reduced dimensions keep the size 1, so that
+// kernels-form-clusters can make one kernel of them. Ops are tagged with the
+// name of the op that they come from (`nn.from`), for the kernel's name.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,7 +51,7 @@ struct Decomposition : OpRewritePattern<OpT> {
   static SmallVector<Value> decompose(TensorBuilder &b, OpT op);
 };
 
-/// x - max x, and exp of it.
+/// Returns x - max x, and exp of it.
 std::pair<Value, Value> shiftedExp(TensorBuilder &b, Value x, int64_t dim) {
   Value shifted = b.sub(x, b.reduce(ReductionKind::Max, x, dim));
   return {shifted, b.exp(shifted)};
@@ -81,7 +81,7 @@ SmallVector<Value> Decomposition<LogSoftmaxOp>::decompose(TensorBuilder &b,
   return {b.sub(shifted, b.log(b.sum(e, op.getDim())))};
 }
 
-/// Mean over `dims`, and the mean of the squared distances from it.
+/// Returns the mean over `dims`, and the mean of the squared distances from it.
 std::pair<Value, Value> meanAndVariance(TensorBuilder &b, Value x,
                                         ArrayRef<int64_t> dims) {
   int64_t n = 1;

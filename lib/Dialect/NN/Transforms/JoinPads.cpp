@@ -18,7 +18,7 @@
 using namespace mlir;
 using namespace gpuopt::nn;
 
-/// The one dimension that a pad of zeros without interior extends.
+/// Returns the one dimension that a pad extends with zeros at its ends.
 static std::optional<int64_t> paddedDim(PadOp pad) {
   std::optional<int64_t> found;
   for (int64_t dim = 0; dim < (int64_t)pad.getLow().size(); ++dim) {
@@ -47,7 +47,8 @@ static Value constantLike(TensorBuilder &b, RankedTensorType type, int64_t dim,
 
 namespace {
 
-/// pad(a) + pad(b), a before b without overlap: pad(concat(a, zeros, b)).
+/// Turns pad(a) + pad(b), with a before b and no overlap, into pad(concat(a,
+/// zeros, b)).
 struct JoinTwoPads : OpRewritePattern<arith::AddFOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -83,7 +84,8 @@ struct JoinTwoPads : OpRewritePattern<arith::AddFOp> {
     return success();
   }
 
-  /// Parts that are concatenations along the same dimension, taken apart.
+  /// Returns the parts of a concatenation; a part that is a concatenation along
+  /// the same dimension is taken apart.
   static SmallVector<Value> flatten(ArrayRef<Value> parts, int64_t dim) {
     SmallVector<Value> all;
     for (Value part : parts) {
@@ -97,7 +99,8 @@ struct JoinTwoPads : OpRewritePattern<arith::AddFOp> {
   }
 };
 
-/// pad(x): the constant before and after, one dimension at a time.
+/// Turns pad(x) into concatenations with the constant before and after x, one
+/// dimension at a time.
 struct PadToConcat : OpRewritePattern<PadOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -127,7 +130,8 @@ struct PadToConcat : OpRewritePattern<PadOp> {
                              : b.create<ConcatOp>(parts, dim).getResult();
   }
 
-  /// [n] as [n, 1], filled up to [n, 1 + interior], flattened, the rest cut.
+  /// Inserts constants between elements: [n] becomes [n, 1], is filled up to
+  /// [n, 1 + interior] and flattened, and the rest is cut off.
   static Value spread(TensorBuilder &b, Value value, int64_t dim,
                       int64_t interior, TypedAttr fill) {
     SmallVector<int64_t> shape(b.shape(value));

@@ -13,10 +13,10 @@
 
 namespace gpuopt::nn {
 
-/// Whether the call that makes a transpose's input can make it in that order.
+/// Whether the call whose result is transposed can make it in that order.
 bool isTakenByCall(TransposeOp transpose);
 
-/// Transposes beside contractions become orders of letters.
+/// Transposes before and after contractions become other orders of letters.
 void populateAbsorbTransposes(mlir::RewritePatternSet &patterns);
 /// Transposes move behind elementwise work, reductions, concatenations and
 /// slices, until they cancel.

@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-// From each softmax, the way down to the product with the values and up to the
-// product of queries and keys is walked (AttentionPattern.h); what was found is
-// then rewritten in one go, on the leading dimensions that the softmax has.
+// From each softmax, the pass walks down to the product with the values and up
+// to the product of queries and keys (AttentionPattern.h). If it finds both, it
+// replaces all of these ops at once by an nn.attention with the leading
+// dimensions of the softmax.
 //
 // After the pass nothing of a recognised attention is left but nn.attention and
 // layout changes of its operands and result.
@@ -81,7 +82,8 @@ class RecognizeAttention
         optional(match.maskedValue),
         match.zeroesEmpty ? b.getUnitAttr() : UnitAttr(), DenseI64ArrayAttr(),
         DenseI64ArrayAttr());
-    // Back to the shape that the second product had, and to its letters.
+    // The result gets the shape and the order of dimensions of the second
+    // product.
     Value result = b.reshape(attention.getResult(), match.productShape);
     result = permuted(b, result, match.productPermutation);
     product.replaceAllUsesWith(result);
@@ -113,7 +115,8 @@ class RecognizeAttention
     return text;
   }
 
-  /// "scores 2x4x8x9, heads of 16, boolean mask, scale 0.25 of the scores".
+  /// Returns such as "scores 2x4x8x9, heads of 16, boolean mask, scale 0.25 of
+  /// the scores".
   static std::string describe(AttentionOp op) {
     std::string text = "scores ";
     ArrayRef<int64_t> shape = op.getScoresType().getShape();

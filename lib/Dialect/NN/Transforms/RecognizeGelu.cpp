@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 // From each tanh and erf, the pass walks down to the product that is the GELU,
-// and up to the x that it is computed from. What it finds gets the location
-// that the parts of a Gelu node have; no operation changes, and so no bit.
+// and up to the x that it is computed from. The ops that it finds get the
+// location that the parts of a Gelu node have. No operation changes, so the
+// results keep their bits.
 //
 // It assumes that small powers are products, as convert-onnx-to-nn leaves them.
 //
@@ -31,18 +32,18 @@ using namespace gpuopt::nn;
 
 namespace {
 
-/// Factors or summands of a chain of one operation: x * x * 0.044715.
+/// The factors or summands of a chain of one operation, as x * x * 0.044715.
 struct Chain {
   SmallVector<Value> values;
   SmallVector<double> constants;
 };
 
-/// The ops of one spelled-out GELU.
+/// The ops of one GELU that is written as elementwise ops.
 class GeluMatcher {
 public:
   explicit GeluMatcher(Operation *curve) : curve(curve) {}
 
-  /// The product that is the GELU of a value; null where there is none.
+  /// Returns the product that is the GELU of a value, or null.
   Operation *match() {
     parts.insert(curve);
     Operation *sum = onlyUser<arith::AddFOp>(curve);
@@ -75,8 +76,9 @@ private:
     return number.convertToDouble();
   }
 
-  /// Takes the ops of the chain into the parts; x is left whole. Empty where
-  /// there are more factors or summands than any form has.
+  /// Adds the ops of the chain to the parts, and returns its factors or
+  /// summands, among them x as a whole. Returns an empty chain if there are
+  /// more than any form of GELU has.
   template <typename OpT>
   Chain chainOf(Value value) {
     constexpr size_t kMost = 4;
@@ -98,13 +100,14 @@ private:
     return chain;
   }
 
-  /// The operand beside `value` where it is `constant`; null where it is not.
+  /// If one operand is `value` and the other is `constant`, returns the other;
+  /// otherwise null.
   static Value otherOperand(Operation *op, Value value, double constant) {
     Value other = op->getOperand(op->getOperand(0) == value);
     return constantOf(other) == constant ? other : Value();
   }
 
-  /// x * 0.5 * (1 + curve), in any order of the three; finds x.
+  /// Finds x and x * 0.5 * (1 + curve), in any order of the three factors.
   Operation *findProduct(Value sum) {
     Operation *inner = onlyUser<arith::MulFOp>(sum.getDefiningOp());
     if (!inner)
@@ -135,7 +138,8 @@ private:
     return std::abs(number - other) < 1e-5;
   }
 
-  /// sqrt(2 / pi) * (x + 0.044715 x^3) of tanh, x / sqrt(2) of erf.
+  /// Whether `value` is the argument of the curve: sqrt(2 / pi) * (x + 0.044715
+  /// x^3) for tanh, x / sqrt(2) for erf.
   bool isArgument(Value value) {
     constexpr double kSqrt2OverPi = 0.7978845608028654,
                      kSqrtHalf = 0.7071067811865476, kCubic = 0.044715;
@@ -153,7 +157,7 @@ private:
     if (outer.constants.size() != 1 ||
         !isNear(outer.constants[0], kSqrt2OverPi))
       return false;
-    // Either x + 0.044715 x^3, or x times 1 + 0.044715 x^2.
+    // The argument is x + 0.044715 x^3, or x times 1 + 0.044715 x^2.
     bool isFactored = llvm::is_contained(outer.values, x);
     if (outer.values.size() != 1u + isFactored)
       return false;
@@ -174,7 +178,7 @@ private:
     return isProduct(chainOf<arith::MulFOp>(power), kCubic, isFactored ? 2 : 3);
   }
 
-  /// constant * x^power
+  /// Whether the factors are constant * x^power.
   bool isProduct(const Chain &factors, double constant, size_t power) const {
     return factors.constants.size() == 1 &&
            isNear(factors.constants[0], constant) &&
@@ -211,7 +215,7 @@ class RecognizeGelu : public nn::impl::RecognizeGeluBase<RecognizeGelu> {
     return type && type == "Gelu";
   }
 
-  /// Moves what nothing but the GELU reads.
+  /// Sets the location of the ops that only the GELU reads.
   static void relocate(Operation *product,
                        const llvm::SetVector<Operation *> &parts) {
     MLIRContext *context = product->getContext();

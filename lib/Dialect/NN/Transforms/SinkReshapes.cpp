@@ -17,9 +17,9 @@
 using namespace mlir;
 using namespace gpuopt::nn;
 
-/// For a reshape in which each coarse dimension is a product of neighbouring
-/// fine ones: the fine sizes of each coarse dimension. Nothing for others,
-/// and where nothing is merged.
+/// Describes a reshape in which each coarse dimension is a product of
+/// neighbouring fine ones: it has the fine sizes of each coarse dimension.
+/// There is none for other reshapes, nor for those that merge nothing.
 using Grouping = SmallVector<SmallVector<int64_t>>;
 
 static std::optional<Grouping> groupingOf(ArrayRef<int64_t> fine,
@@ -29,7 +29,8 @@ static std::optional<Grouping> groupingOf(ArrayRef<int64_t> fine,
   for (auto [dim, size] : llvm::enumerate(coarse)) {
     SmallVector<int64_t> group;
     int64_t product = 1;
-    // At least one each; ones that follow go with what they follow.
+    // Each group has at least one dimension. Dimensions of size 1 belong to the
+    // group before them.
     while (next < fine.size() && (group.empty() || product < size)) {
       product *= fine[next];
       group.push_back(fine[next++]);
@@ -48,7 +49,7 @@ static std::optional<Grouping> groupingOf(ArrayRef<int64_t> fine,
   return groups;
 }
 
-/// The operand of a reshape that merges dimensions, and how it does.
+/// The operand of a reshape that merges dimensions, and which ones it merges.
 struct Merge {
   Value source;
   Grouping groups;
@@ -75,7 +76,8 @@ static SmallVector<int64_t> flatten(const Grouping &groups) {
 
 namespace {
 
-/// contract(merge(x), y): one letter per dimension of x.
+/// Turns contract(merge(x), y) into a product with one letter for each
+/// dimension of x.
 struct SplitLetters : OpRewritePattern<ContractOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -143,7 +145,7 @@ struct SplitLetters : OpRewritePattern<ContractOp> {
   }
 };
 
-/// f(merge(x), y, ...) elementwise: merge(f(x, split(y), ...)).
+/// Turns an elementwise f(merge(x), y, ...) into merge(f(x, split(y), ...)).
 struct SinkThroughElementwise : RewritePattern {
   SinkThroughElementwise(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
@@ -199,7 +201,7 @@ struct SinkThroughReduce : OpRewritePattern<ReduceOp> {
   }
 };
 
-/// broadcast(merge(x)), where what is repeated was not merged.
+/// Moves merge behind a broadcast, if the repeated dimensions were not merged.
 struct SinkThroughBroadcast : OpRewritePattern<BroadcastOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -223,7 +225,8 @@ struct SinkThroughBroadcast : OpRewritePattern<BroadcastOp> {
   }
 };
 
-/// split(broadcast(x)): broadcast(split(x)); split of generators: generators.
+/// Turns split(broadcast(x)) into broadcast(split(x)), and the split of a
+/// generator into a generator.
 struct HoistSplit : OpRewritePattern<ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
 

@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Every spatial op comes between a transpose to channels last and one back.
-// Transposes move behind the elementwise work, reductions and concatenations
-// that read them; where two meet that undo each other, both go.
+// The conversion puts every spatial op between a transpose to channels last and
+// one back. Here transposes move behind the elementwise work, reductions and
+// concatenations that read them. Where two meet that undo each other, both are
+// removed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,13 +25,13 @@ static SmallVector<int64_t> inverseOf(ArrayRef<int64_t> permutation) {
   return inverse;
 }
 
-/// Dimensions of a shape that are not 1.
+/// Returns how many dimensions of a shape are not 1.
 static int64_t realRank(ArrayRef<int64_t> shape) {
   return llvm::count_if(shape, [](int64_t size) { return size != 1; });
 }
 
-/// True if transposing a tensor of `shape` moves nothing but dimensions of size
-/// 1, so that it is a reshape.
+/// Whether transposing a tensor of `shape` moves only dimensions of size 1, so
+/// that it is a reshape.
 static bool movesOnesOnly(ArrayRef<int64_t> shape,
                           ArrayRef<int64_t> permutation) {
   SmallVector<int64_t> moved;
@@ -40,7 +41,7 @@ static bool movesOnesOnly(ArrayRef<int64_t> shape,
   return llvm::is_sorted(moved);
 }
 
-/// The transposed value, by a reshape where that does.
+/// Returns the transposed value, by a reshape if that is enough.
 static Value permute(TensorBuilder &b, Value value,
                      ArrayRef<int64_t> permutation) {
   ArrayRef<int64_t> shape = b.shape(value);
@@ -52,9 +53,10 @@ static Value permute(TensorBuilder &b, Value value,
   return b.reshape(value, moved);
 }
 
-/// A transpose to sink. That of a product's result is absorbed there instead.
-/// One that is a reshape stays: two operands of an op could each be made the
-/// other's transpose in turn, for ever.
+/// Returns a transpose that should sink, or null. A product absorbs the
+/// transpose of its result itself. A transpose that is a reshape stays, because
+/// two operands of an op could each be made the other's transpose in turn,
+/// without end.
 static TransposeOp transposeOf(Value value) {
   auto transpose = value.getDefiningOp<TransposeOp>();
   if (!transpose || movesOnesOnly(TensorBuilder::shape(transpose.getInput()),
@@ -66,8 +68,8 @@ static TransposeOp transposeOf(Value value) {
   return isAbsorbed ? TransposeOp() : transpose;
 }
 
-/// True if undoing `permutation` on the value costs nothing: it is that
-/// transpose, or the same whatever the order of its dimensions.
+/// Whether undoing `permutation` on the value costs nothing: the value is that
+/// transpose, or it is the same in any order of its dimensions.
 static bool undoesFreely(Value value, ArrayRef<int64_t> permutation) {
   Operation *producer = value.getDefiningOp();
   if (auto transpose = dyn_cast_or_null<TransposeOp>(producer))
@@ -82,7 +84,8 @@ static bool undoesFreely(Value value, ArrayRef<int64_t> permutation) {
 
 namespace {
 
-/// f(transpose(x), y): transpose(f(x, inverse(y))), where y's inverse is free.
+/// Turns an elementwise f(transpose(x), y) into transpose(f(x, inverse(y))), if
+/// y's inverse costs nothing.
 struct SinkTransposeThroughElementwise : RewritePattern {
   SinkTransposeThroughElementwise(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
@@ -117,7 +120,7 @@ struct SinkTransposeThroughElementwise : RewritePattern {
   }
 };
 
-/// reduce(transpose(x)): transpose(reduce(x)).
+/// Turns reduce(transpose(x)) into transpose(reduce(x)).
 struct SinkTransposeThroughReduce : OpRewritePattern<ReduceOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -137,7 +140,8 @@ struct SinkTransposeThroughReduce : OpRewritePattern<ReduceOp> {
   }
 };
 
-/// concat(transpose(x), transpose(y)) by one permutation.
+/// Turns concat(transpose(x), transpose(y)) into the transpose of a concat, if
+/// both have the same permutation.
 struct SinkTransposeThroughConcat : OpRewritePattern<ConcatOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -159,7 +163,7 @@ struct SinkTransposeThroughConcat : OpRewritePattern<ConcatOp> {
   }
 };
 
-/// slice(transpose(x)): transpose(slice(x)).
+/// Turns slice(transpose(x)) into transpose(slice(x)).
 struct SinkTransposeThroughSlice : OpRewritePattern<SliceOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -183,8 +187,8 @@ struct SinkTransposeThroughSlice : OpRewritePattern<SliceOp> {
   }
 };
 
-/// transpose(broadcast(x)): broadcast(transpose(x)), so that no transpose of
-/// something repeated stops another one.
+/// Turns transpose(broadcast(x)) into broadcast(transpose(x)), so that no
+/// transpose of a repeated value blocks another one.
 struct HoistTransposeOverBroadcast : OpRewritePattern<TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -203,8 +207,8 @@ struct HoistTransposeOverBroadcast : OpRewritePattern<TransposeOp> {
   }
 };
 
-/// Transposes that move nothing but dimensions of size 1 are reshapes; those
-/// of iotas are iotas.
+/// Turns transposes that only move dimensions of size 1 into reshapes, and
+/// transposes of iotas into iotas.
 struct SimplifyTranspose : OpRewritePattern<TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
 

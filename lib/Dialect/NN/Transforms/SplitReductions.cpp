@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-// A reduction whose first dimension is among others runs in one block per
-// kept element, or in one block at all. Taking the first dimension last gives
-// as many blocks as it has entries. Rounding differs from the whole
-// reduction's, but is the same on every machine.
+// A reduction over several dimensions runs with one block for each element that
+// it keeps, and so with a single block if it keeps none. If the first dimension
+// is reduced last, in a reduction of its own, there are as many blocks as it
+// has entries. The rounding differs from that of the whole reduction, but it is
+// the same on every machine.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +39,8 @@ private:
       split(op);
   }
 
-  /// The first reduced dimension that is not 1, if another one follows.
+  /// Returns the first reduced dimension that is not 1, if another reduced one
+  /// follows it.
   static std::optional<int64_t> outermost(ReduceOp op) {
     ArrayRef<int64_t> shape =
         cast<RankedTensorType>(op.getInput().getType()).getShape();

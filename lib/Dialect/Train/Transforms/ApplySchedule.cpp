@@ -26,7 +26,7 @@ public:
       : graph(graph), builder(graph.nodes.front().op) {}
 
   std::vector<Repeat> run(const planning::Schedule &schedule) {
-    int next = 0; // first executions come in order
+    int next = 0; // first executions are in order
     for (int index : schedule) {
       if (planning::isReload(index)) {
         reload(planning::opOf(index));
@@ -37,8 +37,8 @@ public:
         repeat(index);
         continue;
       }
-      // The results of one op come one after the other: at the first of them
-      // the op runs.
+      // The results of one op are consecutive; the op runs at the first of
+      // them.
       if (index == 0 || graph.nodes[index - 1].op != node.op)
         runFirst(node.op);
       ++next;
@@ -57,7 +57,8 @@ private:
     builder.setInsertionPointAfter(op);
   }
 
-  /// The latest version of a value, through new views where it is one.
+  /// Returns the latest version of a value. For a view, that is a new view of
+  /// the latest version of its source.
   Value current(Value value) {
     if (!isViewOp(value.getDefiningOp())) {
       auto found = latest.find(value);
@@ -97,7 +98,7 @@ private:
     repeats.push_back({reload, value, *op.offloadCost, op.cost});
   }
 
-  /// The last op that reads `value`, through views or not.
+  /// Returns the last op that reads `value`, directly or through views.
   static Operation *lastReader(Value value, Operation *last) {
     for (Operation *reader : readersOf(value))
       if (last->isBeforeInBlock(reader))
@@ -130,8 +131,8 @@ private:
     repeats.push_back({op, node.value, graph.problem.ops[index].cost});
   }
 
-  /// Whether `op` is a concatenation none of whose parts was made again since:
-  /// its memory is that of the parts, and still there.
+  /// Whether `op` is a concatenation of which no part was computed again: then
+  /// its memory, which is that of its parts, still has it.
   bool isWholeStill(Operation *op) {
     auto concat = dyn_cast<nn::ConcatOp>(op);
     if (!concat)
@@ -151,7 +152,7 @@ private:
     return clone;
   }
 
-  /// In reports, `again` is what `value` was.
+  /// Gives `again` the name of `value` for reports.
   void nameAfter(Operation *again, Value value) {
     setOrigins(again, originAttrOf(value));
     if (int number = tensorNameOf(value).result; number >= 0)
@@ -193,8 +194,9 @@ private:
     return clone;
   }
 
-  /// A part that was not made again is copied out of the earlier whole: only
-  /// one concatenation can have it written in place.
+  /// A part that was not computed again is copied from the earlier
+  /// concatenation, because a value can be written in place into one
+  /// concatenation only.
   Operation *cloneConcat(nn::ConcatOp op) {
     Value whole = current(op.getResult());
     auto earlier = cast<nn::ConcatOp>(whole.getDefiningOp());
@@ -233,10 +235,10 @@ private:
   const StepGraph &graph;
   OpBuilder builder;
   llvm::DenseMap<Operation *, SmallVector<Value>>
-      readsOf; ///< Before the first execution.
+      readsOf; ///< Reads before the first execution.
   llvm::DenseMap<Value, Value> latest;
   llvm::DenseMap<std::pair<Operation *, Value>, Value> views;
-  llvm::DenseMap<Value, Value> copies; ///< On the host.
+  llvm::DenseMap<Value, Value> copies; ///< Copies on the host.
   SmallVector<OffloadOp> offloads;
   std::vector<Repeat> repeats;
 };

@@ -13,12 +13,12 @@
 
 namespace gpuopt::train {
 
-/// Work that runs again, or a train.reload, after applySchedule.
+/// An op that runs again, or a train.reload, as applySchedule inserts it.
 struct Repeat {
-  mlir::Operation *op;  ///< The new one.
-  mlir::Value original; ///< The result that it gives once more.
+  mlir::Operation *op;  ///< The new op.
+  mlir::Value original; ///< The value that it restores.
   double costInNanoseconds;
-  /// What running the op again would take, where this is a reload.
+  /// For a reload, the time that running the op again would take instead.
   double recomputeInNanoseconds = 0;
 };
 

@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Runs on formed kernels, right before the schedule: what it weighs are the
-// bytes that the program will move. The cut is solved and checked; under a
-// budget it is solved again at the price that the schedule then puts on memory.
+// Runs on formed kernels, right before the schedule: the costs that it compares
+// are those of the bytes that the program will really move. The minimum cut is
+// solved and checked. Under a budget it is solved again with the price of
+// memory that the schedule found.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,12 +35,12 @@ using namespace gpuopt::train;
 
 namespace {
 
-/// Labels of a step, and what they are estimated to cost.
+/// The labels of a step, and what they are estimated to cost.
 struct Labelling {
   PrecisionGraph graph;
   planning::PrecisionAssignment assignment;
   int64_t fullCost = 0,
-          paintedCost = 0; ///< Picoseconds: in f32, and as autocast has it.
+          paintedCost = 0; ///< Picoseconds: all in f32, and by autocast.
 
   bool isHalf(Value tensor) const {
     auto found = graph.tensorOf.find(tensor);
@@ -124,7 +125,7 @@ private:
       const planning::PrecisionProblem unpriced = labelling->graph.problem;
       if (failed(raisePrice(step, model, *labelling)))
         return failure();
-      // What is reported is time alone.
+      // The times that are reported have no price of memory in them.
       takeTimes(unpriced, *labelling);
     }
     mark(step, *labelling);
@@ -153,7 +154,8 @@ private:
     return labelling;
   }
 
-  /// By the costs of `problem`, which has the labelling's choices.
+  /// Sets the times by the costs of `problem`, whose choices are the
+  /// labelling's.
   void takeTimes(const planning::PrecisionProblem &problem,
                  Labelling &labelling) {
     labelling.assignment.cost =
@@ -164,7 +166,7 @@ private:
         costOrNone(problem, paintLikeAutocast(labelling.graph, policy));
   }
 
-  /// -1 where overrides rule it out.
+  /// Returns the cost, or -1 if overrides rule the labelling out.
   static int64_t costOrNone(const planning::PrecisionProblem &problem,
                             const std::vector<char> &isHalf) {
     planning::Result<int64_t> cost = planning::costOf(problem, isHalf);
@@ -177,10 +179,10 @@ private:
 
   struct Trial {
     double totalNanoseconds = std::numeric_limits<double>::infinity();
-    double nanosecondsPerByte = 0; ///< What one more byte of budget would save.
+    double nanosecondsPerByte = 0; ///< What one more byte of budget saves.
   };
 
-  /// Schedules the step as labelled.
+  /// Schedules the step with these labels.
   Trial tryLabels(StepOp step, const DeviceModel &model,
                   const Labelling &labelling, double picosecondsPerSavedByte) {
     mark(step, labelling);
@@ -204,7 +206,8 @@ private:
     return {total, scheduled->nanosecondsPerByte};
   }
 
-  /// Beside what is there and the copies in half precision that are to come.
+  /// Returns the budget of the arena, beside the persistent memory and the
+  /// copies in half precision that will be added to it.
   int64_t arenaBudget(ArrayRef<StringAttr> copied) {
     int64_t persistentBytes = persistentBytesOf(getOperation());
     for (StringAttr parameter : copied) {
@@ -215,13 +218,14 @@ private:
     return arenaBudgetOf(memoryBudget, activationBudget, persistentBytes);
   }
 
-  /// Halving what is kept is worth more where memory is dear.
+  /// Solves the cut again with a higher price of memory, so that more of what
+  /// is kept is in half precision.
   LogicalResult raisePrice(StepOp step, const DeviceModel &model,
                            Labelling &best) {
     constexpr int kMostPrices = 3;
     Trial bestTrial = tryLabels(step, model, best, 0);
     double price = bestTrial.nanosecondsPerByte;
-    // Where nothing fits, every byte counts.
+    // If nothing fits, each byte has the largest price.
     if (std::isinf(bestTrial.totalNanoseconds))
       price = 1e9 / model.bytesPerSecond * 1000;
     for (int round = 1; round < kMostPrices && price > 0; ++round) {
@@ -275,8 +279,8 @@ private:
     halfProductCount += products;
     halfTensorCount += tensors;
     Builder b(&getContext());
-    // Overrides may rule out either of the others; what has no time is
-    // negative.
+    // Overrides may rule out either of the other two labellings, whose times
+    // are then negative.
     auto time = [&](int64_t picoseconds) {
       return picoseconds >= 0 ? b.getF64FloatAttr(picoseconds / 1000.0)
                               : FloatAttr();

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-// The forward function is cloned once for each step that needs it. What is
-// decided here: which parameters get a gradient (those that the loss depends
-// on and that are not frozen), and what each step holds. Afterwards the
-// function is gone, and nothing that no step needs is left.
+// The forward function is cloned once for each step that needs it. The pass
+// decides which parameters get a gradient (those that the loss depends on and
+// that are not frozen), and which ops each step has. Afterwards the function is
+// gone, and so is everything that no step needs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -109,8 +109,8 @@ private:
     return success();
   }
 
-  /// Marks the parameters of which nn.take takes rows: an optimizer may leave
-  /// those to another one.
+  /// Marks the parameters whose rows nn.take reads, because an optimizer may
+  /// leave these to another one.
   void markTables() {
     forward.walk([&](nn::TakeOp take) {
       if (auto read = sourceOf(take.getTable()).getDefiningOp<ReadOp>())
@@ -165,7 +165,7 @@ private:
            << forward.getResultTypes()[logitsIndex];
   }
 
-  /// Its softmax is 1, its loss 0, whatever the weights.
+  /// With one class, the softmax is 1 and the loss 0, whatever the weights are.
   void warnOfOneClass(RankedTensorType type) {
     if (lossKind == LossKind::CrossEntropy && labelsLimit(lossKind, type) == 1)
       forward.emitWarning("cross_entropy over the one class of '")
@@ -178,7 +178,7 @@ private:
   // Steps
   //===--------------------------------------------------------------------===//
 
-  /// A step with the forward's body; fills in the block's outputs.
+  /// Clones the forward into a step, and fills in the outputs of its block.
   StepOp cloneForward(StringRef name, StepKind kind, bool withLabels,
                       SmallVectorImpl<Value> &outputs) {
     OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
@@ -284,7 +284,8 @@ private:
         getOperation().lookupSymbol<VariableOp>(parameter));
   }
 
-  /// Refuses an optimizer that leaves all parameters to another one.
+  /// Refuses a model in which the optimizer leaves all parameters to another
+  /// one.
   LogicalResult checkUpdates(ArrayRef<Update> updates) {
     if (llvm::any_of(updates, [&](const Update &update) {
           return StringRef(optimizerOf(update.first).name) == optimizer;
@@ -307,7 +308,8 @@ private:
     return sum;
   }
 
-  /// The optimizer, here or, with accumulation, in a step of its own.
+  /// Adds the optimizer to this step or, with accumulation, to a step of its
+  /// own.
   void finishStep(OpBuilder &builder, ArrayRef<Update> gradients) {
     if (accumulationSteps <= 1)
       return appendOptimizer(builder, gradients);
@@ -359,7 +361,8 @@ private:
                      gradient, states, FlatSymbolRefAttr(), decay);
   }
 
-  /// What muon updates a parameter with. The tensors are named after it.
+  /// Returns the matrix with which muon updates a parameter. The ops are named
+  /// after the parameter.
   Value orthogonalDirection(OpBuilder &builder, const OptimizerInfo &info,
                             const Update &update, DictionaryAttr states) {
     StringRef parameter = update.first.getValue();
@@ -373,7 +376,8 @@ private:
     return orthogonalize(b, direction);
   }
 
-  /// What the optimizer keeps for a parameter, by its names there.
+  /// Adds the states that the optimizer keeps for a parameter; returns them by
+  /// the optimizer's names.
   DictionaryAttr addStates(OpBuilder &builder, FlatSymbolRefAttr parameter,
                            const OptimizerInfo &info) {
     auto owner = getOperation().lookupSymbol<VariableOp>(parameter);
@@ -392,14 +396,14 @@ private:
                           : builder.getDictionaryAttr(states);
   }
 
-  /// State that belongs to a parameter, zero at first; of the parameter's type
-  /// unless told.
+  /// Adds a variable that belongs to a parameter and is zero at first. It has
+  /// the parameter's type unless another one is given.
   FlatSymbolRefAttr addVariable(FlatSymbolRefAttr parameter, StringRef suffix,
                                 VariableKind kind,
                                 RankedTensorType type = nullptr) {
     auto owner = getOperation().lookupSymbol<VariableOp>(parameter);
     OpBuilder builder(owner);
-    Operation *last = owner; // of what has been added for the parameter
+    Operation *last = owner; // the last variable added for the parameter
     for (auto next = dyn_cast_or_null<VariableOp>(owner->getNextNode());
          next && next.getOfAttr() == parameter;
          next = dyn_cast_or_null<VariableOp>(next->getNextNode()))
@@ -413,7 +417,8 @@ private:
     return FlatSymbolRefAttr::get(variable.getSymNameAttr());
   }
 
-  /// The forward without dropout and with batch normalisation as it stands.
+  /// Turns a forward into one without dropout that uses the running statistics
+  /// of batch normalisation.
   static void makeEvaluation(StepOp step) {
     step.walk([](Operation *op) {
       if (auto dropout = dyn_cast<nn::DropoutOp>(op)) {

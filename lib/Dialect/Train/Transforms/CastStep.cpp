@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-// In one walk over the step. Kernels widen what they read and round what they
-// write, so a cast is part of a kernel wherever one is near: a tensor that
-// products read in another type gets it as one more result of the kernel that
-// makes it. Only where no kernel makes it, a kernel of its own casts it, once.
+// Inserts the casts of a step in one walk over it. Kernels widen what they read
+// and round what they write, so a cast is a part of a kernel if possible: a
+// tensor that products read in another type becomes one more result, of that
+// type, of the kernel that makes it. If no kernel makes the tensor, a kernel of
+// its own casts it once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,7 +35,7 @@ static void setElement(Value value, Type element) {
   value.setType(typeOf(value).clone(element));
 }
 
-/// f16 and bf16 from and to f32.
+/// Casts between f32 and f16 or bf16, in either direction.
 static Value castTo(OpBuilder &builder, Value value, Type element) {
   RankedTensorType type = typeOf(value).clone(element);
   if (element.getIntOrFloatBitWidth() == 16)
@@ -101,7 +102,7 @@ private:
     op->removeAttr(kHalfProductAttribute);
   }
 
-  /// The results of kernels that products read in the other type.
+  /// Finds the results of kernels that products read in the other type.
   void findCopies() {
     for (Operation &op : block) {
       if (!isProduct(&op))
@@ -138,7 +139,7 @@ private:
   void castArgument(BlockArgument argument, Type element) {
     Type wide = elementOf(argument);
     setElement(argument, element);
-    // A table is not read as a whole: its rows are cast.
+    // A table is not read as a whole, so only the rows that are taken are cast.
     SmallVector<nn::TakeOp> takes;
     for (Operation *user : argument.getUsers())
       if (auto take = dyn_cast<nn::TakeOp>(user);
@@ -160,8 +161,8 @@ private:
     argument.replaceAllUsesExcept(value, except);
   }
 
-  /// What the kernel makes of the result reads it rounded, as other kernels do:
-  /// so it is the same wherever it is computed.
+  /// The kernel's own uses of the result read it rounded, as other kernels do,
+  /// so that they give the same wherever they are computed.
   void roundResult(Operation *yield, OpResult result) {
     Value value = yield->getOperand(result.getResultNumber());
     Value &rounded = roundedValues[value];
@@ -184,7 +185,8 @@ private:
     setElement(result, half);
   }
 
-  /// A kernel with the same results and, after them, some in the other type.
+  /// Builds a kernel with the same results, followed by some of them in the
+  /// other type.
   void addCopies(nn::FusedOp fused, ArrayRef<unsigned> results) {
     Block &body = fused.getBody().front();
     Operation *yield = body.getTerminator();
@@ -244,8 +246,8 @@ private:
         operand.set(inType(operand.get(), elementOf(op->getResult(0))));
   }
 
-  /// Results that are f32 though operands are in half precision do not follow
-  /// from them.
+  /// Notes the results that are f32 although the operands are in half
+  /// precision: their type does not follow from the operands'.
   void noteWideResults(RuntimeCallOpInterface call) {
     bool readsHalf = llvm::any_of(call->getOperands(), [&](Value operand) {
       return elementOf(operand) == half;
@@ -254,7 +256,7 @@ private:
       call.widenResults();
   }
 
-  /// `value` in a type: as it is, or its copy seen through the same views.
+  /// Returns `value` in a type: itself, or its copy through the same views.
   Value inType(Value value, Type element) {
     if (elementOf(value) == element)
       return value;
@@ -307,16 +309,15 @@ private:
     return fused.getResult(0);
   }
 
-  ModuleOp module; ///< Null for a step by itself.
+  ModuleOp module; ///< Null for a step without a module.
   Block &block;
   FloatType half;
   llvm::SetVector<StringAttr> &copied;
   OpBuilder builder;
   llvm::DenseMap<Operation *, llvm::SetVector<unsigned>> copiedResults;
-  SmallVector<unsigned> halfResults;          ///< Of the kernel at hand.
+  SmallVector<unsigned> halfResults;          ///< Of the current kernel.
   llvm::DenseMap<Value, Value> roundedValues; ///< Within kernels.
-  llvm::DenseMap<Value, Value>
-      copies; ///< Made by the kernel that makes the tensor.
+  llvm::DenseMap<Value, Value> copies;        ///< By the tensors' own kernels.
   llvm::DenseMap<Value, Value> inOtherType;
 };
 

@@ -45,7 +45,7 @@ private:
     return type && isa<FloatType>(type.getElementType());
   }
 
-  /// Marks all that depends on a source through floating-point values.
+  /// Marks all values that depend on a source through floating-point values.
   void spread(Value source) {
     SmallVector<Value> stack{source};
     while (!stack.empty()) {
@@ -90,8 +90,8 @@ private:
     return success();
   }
 
-  /// All that the rule built is named the gradient of what the op makes; the
-  /// ONNX op's type stays.
+  /// Names all ops that the rule built the gradient of what the op makes. The
+  /// type of the ONNX op stays.
   void nameGradients(Operation *op, Operation *before) {
     gpuopt::Origin origin = gpuopt::originIn(op->getLoc());
     if (origin.name.empty())

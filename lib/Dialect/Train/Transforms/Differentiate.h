@@ -13,11 +13,11 @@
 namespace gpuopt::train {
 
 /// Appends, at the builder's insertion point, the ops that compute the
-/// gradients of `target` in `sources`, given that of the whole in `target`
-/// (`seed`). All stand in one block. Only ops on a path from a source to the
-/// target are visited. `gradients` has one entry per source, null where the
-/// target does not depend on it. Fails, with an error at each, if an op on a
-/// path has no gradient (DifferentiableOpInterface).
+/// gradients of `target` in `sources`, given the gradient of the whole
+/// computation in `target` (`seed`). All values are in one block. Only ops on a
+/// path from a source to the target are visited. `gradients` has one entry per
+/// source, null where the target does not depend on it. Fails, with an error at
+/// each, if an op on a path has no gradient (DifferentiableOpInterface).
 mlir::LogicalResult
 differentiate(mlir::OpBuilder &builder, mlir::Value target, mlir::Value seed,
               llvm::ArrayRef<mlir::Value> sources,

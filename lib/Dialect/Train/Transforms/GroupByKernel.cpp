@@ -12,7 +12,7 @@
 using namespace gpuopt;
 using planning::Schedule;
 
-/// One past the last node of the op of `node`.
+/// Returns the index after the last node of the op of `node`.
 static int endOfOp(const StepGraph &graph, int node) {
   int end = node + 1;
   while (end < int(graph.nodes.size()) &&
@@ -21,12 +21,12 @@ static int endOfOp(const StepGraph &graph, int node) {
   return end;
 }
 
-/// Moves what lies between the first executions of one op's results to before
-/// them; repeats of these results themselves, to behind them.
+/// Moves the entries between the first executions of one op's results to before
+/// them, and repeats of these results to after them.
 static Schedule withResultsTogether(const StepGraph &graph,
                                     const Schedule &schedule) {
   Schedule result;
-  int next = 0; // first executions come in order
+  int next = 0; // first executions are in order
   for (size_t i = 0; i < schedule.size(); ++i) {
     if (schedule[i] != next) {
       result.push_back(schedule[i]);
@@ -50,7 +50,7 @@ static Schedule withResultsTogether(const StepGraph &graph,
   return result;
 }
 
-/// Without repeats that nobody reads before the next one, from the end on.
+/// Removes repeats that nothing reads before the next repeat, from the end on.
 static Schedule withoutUnread(const planning::RecomputeProblem &problem,
                               const Schedule &schedule) {
   std::vector<char> isRead(problem.ops.size()), isFirst(schedule.size());

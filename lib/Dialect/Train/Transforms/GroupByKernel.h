@@ -13,11 +13,11 @@
 
 namespace gpuopt::train {
 
-/// The results of one op are ops of their own for the solver, which may repeat
-/// something between the first executions of two of them; the op itself runs
-/// as a whole, at the first. What was to be repeated in between is repeated
-/// before it, and what nobody reads then is left out. The cost does not grow;
-/// the peak may.
+/// Puts the first executions of an op's results together. For the solver each
+/// result is an op of its own, so it may repeat something between the first
+/// executions of two of them; but the op itself runs as a whole, at the first.
+/// What was repeated in between is repeated before, and repeats that nothing
+/// reads then are left out. The cost does not grow; the peak may.
 planning::Schedule groupByKernel(const StepGraph &graph,
                                  const planning::Schedule &schedule);
 

@@ -59,7 +59,8 @@ class InsertCasts : public gpuopt::train::impl::InsertCastsBase<InsertCasts> {
     getOperation()->removeAttr(kHalfTypeAttribute);
   }
 
-  /// The copy's variable, written by the parameter's optimizer if it has one.
+  /// Adds the variable of the copy, which the parameter's optimizer writes if
+  /// it has one.
   void addCopy(StringAttr parameter, FloatType halfType) {
     auto owner = getOperation().lookupSymbol<VariableOp>(parameter);
     OpBuilder builder(owner);

@@ -73,7 +73,7 @@ private:
     FlatSymbolRefAttr scale = addVariable(
         seeds[0].getLoc(), "loss_scale", VariableKind::LossScale,
         RankedTensorType::get({}, Float32Type::get(&getContext())), nullptr);
-    int64_t targets = 0; // of the one step with a backward
+    int64_t targets = 0; // of the only step that has a backward
     for (SeedOp seed : seeds) {
       int64_t count = 0;
       if (llvm::MulOverflow<int64_t>(seed.getTargets(), accumulationSteps,
@@ -99,8 +99,8 @@ private:
     seed.erase();
   }
 
-  /// At the beginning of the step: the backward of a chunk of the loss does not
-  /// wait for the forward of the others.
+  /// The scale is read at the beginning of the step, so that the backward of
+  /// one chunk of the loss does not wait for the forward of the others.
   static void replaceByScale(SeedOp seed, FlatSymbolRefAttr scale,
                              int64_t targets) {
     OpBuilder builder = OpBuilder::atBlockBegin(seed->getBlock());
@@ -131,8 +131,9 @@ private:
     return FlatSymbolRefAttr::get(variable.getSymNameAttr());
   }
 
-  /// In the step of the forward before anything, in that of the optimizer after
-  /// the norm, which knows whether the step is skipped.
+  /// In the step of the forward, the values are saved before any other op. In
+  /// the step of the optimizer, they are restored after the norm, which knows
+  /// whether the step is skipped.
   void snapshotWhatTheForwardWrites(ArrayRef<GradNormOp> norms) {
     llvm::MapVector<Attribute, FlatSymbolRefAttr> snapshotOf;
     for (StepOp step : getOperation().getOps<StepOp>()) {

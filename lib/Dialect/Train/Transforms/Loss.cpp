@@ -75,7 +75,7 @@ static Loss crossEntropy(TensorBuilder &b, Value logits, Value labels,
           total(b, b.toFloat(counts, b.type(logits).getElementType()))};
 }
 
-/// softplus(x) - x * target, whose slope at 0 is right as well.
+/// Returns softplus(x) - x * target, whose slope at 0 is correct as well.
 static Value binaryCrossEntropy(TensorBuilder &b, Value x, Value target) {
   Value zero = b.splat(0, b.type(x));
   Value isPositive = b.compare(arith::CmpFPredicate::OGE, x, zero);

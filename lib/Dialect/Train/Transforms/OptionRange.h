@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What no step can mean is refused, and never taken for a default.
+// Checks numbers in the options of passes. A value that makes no sense is an
+// error, and never stands for the default.
 //
 //===----------------------------------------------------------------------===//
 

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Places are gaps between the ops that work: gap g is before the g-th of them.
-// The link carries one transfer at a time, in the order in which they begin.
+// Transfers begin and are awaited in gaps between the ops that do work: gap g
+// is before the g-th of these ops. The link carries one transfer at a time, in
+// the order in which they begin.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,15 +40,15 @@ public:
 private:
   struct Reload {
     ReloadOp op;
-    int begin, use; ///< Gaps: where it begins, where it is awaited.
-    int earliest;   ///< Where the copy out has been awaited.
+    int begin, use; ///< Gaps in which it begins and is awaited.
+    int earliest;   ///< The gap in which the copy out is awaited.
   };
   struct Offload {
     OffloadOp op;
     AwaitOffloadOp await;
-    int begin, end;      ///< Gaps: where it begins, where it is awaited.
-    int latest;          ///< Where the first copy back begins.
-    bool isLate = false; ///< Whether the await is to move.
+    int begin, end;      ///< Gaps in which it begins and is awaited.
+    int latest;          ///< The gap of the first copy back.
+    bool isLate = false; ///< Whether the await moves.
   };
 
   static bool isTransfer(Operation *op) {
@@ -73,7 +74,8 @@ private:
     }
   }
 
-  /// Bytes alive at each op that works, and when it begins.
+  /// Computes the bytes alive at each op that does work, and when the op
+  /// begins.
   void measure() {
     llvm::StringMap<unsigned> names;
     StepMemory memory(step, names);
@@ -104,7 +106,8 @@ private:
     return transferInNanoseconds(sizeInBytes(value), device);
   }
 
-  /// From the last to the first: each has to be done when the next one begins.
+  /// Goes from the last transfer to the first, since each must be finished when
+  /// the next one begins.
   void beginReloadsEarly() {
     double next = HUGE_VAL;
     for (Reload &reload : llvm::reverse(reloads)) {
@@ -149,7 +152,7 @@ private:
   int64_t limit;
   std::vector<Operation *> work;
   std::vector<int64_t> live;
-  std::vector<double> begins; ///< In nanoseconds, and the end of the last one.
+  std::vector<double> begins; ///< In nanoseconds; then the end of the last op.
   std::vector<Reload> reloads;
   std::vector<Offload> offloads;
   llvm::DenseMap<Value, unsigned> offloadOf;
@@ -159,7 +162,7 @@ private:
 
 void train::placeTransfers(StepOp step, const DeviceModel &device,
                            int64_t limitInBytes) {
-  // Where transfers take turns with the work, nothing is gained.
+  // Without overlap of transfers and work, moving them gains nothing.
   if (limitInBytes > 0 && device.overlapsTransfers)
     Placer(step, device, limitInBytes).run();
 }

@@ -13,11 +13,11 @@
 
 namespace gpuopt::train {
 
-/// Begins copies back as early as they have to be for the work in between to
-/// hide them, and awaits copies out as late, each as far as the bytes alive
-/// stay within the limit. Expects what applySchedule leaves: copies back that
-/// begin where they are needed, copies out that are awaited after the last op
-/// that reads the tensor.
+/// Moves transfers so that work hides them: copies back begin as early, and
+/// copies out are awaited as late, as is needed for that and as far as the
+/// bytes alive stay within the limit. Expects what applySchedule leaves: copies
+/// back that begin where they are needed, and copies out that are awaited after
+/// the last op that reads the tensor.
 void placeTransfers(StepOp step, const DeviceModel &device,
                     int64_t limitInBytes);
 

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-// A variable is made beside the parameter that it belongs to, by whichever pass
-// needs it. Here all variables of a kind are brought together, in the order of
-// their parameters, and each gets its offset. It is assumed that no later pass
-// adds a variable; inputs, outputs and constants, which belong to steps, follow
-// the variables (Analysis/PersistentMemory.h).
+// Each pass that needs a variable adds it beside the parameter that it belongs
+// to. This pass brings all variables of a kind together, in the order of their
+// parameters, and gives each its offset. It assumes that no later pass adds a
+// variable; inputs, outputs and constants, which belong to steps, follow the
+// variables (Analysis/PersistentMemory.h).
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,8 +27,8 @@ using namespace gpuopt::train;
 
 namespace {
 
-/// By what variables are sorted: kind, name of the optimizer's state,
-/// parameter.
+/// The order of variables: by kind, then the optimizer's name of the state,
+/// then the parameter.
 using Key = std::tuple<VariableKind, StringRef, int64_t>;
 
 class StateOrder {
@@ -57,7 +57,7 @@ public:
 
 private:
   llvm::DenseMap<StringAttr, int64_t> indexOf;
-  /// The names that updates have for the variables of optimizer state.
+  /// The names that updates give to the variables of optimizer state.
   llvm::DenseMap<StringAttr, StringAttr> stateOf;
 };
 

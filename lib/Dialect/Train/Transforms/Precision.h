@@ -13,15 +13,15 @@
 
 namespace gpuopt::train {
 
-/// Gives the ops of a step the types that these attributes say, with the casts
-/// that this takes, and removes the attributes. Reads of parameters in half
-/// precision are of `parameter`.half, which is the caller's to add: the
-/// parameters are put into `copied`.
+/// Gives the ops of a step the types that these attributes ask for, inserts the
+/// casts that this needs, and removes the attributes. Parameters in half
+/// precision are read from variables `parameter`.half; the parameters are added
+/// to `copied`, and the caller adds the variables.
 void insertCasts(StepOp step, mlir::FloatType halfType,
                  llvm::SetVector<mlir::StringAttr> &copied);
 
-/// The name of a parameter's copy in half precision: that it has, or will have.
-/// Without a module, for a step that nobody will see, what comes to mind.
+/// Returns the name of a parameter's copy in half precision, which may not
+/// exist yet. A step without a module is only tried out, so any name will do.
 std::string halfCopyName(mlir::ModuleOp module, llvm::StringRef parameter);
 
 } // namespace gpuopt::train

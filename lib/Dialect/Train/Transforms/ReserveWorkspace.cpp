@@ -29,7 +29,7 @@ static int64_t alignedBytes(Type type) {
   return alignedSizeInBytes(cast<RankedTensorType>(type));
 }
 
-/// A batch of every input, of all steps.
+/// Returns the bytes of a batch of every input of all steps.
 static int64_t batchBytes(ModuleOp module) {
   llvm::StringMap<int64_t> inputs;
   for (StepOp step : module.getOps<StepOp>())
@@ -70,7 +70,8 @@ private:
             kLoaders * kStagedBatches * batchBytes(getOperation()));
   }
 
-  /// What is reserved twice would be allocated twice.
+  /// Fails if the pass has run before, because everything would be reserved
+  /// twice.
   LogicalResult checkFirstTime() {
     for (auto variable : getOperation().getOps<VariableOp>())
       if (variable.getKind() == VariableKind::Workspace ||
@@ -80,7 +81,8 @@ private:
     return success();
   }
 
-  /// Libraries choose among algorithms; kernels of our own have the one.
+  /// Checks that the workspace is enough for a call. Libraries can choose an
+  /// algorithm that needs less; the runtime's own kernels cannot.
   LogicalResult checkSuffices(RuntimeCallOpInterface call) {
     int64_t required = call.getRequiredWorkspaceInBytes();
     if (workspaceBytes == 0 || required <= workspaceBytes)

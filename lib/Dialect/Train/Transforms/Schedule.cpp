@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Runs when all kernels and copies are formed: what it promises is what the
-// program allocates. Later passes must not merge, move or add work.
+// Runs when all kernels and copies are formed, so that the program allocates
+// exactly what this pass promises. Later passes must not merge, move or add
+// work.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,7 +43,7 @@ public:
 
 private:
   void runOnOperation() override {
-    // A mistake in options shows without a budget, too.
+    // Errors in options are reported without a budget, too.
     FailureOr<DeviceModel> model =
         loadDeviceModel(getOperation(), device, profileCosts, allowsTf32);
     if (failed(model))
@@ -81,7 +82,8 @@ private:
   }
 
   LogicalResult reportUnmet(StepOp step, const UnmetBudget &unmet) {
-    // The budget for everything binds unless that of the arena is smaller.
+    // The memory budget limits the arena, unless the activation budget is
+    // smaller.
     bool isWhole = memoryBudget > 0 &&
                    (activationBudget <= 0 ||
                     memoryBudget - persistentBytes <= activationBudget);
@@ -107,7 +109,8 @@ private:
     return error;
   }
 
-  /// Printed at the end of a file, and easy to leave out.
+  /// Returns an attribute for a long text. It is printed at the end of a file,
+  /// where it is easy to skip.
   DenseResourceElementsAttr textAttribute(StringRef name, StringRef text) {
     auto type = RankedTensorType::get({(int64_t)text.size()},
                                       IntegerType::get(&getContext(), 8));
@@ -117,7 +120,7 @@ private:
         type, name, HeapAsmResourceBlob::allocateAndCopyInferAlign(bytes));
   }
 
-  /// Says why, on the op and in a remark.
+  /// Says why an op is repeated, on the op and in a remark.
   void explain(const Repeat &repeat) {
     auto reload = dyn_cast<ReloadOp>(repeat.op);
     auto type = cast<RankedTensorType>(repeat.original.getType());

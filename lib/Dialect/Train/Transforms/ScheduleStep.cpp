@@ -46,15 +46,15 @@ static double timeOf(StepOp step, const DeviceModel &device) {
   return time;
 }
 
-/// The height of the packed arena, or -1 after an error.
+/// Returns the height of the packed arena, or -1 after an error.
 static int64_t arenaHeight(StepOp step) {
   llvm::StringMap<unsigned> names;
   StepMemory memory(step, names);
   return succeeded(memory.pack()) ? memory.getHeight() : -1;
 }
 
-/// As arenaHeight, but content with `capacityInBytes`, if there is one, and
-/// leaves the offsets on the ops.
+/// Does the same, but stops at `capacityInBytes`, if given, and sets the
+/// offsets on the ops.
 static int64_t placeTensors(StepOp step,
                             std::optional<int64_t> capacityInBytes) {
   llvm::StringMap<unsigned> names;
@@ -74,7 +74,7 @@ static bool readsAnyOf(Operation *op,
   });
 }
 
-/// What the execution with the largest working set needs alive.
+/// Describes what is alive at the execution with the largest working set.
 static void describeLimit(const StepGraph &graph, UnmetBudget &unmet) {
   const auto &ops = graph.problem.ops;
   auto storageOf = [&](int op) {
@@ -172,7 +172,8 @@ private:
     TransferTimes transfers;
   };
 
-  /// Takes the plan if it can be packed into the budget.
+  /// Takes the plan if it can be packed into the budget; returns whether it
+  /// did.
   bool take(const planning::LadderPlan &plan) {
     std::optional<planning::Schedule> schedule = scheduleFrom(plan);
     if (!schedule)
@@ -184,7 +185,7 @@ private:
     return true;
   }
 
-  /// Where a plan packs above the budget, looks for one that needs less.
+  /// If a plan is packed above the budget, this looks for one that needs less.
   planning::RecomputeSolution takeAny() {
     constexpr int kMostTries = 4;
     planning::RecomputeOptions search;
@@ -203,7 +204,7 @@ private:
     return solution;
   }
 
-  /// What the step is to follow; none where there has been an error.
+  /// Returns the schedule of the step, or nothing after an error.
   std::optional<planning::Schedule>
   scheduleFrom(const planning::LadderPlan &plan) {
     if (error || (error = planning::verify(graph.problem, plan.schedule,
@@ -218,9 +219,9 @@ private:
     return schedule;
   }
 
-  /// The smallest arena that is found: the same whatever budget was asked for,
-  /// so that what an error promises can be had. The plan with the least peak
-  /// need not be the one that packs best.
+  /// Finds the smallest arena. It does not depend on the budget, so that a user
+  /// can ask for the number in an error. The plan with the least peak need not
+  /// be the one that packs best.
   void findSmallest() {
     takeIfSmaller(ladder->leastPlan());
     for (int index = ladder->rungAbove(ladder->leastPlan().peakInBytes);
@@ -246,7 +247,8 @@ private:
       best = std::move(candidate);
   }
 
-  /// The bound of the whole budget holds for every arena within it.
+  /// Keeps the bound of the whole budget, which holds for every arena within
+  /// it.
   void keepBound(planning::Certificate &certificate) {
     claim.certificate = std::move(certificate);
     if (claim.certificate.isEmpty())
@@ -255,7 +257,7 @@ private:
                                                 claim.certificate))
       scheduled.lowerBoundInNanoseconds = *bound;
     else
-      error = bound.error(); // of the solver, or of the checker
+      error = bound.error(); // from the solver or the checker
     const planning::Certificate &prices = claim.certificate;
     double sum =
         std::accumulate(prices.prices.begin(), prices.prices.end(), 0.0);
@@ -283,8 +285,8 @@ private:
     return std::move(scheduled);
   }
 
-  /// Transfers take the room that there is to run beside other work, less of
-  /// it where the packing needs more, and in the end none.
+  /// Transfers use the free memory in order to overlap with work. If packing
+  /// fails, they get less of it, and in the end none.
   Candidate applyWithin(int64_t target, const planning::Schedule &schedule) {
     Candidate candidate = apply(schedule, target, target);
     if (llvm::none_of(schedule, planning::isReload))
@@ -297,7 +299,8 @@ private:
     return candidate;
   }
 
-  /// With transfers that hold memory up to `room` where they run early or late.
+  /// Applies the schedule with transfers that may hold memory up to `room`
+  /// because they begin early or end late.
   Candidate apply(planning::Schedule schedule, std::optional<int64_t> target,
                   int64_t room) {
     Candidate candidate;
@@ -315,7 +318,8 @@ private:
     return candidate;
   }
 
-  /// A repeat between two updates would read what the first has written.
+  /// Whether a repeat between two updates would read a parameter that the first
+  /// one has written.
   static bool readsWhatHasChanged(Candidate &candidate) {
     llvm::SmallPtrSet<Operation *, 32> repeats;
     for (const Repeat &repeat : candidate.repeats)
@@ -336,7 +340,7 @@ private:
   int64_t budget;
   StepGraph graph;
   planning::MaybeError error;
-  planning::BudgetLadder *ladder = nullptr; ///< Of a problem that is right.
+  planning::BudgetLadder *ladder = nullptr; ///< Of a checked problem.
   ScheduledStep scheduled;
   std::optional<Candidate> best;
   planning::PlanClaim claim;

@@ -17,11 +17,11 @@
 
 namespace gpuopt::train {
 
-/// Bytes of what lies before the arena, of all steps of a module.
+/// Returns the bytes before the arena, for all steps of a module.
 int64_t persistentBytesOf(mlir::ModuleOp module);
 
-/// What an arena may have beside so many bytes, in whole multiples of the
-/// buffers' alignment; a budget of 0 is no limit.
+/// Returns how large an arena may be beside so many persistent bytes, in whole
+/// multiples of the buffers' alignment. A budget of 0 is no limit.
 int64_t arenaBudgetOf(int64_t memoryBudget, int64_t activationBudget,
                       int64_t persistentBytes);
 
@@ -32,35 +32,36 @@ struct ScheduledStep {
   int64_t plainArenaInBytes = 0, arenaInBytes = 0;
   double plainTimeInNanoseconds = 0, addedTimeInNanoseconds = 0;
   TransferTimes transfers; ///< To and from the host.
-  /// The bound of the problem with the budget that was asked for: it holds for
-  /// every schedule whose arena is within it.
+  /// The lower bound of the problem with the budget that was asked for. It
+  /// holds for every schedule whose arena is within that budget.
   double lowerBoundInNanoseconds = 0;
-  /// By how much that bound falls for each byte that the budget grows.
+  /// How much the bound falls for each byte that the budget grows.
   double nanosecondsPerByte = 0;
-  /// The problem and the claim on its plan, in the format of gpuopt-solve.
+  /// The problem, and its plan with what is proven of it, in the format of
+  /// gpuopt-solve.
   std::string problemText, planText;
 };
 
-/// Why a step does not fit.
+/// The reason why a step does not fit.
 struct UnmetBudget {
   int64_t smallestArenaInBytes = 0; ///< The lowest arena that was found.
   int64_t lowerLimitInBytes = 0;    ///< No schedule needs less.
-  /// Where in the plain order the limit is reached, and what one execution
-  /// there needs alive: tensors and bytes, the largest first.
+  /// The op of the plain order at which the limit is reached, and the tensors
+  /// that one execution there needs, with their bytes, the largest first.
   std::string limitOrigin;
   std::vector<std::pair<TensorName, int64_t>> heldBytes;
 };
 
 struct StepScheduleOptions {
-  int64_t budgetInBytes = 0; ///< Of the arena.
+  int64_t budgetInBytes = 0; ///< The budget of the arena.
   int64_t effort = 0;        ///< Moves of each search.
-  /// Where the budget is not met, find the smallest that is, and use its plan
-  /// if that is within the budget after all.
+  /// If the budget is not met, find the smallest one that is. Its plan is used
+  /// if it turns out to be within the budget.
   bool searchSmallest = true;
-  bool allowsOffload = false; ///< To the memory of the host.
-  /// Take the first plan that is found within the budget, whatever it costs.
-  /// Tells sooner whether there is one, but close to the smallest that can be
-  /// met may miss it.
+  bool allowsOffload = false; ///< To the host's memory.
+  /// Take the first plan within the budget, whatever it costs. This tells
+  /// sooner whether there is one, but may miss it if the budget is close to the
+  /// smallest possible.
   bool takesAny = false;
 };
 

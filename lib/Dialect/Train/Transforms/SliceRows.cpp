@@ -33,7 +33,7 @@ static Value plainSlice(TensorBuilder &b, Value value, int64_t from,
                                      strides);
 }
 
-/// The letter of the rows, in an operand of a product: sliced there too.
+/// Slices an operand of a product if it has the letter of the rows.
 static Value sliceOperand(TensorBuilder &b, Value operand, StringRef letters,
                           char rows, int64_t from, int64_t size) {
   size_t dim = letters.find(rows);
@@ -57,8 +57,9 @@ static Value sliceProduct(TensorBuilder &b, nn::ContractOp op, int64_t from,
   return b.create<nn::ContractOp>(op.getSpec(), lhs, rhs);
 }
 
-/// Rows of the result of a reshape that splits or merges whole rows, in rows of
-/// its operand; nothing where they are no whole number.
+/// For a reshape that splits or merges whole rows, converts rows of the result
+/// to rows of the operand. Returns nothing if they are not a whole number of
+/// rows.
 static std::optional<std::pair<int64_t, int64_t>>
 rowsOfOperand(nn::ReshapeOp op, int64_t from, int64_t size) {
   int64_t result = rowsOf(op.getResult()), operand = rowsOf(op.getInput());

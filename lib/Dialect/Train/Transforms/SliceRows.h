@@ -12,15 +12,16 @@
 
 namespace gpuopt::train {
 
-/// `size` rows of `value`, from row `from` of its first dimension, computed
-/// from the same rows of what it is made of: through layout changes and
-/// elementwise ops up to a product, whose operands are sliced. Values that
-/// no such way leads to are sliced themselves.
+/// Returns `size` rows of `value`, from row `from` of its first dimension on.
+/// They are computed from the same rows of what `value` is computed from: the
+/// function goes up through layout changes and elementwise ops to a product,
+/// and slices its operands. A value that comes from no such chain is sliced
+/// itself.
 mlir::Value sliceRows(nn::TensorBuilder &b, mlir::Value value, int64_t from,
                       int64_t size);
 
-/// Whether sliceRows reaches a product, so that the whole of `value` need
-/// never exist.
+/// Whether sliceRows reaches a product, so that `value` as a whole need never
+/// exist.
 bool isMadeByProduct(mlir::Value value);
 
 } // namespace gpuopt::train

@@ -35,7 +35,7 @@ PersistentParts train::persistentPartsOf(ModuleOp module) {
   return parts;
 }
 
-/// "name (512 KiB), ..." of the largest.
+/// Returns "name (512 KiB), ..." for the largest items.
 template <class Items, class Name>
 static std::string listOf(const Items &items, const Name &nameOf) {
   constexpr size_t kMostNames = 4;

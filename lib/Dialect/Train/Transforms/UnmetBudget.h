@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a user is told of a budget that cannot be met.
+// Texts for users about a budget that cannot be met.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,18 +16,19 @@
 
 namespace gpuopt::train {
 
-/// Bytes of what lies before the arena, by what it is for, the largest first.
+/// The bytes before the arena, by what they are for, the largest part first.
 using PersistentParts = std::vector<std::pair<std::string, int64_t>>;
 PersistentParts persistentPartsOf(mlir::ModuleOp module);
 
-/// "; beside activations: parameters (3.22 MiB), ..."; empty without any.
+/// Returns "; beside activations: parameters (3.22 MiB), ..."; empty if there
+/// are no parts.
 std::string textOf(const PersistentParts &parts);
 
-/// "; the largest tensors alive at '/fc/Gemm' are: /fc/Gemm f32[64,2048] (512
-/// KiB)"
+/// Returns "; the largest tensors alive at '/fc/Gemm' are: /fc/Gemm
+/// f32[64,2048] (512 KiB)".
 std::string textOfPeak(const UnmetBudget &unmet);
 
-/// The value of `train.unmet_budget`.
+/// Returns the value of `train.unmet_budget`.
 UnmetBudgetAttr describeUnmet(mlir::MLIRContext *context,
                               int64_t smallestInBytes,
                               int64_t lowerLimitInBytes,

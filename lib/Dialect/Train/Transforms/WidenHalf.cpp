@@ -8,16 +8,17 @@
 // Which tensors are in half precision is the compiler's choice (--precision,
 // train-assign-precision), not the file's. A file may have made one: its
 // weights are f16 or bf16, or its weights are f32 and it casts what products
-// read, as a model that was exported under autocast does. Trained as they are,
-// the first would have no f32 masters, so that small updates are lost, and the
-// second would send gradients through f16 without a loss scale.
+// read, as a model that was exported under autocast does. If they were trained
+// as they are, the first would have no f32 masters, so that small updates would
+// be lost, and the gradients of the second would be in f16 without a loss
+// scale.
 //
-// So everything floating that is narrower than f32 becomes f32, and casts that
-// then go from f32 to f32 are dropped. Only the model's inputs keep their type,
-// since the user's data has it: they are cast where they come in. Weights keep
-// their bytes in the file, whose type is noted (`storedElementType`). A remark
-// says what was changed. What follows may assume that half precision is where
-// train-insert-casts has put it, and at the inputs.
+// So all floating-point values that are narrower than f32 become f32, and casts
+// that then go from f32 to f32 are dropped. Only the model's inputs keep their
+// type, since the user's data has it: they are cast where they come in. Weights
+// keep their bytes in the file, whose type is noted (`storedElementType`). A
+// remark says what was changed. What follows may assume that half precision is
+// where train-insert-casts has put it, and at the inputs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -68,11 +69,11 @@ static Attribute widened(Attribute attribute) {
 
 namespace {
 
-/// What of a file is in half precision.
+/// What is in half precision in a file.
 struct HalfOfFile {
   int64_t variables = 0;
-  SmallVector<Operation *> casts; ///< To half precision, from anything else.
-  bool hasOther = false;          ///< Constants and what is made of inputs.
+  SmallVector<Operation *> casts; ///< To half precision from other types.
+  bool hasOther = false;          ///< Constants, and values made of inputs.
 };
 
 class WidenHalf : public train::impl::WidenHalfBase<WidenHalf> {
@@ -129,7 +130,8 @@ class WidenHalf : public train::impl::WidenHalfBase<WidenHalf> {
     variable.setType(widened(type));
   }
 
-  /// Inputs keep the type that the file gives them; nothing else does.
+  /// Widens everything but the inputs, which keep the type that the file gives
+  /// them.
   static void widenFunction(func::FuncOp function) {
     Block &body = function.getBody().front();
     OpBuilder builder = OpBuilder::atBlockBegin(&body);
