@@ -53,9 +53,9 @@ bool gpuopt::isReadOnce(Value value) {
   return value.hasOneUse();
 }
 
-/// Strides of `view` under another shape, where the same memory order allows
-/// it: each run of source dimensions that one run of target dimensions covers
-/// must be contiguous within itself.
+/// Returns the strides of `view` under another shape, or nothing if its memory
+/// order does not allow that: each run of source dimensions that a run of
+/// target dimensions covers must be contiguous.
 static std::optional<SmallVector<int64_t>>
 reshapeStrides(const StridedView &view, ArrayRef<int64_t> target) {
   SmallVector<int64_t> sizes, strides; // without dimensions of size 1
@@ -231,7 +231,8 @@ StridedView gpuopt::destinationOf(Value result) {
   return own;
 }
 
-/// The layouts of a call whose results lie as `resultLayout` says.
+/// Calls the function with the layouts of a call whose results lie as
+/// `resultLayout` says.
 template <typename Function>
 static std::optional<CallLayouts> collectLayouts(RuntimeCallOpInterface call,
                                                  Function resultLayout) {

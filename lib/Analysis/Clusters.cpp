@@ -61,7 +61,7 @@ static IterationSpace spaceOf(Value value) {
   return {llvm::to_vector(shapeOf(value)), {}};
 }
 
-/// Through broadcasts, which kernels do on the fly.
+/// Returns the source of broadcasts, which kernels do on the fly.
 static Value skipBroadcasts(Value value) {
   while (auto broadcast = value.getDefiningOp<nn::BroadcastOp>())
     value = broadcast.getInput();
@@ -74,9 +74,10 @@ static bool isConstant(Value value) {
 
 namespace {
 
-/// Kernels keep their parameters readable, and below what a launch can pass.
+/// Limits the parameters of a kernel, for readers, and because a launch can
+/// pass only so many.
 constexpr unsigned kMaxReads = 24;
-/// More ops than this between memory and a value are not done twice.
+/// A value with more ops than this between it and memory is not computed twice.
 constexpr unsigned kMaxChain = 48;
 
 //===----------------------------------------------------------------------===//
@@ -87,7 +88,7 @@ class StorageDecision {
 public:
   explicit StorageDecision(Block &block) : block(block) {}
 
-  /// In program order: results of fusible ops that kernels write.
+  /// Returns the results of fusible ops that kernels write, in program order.
   llvm::SetVector<Value> run() {
     collectRequired();
     numberDepths();
@@ -103,7 +104,7 @@ public:
   }
 
 private:
-  /// A kernel as far as it is known before clusters are: how many products
+  /// What is known of a kernel before clusters are formed: how many products
   /// deep it lies, its shape, and whether it reduces columns.
   using Reader = std::tuple<unsigned, SmallVector<int64_t>, bool>;
 
@@ -138,7 +139,8 @@ private:
     }
   }
 
-  /// Which kernels would read each value, were only what must be stored.
+  /// Finds out which kernels would read each value if only what must be stored
+  /// were stored.
   void collectReaders() {
     for (Operation &op : llvm::reverse(block)) {
       if (!isFusible(&op))
@@ -187,8 +189,8 @@ private:
       stored.insert(value);
   }
 
-  /// A vector that varies along the lanes and is repeated many times is
-  /// computed once.
+  /// Whether a value is a vector along the lanes that is repeated many times:
+  /// it is computed once.
   bool feedsWideBroadcast(Value value) {
     ArrayRef<int64_t> shape = shapeOf(value);
     if (isa<nn::IotaOp, nn::RandomUniformOp>(value.getDefiningOp()) ||
@@ -239,7 +241,7 @@ private:
   struct Unit {
     Operation *op = nullptr;
     unsigned cluster = 0;
-    unsigned first = 0;               ///< The position of its first op.
+    unsigned first = 0;               ///< Position of its first op.
     llvm::SetVector<unsigned> reads;  ///< Units that it depends on.
     llvm::SetVector<unsigned> viewed; ///< Those of them that it reads through
                                       ///< other views than broadcasts, or
@@ -253,7 +255,7 @@ private:
     unit.first = position[op];
     for (Value operand : op->getOperands())
       readMemory(unit, sourceOf(operand));
-    // Ops with effects keep their order.
+    // Ops with effects stay in order.
     if (!isMemoryEffectFree(op)) {
       if (lastEffect)
         unit.reads.insert(*lastEffect);
@@ -270,7 +272,8 @@ private:
       variableOf[read.getResult()] = read.getVariableAttr();
   }
 
-  /// An op that changes a variable comes after all that read its old value.
+  /// Orders an op that changes a variable after all ops that read the old
+  /// value.
   void orderAfterReaders(Operation *op, Unit &unit) {
     if (isa<train::ReadOp>(op))
       return;
@@ -298,7 +301,7 @@ private:
     }
   }
 
-  /// Everything in memory that computing `value` reads.
+  /// Collects everything in memory that computing `value` reads.
   void collectReads(Value value, Unit &unit, llvm::DenseSet<Value> &seen) {
     bool isGather = isa<nn::TakeOp>(value.getDefiningOp());
     for (Value operand : value.getDefiningOp()->getOperands()) {
@@ -342,7 +345,7 @@ private:
   }
   static bool isSmall(Value value) { return elementsOf(value) < 64; }
 
-  /// The latest cluster that a new value can join.
+  /// Returns the latest cluster that a new value can join, or nothing.
   std::optional<unsigned> findHome(const Unit &unit,
                                    const IterationSpace &space) {
     llvm::SmallSet<unsigned, 8, std::greater<unsigned>> candidates;
@@ -366,7 +369,7 @@ private:
     if (!joint)
       return false;
     if (unit.viewed.contains(candidate))
-      return false; // other elements of it than the one that is being computed
+      return false; // reads other elements than the one being computed
     bool dependsDirectly = unit.reads.contains(candidate);
     if (joint->isColumnReduction() &&
         (dependsDirectly || space.reducedDims.empty() ||
@@ -379,7 +382,7 @@ private:
     return !closesCycle(candidate, unit);
   }
 
-  /// The space in which two kernels could be one.
+  /// Returns the iteration space that two kernels could share, or nothing.
   static std::optional<IterationSpace> jointSpace(const IterationSpace &a,
                                                   const IterationSpace &b) {
     if (a.shape == b.shape) {
@@ -397,8 +400,8 @@ private:
     return std::nullopt;
   }
 
-  /// Whether something that `unit` reads depends on `home`, which would then
-  /// have to run both before and after it.
+  /// Whether something that `unit` reads depends on `home`. If the two were
+  /// one, it would have to run both before and after it.
   bool closesCycle(unsigned home, const Unit &unit) const {
     return ancestorsAbove(home, unit).contains(home);
   }
@@ -430,9 +433,9 @@ private:
     units.push_back(std::move(unit));
   }
 
-  /// Moves what `unit` needs in front of `home`, which takes it in. Whatever
-  /// else lies between keeps its order: it may read what is moved, but nothing
-  /// that is moved reads it.
+  /// Moves what `unit` needs to before `home`, which takes `unit` in. All other
+  /// units in between keep their order: they may read what is moved, but
+  /// nothing that is moved reads them.
   void raiseAncestors(unsigned home, const Unit &unit) {
     llvm::DenseSet<unsigned> ancestors = ancestorsAbove(home, unit);
     if (ancestors.empty())
@@ -462,7 +465,8 @@ private:
     noteReaders(home, unit);
   }
 
-  /// Topological order, as near to the program's as can be.
+  /// Computes a topological order that is as near to the program's order as
+  /// possible.
   void orderUnits() {
     std::vector<unsigned> waiting(units.size(), 0);
     std::vector<SmallVector<unsigned>> readersOfUnit(units.size());
@@ -490,8 +494,9 @@ private:
   const llvm::SetVector<Value> &stored;
   Clustering result;
   std::vector<Unit> units;
-  /// A topological order of the units: a place for each unit, and the unit at
-  /// each place. Kept up to date, so that a cycle is found before it exists.
+  /// A topological order of the units: a position for each unit, and the unit
+  /// at each position. It is kept up to date, so that a cycle is found before
+  /// it exists.
   std::vector<unsigned> rank, byRank;
   std::vector<unsigned> unitOfCluster;
   std::optional<unsigned> lastEffect;

@@ -46,9 +46,9 @@ static std::string originsOf(Operation *op) {
   return llvm::join(origins, ", ");
 }
 
-/// Names the work that makes `results`, in its order: "add_mul #8c3f01d2".
-/// Values have the numbers of their first use, which are the same wherever a
-/// clone of the work stands.
+/// Names the work that computes `results`, whose ops are given in order:
+/// "add_mul #8c3f01d2". Values are numbered by their first use, so that a clone
+/// of the work has the same text.
 static std::string kernelText(StringRef label, ArrayRef<Operation *> ops,
                               ValueRange results) {
   std::string work;
@@ -62,7 +62,8 @@ static std::string kernelText(StringRef label, ArrayRef<Operation *> ops,
   for (Operation *op : ops) {
     stream << op->getName();
     print(op->getOperands());
-    // Neither the value of a constant nor a stream of random numbers is work.
+    // The values of constants and the streams of random numbers do not change
+    // the work.
     if (!isa<arith::ConstantOp, nn::RandomUniformOp>(op))
       if (Attribute properties = op->getPropertiesAsAttribute())
         stream << " " << properties;
@@ -71,7 +72,8 @@ static std::string kernelText(StringRef label, ArrayRef<Operation *> ops,
     stream << "\n";
   }
   print(results);
-  // Equal on every machine, as files of costs are taken to others.
+  // The hash is the same on every machine, because files of costs are copied to
+  // other machines.
   uint64_t hash = llvm::xxh3_64bits(work);
   return llvm::formatv("fused {0} #{1:x-8}", label, uint32_t(hash));
 }

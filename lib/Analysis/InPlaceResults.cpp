@@ -18,11 +18,11 @@ static ArrayRef<int64_t> shapeOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
 }
 
-/// A result is small beside one that has as many times its bytes.
+/// A result is small if another one has this many times its bytes.
 static constexpr int64_t kSmall = 16;
 
-/// Whether another result of the kernel that makes `value` may be made from it
-/// again.
+/// Whether another result of the same kernel may be computed again from
+/// `value`.
 static bool servesItsKernel(Value value) {
   auto kernel = value.getDefiningOp<nn::FusedOp>();
   if (!kernel)
@@ -35,8 +35,8 @@ static bool servesItsKernel(Value value) {
   });
 }
 
-/// Whether the kernel's operand is all of a buffer of the arena, in row-major
-/// order, and the kernel the only reader of what is there.
+/// Whether the kernel's operand is a whole buffer of the arena in row-major
+/// order, and the kernel is the only reader of the buffer.
 static bool ownsItsMemory(OpOperand &operand) {
   Value value = operand.get();
   std::optional<StridedView> view = viewOf(value);
@@ -60,7 +60,7 @@ static bool ownsItsMemory(OpOperand &operand) {
 
 namespace {
 
-/// When a kernel that reduces rows reads and writes what.
+/// In which walk a kernel that reduces rows reads and writes each value.
 class Walks {
 public:
   explicit Walks(Block &body) {
@@ -72,13 +72,14 @@ public:
     }
   }
 
-  /// The walk in which `value` can be computed for the first time.
+  /// Returns the first walk in which `value` can be computed.
   unsigned of(Value value) const {
     return value.getDefiningOp() ? earliest.lookup(value.getDefiningOp()) : 0;
   }
 
-  /// Whether computing an element of `value` may read an element of `argument`:
-  /// what a reduction gave is not computed again.
+  /// Whether computing an element of `value` may read an element of `argument`.
+  /// The results of reductions are not computed again, so the search ends at
+  /// them.
   bool reads(Value value, Value argument) {
     if (value == argument)
       return true;
@@ -128,7 +129,8 @@ public:
   }
 
 private:
-  /// Kernels that reduce columns give each block parts of all rows.
+  /// Whether the kernel visits each element once. Kernels that reduce columns
+  /// give each block a part of every row.
   bool visitsElementsOnce() {
     if (reductions.empty())
       return true;
@@ -139,7 +141,7 @@ private:
     return true;
   }
 
-  /// Whether a result has an element for every point of the kernel's space.
+  /// Whether a result has an element for every point of the iteration space.
   bool isFull(unsigned result) {
     ArrayRef<int64_t> shape = shapeOf(op.getResult(result));
     if (!reductions.empty())
@@ -163,7 +165,8 @@ private:
     return isWrittenLast(result, argument) && canRunAgain(result, argument);
   }
 
-  /// Nothing reads the argument after the result's element is written.
+  /// Whether nothing reads the argument's element after that of the result is
+  /// written.
   bool isWrittenLast(unsigned result, BlockArgument argument) {
     unsigned walk = walks.of(yielded[result]);
     for (nn::ReduceOp reduce : reductions)
@@ -179,9 +182,10 @@ private:
     return true;
   }
 
-  /// To make this result again, the operand has to be made again first; the
-  /// other results must do without it, or be so small that nothing is lost if
-  /// they are never made again (StepGraph.h).
+  /// Whether a result that overwrites its operand can be computed again: the
+  /// operand has to be computed again first. The other results must not need
+  /// the operand, or be so small that it does not matter if they are never
+  /// computed again (StepGraph.h).
   bool canRunAgain(unsigned result, BlockArgument argument) {
     int64_t bytes = sizeInBytes(op.getResult(result));
     return llvm::all_of(op.getResults(), [&](OpResult other) {

@@ -33,8 +33,8 @@ static StringRef shortName(StringRef mnemonic) {
       .Default(mnemonic);
 }
 
-/// What people call the work of an ONNX node that is more than one op here;
-/// empty for all others.
+/// Returns the usual name of an ONNX operator that is several ops here; empty
+/// for all others.
 static StringRef compositeName(StringAttr onnxOp) {
   if (!onnxOp)
     return "";
@@ -60,14 +60,15 @@ static StringRef compositeName(StringAttr onnxOp) {
       .Default("");
 }
 
-/// The name of the composite op that an op is part of; null if it is of none.
+/// Returns the name of the composite op that an op is a part of, or null.
 static StringAttr compositeOf(Operation *op) {
   return nn::NNDialect::FromAttrHelper(op->getContext()).getAttr(op);
 }
 
 namespace {
 
-/// The words of a kernel's ops, each once, in the order of their first op.
+/// Collects the words for a kernel's ops, each once, in the order of their
+/// first op.
 class Words {
 public:
   void addAll(ArrayRef<Operation *> ops) {
@@ -82,7 +83,7 @@ public:
   }
 
   SmallVector<std::string> take() {
-    // What a gradient computes anew of its op is part of the gradient.
+    // What a gradient computes again of its op is a part of the gradient.
     llvm::erase_if(words, [&](const std::string &word) {
       return !tags.contains(word) && known.contains(word + "_backward");
     });
@@ -104,7 +105,7 @@ private:
                !whole.empty()) {
       insert(whole + (isGradient ? "_backward" : ""));
     } else if (spelledOut.contains(node)) {
-      return; // more of what has the tag
+      return; // another op with the same tag
     } else if (node == "loss" && !onnxOpOf(op->getLoc())) {
       insert(isGradient ? "loss_backward" : "loss");
     } else if (auto reduce = dyn_cast<nn::ReduceOp>(op)) {
@@ -122,7 +123,7 @@ private:
 
 } // namespace
 
-/// "sum" where that is all that the kernel does.
+/// Returns "sum" or the like if a kernel only reduces.
 static StringRef loneReduction(ArrayRef<Operation *> ops) {
   StringRef kind;
   for (Operation *op : ops) {

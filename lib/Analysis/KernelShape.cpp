@@ -16,7 +16,8 @@ static ArrayRef<int64_t> shapeOf(Value value) {
 
 namespace {
 
-/// An access in the dimensions of the iteration space, before loops are made.
+/// An access by the dimensions of the iteration space, before these become
+/// loops.
 struct SpaceAccess {
   int64_t offset = 0;
   SmallVector<int64_t> strides;
@@ -86,8 +87,8 @@ private:
     reduced.assign(space.size(), false);
   }
 
-  /// The strides of a view whose last dimension is dimension `last` of the
-  /// space.
+  /// Returns the strides of a view whose last dimension is dimension `last` of
+  /// the space.
   SpaceAccess align(const StridedView &view, int64_t last) const {
     SpaceAccess access{0, SmallVector<int64_t>(space.size(), 0)};
     int64_t first = last + 1 - (int64_t)view.sizes.size();
@@ -135,8 +136,8 @@ private:
       resultAccesses.push_back(align(view, last));
   }
 
-  /// Indices go with the leading dimensions of the result, the table's rows
-  /// with the others.
+  /// The leading dimensions of the result belong to the indices, the others to
+  /// the rows of the table.
   SpaceGather gatherOf(nn::TakeOp take, int64_t last) const {
     StridedView row = viewOfArgument(take.getTable());
     int64_t rowStride = row.strides.front(), rowRank = row.sizes.size() - 1;
@@ -150,7 +151,8 @@ private:
     return operands[cast<BlockArgument>(value).getArgNumber()];
   }
 
-  /// Can dimension `inner` continue the walk of dimension `outer`?
+  /// Whether dimension `inner` continues the steps of dimension `outer` in
+  /// every access.
   bool mergeable(int64_t outer, int64_t inner) const {
     if (reduced[outer] != reduced[inner])
       return false;

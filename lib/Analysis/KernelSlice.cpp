@@ -12,8 +12,8 @@
 using namespace mlir;
 using namespace gpuopt;
 
-/// The position at which the kernel writes a value, or -1. Arguments that are
-/// yielded as they are count as operands.
+/// Returns the number of the result that the kernel writes with this value, or
+/// -1. Arguments that are yielded unchanged count as operands.
 static int resultIndex(Operation *yield, Value value) {
   for (auto [index, yielded] : llvm::enumerate(yield->getOperands()))
     if (yielded == value && !isa<BlockArgument>(value))

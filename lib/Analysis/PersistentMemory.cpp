@@ -78,13 +78,14 @@ PersistentMemory::Entry &PersistentMemory::add(train::BufferKind kind,
 }
 
 namespace {
-/// What an input's numbers must lie in, by how its elements are used: those
-/// that pick rows of a table within it, those that nn.in_range sees to within
-/// the dimension, from either end. Where only a part of the input is used, the
-/// rest of it may be anything, so that nn.in_range alone looks at it.
+/// Finds the range in which the elements of an input must lie, from how they
+/// are used: within the table if they pick rows of it, and within the
+/// dimension, counted from either end, if nn.in_range checks them. If only a
+/// part of the input is used, the rest may hold anything, so that only
+/// nn.in_range can check it.
 class IndexLimits {
 public:
-  /// Null where any number will do.
+  /// Returns null if any number is allowed.
   static train::IndexRangeAttr of(Value value) {
     IndexLimits limits;
     limits.follow(value, /*isWhole=*/true);

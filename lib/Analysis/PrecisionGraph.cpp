@@ -46,7 +46,8 @@ static bool isF32(Value value) {
 
 static double bytesOf(Value value) { return double(sizeInBytes(value)); }
 
-/// What a choice is called: an input of the step has no origin, but a name.
+/// Returns the name of a choice. An input of the step has a name, but no
+/// origin.
 static std::string nameOf(Value value) {
   std::string origin = originOf(value);
   auto argument = dyn_cast<BlockArgument>(value);
@@ -85,16 +86,16 @@ public:
         options(options) {}
 
   llvm::Expected<PrecisionGraph> build() {
-    // Whatever an override names has been met, even if there is nothing to
-    // choose of it.
+    // Visits the ops that an override names, so that it counts as used even if
+    // there is nothing to choose.
     block.walk([&](Operation *op) { policy.overrideOf(op->getLoc()); });
     for (Operation &op : block) {
       if (isa<train::ReportLossOp>(op) && !boundary)
         boundary = &op;
       addChoices(&op);
     }
-    // Where a node has several results, those that can be are in half
-    // precision.
+    // If a node has several results, those that can be are in half precision,
+    // and no error is reported.
     for (auto &[node, reason] : refused)
       if (!granted.contains(node.getValue()))
         return llvm::createStringError("'" + node.getValue() +
@@ -126,8 +127,8 @@ private:
   }
 
   void addChoices(Operation *op) {
-    // A direction stays in f32: it is free of the loss scale, and small values
-    // would be lost in half precision.
+    // A direction stays in f32: it has no loss scale, so small values would be
+    // lost in half precision.
     if (isViewOp(op) || isa<train::ReadOp, train::DirectionOp>(op) ||
         op->hasTrait<OpTrait::ConstantLike>())
       return;
@@ -203,8 +204,7 @@ private:
     return options.picosecondsPerSavedByte * bytes;
   }
 
-  /// Returns the time of a kernel that reads and writes so much and does
-  /// nothing else.
+  /// Returns the time of a kernel that only reads and writes so many bytes.
   double copyTime(double bytes) const {
     return transferTime(bytes) + 1e12 * device.secondsPerLaunch;
   }
@@ -247,8 +247,8 @@ private:
     addOtherTensors(op, result);
   }
 
-  /// Further results have the type of the first one, and what keeps its type is
-  /// f32.
+  /// Further results have the type of the first one. Operands that keep their
+  /// type are f32.
   void addOtherTensors(Operation *op, int first) {
     auto call = cast<RuntimeCallOpInterface>(op);
     for (OpResult result : llvm::drop_begin(op->getResults()))
@@ -272,7 +272,7 @@ private:
     if (tensor < 0)
       return;
     forbid(copies.up, product);
-    // The copy is kept for the backward, where the tensor would be.
+    // The copy is kept for the backward in place of the tensor.
     if (isLate && isEarly(owner) && savedCopies.insert(owner).second) {
       double elements = bytesOf(owner) / 4;
       penalise(copies.down, tensor, savedPrice(2 * elements));
@@ -294,7 +294,8 @@ private:
     return copies;
   }
 
-  /// A second result of the kernel that makes a tensor, or a kernel of its own.
+  /// Returns the cost of a copy: of one more result of the kernel that makes
+  /// the tensor, or of a kernel of its own.
   double copyCost(Value owner, int writtenBytes, int readBytes) const {
     double elements = bytesOf(owner) / 4;
     if (owner.getDefiningOp<nn::FusedOp>())
@@ -325,7 +326,8 @@ private:
   // Kernels
   //===--------------------------------------------------------------------===//
 
-  /// Each tensor saves its share of what all of them together would.
+  /// Gives each tensor its share of what the kernel saves if all of its tensors
+  /// are in half precision.
   void addMemoryCosts(Operation *op) {
     OpWork full = workOf(op), half = full;
     SmallVector<std::pair<int, double>> tensors;
@@ -350,7 +352,8 @@ private:
       addFullCost(choice, perByte * bytes);
   }
 
-  /// One value that is written twice is the same number in both places.
+  /// Gives results that are the same value the same choice, so that it is the
+  /// same number in both places.
   void joinEqualResults(Operation *kernel) {
     llvm::SmallDenseMap<Value, int> choices;
     for (OpResult result : kernel->getResults())
@@ -361,7 +364,7 @@ private:
           join(known->second, choice);
   }
 
-  /// Types go together.
+  /// Gives tensors that must have the same type the same choice.
   void joinTensors(Operation *op) {
     int first = -1;
     bool readsSource = false; // state, inputs and constants are f32
@@ -414,8 +417,8 @@ private:
   PrecisionGraph graph;
   Operation *boundary = nullptr; ///< Between forward and backward.
   llvm::DenseSet<Value> savedCopies;
-  /// Nodes that an override wants in half precision: what can be, and why what
-  /// cannot.
+  /// Nodes that an override wants in half precision and that can be, and the
+  /// reasons why others cannot.
   llvm::StringSet<> granted;
   llvm::MapVector<StringAttr, StringRef> refused;
   std::string conflict;

@@ -61,7 +61,8 @@ private:
       return isHalf[product->second];
     if (auto fused = dyn_cast<nn::FusedOp>(op))
       return isHalfInside(fused, writtenValue(result));
-    // Pools, concatenations: as their operands.
+    // Whether an op, such as a pool or a concatenation, gets half precision
+    // from its operands.
     return llvm::all_of(op->getOperands(), [&](Value operand) {
       return !isFloat(operand) || isHalfOwner(operand);
     });
@@ -72,7 +73,8 @@ private:
         cast<RankedTensorType>(value.getType()).getElementType());
   }
 
-  /// Parameters are cast to what they are used with, so they do not count.
+  /// Whether the owner of `value` is in half precision. Parameters do not
+  /// count, since they are cast to the type of the other operands.
   bool isHalfOwner(Value value) const {
     Value owner = bufferOf(value);
     if (isa_and_nonnull<train::ReadOp>(owner.getDefiningOp()))
@@ -81,7 +83,8 @@ private:
     return found != graph.tensorOf.end() && isHalf[found->second];
   }
 
-  /// No op on the way is one for fp32, and nothing that is read is.
+  /// Whether no op on the way to `value` inside the kernel needs fp32 or reads
+  /// a value in f32.
   bool isHalfInside(nn::FusedOp fused, Value value) const {
     SmallVector<Value> stack{value};
     llvm::DenseSet<Value> seen{value};
@@ -103,8 +106,8 @@ private:
     return true;
   }
 
-  /// Takes back what the problem forbids, until nothing is left, and then the
-  /// copies that nobody reads.
+  /// Undoes the choices that the problem forbids, until none is left, and then
+  /// the copies that nothing reads.
   void settle() {
     for (bool changed = true; changed;) {
       changed = false;

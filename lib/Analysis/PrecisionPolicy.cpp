@@ -82,7 +82,7 @@ static Expected<json::Object> readObject(StringRef path) {
 }
 
 namespace {
-/// All that a file says and must not, by what was expected instead.
+/// Collects all mistakes of a file, by what was expected instead.
 class Complaints {
 public:
   void add(StringLiteral expected, std::string got) {
@@ -112,7 +112,8 @@ Error PrecisionPolicy::read(StringRef path) {
   Expected<json::Object> object = readObject(path);
   if (!object)
     return object.takeError();
-  // In alphabetical order, so that a file always gives the same message.
+  // Keys are read in alphabetical order, so that a file always gives the same
+  // message.
   auto keys = map_to_vector(
       *object, [](auto &member) -> StringRef { return member.first; });
   sort(keys);
@@ -177,7 +178,7 @@ PrecisionClass PrecisionPolicy::autocastClassOf(mlir::Location loc) const {
 std::optional<bool> PrecisionPolicy::overrideOf(mlir::Location loc) {
   if (overrides.empty())
     return std::nullopt;
-  // Where an op stands for several nodes, the first one decides.
+  // If an op comes from several nodes, the first one decides.
   if (auto fused = llvm::dyn_cast<mlir::FusedLoc>(loc)) {
     std::optional<bool> first;
     for (auto [index, node] : enumerate(fused.getLocations()))

@@ -33,8 +33,8 @@ Value gpuopt::writtenValue(OpResult result) {
 // Within a kernel
 //===----------------------------------------------------------------------===//
 
-/// Whether an op for which `finds` holds lies on a path to `value`; paths do
-/// not go beyond ops for which `ends` holds.
+/// Whether an op for which `finds` holds lies on a path to `value`. Paths end
+/// at ops for which `ends` holds.
 template <typename Finds, typename Ends>
 static bool dependsOn(Value value, Finds finds, Ends ends) {
   SmallVector<Value> stack{value};
@@ -54,8 +54,8 @@ static bool dependsOn(Value value, Finds finds, Ends ends) {
   return false;
 }
 
-/// Sums and what is made of them, one for each row: statistics, gradients of
-/// biases.
+/// Whether a value is a sum, or computed from sums, with one element for each
+/// row: a statistic or the gradient of a bias.
 static bool isReduced(Value value) {
   return dependsOn(
       value, [](Operation *op) { return isa<nn::ReduceOp>(op); },
@@ -78,8 +78,8 @@ static bool exceeds(Operation *op, double limit) {
       values, [&](const APFloat &value) { return exceeds(value, limit); });
 }
 
-/// Ops whose results are as large as their operands: a mask of -1e9 is still
-/// there afterwards.
+/// Whether an op's result is about as large as its operand, so that a mask of
+/// -1e9 is still there afterwards.
 static bool keepsMagnitude(Operation *op) {
   return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp,
              arith::SelectOp, arith::MaximumFOp, arith::MinimumFOp,
@@ -99,7 +99,7 @@ static bool hasLargeConstant(Value value, FloatType halfType) {
 //===----------------------------------------------------------------------===//
 
 /// Returns why ops that read the memory of `owner`, through views and sums of
-/// products, keep it in float; nothing where none of them does.
+/// products, keep it in f32; empty if none of them does.
 static StringRef reasonOfReaders(Value owner) {
   SmallVector<Value> stack{owner};
   bool isSum = isUpdatedInPlace(owner.getDefiningOp());

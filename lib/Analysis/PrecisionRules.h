@@ -14,12 +14,12 @@
 
 namespace gpuopt {
 
-/// What a kernel writes for one of its results, before it is yielded; of other
-/// ops the result itself.
+/// Returns what a kernel computes for one of its results, before any rounding
+/// at the yield; for another op, the result itself.
 mlir::Value writtenValue(mlir::OpResult result);
 
-/// Why the memory that `result` owns must stay in f32 whatever the policy says;
-/// empty where it need not.
+/// Returns why the memory that `result` owns must stay in f32 whatever the
+/// policy says; empty if it need not.
 llvm::StringRef reasonForFull(mlir::OpResult result, mlir::FloatType halfType);
 
 } // namespace gpuopt

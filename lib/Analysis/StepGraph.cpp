@@ -48,10 +48,10 @@ private:
   // State that changes within the step
   //===--------------------------------------------------------------------===//
 
-  /// A read gives the value that the variable has when the read is used. What
-  /// reads a variable can run again only if no work that depends on it is left
-  /// once the variable has been written, and no update that is left reads its
-  /// result.
+  /// Finds until when an op can run again. A read gives the value that the
+  /// variable has when the read's result is used. So an op that reads a
+  /// variable can run again after the variable was written only if no other
+  /// work depends on it, and no later update reads its result.
   void findLastWork() {
     for (Operation &op : step.getBody().front())
       for (FlatSymbolRefAttr written : train::variablesWritten(&op))
@@ -118,13 +118,14 @@ private:
       inputs.push_back(input);
   }
 
-  /// Where a result is written into a concatenation: its parts so far share
+  /// Places a result that is written into a concatenation: the parts share
   /// memory, and the first one allocates the whole.
   void placeResult(int node, Value result) {
     planning::RecomputeOp &op = graph.problem.ops[node];
     if (Value taken = operandInPlace(cast<OpResult>(result))) {
       op.storage = graph.lookup(taken);
-      // What a call changes in place is not made again, so it need not be told.
+      // The solver need not know that a call changes its operand in place,
+      // because such a call is never repeated.
       op.overwrites = isa<nn::FusedOp>(result.getDefiningOp());
       return addInput(node, op.storage);
     }
@@ -172,8 +173,8 @@ private:
     });
   }
 
-  /// The whole kernel would have to run again, but has overwritten what it
-  /// read.
+  /// Whether the whole kernel would have to run again but has overwritten its
+  /// operand.
   static bool needsOverwritten(OpResult result) {
     auto fused = dyn_cast<nn::FusedOp>(result.getOwner());
     return fused && !sliceFor(fused, result.getResultNumber()) &&
@@ -182,7 +183,7 @@ private:
            });
   }
 
-  /// What it takes to have a result once more.
+  /// Sets what it takes to compute a result again.
   void addWork(int node, OpResult result, int64_t allBytes) {
     Operation *op = result.getOwner();
     planning::RecomputeOp &problem = graph.problem.ops[node];
@@ -230,9 +231,9 @@ private:
   train::StepOp step;
   const DeviceModel &device;
   StepGraph graph;
-  llvm::DenseMap<Value, int> lastPart; ///< Of concatenations.
+  llvm::DenseMap<Value, int> lastPart; ///< By concatenation.
   llvm::DenseMap<Attribute, Operation *> firstWrite;
-  /// The last op without effects that depends on an op by others like it.
+  /// The last op that depends on each op through ops without effects.
   llvm::DenseMap<Operation *, Operation *> lastWorkOf;
 };
 

@@ -158,15 +158,16 @@ LogicalResult StepMemory::checkContents() const {
                << originOf(operand) << "', which has been overwritten";
     for (OpResult result : op.getResults()) {
       int &content = contents[bufferOf(result)];
-      content += operandInPlace(result) != Value(); // the old one is gone
+      content += operandInPlace(result) != Value(); // the old content is gone
       contentOf[result] = content;
     }
   }
   return success();
 }
 
-/// Nobody reads what is still on its way, and every transfer is waited for:
-/// its memory would be used too early, or be in use when the step ends.
+/// Checks that nothing reads a value that is still being transferred, and that
+/// every transfer is awaited. Otherwise its memory would be reused too early,
+/// or still be in use at the end of the step.
 LogicalResult StepMemory::checkTransfers() const {
   llvm::SetVector<Value> pending;
   for (Operation &op : step.getBody().front()) {
@@ -199,9 +200,9 @@ LogicalResult StepMemory::checkTransfers() const {
 // Packing
 //===----------------------------------------------------------------------===//
 
-/// With what is lost up to the next offset, after the topmost buffer too: or
-/// the packer would search for an arena that is lower by less than that, which
-/// there mostly is not.
+/// Returns the size up to the next possible offset, also for the topmost
+/// buffer. Without the last bytes, the packer would search for an arena that is
+/// lower by less than the alignment, which there mostly is not.
 static int64_t paddedSize(const PlannedBuffer &buffer) {
   return alignedSizeInBytes(buffer.type);
 }
@@ -214,7 +215,7 @@ static planning::ArenaProblem problemOf(ArrayRef<PlannedBuffer> buffers) {
   return problem;
 }
 
-/// Returns the height.
+/// Packs the buffers; returns the height.
 static int64_t place(MutableArrayRef<PlannedBuffer> buffers,
                      ArrayRef<int64_t> offsets) {
   int64_t height = 0;
@@ -274,7 +275,7 @@ LogicalResult StepMemory::pack(std::optional<int64_t> capacityInBytes,
 // Offsets on the ops
 //===----------------------------------------------------------------------===//
 
-/// The offset of a result that lies in another's memory.
+/// Stands for the offset of a result that lies in another one's memory.
 static constexpr int64_t kNoOffset = -1;
 
 void StepMemory::writeOffsets() const {

@@ -11,8 +11,9 @@ using namespace mlir;
 using namespace gpuopt;
 using Part = nn::AttentionOp::Part;
 
-/// [batch, rows, heads * size] as [batch, heads, rows, size]; nothing, with the
-/// problem noted, where the heads do not divide the last dimension.
+/// Reshapes [batch, rows, heads * size] to [batch, heads, rows, size]. Returns
+/// nothing, and notes the problem, if the heads do not divide the last
+/// dimension.
 static std::optional<Value> splitHeads(NodeConversion &c, unsigned index,
                                        StringRef attribute) {
   Value x = c.input(index);
@@ -29,7 +30,7 @@ static std::optional<Value> splitHeads(NodeConversion &c, unsigned index,
   return c.b.transpose(split, {0, 2, 1, 3});
 }
 
-/// Each head of keys and values serves a group of queries' heads.
+/// Repeats each head of keys and values for its group of query heads.
 static Value repeatHeads(NodeConversion &c, Value x, int64_t heads) {
   ArrayRef<int64_t> shape = c.b.shape(x);
   int64_t count = heads / shape[1];
@@ -41,14 +42,15 @@ static Value repeatHeads(NodeConversion &c, Value x, int64_t heads) {
   return c.b.reshape(repeated, {shape[0], heads, shape[2], shape[3]});
 }
 
-/// Query i sees keys up to i.
+/// Builds the mask in which query i sees the keys up to i.
 static Value causalMask(NodeConversion &c, int64_t rows, int64_t columns) {
   auto type = RankedTensorType::get({rows, columns}, c.b.getI64Type());
   return c.b.compare(arith::CmpIPredicate::sle, c.b.create<nn::IotaOp>(type, 1),
                      c.b.create<nn::IotaOp>(type, 0));
 }
 
-/// The mask of operand 3, with that of is_causal inside; null without.
+/// Builds the mask of operand 3, including that of is_causal; null if there is
+/// none.
 static LogicalResult buildMask(NodeConversion &c, RankedTensorType scores,
                                Value &mask) {
   if (c.has(3)) {
@@ -63,7 +65,7 @@ static LogicalResult buildMask(NodeConversion &c, RankedTensorType scores,
   }
   if (!c.node.getInt("is_causal", 0))
     return success();
-  if (!mask) // a band says it
+  if (!mask) // the band does it
     return success();
   Value causal = causalMask(c, scores.getShape()[2], scores.getShape()[3]);
   if (c.type(3).getElementType().isInteger(1)) {
@@ -78,8 +80,9 @@ static LogicalResult buildMask(NodeConversion &c, RankedTensorType scores,
   return success();
 }
 
-/// The softmax inside counts as one where precisions are chosen, the rest as
-/// the operator that the node is.
+/// Returns the locations of the parts. For the choice of precisions, the
+/// softmax inside counts as a Softmax, and the rest as the operator of the
+/// node.
 static Location stepsOf(onnx::NodeOp node) {
   MLIRContext *context = node.getContext();
   Location whole = node.getLoc();

@@ -12,8 +12,9 @@
 using namespace mlir;
 using namespace gpuopt;
 
-/// NumPy's matmul. Batch dimensions of size 1 are repeated; where the right
-/// operand is one matrix, all rows of the left one are rows of one product.
+/// Converts NumPy's matmul. Batch dimensions of size 1 are repeated. If the
+/// right operand is a single matrix, all rows of the left one become rows of
+/// one product.
 static LogicalResult matMul(NodeConversion &c) {
   Value lhs = c.input(0), rhs = c.input(1);
   int64_t lhsRank = c.type(0).getRank(), rhsRank = c.type(1).getRank();
@@ -26,7 +27,7 @@ static LogicalResult matMul(NodeConversion &c) {
       c.b.shape(lhs).drop_back(std::min<int64_t>(lhsRank, 2));
   ArrayRef<int64_t> rhsBatch =
       c.b.shape(rhs).drop_back(std::min<int64_t>(rhsRank, 2));
-  if (lhsBatch.size() > 12 || rhsBatch.size() > 12) // a letter each
+  if (lhsBatch.size() > 12 || rhsBatch.size() > 12) // each takes a letter
     return c.fail("products of more than 12 batch dimensions are not "
                   "supported");
   std::string batch;

@@ -5,11 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-// A walk in the graph's order. Values of the graph map to tensors whose types
-// are known; what a node needs as a constant has folded by then. A node that
-// fails is noted, and what depends on it goes on with the types that the file
-// gives its results, so that all problems are reported at once; where the file
-// gives none, operators that are not supported are noted nevertheless.
+// Converts the nodes in the order of the graph. Values of the graph map to
+// tensors whose types are known, and what a node needs as a constant has been
+// folded when it is converted. If a node fails, the problem is noted, and the
+// nodes that depend on it use the types that the file gives its results, so
+// that all problems are reported at once. If the file gives no types, these
+// nodes are only checked for operators that are not supported.
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,7 +58,8 @@ private:
     eraseUnused();
   }
 
-  /// As the specification has it, but hardly as the user does.
+  /// Warns of Dropout nodes that drop nothing: they follow the specification,
+  /// but hardly the user's wish.
   void warnOfIdleDropouts() {
     warnOfIdleDropouts(
         state.untoldDropouts,
@@ -140,7 +142,7 @@ private:
       if (op.use_empty() && !op.hasTrait<OpTrait::IsTerminator>() &&
           (isMemoryEffectFree(&op) || isa<train::ReadOp>(op)))
         op.erase();
-    // Weights that only folded constants read are no state.
+    // Weights that only folded constants read are not state.
     llvm::DenseSet<Attribute> used;
     function.walk(
         [&](train::ReadOp read) { used.insert(read.getVariableAttr()); });
@@ -154,7 +156,8 @@ private:
   // Initializers
   //===--------------------------------------------------------------------===//
 
-  /// Statistics of batch normalisation: state that no gradient changes.
+  /// Whether an initializer is a running statistic of batch normalisation,
+  /// which is state without a gradient.
   static bool isRunningStatistic(onnx::InitializerOp op) {
     return llvm::any_of(op->getUses(), [](OpOperand &use) {
       auto node = dyn_cast<onnx::NodeOp>(use.getOwner());
@@ -163,7 +166,7 @@ private:
     });
   }
 
-  /// The numbers by which a node is told what to do, not what to do it with.
+  /// Whether an initializer only configures nodes, as attributes do.
   static bool isSetting(onnx::InitializerOp op) {
     return !op->use_empty() && llvm::all_of(op->getUses(), [](OpOperand &use) {
       auto node = dyn_cast<onnx::NodeOp>(use.getOwner());
@@ -187,9 +190,10 @@ private:
            isRunningStatistic(op);
   }
 
-  /// The initializer's name, and others under which the exported module has
-  /// it: gpuopt.export notes them; TorchScript's exporter leaves an Identity of
-  /// that name, with a dot and no slash, as no other value's name is.
+  /// Returns the initializer's name, and other names that the exported module
+  /// has for it. gpuopt.export notes these. TorchScript's exporter leaves an
+  /// Identity whose name has a dot and no slash, which no other value's name
+  /// has.
   SmallVector<StringRef> namesOf(onnx::InitializerOp op) {
     llvm::SetVector<StringRef> names;
     names.insert(op.getName());
@@ -211,7 +215,7 @@ private:
     return names.takeVector();
   }
 
-  /// By the file or by the user.
+  /// Whether the file or the user freezes an initializer.
   bool isFrozen(onnx::InitializerOp op) {
     return op.getTrained() == false ||
            (!frozenParams.empty() &&
@@ -244,7 +248,8 @@ private:
                               false};
   }
 
-  /// The variable of an initializer; two that lie in one place are tied.
+  /// Returns the variable of an initializer. Two initializers at one place in
+  /// the file are tied.
   StringAttr variableFor(nn::TensorBuilder &b, onnx::InitializerOp op,
                          RankedTensorType type, train::VariableKind kind) {
     StringAttr name = b.getStringAttr(op.getName());
@@ -311,8 +316,8 @@ private:
     problems.push_back({node.getLoc(), describe(node) + ": " + text.str()});
   }
 
-  /// Results of a node that failed: tensors of the types that the file claims,
-  /// but of integers, by whose values others would fail.
+  /// Adds results for a node that failed: tensors of the types that the file
+  /// gives. Integers get none, because other nodes would fail by their values.
   void standIn(nn::TensorBuilder &b, onnx::NodeOp node) {
     for (Value output : node.getOutputs()) {
       auto type = dyn_cast<RankedTensorType>(output.getType());
@@ -359,7 +364,8 @@ private:
   static bool isUnsigned(Type type) {
     return getElementTypeOrSelf(type).isUnsignedInteger();
   }
-  /// No op has them but the constants, which the casts of constants leave.
+  /// Whether an op computes unsigned integers. Constants may have them: the
+  /// casts of constants leave some.
   static bool computesUnsigned(Operation &op) {
     return !isa<arith::ConstantOp>(op) &&
            (llvm::any_of(op.getOperandTypes(), isUnsigned) ||

@@ -163,7 +163,7 @@ Value gpuopt::pick(nn::TensorBuilder &b, Value x, int64_t dim,
                    ArrayRef<int64_t> picked) {
   SmallVector<int64_t> shape(b.shape(x));
   int64_t from = shape[dim], to = picked.size();
-  // Each element several times over.
+  // Each element is repeated several times in a row.
   auto isRepeated = [&](int64_t i) { return picked[i] == i / (to / from); };
   if (to % from == 0 && llvm::all_of(llvm::seq(to), isRepeated)) {
     shape.insert(shape.begin() + dim + 1, 1);
@@ -174,7 +174,7 @@ Value gpuopt::pick(nn::TensorBuilder &b, Value x, int64_t dim,
     shape[dim] = to;
     return b.reshape(repeated, shape);
   }
-  // Every so many.
+  // The elements are taken with a stride.
   int64_t stride = to > 1 ? picked[1] - picked[0] : 1;
   auto isStrided = [&](int64_t i) {
     return picked[i] == picked[0] + i * stride;
@@ -195,7 +195,7 @@ Value gpuopt::pick(nn::TensorBuilder &b, Value x, int64_t dim,
   return b.transpose(taken, toFront); // a swap undoes itself
 }
 
-/// All operators by name.
+/// Returns all operators by name.
 static const std::map<StringRef, const OperatorEntry *> &allOperators() {
   static const auto all = [] {
     std::map<StringRef, const OperatorEntry *> map;

@@ -28,15 +28,16 @@ struct Converted {
 /// State that converters share.
 struct ConversionState {
   bool freezeBatchNorm = false;
-  int64_t nextStream = 0; ///< Of random numbers.
-  /// Nodes of dropout that drop nothing: those that do not say whether the
-  /// model trains, and those that say it does not.
+  int64_t nextStream = 0; ///< Next stream of random numbers.
+  /// Dropout nodes that drop nothing: those without an operand that says
+  /// whether the model trains, and those whose operand says that it does not.
   llvm::SmallVector<llvm::StringRef> untoldDropouts, idleDropouts;
-  /// Values written at the end of the function: new state by variable.
+  /// New values of variables, which are written at the end of the function.
   llvm::SmallVector<std::pair<mlir::FlatSymbolRefAttr, mlir::Value>> writes;
 };
 
-/// One node on its way: its operands, converted, and where results go.
+/// The conversion of one node: its operands, already converted, and the place
+/// for its results.
 class NodeConversion {
 public:
   NodeConversion(onnx::NodeOp node, llvm::ArrayRef<Converted> inputs,
@@ -54,7 +55,7 @@ public:
     return index < inputs.size() && !inputs[index].tensors.empty();
   }
   size_t inputCount() const { return inputs.size(); }
-  /// The tensor of operand `index`, which `has`.
+  /// Returns the tensor of operand `index`, for which `has` must be true.
   mlir::Value input(unsigned index) const {
     return inputs[index].tensors.front();
   }
@@ -66,18 +67,20 @@ public:
     return mlir::isa<mlir::FloatType>(type(index).getElementType());
   }
 
-  /// Integers of a constant operand; notes the problem where it is none.
+  /// Returns the integers of a constant operand; notes the problem if it is
+  /// none.
   std::optional<llvm::SmallVector<int64_t>> constantInts(unsigned index);
   std::optional<int64_t> constantInt(unsigned index);
   std::optional<double> constantFloat(unsigned index);
   std::optional<llvm::SmallVector<double>> constantFloats(unsigned index);
 
-  /// `axis` counted from the front; notes the problem where it is outside.
+  /// Returns `axis` counted from the front; notes the problem if it is out of
+  /// range.
   std::optional<int64_t> axis(int64_t axis, int64_t rank);
-  /// Whether a tensor may have this shape; notes the problem where not.
+  /// Whether a tensor may have this shape; notes the problem if not.
   bool isShape(llvm::ArrayRef<int64_t> shape);
-  /// The shape that operands broadcast to; notes the problem where there is
-  /// none.
+  /// Returns the shape that operands broadcast to; notes the problem if there
+  /// is none.
   std::optional<llvm::SmallVector<int64_t>>
   commonShape(llvm::ArrayRef<mlir::Value> values);
 
@@ -91,7 +94,7 @@ public:
   }
 
 private:
-  /// Operands at the end that are left out, by empty names.
+  /// Counts the operands at the end that are left out, by empty names.
   static size_t countOmitted(llvm::ArrayRef<Converted> inputs) {
     size_t count = 0;
     for (const Converted &input : llvm::reverse(inputs)) {
@@ -105,37 +108,38 @@ private:
   llvm::ArrayRef<Converted> inputs;
 };
 
-/// Returns the type for a number of TensorProto.DataType, null for one that is
-/// not supported.
+/// Returns the element type for a number of TensorProto.DataType; null for one
+/// that is not supported.
 mlir::Type elementTypeOf(mlir::Builder &b, int64_t dataType);
-/// The elements of a constant; null for other values.
+/// Returns the elements of a constant; null for other values.
 mlir::DenseElementsAttr constantOf(mlir::Value value);
-/// A constant vector, or a scalar.
+/// Returns a constant vector, or a scalar.
 mlir::Value makeInts(NodeConversion &c, llvm::ArrayRef<int64_t> numbers,
                      bool isScalar = false);
-/// Operand 0's elements offset, offset + stride, ... of one dimension.
+/// Returns the elements offset, offset + stride, ... of one dimension of
+/// operand 0.
 mlir::Value sliceAlong(NodeConversion &c, int64_t axis, int64_t offset,
                        int64_t size, int64_t stride = 1);
 
-/// Elements of dimension `dim`, by index: repeated, sliced or gathered,
-/// whichever the indices amount to.
+/// Returns elements of dimension `dim` by index, by a repetition, a slice or a
+/// gather, depending on the indices.
 mlir::Value pick(nn::TensorBuilder &b, mlir::Value x, int64_t dim,
                  llvm::ArrayRef<int64_t> picked);
 
-/// Elements (i, j, ...) of x with index[i, j, ...] in the place of dimension
-/// `axis`; indices lie within the dimension (nn.in_range).
+/// Returns the elements (i, j, ...) of x with index[i, j, ...] in place of
+/// dimension `axis`. Indices lie within the dimension (nn.in_range).
 mlir::Value takeAlong(nn::TensorBuilder &b, mlir::Value x, int64_t axis,
                       mlir::Value index);
 
-/// Integers as numbers that hold them exactly, up to 2^53: what is added up
-/// while the program runs are masks and positions.
+/// Returns integers as floating-point numbers that hold them exactly, up to
+/// 2^53. Programs only add up integers of masks and positions.
 mlir::Value inDouble(nn::TensorBuilder &b, mlir::Value integers);
 
-/// 1 / (1 + exp(-x)).
+/// Returns 1 / (1 + exp(-x)).
 mlir::Value sigmoidOf(nn::TensorBuilder &b, mlir::Value x);
 mlir::Value reluOf(nn::TensorBuilder &b, mlir::Value x);
 
-/// Whether the operands are those that the operator has, by its specification.
+/// Checks that the operands are those of the operator's specification.
 mlir::LogicalResult checkOperands(NodeConversion &c);
 
 using Converter = mlir::LogicalResult (*)(NodeConversion &);
@@ -161,7 +165,7 @@ llvm::ArrayRef<OperatorEntry> scanOperators();
 llvm::ArrayRef<OperatorEntry> reductionOperators();
 llvm::ArrayRef<OperatorEntry> recurrentOperators();
 
-/// The entry of an operator of the default domain, null if there is none.
+/// Returns the entry of an operator of the default domain, or null.
 const OperatorEntry *findOperator(llvm::StringRef name);
 
 } // namespace gpuopt

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Operands are multiplied from left to right. What only one operand of a
-// product has, and nothing later needs, is summed before it; where something is
-// summed over in the product it is an nn.contract, else elementwise work.
-// Dimensions of size 1 are left out throughout, which is also how they
-// broadcast, and put back into the result.
+// Operands are multiplied from left to right. A dimension that only one operand
+// of a product has, and that nothing later needs, is summed before the product.
+// A product that sums over dimensions is an nn.contract, any other one
+// elementwise work. Dimensions of size 1 are left out, which makes them
+// broadcast, and are put back into the result.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +23,8 @@ using namespace gpuopt;
 
 namespace {
 
-/// What names a dimension: a letter of the equation, or kEllipsis + i for the
-/// dimension that has i others of the ellipsis behind it.
+/// The name of a dimension: a letter of the equation, or kEllipsis + i for the
+/// dimension of the ellipsis that is followed by i others.
 using Label = unsigned;
 using Labels = SmallVector<Label>;
 constexpr Label kEllipsis = 256;
@@ -70,7 +70,8 @@ private:
     return isExplicit ? parseResult(right) : implyResult();
   }
 
-  /// The labels of `text`; the ellipsis stands for `covered` dimensions.
+  /// Returns the labels of `text`; the ellipsis stands for `covered`
+  /// dimensions.
   FailureOr<Labels> labelsOf(StringRef text, int64_t covered) {
     auto [before, after] = text.split("...");
     Labels labels(before.begin(), before.end());
@@ -143,7 +144,7 @@ private:
   // One tensor
   //===--------------------------------------------------------------------===//
 
-  /// A label that stands twice keeps the elements whose two indices are equal.
+  /// Removes repeated labels: keeps the elements whose two indices are equal.
   void takeDiagonals(Term &term) {
     for (unsigned second = 1; second < term.labels.size(); ++second) {
       auto *first = llvm::find(term.labels, term.labels[second]);
@@ -160,7 +161,7 @@ private:
     }
   }
 
-  /// Sums over dimensions, by position.
+  /// Sums over the dimensions at these positions.
   void sumOver(Term &term, ArrayRef<int64_t> dims) {
     Value sum = b.sum(term.value, dims);
     SmallVector<int64_t> shape;
@@ -174,7 +175,7 @@ private:
     term = {b.reshape(sum, shape), left};
   }
 
-  /// Sums over what is in neither of two sets of labels.
+  /// Sums over the labels that are in neither of two sets.
   void sumUnneeded(Term &term, ArrayRef<Label> other, ArrayRef<Label> needed) {
     SmallVector<int64_t> dims;
     for (auto [dim, label] : llvm::enumerate(term.labels))
@@ -184,8 +185,8 @@ private:
     sumOver(term, dims);
   }
 
-  /// The tensor with its dimensions in the order of `labels`, of size 1 where
-  /// it has none.
+  /// Returns the tensor with its dimensions in the order of `labels`, and size
+  /// 1 for labels that it does not have.
   Value arrange(const Term &term, ArrayRef<Label> labels) {
     SmallVector<int64_t> permutation, shape;
     for (Label label : labels) {
@@ -201,7 +202,7 @@ private:
   // Products
   //===--------------------------------------------------------------------===//
 
-  /// Labels of the result and of the operands after number `index`.
+  /// Returns the labels of the result and of the operands after number `index`.
   Labels neededAfter(unsigned index) const {
     Labels needed = result;
     for (const Term &term : ArrayRef(terms).drop_front(index + 1))

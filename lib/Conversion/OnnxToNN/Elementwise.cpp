@@ -17,8 +17,8 @@ using namespace gpuopt;
 // Two and more operands
 //===----------------------------------------------------------------------===//
 
-/// Operands broadcast to each other; nothing, with the problem noted, if they
-/// do not.
+/// Broadcasts the operands to each other. Returns nothing, and notes the
+/// problem, if they do not fit.
 static std::optional<SmallVector<Value>> aligned(NodeConversion &c) {
   SmallVector<Value> values;
   for (unsigned index = 0; index < c.inputCount(); ++index)
@@ -31,8 +31,8 @@ static std::optional<SmallVector<Value>> aligned(NodeConversion &c) {
   return values;
 }
 
-/// The constant that a value repeats, without repetition; null where it is
-/// none.
+/// Returns the constant that a value repeats, without the repetition; null if
+/// there is none.
 static Value constantBelow(nn::TensorBuilder &b, Value value) {
   if (auto broadcast = value.getDefiningOp<nn::BroadcastOp>())
     value = broadcast.getInput();
@@ -41,10 +41,10 @@ static Value constantBelow(nn::TensorBuilder &b, Value value) {
                   : Value();
 }
 
-/// The same, but what all operands repeat, as masks of attention do for each
-/// sample of a batch, is left for the result to repeat, whose `shape` is given:
-/// so it is small enough to be a constant. Of constants alone; kernels repeat
-/// other operands as they read them.
+/// Does the same, but leaves repetitions that all operands have, such as that
+/// of an attention mask over the batch, to the result, whose `shape` is given.
+/// So the result is small enough to be a constant. This is for operands that
+/// are all constants; kernels repeat other operands as they read them.
 static std::optional<SmallVector<Value>>
 alignedOnce(NodeConversion &c, SmallVector<int64_t> &shape) {
   auto values = aligned(c);
@@ -93,7 +93,7 @@ static LogicalResult power(NodeConversion &c) {
   Value x = (*values)[0], e = (*values)[1];
   if (!c.isFloat(1))
     e = c.b.createOrFold<arith::SIToFPOp>(c.b.type(x), e);
-  // Small whole powers are products, whose gradients are cheap and exact.
+  // Small whole powers become products, whose gradients are cheap and exact.
   DenseElementsAttr exponent;
   if (matchPattern(e, m_Constant(&exponent)) && exponent.isSplat()) {
     APFloat number = exponent.getSplatValue<APFloat>();
@@ -112,7 +112,8 @@ static LogicalResult power(NodeConversion &c) {
   return c.yield(c.b.createOrFold<math::PowFOp>(x, e));
 }
 
-/// With fmod the remainder has the dividend's sign, else the divisor's.
+/// With fmod the remainder has the sign of the dividend, otherwise that of the
+/// divisor.
 static LogicalResult modulo(NodeConversion &c) {
   auto values = aligned(c);
   if (!values)
@@ -164,9 +165,10 @@ static LogicalResult logicalNot(NodeConversion &c) {
       c.b.createOrFold<arith::XOrIOp>(c.input(0), c.b.splat(-1, c.type(0))));
 }
 
-/// where(isnan(softmax(x)), 0, softmax(x)), as attention is exported so that
-/// rows that are masked whole give 0: the softmax that does it by itself. (A
-/// NaN of x goes through, where PyTorch's would be hidden.)
+/// Converts where(isnan(softmax(x)), 0, softmax(x)) to the softmax that gives 0
+/// for empty rows by itself. Attention is exported like this, so that rows that
+/// are masked completely give 0. (A NaN of x goes through here, which PyTorch
+/// would hide.)
 static Value guardedSoftmax(NodeConversion &c, ArrayRef<Value> values) {
   auto test = values[0].getDefiningOp<arith::CmpFOp>();
   auto softmax = values[2].getDefiningOp<nn::SoftmaxOp>();
@@ -272,8 +274,8 @@ static LogicalResult prelu(NodeConversion &c) {
   return c.yield(c.b.select(isPositive(c.b, x), x, c.b.mul(x, c.input(1))));
 }
 
-/// scale * (x > 0 ? x : alpha * (exp(x / inner) - 1)); the exponential of
-/// positive x is never taken, so that it cannot overflow into the gradient.
+/// Returns scale * (x > 0 ? x : alpha * (exp(x / inner) - 1)). It never takes
+/// the exponential of a positive x, which could overflow into the gradient.
 static Value exponentialLinear(nn::TensorBuilder &b, Value x, double alpha,
                                double scale, double inner) {
   Value positive = isPositive(b, x);
@@ -330,7 +332,7 @@ static LogicalResult gelu(NodeConversion &c) {
   return c.yield(c.b.mul(c.b.mul(x, 0.5), c.b.add(erf, 1.0)));
 }
 
-/// A bound of Clip as a tensor of the operand's type; null where it is no
+/// Returns a bound of Clip as a tensor of the operand's type; null if it is no
 /// constant.
 static Value boundOf(NodeConversion &c, unsigned index) {
   if (c.isFloat(0)) {
@@ -371,7 +373,7 @@ static LogicalResult thresholdedRelu(NodeConversion &c) {
   return c.yield(c.b.select(isAbove, x, c.b.splat(0, c.type(0))));
 }
 
-/// Moves what lies further than `lambd` from 0 towards it by `bias`.
+/// Moves each element that is further than `lambd` from 0 towards 0 by `bias`.
 static LogicalResult shrink(NodeConversion &c) {
   Value x = c.input(0);
   double limit = c.node.getFloat("lambd", 0.5),

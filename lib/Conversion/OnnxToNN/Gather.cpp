@@ -10,7 +10,8 @@
 using namespace mlir;
 using namespace gpuopt;
 
-/// As i64; constant ones that count from the end made to count from the front.
+/// Returns the indices as i64. In constants, indices that count from the end
+/// are changed to count from the front.
 static Value normalised(NodeConversion &c, Value indices, int64_t size) {
   if (!c.b.type(indices).getElementType().isInteger(64))
     indices = c.b.createOrFold<arith::ExtSIOp>(
@@ -27,7 +28,8 @@ static Value normalised(NodeConversion &c, Value indices, int64_t size) {
       DenseElementsAttr::get(type, ArrayRef<int64_t>(numbers)));
 }
 
-/// All of an input of the model, whose numbers are checked as they are loaded.
+/// Whether the indices are a whole input of the model, whose numbers are
+/// checked when it is loaded.
 static bool isInput(Value indices) {
   while (Operation *op = indices.getDefiningOp()) {
     if (!isa<nn::ReshapeOp, nn::TransposeOp, nn::BroadcastOp, arith::ExtSIOp,
@@ -56,7 +58,7 @@ static LogicalResult gather(NodeConversion &c) {
         return c.fail("index " + Twine(number.getSExtValue()) +
                       " is outside of the dimension");
   if (constant && constant.getNumElements() == 1) {
-    // One entry is a slice.
+    // A single entry is a slice.
     SmallVector<int64_t> shape(type.getShape().take_front(*axis));
     llvm::append_range(shape, c.b.shape(indices));
     llvm::append_range(shape, type.getShape().drop_front(*axis + 1));
@@ -64,7 +66,7 @@ static LogicalResult gather(NodeConversion &c) {
     return c.yield(c.b.reshape(sliceAlong(c, *axis, at, 1), shape));
   }
   if (constant && constantOf(c.input(0))) {
-    // Picked entry by entry, each of which folds.
+    // Entries are picked one by one, because each of these ops folds.
     SmallVector<Value> parts;
     for (const APInt &number : constant.getValues<APInt>())
       parts.push_back(sliceAlong(c, *axis, number.getSExtValue(), 1));
@@ -81,7 +83,8 @@ static LogicalResult gather(NodeConversion &c) {
     return c.fail("the dimension has no entries to pick");
   if (!constant && !isInput(indices) && type.getDimSize(*axis) > 0)
     indices = inRange(c, indices, type.getDimSize(*axis));
-  // The gathered dimension first; then the indices' dimensions where it was.
+  // The gathered dimension comes first; afterwards the indices' dimensions take
+  // its place.
   auto toFront = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
   toFront.erase(toFront.begin() + *axis);
   toFront.insert(toFront.begin(), *axis);
@@ -98,7 +101,7 @@ static LogicalResult gather(NodeConversion &c) {
   return c.yield(c.b.transpose(taken, back));
 }
 
-/// The operand with its leading dimensions as one.
+/// Returns the operand with its leading dimensions merged into one.
 static Value rowsOf(NodeConversion &c, int64_t depth) {
   ArrayRef<int64_t> from = c.type(0).getShape();
   SmallVector<int64_t> table{1};
@@ -108,7 +111,8 @@ static Value rowsOf(NodeConversion &c, int64_t depth) {
   return c.b.reshape(c.input(0), table);
 }
 
-/// Rows of the operand by indices that only the program knows.
+/// Takes rows of the operand by indices that are known only when the program
+/// runs.
 static Value takeRows(NodeConversion &c, int64_t depth) {
   ArrayRef<int64_t> from = c.type(0).getShape();
   SmallVector<int64_t> shape(c.type(1).getShape()), offsets(shape.size(), 0),
@@ -191,8 +195,8 @@ static SmallVector<int64_t> stridesOf(ArrayRef<int64_t> shape) {
   return strides;
 }
 
-/// Where in the operand, whose elements are counted in row-major order, each
-/// element of GatherElements is, for constant indices.
+/// Returns for each element of GatherElements its place in the operand, in
+/// row-major order, if the indices are constant.
 static std::optional<SmallVector<int64_t>>
 placesOf(NodeConversion &c, int64_t axis, DenseElementsAttr indices) {
   ArrayRef<int64_t> from = c.type(0).getShape(), to = c.type(1).getShape();
@@ -236,7 +240,7 @@ Value gpuopt::takeAlong(nn::TensorBuilder &b, Value x, int64_t axis,
   return b.create<nn::TakeOp>(row, place);
 }
 
-/// Elements of the operand laid out in a row.
+/// Gathers from the operand as one row of all elements.
 static LogicalResult gatherElements(NodeConversion &c) {
   RankedTensorType type = c.type(0), result = type.clone(c.type(1).getShape());
   auto axis = c.axis(c.node.getInt("axis", 0), type.getRank());
@@ -274,7 +278,8 @@ static LogicalResult gatherElements(NodeConversion &c) {
   return c.yield(c.b.create<nn::TakeOp>(row, constant));
 }
 
-/// `on` where the index along a new dimension is the operand's, else `off`.
+/// Gives `on` where the index along a new dimension is the operand's, and `off`
+/// elsewhere.
 static LogicalResult oneHot(NodeConversion &c) {
   auto depth = c.constantInts(1);
   DenseElementsAttr values = constantOf(c.input(2));

@@ -13,8 +13,8 @@
 using namespace mlir;
 using namespace gpuopt;
 
-/// Attributes are single precision; the number that was meant is the decimal
-/// one, 0.1 rather than 0.100000001490116.
+/// Returns the decimal number that was meant by an attribute in single
+/// precision: 0.1 instead of 0.100000001490116.
 static double decimal(double attribute) {
   char text[32];
   snprintf(text, sizeof text, "%.7g", attribute);
@@ -50,15 +50,16 @@ static LogicalResult layerNorm(NodeConversion &c) {
   return success();
 }
 
-/// Channels in groups, each normalised with all of its spatial dimensions: as
-/// [N, groups, channels / groups, spatial...] from dimension 2 on.
+/// Normalises groups of channels, each with all of its spatial dimensions: [N,
+/// groups, channels / groups, spatial...] from dimension 2 on.
 static LogicalResult normaliseGroups(NodeConversion &c, int64_t groups) {
   RankedTensorType type = c.type(0);
   int64_t channels = type.getDimSize(1);
   if (groups < 1 || channels % groups)
     return c.fail("attribute num_groups = " + Twine(groups) +
                   " does not divide the channels");
-  // One scale per group up to opset 20, one per channel from 21 on.
+  // There is one scale per group up to opset 20, and one per channel from 21
+  // on.
   int64_t scales = c.type(1).getNumElements();
   for (unsigned index : {1u, 2u})
     if ((scales != groups && scales != channels) ||
@@ -90,7 +91,7 @@ static LogicalResult instanceNorm(NodeConversion &c) {
   return normaliseGroups(c, c.type(0).getDimSize(1));
 }
 
-/// x / sqrt(mean(x^2) + epsilon) * scale.
+/// Converts x / sqrt(mean(x^2) + epsilon) * scale.
 static LogicalResult rmsNorm(NodeConversion &c) {
   int64_t rank = c.type(0).getRank();
   auto axis = c.axis(c.node.getInt("axis", -1), rank);
@@ -108,7 +109,7 @@ static LogicalResult rmsNorm(NodeConversion &c) {
   return c.yield(c.b.mul(c.b.mul(x, rstd), c.input(1)));
 }
 
-/// (x - mean) / (sqrt(variance) + 1e-9) over some dimensions.
+/// Converts (x - mean) / (sqrt(variance) + 1e-9) over some dimensions.
 static LogicalResult meanVarianceNorm(NodeConversion &c) {
   SmallVector<int64_t> axes;
   for (int64_t given : c.node.getInts("axes", {0, 2, 3})) {
@@ -132,7 +133,7 @@ static LogicalResult meanVarianceNorm(NodeConversion &c) {
   return c.yield(c.b.div(centred, c.b.add(deviation, 1e-9)));
 }
 
-/// x / norm(x) along an axis, and 0 where the norm is.
+/// Converts x / norm(x) along an axis; the result is 0 where the norm is.
 static LogicalResult lpNorm(NodeConversion &c) {
   auto axis = c.axis(c.node.getInt("axis", -1), c.type(0).getRank());
   int64_t p = c.node.getInt("p", 2);
@@ -143,7 +144,7 @@ static LogicalResult lpNorm(NodeConversion &c) {
   Value x = c.input(0);
   Value magnitude = p == 1 ? c.b.createOrFold<math::AbsFOp>(x) : c.b.mul(x, x);
   Value sum = c.b.sum(magnitude, *axis);
-  // In the place of a norm of 0 its slope, too, is nowhere infinite.
+  // A norm of 0 is replaced, so that its slope is finite as well.
   Value isZero =
       c.b.compare(arith::CmpFPredicate::OEQ, sum, c.b.splat(0, c.b.type(sum)));
   Value norm = c.b.select(isZero, c.b.splat(1, c.b.type(sum)), sum);
@@ -193,7 +194,7 @@ static LogicalResult dropout(NodeConversion &c) {
       return failure();
     ratio = *given;
   }
-  // Without the third operand the node drops nothing, by the specification.
+  // By the specification, a node without the third operand drops nothing.
   bool training = false;
   if (c.has(2)) {
     DenseElementsAttr value;

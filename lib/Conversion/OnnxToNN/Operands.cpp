@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The operators' specifications in one table: which operands must be there and
-// what elements they have. Files break them, and converters rely on them.
+// One table of which operands each operator must have and what their elements
+// are. Files may violate this, and converters rely on it, so it is checked.
 //
 //===----------------------------------------------------------------------===//
 
@@ -97,8 +97,8 @@ static std::string kindOf(NodeConversion &c, unsigned index) {
   return text;
 }
 
-/// Whether arithmetic, which is signed, takes these elements for what they are:
-/// of unsigned ones, constants that fit into the signed integer of their width.
+/// Whether signed arithmetic is right for these elements. Unsigned constants
+/// must fit into the signed integers of their width.
 static bool isSigned(Value value) {
   if (!cast<RankedTensorType>(value.getType())
            .getElementType()
@@ -110,7 +110,7 @@ static bool isSigned(Value value) {
                        [](const APInt &number) { return number.isNegative(); });
 }
 
-/// What an operand of this letter must be; empty if it is so.
+/// Returns what an operand must be by its letter; empty if it is so.
 static std::string whatItLacks(NodeConversion &c, unsigned index, char letter) {
   bool isSequence = c.sequence(index).isSequence;
   if (letter == 'X' || (letter == 'Q' && isSequence))

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-// ArgMax, ArgMin and TopK say where an extreme is. The extreme is reduced
-// first; its index is the least, or greatest, of the indices of the elements
-// that equal it. On the way indices are floating-point numbers, which are exact
-// up to 2^24.
+// ArgMax, ArgMin and TopK give the index of an extreme value. The value is
+// found first, by a reduction; its index is the least, or greatest, of the
+// indices of the elements that equal it. In between, indices are floating-point
+// numbers, which are exact up to 2^24.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@ using namespace gpuopt;
 
 namespace {
 
-/// Looks for extremes of `x` along `axis`, one after the other.
+/// Finds the extremes of `x` along `axis`, one after the other.
 class Search {
 public:
   Search(nn::TensorBuilder &b, Value x, int64_t axis, bool largest)
@@ -27,8 +27,8 @@ public:
         places(b.create<nn::IotaOp>(type.clone(b.getI64Type()), axis)),
         numbers(b.create<arith::SIToFPOp>(type, places)) {}
 
-  /// The index of the most extreme element of those not found before; of equal
-  /// ones the first or the last.
+  /// Returns the index of the most extreme element that was not found before;
+  /// among equal ones the first or the last.
   Value next(bool last = false) {
     using nn::ReductionKind;
     Value left = x;
@@ -43,7 +43,7 @@ public:
         b.select(isExtreme, numbers, filled(last ? -1 : type.getDimSize(axis)));
     Value place = b.reduce(last ? ReductionKind::Max : ReductionKind::Min,
                            candidates, axis);
-    // A row of NaN has no extreme, but indices stay inside.
+    // A row of NaN has no extreme, but its index must be within the row.
     place = b.createOrFold<arith::MaximumFOp>(place, b.splat(0, b.type(place)));
     place = b.createOrFold<arith::MinimumFOp>(
         place, b.splat(type.getDimSize(axis) - 1, b.type(place)));
@@ -68,12 +68,12 @@ private:
   bool largest;
   RankedTensorType type;
   Value places, numbers;
-  Value found; ///< Of all before; null at first.
+  Value found; ///< Marks all found before; null at first.
 };
 
 } // namespace
 
-/// The dimension to search, if it can be.
+/// Returns the dimension to search, or nothing.
 static std::optional<int64_t> axisOf(NodeConversion &c, int64_t fallback) {
   auto axis = c.axis(c.node.getInt("axis", fallback), c.type(0).getRank());
   if (!axis)
@@ -101,8 +101,8 @@ static LogicalResult argExtreme(NodeConversion &c) {
   return c.yield(c.b.reshape(index, shape));
 }
 
-/// One search after the other, which is for the few experts of a mixture, not
-/// for sorting.
+/// Searches one element after the other. This suits the few experts of a
+/// mixture, but not sorting.
 static LogicalResult topK(NodeConversion &c) {
   constexpr int64_t kMost = 16;
   auto axis = axisOf(c, -1);

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Sequences have a known length, so that a layer is unrolled: one product of
-// all inputs with the input weights, then a product of the state with the
-// recurrent weights and the gates for each step.
+// Sequences have a known length, so a layer is unrolled: one product of all
+// inputs with the input weights, then a product of the state with the recurrent
+// weights and the gates for each step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,20 +18,20 @@ using namespace gpuopt;
 
 namespace {
 
-/// Each step becomes ops, kernels and lines of the emitted program of its own.
-/// More of them than this would take minutes to compile.
+/// The limit of steps. Each step becomes ops, kernels and lines of the emitted
+/// program, and more of them would take minutes to compile.
 constexpr int64_t kMostUnrolledSteps = 4096;
 
-/// State after a step: hidden, and the cell of an LSTM.
+/// The state after a step: the hidden state, and the cell of an LSTM.
 struct State {
   Value hidden, cell;
 };
 
-/// What one direction of a layer computes with. All gates lie side by side, in
-/// the order of ONNX.
+/// The tensors of one direction of a layer. All gates lie side by side, in the
+/// order of ONNX.
 struct Direction {
   nn::TensorBuilder &b;
-  int64_t size;             ///< Of the hidden state.
+  int64_t size;             ///< Size of the hidden state.
   Value inputs;             ///< [steps, batch, gates * size], with all biases
                             ///< that may be added ahead.
   Value weights;            ///< Recurrent: [gates * size, size].
@@ -47,7 +47,7 @@ struct Direction {
     shape[dim] = count * size;
     return b.createOrFold<nn::SliceOp>(gates, offsets, shape, ones);
   }
-  /// The step's share of the inputs.
+  /// Returns the inputs of one step.
   Value inputsOf(int64_t step) const {
     ArrayRef<int64_t> shape = b.shape(inputs);
     Value slice = b.createOrFold<nn::SliceOp>(
@@ -70,7 +70,7 @@ using Step = State (*)(const Direction &, Value inputs, const State &before);
 // Cells
 //===----------------------------------------------------------------------===//
 
-/// Gates: input, output, forget, cell.
+/// Computes a step of an LSTM, whose gates are input, output, forget and cell.
 static State stepLstm(const Direction &d, Value inputs, const State &before) {
   Value gates = d.b.add(inputs, d.recur(before.hidden, d.weights));
   Value in = d.sigmoid(d.part(gates, 0, 1)),
@@ -81,7 +81,7 @@ static State stepLstm(const Direction &d, Value inputs, const State &before) {
   return {d.b.mul(out, d.tanh(cell)), cell};
 }
 
-/// Gates: update, reset, hidden.
+/// Computes a step of a GRU, whose gates are update, reset and hidden.
 static State stepGru(const Direction &d, Value inputs, const State &before) {
   Value h = before.hidden, ofHidden = d.part(inputs, 2, 1), both, fresh;
   if (d.resetsLate) {
@@ -97,7 +97,7 @@ static State stepGru(const Direction &d, Value inputs, const State &before) {
     Value reset = d.b.mul(d.part(both, 1, 1), h);
     fresh = d.tanh(d.b.add(ofHidden, d.recur(reset, d.part(d.weights, 2, 1))));
   }
-  // (1 - z) * fresh + z * h
+  // The new state is (1 - z) * fresh + z * h.
   Value update = d.part(both, 0, 1);
   return {d.b.add(fresh, d.b.mul(update, d.b.sub(h, fresh))), {}};
 }
@@ -188,7 +188,7 @@ private:
     return checkActivations();
   }
 
-  /// Those that ONNX has as defaults, and Relu of a plain cell.
+  /// Accepts ONNX's default activations, and Relu for a plain cell.
   LogicalResult checkActivations() {
     auto given = c.node.getStrings("activations");
     if (!given)
@@ -214,7 +214,8 @@ private:
     return c.type(0).clone(shape);
   }
 
-  /// Entry `index` of an operand's first dimension, which goes.
+  /// Returns entry `index` of an operand's first dimension, without that
+  /// dimension.
   Value entry(Value value, int64_t index) {
     SmallVector<int64_t> shape(c.b.shape(value)), offsets(shape.size(), 0),
         ones(shape.size(), 1);

@@ -10,7 +10,7 @@
 using namespace mlir;
 using namespace gpuopt;
 
-/// The dimensions to reduce; all where the node names none.
+/// Returns the dimensions to reduce: all if the node names none.
 static std::optional<SmallVector<int64_t>> dimsOf(NodeConversion &c) {
   int64_t rank = c.type(0).getRank();
   auto dims = c.node.getInts("axes");
@@ -45,7 +45,7 @@ static LogicalResult finish(NodeConversion &c, Value reduced,
   return c.yield(c.b.reshape(reduced, shape));
 }
 
-/// `before` and `after` are done to the elements and to the results.
+/// Reduces with `before` applied to the elements and `after` to the results.
 template <typename Before, typename After>
 static LogicalResult reduction(NodeConversion &c, nn::ReductionKind kind,
                                Before before, After after) {
@@ -79,7 +79,7 @@ static APInt combine(nn::ReductionKind kind, const APInt &a, const APInt &b) {
   llvm_unreachable("all kinds are listed");
 }
 
-/// Reduces constant integers, with which shapes are computed.
+/// Reduces constant integers, as in computations of shapes.
 static Value reduceConstant(NodeConversion &c, DenseElementsAttr data,
                             nn::ReductionKind kind, ArrayRef<int64_t> dims) {
   ArrayRef<int64_t> from = c.type(0).getShape();
@@ -139,7 +139,7 @@ static LogicalResult reduceL2(NodeConversion &c) {
   return reduction(
       c, nn::ReductionKind::Sum, [&](Value x) { return c.b.mul(x, x); },
       [&](Value y, int64_t) {
-        // The slope at 0 is taken for 0, as PyTorch has it.
+        // The slope at 0 is 0, as in PyTorch.
         Value zero = c.b.splat(0, c.b.type(y));
         Value isZero = c.b.compare(arith::CmpFPredicate::OEQ, y, zero);
         Value safe = c.b.select(isZero, c.b.splat(1, c.b.type(y)), y);
@@ -160,8 +160,8 @@ static LogicalResult reduceLogSum(NodeConversion &c) {
       [&](Value y, int64_t) { return c.b.log(y); });
 }
 
-/// log(sum(exp(x - shift))) + shift, the shift being the largest element, or 0
-/// where that is infinite.
+/// Converts log(sum(exp(x - shift))) + shift, where shift is the largest
+/// element, or 0 if that is infinite.
 static LogicalResult reduceLogSumExp(NodeConversion &c) {
   if (!c.isFloat(0))
     return c.fail("integer operands are not supported");

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Resize goes along one dimension after the other. Nearest: repeated, strided
-// or gathered elements, which the compiler finds out. Linear: a product with
-// the matrix of weights, whose row for an output is the hat function around the
-// coordinate that it reads; so the gradient is a product, too.
+// Converts Resize one dimension after the other. Mode nearest repeats, strides
+// or gathers elements, whichever fits the indices. Mode linear is a product
+// with a matrix of weights, whose row for an output is the hat function around
+// the coordinate that it reads; so the gradient is a product, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,14 +31,14 @@ struct Axis {
   double scale = 1; ///< As the node gives it; to / from where it gives sizes.
 };
 
-/// The coordinate that output i reads is slope * i + offset.
+/// Output i reads the coordinate slope * i + offset.
 struct Coordinates {
   double slope = 0, offset = 0;
 };
 
 } // namespace
 
-/// Nothing for a mode that is not supported.
+/// Returns the coordinates, or nothing for a mode that is not supported.
 static std::optional<Coordinates> coordinatesOf(StringRef mode, Axis axis) {
   double step = 1.0 / axis.scale, centred = 0.5 * step - 0.5;
   if (mode == "half_pixel")
@@ -46,7 +46,8 @@ static std::optional<Coordinates> coordinatesOf(StringRef mode, Axis axis) {
   if (mode == "pytorch_half_pixel")
     return axis.to > 1 ? Coordinates{step, centred} : Coordinates{};
   if (mode == "half_pixel_symmetric") {
-    // The output's middle reads the input's, whatever the rounding of its size.
+    // The middle of the output reads the middle of the input, however its size
+    // was rounded.
     double covered = axis.to / (axis.scale * axis.from);
     return Coordinates{step, axis.from / 2.0 * (1 - covered) + centred};
   }
@@ -58,8 +59,8 @@ static std::optional<Coordinates> coordinatesOf(StringRef mode, Axis axis) {
   return std::nullopt;
 }
 
-/// In single precision, as PyTorch and ONNX Runtime do it: what is a tie or a
-/// whole number there is one here.
+/// Computes a coordinate in single precision, as PyTorch and ONNX Runtime do,
+/// so that ties and whole numbers are the same as theirs.
 static float coordinateInSingle(StringRef mode, Axis axis, int64_t i) {
   float x = i, scale = axis.scale;
   if (mode == "half_pixel" || (mode == "pytorch_half_pixel" && axis.to > 1))
@@ -84,7 +85,8 @@ static std::optional<int64_t> roundedBy(StringRef mode, float x) {
   return std::nullopt;
 }
 
-/// Which element each output is; nothing for a mode that is not supported.
+/// Returns which element each output is; nothing for a mode that is not
+/// supported.
 static std::optional<SmallVector<int64_t>>
 nearestOf(NodeConversion &c, StringRef mode, Axis axis) {
   StringRef rounding = c.node.getString("nearest_mode", "round_prefer_floor");
@@ -104,8 +106,8 @@ nearestOf(NodeConversion &c, StringRef mode, Axis axis) {
 
 namespace {
 
-/// The weights [to, from] with which elements of one dimension are averaged,
-/// as functions of how far an element is from the coordinate.
+/// Builds the weights [to, from] with which the elements of one dimension are
+/// averaged, from the distance of each element to the coordinate.
 class Weights {
 public:
   Weights(nn::TensorBuilder &b, Type element, Axis axis,
@@ -115,7 +117,8 @@ public:
     at = b.add(b.mul(indexAlong(0), coordinates.slope), coordinates.offset);
   }
 
-  /// max(0, 1 - |distance|); beyond the ends their elements.
+  /// Weights are max(0, 1 - |distance|). Coordinates beyond the ends read the
+  /// last elements.
   Value linear() {
     at = b.create<arith::MaximumFOp>(at, b.splat(0, type));
     at = b.create<arith::MinimumFOp>(at, b.splat(from - 1, type));
@@ -124,8 +127,9 @@ public:
                                        b.splat(0, type));
   }
 
-  /// Keys's cubic convolution with the slope `a` at a distance of 1. Elements
-  /// beyond the ends, at most two on each side, are those at the ends.
+  /// Weights are Keys's cubic convolution with the slope `a` at a distance of
+  /// 1. Elements beyond the ends, at most two on each side, are those at the
+  /// ends.
   Value cubic(double a) {
     Value index = indexAlong(1);
     auto isAt = [&](int64_t end) {
@@ -169,7 +173,7 @@ private:
 
 } // namespace
 
-/// The product of one dimension with weights [to, from].
+/// Multiplies one dimension by weights [to, from].
 static Value interpolate(nn::TensorBuilder &b, Value x, int64_t dim,
                          Value weights) {
   std::string letters, result;
@@ -181,8 +185,8 @@ static Value interpolate(nn::TensorBuilder &b, Value x, int64_t dim,
   return b.create<nn::ContractOp>(spec, x, weights);
 }
 
-/// The dimensions that change; nothing, with the problem noted, where what
-/// says so is missing or does not fit.
+/// Returns the dimensions that change. Returns nothing, and notes the problem,
+/// if the sizes or scales are missing or do not fit.
 static std::optional<SmallVector<Axis>> axesOf(NodeConversion &c) {
   RankedTensorType type = c.type(0);
   auto dims = c.node.getInts(

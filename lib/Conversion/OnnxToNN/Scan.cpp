@@ -14,7 +14,8 @@ using namespace gpuopt;
 // Triangles
 //===----------------------------------------------------------------------===//
 
-/// Elements (r, c) with c - r at least, or at most, `diagonal` of constants.
+/// Keeps the elements (r, c) of constants for which c - r is at least, or at
+/// most, `diagonal`.
 static Value triangleOfConstant(NodeConversion &c, DenseElementsAttr data,
                                 bool upper, int64_t diagonal) {
   ArrayRef<int64_t> shape = c.type(0).getShape().take_back(2);
@@ -55,7 +56,7 @@ static LogicalResult trilu(NodeConversion &c) {
   return c.yield(c.b.select(isIn, c.input(0), c.b.splat(0, type)));
 }
 
-/// Ones on a diagonal, in the shape of a matrix.
+/// Builds ones on a diagonal, in the shape of a matrix.
 static LogicalResult eyeLike(NodeConversion &c) {
   RankedTensorType type = c.type(0);
   if (auto dtype = c.node.getInt("dtype")) {
@@ -90,8 +91,8 @@ static LogicalResult eyeLike(NodeConversion &c) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What each result is the sum of: the elements before it, or, reversed, after
-/// it, with or without the one in its own place.
+/// What each result sums up: the elements before it or, reversed, after it,
+/// with or without the element at its own place.
 struct Scan {
   bool exclusive, reverse;
 
@@ -122,7 +123,7 @@ static Value sumIntegers(NodeConversion &c, DenseElementsAttr data,
   return c.b.create<arith::ConstantOp>(DenseElementsAttr::get(c.type(0), sums));
 }
 
-/// The product with a triangle of ones.
+/// Multiplies by a triangle of ones.
 static Value multiplyByTriangle(nn::TensorBuilder &b, Value x, int64_t axis,
                                 Scan scan) {
   int64_t size = b.shape(x)[axis];
@@ -139,8 +140,8 @@ static Value multiplyByTriangle(nn::TensorBuilder &b, Value x, int64_t axis,
   return b.create<nn::ContractOp>(spec, x, ones);
 }
 
-/// A long dimension is cut into chunks: sums within each, and to these the sum
-/// of the chunks before it.
+/// Cuts a long dimension into chunks: computes sums within each, and adds the
+/// sum of the chunks before it.
 static Value runningSum(nn::TensorBuilder &b, Value x, int64_t axis,
                         Scan scan) {
   constexpr int64_t kChunk = 128;

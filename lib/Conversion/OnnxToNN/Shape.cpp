@@ -14,7 +14,8 @@
 using namespace mlir;
 using namespace gpuopt;
 
-/// Axes from an attribute (older opsets) or an operand, counted from the front.
+/// Returns axes from an attribute (older opsets) or an operand, counted from
+/// the front.
 static std::optional<SmallVector<int64_t>>
 axesOf(NodeConversion &c, unsigned operand, int64_t rank) {
   std::optional<SmallVector<int64_t>> axes = c.node.getInts("axes");
@@ -94,7 +95,7 @@ static LogicalResult size(NodeConversion &c) {
 static constexpr char kWrongRange[] =
     "delta must not be 0, nor the range longer than 2^20";
 
-/// start + i * delta for all i that stay before the limit.
+/// Converts start + i * delta for all i before the limit.
 static LogicalResult floatRange(NodeConversion &c) {
   auto start = c.constantFloat(0), limit = c.constantFloat(1),
        delta = c.constantFloat(2);
@@ -114,11 +115,12 @@ static LogicalResult floatRange(NodeConversion &c) {
       c.b.create<arith::ConstantOp>(DenseElementsAttr::get(type, numbers)));
 }
 
-/// How many integers there are from `start` on, by `delta`, before `limit`.
+/// Returns how many integers there are from `start` on, by `delta`, before
+/// `limit`.
 static uint64_t countOfRange(int64_t start, int64_t limit, int64_t delta) {
   if (delta > 0 ? start >= limit : start <= limit)
     return 0;
-  // As unsigned numbers, which hold any distance.
+  // Unsigned numbers hold any distance.
   uint64_t first = start, last = limit, step = delta;
   return delta > 0 ? llvm::divideCeil(last - first, step)
                    : llvm::divideCeil(first - last, -step);
@@ -256,7 +258,7 @@ static LogicalResult tile(NodeConversion &c) {
     return failure();
   if ((int64_t)repeats->size() != c.type(0).getRank())
     return c.fail("one repeat per dimension is needed");
-  // [n] as [1, n], repeated to [r, n], flattened.
+  // [n] becomes [1, n], is repeated to [r, n], and flattened.
   SmallVector<int64_t> split, wide, flat;
   for (auto [size, repeat] : llvm::zip(c.type(0).getShape(), *repeats)) {
     split.append({1, size});
@@ -297,19 +299,19 @@ static LogicalResult concat(NodeConversion &c) {
   return c.yield(c.b.createOrFold<nn::ConcatOp>(parts, *axis));
 }
 
-/// What a slice takes of one dimension.
+/// The part of a dimension that a slice takes.
 struct Range {
   int64_t first = 0, count = 0;
 };
 
-/// A start or end below 0 counts from the end; those outside are cut off.
+/// A start or end below 0 counts from the end; what is out of range is cut off.
 static Range rangeOf(int64_t start, int64_t end, int64_t step, int64_t size) {
   int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
   auto clamp = [&](int64_t at) {
     return std::clamp<int64_t>(at < 0 ? at + size : at, low, high);
   };
   int64_t first = clamp(start), distance = clamp(end) - first;
-  // Rounded up, in the direction of the step.
+  // The count is rounded up, in the direction of the step.
   int64_t count = (distance + step + (step > 0 ? -1 : 1)) / step;
   return count > 0 ? Range{first, count} : Range{};
 }
@@ -337,11 +339,12 @@ static LogicalResult slice(NodeConversion &c) {
             size = c.type(0).getDimSize(axis);
     if (step == 0)
       return c.fail("steps must not be 0");
-    // A longer step takes no other elements, and does not overflow.
+    // A longer step takes the same elements, and could overflow.
     step = std::clamp<int64_t>(step, -size - 1, size + 1);
     Range range = rangeOf((*starts)[i], (*ends)[i], step, size);
     if (step < 0 && range.count > 0) {
-      // From the last one on, forwards; turned round afterwards.
+      // The elements are taken forwards from the last one, and reversed
+      // afterwards.
       range.first += (range.count - 1) * step;
       reversed.push_back(axis);
     }
@@ -359,7 +362,7 @@ static LogicalResult slice(NodeConversion &c) {
   return c.yield(result);
 }
 
-/// Sizes of the parts of Split and SplitToSequence along an axis.
+/// Returns the sizes of the parts of Split and SplitToSequence along an axis.
 static std::optional<SmallVector<int64_t>>
 partSizes(NodeConversion &c, int64_t total, int64_t count) {
   if (c.has(1)) {
@@ -439,7 +442,8 @@ static LogicalResult sequenceAt(NodeConversion &c) {
   return index ? c.yield(c.sequence(0).tensors[*index]) : failure();
 }
 
-/// Which element each result is, counted beyond the ends as `mode` says.
+/// Returns which element each result is; beyond the ends, elements count as
+/// `mode` says.
 static std::optional<SmallVector<int64_t>>
 paddedIndices(StringRef mode, int64_t size, int64_t low, int64_t high) {
   SmallVector<int64_t> indices;

@@ -8,9 +8,9 @@
 // ONNX has channels first, nn channels last: each op is surrounded by
 // transposes, which nn-absorb-layouts moves together until they cancel.
 //
-// nn has windows over two dimensions. The depth of a third goes to the batch
-// (Volume.h): for a convolution, what its window covers of the depth are
-// channels; pooling is done over the plane, then over the depth.
+// nn has windows over two dimensions. A third one, the depth, becomes a part of
+// the batch (Volume.h). In a convolution, the planes that a window covers
+// become channels; pooling runs over the plane first, then over the depth.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,16 +42,16 @@ static void splitDepth(Window &window) {
                  window.pads[5]};
 }
 
-/// Whether an attribute has `count` numbers from `least` on, none so large that
-/// sums of products overflow.
+/// Whether an attribute has `count` numbers of at least `least`, and none so
+/// large that sums of products overflow.
 static bool isUsable(ArrayRef<int64_t> numbers, size_t count, int64_t least) {
   return numbers.size() == count && llvm::all_of(numbers, [&](int64_t number) {
            return number >= least && number <= INT32_MAX;
          });
 }
 
-/// Reads the attributes; a missing spatial dimension (1-D) goes first, with
-/// size 1. Nothing, with the problem noted, for attributes that do not fit.
+/// Reads the attributes. A missing spatial dimension (1-D) comes first, with
+/// size 1. Returns nothing, and notes the problem, if attributes do not fit.
 static std::optional<Window> windowOf(NodeConversion &c,
                                       ArrayRef<int64_t> kernel) {
   size_t dims = kernel.size();
@@ -91,7 +91,7 @@ static std::optional<Window> windowOf(NodeConversion &c,
   return window;
 }
 
-/// Whether the window lies in the padded operand; notes the problem where not.
+/// Whether the window fits into the padded operand; notes the problem if not.
 static bool fits(NodeConversion &c, const Window &window) {
   ArrayRef<int64_t> spatial = c.type(0).getShape().drop_front(2);
   bool isIn = spatial.size() < 3 || window.depth.count(spatial.front()) >= 1;
@@ -107,7 +107,8 @@ static bool fits(NodeConversion &c, const Window &window) {
   return isIn;
 }
 
-/// NCHW (or NCW) to NHWC; the depth of NCDHW goes to the batch.
+/// Converts NCHW (or NCW) to NHWC; the depth of NCDHW becomes a part of the
+/// batch.
 static Value channelsLast(NodeConversion &c, Value value) {
   SmallVector<int64_t> shape(c.b.shape(value));
   if (shape.size() == 5) {
@@ -122,7 +123,7 @@ static Value channelsLast(NodeConversion &c, Value value) {
   return c.b.transpose(value, kToChannelsLast);
 }
 
-/// Back, to the rank that the node's operand had.
+/// Converts back, to the rank of the node's operand.
 static Value channelsFirst(NodeConversion &c, Value value) {
   if (c.type(0).getRank() == 5) {
     ArrayRef<int64_t> plane = c.b.shape(value);
@@ -236,8 +237,8 @@ static LogicalResult convTranspose(NodeConversion &c) {
   return addBias(c, result);
 }
 
-/// Pads the end for a last window that does not fit whole, unless it would
-/// begin in what is padded there.
+/// Pads the end for a last window that does not fit completely, unless that
+/// would begin in the padding.
 static void roundUp(Span &span, int64_t length) {
   int64_t size = length + span.low;
   int64_t last = llvm::divideCeil(
@@ -277,7 +278,7 @@ static std::optional<Window> poolWindow(NodeConversion &c) {
   return window;
 }
 
-/// Pools planes along the depth: the operand has it as its height.
+/// Pools planes along the depth, with the depth as the height of the operand.
 static Value poolDepth(NodeConversion &c, Value planes, const Span &depth,
                        llvm::function_ref<Value(Value, const Window &)> pool) {
   if (c.type(0).getRank() < 5)

@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace gpuopt;
 using nn::TensorBuilder;
 
-/// `count` entries of a dimension from `first` on, every `stride`-th.
+/// Returns `count` entries of a dimension from `first` on, every `stride`-th.
 static Value every(TensorBuilder &b, Value x, int64_t dim, int64_t first,
                    int64_t count, int64_t stride) {
   SmallVector<int64_t> shape(b.shape(x)), offsets(shape.size(), 0),
@@ -22,7 +22,7 @@ static Value every(TensorBuilder &b, Value x, int64_t dim, int64_t first,
   return b.createOrFold<nn::SliceOp>(x, offsets, shape, strides);
 }
 
-/// Zeros before, after and between the planes of [batch, depth, ...].
+/// Adds zeros before, after and between the planes of [batch, depth, ...].
 static Value padDepth(TensorBuilder &b, Value x, int64_t low, int64_t high,
                       int64_t between) {
   if (!low && !high && !between)

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Runs before kernels are formed: a bias that would share a kernel with what
-// reads the sum costs nothing there, and stays. What is taken is the addition
-// that would be a kernel by itself.
+// Runs before kernels are formed: an addition of a bias that would share a
+// kernel with a reader of the sum costs nothing there, and stays. Only an
+// addition that would be a kernel by itself is absorbed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,12 +27,12 @@ using namespace mlir;
 using namespace gpuopt;
 using namespace gpuopt::nn;
 
-/// Whether a kernel could read the value, through views.
+/// Whether kernels could read the value, directly or through views.
 static bool isReadByKernels(Value value) {
   return llvm::any_of(readersOf(value), isFusible);
 }
 
-/// The state that a value repeats for each row: as it lies in memory.
+/// Returns the state that a value repeats for each row.
 static Value biasOf(Value value) {
   auto broadcast = value.getDefiningOp<BroadcastOp>();
   Value bias = broadcast ? broadcast.getInput() : Value();
@@ -41,7 +41,7 @@ static Value biasOf(Value value) {
 
 namespace {
 
-/// An addition that its product can do.
+/// An addition that its product can do instead.
 struct Absorbed {
   arith::AddFOp addition;
   ContractOp product;

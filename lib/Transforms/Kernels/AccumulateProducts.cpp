@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Runs before clusters are formed, when products have their final layout: a
-// sum that stays would become one kernel that reads all of them, and all of
-// them would have to exist at once. Sums of the forward are left alone: they
-// could not be computed again. The result differs from that of separate
-// additions by rounding alone, and is always the same.
+// Runs before clusters are formed, when products have their final layout: a sum
+// that stays would become one kernel that reads all products, so all of them
+// would have to exist at once. Sums of the forward stay, because accumulated
+// ones could not be computed again. The result differs from separate additions
+// by rounding only, and is always the same.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,9 +29,9 @@ using namespace gpuopt::nn;
 
 namespace {
 
-/// When values can be had: where the last of the library calls is made that
-/// they depend on through elementwise work and reductions, which follow at
-/// once wherever they stand.
+/// When a value can be computed: after the last library call that it depends on
+/// through elementwise work and reductions. These can follow the call at once,
+/// wherever they are in the program.
 class Readiness {
 public:
   explicit Readiness(Block &block) {
@@ -75,7 +75,7 @@ class AccumulateProducts
     });
   }
 
-  /// A tree of additions: these, from the root on, and the terms.
+  /// A tree of additions: the ops from the root on, and the terms.
   struct Sum {
     SmallVector<arith::AddFOp> additions;
     SmallVector<ContractOp> products;

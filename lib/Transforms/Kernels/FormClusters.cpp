@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Analysis/Clusters decides; this pass rewrites. It assumes that composites
-// are decomposed. Afterwards, within a step, elementwise ops, reductions and
-// generators stand inside nn.fused ops alone, and a value computed in several
-// of them is computed in each.
+// Analysis/Clusters decides; this pass rewrites. It assumes that composites are
+// decomposed. Afterwards, all elementwise ops, reductions and generators of a
+// step are inside nn.fused ops. A value that several of them need, and that is
+// not stored, is computed in each.
 //
 //===----------------------------------------------------------------------===//
 
@@ -63,7 +63,7 @@ public:
   }
 
 private:
-  /// The value inside the body: computed there, or an argument.
+  /// Returns the value inside the body: computed there, or an argument.
   Value clone(OpBuilder &inside, Block &body, Value value) {
     if (Value known = mapping.lookupOrNull(value))
       return known;
@@ -79,8 +79,8 @@ private:
       return mapping.lookup(value);
     }
     if (isa<TakeOp>(op)) {
-      // Both the table and the indices are memory, be they a constant or a
-      // value that the kernel computes as well.
+      // The table and the indices are both read from memory, even if they are
+      // constants or the kernel computes them as well.
       Operation *take = inside.clone(*op, mapping);
       for (OpOperand &operand : take->getOpOperands())
         operand.set(
@@ -131,8 +131,8 @@ class FormClusters : public kernels::impl::FormClustersBase<FormClusters> {
     nameGradients(block);
   }
 
-  /// Gradients that update a parameter are called after it, not after the node
-  /// whose gradient they are part of.
+  /// Names gradients that update a parameter after it, and not after the node
+  /// whose gradient they are a part of.
   static void nameGradients(Block &block) {
     SymbolTableCollection symbols;
     llvm::DenseSet<Value> named;
