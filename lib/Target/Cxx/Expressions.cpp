@@ -116,6 +116,10 @@ static const llvm::StringMap<StringRef> &functions() {
   return table;
 }
 
+StringRef cxx::functionOf(Operation *op) {
+  return functions().lookup(op->getName().getStringRef());
+}
+
 static bool isNegative(const Expression &x) {
   return StringRef(x.text).starts_with("-");
 }

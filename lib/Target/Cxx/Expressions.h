@@ -48,6 +48,10 @@ std::string argument(const Expression &expression, mlir::Type type,
 /// index + 1 * stride + ...: for addresses.
 std::string scaled(const Expression &index, int64_t stride);
 
+/// Returns the function of the runtime that computes an op, as "abs" for
+/// math.absf; empty for an op that is written with an operator, or otherwise.
+llvm::StringRef functionOf(mlir::Operation *op);
+
 /// The C++ form of an arith or math op, which has lanes for a result if one of
 /// the operands has. Fails, with an error at the op, for one that has none.
 mlir::FailureOr<Expression> expressionOf(mlir::Operation *op,

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Statements, values and loops; KernelMemory.cpp has loads and stores. What
-// varies by lane and what is written in place comes from the KernelAnalysis.
+// Prints statements, values and loops; KernelMemory.cpp prints loads and
+// stores. KernelAnalysis knows which values vary by lane and which are written
+// where they are used.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +16,6 @@
 #include "Text.h"
 #include "Types.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
@@ -25,7 +25,7 @@ using namespace gpuopt;
 using cxx::Expression;
 using cxx::KernelPrinter;
 
-/// Longer expressions get a name.
+/// A longer expression gets a name.
 constexpr size_t kLongestInline = 64;
 
 //===----------------------------------------------------------------------===//
@@ -103,8 +103,8 @@ LogicalResult KernelPrinter::printBlock(Block &block) {
 
 Expression KernelPrinter::operand(Value value) const {
   Expression expression = known.lookup(value);
-  // The index of a loop over lanes is that of the first lane; as a number it
-  // is one per lane.
+  // The index of a loop over lanes is the index of its first lane. Where it is
+  // used as a number, each lane needs its own.
   if (auto argument = dyn_cast<BlockArgument>(value);
       argument && analysis.isVarying(value))
     expression.text = "iota<int64_t>(" + expression.text + ")";
@@ -112,20 +112,20 @@ Expression KernelPrinter::operand(Value value) const {
   return expression;
 }
 
-/// Whether a product is a sum divided by how many were added up: the result of
-/// a loop, times 1 / n.
+/// Whether an op computes a mean: it multiplies the result of a loop by 1 / n.
 bool KernelPrinter::isMean(Operation *op) const {
   FloatAttr factor;
   if (!isa<arith::MulFOp>(op) ||
-      !op->getOperand(0).getDefiningOp<device::LoopOp>() || analysis.isVarying(op->getResult(0)) ||
+      !op->getOperand(0).getDefiningOp<device::LoopOp>() ||
+      analysis.isVarying(op->getResult(0)) ||
       !matchPattern(op->getOperand(1), m_Constant(&factor)))
     return false;
   double count = 1 / factor.getValueAsDouble();
   return count > 1.5 && std::abs(count - std::round(count)) < 1e-5 * count;
 }
 
-/// What an op makes of its operands, as a noun: functions of the runtime have
-/// the verbs.
+/// Returns a noun for what an op makes of its operands or, if a function of the
+/// runtime computes it, the function's name, as in "abs_x".
 std::string KernelPrinter::stemOfWork(Operation *op) const {
   if (isMean(op))
     return "mean";
@@ -141,17 +141,16 @@ std::string KernelPrinter::stemOfWork(Operation *op) const {
       .Case([](arith::DivFOp) { return "quotient"; })
       .Case([](arith::NegFOp) { return "negated"; })
       .Case([](arith::SelectOp) { return "selected"; })
-      .Case([](arith::MaximumFOp) { return "larger"; })
-      .Case([](arith::MinimumFOp) { return "smaller"; })
+      .Case<arith::MaximumFOp, arith::MaxSIOp>([](auto) { return "larger"; })
+      .Case<arith::MinimumFOp, arith::MinSIOp>([](auto) { return "smaller"; })
       .Default([](Operation *other) {
-        // "exp_x"
-        return isa_and_nonnull<math::MathDialect>(other->getDialect())
-                   ? other->getName().stripDialect().str() + "_x"
-                   : "v";
+        StringRef function = cxx::functionOf(other);
+        return function.empty() ? "v" : (function + "_x").str();
       });
 }
 
-/// Values that bound a loop say so, others by what they are.
+/// Returns the name of a value. A loop's bounds are called so, other values by
+/// what they are.
 std::string KernelPrinter::stemOf(Operation *op) const {
   Value value = op->getResult(0);
   for (Operation *user : value.getUsers())
@@ -197,7 +196,8 @@ LogicalResult KernelPrinter::printOp(device::BlockIndexOp op) {
   return success();
 }
 
-/// i / 12, i / 4 % 3, i % 4: all but the first are remainders.
+/// Prints such as "i / 12, i / 4 % 3, i % 4": all but the first one need a
+/// remainder.
 LogicalResult KernelPrinter::printOp(device::DelinearizeOp op) {
   Expression index = operand(op.getIndex());
   if (index.isVarying)
@@ -245,7 +245,7 @@ LogicalResult KernelPrinter::printOp(device::RandomOp op) {
 LogicalResult KernelPrinter::printOp(device::InRangeOp op) {
   Expression index = operand(op.getIndex());
   Expression position = operand(op.getPosition());
-  if (position.isVarying && !index.isVarying) // the first that reads it
+  if (position.isVarying && !index.isVarying) // its first reader
     position = Expression("lane(" + position.text + ", 0)");
   SmallVector<std::string> arguments{
       operand(op.getState()).text, std::to_string(rows.lookup(op)),
@@ -285,7 +285,8 @@ static std::string identityOf(device::Combiner combiner, Type type) {
   return "";
 }
 
-/// What the combination of all lanes and threads is called, and of one lane.
+/// Returns the names for the combination of all lanes and threads, and of one
+/// lane.
 static std::pair<StringRef, StringRef> stemsOf(device::Combiner combiner) {
   switch (combiner) {
   case device::Combiner::Sum:
@@ -382,7 +383,7 @@ LogicalResult KernelPrinter::printOp(device::LoopOp op) {
   active.pop_back();
   --depth;
   line("}");
-  names.release(index); // as in the loop after this one
+  names.release(index); // the next loop may have the same
   for (auto [accumulator, result] : llvm::zip(accumulators, op.getResults())) {
     known[result] = {accumulator.name};
     if (!overLanes)

@@ -17,9 +17,12 @@
 // CHECK: const auto selected = 
 // CHECK: const auto centred = 
 // CHECK: const auto exp_x_2 = 
-device.memory persistent 8192 arena 0
+// A function is called by its name in the runtime.
+// CHECK: const auto abs_x = abs(x_i);
+// CHECK: const auto pow_x = pow(x_i, y_i);
+device.memory persistent 9216 arena 0
 device.buffer @x input at 1024 : tensor<64xf32> {origin = "x", externalName = "x"}
-device.buffer @y output at 2048 : tensor<1536xf32> {origin = "y", externalName = "y"}
+device.buffer @y output at 2048 : tensor<1792xf32> {origin = "y", externalName = "y"}
 device.kernel @names blocks 1 threads 32 ["x", "y", "out"] {
 ^bb0(%xs: !device.ptr<f32>, %ys: !device.ptr<f32>, %out: !device.ptr<f32>):
   %c0 = arith.constant 0 : index
@@ -74,6 +77,12 @@ device.kernel @names blocks 1 threads 32 ["x", "y", "out"] {
     %r11 = math.exp %y : f32
     device.store %r11, %out[%i : index] strides [1] offset 1408 contiguous : f32, !device.ptr<f32>
     device.store %r11, %out[%i : index] strides [1] offset 1472 contiguous : f32, !device.ptr<f32>
+    %r12 = math.absf %x : f32
+    device.store %r12, %out[%i : index] strides [1] offset 1536 contiguous : f32, !device.ptr<f32>
+    device.store %r12, %out[%i : index] strides [1] offset 1600 contiguous : f32, !device.ptr<f32>
+    %r13 = math.powf %x, %y : f32
+    device.store %r13, %out[%i : index] strides [1] offset 1664 contiguous : f32, !device.ptr<f32>
+    device.store %r13, %out[%i : index] strides [1] offset 1728 contiguous : f32, !device.ptr<f32>
     device.yield
   }
 }
