@@ -25,11 +25,11 @@ static constexpr double kMostMultiprocessors = 1e6;
 
 /// The GPUs' data sheets (dense rates), times what large kernels usually reach
 /// of them: 0.85 of the bandwidth, 0.7 of the products, half of the vector
-/// rate since memory-bound kernels mix instructions. `host` is a desktop
-/// processor with two memory channels; its copies take both and run in turn
-/// with everything else. Links: PCIe 4.0 (a100, 4090) and 5.0 (h200, h100)
-/// with 16 lanes, 0.8 of their rates. The h100 is the module (SXM) with 80 GB
-/// of HBM3, which differs from the h200 in its memory alone.
+/// rate, because memory-bound kernels mix instructions. `host` is a desktop
+/// processor with two memory channels; a copy occupies both, so nothing else
+/// runs during it. Links: PCIe 4.0 (a100, 4090) and 5.0 (h200, h100) with 16
+/// lanes, 0.8 of their rates. The h100 is the module (SXM) with 80 GB of HBM3,
+/// which differs from the h200 in its memory alone.
 ArrayRef<DeviceModel> gpuopt::builtinDeviceModels() {
   static const DeviceModel models[] = {
       {"host", "host", 20 * kGiga, 30 * kGiga, 100 * kGiga, 200 * kGiga,
@@ -101,7 +101,7 @@ static std::string namesOf(ArrayRef<Member> members) {
       ", ");
 }
 
-/// Where the members that a file leaves out come from.
+/// Reads the device from which the members are taken that a file leaves out.
 static Error readBase(const json::Object &object, DeviceModel &model) {
   const json::Value *base = object.get("base");
   if (!base)
@@ -113,7 +113,7 @@ static Error readBase(const json::Object &object, DeviceModel &model) {
   return Error::success();
 }
 
-/// Without a base, a file has all members.
+/// A file that names no base must have all members.
 static Error checkComplete(const json::Object &object,
                            ArrayRef<Member> members) {
   if (object.get("base"))
@@ -124,12 +124,12 @@ static Error checkComplete(const json::Object &object,
   if (missing.empty())
     return Error::success();
   return wrong("has no " + namesOf(missing) +
-               "; give these, or name as 'base' the built-in device to take "
+               "; give these, or name a built-in device as 'base' to take "
                "them from: " +
                builtinDeviceNames());
 }
 
-/// Takes the members of `object` over into `model`.
+/// Copies the members of `object` into `model`.
 static Error readMembers(const json::Object &object, DeviceModel &model) {
   double memory = model.memoryInBytes;
   std::vector<Member> members = membersOf(model, memory);
@@ -196,8 +196,9 @@ Expected<DeviceModel> gpuopt::loadDeviceModel(StringRef nameOrFile) {
   return model;
 }
 
-/// The types of a product's tensors are the same in fp32 and TF32, so keys of
-/// costs do not tell them apart.
+/// Checks that the costs were measured with the kind of products that this
+/// program has. The keys of costs cannot tell, since the tensors of a product
+/// have the same types in fp32 and TF32.
 static Error checkProducts(const MeasuredCosts &measured, StringRef file,
                            bool allowsTf32) {
   if (measured.allowsTf32 == allowsTf32)

@@ -53,7 +53,7 @@ private:
     return success();
   }
 
-  /// A function for each piece, and one that calls them.
+  /// Prints a function for each piece, and one that calls them.
   LogicalResult printInPieces(StringRef name, ArrayRef<cxx::StepPiece> pieces) {
     raw_ostream *functions = stream;
     std::string text;
@@ -109,7 +109,8 @@ private:
     return success();
   }
 
-  /// The calls of the body once; in the table of calls, those of all turns.
+  /// Prints the calls of the body once. The table of timed calls gets those of
+  /// all turns.
   LogicalResult printLoop(device::RepeatOp repeat) {
     Block &body = repeat.getBody().front();
     auto first = llvm::find_if(body, [](Operation &op) {
@@ -142,10 +143,11 @@ private:
     return success();
   }
 
-  /// Where calls are timed, `ctx` is what they go through.
+  /// The name of the function's Context. Where calls are timed, `ctx` is the
+  /// Calls object that they go through.
   StringRef contextName() const { return isTimed ? "context" : "ctx"; }
 
-  /// What the calls of a function name.
+  /// Which variables the calls of a function use.
   struct Uses {
     bool memory = false, state = false, hyper = false, host = false;
   };
@@ -217,7 +219,8 @@ private:
                                   llvm::IsaPred<device::StepStateType>);
   }
 
-  /// Whether the state is an argument, maybe with a name or in the options.
+  /// Whether a call takes the state, as an argument, a named argument or an
+  /// option.
   static bool takesState(device::CallOp op) {
     WalkResult result = op.getArguments().walk([](device::WordAttr word) {
       return word.getValue() == device::Word::State ? WalkResult::interrupt()
@@ -264,13 +267,14 @@ private:
     ++calls.back().count;
   }
 
-  /// A heading where a section begins, a comment where another tensor does.
+  /// Prints a heading where a section begins, and a comment where the calls for
+  /// another tensor begin.
   void printHeading(Operation *op) {
     printSection(op);
     auto update = dyn_cast<device::UpdateOp>(op);
     std::string comment = cxx::commonPattern(cxx::commentsOf(op));
     if (update && !layers.size(update).empty())
-      comment.clear(); // the rows of its table have the parameters' names
+      comment.clear(); // the table names the parameter in each row
     if (!comment.empty() && comment != lastComment) {
       cxx::printComment(*stream, comment, indent.size());
       lastComment = comment;
@@ -355,7 +359,8 @@ private:
     return success();
   }
 
-  /// Takes from `operands` those that the argument stands for.
+  /// Prints an argument, taking the operands that it stands for from
+  /// `operands`.
   std::string argumentText(Attribute argument, OperandRange &operands) {
     if (auto named = dyn_cast<device::NamedArgumentAttr>(argument))
       return "/*" + named.getName().str() + "=*/" +
@@ -375,7 +380,7 @@ private:
     return pointer(operand);
   }
 
-  /// {.beta = 1.0, .bias = m[kBias]}
+  /// Returns such as {.beta = 1.0, .bias = m[kBias]}.
   std::string optionsText(ArrayAttr options, OperandRange &operands) {
     SmallVector<std::string> fields;
     for (auto option : options.getAsRange<device::NamedArgumentAttr>())
@@ -403,8 +408,8 @@ private:
     call("add_loss", arguments);
   }
 
-  /// Whether the gradients can stand in a table: whole buffers of one type,
-  /// and more than a few of them.
+  /// Whether the gradients can be rows of a table: they are whole buffers of
+  /// one type, and more than a few.
   static bool areTabular(OperandRange gradients) {
     constexpr size_t kLeastRows = 8;
     return gradients.size() >= kLeastRows &&
@@ -415,11 +420,11 @@ private:
            });
   }
 
-  /// Prints the gradients of a norm as a table; returns its name.
+  /// Prints a table of the gradients of a norm, and returns its name.
   std::string printNormTable(device::GradNormOp op) {
     std::string type = names.unique("NormTerm"),
                 name = names.unique("kNormTerms");
-    cxx::printComment(*tables, "The gradients that the norm is of, and where "
+    cxx::printComment(*tables, "The gradients whose norm is taken, and where "
                                "the sums of their squares go.");
     *tables << "struct " << type << " {\n  Buffer<"
             << memoryType(op.getGradients().front())
@@ -475,8 +480,8 @@ private:
       call(("begin_" + optimizer).str(), {"ctx", "state", "hyper"});
   }
 
-  /// The tensors that the optimizer declares, in their order; null where the
-  /// parameter has none.
+  /// Returns the tensors that the optimizer declares, in their order, and null
+  /// for those that the parameter does not have.
   template <typename OpT>
   void appendStates(OpT op, SmallVector<std::string> &arguments) {
     llvm::StringMap<Value> states;
@@ -562,12 +567,12 @@ private:
   }
 
   device::StepOp step;
-  const SymbolTable symbols; ///< Once: a step has thousands of addresses.
+  const SymbolTable symbols; ///< Built once for thousands of lookups.
   cxx::ProgramNames &names;
   cxx::ShapeTable &shapes;
   std::vector<cxx::OpCalls> &calls;
   raw_ostream *tables;
-  raw_ostream *stream; ///< Of the function that is being printed.
+  raw_ostream *stream; ///< Gets the function that is being printed.
   cxx::LayerTables layers;
   const bool isTimed;
   std::string indent = "  ";

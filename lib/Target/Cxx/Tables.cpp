@@ -29,7 +29,8 @@ public:
                const cxx::ProgramNames &names, raw_ostream &stream)
       : module(module), options(options), names(names), stream(stream) {}
 
-  /// Prints the tables to `tables`, and to the stream what names them.
+  /// Prints the tables to `tables`, and to the stream the function that names
+  /// them.
   LogicalResult print(ArrayRef<cxx::StepFunction> functions,
                       raw_ostream &tables) {
     Rows rows;
@@ -254,8 +255,9 @@ private:
     set("defaults", "kDefaults");
   }
 
-  /// A sample is one of the first input's first dimension; a token one element
-  /// of an input that indexes a table.
+  /// Prints how many samples and tokens a batch has. A sample is an element of
+  /// the first input's first dimension; a token is an element of an input that
+  /// indexes a table.
   void printBatch() {
     int64_t batch = 0, tokens = 0;
     for (device::BufferOp buffer : module.getOps<device::BufferOp>()) {
@@ -313,7 +315,8 @@ ProgramKind cxx::kindOf(ModuleOp module) {
   };
   module.walk([&](device::UpdateOp op) {
     const OptimizerInfo *optimizer = find_optimizer(op.getOptimizer());
-    // One that leaves parameters to another one is what was asked for.
+    // An optimizer that leaves some parameters to another one is the one that
+    // the user asked for.
     if (kind.optimizer.empty() || !optimizer->others.empty())
       kind.optimizer = optimizer->name;
   });
@@ -326,9 +329,9 @@ ProgramKind cxx::kindOf(ModuleOp module) {
   return kind;
 }
 
-/// Returns "--learning-rate=0.001" or "--nesterov"; nothing where the default
-/// is a part of another flag's, or is of a dynamic loss scale and the scale
-/// stays.
+/// Returns "--learning-rate=0.001" or "--nesterov". Returns nothing for a
+/// default that another flag includes, and for a setting of the dynamic loss
+/// scale if the scale is fixed.
 static std::string flagText(const SettingInfo &setting,
                             const TrainingSettings &settings) {
   std::string name(setting.name);
@@ -358,7 +361,7 @@ std::string cxx::defaultsFile(ModuleOp module,
                               const TrainingSettings &settings) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  printComment(stream, "What the trainer's flags are unless given.");
+  printComment(stream, "The trainer's flags have these values by default.");
   stream << "#pragma once\n\nnamespace gpuopt::model {\n\n"
          << "static const char *const kDefaults[] = {\n";
   for (const std::string &flag : defaultFlags(settings, kindOf(module)))

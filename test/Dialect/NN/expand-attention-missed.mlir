@@ -24,7 +24,7 @@ train.variable @slopes frozen : tensor<8x8xf32>
 // CHECK-LABEL: func.func @masks
 // CHECK: nn.attention
 // CHECK: nn.softmax
-// REMARK: attention is spelled out, with its matrix of probabilities in memory: its mask is trained
+// REMARK: attention is expanded, with its matrix of probabilities in memory: its mask depends on parameters that are trained
 func.func @masks(%q: tensor<8x16xf32>) -> (tensor<8x16xf32>, tensor<8x16xf32>) {
   %slopes = train.read @slopes : tensor<8x8xf32>
   %0:2 = nn.attention %q, %q, %q mask %slopes scale 0.25 : tensor<8x16xf32>, tensor<8x16xf32>, tensor<8x16xf32>, tensor<8x8xf32>

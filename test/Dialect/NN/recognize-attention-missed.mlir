@@ -3,7 +3,7 @@
 
 // What stands between two products and is no attention, and why.
 
-// CHECK: [Missed] {{.*}}"the scores of queries or keys are reshaped"
+// CHECK: [Missed] {{.*}}"a reshape changes the rows or columns of the scores"
 func.func @reshaped(%q: tensor<4x8x16xf32>, %v: tensor<4x64x16xf32>) -> tensor<4x1x16xf32> {
   %0 = nn.contract "axy,azy->axz" %q, %q : tensor<4x8x16xf32>, tensor<4x8x16xf32>
   %1 = nn.reshape %0 : tensor<4x8x8xf32> to tensor<4x1x64xf32>
@@ -14,7 +14,7 @@ func.func @reshaped(%q: tensor<4x8x16xf32>, %v: tensor<4x64x16xf32>) -> tensor<4
 
 // -----
 
-// CHECK: [Missed] {{.*}}"the scores go through 'arith.mulf' with another operand than a constant"
+// CHECK: [Missed] {{.*}}"the scores are an operand of 'arith.mulf', whose other operand is no constant"
 func.func @gated(%q: tensor<4x8x16xf32>, %gate: tensor<4x8x8xf32>) -> tensor<4x8x16xf32> {
   %0 = nn.contract "axy,azy->axz" %q, %q : tensor<4x8x16xf32>, tensor<4x8x16xf32>
   %1 = arith.mulf %0, %gate : tensor<4x8x8xf32>
@@ -25,7 +25,7 @@ func.func @gated(%q: tensor<4x8x16xf32>, %gate: tensor<4x8x8xf32>) -> tensor<4x8
 
 // -----
 
-// CHECK: [Missed] {{.*}}"a mask selects something else than a constant"
+// CHECK: [Missed] {{.*}}"a mask replaces scores by something other than a constant"
 func.func @selected(%q: tensor<4x8x16xf32>, %other: tensor<4x8x8xf32>, %m: tensor<4x8x8xi1>) -> tensor<4x8x16xf32> {
   %0 = nn.contract "axy,azy->axz" %q, %q : tensor<4x8x16xf32>, tensor<4x8x16xf32>
   %1 = arith.select %m, %0, %other : tensor<4x8x8xi1>, tensor<4x8x8xf32>
@@ -36,7 +36,7 @@ func.func @selected(%q: tensor<4x8x16xf32>, %other: tensor<4x8x8xf32>, %m: tenso
 
 // -----
 
-// CHECK: [Missed] {{.*}}"a mask is one number"
+// CHECK: [Missed] {{.*}}"a mask is a single number"
 func.func @one_number(%q: tensor<4x8x16xf32>, %m: i1) -> tensor<4x8x16xf32> {
   %hidden = arith.constant dense<0xFF800000> : tensor<4x8x8xf32>
   %0 = nn.contract "axy,azy->axz" %q, %q : tensor<4x8x16xf32>, tensor<4x8x16xf32>
@@ -48,7 +48,7 @@ func.func @one_number(%q: tensor<4x8x16xf32>, %m: i1) -> tensor<4x8x16xf32> {
 
 // -----
 
-// CHECK: [Missed] {{.*}}"the product of queries and keys is more than a product"
+// CHECK: [Missed] {{.*}}"the product of queries and keys adds to a tensor or widens"
 func.func @widened(%q: tensor<4x8x16xf16>, %v: tensor<4x8x16xf32>) -> tensor<4x8x16xf32> {
   %0 = nn.contract "axy,azy->axz" %q, %q to f32 : tensor<4x8x16xf16>, tensor<4x8x16xf16>
   %2 = nn.softmax %0 dim 2 : tensor<4x8x8xf32>
@@ -69,7 +69,7 @@ func.func @probabilities(%q: tensor<4x8x16xf32>, %v: tensor<4x64x16xf32>) -> ten
 
 // -----
 
-// CHECK: [Missed] {{.*}}"the product "axy,yz->axz" is none of probabilities and values in one batch"
+// CHECK: [Missed] {{.*}}"the product 'axy,yz->axz' does not multiply probabilities by values of the same batch"
 func.func @one_value(%q: tensor<4x8x16xf32>, %v: tensor<8x16xf32>) -> tensor<4x8x16xf32> {
   %0 = nn.contract "axy,azy->axz" %q, %q : tensor<4x8x16xf32>, tensor<4x8x16xf32>
   %1 = nn.softmax %0 dim 2 : tensor<4x8x8xf32>

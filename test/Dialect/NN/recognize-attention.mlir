@@ -105,7 +105,7 @@ func.func @letters(%q: tensor<2x8x4x16xf32>, %k: tensor<9x4x2x16xf32>, %v: tenso
 // REMARK: [Missed] attention {{.*}}"the probabilities are read by other work, too"
 // REMARK: [Missed] attention {{.*}}"the softmax is not along the last dimension"
 // REMARK: [Missed] attention {{.*}}"the product after the softmax does not sum over its dimension"
-// REMARK: [Missed] attention {{.*}}"the product "axy,zy->axz" is none of queries and keys in one batch"
+// REMARK: [Missed] attention {{.*}}"the product 'axy,zy->axz' does not multiply queries by keys of the same batch"
 func.func @near_misses(%q: tensor<4x8x16xf32>, %k: tensor<4x8x16xf32>, %shared: tensor<8x16xf32>, %m: tensor<4x8x8xf32>) -> (
     tensor<4x8x16xf32>, tensor<4x8x16xf32>, tensor<4x8x16xf32>, tensor<4x8x8xf32>, tensor<4x8x16xf32>, tensor<4x8x16xf32>, tensor<4x8x16xf32>) {
   %half = arith.constant dense<0.5> : tensor<4x8x8xf32>

@@ -3,7 +3,7 @@
 // RUN:   | FileCheck %s --check-prefix=REMARK
 
 // REMARK: "the mask is a band: query i sees the keys i + -3 to i + 0"
-// REMARK: "the mask hides nothing"
+// REMARK: "the mask hides no key"
 
 // Query i sees the keys up to i.
 // CHECK-LABEL: func.func @causal
@@ -37,7 +37,7 @@ func.func @added(%q: tensor<3x16xf32>, %k: tensor<4x16xf32>) -> tensor<3x16xf32>
   return %0#0 : tensor<3x16xf32>
 }
 
-// What hides nothing goes.
+// A mask that hides no key is removed.
 // CHECK-LABEL: func.func @all_seen
 // CHECK: nn.attention %{{.*}}, %{{.*}}, %{{.*}} scale 2.500000e-01 :
 func.func @all_seen(%q: tensor<3x16xf32>) -> tensor<3x16xf32> {

@@ -28,7 +28,7 @@ static std::optional<double> splatOf(Value value) {
   return number.convertToDouble();
 }
 
-/// x * c, c * x or x / c: x and the factor.
+/// Matches x * c, c * x or x / c; returns x and the factor.
 static std::optional<std::pair<Value, double>> scalingOf(Operation *op) {
   if (!isa_and_nonnull<arith::MulFOp, arith::DivFOp>(op))
     return std::nullopt;
@@ -45,7 +45,7 @@ static ArrayRef<int64_t> matrixOf(Value value) {
   return shape.take_back(std::min<size_t>(2, shape.size()));
 }
 
-/// A reshape of the leading dimensions alone.
+/// Whether a reshape changes only the leading dimensions.
 static bool regroups(ReshapeOp op) {
   return op && matrixOf(op.getInput()).size() == 2 &&
          matrixOf(op.getInput()) == matrixOf(op.getResult());
@@ -60,10 +60,10 @@ static Value withoutBroadcast(Value value) {
 // Matching
 //===----------------------------------------------------------------------===//
 
-/// Whether a product lies above a value, beyond nothing but what may stand
-/// between it and a softmax.
+/// Whether `value` comes from a product, with only such ops between as may
+/// stand between the product and a softmax.
 static bool leadsToProduct(Value value) {
-  llvm::SmallPtrSet<Operation *, 8> seen; // many ways may lead to one op
+  llvm::SmallPtrSet<Operation *, 8> seen; // several paths may lead to one op
   SmallVector<Value> above{value};
   while (!above.empty()) {
     Operation *op = above.pop_back_val().getDefiningOp();
@@ -77,7 +77,8 @@ static bool leadsToProduct(Value value) {
   return false;
 }
 
-/// The product that reads a value, through dropout and reshapes.
+/// Returns the product that reads a value, directly or through dropout and
+/// reshapes.
 static ContractOp productBelow(Value value) {
   for (Operation *user : value.getUsers()) {
     if (auto product = dyn_cast<ContractOp>(user))
@@ -141,7 +142,8 @@ private:
     return wantOneReader(value, "the scores");
   }
 
-  /// One op above `value`, which becomes the scores before it.
+  /// Goes one op up from `value`, which becomes that op's operand with the
+  /// scores.
   LogicalResult step(Value &value) {
     Operation *op = value.getDefiningOp();
     if (auto scaling = scalingOf(op)) {
@@ -154,11 +156,12 @@ private:
       value = reshape.getInput();
       return regroups(reshape)
                  ? success()
-                 : fail("the scores of queries or keys are reshaped");
+                 : fail("a reshape changes the rows or columns of the scores");
     }
     if (!isa<arith::AddFOp, arith::SelectOp>(op))
-      return fail("the scores go through '" + op->getName().getStringRef() +
-                  "' with another operand than a constant");
+      return fail("the scores are an operand of '" +
+                  op->getName().getStringRef() +
+                  "', whose other operand is no constant");
     if (match.scale != 1)
       return fail("the scores are scaled after the mask");
     if (match.mask)
@@ -184,20 +187,21 @@ private:
     if (!hidden)
       hidden = splatOf(select.getTrueValue());
     if (!hidden)
-      return fail("a mask selects something else than a constant");
+      return fail("a mask replaces scores by something other than a constant");
     if (!isa<RankedTensorType>(select.getCondition().getType()))
-      return fail("a mask is one number");
+      return fail("a mask is a single number");
     if (*hidden != -std::numeric_limits<double>::infinity())
       match.maskedValue = hidden;
     match.mask = withoutBroadcast(select.getCondition());
     return success();
   }
 
-  /// Q K^T in letters: the result is batch, rows, columns.
+  /// Matches Q K^T by its letters: the result is batch, rows, columns.
   LogicalResult matchScores() {
     if (scores.getAccumulator() || scores.getResultElementType())
-      return fail("the product of queries and keys is more than a product");
-    // Two letters at least, as the softmax has: nothing between changes rows.
+      return fail("the product of queries and keys adds to a tensor or widens");
+    // The result has at least two letters, like the softmax: no op between them
+    // changes the rows.
     StringRef result = scores.getResultLetters();
     StringRef batch = result.drop_back(2);
     char row = result[result.size() - 2], column = result.back();
@@ -211,8 +215,8 @@ private:
     char inner = innerLetter(lhs, result);
     if (!setOperand(match.query, query, lhs, batch, {row, inner}) ||
         !setOperand(match.key, key, rhs, batch, {column, inner}))
-      return fail("the product \"" + scores.getSpec() +
-                  "\" is none of queries and keys in one batch");
+      return fail("the product '" + scores.getSpec() +
+                  "' does not multiply queries by keys of the same batch");
     return success();
   }
 
@@ -223,7 +227,8 @@ private:
     return '?';
   }
 
-  /// Whether the operand's letters are these: batch, then `own`.
+  /// Sets the operand if its letters are `batch` and then `own`; returns
+  /// whether they are.
   static bool setOperand(AttentionOperand &operand, Value value,
                          StringRef letters, StringRef batch,
                          std::array<char, 2> own) {
@@ -268,7 +273,7 @@ private:
     }
   }
 
-  /// P V in letters: the probabilities are batch, rows, columns.
+  /// Matches P V by its letters: the probabilities are batch, rows, columns.
   LogicalResult matchProduct() {
     ContractOp product = match.product;
     bool isLeft = product.getLhs() == probabilities;
@@ -290,8 +295,9 @@ private:
         !setOperand(match.value, isLeft ? product.getRhs() : product.getLhs(),
                     ofValue, batch, {column, own}) ||
         !setOperand(ofResult, product, result, batch, {row, own}))
-      return fail("the product \"" + product.getSpec() +
-                  "\" is none of probabilities and values in one batch");
+      return fail(
+          "the product '" + product.getSpec() +
+          "' does not multiply probabilities by values of the same batch");
     ArrayRef<int64_t> shape = TensorBuilder::shape(product.getResult());
     match.productPermutation.resize(shape.size());
     for (auto [index, dim] : llvm::enumerate(ofResult.permutation)) {
@@ -305,7 +311,8 @@ private:
   // Scales of the operands
   //===--------------------------------------------------------------------===//
 
-  /// The multiplication above an operand, through layout changes.
+  /// Finds the multiplication that an operand comes from, through layout
+  /// changes.
   static void findScaling(AttentionOperand &operand) {
     Value value = operand.value;
     while (value.hasOneUse()) {
@@ -321,7 +328,8 @@ private:
     }
   }
 
-  /// A scale of the scores leaves those of the operands where they are.
+  /// If the scores have a scale, the scales of queries and keys stay where they
+  /// are, as ops before the attention.
   void chooseScaling() {
     if (match.scale != 1)
       return;
@@ -394,7 +402,7 @@ Value gpuopt::nn::permuted(TensorBuilder &b, Value value,
   return b.create<TransposeOp>(value, permutation);
 }
 
-/// The value without its multiplication, the layout changes after it redone.
+/// Returns the value without its multiplication, after the same layout changes.
 static Value unscaled(TensorBuilder &b, Value value, Operation *scaling) {
   Operation *op = value.getDefiningOp();
   if (op == scaling)

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Runs before differentiation: the gradient of what stays is a call as well,
-// and that of what is expanded reads the probabilities of the forward, which
-// are saved or computed again as the budget says.
+// Runs before differentiation: the gradient of an attention that stays is a
+// call as well, while the gradient of an expanded one reads the probabilities
+// of the forward. Those are saved or computed again, as the budget requires.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,15 +42,15 @@ private:
         return;
       }
       if (op.getOrder() || !op.getStatistics().use_empty()) {
-        op.emitOpError("cannot be spelled out any more: expects no order of "
-                       "dimensions, and that nothing reads the statistics");
+        op.emitOpError("cannot be expanded: expects no order of "
+                       "dimensions and no reader of the statistics");
         return signalPassFailure();
       }
       ++expandedCount;
       remark::missed(
           op.getLoc(),
           remark::RemarkOpts::name("attention").category("expand-attention"))
-          << ("attention is spelled out, with its matrix of probabilities in "
+          << ("attention is expanded, with its matrix of probabilities in "
               "memory: " +
               reason)
                  .str();
@@ -60,8 +60,8 @@ private:
     });
   }
 
-  /// Kernels and precisions know the whole by the node of its result. The
-  /// others are behind it, for overrides that name them.
+  /// Names an attention after the node of its result, by which kernels and
+  /// precisions know it. Its other nodes follow, for overrides that name them.
   static void nameByResult(AttentionOp op) {
     SmallVector<Location> nodes{op.getLocOf(AttentionOp::Part::Product)};
     if (auto fused = dyn_cast<FusedLoc>(op.getLoc()))
@@ -73,9 +73,9 @@ private:
 
   StringRef reasonToExpand(AttentionOp op) const {
     if (all)
-      return "it was asked for";
+      return "the option 'all' is set";
     if (Value mask = op.getMask(); mask && !inference && isTrained(mask))
-      return "its mask is trained";
+      return "its mask depends on parameters that are trained";
     return op.getReasonAgainstCall();
   }
 };

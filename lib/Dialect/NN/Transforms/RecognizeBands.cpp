@@ -6,12 +6,12 @@
 //===----------------------------------------------------------------------===//
 //
 // Exporters write causal attention and sliding windows as constants of queries
-// x keys. As two numbers they take no memory, and kernels skip what nobody sees
-// rather than compute it and throw it away.
+// x keys. This pass replaces such a mask by two numbers, a band. These take no
+// memory, and kernels can skip the scores that are hidden.
 //
-// A hidden key must not matter: its probability is exactly 0 if the score that
-// stands for it is minus infinity, or so far below all others that its
-// exponential is 0 in f32. That needs a key that is seen in each row.
+// This is only correct if hidden keys have a probability of exactly 0. They do
+// if their scores are minus infinity, or so far below all others that their
+// exponentials are 0 in f32. Therefore each row must have a key that is seen.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,18 +31,18 @@ using namespace mlir;
 using namespace gpuopt;
 using namespace gpuopt::nn;
 
-/// A score this low hides its key; no model computes one.
+/// A score this low hides its key: no model computes a score like it.
 static constexpr double kHidden = -1e9;
 
 namespace {
 
-/// Which keys a mask hides, the same for the whole batch.
+/// Which keys a mask hides. It is the same for the whole batch.
 struct Visibility {
   int64_t rows, keys;
   SmallVector<bool> seen; ///< [rows, keys]
 };
 
-/// The keys i + first to i + last that each query i sees.
+/// Query i sees the keys from i + first to i + last.
 struct Band {
   int64_t first, last;
 };
@@ -56,8 +56,8 @@ static bool isHidden(const APFloat &number) {
   return value.convertToDouble() <= kHidden;
 }
 
-/// Which elements of a constant mask let a key be seen. Nothing where an added
-/// number is neither 0 nor hides.
+/// Returns for each element of a constant mask whether the key is seen. Returns
+/// nothing if an added number is neither 0 nor low enough to hide a key.
 static std::optional<SmallVector<bool>> seenIn(DenseElementsAttr mask) {
   SmallVector<bool> seen;
   if (mask.getElementType().isInteger(1))
@@ -70,7 +70,7 @@ static std::optional<SmallVector<bool>> seenIn(DenseElementsAttr mask) {
   return seen;
 }
 
-/// The constant that a mask is, and whether it is negated.
+/// Returns the constant of a mask, and whether the mask is its negation.
 static std::pair<DenseElementsAttr, bool> constantOf(Value mask) {
   bool isNegated = false;
   if (auto negation = mask.getDefiningOp<arith::XOrIOp>();
@@ -112,7 +112,7 @@ static std::optional<Visibility> visibilityOf(AttentionOp op) {
 }
 
 static std::optional<Band> bandOf(const Visibility &mask) {
-  // Beyond all keys, until a row says otherwise.
+  // Without a limit, the band reaches beyond all keys.
   int64_t far = std::max(mask.rows, mask.keys);
   Band band{-far, far};
   SmallVector<std::pair<int64_t, int64_t>> ends;
@@ -156,10 +156,10 @@ class RecognizeBands : public nn::impl::RecognizeBandsBase<RecognizeBands> {
       auto remark = remark::passed(
           op.getLoc(),
           remark::RemarkOpts::name("band").category("recognize-bands"));
-      // A mask without a hidden key says nothing.
+      // A mask that hides no key is removed.
       int64_t far = std::max(mask->rows, mask->keys);
       if (band->first == -far && band->last == far) {
-        remark << "the mask hides nothing";
+        remark << "the mask hides no key";
         return;
       }
       op.setBand(ArrayRef<int64_t>{band->first, band->last});
