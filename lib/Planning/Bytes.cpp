@@ -21,7 +21,7 @@ static std::string lowered(std::string_view text) {
   return result;
 }
 
-/// Bytes of a unit in lower case; 0 for none that is known.
+/// Returns the bytes of a unit in lower case, or 0 if it is unknown.
 static double bytesOfUnit(const std::string &unit) {
   if (unit.empty() || unit == "b")
     return 1;
@@ -35,8 +35,8 @@ static double bytesOfUnit(const std::string &unit) {
   return 0;
 }
 
-/// What an amount may mean where that is not clear; empty where it is. Docker's
-/// 8G are 8 GiB and those of disks 8 GB; 8Gb are bits where networks are told.
+/// Returns what an unclear amount may mean; empty if it is clear. Docker's 8G
+/// are 8 GiB, and those of disks 8 GB; in networks 8Gb are bits.
 static std::string meaningsOf(const std::string &number,
                               const std::string &unit) {
   std::string small = lowered(unit);
@@ -84,7 +84,8 @@ std::string gpuopt::planning::formatBytes(int64_t bytes) {
     unit = next;
   }
   char text[32];
-  // Up, so that what is said to be enough is.
+  // The number is rounded up, so that an amount that is called enough is
+  // enough.
   double digits = amount < 10 ? 100 : 10;
   std::snprintf(text, sizeof text, amount < 10 ? "%.2f %s" : "%.1f %s",
                 std::ceil(amount * digits) / digits, unit);

@@ -36,7 +36,8 @@ void MaxFlow::finish(int newSource, int newSink) {
   }
 }
 
-/// Breadth-first from the sink; false where the source is cut off.
+/// Measures distances to the sink by breadth-first search; returns false if the
+/// source is cut off.
 bool MaxFlow::measureDistances() {
   distance.assign(nodes, -1);
   queue.clear();
@@ -57,7 +58,8 @@ bool MaxFlow::measureDistances() {
   return distance[source] >= 0;
 }
 
-/// Pushes what the path holds, and cuts it back to before its first full arc.
+/// Pushes as much as the path can carry, and shortens the path to before its
+/// first full arc.
 int64_t MaxFlow::pushAlong(std::vector<int> &path) {
   int64_t amount = INT64_MAX;
   for (int arc : path)
@@ -73,7 +75,7 @@ int64_t MaxFlow::pushAlong(std::vector<int> &path) {
   return amount;
 }
 
-/// A blocking flow in the layered network, depth first.
+/// Finds a blocking flow in the layered network by depth-first search.
 int64_t MaxFlow::pushFlow() {
   int64_t total = 0;
   std::vector<int> path;
@@ -94,7 +96,7 @@ int64_t MaxFlow::pushFlow() {
     }
     if (path.empty())
       return total;
-    distance[node] = -1; // a dead end: nobody need come here again
+    distance[node] = -1; // a dead end, not visited again
     path.pop_back();
   }
 }
@@ -111,7 +113,8 @@ int64_t MaxFlow::solve() {
 }
 
 std::vector<char> MaxFlow::sinkSide(bool smallest) const {
-  // Smallest: what reaches the sink. Largest: what the source does not reach.
+  // The smallest side has the nodes that reach the sink, the largest those that
+  // the source does not reach.
   std::vector<char> reached(nodes, false);
   std::vector<int> stack{smallest ? sink : source};
   reached[stack.back()] = true;

@@ -17,8 +17,8 @@ namespace gpuopt::planning {
 constexpr int64_t infiniteCapacity = int64_t(1) << 60;
 
 /// A network and its maximum flow by Dinic's algorithm (1970), with distances
-/// measured from the sink and paths pushed by an iterative search. Exact, in
-/// integers; on the networks of the planners the phases are few.
+/// measured from the sink and paths pushed by an iterative search. It is exact,
+/// in integers. The networks of the planners need few phases.
 class MaxFlow {
 public:
   /// Arcs are added first; `finish` lays them out.
@@ -29,7 +29,7 @@ public:
   /// Replaces a capacity. The next `solve` starts from no flow.
   void setCapacity(int arc, int64_t capacity) { arcs[arc].capacity = capacity; }
 
-  /// The value of a maximum flow.
+  /// Returns the value of a maximum flow.
   int64_t solve();
 
   int64_t flow(int arc) const {
@@ -37,7 +37,7 @@ public:
   }
   int arcCount() const { return arcs.size(); }
 
-  /// The network, for comparisons with other algorithms.
+  /// These give the network, for comparisons with other algorithms.
   int nodeCount() const { return nodes; }
   int sourceNode() const { return source; }
   int sinkNode() const { return sink; }
@@ -45,15 +45,15 @@ public:
   int to(int arc) const { return arcs[arc].to; }
   int64_t capacity(int arc) const { return arcs[arc].capacity; }
 
-  /// After `solve`: whether a node is on the sink side of the cut whose sink
-  /// side is the smallest (true) or the largest (false).
+  /// After `solve`, returns for each node whether it is on the sink side of the
+  /// cut whose sink side is the smallest (true) or the largest (false).
   std::vector<char> sinkSide(bool smallest) const;
 
 private:
   struct Arc {
     int from, to;
     int64_t capacity;
-    int position = 0; ///< Of its forward half.
+    int position = 0; ///< Position of its forward half.
   };
   struct HalfArc {
     int to, reverse;

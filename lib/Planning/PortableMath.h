@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The last digits of the C library's functions depend on the processor, and
-// with them every choice that a search makes afterwards. These are made of
-// basic operations, which are rounded alike everywhere; Planning is compiled
-// without fused multiplications and additions.
+// The last digits of the C library's functions depend on the processor, and so
+// would every later choice of a search. The functions here use only basic
+// operations, which are rounded in the same way everywhere; Planning is
+// compiled without fused multiplications and additions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,8 +21,8 @@ namespace gpuopt::planning {
 
 constexpr double logOfTwo = 0.69314718055994531;
 
-/// The natural logarithm of a positive number, to 13 digits: by the series of
-/// the area tangent.
+/// Returns the natural logarithm of a positive number, to 13 digits, by the
+/// series of the inverse hyperbolic tangent.
 inline double portableLog(double x) {
   int exponent;
   double mantissa = std::frexp(x, &exponent), sum = 0;
@@ -32,7 +32,7 @@ inline double portableLog(double x) {
   return 2 * t * sum + exponent * logOfTwo;
 }
 
-/// e to the power of x, to 13 digits where |x| is below 100: by its series.
+/// Returns e to the power of x by its series, to 13 digits if |x| is below 100.
 inline double portableExp(double x) {
   double exponent = std::floor(x / logOfTwo);
   double rest = x - exponent * logOfTwo, sum = 1;

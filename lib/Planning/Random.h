@@ -26,9 +26,9 @@ public:
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
     return z ^ (z >> 31);
   }
-  /// In [0, bound), for 0 < bound < 2^31.
+  /// Returns a number in [0, bound), for 0 < bound < 2^31.
   int below(int bound) { return int((next() >> 32) * uint64_t(bound) >> 32); }
-  /// In [0, 1).
+  /// Returns a number in [0, 1).
   double unit() { return double(next() >> 11) * 0x1p-53; }
   /// Draws from the exponential distribution with mean 1.
   double exponential() { return -portableLog(1 - unit()); }

@@ -71,7 +71,8 @@ static FailureOr<Attribute> importAttribute(const AttributeProto &attribute,
     return importTensors(attribute, tensors, where);
   case AttributeProto::GRAPH:
   case AttributeProto::GRAPHS:
-    // The legalisation lists the node with all others that are not supported.
+    // The legalisation reports the node together with all others that are not
+    // supported.
     return Attribute(b.getUnitAttr());
   case AttributeProto::UNDEFINED:
     return reporter.error() << where << " has no type";

@@ -12,15 +12,15 @@
 
 namespace gpuopt::onnx {
 
-/// How diagnostics and locations name a node: its name, or else its op type and
-/// first output.
+/// Returns how diagnostics and locations name a node: by its name or, if it has
+/// none, by its op type and first output.
 std::string getNodeLabel(const proto::NodeProto &node);
 
-/// "node 'conv1' (Conv)".
+/// Returns such as "node 'conv1' (Conv)".
 std::string describe(const proto::NodeProto &node);
 
-/// Appends the attributes of a node. What has no place in the dialect is an
-/// error: subgraphs, sparse tensors and types.
+/// Appends the attributes of a node. Attributes that the dialect cannot hold
+/// are errors: subgraphs, sparse tensors and types.
 mlir::LogicalResult
 importAttributes(const proto::NodeProto &node, TensorImporter &tensors,
                  const Reporter &reporter,

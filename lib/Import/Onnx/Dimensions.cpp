@@ -19,7 +19,7 @@ using namespace gpuopt::onnx;
 using proto::TensorShapeProto;
 using proto::ValueInfoProto;
 
-/// No tensor can be larger, whatever its element type.
+/// No tensor can have more elements than this, whatever their type.
 static constexpr int64_t kMaxNumElements = int64_t(1) << 56;
 
 std::optional<int64_t> gpuopt::onnx::getNumElements(ArrayRef<int64_t> shape) {
@@ -39,7 +39,8 @@ std::optional<int64_t> gpuopt::onnx::getNumElements(ArrayRef<int64_t> shape) {
   return empty ? 0 : product;
 }
 
-/// The name by which `--dim` knows a dimension; empty if its size is fixed.
+/// Returns the name that `--dim` uses for a dimension; empty if its size is
+/// fixed.
 static std::string getDimensionName(const ValueInfoProto &input, int index) {
   const auto &dimension = input.type().tensor_type().shape().dim(index);
   if (dimension.has_dim_value())

@@ -33,13 +33,13 @@ public:
   /// size must occur, and the batch size must have a dimension to apply to.
   mlir::LogicalResult bind(const GraphInputs &inputs);
 
-  /// The type of an input, of static shape. Every dimension still unknown is
-  /// one diagnostic.
+  /// Returns the type of an input, of static shape. Each dimension that is
+  /// still unknown is reported.
   mlir::FailureOr<mlir::RankedTensorType>
   getInputType(const proto::ValueInfoProto &input) const;
 
-  /// The type of any other value: `!onnx.unknown` unless the file gives a
-  /// tensor type with a shape, `?` for sizes unknown.
+  /// Returns the type of any other value. It is `!onnx.unknown` unless the file
+  /// gives a tensor type with a shape; sizes that are unknown are `?`.
   mlir::Type getValueType(const proto::TypeProto &type) const;
 
 private:
@@ -51,7 +51,8 @@ private:
   const Reporter &reporter;
 };
 
-/// The product of the sizes, none if it does not fit or a size is negative.
+/// Returns the product of the sizes, or nothing if it does not fit or a size is
+/// negative.
 std::optional<int64_t> getNumElements(llvm::ArrayRef<int64_t> shape);
 
 } // namespace gpuopt::onnx

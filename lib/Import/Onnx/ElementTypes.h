@@ -14,8 +14,8 @@
 
 namespace gpuopt::onnx {
 
-/// The field of a TensorProto that holds the elements of a type where they are
-/// not raw bytes.
+/// The field of a TensorProto that holds the elements of a type if they are not
+/// raw bytes.
 enum class TypedField { Float, Int32, Int64, Double, Uint64 };
 
 struct ElementType {
@@ -25,16 +25,17 @@ struct ElementType {
   int64_t sizeInBytes;
   TypedField field;
 
-  /// How many numbers an element is in its typed field: 2 for complex ones.
+  /// Returns how many numbers an element has in its typed field: 2 for complex
+  /// types.
   int64_t getNumComponents() const;
 };
 
-/// The type of a TensorProto.DataType; none for those that gpuopt does not
-/// read: strings and types narrower than a byte.
+/// Returns the type of a TensorProto.DataType, or nothing for those that gpuopt
+/// does not read: strings and types narrower than a byte.
 std::optional<ElementType> getElementType(int32_t dataType,
                                           mlir::MLIRContext *context);
 
-/// The name of any TensorProto.DataType, for messages.
+/// Returns the name of any TensorProto.DataType, for messages.
 std::string getDataTypeName(int32_t dataType);
 
 } // namespace gpuopt::onnx

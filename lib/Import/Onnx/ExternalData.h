@@ -20,18 +20,18 @@
 namespace gpuopt::onnx {
 
 /// The files beside a model that its tensors refer to. Only files within the
-/// model's folder are opened: not by an absolute path, nor through `..`, nor by
-/// a symbolic link that leads out of it.
+/// model's folder are opened: an absolute path, a path through `..`, and a
+/// symbolic link that leads out of the folder are errors.
 class ExternalFiles {
 public:
   explicit ExternalFiles(const Reporter &reporter) : reporter(reporter) {}
 
-  /// Where the `sizeInBytes` bytes of `tensor` lie; `where` names the tensor in
-  /// diagnostics.
+  /// Returns where the `sizeInBytes` bytes of `tensor` lie; `where` names the
+  /// tensor in diagnostics.
   mlir::FailureOr<FileAttr> locate(const proto::TensorProto &tensor,
                                    int64_t sizeInBytes, llvm::StringRef where);
 
-  /// The bytes of a range that locate gave.
+  /// Returns the bytes of a range that `locate` has returned.
   llvm::StringRef getBytes(FileAttr range) const {
     return files.at(range.getFile())
         ->getBuffer()
@@ -39,7 +39,8 @@ public:
   }
 
 private:
-  /// Maps the file at `location`, relative to the model; `path` is where it is.
+  /// Maps the file at `location`, which is relative to the model; `path` is the
+  /// path to open.
   mlir::FailureOr<llvm::StringRef>
   map(llvm::StringRef location, llvm::StringRef where, std::string &path);
   mlir::LogicalResult checkWithinFolder(llvm::StringRef path,

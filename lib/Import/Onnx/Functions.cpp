@@ -30,8 +30,9 @@ using proto::FunctionProto;
 using proto::ModelProto;
 using proto::NodeProto;
 
-/// Calls that call calls grow without bound in the depth of the nesting: more
-/// nodes or bytes than these are no model but an attack.
+/// Limits for inlining. Calls within calls grow without bound with the depth of
+/// nesting, so a file that needs more nodes or bytes than these is an attack
+/// and no model.
 static constexpr size_t kMaxInlinedNodes = 1 << 18;
 static constexpr size_t kMaxInlinedBytes = 1 << 30;
 
@@ -74,10 +75,11 @@ private:
   LogicalResult append(const NodeProto &node);
   LogicalResult inlineCall(const NodeProto &call,
                            const FunctionProto &function);
-  /// Notes a node that a call has become; fails where there are too many.
+  /// Counts a node that a call has become; fails if there are too many.
   LogicalResult countNode(const NodeProto &node);
   LogicalResult checkCall(const NodeProto &call, const FunctionProto &function);
-  /// The names that the function's inputs and outputs have around the call.
+  /// Returns the names that the function's inputs and outputs have around the
+  /// call.
   Names bindValues(const NodeProto &call, const FunctionProto &function,
                    std::vector<NodeProto> &copies);
   NodeProto instantiate(const NodeProto &node, const NodeProto &call,
@@ -148,7 +150,7 @@ FunctionInliner::bindValues(const NodeProto &call,
     auto [bound, isNew] = names.try_emplace(inner, outer);
     if (isNew)
       continue;
-    // An input that is passed through, or one value as two outputs.
+    // The function passes an input through, or has one value as two outputs.
     NodeProto &copy = copies.emplace_back();
     copy.set_name(getNodeLabel(call) + "/" + inner);
     copy.set_op_type("Identity");

@@ -29,7 +29,8 @@ GraphInputs gpuopt::onnx::collectInputs(const GraphProto &graph) {
   return inputs;
 }
 
-/// "node_softmax_1", with the op's type inside: Analysis/Origins.h finds both.
+/// Returns the location "node_softmax_1" with the type of the op inside;
+/// Analysis/Origins.h finds both.
 static Location getNodeLoc(const NodeProto &node, MLIRContext *context) {
   Location type = NameLoc::get(StringAttr::get(context, node.op_type()));
   return NameLoc::get(StringAttr::get(context, getNodeLabel(node)), type);
@@ -39,8 +40,9 @@ static Location getNameLoc(StringRef name, MLIRContext *context) {
   return NameLoc::get(StringAttr::get(context, name));
 }
 
-/// What the exporter says of an initializer: gpuopt's own whether it is
-/// trained, PyTorch's whether it was a PARAMETER, a BUFFER, ... of the module.
+/// Returns what the exporter says of an initializer: gpuopt's own says whether
+/// it is trained, PyTorch's whether it was a PARAMETER, a BUFFER or something
+/// else of the module.
 static std::optional<bool> isTrained(const ValueInfoProto &info) {
   for (const auto &entry : info.metadata_props()) {
     if (entry.key() == "gpuopt.trained")
@@ -51,7 +53,8 @@ static std::optional<bool> isTrained(const ValueInfoProto &info) {
   return std::nullopt;
 }
 
-/// Whose other names gpuopt.export has noted: a JSON list of strings.
+/// Returns the other names of an initializer that gpuopt.export has noted: a
+/// JSON list of strings.
 static std::string tiedNames(const ValueInfoProto &info) {
   for (const auto &entry : info.metadata_props())
     if (entry.key() == "gpuopt.tied")
@@ -113,7 +116,7 @@ LogicalResult GraphImporter::createGraph(const Opsets &opsets) {
     versions.push_back(
         builder.getNamedAttr(domain, builder.getI64IntegerAttr(version)));
   std::string name = graph.name().empty() ? "graph" : graph.name();
-  // The types of the results are known at the end.
+  // The types of the results are known only at the end.
   graphOp =
       GraphOp::create(builder, getNameLoc(name, builder.getContext()), name,
                       builder.getFunctionType(inputTypes, {}), inputNames,

@@ -26,8 +26,8 @@ public:
         reporter(reporter), tensors(file, reporter),
         builder(&reporter.getContext()) {}
 
-  /// Appends the graph to `module`, with `nodes`, which are in topological
-  /// order and read and define values correctly.
+  /// Appends the graph to `module`. Expects `nodes` in topological order, with
+  /// every value that they read defined.
   mlir::LogicalResult run(const std::vector<const proto::NodeProto *> &nodes,
                           const Opsets &opsets, mlir::ModuleOp module);
 
@@ -40,7 +40,7 @@ private:
   mlir::LogicalResult importNode(const proto::NodeProto &node);
   void createReturn();
 
-  /// The value of that name; `onnx.none` for the empty one.
+  /// Returns the value of a name; `onnx.none` for the empty name.
   mlir::Value getValue(const std::string &name);
 
   const proto::GraphProto &graph;
@@ -51,15 +51,16 @@ private:
 
   GraphInputs inputs;
   GraphOp graphOp;
-  llvm::StringMap<const proto::TypeProto *> types; // that the file claims
+  llvm::StringMap<const proto::TypeProto *> types; // given by the file
   llvm::StringMap<bool> trained; ///< Whether an initializer is a parameter.
   llvm::StringMap<std::string>
-      tied; ///< Its other names in the module, as JSON.
+      tied; ///< An initializer's other names in the module, as JSON.
   llvm::StringMap<mlir::Value> values;
   mlir::Value none;
 };
 
-/// The graph's inputs: older files list its initializers among them, too.
+/// Returns the graph's inputs without its initializers, which older files list
+/// among them.
 GraphInputs collectInputs(const proto::GraphProto &graph);
 
 } // namespace gpuopt::onnx

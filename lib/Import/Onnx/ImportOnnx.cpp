@@ -16,11 +16,12 @@ using namespace mlir;
 using namespace gpuopt;
 using namespace gpuopt::onnx;
 
-/// Older operators differ in ways that no exporter of today produces (axes as
-/// attributes, for one): files are converted, not compiled.
+/// The oldest opset that is read. Older operators differ in ways that no
+/// present exporter produces (axes as attributes, for one); such files should
+/// be converted to a newer opset.
 static constexpr int64_t kMinOpset = 13;
-/// Operators of this opset and those before were compared with what gpuopt
-/// reads of them. Later ones may have attributes that say something else.
+/// The newest opset whose operators were compared with what gpuopt reads. Later
+/// operators may have attributes with another meaning.
 static constexpr int64_t kNewestOpset = 26;
 
 llvm::Error OnnxImportOptions::addDimension(StringRef text) {

@@ -33,19 +33,20 @@ struct ByteRange {
 
 class ModelFile {
 public:
-  /// Maps and parses `path`; null after a diagnostic if it is no ONNX model.
+  /// Maps and parses `path`; returns null after a diagnostic if it is no ONNX
+  /// model.
   static std::unique_ptr<ModelFile> open(llvm::StringRef path,
                                          const Reporter &reporter);
 
-  /// The model, without the raw data of initializers.
+  /// Returns the model without the raw data of initializers.
   const proto::ModelProto &getModel() const { return model; }
 
-  /// Where the raw data of initializer `index` lies, if it has any.
+  /// Returns where the raw data of initializer `index` lies, if it has any.
   std::optional<ByteRange> getRawData(int index) const {
     return rawData[index];
   }
 
-  /// The bytes of a range that getRawData gave.
+  /// Returns the bytes of a range that getRawData has returned.
   llvm::StringRef getBytes(ByteRange range) const {
     return buffer->getBuffer().substr(range.offset, range.size);
   }

@@ -32,13 +32,14 @@ public:
   FailureOr<std::vector<const NodeProto *>> sort();
 
 private:
-  /// What defines a value, where it is not the node of that index.
+  /// Stand for definitions of a value other than by the node of an index.
   static constexpr int kInput = -1, kInitializer = -2;
 
   LogicalResult define(const std::string &name, int definer);
   std::string describeDefiner(int definer) const;
   LogicalResult reportCycle(const std::vector<bool> &done) const;
-  /// The definition of input `name`, an index of a node that is not done.
+  /// Returns the index of the node that defines an input of `node` and is not
+  /// done; negative if there is none.
   int findPending(const NodeProto &node, const std::vector<bool> &done) const;
 
   const std::vector<const NodeProto *> &nodes;
@@ -143,8 +144,8 @@ int NodeSorter::findPending(const NodeProto &node,
 }
 
 LogicalResult NodeSorter::reportCycle(const std::vector<bool> &done) const {
-  // Every node that is not done waits for another: following these ends in a
-  // cycle, which is told in the direction of the data.
+  // Every node that is not done waits for another one, so following these ends
+  // in a cycle. It is reported in the direction of the data.
   std::vector<int> path{
       static_cast<int>(llvm::find(done, false) - done.begin())};
   std::vector<bool> onPath(nodes.size());

@@ -14,8 +14,8 @@ namespace gpuopt::onnx {
 
 /// Checks that each value is defined exactly once, that inputs of nodes and
 /// outputs of the graph are defined, and sorts the nodes such that definitions
-/// come before uses. Of the nodes that could come next, the first in the file
-/// does, so that an order which is topological already stays.
+/// come before uses. Among the nodes that could come next, the first one in the
+/// file is taken, so that an order that is topological already does not change.
 mlir::LogicalResult sortNodes(std::vector<const proto::NodeProto *> &nodes,
                               const proto::GraphProto &graph,
                               const Reporter &reporter);

@@ -45,7 +45,8 @@ static OwningOpRef<Operation *> import(StringRef path, MLIRContext &context,
 
 void gpuopt::registerOnnxImport() {
   static ImportFlags flags;
-  // The importer maps the file itself: the buffer only says which one it is.
+  // The importer maps the file itself; the buffer is only used for the name of
+  // the file.
   static TranslateToMLIRRegistration registration(
       "import-onnx", "import an ONNX model as an onnx.graph",
       [](llvm::SourceMgr &source, MLIRContext *context) {

@@ -14,7 +14,7 @@
 using namespace mlir;
 using namespace gpuopt::onnx;
 
-/// Returns the text with what is not printable ASCII as \xx.
+/// Returns the text with each character that is not printable ASCII as \xx.
 static std::string escaped(StringRef text) {
   std::string result;
   llvm::raw_string_ostream stream(result);
@@ -50,7 +50,7 @@ private:
            << " begins no character: rename it in the file";
   }
 
-  /// Checks a list of strings that all are the same kind of thing.
+  /// Checks a list of strings of the same kind.
   template <class Strings>
   LogicalResult checkAll(const Strings &strings, const Twine &what) {
     for (const std::string &text : strings)

@@ -15,7 +15,7 @@ namespace gpuopt::onnx {
 
 /// Checks that every string that is read of the model is UTF-8, as ONNX
 /// prescribes and protobuf does not check: names end up in JSON, in C++ and on
-/// the terminal. Reports the first string that is not, and where it stands.
+/// the terminal. Reports the first string that is not UTF-8, and where it is.
 /// The elements of string tensors may be any bytes.
 mlir::LogicalResult checkStrings(const proto::ModelProto &model,
                                  const Reporter &reporter);

@@ -16,12 +16,12 @@ using proto::TensorProto;
 static constexpr int64_t kMaxInlineElements = 64;
 static constexpr int64_t kMaxInlineIntegerBytes = int64_t(64) << 20;
 
-// ONNX data is little-endian, and is used here as it lies in memory.
+// ONNX data is little-endian, and it is used here without conversion.
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
               "needs a little-endian host");
 
-/// Integers fold where they are read: indices and masks, of which models keep
-/// those of their longest sequence.
+/// Integers are needed when ops are folded: they are indices and masks, of
+/// which models keep those of their longest sequence.
 static bool isInlined(RankedTensorType type, int64_t numElements,
                       int64_t sizeInBytes) {
   return type.getElementType().isInteger()
@@ -29,7 +29,7 @@ static bool isInlined(RankedTensorType type, int64_t numElements,
              : numElements <= kMaxInlineElements;
 }
 
-/// Elements from bytes as they lie in a file: booleans take one each.
+/// Returns elements from the bytes of a file; a boolean takes one byte.
 static ElementsAttr makeElements(RankedTensorType type, StringRef bytes) {
   if (type.getElementType().isInteger(1)) {
     auto isTrue = [](char byte) { return byte != 0; };
@@ -72,8 +72,8 @@ LogicalResult TensorImporter::checkSize(const Type &type, int64_t sizeInBytes,
                           << type.sizeInBytes;
 }
 
-/// Copies integers into elements of `width` bytes each; false if one does not
-/// fit. Narrow types are stored as their bits, sign-extended or not.
+/// Copies integers into elements of `width` bytes each; returns false if one
+/// does not fit. Narrow types may be stored sign-extended or not.
 template <class Integer>
 static bool narrow(ArrayRef<Integer> numbers, int64_t width, bool isBool,
                    std::string &bytes) {

@@ -28,14 +28,14 @@ public:
   TensorImporter(const ModelFile &file, const Reporter &reporter)
       : file(file), reporter(reporter), externalFiles(reporter) {}
 
-  /// Initializer `index` of the graph. Its elements come along if they are few
-  /// (any of up to 64 elements, integers and booleans up to 65536: those may be
-  /// shapes, indices and masks that fold) or if they are not plain bytes in a
-  /// file.
+  /// Initializer `index` of the graph. Its elements are imported as well if
+  /// they are few (any of up to 64 elements, integers and booleans up to 65536:
+  /// those may be shapes, indices and masks that fold) or if they are not plain
+  /// bytes in a file.
   mlir::FailureOr<TensorContent> importInitializer(int index);
 
-  /// The tensor of an attribute, with its elements. `where` names the tensor in
-  /// diagnostics, as does that of the functions below.
+  /// Imports the tensor of an attribute, with its elements. Here and below,
+  /// `where` names the tensor in diagnostics.
   mlir::FailureOr<mlir::ElementsAttr>
   importAttribute(const proto::TensorProto &tensor, llvm::StringRef where);
 
@@ -50,10 +50,10 @@ private:
   };
   mlir::FailureOr<Type> getType(const proto::TensorProto &tensor,
                                 llvm::StringRef where) const;
-  /// The size of raw data must be the one that its type and shape give.
+  /// Checks that the size of raw data is the one that its type and shape need.
   mlir::LogicalResult checkSize(const Type &type, int64_t sizeInBytes,
                                 llvm::StringRef where) const;
-  /// Elements from the typed fields.
+  /// Returns the elements in the typed fields.
   mlir::FailureOr<mlir::ElementsAttr>
   readTypedData(const proto::TensorProto &tensor, const Type &type,
                 llvm::StringRef where) const;

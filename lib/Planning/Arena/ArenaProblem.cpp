@@ -38,7 +38,7 @@ MaybeError ArenaProblem::check() const {
   return std::nullopt;
 }
 
-/// The largest sum of `size(buffer)` alive at one time point.
+/// Returns the largest sum of `size(buffer)` that is alive at one time point.
 template <class SizeOf>
 static int64_t largestSum(const ArenaProblem &problem, SizeOf size) {
   std::vector<std::pair<int64_t, int64_t>> changes;
@@ -47,7 +47,7 @@ static int64_t largestSum(const ArenaProblem &problem, SizeOf size) {
     changes.emplace_back(buffer.lower, size(buffer));
     changes.emplace_back(buffer.upper, -size(buffer));
   }
-  // At one time point, frees come first.
+  // At each time point, buffers are freed before others are allocated.
   std::sort(changes.begin(), changes.end());
   int64_t load = 0, largest = 0;
   for (auto [timePoint, change] : changes)

@@ -12,7 +12,7 @@
 
 using namespace gpuopt::planning;
 
-/// Remembered failures; beyond this, the set starts anew.
+/// How many failures are remembered; beyond this, the set is cleared.
 static constexpr size_t mostFailures = 4'000'000;
 
 static int64_t alignTo(int64_t offset, int64_t alignment) {
@@ -31,7 +31,7 @@ gpuopt::planning::findBusyTimePoints(const ArenaProblem &problem) {
     events.emplace_back(buffer.lower, true);
     events.emplace_back(buffer.upper, false);
   }
-  // At one time point, deaths come first.
+  // At each time point, deaths come before births.
   std::sort(events.begin(), events.end());
   std::vector<int64_t> timePoints; // the last birth before each death
   for (size_t i = 1; i < events.size(); ++i)
@@ -59,9 +59,9 @@ void CanonicalSearch::findSections() {
   }
 }
 
-/// What a buffer is ordered by. With a seed, a little is random, and buffers in
-/// sections where the searches before this one failed count more (as in
-/// weighted-degree heuristics; Boussemart et al., ECAI 2004).
+/// Returns the key by which a buffer is ordered. With a seed, it is slightly
+/// random, and buffers count more in sections where earlier searches failed (as
+/// in weighted-degree heuristics; Boussemart et al., ECAI 2004).
 CanonicalSearch::Key CanonicalSearch::keyOf(int index, Preference preference,
                                             double mostConflicts,
                                             Random *random) const {
@@ -107,8 +107,8 @@ void CanonicalSearch::rankBuffers(Preference preference, uint64_t seed) {
     rank[order[i]] = i;
 }
 
-/// Whether each section still has room for the rest of its buffers, above the
-/// lowest place that is left for any of them.
+/// Whether each section still has room for its other buffers above the lowest
+/// place that is left for any of them.
 bool CanonicalSearch::fitsSections(const Part &part) {
   const Items &items = part.items;
   auto [first, last] = rangeOf(items);
@@ -132,14 +132,15 @@ bool CanonicalSearch::fitsSections(const Part &part) {
   return true;
 }
 
-/// Where the item should go: as low as it can, but no lower than its guide.
+/// Returns the offset at which to place the item: as low as possible, but not
+/// below its guide.
 int64_t CanonicalSearch::wantedOffset(const Item &item) const {
   return guide.empty() ? item.lowest
                        : std::max(item.lowest, guide[item.buffer]);
 }
 
-/// Positions of the items that may come next, the lowest first. One whose
-/// offset leaves room below for another whole item is dominated: that item
+/// Returns the positions of the items that may come next, the lowest first. If
+/// another whole item fits below an item, that item is dominated, because it
 /// could be moved down.
 std::vector<int> CanonicalSearch::candidates(const Part &part) const {
   const Items &items = part.items;
@@ -202,8 +203,8 @@ uint64_t CanonicalSearch::fingerprint(const Items &items,
   return sum;
 }
 
-/// Places all items, in parts that no longer meet. Items come in order of
-/// their first sections.
+/// Places all items, in parts that do not meet. Items are in the order of their
+/// first sections.
 bool CanonicalSearch::place(const Items &items, int64_t lastOffset) {
   std::vector<Part> parts;
   int reach = -1;
@@ -227,8 +228,9 @@ bool CanonicalSearch::place(const Items &items, int64_t lastOffset) {
   return true;
 }
 
-/// Nothing in the part can be placed below the lowest place that is not below
-/// the last offset; raised to it, equal parts are recognised as equal.
+/// Whether the part may fit. Nothing in it can be placed below the lowest place
+/// at or above the last offset, so the part's offset is raised to it; then
+/// equal parts are recognised as equal.
 bool CanonicalSearch::mayFit(Part &part, int64_t lastOffset) {
   if (--*nodesLeft < 0 || (*nodesLeft % 1024 == 0 && (*isOver)())) {
     *nodesLeft = -1;

@@ -5,12 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A packing in which no buffer can be moved down is built from below, buffer
-// by buffer, each resting on what is below it. Searching these alone loses
-// nothing: every packing can be pushed down into one. The ideas of canonical
-// order, dominance and decomposition are those of Moffitt, "MiniMalloc" (ASPLOS
-// 2024); partial packings are memoised by what they mean for the buffers that
-// are left.
+// This search only builds packings in which no buffer can be moved down, from
+// below, buffer by buffer. It loses nothing, because every packing can be
+// pushed down into such a one. The ideas of canonical order, dominance and
+// decomposition are those of Moffitt, "MiniMalloc" (ASPLOS 2024); partial
+// packings are memoised by the room that they leave for the remaining buffers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,8 +34,8 @@ class CanonicalSearch {
 public:
   explicit CanonicalSearch(const ArenaProblem &problem);
 
-  /// How candidates with the same offset are ordered: by one of these first,
-  /// larger first.
+  /// The first key by which candidates with the same offset are ordered, larger
+  /// first.
   enum Preference {
     ByLength,
     ByLoadAndArea,
@@ -46,13 +45,13 @@ public:
     preferences
   };
 
-  /// Offsets to follow where they can be had, one for each buffer; 0 or less
-  /// leaves one free. Empty: none.
+  /// Sets offsets to follow where possible, one for each buffer; 0 or less
+  /// leaves a buffer free. An empty list removes the guide.
   void setGuide(std::vector<int64_t> offsets) { guide = std::move(offsets); }
 
-  /// A packing at most `capacityInBytes` high, if one is found within `nodes`
-  /// partial packings; `nodes` is counted down. A `seed` other than 0 shuffles
-  /// the order a little and prefers buffers where earlier runs failed.
+  /// Returns a packing at most `capacityInBytes` high if one is found within
+  /// `nodes` partial packings; `nodes` is counted down. A `seed` other than 0
+  /// shuffles the order a little and prefers buffers where earlier runs failed.
   std::optional<ArenaSolution> run(int64_t capacityInBytes,
                                    Preference preference, uint64_t seed,
                                    int64_t &nodes,
@@ -66,8 +65,8 @@ private:
     }
   };
 
-  /// A buffer that is still to be placed, and the lowest offset that what is
-  /// placed leaves for it.
+  /// A buffer that is not placed yet, and the lowest offset that the placed
+  /// buffers leave for it.
   struct Item {
     int buffer;
     int64_t lowest;
@@ -99,7 +98,7 @@ private:
   const ArenaProblem &problem;
   std::vector<Span> spans;
   std::vector<int64_t> sectionLoads;
-  std::vector<double> conflicts; ///< Failures per section, fading.
+  std::vector<double> conflicts; ///< Failures by section; old ones fade.
   std::vector<int64_t> rank;     ///< Smaller is placed first.
   std::vector<int64_t> offsets, guide;
   std::vector<int64_t> sectionFloor, sectionRest;

@@ -18,7 +18,7 @@ static int64_t alignTo(int64_t offset, int64_t alignment) {
 }
 
 namespace {
-/// A placed buffer; kept sorted by offset, side by side for fast scans.
+/// A placed buffer. These are sorted by offset, in one array for fast scans.
 struct Placed {
   int64_t offset, end, lower, upper;
 };
@@ -54,7 +54,7 @@ ArenaSolution gpuopt::planning::packFirstFit(const ArenaProblem &problem,
   return solution;
 }
 
-/// Sorts 0..n-1 by a key, larger first, ties by index.
+/// Sorts 0..n-1 by a key, larger first; ties are broken by the index.
 template <class Key>
 static std::vector<int> sortedBy(size_t n, Key key) {
   std::vector<int> order(n);
@@ -65,7 +65,7 @@ static std::vector<int> sortedBy(size_t n, Key key) {
   return order;
 }
 
-/// For each buffer, the largest load during its lifetime.
+/// Returns for each buffer the largest load during its lifetime.
 static std::vector<int64_t> heaviestLoads(const ArenaProblem &problem) {
   std::vector<int64_t> timePoints;
   for (const Buffer &buffer : problem.buffers)

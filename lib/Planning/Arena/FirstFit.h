@@ -18,11 +18,11 @@ namespace gpuopt::planning {
 ArenaSolution packFirstFit(const ArenaProblem &problem,
                            const std::vector<int> &order);
 
-/// The orders that are worth trying, the most promising first.
+/// Returns the orders that are worth trying, the most promising first.
 std::vector<std::vector<int>> firstFitOrders(const ArenaProblem &problem);
 
-/// The lowest of all first-fits. Returns at the first that is at most `enough`
-/// high.
+/// Returns the lowest packing of first-fit in all these orders. Stops at the
+/// first that is at most `enough` high.
 ArenaSolution packFirstFits(const ArenaProblem &problem, int64_t enough,
                             std::vector<int> &bestOrder);
 

@@ -5,10 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-// First-fits, then searches in turns: over all buffers, and over the large ones
-// alone with the small ones put into the gaps. Hundreds of small buffers lead a
-// search astray that a few dozen large ones decide. Each is made of many short
-// searches over all time points and of one that goes through them in order.
+// First-fit in several orders comes first. Then two searches alternate: one
+// over all buffers, and one over the large buffers only, after which the small
+// ones are put into the gaps. Often a few dozen large buffers decide, and
+// hundreds of small ones would mislead the search. Each of the two consists of
+// many short searches over all time points and of one that goes through them in
+// order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,16 +25,17 @@
 
 using namespace gpuopt::planning;
 
-/// The search recurses once per buffer and looks at all of them in each step,
-/// so it is for arenas of this size; larger ones have first-fits alone.
+/// Limits the arenas that are searched. The search recurses once per buffer and
+/// looks at all buffers in each step. Larger arenas are packed by first-fit
+/// alone.
 static constexpr size_t mostBuffersToSearch = 3000;
 
-/// Steps of each search's first turn; every next turn is longer.
+/// The steps of each search's first turn; later turns are longer.
 static constexpr int64_t stepsOfFirstTurn = 6000;
 static constexpr int64_t growthOfTurns = 3;
 
-/// 1, 1, 2, 1, 1, 2, 4, ...: how long restarts should be where nothing is known
-/// (Luby, Sinclair, Zuckerman 1993). `i` counts from 1.
+/// Returns 1, 1, 2, 1, 1, 2, 4, ...: how long restarts should be if nothing is
+/// known (Luby, Sinclair, Zuckerman 1993). `i` counts from 1.
 static int64_t luby(int64_t i) {
   int64_t power = 1;
   while (2 * power - 1 < i)
@@ -41,7 +44,7 @@ static int64_t luby(int64_t i) {
 }
 
 namespace {
-/// What is left of steps and time.
+/// The steps and the time that are left.
 class Effort {
 public:
   explicit Effort(const PackOptions &options)
@@ -61,14 +64,14 @@ private:
   std::chrono::steady_clock::time_point start;
 };
 
-/// What a search is for.
+/// What a search should reach.
 struct Goal {
-  int64_t lowest = 0;     ///< Height to try for.
-  int64_t enough = 0;     ///< At least that: height that ends the search.
-  bool anyWillDo = false; ///< One height is wanted, not the lowest of many.
+  int64_t lowest = 0;     ///< The height to aim at.
+  int64_t enough = 0;     ///< The height that ends it, at least `lowest`.
+  bool anyWillDo = false; ///< Whether any such packing ends it.
 };
 
-/// Searches below one packing after another, in many short runs.
+/// Searches for packings that are lower than the best one, in many short runs.
 class Improver {
 public:
   Improver(const ArenaProblem &problem, ArenaSolution first, const Goal &goal,
@@ -79,10 +82,10 @@ public:
 
   const ArenaSolution &getBest() const { return best; }
 
-  /// Tries the lowest height first. What is wanted of the best packing halves
-  /// with each failure and doubles with each success; where it becomes too
-  /// little, it begins again with more runs. Goes on where it was when `steps`
-  /// are over.
+  /// Tries the lowest height first. The gain that is aimed at halves with each
+  /// failure and doubles with each success; when it becomes too small, the
+  /// search begins again with more runs. Continues where it was when `steps`
+  /// were used up.
   void run(int64_t steps) {
     turnLeft = std::min(steps, effort.stepsLeft);
     while (best.height > goal.enough && !isOver()) {
@@ -101,9 +104,10 @@ public:
   }
 
 private:
-  /// Short runs learn from each other's conflicts; one in eight is longer and
-  /// keeps to its own kind. Windows, which are lost where there is no packing,
-  /// take twice as many steps where one height is wanted, else half as many.
+  /// Short runs learn from each other's conflicts. One in eight is longer and
+  /// learns only from its own kind. The window search, which is useless if
+  /// there is no packing, gets twice as many steps if any packing will do, and
+  /// otherwise half as many.
   bool attempt(int64_t height, int runs) {
     for (int i = 1; i <= runs && !isOver(); ++i) {
       int64_t before = turnLeft;
@@ -164,7 +168,8 @@ private:
   int runs = 8;
 };
 
-/// A search for places of the buffers above a size; the rest goes into gaps.
+/// A search for the places of the buffers above a size; the others go into the
+/// gaps.
 class LargeFirst {
 public:
   LargeFirst(const ArenaProblem &problem, int64_t smallSize, const Goal &goal,
@@ -191,8 +196,8 @@ public:
 
   void run(int64_t steps) { improver->run(steps); }
 
-  /// All buffers. Placed again in the order of their offsets, none of the large
-  /// ones comes to lie higher.
+  /// Returns a packing of all buffers. Placing them again in the order of their
+  /// offsets moves no large one up.
   ArenaSolution pack() const {
     const std::vector<int64_t> &offsets = improver->getBest().offsets;
     std::vector<std::pair<int64_t, int>> byOffset;
@@ -214,8 +219,8 @@ private:
 };
 } // namespace
 
-/// Sizes up to which buffers may count as small: none, and as many as have a
-/// largest load of at most these parts of `height`.
+/// Returns the sizes up to which buffers may count as small: none, and as many
+/// as have a largest load of at most these parts of `height`.
 static std::vector<int64_t> smallSizes(const ArenaProblem &problem,
                                        int64_t height) {
   std::vector<int64_t> sizes;
@@ -262,7 +267,7 @@ static void improve(const ArenaProblem &problem, const PackOptions &options,
         return;
     }
     if (effort.stepsLeft == before)
-      return; // all of them have what they wanted
+      return; // each has reached its goal
     steps *= growthOfTurns;
   }
 }

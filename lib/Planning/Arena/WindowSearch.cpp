@@ -11,12 +11,12 @@
 
 using namespace gpuopt::planning;
 
-/// Tries to fill a window before another one is begun elsewhere, and the
-/// partial packings of each.
+/// The number of tries to fill a window before another one is begun elsewhere,
+/// and the number of partial packings of each try.
 static constexpr int mostTries = 100;
 static constexpr int64_t stepsPerTry = 1000;
 
-/// Windows grow by one time point, or by this part of all.
+/// A window grows by one time point, or by this fraction of all of them.
 static constexpr int mostGrowths = 128;
 
 WindowSearch::WindowSearch(const ArenaProblem &problem)
@@ -37,14 +37,15 @@ void WindowSearch::begin(int timePoint) {
   showWindow();
 }
 
-/// From the fullest time point, the first and the last by turns.
+/// Begins a window at the fullest time point, alternately the first and the
+/// last of these.
 void WindowSearch::beginNext() {
   int fullest = std::max_element(loads.begin(), loads.end()) - loads.begin();
   const int places[] = {fullest, 0, int(timePoints.size()) - 1};
   begin(places[starts++ % 3]);
 }
 
-/// To the side where more is alive.
+/// Grows the window to the side where more is alive.
 void WindowSearch::grow() {
   int end = timePoints.size();
   for (int i = 0; i < (end + mostGrowths - 1) / mostGrowths; ++i) {
@@ -74,8 +75,9 @@ void WindowSearch::showWindow() {
   tries = 0;
 }
 
-/// What was packed, but for the buffers around one time point: at first only
-/// what is new is free, then ever more, at the ends of the window more often.
+/// Returns the packing so far, except for the buffers around one time point: at
+/// first only new buffers are free, then more and more, and more often those at
+/// the ends of the window.
 std::vector<int64_t> WindowSearch::drawGuide() {
   int reach = 0, centre = first;
   if (tries > 0) {

@@ -5,11 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A search over all buffers of a tight arena has to guess many places right at
-// once, though buffers that never meet hardly matter to each other. Here a
-// window of time points grows one by one, and each search within it follows the
-// packing of the window before, but for buffers around one time point, drawn
-// anew for each try: a large neighbourhood search (Shaw, CP 1998) along time.
+// A search over all buffers of a tight arena has to guess many places correctly
+// at once, although buffers that never meet hardly matter to each other. Here a
+// window grows by one time point after another. Each search within it follows
+// the packing of the window before, except for the buffers around one time
+// point, which is drawn anew for each try: a large neighbourhood search (Shaw,
+// CP 1998) along time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,8 +29,9 @@ public:
   explicit WindowSearch(const ArenaProblem &problem);
 
   /// Grows the window up to its next failure, and returns a packing at most
-  /// `capacityInBytes` high once it covers all time points. The next call goes
-  /// on from there, or anew with another capacity. `steps` is counted down.
+  /// `capacityInBytes` high once it covers all time points. The next call
+  /// continues there; with another capacity it starts again. `steps` is counted
+  /// down.
   std::optional<ArenaSolution> advance(int64_t capacityInBytes, int64_t &steps,
                                        const std::function<bool()> &isOver);
 
@@ -55,8 +57,8 @@ private:
   int first = 0, last = 0;
   ArenaProblem shown;
   std::vector<int> indices;
-  std::unique_ptr<CanonicalSearch> search; ///< Of `shown`.
-  int tries = 0;                           ///< That failed.
+  std::unique_ptr<CanonicalSearch> search; ///< Searches `shown`.
+  int tries = 0;                           ///< Tries that failed.
 };
 
 } // namespace gpuopt::planning

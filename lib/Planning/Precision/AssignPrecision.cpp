@@ -24,7 +24,7 @@ static int64_t sinkCapacity(const PrecisionChoice &choice) {
   return choice.rule == Rule::Full ? infiniteCapacity : choice.halfCost;
 }
 
-/// "'a', so 'b', so 'c'": how `last` was reached.
+/// Returns how `last` was reached: "'a', so 'b', so 'c'".
 static std::string chainTo(const PrecisionProblem &problem,
                            const std::vector<int> &reachedFrom, int last) {
   std::vector<int> chain{last};
@@ -37,8 +37,8 @@ static std::string chainTo(const PrecisionProblem &problem,
   return text;
 }
 
-/// A chain of forbidden pairs from a choice that must be in half precision to
-/// one that must not.
+/// Finds a chain of forbidden pairs from a choice that must be in half
+/// precision to one that must not.
 static MaybeError findContradiction(const PrecisionProblem &problem) {
   int count = problem.choices.size();
   std::vector<std::vector<int>> forces(count);

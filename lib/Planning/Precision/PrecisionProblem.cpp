@@ -11,7 +11,7 @@ using namespace gpuopt::planning;
 
 MaybeError PrecisionProblem::check() const {
   int64_t sum = 0;
-  // Stops below overflow: each term is below kForbidden, an eighth of the
+  // Stops before an overflow: each term is below kForbidden, an eighth of the
   // range.
   auto add = [&](int64_t cost) {
     return cost >= 0 && cost < kForbidden && (sum += cost) < kForbidden;

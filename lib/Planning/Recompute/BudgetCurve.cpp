@@ -14,8 +14,8 @@
 
 using namespace gpuopt::planning;
 
-/// What the search for the smallest budget has of a time limit, and each step
-/// of it.
+/// The shares of a time limit for the search for the smallest budget, and for
+/// each step of it.
 static constexpr double shareOfLeast = 0.25, shareOfStep = 0.02;
 
 static std::vector<int64_t> equalSteps(int64_t from, int64_t to, int count) {
@@ -28,7 +28,8 @@ static std::vector<int64_t> equalSteps(int64_t from, int64_t to, int count) {
   return budgets;
 }
 
-/// A plan serves every larger budget, a bound every smaller one.
+/// Uses each plan for every larger budget, and each bound for every smaller
+/// one.
 static void carryAlong(std::vector<CurvePoint> &points) {
   for (size_t i = points.size(); i-- > 1;) {
     const RecomputeSolution &smaller = points[i].solution;
@@ -51,7 +52,8 @@ static void carryAlong(std::vector<CurvePoint> &points) {
   }
 }
 
-/// Goes down from the plain order, as far as this part of the time allows.
+/// Lowers the peak from that of the plain order, as far as this share of the
+/// time allows.
 static RecomputeSolution findLeast(const RecomputeProblem &problem,
                                    RecomputeOptions options) {
   double limit = *options.timeLimitInSeconds, spent = 0;

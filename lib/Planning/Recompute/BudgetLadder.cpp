@@ -15,26 +15,27 @@
 
 using namespace gpuopt::planning;
 
-/// One anchor in so many is searched by itself.
+/// One anchor of this many is searched by itself.
 static constexpr int anchorsPerSearch = 2;
 
-/// Sweeps down and up again, of anchors and of the rungs between two.
+/// How often a sweep goes down and up again, over anchors and over the rungs
+/// between two of them.
 static constexpr int roundsOfSweep = 3;
 
-/// After so many budgets without a plan, a sweep goes no further down.
+/// A sweep ends after this many budgets without a plan.
 static constexpr int mostUnmet = 2;
 
-/// What a search gets of the effort: that of an anchor, each step of a sweep,
-/// and each step towards the least peak.
+/// By how much the effort is divided for an anchor, for each step of a sweep,
+/// and for each step towards the least peak.
 static constexpr int shareOfAnchor = 4, shareOfSweep = 10, shareOfDescent = 8;
 
-/// Graphs with fewer ops have fewer moves in a step of a sweep.
+/// Graphs with fewer ops make fewer moves in a step of a sweep.
 static constexpr size_t opsOfWholeSweep = 600;
 
-/// Plans that are so close to their bound, relatively, are left alone.
+/// Plans within this factor of their bound are not improved.
 static constexpr double closeToBound = 1.01;
 
-/// Bounds are proven in integers, a little below what they could be.
+/// Bounds are proven in integers, which are a little below the exact bounds.
 static constexpr double roundedDown = 1 - 1e-9;
 
 BudgetLadder::BudgetLadder(const RecomputeProblem &problem,
@@ -98,7 +99,8 @@ static LadderPlan planIn(RecomputeSolution &solution) {
           solution.addedCost};
 }
 
-/// A plan within the budget, made from one for another; none cheaper is lost.
+/// Improves a plan for another budget until it is within this one. It is never
+/// dearer than a plan that is known.
 LadderPlan BudgetLadder::anneal(const LadderPlan &start, int64_t budget,
                                 uint64_t seed) {
   if (start.addedCost <= 0 && start.peakInBytes <= budget)
@@ -114,7 +116,8 @@ LadderPlan BudgetLadder::anneal(const LadderPlan &start, int64_t budget,
   return planIn(solution);
 }
 
-/// To every rung that it is within and cheaper for.
+/// Offers the plan to every rung that it is within, which takes it if it is
+/// cheaper.
 void BudgetLadder::offer(const LadderPlan &plan, const Range &range) const {
   if (!plan.found() || plan.addedCost < range.leastCost)
     return;
@@ -126,7 +129,7 @@ void BudgetLadder::offer(const LadderPlan &plan, const Range &range) const {
   }
 }
 
-/// Whether no plan within the budget is cheaper, as far as these bounds tell.
+/// Whether these bounds prove that no plan within the budget is cheaper.
 bool BudgetLadder::isProven(double cost, int64_t budget,
                             const std::vector<Bound> &bounds) const {
   return cost <= 0 ||
@@ -135,7 +138,8 @@ bool BudgetLadder::isProven(double cost, int64_t budget,
          });
 }
 
-/// Down from the first plan and up again; every time with other random numbers.
+/// Sweeps down from the first plan and up again, each time with other random
+/// numbers.
 void BudgetLadder::sweep(const Range &range, const std::vector<Bound> &bounds) {
   uint64_t seed = uint64_t(range.firstRung) << 32;
   auto improve = [&](int index, const LadderPlan &start) {
@@ -166,7 +170,7 @@ void BudgetLadder::sweep(const Range &range, const std::vector<Bound> &bounds) {
 // Anchors
 //===----------------------------------------------------------------------===//
 
-/// Side by side, for none depends on another.
+/// Searches anchors in parallel, since none depends on another.
 void BudgetLadder::searchAnchors(int first, const Range &range,
                                  Halving &halving) {
   std::vector<std::future<RecomputeSolution>> searches;
@@ -210,8 +214,8 @@ const LadderPlan &BudgetLadder::anchorPlan(int index) {
       .plans[index % rungsPerHalving / stride];
 }
 
-/// The cheapest plan of this anchor and what is below, as far down as something
-/// cheaper can be.
+/// Returns the cheapest plan of this anchor and those below, going down as long
+/// as something cheaper is possible.
 const LadderPlan &BudgetLadder::bestFrom(int index) {
   const LadderPlan *best = &anchorPlan(index);
   for (int i = index; isOnLadder(i); i += stride) {
@@ -235,7 +239,8 @@ const LadderPlan &BudgetLadder::bestFrom(int index) {
 // Rungs
 //===----------------------------------------------------------------------===//
 
-/// None is cheaper than at the upper anchor, nor dearer than at the lower.
+/// The plans between two anchors are not cheaper than that of the upper one,
+/// and not dearer than that of the lower one.
 const std::array<LadderPlan, BudgetLadder::stride> &
 BudgetLadder::plansBetween(int anchor) {
   const LadderPlan &dear = bestFrom(anchor + stride);
@@ -271,8 +276,8 @@ const LadderPlan &BudgetLadder::planOf(int index) {
 // The least peak
 //===----------------------------------------------------------------------===//
 
-/// The rungs from the lowest anchor that is met on, swept as if there were more
-/// to come.
+/// Sweeps the rungs below the lowest anchor with a plan, as if more anchors
+/// followed.
 const BudgetLadder::Bottom &BudgetLadder::bottom() {
   if (lowest)
     return *lowest;
@@ -306,8 +311,8 @@ const BudgetLadder::Bottom &BudgetLadder::bottom() {
 // Budgets
 //===----------------------------------------------------------------------===//
 
-/// The first that is accepted, from the rung at the budget down: none below is
-/// cheaper.
+/// Returns the first plan that is accepted, from the rung at the budget down,
+/// by growing cost.
 const LadderPlan *BudgetLadder::choose(int64_t budget, const Accepts &accepts) {
   auto isGood = [&](const LadderPlan &plan) {
     return plan.peakInBytes <= budget && (!accepts || accepts(plan));
@@ -328,7 +333,7 @@ const LadderPlan *BudgetLadder::choose(int64_t budget, const Accepts &accepts) {
 
 RecomputeSolution BudgetLadder::solve(int64_t budget, const Accepts &accepts) {
   RecomputeOptions own = optionsFor(budget, 1);
-  own.effort = 1; // the bound alone
+  own.effort = 1; // only the bound is needed
   RecomputeSolution result = *solveRecompute(problem, own);
   if (plainPeak <= budget && !accepts)
     return result;

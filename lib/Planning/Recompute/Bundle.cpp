@@ -63,7 +63,7 @@ void Bundle::add(const std::vector<double> &point, double value,
   forgetPlanes();
 }
 
-/// Drops the oldest planes that carry no weight.
+/// Removes the oldest planes without weight.
 void Bundle::forgetPlanes() {
   for (size_t i = 0; planes.size() > mostPlanes && i + 2 < planes.size();)
     if (planes[i].weight <= 0)
@@ -79,9 +79,9 @@ std::vector<double> Bundle::pointOf(const std::vector<double> &mean) const {
   return point;
 }
 
-/// The dual: weights on the planes that minimise the height reached. Weight
-/// moves from the highest plane in use to the lowest, by the step that is
-/// exact where no price is at 0 and short otherwise.
+/// Solves the dual problem: finds the weights of the planes that minimise the
+/// height reached. Weight moves from the highest plane in use to the lowest.
+/// The step is exact if no price is at 0, and short otherwise.
 void Bundle::solveMaster() {
   size_t n = planes.size();
   std::vector<double> mean(center.size(), 0), height(n);
@@ -121,7 +121,7 @@ std::vector<double> Bundle::next(double tolerance) {
   for (int looks = 0; predicted <= tolerance; ++looks) {
     if (looks == 8)
       return {};
-    step *= 8; // near the center nothing is left: look farther
+    step *= 8; // nothing to gain near the center
     solveMaster();
   }
   return trial;

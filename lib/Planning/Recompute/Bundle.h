@@ -13,25 +13,25 @@
 namespace gpuopt::planning {
 
 /// A proximal bundle method (Lemaréchal 1978; Kiwiel 1990) for a concave
-/// function of prices >= 0: every value with its slope is a plane above the
-/// function; the next prices maximise the least plane, less the squared
+/// function of prices >= 0. Every value with its slope defines a plane above
+/// the function. The next prices maximise the lowest plane, minus the squared
 /// distance to the best prices so far. Deterministic.
 class Bundle {
 public:
-  /// `firstReach` is the gain hoped for in the first step.
+  /// `firstReach` is the expected gain of the first step.
   Bundle(std::vector<double> start, double firstReach)
       : center(std::move(start)), firstReach(firstReach) {}
 
-  /// The function's value at `point`, and its slopes there (one or more).
+  /// Adds the function's value at `point`, and one or more slopes there.
   void add(const std::vector<double> &point, double value,
            const std::vector<std::vector<double>> &slopes);
 
-  /// The next prices to try; empty where nothing is left to gain.
+  /// Returns the next prices to try; empty if nothing can be gained.
   std::vector<double> next(double tolerance);
 
 private:
   struct Plane {
-    double atCenter; ///< Its height at the center.
+    double atCenter; ///< The plane's height at the center.
     std::vector<double> slope;
     double weight = 0; ///< In the master problem's dual.
   };

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Arithmetic is on 128 bits where sums could overflow. The network is not
-// built: capacities follow from each arc's words, and conservation is summed
-// per node.
+// Checks a certificate. Arithmetic is on 128 bits where sums could overflow.
+// The network is not built: each arc's description gives its capacity, and
+// conservation is summed up for each node.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +33,7 @@ private:
   MaybeError checkHeader() const;
   MaybeError addFlow(const Certificate::Flow &flow);
   bool isArc(const Certificate::Flow &flow) const;
-  /// Negative for no limit.
+  /// Returns the capacity of an arc; negative for no limit.
   __int128 capacity(const Certificate::Flow &flow) const;
   bool isReadAfter(int op, int timePoint) const {
     return lastNeed[op] > certificate.timePoints[timePoint];
@@ -69,16 +69,16 @@ private:
   int64_t budget;
   const Certificate &certificate;
   std::vector<int> lastNeed;
-  /// Storages, per time point, sorted.
+  /// The storages that are touched at each time point, sorted.
   std::vector<std::vector<int>> touchedAt;
   std::map<Node, __int128> balance;
-  std::map<int, __int128> kept; ///< Of kind 2, per op, over all time points.
+  std::map<int, __int128> kept; ///< Flow of kind 2 by op.
   std::map<std::tuple<int, int, int, int>, bool> seen;
   __int128 total = 0;
 };
 } // namespace
 
-/// The last op that reads the output or another one that lies in it.
+/// Finds the last op that reads an output, or another output that lies in it.
 void Checker::findLastNeeds() {
   int n = problem.ops.size();
   lastNeed.assign(n, 0);
@@ -128,7 +128,7 @@ bool Checker::isArc(const Certificate::Flow &flow) const {
       flow.op >= certificate.timePoints[flow.timePoint])
     return false;
   const RecomputeOp &op = problem.ops[flow.op];
-  switch (flow.kind) { // an arc has one spelling, else it could carry twice
+  switch (flow.kind) { // each arc has one spelling, or it would carry twice
   case 0:
     return flow.other == -1 &&
            (flow.timePoint == 0 ||
@@ -191,8 +191,8 @@ MaybeError Checker::addFlow(const Certificate::Flow &flow) {
   return std::nullopt;
 }
 
-/// A schedule that reloads an output pays for it once, and may have it at every
-/// time point without holding it.
+/// Checks the shares of offload costs. A schedule that reloads an output pays
+/// for it once, and may then have it at every time point without holding it.
 MaybeError Checker::checkOffloaded() const {
   for (auto [op, amount] : kept) {
     std::optional<double> cost = problem.ops[op].offloadCost;
@@ -231,8 +231,8 @@ Result<double> Checker::run() {
       room -= problem.ops[made].sizeInBytes;
     if (room < 0)
       return Error{"a time point's working set exceeds the budget"};
-    // Below 0 the bound is 0, whatever else is taken off; many large prices
-    // would wrap around.
+    // A bound below 0 is 0, however much else is subtracted; many large prices
+    // would overflow.
     __int128 unit = __int128(1) << certificate.priceShift;
     __int128 price = (certificate.prices[k] * room + unit - 1) / unit;
     total = std::max<__int128>(total - price, 0);

@@ -12,7 +12,7 @@
 using namespace gpuopt::planning;
 
 namespace {
-/// Runs the stages, and repeats what is missing.
+/// Runs the stages one after the other, and repeats what is missing.
 class OnDemand {
 public:
   explicit OnDemand(const Graph &graph)
@@ -23,7 +23,8 @@ public:
       isAvailable[op] = false;
   }
 
-  /// Runs op `stage`, after everything that it needs. `ran` gets the repeats.
+  /// Runs op `stage` after everything that it needs. The repeats are appended
+  /// to `ran`.
   void run(int stage) {
     ran.clear();
     demandInputs(stage);
@@ -43,7 +44,7 @@ public:
   std::vector<char> &available() { return isAvailable; }
   const std::vector<int> &lastRan() const { return ran; }
 
-  /// Where ops repeat this often, the plan is of no use.
+  /// Whether ops repeat so often that the plan is of no use.
   bool isHopeless() const { return repeats.size() > 40 * isAvailable.size(); }
 
   std::vector<Slot> repeats;
@@ -54,7 +55,8 @@ private:
       isAvailable[graph.overwritten[op]] = false;
   }
 
-  /// Than executed again, with all that this asks for.
+  /// Whether reloading is cheaper than executing the op again, with everything
+  /// that this needs.
   bool isCheaperReloaded(int op) const {
     if (!graph.mayReload(op) || !graph.recomputable[op])
       return graph.mayReload(op);

@@ -14,8 +14,8 @@
 namespace gpuopt::planning {
 
 /// Drops, at each time point of the cut, every output that the cut does not
-/// keep there, and computes it again when an op needs it, recursively. Repeated
-/// recomputation comes by itself.
+/// keep there, and computes it again when an op needs it, recursively. This can
+/// lead to repeats of repeats.
 std::vector<Slot> dropByCut(const Graph &graph, const TimeExpandedCut &cut);
 
 /// Drops a flagged output whenever its next use in the plain order is more
@@ -23,16 +23,16 @@ std::vector<Slot> dropByCut(const Graph &graph, const TimeExpandedCut &cut);
 std::vector<Slot> dropByGap(const Graph &graph,
                             const std::vector<char> &isFlagged, int gap);
 
-/// What is kept from before an op on.
+/// An output, and the op from which on it is kept.
 struct KeptFrom {
   int stage = 0;
-  /// What this op asks for is not kept for those after it.
+  /// Whether outputs that this op needed again are dropped after it.
   bool dropsDemanded = false;
   std::vector<int> ops;
 };
 
 /// At each of these stages, in increasing order, drops all outputs of ops
-/// before `turn` but those that are kept.
+/// before `turn` except those that are kept.
 std::vector<Slot> dropOthers(const Graph &graph, int turn,
                              const std::vector<KeptFrom> &drops);
 

@@ -25,7 +25,7 @@ static void flatten(int n, const std::vector<std::pair<int, int>> &pairs,
     lists[next[owner]++] = element;
 }
 
-/// The distinct storages that the op's execution touches.
+/// Returns the different storages that the op's execution touches.
 static std::vector<int> touchedStorages(const Graph &graph, int op) {
   std::vector<int> storages{graph.root[op]};
   for (int input : graph.inputs(op))
@@ -80,7 +80,7 @@ Graph::Graph(const RecomputeProblem &problem) {
   }
 }
 
-/// For each op, the last op of the plain order that needs its storage.
+/// Returns for each op the last op of the plain order that needs its storage.
 static std::vector<int> storageEnds(const Graph &graph) {
   std::vector<int> ends(graph.size());
   for (int i = 0; i < graph.size(); ++i) {
@@ -104,8 +104,8 @@ std::vector<int64_t> Graph::plainProfile() const {
 }
 
 int64_t gpuopt::planning::budgetLowerLimit(const Graph &graph) {
-  // At each op: its working set, and every storage that holds an output which
-  // was made before, is read later and cannot be had again.
+  // At each op, counts its working set and every storage whose output was made
+  // before, is read later and cannot be recovered.
   int n = graph.size();
   std::vector<int> holders(n, 0);
   std::vector<std::vector<int>> releases(n + 1);

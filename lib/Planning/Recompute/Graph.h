@@ -22,51 +22,52 @@ struct IntRange {
   int size() const { return last - first; }
 };
 
-/// What the solvers read of a problem again and again. Outputs that share a
-/// storage have no bytes of their own.
+/// The data of a problem that the solvers read again and again. Outputs that
+/// share a storage have no bytes of their own.
 class Graph {
 public:
   explicit Graph(const RecomputeProblem &problem);
 
   int size() const { return bytes.size(); }
   IntRange inputs(int op) const { return slice(inputLists, inputsOf, op); }
-  /// In increasing order.
+  /// Returns the ops that read the output, in increasing order.
   IntRange users(int op) const { return slice(userLists, usersOf, op); }
-  /// The outputs that lie in the storage of this one, one level deep.
+  /// Returns the outputs that lie directly in the storage of this one.
   IntRange sharers(int op) const { return slice(sharerLists, sharersOf, op); }
   bool hasSharedStorages() const { return !sharerLists.empty(); }
 
-  std::vector<int64_t> bytes; ///< Of the storage that the op makes.
-  /// Bytes during the first execution, and during each further one.
+  std::vector<int64_t> bytes; ///< Size of the storage that the op makes.
+  /// Workspace bytes of the first execution, and of each further one.
   std::vector<int64_t> workspace, repeatWorkspace;
   std::vector<double> cost;
   std::vector<int> storage; ///< As in the problem: an input, or -1.
   std::vector<int> root;    ///< The op that makes the storage.
-  /// The input whose place the output takes, and the op that takes the place
-  /// of this one; -1 where there is none. The two run again together.
+  /// The input that the output overwrites, and the op that overwrites this
+  /// output; -1 if there is none. The two run again together.
   std::vector<int> overwritten, overwriter;
   /// For bounds: the op whose output, or a view of it, this is, and the bytes
-  /// that it keeps alive. What takes a place keeps all of that storage alive
-  /// by itself: when what was there is made again, it lies elsewhere.
+  /// that it keeps alive. An output that overwrites another one keeps the whole
+  /// storage alive by itself, because when the other one is computed again, it
+  /// lies elsewhere.
   std::vector<int> holder;
   std::vector<int64_t> heldBytes;
   std::vector<char> pinned, recomputable;
-  std::vector<double> offloadCost; ///< Infinite where it may not be offloaded.
-  bool hasOffload = false;         ///< Whether any may be.
+  std::vector<double> offloadCost; ///< Infinite if it may not be.
+  bool hasOffload = false;         ///< Whether any output may be offloaded.
   bool mayReload(int op) const { return offloadCost[op] < HUGE_VAL; }
-  /// Whether the output can be had again at all.
+  /// Whether the output can be recovered after it was dropped.
   bool mayReturn(int op) const { return recomputable[op] || mayReload(op); }
   double totalCost = 0;
 
-  /// The last op that reads the output in the plain order; the op itself where
-  /// none does, and `size()` where it is pinned.
+  /// The last op that reads the output in the plain order; the op itself if
+  /// none does, and `size()` if it is pinned.
   std::vector<int> lastUser;
 
-  /// The bytes that the op's execution needs alive: inputs' storages, its own,
-  /// its workspace, at the first execution.
+  /// The bytes that the op's first execution needs alive: the storages of its
+  /// inputs, its own, and its workspace.
   std::vector<int64_t> workingSet;
 
-  /// The peak of the plain order within each op's execution.
+  /// Returns the peak of the plain order within each op's execution.
   std::vector<int64_t> plainProfile() const;
 
 private:
@@ -79,8 +80,8 @@ private:
   std::vector<int> inputsOf, usersOf, sharersOf;
 };
 
-/// A budget below this is met by no schedule: the largest working set,
-/// together with the storages that cannot be had again later.
+/// Returns a budget that every schedule needs: the largest working set,
+/// together with the storages that are read later and cannot be recovered.
 int64_t budgetLowerLimit(const Graph &graph);
 
 } // namespace gpuopt::planning

@@ -12,7 +12,7 @@
 
 using namespace gpuopt::planning;
 
-/// Steps are no smaller than this part of the plain peak.
+/// Steps are at least this fraction of the plain peak.
 static constexpr int smallestStep = 2048;
 
 RecomputeSolution gpuopt::planning::lowerPeak(const RecomputeProblem &problem,

@@ -14,12 +14,13 @@
 
 namespace gpuopt::planning {
 
-/// The options of one more search, whose budget, start and purpose are filled
-/// in; none where it is enough.
+/// Returns the options of one more search, whose budget, start and purpose are
+/// filled in later; nothing if there were enough.
 using NextSearch = std::function<std::optional<RecomputeOptions>()>;
 
-/// Lowers the peak of a plan that is found, in steps of `stepInBytes` and then
-/// of less; where one fails, a search that knows nothing of the plan may do.
+/// Lowers the peak of a plan in steps of `stepInBytes`, and then in smaller
+/// ones. Where a step fails, a search that does not start from the plan is
+/// tried.
 RecomputeSolution lowerPeak(const RecomputeProblem &problem,
                             RecomputeSolution plan, int64_t stepInBytes,
                             const NextSearch &nextSearch);

@@ -38,7 +38,7 @@ void LocalSearch::undo() {
   edits.clear();
 }
 
-/// A stage above the budget where there is one, mostly.
+/// Picks a stage, mostly one above the budget if there is one.
 int LocalSearch::pickStage() {
   int n = graph.size(), start = random.below(n);
   if (plan.excess() == 0 || random.below(8) == 0)
@@ -49,13 +49,15 @@ int LocalSearch::pickStage() {
   return stage < 0 ? start : stage;
 }
 
-/// Mostly not where that costs much more than the op; it may still be cheaper
-/// than what else would have to run again.
+/// Decides at random whether to reload. Reloads that cost much more than the op
+/// are rare, but may be cheaper than everything else that would have to run
+/// again.
 bool LocalSearch::drawsReload(int op) {
   return random.below(graph.offloadCost[op] > 4 * graph.cost[op] ? 16 : 2) == 0;
 }
 
-/// Runs an op again; inputs that live on for this alone may run again too.
+/// Runs an op again. Inputs that would live on only for this may run again,
+/// too.
 void LocalSearch::runAgain(Slot slot, int depth) {
   if (graph.mayReload(slot.op))
     slot.isReload = !graph.recomputable[slot.op] || drawsReload(slot.op);
@@ -98,10 +100,10 @@ void LocalSearch::dropSomewhere() {
   }
 }
 
-/// Removes repeats that nobody reads any more, from the inputs of a repeat
-/// that has gone.
+/// Removes repeats that nothing reads any more, beginning with the inputs of a
+/// removed repeat.
 void LocalSearch::removeDead(Slot slot) {
-  if (slot.isReload) // it read nothing
+  if (slot.isReload) // a reload has no inputs
     return;
   for (int input : graph.inputs(slot.op)) {
     const StagePlan::Run &read =
@@ -114,13 +116,14 @@ void LocalSearch::removeDead(Slot slot) {
   }
 }
 
-/// A repeat; not one that another repeat overwrites, which goes with it.
+/// Picks a repeat, but none that another repeat overwrites, since they move
+/// together.
 Slot LocalSearch::pickRepeat() {
   Slot slot = plan.repeats()[random.below(plan.repeats().size())];
   while (graph.overwriter[slot.op] >= 0) {
     int run = plan.runAt(slot.op, slot.stage), user = graph.overwriter[slot.op];
     int use = plan.nextUse(slot.op, run, slot.stage - 1);
-    if (use < 0 || use == user) // nobody, or the first execution
+    if (use < 0 || use == user) // no reader, or the first execution
       break;
     slot = {use, user};
   }
@@ -135,8 +138,8 @@ void LocalSearch::removeSomewhere() {
   removeDead(slot);
 }
 
-/// Takes a repeat out of its stage, and those of its inputs there that nobody
-/// else reads.
+/// Takes a repeat out of its stage, and the repeats of its inputs there that
+/// nothing else reads.
 void LocalSearch::takeWithInputs(Slot slot, std::vector<Slot> &taken) {
   remove(slot);
   taken.push_back(slot);
@@ -152,10 +155,10 @@ void LocalSearch::takeWithInputs(Slot slot, std::vector<Slot> &taken) {
   }
 }
 
-/// Moves a repeat to another stage, and the repeats of its inputs that nobody
-/// else reads: each alone would have to keep its own inputs alive meanwhile.
-/// All leave before any arrives, for in a later stage the output would still
-/// read what is left behind.
+/// Moves a repeat to another stage, together with the repeats of its inputs
+/// that nothing else reads; if one moved alone, its inputs would have to stay
+/// alive in between. All are removed before any is inserted, because in a later
+/// stage an output would still read the inputs that are left behind.
 void LocalSearch::moveWithInputs(Slot slot, int stage) {
   std::vector<Slot> taken;
   takeWithInputs(slot, taken);
@@ -164,7 +167,7 @@ void LocalSearch::moveWithInputs(Slot slot, int stage) {
       insert({stage, old.op, old.isReload});
 }
 
-/// What was overwritten in a slot moves with it.
+/// Moves what the slot's op overwrites together with it.
 void LocalSearch::shiftOverwritten(Slot slot, int stage) {
   int input = graph.overwritten[slot.op];
   if (input < 0 || plan.has({stage, input}))
@@ -202,7 +205,7 @@ void LocalSearch::shiftSomewhere() {
     removeDead(slot);
 }
 
-/// Reloads what runs again, or the other way round.
+/// Replaces a repeat by a reload, or a reload by a repeat.
 void LocalSearch::switchSomewhere() {
   if (plan.repeats().empty())
     return;
@@ -242,7 +245,7 @@ void LocalSearch::propose() {
 }
 
 void LocalSearch::offerTo(BestSchedule &best) {
-  // The running sum drifts by rounding, so the exact one decides.
+  // The running sum has rounding errors, so the exact sum decides.
   if (plan.excess() == 0 && best.wouldTake(addedCost) &&
       best.wouldTake(plan.addedCost()))
     best.offer(plan.addedCost(), space.scheduleOf(plan));

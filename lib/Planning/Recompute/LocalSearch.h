@@ -31,17 +31,18 @@ struct BestSchedule {
   }
 };
 
-/// Simulated annealing over single executions: drop an output over a gap and
-/// run its op again or reload it, undo that, do it earlier or later, or the
-/// other of the two. The added cost and a
-/// price for bytes above the budget are minimised; the price moves so that the
-/// search stays at the border of what fits.
+/// Simulated annealing over single executions. A move drops an output over a
+/// gap and runs its op again or reloads it, undoes that, moves it earlier or
+/// later, or exchanges a repeat and a reload. It minimises the added cost plus
+/// a price for bytes above the budget; the price changes so that the search
+/// stays close to the budget.
 class LocalSearch {
 public:
   LocalSearch(const SearchSpace &space, int64_t budgetInBytes, uint64_t seed);
 
-  /// Anneals from the given repeats over so many moves, and offers what fits.
-  /// `heat` is the first temperature, in costs of an average op.
+  /// Anneals from the given repeats for this many moves, and offers each plan
+  /// within the budget. `heat` is the first temperature, in costs of an average
+  /// op.
   void anneal(const std::vector<Slot> &start, int64_t moves, double heat,
               BestSchedule &best, const std::function<bool()> &isOver);
 

@@ -14,7 +14,8 @@ using namespace gpuopt::planning;
 
 static constexpr int mostSegments = 64, mostLevel = 384;
 
-/// Segments that run in one mode: a block may have several narrow cuts.
+/// The largest number of segments that run in one mode: a block may have
+/// several narrow cuts.
 static constexpr int mostJoined = 6;
 
 NestedPlans::NestedPlans(const Graph &graph, int64_t budgetInBytes)
@@ -82,13 +83,13 @@ void NestedPlans::solve(int first, int last) {
   Range &range = at(first, last);
   range.costs.assign(mostLevel + 1, HUGE_VALF);
   range.choices.assign(mostLevel + 1, {});
-  // What is alive between the stretches, when the segments run again.
+  // Counts what is alive between the stretches while the segments run again.
   int fixed = levelOf(segments.fixedBytesBefore(segments.stretch(last)));
   tryModes(first, last, fixed);
   tryRuns(first, last, fixed);
 }
 
-/// The first segments once, with some outputs kept.
+/// Tries to run the first segments once, with some outputs kept.
 void NestedPlans::tryModes(int first, int last, int fixed) {
   Range &range = at(first, last);
   for (int next = first + 1; next <= std::min(last, first + mostJoined);
@@ -111,7 +112,8 @@ void NestedPlans::tryModes(int first, int last, int fixed) {
   }
 }
 
-/// The first segments with nothing kept, and again when the others are done.
+/// Tries to run the first segments with nothing kept, and again when the others
+/// are done.
 void NestedPlans::tryRuns(int first, int last, int fixed) {
   Range &range = at(first, last);
   for (int next = first + 1; next < last; ++next) {
@@ -133,7 +135,7 @@ void NestedPlans::tryRuns(int first, int last, int fixed) {
 // Plans
 //===----------------------------------------------------------------------===//
 
-/// What segments [first, next) keep in this mode.
+/// Notes what segments [first, next) keep in this mode.
 void NestedPlans::hold(int first, int next, int mode,
                        std::vector<int> &held) const {
   for (int op = segments.begin(first); op < segments.begin(next); ++op)
@@ -141,7 +143,7 @@ void NestedPlans::hold(int first, int next, int mode,
       held.push_back(op);
 }
 
-/// Writes down what is kept from the beginning of each stretch on.
+/// Notes what is kept from the beginning of each stretch on.
 void NestedPlans::walk(int first, int last, int level, std::vector<int> &held,
                        std::vector<KeptFrom> &drops) const {
   while (true) {
@@ -163,8 +165,8 @@ void NestedPlans::walk(int first, int last, int level, std::vector<int> &held,
     }
     int stage = segments.stretch(next);
     if (stage < segments.stretch(first)) {
-      // Where the segments have run again just for this, what their stretch
-      // asked for first is all of them.
+      // If the segments have run again only for this, their stretch has asked
+      // for all of them first.
       bool hasRunAgain = next == last && last < segments.size();
       drops.push_back({stage, hasRunAgain, held});
     }

@@ -26,25 +26,26 @@ namespace gpuopt::planning {
 
 class NestedPlans {
 public:
-  /// Plans for budgets up to twice this one.
+  /// Makes plans for budgets up to twice this one.
   NestedPlans(const Graph &graph, int64_t budgetInBytes);
 
-  /// From the cheapest on, and from the most bytes.
+  /// Returns the number of plans. The first is the cheapest and needs the most
+  /// bytes.
   int size() const { return levels.size(); }
   std::vector<Slot> plan(int index) const;
 
 private:
-  /// How segments [first, last) are run with so many bytes: [first, next)
-  /// first, and in this mode; -1: with nothing kept.
+  /// How segments [first, last) run with this many bytes: first [first, next),
+  /// in this mode; mode -1 keeps nothing.
   struct Choice {
     int16_t next = 0, mode = -1;
   };
-  /// What was found for the segments [first, last).
+  /// The results for the segments [first, last).
   struct Range {
     std::vector<SegmentMode> modes;
-    int64_t runPeak = 0;       ///< With nothing kept but what crosses its end.
-    int64_t crossingBytes = 0; ///< Of its outputs, into what comes after.
-    std::vector<float> costs;  ///< By level.
+    int64_t runPeak = 0;       ///< If only what crosses its end is kept.
+    int64_t crossingBytes = 0; ///< Outputs that later ops read.
+    std::vector<float> costs;  ///< Cost at each level.
     std::vector<Choice> choices;
   };
   void measureRuns();
@@ -54,7 +55,7 @@ private:
   void walk(int first, int last, int level, std::vector<int> &held,
             std::vector<KeptFrom> &drops) const;
   void hold(int first, int next, int mode, std::vector<int> &held) const;
-  /// At most one above all levels.
+  /// Returns the level of a number of bytes; at most one above all levels.
   int levelOf(int64_t bytes) const;
   Range &at(int first, int last) {
     return ranges[first * (segments.size() + 1) + last];
@@ -67,9 +68,9 @@ private:
   Segments segments;
   SegmentModes modes;
   int64_t unit = 1;            ///< Bytes per level.
-  std::vector<double> runCost; ///< Sums over the segments before.
+  std::vector<double> runCost; ///< Sums over all segments before.
   std::vector<Range> ranges;
-  std::vector<int> levels; ///< Those at which the cost changes.
+  std::vector<int> levels; ///< Levels at which the cost changes.
 };
 
 } // namespace gpuopt::planning

@@ -11,7 +11,7 @@
 
 using namespace gpuopt::planning;
 
-/// With all digits that a double has.
+/// Returns a number with all digits that a double has.
 static std::string text(double number) {
   char buffer[32];
   std::snprintf(buffer, sizeof buffer, "%.17g", number);

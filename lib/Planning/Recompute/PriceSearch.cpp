@@ -32,8 +32,8 @@ gpuopt::planning::chooseTimePoints(const Graph &graph,
 }
 
 namespace {
-/// One maximisation. Here the unit of bounds is the cost of all ops, and the
-/// unit of prices that, per 2^priceShift bytes.
+/// One maximisation. In here, bounds are in units of the cost of all ops, and
+/// prices in that unit per 2^priceShift bytes.
 class Ascent {
 public:
   Ascent(TimeExpandedCut &cut, const IntegerScale &scale, double totalCost,
@@ -45,8 +45,8 @@ public:
     best.bound = INT64_MIN;
   }
 
-  /// A bundle can end early, with planes that its master can no longer tell
-  /// apart; another from the best prices then goes on.
+  /// A bundle can end early if its master problem can no longer tell planes
+  /// apart. Then another one continues from the best prices.
   Prices run(const std::vector<int64_t> &start) {
     std::vector<double> point;
     for (int64_t price : start)

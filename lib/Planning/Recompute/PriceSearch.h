@@ -16,10 +16,10 @@ namespace gpuopt::planning {
 
 struct PriceSearchOptions {
   int cuts = 1000; ///< The most minimum cuts to solve.
-  /// The added cost of the best plan known by now, which no bound exceeds;
-  /// negative where there is none. In the problem's unit.
+  /// Returns the added cost of the best plan so far, which no bound exceeds, in
+  /// the problem's unit; negative if there is no plan.
   std::function<double()> bestPlanCost;
-  /// Called with every cut on the way.
+  /// Is called with every cut on the way.
   std::function<void(TimeExpandedCut &)> onCut;
   std::function<bool()> isOver;
 };
@@ -30,15 +30,15 @@ struct Prices {
   int64_t bound = 0;           ///< In units of 2^-costShift.
 };
 
-/// Maximises the bound, which is concave in the prices, by a bundle method.
-/// `start` has one price per time point.
+/// Finds prices with a high bound, which is concave in the prices, by a bundle
+/// method. `start` has one price for each time point.
 Prices searchPrices(const Graph &graph, TimeExpandedCut &cut,
                     const IntegerScale &scale, std::vector<int64_t> start,
                     const PriceSearchOptions &options);
 
-/// At most `count` time points where the profile is above the budget: the
-/// highest in each of as many equal groups. Time points whose working set alone
-/// exceeds the budget are left out.
+/// Returns at most `count` time points at which the profile is above the
+/// budget: the highest of each of as many equal groups. Time points whose
+/// working set alone exceeds the budget are left out.
 std::vector<int> chooseTimePoints(const Graph &graph,
                                   const std::vector<int64_t> &profile,
                                   int64_t budgetInBytes, int count);

@@ -49,7 +49,7 @@ static MaybeError checkNumbers(const RecomputeOp &op) {
   return std::nullopt;
 }
 
-/// Expects ops that have passed the other checks.
+/// Checks what is overwritten. Expects ops that have passed the other checks.
 static MaybeError checkOverwritten(const RecomputeProblem &problem) {
   std::vector<int> readers(problem.ops.size(), 0);
   for (const RecomputeOp &op : problem.ops)
@@ -72,8 +72,9 @@ static MaybeError checkOverwritten(const RecomputeProblem &problem) {
   return std::nullopt;
 }
 
-/// What lies on the host is one whole storage, as it stays until its output is
-/// dropped. Expects ops that have passed the other checks.
+/// Checks what may be offloaded. A copy on the host is a whole storage, as it
+/// is until its output is dropped. Expects ops that have passed the other
+/// checks.
 static MaybeError checkOffloaded(const RecomputeProblem &problem) {
   for (size_t i = 0; i < problem.ops.size(); ++i) {
     const RecomputeOp &op = problem.ops[i];
@@ -109,7 +110,8 @@ MaybeError RecomputeProblem::check() const {
     if (error)
       return Error{"op " + std::to_string(i) + " " + error->message};
     room -= ops[i].sizeInBytes + workspace;
-    // Reloaded, a result in place lies in a storage of its own.
+    // After a reload, a result that was written over another one lies in a
+    // storage of its own.
     int64_t reloaded = ops[i].offloadCost && ops[i].storage >= 0
                            ? ops[storageOf(i)].sizeInBytes
                            : 0;
@@ -125,7 +127,7 @@ MaybeError RecomputeProblem::check() const {
   double costs = totalCost();
   for (const RecomputeOp &op : ops)
     costs += op.offloadCost.value_or(0);
-  // What 2^31 executions cost, in percent, is a number as well.
+  // The cost of 2^31 executions, in percent, must also be a finite number.
   if (!(costs < 0x1p980))
     return Error{"the sum of all costs overflows"};
   return std::nullopt;

@@ -12,7 +12,7 @@
 
 using namespace gpuopt::planning;
 
-/// The rule that a reload breaks; `executed` ops have run.
+/// Returns the rule that a reload breaks; `executed` ops have run.
 static MaybeError checkReload(const RecomputeProblem &problem, int op,
                               int executed) {
   std::string name = "op " + std::to_string(op);
@@ -25,8 +25,8 @@ static MaybeError checkReload(const RecomputeProblem &problem, int op,
   return std::nullopt;
 }
 
-/// Fills, for each execution, the step of the last one that needs its storage,
-/// and the step that made the storage. Returns the rule that is broken.
+/// Sets, for each execution, the step of the last one that needs its storage,
+/// and the step that made the storage. Returns the rule that is broken, if any.
 static MaybeError findLifetimes(const RecomputeProblem &problem,
                                 const Schedule &schedule,
                                 std::vector<int> &lastUse,
@@ -119,7 +119,7 @@ Schedule gpuopt::planning::withoutStaleRepeats(const RecomputeProblem &problem,
     const RecomputeOp &op = problem.ops[opOf(schedule[step])];
     bool overwrites = op.overwrites && !isReload(schedule[step]);
     if (overwrites && isGone[latest[op.storage]])
-      continue; // its output lies there
+      continue; // its output lies in that one
     if (overwrites)
       isGone[latest[op.storage]] = true;
     latest[opOf(schedule[step])] = step;

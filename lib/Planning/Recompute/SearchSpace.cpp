@@ -53,8 +53,8 @@ SearchSpace::repeatsOf(const Schedule &schedule) const {
   std::vector<Slot> repeats;
   int expected = 0, last = -1, stage = 0; // `stage`: of those before `expected`
   size_t stageBegin = 0;
-  // Repeats fill the first stage while they come in order, then the next;
-  // afterwards they are moved back to the last stages before the op.
+  // Repeats fill a stage as long as they are in order, and then the next one.
+  // Afterwards they are moved back to the last stages before the op.
   auto close = [&] {
     for (size_t i = stageBegin; i < repeats.size(); ++i)
       repeats[i].stage += atOp(expected) - stage;

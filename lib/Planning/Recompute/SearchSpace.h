@@ -14,10 +14,10 @@
 
 namespace gpuopt::planning {
 
-/// Stages allow each op to run again once, in the order of the ops. Where that
-/// is too narrow, empty ops before each op give it more stages. Pinned outputs
-/// become the inputs of one more op at the end, before which they too can be
-/// computed again.
+/// Stages allow each op to run again once, in the order of the ops. If that is
+/// not enough, empty ops before each op give it more stages. Pinned outputs
+/// become the inputs of one more op at the end, so that they, too, can be
+/// computed again before it.
 class SearchSpace {
 public:
   SearchSpace(const RecomputeProblem &problem, int stagesPerOp);
@@ -26,10 +26,10 @@ public:
 
   Schedule scheduleOf(const StagePlan &plan) const;
 
-  /// The repeats of a valid schedule, where the stages can hold them.
+  /// Returns the repeats of a valid schedule, if the stages can hold them.
   std::optional<std::vector<Slot>> repeatsOf(const Schedule &schedule) const;
 
-  /// The same repeats in this space's stages.
+  /// Converts repeats to the stages of this space.
   std::vector<Slot> fromPlain(const std::vector<Slot> &repeats) const;
 
 private:

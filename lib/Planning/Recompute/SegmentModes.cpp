@@ -14,8 +14,8 @@
 
 using namespace gpuopt::planning;
 
-/// From all of the cost for all of the bytes, by as many halvings and
-/// doublings.
+/// Prices range from all of the cost for all of the bytes, over this many
+/// halvings and doublings.
 static constexpr int halvings = 6, pricesPerHalving = 1;
 
 SegmentModes::SegmentModes(const Graph &graph, const Segments &segments)
@@ -68,8 +68,8 @@ void SegmentModes::measureForward(int mode, int first, int last,
   }
 }
 
-/// What is made again in the stretches of some segments, at the first op that
-/// needs it.
+/// What is computed again in the stretches of some segments, at the first op
+/// that needs it.
 struct SegmentModes::Again {
   int begin, end;
   std::vector<int> madeAt, lastReadAt; ///< -1: never.
@@ -125,7 +125,8 @@ void SegmentModes::measureBackward(int mode, int first, int last,
         (made < 0 && !isHeld(mode, op, again.end)))
       continue;
     if (made == end && !isHeld(mode, op, again.end)) {
-      // What comes and goes in one stage takes an op and its input at a time.
+      // What is made and dropped in one stage needs memory for an op and its
+      // input at a time.
       passing[made] = std::max(passing[made], 2 * bytes);
       continue;
     }

@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A way to run consecutive segments and, later, their stretches: with some of
-// their outputs kept in between, and the others made again in the stretches as
-// they are read. What to keep is what single-price minimum cuts keep at the
-// turn, at prices from low to high; and everything, and nothing.
+// A mode is a way to run consecutive segments and, later, their stretches: some
+// of their outputs are kept in between, and the others are computed again in
+// the stretches when they are read. The modes keep what minimum cuts with a
+// single price keep at the turn, at prices from low to high; one mode keeps
+// everything, and one nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +21,8 @@
 namespace gpuopt::planning {
 
 struct SegmentMode {
-  double cost = 0;       ///< Of what is made again in the stretches.
-  int64_t heldBytes = 0; ///< Kept, or crossing into the next segment.
+  double cost = 0;       ///< Of the repeats in the stretches.
+  int64_t heldBytes = 0; ///< Kept, or read by later segments.
   /// Most bytes alive while the segments run, of what they make; and in the
   /// stretches, with all that is fixed there. Where ops of one stage are made
   /// again, an estimate.
@@ -35,13 +36,13 @@ public:
   int size() const { return kept.size(); }
   bool isKept(int mode, int op) const { return kept[mode][op]; }
 
-  /// Measures the segments [first, last).
+  /// Measures a mode on the segments [first, last).
   SegmentMode measure(int mode, int first, int last) const;
 
 private:
   void addCuts();
-  /// Kept, or crossing into the next segment; what another op overwrites is
-  /// gone before the stretch.
+  /// Whether an output is kept or crosses into the next segment. What another
+  /// op overwrites is gone before the stretch.
   bool isHeld(int mode, int op, int end) const {
     return (kept[mode][op] || segments.lastForwardUser(op) >= end) &&
            graph.overwriter[op] < 0;
@@ -52,7 +53,7 @@ private:
 
   const Graph &graph;
   const Segments &segments;
-  std::vector<std::vector<char>> kept; ///< By mode, of all ops.
+  std::vector<std::vector<char>> kept; ///< By mode and op.
 };
 
 } // namespace gpuopt::planning

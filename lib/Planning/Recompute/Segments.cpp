@@ -22,7 +22,7 @@ Segments::Segments(const Graph &graph, int most) : graph(graph) {
 }
 
 void Segments::findTurn() {
-  // Where most bytes wait for later ops.
+  // The turn is where most bytes wait for later ops.
   std::vector<int64_t> waiting = graph.plainProfile();
   for (int op = 0; op < graph.size(); ++op)
     waiting[op] -= graph.workingSet[op];
@@ -41,7 +41,8 @@ void Segments::findTurn() {
   }
 }
 
-/// The narrowest place in each of so many groups of ops with equal bytes.
+/// Splits the ops into groups with equal bytes, and chooses the narrowest place
+/// in each.
 void Segments::chooseBounds(int most) {
   int turn = bounds.back();
   std::vector<int64_t> change(turn + 1, 0);
@@ -54,7 +55,7 @@ void Segments::chooseBounds(int most) {
       change[op] += graph.heldBytes[op]; // crosses the places after op..end-1
       change[end] -= graph.heldBytes[op];
     }
-    // What is overwritten cannot be held for another time.
+    // An output that is overwritten cannot be kept until later.
     if (int user = graph.overwriter[op]; user >= 0 && user < turn) {
       ++blocked[op];
       --blocked[user];
@@ -84,9 +85,10 @@ void Segments::chooseBounds(int most) {
   bounds = std::move(chosen);
 }
 
-/// Where outputs of this segment and later ones have been read, and those of
-/// the ones before have not, as far as bytes tell: some weight's gradient that
-/// is made early, or a transpose that is used late, lies in between.
+/// Finds where the outputs of this segment and later ones have been read, and
+/// those of the ones before have not. Bytes decide, because there are
+/// exceptions: a weight's gradient may be computed early, or a transpose be
+/// used late.
 void Segments::findStretches() {
   int n = graph.size();
   std::vector<int64_t> readFirst(n + 1, 0), readLast(n + 1, 0);
@@ -114,7 +116,7 @@ void Segments::findStretches() {
   }
 }
 
-/// After the turn; by holder. `size()` where nothing does.
+/// Finds the readers after the turn, by holder; `size()` if there is none.
 void Segments::findReads() {
   int n = graph.size();
   firstRead.assign(n, n);
@@ -127,7 +129,7 @@ void Segments::findReads() {
     }
 }
 
-/// What is read after the stretch of its segment is never dropped.
+/// Outputs that are read after the stretch of their segment are never dropped.
 void Segments::findFixed() {
   isFixed.assign(graph.size(), false);
   for (int s = 0; s < size(); ++s)

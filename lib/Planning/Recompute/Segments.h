@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The order turns where most bytes wait for later ops: the ops before make
-// outputs that the ops after it read, by and large last made first. The ops
-// before the turn fall into segments, at places that few outputs cross; the ops
-// after it into one stretch for each segment, after which nothing of that
-// segment is read.
+// The turn of an order is where most bytes wait for later ops: the ops before
+// it make outputs that the ops after it read, mostly in reverse order. The ops
+// before the turn are cut into segments, at places that few outputs cross. The
+// ops after it are cut into stretches, one for each segment, after which
+// nothing of that segment is read.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,40 +22,41 @@ namespace gpuopt::planning {
 
 class Segments {
 public:
-  /// At most so many segments.
+  /// Makes at most `most` segments.
   Segments(const Graph &graph, int most);
 
   int size() const { return int(bounds.size()) - 1; }
   int turn() const { return bounds.back(); }
 
-  /// Segment s is made of the ops [begin(s), begin(s + 1)).
+  /// Segment s has the ops [begin(s), begin(s + 1)).
   int begin(int segment) const { return bounds[segment]; }
 
-  /// The stretch of segment s is [stretch(s + 1), stretch(s)), for the last
+  /// The stretch of segment s is [stretch(s + 1), stretch(s)), because the last
   /// segments come first.
   int stretch(int segment) const { return stretches[segment]; }
 
-  /// The outputs that are made before segment s, may be dropped, and are read
-  /// in it or later segments.
+  /// Returns the outputs that are made before segment s, may be dropped, and
+  /// are read in it or in later segments.
   const std::vector<int> &crossing(int segment) const {
     return crossings[segment];
   }
 
-  /// The last op before the turn that reads the storage of this output; the op
-  /// itself where none does.
+  /// Returns the last op before the turn that reads the storage of this output,
+  /// or the op itself.
   int lastForwardUser(int op) const { return lastForward[graph.holder[op]]; }
 
-  /// Whether the output may be dropped at the turn, and made again.
+  /// Whether the output may be dropped at the turn and computed again.
   bool mayDrop(int op) const { return op < turn() && !isFixed[op]; }
-  /// Whether the op makes bytes that may be.
+  /// Whether the op makes a storage that may be dropped.
   bool makesDroppable(int op) const {
     return graph.holder[op] == op && mayDrop(op);
   }
 
-  /// What is alive within an op after the turn whatever is dropped: what is
-  /// made after the turn, what cannot return, and the workspace.
+  /// Returns the bytes that are alive within an op after the turn whatever is
+  /// dropped: what is made after the turn, what cannot be recovered, and the
+  /// workspace.
   int64_t fixedBytes(int op) const { return fixed[op - turn()]; }
-  /// The same between two ops, before `op`.
+  /// Returns the same for the time just before `op`.
   int64_t fixedBytesBefore(int op) const { return fixedBefore[op - turn()]; }
 
 private:

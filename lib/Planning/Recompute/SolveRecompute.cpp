@@ -18,13 +18,14 @@
 
 using namespace gpuopt::planning;
 
-/// Larger graphs have room in one stage per op.
+/// Larger graphs have only one stage for each op.
 static constexpr int mostOpsForWideStages = 200;
 
-/// With fewer, the cuts miss plans that searches from them do not find.
+/// The number of cuts of a rough bound. With fewer, cuts miss plans that
+/// searches from them do not find.
 static constexpr int mostCutsOfRoughBound = 60;
 
-/// In larger graphs the program over segments takes seconds.
+/// In larger graphs the dynamic program over segments takes seconds.
 static constexpr int mostOpsForNestedPlans = 50'000;
 
 namespace {
@@ -36,7 +37,7 @@ public:
                                          start)
         .count();
   }
-  /// Whether this share of the time is over.
+  /// Whether this share of the time is used up.
   bool isOver(double share = 1) const {
     return limit && seconds() >= *limit * share;
   }
@@ -47,10 +48,10 @@ private:
       std::chrono::steady_clock::now();
 };
 
-/// What a search begins with.
+/// A plan with which a search begins.
 struct Start {
   BestSchedule best;
-  std::vector<Slot> closest; ///< The repeats with the least excess.
+  std::vector<Slot> closest; ///< The repeats that are least over budget.
   int64_t closestExcess = INT64_MAX;
 };
 
@@ -95,7 +96,8 @@ private:
   std::optional<SearchSpace> wide;
   std::vector<LocalSearch> narrowSearches, wideSearches; ///< One per thread.
   StagePlan trial;
-  /// Without nested plans, and with them where it has found nothing.
+  /// The best start without nested plans, and the one with them in case the
+  /// first finds nothing.
   Start plain, nested;
   BestSchedule best;
   int64_t smallestPeak = 0;
@@ -104,7 +106,7 @@ private:
 };
 } // namespace
 
-/// Whether the plan is within the budget.
+/// Notes the plan as a start; returns whether it is within the budget.
 bool Solver::offer(const std::vector<Slot> &repeats, Start &start) {
   if (repeats.empty())
     return false;
@@ -119,8 +121,8 @@ bool Solver::offer(const std::vector<Slot> &repeats, Start &start) {
   return trial.excess() == 0;
 }
 
-/// Writes the flow down. The network begins at the first time point that
-/// matters; the certificate's at the first after the op.
+/// Writes the flow to the certificate. The network begins at the first time
+/// point that matters, the certificate's at the first one after the op.
 void Solver::certify(const TimeExpandedCut &cut, const Prices &prices,
                      RecomputeSolution &solution) const {
   Certificate &certificate = solution.certificate;
@@ -148,7 +150,7 @@ void Solver::certify(const TimeExpandedCut &cut, const Prices &prices,
   }
 }
 
-/// Everything that is not used soon is dropped.
+/// Starts from plans that drop everything that is not used soon.
 void Solver::startFromGaps() {
   std::vector<char> all(graph.size(), true);
   for (int gap = 0; gap < graph.size(); gap = 2 * gap + 1)
@@ -156,8 +158,9 @@ void Solver::startFromGaps() {
       offer(dropByGap(graph, all, gap), plain);
 }
 
-/// For budgets that nothing else meets. Peaks are estimates: around where they
-/// begin to fit, several are tried.
+/// Starts from nested plans, for budgets that no other plan meets. Their peaks
+/// are estimates, so several plans are tried around the one that is estimated
+/// to fit.
 void Solver::startNested() {
   constexpr int around = 8;
   if (graph.size() > mostOpsForNestedPlans || clock.isOver(0.4))
@@ -206,7 +209,8 @@ void Solver::boundAndStart(double share) {
     cut.solve(prices.prices);
     certify(cut, prices, solution);
   }
-  // Higher prices drop more than the bound asks for: plans that fit.
+  // Higher prices drop more than the bound needs, until a plan is within the
+  // budget.
   for (double factor = 1; factor < 16 && !clock.isOver(share); factor *= 1.1) {
     std::vector<int64_t> raised;
     for (int64_t price : prices.prices)
@@ -219,11 +223,12 @@ void Solver::boundAndStart(double share) {
   }
 }
 
-/// Rounds of annealing, longer and longer, in two lines that know nothing of
-/// each other: what one graph needs hot, another needs cold, and one line alone
-/// stays in the basin that it found first. For the same reason nested plans are
-/// where the second begins, and the first only if it finds nothing. Where they
-/// are not within the budget either, they are nearest to it in larger graphs.
+/// Runs rounds of annealing, longer and longer, in two independent lines: some
+/// graphs need a high temperature and others a low one, and a single line stays
+/// near the optimum that it found first. For the same reason the second line
+/// begins with nested plans, and the first one only if it finds nothing. If
+/// nested plans are not within the budget, they are still the closest to it in
+/// larger graphs.
 void Solver::improve() {
   int64_t moves = std::clamp<int64_t>(60 * graph.size(), 500, 20000);
   int64_t left = options.effort;
@@ -258,8 +263,8 @@ void Solver::improve() {
       best.offer(line.addedCost, std::move(line.schedule));
 }
 
-/// Threads search side by side from the same start; the best of them, the
-/// first among equals, goes on.
+/// Threads search in parallel from the same start. The best result, the first
+/// among equal ones, is kept.
 void Solver::annealOnThreads(std::vector<LocalSearch> &searches,
                              const std::vector<Slot> &start, int64_t moves,
                              double heat, BestSchedule &line) {
@@ -280,8 +285,8 @@ void Solver::annealOnThreads(std::vector<LocalSearch> &searches,
       line.offer(result.addedCost, std::move(result.schedule));
 }
 
-/// Where nothing fits: the least peak of the schedules at hand, lowered by
-/// searching below it while that succeeds.
+/// If no plan is within the budget, lowers the least peak of the known
+/// schedules by searching below it as long as that succeeds.
 void Solver::findSmallestBudget() {
   int64_t smallest = smallestPeak, limit = solution.budgetLowerLimit;
   while (smallest > limit && !clock.isOver(2)) {
@@ -331,8 +336,8 @@ RecomputeSolution Solver::run() {
   return std::move(solution);
 }
 
-/// The caller's schedule, where it is valid: a plan where it fits, and else a
-/// start that may be closer to the budget than others.
+/// Offers the caller's schedule if it is valid: as a plan if it is within the
+/// budget, otherwise as a start, which may be closer to the budget than others.
 void Solver::offerStart() {
   if (options.start.empty())
     return;
@@ -345,8 +350,8 @@ void Solver::offerStart() {
     offer(*repeats, plain);
 }
 
-/// One choice more makes the search longer: where it has not come close to its
-/// bound, what is found without offloading may cost less.
+/// Offloading makes the search harder. So if the plan is not close to its
+/// bound, a search without offloading may find a cheaper one.
 static void tryWithoutOffload(RecomputeProblem problem,
                               RecomputeOptions options,
                               RecomputeSolution &solution) {
@@ -374,7 +379,8 @@ gpuopt::planning::solveRecompute(const RecomputeProblem &problem,
   if (std::none_of(problem.ops.begin(), problem.ops.end(),
                    [](const RecomputeOp &op) { return op.offloadCost; }))
     return Solver(problem, options).run();
-  // Two thirds of the time, and a third; all of the effort, and half of it.
+  // Two thirds of the time go to the first search and one third to the second,
+  // or all of the effort and half of it.
   RecomputeOptions first = options, second = options;
   if (options.timeLimitInSeconds) {
     first.timeLimitInSeconds = *options.timeLimitInSeconds * 2 / 3;

@@ -73,7 +73,7 @@ bool StagePlan::has(Slot slot) const {
          runs[slot.op][runAt(slot.op, slot.stage)].stage == slot.stage;
 }
 
-/// The stage of the user's last execution before another stage.
+/// Returns the stage of the user's last execution before another stage.
 int StagePlan::lastReading(int user, int before) const {
   int run = runAt(user, before - 1);
   while (runs[user][run].isReload) // the first run is none
@@ -81,7 +81,7 @@ int StagePlan::lastReading(int user, int before) const {
   return runs[user][run].stage;
 }
 
-/// The last execution that needs the output of this run.
+/// Returns the last execution that needs the output of this run.
 Slot StagePlan::findEnd(int op, int run) const {
   int from = runs[op][run].stage, n = graph.size();
   bool isLast = size_t(run) + 1 == runs[op].size();
@@ -126,7 +126,7 @@ void StagePlan::markStage(int stage) {
   markedStages.push_back(stage);
 }
 
-/// Adds to the peaks of stages within one block. Returns what that changes of
+/// Adds bytes to the peaks of stages within one block. Returns the change of
 /// the excess.
 int64_t StagePlan::addToPart(int from, int to, int64_t bytes) {
   int64_t change = 0, common = added[from / blockSize], largest = INT64_MIN;
@@ -142,7 +142,8 @@ int64_t StagePlan::addToPart(int from, int to, int64_t bytes) {
   return change;
 }
 
-/// The same for a whole block, at once where it stays within the budget.
+/// Does the same for a whole block, in one step if the block stays within the
+/// budget.
 int64_t StagePlan::addToBlock(int block, int64_t bytes) {
   int64_t change = 0, common = added[block], largest = INT64_MIN;
   if (std::max(most[block], most[block] + bytes) > budget) {
@@ -207,7 +208,8 @@ void StagePlan::setEnd(int op, int run, Slot end) {
 
 void StagePlan::refresh(int op, int run) { setEnd(op, run, findEnd(op, run)); }
 
-/// After a run of an op came or went: what it reads, and its own outputs.
+/// Updates what a run of an op reads, and its own outputs, after the run was
+/// added or removed.
 void StagePlan::refreshAround(int op, int stage) {
   int run = runAt(op, stage);
   refresh(op, run);
@@ -231,7 +233,7 @@ void StagePlan::insert(Slot slot) {
 
 void StagePlan::remove(Slot slot) {
   int run = runAt(slot.op, slot.stage);
-  setEnd(slot.op, run, slot); // give back what it holds
+  setEnd(slot.op, run, slot); // frees what it holds
   markStage(slot.stage);
   int listed = runs[slot.op][run].listed;
   Slot moved = repeatList[listed] = repeatList.back();
@@ -253,7 +255,7 @@ void StagePlan::measureMarked() {
   markedStages.clear();
 }
 
-/// Takes off what ends with this execution.
+/// Subtracts what ends with this execution.
 void StagePlan::freeStorages(Slot slot, int64_t &live) {
   const Run &own = runs[slot.op][runAt(slot.op, slot.stage)];
   if (own.isReload) {
@@ -268,7 +270,7 @@ void StagePlan::freeStorages(Slot slot, int64_t &live) {
       live -= graph.bytes[slot.op];
     return;
   }
-  freed.clear(); // one storage may be met twice
+  freed.clear(); // a storage may be in it twice
   auto visit = [&](int op, int stage) {
     int run = runAt(op, stage);
     while (graph.storage[op] >= 0 && !runs[op][run].isReload) {

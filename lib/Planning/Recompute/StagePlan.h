@@ -49,27 +49,29 @@ struct Slot {
 
 class StagePlan {
 public:
-  /// The plain order and the given repeats. Their order does not matter.
+  /// Has the plain order and the given repeats, whose order does not matter.
   StagePlan(const Graph &graph, int64_t budgetInBytes,
             const std::vector<Slot> &repeats = {});
 
-  /// A repeat that is not there yet, with op < stage; or one that is.
+  /// Insert a repeat that is not in the plan, with op < stage, or erase one
+  /// that is.
   void insert(Slot slot);
   void remove(Slot slot);
   /// Replaces all repeats.
   void reset(const std::vector<Slot> &repeats);
 
   bool has(Slot slot) const;
-  /// The slot as it stands in the plan, which has it.
+  /// Returns the slot as it is in the plan, which must have it.
   Slot slotAt(int stage, int op) const {
     return {stage, op, runs[op][runAt(op, stage)].isReload};
   }
-  /// The bytes above the budget, summed over stages: 0 where the plan fits.
+  /// Returns the bytes above the budget, summed over stages: 0 if the plan is
+  /// within it.
   int64_t excess() {
     measureMarked();
     return excessBytes;
   }
-  /// The first stage in [from, to) above the budget, or -1.
+  /// Returns the first stage in [from, to) above the budget, or -1.
   int firstAbove(int from, int to);
   int64_t peak();
   double addedCost() const;
@@ -86,10 +88,11 @@ public:
     bool isReload;
   };
   const std::vector<Run> &runsOf(int op) const { return runs[op]; }
-  /// The latest run at or before a stage, which is not before the first.
+  /// Returns the latest run at or before a stage, which is not before the first
+  /// run.
   int runAt(int op, int stage) const;
-  /// The first stage after `stage`, before the next run, that reads the
-  /// output; -1 where there is none.
+  /// Returns the first stage after `stage`, and before the next run, that reads
+  /// the output; -1 if there is none.
   int nextUse(int op, int run, int stage) const;
 
   Schedule schedule() const;
@@ -97,7 +100,7 @@ public:
 private:
   Slot findEnd(int op, int run) const;
   int lastReading(int user, int before) const;
-  /// What a run holds by itself.
+  /// Returns the bytes that a run holds by itself.
   int64_t bytesOf(int op, const Run &run) const {
     return run.isReload ? graph.heldBytes[op] : graph.bytes[op];
   }
@@ -126,9 +129,10 @@ private:
   int64_t budget;
   std::vector<std::vector<Run>> runs;
   std::vector<std::vector<int>> stageOps;
-  std::vector<int64_t> local; ///< A stage's peak above what is alive before it.
-  /// Stages' peaks; what a block of stages has in common is counted apart, and
-  /// no peak in it exceeds `most`, so that most changes touch blocks alone.
+  std::vector<int64_t> local; ///< Peaks above what is alive before the stage.
+  /// The peaks of stages. What all stages of a block have in common is stored
+  /// separately, and no peak in the block exceeds `most`, so most changes touch
+  /// only blocks.
   static constexpr int blockSize = 64;
   std::vector<int64_t> peaks, added, most;
   std::vector<Slot> repeatList;

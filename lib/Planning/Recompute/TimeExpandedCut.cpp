@@ -45,9 +45,9 @@ TimeExpandedCut::TimeExpandedCut(const Graph &graph,
   network->finish(source, sink);
 }
 
-/// Only outputs that something after the time point can lead back to get nodes;
-/// an output that is read after the time point is had for certain, and is the
-/// sink.
+/// Gives nodes only to outputs that something after the time point can lead
+/// back to. An output that is read after the time point is needed for certain,
+/// so it is the sink.
 void TimeExpandedCut::numberNodes() {
   int n = graph.size();
   std::vector<int> lastNeed = graph.lastUser; // of the output or a sharer's
@@ -164,7 +164,7 @@ bool TimeExpandedCut::isRecomputed(int op, int k) const {
          sinkSide[runNodes[k][op]];
 }
 
-/// Resident or reloaded.
+/// Whether an output is resident or reloaded.
 bool TimeExpandedCut::isKept(int op, int k) const {
   return op < timePointOps[k] && runNodes[k][op] >= 0 &&
          sinkSide[hadNodes[k][op]] && !sinkSide[runNodes[k][op]];
@@ -178,9 +178,9 @@ bool TimeExpandedCut::isReloaded(int op, int k) const {
   return isKept(op, k) && isCheaperOffloaded[op];
 }
 
-/// A higher price at one time point takes from the shares of the others.
+/// A higher price at one time point reduces the shares of the others.
 void TimeExpandedCut::addReloadSlopes(std::vector<int64_t> &excess) const {
-  // The sum of the prices of the time points at which an output is kept.
+  // The sum of the prices of the time points at which each output is kept.
   std::vector<double> kept(graph.size(), 0);
   auto forEach = [&](auto act) {
     for (const CutArc &word : words)

@@ -53,20 +53,21 @@ struct IntegerScale {
 
   IntegerScale() = default;
   IntegerScale(double totalCost, int64_t peakInBytes);
-  /// At most 2^52, and so is what is infinite.
+  /// Returns the integer of a cost, at most 2^52, which also stands for
+  /// infinity.
   int64_t scaleCost(double cost) const;
   int64_t priceBytes(int64_t price, int64_t bytes) const;
 };
 
-/// An arc of the network in words, for certificates.
+/// An arc of the network as certificates describe it.
 struct CutArc {
   enum Kind {
-    /// s -> Y(op, t) for a time point t: the op's cost.
+    /// s -> Y(op, t) for a time point t: its capacity is the op's cost.
     Recompute,
-    /// Y(op, t) -> Y(op, other), `other` a later time point.
+    /// Y(op, t) -> Y(op, other), where `other` is a later time point.
     Monotone,
-    /// Y(op, t) -> A(op, t), or the sink: price of bytes or share of the
-    /// offload cost.
+    /// Y(op, t) -> A(op, t), or the sink: its capacity is the price of the
+    /// bytes, or a share of the offload cost.
     Resident,
     /// A(other, t) -> Y(op, t): op reads other.
     Needs,
@@ -83,7 +84,8 @@ public:
   TimeExpandedCut(const Graph &graph, std::vector<int> timePoints,
                   int64_t budgetInBytes, IntegerScale scale);
 
-  /// The bound for these prices, one per time point, in units of 2^-costShift.
+  /// Returns the bound for these prices, one per time point, in units of
+  /// 2^-costShift.
   int64_t solve(const std::vector<int64_t> &prices);
 
   /// Reads the decisions of the last minimum cut; `preferResident` picks, among
@@ -91,11 +93,13 @@ public:
   void readCut(bool preferResident);
   bool isResident(int op, int timePoint) const;
   bool isRecomputed(int op, int timePoint) const;
-  /// Had, and neither resident nor recomputed.
+  /// Whether an output is needed at a time point, but neither resident nor
+  /// computed again.
   bool isReloaded(int op, int timePoint) const;
 
-  /// Resident bytes at each time point beside the working set, less what the
-  /// budget leaves for them: the slope of the bound in the prices.
+  /// Returns the resident bytes at each time point beside the working set,
+  /// minus what the budget leaves for them. This is the slope of the bound in
+  /// the prices.
   std::vector<int64_t> excessBytes() const;
 
   const std::vector<int> &timePoints() const { return timePointOps; }
@@ -117,7 +121,7 @@ private:
   std::vector<int> timePointOps;
   int64_t budget;
   IntegerScale scale;
-  /// In the working set of a time point.
+  /// Whether an op's output is in the working set of a time point.
   std::vector<std::vector<char>> isFree;
   std::vector<std::vector<int>> runNodes, hadNodes; ///< Y and A, or -1.
   int nodes = 2;

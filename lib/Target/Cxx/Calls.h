@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// calls.h of a program: for each function whose calls can be timed, what they
-// are, in their order.
+// Writes calls.h of a program: the calls of each function whose calls can be
+// timed, in their order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,18 +28,18 @@ struct OpCalls {
 /// and again.
 bool isTimed(device::StepOp step);
 
-/// What `op` is, by its cost key; by its name where it has none. In a
-/// device.repeat, what it is in a turn.
+/// Returns what `op` is: its cost key, or its name if it has none. Within a
+/// device.repeat, that of one turn.
 OpCalls callsOf(mlir::Operation *op, unsigned turn = 0);
 
-/// "kMicroStepCalls"
+/// Returns "kMicroStepCalls".
 std::string callTableName(llvm::StringRef function);
 
-/// A table of the file.
+/// Prints one table of calls.h.
 void printCallTable(llvm::StringRef function, llvm::ArrayRef<OpCalls> calls,
                     llvm::raw_ostream &stream);
 
-/// The file around its tables.
+/// Returns calls.h with these tables.
 std::string callsFile(llvm::StringRef tables);
 
 } // namespace gpuopt::cxx

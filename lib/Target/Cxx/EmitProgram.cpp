@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-// The files of a program: memory.h has what lies where, step.cu kernels, shapes
-// and steps, tables.h what the trainer knows. All names are given first.
+// Writes the files of a program. memory.h has the offsets of buffers, step.cu
+// has kernels, shapes and steps, and tables.h has what the trainer needs to
+// know. All names are chosen before anything is printed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -80,7 +81,7 @@ private:
     return text;
   }
 
-  /// What declares the calls that gpuopt/runtime.h does not.
+  /// Returns the includes for calls that gpuopt/runtime.h does not declare.
   std::string callHeaders() {
     llvm::SetVector<StringRef> headers;
     module.walk([&](device::CallOp op) {
@@ -179,7 +180,8 @@ private:
           << "  end_step(ctx, Memory{memory}[kStepState]);\n}\n";
   }
 
-  /// The field of the runtime's Program, and the name of the function in it.
+  /// Returns the field of the runtime's Program for a step, which is also the
+  /// name of its function.
   static std::string fieldOf(train::StepKind kind) {
     switch (kind) {
     case train::StepKind::Micro:
@@ -228,7 +230,7 @@ static const char kMain[] =
 int main(int argc, char **argv) { return gpuopt::trainer_main(argc, argv, program()); }
 )";
 
-/// The runtime's default needs no word.
+/// Returns the define for the number of lanes; none for the runtime's default.
 static std::string lanesOf(ModuleOp module) {
   auto lanes = module->getAttrOfType<IntegerAttr>(device::kLanesAttribute);
   return lanes ? "\n#define GPUOPT_LANES " + std::to_string(lanes.getInt()) +
@@ -236,7 +238,8 @@ static std::string lanesOf(ModuleOp module) {
                : "";
 }
 
-/// Two steps of one kind would be two functions of one name.
+/// Fails if there are two steps of one kind, because their functions would have
+/// the same name.
 static LogicalResult checkModule(ModuleOp module) {
   if (!llvm::hasSingleElement(module.getOps<device::MemoryOp>()))
     return module.emitError(
@@ -270,8 +273,7 @@ FailureOr<ProgramFiles> gpuopt::emitProgram(ModuleOp module,
   return files;
 }
 
-/// The files that are not the same for all programs, in an order in which a
-/// reader may take them.
+/// Prints the files that differ between programs, in a good order for reading.
 static void printSources(const ProgramFiles &files, raw_ostream &stream) {
   auto print = [&](StringRef name) {
     stream << "// " << name << "\n" << files.at(name.str()) << "\n";

@@ -124,8 +124,8 @@ static bool isNegative(const Expression &x) {
   return StringRef(x.text).starts_with("-");
 }
 
-/// An operand of an operator. After the operator, only what binds tighter may
-/// stand without parentheses: a - (b + c).
+/// Returns the text of an operand of an operator. After the operator, only what
+/// binds tighter may stand without parentheses: a - (b + c).
 static std::string side(const Expression &x, Binding binding, bool isRight) {
   if (binding == Binding::Bitwise)
     return x.within(Binding::Unary);
@@ -172,8 +172,8 @@ static Expression unsignedInfix(Operation *op, const Infix &entry,
 // Comparisons
 //===----------------------------------------------------------------------===//
 
-/// Ordered predicates are false and unordered ones true if a side is NaN, and
-/// C++'s comparisons, but for !=, are false.
+/// If a side is NaN, ordered predicates are false and unordered ones true,
+/// while C++'s comparisons other than != are false.
 static Expression compareFloats(arith::CmpFPredicate predicate,
                                 const Expression &a, const Expression &b) {
   auto is = [&](StringRef symbol) {
@@ -266,8 +266,8 @@ static Expression compareIntegers(arith::CmpIOp op, ArrayRef<Expression> x) {
 // Casts and choices
 //===----------------------------------------------------------------------===//
 
-/// The whole number n of a constant 1 / n that is written so in fewer words:
-/// 0.0013020834f is the 768th part of a sum. 0 where there is none.
+/// Returns n if a constant is shorter as 1 / n, as 0.0013020834f is 1 / 768;
+/// otherwise 0.
 static int64_t divisorOf(FloatAttr number, StringRef literal) {
   constexpr size_t kShort = 8;
   constexpr double kMost = 1 << 24; // what float counts up to
@@ -297,8 +297,8 @@ static Expression constant(arith::ConstantOp op) {
   return result;
 }
 
-/// select(x, one, zero) in the compute type of `to`. True is -1 as a signed
-/// number.
+/// Returns select(x, one, zero) in the compute type of `to`. True is -1 as a
+/// signed number.
 static Expression fromBool(Operation *op, const Expression &x) {
   Type to = op->getResult(0).getType();
   bool isSigned = isa<arith::ExtSIOp, arith::SIToFPOp>(op);
@@ -315,7 +315,7 @@ static Expression castOf(Operation *op, const Expression &x) {
   std::string target = cxx::computeType(to);
   Expression typed = x;
   typed.text = cxx::argument(x, from);
-  // A store rounds by itself.
+  // A store rounds, so no rounding is needed before it.
   bool isStoredAlone = llvm::all_of(op->getUsers(), [](Operation *user) {
     return isa<device::StoreOp>(user);
   });
@@ -348,7 +348,7 @@ static Expression selectOf(arith::SelectOp op, ArrayRef<Expression> x) {
           Binding::Choice};
 }
 
-/// The other operand where one is NaN.
+/// Returns the other operand if one is NaN.
 static Expression maxOrMinNumber(Operation *op, StringRef symbol,
                                  ArrayRef<Expression> x) {
   Type type = op->getResult(0).getType();
@@ -360,8 +360,8 @@ static Expression maxOrMinNumber(Operation *op, StringRef symbol,
                          cxx::argument(x[1], type, isVarying)});
 }
 
-/// Halves away from zero. The number before 1/2 is added: 1/2 itself would
-/// carry the number before it to 1.
+/// Rounds halves away from zero, by adding the largest number below 1/2: adding
+/// 1/2 itself would turn that number into 1.
 static Expression roundOf(math::RoundOp op, const Expression &x) {
   Type type = op.getType();
   std::string half = type.isF64() ? "0.49999999999999994" : "0.49999997f";

@@ -37,23 +37,23 @@ struct Expression {
   }
 };
 
-/// "Lanes<float>".
+/// Returns "Lanes<float>".
 std::string lanesOf(mlir::Type type);
 
-/// The expression as an argument of a function: of exactly the type that
-/// arithmetic on `type` has, as lanes if `asLanes`.
+/// Returns the expression as an argument of a function: of exactly the type of
+/// arithmetic on `type`, as lanes if `asLanes`.
 std::string argument(const Expression &expression, mlir::Type type,
                      bool asLanes = false);
 
-/// index + 1 * stride + ...: for addresses.
+/// Returns index * stride as a term of an address.
 std::string scaled(const Expression &index, int64_t stride);
 
 /// Returns the function of the runtime that computes an op, as "abs" for
-/// math.absf; empty for an op that is written with an operator, or otherwise.
+/// math.absf; empty if no function does.
 llvm::StringRef functionOf(mlir::Operation *op);
 
-/// The C++ form of an arith or math op, which has lanes for a result if one of
-/// the operands has. Fails, with an error at the op, for one that has none.
+/// Returns the C++ form of an arith or math op. It has lanes if one of the
+/// operands does. Fails, with an error at the op, if there is no C++ form.
 mlir::FailureOr<Expression> expressionOf(mlir::Operation *op,
                                          llvm::ArrayRef<Expression> operands);
 

@@ -43,7 +43,7 @@ struct Group {
   SmallVector<device::BufferOp> buffers;
 };
 
-/// A buffer's line: what is declared, and the comment beside it.
+/// The line of a buffer: the declaration and the comment beside it.
 struct Line {
   std::string declaration, comment;
 };
@@ -72,7 +72,7 @@ static std::string titleOf(device::BufferOp buffer) {
          step + "; lifetimes are half-open, in calls of the step.";
 }
 
-/// In the order of their kinds and steps, each by offset.
+/// Groups the buffers by kind and step, each group in the order of offsets.
 static SmallVector<Group> groupsOf(ModuleOp module) {
   SmallVector<device::BufferOp> buffers(module.getOps<device::BufferOp>());
   auto rank = [](device::BufferOp buffer) {
@@ -115,7 +115,8 @@ static Line lineOf(device::BufferOp buffer, StringRef name, bool isUsed) {
   return line;
 }
 
-/// Comments stand in one column where all declarations are of similar length.
+/// Prints lines with their comments in one column if the declarations are of
+/// similar length.
 static void printLines(ArrayRef<Line> lines, raw_ostream &stream) {
   constexpr size_t kWidest = 72;
   size_t width = 0;

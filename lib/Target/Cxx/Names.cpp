@@ -31,8 +31,9 @@ static const char kKeywords[] =
     "thread_local throw true try typedef typeid typename union unsigned using "
     "virtual void volatile wchar_t while xor xor_eq std main";
 
-/// Macros, and what the runtime's headers and the rest of the emitted file
-/// declare. Other functions of C are hidden by the program's namespace.
+/// Names that are taken: macros, and what the runtime's headers and the rest of
+/// the emitted file declare. Other functions of C are hidden by the program's
+/// namespace.
 static const char kFromRuntime[] =
     "NAN INFINITY NULL EOF INT32_MIN INT32_MAX INT64_MIN INT64_MAX assert "
     "errno isnan isinf isfinite unix linux time_t size_t int8_t int16_t "
@@ -100,7 +101,8 @@ std::string cxx::constantName(StringRef symbol) {
   return name;
 }
 
-/// Only letters, digits and single underscores, a letter first.
+/// Returns a name of letters, digits and single underscores that begins with a
+/// letter.
 static std::string identifier(StringRef wanted) {
   std::string name;
   for (char c : wanted) {
@@ -142,8 +144,8 @@ std::string cxx::NameLegaliser::numbered(StringRef stem) {
 // The names of a module
 //===----------------------------------------------------------------------===//
 
-/// "model_" where all variables are called model.something: a wrapper that
-/// says nothing. Empty where they do not share one.
+/// Returns "model_" if the names of all variables begin with "model.", because
+/// such a wrapper says nothing; empty if they share no prefix.
 static std::string sharedPrefix(ModuleOp module) {
   std::optional<StringRef> shared;
   for (train::VariableOp variable : module.getOps<train::VariableOp>()) {
@@ -155,7 +157,8 @@ static std::string sharedPrefix(ModuleOp module) {
   return shared ? identifier(*shared) + "_" : "";
 }
 
-/// Buffers of the arena and of state that only tables of loops have.
+/// Returns the buffers of the arena and of state that only tables of loops
+/// contain.
 static llvm::StringSet<> buffersOfLoopsAlone(ModuleOp module) {
   llvm::StringSet<> found;
   module.walk([&](device::RepeatOp op) {

@@ -16,20 +16,20 @@
 
 namespace gpuopt::cxx {
 
-/// A symbol as a constant: "h_0_ln_1" is kH0Ln1. Digits that only an
-/// underscore parts stay apart: "mul_2_3" is kMul2_3.
+/// Returns a symbol as a constant: "h_0_ln_1" is kH0Ln1. An underscore between
+/// two digits stays: "mul_2_3" is kMul2_3.
 std::string constantName(llvm::StringRef symbol);
 
-/// Gives names that are identifiers of C++, mean nothing else there or in the
-/// runtime, and are given once.
+/// Gives out names that are identifiers of C++ and have no other meaning there
+/// or in the runtime, each once.
 class NameLegaliser {
 public:
   std::string unique(llvm::StringRef wanted);
-  /// v0, v1, ...
+  /// Returns v0, v1, ...
   std::string numbered(llvm::StringRef stem);
-  /// The name stands for something already.
+  /// Marks a name as taken.
   void reserve(llvm::StringRef name) { given.insert(name); }
-  /// The name may be given again.
+  /// Makes a name available again.
   void release(llvm::StringRef name) { given.erase(name); }
 
 private:
@@ -45,14 +45,14 @@ struct ProgramNames {
 
   const std::string &ofBuffer(llvm::StringRef symbol) const;
   const std::string &ofKernel(llvm::StringRef symbol) const;
-  /// Whether the buffer is declared under its name: not one that calls in
-  /// loops alone address, whose offset stands in a table.
+  /// Whether the buffer is declared under its name. It is not if only calls in
+  /// loops address it, because then a table has its offset.
   bool isDeclared(llvm::StringRef symbol) const {
     return !undeclared.contains(symbol);
   }
-  /// "kFcWeight.offset", or the number where the buffer is not declared.
+  /// Returns "kFcWeight.offset", or the number if the buffer is not declared.
   std::string offsetOf(device::BufferOp buffer) const;
-  /// A name for something else at the same level.
+  /// Returns a name for something else at the same level.
   std::string unique(llvm::StringRef wanted) { return names.unique(wanted); }
 
 private:

@@ -37,7 +37,7 @@ static llvm::json::Object bufferJson(device::BufferOp buffer) {
   return object;
 }
 
-/// What a schedule under a budget promises: times are estimates.
+/// Returns what a schedule under a budget promises; times are estimates.
 static llvm::json::Object scheduleJson(train::PlanAttr plan) {
   double plain = plan.getPlainNanoseconds().getValueAsDouble(),
          added = plan.getAddedNanoseconds().getValueAsDouble(),

@@ -14,12 +14,12 @@
 
 namespace gpuopt::cxx {
 
-/// plan.json: arena_bytes, persistent_bytes, total_bytes, and each buffer's
-/// name, origin, kind, type, bytes, offset and lifetime.
+/// Returns plan.json: arena_bytes, persistent_bytes, total_bytes, and each
+/// buffer's name, origin, kind, type, bytes, offset and lifetime.
 std::string planJson(mlir::ModuleOp module);
 
-/// STEP.problem.json and STEP.plan.json of each step that was scheduled under a
-/// budget: `gpuopt-solve verify` checks one against the other.
+/// Adds STEP.problem.json and STEP.plan.json for each step that was scheduled
+/// under a budget: `gpuopt-solve verify` checks one against the other.
 void addProofs(mlir::ModuleOp module, ProgramFiles &files);
 
 } // namespace gpuopt::cxx

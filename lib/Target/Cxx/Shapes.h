@@ -15,13 +15,13 @@
 
 namespace gpuopt::cxx {
 
-/// What calls pass as constants of struct types, the shapes of products,
-/// convolutions and poolings: each once.
+/// The constants of struct types that calls pass, as the shapes of products,
+/// convolutions and poolings; each exists once.
 class ShapeTable {
 public:
   explicit ShapeTable(ProgramNames &names) : names(names) {}
 
-  /// The name of a constant.
+  /// Returns the name of a constant.
   std::string of(device::StructAttr shape);
 
   bool empty() const { return lines.empty(); }

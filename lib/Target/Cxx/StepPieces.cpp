@@ -17,7 +17,7 @@ static bool isAddress(Operation *op) {
   return isa<device::AddressOp, device::ColumnOp>(op);
 }
 
-/// In the source, where loops are written once.
+/// Counts the calls in the source, where a loop's are written once.
 static unsigned callsOf(Operation *op) {
   if (auto repeat = dyn_cast<device::RepeatOp>(op))
     return llvm::count_if(repeat.getBody().front(),
@@ -39,7 +39,8 @@ static StringRef commentOf(Operation *op) {
   return comment ? comment.getValue() : "";
 }
 
-/// "forward", or "evaluate_forward" where the step is not the one that trains.
+/// Returns "forward", or "evaluate_forward" if the step is not the one that
+/// trains.
 static std::string stemOf(device::StepOp step, StringRef section) {
   if (section.empty() || section == step.getSymName())
     return step.getSymName().str();

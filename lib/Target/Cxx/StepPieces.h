@@ -14,15 +14,17 @@
 
 namespace gpuopt::cxx {
 
-/// Ops of a step that become one function, and its name: "backward_2".
+/// The ops of a step that become one function, and its name, such as
+/// "backward_2".
 struct StepPiece {
   std::string name, section;
-  llvm::SmallVector<mlir::Operation *> ops; ///< Calls behind their addresses.
+  llvm::SmallVector<mlir::Operation *> ops; ///< A call follows its addresses.
 };
 
-/// A step of more than `mostCalls` calls in pieces: compilers take more than
-/// twice as long for a function of twice the length. A piece ends with a
-/// section, or behind the calls of a node. Any other step is one piece.
+/// Splits a step of more than `mostCalls` calls into pieces, because a compiler
+/// takes more than twice as long for a function of twice the length. A piece
+/// ends at the end of a section or of a node's calls. Any other step is one
+/// piece.
 llvm::SmallVector<StepPiece> piecesOf(device::StepOp step, unsigned mostCalls);
 
 } // namespace gpuopt::cxx

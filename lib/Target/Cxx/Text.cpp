@@ -15,7 +15,7 @@ using namespace gpuopt;
 
 namespace {
 
-/// Where a line may be broken: `at` is where the next one begins.
+/// A place where a line may be broken; `at` is where the next line begins.
 struct Break {
   size_t at = 0, indent = 0, depth = 0;
 };
@@ -28,8 +28,9 @@ static bool isOperatorAt(StringRef line, size_t at) {
          line[at - 1] == ' ';
 }
 
-/// The last of the outermost places within kColumns; none: at is 0. Columns of
-/// the brackets that are open at that place are left in `open`.
+/// Returns the last of the outermost places within kColumns; if there is none,
+/// `at` is 0. The columns of the brackets that are open there are stored in
+/// `open`.
 static Break bestBreak(StringRef line, size_t indent,
                        SmallVectorImpl<size_t> &open) {
   Break best;
@@ -76,8 +77,8 @@ void cxx::printLine(raw_ostream &stream, StringRef text) {
   stream << line << "\n";
 }
 
-/// Names are the user's: none of them ends the comment, nor makes the line
-/// after it a part of it.
+/// The names are the user's, so none of them may end the comment, or continue
+/// it on the next line.
 void cxx::printComment(raw_ostream &stream, StringRef text, unsigned indent) {
   std::string line = std::string(indent, ' ') + "//";
   size_t empty = line.size();

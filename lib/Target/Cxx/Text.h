@@ -17,16 +17,16 @@ namespace gpuopt::cxx {
 
 constexpr size_t kColumns = 110;
 
-/// Prints a statement, broken where it is longer than kColumns: after commas
-/// and before operators, the outermost first. What follows is aligned with
-/// the bracket that it is in.
+/// Prints a statement. If it is longer than kColumns, it is broken after commas
+/// and before operators, outermost first, and the next lines are aligned with
+/// the bracket that they are in.
 void printLine(llvm::raw_ostream &stream, llvm::StringRef line);
 
 /// Prints "// text", broken between words.
 void printComment(llvm::raw_ostream &stream, llvm::StringRef text,
                   unsigned indent = 0);
 
-/// name(a, b, ...)
+/// Returns name(a, b, ...).
 std::string callText(llvm::StringRef name,
                      llvm::ArrayRef<std::string> arguments);
 

@@ -55,7 +55,7 @@ std::string cxx::typeEnum(Type element) {
   return name == "bool" ? "Type::Bool" : "Type::" + StringRef(name).upper();
 }
 
-/// The fewest digits that read back as the same number.
+/// Returns the fewest digits that read back as the same number.
 static std::string shortestDecimal(double number, bool isDouble) {
   std::string literal;
   for (int digits = 1; digits <= 17; ++digits) {
@@ -97,7 +97,8 @@ std::string cxx::doubleLiteral(double value) {
 std::string cxx::integerLiteral(const llvm::APInt &value, Type type) {
   if (type.isInteger(1))
     return value.isZero() ? "false" : "true";
-  // The smallest number has no literal: its absolute value is out of range.
+  // The smallest number has no literal, because its absolute value is out of
+  // range.
   if (value.isMinSignedValue())
     return StringRef(computeType(type)).drop_back(2).upper() + "_MIN";
   return llvm::toString(value, 10, /*Signed=*/true);

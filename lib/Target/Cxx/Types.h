@@ -15,27 +15,29 @@
 
 namespace gpuopt::cxx {
 
-/// How memory holds an element: float, f16, int64_t, uint8_t for booleans.
-/// Empty for a type that memory does not hold.
+/// Returns how memory holds an element: float, f16, int64_t, uint8_t for
+/// booleans. Empty for a type that memory does not hold.
 std::string memoryType(mlir::Type element);
 
-/// What arithmetic on it is done in: float for f16 and bf16, bool for i1.
+/// Returns the type of arithmetic on an element: float for f16 and bf16, bool
+/// for i1.
 std::string computeType(mlir::Type element);
 
-/// What arithmetic on it as an unsigned number is done in.
+/// Returns the type of unsigned arithmetic on an element.
 std::string unsignedType(mlir::Type element);
 
-/// Its value of gpuopt::Type, and its name in comments (f32, bool, ...).
+/// Return an element's value of gpuopt::Type, and its name in comments (f32,
+/// bool, ...).
 std::string typeEnum(mlir::Type element);
 std::string typeName(mlir::Type element);
 
-/// A literal of the compute type that reads back as the same number: 0.5f,
-/// 1e-05f, -INFINITY, NAN.
+/// Returns a literal of the compute type that reads back as the same number:
+/// 0.5f, 1e-05f, -INFINITY, NAN.
 std::string floatLiteral(const llvm::APFloat &value, mlir::Type type);
 std::string doubleLiteral(double value);
 std::string integerLiteral(const llvm::APInt &value, mlir::Type type);
 
-/// A string as a C++ literal, quotes included.
+/// Returns a string as a C++ literal, including quotes.
 std::string quoted(llvm::StringRef text);
 
 } // namespace gpuopt::cxx
