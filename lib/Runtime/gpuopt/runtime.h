@@ -1,4 +1,4 @@
-// Everything that step.cu is written in.
+// Includes everything that step.cu needs.
 #pragma once
 
 #include "gpuopt/device/call_timing.h"

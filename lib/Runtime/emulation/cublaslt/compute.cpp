@@ -1,5 +1,5 @@
-// Products by plain loops: in double where the product is, else in float, and
-// rounded once when D is written.
+// Computes products by plain loops, in double if the product's type is double,
+// else in float, and rounds once when D is written.
 #include "emulation/cublaslt/product.h"
 #include "emulation/libraries/elements.h"
 
@@ -33,7 +33,7 @@ private:
     return Number(on_device ? read_element(p.scale_type, on_device, 0) : value);
   }
 
-  // op(matrix), row by row.
+  // Returns op(matrix), row by row.
   std::vector<Number> read(const Matrix &matrix, const void *data,
                            int32_t member, bool transposes) const {
     std::vector<Number> values;
@@ -97,7 +97,7 @@ private:
     }
   }
 
-  // What is multiplied by zero is not read, so a NaN there does no harm.
+  // A factor of zero means that C is not read, so a NaN there does no harm.
   void add_c(int32_t member) {
     if (beta == Number(0))
       return;
@@ -148,7 +148,7 @@ private:
     byte = uint8_t((byte & ~(1 << index % 8)) | value << index % 8);
   }
 
-  // cuBLASLt's GELU is the one with a hyperbolic tangent.
+  // cuBLASLt's GELU is the approximation by a hyperbolic tangent.
   static constexpr double kSlope = 0.7978845608028654, kCubic = 0.044715;
   static Number gelu(Number x) {
     const Number inner = Number(kSlope) * (x + Number(kCubic) * x * x * x);

@@ -38,8 +38,8 @@ uint64_t hash_of(const Product &p) {
   return hash;
 }
 
-// The largest power of two, up to 16, that divides an address. Null is a
-// multiple of all.
+// Returns the largest power of two, up to 16, that divides an address. Null is
+// a multiple of all.
 uint32_t alignment_of(const void *address) {
   uint32_t alignment = 16;
   while (reinterpret_cast<uintptr_t>(address) % alignment != 0)

@@ -16,13 +16,13 @@ struct Matrix {
   int64_t batch_stride = 0;
 
   int64_t extent() const; // elements from the first to behind the last
-  size_t bytes() const;   // the same of all of the batch
+  size_t bytes() const;   // of the whole batch
 };
 
 // What comes after the product. A bit for each part, as in cublasLtEpilogue_t.
 struct Epilogue {
   uint32_t kind = CUBLASLT_EPILOGUE_DEFAULT;
-  void *bias = nullptr; // or the gradient of one
+  void *bias = nullptr; // or a bias's gradient
   cudaDataType_t bias_type = CUDA_R_32F;
   int64_t bias_batch_stride = 0;
   void *aux = nullptr;
@@ -34,7 +34,7 @@ struct Epilogue {
   bool sums_bias_gradient() const;
   bool uses_aux() const { return has(128); }
   bool writes_aux() const;
-  bool aux_is_bits() const; // a bit for each element: of ReLU
+  bool aux_is_bits() const; // one bit for each element, for ReLU
 };
 
 struct Product {
@@ -71,7 +71,7 @@ struct ProductCall {
   double alpha = 1, beta = 0;
   const void *alpha_on_device = nullptr, *beta_on_device = nullptr;
 };
-// Computes it with plain loops.
+// Computes the product with plain loops.
 void compute(const ProductCall &call);
 
 } // namespace gpuopt::emulation

@@ -153,7 +153,7 @@ cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes,
   return cudart([&] { fill(to, value, bytes, stream_of(stream)); });
 }
 
-// The manual: asynchronous with respect to the host.
+// The manual says: asynchronous with respect to the host.
 cudaError_t cudaMemset(void *to, int value, size_t bytes) {
   return cudart([&] {
     forbid_in_capture("cudaMemset");

@@ -15,7 +15,7 @@ struct Cudart {
 
 extern cudaError_t last_error;
 
-// A call whose error cudaGetLastError returns as well.
+// Runs the body of a call; cudaGetLastError returns its error as well.
 template <class Body>
 cudaError_t cudart(Body body) {
   const cudaError_t status = call<Cudart>(body);

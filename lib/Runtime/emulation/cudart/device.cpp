@@ -5,7 +5,7 @@
 namespace gpuopt::emulation {
 
 Device &device() {
-  // It is never destroyed, since destructors of the program call it.
+  // The device is never destroyed, because destructors of the program call it.
   static Device &the_device = *new Device;
   return the_device;
 }

@@ -22,21 +22,21 @@ struct Device {
   Memory memory;
   Schedule schedule;
   std::recursive_mutex mutex; // held by each call of a library
-  std::string lost;           // why no work runs any more; empty: it does
+  std::string lost;           // why no work runs any more, or empty
 
-  // These open the device's memory for the work that they run.
+  // These make the device's memory accessible to the work that they run.
   void run_until(const CompletionPtr &wanted);
   void run_all();
 };
 Device &device();
 
 // The text behind the last refusal or fault, for the libraries' functions that
-// turn a status into text. Null where that was another status.
+// turn a status into text. Null if that had another status.
 const char *message_of(int library, int status);
 void keep_message(int library, int status, const std::string &text);
 
-// One of the three libraries: `Library` says which, which status means success,
-// and which one that work failed.
+// The code of a call of one of the three libraries. `Library` says which
+// library, which status means success, and which one means that work failed.
 template <class Library, class Body>
 typename Library::Status call(Body body) {
   const std::lock_guard<std::recursive_mutex> lock(device().mutex);

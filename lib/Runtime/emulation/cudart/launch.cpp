@@ -13,8 +13,8 @@ static std::string text_of(dim3 size) {
          std::to_string(size.z);
 }
 
-// How much dynamic shared memory a kernel may have, where that is more than
-// what each has.
+// How much dynamic shared memory every kernel may have. More has to be allowed
+// for a kernel first.
 constexpr size_t kUsualDynamicBytes = size_t(48) << 10;
 static std::map<const void *, size_t> allowed_bytes;
 

@@ -14,7 +14,8 @@
 namespace gpuopt::emulation {
 
 constexpr size_t kPage = 4096;
-// What cudaMalloc promises; more is not given, so that nobody relies on it.
+// The alignment that cudaMalloc promises. No more is given, so that nobody
+// relies on more.
 constexpr size_t kAlignment = 256;
 
 static size_t round_up(size_t bytes, size_t unit) {

@@ -1,8 +1,8 @@
 // Memory of the device, and host memory that is pinned. Host code cannot touch
 // memory of the device, and nobody can touch the page after an allocation,
 // whose size is rounded up to 256 bytes: both end the program with a message.
-// Up to there, and before it, lie NaNs. Under AddressSanitizer its report takes
-// the place of the message.
+// The rounded part, and the memory before the allocation, are full of NaNs.
+// Under AddressSanitizer, its report replaces the message.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct Allocation {
   char *data = nullptr;
   size_t bytes = 0;
   MemoryKind kind = MemoryKind::Device;
-  char *mapping = nullptr; // with a page behind it that nobody may touch
+  char *mapping = nullptr; // ends with a page that nobody may touch
   size_t mapped_bytes = 0;
 };
 
@@ -25,16 +25,16 @@ class Memory {
 public:
   Memory();
 
-  // Returns memory that is full of NaNs, or null where the device has no room.
+  // Returns memory that is full of NaNs, or null if the device has no room.
   void *allocate(MemoryKind kind, size_t bytes);
   // Returns whether there was such an allocation.
   bool release(MemoryKind kind, void *data);
-  // The allocation that an address lies in, or null.
+  // Returns the allocation that an address lies in, or null.
   const Allocation *find(const void *address) const;
-  // The same, or the one that the page behind it belongs to.
+  // Returns the same, or the allocation whose last page the address is on.
   const Allocation *find_mapping(const void *address) const;
 
-  // While work of the device runs, its memory may be touched.
+  // Lets the device's memory be touched while work of the device runs.
   void open();
   void close();
 

@@ -19,7 +19,7 @@ CompletionPtr Schedule::add(Work work, const Completions &after, int stream) {
   return completion;
 }
 
-// What is pending waits for earlier work alone, so the first is always ready.
+// Pending work only waits for earlier work, so the first is always ready.
 size_t Schedule::pick() {
   ready.clear();
   for (size_t i = 0; i < pending.size(); i++) {
@@ -46,7 +46,7 @@ void Schedule::run_one() {
   item.completion->time = std::chrono::steady_clock::now();
 }
 
-// Streams remember the completions: what comes later must not wait for them.
+// Streams remember the completions, so that later work does not wait for them.
 void Schedule::discard() {
   for (const Item &item : pending)
     item.completion->is_done = true;

@@ -1,6 +1,6 @@
 // The work of all streams that has not run yet. Work runs when somebody waits
-// for it, no earlier, and in random order within what streams and events allow:
-// what relies on an order that nothing enforces soon sees another one.
+// for it, no earlier, in any random order that streams and events allow. So a
+// program that relies on an order that nothing enforces soon sees another one.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@ inline Work make_work(std::function<void()> function) {
   return std::make_shared<const std::function<void()>>(std::move(function));
 }
 
-// Whether, and when, a piece of work has run.
+// Tells whether a piece of work has run, and when.
 struct Completion {
   bool is_done = false;
   std::chrono::steady_clock::time_point time;
@@ -27,7 +27,7 @@ using Completions = std::vector<CompletionPtr>;
 class Schedule {
 public:
   // Adds work that runs after all of `after`; null work does nothing. Work of
-  // one stream tends to run in a row, which leaves the others far behind.
+  // one stream tends to run in a row, so that the others fall far behind.
   CompletionPtr add(Work work, const Completions &after, int stream);
 
   void run_until(const CompletionPtr &wanted);

@@ -28,7 +28,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
     if (is_captured(stream))
       stream.capture->broken = cudaErrorStreamCaptureUnsupported;
     forbid_in_capture("cudaStreamSynchronize");
-    // What the stream waits for without having work after it counts, too.
+    // The wait counts even if no work follows in the stream.
     enqueue(stream, [] {});
     device().run_until(stream.last);
   });
@@ -72,7 +72,8 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   });
 }
 
-// A question does not make work go on; but a program may ask until it is done.
+// A query does not run work by itself, but a program may query until the work
+// is done.
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   return cudart([&] {
     forbid_captured(*event);

@@ -48,7 +48,8 @@ bool is_captured(const CUstream_st &stream) {
 
 // ---- Work ------------------------------------------------------------------
 
-// The legacy default stream runs after all blocking streams, and they after it.
+// Adds the order of the legacy default stream, which runs after all blocking
+// streams, and they after it.
 static void add_legacy_order(const CUstream_st &stream, Completions &after) {
   if (&stream != &legacy_stream()) {
     if (stream.is_blocking)
@@ -148,7 +149,7 @@ void begin_capture(CUstream_st &stream) {
   stream.captured_last.clear();
 }
 
-// All nodes that `from` come after, themselves included.
+// Returns all nodes that `from` comes after, including `from`.
 static std::set<size_t> ancestors(const std::vector<Node> &nodes,
                                   std::set<size_t> from) {
   for (size_t i = nodes.size(); i-- > 0;)

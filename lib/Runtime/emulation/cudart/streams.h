@@ -23,7 +23,7 @@ struct Capture {
   CUstream_st *origin = nullptr;
   std::set<CUstream_st *> streams;
   std::thread::id thread;
-  cudaError_t broken = cudaSuccess; // by a call that it forbids
+  cudaError_t broken = cudaSuccess; // set by a forbidden call
 };
 using CapturePtr = std::shared_ptr<Capture>;
 
@@ -33,7 +33,7 @@ struct CUstream_st {
   int number = 0;
   bool is_blocking = true; // orders its work with the legacy default stream's
   gpuopt::emulation::CompletionPtr last;
-  gpuopt::emulation::Completions waits; // of events, for its next work
+  gpuopt::emulation::Completions waits; // events that its next work waits for
   gpuopt::emulation::CapturePtr capture;
   std::set<size_t> captured_last;
 };
@@ -54,7 +54,7 @@ struct CUgraphExec_st {
 
 namespace gpuopt::emulation {
 
-// Checks a handle; null is the legacy default stream.
+// Returns the stream of a handle; null is the legacy default stream.
 CUstream_st &stream_of(cudaStream_t handle);
 bool is_captured(const CUstream_st &stream);
 
@@ -68,8 +68,8 @@ void begin_capture(CUstream_st &stream);
 CUgraph_st *end_capture(CUstream_st &stream);
 void launch_graph(const CUgraphExec_st &graph, CUstream_st &stream);
 
-// Calls that wait, allocate or free may not be made by a thread that captures.
-// They break its capture.
+// A thread that captures must not make calls that wait, allocate or free. They
+// break its capture.
 void forbid_in_capture(const char *function);
 
 CUstream_st *create_stream(bool is_blocking);

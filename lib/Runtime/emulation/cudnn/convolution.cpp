@@ -20,7 +20,7 @@ void *ConvolutionCall::result() const {
 
 // ---- What the manual allows ------------------------------------------------
 
-// cudnnGetConvolution2dForwardOutputDim's formula.
+// Returns the size by cudnnGetConvolution2dForwardOutputDim's formula.
 static int64_t output_size(const Convolution &c, int axis) {
   const cudnnConvolutionStruct &d = c.convolution;
   const int64_t reach = (c.w.size[2 + axis] - 1) * d.dilation[axis] + 1;
@@ -99,7 +99,7 @@ private:
     return values;
   }
 
-  // What beta is zero for is not read.
+  // If beta is zero, the old values are not read.
   void write(const cudnnTensorStruct &t, void *data,
              const std::vector<Number> &values) const {
     const cudaDataType_t type = element_type(t.type);
@@ -153,7 +153,7 @@ private:
     return size_t(((k * c.w.size[2] + i) * c.w.size[3] + j) * c.w.size[1]);
   }
 
-  // One tap, over the channels of its group.
+  // Adds one tap, over the channels of its group.
   void add(Number *in, Number *weights, Number &out, int64_t depth) const {
     for (int64_t l = 0; l < depth; l++)
       if (c.kind == ConvolutionKind::Forward)

@@ -21,8 +21,8 @@ struct Convolution {
 // Refuses what cuDNN's manual forbids.
 void check(const Convolution &convolution);
 
-// result = alpha * what the loops give + beta * result. What `kind` computes is
-// written, the other two are read.
+// Computes result = alpha * convolution + beta * result. The tensor that `kind`
+// computes is written, the other two are read.
 struct ConvolutionCall {
   Convolution convolution;
   void *x = nullptr, *w = nullptr, *y = nullptr;

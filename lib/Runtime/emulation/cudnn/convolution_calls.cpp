@@ -12,7 +12,8 @@ namespace {
 constexpr size_t kWorkspaceBytes = 16 << 10; // of every algorithm
 
 // The candidates of a heuristic, the fastest first: one that is not
-// deterministic, one that needs more memory than there is, and one to take.
+// deterministic, one that needs more memory than there is, and one that can be
+// used.
 template <class Perf, class Algorithm>
 void give_candidates(Algorithm unsteady, Algorithm steady, int requested,
                      int *count, Perf *results) {

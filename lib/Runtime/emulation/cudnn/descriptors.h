@@ -48,7 +48,7 @@ struct Cudnn {
 cudaDataType_t element_type(cudnnDataType_t type);
 // Reads alpha or beta of a call on tensors of a type.
 double scale_of(cudnnDataType_t type, const void *scale);
-// "[2, 8, 4, 4]"
+// Returns "[2, 8, 4, 4]".
 std::string text_of(const cudnnTensorStruct &tensor);
 
 } // namespace gpuopt::emulation

@@ -57,7 +57,8 @@ static float float_of(uint32_t bits) {
   return value;
 }
 
-// Drops the lowest bits of the fraction, to nearest even; a NaN stays one.
+// Rounds the lowest bits of the fraction away, to nearest even; a NaN stays a
+// NaN.
 static float drop_bits(float value, int count) {
   if (value != value)
     return value;

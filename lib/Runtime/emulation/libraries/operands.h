@@ -1,5 +1,5 @@
-// What calls of libraries read and write: all of it must lie in memory of the
-// device, and what is written must not overlap what is read.
+// Checks the operands of libraries' calls: all of them must lie in memory of
+// the device, and no result may overlap an operand.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ class Operands {
 public:
   explicit Operands(std::string call) : call(std::move(call)) {}
 
-  // `name` is for messages. Empty ranges are left out.
+  // Notes an operand; `name` is for messages. Empty ranges are left out.
   void reads(const std::string &name, const void *data, size_t bytes);
   void writes(const std::string &name, const void *data, size_t bytes);
 

@@ -196,7 +196,7 @@ bool Block::is_complete(int first, const Exchange &wanted) const {
   return true;
 }
 
-// Answers all before any of them can go on.
+// Answers all lanes before any of them can continue.
 void Block::serve(int first, const Exchange &wanted) {
   if (wanted.kind == ExchangeKind::Matrix)
     serve_matrix(first, wanted);
@@ -209,7 +209,7 @@ void Block::serve(int first, const Exchange &wanted) {
     }
 }
 
-// The words of matrices are of warps of 32 lanes, all of which take part.
+// Instructions on matrices need a warp of 32 lanes, all of which take part.
 void Block::serve_matrix(int first, const Exchange &wanted) {
   if (kWarpSize != 32 || wanted.mask != 0xffffffffu)
     throw Fault("a product of matrices needs all lanes of a warp of 32");
@@ -237,7 +237,7 @@ uint64_t Block::answer(int first, const Exchange &wanted) const {
   return 0;
 }
 
-// No warp can go on: all threads must wait at one barrier.
+// Runs when no warp can continue: then all threads must wait at one barrier.
 void Block::release_barrier() {
   report_stuck();
   open.clear();

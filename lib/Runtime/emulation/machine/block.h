@@ -14,7 +14,7 @@
 #define GPUOPT_EMULATED_WARP_SIZE 32 // or 64, as on AMD's CDNA
 #endif
 
-// CUDA's names for where the thread that is running stands.
+// CUDA's names for the position of the running thread.
 extern uint3 threadIdx, blockIdx;
 extern dim3 blockDim, gridDim;
 
@@ -35,14 +35,14 @@ void run_grid(dim3 grid, dim3 block, size_t dynamic_bytes,
 // The dynamic shared memory of the block that is running.
 char *dynamic_memory();
 
-// What threads say to the scheduler; only inside of kernels.
+// Calls of threads to the scheduler, inside of kernels only.
 
-// Waits until all threads of the block wait here. A Fault: some wait at another
-// line, or have left the kernel.
+// Waits until all threads of the block wait here. It is a Fault if some wait at
+// another line, or have left the kernel.
 void wait_for_block(const char *file, int line);
 
-// What the lanes of a warp do together. All lanes that `mask` names must come,
-// with the same mask and the same kind.
+// Something that the lanes of a warp do together. All lanes in `mask` must take
+// part, with the same mask and the same kind.
 struct MatrixLane;
 enum class ExchangeKind { Shuffle, Ballot, Barrier, Matrix };
 struct Exchange {
@@ -55,15 +55,15 @@ struct Exchange {
 };
 // Returns the value of `source`, or a bit for each lane whose value is not 0.
 uint64_t exchange(const Exchange &mine);
-// The place of the thread that is running in its warp.
+// Returns the place of the running thread in its warp.
 int lane_in_warp();
 
 // Copies to shared memory that arrive late. The destination holds NaNs from the
-// call on. The bytes come when the thread waits for the group that the copy
-// belongs to, no earlier, and never if it does not wait. What `read` leaves of
-// `bytes` becomes zero. A Fault: an address is not a multiple of `bytes`.
+// call on. The bytes arrive when the thread waits for the group of the copy, no
+// earlier, and never if it does not wait. The bytes from `read` up to `bytes`
+// become zero. An address that is no multiple of `bytes` is a Fault.
 void copy_late(void *to, const void *from, size_t bytes, size_t read);
-// The copies that the thread has begun since it last closed a group are one.
+// Makes one group of the copies that the thread has begun since its last group.
 void close_copy_group();
 // Waits for all closed groups of this thread but the last `pending` ones.
 void wait_for_copy_groups(size_t pending);

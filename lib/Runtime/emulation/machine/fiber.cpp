@@ -9,8 +9,8 @@
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #else
-// AddressSanitizer is told of each change of stacks; without it there is nobody
-// to tell.
+// AddressSanitizer has to be told of each change of stacks; without it, these
+// functions do nothing.
 static void __sanitizer_start_switch_fiber(void **, const void *, size_t) {}
 static void __sanitizer_finish_switch_fiber(void *, const void **, size_t *) {}
 static void __asan_unpoison_memory_region(const volatile void *, size_t) {}
@@ -21,7 +21,7 @@ namespace gpuopt::emulation {
 namespace context = boost::context::detail;
 
 constexpr size_t kStackBytes = size_t(256) << 10;
-// Stacks at equal distances would share a few lines of the cache.
+// Stacks at equal distances would compete for a few lines of the cache.
 constexpr size_t kColours = 61, kColourBytes = 192;
 
 // Behind the end of a stack lies a page that nobody may touch: a kernel that
@@ -35,7 +35,7 @@ static char *map_stack() {
   if (memory == MAP_FAILED)
     throw std::bad_alloc();
   mprotect(memory, kGuardBytes, PROT_NONE);
-  // A fiber that a Fault has stopped may have left its frames here.
+  // A fiber that was stopped by a Fault may have left its frames here.
   __asan_unpoison_memory_region(static_cast<char *>(memory) + kGuardBytes,
                                 kStackBytes);
   return static_cast<char *>(memory) + kGuardBytes;

@@ -1,5 +1,5 @@
-// A fiber: a function with a stack of its own that can stop anywhere and go on
-// later. Each thread of an emulated block is one.
+// A fiber: a function with a stack of its own that can stop anywhere and
+// continue later. Each thread of an emulated block is one.
 #pragma once
 
 #include <boost/context/detail/fcontext.hpp>
@@ -24,7 +24,7 @@ public:
   // Runs the fiber until it suspends itself or ends; what `body` throws is
   // thrown here.
   void resume();
-  // Inside of the fiber: goes back to where `resume` was called.
+  // Returns from within the fiber to where `resume` was called.
   void suspend();
 
 private:
@@ -37,7 +37,7 @@ private:
   Body body = nullptr;
   void *argument = nullptr;
   std::exception_ptr failure;
-  // What AddressSanitizer wants to know of the stacks on both sides.
+  // AddressSanitizer's data on the stacks of both sides.
   void *fake_stack = nullptr;
   const void *outer_memory = nullptr;
   size_t outer_size = 0;

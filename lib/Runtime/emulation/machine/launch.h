@@ -15,9 +15,10 @@
 
 namespace gpuopt::emulation {
 
-// `pointers` are the addresses that the kernel is given: those of the host's
-// own memory are refused. Pointers in structs are not looked at. `code` is the
-// kernel's own address, by which its attributes are known.
+// Adds the launch of a kernel. `pointers` are the kernel's pointer arguments,
+// of which those to the host's own memory are refused; pointers within structs
+// are not checked. `code` is the kernel's address, by which its attributes are
+// known.
 cudaError_t launch(const cudaLaunchConfig_t &config, const void *code,
                    std::function<void()> kernel,
                    const std::vector<const void *> &pointers);

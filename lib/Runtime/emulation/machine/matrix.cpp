@@ -17,7 +17,8 @@ float widen_bf16(uint16_t bits) {
   return x;
 }
 
-// Compilers convert by a call, which takes longer than a product.
+// A table of all f16 numbers, because compilers convert by a call, which takes
+// longer than a product.
 std::vector<float> all_of_f16() {
   std::vector<float> all(1 << 16);
   for (uint32_t bits = 0; bits < all.size(); bits++) {

@@ -1,7 +1,7 @@
 // What a warp of 32 lanes does with small matrices: PTX's mma.m16n8k16 and
 // ldmatrix.m8n8.x4 (PTX ISA, "Warp Level Matrix Multiply-Accumulate
-// Instructions"). The lanes come together, and the whole word is computed at
-// once.
+// Instructions"). The lanes arrive together, and the whole instruction is
+// computed at once.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace gpuopt::emulation {
 
 enum class MatrixWord { MultiplyF16, MultiplyBF16, Load, LoadTransposed };
 
-// What one lane brings and takes away.
+// The operands and results of one lane.
 struct MatrixLane {
   MatrixWord word;
   // Products: four registers of A, two of B, and four elements of C, to which
@@ -27,7 +27,7 @@ inline bool is_same_word(const MatrixLane *one, const MatrixLane *other) {
   return one && other ? one->word == other->word : one == other;
 }
 
-// Throws a Fault where a row does not begin at a multiple of 16 bytes.
+// Throws a Fault if a row does not begin at a multiple of 16 bytes.
 void run_matrix_word(const MatrixLanes &lanes);
 
 } // namespace gpuopt::emulation

@@ -35,8 +35,8 @@ private:
   uint64_t state;
 };
 
-// The one generator of the machine. It starts from GPUOPT_EMULATION_SEED, or
-// from 1 where that is not set.
+// Returns the one generator of the machine. It starts from
+// GPUOPT_EMULATION_SEED, or from 1 if that is not set.
 Random &machine_random();
 void seed_machine(uint64_t seed);
 

@@ -1,5 +1,5 @@
-// The words of CUDA kernels, for a C++ compiler: what a kernel calls acts on
-// the thread of the emulated block that is running.
+// The keywords and functions of CUDA kernels, for a C++ compiler. The functions
+// act on the running thread of the emulated block.
 #pragma once
 
 #include "emulation/machine/block.h"
@@ -9,7 +9,7 @@
 #include <cstring>
 #include <type_traits>
 
-// The toolkit's headers define these words as nothing where no CUDA compiler
+// The toolkit's headers define these keywords as nothing if no CUDA compiler
 // reads them.
 #undef __launch_bounds__
 #define __launch_bounds__(...)
@@ -49,7 +49,8 @@ T shuffle(uint64_t mask, T value, int source) {
   return value;
 }
 
-// The first lane of the group of `width` that the running lane belongs to.
+// Returns the first lane of the group of `width` lanes that the running lane
+// belongs to.
 inline int group_begin(int width) { return lane_in_warp() / width * width; }
 
 } // namespace gpuopt::emulation
@@ -59,7 +60,7 @@ T __shfl_sync(uint64_t mask, T value, int source, int width = warpSize) {
   using namespace gpuopt::emulation;
   return shuffle(mask, value, group_begin(width) + (source & (width - 1)));
 }
-// What lies outside of a lane's group is the lane's own value.
+// Outside of its group, a lane reads its own value.
 template <class T>
 T __shfl_xor_sync(uint64_t mask, T value, int lane_mask, int width = warpSize) {
   using namespace gpuopt::emulation;
@@ -103,8 +104,8 @@ inline void __syncwarp(uint64_t mask = ~0u) {
   exchange({ExchangeKind::Barrier, named_lanes(mask), 0, 0});
 }
 
-// One thread runs at a time, so a plain access is an atomic one. Only the types
-// that the GPU has atomics for are taken.
+// One thread runs at a time, so a plain access is atomic. Only the types that
+// the GPU has atomics for are allowed.
 template <class T>
 constexpr bool kHasAtomics =
     std::is_same_v<T, int> || std::is_same_v<T, unsigned> ||

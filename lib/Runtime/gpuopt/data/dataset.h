@@ -9,11 +9,11 @@
 
 namespace gpuopt {
 
-// One tensor per sample, in the file's own type.
+// A file with one tensor per sample, of the file's own type.
 struct Source {
   virtual ~Source() = default;
   virtual int64_t samples() const = 0;
-  // The sample's elements lie one after the other from here.
+  // Returns where the elements of a sample begin; they lie one after the other.
   virtual const uint8_t *at(int64_t sample) const = 0;
 
   Type type = Type::F32;
@@ -35,11 +35,11 @@ constexpr bool can_cast(Type from, Type to) {
   return !is_fraction(from) && (to == Type::I64 || to == Type::I32);
 }
 
-// One for each input of the program, in order.
+// One source for each input of the program, in order.
 using Sources = std::vector<std::unique_ptr<Source>>;
 
-// All have as many samples, and enough for a batch; fewer do where the last one
-// is repeated.
+// Checks that all have the same number of samples, and enough for a batch.
+// Fewer are enough if the last sample is repeated.
 inline void check_samples(const Sources &sources, int64_t batch_size,
                           bool pads_last) {
   const int64_t samples = sources.empty() ? 0 : sources[0]->samples();
@@ -57,7 +57,7 @@ inline void check_samples(const Sources &sources, int64_t batch_size,
 
 namespace detail {
 
-// Returns the number of elements, or -1 where 64 bits do not count them.
+// Returns the number of elements, or -1 if it does not fit into 64 bits.
 inline int64_t product(const std::vector<int64_t> &sizes) {
   int64_t n = 1;
   for (int64_t size : sizes)
@@ -108,7 +108,7 @@ private:
     if (shape[0] == 0)
       throw Error("'" + path + "' holds no samples");
   }
-  // Where the same elements would do in another shape, or another order.
+  // Returns a hint if the same elements would fit in another shape or order.
   std::string reshape_hint(const std::vector<int64_t> &expected) const {
     if (shape.empty())
       return "";
@@ -129,8 +129,9 @@ private:
   const uint8_t *data = nullptr;
 };
 
-// Tokens, one after the other: a 1-D .npy array of integers, a file with
-// llm.c's header, or nothing but the tokens, in `raw_type`.
+// A file of tokens, one after the other: a 1-D .npy array of integers, a file
+// with llm.c's header, or a file without a header, whose tokens have the type
+// `raw_type`.
 class TokenFile {
 public:
   TokenFile(const std::string &path, Type raw_type)
@@ -161,7 +162,7 @@ private:
                   ", but tokens are an array of integers with one dimension; "
                   "--data and --labels take samples");
     tokens = header.shape[0];
-    // Below 2^63, where tokens lie, they have the same bits.
+    // Tokens are below 2^63, where both types have the same bits.
     type = header.type == Type::U64 ? Type::I64 : header.type;
     return header.begin;
   }

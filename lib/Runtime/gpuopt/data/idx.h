@@ -14,8 +14,8 @@ inline bool begins_like_idx(const MappedFile &file) {
          file.data[2] >= 8 && file.data[2] <= 14 && file.data[3] > 0;
 }
 
-// Whether dimensions of one shape that lie side by side make dimensions of the
-// other: {28, 28} is {1, 28, 28} and {784}, but {20, 32} is not {32, 20}.
+// Whether one shape becomes the other if neighbouring dimensions are merged:
+// {28, 28} is {1, 28, 28} and {784}, but {20, 32} is not {32, 20}.
 inline bool merges_into(const std::vector<int64_t> &a,
                         const std::vector<int64_t> &b) {
   auto ends = [](const std::vector<int64_t> &shape) {
@@ -32,7 +32,7 @@ inline bool merges_into(const std::vector<int64_t> &a,
   return std::includes(more.begin(), more.end(), fewer.begin(), fewer.end());
 }
 
-// The first dimension counts samples. The others may be split otherwise than
+// The first dimension counts samples. The others may be split differently from
 // the input's: images of one channel have no dimension for it in these files.
 class IdxSource : public Source {
 public:

@@ -20,8 +20,8 @@ inline int64_t integer_at(Type type, const uint8_t *data, int64_t k) {
 
 } // namespace detail
 
-// The first of a sample, whose elements begin at `data`, that lies outside;
-// empty where none does.
+// Returns what is wrong with the first index of a sample that is out of range;
+// empty if none is. The sample's elements begin at `data`.
 inline std::string problem_of_indices(const InputInfo &input,
                                       const Source &source, const uint8_t *data,
                                       int64_t sample) {

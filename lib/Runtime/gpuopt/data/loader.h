@@ -15,8 +15,8 @@
 namespace gpuopt {
 
 // A permutation of [0, n) that is computed entry by entry: a Feistel network on
-// the next power of four, walked until it falls inside (Black and Rogaway,
-// "Ciphers with arbitrary finite domains", CT-RSA 2002).
+// the next power of four, which is applied until the result is inside (Black
+// and Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002).
 class Permutation {
 public:
   Permutation(uint64_t seed, uint64_t epoch, int64_t n) : n(uint64_t(n)) {
@@ -73,8 +73,8 @@ struct LoaderOptions {
 
 class Loader {
 public:
-  // One source for each input of the program, in order. On a device with memory
-  // of its own, batches lie in `staging` on their way.
+  // Expects one source for each input of the program, in order. On a device
+  // with memory of its own, batches go through `staging`.
   Loader(Context &ctx, const Program &program, Sources all, LoaderOptions opt,
          DeviceMemory staging = {})
       : ctx(ctx), program(program), sources(std::move(all)), options(opt) {
@@ -95,20 +95,20 @@ public:
   }
   ~Loader() { stop(); }
 
-  // Without padding, an epoch leaves out what does not fill a batch: other
-  // samples in each, where they are shuffled.
+  // Without padding, an epoch leaves out the samples that do not fill a batch.
+  // If samples are shuffled, these are different ones in each epoch.
   int64_t batches_per_epoch() const {
     return samples / options.batch_size + (padding() > 0 ? 2 : 0);
   }
-  // With `pads_last`, how many copies of the last sample fill the last batch of
-  // all samples. One more batch follows in the epoch then, of that sample
-  // alone: what it gives tells how much the copies added.
+  // With `pads_last`, returns how many copies of the last sample fill the last
+  // batch. In that case, the epoch has one more batch, of this sample alone:
+  // its result tells how much the copies have added.
   int64_t padding() const {
     const int64_t rest = samples % options.batch_size;
     return options.pads_last && rest > 0 ? options.batch_size - rest : 0;
   }
 
-  // " (192 of 200 in an epoch)" where some are left out.
+  // Returns " (192 of 200 in an epoch)" if some samples are left out.
   std::string describe_epoch() const {
     const int64_t used = samples / options.batch_size * options.batch_size;
     return used == samples || options.pads_last
@@ -154,8 +154,8 @@ public:
     return waited;
   }
 
-  // Starts the copy of the next batch to the device if it is ready, so that it
-  // runs beside the step that was just launched.
+  // Starts the copy of the next batch to the device if the batch is ready, so
+  // that the copy overlaps with the step that was just launched.
   void prefetch() {
     if (kStagingIsDevice)
       return;
@@ -185,7 +185,7 @@ private:
   };
   Copy &copy_of(int64_t batch) { return copies[size_t(batch) % copies_count]; }
 
-  // Two, or one where the files' types are wider than the program's.
+  // Places two copies, or one if the files' types are wider than the program's.
   void place_copies(DeviceMemory staging) {
     if (slot_bytes == 0)
       return;
@@ -198,8 +198,8 @@ private:
       copies[i].memory = staging.data + i * slot_bytes;
   }
 
-  // Which of them prepares a batch does not matter, so fewer do where the
-  // system allows no more.
+  // It does not matter which worker prepares a batch, so if the system allows
+  // fewer threads, fewer do.
   void start_workers() {
     try {
       for (int worker = 0; worker < options.num_workers; worker++)
@@ -224,7 +224,8 @@ private:
       worker.join();
   }
 
-  // Once for a batch; after the kernels that read what lay there before.
+  // Starts the copy of a batch once, after the kernels that read the old
+  // content.
   void start_copy(Slot &slot, int64_t batch) {
     if (copied == batch)
       return;

@@ -1,4 +1,4 @@
-// Files read by mmap.
+// Files that are read by mmap.
 #pragma once
 
 #include "gpuopt/device/error.h"
@@ -42,7 +42,7 @@ public:
     if (data)
       munmap(const_cast<uint8_t *>(data), bytes);
   }
-  // Lets go of the memory behind what has been read; it can be read again.
+  // Releases the memory of bytes that have been read; they can be read again.
   void release(const uint8_t *from, size_t count) const {
     const uintptr_t page = uintptr_t(sysconf(_SC_PAGESIZE));
     const uintptr_t begin = (uintptr_t(from) + page - 1) / page * page;

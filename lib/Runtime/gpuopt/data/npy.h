@@ -13,7 +13,7 @@ inline bool begins_like_npy(const MappedFile &file) {
   return file.bytes >= 6 && memcmp(file.data, "\x93NUMPY", 6) == 0;
 }
 
-// What the header of a file says; an Error where it is none.
+// Reads the header of a file; throws an Error if there is none.
 class NpyHeader {
 public:
   explicit NpyHeader(const MappedFile &file) : path(file.path) {
@@ -61,7 +61,7 @@ private:
       at = end == at ? at + 1 : end;
     }
   }
-  // "'<f4', ..." or, of several fields, "[('a', '<f4'), ...".
+  // Parses "'<f4', ..." or, for several fields, "[('a', '<f4'), ...".
   Type parse_type(const std::string &descr) const {
     constexpr struct {
       const char *name;

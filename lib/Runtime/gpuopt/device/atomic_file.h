@@ -11,8 +11,8 @@
 
 namespace gpuopt {
 
-// Written beside its target and moved over it by commit(); a full disk leaves
-// the old file as it was.
+// A file that is written beside its target and moved over it by commit(). A
+// full disk leaves the old file as it was.
 class AtomicFile {
 public:
   explicit AtomicFile(const std::string &path)

@@ -1,5 +1,6 @@
-// The calls of a step. Each takes the context once, and so tells where it
-// begins while they are timed; nothing else of a step knows of that.
+// The calls of a step. A call converts this object to the context once, which
+// marks its beginning while calls are timed. No other code of a step takes part
+// in that.
 //
 //   const Calls ctx{context};
 //   gemm(ctx, ...);
@@ -13,8 +14,8 @@ namespace gpuopt {
 class Calls {
 public:
   explicit Calls(Context &context) : context(context) {}
-  // A call, since a step has thousands of them, on which compilers would spend
-  // more time than on everything else.
+  // This is not inlined, because a step has thousands of calls, and compilers
+  // would spend more time on them than on everything else.
   [[gnu::noinline]] operator Context &() const {
     if (context.timestamps)
       context.timestamps->add(context);

@@ -9,7 +9,7 @@
 
 namespace gpuopt {
 
-// What the system counts, read once.
+// The system's counters, read once.
 struct CpuCounters {
   double seconds = 0;       // of a clock that only goes forward
   double preemptions = 0;   // of this process's threads, which had to make way
@@ -43,17 +43,17 @@ struct CpuCounters {
   }
 };
 
-// Averages the counters over the time between two questions.
+// Averages the counters between two questions.
 class CpuPressure {
 public:
   // `threads` of this process compute, on `cores` cores of a machine that has
-  // `machine_cores`. Where these are more, the threads that run elsewhere on
-  // the machine say nothing of ours.
+  // `machine_cores`. If the machine has more, threads that run elsewhere on it
+  // need not compete for our cores.
   CpuPressure(int threads, int cores, int machine_cores)
       : threads(threads), cores(cores), sees_others(cores == machine_cores) {}
 
-  // Takes in the counters, read while the computing threads but the
-  // caller are idle, or spin.
+  // Adds counters that were read while the other computing threads are idle, or
+  // spin.
   void sample(const CpuCounters &counters) {
     if (!has_begun)
       first = first_of_steal = counters;
@@ -63,9 +63,9 @@ public:
     runnable_sum += counters.other_runnable;
   }
 
-  // Whether spinning threads would take time from threads that have work, or
-  // have their own time taken away, since the last question.
-  // `spins` says whether the threads of this process were spinning.
+  // Whether, since the last question, spinning threads would have taken time
+  // from threads with work, or would have had time taken away. `spins` says
+  // whether the threads of this process were spinning.
   bool contended(bool spins) {
     const double seconds = last.seconds - first.seconds;
     const double others =
@@ -85,8 +85,8 @@ public:
 
 private:
   // The share of the machine's time that a hypervisor has given to others since
-  // the last answer. Ticks are 10 ms: a share of fewer than 20 of them, over
-  // all cores, would be chance, and the stretch goes on.
+  // the last answer. Ticks are 10 ms: with fewer than 20 of them, over all
+  // cores, the share would be chance, so the period continues.
   double steal_share() {
     const double ticks = last.all_ticks - first_of_steal.all_ticks;
     if (ticks < 20)

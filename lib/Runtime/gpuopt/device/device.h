@@ -1,5 +1,5 @@
-// The device: memory, launch, copies, events. The same words for both targets;
-// device_cuda.h and device_host.h say what they mean.
+// The device: memory, launch, copies, events. Both targets have the same
+// functions; device_cuda.h and device_host.h implement them.
 //
 //   Context ctx;                             a GPU and its streams, or the
 //   cores char *memory = ctx.allocate(bytes);      device memory, counted
@@ -20,8 +20,8 @@
 
 namespace gpuopt {
 
-// A struct's bytes, to find by content what was made for it. No padding in Key:
-// all its members have eight bytes.
+// The bytes of a struct, as a key to find what was made for the same values.
+// Key has no padding: all its members have eight bytes.
 template <class Key>
 std::string content_of(const Key &key) {
   static_assert(std::is_trivially_copyable_v<Key> && sizeof key % 8 == 0,

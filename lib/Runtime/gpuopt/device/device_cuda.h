@@ -38,15 +38,15 @@ struct Context {
   Context(const Context &) = delete;
   Context &operator=(const Context &) = delete;
 
-  // Zeroed.
+  // Returns memory that is zero.
   char *allocate(size_t bytes) {
     char *p = allocate_uncounted(bytes);
     allocated_bytes += bytes;
     return p;
   }
   // Scratch memory of libraries: calls on the stream come one after the other,
-  // so all of them share it. The plan has a place for it; a caller of step.h
-  // that gives none gets one apart.
+  // so all of them share it. The plan has a place for it; if a caller of step.h
+  // gives none, it is allocated separately.
   void use_workspace(char *memory, size_t bytes) {
     scratch = memory;
     scratch_bytes = bytes;
@@ -94,7 +94,8 @@ struct Context {
     pinned.push_back(p);
     return static_cast<char *>(p);
   }
-  // Where offloaded tensors wait: pinned, one allocation.
+  // Allocates the pinned memory in which offloaded tensors wait, as one
+  // allocation.
   void allocate_host(size_t bytes) {
     host_memory = bytes ? allocate_staging(bytes) : nullptr;
     host_bytes += bytes;
@@ -172,7 +173,7 @@ inline void copy_to_host(Context &ctx, void *to, const void *from,
   synchronize(ctx);
 }
 
-// A point in a stream.
+// Marks a point in a stream.
 struct Event {
   Event() {
     CHECK_CUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
@@ -195,7 +196,7 @@ struct Event {
   cudaEvent_t event;
 };
 
-// What the program runs on, in its own words.
+// Returns the name that the device gives itself.
 inline std::string device_name() {
   int device = 0;
   cudaDeviceProp properties;
@@ -220,7 +221,8 @@ public:
       CHECK_CUDA(cudaEventCreate(&events.emplace_back()));
     CHECK_CUDA(cudaEventRecord(events[count++], ctx.stream));
   }
-  // Nanoseconds from each to the next one; none are left.
+  // Returns the nanoseconds from each timestamp to the next one, and removes
+  // all timestamps.
   std::vector<double> take() {
     std::vector<double> gaps;
     if (count > 0)

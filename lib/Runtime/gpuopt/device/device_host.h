@@ -17,7 +17,7 @@ namespace gpuopt {
 
 constexpr const char *kTargetName = "host";
 
-// What the program runs on, in its own words.
+// Returns the name that the processor gives itself.
 inline std::string device_name() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);)
@@ -34,7 +34,8 @@ public:
   void add(Context &) {
     timestamps.push_back(std::chrono::steady_clock::now());
   }
-  // Nanoseconds from each to the next one; none are left.
+  // Returns the nanoseconds from each timestamp to the next one, and removes
+  // all timestamps.
   std::vector<double> take() {
     std::vector<double> gaps;
     for (size_t i = 1; i < timestamps.size(); i++)
@@ -50,8 +51,8 @@ private:
 };
 
 #ifdef _OPENMP
-// Returns how many threads compute where the user has not said: one for each
-// core, and no more than a container's limit keeps busy.
+// Returns how many threads compute if the user does not say: one for each core,
+// and no more than a container's limit keeps busy.
 inline int default_threads() {
   const int threads = omp_get_max_threads();
   return getenv("OMP_NUM_THREADS") ? threads
@@ -75,7 +76,7 @@ struct Context {
   Context(const Context &) = delete;
   Context &operator=(const Context &) = delete;
 
-  // Zeroed, aligned to a page.
+  // Returns memory that is zero and aligned to a page.
   char *allocate(size_t bytes) {
     const size_t rounded = (bytes + 4095) / 4096 * 4096;
     void *p = rounded ? aligned_alloc(4096, rounded) : nullptr;
@@ -90,7 +91,7 @@ struct Context {
   void use_workspace(char *, size_t) {}            // oneDNN has its own
   void use_autotune_record(const std::string &) {} // and chooses by itself
   char *allocate_staging(size_t bytes) { return allocate_uncounted(bytes); }
-  // Where offloaded tensors wait.
+  // Allocates the memory in which offloaded tensors wait.
   void allocate_host(size_t bytes) {
     host_memory = bytes ? allocate_uncounted(bytes) : nullptr;
     host_bytes += bytes;
@@ -119,8 +120,9 @@ private:
   Libraries libraries;
 };
 
-// Stays a function of its own: a kernel that is compiled into each of its
-// launches takes the compiler several times as long, and runs no faster.
+// The kernel stays a function of its own: if it were compiled into each of its
+// launches, the compiler would take several times as long, and the kernel would
+// run no faster.
 template <class... P, class... A>
 [[gnu::noinline]] void launch(Context &ctx, int64_t blocks, int,
                               void (*kernel)(P...), A... args) {
@@ -150,7 +152,7 @@ inline void copy_to_host(Context &, void *to, const void *from, size_t n) {
 }
 inline void synchronize(Context &) {}
 
-// A point in a stream.
+// Marks a point in a stream.
 struct Event {
   void record(Context &) {}      // in the step's stream
   void record_copy(Context &) {} // in the copy stream
@@ -159,8 +161,8 @@ struct Event {
   void synchronize() {}          // the caller waits
 };
 
-// From staging memory to the device, in the copy stream: here they are one, so
-// the step reads where the loader wrote.
+// The copy from staging memory to the device, in the copy stream. Here both are
+// the same memory, so the step reads where the loader wrote.
 constexpr bool kStagingIsDevice = true;
 inline void copy_from_staging(Context &, void *to, const void *from,
                               size_t bytes) {

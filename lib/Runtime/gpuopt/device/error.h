@@ -1,4 +1,4 @@
-// What a program says when it cannot go on, and the words for it.
+// The error with which a program ends, and functions for its text.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace gpuopt {
 
-// What a program says before it exits with status 1.
+// The text that a program prints before it exits with status 1.
 struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -24,7 +24,7 @@ inline std::string human_bytes(double bytes) {
   return text;
 }
 
-// [2, 3], as messages and file headers write it.
+// Returns a shape as messages and file headers write it: [2, 3].
 inline std::string shape_text(const std::vector<int64_t> &shape) {
   std::string text = "[";
   for (int64_t size : shape) {

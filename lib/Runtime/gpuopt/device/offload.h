@@ -15,8 +15,8 @@ namespace gpuopt {
 
 #ifdef __CUDACC__
 
-// One stream for transfers, so that they run one after the other. What is
-// awaited in a step that is captured becomes part of its graph.
+// One stream for transfers, so that they run one after the other. Awaits within
+// a captured step become part of its graph.
 struct Transfers {
   Transfers() {
     CHECK_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
@@ -36,7 +36,7 @@ struct Transfers {
 };
 
 namespace detail {
-// After all that the step has begun so far.
+// The transfer begins after all work that the step has begun so far.
 inline void begin_transfer(Context &ctx, int number, void *to, const void *from,
                            size_t bytes, cudaMemcpyKind kind) {
   auto &transfers = ctx.library<Transfers>();
@@ -63,7 +63,7 @@ inline void await(Context &ctx, int number) {
 
 #else
 
-// Everything has happened when a call returns.
+// On the host, a transfer is finished when the call returns.
 inline void offload(Context &, int, void *to, const void *from, size_t bytes) {
   memcpy(to, from, bytes);
 }

@@ -30,7 +30,7 @@ inline WaitPolicy parse_wait_policy(const std::string &text) {
 
 namespace detail {
 
-// A team of OpenMP threads beside the one that computes, asleep. GNU's OpenMP
+// A sleeping team of OpenMP threads, beside the one that computes. GNU's OpenMP
 // lets threads spin for milliseconds while it has no more of them than there
 // are cores, and for well under a microsecond otherwise; nothing else changes
 // that in a program that runs. The threads of the other team cost no time.
@@ -78,8 +78,8 @@ private:
 // libraries that use the same OpenMP included.
 class ThreadWaiting {
 public:
-  // For a program that computes with `threads` threads. It can choose where
-  // there is more than one, each has a core of its own, and no more than
+  // For a program that computes with `threads` threads. It can choose if there
+  // is more than one thread, each has a core of its own, and at most
   // kMostSleepers threads are needed to fill the other cores.
   explicit ThreadWaiting([[maybe_unused]] int threads) {
 #ifdef _OPENMP
@@ -117,7 +117,7 @@ public:
   StepWaiting(WaitPolicy policy, int threads)
       : waiting(threads), pressure(threads, waiting.num_cores(),
                                    int(sysconf(_SC_NPROCESSORS_ONLN))) {
-    // A user who has told OpenMP how to wait has decided.
+    // A user who has told OpenMP how to wait has made the choice.
     tunes = policy == WaitPolicy::Auto && waiting.can_choose() &&
             !getenv("OMP_WAIT_POLICY") && !getenv("GOMP_SPINCOUNT");
     if (tunes || policy == WaitPolicy::Passive)
@@ -126,8 +126,8 @@ public:
       waiting.set_spinning(true);
   }
 
-  // Takes in the milliseconds of a step, without its wait for data. Returns
-  // what was found, for the user, where something was.
+  // Takes the milliseconds of a step, without its wait for data. Returns a text
+  // for the user if a comparison has ended.
   std::string step(double ms) {
     if (!tunes)
       return "";

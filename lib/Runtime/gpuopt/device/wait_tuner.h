@@ -26,12 +26,12 @@ public:
     is_news = false;
     return anew;
   }
-  // The median times of a step in the last comparison, in milliseconds; 0
-  // where it was not tried.
+  // The median times of a step in the last comparison, in milliseconds; 0 for a
+  // way of waiting that was not tried.
   double sleeping_ms() const { return median(times[0]); }
   double spinning_ms() const { return median(times[1]); }
 
-  // What was found, for the user.
+  // Returns the result of the comparison, for the user.
   std::string describe() const {
     char text[160];
     if (spinning_ms() == 0)
@@ -45,9 +45,9 @@ public:
     return text;
   }
 
-  // Takes in the milliseconds of a step that was computed as `spins()` said,
-  // without its wait for data. `contended` is asked at the end of a window,
-  // and says whether others wanted the cores during it.
+  // Takes the milliseconds of a step that was computed as `spins()` said,
+  // without its wait for data. `contended` is called at the end of a window,
+  // and returns whether others wanted the cores during it.
   template <class Contended>
   void step(double ms, Contended contended) {
     if (warmup > 0) {
@@ -76,10 +76,10 @@ private:
   static constexpr size_t kWatchSteps = 8; // at least, in such a window
   static constexpr int kRounds = 3;        // windows each way in a comparison
   static constexpr double kClear = 1.5;    // decides after one round
-  static constexpr double kTie = 1.05;     // what differs by less stays
+  static constexpr double kTie = 1.05;     // smaller differences count as none
   static constexpr double kDrift = 1.25;   // the usual time is no more
   static constexpr int64_t kLeastPatience = 32, kMostPatience = 2048;
-  static constexpr int64_t kMostDrifted = 16; // windows, until it is believed
+  static constexpr int64_t kMostDrifted = 16; // windows until it counts
 
   static double median(std::vector<double> values) {
     if (values.empty())
@@ -98,7 +98,7 @@ private:
   }
 
   // A comparison begins with threads that sleep: that is never far from the
-  // best, and tells whether the cores are free.
+  // best time, and it shows whether the cores are free.
   void compare(bool is_contended) {
     std::vector<double> &own = times[is_spinning];
     own.insert(own.end(), window.begin(), window.end());
@@ -128,8 +128,8 @@ private:
     usual_ms = median(times[spinning]);
   }
 
-  // Compares again when steps no longer take what they took, when others begin
-  // to want the cores, and now and then in any case.
+  // Compares again when steps take longer or shorter than before, when others
+  // begin to want the cores, and from time to time in any case.
   void watch(bool is_contended, bool collapsed) {
     windows++;
     const double ms = median(window);

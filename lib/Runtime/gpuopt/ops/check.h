@@ -6,7 +6,7 @@
 
 namespace gpuopt {
 
-// Blocks of one launch may all write, the same number.
+// Several blocks of one launch may write; they write the same number.
 DEVICE void note_first(int64_t *first, int64_t index) {
 #ifdef __CUDACC__
   if (*first < 0)

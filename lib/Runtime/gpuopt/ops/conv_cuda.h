@@ -87,8 +87,8 @@ struct Cudnn {
   std::unordered_map<std::string, Conv> by_content;
 };
 
-// The fastest, by cuDNN's heuristic, that always gives the same bits and has
-// enough room.
+// Returns the fastest algorithm, by cuDNN's heuristic, that always gives the
+// same bits and has enough workspace.
 template <class Perf>
 void choose(Conv &c, const Perf *candidates, int count, size_t room) {
   for (int i = 0; i < count; i++)

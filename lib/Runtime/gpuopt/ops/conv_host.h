@@ -125,8 +125,8 @@ inline Conv make_conv(OneDnn &dnn, const ConvKey &key) {
   return conv;
 }
 
-// The trailing padding that the output size implies: what is left over of a
-// stride is not padding, and oneDNN insists.
+// Returns the shape with the trailing padding that the output size implies.
+// oneDNN insists that a remainder of a stride is not counted as padding.
 inline ConvShape with_implied_padding(ConvShape s) {
   const int64_t in[2] = {s.h, s.w}, out[2] = {s.oh, s.ow},
                 kernel[2] = {s.kh, s.kw};
@@ -136,7 +136,8 @@ inline ConvShape with_implied_padding(ConvShape s) {
   return s;
 }
 
-// x, y: activations or their gradients. w: read, or the gradient written.
+// x and y are activations or their gradients; w is read, or the gradient is
+// written to it.
 template <class T>
 void onednn_conv(Context &ctx, const ConvShape &shape, ConvKind kind,
                  const T *x, const T *y, const T *w, const T *bias,
@@ -182,9 +183,9 @@ void onednn_conv(Context &ctx, const ConvShape &shape, ConvKind kind,
                          const_cast<dnnl::memory &>(plain));
 }
 
-// A convolution of one pixel at a time is a product. Backward, oneDNN's matmul
-// beats its convolution by up to a half: no weights are reordered. Forward they
-// are equals.
+// Whether a convolution looks at one pixel at a time, so that it is a product.
+// Backward, oneDNN's matmul is up to half faster than its convolution, because
+// no weights are reordered. Forward they are equally fast.
 inline bool is_pointwise(const ConvShape &s) {
   return s.kh == 1 && s.kw == 1 && s.stride[0] == 1 && s.stride[1] == 1 &&
          s.h == s.oh && s.w == s.ow && s.pad_begin[0] == 0 &&
@@ -217,7 +218,7 @@ inline GemmShape pointwise_backward_weights(const ConvShape &s) {
   return g;
 }
 
-// What the operands of a convolution hold.
+// Return how many elements the operands of a convolution have.
 inline int64_t input_size(const ConvShape &s) { return s.n * s.h * s.w * s.c; }
 inline int64_t output_size(const ConvShape &s) {
   return s.n * s.oh * s.ow * s.oc;

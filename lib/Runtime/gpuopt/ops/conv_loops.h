@@ -7,11 +7,12 @@
 namespace gpuopt {
 namespace loops {
 
-// Where tap k of output o reads; outside of [0, size) it reads padding.
+// Returns the position that tap k of output o reads; outside of [0, size) it
+// reads padding.
 inline int64_t tap(const ConvShape &s, int axis, int64_t o, int64_t k) {
   return o * s.stride[axis] - s.pad_begin[axis] + k * s.dilation[axis];
 }
-// The output whose tap k reads i, or -1.
+// Returns the output whose tap k reads i, or -1.
 inline int64_t output_of(const ConvShape &s, int axis, int64_t i, int64_t k,
                          int64_t outputs) {
   const int64_t scaled = i + s.pad_begin[axis] - k * s.dilation[axis];

@@ -48,7 +48,7 @@ inline void merge_batches(GemmShape &s) {
   s.a_batch[0] = s.b_batch[0] = s.c_batch[0] = 0;
 }
 
-// One B for all of the batch: its rows are more rows of one product.
+// If all of the batch has the same B, its rows become more rows of one product.
 inline void fold_batch_into_rows(GemmShape &s) {
   if (s.batch[0] == 1 && s.batch[1] > 1 && s.b_batch[1] == 0 &&
       s.a_batch[1] == s.m * s.a_m && s.c_batch[1] == s.m * s.c_m) {
@@ -59,8 +59,8 @@ inline void fold_batch_into_rows(GemmShape &s) {
     s.a_batch[1] = s.b_batch[1] = s.c_batch[1] = 0;
 }
 
-// A stride over a dimension of one element says nothing: make it the one that
-// a dense matrix would have.
+// A stride over a dimension of one element has no effect, so it becomes the one
+// that a dense matrix would have.
 inline void normalise_unit_strides(GemmShape &s) {
   auto dense = [](int64_t rows, int64_t cols, int64_t &row, int64_t &col) {
     if (rows == 1 && cols == 1)
@@ -81,7 +81,7 @@ inline void normalise_unit_strides(GemmShape &s) {
 
 } // namespace detail
 
-// The same product with as few batches as its strides allow.
+// Returns the same product with as few batches as its strides allow.
 inline GemmShape simplified(GemmShape s) {
   detail::merge_batches(s);
   detail::fold_batch_into_rows(s);
@@ -89,7 +89,8 @@ inline GemmShape simplified(GemmShape s) {
   return s;
 }
 
-// C^T = B^T A^T. A bias over n becomes one over rows, so only without.
+// Returns C^T = B^T A^T. It must have no bias, because a bias over n would
+// become one over rows.
 inline GemmShape transposed(const GemmShape &s) {
   GemmShape t = s;
   t.m = s.n;

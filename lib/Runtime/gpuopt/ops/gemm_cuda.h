@@ -37,7 +37,8 @@ struct CublasLt {
   std::unordered_map<std::string, LtProduct> by_content;
 };
 
-// A matrix with unit stride over its columns is, column-major, its transpose.
+// A matrix with unit stride over its columns is, in column-major order, its own
+// transpose.
 inline cublasLtMatrixLayout_t layout(cudaDataType_t type, int64_t rows,
                                      int64_t cols, int64_t row, int64_t col,
                                      int32_t batch, int64_t batch_stride,
@@ -57,8 +58,8 @@ inline cublasLtMatrixLayout_t layout(cudaDataType_t type, int64_t rows,
   return result;
 }
 
-// Offsets in a program are multiples of 256 bytes, slices of a tensor may be
-// less.
+// Returns the alignment of an address. Offsets in a program are multiples of
+// 256 bytes, but a slice of a tensor may have a smaller alignment.
 template <class T>
 int64_t alignment_of(const T *p) {
   return reinterpret_cast<uintptr_t>(p) % 16 == 0 ? 16 : int64_t(sizeof(T));

@@ -24,7 +24,8 @@ struct MatmulKey {
   int64_t types, bias;
 };
 
-// Batch dimensions of one element are left out: 2-d products are the fast ones.
+// Leaves out batch dimensions of one element, because 2-d products are the fast
+// ones.
 inline dnnl::memory::desc describe(const GemmShape &s,
                                    const int64_t (&batch_stride)[2],
                                    int64_t rows, int64_t cols, int64_t row,
@@ -164,7 +165,7 @@ inline int64_t extent(const GemmShape &s, const int64_t (&batch)[2],
          (rows - 1) * row + (cols - 1) * col + 1;
 }
 
-// f16 or bf16 operands; C may be of their type or float.
+// Computes a product of f16 or bf16 operands; C has their type or float.
 template <class T, class C>
 void wide_gemm(Context &ctx, const GemmShape &s, const T *a, const T *b, C *c,
                GemmOptions o) {
@@ -186,7 +187,8 @@ void wide_gemm(Context &ctx, const GemmShape &s, const T *a, const T *b, C *c,
   }
 }
 
-// oneDNN is slow where a batch is broadcast: one product after the other.
+// oneDNN is slow if a batch is broadcast, so it makes one product after the
+// other.
 template <class T, class C>
 bool split_broadcast_batch(Context &ctx, const GemmShape &s, const T *a,
                            const T *b, C *c, const GemmOptions &o) {

@@ -1,6 +1,6 @@
-// Indices that a program computes may lie outside of the dimension that they
-// are of. Nothing is read there: 0 takes their place, and the first of them is
-// noted for the trainer, which ends with an error.
+// Indices that a program computes may lie outside of their dimension. Nothing
+// is read there: the index becomes 0, and the first such index is noted for the
+// trainer, which ends with an error.
 #pragma once
 
 #include "gpuopt/kernels/lanes.h"
@@ -8,7 +8,7 @@
 
 namespace gpuopt {
 
-// Blocks may find one each; the first to come is kept.
+// Several blocks may find one; the first to write is kept.
 DEVICE void note_outside(StepState *state, int32_t number, int64_t index,
                          int64_t position) {
   IndexOutside &outside = state->outside;
@@ -24,7 +24,7 @@ DEVICE void note_outside(StepState *state, int32_t number, int64_t index,
   outside.position = position;
 }
 
-// From the end where it is negative.
+// Returns the index, counted from the front if it is negative.
 DEVICE int64_t in_range(StepState *state, int32_t number, int64_t size,
                         int64_t index, int64_t position) {
   const int64_t place = index < 0 ? index + size : index;
@@ -34,7 +34,8 @@ DEVICE int64_t in_range(StepState *state, int32_t number, int64_t size,
   return 0;
 }
 
-// n: lanes from here to the end; what the others hold does not matter.
+// `n` is the number of lanes from here to the end; what the other lanes hold
+// does not matter.
 DEVICE Lanes<int64_t> in_range(StepState *state, int32_t number, int64_t size,
                                Lanes<int64_t> index, Lanes<int64_t> position,
                                int64_t n) {

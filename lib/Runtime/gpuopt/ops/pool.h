@@ -143,7 +143,7 @@ KERNEL void avg_pool_backward_kernel(PoolShape s, const T *dy, T *dx) {
 }
 
 namespace detail {
-// Threads for a row of channels.
+// Returns how many threads work on a row of channels.
 inline int pool_threads(const PoolShape &s) {
   return s.c > 512 ? 256 : s.c > 128 ? 128 : 32;
 }

@@ -7,7 +7,8 @@
 namespace gpuopt {
 
 namespace detail {
-// ONNX counts from the end where an index is negative.
+// Returns the row of an index. As in ONNX, a negative index counts from the
+// end.
 HOST_DEVICE int64_t row_of(int64_t index, int64_t rows) {
   return index < 0 ? index + rows : index;
 }
@@ -50,8 +51,8 @@ void scatter_add_rows(Context &ctx, const int64_t *index, int64_t count,
 #else
 
 // Positions are put into a bucket for each row of the table, each bucket is
-// sorted, and a block sums the positions of its bucket. Atomics count integers
-// alone, so that their order leaves no trace.
+// sorted, and a block sums the positions of its bucket. Atomics are used for
+// integer counts only, so their order does not change the result.
 struct ScatterWorkspace {
   int32_t *begin, *fill;      // [rows + 1], [rows]
   int32_t *unsorted, *sorted; // [count]

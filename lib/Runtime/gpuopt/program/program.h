@@ -32,14 +32,14 @@ struct StateInfo {
   const char *saved_as[kMaxNames] = {};
 };
 
-// Something the forward computes, for --inference.
+// Something that the forward computes, for --inference.
 struct OutputInfo {
   TensorInfo tensor;
 };
 
-// Indices that the program computes, and the dimension that they are of.
+// Indices that the program computes, and their dimension.
 struct IndexedInfo {
-  const char *name; // of the node that reads by them
+  const char *name; // of the node that uses them
   int64_t size;
 };
 
@@ -50,10 +50,10 @@ struct GradientInfo {
   int64_t first_partial;
 };
 
-// What is called for one op of a step; calls.h has them in their order.
+// The calls that one op of a step makes; calls.h has them in their order.
 struct CallInfo {
-  const char *origin; // ONNX nodes, or a variable; empty: of the runtime
-  const char *work;   // what is done on which types
+  const char *origin; // ONNX nodes or a variable; empty for the runtime's own
+  const char *work;   // the work and its types
   int count;          // of calls
 };
 
@@ -83,7 +83,7 @@ struct Program {
   void (*evaluate)(Context &, char *memory); // forward and loss alone, or null
   void (*forward)(Context &, char *memory); // --inference: the outputs, or null
 
-  // What can be timed (profile_costs.h).
+  // The calls that can be timed (profile_costs.h).
   Table<CallInfo> micro_step_calls, update_calls;
 
   int64_t batch_size;       // samples a micro step

@@ -1,4 +1,4 @@
-// The tensors that a program is given, as it describes them.
+// The program's description of its tensors.
 #pragma once
 
 #include "gpuopt/kernels/types.h"

@@ -10,7 +10,7 @@
 
 namespace gpuopt {
 
-// What PyTorch's and Hugging Face's users know under other names, and ours.
+// Names that PyTorch's and Hugging Face's users know, and ours for the same.
 constexpr struct {
   std::string_view others, ours;
 } kNamesOfOthers[] = {
@@ -49,7 +49,7 @@ constexpr struct {
     {"output", "output-dir"},
 };
 
-// Empty where others have none of this name.
+// Returns our name for a name of others; empty if it is not known.
 constexpr std::string_view name_of_others(std::string_view name) {
   for (const auto &known : kNamesOfOthers)
     if (known.others == name)
@@ -57,7 +57,7 @@ constexpr std::string_view name_of_others(std::string_view name) {
   return "";
 }
 
-// How many letters must be put in, left out or replaced.
+// Returns how many letters must be inserted, removed or replaced.
 inline size_t edit_distance(std::string_view from, std::string_view to) {
   std::vector<size_t> row(to.size() + 1);
   for (size_t j = 0; j <= to.size(); j++)
@@ -73,8 +73,8 @@ inline size_t edit_distance(std::string_view from, std::string_view to) {
   return row.back();
 }
 
-// The one of others, or the closest that is a slip of the hand away; empty
-// where there is none.
+// Returns the flag for a name of others, or the flag closest to a misspelt
+// name; empty if there is none.
 template <class Names>
 std::string flag_meant_by(std::string_view name, const Names &names) {
   const std::string_view known = name_of_others(name);

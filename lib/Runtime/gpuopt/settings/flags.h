@@ -28,7 +28,7 @@ public:
     entries["no-" + name] = {true, [set](const std::string &) { set(false); }};
     list.push_back({"[no-]" + name, help});
   }
-  // A flag that there is elsewhere: whoever gives it is told where.
+  // Declares a flag that exists elsewhere; the error tells where.
   void elsewhere(const std::string &name, const std::string &where) {
     others[name] = where;
   }
@@ -43,7 +43,7 @@ public:
       i += parse(argument, i + 1 < argc ? argv[i + 1] : nullptr);
     }
   }
-  // One flag; returns whether `next`, null without one, is its value.
+  // Parses one flag; returns whether `next`, which may be null, is its value.
   bool parse(const std::string &argument, const char *next = nullptr) {
     if (argument.rfind("--", 0) != 0)
       throw Error("unexpected argument '" + argument +

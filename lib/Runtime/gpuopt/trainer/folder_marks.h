@@ -6,14 +6,15 @@
 
 namespace gpuopt {
 
-// In a program's folder, with the names of what gpuopt may replace there.
+// The mark of a program's folder; it lists what gpuopt may replace there.
 constexpr char kProgramMark[] = ".gpuopt";
-// In a trainer's, whose results it may replace.
+// The mark of a trainer's folder, whose results may be replaced.
 constexpr char kResultsMark[] = ".gpuopt-results";
-// Below the results of `gpuopt train`: the program.
+// The folder of the program below the results of `gpuopt train`.
 constexpr char kProgramFolder[] = "program";
 
-// There is nothing, or an empty folder. What cannot be read is not.
+// Whether there is nothing, or an empty folder. A folder that cannot be read is
+// not vacant.
 inline bool is_vacant(const std::filesystem::path &path) {
   std::error_code code;
   if (!std::filesystem::exists(path, code))

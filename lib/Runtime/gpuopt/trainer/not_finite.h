@@ -1,4 +1,4 @@
-// What the trainer notices, and says, of numbers that are infinite or NaN.
+// Notices numbers that are infinite or NaN, and warns of them.
 #pragma once
 
 #include "gpuopt/program/program.h"
@@ -8,7 +8,7 @@
 
 namespace gpuopt {
 
-// As it is printed: the sign of a NaN says nothing.
+// Returns a NaN without its sign, which means nothing, for printing.
 inline double without_nan_sign(double value) {
   return value != value ? double(NAN) : value;
 }
@@ -33,7 +33,7 @@ private:
   int count = 0;
 };
 
-// Gradients whose sum of squares is not finite.
+// Names the gradients whose sum of squares is not finite.
 inline std::string overflowing_gradients(const Program &program,
                                          const std::vector<double> &partials) {
   NameList names;
@@ -53,7 +53,7 @@ inline std::string overflowing_gradients(const Program &program,
 
 namespace detail {
 
-// In a file, tensors may begin anywhere.
+// In a file, tensors may begin at any byte.
 template <class T>
 bool all_finite(const void *data, size_t bytes) {
   for (size_t i = 0; i < bytes / sizeof(T); i++) {
@@ -83,14 +83,14 @@ inline bool all_finite(Type type, const void *data, size_t bytes) {
 
 } // namespace detail
 
-// Looks at each step, and warns: once of a loss, some times of a result, and of
-// a run of steps that are skipped.
+// Looks at each step and warns: once about a loss, a few times about a result,
+// and about a run of skipped steps.
 class FiniteWatch {
 public:
   FiniteWatch(Context &ctx, const Program &program, char *memory)
       : ctx(ctx), program(program), memory(memory) {}
 
-  // After a batch has come, for --debug-overflow.
+  // Checks the inputs after a batch has come, for --debug-overflow.
   void batch() {
     if (program.checked.count && inputs.empty())
       inputs = inputs_not_finite();
@@ -111,15 +111,16 @@ public:
     inputs.clear();
   }
 
-  // The last step's update was made of gradients that are not finite: so are
-  // weights now.
+  // Whether the last step's update used gradients that are not finite, so that
+  // weights are not finite now.
   bool weights_are_lost() const { return is_spoilt; }
-  // The last step had no finite loss.
+  // Whether the last step had no finite loss.
   bool loss_is_lost() const { return !has_loss; }
 
 private:
   static constexpr int kMostResultsTold = 20;
-  // Once for each run of skipped steps.
+  // The number of skipped steps in a row after which a warning comes, once for
+  // each such run.
   static constexpr int64_t kSkippedBeforeWarning = 20;
 
   std::string inputs_not_finite() {

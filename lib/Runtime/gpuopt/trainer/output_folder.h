@@ -9,7 +9,7 @@
 
 namespace gpuopt {
 
-// A run that puts nothing into it leaves none behind.
+// The folder is removed again if a run puts nothing into it.
 class OutputFolder {
 public:
   explicit OutputFolder(const std::string &path) {
@@ -40,7 +40,7 @@ public:
   OutputFolder(const OutputFolder &) = delete;
   OutputFolder &operator=(const OutputFolder &) = delete;
 
-  // Refuses a folder of others' files, which results would mix with.
+  // Refuses a folder with files of others, which results would mix with.
   static void check(const std::string &path) {
     std::error_code code;
     if (std::filesystem::is_directory(path, code) && !is_vacant(path) &&

@@ -15,7 +15,7 @@
 
 namespace gpuopt {
 
-// "text" with what JSON does not take escaped.
+// Returns the text in quotes, with escapes where JSON needs them.
 inline std::string json_quoted(const std::string &text) {
   std::string quoted = "\"";
   for (const char c : text) {
@@ -53,7 +53,8 @@ public:
   bool ends_with(int64_t step) const { return step == last; }
   int64_t steps() const { return last; }
 
-  // Runs one of the program's functions. On CUDA its launches, in no graph.
+  // Times one of the program's functions. On CUDA it runs as single launches,
+  // in no graph.
   void time(Context &ctx, char *memory, void (*function)(Context &, char *),
             const Table<CallInfo> &calls) {
     ctx.timestamps = &timestamps;
@@ -80,7 +81,7 @@ private:
     std::vector<double> times;
   };
 
-  // Consecutive times of calls to those of ops.
+  // Adds consecutive times of calls to the times of their ops.
   void add(const std::vector<double> &times, const Table<CallInfo> &calls) {
     size_t next = 0;
     for (const CallInfo &call : calls) {

@@ -20,8 +20,8 @@ inline std::filesystem::path executable_folder() {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path();
 }
 
-// A file that came with the program: beside the executable, or one folder
-// above.
+// Returns the path of a file that came with the program: beside the executable,
+// or one folder above.
 inline std::string program_file(const std::string &name) {
   const auto self = executable_folder();
   for (const auto &folder : {self, self.parent_path()})
@@ -39,8 +39,8 @@ public:
 
   using Names = std::set<std::string>;
 
-  // Weights, or the constants of the program. Returns the names of those that
-  // are not finite.
+  // Loads the weights, or the constants of the program. Returns the names of
+  // those that are not finite.
   Names load(const std::string &path, bool constants) {
     Names infinite;
     const MappedFile file(path);
