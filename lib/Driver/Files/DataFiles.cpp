@@ -53,9 +53,9 @@ Error gpuopt::checkInputs(mlir::ModuleOp module, const DataGiven &data,
     missing = joinErrors(
         std::move(missing),
         isLabels ? createStringError("the labels are missing: " + prefix +
-                                     "labels FILE.npy")
+                                     "labels FILE")
                  : createStringError("input '" + name + "' is missing: " +
-                                     prefix + "data " + name + "=FILE.npy"));
+                                     prefix + "data " + name + "=FILE"));
   }
   for (StringRef name : given)
     if (name != "labels" && !is_contained(names, ("'" + name + "'").str()))

@@ -53,17 +53,6 @@ llvm::Error collectRun(DriverOptions &options);
 llvm::Error collectModel(DriverOptions &options);
 llvm::Error collectPrecision(DriverOptions &options);
 
-/// Fails where one of the flags is below `least`.
-template <class T>
-llvm::Error checkRange(int64_t least, std::initializer_list<Flag<T> *> flags) {
-  for (Flag<T> *flag : flags)
-    if (!(*flag >= least))
-      return llvm::createStringError("--" + flag->ArgStr +
-                                     " must be at least " + llvm::Twine(least) +
-                                     ", but is " + flag->str());
-  return llvm::Error::success();
-}
-
 } // namespace gpuopt
 
 #endif // GPUOPT_LIB_DRIVER_FLAGS_FLAGGROUPS_H

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Flags/FlagGroups.h"
+#include "Flags/CompileFlags.h"
 
 using namespace llvm;
 using namespace gpuopt;
@@ -16,32 +16,14 @@ cl::OptionCategory &gpuopt::lossCategory() {
 }
 
 namespace {
-Flag<std::string> loss("loss", "cross_entropy",
-                       "cross_entropy, mse, bce_with_logits, l1 or none",
-                       cl::cat(lossCategory()), COMPILING);
-CheckedOpt<std::string>
-    logits("logits",
-           cl::desc("output that the loss reads (default: the first)"),
-           cl::value_desc("NAME"), cl::cat(lossCategory()), COMPILING);
-Flag<int64_t> ignoreIndex("ignore-index", -100,
-                          "label value that the loss ignores",
-                          cl::cat(lossCategory()), COMPILING);
-Flag<double> labelSmoothing("label-smoothing", 0,
-                            "share of a label that is spread over all classes",
-                            cl::cat(lossCategory()), COMPILING);
-Flag<int64_t>
-    lossChunks("loss-chunks", 0,
-               "chunks of the batch in which the last product and the "
-               "cross entropy run (0: by the size of the logits)",
-               cl::cat(lossCategory()), COMPILING);
+CompileFlag<std::string> loss("loss");
+CompileFlag<std::string> logits("logits");
+CompileFlag<int64_t> ignoreIndex("ignore-index");
+CompileFlag<double> labelSmoothing("label-smoothing");
+CompileFlag<int64_t> lossChunks("loss-chunks");
 } // namespace
 
 Error gpuopt::collectLoss(DriverOptions &options) {
-  if (Error error = checkRange<int64_t>(0, {&lossChunks}))
-    return error;
-  if (!(labelSmoothing >= 0) || labelSmoothing >= 1)
-    return createStringError("--label-smoothing must lie in [0, 1), but is " +
-                             labelSmoothing.str());
   if (loss != "cross_entropy")
     for (const cl::Option *flag : std::initializer_list<const cl::Option *>{
              &labelSmoothing, &ignoreIndex, &lossChunks})

@@ -5,9 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Flags/FlagGroups.h"
+#include "Flags/CompileFlags.h"
 #include "Flags/SettingFlags.h"
-#include "gpuopt/Dialect/Train/IR/Optimizers.h"
 
 using namespace llvm;
 using namespace gpuopt;
@@ -18,23 +17,14 @@ cl::OptionCategory &gpuopt::optimizerCategory() {
 }
 
 namespace {
-Flag<std::string> optimizer("optimizer", "adamw", train::optimizerNames(),
-                            cl::cat(optimizerCategory()), COMPILING);
-CheckedOpt<std::string>
-    noDecay("no-decay",
-            cl::desc("parameters without weight decay (default: none)"),
-            cl::value_desc("REGEX"), cl::cat(optimizerCategory()), COMPILING);
-Flag<int64_t> accumulation("gradient-accumulation-steps", 1,
-                           "batches per update", cl::cat(optimizerCategory()),
-                           COMPILING);
+CompileFlag<std::string> optimizer("optimizer");
+CompileFlag<std::string> noDecay("no-decay");
+CompileFlag<int64_t> accumulation("gradient-accumulation-steps");
 } // namespace
 
 /// "--momentum applies only to --optimizer=sgd, but the optimizer is adamw"
 static Error checkOptimizer() {
   const OptimizerInfo *chosen = find_optimizer(optimizer.getValue());
-  if (!chosen)
-    return createStringError("--optimizer must be " + train::optimizerNames() +
-                             ", but is '" + optimizer + "'");
   for (const SettingInfo &setting : kSettings) {
     std::string readers;
     for (const OptimizerInfo &info : kOptimizers)
@@ -75,8 +65,6 @@ optimizerStates(const TrainingSettings &settings) {
 Error gpuopt::collectOptimizer(DriverOptions &options) {
   TrainingSettings &settings = options.emission.settings;
   if (Error error = readSettingFlags(settings))
-    return error;
-  if (Error error = checkRange<int64_t>(1, {&accumulation}))
     return error;
   if (Error error = checkOptimizer())
     return error;

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Flags/FlagGroups.h"
+#include "Flags/CompileFlags.h"
 #include "Flags/SettingFlags.h"
 
 using namespace llvm;
@@ -16,39 +16,26 @@ cl::OptionCategory &gpuopt::precisionCategory() {
   return category;
 }
 
+/// The program's default is the compiler's choice, so the table has none.
+static StringRef lossScaleHelp() {
+  static const std::string help =
+      (helpOfSetting("loss-scale") + " (default: dynamic for fp16, else none)")
+          .str();
+  return help;
+}
+
 namespace {
-Flag<std::string>
-    precision("precision", "fp32",
-              "fp32, tf32 (on CUDA, products of fp32), fp16 or bf16",
-              cl::cat(precisionCategory()), COMPILING);
-cl::list<std::string>
-    precisionOverrides("precision-override",
-                       cl::desc("ONNX nodes, by name or operator"),
-                       cl::value_desc("REGEX=fp32|fp16|bf16"),
-                       cl::cat(precisionCategory()), COMPILING);
-CheckedOpt<std::string> precisionPolicy(
-    "precision-policy",
-    cl::desc("JSON file with lists of operators: half, fp32, follow"),
-    cl::value_desc("FILE"), cl::cat(precisionCategory()), COMPILING);
-Switch debugOverflow("debug-overflow",
-                     cl::desc("the trainer names the first result that "
-                              "is infinite or NaN; slow (default off)"),
-                     cl::cat(precisionCategory()), COMPILING);
-CheckedOpt<std::string> lossScale(
-    "loss-scale",
-    cl::desc(
-        "dynamic, a number or none (default: dynamic for fp16, else none)"),
-    cl::cat(precisionCategory()), COMPILING);
+CompileFlag<std::string> precision("precision");
+CompileFlags precisionOverrides("precision-override");
+CompileFlag<std::string> precisionPolicy("precision-policy");
+CompileFlag<bool> debugOverflow("debug-overflow");
+CheckedOpt<std::string> lossScale("loss-scale", cl::desc(lossScaleHelp()),
+                                  cl::cat(precisionCategory()), COMPILING);
 } // namespace
 
 /// What may be in half precision.
 static Error collectChoice(train::AssignPrecisionOptions &options,
                            const DriverOptions &all) {
-  if (precision != "fp32" && precision != "tf32" && precision != "fp16" &&
-      precision != "bf16")
-    return createStringError(
-        "--precision must be fp32, tf32, fp16 or bf16, but is '" + precision +
-        "'");
   if (precision == "tf32" && all.target == "host")
     return createStringError(
         "--precision=tf32 applies only to CUDA, but --target is "

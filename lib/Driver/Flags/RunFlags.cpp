@@ -22,10 +22,10 @@ cl::OptionCategory &gpuopt::runCategory() {
 namespace {
 #define RUN cl::cat(runCategory()), cl::sub(trainCommand())
 cl::list<std::string> data("data", cl::desc(helpOfSetting("data")),
-                           cl::value_desc("INPUT=FILE.npy"), RUN);
+                           cl::value_desc("INPUT=FILE"), RUN);
 cl::list<std::string> evalData("eval-data",
                                cl::desc(helpOfSetting("eval-data")),
-                               cl::value_desc("INPUT=FILE.npy"), RUN);
+                               cl::value_desc("INPUT=FILE"), RUN);
 } // namespace
 
 /// What the trainer takes when it runs: given flags under their own names.
@@ -47,7 +47,7 @@ static Error checkFiles(const cl::list<std::string> &option) {
     auto [input, file] = value.split('=');
     if (input.empty() || file.empty())
       return createStringError("--" + option.ArgStr +
-                               " needs INPUT=FILE.npy, but is '" + value + "'");
+                               " needs INPUT=FILE, but is '" + value + "'");
     if (!inputs.insert(input).second)
       return createStringError("--" + option.ArgStr + " gives '" + input +
                                "' twice");
@@ -68,8 +68,8 @@ static Error checkData(const TrainingSettings &settings) {
               checkReadable(name, settings.*find_setting(name)->field.text))
         return error;
   if (data.empty() && settings.labels.empty() && settings.tokens.empty())
-    return createStringError("there is no data: --data INPUT=FILE.npy and "
-                             "--labels FILE.npy, or --tokens FILE");
+    return createStringError("there is no data: --data INPUT=FILE and "
+                             "--labels FILE, or --tokens FILE");
   if (settings.eval_steps > 0 && evalData.empty() &&
       settings.eval_labels.empty() && settings.eval_tokens.empty())
     return createStringError("--eval-steps needs data to validate on: "

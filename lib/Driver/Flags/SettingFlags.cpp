@@ -51,6 +51,13 @@ static StringRef lasting(const Twine &text) {
   return StringSaver(allocator).save(text);
 }
 
+/// The help of a row, with the names that can be chosen.
+static StringRef helpOf(const SettingInfo &setting) {
+  return setting.field.choice ? lasting(StringRef(setting.help) + ": " +
+                                        choices_text(setting.field))
+                              : StringRef(setting.help);
+}
+
 /// An option of the commands that take the setting; returns it.
 template <typename OptionT, typename... Modifiers>
 static OptionT *declare(SettingFlag &flag, const Modifiers &...modifiers) {
@@ -106,7 +113,7 @@ static void declareChoice(SettingFlag &flag) {
   const SettingInfo &setting = *flag.setting;
   auto *option = declare<Flag<std::string>>(
       flag, StringRef(setting.name), value_text(setting, TrainingSettings()),
-      StringRef(setting.help));
+      helpOf(setting));
   flag.read = [option, field = setting.field](TrainingSettings &settings) {
     settings.*field.choice = choice_number(field, option->getValue());
   };

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Flags/FlagGroups.h"
+#include "Flags/CompileFlags.h"
 #include "gpuopt/Analysis/DeviceModel.h"
 #include "gpuopt/Analysis/MeasuredCosts.h"
 #include "gpuopt/Planning/Bytes.h"
@@ -22,15 +22,6 @@ cl::OptionCategory &gpuopt::targetCategory() {
   return category;
 }
 
-static StringRef deviceHelp() {
-  static const std::string text =
-      "device whose times are estimated: " + builtinDeviceNames() +
-      " or a JSON file (default: host; for --target=cuda the GPU of "
-      "--profile-costs, else " +
-      kDefaultGpu + ")";
-  return text;
-}
-
 namespace {
 CheckedOpt<std::string> outputDir(
     "o",
@@ -39,65 +30,21 @@ CheckedOpt<std::string> outputDir(
     cl::value_desc("DIR"), cl::cat(targetCategory()), COMPILING);
 cl::alias outputDirAlias("output-dir", cl::aliasopt(outputDir),
                          cl::desc("same as -o"), cl::cat(targetCategory()));
-Flag<std::string> target("target", "auto", "auto, host or cuda",
-                         cl::cat(targetCategory()), COMPILING);
-CheckedOpt<std::string>
-    compileTo("compile-to",
-              cl::desc("print the module after a phase and stop: import, nn, "
-                       "train, clusters, precision, schedule, memory, device"),
-              cl::cat(targetCategory()), cl::sub(compileCommand()),
-              cl::sub(trainCommand()));
-CheckedOpt<std::string>
-    dumpPhasesTo("dump-phases-to",
-                 cl::desc("write the module after each phase"),
-                 cl::value_desc("DIR"), cl::cat(targetCategory()), COMPILING);
-CheckedOpt<std::string>
-    memoryBudget("memory-budget",
-                 cl::desc("most that the program may allocate on the device, "
-                          "like 8GiB, in B, KB, MB, GB, TB (powers of 1000) or "
-                          "KiB, MiB, GiB, TiB (of 1024); or auto: what is free "
-                          "there (default: no limit)"),
-                 cl::value_desc("BYTES"), cl::cat(targetCategory()), COMPILING);
-CheckedOpt<std::string> activationBudget(
-    "activation-budget",
-    cl::desc("the same limit, for the arena alone (default: no limit)"),
-    cl::value_desc("BYTES"), cl::cat(targetCategory()), COMPILING);
-CheckedOpt<std::string> workspaceSize(
-    "workspace-size",
-    cl::desc("memory that cuBLASLt and cuDNN may use, on CUDA (default: by "
-             "the model's products and convolutions)"),
-    cl::value_desc("BYTES"), cl::cat(targetCategory()), COMPILING);
-Switch allowOffload(
-    "allow-offload",
-    cl::desc("within a budget, tensors may wait in the memory of the host "
-             "(default off)"),
-    cl::cat(targetCategory()), COMPILING);
-CheckedOpt<std::string>
-    offloadBandwidth("offload-bandwidth",
-                     cl::desc("bandwidth of the link to the host, like 24GB/s "
-                              "(default: the device's)"),
-                     cl::value_desc("BYTES/s"), cl::cat(targetCategory()),
-                     COMPILING);
-CheckedOpt<std::string> deviceName(
-    "device",
-    cl::desc(deviceHelp()),
-    cl::cat(targetCategory()), COMPILING);
-CheckedOpt<std::string> profileCosts(
-    "profile-costs",
-    cl::desc("times of the model's ops that a trainer has measured by "
-             "--profile-costs-to; they take precedence over those of --device"),
-    cl::value_desc("FILE.json"), cl::cat(targetCategory()), COMPILING);
-Switch planJson("json", cl::desc("for machines"), cl::cat(targetCategory()),
-                cl::sub(planCommand()));
-Switch planCurve("curve", cl::desc("print what budgets cost in time"),
-                 cl::cat(targetCategory()), cl::sub(planCommand()));
-CheckedOpt<std::string> planHtml(
-    "html", cl::desc("write a page with the curve, the memory and each tensor"),
-    cl::value_desc("FILE.html"), cl::cat(targetCategory()),
-    cl::sub(planCommand()));
-Switch findBatchSize("find-batch-size",
-                     cl::desc("find the largest batch within the budget"),
-                     cl::cat(targetCategory()), cl::sub(planCommand()));
+CompileFlag<std::string> target("target");
+CompileFlag<std::string> compileTo("compile-to");
+CompileFlag<std::string> dumpPhasesTo("dump-phases-to");
+CompileFlag<std::string> memoryBudget("memory-budget");
+CompileFlag<std::string> activationBudget("activation-budget");
+CompileFlag<std::string> workspaceSize("workspace-size");
+CompileFlag<bool> allowOffload("allow-offload");
+CompileFlag<std::string> offloadBandwidth("offload-bandwidth");
+CompileFlag<std::string> deviceName("device",
+                                    builtinDeviceNames() + " or a JSON file");
+CompileFlag<std::string> profileCosts("profile-costs");
+CompileFlag<bool> planJson("json");
+CompileFlag<bool> planCurve("curve");
+CompileFlag<std::string> planHtml("html");
+CompileFlag<bool> findBatchSize("find-batch-size");
 } // namespace
 
 /// "0.5", where a budget is not a share of anything.
@@ -237,9 +184,6 @@ static Error collectSchedule(train::ScheduleOptions &options) {
 }
 
 Error gpuopt::chooseGivenTarget() {
-  if (target != "auto" && target != "host" && target != "cuda")
-    return createStringError("--target must be auto, host or cuda, but is '" +
-                             target + "'");
   if (target == "auto") {
     auto [chosen, reason] = chooseTarget();
     target = chosen.str();
@@ -254,11 +198,8 @@ Error gpuopt::collectTarget(DriverOptions &options) {
   options.dumpPhasesTo = dumpPhasesTo;
   // Scripts know what comes next.
   options.tellsNextSteps = compileCommand() && errs().is_displayed();
-  if (!compileTo.empty() && !(options.compileTo = parsePhase(compileTo)))
-    return createStringError(
-        "--compile-to must be import, nn, train, clusters, precision, "
-        "schedule, memory or device, but is '" +
-        compileTo + "'");
+  if (!compileTo.empty())
+    options.compileTo = parsePhase(compileTo);
   options.plan = {planJson, planCurve, findBatchSize, planHtml};
   if (planCommand() && outputDir.getNumOccurrences())
     return createStringError("-o belongs to compile and train; plan writes no "

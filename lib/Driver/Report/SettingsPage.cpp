@@ -7,7 +7,7 @@
 
 #include "Report/SettingsPage.h"
 
-#include "Flags/FlagGroups.h"
+#include "Flags/CompileFlags.h"
 #include "gpuopt/settings/settings_table.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -23,46 +23,60 @@ using namespace gpuopt;
 static StringRef titleOf(Section section) {
   return StringRef(title_of(section)).split(" (").first;
 }
+static StringRef titleOf(CompileGroup group) { return title_of(group); }
 
 /// "compile, plan, train, trainer"
-static std::string takersOf(const SettingInfo &setting) {
-  SmallVector<StringRef> takers;
-  if (setting.takers & kCompile)
-    takers = {"compile", "plan"};
-  if (setting.takers & kTrain)
-    takers.push_back("train");
-  if (setting.takers & kTrainer)
-    takers.push_back("trainer");
-  return join(takers, ", ");
+static std::string takersOf(unsigned takers) {
+  SmallVector<StringRef> names;
+  for (auto [taker, name] :
+       {std::pair(kCompileAlone, "compile"), std::pair(kPlan, "plan"),
+        std::pair(kTrain, "train"), std::pair(kTrainer, "trainer")})
+    if (takers & taker)
+      names.push_back(name);
+  return join(names, ", ");
 }
 
-/// The driver's own flags have their help, with the default, where they are
-/// declared.
-static StringRef helpOf(const SettingInfo &setting) {
-  if (!setting.help.empty())
-    return setting.help;
-  auto &flags = cl::getRegisteredOptions(compileCommand());
-  auto flag = flags.find(setting.name);
-  return flag == flags.end() ? StringRef() : flag->second->HelpStr;
+static Section sectionOf(const SettingInfo &setting) { return setting.section; }
+static CompileGroup sectionOf(const CompileSetting &setting) {
+  return setting.group;
 }
 
-static void printFlag(const SettingInfo &setting, raw_ostream &os) {
-  TrainingSettings defaults;
-  os << "| `--" << setting.name << "` | " << value_text(setting, defaults)
-     << " | " << range_text(setting) << " | " << takersOf(setting) << " | "
-     << helpOf(setting) << " |\n";
+static std::string defaultOf(const SettingInfo &setting) {
+  return value_text(setting, TrainingSettings());
+}
+static std::string defaultOf(const CompileSetting &setting) {
+  return std::string(setting.standard.empty() ? setting.otherwise
+                                              : setting.standard);
 }
 
-static void printFlags(raw_ostream &os) {
-  const SettingInfo *last = nullptr;
-  for (const SettingInfo &setting : kSettings) {
-    if (!last || last->section != setting.section)
-      os << "\n### " << titleOf(setting.section)
-         << "\n\n| flag | default | range | taken by | "
-            "|\n|---|---|---|---|---|\n";
-    last = &setting;
-    printFlag(setting, os);
-  }
+static std::string valuesOf(const SettingInfo &setting) {
+  return range_text(setting);
+}
+static std::string valuesOf(const CompileSetting &setting) {
+  return valuesText(setting);
+}
+
+/// Prints the rows of one heading as a table.
+template <typename RowsT, typename SectionT>
+static void printSection(const RowsT &rows, SectionT section, raw_ostream &os) {
+  os << "\n### " << titleOf(section)
+     << "\n\n| flag | default | values | taken by | |\n|---|---|---|---|---|\n";
+  for (const auto &row : rows)
+    if (sectionOf(row) == section)
+      os << "| `--" << row.name << "` | " << defaultOf(row) << " | "
+         << valuesOf(row) << " | " << takersOf(row.takers) << " | " << row.help
+         << " |\n";
+}
+
+/// Prints a table for each heading, in the order of the rows.
+template <typename RowsT>
+static void printFlags(const RowsT &rows, raw_ostream &os) {
+  const auto *last = std::begin(rows);
+  for (const auto &row : rows)
+    if (&row == last || sectionOf(row) != sectionOf(*last)) {
+      printSection(rows, sectionOf(row), os);
+      last = &row;
+    }
 }
 
 //===----------------------------------------------------------------------===//
@@ -116,5 +130,6 @@ void gpuopt::printSettingsPage(raw_ostream &os) {
   for (const OptimizerInfo &optimizer : kOptimizers)
     printOptimizer(optimizer, os);
   os << "\n## Flags\n";
-  printFlags(os);
+  printFlags(kSettings, os);
+  printFlags(kCompileSettings, os);
 }

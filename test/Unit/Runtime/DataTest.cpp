@@ -310,9 +310,9 @@ TEST_F(SourcesTest, SaysWhatTokensMean) {
   data.files.erase("ids");
   data.tokens.clear();
   data.files["ids"] = folder / "two.npy";
-  EXPECT_EQ(problem(), "the labels are missing: --labels FILE.npy");
+  EXPECT_EQ(problem(), "the labels are missing: --labels FILE");
   data.files.erase("ids");
-  EXPECT_EQ(problem(), "input 'ids' is missing: --data ids=FILE.npy");
+  EXPECT_EQ(problem(), "input 'ids' is missing: --data ids=FILE");
   data.tokens = folder / "tokens";
   data.labels = folder / "two.npy";
   EXPECT_EQ(problem(), "with '--tokens' the label is the next token; leave out "

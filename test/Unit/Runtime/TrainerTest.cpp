@@ -194,7 +194,9 @@ TEST_F(TrainerTest, SaysWhatIsWrong) {
       {{"--output-dir", folder / "garbage/a"},
        "cannot create '--output-dir' '" +
            folder / "garbage/a': Not a directory"},
-      {{"--batch-size=4"}, "'--batch-size' is set at compile time"},
+      {{"--batch-size=4"},
+       "'--batch-size' is set at compile time: gpuopt compile --batch-size"},
+      {{"--curve"}, "'--curve' is set at compile time: gpuopt plan --curve"},
       {{"--momentum=0.9"}, "compiled with --optimizer=sgd and a --momentum"},
       {{"--nesterov"}, "compiled with --optimizer=sgd"},
       {{"--init-scale=2"}, "applies only to programs that scale their loss"},

@@ -61,7 +61,7 @@ inline const char *numpy_name(Type type) {
   }
 }
 
-// Opens what feeds each input; `prefix` is what its flags begin with.
+// Opens the source of each input; `prefix` begins the names of the flags.
 class SourceOpener {
 public:
   SourceOpener(Table<InputInfo> inputs, const DataFlags &data,
@@ -108,7 +108,7 @@ private:
   static std::string quoted(const char *name) {
     return std::string("'").append(name).append("'");
   }
-  // "'a', 'b'" of the inputs that are no labels and fit.
+  // Returns "'a', 'b'" for the inputs that are no labels and fit.
   template <class Fits>
   std::string names_of(Fits fits, int *count = nullptr) const {
     std::string names;
@@ -147,7 +147,7 @@ private:
     }
   }
 
-  // The tokens are of one input; --data gives all others.
+  // Tokens feed one input; all others need --data.
   void open_tokens() {
     tokens =
         std::make_shared<TokenFile>(data.tokens, token_type_of(token_type));
@@ -179,10 +179,10 @@ private:
     if (input.is_label && !data.labels.empty())
       return data.labels;
     throw Error(input.is_label
-                    ? "the labels are missing: " + prefix + "labels FILE.npy"
+                    ? "the labels are missing: " + prefix + "labels FILE"
                     : "input '" + std::string(input.tensor.name) +
                           "' is missing: " + prefix + "data " +
-                          input.tensor.name + "=FILE.npy");
+                          input.tensor.name + "=FILE");
   }
 
   const Table<InputInfo> inputs;

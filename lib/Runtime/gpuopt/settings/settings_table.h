@@ -26,8 +26,8 @@ namespace gpuopt {
 //===----------------------------------------------------------------------===//
 
 // The loss scale; the names and defaults are those of torch.amp.GradScaler. A
-// scale that is not dynamic stays what it is at first; steps that overflow are
-// skipped all the same.
+// scale that is not dynamic keeps its first value; steps that overflow are
+// skipped as well.
 struct LossScaling {
   int64_t is_dynamic = 1;
   double init_scale = 65536;
@@ -52,7 +52,7 @@ enum MuonAdjustLr : int64_t { kOriginal, kMatchRmsAdamw };
 constexpr std::string_view kMuonAdjustLrNames[] = {"original",
                                                    "match_rms_adamw"};
 
-// The device's copy is written before the first step.
+// The hyperparameters, which are copied to the device before the first step.
 struct Hyperparameters : LossScaling {
   double learning_rate = 5e-5;
   int64_t lr_scheduler_type = kLinear;
@@ -91,20 +91,22 @@ struct TrainingSettings : Hyperparameters {
 // Flags
 //===----------------------------------------------------------------------===//
 
-// Which commands have a flag: bits.
+// Bits that say which commands have a flag.
 enum Takers : unsigned {
-  kTrainer = 1,                   // the emitted program
-  kTrain = 2,                     // gpuopt train, which hands it to the program
-  kCompile = 4,                   // gpuopt compile and plan
-  kEverywhere = 7,                // compiled in, and changed by the program's
-  kRunning = kTrainer | kTrain,   // of a run alone
-  kCompiling = kTrain | kCompile, // decides what the program is
+  kTrainer = 1,      // the emitted program
+  kTrain = 2,        // gpuopt train, which hands it to the program
+  kCompileAlone = 4, // gpuopt compile
+  kPlan = 8,         // gpuopt plan
+  kCompile = kCompileAlone | kPlan,
+  kEverywhere = kTrainer | kTrain | kCompile, // the program's flag wins
+  kRunning = kTrainer | kTrain,               // flags of a run alone
+  kCompiling = kTrain | kCompile,             // decide what the program is
 };
 
-// Where --help lists a flag.
-enum class Section { Data, Run, Optimizer, LossScale, CompileTime };
+// The heading under which --help lists a flag.
+enum class Section { Data, Run, Optimizer, LossScale };
 
-// The heading there.
+// Returns the text of the heading.
 constexpr const char *title_of(Section section) {
   switch (section) {
   case Section::Data:
@@ -115,8 +117,6 @@ constexpr const char *title_of(Section section) {
     return "The optimizer";
   case Section::LossScale:
     return "The loss scale (torch.amp.GradScaler's names)";
-  case Section::CompileTime:
-    return "What decides the program";
   }
   return "";
 }
@@ -124,8 +124,8 @@ constexpr const char *title_of(Section section) {
 template <class T>
 using SettingMember = T TrainingSettings::*;
 
-// The member of TrainingSettings that a flag sets; none where a flag has a
-// syntax of its own.
+// The member of TrainingSettings that a flag sets; none if a flag has a syntax
+// of its own.
 struct Field {
   SettingMember<double> number = nullptr;
   SettingMember<int64_t> integer = nullptr;
@@ -153,7 +153,7 @@ constexpr Field choice_field(SettingMember<int64_t> member,
   return field;
 }
 
-// The numbers that a flag can have. Whole ones need no more: int64_t.
+// The range of the numbers that a flag can have.
 struct Range {
   static constexpr double kMostOfFloat = 1e38;
   double least = 0, most = kMostOfFloat;
@@ -196,7 +196,7 @@ namespace detail {
 using S = TrainingSettings;
 
 constexpr SettingInfo data(const char *name, Field field, const char *help,
-                           const char *value = "FILE.npy") {
+                           const char *value = "FILE") {
   return {name, field, {}, Section::Data, kRunning, help, value};
 }
 constexpr SettingInfo run(const char *name, Field field, Range range,
@@ -215,31 +215,28 @@ constexpr SettingInfo scale(const char *name, Field field, Range range,
                             const char *help) {
   return {name, field, range, Section::LossScale, kEverywhere, help};
 }
-constexpr SettingInfo compile_time(const char *name) {
-  return {name, {}, {}, Section::CompileTime, kCompiling, ""};
-}
 } // namespace detail
 
 // Names and defaults are those of the Hugging Face Trainer where it has them.
 inline constexpr SettingInfo kSettings[] = {
     detail::data("data", {},
-                 "file for an input; docs/training.md has the formats",
-                 "INPUT=FILE.npy"),
-    detail::data("labels", &detail::S::labels, "labels"),
+                 "file for an input, in NumPy's format (.npy) or IDX",
+                 "INPUT=FILE"),
+    detail::data("labels", &detail::S::labels,
+                 "file of labels, in NumPy's format (.npy) or IDX"),
     detail::data("tokens", &detail::S::tokens,
                  "file of tokens, for the input that --data does not name; the "
-                 "label is the next token",
-                 "FILE"),
+                 "label is the next token"),
     detail::data("token-type", &detail::S::token_type,
                  "uint8, uint16 or uint32, for token files without a header",
                  ""),
     detail::data("shuffle", &detail::S::shuffle, "samples in random order", ""),
     detail::data("eval-data", {}, "file for an input, for validation",
-                 "INPUT=FILE.npy"),
+                 "INPUT=FILE"),
     detail::data("eval-labels", &detail::S::eval_labels,
-                 "labels for validation"),
+                 "file of labels for validation"),
     detail::data("eval-tokens", &detail::S::eval_tokens,
-                 "file of tokens for validation", "FILE"),
+                 "file of tokens for validation"),
 
     detail::file("output-dir", &detail::S::output_dir, kTrainer,
                  "where weights and metrics go", "DIR"),
@@ -287,7 +284,7 @@ inline constexpr SettingInfo kSettings[] = {
                  "learning rate of the first step after warm-up"),
     detail::step("lr-scheduler-type",
                  choice_field(&detail::S::lr_scheduler_type, kLrSchedulerNames),
-                 {}, "linear, cosine, constant or constant_with_warmup"),
+                 {}, "how the learning rate changes, as in Hugging Face"),
     detail::step("warmup-steps", &detail::S::warmup_steps, at_least(0),
                  "steps of linear warm-up"),
     detail::step("warmup-ratio", &detail::S::warmup_ratio, at_least(0, 1),
@@ -319,9 +316,7 @@ inline constexpr SettingInfo kSettings[] = {
                  "Nesterov's momentum for muon"),
     detail::step("muon-adjust-lr",
                  choice_field(&detail::S::muon_adjust_lr, kMuonAdjustLrNames),
-                 {},
-                 "what muon's learning rate is multiplied with by the shape of "
-                 "a matrix: original or match_rms_adamw"),
+                 {}, "how muon's learning rate depends on a matrix's shape"),
     detail::step("adafactor-epsilon1", &detail::S::adafactor_epsilon1,
                  at_least(0), "added to squares of the gradient"),
     detail::step("adafactor-epsilon2", &detail::S::adafactor_epsilon2,
@@ -356,31 +351,6 @@ inline constexpr SettingInfo kSettings[] = {
                   "good steps in a row before the loss scale grows"),
     detail::scale("min-loss-scale", &detail::S::min_loss_scale, at_least(1e-37),
                   "what the loss scale never falls below"),
-
-    // The driver declares them; a trainer says where they are set.
-    detail::compile_time("batch-size"),
-    detail::compile_time("dim"),
-    detail::compile_time("batch-norm"),
-    detail::compile_time("attention"),
-    detail::compile_time("frozen-params"),
-    detail::compile_time("inference"),
-    detail::compile_time("loss"),
-    detail::compile_time("logits"),
-    detail::compile_time("ignore-index"),
-    detail::compile_time("label-smoothing"),
-    detail::compile_time("loss-chunks"),
-    detail::compile_time("optimizer"),
-    detail::compile_time("no-decay"),
-    detail::compile_time("gradient-accumulation-steps"),
-    detail::compile_time("precision"),
-    detail::compile_time("precision-override"),
-    detail::compile_time("precision-policy"),
-    detail::compile_time("debug-overflow"),
-    detail::compile_time("memory-budget"),
-    detail::compile_time("activation-budget"),
-    detail::compile_time("device"),
-    detail::compile_time("target"),
-    detail::compile_time("profile-costs"),
 };
 
 constexpr const SettingInfo *find_setting(std::string_view name) {
@@ -390,7 +360,7 @@ constexpr const SettingInfo *find_setting(std::string_view name) {
   return nullptr;
 }
 
-// The fewest digits that are read back as the same number.
+// Returns the fewest digits that are read back as the same number.
 inline std::string number_text(double number) {
   char text[40];
   for (int digits = 1; digits <= 17; digits++) {
@@ -401,7 +371,7 @@ inline std::string number_text(double number) {
   return text;
 }
 
-// The value as a flag has it.
+// Returns the value as a flag has it.
 inline std::string value_text(const SettingInfo &setting,
                               const TrainingSettings &s) {
   const Field &field = setting.field;
@@ -415,18 +385,21 @@ inline std::string value_text(const SettingInfo &setting,
                          : "";
 }
 
-// The names of a choice: "original or match_rms_adamw".
-inline std::string choices_text(const Field &field) {
+// Returns "linear, cosine or constant".
+inline std::string list_text(const std::string_view *names, size_t count) {
   std::string text;
-  for (int64_t i = 0; i < field.count; i++)
-    text += (i == 0                 ? ""
-             : i == field.count - 1 ? " or "
-                                    : ", ") +
-            std::string(field.names[i]);
+  for (size_t i = 0; i < count; i++)
+    text += (i == 0           ? ""
+             : i == count - 1 ? " or "
+                              : ", ") +
+            std::string(names[i]);
   return text;
 }
+inline std::string choices_text(const Field &field) {
+  return list_text(field.names, size_t(field.count));
+}
 
-// The number of a choice by its name; field.count where there is none.
+// Returns the number of a choice by its name; field.count if there is none.
 constexpr int64_t choice_number(const Field &field, std::string_view name) {
   int64_t number = 0;
   while (number < field.count && field.names[number] != name)
@@ -434,9 +407,11 @@ constexpr int64_t choice_number(const Field &field, std::string_view name) {
   return number;
 }
 
-// What a number can be: "at least 0 and below 1"; empty where the flag has no
-// number.
+// Returns what a value can be: "at least 0 and below 1", "linear or cosine";
+// empty if the flag takes neither a number nor one of several names.
 inline std::string range_text(const SettingInfo &setting) {
+  if (setting.field.choice)
+    return choices_text(setting.field);
   if (!setting.field.number && !setting.field.integer)
     return "";
   if (setting.field.integer == &TrainingSettings::max_steps)
@@ -444,8 +419,8 @@ inline std::string range_text(const SettingInfo &setting) {
   return setting.range.text(/*is_whole=*/!setting.field.number);
 }
 
-// What is wrong with a value: "must be at least 0 and finite, but is -1"; empty
-// where nothing is.
+// Returns what is wrong with a value: "must be at least 0 and below 1, but is
+// -1"; empty if nothing is.
 inline std::string range_error(const SettingInfo &setting,
                                const TrainingSettings &s) {
   const Field &field = setting.field;
@@ -465,17 +440,14 @@ inline std::string range_error(const SettingInfo &setting,
 
 struct ProgramKind {
   std::string_view optimizer; // empty where a program has none
-  unsigned states = 0;        // a bit for each of the optimizer's that there is
+  unsigned states = 0;        // one bit per state that exists
   bool scales_loss = false;
 };
 
-// Why a program does not take a flag that others take: what follows the flag's
-// name in an error. Empty where it does.
+// Returns why a program does not take a flag that others take, as the text
+// after the flag's name in an error; empty if it does.
 inline std::string why_not_taken(const SettingInfo &setting,
                                  const ProgramKind &program) {
-  if (setting.section == Section::CompileTime)
-    return "is set at compile time: gpuopt compile --" +
-           std::string(setting.name);
   if (setting.section == Section::LossScale && !program.scales_loss)
     return "applies only to programs that scale their loss: gpuopt compile "
            "--precision=fp16 or --loss-scale";

@@ -1,10 +1,11 @@
-// What a trainer is told by its flags: those of the table that the program
-// takes, after its own defaults.
+// Reads the flags of a trainer: those of the table that the program takes, on
+// top of its own defaults.
 #pragma once
 
 #include "gpuopt/data/sources.h"
 #include "gpuopt/device/wait_policy.h"
 #include "gpuopt/program/program.h"
+#include "gpuopt/settings/compile_table.h"
 #include "gpuopt/settings/flags.h"
 #include "gpuopt/trainer/output_folder.h"
 
@@ -59,7 +60,7 @@ inline int64_t parse_choice(const std::string &flag, const Field &field,
   return number;
 }
 
-// dynamic, or the scale itself.
+// Parses "dynamic" or a number.
 inline void parse_loss_scale(const std::string &text, LossScaling &scaling) {
   scaling.is_dynamic = text == "dynamic";
   if (scaling.is_dynamic)
@@ -105,6 +106,8 @@ inline std::string help_of(const SettingInfo &setting, const Settings &s) {
     value = s.is_dynamic ? "dynamic" : "a number: --init-scale";
   std::string help(setting.value);
   help += (help.empty() ? "" : ": ") + std::string(setting.help);
+  if (setting.field.choice)
+    help += ": " + choices_text(setting.field);
   return value.empty() ? help : help + " (default " + value + ")";
 }
 
@@ -119,19 +122,21 @@ inline void declare(const SettingInfo &setting, Flags &flags, Settings &s) {
 
 inline void declare_flags(Flags &flags, Settings &s, const Program &program) {
   const ProgramKind kind = kind_of(program);
-  Section section = Section::CompileTime;
+  const SettingInfo *last = nullptr;
   for (const SettingInfo &setting : kSettings)
     if (const std::string why = why_not_taken(setting, kind); !why.empty()) {
       flags.elsewhere(std::string(setting.name), why);
     } else if (setting.takers & kTrainer) {
-      if (setting.section != section)
+      if (!last || setting.section != last->section)
         flags.section(title_of(setting.section));
-      section = setting.section;
+      last = &setting;
       declare(setting, flags, s);
     }
+  for (const CompileSetting &setting : kCompileSettings)
+    flags.elsewhere(std::string(setting.name), where_set(setting));
 }
 
-// What the program was compiled with.
+// Sets the defaults that the program was compiled with.
 inline void set_defaults(const Program &program, Settings &s) {
   Flags flags;
   declare_flags(flags, s, program);
@@ -139,14 +144,15 @@ inline void set_defaults(const Program &program, Settings &s) {
     flags.parse(text);
 }
 
-// A scale that stays is given by another flag than the first dynamic one.
+// Returns the name of the flag for a message. A fixed scale is set by another
+// flag than the first dynamic one.
 inline std::string name_of_range(const SettingInfo &setting,
                                  const Settings &s) {
   const bool stays = setting.name == "init-scale" && !s.is_dynamic;
   return std::string(stays ? "loss-scale" : setting.name);
 }
 
-// Values that no training can mean.
+// Checks the ranges of all values.
 inline void check_ranges(const Settings &s, const ProgramKind &kind) {
   for (const SettingInfo &setting : kSettings)
     if (why_not_taken(setting, kind).empty())
@@ -154,8 +160,8 @@ inline void check_ranges(const Settings &s, const ProgramKind &kind) {
         throw Error("'--" + name_of_range(setting, s) + "' " + error);
 }
 
-// How long the warm-up is, one flag says: it goes before what the program was
-// compiled with, even where that is the other one.
+// Only one of the two flags says how long the warm-up is. A given flag replaces
+// the other one's compiled default.
 inline void choose_warmup(const Flags &flags, Settings &s) {
   const bool steps = flags.given("warmup-steps"),
              ratio = flags.given("warmup-ratio");
@@ -165,7 +171,7 @@ inline void choose_warmup(const Flags &flags, Settings &s) {
     s.warmup_steps = 0;
 }
 
-// Files that are read, by the flags that name them.
+// Check that the files that flags name can be read.
 inline void check_readable(const std::string &flag, const std::string &path) {
   try {
     if (!path.empty())
@@ -181,7 +187,7 @@ inline void check_files(const DataFlags &data, const std::string &prefix) {
   check_readable(prefix + "tokens", data.tokens);
 }
 
-// Flags that contradict each other, or what the program is.
+// Checks for flags that contradict each other or the program.
 inline void check_together(const Flags &flags, const Settings &s,
                            const Program &program) {
   if (flags.given("dump-gradients") &&
