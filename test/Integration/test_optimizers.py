@@ -215,6 +215,8 @@ def test_two_hundred_steps(model, name, tmp_path):
     expected = train_reference(reference, make_optimizer, x, y)
     assert expected[-1] < 0.9 * expected[0] or "warmup" in name  # it learns: 1e-6 a step is little
     np.testing.assert_allclose(result.losses, expected, rtol=tolerance)
+    rate = run.get("muon_learning_rate", 1e-2) if name.startswith("muon") else None
+    assert {record.get("muon_learning_rate") for record in result.metrics} == {rate}
     for key, value in reference.state_dict().items():
         np.testing.assert_allclose(result.weights[key], value.numpy(), rtol=0, atol=20 * tolerance, err_msg=key)
 

@@ -18,10 +18,7 @@ struct MuonScalars {
 
   MuonScalars() = default;
   DEVICE MuonScalars(const StepState &state, const Hyperparameters &hyper)
-      : rate(hyper.muon_learning_rate > 0
-                 ? hyper.muon_learning_rate * schedule_factor(hyper, state.step)
-                 : state.learning_rate),
-        grad_scale(state.grad_scale),
+      : rate(state.muon_learning_rate), grad_scale(state.grad_scale),
         one_minus_momentum(1 - hyper.muon_momentum),
         nesterov(hyper.muon_nesterov),
         matches_rms(hyper.muon_adjust_lr == kMatchRmsAdamw) {

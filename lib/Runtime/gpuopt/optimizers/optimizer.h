@@ -52,7 +52,7 @@ struct StepState {
   uint64_t seed = 42;
   double loss_sum = 0, weight_sum = 0; // over the valid targets of this step
   double evaluation_loss_sum = 0, evaluation_weight_sum = 0;
-  double learning_rate = 0;
+  double learning_rate = 0, muon_learning_rate = 0;
   double grad_norm = 0;   // of the mean loss's gradient, before clipping
   double grad_weight = 0; // factor of gradients over the mean loss's
   double grad_scale = 0;  // clip coefficient / grad_weight
@@ -101,8 +101,11 @@ KERNEL void begin_step_kernel(StepState *state, const Hyperparameters *hyper) {
   if (state->micro_step == 0) {
     state->loss_sum = state->weight_sum = 0;
     state->first_not_finite = -1;
-    state->learning_rate =
-        hyper->learning_rate * schedule_factor(*hyper, state->step);
+    const double factor = schedule_factor(*hyper, state->step);
+    state->learning_rate = hyper->learning_rate * factor;
+    state->muon_learning_rate = hyper->muon_learning_rate > 0
+                                    ? hyper->muon_learning_rate * factor
+                                    : state->learning_rate;
   }
   state->micro_step += 1;
   state->draw += 1;

@@ -13,7 +13,9 @@ namespace gpuopt {
 
 class Metrics {
 public:
-  explicit Metrics(const std::string &path) : path(path) {}
+  // With `has_muon`, a step's line has the learning rate of muon, too.
+  Metrics(const std::string &path, bool has_muon)
+      : path(path), has_muon(has_muon) {}
   ~Metrics() {
     if (file)
       fclose(file);
@@ -21,17 +23,21 @@ public:
   Metrics(const Metrics &) = delete;
   Metrics &operator=(const Metrics &) = delete;
 
-  // `state` is that of the step just done, in a program that scales its loss
-  // or does not.
+  // `state` is the state after the step, in a program that scales its loss or
+  // one that does not.
   void step(int64_t step, double loss, const StepState &state, double step_ms,
             double data_wait_ms, size_t allocated_bytes) {
     const LossScaler &scaler = state.scaler;
-    line("{\"step\": %lld, \"loss\": %s, \"learning_rate\": %.9g, "
+    char muon[64] = "";
+    if (has_muon)
+      snprintf(muon, sizeof muon, "\"muon_learning_rate\": %.9g, ",
+               state.muon_learning_rate);
+    line("{\"step\": %lld, \"loss\": %s, \"learning_rate\": %.9g, %s"
          "\"grad_norm\": %s, \"loss_scale\": %.9g, \"skipped_steps\": %lld, "
          "\"step_ms\": %.3f, \"data_wait_ms\": %.3f, \"allocated_bytes\": "
          "%zu}\n",
          static_cast<long long>(step), number(loss).c_str(),
-         state.learning_rate, number(state.grad_norm).c_str(),
+         state.learning_rate, muon, number(state.grad_norm).c_str(),
          scaler.scale > 0 ? double(scaler.scale) : 1.0,
          static_cast<long long>(scaler.skipped_steps), step_ms, data_wait_ms,
          allocated_bytes);
@@ -69,6 +75,7 @@ private:
   }
 
   std::string path;
+  bool has_muon;
   FILE *file = nullptr; // until the first line
 };
 

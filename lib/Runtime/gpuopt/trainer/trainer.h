@@ -1,4 +1,5 @@
-// The trainer around a program: weights, data, the loop, what it writes.
+// The trainer of a program: loads weights and data, runs the steps, and writes
+// results.
 #pragma once
 
 #include "gpuopt/data/loader.h"
@@ -19,7 +20,7 @@ namespace detail {
 inline volatile std::sig_atomic_t interrupted = 0;
 } // namespace detail
 
-// Exit statuses of a trainer beside 0 and 1, an error.
+// An exit status of a trainer, besides 0 for success and 1 for an error.
 constexpr int kDiverged = 3;
 
 class Trainer {
@@ -51,9 +52,11 @@ public:
     prepare_profile();
     initialize();
     const OutputFolder folder(s.output_dir);
-    Metrics metrics(s.output_dir + "/metrics.jsonl");
+    Metrics metrics(s.output_dir + "/metrics.jsonl",
+                    kind_of(program).optimizer == "muon");
     announce();
-    // From the terminal, and from what runs jobs or containers.
+    // These signals come from the terminal, and from systems that run jobs or
+    // containers.
     for (int signal : {SIGINT, SIGTERM})
       std::signal(signal, [](int) { detail::interrupted = 1; });
     start = Clock::now();
@@ -72,7 +75,7 @@ public:
     if (detail::interrupted)
       printf("interrupted: ends after step %lld of %lld\n", (long long)step,
              (long long)steps);
-    // First: validation may find what is wrong with its data.
+    // Weights are saved first, because validation may fail on its data.
     if (!save(step))
       return kDiverged;
     if (loaders.eval && !detail::interrupted)
@@ -93,7 +96,8 @@ private:
     return std::chrono::duration<double, std::milli>(to - from).count();
   }
 
-  // Before anything is allocated: what is wrong with the data is said first.
+  // Opens the data before anything is allocated, so that errors in it are
+  // reported first.
   void open_data() {
     train_sources =
         SourceOpener(program.inputs, s.train, s.token_type, "--").open();
@@ -172,8 +176,8 @@ private:
   std::string weights_file() const {
     return s.output_dir + "/model.safetensors";
   }
-  // Returns whether the weights are worth it. Those that are NaN replace none
-  // that are not.
+  // Saves the weights; returns false if they are NaN. Such weights do not
+  // replace good ones.
   bool save(int64_t step) {
     const std::string lost = WeightsFile(ctx, program, memory)
                                  .save(weights_file(), infinite_at_first);
@@ -246,7 +250,7 @@ private:
       printf("%s\n", news.c_str());
   }
 
-  // 0 where nothing counts.
+  // Returns the mean, or 0 if no target counts.
   static double mean_of(double sum, double weight) {
     return weight > 0 ? without_nan_sign(sum / weight) : 0;
   }
@@ -282,8 +286,8 @@ private:
     printf("costs of each op: %s\n", s.profile_costs_to.c_str());
   }
 
-  // An index that the step has computed was outside of its dimension: what it
-  // has made of the weights is of no use.
+  // An index that the step has computed was outside of its dimension: the
+  // weights that it has computed are useless.
   void refuse_outside(const StepState &state, const std::string &when) const {
     if (!state.outside.is_taken)
       return;
@@ -296,7 +300,7 @@ private:
                 std::to_string(-size) + ", " + std::to_string(size) + ")");
   }
 
-  // Once.
+  // Warns once.
   void warn_of_labels(int64_t step) {
     if (!has_warned_of_labels)
       fprintf(stderr,
@@ -337,7 +341,7 @@ private:
     return {state.evaluation_loss_sum, state.evaluation_weight_sum};
   }
 
-  // Over all samples, each of them once.
+  // Validates on all samples, each of them once.
   void validate(Metrics &metrics, int64_t step) {
     const int64_t padding = loaders.eval->padding();
     Sums sums = evaluate(loaders.eval->batches_per_epoch() - (padding > 0));
@@ -380,7 +384,7 @@ private:
   Clock::time_point start;
 };
 
-// The main function of an emitted program; returns the exit status.
+// The main function of an emitted program. Returns the exit status.
 inline int trainer_main(int argc, char **argv, const Program &program) {
   try {
     return Trainer(program, parse_settings(argc, argv, program)).run();
