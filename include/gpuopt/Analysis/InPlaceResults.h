@@ -9,8 +9,7 @@
 // every element is read before any thread overwrites it. Two kinds of kernels
 // do so: elementwise kernels, which visit every element once, and kernels that
 // reduce rows, in which a block walks over a row of its own, and writes in a
-// walk after which the operand is not read again (RowWalks in
-// Conversion/ToDevice).
+// walk after which the operand is not read again (RowWalks.h).
 //
 //===----------------------------------------------------------------------===//
 

@@ -7,8 +7,8 @@
 
 #include "KernelBuilder.h"
 
-#include "RowWalks.h"
 #include "gpuopt/Analysis/Origins.h"
+#include "gpuopt/Analysis/RowWalks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GPUOPT_LIB_CONVERSION_TODEVICE_ROWWALKS_H
-#define GPUOPT_LIB_CONVERSION_TODEVICE_ROWWALKS_H
+#ifndef GPUOPT_ANALYSIS_ROWWALKS_H
+#define GPUOPT_ANALYSIS_ROWWALKS_H
 
 #include "gpuopt/Analysis/KernelShape.h"
 
@@ -60,4 +60,4 @@ private:
 
 } // namespace gpuopt
 
-#endif // GPUOPT_LIB_CONVERSION_TODEVICE_ROWWALKS_H
+#endif // GPUOPT_ANALYSIS_ROWWALKS_H
