@@ -21,32 +21,83 @@ using namespace gpuopt;
 
 static constexpr double kGiga = 1e9, kTera = 1e12;
 static constexpr int64_t kGiB = int64_t(1) << 30;
-static constexpr double kMostMultiprocessors = 1e6;
+static constexpr double kMostWhole = 1e6;
+
+static constexpr double kKiB = 1024, kMiB = 1024 * kKiB;
+
+/// A desktop processor with two memory channels, whose copies take both and run
+/// in turn with everything else. Its core has 8 lanes of AVX2.
+static DeviceModel makeHost() {
+  DeviceModel model{"host",      "host",      20 * kGiga,  30 * kGiga,
+                    100 * kGiga, 200 * kGiga, 200 * kGiga, 150 * kGiga,
+                    400 * kGiga, 2e-6,        0,           10 * kGiga,
+                    false,       16};
+  model.multiprocessor = {1, 1, 1, 32, 32 * kKiB, 32 * kKiB, 8, 4 * kGiga};
+  model.memoryLatencyInSeconds = 90e-9;
+  model.l2CacheInBytes = 32 * kMiB;
+  model.f64InstructionShare = 0.5;
+  return model;
+}
+
+/// The module (SXM) of the Hopper generation; H100 and H200 differ in their
+/// memory alone. Multiprocessors: the CUDA C++ Programming Guide's table of
+/// compute capability 9.0. The clock is what remains under load of 1.98 GHz at
+/// most. A load takes about 450 ns from idle memory, and half as long again
+/// from busy memory. Products with mma.sync reach about 62 % of those with
+/// wgmma (Shah et al., FlashAttention-3, 2024, section 1).
+static DeviceModel makeHopper(const char *name, double bytesPerSecond,
+                              int64_t memoryInBytes) {
+  DeviceModel model{name,        "cuda",     bytesPerSecond, 33 * kTera,
+                    47 * kTera,  47 * kTera, 346 * kTera,    692 * kTera,
+                    692 * kTera, 2e-6,       memoryInBytes,  50 * kGiga,
+                    true,        132};
+  model.multiprocessor = {32,         2048,       32,  65536,
+                          228 * kKiB, 227 * kKiB, 128, 1.755 * kGiga};
+  model.memoryLatencyInSeconds = 700e-9;
+  model.l2CacheInBytes = 50 * kMiB;
+  model.f64InstructionShare = 0.5;
+  model.ownProductShare = 0.62;
+  return model;
+}
+
+/// NVIDIA A100 Tensor Core GPU Architecture, and compute capability 8.0.
+static DeviceModel makeA100() {
+  DeviceModel model{"a100",       "cuda",       1.3 * kTera, 9.7 * kTera,
+                    13.6 * kTera, 13.6 * kTera, 109 * kTera, 218 * kTera,
+                    218 * kTera,  2.5e-6,       40 * kGiB,   25 * kGiga,
+                    true,         108};
+  model.multiprocessor = {32,         2048,       32, 65536,
+                          164 * kKiB, 163 * kKiB, 64, 1.41 * kGiga};
+  model.memoryLatencyInSeconds = 600e-9;
+  model.l2CacheInBytes = 40 * kMiB;
+  model.f64InstructionShare = 0.5;
+  return model;
+}
+
+/// NVIDIA Ada GPU Architecture, and compute capability 8.9. Its memory is
+/// GDDR6X, which answers no sooner than that of an A100 when it is busy.
+static DeviceModel make4090() {
+  DeviceModel model{"4090",      "cuda",     0.86 * kTera, 41 * kTera,
+                    0.9 * kTera, 58 * kTera, 58 * kTera,   115 * kTera,
+                    115 * kTera, 2.5e-6,     24 * kGiB,    25 * kGiga,
+                    true,        128};
+  model.multiprocessor = {32,         1536,      24,  65536,
+                          100 * kKiB, 99 * kKiB, 128, 2.52 * kGiga};
+  model.memoryLatencyInSeconds = 600e-9;
+  model.l2CacheInBytes = 72 * kMiB;
+  model.f64InstructionShare = 1. / 64;
+  return model;
+}
 
 /// The GPUs' data sheets (dense rates), times what large kernels usually reach
 /// of them: 0.85 of the bandwidth, 0.7 of the products, half of the vector
-/// rate, because memory-bound kernels mix instructions. `host` is a desktop
-/// processor with two memory channels; a copy occupies both, so nothing else
-/// runs during it. Links: PCIe 4.0 (a100, 4090) and 5.0 (h200, h100) with 16
-/// lanes, 0.8 of their rates. The h100 is the module (SXM) with 80 GB of HBM3,
-/// which differs from the h200 in its memory alone.
+/// rate because memory-bound kernels mix instructions. Links: PCIe 4.0 (a100,
+/// 4090) and 5.0 (h200, h100) with 16 lanes, 0.8 of their rates. The h100 is
+/// the SXM module with 80 GB of HBM3.
 ArrayRef<DeviceModel> gpuopt::builtinDeviceModels() {
   static const DeviceModel models[] = {
-      {"host", "host", 20 * kGiga, 30 * kGiga, 100 * kGiga, 200 * kGiga,
-       200 * kGiga, 150 * kGiga, 400 * kGiga, 2e-6, 0, 10 * kGiga, false, 16},
-      {"h200", "cuda", 4.1 * kTera, 33 * kTera, 47 * kTera, 47 * kTera,
-       346 * kTera, 692 * kTera, 692 * kTera, 2e-6, 141000000000, 50 * kGiga,
-       true, 132},
-      {"h100", "cuda", 2.8 * kTera, 33 * kTera, 47 * kTera, 47 * kTera,
-       346 * kTera, 692 * kTera, 692 * kTera, 2e-6, 80000000000, 50 * kGiga,
-       true, 132},
-      {"a100", "cuda", 1.3 * kTera, 9.7 * kTera, 13.6 * kTera, 13.6 * kTera,
-       109 * kTera, 218 * kTera, 218 * kTera, 2.5e-6, 40 * kGiB, 25 * kGiga,
-       true, 108},
-      {"4090", "cuda", 0.86 * kTera, 41 * kTera, 0.9 * kTera, 58 * kTera,
-       58 * kTera, 115 * kTera, 115 * kTera, 2.5e-6, 24 * kGiB, 25 * kGiga,
-       true, 128},
-  };
+      makeHost(), makeHopper("h200", 4.1 * kTera, 141000000000),
+      makeHopper("h100", 2.8 * kTera, 80000000000), makeA100(), make4090()};
   return models;
 }
 
@@ -56,11 +107,13 @@ namespace {
 struct Member {
   StringRef name;
   double *value;
-  bool mayBeZero = false;
+  bool mayBeZero = false, isWhole = false;
 };
 } // namespace
 
 static std::vector<Member> membersOf(DeviceModel &model, double &memory) {
+  Multiprocessor &each = model.multiprocessor;
+  constexpr bool mayBeZero = true, isWhole = true;
   return {{"bytesPerSecond", &model.bytesPerSecond},
           {"vectorOperationsPerSecond", &model.vectorOperationsPerSecond},
           {"f64ProductsPerSecond", &model.f64ProductsPerSecond},
@@ -68,10 +121,22 @@ static std::vector<Member> membersOf(DeviceModel &model, double &memory) {
           {"tf32ProductsPerSecond", &model.tf32ProductsPerSecond},
           {"f16ProductsPerSecond", &model.f16ProductsPerSecond},
           {"bf16ProductsPerSecond", &model.bf16ProductsPerSecond},
-          {"secondsPerLaunch", &model.secondsPerLaunch, true},
-          {"memoryInBytes", &memory, true},
+          {"secondsPerLaunch", &model.secondsPerLaunch, mayBeZero},
+          {"memoryInBytes", &memory, mayBeZero},
           {"hostLinkBytesPerSecond", &model.hostLinkBytesPerSecond},
-          {"multiprocessors", &model.multiprocessors}};
+          {"multiprocessors", &model.multiprocessors, false, isWhole},
+          {"warpSize", &each.warpSize, false, isWhole},
+          {"threadsPerMultiprocessor", &each.threads, false, isWhole},
+          {"blocksPerMultiprocessor", &each.blocks, false, isWhole},
+          {"registersPerMultiprocessor", &each.registers, false, isWhole},
+          {"sharedBytesPerMultiprocessor", &each.sharedBytes},
+          {"sharedBytesPerBlock", &each.sharedBytesPerBlock},
+          {"lanesPerMultiprocessor", &each.lanes},
+          {"clockInHertz", &each.clockInHertz},
+          {"memoryLatencyInSeconds", &model.memoryLatencyInSeconds},
+          {"l2CacheInBytes", &model.l2CacheInBytes},
+          {"f64InstructionShare", &model.f64InstructionShare},
+          {"ownProductShare", &model.ownProductShare}};
 }
 
 static const DeviceModel *builtin(StringRef name) {
@@ -159,8 +224,8 @@ static Error readMembers(const json::Object &object, DeviceModel &model) {
     if (!number || !(*number >= 0) || *number > 1e300 ||
         (*number == 0 && !member->mayBeZero))
       return wrong("expects a positive number for '" + name + "'");
-    if (member->value == &model.multiprocessors &&
-        (*number != std::floor(*number) || *number > kMostMultiprocessors))
+    if (member->isWhole &&
+        (*number != std::floor(*number) || *number > kMostWhole))
       return wrong("expects a whole number from 1 to 1000000 for '" + name +
                    "'");
     *member->value = *number;

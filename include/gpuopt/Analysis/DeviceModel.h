@@ -23,13 +23,26 @@ namespace gpuopt {
 
 class MeasuredCosts;
 
+/// What one multiprocessor of a GPU has, or one core of a processor.
+struct Multiprocessor {
+  double warpSize = 1; ///< Threads that run in step; 1 of a processor.
+  /// What it has at most at once: threads, and blocks of them.
+  double threads = 1, blocks = 1;
+  double registers = 0; ///< Of 32 bits, which its threads share.
+  /// Memory that the threads of a block share: of all blocks, and of one.
+  double sharedBytes = 0, sharedBytesPerBlock = 0;
+  double lanes = 1; ///< Instructions in f32 that begin in one clock.
+  double clockInHertz = 0;
+};
+
 /// The rates that a well-written kernel reaches; those of the data sheet are
 /// higher.
 struct DeviceModel {
   std::string name;
   std::string target;        ///< host or cuda; empty of a file without a base.
   double bytesPerSecond = 0; ///< To and from the device's memory.
-  double vectorOperationsPerSecond = 0; ///< Elementwise, in f32.
+  /// Elementwise, in f32, on a processor; a GPU's rate follows from its lanes.
+  double vectorOperationsPerSecond = 0;
   /// Floating-point operations per second of products and convolutions, by the
   /// type of their operands.
   double f64ProductsPerSecond = 0, f32ProductsPerSecond = 0,
@@ -45,9 +58,26 @@ struct DeviceModel {
   /// The number of multiprocessors of a GPU or cores of a processor, over which
   /// a kernel is spread.
   double multiprocessors = 0;
+  Multiprocessor multiprocessor = {};
+  /// From a load to its data while the memory is busy.
+  double memoryLatencyInSeconds = 0;
+  double l2CacheInBytes = 0; ///< The cache that all multiprocessors share.
+  /// Instructions in f64 that begin for each one in f32.
+  double f64InstructionShare = 1;
+  /// The share of the rates of products that kernels of our own reach. They
+  /// use mma.sync; libraries use the instructions of newer devices as well.
+  double ownProductShare = 1;
   /// Measured times, which are used in place of the rates; null if nothing was
   /// measured.
   std::shared_ptr<const MeasuredCosts> measured = nullptr;
+
+  /// Whether threads run in warps, and hide what they wait for by each other. A
+  /// processor's core fetches ahead instead.
+  bool hasWarps() const { return multiprocessor.warpSize > 1; }
+  /// Instructions of lanes in f32, of the whole device.
+  double laneInstructionsPerSecond() const {
+    return multiprocessors * multiprocessor.lanes * multiprocessor.clockInHertz;
+  }
 };
 
 llvm::ArrayRef<DeviceModel> builtinDeviceModels();
