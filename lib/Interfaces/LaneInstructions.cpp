@@ -1,0 +1,51 @@
+//===- LaneInstructions.cpp - What ops cost a lane of a GPU ---------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Interfaces/LaneInstructions.h"
+
+#include "mlir/IR/OpDefinition.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+using namespace gpuopt;
+
+namespace {
+struct Row {
+  llvm::StringLiteral op;
+  double instructions;
+};
+} // namespace
+
+/// Ops that are not one instruction. The numbers of functions are what
+/// benchmarks/lane_instructions.py counts in Runtime/gpuopt/kernels for sm_90.
+/// It counts loops once: Philox has ten rounds of four instructions. Integers
+/// are divided by a sequence, and what is reduced is masked at a row's end.
+static constexpr Row kRows[] = {
+    {"arith.constant", 0}, {"arith.divf", 15},    {"arith.divsi", 40},
+    {"arith.divui", 40},   {"arith.maximumf", 3}, {"arith.minimumf", 3},
+    {"arith.remf", 71},    {"arith.remsi", 40},   {"arith.remui", 40},
+    {"math.acos", 52},     {"math.acosh", 131},   {"math.asin", 52},
+    {"math.asinh", 146},   {"math.atan", 63},     {"math.atanh", 87},
+    {"math.cos", 64},      {"math.cosh", 49},     {"math.erf", 68},
+    {"math.exp", 29},      {"math.expm1", 30},    {"math.fpowi", 114},
+    {"math.log", 42},      {"math.log1p", 66},    {"math.powf", 114},
+    {"math.rsqrt", 30},    {"math.sin", 65},      {"math.sinh", 63},
+    {"math.sqrt", 15},     {"math.tan", 88},      {"math.tanh", 63},
+    {"nn.broadcast", 0},   {"nn.in_range", 4},    {"nn.random_uniform", 45},
+    {"nn.reduce", 3},      {"nn.yield", 0},
+};
+
+double gpuopt::laneInstructionsPerElement(Operation *op) {
+  static const llvm::StringMap<double> table = [] {
+    llvm::StringMap<double> made;
+    for (const Row &row : kRows)
+      made[row.op] = row.instructions;
+    return made;
+  }();
+  auto found = table.find(op->getName().getStringRef());
+  return found == table.end() ? 1 : found->second;
+}
