@@ -8,7 +8,10 @@
 #include "gpuopt/Analysis/CostModel.h"
 
 #include "gpuopt/Analysis/Buffers.h"
+#include "gpuopt/Analysis/KernelCost.h"
 #include "gpuopt/Analysis/MeasuredCosts.h"
+#include "gpuopt/Analysis/ProductCost.h"
+#include "gpuopt/Dialect/NN/IR/AttentionPairs.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "gpuopt/Dialect/Train/IR/Optimizers.h"
 #include "gpuopt/Interfaces/CostOpInterface.h"
@@ -86,7 +89,68 @@ static void addParameterOf(train::UpdateOp op, OpWork &work) {
   work.bytesWritten += bytes + (op.getCopyAttr() ? bytes / 2 : 0);
 }
 
-OpWork gpuopt::workOf(Operation *op) {
+//===----------------------------------------------------------------------===//
+// What a device with warps has to do beside
+//===----------------------------------------------------------------------===//
+
+/// Instructions of a lane for a pair of a query and a key: its score is scaled,
+/// compared, raised to a power, added and narrowed. The power is one
+/// instruction that takes the place of eight (16 of them begin in a clock, of
+/// 128 others).
+static constexpr double kAttentionInstructions = 12;
+/// The backward computes probabilities twice, and the gradients of scores.
+static constexpr double kAttentionGradientInstructions = 26;
+/// The backward computes scores and the gradients of probabilities in both of
+/// its kernels: seven products, where five are counted.
+static constexpr double kAttentionGradientProducts = 7. / 5;
+
+static void addKernel(const KernelCost &cost, const DeviceModel &device,
+                      OpWork &work) {
+  work.laneInstructions = cost.laneInstructions;
+  work.isInF64 = cost.isInF64;
+  work.bytesRead += cost.extraBytesRead;
+  work.bytesInFlight = bytesInFlight(cost.launch, device);
+  work.loadsInFlight = double(cost.launch.loadsInFlight);
+}
+
+static void addProduct(nn::ContractOp op, const DeviceModel &device,
+                       OpWork &work) {
+  std::optional<ProductCalls> calls = productCallsOf(op);
+  if (!calls)
+    return;
+  work.launches = double(calls->calls);
+  work.tileShare = shareOfFullTiles(*calls, device);
+  work.hasAlignedRows = calls->hasAlignedRows;
+}
+
+/// Its softmax stands between its products, and so adds to their time.
+static void addAttention(double instructions, OpWork &work) {
+  work.laneInstructions = instructions;
+  work.isOwnProduct = true;
+}
+
+static void addDeviceWork(Operation *op, const DeviceModel &device,
+                          OpWork &work) {
+  if (auto fused = dyn_cast<nn::FusedOp>(op)) {
+    addKernel(kernelCostOf(fused, device), device, work);
+  } else if (auto product = dyn_cast<nn::ContractOp>(op)) {
+    addProduct(product, device, work);
+  } else if (auto attention = dyn_cast<nn::AttentionOp>(op)) {
+    addAttention(kAttentionInstructions * visiblePairs(attention), work);
+  } else if (auto attention = dyn_cast<nn::AttentionGradOp>(op)) {
+    work.operations *= kAttentionGradientProducts;
+    addAttention(kAttentionGradientInstructions * visiblePairs(attention),
+                 work);
+  } else if (!work.onMatrixUnits) {
+    work.laneInstructions = work.operations;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Work
+//===----------------------------------------------------------------------===//
+
+OpWork gpuopt::workOf(Operation *op, const DeviceModel &device) {
   OpWork work;
   // Transfers run at the same time as the step's other work (OffloadCost.h).
   bool isFree =
@@ -109,11 +173,14 @@ OpWork gpuopt::workOf(Operation *op) {
     addStatesOf(update, work);
     addParameterOf(update, work);
   }
+  if (device.hasWarps())
+    addDeviceWork(op, device, work);
   return work;
 }
 
 OpWork gpuopt::workOfSlice(nn::FusedOp op, unsigned result,
-                           const KernelSlice &slice) {
+                           const KernelSlice &slice,
+                           const DeviceModel &device) {
   OpWork work;
   work.elementType = elementTypeOf(op);
   for (Operation *inner : slice.ops)
@@ -123,13 +190,16 @@ OpWork gpuopt::workOfSlice(nn::FusedOp op, unsigned result,
   for (unsigned other : slice.results)
     work.bytesRead += sizeInBytes(op.getResult(other));
   work.bytesWritten = sizeInBytes(op.getResult(result));
+  if (device.hasWarps())
+    addKernel(kernelCostOfSlice(op, result, slice, device), device, work);
   return work;
 }
 
-static double operationsPerSecond(const OpWork &work,
-                                  const DeviceModel &device) {
-  if (!work.onMatrixUnits)
-    return device.vectorOperationsPerSecond;
+//===----------------------------------------------------------------------===//
+// Time
+//===----------------------------------------------------------------------===//
+
+static double productsPerSecond(const OpWork &work, const DeviceModel &device) {
   if (work.elementType.isF64())
     return device.f64ProductsPerSecond;
   if (work.elementType.isF16())
@@ -139,14 +209,51 @@ static double operationsPerSecond(const OpWork &work,
   return device.f32ProductsPerSecond;
 }
 
+/// On a processor, which fetches ahead.
+static double secondsOnCores(const OpWork &work, const DeviceModel &device) {
+  double rate = work.onMatrixUnits ? productsPerSecond(work, device)
+                                   : device.vectorOperationsPerSecond;
+  return std::max(work.operations / rate,
+                  (work.bytesRead + work.bytesWritten) / device.bytesPerSecond);
+}
+
+static double secondsOfMemory(const OpWork &work, const DeviceModel &device) {
+  double seconds = (work.bytesRead + work.bytesWritten) / device.bytesPerSecond;
+  if (work.bytesInFlight == 0)
+    return seconds;
+  // Little's law. Nobody waits for what is written, and the wait for what is
+  // loaded first is part of a launch.
+  double waits = work.bytesRead / work.bytesInFlight - 1;
+  return std::max(seconds, waits * device.memoryLatencyInSeconds);
+}
+
+static double secondsOfLanes(const OpWork &work, const DeviceModel &device) {
+  double share = work.isInF64 ? device.f64InstructionShare : 1;
+  return work.laneInstructions / (device.laneInstructionsPerSecond() * share);
+}
+
+static double secondsOfProducts(const OpWork &work, const DeviceModel &device) {
+  if (!work.onMatrixUnits)
+    return 0;
+  bool isHalf = work.elementType.getIntOrFloatBitWidth() == 16;
+  double share = work.tileShare;
+  if (isHalf && !work.hasAlignedRows)
+    share *= kShareOfUnalignedRows;
+  if (isHalf && work.isOwnProduct)
+    share *= device.ownProductShare;
+  return work.operations / (productsPerSecond(work, device) * share);
+}
+
 double gpuopt::timeInNanoseconds(const OpWork &work,
                                  const DeviceModel &device) {
-  double bytes = work.bytesRead + work.bytesWritten;
-  if (work.operations == 0 && bytes == 0)
+  if (work.operations == 0 && work.bytesRead + work.bytesWritten == 0)
     return 0;
-  double seconds = std::max(work.operations / operationsPerSecond(work, device),
-                            bytes / device.bytesPerSecond);
-  return 1e9 * (seconds + device.secondsPerLaunch);
+  double seconds = device.hasWarps()
+                       ? std::max(secondsOfMemory(work, device),
+                                  secondsOfProducts(work, device) +
+                                      secondsOfLanes(work, device))
+                       : secondsOnCores(work, device);
+  return 1e9 * (seconds + work.launches * device.secondsPerLaunch);
 }
 
 static std::optional<double> measuredTime(Operation *op,
@@ -156,7 +263,7 @@ static std::optional<double> measuredTime(Operation *op,
 }
 
 double gpuopt::timeInNanoseconds(Operation *op, const DeviceModel &device) {
-  double estimate = timeInNanoseconds(workOf(op), device);
+  double estimate = timeInNanoseconds(workOf(op, device), device);
   if (estimate == 0) // no work at all
     return 0;
   return measuredTime(op, device).value_or(estimate);
@@ -165,13 +272,14 @@ double gpuopt::timeInNanoseconds(Operation *op, const DeviceModel &device) {
 double gpuopt::timeOfSliceInNanoseconds(nn::FusedOp op, unsigned result,
                                         const KernelSlice &slice,
                                         const DeviceModel &device) {
-  double estimate = timeInNanoseconds(workOfSlice(op, result, slice), device);
+  double estimate =
+      timeInNanoseconds(workOfSlice(op, result, slice, device), device);
   if (!device.measured)
     return estimate;
   if (auto measured =
           device.measured->lookup(costKeyOfSlice(op, result, slice)))
     return *measured;
-  double estimateOfAll = timeInNanoseconds(workOf(op), device);
+  double estimateOfAll = timeInNanoseconds(workOf(op, device), device);
   std::optional<double> all = measuredTime(op, device);
   return all && estimateOfAll > 0 ? estimate / estimateOfAll * *all : estimate;
 }

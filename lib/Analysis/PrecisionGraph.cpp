@@ -214,7 +214,7 @@ private:
   //===--------------------------------------------------------------------===//
 
   double productTime(Operation *op, bool halfOperands, bool halfResult) const {
-    OpWork work = workOf(op);
+    OpWork work = workOf(op, device);
     double factors = 0;
     for (Value factor : factorsOf(op))
       factors += bytesTouched(factor);
@@ -326,10 +326,17 @@ private:
   // Kernels
   //===--------------------------------------------------------------------===//
 
+  /// Bytes that a kernel of a GPU does not wait for, since its instructions
+  /// take longer, are still bytes of memory: a hundredth of their transfer
+  /// decides where nothing else does.
+  double leastPerByte() const {
+    return device.hasWarps() ? transferTime(0.01) : 0;
+  }
+
   /// Gives each tensor its share of what the kernel saves if all of its tensors
   /// are in half precision.
   void addMemoryCosts(Operation *op) {
-    OpWork full = workOf(op), half = full;
+    OpWork full = workOf(op, device), half = full;
     SmallVector<std::pair<int, double>> tensors;
     for (OpOperand &operand : op->getOpOperands())
       if (int choice = isF32(operand.get()) ? choiceOf(operand.get()) : -1;
@@ -347,7 +354,8 @@ private:
         full.bytesRead + full.bytesWritten - half.bytesRead - half.bytesWritten;
     if (saved <= 0)
       return;
-    double perByte = (timeOf(full) - timeOf(half)) / saved;
+    double perByte =
+        std::max((timeOf(full) - timeOf(half)) / saved, leastPerByte());
     for (auto [choice, bytes] : tensors)
       addFullCost(choice, perByte * bytes);
   }

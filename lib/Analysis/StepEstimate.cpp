@@ -17,7 +17,7 @@ using namespace gpuopt;
 static void addStep(train::StepOp step, const DeviceModel &device,
                     int64_t count, StepEstimate &estimate) {
   for (Operation &op : step.getBody().front()) {
-    double rated = timeInNanoseconds(workOf(&op), device);
+    double rated = timeInNanoseconds(workOf(&op, device), device);
     if (rated == 0) // no work
       continue;
     double time = timeInNanoseconds(&op, device);

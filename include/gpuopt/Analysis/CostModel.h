@@ -7,8 +7,11 @@
 //
 // The roofline model (Williams, Waterman and Patterson, CACM 2009): an op takes
 // as long as its arithmetic or its memory traffic, whichever is longer, plus
-// the time of a launch. It does not consider caches between kernels. Measured
-// times replace the model's where there are any.
+// the time of a launch. On a GPU a kernel has two more limits (KernelCost.h):
+// the bytes that its loads have in flight, and the instructions that its lanes
+// issue. ProductCost.h says which shapes of products are slow. The model does
+// not consider caches between kernels. Measured times replace the model's where
+// there are any.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,6 +31,17 @@ struct OpWork {
   double bytesRead = 0, bytesWritten = 0;
   /// The type of the operands, which decides the rate of products.
   mlir::Type elementType;
+
+  // Of a device with warps alone.
+  double laneInstructions = 0;
+  bool isInF64 = false; ///< Whether these are in f64.
+  /// Of loads: bytes of the whole device at once, 0 where they are enough, and
+  /// loads of one thread.
+  double bytesInFlight = 0, loadsInFlight = 0;
+  double launches = 1;
+  double tileShare = 1; ///< The share of the products' rate that tiles leave.
+  bool hasAlignedRows = true; ///< Of matrices in half precision.
+  bool isOwnProduct = false;  ///< A kernel of the program, not a library's.
 };
 
 /// Returns the bytes of the elements that a reader of `value` touches; for a
@@ -40,10 +54,11 @@ double bytesReadBy(mlir::OpOperand &operand);
 
 /// Returns the work of an op. Views, constants and reads of variables have
 /// none.
-OpWork workOf(mlir::Operation *op);
+OpWork workOf(mlir::Operation *op, const DeviceModel &device);
 
 /// Returns the work of a kernel that does nothing but this slice of `op`.
-OpWork workOfSlice(nn::FusedOp op, unsigned result, const KernelSlice &slice);
+OpWork workOfSlice(nn::FusedOp op, unsigned result, const KernelSlice &slice,
+                   const DeviceModel &device);
 
 /// Returns the estimated time in nanoseconds; 0 for no work.
 double timeInNanoseconds(const OpWork &work, const DeviceModel &device);

@@ -34,6 +34,13 @@ struct LaunchShape {
   /// How much one block takes: elements for Flat, rows for Rows, columns for
   /// ColumnReduction; 1, a row, for RowReduction.
   int64_t span = 1;
+  /// Turns of a thread's loop whose loads are all issued before the first of
+  /// them is used.
+  int64_t turnsInFlight = 1;
+  /// What estimateThread (KernelCost.h) fills in. Of a thread: the loads that
+  /// it waits for at once, the bytes of each, and its registers of 32 bits. Of
+  /// a block: the memory that its threads share.
+  int64_t loadsInFlight = 1, vectorBytes = 16, registers = 32, sharedBytes = 0;
 };
 
 /// Returns the launch of a kernel; `lanes` is the number of elements that a

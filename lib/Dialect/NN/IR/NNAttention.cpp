@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "gpuopt/Dialect/NN/IR/AttentionPairs.h"
 #include "gpuopt/Dialect/NN/IR/TensorBuilder.h"
 #include "mlir/Dialect/Traits.h"
 #include "mlir/IR/IRMapping.h"
@@ -314,8 +315,15 @@ static double seenPairs(RankedTensorType scores,
   return pairs;
 }
 
+double gpuopt::visiblePairs(AttentionOp op) {
+  return seenPairs(op.getScoresType(), op.getBand());
+}
+double gpuopt::visiblePairs(AttentionGradOp op) {
+  return seenPairs(scoresType(op.getQuery(), op.getKey()), op.getBand());
+}
+
 double AttentionOp::getFloatingPointOperations() {
-  double pairs = seenPairs(getScoresType(), getBand());
+  double pairs = visiblePairs(*this);
   double products = 2 * pairs *
                     (tensorType(getQuery()).getShape().back() +
                      tensorType(getValue()).getShape().back());
@@ -327,8 +335,7 @@ bool AttentionOp::usesMatrixUnits() { return true; }
 
 /// Five products, where the forward has two, and the softmax again.
 double AttentionGradOp::getFloatingPointOperations() {
-  RankedTensorType scores = scoresType(getQuery(), getKey());
-  double pairs = seenPairs(scores, getBand());
+  double pairs = visiblePairs(*this);
   double products = 2 * pairs *
                     (3 * tensorType(getQuery()).getShape().back() +
                      2 * tensorType(getValue()).getShape().back());

@@ -1,0 +1,349 @@
+//===- KernelCost.cpp - What a kernel asks of a GPU -----------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Analysis/KernelCost.h"
+
+#include "gpuopt/Analysis/RowWalks.h"
+#include "gpuopt/Interfaces/LaneInstructions.h"
+#include "gpuopt/Support/TensorSize.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace gpuopt;
+
+/// A thread asks whether an address allows one access to all lanes, and then
+/// uses what it has loaded, so that nvcc keeps no more loads waiting.
+static constexpr int64_t kMostLoadsInFlight = 2;
+/// What the memory hands out at once.
+static constexpr int64_t kSectorInBytes = 32;
+static constexpr int64_t kVectorInBytes = 16;
+
+// Instructions, counted as those of LaneInstructions.cpp: of one access to all
+// lanes, of an access to one of them, of a turn of a loop, and of a thread in a
+// reduction over its block.
+static constexpr double kVectorAccess = 10, kScalarAccess = 4, kTurn = 6,
+                        kBlockReduction = 45;
+
+static int64_t elementBytesOf(Value value) {
+  return elementSizeInBytes(cast<RankedTensorType>(value.getType()));
+}
+
+static int64_t spaceOf(const KernelShape &shape) {
+  int64_t elements = 1;
+  for (const LoopDim &loop : shape.loops)
+    elements *= loop.size;
+  return elements;
+}
+
+/// Lanes in step of programs with half precision, and of others.
+static int64_t lanesOf(nn::FusedOp op) {
+  auto isHalf = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && isa<FloatType>(tensor.getElementType()) &&
+           tensor.getElementTypeBitWidth() == 16;
+  };
+  return llvm::any_of(op->getOperandTypes(), isHalf) ||
+                 llvm::any_of(op->getResultTypes(), isHalf)
+             ? 8
+             : 4;
+}
+
+static StridedView denseView(Value value) {
+  ArrayRef<int64_t> sizes = cast<RankedTensorType>(value.getType()).getShape();
+  return {value, 0, llvm::to_vector(sizes), denseStrides(sizes)};
+}
+
+/// Where a view needs a copy, that copy is dense.
+static KernelShape shapeOf(nn::FusedOp op) {
+  SmallVector<StridedView> operands, results;
+  for (Value input : op.getInputs())
+    operands.push_back(viewOf(input).value_or(denseView(input)));
+  for (Value result : op.getResults())
+    results.push_back(destinationOf(result));
+  return kernelShape(op, operands, results);
+}
+
+//===----------------------------------------------------------------------===//
+// Threads and warps
+//===----------------------------------------------------------------------===//
+
+/// Returns the bytes that a thread asks memory for in one turn.
+static int64_t bytesOfTurn(const AffineAccess &access, int64_t elementBytes,
+                           int64_t lanes) {
+  int64_t stride = std::abs(access.strides.back());
+  return lanes * std::min(std::max(kSectorInBytes, elementBytes),
+                          stride * elementBytes);
+}
+
+/// Returns how many of `threads` have an element to load.
+static int64_t busyThreads(const LaunchShape &launch, const KernelShape &shape,
+                           int64_t lanes) {
+  int64_t elements = shape.loops.back().size;
+  if (launch.form == KernelForm::Flat ||
+      launch.form == KernelForm::ColumnReduction)
+    elements = std::min(elements, launch.span);
+  return std::min<int64_t>(launch.threads, llvm::divideCeil(elements, lanes));
+}
+
+void gpuopt::estimateThread(nn::FusedOp op, const KernelShape &shape,
+                            int64_t lanes, LaunchShape &launch) {
+  double largest = 0;
+  for (auto &[argument, access] : shape.arguments)
+    largest = std::max(largest, double(sizeInBytes(argument)));
+  // Small operands come from a cache.
+  int64_t loads = 0, bytes = 0;
+  auto add = [&](const AffineAccess &access, int64_t elementBytes) {
+    if (int64_t ofTurn = bytesOfTurn(access, elementBytes, lanes)) {
+      ++loads;
+      bytes += ofTurn;
+    }
+  };
+  for (auto &[argument, access] : shape.arguments)
+    if (16 * double(sizeInBytes(argument)) >= largest)
+      add(access, elementBytesOf(argument));
+  for (auto &[take, gather] : shape.gathers)
+    add(gather.row, elementBytesOf(cast<nn::TakeOp>(take).getTable()));
+  if (loads > 0) {
+    launch.vectorBytes = llvm::divideCeil(
+        bytes * busyThreads(launch, shape, lanes), loads * launch.threads);
+    launch.loadsInFlight =
+        std::min(loads, kMostLoadsInFlight) * launch.turnsInFlight;
+  }
+  // Addresses and counters, and the lanes of operands and of a result.
+  int64_t live = std::min<int64_t>(loads, 4) * launch.turnsInFlight + 1;
+  launch.registers = std::min<int64_t>(255, 24 + lanes * live);
+  if (launch.form != KernelForm::RowReduction)
+    return;
+  RowWalks walks(op.getBody().front(), shape);
+  for (auto &[value, walk] : walks.kept())
+    launch.sharedBytes +=
+        shape.loops.back().size * std::max<int64_t>(4, elementBytesOf(value));
+}
+
+double gpuopt::residentWarps(const LaunchShape &launch,
+                             const DeviceModel &device) {
+  const Multiprocessor &each = device.multiprocessor;
+  double warpsOfBlock = std::ceil(double(launch.threads) / each.warpSize);
+  // Registers are handed out to warps, eight to a thread.
+  double registersOfBlock =
+      double(llvm::alignTo(launch.registers, 8)) * each.warpSize * warpsOfBlock;
+  double blocks =
+      std::min({each.blocks, each.threads / (warpsOfBlock * each.warpSize),
+                each.registers / registersOfBlock});
+  if (launch.sharedBytes > 0)
+    blocks = std::min(blocks, each.sharedBytes / double(launch.sharedBytes));
+  blocks = std::max(1., std::floor(blocks));
+  return warpsOfBlock *
+         std::min(blocks, double(launch.blocks) / device.multiprocessors);
+}
+
+double gpuopt::bytesInFlight(const LaunchShape &launch,
+                             const DeviceModel &device) {
+  return device.multiprocessors * residentWarps(launch, device) *
+         device.multiprocessor.warpSize *
+         double(launch.loadsInFlight * launch.vectorBytes);
+}
+
+//===----------------------------------------------------------------------===//
+// Instructions and bytes
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Follows values from what is written or reduced to what is loaded, walk by
+/// walk.
+class KernelCounter {
+public:
+  KernelCounter(nn::FusedOp op, const KernelShape &shape, int64_t lanes,
+                const LaunchShape &launch)
+      : body(op.getBody().front()), shape(shape), lanes(lanes), launch(launch),
+        walks(body, shape) {}
+
+  KernelCost count(const DeviceModel &device) {
+    bool reduces = launch.form == KernelForm::RowReduction ||
+                   launch.form == KernelForm::ColumnReduction;
+    if (reduces)
+      for (walk = 0; walk < walks.count(); ++walk)
+        addWalk(walks[walk]);
+    else
+      addTurns();
+    for (auto [output, value] : llvm::enumerate(yielded()))
+      if (!reduces || !walks.isFull(value)) {
+        visit(value);
+        addAccess(value, shape.results[output]);
+      }
+    cost.launch = launch;
+    addRereads(device);
+    return cost;
+  }
+
+private:
+  ValueRange yielded() {
+    return cast<nn::YieldOp>(body.getTerminator()).getValues();
+  }
+
+  void addWalk(const RowWalks::Walk &of) {
+    if (of.reductions.empty() && of.outputs.empty())
+      return;
+    addTurns();
+    seen.clear();
+    for (nn::ReduceOp reduce : of.reductions) {
+      visit(reduce.getInput());
+      addInstructions(reduce, reduce.getInput());
+      if (launch.form == KernelForm::RowReduction)
+        cost.laneInstructions +=
+            kBlockReduction * double(launch.blocks * launch.threads);
+    }
+    for (unsigned output : of.outputs) {
+      visit(yielded()[output]);
+      addAccess(yielded()[output], shape.results[output]);
+    }
+  }
+
+  /// How often a thread computes `value`, over all threads: with lanes where it
+  /// varies by lane, and once for each turn of the loops around them, or once,
+  /// where it does not.
+  double timesOf(Value value) const {
+    const SmallVector<bool> &varies = shape.varies.find(value)->second;
+    double turns = 1;
+    for (auto [loop, isVarying] : llvm::zip(shape.loops, varies))
+      turns *= isVarying ? double(loop.size) : 1;
+    if (varies.back())
+      return turns;
+    return std::max(turns, double(launch.blocks)) * double(launch.threads);
+  }
+
+  void addInstructions(Operation *op, Value over) {
+    cost.laneInstructions += laneInstructionsPerElement(op) * timesOf(over);
+    Type type = cast<RankedTensorType>(over.getType()).getElementType();
+    cost.isInF64 |= type.isF64() && !isa<nn::BroadcastOp>(op);
+  }
+
+  /// Loops over lanes.
+  void addTurns() {
+    cost.laneInstructions += kTurn * double(spaceOf(shape)) / double(lanes);
+  }
+
+  bool isAligned(const AffineAccess &access, int64_t elementBytes) const {
+    int64_t most = std::min(kVectorInBytes, lanes * elementBytes);
+    return access.offset * elementBytes % most == 0 &&
+           llvm::all_of(ArrayRef(access.strides).drop_back(),
+                        [&](int64_t stride) {
+                          return stride * elementBytes % most == 0;
+                        });
+  }
+
+  void addAccess(Value value, const AffineAccess &access) {
+    int64_t elementBytes = elementBytesOf(value);
+    double elements = timesOf(value), stride = access.strides.back();
+    if (stride == 0)
+      cost.laneInstructions += elements;
+    else if (stride == 1 && isAligned(access, elementBytes))
+      cost.laneInstructions += kVectorAccess * elements / double(lanes);
+    else
+      cost.laneInstructions += kScalarAccess * elements;
+  }
+
+  void load(BlockArgument argument) {
+    const AffineAccess &access = shape.arguments.find(argument)->second;
+    addAccess(argument, access);
+    readers[argument].insert(walk);
+    int64_t elementBytes = elementBytesOf(argument),
+            bytes = bytesOfTurn(access, elementBytes, 1);
+    if (bytes > elementBytes && readers[argument].size() == 1)
+      cost.extraBytesRead += double(bytes - elementBytes) * timesOf(argument);
+  }
+
+  void visit(Value value) {
+    while (auto broadcast = value.getDefiningOp<nn::BroadcastOp>())
+      value = broadcast.getInput();
+    bool isFull = walks.isFull(value);
+    if (!(isFull ? seen : once).insert(value).second)
+      return;
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      return load(argument);
+    Operation *op = value.getDefiningOp();
+    auto kept = walks.kept().find(value);
+    if (kept != walks.kept().end() && kept->second < walk) {
+      cost.laneInstructions += kVectorAccess * timesOf(value) / double(lanes);
+      return;
+    }
+    if (isa<nn::ReduceOp>(op)) // in its walk
+      return;
+    addInstructions(op, value);
+    if (auto take = dyn_cast<nn::TakeOp>(op))
+      return addAccess(value, shape.gathers.find(take)->second.row);
+    for (Value operand : op->getOperands())
+      visit(operand);
+  }
+
+  /// Later walks find their rows in the cache if it holds those of all blocks
+  /// that run at once.
+  void addRereads(const DeviceModel &device) {
+    if (launch.form != KernelForm::RowReduction)
+      return;
+    double warpsOfBlock =
+        std::ceil(double(launch.threads) / device.multiprocessor.warpSize);
+    double blocks =
+        residentWarps(launch, device) / warpsOfBlock * device.multiprocessors;
+    double bytesOfRow = 0, bytes = 0;
+    for (auto &[argument, inWalks] : readers)
+      if (walks.isFull(argument)) {
+        double all = double(sizeInBytes(argument));
+        bytesOfRow += all / double(launch.blocks);
+        bytes += all * double(inWalks.size() - 1);
+      }
+    if (blocks * bytesOfRow > device.l2CacheInBytes)
+      cost.extraBytesRead += bytes;
+  }
+
+  Block &body;
+  const KernelShape &shape;
+  int64_t lanes;
+  const LaunchShape &launch;
+  RowWalks walks;
+  unsigned walk = 0;
+  KernelCost cost;
+  /// Values that are computed in this walk, and outside of all.
+  llvm::DenseSet<Value> seen, once;
+  llvm::MapVector<Value, llvm::SmallSetVector<unsigned, 4>> readers;
+};
+
+} // namespace
+
+KernelCost gpuopt::kernelCostOf(nn::FusedOp op, const DeviceModel &device) {
+  KernelShape shape = shapeOf(op);
+  int64_t lanes = lanesOf(op);
+  LaunchShape launch = launchShapeOf(shape, lanes, device);
+  estimateThread(op, shape, lanes, launch);
+  return KernelCounter(op, shape, lanes, launch).count(device);
+}
+
+KernelCost gpuopt::kernelCostOfSlice(nn::FusedOp op, unsigned result,
+                                     const KernelSlice &slice,
+                                     const DeviceModel &device) {
+  Value made = op.getResult(result);
+  double elements = cast<RankedTensorType>(made.getType()).getNumElements();
+  int64_t lanes = lanesOf(op),
+          loads = slice.inputs.size() + slice.results.size();
+  KernelShape shape;
+  shape.loops.push_back({int64_t(elements), false, {}});
+  KernelCost cost;
+  cost.launch = launchShapeOf(shape, lanes, device);
+  cost.launch.vectorBytes = lanes * elementBytesOf(made);
+  cost.launch.loadsInFlight = std::clamp<int64_t>(loads, 1, kMostLoadsInFlight);
+  double accesses = double(loads + 1);
+  cost.laneInstructions =
+      (kTurn + kVectorAccess * accesses) * elements / double(lanes);
+  for (Operation *inner : slice.ops) {
+    cost.laneInstructions += laneInstructionsPerElement(inner) * elements;
+    cost.isInF64 |= cast<RankedTensorType>(inner->getResult(0).getType())
+                        .getElementType()
+                        .isF64();
+  }
+  return cost;
+}

@@ -1,0 +1,94 @@
+//===- ProductCost.cpp - What makes matrix products slow ------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Analysis/ProductCost.h"
+
+#include "gpuopt/Analysis/Buffers.h"
+#include "gpuopt/Dialect/NN/IR/ProductLayout.h"
+
+using namespace mlir;
+using namespace gpuopt;
+
+/// A side of the tile that a multiprocessor works on, of large matrices and of
+/// narrow ones.
+static constexpr int64_t kTileSide = 128, kNarrowTileSide = 64;
+/// A product is split along k, to fill the device, into parts of no less.
+static constexpr int64_t kLeastInner = 512, kMostParts = 32;
+/// Elements of half precision in 16 bytes.
+static constexpr int64_t kAlignedElements = 8;
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+/// Whether the two batch dimensions of a matrix walk as one.
+static bool walksAsOne(const std::array<int64_t, 4> &strides, int64_t inner) {
+  return strides[0] == strides[1] * inner;
+}
+
+/// Strides over rows of more than one element, other than the unit stride.
+static bool hasAlignedRows(const std::array<int64_t, 4> &strides, int64_t rows,
+                           int64_t columns) {
+  bool isRowMajor = strides[3] == 1;
+  int64_t count = isRowMajor ? rows : columns,
+          stride = isRowMajor ? strides[2] : strides[3];
+  return count == 1 || stride % kAlignedElements == 0;
+}
+
+std::optional<ProductCalls> gpuopt::productCallsOf(nn::ContractOp op) {
+  std::optional<CallLayouts> layouts = layoutsOf(op);
+  std::optional<ProductLayout> layout =
+      layouts ? productLayout(op, layouts->operands[0], layouts->operands[1],
+                              layouts->results[0])
+              : std::nullopt;
+  if (!layout)
+    return std::nullopt;
+  const int64_t outer = layout->batch[0], inner = layout->batch[1];
+  ProductCalls calls;
+  calls.m = layout->m;
+  calls.n = layout->n;
+  calls.k = layout->k;
+  // As Runtime/gpuopt/ops/gemm.h merges them.
+  bool isOneBatch = outer == 1 || inner == 1 ||
+                    llvm::all_of(ArrayRef({layout->a, layout->b, layout->c}),
+                                 [&](const auto &strides) {
+                                   return walksAsOne(strides, inner);
+                                 });
+  calls.calls = isOneBatch ? 1 : outer;
+  calls.batch = isOneBatch ? outer * inner : inner;
+  calls.hasAlignedRows = hasAlignedRows(layout->a, layout->m, layout->k) &&
+                         hasAlignedRows(layout->b, layout->k, layout->n) &&
+                         hasAlignedRows(layout->c, layout->m, layout->n);
+  return calls;
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+static int64_t tileSideFor(int64_t size) {
+  return size <= kNarrowTileSide ? kNarrowTileSide : kTileSide;
+}
+
+/// Tile and wave quantization, as NVIDIA's "Matrix Multiplication Background
+/// User's Guide" names them.
+double gpuopt::shareOfFullTiles(const ProductCalls &calls,
+                                const DeviceModel &device) {
+  int64_t rows = tileSideFor(calls.m), columns = tileSideFor(calls.n);
+  double tiles = double(calls.batch) * double(llvm::divideCeil(calls.m, rows)) *
+                 double(llvm::divideCeil(calls.n, columns));
+  double inTiles = tiles * double(rows * columns),
+         inResult = double(calls.batch) * double(calls.m) * double(calls.n);
+  int64_t most = std::clamp<int64_t>(calls.k / kLeastInner, 1, kMostParts);
+  double best = 0;
+  for (int64_t parts = 1; parts <= most; ++parts) {
+    double waves = std::ceil(tiles * double(parts) / device.multiprocessors);
+    best = std::max(best,
+                    tiles * double(parts) / (waves * device.multiprocessors));
+  }
+  return best * inResult / inTiles;
+}

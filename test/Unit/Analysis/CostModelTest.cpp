@@ -1,0 +1,263 @@
+// A kernel of a GPU takes as long as the bytes that its loads keep on their way
+// allow, or as the instructions of its lanes: both limits, in numbers worked
+// out by hand from the device model.
+
+#include "gpuopt/Analysis/CostModel.h"
+#include "gpuopt/Analysis/KernelCost.h"
+#include "gpuopt/Analysis/ProductCost.h"
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "gpuopt/Pipelines/RegisterAll.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "gtest/gtest.h"
+
+using namespace mlir;
+using namespace gpuopt;
+
+namespace {
+
+DeviceModel deviceOf(StringRef name) {
+  return llvm::cantFail(loadDeviceModel(name));
+}
+
+class CostModelTest : public testing::Test {
+protected:
+  CostModelTest() : context(registry()) {}
+
+  static DialectRegistry registry() {
+    DialectRegistry registry;
+    registerAllDialects(registry);
+    return registry;
+  }
+
+  /// The first op of this kind in a step of that body.
+  template <typename OpT>
+  OpT first(const std::string &inputs, const std::string &body) {
+    module = parseSourceString<ModuleOp>("train.step @step forward (" + inputs +
+                                             ") {\n" + body + "}\n",
+                                         &context);
+    OpT found;
+    if (module)
+      module->walk([&](OpT op) { found = found ? found : op; });
+    return found;
+  }
+
+  /// A kernel that adds the halves of `rows` x `columns` over `dims`.
+  nn::FusedOp sumKernel(int64_t rows, int64_t columns, int64_t dim) {
+    std::string full = "tensor<" + std::to_string(rows) + "x" +
+                       std::to_string(columns) + "xf16>",
+                sums = dim == 0
+                           ? "tensor<1x" + std::to_string(columns) + "xf32>"
+                           : "tensor<" + std::to_string(rows) + "x1xf32>",
+                wide = full;
+    wide.replace(wide.size() - 4, 4, "f32>");
+    return first<nn::FusedOp>(
+        "\"x\" %x: " + full,
+        "%0 = nn.fused \"sum\" %x : " + full + " -> " + sums +
+            " {\n^bb0(%a: " + full + "):\n%1 = arith.extf %a : " + full +
+            " to " + wide + "\n%2 = nn.reduce sum %1 [" + std::to_string(dim) +
+            "] : " + wide + "\nnn.yield %2 : " + sums +
+            "\n}\ntrain.output \"y\", %0 : " + sums + "\n");
+  }
+
+  /// A kernel that applies `op` of math to each of some halves or floats.
+  nn::FusedOp elementwiseKernel(const std::string &op, int64_t elements,
+                                const std::string &type = "f32") {
+    std::string tensor =
+        "tensor<" + std::to_string(elements) + "x" + type + ">";
+    return first<nn::FusedOp>(
+        "\"x\" %x: " + tensor,
+        "%0 = nn.fused \"k\" %x : " + tensor + " -> " + tensor +
+            " {\n^bb0(%a: " + tensor + "):\n%1 = " + op + " %a : " + tensor +
+            "\nnn.yield %1 : " + tensor +
+            "\n}\ntrain.output \"y\", %0 : " + tensor + "\n");
+  }
+
+  nn::ContractOp product(int64_t m, int64_t n, int64_t k) {
+    auto matrix = [](int64_t rows, int64_t columns) {
+      return "tensor<" + std::to_string(rows) + "x" + std::to_string(columns) +
+             "xf16>";
+    };
+    return first<nn::ContractOp>(
+        "\"x\" %x: " + matrix(m, k) + ", \"w\" %w: " + matrix(k, n),
+        "%0 = nn.contract \"ik,kj->ij\" %x, %w : " + matrix(m, k) + ", " +
+            matrix(k, n) + "\ntrain.output \"y\", %0 : " + matrix(m, n) + "\n");
+  }
+
+  MLIRContext context;
+  OwningOpRef<ModuleOp> module;
+};
+
+TEST_F(CostModelTest, FewWarpsHaveFewBytesInFlight) {
+  DeviceModel h200 = deviceOf("h200");
+  // 768 columns by 32 threads of 8 lanes are 3 blocks of one warp: 3 x 32 loads
+  // of 16 bytes on the way, whatever the launch shape makes of it.
+  nn::FusedOp op = sumKernel(65536, 768, 0);
+  ASSERT_TRUE(op);
+  KernelCost cost = kernelCostOf(op, h200);
+  double warps = double(cost.launch.blocks * cost.launch.threads) / 32;
+  double inFlight = bytesInFlight(cost.launch, h200);
+  EXPECT_EQ(cost.launch.vectorBytes, 16);
+  EXPECT_DOUBLE_EQ(inFlight,
+                   warps * 32 * 16 * double(cost.launch.loadsInFlight));
+  // Little's law: 100 MB arrive at what is in flight in each latency; the
+  // launch has the first.
+  double bytes = 65536. * 768 * 2;
+  EXPECT_NEAR(timeInNanoseconds(op, h200),
+              (bytes / inFlight - 1) * 700 + 1e9 * h200.secondsPerLaunch, 1);
+}
+
+TEST_F(CostModelTest, ManyWarpsReachTheBandwidth) {
+  DeviceModel h200 = deviceOf("h200");
+  nn::FusedOp op = elementwiseKernel("arith.negf", 1 << 26);
+  ASSERT_TRUE(op);
+  // 4.1 TB/s x 700 ns are 2.87 MB, fewer than what is in flight.
+  EXPECT_GE(bytesInFlight(kernelCostOf(op, h200).launch, h200), 2.87e6);
+  double bytes = 2. * 4 * (1 << 26);
+  EXPECT_NEAR(timeInNanoseconds(op, h200), bytes / 4.1e3 + 2000, 1);
+  // With ten times the latency they are not.
+  h200.memoryLatencyInSeconds *= 10;
+  EXPECT_GT(timeInNanoseconds(op, h200), 1.5 * bytes / 4.1e3);
+}
+
+TEST_F(CostModelTest, InstructionsBoundWhatHasManyForEachByte) {
+  DeviceModel h200 = deviceOf("h200");
+  nn::FusedOp op = elementwiseKernel("math.tanh", 1 << 26, "f16");
+  ASSERT_TRUE(op);
+  OpWork work = workOf(op, h200);
+  // 63 of a tanh; a load, a store and a turn of the loop for each 8 elements.
+  EXPECT_DOUBLE_EQ(work.laneInstructions,
+                   double(1 << 26) * (63 + (10 + 10 + 6) / 8.));
+  // 132 x 128 lanes at 1.755 GHz begin 29.65e12 in a second.
+  EXPECT_NEAR(timeInNanoseconds(op, h200),
+              work.laneInstructions / 29.652e3 + 2000, 100);
+  EXPECT_GT(work.laneInstructions / 29.652e3,
+            (work.bytesRead + work.bytesWritten) / 4.1e3);
+}
+
+TEST_F(CostModelTest, DoublesAreAsSlowAsTheDeviceIs) {
+  nn::FusedOp op = elementwiseKernel("math.tanh", 1 << 24, "f64");
+  ASSERT_TRUE(op);
+  DeviceModel device = deviceOf("4090");
+  double launch = 1e9 * device.secondsPerLaunch;
+  double slow = timeInNanoseconds(op, device) - launch;
+  EXPECT_NEAR(slow,
+              64e9 * workOf(op, device).laneInstructions /
+                  device.laneInstructionsPerSecond(),
+              1);
+  device.f64InstructionShare = 1. / 32;
+  EXPECT_NEAR((timeInNanoseconds(op, device) - launch) * 2, slow, 1);
+}
+
+TEST_F(CostModelTest, ResidentWarpsAreBoundByEachResource) {
+  DeviceModel h200 = deviceOf("h200");
+  LaunchShape launch;
+  launch.blocks = 1 << 20;
+  launch.threads = 256;
+  launch.registers = 32;
+  EXPECT_EQ(residentWarps(launch, h200), 64); // 2048 threads
+  launch.registers = 57;                      // 64, of 65,536
+  EXPECT_EQ(residentWarps(launch, h200), 32);
+  launch.registers = 32;
+  launch.sharedBytes = 100 * 1024; // two blocks of 228 KiB
+  EXPECT_EQ(residentWarps(launch, h200), 16);
+  launch.sharedBytes = 0;
+  launch.threads = 32; // 32 blocks
+  EXPECT_EQ(residentWarps(launch, h200), 32);
+  launch.blocks = 66; // half a block for each
+  EXPECT_EQ(residentWarps(launch, h200), 0.5);
+}
+
+TEST_F(CostModelTest, LongRowsAreReadAgainByEachWalk) {
+  DeviceModel h200 = deviceOf("h200");
+  auto extra = [&](int64_t rows, int64_t columns) {
+    std::string full = "tensor<" + std::to_string(rows) + "x" +
+                       std::to_string(columns) + "xf32>",
+                one = "tensor<" + std::to_string(rows) + "x1xf32>";
+    auto op = first<nn::FusedOp>(
+        "\"x\" %x: " + full,
+        "%0 = nn.fused \"centre\" %x : " + full + " -> " + full +
+            " {\n^bb0(%a: " + full + "):\n%1 = nn.reduce sum %a [1] : " + full +
+            "\n%2 = nn.broadcast %1 : " + one + " to " + full +
+            "\n%3 = arith.subf %a, %2 : " + full + "\nnn.yield %3 : " + full +
+            "\n}\ntrain.output \"y\", %0 : " + full + "\n");
+    EXPECT_TRUE(op);
+    return kernelCostOf(op, h200).extraBytesRead;
+  };
+  // The rows of all blocks at once are far below 50 MiB, and far above.
+  EXPECT_EQ(extra(8192, 1024), 0);
+  EXPECT_EQ(extra(8192, 65536), 8192. * 65536 * 4);
+}
+
+TEST_F(CostModelTest, StridedAccessesMoveSectors) {
+  DeviceModel h200 = deviceOf("h200");
+  auto op = first<nn::FusedOp>(
+      "\"x\" %x: tensor<512x1024xf16>",
+      "%t = nn.transpose %x [1, 0] : tensor<512x1024xf16>\n"
+      "%0 = nn.fused \"neg\" %t : tensor<1024x512xf16> -> tensor<1024x512xf16> "
+      "{\n^bb0(%a: tensor<1024x512xf16>):\n%1 = arith.negf %a : "
+      "tensor<1024x512xf16>\nnn.yield %1 : tensor<1024x512xf16>\n}\n"
+      "train.output \"y\", %0 : tensor<1024x512xf16>\n");
+  ASSERT_TRUE(op);
+  // Of 32 bytes, 2 are used.
+  EXPECT_EQ(kernelCostOf(op, h200).extraBytesRead, 512. * 1024 * 30);
+}
+
+TEST_F(CostModelTest, TilesThatFillNoWaveCostAShare) {
+  DeviceModel h200 = deviceOf("h200");
+  ProductCalls calls;
+  calls.m = calls.n = 128;
+  calls.k = 256; // too short to be split
+  EXPECT_DOUBLE_EQ(shareOfFullTiles(calls, h200), 1 / 132.);
+  calls.batch = 132;
+  EXPECT_DOUBLE_EQ(shareOfFullTiles(calls, h200), 1);
+  calls.batch = 133; // a second wave, of one tile
+  EXPECT_DOUBLE_EQ(shareOfFullTiles(calls, h200), 133 / 264.);
+  calls.batch = 132;
+  calls.m = 64 + 32; // three quarters of each tile
+  EXPECT_DOUBLE_EQ(shareOfFullTiles(calls, h200), 0.75);
+  calls = ProductCalls();
+  calls.m = calls.n = 128;
+  calls.k = 1 << 20; // 32 parts of one tile
+  EXPECT_DOUBLE_EQ(shareOfFullTiles(calls, h200), 32 / 132.);
+}
+
+TEST_F(CostModelTest, OddRowsHalveTheRateOfHalves) {
+  DeviceModel h200 = deviceOf("h200");
+  nn::ContractOp odd = product(4096, 50257, 768);
+  ASSERT_TRUE(odd);
+  EXPECT_FALSE(productCallsOf(odd)->hasAlignedRows);
+  double slow = timeInNanoseconds(odd, h200);
+  nn::ContractOp even = product(4096, 50304, 768);
+  ASSERT_TRUE(even);
+  EXPECT_TRUE(productCallsOf(even)->hasAlignedRows);
+  EXPECT_NEAR(slow / timeInNanoseconds(even, h200), 2, 0.1);
+}
+
+TEST_F(CostModelTest, TwoBatchStridesAreManyCalls) {
+  DeviceModel h200 = deviceOf("h200");
+  // Heads of a projection [batch, tokens, heads, width].
+  auto op = first<nn::ContractOp>(
+      "\"q\" %q: tensor<64x128x12x64xf16>, \"k\" %k: tensor<64x128x12x64xf16>",
+      "%0 = nn.contract \"bihd,bjhd->bhij\" %q, %k : "
+      "tensor<64x128x12x64xf16>, tensor<64x128x12x64xf16>\n"
+      "train.output \"y\", %0 : tensor<64x12x128x128xf16>\n");
+  ASSERT_TRUE(op);
+  std::optional<ProductCalls> calls = productCallsOf(op);
+  ASSERT_TRUE(calls);
+  EXPECT_EQ(calls->calls * calls->batch, 64 * 12);
+  EXPECT_GT(calls->calls, 1);
+  EXPECT_GT(timeInNanoseconds(op, h200),
+            1e9 * h200.secondsPerLaunch * double(calls->calls));
+}
+
+TEST_F(CostModelTest, ProcessorsFetchAhead) {
+  DeviceModel host = deviceOf("host");
+  nn::FusedOp op = sumKernel(4096, 64, 0);
+  ASSERT_TRUE(op);
+  // 524,288 bytes at 20 GB/s and 64 sums of 4, and a launch.
+  EXPECT_NEAR(timeInNanoseconds(op, host), (524288 + 256) / 20. + 2000, 1);
+  EXPECT_EQ(workOf(op, host).laneInstructions, 0);
+}
+
+} // namespace
