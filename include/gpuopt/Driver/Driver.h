@@ -40,7 +40,8 @@ struct DriverOptions {
   /// inputs before anything is built.
   DataGiven data, evalData;
   struct {
-    bool asJson = false, withCurve = false, findBatchSize = false;
+    bool asJson = false, withCurve = false, withKernels = false,
+         findBatchSize = false;
     std::string html; ///< A file for a page; empty: none.
   } plan;
 };

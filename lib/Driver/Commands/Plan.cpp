@@ -18,15 +18,35 @@
 using namespace mlir;
 using namespace gpuopt;
 
+/// The device that kernels are to be told of, if they are. One that cannot be
+/// loaded fails the compilation as well.
+static std::optional<DeviceModel>
+deviceOfKernels(const DriverOptions &options) {
+  const train::ScheduleOptions &schedule = options.pipeline.schedule;
+  if (!options.plan.withKernels)
+    return std::nullopt;
+  llvm::Expected<DeviceModel> device = loadDeviceModel(
+      schedule.device, schedule.profileCosts, schedule.allowsTf32);
+  if (device)
+    return *device;
+  llvm::consumeError(device.takeError()); // the compilation tells
+  return std::nullopt;
+}
+
 static Planned plan(const DriverOptions &options) {
   Planned result;
   result.accumulationSteps = options.emission.accumulationSteps;
   Compilation compilation(options, /*isQuiet=*/true);
+  std::optional<DeviceModel> device = deviceOfKernels(options);
+  std::vector<KernelEstimate> kernels;
   LogicalResult scheduled = compilation.runTo(Phase::Schedule);
   if (succeeded(scheduled)) {
     result.decisions = describeDecisions(compilation.getModule());
     result.precision = compilation.describePrecision();
     result.costs = compilation.getCosts();
+    if (device)
+      kernels = estimateKernels(compilation.getModule(), *device,
+                                result.accumulationSteps);
   }
   bool isComplete =
       succeeded(scheduled) && succeeded(compilation.runTo(Phase::Device));
@@ -37,6 +57,8 @@ static Planned plan(const DriverOptions &options) {
     return result;
   }
   result.memory = describeMemory(compilation.getModule());
+  if (device)
+    result.kernels = nameKernels(compilation.getModule(), kernels, *device);
   if (result.memory.plainMilliseconds == 0) // no schedule was needed
     result.memory.plainMilliseconds =
         result.costs.step.nanosecondsOfRuns.lookup(result.memory.step) / 1e6;

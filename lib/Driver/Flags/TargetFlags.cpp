@@ -43,6 +43,7 @@ CompileFlag<std::string> deviceName("device",
 CompileFlag<std::string> profileCosts("profile-costs");
 CompileFlag<bool> planJson("json");
 CompileFlag<bool> planCurve("curve");
+CompileFlag<bool> planKernels("kernels");
 CompileFlag<std::string> planHtml("html");
 CompileFlag<bool> findBatchSize("find-batch-size");
 } // namespace
@@ -155,6 +156,10 @@ static Error collectTimes(train::ScheduleOptions &options) {
   Expected<DeviceModel> model = loadDeviceModel(options.device);
   if (!model)
     return createStringError("--device: " + toString(model.takeError()));
+  if (planKernels && !model->hasWarps())
+    return createStringError(
+        "--kernels needs a GPU, but --device=" + options.device +
+        " is a processor; give --device=h200, say");
   return *costs ? checkDevice(*model, **costs) : Error::success();
 }
 
@@ -200,7 +205,7 @@ Error gpuopt::collectTarget(DriverOptions &options) {
   options.tellsNextSteps = compileCommand() && errs().is_displayed();
   if (!compileTo.empty())
     options.compileTo = parsePhase(compileTo);
-  options.plan = {planJson, planCurve, findBatchSize, planHtml};
+  options.plan = {planJson, planCurve, planKernels, findBatchSize, planHtml};
   if (planCommand() && outputDir.getNumOccurrences())
     return createStringError("-o belongs to compile and train; plan writes no "
                              "program, see --json and --html");

@@ -9,6 +9,7 @@
 #define GPUOPT_LIB_DRIVER_REPORT_PLANREPORT_H
 
 #include "Report/CostReport.h"
+#include "Report/KernelReport.h"
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -89,6 +90,7 @@ struct Planned {
   std::vector<TensorDecision> decisions;
   std::string precision; ///< What is in half precision, for people.
   CostReport costs;
+  KernelReport kernels; ///< Empty unless it was asked for.
   int64_t accumulationSteps = 1;
 
   /// Estimated, of one step under the budget.

@@ -139,6 +139,8 @@ void PlanSummary::print(const DriverOptions &options,
     printTransfers(planned.memory, os);
     printPeak(planned.memory, os);
     printDecisions(planned.decisions, os);
+    if (options.plan.withKernels)
+      planned.kernels.print(os);
   }
   if (largestBatch)
     printLargest(*largestBatch, os);
@@ -168,6 +170,8 @@ llvm::json::Object PlanSummary::toJson(const DriverOptions &options) const {
     object["tensors"] = gpuopt::toJson(planned.decisions);
     object["costs"] = gpuopt::toJson(planned.costs);
     object["step_ms"] = planned.stepMilliseconds();
+    if (options.plan.withKernels)
+      object["kernels"] = gpuopt::toJson(planned.kernels);
   } else {
     object = gpuopt::toJson(planned.unmet);
   }

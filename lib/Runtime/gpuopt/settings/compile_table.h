@@ -220,6 +220,9 @@ inline constexpr CompileSetting kCompileSettings[] = {
     compile_time::on_or_off("json", CompileGroup::Output, kPlan, "print JSON"),
     compile_time::on_or_off("curve", CompileGroup::Output, kPlan,
                             "print what budgets cost in time"),
+    compile_time::on_or_off(
+        "kernels", CompileGroup::Output, kPlan,
+        "print what each kernel and call of a step takes on the GPU"),
     compile_time::without_default(
         "html", CompileGroup::Output, "FILE.html",
         "write a page with the curve, the memory and each tensor", "", {},
