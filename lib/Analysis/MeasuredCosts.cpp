@@ -14,7 +14,7 @@
 using namespace llvm;
 using namespace gpuopt;
 
-/// A step takes less than a day.
+/// A day, which no step takes.
 static constexpr double kMostNanoseconds = 8.64e13;
 
 static Expected<std::string> readText(const json::Object &object,
@@ -24,7 +24,7 @@ static Expected<std::string> readText(const json::Object &object,
   return createStringError("expects a string '" + name + "'");
 }
 
-/// False where there is none of this name.
+/// Returns the value of a member, or false if there is none.
 static Expected<bool> readFlag(const json::Object &object, StringRef name) {
   const json::Value *value = object.get(name);
   if (!value)
@@ -34,7 +34,7 @@ static Expected<bool> readFlag(const json::Object &object, StringRef name) {
   return createStringError("expects true or false as '" + name + "'");
 }
 
-/// One of "costs", at `index`.
+/// Reads the entry of "costs" at `index`.
 static Error readCost(const json::Value &value, size_t index,
                       StringMap<double> &nanoseconds) {
   auto wrong = [&](const Twine &what) {

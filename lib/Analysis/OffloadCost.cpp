@@ -47,8 +47,8 @@ public:
     loss = llvm::find_if(graph.nodes, isLoss) - graph.nodes.begin();
   }
 
-  /// Whether a node is a tensor of the forward that the backward reads, whose
-  /// memory holds it from first to last: nothing is written over it.
+  /// Whether a node is a tensor of the forward that the backward reads, and
+  /// whose memory nothing overwrites before its last use.
   bool contains(int node) const {
     Value value = graph.nodes[node].value;
     const planning::RecomputeOp &op = graph.problem.ops[node];
@@ -84,8 +84,8 @@ void gpuopt::addOffloadCosts(StepGraph &graph, const DeviceModel &device) {
   bool overlaps = device.overlapsTransfers;
   double hiddenOut = overlaps ? std::min(1., forward / all) : 0,
          hiddenBack = overlaps ? std::min(1., backward / all) : 0;
-  // What is hidden is not free: the step waits for two events, which is taken
-  // for the time of one launch.
+  // A transfer that overlaps with work is not free either: the step waits for
+  // two events, which are counted as one launch.
   double events = overlaps ? 1e9 * device.secondsPerLaunch : 0;
   for (auto [index, node] : llvm::enumerate(graph.nodes))
     if (candidates.contains(index))
@@ -101,7 +101,7 @@ void gpuopt::addOffloadCosts(StepGraph &graph, const DeviceModel &device) {
 TransferTimes gpuopt::timeTransfers(train::StepOp step,
                                     const DeviceModel &device) {
   TransferTimes times;
-  double work = 0, link = 0; // when either is done with what it was given
+  double work = 0, link = 0; // when each has finished
   llvm::DenseMap<Value, double> arrival;
   auto transfer = [&](Value value, Value result) {
     double time = transferInNanoseconds(sizeInBytes(value), device);

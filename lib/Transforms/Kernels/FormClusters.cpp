@@ -136,7 +136,7 @@ class FormClusters : public kernels::impl::FormClustersBase<FormClusters> {
   static void nameGradients(Block &block) {
     SymbolTableCollection symbols;
     llvm::DenseSet<Value> named;
-    // Parameters whose update reads what products have made of a direction.
+    // Parameters whose update reads the result of products on a direction.
     llvm::DenseSet<Attribute> directed;
     auto name = [&](Value gradient, StringRef parameter) {
       auto result = dyn_cast<OpResult>(sourceOf(gradient));
@@ -169,14 +169,14 @@ class FormClusters : public kernels::impl::FormClustersBase<FormClusters> {
     setOrigins(op, origins);
   }
 
-  /// Stands at the end of what is in its final order.
+  /// Creates an op that marks the end of the part whose order is final.
   static Operation *makeMarker(Block &block) {
     OpBuilder builder(block.getParentOp()->getContext());
     return arith::ConstantOp::create(builder, builder.getUnknownLoc(),
                                      builder.getIndexAttr(0));
   }
 
-  /// Values that something outside of the cluster reads.
+  /// Returns the values that something outside of the cluster reads.
   static SmallVector<Value> outputsOf(const Clustering &clustering,
                                       unsigned index) {
     SmallVector<Value> outputs;
@@ -220,7 +220,7 @@ class FormClusters : public kernels::impl::FormClustersBase<FormClusters> {
     ++clusterCount;
   }
 
-  /// Moves an op to `before`, and the views that it reads along with it.
+  /// Moves an op to `before`, together with the views that it reads.
   void moveWithViews(Operation *op, Operation *before) {
     if (!placed.insert(op).second)
       return;

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+// Moves the readers of large tensors up, so that these can be freed earlier.
 // Runs when kernels and copies are formed. Only ops without effects move, and
-// only up, so that state is read no later than before.
+// only up, so no op reads state later than before.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +28,7 @@ using namespace gpuopt;
 static double bytesOfResults(Operation *op) {
   double bytes = 0;
   for (OpResult result : op->getResults())
-    if (!operandInPlace(result)) // or the memory is there already
+    if (!operandInPlace(result)) // otherwise it needs no new memory
       bytes += sizeInBytes(result);
   return bytes;
 }
@@ -36,7 +37,8 @@ static Operation *producerOf(Value value) {
   return sourceOf(value).getDefiningOp();
 }
 
-/// Right after the last of its operands is made, with the views that it reads.
+/// Moves an op, with the views that it reads, to right after the last of its
+/// operands.
 static void moveUp(Operation *op) {
   Operation *last = nullptr;
   for (Value operand : op->getOperands())
@@ -66,7 +68,7 @@ class HoistReaders : public kernels::impl::HoistReadersBase<HoistReaders> {
     });
   }
 
-  /// In ops that compute something.
+  /// Numbers the ops that compute something.
   void number(Block &block) {
     positions.clear();
     int64_t position = 0;
@@ -85,7 +87,7 @@ class HoistReaders : public kernels::impl::HoistReadersBase<HoistReaders> {
       if (sizeInBytes(result) > sizeInBytes(largest))
         largest = result;
     SmallVector<Operation *> readers = readersOf(largest);
-    // Concatenations stay behind their last part.
+    // Concatenations stay after their last part.
     if (readers.empty() || !llvm::all_of(readers, [](Operation *reader) {
           return isMemoryEffectFree(reader) && !isa<nn::ConcatOp>(reader);
         }))

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Runs when all kernels, copies and casts are there and before the schedule,
-// which has to know which results need no memory. Afterwards no op may be
-// added that reads an overwritten operand; StepMemory checks it.
+// Runs after all kernels, copies and casts are formed, and before the schedule,
+// which has to know which results need no memory of their own. Afterwards no op
+// may be added that reads an overwritten operand; StepMemory checks it.
 //
 //===----------------------------------------------------------------------===//
 

@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Runs after clusters are formed: what remains outside of nn.fused are views,
-// calls and ops that change state. Analysis/Buffers says how values lie,
-// and a call (RuntimeCallOpInterface) what it can read as it lies.
+// Runs after clusters are formed: outside of nn.fused there are only views,
+// calls and ops that change state. Analysis/Buffers says how values lie in
+// memory, and a call (RuntimeCallOpInterface) says which layouts it can read.
+// What it cannot read is copied.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +29,7 @@ using namespace gpuopt::nn;
 
 namespace {
 
-/// A kernel that copies `value` into dense memory of its own.
+/// Builds a kernel that copies `value` into dense memory of its own.
 Value copyOf(OpBuilder &builder, Location loc, Value value) {
   auto fused = FusedOp::create(builder, loc, TypeRange(value.getType()), "copy",
                                ValueRange(value));
@@ -54,8 +55,8 @@ class MaterializeViews
     });
   }
 
-  /// Updates run one after the other. Where one reads a variable that one
-  /// before it changes (the gradient of a weight can be another weight), all
+  /// Updates run one after the other. If one reads a variable that an earlier
+  /// one changes (the gradient of a weight can be another weight), all of them
   /// read a copy.
   static void copyStaleReads(Block &block) {
     llvm::DenseMap<Attribute, Operation *> firstWrite;
@@ -109,8 +110,8 @@ class MaterializeViews
           isa_and_nonnull<BroadcastOp>(operand.get().getDefiningOp()))
         copyOperand(operand);
     }
-    // Every product of dense operands in the order of their letters has a
-    // layout once the result's letters group.
+    // A product of dense operands whose letters are in order has a layout once
+    // the result's letters form groups.
     auto contract = dyn_cast<ContractOp>(*call);
     if (contract && !canReadOperands(call))
       groupLetters(contract);
@@ -147,8 +148,8 @@ class MaterializeViews
     op.erase();
   }
 
-  /// Each part is the result of an op that can write into the whole, and read
-  /// by nothing else.
+  /// Each part becomes the result of an op that can write into the whole and
+  /// that nothing else reads.
   static void materializeParts(ConcatOp op) {
     for (OpOperand &operand : op->getOpOperands()) {
       Value value = operand.get();

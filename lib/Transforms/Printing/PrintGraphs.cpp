@@ -102,7 +102,7 @@ static LogicalResult printPrecisionGraph(train::StepOp step,
 
 namespace {
 
-/// Prints something of each step, with the times of a device.
+/// Prints a text for each step, with the times of a device.
 template <class Print>
 LogicalResult printSteps(ModuleOp module, StringRef device, Print print) {
   FailureOr<DeviceModel> model = loadDeviceModel(module, device);

@@ -140,7 +140,8 @@ void Block::run(const std::function<void()> &new_kernel) {
   }
 }
 
-// Runs each lane that can as far as it gets; returns whether any can go on.
+// Runs each lane that can run as far as possible; returns whether any can
+// continue.
 bool Block::advance(int warp) {
   const int first = warp * kWarpSize, last = std::min(first + kWarpSize, count);
   order.clear();
@@ -283,8 +284,8 @@ std::string Block::name(int number) const {
          coordinates(threads[size_t(number)]->index, blockDim);
 }
 
-// The largest block's dynamic shared memory. A smaller one has its last bytes,
-// so that the page behind it is found by what goes past the end.
+// The largest block's dynamic shared memory. A smaller block gets its last
+// bytes, so that an access past their end hits the page behind them.
 constexpr size_t kPage = 4096;
 constexpr size_t kDynamicPages = (kMostDynamicBytes + kPage - 1) / kPage;
 
