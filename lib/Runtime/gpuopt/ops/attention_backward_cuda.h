@@ -8,8 +8,8 @@
 // Dropout drops elements of the P of dV, and of dP.
 //
 // One kernel writes dQ by tiles of queries, another one dK and dV by tiles of
-// keys. Both compute P and dP; in exchange nobody adds to what others write, so
-// that no order of blocks is left to chance.
+// keys. Both compute P and dP; in exchange no block adds to what another block
+// writes, so the order of blocks does not change the result.
 #pragma once
 
 #include "gpuopt/ops/attention_forward_cuda.h"
@@ -44,24 +44,24 @@ constexpr size_t gradient_bytes(TileSizes sizes) {
   return tile_bytes<T, D>(2 * sizes.own + 2 * sizes.buffers * sizes.other);
 }
 
-// dK and dV of 256 columns do not fit into the registers of a block together.
+// dK and dV of 256 columns do not both fit into the registers of a block.
 template <int D>
 constexpr bool kHasBothKeyGradients = D <= 128;
 
 // ---- What is known of each query -------------------------------------------
 
 // The probability of a key is 2 to the power of
-//   factor * score - shift                where scores are products, and
-//   factor * (score - shift) - spread     where they are not.
-// 16 bytes, as many as one copy to shared memory.
+//   factor * score - shift                if scores are products, and
+//   factor * (score - shift) - spread     if they are not.
+// The struct has 16 bytes, as many as one copy to shared memory.
 struct alignas(16) RowStatistics {
   float shift, spread, delta, unused;
 };
 
 // `top` is the largest score and `log_sum` the logarithm of the sum of the
-// exponentials of the differences to it. Where no score is finite, `shift`
-// makes probabilities of 0, or of NaN. Where they are 0, delta must not be the
-// NaN that Y may hold.
+// exponentials of the differences to it. If no score is finite, `shift` makes
+// all probabilities 0 or NaN. If they are 0, delta must not be the NaN that Y
+// may hold.
 DEVICE RowStatistics row_statistics(float top, float log_sum, float delta,
                                     const AttentionScores &scores) {
   const bool is_empty = top == -INFINITY;
@@ -72,7 +72,7 @@ DEVICE RowStatistics row_statistics(float top, float log_sum, float delta,
   return {top, is_empty ? 0 : log_sum * kLog2E, delta, 0};
 }
 
-// delta of a row; all lanes of the warp get it.
+// Returns the delta of a row to all lanes of the warp.
 template <class T>
 DEVICE float row_dot(const Matrix<const T> &dy, const Matrix<const T> &y,
                      int64_t row) {
@@ -116,9 +116,10 @@ KERNEL void __launch_bounds__(kRowThreads)
 
 // ---- Gradients of scores ---------------------------------------------------
 
-// Makes probabilities of the scores p, and gradients of the products of queries
-// and keys of the gradients dp of probabilities. statistics_of(n, i) is of the
-// query of p[n][i]. What is left in p is what dropout keeps, for dV.
+// Turns the scores p into probabilities, and the gradients dp of probabilities
+// into gradients of the products of queries and keys. statistics_of(n, i)
+// returns the statistics of the query of p[n][i]. Afterwards p has the
+// probabilities that dropout keeps, for dV.
 template <int N, class StatisticsOf>
 DEVICE void to_gradients(float (&p)[N][4], float (&dp)[N][4],
                          const ScoreBits &bits, const AttentionScores &scores,
@@ -135,7 +136,7 @@ DEVICE void to_gradients(float (&p)[N][4], float (&dp)[N][4],
       const RowStatistics row = statistics_of(n, i);
       const bool is_kept = bits.has(bits.kept, n, i);
       const float dp_kept = is_kept ? dp[n][i] * scores.kept_factor : 0;
-      // A row of NaNs has none where it sees nothing.
+      // A row of NaNs has no NaN for the keys that it does not see.
       const float of_key =
           bits.has(bits.hidden, n, i)
               ? 0
@@ -234,7 +235,7 @@ KERNEL void __launch_bounds__(query_gradient_tiles<T, D>().threads(),
 
 // ---- dK and dV -------------------------------------------------------------
 
-// The statistics of a query lie behind its row of dY, in the padding.
+// The statistics of a query lie in the padding after its row of dY.
 template <class T, int D>
 DEVICE RowStatistics *statistics_of_row(T *tile, int row) {
   return reinterpret_cast<RowStatistics *>(tile + row * kTileStride<T, D> + D);

@@ -1,5 +1,5 @@
-// Attention on the GPU: kernels of our own, chosen by the size of the heads.
-// docs/rationale/attention.md explains them.
+// Attention on the GPU by the runtime's own kernels, which are chosen by the
+// size of the heads. docs/rationale/attention.md explains them.
 #pragma once
 
 #include "gpuopt/ops/attention_backward_cuda.h"
@@ -8,8 +8,8 @@ namespace gpuopt {
 
 namespace detail {
 
-// Calls f with the smallest D that kernels exist for and that heads fit into;
-// columns that a head does not have are zero.
+// Calls f with the smallest D that has kernels and is at least the size of the
+// heads; the missing columns are zero.
 template <class F>
 void with_head_size(const AttentionShape &s, const F &f) {
   const int64_t size = s.key_size > s.value_size ? s.key_size : s.value_size;

@@ -26,8 +26,8 @@ constexpr size_t forward_bytes() {
   return tile_bytes<T, D>(kSizes.own + 2 * kSizes.buffers * kSizes.other);
 }
 
-// The queries of a warp stay in registers where there is room for them. Heads
-// of 64 have none, since two blocks share a multiprocessor.
+// The queries of a warp stay in registers if there is room for them. For heads
+// of 64 there is none, because two blocks share a multiprocessor.
 template <class T, int D>
 using ForwardRows = std::conditional_t<kHasMatrixUnits<T> && D == 128,
                                        HeldRows<T, D>, SharedRows<T, D>>;

@@ -1,7 +1,7 @@
 // Attention on the host: a tile of queries at a time, whose scores stay in a
 // core's cache, for up to some thousand keys. A tile has whole rows of scores,
-// so their softmax needs no second look. Products of tiles are oneDNN's, each
-// made by one thread; half precision is widened to float.
+// so the softmax is computed in one go. oneDNN computes the products of tiles,
+// each on one thread; half precision is widened to float.
 #pragma once
 
 #include "gpuopt/device/onednn.h"
@@ -14,15 +14,15 @@
 namespace gpuopt {
 namespace detail {
 
-// Queries of a tile: its scores take at most 256 KiB, unless keys are so many
-// that a few rows take more.
+// Returns the number of queries of a tile. Its scores take at most 256 KiB,
+// unless there are so many keys that a few rows take more.
 inline int64_t rows_of_tile(const AttentionShape &s) {
   constexpr int64_t scores = 65536, least = 16, most = 128;
   const int64_t rows = std::clamp(scores / s.keys, least, most) / least * least;
   return std::min(rows, s.queries);
 }
 
-// Tiles of each thread, in float.
+// The tiles of one thread, in float.
 struct AttentionTiles {
   struct OfThread {
     std::vector<float> scores, gradients, q, k, v, y, dy, dq, dk, dv;
@@ -43,7 +43,7 @@ inline int64_t queries_of(const AttentionShape &s) {
   return s.batch[0] * s.batch[1] * s.queries;
 }
 
-// Rows of float: those of a tensor, or a copy.
+// Rows of float: the tensor's own, or a copy.
 struct FloatRows {
   const float *p;
   int64_t row;
@@ -69,14 +69,14 @@ FloatRows float_rows(const T *p, int64_t row, int64_t rows, int64_t columns,
 inline void tile_product(char transpose_a, char transpose_b, int64_t m,
                          int64_t n, int64_t k, float alpha, FloatRows a,
                          FloatRows b, float beta, float *c, int64_t c_row) {
-  // Sizes and strides are valid, so it can only lack memory to pack operands
-  // in.
+  // Sizes and strides are valid, so the call can only fail for lack of memory
+  // to pack operands.
   if (dnnl_sgemm(transpose_a, transpose_b, m, n, k, alpha, a.p, a.row, b.p,
                  b.row, beta, c, c_row) != dnnl_success)
     throw std::bad_alloc();
 }
 
-// Where the tensors of one tile of queries lie, and the keys that any of them
+// The tensors of one tile of queries, and the keys that any of these queries
 // sees.
 struct TileOfQueries {
   int64_t batch[2], first_row, rows, first_key, keys;
@@ -84,7 +84,7 @@ struct TileOfQueries {
   int64_t offset(const int64_t (&strides)[2]) const {
     return batch[0] * strides[0] + batch[1] * strides[1];
   }
-  // In a plane of the statistics.
+  // Returns the row's number within a plane of the statistics.
   int64_t row_of_batch(const AttentionShape &s) const {
     return (batch[0] * s.batch[1] + batch[1]) * s.queries + first_row;
   }
@@ -104,7 +104,7 @@ inline TileOfQueries tile_of_queries(const AttentionShape &s, int64_t batch,
   return t;
 }
 
-// Adds the bias, and puts what hides a key in the place of its score.
+// Adds the bias, and replaces the scores of hidden keys.
 inline void mask_row(const AttentionShape &s, const AttentionOptions &o,
                      const TileOfQueries &t, int64_t row, float *scores) {
   const int64_t query = t.first_row + row, at = t.offset(s.mask_batch) +
@@ -144,8 +144,7 @@ inline float largest_of(const float *row, int64_t n) {
   return reduce_max(most);
 }
 
-// What the probabilities of a row are multiplied with: 0 where dropout drops
-// one.
+// The factors of a row's probabilities: 0 where dropout drops one.
 class DropoutOfRow {
 public:
   DropoutOfRow(const AttentionShape &s, const AttentionOptions &o,
@@ -303,7 +302,7 @@ private:
                 o.zeroes_empty ? 0 : std::numeric_limits<float>::quiet_NaN());
   }
 
-  // The sum of Y * dY over a row.
+  // Returns the sum of Y * dY over a row.
   float row_product(const T *output, const float *gradient) const {
     Lanes<float> sum(0.0f);
     for (int64_t j = 0; j < s.value_size; j += kLanes) {
@@ -338,7 +337,7 @@ template <class Compute>
 void for_each_with_tiles(Context &ctx, int64_t count, Compute compute) {
   auto &tiles = ctx.library<AttentionTiles>();
   tiles.of_thread.resize(size_t(ctx.num_threads));
-  std::exception_ptr error; // may not leave the parallel region
+  std::exception_ptr error; // must not leave the parallel region
 #pragma omp parallel for schedule(dynamic) num_threads(ctx.num_threads)
   for (int64_t i = 0; i < count; i++) {
     try {
@@ -361,7 +360,7 @@ void attention(Context &ctx, const AttentionShape &s, const T *q, const T *k,
                 of_batch = ceil_div(s.queries, rows),
                 count = s.batch[0] * s.batch[1] * of_batch;
   detail::for_each_with_tiles(ctx, count, [&](int64_t i, auto &own) {
-    // Long rows of causal attention begin first.
+    // The long rows of causal attention come first.
     const int64_t tile = of_batch - 1 - i % of_batch;
     detail::attention_of_tile(
         s, o, detail::tile_of_queries(s, i / of_batch, tile * rows), own, q, k,
@@ -377,7 +376,7 @@ void attention_backward(Context &ctx, const AttentionShape &s,
                         AttentionOptions o = {}) {
   const detail::AttentionBackward<T> backward{s, g, o,  q,          k,
                                               v, y, dy, statistics, dq};
-  // A thread adds up the gradients of keys and values over all queries.
+  // Each thread adds up the gradients of its keys and values over all queries.
   const int64_t batches = s.batch[0] * s.batch[1];
   detail::for_each_with_tiles(ctx, batches, [&](int64_t batch, auto &own) {
     own.dk.assign(size_t(s.keys * s.key_size), 0);

@@ -1,5 +1,5 @@
-// What the kernels of attention share: which block does what, tiles on their
-// way to shared memory, and scores that a band, a mask or a bias changes.
+// The common parts of the kernels of attention: the work of each block, copies
+// of tiles to shared memory, and changes of scores by a band, a mask or a bias.
 #pragma once
 
 #include "gpuopt/kernels/matrix_cuda.h"
@@ -29,7 +29,7 @@ constexpr size_t tile_bytes(int rows) {
 // The tile of rows and the batch element that a block works on. Neighbouring
 // blocks share a batch element, so that they find its keys in the cache. Blocks
 // begin in the order of their numbers; under a causal mask the last tiles of
-// queries have most to do, so they come first.
+// queries have the most work, so they come first.
 struct AttentionBlock {
   int64_t tile, batch[2];
 
@@ -55,7 +55,7 @@ DEVICE int first_row_of_warp() { return int(threadIdx.x) / 32 * kStripRows; }
 
 // ---- Tiles -----------------------------------------------------------------
 
-// A matrix of one batch element in global memory.
+// A matrix of one element of the batch, in global memory.
 template <class T>
 struct Matrix {
   T *data;
@@ -100,7 +100,7 @@ DEVICE void for_each_tile(int64_t begin, int64_t end, const Copy &copy,
   for (int64_t tile = begin; tile < end; tile++) {
     const int buffer = int(tile - begin) % Buffers;
     ptx::cp_async_wait<0>();
-    // All have copied this tile, and none uses the one before any more.
+    // All threads have copied this tile, and none uses the one before any more.
     __syncthreads();
     if (Buffers == 2 && tile + 1 < end)
       copy(tile + 1, 1 - buffer);
@@ -151,7 +151,7 @@ DEVICE void store_strip(const Matrix<T> &to, int64_t first,
 
 // ---- Scores ----------------------------------------------------------------
 
-// What AttentionOptions say, as kernels read it.
+// AttentionOptions in the form that kernels read.
 struct ScoreChanges {
   const uint8_t *mask;
   const float *bias;
@@ -161,14 +161,14 @@ struct ScoreChanges {
   uint32_t stream;
 };
 
-// A score is the product of a query and a key where only the band hides keys:
-// the factor of its exponential includes the scale. With a mask, a bias or
-// dropout, the scale is multiplied first.
+// If only the band hides keys, a score is the product of a query and a key: the
+// factor of its exponential includes the scale. With a mask, a bias or dropout,
+// the scale is multiplied first.
 struct AttentionScores {
   ScoreChanges changes;
   float scale;
   float kept_factor; // of the probabilities that dropout keeps
-  bool are_products; // the scores are, and nothing is dropped
+  bool are_products; // scores are products, and nothing is dropped
   bool zeroes_empty;
 
   explicit AttentionScores(const AttentionOptions &o)
@@ -185,11 +185,12 @@ struct AttentionScores {
 
   // exp(a - b) of scores is 2 to the power of factor() * (a - b).
   DEVICE float factor() const { return are_products ? scale * kLog2E : kLog2E; }
-  // A score times this is the scaled one.
+  // Returns the factor that turns a score into the scaled score.
   DEVICE float unit() const { return are_products ? scale : 1.0f; }
 };
 
-// A part of the matrix of scores: from `query` and `key` on.
+// A part of the matrix of scores, whose first row and column are `query` and
+// `key`.
 struct ScoreTile {
   int queries, keys; // that exist, of those of the tile
   int first, last;   // visible: where the key's place minus the query's is in
@@ -222,9 +223,9 @@ struct ScoreTile {
   }
 };
 
-// Bit 4 n + i is of element x[n][i] of this lane: whether its query does not
-// see its key, whether a mask has replaced its score, and whether dropout keeps
-// its probability.
+// Bit 4 n + i belongs to the element x[n][i] of this lane. The masks tell
+// whether its query does not see its key, whether a mask has replaced its
+// score, and whether dropout keeps its probability.
 struct ScoreBits {
   uint32_t hidden = 0, replaced = 0, kept = ~0u;
 
@@ -246,7 +247,8 @@ DEVICE void for_each_score(const F &f) {
   });
 }
 
-// A loop, since a random number takes a hundred instructions.
+// This is a loop and not unrolled, because a random number takes a hundred
+// instructions.
 template <bool RowsAreQueries, int N>
 DEVICE uint32_t draw_kept(const ScoreTile &tile, int64_t keys,
                           const ScoreChanges &changes) {
@@ -264,9 +266,9 @@ DEVICE uint32_t draw_kept(const ScoreTile &tile, int64_t keys,
   return kept;
 }
 
-// Makes scores of products where there is a mask, a bias or dropout. It is
-// never inlined: its addresses and random numbers would take the registers of
-// kernels that mostly have none of these.
+// Turns products into scores if there is a mask, a bias or dropout. It is never
+// inlined: its addresses and random numbers would take registers from kernels
+// that mostly have none of these.
 template <bool RowsAreQueries, int N>
 __device__ __attribute__((noinline)) ScoreBits
 change_scores(float (&x)[N][4], ScoreTile tile, int64_t mask_row,
@@ -291,15 +293,16 @@ change_scores(float (&x)[N][4], ScoreTile tile, int64_t mask_row,
   return bits;
 }
 
-// Makes scores of the products of queries and keys; hidden ones become minus
-// infinity. The bits are set where scores are not products.
+// Turns the products of queries and keys into scores; hidden ones become minus
+// infinity. The bits are set if scores are not products.
 template <bool RowsAreQueries, int N>
 DEVICE ScoreBits to_scores(float (&x)[N][4], const ScoreTile &tile,
                            const AttentionShape &s,
                            const AttentionScores &scores) {
   static_assert(4 * N <= 32, "a bit for each element");
   if (!scores.are_products) {
-    // What a function gets by its address lies in memory: a copy does.
+    // A function that gets the address of an array forces it into memory, so it
+    // gets that of a copy.
     float changed[N][4];
     for_each_element<N>([&](int n, int i) { changed[n][i] = x[n][i]; });
     const ScoreBits bits = change_scores<RowsAreQueries>(
@@ -315,7 +318,8 @@ DEVICE ScoreBits to_scores(float (&x)[N][4], const ScoreTile &tile,
   return {};
 }
 
-// Drops probabilities. The sum of a row's exponentials is of all of them.
+// Drops probabilities. The sum of a row's exponentials still includes all of
+// them.
 template <int N>
 DEVICE void drop(float (&p)[N][4], const ScoreBits &bits,
                  const AttentionScores &scores) {
@@ -333,8 +337,8 @@ DEVICE void drop(float (&p)[N][4], const ScoreBits &bits,
 struct OnlineSoftmax {
   float top[2] = {-INFINITY, -INFINITY}, sum[2] = {0, 0};
 
-  // Makes exponentials of scores. `shrink` is what earlier exponentials have to
-  // be multiplied by.
+  // Turns scores into exponentials. Earlier exponentials have to be multiplied
+  // by `shrink`.
   template <int N>
   DEVICE void add(float (&x)[N][4], float (&shrink)[2],
                   const AttentionScores &scores) {
@@ -345,13 +349,13 @@ struct OnlineSoftmax {
     UNROLL
     for (int half = 0; half < 2; half++) {
       now[half] = quad_max(now[half]);
-      // The difference of two infinities would be no number.
+      // The difference of two infinities would be NaN.
       base[half] = now[half] == -INFINITY ? 0 : now[half];
       shrink[half] = ptx::exp2((top[half] - base[half]) * factor);
       top[half] = now[half];
       sum[half] *= shrink[half];
     }
-    // Scores of a mask may be too large to be multiplied first.
+    // The scores of a mask may be too large to be multiplied first.
     if (scores.are_products)
       for_each_element<N>([&](int n, int i) {
         x[n][i] = ptx::exp2(fmaf(x[n][i], factor, -base[i / 2] * factor));
@@ -368,7 +372,8 @@ struct OnlineSoftmax {
   }
 };
 
-// The tiles of keys that some query of a tile sees, and the other way round.
+// The tiles of keys that some query of a tile sees, or the tiles of queries
+// that see some key of it.
 struct TileRange {
   int64_t begin, end;
 };
