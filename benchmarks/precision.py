@@ -28,7 +28,7 @@ def compile_model(model: Path, folder: Path, batch: int, precision: str) -> dict
                f"--batch-size={batch}", f"--precision={precision}"]
     output = subprocess.run([str(part) for part in command], check=True, capture_output=True, text=True).stderr
     result = {"arena": json.loads((folder / "plan.json").read_text())["arena_bytes"]}
-    if found := re.search(r"estimated ([\d.]+) ms instead of ([\d.]+) \(PyTorch's autocast lists: ([\d.]+)\)", output):
+    if found := re.search(r"estimated ([\d.]+) ms instead of ([\d.]+) in fp32; PyTorch's autocast lists would give ([\d.]+)", output):
         result |= dict(zip(("chosen", "fp32", "autocast"), (1000 * float(ms) for ms in found.groups())))
     return result
 
