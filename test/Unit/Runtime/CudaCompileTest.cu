@@ -31,6 +31,10 @@ KERNEL void everything(const T *x, T *y, double *d, uint8_t *mask, int64_t n) {
     store_strided(y + i, 3, load_strided(x + i, 2, left), left);
     store(y + i, gather(x, iota<int64_t>(i) % Lanes<int64_t>(7), left), left);
     store(mask + i, load_mask(mask + i, left) & (a > 0.0f), left);
+    store_vector(mask + i, load_mask_vector(mask + i) | (a > 1.0f));
+    store<8>(mask + i, load_mask<8>(mask + i, left), left);
+    store_vector(y + i, load_vector(x + i) + sum_of_groups<8, 32>(a));
+    store<8>(y + i, masked<8>(load<8>(x + i, left), left, 0.0f), left);
     const Lanes<double> w = load(d + i, left);
     store(d + i, exp(w) * pow(w, w) + convert<double>(a), left);
     sum += random_uniform(1, 2, 3, iota<int64_t>(i));

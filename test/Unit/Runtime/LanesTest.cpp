@@ -82,6 +82,35 @@ TYPED_TEST(LanesOf, LoadsAndStoresEveryTail) {
   }
 }
 
+template <int Multiple, class T>
+void expect_same_as_any_place(int64_t n) {
+  alignas(64) T from[2 * kLanes], to[2 * kLanes] = {},
+                                         expected[2 * kLanes] = {};
+  for (int i = 0; i < 2 * kLanes; i++)
+    from[i] = T(i + 3);
+  store<Multiple>(to, load<Multiple>(from, n), n);
+  store(expected, load(from, n), n);
+  EXPECT_EQ(memcmp(to, expected, sizeof to), 0) << n;
+  const Lanes<T> one = masked<Multiple>(load(from, n), n, T(1)),
+                 other = masked(load(from, n), n, T(1));
+  for (int k = 0; k < kLanes; k++)
+    EXPECT_EQ(lane(one, k), lane(other, k)) << n;
+}
+
+TYPED_TEST(LanesOf, KnownPlacesReadAsOthers) {
+  for (int64_t n = 4; n <= 20; n += 4)
+    expect_same_as_any_place<4, TypeParam>(n);
+  for (int64_t n = 8; n <= 24; n += 8)
+    expect_same_as_any_place<8, TypeParam>(n);
+  for (int64_t n = 16; n <= 32; n += 16)
+    expect_same_as_any_place<16, TypeParam>(n);
+  TypeParam from[kLanes], to[kLanes];
+  for (int i = 0; i < kLanes; i++)
+    from[i] = TypeParam(i + 3);
+  store_vector(to, load_vector(from));
+  EXPECT_EQ(memcmp(to, from, sizeof to), 0);
+}
+
 TYPED_TEST(LanesOf, ReducesInOneTree) {
   using T = TypeParam;
   const Lanes<T> x = iota<T>(1);

@@ -33,6 +33,50 @@ constexpr int64_t lane_step() { return kLanes; }
 constexpr bool first_thread() { return true; }
 #endif
 
+// The threads of a block may stand in groups of `Width` neighbours, a power of
+// two up to 32. Each group walks over columns of its own, and takes every
+// groups-th row:
+//
+//   for (int64_t r = group<8>(); r < rows; r += groups<16>())
+//     for (int64_t i = first_lane<8>(); i < n; i += lane_step<8>())
+//
+// The host's one thread is one group.
+#ifdef __CUDACC__
+template <int Width>
+DEVICE int64_t group() {
+  return threadIdx.x / Width;
+}
+template <int Groups>
+constexpr DEVICE int64_t groups() {
+  return Groups;
+}
+template <int Width>
+DEVICE int64_t first_lane() {
+  return int64_t(threadIdx.x % Width) * kLanes;
+}
+template <int Width>
+constexpr DEVICE int64_t lane_step() {
+  return int64_t(Width) * kLanes;
+}
+#else
+template <int Width>
+constexpr int64_t group() {
+  return 0;
+}
+template <int Groups>
+constexpr int64_t groups() {
+  return 1;
+}
+template <int Width>
+constexpr int64_t first_lane() {
+  return 0;
+}
+template <int Width>
+constexpr int64_t lane_step() {
+  return kLanes;
+}
+#endif
+
 struct Sum {
   template <class T>
   static DEVICE T identity() {
@@ -169,6 +213,59 @@ DEVICE T block_max(Lanes<T> x) {
 template <class T>
 DEVICE T block_min(Lanes<T> x) {
   return block_reduce<Minimum>(x);
+}
+
+// Lane by lane over the groups of a block: thread t of the first group gets
+// what the threads t of all groups have, in the order of the warps. All threads
+// of the block call it.
+template <class Op, int Width, int Groups, class T>
+DEVICE Lanes<T> reduce_groups(Lanes<T> x) {
+#ifdef __CUDACC__
+  UNROLL
+  for (int distance = Width; distance < 32; distance *= 2) {
+    UNROLL
+    for (int k = 0; k < kLanes; k++)
+      x.part[k] = Op::apply(x.part[k],
+                            __shfl_xor_sync(0xffffffffu, x.part[k], distance));
+  }
+  constexpr int kWarps = Width * Groups / 32;
+  if constexpr (kWarps > 1) {
+    alignas(16) __shared__ T of_warps[kWarps][Width * kLanes];
+    const int warp = threadIdx.x / 32, thread = threadIdx.x % 32;
+    __syncthreads(); // of_warps may still be read by the reduction before
+    if (thread < Width) {
+      UNROLL
+      for (int k = 0; k < kLanes; k++)
+        of_warps[warp][thread * kLanes + k] = x.part[k];
+    }
+    __syncthreads();
+    if (threadIdx.x < Width) {
+      for (int other = 1; other < kWarps; other++) {
+        UNROLL
+        for (int k = 0; k < kLanes; k++)
+          x.part[k] =
+              Op::apply(x.part[k], of_warps[other][thread * kLanes + k]);
+      }
+    }
+  }
+#endif
+  return x;
+}
+template <int Width, int Groups, class T>
+DEVICE Lanes<T> sum_of_groups(Lanes<T> x) {
+  return reduce_groups<Sum, Width, Groups>(x);
+}
+template <int Width, int Groups, class T>
+DEVICE Lanes<T> prod_of_groups(Lanes<T> x) {
+  return reduce_groups<Product, Width, Groups>(x);
+}
+template <int Width, int Groups, class T>
+DEVICE Lanes<T> max_of_groups(Lanes<T> x) {
+  return reduce_groups<Maximum, Width, Groups>(x);
+}
+template <int Width, int Groups, class T>
+DEVICE Lanes<T> min_of_groups(Lanes<T> x) {
+  return reduce_groups<Minimum, Width, Groups>(x);
 }
 
 } // namespace gpuopt

@@ -1,7 +1,16 @@
-// Moves elements between memory and lanes. Every function takes n, the number
-// of elements that are left from p on: lanes past it read as zero and are not
-// written. Half precision widens to float on the way in and rounds to nearest
-// even on the way out; a tensor of bool is one byte an element.
+// Moves elements between memory and lanes. A function that takes n, the number
+// of elements that are left from p on, reads lanes past it as zero and does not
+// write them. Half precision widens to float on the way in and rounds to
+// nearest even on the way out; a tensor of bool is one byte an element.
+//
+// What is known of a place when the program is written takes no instructions
+// when it runs:
+//
+//   load(p, n)         any place, any n
+//   load<8>(p, n)      p is aligned to 8 elements, n is a multiple of 8
+//   load_vector(p)     p is aligned to 16 elements, and all lanes are there
+//
+// The last one is right for any number of lanes up to 16.
 #pragma once
 
 #include "gpuopt/kernels/lanes.h"
@@ -63,14 +72,29 @@ DEVICE void pack(uint32_t (&words)[sizeof(T) * kLanes / 4],
   }
 }
 
-// Reads all lanes at once, with one access of up to 16 bytes where the address
-// allows it.
+// Reads all lanes at once from an aligned address, in accesses of up to 16
+// bytes.
+template <class T>
+DEVICE void read_vector(T (&v)[kLanes], const T *p) {
+  using Word = typename WordOf<sizeof(T) * kLanes>::type;
+  const Word word = *reinterpret_cast<const Word *>(p);
+  memcpy(v, &word, sizeof word);
+}
+template <class T>
+DEVICE void write_vector(T *p, const T (&v)[kLanes]) {
+  using Word = typename WordOf<sizeof(T) * kLanes>::type;
+  uint32_t words[sizeof(T) * kLanes / 4];
+  pack(words, v);
+  Word word;
+  memcpy(&word, words, sizeof word);
+  *reinterpret_cast<Word *>(p) = word;
+}
+
+// Reads all lanes at once, as a vector where the address allows it.
 template <class T>
 DEVICE void read_all(T (&v)[kLanes], const T *p) {
-  using Word = typename WordOf<sizeof(T) * kLanes>::type;
   if (reinterpret_cast<uintptr_t>(p) % kAlignment<T> == 0) {
-    const Word word = *reinterpret_cast<const Word *>(p);
-    memcpy(v, &word, sizeof word);
+    read_vector(v, p);
   } else {
     UNROLL
     for (int k = 0; k < kLanes; k++)
@@ -79,13 +103,8 @@ DEVICE void read_all(T (&v)[kLanes], const T *p) {
 }
 template <class T>
 DEVICE void write_all(T *p, const T (&v)[kLanes]) {
-  using Word = typename WordOf<sizeof(T) * kLanes>::type;
   if (reinterpret_cast<uintptr_t>(p) % kAlignment<T> == 0) {
-    uint32_t words[sizeof(T) * kLanes / 4];
-    pack(words, v);
-    Word word;
-    memcpy(&word, words, sizeof word);
-    *reinterpret_cast<Word *>(p) = word;
+    write_vector(p, v);
   } else {
     UNROLL
     for (int k = 0; k < kLanes; k++)
@@ -96,12 +115,20 @@ DEVICE void write_all(T *p, const T (&v)[kLanes]) {
 #else
 
 template <class T>
-DEVICE void read_all(T (&v)[kLanes], const T *p) {
+DEVICE void read_vector(T (&v)[kLanes], const T *p) {
   memcpy(v, p, sizeof v);
 }
 template <class T>
-DEVICE void write_all(T *p, const T (&v)[kLanes]) {
+DEVICE void write_vector(T *p, const T (&v)[kLanes]) {
   memcpy(p, v, sizeof v);
+}
+template <class T>
+DEVICE void read_all(T (&v)[kLanes], const T *p) {
+  read_vector(v, p);
+}
+template <class T>
+DEVICE void write_all(T *p, const T (&v)[kLanes]) {
+  write_vector(p, v);
 }
 
 #endif
@@ -306,6 +333,16 @@ DEVICE void narrow_all(f16 (&v)[kLanes], Lanes<float> x) {
 } // namespace detail
 
 template <class T>
+DEVICE Lanes<Compute<T>> load_vector(const T *p) {
+#ifndef __CUDACC__
+  if constexpr (std::is_same_v<T, Compute<T>>)
+    return detail::read_parts(p);
+#endif
+  T v[kLanes];
+  detail::read_vector(v, p);
+  return detail::widen_all(v);
+}
+template <class T>
 DEVICE Lanes<Compute<T>> load(const T *p, int64_t n) {
 #ifndef __CUDACC__
   if constexpr (std::is_same_v<T, Compute<T>>)
@@ -317,7 +354,24 @@ DEVICE Lanes<Compute<T>> load(const T *p, int64_t n) {
   detail::read(v, p, n);
   return detail::widen_all(v);
 }
+template <int Multiple, class T>
+DEVICE Lanes<Compute<T>> load(const T *p, int64_t n) {
+  if constexpr (Multiple % kLanes == 0)
+    return n > 0 ? load_vector(p) : Lanes<Compute<T>>(0);
+  else
+    return load(p, n);
+}
 
+template <class T>
+DEVICE void store_vector(T *p, Lanes<Compute<T>> x) {
+#ifndef __CUDACC__
+  if constexpr (std::is_same_v<T, Compute<T>>)
+    return detail::write_parts(p, x);
+#endif
+  T v[kLanes];
+  detail::narrow_all(v, x);
+  detail::write_vector(p, v);
+}
 template <class T>
 DEVICE void store(T *p, Lanes<Compute<T>> x, int64_t n) {
 #ifndef __CUDACC__
@@ -329,6 +383,13 @@ DEVICE void store(T *p, Lanes<Compute<T>> x, int64_t n) {
   T v[kLanes];
   detail::narrow_all(v, x);
   detail::write(p, v, n);
+}
+template <int Multiple, class T>
+DEVICE void store(T *p, Lanes<Compute<T>> x, int64_t n) {
+  if constexpr (Multiple % kLanes != 0)
+    store(p, x, n);
+  else if (n > 0)
+    store_vector(p, x);
 }
 
 // Returns x as a tensor of type H in memory would hold it.
@@ -398,15 +459,39 @@ DEVICE void narrow_bytes(uint8_t (&v)[kLanes], Lanes<int32_t> x) {
 #endif
 } // namespace detail
 
+DEVICE Lanes<bool> load_mask_vector(const uint8_t *p) {
+  uint8_t v[kLanes];
+  detail::read_vector(v, p);
+  return detail::widen_bytes(v) != Lanes<int32_t>(0);
+}
 DEVICE Lanes<bool> load_mask(const uint8_t *p, int64_t n) {
   uint8_t v[kLanes];
   detail::read(v, p, n);
   return detail::widen_bytes(v) != Lanes<int32_t>(0);
 }
+template <int Multiple>
+DEVICE Lanes<bool> load_mask(const uint8_t *p, int64_t n) {
+  if constexpr (Multiple % kLanes == 0)
+    return n > 0 ? load_mask_vector(p) : Lanes<bool>(false);
+  else
+    return load_mask(p, n);
+}
+DEVICE void store_vector(uint8_t *p, Lanes<bool> x) {
+  uint8_t v[kLanes];
+  detail::narrow_bytes(v, select(x, Lanes<int32_t>(1), Lanes<int32_t>(0)));
+  detail::write_vector(p, v);
+}
 DEVICE void store(uint8_t *p, Lanes<bool> x, int64_t n) {
   uint8_t v[kLanes];
   detail::narrow_bytes(v, select(x, Lanes<int32_t>(1), Lanes<int32_t>(0)));
   detail::write(p, v, n);
+}
+template <int Multiple>
+DEVICE void store(uint8_t *p, Lanes<bool> x, int64_t n) {
+  if constexpr (Multiple % kLanes != 0)
+    store(p, x, n);
+  else if (n > 0)
+    store_vector(p, x);
 }
 
 // Reads p[k * stride] into lane k.

@@ -12,11 +12,18 @@
 #define EXPORTED_KERNEL __global__ // that other files launch
 #define DEVICE __device__ __forceinline__
 #define HOST_DEVICE __host__ __device__ __forceinline__
+// Of a kernel: the most threads of a block, and for how many blocks at once a
+// multiprocessor shall have registers.
+#define LAUNCH_BOUNDS(...) __launch_bounds__(__VA_ARGS__)
+// Of a parameter: what it points at is reached by no other one, if any writes.
+#define RESTRICT __restrict__
 #else
 #define KERNEL [[maybe_unused]] static
 #define EXPORTED_KERNEL
 #define DEVICE inline __attribute__((always_inline))
 #define HOST_DEVICE inline __attribute__((always_inline))
+#define LAUNCH_BOUNDS(...)
+#define RESTRICT
 #endif
 
 namespace gpuopt {

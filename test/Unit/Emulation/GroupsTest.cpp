@@ -1,0 +1,91 @@
+// Groups of a block's threads: what each of them walks over, and values that
+// are combined over all of them.
+#include "Machine.h"
+
+#include "gpuopt/device/device.h"
+#include "gpuopt/kernels/block.h"
+
+#include <algorithm>
+
+using namespace gpuopt;
+
+namespace {
+
+using GroupsTest = Emulation;
+
+// The sums of columns, and their largest elements, as emitted kernels find
+// them. Threads behind the last column have no elements and take part.
+template <int Width, int Groups>
+KERNEL void reduce_columns(const float *x, float *sums, float *largest,
+                           int64_t rows, int64_t columns) {
+  const int64_t begin = block() * lane_step<Width>();
+  const int64_t i = begin + first_lane<Width>(), left = columns - i;
+  Lanes<float> sum(0.0f), most(-INFINITY);
+  for (int64_t r = group<Width>(); r < rows; r += groups<Groups>()) {
+    sum += load(x + r * columns + i, left);
+    most = max(most, load(x + r * columns + i, left));
+  }
+  const auto sum_of_all = sum_of_groups<Width, Groups>(sum);
+  const auto most_of_all = max_of_groups<Width, Groups>(most);
+  if (group<Width>() == 0) {
+    store(sums + i, sum_of_all, left);
+    store(largest + i, most_of_all, left);
+  }
+}
+
+// In the order that sum_of_groups documents: groups of one warp by exchanges
+// over growing distances, then warps one after the other.
+float sum_in_order(std::vector<float> of_groups, size_t width) {
+  const size_t per_warp = 32 / width;
+  std::vector<float> of_warps;
+  for (size_t first = 0; first < of_groups.size(); first += per_warp) {
+    for (size_t distance = 1; distance < per_warp; distance *= 2)
+      for (size_t g = 0; g + distance < per_warp; g += 2 * distance)
+        of_groups[first + g] += of_groups[first + g + distance];
+    of_warps.push_back(of_groups[first]);
+  }
+  float sum = of_warps[0];
+  for (size_t w = 1; w < of_warps.size(); w++)
+    sum += of_warps[w];
+  return sum;
+}
+
+template <int Width, int Groups>
+void expect_right_columns(int64_t rows, int64_t columns) {
+  std::vector<float> x(size_t(rows * columns)), sums, largest;
+  for (size_t i = 0; i < x.size(); i++)
+    x[i] = 1.0f / float(1 + i * 37 % 101) - 0.3f;
+  for (int64_t c = 0; c < columns; c++) {
+    std::vector<float> of_groups(Groups, 0.0f);
+    float most = -INFINITY;
+    for (int64_t r = 0; r < rows; r++) {
+      of_groups[size_t(r % Groups)] += x[size_t(r * columns + c)];
+      most = std::max(most, x[size_t(r * columns + c)]);
+    }
+    sums.push_back(sum_in_order(of_groups, Width));
+    largest.push_back(most);
+  }
+  const int64_t span = Width * kLanes;
+  EXPECT_EQ(
+      count_seeds(5,
+                  [&] {
+                    Context ctx;
+                    OnDevice<float> from(x), to(sums.size()), most(sums.size());
+                    cudaDeviceSynchronize();
+                    launch(ctx, ceil_div(columns, span), Width * Groups,
+                           reduce_columns<Width, Groups>, from.data, to.data,
+                           most.data, rows, columns);
+                    return to.values() != sums || most.values() != largest;
+                  }),
+      0)
+      << Groups << " groups of " << Width;
+}
+
+TEST_F(GroupsTest, ShareTheRowsOfColumns) {
+  expect_right_columns<32, 8>(100, 300); // a warp is a group
+  expect_right_columns<8, 16>(64, 32);   // a warp has several
+  expect_right_columns<8, 4>(21, 50);    // one warp is the block
+  expect_right_columns<1, 64>(200, 9);
+}
+
+} // namespace
