@@ -111,10 +111,10 @@ void gpuopt::estimateThread(nn::FusedOp op, const KernelShape &shape,
     launch.vectorBytes = llvm::divideCeil(
         bytes * busyThreads(launch, shape, lanes), loads * launch.threads);
     launch.loadsInFlight =
-        std::min(loads, kMostLoadsInFlight) * launch.turnsInFlight;
+        std::min(loads, kMostLoadsInFlight) * launch.rowsInFlight;
   }
   // Addresses and counters, and the lanes of operands and of a result.
-  int64_t live = std::min<int64_t>(loads, 4) * launch.turnsInFlight + 1;
+  int64_t live = std::min<int64_t>(loads, 4) * launch.rowsInFlight + 1;
   launch.registers = std::min<int64_t>(255, 24 + lanes * live);
   if (launch.form != KernelForm::RowReduction)
     return;

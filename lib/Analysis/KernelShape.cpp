@@ -207,5 +207,10 @@ private:
 KernelShape gpuopt::kernelShape(nn::FusedOp op,
                                 ArrayRef<StridedView> operandViews,
                                 ArrayRef<StridedView> resultViews) {
-  return ShapeBuilder(op, operandViews, resultViews).build();
+  KernelShape shape = ShapeBuilder(op, operandViews, resultViews).build();
+  for (const StridedView &view : operandViews)
+    shape.origins.push_back(view.offset);
+  for (const StridedView &view : resultViews)
+    shape.origins.push_back(view.offset);
+  return shape;
 }

@@ -26,6 +26,15 @@ static constexpr int64_t kLeastFlatElements = 1024;
 static constexpr int64_t kBlocksPerMultiprocessor = 4;
 static constexpr int64_t kWarp = 32, kMostThreads = 256;
 
+/// Column reductions on a GPU: neighbouring threads read at least 128 bytes of
+/// a row, the line of its caches, where they read 16 bytes each.
+static constexpr int64_t kLeastWidth = 8;
+/// Loads of 16 bytes that a thread has under way at once. With 16 warps on a
+/// multiprocessor these are 64 KiB: more than the rate of the memory times its
+/// latency asks for (Little's law), which on an H200 is 23 KiB.
+static constexpr int64_t kLoadsInFlight = 8;
+static constexpr int64_t kResidentColumnWarps = 16;
+
 /// Returns how many blocks keep the whole device busy.
 static int64_t blocksToFill(const DeviceModel &device) {
   return kBlocksPerMultiprocessor * int64_t(device.multiprocessors);
@@ -54,6 +63,51 @@ static KernelForm formOf(const KernelShape &shape) {
   return shape.loops.size() == 1 ? KernelForm::Flat : KernelForm::Rows;
 }
 
+/// Returns how many loads of 16 bytes a thread needs for its part of a row.
+static int64_t loadsPerRow(const KernelShape &shape, int64_t lanes) {
+  int64_t loads = 0;
+  for (auto &[value, access] : shape.arguments) {
+    auto type = llvm::cast<mlir::RankedTensorType>(value.getType());
+    int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8) * lanes;
+    if (access.strides.back() != 0)
+      loads += llvm::divideCeil(bytes, 16);
+  }
+  return std::max<int64_t>(loads, 1);
+}
+
+/// One thread of the host sums a column from its first row to its last. On a
+/// GPU groups of threads share the rows: few columns side by side make many
+/// blocks, and many groups make full ones.
+static void shapeColumnReduction(LaunchShape &launch, const KernelShape &shape,
+                                 int64_t lanes, const DeviceModel &device) {
+  const int64_t size = shape.loops.back().size,
+                kept = turnsOf(shape, /*isReduced=*/false),
+                rows = turnsOf(shape, /*isReduced=*/true),
+                vectors = llvm::divideCeil(size, lanes);
+  int64_t width = kWarp;
+  launch.threads = kWarp;
+  if (device.target != "host") {
+    auto blocks = [&] { return kept * llvm::divideCeil(vectors, width); };
+    while (width > kLeastWidth &&
+           (vectors % width != 0 || blocks() < blocksToFill(device)))
+      width /= 2;
+    width = std::min<int64_t>(width, llvm::bit_ceil(uint64_t(vectors)));
+    launch.rowsInFlight = llvm::bit_floor(uint64_t(
+        std::max<int64_t>(1, kLoadsInFlight / loadsPerRow(shape, lanes))));
+    while (launch.threads < kMostThreads &&
+           launch.threads * 2 / width * launch.rowsInFlight <= rows)
+      launch.threads *= 2;
+    launch.groups = launch.threads / width;
+    launch.rowsInFlight = std::min<int64_t>(
+        launch.rowsInFlight,
+        llvm::bit_floor(uint64_t(std::max<int64_t>(1, rows / launch.groups))));
+    launch.residentBlocks =
+        std::max<int64_t>(1, kResidentColumnWarps * kWarp / launch.threads);
+  }
+  launch.span = width * lanes;
+  launch.blocks = kept * llvm::divideCeil(size, launch.span);
+}
+
 LaunchShape gpuopt::launchShapeOf(const KernelShape &shape, int64_t lanes,
                                   const DeviceModel &device) {
   const int64_t size = shape.loops.back().size,
@@ -79,11 +133,7 @@ LaunchShape gpuopt::launchShapeOf(const KernelShape &shape, int64_t lanes,
     launch.blocks = rows;
     break;
   case KernelForm::ColumnReduction:
-    // One thread sums each column, row after row, so the number of threads does
-    // not change the result.
-    launch.threads = kWarp;
-    launch.span = kWarp * lanes;
-    launch.blocks = rows * llvm::divideCeil(size, launch.span);
+    shapeColumnReduction(launch, shape, lanes, device);
     break;
   }
   return launch;

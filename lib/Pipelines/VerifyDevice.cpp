@@ -145,6 +145,41 @@ class VerifyDevice : public gpuopt::impl::VerifyDeviceBase<VerifyDevice> {
     return success();
   }
 
+  static FlatSymbolRefAttr bufferOf(Value pointer, unsigned turn) {
+    if (auto address = pointer.getDefiningOp<device::AddressOp>())
+      return address.getBufferAttr();
+    auto column = pointer.getDefiningOp<device::ColumnOp>();
+    return column->getParentOfType<device::RepeatOp>().bufferOf(
+        column.getName(), turn);
+  }
+
+  static bool isWritten(device::KernelOp kernel, size_t argument) {
+    return llvm::any_of(kernel.getBody().getArgument(argument).getUsers(),
+                        llvm::IsaPred<device::StoreOp>);
+  }
+
+  /// Compilers are told that pointers which are not aliased are apart.
+  static LogicalResult verifyAliased(device::LaunchOp launch,
+                                     device::KernelOp kernel) { // (I4)
+    auto repeat = launch->getParentOfType<device::RepeatOp>();
+    unsigned turns = repeat ? repeat.getNumTurns() : 1;
+    OperandRange pointers = launch.getOperands();
+    for (size_t i = 0; i < pointers.size(); ++i)
+      for (size_t j = 0; j < i; ++j) {
+        bool areKnown = llvm::is_contained(kernel.getAliased(), i) &&
+                        llvm::is_contained(kernel.getAliased(), j);
+        if (areKnown || (!isWritten(kernel, i) && !isWritten(kernel, j)))
+          continue;
+        for (unsigned turn = 0; turn < turns; ++turn)
+          if (bufferOf(pointers[i], turn) == bufferOf(pointers[j], turn))
+            return launch.emitOpError("expects arguments ")
+                   << j << " and " << i << " of @" << kernel.getSymName()
+                   << " to be aliased, because both are in "
+                   << bufferOf(pointers[i], turn);
+      }
+    return success();
+  }
+
   static LogicalResult verifyLaunch(device::LaunchOp launch,
                                     SymbolTable &symbols) { // (I4)
     auto kernel = symbols.lookup<device::KernelOp>(launch.getKernel());
@@ -166,7 +201,7 @@ class VerifyDevice : public gpuopt::impl::VerifyDeviceBase<VerifyDevice> {
       for (auto number : numbers.getAsRange<TypedAttr>())
         given.push_back(number.getType());
     if (expected == given)
-      return success();
+      return verifyAliased(launch, kernel);
     return launch.emitOpError("expects numbers of types (")
            << expected << ") for @" << kernel.getSymName() << ", but got ("
            << given << ")";

@@ -102,3 +102,39 @@ module {
 // expected-error @below {{expects one 'device.memory', but got 0}}
 module {
 }
+
+// -----
+
+// Two pointers into one buffer, of which one is written: the first kernel knows
+// that they may be equal, the others do not. What is read alone may be equal.
+module {
+  device.memory persistent 1280 arena 512
+  device.buffer @a arena at 1280 : tensor<64xf32> live 0 to 2 in @micro_step {origin = "a"}
+  device.buffer @b arena at 1536 : tensor<64xf32> live 0 to 2 in @micro_step {origin = "b"}
+  device.kernel @knows blocks 1 threads 32 ["x", "y"] aliased [0, 1] {
+  ^bb0(%p: !device.ptr<f32>, %q: !device.ptr<f32>):
+    %one = arith.constant 1.0 : f32
+    device.store %one, %q[] strides [] offset 0 uniform : f32, !device.ptr<f32>
+  }
+  device.kernel @writes blocks 1 threads 32 ["x", "y"] {
+  ^bb0(%p: !device.ptr<f32>, %q: !device.ptr<f32>):
+    %one = arith.constant 1.0 : f32
+    device.store %one, %q[] strides [] offset 0 uniform : f32, !device.ptr<f32>
+  }
+  device.kernel @reads blocks 1 threads 32 ["x", "y"] {
+  ^bb0(%p: !device.ptr<f32>, %q: !device.ptr<f32>):
+  }
+  device.step @micro_step micro {
+    %0 = device.address @a : !device.ptr<f32>
+    device.launch @knows(%0, %0) : !device.ptr<f32>, !device.ptr<f32>
+    device.launch @reads(%0, %0) : !device.ptr<f32>, !device.ptr<f32>
+    // expected-error @below {{expects arguments 0 and 1 of @writes to be aliased, because both are in @a}}
+    device.launch @writes(%0, %0) : !device.ptr<f32>, !device.ptr<f32>
+    device.repeat "layers" ["x", "y"] [[@a, @b], [@b, @b]] {
+      %1 = device.column "x" : !device.ptr<f32>
+      %2 = device.column "y" : !device.ptr<f32>
+      // expected-error @below {{expects arguments 0 and 1 of @writes to be aliased, because both are in @b}}
+      device.launch @writes(%1, %2) : !device.ptr<f32>, !device.ptr<f32>
+    }
+  }
+}

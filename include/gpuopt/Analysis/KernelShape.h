@@ -46,6 +46,9 @@ struct KernelShape {
   llvm::DenseMap<mlir::Value, AffineAccess> arguments;
   llvm::SmallVector<AffineAccess> results;
   llvm::DenseMap<mlir::Value, AffineAccess> positions;
+  /// Where operands and then results begin, in elements behind the beginning of
+  /// the buffers that they lie in.
+  llvm::SmallVector<int64_t> origins;
   /// For each value, the loops over which its shape varies.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<bool>> varies;
 };

@@ -34,13 +34,18 @@ struct LaunchShape {
   /// How much one block takes: elements for Flat, rows for Rows, columns for
   /// ColumnReduction; 1, a row, for RowReduction.
   int64_t span = 1;
-  /// Turns of a thread's loop whose loads are all issued before the first of
-  /// them is used.
-  int64_t turnsInFlight = 1;
   /// What estimateThread (KernelCost.h) fills in. Of a thread: the loads that
   /// it waits for at once, the bytes of each, and its registers of 32 bits. Of
   /// a block: the memory that its threads share.
   int64_t loadsInFlight = 1, vectorBytes = 16, registers = 32, sharedBytes = 0;
+  /// The number of groups of neighbouring threads in a block, which share the
+  /// rows of a ColumnReduction.
+  int64_t groups = 1;
+  /// The rows whose elements a thread loads before it adds any of them.
+  int64_t rowsInFlight = 1;
+  /// The number of blocks that shall find registers on a multiprocessor at once;
+  /// 0: as many as the compiler makes of it.
+  int64_t residentBlocks = 0;
 };
 
 /// Returns the launch of a kernel; `lanes` is the number of elements that a

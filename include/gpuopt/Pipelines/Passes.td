@@ -91,7 +91,9 @@ def VerifyDevice : VerifyPass<"device"> {
     - (I2) Each buffer lies within its part of the allocation, or the host's,
       aligned, and overlaps no other that lives at one time, in one step.
     - (I3) Each address is within a buffer.
-    - (I4) Each launch is of a kernel, with as many pointers as it has.
+    - (I4) Each launch is of a kernel, with as many pointers as it has. What two
+      of them have of one buffer is read alone, or the kernel knows that they
+      are aliased.
   }];
 }
 

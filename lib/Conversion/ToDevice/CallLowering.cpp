@@ -32,9 +32,9 @@ private:
   SmallVector<Attribute> attributesOf(ArrayRef<CallArgument> arguments) {
     return llvm::map_to_vector(
         arguments, [&](const CallArgument &argument) -> Attribute {
-          Attribute value = std::visit(
-              [&](const auto &value) { return attributeOf(value); },
-              argument.value);
+          Attribute value =
+              std::visit([&](const auto &value) { return attributeOf(value); },
+                         argument.value);
           if (argument.name.empty())
             return value;
           return device::NamedArgumentAttr::get(
@@ -76,9 +76,9 @@ private:
 
 } // namespace
 
-device::CallOp
-gpuopt::buildCall(ImplicitLocOpBuilder &builder, const RuntimeCall &call,
-                  llvm::function_ref<Value(Value)> addressOf) {
+device::CallOp gpuopt::buildCall(ImplicitLocOpBuilder &builder,
+                                 const RuntimeCall &call,
+                                 llvm::function_ref<Value(Value)> addressOf) {
   ArgumentBuilder arguments(builder, addressOf);
   ArrayAttr passed = arguments.build(call);
   TypeAttr elementType =

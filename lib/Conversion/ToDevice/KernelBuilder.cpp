@@ -11,6 +11,7 @@
 #include "gpuopt/Analysis/RowWalks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace gpuopt;
@@ -57,12 +58,14 @@ private:
   void emitFlat() {
     auto [lower, upper] =
         spanOf(block, launch.span, shape.loops[lane].size, launch.blocks);
+    multiple = multipleOf(shape.loops[lane].size, launch.span, launch.blocks);
     openScope(SmallVector<bool>(shape.loops.size(), false));
     loop(LoopKind::Lanes, lane, lower, upper, {}, [&] { storeOutputs(); });
   }
 
   void emitRows() {
     SmallVector<unsigned> outer = llvm::to_vector(llvm::seq<unsigned>(0, lane));
+    multiple = multipleOf(shape.loops[lane].size);
     openScope(SmallVector<bool>(shape.loops.size(), false));
     auto emitRow = [&](Value row) {
       setDigits(row, outer);
@@ -86,6 +89,7 @@ private:
     for (unsigned dim = 0; dim < lane; ++dim)
       (shape.loops[dim].isReduced ? nested : kept).push_back(dim);
     setDigits(block, kept);
+    multiple = multipleOf(shape.loops[lane].size);
     openScope(availability(kept));
     RowWalks walks(body, shape);
     for (auto &[value, walk] : walks.kept())
@@ -138,16 +142,27 @@ private:
       tile = digits.back();
     }
     auto [lower, upper] = spanOf(tile, launch.span, columns, tiles);
+    multiple = multipleOf(columns, launch.span, tiles);
+    if (launch.groups > 1) {
+      // Each thread takes part in the sum of the groups, those behind the last
+      // column too.
+      if (columns % launch.span != 0)
+        multiple = std::min(multiple, kMostLanes / 2);
+      llvm::stable_sort(reduced, [&](unsigned a, unsigned b) {
+        return shape.loops[a].size > shape.loops[b].size;
+      });
+    }
     openScope(availability(kept));
     loop(LoopKind::Lanes, lane, lower, upper, {}, [&] {
       SmallVector<nn::ReduceOp> reductions(body.getOps<nn::ReduceOp>());
+      auto inputs = [&](ArrayRef<device::Combiner>) {
+        return llvm::map_to_vector(reductions, [&](nn::ReduceOp reduce) {
+          return value(reduce.getInput());
+        });
+      };
       SmallVector<Value> results =
-          nest(reduced, reductions, [&](ArrayRef<device::Combiner>) {
-            SmallVector<Value> values;
-            for (nn::ReduceOp reduce : reductions)
-              values.push_back(value(reduce.getInput()));
-            return values;
-          });
+          nest(reduced, reductions, inputs,
+               launch.groups > 1 ? LoopKind::RowGroups : LoopKind::Sequential);
       for (auto [reduce, result] : llvm::zip(reductions, results))
         scopes.back().known[reduce.getResult()] = result;
       storeOutputs();
@@ -157,6 +172,15 @@ private:
   //===--------------------------------------------------------------------===//
   // Loops
   //===--------------------------------------------------------------------===//
+
+  /// No target has more lanes.
+  static constexpr int64_t kMostLanes = 16;
+
+  /// Returns a power of two that the bounds of a loop over lanes are multiples
+  /// of, which goes over `size` elements in `count` spans.
+  static int64_t multipleOf(int64_t size, int64_t span = 0, int64_t count = 1) {
+    return std::gcd(kMostLanes, std::gcd(size, count > 1 ? span : 0));
+  }
 
   Value constant(int64_t number) {
     return b.create<arith::ConstantIndexOp>(number);
@@ -229,7 +253,8 @@ private:
   }
 
   device::LoopOp createLoop(LoopKind kind, Value lower, Value upper,
-                            ArrayRef<nn::ReduceOp> reductions) {
+                            ArrayRef<nn::ReduceOp> reductions,
+                            int64_t multiple = 1, int64_t unroll = 1) {
     SmallVector<Attribute> combiners;
     SmallVector<Type> types;
     for (nn::ReduceOp reduce : reductions) {
@@ -237,8 +262,8 @@ private:
           device::CombinerAttr::get(b.getContext(), combinerOf(reduce)));
       types.push_back(elementType(reduce.getResult()));
     }
-    auto loop = b.create<device::LoopOp>(types, kind, lower, upper,
-                                         b.getArrayAttr(combiners));
+    auto loop = b.create<device::LoopOp>(types, kind, lower, upper, multiple,
+                                         unroll, b.getArrayAttr(combiners));
     Block &inside = loop.getBody().emplaceBlock();
     inside.addArgument(b.getIndexType(), b.getLoc());
     return loop;
@@ -249,7 +274,7 @@ private:
   template <typename Inside>
   SmallVector<Value> loop(LoopKind kind, unsigned dim, Value lower, Value upper,
                           ArrayRef<nn::ReduceOp> reductions, Inside inside) {
-    device::LoopOp op = createLoop(kind, lower, upper, reductions);
+    device::LoopOp op = createLoop(kind, lower, upper, reductions, multiple);
     enter(op, dim, [&] {
       inside();
       SmallVector<Value> values;
@@ -292,17 +317,19 @@ private:
     b.setInsertionPointAfter(op);
   }
 
-  /// Builds sequential loops over `dims` around `innermost`, which returns what
-  /// each turn contributes.
+  /// Builds loops over `dims` around `innermost`, which returns what each turn
+  /// contributes. The first loop is of `kind`, the others are sequential.
   template <typename Innermost>
-  SmallVector<Value> nest(ArrayRef<unsigned> dims,
-                          ArrayRef<nn::ReduceOp> reductions,
-                          Innermost innermost) {
+  SmallVector<Value>
+  nest(ArrayRef<unsigned> dims, ArrayRef<nn::ReduceOp> reductions,
+       Innermost innermost, LoopKind kind = LoopKind::Sequential) {
     if (dims.empty())
       return innermost({});
-    device::LoopOp op =
-        createLoop(LoopKind::Sequential, constant(0),
-                   constant(shape.loops[dims[0]].size), reductions);
+    int64_t size = shape.loops[dims[0]].size,
+            unroll = dims.size() == 1 ? std::min(launch.rowsInFlight, size) : 1,
+            turns = unroll * (kind == LoopKind::RowGroups ? launch.groups : 1);
+    device::LoopOp op = createLoop(kind, constant(0), constant(size),
+                                   reductions, std::gcd(size, turns), unroll);
     enter(op, dims[0],
           [&] { return nest(dims.drop_front(), reductions, innermost); });
     return llvm::to_vector(ValueRange(op.getResults()));
@@ -354,7 +381,7 @@ private:
     if (kept != rows.end())
       b.create<device::StoreOp>(result, kept->second.memory, index[lane],
                                 ArrayRef<int64_t>{1}, 0,
-                                device::Access::Contiguous);
+                                device::Access::Contiguous, kMostLanes);
     scope.known[tensor] = result;
     return result;
   }
@@ -363,7 +390,7 @@ private:
     Type type = cast<device::PtrType>(memory.getType()).getElement();
     return b.create<device::LoadOp>(type, memory, index[lane],
                                     ArrayRef<int64_t>{1}, 0,
-                                    device::Access::Contiguous);
+                                    device::Access::Contiguous, kMostLanes);
   }
 
   Value compute(Operation *producer, ArrayRef<Value> operands) {
@@ -408,10 +435,10 @@ private:
     return values.front();
   }
 
-  device::Access accessKind(int64_t laneStride) const {
-    return laneStride == 0   ? device::Access::Uniform
-           : laneStride == 1 ? device::Access::Contiguous
-                             : device::Access::Strided;
+  static Access accessKind(int64_t laneStride) {
+    return laneStride == 0   ? Access::Uniform
+           : laneStride == 1 ? Access::Contiguous
+                             : Access::Strided;
   }
 
   /// Returns the indices that the access depends on, and their strides.
@@ -427,6 +454,17 @@ private:
     return {indices, strides};
   }
 
+  /// Returns a power of two that the place of an access, without the lanes'
+  /// index, is a multiple of. Buffers are aligned for any vector.
+  int64_t alignmentOf(unsigned argument, const AffineAccess &access,
+                      int64_t rowStride = 0) const {
+    int64_t common = std::gcd(kMostLanes, shape.origins[argument]);
+    common = std::gcd(std::gcd(common, access.offset), rowStride);
+    for (int64_t stride : ArrayRef(access.strides).drop_back())
+      common = std::gcd(common, stride);
+    return accessKind(access.strides[lane]) == Access::Contiguous ? common : 1;
+  }
+
   Value load(Value tensor, const AffineAccess &access, Value row,
              int64_t rowStride) {
     auto [indices, strides] = indicesOf(access);
@@ -438,10 +476,13 @@ private:
       if (rowLoad && rowLoad.getAccess() != device::Access::Uniform)
         kind = device::Access::Indirect;
     }
-    Value pointer =
-        kernel->getArgument(cast<BlockArgument>(tensor).getArgNumber());
-    return b.create<device::LoadOp>(elementType(tensor), pointer, indices,
-                                    strides, access.offset, kind);
+    unsigned argument = cast<BlockArgument>(tensor).getArgNumber();
+    int64_t alignment = kind == Access::Contiguous
+                            ? alignmentOf(argument, access, rowStride)
+                            : 1;
+    return b.create<device::LoadOp>(elementType(tensor),
+                                    kernel->getArgument(argument), indices,
+                                    strides, access.offset, kind, alignment);
   }
 
   Value position(Value tensor) {
@@ -459,9 +500,10 @@ private:
   void store(unsigned output, Value scalar) {
     const AffineAccess &access = shape.results[output];
     auto [indices, strides] = indicesOf(access);
-    Value pointer = kernel->getArgument(body.getNumArguments() + output);
-    b.create<device::StoreOp>(scalar, pointer, indices, strides, access.offset,
-                              accessKind(access.strides[lane]));
+    unsigned argument = body.getNumArguments() + output;
+    b.create<device::StoreOp>(
+        scalar, kernel->getArgument(argument), indices, strides, access.offset,
+        accessKind(access.strides[lane]), alignmentOf(argument, access));
   }
 
   void storeOutputs() {
@@ -487,19 +529,21 @@ private:
   };
   llvm::DenseMap<Value, KeptRow> rows;
   unsigned walk = 0; ///< The walk that is being emitted.
+  /// What the bounds of the loops over lanes are multiples of.
+  int64_t multiple = 1;
 };
 
 } // namespace
 
 device::KernelOp gpuopt::buildKernel(OpBuilder &builder, nn::FusedOp op,
                                      const KernelShape &shape,
-                                     const LaunchShape &launch,
-                                     StringRef name) {
+                                     const LaunchShape &launch, StringRef name,
+                                     ArrayRef<int64_t> aliased) {
   ImplicitLocOpBuilder b(op.getLoc(), builder);
   SmallVector<Attribute> names;
-  auto kernel =
-      b.create<device::KernelOp>(name, launch.blocks, launch.threads,
-                                 b.getArrayAttr(names), op.getLabel());
+  auto kernel = b.create<device::KernelOp>(
+      name, launch.blocks, launch.threads, launch.groups, launch.residentBlocks,
+      b.getArrayAttr(names), aliased, op.getLabel());
   Block *body = &kernel.getBody().emplaceBlock();
   auto addPointers = [&](ValueRange values, StringRef prefix) {
     for (auto [number, value] : llvm::enumerate(values)) {

@@ -28,7 +28,8 @@ namespace gpuopt {
 ///   through the reduced ones.
 device::KernelOp buildKernel(mlir::OpBuilder &builder, nn::FusedOp op,
                              const KernelShape &shape,
-                             const LaunchShape &launch, llvm::StringRef name);
+                             const LaunchShape &launch, llvm::StringRef name,
+                             llvm::ArrayRef<int64_t> aliased);
 
 } // namespace gpuopt
 

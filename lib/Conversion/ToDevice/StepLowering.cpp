@@ -69,11 +69,13 @@ KernelTable::KernelTable(ModuleOp module, const DeviceModel &device)
 
 device::KernelOp KernelTable::lookup(nn::FusedOp op,
                                      ArrayRef<StridedView> operands,
-                                     ArrayRef<StridedView> results) {
+                                     ArrayRef<StridedView> results,
+                                     ArrayRef<int64_t> aliased) {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   KernelShape shape = kernelShape(op, operands, results);
-  device::KernelOp kernel = buildKernel(
-      builder, op, shape, launchShapeOf(shape, lanes, device), "kernel");
+  device::KernelOp kernel =
+      buildKernel(builder, op, shape, launchShapeOf(shape, lanes, device),
+                  "kernel", aliased);
   std::string text;
   llvm::raw_string_ostream stream(text);
   kernel.print(stream, OpPrintingFlags().useLocalScope());
@@ -180,8 +182,27 @@ private:
       results.push_back(destinationOf(result));
       addresses.push_back(address(results.back()));
     }
-    device::KernelOp kernel = kernels.lookup(op, operands, results);
+    device::KernelOp kernel = kernels.lookup(
+        op, operands, results, findAliased(addresses, operands.size()));
     b.create<device::LaunchOp>(kernel.getSymName(), addresses);
+  }
+
+  /// Returns the positions of addresses that lie in one buffer, of which one is
+  /// that of a result. Results come behind the operands.
+  static SmallVector<int64_t> findAliased(ArrayRef<Value> addresses,
+                                          size_t operandCount) {
+    SmallVector<int64_t> aliased;
+    auto bufferAt = [&](size_t i) {
+      return addresses[i].getDefiningOp<device::AddressOp>().getBuffer();
+    };
+    for (size_t i = 0; i < addresses.size(); ++i)
+      for (size_t j = 0; j < addresses.size(); ++j)
+        if (i != j && std::max(i, j) >= operandCount &&
+            bufferAt(i) == bufferAt(j)) {
+          aliased.push_back(i);
+          break;
+        }
+    return aliased;
   }
 
   void lowerOp(RuntimeCallOpInterface op) {

@@ -22,9 +22,10 @@ public:
   KernelTable(mlir::ModuleOp module, const DeviceModel &device);
 
   /// Returns the kernel that does `op` on operands and results with these
-  /// views.
+  /// views. Those at the positions `aliased` may lie where others do.
   device::KernelOp lookup(nn::FusedOp op, llvm::ArrayRef<StridedView> operands,
-                          llvm::ArrayRef<StridedView> results);
+                          llvm::ArrayRef<StridedView> results,
+                          llvm::ArrayRef<int64_t> aliased);
   size_t size() const { return kernels.size(); }
 
 private:

@@ -8,6 +8,7 @@
 #include "KernelAnalysis.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace gpuopt;
@@ -19,6 +20,22 @@ device::LoopOp cxx::enclosingLanesLoop(Operation *op) {
         loop && loop.getKind() == device::LoopKind::Lanes)
       return loop;
   return {};
+}
+
+int64_t cxx::knownMultiple(device::LoopOp loop, int64_t alignment) {
+  int64_t multiple =
+      loop ? std::gcd<int64_t>(loop.getMultiple(), alignment) : 1;
+  return multiple % 16 == 0  ? 16
+         : multiple % 8 == 0 ? 8
+         : multiple % 4 == 0 ? 4
+                             : 1;
+}
+
+bool cxx::sharesRows(device::LoopOp lanesLoop) {
+  return llvm::any_of(lanesLoop.getBody().getOps<device::LoopOp>(),
+                      [](device::LoopOp inner) {
+                        return inner.getKind() == device::LoopKind::RowGroups;
+                      });
 }
 
 cxx::KernelAnalysis::KernelAnalysis(device::KernelOp kernel) {
@@ -69,14 +86,19 @@ void cxx::KernelAnalysis::countRest(Operation *op) {
   device::LoopOp loop = enclosingLanesLoop(op);
   if (!loop)
     return;
+  auto asksForRest = [&](auto access) {
+    return access.getAccess() != device::Access::Uniform &&
+           (access.getAccess() != device::Access::Contiguous ||
+            knownMultiple(loop, access.getAlignment()) < 16);
+  };
   if (auto load = dyn_cast<device::LoadOp>(op))
-    restUses[loop] += load.getAccess() != device::Access::Uniform;
+    restUses[loop] += asksForRest(load);
   else if (auto store = dyn_cast<device::StoreOp>(op))
-    restUses[loop] += store.getAccess() != device::Access::Uniform;
+    restUses[loop] += asksForRest(store);
   else if (auto check = dyn_cast<device::InRangeOp>(op))
     restUses[loop] += isVarying(check.getIndex());
   else if (auto yield = dyn_cast<device::YieldOp>(op);
-           yield && yield->getParentOp() == loop)
+           yield && yield->getParentOp() == loop && knownMultiple(loop) < 16)
     restUses[loop] += yield.getNumOperands();
 }
 

@@ -15,6 +15,14 @@ namespace gpuopt::cxx {
 /// Returns the loop over lanes that an op is in, or null.
 device::LoopOp enclosingLanesLoop(mlir::Operation *op);
 
+/// Returns the number of elements of which the place of an access in `loop` and
+/// the number of its lanes are known to be multiples: 16 where all lanes of any
+/// target are there, 8 or 4 where the runtime decides, else 1.
+int64_t knownMultiple(device::LoopOp loop, int64_t alignment = 16);
+
+/// Whether the groups of a kernel share rows inside of a loop over lanes.
+bool sharesRows(device::LoopOp lanesLoop);
+
 /// Finds out which values of a kernel have one value per lane, and which are
 /// written where they are used and get no name.
 class KernelAnalysis {

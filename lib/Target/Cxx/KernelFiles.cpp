@@ -82,6 +82,17 @@ static std::string commentOf(device::KernelOp kernel,
   return comment;
 }
 
+/// "LAUNCH_BOUNDS(256, 2) ": the most threads of a block, and how many blocks a
+/// multiprocessor shall hold.
+static std::string boundsOf(device::KernelOp kernel, const Launches &launches) {
+  int64_t threads = launches.threads.empty() ? kernel.getThreads()
+                                             : *launches.threads.rbegin();
+  std::string text = "LAUNCH_BOUNDS(" + std::to_string(threads);
+  if (kernel.getResidentBlocks())
+    text += ", " + std::to_string(kernel.getResidentBlocks());
+  return text + ") ";
+}
+
 LogicalResult cxx::KernelFiles::print(ModuleOp module) {
   IndexRows rows;
   module.walk([&](device::InRangeOp op) { rows.try_emplace(op, rows.size()); });
@@ -95,8 +106,8 @@ LogicalResult cxx::KernelFiles::print(ModuleOp module) {
     std::string signature = printer.signature();
     if (failed(printer.printBody()))
       return failure();
-    kernels.push_back(
-        {own.section, commentOf(kernel, own), signature, body, 0});
+    kernels.push_back({own.section, commentOf(kernel, own),
+                       boundsOf(kernel, own), signature, body, 0});
     kernels.back().lines =
         StringRef(kernels.back().comment + body).count('\n') + 2;
     lines += kernels.back().lines;
@@ -113,7 +124,7 @@ std::string cxx::KernelFiles::text() const {
   llvm::raw_string_ostream stream(text);
   for (const Kernel &kernel : kernels) {
     stream << (text.empty() ? "" : "\n") << kernel.comment;
-    printLine(stream, "KERNEL " + kernel.signature + " {");
+    printLine(stream, "KERNEL " + kernel.bounds + kernel.signature + " {");
     stream << kernel.body;
   }
   return text;
@@ -131,7 +142,8 @@ std::string cxx::KernelFiles::header() const {
          << "\n#include <cmath>\n#include <cstdint>\n\n"
          << "namespace gpuopt::model {\n\n";
   for (const Kernel &kernel : kernels)
-    printLine(stream, "EXPORTED_KERNEL " + kernel.signature + ";");
+    printLine(stream,
+              "EXPORTED_KERNEL " + kernel.bounds + kernel.signature + ";");
   stream << "\n} // namespace gpuopt::model\n";
   return text;
 }
@@ -149,7 +161,8 @@ std::vector<std::string> cxx::KernelFiles::addTo(ProgramFiles &files) const {
     lines += kernel.lines;
     llvm::raw_string_ostream stream(ofSection.back());
     stream << "\n" << kernel.comment;
-    printLine(stream, "EXPORTED_KERNEL " + kernel.signature + " {");
+    printLine(stream,
+              "EXPORTED_KERNEL " + kernel.bounds + kernel.signature + " {");
     stream << kernel.body;
   }
   std::vector<std::string> added;

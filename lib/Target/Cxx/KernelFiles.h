@@ -36,7 +36,7 @@ public:
 
 private:
   struct Kernel {
-    std::string section, comment, signature, body;
+    std::string section, comment, bounds, signature, body;
     size_t lines; ///< Of all kernels together.
   };
 

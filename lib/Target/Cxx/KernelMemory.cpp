@@ -76,6 +76,19 @@ std::string KernelPrinter::elementText(Value pointer,
          (place.uniform.empty() ? "0" : place.uniform) + "]";
 }
 
+/// "load_vector(x + i)", "load<8>(x + i, left)" or "load(x + i, left)".
+std::string KernelPrinter::contiguousText(Operation *op, const Twine &function,
+                                          int64_t alignment,
+                                          SmallVector<std::string> arguments) {
+  int64_t multiple = knownMultiple(enclosingLanesLoop(op), alignment);
+  if (multiple == 16)
+    return callText((function + "_vector").str(), arguments);
+  arguments.push_back(rest);
+  if (multiple == 1)
+    return callText(function.str(), arguments);
+  return callText((function + "<" + Twine(multiple) + ">").str(), arguments);
+}
+
 LogicalResult KernelPrinter::printOp(device::RowOp op) {
   Type element = cast<device::PtrType>(op.getType()).getElement();
   if (!isa<FloatType>(element) || computeType(element).empty())
@@ -126,7 +139,7 @@ LogicalResult KernelPrinter::printOp(device::LoadOp op) {
     text = uniformLoad(op, *place);
     break;
   case Access::Contiguous:
-    text = callText("load" + mask, {pointer, rest});
+    text = contiguousText(op, "load" + mask, op.getAlignment(), {pointer});
     break;
   case Access::Strided:
     text = callText("load" + mask + "_strided",
@@ -143,7 +156,13 @@ LogicalResult KernelPrinter::printOp(device::LoadOp op) {
     break;
   }
   }
-  define(op.getResult(), {text}, loadStem(op));
+  auto array = batched.find(op);
+  if (array == batched.end()) {
+    define(op.getResult(), {text}, loadStem(op));
+  } else {
+    line(array->second + " = " + text + ";");
+    known[op.getResult()] = {array->second};
+  }
   return success();
 }
 
@@ -160,25 +179,33 @@ LogicalResult KernelPrinter::printOp(device::StoreOp op) {
   Expression value = operand(op.getValue());
   std::string pointer = pointerText(op.getPointer(), *place),
               lanes = argument(value, type, /*asLanes=*/true);
+  auto print = [&](const std::string &text) {
+    if (sharesRows(enclosingLanesLoop(op)))
+      guarded("group<" + std::to_string(kernel.getWidth()) + ">() == 0", text);
+    else
+      line(text);
+  };
   switch (op.getAccess()) {
   case Access::Uniform:
     if (value.isVarying)
       return op.emitOpError("expects a value that is the same in all lanes");
     if (isHalf(type))
-      firstThread(callText("store_scalar", {pointer, value.text}) + ";");
+      guarded("first_thread()",
+              callText("store_scalar", {pointer, value.text}) + ";");
     else
-      firstThread(elementText(op.getPointer(), *place) + " = " + value.text +
-                  ";");
+      guarded("first_thread()",
+              elementText(op.getPointer(), *place) + " = " + value.text + ";");
     return success();
   case Access::Contiguous:
-    line(callText("store", {pointer, lanes, rest}) + ";");
+    print(contiguousText(op, "store", op.getAlignment(), {pointer, lanes}) +
+          ";");
     return success();
   case Access::Strided:
     if (type.isInteger(1))
       break;
-    line(callText("store_strided",
-                  {pointer, std::to_string(place->laneStride), lanes, rest}) +
-         ";");
+    print(callText("store_strided",
+                   {pointer, std::to_string(place->laneStride), lanes, rest}) +
+          ";");
     return success();
   case Access::Indirect:
     break;

@@ -54,25 +54,31 @@ std::string KernelPrinter::signature() {
       return isa<device::StoreOp, device::InRangeOp>(user);
     });
     std::string type = pointer ? memoryType(pointer.getElement()) : "StepState";
-    parameters.push_back((isWritten ? "" : "const ") + type + " *" + parameter);
+    bool isApart = pointer && !llvm::is_contained(kernel.getAliased(),
+                                                  argument.getArgNumber());
+    parameters.push_back((isWritten ? "" : "const ") + type + " *" +
+                         (isApart ? "RESTRICT " : "") + parameter);
   }
   return callText(("void " + name).str(), parameters);
 }
 
 void KernelPrinter::line(const Twine &text) {
-  flushFirstThread();
+  flushGuarded();
   printLine(stream, std::string(2 * depth, ' ') + text.str());
 }
 
-void KernelPrinter::firstThread(const Twine &text) {
+void KernelPrinter::guarded(StringRef condition, const Twine &text) {
+  if (condition != pendingCondition)
+    flushGuarded();
+  pendingCondition = condition.str();
   pending.push_back(text.str());
 }
 
-void KernelPrinter::flushFirstThread() {
+void KernelPrinter::flushGuarded() {
   if (pending.empty())
     return;
   std::string indent(2 * depth, ' ');
-  stream << indent << "if (first_thread())"
+  stream << indent << "if (" << pendingCondition << ")"
          << (pending.size() > 1 ? " {\n" : "\n");
   for (const std::string &text : pending)
     printLine(stream, indent + "  " + text);
@@ -82,19 +88,20 @@ void KernelPrinter::flushFirstThread() {
 }
 
 LogicalResult KernelPrinter::printBlock(Block &block) {
-  for (Operation &op : block) {
-    LogicalResult result =
-        llvm::TypeSwitch<Operation *, LogicalResult>(&op)
-            .Case<device::BlockIndexOp, device::DelinearizeOp, device::LoopOp,
-                  device::RowOp, device::StoreOp, device::LoadOp,
-                  device::PositionOp, device::InRangeOp, device::RandomOp,
-                  device::YieldOp>([&](auto typed) { return printOp(typed); })
-            .Default([&](Operation *other) { return printExpression(other); });
-    if (failed(result))
+  for (Operation &op : block)
+    if (failed(printOperation(&op)))
       return failure();
-  }
-  flushFirstThread();
+  flushGuarded();
   return success();
+}
+
+LogicalResult KernelPrinter::printOperation(Operation *op) {
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<device::BlockIndexOp, device::DelinearizeOp, device::LoopOp,
+            device::RowOp, device::StoreOp, device::LoadOp, device::PositionOp,
+            device::InRangeOp, device::RandomOp, device::YieldOp>(
+          [&](auto typed) { return printOp(typed); })
+      .Default([&](Operation *other) { return printExpression(other); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -301,16 +308,16 @@ static std::pair<StringRef, StringRef> stemsOf(device::Combiner combiner) {
   return {"", ""};
 }
 
-static StringRef blockFunction(device::Combiner combiner) {
+static StringRef verbOf(device::Combiner combiner) {
   switch (combiner) {
   case device::Combiner::Sum:
-    return "block_sum";
+    return "sum";
   case device::Combiner::Prod:
-    return "block_prod";
+    return "prod";
   case device::Combiner::Max:
-    return "block_max";
+    return "max";
   case device::Combiner::Min:
-    return "block_min";
+    return "min";
   }
   return "";
 }
@@ -350,18 +357,66 @@ KernelPrinter::declareAccumulators(device::LoopOp op) {
   return accumulators;
 }
 
+/// "lower + term", or the term alone where it is added to 0.
+static std::string added(const std::string &lower, const std::string &term) {
+  return lower == "0" ? term : lower + " + " + term;
+}
+
+/// "<8>", the threads of a group, or nothing where that is the whole block.
+static std::string widthOf(device::KernelOp kernel) {
+  return kernel.getGroups() == 1
+             ? ""
+             : "<" + std::to_string(kernel.getWidth()) + ">";
+}
+
 void KernelPrinter::printLoopHeader(device::LoopOp op,
                                     const std::string &index) {
-  bool overLanes = op.getKind() == device::LoopKind::Lanes;
-  std::string lower = operand(op.getLower()).text,
-              upper = operand(op.getUpper()).text;
-  if (overLanes)
-    lower = lower == "0" ? "first_lane()" : lower + " + first_lane()";
+  if (op.getKind() == device::LoopKind::Lanes)
+    return printLanesHeader(op, index);
+  std::string step = stepOf(op);
+  openFor(index, firstTurn(op), operand(op.getUpper()).text,
+          index + (step.empty() ? "++" : " += " + step));
+}
+
+std::string KernelPrinter::firstTurn(device::LoopOp op) {
+  std::string lower = operand(op.getLower()).text;
+  return op.getKind() == device::LoopKind::RowGroups
+             ? added(lower, "group" + widthOf(kernel) + "()")
+             : lower;
+}
+
+/// "groups<16>()" where groups share the turns of a loop, empty otherwise.
+std::string KernelPrinter::stepOf(device::LoopOp op) {
+  return op.getKind() == device::LoopKind::RowGroups
+             ? "groups<" + std::to_string(kernel.getGroups()) + ">()"
+             : "";
+}
+
+void KernelPrinter::openFor(const std::string &index, const std::string &lower,
+                            const std::string &upper, const std::string &step) {
   line("for (int64_t " + index + " = " + lower + "; " + index + " < " + upper +
-       "; " + (overLanes ? index + " += lane_step()" : index + "++") + ") {");
+       "; " + step + ") {");
   ++depth;
-  if (!overLanes)
-    return;
+}
+
+void KernelPrinter::closeBrace() {
+  flushGuarded();
+  --depth;
+  line("}");
+}
+
+void KernelPrinter::printLanesHeader(device::LoopOp op,
+                                     const std::string &index) {
+  std::string lower = operand(op.getLower()).text,
+              upper = operand(op.getUpper()).text,
+              first = "first_lane" + widthOf(kernel) + "()",
+              step = " += lane_step" + widthOf(kernel) + "()";
+  // All threads take part in what groups share, those behind the end too.
+  std::string turn = sharesRows(op) ? names.unique("tile") : index;
+  openFor(turn, turn == index ? added(lower, first) : lower, upper,
+          turn + step);
+  if (turn != index)
+    line("const int64_t " + index + " = " + added(turn, first) + ";");
   rest = upper + " - " + index;
   if (analysis.usesOfRest(op) < 2)
     return;
@@ -376,25 +431,43 @@ LogicalResult KernelPrinter::printOp(device::LoopOp op) {
   SmallVector<Accumulator> accumulators = declareAccumulators(op);
   std::string index = names.unique(overLanes ? "i" : "r");
   known[op.getBody().getArgument(0)] = {index};
-  printLoopHeader(op, index);
   active.push_back(accumulators);
-  if (failed(printBlock(op.getBody().front())))
-    return failure();
-  active.pop_back();
-  --depth;
-  line("}");
-  names.release(index); // the next loop may have the same
-  for (auto [accumulator, result] : llvm::zip(accumulators, op.getResults())) {
-    known[result] = {accumulator.name};
-    if (!overLanes)
-      continue;
-    std::string variable = names.unique(stemsOf(accumulator.combiner).first);
-    line("const " + computeType(result.getType()) + " " + variable + " = " +
-         callText(blockFunction(accumulator.combiner), {accumulator.name}) +
-         ";");
-    known[result] = {variable};
+  if (op.getUnroll() > 1) {
+    if (failed(printBatches(op, index)))
+      return failure();
+  } else {
+    printLoopHeader(op, index);
+    if (failed(printBlock(op.getBody().front())))
+      return failure();
+    closeBrace();
   }
+  active.pop_back();
+  names.release(index); // the next loop may have the same
+  for (auto [accumulator, result] : llvm::zip(accumulators, op.getResults()))
+    defineResult(op, accumulator, result);
   return success();
+}
+
+/// What a loop has combined in each thread is combined over threads: of the
+/// block after a loop over lanes, of all groups after one over row groups.
+void KernelPrinter::defineResult(device::LoopOp op,
+                                 const Accumulator &accumulator, Value result) {
+  known[result] = {accumulator.name};
+  if (op.getKind() == device::LoopKind::Sequential)
+    return;
+  bool isOverGroups = op.getKind() == device::LoopKind::RowGroups;
+  StringRef verb = verbOf(accumulator.combiner);
+  std::string variable = names.unique(stemsOf(accumulator.combiner).first),
+              type = "auto", function = ("block_" + verb).str();
+  if (isOverGroups)
+    function = (verb + "_of_groups<" + Twine(kernel.getWidth()) + ", " +
+                Twine(kernel.getGroups()) + ">")
+                   .str();
+  else
+    type = computeType(result.getType());
+  line("const " + type + " " + variable + " = " +
+       callText(function, {accumulator.name}) + ";");
+  known[result] = {variable};
 }
 
 void KernelPrinter::combine(const Accumulator &accumulator,
@@ -414,13 +487,16 @@ void KernelPrinter::combine(const Accumulator &accumulator,
 }
 
 LogicalResult KernelPrinter::printOp(device::YieldOp op) {
-  bool overLanes = cast<device::LoopOp>(op->getParentOp()).getKind() ==
-                   device::LoopKind::Lanes;
+  auto loop = cast<device::LoopOp>(op->getParentOp());
+  int64_t multiple =
+      loop.getKind() == device::LoopKind::Lanes ? knownMultiple(loop) : 16;
   for (auto [value, accumulator] : llvm::zip(op.getValues(), active.back())) {
     std::string text =
         argument(operand(value), value.getType(), accumulator.isLanes);
-    if (overLanes)
-      text = callText("masked", {text, rest, accumulator.identity});
+    if (multiple < 16)
+      text = callText(
+          multiple == 1 ? "masked" : "masked<" + std::to_string(multiple) + ">",
+          {text, rest, accumulator.identity});
     combine(accumulator, text);
   }
   return success();

@@ -55,9 +55,10 @@ private:
 
   // Statements.
   void line(const llvm::Twine &text);
-  void firstThread(const llvm::Twine &text);
-  void flushFirstThread();
+  void guarded(llvm::StringRef condition, const llvm::Twine &text);
+  void flushGuarded();
   mlir::LogicalResult printBlock(mlir::Block &block);
+  mlir::LogicalResult printOperation(mlir::Operation *op);
 
   // Values.
   Expression operand(mlir::Value value) const;
@@ -75,11 +76,24 @@ private:
   std::string elementText(mlir::Value pointer, const Place &place) const;
   std::string uniformLoad(device::LoadOp op, const Place &place) const;
   std::string loadStem(device::LoadOp op) const;
+  std::string contiguousText(mlir::Operation *op, const llvm::Twine &function,
+                             int64_t alignment,
+                             llvm::SmallVector<std::string> arguments);
 
   // Loops.
   mlir::LogicalResult checkLoop(device::LoopOp op) const;
   llvm::SmallVector<Accumulator> declareAccumulators(device::LoopOp op);
   void printLoopHeader(device::LoopOp op, const std::string &index);
+  void printLanesHeader(device::LoopOp op, const std::string &index);
+  std::string firstTurn(device::LoopOp op);
+  std::string stepOf(device::LoopOp op);
+  void openFor(const std::string &index, const std::string &lower,
+               const std::string &upper, const std::string &step);
+  void closeBrace();
+  mlir::LogicalResult printBatches(device::LoopOp op, const std::string &index);
+  void declareBatched(device::LoopOp op, const std::string &turn);
+  void defineResult(device::LoopOp op, const Accumulator &accumulator,
+                    mlir::Value result);
   void combine(const Accumulator &accumulator, const std::string &value);
 
   // Ops.
@@ -103,9 +117,12 @@ private:
   NameLegaliser names;
   unsigned depth = 1;
   llvm::DenseMap<mlir::Value, Expression> known;
-  /// Statements for the first thread alone that are not yet printed.
+  /// Statements under a condition that are not yet printed.
   llvm::SmallVector<std::string> pending;
+  std::string pendingCondition;
   std::vector<llvm::SmallVector<Accumulator>> active;
+  /// The loads of the current loop whose results are in arrays: "x_r[k]".
+  llvm::DenseMap<mlir::Operation *, std::string> batched;
   /// How the body of the current loop over lanes writes the number of elements
   /// that are left.
   std::string rest;

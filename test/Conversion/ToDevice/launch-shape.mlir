@@ -26,9 +26,19 @@
 // A100-LABEL: device.kernel @fused_exp blocks 512 threads 32
 // ADA-LABEL: device.kernel @fused_exp blocks 512 threads 32
 
-// A row is one block's on any device, and 128 columns are one warp's.
+// A row is one block's on any device.
 // CHECK-LABEL: device.kernel @fused_rows blocks 1024 threads 32
-// CHECK-LABEL: device.kernel @fused_columns blocks 1 threads 32
+
+// 128 columns are one thread's of the host, in 16 lanes. A GPU gets as many
+// blocks as are wide enough for its memory: 8 threads side by side have 32
+// columns, so 4 blocks, in which 32 groups share the 1024 rows. Loads of 8 rows
+// are under way at once. 2 blocks make 16 warps for a multiprocessor.
+// HOST-LABEL: device.kernel @fused_columns blocks 1 threads 32 [
+// HOST: device.loop sequential %{{.*}} to %{{.*}} [#device.combiner<sum>]
+// H200-LABEL: device.kernel @fused_columns blocks 4 threads 256 groups 32 resident 2 [
+// H200: device.loop row_groups %{{.*}} to %{{.*}} multiple 256 unroll 8 [#device.combiner<sum>]
+// A100-LABEL: device.kernel @fused_columns blocks 4 threads 256 groups 32 resident 2 [
+// ADA-LABEL: device.kernel @fused_columns blocks 4 threads 256 groups 32 resident 2 [
 train.step @forward_step forward ("x" %x: tensor<1024x1024xf32>, "y" %y: tensor<128x1024xf32>, "z" %z: tensor<1024x128xf32>) {
   %0 = nn.fused "tanh" %x : tensor<1024x1024xf32> -> tensor<1024x1024xf32> {
   ^bb0(%a: tensor<1024x1024xf32>):

@@ -364,3 +364,45 @@ device.step @turns micro {
     device.await 0 {device.turns = [{event = 1 : i64}, {event = 2 : i64}]}
   }
 }
+
+// -----
+
+// expected-error @below {{expects groups of 1, 2, 4, 8, 16 or 32 threads that are whole warps together, but got 96 threads in 2 groups}}
+device.kernel @groups blocks 1 threads 96 groups 2 [] {
+}
+
+// -----
+
+// expected-error @below {{expects groups of 1, 2, 4, 8, 16 or 32 threads that are whole warps together, but got 32 threads in 0 groups}}
+device.kernel @no_groups blocks 1 threads 32 groups 0 [] {
+}
+
+// -----
+
+// expected-error @below {{expects pointers where arguments are aliased, but got position 1}}
+device.kernel @aliased blocks 1 threads 32 ["x", "rows"] aliased [0, 1] {
+^bb0(%x: !device.ptr<f32>, %rows: index):
+}
+
+// -----
+
+device.kernel @row_groups blocks 1 threads 32 groups 4 [] {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant 1.0 : f32
+  // expected-error @below {{over row groups expects to lie in a loop over lanes where it combines values}}
+  %sum = device.loop row_groups %c0 to %c0 [#device.combiner<sum>] -> (f32) {
+  ^bb0(%r: index):
+    device.yield %one : f32
+  }
+}
+
+// -----
+
+device.kernel @unroll blocks 1 threads 32 [] {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{expects to unroll 1 turn or more, and bounds that are multiples of 1 or more, but got 0 and 1}}
+  device.loop sequential %c0 to %c0 unroll 0 [] {
+  ^bb0(%r: index):
+    device.yield
+  }
+}

@@ -60,6 +60,29 @@ device.kernel @parts blocks 2 threads 32 ["x", "state"] {
   %v = device.load %x[%index : i64] strides [1] offset 0 indirect : !device.ptr<i64> -> i64
 }
 
+// Groups of threads, loads ahead, and what is known of places.
+
+// CHECK-LABEL: device.kernel @groups blocks 2 threads 64 groups 8 resident 4 ["x", "y"] aliased [0, 1]
+device.kernel @groups blocks 2 threads 64 groups 8 resident 4 ["x", "y"] aliased [0, 1] {
+^bb0(%x: !device.ptr<f32>, %y: !device.ptr<f32>):
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  // CHECK: device.loop lanes %{{.*}} to %{{.*}} multiple 16 [] {
+  device.loop lanes %c0 to %c32 multiple 16 [] {
+  ^bb0(%i: index):
+    // CHECK: device.loop row_groups %{{.*}} to %{{.*}} multiple 32 unroll 4 [#device.combiner<sum>] -> (f32)
+    %sum = device.loop row_groups %c0 to %c32 multiple 32 unroll 4 [#device.combiner<sum>] -> (f32) {
+    ^bb0(%r: index):
+      // CHECK: device.load {{.*}} contiguous aligned 16 :
+      %v = device.load %x[%r, %i : index, index] strides [32, 1] offset 0 contiguous aligned 16 : !device.ptr<f32> -> f32
+      device.yield %v : f32
+    }
+    // CHECK: device.store {{.*}} contiguous aligned 8 :
+    device.store %sum, %y[%i : index] strides [1] offset 8 contiguous aligned 8 : f32, !device.ptr<f32>
+    device.yield
+  }
+}
+
 // Library calls.
 
 // CHECK-LABEL: device.step @calls forward

@@ -17,8 +17,8 @@
 // CHECK-NOT: @sum_2
 
 // CXX: // 4 to 8 blocks of 32 threads.
-// CXX-NEXT: KERNEL void sum(const float *x, float *sum, int64_t columns, int64_t rows, float factor,
-// CXX-NEXT: int64_t block_stride) {
+// CXX-NEXT: KERNEL LAUNCH_BOUNDS(32) void sum(const float *RESTRICT x, float *RESTRICT sum, int64_t columns, int64_t rows,
+// CXX-NEXT: float factor, int64_t block_stride) {
 // CXX-NEXT: const int64_t b = block();
 // CXX-NEXT: for (int64_t i = first_lane(); i < columns; i += lane_step()) {
 // CXX-NEXT: const int64_t left = columns - i;

@@ -9,7 +9,8 @@
 // CHECK: static const IndexedInfo kIndexed[] = {
 // CHECK-DAG: {"/computed", 8},
 // CHECK-DAG: {"/elements", 8},
-// CHECK: KERNEL void fused_addi_in_range(const int64_t *x, int64_t *computed, StepState *state_)
+// CHECK: KERNEL LAUNCH_BOUNDS(256) void fused_addi_in_range(const int64_t *RESTRICT x, int64_t *RESTRICT computed,
+// CHECK-NEXT: StepState *state_)
 // CHECK: in_range(state_, [[NUMBER:0|1]], 8, load(x + i, left) + 1, iota<int64_t>(i), left)
 // CHECK: p.indexed = kIndexed;
 train.step @micro_step micro ("x" %x: tensor<8x4xf32>, "t" %t: tensor<4x4xf32>, "i" %i: tensor<6xi64>, "k" %k: tensor<6xi64>) {

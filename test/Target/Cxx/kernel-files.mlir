@@ -6,21 +6,21 @@
 // launches a kernel first says which section it belongs to.
 
 // CHECK: // kernels.h
-// CHECK: EXPORTED_KERNEL void relu(const float *x, float *y);
-// CHECK-NEXT: EXPORTED_KERNEL void twice(const float *x, float *y);
-// CHECK-NEXT: EXPORTED_KERNEL void negate(const float *x, float *y);
+// CHECK: EXPORTED_KERNEL LAUNCH_BOUNDS(32) void relu(const float *RESTRICT x, float *RESTRICT y);
+// CHECK-NEXT: EXPORTED_KERNEL LAUNCH_BOUNDS(32) void twice(const float *RESTRICT x, float *RESTRICT y);
+// CHECK-NEXT: EXPORTED_KERNEL LAUNCH_BOUNDS(32) void negate(const float *RESTRICT x, float *RESTRICT y);
 
 // CHECK: // kernels_backward.cu
 // CHECK-NEXT: // Kernels of the backward: what one block of threads does.
 // CHECK-NEXT: #include "kernels.h"
-// CHECK: EXPORTED_KERNEL void negate(const float *x, float *y) {
+// CHECK: EXPORTED_KERNEL LAUNCH_BOUNDS(32) void negate(const float *RESTRICT x, float *RESTRICT y) {
 // CHECK-NOT: EXPORTED_KERNEL
 
 // CHECK: // kernels_forward_1.cu
-// CHECK: EXPORTED_KERNEL void relu(const float *x, float *y) {
+// CHECK: EXPORTED_KERNEL LAUNCH_BOUNDS(32) void relu(const float *RESTRICT x, float *RESTRICT y) {
 // CHECK-NOT: EXPORTED_KERNEL
 // CHECK: // kernels_forward_2.cu
-// CHECK: EXPORTED_KERNEL void twice(const float *x, float *y) {
+// CHECK: EXPORTED_KERNEL LAUNCH_BOUNDS(32) void twice(const float *RESTRICT x, float *RESTRICT y) {
 
 // CHECK: // step.cu
 // CHECK: #include "kernels.h"
@@ -29,9 +29,9 @@
 
 // TOGETHER-NOT: kernels.h
 // TOGETHER: // step.cu
-// TOGETHER: KERNEL void relu(
-// TOGETHER: KERNEL void twice(
-// TOGETHER: KERNEL void negate(
+// TOGETHER: KERNEL LAUNCH_BOUNDS(32) void relu(
+// TOGETHER: KERNEL LAUNCH_BOUNDS(32) void twice(
+// TOGETHER: KERNEL LAUNCH_BOUNDS(32) void negate(
 // TOGETHER: launch(ctx, 1, 32, relu,
 device.memory persistent 8192 arena 1024
 device.buffer @x input at 2048 : tensor<64xf32> {origin = "x", externalName = "x"}

@@ -4,7 +4,7 @@
 // source.
 // CHECK: #include "gpuopt/runtime.h"
 // CHECK-NEXT: #include "gpuopt/attention.h"
-// CHECK-LABEL: KERNEL void k(float *x, const int64_t *ids, StepState *state_) {
+// CHECK-LABEL: KERNEL LAUNCH_BOUNDS(32) void k(float *RESTRICT x, const int64_t *RESTRICT ids, StepState *state_) {
 // CHECK: const int64_t b0 = b / 8, b1 = b % 8;
 // CHECK: random_uniform(state_->seed, 3, state_->draw, iota<int64_t>(b0 * 32 + b1 * 4 + i));
 // CHECK: in_range(state_, 0, 16, ids[b1], b1);

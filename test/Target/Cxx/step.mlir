@@ -13,7 +13,7 @@ device.buffer @y arena at 8192 : tensor<4x128xf32> live 0 to 1 in @micro_step {o
 
 // What the kernel's name says already is not said again.
 // CHECK: // 4 blocks of 32 threads. For softmax of /fc1.
-// CHECK-NEXT: KERNEL void softmax(const float *x, float *y) {
+// CHECK-NEXT: KERNEL LAUNCH_BOUNDS(32) void softmax(const float *RESTRICT x, float *RESTRICT y) {
 // CHECK-NEXT: const int64_t b = block();
 // CHECK-NEXT: Lanes<float> sums(0.0f);
 // CHECK-NEXT: for (int64_t i = first_lane(); i < 128; i += lane_step()) {
@@ -47,7 +47,7 @@ device.kernel @softmax blocks 4 threads 32 ["x", "y"] attributes {comment = "sof
 
 // Constants that are the n-th part of 1 are written so where that is shorter.
 // CHECK: // mean of rows. 4 blocks of 32 threads.
-// CHECK-NEXT: KERNEL void parts(const float *x, float *y) {
+// CHECK-NEXT: KERNEL LAUNCH_BOUNDS(32) void parts(const float *RESTRICT x, float *RESTRICT y) {
 // CHECK: store(y + b * 128 + i, load(x + b * 128 + i, left) * 0.125f * (1.0f / 768.0f), left);
 device.kernel @parts blocks 4 threads 32 ["x", "y"] attributes {comment = "mean of rows"} {
 ^bb0(%x: !device.ptr<f32>, %y: !device.ptr<f32>):
@@ -67,7 +67,7 @@ device.kernel @parts blocks 4 threads 32 ["x", "y"] attributes {comment = "mean 
 }
 
 // What one walk computes and another one reads, in the type that it is computed in.
-// CHECK: KERNEL void kept(const bf16 *x, float *y) {
+// CHECK: KERNEL LAUNCH_BOUNDS(32) void kept(const bf16 *RESTRICT x, float *RESTRICT y) {
 // CHECK: ROW_MEMORY float row[128];
 // CHECK: store(row + i, exp_x, left);
 // CHECK: store(y + b * 128 + i, load(row + i, left) * sum, left);

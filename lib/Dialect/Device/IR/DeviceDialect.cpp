@@ -143,7 +143,30 @@ LogicalResult KernelOp::verify() {
     return emitOpError("expects one name per argument, but got ")
            << getArgumentNames().size() << " for "
            << getBody().getNumArguments();
+  int64_t groups = getGroups(), threads = getThreads();
+  auto areWarps = [&] {
+    return groups > 1 && threads % 32 == 0 && threads % groups == 0 &&
+           threads / groups <= 32 && llvm::isPowerOf2_64(threads / groups);
+  };
+  if (groups != 1 && !areWarps()) // (C2)
+    return emitOpError("expects groups of 1, 2, 4, 8, 16 or 32 threads that "
+                       "are whole warps together, but got ")
+           << threads << " threads in " << groups << " groups";
+  for (int64_t position : getAliased()) // (C3)
+    if (position < 0 || position >= getBody().getNumArguments() ||
+        !isa<PtrType>(getBody().getArgument(position).getType()))
+      return emitOpError("expects pointers where arguments are aliased, but "
+                         "got position ")
+             << position;
   return success();
+}
+
+void KernelOp::build(OpBuilder &builder, OperationState &state, StringRef name,
+                     int64_t blocks, int64_t threads, ArrayAttr argumentNames,
+                     StringRef comment) {
+  build(builder, state, name, blocks, threads, /*groups=*/1,
+        /*residentBlocks=*/0, argumentNames, /*aliased=*/ArrayRef<int64_t>{},
+        comment);
 }
 
 LogicalResult LaunchOp::verify() {
@@ -276,6 +299,16 @@ LogicalResult LoopOp::verify() {
            << " yielded values and results, one per combiner";
   if (yield.getValues().getTypes() != getResultTypes())
     return emitOpError("expects results of the types that the body yields");
+  auto outer = (*this)->getParentOfType<LoopOp>();
+  bool isInLanes = outer && outer.getKind() == LoopKind::Lanes;
+  if (getKind() == LoopKind::RowGroups && getNumResults() != 0 &&
+      !isInLanes) // (C1)
+    return emitOpError("over row groups expects to lie in a loop over lanes "
+                       "where it combines values");
+  if (getUnroll() < 1 || getMultiple() < 1) // (C2)
+    return emitOpError("expects to unroll 1 turn or more, and bounds that are "
+                       "multiples of 1 or more, but got ")
+           << getUnroll() << " and " << getMultiple();
   return success();
 }
 

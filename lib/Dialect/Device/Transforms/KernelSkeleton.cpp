@@ -20,7 +20,10 @@ public:
   FormBuilder(int64_t leastColumns) : leastColumns(leastColumns) {}
 
   KernelSkeleton build(KernelOp kernel) {
-    stream << kernel.getComment();
+    stream << kernel.getComment() << " groups " << kernel.getGroups();
+    if (kernel.getGroups() > 1) // their width is part of the text
+      stream << " of " << kernel.getWidth();
+    llvm::interleaveComma(kernel.getAliased(), stream << " aliased ");
     describe(kernel.getBody().front());
     return std::move(form);
   }

@@ -83,6 +83,10 @@ public:
     }
     nameOperands();
     addArguments();
+    // Blocks that are fewer are promised to a multiprocessor in any case.
+    for (Member &member : members)
+      first().setResidentBlocks(std::min(first().getResidentBlocks(),
+                                         member.kernel.getResidentBlocks()));
     for (Member &member : llvm::drop_begin(members))
       member.kernel.erase();
   }

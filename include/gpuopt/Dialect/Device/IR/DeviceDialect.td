@@ -23,7 +23,7 @@ def Device_Dialect : Dialect {
 
     Kernel bodies are scalar `arith` and `math` ops, one element each, within
     `device.loop`s. A loop over *lanes* runs its body for several neighbouring
-    elements at once, on all threads of a block; a value computed inside it
+    elements at once, on all threads of a block or of a group of them; a value computed inside it
     from its index varies by lane, everything else is uniform. This maps to
     the types of the runtime's lanes.h.
   }];
@@ -74,7 +74,8 @@ def Device_SectionAttr : EnumAttr<Device_Dialect, Device_Section, "section"> {
 }
 
 def Device_LoopKind : I32EnumAttr<"LoopKind", "how a loop runs", [
-    I32EnumAttrCase<"Lanes", 0, "lanes">, I32EnumAttrCase<"Sequential", 1, "sequential">]> {
+    I32EnumAttrCase<"Lanes", 0, "lanes">, I32EnumAttrCase<"Sequential", 1, "sequential">,
+    I32EnumAttrCase<"RowGroups", 2, "row_groups">]> {
   let cppNamespace = "::gpuopt::device";
   let genSpecializedAttr = 0;
 }

@@ -101,17 +101,45 @@ def Device_KernelOp : Device_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBloc
   let description = [{
     Block arguments are the kernel's parameters, named by `argumentNames`:
     pointers, then numbers, and last, for random numbers, the step's scalars. The body runs once
-    for each `device.block_index` in [0, blocks), by `threads` threads. The
-    result is the same for any number of threads.
+    for each `device.block_index` in [0, blocks), by `threads` threads.
+
+    The threads stand in `groups` groups of neighbours. A loop over lanes is
+    walked by the threads of one group, and what it combines is the result of
+    that group; a loop over row groups deals its turns out to the groups. With
+    one group, which is the whole block, the result is the same for any number
+    of threads.
+
+    A multiprocessor shall have registers for `residentBlocks` blocks at once;
+    0 leaves this to the compiler. Pointers at the positions `aliased` may
+    address the same elements as another pointer, of which one is written; no
+    other two pointers do.
 
     Constraints:
-    - (C1) one name per argument.
+    - (C1) one name per argument;
+    - (C2) where there are several groups, each has 1, 2, 4, 8, 16 or 32 threads, and all together whole warps;
+    - (C3) what is aliased are pointers.
+
+    ```mlir
+    device.kernel @add blocks 8 threads 256 ["x", "y"] aliased [0, 1] { ... }
+    device.kernel @sum blocks 24 threads 256 groups 16 resident 2 ["x", "y"] { ... }
+    ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$blocks, I64Attr:$threads,
-                       StrArrayAttr:$argumentNames, DefaultValuedAttr<StrAttr, "\"\"">:$comment);
+                       DefaultValuedAttr<I64Attr, "1">:$groups, DefaultValuedAttr<I64Attr, "0">:$residentBlocks,
+                       StrArrayAttr:$argumentNames, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$aliased,
+                       DefaultValuedAttr<StrAttr, "\"\"">:$comment);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name `blocks` $blocks `threads` $threads $argumentNames attr-dict-with-keyword $body";
+  let assemblyFormat = [{
+    $sym_name `blocks` $blocks `threads` $threads (`groups` $groups^)? (`resident` $residentBlocks^)? $argumentNames
+    (`aliased` $aliased^)? attr-dict-with-keyword $body
+  }];
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "int64_t":$blocks, "int64_t":$threads,
+                                 "::mlir::ArrayAttr":$argumentNames, "::llvm::StringRef":$comment)>];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The threads of a group.
+    int64_t getWidth() { return getThreads() / getGroups(); }
+  }];
 }
 
 class Device_KernelBodyOp<string mnemonic, list<Trait> traits = []>
@@ -148,8 +176,15 @@ def Device_LoopOp : Device_KernelBodyOp<"loop", [SingleBlock]> {
     the combinations over all turns. The order of combination is fixed by the
     runtime's primitives, not by the compiler.
 
-    Over lanes, the results are uniform (combined over all lanes and threads);
-    a sequential loop inside a loop over lanes combines lane by lane.
+    Over lanes, the results are uniform (combined over all lanes and the
+    threads of the group); a sequential loop inside a loop over lanes combines
+    lane by lane. A loop over row groups gives each turn to one of the kernel's
+    groups of threads. Inside a loop over lanes it combines lane by lane over
+    all groups, and what follows in that loop is stored by the first group;
+    outside, each group does all of its own turns, and nothing is combined.
+
+    `unroll` turns load what they need before the first of them computes. The
+    bounds of the loop are multiples of `multiple`.
 
     ```mlir
     %sum = device.loop lanes %lower to %upper [sum] -> (f32) {
@@ -158,13 +193,19 @@ def Device_LoopOp : Device_KernelBodyOp<"loop", [SingleBlock]> {
       device.yield %v : f32
     }
     ```
+
+    Constraints:
+    - (C1) a loop over row groups that combines values lies in a loop over lanes;
+    - (C2) `unroll` and `multiple` are at least 1.
   }];
   let arguments = (ins Device_LoopKindAttr:$kind, Index:$lower, Index:$upper,
+                       DefaultValuedAttr<I64Attr, "1">:$multiple, DefaultValuedAttr<I64Attr, "1">:$unroll,
                        TypedArrayAttrBase<Device_CombinerAttr, "combiners">:$combiners);
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $kind $lower `to` $upper $combiners (`->` `(` type($results)^ `)`)? $body attr-dict
+    $kind $lower `to` $upper (`multiple` $multiple^)? (`unroll` $unroll^)? $combiners
+    (`->` `(` type($results)^ `)`)? $body attr-dict
   }];
   let hasVerifier = 1;
 }
@@ -181,17 +222,21 @@ def Device_LoadOp : Device_KernelBodyOp<"load", [MemoryEffects<[MemRead]>]> {
     `access` says how the lanes of the enclosing loop over lanes reach memory:
     `uniform` (no index varies by lane), `contiguous` (the loop's index with
     stride 1), `strided` (the loop's index with another stride) or `indirect`
-    (an index that is itself loaded per lane).
+    (an index that is itself loaded per lane). Without the index of the loop
+    over lanes, the place is a multiple of `alignment` elements behind an
+    address that is aligned for any vector.
 
     Constraints:
     - (C1) one stride per index;
     - (C2) the result has the pointer's element type.
   }];
   let arguments = (ins Device_Ptr:$pointer, Variadic<AnyTypeOf<[Index, I64]>>:$indices,
-                       DenseI64ArrayAttr:$strides, I64Attr:$offset, Device_AccessAttr:$access);
+                       DenseI64ArrayAttr:$strides, I64Attr:$offset, Device_AccessAttr:$access,
+                       DefaultValuedAttr<I64Attr, "1">:$alignment);
   let results = (outs AnyType:$result);
   let assemblyFormat = [{
-    $pointer `[` ($indices^ `:` type($indices))? `]` `strides` $strides `offset` $offset $access attr-dict
+    $pointer `[` ($indices^ `:` type($indices))? `]` `strides` $strides `offset` $offset $access
+    (`aligned` $alignment^)? attr-dict
     `:` type($pointer) `->` type($result)
   }];
   let hasVerifier = 1;
@@ -203,10 +248,11 @@ def Device_StoreOp : Device_KernelBodyOp<"store", [MemoryEffects<[MemWrite]>]> {
     As device.load. A uniform store is done once per block.
   }];
   let arguments = (ins AnyType:$value, Device_Ptr:$pointer, Variadic<AnyTypeOf<[Index, I64]>>:$indices,
-                       DenseI64ArrayAttr:$strides, I64Attr:$offset, Device_AccessAttr:$access);
+                       DenseI64ArrayAttr:$strides, I64Attr:$offset, Device_AccessAttr:$access,
+                       DefaultValuedAttr<I64Attr, "1">:$alignment);
   let assemblyFormat = [{
     $value `,` $pointer `[` ($indices^ `:` type($indices))? `]` `strides` $strides `offset` $offset $access
-    attr-dict `:` type($value) `,` type($pointer)
+    (`aligned` $alignment^)? attr-dict `:` type($value) `,` type($pointer)
   }];
   let hasVerifier = 1;
 }
