@@ -16,8 +16,8 @@ using GroupsTest = Emulation;
 // The sums of columns, and their largest elements, as emitted kernels find
 // them. Threads behind the last column have no elements and take part.
 template <int Width, int Groups>
-KERNEL void reduce_columns(const float *x, float *sums, float *largest,
-                           int64_t rows, int64_t columns) {
+KERNEL void reduce_columns(const float *x, float *sums, float *halves,
+                           float *largest, int64_t rows, int64_t columns) {
   const int64_t begin = block() * lane_step<Width>();
   const int64_t i = begin + first_lane<Width>(), left = columns - i;
   Lanes<float> sum(0.0f), most(-INFINITY);
@@ -25,10 +25,14 @@ KERNEL void reduce_columns(const float *x, float *sums, float *largest,
     sum += load(x + r * columns + i, left);
     most = max(most, load(x + r * columns + i, left));
   }
+  // Twice, so that the second reduction must not overtake the first.
   const auto sum_of_all = sum_of_groups<Width, Groups>(sum);
+  const auto half_of_all =
+      sum_of_groups<Width, Groups>(sum * Lanes<float>(0.5f));
   const auto most_of_all = max_of_groups<Width, Groups>(most);
   if (group<Width>() == 0) {
     store(sums + i, sum_of_all, left);
+    store(halves + i, half_of_all, left);
     store(largest + i, most_of_all, left);
   }
 }
@@ -52,7 +56,7 @@ float sum_in_order(std::vector<float> of_groups, size_t width) {
 
 template <int Width, int Groups>
 void expect_right_columns(int64_t rows, int64_t columns) {
-  std::vector<float> x(size_t(rows * columns)), sums, largest;
+  std::vector<float> x(size_t(rows * columns)), sums, halves, largest;
   for (size_t i = 0; i < x.size(); i++)
     x[i] = 1.0f / float(1 + i * 37 % 101) - 0.3f;
   for (int64_t c = 0; c < columns; c++) {
@@ -63,22 +67,22 @@ void expect_right_columns(int64_t rows, int64_t columns) {
       most = std::max(most, x[size_t(r * columns + c)]);
     }
     sums.push_back(sum_in_order(of_groups, Width));
+    halves.push_back(0.5f * sums.back());
     largest.push_back(most);
   }
   const int64_t span = Width * kLanes;
-  EXPECT_EQ(
-      count_seeds(5,
-                  [&] {
-                    Context ctx;
-                    OnDevice<float> from(x), to(sums.size()), most(sums.size());
-                    cudaDeviceSynchronize();
-                    launch(ctx, ceil_div(columns, span), Width * Groups,
-                           reduce_columns<Width, Groups>, from.data, to.data,
-                           most.data, rows, columns);
-                    return to.values() != sums || most.values() != largest;
-                  }),
-      0)
-      << Groups << " groups of " << Width;
+  auto differs = [&] {
+    Context ctx;
+    OnDevice<float> from(x), sum(sums.size()), half(sums.size()),
+        most(sums.size());
+    cudaDeviceSynchronize();
+    launch(ctx, ceil_div(columns, span), Width * Groups,
+           reduce_columns<Width, Groups>, from.data, sum.data, half.data,
+           most.data, rows, columns);
+    return sum.values() != sums || half.values() != halves ||
+           most.values() != largest;
+  };
+  EXPECT_EQ(count_seeds(5, differs), 0) << Groups << " groups of " << Width;
 }
 
 TEST_F(GroupsTest, ShareTheRowsOfColumns) {
