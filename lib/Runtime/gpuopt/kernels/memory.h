@@ -51,6 +51,20 @@ struct WordOf<64> {
     uint4 quarters[4];
   };
 };
+template <int Bytes>
+struct IntegerOf;
+template <>
+struct IntegerOf<4> {
+  using type = uint32_t;
+};
+template <>
+struct IntegerOf<8> {
+  using type = uint64_t;
+};
+template <>
+struct IntegerOf<16> {
+  using type = unsigned __int128;
+};
 template <class T>
 constexpr int kAlignment = sizeof(T) * kLanes < 16 ? sizeof(T) * kLanes : 16;
 
@@ -80,14 +94,20 @@ DEVICE void read_vector(T (&v)[kLanes], const T *p) {
   const Word word = *reinterpret_cast<const Word *>(p);
   memcpy(v, &word, sizeof word);
 }
+// As integers: nvcc takes the members of a uint4 apart, and does not always
+// find them together again.
 template <class T>
 DEVICE void write_vector(T *p, const T (&v)[kLanes]) {
-  using Word = typename WordOf<sizeof(T) * kLanes>::type;
-  uint32_t words[sizeof(T) * kLanes / 4];
+  constexpr int kBytes = sizeof(T) * kLanes;
+  using Integer = typename IntegerOf<(kBytes < 16 ? kBytes : 16)>::type;
+  uint32_t words[kBytes / 4];
   pack(words, v);
-  Word word;
-  memcpy(&word, words, sizeof word);
-  *reinterpret_cast<Word *>(p) = word;
+  UNROLL
+  for (int k = 0; k < kBytes / int(sizeof(Integer)); k++) {
+    Integer part;
+    memcpy(&part, words + k * sizeof part / 4, sizeof part);
+    reinterpret_cast<Integer *>(p)[k] = part;
+  }
 }
 
 // Reads all lanes at once, as a vector where the address allows it.
