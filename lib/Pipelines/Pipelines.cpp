@@ -221,8 +221,16 @@ static void addDevice(OpPassManager &passes, const PipelineOptions &options) {
   // on addresses, which the printer turns into C++ line by line.
   passes.addPass(
       createConvertToDevice(withDevice(options.conversion, options.schedule)));
-  // The calls of layers become loops, as a person would write them.
+  // The updates of all parameters become one call, as do other long rows of
+  // calls, rather than loops over layers.
+  device::GroupCallsOptions longRows;
+  longRows.leastCalls = 8;
+  passes.addPass(device::createGroupCalls(longRows));
+  // The calls of layers become loops, as a person would write them. Two or
+  // three sums of gradients in a row are part of their layer here, and only
+  // what no loop has taken is grouped behind it.
   passes.addPass(device::createRollLoops());
+  passes.addPass(device::createGroupCalls());
   // Kernels that differ in numbers alone become one. This comes after the
   // loops, which are found by layers that launch the same kernel, and changes
   // only how many kernels are compiled.

@@ -30,6 +30,17 @@ cxx::OpCalls cxx::callsOf(Operation *op, unsigned turn) {
   return {cast<StringAttr>(key[0]).str(), cast<StringAttr>(key[1]).str()};
 }
 
+std::vector<cxx::OpCalls> cxx::callsOf(device::GroupOp group, int count) {
+  std::vector<OpCalls> calls;
+  for (device::GroupableCall op : group.getCalls()) {
+    OpCalls call = callsOf(op.getOperation());
+    call.count = calls.empty() ? count : 0;
+    call.elements = op.getNumElements();
+    calls.push_back(call);
+  }
+  return calls;
+}
+
 std::string cxx::callTableName(StringRef function) {
   return constantName(function) + "Calls";
 }
@@ -39,7 +50,8 @@ void cxx::printCallTable(StringRef function, ArrayRef<OpCalls> calls,
   stream << "\nstatic const CallInfo " << callTableName(function) << "[] = {\n";
   for (const OpCalls &op : calls)
     stream << "    {" << quoted(op.origin) << ", " << quoted(op.work) << ", "
-           << op.count << "},\n";
+           << op.count
+           << (op.elements ? ", " + std::to_string(op.elements) : "") << "},\n";
   stream << "};\n";
 }
 

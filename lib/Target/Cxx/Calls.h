@@ -22,6 +22,9 @@ namespace gpuopt::cxx {
 struct OpCalls {
   std::string origin, work; ///< Its CostKey.
   int count = 0;
+  /// Where several ops share a call, the elements that each of them works on:
+  /// only the first one of them has a count.
+  int64_t elements = 0;
 };
 
 /// Whether the calls of a step can be timed: those that a trainer makes again
@@ -31,6 +34,9 @@ bool isTimed(device::StepOp step);
 /// Returns what `op` is: its cost key, or its name if it has none. Within a
 /// device.repeat, that of one turn.
 OpCalls callsOf(mlir::Operation *op, unsigned turn = 0);
+
+/// Does the same for each op of a group, which makes `count` calls.
+std::vector<OpCalls> callsOf(device::GroupOp group, int count);
 
 /// Returns "kMicroStepCalls".
 std::string callTableName(llvm::StringRef function);

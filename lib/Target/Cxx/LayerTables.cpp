@@ -9,7 +9,6 @@
 
 #include "Text.h"
 #include "Types.h"
-#include "gpuopt/Dialect/Train/IR/Optimizers.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include <map>
@@ -23,7 +22,7 @@ using namespace gpuopt;
 
 /// Returns "layer" for "layers".
 static StringRef singularOf(StringRef word) {
-  return word == "layers" ? "layer" : word == "updates" ? "update" : word;
+  return word == "layers" ? "layer" : word;
 }
 
 /// Returns the name of a row's struct: "ForwardLayer" for "forward_layers", and
@@ -50,15 +49,6 @@ struct TableField {
 };
 } // namespace
 
-/// Returns the update of a loop whose parameters differ in shape, or null for
-/// other loops.
-static device::UpdateOp updateOfShapes(device::RepeatOp repeat) {
-  for (auto update : repeat.getBody().getOps<device::UpdateOp>())
-    if (device::differsByTurn(update, "shape"))
-      return update;
-  return {};
-}
-
 /// Describes what the buffers of a column hold: `f32[8,64]
 /// "h.*.ln_1/layer_norm_*"`.
 static std::string describeColumn(device::RepeatOp repeat, unsigned column,
@@ -76,42 +66,15 @@ static std::string describeColumn(device::RepeatOp repeat, unsigned column,
   return text;
 }
 
-/// Returns ` // "fc.weight"` if a column has the buffer of that parameter.
-static std::string nameInTurn(device::RepeatOp repeat, device::ColumnOp column,
-                              unsigned turn, const SymbolTable &symbols) {
-  device::BufferOp buffer =
-      bufferOf(repeat.bufferOf(column.getName(), turn), symbols);
-  return " // " + cxx::quoted(buffer.getOrigin());
-}
-
-std::string cxx::sizeText(device::UpdateOp op, ArrayRef<int64_t> shape) {
-  if (!op.takesWholeShape())
-    return std::to_string(ShapedType::getNumElements(shape));
-  Matrices m = matrices_of({shape.data(), int(shape.size())});
-  return "{" + std::to_string(m.count) + ", " + std::to_string(m.rows) + ", " +
-         std::to_string(m.columns) + "}";
-}
-
-std::string cxx::LayerTables::rowText(device::RepeatOp repeat, unsigned turn,
-                                      const SymbolTable &symbols) {
+/// Returns the buffers of a turn: "{17408, 4096},".
+static std::string rowText(device::RepeatOp repeat, unsigned turn,
+                           const SymbolTable &symbols) {
   auto row = cast<ArrayAttr>(repeat.getRows()[turn]);
   SmallVector<std::string> cells =
       llvm::map_to_vector(row, [&](Attribute name) {
         return std::to_string(bufferOf(name, symbols).getOffset());
       });
-  std::string name;
-  for (auto update : repeat.getBody().getOps<device::UpdateOp>()) {
-    if (auto shape = dyn_cast_or_null<DenseI64ArrayAttr>(
-            device::attributeInTurn(update, turn, "shape"))) {
-      cells.push_back(sizeText(update, shape.asArrayRef()));
-      auto parameter = update.getParameter().getDefiningOp<device::ColumnOp>();
-      name = parameter ? nameInTurn(repeat, parameter, turn, symbols) : "";
-    }
-    if (device::differsByTurn(update, "decay"))
-      cells.push_back(device::attributeInTurn(update, turn, "decay") ? "true"
-                                                                     : "false");
-  }
-  return "    {" + llvm::join(cells, ", ") + "}," + name;
+  return "    {" + llvm::join(cells, ", ") + "},";
 }
 
 void cxx::LayerTables::print(device::RepeatOp repeat,
@@ -123,38 +86,22 @@ void cxx::LayerTables::print(device::RepeatOp repeat,
   NameLegaliser legaliser;
   SmallVector<TableField> fields;
   size_t width = 0;
-  const bool isOfUpdates = bool(updateOfShapes(repeat));
   for (auto [index, column] : llvm::enumerate(repeat.getColumns())) {
     StringRef name = cast<StringAttr>(column).getValue();
     std::string field = table.fields[name] = legaliser.unique(name);
     auto buffer =
         bufferOf(cast<ArrayAttr>(repeat.getRows()[0])[index], symbols);
     Type element = cast<RankedTensorType>(buffer.getType()).getElementType();
-    fields.push_back(
-        {"  Buffer<" + memoryType(element) + "> " + field + ";",
-         isOfUpdates ? "" : describeColumn(repeat, index, symbols)});
+    fields.push_back({"  Buffer<" + memoryType(element) + "> " + field + ";",
+                      describeColumn(repeat, index, symbols)});
     width = std::max(width, fields.back().declaration.size());
-  }
-  for (auto update : repeat.getBody().getOps<device::UpdateOp>()) {
-    auto declare = [&](StringRef type, StringRef name) {
-      std::string field = legaliser.unique(name);
-      fields.push_back({("  " + type + " " + field + ";").str(), ""});
-      return field;
-    };
-    if (device::differsByTurn(update, "shape"))
-      table.size = declare("int64_t", "elements");
-    if (device::differsByTurn(update, "decay"))
-      table.decay = declare("bool", "decay");
   }
   printComment(stream, "Where the buffers of each turn of a loop begin, in "
                        "bytes; plan.json has their lifetimes.");
   stream << "struct " << table.type << " {\n";
   for (const TableField &field : fields)
-    if (field.comment.empty())
-      stream << field.declaration << "\n";
-    else
-      stream << llvm::left_justify(field.declaration, width) << " // "
-             << field.comment << "\n";
+    stream << llvm::left_justify(field.declaration, width) << " // "
+           << field.comment << "\n";
   stream << "};\nconstexpr " << table.type << " " << table.name << "[] = {\n";
   for (unsigned turn = 0; turn < repeat.getNumTurns(); ++turn)
     printLine(stream, rowText(repeat, turn, symbols));
@@ -183,16 +130,6 @@ std::string cxx::LayerTables::buffer(device::ColumnOp column) const {
   return table->row + "." + table->fields.lookup(column.getName());
 }
 
-std::string cxx::LayerTables::size(device::UpdateOp op) const {
-  const Table *table = tableOf(op);
-  return table && !table->size.empty() ? table->row + "." + table->size : "";
-}
-
-std::string cxx::LayerTables::decay(device::UpdateOp op) const {
-  const Table *table = tableOf(op);
-  return table && !table->decay.empty() ? table->row + "." + table->decay : "";
-}
-
 //===----------------------------------------------------------------------===//
 // Comments
 //===----------------------------------------------------------------------===//
@@ -202,8 +139,8 @@ static SmallVector<StringRef> runsOf(StringRef text) {
   SmallVector<StringRef> runs;
   while (!text.empty()) {
     bool isNumber = llvm::isDigit(text[0]);
-    StringRef run = text.take_while(
-        [&](char c) { return llvm::isDigit(c) == isNumber; });
+    StringRef run =
+        text.take_while([&](char c) { return llvm::isDigit(c) == isNumber; });
     runs.push_back(run);
     text = text.drop_front(run.size());
   }

@@ -41,23 +41,15 @@ public:
   std::string loopHead(device::RepeatOp repeat) const;
   /// Returns the buffer of a column in the current turn: "layer.ln_1".
   std::string buffer(device::ColumnOp column) const;
-  /// Return the size and the decay of an update in the current turn of its
-  /// loop: "update.elements", "update.decay". They are empty if all turns have
-  /// the same.
-  std::string size(device::UpdateOp op) const;
-  std::string decay(device::UpdateOp op) const;
 
 private:
   struct Table {
     std::string type, name;
-    std::string row; ///< The variable of a loop: "layer" or "update".
+    std::string row; ///< The variable of a loop: "layer".
     llvm::StringMap<std::string> fields; ///< By column.
-    std::string size, decay;             ///< Fields of updates, if any.
   };
   void print(device::RepeatOp repeat, const mlir::SymbolTable &symbols,
              llvm::raw_ostream &stream);
-  static std::string rowText(device::RepeatOp repeat, unsigned turn,
-                             const mlir::SymbolTable &symbols);
   /// Returns the table of the loop that an op is in, or null.
   const Table *tableOf(mlir::Operation *op) const;
 
@@ -70,10 +62,6 @@ private:
 /// more, as those of the first or last layer may, it returns what most of them
 /// have in common.
 std::string commonPattern(llvm::ArrayRef<llvm::StringRef> texts);
-
-/// Returns the argument for the size of a parameter: its number of elements or,
-/// for optimizers with scratch memory, its shape as Matrices.
-std::string sizeText(device::UpdateOp op, llvm::ArrayRef<int64_t> shape);
 
 /// Returns the comments of a call in all turns of its loop; outside of a loop,
 /// the call's own comment.

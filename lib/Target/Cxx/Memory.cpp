@@ -18,19 +18,6 @@ using namespace mlir;
 using namespace gpuopt;
 
 static const char kTypes[] = R"(
-template <class T>
-struct Buffer { // elements of T from `offset` on
-  constexpr Buffer(size_t offset) : offset(offset) {}
-  size_t offset;
-};
-struct Memory { // the allocation: m[kBuffer] is where the buffer begins
-  char *start;
-  template <class T>
-  T *operator[](Buffer<T> buffer) const {
-    return reinterpret_cast<T *>(start + buffer.offset);
-  }
-};
-
 constexpr Buffer<StepState> kStepState{0};
 constexpr Buffer<Hyperparameters> kHyperparameters{1024};
 static_assert(sizeof(StepState) <= 1024 && sizeof(Hyperparameters) <= 1024);
@@ -162,11 +149,14 @@ LogicalResult cxx::printMemory(ModuleOp module, const ProgramNames &names,
     printComment(stream, group.title);
     printLines(lines, stream);
   }
-  if (module.walk([](device::RepeatOp) { return WalkResult::interrupt(); })
-          .wasInterrupted()) {
+  auto hasTable = [](Operation *op) {
+    return isa<device::RepeatOp, device::GroupOp>(op) ? WalkResult::interrupt()
+                                                      : WalkResult::advance();
+  };
+  if (module.walk(hasTable).wasInterrupted()) {
     stream << "\n";
-    printComment(stream, "The buffers of layers that calls in loops alone use "
-                         "stand in the tables of the loops.");
+    printComment(stream, "Buffers that calls in loops and calls with tables "
+                         "alone use stand in the tables.");
   }
   return success();
 }

@@ -41,7 +41,8 @@ static const char kFromRuntime[] =
     "asinh atan atan2 atanh ceil copysign cos cosh erf exp expm1 floor fma "
     "fmod log log1p pow sin sinh sqrt tan tanh trunc "
     "gpuopt KERNEL EXPORTED_KERNEL DEVICE HOST_DEVICE UNROLL Lanes Context "
-    "Buffer Memory "
+    "Buffer Memory EitherBuffer Rows CopyRow GradientRow UpdateRow "
+    "ShapedUpdateRow DEVICE_TABLE kNowhere on_device for_rows for_span "
     "StepState Hyperparameters Program Type Table Error Event Sum Product "
     "Maximum Minimum Philox f16 bf16 f32 detail block first_lane lane_step "
     "first_thread block_sum block_prod block_max block_min block_reduce "
@@ -157,16 +158,27 @@ static std::string sharedPrefix(ModuleOp module) {
   return shared ? identifier(*shared) + "_" : "";
 }
 
-/// Returns the buffers of the arena and of state that only tables of loops
-/// contain.
-static llvm::StringSet<> buffersOfLoopsAlone(ModuleOp module) {
+static bool isInGroup(device::AddressOp op) {
+  return isa<device::GroupOp>(op->getParentOp());
+}
+
+/// Returns the buffers of the arena and of state that only the tables of loops
+/// and groups contain.
+static llvm::StringSet<> buffersOfTablesAlone(ModuleOp module) {
   llvm::StringSet<> found;
   module.walk([&](device::RepeatOp op) {
     for (auto row : op.getRows().getAsRange<ArrayAttr>())
       for (auto buffer : row.getAsRange<FlatSymbolRefAttr>())
         found.insert(buffer.getValue());
   });
-  module.walk([&](device::AddressOp op) { found.erase(op.getBuffer()); });
+  module.walk([&](device::AddressOp op) {
+    if (isInGroup(op))
+      found.insert(op.getBuffer());
+  });
+  module.walk([&](device::AddressOp op) {
+    if (!isInGroup(op))
+      found.erase(op.getBuffer());
+  });
   for (device::BufferOp buffer : module.getOps<device::BufferOp>())
     if (buffer.getKind() != device::BufferKind::Arena &&
         buffer.getKind() != device::BufferKind::State)
@@ -175,7 +187,7 @@ static llvm::StringSet<> buffersOfLoopsAlone(ModuleOp module) {
 }
 
 cxx::ProgramNames::ProgramNames(ModuleOp module)
-    : undeclared(buffersOfLoopsAlone(module)) {
+    : undeclared(buffersOfTablesAlone(module)) {
   module.walk([&](device::CallOp call) { names.reserve(call.getFunction()); });
   std::string prefix = sharedPrefix(module);
   for (device::BufferOp buffer : module.getOps<device::BufferOp>()) {

@@ -25,10 +25,10 @@ static unsigned callsOf(Operation *op) {
   return isAddress(op) ? 0 : 1;
 }
 
-/// Returns the op itself, or the first call of a loop.
+/// Returns the op itself, or the first call of a loop or group.
 static Operation *firstCallOf(Operation *op) {
-  if (auto repeat = dyn_cast<device::RepeatOp>(op))
-    for (Operation &inner : repeat.getBody().front())
+  if (isa<device::RepeatOp, device::GroupOp>(op))
+    for (Operation &inner : op->getRegion(0).front())
       if (!isAddress(&inner))
         return firstCallOf(&inner);
   return op;

@@ -7,6 +7,7 @@
 
 #include "StepPrinter.h"
 
+#include "GroupTables.h"
 #include "LayerTables.h"
 #include "StepPieces.h"
 #include "Text.h"
@@ -27,7 +28,8 @@ public:
               raw_ostream &tables, raw_ostream &stream)
       : step(step), symbols(step->getParentOfType<ModuleOp>()), names(names),
         shapes(shapes), calls(calls), tables(&tables), stream(&stream),
-        layers(names), isTimed(cxx::isTimed(step)) {}
+        layers(names), groups(names, symbols, tables),
+        isTimed(cxx::isTimed(step)) {}
 
   LogicalResult print(StringRef name, unsigned callsPerFunction) {
     layers.print(step, symbols, *tables);
@@ -101,6 +103,11 @@ private:
           return failure();
         continue;
       }
+      if (auto group = dyn_cast<device::GroupOp>(op)) {
+        if (failed(printGroup(group)))
+          return failure();
+        continue;
+      }
       if (!isa<device::AddressOp, device::ColumnOp>(op))
         calls.push_back(cxx::callsOf(op));
       if (failed(printOp(op)))
@@ -140,6 +147,22 @@ private:
             calls.push_back(call);
         }
     }
+    return success();
+  }
+
+  /// One call for all calls of the body; the rows of its table say which.
+  LogicalResult printGroup(device::GroupOp group) {
+    for (auto address : group.getBody().getOps<device::AddressOp>())
+      if (failed(check(address)))
+        return failure();
+    printSection(group.getCalls().front());
+    lastComment = {};
+    auto [function, arguments] = groups.print(group);
+    calls.emplace_back();
+    call(function, arguments);
+    int count = calls.back().count;
+    calls.pop_back();
+    llvm::append_range(calls, cxx::callsOf(group, count));
     return success();
   }
 
@@ -271,10 +294,7 @@ private:
   /// another tensor begin.
   void printHeading(Operation *op) {
     printSection(op);
-    auto update = dyn_cast<device::UpdateOp>(op);
     std::string comment = cxx::commonPattern(cxx::commentsOf(op));
-    if (update && !layers.size(update).empty())
-      comment.clear(); // the table names the parameter in each row
     if (!comment.empty() && comment != lastComment) {
       cxx::printComment(*stream, comment, indent.size());
       lastComment = comment;
@@ -408,43 +428,9 @@ private:
     call("add_loss", arguments);
   }
 
-  /// Whether the gradients can be rows of a table: they are whole buffers of
-  /// one type, and more than a few.
-  static bool areTabular(OperandRange gradients) {
-    constexpr size_t kLeastRows = 8;
-    return gradients.size() >= kLeastRows &&
-           llvm::all_of(gradients, [&](Value gradient) {
-             auto address = gradient.getDefiningOp<device::AddressOp>();
-             return address && address.getElements() == 0 &&
-                    gradient.getType() == gradients.front().getType();
-           });
-  }
-
-  /// Prints a table of the gradients of a norm, and returns its name.
-  std::string printNormTable(device::GradNormOp op) {
-    std::string type = names.unique("NormTerm"),
-                name = names.unique("kNormTerms");
-    cxx::printComment(*tables, "The gradients whose norm is taken, and where "
-                               "the sums of their squares go.");
-    *tables << "struct " << type << " {\n  Buffer<"
-            << memoryType(op.getGradients().front())
-            << "> gradient;\n  int64_t elements, first_partial;\n};\n"
-            << "constexpr " << type << " " << name << "[] = {\n";
-    int64_t partials = 0;
-    for (auto [gradient, count] :
-         llvm::zip(op.getGradients(), op.getCounts())) {
-      auto address = gradient.getDefiningOp<device::AddressOp>();
-      *tables << "    {" << names.ofBuffer(address.getBuffer()) << ", " << count
-              << ", " << partials << "},\n";
-      partials += sum_of_squares_partials(count);
-    }
-    *tables << "};\n\n";
-    return name;
-  }
-
-  /// Calls sum_of_squares for each gradient; returns the number of sums.
+  /// Prints sum_of_squares for all gradients; returns the number of sums.
   int64_t emitSums(device::GradNormOp op) {
-    bool isTable = areTabular(op.getGradients());
+    bool isTable = cxx::GroupTables::areTabular(op);
     int64_t partials = 0;
     for (auto [gradient, count] :
          llvm::zip(op.getGradients(), op.getCounts())) {
@@ -453,13 +439,10 @@ private:
                                 pointer(op.getScratch(), partials)});
       partials += sum_of_squares_partials(count);
     }
-    if (isTable) {
-      *stream << indent << "for (const auto &[gradient, elements, first] : "
-              << printNormTable(op) << ")\n  ";
-      call("sum_of_squares", {"ctx", "m[gradient]", "elements",
-                              pointer(op.getScratch()) + " + first"});
-      calls.back().count += op.getGradients().size() - 1;
-    }
+    if (isTable)
+      call("sum_of_squares",
+           {"ctx", "m", groups.print(op), std::to_string(partials),
+            pointer(op.getScratch())});
     return partials;
   }
 
@@ -512,11 +495,8 @@ private:
     if (!hasDirection)
       appendStates(op, arguments);
     arguments.push_back(pointer(op.getGradient()));
-    std::string size = layers.size(op), decay = layers.decay(op);
-    arguments.push_back(size.empty() ? cxx::sizeText(op, op.getShape()) : size);
-    arguments.push_back(!decay.empty()  ? decay
-                        : op.getDecay() ? "/*decay=*/true"
-                                        : "/*decay=*/false");
+    arguments.push_back(cxx::sizeText(op));
+    arguments.push_back(op.getDecay() ? "/*decay=*/true" : "/*decay=*/false");
     if (op.getScratch())
       arguments.push_back(pointer(op.getScratch()));
     if (op.getCopy())
@@ -574,6 +554,7 @@ private:
   raw_ostream *tables;
   raw_ostream *stream; ///< Gets the function that is being printed.
   cxx::LayerTables layers;
+  cxx::GroupTables groups;
   const bool isTimed;
   std::string indent = "  ";
   std::string current; ///< The section whose heading was printed last.

@@ -360,7 +360,7 @@ module attributes {device.lane = 8 : i64} {
 
 device.step @turns micro {
   device.repeat "layers" ["x"] [[@x], [@y]] {
-    // expected-error @below {{expects 'device.turns' to have comments, cost keys and, of an update, shapes and decay, but got 'event' = 1 : i64}}
+    // expected-error @below {{expects 'device.turns' to have comments and cost keys alone, but got 'event' = 1 : i64}}
     device.await 0 {device.turns = [{event = 1 : i64}, {event = 2 : i64}]}
   }
 }
@@ -404,5 +404,61 @@ device.kernel @unroll blocks 1 threads 32 [] {
   device.loop sequential %c0 to %c0 unroll 0 [] {
   ^bb0(%r: index):
     device.yield
+  }
+}
+
+// -----
+
+device.step @groups micro {
+  // expected-error @below {{expects two calls or more, but got 1}}
+  device.group {
+    %0 = device.address @x : !device.ptr<f32>
+    %1 = device.address @y : !device.ptr<f32>
+    device.accumulate %0 into %1 count 4 : !device.ptr<f32>, !device.ptr<f32>
+  }
+}
+
+// -----
+
+device.step @groups micro {
+  device.group {
+    // expected-error @below {{expects to be outside of 'device.group', which has groupable calls and addresses alone}}
+    device.await 0
+  }
+}
+
+// -----
+
+device.step @groups micro {
+  device.group {
+    %0 = device.address @x : !device.ptr<f32>
+    %1 = device.address @y : !device.ptr<f32>
+    device.accumulate %0 into %1 count 4 : !device.ptr<f32>, !device.ptr<f32>
+    // expected-error @below {{expects to be of the kind of the group's first call, with the same types}}
+    device.snapshot %0 in %1 count 4 : !device.ptr<f32>, !device.ptr<f32>
+  }
+}
+
+// -----
+
+device.step @groups micro {
+  device.group {
+    %0 = device.address @x : !device.ptr<f32>
+    device.update "muon" %0, %0 shape [2, 2] : !device.ptr<f32>, !device.ptr<f32>
+    // expected-error @-1 {{expects to be of the kind of the group's first call, with the same types}}
+    device.update "muon" %0, %0 shape [2, 2] : !device.ptr<f32>, !device.ptr<f32>
+  }
+}
+
+// -----
+
+device.step @groups micro {
+  device.group {
+    %0 = device.address @x : !device.ptr<f16>
+    %1 = device.address @y : !device.ptr<bf16>
+    %2 = device.address @sum : !device.ptr<f32>
+    device.accumulate %0 into %2 count 4 : !device.ptr<f16>, !device.ptr<f32>
+    // expected-error @below {{expects the group's half type 'f16', but got 'bf16'}}
+    device.accumulate %1 into %2 count 4 : !device.ptr<bf16>, !device.ptr<f32>
   }
 }

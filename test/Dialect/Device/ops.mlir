@@ -180,5 +180,19 @@ device.step @repeats micro {
     device.launch @nothing() {device.turns = [{comment = "a"}, {comment = "b"}]}
   }
 }
+
+// CHECK-LABEL: device.step @groups
+device.step @groups micro {
+  // CHECK: device.group {
+  // CHECK-COUNT-2: device.accumulate
+  device.group {
+    %0 = device.address @row_a : !device.ptr<f32>
+    %1 = device.address @row_b : !device.ptr<f32>
+    device.accumulate %0 into %1 count 4 : !device.ptr<f32>, !device.ptr<f32>
+    %2 = device.address @row_a : !device.ptr<f32>
+    %3 = device.address @row_b : !device.ptr<f32>
+    device.accumulate %2 into %3 count 2 : !device.ptr<f32>, !device.ptr<f32>
+  }
+}
 device.buffer @row_a arena at 0 : tensor<4xf32> {origin = "x"}
 device.buffer @row_b arena at 16 : tensor<4xf32> {origin = "y"}

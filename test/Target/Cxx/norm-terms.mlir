@@ -1,27 +1,23 @@
 // RUN: gpuopt-translate --device-to-cxx %s | FileCheck %s
 
-// Eight gradients or more are a table, with the elements of each and the
-// number of partial sums before it: one for each 8192 elements, so that the
-// second one begins behind two sums. The last gradient begins inside of a
-// buffer in the other step, which has no table.
+// Gradients are a table, with the elements of each and the number of spans
+// before it: one for each 8192 elements, so that the second one begins behind
+// two. The last gradient begins inside of a buffer in the other step, which has
+// no table; neither has one of a single gradient.
 
-// CHECK: constexpr NormTerm kNormTerms[] = {
+// CHECK: DEVICE_TABLE GradientRow<float, float> kNormTerms[] = {
 // CHECK-NEXT: {kDA, 8193, 0},
 // CHECK-NEXT: {kDB, 8, 2},
 // CHECK-NEXT: {kDB, 8, 3},
-// CHECK-NEXT: {kDB, 8, 4},
-// CHECK-NEXT: {kDB, 8, 5},
-// CHECK-NEXT: {kDB, 8, 6},
-// CHECK-NEXT: {kDB, 8, 7},
-// CHECK-NEXT: {kDB, 8, 8},
 // CHECK-NEXT: };
 // CHECK: static void micro_step(
-// CHECK: for (const auto &[gradient, elements, first] : kNormTerms)
-// CHECK-NEXT: {{^}}    sum_of_squares(ctx, m[gradient], elements, m[kPartials] + first);
-// CHECK-NEXT: finish_grad_norm(ctx, state, hyper, m[kPartials], 9);
+// CHECK: sum_of_squares(ctx, m, kNormTerms, 4, m[kPartials]);
+// CHECK-NEXT: finish_grad_norm(ctx, state, hyper, m[kPartials], 4);
+// CHECK: sum_of_squares(ctx, m[kDA], 8193, m[kPartials]);
+// CHECK-NEXT: finish_grad_norm(ctx, state, hyper, m[kPartials], 2);
 // CHECK: static void update(
-// CHECK-COUNT-7: sum_of_squares(ctx, m[kDB], 8, m[kPartials]
-// CHECK: sum_of_squares(ctx, m[kDA] + 8, 8, m[kPartials] + 7);
+// CHECK: sum_of_squares(ctx, m[kDB], 8, m[kPartials]);
+// CHECK: sum_of_squares(ctx, m[kDA] + 8, 8, m[kPartials] + 1);
 device.memory persistent 4096 arena 65536
 device.buffer @d_a arena at 4096 : tensor<8193xf32> live 0 to 1 in @micro_step {origin = "d a"}
 device.buffer @d_b arena at 37120 : tensor<8xf32> live 0 to 1 in @micro_step {origin = "d b"}
@@ -30,13 +26,14 @@ device.step @micro_step micro {
   %p = device.address @partials : !device.ptr<f64>
   %a = device.address @d_a : !device.ptr<f32>
   %b = device.address @d_b : !device.ptr<f32>
-  device.grad_norm %p over 1, %a, %b, %b, %b, %b, %b, %b, %b counts [8193, 8, 8, 8, 8, 8, 8, 8] of ["a", "b", "c", "d", "e", "f", "g", "h"]
-      : !device.ptr<f64>, !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>
+  device.grad_norm %p over 1, %a, %b, %b counts [8193, 8, 8] of ["a", "b", "c"]
+      : !device.ptr<f64>, !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>
+  device.grad_norm %p over 1, %a counts [8193] of ["a"] : !device.ptr<f64>, !device.ptr<f32>
 }
 device.step @update update {
   %p = device.address @partials : !device.ptr<f64>
   %a = device.address @d_a + 8 : !device.ptr<f32>
   %b = device.address @d_b : !device.ptr<f32>
-  device.grad_norm %p over 1, %b, %b, %b, %b, %b, %b, %b, %a counts [8, 8, 8, 8, 8, 8, 8, 8] of ["b", "c", "d", "e", "f", "g", "h", "a"]
-      : !device.ptr<f64>, !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>
+  device.grad_norm %p over 1, %b, %a counts [8, 8] of ["b", "a"]
+      : !device.ptr<f64>, !device.ptr<f32>, !device.ptr<f32>
 }

@@ -22,11 +22,11 @@ KERNEL void everything(const T *x, T *y, double *d, uint8_t *mask, int64_t n) {
     const Lanes<float> a = load(x + row * n + i, left);
     sum +=
         masked(exp(a) + expm1(a) + log(a) + log1p(a) + tanh(a) + erf(a) +
-                 sqrt(a) + rsqrt(a) + pow(a, a) + sin(a) + cos(a) + tan(a) +
-                 sinh(a) + cosh(a) + asin(a) + acos(a) + atan(a) + asinh(a) +
-                 acosh(a) + atanh(a) + fmod(a, a) + floor(a) + ceil(a) +
-                 trunc(a) + round_even(a) + sign(a) + abs(a) + copysign(a, a),
-             left, 0.0f);
+                   sqrt(a) + rsqrt(a) + pow(a, a) + sin(a) + cos(a) + tan(a) +
+                   sinh(a) + cosh(a) + asin(a) + acos(a) + atan(a) + asinh(a) +
+                   acosh(a) + atanh(a) + fmod(a, a) + floor(a) + ceil(a) +
+                   trunc(a) + round_even(a) + sign(a) + abs(a) + copysign(a, a),
+               left, 0.0f);
     store(y + i, select(is_nan(a) | !is_inf(a), max(a, 0.0f), min(a, a)), left);
     store_strided(y + i, 3, load_strided(x + i, 2, left), left);
     store(y + i, gather(x, iota<int64_t>(i) % Lanes<int64_t>(7), left), left);
@@ -59,6 +59,47 @@ void attend(Context &ctx, T *x, float *statistics, const AttentionOptions &o) {
   g.dy_row = g.dq_row = g.dk_row = g.dv_row = 64;
   attention<T>(ctx, s, x, x, x, x, statistics, o);
   attention_backward<T>(ctx, s, g, x, x, x, x, statistics, x, x, x, x, o);
+}
+
+DEVICE_TABLE UpdateRow<float, f16, 1> kOneState[] = {
+    {1024, {2048}, {4096, true}, 8192, 10, 0, true},
+    {1280, {kNowhere}, 4608, kNowhere, 10, 1, false}};
+DEVICE_TABLE UpdateRow<float, bf16, 2> kTwoStates[] = {
+    {1024, {2048, 3072}, {4096, true}, 8192, 10, 0, true}};
+DEVICE_TABLE UpdateRow<double, double, 6> kSixStates[] = {
+    {1024,
+     {2048, 3072, kNowhere, kNowhere, kNowhere, kNowhere},
+     4096,
+     kNowhere,
+     10,
+     0,
+     true}};
+DEVICE_TABLE CopyRow<float, float, f16> kSums[] = {{1024, {2048, true}, 10, 0}};
+DEVICE_TABLE CopyRow<float, float, float> kCopies[] = {{1024, 2048, 10, 0}};
+DEVICE_TABLE CopyRow<bf16, float, float> kHalfCopies[] = {{1024, 2048, 10, 0}};
+DEVICE_TABLE GradientRow<float, f16> kGradients[] = {
+    {Buffer<float>(1024), 10, 0}, {Buffer<f16>(2048), 10, 1}};
+constexpr ShapedUpdateRow<float, bf16, 4> kFactored[] = {
+    {1024,
+     {2048, 3072, kNowhere, kNowhere},
+     {4096, true},
+     8192,
+     {2, 3, 4},
+     true,
+     9216}};
+
+void instantiate_tables(Context &ctx, StepState *state, Memory m, double *d) {
+  sum_of_squares(ctx, m, kGradients, 2, d);
+  adam(ctx, state, m, kTwoStates, 1);
+  adamw(ctx, state, m, kTwoStates, 1);
+  adamw_8bit(ctx, state, m, kSixStates, 1);
+  lion(ctx, state, m, kOneState, 2);
+  sgd(ctx, state, m, kOneState, 2);
+  adafactor(ctx, state, m, kFactored);
+  accumulate(ctx, state, m, kSums, 1);
+  snapshot(ctx, state, m, kCopies, 1);
+  restore(ctx, state, m, kCopies, 1);
+  refresh(ctx, m, kHalfCopies, 1);
 }
 
 void instantiate(Context &ctx, float *f, double *d, f16 *h, bf16 *b,

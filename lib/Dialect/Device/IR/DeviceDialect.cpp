@@ -195,16 +195,12 @@ static LogicalResult verifyTurns(Operation *call, ArrayAttr turns) {
       StringRef name = attribute.getName();
       Attribute value = attribute.getValue();
       bool isRight = (name == "comment" && isa<StringAttr>(value)) ||
-                     (name == kCostKeyAttribute && isCostKey(value)) ||
-                     (isa<UpdateOp>(call) &&
-                      ((name == "shape" && isa<DenseI64ArrayAttr>(value)) ||
-                       (name == "decay" && isa<UnitAttr>(value))));
+                     (name == kCostKeyAttribute && isCostKey(value));
       if (!isRight) // (C6)
         return call->emitOpError("expects '")
                << kTurnsAttribute
-               << "' to have comments, cost keys and, of an update, shapes and "
-                  "decay, but got '"
-               << name << "' = " << value;
+               << "' to have comments and cost keys alone, but got '" << name
+               << "' = " << value;
     }
   return success();
 }

@@ -14,11 +14,6 @@
 // what they read and write are the same afterwards, which device-unroll-loops
 // shows.
 //
-// Even where layers do not repeat, the updates of all parameters call one
-// function. Consecutive updates that no loop of layers contains become a loop
-// of their own, whose table has the sizes of the parameters beside their
-// buffers.
-//
 //===----------------------------------------------------------------------===//
 
 #include "gpuopt/Dialect/Device/Transforms/Passes.h"
@@ -42,21 +37,11 @@ using gpuopt::Origin;
 /// A loop has at least 3 turns and saves at least 8 calls, because its table of
 /// buffers takes lines, too.
 static constexpr unsigned kLeastTurns = 3, kLeastSaved = 8;
-/// A loop of updates of parameters with different shapes has at least 8 turns.
-static constexpr unsigned kLeastUpdates = 8;
 
 /// Whether an attribute says where a call comes from, and so may differ from
 /// turn to turn.
 static bool namesOrigin(StringRef attribute) {
   return attribute == "comment" || attribute == kCostKeyAttribute;
-}
-
-/// The attributes in which the updates of one loop may differ: they are columns
-/// of its table.
-static constexpr StringLiteral kOfParameter[] = {"shape", "decay"};
-
-static bool isOfParameter(Operation *op, StringRef attribute) {
-  return isa<UpdateOp>(op) && llvm::is_contained(kOfParameter, attribute);
 }
 
 //===----------------------------------------------------------------------===//
@@ -133,15 +118,11 @@ struct Call {
   SmallVector<Operation *> addresses; ///< Of type AddressOp.
 };
 
-/// In what two equal calls may differ, besides the buffers.
-enum class Difference { Origin, OriginAndParameter };
-
 /// A step as a sequence of calls, numbered such that equal ones have the same
 /// number.
 class CallSequence {
 public:
-  CallSequence(StepOp step, const SymbolTable &symbols, Difference difference)
-      : symbols(symbols), difference(difference) {
+  CallSequence(StepOp step, const SymbolTable &symbols) : symbols(symbols) {
     SmallVector<Operation *> addresses;
     for (Operation &op : step.getBody().front()) {
       if (isa<AddressOp>(op)) {
@@ -158,22 +139,15 @@ public:
   std::vector<unsigned> numbers;
 
 private:
-  bool mayDiffer(Operation *op, StringRef attribute) const {
-    return namesOrigin(attribute) ||
-           (difference == Difference::OriginAndParameter &&
-            isOfParameter(op, attribute));
-  }
-
   /// A call that cannot be part of a loop is equal to no other.
   unsigned numberOf(const Call &call) {
     if (!canRepeat(call))
       return next++;
-    SmallVector<Attribute> key{
-        StringAttr::get(call.op->getContext(),
-                        call.op->getName().getStringRef())};
+    SmallVector<Attribute> key{StringAttr::get(
+        call.op->getContext(), call.op->getName().getStringRef())};
     SmallVector<NamedAttribute> kept;
     for (NamedAttribute attribute : call.op->getAttrDictionary())
-      if (!mayDiffer(call.op, attribute.getName()))
+      if (!namesOrigin(attribute.getName()))
         kept.push_back(attribute);
     key.push_back(DictionaryAttr::get(call.op->getContext(), kept));
     Builder builder(call.op->getContext());
@@ -188,8 +162,7 @@ private:
       key.push_back(builder.getI64IntegerAttr(
           llvm::find(call.addresses, operand.getDefiningOp()) -
           call.addresses.begin()));
-    auto [found, isNew] =
-        known.try_emplace(builder.getArrayAttr(key), next);
+    auto [found, isNew] = known.try_emplace(builder.getArrayAttr(key), next);
     next += isNew;
     return found->second;
   }
@@ -202,18 +175,18 @@ private:
 
   bool canRepeat(const Call &call) const {
     return call.op->getNumResults() == 0 && call.op->getNumRegions() == 0 &&
-           llvm::all_of(call.addresses, [&](Operation *address) {
-             return address->hasOneUse() &&
-                    *address->user_begin() == call.op && isOnDevice(address);
-           }) &&
+           llvm::all_of(call.addresses,
+                        [&](Operation *address) {
+                          return address->hasOneUse() &&
+                                 *address->user_begin() == call.op &&
+                                 isOnDevice(address);
+                        }) &&
            llvm::all_of(call.op->getOperands(), [&](Value operand) {
-             return llvm::is_contained(call.addresses,
-                                       operand.getDefiningOp());
+             return llvm::is_contained(call.addresses, operand.getDefiningOp());
            });
   }
 
   const SymbolTable &symbols;
-  const Difference difference;
   llvm::DenseMap<Attribute, unsigned> known;
   unsigned next = 0;
 };
@@ -225,8 +198,7 @@ private:
 /// Writes one run of calls as a loop.
 class LoopWriter {
 public:
-  LoopWriter(ArrayRef<Call> calls, unsigned period,
-             const SymbolTable &symbols)
+  LoopWriter(ArrayRef<Call> calls, unsigned period, const SymbolTable &symbols)
       : calls(calls), period(period), turns(calls.size() / period),
         symbols(symbols) {}
 
@@ -237,8 +209,7 @@ public:
     SmallVector<Attribute> rows;
     for (unsigned turn = 0; turn < turns; ++turn)
       rows.push_back(builder.getArrayAttr(llvm::map_to_vector(
-          columns,
-          [&](const auto &column) { return column.first[turn]; })));
+          columns, [&](const auto &column) { return column.first[turn]; })));
     SmallVector<StringRef> names = llvm::map_to_vector(
         columns, [](const auto &column) { return StringRef(column.second); });
     auto repeat = RepeatOp::create(builder, loc, builder.getStringAttr(name),
@@ -266,9 +237,8 @@ private:
   ArrayAttr buffersOf(unsigned index, unsigned operand) const {
     SmallVector<Attribute> buffers;
     for (unsigned turn = 0; turn < turns; ++turn)
-      buffers.push_back(
-          cast<AddressOp>(callOf(index, turn).addresses[operand])
-              .getBufferAttr());
+      buffers.push_back(cast<AddressOp>(callOf(index, turn).addresses[operand])
+                            .getBufferAttr());
     // The first address may be erased by now; the call is only moved.
     return ArrayAttr::get(calls.front().op->getContext(), buffers);
   }
@@ -280,28 +250,8 @@ private:
         ArrayAttr buffers = buffersOf(index, i);
         if (llvm::all_equal(buffers) || columns.contains(buffers))
           continue;
-        auto update = dyn_cast<UpdateOp>(callOf(index, 0).op);
-        std::string role =
-            update && period == 1
-                ? roleOf(callOf(index, 0).addresses[i]->getResult(0), update)
-                : "";
-        columns[buffers] = role.empty() ? uniqueName(buffers) : role;
+        columns[buffers] = uniqueName(buffers);
       }
-  }
-
-  /// Returns what an operand is to an update: "parameter", "exp_avg".
-  static std::string roleOf(Value operand, UpdateOp update) {
-    for (auto [role, value] :
-         {std::pair<StringRef, Value>("parameter", update.getParameter()),
-          {"gradient", update.getGradient()},
-          {"copy", update.getCopy()},
-          {"scratch", update.getScratch()}})
-      if (value == operand)
-        return role.str();
-    for (auto [index, state] : llvm::enumerate(update.getStates()))
-      if (state == operand)
-        return cast<StringAttr>((*update.getStateNames())[index]).str();
-    return "";
   }
 
   std::string uniqueName(ArrayAttr buffers) {
@@ -331,10 +281,9 @@ private:
         continue;
       }
       builder.setInsertionPointToEnd(body);
-      auto entry = ColumnOp::create(builder, address.getLoc(),
-                                    address.getType(),
-                                    builder.getStringAttr(column->second),
-                                    address.getElementsAttr());
+      auto entry = ColumnOp::create(
+          builder, address.getLoc(), address.getType(),
+          builder.getStringAttr(column->second), address.getElementsAttr());
       address.getResult().replaceAllUsesWith(entry.getResult());
       address->erase();
     }
@@ -346,10 +295,8 @@ private:
   void noteTurns(unsigned index, OpBuilder &builder) {
     Operation *op = callOf(index, 0).op;
     SmallVector<SmallVector<NamedAttribute>> each(turns);
-    SmallVector<StringRef> mayDiffer{"comment", kCostKeyAttribute};
-    if (isa<UpdateOp>(op))
-      llvm::append_range(mayDiffer, kOfParameter);
-    for (StringRef name : mayDiffer) {
+    for (StringRef name :
+         {StringRef("comment"), StringRef(kCostKeyAttribute)}) {
       Attribute own = op->getAttr(name);
       bool differs = false;
       for (unsigned turn = 1; turn < turns; ++turn)
@@ -359,9 +306,7 @@ private:
       for (unsigned turn = 0; turn < turns; ++turn)
         if (Attribute value = callOf(index, turn).op->getAttr(name))
           each[turn].push_back(builder.getNamedAttr(name, value));
-      // An update has to have a shape: it keeps that of the first turn.
-      if (name != "shape")
-        op->removeAttr(name);
+      op->removeAttr(name);
     }
     if (llvm::all_of(each,
                      [](const auto &attributes) { return attributes.empty(); }))
@@ -391,39 +336,17 @@ class RollLoops : public gpuopt::device::impl::RollLoopsBase<RollLoops> {
 
   void rollStep(StepOp step, const SymbolTable &symbols,
                 llvm::StringMap<unsigned> &names) {
-    CallSequence sequence(step, symbols, Difference::Origin);
+    CallSequence sequence(step, symbols);
     auto align = [&](const RepeatedRun &run) {
       return alignToLayers(sequence.calls, run);
     };
-    for (const RepeatedRun &run : findRepeatedRuns(
-             sequence.numbers, kLeastTurns, kLeastSaved, align)) {
+    for (const RepeatedRun &run :
+         findRepeatedRuns(sequence.numbers, kLeastTurns, kLeastSaved, align)) {
       auto calls = ArrayRef(sequence.calls).slice(run.first, run.size());
       LoopWriter(calls, run.period, symbols)
           .write(loopName(step, calls.front().op, names));
       ++loopCount;
       callCount += run.size();
-    }
-    rollUpdates(step, symbols, names);
-  }
-
-  /// Rolls consecutive updates that no loop of layers contains.
-  void rollUpdates(StepOp step, const SymbolTable &symbols,
-                   llvm::StringMap<unsigned> &names) {
-    CallSequence sequence(step, symbols, Difference::OriginAndParameter);
-    ArrayRef<Call> calls = sequence.calls;
-    for (size_t begin = 0, end; begin < calls.size(); begin = end) {
-      for (end = begin + 1; end < calls.size() &&
-                            sequence.numbers[end] == sequence.numbers[begin];)
-        ++end;
-      // The table has the number of elements of a parameter, and not its whole
-      // shape.
-      auto update = dyn_cast<UpdateOp>(calls[begin].op);
-      if (!update || update.takesWholeShape() || end - begin < kLeastUpdates)
-        continue;
-      LoopWriter(calls.slice(begin, end - begin), /*period=*/1, symbols)
-          .write(numbered("optimizer_updates", names));
-      ++loopCount;
-      callCount += end - begin;
     }
   }
 
@@ -466,10 +389,7 @@ class RollLoops : public gpuopt::device::impl::RollLoopsBase<RollLoops> {
     std::string name = (section.empty() ? step.getSymName() : section).str();
     if (step.getKind() == gpuopt::train::StepKind::Evaluate)
       name = "evaluation";
-    return numbered(name + "_layers", names);
-  }
-  static std::string numbered(const std::string &name,
-                              llvm::StringMap<unsigned> &names) {
+    name += "_layers";
     unsigned count = ++names[name];
     return count == 1 ? name : name + "_" + std::to_string(count);
   }

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 // Writes out the calls of each turn of a device.repeat with the buffers of that
-// turn, which undoes device-roll-loops. It assumes nothing but verified IR.
-// Afterwards no device.repeat is left, and the calls are those of all turns, in
-// their order.
+// turn, and the calls of each device.group, which undoes device-roll-loops and
+// device-group-calls. It assumes nothing but verified IR. Afterwards neither op
+// is left, and the calls are those of all turns and groups, in their order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,6 +35,13 @@ class UnrollLoops : public gpuopt::device::impl::UnrollLoopsBase<UnrollLoops> {
       for (unsigned turn = 0; turn < repeat.getNumTurns(); ++turn)
         writeTurn(repeat, turn, builder);
       repeat.erase();
+    }
+    SmallVector<GroupOp> groups;
+    getOperation().walk([&](GroupOp op) { groups.push_back(op); });
+    for (GroupOp group : groups) {
+      group->getBlock()->getOperations().splice(
+          group->getIterator(), group.getBody().front().getOperations());
+      group.erase();
     }
   }
 

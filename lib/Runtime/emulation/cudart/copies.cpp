@@ -138,6 +138,11 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
   return cudart([&] { copy(to, from, bytes, kind, stream_of(stream), false); });
 }
 
+// A __device__ variable is one of the process, which kernels read in its place.
+cudaError_t cudaGetSymbolAddress(void **address, const void *symbol) {
+  return cudart([&] { *address = const_cast<void *>(symbol); });
+}
+
 // A copy on the device returns before it is done.
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes,
                        cudaMemcpyKind kind) {

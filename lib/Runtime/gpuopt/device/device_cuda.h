@@ -149,6 +149,15 @@ void launch(Context &ctx, int64_t blocks, int threads, void (*kernel)(P...),
   launch_with_memory(ctx, blocks, threads, 0, kernel, args...);
 }
 
+// Where kernels find a DEVICE_TABLE: what the host knows under its name is no
+// memory that it may read.
+template <class Row, size_t kRows>
+const Row *on_device(const Row (&table)[kRows]) {
+  void *p = nullptr;
+  CHECK_CUDA(cudaGetSymbolAddress(&p, table));
+  return static_cast<const Row *>(p);
+}
+
 inline void set_zero(Context &ctx, void *p, size_t bytes) {
   CHECK_CUDA(cudaMemsetAsync(p, 0, bytes, ctx.stream));
 }

@@ -140,6 +140,12 @@ template <class... P, class... A>
   }
 }
 
+// Where kernels find a DEVICE_TABLE.
+template <class Row, size_t kRows>
+const Row *on_device(const Row (&table)[kRows]) {
+  return table;
+}
+
 inline void set_zero(Context &, void *p, size_t bytes) { memset(p, 0, bytes); }
 inline void copy(Context &, void *to, const void *from, size_t bytes) {
   memcpy(to, from, bytes);

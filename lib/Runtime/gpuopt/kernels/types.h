@@ -17,6 +17,7 @@
 #define LAUNCH_BOUNDS(...) __launch_bounds__(__VA_ARGS__)
 // Of a parameter: what it points at is reached by no other one, if any writes.
 #define RESTRICT __restrict__
+#define DEVICE_TABLE static __device__ constexpr // an array that kernels read
 #else
 #define KERNEL [[maybe_unused]] static
 #define EXPORTED_KERNEL
@@ -24,6 +25,7 @@
 #define HOST_DEVICE inline __attribute__((always_inline))
 #define LAUNCH_BOUNDS(...)
 #define RESTRICT
+#define DEVICE_TABLE inline constexpr
 #endif
 
 namespace gpuopt {

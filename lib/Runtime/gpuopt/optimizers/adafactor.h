@@ -271,4 +271,23 @@ void adafactor(Context &ctx, const StepState *state, T *p,
   launch(ctx, at.blocks, kSpanThreads, adafactor_kernel<U>, u);
 }
 
+// The parameters of a table, one after the other: they may share their scratch
+// memory.
+template <class T, class H, size_t kRows>
+void adafactor(Context &ctx, const StepState *state, Memory m,
+               const ShapedUpdateRow<T, H, 4> (&table)[kRows]) {
+  for (const ShapedUpdateRow<T, H, 4> &row : table) {
+    auto update = [&](const auto *grad) {
+      adafactor(ctx, state, m[row.parameter], row.template state<T>(m, 0),
+                row.template state<T>(m, 1), row.template state<T>(m, 2),
+                row.template state<T>(m, 3), grad, row.shape, row.decay,
+                m[row.scratch], m.find(row.copy));
+    };
+    if (row.gradient.is_half)
+      update(m[Buffer<H>(row.gradient.offset)]);
+    else
+      update(m[Buffer<T>(row.gradient.offset)]);
+  }
+}
+
 } // namespace gpuopt

@@ -12,14 +12,14 @@ inline void begin_adam(Context &ctx, StepState *state,
 }
 
 template <class T, class G, class H>
-KERNEL void adam_kernel(const StepState *state, T *p, T *m, T *v, const G *grad,
-                        int64_t n, bool decay, H *copy) {
+DEVICE void adam_span(int64_t span, const StepState *state, T *p, T *m, T *v,
+                      const G *grad, int64_t n, bool decay, H *copy) {
   if (state->scaler.found_inf)
     return;
   const auto s = update_scalars<AdamScalars>(state);
   const AdamRule<T> rule(s, /*decay=*/false);
   const T weight_decay = T(decay ? s.weight_decay : 0);
-  for_span(n, [&](int64_t i, int64_t left) {
+  for_span(span, n, [&](int64_t i, int64_t left) {
     const Lanes<T> old = load(p + i, left);
     const Lanes<T> g =
         convert<T>(load(grad + i, left)) * rule.grad_scale + weight_decay * old;
@@ -31,11 +31,35 @@ KERNEL void adam_kernel(const StepState *state, T *p, T *m, T *v, const G *grad,
     store_parameter(p, copy, i, p_new, left);
   });
 }
+template <class T, class G, class H>
+KERNEL void adam_kernel(const StepState *state, T *p, T *m, T *v, const G *grad,
+                        int64_t n, bool decay, H *copy) {
+  adam_span(block(), state, p, m, v, grad, n, decay, copy);
+}
 template <class T, class G, class H = T>
 void adam(Context &ctx, const StepState *state, T *p, T *m, T *v, const G *grad,
           int64_t n, bool decay, H *copy = nullptr) {
   launch(ctx, ceil_div(n, kSpan), kSpanThreads, adam_kernel<T, G, H>, state, p,
          m, v, grad, n, decay, copy);
+}
+
+struct AdamRows {
+  const StepState *state;
+  template <class T, class H>
+  DEVICE void operator()(Memory m, const UpdateRow<T, H, 2> &row,
+                         int64_t span) const {
+    row.gradient.visit(m, [&](const auto *grad) {
+      adam_span(span, state, m[row.parameter], row.template state<T>(m, 0),
+                row.template state<T>(m, 1), grad, row.elements, row.decay,
+                m.find(row.copy));
+    });
+  }
+};
+// All parameters of a table, in one launch.
+template <class T, class H, size_t kRows>
+void adam(Context &ctx, const StepState *state, Memory m,
+          const UpdateRow<T, H, 2> (&table)[kRows], int64_t spans) {
+  for_rows(ctx, m, table, spans, AdamRows{state});
 }
 
 } // namespace gpuopt

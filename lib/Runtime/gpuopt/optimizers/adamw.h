@@ -61,12 +61,12 @@ inline void begin_adamw(Context &ctx, StepState *state,
 }
 
 template <class T, class G, class H>
-KERNEL void adamw_kernel(const StepState *state, T *p, T *m, T *v,
-                         const G *grad, int64_t n, bool decay, H *copy) {
+DEVICE void adamw_span(int64_t span, const StepState *state, T *p, T *m, T *v,
+                       const G *grad, int64_t n, bool decay, H *copy) {
   if (state->scaler.found_inf)
     return;
   const AdamRule<T> rule(update_scalars<AdamScalars>(state), decay);
-  for_span(n, [&](int64_t i, int64_t left) {
+  for_span(span, n, [&](int64_t i, int64_t left) {
     const Lanes<T> g = convert<T>(load(grad + i, left)) * rule.grad_scale;
     const Lanes<T> m_new = rule.first_moment(load(m + i, left), g);
     const Lanes<T> v_new = rule.second_moment(load(v + i, left), g);
@@ -76,6 +76,11 @@ KERNEL void adamw_kernel(const StepState *state, T *p, T *m, T *v,
     store_parameter(p, copy, i, p_new, left);
   });
 }
+template <class T, class G, class H>
+KERNEL void adamw_kernel(const StepState *state, T *p, T *m, T *v,
+                         const G *grad, int64_t n, bool decay, H *copy) {
+  adamw_span(block(), state, p, m, v, grad, n, decay, copy);
+}
 // Updates one parameter. `copy`, or null, is the parameter in half precision
 // for the products of the next step.
 template <class T, class G, class H = T>
@@ -83,6 +88,25 @@ void adamw(Context &ctx, const StepState *state, T *p, T *m, T *v,
            const G *grad, int64_t n, bool decay, H *copy = nullptr) {
   launch(ctx, ceil_div(n, kSpan), kSpanThreads, adamw_kernel<T, G, H>, state, p,
          m, v, grad, n, decay, copy);
+}
+
+struct AdamwRows {
+  const StepState *state;
+  template <class T, class H>
+  DEVICE void operator()(Memory m, const UpdateRow<T, H, 2> &row,
+                         int64_t span) const {
+    row.gradient.visit(m, [&](const auto *grad) {
+      adamw_span(span, state, m[row.parameter], row.template state<T>(m, 0),
+                 row.template state<T>(m, 1), grad, row.elements, row.decay,
+                 m.find(row.copy));
+    });
+  }
+};
+// All parameters of a table, in one launch.
+template <class T, class H, size_t kRows>
+void adamw(Context &ctx, const StepState *state, Memory m,
+           const UpdateRow<T, H, 2> (&table)[kRows], int64_t spans) {
+  for_rows(ctx, m, table, spans, AdamwRows{state});
 }
 
 } // namespace gpuopt

@@ -9,12 +9,6 @@
 
 namespace gpuopt {
 
-#ifdef __CUDACC__
-#define DEVICE_TABLE static __device__ constexpr
-#else
-#define DEVICE_TABLE inline constexpr
-#endif
-
 // The dynamic map: for each power of ten from 10^-6 to 1 it has twice as many
 // values as for the one below, in the middles of equal parts of [0.1, 1]. The
 // signed map has their negatives as well. 0 and 1 are added. The values are in
@@ -90,15 +84,15 @@ struct QuantizedMoment {
 };
 
 template <class T, class G, class H>
-KERNEL void adamw_8bit_kernel(const StepState *state, T *p,
-                              QuantizedMoment<T> m, QuantizedMoment<T> v,
-                              const G *grad, int64_t n, bool decay, H *copy) {
+DEVICE void adamw_8bit_span(int64_t span, const StepState *state, T *p,
+                            QuantizedMoment<T> m, QuantizedMoment<T> v,
+                            const G *grad, int64_t n, bool decay, H *copy) {
   ROW_MEMORY T m_new[kQuantizedBlock];
   ROW_MEMORY T v_new[kQuantizedBlock];
   if (state->scaler.found_inf)
     return;
   const AdamRule<T> rule(update_scalars<AdamScalars>(state), decay);
-  const int64_t first = block() * (kSpan / kQuantizedBlock);
+  const int64_t first = span * (kSpan / kQuantizedBlock);
   const int64_t last = min(first + kSpan / kQuantizedBlock,
                            (n + kQuantizedBlock - 1) / kQuantizedBlock);
   for (int64_t b = first; b < last; b++) {
@@ -134,6 +128,13 @@ KERNEL void adamw_8bit_kernel(const StepState *state, T *p,
   }
 }
 
+template <class T, class G, class H>
+KERNEL void adamw_8bit_kernel(const StepState *state, T *p,
+                              QuantizedMoment<T> m, QuantizedMoment<T> v,
+                              const G *grad, int64_t n, bool decay, H *copy) {
+  adamw_8bit_span(block(), state, p, m, v, grad, n, decay, copy);
+}
+
 // Updates one parameter. A small parameter has `m` and `v` as in adamw.h,
 // others have codes and scales; pointers to what a parameter does not have are
 // null.
@@ -149,6 +150,34 @@ void adamw_8bit(Context &ctx, const StepState *state, T *p,
          adamw_8bit_kernel<T, G, H>, state, p,
          QuantizedMoment<T>{m_codes, m_scales},
          QuantizedMoment<T>{v_codes, v_scales}, grad, n, decay, copy);
+}
+
+struct Adamw8bitRows {
+  const StepState *state;
+  template <class T, class H>
+  DEVICE void operator()(Memory m, const UpdateRow<T, H, 6> &row,
+                         int64_t span) const {
+    row.gradient.visit(m, [&](const auto *grad) {
+      T *const p = m[row.parameter];
+      H *const copy = m.find(row.copy);
+      if (T *const moment = row.template state<T>(m, 0))
+        return adamw_span(span, state, p, moment, row.template state<T>(m, 1),
+                          grad, row.elements, row.decay, copy);
+      adamw_8bit_span(span, state, p,
+                      QuantizedMoment<T>{row.template state<int8_t>(m, 2),
+                                         row.template state<T>(m, 3)},
+                      QuantizedMoment<T>{row.template state<int8_t>(m, 4),
+                                         row.template state<T>(m, 5)},
+                      grad, row.elements, row.decay, copy);
+    });
+  }
+};
+// All parameters of a table, in one launch.
+template <class T, class H, size_t kRows>
+void adamw_8bit(Context &ctx, const StepState *state, Memory m,
+                const UpdateRow<T, H, 6> (&table)[kRows], int64_t spans) {
+  for_rows(ctx, m, table, spans, Adamw8bitRows{state},
+           kQuantizedBlock / kLanes);
 }
 
 } // namespace gpuopt

@@ -25,8 +25,8 @@ inline void begin_lion(Context &ctx, StepState *state,
 }
 
 template <class T, class G, class H>
-KERNEL void lion_kernel(const StepState *state, T *p, T *m, const G *grad,
-                        int64_t n, bool decay, H *copy) {
+DEVICE void lion_span(int64_t span, const StepState *state, T *p, T *m,
+                      const G *grad, int64_t n, bool decay, H *copy) {
   if (state->scaler.found_inf)
     return;
   const auto s = update_scalars<LionScalars>(state);
@@ -34,7 +34,7 @@ KERNEL void lion_kernel(const StepState *state, T *p, T *m, const G *grad,
   const T beta1 = T(s.beta1), one_minus_beta1 = T(s.one_minus_beta1);
   const T beta2 = T(s.beta2), one_minus_beta2 = T(s.one_minus_beta2);
   const T scale = T(s.grad_scale);
-  for_span(n, [&](int64_t i, int64_t left) {
+  for_span(span, n, [&](int64_t i, int64_t left) {
     const Lanes<T> g = convert<T>(load(grad + i, left)) * scale;
     const Lanes<T> m_old = load(m + i, left);
     const Lanes<T> step = sign(m_old * beta1 + g * one_minus_beta1);
@@ -43,11 +43,34 @@ KERNEL void lion_kernel(const StepState *state, T *p, T *m, const G *grad,
     store_parameter(p, copy, i, p_new, left);
   });
 }
+template <class T, class G, class H>
+KERNEL void lion_kernel(const StepState *state, T *p, T *m, const G *grad,
+                        int64_t n, bool decay, H *copy) {
+  lion_span(block(), state, p, m, grad, n, decay, copy);
+}
 template <class T, class G, class H = T>
 void lion(Context &ctx, const StepState *state, T *p, T *m, const G *grad,
           int64_t n, bool decay, H *copy = nullptr) {
   launch(ctx, ceil_div(n, kSpan), kSpanThreads, lion_kernel<T, G, H>, state, p,
          m, grad, n, decay, copy);
+}
+
+struct LionRows {
+  const StepState *state;
+  template <class T, class H>
+  DEVICE void operator()(Memory m, const UpdateRow<T, H, 1> &row,
+                         int64_t span) const {
+    row.gradient.visit(m, [&](const auto *grad) {
+      lion_span(span, state, m[row.parameter], row.template state<T>(m, 0),
+                grad, row.elements, row.decay, m.find(row.copy));
+    });
+  }
+};
+// All parameters of a table, in one launch.
+template <class T, class H, size_t kRows>
+void lion(Context &ctx, const StepState *state, Memory m,
+          const UpdateRow<T, H, 1> (&table)[kRows], int64_t spans) {
+  for_rows(ctx, m, table, spans, LionRows{state});
 }
 
 } // namespace gpuopt

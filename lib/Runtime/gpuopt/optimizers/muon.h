@@ -36,7 +36,7 @@ KERNEL void muon_direction_kernel(const StepState *state, T *buffer,
   const auto s = update_scalars<MuonScalars>(state);
   const T scale = T(s.grad_scale), share = T(s.one_minus_momentum);
   const bool skips = state->scaler.found_inf;
-  for_span(n, [&](int64_t i, int64_t left) {
+  for_span(block(), n, [&](int64_t i, int64_t left) {
     const Lanes<T> g = convert<T>(load(grad + i, left)) * scale;
     const Lanes<T> old = load(buffer + i, left);
     const Lanes<T> m = old + (g - old) * share;
@@ -70,7 +70,7 @@ KERNEL void muon_kernel(const StepState *state, T *p, const G *orthogonal,
   const auto s = update_scalars<MuonScalars>(state);
   const T ratio = T(s.matches_rms ? ratios.match_rms_adamw : ratios.original);
   const T shrink = T(decay ? s.shrink : 1), rate = T(s.rate) * ratio;
-  for_span(n, [&](int64_t i, int64_t left) {
+  for_span(block(), n, [&](int64_t i, int64_t left) {
     const Lanes<T> p_new = load(p + i, left) * shrink -
                            rate * convert<T>(load(orthogonal + i, left));
     store_parameter(p, copy, i, p_new, left);

@@ -7,10 +7,12 @@
 //
 //   begin_step(ctx, state, hyper);            first thing in each micro step
 //   ... forward, add_loss(ctx, state, ...), backward ...
-//   sum_of_squares(ctx, g, n, partials);      for each gradient
+//   sum_of_squares(ctx, g, n, partials);      for each gradient, or
+//   sum_of_squares(ctx, m, kGradients, spans, partials);    for all at once
 //   finish_grad_norm(ctx, state, hyper, partials, count);
 //   begin_adamw(ctx, state, hyper);           adamw.h; or another optimizer's
-//   adamw(ctx, state, p, m, v, g, n, decay);  for each parameter
+//   adamw(ctx, state, p, m, v, g, n, decay);  for each parameter, or
+//   adamw(ctx, state, m, kUpdates, spans);    for all of a table in one launch
 //   end_step(ctx, state);                     last thing in the update
 //
 // An optimizer is a header of its name. It has a struct of what all elements of
@@ -18,7 +20,9 @@
 // double, which names the optimizer as kOptimizer; a function begin_<name> that
 // has it made; and a function <name>, which takes the parameter, the tensors
 // that kOptimizers declares, in their order and null where there is none, the
-// gradient, the number of elements, and whether the weight decays.
+// gradient, the number of elements, and whether the weight decays. Another
+// function of that name takes a table of UpdateRow, which is one launch
+// (spans.h), or of ShapedUpdateRow, whose rows follow one another.
 //
 // One that has scratch memory or a direction takes the shape in place of the
 // number. One that has a direction has a function <name>_direction as well, to
@@ -32,6 +36,7 @@
 #include "gpuopt/device/device.h"
 #include "gpuopt/kernels/elementary.h"
 #include "gpuopt/optimizers/loss_scale.h"
+#include "gpuopt/optimizers/spans.h"
 
 #include <iterator>
 
@@ -61,20 +66,6 @@ struct StepState {
   int64_t first_not_finite = -1; // of the results that check_finite looks at
   IndexOutside outside;          // stays until the state is written anew
 };
-
-// Threads of a block that works on kSpan elements.
-constexpr int kSpanThreads = 256;
-
-// Calls f(i, left) for the elements of n that this block works on, kLanes at a
-// time: i is the first of them, and `left` counts the block's elements from i
-// on.
-template <class F>
-DEVICE void for_span(int64_t n, const F &f) {
-  const int64_t begin = block() * kSpan;
-  const int64_t end = begin + kSpan < n ? begin + kSpan : n;
-  for (int64_t i = begin + first_lane(); i < end; i += lane_step())
-    f(i, end - i);
-}
 
 // Hugging Face's schedules: the factor on the learning rate of update `step`,
 // which counts from 0.
@@ -154,21 +145,51 @@ void add_loss(Context &ctx, StepState *state, const T *losses, const T *weights,
 }
 
 template <class T>
-KERNEL void sum_of_squares_kernel(const T *g, int64_t n, double *partials) {
+DEVICE void sum_of_squares_span(int64_t span, const T *g, int64_t n,
+                                double *partial) {
   Lanes<double> sum(0.0);
-  for_span(n, [&](int64_t i, int64_t left) {
+  for_span(span, n, [&](int64_t i, int64_t left) {
     const auto x = convert<double>(load(g + i, left));
     sum += x * x;
   });
   const double total = block_sum(sum);
   if (first_thread())
-    partials[block()] = total;
+    *partial = total;
+}
+template <class T>
+KERNEL void sum_of_squares_kernel(const T *g, int64_t n, double *partials) {
+  sum_of_squares_span(block(), g, n, partials + block());
 }
 // Writes sum_of_squares_partials(n) partial sums.
 template <class T>
 void sum_of_squares(Context &ctx, const T *g, int64_t n, double *partials) {
   launch(ctx, sum_of_squares_partials(n), kSpanThreads,
          sum_of_squares_kernel<T>, g, n, partials);
+}
+
+// A row of a table of gradients, of type T or H.
+template <class T, class H>
+struct GradientRow {
+  EitherBuffer<T, H> gradient;
+  int64_t elements, first_span;
+};
+struct SumOfSquares {
+  double *partials;
+  template <class T, class H>
+  DEVICE void operator()(Memory m, const GradientRow<T, H> &row,
+                         int64_t span) const {
+    row.gradient.visit(m, [&](const auto *g) {
+      sum_of_squares_span(span, g, row.elements,
+                          partials + row.first_span + span);
+    });
+  }
+};
+// Writes a sum for each span of all gradients of a table, in their order.
+template <class T, class H, size_t kRows>
+void sum_of_squares(Context &ctx, Memory m,
+                    const GradientRow<T, H> (&table)[kRows], int64_t spans,
+                    double *partials) {
+  for_rows(ctx, m, table, spans, SumOfSquares{partials});
 }
 
 // torch.nn.utils.clip_grad_norm_: the factor is max_norm / (norm + 1e-6), at
@@ -241,6 +262,42 @@ DEVICE Scalars update_scalars(const StepState *state) {
   memcpy(&scalars, state->update_scalars[kPlaceOf<Scalars>], sizeof scalars);
   return scalars;
 }
+
+// A row of a table of updates. It has the states that the optimizer declares,
+// in their order, and is at kNowhere for those that the parameter has not; so
+// is `copy`, the parameter in half precision.
+template <class T, class H, int kStates>
+struct UpdateRow {
+  Buffer<T> parameter;
+  size_t states[kStates];
+  EitherBuffer<T, H> gradient;
+  Buffer<H> copy;
+  int64_t elements, first_span;
+  bool decay;
+
+  template <class S>
+  DEVICE S *state(Memory m, int i) const {
+    return m.find(Buffer<S>(states[i]));
+  }
+};
+
+// The same for an optimizer that takes a parameter's shape and has scratch
+// memory. The host reads the table.
+template <class T, class H, int kStates>
+struct ShapedUpdateRow {
+  Buffer<T> parameter;
+  size_t states[kStates];
+  EitherBuffer<T, H> gradient;
+  Buffer<H> copy;
+  Matrices shape;
+  bool decay;
+  Buffer<double> scratch;
+
+  template <class S>
+  S *state(Memory m, int i) const {
+    return m.find(Buffer<S>(states[i]));
+  }
+};
 
 // Stores elements of a parameter and, unless that is null, of its copy in half
 // precision.

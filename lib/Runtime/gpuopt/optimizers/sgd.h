@@ -24,14 +24,14 @@ inline void begin_sgd(Context &ctx, StepState *state,
 }
 
 template <class T, class G, class H>
-KERNEL void sgd_kernel(const StepState *state, T *p, T *buffer, const G *grad,
-                       int64_t n, bool decay, H *copy) {
+DEVICE void sgd_span(int64_t span, const StepState *state, T *p, T *buffer,
+                     const G *grad, int64_t n, bool decay, H *copy) {
   if (state->scaler.found_inf)
     return;
   const auto s = update_scalars<SgdScalars>(state);
   const T rate = T(s.rate), scale = T(s.grad_scale), momentum = T(s.momentum);
   const T weight_decay = T(decay ? s.weight_decay : 0);
-  for_span(n, [&](int64_t i, int64_t left) {
+  for_span(span, n, [&](int64_t i, int64_t left) {
     const Lanes<T> old = load(p + i, left);
     Lanes<T> g = convert<T>(load(grad + i, left)) * scale + weight_decay * old;
     if (buffer) {
@@ -43,6 +43,11 @@ KERNEL void sgd_kernel(const StepState *state, T *p, T *buffer, const G *grad,
     store_parameter(p, copy, i, p_new, left);
   });
 }
+template <class T, class G, class H>
+KERNEL void sgd_kernel(const StepState *state, T *p, T *buffer, const G *grad,
+                       int64_t n, bool decay, H *copy) {
+  sgd_span(block(), state, p, buffer, grad, n, decay, copy);
+}
 // Updates one parameter. `buffer` is null without momentum.
 template <class T, class G, class H = T>
 void sgd(Context &ctx, const StepState *state, T *p,
@@ -50,6 +55,24 @@ void sgd(Context &ctx, const StepState *state, T *p,
          H *copy = nullptr) {
   launch(ctx, ceil_div(n, kSpan), kSpanThreads, sgd_kernel<T, G, H>, state, p,
          buffer, grad, n, decay, copy);
+}
+
+struct SgdRows {
+  const StepState *state;
+  template <class T, class H>
+  DEVICE void operator()(Memory m, const UpdateRow<T, H, 1> &row,
+                         int64_t span) const {
+    row.gradient.visit(m, [&](const auto *grad) {
+      sgd_span(span, state, m[row.parameter], row.template state<T>(m, 0), grad,
+               row.elements, row.decay, m.find(row.copy));
+    });
+  }
+};
+// All parameters of a table, in one launch.
+template <class T, class H, size_t kRows>
+void sgd(Context &ctx, const StepState *state, Memory m,
+         const UpdateRow<T, H, 1> (&table)[kRows], int64_t spans) {
+  for_rows(ctx, m, table, spans, SgdRows{state});
 }
 
 } // namespace gpuopt

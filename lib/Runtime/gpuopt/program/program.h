@@ -55,6 +55,9 @@ struct CallInfo {
   const char *origin; // ONNX nodes or a variable; empty for the runtime's own
   const char *work;   // the work and its types
   int count;          // of calls
+  // Where several ops share a call, the elements that each of them works on:
+  // only the first one of them has a count.
+  int64_t elements = 0;
 };
 
 struct Program {

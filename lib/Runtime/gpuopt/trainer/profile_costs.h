@@ -81,24 +81,35 @@ private:
     std::vector<double> times;
   };
 
-  // Adds consecutive times of calls to the times of their ops.
+  // Adds consecutive times of calls to the times of their ops. Ops that share a
+  // call divide its time by their elements.
   void add(const std::vector<double> &times, const Table<CallInfo> &calls) {
     size_t next = 0;
-    for (const CallInfo &call : calls) {
-      const size_t end = next + size_t(call.count);
+    for (const CallInfo *call = calls.begin(); call != calls.end();) {
+      const size_t end = next + size_t(call->count);
       if (end > times.size())
         break;
-      const std::string origin = call.origin;
-      Op &op = ops[(origin.empty() ? "" : origin + ": ") + call.work];
-      op.origin = origin;
-      op.times.push_back(std::accumulate(times.begin() + long(next),
-                                         times.begin() + long(end), 0.0));
-      step_time += op.times.back();
+      const double time = std::accumulate(times.begin() + long(next),
+                                          times.begin() + long(end), 0.0);
+      const CallInfo *last = call + 1; // of the ops that share the time
+      int64_t elements = call->elements;
+      for (; last != calls.end() && last->count == 0; last++)
+        elements += last->elements;
+      for (; call != last; call++)
+        add(*call,
+            elements ? time * double(call->elements) / double(elements) : time);
       next = end;
     }
     if (next != times.size())
       throw Error("the calls of '" + std::string(program.name) +
                   "' are not those of its calls.h");
+  }
+  void add(const CallInfo &call, double time) {
+    const std::string origin = call.origin;
+    Op &op = ops[(origin.empty() ? "" : origin + ": ") + call.work];
+    op.origin = origin;
+    op.times.push_back(time);
+    step_time += time;
   }
   static double median(std::vector<double> values) {
     if (values.empty())

@@ -29,6 +29,7 @@ namespace gpuopt::device {
 using train::BufferKind;
 } // namespace gpuopt::device
 
+#include "gpuopt/Dialect/Device/IR/DeviceInterfaces.h.inc"
 #define GET_OP_CLASSES
 #include "gpuopt/Dialect/Device/IR/DeviceOps.h.inc"
 

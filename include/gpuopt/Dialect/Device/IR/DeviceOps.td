@@ -9,6 +9,7 @@
 #define GPUOPT_DIALECT_DEVICE_IR_DEVICEOPS_TD
 
 include "gpuopt/Dialect/Device/IR/DeviceDialect.td"
+include "gpuopt/Dialect/Device/IR/DeviceInterfaces.td"
 include "gpuopt/Dialect/Train/IR/TrainEnums.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -333,9 +334,8 @@ def Device_RepeatOp : Device_Op<"repeat", [HasParent<"StepOp">, SingleBlock, NoT
     `device.column` stands for its buffer. What is the same in all turns comes
     from `device.address`. An attribute of a call that differs from turn to
     turn stands in its `device.turns`: an array with a dictionary for each
-    turn: beside `comment` and `device.cost_key`, an update may have another
-    `shape` and `decay` in each turn. `name` is that of the table in the emitted
-    source.
+    turn, of `comment` and `device.cost_key`. `name` is that of the table in the
+    emitted source.
 
     Constraints:
     - (C1) two rows or more;
@@ -382,6 +382,40 @@ def Device_ColumnOp : Device_Op<"column", [HasParent<"RepeatOp">, Pure]> {
   let results = (outs Device_Ptr:$result);
   let assemblyFormat = "$name (`+` $elements^)? attr-dict `:` type($result)";
   let hasVerifier = 1;
+}
+
+def Device_GroupOp : Device_Op<"group", [HasParent<"StepOp">, SingleBlock, NoTerminator]> {
+  let summary = "calls of one kind on many tensors, made as one call";
+  let description = [{
+    What the calls of the body do is done by one call of the runtime, which
+    gets a table with a row for each. Where its work is elementwise, that is one
+    launch for all tensors; else the rows are worked on in their order.
+
+    Constraints:
+    - (C1) the body has two calls or more, and beside them `device.address` alone;
+    - (C2) the calls are `GroupableCall`s of one op, with equal keys;
+    - (C3) the calls that have a half type have the same one.
+
+    ```mlir
+    device.group {
+      %0 = device.address @a_sum : !device.ptr<f32>
+      %1 = device.address @d_a : !device.ptr<f32>
+      device.accumulate %1 into %0 count 64 : !device.ptr<f32>, !device.ptr<f32>
+      %2 = device.address @b_sum : !device.ptr<f32>
+      %3 = device.address @d_b : !device.ptr<f16>
+      device.accumulate %3 into %2 count 8 : !device.ptr<f16>, !device.ptr<f32>
+    }
+    ```
+  }];
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The calls of the body, in their order.
+    ::llvm::SmallVector<GroupableCall> getCalls();
+    /// The half type of the calls that have one; null where none has.
+    ::mlir::Type getHalfType();
+  }];
 }
 
 // An op of a step: `section` is the heading under which it is printed, `comment` what it computes, with the names
@@ -496,7 +530,8 @@ def Device_DirectionOp : Device_StepOpBase<"direction",
 def Device_UpdateOp : Device_StepOpBase<"update",
     (ins StrAttr:$optimizer, Device_Ptr:$parameter, Device_Ptr:$gradient, Variadic<Device_Ptr>:$states,
          Optional<Device_Ptr>:$copy, Optional<Device_Ptr>:$scratch, OptionalAttr<StrArrayAttr>:$stateNames,
-         DenseI64ArrayAttr:$shape, UnitAttr:$decay), [AttrSizedOperandSegments]> {
+         DenseI64ArrayAttr:$shape, UnitAttr:$decay),
+    [AttrSizedOperandSegments, DeclareOpInterfaceMethods<Device_GroupableCall, ["getHalfType", "getNumElements"]>]> {
   let summary = "train.update on a parameter of a shape";
   let description = [{
     `stateNames` are the states in the order of the operands. `scratch` is
@@ -527,17 +562,23 @@ def Device_CheckFiniteOp : Device_StepOpBase<"check_finite",
   let assemblyFormat = "$value `count` $count `index` $index `name` $name attr-dict `:` type($value)";
 }
 
-def Device_SnapshotOp : Device_StepOpBase<"snapshot", (ins Device_Ptr:$value, Device_Ptr:$snapshot, I64Attr:$count)> {
+def Device_SnapshotOp : Device_StepOpBase<"snapshot",
+    (ins Device_Ptr:$value, Device_Ptr:$snapshot, I64Attr:$count),
+    [DeclareOpInterfaceMethods<Device_GroupableCall>]> {
   let summary = "snapshot = value, `count` elements, in the first micro-step of a step";
   let assemblyFormat = "$value `in` $snapshot `count` $count attr-dict `:` type($value) `,` type($snapshot)";
 }
 
-def Device_RestoreOp : Device_StepOpBase<"restore", (ins Device_Ptr:$value, Device_Ptr:$snapshot, I64Attr:$count)> {
+def Device_RestoreOp : Device_StepOpBase<"restore",
+    (ins Device_Ptr:$value, Device_Ptr:$snapshot, I64Attr:$count),
+    [DeclareOpInterfaceMethods<Device_GroupableCall>]> {
   let summary = "value = snapshot, `count` elements, where the step is skipped";
   let assemblyFormat = "$value `from` $snapshot `count` $count attr-dict `:` type($value) `,` type($snapshot)";
 }
 
-def Device_RefreshOp : Device_StepOpBase<"refresh", (ins Device_Ptr:$copy, Device_Ptr:$value, I64Attr:$count)> {
+def Device_RefreshOp : Device_StepOpBase<"refresh",
+    (ins Device_Ptr:$copy, Device_Ptr:$value, I64Attr:$count),
+    [DeclareOpInterfaceMethods<Device_GroupableCall>]> {
   let summary = "copy = value in another precision, `count` elements";
   let assemblyFormat = "$copy `from` $value `count` $count attr-dict `:` type($copy) `,` type($value)";
 }
@@ -580,7 +621,9 @@ def Device_AwaitOp : Device_StepOpBase<"await", (ins I64Attr:$event)> {
   let assemblyFormat = "$event attr-dict";
 }
 
-def Device_AccumulateOp : Device_StepOpBase<"accumulate", (ins Device_Ptr:$value, Device_Ptr:$target, I64Attr:$count)> {
+def Device_AccumulateOp : Device_StepOpBase<"accumulate",
+    (ins Device_Ptr:$value, Device_Ptr:$target, I64Attr:$count),
+    [DeclareOpInterfaceMethods<Device_GroupableCall, ["getHalfType"]>]> {
   let summary = "target += value, `count` elements; target = value in the first micro-step of a step";
   let assemblyFormat = "$value `into` $target `count` $count attr-dict `:` type($value) `,` type($target)";
 }

@@ -10,14 +10,41 @@
 
 include "mlir/Pass/PassBase.td"
 
+def GroupCalls : Pass<"device-group-calls", "::mlir::ModuleOp"> {
+  let summary = "Makes calls in a row that do the same on many tensors one call";
+  let description = [{
+    Updates of parameters, sums of gradients and copies that follow one another
+    become one `device.group`, which the runtime works on in one launch where
+    it can. They may be of different shapes, and some may read half precision
+    where others do not. No call moves past another one of another kind.
+
+    ```mlir
+    %0 = device.address @a_sum : !device.ptr<f32>
+    %1 = device.address @d_a : !device.ptr<f32>
+    device.accumulate %1 into %0 count 64 : !device.ptr<f32>, !device.ptr<f32>
+    %2 = device.address @b_sum : !device.ptr<f32>
+    %3 = device.address @d_b : !device.ptr<f32>
+    device.accumulate %3 into %2 count 8 : !device.ptr<f32>, !device.ptr<f32>
+    // becomes
+    device.group {
+      // ... the same
+    }
+    ```
+  }];
+  let options = [Option<"leastCalls", "least-calls", "unsigned", "2",
+                        "Fewer calls in a row than this stay as they are">];
+  let statistics = [
+    Statistic<"groupCount", "groups", "Number of groups that were formed">,
+    Statistic<"callCount", "calls", "Number of calls in them">];
+}
+
 def RollLoops : Pass<"device-roll-loops", "::mlir::ModuleOp"> {
   let summary = "Writes calls that repeat on other buffers as a loop over a table of buffers";
   let description = [{
     The layers of a model make the same calls one after the other. Where three
     or more runs of calls differ in nothing but the buffers that they address
     (and in the names of the nodes that they come from), they become one
-    `device.repeat`. So do eight or more updates of parameters in a row, of which
-    each may also have a shape of its own. The order of the calls and what each of them does stay as
+    `device.repeat`. The order of the calls and what each of them does stay as
     they are; device-unroll-loops gives the straight sequence back.
 
     ```mlir
@@ -38,10 +65,11 @@ def RollLoops : Pass<"device-roll-loops", "::mlir::ModuleOp"> {
 }
 
 def UnrollLoops : Pass<"device-unroll-loops", "::mlir::ModuleOp"> {
-  let summary = "Writes each turn of a loop of calls out";
+  let summary = "Writes each turn of a loop of calls out, and the calls of each group";
   let description = [{
-    The inverse of device-roll-loops: each `device.repeat` is replaced by the
-    calls of all of its turns.
+    The inverse of device-roll-loops and device-group-calls: each
+    `device.repeat` is replaced by the calls of all of its turns, and each
+    `device.group` by its calls.
 
     ```mlir
     device.repeat "forward_layers" ["x"] [[@h_0_x], [@h_1_x]] {

@@ -1,0 +1,31 @@
+//===- DeviceInterfaces.td - What passes ask of calls ------*- tablegen -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_DIALECT_DEVICE_IR_DEVICEINTERFACES_TD
+#define GPUOPT_DIALECT_DEVICE_IR_DEVICEINTERFACES_TD
+
+include "mlir/IR/OpBase.td"
+
+def Device_GroupableCall : OpInterface<"GroupableCall"> {
+  let cppNamespace = "::gpuopt::device";
+  let description = [{
+    A call for one tensor that the runtime can make for many tensors as one
+    call. What it does for one of them does not depend on what it does for
+    another one.
+  }];
+  let methods = [
+    InterfaceMethod<"Returns a key: calls of one op whose keys are equal can be one call. Null where this call cannot "
+                    "be part of one.", "::mlir::Attribute", "getGroupKey">,
+    InterfaceMethod<"Returns the element type that some of the call's tensors have in the place of the parameter's; "
+                    "null where all have that one. A group has one such type.", "::mlir::Type", "getHalfType",
+                    (ins), [{}], [{ return {}; }]>,
+    InterfaceMethod<"Returns the number of elements that the call works on.", "int64_t", "getNumElements", (ins), [{}],
+                    [{ return $_op.getCount(); }]>
+  ];
+}
+
+#endif // GPUOPT_DIALECT_DEVICE_IR_DEVICEINTERFACES_TD

@@ -1,0 +1,133 @@
+//===- GroupableCalls.cpp - Calls that can be made as one -----------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
+#include "gpuopt/Dialect/Train/IR/Optimizers.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace gpuopt::device;
+
+#include "gpuopt/Dialect/Device/IR/DeviceInterfaces.cpp.inc"
+
+static Type elementOf(Value pointer) {
+  return pointer ? cast<PtrType>(pointer.getType()).getElement() : Type();
+}
+
+/// A key of types.
+static Attribute keyOf(Builder builder, ArrayRef<Type> types) {
+  return builder.getTypeArrayAttr(types);
+}
+
+//===----------------------------------------------------------------------===//
+// Updates
+//===----------------------------------------------------------------------===//
+
+Type UpdateOp::getHalfType() {
+  Type parameter = elementOf(getParameter()),
+       gradient = elementOf(getGradient());
+  return gradient != parameter ? gradient : elementOf(getCopy());
+}
+
+/// Whether states have the types that a table of updates gives them.
+static bool haveDeclaredTypes(UpdateOp op,
+                              const gpuopt::OptimizerInfo &optimizer) {
+  if (!op.getStateNames())
+    return true;
+  return llvm::all_of(
+      llvm::zip(op.getStateNames()->getAsRange<StringAttr>(), op.getStates()),
+      [&](auto entry) {
+        auto [name, state] = entry;
+        const gpuopt::OptimizerState *declared =
+            optimizer.find_state(name.strref());
+        return declared->type == gpuopt::StateType::I8
+                   ? elementOf(state).isInteger(8)
+                   : elementOf(state) == elementOf(op.getParameter());
+      });
+}
+
+/// An update by what the step's products have made of a direction is alone:
+/// those products stand between it and the next one.
+Attribute UpdateOp::getGroupKey() {
+  const OptimizerInfo *optimizer = find_optimizer(getOptimizer());
+  Type parameter = elementOf(getParameter()), copy = elementOf(getCopy()),
+       gradient = elementOf(getGradient());
+  bool areHalvesEqual = !copy || (copy != parameter &&
+                                  (gradient == parameter || gradient == copy));
+  if (!optimizer || optimizer->has_direction || !areHalvesEqual ||
+      !haveDeclaredTypes(*this, *optimizer))
+    return {};
+  Builder builder(getContext());
+  return builder.getArrayAttr({getOptimizerAttr(), TypeAttr::get(parameter)});
+}
+
+int64_t UpdateOp::getNumElements() {
+  return ShapedType::getNumElements(getShape());
+}
+
+//===----------------------------------------------------------------------===//
+// Sums and copies
+//===----------------------------------------------------------------------===//
+
+Attribute AccumulateOp::getGroupKey() {
+  return keyOf(Builder(getContext()), elementOf(getTarget()));
+}
+Type AccumulateOp::getHalfType() {
+  Type value = elementOf(getValue());
+  return value != elementOf(getTarget()) ? value : Type();
+}
+
+/// A key of the types of two tensors.
+template <typename OpT>
+static Attribute keyOf(OpT op, Value to, Value from) {
+  return keyOf(Builder(op.getContext()), {elementOf(to), elementOf(from)});
+}
+Attribute SnapshotOp::getGroupKey() {
+  return keyOf(*this, getSnapshot(), getValue());
+}
+Attribute RestoreOp::getGroupKey() {
+  return keyOf(*this, getValue(), getSnapshot());
+}
+Attribute RefreshOp::getGroupKey() {
+  return keyOf(*this, getCopy(), getValue());
+}
+
+//===----------------------------------------------------------------------===//
+// Groups
+//===----------------------------------------------------------------------===//
+
+SmallVector<GroupableCall> GroupOp::getCalls() {
+  return llvm::to_vector(getBody().getOps<GroupableCall>());
+}
+
+Type GroupOp::getHalfType() {
+  for (GroupableCall call : getCalls())
+    if (Type half = call.getHalfType())
+      return half;
+  return {};
+}
+
+LogicalResult GroupOp::verify() {
+  for (Operation &op : getBody().front())
+    if (!isa<AddressOp, GroupableCall>(op)) // (C1)
+      return op.emitOpError("expects to be outside of 'device.group', which "
+                            "has groupable calls and addresses alone");
+  SmallVector<GroupableCall> calls = getCalls();
+  if (calls.size() < 2) // (C1)
+    return emitOpError("expects two calls or more, but got ") << calls.size();
+  GroupableCall first = calls.front();
+  for (GroupableCall call : calls) {
+    if (call->getName() != first->getName() || !call.getGroupKey() ||
+        call.getGroupKey() != first.getGroupKey()) // (C2)
+      return call->emitOpError("expects to be of the kind of the group's first "
+                               "call, with the same types");
+    if (Type half = call.getHalfType(); half && half != getHalfType()) // (C3)
+      return call->emitOpError("expects the group's half type ")
+             << getHalfType() << ", but got " << half;
+  }
+  return success();
+}

@@ -1,0 +1,108 @@
+//===- GroupCalls.cpp - Makes calls on many tensors one call --------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// The updates of all parameters, and the sums and copies of their like, are
+// many small calls of one kind in a row. They become one device.group, which is
+// printed as a table and one call. Only calls that already follow one another
+// are grouped, so that no tensor lives longer than its offset was planned for.
+// Assumes what convert-to-device leaves: each address has one reader and stands
+// before it. device-unroll-loops gives the single calls back.
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Dialect/Device/Transforms/Passes.h"
+
+namespace gpuopt::device {
+#define GEN_PASS_DEF_GROUPCALLS
+#include "gpuopt/Dialect/Device/Transforms/Passes.h.inc"
+} // namespace gpuopt::device
+
+using namespace mlir;
+using namespace gpuopt::device;
+
+namespace {
+
+/// Calls in a row that can be one, with their addresses.
+struct Run {
+  SmallVector<GroupableCall> calls;
+  SmallVector<Operation *> ops; ///< The calls and their addresses, in order.
+  Type half;
+
+  bool takes(GroupableCall call) const {
+    if (calls.empty())
+      return true;
+    GroupableCall first = calls.front();
+    Type other = call.getHalfType();
+    return first->getName() == call->getName() &&
+           first.getGroupKey() == call.getGroupKey() &&
+           (!half || !other || half == other);
+  }
+  void add(GroupableCall call, ArrayRef<Operation *> addresses) {
+    calls.push_back(call);
+    ops.append(addresses.begin(), addresses.end());
+    ops.push_back(call);
+    half = half ? half : call.getHalfType();
+  }
+};
+
+class GroupCalls : public gpuopt::device::impl::GroupCallsBase<GroupCalls> {
+public:
+  using GroupCallsBase::GroupCallsBase;
+
+private:
+  void runOnOperation() override {
+    for (StepOp step : getOperation().getOps<StepOp>())
+      for (Run &run : findRuns(step))
+        if (run.calls.size() >= std::max<size_t>(leastCalls, 2))
+          write(run);
+  }
+
+  static std::vector<Run> findRuns(StepOp step) {
+    std::vector<Run> runs(1);
+    SmallVector<Operation *> addresses;
+    for (Operation &op : step.getBody().front()) {
+      if (isa<AddressOp>(op)) {
+        addresses.push_back(&op);
+        continue;
+      }
+      auto call = dyn_cast<GroupableCall>(op);
+      bool canBeGrouped =
+          call && call.getGroupKey() && ownsAddresses(&op, addresses);
+      if (!canBeGrouped || !runs.back().takes(call))
+        runs.emplace_back();
+      if (canBeGrouped)
+        runs.back().add(call, addresses);
+      addresses.clear();
+    }
+    return runs;
+  }
+
+  /// Whether the operands of a call are the addresses before it, which nothing
+  /// else reads.
+  static bool ownsAddresses(Operation *call, ArrayRef<Operation *> addresses) {
+    return llvm::all_of(addresses,
+                        [&](Operation *address) {
+                          return address->hasOneUse() &&
+                                 *address->user_begin() == call;
+                        }) &&
+           llvm::all_of(call->getOperands(), [&](Value operand) {
+             return llvm::is_contained(addresses, operand.getDefiningOp());
+           });
+  }
+
+  void write(const Run &run) {
+    OpBuilder builder(run.ops.front());
+    auto group = GroupOp::create(builder, run.calls.front()->getLoc());
+    Block *body = &group.getBody().emplaceBlock();
+    for (Operation *op : run.ops)
+      op->moveBefore(body, body->end());
+    ++groupCount;
+    callCount += run.calls.size();
+  }
+};
+
+} // namespace

@@ -1,0 +1,67 @@
+//===- GroupTables.h - The tensors of one call for many ---------*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A device.group is printed as a table, which has a row for each of its calls,
+// and as one call that gets the table:
+//
+//   DEVICE_TABLE UpdateRow<float, float, 2> kAdamwUpdates[] = {
+//       {17408, {21504, 25600}, 1024000, kNowhere, 16384, 0, true}, //
+//       "fc.weight" {82944, {83456, 83968}, 1089536, kNowhere, 128, 2, false},
+//       // "fc.bias"
+//   };
+//   adamw(ctx, state, m, kAdamwUpdates, 3);
+//
+// The gradients of a norm have a table of the same form.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_LIB_TARGET_CXX_GROUPTABLES_H
+#define GPUOPT_LIB_TARGET_CXX_GROUPTABLES_H
+
+#include "Names.h"
+#include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
+
+namespace gpuopt::cxx {
+
+/// A call that gets a table.
+struct TableCall {
+  std::string function;
+  llvm::SmallVector<std::string> arguments;
+};
+
+class GroupTables {
+public:
+  /// Tables are printed to `stream`.
+  GroupTables(ProgramNames &names, const mlir::SymbolTable &symbols,
+              llvm::raw_ostream &stream)
+      : names(names), symbols(symbols), stream(stream) {}
+
+  /// Prints the table of a group; returns the call.
+  TableCall print(device::GroupOp group);
+
+  /// Whether the gradients of a norm can be a table: two whole buffers or more,
+  /// of one type or of one more in half precision.
+  static bool areTabular(device::GradNormOp op);
+  /// Prints their table; returns its name.
+  std::string print(device::GradNormOp op);
+
+private:
+  struct Row;
+  Row rowOf(device::GroupableCall call, mlir::Type half, int64_t firstSpan);
+
+  ProgramNames &names;
+  const mlir::SymbolTable &symbols;
+  llvm::raw_ostream &stream;
+};
+
+/// How the runtime is told how large a parameter is: its elements or, for
+/// optimizers with scratch memory or a direction, its shape as Matrices.
+std::string sizeText(device::UpdateOp op);
+
+} // namespace gpuopt::cxx
+
+#endif // GPUOPT_LIB_TARGET_CXX_GROUPTABLES_H
