@@ -62,7 +62,8 @@ static const char kFromRuntime[] =
     "kAlignment "
     "kSpan kSpanThreads kLinear kCosine kConstant kConstantWithWarmup "
     "kInfinity kNaN kSignBit kMaxDims kMaxNames kTargetName kStagingIsDevice "
-    "kScatterColumns kPersistentBytes kArenaBytes kHostBytes kStepState "
+    "kScatterColumns kScatterSegment kScatterThreads kPersistentBytes "
+    "kArenaBytes kHostBytes kStepState "
     "kHyperparameters "
     "kInputs kStates kOutputs kDefaults kOptimizerStates kGradients kChecked "
     "kIndexed";

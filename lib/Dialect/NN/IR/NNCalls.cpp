@@ -8,6 +8,7 @@
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "gpuopt/Dialect/NN/IR/ProductLayout.h"
 #include "gpuopt/Support/TensorSize.h"
+#include "gpuopt/settings/scatter_layout.h"
 
 using namespace mlir;
 using namespace gpuopt;
@@ -297,13 +298,13 @@ void ScatterAddOp::widenResults() {
   setResultElementType(Float32Type::get(getContext()));
 }
 
-/// Two counts for each row of the table, and one more, and two positions for
-/// each index, of 4 bytes (Runtime/gpuopt/ops/scatter.h).
 int64_t ScatterAddOp::getRequiredWorkspaceInBytes() {
-  int64_t rows = shapeOf(getResult())[0],
-          count = tensorType(getIndices()).getNumElements();
-  return 4 * (llvm::alignTo(rows + 1, 64) + llvm::alignTo(rows, 64) +
-              2 * llvm::alignTo(count, 64));
+  RankedTensorType table = tensorType(getResult());
+  int64_t rows = table.getDimSize(0);
+  return ScatterLayout(rows, tensorType(getIndices()).getNumElements(),
+                       rows ? table.getNumElements() / rows : 0,
+                       table.getElementType().isF64() ? 8 : 4)
+      .bytes;
 }
 int64_t ScatterAddOp::getWorkspaceInBytes() {
   return getRequiredWorkspaceInBytes();

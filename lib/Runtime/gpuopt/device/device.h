@@ -29,7 +29,9 @@ std::string content_of(const Key &key) {
   return std::string(reinterpret_cast<const char *>(&key), sizeof key);
 }
 
-constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+HOST_DEVICE constexpr int64_t ceil_div(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
 
 // The library handles and caches of a context: one object of each type, made
 // when first asked for.
