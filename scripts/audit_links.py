@@ -3,7 +3,7 @@
 
 usage: audit_links.py [--root FOLDER]
 
-Of README.md and of every page under docs/ it checks that each relative link and
+In README.md and every page under docs/, it checks that each relative link and
 image leads to a file, that each `#heading` of a link is a heading of that page,
 and that each path in `backquotes` that begins with a folder of the sources
 exists. Every picture under docs/images must be well-formed XML. Prints what

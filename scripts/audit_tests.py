@@ -3,7 +3,7 @@
 
 usage: audit_tests.py [--bin FOLDER] [--without TEST]...
 
-Of the sources of this checkout and of what the executables' help lists:
+It checks the sources of this checkout and what the executables' help lists:
   passes       every pass and pipeline is in the RUN line of a lit test, and
                every option in one with its pass
   ops          every op of a dialect is in the input of a round trip (ops.mlir,

@@ -37,7 +37,7 @@ def gather(folder: Path) -> None:
 
 
 def entropy(data: bytes) -> float:
-    """Of single bytes, in nats: the loss of the best model without context."""
+    """The entropy of single bytes, in nats: the loss of the best model without context."""
     counts = collections.Counter(data)
     return -sum(n / len(data) * math.log(n / len(data)) for n in counts.values())
 

@@ -3,7 +3,7 @@
 
 usage: summarize_tests.py RESULTS_DIR
 
-Of a suite NAME the directory holds
+The directory holds for each suite NAME
   NAME.xml       its results
   NAME.expected  an empty file, made before it ran: without NAME.xml it crashed
   NAME.status    the exit status of what ran it, if that is known: one of which

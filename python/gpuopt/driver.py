@@ -132,7 +132,7 @@ def _numbers(value: Any) -> Any:
     if not hasattr(value, "detach"):
         return value
     value = value.detach().cpu()
-    # Of bfloat16, which NumPy lacks, float32 has all numbers.
+    # NumPy lacks bfloat16, but float32 holds all of its numbers.
     return (value.float() if str(value.dtype) == "torch.bfloat16" else value).numpy()
 
 

@@ -129,7 +129,7 @@ def _warn_of_evaluation_mode(module: Any) -> None:
         )
 
 
-# Of batch normalisation, which gpuopt updates.
+# The statistics of batch normalisation, which gpuopt updates.
 _RUNNING_STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
 
 

@@ -91,7 +91,7 @@ class Program:
 
 
 def drawn(random: np.random.Generator, name: str, shape: list[int]) -> np.ndarray:
-    """Of a size that trains: norms near 1, products near their fan-in's root."""
+    """Random weights of a size that trains: norms near 1, products near their fan-in's root."""
     if len(shape) < 2:
         value = 0.0 if name.endswith(("bias", "running_mean")) else 1.0
         return np.full(shape, value, np.float32)

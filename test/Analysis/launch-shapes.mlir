@@ -13,7 +13,7 @@ train.step @forward_step forward ("x" %x: tensor<1024x128xf32>, "y" %y: tensor<1
     nn.yield %1 : tensor<1024x128xf32>
   }
   %t = nn.transpose %y [1, 0] : tensor<128x1024xf32>
-  // Of the 32 rows that have 4096 elements a block gets 1024 / 64 = 16.
+  // 32 rows have 4096 elements, but a block gets only 1024 / 64 = 16 of them.
   // expected-remark @below {{rows, loops 1024 x 128: 64 blocks of 32 threads, each with 16}}
   %2 = nn.fused "exp" %t : tensor<1024x128xf32> -> tensor<1024x128xf32> {
   ^bb0(%a: tensor<1024x128xf32>):

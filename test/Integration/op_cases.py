@@ -279,7 +279,7 @@ for i, (shape, axis, keep) in enumerate([((7, 2), 0, 1), ((3, 5), -1, 0), ((2, 4
     keywords = dict(axis=axis, keepdims=keep)
     add("indexing", "ArgMax", [shape], lambda x, a=axis, k=keep: x.argmax(a, keepdim=bool(k)), "apart", label=str(i), **keywords)
     add("indexing", "ArgMin", [shape], lambda x, a=axis, k=keep: x.argmin(a, keepdim=bool(k)), "apart", label=str(i), **keywords)
-    # Of equal ones the first or the last.
+    # Among equal elements, the first or the last one is taken.
     first = lambda x, a=axis, k=keep: torch.zeros_like(x.argmax(a, keepdim=bool(k)))
     add("indexing", "ArgMax", [shape], first, "tied", label=f"First{i}", **keywords)
     add("indexing", "ArgMax", [shape], lambda x, f=first, n=shape[axis]: f(x) + n - 1, "tied", label=f"Last{i}", select_last_index=1, **keywords)
@@ -319,7 +319,7 @@ for i, (x, k, s, p) in enumerate([((2, 2, 6, 5), 3, 2, 0), ((1, 3, 8, 7), 3, 3, 
 add("convolutions", "GlobalAveragePool", [(2, 3, 4, 4), (1, 2, 5, 3), (2, 1, 1, 1)], lambda x: x.mean((2, 3), keepdim=True))
 add("convolutions", "GlobalMaxPool", [(2, 3, 4, 4), (1, 2, 5, 3), (2, 1, 1, 1)], lambda x: x.amax((2, 3), keepdim=True), "apart")
 
-# Of volumes: the depth is joined to the channels or pooled by itself.
+# Volumes: the depth is joined to the channels or pooled by itself.
 for i, (x, w, keywords) in enumerate([
     ((2, 3, 4, 5, 4), (4, 3, 3, 3, 3), dict(stride=1, padding=1)),
     ((1, 2, 5, 4, 3), (3, 2, 2, 3, 2), dict(stride=2)),

@@ -268,7 +268,7 @@ def test_shapes_are_checked_before_the_build(model, shape, labels, message, cach
 
 @pytest.fixture(scope="module")
 def classifier(tmp_path_factory):
-    """Of tokens: 5 of them, 3 classes."""
+    """A classifier of 5 tokens with 3 classes."""
     path = tmp_path_factory.mktemp("classifier") / "model.onnx"
     module = torch.nn.Sequential(torch.nn.Embedding(5, 4), torch.nn.Flatten(), torch.nn.Linear(8, 3))
     gpuopt.export(module, torch.zeros(2, 2, dtype=torch.int64), path, input_names=["x"])

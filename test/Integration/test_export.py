@@ -141,7 +141,7 @@ def test_tied_weights_are_saved_under_both_names(tmp_path):
 
 
 def test_names_say_where_work_comes_from(tmp_path):
-    """Of nodes their submodule, of gradients their parameter."""
+    """Names of nodes tell their submodule, names of gradients their parameter."""
     gpuopt.export(Tied(), torch.zeros(2, 3, dtype=torch.int64), tmp_path / "model.onnx")
     execute([find_driver(), "compile", tmp_path / "model.onnx", "-o", tmp_path / "out", "--batch-size=2"])
     source = "".join((tmp_path / "out" / name).read_text() for name in ("step.cu", "memory.h"))

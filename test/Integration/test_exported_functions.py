@@ -104,7 +104,7 @@ class Functions(torch.nn.Module):
 
 @pytest.fixture(scope="module")
 def changes(tmp_path_factory):
-    """Of each parameter, by gpuopt and by PyTorch."""
+    """The change of each parameter, by gpuopt and by PyTorch."""
     folder = tmp_path_factory.mktemp("functions")
     module, one = Functions(), torch.ones(1, dtype=torch.double)
     gpuopt.export(module, one, folder / "model.onnx", symbolic_batch=False)

@@ -15,7 +15,7 @@ from training import CommandFailed, Trainer, execute
 ROOT = Path(__file__).resolve().parents[2]
 STEPS, ELEMENTS = 10_000, 19
 
-# Of the weights: torch's vector code fuses a multiplication and an addition.
+# For the weights, because torch's vector code fuses a multiplication and an addition.
 TOLERANCE = 1e-5
 
 

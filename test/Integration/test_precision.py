@@ -145,7 +145,7 @@ def autocast_gradients(case, dtype) -> tuple[float, dict[str, np.ndarray]]:
 
 
 def distance(gradients: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> float:
-    """Of all gradients together, relative."""
+    """Returns the relative distance of all gradients together."""
     names = [name for name in expected if name in gradients]
     assert names
     error = sum(np.linalg.norm(gradients[name] - expected[name]) ** 2 for name in names)

@@ -51,7 +51,7 @@ struct DeviceModel {
   /// The time that a launch of a kernel or a library call takes in addition to
   /// its work.
   double secondsPerLaunch = 0;
-  int64_t memoryInBytes = 0; ///< Of a whole device; 0 where it is not fixed.
+  int64_t memoryInBytes = 0; ///< A whole device's; 0 if it is not fixed.
   double hostLinkBytesPerSecond = 0; ///< To pinned host memory, one direction.
   /// Whether transfers overlap with the device's work.
   bool overlapsTransfers = false;

@@ -30,7 +30,7 @@ void addOffloadCosts(StepGraph &graph, const DeviceModel &device);
 
 /// How long the transfers of a step take, and how long its work waits for them.
 struct TransferTimes {
-  int64_t sizeInBytes = 0; ///< Of both directions.
+  int64_t sizeInBytes = 0; ///< Both directions.
   double busyInNanoseconds = 0, waitedInNanoseconds = 0;
 };
 

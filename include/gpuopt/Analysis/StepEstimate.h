@@ -18,7 +18,7 @@ namespace gpuopt {
 /// steps and the update.
 struct StepEstimate {
   double nanoseconds = 0;
-  double measuredNanoseconds = 0; ///< Of ops whose time was measured.
+  double measuredNanoseconds = 0; ///< Ops whose time was measured.
   /// The times that the device's rates alone would give: of all ops, and of the
   /// ops that were measured.
   double ratedNanoseconds = 0, ratedMeasuredNanoseconds = 0;

@@ -18,7 +18,7 @@ namespace gpuopt {
 struct CostReport {
   StepEstimate step;
   std::string file;   ///< Of --profile-costs; empty where nothing was measured.
-  std::string model;  ///< Of the program that was measured.
+  std::string model;  ///< The model that was measured.
   std::string device; ///< What was measured, in its own words.
   std::string table;  ///< Whose rates the other times follow from.
 

@@ -21,8 +21,8 @@ namespace gpuopt {
 /// What the page tells.
 struct PlanPage {
   std::string model;              ///< The file's name.
-  int64_t budgetInBytes = 0;      ///< Of everything; 0: none.
-  Planned planned;                ///< Of status 0.
+  int64_t budgetInBytes = 0;      ///< For everything; 0: none.
+  Planned planned;                ///< Its status is 0.
   std::vector<BudgetPoint> curve; ///< From the largest budget down.
 
   void print(llvm::raw_ostream &os) const;

@@ -83,7 +83,7 @@ UnmetReport describeUnmet(train::UnmetBudgetAttr unmet);
 
 /// A compilation up to the device program.
 struct Planned {
-  int status = 0;          ///< Of the command: 0 where there is a plan.
+  int status = 0;          ///< The exit status: 0 if there is a plan.
   std::string diagnostics; ///< Errors and warnings, for people.
   UnmetReport unmet;       ///< Where the status is 2.
   MemoryReport memory;

@@ -21,7 +21,7 @@
 namespace gpuopt::planning {
 
 struct SegmentMode {
-  double cost = 0;       ///< Of the repeats in the stretches.
+  double cost = 0;       ///< The stretches' repeats.
   int64_t heldBytes = 0; ///< Kept, or read by later segments.
   /// Most bytes alive while the segments run, of what they make; and in the
   /// stretches, with all that is fixed there. Where ops of one stage are made

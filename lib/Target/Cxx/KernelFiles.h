@@ -37,7 +37,7 @@ public:
 private:
   struct Kernel {
     std::string section, comment, bounds, signature, body;
-    size_t lines; ///< Of all kernels together.
+    size_t lines; ///< In all kernels together.
   };
 
   std::string header() const;

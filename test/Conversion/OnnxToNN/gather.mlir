@@ -10,7 +10,8 @@
 // CHECK: nn.take %arg0, %[[ROW]] : tensor<5x4xf32>, tensor<3xi64>
 // CHECK: %[[PART:.*]] = nn.slice %arg2 [1] [2] [1]
 // CHECK: nn.in_range %[[PART]] of 5
-// Of elements along a dimension, before they are made places in the operand.
+// The indices of elements along a dimension are checked before they become
+// places in the operand.
 // CHECK: %[[COLUMN:.*]] = nn.in_range %arg3 of 4 : tensor<5x2xi64>
 // CHECK: arith.addi %[[COLUMN]], %{{.*}} : tensor<5x2xi64>
 // CHECK: nn.take %{{.*}}, %{{.*}} : tensor<20xf32>, tensor<5x2xi64>

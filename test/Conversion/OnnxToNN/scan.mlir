@@ -1,6 +1,6 @@
 // RUN: gpuopt-opt %s -convert-onnx-to-nn | FileCheck %s
 
-// Of constants, triangles and running sums are constants.
+// Triangles and running sums of constants are constants.
 // CHECK-DAG: arith.constant dense<{{\[\[}}5, 1, 2], [0, 5, 1]]> : tensor<2x3xi64>
 // CHECK-DAG: arith.constant dense<{{\[\[}}0, 0, 0], [5, 1, 2]]> : tensor<2x3xi64>
 // CHECK-DAG: arith.constant dense<{{\[\[}}8, 3, 2], [10, 6, 1]]> : tensor<2x3xi64>

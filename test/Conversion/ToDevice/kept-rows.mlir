@@ -39,7 +39,7 @@ train.step @long_row forward ("wide" %x: tensor<4x4097xf32>) {
   train.output "long", %y : tensor<4x4097xf32>
 }
 
-// Of a value that is kept, what is made of it is cheap.
+// Once a value is kept, computing others from it is cheap.
 // CHECK-LABEL: device.kernel @fused_tanh_sum_sub_mul
 // CHECK: %[[KEPT:.*]] = device.row 64
 // CHECK-NOT: device.row

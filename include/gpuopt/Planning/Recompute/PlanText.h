@@ -23,7 +23,7 @@ namespace gpuopt::planning {
 /// A schedule within a budget, and the bound that is proven for it.
 struct PlanClaim {
   int64_t budgetInBytes = 0, peakInBytes = 0;
-  double addedPercent = 0, lowerBoundPercent = 0; ///< Of all ops' cost.
+  double addedPercent = 0, lowerBoundPercent = 0; ///< Percent of all ops.
   Schedule schedule;
   Certificate certificate;
 };

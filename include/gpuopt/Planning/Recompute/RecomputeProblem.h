@@ -28,7 +28,7 @@ namespace gpuopt::planning {
 /// An op and its one output.
 struct RecomputeOp {
   double cost = 0;              ///< Time of one execution, in any unit.
-  int64_t sizeInBytes = 0;      ///< Of the output.
+  int64_t sizeInBytes = 0;      ///< The output's size.
   int64_t workspaceInBytes = 0; ///< Needed during the first execution.
   /// Needed during each further execution, if that differs: a kernel that makes
   /// several outputs at first may run again for one of them alone.

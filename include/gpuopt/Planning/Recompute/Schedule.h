@@ -41,7 +41,7 @@ inline int opOf(int entry) { return entry < 0 ? ~entry : entry; }
 
 struct ScheduleCost {
   int64_t peakInBytes = 0; ///< The most bytes alive at one execution.
-  double addedCost = 0;    ///< Of repeats and reloads.
+  double addedCost = 0;    ///< The cost of repeats and reloads.
 };
 
 /// Returns what the schedule costs, or which rule it breaks.

@@ -55,7 +55,7 @@ struct RecomputeSolution {
   Schedule schedule;
   int64_t peakInBytes = 0;
   double addedCost = 0;
-  double lowerBound = 0; ///< Of the added cost; `certificate` proves it.
+  double lowerBound = 0; ///< For the added cost; `certificate` proves it.
   Certificate certificate;
   /// No schedule needs less than this.
   int64_t budgetLowerLimit = 0;

@@ -21,7 +21,7 @@ struct KernelNumber {
   mlir::Operation *op; ///< The op that has the number.
   Place place;
   unsigned index;        ///< Which stride it is.
-  mlir::TypedAttr value; ///< Of type index or floating-point.
+  mlir::TypedAttr value; ///< An index or floating-point.
   std::string role;      ///< Such as "columns"; names the argument.
 };
 

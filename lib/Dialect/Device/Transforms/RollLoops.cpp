@@ -115,7 +115,7 @@ namespace {
 /// A call with its addresses in their order.
 struct Call {
   Operation *op;
-  SmallVector<Operation *> addresses; ///< Of type AddressOp.
+  SmallVector<Operation *> addresses; ///< They are AddressOps.
 };
 
 /// A step as a sequence of calls, numbered such that equal ones have the same

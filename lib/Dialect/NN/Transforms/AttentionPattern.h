@@ -15,7 +15,7 @@ namespace gpuopt::nn {
 /// An operand of a product, and what turns it into [..., rows, columns].
 struct AttentionOperand {
   mlir::Value value;
-  llvm::SmallVector<int64_t> permutation; ///< Of its dimensions.
+  llvm::SmallVector<int64_t> permutation; ///< Its dimensions.
   /// The op that multiplies the value by one constant; null if there is none.
   mlir::Operation *scaling = nullptr;
   double factor = 1;
@@ -37,7 +37,7 @@ struct AttentionMatch {
   bool zeroesEmpty = false;
 
   llvm::SmallVector<int64_t> leading; ///< All but the last two.
-  ContractOp product;                 ///< Of probabilities and values.
+  ContractOp product;                 ///< Probabilities x values.
   llvm::SmallVector<int64_t> productShape, productPermutation;
   llvm::SmallVector<std::pair<AttentionOp::Part, mlir::Location>> parts;
 };

@@ -315,7 +315,7 @@ private:
   llvm::SetVector<StringAttr> &copied;
   OpBuilder builder;
   llvm::DenseMap<Operation *, llvm::SetVector<unsigned>> copiedResults;
-  SmallVector<unsigned> halfResults;          ///< Of the current kernel.
+  SmallVector<unsigned> halfResults;          ///< In this kernel.
   llvm::DenseMap<Value, Value> roundedValues; ///< Within kernels.
   llvm::DenseMap<Value, Value> copies;        ///< By the tensors' own kernels.
   llvm::DenseMap<Value, Value> inOtherType;

@@ -340,7 +340,7 @@ private:
   int64_t budget;
   StepGraph graph;
   planning::MaybeError error;
-  planning::BudgetLadder *ladder = nullptr; ///< Of a checked problem.
+  planning::BudgetLadder *ladder = nullptr; ///< For a checked problem.
   ScheduledStep scheduled;
   std::optional<Candidate> best;
   planning::PlanClaim claim;

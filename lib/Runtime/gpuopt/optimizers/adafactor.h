@@ -1,7 +1,7 @@
 // transformers.Adafactor, in its order of operations. Shazeer and Stern,
 // "Adafactor: adaptive learning rates with sublinear memory cost" (ICML 2018).
 //
-// Of the squares of a matrix's gradient only the means of each row and of each
+// For the squares of a matrix's gradient, only the means of each row and each
 // column are kept; an element's mean square is estimated as their product
 // divided by the mean of all. An update is clipped by its root mean square,
 // which is known only after the whole update is: so a parameter takes several
