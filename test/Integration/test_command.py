@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -237,6 +238,13 @@ def test_flags_by_name():
     assert gpuopt.driver.arguments(flags) == [
         "--learning-rate=0.1", "--shuffle=false", "--nesterov", "--data=x=x.npy", "--frozen-params=a", "--frozen-params=b",
     ]
+
+
+def test_arrays_may_stand_for_each_file_of_data():
+    data = execute([find_driver(), "settings"]).split("### The data\n")[1].split("\n### ")[0]
+    flags = {flag.replace("-", "_") for flag in re.findall(r"^\| `--([\w-]+)`", data, re.M)}
+    driver = gpuopt.driver
+    assert {*driver._FILE_FLAGS, *driver._INPUT_FLAGS} == flags - {"token_type", "shuffle"}
 
 
 def test_export_checks_names(tmp_path):
