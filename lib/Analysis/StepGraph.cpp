@@ -49,9 +49,9 @@ private:
   //===--------------------------------------------------------------------===//
 
   /// Finds until when an op can run again. A read gives the value that the
-  /// variable has when the read's result is used. So an op that reads a
-  /// variable can run again after the variable was written only if no other
-  /// work depends on it, and no later update reads its result.
+  /// variable has when the read's result is used. So after a variable was
+  /// written, an op that reads it can run again only if no work that depends on
+  /// the op is left, and no update that is left reads its result.
   void findLastWork() {
     for (Operation &op : step.getBody().front())
       for (FlatSymbolRefAttr written : train::variablesWritten(&op))

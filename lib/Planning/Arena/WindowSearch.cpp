@@ -37,8 +37,7 @@ void WindowSearch::begin(int timePoint) {
   showWindow();
 }
 
-/// Begins a window at the fullest time point, alternately the first and the
-/// last of these.
+/// Begins a window: in turn at the fullest time point, the first and the last.
 void WindowSearch::beginNext() {
   int fullest = std::max_element(loads.begin(), loads.end()) - loads.begin();
   const int places[] = {fullest, 0, int(timePoints.size()) - 1};

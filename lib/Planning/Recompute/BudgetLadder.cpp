@@ -276,8 +276,8 @@ const LadderPlan &BudgetLadder::planOf(int index) {
 // The least peak
 //===----------------------------------------------------------------------===//
 
-/// Sweeps the rungs below the lowest anchor with a plan, as if more anchors
-/// followed.
+/// Sweeps the rungs from the lowest anchor with a plan downwards, as between
+/// two anchors.
 const BudgetLadder::Bottom &BudgetLadder::bottom() {
   if (lowest)
     return *lowest;
