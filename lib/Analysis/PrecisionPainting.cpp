@@ -73,8 +73,8 @@ private:
         cast<RankedTensorType>(value.getType()).getElementType());
   }
 
-  /// Whether the owner of `value` is in half precision. Parameters do not
-  /// count, since they are cast to the type of the other operands.
+  /// Whether the owner of `value` is in half precision. Parameters count as if
+  /// they were, since they are cast to the type of the other operands.
   bool isHalfOwner(Value value) const {
     Value owner = bufferOf(value);
     if (isa_and_nonnull<train::ReadOp>(owner.getDefiningOp()))

@@ -99,8 +99,8 @@ static LadderPlan planIn(RecomputeSolution &solution) {
           solution.addedCost};
 }
 
-/// Improves a plan for another budget until it is within this one. It is never
-/// dearer than a plan that is known.
+/// Makes a plan for this budget from one for another budget. If the start is
+/// within this budget, the result is not dearer.
 LadderPlan BudgetLadder::anneal(const LadderPlan &start, int64_t budget,
                                 uint64_t seed) {
   if (start.addedCost <= 0 && start.peakInBytes <= budget)

@@ -2,8 +2,8 @@
 // optimizer for hidden layers in neural networks" (2024). The momentum of a
 // matrix gives a direction; matrix products, which the compiler adds to the
 // step like those of the forward, make it nearly orthogonal (the compiler's
-// Orthogonalize.h); and the resulting matrix is added to the parameter, times
-// the learning rate.
+// Orthogonalize.h); and that matrix, times the learning rate, is subtracted
+// from the parameter.
 #pragma once
 
 #include "gpuopt/optimizers/optimizer.h"
