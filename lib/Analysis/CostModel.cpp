@@ -111,6 +111,8 @@ static void addKernel(const KernelCost &cost, const DeviceModel &device,
   work.bytesRead += cost.extraBytesRead;
   work.bytesInFlight = bytesInFlight(cost.launch, device);
   work.loadsInFlight = double(cost.launch.loadsInFlight);
+  work.leavesDeviceIdle = residentWarps(cost.launch, device) <
+                          mostResidentWarps(cost.launch, device);
 }
 
 static void addProduct(nn::ContractOp op, const DeviceModel &device,
@@ -192,6 +194,14 @@ OpWork gpuopt::workOfSlice(nn::FusedOp op, unsigned result,
   work.bytesWritten = sizeInBytes(op.getResult(result));
   if (device.hasWarps())
     addKernel(kernelCostOfSlice(op, result, slice, device), device, work);
+  return work;
+}
+
+OpWork gpuopt::withBytes(OpWork work, double bytesRead, double bytesWritten) {
+  if (work.leavesDeviceIdle && work.bytesRead > 0)
+    work.bytesInFlight *= bytesRead / work.bytesRead;
+  work.bytesRead = bytesRead;
+  work.bytesWritten = bytesWritten;
   return work;
 }
 

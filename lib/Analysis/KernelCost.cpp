@@ -124,8 +124,8 @@ void gpuopt::estimateThread(nn::FusedOp op, const KernelShape &shape,
         shape.loops.back().size * std::max<int64_t>(4, elementBytesOf(value));
 }
 
-double gpuopt::residentWarps(const LaunchShape &launch,
-                             const DeviceModel &device) {
+double gpuopt::mostResidentWarps(const LaunchShape &launch,
+                                 const DeviceModel &device) {
   const Multiprocessor &each = device.multiprocessor;
   double warpsOfBlock = std::ceil(double(launch.threads) / each.warpSize);
   // Registers are handed out to warps, eight to a thread.
@@ -136,9 +136,16 @@ double gpuopt::residentWarps(const LaunchShape &launch,
                 each.registers / registersOfBlock});
   if (launch.sharedBytes > 0)
     blocks = std::min(blocks, each.sharedBytes / double(launch.sharedBytes));
-  blocks = std::max(1., std::floor(blocks));
-  return warpsOfBlock *
-         std::min(blocks, double(launch.blocks) / device.multiprocessors);
+  return warpsOfBlock * std::max(1., std::floor(blocks));
+}
+
+double gpuopt::residentWarps(const LaunchShape &launch,
+                             const DeviceModel &device) {
+  double warpsOfBlock =
+      std::ceil(double(launch.threads) / device.multiprocessor.warpSize);
+  return std::min(mostResidentWarps(launch, device),
+                  warpsOfBlock * double(launch.blocks) /
+                      device.multiprocessors);
 }
 
 double gpuopt::bytesInFlight(const LaunchShape &launch,

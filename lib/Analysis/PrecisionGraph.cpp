@@ -336,26 +336,27 @@ private:
   /// Gives each tensor its share of what the kernel saves if all of its tensors
   /// are in half precision.
   void addMemoryCosts(Operation *op) {
-    OpWork full = workOf(op, device), half = full;
+    OpWork full = workOf(op, device);
+    double read = full.bytesRead, written = full.bytesWritten;
     SmallVector<std::pair<int, double>> tensors;
     for (OpOperand &operand : op->getOpOperands())
       if (int choice = isF32(operand.get()) ? choiceOf(operand.get()) : -1;
           choice >= 0) {
         double bytes = bytesReadBy(operand) / 2;
         tensors.push_back({choice, bytes});
-        half.bytesRead -= bytes;
+        read -= bytes;
       }
     for (OpResult result : op->getResults())
       if (int choice = isF32(result) ? choiceOf(result) : -1; choice >= 0) {
         tensors.push_back({choice, bytesOf(result) / 2});
-        half.bytesWritten -= bytesOf(result) / 2;
+        written -= bytesOf(result) / 2;
       }
-    double saved =
-        full.bytesRead + full.bytesWritten - half.bytesRead - half.bytesWritten;
+    double saved = full.bytesRead + full.bytesWritten - read - written;
     if (saved <= 0)
       return;
-    double perByte =
-        std::max((timeOf(full) - timeOf(half)) / saved, leastPerByte());
+    double perByte = std::max(
+        (timeOf(full) - timeOf(withBytes(full, read, written))) / saved,
+        leastPerByte());
     for (auto [choice, bytes] : tensors)
       addFullCost(choice, perByte * bytes);
   }

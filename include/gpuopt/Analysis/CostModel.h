@@ -38,6 +38,9 @@ struct OpWork {
   /// Of loads: bytes of the whole device at once, 0 where they are enough, and
   /// loads of one thread.
   double bytesInFlight = 0, loadsInFlight = 0;
+  /// Whether there are fewer threads than the device could have at once: with
+  /// fewer bytes there are fewer still, since a thread loads as many.
+  bool leavesDeviceIdle = false;
   double launches = 1;
   double tileShare = 1; ///< The share of the products' rate that tiles leave.
   bool hasAlignedRows = true; ///< Of matrices in half precision.
@@ -59,6 +62,9 @@ OpWork workOf(mlir::Operation *op, const DeviceModel &device);
 /// Returns the work of a kernel that does nothing but this slice of `op`.
 OpWork workOfSlice(nn::FusedOp op, unsigned result, const KernelSlice &slice,
                    const DeviceModel &device);
+
+/// Returns the same work on tensors of other types, which have these bytes.
+OpWork withBytes(OpWork work, double bytesRead, double bytesWritten);
 
 /// Returns the estimated time in nanoseconds; 0 for no work.
 double timeInNanoseconds(const OpWork &work, const DeviceModel &device);

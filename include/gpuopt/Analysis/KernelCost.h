@@ -25,9 +25,11 @@ namespace gpuopt {
 void estimateThread(nn::FusedOp op, const KernelShape &shape, int64_t lanes,
                     LaunchShape &launch);
 
-/// Returns the warps that one multiprocessor has at once: as many as its
-/// threads, blocks, registers and shared memory allow, and no more than the
-/// grid has for it.
+/// Returns the warps that one multiprocessor can have at once: as many as its
+/// threads, blocks, registers and shared memory allow.
+double mostResidentWarps(const LaunchShape &launch, const DeviceModel &device);
+
+/// Returns those that it has, which are no more than the grid has for it.
 double residentWarps(const LaunchShape &launch, const DeviceModel &device);
 
 /// Returns the bytes that loads have on their way at once, on the whole device.

@@ -107,6 +107,27 @@ TEST_F(CostModelTest, FewWarpsHaveFewBytesInFlight) {
               (bytes / inFlight - 1) * 700 + 1e9 * h200.secondsPerLaunch, 1);
 }
 
+TEST_F(CostModelTest, FewWarpsGainNothingByHalfTheBytes) {
+  DeviceModel h200 = deviceOf("h200");
+  nn::FusedOp op = sumKernel(256, 64, 0);
+  ASSERT_TRUE(op);
+  OpWork work = workOf(op, h200);
+  EXPECT_TRUE(work.leavesDeviceIdle);
+  EXPECT_NEAR(timeInNanoseconds(
+                  withBytes(work, work.bytesRead / 2, work.bytesWritten), h200),
+              timeInNanoseconds(work, h200), 1);
+  // Where the device is full, half the bytes take half the time.
+  op = elementwiseKernel("arith.negf", 1 << 26);
+  ASSERT_TRUE(op);
+  work = workOf(op, h200);
+  EXPECT_FALSE(work.leavesDeviceIdle);
+  EXPECT_NEAR(
+      timeInNanoseconds(
+          withBytes(work, work.bytesRead / 2, work.bytesWritten / 2), h200) -
+          2000,
+      (timeInNanoseconds(work, h200) - 2000) / 2, 1);
+}
+
 TEST_F(CostModelTest, ManyWarpsReachTheBandwidth) {
   DeviceModel h200 = deviceOf("h200");
   nn::FusedOp op = elementwiseKernel("arith.negf", 1 << 26);
