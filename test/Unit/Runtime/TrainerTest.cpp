@@ -496,6 +496,30 @@ TEST_F(TrainerTest, CostsOfEachOp) {
   EXPECT_EQ(losses("plain"), timed);
 }
 
+TEST_F(TrainerTest, OpsThatShareACallShareItsTime) {
+  static const CallInfo calls[] = {
+      {"norm", "grad_norm", 3},
+      {"weight", "adamw", 1, 300},
+      {"bias", "adamw", 0, 100},
+      {"", "end_step", 1},
+  };
+  program.update_calls = calls;
+  const std::string file = folder / "costs.json";
+  ASSERT_EQ(run("out", {"--max-steps", "20", "--profile-costs-to", file}), 0)
+      << error;
+  const std::string costs = read_file(file);
+  auto median = [&](const std::string &key) {
+    const std::string name = "\"median_ns\": ";
+    const size_t at = costs.find("{\"key\": \"" + key + "\"");
+    return at == std::string::npos
+               ? -1
+               : std::stod(costs.substr(costs.find(name, at) + name.size()));
+  };
+  EXPECT_GT(median("bias: adamw"), 0) << costs;
+  // Both are rounded to a tenth.
+  EXPECT_NEAR(median("weight: adamw"), 3 * median("bias: adamw"), 0.3) << costs;
+}
+
 TEST_F(TrainerTest, AFullDiskLeavesTheOldCosts) {
   if (!std::filesystem::exists("/dev/full"))
     GTEST_SKIP() << "no /dev/full";
