@@ -15,18 +15,21 @@
 using namespace mlir;
 using namespace gpuopt;
 
-/// A thread asks whether an address allows one access to all lanes, and then
-/// uses what it has loaded, so that nvcc keeps no more loads waiting.
-static constexpr int64_t kMostLoadsInFlight = 2;
+/// nvcc issues the loads of a turn before it uses the first of them, unless a
+/// test of an address stands between them, and trades more of them for
+/// registers.
+static constexpr int64_t kMostLoadsInFlight = 4;
+/// The same for a row in registers, whose turns are all unrolled.
+static constexpr int64_t kMostLoadsOfRow = 8;
 /// What the memory hands out at once.
 static constexpr int64_t kSectorInBytes = 32;
 static constexpr int64_t kVectorInBytes = 16;
 
 // Instructions, counted as those of LaneInstructions.cpp: of one access to all
 // lanes, of an access to one of them, of a turn of a loop, and of a thread in a
-// reduction over its block.
+// reduction over its block, or over a group within a warp.
 static constexpr double kVectorAccess = 10, kScalarAccess = 4, kTurn = 6,
-                        kBlockReduction = 45;
+                        kBlockReduction = 45, kGroupReduction = 20;
 
 static int64_t elementBytesOf(Value value) {
   return elementSizeInBytes(cast<RankedTensorType>(value.getType()));
@@ -79,14 +82,25 @@ static int64_t bytesOfTurn(const AffineAccess &access, int64_t elementBytes,
                           stride * elementBytes);
 }
 
-/// Returns how many of `threads` have an element to load.
+/// Whether the kernel keeps the rows that it reduces in registers of groups.
+static bool keepsRowsInRegisters(const LaunchShape &launch) {
+  return launch.form == KernelForm::RowReduction && launch.groups > 1;
+}
+
+/// Returns how many threads walk over a row, or over a block's elements.
+static int64_t threadsOfRow(const LaunchShape &launch) {
+  return launch.threads / launch.groups;
+}
+
+/// Returns how many of threadsOfRow have an element to load.
 static int64_t busyThreads(const LaunchShape &launch, const KernelShape &shape,
                            int64_t lanes) {
   int64_t elements = shape.loops.back().size;
   if (launch.form == KernelForm::Flat ||
       launch.form == KernelForm::ColumnReduction)
     elements = std::min(elements, launch.span);
-  return std::min<int64_t>(launch.threads, llvm::divideCeil(elements, lanes));
+  return std::min<int64_t>(threadsOfRow(launch),
+                           llvm::divideCeil(elements, lanes));
 }
 
 void gpuopt::estimateThread(nn::FusedOp op, const KernelShape &shape,
@@ -108,20 +122,31 @@ void gpuopt::estimateThread(nn::FusedOp op, const KernelShape &shape,
   for (auto &[take, gather] : shape.gathers)
     add(gather.row, elementBytesOf(cast<nn::TakeOp>(take).getTable()));
   if (loads > 0) {
-    launch.vectorBytes = llvm::divideCeil(
-        bytes * busyThreads(launch, shape, lanes), loads * launch.threads);
+    launch.vectorBytes =
+        llvm::divideCeil(bytes * busyThreads(launch, shape, lanes),
+                         loads * threadsOfRow(launch));
+    int64_t turns =
+        llvm::divideCeil(shape.loops.back().size, lanes * threadsOfRow(launch));
     launch.loadsInFlight =
-        std::min(loads, kMostLoadsInFlight) * launch.rowsInFlight;
+        keepsRowsInRegisters(launch)
+            ? std::min(loads * turns, kMostLoadsOfRow)
+            : std::min(loads, kMostLoadsInFlight) * launch.rowsInFlight;
   }
   // Addresses and counters, and the lanes of operands and of a result.
   int64_t live = std::min<int64_t>(loads, 4) * launch.rowsInFlight + 1;
   launch.registers = std::min<int64_t>(255, 24 + lanes * live);
   if (launch.form != KernelForm::RowReduction)
     return;
-  RowWalks walks(op.getBody().front(), shape);
+  RowWalks walks(op.getBody().front(), shape, keepsRowsInRegisters(launch));
+  int64_t kept = 0;
   for (auto &[value, walk] : walks.kept())
-    launch.sharedBytes +=
+    kept +=
         shape.loops.back().size * std::max<int64_t>(4, elementBytesOf(value));
+  if (keepsRowsInRegisters(launch))
+    launch.registers = std::min<int64_t>(
+        255, launch.registers + kept / 4 / threadsOfRow(launch));
+  else
+    launch.sharedBytes += kept;
 }
 
 double gpuopt::mostResidentWarps(const LaunchShape &launch,
@@ -168,7 +193,7 @@ public:
   KernelCounter(nn::FusedOp op, const KernelShape &shape, int64_t lanes,
                 const LaunchShape &launch)
       : body(op.getBody().front()), shape(shape), lanes(lanes), launch(launch),
-        walks(body, shape) {}
+        walks(body, shape, keepsRowsInRegisters(launch)) {}
 
   KernelCost count(const DeviceModel &device) {
     bool reduces = launch.form == KernelForm::RowReduction ||
@@ -203,7 +228,8 @@ private:
       addInstructions(reduce, reduce.getInput());
       if (launch.form == KernelForm::RowReduction)
         cost.laneInstructions +=
-            kBlockReduction * double(launch.blocks * launch.threads);
+            (launch.groups > 1 ? kGroupReduction : kBlockReduction) *
+            double(launch.blocks * launch.threads);
     }
     for (unsigned output : of.outputs) {
       visit(yielded()[output]);
@@ -221,7 +247,8 @@ private:
       turns *= isVarying ? double(loop.size) : 1;
     if (varies.back())
       return turns;
-    return std::max(turns, double(launch.blocks)) * double(launch.threads);
+    return std::max(turns, double(launch.blocks)) *
+           double(threadsOfRow(launch));
   }
 
   void addInstructions(Operation *op, Value over) {
@@ -271,14 +298,15 @@ private:
     bool isFull = walks.isFull(value);
     if (!(isFull ? seen : once).insert(value).second)
       return;
+    auto kept = walks.kept().find(value);
+    if (kept != walks.kept().end() && kept->second < walk) {
+      if (!keepsRowsInRegisters(launch))
+        cost.laneInstructions += kVectorAccess * timesOf(value) / double(lanes);
+      return;
+    }
     if (auto argument = dyn_cast<BlockArgument>(value))
       return load(argument);
     Operation *op = value.getDefiningOp();
-    auto kept = walks.kept().find(value);
-    if (kept != walks.kept().end() && kept->second < walk) {
-      cost.laneInstructions += kVectorAccess * timesOf(value) / double(lanes);
-      return;
-    }
     if (isa<nn::ReduceOp>(op)) // in its walk
       return;
     addInstructions(op, value);
@@ -301,7 +329,7 @@ private:
     for (auto &[argument, inWalks] : readers)
       if (walks.isFull(argument)) {
         double all = double(sizeInBytes(argument));
-        bytesOfRow += all / double(launch.blocks);
+        bytesOfRow += all / double(launch.blocks * launch.span);
         bytes += all * double(inWalks.size() - 1);
       }
     if (blocks * bytesOfRow > device.l2CacheInBytes)

@@ -29,6 +29,9 @@ static constexpr int64_t kWarp = 32, kMostThreads = 256;
 /// Column reductions on a GPU: neighbouring threads read at least 128 bytes of
 /// a row, the line of its caches, where they read 16 bytes each.
 static constexpr int64_t kLeastWidth = 8;
+/// Row reductions on a GPU: the longest row that a warp takes. A thread then
+/// has at most 4 vectors of 8 elements, or 8 of 4.
+static constexpr int64_t kWarpRowElements = 1024;
 /// Loads of 16 bytes that a thread has under way at once. With 16 warps on a
 /// multiprocessor these are 64 KiB: more than the rate of the memory times its
 /// latency asks for (Little's law), which on an H200 is 23 KiB.
@@ -75,6 +78,25 @@ static int64_t loadsPerRow(const KernelShape &shape, int64_t lanes) {
   return std::max<int64_t>(loads, 1);
 }
 
+/// Rows of a GPU that a warp holds in its registers have a warp each, whose
+/// threads wait for no other. Longer ones have a block each, as all rows of the
+/// host do, and so have few ones, which would leave multiprocessors idle.
+static void shapeRowReduction(LaunchShape &launch, const KernelShape &shape,
+                              const DeviceModel &device) {
+  const int64_t rows = turnsOf(shape, /*isReduced=*/false);
+  launch.blocks = rows;
+  if (device.target == "host" || rows < int64_t(device.multiprocessors) ||
+      shape.loops.back().size > kWarpRowElements ||
+      turnsOf(shape, /*isReduced=*/true) != 1)
+    return;
+  launch.groups = std::clamp<int64_t>(
+      llvm::bit_floor(uint64_t(rows / blocksToFill(device))), 2,
+      kMostThreads / kWarp);
+  launch.span = launch.groups;
+  launch.threads = launch.groups * kWarp;
+  launch.blocks = llvm::divideCeil(rows, launch.span);
+}
+
 /// One thread of the host sums a column from its first row to its last. On a
 /// GPU groups of threads share the rows: few columns side by side make many
 /// blocks, and many groups make full ones.
@@ -115,6 +137,7 @@ LaunchShape gpuopt::launchShapeOf(const KernelShape &shape, int64_t lanes,
                 wanted = blocksToFill(device);
   LaunchShape launch;
   launch.form = formOf(shape);
+  launch.lanes = lanes;
   launch.threads = threadsFor(size, lanes);
   switch (launch.form) {
   case KernelForm::Flat:
@@ -130,7 +153,7 @@ LaunchShape gpuopt::launchShapeOf(const KernelShape &shape, int64_t lanes,
     launch.blocks = llvm::divideCeil(rows, launch.span);
     break;
   case KernelForm::RowReduction:
-    launch.blocks = rows;
+    shapeRowReduction(launch, shape, device);
     break;
   case KernelForm::ColumnReduction:
     shapeColumnReduction(launch, shape, lanes, device);

@@ -17,11 +17,15 @@ using namespace gpuopt;
 /// fits the fastest cache of a core, and leaves a multiprocessor enough shared
 /// memory for all the blocks that it can hold.
 constexpr int64_t kRoomInBytes = 16 * 1024;
+/// The same for the registers of a warp: 64 for each of its threads.
+constexpr int64_t kRegistersInBytes = 8 * 1024;
 
 /// A value is kept if computing it again costs more than this many additions.
 /// That is a little more than storing and loading a value costs, because
 /// recomputing takes no memory.
 constexpr unsigned kDear = 8;
+/// The same where keeping a value is to leave it in its register.
+constexpr unsigned kDearInRegisters = 2;
 
 static Value skipBroadcasts(Value value) {
   while (auto broadcast = value.getDefiningOp<nn::BroadcastOp>())
@@ -41,8 +45,8 @@ static unsigned weightOf(Operation *op) {
   return isa_and_nonnull<math::MathDialect>(op->getDialect()) ? 16 : 1;
 }
 
-RowWalks::RowWalks(Block &body, const KernelShape &shape)
-    : shape(shape),
+RowWalks::RowWalks(Block &body, const KernelShape &shape, bool inRegisters)
+    : shape(shape), inRegisters(inRegisters),
       yielded(cast<nn::YieldOp>(body.getTerminator()).getValues()) {
   findEarliest(body);
   assignWork(body);
@@ -51,7 +55,7 @@ RowWalks::RowWalks(Block &body, const KernelShape &shape)
   bool isOneLoop =
       llvm::none_of(ArrayRef(shape.loops).drop_back(),
                     [](const LoopDim &loop) { return loop.isReduced; });
-  room = isOneLoop ? kRoomInBytes : 0;
+  room = !isOneLoop ? 0 : inRegisters ? kRegistersInBytes : kRoomInBytes;
   chooseKept();
 }
 
@@ -106,21 +110,32 @@ void RowWalks::chooseKept() {
 /// kept from there; if not, this walk computes it and its operands.
 void RowWalks::visit(Value value, unsigned walk) {
   value = skipBroadcasts(value);
-  if (!value.getDefiningOp() || !isFull(value) || keptSince.contains(value))
+  bool isRead = !value.getDefiningOp();
+  if ((isRead && !inRegisters) || !isFull(value) || keptSince.contains(value))
     return;
   auto [entry, isNew] = computedIn.try_emplace(value, walk);
   if (!isNew && entry->second < walk) {
     Type type = cast<RankedTensorType>(value.getType()).getElementType();
     int64_t bytes = shape.loops.back().size *
                     std::max<int64_t>(4, type.getIntOrFloatBitWidth() / 8);
-    if (isa<FloatType>(type) && bytes <= room && costOf(value) > kDear) {
+    if (isa<FloatType>(type) && bytes <= room && isWorthKeeping(value)) {
       keptSince[value] = entry->second;
       room -= bytes;
       return;
     }
   }
+  // Which element of a table is read follows from an index.
+  if (isRead || (inRegisters && isa<nn::TakeOp>(value.getDefiningOp())))
+    return;
   for (Value operand : value.getDefiningOp()->getOperands())
     visit(operand, walk);
+}
+
+bool RowWalks::isWorthKeeping(Value value) const {
+  if (!inRegisters)
+    return costOf(value) > kDear;
+  return !value.getDefiningOp() || isa<nn::TakeOp>(value.getDefiningOp()) ||
+         costOf(value) > kDearInRegisters;
 }
 
 /// Returns what computing `value` costs, in additions, if the values kept so

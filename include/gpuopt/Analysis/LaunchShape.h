@@ -31,16 +31,18 @@ enum class KernelForm {
 struct LaunchShape {
   KernelForm form = KernelForm::Flat;
   int64_t blocks = 1, threads = 1;
-  /// How much one block takes: elements for Flat, rows for Rows, columns for
-  /// ColumnReduction; 1, a row, for RowReduction.
+  /// How much one block takes: elements for Flat, rows for Rows and
+  /// RowReduction, columns for ColumnReduction.
   int64_t span = 1;
   /// What estimateThread (KernelCost.h) fills in. Of a thread: the loads that
   /// it waits for at once, the bytes of each, and its registers of 32 bits. Of
   /// a block: the memory that its threads share.
   int64_t loadsInFlight = 1, vectorBytes = 16, registers = 32, sharedBytes = 0;
-  /// The number of groups of neighbouring threads in a block, which share the
-  /// rows of a ColumnReduction.
+  /// The number of groups of neighbouring threads in a block. They share the
+  /// rows of a ColumnReduction; in a RowReduction each has one of the block's
+  /// rows.
   int64_t groups = 1;
+  int64_t lanes = 1; ///< Elements that a thread of a GPU works on at once.
   /// The rows whose elements a thread loads before it adds any of them.
   int64_t rowsInFlight = 1;
   /// The number of blocks that shall find registers on a multiprocessor at once;

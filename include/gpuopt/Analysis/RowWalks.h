@@ -18,7 +18,8 @@ namespace gpuopt {
 /// which values are kept from the walk that computes them for the later ones.
 class RowWalks {
 public:
-  RowWalks(mlir::Block &body, const KernelShape &shape);
+  /// A row is kept in memory of its block, or in registers of its threads.
+  RowWalks(mlir::Block &body, const KernelShape &shape, bool inRegisters);
 
   unsigned count() const { return walks.size(); }
 
@@ -37,7 +38,8 @@ public:
   const Walk &operator[](unsigned number) const { return walks[number]; }
 
   /// Returns the values that more than one walk needs and that cost more to
-  /// compute again than to store and load, each with the walk that computes it.
+  /// compute or to read again than to keep, each with the walk that has it
+  /// first.
   const llvm::MapVector<mlir::Value, unsigned> &kept() const {
     return keptSince;
   }
@@ -49,7 +51,10 @@ private:
   void visit(mlir::Value value, unsigned walk);
   unsigned costOf(mlir::Value value) const;
 
+  bool isWorthKeeping(mlir::Value value) const;
+
   const KernelShape &shape;
+  const bool inRegisters;
   llvm::DenseMap<mlir::Operation *, unsigned> earliestOf;
   llvm::SmallVector<Walk> walks;
   mlir::ValueRange yielded;

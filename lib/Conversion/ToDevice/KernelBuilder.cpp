@@ -88,10 +88,24 @@ private:
     SmallVector<unsigned> kept, nested;
     for (unsigned dim = 0; dim < lane; ++dim)
       (shape.loops[dim].isReduced ? nested : kept).push_back(dim);
-    setDigits(block, kept);
-    multiple = multipleOf(shape.loops[lane].size);
+    const int64_t columns = shape.loops[lane].size;
+    multiple = multipleOf(columns);
+    openScope(SmallVector<bool>(shape.loops.size(), false));
+    if (launch.groups == 1)
+      return emitRow(block, kept, nested);
+    // All threads take each turn, those behind the end of the row too.
+    if (columns % (launch.threads / launch.groups * launch.lanes) != 0)
+      multiple = std::min(multiple, kMostLanes / 2);
+    auto [lower, upper] = spanOf(
+        block, launch.span, turnsOf(shape, /*isReduced=*/false), launch.blocks);
+    plainLoop(LoopKind::RowGroups, lower, upper,
+              [&](Value row) { emitRow(row, kept, nested); });
+  }
+
+  void emitRow(Value row, ArrayRef<unsigned> kept, ArrayRef<unsigned> nested) {
+    setDigits(row, kept);
     openScope(availability(kept));
-    RowWalks walks(body, shape);
+    RowWalks walks(body, shape, /*inRegisters=*/launch.groups > 1);
     for (auto &[value, walk] : walks.kept())
       rows[value] = {
           b.create<device::RowOp>(device::PtrType::get(elementType(value)),
@@ -102,6 +116,7 @@ private:
     for (auto [output, tensor] : llvm::enumerate(yielded()))
       if (!walks.isFull(tensor))
         store(output, value(tensor));
+    scopes.pop_back();
   }
 
   void emitWalk(const RowWalks::Walk &walk, ArrayRef<unsigned> nested) {
@@ -116,7 +131,7 @@ private:
                       });
         });
     for (auto [reduce, result] : llvm::zip(walk.reductions, results))
-      scopes.front().known[reduce->getResult(0)] = result;
+      scopes.back().known[reduce->getResult(0)] = result;
   }
 
   void emitColumnReduction() {

@@ -21,11 +21,11 @@ namespace gpuopt {
 /// How the forms of LaunchShape.h are written:
 /// - if nothing is reduced, blocks share the elements and lanes walk the last
 ///   loop;
-/// - if the last loop is reduced, there is a block for each kept element, with
-///   loops over lanes one after the other, each of which computes what the
-///   results of the loops before it allow;
+/// - if the last loop is reduced, there is a block, or a group of its threads,
+///   for each kept element, with loops over lanes one after the other, each of
+///   which computes what the results of the loops before it allow;
 /// - if only other loops are reduced, lanes walk the last loop, and each goes
-///   through the reduced ones.
+///   through the reduced ones, whose turns the groups of a block share.
 device::KernelOp buildKernel(mlir::OpBuilder &builder, nn::FusedOp op,
                              const KernelShape &shape,
                              const LaunchShape &launch, llvm::StringRef name,

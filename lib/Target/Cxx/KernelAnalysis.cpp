@@ -31,6 +31,11 @@ int64_t cxx::knownMultiple(device::LoopOp loop, int64_t alignment) {
                              : 1;
 }
 
+bool cxx::isInRegisters(Value pointer) {
+  auto row = pointer.getDefiningOp<device::RowOp>();
+  return row && row->getParentOfType<device::KernelOp>().getGroups() > 1;
+}
+
 bool cxx::sharesRows(device::LoopOp lanesLoop) {
   return llvm::any_of(lanesLoop.getBody().getOps<device::LoopOp>(),
                       [](device::LoopOp inner) {
@@ -88,6 +93,7 @@ void cxx::KernelAnalysis::countRest(Operation *op) {
     return;
   auto asksForRest = [&](auto access) {
     return access.getAccess() != device::Access::Uniform &&
+           !isInRegisters(access.getPointer()) &&
            (access.getAccess() != device::Access::Contiguous ||
             knownMultiple(loop, access.getAlignment()) < 16);
   };

@@ -94,6 +94,12 @@ LogicalResult KernelPrinter::printOp(device::RowOp op) {
   if (!isa<FloatType>(element) || computeType(element).empty())
     return op.emitOpError("cannot be written as C++ for ") << element;
   std::string variable = names.unique("row");
+  if (isInRegisters(op)) {
+    line(lanesOf(element) + " " + variable + "[" +
+         turnsOf(std::to_string(op.getSize())) + "];");
+    known[op.getResult()] = {variable};
+    return success();
+  }
   line("ROW_MEMORY " + computeType(element) + " " + variable + "[" +
        Twine(op.getSize()) + "];");
   known[op.getResult()] = {variable};
@@ -139,7 +145,10 @@ LogicalResult KernelPrinter::printOp(device::LoadOp op) {
     text = uniformLoad(op, *place);
     break;
   case Access::Contiguous:
-    text = contiguousText(op, "load" + mask, op.getAlignment(), {pointer});
+    text =
+        isInRegisters(op.getPointer())
+            ? known.lookup(op.getPointer()).text + "[" + turn + "]"
+            : contiguousText(op, "load" + mask, op.getAlignment(), {pointer});
     break;
   case Access::Strided:
     text = callText("load" + mask + "_strided",
@@ -190,15 +199,19 @@ LogicalResult KernelPrinter::printOp(device::StoreOp op) {
     if (value.isVarying)
       return op.emitOpError("expects a value that is the same in all lanes");
     if (isHalf(type))
-      guarded("first_thread()",
+      guarded(firstOfGroup(),
               callText("store_scalar", {pointer, value.text}) + ";");
     else
-      guarded("first_thread()",
+      guarded(firstOfGroup(),
               elementText(op.getPointer(), *place) + " = " + value.text + ";");
     return success();
   case Access::Contiguous:
-    print(contiguousText(op, "store", op.getAlignment(), {pointer, lanes}) +
-          ";");
+    if (isInRegisters(op.getPointer()))
+      line(known.lookup(op.getPointer()).text + "[" + turn + "] = " + lanes +
+           ";");
+    else
+      print(contiguousText(op, "store", op.getAlignment(), {pointer, lanes}) +
+            ";");
     return success();
   case Access::Strided:
     if (type.isInteger(1))

@@ -385,6 +385,17 @@ std::string KernelPrinter::firstTurn(device::LoopOp op) {
              : lower;
 }
 
+/// "turns<32>(768)", in which a group walks over a row.
+std::string KernelPrinter::turnsOf(const std::string &size) {
+  return "turns" + widthOf(kernel) + "(" + size + ")";
+}
+
+/// Holds for one thread of those that have a row.
+std::string KernelPrinter::firstOfGroup() {
+  return kernel.getGroups() == 1 ? "first_thread()"
+                                 : "first_lane" + widthOf(kernel) + "() == 0";
+}
+
 /// "groups<16>()" where groups share the turns of a loop, empty otherwise.
 std::string KernelPrinter::stepOf(device::LoopOp op) {
   return op.getKind() == device::LoopKind::RowGroups
@@ -411,13 +422,27 @@ void KernelPrinter::printLanesHeader(device::LoopOp op,
               upper = operand(op.getUpper()).text,
               first = "first_lane" + widthOf(kernel) + "()",
               step = " += lane_step" + widthOf(kernel) + "()";
+  if (kernel.getGroups() > 1 && !sharesRows(op)) {
+    // A fixed number of turns, so that rows are in registers.
+    if (turn.empty())
+      turn = names.unique("turn");
+    line("UNROLL");
+    openFor(turn, "0", turnsOf(upper), turn + "++");
+    line("const int64_t " + index + " = " + turn + " * lane_step" +
+         widthOf(kernel) + "() + " + first + ";");
+    return defineRest(op, upper + " - " + index);
+  }
   // All threads take part in what groups share, those behind the end too.
-  std::string turn = sharesRows(op) ? names.unique("tile") : index;
-  openFor(turn, turn == index ? added(lower, first) : lower, upper,
-          turn + step);
-  if (turn != index)
-    line("const int64_t " + index + " = " + added(turn, first) + ";");
-  rest = upper + " - " + index;
+  std::string place = sharesRows(op) ? names.unique("tile") : index;
+  openFor(place, place == index ? added(lower, first) : lower, upper,
+          place + step);
+  if (place != index)
+    line("const int64_t " + index + " = " + added(place, first) + ";");
+  defineRest(op, upper + " - " + index);
+}
+
+void KernelPrinter::defineRest(device::LoopOp op, const std::string &text) {
+  rest = text;
   if (analysis.usesOfRest(op) < 2)
     return;
   line("const int64_t left = " + rest + ";");
@@ -455,10 +480,14 @@ void KernelPrinter::defineResult(device::LoopOp op,
   known[result] = {accumulator.name};
   if (op.getKind() == device::LoopKind::Sequential)
     return;
-  bool isOverGroups = op.getKind() == device::LoopKind::RowGroups;
+  bool isOverGroups = op.getKind() == device::LoopKind::RowGroups,
+       isWhole = kernel.getGroups() == 1;
   StringRef verb = verbOf(accumulator.combiner);
   std::string variable = names.unique(stemsOf(accumulator.combiner).first),
-              type = "auto", function = ("block_" + verb).str();
+              type = "auto",
+              function = (isWhole ? "block_" + verb
+                                  : "group_" + verb + widthOf(kernel))
+                             .str();
   if (isOverGroups)
     function = (verb + "_of_groups<" + Twine(kernel.getWidth()) + ", " +
                 Twine(kernel.getGroups()) + ">")

@@ -85,8 +85,11 @@ private:
   llvm::SmallVector<Accumulator> declareAccumulators(device::LoopOp op);
   void printLoopHeader(device::LoopOp op, const std::string &index);
   void printLanesHeader(device::LoopOp op, const std::string &index);
+  std::string turnsOf(const std::string &size);
+  std::string firstOfGroup();
   std::string firstTurn(device::LoopOp op);
   std::string stepOf(device::LoopOp op);
+  void defineRest(device::LoopOp op, const std::string &text);
   void openFor(const std::string &index, const std::string &lower,
                const std::string &upper, const std::string &step);
   void closeBrace();
@@ -123,6 +126,8 @@ private:
   std::vector<llvm::SmallVector<Accumulator>> active;
   /// The loads of the current loop whose results are in arrays: "x_r[k]".
   llvm::DenseMap<mlir::Operation *, std::string> batched;
+  /// The turns of groups over rows in registers; empty before the first one.
+  std::string turn;
   /// How the body of the current loop over lanes writes the number of elements
   /// that are left.
   std::string rest;

@@ -1,7 +1,7 @@
-// RUN: gpuopt-opt %s -train-plan-memory -convert-to-device | FileCheck %s --check-prefixes=CHECK,HOST
-// RUN: gpuopt-opt %s -train-plan-memory -convert-to-device=device=h200 | FileCheck %s --check-prefixes=CHECK,H200
-// RUN: gpuopt-opt %s -train-plan-memory -convert-to-device=device=a100 | FileCheck %s --check-prefixes=CHECK,A100
-// RUN: gpuopt-opt %s -train-plan-memory -convert-to-device=device=4090 | FileCheck %s --check-prefixes=CHECK,ADA
+// RUN: gpuopt-opt %s -train-plan-memory -convert-to-device | FileCheck %s --check-prefix=HOST
+// RUN: gpuopt-opt %s -train-plan-memory -convert-to-device=device=h200 | FileCheck %s --check-prefix=H200
+// RUN: gpuopt-opt %s -train-plan-memory -convert-to-device=device=a100 | FileCheck %s --check-prefix=A100
+// RUN: gpuopt-opt %s -train-plan-memory -convert-to-device=device=4090 | FileCheck %s --check-prefix=ADA
 // RUN: not gpuopt-opt %s -train-plan-memory -convert-to-device=device=tpu 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // UNKNOWN: expects one of host, {{.*}} or a JSON file, but got 'tpu'
 
@@ -26,8 +26,14 @@
 // A100-LABEL: device.kernel @fused_exp blocks 512 threads 32
 // ADA-LABEL: device.kernel @fused_exp blocks 512 threads 32
 
-// A row is one block's on any device.
-// CHECK-LABEL: device.kernel @fused_rows blocks 1024 threads 32
+// A row is one block's on the host, and one warp's on a GPU, which has 2 of them
+// in a block at least, and 1024 / 512 = 2 of them for as many blocks as are wanted.
+// HOST-LABEL: device.kernel @fused_rows blocks 1024 threads 32 [
+// H200-LABEL: device.kernel @fused_rows blocks 512 threads 64 groups 2 [
+// A100-LABEL: device.kernel @fused_rows blocks 512 threads 64 groups 2 [
+// ADA-LABEL: device.kernel @fused_rows blocks 512 threads 64 groups 2 [
+// H200: device.loop row_groups %{{.*}} to %{{.*}} [] {
+// H200: device.loop lanes %{{.*}} to %{{.*}} multiple 16 [#device.combiner<sum>]
 
 // 128 columns are one thread's of the host, in 16 lanes. A GPU gets as many
 // blocks as are wide enough for its memory: 8 threads side by side have 32

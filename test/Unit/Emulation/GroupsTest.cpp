@@ -92,4 +92,46 @@ TEST_F(GroupsTest, ShareTheRowsOfColumns) {
   expect_right_columns<1, 64>(200, 9);
 }
 
+// Each warp has a row in its registers, from which it takes the mean. The last
+// turn of a row and the last block have threads without elements.
+template <int Groups>
+KERNEL void centre_rows(const float *x, float *y, int64_t rows) {
+  constexpr int64_t kColumns = 300;
+  const int64_t begin = block() * Groups;
+  const int64_t end = std::min(begin + Groups, rows);
+  for (int64_t r = begin + group<32>(); r < end; r += groups<Groups>()) {
+    Lanes<float> row[turns<32>(kColumns)];
+    Lanes<float> sums(0.0f);
+    for (int64_t turn = 0; turn < turns<32>(kColumns); turn++) {
+      const int64_t i = turn * lane_step<32>() + first_lane<32>();
+      row[turn] = load<4>(x + r * kColumns + i, kColumns - i);
+      sums += masked<4>(row[turn] + Lanes<float>(1), kColumns - i, 0.0f);
+    }
+    const float mean = group_sum<32>(sums) * (1.0f / kColumns);
+    for (int64_t turn = 0; turn < turns<32>(kColumns); turn++) {
+      const int64_t i = turn * lane_step<32>() + first_lane<32>();
+      store<4>(y + r * kColumns + i, row[turn] - Lanes<float>(mean),
+               kColumns - i);
+    }
+  }
+}
+
+TEST_F(GroupsTest, HoldRowsInRegisters) {
+  constexpr size_t kRows = 11, kColumns = 300;
+  std::vector<float> x(kRows * kColumns), expected(x);
+  for (size_t i = 0; i < x.size(); i++)
+    x[i] = float(i % 300 % 5) + float(i / 300); // sums are exact
+  for (size_t i = 0; i < x.size(); i++)
+    expected[i] = x[i] - float(900 + 300 * (i / 300)) * (1.0f / 300);
+  auto differs = [&] {
+    Context ctx;
+    OnDevice<float> from(x), to(x.size());
+    cudaDeviceSynchronize();
+    launch(ctx, ceil_div(kRows, 4), 128, centre_rows<4>, from.data, to.data,
+           int64_t(kRows));
+    return to.values() != expected;
+  };
+  EXPECT_EQ(count_seeds(5, differs), 0);
+}
+
 } // namespace

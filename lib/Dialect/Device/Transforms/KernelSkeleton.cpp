@@ -24,6 +24,8 @@ public:
     if (kernel.getGroups() > 1) // their width is part of the text
       stream << " of " << kernel.getWidth();
     llvm::interleaveComma(kernel.getAliased(), stream << " aliased ");
+    // Loops over rows that are in registers are unrolled.
+    leastColumns = kernel.getGroups() > 1 ? INT64_MAX : leastColumns;
     describe(kernel.getBody().front());
     return std::move(form);
   }
@@ -151,7 +153,7 @@ private:
           "offset");
   }
 
-  const int64_t leastColumns;
+  int64_t leastColumns;
   KernelSkeleton form;
   llvm::raw_string_ostream stream{form.text};
   llvm::DenseMap<Value, unsigned> names;

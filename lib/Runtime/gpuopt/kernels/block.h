@@ -40,6 +40,11 @@ constexpr bool first_thread() { return true; }
 //   for (int64_t r = group<8>(); r < rows; r += groups<16>())
 //     for (int64_t i = first_lane<8>(); i < n; i += lane_step<8>())
 //
+// A row of n elements takes turns<Width>(n) turns of a group:
+//
+//   for (int64_t turn = 0; turn < turns<8>(n); turn++)
+//     const int64_t i = turn * lane_step<8>() + first_lane<8>();
+//
 // The host's one thread is one group.
 #ifdef __CUDACC__
 template <int Width>
@@ -76,6 +81,11 @@ constexpr int64_t lane_step() {
   return kLanes;
 }
 #endif
+
+template <int Width>
+constexpr HOST_DEVICE int64_t turns(int64_t n) {
+  return (n + lane_step<Width>() - 1) / lane_step<Width>();
+}
 
 struct Sum {
   template <class T>
@@ -213,6 +223,35 @@ DEVICE T block_max(Lanes<T> x) {
 template <class T>
 DEVICE T block_min(Lanes<T> x) {
   return block_reduce<Minimum>(x);
+}
+
+// Over the threads of a group, which is a warp or a part of it; every thread
+// gets the result. All threads of the warp call it.
+template <class Op, int Width, class T>
+DEVICE T group_reduce(Lanes<T> x) {
+  T v = reduce<Op>(x);
+#ifdef __CUDACC__
+  UNROLL
+  for (int distance = Width / 2; distance > 0; distance /= 2)
+    v = Op::apply(v, __shfl_xor_sync(0xffffffffu, v, distance));
+#endif
+  return v;
+}
+template <int Width, class T>
+DEVICE T group_sum(Lanes<T> x) {
+  return group_reduce<Sum, Width>(x);
+}
+template <int Width, class T>
+DEVICE T group_prod(Lanes<T> x) {
+  return group_reduce<Product, Width>(x);
+}
+template <int Width, class T>
+DEVICE T group_max(Lanes<T> x) {
+  return group_reduce<Maximum, Width>(x);
+}
+template <int Width, class T>
+DEVICE T group_min(Lanes<T> x) {
+  return group_reduce<Minimum, Width>(x);
 }
 
 // Lane by lane over the groups of a block: thread t of the first group gets

@@ -397,11 +397,11 @@ template <class T>
 DEVICE Lanes<T> masked(Lanes<T> v, int64_t n, NotDeduced<T> identity) {
   return n >= kLanes ? v : select(first(n), v, Lanes<T>(identity));
 }
-// The same for an n above 0 that is a multiple of `Multiple`.
+// The same for an n that is a multiple of `Multiple`.
 template <int Multiple, class T>
 DEVICE Lanes<T> masked(Lanes<T> v, int64_t n, NotDeduced<T> identity) {
   if constexpr (Multiple % kLanes == 0)
-    return v;
+    return n > 0 ? v : Lanes<T>(identity);
   else
     return masked(v, n, identity);
 }
