@@ -16,8 +16,11 @@ train.variable @tall parameter : tensor<16x3xf32>
 train.variable @bias parameter : tensor<3xf32>
 
 // CHECK-LABEL: train.step @micro_step
+// Updates without products come first.
 // CHECK: train.grad_norm %[[DTABLE:.*]], %[[DWIDE:.*]], %[[DTALL:.*]], %{{.*}} of [@table, @wide, @tall, @bias]
 // CHECK: train.update "adamw" @table, %[[DTABLE]] state {exp_avg = @table.exp_avg, exp_avg_sq = @table.exp_avg_sq} decay
+
+// CHECK-NEXT: train.update "adamw" @bias
 
 // The direction is divided by its length. Each of five steps has the smaller
 // one of its two products with itself, here 8 times 8.
@@ -46,7 +49,6 @@ train.variable @bias parameter : tensor<3xf32>
 // CHECK: nn.contract "ki,kj->ij" %[[Y:.*]], %[[Y]] : tensor<16x3xf32>, tensor<16x3xf32>
 // CHECK: nn.contract "ik,kj->ij" %[[Y]], %{{.*}} : tensor<16x3xf32>, tensor<3x3xf32>
 // CHECK: train.update "muon" @tall, %{{[^ ]*}} : tensor<16x3xf32>
-// CHECK: train.update "adamw" @bias
 
 func.func @forward(%ids: tensor<4xi64> {nn.name = "ids"}) -> (tensor<4x3xf32> {nn.name = "logits"}) {
   %t = train.read @table : tensor<16x8xf32>

@@ -22,11 +22,11 @@ KERNEL void everything(const T *x, T *y, double *d, uint8_t *mask, int64_t n) {
     const Lanes<float> a = load(x + row * n + i, left);
     sum +=
         masked(exp(a) + expm1(a) + log(a) + log1p(a) + tanh(a) + erf(a) +
-                   sqrt(a) + rsqrt(a) + pow(a, a) + sin(a) + cos(a) + tan(a) +
-                   sinh(a) + cosh(a) + asin(a) + acos(a) + atan(a) + asinh(a) +
-                   acosh(a) + atanh(a) + fmod(a, a) + floor(a) + ceil(a) +
-                   trunc(a) + round_even(a) + sign(a) + abs(a) + copysign(a, a),
-               left, 0.0f);
+                 sqrt(a) + rsqrt(a) + pow(a, a) + sin(a) + cos(a) + tan(a) +
+                 sinh(a) + cosh(a) + asin(a) + acos(a) + atan(a) + asinh(a) +
+                 acosh(a) + atanh(a) + fmod(a, a) + floor(a) + ceil(a) +
+                 trunc(a) + round_even(a) + sign(a) + abs(a) + copysign(a, a),
+             left, 0.0f);
     store(y + i, select(is_nan(a) | !is_inf(a), max(a, 0.0f), min(a, a)), left);
     store_strided(y + i, 3, load_strided(x + i, 2, left), left);
     store(y + i, gather(x, iota<int64_t>(i) % Lanes<int64_t>(7), left), left);

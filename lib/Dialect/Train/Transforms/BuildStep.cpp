@@ -342,8 +342,12 @@ private:
     }
     GradNormOp::create(builder, loc, all, builder.getArrayAttr(parameters),
                        FlatSymbolRefAttr());
-    for (const Update &update : gradients)
-      appendUpdate(builder, loc, update);
+    // First what needs no products: those updates are one call, and their
+    // gradients are free for the others.
+    for (bool hasDirection : {false, true})
+      for (const Update &update : gradients)
+        if (optimizerOf(update.first).has_direction == hasDirection)
+          appendUpdate(builder, loc, update);
   }
 
   void appendUpdate(OpBuilder &builder, Location loc, const Update &update) {
