@@ -40,8 +40,8 @@ class VisionTransformer(torch.nn.Module):
 
 
 def plan(model: str, device: str, precision: str, attention: str) -> dict:
-    command = [find_driver(), "plan", str(budgets.export(model)), f"--batch-size={BATCHES[model]}", "--target=cuda", f"--device={device}",
-               f"--precision={precision}", f"--attention={attention}", "--kernels", "--json"]
+    command = [find_driver(), "plan", str(budgets.export(model)), f"--batch-size={BATCHES[model]}", "--target=cuda",
+               f"--device={device}", f"--precision={precision}", f"--attention={attention}", "--kernels", "--json"]
     run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
     if run.returncode != 0:
         raise SystemExit(run.stderr)

@@ -21,9 +21,11 @@ LANES = 8
 # Ops of the bodies of kernels, as kernels are written: x and z are lanes of
 # floats, n of their numbers.
 EXPRESSIONS = {
-    "copy": "x", "arith.addf": "x + z", "arith.mulf": "x * z", "arith.divf": "x / z", "arith.negf": "Lanes<float>(0.0f) - x",
+    "copy": "x", "arith.addf": "x + z", "arith.mulf": "x * z", "arith.divf": "x / z",
+    "arith.negf": "Lanes<float>(0.0f) - x",
     "arith.maximumf": "max(x, z)", "arith.select and arith.cmpf": "select(x > z, x, z)", "arith.remf": "fmod(x, z)",
-    "math.rsqrt": "rsqrt(x)", "math.sqrt": "sqrt(x)", "math.powf": "pow(x, z)", "nn.random_uniform": "random_uniform(7, 3, 11, n)",
+    "math.rsqrt": "rsqrt(x)", "math.sqrt": "sqrt(x)", "math.powf": "pow(x, z)",
+    "nn.random_uniform": "random_uniform(7, 3, 11, n)",
     **{f"math.{name}": f"{name}(x)" for name in (
         "exp expm1 log log1p tanh erf sin cos tan sinh cosh asin acos atan asinh acosh atanh").split()},
 }
@@ -70,7 +72,8 @@ def main() -> None:
                    for number, expression in enumerate(EXPRESSIONS.values())]
         source.write_text('#include "gpuopt/kernels/block.h"\n#include "gpuopt/kernels/elementary.h"\n'
                           '#include "gpuopt/kernels/random.h"\nusing namespace gpuopt;\n' + "".join(kernels))
-        subprocess.run(["nvcc", "-std=c++20", f"-arch={options.arch}", "-fmad=false", f"-DGPUOPT_LANES={LANES}", "-diag-suppress=550", "-cubin",
+        subprocess.run(["nvcc", "-std=c++20", f"-arch={options.arch}", "-fmad=false", f"-DGPUOPT_LANES={LANES}",
+                        "-diag-suppress=550", "-cubin",
                         f"-I{ROOT / 'lib' / 'Runtime'}", "-o", binary, source], check=True)
         listing = subprocess.run([options.nvdisasm, "-c", binary], check=True, capture_output=True, text=True).stdout
     counts = count(listing)
