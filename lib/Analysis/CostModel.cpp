@@ -126,9 +126,13 @@ static void addProduct(nn::ContractOp op, const DeviceModel &device,
 }
 
 /// Its softmax stands between its products, and so adds to their time.
-static void addAttention(double instructions, OpWork &work) {
-  work.laneInstructions = instructions;
+static void addAttention(const AttentionPairs &pairs, OpWork &work) {
   work.isOwnProduct = true;
+  work.laneInstructions =
+      pairs.visible * (pairs.isGradient ? kAttentionGradientInstructions
+                                        : kAttentionInstructions);
+  if (pairs.isGradient)
+    work.operations *= kAttentionGradientProducts;
 }
 
 static void addDeviceWork(Operation *op, const DeviceModel &device,
@@ -137,12 +141,8 @@ static void addDeviceWork(Operation *op, const DeviceModel &device,
     addKernel(kernelCostOf(fused, device), device, work);
   } else if (auto product = dyn_cast<nn::ContractOp>(op)) {
     addProduct(product, device, work);
-  } else if (auto attention = dyn_cast<nn::AttentionOp>(op)) {
-    addAttention(kAttentionInstructions * visiblePairs(attention), work);
-  } else if (auto attention = dyn_cast<nn::AttentionGradOp>(op)) {
-    work.operations *= kAttentionGradientProducts;
-    addAttention(kAttentionGradientInstructions * visiblePairs(attention),
-                 work);
+  } else if (auto pairs = attentionPairsOf(op)) {
+    addAttention(*pairs, work);
   } else if (!work.onMatrixUnits) {
     work.laneInstructions = work.operations;
   }

@@ -315,15 +315,20 @@ static double seenPairs(RankedTensorType scores,
   return pairs;
 }
 
-double gpuopt::visiblePairs(AttentionOp op) {
-  return seenPairs(op.getScoresType(), op.getBand());
-}
-double gpuopt::visiblePairs(AttentionGradOp op) {
-  return seenPairs(scoresType(op.getQuery(), op.getKey()), op.getBand());
+std::optional<AttentionPairs> gpuopt::attentionPairsOf(Operation *op) {
+  if (auto forward = dyn_cast<AttentionOp>(op))
+    return AttentionPairs{seenPairs(forward.getScoresType(), forward.getBand()),
+                          false};
+  if (auto gradient = dyn_cast<AttentionGradOp>(op))
+    return AttentionPairs{
+        seenPairs(scoresType(gradient.getQuery(), gradient.getKey()),
+                  gradient.getBand()),
+        true};
+  return std::nullopt;
 }
 
 double AttentionOp::getFloatingPointOperations() {
-  double pairs = visiblePairs(*this);
+  double pairs = attentionPairsOf(*this)->visible;
   double products = 2 * pairs *
                     (tensorType(getQuery()).getShape().back() +
                      tensorType(getValue()).getShape().back());
@@ -335,7 +340,7 @@ bool AttentionOp::usesMatrixUnits() { return true; }
 
 /// Five products, where the forward has two, and the softmax again.
 double AttentionGradOp::getFloatingPointOperations() {
-  double pairs = visiblePairs(*this);
+  double pairs = attentionPairsOf(*this)->visible;
   double products = 2 * pairs *
                     (3 * tensorType(getQuery()).getShape().back() +
                      2 * tensorType(getValue()).getShape().back());

@@ -9,13 +9,18 @@
 #define GPUOPT_DIALECT_NN_IR_ATTENTIONPAIRS_H
 
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
+#include <optional>
 
 namespace gpuopt {
 
-/// Returns how many pairs of a query and a key that it sees there are, over all
-/// batches and heads.
-double visiblePairs(nn::AttentionOp op);
-double visiblePairs(nn::AttentionGradOp op);
+struct AttentionPairs {
+  /// Pairs of a query and a key that it sees, over all batches and heads.
+  double visible = 0;
+  bool isGradient = false;
+};
+
+/// Nothing where `op` is neither attention nor its gradient.
+std::optional<AttentionPairs> attentionPairsOf(mlir::Operation *op);
 
 } // namespace gpuopt
 
