@@ -83,7 +83,7 @@ constexpr int64_t lane_step() {
 #endif
 
 template <int Width>
-constexpr HOST_DEVICE int64_t turns(int64_t n) {
+constexpr DEVICE int64_t turns(int64_t n) {
   return (n + lane_step<Width>() - 1) / lane_step<Width>();
 }
 
