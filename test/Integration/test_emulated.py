@@ -73,6 +73,21 @@ def test_training_in_any_order(emulated):
     assert_same_bits(one, other)
 
 
+def test_products_are_timed_once(tmp_path):
+    """The first run chooses algorithms and keeps them, those after it have its bits, and one that may time nothing
+    leaves no record."""
+    model = Emulated("mlp", tmp_path)
+    record = model.trainer.folder / "build" / "autotune.txt"
+    untimed = model.train(seed=1, autotune=False)
+    assert not record.exists()
+    one = model.train(seed=1)
+    text = record.read_text()
+    assert len(text.splitlines()) > 6  # three layers, forward and backward
+    np.testing.assert_allclose(one.losses, untimed.losses, rtol=1e-5)
+    assert_same_bits(one, model.train(seed=2))
+    assert record.read_text() == text
+
+
 def test_an_update_with_products(tmp_path):
     """Muon's update is kernels and products, captured and replayed like those of the forward."""
     model = Emulated("gpt2-tiny", tmp_path, optimizer="muon")

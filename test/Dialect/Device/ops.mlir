@@ -181,8 +181,8 @@ device.step @repeats micro {
   }
 }
 
-// CHECK-LABEL: device.step @groups
-device.step @groups micro {
+// CHECK-LABEL: device.step @grouped_calls
+device.step @grouped_calls micro {
   // CHECK: device.group {
   // CHECK-COUNT-2: device.accumulate
   device.group {

@@ -461,6 +461,8 @@ TEST_F(Algorithms, AreCheckedBeforeTheyAreUsedAgain) {
   EXPECT_EQ(check(d), int64_t(algorithm.workspaceSize));
   MatrixOnDevice wider(CUDA_R_32F, 5, 3, 6);
   EXPECT_EQ(check(wider), -1);
+  EXPECT_STREQ(cublasLtGetStatusString(CUBLAS_STATUS_INVALID_VALUE),
+               "the algorithm was chosen for another product");
 }
 
 // ---- What the manual forbids -----------------------------------------------
