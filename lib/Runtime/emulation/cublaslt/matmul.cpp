@@ -8,18 +8,23 @@
 #include "emulation/libraries/operands.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
 namespace gpuopt::emulation {
 namespace {
 
+// Programs may compare algorithms byte by byte, so it has no padding.
 struct Algorithm {
   uint64_t problem = 0; // a hash of the shapes, strides and types
+  uint64_t workspace_bytes = 0;
   uint32_t alignment[4] = {}, bias_alignment = 0;
-  Summation summation;
-  size_t workspace_bytes = 0;
+  int32_t slices = 1, adds_in_type_of_d = 0, unused = 0;
+
+  Summation summation() const { return {slices, adds_in_type_of_d != 0}; }
 };
-static_assert(sizeof(Algorithm) <= sizeof(cublasLtMatmulAlgo_t));
+static_assert(std::has_unique_object_representations_v<Algorithm> &&
+              sizeof(Algorithm) <= sizeof(cublasLtMatmulAlgo_t));
 
 void add_to(uint64_t &hash, int64_t value) {
   hash = (hash ^ uint64_t(value)) * 0x100000001B3u; // FNV-1a, by words
@@ -92,11 +97,12 @@ std::vector<Algorithm> algorithms_of(const Product &p,
        summations_of(p, preference.value<uint32_t>(
                             CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
                             CUBLASLT_REDUCTION_SCHEME_MASK))) {
-    algorithm.summation = summation;
+    algorithm.slices = summation.slices;
+    algorithm.adds_in_type_of_d = summation.in_type_of_d;
     algorithm.workspace_bytes = workspace_of(p, summation);
     if (summation.slices == 1)
       algorithm.workspace_bytes =
-          std::min<size_t>(most, algorithm.workspace_bytes);
+          std::min<uint64_t>(most, algorithm.workspace_bytes);
     if (algorithm.workspace_bytes <= most)
       algorithms.push_back(algorithm);
   }
@@ -243,7 +249,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t operation,
       memcpy(static_cast<void *>(&chosen), algo, sizeof chosen);
       check_algorithm(chosen, call);
       check_workspace(chosen, workspace, workspace_bytes);
-      call.summation = chosen.summation;
+      call.summation = chosen.summation();
     }
     check_operands(call, workspace, chosen.workspace_bytes);
     enqueue(stream_of(stream),
