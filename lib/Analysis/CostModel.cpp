@@ -89,6 +89,15 @@ static void addParameterOf(train::UpdateOp op, OpWork &work) {
   work.bytesWritten += bytes + (op.getCopyAttr() ? bytes / 2 : 0);
 }
 
+/// Whether an update is done by the launch of the update before it
+/// (device-group-calls). Updates with scratch memory have their own launches.
+static bool isInLaunchBefore(train::UpdateOp op) {
+  auto before = dyn_cast_or_null<train::UpdateOp>(op->getPrevNode());
+  const OptimizerInfo *optimizer = find_optimizer(op.getOptimizer());
+  return before && before.getOptimizer() == op.getOptimizer() && optimizer &&
+         !optimizer->scratch;
+}
+
 //===----------------------------------------------------------------------===//
 // What a device with warps has to do beside
 //===----------------------------------------------------------------------===//
@@ -174,6 +183,7 @@ OpWork gpuopt::workOf(Operation *op, const DeviceModel &device) {
   if (auto update = dyn_cast<train::UpdateOp>(op)) {
     addStatesOf(update, work);
     addParameterOf(update, work);
+    work.launches = isInLaunchBefore(update) ? 0 : 1;
   }
   if (device.hasWarps())
     addDeviceWork(op, device, work);

@@ -8,6 +8,7 @@
 #include "gpuopt/Analysis/KernelCost.h"
 
 #include "gpuopt/Analysis/RowWalks.h"
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "gpuopt/Interfaces/LaneInstructions.h"
 #include "gpuopt/Support/TensorSize.h"
 #include "llvm/ADT/SetVector.h"
@@ -42,17 +43,23 @@ static int64_t spaceOf(const KernelShape &shape) {
   return elements;
 }
 
-/// Lanes in step of programs with half precision, and of others.
+/// Returns how many elements a thread works on at once, which all kernels of a
+/// program have in common: 8 where any has half precision, so that 16 bytes are
+/// as many halves. Until precisions are assigned, a kernel is asked for its
+/// own.
 static int64_t lanesOf(nn::FusedOp op) {
   auto isHalf = [](Type type) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     return tensor && isa<FloatType>(tensor.getElementType()) &&
            tensor.getElementTypeBitWidth() == 16;
   };
-  return llvm::any_of(op->getOperandTypes(), isHalf) ||
-                 llvm::any_of(op->getResultTypes(), isHalf)
-             ? 8
-             : 4;
+  auto step = op->getParentOfType<train::StepOp>();
+  bool hasHalf =
+      (step && train::TrainDialect::PrecisionAttrHelper(op.getContext())
+                   .isAttrPresent(step)) ||
+      llvm::any_of(op->getOperandTypes(), isHalf) ||
+      llvm::any_of(op->getResultTypes(), isHalf);
+  return hasHalf ? 8 : 4;
 }
 
 static StridedView denseView(Value value) {
@@ -205,8 +212,7 @@ public:
       addTurns();
     for (auto [output, value] : llvm::enumerate(yielded()))
       if (!reduces || !walks.isFull(value)) {
-        visit(value);
-        addAccess(value, shape.results[output]);
+        addOutput(output);
       }
     cost.launch = launch;
     addRereads(device);
@@ -216,6 +222,13 @@ public:
 private:
   ValueRange yielded() {
     return cast<nn::YieldOp>(body.getTerminator()).getValues();
+  }
+
+  void addOutput(unsigned output) {
+    Value value = yielded()[output];
+    visit(value);
+    addAccess(value, shape.results[output],
+              shape.origins[body.getNumArguments() + output]);
   }
 
   void addWalk(const RowWalks::Walk &of) {
@@ -232,8 +245,7 @@ private:
             double(launch.blocks * launch.threads);
     }
     for (unsigned output : of.outputs) {
-      visit(yielded()[output]);
-      addAccess(yielded()[output], shape.results[output]);
+      addOutput(output);
     }
   }
 
@@ -247,8 +259,12 @@ private:
       turns *= isVarying ? double(loop.size) : 1;
     if (varies.back())
       return turns;
-    return std::max(turns, double(launch.blocks)) *
-           double(threadsOfRow(launch));
+    double atLeast = double(launch.blocks);
+    if (launch.form == KernelForm::ColumnReduction) // in each tile of columns
+      turns *= double(llvm::divideCeil(shape.loops.back().size, launch.span));
+    else if (launch.form == KernelForm::RowReduction) // for each row
+      atLeast *= double(launch.span);
+    return std::max(turns, atLeast) * double(threadsOfRow(launch));
   }
 
   void addInstructions(Operation *op, Value over) {
@@ -262,21 +278,23 @@ private:
     cost.laneInstructions += kTurn * double(spaceOf(shape)) / double(lanes);
   }
 
-  bool isAligned(const AffineAccess &access, int64_t elementBytes) const {
+  /// `origin` is where the view begins in its buffer, in elements.
+  bool isAligned(const AffineAccess &access, int64_t origin,
+                 int64_t elementBytes) const {
     int64_t most = std::min(kVectorInBytes, lanes * elementBytes);
-    return access.offset * elementBytes % most == 0 &&
+    return (origin + access.offset) * elementBytes % most == 0 &&
            llvm::all_of(ArrayRef(access.strides).drop_back(),
                         [&](int64_t stride) {
                           return stride * elementBytes % most == 0;
                         });
   }
 
-  void addAccess(Value value, const AffineAccess &access) {
+  void addAccess(Value value, const AffineAccess &access, int64_t origin = 0) {
     int64_t elementBytes = elementBytesOf(value);
     double elements = timesOf(value), stride = access.strides.back();
     if (stride == 0)
       cost.laneInstructions += elements;
-    else if (stride == 1 && isAligned(access, elementBytes))
+    else if (stride == 1 && isAligned(access, origin, elementBytes))
       cost.laneInstructions += kVectorAccess * elements / double(lanes);
     else
       cost.laneInstructions += kScalarAccess * elements;
@@ -284,7 +302,7 @@ private:
 
   void load(BlockArgument argument) {
     const AffineAccess &access = shape.arguments.find(argument)->second;
-    addAccess(argument, access);
+    addAccess(argument, access, shape.origins[argument.getArgNumber()]);
     readers[argument].insert(walk);
     int64_t elementBytes = elementBytesOf(argument),
             bytes = bytesOfTurn(access, elementBytes, 1);
@@ -325,14 +343,14 @@ private:
         std::ceil(double(launch.threads) / device.multiprocessor.warpSize);
     double blocks =
         residentWarps(launch, device) / warpsOfBlock * device.multiprocessors;
-    double bytesOfRow = 0, bytes = 0;
+    double bytesOfBlock = 0, bytes = 0;
     for (auto &[argument, inWalks] : readers)
       if (walks.isFull(argument)) {
         double all = double(sizeInBytes(argument));
-        bytesOfRow += all / double(launch.blocks * launch.span);
+        bytesOfBlock += all / double(launch.blocks);
         bytes += all * double(inWalks.size() - 1);
       }
-    if (blocks * bytesOfRow > device.l2CacheInBytes)
+    if (blocks * bytesOfBlock > device.l2CacheInBytes)
       cost.extraBytesRead += bytes;
   }
 

@@ -34,7 +34,7 @@ static constexpr int64_t kLeastWidth = 8;
 static constexpr int64_t kWarpRowElements = 1024;
 /// Loads of 16 bytes that a thread has under way at once. With 16 warps on a
 /// multiprocessor these are 64 KiB: more than the rate of the memory times its
-/// latency asks for (Little's law), which on an H200 is 23 KiB.
+/// latency asks for (Little's law), which on an H200 is 21 KiB.
 static constexpr int64_t kLoadsInFlight = 8;
 static constexpr int64_t kResidentColumnWarps = 16;
 

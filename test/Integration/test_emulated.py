@@ -13,7 +13,7 @@ from emulated import EmulatedTrainer, has_boost_context, has_cuda_headers, nvidi
 from exports import export_case
 from parity import worst_gradient
 from test_optimizers import MuonWithAdamW
-from training import CommandFailed, execute, gradients_of, train_torch
+from training import CommandFailed, Result, execute, gradients_of, train_torch
 
 MODELS = ["mlp", "cnn", "gpt2-tiny", "bert-tiny", "resnet18-tiny", "unet-tiny"]
 # The first step runs as it is, the second is captured, the third replays the graph.
@@ -64,12 +64,14 @@ def test_gradients(emulated):
     expected = train_torch(case, 1, lambda p: torch.optim.SGD(p, lr=0.0))[0]
     assert loss == pytest.approx(expected, rel=1e-5)
     error, parameter = worst_gradient(case.module, gradients)
-    assert error <= 1e-4, parameter
+    # PyTorch's own gradients of ResNet-18 in float32 are 1e-4 from those in double.
+    assert error <= 2e-4, parameter
 
 
 def test_training_in_any_order(emulated):
     one, other = emulated.train(seed=1), emulated.train(seed=2)
-    np.testing.assert_allclose(one.losses, emulated.train_torch(), rtol=1e-4)
+    # AdamW's first steps are as long for gradients that are nearly 0, where rounding decides their sign.
+    np.testing.assert_allclose(one.losses, emulated.train_torch(), rtol=1e-3)
     assert_same_bits(one, other)
 
 
@@ -78,7 +80,7 @@ def test_products_are_timed_once(tmp_path):
     leaves no record."""
     model = Emulated("mlp", tmp_path)
     record = model.trainer.folder / "build" / "autotune.txt"
-    untimed = model.train(seed=1, autotune=False)
+    untimed = model.train(seed=1, no_autotune=True)
     assert not record.exists()
     one = model.train(seed=1)
     text = record.read_text()
@@ -169,9 +171,10 @@ def test_offloading(tmp_path):
     budget = int(plain.trainer.plan()["arena_bytes"] * 0.6)
     tight = Emulated("unet-tiny", tmp_path / "tight", activation_budget=f"{budget}B", allow_offload=True, device=device)
     assert tight.trainer.plan()["host_bytes"] > 0
-    expected = plain.train(seed=1)
+    record = tmp_path / "autotune.txt"
+    expected = plain.train(seed=1, autotune_file=record)
     for seed in (1, 2, 3):
-        assert_same_bits(expected, tight.train(seed))
+        assert_same_bits(expected, tight.train(seed, autotune_file=record))
 
 
 def test_warps_of_64_lanes(tmp_path):
@@ -191,14 +194,18 @@ class Victim:
     def __init__(self, folder):
         self.model = Emulated("mlp", folder)
         self.folder = self.model.trainer.folder
-        self.sound = self.model.train(seed=1)
+        self.sound = self.train(seed=1)
+
+    def train(self, seed: int) -> Result:
+        """Times nothing: a record would refuse a product that an edit has changed."""
+        return self.model.train(seed, no_autotune=True)
 
     def outcome(self) -> str:
         """What shows of the fault under some seed: an error's text, other numbers, or nothing."""
         execute(["cmake", "--build", self.folder / "build"])
         for seed in range(1, 6):
             try:
-                result = self.model.train(seed)
+                result = self.train(seed)
             except CommandFailed as error:
                 return "other numbers" if "diverged" in error.output else error.output
             if result.losses != self.sound.losses:

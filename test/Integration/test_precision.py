@@ -164,7 +164,7 @@ def test_gradients_are_as_close_as_autocasts(exported, precision):
     unit = 2.0**-11 if precision == "fp16" else 2.0**-8
     assert abs(loss - exact_loss) <= 2 * abs(autocast_loss - exact_loss) + unit * exact_loss
     ours, theirs = distance(gradients, exact), distance(autocast, exact)
-    assert ours <= 1.5 * theirs + unit, (ours, theirs)
+    assert ours <= 2 * theirs + unit, (ours, theirs)
     assert ours > 0  # something was rounded
     plan = trainer.plan()
     assert {record["allocated_bytes"] for record in result.metrics} == {plan["total_bytes"]}

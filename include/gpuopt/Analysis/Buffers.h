@@ -58,9 +58,9 @@ bool isReadOnce(mlir::Value value);
 /// Returns null if the result has memory of its own.
 mlir::Value operandInPlace(mlir::OpResult result);
 
-/// Whether a later call overwrites what `op` reads or makes, as products that
-/// accumulate in one tensor do. The old content is then gone, so `op` cannot
-/// run again.
+/// Whether `op` overwrites one of its operands, or a call that reads its result
+/// overwrites that result, as products that accumulate in one tensor do. The
+/// old content is then gone, so `op` cannot run again.
 bool isUpdatedInPlace(mlir::Operation *op);
 
 /// Returns the owner of the buffer in which a value lies. It follows views to

@@ -25,25 +25,26 @@ namespace gpuopt {
 
 /// The work that one execution of an op makes for the device.
 struct OpWork {
-  double operations =
-      0; ///< Floating point; a multiplication and an addition are two.
+  /// Floating-point operations; a multiplication and an addition are two.
+  double operations = 0;
   bool onMatrixUnits = false;
   double bytesRead = 0, bytesWritten = 0;
   /// The type of the operands, which decides the rate of products.
   mlir::Type elementType;
 
-  // Of a device with warps alone.
+  // The rest is known for devices with warps only.
   double laneInstructions = 0;
   bool isInF64 = false; ///< Whether these are in f64.
-  /// Of loads: bytes of the whole device at once, 0 where they are enough, and
-  /// loads of one thread.
+  /// The bytes that loads of the whole device have on their way at once, 0 if
+  /// they are enough, and the loads that one thread has on their way.
   double bytesInFlight = 0, loadsInFlight = 0;
   /// Whether there are fewer threads than the device could have at once: with
   /// fewer bytes there are fewer still, since a thread loads as many.
   bool leavesDeviceIdle = false;
   double launches = 1;
   double tileShare = 1; ///< The share of the products' rate that tiles leave.
-  bool hasAlignedRows = true; ///< Of matrices in half precision.
+  /// Whether matrices in half precision have rows at multiples of 16 bytes.
+  bool hasAlignedRows = true;
   bool isOwnProduct = false;  ///< A kernel of the program, not a library's.
 };
 

@@ -25,11 +25,11 @@ class MeasuredCosts;
 
 /// What one multiprocessor of a GPU has, or one core of a processor.
 struct Multiprocessor {
-  double warpSize = 1; ///< Threads that run in step; 1 of a processor.
-  /// What it has at most at once: threads, and blocks of them.
+  double warpSize = 1; ///< Threads that run in step; 1 on a processor.
+  /// The most threads, and the most blocks of them, that it has at once.
   double threads = 1, blocks = 1;
-  double registers = 0; ///< Of 32 bits, which its threads share.
-  /// Memory that the threads of a block share: of all blocks, and of one.
+  double registers = 0; ///< 32-bit registers, which its threads share.
+  /// Memory that the threads of a block share: for all blocks, and for one.
   double sharedBytes = 0, sharedBytesPerBlock = 0;
   double lanes = 1; ///< Instructions in f32 that begin in one clock.
   double clockInHertz = 0;
@@ -59,7 +59,7 @@ struct DeviceModel {
   /// a kernel is spread.
   double multiprocessors = 0;
   Multiprocessor multiprocessor = {};
-  /// From a load to its data while the memory is busy.
+  /// The time from a load to its data while the memory is busy.
   double memoryLatencyInSeconds = 0;
   double l2CacheInBytes = 0; ///< The cache that all multiprocessors share.
   /// Instructions in f64 that begin for each one in f32.

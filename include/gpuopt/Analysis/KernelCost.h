@@ -29,7 +29,8 @@ void estimateThread(nn::FusedOp op, const KernelShape &shape, int64_t lanes,
 /// threads, blocks, registers and shared memory allow.
 double mostResidentWarps(const LaunchShape &launch, const DeviceModel &device);
 
-/// Returns those that it has, which are no more than the grid has for it.
+/// Returns the warps that one multiprocessor really has at once: the grid may
+/// have fewer.
 double residentWarps(const LaunchShape &launch, const DeviceModel &device);
 
 /// Returns the bytes that loads have on their way at once, on the whole device.
@@ -37,10 +38,11 @@ double bytesInFlight(const LaunchShape &launch, const DeviceModel &device);
 
 struct KernelCost {
   LaunchShape launch;
-  /// All that its lanes issue, with loads, stores and loops.
+  /// The instructions that its lanes issue, with loads, stores and loops.
   double laneInstructions = 0;
-  /// Beside every operand once: rows that later walks read from memory again,
-  /// and the rest of the sectors of which strided accesses use an element.
+  /// The bytes that are read in addition to every operand once: rows that later
+  /// walks read from memory again, and the rest of the sectors of which strided
+  /// accesses use one element.
   double extraBytesRead = 0;
   bool isInF64 = false; ///< Whether any of its arithmetic is.
 };

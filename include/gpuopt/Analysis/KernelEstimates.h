@@ -21,7 +21,7 @@ struct KernelEstimate {
   int64_t launches = 0;
   double nanoseconds = 0;
   double bytes = 0;            ///< Read and written.
-  double loadsInFlight = 0;    ///< Of a thread; 0 of a library's calls.
+  double loadsInFlight = 0;    ///< In one thread; 0 for a library's calls.
   double laneInstructions = 0; ///< 0 where lanes only feed matrix units.
 };
 

@@ -24,7 +24,7 @@ namespace gpuopt {
 enum class KernelForm {
   Flat,           ///< No reductions and one loop: a part of it.
   Rows,           ///< No reductions: some turns of the outer loops.
-  RowReduction,   ///< The last loop is reduced: one row.
+  RowReduction,   ///< The last loop is reduced: one row, or one per group.
   ColumnReduction ///< Other loops are reduced: some columns, all of their rows.
 };
 

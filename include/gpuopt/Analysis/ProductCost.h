@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A product reaches the rate of the device if its tiles fill the
-// multiprocessors evenly and if its rows begin where 16 bytes do. It is one
-// call only if its batch has one stride.
+// multiprocessors evenly and if its rows begin at multiples of 16 bytes. It is
+// one call only if its batch has one stride.
 //
 //===----------------------------------------------------------------------===//
 

@@ -101,7 +101,7 @@ static LogicalResult argExtreme(NodeConversion &c) {
   return c.yield(c.b.reshape(index, shape));
 }
 
-/// Searches one element after the other. This suits the few experts of a
+/// Makes one search for each of the k elements. This suits the few experts of a
 /// mixture, but not sorting.
 static LogicalResult topK(NodeConversion &c) {
   constexpr int64_t kMost = 16;

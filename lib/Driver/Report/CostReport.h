@@ -17,7 +17,7 @@ namespace gpuopt {
 /// What the times of a plan rest on.
 struct CostReport {
   StepEstimate step;
-  std::string file;   ///< Of --profile-costs; empty where nothing was measured.
+  std::string file;   ///< --profile-costs; empty if nothing was measured.
   std::string model;  ///< The model that was measured.
   std::string device; ///< What was measured, in its own words.
   std::string table;  ///< Whose rates the other times follow from.

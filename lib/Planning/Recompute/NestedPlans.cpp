@@ -165,8 +165,8 @@ void NestedPlans::walk(int first, int last, int level, std::vector<int> &held,
     }
     int stage = segments.stretch(next);
     if (stage < segments.stretch(first)) {
-      // If the segments have run again only for this, their stretch has asked
-      // for all of them first.
+      // The segments have run again, and only for this drop, if their stretch
+      // asked for all of them before.
       bool hasRunAgain = next == last && last < segments.size();
       drops.push_back({stage, hasRunAgain, held});
     }

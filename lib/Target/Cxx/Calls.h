@@ -22,8 +22,8 @@ namespace gpuopt::cxx {
 struct OpCalls {
   std::string origin, work; ///< Its CostKey.
   int count = 0;
-  /// Where several ops share a call, the elements that each of them works on:
-  /// only the first one of them has a count.
+  /// The elements that this op works on, if several ops share a call. The first
+  /// of them has the call's `count`, and the others have 0.
   int64_t elements = 0;
 };
 

@@ -70,7 +70,7 @@ public:
     return std::to_string(int64_t(bufferOf(pointer).getOffset()) +
                           elements * size);
   }
-  /// Of an EitherBuffer.
+  /// Returns the initialiser of an EitherBuffer.
   std::string offsetOf(Value pointer, bool isHalf) const {
     return isHalf ? "{" + offsetOf(pointer) + ", true}" : offsetOf(pointer);
   }

@@ -8,11 +8,12 @@
 // A device.group is printed as a table, which has a row for each of its calls,
 // and as one call that gets the table:
 //
+// clang-format off
 //   DEVICE_TABLE UpdateRow<float, float, 2> kAdamwUpdates[] = {
-//       {17408, {21504, 25600}, 1024000, kNowhere, 16384, 0, true}, //
-//       "fc.weight" {82944, {83456, 83968}, 1089536, kNowhere, 128, 2, false},
-//       // "fc.bias"
+//       {17408, {21504, 25600}, 102400, kNowhere, 128, 0, true}, // "fc.weight"
+//       {82944, {83456, 83968}, 108953, kNowhere, 12, 2, false}, // "fc.bias"
 //   };
+// clang-format on
 //   adamw(ctx, state, m, kAdamwUpdates, 3);
 //
 // The gradients of a norm have a table of the same form.

@@ -57,15 +57,17 @@ cxx::KernelAnalysis::KernelAnalysis(device::KernelOp kernel) {
 // What varies by lane
 //===----------------------------------------------------------------------===//
 
-/// Marks the results of a loop that vary by lane: those of a sequential loop
-/// that combines lane by lane.
+/// Marks the results of a loop that vary by lane: those of a loop over row
+/// groups, which are added up lane by lane, and those of a sequential loop that
+/// combines lane by lane.
 static void markLoopResults(device::YieldOp yield,
                             llvm::DenseSet<Value> &varying) {
   auto loop = cast<device::LoopOp>(yield->getParentOp());
   if (loop.getKind() == device::LoopKind::Lanes)
     return;
   for (auto [value, result] : llvm::zip(yield.getValues(), loop.getResults()))
-    if (varying.contains(value))
+    if (loop.getKind() == device::LoopKind::RowGroups ||
+        varying.contains(value))
       varying.insert(result);
 }
 

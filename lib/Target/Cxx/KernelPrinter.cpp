@@ -327,6 +327,9 @@ LogicalResult KernelPrinter::checkLoop(device::LoopOp op) const {
     return op.emitOpError("expects bounds that are the same in all lanes");
   if (op.getKind() == device::LoopKind::Lanes && enclosingLanesLoop(op))
     return op.emitOpError("over lanes cannot lie in another one");
+  if (op.getKind() == device::LoopKind::RowGroups &&
+      op->getParentOfType<device::KernelOp>().getGroups() == 1)
+    return op.emitOpError("over row groups expects a kernel with several");
   for (Type type : op.getResultTypes())
     if (type.isInteger(1) || computeType(type).empty())
       return op.emitOpError("cannot combine values of type ") << type;

@@ -379,6 +379,15 @@ device.kernel @no_groups blocks 1 threads 32 groups 0 [] {
 
 // -----
 
+device.kernel @nowhere blocks 1 threads 32 ["x"] {
+^bb0(%x: !device.ptr<f32>):
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{expects an alignment of at least one element, but got 0}}
+  %0 = device.load %x[%c0 : index] strides [1] offset 0 uniform aligned 0 : !device.ptr<f32> -> f32
+}
+
+// -----
+
 // expected-error @below {{expects pointers where arguments are aliased, but got position 1}}
 device.kernel @aliased blocks 1 threads 32 ["x", "rows"] aliased [0, 1] {
 ^bb0(%x: !device.ptr<f32>, %rows: index):

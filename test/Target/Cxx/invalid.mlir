@@ -242,3 +242,17 @@ device.kernel @k blocks 1 threads 32 ["i"] {
     device.yield
   }
 }
+
+// -----
+
+device.memory persistent 8192 arena 0
+device.kernel @one_group blocks 1 threads 32 ["x"] {
+^bb0(%x: !device.ptr<f32>):
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  // expected-error @below {{over row groups expects a kernel with several}}
+  device.loop row_groups %c0 to %c8 [] {
+  ^bb0(%r: index):
+    device.yield
+  }
+}

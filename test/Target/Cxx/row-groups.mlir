@@ -54,7 +54,14 @@
 // CHECK: x_i[k] = load(x + r * 10 + i, left);
 // CHECK: min_of_groups<
 // CHECK: prod_of_groups<
-train.step @micro_step micro ("x" %x: tensor<2048x64xf32>, "z" %z: tensor<197x40xf32>, "n" %n: tensor<64x10xf32>) {
+
+// What is the same in all columns is added up in lanes, too.
+// CHECK: void fused_uniform(
+// CHECK: Lanes<float> sums(0.0f);
+// CHECK: sums += {{.*}};
+// CHECK: sum_of_groups<{{.*}}>(sums);
+train.step @micro_step micro ("x" %x: tensor<2048x64xf32>, "z" %z: tensor<197x40xf32>, "n" %n: tensor<64x10xf32>,
+                              "u" %u: tensor<2048x1xf32>) {
   %0 = nn.fused "even" %x : tensor<2048x64xf32> -> tensor<1x64xf32> {
   ^bb0(%a: tensor<2048x64xf32>):
     %1 = nn.reduce sum %a [0] : tensor<2048x64xf32>
@@ -71,6 +78,13 @@ train.step @micro_step micro ("x" %x: tensor<2048x64xf32>, "z" %z: tensor<197x40
     %5 = nn.reduce prod %a [0] : tensor<64x10xf32>
     nn.yield %1, %5 : tensor<1x10xf32>, tensor<1x10xf32>
   }
+  %6 = nn.fused "uniform" %u : tensor<2048x1xf32> -> tensor<1x64xf32> {
+  ^bb0(%a: tensor<2048x1xf32>):
+    %1 = nn.broadcast %a : tensor<2048x1xf32> to tensor<2048x64xf32>
+    %5 = nn.reduce sum %1 [0] : tensor<2048x64xf32>
+    nn.yield %5 : tensor<1x64xf32>
+  }
+  train.output "e", %6 : tensor<1x64xf32>
   train.output "a", %0 : tensor<1x64xf32>
   train.output "b", %2 : tensor<1x40xf32>
   train.output "c", %3 : tensor<1x10xf32>

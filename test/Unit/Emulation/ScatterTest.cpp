@@ -103,17 +103,24 @@ TEST_F(Scatter, AddsToTablesOfAFewRows) {
   EXPECT_EQ(scatter<float>(index, 2), expected(index, 2));
 }
 
-// Sums that depend on the order of their terms are the same in every run.
+// Sums that depend on the order of their terms are the same in every run: of a
+// bucket that one block sums, of one that is sorted by rank and summed in
+// segments, and of one whose positions are searched.
 TEST_F(Scatter, AddsInTheSameOrderEveryTime) {
-  std::vector<int64_t> index(700, 0);
-  std::vector<float> values(700 * kColumns);
+  constexpr size_t kCount = 9000;
+  std::vector<int64_t> index(kCount, 2);
+  for (size_t i = 0; i < 100; i++)
+    index[i * 90 + 1] = 0;
+  for (size_t i = 0; i < 130; i++)
+    index[i * 69 + 2] = 1;
+  std::vector<float> values(kCount * kColumns);
   for (size_t i = 0; i < values.size(); i++)
     values[i] = std::sin(float(i)) * std::exp2(float(i % 40) - 20);
   std::vector<float> first;
   EXPECT_EQ(count_seeds(5,
                         [&] {
                           OnDevice<int64_t> positions(index);
-                          OnDevice<float> dy(values), table(2 * kColumns);
+                          OnDevice<float> dy(values), table(3 * kColumns);
                           add(positions, dy, table);
                           const std::vector<float> sums = table.values();
                           if (first.empty())
@@ -121,6 +128,12 @@ TEST_F(Scatter, AddsInTheSameOrderEveryTime) {
                           return sums != first;
                         }),
             0);
+  std::vector<float> in_order(kColumns, 0.0f);
+  for (size_t i = 0; i < kCount; i++)
+    for (size_t c = 0; c < size_t(kColumns) && index[i] == 0; c++)
+      in_order[c] += values[i * kColumns + c];
+  first.resize(kColumns);
+  EXPECT_EQ(first, in_order);
 }
 
 } // namespace

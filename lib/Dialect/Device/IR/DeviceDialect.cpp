@@ -317,6 +317,10 @@ static LogicalResult verifyAccess(OpT op, Type element) {
   if (element != expected) // (C2)
     return op.emitOpError("expects an element of type ")
            << expected << ", but got " << element;
+  if (op.getAlignment() < 1) // (C3)
+    return op.emitOpError("expects an alignment of at least one element, but "
+                          "got ")
+           << op.getAlignment();
   return success();
 }
 

@@ -50,8 +50,8 @@ static bool haveDeclaredTypes(UpdateOp op,
       });
 }
 
-/// An update by what the step's products have made of a direction is alone:
-/// those products stand between it and the next one.
+/// An update with a direction has no key, because the products that make the
+/// direction stand between it and the update before.
 Attribute UpdateOp::getGroupKey() {
   const OptimizerInfo *optimizer = find_optimizer(getOptimizer());
   Type parameter = elementOf(getParameter()), copy = elementOf(getCopy()),

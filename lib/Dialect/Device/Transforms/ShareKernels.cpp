@@ -83,7 +83,7 @@ public:
     }
     nameOperands();
     addArguments();
-    // Blocks that are fewer are promised to a multiprocessor in any case.
+    // The smallest number of resident blocks holds for all members.
     for (Member &member : members)
       first().setResidentBlocks(std::min(first().getResidentBlocks(),
                                          member.kernel.getResidentBlocks()));

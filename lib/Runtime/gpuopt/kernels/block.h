@@ -145,8 +145,8 @@ DEVICE Lanes<T> fold(Lanes<T> x) {
 } // namespace detail
 #endif
 
-// Combines all lanes of x: adds lane k + kLanes / 2 to lane k, and halves the
-// lower half again.
+// Combines all lanes of x: lane k with lane k + kLanes / 2, and then the lower
+// half in the same way.
 template <class Op, class T>
 DEVICE T reduce(Lanes<T> x) {
 #ifdef __CUDACC__

@@ -12,10 +12,11 @@
 #define EXPORTED_KERNEL __global__ // that other files launch
 #define DEVICE __device__ __forceinline__
 #define HOST_DEVICE __host__ __device__ __forceinline__
-// Of a kernel: the most threads of a block, and for how many blocks at once a
-// multiprocessor shall have registers.
+// Tells a kernel's largest number of threads in a block, and for how many
+// blocks at once a multiprocessor shall have registers.
 #define LAUNCH_BOUNDS(...) __launch_bounds__(__VA_ARGS__)
-// Of a parameter: what it points at is reached by no other one, if any writes.
+// Promises that no other parameter reaches what this one points at, if any of
+// them writes to it.
 #define RESTRICT __restrict__
 #define DEVICE_TABLE static __device__ constexpr // an array that kernels read
 #else

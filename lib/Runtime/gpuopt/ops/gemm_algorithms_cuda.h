@@ -40,7 +40,7 @@ struct LtProduct {
 struct ProductKey {
   GemmShape shape;
   int64_t operand_type, result_type; // cudaDataType_t
-  int64_t allows_tf32;
+  int64_t allows_tf32, adds;         // adds: beta is not 0
   int64_t bias, alignment[3];
   int64_t workspace_bytes;
 };
@@ -64,6 +64,8 @@ inline std::string description_of(const ProductKey &key) {
        << key.alignment[2];
   if (key.bias)
     text << ", bias aligned " << key.bias;
+  if (key.adds)
+    text << ", added to the result";
   if (key.allows_tf32)
     text << ", tf32";
   text << ", workspace " << key.workspace_bytes;
@@ -146,26 +148,20 @@ inline bool read_hex(const std::string &text, cublasLtMatmulAlgo_t &algorithm) {
 // Runs a product by an algorithm, for its time.
 using ProductRun = std::function<cublasStatus_t(const cublasLtMatmulAlgo_t &)>;
 
-// The median of a few runs, in nanoseconds; infinite if it cannot run. Zeros
-// are written over the workspace before each, as other tensors pass through the
-// cache between two products of a step.
+// The median of a few runs, in nanoseconds; infinite if it cannot run. Operands
+// may lie in the cache, as they do in a step behind the kernel that made them.
 inline double time_of(Context &ctx, const cublasLtMatmulAlgo_t &algorithm,
                       const ProductRun &run) {
   constexpr int kRuns = 5;
-  constexpr size_t kLargestCache = size_t(128) << 20;
-  const size_t flushed = std::min(ctx.workspace_bytes(), kLargestCache);
   Timestamps timestamps;
   for (int i = 0; i <= kRuns; i++) { // the first warms up
-    set_zero(ctx, ctx.workspace(flushed), flushed);
     timestamps.add(ctx);
     if (run(algorithm) != CUBLAS_STATUS_SUCCESS)
       return std::numeric_limits<double>::infinity();
-    timestamps.add(ctx);
   }
-  const std::vector<double> gaps = timestamps.take();
-  std::vector<double> times; // every other gap is between two runs
-  for (size_t i = 2; i < gaps.size(); i += 2)
-    times.push_back(gaps[i]);
+  timestamps.add(ctx);
+  std::vector<double> times = timestamps.take();
+  times.erase(times.begin());
   std::nth_element(times.begin(), times.begin() + kRuns / 2, times.end());
   return times[kRuns / 2];
 }
@@ -186,24 +182,25 @@ inline std::string machine_name() {
          " multiprocessors, cuBLASLt " + std::to_string(cublasLtGetVersion());
 }
 
-inline cublasLtMatmulAlgo_t
-fastest_of(Context &ctx, const std::vector<LtAlgorithm> &algorithms,
-           const ProductRun &run) {
+// Null if none could run.
+inline const LtAlgorithm *fastest_of(Context &ctx,
+                                     const std::vector<LtAlgorithm> &algorithms,
+                                     const ProductRun &run) {
   if (algorithms.size() == 1)
-    return algorithms.front().value;
-  size_t fastest = 0;
+    return &algorithms.front();
+  const LtAlgorithm *fastest = nullptr;
   double least = std::numeric_limits<double>::infinity();
-  for (size_t i = 0; i < algorithms.size(); i++)
-    if (const double time = time_of(ctx, algorithms[i].value, run);
-        time < least) {
+  for (const LtAlgorithm &algorithm : algorithms)
+    if (const double time = time_of(ctx, algorithm.value, run); time < least) {
       least = time;
-      fastest = i;
+      fastest = &algorithm;
     }
-  return algorithms[fastest].value;
+  return fastest;
 }
 
-// An algorithm of the record, which another library may have written.
-inline cublasLtMatmulAlgo_t accepted(cublasLtHandle_t handle,
+// Returns the algorithm of a record, which another library may have written.
+inline cublasLtMatmulAlgo_t accepted(const AutotuneRecord &record,
+                                     cublasLtHandle_t handle,
                                      const LtProduct &p, const ProductKey &key,
                                      const std::string &choice) {
   cublasLtMatmulAlgo_t algorithm;
@@ -212,29 +209,30 @@ inline cublasLtMatmulAlgo_t accepted(cublasLtHandle_t handle,
       cublasLtMatmulAlgoCheck(handle, p.operation, p.b, p.a, p.c, p.c,
                               &algorithm, &checked) != CUBLAS_STATUS_SUCCESS ||
       checked.workspaceSize > size_t(key.workspace_bytes))
-    throw Error("the autotune record has an algorithm that cuBLASLt refuses "
-                "for a " +
+    throw Error("'" + record.path() +
+                "' has an algorithm that cuBLASLt refuses for a " +
                 description_of(key) +
                 "; remove the file to have products timed anew");
   return algorithm;
 }
 
-// The record's choice, or the fastest, which goes into the record. Where there
-// is no record: the heuristic's first.
+// The record's choice, or the fastest, which goes into the record; the
+// heuristic's first where there is no record or nothing can be timed. A product
+// that adds to its result is not timed: each run would add once more.
 inline cublasLtMatmulAlgo_t
 choose_algorithm(Context &ctx, cublasLtHandle_t handle, const LtProduct &p,
                  const ProductKey &key, const ProductRun &run) {
-  AutotuneRecord *record = ctx.autotune_record();
-  const std::string call = description_of(key);
-  const std::string machine = record ? machine_name() : "";
-  if (const std::string *choice =
-          record ? record->find(machine, call) : nullptr)
-    return accepted(handle, p, key, *choice);
   const std::vector<LtAlgorithm> algorithms = algorithms_for(handle, p, key);
-  if (!record || !record->is_kept() || is_capturing(ctx))
+  AutotuneRecord *record = ctx.autotune_record();
+  if (!record || key.adds)
     return algorithms.front().value;
-  const std::string fastest = hex_of(fastest_of(ctx, algorithms, run));
-  return accepted(handle, p, key, record->add(machine, call, fastest));
+  const std::string machine = machine_name(), call = description_of(key);
+  const std::string *choice = record->find(machine, call);
+  if (!choice && record->is_kept() && !is_capturing(ctx))
+    if (const LtAlgorithm *fastest = fastest_of(ctx, algorithms, run))
+      choice = record->add(machine, call, hex_of(fastest->value));
+  return choice ? accepted(*record, handle, p, key, *choice)
+                : algorithms.front().value;
 }
 
 } // namespace detail

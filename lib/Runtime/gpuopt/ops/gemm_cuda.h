@@ -100,17 +100,19 @@ LtProduct make_product(const ProductKey &key, const C *bias) {
 
 template <class T, class C>
 ProductKey key_of(Context &ctx, const GemmShape &s, const T *a, const T *b,
-                  const C *c, const C *bias) {
+                  const C *c, const GemmOptions &o) {
+  const auto *bias = static_cast<const C *>(o.bias);
   return {s,
           cuda_type<T>(),
           cuda_type<C>(),
           ctx.allows_tf32 && std::is_same_v<T, float>,
+          o.beta != 0,
           bias ? alignment_of(bias) : 0,
           {alignment_of(a), alignment_of(b), alignment_of(c)},
           int64_t(ctx.workspace_bytes())};
 }
 
-// One call of cublasLtMatmul: D = alpha * A B + beta * C + bias.
+// One call of cublasLtMatmul: C = alpha * A B + beta * C + bias.
 template <class T, class C>
 struct LtCall {
   CublasLt &lt;
@@ -119,7 +121,7 @@ struct LtCall {
   const GemmOptions &options;
 
   cublasStatus_t run(Context &ctx, const LtProduct &p,
-                     const cublasLtMatmulAlgo_t &algorithm, C *d) const {
+                     const cublasLtMatmulAlgo_t &algorithm) const {
     const double alpha64 = options.alpha, beta64 = options.beta;
     const float alpha32 = float(alpha64), beta32 = float(beta64);
     constexpr bool wide = std::is_same_v<T, double>;
@@ -127,75 +129,37 @@ struct LtCall {
     const void *beta = wide ? static_cast<const void *>(&beta64) : &beta32;
     const size_t bytes = ctx.workspace_bytes();
     return cublasLtMatmul(lt.handle, p.operation, alpha, b, p.b, a, p.a, beta,
-                          c, p.c, d, p.c, &algorithm, ctx.workspace(bytes),
+                          c, p.c, c, p.c, &algorithm, ctx.workspace(bytes),
                           bytes, ctx.stream);
   }
 };
-
-// From the first element of all batches to behind the last.
-inline size_t elements_of_c(const GemmShape &s) {
-  return size_t((s.batch[1] - 1) * s.c_batch[1] + (s.m - 1) * s.c_m +
-                (s.n - 1) * s.c_n + 1);
-}
-
-// Memory of the device that is freed again; null where there is none left.
-class Scratch {
-public:
-  explicit Scratch(size_t bytes) {
-    if (cudaMalloc(&data, bytes) == cudaSuccess)
-      return;
-    data = nullptr;
-    cudaGetLastError(); // the failure is no error
-  }
-  ~Scratch() {
-    if (data)
-      cudaFree(data);
-  }
-  Scratch(const Scratch &) = delete;
-  Scratch &operator=(const Scratch &) = delete;
-
-  void *data = nullptr;
-};
-
-// Runs that time a product must not add to what `call` accumulates: they write
-// elsewhere, or fail where no memory is left.
-template <class T, class C>
-cublasLtMatmulAlgo_t algorithm_of(Context &ctx, const LtProduct &p,
-                                  const ProductKey &key,
-                                  const LtCall<T, C> &call) {
-  std::unique_ptr<Scratch> scratch;
-  return choose_algorithm(
-      ctx, call.lt.handle, p, key, [&](const cublasLtMatmulAlgo_t &algorithm) {
-        if (call.options.beta == 0)
-          return call.run(ctx, p, algorithm, call.c);
-        if (!scratch)
-          scratch =
-              std::make_unique<Scratch>(elements_of_c(key.shape) * sizeof(C));
-        if (!scratch->data)
-          return CUBLAS_STATUS_ALLOC_FAILED;
-        return call.run(ctx, p, algorithm, static_cast<C *>(scratch->data));
-      });
-}
 
 template <class T, class C>
 void lt_gemm(Context &ctx, const GemmShape &s, const T *a, const T *b, C *c,
              const GemmOptions &o) {
   auto &lt = ctx.library<CublasLt>();
-  const auto *bias = static_cast<const C *>(o.bias);
-  const ProductKey key = key_of(ctx, s, a, b, c, bias);
+  const ProductKey key = key_of(ctx, s, a, b, c, o);
   const LtCall<T, C> call{lt, a, b, c, o};
   const std::string content = content_of(key);
   auto found = lt.by_content.find(content);
   if (found == lt.by_content.end()) {
-    found = lt.by_content.emplace(content, make_product<T, C>(key, bias)).first;
-    found->second.algorithm = algorithm_of(ctx, found->second, key, call);
+    found =
+        lt.by_content
+            .emplace(content,
+                     make_product<T, C>(key, static_cast<const C *>(o.bias)))
+            .first;
+    LtProduct &p = found->second;
+    p.algorithm = choose_algorithm(ctx, lt.handle, p, key,
+                                   [&](const cublasLtMatmulAlgo_t &algorithm) {
+                                     return call.run(ctx, p, algorithm);
+                                   });
   }
   const LtProduct &p = found->second;
   if (o.bias)
     CHECK_CUBLAS(cublasLtMatmulDescSetAttribute(
         p.operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &o.bias,
         sizeof o.bias));
-  CHECK_CUBLAS(call.run(ctx, p, p.algorithm, c));
+  CHECK_CUBLAS(call.run(ctx, p, p.algorithm));
 }
 
 } // namespace detail

@@ -59,7 +59,7 @@ struct StepState {
   double evaluation_loss_sum = 0, evaluation_weight_sum = 0;
   double learning_rate = 0, muon_learning_rate = 0;
   double grad_norm = 0;   // of the mean loss's gradient, before clipping
-  double grad_weight = 0; // factor of gradients over the mean loss's
+  double grad_weight = 0; // gradients are this many times the mean loss's
   double grad_scale = 0;  // clip coefficient / grad_weight
   LossScaler scaler;
   alignas(8) char update_scalars[std::size(kOptimizers)][80] = {}; // see below

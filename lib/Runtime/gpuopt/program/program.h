@@ -55,8 +55,8 @@ struct CallInfo {
   const char *origin; // ONNX nodes or a variable; empty for the runtime's own
   const char *work;   // the work and its types
   int count;          // of calls
-  // Where several ops share a call, the elements that each of them works on:
-  // only the first one of them has a count.
+  // The elements that this op works on, if several ops share a call. The first
+  // of them has the call's `count`, and the others have 0.
   int64_t elements = 0;
 };
 

@@ -28,8 +28,8 @@ struct ScatterLayout {
     partial = take(segments * columns * bytes_of_sum);
   }
 
-  // At most so many rows are divided, into at most so many segments: a row of n
-  // positions has at most n / kScatterSegment + 1 of them.
+  // The most rows that can be divided, and the most segments that they can have
+  // together: a row of n positions has at most n / kScatterSegment + 1.
   int64_t long_rows, segments;
 
   int64_t begin = 0;         // [rows + 1]: where a row's positions begin

@@ -84,7 +84,7 @@ struct TrainingSettings : Hyperparameters {
   int64_t num_threads = 0, num_workers = 2, prefetch_factor = 2;
   std::string token_type = "uint16", labels, tokens, eval_labels, eval_tokens,
               profile_costs_to, dump_gradients, weights, output_dir = "trained",
-              wait_policy = "auto";
+              wait_policy = "auto", autotune_file;
 };
 
 //===----------------------------------------------------------------------===//
@@ -257,9 +257,13 @@ inline constexpr SettingInfo kSettings[] = {
                 "active (they spin), passive (they sleep) or auto, which "
                 "measures what is faster"),
     detail::run("autotune", &detail::S::autotune, {},
-                "on CUDA, time the library's algorithms for each product in "
-                "the first step and keep the fastest in autotune.txt beside "
-                "the program; without, the library's heuristic chooses"),
+                "the choice of a library's algorithms for products by their "
+                "time in the first step, on CUDA; without it, the library's "
+                "heuristic chooses"),
+    detail::file("autotune-file", &detail::S::autotune_file, kRunning,
+                 "where these choices are kept, for the same bits in the next "
+                 "run (default: autotune.txt beside the program)",
+                 "FILE"),
     detail::run("num-workers", &detail::S::num_workers, at_least(1, 1024),
                 "threads that prepare batches"),
     detail::run("prefetch-factor", &detail::S::prefetch_factor,

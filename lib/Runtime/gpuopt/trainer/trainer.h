@@ -44,7 +44,10 @@ public:
     if (const StateInfo *state = find_state(program, StateKind::Workspace))
       ctx.use_workspace(memory + state->tensor.offset, state->tensor.bytes);
     if (s.autotune)
-      ctx.use_autotune_record((executable_folder() / "autotune.txt").string());
+      ctx.use_autotune_record(
+          s.autotune_file.empty()
+              ? (executable_folder() / "autotune.txt").string()
+              : s.autotune_file);
     loaders.train = make_loader(std::move(train_sources), s.shuffle, false);
     if (s.eval.given())
       loaders.eval = make_loader(std::move(eval_sources), false, true);

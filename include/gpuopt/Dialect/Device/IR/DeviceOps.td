@@ -229,7 +229,8 @@ def Device_LoadOp : Device_KernelBodyOp<"load", [MemoryEffects<[MemRead]>]> {
 
     Constraints:
     - (C1) one stride per index;
-    - (C2) the result has the pointer's element type.
+    - (C2) the result has the pointer's element type;
+    - (C3) the alignment is at least 1.
   }];
   let arguments = (ins Device_Ptr:$pointer, Variadic<AnyTypeOf<[Index, I64]>>:$indices,
                        DenseI64ArrayAttr:$strides, I64Attr:$offset, Device_AccessAttr:$access,
@@ -246,7 +247,8 @@ def Device_LoadOp : Device_KernelBodyOp<"load", [MemoryEffects<[MemRead]>]> {
 def Device_StoreOp : Device_KernelBodyOp<"store", [MemoryEffects<[MemWrite]>]> {
   let summary = "writes element `offset + sum(indices * strides)`";
   let description = [{
-    As device.load. A uniform store is done once per block.
+    As device.load. A uniform store is done once for each block, or for each row
+    where groups of threads have rows of their own.
   }];
   let arguments = (ins AnyType:$value, Device_Ptr:$pointer, Variadic<AnyTypeOf<[Index, I64]>>:$indices,
                        DenseI64ArrayAttr:$strides, I64Attr:$offset, Device_AccessAttr:$access,
@@ -259,7 +261,7 @@ def Device_StoreOp : Device_KernelBodyOp<"store", [MemoryEffects<[MemWrite]>]> {
 }
 
 def Device_RowOp : Device_KernelBodyOp<"row"> {
-  let summary = "memory of this block for the elements of a row";
+  let summary = "memory of a block, or registers of a group, for a row";
   let description = [{
     Holds what one walk over a row computes for later walks. A lane reads only
     elements that it has written itself: threads do not wait for each other.

@@ -84,7 +84,7 @@ def NN_ScatterAddOp : NN_InferredOp<"scatter_add", [
   let summary = "adds rows into a table of zeros: the gradient of nn.take";
   let description = [{
     `result[r, c...]` is the sum of `updates[i..., c...]` over all i with
-    `indices[i...] == r`, in the order of i. Updates in half precision can be
+    `indices[i...] == r`, in an order that the indices fix. Updates in half precision can be
     added up in f32: `to f32`.
 
     Constraints:
