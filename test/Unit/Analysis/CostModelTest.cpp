@@ -115,7 +115,7 @@ TEST_F(CostModelTest, FewWarpsGainNothingByHalfTheBytes) {
   EXPECT_TRUE(work.leavesDeviceIdle);
   EXPECT_NEAR(timeInNanoseconds(
                   withBytes(work, work.bytesRead / 2, work.bytesWritten), h200),
-              timeInNanoseconds(work, h200), 1);
+              timeInNanoseconds(work, h200), 5); // of 2008
   // Where the device is full, half the bytes take half the time.
   op = elementwiseKernel("arith.negf", 1 << 26);
   ASSERT_TRUE(op);

@@ -65,6 +65,8 @@ Attribute UpdateOp::getGroupKey() {
   return builder.getArrayAttr({getOptimizerAttr(), TypeAttr::get(parameter)});
 }
 
+Value UpdateOp::getSource() { return getGradient(); }
+
 int64_t UpdateOp::getNumElements() {
   return ShapedType::getNumElements(getShape());
 }
@@ -76,6 +78,7 @@ int64_t UpdateOp::getNumElements() {
 Attribute AccumulateOp::getGroupKey() {
   return keyOf(Builder(getContext()), elementOf(getTarget()));
 }
+Value AccumulateOp::getSource() { return getValue(); }
 Type AccumulateOp::getHalfType() {
   Type value = elementOf(getValue());
   return value != elementOf(getTarget()) ? value : Type();
@@ -89,12 +92,15 @@ static Attribute keyOf(OpT op, Value to, Value from) {
 Attribute SnapshotOp::getGroupKey() {
   return keyOf(*this, getSnapshot(), getValue());
 }
+Value SnapshotOp::getSource() { return getValue(); }
 Attribute RestoreOp::getGroupKey() {
   return keyOf(*this, getValue(), getSnapshot());
 }
+Value RestoreOp::getSource() { return getSnapshot(); }
 Attribute RefreshOp::getGroupKey() {
   return keyOf(*this, getCopy(), getValue());
 }
+Value RefreshOp::getSource() { return getValue(); }
 
 //===----------------------------------------------------------------------===//
 // Groups

@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "gpuopt/Dialect/Device/Transforms/Passes.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace gpuopt::device {
 #define GEN_PASS_DEF_GROUPCALLS
@@ -35,6 +36,8 @@ struct Run {
   bool takes(GroupableCall call) const {
     if (calls.empty())
       return true;
+    if (dependsOnRun(call))
+      return false;
     GroupableCall first = calls.front();
     Type other = call.getHalfType();
     return first->getName() == call->getName() &&
@@ -46,7 +49,30 @@ struct Run {
     ops.append(addresses.begin(), addresses.end());
     ops.push_back(call);
     half = half ? half : call.getHalfType();
+    for (Value operand : call->getOperands())
+      (operand == call.getSource() ? read : written).insert(bufferOf(operand));
   }
+
+private:
+  static StringRef bufferOf(Value address) {
+    return address.getDefiningOp<AddressOp>().getBuffer();
+  }
+
+  /// Calls of a group run in any order, so none may read or write what another
+  /// one writes: the gradient of a parameter can be another parameter. Updates
+  /// with scratch memory run one after the other.
+  bool dependsOnRun(GroupableCall call) const {
+    auto update = dyn_cast<UpdateOp>(call.getOperation());
+    if (update && update.takesWholeShape())
+      return false;
+    return llvm::any_of(call->getOperands(), [&](Value operand) {
+      StringRef buffer = bufferOf(operand);
+      return written.contains(buffer) ||
+             (operand != call.getSource() && read.contains(buffer));
+    });
+  }
+
+  llvm::StringSet<> read, written;
 };
 
 class GroupCalls : public gpuopt::device::impl::GroupCallsBase<GroupCalls> {

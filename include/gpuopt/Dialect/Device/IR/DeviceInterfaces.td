@@ -23,6 +23,7 @@ def Device_GroupableCall : OpInterface<"GroupableCall"> {
     InterfaceMethod<"Returns the element type that some of the call's tensors have in the place of the parameter's; "
                     "null where all have that one. A group has one such type.", "::mlir::Type", "getHalfType",
                     (ins), [{}], [{ return {}; }]>,
+    InterfaceMethod<"Returns the operand that the call only reads; it writes the others.", "::mlir::Value", "getSource">,
     InterfaceMethod<"Returns the number of elements that the call works on.", "int64_t", "getNumElements", (ins), [{}],
                     [{ return $_op.getCount(); }]>
   ];
