@@ -14,9 +14,9 @@
 
 namespace gpuopt {
 
-/// Which data the trainer is given, by its flags.
+/// The data that the flags of `train` name.
 struct DataGiven {
-  std::vector<std::string> files; ///< INPUT=FILE each.
+  std::vector<std::string> files; ///< Each is INPUT=FILE.
   std::string labels, tokens, tokenType;
 
   bool isEmpty() const {
@@ -24,37 +24,39 @@ struct DataGiven {
   }
 };
 
-/// What the user asked for, from the command line.
+/// What the command line asks for.
 struct DriverOptions {
   std::string model;     ///< The ONNX file.
   std::string outputDir; ///< Where the program, or the training's results, go.
   std::string target;    ///< host or cuda.
-  std::optional<Phase> compileTo; ///< Prints the module there and stops.
-  bool tellsNextSteps = false;    ///< How to build and run what was compiled.
-  std::string dumpPhasesTo;       ///< A folder for the module after each phase.
+  /// The phase after which the module is printed and the compilation stops.
+  std::optional<Phase> compileTo;
+  /// Whether to print how the program is built and run.
+  bool tellsNextSteps = false;
+  std::string dumpPhasesTo; ///< A folder for the module after each phase.
   OnnxImportOptions import;
   PipelineOptions pipeline;
   EmissionOptions emission;
-  std::vector<std::string> runArguments; ///< For the trainer.
+  std::vector<std::string> runArguments; ///< The trainer's flags.
   /// The files that `train` was given, which are checked against the model's
   /// inputs before anything is built.
   DataGiven data, evalData;
   struct {
     bool asJson = false, withCurve = false, withKernels = false,
          findBatchSize = false;
-    std::string html; ///< A file for a page; empty: none.
+    std::string html; ///< The file for a page; empty: no page.
   } plan;
 };
 
-/// Each returns the exit status, 0, 1 or (see below) 2 or 3, after having
-/// printed what is wrong.
+/// Each of these prints what is wrong and returns the exit status: 0, 1 or,
+/// where its comment says so, 2 or 3.
 int compileModel(const DriverOptions &options);
-/// 3 where training diverged.
+/// Returns 3 where training diverged.
 int trainModel(const DriverOptions &options);
-/// 2 where a memory budget cannot be met.
+/// Returns 2 where a memory budget cannot be met.
 int planModel(const DriverOptions &options);
 
-/// The command line of `gpuopt`.
+/// Runs the command line of `gpuopt`; returns its exit status.
 int driverMain(int argc, char **argv);
 
 /// What --target=auto stands for on this machine, and why.
@@ -68,8 +70,9 @@ struct FreeMemory {
   int64_t budgetInBytes = 0;
   std::string description;
 };
-/// What is free on the device of `target`, host or cuda, now; fails
-/// without a driver, or without a GPU.
+/// Measures how much memory is free now on the device of `target`, host or
+/// cuda. Fails where that cannot be read: without a CUDA driver or without a
+/// GPU, for example.
 llvm::Expected<FreeMemory> measureFreeMemory(llvm::StringRef target);
 
 } // namespace gpuopt

@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// <cache>/<key>/trainer is an executable; it is renamed to there from a folder
-// beside it, <cache>/<key>/build-*, of one process alone. Of two that build the
-// same at once the last one's stays, and either is right. A build that fails
-// leaves its output as <cache>/<key>/*.log.
+// An executable is kept as <cache>/<key>/trainer. Each process builds it in a
+// folder of its own, <cache>/<key>/build-*, and then renames it to its place.
+// If two processes build the same program at once, the second executable
+// replaces the first; both are right. A build that fails leaves its output as
+// <cache>/<key>/*.log.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +32,8 @@
 using namespace llvm;
 using namespace gpuopt;
 
-/// A variable's folder; none where it is not that of a whole path.
+/// Returns the folder that an environment variable names; nothing if its value
+/// is not an absolute path.
 static std::string folderOf(const char *variable) {
   const char *value = getenv(variable);
   return value && sys::path::is_absolute(value) ? value : "";
@@ -45,7 +47,7 @@ std::string gpuopt::buildCacheFolder(StringRef outputDir) {
   return joinPath(outputDir, "build");
 }
 
-/// Runs a command; its output goes to `log`. Returns its exit status.
+/// Runs a command, writes its output to `log`, and returns its exit status.
 static Expected<int> execute(ArrayRef<std::string> command, StringRef log) {
   auto program = sys::findProgramByName(command[0]);
   if (!program)
@@ -56,14 +58,15 @@ static Expected<int> execute(ArrayRef<std::string> command, StringRef log) {
   int status =
       sys::ExecuteAndWait(*program, arguments, std::nullopt, redirects,
                           /*SecondsToWait=*/0, /*MemoryLimit=*/0, &problem);
-  // A signal says nothing of its own; an exit status does.
+  // A command that fails by itself has said why in its output; one that cannot
+  // run or is killed by a signal has not.
   if (status < 0)
     return createStringError("'" + command[0] + "': " + problem);
   return status;
 }
 
-/// Removes what builds that were killed have left: a day is longer than any
-/// build.
+/// Removes the folders that killed builds have left: those older than a day,
+/// since no build takes that long.
 static void removeAbandoned(StringRef folder) {
   auto yesterday = std::chrono::system_clock::now() - std::chrono::hours(24);
   std::error_code code;
@@ -77,7 +80,7 @@ static void removeAbandoned(StringRef folder) {
   }
 }
 
-/// The log is moved to `kept`, and what it says is told.
+/// Moves the log to `kept`, prints its end, and returns its first error.
 static Error buildFailure(StringRef log, StringRef kept) {
   std::string cause;
   if (auto buffer = MemoryBuffer::getFile(log)) {
@@ -85,7 +88,8 @@ static Error buildFailure(StringRef log, StringRef kept) {
     cause = firstErrorOf((*buffer)->getBuffer());
   }
   sys::fs::rename(log, kept);
-  // Last of all, and with the cause, where only the end is looked at.
+  // This message comes last and names the cause, for a reader who looks only at
+  // the end of the output.
   return createStringError("the emitted program does not build, see '" + kept +
                            "': " + (cause.empty() ? "no output" : cause));
 }

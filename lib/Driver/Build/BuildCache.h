@@ -13,14 +13,15 @@
 
 namespace gpuopt {
 
-/// Where the executables are kept: `$XDG_CACHE_HOME/gpuopt`, else
-/// `~/.cache/gpuopt`, else, without a place of the user's own, below
+/// Returns the folder in which executables are kept: `$XDG_CACHE_HOME/gpuopt`,
+/// else `~/.cache/gpuopt`, else, if neither variable names a folder, one below
 /// `outputDir`.
 std::string buildCacheFolder(llvm::StringRef outputDir);
 
-/// The executable of the program in `folder` for `target`: of the cache, or
-/// built now. It gets into the cache whole, so that builds of the same at once
-/// or that are killed do no harm. Prints the end of a failed build's output.
+/// Returns the path of the executable of the program in `folder` for `target`;
+/// builds it unless it is in the cache. An executable enters the cache by being
+/// renamed, so a build that is killed or that runs beside another one does no
+/// harm. Prints the end of the output of a build that fails.
 llvm::Expected<std::string> buildProgram(llvm::StringRef folder,
                                          llvm::StringRef target,
                                          llvm::StringRef cache);

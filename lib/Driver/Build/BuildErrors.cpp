@@ -12,8 +12,8 @@
 
 using namespace llvm;
 
-/// Whether a line tells an error, as g++, nvcc, ptxas, ld, make and shells
-/// spell it.
+/// Returns whether a line reports an error, as g++, nvcc, ptxas, ld, make and
+/// shells spell it.
 static bool tellsError(StringRef line) {
   constexpr StringLiteral kSigns[] = {
       "error:",   "error :",     "fatal   :",           "fatal error",
@@ -22,8 +22,8 @@ static bool tellsError(StringRef line) {
   return any_of(kSigns, [&](StringRef sign) { return line.contains(sign); });
 }
 
-/// CMake's message: the lines below its place, to the first that is empty
-/// behind some text.
+/// Returns the text of a message of CMake: the lines below the one that names
+/// its place, up to the first empty line that follows some text.
 static std::string messageBelow(ArrayRef<StringRef> lines) {
   std::string message;
   for (StringRef line : lines) {

@@ -13,8 +13,9 @@
 
 namespace gpuopt {
 
-/// The first error in the output of CMake, of compilers or of linkers, on one
-/// line; the last line where there is none; empty of an empty output.
+/// Returns the first error in the output of CMake, of a compiler or of a
+/// linker, on one line. Returns the last line if there is no error, and nothing
+/// if the output is empty.
 std::string firstErrorOf(llvm::StringRef log);
 
 } // namespace gpuopt

@@ -24,7 +24,7 @@
 using namespace llvm;
 using namespace gpuopt;
 
-/// What a command prints, on either stream.
+/// Returns what a command prints on either stream.
 static std::string outputOf(StringRef program, ArrayRef<StringRef> arguments) {
   SmallString<128> log;
   if (sys::fs::createTemporaryFile("gpuopt", "log", log))
@@ -42,8 +42,9 @@ static std::string environment(const char *name) {
   return value ? value : "";
 }
 
-/// Path and version of the compiler of a variable, which may have arguments
-/// ("ccache g++"), else of the first of `names` that is installed.
+/// Returns path and version of the compiler that an environment variable names,
+/// perhaps with arguments ("ccache g++"); without the variable, those of the
+/// first of `names` that is installed.
 static std::string compilerOf(const char *variable, ArrayRef<StringRef> names,
                               ArrayRef<StringRef> moreFolders = {}) {
   std::string given = environment(variable);
@@ -66,7 +67,8 @@ static std::string compilerOf(const char *variable, ArrayRef<StringRef> names,
   return "";
 }
 
-/// The search order is CMake's, and that of the programs' CMakeLists.txt.
+/// Returns the compilers with their flags. They are searched in the order in
+/// which CMake and the CMakeLists.txt of programs search them.
 static std::string compilersOf(StringRef target) {
   std::string found = compilerOf("CXX", {"c++", "g++", "clang++"});
   std::vector<const char *> flags = {"CXX", "CXXFLAGS", "LDFLAGS"};
@@ -82,7 +84,8 @@ static std::string compilersOf(StringRef target) {
   return found;
 }
 
-/// Its model, and what its kernel lets it do.
+/// Returns the model of this processor and the features that the operating
+/// system lets programs use.
 static std::string thisProcessor() {
   std::vector<std::string> features;
   for (const auto &feature : sys::getHostCPUFeatures())
@@ -96,7 +99,8 @@ BuildMachine BuildMachine::find(StringRef target) {
   return {compilersOf(target), target == "host" ? thisProcessor() : ""};
 }
 
-/// Not what `trainModel` gives as flags.
+/// Returns whether an executable depends on a file. It does not depend on the
+/// file of defaults, which `trainModel` overrides by flags.
 static bool isSource(StringRef file) {
   if (sys::path::filename(file) == kDefaultsFile)
     return false;
@@ -119,7 +123,8 @@ static std::vector<std::string> sourcesOf(StringRef folder) {
 std::string gpuopt::buildKey(StringRef folder, StringRef target,
                              const BuildMachine &machine) {
   SHA256 hash;
-  // With its length: what follows is no part of it.
+  // The length goes before each text, so that different lists of texts are
+  // hashed as different bytes.
   auto add = [&](StringRef text) {
     hash.update(std::to_string(text.size()) + ":");
     hash.update(text);

@@ -13,18 +13,19 @@
 
 namespace gpuopt {
 
-/// Beside its sources, what an executable follows from.
+/// What an executable depends on besides its sources.
 struct BuildMachine {
-  std::string compilers; // with their paths, versions and flags
-  std::string processor; // programs for the host are built for this one alone
+  std::string compilers; // their paths, versions and flags
+  std::string
+      processor; // empty for CUDA: host code is built for this one alone
 
   /// Finds what a program for `target`, "host" or "cuda", is built with here
   /// and now.
   static BuildMachine find(llvm::StringRef target);
 };
 
-/// A hash of everything that the executable of the program in `folder` is made
-/// of, and not of where the folder is.
+/// Returns a hash of everything that the executable of the program in `folder`
+/// is made of. The hash does not depend on where the folder is.
 std::string buildKey(llvm::StringRef folder, llvm::StringRef target,
                      const BuildMachine &machine);
 

@@ -53,7 +53,7 @@ static Switch precisionTable("precision-classes",
                              cl::cat(tableCategory()),
                              cl::sub(operatorsCommand()));
 
-/// The command that was given; the top level without one.
+/// Returns the command that was given, or the top level if there is none.
 static cl::SubCommand &givenCommand() {
   for (cl::SubCommand *command :
        {&compileCommand(), &trainCommand(), &planCommand(), &operatorsCommand(),
@@ -63,7 +63,8 @@ static cl::SubCommand &givenCommand() {
   return cl::SubCommand::getTopLevel();
 }
 
-/// Where the error names a flag, the help has nothing to add.
+/// Prints an error and, unless the error names a flag, where to find help.
+/// Returns the exit status.
 static int usage(const std::string &what) {
   StringRef command = givenCommand().getName();
   errs() << "gpuopt: error: " << what;
@@ -74,7 +75,8 @@ static int usage(const std::string &what) {
   return 1;
 }
 
-/// The libraries' own flags are those of their developers.
+/// Keeps the flags that LLVM's libraries declare for their developers out of
+/// the help.
 static void hideFlagsOfLibraries() {
   const cl::OptionCategory *own[] = {&modelCategory(),     &lossCategory(),
                                      &optimizerCategory(), &precisionCategory(),

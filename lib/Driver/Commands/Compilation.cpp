@@ -19,8 +19,9 @@
 using namespace mlir;
 using namespace gpuopt;
 
-/// "gpuopt: error: /layer1/Conv: ...": the location is the name of an ONNX
-/// node. Of the graph, whose name is the exporter's, it is that of the file.
+/// Prints "gpuopt: error: /layer1/Conv: ...". The location is the name of an
+/// ONNX node; an error of the whole graph has the name of the file instead of
+/// the name that the exporter gave the graph.
 static void printDiagnostic(Diagnostic &diagnostic, StringRef graph,
                             StringRef file, llvm::raw_ostream &stream) {
   stream << "gpuopt: ";

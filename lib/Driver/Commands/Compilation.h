@@ -15,28 +15,31 @@
 
 namespace gpuopt {
 
-/// One model with one set of options.
+/// The compilation of one model with one set of options.
 class Compilation {
 public:
-  /// Errors and warnings are printed, or kept in `diagnostics` alone.
+  /// Prints errors and warnings or, if `isQuiet`, only keeps them in
+  /// `diagnostics`.
   explicit Compilation(const DriverOptions &options, bool isQuiet = false);
 
   /// Imports the model and runs the phases up to `last`, one after the other;
-  /// goes on from where the last call stopped. Phases are dumped where the
-  /// options say so.
+  /// continues where the last call stopped. Dumps phases where the options say
+  /// so.
   mlir::LogicalResult runTo(Phase last);
 
   mlir::ModuleOp getModule() { return *module; }
-  /// After a failure: 2 where a memory budget cannot be met, else 1.
+  /// Returns, after a failure, 2 if a memory budget cannot be met and else 1.
   int exitStatus() const;
-  /// What is known of a budget that cannot be met (`train.unmet_budget`), after
-  /// such a failure; null after any other.
+  /// Returns what is known of a budget that cannot be met
+  /// (`train.unmet_budget`), after such a failure; null after any other.
   train::UnmetBudgetAttr unmetBudget() const;
   const std::string &getDiagnostics() const { return diagnostics; }
-  /// What is in half precision in the training step, and what that saves; empty
-  /// where nothing was to be chosen. After the phase of that name.
+  /// Describes what is in half precision in the training step, and what that
+  /// saves; empty if there was nothing to choose. Call it after the phase
+  /// Precision.
   std::string describePrecision() const;
-  /// What the times of the schedule rest on. After the phase Precision.
+  /// Returns what the times of the schedule are based on. Call it after the
+  /// phase Precision.
   const CostReport &getCosts() const { return costs; }
 
 private:
@@ -49,7 +52,7 @@ private:
   const DriverOptions &options;
   bool isQuiet;
   std::string diagnostics;
-  std::string graphName; ///< In the file.
+  std::string graphName; ///< As the file has it.
   CostReport costs;
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module;

@@ -23,7 +23,8 @@ static int report(llvm::Error error) {
   return 1;
 }
 
-/// The runtime's headers: beside an installed gpuopt, or in the source tree.
+/// Returns the folder of the runtime's headers: beside an installed gpuopt, or
+/// in the source tree.
 static std::string runtimeFolder() {
   static int anchor;
   SmallString<256> installed(llvm::sys::path::parent_path(
@@ -33,7 +34,8 @@ static std::string runtimeFolder() {
                                           : GPUOPT_RUNTIME_DIR;
 }
 
-/// What the program is built for unless CMake is told otherwise.
+/// Returns the text of target.cmake, which says what the program is built for
+/// unless CMake is told otherwise.
 static std::string targetFile(const DriverOptions &options) {
   return "set(GPUOPT_DEFAULT_TARGET " + options.target + ")\n";
 }
@@ -95,7 +97,7 @@ int gpuopt::compileModel(const DriverOptions &options) {
   Compilation compilation(options);
   if (options.compileTo)
     return compileTo(options, compilation);
-  // A folder that cannot be written is told at once.
+  // Reports a folder that cannot be written before any work is done.
   if (llvm::Error error = OutputDirectory::check(options.outputDir))
     return report(std::move(error));
   if (failed(compilation.runTo(Phase::Device)))

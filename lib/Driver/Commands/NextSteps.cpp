@@ -12,7 +12,7 @@
 using namespace mlir;
 using namespace gpuopt;
 
-/// "x.npy: f32 [samples, 8]".
+/// Prints "x.npy: f32 [samples, 8]".
 static void printFile(device::BufferOp buffer, llvm::raw_ostream &os) {
   auto type = cast<RankedTensorType>(buffer.getType());
   os << "  " << *buffer.getExternalName() << ".npy: " << type.getElementType()

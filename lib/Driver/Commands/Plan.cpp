@@ -18,8 +18,8 @@
 using namespace mlir;
 using namespace gpuopt;
 
-/// The device that kernels are to be told of, if they are. One that cannot be
-/// loaded fails the compilation as well.
+/// Returns the device for which kernels are described; nothing if --kernels was
+/// not given. If the device cannot be loaded, the compilation fails, too.
 static std::optional<DeviceModel>
 deviceOfKernels(const DriverOptions &options) {
   const train::ScheduleOptions &schedule = options.pipeline.schedule;
@@ -29,7 +29,7 @@ deviceOfKernels(const DriverOptions &options) {
       schedule.device, schedule.profileCosts, schedule.allowsTf32);
   if (device)
     return *device;
-  llvm::consumeError(device.takeError()); // the compilation tells
+  llvm::consumeError(device.takeError()); // the compilation reports it
   return std::nullopt;
 }
 
@@ -71,7 +71,7 @@ static DriverOptions withBudget(DriverOptions options, int64_t budget) {
 }
 
 //===----------------------------------------------------------------------===//
-// Budget against time
+// Time by budget
 //===----------------------------------------------------------------------===//
 
 static BudgetPoint pointOf(int64_t budget, const MemoryReport &memory) {
@@ -79,7 +79,8 @@ static BudgetPoint pointOf(int64_t budget, const MemoryReport &memory) {
           memory.lowerBoundPercent};
 }
 
-/// What a smaller budget costs, every larger one can be had for.
+/// Gives a budget the plan of a smaller one where that costs less: it fits
+/// there as well.
 static void makeMonotone(std::vector<BudgetPoint> &points) {
   for (size_t i = points.size(); i-- > 1;)
     if (points[i].addedPercent < points[i - 1].addedPercent) {
@@ -88,9 +89,10 @@ static void makeMonotone(std::vector<BudgetPoint> &points) {
     }
 }
 
-/// Points from no budget down to the smallest that can be met. Budgets that
-/// cannot be met have none; any other error is that of the whole plan. What was
-/// found for one budget is at hand for the others.
+/// Adds points from no budget down to the smallest budget that can be met. A
+/// budget that cannot be met gets no point; any other error becomes the status
+/// of the whole plan. The compilations share what they have found for their
+/// budgets.
 static void addCurve(const DriverOptions &options, int count,
                      PlanSummary &summary) {
   auto tryBudget = [&](int64_t budget) {
@@ -129,8 +131,8 @@ static void takeCost(const Planned &planned, LargestBatch &batch,
                double(size * planned.accumulationSteps)};
 }
 
-/// The largest size that fits, and 0 where not even 1 does: from a guess in
-/// steps that double, and then by bisection.
+/// Returns the largest size that fits, and 0 if not even 1 does. Goes from
+/// `guess` in steps that double, and then bisects.
 static int64_t largestFrom(int64_t guess,
                            llvm::function_ref<bool(int64_t)> fits) {
   constexpr int64_t kMost = int64_t(1) << 24;
@@ -148,10 +150,11 @@ static int64_t largestFrom(int64_t guess,
   return good;
 }
 
-/// The largest batch whose program is within the budget, by bisection over
-/// compilations, `start` or larger if that fits. Schedules that need not be the
-/// cheapest tell in less time about where it is; the cheapest ones decide. What
-/// cannot be compiled, such as a tensor that is too large, does not fit.
+/// Finds the largest batch whose program is within the budget by bisection over
+/// compilations; `start` is known to fit or is 1. First, schedules that need
+/// not be the cheapest tell in less time about where that batch is; then the
+/// cheapest schedules decide. A batch that cannot be compiled, because a tensor
+/// is too large for example, does not fit.
 static LargestBatch largestBatch(DriverOptions options, int64_t start) {
   options.pipeline.schedule.searchSmallest = false;
   DriverOptions quick = options;
@@ -187,14 +190,15 @@ static llvm::Error writePage(const DriverOptions &options,
   return writeFile(options.plan.html, text);
 }
 
-/// The largest batch that fits, and its plan; that of the given batch where
-/// that fits, and the error of a single sample where nothing does.
+/// Finds the largest batch that fits. The plan is that of the given batch if
+/// that fits, else that of the largest one; if not even one sample fits, the
+/// summary has the error of a batch of one.
 static PlanSummary findBatch(DriverOptions &options) {
   PlanSummary summary;
   std::optional<int64_t> given = options.import.batchSize;
   if (given) {
     DriverOptions quick = options;
-    quick.pipeline.schedule.searchSmallest = false; // no error is told
+    quick.pipeline.schedule.searchSmallest = false; // no error is printed
     summary.planned = plan(quick);
     if (summary.planned.status == 1)
       return summary;

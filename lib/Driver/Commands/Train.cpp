@@ -25,8 +25,8 @@ static int failure(const Twine &what) {
   return 1;
 }
 
-/// Becomes the command, so that signals are the trainer's: it saves at Ctrl-C,
-/// and its end is the end of this process. Returns where that fails.
+/// Becomes the command, so that the trainer gets all signals, saves at Ctrl-C,
+/// and ends this process when it ends. Returns an exit status if that fails.
 static int become(ArrayRef<std::string> command) {
   outs().flush();
   std::vector<char *> arguments;

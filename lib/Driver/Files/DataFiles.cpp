@@ -26,7 +26,7 @@ Error gpuopt::checkReadable(StringRef flag, StringRef path) {
   return Error::success();
 }
 
-/// Windows of tokens: [batch, T].
+/// Returns whether an input can be fed windows of tokens, of shape [batch, T].
 static bool canTakeTokens(device::BufferOp buffer) {
   auto type = cast<mlir::RankedTensorType>(buffer.getType());
   return type.getRank() == 2 && type.getElementType().isInteger(64);

@@ -14,17 +14,17 @@
 
 namespace gpuopt {
 
-/// Fails, in the name of a flag, where `path` is no file that can be read.
+/// Fails if `path` is not a file that can be read; the error names `flag`.
 llvm::Error checkReadable(llvm::StringRef flag, llvm::StringRef path);
 
-/// Fails where an input of the program, or its labels, is not given, or what is
-/// given is no input. The flags begin with `prefix`.
+/// Fails if an input of the program or its labels are missing, or if data is
+/// given that is no input. The flags begin with `prefix`.
 llvm::Error checkInputs(mlir::ModuleOp module, const DataGiven &data,
                         llvm::StringRef prefix);
 
-/// Fails where what lies in the files is not what the inputs need: types,
-/// shapes, the number of samples, indices and labels. Validation repeats the
-/// last of the samples.
+/// Fails if the content of the files is not what the inputs need: types,
+/// shapes, the number of samples, indices and labels. Validation needs no full
+/// batch, since it repeats the last sample.
 llvm::Error checkContents(mlir::ModuleOp module, const DataGiven &data,
                           llvm::StringRef prefix, bool isValidation);
 

@@ -12,7 +12,8 @@
 
 using namespace gpuopt;
 
-/// Reads a type as `InputShape` spells it; false for what no file can feed.
+/// Reads a type as `InputShape` spells it; returns false if no file can hold
+/// that type.
 static bool parseType(const std::string &name, Type &type) {
   constexpr struct {
     const char *name;
@@ -44,7 +45,8 @@ static bool describe(const InputShape &input, InputInfo &info) {
   return true;
 }
 
-/// The rest of a large file the trainer sees as it reads it.
+/// Checks the indices in the first GiB; the trainer checks the rest as it reads
+/// it.
 static void checkIndices(const InputInfo &input, const Source &source) {
   constexpr int64_t kMostBytes = int64_t(1) << 30;
   const int64_t bytes = source.elements * int64_t(size_of(source.type));

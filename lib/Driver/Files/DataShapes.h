@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Files are opened by the trainer's own code, so that they are refused for the
-// same reasons and in the same words, before the trainer is built. That code
-// knows nothing of LLVM, nor has its words: so neither does this header.
+// The files are opened by the trainer's own code, so that they are refused for
+// the same reasons and in the same words, but before the trainer is built. That
+// code does not use LLVM and its names differ, so this header avoids LLVM, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,22 +27,24 @@ struct InputShape {
   std::string type; ///< As in MLIR: "f32", "i64".
   std::vector<int64_t> shape;
   bool isLabels = false;
-  /// Its integers lie from `lowest` up to `limit`, or are the one to ignore.
+  /// The integers of the input are at least `lowest` and below `limit`, or the
+  /// one that is ignored.
   struct Range {
     int64_t lowest, limit, ignored;
   };
   std::optional<Range> indices = std::nullopt;
 };
 
-/// What the trainer's flags say about data, of training or of validation.
+/// What the flags of the trainer say about the data of training or of
+/// validation.
 struct DataPaths {
   std::vector<std::string> inputs; ///< "INPUT=FILE"
   std::string labels, tokens, tokenType;
 };
 
-/// Why the trainer would refuse the files: names, types, shapes, the number of
-/// samples, indices and labels in the first GiB of each. Empty where it would
-/// not. The flags begin with `prefix`.
+/// Returns why the trainer would refuse the files, or nothing if it would
+/// accept them. Checks names, types, shapes, the number of samples, and indices
+/// and labels in the first GiB of each file. The flags begin with `prefix`.
 std::string problemOfFiles(const std::vector<InputShape> &inputs,
                            const DataPaths &paths, const std::string &prefix,
                            int64_t batchSize, bool padsLast);

@@ -30,7 +30,8 @@ static SmallString<256> withoutSeparators(StringRef path) {
   return target;
 }
 
-/// The nearest folder above `path` that there is must take new entries.
+/// Fails if new entries cannot be written to the nearest folder above `path`
+/// that exists.
 static Error checkParents(StringRef path) {
   StringRef parent = sys::path::parent_path(path);
   while (!parent.empty() && !sys::fs::exists(parent))
@@ -58,7 +59,8 @@ static Error checkTarget(StringRef path,
                            "another one or remove it");
 }
 
-/// The mark's first line; the names of what gpuopt wrote follow.
+/// The first line of the mark; the names of the files that gpuopt wrote follow
+/// it.
 static constexpr StringLiteral
     kMarkTitle("Written by gpuopt, which replaces what is listed here:\n");
 
@@ -72,7 +74,8 @@ static std::vector<std::string> namesIn(StringRef folder) {
   return names;
 }
 
-/// What others have put into a program's folder: builds, results, notes.
+/// Returns what others have put into the folder of a program: builds, results,
+/// notes.
 static std::vector<std::string> othersIn(StringRef folder) {
   auto mark = MemoryBuffer::getFile(joinPath(folder, kProgramMark));
   StringRef listed = mark ? (*mark)->getBuffer() : "";
@@ -161,7 +164,7 @@ Error OutputDirectory::commit() {
   if (Error error =
           write(kProgramMark, kMarkTitle.str() + join(names, "\n") + "\n"))
     return error;
-  // What was there goes only once the new folder is in its place.
+  // The old folder is removed only once the new one is in its place.
   std::string old = scratch.pathOf("old");
   bool replaces = sys::fs::exists(target);
   if (replaces)
@@ -169,7 +172,7 @@ Error OutputDirectory::commit() {
       return failure("cannot replace", target, code);
   if (std::error_code code = sys::fs::rename(files, target)) {
     if (replaces && sys::fs::rename(old, target))
-      scratch.keep(); // the only place that it is in
+      scratch.keep(); // the only copy of the old folder is there
     return failure("cannot write", target, code);
   }
   for (const std::string &name : kept)

@@ -15,14 +15,15 @@
 
 namespace gpuopt {
 
-/// Files are written beside the target, whose place they take by commit();
-/// before that, or if it never comes, the target is as it was.
+/// Files are written to a folder beside the target; commit() moves them to the
+/// target. Until then, or if it is never called, the target is as it was.
 class OutputDirectory {
 public:
   /// Fails if `path` exists and was not written by gpuopt, or cannot be
   /// written; changes nothing.
   static llvm::Error check(llvm::StringRef path);
-  /// The same of a folder for results of training, with `programBelow` in it.
+  /// Checks, in the same way, a folder for results of training, in which
+  /// `programBelow` lies.
   static llvm::Error checkResults(llvm::StringRef path);
   static std::string programBelow(llvm::StringRef path);
   /// Fails as `check` does.
@@ -30,10 +31,11 @@ public:
 
   std::string pathOf(llvm::StringRef name) const;
   llvm::Error write(llvm::StringRef name, llvm::StringRef contents);
-  /// Copies a folder's files and those of the folders in it.
+  /// Copies the files of a folder and of the folders in it.
   llvm::Error copyFolder(llvm::StringRef from, llvm::StringRef name);
-  /// Replaces of an earlier program only what gpuopt wrote. Fails, with all
-  /// as it was, if something else has the name of a new file.
+  /// Replaces only those files of an earlier program that gpuopt wrote. Fails,
+  /// and changes nothing, if a file of somebody else has the name of a new
+  /// file.
   llvm::Error commit();
 
 private:
@@ -41,7 +43,7 @@ private:
       : target(std::move(target)), scratch(std::move(scratch)),
         files(this->scratch.pathOf("new")) {}
   std::string target;
-  ScratchFolder scratch; // `files`, and what they replace
+  ScratchFolder scratch; // holds `files` and what they replace
   std::string files;
 };
 

@@ -18,7 +18,8 @@ using namespace llvm;
 using namespace gpuopt;
 
 Expected<ScratchFolder> ScratchFolder::create(const Twine &prefix) {
-  // Not LLVM's createUniqueDirectory, which replaces each % of a path.
+  // This does not call LLVM's createUniqueDirectory, which replaces each % of a
+  // path.
   std::string path = (prefix + "-XXXXXX").str();
   if (!mkdtemp(path.data()))
     return createStringError(

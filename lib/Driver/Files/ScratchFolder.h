@@ -14,23 +14,24 @@
 
 namespace gpuopt {
 
-/// Where something is made before it is renamed into its place. Nobody else
-/// has the folder's name, and no other folder is touched; it goes with the
-/// object, and what is left in it as well.
+/// A folder in which something is made before it is renamed to its place. Its
+/// name is unique, so no other folder is touched. The destructor removes the
+/// folder with everything that is left in it.
 class ScratchFolder {
 public:
-  /// One whose path begins as `prefix`; the folder above must be there.
+  /// Creates a folder whose path begins with `prefix`; the folder above must
+  /// exist.
   static llvm::Expected<ScratchFolder> create(const llvm::Twine &prefix);
   ScratchFolder(ScratchFolder &&other);
   ~ScratchFolder();
 
   std::string pathOf(llvm::StringRef name) const;
-  /// The folder stays.
+  /// Leaves the folder where it is when the object is destroyed.
   void keep() { path.clear(); }
 
 private:
   explicit ScratchFolder(std::string path) : path(std::move(path)) {}
-  std::string path; // empty: nothing to remove
+  std::string path; // empty if there is nothing to remove
 };
 
 } // namespace gpuopt

@@ -23,7 +23,8 @@ using namespace gpuopt;
 
 namespace {
 
-/// A tensor of a safetensors file: bytes at an offset of a file, or here.
+/// A tensor of a safetensors file. Its bytes are at an offset of a file, or in
+/// this object.
 struct Stored {
   std::string name;
   RankedTensorType type;
@@ -31,7 +32,7 @@ struct Stored {
   int64_t offset = 0,
           sizeInBytes = 0; ///< The size is that in the weights file.
   std::string bytes;
-  Type storedElement; ///< f16 or bf16, which is to be widened to f32; or null.
+  Type storedElement; ///< f16 or bf16 if it is to be widened to f32; else null.
   bool isTrained = false;
 
   int64_t bytesInFile() const {
@@ -57,7 +58,8 @@ static StringRef dtypeOf(Type element) {
       .Default("U8");
 }
 
-/// Elements in the machine's byte order, booleans as one byte each.
+/// Returns the elements in the machine's byte order, with one byte for each
+/// boolean.
 static std::string bytesOf(ElementsAttr value) {
   auto dense = cast<DenseElementsAttr>(value);
   RankedTensorType type = cast<RankedTensorType>(dense.getType());
@@ -89,8 +91,9 @@ static void writeWidened(StringRef bytes, bool isBF16,
   }
 }
 
-/// Whether numbers are there that no weight has: exporters fold the masks of
-/// attention, -inf or the lowest number of the type, into initializers.
+/// Returns whether a tensor holds numbers that no weight has: exporters fold
+/// the masks of attention, -inf or the lowest number of the type, into
+/// initializers.
 static bool holdsMask(const Stored &tensor, StringRef bytes) {
   constexpr float kLeast = 1e30f;
   if (!tensor.isTrained || tensor.storedElement ||
@@ -105,7 +108,8 @@ static bool holdsMask(const Stored &tensor, StringRef bytes) {
   return found;
 }
 
-/// Appends the names of trained tensors that look like masks.
+/// Writes a safetensors file. Appends the names of trained tensors that look
+/// like masks to `masks`.
 static llvm::Error writeFile(StringRef path, ArrayRef<Stored> tensors,
                              std::vector<std::string> &masks) {
   llvm::json::Object header;

@@ -13,11 +13,11 @@
 
 namespace gpuopt {
 
-/// Writes model.safetensors (parameters and buffers, under every name that
-/// they are saved as) and, where the program has constants,
-/// constants.safetensors into `folder`. Values are copied from where the
-/// variables say that they lie. Names of trained parameters that hold numbers
-/// which only masks have are appended to `masks`.
+/// Writes model.safetensors into `folder`, with the parameters and buffers
+/// under every name that they are saved as, and constants.safetensors if the
+/// program has constants. Copies values from where the variables say that they
+/// are stored. Appends to `masks` the names of trained parameters that hold
+/// numbers which only masks have.
 llvm::Error writeWeights(mlir::ModuleOp module, llvm::StringRef folder,
                          std::vector<std::string> &masks);
 

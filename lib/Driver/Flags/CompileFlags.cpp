@@ -19,7 +19,8 @@ static const CompileSetting &rowOf(StringRef name) {
   return *setting;
 }
 
-/// The values of flags that the driver alone knows, by the flags' names.
+/// Returns, by the names of the flags, what their values can be where only the
+/// driver knows it.
 static StringMap<StringRef> &valuesOfDriver() {
   static StringMap<StringRef> values;
   return values;
@@ -46,8 +47,8 @@ std::string gpuopt::valuesText(const CompileSetting &setting) {
   return setting.values.text(/*is_whole=*/true);
 }
 
-/// "batches per update (default 1)"; names that can be chosen are listed
-/// before the default.
+/// Returns "batches per update (default 1)". Names that can be chosen are
+/// listed before the default.
 static std::string helpOf(const CompileSetting &setting) {
   std::string help(setting.help);
   if (setting.values.count > 0 || valuesOfDriver().count(setting.name))
@@ -63,7 +64,7 @@ FromTable::FromTable(StringRef name, StringRef values)
     : setting(rowOf(name)), values(values) {}
 
 void FromTable::apply(cl::Option &option) const {
-  // Texts live as long as the flag: until the end.
+  // The texts of help live until the process ends, as the flags do.
   static BumpPtrAllocator allocator;
   StringSaver saver(allocator);
   if (!values.empty())

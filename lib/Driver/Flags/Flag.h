@@ -17,8 +17,8 @@
 
 namespace gpuopt {
 
-/// A cl::opt whose value is checked before LLVM, which tells in words of its
-/// own what it cannot read, and reads an empty number as 0.
+/// A cl::opt whose value is checked before LLVM reads it: LLVM reports what it
+/// cannot read in other words, and reads an empty number as 0.
 template <class T>
 class CheckedOpt : public llvm::cl::opt<T> {
 public:
@@ -35,10 +35,10 @@ public:
   }
 };
 
-/// On or off.
+/// A flag that is on or off.
 using Switch = CheckedOpt<bool>;
 
-/// One that begins as `value`, and says so in its help.
+/// A flag whose default is `value`, which its help mentions.
 template <class T>
 class Flag : public CheckedOpt<T> {
 public:
@@ -51,7 +51,7 @@ public:
   using CheckedOpt<T>::operator=;
 
   bool isGiven() const { return this->getNumOccurrences() > 0; }
-  /// The value, as messages have it.
+  /// Returns the value as messages spell it.
   std::string str() const { return text(this->getValue()); }
 
 private:
@@ -62,7 +62,8 @@ private:
   static std::string text(uint64_t value) { return std::to_string(value); }
   static std::string text(const std::string &value) { return value; }
 
-  /// Help lives as long as the flag: until the end.
+  /// Returns the help with the default. The text lives until the process ends,
+  /// as the flag does.
   static llvm::StringRef withDefault(llvm::StringRef help, const T &value) {
     static llvm::BumpPtrAllocator allocator;
     return llvm::StringSaver(allocator).save(help + " (default " + text(value) +

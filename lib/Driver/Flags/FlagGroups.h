@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Each group has a file of its own, where its flags are declared, checked for
-// what no pass would check, and put into the options. Names and defaults are
-// those of the Hugging Face Trainer where it has them.
+// Each group has a file of its own, which declares its flags, checks what no
+// pass would check, and puts their values into the options. Names and defaults
+// are those of the Hugging Face Trainer where it has them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,20 +20,20 @@
 
 namespace gpuopt {
 
-/// In functions, since flags of other files are registered with them before
-/// main.
+/// The commands are in functions because flags in other files are registered
+/// with them before main() begins.
 llvm::cl::SubCommand &compileCommand();
 llvm::cl::SubCommand &trainCommand();
 llvm::cl::SubCommand &planCommand();
 llvm::cl::SubCommand &operatorsCommand();
 llvm::cl::SubCommand &settingsCommand();
 
-/// For flags of all commands that compile.
+/// The modifiers of a flag that all commands which compile take.
 #define COMPILING                                                              \
   ::llvm::cl::sub(compileCommand()), ::llvm::cl::sub(trainCommand()),          \
       ::llvm::cl::sub(planCommand())
 
-/// The headings of --help.
+/// Each of these is a heading of --help.
 llvm::cl::OptionCategory &modelCategory();
 llvm::cl::OptionCategory &lossCategory();
 llvm::cl::OptionCategory &optimizerCategory();
@@ -41,10 +41,10 @@ llvm::cl::OptionCategory &precisionCategory();
 llvm::cl::OptionCategory &runCategory();
 llvm::cl::OptionCategory &targetCategory();
 
-/// --target; "auto" is replaced by what it stands for.
+/// Replaces `auto` as the value of --target by the target that it stands for.
 llvm::Error chooseGivenTarget();
 
-// The files' parts of the options, in the order in which they are asked for:
+// Each file puts its part into the options. They are called in this order:
 // later ones read what earlier ones have put there.
 llvm::Error collectTarget(DriverOptions &options);
 llvm::Error collectOptimizer(DriverOptions &options);

@@ -13,13 +13,13 @@
 using namespace llvm;
 using namespace gpuopt;
 
-/// The code of cuBLASLt and cuDNN goes to the GPU as it is called for; how much
-/// it takes is known only then.
+/// Memory to leave free for the code of cuBLASLt and cuDNN, which is loaded
+/// onto the GPU when it is first called. How much it takes is known only then.
 static constexpr int64_t kLibraryCodeBytes = int64_t(512) << 20;
 
 namespace {
-/// The few calls of the CUDA driver that are needed, from its library: gpuopt
-/// itself is built without CUDA.
+/// The few functions of the CUDA driver that are needed, loaded from its
+/// library because gpuopt itself is built without CUDA.
 class CudaDriver {
 public:
   Error load() {
@@ -38,7 +38,8 @@ public:
     return Error::success();
   }
 
-  /// Free bytes beside a context, which is made as the program makes its own.
+  /// Returns the bytes that are free beside a context, which is created as the
+  /// program creates its own.
   Expected<int64_t> freeBytes() {
     void *context = nullptr;
     size_t freeCount = 0, allCount = 0;
@@ -79,7 +80,7 @@ static Expected<FreeMemory> freeMemoryOfGpu() {
   return memory;
 }
 
-/// MemAvailable: what can be had without swapping.
+/// Returns MemAvailable: the memory that can be had without swapping.
 static Expected<FreeMemory> freeMemoryOfHost() {
   auto file = MemoryBuffer::getFileAsStream("/proc/meminfo");
   if (!file)

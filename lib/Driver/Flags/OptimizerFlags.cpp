@@ -22,7 +22,8 @@ CompileFlag<std::string> noDecay("no-decay");
 CompileFlag<int64_t> accumulation("gradient-accumulation-steps");
 } // namespace
 
-/// "--momentum applies only to --optimizer=sgd, but the optimizer is adamw"
+/// Fails with "--momentum applies only to --optimizer=sgd, but the optimizer is
+/// adamw".
 static Error checkOptimizer() {
   const OptimizerInfo *chosen = find_optimizer(optimizer.getValue());
   for (const SettingInfo &setting : kSettings) {
@@ -39,7 +40,7 @@ static Error checkOptimizer() {
   return Error::success();
 }
 
-/// Flags that mean nothing beside others.
+/// Fails if flags contradict each other or lack a flag that they need.
 static Error checkTogether(const TrainingSettings &settings) {
   if (settings.warmup_steps != 0 && settings.warmup_ratio != 0)
     return createStringError(
@@ -50,7 +51,8 @@ static Error checkTogether(const TrainingSettings &settings) {
   return Error::success();
 }
 
-/// Those that depend on a hyperparameter, where it is not 0.
+/// Returns the names of the states that the optimizer keeps because the
+/// hyperparameter that they depend on is not 0.
 static std::vector<std::string>
 optimizerStates(const TrainingSettings &settings) {
   std::vector<std::string> kept;

@@ -21,7 +21,7 @@ static std::string describeUnknownFlag(StringRef name,
     names.push_back(flag.str());
   std::string meant = flag_meant_by(name, names),
               error = "there is no flag --" + name.str();
-  return meant.empty() ? error + "; --help lists those that there are"
+  return meant.empty() ? error + "; --help lists all flags"
                        : error + "; did you mean --" + meant + "?";
 }
 

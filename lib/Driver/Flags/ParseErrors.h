@@ -13,24 +13,25 @@
 
 namespace gpuopt {
 
-/// The first error that LLVM's parser tells of the flags of `command`: what
-/// follows mostly comes of it. A flag that there is not has the name of one
-/// that is meant: under another name in PyTorch or Hugging Face's Trainer, or
-/// misspelt.
+/// Describes the first error that LLVM's parser reports about the flags of
+/// `command`; most later errors follow from it. For an unknown flag, names the
+/// flag that was probably meant: its name in gpuopt if the given one is that of
+/// PyTorch or the Hugging Face Trainer, or the nearest spelling.
 std::string describeParseErrors(llvm::StringRef errors,
                                 llvm::cl::SubCommand &command);
 
-/// What a value of type T must be; empty where `text` is one.
+/// Returns what a value of type T must be; nothing if `text` is such a value.
 template <class T>
 llvm::StringRef whatIsNeeded(llvm::StringRef text);
 
-/// Keeps the first error of a value; returns true, as parsers do then.
+/// Keeps the error unless there is an earlier one. Returns true, as LLVM's
+/// parsers do when they fail.
 bool noteValueError(const std::string &error);
-/// Empty where all values are what they must be.
+/// Returns the first error of a value; nothing if all values are valid.
 const std::string &valueError();
 
-/// Describes the flag at the end of the line that lacks its value; returns
-/// nothing where there is none.
+/// Returns an error if the flag at the end of the command line lacks its value,
+/// and else nothing.
 std::string describeMissingValue(int argc, char **argv);
 
 } // namespace gpuopt

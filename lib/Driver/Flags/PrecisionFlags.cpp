@@ -16,7 +16,8 @@ cl::OptionCategory &gpuopt::precisionCategory() {
   return category;
 }
 
-/// The program's default is the compiler's choice, so the table has none.
+/// The table has no default for this flag, since the compiler chooses the
+/// default for each program.
 static StringRef lossScaleHelp() {
   static const std::string help =
       (helpOfSetting("loss-scale") + " (default: dynamic for fp16, else none)")
@@ -33,7 +34,8 @@ CheckedOpt<std::string> lossScale("loss-scale", cl::desc(lossScaleHelp()),
                                   cl::cat(precisionCategory()), COMPILING);
 } // namespace
 
-/// What may be in half precision.
+/// Reads which types the program may use; fails where flags contradict each
+/// other.
 static Error collectChoice(train::AssignPrecisionOptions &options,
                            const DriverOptions &all) {
   if (precision == "tf32" && all.target == "host")
@@ -54,13 +56,13 @@ static Error collectChoice(train::AssignPrecisionOptions &options,
   return Error::success();
 }
 
-/// A number that a scale can be.
+/// Reads a number; returns false if no loss scale can have it.
 static bool parseScale(StringRef text, double &scale) {
   return !text.getAsDouble(scale) &&
          find_setting("init-scale")->range.has(scale);
 }
 
-/// Whether the loss is scaled, and how.
+/// Reads whether the loss is scaled, and how.
 static Error collectScaling(train::InsertLossScalingOptions &options,
                             EmissionOptions &emission) {
   StringRef text = lossScale;

@@ -28,7 +28,8 @@ cl::list<std::string> evalData("eval-data",
                                cl::value_desc("INPUT=FILE"), RUN);
 } // namespace
 
-/// What the trainer takes when it runs: given flags under their own names.
+/// Returns the flags that the trainer gets when it runs: those that were given,
+/// under their own names.
 static std::vector<std::string> runArguments() {
   std::vector<std::string> arguments;
   auto pass = [&](const cl::list<std::string> &list) {
@@ -57,8 +58,8 @@ static Error checkFiles(const cl::list<std::string> &option) {
   return Error::success();
 }
 
-/// Files that the trainer will read: what is wrong with one is said before
-/// anything is compiled.
+/// Checks the files that the trainer will read, so that errors in them are
+/// reported before anything is compiled.
 static Error checkData(const TrainingSettings &settings) {
   if (Error error = joinErrors(checkFiles(data), checkFiles(evalData)))
     return error;
@@ -77,7 +78,7 @@ static Error checkData(const TrainingSettings &settings) {
   return Error::success();
 }
 
-/// Flags that mean nothing without others.
+/// Fails if a flag is given without one that it needs.
 static Error checkTogether(const TrainingSettings &settings) {
   for (const char *name : {"profile-warmup", "profile-active"})
     if (isGiven(name) && !isGiven("profile-costs-to"))

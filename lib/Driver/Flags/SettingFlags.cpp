@@ -14,11 +14,11 @@ using namespace gpuopt;
 
 namespace {
 
-/// A row, and the options of the command line that set it.
+/// A row of the table and the options of the command line that set it.
 struct SettingFlag {
   const SettingInfo *setting;
   std::vector<std::unique_ptr<cl::Option>> options;
-  std::function<void(TrainingSettings &)> read; // of the command line
+  std::function<void(TrainingSettings &)> read; // from the options
 
   bool isGiven() const {
     return any_of(options, [](const std::unique_ptr<cl::Option> &option) {
@@ -45,20 +45,20 @@ static cl::OptionCategory &categoryOf(Section section) {
   }
 }
 
-/// Help lives as long as the flag: until the end.
+/// Copies a text of help, which lives until the process ends, as the flags do.
 static StringRef lasting(const Twine &text) {
   static BumpPtrAllocator allocator;
   return StringSaver(allocator).save(text);
 }
 
-/// The help of a row, with the names that can be chosen.
+/// Returns the help of a row, with the names that can be chosen.
 static StringRef helpOf(const SettingInfo &setting) {
   return setting.field.choice ? lasting(StringRef(setting.help) + ": " +
                                         choices_text(setting.field))
                               : StringRef(setting.help);
 }
 
-/// An option of the commands that take the setting; returns it.
+/// Declares an option of the commands that take the setting; returns it.
 template <typename OptionT, typename... Modifiers>
 static OptionT *declare(SettingFlag &flag, const Modifiers &...modifiers) {
   cl::cat category(categoryOf(flag.setting->section));
@@ -71,7 +71,8 @@ static OptionT *declare(SettingFlag &flag, const Modifiers &...modifiers) {
   return option;
 }
 
-/// A flag with a value of type T, which is converted to the field's.
+/// Declares a flag with a value of type T, which is converted to the type of
+/// the field.
 template <typename T, typename FieldT>
 static void declareValue(SettingFlag &flag, SettingMember<FieldT> field) {
   const SettingInfo &setting = *flag.setting;
@@ -83,7 +84,8 @@ static void declareValue(SettingFlag &flag, SettingMember<FieldT> field) {
   };
 }
 
-/// --shuffle and --no-shuffle, of which the last one counts.
+/// Declares --shuffle and --no-shuffle; the last one on the command line
+/// counts.
 static void declareToggle(SettingFlag &flag, SettingMember<bool> field) {
   const SettingInfo &setting = *flag.setting;
   bool isOn = TrainingSettings().*field;
@@ -108,7 +110,8 @@ static void declareText(SettingFlag &flag, SettingMember<std::string> field) {
   flag.read = [=](TrainingSettings &settings) { settings.*field = *option; };
 }
 
-/// A name that is none of theirs is left as a number that is none.
+/// Declares a flag that takes one of several names. An unknown name becomes a
+/// number that stands for no choice, which readSettingFlags reports.
 static void declareChoice(SettingFlag &flag) {
   const SettingInfo &setting = *flag.setting;
   auto *option = declare<Flag<std::string>>(

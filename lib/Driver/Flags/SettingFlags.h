@@ -16,23 +16,26 @@
 namespace gpuopt {
 
 /// Declares a flag of the driver for each row of kSettings that has a field and
-/// that one of its commands takes. Once, before the command line is parsed.
+/// that a command of the driver takes. To be called once, before the command
+/// line is parsed.
 void declareSettingFlags();
 
-/// Whether the command line has the flag of a row.
+/// Returns whether the command line has the flag of a row.
 bool isGiven(llvm::StringRef name);
 
-/// Whether the command line has the flag of a row and does not switch it off:
-/// `--nesterov=false` asks for nothing.
+/// Returns whether the command line has the flag of a row and does not switch
+/// it off, as `--nesterov=false` does.
 bool asksFor(llvm::StringRef name);
 
-/// Sets what the command line has; fails where a value is out of its range.
+/// Sets the fields whose flags the command line has; fails if a value is out of
+/// its range.
 llvm::Error readSettingFlags(TrainingSettings &settings);
 
-/// The flags of a run that the command line has, as the trainer takes them.
+/// Returns the flags of a run that the command line has, as the trainer takes
+/// them.
 std::vector<std::string> givenRunFlags();
 
-/// The help of a row whose flag is declared by hand.
+/// Returns the help of a row whose flag is declared by hand.
 llvm::StringRef helpOfSetting(llvm::StringRef name);
 
 } // namespace gpuopt

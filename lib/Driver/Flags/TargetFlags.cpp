@@ -14,7 +14,7 @@
 using namespace llvm;
 using namespace gpuopt;
 
-/// Whose rates stand for a GPU that nobody has named.
+/// The device whose rates are used for a GPU that nobody has named.
 static constexpr const char *kDefaultGpu = "h200";
 
 cl::OptionCategory &gpuopt::targetCategory() {
@@ -48,14 +48,15 @@ CompileFlag<std::string> planHtml("html");
 CompileFlag<bool> findBatchSize("find-batch-size");
 } // namespace
 
-/// "0.5", where a budget is not a share of anything.
+/// Returns whether a text looks like "0.5": a fraction without a unit, which is
+/// no budget.
 static bool mayBeFraction(StringRef text) {
   double number = 0;
   return text.contains('.') && !text.getAsDouble(number) && number > 0 &&
          number < 1;
 }
 
-/// Bytes from a flag like "8GiB"; 0 where it is not given.
+/// Reads the bytes of a flag like "8GiB"; 0 if the flag is not given.
 static Expected<int64_t> bytesOf(const cl::opt<std::string> &option) {
   if (!option.getNumOccurrences())
     return 0;
@@ -72,7 +73,7 @@ static Expected<int64_t> bytesOf(const cl::opt<std::string> &option) {
   return *bytes;
 }
 
-/// Bytes per second; 0 without the flag.
+/// Reads the bytes per second of a flag; 0 if it is not given.
 static Expected<double> rateOf(const cl::opt<std::string> &option) {
   StringRef text = option;
   if (text.empty())
@@ -87,7 +88,7 @@ static Expected<double> rateOf(const cl::opt<std::string> &option) {
   return double(*bytes);
 }
 
-/// --memory-budget=auto.
+/// Returns the budget that --memory-budget=auto stands for, and prints it.
 static Expected<int64_t> freeBytes(StringRef target) {
   Expected<FreeMemory> memory = measureFreeMemory(target);
   if (!memory)
@@ -101,7 +102,8 @@ static Expected<int64_t> freeBytes(StringRef target) {
   return memory->budgetInBytes;
 }
 
-/// --profile-costs, of the target that the program is for; null without.
+/// Loads the file of --profile-costs, whose target must be that of the program;
+/// returns null without the flag.
 static Expected<std::shared_ptr<const MeasuredCosts>>
 collectCosts(train::ScheduleOptions &options) {
   if (!profileCosts.getNumOccurrences())
@@ -118,7 +120,8 @@ collectCosts(train::ScheduleOptions &options) {
   return costs;
 }
 
-/// --device, or the one that the times are of.
+/// Returns the value of --device or, without it, the device that the measured
+/// times are of.
 static std::string chooseDevice(const MeasuredCosts *costs) {
   if (!deviceName.empty())
     return deviceName;
@@ -128,7 +131,8 @@ static std::string chooseDevice(const MeasuredCosts *costs) {
   return gpu ? gpu->name : kDefaultGpu;
 }
 
-/// Times of one machine and rates of another make no plan for either.
+/// Fails if the measured times are of another target than the device, and warns
+/// if they are of another GPU.
 static Error checkDevice(const DeviceModel &model, const MeasuredCosts &costs) {
   if (!model.target.empty() && model.target != costs.target)
     return createStringError("--profile-costs: '" + profileCosts +
@@ -147,7 +151,8 @@ static Error checkDevice(const DeviceModel &model, const MeasuredCosts &costs) {
   return Error::success();
 }
 
-/// Whose times are estimated, and which of them were measured.
+/// Reads the device whose times are estimated, and the times that were
+/// measured.
 static Error collectTimes(train::ScheduleOptions &options) {
   auto costs = collectCosts(options);
   if (!costs)
@@ -163,7 +168,7 @@ static Error collectTimes(train::ScheduleOptions &options) {
   return *costs ? checkDevice(*model, **costs) : Error::success();
 }
 
-/// What the schedule is made for.
+/// Reads what the schedule depends on: budgets, offloading and times.
 static Error collectSchedule(train::ScheduleOptions &options) {
   for (auto [flag, bytes] : {std::pair(&memoryBudget, &options.memoryBudget),
                              {&activationBudget, &options.activationBudget}}) {
@@ -201,7 +206,7 @@ Error gpuopt::collectTarget(DriverOptions &options) {
   options.outputDir = outputDir;
   options.target = target;
   options.dumpPhasesTo = dumpPhasesTo;
-  // Scripts know what comes next.
+  // A script knows what comes next; a person at a terminal is told.
   options.tellsNextSteps = compileCommand() && errs().is_displayed();
   if (!compileTo.empty())
     options.compileTo = parsePhase(compileTo);

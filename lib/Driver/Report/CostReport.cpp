@@ -13,9 +13,11 @@
 using namespace mlir;
 using namespace gpuopt;
 
-/// Every program has a loss to report and labels to count, so a file of any
-/// other has times of some ops. Of another batch size or precision, the updates
-/// of the parameters are the same, which are at least a tenth of the ops.
+/// A file with fewer times than this share was measured on another program.
+/// Such a file still has times of some ops, since every program reports a loss
+/// and counts labels. A file of the same program with another batch size or
+/// precision has at least a tenth of the ops, because the updates of parameters
+/// are the same.
 static constexpr double kLeastPercent = 10, kMostlyPercent = 50;
 
 static double percentOf(double part, double whole) {
@@ -26,8 +28,9 @@ double CostReport::measuredPercent() const {
   return percentOf(step.measuredNanoseconds, step.nanoseconds);
 }
 
-/// By the rates of the device: one op that is slow where it was measured does
-/// not make a file one of this program.
+/// Returns the share of the measured ops in the time that the rates of the
+/// device give, so that one op that is slow where it was measured does not make
+/// a file one of this program.
 static double ratedPercent(const StepEstimate &step) {
   return percentOf(step.ratedMeasuredNanoseconds, step.ratedNanoseconds);
 }
@@ -37,8 +40,8 @@ static bool isOfAnother(const StepEstimate &step) {
          percentOf(double(step.measuredOps), double(step.ops)) < kLeastPercent;
 }
 
-/// "'mlp.json' was measured on model 'mlp' and has times for 1 of 229 ops of
-/// this model with these flags, 0.1 % of the time by --device=host"
+/// Returns "'mlp.json' was measured on model 'mlp' and has times for 1 of 229
+/// ops of this model with these flags, 0.1 % of the time by --device=host".
 static std::string describeShare(const CostReport &report) {
   return llvm::formatv(
       "'{0}' was measured on model '{1}' and has times for {2} "

@@ -14,25 +14,27 @@
 
 namespace gpuopt {
 
-/// What the times of a plan rest on.
+/// What the times of a plan are based on.
 struct CostReport {
   StepEstimate step;
-  std::string file;   ///< --profile-costs; empty if nothing was measured.
+  std::string file;   ///< That of --profile-costs; empty without it.
   std::string model;  ///< The model that was measured.
-  std::string device; ///< What was measured, in its own words.
-  std::string table;  ///< Whose rates the other times follow from.
+  std::string device; ///< The name of the measured device, by itself.
+  std::string table;  ///< The device whose rates give the other times.
 
   double measuredPercent() const;
-  /// What the times are of: the device that was measured, or the table's name.
+  /// Returns the device that the times are of: the one that was measured or,
+  /// without a file, the one that the table names.
   std::string place() const;
-  /// "312 of 320 ops are measured on ..., 98.3 % of the estimated time; ..."
+  /// Returns "312 of 320 ops are measured on ..., 98.3 % of the estimated time;
+  /// ...".
   std::string describe() const;
-  /// Where most of the time was not measured: what the file may be of. Empty
-  /// where there is nothing to warn of.
+  /// Returns a warning if most of the time was not measured, since the file may
+  /// be that of another program; else nothing.
   std::string warning() const;
 };
 
-/// Reports the costs of a module with formed kernels. Fails where the file of
+/// Reports the costs of a module whose kernels are formed. Fails if the file of
 /// --profile-costs is that of another program.
 llvm::Expected<CostReport> reportCosts(const DriverOptions &options,
                                        mlir::ModuleOp module);

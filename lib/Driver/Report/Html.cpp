@@ -37,7 +37,7 @@ double html::tickStep(double most) {
 
 namespace {
 
-/// From the numbers of a chart to places in the picture.
+/// Maps the numbers of a chart to positions in the picture.
 class Axes {
 public:
   static constexpr double kWidth = 760, kHeight = 340;

@@ -13,11 +13,12 @@
 
 namespace gpuopt::html {
 
-/// Any bytes as text of a page or of an attribute in quotes: escaped, without
-/// what HTML and XML do not take.
+/// Returns bytes as the text of a page or of an attribute in quotes: escapes
+/// what HTML gives a meaning, and leaves out what HTML and XML do not allow.
 std::string escape(llvm::StringRef text);
 
-/// 0, 1, 2 or 5 times a power of ten, so that `most` takes at most six of them.
+/// Returns the distance between the ticks of an axis from 0 to `most`: 1, 2, 5
+/// or 10 times a power of ten, so that six distances reach `most`.
 double tickStep(double most);
 
 /// A chart of lines over axes that begin at 0, as inline SVG. Colours come
@@ -25,7 +26,7 @@ double tickStep(double most);
 struct Chart {
   struct Point {
     double x, y;
-    std::string hint; ///< Shown where the mouse is.
+    std::string hint; ///< Shown when the mouse is over the point.
   };
   struct Series {
     std::string label, className;

@@ -37,7 +37,8 @@ static std::string nameOf(Operation *op) {
   return op->getName().stripDialect().str();
 }
 
-/// The name of each work that the ops of the program say they do.
+/// Returns the names of kernels and calls by the work that the ops of the
+/// program say they do.
 static llvm::StringMap<std::string> namesByWork(ModuleOp module) {
   llvm::StringMap<std::string> names;
   auto add = [&](Operation *op, Attribute key) {
@@ -91,7 +92,7 @@ static double instructionsPerByte(const KernelEstimate &sum) {
   return sum.bytes > 0 ? sum.laneInstructions / sum.bytes : 0;
 }
 
-/// Returns how much of the device's bandwidth it reaches, in percent.
+/// Returns the bandwidth that the kernels reach, in percent of the device's.
 static double bandwidthPercent(const KernelEstimate &sum,
                                double bytesPerSecond) {
   return 100 * sum.bytes / (sum.nanoseconds * 1e-9 * bytesPerSecond);

@@ -14,20 +14,20 @@
 
 namespace gpuopt {
 
-/// The kernels and calls of a training step by the names that they have in the
-/// program, those that take most time first.
+/// The kernels and calls of a training step, by the names that they have in the
+/// program. Those that take the most time come first.
 struct KernelReport {
   struct Row {
     std::string name; ///< "fused_add_gelu", "gemm kGemm1024x512x128"
     KernelEstimate sum;
   };
   std::vector<Row> rows;
-  double bytesPerSecond = 0; ///< That the device reaches at most.
+  double bytesPerSecond = 0; ///< The most that the device reaches.
 
   void print(llvm::raw_ostream &stream) const;
 };
 
-/// Takes the names from `module` after the phase Device.
+/// Names the kernels as `module` does after the phase Device.
 KernelReport nameKernels(mlir::ModuleOp module,
                          std::vector<KernelEstimate> estimates,
                          const DeviceModel &device);

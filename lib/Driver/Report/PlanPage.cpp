@@ -45,7 +45,7 @@ svg { width: 100%; height: auto; } svg text { fill: var(--dim); font-size: 12px;
 
 namespace {
 
-/// The page's sections, from top to bottom.
+/// Prints the sections of the page, from top to bottom.
 class PagePrinter {
 public:
   PagePrinter(const PlanPage &page, raw_ostream &os) : page(page), os(os) {}

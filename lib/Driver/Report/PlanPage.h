@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One HTML file that needs no other: styles and pictures are in it, scripts
-// are not. It is well-formed XML, too.
+// The page is one HTML file that needs no other: it contains its styles and
+// pictures, and has no scripts. It is well-formed XML, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,11 +18,11 @@
 
 namespace gpuopt {
 
-/// What the page tells.
+/// What the page shows.
 struct PlanPage {
   std::string model;              ///< The file's name.
-  int64_t budgetInBytes = 0;      ///< For everything; 0: none.
-  Planned planned;                ///< Its status is 0.
+  int64_t budgetInBytes = 0;      ///< The memory budget; 0 if there is none.
+  Planned planned;                ///< A plan whose status is 0.
   std::vector<BudgetPoint> curve; ///< From the largest budget down.
 
   void print(llvm::raw_ostream &os) const;

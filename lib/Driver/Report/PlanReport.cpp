@@ -31,7 +31,8 @@ static SmallVector<TensorName *> namesOf(std::vector<LiveTensor> &tensors) {
 // Decisions
 //===----------------------------------------------------------------------===//
 
-/// The first op after `loss` that reads `value`, through views or not.
+/// Returns the first op after `loss` that reads `value`, directly or through
+/// views.
 static Operation *firstBackwardReader(Value value, Operation *loss) {
   Operation *first = nullptr;
   for (Operation *reader : readersOf(value))
@@ -59,7 +60,7 @@ static std::string nameOfWork(Operation *op) {
                              : op->getName().getStringRef().str();
 }
 
-/// That of the tensor that there was before.
+/// Returns the name of the tensor that is computed again.
 static TensorName nameOfRepeated(train::RecomputeOp repeat, unsigned result) {
   Operation *yield = repeat.getBody().front().getTerminator();
   return tensorNameOf(yield->getOperand(result));
@@ -139,7 +140,7 @@ static void describePersistent(ModuleOp module, MemoryReport &report) {
       report.persistent.push_back({name.str(), count});
 }
 
-/// Bytes of the state that there would be for a parameter if this optimizer
+/// Returns the bytes of the state that a parameter would have if this optimizer
 /// were chosen.
 static int64_t stateBytes(const OptimizerInfo &chosen,
                           train::VariableOp parameter) {
@@ -176,7 +177,8 @@ static TensorName nameOfBuffer(device::BufferOp buffer) {
           typeText(buffer.getType())};
 }
 
-/// Buffers of one step, and the time point at which most bytes are alive.
+/// Notes the time point at which most bytes of these buffers of one step are
+/// alive, and which buffers are alive then.
 static void describePeak(ArrayRef<device::BufferOp> buffers,
                          MemoryReport &report) {
   std::map<int64_t, int64_t> change;

@@ -22,7 +22,7 @@ namespace gpuopt {
 enum class Fate { Saved, Recomputed, Offloaded };
 llvm::StringRef nameOf(Fate fate);
 
-/// What became of a result of the forward that the backward reads.
+/// What happens to a result of the forward that the backward reads.
 struct TensorDecision {
   TensorName tensor;
   int64_t bytes = 0;
@@ -30,35 +30,38 @@ struct TensorDecision {
   std::string reason;
 };
 
-/// Saved, recomputed and offloaded tensors of the training step, of a module
-/// after the phase `schedule`.
+/// Describes the saved, recomputed and offloaded tensors of the training step.
+/// The module has passed the phase `schedule`.
 std::vector<TensorDecision> describeDecisions(mlir::ModuleOp module);
 
 struct LiveTensor {
   TensorName name;
   int64_t bytes = 0;
-  std::string buffer = ""; ///< In plan.json; may be empty.
+  std::string buffer = ""; ///< Its name in plan.json; may be empty.
 };
 
-/// All bytes but those of the host are those of the one allocation.
+/// The memory of a program. All bytes but `hostBytes` are in its one
+/// allocation.
 struct MemoryReport {
   int64_t totalBytes = 0, arenaBytes = 0, persistentBytes = 0;
-  int64_t hostBytes = 0; ///< Where offloaded tensors wait.
-  /// The persistent part: parameters, gradients (of accumulation), optimizer
-  /// state, buffers, inputs, outputs, constants, scalars and padding.
+  int64_t hostBytes = 0; ///< For tensors that are offloaded.
+  /// The parts of persistent memory: parameters, gradients (with accumulation),
+  /// optimizer state, buffers, inputs, outputs, constants, scalars and padding.
   std::vector<std::pair<std::string, int64_t>> persistent;
-  /// What each of the optimizers would keep, without states that depend on a
-  /// hyperparameter; empty where the program has no optimizer.
+  /// The bytes that each optimizer would keep, without states that depend on a
+  /// hyperparameter; empty if the program has no optimizer.
   std::vector<std::pair<std::string, int64_t>> optimizers;
   /// The name of the step with the highest arena.
   std::string step;
   int64_t plainArenaBytes = 0;
   double plainMilliseconds = 0, addedPercent = 0, lowerBoundPercent = 0;
-  /// To and from the host, and how long the step's work waits for it.
+  /// What is copied to and from the host, the time of the copies, and the part
+  /// of it for which the step waits.
   int64_t transferBytes = 0;
   double transferMilliseconds = 0, transferWaitMilliseconds = 0;
-  /// Where most bytes of the arena are alive: the time point, in ops of the
-  /// step, the tensor that is made there, and the tensors, the largest first.
+  /// The point of the step at which most bytes of the arena are alive: its
+  /// number, counted in ops; the tensor that is computed there; and the tensors
+  /// that are alive there, the largest first.
   int64_t peakTimePoint = 0;
   std::string peakOrigin;
   std::vector<LiveTensor> alive;
@@ -69,41 +72,44 @@ MemoryReport describeMemory(mlir::ModuleOp module);
 
 /// Why a budget cannot be met.
 struct UnmetReport {
-  /// That can be met, and below which none can.
+  /// The smallest budget that can be met, and the limit below which no budget
+  /// can.
   int64_t smallestBytes = 0, lowerLimitBytes = 0;
-  /// As in MemoryReport.
+  /// The parts of persistent memory, as in MemoryReport.
   std::vector<std::pair<std::string, int64_t>> persistent;
-  /// Where the limit is reached, and what is alive there, the largest first.
+  /// The tensor at whose computation the limit is reached, and the tensors that
+  /// are alive then, the largest first.
   std::string peakOrigin;
   std::vector<LiveTensor> alive;
 };
 
-/// `unmet` is the attribute `train.unmet_budget`, or null.
+/// Describes the attribute `train.unmet_budget`, which may be null.
 UnmetReport describeUnmet(train::UnmetBudgetAttr unmet);
 
-/// A compilation up to the device program.
+/// What a compilation up to the device program found out.
 struct Planned {
   int status = 0;          ///< The exit status: 0 if there is a plan.
   std::string diagnostics; ///< Errors and warnings, for people.
-  UnmetReport unmet;       ///< Where the status is 2.
+  UnmetReport unmet;       ///< Filled in if the status is 2.
   MemoryReport memory;
   std::vector<TensorDecision> decisions;
   std::string precision; ///< What is in half precision, for people.
   CostReport costs;
-  KernelReport kernels; ///< Empty unless it was asked for.
+  KernelReport kernels; ///< Empty without --kernels.
   int64_t accumulationSteps = 1;
 
-  /// Estimated, of one step under the budget.
+  /// Returns the estimated time of one step within the budget.
   double stepMilliseconds() const;
 };
 
-/// What a budget costs.
+/// One budget, and what it costs.
 struct BudgetPoint {
   int64_t budgetInBytes = 0, totalInBytes = 0;
   double addedPercent = 0, lowerBoundPercent = 0;
 };
 
-/// The largest batch within a budget; 0 where not even one sample is.
+/// The largest batch within a budget. Its size is 0 if not even one sample
+/// fits.
 struct LargestBatch {
   int64_t size = 0;
   double addedPercent = 0, millisecondsPerSample = 0;

@@ -71,7 +71,8 @@ static void printMemory(const DriverOptions &options,
   }
 }
 
-/// What offloading asks of the host and of the link to it.
+/// Prints the memory of the host and the time of the link that offloading
+/// takes.
 static void printTransfers(const MemoryReport &memory, llvm::raw_ostream &os) {
   if (memory.hostBytes == 0)
     return;

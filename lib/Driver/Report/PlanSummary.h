@@ -19,7 +19,7 @@ struct PlanSummary {
   std::optional<LargestBatch> largestBatch;
   std::vector<BudgetPoint> curve;
 
-  /// With the flags that it was made with.
+  /// Prints the plan that was made with these options.
   void print(const DriverOptions &options, llvm::raw_ostream &os) const;
   llvm::json::Object toJson(const DriverOptions &options) const;
 };

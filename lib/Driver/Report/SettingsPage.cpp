@@ -19,13 +19,14 @@ using namespace gpuopt;
 // Flags
 //===----------------------------------------------------------------------===//
 
-/// The title without what it adds for a terminal, in parentheses.
+/// Returns the title without its end in parentheses, which is meant for a
+/// terminal.
 static StringRef titleOf(Section section) {
   return StringRef(title_of(section)).split(" (").first;
 }
 static StringRef titleOf(CompileGroup group) { return title_of(group); }
 
-/// "compile, plan, train, trainer"
+/// Returns "compile, plan, train, trainer".
 static std::string takersOf(unsigned takers) {
   SmallVector<StringRef> names;
   for (auto [taker, name] :
@@ -92,8 +93,8 @@ static int64_t elementsOf(const OptimizerState &state,
   return elements;
 }
 
-/// Returns how many bytes of state an element of a float matrix of 1024 times
-/// 1024 has, without what depends on a hyperparameter or with it.
+/// Returns the bytes of state for an element of a float matrix of 1024 times
+/// 1024. States that depend on a hyperparameter count only if `withAll`.
 static double bytesOfElement(const OptimizerInfo &optimizer, bool withAll) {
   const int64_t dims[] = {1024, 1024};
   const ParameterShape matrix{dims, 2};
