@@ -58,7 +58,8 @@ static void addCleanup(OpPassManager &passes) {
   passes.addPass(createCSEPass());
 }
 
-/// Precisions are chosen for the device and the budget that the schedule has.
+/// Returns the options with the device and the budgets of the schedule, for
+/// which precisions are chosen.
 static train::AssignPrecisionOptions
 withBudget(train::AssignPrecisionOptions options,
            const train::ScheduleOptions &schedule) {
@@ -70,7 +71,8 @@ withBudget(train::AssignPrecisionOptions options,
   return options;
 }
 
-/// Kernels are spread over the device that the schedule's times are of.
+/// Returns the options with the device of the schedule, over which kernels are
+/// spread.
 static ConvertToDeviceOptions
 withDevice(ConvertToDeviceOptions options,
            const train::ScheduleOptions &schedule) {

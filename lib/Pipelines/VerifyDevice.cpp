@@ -22,12 +22,13 @@ using namespace gpuopt;
 using device::BufferKind;
 using device::BufferOp;
 
-/// In an allocation of its own.
+/// Returns whether a buffer lies in memory of the host, which is an allocation
+/// of its own.
 static bool isOnHost(BufferOp buffer) {
   return buffer.getKind() == BufferKind::Host;
 }
 
-/// Whether two buffers hold something at one time.
+/// Returns whether two buffers hold something at the same time.
 static bool liveTogether(BufferOp a, BufferOp b) {
   if (!a.getLiveFrom() || !b.getLiveFrom())
     return a.getLiveFrom() == b.getLiveFrom(); // both for ever
@@ -39,7 +40,7 @@ static int64_t endOf(BufferOp buffer) {
   return (int64_t)buffer.getOffset() + buffer.getSizeInBytes();
 }
 
-/// (I2), of one buffer by itself.
+/// Checks (I2) for one buffer by itself.
 static LogicalResult verifyPlace(BufferOp buffer, device::MemoryOp memory) {
   int64_t from = 0, to = memory.getPersistentBytes();
   if (buffer.getKind() == BufferKind::Arena) {
@@ -59,7 +60,8 @@ static LogicalResult verifyPlace(BufferOp buffer, device::MemoryOp memory) {
   return success();
 }
 
-/// (I2), of all buffers with each other, in the order of their offsets.
+/// Checks (I2) for each buffer with all others; they come in the order of their
+/// offsets.
 static LogicalResult verifyApart(SmallVector<BufferOp> buffers) {
   llvm::sort(buffers, [](BufferOp a, BufferOp b) {
     return a.getOffset() < b.getOffset();
@@ -105,8 +107,8 @@ class VerifyDevice : public gpuopt::impl::VerifyDeviceBase<VerifyDevice> {
     return isa<train::VariableOp>(op) ||
                    isa_and_nonnull<device::DeviceDialect>(op->getDialect())
                ? success()
-               : op->emitOpError("is no op of a program: expects variables and "
-                                 "ops of the device dialect alone");
+               : op->emitOpError("is no op of a program: expects only variables "
+                                 "and ops of the device dialect");
   }
 
   LogicalResult verifyMemory() {
@@ -158,7 +160,8 @@ class VerifyDevice : public gpuopt::impl::VerifyDeviceBase<VerifyDevice> {
                         llvm::IsaPred<device::StoreOp>);
   }
 
-  /// Compilers are told that pointers which are not aliased are apart.
+  /// Checks that pointers which are not aliased are apart, as compilers are
+  /// told.
   static LogicalResult verifyAliased(device::LaunchOp launch,
                                      device::KernelOp kernel) { // (I4)
     auto repeat = launch->getParentOfType<device::RepeatOp>();

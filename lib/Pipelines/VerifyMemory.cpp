@@ -18,7 +18,8 @@ namespace gpuopt {
 using namespace mlir;
 using namespace gpuopt;
 
-/// What the schedule promised of the arena still holds, whatever ran since.
+/// Checks that the arena is no larger than the schedule has promised, whatever
+/// passes have run since.
 static LogicalResult verifyPromise(train::StepOp step,
                                    const StepMemory &memory) {
   train::PlanAttr plan =

@@ -25,7 +25,7 @@ static bool isHalf(Type type) {
   return isa<Float16Type, BFloat16Type>(getElementTypeOrSelf(type));
 }
 
-/// What is read in the module's steps, and what is renewed there.
+/// The variables that the steps of a module read, and those that they renew.
 struct Copies {
   llvm::DenseSet<Attribute> read, renewed;
 };

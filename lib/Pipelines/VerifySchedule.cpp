@@ -20,8 +20,9 @@ using namespace gpuopt;
 
 using train::StepOp;
 
-/// In a region of their own, or with a mark once that is gone; or fetched back
-/// from the host in the place of work.
+/// Returns whether an op repeats work. It is a recomputation in a region of its
+/// own, an op with a mark once that region is gone, or a reload from the host,
+/// which takes the place of work.
 static bool isRepeat(Operation &op) {
   return isa<train::RecomputeOp, train::ReloadOp>(op) ||
          op.hasAttr(train::kRecomputedAttribute);

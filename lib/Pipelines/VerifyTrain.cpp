@@ -48,8 +48,9 @@ static LogicalResult verifyLosses(StepOp step) {
 
 namespace {
 
-/// The updates of a step and, before them, the directions of those that have
-/// one: each has the gradient of the norm, and there is one for a parameter.
+/// Checks the updates of a step and, for optimizers that have one, the
+/// directions before them: each has the gradient that the norm has of its
+/// parameter, and no parameter has two.
 class UpdateVerifier { // (I4)
 public:
   LogicalResult verify(StepOp step) {
@@ -72,7 +73,8 @@ private:
   LogicalResult verifyDirection(train::DirectionOp op) {
     if (failed(verifyGradient(op, op.getGradient(), op.getOfAttr())))
       return failure();
-    return verifyFirst(op, op.getOfAttr(), directions, "gives the direction of ");
+    return verifyFirst(op, op.getOfAttr(), directions,
+                       "gives the direction of ");
   }
 
   LogicalResult verifyUpdate(train::UpdateOp op) {
@@ -110,7 +112,7 @@ private:
     return error;
   }
 
-  llvm::DenseMap<Attribute, Value> gradientOf; ///< In the norm.
+  llvm::DenseMap<Attribute, Value> gradientOf; ///< By parameter, in the norm.
   ByParameter directions, updates;
 };
 

@@ -92,7 +92,7 @@ module {
 
 module {
   device.memory persistent 1280 arena 0
-  // expected-error @below {{is no op of a program: expects variables and ops of the device dialect alone}}
+  // expected-error @below {{is no op of a program: expects only variables and ops of the device dialect}}
   train.step @micro_step micro () {
   }
 }

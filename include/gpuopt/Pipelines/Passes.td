@@ -10,19 +10,19 @@
 
 include "mlir/Pass/PassBase.td"
 
-// Each phase ends with the pass that states its invariant. All run in every
-// compilation, none changes anything.
+// Each phase ends with the pass that states its invariants. All of these passes
+// run in every compilation, and none changes anything.
 class VerifyPass<string phase> : Pass<"verify-" # phase, "::mlir::ModuleOp">;
 
 def VerifyNN : VerifyPass<"nn"> {
-  let summary = "Checks that a model has its meaning";
+  let summary = "Checks that nothing of the file's form is left in a model";
   let description = [{
     - (I1) Nothing of the file's form is left: no op and no type of the onnx
       dialect.
     - (I2) There is one function, of one block.
     - (I3) All its tensors have static shapes.
-    - (I4) Nothing is left to decide: no kernel and no op of a step but
-      train.read and train.write is there yet.
+    - (I4) There are no kernels yet, and no ops of a step but train.read and
+      train.write.
   }];
 }
 
@@ -34,9 +34,9 @@ def VerifyTrain : VerifyPass<"train"> {
       where the runtime has no call for it.
     - (I3) A step that trains or evaluates reports one loss.
     - (I4) No optimizer updates a parameter twice in a step, and each update has
-      the gradient that the norm of all gradients before it has of the parameter;
-      where the optimizer has a direction, `train.direction` has the gradient and
-      stands before the update.
+      the gradient that the norm before it has of the parameter; if the optimizer
+      has a direction, `train.direction` has that gradient and stands before the
+      update.
   }];
 }
 
@@ -62,15 +62,15 @@ def VerifyPrecision : VerifyPass<"precision"> {
 }
 
 def VerifySchedule : VerifyPass<"schedule"> {
-  let summary = "Checks that what is computed again still is";
+  let summary = "Checks that no repeated work was merged away";
   let description = [{
-    - (I1) A step has as many recomputations and reloads as its schedule, none if
-      it has no schedule: none was merged with what it repeats.
-    - (I2) Somebody reads each of them.
+    - (I1) A step has as many recomputations and reloads as its schedule says, and
+      none if it has no schedule: none was merged with what it repeats.
+    - (I2) An op reads each of them.
     - (I3) Each variable has an offset before the arena, at a multiple of the
       alignment, and no two overlap.
 
-    Runs again after later passes.
+    This pass runs again after later passes.
   }];
 }
 
@@ -78,7 +78,8 @@ def VerifyMemory : VerifyPass<"memory"> {
   let summary = "Checks that no two tensors meet in the arena";
   let description = [{
     - (I1) Each tensor has a place, at a multiple of the alignment.
-    - (I2) No two that live at one time overlap (Planning/Arena/ArenaVerify).
+    - (I2) No two tensors that live at the same time overlap
+      (Planning/Arena/ArenaVerify).
     - (I3) Nothing reads what another op has overwritten.
     - (I4) The arena is no larger than the schedule has promised.
   }];
@@ -88,12 +89,13 @@ def VerifyDevice : VerifyPass<"device"> {
   let summary = "Checks that a program stays within its memory";
   let description = [{
     - (I1) Nothing is left but the device dialect and the variables.
-    - (I2) Each buffer lies within its part of the allocation, or the host's,
-      aligned, and overlaps no other that lives at one time, in one step.
+    - (I2) Each buffer lies, aligned, within its part of the allocation or of the
+      host's memory, and overlaps no other that lives at the same time in the
+      same step.
     - (I3) Each address is within a buffer.
-    - (I4) Each launch is of a kernel, with as many pointers as it has. What two
-      of them have of one buffer is read alone, or the kernel knows that they
-      are aliased.
+    - (I4) Each launch names a kernel and has as many pointers as that kernel has.
+      If two of them point into one buffer, both are only read, or the kernel
+      knows that they are aliased.
   }];
 }
 

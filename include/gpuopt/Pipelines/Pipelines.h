@@ -16,7 +16,7 @@
 
 namespace gpuopt {
 
-/// How far a model has come.
+/// The phases that a model passes, each of which can be the last.
 enum class Phase {
   Import,
   NN,
@@ -28,10 +28,11 @@ enum class Phase {
   Device
 };
 
-/// In their order.
+/// Returns all phases in their order.
 llvm::ArrayRef<Phase> allPhases();
 
-/// By name: import, nn, train, clusters, precision, schedule, memory, device.
+/// Returns the phase of a name: import, nn, train, clusters, precision,
+/// schedule, memory or device.
 std::optional<Phase> parsePhase(llvm::StringRef name);
 llvm::StringRef nameOf(Phase phase);
 
@@ -40,22 +41,25 @@ struct PipelineOptions {
   nn::ExpandAttentionOptions expandAttention;
   train::BuildStepOptions step;
   train::InsertLossScalingOptions lossScaling;
-  /// Libraries and staged batches take memory of the device (CUDA).
+  /// Whether libraries and staged batches take memory of the device, as on
+  /// CUDA.
   bool reservesWorkspace = false;
   train::ReserveWorkspaceOptions workspace;
   train::AssignPrecisionOptions precision;
   train::ScheduleOptions schedule;
-  /// Shared by compilations of one model within several budgets; null: none.
+  /// What compilations of one model within several budgets share; null if there
+  /// is one alone.
   std::shared_ptr<planning::LadderStore> ladders;
   ConvertToDeviceOptions conversion;
 };
 
-/// Adds the passes that lead from the phase before to `phase`. This is the one
-/// place that knows their order.
+/// Adds the passes that lead from the phase before to `phase`. Only this
+/// function knows the order of passes.
 void addPhase(mlir::OpPassManager &passes, Phase phase,
               const PipelineOptions &options);
 
-/// Registers `gpuopt-to-<phase>` pipelines, each from the import on.
+/// Registers the pipelines `gpuopt-to-<phase>`, each of which begins after the
+/// import.
 void registerPipelines();
 
 } // namespace gpuopt
