@@ -190,7 +190,7 @@ device.step @short_row micro {
 
 device.step @nested micro {
   device.repeat "layers" ["x"] [[@x], [@y]] {
-    // expected-error @below {{expects to be outside of 'device.repeat', which has calls and addresses alone}}
+    // expected-error @below {{expects to be outside of 'device.repeat', which has only calls and addresses}}
     %0 = arith.constant 0 : index
   }
 }
@@ -360,7 +360,7 @@ module attributes {device.lane = 8 : i64} {
 
 device.step @turns micro {
   device.repeat "layers" ["x"] [[@x], [@y]] {
-    // expected-error @below {{expects 'device.turns' to have comments and cost keys alone, but got 'event' = 1 : i64}}
+    // expected-error @below {{expects 'device.turns' to have only comments and cost keys, but got 'event' = 1 : i64}}
     device.await 0 {device.turns = [{event = 1 : i64}, {event = 2 : i64}]}
   }
 }
@@ -431,7 +431,7 @@ device.step @groups micro {
 
 device.step @groups micro {
   device.group {
-    // expected-error @below {{expects to be outside of 'device.group', which has groupable calls and addresses alone}}
+    // expected-error @below {{expects to be outside of 'device.group', which has only groupable calls and addresses}}
     device.await 0
   }
 }

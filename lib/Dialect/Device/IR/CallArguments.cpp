@@ -17,7 +17,7 @@ using namespace gpuopt::device;
 // Constants of struct types
 //===----------------------------------------------------------------------===//
 
-/// name = 4, or name = [1, 2]
+/// Parses a field: name = 4, or name = [1, 2].
 static ParseResult parseField(AsmParser &parser,
                               SmallVectorImpl<NamedAttribute> &fields) {
   StringRef name;
@@ -42,14 +42,14 @@ static ParseResult parseField(AsmParser &parser,
   return success();
 }
 
-/// What follows the type: kPool2x2 {kh = 2, kw = 2}
+/// Parses what follows the type of a struct: kPool2x2 {kh = 2, kw = 2}.
 static Attribute parseStruct(AsmParser &parser, StringRef type) {
   StringRef name;
   SmallVector<NamedAttribute> fields;
   if (parser.parseKeyword(&name) ||
-      parser.parseCommaSeparatedList(
-          AsmParser::Delimiter::Braces,
-          [&] { return parseField(parser, fields); }))
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Braces, [&] {
+        return parseField(parser, fields);
+      }))
     return {};
   return StructAttr::get(parser.getContext(), type, name, fields);
 }
@@ -94,7 +94,7 @@ static ParseResult parseArgument(OpAsmParser &parser,
                                  UnresolvedOperands &operands,
                                  Attribute &argument);
 
-/// What follows the name of an argument: = %0
+/// Parses what follows the `=` of a named argument, such as %0.
 static ParseResult parseNamedValue(OpAsmParser &parser, StringRef name,
                                    UnresolvedOperands &operands,
                                    Attribute &argument) {
@@ -106,7 +106,7 @@ static ParseResult parseNamedValue(OpAsmParser &parser, StringRef name,
   return success();
 }
 
-/// beta = 1.0, bias = %3}; what holds no options is {}.
+/// Parses options after their brace: beta = 1.0, bias = %3}. There may be none.
 static ParseResult parseOptions(OpAsmParser &parser,
                                 UnresolvedOperands &operands,
                                 Attribute &argument) {
@@ -160,7 +160,7 @@ ParseResult device::parseCallArguments(OpAsmParser &parser,
   return success();
 }
 
-/// Takes from `operands` those that the argument stands for.
+/// Prints an argument; takes the operands that it stands for from `operands`.
 static void printArgument(OpAsmPrinter &printer, Attribute argument,
                           OperandRange &operands) {
   if (auto named = dyn_cast<NamedArgumentAttr>(argument)) {
@@ -198,7 +198,7 @@ void device::printCallArguments(OpAsmPrinter &printer, Operation *,
 //===----------------------------------------------------------------------===//
 
 static bool isPlainArgument(Attribute argument) {
-  // The text says no types: it stands for numbers of 64 bits.
+  // The text has no types, so numbers have 64 bits.
   if (auto number = dyn_cast<TypedAttr>(argument);
       isa<IntegerAttr, FloatAttr>(argument))
     return number.getType().isInteger(64) || number.getType().isF64();
@@ -214,9 +214,9 @@ LogicalResult CallOp::verify() {
   size_t operandCount = 0;
   for (Attribute argument : getArguments()) {
     auto options = dyn_cast<ArrayAttr>(argument);
-    bool isKnown = options ? llvm::all_of(options, isNamedArgument)
-                           : isPlainArgument(argument) ||
-                                 isNamedArgument(argument);
+    bool isKnown = options
+                       ? llvm::all_of(options, isNamedArgument)
+                       : isPlainArgument(argument) || isNamedArgument(argument);
     if (!isKnown) // (C2)
       return emitOpError("expects an operand, a number of 64 bits, 'null', "
                          "'state', a struct or options as argument, but got ")

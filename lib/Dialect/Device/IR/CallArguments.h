@@ -12,8 +12,8 @@
 
 namespace gpuopt::device {
 
-/// The text of device.call's arguments, in which operands stand where they are
-/// passed: (GemmShape kGemm4x8x4 {m = 4}, %a, beta = 0, {bias = %b})
+/// Parse and print the arguments of device.call, in which operands stand where
+/// they are passed: (GemmShape kGemm4x8x4 {m = 4}, %a, beta = 0, {bias = %b})
 mlir::ParseResult parseCallArguments(
     mlir::OpAsmParser &parser,
     llvm::SmallVectorImpl<mlir::OpAsmParser::UnresolvedOperand> &operands,

@@ -46,13 +46,13 @@ void DeviceDialect::initialize() {
 // Attributes on ops
 //===----------------------------------------------------------------------===//
 
-/// Origin and work.
+/// Returns whether a value has the form of a cost key: an origin and a work.
 static bool isCostKey(Attribute value) {
   auto key = dyn_cast<ArrayAttr>(value);
   return key && key.size() == 2 && llvm::all_of(key, llvm::IsaPred<StringAttr>);
 }
 
-/// An array of dictionaries.
+/// Returns whether a value is an array of dictionaries.
 static bool areTurns(Attribute value) {
   auto turns = dyn_cast_or_null<ArrayAttr>(value);
   return turns && llvm::all_of(turns, llvm::IsaPred<DictionaryAttr>);
@@ -199,7 +199,7 @@ static LogicalResult verifyTurns(Operation *call, ArrayAttr turns) {
       if (!isRight) // (C6)
         return call->emitOpError("expects '")
                << kTurnsAttribute
-               << "' to have comments and cost keys alone, but got '" << name
+               << "' to have only comments and cost keys, but got '" << name
                << "' = " << value;
     }
   return success();
@@ -224,7 +224,7 @@ LogicalResult RepeatOp::verify() {
     if (!isa<AddressOp, ColumnOp>(op) &&
         (op.getNumResults() > 0 || op.getNumRegions() > 0)) // (C3)
       return op.emitOpError("expects to be outside of 'device.repeat', which "
-                            "has calls and addresses alone");
+                            "has only calls and addresses");
     auto turns = op.getAttrOfType<ArrayAttr>(kTurnsAttribute);
     if (!areTurns(turns)) // the dialect's own verifier says so
       continue;
@@ -345,7 +345,7 @@ LogicalResult PositionOp::verify() {
   return success();
 }
 
-/// (C1) and (C2) of updates and directions.
+/// Checks (C1) and (C2) of updates and directions.
 template <typename OpT>
 static LogicalResult verifyStates(OpT op,
                                   const gpuopt::OptimizerInfo &optimizer) {

@@ -18,7 +18,7 @@ static Type elementOf(Value pointer) {
   return pointer ? cast<PtrType>(pointer.getType()).getElement() : Type();
 }
 
-/// A key of types.
+/// Returns a key that consists of types.
 static Attribute keyOf(Builder builder, ArrayRef<Type> types) {
   return builder.getTypeArrayAttr(types);
 }
@@ -33,7 +33,7 @@ Type UpdateOp::getHalfType() {
   return gradient != parameter ? gradient : elementOf(getCopy());
 }
 
-/// Whether states have the types that a table of updates gives them.
+/// Returns whether states have the types that a table of updates gives them.
 static bool haveDeclaredTypes(UpdateOp op,
                               const gpuopt::OptimizerInfo &optimizer) {
   if (!op.getStateNames())
@@ -84,7 +84,7 @@ Type AccumulateOp::getHalfType() {
   return value != elementOf(getTarget()) ? value : Type();
 }
 
-/// A key of the types of two tensors.
+/// Returns a key of the types of two tensors.
 template <typename OpT>
 static Attribute keyOf(OpT op, Value to, Value from) {
   return keyOf(Builder(op.getContext()), {elementOf(to), elementOf(from)});
@@ -121,7 +121,7 @@ LogicalResult GroupOp::verify() {
   for (Operation &op : getBody().front())
     if (!isa<AddressOp, GroupableCall>(op)) // (C1)
       return op.emitOpError("expects to be outside of 'device.group', which "
-                            "has groupable calls and addresses alone");
+                            "has only groupable calls and addresses");
   SmallVector<GroupableCall> calls = getCalls();
   if (calls.size() < 2) // (C1)
     return emitOpError("expects two calls or more, but got ") << calls.size();

@@ -25,7 +25,7 @@
 #include "gpuopt/Dialect/Device/IR/DeviceAttributes.h.inc"
 
 namespace gpuopt::device {
-/// A buffer is of one of the kinds of memory that a step is planned in.
+/// The kinds of memory that a step is planned in, one of which a buffer has.
 using train::BufferKind;
 } // namespace gpuopt::device
 
@@ -35,18 +35,18 @@ using train::BufferKind;
 
 namespace gpuopt::device {
 
-/// The names of attributes that ops may have; DeviceDialect.td says what they
-/// are.
+/// The names of attributes that ops may have; DeviceDialect.td describes them.
 inline constexpr llvm::StringLiteral
     kLanesAttribute = DeviceDialect::LanesAttrHelper::getNameStr(),
     kCostKeyAttribute = DeviceDialect::CostKeyAttrHelper::getNameStr(),
     kTurnsAttribute = DeviceDialect::TurnsAttrHelper::getNameStr();
 
-/// What a call in a device.repeat has in a turn in the place of an attribute of
-/// its own; null where it has none, or the same in all turns.
+/// Returns the attribute that a call in a device.repeat has in a turn instead
+/// of an attribute of its own; null if there is none, or if all turns have the
+/// same.
 mlir::Attribute attributeInTurn(mlir::Operation *call, unsigned turn,
                                 llvm::StringRef name);
-/// Whether some turn of a call has an attribute of that name.
+/// Returns whether some turn of a call has an attribute of that name.
 bool differsByTurn(mlir::Operation *call, llvm::StringRef name);
 
 /// The name of the attribute that says under which heading an op of a step is

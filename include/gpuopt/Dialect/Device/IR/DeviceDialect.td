@@ -18,22 +18,22 @@ def Device_Dialect : Dialect {
   let summary = "the program after all decisions";
   let description = [{
     Names, offsets, grids and order are decided; what is left is to print it.
-    A module holds one `device.memory`, a `device.buffer` for every range of
-    the one allocation, `device.kernel`s and `device.step`s.
+    A module holds one `device.memory`, `device.kernel`s, `device.step`s, and a
+    `device.buffer` for every range of memory that a tensor takes.
 
     Kernel bodies are scalar `arith` and `math` ops, one element each, within
     `device.loop`s. A loop over *lanes* runs its body for several neighbouring
-    elements at once, on all threads of a block or of a group of them; a value computed inside it
-    from its index varies by lane, everything else is uniform. This maps to
-    the types of the runtime's lanes.h.
+    elements at once, on all threads of a block or of a group of them; a value
+    computed inside it from its index varies by lane, and everything else is
+    uniform. This maps to the types of the runtime's lanes.h.
   }];
   let dependentDialects = ["::gpuopt::train::TrainDialect"];
   let discardableAttrs = (ins
-    // On a module, how many elements a thread of a GPU computes in step, where
-    // that is not 4. With 8, a thread moves 16 bytes of half precision at a
-    // time.
+    // On a module, the number of elements that a thread of a GPU works on at
+    // once, unless it is 4. With 8, a thread moves 16 bytes of half precision at
+    // a time.
     "::mlir::IntegerAttr":$lanes,
-    // On an op of a step, its CostKey: the origin and the work.
+    // On an op of a step, the CostKey of the op: its origin and its work.
     "::mlir::ArrayAttr":$cost_key,
     // On a call in a device.repeat, for each turn a dictionary of the attributes
     // that differ from turn to turn.
@@ -125,9 +125,9 @@ def Device_NamedArgumentAttr : Device_Attr<"NamedArgument", "named"> {
 def Device_StructAttr : Device_Attr<"Struct", "struct"> {
   let summary = "a constant whose type is a struct of the runtime";
   let description = [{
-    Its name is what it is called in the program where nothing else is. A field
-    is an integer or an array of integers; what is left out has the struct's
-    default.
+    `name` is the name of the constant in the program unless something else has
+    that name. A field is an integer or an array of integers; a field that is
+    left out has the struct's default.
 
     ```mlir
     #device.struct<PoolShape kPool2x2 {kh = 2, kw = 2, stride = [2, 2]}>

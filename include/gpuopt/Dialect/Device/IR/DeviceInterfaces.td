@@ -18,10 +18,10 @@ def Device_GroupableCall : OpInterface<"GroupableCall"> {
     another one.
   }];
   let methods = [
-    InterfaceMethod<"Returns a key: calls of one op whose keys are equal can be one call. Null where this call cannot "
-                    "be part of one.", "::mlir::Attribute", "getGroupKey">,
-    InterfaceMethod<"Returns the element type that some of the call's tensors have in the place of the parameter's; "
-                    "null where all have that one. A group has one such type.", "::mlir::Type", "getHalfType",
+    InterfaceMethod<"Returns a key: calls of one op whose keys are equal can be made as one call. Returns null if "
+                    "this call cannot be grouped.", "::mlir::Attribute", "getGroupKey">,
+    InterfaceMethod<"Returns the element type that some of the call's tensors have instead of the parameter's; null "
+                    "if all have the parameter's. A group has one such type.", "::mlir::Type", "getHalfType",
                     (ins), [{}], [{ return {}; }]>,
     InterfaceMethod<"Returns the operand that the call only reads; it writes the others.", "::mlir::Value", "getSource">,
     InterfaceMethod<"Returns the number of elements that the call works on.", "int64_t", "getNumElements", (ins), [{}],

@@ -16,24 +16,25 @@ def Device_KernelOp : Device_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBloc
   let summary = "a kernel: what one block of threads does";
   let description = [{
     Block arguments are the kernel's parameters, named by `argumentNames`:
-    pointers, then numbers, and last, for random numbers, the step's scalars. The body runs once
-    for each `device.block_index` in [0, blocks), by `threads` threads.
+    pointers, then numbers, and last, for random numbers, the step's scalars.
+    `threads` threads run the body once for each `device.block_index` in
+    [0, blocks).
 
-    The threads stand in `groups` groups of neighbours. A loop over lanes is
-    walked by the threads of one group, and what it combines is the result of
-    that group; a loop over row groups deals its turns out to the groups. With
-    one group, which is the whole block, the result is the same for any number
-    of threads.
+    Neighbouring threads form `groups` groups of equal size. The threads of each
+    group walk a loop over lanes together, and what the loop combines is the
+    result of that group; a loop over row groups deals its turns out to the
+    groups. With one group, which is the whole block, the result is the same for
+    any number of threads.
 
     A multiprocessor shall have registers for `residentBlocks` blocks at once;
-    0 leaves this to the compiler. Pointers at the positions `aliased` may
-    address the same elements as another pointer, of which one is written; no
-    other two pointers do.
+    0 leaves this to the compiler. Each pointer at one of the positions `aliased`
+    may address the same elements as another pointer, and one of the two is
+    written; no other two pointers share elements.
 
     Constraints:
     - (C1) one name per argument;
     - (C2) where there are several groups, each has 1, 2, 4, 8, 16 or 32 threads, and all together whole warps;
-    - (C3) what is aliased are pointers.
+    - (C3) only pointers are aliased.
 
     ```mlir
     device.kernel @add blocks 8 threads 256 ["x", "y"] aliased [0, 1] { ... }
@@ -53,7 +54,7 @@ def Device_KernelOp : Device_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBloc
                                  "::mlir::ArrayAttr":$argumentNames, "::llvm::StringRef":$comment)>];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The threads of a group.
+    /// Returns the number of threads of a group.
     int64_t getWidth() { return getThreads() / getGroups(); }
   }];
 }
@@ -87,7 +88,7 @@ def Device_DelinearizeOp : Device_KernelBodyOp<"delinearize", [Pure]> {
 def Device_LoopOp : Device_KernelBodyOp<"loop", [SingleBlock]> {
   let summary = "a loop of a kernel, with values combined over its turns";
   let description = [{
-    Runs for each index in [lower, upper). The body's one argument is the
+    The body runs for each index in [lower, upper). Its one argument is the
     index; its `device.yield` has one value per combiner, and the results are
     the combinations over all turns. The order of combination is fixed by the
     runtime's primitives, not by the compiler.
@@ -99,8 +100,8 @@ def Device_LoopOp : Device_KernelBodyOp<"loop", [SingleBlock]> {
     all groups, and what follows in that loop is stored by the first group;
     outside, each group does all of its own turns, and nothing is combined.
 
-    `unroll` turns load what they need before the first of them computes. The
-    bounds of the loop are multiples of `multiple`.
+    `unroll` successive turns load what they need before the first of them
+    computes. The bounds of the loop are multiples of `multiple`.
 
     ```mlir
     %sum = device.loop lanes %lower to %upper [sum] -> (f32) {
@@ -139,8 +140,8 @@ def Device_LoadOp : Device_KernelBodyOp<"load", [MemoryEffects<[MemRead]>]> {
     `uniform` (no index varies by lane), `contiguous` (the loop's index with
     stride 1), `strided` (the loop's index with another stride) or `indirect`
     (an index that is itself loaded per lane). Without the index of the loop
-    over lanes, the place is a multiple of `alignment` elements behind an
-    address that is aligned for any vector.
+    over lanes, the place is a multiple of `alignment` elements after an address
+    that is aligned for any vector.
 
     Constraints:
     - (C1) one stride per index;
@@ -162,8 +163,8 @@ def Device_LoadOp : Device_KernelBodyOp<"load", [MemoryEffects<[MemRead]>]> {
 def Device_StoreOp : Device_KernelBodyOp<"store", [MemoryEffects<[MemWrite]>]> {
   let summary = "writes element `offset + sum(indices * strides)`";
   let description = [{
-    As device.load. A uniform store is done once for each block, or for each row
-    where groups of threads have rows of their own.
+    The attributes are those of device.load. A uniform store is done once for
+    each block or, if groups of threads have rows of their own, for each row.
   }];
   let arguments = (ins AnyType:$value, Device_Ptr:$pointer, Variadic<AnyTypeOf<[Index, I64]>>:$indices,
                        DenseI64ArrayAttr:$strides, I64Attr:$offset, Device_AccessAttr:$access,
@@ -199,8 +200,8 @@ def Device_RowOp : Device_KernelBodyOp<"row"> {
 def Device_PositionOp : Device_KernelBodyOp<"position", [Pure]> {
   let summary = "the number `offset + sum(indices * strides)`";
   let description = [{
-    `access` says how it varies over the lanes of the enclosing loop, as for
-    device.load: `uniform`, `contiguous` (by 1) or `strided`.
+    `access` says how the number varies over the lanes of the enclosing loop, as
+    for device.load: `uniform`, `contiguous` (by 1) or `strided`.
 
     Constraints:
     - (C1) one stride per index.
@@ -215,8 +216,9 @@ def Device_PositionOp : Device_KernelBodyOp<"position", [Pure]> {
 def Device_InRangeOp : Device_KernelBodyOp<"in_range"> {
   let summary = "an index of a dimension, or 0: nn.in_range for one element";
   let description = [{
-    Notes in the step's state that `name` has had an index outside of the
-    dimension, at `position` of its indices; the first that is noted stays.
+    An index outside of the dimension is noted in the step's state, with `name`
+    and its `position` among the indices of that name; the first one that is
+    noted stays.
   }];
   let arguments = (ins Arg<Device_StepStateType, "", [MemWrite]>:$state, I64:$index, I64:$position,
                        I64Attr:$size, StrAttr:$name);

@@ -24,8 +24,8 @@ def Device_MemoryOp : Device_Op<"memory"> {
   let description = [{
     The allocation is [step scalars and hyperparameters | state, inputs,
     outputs, constants | arena]; `persistentBytes` covers all before the arena.
-    Tensors that are offloaded wait in another one, of `hostBytes`, in pinned
-    memory of the host.
+    Tensors that are offloaded wait in a second allocation, of `hostBytes`, in
+    pinned memory of the host.
 
     ```mlir
     device.memory persistent 8192 arena 65536
@@ -41,16 +41,17 @@ def Device_BufferOp : Device_Op<"buffer", [Symbol]> {
   let description = [{
     `offset` counts bytes from the start of the allocation. A buffer of the
     arena or on the host lives during [`liveFrom`, `liveTo`) of `step`, counted
-    in the ops of that step; all others live for ever. `origin` says which tensor of the
-    model it holds. A buffer of state names its `train.variable`; one of kind
-    input, labels or output has the `externalName` that users know it by, and,
-    where it picks rows or classes, the range of its `indices`. Where its kernel
-    has several results, `resultNumber` is the one that the buffer holds.
+    in the ops of that step; all others live for ever. `origin` says which tensor
+    of the model it holds. A buffer of state names its `train.variable`. A buffer
+    of kind input, labels or output has the `externalName` that users know it by
+    and, if it picks rows or classes, the range of its `indices`. If the kernel
+    that writes it has several results, `resultNumber` says which of them the
+    buffer holds.
 
     Constraints:
     - (C1) the type is a tensor of static shape;
-    - (C2) offset and end are numbers of 63 bits;
-    - (C3) the number of a result is not negative.
+    - (C2) the offset and the end of the buffer are numbers of 63 bits;
+    - (C3) `resultNumber` is not negative.
 
     ```mlir
     device.buffer @fc1_out arena at 4096 : tensor<64x512xf32> live 3 to 18 in @micro_step
@@ -109,8 +110,8 @@ def Device_RepeatOp : Device_Op<"repeat", [HasParent<"StepOp">, SingleBlock, NoT
     `device.column` stands for its buffer. What is the same in all turns comes
     from `device.address`. An attribute of a call that differs from turn to
     turn stands in its `device.turns`: an array with a dictionary for each
-    turn, of `comment` and `device.cost_key`. `name` is that of the table in the
-    emitted source.
+    turn, of `comment` and `device.cost_key`. `name` is the name of the table in
+    the emitted source.
 
     Constraints:
     - (C1) two rows or more;
@@ -144,7 +145,7 @@ def Device_RepeatOp : Device_Op<"repeat", [HasParent<"StepOp">, SingleBlock, NoT
 def Device_ColumnOp : Device_Op<"column", [HasParent<"RepeatOp">, Pure]> {
   let summary = "where this turn's buffer of a column begins, plus elements";
   let description = [{
-    As device.address, but for the buffer that the row of the turn has.
+    The op is like device.address, but the buffer is that of the turn's row.
 
     Constraints:
     - (C1) the enclosing `device.repeat` has the column.
@@ -162,12 +163,12 @@ def Device_ColumnOp : Device_Op<"column", [HasParent<"RepeatOp">, Pure]> {
 def Device_GroupOp : Device_Op<"group", [HasParent<"StepOp">, SingleBlock, NoTerminator]> {
   let summary = "calls of one kind on many tensors, made as one call";
   let description = [{
-    What the calls of the body do is done by one call of the runtime, which
-    gets a table with a row for each. Where its work is elementwise, that is one
-    launch for all tensors; else the rows are worked on in their order.
+    One call of the runtime does what the calls of the body do; it gets a table
+    with a row for each of them. If its work is elementwise, that is one launch
+    for all tensors; else it works on the rows in their order.
 
     Constraints:
-    - (C1) the body has two calls or more, and beside them `device.address` alone;
+    - (C1) the body has two calls or more and, besides them, only `device.address`;
     - (C2) the calls are `GroupableCall`s of one op, with equal keys;
     - (C3) the calls that have a half type have the same one.
 
@@ -193,7 +194,7 @@ def Device_GroupOp : Device_Op<"group", [HasParent<"StepOp">, SingleBlock, NoTer
   }];
 }
 
-// An op of a step: `section` is the heading under which it is printed, `comment` what it computes, with the names
+// An op of a step. `section` is the heading under which it is printed; `comment` says what it computes, with the names
 // of the ONNX nodes that it comes from.
 class Device_StepOpBase<string mnemonic, dag operands, list<Trait> traits = []> : Device_Op<mnemonic, traits> {
   let arguments = !con(operands, (ins OptionalAttr<Device_SectionAttr>:$section,
@@ -205,9 +206,9 @@ def Device_LaunchOp : Device_StepOpBase<"launch",
          OptionalAttr<I64Attr>:$blocks, OptionalAttr<I64Attr>:$threads)> {
   let summary = "runs a kernel";
   let description = [{
-    The operands are the kernel's pointers, `numbers` its arguments behind
-    them; a last parameter for the step's scalars is passed by the runtime.
-    `blocks` and `threads` are the kernel's own where the launch has none.
+    The operands are the kernel's pointers, and `numbers` are the arguments that
+    follow them; the runtime passes a last parameter for the step's scalars.
+    `blocks` and `threads` are the kernel's own if the launch has none.
 
     ```mlir
     device.launch @sum(%0, %1) numbers [3136 : index, 0.125 : f32] blocks 8 threads 32
@@ -232,11 +233,12 @@ def Device_CallOp : Device_StepOpBase<"call",
          ArrayAttr:$arguments, OptionalAttr<StrAttr>:$header)> {
   let summary = "a call of a function of the runtime";
   let description = [{
-    What is printed is `function<elementType>(ctx, arguments...)`. An argument is
-    an operand, an integer, a floating-point number, `null`, the `state` of the
-    step, or a constant of a struct type; a name before it goes into a comment.
-    Arguments in braces are the fields of one more, which holds options. The
-    program includes `header` where gpuopt/runtime.h does not.
+    The call is printed as `function<elementType>(ctx, arguments...)`. An
+    argument is an operand, an integer, a floating-point number, `null`, the
+    `state` of the step, or a constant of a struct type; a name before it is
+    printed as a comment. Arguments in braces are the fields of one more
+    argument, which holds options. The program includes `header` if
+    gpuopt/runtime.h does not.
 
     ```mlir
     device.call "gemm"(GemmShape kGemm4x8x4 {m = 4, n = 8, k = 4}, %a, %b, %c, {bias = %d})
@@ -245,7 +247,7 @@ def Device_CallOp : Device_StepOpBase<"call",
         : !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>
     ```
 
-    In `arguments`, `unit` stands for the next operand.
+    In the attribute `arguments`, `unit` stands for the next operand.
 
     Constraints:
     - (C1) there are as many operands as arguments that stand for one;
@@ -268,10 +270,11 @@ def Device_GradNormOp : Device_StepOpBase<"grad_norm",
          DenseI64ArrayAttr:$counts, StrArrayAttr:$parameters, I64Attr:$targets), [AttrSizedOperandSegments]> {
   let summary = "norm of all gradients, and from it the factor of the update";
   let description = [{
-    `counts` are the elements of each gradient. Each writes the sums of
-    squares of its spans of 8192 elements to `scratch` (f64), one gradient
-    after the other. `parameters` are the names of what they belong to. With a
-    loss scale, gradients are too large by scale / `targets`.
+    `counts` are the numbers of elements of the gradients. For each gradient in
+    turn, the sums of squares of its spans of 8192 elements are written to
+    `scratch` (f64). `parameters` are the names of the parameters that the
+    gradients belong to. With a loss scale, gradients are too large by scale /
+    `targets`.
 
     Constraints:
     - (C1) one count and one parameter per gradient.
@@ -288,7 +291,7 @@ def Device_DirectionOp : Device_StepOpBase<"direction",
          OptionalAttr<StrArrayAttr>:$stateNames, I64Attr:$count)> {
   let summary = "a parameter's train.direction, of `count` elements";
   let description = [{
-    `stateNames` are the states in the order of the operands.
+    `stateNames` are the names of the states, in the order of the operands.
 
     Constraints:
     - (C1) the optimizer is declared and has a direction, and each of the states
@@ -309,8 +312,8 @@ def Device_UpdateOp : Device_StepOpBase<"update",
     [AttrSizedOperandSegments, DeclareOpInterfaceMethods<Device_GroupableCall, ["getHalfType", "getNumElements"]>]> {
   let summary = "train.update on a parameter of a shape";
   let description = [{
-    `stateNames` are the states in the order of the operands. `scratch` is
-    memory of this op alone, for optimizers that need some.
+    `stateNames` are the names of the states, in the order of the operands.
+    `scratch` is memory that only this op uses, for optimizers that need some.
 
     Constraints:
     - (C1) the optimizer is declared, and so is each of the states;
@@ -363,7 +366,7 @@ def Device_CopyOp : Device_StepOpBase<"copy", (ins Device_Ptr:$source, Device_Pt
   let assemblyFormat = "$source `to` $target `count` $count attr-dict `:` type($source) `,` type($target)";
 }
 
-// To or from a buffer of kind `host`, on a stream beside the step's.
+// A copy to or from a buffer of kind `host`, on a stream beside the step's.
 class Device_TransferOp<string mnemonic> : Device_StepOpBase<mnemonic,
     (ins Device_Ptr:$source, Device_Ptr:$target, I64Attr:$count, I64Attr:$event)> {
   let assemblyFormat = [{
@@ -374,8 +377,8 @@ class Device_TransferOp<string mnemonic> : Device_StepOpBase<mnemonic,
 def Device_OffloadOp : Device_TransferOp<"offload"> {
   let summary = "begins to copy `count` elements to the host";
   let description = [{
-    When all that the step has begun before is done. `event` tells a
-    `device.await` of the same number when the copy is.
+    The copy begins when all work that the step has begun before is done. When
+    the copy is done, `event` lets the `device.await` of the same number go on.
 
     ```mlir
     device.offload %0 to %1 count 32 event 0 : !device.ptr<f32>, !device.ptr<f32>
@@ -387,12 +390,13 @@ def Device_OffloadOp : Device_TransferOp<"offload"> {
 def Device_ReloadOp : Device_TransferOp<"reload"> {
   let summary = "begins to copy `count` elements back from the host";
   let description = [{
-    As device.offload, and after all transfers that have begun before.
+    The copy begins as that of device.offload does, and after all transfers that
+    have begun before.
   }];
 }
 
 def Device_AwaitOp : Device_StepOpBase<"await", (ins I64Attr:$event)> {
-  let summary = "the step's work goes on when a transfer is done";
+  let summary = "lets the step's work go on when a transfer is done";
   let assemblyFormat = "$event attr-dict";
 }
 

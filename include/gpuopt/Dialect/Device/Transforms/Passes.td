@@ -11,12 +11,12 @@
 include "mlir/Pass/PassBase.td"
 
 def GroupCalls : Pass<"device-group-calls", "::mlir::ModuleOp"> {
-  let summary = "Makes calls in a row that do the same on many tensors one call";
+  let summary = "Makes one call of calls in a row that do the same on many tensors";
   let description = [{
     Updates of parameters, sums of gradients and copies that follow one another
     become one `device.group`, which the runtime works on in one launch where
-    it can. They may be of different shapes, and some may read half precision
-    where others do not. No call moves past another one of another kind.
+    it can. Their tensors may have different shapes, and some may read half
+    precision where others do not. No call moves past a call of another kind.
 
     ```mlir
     %0 = device.address @a_sum : !device.ptr<f32>
@@ -39,7 +39,7 @@ def GroupCalls : Pass<"device-group-calls", "::mlir::ModuleOp"> {
 }
 
 def RollLoops : Pass<"device-roll-loops", "::mlir::ModuleOp"> {
-  let summary = "Writes calls that repeat on other buffers as a loop over a table of buffers";
+  let summary = "Turns calls that repeat on other buffers into a loop over a table of buffers";
   let description = [{
     The layers of a model make the same calls one after the other. Where three
     or more runs of calls differ in nothing but the buffers that they address
@@ -65,7 +65,7 @@ def RollLoops : Pass<"device-roll-loops", "::mlir::ModuleOp"> {
 }
 
 def UnrollLoops : Pass<"device-unroll-loops", "::mlir::ModuleOp"> {
-  let summary = "Writes each turn of a loop of calls out, and the calls of each group";
+  let summary = "Writes out each turn of a loop of calls, and the calls of each group";
   let description = [{
     The inverse of device-roll-loops and device-group-calls: each
     `device.repeat` is replaced by the calls of all of its turns, and each
@@ -86,14 +86,14 @@ def UnrollLoops : Pass<"device-unroll-loops", "::mlir::ModuleOp"> {
 }
 
 def ShareKernels : Pass<"device-share-kernels", "::mlir::ModuleOp"> {
-  let summary = "Makes kernels that differ in numbers alone one kernel";
+  let summary = "Makes one kernel of kernels that differ only in numbers";
   let description = [{
     Kernels whose ops are equal up to the bounds of their loops, the strides
     and offsets of their accesses and their floating-point constants become
-    one. The numbers in which they differ are its arguments, behind its
-    pointers, and each launch has its own, with its own grid where these
-    differ. Kernels stay as they are where more than eight arguments would be
-    needed, or where they look for indices out of range.
+    one. The numbers in which they differ become its arguments, after its
+    pointers; each launch passes its own numbers, and has its own grid if the
+    grids differ. Kernels stay as they are if more than eight arguments would be
+    needed, or if they look for indices out of range.
 
     ```mlir
     device.kernel @sum blocks 8 threads 32 ["x", "y"] {
