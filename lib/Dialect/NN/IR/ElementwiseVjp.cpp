@@ -21,7 +21,7 @@ using gpuopt::nn::TensorBuilder;
 
 namespace {
 
-/// What the rules of one op need, under short names.
+/// The things that the rule of an op uses, under short names.
 struct Rule {
   TensorBuilder &b;
   Value dy;
@@ -33,13 +33,14 @@ struct Rule {
   Value y() const { return op->getResult(0); }
   Value splat(double value) const { return b.splat(value, b.type(dy)); }
   Value zero() const { return splat(0); }
-  /// Sets the gradient of operand i; the formula runs only where it is wanted.
+  /// Sets the gradient of operand i; evaluates the formula only if that
+  /// gradient is wanted.
   template <typename Formula>
   void set(unsigned i, Formula formula) const {
     if (wanted[i])
       result[i] = formula();
   }
-  /// dy where the comparison of a and b holds, else 0.
+  /// Returns dy where the comparison of a and c holds, and 0 elsewhere.
   Value where(arith::CmpFPredicate predicate, Value a, Value c) const {
     return b.select(b.compare(predicate, a, c), dy, zero());
   }
@@ -77,7 +78,7 @@ void divRule(const Rule &r) {
   r.set(0, [&] { return r.b.div(r.dy, r.x(1)); });
   r.set(1, [&] { return r.b.neg(r.b.div(r.b.mul(r.dy, r.y()), r.x(1))); });
 }
-/// x - y * n with the whole number n that the result tells.
+/// The remainder is x - y * n, where the result gives the whole number n.
 void remainderRule(const Rule &r) {
   r.set(0, [&] { return r.dy; });
   r.set(1, [&] {
@@ -86,9 +87,10 @@ void remainderRule(const Rule &r) {
     return r.b.neg(r.b.mul(r.dy, whole));
   });
 }
-/// Two equal operands get half each, as PyTorch has it. Against a constant the
-/// gradient passes where the operand won, which the result tells as well: so
-/// nothing but the result, which the forward needs anyway, is kept.
+/// Two equal operands get half the gradient each, as in PyTorch. If the other
+/// operand is a constant, the gradient passes where this operand won. The
+/// result tells that as well, so only the result is kept, which the forward
+/// needs anyway.
 template <arith::CmpFPredicate predicate>
 void extremumRule(const Rule &r) {
   if (matchPattern(r.x(1), m_Constant())) {
@@ -135,7 +137,7 @@ void atan2Rule(const Rule &r) {
 // One operand
 //===----------------------------------------------------------------------===//
 
-/// Steps: no gradient but 0, wherever there is one.
+/// A step function has the gradient 0 wherever it has one.
 void stepRule(const Rule &) {}
 void negRule(const Rule &r) { r.result[0] = r.b.neg(r.dy); }
 void castRule(const Rule &r) {
@@ -181,7 +183,8 @@ void sinhRule(const Rule &r) {
 void coshRule(const Rule &r) {
   r.result[0] = r.b.mul(r.dy, r.b.create<math::SinhOp>(r.x()));
 }
-/// 1 - x^2 for asin and acos, whose slopes are +-1 / sqrt of it.
+/// Returns 1 - x^2 for asin and acos, whose slopes are 1 / sqrt(1 - x^2) and
+/// its negative.
 Value oneMinusSquare(const Rule &r) {
   return r.b.sub(r.splat(1), r.b.mul(r.x(), r.x()));
 }

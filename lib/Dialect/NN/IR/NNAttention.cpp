@@ -30,7 +30,7 @@ static SmallVector<int64_t> inOrder(ArrayRef<int64_t> shape,
   return llvm::map_to_vector(order, [&](int64_t dim) { return shape[dim]; });
 }
 
-/// An order that is not given is empty.
+/// Checks an order; one that is not given is empty.
 static LogicalResult verifyOrder(std::optional<Location> loc, StringRef op,
                                  ArrayRef<int64_t> order, int64_t rank) {
   if (order.empty())
@@ -46,7 +46,7 @@ static LogicalResult verifyOrder(std::optional<Location> loc, StringRef op,
       rank - 1, " with the last one in its place, but got [", order, "]");
 }
 
-/// Two numbers for each query, in the type that sums have.
+/// Returns the type of two numbers for each query, in the element type of sums.
 static RankedTensorType statisticsType(RankedTensorType query) {
   Type element = query.getElementType();
   if (element.getIntOrFloatBitWidth() < 32)
@@ -100,7 +100,8 @@ RankedTensorType AttentionOp::getScoresType() {
   return scoresType(getQuery(), getKey());
 }
 
-/// The keys that query `row` sees, from the first to one behind the last.
+/// Returns the keys that query `row` sees: the first one, and the one after the
+/// last.
 static std::pair<int64_t, int64_t>
 keysInBand(RankedTensorType scores, ArrayRef<int64_t> band, int64_t row) {
   int64_t keys = scores.getShape().back();
@@ -116,7 +117,7 @@ static bool eachQuerySeesAKey(RankedTensorType scores, ArrayRef<int64_t> band) {
   });
 }
 
-/// What an attention and its gradient have in common.
+/// Checks what an attention and its gradient have in common.
 template <typename OpT>
 static LogicalResult verifyOptions(OpT op) {
   RankedTensorType scores = scoresType(op.getQuery(), op.getKey());
@@ -166,7 +167,8 @@ LogicalResult AttentionOp::verify() {
 // The formula
 //===----------------------------------------------------------------------===//
 
-/// Q K^T (with "zy") or P V (with "yz"), over leading dimensions a, b, ...
+/// Builds Q K^T (with "zy") or P V (with "yz"), over leading dimensions a, b,
+/// ...
 static Value product(TensorBuilder &b, Value lhs, Value rhs,
                      StringRef rhsLetters) {
   std::string batch;
@@ -180,8 +182,8 @@ static Value scaled(TensorBuilder &b, Value x, double factor) {
   return factor == 1 ? x : b.mul(x, factor);
 }
 
-/// The scaled operand, multiplied above its layout changes: there it shares a
-/// kernel with what makes it.
+/// Multiplies an operand by the scale before its layout changes, where the
+/// multiplication shares a kernel with what makes the operand.
 static Value scaledOperand(TensorBuilder &b, Value x, double factor) {
   Operation *op = x.getDefiningOp();
   if (!isa_and_nonnull<TransposeOp, ReshapeOp>(op) || !x.hasOneUse())
@@ -191,7 +193,7 @@ static Value scaledOperand(TensorBuilder &b, Value x, double factor) {
   return b.clone(*op, mapping)->getResult(0);
 }
 
-/// A band as a boolean mask, [L, S].
+/// Builds the boolean mask of a band, [L, S].
 static Value maskOfBand(TensorBuilder &b, RankedTensorType scores,
                         ArrayRef<int64_t> band) {
   ArrayRef<int64_t> shape = scores.getShape().take_back(2);
@@ -206,7 +208,7 @@ static Value maskOfBand(TensorBuilder &b, RankedTensorType scores,
       RankedTensorType::get(shape, b.getI1Type()), isSeen));
 }
 
-/// Scores, and where a mask hides them.
+/// Applies the mask or the band to the scores, if there is one.
 static Value masked(TensorBuilder &b, AttentionOp op, Value scores) {
   Value mask = op.getBand() ? maskOfBand(b, op.getScoresType(), *op.getBand())
                             : op.getMask();
@@ -218,7 +220,8 @@ static Value masked(TensorBuilder &b, AttentionOp op, Value scores) {
                       ? op.getMaskedValue()->convertToDouble()
                       : -std::numeric_limits<double>::infinity();
   Value filling = b.splat(hidden, b.type(scores));
-  // Exporters say what is hidden; nn-recognize-attention negates it.
+  // Exporters say which keys are hidden, so nn-recognize-attention has negated
+  // the mask.
   auto negation = mask.getDefiningOp<arith::XOrIOp>();
   return negation && matchPattern(negation.getRhs(), m_One())
              ? b.select(negation.getLhs(), filling, scores)
@@ -299,7 +302,7 @@ Location AttentionOp::getLocOf(Part part) {
 // Costs
 //===----------------------------------------------------------------------===//
 
-/// Pairs of a query and a key that it sees.
+/// Returns the number of pairs of a query and a key that it sees.
 static double seenPairs(RankedTensorType scores,
                         std::optional<ArrayRef<int64_t>> band) {
   if (!band)
@@ -338,7 +341,8 @@ double AttentionOp::getFloatingPointOperations() {
 }
 bool AttentionOp::usesMatrixUnits() { return true; }
 
-/// Five products, where the forward has two, and the softmax again.
+/// The gradient has five products, where the forward has two, and computes the
+/// softmax again.
 double AttentionGradOp::getFloatingPointOperations() {
   double pairs = attentionPairsOf(*this)->visible;
   double products = 2 * pairs *
@@ -355,8 +359,8 @@ bool AttentionGradOp::usesMatrixUnits() { return true; }
 // The gradient
 //===----------------------------------------------------------------------===//
 
-/// The gradient of the formula, built again: where the op is expanded too, the
-/// two are one.
+/// Builds the formula again and its gradient. If the op is expanded as well,
+/// the two copies of the formula are merged.
 static void buildVjpOfFormula(AttentionOp op, OpBuilder &builder,
                               Value gradient, ArrayRef<bool> wanted,
                               MutableArrayRef<Value> result) {
@@ -390,7 +394,7 @@ static void buildVjpOfFormula(AttentionOp op, OpBuilder &builder,
       if (Value &sum = gradientOf[operand]; part)
         sum = sum ? b.add(sum, part) : part;
   }
-  // One tensor may be several operands: its gradient counts once.
+  // A tensor may be several operands; its gradient counts once.
   for (auto [index, operand] : llvm::enumerate(op->getOperands()))
     if (wanted[index])
       result[index] = std::exchange(gradientOf[operand], Value());

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// attention() and attention_backward() of Runtime/gpuopt/ops/attention.h.
+// Builds the calls of attention() and attention_backward(), which are in
+// Runtime/gpuopt/ops/attention.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,9 +23,9 @@ static ArrayRef<int64_t> shapeOf(Value value) {
   return tensorType(value).getShape();
 }
 
-/// The most of a query's or value's elements that the kernels hold.
+/// The most elements of a query or a value that the kernels can hold.
 static constexpr int64_t kLargestHead = 256;
-/// Two batch dimensions, rows and the elements of a row.
+/// Two batch dimensions, the rows, and the elements of a row.
 static constexpr int64_t kMostDims = 4;
 
 StringRef AttentionOp::getReasonAgainstCall() {
@@ -46,7 +47,8 @@ StringRef AttentionOp::getReasonAgainstCall() {
 // Layouts
 //===----------------------------------------------------------------------===//
 
-/// A view in the op's own order of dimensions, of a result that has another.
+/// Returns the view of a result in the order of the op's own dimensions; the
+/// result has another order.
 static StridedView withoutOrder(const StridedView &view,
                                 std::optional<ArrayRef<int64_t>> order) {
   StridedView result = view;
@@ -58,7 +60,8 @@ static StridedView withoutOrder(const StridedView &view,
   return result;
 }
 
-/// Whether a call can be told where the elements of a tensor lie.
+/// Returns whether the arguments of a call can say where the elements of a
+/// tensor lie.
 static bool hasUnitStride(const StridedView &view) {
   return view.sizes.size() <= kMostDims &&
          (view.sizes.back() == 1 || view.strides.back() == 1);
@@ -107,8 +110,8 @@ bool AttentionGradOp::keepsType(Value value) {
   return value == getMask() || value == getStatistics();
 }
 
-/// What the kernels of a GPU keep for each query: four floats
-/// (attention_workspace of Runtime/gpuopt/ops/attention.h).
+/// The kernels of a GPU keep four floats for each query (attention_workspace of
+/// Runtime/gpuopt/ops/attention.h).
 int64_t AttentionGradOp::getRequiredWorkspaceInBytes() {
   int64_t queries = tensorType(getStatistics()).getNumElements() / 2;
   return llvm::alignTo(16 * queries, 256);
@@ -122,7 +125,7 @@ int64_t AttentionGradOp::getWorkspaceInBytes() {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Strides over two batch dimensions, rows and the elements of a row.
+/// The strides of two batch dimensions, of rows, and of the elements of a row.
 struct Strides {
   int64_t batch[2] = {0, 0}, row, element;
 };
@@ -139,7 +142,8 @@ static Strides stridesOf(const StridedView &view) {
   return result;
 }
 
-/// The strides of a mask, 0 where it is repeated.
+/// Returns the strides of a mask; they are 0 in dimensions along which it is
+/// repeated.
 static Strides stridesOfMask(StridedView view) {
   for (auto [size, stride] : llvm::zip(view.sizes, view.strides))
     if (size == 1)
@@ -156,7 +160,7 @@ static void setStrides(StructConstant &shape, StringRef tensor,
   shape.field((tensor + "_row").str(), strides.row);
 }
 
-/// The fields of AttentionShape, for an attention or its gradient.
+/// Returns the fields of AttentionShape for an attention or its gradient.
 template <typename OpT>
 static StructConstant attentionShape(OpT op, const CallLayouts &layouts,
                                      const StridedView &y,
@@ -192,7 +196,7 @@ static StructConstant attentionShape(OpT op, const CallLayouts &layouts,
   return shape;
 }
 
-/// The fields of AttentionOptions.
+/// Returns the fields of AttentionOptions.
 template <typename OpT>
 static void setOptions(RuntimeCall &call, OpT op) {
   if (double scale = op.getScale().convertToDouble(); scale != 1)

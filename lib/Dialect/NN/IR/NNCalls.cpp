@@ -21,7 +21,7 @@ static ArrayRef<int64_t> shapeOf(Value value) {
   return tensorType(value).getShape();
 }
 
-/// "3x3"
+/// Returns a text such as "3x3".
 static std::string times(int64_t a, int64_t b) {
   return std::to_string(a) + "x" + std::to_string(b);
 }
@@ -58,15 +58,16 @@ void ContractOp::widenResults() {
   setResultElementType(Float32Type::get(getContext()));
 }
 
-/// What NVIDIA recommends for cuBLASLt on its newer GPUs.
+/// This is what NVIDIA recommends for cuBLASLt on its newer GPUs.
 int64_t ContractOp::getWorkspaceInBytes() { return 32 * kMiB; }
 
 std::string ContractOp::getCostName() {
   return ("contract " + getSpec()).str();
 }
 
-/// kGemm64x10x32_tn for 64 x 10 from 32, both as BLAS has it: t for an operand
-/// that lies transposed.
+/// Returns kGemm64x10x32_tn for a product of 64 x 10 with 32 inner elements
+/// whose first operand lies transposed (t) and whose second does not (n), in
+/// the letters of BLAS.
 static std::string nameOf(const ProductLayout &layout) {
   auto letter = [](const std::array<int64_t, 4> &strides) {
     return strides[3] != 1 && strides[2] == 1 ? "t" : "n";
@@ -113,13 +114,14 @@ RuntimeCall ContractOp::getCall(const CallLayouts &layouts) {
 // Convolution
 //===----------------------------------------------------------------------===//
 
-/// cuDNN's own scratch and the filters in its order. It has no bound for its
-/// workspaces: these are a multiple of the largest tensor of the convolution.
+/// Returns the bytes for cuDNN's own scratch memory and for the filters in its
+/// order. cuDNN gives no bound for its workspaces, so this is a multiple of the
+/// largest tensor of the convolution.
 static int64_t convWorkspace(Operation *op, Value filters) {
   constexpr int64_t kLeast = 16 * kMiB, kMost = 256 * kMiB, kTensors = 4;
   int64_t largest = 0;
-  for (Type type : llvm::concat<Type>(op->getOperandTypes(),
-                                      op->getResultTypes()))
+  for (Type type :
+       llvm::concat<Type>(op->getOperandTypes(), op->getResultTypes()))
     largest =
         std::max(largest, alignedSizeInBytes(cast<RankedTensorType>(type)));
   return alignedSizeInBytes(tensorType(filters)) +
@@ -161,10 +163,9 @@ static RuntimeCall convCall(StringRef function, OpT op, Value input,
   ArrayRef<int64_t> x = shapeOf(input), w = shapeOf(weights),
                     y = shapeOf(output), pads = op.getPads(),
                     strides = op.getStrides(), dilations = op.getDilations();
-  StructConstant shape("ConvShape", "kConv" + times(w[2], w[3]) + "_" +
-                                        std::to_string(x[3]) + "to" +
-                                        std::to_string(y[3]) + "_" +
-                                        times(y[1], y[2]));
+  StructConstant shape(
+      "ConvShape", "kConv" + times(w[2], w[3]) + "_" + std::to_string(x[3]) +
+                       "to" + std::to_string(y[3]) + "_" + times(y[1], y[2]));
   shape.field("n", x[0]);
   shape.field("h", x[1]);
   shape.field("w", x[2]);

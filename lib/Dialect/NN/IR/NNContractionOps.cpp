@@ -22,7 +22,7 @@ static RankedTensorType withShape(ArrayRef<int64_t> shape,
   return RankedTensorType::get(shape, like.getElementType());
 }
 
-/// Makes the one result f32 where `to f32` says so, of operands in half
+/// Makes the result f32 if `to f32` says so, which needs operands in half
 /// precision.
 static LogicalResult widen(StringRef op, std::optional<Location> loc,
                            std::optional<Type> to,
@@ -55,7 +55,7 @@ StringRef ContractOp::getResultLetters() {
   return getSpec().split("->").second;
 }
 
-/// (C1): lower-case letters, none twice.
+/// Checks (C1): lower-case letters, none twice.
 static bool isLetterList(StringRef letters) {
   for (auto [index, letter] : llvm::enumerate(letters))
     if (letter < 'a' || letter > 'z' ||
@@ -113,7 +113,7 @@ LogicalResult ContractOp::inferReturnTypes(MLIRContext *context,
                types); // (C6)
 }
 
-/// (C7)
+/// Checks (C7).
 bool ContractOp::takesBias(RankedTensorType bias) {
   RankedTensorType result = getType();
   if (bias.getRank() > result.getRank() ||

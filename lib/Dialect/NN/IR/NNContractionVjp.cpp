@@ -45,7 +45,7 @@ void ReduceOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
     return;
   case ReductionKind::Max:
   case ReductionKind::Min: {
-    // Shared evenly among equal extremes, as PyTorch's amax and amin do.
+    // Equal extremes share the gradient evenly, as in PyTorch's amax and amin.
     Value isExtreme =
         b.toFloat(b.compare(arith::CmpFPredicate::OEQ, input, getResult()),
                   b.type(input).getElementType());
@@ -54,8 +54,9 @@ void ReduceOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
     return;
   }
   case ReductionKind::Prod: {
-    // The product of all others: of all that are not 0, divided by the element
-    // unless it is 0, where no other is.
+    // The slope is the product of all other elements. It is the product of all
+    // elements that are not 0, divided by this element unless it is 0; where
+    // another element is 0, the slope is 0.
     RankedTensorType type = b.type(input);
     Value isZero =
         b.compare(arith::CmpFPredicate::OEQ, input, b.splat(0, type));
@@ -103,8 +104,8 @@ void LogSoftmaxOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
   result[0] = b.sub(gradients[0], b.mul(b.exp(getResult()), total));
 }
 
-/// dx of y = (x - mean) * rstd with the statistics taken over `dims` of n
-/// elements: rstd * (g - mean(g) - xhat * mean(g * xhat)).
+/// Returns dx of y = (x - mean) * rstd, whose statistics are taken over the n
+/// elements of `dims`: rstd * (g - mean(g) - xhat * mean(g * xhat)).
 static Value normalisationVjp(TensorBuilder &b, Value g, Value xhat, Value rstd,
                               ArrayRef<int64_t> dims) {
   int64_t n = 1;
@@ -159,7 +160,7 @@ void BatchNormOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
 
 void DropoutOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
                          ArrayRef<bool> wanted, MutableArrayRef<Value> result) {
-  // The same mask, drawn again from the same stream.
+  // The same stream draws the same mask again.
   TensorBuilder b(getLoc(), builder);
   result[0] = b.create<DropoutOp>(gradients[0], getRatio(), getStream());
 }

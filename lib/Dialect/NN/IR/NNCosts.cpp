@@ -22,7 +22,7 @@ static double elementsOf(Value value) {
 // Products and convolutions
 //===----------------------------------------------------------------------===//
 
-/// Every combination of letters is one multiplication and one addition.
+/// Every combination of letters takes one multiplication and one addition.
 double ContractOp::getFloatingPointOperations() {
   llvm::SmallDenseMap<char, int64_t> sizes;
   for (auto [letters, value] : {std::pair(getLhsLetters(), getLhs()),
@@ -85,7 +85,7 @@ double ScatterAddOp::getFloatingPointOperations() {
 // Composite ops, by their formulas
 //===----------------------------------------------------------------------===//
 
-/// Maximum, difference, exponential, sum and quotient.
+/// A softmax takes maximum, difference, exponential, sum and quotient.
 static double softmaxOperations(Value input) {
   return elementsOf(input) * (4 + kOperationsOfElementaryFunction);
 }
@@ -98,7 +98,8 @@ double LogSoftmaxOp::getFloatingPointOperations() {
 double CrossEntropyOp::getFloatingPointOperations() {
   return softmaxOperations(getLogits());
 }
-/// Sum, difference, square, sum, product, scale, shift.
+/// A normalisation takes sum, difference, square, sum, product, scale and
+/// shift.
 double LayerNormOp::getFloatingPointOperations() {
   return elementsOf(getInput()) * 7;
 }

@@ -50,7 +50,7 @@ LogicalResult OriginAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
-/// "fc1", or gradient of "fc1"
+/// Parses "fc1", or gradient of "fc1".
 static OriginAttr parseOrigin(AsmParser &parser) {
   bool isGradient = succeeded(parser.parseOptionalKeyword("gradient"));
   std::string name;

@@ -17,7 +17,7 @@ static RankedTensorType tensorType(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
-/// (C1) of layout changes: the element type stays.
+/// Checks (C1) of layout changes: the element type stays the same.
 static LogicalResult verifySameElementType(Operation *op) {
   Type from = tensorType(op->getOperand(0)).getElementType();
   Type to = tensorType(op->getResult(0)).getElementType();
@@ -27,12 +27,13 @@ static LogicalResult verifySameElementType(Operation *op) {
          << from << ", but got " << to;
 }
 
-/// Shapes, positions and masks of a batch of long sequences fold; larger
-/// tensors are computed where they are read, from what they are made of.
+/// The most elements of a constant that is folded. Shapes, positions and masks
+/// of a batch of long sequences are below it; larger tensors are computed where
+/// they are read, from what they are made of.
 static constexpr int64_t kMostFoldedIntegers = 1 << 20, kMostFoldedFloats = 64;
 
-/// Elements of `result`, each taken from the constant element whose index
-/// `sourceOf` gives.
+/// Returns the elements of `result`, each of which is the element of a constant
+/// at the index that `sourceOf` gives.
 static Attribute gatherConstant(
     Attribute constant, RankedTensorType result,
     llvm::function_ref<void(ArrayRef<int64_t>, SmallVectorImpl<int64_t> &)>

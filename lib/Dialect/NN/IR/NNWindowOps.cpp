@@ -28,8 +28,8 @@ struct Window {
     return atLeast(kernel, 2, 1) && atLeast(strides, 2, 1) &&
            atLeast(pads, 4, 0) && atLeast(dilations, 2, 1);
   }
-  /// Number of windows along spatial dimension `dim`, at most 0 where none
-  /// fits.
+  /// Returns the number of windows along spatial dimension `dim`; 0 or less if
+  /// none fits.
   int64_t outputSize(int64_t dim, int64_t inputSize) const {
     int64_t room = inputSize + pads[dim] + pads[dim + 2] -
                    dilations[dim] * (kernel[dim] - 1) - 1;
@@ -40,8 +40,8 @@ struct Window {
 
 static const int64_t kNoDilation[] = {1, 1};
 
-/// The shape [N, OH, OW, channels] of a window op's result, by default with
-/// the operand's channels.
+/// Returns the type of a window op's result, [N, OH, OW, channels]; by default
+/// it has the channels of the operand.
 static FailureOr<RankedTensorType>
 windowResult(std::optional<Location> loc, StringRef name,
              RankedTensorType input, const Window &window,
@@ -66,7 +66,7 @@ windowResult(std::optional<Location> loc, StringRef name,
                                input.getElementType());
 }
 
-/// Type of the convolution of `input` with `weights`.
+/// Returns the type of the convolution of `input` with `weights`.
 static FailureOr<RankedTensorType>
 convResult(std::optional<Location> loc, StringRef name, RankedTensorType input,
            RankedTensorType weights, ArrayRef<int64_t> strides,
@@ -103,7 +103,7 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *context,
   return success();
 }
 
-/// (C1) of the gradients: the forward op gives the gradient's type.
+/// Checks (C1) of the gradients: the forward op gives the gradient's type.
 static LogicalResult verifyForward(Operation *op,
                                    FailureOr<RankedTensorType> forward,
                                    Type gradient) {

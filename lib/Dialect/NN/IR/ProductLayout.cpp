@@ -25,8 +25,8 @@ ProductLetters gpuopt::classifyLetters(nn::ContractOp op) {
 
 namespace {
 
-/// Some letters as one dimension of all three matrices; a stride is 0 where
-/// the letters do not stand.
+/// Some letters as one dimension of all three matrices. The stride is 0 in a
+/// matrix that does not have these letters.
 struct Dimension {
   int64_t size = 1;
   int64_t a = 0, b = 0, c = 0;
@@ -46,8 +46,8 @@ public:
                            inner = merge(letters.inner);
     if (inner.size() > 1)
       return std::nullopt;
-    // Where there are several runs of rows or columns, the last one stays; the
-    // others repeat the other operand as a batch does.
+    // Of several runs of rows or columns, the last one stays; the others become
+    // batches, which repeat the other operand.
     for (SmallVector<Dimension> *group : {&rows, &columns})
       while (group->size() > 1) {
         batch.push_back(group->front());
@@ -77,8 +77,8 @@ private:
             strideOf(result, op.getResultLetters(), letter)};
   }
 
-  /// Neighbouring letters that lie behind one another in all three matrices
-  /// become one dimension.
+  /// Merges neighbouring letters that follow one another in all three matrices
+  /// into one dimension.
   SmallVector<Dimension> merge(StringRef letters) {
     SmallVector<Dimension> merged;
     for (char letter : letters) {
@@ -119,8 +119,8 @@ private:
     return layout;
   }
 
-  /// Row and column stride; a dimension of size 1 gets the stride that keeps
-  /// the matrix dense.
+  /// Sets the strides of rows and columns; a dimension of size 1 gets the
+  /// stride that keeps the matrix dense.
   static void setMatrix(std::array<int64_t, 4> &strides,
                         std::pair<int64_t, int64_t> row,
                         std::pair<int64_t, int64_t> column) {

@@ -13,7 +13,7 @@ using namespace mlir;
 
 namespace {
 
-/// A constant's elements by their bits, dimension for dimension.
+/// The elements of a constant by their bits, with their dimensions.
 class Elements {
 public:
   explicit Elements(DenseElementsAttr value) : type(value.getType()) {

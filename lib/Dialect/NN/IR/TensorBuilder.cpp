@@ -37,8 +37,8 @@ Value TensorBuilder::select(Value condition, Value a, Value b) {
       broadcast(condition, common), broadcast(a, common), broadcast(b, common));
 }
 
-/// arith.cmpf folds numbers, but no tensors of them. The result of any size is
-/// smaller than the operands that are there already.
+/// Folds a comparison of constant tensors, since arith.cmpf folds only numbers.
+/// A result of any size is smaller than the operands, which exist already.
 static DenseElementsAttr foldComparison(arith::CmpFPredicate predicate, Value a,
                                         Value b) {
   DenseFPElementsAttr left, right;

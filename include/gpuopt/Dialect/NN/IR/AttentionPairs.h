@@ -14,12 +14,13 @@
 namespace gpuopt {
 
 struct AttentionPairs {
-  /// Pairs of a query and a key that it sees, over all batches and heads.
+  /// The number of pairs of a query and a key that it sees, over all batches
+  /// and heads.
   double visible = 0;
   bool isGradient = false;
 };
 
-/// Nothing where `op` is neither attention nor its gradient.
+/// Returns nothing if `op` is neither attention nor its gradient.
 std::optional<AttentionPairs> attentionPairsOf(mlir::Operation *op);
 
 } // namespace gpuopt

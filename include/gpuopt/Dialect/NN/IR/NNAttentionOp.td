@@ -28,38 +28,41 @@ def NN_AttentionOp : NN_InferredOp<"attention", [
 
     `Y = dropout(softmax(mask(scale * Q K^T))) V : [..., L, F]`,
 
-    the softmax along the S keys. A boolean mask keeps a score where it is true
-    and puts `masked_value` (minus infinity) in its place elsewhere; a
-    floating-point mask is added. It is broadcast to [..., L, S] by NumPy's
-    rule. With a `band` of [first, last] query i sees the keys i + first to
-    i + last alone: [-L, 0] is causal attention. With `zeroes_empty` a query
-    whose scores are all minus infinity has probabilities of 0, as of
-    nn.softmax; dropout is that of nn.dropout on [..., L, S], in row-major order.
+    where the softmax is taken along the S keys. A boolean mask keeps a score
+    where it is true, and replaces it by `masked_value` (minus infinity unless
+    given) elsewhere; a floating-point mask is added. The mask is broadcast to
+    [..., L, S] by NumPy's rule. With a `band` of [first, last], query i sees only
+    the keys i + first to i + last: [-L, 0] is causal attention. With
+    `zeroes_empty`, a query whose scores are all minus infinity has probabilities
+    of 0, as in nn.softmax. Dropout is that of nn.dropout on [..., L, S], in
+    row-major order.
 
-    The second result, [2, ..., L], has the largest score of each query and,
-    behind these, the logarithm of the sum of exp(score - largest): all that the
-    gradient needs of the forward beside Q, K, V and Y (Dao, "FlashAttention-2",
-    2023, which keeps the sum of the two). They and a mask stay in f32 if the rest
-    is in half precision.
+    The second result, [2, ..., L], holds the largest score of each query and,
+    after these, the logarithm of the sum of exp(score - largest). The gradient
+    needs nothing else of the forward but Q, K, V and Y (Dao, "FlashAttention-2",
+    2023, which keeps the sum of the two). These statistics and a mask stay in
+    f32 if the rest is in half precision.
 
-    `of` says what is multiplied with the scale: the `scores` if nothing is said,
-    the `query`, or `both` query and key, each with its square root. That makes a
-    difference to rounding and overflow of the expanded form alone.
+    `of` says what is multiplied by the scale: the `scores`, which is the
+    default, the `query`, or `both` query and key, each by the square root of the
+    scale. That makes a difference only to rounding and overflow of the expanded
+    form.
 
     An `order` is a permutation of Y's dimensions: with [0, 2, 1, 3], Y is written
     as [b, L, h, F].
 
     Constraints:
-    - (C1) query, key and value have one element type, one rank of 2 or more
+    - (C1) query, key and value have the same element type, the same rank of 2 or more
       and equal leading dimensions;
-    - (C2) query and key have one last dimension, key and value one before it;
-    - (C3) the mask is boolean, of the query's element type or of the statistics', and its
-      shape broadcasts to [..., L, S];
-    - (C4) `both` wants a scale that is not negative;
+    - (C2) query and key have the same last dimension, and key and value the same
+      dimension before it;
+    - (C3) the mask is boolean or has the element type of the query or of the
+      statistics, and its shape broadcasts to [..., L, S];
+    - (C4) `both` needs a scale that is not negative;
     - (C5) 0 <= the dropout's ratio < 1;
     - (C6) `order` is a permutation of the dimensions that leaves the last one in
       its place;
-    - (C7) a band stands without a mask, and each query sees one key at least.
+    - (C7) there is no mask beside a band, and each query sees at least one key.
 
     ```mlir
     %1:2 = nn.attention %q, %k, %v mask %m scale 0.25 of both dropout 0.1 stream 3
@@ -82,13 +85,13 @@ def NN_AttentionOp : NN_InferredOp<"attention", [
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The scores' type, [..., L, S].
+    /// Returns the type of the scores, [..., L, S].
     ::mlir::RankedTensorType getScoresType();
 
-    /// Builds the formula, with products and nn.softmax; the result.
+    /// Builds the formula with products and nn.softmax; returns its result.
     ::mlir::Value expand(::mlir::OpBuilder &builder);
 
-    /// Why the runtime has no call for it; nothing if it has one.
+    /// Returns why the runtime has no call for this op; nothing if it has one.
     ::llvm::StringRef getReasonAgainstCall();
 
     /// The steps of the formula, each with a location of its own: those of the
@@ -96,7 +99,7 @@ def NN_AttentionOp : NN_InferredOp<"attention", [
     enum class Part { Scores, Scale, Mask, Softmax, Dropout, Product };
     static ::mlir::Location fuseLocations(
         ::llvm::ArrayRef<std::pair<Part, ::mlir::Location>> parts);
-    /// The whole op's for a part that has none.
+    /// Returns the location of a part, or that of the op if the part has none.
     ::mlir::Location getLocOf(Part part);
   }];
 }
@@ -108,20 +111,20 @@ def NN_AttentionGradOp : NN_InferredOp<"attention_grad", [
   let summary = "the gradients of an attention's query, key and value";
   let description = [{
     The probabilities are computed again, tile by tile, from query, key and the
-    attention's `statistics`; `output` is its result Y, and `gradient` that of
-    the loss by Y. With D the sums of the rows of Y * dY:
+    attention's `statistics`; `output` is its result Y, and `gradient` is the
+    gradient dY of the loss. With D the sums of the rows of Y * dY:
 
     `P = exp(scale * Q K^T - largest - logarithm)`, `dV = P^T dY`,
     `dS = P * (dY V^T - D)`, `dQ = scale * dS K`, `dK = scale * dS^T Q`.
 
-    dS is 0 where a boolean mask is false. What dropout has dropped is drawn again:
-    P in dV and dY V^T are multiplied with 0 there, and with 1 / (1 - ratio)
-    elsewhere. Mask, band and attributes are those of nn.attention; `order` is that of all
-    three results.
+    dS is 0 where a boolean mask is false. The elements that dropout has dropped
+    are drawn again: there P in dV and dY V^T are multiplied by 0, and elsewhere
+    by 1 / (1 - ratio). Mask, band and attributes are those of nn.attention; all
+    three results have the `order`.
 
     Constraints:
-    - (C1) operands have the shapes of an nn.attention, and `gradient` that of
-      `output`;
+    - (C1) operands have the shapes of an nn.attention, and `gradient` has the
+      shape of `output`;
     - (C2) `order` is a permutation of the dimensions that leaves the last one in
       its place;
     - (C3) mask, dropout and band are as in nn.attention.

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What they say of themselves is in NNCalls.cpp; docs/architecture.md tells how
-// one is added. Convolutions and poolings are calls too (NNWindowOps.td).
+// NNCalls.cpp has what these ops say about themselves, and docs/architecture.md
+// tells how to add one. Convolutions and poolings are calls, too
+// (NNWindowOps.td).
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,11 +29,11 @@ def NN_ContractOp : NN_InferredOp<"contract", [
     are absorbed here instead of copied, and the gradient of a contraction is
     two contractions.
 
-    With an `accumulator` the products are added to it, in its memory: it is
+    With an `accumulator`, the products are added to it, in its memory: it is
     the result of another contraction, and nothing else reads it.
 
-    A `bias` is added to each row of the result before it is rounded: a library's
-    epilogue, without a pass over memory.
+    A `bias` is added to each row of the result before the result is rounded. A
+    library does this in its epilogue, without a pass over memory.
 
     Operands in half precision are multiplied and added in f32; the result is
     rounded to their type, or kept in f32 with `to f32`.
@@ -40,14 +41,14 @@ def NN_ContractOp : NN_InferredOp<"contract", [
     Constraints:
     - (C1) `spec` is "lhs,rhs->result" with one lower-case letter per
       dimension, none twice within one tensor;
-    - (C2) a letter has one size wherever it stands;
+    - (C2) a letter has the same size wherever it stands;
     - (C3) each letter stands in at least two of the three tensors;
     - (C4) both operands have the same element type;
     - (C5) an accumulator has the result's type, is the result of an
       nn.contract and has one use;
-    - (C6) `to` is f32, of operands in half precision;
-    - (C7) a bias has the result's element type and its last dimensions, which
-      are all the letters that rhs alone has with the result; there is no
+    - (C6) `to` is f32, and the operands are in half precision;
+    - (C7) a bias has the element type and the last dimensions of the result,
+      namely all letters that only rhs shares with the result; there is no
       accumulator beside it.
 
     ```mlir
@@ -72,8 +73,8 @@ def NN_ContractOp : NN_InferredOp<"contract", [
     ::llvm::StringRef getLhsLetters();
     ::llvm::StringRef getRhsLetters();
     ::llvm::StringRef getResultLetters();
-    /// Whether a bias of this type lies over the columns: over the result's
-    /// last letters, which are those of the right operand alone.
+    /// Returns whether a bias of this type has the dimensions of the columns:
+    /// the last letters of the result, which only the right operand has.
     bool takesBias(::mlir::RankedTensorType bias);
   }];
 }
@@ -84,12 +85,12 @@ def NN_ScatterAddOp : NN_InferredOp<"scatter_add", [
   let summary = "adds rows into a table of zeros: the gradient of nn.take";
   let description = [{
     `result[r, c...]` is the sum of `updates[i..., c...]` over all i with
-    `indices[i...] == r`, in an order that the indices fix. Updates in half precision can be
-    added up in f32: `to f32`.
+    `indices[i...] == r`, in an order that the indices fix. With `to f32`, updates
+    in half precision are added up in f32.
 
     Constraints:
     - (C1) the shape of `updates` begins with that of `indices`;
-    - (C2) `to` is f32, of updates in half precision.
+    - (C2) `to` is f32, and the updates are in half precision.
 
     ```mlir
     %1 = nn.scatter_add %updates, %ids rows 256 : tensor<4x8x16xf32>, tensor<4x8xi64>

@@ -32,13 +32,13 @@ def NN_Dialect : Dialect {
       running one again draws the same numbers.
   }];
   let discardableAttrs = (ins
-    // Where the results of an op come from, one origin for each.
+    // The origins of an op's results, one for each.
     "::gpuopt::nn::OriginsAttr":$origins,
-    // Which composite op an op is part of, by the name of that without `nn.`.
+    // The name, without `nn.`, of the composite op that an op is part of.
     "::mlir::StringAttr":$from,
-    // Which result of its kernel a slice of it makes again.
+    // The number of the kernel's result that a slice of the kernel makes again.
     "::mlir::IntegerAttr":$result,
-    // What users call an argument or a result of the model's function.
+    // The name by which users know an argument or a result of the model's function.
     "::mlir::StringAttr":$name);
   let hasOperationAttrVerify = 1;
   let hasConstantMaterializer = 1;
@@ -58,7 +58,7 @@ def NN_OriginAttr : AttrDef<NN_Dialect, "Origin"> {
     ```
 
     Constraints:
-    - (C1) a gradient is one of something that has a name.
+    - (C1) a gradient has a name.
   }];
   let parameters = (ins StringRefParameter<>:$name, "bool":$isGradient);
   let builders = [AttrBuilder<(ins "const ::gpuopt::Origin &":$origin), [{

@@ -165,8 +165,8 @@ def NN_InRangeOp : NN_Op<"in_range", [SameOperandsAndResultType, Costly]> {
     `result[i] = x[i] >= 0 ? x[i] : x[i] + size`: as in ONNX, indices count from
     the end where they are negative. Where that lies outside of 0 .. size - 1 the
     result is 0, so that nothing is read from elsewhere, and the program notes
-    it: the trainer ends with an error after the step. It is of indices that the
-    program computes; those that it is given are checked as they are loaded.
+    it: the trainer ends with an error after the step. The op is for indices that
+    the program computes; those that it is given are checked as they are loaded.
 
     Constraints:
     - (C1) `size` is at least 1.
@@ -229,7 +229,7 @@ def NN_TakeOp : NN_InferredOp<"take", [Differentiable, Costly]> {
   let summary = "rows of a table, picked by index";
   let description = [{
     `result[i..., c...] = table[indices[i...], c...]`. Indices are within
-    0 .. rows - 1: nn.in_range sees to that, or whoever feeds the program.
+    0 .. rows - 1: nn.in_range ensures that, or else the check of the inputs.
 
     Constraints:
     - (C1) the table has rank at least 1.
@@ -262,7 +262,7 @@ class NN_SoftmaxLikeOp<string mnemonic, string formula>
 
 def NN_SoftmaxOp : NN_SoftmaxLikeOp<"softmax",
     "`y = exp(x - max x) / sum(exp(x - max x))` along `dim`; with `zeroes_empty`, 0 where all of x is minus infinity, "
-    "as of a row that is masked whole."> {
+    "as in a row that is wholly masked."> {
   let summary = "softmax along a dimension";
   let arguments = (ins NN_FloatTensor:$input, I64Attr:$dim, UnitAttr:$zeroes_empty);
 }
@@ -275,10 +275,10 @@ def NN_LogSoftmaxOp : NN_SoftmaxLikeOp<"log_softmax",
 def NN_LayerNormOp : NN_InferredOp<"layer_norm", [AttrSizedOperandSegments, Differentiable, Costly]> {
   let summary = "normalisation over the last dimensions";
   let description = [{
-    Over the dimensions from `axis` on: `mean`, the reciprocal standard
-    deviation `rstd = 1 / sqrt(variance + epsilon)` (biased variance) and
-    `y = (x - mean) * rstd * scale + bias`. `mean` and `rstd` keep the reduced
-    dimensions with size 1.
+    The results are `y = (x - mean) * rstd * scale + bias`, the `mean` over the
+    dimensions from `axis` on, and the reciprocal standard deviation over them,
+    `rstd = 1 / sqrt(variance + epsilon)` (biased variance). `mean` and `rstd`
+    keep the reduced dimensions with size 1.
 
     Constraints:
     - (C1) `axis` is a dimension of the operand;
@@ -301,9 +301,9 @@ def NN_LayerNormOp : NN_InferredOp<"layer_norm", [AttrSizedOperandSegments, Diff
 def NN_BatchNormOp : NN_InferredOp<"batch_norm", [Differentiable, Costly]> {
   let summary = "normalisation over all dimensions but the last (the channels)";
   let description = [{
-    In training: batch mean m and biased variance v per channel,
-    `y = (x - m) / sqrt(v + epsilon) * scale + bias`, and the statistics to
-    keep, with n elements per channel:
+    In training, `y = (x - m) / sqrt(v + epsilon) * scale + bias` with the mean m
+    and the biased variance v of the batch per channel. The statistics to keep
+    are, with n elements per channel,
     `new_mean = (1 - momentum) * running_mean + momentum * m` and
     `new_variance = (1 - momentum) * running_variance + momentum * v * n/(n-1)`
     (PyTorch's meaning of momentum). With `frozen`, m and v are the running
@@ -330,8 +330,8 @@ def NN_BatchNormOp : NN_InferredOp<"batch_norm", [Differentiable, Costly]> {
 def NN_DropoutOp : NN_Op<"dropout", [SameOperandsAndResultType, Differentiable, Costly]> {
   let summary = "zeroes elements with probability `ratio`, scales the others";
   let description = [{
-    `y = u >= ratio ? x / (1 - ratio) : 0` with u of `nn.random_uniform` with
-    the same stream. The evaluation form of the model has none.
+    `y = u >= ratio ? x / (1 - ratio) : 0`, where u is `nn.random_uniform` of the
+    same stream. There is no dropout in the step that evaluates the model.
 
     Constraints:
     - (C1) 0 <= ratio < 1.
@@ -345,10 +345,10 @@ def NN_DropoutOp : NN_Op<"dropout", [SameOperandsAndResultType, Differentiable, 
 def NN_CrossEntropyOp : NN_InferredOp<"cross_entropy", [Differentiable, Costly]> {
   let summary = "cross entropy of each row of logits against a class index";
   let description = [{
-    With z the log-softmax of a row over the last dimension and C classes:
-    `loss = -(1 - s) * z[label] - s / C * sum(z)`, s the label smoothing; 0
-    where the label is `ignore_index`. `log_sum_exp` is what the gradient
-    reads. Both keep the last dimension with size 1.
+    With z the log-softmax of a row over the last dimension, C classes and the
+    label smoothing s, `loss = -(1 - s) * z[label] - s / C * sum(z)`; it is 0
+    where the label is `ignore_index`. The gradient reads `log_sum_exp`. Both
+    results keep the last dimension with size 1.
 
     Constraints:
     - (C1) the shape of the labels is the logits' without the last dimension;
@@ -375,18 +375,19 @@ def NN_CrossEntropyOp : NN_InferredOp<"cross_entropy", [Differentiable, Costly]>
 def NN_FusedOp : Op<NN_Dialect, "fused", [IsolatedFromAbove, SingleBlock, Pure, Costly]> {
   let summary = "memory-bound work that runs as one kernel";
   let description = [{
-    The body is elementwise ops, nn.broadcast, nn.reduce, nn.take, generators
-    and constants on the block's arguments, which are the operands. What is
-    yielded is written to memory; nothing else is. `label` says what it does.
+    The body has elementwise ops, nn.broadcast, nn.reduce, nn.take, generators
+    and constants; the block's arguments are the operands. What is yielded is
+    written to memory; nothing else is. `label` says what the kernel does.
 
     Constraints:
-    - (C1) the arguments have the operands' types, the yield the results';
+    - (C1) the arguments have the operands' types, and the yielded values have
+      the results' types;
     - (C2) all reductions have one operand shape and reduce the same
       dimensions, and every value's shape broadcasts to the largest;
-    - (C3) `in_place`, where present, has for each result the operand whose
-      memory it takes, or -1; no operand twice, and only one of the result's
-      type. What the operand held is gone afterwards: nothing may read it any
-      more, which the packing of the arena checks.
+    - (C3) `in_place`, where present, gives for each result the number of the
+      operand whose memory it takes, or -1. It names no operand twice, and only
+      operands of the result's type. What the operand held is gone afterwards, so
+      nothing may read it any more, which the packing of the arena checks.
 
     ```mlir
     %1 = nn.fused "add_sum" %x, %y : tensor<4x16xf32>, tensor<4x16xf32> -> tensor<4x1xf32> {
@@ -405,7 +406,8 @@ def NN_FusedOp : Op<NN_Dialect, "fused", [IsolatedFromAbove, SingleBlock, Pure, 
     build($_builder, $_state, results, label, inputs, /*in_place=*/nullptr);
   }]>];
   let extraClassDeclaration = [{
-    /// The operand whose memory a result takes; null where it has its own.
+    /// Returns the operand whose memory a result takes; null if the result has
+    /// memory of its own.
     ::mlir::Value getOverwritten(unsigned result) {
       int64_t operand = getInPlace() ? (*getInPlace())[result] : -1;
       return operand < 0 ? ::mlir::Value() : getInputs()[operand];

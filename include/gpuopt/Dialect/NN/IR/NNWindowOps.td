@@ -17,7 +17,8 @@ include "gpuopt/Dialect/NN/IR/NNOpBase.td"
 def NN_ConvOp : NN_InferredOp<"conv", [Differentiable, MatrixUnits, ProductCall]> {
   let summary = "2-D convolution";
   let description = [{
-    x: N x H x W x C, w: O x C/groups x KH x KW, result: N x OH x OW x O with
+    The operands are x: N x H x W x C and w: O x C/groups x KH x KW, and the
+    result is N x OH x OW x O with
     `OH = (H + pads[0] + pads[2] - dilations[0] * (KH - 1) - 1) / strides[0] + 1`.
     `pads` is [top, left, bottom, right]. A 1-D convolution has H = KH = 1.
 
@@ -40,8 +41,8 @@ def NN_ConvOp : NN_InferredOp<"conv", [Differentiable, MatrixUnits, ProductCall]
 def NN_ConvInputGradOp : NN_Op<"conv_input_grad", [Differentiable, MatrixUnits, ProductCall]> {
   let summary = "gradient of nn.conv in its input; also the transposed convolution";
   let description = [{
-    The vector-Jacobian product of the convolution of the result's shape with
-    the same attributes.
+    The result is the vector-Jacobian product of the convolution that has an
+    input of the result's shape and the same attributes.
 
     Constraints:
     - (C1) convolving the result's shape gives the shape of `gradient`.
@@ -78,12 +79,13 @@ def NN_ConvWeightGradOp : NN_Op<"conv_weight_grad", [MatrixUnits, ProductCall]> 
 def NN_MaxPoolOp : NN_InferredOp<"max_pool", [Differentiable, Costly, RuntimeCall]> {
   let summary = "maximum over windows, and where it was found";
   let description = [{
-    x: N x H x W x C. Padding never wins. `argmax` holds the index within the
-    window (row-major) of the first maximum.
+    The operand is N x H x W x C. Padding is never the maximum. `argmax` holds
+    the (row-major) index within the window of the first maximum.
 
     Constraints:
-    - (C1) rank 4; two kernel sizes, strides, dilations (at least 1), four
-      pads [top, left, bottom, right] smaller than the dilated kernel;
+    - (C1) the operand has rank 4; there are two kernel sizes, strides and
+      dilations (at least 1) and four pads [top, left, bottom, right], which are
+      smaller than the dilated kernel;
     - (C2) the window fits into the padded operand.
   }];
   let arguments = (ins NN_FloatTensor:$input, DenseI64ArrayAttr:$kernel,
@@ -120,7 +122,7 @@ def NN_AvgPoolOp : NN_InferredOp<"avg_pool", [Differentiable, Costly, RuntimeCal
     With `count_include_pad`, the divisor counts padding (zeros); else only
     the elements of the operand that the window covers.
 
-    Constraints: as (C1) and (C2) of nn.max_pool, without dilation.
+    Constraints are (C1) and (C2) of nn.max_pool, without dilation.
   }];
   let arguments = (ins NN_FloatTensor:$input, DenseI64ArrayAttr:$kernel,
                        DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,

@@ -14,27 +14,28 @@
 
 namespace gpuopt {
 
-/// Letters by where they stand: in both operands and the result (batch), in
-/// the left operand and the result (rows), in the right one and the result
-/// (columns), in both operands alone (inner). Each in the result's order, the
-/// inner ones in the left operand's.
+/// The letters of a contraction, by where they stand: in both operands and the
+/// result (batch), in the left operand and the result (rows), in the right
+/// operand and the result (columns), or in both operands alone (inner). They
+/// are in the order of the result, and inner ones in that of the left operand.
 struct ProductLetters {
   std::string batch, rows, columns, inner;
 };
 ProductLetters classifyLetters(nn::ContractOp op);
 
-/// C[b0,b1,i,j] = sum over k of A[b0,b1,i,k] * B[b0,b1,k,j] on memory as it
-/// lies. Strides count elements, in the order [batch 0, batch 1, row, column]
-/// of each matrix.
+/// A product on memory as it lies: C[b0,b1,i,j] = sum over k of A[b0,b1,i,k] *
+/// B[b0,b1,k,j]. Strides count elements, in the order [batch 0, batch 1, row,
+/// column] of each matrix.
 struct ProductLayout {
   std::array<int64_t, 2> batch{1, 1};
   int64_t m = 1, n = 1, k = 1;
   std::array<int64_t, 4> a{}, b{}, c{};
 };
 
-/// The layout of a contraction whose tensors lie as told, or nothing where
-/// letters do not merge into at most two batch dimensions and one each of rows,
-/// columns and inner, or where a matrix has no dimension of stride 1.
+/// Returns the layout of a contraction whose tensors lie as these views say.
+/// Returns nothing if the letters do not merge into at most two dimensions of
+/// batches and one each of rows, columns and inner ones, or if a matrix has no
+/// dimension of stride 1.
 std::optional<ProductLayout> productLayout(nn::ContractOp op,
                                            const StridedView &lhs,
                                            const StridedView &rhs,

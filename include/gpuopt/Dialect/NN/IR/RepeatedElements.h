@@ -12,8 +12,9 @@
 
 namespace gpuopt::nn {
 
-/// The constant with the size 1 in dimensions along which all its entries are
-/// the same, bit for bit: nn.broadcast makes it the constant again.
+/// Returns the constant with size 1 in each dimension along which all its
+/// entries are the same, bit for bit. nn.broadcast turns the result into the
+/// constant again.
 mlir::DenseElementsAttr withoutRepeats(mlir::DenseElementsAttr value);
 
 } // namespace gpuopt::nn

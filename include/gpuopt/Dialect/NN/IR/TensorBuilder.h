@@ -30,8 +30,8 @@ public:
     return type(value).getShape();
   }
 
-  /// A tensor of `like`'s shape, all elements `value`, in `like`'s element
-  /// type (floating-point, integer or boolean).
+  /// Returns a tensor of `like`'s shape and element type (floating-point,
+  /// integer or boolean) whose elements are all `value`.
   mlir::Value splat(double value, mlir::RankedTensorType like);
 
   mlir::Value add(mlir::Value a, mlir::Value b) {
@@ -61,7 +61,8 @@ public:
                       mlir::Value b);
   mlir::Value compare(mlir::arith::CmpIPredicate predicate, mlir::Value a,
                       mlir::Value b);
-  /// 1 where true, 0 where false, in `elementType`.
+  /// Returns 1 where the condition is true and 0 where it is false, in
+  /// `elementType`.
   mlir::Value toFloat(mlir::Value condition, mlir::Type elementType);
 
   mlir::Value broadcast(mlir::Value value, llvm::ArrayRef<int64_t> shape);
@@ -72,12 +73,12 @@ public:
   mlir::Value sum(mlir::Value value, llvm::ArrayRef<int64_t> dims) {
     return reduce(ReductionKind::Sum, value, dims);
   }
-  /// The reverse of broadcasting a tensor of `shape` to that of `value`: sums
-  /// over what was repeated.
+  /// Sums over what broadcasting a tensor of `shape` to that of `value` has
+  /// repeated; the result has `shape`.
   mlir::Value sumTo(mlir::Value value, llvm::ArrayRef<int64_t> shape);
 
-  /// The shape that both operands broadcast to, by NumPy's rule; asserts that
-  /// there is one.
+  /// Returns the shape that both operands broadcast to by NumPy's rule; asserts
+  /// that there is one.
   static llvm::SmallVector<int64_t> commonShape(llvm::ArrayRef<int64_t> a,
                                                 llvm::ArrayRef<int64_t> b);
 

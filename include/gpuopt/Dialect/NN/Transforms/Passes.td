@@ -35,9 +35,10 @@ def RecognizeAttention : Pass<"nn-recognize-attention"> {
   let description = [{
     A softmax between two products becomes nn.attention, with the scale of the
     scores or of the product's operands, a mask that is added or selects, and
-    dropout. Transposes and reshapes of leading dimensions go to the operands,
-    where strides absorb them. Each step keeps the location of the node that it
-    comes from, for the kernels and precisions of its expansion.
+    dropout. Transposes and reshapes of leading dimensions move to the operands,
+    where strides absorb them. Each part keeps the location of the node that it
+    comes from, so that an expansion can name its kernels and choose its
+    precisions by these nodes.
 
     A remark says what was recognised, or why a softmax between two products was
     not.
@@ -54,7 +55,7 @@ def RecognizeAttention : Pass<"nn-recognize-attention"> {
   }];
   let dependentDialects = ["::gpuopt::nn::NNDialect"];
   let statistics = [Statistic<"recognizedCount", "recognized", "attentions found">,
-                    Statistic<"missedCount", "missed", "softmaxes between two products that are none">];
+                    Statistic<"missedCount", "missed", "softmaxes between two products that are no attention">];
 }
 
 def RecognizeBands : Pass<"nn-recognize-bands"> {
@@ -62,8 +63,8 @@ def RecognizeBands : Pass<"nn-recognize-bands"> {
   let description = [{
     A constant mask that hides all keys but a run of them, which moves on by one
     key from query to query, becomes a band: the mask of causal attention or of
-    a sliding window. What is hidden must be so by minus infinity or by -1e9 and
-    less, and each query has to see a key. A mask that hides nothing goes.
+    a sliding window. The mask must hide keys by minus infinity or by -1e9 or
+    less, and each query has to see a key. A mask that hides nothing is removed.
 
     ```mlir
     %mask = arith.constant dense<[[true, false, false], [true, true, false], [true, true, true]]> : tensor<3x3xi1>
@@ -83,9 +84,9 @@ def RecognizeGelu : Pass<"nn-recognize-gelu"> {
   let description = [{
     x / 2 times 1 + erf(x / sqrt(2)), or 1 + tanh(sqrt(2 / pi) (x + 0.044715
     x^3)), in any order of the factors, is a GELU: its ops get the location that
-    those of a Gelu node have, by the name of the last of them. So kernels are
-    named and precisions chosen as for a Gelu node; in float32 what is computed
-    stays, to the bit. A remark says what was recognised.
+    the ops of a Gelu node have, with the name of the last op. So kernels are
+    named and precisions are chosen as for a Gelu node; in float32 the results
+    stay the same, to the bit. A remark says what was recognised.
 
     ```mlir
     %1 = math.tanh %0 : tensor<8xf32> loc("tanh"("Tanh"))
@@ -102,13 +103,13 @@ def RecognizeGelu : Pass<"nn-recognize-gelu"> {
 }
 
 def ExpandAttention : Pass<"nn-expand-attention"> {
-  let summary = "Spells attention out that no call of the runtime computes";
+  let summary = "Spells out the attention that no call of the runtime computes";
   let description = [{
     An nn.attention that the runtime has no call for becomes the formula that it
-    stands for, the reverse of nn-recognize-attention. Its probabilities then
-    exist in memory; a remark says why. These are expanded: attention with a
-    mask that is trained, on f64, with more than two batch dimensions, and with
-    heads larger than 256.
+    stands for; this is the reverse of nn-recognize-attention. Its probabilities
+    then exist in memory; a remark says why. The pass expands attention that has
+    a trained mask, f64 elements, more than two batch dimensions, or heads larger
+    than 256.
 
     ```mlir
     %1:2 = nn.attention %q, %k, %v scale 1.0
@@ -119,14 +120,14 @@ def ExpandAttention : Pass<"nn-expand-attention"> {
     %1 = nn.contract "axy,ayz->axz" %p, %v : tensor<2x8x9xf64>, tensor<2x9x16xf64>
     ```
   }];
-  let options = [Option<"all", "all", "bool", "false", "expand each attention, whether there is a call or not">,
+  let options = [Option<"all", "all", "bool", "false", "expand all attention, whether there is a call for it or not">,
                  Option<"inference", "inference", "bool", "false", "nothing is trained, so masks have no gradient">];
   let dependentDialects = ["::gpuopt::nn::NNDialect", "::mlir::arith::ArithDialect"];
   let statistics = [Statistic<"expandedCount", "expanded", "attentions spelled out">];
 }
 
 def Decompose : Pass<"nn-decompose"> {
-  let summary = "Spells composite ops out in elementwise work and reductions";
+  let summary = "Turns composite ops into elementwise work and reductions";
   let description = [{
     nn.softmax, nn.log_softmax, nn.layer_norm, nn.batch_norm, nn.dropout and
     nn.cross_entropy become their defining formulas, with reduced dimensions of
@@ -168,12 +169,13 @@ def SplitReductions : Pass<"nn-split-reductions"> {
 }
 
 def CompactConstants : Pass<"nn-compact-constants"> {
-  let summary = "Stores what large constants repeat once, and masks as booleans";
+  let summary = "Stores once what large constants repeat, and masks as booleans";
   let description = [{
-    A constant of more than 64 elements that kernels alone read loses the
-    dimensions along which it repeats itself; one of two floating-point numbers
-    becomes booleans that select between the two. The mask of attention takes a
-    byte for each pair of positions this way, whatever the batch.
+    A constant of more than 64 elements that only kernels read loses the
+    dimensions along which it repeats itself; a constant that has only two
+    different floating-point numbers becomes booleans that select between them.
+    So the mask of attention takes a byte for each pair of positions, whatever
+    the size of the batch.
 
     ```mlir
     %mask = arith.constant dense<...> : tensor<8x1x64x64xf32>  // 0 and -inf
