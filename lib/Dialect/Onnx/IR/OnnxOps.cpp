@@ -15,7 +15,7 @@
 using namespace mlir;
 using namespace gpuopt::onnx;
 
-// Declared here because the assembly format names it.
+// These are declared here because the assembly format names them.
 static ParseResult parseInitializerElements(OpAsmParser &parser,
                                             ElementsAttr &value,
                                             FileAttr &source, Type &type);
@@ -26,9 +26,9 @@ static void printInitializerElements(OpAsmPrinter &printer, Operation *op,
 #define GET_OP_CLASSES
 #include "gpuopt/Dialect/Onnx/IR/OnnxOps.cpp.inc"
 
-/// Lets a value print under a name that resembles the file's: SSA names have no
-/// slashes, and TorchScript's names, as "/layer1/Conv_output_0", are full of
-/// them.
+/// Gives a value a name in the text that resembles its name in the file. SSA
+/// names have no slashes, but names from TorchScript, such as
+/// "/layer1/Conv_output_0", have many.
 static void setValueName(Value value, StringRef name,
                          OpAsmSetValueNameFn setName) {
   std::string readable = name.ltrim('/').str();
@@ -145,7 +145,8 @@ void NodeOp::build(OpBuilder &builder, OperationState &state,
                             : builder.getStrArrayAttr(resultNames));
 }
 
-/// Whether ONNX has attributes of this kind (types and sparse tensors aside).
+/// Returns whether ONNX has attributes of this kind (types and sparse tensors
+/// aside).
 static bool isOnnxAttribute(Attribute attribute) {
   if (auto integer = dyn_cast<IntegerAttr>(attribute))
     return integer.getType().isSignlessInteger(64);
@@ -260,7 +261,7 @@ void NodeOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
 // InitializerOp
 //===----------------------------------------------------------------------===//
 
-/// `= dense<...> : type` or `at <...> : type`.
+/// Parses `= dense<...> : type` or `at <...> : type`.
 static ParseResult parseInitializerElements(OpAsmParser &parser,
                                             ElementsAttr &value,
                                             FileAttr &source, Type &type) {

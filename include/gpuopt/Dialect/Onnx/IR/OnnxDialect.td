@@ -15,17 +15,17 @@ def Onnx_Dialect : Dialect {
   let name = "onnx";
   let summary = "an ONNX model, exactly as the file says";
   let description = [{
-    The form in which a model enters gpuopt: one `onnx.node` per node of the
-    file, carrying the node's type, domain, attributes, inputs and outputs, and
-    no opinion about what they mean. Parsing and meaning are apart: the
-    importer knows protobuf and nothing of convolutions, the legalisation to
-    `nn` knows convolutions and nothing of protobuf, and its tests are text.
+    This is the form in which a model enters gpuopt: one `onnx.node` per node of
+    the file, with the node's type, domain, attributes, inputs and outputs, but
+    without what they mean. Parsing and meaning are apart: the importer knows
+    protobuf and nothing of convolutions; the conversion to `nn` knows
+    convolutions and nothing of protobuf, so its tests are text.
 
     - Every location is a `NameLoc` with the name of the ONNX node.
-    - Weights stay in their files: `onnx.initializer` says where.
+    - Weights stay in their files; `onnx.initializer` says where they lie.
     - A module holds one `onnx.graph`, whose inputs have static shapes. The
-      types of other values are what the file claims, `?` for a dimension that
-      it does not give, `!onnx.unknown` where it says nothing at all.
+      types of other values are what the file claims, with `?` for a dimension
+      that it does not give, and `!onnx.unknown` if it says nothing at all.
     - Unsigned integers of the file are `ui8`, `ui16`, ...; signed ones and
       booleans are signless (`i64`, `i1`).
 
@@ -47,11 +47,11 @@ def Onnx_Dialect : Dialect {
 
 def Onnx_UnknownType : TypeDef<Onnx_Dialect, "Unknown"> {
   let mnemonic = "unknown";
-  let summary = "a value of which the file gives no type";
+  let summary = "the type of a value for which the file gives no type";
   let description = [{
     The file need not state the type of an intermediate value, and has kinds
-    of value (sequences, optionals) that are no tensors. Legalisation infers
-    what they are.
+    of value (sequences, optionals) that are no tensors. The conversion to `nn`
+    infers what they are.
   }];
 }
 
@@ -59,9 +59,9 @@ def Onnx_FileAttr : AttrDef<Onnx_Dialect, "File"> {
   let mnemonic = "file";
   let summary = "a range of bytes in a file";
   let description = [{
-    Where the elements of a tensor lie: little-endian, dense, row-major,
-    booleans one byte each. `file` is a path that can be opened from the
-    compiler's working directory.
+    The range holds the elements of a tensor, little-endian, dense and in
+    row-major order, with one byte for each boolean. `file` is a path that can be
+    opened from the compiler's working directory.
 
     ```mlir
     #onnx.file<"models/gpt2.onnx", offset = 4096, size = 154389504>

@@ -24,11 +24,12 @@ def Onnx_GraphOp : Onnx_Op<"graph", [FunctionOpInterface, IsolatedFromAbove,
     OpAsmOpInterface, SingleBlock]> {
   let summary = "the graph of an ONNX model";
   let description = [{
-    A function from the model's inputs to its outputs. Its one block defines
-    every value before its use, whatever the order in the file was. `inputNames`
-    and `outputNames` are the names in the file, in the order of the arguments
-    and of the operands of `onnx.return`; `opsets` maps each operator domain
-    that the model imports to its version, the default domain spelled `ai.onnx`.
+    The graph is a function from the model's inputs to its outputs. Its one block
+    defines every value before its use, whatever the order in the file was.
+    `inputNames` and `outputNames` are the names in the file, in the order of the
+    arguments and of the operands of `onnx.return`. `opsets` maps each operator
+    domain that the model imports to its version; the default domain is spelled
+    `ai.onnx`.
 
     ```mlir
     onnx.graph @net(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>)
@@ -71,8 +72,8 @@ def Onnx_GraphOp : Onnx_Op<"graph", [FunctionOpInterface, IsolatedFromAbove,
     /// spell as the empty string.
     static constexpr ::llvm::StringLiteral kDefaultDomain = "ai.onnx";
 
-    /// The version of a domain ("" or "ai.onnx" for the default one) that the
-    /// model imports, none if it does not.
+    /// Returns the version of a domain ("" or "ai.onnx" for the default one)
+    /// that the model imports; nothing if it does not import the domain.
     ::std::optional<int64_t> getOpset(::llvm::StringRef domain);
 
     /// FunctionOpInterface.
@@ -89,7 +90,7 @@ def Onnx_ReturnOp : Onnx_Op<"return", [Pure, Terminator, ReturnLike,
     HasParent<"GraphOp">]> {
   let summary = "the outputs of a graph";
   let description = [{
-    Ends an `onnx.graph`; its operands are the values of the model's outputs.
+    The op ends an `onnx.graph`; its operands are the model's outputs.
 
     ```mlir
     onnx.return %y : tensor<4x8xf32>
@@ -108,8 +109,8 @@ def Onnx_NodeOp : Onnx_Op<"node", [OpAsmOpInterface]> {
     omitted output in the middle has type `none` and the name `""`; trailing
     omitted ones do not appear. `onnxAttributes` holds the attributes of the
     node under their names: `i64`, `f32`, string, `array<i64>`, `array<f32>`,
-    array of strings, tensor, array of tensors; of a subgraph, `unit`: that it
-    is there. The names of the outputs follow `as`.
+    array of strings, tensor, array of tensors. A subgraph is only a `unit`, which
+    says that it is there. The names of the outputs follow `as`.
 
     ```mlir
     %y = onnx.node "Conv"(%x, %w, %none) {group = 1 : i64, pads = array<i64: 1, 1, 1, 1>} as ["conv1_out"]
@@ -143,27 +144,28 @@ def Onnx_NodeOp : Onnx_Op<"node", [OpAsmOpInterface]> {
       CArg<"::llvm::StringRef", "{}">:$domain)>
   ];
   let extraClassDeclaration = [{
-    /// True for a node of the default domain with this type.
+    /// Returns whether the node is of this type of the default domain.
     bool is(::llvm::StringRef opType) { return getDomain().empty() && getOpType() == opType; }
 
-    /// The version of this node's domain that the enclosing graph imports; 0
-    /// outside of a graph.
+    /// Returns the version of this node's domain that the enclosing graph
+    /// imports; 0 outside of a graph.
     int64_t getOpset();
 
-    /// The node's name: its location's, or else its type.
+    /// Returns the name of the node's location, or else the node's type.
     ::llvm::StringRef getNodeName();
 
-    /// Input `index`, null if it is omitted (an `onnx.none` or past the end).
+    /// Returns input `index`; null if it is omitted (an `onnx.none` or past the
+    /// end).
     ::mlir::Value getInput(unsigned index);
-    /// Output `index`, null if it is omitted.
+    /// Returns output `index`; null if it is omitted.
     ::mlir::Value getOutput(unsigned index);
 
-    /// The attribute of that name, null if the node has none.
+    /// Returns the attribute of that name; null if the node has none.
     ::mlir::Attribute getOnnxAttribute(::llvm::StringRef name) { return getOnnxAttributes().get(name); }
     bool hasOnnxAttribute(::llvm::StringRef name) { return static_cast<bool>(getOnnxAttribute(name)); }
 
-    /// Attributes by kind. An attribute of another kind counts as absent; where
-    /// that matters, ask getOnnxAttribute.
+    /// Each of these returns the attribute of a name if it is of one kind. An
+    /// attribute of another kind counts as absent; getOnnxAttribute returns it.
     ::std::optional<int64_t> getInt(::llvm::StringRef name);
     int64_t getInt(::llvm::StringRef name, int64_t otherwise) { return getInt(name).value_or(otherwise); }
     ::std::optional<double> getFloat(::llvm::StringRef name);
@@ -186,7 +188,7 @@ def Onnx_NodeOp : Onnx_Op<"node", [OpAsmOpInterface]> {
 def Onnx_NoneOp : Onnx_Op<"none", [Pure, OpAsmOpInterface]> {
   let summary = "an omitted optional input";
   let description = [{
-    Stands in the operands of an `onnx.node` where the file has an empty name.
+    The op is an operand of an `onnx.node` where the file has an empty name.
 
     ```mlir
     %none = onnx.none : none
@@ -203,14 +205,14 @@ def Onnx_NoneOp : Onnx_Op<"none", [Pure, OpAsmOpInterface]> {
 
 def Onnx_InitializerOp : Onnx_Op<"initializer", [Pure,
     DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
-  let summary = "a tensor that the model's file or its companions hold";
+  let summary = "a tensor that is stored in the model's file or beside it";
   let description = [{
-    The initializer `name` of the graph. Small ones, and larger ones that the
-    file does not hold as plain bytes, carry their elements in `value`; of all
-    others, which is where a model's size lies, `source` says where the
-    elements are, and they are read by whoever needs them. Where the file says
-    whether it is a parameter, `trained` has the answer, and `tied` other names
-    under which the exported module has it.
+    This is the initializer `name` of the graph. If it is small, or if the file
+    does not hold it as plain bytes, `value` has its elements. Otherwise, as for
+    most of a model's bytes, `source` says where the elements are, and whoever
+    needs them reads them. If the file says whether the initializer is a
+    parameter, `trained` repeats that, and `tied` has the other names under which
+    the exported module knows it.
 
     ```mlir
     %t = onnx.initializer "table" trained false = dense<[1.0, 2.0]> : tensor<2xf32>
@@ -242,7 +244,7 @@ def Onnx_InitializerOp : Onnx_Op<"initializer", [Pure,
     }]>
   ];
   let extraClassDeclaration = [{
-    /// The bytes that a tensor of this type takes in a file.
+    /// Returns the bytes that a tensor of this type takes in a file.
     static int64_t getSizeInBytes(::mlir::RankedTensorType type);
   }];
 }
