@@ -90,12 +90,14 @@ LogicalResult IndexRangeAttr::verify(EmitError emitError, int64_t lowest,
 // Attributes on ops
 //===----------------------------------------------------------------------===//
 
-/// Whether an op is a step, here or in the device dialect, which steps lead to.
+/// Returns whether an op is a step of this dialect or of the device dialect,
+/// into which steps are converted.
 static bool isStep(Operation *op) {
   return op->getName().stripDialect() ==
          StepOp::getOperationName().split('.').second;
 }
-/// In a step or in the body of one of its ops, such as train.recompute.
+/// Returns whether an op lies in a step or in the body of one of its ops, such
+/// as train.recompute.
 static bool isInStep(Operation *op) {
   for (Operation *parent = op->getParentOp(); parent;
        parent = parent->getParentOp())
@@ -109,7 +111,8 @@ static bool isHalfType(Attribute value) {
   return type && isa<Float16Type, BFloat16Type>(type.getValue());
 }
 
-/// One offset for each result and maybe one more, each -1 or a place.
+/// Returns whether a value has one offset for each result and perhaps one more,
+/// each of which is -1 or at least 0.
 static bool areOffsets(Attribute value, Operation *op) {
   auto offsets = dyn_cast<DenseI64ArrayAttr>(value);
   return offsets &&

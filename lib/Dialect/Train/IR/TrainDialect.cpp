@@ -112,7 +112,7 @@ LogicalResult VariableOp::verify() {
   return success();
 }
 
-/// (C1) of all users of variables.
+/// Checks (C1) of all users of variables.
 static LogicalResult verifyVariable(Operation *op,
                                     SymbolTableCollection &symbols,
                                     FlatSymbolRefAttr name, Type type) {
@@ -174,8 +174,8 @@ FlatSymbolRefAttr DirectionOp::getState(StringRef name) {
   return stateOf(getStates(), name);
 }
 
-/// (C2) and (C3) of updates and directions: what is there is declared, and what
-/// is declared is there.
+/// Checks (C2) and (C3) of updates and directions: what is there is declared,
+/// and what is declared is there.
 template <typename OpT>
 static LogicalResult verifyStates(OpT op, const OptimizerInfo &optimizer,
                                   SymbolTableCollection &symbols,
@@ -286,7 +286,7 @@ LogicalResult GradNormOp::verifySymbolUses(SymbolTableCollection &symbols) {
              : success();
 }
 
-/// (C1) of ops between two variables.
+/// Checks (C1) of ops between two variables.
 static LogicalResult verifyPair(Operation *op, SymbolTableCollection &symbols,
                                 FlatSymbolRefAttr one, FlatSymbolRefAttr other,
                                 bool ofOneType) {
@@ -371,7 +371,7 @@ LogicalResult StepOp::verify() {
   return success();
 }
 
-// train.step @micro_step micro ("ids" %ids: tensor<4x8xi64>) {...}
+// Prints train.step @micro_step micro ("ids" %ids: tensor<4x8xi64>) {...}
 void StepOp::print(OpAsmPrinter &printer) {
   printer << ' ';
   printer.printSymbolName(getSymName());

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The declarations of the optimizers, which the runtime has, in the compiler's
-// types.
+// The runtime declares the optimizers; these functions give what it declares in
+// the compiler's types.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,18 +18,20 @@
 
 namespace gpuopt::train {
 
-/// "adamw or sgd"
+/// Returns the names of all optimizers: "adamw or sgd".
 std::string optimizerNames();
 
-/// The type of a state of `parameter`; null where such a parameter has none.
+/// Returns the type of a state of `parameter`; null if such a parameter does
+/// not have that state.
 mlir::RankedTensorType optimizerStateType(const OptimizerState &state,
                                           mlir::RankedTensorType parameter);
 
-/// The optimizer that updates a parameter where `chosen` was asked for.
+/// Returns the optimizer that updates a parameter if `chosen` was asked for.
 const OptimizerInfo &optimizerOf(const OptimizerInfo &chosen,
                                  VariableOp parameter);
 
-/// The memory that the update needs for itself; null where it needs none.
+/// Returns the type of the memory that the update needs for itself; null if it
+/// needs none.
 mlir::RankedTensorType updateScratchType(UpdateOp op);
 
 } // namespace gpuopt::train

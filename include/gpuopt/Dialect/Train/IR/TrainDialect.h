@@ -26,7 +26,7 @@
 
 namespace gpuopt::train {
 
-/// The names of attributes that ops may have; TrainEnums.td says what they are.
+/// The names of attributes that ops may have; TrainEnums.td describes them.
 inline constexpr llvm::StringLiteral
     kHalfTypeAttribute = TrainDialect::HalfTypeAttrHelper::getNameStr(),
     kHalfResultsAttribute = TrainDialect::HalfResultsAttrHelper::getNameStr(),
@@ -34,7 +34,8 @@ inline constexpr llvm::StringLiteral
     kOffsetsAttribute = TrainDialect::OffsetsAttrHelper::getNameStr(),
     kRecomputedAttribute = TrainDialect::RecomputedAttrHelper::getNameStr();
 
-/// What train.recompute and transfers write, so that none are merged or moved.
+/// The resource that train.recompute and transfers write, so that none of them
+/// is merged or moved.
 struct Recomputation : public mlir::SideEffects::Resource::Base<Recomputation> {
   llvm::StringRef getName() final { return "recomputation"; }
 };
@@ -46,11 +47,12 @@ struct Recomputation : public mlir::SideEffects::Resource::Base<Recomputation> {
 
 namespace gpuopt::train {
 
-/// `name`, or with a number behind it where the module has a symbol of that
-/// name: parameters have the names that the model's author gave them.
+/// Returns `name`, with a number after it if the module has a symbol of that
+/// name. Parameters have the names that the author of the model gave them, so
+/// any name may be taken.
 std::string freeSymbol(mlir::ModuleOp module, llvm::StringRef name);
 
-/// The parameters and buffers that an op of a step changes.
+/// Returns the parameters and buffers that an op of a step changes.
 llvm::SmallVector<mlir::FlatSymbolRefAttr>
 variablesWritten(mlir::Operation *op);
 

@@ -18,8 +18,8 @@ def Train_Dialect : Dialect {
   let summary = "the training step: persistent state and explicit updates";
   let description = [{
     State lives in `train.variable` ops. Everything else in a step is
-    a value; only `train.read` looks at state and only the update ops change
-    it, in the order in which they stand.
+    a value; only `train.read` reads state, and only the update ops change it, in
+    the order in which they stand.
 
     A program has the steps
     - `micro`: forward and backward of one batch. Without gradient
@@ -28,28 +28,28 @@ def Train_Dialect : Dialect {
     - `update`: the optimizer, after the last batch (accumulation only);
     - `evaluate`: forward and loss, no update;
     - `forward`: the model's outputs (`--inference`);
-    - `prepare`: once, when the weights have been loaded.
+    - `prepare`: what is computed once, when the weights have been loaded.
   }];
   let discardableAttrs = (ins
-    // What a step's schedule promises.
+    // On a step, what its schedule promises.
     "::gpuopt::train::PlanAttr":$plan,
-    // The problem that the schedule solves, and its solution.
+    // On a step, the problem that its schedule solves, and the solution.
     "::gpuopt::train::ProofAttr":$proof,
     // On a step, what was chosen of its precisions.
     "::gpuopt::train::PrecisionAttr":$precision,
     // On a module, f16 or bf16, until the choice of precisions is carried out.
     "::mlir::TypeAttr":$half_type,
-    // On an op of a step, which of its results are to lie in half precision.
+    // On an op of a step, which of its results are to be in half precision.
     "::mlir::DenseBoolArrayAttr":$half_results,
-    // On a product whose operands are to be in half precision.
+    // On a product, that its operands are to be in half precision.
     "::mlir::UnitAttr":$half_product,
     // On a module, why its memory budget cannot be met.
     "::gpuopt::train::UnmetBudgetAttr":$unmet_budget,
-    // Where the results of an op of a step lie: offsets in the arena in bytes,
+    // On an op of a step, where its results lie: offsets in the arena in bytes,
     // one for each result (-1: in the memory of another) and one for scratch
-    // memory; those of train.offload are in the memory of the host.
+    // memory. Offsets of train.offload are in the memory of the host.
     "::mlir::DenseI64ArrayAttr":$offsets,
-    // On an op of a step that runs again, why.
+    // On an op of a step that runs again, the reason.
     "::mlir::StringAttr":$recomputed);
   let hasOperationAttrVerify = 1;
   let useDefaultAttributePrinterParser = 1;
@@ -63,8 +63,8 @@ class Train_Attr<string name, string attrMnemonic> : AttrDef<Train_Dialect, name
 def Train_TransfersAttr : Train_Attr<"Transfers", "transfers"> {
   let summary = "what a schedule copies to the host and back";
   let description = [{
-    The bytes that wait on the host, the time for which the link is busy, and
-    the part of it for which the step waits.
+    The attribute has the bytes that wait on the host, the time for which the
+    link is busy, and the part of that time for which the step waits.
 
     Constraints:
     - (C1) bytes are not negative, and times are f64.
@@ -82,10 +82,10 @@ def Train_TransfersAttr : Train_Attr<"Transfers", "transfers"> {
 def Train_PlanAttr : Train_Attr<"Plan", "plan"> {
   let summary = "what the schedule of a step promises";
   let description = [{
-    The heights of the arena with the schedule and without it, how often work is
-    computed again or reloaded, and estimates: the time of the step without a
-    budget, what the schedule adds to it, and what any schedule within the
-    budget must add.
+    The attribute has the heights of the arena with the schedule and without it,
+    how often work is computed again or reloaded, and estimates: the time of the
+    step without a budget, what the schedule adds to it, and what any schedule
+    within the budget must add.
 
     Constraints:
     - (C1) bytes and repeats are not negative, and times are f64.
@@ -120,9 +120,9 @@ def Train_ProofAttr : Train_Attr<"Proof", "proof"> {
 def Train_PrecisionAttr : Train_Attr<"Precision", "precision"> {
   let summary = "what was chosen of a step's precisions";
   let description = [{
-    The summary is for people. The times are estimates: of the step as it was
-    chosen, in fp32, and with what PyTorch's autocast has in half precision; the
-    last two are left out where overrides rule them out.
+    The summary is for people. The times are estimates of the step with the
+    chosen precisions, in fp32, and with those of PyTorch's autocast; the last
+    two are left out if overrides rule them out.
 
     Constraints:
     - (C1) times are f64.
@@ -168,10 +168,11 @@ def Train_LiveTensorAttr : Train_Attr<"LiveTensor", "live_tensor"> {
 def Train_UnmetBudgetAttr : Train_Attr<"UnmetBudget", "unmet_budget"> {
   let summary = "why a memory budget cannot be met";
   let description = [{
-    The smallest budget that can be met, and the limit below which none can: of
-    everything or of the arena, as the budget is. Then come the parts of
-    persistent memory, the largest first, and the tensors that are alive where
-    the limit is reached, with the ONNX node at which that is.
+    The attribute has the smallest budget that can be met and the limit below
+    which none can; like the budget, they are for everything or for the arena
+    alone. Then come the parts of persistent memory, the largest first, and the
+    tensors that are alive where the limit is reached, with the ONNX node at
+    which that is.
 
     Constraints:
     - (C1) bytes are not negative;
@@ -194,7 +195,7 @@ def Train_UnmetBudgetAttr : Train_Attr<"UnmetBudget", "unmet_budget"> {
 }
 
 def Train_IndexRangeAttr : Train_Attr<"IndexRange", "index_range"> {
-  let summary = "what the numbers of an input must lie in";
+  let summary = "the range in which the numbers of an input must lie";
   let description = [{
     Numbers of at least `lowest` and less than `limit` are allowed, and so is
     the one that is `ignored`, where there is one.
@@ -247,8 +248,9 @@ def Train_StepKind : I32EnumAttr<"StepKind", "what a step does", [
 }
 def Train_StepKindAttr : EnumAttr<Train_Dialect, Train_StepKind, "step_kind">;
 
-// Where a plan puts a tensor: into memory that lasts from step to step, the
-// arena, or the host's memory. The device dialect's buffers have these kinds.
+// The memory into which a plan puts a tensor: memory that lasts from step to
+// step, the arena, or the host's memory. The device dialect's buffers have these
+// kinds.
 def Train_BufferKind : I32EnumAttr<"BufferKind", "what a range of memory holds", [
     I32EnumAttrCase<"State", 0, "state">, I32EnumAttrCase<"Input", 1, "input">,
     I32EnumAttrCase<"Labels", 2, "labels">, I32EnumAttrCase<"Output", 3, "output">,

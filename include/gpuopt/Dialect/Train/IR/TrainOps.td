@@ -13,7 +13,7 @@ include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 defvar Train_Tensor = StaticShapeTensorOf<[AnyFloat, AnySignlessInteger]>;
-// What recomputation writes: nobody reads it.
+// The resource that recomputation writes; nothing reads it.
 def Train_Recomputation : Resource<"::gpuopt::train::Recomputation">;
 
 defvar Train_FloatTensor = StaticShapeTensorOf<[AnyFloat]>;
@@ -24,15 +24,15 @@ class Train_Op<string mnemonic, list<Trait> traits = []>
 def Train_VariableOp : Train_Op<"variable", [Symbol]> {
   let summary = "a tensor that outlives the step";
   let description = [{
-    The first value is inline (`value`), or `sizeInBytes` bytes at `offset` of
-    `file` in the machine's byte order, or zero. `savedAs` are the names under
-    which the weights file has it: several for tied weights, none for state
+    The first value is `value`, or the `sizeInBytes` bytes at `offset` of `file`
+    in the machine's byte order, or zero. `savedAs` are the names under which the
+    file of weights has the variable: several for tied weights, none for state
     that is not a weight. `of` names the parameter or buffer that a gradient, an
     optimizer's state, a snapshot or a half copy belongs to. With
-    `storedElementType` the file holds elements of that type, to be widened.
+    `storedElementType` the file holds elements of that type, which are widened.
     `memoryOffset`, which train-plan-state writes, is where the variable begins in
     the memory of a program, in bytes. `isTable` says that nn.take takes rows of
-    the variable, as of an embedding.
+    the variable, as it does of an embedding.
 
     Constraints:
     - (C1) at most one of `value` and `file`;
@@ -56,20 +56,20 @@ def Train_VariableOp : Train_Op<"variable", [Symbol]> {
                        OptionalAttr<I64Attr>:$memoryOffset, UnitAttr:$isTable);
   let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "VariableKind":$kind, "::mlir::Type":$type,
                                  "::mlir::FlatSymbolRefAttr":$of), [{
-    // State of the training alone: zero at first, in no file.
+    // Builds state of the training alone, which is zero at first and in no file.
     build($_builder, $_state, name, kind, type, {}, {}, {}, {}, $_builder.getArrayAttr({}), of, {}, {}, false);
   }]>];
   let assemblyFormat = "$sym_name $kind `:` $type attr-dict";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// Whether a regular expression matches one of its names, several where it
-    /// is tied.
+    /// Returns whether a regular expression matches one of the variable's names,
+    /// of which a tied one has several.
     bool isNamed(::llvm::StringRef expression);
-    /// Whether it is a weight: a tensor of the model, in the file of weights.
+    /// Returns whether it is a weight: a tensor of the model, in the file of weights.
     bool isWeight();
-    /// Whether it is a weight that the optimizer changes.
+    /// Returns whether it is a weight that the optimizer changes.
     bool isTrained();
-    /// Whether it belongs to a weight, which is then `of`.
+    /// Returns whether it belongs to a weight, which is then `of`.
     bool isOfWeight();
   }];
 }
@@ -105,7 +105,7 @@ def Train_WriteOp : Train_VariableUser<"write", [MemoryEffects<[MemWrite]>]> {
 def Train_AccumulateOp : Train_VariableUser<"accumulate", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "adds a value to a variable";
   let description = [{
-    The value may be in half precision; the sum is in the variable's.
+    The value may be in half precision; the sum has the variable's type.
 
     Constraints:
     - (C1) the variable exists and has the value's shape.
@@ -117,11 +117,11 @@ def Train_AccumulateOp : Train_VariableUser<"accumulate", [MemoryEffects<[MemRea
 def Train_StepOp : Train_Op<"step", [Symbol, IsolatedFromAbove, SingleBlock, NoTerminator]> {
   let summary = "one program of the trainer, run as a whole";
   let description = [{
-    The block's arguments are the model's inputs, named by `inputNames`; an
-    argument for the labels, where there is one, is the last and named by
-    `labelsName`; where labels are classes, `labelsRange` says which there are.
+    The block's arguments are the model's inputs, which `inputNames` names. If
+    there is an argument for the labels, it is the last one, and `labelsName`
+    names it; if labels are classes, `labelsRange` says which classes there are.
 
-    Each optimizer computes what all its updates of a step share once a step.
+    Once a step, each optimizer computes what all its updates share.
 
     Constraints:
     - (C1) one input name per argument.
@@ -136,7 +136,7 @@ def Train_StepOp : Train_Op<"step", [Symbol, IsolatedFromAbove, SingleBlock, NoT
 
 def Train_RecomputeOp : Train_Op<"recompute", [IsolatedFromAbove, SingleBlock,
                                                MemoryEffects<[MemWrite<Train_Recomputation>]>]> {
-  let summary = "runs work again, to have its results back";
+  let summary = "runs work again to get its results back";
   let description = [{
     The results are the same, to the last bit, as those that the same work gave
     earlier in the step; `reason` says what running it again saves.
@@ -147,8 +147,8 @@ def Train_RecomputeOp : Train_Op<"recompute", [IsolatedFromAbove, SingleBlock,
     step's counter, and repeat.
 
     Constraints:
-    - (C1) the block's arguments have the operands' types, the yield the
-      results'.
+    - (C1) the block's arguments have the operands' types, and the yielded values
+      have the results' types.
 
     ```mlir
     %1 = train.recompute "frees 4096 bytes" %x, %w : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32> {
@@ -184,7 +184,7 @@ def Train_OffloadOp : Train_TransferOp<"offload", [
     waited for it, the value's memory must stay as it is.
 
     Constraints:
-    - (C1) the value is not that of a variable, which updates change.
+    - (C1) the value is not the value of a variable, since updates change that.
 
     ```mlir
     %h = train.offload %x : tensor<4x8xf32>
@@ -219,8 +219,8 @@ def Train_ReloadOp : Train_TransferOp<"reload", [
                    "HostType::get(::llvm::cast<::mlir::RankedTensorType>($_self))">]> {
   let summary = "begins to copy a tensor back from the host";
   let description = [{
-    Into memory of its own, which may be read when `train.await_reload` has
-    waited for it. `reason` says what offloading the tensor saves.
+    The result has memory of its own, which may be read when `train.await_reload`
+    has waited for it. `reason` says what offloading the tensor saves.
   }];
   let arguments = (ins StrAttr:$reason, Train_HostType:$copy);
   let results = (outs Train_Tensor:$result);
@@ -241,8 +241,8 @@ def Train_AwaitReloadOp : Train_TransferOp<"await_reload"> {
 def Train_SeedOp : Train_Op<"seed", [Pure]> {
   let summary = "where the backward begins: the gradient of the loss with respect to itself";
   let description = [{
-    1, or the loss scale: train-insert-loss-scaling decides, and replaces the
-    op. The loss is a sum over `targets` targets at most.
+    The seed is 1 or the loss scale: train-insert-loss-scaling decides and
+    replaces the op. The loss is a sum over at most `targets` targets.
 
     ```mlir
     %seed = train.seed of 256 : tensor<f32>
@@ -260,7 +260,7 @@ def Train_SnapshotOp : Train_Op<"snapshot", [DeclareOpInterfaceMethods<SymbolUse
                                      MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "copies a variable as it was before the step";
   let description = [{
-    Acts in the first batch of a step alone.
+    The op acts only in the first batch of a step.
 
     Constraints:
     - (C1) both variables exist and have one type.
@@ -275,7 +275,7 @@ def Train_SnapshotOp : Train_Op<"snapshot", [DeclareOpInterfaceMethods<SymbolUse
 
 def Train_RestoreOp : Train_Op<"restore", [DeclareOpInterfaceMethods<SymbolUserOpInterface>,
                                            MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "gives a variable what `train.snapshot` has copied, where the step is skipped";
+  let summary = "gives a variable back what `train.snapshot` has copied, if the step is skipped";
   let description = [{
     Constraints:
     - (C1) both variables exist and have one type.
@@ -316,16 +316,16 @@ def Train_ReportLossOp : Train_Op<"report_loss", [MemoryEffects<[MemWrite]>]> {
 def Train_GradNormOp : Train_VariableUser<"grad_norm", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "the norm of all gradients, and from it the factor of the update";
   let description = [{
-    Gradients are those of the *sum* of the losses. The factor that the
-    optimizer multiplies them with is 1 / weight, and, with clipping,
-    `min(1, max_grad_norm / (norm / weight + 1e-6))` of it, as torch's
-    clip_grad_norm_ has it.
+    Gradients are those of the *sum* of the losses. The optimizer multiplies them
+    by a factor of 1 / weight and, with clipping, by
+    `min(1, max_grad_norm / (norm / weight + 1e-6))` as well, as torch's
+    clip_grad_norm_ does.
 
     With a loss scale, a variable of kind `loss_scale`, the gradients are too
-    large by scale / `targets`, which the factor undoes as well. Where one of them is
-    infinite or NaN the step is skipped: updates do nothing, `train.restore`
-    acts. The variable gets the scale of the next step. Micikevicius et al.,
-    "Mixed precision training" (ICLR 2018).
+    large by scale / `targets`, which the factor undoes as well. If one of them
+    is infinite or NaN, the step is skipped: updates do nothing, and
+    `train.restore` acts. The variable gets the scale of the next step
+    (Micikevicius et al., "Mixed precision training", ICLR 2018).
 
     Constraints:
     - (C1) the loss scale's variable exists and is one f32;
@@ -345,13 +345,14 @@ def Train_GradNormOp : Train_VariableUser<"grad_norm", [MemoryEffects<[MemRead, 
 }
 
 def Train_DirectionOp : Train_VariableUser<"direction", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "what an optimizer makes of a gradient, for products to go on with";
+  let summary = "what an optimizer computes from a gradient before its products";
   let description = [{
-    The update of some optimizers has products inside. There this op comes first:
-    it moves the `states` on, as `train.update` does for other optimizers, and
-    gives the direction, in which the gradient is multiplied with the factor of
-    `train.grad_norm`. nn and arith ops make of it what `train.update` then takes
-    in place of a gradient. In a step that is skipped the states stay as they are.
+    The updates of some optimizers contain products. For these, this op comes
+    first: it updates the `states`, as `train.update` does for other optimizers,
+    and returns the direction, for which the gradient is multiplied by the factor
+    of `train.grad_norm`. From the direction, nn and arith ops compute what
+    `train.update` then takes instead of a gradient. In a step that is skipped the
+    states stay as they are.
 
     Constraints:
     - (C1) the variables exist; gradient and result have the shape of the
@@ -372,7 +373,7 @@ def Train_DirectionOp : Train_VariableUser<"direction", [MemoryEffects<[MemRead,
     $optimizer `of` $of `,` $gradient (`state` $states^)? attr-dict `:` type($gradient) `->` type($result)
   }];
   let extraClassDeclaration = [{
-    /// The variable of a state; null where the parameter has none.
+    /// Returns the variable of a state; null if the parameter has none.
     ::mlir::FlatSymbolRefAttr getState(::llvm::StringRef name);
   }];
 }
@@ -381,12 +382,12 @@ def Train_UpdateOp : Train_VariableUser<"update", [MemoryEffects<[MemRead, MemWr
   let summary = "one step of an optimizer on a parameter";
   let description = [{
     The optimizers, what they keep for a parameter and the hyperparameters that
-    they read are declared in lib/Runtime/gpuopt/settings/optimizer_table.h. `states` are
-    the variables of that state by the names that it has there. Learning rate
-    and hyperparameters are those of the program; without `decay` the weight
-    decay is 0. A `copy` in half precision is written along with the parameter.
-    An optimizer that has a direction takes, in place of the gradient, what has
-    been made of the direction.
+    they read are declared in lib/Runtime/gpuopt/settings/optimizer_table.h.
+    `states` are the variables of the states, by the names that the states have
+    there. Learning rate and hyperparameters are those of the program; without
+    `decay` the weight decay is 0. A `copy` in half precision is written along
+    with the parameter. An optimizer that has a direction takes, instead of the
+    gradient, what was computed from the direction.
 
     Constraints:
     - (C1) the variables exist; gradient and copy have the parameter's shape;
@@ -407,7 +408,7 @@ def Train_UpdateOp : Train_VariableUser<"update", [MemoryEffects<[MemRead, MemWr
     attr-dict `:` type($gradient)
   }];
   let extraClassDeclaration = [{
-    /// The variable of a state; null where the parameter has none.
+    /// Returns the variable of a state; null if the parameter has none.
     ::mlir::FlatSymbolRefAttr getState(::llvm::StringRef name);
   }];
 }

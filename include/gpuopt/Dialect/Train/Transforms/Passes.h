@@ -23,8 +23,8 @@ namespace gpuopt::train {
 #define GEN_PASS_DECL
 #include "gpuopt/Dialect/Train/Transforms/Passes.h.inc"
 
-/// As without a store, but with what was found for the same step within other
-/// budgets. The plans are the same.
+/// These passes make the same plans as those without a store, but reuse what
+/// was found for the same step within other budgets.
 std::unique_ptr<mlir::Pass>
 createSchedule(const ScheduleOptions &options,
                std::shared_ptr<planning::LadderStore> ladders);

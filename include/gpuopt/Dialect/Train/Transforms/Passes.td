@@ -25,7 +25,7 @@ def BuildStep : Pass<"train-build-step", "::mlir::ModuleOp"> {
     optimizer the factor 1 / weight.
 
     An optimizer may leave parameters to another one: `muon` is for those of two
-    dimensions of which nn.take takes no rows, and leaves others to `adamw`. Its
+    dimensions from which nn.take takes no rows, and leaves others to `adamw`. Its
     products are ops of the step between `train.direction` and `train.update`.
 
     ```mlir
@@ -37,31 +37,32 @@ def BuildStep : Pass<"train-build-step", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"loss", "loss", "std::string", "\"cross_entropy\"", "cross_entropy, mse, bce_with_logits, l1 or none">,
-    Option<"logits", "logits", "std::string", "", "name of the output that the loss reads; the first one unless told">,
+    Option<"logits", "logits", "std::string", "", "name of the output that the loss reads; empty: the first one">,
     Option<"ignoreIndex", "ignore-index", "int64_t", "-100", "label value that the loss ignores">,
     Option<"labelSmoothing", "label-smoothing", "double", "0", "share of a label that is spread over all classes">,
     Option<"lossChunkCount", "loss-chunks", "int64_t", "0",
            "chunks of rows in which product and cross entropy run; 0: enough to keep logits below 1 GiB">,
-    Option<"optimizer", "optimizer", "std::string", "\"adamw\"", "one that optimizer_table.h declares">,
+    Option<"optimizer", "optimizer", "std::string", "\"adamw\"",
+           "name of an optimizer that optimizer_table.h declares">,
     ListOption<"optimizerStates", "optimizer-states", "std::string",
-               "which states to keep of those that depend on a hyperparameter, as sgd's momentum_buffer does">,
+               "the states to keep among those that depend on a hyperparameter, such as sgd's momentum_buffer">,
     Option<"noDecay", "no-decay", "std::string", "", "regular expression of the parameters without weight decay">,
     Option<"accumulationSteps", "accumulation-steps", "int64_t", "1", "batches per update">,
-    Option<"inference", "inference", "bool", "false", "the forward alone">];
+    Option<"inference", "inference", "bool", "false", "build only the forward">];
   let dependentDialects = ["::gpuopt::train::TrainDialect", "::gpuopt::nn::NNDialect",
                            "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
 def InsertLossScaling : Pass<"train-insert-loss-scaling", "::mlir::ModuleOp"> {
-  let summary = "Scales the loss's gradient, and undoes it where gradients are used";
+  let summary = "Scales the gradient of the loss, and undoes that where gradients are used";
   let description = [{
     Replaces each `train.seed` by 1 or, with `enabled`, by a variable of kind
     `loss_scale`, which `train.grad_norm` takes out of the gradients again and
     adapts. Losses are sums here, but a scale is meant for the gradient of a
     mean: it is divided by the number of targets, of all batches of an update,
     rounded down to a power of two so that no bit is lost. A step whose gradients
-    overflow is skipped as a whole: what the forward writes, running statistics,
-    is kept before and given back after.
+    overflow is skipped as a whole: the running statistics, which the forward
+    writes, are copied before and given back afterwards.
 
     ```mlir
     %seed = train.seed of 4 : tensor<f32>
@@ -73,7 +74,7 @@ def InsertLossScaling : Pass<"train-insert-loss-scaling", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"enabled", "enabled", "bool", "false", "scale the loss; without, the seed is 1">,
+    Option<"enabled", "enabled", "bool", "false", "scale the loss; otherwise the seed is 1">,
     Option<"accumulationSteps", "accumulation-steps", "int64_t", "1", "batches per update">];
   let dependentDialects = ["::gpuopt::train::TrainDialect", "::mlir::arith::ArithDialect"];
 }
@@ -81,12 +82,12 @@ def InsertLossScaling : Pass<"train-insert-loss-scaling", "::mlir::ModuleOp"> {
 def ReserveWorkspace : Pass<"train-reserve-workspace", "::mlir::ModuleOp"> {
   let summary = "Plans the memory of libraries and of staged batches";
   let description = [{
-    For programs on CUDA: adds a variable of kind `workspace`, which cuBLASLt,
-    cuDNN and the gradients of embeddings share, one call at a time, and one of
-    kind `staging`, into which the loaders of training and evaluation copy
-    batches ahead of the step, each two of them. So both are part of the one
-    allocation that the program makes, and of every memory budget. Libraries
-    choose among the algorithms that the workspace is enough for.
+    The pass serves programs on CUDA. It adds a variable of kind `workspace`,
+    which cuBLASLt, cuDNN and the gradients of embeddings use in turn, and one of
+    kind `staging`, into which the loaders of training and of evaluation each
+    copy two batches ahead of the step. So both are part of the one allocation
+    that the program makes, and of every memory budget. Libraries choose among
+    the algorithms for which the workspace is large enough.
 
     ```mlir
     train.variable @library_workspace workspace : tensor<33554432xi8>
@@ -102,16 +103,18 @@ def ReserveWorkspace : Pass<"train-reserve-workspace", "::mlir::ModuleOp"> {
 def AssignPrecision : Pass<"train-assign-precision", "::mlir::ModuleOp"> {
   let summary = "Chooses what is in half precision";
   let description = [{
-    Of each step, the products whose operands are in half precision and the
-    tensors that lie in it, so that the estimated time is lowest: a minimum cut
-    (Planning/Precision/AssignPrecision.h) of the costs in Analysis/PrecisionGraph.h,
-    within the classes of Analysis/PrecisionPolicy.h. Kernels compute in f32
-    whatever they read and write.
+    For each step, the pass chooses the products whose operands are in half
+    precision and the tensors that are stored in it, so that the estimated time
+    is lowest. The choice is a minimum cut (Planning/Precision/AssignPrecision.h)
+    of the costs in Analysis/PrecisionGraph.h, within the classes of
+    Analysis/PrecisionPolicy.h. Kernels compute in f32 whatever they read and
+    write.
 
-    Under a memory budget, a byte that is kept for the backward has a price: what
-    the schedule's bound would fall by if the budget were a byte larger. At most
-    three prices are tried, each scheduled, and the one with the lowest total
-    time is kept; remarks say which, and what came of them.
+    Under a memory budget, a byte that is kept for the backward has a price: the
+    time by which the schedule's bound would fall if the budget were a byte
+    larger. The pass tries at most three prices, makes a schedule for each, and
+    keeps the one with the lowest total time; remarks say which prices were tried
+    and what time they gave.
 
     The choice is written down in attributes, for train-insert-casts, with the
     estimated times of the step in f32, as chosen, and as PyTorch's autocast
@@ -125,10 +128,11 @@ def AssignPrecision : Pass<"train-assign-precision", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"halfType", "half-type", "std::string", "", "f16 or bf16; nothing is done without">,
+    Option<"halfType", "half-type", "std::string", "", "f16 or bf16; empty: nothing is done">,
     Option<"policyFile", "policy", "std::string", "", "JSON file with classes of ONNX operators">,
-    ListOption<"overrides", "override", "std::string", "REGEX=fp32, or REGEX=fp16 or bf16: nodes, by name or operator">,
-    Option<"device", "device", "std::string", "\"host\"", "whose times to estimate">,
+    ListOption<"overrides", "override", "std::string",
+               "REGEX=fp32, REGEX=fp16 or REGEX=bf16 for nodes, by name or operator">,
+    Option<"device", "device", "std::string", "\"host\"", "device whose times are estimated">,
     Option<"memoryBudget", "memory-budget", "int64_t", "0", "bytes of everything on the device; 0: no limit">,
     Option<"activationBudget", "activation-budget", "int64_t", "0", "bytes of the arena; 0: no limit">,
     Option<"allowOffload", "allow-offload", "bool", "false", "tensors may wait in the memory of the host">,
@@ -147,9 +151,9 @@ def InsertCasts : Pass<"train-insert-casts", "::mlir::ModuleOp"> {
     Rewrites what train-assign-precision has labelled. Kernels widen what they
     read and round what they write; a tensor that products want in another type
     becomes one more result of the kernel that makes it. Parameters stay f32,
-    with a copy in half precision that the optimizer writes along with them and
-    the step `prepare` makes at first; constants are cast here, and what half
-    precision cannot hold becomes its largest number.
+    with a copy in half precision that the step `prepare` makes at first and that
+    the optimizer writes along with them. Constants are cast here; a number that
+    half precision cannot hold becomes its largest number.
 
     ```mlir
     %1 = nn.contract "ik,kj->ij" %x, %w {train.half_product, train.half_results = array<i1: false>}
@@ -166,12 +170,12 @@ def InsertCasts : Pass<"train-insert-casts", "::mlir::ModuleOp"> {
 def Schedule : Pass<"train-schedule", "::mlir::ModuleOp"> {
   let summary = "Chooses what runs again or is offloaded, so that the step fits a memory budget";
   let description = [{
-    For each step whose arena would be above the budget, solves which results
-    are kept and which are computed again (Planning/Recompute/SolveRecompute.h), on the
-    kernels and library calls that the step has, with the estimated times of
-    `device`. Repeated work is put into `train.recompute`. The arena is packed
-    to see that it fits, fragmentation included; where it does not, the solver
-    is asked for less.
+    For each step whose arena would be above the budget, the pass decides which
+    results are kept and which are computed again
+    (Planning/Recompute/SolveRecompute.h), for the kernels and library calls that
+    the step has and with the estimated times of `device`. Repeated work is put
+    into `train.recompute`. The arena is then packed to see whether it fits,
+    fragmentation included; if it does not, the solver gets a smaller budget.
 
     `memory-budget` is for all that the program allocates on the device,
     `activation-budget` for the arena alone. Without either, nothing changes.
@@ -179,11 +183,11 @@ def Schedule : Pass<"train-schedule", "::mlir::ModuleOp"> {
     With `allow-offload`, what the backward reads of the forward may also wait
     in the memory of the host, at the cost of the transfers that the step's work
     does not hide (Analysis/OffloadCost.h). `train.offload` and `train.reload`
-    begin them, each awaited by an op of its own; copies back begin early, and
-    copies out are awaited late, where the budget has room.
+    begin the transfers, and an op of its own waits for each. Copies back begin
+    early, and copies out are awaited late, where the budget has room.
 
-    A step that was changed says what was promised in the attribute
-    `train.plan`. Where a budget cannot be met, the module gets the attribute
+    A step that was changed has the attribute `train.plan`, which says what the
+    schedule promises. If a budget cannot be met, the module gets the attribute
     `train.unmet_budget` with the smallest budget that was met.
 
     ```mlir
@@ -214,12 +218,13 @@ def Schedule : Pass<"train-schedule", "::mlir::ModuleOp"> {
     Option<"device", "device", "std::string", "\"host\"",
            "device whose times are estimated: a built-in device model or a JSON file">,
     Option<"profileCosts", "profile-costs", "std::string", "",
-           "JSON file with times that a trainer measured, which go before the device's rates">,
+           "JSON file with times that a trainer measured, which take precedence over the device's rates">,
     Option<"allowsTf32", "tf32", "bool", "false", "products of f32 take the time of TF32">,
     Option<"effort", "effort", "int64_t", "100000", "moves of the solver's search">,
-    Option<"searchSmallest", "search-smallest", "bool", "true", "where a budget is not met, find the smallest that is">,
+    Option<"searchSmallest", "search-smallest", "bool", "true",
+           "if a budget is not met, find the smallest one that is">,
     Option<"takesAny", "any", "bool", "false",
-           "take the first plan that is found, whatever it costs: tells sooner whether a budget can be met">];
+           "take the first plan that is found, whatever it costs, to know sooner whether a budget can be met">];
   let statistics = [Statistic<"repeatCount", "repeats", "results that are computed again">,
                     Statistic<"reloadCount", "reloads", "results that come back from the host">];
   let dependentDialects = ["::gpuopt::train::TrainDialect", "::gpuopt::nn::NNDialect"];
@@ -252,14 +257,15 @@ def PlanState : Pass<"train-plan-state", "::mlir::ModuleOp"> {
 def PlanMemory : Pass<"train-plan-memory", "::mlir::ModuleOp"> {
   let summary = "Gives every tensor of a step its place in the arena";
   let description = [{
-    Finds what lives when (views and parts of concatenations share the memory of
-    what they belong to, results in place that of what they overwrite) and packs
-    it (Planning/Arena/PackArena.h), unless train-schedule has done so already. Offsets
-    in bytes are noted on the ops, one per result; -1 is a result in the memory
-    of another one. `train.recompute` is replaced by what it holds: from here on
-    lifetimes are fixed, and nothing may merge, move or add work. That no two
-    tensors meet is checked again where the offsets are read. A remark says how
-    high each arena is, and below what no arena can be.
+    The pass finds when each tensor lives and packs the tensors
+    (Planning/Arena/PackArena.h), unless train-schedule has packed them already.
+    Views and parts of concatenations share the memory of what they belong to,
+    and results in place that of what they overwrite. Ops get the offsets of
+    their results in bytes; -1 stands for a result in the memory of another one.
+    `train.recompute` is replaced by its body: from here on lifetimes are fixed,
+    and nothing may merge, move or add work. Where the offsets are read, it is
+    checked again that no two tensors overlap. A remark says how high each arena
+    is, and how high it must be at least.
 
     ```mlir
     %0 = nn.fused "tanh" %x : tensor<8x16xf32> -> tensor<8x16xf32> { ... }
@@ -271,13 +277,13 @@ def PlanMemory : Pass<"train-plan-memory", "::mlir::ModuleOp"> {
 }
 
 def WidenHalf : Pass<"train-widen-half", "::mlir::ModuleOp"> {
-  let summary = "Makes models that are in half precision, or cast to it, f32";
+  let summary = "Makes f32 of models that are in half precision or cast to it";
   let description = [{
-    All tensors of f16 and bf16 become f32, but for the model's inputs, which
-    are cast; casts between the two are dropped. So weights in half precision
-    get f32 masters, and a model that was exported under autocast loses its
-    casts. Which tensors are in half precision after all is for
-    train-assign-precision to say.
+    All tensors of f16 and bf16 become f32, except the model's inputs, which are
+    cast; casts between f32 and half precision are dropped. So weights in half
+    precision get f32 masters, and a model that was exported under autocast loses
+    its casts. train-assign-precision chooses later which tensors are in half
+    precision.
 
     ```mlir
     train.variable @w parameter : tensor<4xf16> {file = "model.onnx", offset = 64 : i64, sizeInBytes = 8 : i64}
