@@ -17,7 +17,8 @@ if [[ -f $stamp && $(cat "$stamp") == "$wanted" ]]; then
 fi
 
 [[ -x $venv/bin/python ]] || python3 -m venv "$venv"
-# Of 13 thousand modules few are imported; those are compiled then.
+# There are 13 thousand modules, of which few are imported; pip compiles none,
+# and Python compiles those when it imports them.
 pip=("$venv/bin/python" -m pip --disable-pip-version-check install --quiet --no-compile)
 # torch first: what the others require of it is then met by this version.
 "${pip[@]}" "$(grep '^torch==' scripts/requirements.txt)"

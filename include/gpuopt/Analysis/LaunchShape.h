@@ -34,19 +34,19 @@ struct LaunchShape {
   /// How much one block takes: elements for Flat, rows for Rows and
   /// RowReduction, columns for ColumnReduction.
   int64_t span = 1;
-  /// What estimateThread (KernelCost.h) fills in. Of a thread: the loads that
-  /// it waits for at once, the bytes of each, and its registers of 32 bits. Of
-  /// a block: the memory that its threads share.
+  /// estimateThread (KernelCost.h) fills these in: the loads that a thread
+  /// waits for at once, the bytes of each load, the registers of 32 bits that a
+  /// thread has, and the memory that the threads of a block share.
   int64_t loadsInFlight = 1, vectorBytes = 16, registers = 32, sharedBytes = 0;
-  /// The number of groups of neighbouring threads in a block. They share the
-  /// rows of a ColumnReduction; in a RowReduction each has one of the block's
-  /// rows.
+  /// The number of groups of neighbouring threads in a block. In a
+  /// ColumnReduction the groups share the rows; in a RowReduction each group
+  /// has a row of its own.
   int64_t groups = 1;
   int64_t lanes = 1; ///< Elements that a thread of a GPU works on at once.
   /// The rows whose elements a thread loads before it adds any of them.
   int64_t rowsInFlight = 1;
-  /// The number of blocks that shall find registers on a multiprocessor at once;
-  /// 0: as many as the compiler makes of it.
+  /// The number of blocks that a multiprocessor shall have registers for at
+  /// once; 0 leaves this to the compiler.
   int64_t residentBlocks = 0;
 };
 

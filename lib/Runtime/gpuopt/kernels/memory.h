@@ -94,8 +94,9 @@ DEVICE void read_vector(T (&v)[kLanes], const T *p) {
   const Word word = *reinterpret_cast<const Word *>(p);
   memcpy(v, &word, sizeof word);
 }
-// As integers: nvcc takes the members of a uint4 apart, and does not always
-// find them together again.
+// Writes all lanes at once to an aligned address. It writes integers, because
+// nvcc takes the members of a uint4 apart and does not always put them together
+// again.
 template <class T>
 DEVICE void write_vector(T *p, const T (&v)[kLanes]) {
   constexpr int kBytes = sizeof(T) * kLanes;

@@ -1,5 +1,5 @@
-// Products on the GPU: cuBLASLt, one algorithm per shape, chosen once and kept,
-// so that the same product has the same bits every time.
+// Products on the GPU, by cuBLASLt. The algorithm for a shape is chosen once
+// and kept, so that the same product has the same bits every time.
 #pragma once
 
 #include "gpuopt/ops/gemm_algorithms_cuda.h"
@@ -37,8 +37,8 @@ struct CublasLt {
   std::unordered_map<std::string, LtProduct> by_content;
 };
 
-// A matrix with unit stride over its columns is, in column-major order, its own
-// transpose.
+// Describes a matrix to cuBLASLt, whose matrices are column-major. A row-major
+// matrix is described as its transpose, which has the same bytes in that order.
 inline cublasLtMatrixLayout_t layout(cudaDataType_t type, int64_t rows,
                                      int64_t cols, int64_t row, int64_t col,
                                      int32_t batch, int64_t batch_stride,
@@ -171,7 +171,7 @@ void gemm(Context &ctx, const GemmShape &shape, const T *a, const T *b, C *c,
   if (s.batch[0] * s.batch[1] * s.m * s.n == 0)
     return;
   if (s.n == 1 && o.bias)
-    s.c_n = 1; // one column may count as row-major, as the epilogue wants it
+    s.c_n = 1; // one column is row-major as well, which the epilogue needs
   if (s.c_n != 1 && s.c_m == 1 && !o.bias) {
     s = transposed(s);
     const T *first = a;
