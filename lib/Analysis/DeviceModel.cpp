@@ -25,8 +25,8 @@ static constexpr double kMostWhole = 1e6;
 
 static constexpr double kKiB = 1024, kMiB = 1024 * kKiB;
 
-/// A desktop processor with two memory channels, whose copies take both and run
-/// in turn with everything else. Its core has 8 lanes of AVX2.
+/// A desktop processor with two memory channels. Its copies take both channels
+/// and run in turn with all other work. Its core has 8 lanes of AVX2.
 static DeviceModel makeHost() {
   DeviceModel model{"host",      "host",      20 * kGiga,  30 * kGiga,
                     100 * kGiga, 200 * kGiga, 200 * kGiga, 150 * kGiga,
@@ -39,10 +39,22 @@ static DeviceModel makeHost() {
   return model;
 }
 
-/// The module (SXM) of the Hopper generation; H100 and H200 differ in their
-/// memory alone. Multiprocessors: the CUDA C++ Programming Guide's table of
-/// compute capability 9.0. The clock is what remains under load of 1.98 GHz at
-/// most. A load takes about 450 ns from idle memory, and half as long again
+/// Returns a multiprocessor of a GPU by what differs among GPUs. All have warps
+/// of 32 threads and 65,536 registers, and CUDA takes 1 KiB of the shared
+/// memory for each block (CUDA C++ Programming Guide, compute capabilities 8.0
+/// to 9.0).
+static Multiprocessor makeMultiprocessor(double threads, double blocks,
+                                         double sharedBytes, double lanes,
+                                         double clockInHertz) {
+  return {32,    threads,     blocks,
+          65536, sharedBytes, sharedBytes - 1 * kKiB,
+          lanes, clockInHertz};
+}
+
+/// The module (SXM) of the Hopper generation; H100 and H200 differ only in
+/// their memory. The multiprocessor is that of compute capability 9.0 in the
+/// CUDA C++ Programming Guide. The clock is what remains under load of 1.98 GHz
+/// at most. A load takes about 450 ns from idle memory, and half as long again
 /// from busy memory. Products with mma.sync reach about 62 % of those with
 /// wgmma (Shah et al., FlashAttention-3, 2024, section 1).
 static DeviceModel makeHopper(const char *name, double bytesPerSecond,
@@ -51,8 +63,8 @@ static DeviceModel makeHopper(const char *name, double bytesPerSecond,
                     47 * kTera,  47 * kTera, 346 * kTera,    692 * kTera,
                     692 * kTera, 2e-6,       memoryInBytes,  50 * kGiga,
                     true,        132};
-  model.multiprocessor = {32,         2048,       32,  65536,
-                          228 * kKiB, 227 * kKiB, 128, 1.755 * kGiga};
+  model.multiprocessor =
+      makeMultiprocessor(2048, 32, 228 * kKiB, 128, 1.755 * kGiga);
   model.memoryLatencyInSeconds = 700e-9;
   model.l2CacheInBytes = 50 * kMiB;
   model.f64InstructionShare = 0.5;
@@ -60,40 +72,43 @@ static DeviceModel makeHopper(const char *name, double bytesPerSecond,
   return model;
 }
 
-/// NVIDIA A100 Tensor Core GPU Architecture, and compute capability 8.0.
+/// The numbers are those of "NVIDIA A100 Tensor Core GPU Architecture" and of
+/// compute capability 8.0.
 static DeviceModel makeA100() {
   DeviceModel model{"a100",       "cuda",       1.3 * kTera, 9.7 * kTera,
                     13.6 * kTera, 13.6 * kTera, 109 * kTera, 218 * kTera,
                     218 * kTera,  2.5e-6,       40 * kGiB,   25 * kGiga,
                     true,         108};
-  model.multiprocessor = {32,         2048,       32, 65536,
-                          164 * kKiB, 163 * kKiB, 64, 1.41 * kGiga};
+  model.multiprocessor =
+      makeMultiprocessor(2048, 32, 164 * kKiB, 64, 1.41 * kGiga);
   model.memoryLatencyInSeconds = 600e-9;
   model.l2CacheInBytes = 40 * kMiB;
   model.f64InstructionShare = 0.5;
   return model;
 }
 
-/// NVIDIA Ada GPU Architecture, and compute capability 8.9. Its memory is
-/// GDDR6X, which answers no sooner than that of an A100 when it is busy.
+/// The numbers are those of "NVIDIA Ada GPU Architecture" and of compute
+/// capability 8.9. The memory is GDDR6X, which answers no sooner than that of
+/// an A100 when it is busy.
 static DeviceModel make4090() {
   DeviceModel model{"4090",      "cuda",     0.86 * kTera, 41 * kTera,
                     0.9 * kTera, 58 * kTera, 58 * kTera,   115 * kTera,
                     115 * kTera, 2.5e-6,     24 * kGiB,    25 * kGiga,
                     true,        128};
-  model.multiprocessor = {32,         1536,      24,  65536,
-                          100 * kKiB, 99 * kKiB, 128, 2.52 * kGiga};
+  model.multiprocessor =
+      makeMultiprocessor(1536, 24, 100 * kKiB, 128, 2.52 * kGiga);
   model.memoryLatencyInSeconds = 600e-9;
   model.l2CacheInBytes = 72 * kMiB;
   model.f64InstructionShare = 1. / 64;
   return model;
 }
 
-/// The GPUs' data sheets (dense rates), times what large kernels usually reach
-/// of them: 0.85 of the bandwidth, 0.7 of the products, half of the vector
-/// rate because memory-bound kernels mix instructions. Links: PCIe 4.0 (a100,
-/// 4090) and 5.0 (h200, h100) with 16 lanes, 0.8 of their rates. The h100 is
-/// the SXM module with 80 GB of HBM3.
+/// The rates of GPUs are those of their data sheets (dense), times the share
+/// that large kernels usually reach: 0.85 of the bandwidth, 0.7 of the
+/// products, and half of the vector rate, because memory-bound kernels mix
+/// instructions. The links are PCIe 4.0 (a100, 4090) and 5.0 (h200, h100) with
+/// 16 lanes, at 0.8 of their rates. The h100 is the SXM module with 80 GB of
+/// HBM3.
 ArrayRef<DeviceModel> gpuopt::builtinDeviceModels() {
   static const DeviceModel models[] = {
       makeHost(), makeHopper("h200", 4.1 * kTera, 141000000000),
