@@ -1,6 +1,6 @@
-// A kernel of a GPU takes as long as the bytes that its loads keep on their way
-// allow, or as the instructions of its lanes: both limits, in numbers worked
-// out by hand from the device model.
+// The time of a kernel on a GPU has two limits: the bytes that its loads keep
+// in flight, and the instructions of its lanes. The tests compare both with
+// numbers that were worked out by hand from the device model.
 
 #include "gpuopt/Analysis/CostModel.h"
 #include "gpuopt/Analysis/KernelCost.h"
@@ -20,6 +20,12 @@ DeviceModel deviceOf(StringRef name) {
   return llvm::cantFail(loadDeviceModel(name));
 }
 
+/// Returns a type such as "tensor<4x8xf16>".
+std::string tensorOf(int64_t rows, int64_t columns, const std::string &type) {
+  return "tensor<" + std::to_string(rows) + "x" + std::to_string(columns) +
+         "x" + type + ">";
+}
+
 class CostModelTest : public testing::Test {
 protected:
   CostModelTest() : context(registry()) {}
@@ -30,7 +36,8 @@ protected:
     return registry;
   }
 
-  /// The first op of this kind in a step of that body.
+  /// Parses a step with these inputs and this body; returns its first op of
+  /// type OpT.
   template <typename OpT>
   OpT first(const std::string &inputs, const std::string &body) {
     module = parseSourceString<ModuleOp>("train.step @step forward (" + inputs +
@@ -42,15 +49,13 @@ protected:
     return found;
   }
 
-  /// A kernel that adds the halves of `rows` x `columns` over `dims`.
+  /// Returns a kernel that adds up f16 elements of `rows` x `columns` along
+  /// `dim`.
   nn::FusedOp sumKernel(int64_t rows, int64_t columns, int64_t dim) {
-    std::string full = "tensor<" + std::to_string(rows) + "x" +
-                       std::to_string(columns) + "xf16>",
-                sums = dim == 0
-                           ? "tensor<1x" + std::to_string(columns) + "xf32>"
-                           : "tensor<" + std::to_string(rows) + "x1xf32>",
-                wide = full;
-    wide.replace(wide.size() - 4, 4, "f32>");
+    std::string full = tensorOf(rows, columns, "f16"),
+                wide = tensorOf(rows, columns, "f32"),
+                sums = dim == 0 ? tensorOf(1, columns, "f32")
+                                : tensorOf(rows, 1, "f32");
     return first<nn::FusedOp>(
         "\"x\" %x: " + full,
         "%0 = nn.fused \"sum\" %x : " + full + " -> " + sums +
@@ -60,7 +65,7 @@ protected:
             "\n}\ntrain.output \"y\", %0 : " + sums + "\n");
   }
 
-  /// A kernel that applies `op` of math to each of some halves or floats.
+  /// Returns a kernel that applies `op` to each of some elements of `type`.
   nn::FusedOp elementwiseKernel(const std::string &op, int64_t elements,
                                 const std::string &type = "f32") {
     std::string tensor =
@@ -74,14 +79,11 @@ protected:
   }
 
   nn::ContractOp product(int64_t m, int64_t n, int64_t k) {
-    auto matrix = [](int64_t rows, int64_t columns) {
-      return "tensor<" + std::to_string(rows) + "x" + std::to_string(columns) +
-             "xf16>";
-    };
+    std::string x = tensorOf(m, k, "f16"), w = tensorOf(k, n, "f16");
     return first<nn::ContractOp>(
-        "\"x\" %x: " + matrix(m, k) + ", \"w\" %w: " + matrix(k, n),
-        "%0 = nn.contract \"ik,kj->ij\" %x, %w : " + matrix(m, k) + ", " +
-            matrix(k, n) + "\ntrain.output \"y\", %0 : " + matrix(m, n) + "\n");
+        "\"x\" %x: " + x + ", \"w\" %w: " + w,
+        "%0 = nn.contract \"ik,kj->ij\" %x, %w : " + x + ", " + w +
+            "\ntrain.output \"y\", %0 : " + tensorOf(m, n, "f16") + "\n");
   }
 
   MLIRContext context;
@@ -100,8 +102,8 @@ TEST_F(CostModelTest, FewWarpsHaveFewBytesInFlight) {
   EXPECT_EQ(cost.launch.vectorBytes, 16);
   EXPECT_DOUBLE_EQ(inFlight,
                    warps * 32 * 16 * double(cost.launch.loadsInFlight));
-  // Little's law: 100 MB arrive at what is in flight in each latency; the
-  // launch has the first.
+  // By Little's law, the bytes in flight arrive in each latency. The first of
+  // these latencies is part of the launch.
   double bytes = 65536. * 768 * 2;
   EXPECT_NEAR(timeInNanoseconds(op, h200),
               (bytes / inFlight - 1) * 700 + 1e9 * h200.secondsPerLaunch, 1);
@@ -192,9 +194,8 @@ TEST_F(CostModelTest, ResidentWarpsAreBoundByEachResource) {
 TEST_F(CostModelTest, LongRowsAreReadAgainByEachWalk) {
   DeviceModel h200 = deviceOf("h200");
   auto extra = [&](int64_t rows, int64_t columns) {
-    std::string full = "tensor<" + std::to_string(rows) + "x" +
-                       std::to_string(columns) + "xf32>",
-                one = "tensor<" + std::to_string(rows) + "x1xf32>";
+    std::string full = tensorOf(rows, columns, "f32"),
+                one = tensorOf(rows, 1, "f32");
     auto op = first<nn::FusedOp>(
         "\"x\" %x: " + full,
         "%0 = nn.fused \"centre\" %x : " + full + " -> " + full +
@@ -220,7 +221,7 @@ TEST_F(CostModelTest, StridedAccessesMoveSectors) {
       "tensor<1024x512xf16>\nnn.yield %1 : tensor<1024x512xf16>\n}\n"
       "train.output \"y\", %0 : tensor<1024x512xf16>\n");
   ASSERT_TRUE(op);
-  // Of 32 bytes, 2 are used.
+  // Each sector of 32 bytes is read for 2 bytes, so 30 are extra.
   EXPECT_EQ(kernelCostOf(op, h200).extraBytesRead, 512. * 1024 * 30);
 }
 
