@@ -16,7 +16,7 @@
 namespace gpuopt {
 
 /// Declares a flag of the driver for each row of kSettings that has a field and
-/// that a command of the driver takes. To be called once, before the command
+/// that a command of the driver takes. It is called once, before the command
 /// line is parsed.
 void declareSettingFlags();
 

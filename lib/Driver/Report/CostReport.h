@@ -19,7 +19,7 @@ struct CostReport {
   StepEstimate step;
   std::string file;   ///< That of --profile-costs; empty without it.
   std::string model;  ///< The model that was measured.
-  std::string device; ///< The name of the measured device, by itself.
+  std::string device; ///< What the measured device calls itself.
   std::string table;  ///< The device whose rates give the other times.
 
   double measuredPercent() const;
