@@ -85,38 +85,39 @@ withDevice(ConvertToDeviceOptions options,
 //===----------------------------------------------------------------------===//
 
 static void addNN(OpPassManager &passes, const PipelineOptions &options) {
-  // Every later pass speaks of nn, arith and math ops on static shapes, so
-  // the file's own ops have to go first, and all that is not supported is
+  // Every later pass works on nn, arith and math ops with static shapes, so the
+  // file's own ops are replaced first. All ops that are not supported are
   // reported at once.
   passes.addPass(createConvertOnnxToNN(options.legalise));
   // Precisions are chosen in the phase of that name. Until then nothing is
   // in half precision, so no pass before it has to handle that.
   passes.addPass(train::createWidenHalf());
-  // What served shape arithmetic alone goes, and equal constants merge, so
-  // that the two recognisers below see nothing but the model's own work.
+  // This removes ops that only served shape arithmetic and merges equal
+  // constants, so that the two recognisers below see nothing but the model's
+  // own work.
   addCleanup(passes);
   // One op stands for all the ways in which exporters write attention.
   // This has to come before the mask, the scale and the softmax are split
   // up among layouts and kernels.
   passes.addPass(nn::createRecognizeAttention());
-  // The mask of causal attention is two numbers from here on. It is found
-  // while it is one constant, before layouts and kernels take it apart.
+  // The mask of causal attention becomes two numbers. It is found while it is
+  // still one constant, before layouts and kernels take it apart.
   passes.addPass(nn::createRecognizeBands());
   // Only locations change: the parts of a GELU get the names by which
   // kernels and precisions know it. Gradients inherit locations, so this
   // comes before the backward is built.
   passes.addPass(nn::createRecognizeGelu());
-  // The rest of the compiler relies on what these checks state: one at the
-  // end of each phase, in every compilation.
+  // The rest of the compiler relies on what these checks state. There is one at
+  // the end of each phase, and it runs in every compilation.
   passes.addPass(createVerifyNN());
 }
 
 static void addTrain(OpPassManager &passes, const PipelineOptions &options) {
   nn::ExpandAttentionOptions expansion = options.expandAttention;
   expansion.inference = options.step.inference;
-  // Attention is a call, forward and backward. Where there is none for it, the
-  // backward is built of what attention computes inside: such an op is
-  // spelled out before that, so that the scheduler may save the
+  // Attention is a call in the forward and in the backward. Where the runtime
+  // has no call for it, the backward is that of its formula, so such an op is
+  // spelled out before the backward is built. The scheduler may then save the
   // probabilities or compute them again.
   passes.addPass(nn::createExpandAttention(expansion));
   // Each expansion has built its own mask; layers share one from here on. It
@@ -129,7 +130,8 @@ static void addTrain(OpPassManager &passes, const PipelineOptions &options) {
   // or the loss scale. It comes before the cleanup, which folds products
   // with 1.
   passes.addPass(train::createInsertLossScaling(options.lossScaling));
-  // Products with 1 fold, and work merges that several gradients asked for.
+  // Products with 1 fold here, and work that several gradients have in common
+  // is merged.
   addCleanup(passes);
   passes.addPass(createVerifyTrain());
 }
@@ -138,13 +140,13 @@ static void addClusters(OpPassManager &passes) {
   // Kernels are formed of elementwise ops and reductions. Composite ops
   // are spelled out first, so that layouts can move through them as well.
   passes.addPass(nn::createDecompose());
-  // Transposes and reshapes between two ops would part the kernels that
-  // these could share. It comes before biases and accumulators, which its
-  // patterns for products do not carry.
+  // Transposes and reshapes between two ops would separate work that could
+  // share a kernel. This comes before biases and accumulators are formed, which
+  // its patterns for products do not handle.
   passes.addPass(nn::createAbsorbLayouts());
   // Layouts of constants fold here, and layouts that became equal merge.
   addCleanup(passes);
-  // Folding the constants of one round can open a way for reshapes.
+  // The folding of constants can make way for further reshapes to move.
   passes.addPass(nn::createAbsorbLayouts());
   // This is the last folding: it leaves the steps as kernels see them.
   addCleanup(passes);
@@ -156,9 +158,9 @@ static void addClusters(OpPassManager &passes) {
   // Each of the two is a kernel by itself, so this comes before kernels
   // are formed.
   passes.addPass(nn::createSplitReductions());
-  // Sums of products become products that add to each other. This needs
-  // their final layout; and a sum that is left would become a kernel that
-  // reads them all at once.
+  // Sums of products become products that add to each other. This needs their
+  // final layout, and it comes before kernels are formed, because a sum that is
+  // left would become a kernel that reads all products at once.
   passes.addPass(kernels::createAccumulateProducts());
   // The library adds the biases that would be kernels of their own. Which
   // these are depends on what reads the sums, so all other work has its final
@@ -167,9 +169,9 @@ static void addClusters(OpPassManager &passes) {
   // All other work becomes kernels: what is stored and what is computed
   // again inside its reader is decided here, once for all later passes.
   passes.addPass(kernels::createFormClusters());
-  // Between kernels and calls nothing is left but views. Those that a
-  // reader cannot read by strides become copies, which are kernels too and
-  // so must stand before costs and memory are looked at.
+  // Only views are left between kernels and calls. Those that a reader cannot
+  // read by strides become copies. Copies are kernels, too, so they have to
+  // exist before costs and memory are considered.
   passes.addPass(kernels::createMaterializeViews());
   // Kernels and copies are complete, so it is known which of them could
   // run earlier and free a large tensor. The schedule keeps the order that
@@ -213,7 +215,7 @@ static void addMemory(OpPassManager &passes) {
   // offset. The schedule has packed the same lifetimes, and verify-memory
   // checks that its promise is kept.
   passes.addPass(train::createPlanMemory());
-  // The check of the schedule is repeated, since a pass has run behind it.
+  // The schedule is checked again, since a pass has run after the first check.
   passes.addPass(createVerifySchedule());
   passes.addPass(createVerifyMemory());
 }
@@ -229,8 +231,8 @@ static void addDevice(OpPassManager &passes, const PipelineOptions &options) {
   longRows.leastCalls = 8;
   passes.addPass(device::createGroupCalls(longRows));
   // The calls of layers become loops, as a person would write them. Two or
-  // three sums of gradients in a row are part of their layer here, and only
-  // what no loop has taken is grouped behind it.
+  // three sums of gradients in a row are part of their layer here; only calls
+  // that no loop has taken are grouped afterwards.
   passes.addPass(device::createRollLoops());
   passes.addPass(device::createGroupCalls());
   // Kernels that differ in numbers alone become one. This comes after the
