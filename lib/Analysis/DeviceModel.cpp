@@ -249,6 +249,16 @@ static Error readMembers(const json::Object &object, DeviceModel &model) {
   return checkComplete(object, members);
 }
 
+json::Object gpuopt::toJson(const DeviceModel &model) {
+  DeviceModel copy = model; // since members point into what can be set
+  double memory = double(model.memoryInBytes);
+  json::Object object{{"name", model.name},
+                      {"overlapsTransfers", model.overlapsTransfers}};
+  for (const Member &member : membersOf(copy, memory))
+    object[member.name] = *member.value;
+  return object;
+}
+
 Expected<DeviceModel> gpuopt::loadDeviceModel(StringRef nameOrFile) {
   if (const DeviceModel *model = builtin(nameOrFile))
     return *model;

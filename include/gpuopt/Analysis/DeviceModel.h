@@ -17,6 +17,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Support/JSON.h"
 #include <memory>
 
 namespace gpuopt {
@@ -91,6 +92,10 @@ const DeviceModel *findBuiltinGpu(llvm::StringRef nameOfItsOwn);
 /// Loads a built-in model by its name, or a model from a JSON file
 /// (docs/device.schema.json). Errors say which member is wrong.
 llvm::Expected<DeviceModel> loadDeviceModel(llvm::StringRef nameOrFile);
+
+/// Returns all members of a device, as a file has them that loadDeviceModel
+/// reads. Measured times are not among them.
+llvm::json::Object toJson(const DeviceModel &model);
 
 /// Does the same, and adds the measured times of a file (MeasuredCosts.h)
 /// unless its name is empty. With `allowsTf32`, products of f32 have the rate

@@ -67,16 +67,19 @@ KernelReport gpuopt::nameKernels(ModuleOp module,
                                  std::vector<KernelEstimate> estimates,
                                  const DeviceModel &device) {
   llvm::StringMap<std::string> names = namesByWork(module);
-  llvm::MapVector<StringAttr, KernelEstimate> sums;
+  llvm::MapVector<StringAttr, KernelReport::Row> rows;
   for (const KernelEstimate &estimate : estimates) {
     auto found = names.find(estimate.work);
     std::string name = found == names.end() ? estimate.work : found->second;
-    add(estimate, sums[StringAttr::get(module.getContext(), name)]);
+    KernelReport::Row &row = rows[StringAttr::get(module.getContext(), name)];
+    row.name = name;
+    row.works.push_back(estimate.work);
+    add(estimate, row.sum);
   }
   KernelReport report;
-  report.bytesPerSecond = device.bytesPerSecond;
-  for (auto &[name, sum] : sums)
-    report.rows.push_back({name.str(), sum});
+  report.device = device;
+  for (auto &[name, row] : rows)
+    report.rows.push_back(std::move(row));
   llvm::sort(report.rows, [](const auto &a, const auto &b) {
     return std::tie(b.sum.nanoseconds, a.name) <
            std::tie(a.sum.nanoseconds, b.name);
@@ -110,7 +113,7 @@ void KernelReport::print(llvm::raw_ostream &stream) const {
     stream << llvm::formatv(
         "{0,-44}{1,9}{2,10:f3}{3,11:f1}{4,7}{5,14:f1}{6,9:f0} %\n", name,
         sum.launches, sum.nanoseconds / 1e6, sum.bytes / 1e6, loads,
-        instructionsPerByte(sum), bandwidthPercent(sum, bytesPerSecond));
+        instructionsPerByte(sum), bandwidthPercent(sum, device.bytesPerSecond));
   };
   for (const Row &row : rows) {
     line(row.name, row.sum);
@@ -125,12 +128,13 @@ llvm::json::Array gpuopt::toJson(const KernelReport &report) {
   for (const KernelReport::Row &row : report.rows)
     array.push_back(llvm::json::Object{
         {"name", row.name},
+        {"works", llvm::json::Array(row.works)},
         {"launches", row.sum.launches},
         {"ms", row.sum.nanoseconds / 1e6},
         {"bytes", row.sum.bytes},
         {"loads_in_flight", row.sum.loadsInFlight},
         {"instructions_per_byte", instructionsPerByte(row.sum)},
         {"bandwidth_percent",
-         bandwidthPercent(row.sum, report.bytesPerSecond)}});
+         bandwidthPercent(row.sum, report.device.bytesPerSecond)}});
   return array;
 }

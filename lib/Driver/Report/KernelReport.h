@@ -8,6 +8,7 @@
 #ifndef GPUOPT_LIB_DRIVER_REPORT_KERNELREPORT_H
 #define GPUOPT_LIB_DRIVER_REPORT_KERNELREPORT_H
 
+#include "gpuopt/Analysis/DeviceModel.h"
 #include "gpuopt/Analysis/KernelEstimates.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -20,9 +21,10 @@ struct KernelReport {
   struct Row {
     std::string name; ///< "fused_add_gelu", "gemm kGemm1024x512x128"
     KernelEstimate sum;
+    std::vector<std::string> works; ///< What it does, as in CostKey.
   };
   std::vector<Row> rows;
-  double bytesPerSecond = 0; ///< The most that the device reaches.
+  DeviceModel device; ///< For which they were estimated.
 
   void print(llvm::raw_ostream &stream) const;
 };

@@ -171,8 +171,10 @@ llvm::json::Object PlanSummary::toJson(const DriverOptions &options) const {
     object["tensors"] = gpuopt::toJson(planned.decisions);
     object["costs"] = gpuopt::toJson(planned.costs);
     object["step_ms"] = planned.stepMilliseconds();
-    if (options.plan.withKernels)
+    if (options.plan.withKernels) {
       object["kernels"] = gpuopt::toJson(planned.kernels);
+      object["device_model"] = gpuopt::toJson(planned.kernels.device);
+    }
   } else {
     object = gpuopt::toJson(planned.unmet);
   }

@@ -19,3 +19,8 @@ for kernel in kernels:
 sums = [kernel for kernel in kernels if kernel["name"].startswith("fused_sum")]
 assert sums and all(kernel["bandwidth_percent"] < 50 for kernel in sums), sums
 assert any(kernel["name"].startswith("attention_backward") for kernel in kernels)
+works = [work for kernel in kernels for work in kernel["works"]]
+assert len(set(works)) == len(works) >= len(kernels)
+# The device is a file for --device as it stands.
+assert plan["device_model"]["multiprocessors"] == 132, plan["device_model"]
+json.dump(plan["device_model"], open(sys.argv[2], "w"))
