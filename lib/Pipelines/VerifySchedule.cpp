@@ -35,7 +35,7 @@ static LogicalResult verifyStep(StepOp step) {
       continue;
     ++count;
     if (op.use_empty()) // (I2)
-      return op.emitOpError("is computed again, but nobody reads it");
+      return op.emitOpError("is computed again, but nothing reads it");
   }
   train::PlanAttr plan =
       train::TrainDialect::PlanAttrHelper(step.getContext()).getAttr(step);

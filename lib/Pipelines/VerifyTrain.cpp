@@ -94,7 +94,7 @@ private:
       return op->emitOpError("expects 'train.grad_norm' before it");
     if (gradient != gradientOf.lookup(parameter))
       return op->emitOpError("expects its gradient to be the one that "
-                             "'train.grad_norm' has of ")
+                             "'train.grad_norm' has for ")
              << parameter;
     return success();
   }

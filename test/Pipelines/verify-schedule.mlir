@@ -31,7 +31,7 @@ train.step @micro_step micro ("x" %x: tensor<8xf32>) attributes {train.plan = #t
 // -----
 
 train.step @micro_step micro ("x" %x: tensor<8xf32>) attributes {train.plan = #train.plan<arenaBytes = 512, plainArenaBytes = 1024, repeats = 1, plainNanoseconds = 2.0 : f64, addedNanoseconds = 1.0 : f64, lowerBoundNanoseconds = 0.0 : f64>} {
-  // expected-error @below {{is computed again, but nobody reads it}}
+  // expected-error @below {{is computed again, but nothing reads it}}
   %0 = nn.contract "i,j->ij" %x, %x {train.recomputed = "frees 256 bytes"} : tensor<8xf32>, tensor<8xf32>
 }
 

@@ -52,7 +52,7 @@ train.step @micro_step micro ("x" %x: tensor<8xf32>, "y" %y: tensor<8xf32>) {
   %loss = arith.constant dense<1.0> : tensor<1xf32>
   train.report_loss %loss, %loss : tensor<1xf32>, tensor<1xf32>
   train.grad_norm %y of [@w] : tensor<8xf32>
-  // expected-error @below {{expects its gradient to be the one that 'train.grad_norm' has of @w}}
+  // expected-error @below {{expects its gradient to be the one that 'train.grad_norm' has for @w}}
   train.update "sgd" @w, %x : tensor<8xf32>
 }
 
@@ -63,7 +63,7 @@ train.variable @m optimizer_state : tensor<2x8xf32> {of = @w}
 train.step @update update ("x" %x: tensor<2x8xf32>) {
   train.grad_norm %x of [@w] : tensor<2x8xf32>
   %0 = arith.negf %x : tensor<2x8xf32>
-  // expected-error @below {{expects its gradient to be the one that 'train.grad_norm' has of @w}}
+  // expected-error @below {{expects its gradient to be the one that 'train.grad_norm' has for @w}}
   %d = train.direction "muon" of @w, %0 state {momentum_buffer = @m} : tensor<2x8xf32> -> tensor<2x8xf32>
   train.update "muon" @w, %d : tensor<2x8xf32>
 }

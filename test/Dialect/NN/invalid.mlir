@@ -65,7 +65,7 @@ func.func @reduce(%x: tensor<4x8xf32>) {
 // -----
 
 func.func @dropout(%x: tensor<4x8xf32>) {
-  // expected-error @below {{expects a ratio from 0 to below 1}}
+  // expected-error @below {{expects a ratio of at least 0 and below 1}}
   %0 = nn.dropout %x ratio 1.0 stream 0 : tensor<4x8xf32>
   return
 }
@@ -98,7 +98,7 @@ func.func @accumulator_read_twice(%a: tensor<4x8xf32>) -> (tensor<4x4xf32>, tens
 // -----
 
 func.func @place_of_no_operand(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @below {{expects 'in_place' to name each of its 1 operands once at most, but got 1}}
+  // expected-error @below {{expects 'in_place' to name each of its 1 operands at most once, but got 1}}
   %0 = nn.fused "abs" %x {in_place = array<i64: 1>} : tensor<4xf32> -> tensor<4xf32> {
   ^bb0(%a: tensor<4xf32>):
     %1 = math.absf %a : tensor<4xf32>
@@ -174,7 +174,7 @@ func.func @attention_mask_type(%q: tensor<2x8x16xf32>, %k: tensor<2x9x16xf32>, %
 // -----
 
 func.func @attention_root(%q: tensor<2x8x16xf32>) {
-  // expected-error @below {{expects a scale of 0 or more of both query and key, but got -1.0}}
+  // expected-error @below {{expects a scale of at least 0 for both query and key, but got -1.0}}
   %0:2 = nn.attention %q, %q, %q scale -1.0 of both : tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>
   return
 }
@@ -182,7 +182,7 @@ func.func @attention_root(%q: tensor<2x8x16xf32>) {
 // -----
 
 func.func @attention_dropout(%q: tensor<2x8x16xf32>) {
-  // expected-error @below {{expects a ratio from 0 to below 1, but got 1.0}}
+  // expected-error @below {{expects a ratio of at least 0 and below 1, but got 1.0}}
   %0:2 = nn.attention %q, %q, %q scale 1.0 dropout 1.0 stream 0 : tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>
   return
 }
@@ -377,7 +377,7 @@ func.func @cross_entropy_labels(%x: tensor<4x8xf32>, %labels: tensor<8xi64>) {
 // -----
 
 func.func @cross_entropy_smoothing(%x: tensor<4x8xf32>, %labels: tensor<4xi64>) {
-  // expected-error @below {{'nn.cross_entropy' op expects a label smoothing from 0 to below 1, but got 1.0}}
+  // expected-error @below {{'nn.cross_entropy' op expects a label smoothing of at least 0 and below 1, but got 1.0}}
   %loss, %lse = nn.cross_entropy %x, %labels ignore_index -100 label_smoothing 1.0 : tensor<4x8xf32>, tensor<4xi64>
   return
 }

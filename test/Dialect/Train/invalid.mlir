@@ -232,7 +232,7 @@ train.step @s forward ("x" %x: tensor<4xf32>) {
 
 train.variable @w parameter : tensor<4xf32>
 train.step @s update ("x" %x: tensor<4xf32>) {
-  // expected-error @below {{expects a parameter that 'muon' is for, but got 'tensor<4xf32>'}}
+  // expected-error @below {{expects a parameter that 'muon' can update, but got 'tensor<4xf32>'}}
   train.update "muon" @w, %x : tensor<4xf32>
 }
 
@@ -240,7 +240,7 @@ train.step @s update ("x" %x: tensor<4xf32>) {
 
 train.variable @w parameter : tensor<4x8xf32> {isTable}
 train.step @s update ("x" %x: tensor<4x8xf32>) {
-  // expected-error @below {{expects a parameter that 'muon' is for, but got 'tensor<4x8xf32>', a table}}
+  // expected-error @below {{expects a parameter that 'muon' can update, but got 'tensor<4x8xf32>', a table}}
   train.update "muon" @w, %x : tensor<4x8xf32>
 }
 

@@ -148,7 +148,8 @@ static LogicalResult verifyOptions(OpT op) {
   if (op.getDropoutRatio()) {
     double ratio = op.getDropoutRatio()->convertToDouble();
     if (!(ratio >= 0 && ratio < 1))
-      return op.emitOpError("expects a ratio from 0 to below 1, but got ")
+      return op.emitOpError(
+                 "expects a ratio of at least 0 and below 1, but got ")
              << ratio;
   }
   return success();
@@ -157,7 +158,7 @@ static LogicalResult verifyOptions(OpT op) {
 LogicalResult AttentionOp::verify() {
   double scale = getScale().convertToDouble();
   if (getScaling() == AttentionScaling::Both && !(scale >= 0)) // (C4)
-    return emitOpError("expects a scale of 0 or more of both query and key, "
+    return emitOpError("expects a scale of at least 0 for both query and key, "
                        "but got ")
            << scale;
   return verifyOptions(*this); // (C3), (C5), (C7)

@@ -280,7 +280,8 @@ LogicalResult BatchNormOp::inferReturnTypes(MLIRContext *context,
 LogicalResult DropoutOp::verify() {
   double ratio = getRatio().convertToDouble();
   if (!(ratio >= 0 && ratio < 1)) // (C1)
-    return emitOpError("expects a ratio from 0 to below 1, but got ") << ratio;
+    return emitOpError("expects a ratio of at least 0 and below 1, but got ")
+           << ratio;
   return success();
 }
 
@@ -301,7 +302,7 @@ LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *context,
   if (!(smoothing >= 0 && smoothing < 1)) // (C2)
     return emitOptionalError(loc,
                              "'nn.cross_entropy' op expects a label smoothing "
-                             "from 0 to below 1, but got ",
+                             "of at least 0 and below 1, but got ",
                              std::to_string(smoothing));
   SmallVector<int64_t> kept(logits.getShape());
   kept.back() = 1;

@@ -140,7 +140,7 @@ static LogicalResult verifyPlaces(FusedOp op) {
     if (operand < 0 || operand >= (int64_t)op.getInputs().size() ||
         !taken.insert(operand).second)
       return op.emitOpError("expects 'in_place' to name each of its ")
-             << op.getInputs().size() << " operands once at most, but got "
+             << op.getInputs().size() << " operands at most once, but got "
              << operand;
     if (op.getInputs()[operand].getType() != result.getType())
       return op.emitOpError("expects a result in place of an operand to have "

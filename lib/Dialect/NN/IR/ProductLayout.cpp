@@ -46,8 +46,8 @@ public:
                            inner = merge(letters.inner);
     if (inner.size() > 1)
       return std::nullopt;
-    // Of several runs of rows or columns, the last one stays; the others become
-    // batches, which repeat the other operand.
+    // If there are several runs of rows or columns, the last one stays; the
+    // others become batches, which repeat the other operand.
     for (SmallVector<Dimension> *group : {&rows, &columns})
       while (group->size() > 1) {
         batch.push_back(group->front());

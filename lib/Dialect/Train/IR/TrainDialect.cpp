@@ -219,7 +219,7 @@ LogicalResult UpdateOp::verifySymbolUses(SymbolTableCollection &symbols) {
       symbols.lookupNearestSymbolFrom<VariableOp>(*this, getParameterAttr());
   if (&optimizerOf(*optimizer, parameter) != optimizer) // (C4)
     return emitOpError("expects a parameter that '")
-           << getOptimizer() << "' is for, but got " << *type
+           << getOptimizer() << "' can update, but got " << *type
            << (parameter.getIsTable() ? ", a table" : "");
   if (optimizer->has_direction && getStates()) // (C3)
     return emitOpError("expects no states, which 'train.direction' has");
