@@ -208,8 +208,8 @@ static PlanSummary findBatch(DriverOptions &options) {
   if (takesLargest) {
     if (given && largest.size > 0)
       llvm::errs() << "gpuopt: batch size " << *given
-                   << " does not fit; this is the plan of " << largest.size
-                   << "\n";
+                   << " does not fit; this is the plan of batch size "
+                   << largest.size << "\n";
     options.import.batchSize = std::max<int64_t>(largest.size, 1);
     summary.planned = plan(options);
     if (summary.planned.status == 0)

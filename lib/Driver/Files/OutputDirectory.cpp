@@ -157,9 +157,9 @@ Error OutputDirectory::commit() {
   std::vector<std::string> names = namesIn(files), kept = othersIn(target);
   for (const std::string &name : kept)
     if (is_contained(names, name))
-      return createStringError("'" + joinPath(target, name) +
-                               "' is not gpuopt's, and would be replaced; "
-                               "move it");
+      return createStringError(
+          "'" + joinPath(target, name) +
+          "' was not written by gpuopt and would be replaced; move it");
   names.push_back(kProgramMark);
   if (Error error =
           write(kProgramMark, kMarkTitle.str() + join(names, "\n") + "\n"))

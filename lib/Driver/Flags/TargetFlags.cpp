@@ -164,7 +164,7 @@ static Error collectTimes(train::ScheduleOptions &options) {
   if (planKernels && !model->hasWarps())
     return createStringError(
         "--kernels needs a GPU, but --device=" + options.device +
-        " is a processor; give --device=h200, say");
+        " is a processor; name a GPU, such as --device=h200");
   return *costs ? checkDevice(*model, **costs) : Error::success();
 }
 
