@@ -1,16 +1,25 @@
 #!/usr/bin/env bash
-# Builds emitted programs on this machine, compares their training with
-# PyTorch's, runs them under compute-sanitizer, times them beside torch.compile
-# with AMP, and writes one report.
+# Builds emitted programs on this machine with a GPU and writes one report: what
+# is wrong first, then for each program its losses and gradients beside those of
+# PyTorch, whether two runs have the same bits, what it allocates beside the plan
+# and what the driver takes beside that, a step beside torch.compile (default and
+# max-autotune) with AMP and fused AdamW, the time of each kernel beside its
+# estimate, attention beside PyTorch's kernels, and compute-sanitizer. The GPU is
+# described and measured, as a file for `gpuopt --device`.
 #
-# usage: gpu-check.sh [--target cuda|host] [--junit-xml FILE] [--report FILE]
-#                     [--skip-timing] [FOLDER...]
-#        gpu-check.sh --prepare FOLDER [MODEL[:PRECISION]...]
+# usage: gpu-check.sh [--target cuda|host] [--report FILE.md] [--junit-xml FILE]
+#                     [--minutes 25] [--skip-timing] [FOLDER...]
+#        gpu-check.sh --prepare FOLDER [MODEL[:PRECISION[@BUDGET]]...]
 #
-# --prepare makes the programs, one below FOLDER for each model of
-# test/Integration/models.py, where gpuopt is built; the second machine needs
-# this checkout and the folders, CUDA, CMake and Python with PyTorch. Without
-# folders the programs are prepared in build/gpu-programs first.
+# The report is build/gpu-check/report.md unless another file is named; FILE.json
+# lies beside it, and FILE.device.json. What tells most is done first, nothing is
+# downloaded, a part that fails does not end the rest, and the report is written
+# anew after each part; what no time was left for is skipped and named.
+#
+# --prepare makes the programs, one below FOLDER for each model, where gpuopt is
+# built; the second machine needs this checkout and the folders (some megabytes),
+# CUDA, CMake and Python with PyTorch. Without folders the programs are prepared
+# in build/gpu-programs first.
 set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 

@@ -1,17 +1,20 @@
 """Makes programs for gpu-check.sh, with what PyTorch makes of their models.
 
-usage: prepare.py FOLDER [MODEL[:PRECISION]...]
+usage: prepare.py FOLDER [MODEL[:PRECISION[@BUDGET]]...]
 
-FOLDER/MODEL-PRECISION holds what `gpuopt compile --target=cuda` wrote, and in
-check/: the data as .npy, the model as a Python function of its parameters
+FOLDER/MODEL-PRECISION[-BUDGET] holds what `gpuopt compile --target=cuda` wrote,
+and in check/: the data as .npy, the model as a Python function of its parameters
 (reference.py), the losses of PyTorch's training in fp32 and the gradients of its
-first step, and how to run it (check.json). Weights and gradients of large
-models are left out: they are drawn again on the other side.
+first step, how to run it, and what the compiler estimates (check.json). Models
+are those of test/Integration/models.py, and those of benchmarks/estimates.py at
+its sizes as MODEL-large. Weights and data of large models are left out: they are
+drawn on the other side, so that all folders together are a few megabytes.
 """
 
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 import shutil
 import subprocess
@@ -19,7 +22,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "python"), str(ROOT / "test" / "Integration")]
+sys.path[:0] = [str(ROOT / "python"), str(ROOT / "test" / "Integration"), str(ROOT / "benchmarks")]
 
 import numpy as np
 import torch
@@ -32,7 +35,9 @@ from training import train_torch
 
 MODELS = [
     "mlp:fp32", "cnn:fp32", "gpt2-small:fp32", "gpt2-small:fp16", "gpt2-small:bf16", "bert-small:fp32",
-    "resnet18-small:fp32", "resnet18-small:fp16", "unet-small:fp32", "gpt2:fp16", "resnet50:fp16",
+    "resnet18-small:fp32", "resnet18-small:fp16", "unet-small:fp32", "gpt2-small:fp16@48MiB",
+    "gpt2-large:fp16", "resnet50-large:fp16", "gpt2-large:bf16", "gpt2-large:fp16@10GiB", "bert-large:fp16",
+    "vit-large:fp16", "unet-256-large:fp16",
 ]
 STEPS = 20
 LARGE_IN_BYTES = 32 << 20
@@ -51,11 +56,11 @@ def names_in(case: models.Case, weights: set[str]) -> dict[str, str]:
     return known
 
 
-def reference_source(case: models.Case, weights: set[str]) -> tuple[str, dict[str, np.ndarray]]:
-    """The forward as a function of (parameters by name, inputs), in ATen's
-    operators, so that neither transformers nor the model's class is needed;
-    and its constants."""
-    example = tuple(torch.from_numpy(array[: case.batch]) for array in case.inputs.values())
+def reference_source(case: models.Case, weights: set[str], batch: int) -> tuple[str, dict[str, np.ndarray]]:
+    """The forward as a function of (parameters by name, inputs of `batch`
+    samples), in ATen's operators, so that neither transformers nor the model's
+    class is needed; and its constants."""
+    example = tuple(torch.from_numpy(np.resize(array, (batch, *array.shape[1:]))) for array in case.inputs.values())
     program = torch.export.export(case.module, example, strict=False)
     signature = program.graph_signature
     names = {**signature.inputs_to_parameters, **signature.inputs_to_buffers}
@@ -86,32 +91,96 @@ def expectations(case: models.Case, check: Path, steps: int) -> list[float]:
     return train_torch(copy.deepcopy(case), steps, adamw, max_grad_norm=1.0)
 
 
-def prepare(name: str, precision: str, folder: Path) -> None:
-    case = models.make(name)
-    target = folder / f"{name}-{precision}"
-    model = folder / f"{name}.onnx"
+@dataclasses.dataclass(frozen=True)
+class Order:
+    """What to prepare: MODEL:PRECISION, with a memory budget or without one."""
+
+    model: str
+    precision: str = "fp32"
+    budget: str | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> "Order":
+        model, _, rest = text.partition(":")
+        precision, _, budget = rest.partition("@")
+        return cls(model, precision or "fp32", budget or None)
+
+    @property
+    def folder(self) -> str:
+        return "-".join(part for part in (self.model, self.precision, self.budget) if part)
+
+    def flags(self, batch: int) -> list[str]:
+        budget = [f"--memory-budget={self.budget}"] if self.budget else []
+        return [f"--batch-size={batch}", f"--precision={self.precision}", "--target=cuda", "--device=h200", *budget]
+
+
+def large_batches() -> dict[str, int]:
+    """The sizes at which a GPU is timed, by model."""
+    import estimates
+
+    return {f"{name}-large": batch for name, batch in estimates.BATCHES.items()}
+
+
+def make_case(model: str) -> models.Case:
+    if not model.endswith("-large"):
+        return models.make(model)
+    import budgets
+
+    torch.manual_seed(1)
+    case = budgets.MODELS[model.removesuffix("-large")][0]()
+    case.module.train()
+    return case
+
+
+def describe_array(array: np.ndarray, batch: int) -> dict:
+    """How to draw data like `array`, of one batch."""
+    shape = [batch, *array.shape[1:]]
+    if np.issubdtype(array.dtype, np.integer):
+        return {"shape": shape, "dtype": str(array.dtype), "low": int(max(array.min(), 0)), "high": int(array.max())}
+    return {"shape": shape, "dtype": str(array.dtype), "low": 0, "high": 0}
+
+
+def estimate(model: Path, order: Order, batch: int) -> dict:
+    """What `gpuopt plan` says of the kernels, the step and the device."""
+    command = [find_driver(), "plan", model, *order.flags(batch), "--kernels", "--json"]
+    run = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, text=True, check=True)
+    plan = json.loads(run.stdout)
+    return {
+        "kernels": plan["kernels"], "estimated_step_ms": plan["step_ms"], "device_model": plan["device_model"],
+        "budget": plan.get("budget_bytes"),
+    }
+
+
+def prepare(order: Order, folder: Path) -> None:
+    case = make_case(order.model)
+    batch = large_batches().get(order.model, case.batch)
+    target = folder / order.folder
+    model = folder / f"{order.model}.onnx"
     if not model.exists():
         gpuopt.export(case.module, case.example_inputs(), model, output_names=["logits"])
     shutil.rmtree(target, ignore_errors=True)
-    command = [find_driver(), "compile", model, "-o", target, "--target=cuda", "--device=h200"]
-    command += [f"--batch-size={case.batch}", f"--precision={precision}", f"--loss={case.loss}"]
+    command = [find_driver(), "compile", model, "-o", target, *order.flags(batch), f"--loss={case.loss}"]
     subprocess.run([str(part) for part in command], check=True)
     check = target / "check"
     check.mkdir()
-    for input, array in {**case.inputs, "labels": case.labels}.items():
-        np.save(check / f"{input}.npy", array)
+    arrays = {**case.inputs, "labels": case.labels}
     weights = target / "model.safetensors"
-    source, constants = reference_source(case, set(safetensors.read(weights)))
+    source, constants = reference_source(case, set(safetensors.read(weights)), batch)
     (check / "reference.py").write_text(source)
     safetensors.write(check / "constants.safetensors", constants)
     is_large = weights.stat().st_size > LARGE_IN_BYTES
     record = {
-        "name": name, "precision": precision, "batch": case.batch, "loss": case.loss, "inputs": list(case.inputs),
-        "learning_rate": case.learning_rate, "convolutional": case.convolutional,
-        "losses": [] if is_large else expectations(case, check, STEPS),
+        "name": order.model, "precision": order.precision, "batch": batch, "loss": case.loss,
+        "inputs": list(case.inputs), "learning_rate": case.learning_rate, "convolutional": case.convolutional,
+        **estimate(model, order, batch),
     }
     if is_large:
         keep_header(weights, check / "weights.json")
+        record |= {"losses": [], "drawn": {name: describe_array(array, batch) for name, array in arrays.items()}}
+    else:
+        for name, array in arrays.items():
+            np.save(check / f"{name}.npy", array)
+        record["losses"] = expectations(case, check, STEPS)
     (check / "check.json").write_text(json.dumps(record, indent=1))
     print(f"{target}: ready", flush=True)
 
@@ -129,8 +198,7 @@ def main() -> None:
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     for text in sys.argv[2:] or MODELS:
-        name, _, precision = text.partition(":")
-        prepare(name, precision or "fp32", folder)
+        prepare(Order.parse(text), folder)
     for model in folder.glob("*.onnx*"):
         model.unlink()
 

@@ -1,12 +1,20 @@
-"""The same training step by PyTorch: torch.compile, AMP, fused AdamW."""
+"""The same training step by PyTorch: torch.compile, AMP, fused AdamW.
+
+usage: torch_side.py FOLDER WEIGHTS cuda|host STEPS
+
+Prints a line of JSON for each mode of torch.compile as soon as it is timed.
+"""
 
 from __future__ import annotations
 
 import importlib.util
+import json
 import statistics
 import sys
 import time
 from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[2] / "python")]
 
 import numpy as np
 import torch
@@ -45,10 +53,8 @@ def loss_of(record: dict, logits: torch.Tensor, labels: torch.Tensor) -> torch.T
     return torch.nn.functional.cross_entropy(logits.reshape(-1, logits.shape[-1]), labels.reshape(-1))
 
 
-def time_torch(folder: Path, weights: Path, record: dict, target: str, steps: int) -> tuple[float, float | None]:
-    """The median milliseconds of a step, and the most MiB allocated on CUDA."""
-    torch.backends.cudnn.allow_tf32 = False  # as our fp32, and PyTorch's products
-    device = "cuda" if target == "cuda" else "cpu"
+def make_step(folder: Path, weights: Path, record: dict, device: str, mode: str):
+    """A function that makes one training step with fused AdamW and AMP."""
     tensors = load_tensors(folder, weights, record, device)
     forward = load_forward(folder)
     half = {"fp16": torch.float16, "bf16": torch.bfloat16}.get(record["precision"])
@@ -58,7 +64,7 @@ def time_torch(folder: Path, weights: Path, record: dict, target: str, steps: in
     load = lambda name: torch.from_numpy(np.load(folder / "check" / f"{name}.npy")[: record["batch"]]).to(device)
     inputs, labels = [load(name) for name in record["inputs"]], load("labels")
 
-    @torch.compile
+    @torch.compile(mode=mode)
     def loss_function(tensors, inputs, labels):
         return loss_of(record, forward(tensors, inputs)[0], labels)
 
@@ -74,10 +80,42 @@ def time_torch(folder: Path, weights: Path, record: dict, target: str, steps: in
         if device == "cuda":
             torch.cuda.synchronize()
 
+    return step
+
+
+def time_mode(folder: Path, weights: Path, record: dict, device: str, mode: str, steps: int) -> dict:
+    """The median time of a step; what PyTorch allocated at most and what it
+    reserved of the device, both None on a processor."""
+    step = make_step(folder, weights, record, device, mode)
     times = []
     for _ in range(steps):
         begin = time.perf_counter()
         step()
         times.append((time.perf_counter() - begin) * 1e3)
-    memory = torch.cuda.max_memory_allocated() / 2**20 if device == "cuda" else None
-    return statistics.median(times[steps // 2 :]), memory
+    is_cuda = device == "cuda"
+    return {
+        "mode": mode, "step_ms": statistics.median(times[steps // 2 :]),
+        "allocated_bytes": torch.cuda.max_memory_allocated() if is_cuda else None,
+        "reserved_bytes": torch.cuda.max_memory_reserved() if is_cuda else None,
+    }
+
+
+def main() -> None:
+    folder, weights, target, steps = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])
+    record = json.loads((folder / "check" / "check.json").read_text())
+    torch.backends.cudnn.allow_tf32 = False  # as our fp32, and PyTorch's products
+    device = "cuda" if target == "cuda" else "cpu"
+    # The default mode is ready soon; max-autotune times kernels for minutes.
+    for mode in ["default", "max-autotune"] if device == "cuda" else ["default"]:
+        try:
+            print(json.dumps(time_mode(folder, weights, record, device, mode, steps)), flush=True)
+        except RuntimeError as error:  # of a mode that a model does not bear, or of memory
+            print(f"{mode}: {error}", file=sys.stderr)
+        torch.compiler.reset()
+        if device == "cuda":
+            torch.cuda.empty_cache()
+            torch.cuda.reset_peak_memory_stats()
+
+
+if __name__ == "__main__":
+    main()

@@ -7,12 +7,19 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 
+import numpy as np
 import pytest
 
 from conftest import ROOT
 from gpuopt.driver import find_driver
 
 SCRIPTS = ROOT / "scripts" / "gpu_check"
+sys.path.append(str(SCRIPTS))
+
+import attention
+import device
+import kernels
+import programs
 
 
 def run(script: str, *arguments):
@@ -34,10 +41,19 @@ def test_passes_what_is_right(program, tmp_path):
     checked = run("check.py", "--target=host", f"--junit-xml={tmp_path / 'x.xml'}", f"--report={tmp_path / 'r.md'}", program)
     assert checked.returncode == 0, checked.stdout + checked.stderr
     cases = {case.get("name"): case for case in ElementTree.parse(tmp_path / "x.xml").getroot().iter("testcase")}
-    assert list(cases) == ["build", "losses", "gradients", "determinism", "sanitizer", "timing"]
+    assert list(cases) == [
+        "build", "losses", "gradients", "determinism", "memory", "timing", "kernels", "attention", "sanitizer",
+    ]
     skipped = [name for name, case in cases.items() if case.find("skipped") is not None]
-    assert skipped == ["sanitizer"], checked.stdout
-    assert "bitwise" in (tmp_path / "r.md").read_text()
+    assert skipped == ["attention", "sanitizer"], checked.stdout
+    text = (tmp_path / "r.md").read_text()
+    assert "bitwise" in text and "7 checks passed, 0 failed, 2 were skipped." in text
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert report["wrong"] == [] and report["passed"] == 7
+    measured = report["measured"]["mlp-fp32"]
+    assert measured["torch"]["default"]["step_ms"] > 0
+    # Nothing that takes time lacks an estimate: begin_step alone has none.
+    assert [row["name"] for row in measured["kernels"] if row["estimated_ms"] is None] == ["begin_step"]
 
 
 def test_a_folder_of_another_kind_costs_no_report(program, tmp_path):
@@ -49,8 +65,9 @@ def test_a_folder_of_another_kind_costs_no_report(program, tmp_path):
                   tmp_path / "other", tmp_path / "damaged", program)
     assert checked.returncode == 1
     for name in ("other", "damaged"):
-        assert f"| {name} | **is no program**" in report.read_text()
+        assert f"| {name} | **fails** |" in report.read_text()
         assert f"{tmp_path / name}: is none that gpu-check.sh --prepare has made" in report.read_text()
+        assert f"## {name}, folder failed" in report.read_text()
     assert "bitwise" in report.read_text()
     cases = list(ElementTree.parse(tmp_path / "x.xml").getroot().iter("testcase"))
     assert [case.get("name") for case in cases[:3]] == ["folder", "folder", "build"]
@@ -67,6 +84,74 @@ def test_finds_what_is_wrong(program, tmp_path):
     finally:
         record.write_text(right)
     assert checked.returncode == 1
-    assert "mlp-fp32, losses: first loss differs by 1.0e-03" in checked.stdout
+    assert "mlp-fp32, losses: failed: first loss differs by 1.0e-03" in checked.stdout
+    # The report begins with it.
+    report = checked.stdout[checked.stdout.index("# 20") :]
+    assert report.index("mlp-fp32, losses failed") < report.index("| program |")
     failed = [case.get("name") for case in ElementTree.parse(tmp_path / "x.xml").getroot().iter("testcase") if case.find("failure") is not None]
     assert failed == ["losses"]
+
+
+def test_says_what_it_had_no_time_for(program, tmp_path):
+    checked = run("check.py", "--target=host", "--minutes=0", f"--report={tmp_path / 'r.md'}", program)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    report = json.loads((tmp_path / "r.json").read_text())
+    texts = {outcome["check"]: outcome["text"] for outcome in report["outcomes"]}
+    assert texts["build"] == "no time was left" and texts["timing"] == "not built"
+    assert report["passed"] == 0 and report["skipped"] == 9
+
+
+def test_large_programs_draw_what_did_not_travel(tmp_path):
+    check = tmp_path / "gpt2-large-fp16" / "check"
+    check.mkdir(parents=True)
+    drawn = {
+        "input_ids": {"shape": [2, 8], "dtype": "int64", "low": 0, "high": 3},
+        "x": {"shape": [2, 4], "dtype": "float32", "low": 0, "high": 0},
+    }
+    record = {"name": "gpt2-large", "precision": "fp16", "losses": [], "inputs": ["input_ids", "x"], "drawn": drawn}
+    (check / "check.json").write_text(json.dumps(record))
+    (check / "weights.json").write_text(json.dumps({"h.weight": [8, 4], "h.bias": [4]}))
+    program = programs.Program(check.parent, "cuda", programs.Deadline(1))
+    assert program.is_large
+    ids, x = (np.load(program.array(name)) for name in ("input_ids", "x"))
+    assert ids.shape == (2, 8) and ids.dtype == np.int64 and set(ids.ravel()) == {0, 1, 2, 3}
+    assert x.shape == (2, 4) and x.dtype == np.float32 and x.std() > 0
+    assert program.weights().stat().st_size > 4 * 36
+
+
+def test_measured_kernels_stand_beside_their_estimates():
+    estimates = [
+        {"name": "fused_add", "works": ["fused add f16[8]", "fused add f16[4]"], "launches": 3, "ms": 1.0, "bytes": 10},
+        {"name": "gemm kGemm8", "works": ["contract ab f16[8,8]"], "launches": 1, "ms": 2.0, "bytes": 20},
+        {"name": "never run", "works": ["fused mul"], "launches": 1, "ms": 2.0, "bytes": 20},
+    ]
+    costs = [
+        {"key": "h.0/add: fused add f16[8]", "calls_per_step": 2, "median_ns": 2e6},
+        {"key": "h.1/add: fused add f16[8]", "median_ns": 1e6},
+        {"key": "h.2/add: fused add f16[4]", "median_ns": 5e5},
+        {"key": "contract ab f16[8,8]", "median_ns": 7e6},
+        {"key": "begin_step", "median_ns": 100.0},
+    ]
+    rows = kernels.compare_kernels({"costs": costs}, estimates)
+    assert [(row["name"], row["measured_ms"], row["estimated_ms"]) for row in rows] == [
+        ("gemm kGemm8", 7.0, 2.0), ("fused_add", 5.5, 1.0), ("begin_step", 1e-4, None),
+    ]
+
+
+def test_attention_is_found_by_its_shape():
+    four = "f16[8,4,64,32]"
+    costs = [
+        {"key": f"h.0: attention {four} f16[8,4,48,32] f16[8,4,48,32] -> f16[8,64,4,32] f32[2,8,4,64]", "median_ns": 3e5},
+        {"key": f"d h.0: attention_grad {four} f16[8,4,48,32] f16[8,4,48,32] {four} -> {four}", "median_ns": 9e5},
+        {"key": "fused add f16[8,4,64,32]", "median_ns": 1.0},
+    ]
+    assert attention.shapes_of({"costs": costs}) == [
+        {"type": "f16", "shape": [8, 4, 64, 32, 48], "forward_ms": 0.3, "backward_ms": 0.9}
+    ]
+
+
+def test_a_device_is_compared_with_what_was_assumed():
+    described = {"name": "a GPU", "base": "h200", "multiprocessors": 114, "bytesPerSecond": 4.05e12, "warpSize": 32}
+    assumed = {"name": "h200", "multiprocessors": 132, "bytesPerSecond": 4.1e12, "warpSize": 32}
+    rows = device.differences(described, assumed)
+    assert [(row["member"], round(row["ratio"], 3)) for row in rows] == [("multiprocessors", 0.864)]

@@ -1,0 +1,220 @@
+"""The checks of one program. Each returns what goes into the report's table,
+and raises Failed or Skipped."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Callable
+
+import numpy as np
+
+from gpuopt import safetensors
+from attention import compare_attention
+from kernels import compare_kernels
+from programs import Program, Skipped, execute, expect
+
+# As in test/Integration/training.py: the first step of AdamW with these flags
+# is a plain gradient step that is far larger than the rounding of the weights.
+GRADIENT_STEP = 2.0**20
+GRADIENT_FLAGS = [
+    f"--learning-rate={2.0**80}", f"--adam-epsilon={2.0**60}", "--adam-beta1=0", "--adam-beta2=0",
+    "--weight-decay=0", "--max-grad-norm=0", "--lr-scheduler-type=constant", "--max-steps=1",
+]
+# The relative differences that are allowed of the first loss and of the last.
+TOLERANCES = {"fp32": (1e-5, 1e-3), "bf16": (2e-2, 5e-2), "fp16": (5e-3, 2e-2)}
+TIMED_STEPS = 30
+REPEATED_STEPS = 5
+PROFILED_STEPS = 20
+SANITIZED_STEPS = 2
+MIB = 2**20
+
+
+def check_build(program: Program) -> str:
+    begin = time.monotonic()
+    configure = ["cmake", "-S", program.folder, "-B", program.build, f"-DGPUOPT_TARGET={program.target}"]
+    execute(configure, program.deadline)
+    execute(["cmake", "--build", program.build], program.deadline)
+    return f"{time.monotonic() - begin:.1f} s"
+
+
+def check_losses(program: Program) -> str:
+    expected = program.record["losses"]
+    if not expected:
+        raise Skipped("large: timed alone")
+    records, _ = program.train(len(expected))
+    losses = [record["loss"] for record in records]
+    first, last = TOLERANCES[program.record["precision"]]
+    difference = [abs(a - b) / abs(b) for a, b in ((losses[0], expected[0]), (losses[-1], expected[-1]))]
+    text = f"first loss differs by {difference[0]:.1e}, the one of step {len(losses)} by {difference[1]:.1e}"
+    expect(difference[0] <= first and difference[1] <= last, f"{text}; allowed: {first}, {last}\n{losses}\n{expected}")
+    return text
+
+
+def check_gradients(program: Program) -> str:
+    file = program.folder / "check" / "gradients.safetensors"
+    if program.record["precision"] != "fp32" or not file.exists():
+        raise Skipped("in fp32, of small models")
+    expected = safetensors.read(file)
+    before = safetensors.read(program.weights())
+    _, out = program.run(*GRADIENT_FLAGS)
+    after = safetensors.read(out / "model.safetensors")
+    everything = float(np.sqrt(sum(np.linalg.norm(g.astype(np.float64)) ** 2 for g in expected.values())))
+    worst = 0.0
+    # A parameter that has several names is in the file under one of them.
+    shared = {name for name in expected if name in after}
+    missing = [name for name in before if name not in shared and "running_" not in name]
+    expect(not missing, f"PyTorch's gradients lack {', '.join(missing)}")
+    for name in sorted(shared):
+        gradient = expected[name]
+        got = (before[name].astype(np.float64) - after[name]) / GRADIENT_STEP
+        allowed = 1e-4 * np.linalg.norm(gradient) + 1e-7 * everything
+        error = np.linalg.norm(got - gradient)
+        expect(error <= allowed, f"the gradient of {name} differs by {error:.3g}, allowed is {allowed:.3g}")
+        worst = max(worst, float(error / allowed))
+    return f"of {len(shared)}, the worst has {100 * worst:.0f} % of what is allowed"
+
+
+def check_determinism(program: Program) -> str:
+    (first, one), (second, other) = program.train(REPEATED_STEPS), program.train(REPEATED_STEPS)
+    expect([r["loss"] for r in first] == [r["loss"] for r in second], "two runs have different losses")
+    same = (one / "model.safetensors").read_bytes() == (other / "model.safetensors").read_bytes()
+    expect(same, "two runs have different weights")
+    return "bitwise"
+
+
+class DeviceMemory:
+    """The most that nvidia-smi says is used of the GPU while a block runs, in
+    bytes over what was used before it."""
+
+    INTERVAL_IN_SECONDS = 0.2
+
+    def __enter__(self) -> "DeviceMemory":
+        self.before = self.used()
+        self.most = self.before
+        self.is_over = threading.Event()
+        self.thread = threading.Thread(target=self.watch)
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.is_over.set()
+        self.thread.join()
+
+    def watch(self) -> None:
+        while not self.is_over.wait(self.INTERVAL_IN_SECONDS):
+            self.most = max(self.most, self.used())
+
+    @staticmethod
+    def used() -> int:
+        query = ["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits"]
+        lines = subprocess.run(query, stdout=subprocess.PIPE, text=True, check=False).stdout.split()
+        return int(lines[0]) * MIB if lines and lines[0].isdigit() else 0
+
+
+def check_memory(program: Program) -> str:
+    """What the program allocates is what was planned, to the byte; on CUDA also
+    what the driver and the libraries take beside it."""
+    planned = program.planned_bytes()
+    budget = program.record.get("budget")
+    expect(not budget or planned <= budget, f"the plan has {planned} bytes, which is over the budget of {budget}")
+    if program.target != "cuda":
+        records, _ = program.train(REPEATED_STEPS)
+        used = ""
+    else:
+        with DeviceMemory() as memory:
+            records, _ = program.train(REPEATED_STEPS)
+        beside = memory.most - memory.before - planned
+        used = f", {beside / MIB:.0f} MiB beside it" if memory.most > memory.before else ", the driver's figure is unknown"
+    allocated = {record["allocated_bytes"] for record in records}
+    expect(allocated == {planned}, f"allocated {allocated} bytes, but the plan has {planned}")
+    return f"{planned / MIB:.0f} MiB{used}"
+
+
+def check_sanitizer(program: Program) -> str:
+    if program.target != "cuda":
+        raise Skipped("on CUDA")
+    tool = shutil.which("compute-sanitizer") or shutil.which("compute-sanitizer", path="/usr/local/cuda/bin")
+    if not tool:
+        raise Skipped("compute-sanitizer is not installed")
+    if program.is_large:
+        raise Skipped("small models alone")
+    kinds = ("memcheck", "racecheck", "synccheck")
+    for kind in kinds:
+        program.train(SANITIZED_STEPS, under=(tool, f"--tool={kind}", "--error-exitcode=9"))
+    return ", ".join(kinds)
+
+
+def torch_times(program: Program) -> dict[str, dict]:
+    """What torch_side.py measured, by the mode of torch.compile. It is a
+    process of its own, so that its memory is free again for what comes next;
+    the modes that were done before its time was over count."""
+    side = [sys.executable, Path(__file__).with_name("torch_side.py"), program.folder, program.weights(), program.target]
+    command = [str(part) for part in [*side, TIMED_STEPS]]
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=program.deadline.allowed())
+        output, error = run.stdout, run.stderr
+    except subprocess.TimeoutExpired as late:
+        output, error = (late.stdout or b"").decode(errors="replace"), "it took too long"
+    records = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
+    if not records:
+        raise Skipped(f"PyTorch has no time: {error.strip().splitlines()[-1] if error.strip() else 'no output'}")
+    return {record.pop("mode"): record for record in records}
+
+
+def check_timing(program: Program) -> str:
+    """The median step in ms beside that of torch.compile with AMP and fused
+    AdamW, and what each allocates."""
+    records, _ = program.train(TIMED_STEPS)
+    ours = statistics.median(record["step_ms"] for record in records[TIMED_STEPS // 2 :])
+    program.measured["step_ms"] = ours
+    estimate = program.record.get("estimated_step_ms")
+    text = f"{ours:.2f} ms" + (f" (estimated {estimate:.2f})" if estimate and program.target == "cuda" else "")
+    try:
+        program.measured["torch"] = torch_times(program)
+    except Skipped as skipped:
+        return f"{text}; {skipped}"
+    mode, theirs = min(program.measured["torch"].items(), key=lambda item: item[1]["step_ms"])
+    text += f" beside {theirs['step_ms']:.2f} of {mode} ({ours / theirs['step_ms']:.2f})"
+    if theirs["allocated_bytes"]:
+        text += f"; {program.planned_bytes() / MIB:.0f} MiB beside {theirs['allocated_bytes'] / MIB:.0f}"
+        text += f" ({theirs['reserved_bytes'] / MIB:.0f} reserved)"
+    return text
+
+
+def check_kernels(program: Program) -> str:
+    """Profiles a run; kernels.py sets the times beside the estimates."""
+    file = program.build / "costs.json"
+    program.train(PROFILED_STEPS, f"--profile-costs-to={file}")
+    program.measured["kernels"] = compare_kernels(json.loads(file.read_text()), program.record["kernels"])
+    together = sum(row["measured_ms"] for row in program.measured["kernels"])
+    return f"{together:.2f} ms"
+
+
+def check_attention(program: Program) -> str:
+    """Our attention's times of check_kernels beside those of PyTorch's kernels."""
+    if program.target != "cuda":
+        raise Skipped("on CUDA")
+    file = program.build / "costs.json"
+    if not file.exists():
+        raise Skipped("nothing was profiled")
+    rows = compare_attention(json.loads(file.read_text()), program.record["name"].startswith("gpt2"))
+    if not rows:
+        raise Skipped("has none")
+    program.measured["attention"] = rows
+    return f"{len(rows)} times"
+
+
+CHECKS: dict[str, Callable[[Program], str]] = {
+    "build": check_build, "losses": check_losses, "gradients": check_gradients, "determinism": check_determinism,
+    "memory": check_memory, "timing": check_timing, "kernels": check_kernels, "attention": check_attention,
+    "sanitizer": check_sanitizer,
+}
+PARITY = ("losses", "gradients", "determinism", "memory")
+TIMES = ("timing", "kernels", "attention")
