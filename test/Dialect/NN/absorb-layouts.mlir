@@ -41,6 +41,34 @@ func.func @channels_last(%x: tensor<2x4x4x8xf32>, %y: tensor<2x4x4x8xf32>) -> te
   return %4 : tensor<2x4x4x8xf32>
 }
 
+// The gradient of a global pooling is a value for each channel, repeated over the pixels. It lies the same in either
+// order, so the transpose of the mask beside it sinks.
+// CHECK-LABEL: func.func @pooled
+// CHECK-NOT: nn.transpose
+// CHECK: %[[G:.*]] = nn.reshape %arg1 : tensor<2x8x1x1xf32> to tensor<2x1x1x8xf32>
+// CHECK: %[[B:.*]] = nn.broadcast %[[G]] : tensor<2x1x1x8xf32> to tensor<2x4x4x8xf32>
+// CHECK: arith.select %arg0, %[[B]]
+// CHECK-NOT: nn.transpose
+func.func @pooled(%mask: tensor<2x4x4x8xi1>, %g: tensor<2x8x1x1xf32>) -> tensor<2x4x4x8xf32> {
+  %c = arith.constant dense<0.0> : tensor<2x8x4x4xf32>
+  %0 = nn.transpose %mask [0, 3, 1, 2] : tensor<2x4x4x8xi1>
+  %1 = nn.broadcast %g : tensor<2x8x1x1xf32> to tensor<2x8x4x4xf32>
+  %2 = arith.select %0, %1, %c : tensor<2x8x4x4xi1>, tensor<2x8x4x4xf32>
+  %3 = nn.transpose %2 [0, 2, 3, 1] : tensor<2x8x4x4xf32>
+  return %3 : tensor<2x4x4x8xf32>
+}
+
+// One that varies along the rows as well would have to be transposed.
+// CHECK-LABEL: func.func @repeated_rows
+// CHECK: nn.transpose %arg0
+// CHECK: arith.mulf
+func.func @repeated_rows(%x: tensor<2x4x4x8xf32>, %g: tensor<2x8x4x1xf32>) -> tensor<2x8x4x4xf32> {
+  %0 = nn.transpose %x [0, 3, 1, 2] : tensor<2x4x4x8xf32>
+  %1 = nn.broadcast %g : tensor<2x8x4x1xf32> to tensor<2x8x4x4xf32>
+  %2 = arith.mulf %0, %1 : tensor<2x8x4x4xf32>
+  return %2 : tensor<2x8x4x4xf32>
+}
+
 // A transpose that undoing on the other operand would cost another stays.
 // CHECK-LABEL: func.func @mixed
 // CHECK: %[[T:.*]] = nn.transpose %arg0

@@ -25,11 +25,6 @@ static SmallVector<int64_t> inverseOf(ArrayRef<int64_t> permutation) {
   return inverse;
 }
 
-/// Returns how many dimensions of a shape are not 1.
-static int64_t realRank(ArrayRef<int64_t> shape) {
-  return llvm::count_if(shape, [](int64_t size) { return size != 1; });
-}
-
 /// Whether transposing a tensor of `shape` moves only dimensions of size 1, so
 /// that it is a reshape.
 static bool movesOnesOnly(ArrayRef<int64_t> shape,
@@ -68,18 +63,31 @@ static TransposeOp transposeOf(Value value) {
   return isAbsorbed ? TransposeOp() : transpose;
 }
 
+/// Returns the shape with ones in front, up to `rank` dimensions.
+static SmallVector<int64_t> withLeadingOnes(ArrayRef<int64_t> shape,
+                                            size_t rank) {
+  SmallVector<int64_t> padded(rank - shape.size(), 1);
+  llvm::append_range(padded, shape);
+  return padded;
+}
+
 /// Whether undoing `permutation` on the value costs nothing: the value is that
-/// transpose, or it is the same in any order of its dimensions.
+/// transpose, it is the same in any order of its dimensions, or a reshape does
+/// it, as for a gradient of a global pooling, [N, C, 1, 1], that is repeated
+/// over all pixels.
 static bool undoesFreely(Value value, ArrayRef<int64_t> permutation) {
   Operation *producer = value.getDefiningOp();
   if (auto transpose = dyn_cast_or_null<TransposeOp>(producer))
     return transpose.getPermutation() == permutation;
   if (auto constant = dyn_cast_or_null<arith::ConstantOp>(producer))
     return isa<SplatElementsAttr>(constant.getValue());
-  if (auto broadcast = dyn_cast_or_null<BroadcastOp>(producer))
-    return realRank(TensorBuilder::shape(broadcast.getInput())) <= 1;
-  return isa_and_nonnull<IotaOp>(producer) ||
-         realRank(TensorBuilder::shape(value)) <= 1;
+  if (isa_and_nonnull<IotaOp>(producer))
+    return true;
+  auto broadcast = dyn_cast_or_null<BroadcastOp>(producer);
+  Value source = broadcast ? broadcast.getInput() : value;
+  return movesOnesOnly(
+      withLeadingOnes(TensorBuilder::shape(source), permutation.size()),
+      inverseOf(permutation));
 }
 
 namespace {
@@ -198,9 +206,9 @@ struct HoistTransposeOverBroadcast : OpRewritePattern<TransposeOp> {
     if (!broadcast)
       return failure();
     TensorBuilder b(op.getLoc(), rewriter);
-    SmallVector<int64_t> shape(b.shape(broadcast.getInput()));
-    shape.insert(shape.begin(), op.getPermutation().size() - shape.size(), 1);
-    Value source = b.reshape(broadcast.getInput(), shape);
+    Value source = b.reshape(broadcast.getInput(),
+                             withLeadingOnes(b.shape(broadcast.getInput()),
+                                             op.getPermutation().size()));
     rewriter.replaceOp(op, b.broadcast(permute(b, source, op.getPermutation()),
                                        op.getType().getShape()));
     return success();
