@@ -136,7 +136,7 @@ static void addTrain(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(createVerifyTrain());
 }
 
-static void addClusters(OpPassManager &passes) {
+static void addClusters(OpPassManager &passes, const PipelineOptions &options) {
   // Kernels are formed of elementwise ops and reductions. Composite ops
   // are spelled out first, so that layouts can move through them as well.
   passes.addPass(nn::createDecompose());
@@ -157,7 +157,9 @@ static void addClusters(OpPassManager &passes) {
   // A reduction becomes two where one would leave most of the device idle.
   // Each of the two is a kernel by itself, so this comes before kernels
   // are formed.
-  passes.addPass(nn::createSplitReductions());
+  nn::SplitReductionsOptions parts;
+  parts.device = options.schedule.device;
+  passes.addPass(nn::createSplitReductions(parts));
   // Sums of products become products that add to each other. This needs their
   // final layout, and it comes before kernels are formed, because a sum that is
   // left would become a kernel that reads all products at once.
@@ -254,7 +256,7 @@ void gpuopt::addPhase(OpPassManager &passes, Phase phase,
   case Phase::Train:
     return addTrain(passes, options);
   case Phase::Clusters:
-    return addClusters(passes);
+    return addClusters(passes, options);
   case Phase::Precision:
     return addPrecision(passes, options, ladders);
   case Phase::Schedule:

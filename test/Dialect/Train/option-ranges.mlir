@@ -25,6 +25,7 @@
 // What does not exist is no device, with a budget and without one.
 // RUN: not gpuopt-opt %s -train-schedule=device=foo 2>&1 | FileCheck %s --check-prefix=DEVICE
 // RUN: not gpuopt-opt %s -train-assign-precision=device=foo 2>&1 | FileCheck %s --check-prefix=DEVICE
+// RUN: not gpuopt-opt %s -nn-split-reductions=device=foo 2>&1 | FileCheck %s --check-prefix=DEVICE
 // DEVICE: error: device: expects one of host, {{.*}} or a JSON file, but got 'foo': No such file or directory
 // RUN: not gpuopt-opt %s -train-assign-precision=half-type=f8 2>&1 | FileCheck %s --check-prefix=HALF
 // HALF: error: expects a half-type of f16 or bf16, but got 'f8'

@@ -8,11 +8,14 @@
 // A reduction over several dimensions runs with one block for each element that
 // it keeps, and so with a single block if it keeps none. If the first dimension
 // is reduced last, in a reduction of its own, there are as many blocks as it
-// has entries. The rounding differs from that of the whole reduction, but it is
-// the same on every machine.
+// has entries. A GPU may need more: the sums over 16 images of 256x256 pixels
+// with 64 channels would be 16 blocks for 132 multiprocessors, so there the
+// rows of pixels are reduced last as well. The rounding differs from that of
+// the whole reduction, but it is the same on every machine.
 //
 //===----------------------------------------------------------------------===//
 
+#include "gpuopt/Analysis/DeviceModel.h"
 #include "gpuopt/Dialect/NN/Transforms/Passes.h"
 #include "mlir/IR/Builders.h"
 
@@ -22,6 +25,7 @@ namespace gpuopt::nn {
 } // namespace gpuopt::nn
 
 using namespace mlir;
+using namespace gpuopt;
 using namespace gpuopt::nn;
 
 namespace {
@@ -33,41 +37,81 @@ public:
 
 private:
   void runOnOperation() override {
+    llvm::Expected<DeviceModel> model = loadDeviceModel(device);
+    if (!model) {
+      getOperation()->emitError("device: ") << toString(model.takeError());
+      return signalPassFailure();
+    }
+    if (model->hasWarps())
+      wantedBlocks = int64_t(model->multiprocessors);
     SmallVector<ReduceOp> reductions;
     getOperation()->walk([&](ReduceOp op) { reductions.push_back(op); });
     for (ReduceOp op : reductions)
       split(op);
   }
 
-  /// Returns the first reduced dimension that is not 1, if another reduced one
-  /// follows it.
-  static std::optional<int64_t> outermost(ReduceOp op) {
+  /// Returns how many blocks a kernel has that keeps some of the dimensions
+  /// that `op` reduces.
+  static int64_t blocksOf(ReduceOp op, ArrayRef<int64_t> kept) {
+    auto type = cast<RankedTensorType>(op.getInput().getType());
+    int64_t blocks = 1;
+    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+      bool isReduced = llvm::is_contained(op.getDims(), dim) &&
+                       !llvm::is_contained(kept, dim);
+      bool isColumns = dim + 1 == type.getRank();
+      if (!isReduced)
+        blocks *= isColumns
+                      ? llvm::divideCeil(type.getDimSize(dim), kBlockColumns)
+                      : type.getDimSize(dim);
+    }
+    return blocks;
+  }
+
+  /// Returns the dimensions to be reduced last: of those that are not 1 the
+  /// first, and further ones while the device has too few blocks. At least one
+  /// is left to be reduced before; if there is none, the result is empty.
+  SmallVector<int64_t> outermost(ReduceOp op) const {
     ArrayRef<int64_t> shape =
         cast<RankedTensorType>(op.getInput().getType()).getShape();
-    SmallVector<int64_t> real;
+    SmallVector<int64_t> real, last;
     for (int64_t dim : op.getDims())
       if (shape[dim] != 1)
         real.push_back(dim);
-    if (real.size() < 2)
-      return std::nullopt;
-    return real.front();
+    for (size_t i = 0; i + 1 < real.size(); ++i)
+      if (i == 0 || blocksOf(op, last) < wantedBlocks)
+        last.push_back(real[i]);
+    return last;
   }
 
   void split(ReduceOp op) {
-    std::optional<int64_t> last = outermost(op);
+    SmallVector<int64_t> last = outermost(op);
     auto type = cast<RankedTensorType>(op.getInput().getType());
-    if (!last || type.getNumElements() < minimumElements)
+    if (last.empty() || type.getNumElements() < minimumElements)
       return;
     SmallVector<int64_t> first(op.getDims());
-    llvm::erase(first, *last);
+    llvm::erase_if(first,
+                   [&](int64_t dim) { return llvm::is_contained(last, dim); });
     OpBuilder builder(op);
     Value partial = ReduceOp::create(builder, op.getLoc(), op.getKind(),
                                      op.getInput(), first);
-    Value whole = ReduceOp::create(builder, op.getLoc(), op.getKind(), partial,
-                                   ArrayRef<int64_t>(*last));
-    op.replaceAllUsesWith(whole);
+    auto whole =
+        ReduceOp::create(builder, op.getLoc(), op.getKind(), partial, last);
+    op.replaceAllUsesWith(whole.getResult());
     op.erase();
+    int64_t parts = 1;
+    for (int64_t dim : last)
+      parts *= type.getDimSize(dim);
+    if (parts > kMostParts)
+      split(whole);
   }
+
+  /// What a block of a reduction over other dimensions takes of the last one,
+  /// at most.
+  static constexpr int64_t kBlockColumns = 64;
+  /// One more kernel costs more time than a block needs for so many partial
+  /// results: it has 32 of them under way at once, eight times.
+  static constexpr int64_t kMostParts = 1024;
+  int64_t wantedBlocks = 0;
 };
 
 } // namespace

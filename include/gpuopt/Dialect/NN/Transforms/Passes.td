@@ -153,8 +153,9 @@ def SplitReductions : Pass<"nn-split-reductions"> {
   let description = [{
     A reduction over the first and further dimensions becomes one over the
     further dimensions, followed by one over the first: the blocks of the first
-    kernel share the work. The order of summation does not depend on the
-    machine.
+    kernel share the work. On a GPU, further dimensions are reduced last until
+    there is a block for each multiprocessor. The order of summation depends on
+    the device model, but not on the machine.
 
     ```mlir
     %0 = nn.reduce sum %x [0, 1] : tensor<64x1024x768xf32>
@@ -164,7 +165,9 @@ def SplitReductions : Pass<"nn-split-reductions"> {
     ```
   }];
   let options = [Option<"minimumElements", "minimum-elements", "int64_t", "16384",
-                        "reductions of fewer elements stay whole">];
+                        "reductions of fewer elements stay whole">,
+                 Option<"device", "device", "std::string", "\"host\"",
+                        "the device model (a built-in one or a JSON file) whose blocks are counted">];
   let dependentDialects = ["::gpuopt::nn::NNDialect"];
 }
 
