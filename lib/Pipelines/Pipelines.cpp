@@ -139,7 +139,9 @@ static void addTrain(OpPassManager &passes, const PipelineOptions &options) {
 static void addClusters(OpPassManager &passes, const PipelineOptions &options) {
   // Kernels are formed of elementwise ops and reductions. Composite ops
   // are spelled out first, so that layouts can move through them as well.
-  passes.addPass(nn::createDecompose());
+  nn::DecomposeOptions formulas;
+  formulas.oneRead = options.isForGpu;
+  passes.addPass(nn::createDecompose(formulas));
   // Transposes and reshapes between two ops would separate work that could
   // share a kernel. This comes before biases and accumulators are formed, which
   // its patterns for products do not handle.
@@ -154,6 +156,10 @@ static void addClusters(OpPassManager &passes, const PipelineOptions &options) {
   // folding, which would undo it, and before kernels are formed that read
   // them.
   passes.addPass(nn::createCompactConstants());
+  // Sums that are equal but for a factor become one. Equal factors have been
+  // merged, and the sums have not been split yet.
+  if (options.isForGpu)
+    passes.addPass(nn::createMergeSums());
   // A reduction becomes two where one would leave most of the device idle.
   // Each of the two is a kernel by itself, so this comes before kernels
   // are formed.

@@ -5,6 +5,7 @@ import copy
 import json
 import re
 
+import models
 import numpy as np
 import pytest
 import torch
@@ -73,6 +74,32 @@ def test_training_in_any_order(emulated):
     # AdamW's first steps are as long for gradients that are nearly 0, where rounding decides their sign.
     np.testing.assert_allclose(one.losses, emulated.train_torch(), rtol=1e-3)
     assert_same_bits(one, other)
+
+
+class FarFromZero(torch.nn.Module):
+    """Its batch norm's channels have means some 300 deviations from zero: of sums of squares, no more than two digits of
+    a variance would be left in float32."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = torch.nn.Conv2d(1, 16, 3, padding=1)
+        self.norm = torch.nn.BatchNorm2d(16)
+        self.fc = torch.nn.Linear(16 * 4 * 4, 10)
+        torch.nn.init.constant_(self.conv.bias, 100.0)
+
+    def forward(self, x):
+        x = torch.nn.functional.max_pool2d(torch.relu(self.norm(self.conv(x))), 2)
+        return self.fc(torch.flatten(x, 1))
+
+
+def test_statistics_far_from_zero(tmp_path, monkeypatch):
+    monkeypatch.setitem(models.MODELS, "far-from-zero", lambda: models.digits(FarFromZero(), (1, 8, 8)))
+    model = Emulated("far-from-zero", tmp_path)
+    loss, gradients, _ = gradients_of(model.trainer, model.case.inputs, model.case.labels)
+    case = copy.deepcopy(model.case)
+    assert loss == pytest.approx(train_torch(case, 1, lambda p: torch.optim.SGD(p, lr=0.0))[0], rel=1e-4)
+    error, parameter = worst_gradient(case.module, gradients)
+    assert error <= 1e-3, parameter
 
 
 def test_products_are_timed_once(tmp_path):

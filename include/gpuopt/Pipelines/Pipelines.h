@@ -41,6 +41,9 @@ struct PipelineOptions {
   nn::ExpandAttentionOptions expandAttention;
   train::BuildStepOptions step;
   train::InsertLossScalingOptions lossScaling;
+  /// Whether programs are for a GPU. Sums are formed in one read there; on a
+  /// processor, a second read of a tensor costs little.
+  bool isForGpu = false;
   /// Whether libraries and staged batches take memory of the device, as on
   /// CUDA.
   bool reservesWorkspace = false;

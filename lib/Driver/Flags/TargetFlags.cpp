@@ -231,6 +231,7 @@ Error gpuopt::collectTarget(DriverOptions &options) {
     return createStringError("--workspace-size must be at least " +
                              planning::formatBytes(kLeastWorkspace) +
                              ", but is " + planning::formatBytes(*workspace));
+  options.pipeline.isForGpu = target == "cuda";
   options.pipeline.reservesWorkspace = target == "cuda";
   options.pipeline.workspace.workspaceBytes = *workspace;
   return collectSchedule(options.pipeline.schedule);

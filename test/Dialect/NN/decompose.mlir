@@ -1,4 +1,5 @@
 // RUN: gpuopt-opt %s -nn-decompose | FileCheck %s
+// RUN: gpuopt-opt %s -nn-decompose=one-read | FileCheck %s --check-prefix=ONE
 
 // CHECK-LABEL: func.func @softmax
 // CHECK: %[[MAX:.*]] = nn.reduce max %arg0 [1]
@@ -101,4 +102,48 @@ func.func @empty_rows(%x: tensor<4x16xf32>) -> tensor<4x16xf32> {
 func.func @log_softmax(%x: tensor<4x16xf32>) -> tensor<4x16xf32> {
   %0 = nn.log_softmax %x dim 1 : tensor<4x16xf32>
   return %0 : tensor<4x16xf32>
+}
+
+// In one read, the moments are those of the distances from the first pixel. The work between the pixel and memory is done
+// for it once more: here the addition of a bias, and a transpose that lies between.
+// ONE-LABEL: func.func @pixel
+// ONE: %[[IN:.*]] = nn.conv
+// ONE: %[[X:.*]] = arith.addf %[[IN]]
+// ONE: %[[T:.*]] = nn.transpose %[[X]] [0, 2, 1, 3]
+// ONE: %[[CORNER:.*]] = nn.slice %[[IN]] [0, 0, 0, 0] [1, 1, 1, 8] [1, 1, 1, 1]
+// ONE: %[[BIAS:.*]] = nn.broadcast %arg2 : tensor<8xf32> to tensor<1x1x1x8xf32>
+// ONE: %[[SUM:.*]] = arith.addf %[[CORNER]], %[[BIAS]] : tensor<1x1x1x8xf32>
+// ONE: %[[PIXEL:.*]] = nn.transpose %[[SUM]]
+// ONE: %[[ALL:.*]] = nn.broadcast %[[PIXEL]]
+// ONE: %[[D:.*]] = arith.subf %[[T]], %[[ALL]]
+// ONE: nn.reduce sum %[[D]] [0, 1, 2]
+// ONE: %[[FIRST:.*]] = arith.mulf {{.*}} : tensor<1x1x1x8xf32>
+// ONE: %[[D2:.*]] = arith.mulf %[[D]], %[[D]]
+// ONE: nn.reduce sum %[[D2]] [0, 1, 2]
+// ONE: %[[SECOND:.*]] = arith.mulf {{.*}} : tensor<1x1x1x8xf32>
+// ONE: %[[SQUARE:.*]] = arith.mulf %[[FIRST]], %[[FIRST]]
+// ONE: %[[SIGNED:.*]] = arith.subf %[[SECOND]], %[[SQUARE]]
+// ONE: arith.maximumf %[[SIGNED]]
+// ONE: arith.addf %[[PIXEL]], %[[FIRST]]
+func.func @pixel(%x: tensor<4x3x3x8xf32>, %w: tensor<8x8x1x1xf32>, %b: tensor<8xf32>, %c: tensor<8xf32>) -> tensor<4x3x3x8xf32> {
+  %0 = nn.conv %x, %w strides [1, 1] pads [0, 0, 0, 0] dilations [1, 1] groups 1 : tensor<4x3x3x8xf32>, tensor<8x8x1x1xf32>
+  %1 = nn.broadcast %b : tensor<8xf32> to tensor<4x3x3x8xf32>
+  %2 = arith.addf %0, %1 : tensor<4x3x3x8xf32>
+  %3 = nn.transpose %2 [0, 2, 1, 3] : tensor<4x3x3x8xf32>
+  %4:5 = nn.batch_norm %3, %c, %c, %c, %c epsilon 1.0e-5 momentum 0.1
+      : tensor<4x3x3x8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+  return %4#0 : tensor<4x3x3x8xf32>
+}
+
+// What a reduction makes lies nowhere yet: there the mean is read for, and then the variance.
+// ONE-LABEL: func.func @no_pixel
+// ONE-NOT: nn.slice
+// ONE: arith.subf
+// ONE-NOT: arith.maximumf
+// ONE: return
+func.func @no_pixel(%x: tensor<4x3x3x2x8xf32>, %c: tensor<8xf32>) -> tensor<4x3x3x1x8xf32> {
+  %0 = nn.reduce sum %x [3] : tensor<4x3x3x2x8xf32>
+  %1:5 = nn.batch_norm %0, %c, %c, %c, %c epsilon 1.0e-5 momentum 0.1
+      : tensor<4x3x3x1x8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+  return %1#0 : tensor<4x3x3x1x8xf32>
 }

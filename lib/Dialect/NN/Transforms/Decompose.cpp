@@ -14,6 +14,7 @@
 
 #include "gpuopt/Dialect/NN/IR/TensorBuilder.h"
 #include "gpuopt/Dialect/NN/Transforms/Passes.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace gpuopt::nn {
@@ -22,6 +23,7 @@ namespace gpuopt::nn {
 } // namespace gpuopt::nn
 
 using namespace mlir;
+using namespace gpuopt;
 using namespace gpuopt::nn;
 
 namespace {
@@ -29,7 +31,8 @@ namespace {
 /// Replaces an op by values, and tags the ops that were built for them.
 template <typename OpT>
 struct Decomposition : OpRewritePattern<OpT> {
-  using OpRewritePattern<OpT>::OpRewritePattern;
+  Decomposition(MLIRContext *context, const DecomposeOptions &options)
+      : OpRewritePattern<OpT>(context), options(options) {}
 
   LogicalResult matchAndRewrite(OpT op,
                                 PatternRewriter &rewriter) const override {
@@ -48,7 +51,9 @@ struct Decomposition : OpRewritePattern<OpT> {
     return success();
   }
 
-  static SmallVector<Value> decompose(TensorBuilder &b, OpT op);
+  SmallVector<Value> decompose(TensorBuilder &b, OpT op) const;
+
+  DecomposeOptions options;
 };
 
 /// Returns x - max x, and exp of it.
@@ -59,7 +64,7 @@ std::pair<Value, Value> shiftedExp(TensorBuilder &b, Value x, int64_t dim) {
 
 template <>
 SmallVector<Value> Decomposition<SoftmaxOp>::decompose(TensorBuilder &b,
-                                                       SoftmaxOp op) {
+                                                       SoftmaxOp op) const {
   if (!op.getZeroesEmpty()) {
     Value e = shiftedExp(b, op.getInput(), op.getDim()).second;
     return {b.div(e, b.sum(e, op.getDim()))};
@@ -75,8 +80,9 @@ SmallVector<Value> Decomposition<SoftmaxOp>::decompose(TensorBuilder &b,
 }
 
 template <>
-SmallVector<Value> Decomposition<LogSoftmaxOp>::decompose(TensorBuilder &b,
-                                                          LogSoftmaxOp op) {
+SmallVector<Value>
+Decomposition<LogSoftmaxOp>::decompose(TensorBuilder &b,
+                                       LogSoftmaxOp op) const {
   auto [shifted, e] = shiftedExp(b, op.getInput(), op.getDim());
   return {b.sub(shifted, b.log(b.sum(e, op.getDim())))};
 }
@@ -92,9 +98,80 @@ std::pair<Value, Value> meanAndVariance(TensorBuilder &b, Value x,
   return {mean, b.mul(b.sum(b.mul(centred, centred), dims), 1.0 / n)};
 }
 
+/// The most elementwise ops in a row that are done again for a single pixel.
+constexpr int kMostSteps = 6;
+
+/// Returns the elements with index 0 along `dims`, each of these then being 1,
+/// through at most `steps` ops of the elementwise work that makes `value`; null
+/// if they do not lead to tensors in memory.
+Value firstAlong(TensorBuilder &b, Value value, ArrayRef<int64_t> dims,
+                 int steps = kMostSteps) {
+  if (steps == 0)
+    return {};
+  SmallVector<int64_t> sizes(b.shape(value));
+  for (int64_t dim : dims)
+    sizes[dim] = 1;
+  Operation *op = value.getDefiningOp();
+  SplatElementsAttr splat;
+  if (matchPattern(value, m_Constant(&splat)))
+    return b.create<arith::ConstantOp>(
+        splat.resizeSplat(b.type(value).clone(sizes)));
+  if (auto broadcast = dyn_cast_or_null<BroadcastOp>(op)) {
+    ArrayRef<int64_t> source = b.shape(broadcast.getInput());
+    int64_t added = sizes.size() - source.size();
+    bool isRepeated = llvm::all_of(dims, [&](int64_t dim) {
+      return dim < added || source[dim - added] == 1;
+    });
+    return isRepeated ? b.broadcast(broadcast.getInput(), sizes) : Value();
+  }
+  if (op && OpTrait::hasElementwiseMappableTraits(op) &&
+      op->getNumResults() == 1) {
+    OperationState state(op->getLoc(), op->getName());
+    state.addAttributes(op->getAttrs());
+    state.addTypes(b.type(value).clone(sizes));
+    for (Value operand : op->getOperands()) {
+      Value first = firstAlong(b, operand, dims, steps - 1);
+      if (!first)
+        return {};
+      state.addOperands(first);
+    }
+    return b.OpBuilder::create(state)->getResult(0);
+  }
+  if (auto transpose = dyn_cast_or_null<TransposeOp>(op)) {
+    ArrayRef<int64_t> permutation = transpose.getPermutation();
+    SmallVector<int64_t> moved;
+    for (int64_t dim : dims)
+      moved.push_back(permutation[dim]);
+    Value first = firstAlong(b, transpose.getInput(), moved, steps - 1);
+    return first ? b.transpose(first, permutation) : Value();
+  }
+  bool isInMemory = !op || isa<RuntimeCallOpInterface, ConcatOp>(op);
+  SmallVector<int64_t> zeros(sizes.size(), 0), ones(sizes.size(), 1);
+  return isInMemory ? b.create<SliceOp>(value, zeros, sizes, ones) : Value();
+}
+
+/// Returns the same as meanAndVariance in one read: of the distances from the
+/// first pixel.
+std::pair<Value, Value> momentsInOneRead(TensorBuilder &b, Value x,
+                                         ArrayRef<int64_t> dims) {
+  Value pixel = firstAlong(b, x, dims);
+  if (!pixel)
+    return meanAndVariance(b, x, dims);
+  int64_t n = 1;
+  for (int64_t dim : dims)
+    n *= b.shape(x)[dim];
+  Value distance = b.sub(x, pixel);
+  Value first = b.mul(b.sum(distance, dims), 1.0 / n);
+  Value second = b.mul(b.sum(b.mul(distance, distance), dims), 1.0 / n);
+  // Rounding can make a variance of 0 negative.
+  Value variance = b.createOrFold<arith::MaximumFOp>(
+      b.sub(second, b.mul(first, first)), b.splat(0, b.type(second)));
+  return {b.add(pixel, first), variance};
+}
+
 template <>
 SmallVector<Value> Decomposition<LayerNormOp>::decompose(TensorBuilder &b,
-                                                         LayerNormOp op) {
+                                                         LayerNormOp op) const {
   auto dims = llvm::to_vector(
       llvm::seq<int64_t>(op.getAxis(), b.type(op.getInput()).getRank()));
   auto [mean, variance] = meanAndVariance(b, op.getInput(), dims);
@@ -109,7 +186,7 @@ SmallVector<Value> Decomposition<LayerNormOp>::decompose(TensorBuilder &b,
 
 template <>
 SmallVector<Value> Decomposition<BatchNormOp>::decompose(TensorBuilder &b,
-                                                         BatchNormOp op) {
+                                                         BatchNormOp op) const {
   Value x = op.getInput();
   ArrayRef<int64_t> kept = b.shape(op.getMean()),
                     channels = b.shape(op.getScale());
@@ -120,7 +197,8 @@ SmallVector<Value> Decomposition<BatchNormOp>::decompose(TensorBuilder &b,
     variance = b.reshape(statistics[1], kept);
   } else {
     auto dims = llvm::to_vector(llvm::seq<int64_t>(0, b.type(x).getRank() - 1));
-    std::tie(mean, variance) = meanAndVariance(b, x, dims);
+    std::tie(mean, variance) = options.oneRead ? momentsInOneRead(b, x, dims)
+                                               : meanAndVariance(b, x, dims);
     double n = b.type(x).getNumElements() / channels[0],
            momentum = op.getMomentum().convertToDouble();
     Value unbiased = b.mul(variance, n > 1 ? n / (n - 1) : 1);
@@ -138,7 +216,7 @@ SmallVector<Value> Decomposition<BatchNormOp>::decompose(TensorBuilder &b,
 
 template <>
 SmallVector<Value> Decomposition<DropoutOp>::decompose(TensorBuilder &b,
-                                                       DropoutOp op) {
+                                                       DropoutOp op) const {
   double ratio = op.getRatio().convertToDouble();
   RankedTensorType type = b.type(op.getInput());
   Value draw = b.create<RandomUniformOp>(type, op.getStream());
@@ -149,8 +227,9 @@ SmallVector<Value> Decomposition<DropoutOp>::decompose(TensorBuilder &b,
 }
 
 template <>
-SmallVector<Value> Decomposition<CrossEntropyOp>::decompose(TensorBuilder &b,
-                                                            CrossEntropyOp op) {
+SmallVector<Value>
+Decomposition<CrossEntropyOp>::decompose(TensorBuilder &b,
+                                         CrossEntropyOp op) const {
   Value x = op.getLogits();
   RankedTensorType type = b.type(x);
   int64_t dim = type.getRank() - 1, classes = type.getShape().back();
@@ -174,12 +253,18 @@ SmallVector<Value> Decomposition<CrossEntropyOp>::decompose(TensorBuilder &b,
 }
 
 class Decompose : public gpuopt::nn::impl::DecomposeBase<Decompose> {
+public:
+  using DecomposeBase::DecomposeBase;
+
+private:
   void runOnOperation() override {
+    DecomposeOptions options;
+    options.oneRead = oneRead;
     RewritePatternSet patterns(&getContext());
     patterns.add<Decomposition<SoftmaxOp>, Decomposition<LogSoftmaxOp>,
                  Decomposition<LayerNormOp>, Decomposition<BatchNormOp>,
                  Decomposition<DropoutOp>, Decomposition<CrossEntropyOp>>(
-        &getContext());
+        &getContext(), options);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -133,6 +133,12 @@ def Decompose : Pass<"nn-decompose"> {
     nn.cross_entropy become their defining formulas, with reduced dimensions of
     size 1, so that all of one op shares an iteration space.
 
+    With `one-read`, the moments of a batch norm are those of the distances from
+    the first pixel, m: mean = m + mean(x - m), variance = mean((x - m)^2) -
+    mean(x - m)^2. These need one read of x, where the defining formulas need
+    two, and lose no digits unless that pixel is far from all others (Chan,
+    Golub and LeVeque, Algorithms for Computing the Sample Variance, 1983).
+
     ```mlir
     %1 = nn.softmax %0 dim 1 : tensor<4x16xf32>
     // becomes
@@ -145,7 +151,31 @@ def Decompose : Pass<"nn-decompose"> {
     %1 = arith.divf %4, %5 : tensor<4x16xf32>
     ```
   }];
+  let options = [Option<"oneRead", "one-read", "bool", "false",
+                        "a batch norm's mean and variance come from one read of its input">];
   let dependentDialects = ["::gpuopt::nn::NNDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
+def MergeSums : Pass<"nn-merge-sums"> {
+  let summary = "Merges sums over columns that differ by factors outside of the sum";
+  let description = [{
+    Factors that do not vary along the summed dimensions are taken out of sums,
+    where sums become equal by that: those of a batch norm's backward, of which
+    two sums remain in place of four.
+
+    ```mlir
+    %s = nn.broadcast %scale : tensor<64xf32> to tensor<512x64xf32>
+    %g = arith.mulf %dy, %s : tensor<512x64xf32>
+    %0 = nn.reduce sum %g [0] : tensor<512x64xf32>
+    %1 = nn.reduce sum %dy [0] : tensor<512x64xf32>
+    // becomes
+    %1 = nn.reduce sum %dy [0] : tensor<512x64xf32>
+    %r = nn.reshape %scale : tensor<64xf32> to tensor<1x64xf32>
+    %0 = arith.mulf %1, %r : tensor<1x64xf32>
+    ```
+  }];
+  let dependentDialects = ["::gpuopt::nn::NNDialect", "::mlir::arith::ArithDialect"];
+  let statistics = [Statistic<"mergedCount", "merged", "sums that became equal to another one">];
 }
 
 def SplitReductions : Pass<"nn-split-reductions"> {
