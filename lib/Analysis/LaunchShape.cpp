@@ -78,6 +78,30 @@ static int64_t loadsPerRow(const KernelShape &shape, int64_t lanes) {
   return std::max<int64_t>(loads, 1);
 }
 
+/// A block takes some rows, one after the other. On a GPU, rows that would
+/// leave half of a warp idle or more are taken by groups of its threads, each
+/// as wide as a row: of 64 channels in half precision, eight threads do one
+/// pixel.
+static void shapeRows(LaunchShape &launch, const KernelShape &shape,
+                      int64_t lanes, const DeviceModel &device) {
+  const int64_t size = shape.loops.back().size,
+                rows = turnsOf(shape, /*isReduced=*/false),
+                wanted = blocksToFill(device),
+                vectors = llvm::divideCeil(size, lanes);
+  launch.span =
+      std::max<int64_t>(1, std::min(kRowElements / size, rows / wanted));
+  if (device.target != "host" && vectors <= kWarp / 2) {
+    const int64_t width = llvm::bit_ceil(uint64_t(vectors));
+    launch.threads = kMostThreads;
+    while (launch.threads > kWarp && rows * width < wanted * launch.threads)
+      launch.threads /= 2;
+    launch.groups = launch.threads / width;
+    launch.span =
+        std::max(launch.span / launch.groups, int64_t(1)) * launch.groups;
+  }
+  launch.blocks = llvm::divideCeil(rows, launch.span);
+}
+
 /// Rows of a GPU that a warp holds in its registers have a warp each, whose
 /// threads wait for no other. Longer ones have a block each, as all rows of the
 /// host do, and so have few ones, which would leave multiprocessors idle.
@@ -132,9 +156,7 @@ static void shapeColumnReduction(LaunchShape &launch, const KernelShape &shape,
 
 LaunchShape gpuopt::launchShapeOf(const KernelShape &shape, int64_t lanes,
                                   const DeviceModel &device) {
-  const int64_t size = shape.loops.back().size,
-                rows = turnsOf(shape, /*isReduced=*/false),
-                wanted = blocksToFill(device);
+  const int64_t size = shape.loops.back().size, wanted = blocksToFill(device);
   LaunchShape launch;
   launch.form = formOf(shape);
   launch.lanes = lanes;
@@ -148,9 +170,7 @@ LaunchShape gpuopt::launchShapeOf(const KernelShape &shape, int64_t lanes,
     launch.threads = threadsFor(launch.span, lanes);
     break;
   case KernelForm::Rows:
-    launch.span =
-        std::max<int64_t>(1, std::min(kRowElements / size, rows / wanted));
-    launch.blocks = llvm::divideCeil(rows, launch.span);
+    shapeRows(launch, shape, lanes, device);
     break;
   case KernelForm::RowReduction:
     shapeRowReduction(launch, shape, device);

@@ -39,8 +39,8 @@ struct LaunchShape {
   /// thread has, and the memory that the threads of a block share.
   int64_t loadsInFlight = 1, vectorBytes = 16, registers = 32, sharedBytes = 0;
   /// The number of groups of neighbouring threads in a block. In a
-  /// ColumnReduction the groups share the rows; in a RowReduction each group
-  /// has a row of its own.
+  /// ColumnReduction the groups share the rows; in a RowReduction and in Rows
+  /// each group has one of the block's rows at a time.
   int64_t groups = 1;
   int64_t lanes = 1; ///< Elements that a thread of a GPU works on at once.
   /// The rows whose elements a thread loads before it adds any of them.

@@ -74,14 +74,15 @@ private:
            {}, [&] { storeOutputs(); });
       scopes.pop_back();
     };
-    if (launch.span == 1) {
-      emitRow(block);
-    } else {
-      auto [lower, upper] =
-          spanOf(block, launch.span, turnsOf(shape, /*isReduced=*/false),
-                 launch.blocks);
-      plainLoop(LoopKind::Sequential, lower, upper, emitRow);
-    }
+    if (launch.span == 1)
+      return emitRow(block);
+    const bool hasGroups = launch.groups > 1;
+    if (hasGroups)
+      multiple = multipleOfTurns(shape.loops[lane].size);
+    auto [lower, upper] = spanOf(
+        block, launch.span, turnsOf(shape, /*isReduced=*/false), launch.blocks);
+    plainLoop(hasGroups ? LoopKind::RowGroups : LoopKind::Sequential, lower,
+              upper, emitRow);
   }
 
   void emitRowReduction() {
@@ -93,9 +94,7 @@ private:
     openScope(SmallVector<bool>(shape.loops.size(), false));
     if (launch.groups == 1)
       return emitRow(block, kept, nested);
-    // All threads take each turn, those behind the end of the row too.
-    if (columns % (launch.threads / launch.groups * launch.lanes) != 0)
-      multiple = std::min(multiple, kMostLanes / 2);
+    multiple = multipleOfTurns(columns);
     auto [lower, upper] = spanOf(
         block, launch.span, turnsOf(shape, /*isReduced=*/false), launch.blocks);
     plainLoop(LoopKind::RowGroups, lower, upper,
@@ -195,6 +194,15 @@ private:
   /// of, which goes over `size` elements in `count` spans.
   static int64_t multipleOf(int64_t size, int64_t span = 0, int64_t count = 1) {
     return std::gcd(kMostLanes, std::gcd(size, count > 1 ? span : 0));
+  }
+
+  /// The same for groups that have rows of their own: all threads take each
+  /// turn, those behind the end of the row too.
+  int64_t multipleOfTurns(int64_t columns) const {
+    const int64_t width = launch.threads / launch.groups;
+    return columns % (width * launch.lanes) == 0
+               ? multipleOf(columns)
+               : std::min(multipleOf(columns), kMostLanes / 2);
   }
 
   Value constant(int64_t number) {

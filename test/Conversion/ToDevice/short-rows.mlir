@@ -1,0 +1,68 @@
+// RUN: gpuopt-opt %s -train-plan-memory -convert-to-device=device=h200 --verify-device | FileCheck %s
+// RUN: gpuopt-opt %s -train-plan-memory -convert-to-device=device=h200 --verify-device | gpuopt-translate --device-to-cxx | FileCheck %s --check-prefix=CODE
+// RUN: gpuopt-opt %s -train-plan-memory -convert-to-device | FileCheck %s --check-prefix=HOST
+
+// Rows that leave half of a warp idle or more are taken by groups of its threads. A scale by channel keeps the loops over
+// pixels and over channels apart.
+
+// 64 channels in half precision are eight threads, with eight each: 32 groups. A block takes 64 rows, which have 4096
+// elements, in two turns.
+// CHECK-LABEL: device.kernel @fused_scale blocks 12544 threads 256 groups 32 [
+// CHECK: device.loop row_groups %{{.*}} to %{{.*}} [] {
+// CHECK: device.loop lanes %{{.*}} to %{{.*}} multiple 16 [] {
+// CODE-LABEL: void fused_scale(
+// CODE: for (int64_t r = begin + group<8>(); r < end; r += groups<32>()) {
+// CODE: for (int64_t turn = 0; turn < turns<8>(64); turn++) {
+// CODE: store_vector(
+// On the host a block is one thread, which has no groups.
+// HOST-LABEL: device.kernel @fused_scale blocks 12544 threads 32 [
+// HOST: device.loop sequential
+
+// Three channels that lie in planes are one thread's: 32 neighbours read 32 neighbouring pixels of each plane.
+// CHECK-LABEL: device.kernel @fused_copy blocks 784 threads 256 groups 256 [
+// CHECK: device.loop lanes %{{.*}} to %{{.*}} [] {
+// CODE-LABEL: void fused_copy(
+// CODE: for (int64_t r = begin + group<1>(); r < end; r += groups<256>()) {
+// CODE: const int64_t left = 3 - i;
+
+// 40 channels are five vectors of eight threads: the other three are behind the end, so what they would load and store
+// is left out. 1000 rows are too few for large blocks.
+// CHECK-LABEL: device.kernel @fused_odd blocks 250 threads 32 groups 4 [
+// CHECK: device.loop lanes %{{.*}} to %{{.*}} multiple 8 [] {
+// CODE-LABEL: void fused_odd(
+// CODE: const int64_t left = 40 - i;
+// CODE: load<8>({{.*}}, left)
+// CODE: store<8>({{.*}}, left);
+
+// 17 vectors need more than half of a warp, and so have it whole.
+// CHECK-LABEL: device.kernel @fused_wide blocks 1000 threads 32 [
+train.step @forward_step forward ("x" %x: tensor<802816x64xf16>, "s" %s: tensor<64xf16>, "y" %y: tensor<4x3x50176xf32>,
+    "z" %z: tensor<1000x40xf16>, "u" %u: tensor<40xf16>, "w" %w: tensor<1000x136xf16>, "v" %v: tensor<136xf16>) {
+  %0 = nn.fused "scale" %x, %s : tensor<802816x64xf16>, tensor<64xf16> -> tensor<802816x64xf16> {
+  ^bb0(%a: tensor<802816x64xf16>, %b: tensor<64xf16>):
+    %1 = nn.broadcast %b : tensor<64xf16> to tensor<802816x64xf16>
+    %2 = arith.mulf %a, %1 : tensor<802816x64xf16>
+    nn.yield %2 : tensor<802816x64xf16>
+  }
+  %t = nn.transpose %y [0, 2, 1] : tensor<4x3x50176xf32>
+  %3 = nn.fused "copy" %t : tensor<4x50176x3xf32> -> tensor<4x50176x3xf32> {
+  ^bb0(%a: tensor<4x50176x3xf32>):
+    nn.yield %a : tensor<4x50176x3xf32>
+  }
+  %4 = nn.fused "odd" %z, %u : tensor<1000x40xf16>, tensor<40xf16> -> tensor<1000x40xf16> {
+  ^bb0(%a: tensor<1000x40xf16>, %b: tensor<40xf16>):
+    %1 = nn.broadcast %b : tensor<40xf16> to tensor<1000x40xf16>
+    %2 = arith.mulf %a, %1 : tensor<1000x40xf16>
+    nn.yield %2 : tensor<1000x40xf16>
+  }
+  %5 = nn.fused "wide" %w, %v : tensor<1000x136xf16>, tensor<136xf16> -> tensor<1000x136xf16> {
+  ^bb0(%a: tensor<1000x136xf16>, %b: tensor<136xf16>):
+    %1 = nn.broadcast %b : tensor<136xf16> to tensor<1000x136xf16>
+    %2 = arith.mulf %a, %1 : tensor<1000x136xf16>
+    nn.yield %2 : tensor<1000x136xf16>
+  }
+  train.output "a", %0 : tensor<802816x64xf16>
+  train.output "b", %3 : tensor<4x50176x3xf32>
+  train.output "c", %4 : tensor<1000x40xf16>
+  train.output "d", %5 : tensor<1000x136xf16>
+}
