@@ -1,6 +1,7 @@
 // Convolution on the GPU: cuDNN 9's legacy calls, NHWC, with deterministic
 // algorithms. cuDNN wants the weights as [oc, kh, kw, c], so they are reordered
-// into the workspace before a call, and their gradient back after it.
+// into the workspace before a call, and their gradient back after it. Weights
+// with one tap, or of one channel, lie the same in both orders.
 #pragma once
 
 #include "gpuopt/ops/conv.h"
@@ -185,10 +186,20 @@ KERNEL void reorder_weights(const T *from, T *to, int64_t count, int64_t depth,
     to[plain] = from[i];
 }
 
+// Whether the weights have the same order in ONNX as cuDNN wants them to have,
+// and lie where its vectors can begin.
+inline bool has_order_of_cudnn(const ConvShape &s, const void *weights) {
+  return (s.kh * s.kw == 1 || s.c == s.groups) &&
+         reinterpret_cast<uintptr_t>(weights) % 16 == 0;
+}
+
 template <class T>
 struct ConvCall {
-  ConvCall(Context &ctx, const ConvShape &s, ConvKind kind)
-      : ctx(ctx), dnn(ctx.library<Cudnn>()), shape(s) {
+  // `plain_weights` are those of the program, or their gradient.
+  ConvCall(Context &ctx, const ConvShape &s, ConvKind kind,
+           const T *plain_weights)
+      : ctx(ctx), dnn(ctx.library<Cudnn>()), shape(s),
+        reorders(!has_order_of_cudnn(s, plain_weights)) {
     const ConvKey key{s, kind, cudnn_type<T>()};
     count = s.oc * (s.c / s.groups) * s.kh * s.kw;
     const size_t weight_bytes = (size_t(count) * sizeof(T) + 255) / 256 * 256;
@@ -202,9 +213,16 @@ struct ConvCall {
                                           ctx.workspace_bytes() - weight_bytes))
               .first;
     conv = &found->second;
-    weights = reinterpret_cast<T *>(memory);
+    in_workspace = reinterpret_cast<T *>(memory);
     workspace = memory + weight_bytes;
     CHECK_CUDNN(cudnnSetStream(dnn.handle, ctx.stream));
+  }
+  // Returns the weights in cuDNN's order.
+  const T *ordered(const T *plain) {
+    if (!reorders)
+      return plain;
+    reorder(plain, in_workspace, false, false);
+    return in_workspace;
   }
   void reorder(const T *from, T *to, bool back, bool accumulate) {
     launch(ctx, ceil_div(count, 256), 256, reorder_weights<T>, from, to, count,
@@ -223,9 +241,10 @@ struct ConvCall {
   Context &ctx;
   Cudnn &dnn;
   const ConvShape &shape;
+  const bool reorders;
   const Conv *conv;
   int64_t count;
-  T *weights;
+  T *in_workspace;
   void *workspace;
 };
 
@@ -234,11 +253,10 @@ struct ConvCall {
 template <class T>
 void conv_forward(Context &ctx, const ConvShape &s, const T *x, const T *w,
                   const T *bias, T *y) {
-  detail::ConvCall<T> call(ctx, s, detail::kConvForward);
+  detail::ConvCall<T> call(ctx, s, detail::kConvForward, w);
   const detail::Conv &c = *call.conv;
-  call.reorder(w, call.weights, false, false);
   CHECK_CUDNN(cudnnConvolutionForward(
-      call.dnn.handle, call.one(), c.x, x, c.w, call.weights, c.conv,
+      call.dnn.handle, call.one(), c.x, x, c.w, call.ordered(w), c.conv,
       static_cast<cudnnConvolutionFwdAlgo_t>(c.algorithm), call.workspace,
       c.workspace, call.zero(), c.y, y));
   if (bias)
@@ -249,11 +267,10 @@ void conv_forward(Context &ctx, const ConvShape &s, const T *x, const T *w,
 template <class T>
 void conv_backward_data(Context &ctx, const ConvShape &s, const T *dy,
                         const T *w, T *dx) {
-  detail::ConvCall<T> call(ctx, s, detail::kConvBackwardData);
+  detail::ConvCall<T> call(ctx, s, detail::kConvBackwardData, w);
   const detail::Conv &c = *call.conv;
-  call.reorder(w, call.weights, false, false);
   CHECK_CUDNN(cudnnConvolutionBackwardData(
-      call.dnn.handle, call.one(), c.w, call.weights, c.y, dy, c.conv,
+      call.dnn.handle, call.one(), c.w, call.ordered(w), c.y, dy, c.conv,
       static_cast<cudnnConvolutionBwdDataAlgo_t>(c.algorithm), call.workspace,
       c.workspace, call.zero(), c.x, dx));
 }
@@ -261,13 +278,16 @@ void conv_backward_data(Context &ctx, const ConvShape &s, const T *dy,
 template <class T>
 void conv_backward_weights(Context &ctx, const ConvShape &s, const T *x,
                            const T *dy, T *dw, double beta) {
-  detail::ConvCall<T> call(ctx, s, detail::kConvBackwardWeights);
+  detail::ConvCall<T> call(ctx, s, detail::kConvBackwardWeights, dw);
   const detail::Conv &c = *call.conv;
+  const bool adds = beta != 0 && !call.reorders;
   CHECK_CUDNN(cudnnConvolutionBackwardFilter(
       call.dnn.handle, call.one(), c.x, x, c.y, dy, c.conv,
       static_cast<cudnnConvolutionBwdFilterAlgo_t>(c.algorithm), call.workspace,
-      c.workspace, call.zero(), c.w, call.weights));
-  call.reorder(call.weights, dw, true, beta != 0);
+      c.workspace, adds ? call.one() : call.zero(), c.w,
+      call.reorders ? call.in_workspace : dw));
+  if (call.reorders)
+    call.reorder(call.in_workspace, dw, true, beta != 0);
 }
 
 } // namespace gpuopt
