@@ -7,6 +7,7 @@
 
 #include "gpuopt/Analysis/KernelCost.h"
 
+#include "gpuopt/Analysis/LeastValues.h"
 #include "gpuopt/Analysis/RowWalks.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "gpuopt/Interfaces/LaneInstructions.h"
@@ -27,10 +28,12 @@ static constexpr int64_t kSectorInBytes = 32;
 static constexpr int64_t kVectorInBytes = 16;
 
 // Instructions, counted as those of LaneInstructions.cpp: of one access to all
-// lanes, of an access to one of them, of a turn of a loop, and of a thread in a
-// reduction over its block, or over a group within a warp.
+// lanes, of an access to one of them, of a turn of a loop, of a division by a
+// normal number, and of a thread in a reduction over its block, or over a group
+// within a warp.
 static constexpr double kVectorAccess = 10, kScalarAccess = 4, kTurn = 6,
-                        kBlockReduction = 45, kGroupReduction = 20;
+                        kFastDivision = 2, kBlockReduction = 45,
+                        kGroupReduction = 20;
 
 static int64_t elementBytesOf(Value value) {
   return elementSizeInBytes(cast<RankedTensorType>(value.getType()));
@@ -191,6 +194,13 @@ double gpuopt::bytesInFlight(const LaunchShape &launch,
 // Instructions and bytes
 //===----------------------------------------------------------------------===//
 
+static double instructionsOf(Operation *op) {
+  auto quotient = dyn_cast<arith::DivFOp>(op);
+  return quotient && dividesByNormalNumber(quotient)
+             ? kFastDivision
+             : laneInstructionsPerElement(op);
+}
+
 namespace {
 
 /// Follows values from what is written or reduced to what is loaded, walk by
@@ -268,7 +278,7 @@ private:
   }
 
   void addInstructions(Operation *op, Value over) {
-    cost.laneInstructions += laneInstructionsPerElement(op) * timesOf(over);
+    cost.laneInstructions += instructionsOf(op) * timesOf(over);
     Type type = cast<RankedTensorType>(over.getType()).getElementType();
     cost.isInF64 |= type.isF64() && !isa<nn::BroadcastOp>(op);
   }
@@ -393,7 +403,7 @@ KernelCost gpuopt::kernelCostOfSlice(nn::FusedOp op, unsigned result,
   cost.laneInstructions =
       (kTurn + kVectorAccess * accesses) * elements / double(lanes);
   for (Operation *inner : slice.ops) {
-    cost.laneInstructions += laneInstructionsPerElement(inner) * elements;
+    cost.laneInstructions += instructionsOf(inner) * elements;
     cost.isInF64 |= cast<RankedTensorType>(inner->getResult(0).getType())
                         .getElementType()
                         .isF64();

@@ -7,6 +7,7 @@
 
 #include "KernelBuilder.h"
 
+#include "gpuopt/Analysis/LeastValues.h"
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Analysis/RowWalks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -443,7 +444,11 @@ private:
     }
     OperationState state(loc, producer->getName(), operands, type,
                          producer->getAttrs());
-    return folded(b.create(state));
+    Operation *made = b.create(state);
+    if (auto quotient = dyn_cast<arith::DivFOp>(producer);
+        quotient && dividesByNormalNumber(quotient))
+      cast<arith::DivFOp>(made).setFastmath(arith::FastMathFlags::arcp);
+    return folded(made);
   }
 
   /// Replaces `op` by its value if it is arithmetic on constants, as in 1 != 0.

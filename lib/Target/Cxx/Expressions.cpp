@@ -410,6 +410,13 @@ static FailureOr<Expression> formOf(Operation *op, ArrayRef<Expression> x) {
       .Default([](Operation *) { return failure(); });
 }
 
+/// Whether an op may multiply by the reciprocal of its divisor.
+static bool allowsReciprocal(Operation *op) {
+  auto quotient = dyn_cast<arith::DivFOp>(op);
+  return quotient &&
+         bitEnumContainsAny(quotient.getFastmath(), arith::FastMathFlags::arcp);
+}
+
 /// i8 and i16 lie in memory, but nothing is computed in them.
 static bool isComputedIn(Type type) {
   return type.isF64() || type.isF32() || type.isF16() || type.isBF16() ||
@@ -425,8 +432,11 @@ FailureOr<Expression> cxx::expressionOf(Operation *op, ArrayRef<Expression> x) {
                  llvm::all_of(op->getOperandTypes(), isComputedIn);
   FailureOr<Expression> form = failure();
   StringRef name = op->getName().getStringRef();
-  if (auto entry = infixOps().find(name);
-      isTyped && entry != infixOps().end()) {
+  if (isTyped && allowsReciprocal(op)) {
+    form = call("fast_divide", {argument(x[0], op->getOperand(0).getType()),
+                                argument(x[1], op->getOperand(1).getType())});
+  } else if (auto entry = infixOps().find(name);
+             isTyped && entry != infixOps().end()) {
     const Infix &found = entry->second;
     if (name == "arith.xori" && x[1].text == "true")
       form = prefix("!", x[0]);

@@ -17,7 +17,7 @@
 // CHECK-NEXT: row_2[turn] = exp_x;
 // CHECK: const float sum = group_sum<32>(sums);
 // CHECK-NOT: load
-// CHECK: store_vector({{.*}} + r * 256 + i, row_2[turn] / sum);
+// CHECK: store_vector({{.*}} + r * 256 + i, fast_divide(row_2[turn], sum));
 
 // 70 elements end within a turn: threads behind the end do not take part. What
 // there is one of for a row is written by one thread of its warp.

@@ -2,6 +2,7 @@
 // CUDA C++ has no words for.
 #pragma once
 
+#include "emulation/machine/approximation.h"
 #include "emulation/machine/block.h"
 #include "emulation/machine/matrix.h"
 
@@ -77,6 +78,20 @@ inline uint32_t pack_bf16(float low, float high) {
   };
   return upper_half(low) | upper_half(high) << 16;
 }
-inline float exp2(float x) { return exp2f(x); }
+
+inline float exp2(float x) {
+  x = emulation::flushed(x);
+  return emulation::off_by_ulp(::exp2(double(x)), std::bit_cast<uint32_t>(x),
+                               2);
+}
+inline float reciprocal(float x) {
+  x = emulation::flushed(x);
+  return emulation::off_by_ulp(1 / double(x), std::bit_cast<uint32_t>(x), 1);
+}
+inline float rsqrt(float x) {
+  return emulation::off_by_share(1 / ::sqrt(double(x)),
+                                 std::bit_cast<uint32_t>(x),
+                                 0x1.12p-23); // 2^-22.9
+}
 
 } // namespace gpuopt::ptx

@@ -1,40 +1,26 @@
 // Elementary functions of float and double, for a scalar and for lanes.
 //
 // The functions of float are short and have no branches or library calls: the
-// same operations in the same order on a scalar, on lanes, on the host and on
-// the device, so neither the vector library of a compiler nor the end of a row
-// changes a bit. The largest error of each, in units in the last place, is
-// asserted in test/Unit/Runtime/ElementaryTest.cpp. Polynomials are minimax
-// fits by iteratively reweighted least squares over the interval given beside
-// each. The functions of double call the C library lane by lane.
+// same operations in the same order on a scalar and on lanes, so neither the
+// vector library of a compiler nor the end of a row changes a bit. CUDA differs
+// from the host in exp, tanh, erf, rsqrt and fast_divide (elementary_cuda.h)
+// and in that it multiplies and adds in one instruction; every host computes
+// the same bits. The largest error of each, in units in the last place, is
+// asserted in test/Unit/Runtime/ElementaryTest.cpp and, of CUDA, in
+// test/Unit/Emulation/ElementaryTest.cpp. Polynomials are minimax fits by
+// iteratively reweighted least squares over the interval given beside each. The
+// functions of double call the C library lane by lane.
 #pragma once
 
-#include "gpuopt/kernels/rounding.h"
+#ifdef __CUDACC__
+#include "gpuopt/kernels/elementary_cuda.h"
+#else
+#include "gpuopt/kernels/elementary_host.h"
+#endif
 
 namespace gpuopt {
 
-// sqrt is exact in every library; rsqrt is 1 / sqrt, not an estimate.
-DEVICE float sqrt(float x) { return ::sqrtf(x); }
-DEVICE double sqrt(double x) { return ::sqrt(x); }
-template <class T>
-DEVICE Lanes<T> sqrt(Lanes<T> x) {
-  return map(x, [](T v) { return sqrt(v); });
-}
-template <class X>
-DEVICE X rsqrt(X x) {
-  return X(1) / sqrt(x);
-}
-
 namespace f32 { // X is float or Lanes<float>
-
-template <class X>
-DEVICE X polynomial(X, float c) {
-  return X(c);
-}
-template <class X, class... C>
-DEVICE X polynomial(X x, float c0, C... c) {
-  return X(c0) + x * polynomial(x, c...); // c0 + c1 x + c2 x^2 + ...
-}
 
 template <class X>
 DEVICE X infinity() {
@@ -45,40 +31,6 @@ DEVICE X nan() {
   return X(kNaN<float>);
 }
 
-// 2^n for integer n in [-126, 127].
-template <class X, class N>
-DEVICE X power_of_two(N n) {
-  return from_bits<X>((n + N(127)) << N(23));
-}
-
-// The reduced argument of e^x: x = n ln 2 + r with |r| <= ln 2 / 2. n ln2_hi is
-// exact.
-template <class X>
-struct Reduced {
-  Bits<X> n;
-  X r;
-};
-template <class X>
-DEVICE Reduced<X> reduce_ln2(X x) {
-  const X magic(12582912.0f); // 1.5 * 2^23: the sum's low bits are the integer
-  const X shifted = x * X(1.44269504f) + magic;
-  const X n = shifted - magic;
-  return {bits_of(shifted) - bits_of(magic),
-          (x - n * X(0.693359375f)) - n * X(-2.12194440e-4f)};
-}
-
-template <class X>
-DEVICE X exp(X x) {
-  x = select(x > X(89.0f), X(89.0f), select(x < X(-105.0f), X(-105.0f), x));
-  const auto [n, r] = reduce_ln2(x);
-  const X p =
-      polynomial(r, 0.49999994f, 0.166665211f, 0.041668389f, 0.00836871006f,
-                 0.00138146116f);       // (e^r - 1 - r) / r^2
-  const Bits<X> half = n >> Bits<X>(1); // in two steps: n may be -151 or 128
-  return (X(1) + (r + r * r * p)) * power_of_two<X>(half) *
-         power_of_two<X>(n - half);
-}
-
 template <class X>
 DEVICE X expm1(X x) {
   const X small = x;
@@ -87,7 +39,8 @@ DEVICE X expm1(X x) {
   const X p = polynomial(r, 0.5f, 0.166666657f, 0.0416663624f, 0.00833338965f,
                          0.00139406172f, 0.000198458743f);
   const X half = power_of_two<X>(n - Bits<X>(1));
-  const X y = X(2) * (half * (r + r * r * p) + (half - X(0.5f)));
+  const X y =
+      X(2) * multiply_add(half, multiply_add(r * r, p, r), half - X(0.5f));
   return select(abs(small) < X(1e-10f), small, y);
 }
 
@@ -106,9 +59,9 @@ DEVICE X log(X x) {
                          -0.166679963f, 0.142195508f, -0.124055922f,
                          0.118881769f, -0.116756372f, 0.0674659237f);
   const X square = f * f;
+  const X low = multiply_add(square * f, p, e * X(-2.12194440e-4f));
   const X y =
-      e * X(0.693359375f) +
-      (f - (X(0.5f) * square - (square * f * p + e * X(-2.12194440e-4f))));
+      multiply_add(e, X(0.693359375f), f - multiply_add(X(0.5f), square, -low));
   const X special =
       select(x == X(0), X(0) - infinity<X>(), select(x > X(0), x, nan<X>()));
   return select((x > X(0)) & (x < infinity<X>()), y, special);
@@ -118,35 +71,10 @@ DEVICE X log(X x) {
 template <class X>
 DEVICE X log1p(X x) {
   const X u = X(1) + x;
-  const X lost = (x - (u - X(1))) / u;
+  const X lost = f32::fast_divide(x - (u - X(1)), u);
   const X y = f32::log(u);
   return select((abs(x) < X(1e-10f)) | (x == infinity<X>()), x,
                 select(u > X(0), y + lost, y));
-}
-
-template <class X>
-DEVICE X tanh(X x) {
-  const X a = abs(x), z = x * x;
-  const X p =
-      polynomial(z, -0.333332479f, 0.13330543f, -0.0536650494f, 0.0203979667f,
-                 -0.00543944212f); // (tanh(x) - x) / x^3, |x| < 0.66
-  const X large = X(1) - X(2) / (f32::exp(a + a) + X(1));
-  return select(a < X(0.625f), x + x * z * p, copysign(large, x));
-}
-
-template <class X>
-DEVICE X erf(X x) {
-  const X a = abs(x), z = x * x;
-  const X small =
-      polynomial(z, 0.128379166f, -0.37612626f, 0.112835854f, -0.026853811f,
-                 0.00518832775f, -0.000801019254f, 7.8538571e-05f);
-  const X t = select(a > X(4.0f), X(4.0f), a);
-  const X q = polynomial(t, -0.000175579276f, 1.12951386f, 0.633363783f,
-                         0.108238965f, -0.0250708386f, 0.0041386229f,
-                         -0.000421965378f, 1.8502682e-05f,
-                         2.24167437e-07f); // -log(1 - erf(t)), t in [0.95, 4.1]
-  return select(a < X(1), x + x * small,
-                copysign(X(1) - f32::exp(X(0) - q), x));
 }
 
 // x = q pi/2 + r, |r| <= pi/4, reduced in double: good to 1e-7 for |x| < 1e8.
@@ -344,6 +272,32 @@ GPUOPT_ELEMENTARY(asinh)
 GPUOPT_ELEMENTARY(acosh)
 GPUOPT_ELEMENTARY(atanh)
 #undef GPUOPT_ELEMENTARY
+
+DEVICE float rsqrt(float x) { return f32::rsqrt(x); }
+DEVICE double rsqrt(double x) { return 1 / sqrt(x); }
+DEVICE Lanes<float> rsqrt(Lanes<float> x) { return f32::rsqrt(x); }
+DEVICE Lanes<double> rsqrt(Lanes<double> x) {
+  return Lanes<double>(1) / sqrt(x);
+}
+
+// a / b, for a b that is known to be at least 2^-100.
+DEVICE float fast_divide(float a, float b) { return f32::fast_divide(a, b); }
+DEVICE double fast_divide(double a, double b) { return a / b; }
+template <class T>
+DEVICE Lanes<T> fast_divide(Lanes<T> a, Lanes<T> b) {
+  if constexpr (std::is_same_v<T, float>)
+    return f32::fast_divide(a, b);
+  else
+    return a / b;
+}
+template <class T>
+DEVICE Lanes<T> fast_divide(Lanes<T> a, NotDeduced<T> b) {
+  return fast_divide(a, Lanes<T>(b));
+}
+template <class T>
+DEVICE Lanes<T> fast_divide(NotDeduced<T> a, Lanes<T> b) {
+  return fast_divide(Lanes<T>(a), b);
+}
 
 DEVICE float pow(float x, float y) { return f32::pow(x, y); }
 DEVICE double pow(double x, double y) { return ::pow(x, y); }

@@ -95,11 +95,26 @@ DEVICE uint32_t pack_bf16(float low, float high) {
   return word;
 }
 
-// 2^x with an error of at most two units in the last place; a result that is
-// too small for a normal number becomes zero.
+// The multifunction unit's approximations, with the errors that the PTX ISA
+// states. Subnormal arguments and results are zero but for rsqrt, whose
+// arguments may be subnormal.
+
+// 2^x to 2 ulp.
 DEVICE float exp2(float x) {
   float y;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+// 1 / x to 1 ulp.
+DEVICE float reciprocal(float x) {
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+// 1 / sqrt(x) with a relative error of at most 2^-22.9.
+DEVICE float rsqrt(float x) {
+  float y;
+  asm("rsqrt.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
 

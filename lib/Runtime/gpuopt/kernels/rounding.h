@@ -1,5 +1,6 @@
-// Sign, rounding, comparison: exact functions of float and double, written once
-// for a scalar and for lanes (X is T or Lanes<T>), for the host and the device.
+// Sign, rounding, comparison, square roots: exact functions of float and double,
+// written once for a scalar and for lanes (X is T or Lanes<T>), for the host and
+// the device.
 #pragma once
 
 #include "gpuopt/kernels/lanes.h"
@@ -157,6 +158,15 @@ DEVICE X ceil(X x) {
 template <class X>
 DEVICE X trunc(X x) {
   return copysign(floor(abs(x)), x);
+}
+
+
+// Rounded to nearest in every library.
+DEVICE float sqrt(float x) { return ::sqrtf(x); }
+DEVICE double sqrt(double x) { return ::sqrt(x); }
+template <class T>
+DEVICE Lanes<T> sqrt(Lanes<T> x) {
+  return map(x, [](T v) { return sqrt(v); });
 }
 
 } // namespace gpuopt

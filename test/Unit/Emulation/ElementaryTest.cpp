@@ -1,0 +1,165 @@
+// The largest error of each function that CUDA computes by the multifunction
+// unit, against the C library in double, with the results of the unit at either
+// end of what NVIDIA states and anywhere between.
+
+#include "gpuopt/kernels/elementary.h"
+
+#include "Machine.h"
+
+#include <cmath>
+
+namespace gpuopt {
+namespace {
+
+using emulation::Approximation;
+
+// Every 4001st of the numbers that are no larger in magnitude than `most`.
+std::vector<float> sample(float most) {
+  std::vector<float> x;
+  for (uint32_t bits = 1; bits <= bit_cast<uint32_t>(most); bits += 4001) {
+    x.push_back(bit_cast<float>(bits));
+    x.push_back(-x.back());
+  }
+  return x;
+}
+
+double error_in_ulp(float got, double want) {
+  const float rounded = float(want);
+  if (std::isnan(want) || std::isnan(got))
+    return std::isnan(want) && std::isnan(got) ? 0 : 1e30;
+  if (got == rounded)
+    return 0;
+  if (std::isinf(got) || std::isinf(rounded))
+    return 1e30;
+  const double ulp = std::ldexp(1.0, std::max(std::ilogb(want), -126) - 23);
+  return std::fabs(double(got) - want) / ulp;
+}
+
+class ElementaryOnCuda : public Emulation {
+protected:
+  void TearDown() override {
+    emulation::approximation = Approximation::Any;
+    Emulation::TearDown();
+  }
+
+  // The largest error over all samples, for any results of the unit.
+  template <class F, class G>
+  double largest_error(const std::vector<float> &xs, F ours, G exact) {
+    double worst = 0;
+    for (auto ends :
+         {Approximation::Any, Approximation::Lowest, Approximation::Highest}) {
+      emulation::approximation = ends;
+      for (float x : xs)
+        worst = std::max(worst, error_in_ulp(ours(x), exact(double(x))));
+    }
+    return worst;
+  }
+};
+
+#define EXPECT_ULP(name, most, bound)                                          \
+  do {                                                                         \
+    const double worst = largest_error(                                        \
+        sample(most), [](float x) { return gpuopt::name(x); },                 \
+        [](double x) { return std::name(x); });                                \
+    EXPECT_LE(worst, bound) << #name;                                          \
+    printf("  %-6s %.2f ulp\n", #name, worst);                                 \
+  } while (0)
+
+TEST_F(ElementaryOnCuda, ErrorsAreWithinTheirBounds) {
+  EXPECT_ULP(exp, 110.0f, 5);
+  EXPECT_ULP(tanh, 3e38f, 4);
+  EXPECT_ULP(erf, 3e38f, 2);
+  EXPECT_ULP(expm1, 110.0f, 2);
+  EXPECT_ULP(log, 3e38f, 1.2);
+  EXPECT_ULP(log1p, 3e38f, 3);
+  EXPECT_ULP(sinh, 80.0f, 13);
+  EXPECT_ULP(cosh, 80.0f, 9);
+}
+
+TEST_F(ElementaryOnCuda, RootsAndQuotientsAreWithinTheirBounds) {
+  EXPECT_LE(largest_error(
+                sample(3e38f), [](float x) { return gpuopt::rsqrt(x); },
+                [](double x) { return 1 / std::sqrt(x); }),
+            2.2);
+  for (float a : {1.0f, -3.0f, 0.1f, 1e-20f, 7e10f}) {
+    std::vector<float> divisors;
+    for (float x : sample(8e37f)) // 2^126
+      if (x >= 0x1p-100f && std::fabs(a / x) >= 0x1p-126f)
+        divisors.push_back(x);
+    EXPECT_LE(largest_error(
+                  divisors, [&](float b) { return gpuopt::fast_divide(a, b); },
+                  [&](double b) { return double(a) / b; }),
+              3.5)
+        << a;
+  }
+}
+
+TEST_F(ElementaryOnCuda, LimitsAreExact) {
+  const float inf = kInfinity<float>, nan = kNaN<float>;
+  EXPECT_EQ(gpuopt::exp(inf), inf);
+  EXPECT_EQ(gpuopt::exp(3e38f), inf);
+  EXPECT_EQ(gpuopt::exp(-inf), 0);
+  EXPECT_EQ(gpuopt::exp(-3e38f), 0);
+  for (float sign : {1.0f, -1.0f}) {
+    EXPECT_EQ(gpuopt::tanh(sign * inf), sign);
+    EXPECT_EQ(gpuopt::erf(sign * inf), sign);
+    EXPECT_EQ(gpuopt::tanh(sign * 0.0f), 0);
+    EXPECT_EQ(std::signbit(gpuopt::erf(sign * 0.0f)), sign < 0);
+  }
+  for (float y :
+       {gpuopt::exp(nan), gpuopt::tanh(nan), gpuopt::erf(nan),
+        gpuopt::rsqrt(nan), gpuopt::rsqrt(-1.0f),
+        gpuopt::fast_divide(1.0f, nan), gpuopt::fast_divide(nan, 1.0f)})
+    EXPECT_TRUE(std::isnan(y));
+  EXPECT_EQ(gpuopt::fast_divide(1.0f, inf), 0);
+  EXPECT_EQ(gpuopt::rsqrt(inf), 0);
+  EXPECT_EQ(gpuopt::rsqrt(0.0f), inf);
+}
+
+// The logistic function as kernels write it: its denominator may be infinite.
+TEST_F(ElementaryOnCuda, LogisticFunctionIsWithinItsBound) {
+  const double worst = largest_error(
+      sample(80.0f),
+      [](float x) { return gpuopt::fast_divide(1.0f, 1 + gpuopt::exp(-x)); },
+      [](double x) { return 1 / (1 + std::exp(-x)); });
+  EXPECT_LE(worst, 7);
+  EXPECT_EQ(gpuopt::fast_divide(1.0f, 1 + gpuopt::exp(200.0f)), 0);
+  EXPECT_NEAR(gpuopt::fast_divide(1.0f, 1 + gpuopt::exp(-200.0f)), 1, 0x1p-23);
+}
+
+TEST_F(ElementaryOnCuda, LanesHaveTheBitsOfScalars) {
+  const std::vector<float> xs = sample(100.0f);
+  for (size_t i = 0; i + kLanes <= xs.size(); i += kLanes) {
+    Lanes<float> x;
+    for (int k = 0; k < kLanes; k++)
+      x.part[k] = xs[i + size_t(k)];
+#define EXPECT_SAME_BITS(name)                                                 \
+  for (int k = 0; k < kLanes; k++)                                             \
+    ASSERT_EQ(bits_of(gpuopt::name(x).part[k]),                                \
+              bits_of(gpuopt::name(x.part[k])))                                \
+        << #name << "(" << x.part[k] << ")";
+    EXPECT_SAME_BITS(exp)
+    EXPECT_SAME_BITS(tanh)
+    EXPECT_SAME_BITS(erf)
+    EXPECT_SAME_BITS(expm1)
+    EXPECT_SAME_BITS(log1p)
+  }
+}
+
+// Results vary within the bound, but only with the argument.
+TEST_F(ElementaryOnCuda, TheUnitIsAsFarOffAsItMayBe) {
+  int seen[5] = {};
+  for (uint32_t i = 0; i < 10000; i++) {
+    const float x = float(i) * 1e-3f - 5;
+    const float y = ptx::exp2(x), exact = float(std::exp2(double(x)));
+    ASSERT_EQ(y, ptx::exp2(x));
+    const int32_t off = bits_of(y) - bits_of(exact);
+    ASSERT_LE(std::abs(off), 2);
+    seen[off + 2]++;
+  }
+  for (int count : seen)
+    EXPECT_GT(count, 500);
+}
+
+} // namespace
+} // namespace gpuopt
