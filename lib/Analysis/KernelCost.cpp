@@ -92,9 +92,9 @@ static int64_t bytesOfTurn(const AffineAccess &access, int64_t elementBytes,
                           stride * elementBytes);
 }
 
-/// Whether the kernel keeps the rows that it reduces in registers of groups.
+/// Whether the kernel keeps the rows that it reduces in registers.
 static bool keepsRowsInRegisters(const LaunchShape &launch) {
-  return launch.form == KernelForm::RowReduction && launch.groups > 1;
+  return launch.rowStorage == RowStorage::Registers;
 }
 
 /// Returns how many threads walk over a row, or over a block's elements.
@@ -147,7 +147,7 @@ void gpuopt::estimateThread(nn::FusedOp op, const KernelShape &shape,
   launch.registers = std::min<int64_t>(255, 24 + lanes * live);
   if (launch.form != KernelForm::RowReduction)
     return;
-  RowWalks walks(op.getBody().front(), shape, keepsRowsInRegisters(launch));
+  RowWalks walks(op.getBody().front(), shape, launch.rowStorage);
   int64_t kept = 0;
   for (auto &[value, walk] : walks.kept())
     kept +=
@@ -210,7 +210,7 @@ public:
   KernelCounter(nn::FusedOp op, const KernelShape &shape, int64_t lanes,
                 const LaunchShape &launch)
       : body(op.getBody().front()), shape(shape), lanes(lanes), launch(launch),
-        walks(body, shape, keepsRowsInRegisters(launch)) {}
+        walks(body, shape, launch.rowStorage) {}
 
   KernelCost count(const DeviceModel &device) {
     bool reduces = launch.form == KernelForm::RowReduction ||
@@ -247,8 +247,10 @@ private:
     addTurns();
     seen.clear();
     for (nn::ReduceOp reduce : of.reductions) {
-      visit(reduce.getInput());
+      visit(walks.combinedBy(reduce));
       addInstructions(reduce, reduce.getInput());
+      if (walks.maximumBeside(reduce))
+        addExponentials(reduce);
       if (launch.form == KernelForm::RowReduction)
         cost.laneInstructions +=
             (launch.groups > 1 ? kGroupReduction : kBlockReduction) *
@@ -281,6 +283,18 @@ private:
     cost.laneInstructions += instructionsOf(op) * timesOf(over);
     Type type = cast<RankedTensorType>(over.getType()).getElementType();
     cost.isInF64 |= type.isF64() && !isa<nn::BroadcastOp>(op);
+  }
+
+  /// A sum of exponentials beside its maximum: those of the
+  /// differences, and one for all lanes together, by which the sum so far is
+  /// scaled.
+  void addExponentials(nn::ReduceOp sum) {
+    Value input = sum.getInput();
+    for (Operation *op : {input.getDefiningOp(),
+                          input.getDefiningOp()->getOperand(0).getDefiningOp()})
+      addInstructions(op, input);
+    cost.laneInstructions += laneInstructionsPerElement(input.getDefiningOp()) *
+                             timesOf(input) / double(lanes);
   }
 
   /// Loops over lanes.

@@ -32,6 +32,11 @@ static constexpr int64_t kLeastWidth = 8;
 /// Row reductions on a GPU: the longest row that a warp takes. A thread then
 /// has at most 4 vectors of 8 elements, or 8 of 4.
 static constexpr int64_t kWarpRowElements = 1024;
+/// Longer rows of a GPU are kept nowhere. Their blocks are large, so that few
+/// rows are under way at once: the cache then still has them when a later walk
+/// reads them.
+static constexpr int64_t kKeptRowElements = 8192;
+static constexpr int64_t kLongRowThreads = 512, kResidentLongRows = 2;
 /// Loads of 16 bytes that a thread has under way at once. With 16 warps on a
 /// multiprocessor these are 64 KiB: more than the rate of the memory times its
 /// latency asks for (Little's law), which on an H200 is 21 KiB.
@@ -105,14 +110,23 @@ static void shapeRows(LaunchShape &launch, const KernelShape &shape,
 /// Rows of a GPU that a warp holds in its registers have a warp each, whose
 /// threads wait for no other. Longer ones have a block each, as all rows of the
 /// host do, and so have few ones, which would leave multiprocessors idle.
+/// Those of a vocabulary have a large block.
 static void shapeRowReduction(LaunchShape &launch, const KernelShape &shape,
                               const DeviceModel &device) {
   const int64_t rows = turnsOf(shape, /*isReduced=*/false);
   launch.blocks = rows;
-  if (device.target == "host" || rows < int64_t(device.multiprocessors) ||
-      shape.loops.back().size > kWarpRowElements ||
-      turnsOf(shape, /*isReduced=*/true) != 1)
+  if (device.target == "host" || turnsOf(shape, /*isReduced=*/true) != 1)
     return;
+  if (shape.loops.back().size > kKeptRowElements) {
+    launch.threads = kLongRowThreads;
+    launch.residentBlocks = kResidentLongRows;
+    launch.rowStorage = RowStorage::Nowhere;
+    return;
+  }
+  if (rows < int64_t(device.multiprocessors) ||
+      shape.loops.back().size > kWarpRowElements)
+    return;
+  launch.rowStorage = RowStorage::Registers;
   launch.groups = std::clamp<int64_t>(
       llvm::bit_floor(uint64_t(rows / blocksToFill(device))), 2,
       kMostThreads / kWarp);

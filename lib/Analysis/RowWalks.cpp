@@ -45,9 +45,24 @@ static unsigned weightOf(Operation *op) {
   return isa_and_nonnull<math::MathDialect>(op->getDialect()) ? 16 : 1;
 }
 
-RowWalks::RowWalks(Block &body, const KernelShape &shape, bool inRegisters)
-    : shape(shape), inRegisters(inRegisters),
+/// Returns the maximum of x if `reduce` is the sum of exp(x - maximum).
+static nn::ReduceOp maximumUnder(nn::ReduceOp reduce) {
+  auto exp = reduce.getInput().getDefiningOp<math::ExpOp>();
+  auto shifted =
+      exp ? exp.getOperand().getDefiningOp<arith::SubFOp>() : arith::SubFOp();
+  if (reduce.getKind() != nn::ReductionKind::Sum || !shifted)
+    return {};
+  auto maximum = skipBroadcasts(shifted.getRhs()).getDefiningOp<nn::ReduceOp>();
+  bool isOfSame = maximum && maximum.getKind() == nn::ReductionKind::Max &&
+                  maximum.getInput() == shifted.getLhs() &&
+                  maximum.getDims() == reduce.getDims();
+  return isOfSame ? maximum : nn::ReduceOp();
+}
+
+RowWalks::RowWalks(Block &body, const KernelShape &shape, RowStorage storage)
+    : shape(shape), storage(storage),
       yielded(cast<nn::YieldOp>(body.getTerminator()).getValues()) {
+  pairExponentials(body);
   findEarliest(body);
   assignWork(body);
   // With reduced loops between the row and its lanes, each of their turns
@@ -55,7 +70,8 @@ RowWalks::RowWalks(Block &body, const KernelShape &shape, bool inRegisters)
   bool isOneLoop =
       llvm::none_of(ArrayRef(shape.loops).drop_back(),
                     [](const LoopDim &loop) { return loop.isReduced; });
-  room = !isOneLoop ? 0 : inRegisters ? kRegistersInBytes : kRoomInBytes;
+  if (isOneLoop && storage != RowStorage::Nowhere)
+    room = storage == RowStorage::Registers ? kRegistersInBytes : kRoomInBytes;
   chooseKept();
 }
 
@@ -71,8 +87,20 @@ bool RowWalks::isFull(Value value) const {
   return false;
 }
 
+void RowWalks::pairExponentials(Block &body) {
+  if (storage != RowStorage::Nowhere)
+    return;
+  for (nn::ReduceOp reduce : body.getOps<nn::ReduceOp>())
+    if (nn::ReduceOp maximum = maximumUnder(reduce))
+      maximumOf[reduce] = maximum;
+}
+
 void RowWalks::findEarliest(Block &body) {
   for (Operation &op : body) {
+    if (nn::ReduceOp maximum = maximumOf.lookup(&op)) {
+      earliestOf[&op] = earliest(maximum.getResult());
+      continue;
+    }
     unsigned walk = 0;
     for (Value operand : op.getOperands())
       walk = std::max(walk, earliest(operand));
@@ -100,7 +128,7 @@ void RowWalks::assignWork(Block &body) {
 void RowWalks::chooseKept() {
   for (auto [number, walk] : llvm::enumerate(walks)) {
     for (nn::ReduceOp reduce : walk.reductions)
-      visit(reduce.getInput(), number);
+      visit(combinedBy(reduce), number);
     for (unsigned output : walk.outputs)
       visit(yielded[output], number);
   }
@@ -110,6 +138,7 @@ void RowWalks::chooseKept() {
 /// kept from there; if not, this walk computes it and its operands.
 void RowWalks::visit(Value value, unsigned walk) {
   value = skipBroadcasts(value);
+  const bool inRegisters = storage == RowStorage::Registers;
   bool isRead = !value.getDefiningOp();
   if ((isRead && !inRegisters) || !isFull(value) || keptSince.contains(value))
     return;
@@ -132,7 +161,7 @@ void RowWalks::visit(Value value, unsigned walk) {
 }
 
 bool RowWalks::isWorthKeeping(Value value) const {
-  if (!inRegisters)
+  if (storage != RowStorage::Registers)
     return costOf(value) > kDear;
   return !value.getDefiningOp() || isa<nn::TakeOp>(value.getDefiningOp()) ||
          costOf(value) > kDearInRegisters;

@@ -16,6 +16,7 @@
 
 #include "gpuopt/Analysis/DeviceModel.h"
 #include "gpuopt/Analysis/KernelShape.h"
+#include "gpuopt/Analysis/RowWalks.h"
 
 namespace gpuopt {
 
@@ -48,6 +49,8 @@ struct LaunchShape {
   /// The number of blocks that a multiprocessor shall have registers for at
   /// once; 0 leaves this to the compiler.
   int64_t residentBlocks = 0;
+  /// Where a RowReduction has what more than one of its walks needs.
+  RowStorage rowStorage = RowStorage::Block;
 };
 
 /// Returns the launch of a kernel; `lanes` is the number of elements that a

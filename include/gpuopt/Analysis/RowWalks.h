@@ -12,19 +12,40 @@
 
 namespace gpuopt {
 
+/// Where a kernel has what more than one of the walks over a row needs.
+enum class RowStorage {
+  Block, ///< What is dear is in memory of the block, the rest is read again.
+  Registers, ///< In registers of the threads that walk over the row.
+  Nowhere ///< It is read and computed again: the row is long, so walks are few.
+};
+
 /// A kernel that reduces rows walks over its row once for each reduction that
 /// waits for another one, and once more for the results that need all of them.
 /// A softmax has three walks. This class says what happens in which walk, and
 /// which values are kept from the walk that computes them for the later ones.
+///
+/// Of a row that is kept nowhere, the sum of exp(x - m) is found in the walk
+/// that finds m, the maximum of x (Milakov and Gimelshein 2018, arXiv
+/// 1805.02867). Such a softmax has two walks.
 class RowWalks {
 public:
-  /// A row is kept in memory of its block, or in registers of its threads.
-  RowWalks(mlir::Block &body, const KernelShape &shape, bool inRegisters);
+  RowWalks(mlir::Block &body, const KernelShape &shape, RowStorage storage);
 
   unsigned count() const { return walks.size(); }
 
   /// Returns how many walks must be finished before `value` can be computed.
   unsigned earliest(mlir::Value value) const;
+
+  /// Returns the maximum that is found in the same walk as `sum`, a sum of
+  /// exponentials relative to it; or null.
+  nn::ReduceOp maximumBeside(nn::ReduceOp sum) const {
+    return maximumOf.lookup(sum);
+  }
+  /// Returns of what each element is combined in the walk of `reduce`.
+  mlir::Value combinedBy(nn::ReduceOp reduce) const {
+    nn::ReduceOp maximum = maximumBeside(reduce);
+    return (maximum ? maximum : reduce).getInput();
+  }
 
   /// Whether `value` has an element for every element of the row.
   bool isFull(mlir::Value value) const;
@@ -45,6 +66,7 @@ public:
   }
 
 private:
+  void pairExponentials(mlir::Block &body);
   void findEarliest(mlir::Block &body);
   void assignWork(mlir::Block &body);
   void chooseKept();
@@ -54,7 +76,8 @@ private:
   bool isWorthKeeping(mlir::Value value) const;
 
   const KernelShape &shape;
-  const bool inRegisters;
+  const RowStorage storage;
+  llvm::DenseMap<mlir::Operation *, nn::ReduceOp> maximumOf;
   llvm::DenseMap<mlir::Operation *, unsigned> earliestOf;
   llvm::SmallVector<Walk> walks;
   mlir::ValueRange yielded;

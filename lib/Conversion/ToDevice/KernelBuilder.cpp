@@ -105,7 +105,8 @@ private:
   void emitRow(Value row, ArrayRef<unsigned> kept, ArrayRef<unsigned> nested) {
     setDigits(row, kept);
     openScope(availability(kept));
-    RowWalks walks(body, shape, /*inRegisters=*/launch.groups > 1);
+    RowWalks walks(body, shape, launch.rowStorage);
+    rowWalks = &walks;
     for (auto &[value, walk] : walks.kept())
       rows[value] = {
           b.create<device::RowOp>(device::PtrType::get(elementType(value)),
@@ -116,6 +117,7 @@ private:
     for (auto [output, tensor] : llvm::enumerate(yielded()))
       if (!walks.isFull(tensor))
         store(output, value(tensor));
+    rowWalks = nullptr;
     scopes.pop_back();
   }
 
@@ -258,7 +260,9 @@ private:
     scopes.push_back(std::move(scope));
   }
 
-  static device::Combiner combinerOf(nn::ReduceOp reduce) {
+  device::Combiner combinerOf(nn::ReduceOp reduce) const {
+    if (rowWalks && rowWalks->maximumBeside(reduce))
+      return device::Combiner::SumExp;
     switch (reduce.getKind()) {
     case nn::ReductionKind::Sum:
       return device::Combiner::Sum;
@@ -303,7 +307,8 @@ private:
       inside();
       SmallVector<Value> values;
       for (nn::ReduceOp reduce : reductions)
-        values.push_back(value(reduce.getInput()));
+        values.push_back(
+            value(rowWalks ? rowWalks->combinedBy(reduce) : reduce.getInput()));
       return values;
     });
     return llvm::to_vector(ValueRange(op.getResults()));
@@ -556,7 +561,8 @@ private:
     unsigned walk; ///< The walk that computes it.
   };
   llvm::DenseMap<Value, KeptRow> rows;
-  unsigned walk = 0; ///< The walk that is being emitted.
+  unsigned walk = 0;                  ///< The walk that is being emitted.
+  const RowWalks *rowWalks = nullptr; ///< Of the row that is being emitted.
   /// What the bounds of the loops over lanes are multiples of.
   int64_t multiple = 1;
 };

@@ -59,8 +59,7 @@ private:
   }
 
   static StringRef roleOfLoop(device::LoopOp loop, unsigned number) {
-    auto combiner = cast<device::CombinerAttr>(loop.getCombiners()[number]);
-    switch (combiner.getValue()) {
+    switch (loop.getCombiner(number)) {
     case device::Combiner::Max:
       return "largest";
     case device::Combiner::Min:
@@ -68,6 +67,7 @@ private:
     case device::Combiner::Prod:
       return "";
     case device::Combiner::Sum:
+    case device::Combiner::SumExp:
       break;
     }
     Value value = contribution(loop, number);

@@ -6,6 +6,7 @@
 #include "gpuopt/device/offload.h"
 #include "gpuopt/kernels/block.h"
 #include "gpuopt/kernels/elementary.h"
+#include "gpuopt/kernels/exp_sum.h"
 #include "gpuopt/kernels/random.h"
 #include "gpuopt/ops/check.h"
 #include "gpuopt/ops/conv.h"

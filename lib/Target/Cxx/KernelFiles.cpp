@@ -137,6 +137,7 @@ std::string cxx::KernelFiles::header() const {
   stream << "#pragma once\n\n#include \"step.h\"\n\n"
          << "#include \"gpuopt/kernels/block.h\"\n"
          << "#include \"gpuopt/kernels/elementary.h\"\n"
+         << "#include \"gpuopt/kernels/exp_sum.h\"\n"
          << "#include \"gpuopt/kernels/random.h\"\n"
          << "#include \"gpuopt/ops/in_range.h\"\n"
          << "\n#include <cmath>\n#include <cstdint>\n\n"

@@ -288,6 +288,8 @@ static std::string identityOf(device::Combiner combiner, Type type) {
     return limit("-", "_MIN");
   case device::Combiner::Min:
     return limit("", "_MAX");
+  case device::Combiner::SumExp: // that of the maximum beside it
+    break;
   }
   return "";
 }
@@ -304,6 +306,8 @@ static std::pair<StringRef, StringRef> stemsOf(device::Combiner combiner) {
     return {"maximum", "maxima"};
   case device::Combiner::Min:
     return {"minimum", "minima"};
+  case device::Combiner::SumExp:
+    return {"sum", "exponentials"};
   }
   return {"", ""};
 }
@@ -311,6 +315,7 @@ static std::pair<StringRef, StringRef> stemsOf(device::Combiner combiner) {
 static StringRef verbOf(device::Combiner combiner) {
   switch (combiner) {
   case device::Combiner::Sum:
+  case device::Combiner::SumExp:
     return "sum";
   case device::Combiner::Prod:
     return "prod";
@@ -336,26 +341,42 @@ LogicalResult KernelPrinter::checkLoop(device::LoopOp op) const {
   return success();
 }
 
+KernelPrinter::Accumulator KernelPrinter::declareAccumulator(device::LoopOp op,
+                                                             unsigned number) {
+  device::Combiner combiner = op.getCombiner(number);
+  Value result = op.getResult(number);
+  Type type = result.getType();
+  bool isLanes = op.getKind() == device::LoopKind::Lanes ||
+                 analysis.isVarying(result),
+       isExpSum = op.getSumExpOf(number).has_value();
+  auto [one, many] = stemsOf(isExpSum ? device::Combiner::SumExp : combiner);
+  Accumulator accumulator{names.unique(isLanes ? many : one),
+                          identityOf(combiner, type),
+                          type,
+                          combiner,
+                          isLanes,
+                          isExpSum};
+  if (isExpSum)
+    line("ExpSum<" + computeType(type) + "> " + accumulator.name + ";");
+  else if (isLanes)
+    line(lanesOf(type) + " " + accumulator.name + "(" + accumulator.identity +
+         ");");
+  else
+    line(computeType(type) + " " + accumulator.name + " = " +
+         accumulator.identity + ";");
+  return accumulator;
+}
+
 SmallVector<KernelPrinter::Accumulator>
 KernelPrinter::declareAccumulators(device::LoopOp op) {
   SmallVector<Accumulator> accumulators;
-  for (auto [attribute, result] :
-       llvm::zip(op.getCombiners(), op.getResults())) {
-    auto combiner = cast<device::CombinerAttr>(attribute).getValue();
-    bool isLanes =
-        op.getKind() == device::LoopKind::Lanes || analysis.isVarying(result);
-    auto [one, many] = stemsOf(combiner);
-    Type type = result.getType();
-    Accumulator accumulator{names.unique(isLanes ? many : one),
-                            identityOf(combiner, type), type, combiner,
-                            isLanes};
-    if (isLanes)
-      line(lanesOf(type) + " " + accumulator.name + "(" + accumulator.identity +
-           ");");
-    else
-      line(computeType(type) + " " + accumulator.name + " = " +
-           accumulator.identity + ";");
-    accumulators.push_back(accumulator);
+  for (unsigned number = 0; number < op.getNumResults(); ++number) {
+    if (op.getCombiner(number) == device::Combiner::SumExp) {
+      accumulators.push_back(accumulators[*op.getMaximumOf(number)]);
+      accumulators.back().combiner = device::Combiner::SumExp;
+    } else {
+      accumulators.push_back(declareAccumulator(op, number));
+    }
   }
   return accumulators;
 }
@@ -479,7 +500,8 @@ LogicalResult KernelPrinter::printOp(device::LoopOp op) {
 /// What a loop has combined in each thread is combined over threads: of the
 /// block after a loop over lanes, of all groups after one over row groups.
 void KernelPrinter::defineResult(device::LoopOp op,
-                                 const Accumulator &accumulator, Value result) {
+                                 const Accumulator &accumulator,
+                                 OpResult result) {
   known[result] = {accumulator.name};
   if (op.getKind() == device::LoopKind::Sequential)
     return;
@@ -497,14 +519,25 @@ void KernelPrinter::defineResult(device::LoopOp op,
                    .str();
   else
     type = computeType(result.getType());
+  SmallVector<std::string> arguments{accumulator.name};
+  if (accumulator.combiner == device::Combiner::SumExp)
+    arguments.push_back(
+        known[op.getResult(*op.getMaximumOf(result.getResultNumber()))].text);
   line("const " + type + " " + variable + " = " +
-       callText(function, {accumulator.name}) + ";");
+       callText(function, arguments) + ";");
   known[result] = {variable};
 }
 
 void KernelPrinter::combine(const Accumulator &accumulator,
                             const std::string &value) {
+  if (accumulator.isExpSum) {
+    if (accumulator.combiner == device::Combiner::Max) // takes both in
+      line(accumulator.name + ".add(" + value + ");");
+    return;
+  }
   switch (accumulator.combiner) {
+  case device::Combiner::SumExp:
+    return;
   case device::Combiner::Sum:
     return line(accumulator.name + " += " + value + ";");
   case device::Combiner::Prod:

@@ -51,6 +51,7 @@ private:
     mlir::Type type;
     device::Combiner combiner;
     bool isLanes;
+    bool isExpSum = false; ///< It is an ExpSum, which has the maximum as well.
   };
 
   // Statements.
@@ -83,6 +84,7 @@ private:
   // Loops.
   mlir::LogicalResult checkLoop(device::LoopOp op) const;
   llvm::SmallVector<Accumulator> declareAccumulators(device::LoopOp op);
+  Accumulator declareAccumulator(device::LoopOp op, unsigned number);
   void printLoopHeader(device::LoopOp op, const std::string &index);
   void printLanesHeader(device::LoopOp op, const std::string &index);
   std::string turnsOf(const std::string &size);
@@ -96,7 +98,7 @@ private:
   mlir::LogicalResult printBatches(device::LoopOp op, const std::string &index);
   void declareBatched(device::LoopOp op, const std::string &turn);
   void defineResult(device::LoopOp op, const Accumulator &accumulator,
-                    mlir::Value result);
+                    mlir::OpResult result);
   void combine(const Accumulator &accumulator, const std::string &value);
 
   // Ops.

@@ -418,6 +418,35 @@ device.kernel @unroll blocks 1 threads 32 [] {
 
 // -----
 
+device.kernel @sum_exp blocks 1 threads 32 [] {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant 1.0 : f32
+  %two = arith.constant 2.0 : f32
+  %0:2 = device.loop lanes %c0 to %c0 [#device.combiner<max>, #device.combiner<sum_exp>] -> (f32, f32) {
+  ^bb0(%r: index):
+    device.yield %one, %one : f32, f32
+  }
+  // expected-error @below {{expects a sum of exponentials in a loop over lanes, behind the maximum of the same floating-point values}}
+  %1:2 = device.loop lanes %c0 to %c0 [#device.combiner<max>, #device.combiner<sum_exp>] -> (f32, f32) {
+  ^bb0(%r: index):
+    device.yield %one, %two : f32, f32
+  }
+}
+
+// -----
+
+device.kernel @sum_exp_of_turns blocks 1 threads 32 [] {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant 1.0 : f32
+  // expected-error @below {{expects a sum of exponentials in a loop over lanes, behind the maximum of the same floating-point values}}
+  %0:2 = device.loop sequential %c0 to %c0 [#device.combiner<max>, #device.combiner<sum_exp>] -> (f32, f32) {
+  ^bb0(%r: index):
+    device.yield %one, %one : f32, f32
+  }
+}
+
+// -----
+
 device.step @groups micro {
   // expected-error @below {{expects two calls or more, but got 1}}
   device.group {

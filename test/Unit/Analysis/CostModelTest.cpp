@@ -211,6 +211,39 @@ TEST_F(CostModelTest, LongRowsAreReadAgainByEachWalk) {
   EXPECT_EQ(extra(8192, 65536), 8192. * 65536 * 4);
 }
 
+TEST_F(CostModelTest, LongRowsHaveOneWalkForMaximumAndExponentials) {
+  DeviceModel h200 = deviceOf("h200");
+  auto softmax = [&](const std::string &columns, const std::string &shifted) {
+    std::string full = "tensor<4096x" + columns + "xf32>",
+                one = "tensor<4096x1xf32>";
+    auto op = first<nn::FusedOp>(
+        "\"x\" %x: " + full + ", \"y\" %y: " + full,
+        "%0 = nn.fused \"softmax\" %x, %y : " + full + ", " + full + " -> " +
+            full + " {\n^bb0(%a: " + full + ", %b: " + full +
+            "):\n%1 = nn.reduce max %a [1] : " + full +
+            "\n%2 = nn.broadcast %1 : " + one + " to " + full +
+            "\n%3 = arith.subf " + shifted + ", %2 : " + full +
+            "\n%4 = math.exp %3 : " + full + "\n%5 = nn.reduce sum %4 [1] : " +
+            full + "\n%6 = nn.broadcast %5 : " + one + " to " + full +
+            "\n%7 = arith.divf %4, %6 : " + full + "\nnn.yield %7 : " + full +
+            "\n}\ntrain.output \"z\", %0 : " + full + "\n");
+    EXPECT_TRUE(op);
+    return kernelCostOf(op, h200);
+  };
+  // 3 x 132 blocks of 512 threads have rows of 40 kB: they fit the cache, so
+  // that the second walk finds them there.
+  KernelCost one = softmax("10000", "%a"), other = softmax("10000", "%b");
+  EXPECT_EQ(one.launch.threads, 512);
+  EXPECT_EQ(one.extraBytesRead, 0);
+  // The exponential of the scale, of which the lanes share one, stands against
+  // a walk: a load of 10 for 4 lanes, and a turn of 6.
+  const double elements = 4096. * 10000;
+  EXPECT_NEAR((other.laneInstructions - one.laneInstructions) / elements,
+              (10 + 6 - 29) / 4., 0.01);
+  // Far longer rows are read twice, and would be three times.
+  EXPECT_EQ(softmax("100000", "%a").extraBytesRead, 4096. * 100000 * 4);
+}
+
 TEST_F(CostModelTest, StridedAccessesMoveSectors) {
   DeviceModel h200 = deviceOf("h200");
   auto op = first<nn::FusedOp>(

@@ -305,7 +305,34 @@ LogicalResult LoopOp::verify() {
     return emitOpError("expects to unroll 1 turn or more, and bounds that are "
                        "multiples of 1 or more, but got ")
            << getUnroll() << " and " << getMultiple();
+  for (unsigned number = 0; number < getNumResults(); ++number)
+    if (getCombiner(number) == Combiner::SumExp &&
+        (getKind() != LoopKind::Lanes || !getMaximumOf(number) ||
+         !isa<FloatType>(getResult(number).getType()))) // (C3)
+      return emitOpError("expects a sum of exponentials in a loop over lanes, "
+                         "behind the maximum of the same floating-point "
+                         "values");
   return success();
+}
+
+Combiner LoopOp::getCombiner(unsigned number) {
+  return cast<CombinerAttr>(getCombiners()[number]).getValue();
+}
+
+std::optional<unsigned> LoopOp::getMaximumOf(unsigned number) {
+  auto yield = cast<YieldOp>(getBody().front().getTerminator());
+  for (unsigned other = 0; other < number; ++other)
+    if (getCombiner(other) == Combiner::Max &&
+        yield.getValues()[other] == yield.getValues()[number])
+      return other;
+  return std::nullopt;
+}
+
+std::optional<unsigned> LoopOp::getSumExpOf(unsigned number) {
+  for (unsigned other = number + 1; other < getNumResults(); ++other)
+    if (getCombiner(other) == Combiner::SumExp && getMaximumOf(other) == number)
+      return other;
+  return std::nullopt;
 }
 
 template <typename OpT>

@@ -83,7 +83,8 @@ def Device_LoopKindAttr : EnumAttr<Device_Dialect, Device_LoopKind, "loop_kind">
 
 def Device_Combiner : I32EnumAttr<"Combiner", "how a loop combines values", [
     I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Max", 1, "max">,
-    I32EnumAttrCase<"Min", 2, "min">, I32EnumAttrCase<"Prod", 3, "prod">]> {
+    I32EnumAttrCase<"Min", 2, "min">, I32EnumAttrCase<"Prod", 3, "prod">,
+    I32EnumAttrCase<"SumExp", 4, "sum_exp">]> {
   let cppNamespace = "::gpuopt::device";
   let genSpecializedAttr = 0;
 }

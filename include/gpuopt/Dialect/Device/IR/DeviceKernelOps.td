@@ -103,6 +103,9 @@ def Device_LoopOp : Device_KernelBodyOp<"loop", [SingleBlock]> {
     `unroll` successive turns load what they need before the first of them
     computes. The bounds of the loop are multiples of `multiple`.
 
+    `sum_exp` adds up `exp(x - m)` over all values `x` that it gets, where `m` is
+    what a `max` before it finds of the same values in the same loop.
+
     ```mlir
     %sum = device.loop lanes %lower to %upper [sum] -> (f32) {
     ^bb0(%i: index):
@@ -113,7 +116,8 @@ def Device_LoopOp : Device_KernelBodyOp<"loop", [SingleBlock]> {
 
     Constraints:
     - (C1) a loop over row groups that combines values lies in a loop over lanes;
-    - (C2) `unroll` and `multiple` are at least 1.
+    - (C2) `unroll` and `multiple` are at least 1;
+    - (C3) a `sum_exp` is in a loop over lanes, behind a `max` of the same floating-point values.
   }];
   let arguments = (ins Device_LoopKindAttr:$kind, Index:$lower, Index:$upper,
                        DefaultValuedAttr<I64Attr, "1">:$multiple, DefaultValuedAttr<I64Attr, "1">:$unroll,
@@ -125,6 +129,14 @@ def Device_LoopOp : Device_KernelBodyOp<"loop", [SingleBlock]> {
     (`->` `(` type($results)^ `)`)? $body attr-dict
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// How the loop combines value `number` of those that it yields.
+    Combiner getCombiner(unsigned number);
+    /// The `max` that the `sum_exp` at `number` refers to, or nothing.
+    std::optional<unsigned> getMaximumOf(unsigned number);
+    /// The `sum_exp` that refers to the `max` at `number`, or nothing.
+    std::optional<unsigned> getSumExpOf(unsigned number);
+  }];
 }
 
 def Device_YieldOp : Device_KernelBodyOp<"yield", [Terminator, HasParent<"LoopOp">]> {

@@ -1,0 +1,61 @@
+// RUN: gpuopt-opt %s -kernels-form-clusters -train-plan-memory -convert-to-device=device=h200 | FileCheck %s
+// RUN: gpuopt-opt %s -kernels-form-clusters -train-plan-memory -convert-to-device | FileCheck %s --check-prefix=HOST
+// RUN: gpuopt-opt %s -kernels-form-clusters -train-plan-memory -convert-to-device=device=h200 \
+// RUN:   | gpuopt-translate --device-to-cxx | FileCheck %s --check-prefix=CXX
+
+// The rows of a vocabulary are kept nowhere. The walk that finds the largest
+// element sums the exponentials as well; the host has a walk for each.
+// CHECK-LABEL: device.kernel @fused_max_sub_exp_sum blocks 4 threads 512 resident 2
+// CHECK: %[[PAIR:.*]]:2 = device.loop lanes %{{.*}} [#device.combiner<max>, #device.combiner<sum_exp>] -> (f32, f32)
+// CHECK-NOT: math.exp
+// CHECK: device.yield %[[X:.*]], %[[X]] : f32, f32
+// CHECK: device.loop lanes
+// CHECK: arith.subf %{{.*}}, %[[PAIR]]#0
+// CHECK: math.exp
+// CHECK: arith.divf %{{.*}}, %[[PAIR]]#1
+// CHECK-NOT: device.loop
+// HOST-LABEL: device.kernel @fused_max_sub_exp_sum
+// HOST: #device.combiner<max>]
+// HOST: #device.combiner<sum>]
+// HOST-LABEL: device.kernel
+// CXX: LAUNCH_BOUNDS(512, 2) void fused_max_sub_exp_sum(
+// CXX: ExpSum<float> exponentials;
+// CXX-NEXT: for (
+// CXX-NEXT: const int64_t left = 9001 - i;
+// CXX-NEXT: const auto x_i = load(x + b * 9001 + i, left);
+// CXX-NEXT: exponentials.add(masked(x_i, left, -INFINITY));
+// CXX-NEXT: }
+// CXX-NEXT: const float maximum = block_max(exponentials);
+// CXX-NEXT: const float sum = block_sum(exponentials, maximum);
+// CXX-NEXT: for (
+
+// The exponentials of other values than those whose maximum is subtracted, and
+// of shorter rows, have a walk of their own.
+// CHECK-LABEL: device.kernel @{{.*}} blocks 5
+// CHECK-NOT: sum_exp
+// CHECK-LABEL: device.kernel @{{.*}} blocks 6 threads 256
+// CHECK-NOT: sum_exp
+// CHECK-LABEL: device.step
+train.step @softmax forward ("x" %x: tensor<4x9001xf32>, "y" %y: tensor<5x9001xf32>, "z" %z: tensor<6x1600xf32>) {
+  %m = nn.reduce max %x [1] : tensor<4x9001xf32>
+  %mb = nn.broadcast %m : tensor<4x1xf32> to tensor<4x9001xf32>
+  %d = arith.subf %x, %mb : tensor<4x9001xf32>
+  %e = math.exp %d : tensor<4x9001xf32>
+  %t = nn.reduce sum %e [1] : tensor<4x9001xf32>
+  %tb = nn.broadcast %t : tensor<4x1xf32> to tensor<4x9001xf32>
+  %s = arith.divf %e, %tb : tensor<4x9001xf32>
+  train.output "softmax", %s : tensor<4x9001xf32>
+  %n = arith.negf %y : tensor<5x9001xf32>
+  %m1 = nn.reduce max %n [1] : tensor<5x9001xf32>
+  %mb1 = nn.broadcast %m1 : tensor<5x1xf32> to tensor<5x9001xf32>
+  %d1 = arith.subf %y, %mb1 : tensor<5x9001xf32>
+  %e1 = math.exp %d1 : tensor<5x9001xf32>
+  %t1 = nn.reduce sum %e1 [1] : tensor<5x9001xf32>
+  %m2 = nn.reduce max %z [1] : tensor<6x1600xf32>
+  %mb2 = nn.broadcast %m2 : tensor<6x1xf32> to tensor<6x1600xf32>
+  %d2 = arith.subf %z, %mb2 : tensor<6x1600xf32>
+  %e2 = math.exp %d2 : tensor<6x1600xf32>
+  %t2 = nn.reduce sum %e2 [1] : tensor<6x1600xf32>
+  train.output "others", %t1 : tensor<5x1xf32>
+  train.output "shorter", %t2 : tensor<6x1xf32>
+}
