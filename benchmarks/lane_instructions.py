@@ -19,14 +19,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 LANES = 8
 # Ops of the bodies of kernels, as kernels are written: x and z are lanes of
-# floats, n of their numbers.
+# floats, and at is the number of the first one.
 EXPRESSIONS = {
     "copy": "x", "arith.addf": "x + z", "arith.mulf": "x * z", "arith.divf": "x / z",
     "arith.divf, normal divisor": "fast_divide(x, z)",
     "arith.negf": "Lanes<float>(0.0f) - x",
     "arith.maximumf": "max(x, z)", "arith.select and arith.cmpf": "select(x > z, x, z)", "arith.remf": "fmod(x, z)",
     "math.rsqrt": "rsqrt(x)", "math.sqrt": "sqrt(x)", "math.powf": "pow(x, z)",
-    "nn.random_uniform": "random_uniform(7, 3, 11, n)",
+    "nn.random_uniform": "random_uniform_vector(7, 3, 11, at)",
     **{f"math.{name}": f"{name}(x)" for name in (
         "exp expm1 log log1p tanh erf sin cos tan sinh cosh asin acos atan asinh acosh atanh").split()},
 }
@@ -41,7 +41,6 @@ __global__ void k{number}(const float *in, float *out) {{
   for (int k = 0; k < kLanes; k++)
     x.part[k] = values[k];
   const Lanes<float> z(in[0]);
-  const Lanes<int64_t> n = iota<int64_t>(at);
   const Lanes<float> y = {expression};
   for (int k = 0; k < kLanes; k++)
     values[k] = y.part[k];

@@ -24,8 +24,8 @@ struct Row {
 
 /// Ops that are not one instruction. The numbers of functions are what
 /// benchmarks/lane_instructions.py counts in Runtime/gpuopt/kernels for sm_90.
-/// It counts loops once: Philox has ten rounds of four instructions. Integers
-/// are divided by a sequence, and what is reduced is masked at a row's end. A GPU has
+/// Four random numbers share a call of the generator. Integers are divided by a
+/// sequence, and what is reduced is masked at a row's end. A GPU has
 /// instructions for parts of some functions, but not in double.
 static constexpr Row kRows[] = {
     {"arith.constant", 0}, {"arith.divf", 15},    {"arith.divsi", 40},
@@ -38,7 +38,7 @@ static constexpr Row kRows[] = {
     {"math.log", 31},      {"math.log1p", 41},    {"math.powf", 114},
     {"math.rsqrt", 4, 30}, {"math.sin", 59},      {"math.sinh", 40},
     {"math.sqrt", 15},     {"math.tan", 83},      {"math.tanh", 15, 63},
-    {"nn.broadcast", 0},   {"nn.in_range", 4},    {"nn.random_uniform", 45},
+    {"nn.broadcast", 0},   {"nn.in_range", 4},    {"nn.random_uniform", 18},
     {"nn.reduce", 3},      {"nn.yield", 0},
 };
 

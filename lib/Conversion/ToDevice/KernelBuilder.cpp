@@ -487,14 +487,21 @@ private:
     return {indices, strides};
   }
 
-  /// Returns a power of two that the place of an access, without the lanes'
-  /// index, is a multiple of. Buffers are aligned for any vector.
-  int64_t alignmentOf(unsigned argument, const AffineAccess &access,
-                      int64_t rowStride = 0) const {
-    int64_t common = std::gcd(kMostLanes, shape.origins[argument]);
-    common = std::gcd(std::gcd(common, access.offset), rowStride);
+  /// Returns a power of two that what an access adds up to, without the lanes'
+  /// index, is a multiple of.
+  static int64_t commonFactor(const AffineAccess &access) {
+    int64_t common = std::gcd(kMostLanes, access.offset);
     for (int64_t stride : ArrayRef(access.strides).drop_back())
       common = std::gcd(common, stride);
+    return common;
+  }
+
+  /// Returns the same for the place of an access. Buffers are aligned for any
+  /// vector.
+  int64_t alignmentOf(unsigned argument, const AffineAccess &access,
+                      int64_t rowStride = 0) const {
+    int64_t common = std::gcd(std::gcd(commonFactor(access), rowStride),
+                              shape.origins[argument]);
     return accessKind(access.strides[lane]) == Access::Contiguous ? common : 1;
   }
 
@@ -521,9 +528,10 @@ private:
   Value position(Value tensor) {
     const AffineAccess &access = shape.positions.find(tensor)->second;
     auto [indices, strides] = indicesOf(access);
+    device::Access kind = accessKind(access.strides[lane]);
+    int64_t alignment = kind == Access::Contiguous ? commonFactor(access) : 1;
     return b.create<device::PositionOp>(b.getI64Type(), indices, strides,
-                                        access.offset,
-                                        accessKind(access.strides[lane]));
+                                        access.offset, kind, alignment);
   }
 
   //===--------------------------------------------------------------------===//

@@ -31,6 +31,11 @@ int64_t cxx::knownMultiple(device::LoopOp loop, int64_t alignment) {
                              : 1;
 }
 
+bool cxx::isFirstOfNeighbours(device::PositionOp op) {
+  return op.getAccess() == device::Access::Contiguous &&
+         llvm::all_of(op->getUsers(), llvm::IsaPred<device::RandomOp>);
+}
+
 bool cxx::isInRegisters(Value pointer) {
   auto row = pointer.getDefiningOp<device::RowOp>();
   return row && row->getParentOfType<device::KernelOp>().getGroups() > 1;

@@ -235,6 +235,8 @@ LogicalResult KernelPrinter::printOp(device::PositionOp op) {
     Expression sum(place->uniform.empty() ? "0" : place->uniform, Binding::Sum);
     sum.isInteger = llvm::all_of(sum.text, llvm::isDigit);
     define(op.getResult(), sum, "n");
+  } else if (isFirstOfNeighbours(op)) {
+    define(op.getResult(), {place->sum(), Binding::Sum}, "n");
   } else if (op.getAccess() == Access::Contiguous) {
     define(op.getResult(), {callText("iota<int64_t>", {place->sum()})}, "n");
   } else if (op.getAccess() == Access::Strided) {

@@ -238,14 +238,17 @@ LogicalResult KernelPrinter::printOp(device::DelinearizeOp op) {
 LogicalResult KernelPrinter::printOp(device::RandomOp op) {
   if (!op.getType().isF32())
     return op.emitOpError("cannot be written as C++ for ") << op.getType();
-  std::string state = operand(op.getState()).text;
-  Expression element = operand(op.getElement());
-  std::string draw = callText(
-      "random_uniform",
-      {state + "->seed", std::to_string(op.getStream()), state + "->draw",
-       argument(element, op.getElement().getType(), /*asLanes=*/true)});
-  define(op.getResult(), {element.isVarying ? draw : "lane(" + draw + ", 0)"},
-         "u");
+  std::string state = operand(op.getState()).text, function = "random_uniform";
+  auto position = op.getElement().getDefiningOp<device::PositionOp>();
+  if (position && isFirstOfNeighbours(position))
+    function +=
+        knownMultiple(enclosingLanesLoop(op), position.getAlignment()) % 4 == 0
+            ? "_vector"
+            : "_from";
+  std::string draw =
+      callText(function, {state + "->seed", std::to_string(op.getStream()),
+                          state + "->draw", operand(op.getElement()).text});
+  define(op.getResult(), {draw}, "u");
   return success();
 }
 

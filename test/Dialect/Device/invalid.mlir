@@ -86,6 +86,14 @@ device.kernel @position_strides blocks 1 threads 32 [] {
 
 // -----
 
+device.kernel @position_alignment blocks 1 threads 32 [] {
+  %i = device.block_index
+  // expected-error @below {{expects an alignment of at least one element, but got 0}}
+  %p = device.position [%i] strides [1] offset 0 uniform aligned 0
+}
+
+// -----
+
 device.kernel @digits blocks 1 threads 32 [] {
   %i = device.block_index
   // expected-error @below {{expects one result per size, but got 1 for 2}}

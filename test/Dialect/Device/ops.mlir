@@ -52,6 +52,8 @@ device.kernel @parts blocks 2 threads 32 ["x", "state"] {
   %b, %t = device.delinearize %i by [4, 8] : index, index
   // CHECK: device.position[%{{.*}}, %{{.*}}] strides [8, 1] offset 3 strided
   %position = device.position [%b, %t] strides [8, 1] offset 3 strided
+  // CHECK: device.position[%{{.*}}] strides [8] offset 16 uniform aligned 8
+  %aligned = device.position [%b] strides [8] offset 16 uniform aligned 8
   // CHECK: device.in_range "ids" %{{.*}} at %{{.*}} of 16 in %{{.*}}
   %index = device.in_range "ids" %position at %position of 16 in %state
   // CHECK: device.random %{{.*}}, %{{.*}} stream 7 : f32

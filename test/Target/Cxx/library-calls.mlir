@@ -6,7 +6,7 @@
 // CHECK-NEXT: #include "gpuopt/attention.h"
 // CHECK-LABEL: KERNEL LAUNCH_BOUNDS(32) void k(float *RESTRICT x, const int64_t *RESTRICT ids, StepState *state_) {
 // CHECK: const int64_t b0 = b / 8, b1 = b % 8;
-// CHECK: random_uniform(state_->seed, 3, state_->draw, iota<int64_t>(b0 * 32 + b1 * 4 + i));
+// CHECK: random_uniform_from(state_->seed, 3, state_->draw, b0 * 32 + b1 * 4 + i);
 // CHECK: in_range(state_, 0, 16, ids[b1], b1);
 // CHECK: constexpr GemmShape kGemm4x8x4_nt = {.m = 4, .n = 8, .k = 4, .a_m = 4, .a_k = 1, .b_k = 1, .b_n = 4, .c_m = 8,
 // CHECK-NEXT: .c_n = 1};

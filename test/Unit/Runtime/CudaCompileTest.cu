@@ -37,7 +37,8 @@ KERNEL void everything(const T *x, T *y, double *d, uint8_t *mask, int64_t n) {
     store<8>(y + i, masked<8>(load<8>(x + i, left), left, 0.0f), left);
     const Lanes<double> w = load(d + i, left);
     store(d + i, exp(w) * pow(w, w) + convert<double>(a), left);
-    sum += random_uniform(1, 2, 3, iota<int64_t>(i));
+    sum += random_uniform(1, 2, 3, iota<int64_t>(i)) +
+           random_uniform_vector(1, 2, 3, i) + random_uniform_from(1, 2, 3, i);
   }
   const float total =
       block_sum(sum) + block_max(sum) + block_min(sum) + block_prod(sum);

@@ -218,6 +218,19 @@ TEST(Random, PhiloxKnownAnswers) {
                                    0x6d5451fdu}));
 }
 
+// Element e has word e % 4 of call e / 4, as a replica in Python computes them.
+TEST(Random, FourElementsShareACall) {
+  const float expected[] = {0.623535752f, 0.758687079f, 0.0856474638f,
+                            0.873818398f, 0.798585892f, 0.693803668f};
+  const Lanes<float> lanes = random_uniform(42, 3, 7, iota<int64_t>(2)),
+                     from = random_uniform_from(42, 3, 7, 2);
+  for (int k = 0; k < 6; k++) {
+    EXPECT_EQ(random_uniform(42, 3, 7, int64_t(k + 2)), expected[k]);
+    EXPECT_EQ(lane(lanes, k), expected[k]);
+    EXPECT_EQ(lane(from, k), expected[k]);
+  }
+}
+
 TEST(Random, UniformIsAFunctionOfItsCounter) {
   double sum = 0;
   for (int64_t i = 0; i < 1000; i++) {

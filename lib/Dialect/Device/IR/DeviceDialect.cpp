@@ -369,6 +369,9 @@ LogicalResult PositionOp::verify() {
   if (getStrides().size() != getIndices().size()) // (C1)
     return emitOpError("expects one stride per index, but got ")
            << getStrides().size() << " for " << getIndices().size();
+  if (getAlignment() < 1) // (C2)
+    return emitOpError("expects an alignment of at least one element, but got ")
+           << getAlignment();
   return success();
 }
 

@@ -247,21 +247,27 @@ DEVICE void for_each_score(const F &f) {
   });
 }
 
-// This is a loop and not unrolled, because a random number takes a hundred
-// instructions.
+// Draws for two neighbours of a row at a time. This is a loop and not unrolled,
+// because a random number takes a hundred instructions.
 template <bool RowsAreQueries, int N>
 DEVICE uint32_t draw_kept(const ScoreTile &tile, int64_t keys,
                           const ScoreChanges &changes) {
   const uint64_t seed = changes.state->seed;
   const auto draw = uint64_t(changes.state->draw);
   uint32_t kept = 0;
-  for (int e = 0; e < 4 * N; e++) {
+  for (int e = 0; e < 4 * N; e += 2) {
     const int row = strip_row(e % 4), column = strip_column(e / 4, e % 4);
-    const int query = RowsAreQueries ? row : column;
-    const int key = RowsAreQueries ? column : row;
-    const float number = random_uniform(seed, changes.stream, draw,
-                                        tile.element + query * keys + key);
-    kept |= uint32_t(number >= changes.dropout) << e;
+    float numbers[2];
+    if constexpr (RowsAreQueries) {
+      random_uniform_pair(seed, changes.stream, draw,
+                          tile.element + row * keys + column, numbers);
+    } else {
+      const int64_t first = tile.element + column * keys + row;
+      numbers[0] = random_uniform(seed, changes.stream, draw, first);
+      numbers[1] = random_uniform(seed, changes.stream, draw, first + keys);
+    }
+    kept |= uint32_t(numbers[0] >= changes.dropout) << e |
+            uint32_t(numbers[1] >= changes.dropout) << (e + 1);
   }
   return kept;
 }

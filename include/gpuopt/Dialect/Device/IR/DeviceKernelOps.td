@@ -213,15 +213,19 @@ def Device_PositionOp : Device_KernelBodyOp<"position", [Pure]> {
   let summary = "the number `offset + sum(indices * strides)`";
   let description = [{
     `access` says how the number varies over the lanes of the enclosing loop, as
-    for device.load: `uniform`, `contiguous` (by 1) or `strided`.
+    for device.load: `uniform`, `contiguous` (by 1) or `strided`. Without the
+    index of the loop over lanes, the number is a multiple of `alignment`.
 
     Constraints:
-    - (C1) one stride per index.
+    - (C1) one stride per index;
+    - (C2) the alignment is at least 1.
   }];
   let arguments = (ins Variadic<Index>:$indices, DenseI64ArrayAttr:$strides, I64Attr:$offset,
-                       Device_AccessAttr:$access);
+                       Device_AccessAttr:$access, DefaultValuedAttr<I64Attr, "1">:$alignment);
   let results = (outs I64:$result);
-  let assemblyFormat = "`[` $indices `]` `strides` $strides `offset` $offset $access attr-dict";
+  let assemblyFormat = [{
+    `[` $indices `]` `strides` $strides `offset` $offset $access (`aligned` $alignment^)? attr-dict
+  }];
   let hasVerifier = 1;
 }
 

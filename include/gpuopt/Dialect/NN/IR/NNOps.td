@@ -184,8 +184,8 @@ def NN_InRangeOp : NN_Op<"in_range", [SameOperandsAndResultType, Costly]> {
 def NN_RandomUniformOp : NN_Op<"random_uniform", [Costly]> {
   let summary = "uniform numbers in [0, 1) from a counter-based generator";
   let description = [{
-    Element e (in row-major order) is Philox4x32-10 of (seed, `stream`, micro
-    step, e): Salmon et al., "Parallel random numbers: as easy as 1, 2, 3"
+    Element e (in row-major order) is word e mod 4 of Philox4x32-10 of (seed,
+    `stream`, micro step, e div 4): Salmon et al., "Parallel random numbers: as easy as 1, 2, 3"
     (SC 2011). Two ops differ if and only if their streams do, so an op that
     runs again draws the same numbers.
 
