@@ -158,8 +158,12 @@ static void addClusters(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(nn::createCompactConstants());
   // Sums that are equal but for a factor become one. Equal factors have been
   // merged, and the sums have not been split yet.
-  if (options.isForGpu)
+  if (options.isForGpu) {
     passes.addPass(nn::createMergeSums());
+    // It needs batch norms spelled out and free of layouts, and decides what
+    // kernels will read.
+    passes.addPass(nn::createRecomputeMasks());
+  }
   // A reduction becomes two where one would leave most of the device idle.
   // Each of the two is a kernel by itself, so this comes before kernels
   // are formed.

@@ -178,6 +178,27 @@ def MergeSums : Pass<"nn-merge-sums"> {
   let statistics = [Statistic<"mergedCount", "merged", "sums that became equal to another one">];
 }
 
+def RecomputeMasks : Pass<"nn-recompute-masks"> {
+  let summary = "Takes the masks of ReLUs from tensors that the backward reads anyway";
+  let description = [{
+    A comparison of a ReLU's result with zero becomes one of its operand, where
+    that is computed from one tensor which later work reads: behind a batch norm
+    the backward then does not read the ReLU's result.
+
+    ```mlir
+    %x = nn.conv ...
+    %z = arith.mulf %x, %scale : tensor<8x4x4x64xf32>
+    %y = arith.maximumf %z, %zero : tensor<8x4x4x64xf32>
+    %mask = arith.cmpf ogt, %y, %zero : tensor<8x4x4x64xf32>
+    %g = arith.mulf %dy, %x : tensor<8x4x4x64xf32>
+    // becomes
+    %mask = arith.cmpf ogt, %z, %zero : tensor<8x4x4x64xf32>
+    ```
+  }];
+  let dependentDialects = ["::gpuopt::nn::NNDialect", "::mlir::arith::ArithDialect"];
+  let statistics = [Statistic<"maskCount", "masks", "masks that no longer need the result of a ReLU">];
+}
+
 def SplitReductions : Pass<"nn-split-reductions"> {
   let summary = "Splits large reductions into parts that run side by side";
   let description = [{
