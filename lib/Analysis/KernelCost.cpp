@@ -84,11 +84,27 @@ static KernelShape shapeOf(nn::FusedOp op) {
 // Threads and warps
 //===----------------------------------------------------------------------===//
 
-/// Returns the bytes that a thread asks memory for in one turn.
+/// Threads of a warp.
+static constexpr int64_t kWarp = 32;
+
+/// Returns how many threads of a warp read elements that lie side by side,
+/// where rows of a GPU are taken by groups and neighbouring rows are
+/// neighbours in memory: those of planes that become pixels.
+static int64_t neighboursOf(const AffineAccess &access,
+                            const LaunchShape &launch) {
+  const size_t loops = access.strides.size();
+  if (launch.form != KernelForm::Rows || launch.groups == 1 || loops < 2 ||
+      access.strides[loops - 2] != 1)
+    return 1;
+  return std::max<int64_t>(1, kWarp * launch.groups / launch.threads);
+}
+
+/// Returns the bytes that a thread asks memory for in one turn, of sectors that
+/// it shares with its neighbours.
 static int64_t bytesOfTurn(const AffineAccess &access, int64_t elementBytes,
-                           int64_t lanes) {
+                           int64_t lanes, int64_t neighbours) {
   int64_t stride = std::abs(access.strides.back());
-  return lanes * std::min(std::max(kSectorInBytes, elementBytes),
+  return lanes * std::min(std::max(kSectorInBytes / neighbours, elementBytes),
                           stride * elementBytes);
 }
 
@@ -121,7 +137,8 @@ void gpuopt::estimateThread(nn::FusedOp op, const KernelShape &shape,
   // Small operands come from a cache.
   int64_t loads = 0, bytes = 0;
   auto add = [&](const AffineAccess &access, int64_t elementBytes) {
-    if (int64_t ofTurn = bytesOfTurn(access, elementBytes, lanes)) {
+    if (int64_t ofTurn = bytesOfTurn(access, elementBytes, lanes,
+                                     neighboursOf(access, launch))) {
       ++loads;
       bytes += ofTurn;
     }
@@ -329,7 +346,8 @@ private:
     addAccess(argument, access, shape.origins[argument.getArgNumber()]);
     readers[argument].insert(walk);
     int64_t elementBytes = elementBytesOf(argument),
-            bytes = bytesOfTurn(access, elementBytes, 1);
+            bytes = bytesOfTurn(access, elementBytes, 1,
+                                neighboursOf(access, launch));
     if (bytes > elementBytes && readers[argument].size() == 1)
       cost.extraBytesRead += double(bytes - elementBytes) * timesOf(argument);
   }

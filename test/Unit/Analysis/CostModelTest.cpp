@@ -191,6 +191,27 @@ TEST_F(CostModelTest, ResidentWarpsAreBoundByEachResource) {
   EXPECT_EQ(residentWarps(launch, h200), 0.5);
 }
 
+// Three planes of an image become pixels of three channels: the elements of a
+// thread lie far apart, but those of its neighbours beside each of them. Of
+// rows of 64, a warp has four, which share sectors of 32 bytes by halves.
+TEST_F(CostModelTest, NeighboursShareSectors) {
+  DeviceModel h200 = deviceOf("h200");
+  auto extra = [&](int64_t planes) {
+    std::string c = std::to_string(planes);
+    auto op = first<nn::FusedOp>(
+        "\"x\" %x: tensor<8x" + c + "x4096xf32>",
+        "%t = nn.transpose %x [0, 2, 1] : tensor<8x" + c +
+            "x4096xf32>\n%0 = nn.fused \"copy\" %t : tensor<8x4096x" + c +
+            "xf32> -> tensor<8x4096x" + c + "xf32> {\n^bb0(%a: tensor<8x4096x" +
+            c + "xf32>):\nnn.yield %a : tensor<8x4096x" + c + "xf32>\n}");
+    EXPECT_TRUE(op);
+    return kernelCostOf(op, h200).extraBytesRead;
+  };
+  EXPECT_EQ(extra(3), 0);
+  EXPECT_EQ(extra(64), 8. * 4096 * 64 * (16 - 4));
+  EXPECT_EQ(extra(128), 8. * 4096 * 128 * (32 - 4));
+}
+
 TEST_F(CostModelTest, LongRowsAreReadAgainByEachWalk) {
   DeviceModel h200 = deviceOf("h200");
   auto extra = [&](int64_t rows, int64_t columns) {
