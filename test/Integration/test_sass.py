@@ -9,6 +9,7 @@ import pytest
 
 from gpuopt.driver import find_driver
 from emulated import ROOT, nvidia_wheels
+from exports import export_case
 from training import execute
 
 
@@ -114,3 +115,25 @@ def test_no_double_precision(kernels):
     for name in kernels.sources:
         codes = kernels.instructions[name]
         assert not [code for code in codes if re.match(r"D(ADD|MUL|FMA|SETP|MNMX)|F2F\.F64|MUFU\..*64", code)], name
+
+
+@pytest.fixture(scope="module")
+def convolutional(tmp_path_factory):
+    """A ResNet of 16 to 128 channels in half precision: rows of 2 to 16 vectors."""
+    folder = tmp_path_factory.mktemp("sass-convolutional")
+    export_case("resnet18-small", folder / "model.onnx")
+    execute([find_driver(), "compile", folder / "model.onnx", "-o", folder / "program", "--target=cuda",
+             "--device=h200", "--precision=fp16", "--batch-size=64"])
+    return folder / "program"
+
+
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
+def test_short_rows(convolutional, architecture):
+    """Groups of threads take the rows of elementwise kernels. They move vectors, and what all rows share stays in
+    registers, which suffice."""
+    kernels = Kernels(convolutional, convolutional.parent, architecture)
+    for width, columns in [(2, 16), (4, 32), (8, 64), (16, 128)]:
+        for name, codes in kernels.having(f"turns<{width}>({columns})").items():
+            assert any(code.startswith("LDG.E.128") for code in codes), name
+            assert any(code.startswith("STG.E.128") for code in codes), name
+            assert not [code for code in codes if re.match(r"(LDG|STG)\.E\.(U|S)?(8|16)\b|LDL|STL", code)], name
