@@ -119,3 +119,38 @@ func.func @size_one(%x: tensor<4x1x1x1xf32>, %y: tensor<4x1x1x1xf32>) -> tensor<
   %4 = nn.reduce sum %3 [0, 1, 2, 3] : tensor<4x1x1x1xf32>
   return %4 : tensor<1x1x1x1xf32>
 }
+
+// Chunks of a weight's gradient are added up in the order in which the sum is
+// read: each product writes that order.
+// CHECK-LABEL: func.func @sum_of_products
+// CHECK-NOT: nn.transpose
+// CHECK: %[[A:.*]] = nn.contract "ik,ij->jk" %arg0, %arg1
+// CHECK: %[[B:.*]] = nn.contract "ik,ij->jk" %arg2, %arg3
+// CHECK: %[[C:.*]] = nn.contract "ik,ij->jk" %arg0, %arg3
+// CHECK: %[[AB:.*]] = arith.addf %[[A]], %[[B]] : tensor<5x3xf32>
+// CHECK: %[[ABC:.*]] = arith.addf %[[AB]], %[[C]] : tensor<5x3xf32>
+// CHECK: arith.addf %[[ABC]], %arg4
+func.func @sum_of_products(%x: tensor<4x3xf32>, %y: tensor<4x5xf32>, %u: tensor<4x3xf32>, %v: tensor<4x5xf32>,
+                           %table: tensor<5x3xf32>) -> tensor<5x3xf32> {
+  %0 = nn.contract "ik,ij->kj" %x, %y : tensor<4x3xf32>, tensor<4x5xf32>
+  %1 = nn.contract "ik,ij->kj" %u, %v : tensor<4x3xf32>, tensor<4x5xf32>
+  %2 = nn.contract "ik,ij->kj" %x, %v : tensor<4x3xf32>, tensor<4x5xf32>
+  %3 = arith.addf %0, %1 : tensor<3x5xf32>
+  %4 = arith.addf %3, %2 : tensor<3x5xf32>
+  %5 = nn.transpose %4 [1, 0] : tensor<3x5xf32>
+  %6 = arith.addf %5, %table : tensor<5x3xf32>
+  return %6 : tensor<5x3xf32>
+}
+
+// What something else reads is not made a second time.
+// CHECK-LABEL: func.func @sum_read_twice
+// CHECK: nn.transpose
+func.func @sum_read_twice(%x: tensor<4x3xf32>, %y: tensor<4x5xf32>, %table: tensor<5x3xf32>)
+    -> (tensor<5x3xf32>, tensor<3x5xf32>) {
+  %0 = nn.contract "ik,ij->kj" %x, %y : tensor<4x3xf32>, tensor<4x5xf32>
+  %1 = nn.contract "ik,ij->kj" %x, %y : tensor<4x3xf32>, tensor<4x5xf32>
+  %2 = arith.addf %0, %1 : tensor<3x5xf32>
+  %3 = nn.transpose %2 [1, 0] : tensor<3x5xf32>
+  %4 = arith.addf %3, %table : tensor<5x3xf32>
+  return %4, %2 : tensor<5x3xf32>, tensor<3x5xf32>
+}

@@ -8,6 +8,7 @@
 #include "LayoutPatterns.h"
 #include "gpuopt/Dialect/NN/IR/TensorBuilder.h"
 #include "gpuopt/Dialect/NN/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace gpuopt::nn {
@@ -73,26 +74,49 @@ struct AbsorbOperandTranspose : OpRewritePattern<ContractOp> {
 };
 
 /// Turns transpose(contract(x, y)) into one product: the letters of its result
-/// take the result's order.
+/// take the result's order. A sum of products becomes a sum of such ones.
 struct AbsorbResultTranspose : OpRewritePattern<TransposeOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(TransposeOp op,
                                 PatternRewriter &rewriter) const override {
-    auto contract = op.getInput().getDefiningOp<ContractOp>();
-    if (!contract || !contract->hasOneUse())
+    if (!isSumOfProducts(op.getInput()))
       return failure();
+    rewriter.replaceOp(
+        op, transposed(rewriter, op.getInput(), op.getPermutation()));
+    return success();
+  }
+
+  /// Whether a value is a product, or a sum of products, that nothing else
+  /// reads.
+  static bool isSumOfProducts(Value value) {
+    Operation *op = value.getDefiningOp();
+    return op && op->hasOneUse() &&
+           (isa<ContractOp>(op) ||
+            (isa<arith::AddFOp>(op) &&
+             llvm::all_of(op->getOperands(), isSumOfProducts)));
+  }
+
+  static Value transposed(PatternRewriter &rewriter, Value value,
+                          ArrayRef<int64_t> permutation) {
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPoint(value.getDefiningOp());
+    if (auto sum = value.getDefiningOp<arith::AddFOp>()) {
+      Value left = transposed(rewriter, sum.getLhs(), permutation),
+            right = transposed(rewriter, sum.getRhs(), permutation);
+      return arith::AddFOp::create(rewriter, sum.getLoc(), left, right,
+                                   sum.getFastmath());
+    }
+    auto contract = value.getDefiningOp<ContractOp>();
     std::string result;
-    for (int64_t dim : op.getPermutation())
+    for (int64_t dim : permutation)
       result += contract.getResultLetters()[dim];
     // The new product keeps the node's name, because precisions are chosen by
     // it.
-    Value product = ContractOp::create(
+    return ContractOp::create(
         rewriter, contract.getLoc(),
         specOf(contract.getLhsLetters(), contract.getRhsLetters(), result),
         contract.getLhs(), contract.getRhs());
-    rewriter.replaceOp(op, product);
-    return success();
   }
 };
 

@@ -13,7 +13,8 @@ include "mlir/Pass/PassBase.td"
 def AbsorbLayouts : Pass<"nn-absorb-layouts"> {
   let summary = "Makes transposes and reshapes part of the work around them";
   let description = [{
-    Transposes next to a contraction become orders of its letters; reshapes
+    Transposes next to a contraction, or behind a sum of contractions, become
+    orders of their letters; reshapes
     that merge dimensions sink through contractions, elementwise work,
     broadcasts and reductions, so that everything between two of them shares
     one iteration space; sums of padded tensors that tile their result become
