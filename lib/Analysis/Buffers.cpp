@@ -8,6 +8,7 @@
 #include "gpuopt/Analysis/Buffers.h"
 
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
+#include "gpuopt/Support/RowPitch.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -171,10 +172,9 @@ Value gpuopt::bufferOf(Value value) {
 std::optional<StridedView> gpuopt::viewOf(Value value) {
   Operation *op = value.getDefiningOp();
   if (!isViewOp(op)) {
-    ArrayRef<int64_t> sizes =
-        cast<RankedTensorType>(value.getType()).getShape();
-    return StridedView{bufferOf(value), 0, llvm::to_vector(sizes),
-                       denseStrides(sizes)};
+    auto type = cast<RankedTensorType>(value.getType());
+    return StridedView{bufferOf(value), 0, llvm::to_vector(type.getShape()),
+                       stridesInMemory(type)};
   }
   std::optional<StridedView> source = viewOf(op->getOperand(0));
   if (!source)
@@ -192,8 +192,7 @@ std::optional<StridedView> gpuopt::viewOf(Value value) {
 }
 
 StridedView gpuopt::concatPart(nn::ConcatOp op, unsigned index) {
-  ArrayRef<int64_t> whole = op.getType().getShape();
-  StridedView view{op.getResult(), 0, {}, denseStrides(whole)};
+  StridedView view{op.getResult(), 0, {}, stridesInMemory(op.getType())};
   for (unsigned before = 0; before < index; ++before)
     view.offset += cast<RankedTensorType>(op.getInputs()[before].getType())
                        .getDimSize(op.getDim()) *

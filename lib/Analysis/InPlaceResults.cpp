@@ -35,12 +35,13 @@ static bool servesItsKernel(Value value) {
   });
 }
 
-/// Whether the kernel's operand is a whole buffer of the arena in row-major
-/// order, and the kernel is the only reader of the buffer.
-static bool ownsItsMemory(OpOperand &operand) {
+/// Whether the kernel's operand is a whole buffer of the arena that lies in the
+/// order and with the rows of a tensor of type `like`, and the kernel is the
+/// only reader of the buffer.
+static bool ownsItsMemory(OpOperand &operand, RankedTensorType like) {
   Value value = operand.get();
   std::optional<StridedView> view = viewOf(value);
-  if (!view || !view->isDense() || view->offset != 0)
+  if (!view || !view->hasStrides(stridesInMemory(like)) || view->offset != 0)
     return false;
   if (!isReadOnce(value))
     return false;
@@ -51,11 +52,12 @@ static bool ownsItsMemory(OpOperand &operand) {
       (!isa<nn::FusedOp>(maker) && operandInPlace(cast<OpResult>(value))))
     return false;
   StridedView whole = destinationOf(value);
-  return whole.isDense() && whole.buffer == bufferOf(value) &&
+  auto type = cast<RankedTensorType>(value.getType());
+  return whole.hasStrides(stridesInMemory(type)) &&
+         whole.buffer == bufferOf(value) &&
          !whole.buffer.getDefiningOp<nn::ConcatOp>() &&
          view->buffer == whole.buffer &&
-         cast<RankedTensorType>(operand.get().getType()).getNumElements() ==
-             cast<RankedTensorType>(value.getType()).getNumElements();
+         elementsInMemory(type) == elementsInMemory(like);
 }
 
 namespace {
@@ -156,8 +158,9 @@ private:
   bool canTake(unsigned result, OpOperand &operand) {
     Value value = op.getResult(result);
     BlockArgument argument = body.getArgument(operand.getOperandNumber());
-    if (operand.get().getType() != value.getType() || !isFull(result) ||
-        destinationOf(value).buffer != value || !ownsItsMemory(operand))
+    if (!isSameButForPitch(operand.get().getType(), value.getType()) ||
+        !isFull(result) || destinationOf(value).buffer != value ||
+        !ownsItsMemory(operand, cast<RankedTensorType>(value.getType())))
       return false;
     for (Operation *user : argument.getUsers())
       if (isa<nn::TakeOp>(user))

@@ -9,6 +9,7 @@
 
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Dialect/Train/IR/Optimizers.h"
+#include "gpuopt/Support/RowPitch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -146,6 +147,21 @@ const PlannedBuffer *StepMemory::lookupScratch(Operation *op) const {
 // Contents
 //===----------------------------------------------------------------------===//
 
+/// Checks that a result in place of an operand lies as that does.
+static LogicalResult checkRows(OpResult result) {
+  Value operand = operandInPlace(result);
+  if (!operand)
+    return success();
+  std::optional<StridedView> view = viewOf(operand);
+  auto type = cast<RankedTensorType>(result.getType());
+  if (view && view->hasStrides(stridesInMemory(type)))
+    return success();
+  return result.getOwner()->emitOpError("expects '")
+         << originOf(result) << "', of type " << type
+         << ", to lie as the operand that it is written over, of type "
+         << operand.getType();
+}
+
 LogicalResult StepMemory::checkContents() const {
   llvm::DenseMap<Value, int> contents, contentOf;
   for (Operation &op : step.getBody().front()) {
@@ -157,6 +173,8 @@ LogicalResult StepMemory::checkContents() const {
         return op.emitOpError("reads '")
                << originOf(operand) << "', which has been overwritten";
     for (OpResult result : op.getResults()) {
+      if (failed(checkRows(result)))
+        return failure();
       int &content = contents[bufferOf(result)];
       content += operandInPlace(result) != Value(); // the old content is gone
       contentOf[result] = content;

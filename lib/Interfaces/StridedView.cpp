@@ -19,12 +19,12 @@ SmallVector<int64_t> gpuopt::denseStrides(ArrayRef<int64_t> sizes) {
   return strides;
 }
 
-bool StridedView::isDense() const {
-  int64_t expected = 1;
-  for (auto [size, stride] : llvm::reverse(llvm::zip(sizes, strides))) {
-    if (size != 1 && stride != expected)
-      return false;
-    expected *= size;
-  }
-  return true;
+bool StridedView::isDense() const { return hasStrides(denseStrides(sizes)); }
+
+bool StridedView::hasStrides(ArrayRef<int64_t> expected) const {
+  return sizes.size() == expected.size() &&
+         llvm::all_of(llvm::zip(sizes, strides, expected), [](auto dim) {
+           auto [size, stride, wanted] = dim;
+           return size == 1 || stride == wanted;
+         });
 }

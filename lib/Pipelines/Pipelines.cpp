@@ -71,11 +71,11 @@ withBudget(train::AssignPrecisionOptions options,
   return options;
 }
 
-/// Returns the options with the device of the schedule, over which kernels are
-/// spread.
-static ConvertToDeviceOptions
-withDevice(ConvertToDeviceOptions options,
-           const train::ScheduleOptions &schedule) {
+/// Returns the options with the device of the schedule, for which rows are
+/// padded and over which kernels are spread.
+template <typename Options>
+static Options withDevice(Options options,
+                          const train::ScheduleOptions &schedule) {
   options.device = schedule.device;
   return options;
 }
@@ -205,6 +205,12 @@ static void addPrecision(OpPassManager &passes, const PipelineOptions &options,
   // The labels of the pass above become types and casts. The casts are
   // kernels or parts of kernels, so the schedule has to see them.
   passes.addPass(train::createInsertCasts());
+  // Which matrices are in half precision is known, and so which rows libraries
+  // would read slowly. Pads count in all sizes from here on.
+  passes.addPass(
+      kernels::createPadRows(withDevice(options.padRows, options.schedule)));
+  // Rows lie elsewhere now: what calls can read and write is checked again.
+  passes.addPass(createVerifyClusters());
   passes.addPass(createVerifyPrecision());
 }
 

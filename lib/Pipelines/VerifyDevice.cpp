@@ -129,7 +129,7 @@ class VerifyDevice : public gpuopt::impl::VerifyDeviceBase<VerifyDevice> {
     auto buffer = symbols.lookup<BufferOp>(name.getAttr());
     if (!buffer)
       return op->emitOpError("expects a buffer named ") << name;
-    int64_t count = cast<ShapedType>(buffer.getType()).getNumElements();
+    int64_t count = buffer.getElementsInMemory();
     if (element >= 0 && element < std::max<int64_t>(count, 1))
       return success();
     return op->emitOpError("expects an element of the ")

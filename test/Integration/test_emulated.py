@@ -179,6 +179,57 @@ def test_half_precision_and_loss_scaling(tmp_path):
     assert_same_bits(*scaled)
 
 
+# After each product with 509 columns, what lies behind these becomes NaN, in every row.
+POISON = """
+template <class C>
+KERNEL void poison(C *c, int64_t from, int64_t pitch) {
+  if (first_thread())
+    for (int64_t j = from; j < pitch; j++)
+      store_scalar(c + block() * pitch + j, Compute<C>(NAN));
+}
+template <class T, class C>
+void gemm(Context &ctx, const GemmShape &shape, const T *a, const T *b, C *c, GemmOptions o = {}) {
+  sound_gemm(ctx, shape, a, b, c, o);
+  if (shape.n == 509 && shape.c_n == 1)
+    launch(ctx, shape.m, 32, poison<C>, c, int64_t(FROM), shape.c_m);
+}
+} // namespace gpuopt
+"""
+
+
+@pytest.mark.parametrize("precision", ["fp16", "bf16"])
+def test_padded_rows(precision, tmp_path):
+    """Rows of 509 logits begin 512 elements apart where products are slow, and nothing depends on what is in the pads.
+    The gradient of the head, which is a sum over chunks, is written as the embedding lies."""
+    device = tmp_path / "slow.json"
+    device.write_text(json.dumps(
+        {"base": "h200", "name": "slow products", "f32ProductsPerSecond": 1e8, "f16ProductsPerSecond": 1e9,
+         "bf16ProductsPerSecond": 1e9}))
+    model = Emulated("gpt2-odd", tmp_path / "model", precision=precision, device=device, loss_chunks=2, debug_overflow=True)
+    half, scale = ("f16", {"init_scale": 64.0}) if precision == "fp16" else ("bf16", {})
+    folder = model.trainer.folder
+    assert f"{half}[1,16,509] rows 512 apart" in (folder / "memory.h").read_text()
+    step = (folder / "step.cu").read_text()
+    assert "509, /*pitch=*/512" in step  # of the checks
+    assert re.search(r"kGemm32x509x16_tn = \{[^}]*\.c_m = 1,\s+\.c_n = 32\}", step)
+    one, other = model.train(seed=1, **scale), model.train(seed=2, **scale)
+    np.testing.assert_allclose(one.losses, model.train_torch(), rtol=1e-2 if precision == "fp16" else 3e-2)
+    assert_same_bits(one, other)
+
+    gemm = folder / GEMM
+    sound = gemm.read_text()
+
+    def train_poisoned(start: int) -> Result:
+        text = sound.replace("\nvoid gemm(", "\nvoid sound_gemm(")
+        gemm.write_text(text.removesuffix("} // namespace gpuopt\n") + POISON.replace("FROM", str(start)))
+        execute(["cmake", "--build", folder / "build"])
+        return model.train(seed=1, **scale)
+
+    assert_same_bits(one, train_poisoned(509))
+    with pytest.raises(CommandFailed, match="diverged|not finite"):
+        train_poisoned(508)  # the last logit
+
+
 def test_under_sanitizers(tmp_path):
     """A read past a buffer, a misaligned vector or a misused stack ends the program; see SANITIZER_FLAGS."""
     model = Emulated("cnn", tmp_path, precision="bf16", sanitize=True)

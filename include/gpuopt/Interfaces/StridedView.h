@@ -24,6 +24,9 @@ struct StridedView {
   /// Whether the elements are in row-major order without gaps or repetition,
   /// beginning at `offset`.
   bool isDense() const;
+
+  /// Whether the strides are these, but for dimensions of size 1.
+  bool hasStrides(llvm::ArrayRef<int64_t> expected) const;
 };
 
 /// Returns the row-major strides of a dense tensor.

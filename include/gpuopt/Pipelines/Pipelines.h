@@ -12,6 +12,7 @@
 #include "gpuopt/Conversion/ToDevice/Passes.h"
 #include "gpuopt/Dialect/NN/Transforms/Passes.h"
 #include "gpuopt/Dialect/Train/Transforms/Passes.h"
+#include "gpuopt/Transforms/Kernels/Passes.h"
 #include "mlir/Pass/PassManager.h"
 
 namespace gpuopt {
@@ -49,6 +50,7 @@ struct PipelineOptions {
   bool reservesWorkspace = false;
   train::ReserveWorkspaceOptions workspace;
   train::AssignPrecisionOptions precision;
+  kernels::PadRowsOptions padRows; ///< The device is that of the schedule.
   train::ScheduleOptions schedule;
   /// What compilations of one model within several budgets share; null if there
   /// is one alone.

@@ -8,6 +8,7 @@
 #ifndef GPUOPT_SUPPORT_TENSORSIZE_H
 #define GPUOPT_SUPPORT_TENSORSIZE_H
 
+#include "gpuopt/Support/RowPitch.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Value.h"
 #include "llvm/Support/MathExtras.h"
@@ -24,9 +25,9 @@ inline int64_t elementSizeInBytes(mlir::RankedTensorType type) {
   return std::max<int64_t>(type.getElementTypeBitWidth() / 8, 1);
 }
 
-/// Returns the bytes of a dense tensor in device memory.
+/// Returns the bytes of a tensor in device memory, with the pads of its rows.
 inline int64_t sizeInBytes(mlir::RankedTensorType type) {
-  return type.getNumElements() * elementSizeInBytes(type);
+  return elementsInMemory(type) * elementSizeInBytes(type);
 }
 inline int64_t sizeInBytes(mlir::Value tensor) {
   return sizeInBytes(mlir::cast<mlir::RankedTensorType>(tensor.getType()));

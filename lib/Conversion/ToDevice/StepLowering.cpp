@@ -13,6 +13,7 @@
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Conversion/ToDevice/Passes.h"
 #include "gpuopt/Dialect/Train/IR/Optimizers.h"
+#include "gpuopt/Support/RowPitch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -22,6 +23,11 @@ using namespace gpuopt;
 
 static int64_t elementsOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getNumElements();
+}
+
+/// Returns the elements that a transfer copies, with the pads of rows.
+static int64_t transferredElements(Value value) {
+  return elementsInMemory(cast<RankedTensorType>(value.getType()));
 }
 
 /// Calls `lower` with `op` cast to its class if it becomes a launch, a call or
@@ -317,12 +323,13 @@ private:
   }
   void lowerOp(train::OffloadOp op) {
     emit<device::OffloadOp>(read(op.getValue()), onHost(op.getCopy()),
-                            elementsOf(op.getValue()), newEvent(op.getCopy()));
+                            transferredElements(op.getValue()),
+                            newEvent(op.getCopy()));
   }
   void lowerOp(train::ReloadOp op) {
     Value source = onHost(op.getCopy());
     emit<device::ReloadOp>(source, written(op.getResult()),
-                           elementsOf(op.getResult()),
+                           transferredElements(op.getResult()),
                            newEvent(op.getResult()));
   }
   void lowerOp(train::AwaitOffloadOp op) {
@@ -345,9 +352,16 @@ private:
         continue;
       auto type = cast<RankedTensorType>(result.getType());
       StridedView place = destinationOf(result);
-      if (isa<FloatType>(type.getElementType()) && place.isDense())
-        emit<device::CheckFiniteOp>(address(place), type.getNumElements(),
-                                    checkedCount++, originOf(result));
+      if (!isa<FloatType>(type.getElementType()) ||
+          !place.hasStrides(stridesInMemory(type)))
+        continue;
+      int64_t pitch = rowPitchOf(type);
+      emit<device::CheckFiniteOp>(
+          address(place), type.getNumElements(),
+          pitch == rowSizeOf(type)
+              ? DenseI64ArrayAttr()
+              : b.getDenseI64ArrayAttr({rowSizeOf(type), pitch}),
+          checkedCount++, originOf(result));
     }
   }
 

@@ -95,7 +95,11 @@ static Line lineOf(device::BufferOp buffer, StringRef name, bool isUsed) {
   llvm::raw_string_ostream comment(line.comment);
   comment << cxx::typeName(type.getElementType()) << "[";
   llvm::interleave(type.getShape(), comment, ",");
-  comment << "] " << cxx::quoted(buffer.getOrigin());
+  comment << "] ";
+  if (int64_t pitch = buffer.getRowPitch();
+      type.getRank() > 0 && pitch != type.getShape().back())
+    comment << "rows " << pitch << " apart ";
+  comment << cxx::quoted(buffer.getOrigin());
   if (buffer.getLiveFrom() && buffer.getLiveTo())
     comment << " live [" << *buffer.getLiveFrom() << ", " << *buffer.getLiveTo()
             << ")";

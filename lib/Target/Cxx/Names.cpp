@@ -57,7 +57,7 @@ static const char kFromRuntime[] =
     "copy_to_device copy_to_host synchronize simplified transposed "
     "accumulate sum_of_squares finish_grad_norm add_loss begin_step "
     "end_step snapshot restore refresh offload reload await Transfers prepare "
-    "check_finite program describe host "
+    "check_finite check_finite_rows program describe host "
     "micro_step update evaluate forward Calls CallInfo kMicroStepCalls "
     "kUpdateCalls context ceil_div name_of "
     "size_of layer state hyper memory ctx m left kLanes kVectorBytes "

@@ -505,9 +505,16 @@ private:
   }
 
   void emit(device::CheckFiniteOp op) {
-    call("check_finite",
-         {"ctx", "state", pointer(op.getValue()), std::to_string(op.getCount()),
-          std::to_string(op.getIndex())});
+    SmallVector<std::string> arguments{"ctx", "state", pointer(op.getValue())};
+    if (std::optional<ArrayRef<int64_t>> rows = op.getRows()) {
+      arguments.push_back(std::to_string(op.getCount() / (*rows)[0]));
+      arguments.push_back(std::to_string((*rows)[0]));
+      arguments.push_back("/*pitch=*/" + std::to_string((*rows)[1]));
+    } else {
+      arguments.push_back(std::to_string(op.getCount()));
+    }
+    arguments.push_back(std::to_string(op.getIndex()));
+    call(op.getRows() ? "check_finite_rows" : "check_finite", arguments);
   }
   void emit(device::SnapshotOp op) {
     call("snapshot", {"ctx", "state", pointer(op.getSnapshot()),

@@ -7,6 +7,22 @@ device.kernel @empty_row blocks 1 threads 32 [] {
 
 // -----
 
+device.step @rows micro {
+  %0 = device.address @x : !device.ptr<f32>
+  // expected-error @below {{expects 'rows' to be a size that divides 32 and a larger pitch, but got [8, 8]}}
+  device.check_finite %0 count 32 rows [8, 8] index 0 name "x" : !device.ptr<f32>
+}
+
+// -----
+
+device.step @rows micro {
+  %0 = device.address @x : !device.ptr<f32>
+  // expected-error @below {{expects 'rows' to be a size that divides 32 and a larger pitch, but got [7, 8]}}
+  device.check_finite %0 count 32 rows [7, 8] index 0 name "x" : !device.ptr<f32>
+}
+
+// -----
+
 // expected-error @below {{expects one name per argument, but got 1 for 2}}
 device.kernel @names blocks 1 threads 32 ["x"] {
 ^bb0(%x: !device.ptr<f32>, %y: !device.ptr<f32>):

@@ -109,6 +109,8 @@ device.step @calls forward {
   device.copy %a to %a count 32 {comment = "a view"} : !device.ptr<f32>, !device.ptr<f32>
   // CHECK: device.check_finite %{{.*}} count 32 index 1 name "/fc1" : <f32>
   device.check_finite %a count 32 index 1 name "/fc1" : !device.ptr<f32>
+  // CHECK: device.check_finite %{{.*}} count 32 rows [8, 9] index 2 name "/fc2" : <f32>
+  device.check_finite %a count 32 rows [8, 9] index 2 name "/fc2" : !device.ptr<f32>
 }
 
 // An optimizer that keeps nothing, and one that needs memory for itself.

@@ -567,3 +567,36 @@ func.func @unknown(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = arith.negf %x {nn.origin = #nn.origin<gradient of "a">} : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+func.func @contract_pitch(%x: tensor<4x8xf32>, %w: tensor<8x3xf32>) {
+  // expected-error @below {{'nn.contract' op expects a row pitch above the last of at least two dimensions, but got 3 for 'tensor<4x3xf32>'}}
+  %0 = nn.contract "ik,kj->ij" %x, %w row_pitch 3 : tensor<4x8xf32>, tensor<8x3xf32>
+  return
+}
+
+// -----
+
+// Rows within a kernel do not lie in memory.
+func.func @fused_pitch(%x: tensor<4x3xf32, {row_pitch = 8}>) {
+  // expected-error @below {{expects a body with the operands' types as arguments that yields the results' types}}
+  %0 = nn.fused "copy" %x : tensor<4x3xf32, {row_pitch = 8}> -> tensor<4x3xf32> {
+  ^bb0(%a: tensor<4x3xf32, {row_pitch = 8}>):
+    %1 = arith.constant dense<0.0> : tensor<4x3xf32>
+    nn.yield %1 : tensor<4x3xf32>
+  }
+  return
+}
+
+// -----
+
+// Rows would overlap.
+func.func @fused_overlap(%x: tensor<4x3xf32, {row_pitch = 2}>) {
+  // expected-error @below {{expects a body with the operands' types as arguments that yields the results' types}}
+  %0 = nn.fused "copy" %x : tensor<4x3xf32, {row_pitch = 2}> -> tensor<4x3xf32> {
+  ^bb0(%a: tensor<4x3xf32>):
+    nn.yield %a : tensor<4x3xf32>
+  }
+  return
+}

@@ -27,6 +27,14 @@ func.func @contractions(%x: tensor<4x8x16xf32>, %w: tensor<16x32xf32>, %ids: ten
   // CHECK: nn.contract "btc,cd->btd" %{{.*}}, %{{.*}} : tensor<4x8x16xf32>, tensor<16x32xf32>
   %0 = nn.contract "btc,cd->btd" %x, %w : tensor<4x8x16xf32>, tensor<16x32xf32>
   %bias = arith.constant dense<1.0> : tensor<32xf32>
+  // CHECK: nn.contract "btc,cd->btd" %{{.*}}, %{{.*}} row_pitch 40 : tensor<4x8x16xf32>, tensor<16x32xf32>
+  // CHECK-NEXT: nn.fused "copy" %{{.*}} : tensor<4x8x32xf32, {row_pitch = 40 : i64}> -> tensor<4x8x32xf32> {
+  // CHECK-NEXT: ^bb0(%{{.*}}: tensor<4x8x32xf32>):
+  %padded = nn.contract "btc,cd->btd" %x, %w row_pitch 40 : tensor<4x8x16xf32>, tensor<16x32xf32>
+  %dense = nn.fused "copy" %padded : tensor<4x8x32xf32, {row_pitch = 40 : i64}> -> tensor<4x8x32xf32> {
+  ^bb0(%a: tensor<4x8x32xf32>):
+    nn.yield %a : tensor<4x8x32xf32>
+  }
   // CHECK: nn.contract "btc,cd->btd" %{{.*}}, %{{.*}} bias %{{.*}} : tensor<4x8x16xf32>, tensor<16x32xf32> bias tensor<32xf32>
   %biased = nn.contract "btc,cd->btd" %x, %w bias %bias : tensor<4x8x16xf32>, tensor<16x32xf32> bias tensor<32xf32>
   // CHECK: nn.reduce sum %{{.*}} [0, 1] : tensor<4x8x32xf32>

@@ -24,6 +24,7 @@
 // CHECK-NEXT: dropped_attention(ctx, state, m[kX], /*scale=*/0.5, m[kA]);
 // CHECK-NEXT: copy(ctx, m[kA], m[kX], 256 * sizeof(float));
 // CHECK-NEXT: check_finite(ctx, state, m[kA], 256, 0);
+// CHECK-NEXT: check_finite_rows(ctx, state, m[kA], 16, 16, /*pitch=*/24, 1);
 // CHECK-NEXT: add_loss(ctx, state, m[kA], m[kA], 1);
 // The state is found where it is one of the options.
 // CHECK-LABEL: static void evaluate(
@@ -95,6 +96,7 @@ device.step @micro_step micro {
   device.call "dropped_attention"(state, %x, scale = 0.5, %a) from "gpuopt/attention.h" : !device.ptr<f32>, !device.ptr<f32>
   device.copy %x to %a count 256 : !device.ptr<f32>, !device.ptr<f32>
   device.check_finite %a count 256 index 0 name "a" : !device.ptr<f32>
+  device.check_finite %a count 256 rows [16, 24] index 1 name "b" : !device.ptr<f32>
   device.report_loss %a, %a : !device.ptr<f32>, !device.ptr<f32>
 }
 device.step @evaluate evaluate {

@@ -310,6 +310,26 @@ TEST_F(CostModelTest, OddRowsHalveTheRateOfHalves) {
   EXPECT_NEAR(slow / timeInNanoseconds(even, h200), 2, 0.1);
 }
 
+TEST_F(CostModelTest, RowsOfAnOddLengthMayBeginEvenly) {
+  DeviceModel h200 = deviceOf("h200");
+  auto logits = [&](const std::string &pitch) {
+    return first<nn::ContractOp>(
+        "\"x\" %x: tensor<4096x768xf16>, \"w\" %w: tensor<50257x768xf16>",
+        "%0 = nn.contract \"tk,vk->tv\" %x, %w" + pitch +
+            " : tensor<4096x768xf16>, tensor<50257x768xf16>\n");
+  };
+  nn::ContractOp dense = logits("");
+  ASSERT_TRUE(dense);
+  EXPECT_FALSE(productCallsOf(dense)->hasAlignedRows);
+  double slow = timeInNanoseconds(dense, h200);
+  nn::ContractOp padded = logits(" row_pitch 50304");
+  ASSERT_TRUE(padded);
+  EXPECT_TRUE(productCallsOf(padded)->hasAlignedRows);
+  EXPECT_EQ(productCallsOf(padded)->n, 50257);
+  EXPECT_NEAR(slow / timeInNanoseconds(padded, h200), 2, 0.1);
+  EXPECT_EQ(workOf(padded, h200).bytesWritten, 4096. * 50304 * 2);
+}
+
 TEST_F(CostModelTest, TwoBatchStridesAreManyCalls) {
   DeviceModel h200 = deviceOf("h200");
   // Heads of a projection [batch, tokens, heads, width].

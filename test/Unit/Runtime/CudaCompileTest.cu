@@ -150,6 +150,7 @@ void instantiate(Context &ctx, float *f, double *d, f16 *h, bf16 *b,
   refresh(ctx, b, f, 10);
   check_finite(ctx, state, h, 10, 1);
   check_finite(ctx, state, d, 10, 2);
+  check_finite_rows(ctx, state, h, 2, 5, 8, 3);
   end_step(ctx, state);
   const ConvShape conv{.n = 2,
                        .h = 8,

@@ -14,6 +14,7 @@
 #ifndef GPUOPT_TRANSFORMS_KERNELS_PASSES_H
 #define GPUOPT_TRANSFORMS_KERNELS_PASSES_H
 
+#include "gpuopt/Analysis/DeviceModel.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "mlir/Pass/Pass.h"
 
@@ -27,6 +28,11 @@ namespace gpuopt::kernels {
 /// Marks the results of the block's kernels that are written over an operand,
 /// as the pass kernels-mark-in-place does. Returns how many there are.
 int64_t markInPlace(mlir::Block &block);
+
+/// Pads rows of the block's tensors where that makes its products faster, as
+/// the pass kernels-pad-rows does. Returns the tensors whose rows were padded.
+llvm::SmallVector<mlir::OpResult> padRows(mlir::Block &block,
+                                          const DeviceModel &device);
 
 } // namespace gpuopt::kernels
 

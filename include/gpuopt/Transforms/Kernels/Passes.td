@@ -96,6 +96,32 @@ def HoistReaders : Pass<"kernels-hoist-readers"> {
   let statistics = [Statistic<"moveCount", "moves", "ops that run earlier">];
 }
 
+def PadRows : Pass<"kernels-pad-rows", "::mlir::ModuleOp"> {
+  let summary = "Lays rows further apart where products read them faster";
+  let description = [{
+    A matrix of a product in half precision whose rows do not begin at multiples
+    of 16 bytes gets a row pitch: the type says how far apart rows begin, and
+    what is between them is undefined. A tensor stays dense if one of its readers
+    is neither a kernel nor a product, if a result could no longer be written
+    over an operand, if the pads would take more than a sixteenth of its memory,
+    or if its ops would not be faster by the estimates for the device. On a
+    processor all tensors stay dense.
+
+    ```mlir
+    %0 = nn.contract "tk,vk->tv" %x, %w : tensor<8192x768xf16>, tensor<50257x768xf16>
+    // becomes
+    %0 = nn.contract "tk,vk->tv" %x, %w row_pitch 50304 : tensor<8192x768xf16>, tensor<50257x768xf16>
+    // whose type is tensor<8192x50257xf16, {row_pitch = 50304 : i64}>
+    ```
+  }];
+  let options = [
+    Option<"device", "device", "std::string", "\"host\"",
+           "device whose times are estimated: a built-in device model or a JSON file">,
+  ];
+  let statistics = [Statistic<"paddedCount", "padded", "tensors whose rows are padded">];
+  let dependentDialects = ["::gpuopt::nn::NNDialect"];
+}
+
 def MarkInPlace : Pass<"kernels-mark-in-place"> {
   let summary = "Lets kernels write results over operands that are read no more";
   let description = [{

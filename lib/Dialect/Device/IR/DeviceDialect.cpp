@@ -116,18 +116,25 @@ llvm::StringRef gpuopt::device::sectionOf(Operation *op) {
 int64_t BufferOp::getSizeInBytes() {
   return sizeInBytes(cast<RankedTensorType>(getType()));
 }
+int64_t BufferOp::getElementsInMemory() {
+  return elementsInMemory(cast<RankedTensorType>(getType()));
+}
+int64_t BufferOp::getRowPitch() {
+  return rowPitchOf(cast<RankedTensorType>(getType()));
+}
 
 LogicalResult BufferOp::verify() {
   auto type = dyn_cast<RankedTensorType>(getType());
   if (!type || !type.hasStaticShape() ||
-      !type.getElementType().isIntOrFloat()) // (C1)
+      !type.getElementType().isIntOrFloat() || !hasValidRowPitch(type)) // (C1)
     return emitOpError("expects a statically shaped tensor type, but got ")
            << getType();
   int64_t bits = type.getElementTypeBitWidth(),
           end = std::max<int64_t>(bits, 8);
   bool overflows = (int64_t)getOffset() < 0;
-  for (int64_t size : type.getShape())
+  for (int64_t size : type.getShape().drop_back(type.getRank() > 0))
     overflows |= llvm::MulOverflow(end, size, end);
+  overflows |= llvm::MulOverflow(end, getRowPitch(), end);
   overflows |= llvm::AddOverflow(end / 8, (int64_t)getOffset(), end);
   if (overflows) // (C2)
     return emitOpError("expects to lie within 63 bits, but got ")
@@ -389,6 +396,16 @@ static LogicalResult verifyStates(OpT op,
         return op.emitOpError("expects states of '")
                << op.getOptimizer() << "', but got " << name;
   return success();
+}
+
+LogicalResult CheckFiniteOp::verify() {
+  std::optional<ArrayRef<int64_t>> rows = getRows();
+  if (!rows ||
+      (rows->size() == 2 && (*rows)[0] > 0 && (*rows)[0] < (*rows)[1] &&
+       getCount() % (*rows)[0] == 0)) // (C1)
+    return success();
+  return emitOpError("expects 'rows' to be a size that divides ")
+         << getCount() << " and a larger pitch, but got [" << *rows << "]";
 }
 
 LogicalResult DirectionOp::verify() {

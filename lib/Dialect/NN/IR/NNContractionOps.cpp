@@ -6,11 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
+#include "gpuopt/Support/RowPitch.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
+using namespace gpuopt;
 using namespace gpuopt::nn;
 
 static RankedTensorType tensorType(Value value) {
@@ -42,6 +44,23 @@ static LogicalResult widen(StringRef op, std::optional<Location> loc,
 //===----------------------------------------------------------------------===//
 // Contract
 //===----------------------------------------------------------------------===//
+
+/// Gives the one result the pitch of its rows that `row_pitch` says.
+static LogicalResult padRows(std::optional<Location> loc,
+                             std::optional<uint64_t> pitch,
+                             SmallVectorImpl<Type> &types) {
+  if (!pitch)
+    return success();
+  auto type = cast<RankedTensorType>(types[0]);
+  if (type.getRank() < 2 || (int64_t)*pitch <= type.getShape().back())
+    return emitOptionalError(
+        loc,
+        "'nn.contract' op expects a row pitch above the last of at least two "
+        "dimensions, but got ",
+        *pitch, " for ", type);
+  types[0] = withRowPitch(type, *pitch);
+  return success();
+}
 
 static std::pair<StringRef, StringRef> splitOperands(StringRef spec) {
   return spec.split("->").first.split(',');
@@ -109,8 +128,10 @@ LogicalResult ContractOp::inferReturnTypes(MLIRContext *context,
     shape.push_back(sizes[letter]);
   }
   types.push_back(withShape(shape, lhsType));
-  return widen("nn.contract", loc, adaptor.getResultElementType(),
-               types); // (C6)
+  if (failed(widen("nn.contract", loc, adaptor.getResultElementType(),
+                   types))) // (C6)
+    return failure();
+  return padRows(loc, adaptor.getRowPitch(), types); // (C8)
 }
 
 /// Checks (C7).

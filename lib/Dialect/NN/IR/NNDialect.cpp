@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
+#include "gpuopt/Support/RowPitch.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -13,6 +14,7 @@
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
+using namespace gpuopt;
 using namespace gpuopt::nn;
 
 #include "gpuopt/Dialect/NN/IR/NNDialect.cpp.inc"
@@ -142,7 +144,7 @@ static LogicalResult verifyPlaces(FusedOp op) {
       return op.emitOpError("expects 'in_place' to name each of its ")
              << op.getInputs().size() << " operands at most once, but got "
              << operand;
-    if (op.getInputs()[operand].getType() != result.getType())
+    if (!isSameButForPitch(op.getInputs()[operand].getType(), result.getType()))
       return op.emitOpError("expects a result in place of an operand to have "
                             "its type, but got ")
              << result.getType() << " in place of "
@@ -151,12 +153,22 @@ static LogicalResult verifyPlaces(FusedOp op) {
   return success();
 }
 
+/// Whether the types of a body are those of the memory around it without the
+/// pitches of rows, which only memory has.
+static bool areDenseFormsOf(TypeRange inside, TypeRange outside) {
+  return llvm::equal(inside, outside, [](Type value, Type memory) {
+    return !cast<RankedTensorType>(value).getEncoding() &&
+           isSameButForPitch(value, memory);
+  });
+}
+
 LogicalResult FusedOp::verify() {
   Block &block = getBody().front();
   auto yield =
       dyn_cast_or_null<YieldOp>(block.empty() ? nullptr : &block.back());
-  if (!yield || block.getArgumentTypes() != getInputs().getTypes() ||
-      yield.getValues().getTypes() != getResultTypes()) // (C1)
+  if (!yield ||
+      !areDenseFormsOf(block.getArgumentTypes(), getInputs().getTypes()) ||
+      !areDenseFormsOf(yield.getValues().getTypes(), getResultTypes())) // (C1)
     return emitOpError("expects a body with the operands' types as arguments "
                        "that yields the results' types");
   ReduceOp first;

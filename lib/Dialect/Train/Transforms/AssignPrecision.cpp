@@ -189,6 +189,7 @@ private:
     OwningOpRef<StepOp> clone = cast<StepOp>(step->clone());
     llvm::SetVector<StringAttr> copied;
     insertCasts(*clone, half, copied);
+    kernels::padRows(clone->getBody().front(), model);
     kernels::markInPlace(clone->getBody().front());
     StepScheduleOptions options{arenaBudget(copied.getArrayRef()), effort,
                                 /*searchSmallest=*/false, allowOffload};

@@ -42,4 +42,28 @@ void check_finite(Context &ctx, StepState *state, const T *x, int64_t n,
          x, n, index);
 }
 
+// The same for rows of `columns` elements that begin `pitch` elements apart: a
+// block looks at one row, and not at what lies behind it.
+template <class T>
+KERNEL void check_finite_rows_kernel(StepState *state, const T *x,
+                                     int64_t columns, int64_t pitch,
+                                     int64_t index) {
+  using C = Compute<T>;
+  x += block() * pitch;
+  Lanes<C> sum(C(0));
+  for (int64_t i = first_lane(); i < columns; i += lane_step()) {
+    const auto v = load(x + i, columns - i);
+    sum += v - v;
+  }
+  const C total = block_sum(sum);
+  if (first_thread() && total != C(0))
+    note_first(&state->first_not_finite, index);
+}
+template <class T>
+void check_finite_rows(Context &ctx, StepState *state, const T *x, int64_t rows,
+                       int64_t columns, int64_t pitch, int64_t index) {
+  launch(ctx, rows, kSpanThreads, check_finite_rows_kernel<T>, state, x,
+         columns, pitch, index);
+}
+
 } // namespace gpuopt

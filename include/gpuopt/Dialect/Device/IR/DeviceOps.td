@@ -49,7 +49,8 @@ def Device_BufferOp : Device_Op<"buffer", [Symbol]> {
     buffer holds.
 
     Constraints:
-    - (C1) the type is a tensor of static shape;
+    - (C1) the type is a tensor of static shape, dense or with rows that begin
+      further apart than they are long;
     - (C2) the offset and the end of the buffer are numbers of 63 bits;
     - (C3) `resultNumber` is not negative.
 
@@ -74,6 +75,10 @@ def Device_BufferOp : Device_Op<"buffer", [Symbol]> {
   }]>];
   let extraClassDeclaration = [{
     int64_t getSizeInBytes();
+    /// Elements from the beginning to the end, with what lies between rows.
+    int64_t getElementsInMemory();
+    /// Elements from one row to the next.
+    int64_t getRowPitch();
   }];
   let hasVerifier = 1;
 }
@@ -335,9 +340,22 @@ def Device_UpdateOp : Device_StepOpBase<"update",
 }
 
 def Device_CheckFiniteOp : Device_StepOpBase<"check_finite",
-    (ins Device_Ptr:$value, I64Attr:$count, I64Attr:$index, StrAttr:$name)> {
+    (ins Device_Ptr:$value, I64Attr:$count, OptionalAttr<DenseI64ArrayAttr>:$rows, I64Attr:$index, StrAttr:$name)> {
   let summary = "notes `index` where one of `count` elements is the first of the step that is infinite or NaN";
-  let assemblyFormat = "$value `count` $count `index` $index `name` $name attr-dict `:` type($value)";
+  let description = [{
+    `rows` are the elements of a row and those from one row to the next, where
+    these differ: what lies between rows is not looked at.
+
+    Constraints:
+    - (C1) `rows` are two numbers, of which the second is larger, and `count` is
+      a multiple of the first.
+
+    ```mlir
+    device.check_finite %0 count 100514 rows [50257, 50304] index 3 name "/head/MatMul" : !device.ptr<f16>
+    ```
+  }];
+  let assemblyFormat = "$value `count` $count (`rows` $rows^)? `index` $index `name` $name attr-dict `:` type($value)";
+  let hasVerifier = 1;
 }
 
 def Device_SnapshotOp : Device_StepOpBase<"snapshot",

@@ -38,6 +38,11 @@ def NN_ContractOp : NN_InferredOp<"contract", [
     Operands in half precision are multiplied and added in f32; the result is
     rounded to their type, or kept in f32 with `to f32`.
 
+    With `row_pitch` the rows of the result, along its last dimension, begin that
+    many elements apart in memory, so that each begins at an address that the
+    library reads fast. The result's type has the pitch as its encoding. What lies
+    between rows is undefined.
+
     Constraints:
     - (C1) `spec` is "lhs,rhs->result" with one lower-case letter per
       dimension, none twice within one tensor;
@@ -49,23 +54,28 @@ def NN_ContractOp : NN_InferredOp<"contract", [
     - (C6) `to` is f32, and the operands are in half precision;
     - (C7) a bias has the element type and the last dimensions of the result,
       namely all letters that only rhs shares with the result; there is no
-      accumulator beside it.
+      accumulator beside it;
+    - (C8) a row pitch is larger than the last dimension of a result of at least
+      two.
 
     ```mlir
     %2 = nn.contract "btc,cd->btd" %0, %1 : tensor<4x8x16xf32>, tensor<16x32xf32>
     %5 = nn.contract "btc,cd->btd" %3, %4 plus %2 : tensor<4x8x16xf32>, tensor<16x32xf32>, tensor<4x8x32xf32>
     %6 = nn.contract "btc,cd->btd" %0, %1 bias %b : tensor<4x8x16xf32>, tensor<16x32xf32> bias tensor<32xf32>
+    %7 = nn.contract "btc,cd->btd" %0, %1 row_pitch 40 : tensor<4x8x16xf32>, tensor<16x32xf32>
     ```
   }];
   let arguments = (ins StrAttr:$spec, NN_FloatTensor:$lhs, NN_FloatTensor:$rhs,
                        Optional<NN_FloatTensor>:$accumulator, Optional<NN_FloatTensor>:$bias,
-                       OptionalAttr<TypeAttr>:$resultElementType);
+                       OptionalAttr<TypeAttr>:$resultElementType, OptionalAttr<I64Attr>:$rowPitch);
   let results = (outs NN_FloatTensor:$result);
   let builders = [OpBuilder<(ins "::llvm::StringRef":$spec, "::mlir::Value":$lhs, "::mlir::Value":$rhs), [{
-    build($_builder, $_state, spec, lhs, rhs, ::mlir::Value(), ::mlir::Value(), ::mlir::TypeAttr());
+    build($_builder, $_state, spec, lhs, rhs, ::mlir::Value(), ::mlir::Value(), ::mlir::TypeAttr(),
+          ::mlir::IntegerAttr());
   }]>];
   let assemblyFormat = [{
-    $spec $lhs `,` $rhs (`plus` $accumulator^)? (`bias` $bias^)? (`to` $resultElementType^)? attr-dict
+    $spec $lhs `,` $rhs (`plus` $accumulator^)? (`bias` $bias^)? (`to` $resultElementType^)?
+    (`row_pitch` $rowPitch^)? attr-dict
     `:` type($lhs) `,` type($rhs) (`,` type($accumulator)^)? (`bias` type($bias)^)?
   }];
   let hasVerifier = 1;

@@ -381,13 +381,15 @@ def NN_FusedOp : Op<NN_Dialect, "fused", [IsolatedFromAbove, SingleBlock, Pure, 
 
     Constraints:
     - (C1) the arguments have the operands' types, and the yielded values have
-      the results' types;
+      the results' types; where rows of these lie apart in memory (the encoding
+      of the type is a row pitch), the types within the body do not say so;
     - (C2) all reductions have one operand shape and reduce the same
       dimensions, and every value's shape broadcasts to the largest;
     - (C3) `in_place`, where present, gives for each result the number of the
       operand whose memory it takes, or -1. It names no operand twice, and only
-      operands of the result's type. What the operand held is gone afterwards, so
-      nothing may read it any more, which the packing of the arena checks.
+      operands of the result's type, whose rows lie in memory as the result's
+      do. What the operand held is gone afterwards, so nothing may read it any
+      more, which the packing of the arena checks.
 
     ```mlir
     %1 = nn.fused "add_sum" %x, %y : tensor<4x16xf32>, tensor<4x16xf32> -> tensor<4x1xf32> {
