@@ -129,7 +129,8 @@ static void addProduct(nn::ContractOp op, const DeviceModel &device,
   std::optional<ProductCalls> calls = productCallsOf(op);
   if (!calls)
     return;
-  work.launches = double(calls->calls);
+  bool isHalf = work.elementType.getIntOrFloatBitWidth() == 16;
+  work.launches = double(calls->calls + (isHalf ? calls->endCalls : 0));
   work.tileShare = shareOfFullTiles(*calls, device);
   work.hasAlignedRows = calls->hasAlignedRows;
 }

@@ -9,6 +9,7 @@
 
 #include "gpuopt/Analysis/Buffers.h"
 #include "gpuopt/Dialect/NN/IR/ProductLayout.h"
+#include "gpuopt/settings/even_elements.h"
 
 using namespace mlir;
 using namespace gpuopt;
@@ -18,8 +19,6 @@ using namespace gpuopt;
 static constexpr int64_t kTileSide = 128, kNarrowTileSide = 64;
 /// A product is split along k, to fill the device, into parts of no less.
 static constexpr int64_t kLeastInner = 512, kMostParts = 32;
-/// Elements of half precision in 16 bytes.
-static constexpr int64_t kAlignedElements = 8;
 
 //===----------------------------------------------------------------------===//
 // Calls
@@ -36,7 +35,21 @@ static bool hasAlignedRows(const std::array<int64_t, 4> &strides, int64_t rows,
   bool isRowMajor = strides[3] == 1;
   int64_t count = isRowMajor ? rows : columns,
           stride = isRowMajor ? strides[2] : strides[3];
-  return count == 1 || stride % kAlignedElements == 0;
+  return count == 1 || stride % kEvenElements == 0;
+}
+
+/// Returns how many of m, n and k are odd where they are extents along a unit
+/// stride, as Runtime/gpuopt/ops/gemm.h cuts them.
+static int64_t oddEndsOf(const ProductLayout &layout) {
+  auto isOdd = [](int64_t extent, bool isAlongUnitStride) {
+    return isAlongUnitStride && extent > kEvenElements &&
+           extent % kEvenElements != 0;
+  };
+  bool aByRows = layout.a[3] == 1, bByRows = layout.b[3] == 1,
+       cByRows = layout.c[3] == 1;
+  return isOdd(layout.k, aByRows || !bByRows) +
+         isOdd(layout.m, !aByRows || !cByRows) +
+         isOdd(layout.n, bByRows || cByRows);
 }
 
 std::optional<ProductCalls> gpuopt::productCallsOf(nn::ContractOp op) {
@@ -60,9 +73,13 @@ std::optional<ProductCalls> gpuopt::productCallsOf(nn::ContractOp op) {
                                  });
   calls.calls = isOneBatch ? 1 : outer;
   calls.batch = isOneBatch ? outer * inner : inner;
-  calls.hasAlignedRows = hasAlignedRows(layout->a, layout->m, layout->k) &&
-                         hasAlignedRows(layout->b, layout->k, layout->n) &&
-                         hasAlignedRows(layout->c, layout->m, layout->n);
+  bool areAligned = hasAlignedRows(layout->a, layout->m, layout->k) &&
+                    hasAlignedRows(layout->b, layout->k, layout->n) &&
+                    hasAlignedRows(layout->c, layout->m, layout->n);
+  bool canCut = outer * inner == 1 && !op.getBias();
+  int64_t ends = oddEndsOf(*layout);
+  calls.hasAlignedRows = areAligned && (ends == 0 || canCut);
+  calls.endCalls = areAligned && canCut ? ends : 0;
   return calls;
 }
 

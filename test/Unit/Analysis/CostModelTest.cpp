@@ -328,6 +328,19 @@ TEST_F(CostModelTest, RowsOfAnOddLengthMayBeginEvenly) {
   EXPECT_EQ(productCallsOf(padded)->n, 50257);
   EXPECT_NEAR(slow / timeInNanoseconds(padded, h200), 2, 0.1);
   EXPECT_EQ(workOf(padded, h200).bytesWritten, 4096. * 50304 * 2);
+  // The last column is a call by itself.
+  EXPECT_EQ(productCallsOf(padded)->endCalls, 1);
+  EXPECT_EQ(workOf(padded, h200).launches, 2);
+}
+
+TEST_F(CostModelTest, OddEndsOfBatchesAreNotCutOff) {
+  auto op = first<nn::ContractOp>(
+      "\"x\" %x: tensor<8x64x32xf16>, \"w\" %w: tensor<8x197x32xf16>",
+      "%0 = nn.contract \"btk,bvk->btv\" %x, %w row_pitch 200 : "
+      "tensor<8x64x32xf16>, tensor<8x197x32xf16>\n");
+  ASSERT_TRUE(op);
+  EXPECT_FALSE(productCallsOf(op)->hasAlignedRows);
+  EXPECT_EQ(productCallsOf(op)->endCalls, 0);
 }
 
 TEST_F(CostModelTest, TwoBatchStridesAreManyCalls) {

@@ -4,6 +4,7 @@
 
 #include "Values.h"
 
+#include <array>
 #include <gtest/gtest.h>
 
 namespace gpuopt {
@@ -162,6 +163,104 @@ TEST(Gemm, SameBitsAgain) {
   gemm(ctx, s, a.data(), b.data(), first.data());
   gemm(other, s, a.data(), b.data(), second.data());
   EXPECT_EQ(first, second);
+}
+
+// ---- Even parts of products in half precision -------------------------------
+
+/// m x n from k, with rows that are as long as the next multiple of 16; a
+/// letter t says that a matrix lies by columns.
+GemmShape padded_shape(int64_t m, int64_t n, int64_t k, const char *layout) {
+  auto pitch = [](int64_t size) { return (size + 15) / 16 * 16; };
+  GemmShape s;
+  s.m = m, s.n = n, s.k = k;
+  auto set = [&](char letter, int64_t rows, int64_t cols, int64_t &row,
+                 int64_t &col) {
+    row = letter == 't' ? 1 : pitch(cols);
+    col = letter == 't' ? pitch(rows) : 1;
+  };
+  set(layout[0], m, k, s.a_m, s.a_k);
+  set(layout[1], k, n, s.b_k, s.b_n);
+  set(layout[2], m, n, s.c_m, s.c_n);
+  return s;
+}
+
+TEST(EvenParts, AreTheWholeProduct) {
+  Context ctx(2);
+  for (const char *layout : {"nnn", "ntn", "tnn", "ttn", "nnt"})
+    for (auto [m, n, k] : {std::array<int64_t, 3>{33, 41, 50},
+                           {32, 41, 48},
+                           {33, 40, 48},
+                           {32, 40, 50},
+                           {5, 41, 3},
+                           {32, 40, 48}})
+      for (double beta : {0.0, 1.0}) {
+        const GemmShape s = padded_shape(m, n, k, layout);
+        const auto a = random_values<float>(1 << 13, 1),
+                   b = random_values<float>(1 << 13, 2);
+        auto whole = random_values<float>(1 << 13, 3), parts = whole;
+        gemm(ctx, s, a.data(), b.data(), whole.data(), {.beta = beta});
+        for (const GemmPart &part : even_parts(s))
+          gemm(ctx, part.shape, a.data() + part.a, b.data() + part.b,
+               parts.data() + part.c, {.beta = part.adds ? 1.0 : beta});
+        for (size_t i = 0; i < whole.size(); i++)
+          ASSERT_NEAR(whole[i], parts[i], 1e-4)
+              << layout << " " << m << " " << n << " " << k << " at " << i;
+      }
+}
+
+TEST(EvenParts, CutOffWhatIsOverAlongUnitStrides) {
+  // The head of GPT-2: logits, their gradient times the weight, the weight's.
+  std::vector<GemmPart> parts = even_parts({.m = 4096,
+                                            .n = 50257,
+                                            .k = 768,
+                                            .a_m = 768,
+                                            .a_k = 1,
+                                            .b_k = 1,
+                                            .b_n = 768,
+                                            .c_m = 50304,
+                                            .c_n = 1});
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_EQ(parts[0].shape.n, 1);
+  EXPECT_EQ(parts[0].b, 50256 * 768);
+  EXPECT_EQ(parts[0].c, 50256);
+  EXPECT_EQ(parts[1].shape.n, 50256);
+  EXPECT_FALSE(parts[1].adds);
+  parts = even_parts({.m = 4096,
+                      .n = 768,
+                      .k = 50257,
+                      .a_m = 50304,
+                      .a_k = 1,
+                      .b_k = 768,
+                      .b_n = 1,
+                      .c_m = 768,
+                      .c_n = 1});
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_EQ(parts[0].shape.k,
+            1); // the small part is rounded, not the large one
+  EXPECT_FALSE(parts[0].adds);
+  EXPECT_EQ(parts[1].shape.k, 50256);
+  EXPECT_TRUE(parts[1].adds);
+  parts = even_parts({.m = 50257,
+                      .n = 768,
+                      .k = 4096,
+                      .a_m = 1,
+                      .a_k = 50304,
+                      .b_k = 768,
+                      .b_n = 1,
+                      .c_m = 768,
+                      .c_n = 1});
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_EQ(parts[0].shape.m, 1);
+  EXPECT_EQ(parts[1].shape.m, 50256);
+}
+
+TEST(EvenParts, LeaveProductsWithOddRowsWhole) {
+  GemmShape s = padded_shape(33, 41, 50, "nnn");
+  s.c_m = 41;
+  EXPECT_EQ(even_parts(s).size(), 1u);
+  s = padded_shape(33, 41, 50, "nnn");
+  s.batch[1] = 2;
+  EXPECT_EQ(even_parts(s).size(), 1u);
 }
 
 } // namespace

@@ -4,8 +4,10 @@
 #pragma once
 
 #include "gpuopt/device/device.h"
+#include "gpuopt/settings/even_elements.h"
 
 #include <utility>
+#include <vector>
 
 namespace gpuopt {
 
@@ -106,6 +108,72 @@ inline GemmShape transposed(const GemmShape &s) {
   t.c_m = s.c_n;
   t.c_n = s.c_m;
   return t;
+}
+
+// A part of a product: where its matrices begin behind those of the whole, in
+// elements, and whether it is added to what an earlier part has left in C.
+struct GemmPart {
+  GemmShape shape;
+  int64_t a = 0, b = 0, c = 0;
+  bool adds = false;
+};
+
+namespace detail {
+
+// Whether rows, in the direction of the unit stride, begin at multiples of
+// kEvenElements.
+inline bool has_even_rows(int64_t row, int64_t col) {
+  return (col == 1 ? row : col) % kEvenElements == 0;
+}
+
+// Takes what is over a multiple of kEvenElements from the end of an extent, and
+// returns it; 0 where no matrix has the extent along its unit stride.
+inline int64_t take_odd_end(int64_t &extent, bool is_along_unit_stride) {
+  const bool has_end = is_along_unit_stride && extent > kEvenElements;
+  const int64_t odd = has_end ? extent % kEvenElements : 0;
+  extent -= odd;
+  return odd;
+}
+
+} // namespace detail
+
+// Returns the parts of a product in half precision: libraries are fast where
+// each matrix has a multiple of kEvenElements along its unit stride, not only
+// from row to row. Where rows are even, what is over is a product by itself.
+// The odd end of k comes first: it is small, so little is lost by rounding it
+// before the rest is added. Only if k is even may C have a bias.
+inline std::vector<GemmPart> even_parts(const GemmShape &s) {
+  GemmPart rest{s};
+  GemmShape &r = rest.shape;
+  if (s.batch[0] * s.batch[1] != 1 || !detail::has_even_rows(s.a_m, s.a_k) ||
+      !detail::has_even_rows(s.b_k, s.b_n) ||
+      !detail::has_even_rows(s.c_m, s.c_n))
+    return {rest};
+  std::vector<GemmPart> parts;
+  if (const int64_t k = detail::take_odd_end(r.k, s.a_k == 1 || s.b_n != 1)) {
+    GemmPart end = rest;
+    end.shape.k = k;
+    end.a += r.k * s.a_k;
+    end.b += r.k * s.b_k;
+    parts.push_back(end);
+    rest.adds = true;
+  }
+  if (const int64_t m = detail::take_odd_end(r.m, s.a_k != 1 || s.c_n != 1)) {
+    GemmPart end = rest;
+    end.shape.m = m;
+    end.a += r.m * s.a_m;
+    end.c += r.m * s.c_m;
+    parts.push_back(end);
+  }
+  if (const int64_t n = detail::take_odd_end(r.n, s.b_n == 1 || s.c_n == 1)) {
+    GemmPart end = rest;
+    end.shape.n = n;
+    end.b += r.n * s.b_n;
+    end.c += r.n * s.c_n;
+    parts.push_back(end);
+  }
+  parts.push_back(rest);
+  return parts;
 }
 
 } // namespace gpuopt

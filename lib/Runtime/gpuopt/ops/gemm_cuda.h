@@ -162,6 +162,14 @@ void lt_gemm(Context &ctx, const GemmShape &s, const T *a, const T *b, C *c,
   CHECK_CUBLAS(call.run(ctx, p, p.algorithm));
 }
 
+template <class T, class C>
+void lt_batches(Context &ctx, const GemmShape &s, const T *a, const T *b, C *c,
+                const GemmOptions &o) {
+  for (int64_t i = 0; i < s.batch[0]; i++)
+    lt_gemm(ctx, s, a + i * s.a_batch[0], b + i * s.b_batch[0],
+            c + i * s.c_batch[0], o);
+}
+
 } // namespace detail
 
 template <class T, class C>
@@ -178,9 +186,16 @@ void gemm(Context &ctx, const GemmShape &shape, const T *a, const T *b, C *c,
     a = b;
     b = first;
   }
-  for (int64_t i = 0; i < s.batch[0]; i++)
-    detail::lt_gemm(ctx, s, a + i * s.a_batch[0], b + i * s.b_batch[0],
-                    c + i * s.c_batch[0], o);
+  if (sizeof(T) == 2 && !o.bias) {
+    for (const GemmPart &part : even_parts(s)) {
+      GemmOptions own = o;
+      own.beta = part.adds ? 1 : o.beta;
+      detail::lt_batches(ctx, part.shape, a + part.a, b + part.b, c + part.c,
+                         own);
+    }
+    return;
+  }
+  detail::lt_batches(ctx, s, a, b, c, o);
 }
 
 } // namespace gpuopt
