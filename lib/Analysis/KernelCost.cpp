@@ -164,7 +164,7 @@ void gpuopt::estimateThread(nn::FusedOp op, const KernelShape &shape,
   launch.registers = std::min<int64_t>(255, 24 + lanes * live);
   if (launch.form != KernelForm::RowReduction)
     return;
-  RowWalks walks(op.getBody().front(), shape, launch.rowStorage);
+  RowWalks walks(op.getBody().front(), shape, launch);
   int64_t kept = 0;
   for (auto &[value, walk] : walks.kept())
     kept +=
@@ -227,7 +227,7 @@ public:
   KernelCounter(nn::FusedOp op, const KernelShape &shape, int64_t lanes,
                 const LaunchShape &launch)
       : body(op.getBody().front()), shape(shape), lanes(lanes), launch(launch),
-        walks(body, shape, launch.rowStorage) {}
+        walks(body, shape, launch) {}
 
   KernelCost count(const DeviceModel &device) {
     bool reduces = launch.form == KernelForm::RowReduction ||

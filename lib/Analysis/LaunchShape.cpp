@@ -32,6 +32,9 @@ static constexpr int64_t kLeastWidth = 8;
 /// Row reductions on a GPU: the longest row that a warp takes. A thread then
 /// has at most 4 vectors of 8 elements, or 8 of 4.
 static constexpr int64_t kWarpRowElements = 1024;
+/// The elements of a longer row that a thread of its block has in registers: 4
+/// vectors of 8, or 8 of 4; and the threads that such a block has at least.
+static constexpr int64_t kThreadRowElements = 32, kLeastRowThreads = 128;
 /// Longer rows of a GPU are kept nowhere. Their blocks are large, so that few
 /// rows are under way at once: the cache then still has them when a later walk
 /// reads them.
@@ -114,8 +117,8 @@ static void shapeRows(LaunchShape &launch, const KernelShape &shape,
 
 /// Rows of a GPU that a warp holds in its registers have a warp each, whose
 /// threads wait for no other. Longer ones have a block each, as all rows of the
-/// host do, and so have few ones, which would leave multiprocessors idle.
-/// Those of a vocabulary have a large block.
+/// host do, and so have few ones, which would leave multiprocessors idle. The
+/// threads of a block hold the row as well, but for one of a vocabulary.
 static void shapeRowReduction(LaunchShape &launch, const KernelShape &shape,
                               const DeviceModel &device) {
   const int64_t rows = turnsOf(shape, /*isReduced=*/false);
@@ -128,8 +131,16 @@ static void shapeRowReduction(LaunchShape &launch, const KernelShape &shape,
     launch.rowStorage = RowStorage::Nowhere;
     return;
   }
-  if (rows < int64_t(device.multiprocessors) ||
-      shape.loops.back().size > kWarpRowElements)
+  if (shape.loops.back().size > kWarpRowElements) {
+    launch.threads = std::max<int64_t>(
+        kLeastRowThreads,
+        llvm::alignTo(
+            llvm::divideCeil(shape.loops.back().size, kThreadRowElements),
+            kWarp));
+    launch.rowStorage = RowStorage::Registers;
+    return;
+  }
+  if (rows < int64_t(device.multiprocessors))
     return;
   launch.rowStorage = RowStorage::Registers;
   launch.groups = std::clamp<int64_t>(

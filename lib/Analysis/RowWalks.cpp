@@ -17,8 +17,8 @@ using namespace gpuopt;
 /// fits the fastest cache of a core, and leaves a multiprocessor enough shared
 /// memory for all the blocks that it can hold.
 constexpr int64_t kRoomInBytes = 16 * 1024;
-/// The same for the registers of a warp: 64 for each of its threads.
-constexpr int64_t kRegistersInBytes = 8 * 1024;
+/// The same for the registers of a thread: 64.
+constexpr int64_t kRegistersInBytes = 256;
 
 /// A value is kept if computing it again costs more than this many additions.
 /// That is a little more than storing and loading a value costs, because
@@ -59,8 +59,9 @@ static nn::ReduceOp maximumUnder(nn::ReduceOp reduce) {
   return isOfSame ? maximum : nn::ReduceOp();
 }
 
-RowWalks::RowWalks(Block &body, const KernelShape &shape, RowStorage storage)
-    : shape(shape), storage(storage),
+RowWalks::RowWalks(Block &body, const KernelShape &shape,
+                   const LaunchShape &launch)
+    : shape(shape), storage(launch.rowStorage),
       yielded(cast<nn::YieldOp>(body.getTerminator()).getValues()) {
   pairExponentials(body);
   findEarliest(body);
@@ -71,7 +72,9 @@ RowWalks::RowWalks(Block &body, const KernelShape &shape, RowStorage storage)
       llvm::none_of(ArrayRef(shape.loops).drop_back(),
                     [](const LoopDim &loop) { return loop.isReduced; });
   if (isOneLoop && storage != RowStorage::Nowhere)
-    room = storage == RowStorage::Registers ? kRegistersInBytes : kRoomInBytes;
+    room = storage == RowStorage::Registers
+               ? kRegistersInBytes * (launch.threads / launch.groups)
+               : kRoomInBytes;
   chooseKept();
 }
 

@@ -16,7 +16,7 @@ from parity import worst_gradient
 from test_optimizers import MuonWithAdamW
 from training import CommandFailed, Result, execute, gradients_of, train_torch
 
-MODELS = ["mlp", "cnn", "gpt2-tiny", "gpt2-vocabulary", "bert-tiny", "resnet18-tiny", "unet-tiny"]
+MODELS = ["mlp", "cnn", "gpt2-tiny", "gpt2-words", "gpt2-vocabulary", "bert-tiny", "resnet18-tiny", "unet-tiny"]
 # The first step runs as it is, the second is captured, the third replays the graph.
 STEPS = 4
 

@@ -16,7 +16,6 @@
 
 #include "gpuopt/Analysis/DeviceModel.h"
 #include "gpuopt/Analysis/KernelShape.h"
-#include "gpuopt/Analysis/RowWalks.h"
 
 namespace gpuopt {
 
@@ -27,6 +26,13 @@ enum class KernelForm {
   Rows,           ///< No reductions: some turns of the outer loops.
   RowReduction,   ///< The last loop is reduced: one row, or one per group.
   ColumnReduction ///< Other loops are reduced: some columns, all of their rows.
+};
+
+/// Where a kernel has what more than one of the walks over a row needs.
+enum class RowStorage {
+  Block, ///< What is dear is in memory of the block, the rest is read again.
+  Registers, ///< In registers of the threads that walk over the row.
+  Nowhere ///< It is read and computed again: the row is long, so walks are few.
 };
 
 struct LaunchShape {

@@ -8,16 +8,9 @@
 #ifndef GPUOPT_ANALYSIS_ROWWALKS_H
 #define GPUOPT_ANALYSIS_ROWWALKS_H
 
-#include "gpuopt/Analysis/KernelShape.h"
+#include "gpuopt/Analysis/LaunchShape.h"
 
 namespace gpuopt {
-
-/// Where a kernel has what more than one of the walks over a row needs.
-enum class RowStorage {
-  Block, ///< What is dear is in memory of the block, the rest is read again.
-  Registers, ///< In registers of the threads that walk over the row.
-  Nowhere ///< It is read and computed again: the row is long, so walks are few.
-};
 
 /// A kernel that reduces rows walks over its row once for each reduction that
 /// waits for another one, and once more for the results that need all of them.
@@ -29,7 +22,8 @@ enum class RowStorage {
 /// 1805.02867). Such a softmax has two walks.
 class RowWalks {
 public:
-  RowWalks(mlir::Block &body, const KernelShape &shape, RowStorage storage);
+  RowWalks(mlir::Block &body, const KernelShape &shape,
+           const LaunchShape &launch);
 
   unsigned count() const { return walks.size(); }
 

@@ -91,11 +91,12 @@ private:
     for (unsigned dim = 0; dim < lane; ++dim)
       (shape.loops[dim].isReduced ? nested : kept).push_back(dim);
     const int64_t columns = shape.loops[lane].size;
-    multiple = multipleOf(columns);
+    multiple = launch.rowStorage == RowStorage::Registers
+                   ? multipleOfTurns(columns)
+                   : multipleOf(columns);
     openScope(SmallVector<bool>(shape.loops.size(), false));
     if (launch.groups == 1)
       return emitRow(block, kept, nested);
-    multiple = multipleOfTurns(columns);
     auto [lower, upper] = spanOf(
         block, launch.span, turnsOf(shape, /*isReduced=*/false), launch.blocks);
     plainLoop(LoopKind::RowGroups, lower, upper,
@@ -105,12 +106,13 @@ private:
   void emitRow(Value row, ArrayRef<unsigned> kept, ArrayRef<unsigned> nested) {
     setDigits(row, kept);
     openScope(availability(kept));
-    RowWalks walks(body, shape, launch.rowStorage);
+    RowWalks walks(body, shape, launch);
     rowWalks = &walks;
     for (auto &[value, walk] : walks.kept())
       rows[value] = {
           b.create<device::RowOp>(device::PtrType::get(elementType(value)),
-                                  shape.loops[lane].size),
+                                  shape.loops[lane].size,
+                                  launch.rowStorage == RowStorage::Registers),
           walk};
     for (walk = 0; walk < walks.count(); ++walk)
       emitWalk(walks[walk], nested);
@@ -199,8 +201,9 @@ private:
     return std::gcd(kMostLanes, std::gcd(size, count > 1 ? span : 0));
   }
 
-  /// The same for groups that have rows of their own: all threads take each
-  /// turn, those behind the end of the row too.
+  /// The same where groups have rows of their own, and where threads hold rows
+  /// in registers: all threads take each turn, those behind the end of the row
+  /// too.
   int64_t multipleOfTurns(int64_t columns) const {
     const int64_t width = launch.threads / launch.groups;
     return columns % (width * launch.lanes) == 0

@@ -38,7 +38,7 @@ bool cxx::isFirstOfNeighbours(device::PositionOp op) {
 
 bool cxx::isInRegisters(Value pointer) {
   auto row = pointer.getDefiningOp<device::RowOp>();
-  return row && row->getParentOfType<device::KernelOp>().getGroups() > 1;
+  return row && row.getInRegisters();
 }
 
 bool cxx::sharesRows(device::LoopOp lanesLoop) {

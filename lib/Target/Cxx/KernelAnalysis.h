@@ -27,8 +27,8 @@ bool sharesRows(device::LoopOp lanesLoop);
 /// then written as the number of the first lane's element.
 bool isFirstOfNeighbours(device::PositionOp op);
 
-/// Whether a row is in the registers of the threads that walk over it: groups
-/// do so in a fixed number of turns.
+/// Whether a row is in the registers of the threads that walk over it, which
+/// they do in a fixed number of turns.
 bool isInRegisters(mlir::Value pointer);
 
 /// Finds out which values of a kernel have one value per lane, and which are

@@ -389,9 +389,10 @@ static std::string added(const std::string &lower, const std::string &term) {
   return lower == "0" ? term : lower + " + " + term;
 }
 
-/// "<8>", the threads of a group, or nothing where that is the whole block.
+/// "<8>", the threads of a group, or nothing where that is the whole block and
+/// may be of any size.
 static std::string widthOf(device::KernelOp kernel) {
-  return kernel.getGroups() == 1
+  return kernel.getGroups() == 1 && !kernel.hasRowsInRegisters()
              ? ""
              : "<" + std::to_string(kernel.getWidth()) + ">";
 }
@@ -449,7 +450,8 @@ void KernelPrinter::printLanesHeader(device::LoopOp op,
               upper = operand(op.getUpper()).text,
               first = "first_lane" + widthOf(kernel) + "()",
               step = " += lane_step" + widthOf(kernel) + "()";
-  if (kernel.getGroups() > 1 && !sharesRows(op)) {
+  if ((kernel.getGroups() > 1 || kernel.hasRowsInRegisters()) &&
+      !sharesRows(op)) {
     // A fixed number of turns, so that rows are in registers.
     if (turn.empty())
       turn = names.unique("turn");

@@ -33,7 +33,7 @@
 // of shorter rows, have a walk of their own.
 // CHECK-LABEL: device.kernel @{{.*}} blocks 5
 // CHECK-NOT: sum_exp
-// CHECK-LABEL: device.kernel @{{.*}} blocks 6 threads 256
+// CHECK-LABEL: device.kernel @{{.*}} blocks 6 threads 128
 // CHECK-NOT: sum_exp
 // CHECK-LABEL: device.step
 train.step @softmax forward ("x" %x: tensor<4x9001xf32>, "y" %y: tensor<5x9001xf32>, "z" %z: tensor<6x1600xf32>) {

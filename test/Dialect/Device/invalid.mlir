@@ -431,6 +431,14 @@ device.kernel @row_groups blocks 1 threads 32 groups 4 [] {
 
 // -----
 
+device.kernel @rows_of_groups blocks 1 threads 64 groups 2 [] {
+  %held = device.row 64 registers : !device.ptr<f32>
+  // expected-error @below {{expects registers for the rows of several groups}}
+  %row = device.row 64 : !device.ptr<f32>
+}
+
+// -----
+
 device.kernel @unroll blocks 1 threads 32 [] {
   %c0 = arith.constant 0 : index
   // expected-error @below {{expects to unroll 1 turn or more, and bounds that are multiples of 1 or more, but got 0 and 1}}

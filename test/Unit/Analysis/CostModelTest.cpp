@@ -265,6 +265,22 @@ TEST_F(CostModelTest, LongRowsHaveOneWalkForMaximumAndExponentials) {
   EXPECT_EQ(softmax("100000", "%a").extraBytesRead, 4096. * 100000 * 4);
 }
 
+TEST_F(CostModelTest, BlocksHoldRowsOfUpTo8192Elements) {
+  DeviceModel h200 = deviceOf("h200");
+  auto launch = [&](int64_t columns) {
+    return kernelCostOf(sumKernel(4096, columns, 1), h200).launch;
+  };
+  EXPECT_EQ(launch(1024).threads, 128); // 4 rows, a warp for each
+  EXPECT_EQ(launch(1024).groups, 4);
+  EXPECT_EQ(launch(1032).groups, 1); // 128 threads, though 64 would do
+  EXPECT_EQ(launch(1032).threads, 128);
+  EXPECT_EQ(launch(8192).threads, 256); // 32 elements each
+  EXPECT_EQ(launch(8192).rowStorage, RowStorage::Registers);
+  EXPECT_EQ(launch(8200).rowStorage, RowStorage::Nowhere);
+  // 4 loads of 16 bytes in each of its threads.
+  EXPECT_EQ(launch(8192).loadsInFlight, 4);
+}
+
 TEST_F(CostModelTest, StridedAccessesMoveSectors) {
   DeviceModel h200 = deviceOf("h200");
   auto op = first<nn::FusedOp>(

@@ -134,4 +134,41 @@ TEST_F(GroupsTest, HoldRowsInRegisters) {
   EXPECT_EQ(count_seeds(5, differs), 0);
 }
 
+// A block has its row in the registers of all of its threads.
+template <int Threads>
+KERNEL void centre_long_rows(const float *x, float *y) {
+  constexpr int64_t kColumns = 1300;
+  const int64_t b = block();
+  Lanes<float> row[turns<Threads>(kColumns)];
+  Lanes<float> sums(0.0f);
+  for (int64_t turn = 0; turn < turns<Threads>(kColumns); turn++) {
+    const int64_t i = turn * lane_step<Threads>() + first_lane<Threads>();
+    row[turn] = load<4>(x + b * kColumns + i, kColumns - i);
+    sums += masked<4>(row[turn] + Lanes<float>(1), kColumns - i, 0.0f);
+  }
+  const float mean = block_sum(sums) * (1.0f / kColumns);
+  for (int64_t turn = 0; turn < turns<Threads>(kColumns); turn++) {
+    const int64_t i = turn * lane_step<Threads>() + first_lane<Threads>();
+    store<4>(y + b * kColumns + i, row[turn] - Lanes<float>(mean),
+             kColumns - i);
+  }
+}
+
+TEST_F(GroupsTest, BlocksHoldRowsInRegisters) {
+  constexpr size_t kRows = 3, kColumns = 1300;
+  std::vector<float> x(kRows * kColumns), expected(x);
+  for (size_t i = 0; i < x.size(); i++)
+    x[i] = float(i % 1300 % 5) + float(i / 1300); // sums are exact
+  for (size_t i = 0; i < x.size(); i++)
+    expected[i] = x[i] - float(3900 + 1300 * (i / 1300)) * (1.0f / 1300);
+  auto differs = [&] {
+    Context ctx;
+    OnDevice<float> from(x), to(x.size());
+    cudaDeviceSynchronize();
+    launch(ctx, int64_t(kRows), 96, centre_long_rows<96>, from.data, to.data);
+    return to.values() != expected;
+  };
+  EXPECT_EQ(count_seeds(5, differs), 0);
+}
+
 } // namespace

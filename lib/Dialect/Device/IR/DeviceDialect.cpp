@@ -288,6 +288,15 @@ LogicalResult DelinearizeOp::verify() {
   return success();
 }
 
+bool KernelOp::hasRowsInRegisters() {
+  return getBody()
+      .walk([](RowOp row) {
+        return row.getInRegisters() ? WalkResult::interrupt()
+                                    : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 LogicalResult LoopOp::verify() {
   Block &body = getBody().front();
   auto yield = dyn_cast_or_null<YieldOp>(body.empty() ? nullptr : &body.back());
@@ -369,6 +378,9 @@ LogicalResult RowOp::verify() {
   if ((int64_t)getSize() < 1) // (C1)
     return emitOpError("expects at least one element, but got ")
            << (int64_t)getSize();
+  auto kernel = (*this)->getParentOfType<KernelOp>();
+  if (!getInRegisters() && kernel && kernel.getGroups() > 1) // (C2)
+    return emitOpError("expects registers for the rows of several groups");
   return success();
 }
 

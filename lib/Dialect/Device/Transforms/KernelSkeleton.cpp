@@ -21,11 +21,13 @@ public:
 
   KernelSkeleton build(KernelOp kernel) {
     stream << kernel.getComment() << " groups " << kernel.getGroups();
-    if (kernel.getGroups() > 1) // their width is part of the text
+    // Their width is part of the text, and so are loops over rows that are in
+    // registers, which are unrolled.
+    bool isFixed = kernel.getGroups() > 1 || kernel.hasRowsInRegisters();
+    if (isFixed)
       stream << " of " << kernel.getWidth();
     llvm::interleaveComma(kernel.getAliased(), stream << " aliased ");
-    // Loops over rows that are in registers are unrolled.
-    leastColumns = kernel.getGroups() > 1 ? INT64_MAX : leastColumns;
+    leastColumns = isFixed ? INT64_MAX : leastColumns;
     describe(kernel.getBody().front());
     return std::move(form);
   }

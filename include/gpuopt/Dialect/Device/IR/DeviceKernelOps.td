@@ -56,6 +56,9 @@ def Device_KernelOp : Device_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBloc
   let extraClassDeclaration = [{
     /// Returns the number of threads of a group.
     int64_t getWidth() { return getThreads() / getGroups(); }
+    /// Whether threads hold rows in their registers; their number and that of
+    /// the elements of a row are then part of the text of the kernel.
+    bool hasRowsInRegisters();
   }];
 }
 
@@ -189,7 +192,7 @@ def Device_StoreOp : Device_KernelBodyOp<"store", [MemoryEffects<[MemWrite]>]> {
 }
 
 def Device_RowOp : Device_KernelBodyOp<"row"> {
-  let summary = "memory of a block, or registers of a group, for a row";
+  let summary = "memory of a block, or registers of its threads, for a row";
   let description = [{
     Holds what one walk over a row computes for later walks. A lane reads only
     elements that it has written itself: threads do not wait for each other.
@@ -198,14 +201,16 @@ def Device_RowOp : Device_KernelBodyOp<"row"> {
 
     ```mlir
     %row = device.row 64 : !device.ptr<f32>
+    %held = device.row 2048 registers : !device.ptr<f32>
     ```
 
     Constraints:
-    - (C1) at least one element.
+    - (C1) at least one element;
+    - (C2) the row is in registers if the kernel has several groups.
   }];
-  let arguments = (ins I64Attr:$size);
+  let arguments = (ins I64Attr:$size, UnitAttr:$inRegisters);
   let results = (outs Res<Device_Ptr, "", [MemAlloc]>:$result);
-  let assemblyFormat = "$size attr-dict `:` type($result)";
+  let assemblyFormat = "$size (`registers` $inRegisters^)? attr-dict `:` type($result)";
   let hasVerifier = 1;
 }
 
