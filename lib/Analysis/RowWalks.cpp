@@ -9,6 +9,8 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace gpuopt;
@@ -64,6 +66,7 @@ RowWalks::RowWalks(Block &body, const KernelShape &shape,
     : shape(shape), storage(launch.rowStorage),
       yielded(cast<nn::YieldOp>(body.getTerminator()).getValues()) {
   pairExponentials(body);
+  findPicks(body);
   findEarliest(body);
   assignWork(body);
   // With reduced loops between the row and its lanes, each of their turns
@@ -98,8 +101,58 @@ void RowWalks::pairExponentials(Block &body) {
       maximumOf[reduce] = maximum;
 }
 
+/// Other threads may write the row in place as soon as a reduction has made
+/// all threads of the block wait, so there must be one behind the loads.
+void RowWalks::findPicks(Block &body) {
+  SmallVector<Pick> found;
+  bool hasOther = false;
+  for (nn::ReduceOp reduce : body.getOps<nn::ReduceOp>()) {
+    if (std::optional<Pick> pick = pickOf(reduce))
+      found.push_back(*pick);
+    else
+      hasOther = true;
+  }
+  if (storage == RowStorage::Nowhere && hasOther)
+    picked = std::move(found);
+}
+
+std::optional<RowWalks::Pick> RowWalks::pickOf(nn::ReduceOp sum) const {
+  auto select = sum.getInput().getDefiningOp<arith::SelectOp>();
+  auto isLabel = select ? select.getCondition().getDefiningOp<arith::CmpIOp>()
+                        : arith::CmpIOp();
+  if (sum.getKind() != nn::ReductionKind::Sum || !isLabel ||
+      isLabel.getPredicate() != arith::CmpIPredicate::eq ||
+      !matchPattern(select.getFalseValue(), m_AnyZeroFloat()))
+    return std::nullopt;
+  Value place = isLabel.getLhs(), label = skipBroadcasts(isLabel.getRhs()),
+        row = select.getTrueValue();
+  auto extend = row.getDefiningOp<arith::ExtFOp>();
+  auto argument = dyn_cast<BlockArgument>(extend ? extend.getOperand() : row);
+  auto position = shape.positions.find(place);
+  auto isIndexOfRow = [&](const AffineAccess &access) {
+    return access.offset == 0 && access.strides.back() == 1 &&
+           llvm::all_of(ArrayRef(access.strides).drop_back(),
+                        [](int64_t stride) { return stride == 0; });
+  };
+  bool isPick = place.getDefiningOp<nn::IotaOp>() &&
+                position != shape.positions.end() &&
+                isIndexOfRow(position->second) && argument &&
+                shape.arguments.contains(argument) && isFull(argument) &&
+                isa<BlockArgument>(label) && !isFull(label) &&
+                getElementTypeOrSelf(label).isInteger(64);
+  return isPick ? std::optional(Pick{sum, row, label}) : std::nullopt;
+}
+
+bool RowWalks::isPicked(Operation *op) const {
+  return llvm::any_of(picked, [&](const Pick &pick) { return pick.sum == op; });
+}
+
 void RowWalks::findEarliest(Block &body) {
   for (Operation &op : body) {
+    if (isPicked(&op)) {
+      earliestOf[&op] = 0;
+      continue;
+    }
     if (nn::ReduceOp maximum = maximumOf.lookup(&op)) {
       earliestOf[&op] = earliest(maximum.getResult());
       continue;
@@ -118,7 +171,8 @@ void RowWalks::assignWork(Block &body) {
     return walks[number];
   };
   for (nn::ReduceOp reduce : body.getOps<nn::ReduceOp>())
-    at(earliest(reduce.getResult()) - 1).reductions.push_back(reduce);
+    if (!isPicked(reduce))
+      at(earliest(reduce.getResult()) - 1).reductions.push_back(reduce);
   for (auto [position, value] : llvm::enumerate(yielded))
     if (isFull(value))
       at(earliest(value)).outputs.push_back(position);

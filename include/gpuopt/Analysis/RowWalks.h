@@ -19,9 +19,18 @@ namespace gpuopt {
 ///
 /// Of a row that is kept nowhere, the sum of exp(x - m) is found in the walk
 /// that finds m, the maximum of x (Milakov and Gimelshein 2018, arXiv
-/// 1805.02867). Such a softmax has two walks.
+/// 1805.02867). Such a softmax has two walks. The element that a label picks
+/// from such a row, which is the sum of select(i == label, x[i], 0), is loaded
+/// alone.
 class RowWalks {
 public:
+  /// What a sum picks from its row: an element of `row`, which is what memory
+  /// has there or a wider type of it, or 0 where `label` is no place in it.
+  struct Pick {
+    nn::ReduceOp sum;
+    mlir::Value row, label;
+  };
+
   RowWalks(mlir::Block &body, const KernelShape &shape,
            const LaunchShape &launch);
 
@@ -40,6 +49,8 @@ public:
     nn::ReduceOp maximum = maximumBeside(reduce);
     return (maximum ? maximum : reduce).getInput();
   }
+
+  llvm::ArrayRef<Pick> picks() const { return picked; }
 
   /// Whether `value` has an element for every element of the row.
   bool isFull(mlir::Value value) const;
@@ -61,6 +72,9 @@ public:
 
 private:
   void pairExponentials(mlir::Block &body);
+  void findPicks(mlir::Block &body);
+  std::optional<Pick> pickOf(nn::ReduceOp sum) const;
+  bool isPicked(mlir::Operation *op) const;
   void findEarliest(mlir::Block &body);
   void assignWork(mlir::Block &body);
   void chooseKept();
@@ -74,6 +88,7 @@ private:
   llvm::DenseMap<mlir::Operation *, nn::ReduceOp> maximumOf;
   llvm::DenseMap<mlir::Operation *, unsigned> earliestOf;
   llvm::SmallVector<Walk> walks;
+  llvm::SmallVector<Pick> picked;
   mlir::ValueRange yielded;
   llvm::DenseMap<mlir::Value, unsigned> computedIn;
   llvm::MapVector<mlir::Value, unsigned> keptSince;

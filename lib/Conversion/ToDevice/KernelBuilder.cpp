@@ -25,7 +25,7 @@ namespace {
 struct Scope {
   OpBuilder::InsertPoint point;
   SmallVector<bool> available; ///< Loops whose index is known here.
-  llvm::DenseMap<Value, Value> known;
+  llvm::DenseMap<Value, Value> known{};
 };
 
 class KernelBody {
@@ -114,6 +114,8 @@ private:
                                   shape.loops[lane].size,
                                   launch.rowStorage == RowStorage::Registers),
           walk};
+    for (const RowWalks::Pick &pick : walks.picks())
+      scopes.back().known[pick.sum->getResult(0)] = emitPick(pick);
     for (walk = 0; walk < walks.count(); ++walk)
       emitWalk(walks[walk], nested);
     for (auto [output, tensor] : llvm::enumerate(yielded()))
@@ -121,6 +123,27 @@ private:
         store(output, value(tensor));
     rowWalks = nullptr;
     scopes.pop_back();
+  }
+
+  /// Loads the element before anything of the row is written.
+  Value emitPick(const RowWalks::Pick &pick) {
+    auto integer = [&](int64_t number) {
+      return arith::ConstantOp::create(b, b.getI64IntegerAttr(number));
+    };
+    Value label = value(pick.label), first = integer(0),
+          end = integer(shape.loops[lane].size);
+    Value isInRow = b.create<arith::AndIOp>(
+        b.create<arith::CmpIOp>(arith::CmpIPredicate::sge, label, first),
+        b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, label, end));
+    index[lane] = b.create<arith::SelectOp>(isInRow, label, first);
+    openScope(availability(lane));
+    isPicking = true;
+    Value element = value(pick.row);
+    isPicking = false;
+    scopes.pop_back();
+    Value zero =
+        b.create<arith::ConstantOp>(b.getFloatAttr(element.getType(), 0));
+    return b.create<arith::SelectOp>(isInRow, element, zero);
   }
 
   void emitWalk(const RowWalks::Walk &walk, ArrayRef<unsigned> nested) {
@@ -144,13 +167,11 @@ private:
       (shape.loops[dim].isReduced ? reduced : kept).push_back(dim);
     int64_t columns = shape.loops[lane].size,
             tiles = llvm::divideCeil(columns, launch.span);
-    Value tile = block;
-    if (kept.empty()) {
-      // each block is one tile
-    } else if (tiles == 1) {
+    Value tile = block; // each block is one where no loop is kept
+    if (!kept.empty() && tiles == 1) {
       setDigits(block, kept);
       tile = constant(0);
-    } else {
+    } else if (!kept.empty()) {
       SmallVector<int64_t> sizes;
       for (unsigned dim : kept)
         sizes.push_back(shape.loops[dim].size);
@@ -257,26 +278,15 @@ private:
     if (!scopes.empty())
       for (size_t dim = 0; dim < available.size(); ++dim)
         available[dim] = available[dim] || scopes.back().available[dim];
-    Scope scope;
-    scope.point = b.saveInsertionPoint();
-    scope.available = std::move(available);
-    scopes.push_back(std::move(scope));
+    scopes.push_back({b.saveInsertionPoint(), std::move(available)});
   }
 
   device::Combiner combinerOf(nn::ReduceOp reduce) const {
     if (rowWalks && rowWalks->maximumBeside(reduce))
       return device::Combiner::SumExp;
-    switch (reduce.getKind()) {
-    case nn::ReductionKind::Sum:
-      return device::Combiner::Sum;
-    case nn::ReductionKind::Max:
-      return device::Combiner::Max;
-    case nn::ReductionKind::Min:
-      return device::Combiner::Min;
-    case nn::ReductionKind::Prod:
-      return device::Combiner::Prod;
-    }
-    llvm_unreachable("all kinds are listed");
+    // The kinds have the same names.
+    return *device::symbolizeCombiner(
+        nn::stringifyReductionKind(reduce.getKind()));
   }
 
   static Type elementType(Value value) {
@@ -308,11 +318,10 @@ private:
     device::LoopOp op = createLoop(kind, lower, upper, reductions, multiple);
     enter(op, dim, [&] {
       inside();
-      SmallVector<Value> values;
-      for (nn::ReduceOp reduce : reductions)
-        values.push_back(
-            value(rowWalks ? rowWalks->combinedBy(reduce) : reduce.getInput()));
-      return values;
+      return llvm::map_to_vector(reductions, [&](nn::ReduceOp reduce) {
+        return value(rowWalks ? rowWalks->combinedBy(reduce)
+                              : reduce.getInput());
+      });
     });
     return llvm::to_vector(ValueRange(op.getResults()));
   }
@@ -368,7 +377,7 @@ private:
   }
 
   //===--------------------------------------------------------------------===//
-  // Values
+  // Values and outputs
   //===--------------------------------------------------------------------===//
 
   ValueRange yielded() {
@@ -511,7 +520,8 @@ private:
   Value load(Value tensor, const AffineAccess &access, Value row,
              int64_t rowStride) {
     auto [indices, strides] = indicesOf(access);
-    device::Access kind = accessKind(access.strides[lane]);
+    device::Access kind =
+        isPicking ? Access::Uniform : accessKind(access.strides[lane]);
     if (row) {
       indices.insert(indices.begin(), row);
       strides.insert(strides.begin(), rowStride);
@@ -536,10 +546,6 @@ private:
     return b.create<device::PositionOp>(b.getI64Type(), indices, strides,
                                         access.offset, kind, alignment);
   }
-
-  //===--------------------------------------------------------------------===//
-  // Outputs
-  //===--------------------------------------------------------------------===//
 
   void store(unsigned output, Value scalar) {
     const AffineAccess &access = shape.results[output];
@@ -574,6 +580,7 @@ private:
   llvm::DenseMap<Value, KeptRow> rows;
   unsigned walk = 0;                  ///< The walk that is being emitted.
   const RowWalks *rowWalks = nullptr; ///< Of the row that is being emitted.
+  bool isPicking = false; ///< All lanes load the element at index[lane].
   /// What the bounds of the loops over lanes are multiples of.
   int64_t multiple = 1;
 };

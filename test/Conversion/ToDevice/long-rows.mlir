@@ -59,3 +59,39 @@ train.step @softmax forward ("x" %x: tensor<4x9001xf32>, "y" %y: tensor<5x9001xf
   train.output "others", %t1 : tensor<5x1xf32>
   train.output "shorter", %t2 : tensor<6x1xf32>
 }
+
+// The element that a label picks is loaded alone, before the row is written; it
+// is 0 where the label is no place of the row. The walk of the other reduction
+// is the only one. Where there is no other reduction, no thread would wait.
+// CHECK-LABEL: device.kernel @fused_{{.*}} blocks 7
+// CHECK: %[[LABEL:.*]] = device.load %{{.*}} uniform {{.*}} -> i64
+// CHECK: %[[LEAST:.*]] = arith.cmpi sge, %[[LABEL]], %c0_i64
+// CHECK: %[[MOST:.*]] = arith.cmpi slt, %[[LABEL]], %c9001_i64
+// CHECK: %[[IS_PLACE:.*]] = arith.andi %[[LEAST]], %[[MOST]]
+// CHECK: %[[PLACE:.*]] = arith.select %[[IS_PLACE]], %[[LABEL]], %c0_i64
+// CHECK: %[[ELEMENT:.*]] = device.load %{{.*}}[%{{.*}}, %[[PLACE]] : index, i64] strides [9001, 1] offset 0 uniform
+// CHECK: arith.select %[[IS_PLACE]], %[[ELEMENT]], %cst
+// CHECK: device.loop lanes %{{.*}} [#device.combiner<max>] -> (f32)
+// CHECK-NOT: device.loop
+// CHECK-LABEL: device.kernel @fused_{{.*}} blocks 8
+// CHECK: device.loop lanes %{{.*}} [#device.combiner<sum>] -> (f32)
+// HOST-LABEL: device.kernel @fused_{{.*}} blocks 7
+// HOST: device.loop lanes %{{.*}} [#device.combiner<max>, #device.combiner<sum>] -> (f32, f32)
+train.step @evaluate evaluate ("logits" %x: tensor<7x9001xf32>, "rows" %y: tensor<8x9001xf32>, "ids" %ids: tensor<7x1xi64>, "others" %others: tensor<8x1xi64>) {
+  %zeros = arith.constant dense<0.0> : tensor<7x9001xf32>
+  %i = nn.iota dim 1 : tensor<7x9001xi64>
+  %labels = nn.broadcast %ids : tensor<7x1xi64> to tensor<7x9001xi64>
+  %is_label = arith.cmpi eq, %i, %labels : tensor<7x9001xi64>
+  %row = arith.select %is_label, %x, %zeros : tensor<7x9001xi1>, tensor<7x9001xf32>
+  %picked = nn.reduce sum %row [1] : tensor<7x9001xf32>
+  %m = nn.reduce max %x [1] : tensor<7x9001xf32>
+  %d = arith.subf %m, %picked : tensor<7x1xf32>
+  %zeros2 = arith.constant dense<0.0> : tensor<8x9001xf32>
+  %i2 = nn.iota dim 1 : tensor<8x9001xi64>
+  %labels2 = nn.broadcast %others : tensor<8x1xi64> to tensor<8x9001xi64>
+  %is_label2 = arith.cmpi eq, %i2, %labels2 : tensor<8x9001xi64>
+  %row2 = arith.select %is_label2, %y, %zeros2 : tensor<8x9001xi1>, tensor<8x9001xf32>
+  %picked2 = nn.reduce sum %row2 [1] : tensor<8x9001xf32>
+  train.output "margin", %d : tensor<7x1xf32>
+  train.output "alone", %picked2 : tensor<8x1xf32>
+}
