@@ -45,10 +45,6 @@ static constexpr int64_t kLongRowThreads = 512, kResidentLongRows = 2;
 /// latency asks for (Little's law), which on an H200 is 21 KiB.
 static constexpr int64_t kLoadsInFlight = 8;
 static constexpr int64_t kResidentColumnWarps = 16;
-/// Short rows on a GPU: a thread has one or two such loads under way, so that
-/// more warps are wanted. They leave 64 registers for each thread, in which
-/// what repeats along the rows stays.
-static constexpr int64_t kResidentRowWarps = 32;
 
 /// Returns how many blocks keep the whole device busy.
 static int64_t blocksToFill(const DeviceModel &device) {
@@ -107,7 +103,8 @@ static void shapeRows(LaunchShape &launch, const KernelShape &shape,
     launch.threads = kMostThreads;
     while (launch.threads > kWarp && rows * width < wanted * launch.threads)
       launch.threads /= 2;
-    launch.residentBlocks = kResidentRowWarps * kWarp / launch.threads;
+    // As many registers as it takes: what the rows share stays in them.
+    launch.residentBlocks = 1;
     launch.groups = launch.threads / width;
     launch.span =
         std::max(launch.span / launch.groups, int64_t(1)) * launch.groups;
@@ -173,7 +170,6 @@ static void shapeColumnReduction(LaunchShape &launch, const KernelShape &shape,
     while (launch.threads < kMostThreads &&
            launch.threads * 2 / width * launch.rowsInFlight <= rows)
       launch.threads *= 2;
-    launch.residentBlocks = kResidentRowWarps * kWarp / launch.threads;
     launch.groups = launch.threads / width;
     launch.rowsInFlight = std::min<int64_t>(
         launch.rowsInFlight,

@@ -6,8 +6,9 @@
 // pixels and over channels apart.
 
 // 64 channels in half precision are eight threads, with eight each: 32 groups. A block takes 64 rows, which have 4096
-// elements, in two turns. Four blocks are 32 warps for a multiprocessor, with 64 registers for each thread.
-// CHECK-LABEL: device.kernel @fused_scale blocks 12544 threads 256 groups 32 resident 4 [
+// elements, in two turns. It has as many registers as it needs, since what the rows
+// share stays in them.
+// CHECK-LABEL: device.kernel @fused_scale blocks 12544 threads 256 groups 32 resident 1 [
 // CHECK: device.loop row_groups %{{.*}} to %{{.*}} [] {
 // CHECK: device.loop lanes %{{.*}} to %{{.*}} multiple 16 [] {
 // CODE-LABEL: void fused_scale(
@@ -19,7 +20,7 @@
 // HOST: device.loop sequential
 
 // Three channels that lie in planes are one thread's: 32 neighbours read 32 neighbouring pixels of each plane.
-// CHECK-LABEL: device.kernel @fused_copy blocks 784 threads 256 groups 256 resident 4 [
+// CHECK-LABEL: device.kernel @fused_copy blocks 784 threads 256 groups 256 resident 1 [
 // CHECK: device.loop lanes %{{.*}} to %{{.*}} [] {
 // CODE-LABEL: void fused_copy(
 // CODE: for (int64_t r = begin + group<1>(); r < end; r += groups<256>()) {
@@ -27,7 +28,7 @@
 
 // 40 channels are five vectors of eight threads: the other three are behind the end, so what they would load and store
 // is left out. 1000 rows are too few for large blocks.
-// CHECK-LABEL: device.kernel @fused_odd blocks 250 threads 32 groups 4 resident 32 [
+// CHECK-LABEL: device.kernel @fused_odd blocks 250 threads 32 groups 4 resident 1 [
 // CHECK: device.loop lanes %{{.*}} to %{{.*}} multiple 8 [] {
 // CODE-LABEL: void fused_odd(
 // CODE: const int64_t left = 40 - i;
