@@ -147,3 +147,18 @@ func.func @no_pixel(%x: tensor<4x3x3x2x8xf32>, %c: tensor<8xf32>) -> tensor<4x3x
       : tensor<4x3x3x1x8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
   return %1#0 : tensor<4x3x3x1x8xf32>
 }
+
+// A bias of zero changes no pixel, which is a view then.
+// ONE-LABEL: func.func @no_bias
+// ONE: %[[IN:.*]] = nn.conv
+// ONE: %[[PIXEL:.*]] = nn.slice %[[IN]]
+// ONE: %[[ALL:.*]] = nn.broadcast %[[PIXEL]]
+// ONE: arith.subf %{{.*}}, %[[ALL]]
+func.func @no_bias(%x: tensor<4x3x3x8xf32>, %w: tensor<8x8x1x1xf32>, %c: tensor<8xf32>) -> tensor<4x3x3x8xf32> {
+  %zero = arith.constant dense<0.0> : tensor<4x3x3x8xf32>
+  %0 = nn.conv %x, %w strides [1, 1] pads [0, 0, 0, 0] dilations [1, 1] groups 1 : tensor<4x3x3x8xf32>, tensor<8x8x1x1xf32>
+  %1 = arith.addf %0, %zero : tensor<4x3x3x8xf32>
+  %2:5 = nn.batch_norm %1, %c, %c, %c, %c epsilon 1.0e-5 momentum 0.1
+      : tensor<4x3x3x8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+  return %2#0 : tensor<4x3x3x8xf32>
+}

@@ -124,6 +124,11 @@ Value firstAlong(TensorBuilder &b, Value value, ArrayRef<int64_t> dims,
     });
     return isRepeated ? b.broadcast(broadcast.getInput(), sizes) : Value();
   }
+  // Exporters give convolutions biases of zero. Without them the pixel is a
+  // view, and no kernel.
+  if (auto sum = dyn_cast_or_null<arith::AddFOp>(op);
+      sum && matchPattern(sum.getRhs(), m_AnyZeroFloat()))
+    return firstAlong(b, sum.getLhs(), dims, steps - 1);
   if (op && OpTrait::hasElementwiseMappableTraits(op) &&
       op->getNumResults() == 1) {
     OperationState state(op->getLoc(), op->getName());
