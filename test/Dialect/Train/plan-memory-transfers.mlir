@@ -114,3 +114,21 @@ train.step @overwritten micro ("x" %x: tensor<8x16xf32>) {
   train.await_offload %h of %0 : tensor<8x16xf32>
   train.output "y", %1 : tensor<8x16xf32>
 }
+
+// -----
+
+// A row of the result would lie where a part of the operand's next row does.
+train.step @rows_apart micro ("x" %x: tensor<8x15xf16>) {
+  %0 = nn.fused "tanh" %x : tensor<8x15xf16> -> tensor<8x15xf16, {row_pitch = 16}> {
+  ^bb0(%a: tensor<8x15xf16>):
+    %2 = math.tanh %a : tensor<8x15xf16>
+    nn.yield %2 : tensor<8x15xf16>
+  }
+  // expected-error @below {{, of type 'tensor<8x15xf16>', to lie as the operand that it is written over, of type 'tensor<8x15xf16, {row_pitch = 16 : i64}>'}}
+  %1 = nn.fused "exp" %0 {in_place = array<i64: 0>} : tensor<8x15xf16, {row_pitch = 16}> -> tensor<8x15xf16> {
+  ^bb0(%a: tensor<8x15xf16>):
+    %2 = math.exp %a : tensor<8x15xf16>
+    nn.yield %2 : tensor<8x15xf16>
+  }
+  train.output "y", %1 : tensor<8x15xf16>
+}
