@@ -63,16 +63,31 @@ class MaskedLogits(Logits):
         return self.model(input_ids, attention_mask=attention_mask).logits
 
 
-def gpt2(layers: int, width: int, heads: int, vocabulary: int, tokens: int, length: int, batch: int, dropout=0.0, attention="eager") -> Case:
+class Columns(torch.nn.Module):
+    """A linear layer whose weight lies as [inputs, outputs]."""
+
+    def __init__(self, inputs: int, outputs: int):
+        super().__init__()
+        self.weight = torch.nn.Parameter(0.02 * torch.randn(inputs, outputs))
+
+    def forward(self, x):
+        return x @ self.weight
+
+
+def gpt2(layers: int, width: int, heads: int, vocabulary: int, tokens: int, length: int, batch: int, dropout=0.0, attention="eager", tied=True) -> Case:
+    """Not tied, the weight of the head lies as [width, vocabulary]."""
     from transformers import GPT2Config, GPT2LMHeadModel
 
     config = GPT2Config(
         vocab_size=vocabulary, n_positions=tokens, n_embd=width, n_layer=layers, n_head=heads,
         resid_pdrop=dropout, embd_pdrop=dropout, attn_pdrop=dropout, attn_implementation=attention,
-        bos_token_id=0, eos_token_id=0,
+        bos_token_id=0, eos_token_id=0, tie_word_embeddings=tied,
     )
     text = np.random.default_rng(0).integers(0, vocabulary, (4 * batch, length + 1))
-    return Case(CausalLogits(GPT2LMHeadModel(config)), {"input_ids": text[:, :-1].copy()}, text[:, 1:].copy(), batch)
+    model = GPT2LMHeadModel(config)
+    if not tied:
+        model.lm_head = Columns(width, vocabulary)
+    return Case(CausalLogits(model), {"input_ids": text[:, :-1].copy()}, text[:, 1:].copy(), batch)
 
 
 def bert(layers: int, width: int, heads: int, vocabulary: int, tokens: int, batch: int, dropout=0.0, attention="eager") -> Case:
@@ -265,6 +280,7 @@ MODELS: dict[str, Callable[[], Case]] = {
     "gpt2-words": lambda: gpt2(1, 16, 1, 1543, 8, 8, 2),
     "gpt2-vocabulary": lambda: gpt2(1, 16, 1, 8209, 8, 8, 2),
     "gpt2-odd": lambda: gpt2(2, 32, 2, 509, 16, 16, 2),
+    "gpt2-odd-untied": lambda: gpt2(2, 32, 2, 509, 16, 16, 2, tied=False),
     "gpt2-bench": lambda: gpt2(4, 128, 4, 256, 64, 64, 8),
     "gpt2": lambda: gpt2(12, 768, 12, 50257, 1024, 64, 4),
     "bert-tiny": lambda: bert(2, 32, 2, 64, 16, 2),

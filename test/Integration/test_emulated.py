@@ -197,21 +197,24 @@ void gemm(Context &ctx, const GemmShape &shape, const T *a, const T *b, C *c, Ge
 """
 
 
-@pytest.mark.parametrize("precision", ["fp16", "bf16"])
-def test_padded_rows(precision, tmp_path):
+@pytest.mark.parametrize("name, precision", [("gpt2-odd", "fp16"), ("gpt2-odd", "bf16"), ("gpt2-odd-untied", "fp16")])
+def test_padded_rows(name, precision, tmp_path):
     """Rows of 509 logits begin 512 elements apart where products are slow, and nothing depends on what is in the pads.
-    The gradient of the head, which is a sum over chunks, is written as the embedding lies."""
+    The gradient of the head, which is a sum over chunks, is written as the embedding lies. A head of its own has rows
+    of 509 elements as well, and is cast in each step."""
     device = tmp_path / "slow.json"
     device.write_text(json.dumps(
         {"base": "h200", "name": "slow products", "f32ProductsPerSecond": 1e8, "f16ProductsPerSecond": 1e9,
          "bf16ProductsPerSecond": 1e9}))
-    model = Emulated("gpt2-odd", tmp_path / "model", precision=precision, device=device, loss_chunks=2, debug_overflow=True)
+    model = Emulated(name, tmp_path / "model", precision=precision, device=device, loss_chunks=2, debug_overflow=True)
     half, scale = ("f16", {"init_scale": 64.0}) if precision == "fp16" else ("bf16", {})
     folder = model.trainer.folder
     assert f"{half}[1,16,509] rows 512 apart" in (folder / "memory.h").read_text()
+    assert (f"{half}[32,509] rows 512 apart" in (folder / "memory.h").read_text()) == (name == "gpt2-odd-untied")
     step = (folder / "step.cu").read_text()
     assert "509, /*pitch=*/512" in step  # of the checks
-    assert re.search(r"kGemm32x509x16_tn = \{[^}]*\.c_m = 1,\s+\.c_n = 32\}", step)
+    strides = {"gpt2-odd": r"1,\s+\.c_n = 32", "gpt2-odd-untied": r"509,\s+\.c_n = 1"}[name]
+    assert re.search(rf"kGemm32x509x16_tn = \{{[^}}]*\.c_m = {strides}\}}", step)
     one, other = model.train(seed=1, **scale), model.train(seed=2, **scale)
     np.testing.assert_allclose(one.losses, model.train_torch(), rtol=1e-2 if precision == "fp16" else 3e-2)
     assert_same_bits(one, other)

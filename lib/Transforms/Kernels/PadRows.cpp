@@ -13,7 +13,8 @@
 // in the place of operands, on kernels and calls that can address rows
 // themselves: calls other than products, updates and outputs want dense
 // tensors. All rows are padded first, and those whose pad gains nothing, by the
-// estimates of their ops, are made dense again.
+// estimates of their ops, are made dense again. A parameter's copy in half
+// precision is tried the same way, by a cast of the parameter in its place.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,8 +25,10 @@
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "gpuopt/Support/RowPitch.h"
 #include "gpuopt/Transforms/Kernels/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace gpuopt::kernels {
@@ -88,6 +91,17 @@ static bool canLieSo(OpResult value) {
          llvm::all_of(readersOf(value), canAddress);
 }
 
+/// Changes how far apart the rows of a kernel's or product's result lie.
+static void setRowPitch(OpResult value, int64_t pitch) {
+  RankedTensorType type = typeOf(value);
+  value.setType(withRowPitch(type, pitch));
+  auto product = dyn_cast<ContractOp>(value.getOwner());
+  if (product && pitch == rowSizeOf(type))
+    product.removeRowPitchAttr();
+  else if (product)
+    product.setRowPitch(pitch);
+}
+
 namespace {
 
 class RowPadder {
@@ -100,7 +114,7 @@ public:
     for (Operation &op : block)
       for (OpResult result : op.getResults())
         if (isCandidate(result)) {
-          setPitch(result, pitchFor(rowSizeOf(typeOf(result))));
+          setRowPitch(result, pitchFor(rowSizeOf(typeOf(result))));
           padded.insert(result);
         }
     unpadIf([](OpResult value) { return !canLieSo(value); });
@@ -111,18 +125,8 @@ public:
   }
 
 private:
-  static void setPitch(OpResult value, int64_t pitch) {
-    RankedTensorType type = typeOf(value);
-    value.setType(withRowPitch(type, pitch));
-    auto product = dyn_cast<ContractOp>(value.getOwner());
-    if (product && pitch == rowSizeOf(type))
-      product.removeRowPitchAttr();
-    else if (product)
-      product.setRowPitch(pitch);
-  }
-
   void unpad(OpResult value) {
-    setPitch(value, rowSizeOf(typeOf(value)));
+    setRowPitch(value, rowSizeOf(typeOf(value)));
     padded.remove(value);
   }
 
@@ -189,15 +193,105 @@ private:
   bool pays(OpResult value) const {
     int64_t pitch = rowPitchOf(typeOf(value));
     double with = timeAround(value);
-    setPitch(value, rowSizeOf(typeOf(value)));
+    setRowPitch(value, rowSizeOf(typeOf(value)));
     double without = timeAround(value);
-    setPitch(value, pitch);
+    setRowPitch(value, pitch);
     return with < without;
   }
 
   Block &block;
   const DeviceModel &device;
   llvm::SetVector<OpResult> padded;
+};
+
+/// Casts parameters anew where their copies in half precision have odd rows.
+/// Updates write these copies element by element as the parameter lies, so they
+/// stay dense; a kernel of the step can write one with a pitch.
+class CopyPadder {
+public:
+  /// Adds the names of copies that are read no more to `recast`.
+  CopyPadder(Block &block, const DeviceModel &device, llvm::StringSet<> &recast)
+      : block(block), device(device), recast(recast),
+        module(block.getParentOp()->getParentOfType<ModuleOp>()) {}
+
+  SmallVector<OpResult> run() {
+    SmallVector<OpResult> padded = kernels::padRows(block, device);
+    double best = timeOfBlock();
+    for (train::ReadOp read : llvm::to_vector(block.getOps<train::ReadOp>())) {
+      train::VariableOp copy = oddCopyReadBy(read);
+      if (!copy)
+        continue;
+      unpad(padded);
+      FusedOp cast = castAnew(read, copy);
+      padded = kernels::padRows(block, device);
+      double time = timeOfBlock();
+      if (time < best) {
+        best = time;
+        recast.insert(read.getVariable());
+        read.erase();
+        continue;
+      }
+      unpad(padded);
+      undo(cast, read);
+      padded = kernels::padRows(block, device);
+    }
+    return padded;
+  }
+
+private:
+  double timeOfBlock() const {
+    double time = 0;
+    for (Operation &op : block)
+      time += timeInNanoseconds(workOf(&op, device), device);
+    return time;
+  }
+
+  static void unpad(ArrayRef<OpResult> padded) {
+    for (OpResult value : padded)
+      setRowPitch(value, rowSizeOf(typeOf(value)));
+  }
+
+  /// Returns the variable, or null where a pitch would gain nothing.
+  train::VariableOp oddCopyReadBy(train::ReadOp read) {
+    auto variable = module.lookupSymbol<train::VariableOp>(read.getVariable());
+    int64_t size = rowSizeOf(typeOf(read.getResult()));
+    return variable && variable.getKind() == train::VariableKind::HalfCopy &&
+                   pitchFor(size) != size &&
+                   llvm::any_of(readersOf(read.getResult()), isHalfProduct)
+               ? variable
+               : train::VariableOp();
+  }
+
+  FusedOp castAnew(train::ReadOp read, train::VariableOp copy) {
+    auto parameter = module.lookupSymbol<train::VariableOp>(copy.getOfAttr());
+    OpBuilder builder(read);
+    Location loc = read.getLoc();
+    auto master = train::ReadOp::create(builder, loc, parameter.getType(),
+                                        parameter.getSymName());
+    auto cast = FusedOp::create(builder, loc, TypeRange(read.getType()), "cast",
+                                master.getResult());
+    setOrigins(cast, originAttrOf(read.getResult()));
+    Block &body = cast.getBody().emplaceBlock();
+    Value argument = body.addArgument(master.getType(), loc);
+    OpBuilder inside = OpBuilder::atBlockEnd(&body);
+    Value rounded =
+        arith::TruncFOp::create(inside, loc, read.getType(), argument);
+    YieldOp::create(inside, loc, rounded);
+    read.replaceAllUsesWith(cast.getResult(0));
+    return cast;
+  }
+
+  static void undo(FusedOp cast, train::ReadOp read) {
+    cast.getResult(0).replaceAllUsesWith(read.getResult());
+    Operation *master = cast.getInputs()[0].getDefiningOp();
+    cast.erase();
+    master->erase();
+  }
+
+  Block &block;
+  const DeviceModel &device;
+  llvm::StringSet<> &recast;
+  ModuleOp module;
 };
 
 class PadRows : public kernels::impl::PadRowsBase<PadRows> {
@@ -209,8 +303,12 @@ private:
     FailureOr<DeviceModel> model = loadDeviceModel(getOperation(), device);
     if (failed(model))
       return signalPassFailure();
+    if (!model->hasWarps())
+      return;
+    llvm::StringSet<> recast;
     for (train::StepOp step : getOperation().getOps<train::StepOp>())
-      for (OpResult value : kernels::padRows(step.getBody().front(), *model)) {
+      for (OpResult value :
+           CopyPadder(step.getBody().front(), *model, recast).run()) {
         ++paddedCount;
         RankedTensorType type = typeOf(value);
         remark::passed(value.getLoc(),
@@ -219,6 +317,38 @@ private:
                              rowSizeOf(type), originOf(value), rowPitchOf(type))
                    .str();
       }
+    eraseUnread(recast);
+  }
+
+  /// Erases those of the copies that no step reads any more, and what keeps
+  /// them.
+  void eraseUnread(llvm::StringSet<> &copies) {
+    getOperation().walk(
+        [&](train::ReadOp op) { copies.erase(op.getVariable()); });
+    for (auto variable :
+         llvm::to_vector(getOperation().getOps<train::VariableOp>()))
+      if (copies.contains(variable.getSymName())) {
+        eraseUsesOf(variable.getSymName());
+        variable.erase();
+      }
+  }
+
+  void eraseUsesOf(StringRef copy) {
+    for (auto step : llvm::to_vector(getOperation().getOps<train::StepOp>())) {
+      Block &block = step.getBody().front();
+      bool isErased = false;
+      for (Operation &op : llvm::make_early_inc_range(block)) {
+        auto update = dyn_cast<train::UpdateOp>(op);
+        auto refresh = dyn_cast<train::RefreshOp>(op);
+        if (update && update.getCopy() == copy)
+          update.removeCopyAttr();
+        isErased |= refresh && refresh.getCopy() == copy;
+        if (refresh && refresh.getCopy() == copy)
+          refresh.erase();
+      }
+      if (isErased && block.empty())
+        step.erase();
+    }
   }
 };
 

@@ -107,6 +107,11 @@ def PadRows : Pass<"kernels-pad-rows", "::mlir::ModuleOp"> {
     or if its ops would not be faster by the estimates for the device. On a
     processor all tensors stay dense.
 
+    A parameter's copy in half precision lies as the parameter does, since updates
+    write both. Where products of a step would be faster with a pitch of the copy
+    than a cast takes, the step casts the parameter itself; the copy is erased if
+    no other step reads it.
+
     ```mlir
     %0 = nn.contract "tk,vk->tv" %x, %w : tensor<8192x768xf16>, tensor<50257x768xf16>
     // becomes
@@ -119,7 +124,7 @@ def PadRows : Pass<"kernels-pad-rows", "::mlir::ModuleOp"> {
            "device whose times are estimated: a built-in device model or a JSON file">,
   ];
   let statistics = [Statistic<"paddedCount", "padded", "tensors whose rows are padded">];
-  let dependentDialects = ["::gpuopt::nn::NNDialect"];
+  let dependentDialects = ["::gpuopt::nn::NNDialect", "::mlir::arith::ArithDialect"];
 }
 
 def MarkInPlace : Pass<"kernels-mark-in-place"> {
