@@ -69,6 +69,18 @@ def test_gradients(emulated):
     assert error <= 2e-4, parameter
 
 
+def test_label_of_a_long_row(tmp_path):
+    """The logit of the label is loaded alone, before the gradient is written over the logits."""
+    model = Emulated("gpt2-vocabulary", tmp_path, loss_chunks=2)
+    assert re.search(r"loss\[b \* \d+ \+ select\(", (model.trainer.folder / "step.cu").read_text())
+    loss, gradients, _ = gradients_of(model.trainer, model.case.inputs, model.case.labels)
+    case = copy.deepcopy(model.case)
+    assert loss == pytest.approx(train_torch(case, 1, lambda p: torch.optim.SGD(p, lr=0.0))[0], rel=1e-5)
+    error, parameter = worst_gradient(case.module, gradients)
+    assert error <= 2e-4, parameter
+    assert_same_bits(model.train(seed=1), model.train(seed=2))
+
+
 def test_training_in_any_order(emulated):
     one, other = emulated.train(seed=1), emulated.train(seed=2)
     # AdamW's first steps are as long for gradients that are nearly 0, where rounding decides their sign.

@@ -137,3 +137,21 @@ def test_short_rows(convolutional, architecture):
             assert any(code.startswith("LDG.E.128") for code in codes), name
             assert any(code.startswith("STG.E.128") for code in codes), name
             assert not [code for code in codes if re.match(r"(LDG|STG)\.E\.(U|S)?(8|16)\b|LDL|STL", code)], name
+
+
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
+@pytest.mark.parametrize("name, text", [("gpt2-words", "row[turn] ="), ("gpt2-vocabulary", "ExpSum<float>")])
+def test_long_rows(name, text, architecture, tmp_path):
+    """Cross entropies over 1543 and 8209 words: what a row or a running sum needs is in registers, and the row that is
+    held is read once. Its elements are not aligned: a turn has loads for 8 lanes, and for up to 7 at the end of a row."""
+    export_case(name, tmp_path / "model.onnx")
+    execute([find_driver(), "compile", tmp_path / "model.onnx", "-o", tmp_path / "program", "--target=cuda",
+             "--device=h200", "--precision=fp16", "--batch-size=64", "--loss-chunks=2"])
+    kernels = Kernels(tmp_path / "program", tmp_path, architecture).having(text)
+    kernels = {kernel: codes for kernel, codes in kernels.items() if kernel.startswith("fused_cross_entropy")}
+    assert kernels
+    for kernel, codes in kernels.items():
+        assert not any(code.startswith(("LDL", "STL")) for code in codes), kernel
+        loads = sum(bool(re.match(r"LDG\.E\.U16", code)) for code in codes)
+        if name == "gpt2-words":
+            assert loads <= 2 * 15, kernel  # two turns
