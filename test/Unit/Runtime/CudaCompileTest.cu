@@ -17,16 +17,18 @@ template <class T>
 KERNEL void everything(const T *x, T *y, double *d, uint8_t *mask, int64_t n) {
   const int64_t row = block();
   Lanes<float> sum(0.0f);
+  ExpSum<float> exponentials;
+  ExpSum<double> exponentials_of_double;
   for (int64_t i = first_lane(); i < n; i += lane_step()) {
     const int64_t left = n - i;
     const Lanes<float> a = load(x + row * n + i, left);
     sum +=
         masked(exp(a) + expm1(a) + log(a) + log1p(a) + tanh(a) + erf(a) +
-                 sqrt(a) + rsqrt(a) + pow(a, a) + sin(a) + cos(a) + tan(a) +
-                 sinh(a) + cosh(a) + asin(a) + acos(a) + atan(a) + asinh(a) +
-                 acosh(a) + atanh(a) + fmod(a, a) + floor(a) + ceil(a) +
-                 trunc(a) + round_even(a) + sign(a) + abs(a) + copysign(a, a),
-             left, 0.0f);
+                   sqrt(a) + rsqrt(a) + pow(a, a) + sin(a) + cos(a) + tan(a) +
+                   sinh(a) + cosh(a) + asin(a) + acos(a) + atan(a) + asinh(a) +
+                   acosh(a) + atanh(a) + fmod(a, a) + floor(a) + ceil(a) +
+                   trunc(a) + round_even(a) + sign(a) + abs(a) + copysign(a, a),
+               left, 0.0f);
     store(y + i, select(is_nan(a) | !is_inf(a), max(a, 0.0f), min(a, a)), left);
     store_strided(y + i, 3, load_strided(x + i, 2, left), left);
     store(y + i, gather(x, iota<int64_t>(i) % Lanes<int64_t>(7), left), left);
@@ -39,7 +41,14 @@ KERNEL void everything(const T *x, T *y, double *d, uint8_t *mask, int64_t n) {
     store(d + i, exp(w) * pow(w, w) + convert<double>(a), left);
     sum += random_uniform(1, 2, 3, iota<int64_t>(i)) +
            random_uniform_vector(1, 2, 3, i) + random_uniform_from(1, 2, 3, i);
+    exponentials.add(a);
+    exponentials_of_double.add(w);
   }
+  const float maximum = block_max(exponentials);
+  sum += block_sum(exponentials, maximum) +
+         group_sum<32>(exponentials, group_max<32>(exponentials)) +
+         float(block_sum(exponentials_of_double,
+                         block_max(exponentials_of_double)));
   const float total =
       block_sum(sum) + block_max(sum) + block_min(sum) + block_prod(sum);
   store_scalar(y, total + exp(total) + load_scalar(x));
