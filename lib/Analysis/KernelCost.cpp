@@ -26,6 +26,9 @@ static constexpr int64_t kMostLoadsOfRow = 8;
 /// What the memory hands out at once.
 static constexpr int64_t kSectorInBytes = 32;
 static constexpr int64_t kVectorInBytes = 16;
+/// Registers that a thread may have beyond those that are expected. A bound
+/// that is too low makes nvcc keep values in memory.
+static constexpr int64_t kSpareRegisters = 16;
 
 // Instructions, counted as those of LaneInstructions.cpp: of one access to all
 // lanes, of an access to one of them, of a turn of a loop, of a division by a
@@ -189,6 +192,20 @@ double gpuopt::mostResidentWarps(const LaunchShape &launch,
   if (launch.sharedBytes > 0)
     blocks = std::min(blocks, each.sharedBytes / double(launch.sharedBytes));
   return warpsOfBlock * std::max(1., std::floor(blocks));
+}
+
+int64_t gpuopt::residentBlocksFor(const LaunchShape &launch,
+                                  const DeviceModel &device) {
+  double bytes = device.bytesPerSecond * device.memoryLatencyInSeconds /
+                 device.multiprocessors,
+         bytesOfBlock =
+             double(launch.threads * launch.loadsInFlight * launch.vectorBytes),
+         warpsOfBlock =
+             std::ceil(double(launch.threads) / device.multiprocessor.warpSize);
+  LaunchShape wider = launch;
+  wider.registers = std::min<int64_t>(255, launch.registers + kSpareRegisters);
+  double most = mostResidentWarps(wider, device) / warpsOfBlock;
+  return int64_t(std::clamp(std::ceil(bytes / bytesOfBlock), 1., most));
 }
 
 double gpuopt::residentWarps(const LaunchShape &launch,

@@ -40,11 +40,12 @@ static constexpr int64_t kThreadRowElements = 32, kLeastRowThreads = 128;
 /// reads them.
 static constexpr int64_t kKeptRowElements = 8192;
 static constexpr int64_t kLongRowThreads = 512, kResidentLongRows = 2;
-/// Loads of 16 bytes that a thread has under way at once. With 16 warps on a
-/// multiprocessor these are 64 KiB: more than the rate of the memory times its
-/// latency asks for (Little's law), which on an H200 is 21 KiB.
-static constexpr int64_t kLoadsInFlight = 8;
-static constexpr int64_t kResidentColumnWarps = 16;
+/// Loads of 16 bytes that a thread has under way at once, and the registers
+/// that it needs for them and their sums. The 16 warps for which a
+/// multiprocessor of an H200 has so many registers have 64 KiB under way: more
+/// than the rate of its memory times its latency asks for (Little's law), which
+/// is 21 KiB.
+static constexpr int64_t kLoadsInFlight = 8, kColumnRegisters = 128;
 
 /// Returns how many blocks keep the whole device busy.
 static int64_t blocksToFill(const DeviceModel &device) {
@@ -175,7 +176,8 @@ static void shapeColumnReduction(LaunchShape &launch, const KernelShape &shape,
         launch.rowsInFlight,
         llvm::bit_floor(uint64_t(std::max<int64_t>(1, rows / launch.groups))));
     launch.residentBlocks =
-        std::max<int64_t>(1, kResidentColumnWarps * kWarp / launch.threads);
+        std::max<int64_t>(1, int64_t(device.multiprocessor.registers) /
+                                 kColumnRegisters / launch.threads);
   }
   launch.span = width * lanes;
   launch.blocks = kept * llvm::divideCeil(size, launch.span);

@@ -283,6 +283,7 @@ MODELS: dict[str, Callable[[], Case]] = {
     "gpt2-odd-untied": lambda: gpt2(2, 32, 2, 509, 16, 16, 2, tied=False),
     "gpt2-bench": lambda: gpt2(4, 128, 4, 256, 64, 64, 8),
     "gpt2": lambda: gpt2(12, 768, 12, 50257, 1024, 64, 4),
+    "gpt2-two-layers": lambda: gpt2(2, 768, 12, 50257, 1024, 1024, 1),
     "bert-tiny": lambda: bert(2, 32, 2, 64, 16, 2),
     "bert-small": lambda: bert(2, 128, 2, 1024, 64, 4),
     "bert-small-dropout": lambda: bert(2, 128, 2, 1024, 64, 4, dropout=0.1),

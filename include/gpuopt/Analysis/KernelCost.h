@@ -25,6 +25,12 @@ namespace gpuopt {
 void estimateThread(nn::FusedOp op, const KernelShape &shape, int64_t lanes,
                     LaunchShape &launch);
 
+/// Returns for how many blocks of `launch` at once a multiprocessor must have
+/// registers, so that the bytes that their loads have on their way keep the
+/// memory busy (Little's law). It is no more than find room with a few more
+/// registers than estimateThread expects a thread to need, and at least 1.
+int64_t residentBlocksFor(const LaunchShape &launch, const DeviceModel &device);
+
 /// Returns the warps that one multiprocessor can have at once: as many as its
 /// threads, blocks, registers and shared memory allow.
 double mostResidentWarps(const LaunchShape &launch, const DeviceModel &device);

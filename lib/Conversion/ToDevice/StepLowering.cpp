@@ -10,6 +10,7 @@
 #include "CallLowering.h"
 #include "KernelBuilder.h"
 #include "gpuopt/Analysis/CostKey.h"
+#include "gpuopt/Analysis/KernelCost.h"
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Conversion/ToDevice/Passes.h"
 #include "gpuopt/Dialect/Train/IR/Optimizers.h"
@@ -79,9 +80,13 @@ device::KernelOp KernelTable::lookup(nn::FusedOp op,
                                      ArrayRef<int64_t> aliased) {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   KernelShape shape = kernelShape(op, operands, results);
+  LaunchShape launch = launchShapeOf(shape, lanes, device);
+  if (device.hasWarps() && launch.residentBlocks == 0) {
+    estimateThread(op, shape, lanes, launch);
+    launch.residentBlocks = residentBlocksFor(launch, device);
+  }
   device::KernelOp kernel =
-      buildKernel(builder, op, shape, launchShapeOf(shape, lanes, device),
-                  "kernel", aliased);
+      buildKernel(builder, op, shape, launch, "kernel", aliased);
   std::string text;
   llvm::raw_string_ostream stream(text);
   kernel.print(stream, OpPrintingFlags().useLocalScope());

@@ -2,7 +2,7 @@
 
 // Rows that a warp holds in its registers: what more than one walk needs is read
 // and computed once. 256 elements are whole turns of 32 threads of 4 lanes.
-// CHECK: LAUNCH_BOUNDS(64) void fused_[[SOFTMAX:.*]](const float *RESTRICT x, float *RESTRICT
+// CHECK: LAUNCH_BOUNDS(64, {{[0-9]+}}) void fused_[[SOFTMAX:.*]](const float *RESTRICT x,
 // CHECK: for (int64_t r = begin + group<32>(); r < end; r += groups<2>()) {
 // CHECK-NEXT: Lanes<float> row[turns<32>(256)];
 // CHECK-NEXT: Lanes<float> row_2[turns<32>(256)];

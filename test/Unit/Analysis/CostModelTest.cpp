@@ -212,6 +212,24 @@ TEST_F(CostModelTest, NeighboursShareSectors) {
   EXPECT_EQ(extra(128), 8. * 4096 * 128 * (32 - 4));
 }
 
+TEST_F(CostModelTest, ResidentBlocksKeepTheMemoryBusy) {
+  // 4.1 TB/s x 700 ns / 132 = 21.7 KB, and 1.3 TB/s x 600 ns / 108 = 7.2 KB.
+  DeviceModel h200 = deviceOf("h200"), a100 = deviceOf("a100");
+  LaunchShape launch;
+  launch.threads = 256;
+  launch.loadsInFlight = 2; // 8 KiB
+  launch.registers = 40;
+  EXPECT_EQ(residentBlocksFor(launch, h200), 3);
+  EXPECT_EQ(residentBlocksFor(launch, a100), 1);
+  launch.loadsInFlight = 1;                      // 6 blocks are wanted
+  EXPECT_EQ(residentBlocksFor(launch, h200), 4); // 56 registers a thread
+  launch.registers = 250;
+  EXPECT_EQ(residentBlocksFor(launch, h200), 1);
+  launch.threads = 32;
+  launch.registers = 24;
+  EXPECT_EQ(residentBlocksFor(launch, h200), 32); // no more blocks
+}
+
 TEST_F(CostModelTest, LongRowsAreReadAgainByEachWalk) {
   DeviceModel h200 = deviceOf("h200");
   auto extra = [&](int64_t rows, int64_t columns) {
