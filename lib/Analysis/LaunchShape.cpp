@@ -41,11 +41,12 @@ static constexpr int64_t kThreadRowElements = 32, kLeastRowThreads = 128;
 static constexpr int64_t kKeptRowElements = 8192;
 static constexpr int64_t kLongRowThreads = 512, kResidentLongRows = 2;
 /// Loads of 16 bytes that a thread has under way at once, and the registers
-/// that it needs for them and their sums. The 16 warps for which a
+/// that it needs for them and for up to kFewSums sums. The 16 warps for which a
 /// multiprocessor of an H200 has so many registers have 64 KiB under way: more
 /// than the rate of its memory times its latency asks for (Little's law), which
-/// is 21 KiB.
-static constexpr int64_t kLoadsInFlight = 8, kColumnRegisters = 128;
+/// is 21 KiB. More sums need as many registers more as a thread has lanes.
+static constexpr int64_t kLoadsInFlight = 8, kColumnRegisters = 128,
+                         kFewSums = 4;
 
 /// Returns how many blocks keep the whole device busy.
 static int64_t blocksToFill(const DeviceModel &device) {
@@ -95,11 +96,15 @@ static void shapeRows(LaunchShape &launch, const KernelShape &shape,
                       int64_t lanes, const DeviceModel &device) {
   const int64_t size = shape.loops.back().size,
                 rows = turnsOf(shape, /*isReduced=*/false),
-                wanted = blocksToFill(device),
                 vectors = llvm::divideCeil(size, lanes);
+  const bool shareWarps = device.hasWarps() && vectors <= kWarp / 2;
+  int64_t wanted = blocksToFill(device);
+  // Blocks of few threads leave room for more of them.
+  if (device.hasWarps() && !shareWarps)
+    wanted *= kMostThreads / launch.threads;
   launch.span =
       std::max<int64_t>(1, std::min(kRowElements / size, rows / wanted));
-  if (device.target != "host" && vectors <= kWarp / 2) {
+  if (shareWarps) {
     const int64_t width = llvm::bit_ceil(uint64_t(vectors));
     launch.threads = kMostThreads;
     while (launch.threads > kWarp && rows * width < wanted * launch.threads)
@@ -175,9 +180,11 @@ static void shapeColumnReduction(LaunchShape &launch, const KernelShape &shape,
     launch.rowsInFlight = std::min<int64_t>(
         launch.rowsInFlight,
         llvm::bit_floor(uint64_t(std::max<int64_t>(1, rows / launch.groups))));
-    launch.residentBlocks =
-        std::max<int64_t>(1, int64_t(device.multiprocessor.registers) /
-                                 kColumnRegisters / launch.threads);
+    const int64_t moreSums =
+        std::max<int64_t>(0, int64_t(shape.results.size()) - kFewSums);
+    launch.residentBlocks = std::max<int64_t>(
+        1, int64_t(device.multiprocessor.registers) /
+               (kColumnRegisters + lanes * moreSums) / launch.threads);
   }
   launch.span = width * lanes;
   launch.blocks = kept * llvm::divideCeil(size, launch.span);

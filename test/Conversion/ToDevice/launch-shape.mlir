@@ -23,11 +23,12 @@
 
 // 1024 rows of 128 elements, which cannot be one loop because the operand is
 // transposed: 32 rows have 4096 elements, but the host gets no more than 1024 / 64
-// of them in a block, an h200 1024 / 528 = 1, an a100 and a 4090 2.
+// of them in a block. A GPU has room for eight times as many blocks of a warp as
+// of 256 threads, and so for one for each row.
 // HOST-LABEL: device.kernel @fused_exp blocks 64 threads 32
 // H200-LABEL: device.kernel @fused_exp blocks 1024 threads 32 resident 6 [
-// A100-LABEL: device.kernel @fused_exp blocks 512 threads 32 resident 2 [
-// ADA-LABEL: device.kernel @fused_exp blocks 512 threads 32 resident 1 [
+// A100-LABEL: device.kernel @fused_exp blocks 1024 threads 32 resident 2 [
+// ADA-LABEL: device.kernel @fused_exp blocks 1024 threads 32 resident 1 [
 
 // A row is one block's on the host, and one warp's on a GPU, which has 2 of them
 // in a block at least, and 1024 / 512 = 2 of them for as many blocks as are wanted.
