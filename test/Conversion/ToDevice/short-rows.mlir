@@ -36,7 +36,7 @@
 // CODE: store<8>({{.*}}, left);
 
 // 17 vectors need more than half of a warp, and so have it whole.
-// CHECK-LABEL: device.kernel @fused_wide blocks 1000 threads 32 [
+// CHECK-LABEL: device.kernel @fused_wide blocks 1000 threads 32 resident 32 [
 train.step @forward_step forward ("x" %x: tensor<802816x64xf16>, "s" %s: tensor<64xf16>, "y" %y: tensor<4x3x50176xf32>,
     "z" %z: tensor<1000x40xf16>, "u" %u: tensor<40xf16>, "w" %w: tensor<1000x136xf16>, "v" %v: tensor<136xf16>) {
   %0 = nn.fused "scale" %x, %s : tensor<802816x64xf16>, tensor<64xf16> -> tensor<802816x64xf16> {

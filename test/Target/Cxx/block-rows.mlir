@@ -2,7 +2,8 @@
 
 // A row of up to 8192 elements is in the registers of its block: it is read
 // once, and each exponential is computed once. A thread has up to 32 elements.
-// CHECK: LAUNCH_BOUNDS(128) void fused_max_sub_exp_sum(const float *RESTRICT x, float *RESTRICT
+// CHECK: LAUNCH_BOUNDS(128, 3) void fused_max_sub_exp_sum(const float *RESTRICT x,
+// CHECK: float *RESTRICT
 // CHECK-NEXT: const int64_t b = block();
 // CHECK-NEXT: Lanes<float> row[turns<128>(2000)];
 // CHECK-NEXT: Lanes<float> row_2[turns<128>(2000)];
@@ -22,7 +23,7 @@
 // CHECK: store<8>({{.*}} + b * 2000 + i, row_2[turn] / sum, 2000 - i);
 
 // What one walk needs alone is held nowhere: threads stride over the row.
-// CHECK: LAUNCH_BOUNDS(256) void fused_prod(
+// CHECK: LAUNCH_BOUNDS(256, 1) void fused_prod(
 // CHECK-NOT: row
 // CHECK: for (int64_t i = first_lane(); i < 8192; i += lane_step()) {
 // CHECK-NEXT: products *= load_vector(
