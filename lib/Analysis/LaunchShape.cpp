@@ -166,7 +166,9 @@ static void shapeColumnReduction(LaunchShape &launch, const KernelShape &shape,
   int64_t width = kWarp;
   launch.threads = kWarp;
   if (device.target != "host") {
-    auto blocks = [&] { return kept * llvm::divideCeil(vectors, width); };
+    auto blocks = [&]() -> int64_t {
+      return kept * llvm::divideCeil(vectors, width);
+    };
     while (width > kLeastWidth &&
            (vectors % width != 0 || blocks() < blocksToFill(device)))
       width /= 2;

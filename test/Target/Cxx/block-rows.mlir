@@ -20,7 +20,7 @@
 // CHECK-NEXT: row_2[turn] = exp_x;
 // CHECK: const float sum = block_sum(sums);
 // CHECK-NOT: load
-// CHECK: store<8>({{.*}} + b * 2000 + i, row_2[turn] / sum, 2000 - i);
+// CHECK: store<8>({{.*}} + b * 2000 + i, fast_divide(row_2[turn], sum), 2000 - i);
 
 // What one walk needs alone is held nowhere: threads stride over the row.
 // CHECK: LAUNCH_BOUNDS(256, 1) void fused_prod(
