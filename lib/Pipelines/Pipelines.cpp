@@ -71,12 +71,13 @@ withBudget(train::AssignPrecisionOptions options,
   return options;
 }
 
-/// Returns the options with the device of the schedule, for which rows are
-/// padded and over which kernels are spread.
+/// Returns the options with the device for which rows are padded, sums are
+/// split and kernels are spread over multiprocessors.
 template <typename Options>
-static Options withDevice(Options options,
-                          const train::ScheduleOptions &schedule) {
-  options.device = schedule.device;
+static Options withKernelDevice(Options options,
+                                const PipelineOptions &pipeline) {
+  options.device = pipeline.kernelDevice.empty() ? pipeline.schedule.device
+                                                 : pipeline.kernelDevice;
   return options;
 }
 
@@ -167,9 +168,8 @@ static void addClusters(OpPassManager &passes, const PipelineOptions &options) {
   // A reduction becomes two where one would leave most of the device idle.
   // Each of the two is a kernel by itself, so this comes before kernels
   // are formed.
-  nn::SplitReductionsOptions parts;
-  parts.device = options.schedule.device;
-  passes.addPass(nn::createSplitReductions(parts));
+  passes.addPass(nn::createSplitReductions(
+      withKernelDevice(nn::SplitReductionsOptions(), options)));
   // Sums of products become products that add to each other. This needs their
   // final layout, and it comes before kernels are formed, because a sum that is
   // left would become a kernel that reads all products at once.
@@ -208,7 +208,7 @@ static void addPrecision(OpPassManager &passes, const PipelineOptions &options,
   // Which matrices are in half precision is known, and so which rows libraries
   // would read slowly. Pads count in all sizes from here on.
   passes.addPass(
-      kernels::createPadRows(withDevice(options.padRows, options.schedule)));
+      kernels::createPadRows(withKernelDevice(options.padRows, options)));
   // Rows lie elsewhere now: what calls can read and write is checked again.
   passes.addPass(createVerifyClusters());
   passes.addPass(createVerifyPrecision());
@@ -242,7 +242,7 @@ static void addDevice(OpPassManager &passes, const PipelineOptions &options) {
   // Everything is decided. This pass writes it down as launches and calls
   // on addresses, which the printer turns into C++ line by line.
   passes.addPass(
-      createConvertToDevice(withDevice(options.conversion, options.schedule)));
+      createConvertToDevice(withKernelDevice(options.conversion, options)));
   // The updates of all parameters become one call, as do other long rows of
   // calls, rather than loops over layers.
   device::GroupCallsOptions longRows;

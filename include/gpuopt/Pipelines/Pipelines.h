@@ -45,6 +45,10 @@ struct PipelineOptions {
   /// Whether programs are for a GPU. Sums are formed in one read there; on a
   /// processor, a second read of a tensor costs little.
   bool isForGpu = false;
+  /// The device for which kernels are shaped, as of --device: the host for a
+  /// program of the host, whatever device its times are estimated for. If it is
+  /// empty, that is the device of the schedule.
+  std::string kernelDevice;
   /// Whether libraries and staged batches take memory of the device, as on
   /// CUDA.
   bool reservesWorkspace = false;

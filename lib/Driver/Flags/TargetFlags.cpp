@@ -232,6 +232,8 @@ Error gpuopt::collectTarget(DriverOptions &options) {
                              planning::formatBytes(kLeastWorkspace) +
                              ", but is " + planning::formatBytes(*workspace));
   options.pipeline.isForGpu = target == "cuda";
+  if (target == "host")
+    options.pipeline.kernelDevice = "host";
   options.pipeline.reservesWorkspace = target == "cuda";
   options.pipeline.workspace.workspaceBytes = *workspace;
   return collectSchedule(options.pipeline.schedule);
