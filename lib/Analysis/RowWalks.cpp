@@ -65,6 +65,7 @@ RowWalks::RowWalks(Block &body, const KernelShape &shape,
                    const LaunchShape &launch)
     : shape(shape), storage(launch.rowStorage),
       yielded(cast<nn::YieldOp>(body.getTerminator()).getValues()) {
+  findPlainWalks(body);
   pairExponentials(body);
   findPicks(body);
   findEarliest(body);
@@ -102,7 +103,8 @@ void RowWalks::pairExponentials(Block &body) {
 }
 
 /// Other threads may write the row in place as soon as a reduction has made
-/// all threads of the block wait, so there must be one behind the loads.
+/// all threads of the block wait. So there must be one that waits for no other:
+/// writtenIn puts whatever is computed from the elements behind it.
 void RowWalks::findPicks(Block &body) {
   SmallVector<Pick> found;
   bool hasOther = false;
@@ -110,7 +112,7 @@ void RowWalks::findPicks(Block &body) {
     if (std::optional<Pick> pick = pickOf(reduce))
       found.push_back(*pick);
     else
-      hasOther = true;
+      hasOther |= plain(reduce.getResult()) == 1;
   }
   if (storage == RowStorage::Nowhere && hasOther)
     picked = std::move(found);
@@ -147,6 +149,27 @@ bool RowWalks::isPicked(Operation *op) const {
   return llvm::any_of(picked, [&](const Pick &pick) { return pick.sum == op; });
 }
 
+void RowWalks::findPlainWalks(Block &body) {
+  for (Operation &op : body) {
+    unsigned walk = 0;
+    for (Value operand : op.getOperands())
+      walk = std::max(walk, plain(operand));
+    plainOf[&op] = walk + isa<nn::ReduceOp>(op);
+  }
+}
+
+unsigned RowWalks::plain(Value value) const {
+  return value.getDefiningOp() ? plainOf.lookup(value.getDefiningOp()) : 0;
+}
+
+unsigned RowWalks::writtenIn(Value value, Block &body) const {
+  unsigned walk = earliest(value);
+  for (nn::ReduceOp reduce : body.getOps<nn::ReduceOp>())
+    if (plain(reduce.getResult()) <= plain(value))
+      walk = std::max(walk, earliest(reduce.getResult()));
+  return walk;
+}
+
 void RowWalks::findEarliest(Block &body) {
   for (Operation &op : body) {
     if (isPicked(&op)) {
@@ -175,7 +198,11 @@ void RowWalks::assignWork(Block &body) {
       at(earliest(reduce.getResult()) - 1).reductions.push_back(reduce);
   for (auto [position, value] : llvm::enumerate(yielded))
     if (isFull(value))
-      at(earliest(value)).outputs.push_back(position);
+      at(writtenIn(value, body)).outputs.push_back(position);
+  for (Walk &walk : walks)
+    llvm::stable_sort(walk.outputs, [&](unsigned a, unsigned b) {
+      return plain(yielded[a]) < plain(yielded[b]);
+    });
 }
 
 //===----------------------------------------------------------------------===//

@@ -71,6 +71,15 @@ public:
   }
 
 private:
+  void findPlainWalks(mlir::Block &body);
+  /// Returns what `earliest` would be if no sum shared a walk with its maximum,
+  /// and no element were picked.
+  unsigned plain(mlir::Value value) const;
+  /// Returns the walk that writes a result: the first one behind all
+  /// reductions that come before the result in the plain order, in which
+  /// InPlaceResults.cpp has found that nothing reads the operand that the
+  /// result replaces any more.
+  unsigned writtenIn(mlir::Value value, mlir::Block &body) const;
   void pairExponentials(mlir::Block &body);
   void findPicks(mlir::Block &body);
   std::optional<Pick> pickOf(nn::ReduceOp sum) const;
@@ -86,7 +95,7 @@ private:
   const KernelShape &shape;
   const RowStorage storage;
   llvm::DenseMap<mlir::Operation *, nn::ReduceOp> maximumOf;
-  llvm::DenseMap<mlir::Operation *, unsigned> earliestOf;
+  llvm::DenseMap<mlir::Operation *, unsigned> plainOf, earliestOf;
   llvm::SmallVector<Walk> walks;
   llvm::SmallVector<Pick> picked;
   mlir::ValueRange yielded;
