@@ -52,3 +52,22 @@ func.func @different(%x: tensor<8x32x64xf32>, %c: tensor<64xf32>, %r: tensor<8x1
   return %0, %1, %2, %3, %4, %5, %6 : tensor<1x1x64xf32>, tensor<1x32x64xf32>, tensor<1x1x64xf32>, tensor<1x1x64xf32>,
       tensor<1x1x64xf32>, tensor<8x32x1xf32>, tensor<8x32x1xf32>
 }
+
+// Sums of sums, of which the inner ones are merged first.
+// CHECK-LABEL: @sums_of_sums
+// CHECK: %[[INNER:.*]] = nn.reduce sum %{{.*}} [0] : tensor<8x32x64xf32>
+// CHECK: nn.reduce sum %[[INNER]] [1] : tensor<1x32x64xf32>
+// CHECK-NOT: nn.reduce
+// CHECK: return
+func.func @sums_of_sums(%x: tensor<8x32x64xf32>, %c: tensor<64xf32>)
+    -> (tensor<1x32x64xf32>, tensor<1x1x64xf32>, tensor<1x1x64xf32>) {
+  %s = nn.broadcast %c : tensor<64xf32> to tensor<8x32x64xf32>
+  %s1 = nn.broadcast %c : tensor<64xf32> to tensor<1x32x64xf32>
+  %xs = arith.mulf %x, %s : tensor<8x32x64xf32>
+  %r1 = nn.reduce sum %x [0] : tensor<8x32x64xf32>
+  %r2 = nn.reduce sum %xs [0] : tensor<8x32x64xf32>
+  %t1 = nn.reduce sum %r1 [1] : tensor<1x32x64xf32>
+  %p = arith.mulf %r1, %s1 : tensor<1x32x64xf32>
+  %t2 = nn.reduce sum %p [1] : tensor<1x32x64xf32>
+  return %r2, %t1, %t2 : tensor<1x32x64xf32>, tensor<1x1x64xf32>, tensor<1x1x64xf32>
+}

@@ -86,8 +86,20 @@ class MergeSums : public gpuopt::nn::impl::MergeSumsBase<MergeSums> {
         group->push_back(*sum);
     });
     for (SmallVector<Sum> &group : groups)
-      if (group.size() > 1)
+      if (group.size() > 1 && renew(group))
         merge(group);
+  }
+
+  /// Takes the factors anew, since some of them may be sums that have been
+  /// merged in the meantime. Returns false if one of the sums has too many.
+  static bool renew(MutableArrayRef<Sum> group) {
+    for (Sum &sum : group) {
+      std::optional<Sum> now = factorsOf(sum.op);
+      if (!now)
+        return false;
+      sum = *now;
+    }
+    return true;
   }
 
   /// Splits what a sum over columns adds up into factors.
