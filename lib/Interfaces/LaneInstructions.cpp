@@ -28,18 +28,24 @@ struct Row {
 /// sequence, and what is reduced is masked at a row's end. A GPU has
 /// instructions for parts of some functions, but not in double.
 static constexpr Row kRows[] = {
-    {"arith.constant", 0}, {"arith.divf", 15},    {"arith.divsi", 40},
-    {"arith.divui", 40},   {"arith.maximumf", 3}, {"arith.minimumf", 3},
-    {"arith.remf", 71},    {"arith.remsi", 40},   {"arith.remui", 40},
-    {"math.acos", 42},     {"math.acosh", 95},    {"math.asin", 42},
-    {"math.asinh", 111},   {"math.atan", 58},     {"math.atanh", 62},
-    {"math.cos", 58},      {"math.cosh", 29},     {"math.erf", 21, 68},
-    {"math.exp", 9, 29},   {"math.expm1", 20},    {"math.fpowi", 114},
-    {"math.log", 31},      {"math.log1p", 41},    {"math.powf", 114},
-    {"math.rsqrt", 4, 30}, {"math.sin", 59},      {"math.sinh", 40},
-    {"math.sqrt", 15},     {"math.tan", 83},      {"math.tanh", 15, 63},
-    {"nn.broadcast", 0},   {"nn.in_range", 4},    {"nn.random_uniform", 18},
-    {"nn.reduce", 3},      {"nn.yield", 0},
+    {"arith.constant", 0},     {"arith.divf", 15},
+    {"arith.divsi", 40},       {"arith.divui", 40},
+    {"arith.maximumf", 3},     {"arith.minimumf", 3},
+    {"arith.remf", 71},        {"arith.remsi", 40},
+    {"arith.remui", 40},       {"math.acos", 42, 52},
+    {"math.acosh", 95, 131},   {"math.asin", 42, 52},
+    {"math.asinh", 111, 146},  {"math.atan", 58, 63},
+    {"math.atanh", 62, 87},    {"math.cos", 58, 64},
+    {"math.cosh", 29, 49},     {"math.erf", 21, 68},
+    {"math.exp", 9, 29},       {"math.expm1", 20, 30},
+    {"math.fpowi", 114},       {"math.log", 31, 42},
+    {"math.log1p", 41, 66},    {"math.powf", 114},
+    {"math.rsqrt", 4, 30},     {"math.sin", 59, 65},
+    {"math.sinh", 40, 63},     {"math.sqrt", 15},
+    {"math.tan", 83, 88},      {"math.tanh", 15, 63},
+    {"nn.broadcast", 0},       {"nn.in_range", 4},
+    {"nn.random_uniform", 18}, {"nn.reduce", 3},
+    {"nn.yield", 0},
 };
 
 double gpuopt::laneInstructionsPerElement(Operation *op) {

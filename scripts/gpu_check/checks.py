@@ -17,6 +17,7 @@ import numpy as np
 
 from gpuopt import safetensors
 from attention import compare_attention
+from device import query
 from kernels import compare_kernels
 from programs import Program, Skipped, execute, expect
 
@@ -113,9 +114,8 @@ class DeviceMemory:
 
     @staticmethod
     def used() -> int:
-        query = ["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits"]
-        lines = subprocess.run(query, stdout=subprocess.PIPE, text=True, check=False).stdout.split()
-        return int(lines[0]) * MIB if lines and lines[0].isdigit() else 0
+        values = query("memory.used")
+        return int(values[0]) * MIB if values and values[0].isdigit() else 0
 
 
 def check_memory(program: Program) -> str:

@@ -93,10 +93,6 @@ const DeviceModel *findBuiltinGpu(llvm::StringRef nameOfItsOwn);
 /// (docs/device.schema.json). Errors say which member is wrong.
 llvm::Expected<DeviceModel> loadDeviceModel(llvm::StringRef nameOrFile);
 
-/// Returns all members of a device, as a file has them that loadDeviceModel
-/// reads. Measured times are not among them.
-llvm::json::Object toJson(const DeviceModel &model);
-
 /// Does the same, and adds the measured times of a file (MeasuredCosts.h)
 /// unless its name is empty. With `allowsTf32`, products of f32 have the rate
 /// of TF32.
@@ -110,6 +106,10 @@ mlir::FailureOr<DeviceModel> loadDeviceModel(mlir::ModuleOp module,
                                              llvm::StringRef nameOrFile,
                                              llvm::StringRef profileCosts = "",
                                              bool allowsTf32 = false);
+
+/// Returns all members of a device, as a file has them that loadDeviceModel
+/// reads. Measured times are not among them.
+llvm::json::Object toJson(const DeviceModel &model);
 
 } // namespace gpuopt
 

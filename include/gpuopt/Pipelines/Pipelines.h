@@ -42,8 +42,9 @@ struct PipelineOptions {
   nn::ExpandAttentionOptions expandAttention;
   train::BuildStepOptions step;
   train::InsertLossScalingOptions lossScaling;
-  /// Whether programs are for a GPU. Sums are formed in one read there; on a
-  /// processor, a second read of a tensor costs little.
+  /// Whether programs are for a GPU. There, the sums of a batch norm are formed
+  /// in one read and merged, and masks are computed again, since reads are
+  /// dear; on a processor, a second read of a tensor costs little.
   bool isForGpu = false;
   /// The device for which kernels are shaped, as of --device: the host for a
   /// program of the host, whatever device its times are estimated for. If it is

@@ -15,9 +15,9 @@ namespace gpuopt {
 
 /// What an executable depends on besides its sources.
 struct BuildMachine {
-  std::string compilers; // their paths, versions and flags
-  std::string
-      processor; // empty for CUDA: host code is built for this one alone
+  std::string compilers; ///< Their paths, versions and flags.
+  /// The processor that host code is built for; empty for CUDA.
+  std::string processor;
 
   /// Finds what a program for `target`, "host" or "cuda", is built with here
   /// and now.

@@ -161,5 +161,28 @@ TEST_F(ElementaryOnCuda, TheUnitIsAsFarOffAsItMayBe) {
     EXPECT_GT(count, 500);
 }
 
+TEST_F(ElementaryOnCuda, ReciprocalsAreAsFarOffAsTheyMayBe) {
+  int seen[3] = {};
+  double worst = 0;
+  for (uint32_t i = 1; i <= 10000; i++) {
+    const float x = float(i) * 1e-3f, exact = float(1 / double(x));
+    const int32_t off = bits_of(ptx::reciprocal(x)) - bits_of(exact);
+    ASSERT_LE(std::abs(off), 1);
+    seen[off + 1]++;
+    worst = std::max(
+        worst, std::abs(double(ptx::rsqrt(x)) * std::sqrt(double(x)) - 1));
+  }
+  for (int count : seen)
+    EXPECT_GT(count, 500);
+  EXPECT_GT(worst, 0.9 * std::exp2(-22.9));
+  // A result is rounded once more.
+  EXPECT_LT(worst, std::exp2(-22.9) + std::exp2(-24.));
+}
+
+TEST_F(ElementaryOnCuda, QuotientsByHugeNumbersAreZero) {
+  EXPECT_EQ(gpuopt::fast_divide(1e38f, 1.1e38f), 0);
+  EXPECT_TRUE(std::isnan(gpuopt::fast_divide(kInfinity<float>, 1.1e38f)));
+}
+
 } // namespace
 } // namespace gpuopt

@@ -30,7 +30,9 @@ namespace gpuopt::kernels {
 int64_t markInPlace(mlir::Block &block);
 
 /// Pads rows of the block's tensors where that makes its products faster, as
-/// the pass kernels-pad-rows does. Returns the tensors whose rows were padded.
+/// the pass kernels-pad-rows does. Copies of parameters in half precision stay
+/// as they are, which the pass may cast anew. Returns the tensors whose rows
+/// were padded.
 llvm::SmallVector<mlir::OpResult> padRows(mlir::Block &block,
                                           const DeviceModel &device);
 

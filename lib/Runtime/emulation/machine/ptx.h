@@ -81,6 +81,8 @@ inline uint32_t pack_bf16(float low, float high) {
 
 inline float exp2(float x) {
   x = emulation::flushed(x);
+  if (x == 0)
+    return 1; // as the PTX ISA says of ex2.approx
   return emulation::off_by_ulp(::exp2(double(x)), std::bit_cast<uint32_t>(x),
                                2);
 }
@@ -91,7 +93,7 @@ inline float reciprocal(float x) {
 inline float rsqrt(float x) {
   return emulation::off_by_share(1 / ::sqrt(double(x)),
                                  std::bit_cast<uint32_t>(x),
-                                 0x1.12p-23); // 2^-22.9
+                                 0x1.125fbee2p-23); // 2^-22.9
 }
 
 } // namespace gpuopt::ptx

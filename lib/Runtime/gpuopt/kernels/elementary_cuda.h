@@ -13,8 +13,9 @@ namespace gpuopt::f32 {
 // At most 2.2 ulp; subnormal arguments too.
 DEVICE float rsqrt(float x) { return ptx::rsqrt(x); }
 
-// a / b for b >= 2^-100, to at most 3.5 ulp where the result is normal
-// and b < 2^126. Above that it is zero; the true one is at most |a| 2^-126.
+// a / b for b >= 2^-100, to at most 3.5 ulp where the result is normal and b is
+// below 2^126. For a larger b the result is zero, whatever a finite `a` is, or
+// NaN if `a` is infinite: x / (1 + |x|) is 0 for |x| > 2^126.
 DEVICE float fast_divide(float a, float b) { return a * ptx::reciprocal(b); }
 
 // At most 5 ulp. x = (n + f) ln 2 and e^x = 2^n 2^f. Where n would leave the

@@ -1,6 +1,6 @@
-// Sign, rounding, comparison, square roots: exact functions of float and double,
-// written once for a scalar and for lanes (X is T or Lanes<T>), for the host and
-// the device.
+// Sign, rounding, comparison, square roots: exact functions of float and
+// double, written once for a scalar and for lanes (X is T or Lanes<T>), for the
+// host and the device.
 #pragma once
 
 #include "gpuopt/kernels/lanes.h"
@@ -159,7 +159,6 @@ template <class X>
 DEVICE X trunc(X x) {
   return copysign(floor(abs(x)), x);
 }
-
 
 // Rounded to nearest in every library.
 DEVICE float sqrt(float x) { return ::sqrtf(x); }

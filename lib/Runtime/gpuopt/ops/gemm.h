@@ -141,7 +141,8 @@ inline int64_t take_odd_end(int64_t &extent, bool is_along_unit_stride) {
 // each matrix has a multiple of kEvenElements along its unit stride, not only
 // from row to row. Where rows are even, what is over is a product by itself.
 // The odd end of k comes first: it is small, so little is lost by rounding it
-// before the rest is added. Only if k is even may C have a bias.
+// before the rest is added. C has no bias: parts do not say where theirs would
+// begin.
 inline std::vector<GemmPart> even_parts(const GemmShape &s) {
   GemmPart rest{s};
   GemmShape &r = rest.shape;
