@@ -17,11 +17,10 @@ namespace gpuopt {
 /// A softmax has three walks. This class says what happens in which walk, and
 /// which values are kept from the walk that computes them for the later ones.
 ///
-/// Of a row that is kept nowhere, the sum of exp(x - m) is found in the walk
-/// that finds m, the maximum of x (Milakov and Gimelshein 2018, arXiv
-/// 1805.02867). Such a softmax has two walks. The element that a label picks
-/// from such a row, which is the sum of select(i == label, x[i], 0), is loaded
-/// alone.
+/// If a row is kept nowhere, the walk that finds m, the maximum of x, finds the
+/// sum of exp(x - m) as well (Milakov and Gimelshein 2018, arXiv 1805.02867).
+/// Such a softmax has two walks. The element that a label picks from such a
+/// row, which is the sum of select(i == label, x[i], 0), is loaded alone.
 class RowWalks {
 public:
   /// What a sum picks from its row: an element of `row`, which is what memory
