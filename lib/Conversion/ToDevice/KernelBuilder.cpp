@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelBuilder.h"
+#include "KnownMultiples.h"
 
 #include "gpuopt/Analysis/LeastValues.h"
 #include "gpuopt/Analysis/Origins.h"
@@ -79,7 +80,7 @@ private:
       return emitRow(block);
     const bool hasGroups = launch.groups > 1;
     if (hasGroups)
-      multiple = multipleOfTurns(shape.loops[lane].size);
+      multiple = multipleOfTurns(shape.loops[lane].size, launch);
     auto [lower, upper] = spanOf(
         block, launch.span, turnsOf(shape, /*isReduced=*/false), launch.blocks);
     plainLoop(hasGroups ? LoopKind::RowGroups : LoopKind::Sequential, lower,
@@ -92,7 +93,7 @@ private:
       (shape.loops[dim].isReduced ? nested : kept).push_back(dim);
     const int64_t columns = shape.loops[lane].size;
     multiple = launch.rowStorage == RowStorage::Registers
-                   ? multipleOfTurns(columns)
+                   ? multipleOfTurns(columns, launch)
                    : multipleOf(columns);
     openScope(SmallVector<bool>(shape.loops.size(), false));
     if (launch.groups == 1)
@@ -212,25 +213,6 @@ private:
   //===--------------------------------------------------------------------===//
   // Loops
   //===--------------------------------------------------------------------===//
-
-  /// No target has more lanes.
-  static constexpr int64_t kMostLanes = 16;
-
-  /// Returns a power of two that the bounds of a loop over lanes are multiples
-  /// of, which goes over `size` elements in `count` spans.
-  static int64_t multipleOf(int64_t size, int64_t span = 0, int64_t count = 1) {
-    return std::gcd(kMostLanes, std::gcd(size, count > 1 ? span : 0));
-  }
-
-  /// The same where groups have rows of their own, and where threads hold rows
-  /// in registers: all threads take each turn, those behind the end of the row
-  /// too.
-  int64_t multipleOfTurns(int64_t columns) const {
-    const int64_t width = launch.threads / launch.groups;
-    return columns % (width * launch.lanes) == 0
-               ? multipleOf(columns)
-               : std::min(multipleOf(columns), kMostLanes / 2);
-  }
 
   Value constant(int64_t number) {
     return b.create<arith::ConstantIndexOp>(number);
@@ -480,12 +462,6 @@ private:
     return values.front();
   }
 
-  static Access accessKind(int64_t laneStride) {
-    return laneStride == 0   ? Access::Uniform
-           : laneStride == 1 ? Access::Contiguous
-                             : Access::Strided;
-  }
-
   /// Returns the indices that the access depends on, and their strides.
   std::pair<SmallVector<Value>, SmallVector<int64_t>>
   indicesOf(const AffineAccess &access) {
@@ -499,17 +475,8 @@ private:
     return {indices, strides};
   }
 
-  /// Returns a power of two that what an access adds up to, without the lanes'
-  /// index, is a multiple of.
-  static int64_t commonFactor(const AffineAccess &access) {
-    int64_t common = std::gcd(kMostLanes, access.offset);
-    for (int64_t stride : ArrayRef(access.strides).drop_back())
-      common = std::gcd(common, stride);
-    return common;
-  }
-
-  /// Returns the same for the place of an access. Buffers are aligned for any
-  /// vector.
+  /// Returns a power of two that the place of an access, without the index of
+  /// the lanes, is a multiple of. Buffers are aligned for any vector.
   int64_t alignmentOf(unsigned argument, const AffineAccess &access,
                       int64_t rowStride = 0) const {
     int64_t common = std::gcd(std::gcd(commonFactor(access), rowStride),
