@@ -88,6 +88,28 @@ TEST(WaitTuner, DoesNotTryToSpinOnCoresThatOthersUse) {
   EXPECT_EQ(tuner.spinning_ms(), 0); // was not tried
 }
 
+TEST(WaitTuner, TriesToSpinAfterOneBusyWindow) {
+  WaitTuner tuner;
+  // Every second window looks as if others used the cores.
+  int windows = 0;
+  for (int step = 0; step < 20; step++)
+    tuner.step(tuner.spins() ? 15 : 37, [&] { return windows++ % 2 == 0; });
+  EXPECT_TRUE(tuner.spins());
+  EXPECT_EQ(tuner.spinning_ms(), 15);
+  EXPECT_TRUE(tuner.settled_anew());
+}
+
+TEST(WaitTuner, SleepsAfterTwoBusyWindowsRunning) {
+  WaitTuner tuner;
+  int spun = 0, windows = 0;
+  for (int step = 0; step < 20; step++) {
+    spun += tuner.spins();
+    tuner.step(37, [&] { return windows++ < 2; });
+  }
+  EXPECT_EQ(spun, 0);
+  EXPECT_TRUE(tuner.settled_anew());
+}
+
 TEST(WaitTuner, GivesUpSpinningAfterOneBadStep) {
   WaitTuner tuner;
   // Nothing but the time tells that the cores are busy.

@@ -75,6 +75,7 @@ private:
   static constexpr double kWatchMs = 100;  // a window between comparisons
   static constexpr size_t kWatchSteps = 8; // at least, in such a window
   static constexpr int kRounds = 3;        // windows each way in a comparison
+  static constexpr int kBusyWindows = 2;   // running, show that cores are busy
   static constexpr double kClear = 1.5;    // decides after one round
   static constexpr double kTie = 1.05;     // smaller differences count as none
   static constexpr double kDrift = 1.25;   // the usual time is no more
@@ -95,17 +96,21 @@ private:
     is_comparing = true;
     is_spinning = false;
     rounds = 0;
+    busy_windows = 0;
   }
 
   // A comparison begins with threads that sleep: that is never far from the
-  // best time, and it shows whether the cores are free.
+  // best time, and it shows whether the cores are free. What wants a core for
+  // one window alone, as a timer of the system does, decides nothing: the
+  // threads sleep for another window.
   void compare(bool is_contended) {
     std::vector<double> &own = times[is_spinning];
     own.insert(own.end(), window.begin(), window.end());
-    if (!is_spinning && is_contended)
-      return settle(false);
     if (!is_spinning) {
-      is_spinning = true;
+      busy_windows = is_contended ? busy_windows + 1 : 0;
+      if (busy_windows == kBusyWindows)
+        return settle(false);
+      is_spinning = !is_contended;
       return;
     }
     rounds++;
@@ -145,7 +150,7 @@ private:
   std::vector<double> window;
   double window_ms = 0, usual_ms = 0;
   int warmup = 2; // steps at first, in which libraries prepare themselves
-  int rounds = 0;
+  int rounds = 0, busy_windows = 0;
   int64_t patience = kLeastPatience, windows = 0, drifted = 0;
   bool is_comparing = true, is_spinning = false, choice = false;
   bool has_chosen = false, is_news = false;
