@@ -238,6 +238,9 @@ private:
     end_profiled_step(step);
     const double loss = mean_of(state.loss_sum, state.weight_sum);
     const double ms = milliseconds(begin, now);
+    // This asks who wants the cores before the step's line is printed: whoever
+    // reads that line wakes up, and would count.
+    const std::string news = waiting.step(ms - waited);
     metrics.step(step, loss, state, ms, waited, ctx.allocated_bytes);
     watch->step(step, loss, state);
     refuse_outside(state, "step " + std::to_string(step));
@@ -248,7 +251,6 @@ private:
           .dump_gradients(s.dump_gradients, state.grad_weight);
     if (s.logging_steps > 0 && (step % s.logging_steps == 0 || step == steps))
       print_progress(step, loss, ms, milliseconds(start, now) / 1000);
-    const std::string news = waiting.step(ms - waited);
     if (!news.empty() && s.logging_steps > 0)
       printf("%s\n", news.c_str());
   }
