@@ -8,6 +8,7 @@
 #include "gpuopt/Analysis/Clusters.h"
 
 #include "gpuopt/Analysis/Buffers.h"
+#include "gpuopt/Analysis/ShiftedExp.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -59,13 +60,6 @@ static IterationSpace spaceOf(Value value) {
     return {llvm::to_vector(shapeOf(reduce.getInput())),
             llvm::to_vector(reduce.getDims())};
   return {llvm::to_vector(shapeOf(value)), {}};
-}
-
-/// Returns the source of broadcasts, which kernels do on the fly.
-static Value skipBroadcasts(Value value) {
-  while (auto broadcast = value.getDefiningOp<nn::BroadcastOp>())
-    value = broadcast.getInput();
-  return value;
 }
 
 static bool isConstant(Value value) {

@@ -9,6 +9,7 @@
 
 #include "gpuopt/Analysis/LeastValues.h"
 #include "gpuopt/Analysis/RowWalks.h"
+#include "gpuopt/Analysis/ShiftedExp.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "gpuopt/Interfaces/LaneInstructions.h"
 #include "gpuopt/Support/TensorSize.h"
@@ -319,9 +320,9 @@ private:
     cost.isInF64 |= type.isF64() && !isa<nn::BroadcastOp>(op);
   }
 
-  /// A sum of exponentials beside its maximum: those of the
-  /// differences, and one for all lanes together, by which the sum so far is
-  /// scaled.
+  /// Adds what a sum of exponentials costs that is found together with its
+  /// maximum: one exponential for each difference, and one for all lanes
+  /// together, by which the sum so far is scaled.
   void addExponentials(nn::ReduceOp sum) {
     Value input = sum.getInput();
     for (Operation *op : {input.getDefiningOp(),
@@ -370,8 +371,7 @@ private:
   }
 
   void visit(Value value) {
-    while (auto broadcast = value.getDefiningOp<nn::BroadcastOp>())
-      value = broadcast.getInput();
+    value = skipBroadcasts(value);
     bool isFull = walks.isFull(value);
     if (!(isFull ? seen : once).insert(value).second)
       return;

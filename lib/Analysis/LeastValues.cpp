@@ -7,6 +7,7 @@
 
 #include "gpuopt/Analysis/LeastValues.h"
 
+#include "gpuopt/Analysis/ShiftedExp.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -21,12 +22,6 @@ static constexpr double kUnknown = -std::numeric_limits<double>::infinity();
 static constexpr int kMostDepth = 12;
 
 static double leastOf(Value value, int depth);
-
-static Value skipBroadcasts(Value value) {
-  while (auto broadcast = value.getDefiningOp<nn::BroadcastOp>())
-    value = broadcast.getInput();
-  return value;
-}
 
 static double leastConstant(arith::ConstantOp op) {
   auto elements = dyn_cast<DenseFPElementsAttr>(op.getValue());
@@ -69,20 +64,13 @@ static Value exceptionTo(Value value, Value &kept) {
 /// be so in rows where this holds.
 static bool isSumOfShiftedExp(Value value, Value exception) {
   auto sum = value.getDefiningOp<nn::ReduceOp>();
-  if (!sum || sum.getKind() != nn::ReductionKind::Sum)
-    return false;
-  auto exp = skipBroadcasts(sum.getInput()).getDefiningOp<math::ExpOp>();
-  auto shifted =
-      exp ? exp.getOperand().getDefiningOp<arith::SubFOp>() : nullptr;
+  arith::SubFOp shifted = sum ? shiftUnderSum(sum) : arith::SubFOp();
   if (!shifted)
     return false;
   Value shift = skipBroadcasts(shifted.getRhs()), kept;
   if (exception && exceptionTo(shift, kept) == exception)
     shift = kept;
-  auto largest = shift.getDefiningOp<nn::ReduceOp>();
-  return largest && largest.getKind() == nn::ReductionKind::Max &&
-         largest.getInput() == shifted.getLhs() &&
-         largest.getDims() == sum.getDims();
+  return maximumAsShift(shift, shifted, sum.getDims()) != nullptr;
 }
 
 static double leastSum(nn::ReduceOp op, int depth) {

@@ -7,6 +7,7 @@
 
 #include "gpuopt/Analysis/RowWalks.h"
 
+#include "gpuopt/Analysis/ShiftedExp.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
@@ -29,12 +30,6 @@ constexpr unsigned kDear = 8;
 /// The same where keeping a value is to leave it in its register.
 constexpr unsigned kDearInRegisters = 2;
 
-static Value skipBroadcasts(Value value) {
-  while (auto broadcast = value.getDefiningOp<nn::BroadcastOp>())
-    value = broadcast.getInput();
-  return value;
-}
-
 /// Returns what one op costs by itself, in additions.
 static unsigned weightOf(Operation *op) {
   if (isa<nn::RandomUniformOp>(op))
@@ -49,16 +44,9 @@ static unsigned weightOf(Operation *op) {
 
 /// Returns the maximum of x if `reduce` is the sum of exp(x - maximum).
 static nn::ReduceOp maximumUnder(nn::ReduceOp reduce) {
-  auto exp = reduce.getInput().getDefiningOp<math::ExpOp>();
-  auto shifted =
-      exp ? exp.getOperand().getDefiningOp<arith::SubFOp>() : arith::SubFOp();
-  if (reduce.getKind() != nn::ReductionKind::Sum || !shifted)
-    return {};
-  auto maximum = skipBroadcasts(shifted.getRhs()).getDefiningOp<nn::ReduceOp>();
-  bool isOfSame = maximum && maximum.getKind() == nn::ReductionKind::Max &&
-                  maximum.getInput() == shifted.getLhs() &&
-                  maximum.getDims() == reduce.getDims();
-  return isOfSame ? maximum : nn::ReduceOp();
+  arith::SubFOp shifted = shiftUnderSum(reduce);
+  return shifted ? maximumAsShift(shifted.getRhs(), shifted, reduce.getDims())
+                 : nn::ReduceOp();
 }
 
 RowWalks::RowWalks(Block &body, const KernelShape &shape,

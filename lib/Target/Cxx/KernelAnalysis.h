@@ -23,8 +23,8 @@ int64_t knownMultiple(device::LoopOp loop, int64_t alignment = 16);
 /// Whether the groups of a kernel share rows inside of a loop over lanes.
 bool sharesRows(device::LoopOp lanesLoop);
 
-/// Whether only random numbers are drawn for what a position counts, which is
-/// then written as the number of the first lane's element.
+/// Whether a position serves no other purpose than to draw random numbers. It
+/// is then written as the number of the first lane's element.
 bool isFirstOfNeighbours(device::PositionOp op);
 
 /// Whether a row is in the registers of the threads that walk over it, which
