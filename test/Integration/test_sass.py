@@ -107,8 +107,8 @@ def test_finds_what_waits(kernels):
 
 
 def has_few_columns(kernels, kernel) -> bool:
-    """Sums of columns get blocks by their columns, and by the dimensions that are kept, but never split the rows of one sum
-    over blocks. So a tensor with few columns, such as 64 channels, has fewer blocks than a device has room for."""
+    """Sums of columns are split over blocks until each multiprocessor has one. For a tensor with few columns, such as 64
+    channels, that is fewer blocks than a multiprocessor has room for."""
     return "sum_of_groups" in kernel.source and kernel.grid()[0] < 4 * kernels.device.multiprocessors
 
 
