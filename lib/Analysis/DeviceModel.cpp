@@ -318,13 +318,13 @@ Expected<DeviceModel> gpuopt::loadDeviceModel(StringRef nameOrFile,
   return model;
 }
 
-mlir::FailureOr<DeviceModel> gpuopt::loadDeviceModel(mlir::ModuleOp module,
+mlir::FailureOr<DeviceModel> gpuopt::loadDeviceModel(mlir::Operation *op,
                                                      StringRef nameOrFile,
                                                      StringRef profileCosts,
                                                      bool allowsTf32) {
   Expected<DeviceModel> model =
       loadDeviceModel(nameOrFile, profileCosts, allowsTf32);
   if (!model)
-    return module.emitError("device: ") << toString(model.takeError());
+    return op->emitError("device: ") << toString(model.takeError());
   return std::move(*model);
 }

@@ -66,7 +66,7 @@ static int64_t lanesOf(nn::FusedOp op) {
                    .isAttrPresent(step)) ||
       llvm::any_of(op->getOperandTypes(), isHalf) ||
       llvm::any_of(op->getResultTypes(), isHalf);
-  return hasHalf ? 8 : 4;
+  return hasHalf ? kHalvesOfVector : kHalvesOfVector / 2;
 }
 
 static StridedView denseView(Value value) {
@@ -88,9 +88,6 @@ static KernelShape shapeOf(nn::FusedOp op) {
 // Threads and warps
 //===----------------------------------------------------------------------===//
 
-/// Threads of a warp.
-static constexpr int64_t kWarp = 32;
-
 /// Returns how many threads of a warp read elements that lie side by side,
 /// where rows of a GPU are taken by groups and neighbouring rows are
 /// neighbours in memory: those of planes that become pixels.
@@ -100,7 +97,7 @@ static int64_t neighboursOf(const AffineAccess &access,
   if (launch.form != KernelForm::Rows || launch.groups == 1 || loops < 2 ||
       access.strides[loops - 2] != 1)
     return 1;
-  return std::max<int64_t>(1, kWarp * launch.groups / launch.threads);
+  return std::max<int64_t>(1, kWarpThreads * launch.groups / launch.threads);
 }
 
 /// Returns the bytes that a thread asks memory for in one turn, of sectors that

@@ -24,11 +24,11 @@ static constexpr int64_t kLeastFlatElements = 1024;
 /// How many blocks each multiprocessor should have to choose from, so that some
 /// compute while others wait for memory.
 static constexpr int64_t kBlocksPerMultiprocessor = 4;
-static constexpr int64_t kWarp = 32, kMostThreads = 256;
+static constexpr int64_t kMostThreads = 256;
 
-/// Column reductions on a GPU: neighbouring threads read at least 128 bytes of
-/// a row, the line of its caches, where they read 16 bytes each.
-static constexpr int64_t kLeastWidth = 8;
+/// Column reductions on a GPU: the fewest neighbouring threads that share a
+/// row.
+static constexpr int64_t kLeastWidth = kLeastColumns / kHalvesOfVector;
 /// Row reductions on a GPU: the longest row that a warp takes. A thread then
 /// has at most 4 vectors of 8 elements, or 8 of 4.
 static constexpr int64_t kWarpRowElements = 1024;
@@ -56,7 +56,7 @@ static int64_t blocksToFill(const DeviceModel &device) {
 /// Returns how many threads work side by side on a row of `elements`.
 static int64_t threadsFor(int64_t elements, int64_t lanes) {
   int64_t threads = llvm::divideCeil(elements, lanes);
-  return std::clamp<int64_t>(llvm::alignTo(threads, kWarp), kWarp,
+  return std::clamp<int64_t>(llvm::alignTo(threads, kWarpThreads), kWarpThreads,
                              kMostThreads);
 }
 
@@ -97,7 +97,7 @@ static void shapeRows(LaunchShape &launch, const KernelShape &shape,
   const int64_t size = shape.loops.back().size,
                 rows = turnsOf(shape, /*isReduced=*/false),
                 vectors = llvm::divideCeil(size, lanes);
-  const bool shareWarps = device.hasWarps() && vectors <= kWarp / 2;
+  const bool shareWarps = device.hasWarps() && vectors <= kWarpThreads / 2;
   int64_t wanted = blocksToFill(device);
   // Blocks of few threads leave room for more of them.
   if (device.hasWarps() && !shareWarps)
@@ -107,7 +107,8 @@ static void shapeRows(LaunchShape &launch, const KernelShape &shape,
   if (shareWarps) {
     const int64_t width = llvm::bit_ceil(uint64_t(vectors));
     launch.threads = kMostThreads;
-    while (launch.threads > kWarp && rows * width < wanted * launch.threads)
+    while (launch.threads > kWarpThreads &&
+           rows * width < wanted * launch.threads)
       launch.threads /= 2;
     // As many registers as it takes: what the rows share stays in them.
     launch.residentBlocks = 1;
@@ -126,7 +127,7 @@ static void shapeRowReduction(LaunchShape &launch, const KernelShape &shape,
                               const DeviceModel &device) {
   const int64_t rows = turnsOf(shape, /*isReduced=*/false);
   launch.blocks = rows;
-  if (device.target == "host" || turnsOf(shape, /*isReduced=*/true) != 1)
+  if (!device.hasWarps() || turnsOf(shape, /*isReduced=*/true) != 1)
     return;
   if (shape.loops.back().size > kKeptRowElements) {
     launch.threads = kLongRowThreads;
@@ -139,7 +140,7 @@ static void shapeRowReduction(LaunchShape &launch, const KernelShape &shape,
         kLeastRowThreads,
         llvm::alignTo(
             llvm::divideCeil(shape.loops.back().size, kThreadRowElements),
-            kWarp));
+            kWarpThreads));
     launch.rowStorage = RowStorage::Registers;
     return;
   }
@@ -148,9 +149,9 @@ static void shapeRowReduction(LaunchShape &launch, const KernelShape &shape,
   launch.rowStorage = RowStorage::Registers;
   launch.groups = std::clamp<int64_t>(
       llvm::bit_floor(uint64_t(rows / blocksToFill(device))), 2,
-      kMostThreads / kWarp);
+      kMostThreads / kWarpThreads);
   launch.span = launch.groups;
-  launch.threads = launch.groups * kWarp;
+  launch.threads = launch.groups * kWarpThreads;
   launch.blocks = llvm::divideCeil(rows, launch.span);
 }
 
@@ -163,9 +164,9 @@ static void shapeColumnReduction(LaunchShape &launch, const KernelShape &shape,
                 kept = turnsOf(shape, /*isReduced=*/false),
                 rows = turnsOf(shape, /*isReduced=*/true),
                 vectors = llvm::divideCeil(size, lanes);
-  int64_t width = kWarp;
-  launch.threads = kWarp;
-  if (device.target != "host") {
+  int64_t width = kWarpThreads;
+  launch.threads = kWarpThreads;
+  if (device.hasWarps()) {
     auto blocks = [&]() -> int64_t {
       return kept * llvm::divideCeil(vectors, width);
     };

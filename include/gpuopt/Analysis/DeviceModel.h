@@ -101,8 +101,8 @@ llvm::Expected<DeviceModel> loadDeviceModel(llvm::StringRef nameOrFile,
                                             bool allowsTf32);
 
 /// Does the same for a pass whose option `device` is `nameOrFile`: errors are
-/// reported at the module.
-mlir::FailureOr<DeviceModel> loadDeviceModel(mlir::ModuleOp module,
+/// reported at the op that the pass runs on.
+mlir::FailureOr<DeviceModel> loadDeviceModel(mlir::Operation *op,
                                              llvm::StringRef nameOrFile,
                                              llvm::StringRef profileCosts = "",
                                              bool allowsTf32 = false);

@@ -19,6 +19,17 @@
 
 namespace gpuopt {
 
+/// Threads that a kernel of a GPU counts as a warp. Its trees of sums have so
+/// many leaves on each GPU, which gives the same bits on all of them.
+constexpr int64_t kWarpThreads = 32;
+
+/// The halves that a thread of a GPU loads at once, which are 16 bytes.
+constexpr int64_t kHalvesOfVector = 8;
+
+/// The fewest columns of halves that a block of a column reduction takes, if
+/// there are so many: its threads then read whole lines of 128 bytes.
+constexpr int64_t kLeastColumns = 64;
+
 /// The kinds of work that a block can have. The kind follows from which loops
 /// reduce.
 enum class KernelForm {

@@ -69,7 +69,7 @@ KernelTable::KernelTable(ModuleOp module, const DeviceModel &device)
                      .wasInterrupted();
   if (!hasHalf)
     return;
-  lanes = 8;
+  lanes = kHalvesOfVector;
   module->setAttr(device::kLanesAttribute,
                   Builder(module).getI64IntegerAttr(lanes));
 }

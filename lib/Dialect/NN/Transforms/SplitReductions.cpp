@@ -15,7 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "gpuopt/Analysis/DeviceModel.h"
+#include "gpuopt/Analysis/LaunchShape.h"
 #include "gpuopt/Dialect/NN/Transforms/Passes.h"
 #include "mlir/IR/Builders.h"
 
@@ -37,11 +37,9 @@ public:
 
 private:
   void runOnOperation() override {
-    llvm::Expected<DeviceModel> model = loadDeviceModel(device);
-    if (!model) {
-      getOperation()->emitError("device: ") << toString(model.takeError());
+    FailureOr<DeviceModel> model = loadDeviceModel(getOperation(), device);
+    if (failed(model))
       return signalPassFailure();
-    }
     if (model->hasWarps())
       wantedBlocks = int64_t(model->multiprocessors);
     SmallVector<ReduceOp> reductions;
@@ -61,7 +59,7 @@ private:
       bool isColumns = dim + 1 == type.getRank();
       if (!isReduced)
         blocks *= isColumns
-                      ? llvm::divideCeil(type.getDimSize(dim), kBlockColumns)
+                      ? llvm::divideCeil(type.getDimSize(dim), kLeastColumns)
                       : type.getDimSize(dim);
     }
     return blocks;
@@ -105,11 +103,7 @@ private:
       split(whole);
   }
 
-  /// What a block of a reduction over other dimensions takes of the last one,
-  /// at most.
-  static constexpr int64_t kBlockColumns = 64;
-  /// One more kernel costs more time than a block needs for so many partial
-  /// results: it has 32 of them under way at once, eight times.
+  /// A kernel more takes longer than a block needs for so many partial results.
   static constexpr int64_t kMostParts = 1024;
   int64_t wantedBlocks = 0;
 };
