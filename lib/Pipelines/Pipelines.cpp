@@ -196,7 +196,7 @@ static void addPrecision(OpPassManager &passes, const PipelineOptions &options,
                          std::shared_ptr<planning::LadderStore> ladders) {
   // The workspace of libraries counts against the memory budget, which the
   // next pass and the schedule read.
-  if (options.reservesWorkspace)
+  if (options.isForGpu)
     passes.addPass(train::createReserveWorkspace(options.workspace));
   // Kernels are formed, so the bytes that a precision saves are exact. It
   // comes before the schedule, which has to know the sizes of tensors.

@@ -44,15 +44,13 @@ struct PipelineOptions {
   train::InsertLossScalingOptions lossScaling;
   /// Whether programs are for a GPU. There, the sums of a batch norm are formed
   /// in one read and merged, and masks are computed again, since reads are
-  /// dear; on a processor, a second read of a tensor costs little.
+  /// dear; on a processor, a second read of a tensor costs little. Libraries
+  /// and staged batches take memory of a GPU that the budget has to include.
   bool isForGpu = false;
   /// The device for which kernels are shaped, as of --device: the host for a
   /// program of the host, whatever device its times are estimated for. If it is
   /// empty, that is the device of the schedule.
   std::string kernelDevice;
-  /// Whether libraries and staged batches take memory of the device, as on
-  /// CUDA.
-  bool reservesWorkspace = false;
   train::ReserveWorkspaceOptions workspace;
   train::AssignPrecisionOptions precision;
   kernels::PadRowsOptions padRows; ///< The device is that of the schedule.

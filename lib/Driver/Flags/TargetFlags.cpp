@@ -234,7 +234,6 @@ Error gpuopt::collectTarget(DriverOptions &options) {
   options.pipeline.isForGpu = target == "cuda";
   if (target == "host")
     options.pipeline.kernelDevice = "host";
-  options.pipeline.reservesWorkspace = target == "cuda";
   options.pipeline.workspace.workspaceBytes = *workspace;
   return collectSchedule(options.pipeline.schedule);
 }
