@@ -93,9 +93,23 @@ static std::string boundsOf(device::KernelOp kernel, const Launches &launches) {
   return text + ") ";
 }
 
+/// Whether a kernel finds the maximum of a row and the sum of its exponentials
+/// in one walk.
+static bool haveExpSums(ModuleOp module) {
+  return module
+      .walk([](device::LoopOp loop) {
+        for (unsigned i = 0, n = loop.getNumResults(); i < n; ++i)
+          if (loop.getSumExpOf(i))
+            return WalkResult::interrupt();
+        return WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 LogicalResult cxx::KernelFiles::print(ModuleOp module) {
   IndexRows rows;
   module.walk([&](device::InRangeOp op) { rows.try_emplace(op, rows.size()); });
+  useExpSums = haveExpSums(module);
   llvm::StringMap<Launches> launches = launchesOf(module);
   for (device::KernelOp kernel : module.getOps<device::KernelOp>()) {
     const Launches &own = launches[kernel.getSymName()];
@@ -137,7 +151,7 @@ std::string cxx::KernelFiles::header() const {
   stream << "#pragma once\n\n#include \"step.h\"\n\n"
          << "#include \"gpuopt/kernels/block.h\"\n"
          << "#include \"gpuopt/kernels/elementary.h\"\n"
-         << "#include \"gpuopt/kernels/exp_sum.h\"\n"
+         << (useExpSums ? "#include \"gpuopt/kernels/exp_sum.h\"\n" : "")
          << "#include \"gpuopt/kernels/random.h\"\n"
          << "#include \"gpuopt/ops/in_range.h\"\n"
          << "\n#include <cmath>\n#include <cstdint>\n\n"

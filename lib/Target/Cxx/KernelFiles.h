@@ -46,6 +46,7 @@ private:
   const size_t linesPerFile;
   std::vector<Kernel> kernels;
   size_t lines = 0;
+  bool useExpSums = false; ///< Their header is included.
 };
 
 } // namespace gpuopt::cxx
