@@ -29,27 +29,21 @@ static bool walksAsOne(const std::array<int64_t, 4> &strides, int64_t inner) {
   return strides[0] == strides[1] * inner;
 }
 
-/// Strides over rows of more than one element, other than the unit stride.
+/// Whether products are fast on a matrix with these strides, of which the last
+/// two are those of rows and columns.
 static bool hasAlignedRows(const std::array<int64_t, 4> &strides, int64_t rows,
                            int64_t columns) {
-  bool isRowMajor = strides[3] == 1;
-  int64_t count = isRowMajor ? rows : columns,
-          stride = isRowMajor ? strides[2] : strides[3];
-  return count == 1 || stride % kEvenElements == 0;
+  return has_even_rows(rows, columns, strides[2], strides[3]);
 }
 
-/// Returns how many of m, n and k are odd where they are extents along a unit
-/// stride, as Runtime/gpuopt/ops/gemm.h cuts them.
+/// Returns how many of m, n and k have odd ends, as Runtime/gpuopt/ops/gemm.h
+/// cuts them.
 static int64_t oddEndsOf(const ProductLayout &layout) {
-  auto isOdd = [](int64_t extent, bool isAlongUnitStride) {
-    return isAlongUnitStride && extent > kEvenElements &&
-           extent % kEvenElements != 0;
-  };
   bool aByRows = layout.a[3] == 1, bByRows = layout.b[3] == 1,
        cByRows = layout.c[3] == 1;
-  return isOdd(layout.k, aByRows || !bByRows) +
-         isOdd(layout.m, !aByRows || !cByRows) +
-         isOdd(layout.n, bByRows || cByRows);
+  return (odd_end(layout.k, aByRows || !bByRows) != 0) +
+         (odd_end(layout.m, !aByRows || !cByRows) != 0) +
+         (odd_end(layout.n, bByRows || cByRows) != 0);
 }
 
 std::optional<ProductCalls> gpuopt::productCallsOf(nn::ContractOp op) {

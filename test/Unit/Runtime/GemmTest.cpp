@@ -263,5 +263,15 @@ TEST(EvenParts, LeaveProductsWithOddRowsWhole) {
   EXPECT_EQ(even_parts(s).size(), 1u);
 }
 
+// One row of 41 columns begins where it begins, whatever its stride is.
+TEST(EvenParts, DoNotAskWhereASecondRowWouldBegin) {
+  GemmShape s = padded_shape(1, 41, 48, "nnn");
+  s.c_m = 41;
+  std::vector<GemmPart> parts = even_parts(s);
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_EQ(parts[0].shape.n, 1);
+  EXPECT_EQ(parts[1].shape.n, 40);
+}
+
 } // namespace
 } // namespace gpuopt

@@ -120,17 +120,9 @@ struct GemmPart {
 
 namespace detail {
 
-// Whether rows, in the direction of the unit stride, begin at multiples of
-// kEvenElements.
-inline bool has_even_rows(int64_t row, int64_t col) {
-  return (col == 1 ? row : col) % kEvenElements == 0;
-}
-
-// Takes what is over a multiple of kEvenElements from the end of an extent, and
-// returns it; 0 where no matrix has the extent along its unit stride.
+// Takes the odd end from an extent, and returns it.
 inline int64_t take_odd_end(int64_t &extent, bool is_along_unit_stride) {
-  const bool has_end = is_along_unit_stride && extent > kEvenElements;
-  const int64_t odd = has_end ? extent % kEvenElements : 0;
+  const int64_t odd = odd_end(extent, is_along_unit_stride);
   extent -= odd;
   return odd;
 }
@@ -146,9 +138,9 @@ inline int64_t take_odd_end(int64_t &extent, bool is_along_unit_stride) {
 inline std::vector<GemmPart> even_parts(const GemmShape &s) {
   GemmPart rest{s};
   GemmShape &r = rest.shape;
-  if (s.batch[0] * s.batch[1] != 1 || !detail::has_even_rows(s.a_m, s.a_k) ||
-      !detail::has_even_rows(s.b_k, s.b_n) ||
-      !detail::has_even_rows(s.c_m, s.c_n))
+  if (s.batch[0] * s.batch[1] != 1 || !has_even_rows(s.m, s.k, s.a_m, s.a_k) ||
+      !has_even_rows(s.k, s.n, s.b_k, s.b_n) ||
+      !has_even_rows(s.m, s.n, s.c_m, s.c_n))
     return {rest};
   std::vector<GemmPart> parts;
   if (const int64_t k = detail::take_odd_end(r.k, s.a_k == 1 || s.b_n != 1)) {

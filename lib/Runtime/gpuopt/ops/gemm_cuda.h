@@ -46,10 +46,15 @@ inline cublasLtMatrixLayout_t layout(cudaDataType_t type, int64_t rows,
   if (row != 1 && col != 1)
     throw Error(std::string("gemm: matrix ") + which + " has no unit stride");
   const bool row_major = col == 1;
+  const int64_t length = row_major ? cols : rows,
+                count = row_major ? rows : cols;
+  // No address depends on where a second row would begin. An even number says
+  // to the library that the only one is aligned.
+  const int64_t pitch =
+      count == 1 ? (length + kEvenElements - 1) / kEvenElements * kEvenElements
+                 : (row_major ? row : col);
   cublasLtMatrixLayout_t result;
-  CHECK_CUBLAS(cublasLtMatrixLayoutCreate(
-      &result, type, row_major ? cols : rows, row_major ? rows : cols,
-      row_major ? row : col));
+  CHECK_CUBLAS(cublasLtMatrixLayoutCreate(&result, type, length, count, pitch));
   CHECK_CUBLAS(cublasLtMatrixLayoutSetAttribute(
       result, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch, sizeof batch));
   CHECK_CUBLAS(cublasLtMatrixLayoutSetAttribute(

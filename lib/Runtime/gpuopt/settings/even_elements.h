@@ -11,4 +11,22 @@ namespace gpuopt {
 // these are 16 bytes.
 constexpr int64_t kEvenElements = 8;
 
+// Whether the rows of a matrix, which lie along its unit stride, begin at
+// multiples of kEvenElements, as a single row does. The matrix has the extents
+// `rows` and `cols` and the strides `row` and `col`, one of which is 1.
+constexpr bool has_even_rows(int64_t rows, int64_t cols, int64_t row,
+                             int64_t col) {
+  const bool is_row_major = col == 1;
+  return (is_row_major ? rows : cols) == 1 ||
+         (is_row_major ? row : col) % kEvenElements == 0;
+}
+
+// Returns what of an extent is over a multiple of kEvenElements and is computed
+// by a product of its own; 0 where no matrix has the extent along its unit
+// stride.
+constexpr int64_t odd_end(int64_t extent, bool is_along_unit_stride) {
+  return is_along_unit_stride && extent > kEvenElements ? extent % kEvenElements
+                                                        : 0;
+}
+
 } // namespace gpuopt
