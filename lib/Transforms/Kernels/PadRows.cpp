@@ -9,12 +9,13 @@
 // matrices do not begin at multiples of 16 bytes, as those of 50,257 logits,
 // and kernels take such rows element by element. Here these tensors get a row
 // pitch (Support/RowPitch.h): rows begin further apart, and nobody uses what
-// lies between them. Runs when precisions are chosen and before results are put
-// in the place of operands, on kernels and calls that can address rows
-// themselves: calls other than products, updates and outputs want dense
-// tensors. All rows are padded first, and those whose pad gains nothing, by the
-// estimates of their ops, are made dense again. A parameter's copy in half
-// precision is tried the same way, by a cast of the parameter in its place.
+// lies between them. The pass runs after precisions are chosen and before
+// results are put in the place of operands. Only tensors whose makers and
+// readers are kernels and products can have a pitch: other calls, updates and
+// outputs want dense tensors. The pass first pads all rows that could have one,
+// and then makes those dense again whose pad gains nothing by the estimates of
+// their ops. It tries a parameter's copy in half precision in the same way, by
+// a cast of the parameter in its place.
 //
 //===----------------------------------------------------------------------===//
 

@@ -109,3 +109,17 @@ train.step @place forward ("x" %x: tensor<4096x768xf16>, "w" %w: tensor<1009x768
   }
   train.output "d", %d : tensor<4096x1009xf16>
 }
+
+// A product that adds to another one's result is made in its memory, so both
+// would need the same pitch: both stay dense.
+// CHECK-LABEL: train.step @sum
+// CHECK: nn.contract "tk,vk->tv"
+// CHECK-NOT: row_pitch
+// CHECK: nn.contract "tk,vk->tv" %{{.*}}, %{{.*}} plus
+// CHECK-NOT: row_pitch
+train.step @sum forward ("x" %x: tensor<4096x768xf16>, "w" %w: tensor<1009x768xf16>) {
+  %one = nn.contract "tk,vk->tv" %x, %w : tensor<4096x768xf16>, tensor<1009x768xf16>
+  %two = nn.contract "tk,vk->tv" %x, %w plus %one : tensor<4096x768xf16>, tensor<1009x768xf16>, tensor<4096x1009xf16>
+  %dx = nn.contract "tv,vk->tk" %two, %w : tensor<4096x1009xf16>, tensor<1009x768xf16>
+  train.output "dx", %dx : tensor<4096x768xf16>
+}
