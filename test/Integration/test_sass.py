@@ -113,6 +113,13 @@ def has_few_columns(kernels, kernel) -> bool:
     return max(widths, default=32) <= 8 and kernel.grid()[0] < 4 * kernels.device.multiprocessors
 
 
+def loads_all_at_once(kernels, kernel) -> bool:
+    """A small tensor is under way as a whole: its reads, about half of the bytes, are fewer than those that all threads
+    wait for at first. No other launch would have more under way."""
+    blocks, threads = kernel.grid()
+    return 2 * blocks * threads * kernel.bytes_in_flight() >= kernels.size_of(kernel)
+
+
 # As wide as they are in use, and as deep as it takes to have all kernels.
 @pytest.mark.full
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
@@ -124,10 +131,11 @@ def test_wide_models(name, batch, precision, architecture, tmp_path):
              f"--device={'a100' if architecture == 'sm_80' else 'h200'}", f"--precision={precision}", f"--batch-size={batch}"])
     kernels = Kernels(tmp_path / "program", tmp_path, architecture)
     check_registers(kernels)
-    slow = kernels.slow()
-    assert [text for text in slow if not has_few_columns(kernels, kernels.kernels[text.split(":")[0]])] == []
+    slow = {text: kernels.kernels[text.split(":")[0]] for text in kernels.slow()}
+    assert [text for text, kernel in slow.items()
+            if not has_few_columns(kernels, kernel) and not loads_all_at_once(kernels, kernel)] == []
     # What is waited for in vain is a few microseconds of a step.
-    assert all(kernels.size_of(kernels.kernels[text.split(":")[0]]) < 16 << 20 for text in slow), slow
+    assert all(kernels.size_of(kernel) < 16 << 20 for kernel in slow.values()), slow
 
 
 @pytest.fixture(scope="module")
