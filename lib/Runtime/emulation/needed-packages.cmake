@@ -1,7 +1,7 @@
 # What the emulation is built with. Sets nvidia_includes, boost_context_include
 # and boost_context_library, and missing_packages to what is not found.
-set(NVIDIA_WHEELS "" CACHE STRING "site-packages/nvidia; empty: ask python3")
-set(nvidia_wheels ${NVIDIA_WHEELS})
+set(NVIDIA_WHEELS "$ENV{NVIDIA_WHEELS}" CACHE STRING "site-packages/nvidia; empty: ask python3")
+string(REPLACE " " ";" nvidia_wheels "${NVIDIA_WHEELS}")
 if(NOT nvidia_wheels)
   execute_process(COMMAND python3 -c "import nvidia;print(*nvidia.__path__,sep=';',end='')"
     OUTPUT_VARIABLE nvidia_wheels ERROR_QUIET)
@@ -21,6 +21,7 @@ foreach(root IN LISTS nvidia_wheels)
 endforeach()
 
 set(missing_packages)
+set(missing_headers)
 set(nvidia_includes)
 foreach(header cuda_runtime.h cublasLt.h cudnn.h)
   set(folder NOTFOUND)
@@ -28,16 +29,21 @@ foreach(header cuda_runtime.h cublasLt.h cudnn.h)
   if(folder)
     list(APPEND nvidia_includes ${folder})
   else()
-    string(APPEND missing_packages "no ${header}: install the CUDA toolkit, nvidia-cublas and "
-      "nvidia-cudnn-cu13, and set NVIDIA_WHEELS to site-packages/nvidia. ")
+    list(APPEND missing_headers ${header})
   endif()
 endforeach()
 list(REMOVE_DUPLICATES nvidia_includes)
+if(missing_headers)
+  list(JOIN missing_headers ", " missing_headers)
+  string(APPEND missing_packages "headers of NVIDIA's are not found (${missing_headers}): install "
+    "the CUDA toolkit, nvidia-cublas and nvidia-cudnn-cu13, and set NVIDIA_WHEELS to "
+    "site-packages/nvidia. ")
+endif()
 
 set(boost_context_include NOTFOUND)
 set(boost_context_library NOTFOUND)
 find_path(boost_context_include boost/context/detail/fcontext.hpp NO_CACHE)
 find_library(boost_context_library boost_context NO_CACHE)
 if(NOT boost_context_include OR NOT boost_context_library)
-  string(APPEND missing_packages "no Boost.Context: apt install libboost-context1.74-dev. ")
+  string(APPEND missing_packages "Boost.Context is not found: apt install libboost-context1.74-dev. ")
 endif()

@@ -1,8 +1,8 @@
 # cuBLASLt and cuDNN as imported targets nvidia::cublasLt and nvidia::cudnn, from
 # the CUDA toolkit, from the wheels that PyTorch's users have, or from /usr.
 find_package(CUDAToolkit REQUIRED)
-set(NVIDIA_WHEELS "" CACHE STRING "site-packages/nvidia; empty: ask python3")
-set(wheels ${NVIDIA_WHEELS})
+set(NVIDIA_WHEELS "$ENV{NVIDIA_WHEELS}" CACHE STRING "site-packages/nvidia; empty: ask python3")
+string(REPLACE " " ";" wheels "${NVIDIA_WHEELS}")
 if(NOT wheels)
   execute_process(COMMAND python3 -c "import nvidia;print(*nvidia.__path__,sep=';',end='')"
     OUTPUT_VARIABLE wheels ERROR_QUIET)
