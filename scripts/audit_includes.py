@@ -43,7 +43,7 @@ RULES = [
          libraries=["system", "CUDA"]),
     Rule("lib/Runtime/gpuopt/device", "memory, launches, copies and events, on CUDA and on the host",
          ["lib/Runtime/gpuopt/kernels"], ["system", "CUDA", "oneDNN"]),
-    Rule("lib/Runtime/gpuopt/settings", "the tables of settings and optimizers, flags, and what the compiler and programs "
+    Rule("lib/Runtime/gpuopt/settings", "the tables of settings, optimizers and targets, flags, and what the compiler and programs "
          "must agree on",
          ["lib/Runtime/gpuopt/device"]),
     Rule("lib/Runtime/gpuopt/optimizers", "the end of a step: norm, loss scale, updates",

@@ -13,7 +13,6 @@ import numpy as np
 from training import Result, Trainer
 
 ROOT = Path(__file__).resolve().parents[2]
-EMULATION = ROOT / "lib" / "Runtime" / "emulation"
 
 # clang puts all shared memory into one section, so that it can be poisoned between blocks; g++ leaves out that of
 # templates.
@@ -44,11 +43,11 @@ def has_boost_context() -> bool:
 class EmulatedTrainer(Trainer):
     """A CUDA program on the processor."""
 
-    target = "cuda"
+    target = "emulated"
 
-    def __init__(self, model: Path, folder: Path, emulation: Path = EMULATION, sanitize=False, options: tuple[str, ...] = (), **flags: Any):
-        """`emulation` is the folder of the emulation; `options` are CMake's."""
-        self.emulation, self.sanitize, self.options = emulation, sanitize, options
+    def __init__(self, model: Path, folder: Path, sanitize=False, options: tuple[str, ...] = (), **flags: Any):
+        """`options` are CMake's."""
+        self.sanitize, self.options = sanitize, options
         # Programs are so small that the compiler takes longer than they do.
         super().__init__(model, folder, optimization="-O0", **flags)
 
@@ -57,8 +56,8 @@ class EmulatedTrainer(Trainer):
         compiler, sanitizer = ("g++", SANITIZER_FLAGS) if self.sanitize else (COMPILER, "")
         super().build(
             optimization,
-            ["-DGPUOPT_TARGET=emulated", f"-DGPUOPT_EMULATION={self.emulation}", f"-DNVIDIA_WHEELS={nvidia_wheels()}",
-             f"-DCMAKE_CXX_COMPILER={compiler}", f"-DCMAKE_CXX_FLAGS={sanitizer}", *self.options, *options],
+            [f"-DNVIDIA_WHEELS={nvidia_wheels()}", f"-DCMAKE_CXX_COMPILER={compiler}", f"-DCMAKE_CXX_FLAGS={sanitizer}",
+             *self.options, *options],
         )
 
     def run_in_order(self, seed: int, data: Mapping[str, np.ndarray], labels: np.ndarray | None = None, **flags: Any) -> Result:

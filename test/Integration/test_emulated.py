@@ -4,14 +4,17 @@ threads, blocks and streams run leaves no trace in the bits."""
 import copy
 import json
 import re
+from pathlib import Path
 
+import gpuopt
 import models
 import numpy as np
 import pytest
 import torch
 
-from emulated import EmulatedTrainer, has_boost_context, has_cuda_headers, nvidia_wheels
+from emulated import COMPILER, EmulatedTrainer, has_boost_context, has_cuda_headers, nvidia_wheels
 from exports import export_case
+from gpuopt import safetensors
 from parity import worst_gradient
 from test_optimizers import MuonWithAdamW
 from training import CommandFailed, Result, execute, gradients_of, train_torch
@@ -50,8 +53,11 @@ class Emulated:
 
 def assert_same_bits(one, other):
     assert one.losses == other.losses
-    differing = [name for name in one.weights if one.weights[name].tobytes() != other.weights[name].tobytes()]
-    assert not differing
+    assert_same_weights(one.weights, other.weights)
+
+
+def assert_same_weights(one, other):
+    assert not [name for name in one if one[name].tobytes() != other[name].tobytes()]
 
 
 @pytest.fixture(scope="module", params=MODELS)
@@ -270,12 +276,33 @@ def test_offloading(tmp_path):
         assert_same_bits(expected, tight.train(seed, autotune_file=record))
 
 
-def test_warps_of_64_lanes(tmp_path):
-    """As AMD's CDNA has them: the tree of a reduction does not depend on it."""
+# ---- The command ------------------------------------------------------------------------------------------------------
+
+
+def test_train_command(tmp_path, monkeypatch):
+    """`gpuopt train --target=emulated` builds the program with the lanes that the compiler's flags ask for, and runs it in
+    the order that the environment asks for. Warps of 64 lanes, as AMD's CDNA has them, give the bits of those of 32."""
     model = Emulated("mlp", tmp_path)
-    narrow = model.train(seed=1)
-    model.trainer.build("-O0", ["-DCMAKE_CXX_FLAGS=-DGPUOPT_EMULATED_WARP_SIZE=64"])
-    assert_same_bits(narrow, model.train(seed=2))
+    expected = model.train(seed=1, steps=2, no_autotune=True)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("NVIDIA_WHEELS", nvidia_wheels())
+    monkeypatch.setenv("CXX", COMPILER)
+    monkeypatch.setenv("CXXFLAGS", "-DGPUOPT_EMULATED_WARP_SIZE=64")
+    monkeypatch.setenv("CMAKE_BUILD_TYPE", "Debug")  # it builds faster than it is optimised
+
+    def train(seed: str) -> Path:
+        monkeypatch.setenv("GPUOPT_EMULATION_SEED", seed)
+        case = model.case
+        gpuopt.train(
+            tmp_path / "model.onnx", tmp_path / f"out{seed}", target="emulated", batch_size=case.batch, data=case.inputs,
+            labels=case.labels, learning_rate=case.learning_rate, lr_scheduler_type="constant", max_steps=2, shuffle=False,
+            autotune=False,
+        )
+        return tmp_path / f"out{seed}"
+
+    out = train(str(2**64 - 1))
+    assert [json.loads(line)["loss"] for line in (out / "metrics.jsonl").read_text().splitlines()] == expected.losses
+    assert_same_weights(expected.weights, safetensors.read(out / "model.safetensors"))
 
 
 # ---- Faults that are made on purpose ---------------------------------------------------------------------------------

@@ -11,6 +11,7 @@
 #include "gpuopt/Import/Onnx/ImportOnnx.h"
 #include "gpuopt/Pipelines/Pipelines.h"
 #include "gpuopt/Target/Cxx/EmitProgram.h"
+#include "gpuopt/settings/target_table.h"
 
 namespace gpuopt {
 
@@ -28,7 +29,7 @@ struct DataGiven {
 struct DriverOptions {
   std::string model;     ///< The ONNX file.
   std::string outputDir; ///< Where the program, or the training's results, go.
-  std::string target;    ///< host or cuda.
+  const TargetInfo *target = nullptr; ///< What the program is built for.
   /// The phase after which the module is printed and the compilation stops.
   std::optional<Phase> compileTo;
   /// Whether to print how the program is built and run.
@@ -70,10 +71,10 @@ struct FreeMemory {
   int64_t budgetInBytes = 0;
   std::string description;
 };
-/// Measures how much memory is free now on the device of `target`, host or
-/// cuda. Fails where that cannot be read: without a CUDA driver or without a
-/// GPU, for example.
-llvm::Expected<FreeMemory> measureFreeMemory(llvm::StringRef target);
+/// Measures how much memory is free now where a program for `target` runs.
+/// Fails where that cannot be read: without a CUDA driver or without a GPU, for
+/// example.
+llvm::Expected<FreeMemory> measureFreeMemory(const TargetInfo &target);
 
 } // namespace gpuopt
 

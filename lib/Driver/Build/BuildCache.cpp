@@ -94,14 +94,15 @@ static Error buildFailure(StringRef log, StringRef kept) {
                            "': " + (cause.empty() ? "no output" : cause));
 }
 
-Expected<std::string> gpuopt::buildProgram(StringRef folder, StringRef target,
+Expected<std::string> gpuopt::buildProgram(StringRef folder,
+                                           const TargetInfo &target,
                                            StringRef cache) {
   std::string kept =
       joinPath(cache, buildKey(folder, target, BuildMachine::find(target)));
   std::string executable = joinPath(kept, "trainer");
   if (sys::fs::can_execute(executable))
     return executable;
-  outs() << "building the trainer (target " << target << ") in " << kept
+  outs() << "building the trainer (target " << target.name << ") in " << kept
          << "\n";
   outs().flush();
   if (sys::fs::create_directories(kept))
@@ -114,7 +115,7 @@ Expected<std::string> gpuopt::buildProgram(StringRef folder, StringRef target,
   std::pair<StringRef, std::vector<std::string>> steps[] = {
       {"build.log",
        {"cmake", "-S", folder.str(), "-B", build,
-        ("-DGPUOPT_TARGET=" + target).str()}},
+        "-DGPUOPT_TARGET=" + std::string(target.name)}},
       {"compile.log",
        {"cmake", "--build", build, "--parallel",
         std::to_string(hardware_concurrency().compute_thread_count())}}};

@@ -8,6 +8,7 @@
 #ifndef GPUOPT_LIB_DRIVER_BUILD_BUILDCACHE_H
 #define GPUOPT_LIB_DRIVER_BUILD_BUILDCACHE_H
 
+#include "gpuopt/settings/target_table.h"
 #include "llvm/Support/Error.h"
 #include <string>
 
@@ -23,7 +24,7 @@ std::string buildCacheFolder(llvm::StringRef outputDir);
 /// renamed, so a build that is killed or that runs beside another one does no
 /// harm. Prints the end of the output of a build that fails.
 llvm::Expected<std::string> buildProgram(llvm::StringRef folder,
-                                         llvm::StringRef target,
+                                         const TargetInfo &target,
                                          llvm::StringRef cache);
 
 } // namespace gpuopt

@@ -69,10 +69,10 @@ static std::string compilerOf(const char *variable, ArrayRef<StringRef> names,
 
 /// Returns the compilers with their flags. They are searched in the order in
 /// which CMake and the CMakeLists.txt of programs search them.
-static std::string compilersOf(StringRef target) {
+static std::string compilersOf(const TargetInfo &target) {
   std::string found = compilerOf("CXX", {"c++", "g++", "clang++"});
   std::vector<const char *> flags = {"CXX", "CXXFLAGS", "LDFLAGS"};
-  if (target == "cuda") {
+  if (target.runs_on_gpu) {
     found += compilerOf("CUDACXX", {"nvcc"},
                         {"/usr/local/cuda/bin", "/usr/local/cuda-13.0/bin"});
     flags.insert(flags.end(),
@@ -95,8 +95,8 @@ static std::string thisProcessor() {
   return sys::getHostCPUName().str() + " " + join(features, " ");
 }
 
-BuildMachine BuildMachine::find(StringRef target) {
-  return {compilersOf(target), target == "host" ? thisProcessor() : ""};
+BuildMachine BuildMachine::find(const TargetInfo &target) {
+  return {compilersOf(target), target.is_cuda ? "" : thisProcessor()};
 }
 
 /// Returns whether an executable depends on a file. It does not depend on the
@@ -120,7 +120,7 @@ static std::vector<std::string> sourcesOf(StringRef folder) {
   return files;
 }
 
-std::string gpuopt::buildKey(StringRef folder, StringRef target,
+std::string gpuopt::buildKey(StringRef folder, const TargetInfo &target,
                              const BuildMachine &machine) {
   SHA256 hash;
   // The length goes before each text, so that different lists of texts are
@@ -129,7 +129,7 @@ std::string gpuopt::buildKey(StringRef folder, StringRef target,
     hash.update(std::to_string(text.size()) + ":");
     hash.update(text);
   };
-  add(target);
+  add(target.name);
   add(machine.compilers);
   add(machine.processor);
   for (const std::string &file : sourcesOf(folder))

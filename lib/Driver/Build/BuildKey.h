@@ -8,6 +8,7 @@
 #ifndef GPUOPT_LIB_DRIVER_BUILD_BUILDKEY_H
 #define GPUOPT_LIB_DRIVER_BUILD_BUILDKEY_H
 
+#include "gpuopt/settings/target_table.h"
 #include "llvm/ADT/StringRef.h"
 #include <string>
 
@@ -16,17 +17,16 @@ namespace gpuopt {
 /// What an executable depends on besides its sources.
 struct BuildMachine {
   std::string compilers; ///< Their paths, versions and flags.
-  /// The processor that host code is built for; empty for CUDA.
+  /// The processor that the code of target host is built for; else empty.
   std::string processor;
 
-  /// Finds what a program for `target`, "host" or "cuda", is built with here
-  /// and now.
-  static BuildMachine find(llvm::StringRef target);
+  /// Finds what a program for `target` is built with here and now.
+  static BuildMachine find(const TargetInfo &target);
 };
 
 /// Returns a hash of everything that the executable of the program in `folder`
 /// is made of. The hash does not depend on where the folder is.
-std::string buildKey(llvm::StringRef folder, llvm::StringRef target,
+std::string buildKey(llvm::StringRef folder, const TargetInfo &target,
                      const BuildMachine &machine);
 
 } // namespace gpuopt

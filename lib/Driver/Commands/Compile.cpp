@@ -34,10 +34,27 @@ static std::string runtimeFolder() {
                                           : GPUOPT_RUNTIME_DIR;
 }
 
-/// Returns the text of target.cmake, which says what the program is built for
-/// unless CMake is told otherwise.
-static std::string targetFile(const DriverOptions &options) {
-  return "set(GPUOPT_DEFAULT_TARGET " + options.target + ")\n";
+/// Returns the text of target.cmake: what a program can be built for, and what
+/// this one is built for unless CMake is told otherwise.
+static std::string targetFile(const TargetInfo &chosen) {
+  std::string names;
+  for (const TargetInfo &target : kTargets)
+    names += " " + std::string(target.name);
+  return "set(GPUOPT_TARGETS" + names + ")\nset(GPUOPT_DEFAULT_TARGET " +
+         std::string(chosen.name) + ")\n";
+}
+
+/// Copies what a program is built from beside its own sources.
+static llvm::Error copyRuntime(const TargetInfo &target,
+                               OutputDirectory &directory) {
+  std::string runtime = runtimeFolder();
+  if (llvm::Error error = directory.copyFolder(runtime + "/gpuopt", "gpuopt"))
+    return error;
+  if (target.is_emulated())
+    if (llvm::Error error =
+            directory.copyFolder(runtime + "/emulation", "emulation"))
+      return error;
+  return directory.copyFolder(runtime + "/program", "");
 }
 
 static llvm::Error writeProgram(const DriverOptions &options, ModuleOp module,
@@ -48,12 +65,10 @@ static llvm::Error writeProgram(const DriverOptions &options, ModuleOp module,
   for (auto &[name, text] : files)
     if (llvm::Error error = directory->write(name, text))
       return error;
-  std::string runtime = runtimeFolder();
-  if (llvm::Error error = directory->copyFolder(runtime + "/gpuopt", "gpuopt"))
+  if (llvm::Error error = copyRuntime(*options.target, *directory))
     return error;
-  if (llvm::Error error = directory->copyFolder(runtime + "/program", ""))
-    return error;
-  if (llvm::Error error = directory->write("target.cmake", targetFile(options)))
+  if (llvm::Error error =
+          directory->write("target.cmake", targetFile(*options.target)))
     return error;
   std::vector<std::string> masks;
   if (llvm::Error error = writeWeights(module, directory->pathOf(""), masks))

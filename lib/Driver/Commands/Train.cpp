@@ -55,7 +55,7 @@ int gpuopt::trainModel(const DriverOptions &options) {
   compile.outputDir = program;
   if (int status = compileModel(compile))
     return status;
-  auto executable = buildProgram(program, options.target,
+  auto executable = buildProgram(program, *options.target,
                                  buildCacheFolder(options.outputDir));
   if (!executable)
     return failure(toString(executable.takeError()));

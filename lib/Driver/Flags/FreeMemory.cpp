@@ -93,6 +93,6 @@ static Expected<FreeMemory> freeMemoryOfHost() {
   return FreeMemory{kibibytes * 1024, "available on the host"};
 }
 
-Expected<FreeMemory> gpuopt::measureFreeMemory(StringRef target) {
-  return target == "cuda" ? freeMemoryOfGpu() : freeMemoryOfHost();
+Expected<FreeMemory> gpuopt::measureFreeMemory(const TargetInfo &target) {
+  return target.runs_on_gpu ? freeMemoryOfGpu() : freeMemoryOfHost();
 }

@@ -38,7 +38,7 @@ CheckedOpt<std::string> lossScale("loss-scale", cl::desc(lossScaleHelp()),
 /// other.
 static Error collectChoice(train::AssignPrecisionOptions &options,
                            const DriverOptions &all) {
-  if (precision == "tf32" && all.target == "host")
+  if (precision == "tf32" && !all.target->is_cuda)
     return createStringError(
         "--precision=tf32 applies only to CUDA, but --target is "
         "host, which computes in fp32");

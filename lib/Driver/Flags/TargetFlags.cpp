@@ -48,6 +48,13 @@ CompileFlag<std::string> planHtml("html");
 CompileFlag<bool> findBatchSize("find-batch-size");
 } // namespace
 
+/// Returns the row of --target, after `auto` has been replaced.
+static const TargetInfo &givenTarget() {
+  const TargetInfo *row = find_target(target.getValue());
+  assert(row && "the flag takes the names of the table alone");
+  return *row;
+}
+
 /// Returns whether a text looks like "0.5": a fraction without a unit, which is
 /// no budget.
 static bool mayBeFraction(StringRef text) {
@@ -89,7 +96,7 @@ static Expected<double> rateOf(const cl::opt<std::string> &option) {
 }
 
 /// Returns the budget that --memory-budget=auto stands for, and prints it.
-static Expected<int64_t> freeBytes(StringRef target) {
+static Expected<int64_t> freeBytes(const TargetInfo &target) {
   Expected<FreeMemory> memory = measureFreeMemory(target);
   if (!memory)
     return createStringError("--memory-budget=auto: " +
@@ -102,6 +109,12 @@ static Expected<int64_t> freeBytes(StringRef target) {
   return memory->budgetInBytes;
 }
 
+/// Returns the target whose measured times hold for the program: an emulated
+/// program is planned as on the GPU that it stands for.
+static StringRef targetOfCosts() {
+  return givenTarget().is_cuda ? "cuda" : "host";
+}
+
 /// Loads the file of --profile-costs, whose target must be that of the program;
 /// returns null without the flag.
 static Expected<std::shared_ptr<const MeasuredCosts>>
@@ -111,7 +124,7 @@ collectCosts(train::ScheduleOptions &options) {
   auto costs = MeasuredCosts::load(profileCosts);
   if (!costs)
     return createStringError("--profile-costs: " + toString(costs.takeError()));
-  if ((*costs)->target != target)
+  if ((*costs)->target != targetOfCosts())
     return createStringError("--profile-costs: '" + profileCosts +
                              "' was measured on " + (*costs)->target +
                              ", but the target is " + target +
@@ -125,7 +138,7 @@ collectCosts(train::ScheduleOptions &options) {
 static std::string chooseDevice(const MeasuredCosts *costs) {
   if (!deviceName.empty())
     return deviceName;
-  if (target == "host")
+  if (!givenTarget().is_cuda)
     return "host";
   const DeviceModel *gpu = costs ? findBuiltinGpu(costs->device) : nullptr;
   return gpu ? gpu->name : kDefaultGpu;
@@ -173,7 +186,7 @@ static Error collectSchedule(train::ScheduleOptions &options) {
   for (auto [flag, bytes] : {std::pair(&memoryBudget, &options.memoryBudget),
                              {&activationBudget, &options.activationBudget}}) {
     Expected<int64_t> given = flag == &memoryBudget && memoryBudget == "auto"
-                                  ? freeBytes(target)
+                                  ? freeBytes(givenTarget())
                                   : bytesOf(*flag);
     if (!given)
       return given.takeError();
@@ -204,7 +217,7 @@ Error gpuopt::chooseGivenTarget() {
 
 Error gpuopt::collectTarget(DriverOptions &options) {
   options.outputDir = outputDir;
-  options.target = target;
+  options.target = &givenTarget();
   options.dumpPhasesTo = dumpPhasesTo;
   // A script knows what comes next; a person at a terminal is told.
   options.tellsNextSteps = compileCommand() && errs().is_displayed();
@@ -223,7 +236,7 @@ Error gpuopt::collectTarget(DriverOptions &options) {
   if (!workspace)
     return workspace.takeError();
   constexpr int64_t kLeastWorkspace = 16 << 10; // cuBLAS's smallest
-  if (*workspace && target != "cuda")
+  if (*workspace && !givenTarget().is_cuda)
     return createStringError(
         "--workspace-size applies only to CUDA, but --target "
         "is host, whose libraries allocate their own memory");
@@ -231,8 +244,8 @@ Error gpuopt::collectTarget(DriverOptions &options) {
     return createStringError("--workspace-size must be at least " +
                              planning::formatBytes(kLeastWorkspace) +
                              ", but is " + planning::formatBytes(*workspace));
-  options.pipeline.isForGpu = target == "cuda";
-  if (target == "host")
+  options.pipeline.isForGpu = givenTarget().is_cuda;
+  if (!givenTarget().is_cuda)
     options.pipeline.kernelDevice = "host";
   options.pipeline.workspace.workspaceBytes = *workspace;
   return collectSchedule(options.pipeline.schedule);

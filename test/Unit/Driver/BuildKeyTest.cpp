@@ -38,7 +38,7 @@ struct BuildKeyTest : testing::Test {
   }
   std::string key(const BuildMachine &machine = kMachine,
                   const std::string &target = "host") {
-    return buildKey((root / "program").string(), target, machine);
+    return buildKey((root / "program").string(), *find_target(target), machine);
   }
   std::filesystem::path root;
 };
@@ -46,6 +46,7 @@ struct BuildKeyTest : testing::Test {
 TEST_F(BuildKeyTest, FollowsFromTheMachine) {
   EXPECT_EQ(key(), key());
   EXPECT_NE(key(), key(kMachine, "cuda"));
+  EXPECT_NE(key(kMachine, "cuda"), key(kMachine, "emulated"));
   EXPECT_NE(key(), key({"g++ 15", kMachine.processor}));
   EXPECT_NE(key(), key({kMachine.compilers, "znver4"}));
 }
@@ -65,19 +66,22 @@ TEST_F(BuildKeyTest, FollowsFromEverySource) {
 
 TEST_F(BuildKeyTest, IsNotOfThePlace) {
   write("step.cu", "x", "other");
-  EXPECT_EQ(key(), buildKey((root / "other").string(), "host", kMachine));
+  EXPECT_EQ(key(), buildKey((root / "other").string(), *find_target("host"),
+                            kMachine));
 }
 
 // What -march=native builds for is of programs for the host alone.
 TEST(BuildMachine, HasTheProcessor) {
-  const std::string processor = BuildMachine::find("host").processor;
+  const std::string processor =
+      BuildMachine::find(*find_target("host")).processor;
   EXPECT_EQ(processor.find(llvm::sys::getHostCPUName().str()), 0u);
   for (const auto &feature : llvm::sys::getHostCPUFeatures())
     if (feature.second)
       EXPECT_NE((processor + " ").find(" " + feature.first().str() + " "),
                 std::string::npos)
           << feature.first().str();
-  EXPECT_EQ(BuildMachine::find("cuda").processor, "");
+  EXPECT_EQ(BuildMachine::find(*find_target("cuda")).processor, "");
+  EXPECT_EQ(BuildMachine::find(*find_target("emulated")).processor, "");
 }
 
 } // namespace

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "gpuopt/settings/settings_table.h"
+#include "gpuopt/settings/target_table.h"
 
 #include <array>
 #include <iterator>
@@ -104,7 +105,6 @@ constexpr std::string_view kAttentions[] = {"fused", "expanded"};
 constexpr std::string_view kLosses[] = {"cross_entropy", "mse",
                                         "bce_with_logits", "l1", "none"};
 constexpr std::string_view kPrecisions[] = {"fp32", "tf32", "fp16", "bf16"};
-constexpr std::string_view kTargets[] = {"auto", "host", "cuda"};
 constexpr std::string_view kPhases[] = {"import",   "nn",        "train",
                                         "clusters", "precision", "schedule",
                                         "memory",   "device"};
@@ -116,6 +116,14 @@ constexpr auto names_of_optimizers() {
   return names;
 }
 inline constexpr auto kOptimizerNames = names_of_optimizers();
+
+constexpr auto names_of_targets() {
+  std::array<std::string_view, std::size(kTargets) + 1> names{"auto"};
+  for (size_t i = 1; i < names.size(); i++)
+    names[i] = kTargets[i - 1].name;
+  return names;
+}
+inline constexpr auto kTargetNames = names_of_targets();
 } // namespace compile_time
 
 // Names and defaults are those of the Hugging Face Trainer where it has them.
@@ -178,13 +186,14 @@ inline constexpr CompileSetting kCompileSettings[] = {
         "NaN; slow"),
 
     compile_time::with_default(
-        "target", CompileGroup::Target, "auto", compile_time::kTargets,
-        "where the program runs (auto: cuda if there are a GPU and nvcc)"),
+        "target", CompileGroup::Target, "auto", compile_time::kTargetNames,
+        "where the program runs (auto: cuda if there are a GPU and nvcc, else "
+        "host; emulated: the program for cuda on the processor, for tests)"),
     compile_time::without_default(
         "device", CompileGroup::Target, "NAME|FILE.json",
         "device whose times are estimated",
-        "host; for --target=cuda the GPU of --profile-costs, else "
-        "h200"),
+        "host; for --target=cuda and emulated the GPU of --profile-costs, "
+        "else h200"),
     compile_time::without_default(
         "memory-budget", CompileGroup::Target, "BYTES",
         "most that the program may allocate on the device, like "
