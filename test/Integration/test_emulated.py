@@ -303,6 +303,8 @@ def test_train_command(tmp_path, monkeypatch):
     out = train(str(2**64 - 1))
     assert [json.loads(line)["loss"] for line in (out / "metrics.jsonl").read_text().splitlines()] == expected.losses
     assert_same_weights(expected.weights, safetensors.read(out / "model.safetensors"))
+    with pytest.raises(gpuopt.DriverError, match="GPUOPT_EMULATION_SEED must be a whole number of 64 bits, but is 'x1'"):
+        train("x1")
 
 
 # ---- Faults that are made on purpose ---------------------------------------------------------------------------------

@@ -36,7 +36,8 @@ private:
 };
 
 // Returns the one generator of the machine. It starts from
-// GPUOPT_EMULATION_SEED, or from 1 if that is not set.
+// GPUOPT_EMULATION_SEED, or from 1 if that is not set. Throws a Fault if the
+// variable is no whole number.
 Random &machine_random();
 void seed_machine(uint64_t seed);
 
