@@ -2,6 +2,7 @@
 // gpuopt --profile-costs. docs/memory-budget.md has the format.
 #pragma once
 
+#include "gpuopt/data/json.h"
 #include "gpuopt/device/atomic_file.h"
 #include "gpuopt/device/call_timing.h"
 #include "gpuopt/program/program.h"
@@ -14,23 +15,6 @@
 #include <sstream>
 
 namespace gpuopt {
-
-// Returns the text in quotes, with escapes where JSON needs them.
-inline std::string json_quoted(const std::string &text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\')
-      quoted += '\\';
-    if (static_cast<unsigned char>(c) >= 0x20) {
-      quoted += c;
-      continue;
-    }
-    char code[8];
-    snprintf(code, sizeof code, "\\u%04x", unsigned(c));
-    quoted += code;
-  }
-  return quoted + "\"";
-}
 
 class CostProfile {
 public:

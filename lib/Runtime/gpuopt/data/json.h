@@ -1,0 +1,140 @@
+// JSON as the trainer's files have it: what is written, and a parser of
+// objects, strings, numbers and arrays of integers.
+#pragma once
+
+#include "gpuopt/device/error.h"
+
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gpuopt {
+
+// Returns the text in quotes, with escapes where JSON needs them.
+inline std::string json_quoted(const std::string &text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\')
+      quoted += '\\';
+    if (static_cast<unsigned char>(c) >= 0x20) {
+      quoted += c;
+      continue;
+    }
+    char code[8];
+    snprintf(code, sizeof code, "\\u%04x", unsigned(c));
+    quoted += code;
+  }
+  return quoted + "\"";
+}
+
+// Returns an object of strings, on one line.
+inline std::string
+json_object(const std::map<std::string, std::string> &members) {
+  std::string text;
+  for (const auto &[name, value] : members)
+    text += (text.empty() ? "" : ",") + json_quoted(name) + ":" +
+            json_quoted(value);
+  return "{" + text + "}";
+}
+
+class JsonParser {
+public:
+  // Reads `size` characters. `complaint` is the text of the Error that is
+  // thrown where they are not what the caller asks for.
+  JsonParser(const char *text, size_t size, std::string complaint)
+      : at(text), end(text + size), complaint(std::move(complaint)) {}
+
+  // Calls `visit` with the name of each member; it reads the value.
+  template <class Visit>
+  void object(Visit visit) {
+    expect('{');
+    if (accept('}'))
+      return;
+    do {
+      const std::string key = string();
+      expect(':');
+      visit(key);
+    } while (accept(','));
+    expect('}');
+  }
+  std::string string() {
+    expect('"');
+    std::string text;
+    while (at < end && *at != '"')
+      text += character();
+    expect('"');
+    return text;
+  }
+  std::vector<int64_t> integers() {
+    std::vector<int64_t> values;
+    expect('[');
+    if (accept(']'))
+      return values;
+    do
+      values.push_back(integer());
+    while (accept(','));
+    expect(']');
+    return values;
+  }
+  // Reads an integer that is not negative.
+  int64_t integer() {
+    skip_space();
+    int64_t value = 0;
+    const char *start = at;
+    while (at < end && *at >= '0' && *at <= '9' && at - start < 18)
+      value = value * 10 + (*at++ - '0');
+    if (at == start)
+      fail();
+    return value;
+  }
+  double number() {
+    skip_space();
+    std::string text;
+    while (at < end && text.size() < 40 &&
+           std::string_view("0123456789+-.eE").find(*at) !=
+               std::string_view::npos)
+      text += *at++;
+    char *stop = nullptr;
+    const double value = strtod(text.c_str(), &stop);
+    if (text.empty() || *stop)
+      fail();
+    return value;
+  }
+  [[noreturn]] void fail() const { throw Error(complaint); }
+
+private:
+  // Reads one character of a string, which may be escaped.
+  char character() {
+    if (*at != '\\' || at + 1 >= end)
+      return *at++;
+    at++;
+    if (*at != 'u' || end - at < 5)
+      return *at++;
+    const std::string digits(at + 1, 4);
+    at += 5;
+    return char(strtol(digits.c_str(), nullptr, 16));
+  }
+  void skip_space() {
+    while (at < end && (*at == ' ' || *at == '\n' || *at == '\t'))
+      at++;
+  }
+  bool accept(char c) {
+    skip_space();
+    if (at == end || *at != c)
+      return false;
+    at++;
+    return true;
+  }
+  void expect(char c) {
+    if (!accept(c))
+      fail();
+  }
+
+  const char *at, *end;
+  const std::string complaint;
+};
+
+} // namespace gpuopt
