@@ -442,8 +442,12 @@ TEST_F(TrainerTest, AnInterruptFinishesTheStepAndSaves) {
     signal = each;
     const std::string name = std::to_string(each);
     ASSERT_EQ(run(name, {"--max-steps=1000"}), 0) << error;
-    EXPECT_NE(output.find("interrupted: ends after step 5 of 1000\n"),
-              std::string::npos);
+    EXPECT_NE(output.find("interrupted: ends after step 5 of 1000; its "
+                          "checkpoint is " +
+                          folder / name + "/checkpoint-5\n"),
+              std::string::npos)
+        << output;
+    check_whole(folder / name + "/checkpoint-5");
     detail::interrupted = 0;
     EXPECT_EQ(losses(name).size(), 5u);
     EXPECT_TRUE(

@@ -69,6 +69,7 @@ struct LoaderOptions {
   int num_workers = 2;
   int prefetch_factor = 2; // batches ahead, for each worker
   bool pads_last = false;  // see Loader::padding; not with shuffle
+  int64_t first_batch = 0; // of all epochs; those before it are left out
 };
 
 class Loader {
@@ -79,6 +80,7 @@ public:
          DeviceMemory staging = {})
       : ctx(ctx), program(program), sources(std::move(all)), options(opt) {
     check_samples(sources, options.batch_size, options.pads_last);
+    taken = delivered = options.first_batch;
     samples = sources.empty() ? 0 : sources[0]->samples();
     for (const auto &source : sources) {
       offsets.push_back(slot_bytes);
@@ -94,6 +96,8 @@ public:
     start_workers();
   }
   ~Loader() { stop(); }
+
+  int64_t sample_count() const { return samples; }
 
   // Without padding, an epoch leaves out the samples that do not fill a batch.
   // If samples are shuffled, these are different ones in each epoch.

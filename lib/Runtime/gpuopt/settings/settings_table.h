@@ -80,6 +80,7 @@ struct TrainingSettings : Hyperparameters {
   uint64_t seed = 42;
   bool shuffle = true, autotune = true;
   int64_t logging_steps = 1, eval_steps = 0, save_steps = 0;
+  int64_t save_total_limit = 0;
   int64_t profile_warmup = 3, profile_active = 10;
   int64_t num_threads = 0, num_workers = 2, prefetch_factor = 2;
   std::string token_type = "uint16", labels, tokens, eval_labels, eval_tokens,
@@ -249,7 +250,10 @@ inline constexpr SettingInfo kSettings[] = {
     detail::run("eval-steps", &detail::S::eval_steps, at_least(0),
                 "steps between validations; 0: at the end alone"),
     detail::run("save-steps", &detail::S::save_steps, at_least(0),
-                "steps between saves; 0: at the end alone"),
+                "steps between checkpoints; 0: only if the run is "
+                "interrupted"),
+    detail::run("save-total-limit", &detail::S::save_total_limit, at_least(0),
+                "checkpoints that are kept, the last ones; 0: all"),
     detail::run("num-threads", &detail::S::num_threads, at_least(0, 4096),
                 "threads of the host target; 0: as many as cores"),
     detail::run("wait-policy", &detail::S::wait_policy, {},

@@ -1,13 +1,18 @@
 // metrics.jsonl has one JSON object in each line, and whole lines at any time.
 // The first line replaces the file of an earlier run; a run that ends before
-// its first step leaves that file as it is.
+// its first step leaves that file as it is. Lines that cannot be written are
+// left out, with one warning.
 #pragma once
 
 #include "gpuopt/optimizers/optimizer.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cmath>
 #include <cstdarg>
+#include <cstring>
 
 namespace gpuopt {
 
@@ -17,8 +22,8 @@ public:
   Metrics(const std::string &path, bool has_muon)
       : path(path), has_muon(has_muon) {}
   ~Metrics() {
-    if (file)
-      fclose(file);
+    if (file >= 0)
+      close(file);
   }
   Metrics(const Metrics &) = delete;
   Metrics &operator=(const Metrics &) = delete;
@@ -54,29 +59,40 @@ private:
     snprintf(text, sizeof text, "%.17g", value);
     return std::isfinite(value) ? text : "null";
   }
-  void open() {
-    file = fopen(path.c_str(), "w");
-    if (!file)
-      fail();
-    setvbuf(file, nullptr, _IOLBF, size_t(1) << 16);
+  void begin_file() {
+    file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file < 0)
+      throw Error("cannot write '" + path + "': " + strerror(errno));
   }
   __attribute__((format(printf, 2, 3))) void line(const char *format, ...) {
-    if (!file)
-      open();
+    if (file < 0)
+      begin_file();
+    char text[1024];
     va_list arguments;
     va_start(arguments, format);
-    const int written = vfprintf(file, format, arguments);
+    const int size = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    if (written < 0 || ferror(file))
-      fail();
+    if (write(file, text, size_t(size)) == size)
+      bytes += size;
+    else
+      leave_out();
   }
-  [[noreturn]] void fail() const {
-    throw Error("cannot write '" + path + "': " + strerror(errno));
+  // Removes what was written of a line.
+  void leave_out() {
+    const char *why = strerror(errno);
+    if (!has_warned)
+      fprintf(stderr, "warning: '%s' lacks steps, and training goes on: %s\n",
+              path.c_str(), why);
+    has_warned = true;
+    if (ftruncate(file, bytes) == 0)
+      lseek(file, bytes, SEEK_SET);
   }
 
   std::string path;
   bool has_muon;
-  FILE *file = nullptr; // until the first line
+  int file = -1;   // until the first line
+  off_t bytes = 0; // of whole lines
+  bool has_warned = false;
 };
 
 } // namespace gpuopt

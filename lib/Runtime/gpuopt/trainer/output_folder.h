@@ -4,12 +4,19 @@
 #include "gpuopt/device/error.h"
 #include "gpuopt/trainer/folder_marks.h"
 
-#include <fstream>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 #include <vector>
 
 namespace gpuopt {
 
-// The folder is removed again if a run puts nothing into it.
+// The folder is removed again if a run puts nothing into it. While the object
+// lives, no other trainer writes to the folder: the mark is locked, which ends
+// with the process, however it ends.
 class OutputFolder {
 public:
   explicit OutputFolder(const std::string &path) {
@@ -24,11 +31,10 @@ public:
       throw Error("cannot create '--output-dir' '" + path +
                   "': " + code.message());
     const auto file = std::filesystem::path(path) / kResultsMark;
-    if (std::filesystem::exists(file, code))
-      return;
-    std::ofstream(file) << "Results of training by gpuopt, which the next run "
-                           "may replace.\n";
-    mark = file;
+    const bool is_new = !std::filesystem::exists(file, code);
+    lock(path, file.string());
+    if (is_new)
+      write_mark(file);
   }
   ~OutputFolder() {
     std::error_code code;
@@ -36,6 +42,7 @@ public:
       std::filesystem::remove(mark, code);
     for (const auto &each : made) // of those that are not empty
       std::filesystem::remove(each, code);
+    close(descriptor); // and lets go of the lock
   }
   OutputFolder(const OutputFolder &) = delete;
   OutputFolder &operator=(const OutputFolder &) = delete;
@@ -51,12 +58,33 @@ public:
   }
 
 private:
+  void lock(const std::string &path, const std::string &file) {
+    descriptor = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (descriptor < 0)
+      throw Error("cannot write to '--output-dir' '" + path +
+                  "': " + strerror(errno));
+    if (flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+      return;
+    if (errno != EWOULDBLOCK) // a file system without locks
+      return;
+    close(descriptor);
+    throw Error("another trainer writes to '--output-dir' '" + path +
+                "'; choose another folder or wait until it ends");
+  }
+  void write_mark(const std::filesystem::path &file) {
+    constexpr char kText[] = "Results of training by gpuopt, which the next "
+                             "run may replace.\n";
+    if (write(descriptor, kText, sizeof kText - 1) < 0)
+      throw Error("cannot write '" + file.string() + "': " + strerror(errno));
+    mark = file;
+  }
   static bool isAlone(const std::filesystem::path &file) {
     std::error_code code;
     std::filesystem::directory_iterator at(file.parent_path(), code), end;
     return !code && at != end && at.increment(code) == end;
   }
 
+  int descriptor = -1;                     // of the mark
   std::filesystem::path mark;              // if it was made
   std::vector<std::filesystem::path> made; // the innermost first
 };

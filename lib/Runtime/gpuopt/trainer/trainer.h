@@ -5,6 +5,7 @@
 #include "gpuopt/data/loader.h"
 #include "gpuopt/data/sources.h"
 #include "gpuopt/device/wait_policy.h"
+#include "gpuopt/trainer/checkpoint_writer.h"
 #include "gpuopt/trainer/metrics.h"
 #include "gpuopt/trainer/not_finite.h"
 #include "gpuopt/trainer/output_folder.h"
@@ -38,6 +39,27 @@ public:
       throw Error("this program computes the forward alone (--inference); call "
                   "it through step.h");
     open_data();
+    const OutputFolder folder(s.output_dir);
+    prepare();
+    Metrics metrics(s.output_dir + "/metrics.jsonl",
+                    kind_of(program).optimizer == "muon");
+    announce();
+    // These signals come from the terminal, and from systems that run jobs or
+    // containers.
+    for (int signal : {SIGINT, SIGTERM})
+      std::signal(signal, [](int) { detail::interrupted = 1; });
+    start = Clock::now();
+    return train(metrics) ? finish(metrics) : kDiverged;
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  static double milliseconds(Clock::time_point from, Clock::time_point to) {
+    return std::chrono::duration<double, std::milli>(to - from).count();
+  }
+
+  // Allocates everything, and loads the weights.
+  void prepare() {
     memory = ctx.allocate(program.total_bytes);
     ctx.allocate_host(program.host_bytes);
     watch = std::make_unique<FiniteWatch>(ctx, program, memory);
@@ -54,35 +76,45 @@ public:
     steps = steps_to_attempt();
     prepare_profile();
     initialize();
-    const OutputFolder folder(s.output_dir);
-    Metrics metrics(s.output_dir + "/metrics.jsonl",
-                    kind_of(program).optimizer == "muon");
-    announce();
-    // These signals come from the terminal, and from systems that run jobs or
-    // containers.
-    for (int signal : {SIGINT, SIGTERM})
-      std::signal(signal, [](int) { detail::interrupted = 1; });
-    start = Clock::now();
-    int64_t step = 0;
+    remove_unfinished_checkpoints(s.output_dir);
+    checkpoints = std::make_unique<CheckpointWriter>(
+        program, s.output_dir, s.save_total_limit, infinite_at_first);
+  }
+
+  // Runs the steps until the last or an interrupt. Returns false if training
+  // diverged, which has been told.
+  bool train(Metrics &metrics) {
     while (step < steps && !detail::interrupted) {
       train_step(metrics, ++step);
-      if (watch->weights_are_lost())
-        return tell_divergence(step);
+      if (watch->weights_are_lost()) {
+        if (end_checkpoint(true))
+          tell_divergence(step);
+        return false;
+      }
       if (loaders.eval && s.eval_steps > 0 && step % s.eval_steps == 0 &&
           step < steps)
         validate(metrics, step);
-      if (s.save_steps > 0 && step % s.save_steps == 0 && step < steps &&
-          !save(step))
-        return kDiverged;
+      const bool is_due =
+          s.save_steps > 0 && step % s.save_steps == 0 && step < steps;
+      if (!(is_due ? save_checkpoint() : end_checkpoint(false)))
+        return false;
     }
-    if (detail::interrupted)
-      printf("interrupted: ends after step %lld of %lld\n", (long long)step,
-             (long long)steps);
+    return end_checkpoint(true);
+  }
+
+  // Saves what the run has come to. Returns the exit status.
+  int finish(Metrics &metrics) {
     // Weights are saved first, because validation may fail on its data.
-    if (!save(step))
+    if (!save_weights())
       return kDiverged;
     if (loaders.eval && !detail::interrupted)
       validate(metrics, step);
+    const bool is_due = s.save_steps > 0 || detail::interrupted;
+    if (is_due && step > last_checkpoint &&
+        !(save_checkpoint() && end_checkpoint(true)))
+      return kDiverged;
+    if (detail::interrupted)
+      tell_interrupt();
     printf("weights: %s\n", weights_file().c_str());
     if (!watch->loss_is_lost())
       return 0;
@@ -91,12 +123,6 @@ public:
             "and are saved\n",
             program.name);
     return kDiverged;
-  }
-
-private:
-  using Clock = std::chrono::steady_clock;
-  static double milliseconds(Clock::time_point from, Clock::time_point to) {
-    return std::chrono::duration<double, std::milli>(to - from).count();
   }
 
   // Opens the data before anything is allocated, so that errors in it are
@@ -149,14 +175,14 @@ private:
     const std::string weights =
         s.weights.empty() ? program_file("model.safetensors") : s.weights;
     WeightsFile weights_file(ctx, program, memory);
-    infinite_at_first = weights_file.load(weights, false);
+    infinite_at_first = weights_file.load(weights, StateFile::Weights);
     if (find_state(program, StateKind::Constant)) {
       const auto beside = std::filesystem::path(weights).parent_path() /
                           "constants.safetensors";
       weights_file.load(std::filesystem::exists(beside)
                             ? beside.string()
                             : program_file("constants.safetensors"),
-                        true);
+                        StateFile::Constants);
     }
     Hyperparameters hyper = s;
     if (hyper.warmup_steps == 0 && s.warmup_ratio > 0)
@@ -181,23 +207,93 @@ private:
   }
   // Saves the weights; returns false if they are NaN. Such weights do not
   // replace good ones.
-  bool save(int64_t step) {
+  bool save_weights() {
     const std::string lost = WeightsFile(ctx, program, memory)
                                  .save(weights_file(), infinite_at_first);
-    if (lost.empty())
-      last_saved = step;
-    else
+    if (!lost.empty())
       tell_divergence(step, "; infinite or NaN: " + lost);
     return lost.empty();
   }
-  int tell_divergence(int64_t step, const std::string &why = "") const {
-    const std::string state =
-        last_saved > 0 ? "is that of step " + std::to_string(last_saved)
-                       : "is not written";
-    fprintf(stderr, "%s: error: training diverged in step %lld; '%s' %s%s\n",
-            program.name, static_cast<long long>(step), weights_file().c_str(),
-            state.c_str(), why.c_str());
-    return kDiverged;
+
+  // Begins to write a checkpoint, once the one before is written. Returns false
+  // if training has lost weights, as end_checkpoint does.
+  bool save_checkpoint() {
+    if (!end_checkpoint(true))
+      return false;
+    checkpoints->begin(ctx, memory, run_state());
+    return true;
+  }
+  // Looks at what became of a checkpoint that was begun, and waits for it or
+  // not. One that could not be written does not end the run.
+  bool end_checkpoint(bool waits) {
+    const auto outcome = checkpoints->take_outcome(waits);
+    if (!outcome)
+      return true;
+    if (!outcome->lost.empty()) {
+      tell_divergence(outcome->step, "; infinite or NaN: " + outcome->lost);
+      return false;
+    }
+    if (outcome->problem.empty())
+      last_checkpoint = outcome->step;
+    else
+      fprintf(stderr,
+              "%s: warning: step %lld: no checkpoint is written, and training "
+              "goes on: %s\n",
+              program.name, static_cast<long long>(outcome->step),
+              outcome->problem.c_str());
+    return true;
+  }
+  RunState run_state() {
+    const StepState state = read_state();
+    RunState run = identity();
+    run.step = step;
+    run.batches = state.draw;
+    run.updates = state.step;
+    run.growth_tracker = state.scaler.growth_tracker;
+    run.skipped_steps = state.scaler.skipped_steps;
+    run.skipped_in_a_row = state.scaler.skipped_in_a_row;
+    run.epoch =
+        double(run.batches) / double(loaders.train->batches_per_epoch());
+    if (find_state(program, StateKind::LossScale)) {
+      float scale = 0;
+      copy_to_host(ctx, &scale, find<float>(StateKind::LossScale),
+                   sizeof scale);
+      run.loss_scale = double(scale);
+    }
+    return run;
+  }
+  // Returns what makes the run this one and no other.
+  RunState identity() const {
+    RunState run;
+    run.max_steps = steps;
+    run.batch_size = program.batch_size;
+    run.accumulation_steps = program.accumulation_steps;
+    run.samples = loaders.train->sample_count();
+    run.optimizer = program.optimizer;
+    run.settings = deciding_settings(s, kind_of(program));
+    return run;
+  }
+
+  void tell_interrupt() const {
+    const std::string checkpoint =
+        last_checkpoint == step && step > 0
+            ? "; its checkpoint is " + checkpoint_path(s.output_dir, step)
+            : "";
+    printf("interrupted: ends after step %lld of %lld%s\n",
+           static_cast<long long>(step), static_cast<long long>(steps),
+           checkpoint.c_str());
+  }
+  void tell_divergence(int64_t at, const std::string &why = "") const {
+    const std::string checkpoint =
+        last_checkpoint > 0
+            ? ", the last checkpoint is '" +
+                  checkpoint_path(s.output_dir, last_checkpoint) + "'"
+            : "";
+    fprintf(stderr,
+            "%s: error: training diverged in step %lld; '%s' is not "
+            "written%s%s\n",
+            program.name, static_cast<long long>(at), weights_file().c_str(),
+            checkpoint.c_str(), why.c_str());
   }
 
   void announce() const {
@@ -383,8 +479,10 @@ private:
   Replay micro_replay, update_replay;
   std::unique_ptr<CostProfile> profile; // or null
   std::unique_ptr<FiniteWatch> watch;
-  int64_t steps = 0, last_saved = 0;
+  int64_t steps = 0, step = 0; // of the run; done
+  int64_t last_checkpoint = 0; // the step of it; 0: there is none
   WeightsFile::Names infinite_at_first;
+  std::unique_ptr<CheckpointWriter> checkpoints;
   bool has_warned_of_labels = false;
   Clock::time_point start;
 };

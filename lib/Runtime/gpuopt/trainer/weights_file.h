@@ -1,20 +1,11 @@
 // Copies a program's state on the device to safetensors files, and back.
 #pragma once
 
-#include "gpuopt/data/safetensors.h"
-#include "gpuopt/program/program.h"
-#include "gpuopt/trainer/not_finite.h"
+#include "gpuopt/trainer/stored_state.h"
 
 #include <filesystem>
-#include <set>
 
 namespace gpuopt {
-
-namespace detail {
-inline std::vector<int64_t> shape_of(const TensorInfo &tensor) {
-  return {tensor.shape, tensor.shape + tensor.rank};
-}
-} // namespace detail
 
 inline std::filesystem::path executable_folder() {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path();
@@ -39,22 +30,23 @@ public:
 
   using Names = std::set<std::string>;
 
-  // Loads the weights, or the constants of the program. Returns the names of
-  // those that are not finite.
-  Names load(const std::string &path, bool constants) {
+  // Loads what the kind of file has. Returns the names of tensors that are not
+  // finite. `exactly` refuses tensors that the program does not have.
+  Names load(const std::string &path, StateFile kind, bool exactly = false) {
     Names infinite;
     const MappedFile file(path);
     const auto tensors = read_safetensors(file);
+    if (exactly)
+      refuse_others(path, tensors, kind);
     for (const StateInfo &state : program.states) {
-      if (constants ? state.kind != StateKind::Constant : !is_saved(state.kind))
+      if (!has_state(kind, state.kind))
         continue;
-      const char *name =
-          state.saved_as[0] ? state.saved_as[0] : state.tensor.name;
+      const char *name = stored_name(state);
       const auto found = tensors.find(name);
       if (found == tensors.end())
         throw Error("'" + path + "' lacks '" + name + "'");
       const StoredTensor &stored = found->second;
-      const auto shape = detail::shape_of(state.tensor);
+      const auto shape = shape_of(state.tensor);
       const char *type = safetensors_name(state.tensor.type);
       if (stored.shape != shape || stored.dtype != type)
         throw Error("'" + path + "' has '" + name + "' as " + stored.dtype +
@@ -79,18 +71,16 @@ public:
     std::vector<std::vector<char>> copies;
     std::vector<TensorToSave> tensors;
     for (const StateInfo &state : program.states)
-      if (is_saved(state.kind)) {
+      if (has_state(StateFile::Weights, state.kind)) {
         const char *data = memory + state.tensor.offset;
         if (!kStagingIsDevice) {
           copies.push_back(on_host(state));
           data = copies.back().data();
         }
-        if (state.kind != StateKind::Frozen &&
-            !infinite_at_first.count(state.tensor.name) &&
-            !detail::all_finite(state.tensor.type, data, state.tensor.bytes))
+        if (is_lost(state, data, infinite_at_first))
           lost.add(state.tensor.name);
-        for (int i = 0; i < kMaxNames && (i == 0 || state.saved_as[i]); i++)
-          tensors.push_back(entry(state, i, data));
+        for (const std::string &name : stored_names(state))
+          tensors.push_back(tensor_to_save(state, name, data));
       }
     if (lost.empty())
       write_safetensors(path, tensors);
@@ -105,12 +95,26 @@ public:
       if (state.kind == StateKind::Gradient) {
         copies.push_back(on_host(state));
         divide(state.tensor, copies.back(), grad_weight);
-        tensors.push_back(entry(state, 0, copies.back().data()));
+        tensors.push_back(
+            tensor_to_save(state, stored_name(state), copies.back().data()));
       }
     write_safetensors(path, tensors);
   }
 
 private:
+  void refuse_others(const std::string &path,
+                     const std::map<std::string, StoredTensor> &tensors,
+                     StateFile kind) const {
+    Names known;
+    for (const StateInfo &state : program.states)
+      if (has_state(kind, state.kind))
+        for (const std::string &name : stored_names(state))
+          known.insert(name);
+    for (const auto &[name, tensor] : tensors)
+      if (!known.count(name))
+        throw Error("'" + path + "' has '" + name +
+                    "', which the program does not have");
+  }
   // By pieces, so that the weights are not in memory twice. Returns whether all
   // are finite.
   bool read(const TensorInfo &to, const StoredTensor &from,
@@ -126,20 +130,10 @@ private:
     }
     return finite;
   }
-  static bool is_saved(StateKind kind) {
-    return kind == StateKind::Parameter || kind == StateKind::Frozen ||
-           kind == StateKind::Buffer;
-  }
   std::vector<char> on_host(const StateInfo &state) {
     std::vector<char> copy(state.tensor.bytes);
     copy_to_host(ctx, copy.data(), memory + state.tensor.offset, copy.size());
     return copy;
-  }
-  static TensorToSave entry(const StateInfo &state, int name,
-                            const char *data) {
-    return {state.saved_as[name] ? state.saved_as[name] : state.tensor.name,
-            state.tensor.type, detail::shape_of(state.tensor), data,
-            state.tensor.bytes};
   }
   static void divide(const TensorInfo &tensor, std::vector<char> &data,
                      double by) {

@@ -1,0 +1,158 @@
+// The folders checkpoint-STEP below a trainer's output, named as by Hugging
+// Face's Trainer:
+//
+//   model.safetensors      weights and running statistics, as in the output
+//   optimizer.safetensors  what the optimizer keeps for each parameter
+//   trainer_state.json     all else (run_state.h)
+//   checksums.txt          a line for each of these; written last
+//
+// A folder is written under a name that ends in ".part" and renamed once it is
+// on the disk. One without checksums.txt is not whole.
+#pragma once
+
+#include "gpuopt/device/atomic_file.h"
+#include "gpuopt/trainer/checksum.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <vector>
+
+namespace gpuopt {
+
+constexpr char kModelFile[] = "model.safetensors";
+constexpr char kOptimizerFile[] = "optimizer.safetensors";
+constexpr char kRunStateFile[] = "trainer_state.json";
+constexpr char kChecksumsFile[] = "checksums.txt";
+constexpr char kCheckpointPrefix[] = "checkpoint-";
+constexpr char kPartSuffix[] = ".part";
+
+struct CheckpointFolder {
+  int64_t step;
+  std::string path;
+};
+
+inline std::string checkpoint_path(const std::string &output_dir,
+                                   int64_t step) {
+  return output_dir + "/" + kCheckpointPrefix + std::to_string(step);
+}
+
+// Returns the step that a folder's name has, or -1 if it is no checkpoint's.
+inline int64_t step_in_name(const std::string &name) {
+  const std::string prefix = kCheckpointPrefix;
+  const std::string digits =
+      name.rfind(prefix, 0) == 0 ? name.substr(prefix.size()) : "";
+  const bool is_number =
+      !digits.empty() && digits.size() <= 18 &&
+      digits.find_first_not_of("0123456789") == std::string::npos;
+  return is_number ? std::stoll(digits) : -1;
+}
+
+// Returns the checkpoints of an output folder, the first step first.
+inline std::vector<CheckpointFolder>
+checkpoints_in(const std::string &output_dir) {
+  std::vector<CheckpointFolder> found;
+  std::error_code code;
+  std::filesystem::directory_iterator at(output_dir, code), end;
+  for (; !code && at != end; at.increment(code))
+    if (const int64_t step = step_in_name(at->path().filename()); step >= 0)
+      found.push_back({step, at->path()});
+  std::sort(found.begin(), found.end(),
+            [](const CheckpointFolder &a, const CheckpointFolder &b) {
+              return a.step < b.step;
+            });
+  return found;
+}
+
+namespace detail {
+inline std::vector<std::string> checksum_lines(const std::string &checkpoint) {
+  std::vector<std::string> lines;
+  for (const char *name : {kModelFile, kOptimizerFile, kRunStateFile})
+    lines.push_back(checksum_line(checkpoint, name));
+  return lines;
+}
+inline void write_text(const std::string &path, const std::string &text) {
+  AtomicFile file(path);
+  file.write(text.data(), text.size());
+  file.commit();
+}
+} // namespace detail
+
+inline void write_checksums(const std::string &checkpoint) {
+  std::string text;
+  for (const std::string &line : detail::checksum_lines(checkpoint))
+    text += line + "\n";
+  detail::write_text(checkpoint + "/" + kChecksumsFile, text);
+}
+
+// Throws an Error that names the file of a checkpoint which is not as it was
+// written.
+inline void check_whole(const std::string &checkpoint) {
+  const std::string marker = checkpoint + "/" + kChecksumsFile;
+  if (!std::filesystem::exists(marker))
+    throw Error("'" + checkpoint + "' is no whole checkpoint: it has no '" +
+                kChecksumsFile + "', which is written last");
+  const MappedFile file(marker);
+  const std::string written(reinterpret_cast<const char *>(file.data),
+                            file.bytes);
+  std::string found;
+  for (const std::string &line : detail::checksum_lines(checkpoint)) {
+    if (written.find(line + "\n") == std::string::npos)
+      throw Error("'" + checkpoint + "' is damaged: '" +
+                  line.substr(line.rfind(' ') + 1) +
+                  "' is not the file that '" + kChecksumsFile + "' lists");
+    found += line + "\n";
+  }
+  if (found != written)
+    throw Error("'" + marker +
+                "' is damaged: it has more than the lines of "
+                "the checkpoint's files");
+}
+
+// Waits until the names in a folder are on the disk.
+inline void sync_folder(const std::string &path) {
+  const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const bool is_synced = folder >= 0 && fsync(folder) == 0;
+  const std::string why = strerror(errno);
+  if (folder >= 0)
+    close(folder);
+  if (!is_synced)
+    throw Error("cannot write '" + path + "': " + why);
+}
+
+// Removes the marker first, so that what a kill leaves behind is not taken for
+// a checkpoint. What cannot be removed stays.
+inline void remove_checkpoint(const std::string &path) {
+  std::error_code code;
+  std::filesystem::remove(path + "/" + kChecksumsFile, code);
+  std::filesystem::remove_all(path, code);
+}
+
+// Renames a whole checkpoint. One of the same step, which an earlier course of
+// the run has left, changes places with it and is removed.
+inline void put_in_place(const std::string &part, const std::string &target) {
+  if (!std::filesystem::exists(target))
+    return std::filesystem::rename(part, target);
+  if (renameat2(AT_FDCWD, part.c_str(), AT_FDCWD, target.c_str(),
+                RENAME_EXCHANGE) == 0)
+    return remove_checkpoint(part);
+  remove_checkpoint(target); // file systems of networks cannot exchange
+  std::filesystem::rename(part, target);
+}
+
+// Removes what trainers that were killed left of checkpoints.
+inline void remove_unfinished_checkpoints(const std::string &output_dir) {
+  std::error_code code;
+  std::vector<std::filesystem::path> unfinished;
+  std::filesystem::directory_iterator at(output_dir, code), end;
+  for (; !code && at != end; at.increment(code))
+    if (at->path().extension() == kPartSuffix &&
+        step_in_name(at->path().stem()) >= 0)
+      unfinished.push_back(at->path());
+  for (const auto &path : unfinished)
+    std::filesystem::remove_all(path, code);
+}
+
+} // namespace gpuopt

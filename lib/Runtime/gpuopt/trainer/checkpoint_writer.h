@@ -1,0 +1,103 @@
+// Writes checkpoints while training goes on, and removes old ones.
+#pragma once
+
+#include "gpuopt/trainer/checkpoint_folder.h"
+#include "gpuopt/trainer/run_state.h"
+#include "gpuopt/trainer/state_copy.h"
+
+#include <future>
+#include <optional>
+
+namespace gpuopt {
+
+// What became of a checkpoint.
+struct CheckpointOutcome {
+  int64_t step = 0;
+  std::string lost;    // weights that are infinite or NaN: nothing is written
+  std::string problem; // why nothing is written
+};
+
+class CheckpointWriter {
+public:
+  // Keeps the last `limit` checkpoints; 0: all.
+  CheckpointWriter(const Program &program, std::string output_dir,
+                   int64_t limit, std::set<std::string> infinite_at_first)
+      : copy(program), output_dir(std::move(output_dir)), limit(limit),
+        infinite_at_first(std::move(infinite_at_first)) {}
+
+  // Copies the state and begins to write it. The outcome of the checkpoint
+  // before has been taken.
+  void begin(Context &ctx, const char *memory, const RunState &run) {
+    copy.take(ctx, memory);
+    try {
+      writing =
+          std::async(std::launch::async, [this, run] { return write(run); });
+    } catch (const std::system_error &) { // the system allows no more threads
+      writing =
+          std::async(std::launch::deferred, [this, run] { return write(run); });
+    }
+  }
+
+  // Returns the outcome of the last checkpoint, once. Without `waits`, returns
+  // nothing while it is being written.
+  std::optional<CheckpointOutcome> take_outcome(bool waits) {
+    if (!writing.valid() || (!waits && writing.wait_for(std::chrono::seconds(
+                                           0)) == std::future_status::timeout))
+      return std::nullopt;
+    return writing.get();
+  }
+
+private:
+  CheckpointOutcome write(const RunState &run) const {
+    CheckpointOutcome outcome;
+    outcome.step = run.step;
+    outcome.lost = copy.lost(infinite_at_first);
+    if (!outcome.lost.empty())
+      return outcome;
+    const std::string target = checkpoint_path(output_dir, run.step),
+                      part = target + kPartSuffix;
+    try {
+      write_files(part, run);
+      put_in_place(part, target);
+      sync_folder(output_dir);
+      remove_others(run.step);
+    } catch (const std::exception &error) {
+      outcome.problem = error.what();
+      std::error_code code;
+      std::filesystem::remove_all(part, code);
+    }
+    return outcome;
+  }
+
+  void write_files(const std::string &part, const RunState &run) const {
+    std::filesystem::remove_all(part);
+    std::filesystem::create_directory(part);
+    const std::map<std::string, std::string> metadata{
+        {"format", "pt"}, {"global_step", std::to_string(run.step)}};
+    write_safetensors(part + "/" + kModelFile, copy.tensors(StateFile::Weights),
+                      metadata);
+    write_safetensors(part + "/" + kOptimizerFile,
+                      copy.tensors(StateFile::Optimizer), metadata);
+    detail::write_text(part + "/" + kRunStateFile, json_of(run));
+    write_checksums(part);
+    sync_folder(part);
+  }
+
+  // Removes the oldest checkpoints beyond the limit, and those of later steps:
+  // this run has begun before them, so they are not its own.
+  void remove_others(int64_t step) const {
+    std::vector<CheckpointFolder> found = checkpoints_in(output_dir);
+    for (; !found.empty() && found.back().step > step; found.pop_back())
+      remove_checkpoint(found.back().path);
+    for (size_t i = 0; limit > 0 && i + size_t(limit) < found.size(); i++)
+      remove_checkpoint(found[i].path);
+  }
+
+  StateCopy copy;
+  const std::string output_dir;
+  const int64_t limit;
+  const std::set<std::string> infinite_at_first;
+  std::future<CheckpointOutcome> writing; // last: it is waited for first
+};
+
+} // namespace gpuopt

@@ -1,0 +1,113 @@
+// Where a run stands, beside its tensors: trainer_state.json of a checkpoint.
+// Names are those of Hugging Face's Trainer where it has them.
+#pragma once
+
+#include "gpuopt/data/json.h"
+#include "gpuopt/data/mapped_file.h"
+#include "gpuopt/program/program.h"
+
+namespace gpuopt {
+
+struct RunState {
+  int64_t step = 0;      // of the run, steps that were skipped among them
+  int64_t max_steps = 0; // of the whole run
+  // The batches that were taken: the place in the order of samples, and the
+  // counter from which the program draws its random numbers.
+  int64_t batches = 0;
+  int64_t updates = 0; // steps that were not skipped
+  int64_t growth_tracker = 0, skipped_steps = 0, skipped_in_a_row = 0;
+  int64_t batch_size = 0, accumulation_steps = 0;
+  int64_t samples = 0;   // of the training data
+  double epoch = 0;      // passes over the data so far
+  double loss_scale = 0; // of the next step; 0: the program has none
+  std::string optimizer; // of kOptimizers
+  // Flags that decide what a run computes, as their texts.
+  std::map<std::string, std::string> settings;
+};
+
+namespace detail {
+struct RunInteger {
+  const char *name;
+  int64_t RunState::*member;
+};
+inline constexpr RunInteger kRunIntegers[] = {
+    {"global_step", &RunState::step},
+    {"max_steps", &RunState::max_steps},
+    {"batches", &RunState::batches},
+    {"updates", &RunState::updates},
+    {"growth_tracker", &RunState::growth_tracker},
+    {"skipped_steps", &RunState::skipped_steps},
+    {"skipped_in_a_row", &RunState::skipped_in_a_row},
+    {"train_batch_size", &RunState::batch_size},
+    {"gradient_accumulation_steps", &RunState::accumulation_steps},
+    {"samples", &RunState::samples},
+};
+struct RunNumber {
+  const char *name;
+  double RunState::*member;
+};
+inline constexpr RunNumber kRunNumbers[] = {
+    {"epoch", &RunState::epoch},
+    {"loss_scale", &RunState::loss_scale},
+};
+} // namespace detail
+
+// Returns the flags that decide what a run computes, as texts.
+inline std::map<std::string, std::string>
+deciding_settings(const TrainingSettings &s, const ProgramKind &kind) {
+  std::map<std::string, std::string> settings;
+  for (const SettingInfo &setting : kSettings) {
+    const bool decides = setting.section == Section::Optimizer ||
+                         setting.section == Section::LossScale ||
+                         setting.name == "shuffle";
+    const std::string value = value_text(setting, s);
+    if (decides && !value.empty() && why_not_taken(setting, kind).empty())
+      settings[std::string(setting.name)] = value;
+  }
+  return settings;
+}
+
+// Returns the text of the file.
+inline std::string json_of(const RunState &run) {
+  std::string text = "{\n";
+  for (const auto &[name, member] : detail::kRunIntegers)
+    text += " \"" + std::string(name) + "\": " + std::to_string(run.*member) +
+            ",\n";
+  for (const auto &[name, member] : detail::kRunNumbers)
+    text +=
+        " \"" + std::string(name) + "\": " + number_text(run.*member) + ",\n";
+  return text + " \"optimizer\": " + json_quoted(run.optimizer) +
+         ",\n \"settings\": " + json_object(run.settings) + "\n}\n";
+}
+
+// Reads the file. Members that this version does not know are an error, as
+// they might change what the run computes.
+inline RunState read_run_state(const std::string &path) {
+  const MappedFile file(path);
+  JsonParser parser(reinterpret_cast<const char *>(file.data), file.bytes,
+                    "'" + path + "' is not the state of a training run");
+  RunState run;
+  parser.object([&](const std::string &name) {
+    for (const auto &[known, member] : detail::kRunIntegers)
+      if (name == known) {
+        run.*member = parser.integer();
+        return;
+      }
+    for (const auto &[known, member] : detail::kRunNumbers)
+      if (name == known) {
+        run.*member = parser.number();
+        return;
+      }
+    if (name == "optimizer")
+      run.optimizer = parser.string();
+    else if (name == "settings")
+      parser.object([&](const std::string &setting) {
+        run.settings[setting] = parser.string();
+      });
+    else
+      parser.fail();
+  });
+  return run;
+}
+
+} // namespace gpuopt

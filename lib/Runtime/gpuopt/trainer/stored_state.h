@@ -1,0 +1,65 @@
+// Which tensors of a program are in which file, and under which names.
+#pragma once
+
+#include "gpuopt/data/safetensors.h"
+#include "gpuopt/program/program.h"
+#include "gpuopt/trainer/not_finite.h"
+
+#include <set>
+
+namespace gpuopt {
+
+// The files that have a part of a program's state.
+enum class StateFile {
+  Weights,   // and running statistics
+  Constants, // of the program
+  Optimizer, // what the optimizer keeps for the parameters
+};
+
+inline bool has_state(StateFile file, StateKind kind) {
+  switch (file) {
+  case StateFile::Weights:
+    return kind == StateKind::Parameter || kind == StateKind::Frozen ||
+           kind == StateKind::Buffer;
+  case StateFile::Constants:
+    return kind == StateKind::Constant;
+  case StateFile::Optimizer:
+    return kind == StateKind::OptimizerState;
+  }
+  return false;
+}
+
+inline std::vector<int64_t> shape_of(const TensorInfo &tensor) {
+  return {tensor.shape, tensor.shape + tensor.rank};
+}
+
+// Returns the name under which a tensor is read.
+inline const char *stored_name(const StateInfo &state) {
+  return state.saved_as[0] ? state.saved_as[0] : state.tensor.name;
+}
+
+// Returns all names under which a tensor is written: several where weights are
+// tied.
+inline std::vector<std::string> stored_names(const StateInfo &state) {
+  std::vector<std::string> names{stored_name(state)};
+  for (int i = 1; i < kMaxNames && state.saved_as[i]; i++)
+    names.push_back(state.saved_as[i]);
+  return names;
+}
+
+inline TensorToSave tensor_to_save(const StateInfo &state,
+                                   const std::string &name, const char *data) {
+  return {name, state.tensor.type, shape_of(state.tensor), data,
+          state.tensor.bytes};
+}
+
+// Whether training has made a weight or a running statistic infinite or NaN.
+inline bool is_lost(const StateInfo &state, const char *data,
+                    const std::set<std::string> &infinite_at_first) {
+  return has_state(StateFile::Weights, state.kind) &&
+         state.kind != StateKind::Frozen &&
+         !infinite_at_first.count(state.tensor.name) &&
+         !detail::all_finite(state.tensor.type, data, state.tensor.bytes);
+}
+
+} // namespace gpuopt

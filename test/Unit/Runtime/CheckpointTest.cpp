@@ -1,0 +1,274 @@
+// Checkpoints: what is in them, when they are written and removed, and what
+// happens where that fails.
+
+#include "TrainerFixture.h"
+
+#include <csignal>
+#include <sys/resource.h>
+
+namespace gpuopt {
+namespace {
+
+struct CheckpointTest : TrainerTest {
+  // The names in a folder of the test, in order.
+  std::vector<std::string> names_in(const std::string &name) {
+    std::vector<std::string> names;
+    for (const auto &entry : std::filesystem::directory_iterator(folder / name))
+      names.push_back(entry.path().filename());
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+  // The steps of the checkpoints below a folder.
+  std::vector<int64_t> steps_in(const std::string &out) {
+    std::vector<int64_t> steps;
+    for (const CheckpointFolder &each : checkpoints_in(folder / out))
+      steps.push_back(each.step);
+    return steps;
+  }
+};
+using Steps = std::vector<int64_t>;
+
+uint32_t crc32_by_bits(const std::string &text) {
+  uint32_t rest = ~uint32_t(0);
+  for (const char c : text)
+    for (int bit = 0; bit < 8; bit++) {
+      const bool is_odd = ((rest ^ uint32_t(uint8_t(c)) >> bit) & 1) != 0;
+      rest = rest >> 1 ^ (is_odd ? 0xedb88320 : 0);
+    }
+  return ~rest;
+}
+
+TEST(Checksum, IsThatOfZlib) {
+  std::string text = "123456789";
+  auto checksum = [&] {
+    return crc32(reinterpret_cast<const uint8_t *>(text.data()), text.size());
+  };
+  EXPECT_EQ(checksum(), 0xcbf43926u);
+  for (text.clear(); text.size() < 40; text += char(text.size() * 37))
+    EXPECT_EQ(checksum(), crc32_by_bits(text)) << text.size() << " bytes";
+}
+
+TEST_F(CheckpointTest, HasWhatTheRunNeeds) {
+  program.accumulation_steps = 3;
+  ASSERT_EQ(run("a", {"--max-steps=7", "--save-steps=3", "--adam-beta2=0.5"}),
+            0)
+      << error;
+  EXPECT_EQ(steps_in("a"), (Steps{3, 6, 7})) << "the last step has one, too";
+  EXPECT_EQ(names_in("a/checkpoint-7"),
+            (std::vector<std::string>{"checksums.txt", "model.safetensors",
+                                      "optimizer.safetensors",
+                                      "trainer_state.json"}));
+  check_whole(folder / "a/checkpoint-7");
+
+  const MappedFile weights(folder / "a/checkpoint-7/model.safetensors"),
+      last(folder / "a/model.safetensors"),
+      states(folder / "a/checkpoint-7/optimizer.safetensors");
+  const auto saved = read_safetensors(weights), kept = read_safetensors(states);
+  EXPECT_EQ(memcmp(saved.at("tied.weight").data,
+                   read_safetensors(last).at("weight").data, 48),
+            0);
+  ASSERT_EQ(kept.size(), 2u);
+  EXPECT_EQ(kept.at("weight.m").shape, (std::vector<int64_t>{4, 3}));
+
+  const RunState state =
+      read_run_state(folder / "a/checkpoint-7/trainer_state.json");
+  EXPECT_EQ(state.step, 7);
+  EXPECT_EQ(state.max_steps, 7);
+  EXPECT_EQ(state.batches, 21);
+  EXPECT_EQ(state.updates, 7);
+  EXPECT_DOUBLE_EQ(state.epoch, 21. / 8);
+  EXPECT_EQ(state.samples, 64);
+  EXPECT_EQ(state.optimizer, "adamw");
+  EXPECT_EQ(state.settings.at("adam-beta2"), "0.5");
+  EXPECT_EQ(state.settings.at("shuffle"), "true");
+  EXPECT_FALSE(state.settings.count("momentum")) << "it is of other programs";
+}
+
+TEST_F(CheckpointTest, KeepsAsManyAsTheLimitSays) {
+  ASSERT_EQ(
+      run("a", {"--max-steps=9", "--save-steps=2", "--save-total-limit=2"}), 0)
+      << error;
+  EXPECT_EQ(steps_in("a"), (Steps{8, 9}));
+  ASSERT_EQ(run("b", {"--max-steps=9", "--save-steps=2"}), 0) << error;
+  EXPECT_EQ(steps_in("b"), (Steps{2, 4, 6, 8, 9}));
+}
+
+TEST_F(CheckpointTest, ChangesNoWeight) {
+  ASSERT_EQ(run("a", {"--max-steps=20"}), 0) << error;
+  EXPECT_EQ(steps_in("a"), Steps{});
+  ASSERT_EQ(run("b", {"--max-steps=20", "--save-steps=1"}), 0) << error;
+  EXPECT_EQ(steps_in("b").size(), 20u);
+  EXPECT_EQ(read_file(folder / "a/model.safetensors"),
+            read_file(folder / "b/model.safetensors"));
+}
+
+std::string complaint_about(const std::string &checkpoint) {
+  try {
+    check_whole(checkpoint);
+  } catch (const Error &error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST_F(CheckpointTest, EveryBitIsChecked) {
+  ASSERT_EQ(run("a", {"--max-steps=1", "--save-steps=1"}), 0) << error;
+  const std::string checkpoint = folder / "a/checkpoint-1";
+  for (const std::string &name : names_in("a/checkpoint-1")) {
+    const std::string file = checkpoint + "/" + name, good = read_file(file);
+    for (size_t at = 0; at < good.size(); at += 7) {
+      std::string bad = good;
+      bad[at] = char(bad[at] ^ 1 << at % 8);
+      write_file(file, bad);
+      const std::string complaint = complaint_about(checkpoint);
+      ASSERT_NE(complaint.find(" is damaged: "), std::string::npos)
+          << name << ", byte " << at;
+      if (name != kChecksumsFile) {
+        ASSERT_EQ(complaint,
+                  "'" + checkpoint + "' is damaged: '" + name +
+                      "' is not the file that 'checksums.txt' lists");
+      }
+    }
+    write_file(file, good.substr(1));
+    EXPECT_NE(complaint_about(checkpoint), "") << name;
+    write_file(file, good + "\n");
+    EXPECT_NE(complaint_about(checkpoint), "") << name;
+    write_file(file, good);
+  }
+  EXPECT_EQ(complaint_about(checkpoint), "");
+  const std::string marker = checkpoint + "/checksums.txt";
+  write_file(marker, read_file(marker) + "00000000 0 more\n");
+  EXPECT_EQ(complaint_about(checkpoint),
+            "'" + marker +
+                "' is damaged: it has more than the lines of the "
+                "checkpoint's files");
+  std::filesystem::remove(marker);
+  EXPECT_EQ(complaint_about(checkpoint),
+            "'" + checkpoint +
+                "' is no whole checkpoint: it has no "
+                "'checksums.txt', which is written last");
+}
+
+// What a trainer left that was killed while it wrote.
+TEST_F(CheckpointTest, RemovesWhatIsUnfinished) {
+  for (const char *name : {"a/checkpoint-5.part", "a/checkpoint-best.part"})
+    std::filesystem::create_directories(folder / name);
+  write_file(folder / "a/.gpuopt-results", "");
+  ASSERT_EQ(run("a", {"--max-steps=1"}), 0) << error;
+  EXPECT_EQ(names_in("a"),
+            (std::vector<std::string>{".gpuopt-results", "checkpoint-best.part",
+                                      "metrics.jsonl", "model.safetensors"}));
+}
+
+TEST_F(CheckpointTest, OnlyOneTrainerWritesToAFolder) {
+  {
+    const OutputFolder other(folder / "a");
+    EXPECT_EQ(run("a", {"--max-steps=1"}), 1);
+    EXPECT_EQ(error, "tiny: error: another trainer writes to '--output-dir' '" +
+                         folder / "a" +
+                         "'; choose another folder or wait until it ends\n");
+  }
+  EXPECT_EQ(run("a", {"--max-steps=1"}), 0) << error;
+}
+
+TEST_F(CheckpointTest, NamesAFolderThatItCannotLock) {
+  std::filesystem::create_directories(folder / "a/.gpuopt-results");
+  EXPECT_EQ(run("a", {"--max-steps=1"}), 1);
+  EXPECT_EQ(error, "tiny: error: cannot write to '--output-dir' '" +
+                       folder / "a" + "': Is a directory\n");
+}
+
+TEST_F(CheckpointTest, RefusesStatesOfOthers) {
+  const std::string file = folder / "state.json";
+  const std::string complaint =
+      "'" + file + "' is not the state of a training run";
+  for (const char *text :
+       {"", "[]", "{\"global_step\": -1}", "{\"optimizer\": 1}",
+        "{\"epoch\": x}", "{\"of a later version\": 1}", "{\"batches\": 1"}) {
+    write_file(file, text);
+    try {
+      read_run_state(file);
+      ADD_FAILURE() << text << " is taken";
+    } catch (const Error &error) {
+      EXPECT_EQ(error.what(), complaint) << text;
+    }
+  }
+  Context ctx(1);
+  WeightsFile weights(ctx, program, ctx.allocate(program.total_bytes));
+  const float zeros[12] = {};
+  write_safetensors(folder / "more", {{"weight", Type::F32, {4, 3}, zeros, 48},
+                                      {"bias", Type::F32, {3}, zeros, 12}});
+  weights.load(folder / "more", StateFile::Weights);
+  try {
+    weights.load(folder / "more", StateFile::Weights, /*exactly=*/true);
+    ADD_FAILURE() << "it is taken";
+  } catch (const Error &error) {
+    EXPECT_EQ(error.what(), "'" + folder / "more" +
+                                "' has 'bias', which the program does not "
+                                "have");
+  }
+}
+
+// The limit fails writes as a full disk does.
+void limit_files_to(rlim_t bytes) {
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit limit{};
+  getrlimit(RLIMIT_FSIZE, &limit);
+  limit.rlim_cur = bytes;
+  setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+TEST_F(CheckpointTest, AFullDiskDoesNotEndTheRun) {
+  static std::string fourth;
+  fourth = folder / "a/checkpoint-4";
+  program.update = [](Context &ctx, char *memory) {
+    tiny::update(ctx, memory);
+    const int64_t step = tiny::at<StepState>(memory, tiny::kOffState)->step;
+    if (step == 5) {
+      while (!std::filesystem::exists(fourth))
+        std::this_thread::yield();
+      limit_files_to(500);
+    }
+    if (step == 7)
+      limit_files_to(RLIM_INFINITY);
+  };
+  const int status = run("a", {"--max-steps=9", "--save-steps=1"});
+  limit_files_to(RLIM_INFINITY);
+  ASSERT_EQ(status, 0) << error;
+  EXPECT_NE(error.find("tiny: warning: step 5: no checkpoint is written, and "
+                       "training goes on: cannot write '"),
+            std::string::npos)
+      << error;
+  EXPECT_NE(error.find("metrics.jsonl' lacks steps, and training goes on: "),
+            std::string::npos)
+      << error;
+  // The sixth may have been written after the seventh update.
+  Steps steps = steps_in("a");
+  std::erase(steps, 6);
+  EXPECT_EQ(steps, (Steps{1, 2, 3, 4, 7, 8, 9}));
+  for (const CheckpointFolder &each : checkpoints_in(folder / "a"))
+    check_whole(each.path);
+  for (const std::string &name : names_in("a"))
+    EXPECT_EQ(name.find(".part"), std::string::npos) << name;
+  EXPECT_EQ(numbers("a", "step"), (std::vector<double>{1, 2, 3, 4, 7, 8, 9}));
+}
+
+TEST_F(CheckpointTest, AFolderThatVanishesEndsTheRunAtItsEnd) {
+  static std::string out;
+  out = folder / "a";
+  program.update = [](Context &ctx, char *memory) {
+    tiny::update(ctx, memory);
+    if (tiny::at<StepState>(memory, tiny::kOffState)->step == 5)
+      std::filesystem::remove_all(out);
+  };
+  EXPECT_EQ(run("a", {"--max-steps=9", "--save-steps=3"}), 1);
+  EXPECT_NE(error.find("step 6: no checkpoint is written"), std::string::npos);
+  EXPECT_NE(output.find("step 9/9"), std::string::npos) << output;
+  EXPECT_NE(error.find("tiny: error: cannot write '" + out +
+                       "/model.safetensors.part': No such file"),
+            std::string::npos)
+      << error;
+}
+
+} // namespace
+} // namespace gpuopt
