@@ -114,6 +114,8 @@ RULES = [
     Rule("tools/gpuopt-opt", "runs passes on MLIR text", ["lib/Pipelines"], ["LLVM", "MLIR"]),
     Rule("tools/gpuopt-translate", "imports and prints", ["lib/Import/Onnx", "lib/Target/Cxx"], ["LLVM", "MLIR"]),
     Rule("tools/gpuopt-lsp-server", "serves editors of MLIR text", ["lib/Pipelines"], ["MLIR"]),
+    Rule("tools/gpuopt-plan-convolutions", "cuDNN's plans of convolutions, without a GPU",
+         ["lib/Runtime/gpuopt/ops", "lib/Planning", "include/gpuopt/Support"], ["LLVM", "CUDA"]),
     Rule("tools/gpuopt-solve", "the solvers on files", ["lib/Planning", "include/gpuopt/Support"], ["LLVM"]),
 ]
 
@@ -132,7 +134,7 @@ LIBRARIES = [
     (r"(sys/\w+|sanitizer/\w+|unistd|fcntl|signal|omp|immintrin)\.h$", "system"),
     (r"\w+$", "C++"),
 ]
-LINKED = {"MLIR": "MLIR", "LLVM": "LLVM", "protobuf::libprotobuf-lite": "protobuf", "GpuoptOnnxProto": "protobuf",
+LINKED = {"MLIR": "MLIR", "LLVM": "LLVM", "gpuopt_cudnn": "CUDA", "protobuf::libprotobuf-lite": "protobuf", "GpuoptOnnxProto": "protobuf",
           "Threads::Threads": "C++"}
 VERSION = "gpuopt/Version.h"  # generated; everyone may say which version this is
 

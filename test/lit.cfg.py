@@ -22,6 +22,9 @@ config.substitutions.append(("%protoc", config.protoc))
 config.substitutions.append(("%gpuopt_src_root", config.gpuopt_src_root))
 config.substitutions.append(("%gpuopt_obj_root", config.gpuopt_obj_root))
 
+if os.path.exists(os.path.join(config.gpuopt_obj_root, "bin", "gpuopt-plan-convolutions")):
+    config.available_features.add("cudnn")
+
 if shutil.which("nvcc"):
     config.available_features.add("nvcc")
 

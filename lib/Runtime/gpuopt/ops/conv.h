@@ -7,18 +7,7 @@
 #pragma once
 
 #include "gpuopt/device/device.h"
-
-namespace gpuopt {
-
-// [0] is the height, [1] the width.
-struct ConvShape {
-  int64_t n, h, w, c, oh, ow, oc, kh, kw;
-  int64_t stride[2] = {1, 1}, pad_begin[2] = {0, 0}, pad_end[2] = {0, 0};
-  int64_t dilation[2] = {1, 1};
-  int64_t groups = 1;
-};
-
-} // namespace gpuopt
+#include "gpuopt/ops/conv_shape.h"
 
 #ifdef __CUDACC__
 #include "gpuopt/ops/conv_cuda.h"

@@ -5,20 +5,11 @@
 #pragma once
 
 #include "gpuopt/ops/conv.h"
+#include "gpuopt/ops/cudnn_descriptor.h"
 
-#include <cudnn.h>
 #include <unordered_map>
 
 namespace gpuopt {
-
-inline void check_cudnn(cudnnStatus_t status, const char *what,
-                        const char *file, int line) {
-  if (status != CUDNN_STATUS_SUCCESS)
-    throw Error(std::string("cuDNN: ") + cudnnGetErrorString(status) + " in " +
-                what + " (" + file + ":" + std::to_string(line) + ")");
-}
-#define CHECK_CUDNN(call)                                                      \
-  ::gpuopt::check_cudnn((call), #call, __FILE__, __LINE__)
 
 namespace detail {
 
@@ -33,12 +24,6 @@ constexpr cudnnDataType_t cudnn_type() {
   else
     return CUDNN_DATA_BFLOAT16;
 }
-
-enum ConvKind : int64_t {
-  kConvForward,
-  kConvBackwardData,
-  kConvBackwardWeights
-};
 
 struct ConvKey {
   ConvShape shape;
@@ -253,7 +238,7 @@ struct ConvCall {
 template <class T>
 void conv_forward(Context &ctx, const ConvShape &s, const T *x, const T *w,
                   const T *bias, T *y) {
-  detail::ConvCall<T> call(ctx, s, detail::kConvForward, w);
+  detail::ConvCall<T> call(ctx, s, kConvForward, w);
   const detail::Conv &c = *call.conv;
   CHECK_CUDNN(cudnnConvolutionForward(
       call.dnn.handle, call.one(), c.x, x, c.w, call.ordered(w), c.conv,
@@ -267,7 +252,7 @@ void conv_forward(Context &ctx, const ConvShape &s, const T *x, const T *w,
 template <class T>
 void conv_backward_data(Context &ctx, const ConvShape &s, const T *dy,
                         const T *w, T *dx) {
-  detail::ConvCall<T> call(ctx, s, detail::kConvBackwardData, w);
+  detail::ConvCall<T> call(ctx, s, kConvBackwardData, w);
   const detail::Conv &c = *call.conv;
   CHECK_CUDNN(cudnnConvolutionBackwardData(
       call.dnn.handle, call.one(), c.w, call.ordered(w), c.y, dy, c.conv,
@@ -278,7 +263,7 @@ void conv_backward_data(Context &ctx, const ConvShape &s, const T *dy,
 template <class T>
 void conv_backward_weights(Context &ctx, const ConvShape &s, const T *x,
                            const T *dy, T *dw, double beta) {
-  detail::ConvCall<T> call(ctx, s, detail::kConvBackwardWeights, dw);
+  detail::ConvCall<T> call(ctx, s, kConvBackwardWeights, dw);
   const detail::Conv &c = *call.conv;
   const bool adds = beta != 0 && !call.reorders;
   CHECK_CUDNN(cudnnConvolutionBackwardFilter(

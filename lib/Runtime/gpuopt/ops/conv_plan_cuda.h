@@ -1,0 +1,296 @@
+// A convolution, or one of its two gradients, as a graph of cuDNN with one
+// operation, and the plan that cuDNN makes for it: an engine (a family of
+// kernels) with its workspace. Activations are NHWC and weights
+// [oc, kh, kw, c / groups].
+//
+// A plan is made for a device that is there, or, without a GPU, for the
+// description of one. Only engines that always give the same bits are taken,
+// and none that is compiled when it is needed: with those, what is chosen would
+// depend on whether NVRTC is installed.
+#pragma once
+
+#include "gpuopt/device/error.h"
+#include "gpuopt/ops/conv_shape.h"
+#include "gpuopt/ops/cudnn_descriptor.h"
+
+#include <algorithm>
+#include <optional>
+
+// Descriptions of devices came with cuDNN 9.8.
+#if CUDNN_VERSION >= 90800
+#define GPUOPT_HAS_CONV_PLANS
+#endif
+
+#ifdef GPUOPT_HAS_CONV_PLANS
+namespace gpuopt {
+
+// All that a plan depends on beside the device.
+struct ConvGraph {
+  ConvShape shape;
+  int64_t kind;        // ConvKind
+  int64_t type;        // cudnnDataType_t of all three tensors
+  int64_t allows_tf32; // for products of floats
+  int64_t alignment;   // of all three tensors, in bytes
+};
+
+// The device that a plan is for.
+class PlanDevice {
+public:
+  explicit PlanDevice(cudnnHandle_t handle)
+      : descriptor(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR) {
+    descriptor.set(CUDNN_ATTR_DEVICEPROP_HANDLE, handle).finalize();
+  }
+  // `json` is what to_json has returned on such a device.
+  explicit PlanDevice(const std::string &json)
+      : descriptor(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR) {
+    descriptor
+        .set(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION,
+             std::vector<char>(json.begin(), json.end()))
+        .finalize();
+  }
+  std::string to_json() const {
+    const auto text =
+        descriptor.get_all<char>(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION);
+    return std::string(text.begin(), text.end()).c_str();
+  }
+
+  CudnnDescriptor descriptor;
+};
+
+class ConvPlan {
+public:
+  explicit ConvPlan(CudnnDescriptor finalized)
+      : plan(std::move(finalized)),
+        bytes(plan.get<int64_t>(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE)) {}
+
+  int64_t workspace_bytes() const { return bytes; }
+  // The number that cuDNN gives the engine among those of the graph.
+  int64_t engine() const {
+    const auto configurations =
+        plan.get_descriptors(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG,
+                             CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
+    const auto engines = configurations.at(0).get_descriptors(
+        CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+    return engines.at(0).get<int64_t>(CUDNN_ATTR_ENGINE_GLOBAL_INDEX);
+  }
+  // The text from which read_conv_plan makes the same plan, for the same
+  // version of cuDNN.
+  std::string serialize() const {
+    const auto text =
+        plan.get_all<char>(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION);
+    return std::string(text.begin(), text.end());
+  }
+  // Enqueues the convolution in the handle's stream. The tensor that the graph
+  // computes is written; `workspace` has workspace_bytes().
+  void execute(cudnnHandle_t handle, const void *x, const void *w,
+               const void *y, void *workspace) const;
+
+private:
+  CudnnDescriptor plan;
+  int64_t bytes;
+};
+
+namespace detail {
+
+// The names by which a plan knows its tensors when it is executed.
+constexpr int64_t kConvX = 'x', kConvW = 'w', kConvY = 'y';
+
+// Sizes are [n, c, h, w] whatever the order in memory is, which is NHWC.
+inline CudnnDescriptor conv_tensor(const ConvGraph &graph, int64_t name,
+                                   int64_t n, int64_t c, int64_t h, int64_t w) {
+  CudnnDescriptor tensor(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
+  tensor.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, name)
+      .set(CUDNN_ATTR_TENSOR_DATA_TYPE, cudnnDataType_t(graph.type))
+      .set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, graph.alignment)
+      .set(CUDNN_ATTR_TENSOR_DIMENSIONS, std::vector<int64_t>{n, c, h, w})
+      .set(CUDNN_ATTR_TENSOR_STRIDES,
+           std::vector<int64_t>{h * w * c, 1, w * c, c})
+      .finalize();
+  return tensor;
+}
+
+// Half precision is multiplied exactly and summed in single precision.
+inline cudnnDataType_t compute_type_of(int64_t type) {
+  return type == CUDNN_DATA_DOUBLE ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT;
+}
+
+inline CudnnDescriptor conv_parameters(const ConvGraph &graph) {
+  const ConvShape &s = graph.shape;
+  const auto pair = [](const int64_t (&values)[2]) {
+    return std::vector<int64_t>{values[0], values[1]};
+  };
+  CudnnDescriptor parameters(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
+  parameters.set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, compute_type_of(graph.type))
+      .set(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_CROSS_CORRELATION)
+      .set(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, int64_t(2))
+      .set(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, pair(s.pad_begin))
+      .set(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, pair(s.pad_end))
+      .set(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, pair(s.stride))
+      .set(CUDNN_ATTR_CONVOLUTION_DILATIONS, pair(s.dilation))
+      .finalize();
+  return parameters;
+}
+
+// The attributes of the operation of each kind.
+struct ConvAttributes {
+  cudnnBackendDescriptorType_t operation;
+  cudnnBackendAttributeName_t parameters, x, w, y, alpha, beta;
+};
+
+inline const ConvAttributes &conv_attributes_of(int64_t kind) {
+  static const ConvAttributes attributes[] = {
+      {CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA},
+      {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA},
+      {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA,
+       CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA}};
+  return attributes[kind];
+}
+
+// The operation graph; descriptors keep what they were given.
+inline CudnnDescriptor operation_graph_of(const ConvGraph &graph) {
+  const ConvShape &s = graph.shape;
+  const ConvAttributes &attributes = conv_attributes_of(graph.kind);
+  const CudnnDescriptor x = conv_tensor(graph, kConvX, s.n, s.c, s.h, s.w),
+                        w = conv_tensor(graph, kConvW, s.oc, s.c / s.groups,
+                                        s.kh, s.kw),
+                        y = conv_tensor(graph, kConvY, s.n, s.oc, s.oh, s.ow),
+                        parameters = conv_parameters(graph);
+  CudnnDescriptor operation(attributes.operation);
+  operation.set(attributes.parameters, parameters)
+      .set(attributes.x, x)
+      .set(attributes.w, w)
+      .set(attributes.y, y);
+  if (compute_type_of(graph.type) == CUDNN_DATA_DOUBLE)
+    operation.set(attributes.alpha, 1.0).set(attributes.beta, 0.0);
+  else
+    operation.set(attributes.alpha, 1.0f).set(attributes.beta, 0.0f);
+  operation.finalize();
+  CudnnDescriptor operations(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
+  operations.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, operation).finalize();
+  return operations;
+}
+
+// Returns the engines that cuDNN proposes, the fastest by its estimate first;
+// none if it knows none.
+inline std::vector<CudnnDescriptor>
+propose_engines(const CudnnDescriptor &operations, const PlanDevice &device,
+                cudnnBackendHeurMode_t mode) {
+  CudnnDescriptor heuristic(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
+  heuristic.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, operations)
+      .set(CUDNN_ATTR_ENGINEHEUR_MODE, mode)
+      .set(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, device.descriptor);
+  if (!heuristic.try_finalize())
+    return {};
+  return heuristic.get_descriptors(CUDNN_ATTR_ENGINEHEUR_RESULTS,
+                                   CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
+}
+
+// Returns why an engine is not taken, null if it is.
+inline const char *objection_to(const CudnnDescriptor &configuration,
+                                const ConvGraph &graph) {
+  const auto engines = configuration.get_descriptors(
+      CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+  const auto numerics = engines.at(0).get_all<cudnnBackendNumericalNote_t>(
+      CUDNN_ATTR_ENGINE_NUMERICAL_NOTE);
+  const auto behaviors = engines.at(0).get_all<cudnnBackendBehaviorNote_t>(
+      CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE);
+  const auto has = [](const auto &notes, auto note) {
+    return std::find(notes.begin(), notes.end(), note) != notes.end();
+  };
+  if (has(numerics, CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC))
+    return "an engine does not always give the same bits";
+  if (has(numerics, CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION))
+    return "an engine adds in half precision";
+  if (has(behaviors, CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION))
+    return "an engine is compiled when it is needed";
+  if (graph.type == CUDNN_DATA_FLOAT && !graph.allows_tf32 &&
+      (has(numerics, CUDNN_NUMERICAL_NOTE_TENSOR_CORE) ||
+       has(numerics, CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS)))
+    return "an engine rounds operands to TF32";
+  return nullptr;
+}
+
+} // namespace detail
+
+// A plan, or why there is none.
+struct ConvPlanResult {
+  std::optional<ConvPlan> plan;
+  std::string reason;
+};
+
+// Returns the plan of the first engine of cuDNN's heuristic that may be taken
+// and needs at most `workspace_limit` bytes. Throws an Error if the graph
+// itself is not valid.
+inline ConvPlanResult plan_convolution(const PlanDevice &device,
+                                       const ConvGraph &graph,
+                                       int64_t workspace_limit) {
+  const CudnnDescriptor operations = detail::operation_graph_of(graph);
+  std::string reason = "cuDNN proposes no engine";
+  for (cudnnBackendHeurMode_t mode :
+       {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK})
+    for (const CudnnDescriptor &configuration :
+         detail::propose_engines(operations, device, mode)) {
+      if (const char *objection = detail::objection_to(configuration, graph)) {
+        reason = objection;
+        continue;
+      }
+      CudnnDescriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+      plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
+      if (!plan.try_finalize()) {
+        reason = "cuDNN refuses its own proposal: " + last_cudnn_message();
+        continue;
+      }
+      ConvPlan found(std::move(plan));
+      if (found.workspace_bytes() <= workspace_limit)
+        return {std::move(found), ""};
+      reason = "an engine needs a workspace of " +
+               human_bytes(double(found.workspace_bytes()));
+    }
+  return {std::nullopt, reason};
+}
+
+// Makes a plan from what ConvPlan::serialize has returned.
+inline ConvPlan read_conv_plan(const PlanDevice &device,
+                               const std::string &text) {
+  CudnnDescriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+  plan.set(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION,
+           std::vector<char>(text.begin(), text.end()))
+      .set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, device.descriptor)
+      .finalize();
+  return ConvPlan(std::move(plan));
+}
+
+inline void ConvPlan::execute(cudnnHandle_t handle, const void *x,
+                              const void *w, const void *y,
+                              void *workspace) const {
+  const auto pointer = [](const void *p) { return const_cast<void *>(p); };
+  CudnnDescriptor operands(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+  operands
+      .set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS,
+           std::vector<int64_t>{detail::kConvX, detail::kConvW, detail::kConvY})
+      .set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS,
+           std::vector<void *>{pointer(x), pointer(w), pointer(y)})
+      .set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, workspace)
+      .finalize();
+  CHECK_CUDNN(cudnnBackendExecute(handle, plan.get(), operands.get()));
+}
+
+} // namespace gpuopt
+#endif // GPUOPT_HAS_CONV_PLANS

@@ -1,0 +1,150 @@
+// The descriptors of cuDNN's graph interface: objects with attributes that are
+// set, then finalized, then read. NVIDIA's documentation calls the interface
+// cuDNN's backend API.
+#pragma once
+
+#include "gpuopt/device/error.h"
+
+#include <cudnn.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gpuopt {
+
+inline void check_cudnn(cudnnStatus_t status, const char *what,
+                        const char *file, int line) {
+  if (status != CUDNN_STATUS_SUCCESS)
+    throw Error(std::string("cuDNN: ") + cudnnGetErrorString(status) + " in " +
+                what + " (" + file + ":" + std::to_string(line) + ")");
+}
+#define CHECK_CUDNN(call)                                                      \
+  ::gpuopt::check_cudnn((call), #call, __FILE__, __LINE__)
+
+// Returns what cuDNN said about its last failure in this thread.
+inline std::string last_cudnn_message() {
+  char text[1024] = "";
+  cudnnGetLastErrorString(text, sizeof text);
+  return text;
+}
+
+namespace detail {
+
+// The types of attributes, by the C++ types of their values.
+inline constexpr auto attribute_type(int64_t) { return CUDNN_TYPE_INT64; }
+inline constexpr auto attribute_type(float) { return CUDNN_TYPE_FLOAT; }
+inline constexpr auto attribute_type(double) { return CUDNN_TYPE_DOUBLE; }
+inline constexpr auto attribute_type(char) { return CUDNN_TYPE_CHAR; }
+inline constexpr auto attribute_type(void *) { return CUDNN_TYPE_VOID_PTR; }
+inline constexpr auto attribute_type(cudnnHandle_t) {
+  return CUDNN_TYPE_HANDLE;
+}
+inline constexpr auto attribute_type(cudnnDataType_t) {
+  return CUDNN_TYPE_DATA_TYPE;
+}
+inline constexpr auto attribute_type(cudnnConvolutionMode_t) {
+  return CUDNN_TYPE_CONVOLUTION_MODE;
+}
+inline constexpr auto attribute_type(cudnnBackendHeurMode_t) {
+  return CUDNN_TYPE_HEUR_MODE;
+}
+inline constexpr auto attribute_type(cudnnBackendNumericalNote_t) {
+  return CUDNN_TYPE_NUMERICAL_NOTE;
+}
+inline constexpr auto attribute_type(cudnnBackendBehaviorNote_t) {
+  return CUDNN_TYPE_BEHAVIOR_NOTE;
+}
+
+} // namespace detail
+
+class CudnnDescriptor {
+public:
+  explicit CudnnDescriptor(cudnnBackendDescriptorType_t type) {
+    CHECK_CUDNN(cudnnBackendCreateDescriptor(type, &descriptor));
+  }
+  CudnnDescriptor(CudnnDescriptor &&other) noexcept
+      : descriptor(std::exchange(other.descriptor, nullptr)) {}
+  CudnnDescriptor &operator=(CudnnDescriptor &&other) noexcept {
+    std::swap(descriptor, other.descriptor);
+    return *this;
+  }
+  ~CudnnDescriptor() {
+    if (descriptor)
+      cudnnBackendDestroyDescriptor(descriptor);
+  }
+
+  template <class T>
+  CudnnDescriptor &set(cudnnBackendAttributeName_t name,
+                       const std::vector<T> &values) {
+    CHECK_CUDNN(
+        cudnnBackendSetAttribute(descriptor, name, detail::attribute_type(T()),
+                                 int64_t(values.size()), values.data()));
+    return *this;
+  }
+  template <class T>
+  CudnnDescriptor &set(cudnnBackendAttributeName_t name, T value) {
+    return set(name, std::vector<T>{value});
+  }
+  CudnnDescriptor &set(cudnnBackendAttributeName_t name,
+                       const CudnnDescriptor &value) {
+    CHECK_CUDNN(cudnnBackendSetAttribute(
+        descriptor, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &value.descriptor));
+    return *this;
+  }
+  CudnnDescriptor &finalize() {
+    CHECK_CUDNN(cudnnBackendFinalize(descriptor));
+    return *this;
+  }
+  // Returns whether cuDNN can do what the attributes say.
+  bool try_finalize() {
+    return cudnnBackendFinalize(descriptor) == CUDNN_STATUS_SUCCESS;
+  }
+
+  template <class T>
+  std::vector<T> get_all(cudnnBackendAttributeName_t name) const {
+    int64_t count = 0;
+    CHECK_CUDNN(cudnnBackendGetAttribute(
+        descriptor, name, detail::attribute_type(T()), 0, &count, nullptr));
+    std::vector<T> values(static_cast<size_t>(count));
+    if (count > 0)
+      CHECK_CUDNN(cudnnBackendGetAttribute(descriptor, name,
+                                           detail::attribute_type(T()), count,
+                                           &count, values.data()));
+    values.resize(static_cast<size_t>(count));
+    return values;
+  }
+  template <class T>
+  T get(cudnnBackendAttributeName_t name) const {
+    T value;
+    int64_t count = 0;
+    CHECK_CUDNN(cudnnBackendGetAttribute(
+        descriptor, name, detail::attribute_type(T()), 1, &count, &value));
+    return value;
+  }
+  // Returns the descriptors that an attribute has, which are of one type.
+  std::vector<CudnnDescriptor>
+  get_descriptors(cudnnBackendAttributeName_t name,
+                  cudnnBackendDescriptorType_t type) const {
+    int64_t count = 0;
+    CHECK_CUDNN(cudnnBackendGetAttribute(
+        descriptor, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, &count, nullptr));
+    std::vector<CudnnDescriptor> found;
+    std::vector<cudnnBackendDescriptor_t> pointers;
+    for (int64_t i = 0; i < count; i++)
+      pointers.push_back(found.emplace_back(type).descriptor);
+    if (count > 0)
+      CHECK_CUDNN(cudnnBackendGetAttribute(descriptor, name,
+                                           CUDNN_TYPE_BACKEND_DESCRIPTOR, count,
+                                           &count, pointers.data()));
+    found.erase(found.begin() + count, found.end());
+    return found;
+  }
+
+  cudnnBackendDescriptor_t get() const { return descriptor; }
+
+private:
+  cudnnBackendDescriptor_t descriptor = nullptr;
+};
+
+} // namespace gpuopt

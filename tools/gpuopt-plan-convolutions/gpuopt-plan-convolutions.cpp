@@ -1,0 +1,143 @@
+//===- gpuopt-plan-convolutions.cpp - cuDNN's plans without a GPU ---------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Asks cuDNN how it would compute the convolutions of programs on a GPU that
+// need not be there: by which engine, and with how large a workspace. What it
+// cannot plan has a reason; programs compute that by cuDNN's older calls.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ConvolutionList.h"
+#include "DeviceDescriptions.h"
+#include "gpuopt/Planning/Bytes.h"
+#include "gpuopt/Support/CheckOutput.h"
+#include "gpuopt/Support/WriteFile.h"
+#include "gpuopt/Version.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/WithColor.h"
+
+using namespace llvm;
+using namespace gpuopt;
+
+static cl::OptionCategory category("Options of gpuopt-plan-convolutions");
+static cl::list<std::string> inputs(cl::Positional, cl::OneOrMore,
+                                    cl::desc("<plan.json>..."),
+                                    cl::cat(category));
+static cl::opt<std::string>
+    device("device", cl::init("h200"), cl::value_desc("name or file"),
+           cl::desc("GPU that is planned for (" + describedDeviceNames() +
+                    ") or a file in which cuDNN has described one; default "
+                    "h200"),
+           cl::cat(category));
+static cl::opt<std::string>
+    workspaceSize("workspace-size", cl::init("256MiB"), cl::value_desc("bytes"),
+                  cl::desc("Workspace that a convolution may use; default "
+                           "256MiB"),
+                  cl::cat(category));
+static cl::opt<std::string> output("o", cl::init("-"), cl::value_desc("file"),
+                                   cl::desc("Where the plans go; default: "
+                                            "standard output"),
+                                   cl::cat(category));
+
+static int fail(const Twine &message) {
+  WithColor::error(errs(), "gpuopt-plan-convolutions") << message << "\n";
+  return 1;
+}
+
+/// Adds the plan of a convolution to `text`, or why it has none.
+static void plan(const PlanDevice &target, const ConvGraph &graph,
+                 int64_t workspaceLimit, json::Object &text) {
+  ConvPlanResult result;
+  try {
+    result = plan_convolution(target, graph, workspaceLimit);
+  } catch (const gpuopt::Error &error) {
+    result.reason = last_cudnn_message() + ": " + error.what();
+  }
+  if (!result.plan) {
+    text["fallback"] = result.reason;
+    return;
+  }
+  std::string serialized = result.plan->serialize();
+  ConvPlan again = read_conv_plan(target, serialized);
+  if (again.engine() != result.plan->engine() ||
+      again.workspace_bytes() != result.plan->workspace_bytes())
+    throw gpuopt::Error("cuDNN reads another plan than the one it has written");
+  text["engine"] = result.plan->engine();
+  text["workspace_bytes"] = result.plan->workspace_bytes();
+  text["plan"] = std::move(serialized);
+}
+
+static json::Object planAll(const PlanDevice &target,
+                            std::vector<ListedConvolution> &convolutions,
+                            int64_t workspaceLimit) {
+  json::Array plans;
+  for (ListedConvolution &convolution : convolutions) {
+    plan(target, convolution.graph, workspaceLimit, convolution.text);
+    plans.push_back(std::move(convolution.text));
+  }
+  return json::Object{{"cudnn", int64_t(cudnnGetVersion())},
+                      {"device", device},
+                      {"workspace_limit_bytes", workspaceLimit},
+                      {"convolutions", std::move(plans)}};
+}
+
+/// Returns the GPU of --device.
+static Expected<PlanDevice> makeTarget() {
+  Expected<std::string> description = describeDevice(device);
+  if (!description)
+    return createStringError("--device: " + toString(description.takeError()));
+  try {
+    return PlanDevice(*description);
+  } catch (const gpuopt::Error &error) {
+    return createStringError("--device: cuDNN does not take the description '" +
+                             device + "': " + error.what());
+  }
+}
+
+static llvm::Error run(int64_t workspaceLimit) {
+  Expected<PlanDevice> target = makeTarget();
+  if (!target)
+    return target.takeError();
+  std::vector<ListedConvolution> convolutions;
+  for (const std::string &input : inputs)
+    if (llvm::Error error = addConvolutions(input, convolutions))
+      return error;
+  json::Object plans;
+  try {
+    plans = planAll(*target, convolutions, workspaceLimit);
+  } catch (const std::exception &error) {
+    return createStringError(error.what());
+  }
+  std::string text;
+  raw_string_ostream(text) << formatv("{0:2}", json::Value(std::move(plans)))
+                           << "\n";
+  if (output == "-")
+    outs() << text;
+  else if (llvm::Error error = writeFile(output, text))
+    return createStringError("cannot write '" + output +
+                             "': " + toString(std::move(error)));
+  return llvm::Error::success();
+}
+
+int main(int argc, char **argv) {
+  InitLLVM init(argc, argv);
+  cl::HideUnrelatedOptions(category);
+  setVersionPrinter("gpuopt-plan-convolutions");
+  cl::ParseCommandLineOptions(argc, argv,
+                              "cuDNN's plans of convolutions, without a GPU\n");
+  planning::Result<int64_t> limit = planning::parseBytes(workspaceSize);
+  if (!limit)
+    return fail("--workspace-size: " + limit.error().message);
+  std::vector<StringRef> read(inputs.begin(), inputs.end());
+  if (output != "-")
+    if (llvm::Error error = checkOutput(output, read))
+      return fail(toString(std::move(error)));
+  if (llvm::Error error = run(*limit))
+    return fail(toString(std::move(error)));
+  return 0;
+}
