@@ -12,7 +12,7 @@ import torch.nn.functional as F
 
 @dataclasses.dataclass
 class Data:
-    """An operand of integers that the compiler does not know."""
+    """An operand without a gradient that the compiler does not know."""
 
     value: np.ndarray
 
@@ -35,8 +35,10 @@ class OpCase:
         others = [f"{checked}.other{i}" for i in range(2)]
         if self.op == "TopK":
             return [others[0], checked] if "Indices" in self.name else [checked, others[0]]
-        if "Hidden" in self.name:
+        if "Hidden" in self.name or "SplitSecond" in self.name:
             return [others[0], checked]
+        if self.op == "Split":
+            return [checked, others[0]]
         return [*others, checked] if "Cell" in self.name else [checked]
 
     def values(self) -> list[np.ndarray]:
@@ -215,6 +217,29 @@ add("shapes", "Squeeze", [[(1, 3), ints(0)], [(3, 1, 2), ints(1)], [(1, 2, 1), i
 add("shapes", "Unsqueeze", [[(3,), ints(0)]], lambda x: x[None], label="A")
 add("shapes", "Unsqueeze", [[(3, 2), ints(1, 3)]], lambda x: x[:, None, :, None], label="B")
 add("shapes", "Flatten", [(2, 3, 4), (3, 5), (2, 2, 1, 3)], lambda x: x.flatten(1))
+
+for i, (shape, sizes, axis) in enumerate([((7,), (3, 4), 0), ((3, 5), (1, 4), 1), ((2, 3, 4), (2, 1), -2)]):
+    for label, which in (("", 0), ("Second", 1)):
+        add("shapes", "Split", [[shape, ints(*sizes)]], lambda x, s=sizes, a=axis, w=which: x.split(s, a)[w], label=f"{label}{i}", axis=axis)
+
+# Comparisons, logic and types. Neither has a gradient.
+for i, (x, y) in enumerate(BROADCASTS):
+    for op, reference in [("Greater", torch.gt), ("GreaterOrEqual", torch.ge), ("Less", torch.lt), ("LessOrEqual", torch.le)]:
+        add("logic", op, [[x, y]], reference, label=str(i))
+    numbers = [np.arange(np.prod(shape)).reshape(shape) % (3 + j) for j, shape in enumerate((x, y))]
+    tensors = [torch.from_numpy(value) for value in numbers]
+    add("logic", "Equal", [[Data(value) for value in numbers]], lambda a=tensors: torch.eq(*a), label=str(i))
+    add("logic", "Not", [[Data(numbers[0] > 0)]], lambda a=tensors: ~(a[0] > 0), label=str(i))
+    for op, reference in [("And", torch.logical_and), ("Or", torch.logical_or), ("Xor", torch.logical_xor)]:
+        add("logic", op, [[Data(value > 0) for value in numbers]], lambda a=tensors, r=reference: r(a[0] > 0, a[1] > 0), label=str(i))
+odd = np.array([[np.nan, np.inf, -np.inf], [0.0, -1.5, np.nan]])
+add("logic", "IsNaN", [[Data(odd)]], lambda: torch.from_numpy(np.isnan(odd)))
+add("logic", "IsInf", [[Data(odd)]], lambda: torch.from_numpy(np.isinf(odd)))
+add("logic", "IsInf", [[Data(odd)]], lambda: torch.from_numpy(np.isneginf(odd)), label="Negative", detect_positive=0)
+for i, shape in enumerate(SHAPES):
+    add("logic", "Cast", [shape], lambda x: x.long(), label=f"Whole{i}", to=7)
+    add("logic", "Cast", [[Data(np.arange(np.prod(shape)).reshape(shape) % 3)]], lambda s=shape: torch.arange(int(np.prod(s))).reshape(s) % 3 > 0, label=f"Truth{i}", to=9)
+    add("logic", "CastLike", [[shape, Data(ints(0))]], lambda x: x.long(), label=str(i))
 
 # Products.
 add("products", "MatMul", [[(3, 4), (4, 5)], [(2, 3, 4), (4, 5)], [(2, 1, 3, 4), (3, 4, 2)]], torch.matmul)

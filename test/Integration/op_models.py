@@ -14,7 +14,7 @@ import numpy as np
 import onnx
 import pytest
 import torch
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper, numpy_helper
 
 from op_cases import CASES, Data, OpCase
 from training import Result, Trainer
@@ -71,6 +71,11 @@ def hidden_operands(case: OpCase) -> list[str]:
     return [f"{case.name}.{i}" for i, operand in enumerate(case.operands) if isinstance(operand, Data)]
 
 
+def own_type(value: np.ndarray, element: int) -> int:
+    """The ONNX type that an array has in a model whose floating-point type is `element`."""
+    return element if value.dtype == np.float64 else helper.np_dtype_to_tensor_dtype(value.dtype)
+
+
 def nodes_of(case: OpCase, element: int, is_float: bool) -> tuple[list[onnx.NodeProto], dict[str, np.ndarray]]:
     """What computes `case.term`, the sum of the result times the weight, and the initializers but for the weight. The
     input `one` is 1; it keeps the operands from being parameters that an operator reads directly."""
@@ -84,7 +89,7 @@ def nodes_of(case: OpCase, element: int, is_float: bool) -> tuple[list[onnx.Node
         # Known only when the program runs, since `one` is.
         nodes.append(helper.make_node("Cast", [name], [f"{name}.number"], name=f"{name}.widen", to=element))
         nodes.append(helper.make_node("Mul", [f"{name}.number", "one"], [f"{name}.scaled"], name=f"{name}.scale"))
-        nodes.append(helper.make_node("Cast", [f"{name}.scaled"], [f"{name}.hidden"], name=f"{name}.narrow", to=TensorProto.INT64))
+        nodes.append(helper.make_node("Cast", [f"{name}.scaled"], [f"{name}.hidden"], name=f"{name}.narrow", to=own_type(constants[name], element)))
         node.input[list(node.input).index(name)] = f"{name}.hidden"
     nodes.append(node)
     if not is_float:
