@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib.util
 import os
 import shutil
@@ -9,8 +10,11 @@ from pathlib import Path
 from typing import Any, Mapping
 
 import numpy as np
+import pytest
+import torch
 
-from training import Result, Trainer
+from exports import export_case
+from training import Result, Trainer, train_torch
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -40,6 +44,14 @@ def has_boost_context() -> bool:
     return Path("/usr/include/boost/context/detail/fcontext.hpp").exists()
 
 
+# What skips the tests of a file where the target cannot be built.
+SKIPS = [
+    pytest.mark.skipif(not has_cuda_headers(), reason="no headers of the CUDA toolkit"),
+    pytest.mark.skipif(nvidia_wheels() is None, reason="no wheels of cuBLASLt and cuDNN"),
+    pytest.mark.skipif(not has_boost_context(), reason="no Boost.Context"),
+]
+
+
 class EmulatedTrainer(Trainer):
     """A CUDA program on the processor."""
 
@@ -67,3 +79,28 @@ class EmulatedTrainer(Trainer):
             return self.run(data, labels, **flags)
         finally:
             del os.environ["GPUOPT_EMULATION_SEED"]
+
+
+# The first step runs as it is, the second is captured, the third replays the graph.
+STEPS = 4
+
+
+class Emulated:
+    """One model, exported and compiled once for all of its tests."""
+
+    def __init__(self, name: str, folder, **flags):
+        folder.mkdir(exist_ok=True)
+        self.case = export_case(name, folder / "model.onnx")
+        self.trainer = EmulatedTrainer(folder / "model.onnx", folder / "program", batch_size=self.case.batch, **flags)
+
+    def train(self, seed: int, steps=STEPS, **flags):
+        return self.trainer.run_in_order(
+            seed, self.case.inputs, self.case.labels, learning_rate=self.case.learning_rate,
+            lr_scheduler_type="constant", max_steps=steps, **flags,
+        )
+
+    def train_torch(self, steps=STEPS, **options):
+        case = copy.deepcopy(self.case)
+        return train_torch(
+            case, steps, lambda p: torch.optim.AdamW(p, lr=case.learning_rate, weight_decay=0.0), max_grad_norm=1.0, **options
+        )

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from emulated import COMPILER, EmulatedTrainer, has_boost_context, has_cuda_headers, nvidia_wheels
+from emulated import COMPILER, SKIPS, STEPS, Emulated, nvidia_wheels
 from exports import export_case
 from gpuopt import safetensors
 from parity import worst_gradient
@@ -20,35 +20,8 @@ from test_optimizers import MuonWithAdamW
 from training import CommandFailed, Result, execute, gradients_of, train_torch
 
 MODELS = ["mlp", "cnn", "gpt2-tiny", "gpt2-words", "gpt2-vocabulary", "bert-tiny", "resnet18-tiny", "unet-tiny"]
-# The first step runs as it is, the second is captured, the third replays the graph.
-STEPS = 4
 
-pytestmark = [
-    pytest.mark.skipif(not has_cuda_headers(), reason="no headers of the CUDA toolkit"),
-    pytest.mark.skipif(nvidia_wheels() is None, reason="no wheels of cuBLASLt and cuDNN"),
-    pytest.mark.skipif(not has_boost_context(), reason="no Boost.Context"),
-]
-
-
-class Emulated:
-    """One model, exported and compiled once for all of its tests."""
-
-    def __init__(self, name: str, folder, **flags):
-        folder.mkdir(exist_ok=True)
-        self.case = export_case(name, folder / "model.onnx")
-        self.trainer = EmulatedTrainer(folder / "model.onnx", folder / "program", batch_size=self.case.batch, **flags)
-
-    def train(self, seed: int, steps=STEPS, **flags):
-        return self.trainer.run_in_order(
-            seed, self.case.inputs, self.case.labels, learning_rate=self.case.learning_rate,
-            lr_scheduler_type="constant", max_steps=steps, **flags,
-        )
-
-    def train_torch(self, steps=STEPS, **options):
-        case = copy.deepcopy(self.case)
-        return train_torch(
-            case, steps, lambda p: torch.optim.AdamW(p, lr=case.learning_rate, weight_decay=0.0), max_grad_norm=1.0, **options
-        )
+pytestmark = SKIPS
 
 
 def assert_same_bits(one, other):
@@ -237,7 +210,7 @@ def test_padded_rows(name, precision, tmp_path):
     np.testing.assert_allclose(one.losses, model.train_torch(), rtol=1e-2 if precision == "fp16" else 3e-2)
     assert_same_bits(one, other)
 
-    gemm = folder / GEMM
+    gemm = folder / "gpuopt/ops/gemm_cuda.h"
     sound = gemm.read_text()
 
     def train_poisoned(start: int) -> Result:
@@ -305,95 +278,3 @@ def test_train_command(tmp_path, monkeypatch):
     assert_same_weights(expected.weights, safetensors.read(out / "model.safetensors"))
     with pytest.raises(gpuopt.DriverError, match="GPUOPT_EMULATION_SEED must be a whole number of 64 bits, but is 'x1'"):
         train("x1")
-
-
-# ---- Faults that are made on purpose ---------------------------------------------------------------------------------
-
-
-class Victim:
-    """A program whose sources a test edits, and what it gives before."""
-
-    def __init__(self, folder):
-        self.model = Emulated("mlp", folder)
-        self.folder = self.model.trainer.folder
-        self.sound = self.train(seed=1)
-
-    def train(self, seed: int) -> Result:
-        """Times nothing: a record would refuse a product that an edit has changed."""
-        return self.model.train(seed, no_autotune=True)
-
-    def outcome(self) -> str:
-        """What shows of the fault under some seed: an error's text, other numbers, or nothing."""
-        execute(["cmake", "--build", self.folder / "build"])
-        for seed in range(1, 6):
-            try:
-                result = self.train(seed)
-            except CommandFailed as error:
-                return "other numbers" if "diverged" in error.output else error.output
-            if result.losses != self.sound.losses:
-                return "other numbers"
-        return "nothing"
-
-    def outcome_with(self, file: str, sound: str, faulty: str, count=1) -> str:
-        path = self.folder / file
-        text = path.read_text()
-        assert len(re.findall(sound, text)) >= count, f"{file} has no '{sound}'"
-        path.write_text(re.sub(sound, faulty, text, count=count))
-        try:
-            return self.outcome()
-        finally:
-            path.write_text(text)  # and the next outcome is that of a new build
-
-
-@pytest.fixture(scope="module")
-def victim(tmp_path_factory):
-    return Victim(tmp_path_factory.mktemp("victim"))
-
-
-BLOCK, GEMM, LOADER = "gpuopt/kernels/block.h", "gpuopt/ops/gemm_cuda.h", "gpuopt/data/loader.h"
-
-
-def test_finds_nothing_in_a_sound_program(victim):
-    assert victim.outcome() == "nothing"
-
-
-def test_finds_a_removed_barrier(victim):
-    assert victim.outcome_with(BLOCK, r"of_warp\[warp\] = v;\n  __syncthreads\(\);", "of_warp[warp] = v;") == "other numbers"
-
-
-def test_finds_a_barrier_that_not_all_reach(victim):
-    output = victim.outcome_with(BLOCK, r"(of_warp\[warp\] = v;\n)  __syncthreads\(\);", r"\1  if (warp == 0)\n    __syncthreads();")
-    assert re.search(r"block 0, thread \d+ waits at __syncthreads \(.*block.h:\d+\), but block 0, thread \d+", output), output
-
-
-def test_finds_a_wrong_leading_dimension(victim):
-    assert victim.outcome_with(GEMM, r"row_major \? row : col\)", "(row_major ? row : col) + 1)") != "nothing"
-    output = victim.outcome_with(GEMM, r"row_major \? row : col\)", "(row_major ? row : col) - 1)")
-    assert re.search(r"matrix [ABCD] has the leading dimension \d+, which must be at least \d+", output), output
-
-
-def test_finds_a_missing_event(victim):
-    assert victim.outcome_with(LOADER, r"slot\.copied\.wait\(ctx\);", "") == "other numbers"
-
-
-def test_finds_overlapping_buffers(victim):
-    """Two buffers that live at the same time get one offset: two gradients, then what a product reads and writes."""
-    text = (victim.folder / "memory.h").read_text()
-
-    def outcome_with_offset_of(other: str) -> str:
-        offset = re.search(rf"{other}\{{(\d+)\}}", text)[1]
-        return victim.outcome_with("memory.h", r"kDFc3Weight\{\d+\}", f"kDFc3Weight{{{offset}}}")
-
-    assert outcome_with_offset_of("kDFc1Weight") == "other numbers"
-    output = outcome_with_offset_of("kFc2Linear1")
-    assert re.search("cublasLtMatmul: D overlaps [AB]", output), output
-
-
-def test_finds_a_read_past_a_row(victim):
-    """The cross entropy takes two elements of the next row for its own."""
-    assert victim.outcome_with("step.cu", r"left = 10 - i", "left = 12 - i", count=2) == "other numbers"
-
-
-def test_finds_host_code_that_touches_the_device(victim):
-    output = victim.outcome_with(LOADER, r"char \*from = slot\.staging;", "char *from = slot.staging;\n    memory[0] = 1;")
-    assert "emulation: the host, or a library's call, touches byte 0 of an allocation of" in output, output
