@@ -278,6 +278,7 @@ MODELS: dict[str, Callable[[], Case]] = {
     "gpt2-small-sdpa": lambda: gpt2(2, 64, 4, 256, 128, 64, 4, attention="sdpa"),
     "gpt2-tiny": lambda: gpt2(2, 32, 2, 64, 16, 16, 2),
     "gpt2-long": lambda: gpt2(1, 32, 2, 64, 192, 192, 1),
+    "gpt2-tiny-dropout": lambda: gpt2(2, 32, 2, 64, 16, 16, 2, dropout=0.1),
     "gpt2-words": lambda: gpt2(1, 16, 1, 1543, 8, 8, 2),
     "gpt2-vocabulary": lambda: gpt2(1, 16, 1, 8209, 8, 8, 2),
     "gpt2-odd": lambda: gpt2(2, 32, 2, 509, 16, 16, 2),

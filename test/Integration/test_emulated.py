@@ -17,7 +17,7 @@ from exports import export_case
 from gpuopt import safetensors
 from parity import worst_gradient
 from test_optimizers import MuonWithAdamW
-from training import CommandFailed, Result, execute, gradients_of, train_torch
+from training import OPTIMIZATION_FOR_ONE_STEP, CommandFailed, Result, Trainer, execute, gradients_of, train_torch
 
 MODELS = ["mlp", "cnn", "gpt2-tiny", "gpt2-words", "gpt2-vocabulary", "bert-tiny", "resnet18-tiny", "unet-tiny"]
 
@@ -139,6 +139,19 @@ def test_accumulation_and_evaluation(tmp_path):
         assert one.evaluations[-1]["eval_loss"] == pytest.approx(case.loss_of(logits, torch.from_numpy(case.labels)).item(), rel=1e-4)
     assert one.evaluations[-1]["eval_loss"] == other.evaluations[-1]["eval_loss"]
     assert_same_bits(one, other)
+
+
+def test_dropout_is_that_of_the_host(tmp_path):
+    """Both targets draw the same numbers, for elements and for attention, in the forward and again in the backward."""
+    model = Emulated("gpt2-tiny-dropout", tmp_path)
+    host = Trainer(tmp_path / "model.onnx", tmp_path / "host", OPTIMIZATION_FOR_ONE_STEP, batch_size=model.case.batch)
+    flags = dict(learning_rate=model.case.learning_rate, lr_scheduler_type="constant", max_steps=STEPS)
+    expected = host.run(model.case.inputs, model.case.labels, **flags)
+    result = model.train(seed=1)
+    np.testing.assert_allclose(result.losses, expected.losses, rtol=1e-5)
+    # Another seed of dropout, not of the emulation, is another training.
+    assert not np.allclose(expected.losses, host.run(model.case.inputs, model.case.labels, seed=7, **flags).losses, rtol=1e-4)
+    assert_same_bits(result, model.train(seed=2))
 
 
 # ---- Half precision, loss scaling, offloading, sanitizers ------------------------------------------------------------
