@@ -442,9 +442,9 @@ TEST_F(TrainerTest, AnInterruptFinishesTheStepAndSaves) {
     signal = each;
     const std::string name = std::to_string(each);
     ASSERT_EQ(run(name, {"--max-steps=1000"}), 0) << error;
-    EXPECT_NE(output.find("interrupted: ends after step 5 of 1000; its "
-                          "checkpoint is " +
-                          folder / name + "/checkpoint-5\n"),
+    EXPECT_NE(output.find("interrupted: ends after step 5 of 1000; "
+                          "--resume=auto goes on from '" +
+                          folder / name + "/checkpoint-5'\n"),
               std::string::npos)
         << output;
     check_whole(folder / name + "/checkpoint-5");

@@ -84,8 +84,8 @@ struct TrainingSettings : Hyperparameters {
   int64_t profile_warmup = 3, profile_active = 10;
   int64_t num_threads = 0, num_workers = 2, prefetch_factor = 2;
   std::string token_type = "uint16", labels, tokens, eval_labels, eval_tokens,
-              profile_costs_to, dump_gradients, weights, output_dir = "trained",
-              wait_policy = "auto", autotune_file;
+              profile_costs_to, dump_gradients, weights, resume,
+              output_dir = "trained", wait_policy = "auto", autotune_file;
 };
 
 //===----------------------------------------------------------------------===//
@@ -254,6 +254,10 @@ inline constexpr SettingInfo kSettings[] = {
                 "interrupted"),
     detail::run("save-total-limit", &detail::S::save_total_limit, at_least(0),
                 "checkpoints that are kept, the last ones; 0: all"),
+    detail::file("resume", &detail::S::resume, kRunning,
+                 "the checkpoint from which the run goes on; auto: the last "
+                 "one in the output folder, or none if it has none",
+                 "auto|FOLDER"),
     detail::run("num-threads", &detail::S::num_threads, at_least(0, 4096),
                 "threads of the host target; 0: as many as cores"),
     detail::run("wait-policy", &detail::S::wait_policy, {},

@@ -1,7 +1,8 @@
 // metrics.jsonl has one JSON object in each line, and whole lines at any time.
-// The first line replaces the file of an earlier run; a run that ends before
-// its first step leaves that file as it is. Lines that cannot be written are
-// left out, with one warning.
+// The first line replaces the file of an earlier run, or what it has of later
+// steps if this run goes on from it; a run that ends before its first step
+// leaves that file as it is. Lines that cannot be written are left out, with
+// one warning.
 #pragma once
 
 #include "gpuopt/optimizers/optimizer.h"
@@ -10,17 +11,20 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cinttypes>
 #include <cmath>
 #include <cstdarg>
 #include <cstring>
+#include <fstream>
 
 namespace gpuopt {
 
 class Metrics {
 public:
-  // With `has_muon`, a step's line has the learning rate of muon, too.
-  Metrics(const std::string &path, bool has_muon)
-      : path(path), has_muon(has_muon) {}
+  // With `has_muon`, a step's line has the learning rate of muon, too. The
+  // lines of an earlier file stay up to `last_kept`, a step.
+  Metrics(const std::string &path, bool has_muon, int64_t last_kept = 0)
+      : path(path), has_muon(has_muon), last_kept(last_kept) {}
   ~Metrics() {
     if (file >= 0)
       close(file);
@@ -60,9 +64,25 @@ private:
     return std::isfinite(value) ? text : "null";
   }
   void begin_file() {
-    file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (file < 0)
+    bytes = kept_bytes();
+    file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (file < 0 || ftruncate(file, bytes) != 0 ||
+        lseek(file, bytes, SEEK_SET) < 0)
       throw Error("cannot write '" + path + "': " + strerror(errno));
+  }
+  // Returns how many bytes of the earlier file stay. Its steps ascend.
+  off_t kept_bytes() const {
+    std::ifstream earlier(path);
+    off_t kept = 0;
+    for (std::string text; last_kept > 0 && std::getline(earlier, text);) {
+      int64_t step = 0;
+      const bool is_line =
+          sscanf(text.c_str(), "{\"step\": %" SCNd64, &step) == 1;
+      if (!is_line || step > last_kept || earlier.eof())
+        break;
+      kept += off_t(text.size()) + 1;
+    }
+    return kept;
   }
   __attribute__((format(printf, 2, 3))) void line(const char *format, ...) {
     if (file < 0)
@@ -90,6 +110,7 @@ private:
 
   std::string path;
   bool has_muon;
+  int64_t last_kept;
   int file = -1;   // until the first line
   off_t bytes = 0; // of whole lines
   bool has_warned = false;

@@ -8,6 +8,7 @@
 #include "gpuopt/settings/compile_table.h"
 #include "gpuopt/settings/flags.h"
 #include "gpuopt/trainer/output_folder.h"
+#include "gpuopt/trainer/resume.h"
 
 #include <cerrno>
 
@@ -235,6 +236,8 @@ inline Settings parse_settings(int argc, char **argv, const Program &program) {
   detail::check_ranges(s, kind_of(program));
   detail::check_together(flags, s, program);
   OutputFolder::check(s.output_dir);
+  if (s.resume.empty())
+    refuse_checkpoints(s.output_dir);
   detail::check_files(s.train, "--");
   detail::check_files(s.eval, "--eval-");
   detail::check_readable("--weights", s.weights);

@@ -40,9 +40,11 @@ public:
                   "it through step.h");
     open_data();
     const OutputFolder folder(s.output_dir);
+    if (!s.resume.empty())
+      resume();
     prepare();
     Metrics metrics(s.output_dir + "/metrics.jsonl",
-                    kind_of(program).optimizer == "muon");
+                    kind_of(program).optimizer == "muon", metrics_to_keep());
     announce();
     // These signals come from the terminal, and from systems that run jobs or
     // containers.
@@ -81,6 +83,26 @@ private:
         program, s.output_dir, s.save_total_limit, infinite_at_first);
   }
 
+  // Finds the checkpoint that the run goes on from, if there is one.
+  void resume() {
+    resumed.path = find_checkpoint(s.resume, s.output_dir, program.name);
+    if (resumed.path.empty())
+      return;
+    resumed.state = read_run_state(resumed.path + "/" + kRunStateFile);
+    step = resumed.state.step;
+    last_checkpoint = resumed.path;
+  }
+  // Returns the last step whose line of metrics.jsonl stays: that of the
+  // checkpoint, if both are of the same folder.
+  int64_t metrics_to_keep() const {
+    const auto folder = std::filesystem::path(resumed.path) / "..";
+    std::error_code code;
+    return !resumed.path.empty() &&
+                   std::filesystem::equivalent(folder, s.output_dir, code)
+               ? resumed.state.step
+               : 0;
+  }
+
   // Runs the steps until the last or an interrupt. Returns false if training
   // diverged, which has been told.
   bool train(Metrics &metrics) {
@@ -107,10 +129,11 @@ private:
     // Weights are saved first, because validation may fail on its data.
     if (!save_weights())
       return kDiverged;
-    if (loaders.eval && !detail::interrupted)
+    const bool has_trained = step > resumed.state.step;
+    if (loaders.eval && has_trained && !detail::interrupted)
       validate(metrics, step);
     const bool is_due = s.save_steps > 0 || detail::interrupted;
-    if (is_due && step > last_checkpoint &&
+    if (is_due && has_trained && last_checkpoint != checkpoint_of_step() &&
         !(save_checkpoint() && end_checkpoint(true)))
       return kDiverged;
     if (detail::interrupted)
@@ -145,6 +168,7 @@ private:
     options.batch_size = program.batch_size;
     options.shuffle = shuffle;
     options.seed = s.seed;
+    options.first_batch = pads_last ? 0 : resumed.state.batches;
     options.num_workers = int(s.num_workers);
     options.prefetch_factor = int(s.prefetch_factor);
     // The first half is for training, the second for evaluation.
@@ -172,35 +196,65 @@ private:
                                  find_state(program, kind)->tensor.offset);
   }
   void initialize() {
-    const std::string weights =
-        s.weights.empty() ? program_file("model.safetensors") : s.weights;
-    WeightsFile weights_file(ctx, program, memory);
-    infinite_at_first = weights_file.load(weights, StateFile::Weights);
-    if (find_state(program, StateKind::Constant)) {
-      const auto beside = std::filesystem::path(weights).parent_path() /
-                          "constants.safetensors";
-      weights_file.load(std::filesystem::exists(beside)
-                            ? beside.string()
-                            : program_file("constants.safetensors"),
-                        StateFile::Constants);
-    }
+    if (resumed.path.empty())
+      load_first_weights();
+    else
+      load_checkpoint();
+    if (find_state(program, StateKind::Constant))
+      WeightsFile(ctx, program, memory)
+          .load(constants_file(), StateFile::Constants);
+    write_step_state();
+    if (program.prepare)
+      program.prepare(ctx, memory);
+  }
+  void load_first_weights() {
+    infinite_at_first =
+        WeightsFile(ctx, program, memory)
+            .load(s.weights.empty() ? program_file("model.safetensors")
+                                    : s.weights,
+                  StateFile::Weights);
+  }
+  void load_checkpoint() {
+    const RunState now = identity();
+    refuse_other_run(resumed.path, resumed.state, now);
+    WeightsFile file(ctx, program, memory);
+    infinite_at_first = file.load(resumed.path + "/" + kModelFile,
+                                  StateFile::Weights, /*exactly=*/true);
+    file.load(resumed.path + "/" + kOptimizerFile, StateFile::Optimizer,
+              /*exactly=*/true);
+    warn_of_changes(resumed.path, resumed.state, now, program.name);
+  }
+  std::string constants_file() const {
+    const std::string name = "constants.safetensors";
+    const auto beside = std::filesystem::path(s.weights).parent_path() / name;
+    return !s.weights.empty() && std::filesystem::exists(beside)
+               ? beside.string()
+               : program_file(name);
+  }
+  // Writes what the device knows of the run: its settings and where it stands.
+  void write_step_state() {
     Hyperparameters hyper = s;
     if (hyper.warmup_steps == 0 && s.warmup_ratio > 0)
       hyper.warmup_steps = int64_t(std::ceil(s.warmup_ratio * double(steps)));
     hyper.max_steps = steps;
-    StepState initial;
-    initial.seed = s.seed;
-    copy_to_device(ctx, find<StepState>(StateKind::StepState), &initial,
-                   sizeof initial);
+    const RunState &run = resumed.state;
+    StepState state;
+    state.seed = s.seed;
+    state.step = run.updates;
+    state.draw = run.batches;
+    state.scaler.growth_tracker = run.growth_tracker;
+    state.scaler.skipped_steps = run.skipped_steps;
+    state.scaler.skipped_in_a_row = run.skipped_in_a_row;
+    copy_to_device(ctx, find<StepState>(StateKind::StepState), &state,
+                   sizeof state);
     copy_to_device(ctx, find<Hyperparameters>(StateKind::Hyperparameters),
                    &hyper, sizeof hyper);
     if (find_state(program, StateKind::LossScale)) {
-      const float scale = float(s.init_scale);
+      const bool has_scale = run.loss_scale > 0 && s.is_dynamic;
+      const float scale = float(has_scale ? run.loss_scale : s.init_scale);
       copy_to_device(ctx, find<float>(StateKind::LossScale), &scale,
                      sizeof scale);
     }
-    if (program.prepare)
-      program.prepare(ctx, memory);
   }
   std::string weights_file() const {
     return s.output_dir + "/model.safetensors";
@@ -234,7 +288,7 @@ private:
       return false;
     }
     if (outcome->problem.empty())
-      last_checkpoint = outcome->step;
+      last_checkpoint = checkpoint_path(s.output_dir, outcome->step);
     else
       fprintf(stderr,
               "%s: warning: step %lld: no checkpoint is written, and training "
@@ -274,21 +328,23 @@ private:
     return run;
   }
 
+  std::string checkpoint_of_step() const {
+    return checkpoint_path(s.output_dir, step);
+  }
   void tell_interrupt() const {
-    const std::string checkpoint =
-        last_checkpoint == step && step > 0
-            ? "; its checkpoint is " + checkpoint_path(s.output_dir, step)
+    const std::string way_on =
+        last_checkpoint == checkpoint_of_step()
+            ? "; --resume=auto goes on from '" + last_checkpoint + "'"
             : "";
     printf("interrupted: ends after step %lld of %lld%s\n",
            static_cast<long long>(step), static_cast<long long>(steps),
-           checkpoint.c_str());
+           way_on.c_str());
   }
   void tell_divergence(int64_t at, const std::string &why = "") const {
     const std::string checkpoint =
-        last_checkpoint > 0
-            ? ", the last checkpoint is '" +
-                  checkpoint_path(s.output_dir, last_checkpoint) + "'"
-            : "";
+        last_checkpoint.empty()
+            ? ""
+            : ", the last checkpoint is '" + last_checkpoint + "'";
     fprintf(stderr,
             "%s: error: training diverged in step %lld; '%s' is not "
             "written%s%s\n",
@@ -308,6 +364,10 @@ private:
            static_cast<long long>(program.accumulation_steps),
            static_cast<long long>(program.batch_size),
            loaders.train->describe_epoch().c_str(), ctx.num_threads);
+    if (!resumed.path.empty())
+      printf("resumes from '%s' after step %lld of %lld\n",
+             resumed.path.c_str(), static_cast<long long>(step),
+             static_cast<long long>(steps));
     refuse_unplanned("", ctx.allocated_bytes, program.total_bytes);
     refuse_unplanned(" of the host's memory", ctx.host_bytes,
                      program.host_bytes);
@@ -324,14 +384,14 @@ private:
     for (int64_t micro = 0; micro < program.accumulation_steps; micro++) {
       waited += loaders.train->deliver(memory);
       watch->batch();
-      run_step(step, micro_replay, program.micro_step,
+      run_step(done(), micro_replay, program.micro_step,
                program.micro_step_calls);
       loaders.train->prefetch();
     }
-    run_step(step, update_replay, program.update, program.update_calls);
+    run_step(done(), update_replay, program.update, program.update_calls);
     const StepState state = read_state();
     const auto now = Clock::now();
-    end_profiled_step(step);
+    end_profiled_step(done());
     const double loss = mean_of(state.loss_sum, state.weight_sum);
     const double ms = milliseconds(begin, now);
     // This asks who wants the cores before the step's line is printed: whoever
@@ -342,7 +402,7 @@ private:
     refuse_outside(state, "step " + std::to_string(step));
     if (state.weight_sum == 0)
       warn_of_labels(step);
-    if (step == 1 && !s.dump_gradients.empty())
+    if (done() == 1 && !s.dump_gradients.empty())
       WeightsFile(ctx, program, memory)
           .dump_gradients(s.dump_gradients, state.grad_weight);
     if (s.logging_steps > 0 && (step % s.logging_steps == 0 || step == steps))
@@ -350,6 +410,9 @@ private:
     if (!news.empty() && s.logging_steps > 0)
       printf("%s\n", news.c_str());
   }
+
+  // Returns how many steps this process has begun.
+  int64_t done() const { return step - resumed.state.step; }
 
   // Returns the mean, or 0 if no target counts.
   static double mean_of(double sum, double weight) {
@@ -370,12 +433,13 @@ private:
       return;
     profile = std::make_unique<CostProfile>(program, s.profile_costs_to,
                                             s.profile_warmup, s.profile_active);
-    if (steps < profile->steps())
-      throw Error(
-          "'--profile-costs-to' needs " + std::to_string(profile->steps()) +
-          " steps, " + std::to_string(s.profile_warmup) +
-          " of them to warm up, but the run has " + std::to_string(steps) +
-          "; see --max-steps, --profile-warmup and --profile-active");
+    if (steps - step < profile->steps())
+      throw Error("'--profile-costs-to' needs " +
+                  std::to_string(profile->steps()) + " steps, " +
+                  std::to_string(s.profile_warmup) +
+                  " of them to warm up, but the run has " +
+                  std::to_string(steps - step) +
+                  "; see --max-steps, --profile-warmup and --profile-active");
   }
   void end_profiled_step(int64_t step) {
     if (!profile || !profile->covers(step))
@@ -413,12 +477,13 @@ private:
 
   void print_progress(int64_t step, double loss, double ms,
                       double elapsed) const {
-    const int64_t left = int64_t(elapsed / double(step) * double(steps - step));
+    const int64_t left =
+        int64_t(elapsed / double(done()) * double(steps - step));
     const int64_t each = program.tokens_per_batch ? program.tokens_per_batch
                                                   : program.batch_size;
     printf("step %lld/%lld  loss %.4f  %.0f %s/s  %.1f ms  %lld:%02lld left\n",
            static_cast<long long>(step), static_cast<long long>(steps), loss,
-           double(each * program.accumulation_steps * step) / elapsed,
+           double(each * program.accumulation_steps * done()) / elapsed,
            program.tokens_per_batch ? "tokens" : "samples", ms,
            static_cast<long long>(left / 60),
            static_cast<long long>(left % 60));
@@ -480,7 +545,11 @@ private:
   std::unique_ptr<CostProfile> profile; // or null
   std::unique_ptr<FiniteWatch> watch;
   int64_t steps = 0, step = 0; // of the run; done
-  int64_t last_checkpoint = 0; // the step of it; 0: there is none
+  std::string last_checkpoint; // its folder; empty: there is none
+  struct {
+    std::string path; // of the checkpoint; empty: the run began anew
+    RunState state;
+  } resumed;
   WeightsFile::Names infinite_at_first;
   std::unique_ptr<CheckpointWriter> checkpoints;
   bool has_warned_of_labels = false;

@@ -1,0 +1,204 @@
+"""A run that goes on from a checkpoint computes, bit for bit, what one without interruption does."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import gpuopt
+from emulated import EmulatedTrainer, has_boost_context, has_cuda_headers
+from gpuopt import safetensors
+from gpuopt.driver import arguments, find_driver
+from training import FULL, CommandFailed, Result, Trainer, execute
+
+# Five batches in an epoch, and two in a step: steps take batches of two epochs.
+BATCH, SAMPLES, STEPS, SAVED = 8, 40, 8, 3
+
+# What an optimizer has flags for, and keeps then.
+FLAGS = {"sgd": dict(momentum=0.9), "adafactor": dict(adafactor_beta1=0.9)}
+
+
+class Small(torch.nn.Module):
+    """Running statistics, random numbers, a matrix large enough to have moments of 8 bits, and one that is not."""
+
+    def __init__(self):
+        super().__init__()
+        self.wide, self.norm = torch.nn.Linear(16, 256), torch.nn.BatchNorm1d(256)
+        self.dropout, self.narrow = torch.nn.Dropout(0.25), torch.nn.Linear(256, 8)
+
+    def forward(self, x):
+        return self.narrow(self.dropout(torch.relu(self.norm(self.wide(x)))))
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    torch.manual_seed(6)
+    path = tmp_path_factory.mktemp("model") / "model.onnx"
+    gpuopt.export(Small().train(), torch.zeros(2, 16), path, input_names=["x"])
+    return path
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder, draw = tmp_path_factory.mktemp("data"), np.random.default_rng(6)
+    np.save(folder / "x.npy", draw.normal(size=(SAMPLES, 16)).astype(np.float32))
+    np.save(folder / "labels.npy", draw.integers(0, 8, SAMPLES))
+    return dict(data={"x": folder / "x.npy"}, labels=folder / "labels.npy")
+
+
+def build(model: Path, folder: Path, kind=Trainer, **flags) -> Trainer:
+    flags = dict(batch_size=BATCH, gradient_accumulation_steps=2) | flags
+    return kind(model, folder, **({"optimization": "-O0"} if kind is Trainer else {}), **flags)
+
+
+def run(trainer: Trainer, out: Path, files: dict, **flags) -> Result:
+    flags = dict(learning_rate=1e-2, warmup_steps=2, max_steps=STEPS, no_shuffle=None) | flags
+    return trainer.run_files(out, **files, **flags)
+
+
+def assert_same(one: Result, other: Result):
+    assert one.losses == other.losses
+    for name, array in one.weights.items():
+        np.testing.assert_array_equal(array, other.weights[name], err_msg=name)
+
+
+def cut_after(out: Path, step: int):
+    """Leaves what a trainer does that was killed before its next checkpoint."""
+    for checkpoint in out.glob("checkpoint-*"):
+        if int(checkpoint.name.split("-")[1]) > step:
+            shutil.rmtree(checkpoint)
+    (out / "model.safetensors").unlink()
+
+
+def assert_resumes(trainer: Trainer, folder: Path, files: dict, **flags):
+    whole = run(trainer, folder / "whole", files, num_workers=1, **flags)
+    run(trainer, folder / "cut", files, save_steps=SAVED, num_workers=2, **flags)
+    cut_after(folder / "cut", SAVED)
+    rest = run(trainer, folder / "cut", files, resume="auto", num_workers=7, **flags)
+    assert f"checkpoint-{SAVED}' after step {SAVED} of {STEPS}" in rest.output
+    assert_same(whole, rest)
+    return whole
+
+
+def optimizers() -> list[str]:
+    text = execute([find_driver(), "compile", "--help"])
+    return re.split(r", | or ", re.search(r"--optimizer=.*? (\w+(?:, \w+)* or \w+) \(default", text).group(1))
+
+
+@pytest.fixture(scope="module", params=optimizers())
+def trainer(request, model, tmp_path_factory):
+    name = request.param
+    return build(model, tmp_path_factory.mktemp(name) / "program", optimizer=name, **FLAGS.get(name, {}))
+
+
+def test_every_optimizer(trainer, files, tmp_path):
+    assert_resumes(trainer, tmp_path, files)
+    kept = safetensors.read(tmp_path / "cut" / f"checkpoint-{SAVED}" / "optimizer.safetensors")
+    assert all(np.any(array) for array in kept.values()), "no state is as at the start"
+
+
+@pytest.fixture(scope="module")
+def scaled(model, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("scaled")
+    return build(model, folder / "program", precision="fp16", device="h200")
+
+
+# The first scale overflows; then two good steps raise it, one of which is before the checkpoint.
+SCALING = dict(init_scale=2.0**40, backoff_factor=2.0**-20, growth_interval=2)
+
+
+def test_loss_scaling(scaled, files, tmp_path):
+    whole = assert_resumes(scaled, tmp_path, files, **SCALING)
+    assert whole.metrics[SAVED - 1]["skipped_steps"] >= 1
+    assert len({record["loss_scale"] for record in whole.metrics[SAVED:]}) > 1
+    assert any("running_mean" in name for name in whole.weights)
+
+
+def test_another_plan_of_the_same_state(model, scaled, files, tmp_path):
+    """A program in another precision or with another budget keeps the same weights and states, and takes them."""
+    plain = build(model, tmp_path / "plain")
+    whole = run(plain, tmp_path / "whole", files, save_steps=SAVED)
+    half = run(scaled, tmp_path / "half", files, resume=tmp_path / "whole" / f"checkpoint-{SAVED}", init_scale=64)
+    np.testing.assert_allclose(half.losses, whole.losses[SAVED:], rtol=1e-2)  # of halves: 2^-11 in each tensor
+    assert half.metrics[0]["loss_scale"] == 64
+
+    smaller = build(model, tmp_path / "smaller", memory_budget=plain.plan()["total_bytes"] - 1)
+    assert smaller.plan()["total_bytes"] < plain.plan()["total_bytes"]
+    cut_after(tmp_path / "whole", SAVED)
+    assert_same(whole, run(smaller, tmp_path / "whole", files, resume="auto"))
+
+
+@pytest.mark.skipif(not has_cuda_headers() or not has_boost_context(), reason="needs CUDA's headers and Boost.Context")
+def test_on_a_gpu_that_is_emulated(model, files, tmp_path):
+    trainer = build(model, tmp_path / "program", EmulatedTrainer, precision="fp16", optimizer="adamw_8bit")
+    whole = assert_resumes(trainer, tmp_path, files, **SCALING)
+    assert whole.metrics[-1]["skipped_steps"] >= 1
+
+
+def test_of_another_program(model, files, scaled, tmp_path):
+    run(scaled, tmp_path / "out", files, max_steps=1, save_steps=1)
+    other = build(model, tmp_path / "other", optimizer="lion")
+    with pytest.raises(CommandFailed, match="checkpoint-1' is of a run with --optimizer adamw, but this one has lion"):
+        run(other, tmp_path / "out", files, resume="auto")
+
+
+# ---- Kills -----------------------------------------------------------------------------------------------------------
+
+KILLS = 100 if FULL else 25
+
+
+def start(trainer: Trainer, out: Path, files: dict, **flags) -> subprocess.Popen:
+    flags = dict(output_dir=out, resume="auto", save_steps=1, save_total_limit=2, logging_steps=0, num_threads=1, **flags)
+    return subprocess.Popen(
+        [trainer.folder / "build" / "trainer", *arguments(dict(files, **flags))], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+
+
+def test_killed_at_any_moment(scaled, files, tmp_path):
+    """With a checkpoint after every step, most kills come while one is written."""
+    draw, flags = random.Random(3), dict(max_steps=400, learning_rate=1e-3, warmup_steps=0, **SCALING)
+    whole = run(scaled, tmp_path / "whole", files, num_threads=1, **flags)
+    kills = runs = unfinished = 0
+    while kills < KILLS:
+        out, runs = tmp_path / f"run{runs}", runs + 1
+        while True:
+            process = start(scaled, out, files, num_workers=draw.choice([1, 2, 5]), **flags)
+            try:
+                output, _ = process.communicate(timeout=draw.uniform(0, 0.5))
+                assert process.returncode == 0, output
+                break
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGKILL)
+                process.communicate()
+                kills += 1
+                unfinished += any(out.glob("checkpoint-*.part")) if out.exists() else 0
+        weights = safetensors.read(out / "model.safetensors")
+        for name, array in whole.weights.items():
+            np.testing.assert_array_equal(array, weights[name], err_msg=f"{name} of {out.name}")
+        assert not any(out.glob("*.part"))
+    assert unfinished > 0, "no kill came while a checkpoint was written"
+
+
+def test_an_interrupt_leaves_a_checkpoint(scaled, files, tmp_path):
+    out, flags = tmp_path / "out", dict(max_steps=10**9, learning_rate=1e-3)
+    process = start(scaled, out, files, **flags)
+    while not (out / "metrics.jsonl").exists():
+        time.sleep(0.01)
+    second = start(scaled, out, files, **flags)
+    assert b"another trainer writes to '--output-dir'" in second.communicate()[0] and second.returncode == 1
+    process.send_signal(signal.SIGTERM)
+    output = process.communicate()[0].decode()
+    assert process.returncode == 0
+    step = re.search(rf"interrupted: ends after step (\d+) of {10**9}; --resume=auto goes on from '(.*)'", output)
+    assert Path(step[2]).name == f"checkpoint-{step[1]}" and (Path(step[2]) / "checksums.txt").exists()
+    assert os.path.samefile(Path(step[2]).parent, out)

@@ -1,0 +1,220 @@
+// --resume: a run that was interrupted computes what one without interruption
+// does, and what is no checkpoint of the run is refused.
+
+#include "TrainerFixture.h"
+
+namespace gpuopt {
+namespace {
+
+struct ResumeTest : TrainerTest {
+  std::string weights_of(const std::string &out) {
+    return read_file(folder / (out + "/model.safetensors"));
+  }
+  void remove(const std::string &name) {
+    std::filesystem::remove_all(folder / name);
+  }
+  void flip_a_bit(const std::string &name) {
+    std::string content = read_file(folder / name);
+    content[content.size() / 2] = char(content[content.size() / 2] ^ 4);
+    write_file(folder / name, content);
+  }
+  // Expects that a run is refused with a message.
+  void expect_refusal(const std::string &out, std::vector<std::string> flags,
+                      const std::string &message) {
+    EXPECT_EQ(run(out, std::move(flags)), 1) << "expected " << message;
+    EXPECT_EQ(error, "tiny: error: " + message + "\n");
+  }
+};
+
+// Batches of an epoch are no multiple of a step's, and the rate follows the
+// number of the step.
+TEST_F(ResumeTest, ComputesTheSameBits) {
+  program.accumulation_steps = 3;
+  const std::vector<std::string> flags = {"--max-steps=20",
+                                          "--lr-scheduler-type=cosine"};
+  auto with = [&](std::vector<std::string> more) {
+    more.insert(more.end(), flags.begin(), flags.end());
+    return more;
+  };
+  ASSERT_EQ(run("whole", with({})), 0) << error;
+  program.update = [](Context &ctx, char *memory) {
+    tiny::update(ctx, memory);
+    if (tiny::at<StepState>(memory, tiny::kOffState)->step % 6 == 1)
+      raise(SIGTERM);
+  };
+  int64_t step = 0;
+  for (const char *workers : {"1", "7", "2", "3"}) {
+    step = step == 0 ? 1 : step + 6;
+    ASSERT_EQ(run("parts", with({"--resume=auto", "--num-workers", workers})),
+              0)
+        << error;
+    EXPECT_EQ(detail::interrupted, 1);
+    detail::interrupted = 0;
+    EXPECT_NE(output.find("ends after step " + std::to_string(step)),
+              std::string::npos)
+        << output;
+  }
+  ASSERT_EQ(run("parts", with({"--resume=auto"})), 0) << error;
+  EXPECT_NE(output.find("resumes from '" + folder / "parts" +
+                        "/checkpoint-19' after step 19 of 20"),
+            std::string::npos)
+      << output;
+  EXPECT_EQ(weights_of("parts"), weights_of("whole"));
+  EXPECT_EQ(losses("parts"), losses("whole"));
+}
+
+// As a trainer that was killed after its last checkpoint leaves them.
+TEST_F(ResumeTest, StepsAfterTheCheckpointAreDoneAgain) {
+  ASSERT_EQ(run("a", {"--max-steps=20", "--save-steps=6"}), 0) << error;
+  const std::string weights = weights_of("a"),
+                    metrics = read_file(folder / "a/metrics.jsonl");
+  const auto before = losses("a");
+  remove("a/checkpoint-20");
+  remove("a/model.safetensors");
+  remove("a/checkpoint-18/checksums.txt");
+  write_file(folder / "a/metrics.jsonl", metrics + "{\"step\": 21, \"lo");
+  ASSERT_EQ(run("a", {"--max-steps=20", "--save-steps=6", "--resume=auto"}), 0)
+      << error;
+  EXPECT_NE(error.find("a/checkpoint-18' is no whole checkpoint: it has no "
+                       "'checksums.txt', which is written last; "
+                       "--resume=auto takes an earlier one"),
+            std::string::npos)
+      << error;
+  EXPECT_NE(output.find("a/checkpoint-12' after step 12 of 20"),
+            std::string::npos)
+      << output;
+  EXPECT_EQ(weights_of("a"), weights);
+  EXPECT_EQ(losses("a"), before);
+  check_whole(folder / "a/checkpoint-18");
+  check_whole(folder / "a/checkpoint-20");
+}
+
+TEST_F(ResumeTest, GoesOnFromAnyFolder) {
+  ASSERT_EQ(run("a", {"--max-steps=20", "--save-steps=6"}), 0) << error;
+  std::filesystem::rename(folder / "a/checkpoint-6", folder / "kept");
+  ASSERT_EQ(run("b", {"--max-steps=20", "--resume", folder / "kept"}), 0)
+      << error;
+  EXPECT_EQ(weights_of("b"), weights_of("a"));
+  EXPECT_EQ(losses("b").size(), 14u) << "the first lines are in a's file";
+  // Later checkpoints of the folder are not of this run, once it has one.
+  ASSERT_EQ(run("a", {"--max-steps=20", "--save-steps=5", "--learning-rate=0.2",
+                      "--resume", folder / "a/checkpoint-12"}),
+            0)
+      << error;
+  EXPECT_NE(error.find("warning: '--learning-rate' is 0.2, but '" +
+                       folder / "a" + "/checkpoint-12' is of a run with 0.1\n"),
+            std::string::npos)
+      << error;
+  EXPECT_EQ(losses("a").size(), 20u);
+  std::vector<int64_t> steps;
+  for (const CheckpointFolder &each : checkpoints_in(folder / "a"))
+    steps.push_back(each.step);
+  EXPECT_EQ(steps, (std::vector<int64_t>{12, 15, 20}));
+}
+
+TEST_F(ResumeTest, ARunThatIsDoneStaysAsItIs) {
+  const std::vector<std::string> flags = {
+      "--max-steps=4",      "--save-steps=3",        "--resume=auto",
+      "--eval-data",        "x=" + folder / "x.npy", "--eval-labels",
+      folder / "labels.npy"};
+  ASSERT_EQ(run("a", flags), 0) << error;
+  EXPECT_EQ(output.find("resumes"), std::string::npos) << output;
+  const std::string weights = weights_of("a"),
+                    metrics = read_file(folder / "a/metrics.jsonl");
+  ASSERT_EQ(run("a", flags), 0) << error;
+  EXPECT_NE(output.find("after step 4 of 4"), std::string::npos) << output;
+  EXPECT_EQ(weights_of("a"), weights);
+  EXPECT_EQ(read_file(folder / "a/metrics.jsonl"), metrics);
+  // The run becomes a longer one.
+  ASSERT_EQ(run("a", {"--max-steps=6", "--resume=auto"}), 0) << error;
+  EXPECT_EQ(losses("a").size(), 6u);
+}
+
+TEST_F(ResumeTest, TakesNoDamagedCheckpoint) {
+  ASSERT_EQ(run("a", {"--max-steps=3", "--save-steps=1"}), 0) << error;
+  flip_a_bit("a/checkpoint-3/optimizer.safetensors");
+  const std::string third = folder / "a/checkpoint-3",
+                    damage = "'" + third +
+                             "' is damaged: 'optimizer.safetensors' is not "
+                             "the file that 'checksums.txt' lists";
+  expect_refusal("b", {"--resume", third}, damage);
+  EXPECT_FALSE(std::filesystem::exists(folder / "b"));
+  ASSERT_EQ(run("a", {"--max-steps=3", "--resume=auto"}), 0) << error;
+  EXPECT_EQ(error, "tiny: warning: " + damage +
+                       "; --resume=auto takes an earlier one\n");
+  EXPECT_NE(output.find("a/checkpoint-2' after step 2 of 3"), std::string::npos)
+      << output;
+  for (const char *step : {"1", "2"})
+    remove("a/checkpoint-" + std::string(step) + "/model.safetensors");
+  EXPECT_EQ(run("a", {"--resume=auto"}), 1);
+  EXPECT_NE(error.find("tiny: error: no checkpoint in '" + folder / "a" +
+                       "' is whole; remove them to begin anew\n"),
+            std::string::npos)
+      << error;
+}
+
+TEST_F(ResumeTest, ANewRunMixesWithNoOther) {
+  ASSERT_EQ(run("a", {"--max-steps=3", "--save-steps=2"}), 0) << error;
+  expect_refusal("a", {"--max-steps=3"},
+                 "'--output-dir' '" + folder / "a" +
+                     "' has checkpoints of an earlier run, the last one of "
+                     "step 3; go on from it by --resume=auto, remove them or "
+                     "choose another folder");
+}
+
+TEST_F(ResumeTest, TakesNoCheckpointOfAnotherRun) {
+  ASSERT_EQ(run("a", {"--max-steps=2", "--save-steps=2"}), 0) << error;
+  const std::string from = "--resume=" + folder / "a/checkpoint-2",
+                    of =
+                        "'" + folder / "a/checkpoint-2" + "' is of a run with ";
+  expect_refusal("b", {from, "--seed=7"}, of + "--seed 42, but this one has 7");
+  expect_refusal("b", {from, "--no-shuffle"},
+                 of + "--shuffle true, but this one has false");
+  program.optimizer = "adam";
+  expect_refusal("b", {from}, of + "--optimizer adamw, but this one has adam");
+  program.optimizer = "adamw";
+  program.accumulation_steps = 2;
+  expect_refusal("b", {from},
+                 of + "--gradient-accumulation-steps 1, but this one has 2");
+  program.accumulation_steps = 1;
+  program.batch_size = 4;
+  expect_refusal("b", {from}, of + "--batch-size 8, but this one has 4");
+  program.batch_size = 8;
+  write_first(63);
+  write_file(folder / "x.npy",
+             npy("<f4", "(63, 4)", bytes_of(x).substr(0, 63 * 16)));
+  expect_refusal("b", {from, "--labels", folder / "labels-some.npy"},
+                 of + "a number of samples of 64, but this one has 63");
+}
+
+// Models differ in their tensors.
+TEST_F(ResumeTest, TakesNoCheckpointOfAnotherModel) {
+  ASSERT_EQ(run("a", {"--max-steps=2", "--save-steps=2"}), 0) << error;
+  const std::string from = folder / "a/checkpoint-2";
+  std::vector<StateInfo> states(program.states.begin(), program.states.end());
+  program.states.data = states.data();
+  states[2].tensor.shape[0] = 2;
+  states[2].tensor.shape[1] = 6;
+  expect_refusal("b", {"--resume", from},
+                 "'" + from +
+                     "/model.safetensors' has 'weight' as F32 [4, 3], "
+                     "but the program needs F32 [2, 6]");
+  states[2].tensor.shape[0] = 4;
+  states[2].tensor.shape[1] = 3;
+  states[3].tensor.name = "other.m";
+  expect_refusal("b", {"--resume", from},
+                 "'" + from +
+                     "/optimizer.safetensors' has 'weight.m', which "
+                     "the program does not have");
+  states[3].tensor.name = "weight.m";
+  std::swap(states[4], states[5]);
+  states.pop_back();
+  program.states.count = 5;
+  expect_refusal("b", {"--resume", from},
+                 "'" + from +
+                     "/optimizer.safetensors' has 'weight.v', which "
+                     "the program does not have");
+}
+
+} // namespace
+} // namespace gpuopt
