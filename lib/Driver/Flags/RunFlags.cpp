@@ -71,10 +71,14 @@ static Error checkData(const TrainingSettings &settings) {
   if (data.empty() && settings.labels.empty() && settings.tokens.empty())
     return createStringError("there is no data: --data INPUT=FILE and "
                              "--labels FILE, or --tokens FILE");
-  if (settings.eval_steps > 0 && evalData.empty() &&
-      settings.eval_labels.empty() && settings.eval_tokens.empty())
-    return createStringError("--eval-steps needs data to validate on: "
-                             "--eval-data and --eval-labels, or --eval-tokens");
+  const bool validates = !evalData.empty() || !settings.eval_labels.empty() ||
+                         !settings.eval_tokens.empty();
+  for (auto [isAsked, flag] : {std::pair(settings.eval_steps > 0, "eval-steps"),
+                               std::pair(settings.save_best, "save-best")})
+    if (isAsked && !validates)
+      return createStringError("--" + StringRef(flag) +
+                               " needs data to validate on: --eval-data and "
+                               "--eval-labels, or --eval-tokens");
   return Error::success();
 }
 

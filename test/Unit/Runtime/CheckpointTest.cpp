@@ -93,6 +93,64 @@ TEST_F(CheckpointTest, KeepsAsManyAsTheLimitSays) {
   EXPECT_EQ(steps_in("b"), (Steps{2, 4, 6, 8, 9}));
 }
 
+// Training data and validation data contradict each other, so that the loss of
+// the latter falls and then rises.
+struct BestCheckpointTest : CheckpointTest {
+  BestCheckpointTest() {
+    for (size_t i = 0; i < labels.size(); i += 2)
+      labels[i] = uint8_t((labels[i] + 1) % 3);
+    write_file(folder / "eval.npy", npy("|u1", "(64,)", bytes_of(labels)));
+  }
+  std::vector<std::string> flags(std::vector<std::string> more) {
+    more.insert(more.end(),
+                {"--max-steps=30", "--learning-rate=0.05", "--eval-steps=2",
+                 "--eval-data", "x=" + folder / "x.npy", "--eval-labels",
+                 folder / "eval.npy"});
+    return more;
+  }
+  // The step of the lowest loss of all validations.
+  int64_t best_step(const std::string &out) {
+    const auto losses = numbers(out, "eval_loss");
+    return 2 * (std::min_element(losses.begin(), losses.end()) -
+                losses.begin() + 1);
+  }
+};
+
+TEST_F(BestCheckpointTest, IsKeptBesideTheLast) {
+  ASSERT_EQ(run("a", flags({"--save-steps=3", "--save-total-limit=1",
+                            "--save-best"})),
+            0)
+      << error;
+  const int64_t best = best_step("a");
+  ASSERT_GT(best, 2);
+  ASSERT_LT(best, 28) << "the test is of a loss that rises again";
+  EXPECT_EQ(steps_in("a"), (Steps{best, 30}));
+  const RunState state =
+      read_run_state(folder / "a/checkpoint-30/trainer_state.json");
+  EXPECT_EQ(state.best_step, best);
+  EXPECT_EQ(state.best_metric, numbers("a", "eval_loss")[size_t(best / 2 - 1)]);
+  EXPECT_NEAR(loss_of("a/checkpoint-" + std::to_string(best), 64),
+              state.best_metric, 1e-6);
+}
+
+TEST_F(BestCheckpointTest, AResumedRunKnowsTheBest) {
+  ASSERT_EQ(run("a", flags({"--save-best"})), 0) << error;
+  const int64_t best = best_step("a");
+  EXPECT_EQ(steps_in("a").back(), best) << "the last step is not the best";
+  const std::vector<std::string> again =
+      flags({"--save-best", "--resume=auto", "--save-total-limit=1"});
+  ASSERT_EQ(run("a", again), 0) << error;
+  EXPECT_EQ(steps_in("a").back(), best) << "worse ones are not written";
+  EXPECT_EQ(best_step("a"), best);
+}
+
+TEST_F(CheckpointTest, TheBestNeedsValidation) {
+  EXPECT_EQ(run("a", {"--save-best"}), 1);
+  EXPECT_EQ(error,
+            "tiny: error: '--save-best' needs data to validate on: --eval-data "
+            "and --eval-labels, or --eval-tokens\n");
+}
+
 TEST_F(CheckpointTest, ChangesNoWeight) {
   ASSERT_EQ(run("a", {"--max-steps=20"}), 0) << error;
   EXPECT_EQ(steps_in("a"), Steps{});

@@ -78,7 +78,7 @@ struct Hyperparameters : LossScaling {
 struct TrainingSettings : Hyperparameters {
   double warmup_ratio = 0, num_train_epochs = 3;
   uint64_t seed = 42;
-  bool shuffle = true, autotune = true;
+  bool shuffle = true, autotune = true, save_best = false;
   int64_t logging_steps = 1, eval_steps = 0, save_steps = 0;
   int64_t save_total_limit = 0;
   int64_t profile_warmup = 3, profile_active = 10;
@@ -254,6 +254,9 @@ inline constexpr SettingInfo kSettings[] = {
                 "interrupted"),
     detail::run("save-total-limit", &detail::S::save_total_limit, at_least(0),
                 "checkpoints that are kept, the last ones; 0: all"),
+    detail::run("save-best", &detail::S::save_best, {},
+                "a checkpoint after each validation whose loss is the lowest "
+                "so far, which is kept until a better one comes"),
     detail::file("resume", &detail::S::resume, kRunning,
                  "the checkpoint from which the run goes on; auto: the last "
                  "one in the output folder, or none if it has none",

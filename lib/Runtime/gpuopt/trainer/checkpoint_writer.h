@@ -19,7 +19,7 @@ struct CheckpointOutcome {
 
 class CheckpointWriter {
 public:
-  // Keeps the last `limit` checkpoints; 0: all.
+  // Keeps the last `limit` checkpoints and the best one; 0: all.
   CheckpointWriter(const Program &program, std::string output_dir,
                    int64_t limit, std::set<std::string> infinite_at_first)
       : copy(program), output_dir(std::move(output_dir)), limit(limit),
@@ -60,7 +60,7 @@ private:
       write_files(part, run);
       put_in_place(part, target);
       sync_folder(output_dir);
-      remove_others(run.step);
+      remove_others(run);
     } catch (const std::exception &error) {
       outcome.problem = error.what();
       std::error_code code;
@@ -83,12 +83,16 @@ private:
     sync_folder(part);
   }
 
-  // Removes the oldest checkpoints beyond the limit, and those of later steps:
-  // this run has begun before them, so they are not its own.
-  void remove_others(int64_t step) const {
+  // Removes the oldest checkpoints beyond the limit, other than the best, and
+  // those of later steps: this run has begun before them, so they are not its
+  // own.
+  void remove_others(const RunState &run) const {
     std::vector<CheckpointFolder> found = checkpoints_in(output_dir);
-    for (; !found.empty() && found.back().step > step; found.pop_back())
+    for (; found.back().step > run.step; found.pop_back())
       remove_checkpoint(found.back().path);
+    std::erase_if(found, [&](const CheckpointFolder &each) {
+      return each.step == run.best_step;
+    });
     for (size_t i = 0; limit > 0 && i + size_t(limit) < found.size(); i++)
       remove_checkpoint(found[i].path);
   }

@@ -20,6 +20,10 @@ struct RunState {
   int64_t samples = 0;   // of the training data
   double epoch = 0;      // passes over the data so far
   double loss_scale = 0; // of the next step; 0: the program has none
+  // The lowest loss of a validation so far, and the step of its checkpoint; 0:
+  // there is none.
+  double best_metric = 0;
+  int64_t best_step = 0;
   std::string optimizer; // of kOptimizers
   // Flags that decide what a run computes, as their texts.
   std::map<std::string, std::string> settings;
@@ -41,6 +45,7 @@ inline constexpr RunInteger kRunIntegers[] = {
     {"train_batch_size", &RunState::batch_size},
     {"gradient_accumulation_steps", &RunState::accumulation_steps},
     {"samples", &RunState::samples},
+    {"best_global_step", &RunState::best_step},
 };
 struct RunNumber {
   const char *name;
@@ -49,6 +54,7 @@ struct RunNumber {
 inline constexpr RunNumber kRunNumbers[] = {
     {"epoch", &RunState::epoch},
     {"loss_scale", &RunState::loss_scale},
+    {"best_metric", &RunState::best_metric},
 };
 } // namespace detail
 

@@ -198,6 +198,9 @@ inline void check_together(const Flags &flags, const Settings &s,
   if (s.eval_steps > 0 && !s.eval.given())
     throw Error("'--eval-steps' needs data to validate on: --eval-data and "
                 "--eval-labels, or --eval-tokens");
+  if (s.save_best && !s.eval.given())
+    throw Error("'--save-best' needs data to validate on: --eval-data and "
+                "--eval-labels, or --eval-tokens");
   if (flags.given("token-type") && s.train.tokens.empty() &&
       s.eval.tokens.empty())
     throw Error(

@@ -14,6 +14,7 @@
 #include "gpuopt/trainer/weights_file.h"
 
 #include <csignal>
+#include <utility>
 
 namespace gpuopt {
 
@@ -90,6 +91,7 @@ private:
       return;
     resumed.state = read_run_state(resumed.path + "/" + kRunStateFile);
     step = resumed.state.step;
+    best = {resumed.state.best_metric, resumed.state.best_step};
     last_checkpoint = resumed.path;
   }
   // Returns the last step whose line of metrics.jsonl stays: that of the
@@ -117,8 +119,8 @@ private:
           step < steps)
         validate(metrics, step);
       const bool is_due =
-          s.save_steps > 0 && step % s.save_steps == 0 && step < steps;
-      if (!(is_due ? save_checkpoint() : end_checkpoint(false)))
+          is_best() || (s.save_steps > 0 && step % s.save_steps == 0);
+      if (!(is_due && step < steps ? save_checkpoint() : end_checkpoint(false)))
         return false;
     }
     return end_checkpoint(true);
@@ -132,7 +134,7 @@ private:
     const bool has_trained = step > resumed.state.step;
     if (loaders.eval && has_trained && !detail::interrupted)
       validate(metrics, step);
-    const bool is_due = s.save_steps > 0 || detail::interrupted;
+    const bool is_due = s.save_steps > 0 || is_best() || detail::interrupted;
     if (is_due && has_trained && last_checkpoint != checkpoint_of_step() &&
         !(save_checkpoint() && end_checkpoint(true)))
       return kDiverged;
@@ -290,13 +292,20 @@ private:
     if (outcome->problem.empty())
       last_checkpoint = checkpoint_path(s.output_dir, outcome->step);
     else
-      fprintf(stderr,
-              "%s: warning: step %lld: no checkpoint is written, and training "
-              "goes on: %s\n",
-              program.name, static_cast<long long>(outcome->step),
-              outcome->problem.c_str());
+      tell_failure(*outcome);
     return true;
   }
+  void tell_failure(const CheckpointOutcome &outcome) {
+    fprintf(stderr,
+            "%s: warning: step %lld: no checkpoint is written, and training "
+            "goes on: %s\n",
+            program.name, static_cast<long long>(outcome.step),
+            outcome.problem.c_str());
+    if (best.step == outcome.step)
+      best = second_best;
+  }
+  // Whether the last validation, after this step, was the best.
+  bool is_best() const { return best.step == step && step > 0; }
   RunState run_state() {
     const StepState state = read_state();
     RunState run = identity();
@@ -306,6 +315,8 @@ private:
     run.growth_tracker = state.scaler.growth_tracker;
     run.skipped_steps = state.scaler.skipped_steps;
     run.skipped_in_a_row = state.scaler.skipped_in_a_row;
+    run.best_metric = best.loss;
+    run.best_step = best.step;
     run.epoch =
         double(run.batches) / double(loaders.train->batches_per_epoch());
     if (find_state(program, StateKind::LossScale)) {
@@ -521,6 +532,10 @@ private:
       warn_of_labels(step);
     const double loss = mean_of(sums.loss, sums.weight);
     metrics.evaluation(step, loss);
+    const bool is_better = is_finite(loss) && sums.weight > 0 &&
+                           (best.step == 0 || loss < best.loss);
+    if (s.save_best && is_better)
+      second_best = std::exchange(best, {loss, step});
     printf("step %lld  validation loss %.4f\n", static_cast<long long>(step),
            loss);
     fflush(stdout);
@@ -545,6 +560,10 @@ private:
   std::unique_ptr<CostProfile> profile; // or null
   std::unique_ptr<FiniteWatch> watch;
   int64_t steps = 0, step = 0; // of the run; done
+  struct Validation {
+    double loss = 0;
+    int64_t step = 0;          // 0: there was none
+  } best, second_best;         // of those with a checkpoint
   std::string last_checkpoint; // its folder; empty: there is none
   struct {
     std::string path; // of the checkpoint; empty: the run began anew
