@@ -30,11 +30,15 @@ struct RunState {
 };
 
 namespace detail {
-struct RunInteger {
+// A name of its own for the type: g++ warns of what nvcc makes of it otherwise.
+template <class T>
+using RunMember = T RunState::*;
+template <class T>
+struct RunField {
   const char *name;
-  int64_t RunState::*member;
+  RunMember<T> member;
 };
-inline constexpr RunInteger kRunIntegers[] = {
+inline constexpr RunField<int64_t> kRunIntegers[] = {
     {"global_step", &RunState::step},
     {"max_steps", &RunState::max_steps},
     {"batches", &RunState::batches},
@@ -47,11 +51,7 @@ inline constexpr RunInteger kRunIntegers[] = {
     {"samples", &RunState::samples},
     {"best_global_step", &RunState::best_step},
 };
-struct RunNumber {
-  const char *name;
-  double RunState::*member;
-};
-inline constexpr RunNumber kRunNumbers[] = {
+inline constexpr RunField<double> kRunNumbers[] = {
     {"epoch", &RunState::epoch},
     {"loss_scale", &RunState::loss_scale},
     {"best_metric", &RunState::best_metric},
