@@ -55,6 +55,11 @@ public:
     line("{\"step\": %lld, \"eval_loss\": %s}\n", static_cast<long long>(step),
          number(loss).c_str());
   }
+  // `stall_ms` is the time for which training stood still.
+  void checkpoint(int64_t step, double stall_ms) {
+    line("{\"step\": %lld, \"checkpoint_stall_ms\": %.3f}\n",
+         static_cast<long long>(step), stall_ms);
+  }
 
 private:
   // JSON has no NaN and no infinity.

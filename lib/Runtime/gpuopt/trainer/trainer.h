@@ -120,7 +120,8 @@ private:
         validate(metrics, step);
       const bool is_due =
           is_best() || (s.save_steps > 0 && step % s.save_steps == 0);
-      if (!(is_due && step < steps ? save_checkpoint() : end_checkpoint(false)))
+      if (!(is_due && step < steps ? save_checkpoint(metrics)
+                                   : end_checkpoint(false)))
         return false;
     }
     return end_checkpoint(true);
@@ -136,7 +137,7 @@ private:
       validate(metrics, step);
     const bool is_due = s.save_steps > 0 || is_best() || detail::interrupted;
     if (is_due && has_trained && last_checkpoint != checkpoint_of_step() &&
-        !(save_checkpoint() && end_checkpoint(true)))
+        !(save_checkpoint(metrics) && end_checkpoint(true)))
       return kDiverged;
     if (detail::interrupted)
       tell_interrupt();
@@ -273,10 +274,12 @@ private:
 
   // Begins to write a checkpoint, once the one before is written. Returns false
   // if training has lost weights, as end_checkpoint does.
-  bool save_checkpoint() {
+  bool save_checkpoint(Metrics &metrics) {
+    const auto begin = Clock::now();
     if (!end_checkpoint(true))
       return false;
     checkpoints->begin(ctx, memory, run_state());
+    metrics.checkpoint(step, milliseconds(begin, Clock::now()));
     return true;
   }
   // Looks at what became of a checkpoint that was begun, and waits for it or
