@@ -111,7 +111,7 @@ static llvm::Error addFrom(StringRef contents,
   const json::Array *list = file ? file->getArray("convolutions") : nullptr;
   if (!list)
     return createStringError("has no list 'convolutions'; the plan.json of a "
-                             "program for CUDA has one");
+                             "program with convolutions has one");
   for (auto [index, entry] : enumerate(*list)) {
     ListedConvolution listed;
     const json::Object *text = entry.getAsObject();

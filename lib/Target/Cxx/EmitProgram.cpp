@@ -268,7 +268,7 @@ FailureOr<ProgramFiles> gpuopt::emitProgram(ModuleOp module,
   files[kDefaultsFile.str()] = cxx::defaultsFile(module, options.settings);
   files["step.h"] = kHeader + lanesOf(module) + kHeaderEnd;
   files["main.cpp"] = kMain;
-  files["plan.json"] = cxx::planJson(module);
+  files["plan.json"] = cxx::planJson(module, options.allowsTf32);
   cxx::addProofs(module, files);
   return files;
 }

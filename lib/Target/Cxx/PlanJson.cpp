@@ -37,6 +37,50 @@ static llvm::json::Object bufferJson(device::BufferOp buffer) {
   return object;
 }
 
+static llvm::json::Value numbersJson(Attribute value) {
+  if (auto number = dyn_cast<IntegerAttr>(value))
+    return number.getInt();
+  llvm::json::Array numbers;
+  for (int64_t number : cast<DenseI64ArrayAttr>(value).asArrayRef())
+    numbers.push_back(number);
+  return numbers;
+}
+
+/// Returns the constant of type ConvShape among the arguments of a call; null
+/// if it has none.
+static device::StructAttr convShapeOf(device::CallOp call) {
+  for (Attribute argument : call.getArguments())
+    if (auto constant = dyn_cast<device::StructAttr>(argument);
+        constant && constant.getStructType() == "ConvShape")
+      return constant;
+  return nullptr;
+}
+
+/// Returns the convolutions of all steps, each once, for
+/// gpuopt-plan-convolutions. Fields of a shape that have the struct's default
+/// are left out.
+static llvm::json::Array convolutionsJson(ModuleOp module, bool allowsTf32) {
+  llvm::json::Array convolutions;
+  module.walk([&](device::CallOp call) {
+    device::StructAttr shape = convShapeOf(call);
+    if (!shape)
+      return;
+    llvm::json::Object fields;
+    for (NamedAttribute field : shape.getFields())
+      fields[field.getName().getValue()] = numbersJson(field.getValue());
+    std::string type = cxx::typeName(*call.getElementType());
+    llvm::json::Object convolution{{"call", call.getFunction()},
+                                   {"type", type},
+                                   {"shape", std::move(fields)}};
+    if (allowsTf32 && type == "f32")
+      convolution["allows_tf32"] = true;
+    llvm::json::Value listed(std::move(convolution));
+    if (!llvm::is_contained(convolutions, listed))
+      convolutions.push_back(std::move(listed));
+  });
+  return convolutions;
+}
+
 /// Returns what a schedule under a budget promises; times are estimates.
 static llvm::json::Object scheduleJson(train::PlanAttr plan) {
   double plain = plan.getPlainNanoseconds().getValueAsDouble(),
@@ -58,7 +102,7 @@ static llvm::json::Object scheduleJson(train::PlanAttr plan) {
   return object;
 }
 
-std::string cxx::planJson(ModuleOp module) {
+std::string cxx::planJson(ModuleOp module, bool allowsTf32) {
   device::MemoryOp memory = *module.getOps<device::MemoryOp>().begin();
   llvm::json::Array buffers;
   for (device::BufferOp buffer : module.getOps<device::BufferOp>())
@@ -78,6 +122,9 @@ std::string cxx::planJson(ModuleOp module) {
       schedules[step.getSymName()] = scheduleJson(schedule);
   if (!schedules.empty())
     plan["schedules"] = std::move(schedules);
+  if (llvm::json::Array found = convolutionsJson(module, allowsTf32);
+      !found.empty())
+    plan["convolutions"] = std::move(found);
   std::string text;
   llvm::raw_string_ostream stream(text);
   llvm::json::OStream json(stream, /*IndentSize=*/1);

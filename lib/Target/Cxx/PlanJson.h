@@ -15,8 +15,10 @@
 namespace gpuopt::cxx {
 
 /// Returns plan.json: arena_bytes, persistent_bytes, total_bytes, and each
-/// buffer's name, origin, kind, type, bytes, offset and lifetime.
-std::string planJson(mlir::ModuleOp module);
+/// buffer's name, origin, kind, type, bytes, offset and lifetime; then, of a
+/// program that has some, the convolutions. `allowsTf32` is said of those of
+/// f32.
+std::string planJson(mlir::ModuleOp module, bool allowsTf32);
 
 /// Adds STEP.problem.json and STEP.plan.json for each step that was scheduled
 /// under a budget: `gpuopt-solve verify` checks one against the other.
