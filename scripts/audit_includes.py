@@ -62,13 +62,15 @@ RULES = [
           "lib/Runtime/gpuopt/optimizers", "lib/Runtime/gpuopt/program", "lib/Runtime/gpuopt/data"], ["system"]),
     Rule("lib/Runtime/emulation", "CUDA programs on the processor, for tests: threads of kernels, the CUDA runtime, "
          "cuBLASLt and cuDNN", libraries=["system", "CUDA", "Boost"]),
+    Rule("lib/Runtime/calibration", "the program that measures a device",
+         ["lib/Runtime/gpuopt/" + room for room in ("kernels", "device", "settings", "ops")], ["system"]),
     Rule("lib/Runtime", "headers that emitted programs are built on, copied beside each program",
          ["lib/Runtime/gpuopt/" + room for room in
           ("kernels", "device", "settings", "optimizers", "ops", "program", "data", "trainer")]),
     Rule("lib/Planning", "the solvers and their checkers: recomputation, the arena, precisions"),
     Rule("include/gpuopt/Support", "files, output streams, names and sizes of tensors", libraries=["LLVM", "MLIR"]),
     Rule("lib/Interfaces", "what a pass may ask of any op: its gradient, its cost, what it is as a call",
-         ["include/gpuopt/Support"], ["LLVM", "MLIR"]),
+         ["lib/Runtime/gpuopt/settings", "include/gpuopt/Support"], ["LLVM", "MLIR"]),
     Rule("lib/Dialect/Onnx/IR", "ops that say what the file says", libraries=["LLVM", "MLIR"]),
     Rule("lib/Dialect/NN/IR", "ops on tensors, with gradients, costs and calls",
          ["lib/Runtime/gpuopt/settings", "include/gpuopt/Support", "lib/Interfaces"], ["LLVM", "MLIR"]),

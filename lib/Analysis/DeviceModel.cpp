@@ -209,41 +209,75 @@ static Error checkComplete(const json::Object &object,
                builtinDeviceNames());
 }
 
+static Error readCalibration(const json::Value &value, DeviceModel &model) {
+  const json::Object *object = value.getAsObject();
+  Calibration read;
+  for (auto [key, text] : {std::pair("device", &read.device),
+                           {"date", &read.date},
+                           {"version", &read.version}}) {
+    std::optional<StringRef> given = object ? object->getString(key) : "";
+    if (!object || !given)
+      return wrong("expects 'calibration' to be an object with the strings "
+                   "'device', 'date' and 'version'");
+    *text = given->str();
+  }
+  model.calibration = read;
+  return Error::success();
+}
+
+/// Reads a member that is no number. Returns whether `name` is one.
+static Expected<bool> readOther(StringRef name, const json::Value &value,
+                                DeviceModel &model) {
+  if (name == "name") {
+    if (!value.getAsString())
+      return wrong("expects a string for 'name'");
+    model.name = value.getAsString()->str();
+  } else if (name == "overlapsTransfers") {
+    std::optional<bool> overlaps = value.getAsBoolean();
+    if (!overlaps)
+      return wrong("expects true or false for '" + name + "'");
+    model.overlapsTransfers = *overlaps;
+  } else if (name == "calibration") {
+    if (Error error = readCalibration(value, model))
+      return error;
+  } else {
+    return name == "base";
+  }
+  return true;
+}
+
+static Error readNumber(const Member &member, const json::Value &value) {
+  std::optional<double> number = value.getAsNumber();
+  if (!number || !(*number >= 0) || *number > 1e300 ||
+      (*number == 0 && !member.mayBeZero))
+    return wrong("expects a positive number for '" + member.name + "'");
+  if (member.isWhole &&
+      (*number != std::floor(*number) || *number > kMostWhole))
+    return wrong("expects a whole number from 1 to 1000000 for '" +
+                 member.name + "'");
+  *member.value = *number;
+  return Error::success();
+}
+
 /// Copies the members of `object` into `model`.
 static Error readMembers(const json::Object &object, DeviceModel &model) {
   double memory = model.memoryInBytes;
   std::vector<Member> members = membersOf(model, memory);
   for (auto &[key, value] : object) {
     StringRef name = key;
-    if (name == "base")
+    Expected<bool> isOther = readOther(name, value, model);
+    if (!isOther)
+      return isOther.takeError();
+    if (*isOther)
       continue;
-    if (name == "name") {
-      if (!value.getAsString())
-        return wrong("expects a string for 'name'");
-      model.name = value.getAsString()->str();
-      continue;
-    }
-    if (name == "overlapsTransfers") {
-      std::optional<bool> overlaps = value.getAsBoolean();
-      if (!overlaps)
-        return wrong("expects true or false for '" + name + "'");
-      model.overlapsTransfers = *overlaps;
-      continue;
-    }
     auto member = find_if(
         members, [&](const Member &member) { return member.name == name; });
     if (member == members.end())
-      return wrong("expects the members base, name, overlapsTransfers, " +
+      return wrong("expects the members base, name, overlapsTransfers, "
+                   "calibration, " +
                    namesOf(members) + ", but got '" + name + "'");
-    std::optional<double> number = value.getAsNumber();
-    if (!number || !(*number >= 0) || *number > 1e300 ||
-        (*number == 0 && !member->mayBeZero))
-      return wrong("expects a positive number for '" + name + "'");
-    if (member->isWhole &&
-        (*number != std::floor(*number) || *number > kMostWhole))
-      return wrong("expects a whole number from 1 to 1000000 for '" + name +
-                   "'");
-    *member->value = *number;
+    if (Error error = readNumber(*member, value))
+      return error;
   }
   model.memoryInBytes = memory < 9e18 ? (int64_t)memory : 0;
   return checkComplete(object, members);
@@ -256,6 +290,11 @@ json::Object gpuopt::toJson(const DeviceModel &model) {
                       {"overlapsTransfers", model.overlapsTransfers}};
   for (const Member &member : membersOf(copy, memory))
     object[member.name] = *member.value;
+  if (copy.calibration)
+    object["calibration"] =
+        json::Object{{"device", copy.calibration->device},
+                     {"date", copy.calibration->date},
+                     {"version", copy.calibration->version}};
   return object;
 }
 

@@ -19,6 +19,7 @@
 #include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
 #include <memory>
+#include <optional>
 
 namespace gpuopt {
 
@@ -34,6 +35,13 @@ struct Multiprocessor {
   double sharedBytes = 0, sharedBytesPerBlock = 0;
   double lanes = 1; ///< Instructions in f32 that begin in one clock.
   double clockInHertz = 0;
+};
+
+/// Where the rates of a device were measured, when, and by which gpuopt.
+struct Calibration {
+  std::string device;  ///< As it calls itself, such as "AMD EPYC".
+  std::string date;    ///< Such as "2026-11-23".
+  std::string version; ///< Of gpuopt, which decides how work is counted.
 };
 
 /// The rates that a well-written kernel reaches; those of the data sheet are
@@ -68,6 +76,9 @@ struct DeviceModel {
   /// The share of the rates of products that kernels of our own reach. They
   /// use mma.sync; libraries use the instructions of newer devices as well.
   double ownProductShare = 1;
+  /// Empty where nobody measured: of built-in devices, and of files that people
+  /// have written.
+  std::optional<Calibration> calibration = std::nullopt;
   /// Measured times, which are used in place of the rates; null if nothing was
   /// measured.
   std::shared_ptr<const MeasuredCosts> measured = nullptr;

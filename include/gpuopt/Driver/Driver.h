@@ -49,6 +49,13 @@ struct DriverOptions {
   } plan;
 };
 
+/// What `gpuopt calibrate` is asked for.
+struct CalibrateOptions {
+  const TargetInfo *target = nullptr; ///< Whose device is measured.
+  std::string file;   ///< Where the device goes; empty: into the cache.
+  bool force = false; ///< Whether rates count that were disturbed.
+};
+
 /// Each of these prints what is wrong and returns the exit status: 0, 1 or,
 /// where its comment says so, 2 or 3.
 int compileModel(const DriverOptions &options);
@@ -56,6 +63,10 @@ int compileModel(const DriverOptions &options);
 int trainModel(const DriverOptions &options);
 /// Returns 2 where a memory budget cannot be met.
 int planModel(const DriverOptions &options);
+
+/// Measures the device of this machine and writes a file for --device. Where
+/// something else kept the device busy, it returns 2 and writes nothing.
+int calibrateDevice(const CalibrateOptions &options);
 
 /// Runs the command line of `gpuopt`; returns its exit status.
 int driverMain(int argc, char **argv);

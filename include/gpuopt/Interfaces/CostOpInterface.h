@@ -8,15 +8,12 @@
 #ifndef GPUOPT_INTERFACES_COSTOPINTERFACE_H
 #define GPUOPT_INTERFACES_COSTOPINTERFACE_H
 
+#include "gpuopt/settings/operation_counts.h"
 #include "mlir/IR/OpDefinition.h"
 
 #include "gpuopt/Interfaces/CostOpInterface.h.inc"
 
 namespace gpuopt {
-
-/// How many additions an exponential, a division or a root counts as. On every
-/// device they are sequences of about this many instructions.
-constexpr double kOperationsOfElementaryFunction = 16;
 
 /// Returns the floating-point operations of one execution. An op may answer
 /// itself; otherwise it is one per element of its largest result, and more for

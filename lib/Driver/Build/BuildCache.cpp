@@ -96,13 +96,13 @@ static Error buildFailure(StringRef log, StringRef kept) {
 
 Expected<std::string> gpuopt::buildProgram(StringRef folder,
                                            const TargetInfo &target,
-                                           StringRef cache) {
+                                           StringRef cache, StringRef what) {
   std::string kept =
       joinPath(cache, buildKey(folder, target, BuildMachine::find(target)));
   std::string executable = joinPath(kept, "trainer");
   if (sys::fs::can_execute(executable))
     return executable;
-  outs() << "building the trainer (target " << target.name << ") in " << kept
+  outs() << "building " << what << " (target " << target.name << ") in " << kept
          << "\n";
   outs().flush();
   if (sys::fs::create_directories(kept))

@@ -20,12 +20,14 @@ namespace gpuopt {
 std::string buildCacheFolder(llvm::StringRef outputDir);
 
 /// Returns the path of the executable of the program in `folder` for `target`;
-/// builds it unless it is in the cache. An executable enters the cache by being
-/// renamed, so a build that is killed or that runs beside another one does no
-/// harm. Prints the end of the output of a build that fails.
+/// builds it unless it is in the cache, and says so: `what` is "the trainer".
+/// An executable enters the cache by being renamed, so a build that is killed
+/// or that runs beside another one does no harm. Prints the end of the output
+/// of a build that fails.
 llvm::Expected<std::string> buildProgram(llvm::StringRef folder,
                                          const TargetInfo &target,
-                                         llvm::StringRef cache);
+                                         llvm::StringRef cache,
+                                         llvm::StringRef what = "the trainer");
 
 } // namespace gpuopt
 

@@ -31,6 +31,11 @@ cl::SubCommand &gpuopt::planCommand() {
               "costs");
   return command;
 }
+cl::SubCommand &gpuopt::calibrateCommand() {
+  static cl::SubCommand command("calibrate",
+                                "measure this machine's device, for --device");
+  return command;
+}
 cl::SubCommand &gpuopt::operatorsCommand() {
   static cl::SubCommand command("operators",
                                 "print the table of supported ONNX operators");
@@ -56,8 +61,8 @@ static Switch precisionTable("precision-classes",
 /// Returns the command that was given, or the top level if there is none.
 static cl::SubCommand &givenCommand() {
   for (cl::SubCommand *command :
-       {&compileCommand(), &trainCommand(), &planCommand(), &operatorsCommand(),
-        &settingsCommand()})
+       {&compileCommand(), &trainCommand(), &planCommand(), &calibrateCommand(),
+        &operatorsCommand(), &settingsCommand()})
     if (*command)
       return *command;
   return cl::SubCommand::getTopLevel();
@@ -78,13 +83,14 @@ static int usage(const std::string &what) {
 /// Keeps the flags that LLVM's libraries declare for their developers out of
 /// the help.
 static void hideFlagsOfLibraries() {
-  const cl::OptionCategory *own[] = {&modelCategory(),     &lossCategory(),
-                                     &optimizerCategory(), &precisionCategory(),
-                                     &runCategory(),       &targetCategory(),
-                                     &tableCategory()};
+  const cl::OptionCategory *own[] = {
+      &modelCategory(),     &lossCategory(),     &optimizerCategory(),
+      &precisionCategory(), &runCategory(),      &targetCategory(),
+      &tableCategory(),     &calibrateCategory()};
   for (cl::SubCommand *command :
        {&cl::SubCommand::getTopLevel(), &compileCommand(), &trainCommand(),
-        &planCommand(), &operatorsCommand(), &settingsCommand()})
+        &planCommand(), &calibrateCommand(), &operatorsCommand(),
+        &settingsCommand()})
     cl::HideUnrelatedOptions(own, *command);
 }
 
@@ -110,9 +116,13 @@ int gpuopt::driverMain(int argc, char **argv) {
     printSettingsPage(outs());
     return 0;
   }
+  if (calibrateCommand()) {
+    Expected<CalibrateOptions> asked = collectCalibrate();
+    return asked ? calibrateDevice(*asked) : usage(toString(asked.takeError()));
+  }
   if (!compileCommand() && !trainCommand() && !planCommand())
-    return usage("a command is needed: plan, compile, train, operators or "
-                 "settings");
+    return usage("a command is needed: plan, compile, train, calibrate, "
+                 "operators or settings");
   if (Error error = chooseGivenTarget())
     return usage(toString(std::move(error)));
   DriverOptions options;

@@ -9,6 +9,7 @@
 #include "Commands/NextSteps.h"
 #include "Files/DataFiles.h"
 #include "Files/OutputDirectory.h"
+#include "Files/RuntimeFiles.h"
 #include "Files/Weights.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -23,40 +24,6 @@ static int report(llvm::Error error) {
   return 1;
 }
 
-/// Returns the folder of the runtime's headers: beside an installed gpuopt, or
-/// in the source tree.
-static std::string runtimeFolder() {
-  static int anchor;
-  SmallString<256> installed(llvm::sys::path::parent_path(
-      llvm::sys::fs::getMainExecutable("gpuopt", &anchor)));
-  llvm::sys::path::append(installed, "..", "share", "gpuopt", "runtime");
-  return llvm::sys::fs::exists(installed) ? installed.str().str()
-                                          : GPUOPT_RUNTIME_DIR;
-}
-
-/// Returns the text of target.cmake: what a program can be built for, and what
-/// this one is built for unless CMake is told otherwise.
-static std::string targetFile(const TargetInfo &chosen) {
-  std::string names;
-  for (const TargetInfo &target : kTargets)
-    names += " " + std::string(target.name);
-  return "set(GPUOPT_TARGETS" + names + ")\nset(GPUOPT_DEFAULT_TARGET " +
-         std::string(chosen.name) + ")\n";
-}
-
-/// Copies what a program is built from beside its own sources.
-static llvm::Error copyRuntime(const TargetInfo &target,
-                               OutputDirectory &directory) {
-  std::string runtime = runtimeFolder();
-  if (llvm::Error error = directory.copyFolder(runtime + "/gpuopt", "gpuopt"))
-    return error;
-  if (target.is_emulated())
-    if (llvm::Error error =
-            directory.copyFolder(runtime + "/emulation", "emulation"))
-      return error;
-  return directory.copyFolder(runtime + "/program", "");
-}
-
 static llvm::Error writeProgram(const DriverOptions &options, ModuleOp module,
                                 const ProgramFiles &files) {
   auto directory = OutputDirectory::create(options.outputDir);
@@ -66,9 +33,6 @@ static llvm::Error writeProgram(const DriverOptions &options, ModuleOp module,
     if (llvm::Error error = directory->write(name, text))
       return error;
   if (llvm::Error error = copyRuntime(*options.target, *directory))
-    return error;
-  if (llvm::Error error =
-          directory->write("target.cmake", targetFile(*options.target)))
     return error;
   std::vector<std::string> masks;
   if (llvm::Error error = writeWeights(module, directory->pathOf(""), masks))

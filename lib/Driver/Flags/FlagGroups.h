@@ -25,6 +25,7 @@ namespace gpuopt {
 llvm::cl::SubCommand &compileCommand();
 llvm::cl::SubCommand &trainCommand();
 llvm::cl::SubCommand &planCommand();
+llvm::cl::SubCommand &calibrateCommand();
 llvm::cl::SubCommand &operatorsCommand();
 llvm::cl::SubCommand &settingsCommand();
 
@@ -40,9 +41,13 @@ llvm::cl::OptionCategory &optimizerCategory();
 llvm::cl::OptionCategory &precisionCategory();
 llvm::cl::OptionCategory &runCategory();
 llvm::cl::OptionCategory &targetCategory();
+llvm::cl::OptionCategory &calibrateCategory();
 
 /// Replaces `auto` as the value of --target by the target that it stands for.
 llvm::Error chooseGivenTarget();
+
+/// Reads the flags of `calibrate`.
+llvm::Expected<CalibrateOptions> collectCalibrate();
 
 // Each file puts its part into the options. They are called in this order:
 // later ones read what earlier ones have put there.

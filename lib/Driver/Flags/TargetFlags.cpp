@@ -6,16 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "Flags/CompileFlags.h"
-#include "gpuopt/Analysis/DeviceModel.h"
-#include "gpuopt/Analysis/MeasuredCosts.h"
+#include "Flags/DeviceFlags.h"
 #include "gpuopt/Planning/Bytes.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 using namespace gpuopt;
-
-/// The device whose rates are used for a GPU that nobody has named.
-static constexpr const char *kDefaultGpu = "h200";
 
 cl::OptionCategory &gpuopt::targetCategory() {
   static cl::OptionCategory category("Target, memory and output");
@@ -38,9 +34,6 @@ CompileFlag<std::string> activationBudget("activation-budget");
 CompileFlag<std::string> workspaceSize("workspace-size");
 CompileFlag<bool> allowOffload("allow-offload");
 CompileFlag<std::string> offloadBandwidth("offload-bandwidth");
-CompileFlag<std::string> deviceName("device",
-                                    builtinDeviceNames() + " or a JSON file");
-CompileFlag<std::string> profileCosts("profile-costs");
 CompileFlag<bool> planJson("json");
 CompileFlag<bool> planCurve("curve");
 CompileFlag<bool> planKernels("kernels");
@@ -109,78 +102,6 @@ static Expected<int64_t> freeBytes(const TargetInfo &target) {
   return memory->budgetInBytes;
 }
 
-/// Returns the target whose measured times hold for the program: an emulated
-/// program is planned as on the GPU that it stands for.
-static StringRef targetOfCosts() {
-  return givenTarget().is_cuda ? "cuda" : "host";
-}
-
-/// Loads the file of --profile-costs, whose target must be that of the program;
-/// returns null without the flag.
-static Expected<std::shared_ptr<const MeasuredCosts>>
-collectCosts(train::ScheduleOptions &options) {
-  if (!profileCosts.getNumOccurrences())
-    return nullptr;
-  auto costs = MeasuredCosts::load(profileCosts);
-  if (!costs)
-    return createStringError("--profile-costs: " + toString(costs.takeError()));
-  if ((*costs)->target != targetOfCosts())
-    return createStringError("--profile-costs: '" + profileCosts +
-                             "' was measured on " + (*costs)->target +
-                             ", but the target is " + target +
-                             "; give --target=" + (*costs)->target);
-  options.profileCosts = profileCosts;
-  return costs;
-}
-
-/// Returns the value of --device or, without it, the device that the measured
-/// times are of.
-static std::string chooseDevice(const MeasuredCosts *costs) {
-  if (!deviceName.empty())
-    return deviceName;
-  if (!givenTarget().is_cuda)
-    return "host";
-  const DeviceModel *gpu = costs ? findBuiltinGpu(costs->device) : nullptr;
-  return gpu ? gpu->name : kDefaultGpu;
-}
-
-/// Fails if the measured times are of another target than the device, and warns
-/// if they are of another GPU.
-static Error checkDevice(const DeviceModel &model, const MeasuredCosts &costs) {
-  if (!model.target.empty() && model.target != costs.target)
-    return createStringError("--profile-costs: '" + profileCosts +
-                             "' was measured on " + costs.target + ", on '" +
-                             costs.device + "', but --device=" + deviceName +
-                             " is a device of target " + model.target +
-                             "; leave out one of them");
-  bool isBuiltin = any_of(builtinDeviceModels(), [&](const DeviceModel &known) {
-    return known.name == model.name;
-  });
-  if (costs.target == "cuda" && isBuiltin &&
-      findBuiltinGpu(costs.device) != findBuiltinGpu(model.name))
-    errs() << "gpuopt: warning: --profile-costs: '" << profileCosts
-           << "' was measured on '" << costs.device
-           << "', but other times are those of --device=" << model.name << "\n";
-  return Error::success();
-}
-
-/// Reads the device whose times are estimated, and the times that were
-/// measured.
-static Error collectTimes(train::ScheduleOptions &options) {
-  auto costs = collectCosts(options);
-  if (!costs)
-    return costs.takeError();
-  options.device = chooseDevice(costs->get());
-  Expected<DeviceModel> model = loadDeviceModel(options.device);
-  if (!model)
-    return createStringError("--device: " + toString(model.takeError()));
-  if (planKernels && !model->hasWarps())
-    return createStringError(
-        "--kernels needs a GPU, but --device=" + options.device +
-        " is a processor; name a GPU, such as --device=h200");
-  return *costs ? checkDevice(*model, **costs) : Error::success();
-}
-
 /// Reads what the schedule depends on: budgets, offloading and times.
 static Error collectSchedule(train::ScheduleOptions &options) {
   for (auto [flag, bytes] : {std::pair(&memoryBudget, &options.memoryBudget),
@@ -203,7 +124,7 @@ static Error collectSchedule(train::ScheduleOptions &options) {
   if (!rate)
     return rate.takeError();
   options.offloadBandwidth = *rate;
-  return collectTimes(options);
+  return collectTimes(givenTarget(), planKernels, options);
 }
 
 Error gpuopt::chooseGivenTarget() {

@@ -72,7 +72,14 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int number) {
     properties->maxThreadsPerBlock = 1024;
     properties->major = device().machine.compute_capability / 10;
     properties->minor = device().machine.compute_capability % 10;
+    // One multiprocessor, with what those of compute capability 9.0 have.
     properties->multiProcessorCount = 1;
+    properties->maxThreadsPerMultiProcessor = 2048;
+    properties->maxBlocksPerMultiProcessor = 32;
+    properties->regsPerMultiprocessor = 65536;
+    properties->sharedMemPerMultiprocessor = 228 << 10;
+    properties->sharedMemPerBlockOptin = 227 << 10;
+    properties->l2CacheSize = 50 << 20;
   });
 }
 

@@ -46,8 +46,9 @@ inline double cpu_quota(const std::string &groups = "/proc/self/cgroup",
     const size_t first = line.find(':'), second = line.find(':', first + 1);
     if (second == std::string::npos)
       continue;
-    const std::string controllers =
-        "," + line.substr(first + 1, second - first - 1) + ",";
+    std::string controllers = ",";
+    controllers += line.substr(first + 1, second - first - 1);
+    controllers += ',';
     std::string mount = root;
     if (controllers.find(",cpu,") != std::string::npos)
       mount += "/cpu";

@@ -4,11 +4,11 @@
 
 #include "gpuopt/device/cpu_quota.h"
 #include "gpuopt/device/device.h"
+#include "gpuopt/device/processor_name.h"
 #include "gpuopt/kernels/block.h"
 
 #include <chrono>
 #include <cstdlib>
-#include <fstream>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -17,14 +17,7 @@ namespace gpuopt {
 
 constexpr const char *kTargetName = "host";
 
-// Returns the name that the processor gives itself.
-inline std::string device_name() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);)
-    if (line.rfind("model name", 0) == 0 && line.find(": ") < line.size())
-      return line.substr(line.find(": ") + 2);
-  return "host";
-}
+inline std::string device_name() { return processor_name(); }
 
 struct Context;
 

@@ -1,0 +1,147 @@
+//===- DeviceFlags.cpp - Whose times are estimated ------------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Flags/DeviceFlags.h"
+
+#include "Build/BuildCache.h"
+#include "Files/DeviceFile.h"
+#include "Flags/CompileFlags.h"
+#include "gpuopt/Analysis/DeviceModel.h"
+#include "gpuopt/Analysis/MeasuredCosts.h"
+#include "gpuopt/Version.h"
+#include "gpuopt/device/processor_name.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace gpuopt;
+
+/// The device whose rates are used for a GPU that nobody has named.
+static constexpr const char *kDefaultGpu = "h200";
+
+namespace {
+CompileFlag<std::string> deviceName("device",
+                                    builtinDeviceNames() + " or a JSON file");
+CompileFlag<std::string> profileCosts("profile-costs");
+} // namespace
+
+/// Returns the target whose measured times hold for the program: an emulated
+/// program is planned as on the GPU that it stands for.
+static StringRef targetOfCosts(const TargetInfo &target) {
+  return target.is_cuda ? "cuda" : "host";
+}
+
+/// Loads the file of --profile-costs, whose target must be that of the program;
+/// returns null without the flag.
+static Expected<std::shared_ptr<const MeasuredCosts>>
+collectCosts(const TargetInfo &target, train::ScheduleOptions &options) {
+  if (!profileCosts.getNumOccurrences())
+    return nullptr;
+  auto costs = MeasuredCosts::load(profileCosts);
+  if (!costs)
+    return createStringError("--profile-costs: " + toString(costs.takeError()));
+  if ((*costs)->target != targetOfCosts(target))
+    return createStringError("--profile-costs: '" + profileCosts +
+                             "' was measured on " + (*costs)->target +
+                             ", but the target is " + target.name +
+                             "; give --target=" + (*costs)->target);
+  options.profileCosts = profileCosts;
+  return costs;
+}
+
+/// Fails if the numbers mean something else here than where they were measured.
+static Error checkCalibration(const DeviceModel &model, StringRef file) {
+  if (!model.calibration || model.calibration->version == kVersion)
+    return Error::success();
+  return createStringError(
+      "'" + file + "' was measured by gpuopt " + model.calibration->version +
+      ", but this is gpuopt " + kVersion +
+      ", which may count work in another way; run gpuopt calibrate again, or "
+      "remove 'calibration' from the file to take its numbers as they are");
+}
+
+/// Fails if a program that is trained here would have the times of another
+/// processor.
+static Error checkProcessor(const DeviceModel &model) {
+  if (!trainCommand() || model.hasWarps() || !model.calibration ||
+      model.calibration->device == processor_name())
+    return Error::success();
+  return createStringError("'" + deviceName + "' was measured on '" +
+                           model.calibration->device +
+                           "', but this machine has '" + processor_name() +
+                           "'; run gpuopt calibrate here, or give "
+                           "--device=host");
+}
+
+/// Returns the file that gpuopt calibrate has left for the processor of this
+/// machine, and says so; nothing if there is none that can be used.
+static std::optional<std::string> calibratedProcessor() {
+  std::string file = calibratedProcessorFile(buildCacheFolder("."));
+  if (!sys::fs::exists(file))
+    return std::nullopt;
+  Expected<DeviceModel> model = loadDeviceModel(file);
+  Error error = model ? checkCalibration(*model, file) : model.takeError();
+  if (error) {
+    errs() << "gpuopt: warning: " << toString(std::move(error))
+           << "; times are those of --device=host\n";
+    return std::nullopt;
+  }
+  errs() << "gpuopt: device: " << model->name << " (" << file << ")\n";
+  return file;
+}
+
+/// Returns the value of --device or, without it, the device that the measured
+/// times are of, or the one that was measured here.
+static std::string chooseDevice(const TargetInfo &target,
+                                const MeasuredCosts *costs) {
+  if (!deviceName.empty())
+    return deviceName;
+  if (!target.is_cuda)
+    return trainCommand() ? calibratedProcessor().value_or("host") : "host";
+  const DeviceModel *gpu = costs ? findBuiltinGpu(costs->device) : nullptr;
+  return gpu ? gpu->name : kDefaultGpu;
+}
+
+/// Fails if the measured times are of another target than the device, and warns
+/// if they are of another GPU.
+static Error checkDevice(const DeviceModel &model, const MeasuredCosts &costs) {
+  if (!model.target.empty() && model.target != costs.target)
+    return createStringError("--profile-costs: '" + profileCosts +
+                             "' was measured on " + costs.target + ", on '" +
+                             costs.device + "', but --device=" + deviceName +
+                             " is a device of target " + model.target +
+                             "; leave out one of them");
+  bool isBuiltin = any_of(builtinDeviceModels(), [&](const DeviceModel &known) {
+    return known.name == model.name;
+  });
+  if (costs.target == "cuda" && isBuiltin &&
+      findBuiltinGpu(costs.device) != findBuiltinGpu(model.name))
+    errs() << "gpuopt: warning: --profile-costs: '" << profileCosts
+           << "' was measured on '" << costs.device
+           << "', but other times are those of --device=" << model.name << "\n";
+  return Error::success();
+}
+
+Error gpuopt::collectTimes(const TargetInfo &target, bool describesKernels,
+                           train::ScheduleOptions &options) {
+  auto costs = collectCosts(target, options);
+  if (!costs)
+    return costs.takeError();
+  options.device = chooseDevice(target, costs->get());
+  Expected<DeviceModel> model = loadDeviceModel(options.device);
+  Error error =
+      model ? checkCalibration(*model, options.device) : model.takeError();
+  if (!error)
+    error = checkProcessor(*model);
+  if (error)
+    return createStringError("--device: " + toString(std::move(error)));
+  if (describesKernels && !model->hasWarps())
+    return createStringError(
+        "--kernels needs a GPU, but --device=" + options.device +
+        " is a processor; name a GPU, such as --device=h200");
+  return *costs ? checkDevice(*model, **costs) : Error::success();
+}

@@ -1,0 +1,1 @@
+set(sources calibrate.cu) # of the program that gpuopt calibrate builds

@@ -1,0 +1,146 @@
+"""gpuopt calibrate: the rates of this machine, as --device takes them."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from emulated import SKIPS, nvidia_wheels
+from exports import export_case
+from gpuopt.driver import find_driver
+
+pytestmark = pytest.mark.alone
+
+RATES = ("bytesPerSecond", "vectorOperationsPerSecond", "f32ProductsPerSecond", "f16ProductsPerSecond", "bf16ProductsPerSecond",
+         "f64ProductsPerSecond", "tf32ProductsPerSecond", "hostLinkBytesPerSecond")
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    return tmp_path_factory.mktemp("calibrate-cache")
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    file = tmp_path_factory.mktemp("calibrate-model") / "model.onnx"
+    export_case("mlp", file)
+    return file
+
+
+def gpuopt(cache, *arguments):
+    """The finished process, whose cache is a folder of this test."""
+    environment = {**os.environ, "XDG_CACHE_HOME": str(cache), "NVIDIA_WHEELS": nvidia_wheels() or ""}
+    return subprocess.run([find_driver(), *map(str, arguments)], env=environment, capture_output=True, text=True)
+
+
+def measured(cache):
+    """The device file of this machine in the cache."""
+    [file] = (cache / "gpuopt").glob("device-*.json")
+    return file
+
+
+@pytest.fixture(scope="module")
+def calibrated(cache):
+    """Whatever runs beside the tests: the rates are checked for their sense, not for their height."""
+    process = gpuopt(cache, "calibrate", "--target=host", "--force")
+    assert process.returncode == 0, process.stderr
+    return process, json.loads(measured(cache).read_text())
+
+
+def test_measures_every_rate(calibrated):
+    process, device = calibrated
+    assert device["base"] == "host"
+    assert device["multiprocessors"] == len(os.sched_getaffinity(0)) or "OMP_NUM_THREADS" in os.environ
+    assert all(1e6 < device[rate] < 1e15 for rate in RATES), device
+    assert 0 < device["secondsPerLaunch"] < 1
+    assert set(device["calibration"]) == {"device", "date", "version"}
+    for rate in ("memory, GB/s", "elementwise, Gop/s", "products in bf16, Gop/s", "launch, us"):
+        assert rate in process.stdout
+
+
+def test_plans_have_the_rates(calibrated, cache, model, tmp_path):
+    """A tenth of all rates makes a step take ten times as long."""
+    _, device = calibrated
+    slow = {name: value / 10 if name in RATES else value for name, value in device.items()}
+    slow["secondsPerLaunch"] *= 10
+    (tmp_path / "slow.json").write_text(json.dumps(slow))
+
+    def step(file):
+        process = gpuopt(cache, "plan", model, "--batch-size=8", "--target=host", f"--device={file}", "--json")
+        assert process.returncode == 0, process.stderr
+        return json.loads(process.stdout)["step_ms"]
+
+    assert step(tmp_path / "slow.json") == pytest.approx(10 * step(measured(cache)), rel=0.01)
+
+
+def train(cache, model, folder, *arguments):
+    x, labels = folder / "x.npy", folder / "labels.npy"
+    np.save(x, np.zeros((16, 16), np.float32))
+    np.save(labels, np.zeros(16, np.int64))
+    return gpuopt(cache, "train", model, "-o", folder / "run", "--batch-size=8", "--target=host", f"--data=x={x}",
+                  f"--labels={labels}", "--max-steps=2", *arguments)
+
+
+def test_train_takes_this_machine(calibrated, cache, model, tmp_path):
+    process = train(cache, model, tmp_path)
+    assert process.returncode == 0, process.stderr
+    _, device = calibrated
+    assert f"device: {device['name']} ({measured(cache)})" in process.stderr
+    process = train(cache, model, tmp_path, "--device=host")
+    assert process.returncode == 0 and "device:" not in process.stderr
+
+
+def test_train_refuses_another_processor(calibrated, cache, model, tmp_path):
+    _, device = calibrated
+    device = {**device, "calibration": {**device["calibration"], "device": "Z80"}}
+    (tmp_path / "z80.json").write_text(json.dumps(device))
+    process = train(cache, model, tmp_path, f"--device={tmp_path / 'z80.json'}")
+    assert process.returncode == 1
+    assert "was measured on 'Z80', but this machine has" in process.stderr
+    assert "run gpuopt calibrate here, or give --device=host" in process.stderr
+
+
+def test_train_leaves_out_what_another_version_measured(calibrated, cache, model, tmp_path):
+    file = measured(cache)
+    text = file.read_text()
+    old = json.loads(text)
+    old["calibration"]["version"] = "0.0.1"
+    file.write_text(json.dumps(old))
+    try:
+        process = train(cache, model, tmp_path)
+        assert process.returncode == 0, process.stderr
+        assert "was measured by gpuopt 0.0.1, but this is gpuopt" in process.stderr
+        assert "; times are those of --device=host" in process.stderr
+    finally:
+        file.write_text(text)
+
+
+def test_says_that_the_machine_is_busy(calibrated, cache, tmp_path):
+    """Two busy processes for each core take the cores away."""
+    spin = [sys.executable, "-c", "while True: pass"]
+    others = [subprocess.Popen(spin) for _ in range(2 * len(os.sched_getaffinity(0)))]
+    try:
+        process = gpuopt(cache, "calibrate", "--target=host", "-o", tmp_path / "device.json")
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+    assert process.returncode == 2, process.stdout
+    assert "something else kept the device busy during" in process.stderr
+    assert not (tmp_path / "device.json").exists()
+
+
+class TestEmulated:
+    pytestmark = SKIPS
+
+    def test_measures_a_gpu(self, cache, tmp_path):
+        """The same program for CUDA, thread by thread on this processor."""
+        process = gpuopt(cache, "calibrate", "--target=emulated", "--force", "-o", tmp_path / "gpu.json")
+        assert process.returncode == 0, process.stderr
+        device = json.loads((tmp_path / "gpu.json").read_text())
+        assert device["base"] == "a100" and device["warpSize"] == 32 and device["threadsPerMultiprocessor"] == 2048
+        assert device["calibration"]["device"] == "emulated GPU"
+        assert all(device[rate] > 0 for rate in RATES), device
