@@ -210,6 +210,18 @@ static bool isNamedArgument(Attribute argument) {
   return named && isPlainArgument(named.getValue());
 }
 
+/// Counts the operands that an argument stands for. (A walk would visit each
+/// attribute once, however often it occurs.)
+static size_t countOperands(Attribute argument) {
+  if (auto named = dyn_cast<NamedArgumentAttr>(argument))
+    return countOperands(named.getValue());
+  size_t count = isa<UnitAttr>(argument);
+  if (auto options = dyn_cast<ArrayAttr>(argument))
+    for (Attribute option : options)
+      count += countOperands(option);
+  return count;
+}
+
 LogicalResult CallOp::verify() {
   size_t operandCount = 0;
   for (Attribute argument : getArguments()) {
@@ -221,7 +233,7 @@ LogicalResult CallOp::verify() {
       return emitOpError("expects an operand, a number of 64 bits, 'null', "
                          "'state', a struct or options as argument, but got ")
              << argument;
-    argument.walk([&](UnitAttr) { ++operandCount; });
+    operandCount += countOperands(argument);
   }
   if (operandCount != getOperands().size()) // (C1)
     return emitOpError("expects as many operands as its arguments stand for, "
