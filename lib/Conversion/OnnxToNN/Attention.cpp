@@ -130,7 +130,7 @@ static LogicalResult attention(NodeConversion &c) {
   double scale = c.node.getFloat("scale", 0);
   c.b.setLoc(stepsOf(c.node));
   auto op = c.b.create<nn::AttentionOp>(
-      *query, *key, *value, mask,
+      *query, *key, *value, mask, Value(),
       c.b.getF64FloatAttr(scale ? scale : 1 / std::sqrt((double)shape[3])),
       nn::AttentionScalingAttr::get(c.b.getContext(),
                                     nn::AttentionScaling::Scores),

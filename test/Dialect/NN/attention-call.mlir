@@ -9,7 +9,7 @@
 // ORDER: %[[Y:.*]], %[[S:.*]] = nn.attention %{{.*}} band [-8, 0] order [0, 2, 1, 3]
 // ORDER: nn.attention_grad {{.*}} order [0, 2, 1, 3]
 // CHECK: #include "gpuopt/ops/attention.h"
-// CHECK: constexpr AttentionShape kAttention8x8_16 = {.batch = {2, 4}, .queries = 8, .keys = 8, .key_size = 16,
+// CHECK: constexpr AttentionShape kAttention8x8_16 = {.batch = {2, 4, 1}, .queries = 8, .keys = 8, .key_size = 16,
 // CHECK-NEXT: .value_size = 16, .q_batch = {1536, 16}, .q_row = 192,
 // CHECK-NEXT: .k_batch = {1536, 16}, .k_row = 192, .v_batch = {1536, 16},
 // CHECK-NEXT: .v_row = 192, .y_batch = {512, 16}, .y_row = 64, .first_key = -8,
@@ -21,6 +21,14 @@
 // CHECK: .mask_batch = {0, 8}, .mask_key = 1};
 // CHECK: .mask_row = 8,
 // CHECK-NEXT: .mask_key = 1};
+// CHECK: constexpr AttentionShape kAttention8x8_16_4 = {.batch = {2, 3, 4}, .queries = 8, .keys = 8,
+// CHECK: .q_batch = {1536, 512, 128}, .q_row = 16,
+// CHECK: .mask_batch = {0, 64}, .mask_row = 8, .mask_key = 1,
+// CHECK: .bias_batch = {0, 0, 64}, .bias_row = 8, .bias_key = 1};
+// CHECK: kAttention8x8_16_gradients_2 = {{.*}}
+// CHECK: .dbias_batch = {0, 0, 64}, .dbias_row = 8, .dbias_key = 1};
+// CHECK: kAttention8x8_16_gradients_3 = {{.*}}
+// CHECK-NOT: .dbias
 // CHECK-NOT: fused_copy
 // CHECK: attention(ctx, kAttention8x8_16, m[kX], m[kX] + 64, m[kX] + 128, m[kAttention], m[kAttention2],
 // CHECK-NEXT: {.scale = 0.25, .dropout = 0.1, .stream = 3, .state = state});
@@ -54,11 +62,30 @@ train.step @forward forward ("x" %x: tensor<2x8x192xf32>, "dy" %dy: tensor<2x8x6
 // CHECK: attention(ctx, kAttention8x8_16_2, {{.*}}
 // CHECK-NEXT: {.mask = m[kSeen], .masked_value = -1e+04, .zeroes_empty = 1});
 // CHECK: attention(ctx, kAttention8x8_16_3, {{.*}}
-// CHECK-NEXT: {.bias = m[kAdded]});
+// CHECK-NEXT: {.added_mask = m[kAdded]});
 train.step @masked micro ("x" %x: tensor<2x8x16xf32>, "seen" %seen: tensor<2x1x8xi1>, "added" %added: tensor<8x8xf32>) {
   %y, %s = nn.attention %x, %x, %x mask %seen scale 1.0 {masked_value = -1.0e4 : f64, zeroes_empty}
       : tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x1x8xi1>
   %z, %t = nn.attention %y, %x, %x mask %added scale 1.0
       : tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<8x8xf32>
   train.output "z", %z : tensor<2x8x16xf32>
+}
+
+// Each window has a mask, and each head a bias, whose gradient is summed over
+// the batch and the windows. A gradient that nobody reads is not computed.
+// CHECK: attention_backward(ctx, kAttention8x8_16_4, kAttention8x8_16_gradients_2, {{.*}}
+// CHECK: {.added_mask = m[kMask], .bias = m[kBias], .bias_gradient = m[kAttentionGrad4]});
+// CHECK: attention_backward(ctx, kAttention8x8_16_4, kAttention8x8_16_gradients_3, {{.*}}
+// CHECK: {.added_mask = m[kMask], .bias = m[kBias]});
+train.step @windows evaluate ("x" %x: tensor<2x3x4x8x16xf32>, "mask" %mask: tensor<1x3x1x8x8xf32>, "bias" %bias: tensor<4x8x8xf32>) {
+  %y, %s = nn.attention %x, %x, %x mask %mask bias %bias : tensor<4x8x8xf32> scale 1.0
+      : tensor<2x3x4x8x16xf32>, tensor<2x3x4x8x16xf32>, tensor<2x3x4x8x16xf32>, tensor<1x3x1x8x8xf32>
+  %dq, %dk, %dv, %db = nn.attention_grad %x, %x, %x, %y, %s, %x mask %mask bias %bias : tensor<4x8x8xf32> scale 1.0
+      : tensor<2x3x4x8x16xf32>, tensor<2x3x4x8x16xf32>, tensor<2x3x4x8x16xf32>, tensor<2x3x4x8x16xf32>, tensor<2x2x3x4x8xf32>, tensor<2x3x4x8x16xf32>, tensor<1x3x1x8x8xf32>
+  %eq, %ek, %ev, %eb = nn.attention_grad %x, %x, %x, %y, %s, %dq mask %mask bias %bias : tensor<4x8x8xf32> scale 1.0
+      : tensor<2x3x4x8x16xf32>, tensor<2x3x4x8x16xf32>, tensor<2x3x4x8x16xf32>, tensor<2x3x4x8x16xf32>, tensor<2x2x3x4x8xf32>, tensor<2x3x4x8x16xf32>, tensor<1x3x1x8x8xf32>
+  train.output "eq", %eq : tensor<2x3x4x8x16xf32>
+  train.output "ek", %ek : tensor<2x3x4x8x16xf32>
+  train.output "ev", %ev : tensor<2x3x4x8x16xf32>
+  train.output "db", %db : tensor<4x8x8xf32>
 }

@@ -52,6 +52,18 @@ func.func @query_scaled(%q: tensor<8x16xf32>, %k: tensor<9x16xf32>, %m: tensor<9
   return %0#0 : tensor<8x16xf32>
 }
 
+// A bias is added before the mask.
+// CHECK-LABEL: func.func @biased
+// CHECK: %[[S:.*]] = nn.contract "xy,zy->xz"
+// CHECK: %[[B:.*]] = arith.addf %[[S]], %arg1
+// CHECK: arith.select %arg2, %[[B]], %{{.*}}
+// BACK-LABEL: func.func @biased
+// BACK-NEXT: nn.attention %arg0, %arg0, %arg0 mask %arg2 bias %arg1 : tensor<3x3xf32> scale 1.000000e+00 :
+func.func @biased(%q: tensor<3x16xf32>, %b: tensor<3x3xf32>, %m: tensor<3x3xi1>) -> tensor<3x16xf32> {
+  %0:2 = nn.attention %q, %q, %q mask %m bias %b : tensor<3x3xf32> scale 1.0 : tensor<3x16xf32>, tensor<3x16xf32>, tensor<3x16xf32>, tensor<3x3xi1>
+  return %0#0 : tensor<3x16xf32>
+}
+
 // CHECK-LABEL: func.func @banded
 // CHECK: %[[S:.*]] = nn.contract "xy,zy->xz"
 // CHECK: %[[SEEN:.*]] = arith.constant dense<{{\[\[}}true, false, false], [true, true, false], [false, true, true]]> : tensor<3x3xi1>

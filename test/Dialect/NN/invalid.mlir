@@ -173,6 +173,31 @@ func.func @attention_mask_type(%q: tensor<2x8x16xf32>, %k: tensor<2x9x16xf32>, %
 
 // -----
 
+func.func @attention_bias(%q: tensor<2x8x16xf32>, %b: tensor<3x8x8xf32>) {
+  // expected-error @below {{expects a bias of 'f32' that broadcasts to 'tensor<2x8x8xf32>', but got 'tensor<3x8x8xf32>'}}
+  %0:2 = nn.attention %q, %q, %q bias %b : tensor<3x8x8xf32> scale 1.0 : tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_bias_type(%q: tensor<2x8x16xf16>, %b: tensor<8x8xf16>) {
+  // expected-error @below {{expects a bias of 'f32' that broadcasts to 'tensor<2x8x8xf16>', but got 'tensor<8x8xf16>'}}
+  %0:2 = nn.attention %q, %q, %q bias %b : tensor<8x8xf16> scale 1.0 : tensor<2x8x16xf16>, tensor<2x8x16xf16>, tensor<2x8x16xf16>
+  return
+}
+
+// -----
+
+func.func @attention_grad_bias(%q: tensor<2x8x16xf32>, %s: tensor<2x2x8xf32>, %b: tensor<7x8xf32>) {
+  // expected-error @below {{expects a bias of 'f32' that broadcasts to 'tensor<2x8x8xf32>', but got 'tensor<7x8xf32>'}}
+  %0:4 = nn.attention_grad %q, %q, %q, %q, %s, %q bias %b : tensor<7x8xf32> scale 1.0
+      : tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x2x8xf32>, tensor<2x8x16xf32>
+  return
+}
+
+// -----
+
 func.func @attention_root(%q: tensor<2x8x16xf32>) {
   // expected-error @below {{expects a scale of at least 0 for both query and key, but got -1.0}}
   %0:2 = nn.attention %q, %q, %q scale -1.0 of both : tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>
@@ -426,7 +451,7 @@ func.func @conv_gradient(%dy: tensor<1x8x8x8xf32>, %x: tensor<1x8x8x4xf32>) {
 
 func.func @attention_stream(%q: tensor<2x8x16xf32>) {
   // expected-error @below {{expects a ratio and a stream of dropout, or neither}}
-  %0:2 = "nn.attention"(%q, %q, %q) <{scale = 1.0 : f64, dropoutRatio = 0.5 : f64, scaling = #nn<scaling scores>}>
+  %0:2 = "nn.attention"(%q, %q, %q) <{scale = 1.0 : f64, dropoutRatio = 0.5 : f64, scaling = #nn<scaling scores>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>}>
       : (tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>) -> (tensor<2x8x16xf32>, tensor<2x2x8xf32>)
   return
 }

@@ -69,7 +69,7 @@ func.func @normalisation(%x: tensor<4x8x16xf32>, %s: tensor<16xf32>, %labels: te
 }
 
 // CHECK-LABEL: func.func @attention
-func.func @attention(%q: tensor<4x8x16xf32>, %k: tensor<4x9x16xf32>, %v: tensor<4x9x5xf32>, %m: tensor<8x9xi1>) -> tensor<4x8x5xf32> {
+func.func @attention(%q: tensor<4x8x16xf32>, %k: tensor<4x9x16xf32>, %v: tensor<4x9x5xf32>, %m: tensor<8x9xi1>, %b: tensor<1x8x9xf32>) -> tensor<4x8x5xf32> {
   // CHECK: nn.attention %{{.*}}, %{{.*}}, %{{.*}} mask %{{.*}} scale 2.500000e-01 of both dropout 1.000000e-01 stream 4 {masked_value = -1.000000e+04 : f64, zeroes_empty} : tensor<4x8x16xf32>, tensor<4x9x16xf32>, tensor<4x9x5xf32>, tensor<8x9xi1>
   %0:2 = nn.attention %q, %k, %v mask %m scale 0.25 of both dropout 0.1 stream 4 {masked_value = -1.0e4 : f64, zeroes_empty}
       : tensor<4x8x16xf32>, tensor<4x9x16xf32>, tensor<4x9x5xf32>, tensor<8x9xi1>
@@ -79,6 +79,12 @@ func.func @attention(%q: tensor<4x8x16xf32>, %k: tensor<4x9x16xf32>, %v: tensor<
   %2:2 = nn.attention %q, %k, %v scale 1.0 band [-9, 0] order [1, 0, 2] : tensor<4x8x16xf32>, tensor<4x9x16xf32>, tensor<4x9x5xf32>
   // CHECK: nn.attention_grad %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} mask %{{.*}} scale 1.000000e+00 dropout 1.000000e-01 stream 4 order [1, 0, 2]
   %3:3 = nn.attention_grad %q, %k, %v, %1#0, %1#1, %0#0 mask %m scale 1.0 dropout 0.1 stream 4 order [1, 0, 2]
+      : tensor<4x8x16xf32>, tensor<4x9x16xf32>, tensor<4x9x5xf32>, tensor<4x8x5xf32>, tensor<2x4x8xf32>, tensor<4x8x5xf32>, tensor<8x9xi1>
+  // CHECK: nn.attention %{{.*}}, %{{.*}}, %{{.*}} mask %{{.*}} bias %{{.*}} : tensor<1x8x9xf32> scale 1.000000e+00 : {{.*}}, tensor<8x9xi1>
+  %4:2 = nn.attention %q, %k, %v mask %m bias %b : tensor<1x8x9xf32> scale 1.0
+      : tensor<4x8x16xf32>, tensor<4x9x16xf32>, tensor<4x9x5xf32>, tensor<8x9xi1>
+  // CHECK: %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} = nn.attention_grad {{.*}} mask %{{.*}} bias %{{.*}} : tensor<1x8x9xf32> scale 1.000000e+00 order [1, 0, 2]
+  %5:4 = nn.attention_grad %q, %k, %v, %4#0, %4#1, %0#0 mask %m bias %b : tensor<1x8x9xf32> scale 1.0 order [1, 0, 2]
       : tensor<4x8x16xf32>, tensor<4x9x16xf32>, tensor<4x9x5xf32>, tensor<4x8x5xf32>, tensor<2x4x8xf32>, tensor<4x8x5xf32>, tensor<8x9xi1>
   return %0#0 : tensor<4x8x5xf32>
 }

@@ -36,6 +36,21 @@ func.func @selected(%q: tensor<4x8x16xf32>, %other: tensor<4x8x8xf32>, %m: tenso
 
 // -----
 
+// CHECK: [Missed] {{.*}}"a bias and a mask are broadcast to different shapes"
+func.func @two_shapes(%q: tensor<6x8x16xf32>, %bias: tensor<6x8x8xf32>, %m: tensor<2x1x8x8xf32>) -> tensor<6x8x16xf32> {
+  %0 = nn.contract "axy,azy->axz" %q, %q : tensor<6x8x16xf32>, tensor<6x8x16xf32>
+  %1 = arith.addf %0, %bias : tensor<6x8x8xf32>
+  %2 = nn.reshape %1 : tensor<6x8x8xf32> to tensor<2x3x8x8xf32>
+  %3 = nn.broadcast %m : tensor<2x1x8x8xf32> to tensor<2x3x8x8xf32>
+  %4 = arith.addf %2, %3 : tensor<2x3x8x8xf32>
+  %5 = nn.reshape %4 : tensor<2x3x8x8xf32> to tensor<6x8x8xf32>
+  %6 = nn.softmax %5 dim 2 : tensor<6x8x8xf32>
+  %7 = nn.contract "axy,ayz->axz" %6, %q : tensor<6x8x8xf32>, tensor<6x8x16xf32>
+  return %7 : tensor<6x8x16xf32>
+}
+
+// -----
+
 // CHECK: [Missed] {{.*}}"a mask is a single number"
 func.func @one_number(%q: tensor<4x8x16xf32>, %m: i1) -> tensor<4x8x16xf32> {
   %hidden = arith.constant dense<0xFF800000> : tensor<4x8x8xf32>

@@ -96,11 +96,52 @@ func.func @letters(%q: tensor<2x8x4x16xf32>, %k: tensor<9x4x2x16xf32>, %v: tenso
 
 // -----
 
+// What is added first is a bias. The mask of each window of Swin is added after
+// a reshape that takes the batch apart; the bias is the same for all of it.
+// CHECK-LABEL: func.func @windows
+// CHECK-DAG: %[[Q:.*]] = nn.reshape %arg0 : tensor<6x4x8x16xf32> to tensor<2x3x4x8x16xf32>
+// CHECK-DAG: %[[V:.*]] = nn.reshape %arg1 : tensor<6x4x8x16xf32> to tensor<2x3x4x8x16xf32>
+// CHECK: %[[Y:.*]], %{{.*}} = nn.attention %[[Q]], %{{.*}}, %[[V]] mask %arg3 bias %arg2 : tensor<1x4x8x8xf32> scale 1.000000e+00 :
+// CHECK-NEXT: nn.reshape %[[Y]] : tensor<2x3x4x8x16xf32> to tensor<6x4x8x16xf32>
+// REMARK: [Passed] attention {{.*}}"scores 2x3x4x8x8, heads of 16, added mask, bias"
+func.func @windows(%q: tensor<6x4x8x16xf32>, %v: tensor<6x4x8x16xf32>, %bias: tensor<1x4x8x8xf32>, %m: tensor<1x3x1x8x8xf32>) -> tensor<6x4x8x16xf32> {
+  %0 = nn.contract "abxy,abzy->abxz" %q, %q : tensor<6x4x8x16xf32>, tensor<6x4x8x16xf32>
+  %1 = nn.broadcast %bias : tensor<1x4x8x8xf32> to tensor<6x4x8x8xf32>
+  %2 = arith.addf %0, %1 : tensor<6x4x8x8xf32>
+  %3 = nn.reshape %2 : tensor<6x4x8x8xf32> to tensor<2x3x4x8x8xf32>
+  %4 = nn.broadcast %m : tensor<1x3x1x8x8xf32> to tensor<2x3x4x8x8xf32>
+  %5 = arith.addf %3, %4 : tensor<2x3x4x8x8xf32>
+  %6 = nn.reshape %5 : tensor<2x3x4x8x8xf32> to tensor<6x4x8x8xf32>
+  %7 = nn.softmax %6 dim 3 : tensor<6x4x8x8xf32>
+  %8 = nn.contract "abxy,abyz->abxz" %7, %v : tensor<6x4x8x8xf32>, tensor<6x4x8x16xf32>
+  return %8 : tensor<6x4x8x16xf32>
+}
+
+// -----
+
+// Here the bias distinguishes windows, and the mask does not.
+// CHECK-LABEL: func.func @windows_of_bias
+// CHECK: nn.attention %{{.*}}, %{{.*}}, %{{.*}} mask %{{.*}} bias %arg1 : tensor<6x8x8xf32> scale 1.000000e+00 : tensor<6x8x16xf32>, {{.*}}tensor<1x8x8xi1>
+func.func @windows_of_bias(%q: tensor<6x8x16xf32>, %bias: tensor<6x8x8xf32>, %m: tensor<1x1x8x8xi1>) -> tensor<6x8x16xf32> {
+  %hidden = arith.constant dense<0xFF800000> : tensor<2x3x8x8xf32>
+  %0 = nn.contract "axy,azy->axz" %q, %q : tensor<6x8x16xf32>, tensor<6x8x16xf32>
+  %2 = arith.addf %0, %bias : tensor<6x8x8xf32>
+  %3 = nn.reshape %2 : tensor<6x8x8xf32> to tensor<2x3x8x8xf32>
+  %4 = nn.broadcast %m : tensor<1x1x8x8xi1> to tensor<2x3x8x8xi1>
+  %5 = arith.select %4, %3, %hidden : tensor<2x3x8x8xi1>, tensor<2x3x8x8xf32>
+  %6 = nn.reshape %5 : tensor<2x3x8x8xf32> to tensor<6x8x8xf32>
+  %7 = nn.softmax %6 dim 2 : tensor<6x8x8xf32>
+  %8 = nn.contract "axy,ayz->axz" %7, %q : tensor<6x8x8xf32>, tensor<6x8x16xf32>
+  return %8 : tensor<6x8x16xf32>
+}
+
+// -----
+
 // Near misses stay as they are.
 // CHECK-LABEL: func.func @near_misses
 // CHECK-NOT: nn.attention
 // CHECK: return
-// REMARK: [Missed] attention {{.*}}"the scores have a second mask"
+// REMARK: [Missed] attention {{.*}}"the scores have more than a bias and then a mask"
 // REMARK: [Missed] attention {{.*}}"the scores are scaled after the mask"
 // REMARK: [Missed] attention {{.*}}"the probabilities are read by other work, too"
 // REMARK: [Missed] attention {{.*}}"the softmax is not along the last dimension"
@@ -112,7 +153,8 @@ func.func @near_misses(%q: tensor<4x8x16xf32>, %k: tensor<4x8x16xf32>, %shared: 
   %0 = nn.contract "axy,azy->axz" %q, %k : tensor<4x8x16xf32>, tensor<4x8x16xf32>
   %1 = arith.addf %0, %m : tensor<4x8x8xf32>
   %2 = arith.addf %1, %m : tensor<4x8x8xf32>
-  %3 = nn.softmax %2 dim 2 : tensor<4x8x8xf32>
+  %masked = arith.addf %2, %m : tensor<4x8x8xf32>
+  %3 = nn.softmax %masked dim 2 : tensor<4x8x8xf32>
   %4 = nn.contract "axy,ayz->axz" %3, %k : tensor<4x8x8xf32>, tensor<4x8x16xf32>
 
   %10 = nn.contract "axy,azy->axz" %q, %k : tensor<4x8x16xf32>, tensor<4x8x16xf32>

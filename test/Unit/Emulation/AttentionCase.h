@@ -18,16 +18,18 @@ namespace gpuopt {
 // transformers have it, or apart.
 struct Case {
   int64_t queries = 64, keys = 64, key_size = 64, value_size = 64;
-  int64_t batch[2] = {1, 1};
+  int64_t batch[3] = {1, 1, 1};
   bool is_fused = false;
   int64_t gap = 0;   // elements between rows that nobody may touch
   int64_t shift = 0; // elements before the first one
   int64_t first_key = -(int64_t(1) << 40), last_key = int64_t(1) << 40;
   double scale = 0.125;
   // What changes scores, and in which of the dimensions [batch 0, batch 1,
-  // queries, keys] it is broadcast.
-  enum class Extra { None, Mask, Bias } extra = Extra::None;
-  bool is_broadcast[4] = {false, false, false, false};
+  // batch 2, queries, keys] it is broadcast. A bias has a gradient.
+  enum class Extra { None, Mask, AddedMask } extra = Extra::None;
+  bool is_broadcast[5] = {};
+  bool has_bias = false;
+  bool is_bias_broadcast[5] = {};
   double masked_value = -INFINITY;
   // Rows 3 and 40 of the first batch element have `masked_value` for all keys.
   bool has_empty_rows = false;
@@ -39,12 +41,28 @@ inline double wide(float x) { return double(x); }
 inline double wide(f16 x) { return double(widen(x)); }
 inline double wide(bf16 x) { return double(widen(x)); }
 
-// A [batch 0, batch 1, rows, size] tensor in a buffer of some elements.
-struct Place {
-  int64_t offset = 0, batch[2] = {0, 0}, row = 0, elements = 0;
+// An element of the batch.
+struct Batch {
+  int64_t index[3];
 
-  size_t at(int64_t b0, int64_t b1, int64_t r, int64_t c) const {
-    return size_t(offset + b0 * batch[0] + b1 * batch[1] + r * row + c);
+  Batch(const Case &c, int64_t number)
+      : index{number / c.batch[2] / c.batch[1],
+              number / c.batch[2] % c.batch[1], number % c.batch[2]} {}
+  int64_t offset(const int64_t (&strides)[3]) const {
+    return index[0] * strides[0] + index[1] * strides[1] +
+           index[2] * strides[2];
+  }
+};
+inline int64_t batch_elements(const Case &c) {
+  return c.batch[0] * c.batch[1] * c.batch[2];
+}
+
+// A [batch, rows, size] tensor in a buffer of some elements.
+struct Place {
+  int64_t offset = 0, batch[3] = {}, row = 0, elements = 0;
+
+  size_t at(const Batch &b, int64_t r, int64_t c) const {
+    return size_t(offset + b.offset(batch) + r * row + c);
   }
 };
 
@@ -52,7 +70,8 @@ inline Place apart(const Case &c, int64_t rows, int64_t size) {
   Place p;
   p.offset = c.shift;
   p.row = size + c.gap;
-  p.batch[1] = rows * p.row;
+  p.batch[2] = rows * p.row;
+  p.batch[1] = c.batch[2] * p.batch[2];
   p.batch[0] = c.batch[1] * p.batch[1];
   p.elements = p.offset + c.batch[0] * p.batch[0];
   return p;
@@ -80,35 +99,36 @@ struct Places {
         y(apart(c, c.queries, c.value_size)) {}
 };
 
-inline void set(int64_t (&batch)[2], int64_t &row, const Place &p) {
-  batch[0] = p.batch[0];
-  batch[1] = p.batch[1];
+inline void set(int64_t (&batch)[3], int64_t &row, const Place &p) {
+  std::copy(p.batch, p.batch + 3, batch);
   row = p.row;
 }
 
 // Strides of a mask or a bias, and how many elements it has.
 struct MaskPlace {
-  int64_t stride[4], elements = 1;
+  int64_t batch[3], row, key, elements = 1;
 
-  explicit MaskPlace(const Case &c) {
-    const int64_t size[4] = {c.batch[0], c.batch[1], c.queries, c.keys};
-    for (int d = 3; d >= 0; d--) {
-      stride[d] = c.is_broadcast[d] ? 0 : elements;
-      elements *= c.is_broadcast[d] ? 1 : size[d];
+  MaskPlace(const Case &c, const bool (&is_broadcast)[5]) {
+    const int64_t size[5] = {c.batch[0], c.batch[1], c.batch[2], c.queries,
+                             c.keys};
+    int64_t *stride[5] = {&batch[0], &batch[1], &batch[2], &row, &key};
+    for (int d = 4; d >= 0; d--) {
+      *stride[d] = is_broadcast[d] ? 0 : elements;
+      elements *= is_broadcast[d] ? 1 : size[d];
     }
   }
-  size_t at(int64_t b0, int64_t b1, int64_t q, int64_t k) const {
-    return size_t(b0 * stride[0] + b1 * stride[1] + q * stride[2] +
-                  k * stride[3]);
+  size_t at(const Batch &b, int64_t q, int64_t k) const {
+    return size_t(b.offset(batch) + q * row + k * key);
   }
 };
+inline MaskPlace mask_place(const Case &c) { return {c, c.is_broadcast}; }
+inline MaskPlace bias_place(const Case &c) { return {c, c.is_bias_broadcast}; }
 
 inline AttentionShape shape_of(const Case &c) {
   AttentionShape s{};
   const Places p(c);
-  const MaskPlace mask(c);
-  s.batch[0] = c.batch[0];
-  s.batch[1] = c.batch[1];
+  const MaskPlace mask = mask_place(c), bias = bias_place(c);
+  std::copy(c.batch, c.batch + 3, s.batch);
   s.queries = c.queries;
   s.keys = c.keys;
   s.key_size = c.key_size;
@@ -117,10 +137,12 @@ inline AttentionShape shape_of(const Case &c) {
   set(s.k_batch, s.k_row, p.k);
   set(s.v_batch, s.v_row, p.v);
   set(s.y_batch, s.y_row, p.y);
-  s.mask_batch[0] = mask.stride[0];
-  s.mask_batch[1] = mask.stride[1];
-  s.mask_row = mask.stride[2];
-  s.mask_key = mask.stride[3];
+  std::copy(mask.batch, mask.batch + 3, s.mask_batch);
+  s.mask_row = mask.row;
+  s.mask_key = mask.key;
+  std::copy(bias.batch, bias.batch + 3, s.bias_batch);
+  s.bias_row = bias.row;
+  s.bias_key = bias.key;
   s.first_key = c.first_key;
   s.last_key = c.last_key;
   return s;
@@ -148,6 +170,10 @@ inline AttentionGradientShape gradients_of(const Case &c) {
   set(g.dq_batch, g.dq_row, p.q);
   set(g.dk_batch, g.dk_row, p.k);
   set(g.dv_batch, g.dv_row, p.v);
+  const MaskPlace bias = bias_place(c);
+  std::copy(bias.batch, bias.batch + 3, g.dbias_batch);
+  g.dbias_row = bias.row;
+  g.dbias_key = bias.key;
   return g;
 }
 
@@ -157,7 +183,7 @@ template <class T>
 struct Inputs {
   std::vector<T> q, k, v, dy; // of a projection, all of it is in q
   std::vector<uint8_t> mask;
-  std::vector<float> bias;
+  std::vector<float> added_mask, bias;
 
   explicit Inputs(const Case &c) {
     const Places p(c);
@@ -165,37 +191,39 @@ struct Inputs {
     k = c.is_fused ? q : random_values<T>(size_t(p.k.elements), 2);
     v = c.is_fused ? q : random_values<T>(size_t(p.v.elements), 3);
     dy = random_values<T>(size_t(p.y.elements), 4);
-    const MaskPlace place(c);
+    const MaskPlace place = mask_place(c);
     const auto random = random_values<float>(size_t(place.elements), 5);
     for (float x : random)
       mask.push_back(x > -0.5f);
-    bias = random;
+    added_mask = random;
+    bias = random_values<float>(size_t(bias_place(c).elements), 6);
     for (int64_t row : {3, 40}) // of the first batch element
       for (int64_t key = 0; key < c.keys; key++)
         if (c.has_empty_rows && row < c.queries) {
-          mask[place.at(0, 0, row, key)] = 0;
-          bias[place.at(0, 0, row, key)] = float(c.masked_value);
+          mask[place.at(Batch(c, 0), row, key)] = 0;
+          added_mask[place.at(Batch(c, 0), row, key)] = float(c.masked_value);
         }
   }
 };
 
-// [batch 0, batch 1, rows, columns], dense.
+// [batch, rows, columns], dense; the gradient of the bias as the bias lies.
 struct Results {
-  std::vector<double> y, dq, dk, dv;
+  std::vector<double> y, dq, dk, dv, dbias;
 };
 
 template <class T>
 Results reference(const Case &c, const Inputs<T> &in) {
   const Places p(c);
-  const MaskPlace mask(c);
+  const MaskPlace mask = mask_place(c), bias = bias_place(c);
   Results out;
-  const int64_t count = c.batch[0] * c.batch[1];
+  const int64_t count = batch_elements(c);
+  out.dbias.resize(in.bias.size());
   out.y.resize(size_t(count * c.queries * c.value_size));
   out.dq.resize(size_t(count * c.queries * c.key_size));
   out.dk.resize(size_t(count * c.keys * c.key_size));
   out.dv.resize(size_t(count * c.keys * c.value_size));
   for (int64_t b = 0; b < count; b++) {
-    const int64_t b0 = b / c.batch[1], b1 = b % c.batch[1];
+    const Batch at_batch(c, b);
     double *y = out.y.data() + b * c.queries * c.value_size;
     double *dq = out.dq.data() + b * c.queries * c.key_size;
     double *dk = out.dk.data() + b * c.keys * c.key_size;
@@ -211,14 +239,16 @@ Results reference(const Case &c, const Inputs<T> &in) {
           continue;
         double x = 0;
         for (int64_t e = 0; e < c.key_size; e++)
-          x += wide(in.q[p.q.at(b0, b1, i, e)]) *
-               wide(in.k[p.k.at(b0, b1, j, e)]);
+          x += wide(in.q[p.q.at(at_batch, i, e)]) *
+               wide(in.k[p.k.at(at_batch, j, e)]);
         x *= c.scale;
-        if (c.extra == Case::Extra::Bias) {
-          // A score is an f32: a bias of -1e9 leaves nothing of a product.
-          x = double(float(x + double(in.bias[mask.at(b0, b1, i, j)])));
+        if (c.has_bias)
+          x += double(in.bias[bias.at(at_batch, i, j)]);
+        if (c.extra == Case::Extra::AddedMask) {
+          // A score is an f32: a mask of -1e9 leaves nothing of a product.
+          x = double(float(x + double(in.added_mask[mask.at(at_batch, i, j)])));
         } else if (c.extra == Case::Extra::Mask &&
-                   !in.mask[mask.at(b0, b1, i, j)]) {
+                   !in.mask[mask.at(at_batch, i, j)]) {
           x = c.masked_value;
           passes[at] = false;
         }
@@ -237,8 +267,8 @@ Results reference(const Case &c, const Inputs<T> &in) {
       for (int64_t j = 0; j < c.keys; j++) {
         const double factor = dropout_factor(c, b, i, j);
         for (int64_t e = 0; e < c.value_size; e++) {
-          const double dy = wide(in.dy[p.y.at(b0, b1, i, e)]);
-          const double v = wide(in.v[p.v.at(b0, b1, j, e)]);
+          const double dy = wide(in.dy[p.y.at(at_batch, i, e)]);
+          const double v = wide(in.v[p.v.at(at_batch, j, e)]);
           if (!sees[size_t(j)])
             continue;
           y[i * c.value_size + e] += factor * probability(j) * v;
@@ -252,10 +282,12 @@ Results reference(const Case &c, const Inputs<T> &in) {
       for (int64_t j = 0; j < c.keys; j++) {
         if (!passes[size_t(j)])
           continue;
-        const double ds = c.scale * probability(j) * (dp[size_t(j)] - delta);
+        const double of_score = probability(j) * (dp[size_t(j)] - delta);
+        const double ds = c.scale * of_score;
+        out.dbias[bias.at(at_batch, i, j)] += of_score;
         for (int64_t e = 0; e < c.key_size; e++) {
-          dq[i * c.key_size + e] += ds * wide(in.k[p.k.at(b0, b1, j, e)]);
-          dk[j * c.key_size + e] += ds * wide(in.q[p.q.at(b0, b1, i, e)]);
+          dq[i * c.key_size + e] += ds * wide(in.k[p.k.at(at_batch, j, e)]);
+          dk[j * c.key_size + e] += ds * wide(in.q[p.q.at(at_batch, i, e)]);
         }
       }
     }
@@ -267,6 +299,7 @@ Results reference(const Case &c, const Inputs<T> &in) {
 template <class T>
 struct Outputs {
   std::vector<T> y, dq, dk, dv; // of a projection, all of it is in dq
+  std::vector<float> dbias;
 
   Results results(const Case &c) const {
     const Places p(c);
@@ -274,17 +307,17 @@ struct Outputs {
     const auto gather = [&](const std::vector<T> &from, const Place &place,
                             int64_t rows, int64_t size) {
       std::vector<double> to;
-      for (int64_t b0 = 0; b0 < c.batch[0]; b0++)
-        for (int64_t b1 = 0; b1 < c.batch[1]; b1++)
-          for (int64_t r = 0; r < rows; r++)
-            for (int64_t e = 0; e < size; e++)
-              to.push_back(wide(from[place.at(b0, b1, r, e)]));
+      for (int64_t b = 0; b < batch_elements(c); b++)
+        for (int64_t r = 0; r < rows; r++)
+          for (int64_t e = 0; e < size; e++)
+            to.push_back(wide(from[place.at(Batch(c, b), r, e)]));
       return to;
     };
     out.y = gather(y, p.y, c.queries, c.value_size);
     out.dq = gather(dq, p.q, c.queries, c.key_size);
     out.dk = gather(c.is_fused ? dq : dk, p.k, c.keys, c.key_size);
     out.dv = gather(c.is_fused ? dq : dv, p.v, c.keys, c.value_size);
+    out.dbias.assign(dbias.begin(), dbias.end());
     return out;
   }
 };
@@ -293,16 +326,19 @@ template <class T>
 Outputs<T> run(const Case &c, const Inputs<T> &in) {
   const Places p(c);
   const AttentionShape shape = shape_of(c);
+  const AttentionGradientShape gradients = gradients_of(c);
   Context ctx;
-  const OnDevice<char> workspace(size_t(attention_workspace(shape)));
+  const OnDevice<char> workspace(
+      size_t(attention_workspace(shape) +
+             (c.has_bias ? bias_gradient_workspace(shape, gradients) : 0)));
   ctx.use_workspace(workspace.data, workspace.n);
   const OnDevice<T> q(in.q), k(in.k), v(in.v), dy(in.dy);
   const OnDevice<uint8_t> mask(in.mask);
-  const OnDevice<float> bias(in.bias);
+  const OnDevice<float> added_mask(in.added_mask), bias(in.bias),
+      dbias(in.bias.size());
   const OnDevice<T> y(in.dy.size()), dq(in.q.size()), dk(in.k.size()),
       dv(in.v.size());
-  const OnDevice<float> statistics(
-      size_t(2 * c.batch[0] * c.batch[1] * c.queries));
+  const OnDevice<float> statistics(size_t(2 * batch_elements(c) * c.queries));
   StepState begun{};
   begun.seed = kSeed;
   begun.draw = kDraw;
@@ -311,7 +347,9 @@ Outputs<T> run(const Case &c, const Inputs<T> &in) {
   AttentionOptions o;
   o.scale = c.scale;
   o.mask = c.extra == Case::Extra::Mask ? mask.data : nullptr;
-  o.bias = c.extra == Case::Extra::Bias ? bias.data : nullptr;
+  o.added_mask = c.extra == Case::Extra::AddedMask ? added_mask.data : nullptr;
+  o.bias = c.has_bias ? bias.data : nullptr;
+  o.bias_gradient = c.has_bias ? dbias.data : nullptr;
   o.masked_value = c.masked_value;
   o.zeroes_empty = c.zeroes_empty;
   o.dropout = c.dropout;
@@ -324,11 +362,11 @@ Outputs<T> run(const Case &c, const Inputs<T> &in) {
   T *of_dv = (c.is_fused ? dq.data : dv.data) + p.v.offset;
   attention(ctx, shape, of_q, of_k, of_v, y.data + p.y.offset, statistics.data,
             o);
-  attention_backward<T>(ctx, shape, gradients_of(c), of_q, of_k, of_v,
+  attention_backward<T>(ctx, shape, gradients, of_q, of_k, of_v,
                         y.data + p.y.offset, statistics.data,
                         dy.data + p.y.offset, dq.data + p.q.offset, of_dk,
                         of_dv, o);
-  return {y.values(), dq.values(), dk.values(), dv.values()};
+  return {y.values(), dq.values(), dk.values(), dv.values(), dbias.values()};
 }
 
 // ---- Comparisons -----------------------------------------------------------
@@ -370,11 +408,10 @@ inline int64_t count_strangers(const std::vector<f16> &memory,
                                const Place &place, const Case &c, int64_t rows,
                                int64_t size) {
   std::vector<bool> belongs(memory.size());
-  for (int64_t b0 = 0; b0 < c.batch[0]; b0++)
-    for (int64_t b1 = 0; b1 < c.batch[1]; b1++)
-      for (int64_t r = 0; r < rows; r++)
-        for (int64_t e = 0; e < size; e++)
-          belongs[place.at(b0, b1, r, e)] = true;
+  for (int64_t b = 0; b < batch_elements(c); b++)
+    for (int64_t r = 0; r < rows; r++)
+      for (int64_t e = 0; e < size; e++)
+        belongs[place.at(Batch(c, b), r, e)] = true;
   int64_t count = 0;
   for (size_t i = 0; i < memory.size(); i++)
     count += !belongs[i] && memory[i].bits != 0xffff;
@@ -389,6 +426,8 @@ void expect_right(const Case &c) {
   EXPECT_LT(distance(results.dq, expected.dq), kTolerance<T>);
   EXPECT_LT(distance(results.dk, expected.dk), kTolerance<T>);
   EXPECT_LT(distance(results.dv, expected.dv), kTolerance<T>);
+  if (c.has_bias)
+    EXPECT_LT(distance(results.dbias, expected.dbias), kTolerance<T>);
 }
 
 } // namespace gpuopt

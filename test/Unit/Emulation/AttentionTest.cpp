@@ -159,7 +159,7 @@ TEST_F(AttentionTest, ScalesOfAnySign) {
   }
 }
 
-// ---- Masks and biases ------------------------------------------------------
+// ---- Masks -----------------------------------------------------------------
 
 Case with(Case::Extra extra, Case c, std::vector<int> broadcast = {}) {
   c.batch[0] = c.batch[1] = 2;
@@ -171,8 +171,8 @@ Case with(Case::Extra extra, Case c, std::vector<int> broadcast = {}) {
 Case masked(Case c, std::vector<int> broadcast = {}) {
   return with(Case::Extra::Mask, c, broadcast);
 }
-Case biased(Case c, std::vector<int> broadcast = {}) {
-  return with(Case::Extra::Bias, c, broadcast);
+Case added(Case c, std::vector<int> broadcast = {}) {
+  return with(Case::Extra::AddedMask, c, broadcast);
 }
 Case with_empty_rows(Case c, double value, bool zeroes_empty = false) {
   c.has_empty_rows = true;
@@ -183,11 +183,11 @@ Case with_empty_rows(Case c, double value, bool zeroes_empty = false) {
 
 const std::vector<Case> kMasks = {masked(sized(70, 70)),
                                   masked(sized(49, 77), {0, 1}),
-                                  masked(sized(70, 70), {1, 2}), // padding
+                                  masked(sized(70, 70), {1, 3}), // padding
                                   masked(banded(sized(70, 70), -70, 0), {0})};
 // One element for all keys of a query.
 TEST_F(AttentionTest, MasksOfQueries) {
-  Case c = masked(sized(40, 70), {0, 3});
+  Case c = masked(sized(40, 70), {0, 4});
   c.zeroes_empty = true;
   expect_right<f16>(c);
   expect_right<float>(c);
@@ -195,16 +195,16 @@ TEST_F(AttentionTest, MasksOfQueries) {
 TEST_F(AttentionTest, Masks) { expect_all_right<f16>(kMasks); }
 TEST_F(AttentionTest, MasksInF32) { expect_all_right<float>(kMasks); }
 
-const std::vector<Case> kBiases = {
-    biased(sized(70, 70)), biased(sized(49, 77), {0}), // relative positions
-    biased(sized(70, 70), {1, 2}),                     // padding
-    biased(sized(70, 70), {0, 2}),                     // ALiBi
-    biased(banded(sized(70, 70), -20, 0), {0})};
-TEST_F(AttentionTest, Biases) { expect_all_right<f16>(kBiases); }
-TEST_F(AttentionTest, BiasesInF32) { expect_all_right<float>(kBiases); }
-TEST_F(AttentionTest, MasksAndBiasesOfLargeHeads) {
+const std::vector<Case> kAddedMasks = {
+    added(sized(70, 70)), added(sized(49, 77), {0}), // relative positions
+    added(sized(70, 70), {1, 3}),                    // padding
+    added(sized(70, 70), {0, 3}),                    // ALiBi
+    added(banded(sized(70, 70), -20, 0), {0})};
+TEST_F(AttentionTest, AddedMasks) { expect_all_right<f16>(kAddedMasks); }
+TEST_F(AttentionTest, AddedMasksInF32) { expect_all_right<float>(kAddedMasks); }
+TEST_F(AttentionTest, MasksOfLargeHeads) {
   expect_all_right<bf16>(
-      {masked(sized(70, 70, 128), {0}), biased(sized(70, 70, 256), {0})});
+      {masked(sized(70, 70, 128), {0}), added(sized(70, 70, 256), {0})});
 }
 
 // Keys that are hidden by a finite value count where all of them are hidden:
@@ -212,22 +212,78 @@ TEST_F(AttentionTest, MasksAndBiasesOfLargeHeads) {
 TEST_F(AttentionTest, RowsHiddenByFiniteValues) {
   for (const double value : {-1e4, -1e9, -3.4028234663852886e38}) {
     expect_all_right<f16>({with_empty_rows(masked(sized(70, 70)), value),
-                           with_empty_rows(biased(sized(70, 70)), value)});
+                           with_empty_rows(added(sized(70, 70)), value)});
     expect_right<float>(with_empty_rows(masked(sized(70, 70)), value));
   }
   // Under a bias of -1e4, f32 has three digits left of a product.
   for (const double value : {-1e9, -3.4028234663852886e38})
-    expect_right<float>(with_empty_rows(biased(sized(70, 70)), value));
+    expect_right<float>(with_empty_rows(added(sized(70, 70)), value));
 }
 
 TEST_F(AttentionTest, RowsHiddenByInfinity) {
   for (const bool zeroes_empty : {false, true}) {
     const std::vector<Case> cases = {
         with_empty_rows(masked(sized(70, 70)), -INFINITY, zeroes_empty),
-        with_empty_rows(biased(sized(70, 70)), -INFINITY, zeroes_empty)};
+        with_empty_rows(added(sized(70, 70)), -INFINITY, zeroes_empty)};
     expect_all_right<f16>(cases);
     expect_all_right<float>(cases);
   }
+}
+
+// ---- Biases with gradients -------------------------------------------------
+
+Case biased(Case c, std::vector<int> broadcast = {}) {
+  c.batch[0] = c.batch[1] = c.batch[2] = 2;
+  c.has_bias = true;
+  for (int d : broadcast)
+    c.is_bias_broadcast[d] = true;
+  return c;
+}
+
+// A mask that replaces scores by a number like the others. Without one, the
+// gradients of a row's scores add up to 0, and so the sum over all keys is no
+// test.
+Case replaced(Case c) {
+  c = masked(c);
+  c.masked_value = -1;
+  return c;
+}
+
+// The gradient is summed over the dimensions of the batch, over queries, and
+// over keys, of one tile or of several.
+const std::vector<Case> kBiases = {
+    biased(sized(70, 50)),
+    biased(sized(49, 77), {0, 1}), // relative positions
+    biased(sized(70, 70), {0, 2}),
+    biased(sized(70, 40), {1, 3}),
+    biased(replaced(sized(40, 70)), {0, 1, 4}),
+    biased(replaced(sized(70, 70)), {0, 1, 2, 3, 4})};
+TEST_F(AttentionTest, GradientsOfBiases) { expect_all_right<f16>(kBiases); }
+TEST_F(AttentionTest, GradientsOfBiasesInF32) {
+  expect_all_right<float>(kBiases);
+}
+TEST_F(AttentionTest, GradientsOfBiasesOfLargeHeads) {
+  expect_all_right<f16>(
+      {biased(sized(70, 40, 128), {0, 1}), biased(sized(40, 70, 256), {0, 1})});
+  expect_all_right<float>({biased(sized(40, 40, 128), {0, 1, 3}),
+                           biased(sized(40, 40, 256), {0, 1})});
+}
+
+// The decoder of T5 sees no later keys; the windows of Swin have a mask each.
+TEST_F(AttentionTest, GradientsOfBiasesBesideMasks) {
+  const std::vector<Case> cases = {
+      banded(biased(sized(70, 70), {0, 1}), -70, 0),
+      biased(added(sized(49, 49), {0, 2}), {0, 1}),
+      biased(masked(sized(70, 40), {1, 2}), {0, 1})};
+  expect_all_right<f16>(cases);
+  expect_all_right<float>(cases);
+}
+
+// A row whose keys are all hidden by an infinite mask adds nothing.
+TEST_F(AttentionTest, RowsWithoutKeysLeaveTheGradientOfABiasAlone) {
+  const Case c = with_empty_rows(biased(masked(sized(70, 70)), {0, 1}),
+                                 -INFINITY, /*zeroes_empty=*/true);
+  expect_right<f16>(c);
 }
 
 // ---- Dropout ---------------------------------------------------------------
@@ -241,6 +297,9 @@ const std::vector<Case> kDropouts = {
     dropping(sized(70, 50), 0.1), dropping(sized(40, 100), 0.7),
     dropping(banded(sized(70, 70), -70, 0), 0.5),
     dropping(masked(sized(40, 70), {0}), 0.5)};
+TEST_F(AttentionTest, GradientsOfBiasesUnderDropout) {
+  expect_right<f16>(biased(dropping(sized(40, 50), 0.4), {0, 1}));
+}
 TEST_F(AttentionTest, Dropout) { expect_all_right<f16>(kDropouts); }
 TEST_F(AttentionTest, DropoutInF32) { expect_all_right<float>(kDropouts); }
 TEST_F(AttentionTest, DropoutOfLargeHeads) {
@@ -265,7 +324,8 @@ int count_other_bits(const Case &c) {
     return !has_same_bits(first.y, again.y) ||
            !has_same_bits(first.dq, again.dq) ||
            !has_same_bits(first.dk, again.dk) ||
-           !has_same_bits(first.dv, again.dv);
+           !has_same_bits(first.dv, again.dv) ||
+           !has_same_bits(first.dbias, again.dbias);
   });
 }
 
@@ -273,6 +333,7 @@ TEST_F(AttentionTest, OrderDecidesNoBits) {
   EXPECT_EQ(count_other_bits<f16>(banded(fused(150, 2, 64), -150, 0)), 0);
   EXPECT_EQ(count_other_bits<float>(masked(sized(70, 70))), 0);
   EXPECT_EQ(count_other_bits<bf16>(sized(70, 100, 128)), 0);
+  EXPECT_EQ(count_other_bits<f16>(biased(sized(70, 50), {0, 1})), 0);
 }
 
 // A batch element alone has the bits that it has among others.

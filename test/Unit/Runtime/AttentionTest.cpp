@@ -65,14 +65,18 @@ struct Tensors {
   std::vector<float> statistics = std::vector<float>(kSize);
 
   void run(const AttentionShape &s, const AttentionOptions &o, int threads) {
+    run(s, o, threads, gradients_like(s));
+  }
+  void run(const AttentionShape &s, const AttentionOptions &o, int threads,
+           const AttentionGradientShape &g) {
     Context ctx(threads);
     const T *q = qkv.data();
     attention(ctx, s, q, q + k_offset, q + v_offset, y.data(),
               statistics.data(), o);
     T *dq = d_qkv.data();
-    attention_backward(ctx, s, gradients_like(s), q, q + k_offset, q + v_offset,
-                       y.data(), statistics.data(), dy.data(), dq,
-                       dq + k_offset, dq + v_offset, o);
+    attention_backward(ctx, s, g, q, q + k_offset, q + v_offset, y.data(),
+                       statistics.data(), dy.data(), dq, dq + k_offset,
+                       dq + v_offset, o);
   }
 };
 
@@ -142,7 +146,7 @@ private:
   }
 
   double at(const std::vector<T> &values, int64_t offset,
-            const int64_t (&batch)[2], int64_t within) const {
+            const int64_t (&batch)[3], int64_t within) const {
     return double(load_scalar(
         &values[size_t(offset + b0 * batch[0] + b1 * batch[1] + within)]));
   }
@@ -167,7 +171,10 @@ private:
                          i * s.mask_row + j * s.mask_key;
     auto hides = hidden.begin() + (i * s.keys + j);
     if (o.bias)
-      score += double(o.bias[mask]);
+      score += double(o.bias[b0 * s.bias_batch[0] + b1 * s.bias_batch[1] +
+                             i * s.bias_row + j * s.bias_key]);
+    if (o.added_mask)
+      score += double(o.added_mask[mask]);
     if (o.mask && !o.mask[mask]) {
       *hides = true;
       score = o.masked_value;
@@ -190,9 +197,9 @@ private:
 template <class T>
 void expect_attention(const AttentionShape &s, int64_t k_offset,
                       int64_t v_offset, const AttentionOptions &o,
-                      double tolerance) {
+                      double tolerance, const AttentionGradientShape &g) {
   Tensors<T> t{k_offset, v_offset};
-  t.run(s, o, 2);
+  t.run(s, o, 2, g);
   auto near = [&](const T &got, double want, const char *what) {
     const double value = double(load_scalar(&got));
     EXPECT_TRUE(std::fabs(value - want) <= tolerance * (1 + std::fabs(want)) ||
@@ -202,7 +209,7 @@ void expect_attention(const AttentionShape &s, int64_t k_offset,
   for (int64_t b0 = 0; b0 < s.batch[0]; b0++)
     for (int64_t b1 = 0; b1 < s.batch[1]; b1++) {
       const Reference<T> r(s, o, t, b0, b1);
-      auto of = [&](const int64_t (&batch)[2]) {
+      auto of = [&](const int64_t (&batch)[3]) {
         return b0 * batch[0] + b1 * batch[1];
       };
       for (int64_t i = 0; i < s.queries; i++)
@@ -234,6 +241,13 @@ void expect_attention(const AttentionShape &s, int64_t k_offset,
       if (testing::Test::HasFailure())
         return;
     }
+}
+
+template <class T>
+void expect_attention(const AttentionShape &s, int64_t k_offset,
+                      int64_t v_offset, const AttentionOptions &o,
+                      double tolerance) {
+  expect_attention<T>(s, k_offset, v_offset, o, tolerance, gradients_like(s));
 }
 
 AttentionOptions scaled(double scale) {
@@ -277,6 +291,27 @@ TEST(Attention, HasTilesOfFewRowsWhereKeysAreMany) {
   expect_attention<float>(s, 80, 80 + 20000, scaled(0.3), 2e-5);
 }
 
+// A bias and its gradient, which are broadcast where the flags say so.
+struct Bias {
+  bool batch0, batch1, row, key;
+  std::vector<float> values = random_values<float>(kSize, 5),
+                     gradient = std::vector<float>(kSize, 7);
+
+  AttentionGradientShape set(AttentionShape &s, AttentionOptions &o) {
+    s.bias_key = key ? 0 : 1;
+    s.bias_row = row ? 0 : key ? 1 : s.keys;
+    const int64_t elements = (key ? 1 : s.keys) * (row ? 1 : s.queries);
+    s.bias_batch[1] = batch1 ? 0 : elements;
+    s.bias_batch[0] = batch0 ? 0 : elements * (batch1 ? 1 : s.batch[1]);
+    o.bias = values.data();
+    o.bias_gradient = gradient.data();
+    AttentionGradientShape g = gradients_like(s);
+    std::copy(s.bias_batch, s.bias_batch + 3, g.dbias_batch);
+    g.dbias_row = s.bias_row, g.dbias_key = s.bias_key;
+    return g;
+  }
+};
+
 // Without OpenMP there is one thread, and nothing to see.
 #ifdef _OPENMP
 TEST(Attention, HasTheSameBitsForAnyNumberOfThreads) {
@@ -288,6 +323,18 @@ TEST(Attention, HasTheSameBitsForAnyNumberOfThreads) {
   EXPECT_EQ(one.y, many.y);
   EXPECT_EQ(one.d_qkv, many.d_qkv);
   EXPECT_EQ(one.statistics, many.statistics);
+}
+
+TEST(Attention, HasTheSameGradientOfABiasForAnyNumberOfThreads) {
+  Bias one{true, true, false, false}, many = one;
+  for (auto [bias, threads] : {std::pair(&one, 1), {&many, 4}}) {
+    auto s = of_projection(5, 3, 40, 16);
+    AttentionOptions o = scaled(0.25);
+    const AttentionGradientShape g = bias->set(s, o);
+    Tensors<float> t{48, 96};
+    t.run(s, o, threads, g);
+  }
+  EXPECT_EQ(one.gradient, many.gradient);
 }
 
 TEST(Attention, TakesTheThreadsOfItsContext) {
@@ -344,15 +391,88 @@ TEST(Attention, HidesPadding) {
   expect_attention<float>(s, 16, 32, o, 1e-5);
 }
 
-TEST(Attention, AddsABias) {
+TEST(Attention, AddsAMask) {
   auto s = dense(2, 18, 19, 8, 8);
-  const auto bias = random_values<float>(2 * 18 * 40, 5);
+  const auto mask = random_values<float>(2 * 18 * 40, 5);
   s.mask_batch[1] = 18 * 38, s.mask_row = 38, s.mask_key = 2;
   AttentionOptions o = scaled(0.3);
-  o.bias = bias.data();
+  o.added_mask = mask.data();
   expect_attention<float>(s, 500, 1100, o, 1e-5);
   s.mask_row = 0; // for all queries
   expect_attention<float>(s, 500, 1100, o, 1e-5);
+}
+
+// The gradients of the scores, added up where the bias is broadcast.
+std::vector<double> bias_gradient(const AttentionShape &s,
+                                  const AttentionOptions &o,
+                                  const Tensors<float> &t, size_t size) {
+  std::vector<double> sums(size);
+  for (int64_t b0 = 0; b0 < s.batch[0]; b0++)
+    for (int64_t b1 = 0; b1 < s.batch[1]; b1++) {
+      const Reference<float> r(s, o, t, b0, b1);
+      for (int64_t i = 0; i < s.queries; i++)
+        for (int64_t j = 0; j < s.keys; j++)
+          sums[size_t(b0 * s.bias_batch[0] + b1 * s.bias_batch[1] +
+                      i * s.bias_row + j * s.bias_key)] += r.ds(i, j) / o.scale;
+    }
+  return sums;
+}
+
+void expect_bias(Bias bias, AttentionOptions o) {
+  auto s = of_projection(3, 2, 22, 8);
+  s.mask_row = s.queries, s.mask_key = 1; // if there is one
+  const AttentionGradientShape g = bias.set(s, o);
+  Tensors<float> t{16, 32};
+  t.run(s, o, 2, g);
+  const BiasSums sums(s, g);
+  const auto expected = bias_gradient(s, o, t, size_t(sums.elements()));
+  for (size_t i = 0; i < expected.size(); i++)
+    EXPECT_NEAR(double(bias.gradient[i]), expected[i], 1e-5) << i;
+  EXPECT_EQ(bias.gradient[expected.size()], 7);
+  expect_attention<float>(s, 16, 32, o, 1e-5, g);
+}
+
+TEST(Attention, AddsUpTheGradientOfABias) {
+  for (const Bias &bias :
+       {Bias{false, false, false, false}, Bias{true, false, false, false},
+        Bias{true, true, false, false}, Bias{false, true, true, false}})
+    expect_bias(bias, scaled(0.3));
+}
+
+// Where a mask replaces scores, the gradients of the others in a row do not add
+// up to 0.
+TEST(Attention, AddsUpTheGradientOfABiasUnderAMask) {
+  std::vector<uint8_t> mask(22 * 22, 1);
+  for (size_t i = 0; i < mask.size(); i += 3)
+    mask[i] = 0;
+  AttentionOptions o = scaled(0.3);
+  o.mask = mask.data();
+  o.masked_value = -0.5;
+  for (const Bias &bias :
+       {Bias{true, false, false, false}, Bias{true, false, false, true},
+        Bias{true, true, true, true}})
+    expect_bias(bias, o);
+}
+
+TEST(BiasSums, CutTheTermsIntoParts) {
+  AttentionShape s{.batch = {3, 5, 4}, .queries = 300, .keys = 500};
+  AttentionGradientShape g{
+      .dbias_batch = {0, 150000}, .dbias_row = 500, .dbias_key = 1};
+  BiasSums sums(s, g);
+  EXPECT_EQ(sums.elements(), 5 * 300 * 500);
+  EXPECT_EQ(sums.terms, 12);
+  EXPECT_EQ(sums.parts, 1); // a second one would take more than 4 MiB
+  g = {.dbias_batch = {}, .dbias_row = 500, .dbias_key = 1};
+  sums = BiasSums(s, g);
+  EXPECT_EQ(sums.parts, 6);
+  EXPECT_EQ(sums.first_term(0), 0);
+  EXPECT_EQ(sums.first_term(1), 10);
+  EXPECT_EQ(sums.first_term(6), 60);
+  EXPECT_EQ(bias_gradient_workspace(s, g), 6 * 4 * 300 * 500);
+  int64_t index[3];
+  sums.find(0, 27, index); // in row-major order
+  EXPECT_EQ(std::vector<int64_t>(index, index + 3),
+            (std::vector<int64_t>{1, 1, 3}));
 }
 
 TEST(Attention, DropsProbabilities) {

@@ -117,23 +117,41 @@ static bool eachQuerySeesAKey(RankedTensorType scores, ArrayRef<int64_t> band) {
   });
 }
 
+static bool broadcastsTo(Value value, RankedTensorType scores) {
+  SmallVector<int64_t> common;
+  return OpTrait::util::getBroadcastedShape(tensorType(value).getShape(),
+                                            scores.getShape(), common) &&
+         ArrayRef<int64_t>(common) == scores.getShape();
+}
+
+/// Checks the operands that change the scores.
+template <typename OpT>
+static LogicalResult verifyMaskAndBias(OpT op, RankedTensorType scores) {
+  Type sums = tensorType(op.getStatistics()).getElementType();
+  if (Value mask = op.getMask()) { // (C3)
+    Type element = tensorType(mask).getElementType();
+    bool hasType = element.isInteger(1) || element == sums ||
+                   element == scores.getElementType();
+    if (!hasType || !broadcastsTo(mask, scores))
+      return op.emitOpError("expects a boolean mask or one of ")
+             << scores.getElementType() << " that broadcasts to " << scores
+             << ", but got " << mask.getType();
+  }
+  if (Value bias = op.getBias()) // (C8)
+    if (tensorType(bias).getElementType() != sums ||
+        !broadcastsTo(bias, scores))
+      return op.emitOpError("expects a bias of ")
+             << sums << " that broadcasts to " << scores << ", but got "
+             << bias.getType();
+  return success();
+}
+
 /// Checks what an attention and its gradient have in common.
 template <typename OpT>
 static LogicalResult verifyOptions(OpT op) {
   RankedTensorType scores = scoresType(op.getQuery(), op.getKey());
-  if (op.getMask()) {
-    RankedTensorType mask = tensorType(op.getMask());
-    Type element = mask.getElementType();
-    SmallVector<int64_t> common;
-    bool broadcasts = OpTrait::util::getBroadcastedShape(
-        mask.getShape(), scores.getShape(), common);
-    if (!broadcasts || ArrayRef<int64_t>(common) != scores.getShape() ||
-        (!element.isInteger(1) && element != scores.getElementType() &&
-         element != tensorType(op.getStatistics()).getElementType()))
-      return op.emitOpError("expects a boolean mask or one of ")
-             << scores.getElementType() << " that broadcasts to " << scores
-             << ", but got " << mask;
-  }
+  if (failed(verifyMaskAndBias(op, scores)))
+    return failure();
   if (std::optional<ArrayRef<int64_t>> band = op.getBand()) {
     if (op.getMask())
       return op.emitOpError("expects a mask or a band, but got both");
@@ -161,7 +179,7 @@ LogicalResult AttentionOp::verify() {
     return emitOpError("expects a scale of at least 0 for both query and key, "
                        "but got ")
            << scale;
-  return verifyOptions(*this); // (C3), (C5), (C7)
+  return verifyOptions(*this); // (C3), (C5), (C7), (C8)
 }
 
 //===----------------------------------------------------------------------===//
@@ -244,6 +262,9 @@ Value AttentionOp::expand(OpBuilder &builder) {
   b.setLoc(getLocOf(Part::Scale));
   if (getScaling() == AttentionScaling::Scores)
     scores = scaled(b, scores, scale);
+  b.setLoc(getLocOf(Part::Bias));
+  if (getBias())
+    scores = b.add(scores, getBias());
   b.setLoc(getLocOf(Part::Mask));
   scores = masked(b, *this, scores);
   b.setLoc(getLocOf(Part::Softmax));
@@ -268,6 +289,8 @@ static StringRef nameOf(AttentionOp::Part part) {
     return "scores";
   case Part::Scale:
     return "scale";
+  case Part::Bias:
+    return "bias";
   case Part::Mask:
     return "mask";
   case Part::Softmax:
@@ -338,12 +361,12 @@ double AttentionOp::getFloatingPointOperations() {
                      tensorType(getValue()).getShape().back());
   constexpr int kSoftmax = 4 + kOperationsOfElementaryFunction, kDropout = 12;
   return products + pairs * (kSoftmax + (getDropoutRatio() ? kDropout : 0) +
-                             (getMask() ? 1 : 0));
+                             (getMask() ? 1 : 0) + (getBias() ? 1 : 0));
 }
 bool AttentionOp::usesMatrixUnits() { return true; }
 
 /// The gradient has five products, where the forward has two, and computes the
-/// softmax again.
+/// softmax again. That of a bias is one sum more.
 double AttentionGradOp::getFloatingPointOperations() {
   double pairs = attentionPairsOf(*this)->visible;
   double products = 2 * pairs *
@@ -352,7 +375,7 @@ double AttentionGradOp::getFloatingPointOperations() {
   constexpr int kSoftmax = 5 + kOperationsOfElementaryFunction;
   constexpr int kDropout = 12;
   return products + pairs * (kSoftmax + (getDropoutRatio() ? kDropout : 0) +
-                             (getMask() ? 1 : 0));
+                             (getMask() ? 1 : 0) + (getBias() ? 2 : 0));
 }
 bool AttentionGradOp::usesMatrixUnits() { return true; }
 
@@ -404,18 +427,21 @@ static void buildVjpOfFormula(AttentionOp op, OpBuilder &builder,
 void AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
                            ArrayRef<bool> wanted,
                            MutableArrayRef<Value> result) {
+  // The operands that always have a gradient come first.
   constexpr unsigned kMask = 3;
   bool wantsMask = getMask() && wanted[kMask];
   if (wantsMask || !getReasonAgainstCall().empty())
     return buildVjpOfFormula(*this, builder, gradients[0], wanted, result);
   auto grad = AttentionGradOp::create(
       builder, getLoc(), getQuery(), getKey(), getValue(), getResult(),
-      getStatistics(), gradients[0], getMask(), getScaleAttr(),
+      getStatistics(), gradients[0], getMask(), getBias(), getScaleAttr(),
       getDropoutRatioAttr(), getStreamAttr(), getMaskedValueAttr(),
       getZeroesEmptyAttr(), getBandAttr(), DenseI64ArrayAttr());
   for (unsigned index = 0; index < kMask; ++index)
     if (wanted[index])
       result[index] = grad.getResult(index);
+  if (getBias() && wanted.back())
+    result.back() = grad.getBiasGradient();
 }
 
 LogicalResult AttentionGradOp::inferReturnTypes(MLIRContext *context,
@@ -438,6 +464,8 @@ LogicalResult AttentionGradOp::inferReturnTypes(MLIRContext *context,
           query, " and ", type);
     types.push_back(type.clone(inOrder(type.getShape(), order)));
   }
+  if (Value bias = adaptor.getBias())
+    types.push_back(bias.getType());
   return success();
 }
 

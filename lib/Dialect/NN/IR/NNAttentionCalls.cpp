@@ -25,15 +25,16 @@ static ArrayRef<int64_t> shapeOf(Value value) {
 
 /// The most elements of a query or a value that the kernels can hold.
 static constexpr int64_t kLargestHead = 256;
-/// Two batch dimensions, the rows, and the elements of a row.
-static constexpr int64_t kMostDims = 4;
+/// Three batch dimensions, the rows, and the elements of a row.
+static constexpr int64_t kMostBatchDims = 3;
+static constexpr int64_t kMostDims = kMostBatchDims + 2;
 
 StringRef AttentionOp::getReasonAgainstCall() {
   RankedTensorType query = tensorType(getQuery());
   if (query.getElementType().isF64())
     return "its elements are f64";
   if (query.getRank() > kMostDims)
-    return "it has more than two batch dimensions";
+    return "it has more than three batch dimensions";
   if (query.getNumElements() == 0 ||
       tensorType(getValue()).getNumElements() == 0)
     return "it has no elements";
@@ -74,9 +75,11 @@ bool AttentionOp::supportsLayouts(const CallLayouts &layouts) {
 }
 bool AttentionGradOp::supportsLayouts(const CallLayouts &layouts) {
   ArrayRef<StridedView> operands = layouts.operands;
+  ArrayRef<StridedView> results = layouts.results;
   return llvm::all_of(operands.take_front(4), hasUnitStride) &&
          operands[4].isDense() && hasUnitStride(operands[5]) &&
-         llvm::all_of(layouts.results, hasUnitStride);
+         llvm::all_of(results.take_front(3), hasUnitStride) &&
+         (!getBias() || results[3].isDense());
 }
 bool AttentionOp::canWriteParts() { return true; }
 bool AttentionGradOp::canWriteParts() { return true; }
@@ -84,7 +87,9 @@ bool AttentionGradOp::canWriteParts() { return true; }
 bool AttentionOp::takesOrder(unsigned result) {
   return result == 0 && !getOrder();
 }
-bool AttentionGradOp::takesOrder(unsigned) { return !getOrder(); }
+bool AttentionGradOp::takesOrder(unsigned result) {
+  return result < 3 && !getOrder();
+}
 
 //===----------------------------------------------------------------------===//
 // Precision and workspace
@@ -104,17 +109,40 @@ SmallVector<OpOperand *> AttentionGradOp::getFactors() {
 }
 
 bool AttentionOp::keepsType(Value value) {
-  return value == getMask() || value == getStatistics();
+  return value == getMask() || value == getBias() || value == getStatistics();
 }
 bool AttentionGradOp::keepsType(Value value) {
-  return value == getMask() || value == getStatistics();
+  return value == getMask() || value == getBias() || value == getStatistics() ||
+         value == getBiasGradient();
+}
+
+/// A bias that is not trained has a gradient that nobody reads.
+static bool wantsBiasGradient(AttentionGradOp op) {
+  return op.getBias() && !op.getBiasGradient().use_empty();
+}
+
+/// Returns the bytes of the partial sums of a bias' gradient
+/// (bias_gradient_workspace of Runtime/gpuopt/ops/attention.h).
+static int64_t partialSumsInBytes(AttentionGradOp op) {
+  constexpr int64_t kMostElements = 1 << 20;
+  RankedTensorType bias = tensorType(op.getBias());
+  ArrayRef<int64_t> batch = shapeOf(op.getQuery()).drop_back(2), own;
+  if (bias.getRank() > 2)
+    own = bias.getShape().drop_back(2);
+  int64_t repeats = 1, elements = bias.getNumElements();
+  for (auto [index, size] : llvm::enumerate(llvm::reverse(batch)))
+    if (index >= own.size() || own[own.size() - 1 - index] == 1)
+      repeats *= size;
+  int64_t parts = std::clamp<int64_t>(kMostElements / elements, 1, repeats);
+  return parts == 1 ? 0 : 4 * parts * elements;
 }
 
 /// The kernels of a GPU keep four floats for each query (attention_workspace of
 /// Runtime/gpuopt/ops/attention.h).
 int64_t AttentionGradOp::getRequiredWorkspaceInBytes() {
   int64_t queries = tensorType(getStatistics()).getNumElements() / 2;
-  return llvm::alignTo(16 * queries, 256);
+  return llvm::alignTo(16 * queries, 256) +
+         (wantsBiasGradient(*this) ? partialSumsInBytes(*this) : 0);
 }
 int64_t AttentionGradOp::getWorkspaceInBytes() {
   return getRequiredWorkspaceInBytes();
@@ -125,56 +153,85 @@ int64_t AttentionGradOp::getWorkspaceInBytes() {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The strides of two batch dimensions, of rows, and of the elements of a row.
+/// The strides of batch dimensions, of rows, and of the elements of a row.
 struct Strides {
-  int64_t batch[2] = {0, 0}, row, element;
+  std::array<int64_t, kMostBatchDims> batch;
+  int64_t row, element;
 };
 } // namespace
 
-static Strides stridesOf(const StridedView &view) {
-  Strides result;
-  ArrayRef<int64_t> strides = view.strides;
-  result.element = strides.back();
-  result.row = strides.take_back(2)[0];
-  ArrayRef<int64_t> batch = strides.drop_back(2);
-  for (size_t i = 0; i < batch.size(); ++i)
-    result.batch[2 - batch.size() + i] = batch[i];
+/// Returns one number for each batch dimension of a call. An op with fewer has
+/// its own in the last of the first two, or in all three.
+static std::array<int64_t, kMostBatchDims> inBatch(ArrayRef<int64_t> own,
+                                                   int64_t missing) {
+  std::array<int64_t, kMostBatchDims> result;
+  result.fill(missing);
+  size_t begin = own.size() < 2 ? 2 - own.size() : 0;
+  llvm::copy(own, result.begin() + begin);
   return result;
 }
 
-/// Returns the strides of a mask; they are 0 in dimensions along which it is
-/// repeated.
-static Strides stridesOfMask(StridedView view) {
+static Strides stridesOf(const StridedView &view) {
+  ArrayRef<int64_t> strides = view.strides;
+  return {inBatch(strides.drop_back(2), 0), strides.take_back(2)[0],
+          strides.back()};
+}
+
+/// Returns the strides of a mask or a bias of scores with `rank` dimensions;
+/// they are 0 in dimensions along which it is repeated.
+static Strides stridesOfMask(StridedView view, size_t rank) {
   for (auto [size, stride] : llvm::zip(view.sizes, view.strides))
     if (size == 1)
       stride = 0;
-  while (view.strides.size() < 2)
+  while (view.strides.size() < rank)
     view.strides.insert(view.strides.begin(), 0);
   return stridesOf(view);
+}
+
+/// Sets a field with a number for each batch dimension, unless all of them have
+/// the value that is standard. What C++ sets to 0 at the end is left out.
+static void setBatch(StructConstant &shape, const std::string &name,
+                     ArrayRef<int64_t> numbers, int64_t standard = 0) {
+  if (llvm::all_equal(numbers) && numbers[0] == standard)
+    return;
+  if (numbers.back() == 0)
+    numbers = numbers.drop_back();
+  shape.fields.push_back({name, llvm::SmallVector<int64_t, 2>(numbers)});
 }
 
 static void setStrides(StructConstant &shape, StringRef tensor,
                        const StridedView &view) {
   Strides strides = stridesOf(view);
-  shape.pair((tensor + "_batch").str(), strides.batch[0], strides.batch[1], 0);
+  setBatch(shape, (tensor + "_batch").str(), strides.batch);
   shape.field((tensor + "_row").str(), strides.row);
+}
+
+/// Sets the strides of what is broadcast to the scores.
+static void setBroadcastStrides(StructConstant &shape, StringRef tensor,
+                                const Strides &strides) {
+  setBatch(shape, (tensor + "_batch").str(), strides.batch);
+  shape.field((tensor + "_row").str(), strides.row, 0);
+  shape.field((tensor + "_key").str(), strides.element, 0);
+}
+
+/// Returns where an optional operand lies: the mask or the bias.
+template <typename OpT>
+static const StridedView &viewOf(OpT op, Value operand,
+                                 const CallLayouts &layouts) {
+  bool isBeforeBias = operand == op.getMask() && op.getBias();
+  return layouts.operands[op->getNumOperands() - (isBeforeBias ? 2 : 1)];
 }
 
 /// Returns the fields of AttentionShape for an attention or its gradient.
 template <typename OpT>
 static StructConstant attentionShape(OpT op, const CallLayouts &layouts,
-                                     const StridedView &y,
-                                     const StridedView *mask) {
+                                     const StridedView &y) {
   ArrayRef<int64_t> query = shapeOf(op.getQuery()), key = shapeOf(op.getKey());
   int64_t rows = query.take_back(2)[0], keys = key.take_back(2)[0];
   StructConstant shape("AttentionShape", "kAttention" + std::to_string(rows) +
                                              "x" + std::to_string(keys) + "_" +
                                              std::to_string(query.back()));
-  int64_t batch[2] = {1, 1};
-  ArrayRef<int64_t> leading = query.drop_back(2);
-  for (size_t i = 0; i < leading.size(); ++i)
-    batch[2 - leading.size() + i] = leading[i];
-  shape.pair("batch", batch[0], batch[1], 1);
+  setBatch(shape, "batch", inBatch(query.drop_back(2), 1), 1);
   shape.field("queries", rows);
   shape.field("keys", keys);
   shape.field("key_size", query.back());
@@ -183,12 +240,13 @@ static StructConstant attentionShape(OpT op, const CallLayouts &layouts,
   setStrides(shape, "k", layouts.operands[1]);
   setStrides(shape, "v", layouts.operands[2]);
   setStrides(shape, "y", y);
-  if (mask) {
-    Strides strides = stridesOfMask(*mask);
-    shape.pair("mask_batch", strides.batch[0], strides.batch[1], 0);
-    shape.field("mask_row", strides.row, 0);
-    shape.field("mask_key", strides.element, 0);
-  }
+  for (auto [name, operand] :
+       {std::pair<StringRef, Value>("mask", op.getMask()),
+        std::pair<StringRef, Value>("bias", op.getBias())})
+    if (operand)
+      setBroadcastStrides(
+          shape, name,
+          stridesOfMask(viewOf(op, operand, layouts), query.size()));
   if (std::optional<ArrayRef<int64_t>> band = op.getBand()) {
     shape.field("first_key", (*band)[0]);
     shape.field("last_key", (*band)[1]);
@@ -208,7 +266,9 @@ static void setOptions(RuntimeCall &call, OpT op) {
   if (isBoolean && op.getMaskedValue())
     call.setOption("masked_value", op.getMaskedValue()->convertToDouble());
   if (mask && !isBoolean)
-    call.setOption("bias", mask);
+    call.setOption("added_mask", mask);
+  if (op.getBias())
+    call.setOption("bias", op.getBias());
   if (op.getZeroesEmpty())
     call.setOption("zeroes_empty", int64_t(1));
   if (op.getDropoutRatio()) {
@@ -222,9 +282,8 @@ static constexpr StringLiteral kHeader = "gpuopt/ops/attention.h";
 
 RuntimeCall AttentionOp::getCall(const CallLayouts &layouts) {
   RuntimeCall call("attention", kHeader);
-  call.passConstant(attentionShape(*this, layouts,
-                                   withoutOrder(layouts.results[0], getOrder()),
-                                   getMask() ? &layouts.operands[3] : nullptr));
+  call.passConstant(attentionShape(
+      *this, layouts, withoutOrder(layouts.results[0], getOrder())));
   for (Value tensor : {getQuery(), getKey(), getValue()})
     call.pass(tensor);
   call.pass(getResult());
@@ -235,20 +294,24 @@ RuntimeCall AttentionOp::getCall(const CallLayouts &layouts) {
 
 RuntimeCall AttentionGradOp::getCall(const CallLayouts &layouts) {
   RuntimeCall call("attention_backward", kHeader);
-  StructConstant shape =
-      attentionShape(*this, layouts, layouts.operands[3],
-                     getMask() ? &layouts.operands[6] : nullptr);
+  StructConstant shape = attentionShape(*this, layouts, layouts.operands[3]);
   StructConstant gradients("AttentionGradientShape", shape.name + "_gradients");
   setStrides(gradients, "dy", layouts.operands[5]);
   static constexpr StringLiteral kNames[] = {"dq", "dk", "dv"};
   for (auto [name, view] : llvm::zip(kNames, layouts.results))
     setStrides(gradients, name, withoutOrder(view, getOrder()));
+  if (wantsBiasGradient(*this))
+    setBroadcastStrides(
+        gradients, "dbias",
+        stridesOfMask(layouts.results[3], shapeOf(getQuery()).size()));
   call.passConstant(std::move(shape));
   call.passConstant(std::move(gradients));
   for (Value operand : getOperands().take_front(6))
     call.pass(operand);
-  for (Value result : getResults())
+  for (Value result : getResults().take_front(3))
     call.pass(result);
   setOptions(call, *this);
+  if (wantsBiasGradient(*this))
+    call.setOption("bias_gradient", getBiasGradient());
   return call;
 }

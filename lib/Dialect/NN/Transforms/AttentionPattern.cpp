@@ -165,18 +165,52 @@ private:
     if (match.scale != 1)
       return fail("the scores are scaled after the mask");
     if (match.mask)
-      return fail("the scores have a second mask");
+      return matchBias(op, value);
     match.leading = llvm::to_vector(TensorBuilder::shape(value).drop_back(2));
     match.parts.push_back({Part::Mask, op->getLoc()});
-    return isa<arith::AddFOp>(op) ? matchAddedMask(op, value)
-                                  : matchSelection(op, value);
+    if (!isa<arith::AddFOp>(op))
+      return matchSelection(op, value);
+    match.mask = addedTo(op, value);
+    return success();
   }
 
-  LogicalResult matchAddedMask(Operation *add, Value &value) {
+  /// Returns what an addition adds to the scores; `value` becomes the scores.
+  static Value addedTo(Operation *add, Value &value) {
     unsigned index = leadsToProduct(add->getOperand(0)) ? 0 : 1;
     value = add->getOperand(index);
-    match.mask = withoutBroadcast(add->getOperand(1 - index));
+    return withoutBroadcast(add->getOperand(1 - index));
+  }
+
+  /// Matches what is added to the scores before they are masked.
+  LogicalResult matchBias(Operation *op, Value &value) {
+    if (match.bias || !isa<arith::AddFOp>(op))
+      return fail("the scores have more than a bias and then a mask");
+    ArrayRef<int64_t> own = TensorBuilder::shape(value).drop_back(2);
+    match.parts.push_back({Part::Bias, op->getLoc()});
+    match.bias = addedTo(op, value);
+    if (isBroadcastLike(match.bias, own, match.leading))
+      return success();
+    if (!isBroadcastLike(match.mask, match.leading, own))
+      return fail("a bias and a mask are broadcast to different shapes");
+    match.leading = llvm::to_vector(own);
     return success();
+  }
+
+  /// Whether a mask or bias of scores with the leading dimensions `own` is
+  /// broadcast in the same way to those of `other`, which are reshaped: it is
+  /// if it does not distinguish elements in the dimensions that differ.
+  static bool isBroadcastLike(Value value, ArrayRef<int64_t> own,
+                              ArrayRef<int64_t> other) {
+    size_t common = 2; // rows and columns
+    for (auto [one, two] :
+         llvm::zip(llvm::reverse(own), llvm::reverse(other))) {
+      if (one != two)
+        break;
+      ++common;
+    }
+    ArrayRef<int64_t> shape = TensorBuilder::shape(value);
+    return llvm::all_of(shape.drop_back(std::min(common, shape.size())),
+                        [](int64_t size) { return size == 1; });
   }
 
   LogicalResult matchSelection(Operation *op, Value &value) {

@@ -28,7 +28,7 @@ struct AttentionMatch {
   std::string problem;
 
   AttentionOperand query, key, value;
-  mlir::Value mask;
+  mlir::Value mask, bias;
   bool isMaskInverted = false; ///< True hides a score.
   std::optional<double> maskedValue, dropoutRatio;
   std::optional<int64_t> stream;

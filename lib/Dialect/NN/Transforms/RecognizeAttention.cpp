@@ -75,7 +75,8 @@ class RecognizeAttention
       return number ? b.getF64FloatAttr(*number) : FloatAttr();
     };
     auto attention = b.create<AttentionOp>(
-        query, key, value, maskOf(b, match), b.getF64FloatAttr(match.scale),
+        query, key, value, inRank(b, maskOf(b, match), match),
+        inRank(b, match.bias, match), b.getF64FloatAttr(match.scale),
         AttentionScalingAttr::get(b.getContext(), match.scaling),
         optional(match.dropoutRatio),
         match.stream ? b.getI64IntegerAttr(*match.stream) : IntegerAttr(),
@@ -95,6 +96,16 @@ class RecognizeAttention
                ? b.createOrFold<arith::XOrIOp>(match.mask,
                                                b.splat(-1, b.type(match.mask)))
                : match.mask;
+  }
+
+  /// Removes dimensions of 1 in front of a mask or a bias that has more
+  /// dimensions than the scores.
+  static Value inRank(TensorBuilder &b, Value value,
+                      const AttentionMatch &match) {
+    size_t rank = match.leading.size() + 2;
+    if (!value || b.shape(value).size() <= rank)
+      return value;
+    return b.reshape(value, b.shape(value).take_back(rank));
   }
 
   void eraseDead() {
@@ -128,6 +139,8 @@ class RecognizeAttention
       text += TensorBuilder::type(op.getMask()).getElementType().isInteger(1)
                   ? ", boolean mask"
                   : ", added mask";
+    if (op.getBias())
+      text += ", bias";
     static constexpr StringLiteral kScaled[] = {"the scores", "the query",
                                                 "query and key"};
     if (double scale = op.getScale().convertToDouble(); scale != 1)

@@ -1,5 +1,5 @@
-// Y = softmax(mask(scale * Q K^T)) V, and its gradient, without a matrix of
-// queries x keys in memory. Besides Q, K, V and Y, the backward needs two
+// Y = softmax(mask(scale * Q K^T + bias)) V, and its gradient, without a matrix
+// of queries x keys in memory. Besides Q, K, V and Y, the backward needs two
 // numbers of the forward for each query: its largest score, and the logarithm
 // of the sum of exp(score - largest). Their sum alone, which others keep (Dao,
 // "FlashAttention-2: Faster Attention with Better Parallelism and Work
@@ -23,58 +23,119 @@ namespace gpuopt {
 // value_size], Y [batch, queries, value_size]. Strides are in elements; the
 // last dimension of each is contiguous.
 struct AttentionShape {
-  int64_t batch[2] = {1, 1};
+  int64_t batch[3] = {1, 1, 1};
   int64_t queries, keys, key_size, value_size;
-  int64_t q_batch[2] = {0, 0}, q_row;
-  int64_t k_batch[2] = {0, 0}, k_row;
-  int64_t v_batch[2] = {0, 0}, v_row;
-  int64_t y_batch[2] = {0, 0}, y_row;
-  // The stride of a mask is 0 in a dimension in which it has one element for
-  // all.
-  int64_t mask_batch[2] = {0, 0}, mask_row = 0, mask_key = 0;
+  int64_t q_batch[3] = {}, q_row;
+  int64_t k_batch[3] = {}, k_row;
+  int64_t v_batch[3] = {}, v_row;
+  int64_t y_batch[3] = {}, y_row;
+  // The stride of a mask or a bias is 0 in a dimension in which it has one
+  // element for all.
+  int64_t mask_batch[3] = {}, mask_row = 0, mask_key = 0;
+  int64_t bias_batch[3] = {}, bias_row = 0, bias_key = 0;
   // Query i sees only the keys i + first_key to i + last_key: {-queries, 0} is
   // causal. Each query must see at least one key.
   int64_t first_key = -(int64_t(1) << 40), last_key = int64_t(1) << 40;
 };
 
-// The strides of the gradients of Y (which is read), Q, K and V.
+// The strides of the gradients of Y (which is read), Q, K, V and the bias. The
+// last one is dense; where its stride is 0, the gradients of all scores along
+// the dimension are added up.
 struct AttentionGradientShape {
-  int64_t dy_batch[2] = {0, 0}, dy_row;
-  int64_t dq_batch[2] = {0, 0}, dq_row;
-  int64_t dk_batch[2] = {0, 0}, dk_row;
-  int64_t dv_batch[2] = {0, 0}, dv_row;
+  int64_t dy_batch[3] = {}, dy_row;
+  int64_t dq_batch[3] = {}, dq_row;
+  int64_t dk_batch[3] = {}, dk_row;
+  int64_t dv_batch[3] = {}, dv_row;
+  int64_t dbias_batch[3] = {}, dbias_row = 0, dbias_key = 0;
 };
 
 struct AttentionOptions {
   double scale = 1;
-  // At most one of these is set: `mask` replaces a score by masked_value where
-  // it is 0; `bias` is added to the scaled scores.
+  // At most one of the two masks is set: `mask` replaces a score by
+  // masked_value where it is 0; `added_mask` is added to the scores.
   const uint8_t *mask = nullptr;
   double masked_value = -std::numeric_limits<double>::infinity();
+  const float *added_mask = nullptr;
+  // Is added to the scaled scores, before any mask.
   const float *bias = nullptr;
   // Whether Y is 0 for a query whose scores are all minus infinity; otherwise
   // it is NaN.
   bool zeroes_empty = false;
   // The share of the probabilities that is dropped; the others are multiplied
-  // by 1 / (1 - dropout). Element i of [batch[0], batch[1], queries, keys] has
+  // by 1 / (1 - dropout). Element i of [batch, queries, keys] has
   // the number that random_uniform draws for it from `stream`.
   double dropout = 0;
   uint32_t stream = 0;
   const StepState *state = nullptr;
+  // Where the backward writes the gradient of the bias, if it is wanted.
+  float *bias_gradient = nullptr;
 };
+
+// The sums of a bias' gradient over those batch dimensions in which the bias is
+// broadcast. Each sum is cut into `parts`, which are added up at the end in
+// their order: there is work for many blocks where a bias is small. The number
+// of parts depends on the shape alone.
+struct BiasSums {
+  int64_t own[3] = {1, 1, 1};     // the batch dimensions of the bias
+  int64_t repeats[3] = {1, 1, 1}; // those in which it is broadcast
+  int64_t count = 1;              // of own batch elements
+  int64_t rows, keys;             // of the bias for each of them
+  int64_t terms = 1;              // batch elements that are added up
+  int64_t parts;
+
+  constexpr BiasSums(const AttentionShape &s, const AttentionGradientShape &g)
+      : rows(g.dbias_row ? s.queries : 1), keys(g.dbias_key ? s.keys : 1) {
+    for (int d = 0; d < 3; d++) {
+      (g.dbias_batch[d] ? own : repeats)[d] = s.batch[d];
+      count *= own[d];
+      terms *= repeats[d];
+    }
+    constexpr int64_t most_elements = int64_t(1) << 20;
+    const int64_t wanted = most_elements / elements();
+    parts = wanted < 1 ? 1 : wanted < terms ? wanted : terms;
+  }
+  HOST_DEVICE constexpr int64_t elements() const { return count * rows * keys; }
+  // Returns the first term of a part; the one after the last is that of the
+  // next part.
+  HOST_DEVICE constexpr int64_t first_term(int64_t part) const {
+    return terms * part / parts;
+  }
+  // Sets the indices of the batch element that is term `term` of the sum for
+  // the bias' batch element `own_number`.
+  HOST_DEVICE constexpr void find(int64_t own_number, int64_t term,
+                                  int64_t (&index)[3]) const {
+    for (int d = 2; d >= 0; d--) {
+      index[d] = own_number % own[d] + term % repeats[d];
+      own_number /= own[d];
+      term /= repeats[d];
+    }
+  }
+};
+
+HOST_DEVICE constexpr int64_t batch_elements(const AttentionShape &s) {
+  return s.batch[0] * s.batch[1] * s.batch[2];
+}
 
 // Returns how many bytes of ctx's workspace the backward needs on a GPU: four
 // floats for each query.
 constexpr int64_t attention_workspace(const AttentionShape &s) {
-  return (16 * s.batch[0] * s.batch[1] * s.queries + 255) / 256 * 256;
+  return (16 * batch_elements(s) * s.queries + 255) / 256 * 256;
+}
+
+// Returns how many bytes it needs beside these, anywhere, if it computes the
+// gradient of a bias.
+constexpr int64_t bias_gradient_workspace(const AttentionShape &s,
+                                          const AttentionGradientShape &g) {
+  const BiasSums sums(s, g);
+  return sums.parts == 1 ? 0 : 4 * sums.parts * sums.elements();
 }
 
 // attention(ctx, shape, q, k, v, y, statistics, options)
 // attention_backward(ctx, shape, gradients, q, k, v, y, statistics, dy,
 //                    dq, dk, dv, options)
 //
-// T is float, f16 or bf16. The statistics are floats, dense: [2, batch[0],
-// batch[1], queries], first the largest scores (scaled and masked), then the
+// T is float, f16 or bf16. The statistics are floats, dense: [2, batch,
+// queries], first the largest scores (scaled, biased and masked), then the
 // logarithms. Where all scores are minus infinity, so is the largest one.
 
 } // namespace gpuopt

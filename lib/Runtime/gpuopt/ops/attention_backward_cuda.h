@@ -100,7 +100,7 @@ KERNEL void __launch_bounds__(kRowThreads)
                              s.y_row);
   const Matrix<const T> of_dy(dy + at.offset(g.dy_batch), s.queries,
                               s.value_size, g.dy_row);
-  const float *log_sums = statistics + s.batch[0] * s.batch[1] * s.queries;
+  const float *log_sums = statistics + batch_elements(s) * s.queries;
   UNROLL
   for (int i = 0; i < kRowsOfBlock; i += kRowThreads / 32) {
     const int64_t row = at.tile * kRowsOfBlock + i + threadIdx.x / 32;

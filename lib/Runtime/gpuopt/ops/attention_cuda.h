@@ -2,7 +2,7 @@
 // size of the heads. docs/rationale/attention.md explains them.
 #pragma once
 
-#include "gpuopt/ops/attention_backward_cuda.h"
+#include "gpuopt/ops/attention_bias_cuda.h"
 
 namespace gpuopt {
 
@@ -24,10 +24,6 @@ void with_head_size(const AttentionShape &s, const F &f) {
                 " elements; the GPU's kernels take up to 256");
 }
 
-inline int64_t batch_elements(const AttentionShape &s) {
-  return s.batch[0] * s.batch[1];
-}
-
 } // namespace detail
 
 template <class T>
@@ -37,11 +33,10 @@ void attention(Context &ctx, const AttentionShape &s, const T *q, const T *k,
   detail::with_head_size(s, [&](auto head_size) {
     constexpr int D = decltype(head_size)::value;
     constexpr detail::TileSizes kSizes = detail::forward_tiles<T, D>();
-    launch_with_memory(
-        ctx, detail::batch_elements(s) * ceil_div(s.queries, kSizes.own),
-        kSizes.threads(), detail::forward_bytes<T, D>(),
-        detail::attention_forward<T, D>, s, detail::AttentionScores(o), q, k, v,
-        y, statistics);
+    launch_with_memory(ctx, batch_elements(s) * ceil_div(s.queries, kSizes.own),
+                       kSizes.threads(), detail::forward_bytes<T, D>(),
+                       detail::attention_forward<T, D>, s,
+                       detail::AttentionScores(o), q, k, v, y, statistics);
   });
 }
 
@@ -60,6 +55,29 @@ void launch_key_gradients(Context &ctx, const AttentionShape &s,
                      q, k, v, dy, statistics, dk, dv);
 }
 
+// Launches the sums of the bias' gradient, with their parts in `workspace`.
+template <class T, int D>
+void launch_bias_gradient(Context &ctx, const AttentionShape &s,
+                          const AttentionGradientShape &g,
+                          const AttentionScores &scores, const T *q, const T *k,
+                          const T *v, const T *dy,
+                          const RowStatistics *statistics, float *workspace,
+                          float *to) {
+  constexpr TileSizes kSizes = bias_gradient_tiles<T, D>();
+  const BiasSums sums(s, g);
+  const BiasTiles query_tiles(sums.rows, s.queries, kSizes.own),
+      key_tiles(sums.keys, s.keys, kSizes.other);
+  float *parts = sums.parts == 1 ? to : workspace;
+  launch_with_memory(ctx,
+                     sums.parts * sums.count * query_tiles.own * key_tiles.own,
+                     kSizes.threads(), gradient_bytes<T, D>(kSizes),
+                     attention_bias_gradient<T, D>, s, g, scores, sums, q, k, v,
+                     dy, statistics, parts);
+  if (sums.parts > 1)
+    launch(ctx, ceil_div(sums.elements(), kRowThreads), kRowThreads,
+           add_bias_parts, sums, static_cast<const float *>(parts), to);
+}
+
 } // namespace detail
 
 template <class T>
@@ -69,21 +87,22 @@ void attention_backward(Context &ctx, const AttentionShape &s,
                         const T *dy, T *dq, T *dk, T *dv,
                         const AttentionOptions &o = {}) {
   const detail::AttentionScores scores(o);
-  auto *rows = reinterpret_cast<detail::RowStatistics *>(
-      ctx.workspace(size_t(attention_workspace(s))));
+  const int64_t of_rows_in_bytes = attention_workspace(s);
+  char *workspace = static_cast<char *>(ctx.workspace(
+      size_t(of_rows_in_bytes +
+             (o.bias_gradient ? bias_gradient_workspace(s, g) : 0))));
+  auto *rows = reinterpret_cast<detail::RowStatistics *>(workspace);
   const detail::RowStatistics *of_rows = rows;
-  launch(ctx,
-         detail::batch_elements(s) * ceil_div(s.queries, detail::kRowsOfBlock),
+  launch(ctx, batch_elements(s) * ceil_div(s.queries, detail::kRowsOfBlock),
          detail::kRowThreads, detail::attention_row_statistics<T>, s, g, scores,
          y, dy, statistics, rows);
   detail::with_head_size(s, [&](auto head_size) {
     constexpr int D = decltype(head_size)::value;
     constexpr detail::TileSizes kSizes = detail::query_gradient_tiles<T, D>();
-    launch_with_memory(
-        ctx, detail::batch_elements(s) * ceil_div(s.queries, kSizes.own),
-        kSizes.threads(), detail::gradient_bytes<T, D>(kSizes),
-        detail::attention_query_gradients<T, D>, s, g, scores, q, k, v, dy,
-        of_rows, dq);
+    launch_with_memory(ctx, batch_elements(s) * ceil_div(s.queries, kSizes.own),
+                       kSizes.threads(), detail::gradient_bytes<T, D>(kSizes),
+                       detail::attention_query_gradients<T, D>, s, g, scores, q,
+                       k, v, dy, of_rows, dq);
     if constexpr (detail::kHasBothKeyGradients<D>) {
       detail::launch_key_gradients<T, D, true, true>(ctx, s, g, scores, q, k, v,
                                                      dy, of_rows, dk, dv);
@@ -93,6 +112,11 @@ void attention_backward(Context &ctx, const AttentionShape &s,
       detail::launch_key_gradients<T, D, false, true>(ctx, s, g, scores, q, k,
                                                       v, dy, of_rows, dk, dv);
     }
+    if (o.bias_gradient)
+      detail::launch_bias_gradient<T, D>(
+          ctx, s, g, scores, q, k, v, dy, of_rows,
+          reinterpret_cast<float *>(workspace + of_rows_in_bytes),
+          o.bias_gradient);
   });
 }
 

@@ -97,7 +97,7 @@ KERNEL void __launch_bounds__(forward_tiles<T, D>().threads(),
     if (row < s.queries && lane_of_warp() % 4 == 0) {
       float *of_row = statistics + at.number(s) * s.queries + row;
       of_row[0] = softmax.top[half] * scores.unit();
-      of_row[s.batch[0] * s.batch[1] * s.queries] = logf(softmax.sum[half]);
+      of_row[batch_elements(s) * s.queries] = logf(softmax.sum[half]);
     }
   }
   store_strip<D>(

@@ -29,6 +29,7 @@ struct AttentionTiles {
     std::vector<float> row_factors;
   };
   std::vector<OfThread> of_thread;
+  std::vector<float> bias_parts; // of all threads
 };
 
 inline AttentionTiles::OfThread &own_tiles(AttentionTiles &tiles) {
@@ -40,7 +41,7 @@ inline AttentionTiles::OfThread &own_tiles(AttentionTiles &tiles) {
 }
 
 inline int64_t queries_of(const AttentionShape &s) {
-  return s.batch[0] * s.batch[1] * s.queries;
+  return batch_elements(s) * s.queries;
 }
 
 // Rows of float: the tensor's own, or a copy.
@@ -79,22 +80,34 @@ inline void tile_product(char transpose_a, char transpose_b, int64_t m,
 // The tensors of one tile of queries, and the keys that any of these queries
 // sees.
 struct TileOfQueries {
-  int64_t batch[2], first_row, rows, first_key, keys;
+  int64_t batch[3], first_row, rows, first_key, keys;
 
-  int64_t offset(const int64_t (&strides)[2]) const {
-    return batch[0] * strides[0] + batch[1] * strides[1];
+  int64_t offset(const int64_t (&strides)[3]) const {
+    return batch[0] * strides[0] + batch[1] * strides[1] +
+           batch[2] * strides[2];
   }
   // Returns the row's number within a plane of the statistics.
   int64_t row_of_batch(const AttentionShape &s) const {
-    return (batch[0] * s.batch[1] + batch[1]) * s.queries + first_row;
+    const int64_t number =
+        (batch[0] * s.batch[1] + batch[1]) * s.batch[2] + batch[2];
+    return number * s.queries + first_row;
   }
 };
 
-inline TileOfQueries tile_of_queries(const AttentionShape &s, int64_t batch,
+struct BatchIndex {
+  int64_t of[3];
+};
+
+inline BatchIndex batch_index(const AttentionShape &s, int64_t number) {
+  return {{number / s.batch[2] / s.batch[1], number / s.batch[2] % s.batch[1],
+           number % s.batch[2]}};
+}
+
+inline TileOfQueries tile_of_queries(const AttentionShape &s,
+                                     const BatchIndex &batch,
                                      int64_t first_row) {
   TileOfQueries t;
-  t.batch[0] = batch / s.batch[1];
-  t.batch[1] = batch % s.batch[1];
+  std::copy(batch.of, batch.of + 3, t.batch);
   t.first_row = first_row;
   t.rows = std::min(rows_of_tile(s), s.queries - first_row);
   t.first_key = std::clamp<int64_t>(first_row + s.first_key, 0, s.keys);
@@ -104,18 +117,28 @@ inline TileOfQueries tile_of_queries(const AttentionShape &s, int64_t batch,
   return t;
 }
 
-// Adds the bias, and replaces the scores of hidden keys.
-inline void mask_row(const AttentionShape &s, const AttentionOptions &o,
-                     const TileOfQueries &t, int64_t row, float *scores) {
+// scores += x, whose elements are `stride` apart
+inline void add_to_scores(float *scores, const float *x, int64_t stride,
+                          int64_t n) {
+  for (int64_t j = 0; j < n; j += kLanes)
+    store(scores + j,
+          load(scores + j, n - j) + load_strided(x + j * stride, stride, n - j),
+          n - j);
+}
+
+// Adds the bias and the added mask, and replaces the scores of hidden keys.
+inline void change_row(const AttentionShape &s, const AttentionOptions &o,
+                       const TileOfQueries &t, int64_t row, float *scores) {
   const int64_t query = t.first_row + row, at = t.offset(s.mask_batch) +
                                                 query * s.mask_row +
                                                 t.first_key * s.mask_key;
   if (o.bias)
-    for (int64_t j = 0; j < t.keys; j += kLanes) {
-      const auto bias =
-          load_strided(o.bias + at + j * s.mask_key, s.mask_key, t.keys - j);
-      store(scores + j, load(scores + j, t.keys - j) + bias, t.keys - j);
-    }
+    add_to_scores(scores,
+                  o.bias + t.offset(s.bias_batch) + query * s.bias_row +
+                      t.first_key * s.bias_key,
+                  s.bias_key, t.keys);
+  if (o.added_mask)
+    add_to_scores(scores, o.added_mask + at, s.mask_key, t.keys);
   if (o.mask)
     for (int64_t j = 0; j < t.keys; j += kLanes) {
       const uint8_t *mask = o.mask + at + j * s.mask_key;
@@ -204,7 +227,7 @@ void attention_of_tile(const AttentionShape &s, const AttentionOptions &o,
   own.row_factors.resize(size_t(t.rows));
   for (int64_t i = 0; i < t.rows; i++) {
     float *row = scores + i * t.keys;
-    mask_row(s, o, t, i, row);
+    change_row(s, o, t, i, row);
     const float most = largest_of(row, t.keys);
     const bool is_empty = most == -std::numeric_limits<float>::infinity();
     const float sum = exponentials(row, is_empty ? 0 : most, 0, t.keys);
@@ -227,6 +250,24 @@ void attention_of_tile(const AttentionShape &s, const AttentionOptions &o,
     }
 }
 
+// Adds the gradients of the scores of a tile to those of the bias, [sums.rows,
+// sums.keys].
+inline void add_to_bias(const BiasSums &sums, const TileOfQueries &t,
+                        const float *ds, float *to) {
+  for (int64_t i = 0; i < t.rows; i++) {
+    const float *from = ds + i * t.keys;
+    float *row = to + (sums.rows > 1 ? (t.first_row + i) * sums.keys : 0);
+    if (sums.keys > 1) {
+      add_to_scores(row + t.first_key, from, 1, t.keys);
+      continue;
+    }
+    Lanes<float> sum(0.0f);
+    for (int64_t j = 0; j < t.keys; j += kLanes)
+      sum = sum + masked(load(from + j, t.keys - j), t.keys - j, 0.0f);
+    row[0] += reduce_sum(sum);
+  }
+}
+
 // What one tile of queries adds to the gradients: rows of dQ, and sums in dk
 // and dv, dense [keys, size].
 template <class T>
@@ -236,8 +277,33 @@ struct AttentionBackward {
   const AttentionOptions &o;
   const T *q, *k, *v, *y, *dy;
   const float *statistics;
-  T *dq;
+  T *dq, *dk, *dv;
+  const BiasSums *sums; // null: the bias has no gradient
 
+  // Computes the gradients of one batch element; those of its bias are added to
+  // `of_bias`.
+  void of_batch(const BatchIndex &batch, AttentionTiles::OfThread &own,
+                float *of_bias) const {
+    own.dk.assign(size_t(s.keys * s.key_size), 0);
+    own.dv.assign(size_t(s.keys * s.value_size), 0);
+    const TileOfQueries whole = tile_of_queries(s, batch, 0);
+    const FloatRows key = float_rows(k + whole.offset(s.k_batch), s.k_row,
+                                     s.keys, s.key_size, own.k),
+                    value = float_rows(v + whole.offset(s.v_batch), s.v_row,
+                                       s.keys, s.value_size, own.v);
+    for (int64_t row = 0; row < s.queries; row += rows_of_tile(s)) {
+      const TileOfQueries t = tile_of_queries(s, batch, row);
+      of_tile(t, own, key, value);
+      if (sums)
+        add_to_bias(*sums, t, own.gradients.data(), of_bias);
+    }
+    store_rows(own.dk.data(), s.keys, s.key_size, dk + whole.offset(g.dk_batch),
+               g.dk_row);
+    store_rows(own.dv.data(), s.keys, s.value_size,
+               dv + whole.offset(g.dv_batch), g.dv_row);
+  }
+
+private:
   void of_tile(const TileOfQueries &t, AttentionTiles::OfThread &own,
                FloatRows key, FloatRows value) const {
     const FloatRows query = float_rows(q + t.offset(s.q_batch) +
@@ -254,7 +320,7 @@ struct AttentionBackward {
     tile_product('N', 'T', t.rows, t.keys, s.key_size, float(o.scale), query,
                  key, 0, p, t.keys);
     for (int64_t i = 0; i < t.rows; i++) {
-      mask_row(s, o, t, i, p + i * t.keys);
+      change_row(s, o, t, i, p + i * t.keys);
       const float *of_row = statistics + t.row_of_batch(s) + i;
       probabilities(p + i * t.keys, of_row[0], of_row[queries_of(s)], t.keys);
     }
@@ -276,11 +342,13 @@ struct AttentionBackward {
       score_gradients(
           t, i, p + i * t.keys, ds + i * t.keys,
           row_product(output + i * s.y_row, gradient.p + i * gradient.row));
-    tile_product('T', 'N', t.keys, s.key_size, t.rows, 1, {ds, t.keys}, query,
-                 1, own.dk.data() + t.first_key * s.key_size, s.key_size);
+    const float scale = float(o.scale);
+    tile_product('T', 'N', t.keys, s.key_size, t.rows, scale, {ds, t.keys},
+                 query, 1, own.dk.data() + t.first_key * s.key_size,
+                 s.key_size);
     own.dq.resize(size_t(t.rows * s.key_size));
-    tile_product('N', 'N', t.rows, s.key_size, t.keys, 1, {ds, t.keys}, key, 0,
-                 own.dq.data(), s.key_size);
+    tile_product('N', 'N', t.rows, s.key_size, t.keys, scale, {ds, t.keys}, key,
+                 0, own.dq.data(), s.key_size);
     store_rows(own.dq.data(), t.rows, s.key_size,
                dq + t.offset(g.dq_batch) + t.first_row * g.dq_row, g.dq_row);
   }
@@ -293,7 +361,6 @@ struct AttentionBackward {
               columns - j);
   }
 
-private:
   void probabilities(float *row, float most, float logarithm, int64_t n) const {
     if (most != -std::numeric_limits<float>::infinity())
       exponentials(row, most, logarithm, n);
@@ -312,17 +379,17 @@ private:
     return reduce_sum(sum);
   }
 
-  // ds = scale * p * (ds - of_row), 0 where a mask has replaced the score.
+  // ds = p * (ds - of_row), 0 where a mask has replaced the score.
   void score_gradients(const TileOfQueries &t, int64_t i, const float *p,
                        float *ds, float of_row) const {
-    const Lanes<float> scale(float(o.scale)), subtracted(of_row);
+    const Lanes<float> subtracted(of_row);
     const uint8_t *mask = o.mask ? o.mask + t.offset(s.mask_batch) +
                                        (t.first_row + i) * s.mask_row +
                                        t.first_key * s.mask_key
                                  : nullptr;
     for (int64_t j = 0; j < t.keys; j += kLanes) {
       const int64_t n = t.keys - j;
-      auto x = scale * load(p + j, n) * (load(ds + j, n) - subtracted);
+      auto x = load(p + j, n) * (load(ds + j, n) - subtracted);
       if (mask)
         x = select(load_mask_strided(mask + j * s.mask_key, s.mask_key, n), x,
                    0.0f);
@@ -358,15 +425,46 @@ void attention(Context &ctx, const AttentionShape &s, const T *q, const T *k,
                const T *v, T *y, float *statistics, AttentionOptions o = {}) {
   const int64_t rows = detail::rows_of_tile(s),
                 of_batch = ceil_div(s.queries, rows),
-                count = s.batch[0] * s.batch[1] * of_batch;
+                count = batch_elements(s) * of_batch;
   detail::for_each_with_tiles(ctx, count, [&](int64_t i, auto &own) {
     // The long rows of causal attention come first.
     const int64_t tile = of_batch - 1 - i % of_batch;
     detail::attention_of_tile(
-        s, o, detail::tile_of_queries(s, i / of_batch, tile * rows), own, q, k,
-        v, y, statistics);
+        s, o,
+        detail::tile_of_queries(s, detail::batch_index(s, i / of_batch),
+                                tile * rows),
+        own, q, k, v, y, statistics);
   });
 }
+
+namespace detail {
+
+// Computes all gradients if that of the bias is one of them. A thread has a
+// part of the sums for one batch element of the bias, and goes through the
+// terms of this part in their order.
+template <class T>
+void backward_with_bias(Context &ctx, const AttentionBackward<T> &backward,
+                        float *to) {
+  const BiasSums &sums = *backward.sums;
+  const int64_t size = sums.rows * sums.keys;
+  auto &parts = ctx.library<AttentionTiles>().bias_parts;
+  parts.assign(size_t(sums.parts * sums.elements()), 0);
+  for_each_with_tiles(ctx, sums.parts * sums.count, [&](int64_t i, auto &own) {
+    const int64_t part = i / sums.count;
+    for (int64_t term = sums.first_term(part); term < sums.first_term(part + 1);
+         term++) {
+      BatchIndex batch;
+      sums.find(i % sums.count, term, batch.of);
+      backward.of_batch(batch, own, parts.data() + i * size);
+    }
+  });
+  std::copy_n(parts.data(), sums.elements(), to);
+  for (int64_t part = 1; part < sums.parts; part++)
+    add_to_scores(to, parts.data() + part * sums.elements(), 1,
+                  sums.elements());
+}
+
+} // namespace detail
 
 template <class T>
 void attention_backward(Context &ctx, const AttentionShape &s,
@@ -374,25 +472,28 @@ void attention_backward(Context &ctx, const AttentionShape &s,
                         const T *v, const T *y, const float *statistics,
                         const T *dy, T *dq, T *dk, T *dv,
                         AttentionOptions o = {}) {
-  const detail::AttentionBackward<T> backward{s, g, o,  q,          k,
-                                              v, y, dy, statistics, dq};
+  const BiasSums sums(s, g);
+  const detail::AttentionBackward<T> backward{s,
+                                              g,
+                                              o,
+                                              q,
+                                              k,
+                                              v,
+                                              y,
+                                              dy,
+                                              statistics,
+                                              dq,
+                                              dk,
+                                              dv,
+                                              o.bias_gradient ? &sums
+                                                              : nullptr};
+  if (o.bias_gradient)
+    return detail::backward_with_bias(ctx, backward, o.bias_gradient);
   // Each thread adds up the gradients of its keys and values over all queries.
-  const int64_t batches = s.batch[0] * s.batch[1];
-  detail::for_each_with_tiles(ctx, batches, [&](int64_t batch, auto &own) {
-    own.dk.assign(size_t(s.keys * s.key_size), 0);
-    own.dv.assign(size_t(s.keys * s.value_size), 0);
-    const auto whole = detail::tile_of_queries(s, batch, 0);
-    const auto key = detail::float_rows(k + whole.offset(s.k_batch), s.k_row,
-                                        s.keys, s.key_size, own.k),
-               value = detail::float_rows(v + whole.offset(s.v_batch), s.v_row,
-                                          s.keys, s.value_size, own.v);
-    for (int64_t row = 0; row < s.queries; row += detail::rows_of_tile(s))
-      backward.of_tile(detail::tile_of_queries(s, batch, row), own, key, value);
-    backward.store_rows(own.dk.data(), s.keys, s.key_size,
-                        dk + whole.offset(g.dk_batch), g.dk_row);
-    backward.store_rows(own.dv.data(), s.keys, s.value_size,
-                        dv + whole.offset(g.dv_batch), g.dv_row);
-  });
+  detail::for_each_with_tiles(
+      ctx, batch_elements(s), [&](int64_t batch, auto &own) {
+        backward.of_batch(detail::batch_index(s, batch), own, nullptr);
+      });
 }
 
 } // namespace gpuopt

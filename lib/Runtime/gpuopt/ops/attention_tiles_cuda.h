@@ -26,27 +26,36 @@ constexpr size_t tile_bytes(int rows) {
   return size_t(rows) * kTileStride<T, D> * sizeof(T);
 }
 
+// The element of the batch that a block works on.
+struct BatchElement {
+  int64_t batch[3];
+
+  DEVICE int64_t offset(const int64_t (&strides)[3]) const {
+    return batch[0] * strides[0] + batch[1] * strides[1] +
+           batch[2] * strides[2];
+  }
+  DEVICE int64_t number(const AttentionShape &s) const {
+    return (batch[0] * s.batch[1] + batch[1]) * s.batch[2] + batch[2];
+  }
+};
+
 // The tile of rows and the batch element that a block works on. Neighbouring
 // blocks share a batch element, so that they find its keys in the cache. Blocks
 // begin in the order of their numbers; under a causal mask the last tiles of
 // queries have the most work, so they come first.
-struct AttentionBlock {
-  int64_t tile, batch[2];
+struct AttentionBlock : BatchElement {
+  int64_t tile;
 
   DEVICE AttentionBlock(const AttentionShape &s, int64_t rows, int rows_of_tile,
                         bool begins_with_last) {
     const auto number = uint32_t(block());
     const auto count = uint32_t((rows + rows_of_tile - 1) / rows_of_tile);
-    const uint32_t index = number / count, inner = uint32_t(s.batch[1]);
+    const uint32_t index = number / count;
+    const auto middle = uint32_t(s.batch[1]), inner = uint32_t(s.batch[2]);
     tile = begins_with_last ? count - 1 - number % count : number % count;
-    batch[0] = index / inner;
-    batch[1] = index % inner;
-  }
-  DEVICE int64_t offset(const int64_t (&strides)[2]) const {
-    return batch[0] * strides[0] + batch[1] * strides[1];
-  }
-  DEVICE int64_t number(const AttentionShape &s) const {
-    return batch[0] * s.batch[1] + batch[1];
+    batch[0] = index / inner / middle;
+    batch[1] = index / inner % middle;
+    batch[2] = index % inner;
   }
 };
 
@@ -154,7 +163,7 @@ DEVICE void store_strip(const Matrix<T> &to, int64_t first,
 // AttentionOptions in the form that kernels read.
 struct ScoreChanges {
   const uint8_t *mask;
-  const float *bias;
+  const float *added_mask, *bias;
   const StepState *state; // null: nothing is dropped
   float scale, masked_value;
   float dropout;
@@ -172,15 +181,13 @@ struct AttentionScores {
   bool zeroes_empty;
 
   explicit AttentionScores(const AttentionOptions &o)
-      : changes{o.mask,
-                o.bias,
-                o.dropout > 0 ? o.state : nullptr,
-                float(o.scale),
-                float(o.masked_value),
-                float(o.dropout),
-                o.stream},
+      : changes{o.mask,           o.added_mask,
+                o.bias,           o.dropout > 0 ? o.state : nullptr,
+                float(o.scale),   float(o.masked_value),
+                float(o.dropout), o.stream},
         scale(float(o.scale)), kept_factor(float(1 / (1 - o.dropout))),
-        are_products(!o.mask && !o.bias && o.dropout <= 0 && o.scale > 0),
+        are_products(!o.mask && !o.added_mask && !o.bias && o.dropout <= 0 &&
+                     o.scale > 0),
         zeroes_empty(o.zeroes_empty) {}
 
   // exp(a - b) of scores is 2 to the power of factor() * (a - b).
@@ -197,10 +204,11 @@ struct ScoreTile {
                      // this range, both counted from the tile's corner
   bool has_hidden;   // some scores of the tile are hidden
   bool is_hidden;    // all are
-  int64_t offset;    // of its corner in mask or bias
+  int64_t of_mask;   // offset of its corner in the mask
+  int64_t of_bias;   // offset of its corner in the bias
   int64_t element;   // its corner's number among all scores
 
-  DEVICE ScoreTile(const AttentionShape &s, const AttentionBlock &at,
+  DEVICE ScoreTile(const AttentionShape &s, const BatchElement &at,
                    int64_t query, int tile_queries, int64_t key,
                    int tile_keys) {
     const auto clamped = [](int64_t x) {
@@ -214,7 +222,8 @@ struct ScoreTile {
                  first > 1 - tile_queries || last < tile_keys - 1;
     is_hidden = queries <= 0 || keys <= 0 || first > tile_keys - 1 ||
                 last < 1 - tile_queries;
-    offset = at.offset(s.mask_batch) + query * s.mask_row + key * s.mask_key;
+    of_mask = at.offset(s.mask_batch) + query * s.mask_row + key * s.mask_key;
+    of_bias = at.offset(s.bias_batch) + query * s.bias_row + key * s.bias_key;
     element = (at.number(s) * s.queries + query) * s.keys + key;
   }
   DEVICE bool is_visible(int query, int key) const {
@@ -272,26 +281,37 @@ DEVICE uint32_t draw_kept(const ScoreTile &tile, int64_t keys,
   return kept;
 }
 
+// Strides of queries and keys.
+struct ScoreStrides {
+  int64_t mask_row, mask_key, bias_row, bias_key;
+};
+
 // Turns products into scores if there is a mask, a bias or dropout. It is never
 // inlined: its addresses and random numbers would take registers from kernels
 // that mostly have none of these.
 template <bool RowsAreQueries, int N>
 __device__ __attribute__((noinline)) ScoreBits
-change_scores(float (&x)[N][4], ScoreTile tile, int64_t mask_row,
-              int64_t mask_key, int64_t keys, ScoreChanges changes) {
+change_scores(float (&x)[N][4], ScoreTile tile, ScoreStrides strides,
+              int64_t keys, ScoreChanges changes) {
   ScoreBits bits;
   if (changes.state)
     bits.kept = draw_kept<RowsAreQueries, N>(tile, keys, changes);
   for_each_score<RowsAreQueries, N>([&](int n, int i, int query, int key) {
-    const int64_t place = tile.offset + query * mask_row + key * mask_key;
+    const int64_t in_mask =
+        tile.of_mask + query * strides.mask_row + key * strides.mask_key;
     float &score = x[n][i];
     score *= changes.scale;
     if (!tile.is_visible(query, key)) {
       score = -INFINITY;
       bits.hidden |= 1u << (4 * n + i);
-    } else if (changes.bias) {
-      score += changes.bias[place];
-    } else if (changes.mask && !changes.mask[place]) {
+      return;
+    }
+    if (changes.bias)
+      score += changes.bias[tile.of_bias + query * strides.bias_row +
+                            key * strides.bias_key];
+    if (changes.added_mask)
+      score += changes.added_mask[in_mask];
+    if (changes.mask && !changes.mask[in_mask]) {
       score = changes.masked_value;
       bits.replaced |= 1u << (4 * n + i);
     }
@@ -312,7 +332,8 @@ DEVICE ScoreBits to_scores(float (&x)[N][4], const ScoreTile &tile,
     float changed[N][4];
     for_each_element<N>([&](int n, int i) { changed[n][i] = x[n][i]; });
     const ScoreBits bits = change_scores<RowsAreQueries>(
-        changed, tile, s.mask_row, s.mask_key, s.keys, scores.changes);
+        changed, tile, {s.mask_row, s.mask_key, s.bias_row, s.bias_key}, s.keys,
+        scores.changes);
     for_each_element<N>([&](int n, int i) { x[n][i] = changed[n][i]; });
     return bits;
   }

@@ -19,19 +19,21 @@ def NN_AttentionScaling : I32EnumAttr<"AttentionScaling", "what the scale is mul
 def NN_AttentionScalingAttr : EnumAttr<NN_Dialect, NN_AttentionScaling, "scaling">;
 
 def NN_AttentionOp : NN_InferredOp<"attention", [
-    Differentiable, MatrixUnits,
+    AttrSizedOperandSegments, Differentiable, MatrixUnits,
     DeclareOpInterfaceMethods<RuntimeCallOpInterface, [
       "supportsLayouts", "canWriteParts", "takesOrder", "getFactors", "keepsType"]>]> {
   let summary = "scaled dot-product attention";
   let description = [{
     With query Q: [..., L, E], key K: [..., S, E] and value V: [..., S, F]:
 
-    `Y = dropout(softmax(mask(scale * Q K^T))) V : [..., L, F]`,
+    `Y = dropout(softmax(mask(scale * Q K^T + bias))) V : [..., L, F]`,
 
     where the softmax is taken along the S keys. A boolean mask keeps a score
     where it is true, and replaces it by `masked_value` (minus infinity unless
-    given) elsewhere; a floating-point mask is added. The mask is broadcast to
-    [..., L, S] by NumPy's rule. With a `band` of [first, last], query i sees only
+    given) elsewhere; a floating-point mask is added. Mask and bias are broadcast
+    to [..., L, S] by NumPy's rule. What distinguishes a bias, such as the
+    relative positions of T5 (Raffel et al., 2020, section 2.1), from a mask that
+    is added is its gradient: nn.attention_grad has one for the bias alone. With a `band` of [first, last], query i sees only
     the keys i + first to i + last: [-L, 0] is causal attention. With
     `zeroes_empty`, a query whose scores are all minus infinity has probabilities
     of 0, as in nn.softmax. Dropout is that of nn.dropout on [..., L, S], in
@@ -40,8 +42,8 @@ def NN_AttentionOp : NN_InferredOp<"attention", [
     The second result, [2, ..., L], holds the largest score of each query and,
     after these, the logarithm of the sum of exp(score - largest). The gradient
     needs nothing else of the forward but Q, K, V and Y (Dao, "FlashAttention-2",
-    2023, which keeps the sum of the two). These statistics and a mask stay in
-    f32 if the rest is in half precision.
+    2023, which keeps the sum of the two). These statistics, a mask and a bias
+    stay in f32 if the rest is in half precision.
 
     `of` says what is multiplied by the scale: the `scores`, which is the
     default, the `query`, or `both` query and key, each by the square root of the
@@ -62,24 +64,28 @@ def NN_AttentionOp : NN_InferredOp<"attention", [
     - (C5) 0 <= the dropout's ratio < 1;
     - (C6) `order` is a permutation of the dimensions that leaves the last one in
       its place;
-    - (C7) there is no mask beside a band, and each query sees at least one key.
+    - (C7) there is no mask beside a band, and each query sees at least one key;
+    - (C8) the bias has the element type of the statistics, and its shape
+      broadcasts to [..., L, S].
 
     ```mlir
     %1:2 = nn.attention %q, %k, %v mask %m scale 0.25 of both dropout 0.1 stream 3
         : tensor<2x4x8x16xf32>, tensor<2x4x9x16xf32>, tensor<2x4x9x16xf32>, tensor<8x9xi1>
     %2:2 = nn.attention %q, %k, %v scale 0.25 band [-9, 0]
         : tensor<2x4x8x16xf32>, tensor<2x4x9x16xf32>, tensor<2x4x9x16xf32>
+    %3:2 = nn.attention %q, %k, %v bias %b : tensor<4x8x9xf32> scale 0.25
+        : tensor<2x4x8x16xf32>, tensor<2x4x9x16xf32>, tensor<2x4x9x16xf32>
     ```
   }];
   let arguments = (ins NN_FloatTensor:$query, NN_FloatTensor:$key, NN_FloatTensor:$value,
-                       Optional<NN_Tensor>:$mask, F64Attr:$scale,
+                       Optional<NN_Tensor>:$mask, Optional<NN_FloatTensor>:$bias, F64Attr:$scale,
                        DefaultValuedAttr<NN_AttentionScalingAttr, "::gpuopt::nn::AttentionScaling::Scores">:$scaling,
                        OptionalAttr<F64Attr>:$dropoutRatio, OptionalAttr<I64Attr>:$stream,
                        OptionalAttr<F64Attr>:$masked_value, UnitAttr:$zeroes_empty,
                        OptionalAttr<DenseI64ArrayAttr>:$band, OptionalAttr<DenseI64ArrayAttr>:$order);
   let results = (outs NN_FloatTensor:$result, NN_FloatTensor:$statistics);
   let assemblyFormat = [{
-    $query `,` $key `,` $value (`mask` $mask^)? `scale` $scale (`of` `` $scaling^)?
+    $query `,` $key `,` $value (`mask` $mask^)? (`bias` $bias^ `:` type($bias))? `scale` $scale (`of` `` $scaling^)?
     (`dropout` $dropoutRatio^ `stream` $stream)? (`band` $band^)? (`order` $order^)? attr-dict
     `:` type($query) `,` type($key) `,` type($value) (`,` type($mask)^)?
   }];
@@ -96,7 +102,7 @@ def NN_AttentionOp : NN_InferredOp<"attention", [
 
     /// The steps of the formula, each with a location of its own: those of the
     /// ONNX nodes that the op stands for.
-    enum class Part { Scores, Scale, Mask, Softmax, Dropout, Product };
+    enum class Part { Scores, Scale, Bias, Mask, Softmax, Dropout, Product };
     static ::mlir::Location fuseLocations(
         ::llvm::ArrayRef<std::pair<Part, ::mlir::Location>> parts);
     /// Returns the location of a part, or that of the op if the part has none.
@@ -105,10 +111,10 @@ def NN_AttentionOp : NN_InferredOp<"attention", [
 }
 
 def NN_AttentionGradOp : NN_InferredOp<"attention_grad", [
-    MatrixUnits, DeclareOpInterfaceMethods<RuntimeCallOpInterface, [
+    AttrSizedOperandSegments, MatrixUnits, DeclareOpInterfaceMethods<RuntimeCallOpInterface, [
       "supportsLayouts", "canWriteParts", "takesOrder", "getFactors", "keepsType", "getWorkspaceInBytes",
       "getRequiredWorkspaceInBytes"]>]> {
-  let summary = "the gradients of an attention's query, key and value";
+  let summary = "the gradients of an attention's query, key, value and bias";
   let description = [{
     The probabilities are computed again, tile by tile, from query, key and the
     attention's `statistics`; `output` is its result Y, and `gradient` is the
@@ -117,17 +123,19 @@ def NN_AttentionGradOp : NN_InferredOp<"attention_grad", [
     `P = exp(scale * Q K^T - largest - logarithm)`, `dV = P^T dY`,
     `dS = P * (dY V^T - D)`, `dQ = scale * dS K`, `dK = scale * dS^T Q`.
 
-    dS is 0 where a boolean mask is false. The elements that dropout has dropped
-    are drawn again: there P in dV and dY V^T are multiplied by 0, and elsewhere
-    by 1 / (1 - ratio). Mask, band and attributes are those of nn.attention; all
-    three results have the `order`.
+    If there is a bias, a fourth result has its shape: the sums of dS over all
+    dimensions in which the bias is broadcast. dS is 0 where a boolean mask is
+    false. The elements that dropout has dropped are drawn again: there P in dV
+    and dY V^T are multiplied by 0, and elsewhere by 1 / (1 - ratio). Mask, bias,
+    band and attributes are those of nn.attention; the first three results have
+    the `order`.
 
     Constraints:
     - (C1) operands have the shapes of an nn.attention, and `gradient` has the
       shape of `output`;
     - (C2) `order` is a permutation of the dimensions that leaves the last one in
       its place;
-    - (C3) mask, dropout and band are as in nn.attention.
+    - (C3) mask, bias, dropout and band are as in nn.attention.
 
     ```mlir
     %dq, %dk, %dv = nn.attention_grad %q, %k, %v, %y, %s, %dy mask %m scale 0.25
@@ -137,13 +145,14 @@ def NN_AttentionGradOp : NN_InferredOp<"attention_grad", [
   }];
   let arguments = (ins NN_FloatTensor:$query, NN_FloatTensor:$key, NN_FloatTensor:$value,
                        NN_FloatTensor:$output, NN_FloatTensor:$statistics, NN_FloatTensor:$gradient,
-                       Optional<NN_Tensor>:$mask, F64Attr:$scale,
+                       Optional<NN_Tensor>:$mask, Optional<NN_FloatTensor>:$bias, F64Attr:$scale,
                        OptionalAttr<F64Attr>:$dropoutRatio, OptionalAttr<I64Attr>:$stream,
                        OptionalAttr<F64Attr>:$masked_value, UnitAttr:$zeroes_empty,
                        OptionalAttr<DenseI64ArrayAttr>:$band, OptionalAttr<DenseI64ArrayAttr>:$order);
-  let results = (outs NN_FloatTensor:$query_gradient, NN_FloatTensor:$key_gradient, NN_FloatTensor:$value_gradient);
+  let results = (outs NN_FloatTensor:$query_gradient, NN_FloatTensor:$key_gradient, NN_FloatTensor:$value_gradient,
+                      Optional<NN_FloatTensor>:$bias_gradient);
   let assemblyFormat = [{
-    $query `,` $key `,` $value `,` $output `,` $statistics `,` $gradient (`mask` $mask^)? `scale` $scale
+    $query `,` $key `,` $value `,` $output `,` $statistics `,` $gradient (`mask` $mask^)? (`bias` $bias^ `:` type($bias))? `scale` $scale
     (`dropout` $dropoutRatio^ `stream` $stream)? (`band` $band^)? (`order` $order^)? attr-dict
     `:` type($query) `,` type($key) `,` type($value) `,` type($output) `,` type($statistics) `,` type($gradient)
     (`,` type($mask)^)?
