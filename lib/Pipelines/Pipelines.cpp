@@ -101,6 +101,9 @@ static void addNN(OpPassManager &passes, const PipelineOptions &options) {
   // This has to come before the mask, the scale and the softmax are split
   // up among layouts and kernels.
   passes.addPass(nn::createRecognizeAttention());
+  // What is trained of a mask becomes a bias, which has a gradient. The rest
+  // may be a band.
+  passes.addPass(nn::createRecognizeBiases());
   // The mask of causal attention becomes two numbers. It is found while it is
   // still one constant, before layouts and kernels take it apart.
   passes.addPass(nn::createRecognizeBands());

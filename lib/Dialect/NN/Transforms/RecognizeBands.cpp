@@ -15,6 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "gpuopt/Dialect/NN/IR/HiddenScores.h"
 #include "gpuopt/Dialect/NN/IR/RepeatedElements.h"
 #include "gpuopt/Dialect/NN/IR/TensorBuilder.h"
 #include "gpuopt/Dialect/NN/Transforms/Passes.h"
@@ -31,9 +32,6 @@ using namespace mlir;
 using namespace gpuopt;
 using namespace gpuopt::nn;
 
-/// A score this low hides its key: no model computes a score like it.
-static constexpr double kHidden = -1e9;
-
 namespace {
 
 /// Which keys a mask hides. It is the same for the whole batch.
@@ -49,13 +47,6 @@ struct Band {
 
 } // namespace
 
-static bool isHidden(const APFloat &number) {
-  APFloat value = number;
-  bool isLossy;
-  value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &isLossy);
-  return value.convertToDouble() <= kHidden;
-}
-
 /// Returns for each element of a constant mask whether the key is seen. Returns
 /// nothing if an added number is neither 0 nor low enough to hide a key.
 static std::optional<SmallVector<bool>> seenIn(DenseElementsAttr mask) {
@@ -63,7 +54,7 @@ static std::optional<SmallVector<bool>> seenIn(DenseElementsAttr mask) {
   if (mask.getElementType().isInteger(1))
     return llvm::to_vector(mask.getValues<bool>());
   for (const APFloat &number : mask.getValues<APFloat>()) {
-    if (!number.isZero() && !isHidden(number))
+    if (!number.isZero() && !hidesKeys(number))
       return std::nullopt;
     seen.push_back(number.isZero());
   }
@@ -144,7 +135,7 @@ class RecognizeBands : public nn::impl::RecognizeBandsBase<RecognizeBands> {
     getOperation()->walk([&](AttentionOp op) {
       if (!op.getMask() ||
           (op.getMaskedValue() &&
-           !(op.getMaskedValue()->convertToDouble() <= kHidden)))
+           !(op.getMaskedValue()->convertToDouble() <= kHiddenScore)))
         return;
       std::optional<Visibility> mask = visibilityOf(op);
       std::optional<Band> band = mask ? bandOf(*mask) : std::nullopt;

@@ -59,6 +59,32 @@ def RecognizeAttention : Pass<"nn-recognize-attention"> {
                     Statistic<"missedCount", "missed", "softmaxes between two products that are no attention">];
 }
 
+def RecognizeBiases : Pass<"nn-recognize-biases"> {
+  let summary = "Separates trained biases of attention from its masks";
+  let description = [{
+    Exporters add one tensor to the scores, whether it hides keys, depends on
+    parameters that are trained, or both. nn.attention has a gradient for its
+    bias alone. So the pass makes a mask that is trained a bias, and takes it
+    apart if one addend is trained and the other is not, or if it selects
+    between a trained tensor and a number that hides keys: what is not trained
+    remains the mask.
+
+    A selection by a finite number, which has to be -1e9 or less, is taken apart
+    only if it is constant and each query sees a key. Otherwise a query that sees
+    none would have other gradients.
+
+    ```mlir
+    %mask = arith.select %causal, %table, %lowest : tensor<3x3xi1>, tensor<3x3xf32>
+    %0:2 = nn.attention %q, %k, %v mask %mask scale 0.25
+        : tensor<3x16xf32>, tensor<3x16xf32>, tensor<3x16xf32>, tensor<3x3xf32>
+    // becomes
+    %0:2 = nn.attention %q, %k, %v mask %causal bias %table : tensor<3x3xf32> scale 0.25 {masked_value = -3.4e38 : f64}
+        : tensor<3x16xf32>, tensor<3x16xf32>, tensor<3x16xf32>, tensor<3x3xi1>
+    ```
+  }];
+  let dependentDialects = ["::gpuopt::nn::NNDialect", "::mlir::arith::ArithDialect"];
+  let statistics = [Statistic<"recognizedCount", "recognized", "biases that are trained">];
+}
 def RecognizeBands : Pass<"nn-recognize-bands"> {
   let summary = "Finds the masks of attention that are bands";
   let description = [{
@@ -109,8 +135,8 @@ def ExpandAttention : Pass<"nn-expand-attention"> {
     An nn.attention that the runtime has no call for becomes the formula that it
     stands for; this is the reverse of nn-recognize-attention. Its probabilities
     then exist in memory; a remark says why. The pass expands attention that has
-    a trained mask, f64 elements, more than two batch dimensions, or heads larger
-    than 256.
+    a trained mask, f64 elements, more than three batch dimensions, or heads
+    larger than 256.
 
     ```mlir
     %1:2 = nn.attention %q, %k, %v scale 1.0
