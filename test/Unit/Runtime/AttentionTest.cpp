@@ -418,8 +418,8 @@ std::vector<double> bias_gradient(const AttentionShape &s,
   return sums;
 }
 
-void expect_bias(Bias bias, AttentionOptions o) {
-  auto s = of_projection(3, 2, 22, 8);
+void expect_bias(Bias bias, AttentionOptions o, int64_t rows = 22) {
+  auto s = of_projection(3, 2, rows, 8);
   s.mask_row = s.queries, s.mask_key = 1; // if there is one
   const AttentionGradientShape g = bias.set(s, o);
   Tensors<float> t{16, 32};
@@ -437,6 +437,7 @@ TEST(Attention, AddsUpTheGradientOfABias) {
        {Bias{false, false, false, false}, Bias{true, false, false, false},
         Bias{true, true, false, false}, Bias{false, true, true, false}})
     expect_bias(bias, scaled(0.3));
+  expect_bias({true, true, false, false}, scaled(0.3), 130); // several tiles
 }
 
 // Where a mask replaces scores, the gradients of the others in a row do not add

@@ -71,7 +71,7 @@ store_bias_sums(const BiasSums &sums, const BiasBlock &at,
   constexpr int kKeys = kSizes.other;
   float *const shared = BiasMemory<T, D>().sums();
   const int first = first_row_of_warp();
-  __syncthreads(); // all threads have read the operands
+  // After the last tile there was a barrier: all threads have read the operands.
   for_each_score<true, kKeys / 8>([&](int n, int i, int query, int key) {
     shared[(first + query) * kKeys + key] = sum[n][i];
   });
