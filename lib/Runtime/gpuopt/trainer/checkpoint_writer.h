@@ -25,6 +25,9 @@ public:
       : copy(program), output_dir(std::move(output_dir)), limit(limit),
         infinite_at_first(std::move(infinite_at_first)) {}
 
+  // Allocates the memory that the first checkpoint would stall training for.
+  void prepare() { copy.allocate(); }
+
   // Copies the state and begins to write it. The outcome of the checkpoint
   // before has been taken.
   void begin(Context &ctx, const char *memory, const RunState &run) {

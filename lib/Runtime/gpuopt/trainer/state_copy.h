@@ -19,9 +19,12 @@ public:
       }
   }
 
-  // Copies from the memory of the program. The first call allocates.
+  // Allocates the memory of the copy, which take does if this has not.
+  void allocate() { data.resize(bytes); }
+
+  // Copies from the memory of the program.
   void take(Context &ctx, const char *memory) {
-    data.resize(bytes);
+    allocate();
     for (const Part &part : parts)
       copy_to_host(ctx, data.data() + part.begin,
                    memory + part.state->tensor.offset,

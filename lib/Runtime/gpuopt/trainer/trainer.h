@@ -82,6 +82,8 @@ private:
     remove_unfinished_checkpoints(s.output_dir);
     checkpoints = std::make_unique<CheckpointWriter>(
         program, s.output_dir, s.save_total_limit, infinite_at_first);
+    if (s.save_steps > 0 || s.save_best)
+      checkpoints->prepare();
   }
 
   // Finds the checkpoint that the run goes on from, if there is one.
