@@ -152,6 +152,43 @@ def test_of_another_program(model, files, scaled, tmp_path):
         run(other, tmp_path / "out", files, resume="auto")
 
 
+# ---- Disks -----------------------------------------------------------------------------------------------------------
+
+# Mounts a disk of SIZE over FOLDER, runs a command and copies what is on the disk to KEPT: disk SIZE FOLDER KEPT COMMAND
+DISK = """
+mount -t tmpfs -o size="$1" none "$2" || exit 77
+folder=$2 kept=$3
+shift 3
+"$@"
+status=$?
+cp -r "$folder" "$kept"
+exit $status
+"""
+
+
+def test_a_full_disk(scaled, files, tmp_path):
+    """It takes two checkpoints and the weights, but no third one. The run goes on with them; from the last checkpoint that
+    the disk took, a run elsewhere goes on."""
+    run(scaled, tmp_path / "whole", files, max_steps=6, save_steps=6)
+    bytes_of_one = sum(file.stat().st_size for file in (tmp_path / "whole" / "checkpoint-6").iterdir())
+    disk, kept = tmp_path / "disk", tmp_path / "kept"
+    disk.mkdir()
+    flags = dict(files, output_dir=disk, max_steps=6, save_steps=1, learning_rate=1e-2, warmup_steps=2, num_threads=1)
+    command = ["unshare", "-m", "sh", "-c", DISK, "disk", str(int(2.8 * bytes_of_one)), disk, kept,
+               scaled.folder / "build" / "trainer", *arguments(flags)]
+    process = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
+    if process.returncode == 77 or "unshare" in process.stderr:
+        pytest.skip("needs to mount a disk: " + process.stderr.splitlines()[0])
+    assert process.returncode == 0, process.stderr
+    assert "warning: step 3: no checkpoint is written, and training goes on: cannot write " in process.stderr
+    assert "No space left on device" in process.stderr
+    assert sorted(path.name for path in kept.glob("checkpoint*")) == ["checkpoint-1", "checkpoint-2"]
+    whole = safetensors.read(tmp_path / "whole" / "model.safetensors")
+    for weights in (safetensors.read(kept / "model.safetensors"), run(scaled, kept, files, max_steps=6, resume="auto").weights):
+        for name, array in whole.items():
+            np.testing.assert_array_equal(array, weights[name], err_msg=name)
+
+
 # ---- Kills -----------------------------------------------------------------------------------------------------------
 
 KILLS = 100 if FULL else 25

@@ -24,6 +24,7 @@ struct TrainerTest : testing::Test {
     write_safetensors(folder / "start",
                       {{"weight", Type::F32, {4, 3}, zeros.data(), 48}});
   }
+  ~TrainerTest() override { detail::interrupted = 0; }
   // Runs with the usual files; returns the exit status.
   int run(const std::string &out, std::vector<std::string> flags) {
     flags.insert(flags.begin(),
