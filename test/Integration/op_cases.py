@@ -74,10 +74,10 @@ CASES: dict[str, list[OpCase]] = {}
 # A tensor of one element is taken for a constant; here nothing is that small.
 
 
-def add(family: str, op: str, shapes: list, reference: Callable, domain="normal", label="", **attributes: Any) -> None:
+def add(family: str, op: str, shapes: list, reference: Callable, domain="normal", label="", cases=CASES, **attributes: Any) -> None:
     for i, operands in enumerate(shapes):
         operands = operands if isinstance(operands, list) else [operands]
-        CASES.setdefault(family, []).append(OpCase(f"{op}{label}_{i}", op, operands, reference, attributes, domain))
+        cases.setdefault(family, []).append(OpCase(f"{op}{label}_{i}", op, operands, reference, attributes, domain))
 
 
 # One operand, elementwise. ONNX has attributes in single precision, and the

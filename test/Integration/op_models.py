@@ -140,13 +140,13 @@ class Step:
 
 
 class Programs:
-    """The programs of the groups of CASES, each built and run once; what failed
+    """The programs of groups of operators, each built and run once; what failed
     fails each of its tests."""
 
-    def __init__(self, folders: Callable, make_trainer: Callable[..., Trainer], run: Callable[[Trainer], Result], dtype=np.float64):
+    def __init__(self, folders: Callable, make_trainer: Callable[..., Trainer], run: Callable[[Trainer], Result], dtype=np.float64, groups=CASES):
         """`folders()` is a new folder, `make_trainer(model, folder, **flags)`
         builds, and `run(trainer)` makes the step."""
-        self.folders, self.make_trainer, self.run, self.dtype = folders, make_trainer, run, dtype
+        self.folders, self.make_trainer, self.run, self.dtype, self.groups = folders, make_trainer, run, dtype, groups
         self.done: dict[str, Any] = {}
 
     def step(self, group: str, case: OpCase) -> Step:
@@ -155,7 +155,7 @@ class Programs:
         key = case.name if alone else group
         if key not in self.done:
             try:
-                self.done[key] = self._step([case] if alone else CASES[group])
+                self.done[key] = self._step([case] if alone else self.groups[group])
             except AssertionError as error:
                 self.done[key] = error
         if isinstance(self.done[key], AssertionError):

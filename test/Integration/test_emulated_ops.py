@@ -13,18 +13,15 @@ import pytest
 
 from emulated import SKIPS, EmulatedTrainer
 from op_cases import CASES
+from op_cases_large import LARGE
 from op_models import STEP_FLAGS, Programs
 
 pytestmark = SKIPS
 
-TYPES = {
-    "f64": (np.float64, dict(rtol=1e-9, atol=1e-13)),
-    "f32": (np.float32, dict(rtol=1e-5, atol=1e-5)),
-}
 
-
-ALL = [pytest.param(name, group, case, id=f"{name}-{group}-{case.name}", marks=pytest.mark.xdist_group(f"emulated-{name}-{group}"))
-       for name in TYPES for group, cases in CASES.items() for case in cases]
+def params(groups: dict, label: str):
+    return [pytest.param(group, case, id=f"{group}-{case.name}", marks=pytest.mark.xdist_group(f"emulated-{label}-{group}"))
+            for group, cases in groups.items() for case in cases]
 
 
 def run_in_two_orders(trainer: EmulatedTrainer, dtype):
@@ -35,15 +32,37 @@ def run_in_two_orders(trainer: EmulatedTrainer, dtype):
     return one
 
 
+def make_programs(tmp_path_factory, dtype, groups) -> Programs:
+    return Programs(lambda: tmp_path_factory.mktemp("ops"), EmulatedTrainer, partial(run_in_two_orders, dtype=dtype), dtype, groups)
+
+
 @pytest.fixture(scope="module")
-def programs(tmp_path_factory):
-    return {
-        name: Programs(lambda: tmp_path_factory.mktemp("ops"), EmulatedTrainer, partial(run_in_two_orders, dtype=dtype), dtype)
-        for name, (dtype, _) in TYPES.items()
-    }
+def in_double(tmp_path_factory):
+    return make_programs(tmp_path_factory, np.float64, CASES)
 
 
-@pytest.mark.parametrize("name, group, case", ALL)
-def test_gradient(programs, name, group, case):
-    dtype, tolerance = TYPES[name]
-    programs[name].step(group, case).assert_close(case, dtype, **tolerance)
+@pytest.fixture(scope="module")
+def in_single(tmp_path_factory):
+    return make_programs(tmp_path_factory, np.float32, CASES)
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    return make_programs(tmp_path_factory, np.float32, LARGE)
+
+
+@pytest.mark.parametrize("group, case", params(CASES, "f64"))
+def test_in_double_precision(in_double, group, case):
+    in_double.step(group, case).assert_close(case, rtol=1e-9, atol=1e-13)
+
+
+@pytest.mark.parametrize("group, case", params(CASES, "f32"))
+def test_in_single_precision(in_single, group, case):
+    in_single.step(group, case).assert_close(case, np.float32, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("group, case", params(LARGE, "large"))
+def test_large_tensors(large, group, case):
+    """Sums of some thousand terms need ten times the room."""
+    large.step(group, case).assert_close(case, np.float32, rtol=1e-4, atol=1e-4)
