@@ -177,8 +177,10 @@ private:
           walks.reads(reduce.getInput(), argument))
         return false;
     for (auto [other, value] : llvm::enumerate(yielded)) {
+      // A walk adds to its sums before it writes.
+      bool isFirst = other < result || value.getDefiningOp<nn::PartialSumOp>();
       bool isBefore =
-          walks.of(value) < walk || (walks.of(value) == walk && other < result);
+          walks.of(value) < walk || (walks.of(value) == walk && isFirst);
       if (other != result && !isBefore && walks.reads(value, argument))
         return false;
     }

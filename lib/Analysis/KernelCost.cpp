@@ -33,11 +33,11 @@ static constexpr int64_t kSpareRegisters = 16;
 
 // Instructions, counted as those of LaneInstructions.cpp: of one access to all
 // lanes, of an access to one of them, of a turn of a loop, of a division by a
-// normal number, and of a thread in a reduction over its block, or over a group
-// within a warp.
+// normal number, of a thread in a reduction over its block, or over a group
+// within a warp, and of an element that a group hands to another one.
 static constexpr double kVectorAccess = 10, kScalarAccess = 4, kTurn = 6,
                         kFastDivision = 2, kBlockReduction = 45,
-                        kGroupReduction = 20;
+                        kGroupReduction = 20, kGroupsElement = 4;
 
 static int64_t elementBytesOf(Value value) {
   return elementSizeInBytes(cast<RankedTensorType>(value.getType()));
@@ -170,6 +170,8 @@ void gpuopt::estimateThread(nn::FusedOp op, const KernelShape &shape,
   for (auto &[value, walk] : walks.kept())
     kept +=
         shape.loops.back().size * std::max<int64_t>(4, elementBytesOf(value));
+  for (nn::PartialSumOp sum : op.getBody().front().getOps<nn::PartialSumOp>())
+    kept += shape.loops.back().size * elementBytesOf(sum.getResult());
   if (keepsRowsInRegisters(launch))
     launch.registers = std::min<int64_t>(
         255, launch.registers + kept / 4 / threadsOfRow(launch));
@@ -274,7 +276,7 @@ private:
   }
 
   void addWalk(const RowWalks::Walk &of) {
-    if (of.reductions.empty() && of.outputs.empty())
+    if (of.isEmpty())
       return;
     addTurns();
     seen.clear();
@@ -288,9 +290,21 @@ private:
             (launch.groups > 1 ? kGroupReduction : kBlockReduction) *
             double(launch.blocks * launch.threads);
     }
+    for (nn::PartialSumOp sum : of.sums) {
+      visit(sum.getInput());
+      addInstructions(sum, sum.getInput());
+      addEndOf(sum);
+    }
     for (unsigned output : of.outputs) {
       addOutput(output);
     }
+  }
+
+  /// Adds what the groups of all blocks do with a sum when the rows are done.
+  void addEndOf(nn::PartialSumOp sum) {
+    double columns = double(shape.loops.back().size);
+    cost.laneInstructions += kGroupsElement * columns * double(launch.groups) *
+                             double(launch.blocks);
   }
 
   /// How often a thread computes `value`, over all threads: with lanes where it
@@ -381,7 +395,7 @@ private:
     if (auto argument = dyn_cast<BlockArgument>(value))
       return load(argument);
     Operation *op = value.getDefiningOp();
-    if (isa<nn::ReduceOp>(op)) // in its walk
+    if (isa<nn::ReduceOp, nn::PartialSumOp>(op)) // in its walk
       return;
     addInstructions(op, value);
     if (auto take = dyn_cast<nn::TakeOp>(op))

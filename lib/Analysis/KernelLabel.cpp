@@ -110,6 +110,8 @@ private:
       insert(isGradient ? "loss_backward" : "loss");
     } else if (auto reduce = dyn_cast<nn::ReduceOp>(op)) {
       insert(stringifyReductionKind(reduce.getKind()));
+    } else if (isa<nn::PartialSumOp>(op)) {
+      insert("sum");
     } else {
       insert(shortName(op->getName().stripDialect()));
     }

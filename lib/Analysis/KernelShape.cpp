@@ -21,6 +21,7 @@ namespace {
 struct SpaceAccess {
   int64_t offset = 0;
   SmallVector<int64_t> strides;
+  int64_t partStride = 0;
 };
 
 struct SpaceGather {
@@ -40,8 +41,10 @@ public:
     collectAccesses();
     KernelShape shape;
     formLoops(shape);
+    for (nn::PartialSumOp sum : body.getOps<nn::PartialSumOp>())
+      shape.parts = sum.getParts();
     auto convert = [&](const SpaceAccess &access) {
-      AffineAccess converted{access.offset, {}};
+      AffineAccess converted{access.offset, {}, access.partStride};
       for (const LoopDim &loop : shape.loops)
         converted.strides.push_back(
             loop.dims.empty() ? 0 : access.strides[loop.dims.back()]);
@@ -98,8 +101,23 @@ private:
     return access;
   }
 
+  /// Returns the access to a result. Which partial sum is meant follows from
+  /// the block and not from a loop.
+  SpaceAccess accessTo(const StridedView &view, Value yielded) const {
+    int64_t last = (int64_t)space.size() - 1;
+    if (!yielded.getDefiningOp<nn::PartialSumOp>())
+      return align(view, last);
+    StridedView ofPart = view;
+    ofPart.sizes.front() = 1;
+    SpaceAccess access = align(ofPart, last);
+    access.partStride = view.strides.front();
+    return access;
+  }
+
   void noteVariation(Value value) {
-    ArrayRef<int64_t> shape = shapeOf(value);
+    SmallVector<int64_t> shape(shapeOf(value));
+    if (value.getDefiningOp<nn::PartialSumOp>())
+      shape.front() = 1;
     SmallVector<bool> full(space.size(), false);
     for (auto [dim, size] : llvm::enumerate(shape))
       full[space.size() - shape.size() + dim] = size != 1;
@@ -132,8 +150,9 @@ private:
         positionAccesses[value] = align(dense, last);
       }
     }
-    for (const StridedView &view : results)
-      resultAccesses.push_back(align(view, last));
+    ValueRange yielded = cast<nn::YieldOp>(body.getTerminator()).getValues();
+    for (auto [view, value] : llvm::zip(results, yielded))
+      resultAccesses.push_back(accessTo(view, value));
   }
 
   /// The leading dimensions of the result belong to the indices, the others to

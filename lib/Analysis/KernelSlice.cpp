@@ -39,7 +39,7 @@ std::optional<KernelSlice> gpuopt::sliceFor(nn::FusedOp op, unsigned result) {
       continue;
     }
     Operation *inner = value.getDefiningOp();
-    if (isa<nn::ReduceOp>(inner))
+    if (isa<nn::ReduceOp, nn::PartialSumOp>(inner))
       return std::nullopt;
     slice.ops.push_back(inner);
     reached.insert(inner->operand_begin(), inner->operand_end());

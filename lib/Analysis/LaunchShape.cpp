@@ -119,6 +119,17 @@ static void shapeRows(LaunchShape &launch, const KernelShape &shape,
   launch.blocks = llvm::divideCeil(rows, launch.span);
 }
 
+/// Where rows are added up, a block takes one of the parts into which they are
+/// cut, however few the blocks are then, and a warp every one of its rows.
+static void shapeSummedRows(LaunchShape &launch, const KernelShape &shape,
+                            int64_t rows) {
+  launch.blocks = shape.parts;
+  launch.span = rows / shape.parts;
+  launch.rowStorage = RowStorage::Registers;
+  launch.groups = kMostThreads / kWarpThreads;
+  launch.threads = kMostThreads;
+}
+
 /// Rows of a GPU that a warp holds in its registers have a warp each, whose
 /// threads wait for no other. Longer ones have a block each, as all rows of the
 /// host do, and so have few ones, which would leave multiprocessors idle. The
@@ -127,6 +138,8 @@ static void shapeRowReduction(LaunchShape &launch, const KernelShape &shape,
                               const DeviceModel &device) {
   const int64_t rows = turnsOf(shape, /*isReduced=*/false);
   launch.blocks = rows;
+  if (shape.parts != 0)
+    return shapeSummedRows(launch, shape, rows);
   if (!device.hasWarps() || turnsOf(shape, /*isReduced=*/true) != 1)
     return;
   if (shape.loops.back().size > kKeptRowElements) {

@@ -7,8 +7,8 @@
 
 #include "PrecisionRules.h"
 
-#include "gpuopt/Analysis/PrecisionGraph.h"
 #include "gpuopt/Analysis/Buffers.h"
+#include "gpuopt/Analysis/PrecisionGraph.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -58,7 +58,8 @@ static bool dependsOn(Value value, Finds finds, Ends ends) {
 /// row: a statistic or the gradient of a bias.
 static bool isReduced(Value value) {
   return dependsOn(
-      value, [](Operation *op) { return isa<nn::ReduceOp>(op); },
+      value,
+      [](Operation *op) { return isa<nn::ReduceOp, nn::PartialSumOp>(op); },
       [](Operation *op) { return isa<nn::BroadcastOp>(op); });
 }
 

@@ -184,8 +184,10 @@ void RowWalks::assignWork(Block &body) {
   for (nn::ReduceOp reduce : body.getOps<nn::ReduceOp>())
     if (!isPicked(reduce))
       at(earliest(reduce.getResult()) - 1).reductions.push_back(reduce);
+  for (nn::PartialSumOp sum : body.getOps<nn::PartialSumOp>())
+    at(earliest(sum.getInput())).sums.push_back(sum);
   for (auto [position, value] : llvm::enumerate(yielded))
-    if (isFull(value))
+    if (isFull(value) && !value.getDefiningOp<nn::PartialSumOp>())
       at(writtenIn(value, body)).outputs.push_back(position);
   for (Walk &walk : walks)
     llvm::stable_sort(walk.outputs, [&](unsigned a, unsigned b) {
@@ -201,6 +203,8 @@ void RowWalks::chooseKept() {
   for (auto [number, walk] : llvm::enumerate(walks)) {
     for (nn::ReduceOp reduce : walk.reductions)
       visit(combinedBy(reduce), number);
+    for (nn::PartialSumOp sum : walk.sums)
+      visit(sum.getInput(), number);
     for (unsigned output : walk.outputs)
       visit(yielded[output], number);
   }

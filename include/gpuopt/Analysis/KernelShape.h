@@ -27,6 +27,9 @@ struct AffineAccess {
   int64_t offset = 0;
   llvm::SmallVector<int64_t>
       strides; ///< One per loop; 0 if the position does not vary in it.
+  /// Elements from the result of an nn.partial_sum for one part of the rows to
+  /// that for the next; 0 for all other accesses.
+  int64_t partStride = 0;
 };
 
 /// The position of the index that an nn.take reads, and of the elements in the
@@ -39,6 +42,7 @@ struct Gather {
 /// The iteration space of an nn.fused and the accesses in it.
 struct KernelShape {
   llvm::SmallVector<LoopDim> loops; ///< The last one is walked by lanes.
+  int64_t parts = 0; ///< Of the rows, in an nn.partial_sum; 0 without any.
   llvm::DenseMap<mlir::Operation *, Gather> gathers; ///< By nn.take.
   /// The accesses to arguments that are read element by element; to results, by
   /// the position of the yielded value; and of nn.iota and nn.random_uniform,

@@ -57,8 +57,13 @@ public:
   /// The work of one walk.
   struct Walk {
     llvm::SmallVector<nn::ReduceOp> reductions;
+    llvm::SmallVector<nn::PartialSumOp> sums; ///< Which it adds the row to.
     llvm::SmallVector<unsigned>
         outputs; ///< Positions among what the body yields.
+
+    bool isEmpty() const {
+      return reductions.empty() && sums.empty() && outputs.empty();
+    }
   };
   const Walk &operator[](unsigned number) const { return walks[number]; }
 

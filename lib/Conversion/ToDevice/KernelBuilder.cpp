@@ -7,6 +7,8 @@
 
 #include "KernelBuilder.h"
 #include "KnownMultiples.h"
+#include "LoopBounds.h"
+#include "RowTotals.h"
 
 #include "gpuopt/Analysis/LeastValues.h"
 #include "gpuopt/Analysis/Origins.h"
@@ -34,7 +36,7 @@ public:
   KernelBody(ImplicitLocOpBuilder &b, nn::FusedOp op, const KernelShape &shape,
              const LaunchShape &launch, Block *kernel)
       : b(b), op(op), body(op.getBody().front()), shape(shape), launch(launch),
-        kernel(kernel), index(shape.loops.size()),
+        kernel(kernel), totals(b, body), index(shape.loops.size()),
         lane(shape.loops.size() - 1) {}
 
   void emit() {
@@ -59,7 +61,7 @@ private:
 
   void emitFlat() {
     auto [lower, upper] =
-        spanOf(block, launch.span, shape.loops[lane].size, launch.blocks);
+        spanOf(b, block, launch.span, shape.loops[lane].size, launch.blocks);
     multiple = multipleOf(shape.loops[lane].size, launch.span, launch.blocks);
     openScope(SmallVector<bool>(shape.loops.size(), false));
     loop(LoopKind::Lanes, lane, lower, upper, {}, [&] { storeOutputs(); });
@@ -72,8 +74,7 @@ private:
     auto emitRow = [&](Value row) {
       setDigits(row, outer);
       openScope(availability(outer));
-      loop(LoopKind::Lanes, lane, constant(0), constant(shape.loops[lane].size),
-           {}, [&] { storeOutputs(); });
+      overColumns([&] { storeOutputs(); });
       scopes.pop_back();
     };
     if (launch.span == 1)
@@ -81,8 +82,9 @@ private:
     const bool hasGroups = launch.groups > 1;
     if (hasGroups)
       multiple = multipleOfTurns(shape.loops[lane].size, launch);
-    auto [lower, upper] = spanOf(
-        block, launch.span, turnsOf(shape, /*isReduced=*/false), launch.blocks);
+    auto [lower, upper] =
+        spanOf(b, block, launch.span, turnsOf(shape, /*isReduced=*/false),
+               launch.blocks);
     plainLoop(hasGroups ? LoopKind::RowGroups : LoopKind::Sequential, lower,
               upper, emitRow);
   }
@@ -98,10 +100,25 @@ private:
     openScope(SmallVector<bool>(shape.loops.size(), false));
     if (launch.groups == 1)
       return emitRow(block, kept, nested);
-    auto [lower, upper] = spanOf(
-        block, launch.span, turnsOf(shape, /*isReduced=*/false), launch.blocks);
+    totals.declare(columns);
+    if (!totals.empty())
+      overColumns([&] { totals.clear(index[lane]); });
+    auto [lower, upper] =
+        spanOf(b, block, launch.span, turnsOf(shape, /*isReduced=*/false),
+               launch.blocks);
     plainLoop(LoopKind::RowGroups, lower, upper,
               [&](Value row) { emitRow(row, kept, nested); });
+    if (!totals.empty())
+      overColumns([&] { storeTotals(); });
+  }
+
+  void storeTotals() {
+    for (nn::PartialSumOp sum : totals.all()) {
+      Value total = totals.ofGroups(sum, index[lane]);
+      for (auto [output, tensor] : llvm::enumerate(yielded()))
+        if (tensor == sum.getResult())
+          store(output, total);
+    }
   }
 
   void emitRow(Value row, ArrayRef<unsigned> kept, ArrayRef<unsigned> nested) {
@@ -148,12 +165,15 @@ private:
   }
 
   void emitWalk(const RowWalks::Walk &walk, ArrayRef<unsigned> nested) {
-    if (walk.reductions.empty() && walk.outputs.empty())
+    if (walk.isEmpty())
       return;
     SmallVector<Value> results = nest(
         nested, walk.reductions, [&](ArrayRef<device::Combiner> combiners) {
           return loop(LoopKind::Lanes, lane, constant(0),
                       constant(shape.loops[lane].size), walk.reductions, [&] {
+                        // A result may be written over what a sum reads.
+                        for (nn::PartialSumOp sum : walk.sums)
+                          totals.add(sum, value(sum.getInput()), index[lane]);
                         for (unsigned output : walk.outputs)
                           store(output, value(yielded()[output]));
                       });
@@ -177,12 +197,12 @@ private:
       for (unsigned dim : kept)
         sizes.push_back(shape.loops[dim].size);
       sizes.push_back(tiles);
-      auto digits = delinearize(block, sizes);
+      auto digits = delinearize(b, block, sizes);
       for (auto [dim, digit] : llvm::zip(kept, digits))
         index[dim] = digit;
       tile = digits.back();
     }
-    auto [lower, upper] = spanOf(tile, launch.span, columns, tiles);
+    auto [lower, upper] = spanOf(b, tile, launch.span, columns, tiles);
     multiple = multipleOf(columns, launch.span, tiles);
     if (launch.groups > 1) {
       // Each thread takes part in the sum of the groups, those behind the last
@@ -218,30 +238,17 @@ private:
     return b.create<arith::ConstantIndexOp>(number);
   }
 
+  template <typename Inside>
+  void overColumns(Inside inside) {
+    loop(LoopKind::Lanes, lane, constant(0), constant(shape.loops[lane].size),
+         {}, inside);
+  }
+
   SmallVector<bool> availability(ArrayRef<unsigned> dims) const {
     SmallVector<bool> available(shape.loops.size(), false);
     for (unsigned dim : dims)
       available[dim] = true;
     return available;
-  }
-
-  /// Returns the bounds of part `i`: [i * span, min((i + 1) * span, size)).
-  std::pair<Value, Value> spanOf(Value i, int64_t span, int64_t size,
-                                 int64_t count) {
-    if (count == 1)
-      return {constant(0), constant(size)};
-    Value width = constant(span);
-    Value lower = b.create<arith::MulIOp>(i, width);
-    Value upper = b.create<arith::AddIOp>(lower, width);
-    if (size % span != 0)
-      upper = b.create<arith::MinSIOp>(upper, constant(size));
-    return {lower, upper};
-  }
-
-  SmallVector<Value> delinearize(Value linear, ArrayRef<int64_t> sizes) {
-    SmallVector<Type> types(sizes.size(), b.getIndexType());
-    auto digits = b.create<device::DelinearizeOp>(types, linear, sizes);
-    return llvm::to_vector(ValueRange(digits.getDigits()));
   }
 
   void setDigits(Value linear, ArrayRef<unsigned> dims) {
@@ -252,7 +259,7 @@ private:
     SmallVector<int64_t> sizes;
     for (unsigned dim : dims)
       sizes.push_back(shape.loops[dim].size);
-    for (auto [dim, digit] : llvm::zip(dims, delinearize(linear, sizes)))
+    for (auto [dim, digit] : llvm::zip(dims, delinearize(b, linear, sizes)))
       index[dim] = digit;
   }
 
@@ -517,10 +524,15 @@ private:
   void store(unsigned output, Value scalar) {
     const AffineAccess &access = shape.results[output];
     auto [indices, strides] = indicesOf(access);
+    if (access.partStride != 0) {
+      indices.insert(indices.begin(), block);
+      strides.insert(strides.begin(), access.partStride);
+    }
     unsigned argument = body.getNumArguments() + output;
-    b.create<device::StoreOp>(
-        scalar, kernel->getArgument(argument), indices, strides, access.offset,
-        accessKind(access.strides[lane]), alignmentOf(argument, access));
+    b.create<device::StoreOp>(scalar, kernel->getArgument(argument), indices,
+                              strides, access.offset,
+                              accessKind(access.strides[lane]),
+                              alignmentOf(argument, access, access.partStride));
   }
 
   void storeOutputs() {
@@ -534,6 +546,7 @@ private:
   const KernelShape &shape;
   const LaunchShape &launch;
   Block *kernel;
+  RowTotals totals; ///< Of a row reduction.
   SmallVector<Value> index;
   unsigned lane;
   Value block;

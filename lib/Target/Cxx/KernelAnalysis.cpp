@@ -48,6 +48,11 @@ bool cxx::sharesRows(device::LoopOp lanesLoop) {
                       });
 }
 
+bool cxx::storesInFirstGroup(device::LoopOp lanesLoop) {
+  return sharesRows(lanesLoop) ||
+         !lanesLoop.getBody().getOps<device::CombineGroupsOp>().empty();
+}
+
 cxx::KernelAnalysis::KernelAnalysis(device::KernelOp kernel) {
   // Visits ops in order, so that operands are known before their uses, and the
   // body of a loop when the walk reaches its yield.

@@ -23,6 +23,10 @@ int64_t knownMultiple(device::LoopOp loop, int64_t alignment = 16);
 /// Whether the groups of a kernel share rows inside of a loop over lanes.
 bool sharesRows(device::LoopOp lanesLoop);
 
+/// Whether what is stored in a loop over lanes is stored by the first group
+/// alone: all groups share its rows, or have been combined.
+bool storesInFirstGroup(device::LoopOp lanesLoop);
+
 /// Whether a position serves no other purpose than to draw random numbers. It
 /// is then written as the number of the first lane's element.
 bool isFirstOfNeighbours(device::PositionOp op);

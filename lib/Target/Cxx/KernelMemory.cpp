@@ -93,7 +93,9 @@ LogicalResult KernelPrinter::printOp(device::RowOp op) {
   Type element = cast<device::PtrType>(op.getType()).getElement();
   if (!isa<FloatType>(element) || computeType(element).empty())
     return op.emitOpError("cannot be written as C++ for ") << element;
-  std::string variable = names.unique("row");
+  bool outlivesRows =
+      kernel.getGroups() > 1 && isa<device::KernelOp>(op->getParentOp());
+  std::string variable = names.unique(outlivesRows ? "totals" : "row");
   if (isInRegisters(op)) {
     line(lanesOf(element) + " " + variable + "[" +
          turnsOf(std::to_string(op.getSize())) + "];");
@@ -189,7 +191,7 @@ LogicalResult KernelPrinter::printOp(device::StoreOp op) {
   std::string pointer = pointerText(op.getPointer(), *place),
               lanes = argument(value, type, /*asLanes=*/true);
   auto print = [&](const std::string &text) {
-    if (sharesRows(enclosingLanesLoop(op)))
+    if (storesInFirstGroup(enclosingLanesLoop(op)))
       guarded("group<" + std::to_string(kernel.getWidth()) + ">() == 0", text);
     else
       line(text);

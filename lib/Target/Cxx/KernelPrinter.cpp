@@ -99,8 +99,8 @@ LogicalResult KernelPrinter::printOperation(Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<device::BlockIndexOp, device::DelinearizeOp, device::LoopOp,
             device::RowOp, device::StoreOp, device::LoadOp, device::PositionOp,
-            device::InRangeOp, device::RandomOp, device::YieldOp>(
-          [&](auto typed) { return printOp(typed); })
+            device::InRangeOp, device::RandomOp, device::CombineGroupsOp,
+            device::YieldOp>([&](auto typed) { return printOp(typed); })
       .Default([&](Operation *other) { return printExpression(other); });
 }
 
@@ -502,6 +502,22 @@ LogicalResult KernelPrinter::printOp(device::LoopOp op) {
   return success();
 }
 
+/// "sum_of_groups<8, 32>", of 32 groups of 8 threads.
+std::string KernelPrinter::ofGroups(device::Combiner combiner) {
+  return (verbOf(combiner) + "_of_groups<" + Twine(kernel.getWidth()) + ", " +
+          Twine(kernel.getGroups()) + ">")
+      .str();
+}
+
+LogicalResult KernelPrinter::printOp(device::CombineGroupsOp op) {
+  std::string variable = names.unique(stemsOf(op.getCombiner()).first);
+  line("const auto " + variable + " = " +
+       callText(ofGroups(op.getCombiner()), {operand(op.getValue()).text}) +
+       ";");
+  known[op.getResult()] = {variable};
+  return success();
+}
+
 /// What a loop has combined in each thread is combined over threads: of the
 /// block after a loop over lanes, of all groups after one over row groups.
 void KernelPrinter::defineResult(device::LoopOp op,
@@ -519,9 +535,7 @@ void KernelPrinter::defineResult(device::LoopOp op,
                                   : "group_" + verb + widthOf(kernel))
                              .str();
   if (isOverGroups)
-    function = (verb + "_of_groups<" + Twine(kernel.getWidth()) + ", " +
-                Twine(kernel.getGroups()) + ">")
-                   .str();
+    function = ofGroups(accumulator.combiner);
   else
     type = computeType(result.getType());
   SmallVector<std::string> arguments{accumulator.name};

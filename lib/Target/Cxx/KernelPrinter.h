@@ -89,6 +89,7 @@ private:
   void printLanesHeader(device::LoopOp op, const std::string &index);
   std::string turnsOf(const std::string &size);
   std::string firstOfGroup();
+  std::string ofGroups(device::Combiner combiner);
   std::string firstTurn(device::LoopOp op);
   std::string stepOf(device::LoopOp op);
   void defineRest(device::LoopOp op, const std::string &text);
@@ -112,6 +113,7 @@ private:
   mlir::LogicalResult printOp(device::InRangeOp op);
   mlir::LogicalResult printOp(device::RandomOp op);
   mlir::LogicalResult printOp(device::LoopOp op);
+  mlir::LogicalResult printOp(device::CombineGroupsOp op);
   mlir::LogicalResult printOp(device::YieldOp op);
 
   device::KernelOp kernel;

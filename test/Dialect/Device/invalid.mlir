@@ -439,6 +439,44 @@ device.kernel @rows_of_groups blocks 1 threads 64 groups 2 [] {
 
 // -----
 
+device.kernel @combined_in_rows blocks 1 threads 64 groups 2 [] {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant 1.0 : f32
+  device.loop row_groups %c0 to %c0 [] {
+  ^bb0(%r: index):
+    device.loop lanes %c0 to %c0 [] {
+    ^bb1(%i: index):
+      // expected-error @below {{expects to be in a loop over lanes that is in no other loop, in a kernel with several groups}}
+      %total = device.combine_groups <sum> %one : f32
+      device.yield
+    }
+    device.yield
+  }
+}
+
+// -----
+
+device.kernel @combined_alone blocks 1 threads 32 [] {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant 1.0 : f32
+  device.loop lanes %c0 to %c0 [] {
+  ^bb0(%i: index):
+    // expected-error @below {{expects to be in a loop over lanes that is in no other loop, in a kernel with several groups}}
+    %total = device.combine_groups <sum> %one : f32
+    device.yield
+  }
+}
+
+// -----
+
+device.kernel @combined_by_nobody blocks 1 threads 64 groups 2 [] {
+  %one = arith.constant 1.0 : f32
+  // expected-error @below {{expects to be in a loop over lanes that is in no other loop, in a kernel with several groups}}
+  %total = device.combine_groups <sum> %one : f32
+}
+
+// -----
+
 device.kernel @unroll blocks 1 threads 32 [] {
   %c0 = arith.constant 0 : index
   // expected-error @below {{expects to unroll 1 turn or more, and bounds that are multiples of 1 or more, but got 0 and 1}}

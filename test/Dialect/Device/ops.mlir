@@ -83,6 +83,17 @@ device.kernel @groups blocks 2 threads 64 groups 8 resident 4 ["x", "y"] aliased
     device.store %sum, %y[%i : index] strides [1] offset 8 contiguous aligned 8 : f32, !device.ptr<f32>
     device.yield
   }
+  // CHECK: %[[HELD:.*]] = device.row 32 registers : <f32>
+  %held = device.row 32 registers : !device.ptr<f32>
+  device.loop lanes %c0 to %c32 multiple 16 [] {
+  ^bb0(%i: index):
+    %own = device.load %held[%i : index] strides [1] offset 0 contiguous aligned 16 : !device.ptr<f32> -> f32
+    // CHECK: %[[TOTAL:.*]] = device.combine_groups <sum> %{{.*}} : f32
+    %total = device.combine_groups <sum> %own : f32
+    // CHECK: device.store %[[TOTAL]]
+    device.store %total, %y[%i : index] strides [1] offset 0 contiguous aligned 16 : f32, !device.ptr<f32>
+    device.yield
+  }
 }
 
 // Library calls.

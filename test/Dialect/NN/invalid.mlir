@@ -64,6 +64,30 @@ func.func @reduce(%x: tensor<4x8xf32>) {
 
 // -----
 
+func.func @partial_sum_of_vector(%x: tensor<8xf32>) {
+  // expected-error @below {{expects an operand of rank at least 2, but got 'tensor<8xf32>'}}
+  %0 = nn.partial_sum %x parts 1 : tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @partial_sum_parts(%x: tensor<2x6x8xf32>) {
+  // expected-error @below {{expects a number of parts that divides its 12 rows, but got 5}}
+  %0 = nn.partial_sum %x parts 5 : tensor<2x6x8xf32>
+  return
+}
+
+// -----
+
+func.func @partial_sum_no_parts(%x: tensor<2x6x8xf32>) {
+  // expected-error @below {{expects a number of parts that divides its 12 rows, but got 0}}
+  %0 = nn.partial_sum %x parts 0 : tensor<2x6x8xf32>
+  return
+}
+
+// -----
+
 func.func @dropout(%x: tensor<4x8xf32>) {
   // expected-error @below {{expects a ratio of at least 0 and below 1}}
   %0 = nn.dropout %x ratio 1.0 stream 0 : tensor<4x8xf32>
@@ -543,6 +567,59 @@ func.func @fused_reductions(%x: tensor<4x8xf32>) -> (tensor<4x1xf32>, tensor<1x8
     nn.yield %1, %2 : tensor<4x1xf32>, tensor<1x8xf32>
   }
   return %0#0, %0#1 : tensor<4x1xf32>, tensor<1x8xf32>
+}
+
+// -----
+
+func.func @partial_sum_alone(%x: tensor<4x8xf32>) -> tensor<2x8xf32> {
+  %0 = nn.fused "sum" %x : tensor<4x8xf32> -> tensor<2x8xf32> {
+  ^bb0(%a: tensor<4x8xf32>):
+    // expected-error @below {{expects 'nn.fused' to reduce the last dimension of 'tensor<4x8xf32>' as well}}
+    %1 = nn.partial_sum %a parts 2 : tensor<4x8xf32>
+    nn.yield %1 : tensor<2x8xf32>
+  }
+  return %0 : tensor<2x8xf32>
+}
+
+// -----
+
+func.func @partial_sum_of_columns(%x: tensor<4x8xf32>) -> (tensor<1x8xf32>, tensor<2x8xf32>) {
+  %0:2 = nn.fused "sum" %x : tensor<4x8xf32> -> tensor<1x8xf32>, tensor<2x8xf32> {
+  ^bb0(%a: tensor<4x8xf32>):
+    %1 = nn.reduce sum %a [0] : tensor<4x8xf32>
+    // expected-error @below {{expects 'nn.fused' to reduce the last dimension of 'tensor<4x8xf32>' as well}}
+    %2 = nn.partial_sum %a parts 2 : tensor<4x8xf32>
+    nn.yield %1, %2 : tensor<1x8xf32>, tensor<2x8xf32>
+  }
+  return %0#0, %0#1 : tensor<1x8xf32>, tensor<2x8xf32>
+}
+
+// -----
+
+func.func @partial_sums_differ(%x: tensor<4x8xf32>) -> (tensor<4x1xf32>, tensor<2x8xf32>, tensor<4x8xf32>) {
+  %0:3 = nn.fused "sum" %x : tensor<4x8xf32> -> tensor<4x1xf32>, tensor<2x8xf32>, tensor<4x8xf32> {
+  ^bb0(%a: tensor<4x8xf32>):
+    %1 = nn.reduce sum %a [1] : tensor<4x8xf32>
+    %2 = nn.partial_sum %a parts 2 : tensor<4x8xf32>
+    // expected-error @below {{expects the 2 parts of the other sums in 'nn.fused', but got 4}}
+    %3 = nn.partial_sum %a parts 4 : tensor<4x8xf32>
+    nn.yield %1, %2, %3 : tensor<4x1xf32>, tensor<2x8xf32>, tensor<4x8xf32>
+  }
+  return %0#0, %0#1, %0#2 : tensor<4x1xf32>, tensor<2x8xf32>, tensor<4x8xf32>
+}
+
+// -----
+
+func.func @partial_sum_is_read(%x: tensor<4x8xf32>) -> (tensor<4x1xf32>, tensor<2x8xf32>) {
+  %0:2 = nn.fused "sum" %x : tensor<4x8xf32> -> tensor<4x1xf32>, tensor<2x8xf32> {
+  ^bb0(%a: tensor<4x8xf32>):
+    %1 = nn.reduce sum %a [1] : tensor<4x8xf32>
+    // expected-error @below {{expects to be read by 'nn.yield' alone}}
+    %2 = nn.partial_sum %a parts 2 : tensor<4x8xf32>
+    %3 = math.absf %2 : tensor<2x8xf32>
+    nn.yield %1, %3 : tensor<4x1xf32>, tensor<2x8xf32>
+  }
+  return %0#0, %0#1 : tensor<4x1xf32>, tensor<2x8xf32>
 }
 
 // -----

@@ -39,6 +39,8 @@ func.func @contractions(%x: tensor<4x8x16xf32>, %w: tensor<16x32xf32>, %ids: ten
   %biased = nn.contract "btc,cd->btd" %x, %w bias %bias : tensor<4x8x16xf32>, tensor<16x32xf32> bias tensor<32xf32>
   // CHECK: nn.reduce sum %{{.*}} [0, 1] : tensor<4x8x32xf32>
   %1 = nn.reduce sum %0 [0, 1] : tensor<4x8x32xf32>
+  // CHECK: nn.partial_sum %{{.*}} parts 16 : tensor<4x8x32xf32>
+  %part = nn.partial_sum %0 parts 16 : tensor<4x8x32xf32>
   // CHECK: nn.take %{{.*}}, %{{.*}} : tensor<16x32xf32>, tensor<4x8xi64>
   %2 = nn.take %w, %ids : tensor<16x32xf32>, tensor<4x8xi64>
   // CHECK: nn.in_range %{{.*}} of 16 : tensor<4x8xi64>

@@ -384,6 +384,17 @@ LogicalResult RowOp::verify() {
   return success();
 }
 
+LogicalResult CombineGroupsOp::verify() {
+  auto loop = (*this)->getParentOfType<LoopOp>();
+  auto kernel = (*this)->getParentOfType<KernelOp>();
+  if (!loop || loop.getKind() != LoopKind::Lanes ||
+      loop->getParentOfType<LoopOp>() ||
+      (kernel && kernel.getGroups() == 1)) // (C1)
+    return emitOpError("expects to be in a loop over lanes that is in no other "
+                       "loop, in a kernel with several groups");
+  return success();
+}
+
 LogicalResult PositionOp::verify() {
   if (getStrides().size() != getIndices().size()) // (C1)
     return emitOpError("expects one stride per index, but got ")

@@ -201,6 +201,31 @@ OpFoldResult ReduceOp::fold(FoldAdaptor) {
                                            : OpFoldResult();
 }
 
+LogicalResult PartialSumOp::inferReturnTypes(MLIRContext *context,
+                                             std::optional<Location> loc,
+                                             Adaptor adaptor,
+                                             SmallVectorImpl<Type> &types) {
+  RankedTensorType input = tensorType(adaptor.getInput());
+  if (input.getRank() < 2) // (C1)
+    return emitOptionalError(
+        loc,
+        "'nn.partial_sum' op expects an operand of rank at least 2, but "
+        "got ",
+        input);
+  int64_t parts = adaptor.getParts(),
+          rows = ShapedType::getNumElements(input.getShape().drop_back());
+  if (parts < 1 || rows % parts != 0) // (C2)
+    return emitOptionalError(loc,
+                             "'nn.partial_sum' op expects a number of parts "
+                             "that divides its ",
+                             rows, " rows, but got ", parts);
+  SmallVector<int64_t> shape(input.getRank(), 1);
+  shape.front() = parts;
+  shape.back() = input.getShape().back();
+  types.push_back(withShape(shape, input));
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Gather and scatter
 //===----------------------------------------------------------------------===//

@@ -64,6 +64,9 @@ static double windowSize(ArrayRef<int64_t> kernel) {
 }
 
 double ReduceOp::getFloatingPointOperations() { return elementsOf(getInput()); }
+double PartialSumOp::getFloatingPointOperations() {
+  return elementsOf(getInput());
+}
 double MaxPoolOp::getFloatingPointOperations() {
   return elementsOf(getResult()) * windowSize(getKernel());
 }

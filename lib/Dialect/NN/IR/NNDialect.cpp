@@ -131,7 +131,7 @@ LogicalResult NNDialect::verifyOperationAttribute(Operation *op,
 //===----------------------------------------------------------------------===//
 
 static LogicalResult verifyPlaces(FusedOp op) {
-  ArrayRef<int64_t> places = *op.getInPlace(); // (C3)
+  ArrayRef<int64_t> places = *op.getInPlace(); // (C4)
   if (places.size() != op.getNumResults())
     return op.emitOpError("expects 'in_place' to have ")
            << op.getNumResults() << " entries, but got " << places.size();
@@ -162,6 +162,31 @@ static bool areDenseFormsOf(TypeRange inside, TypeRange outside) {
   });
 }
 
+/// `reduction` is the first one of the body, or null.
+static LogicalResult verifyPartialSums(Block &body, ReduceOp reduction) {
+  PartialSumOp first;
+  for (PartialSumOp sum : body.getOps<PartialSumOp>()) { // (C3)
+    first = first ? first : sum;
+    auto type = cast<ShapedType>(sum.getInput().getType());
+    bool reducesRows =
+        reduction && reduction.getDims() == ArrayRef(type.getRank() - 1) &&
+        cast<ShapedType>(reduction.getInput().getType()).getShape() ==
+            type.getShape();
+    if (!reducesRows)
+      return sum.emitOpError("expects 'nn.fused' to reduce the last dimension "
+                             "of ")
+             << sum.getInput().getType() << " as well";
+    if (sum.getParts() != first.getParts())
+      return sum.emitOpError("expects the ")
+             << first.getParts()
+             << " parts of the other sums in 'nn.fused', but got "
+             << sum.getParts();
+    if (!llvm::all_of(sum->getUsers(), llvm::IsaPred<YieldOp>))
+      return sum.emitOpError("expects to be read by 'nn.yield' alone");
+  }
+  return success();
+}
+
 LogicalResult FusedOp::verify() {
   Block &block = getBody().front();
   auto yield =
@@ -184,5 +209,7 @@ LogicalResult FusedOp::verify() {
                  .attachNote(first.getLoc())
              << "the first one is here";
   }
+  if (failed(verifyPartialSums(block, first)))
+    return failure();
   return getInPlace() ? verifyPlaces(*this) : success();
 }

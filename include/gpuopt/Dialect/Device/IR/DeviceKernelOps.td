@@ -10,6 +10,7 @@
 
 include "gpuopt/Dialect/Device/IR/DeviceOpBase.td"
 include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Device_KernelOp : Device_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock, NoTerminator]> {
@@ -211,6 +212,26 @@ def Device_RowOp : Device_KernelBodyOp<"row"> {
   let arguments = (ins I64Attr:$size, UnitAttr:$inRegisters);
   let results = (outs Res<Device_Ptr, "", [MemAlloc]>:$result);
   let assemblyFormat = "$size (`registers` $inRegisters^)? attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Device_CombineGroupsOp : Device_KernelBodyOp<"combine_groups", [SameOperandsAndResultType]> {
+  let summary = "combines what all groups of a block have, lane by lane";
+  let description = [{
+    The first group gets what the groups have at the same place of their rows,
+    combined in the order of the groups; what follows in the loop is stored by
+    this group. All threads take part.
+
+    ```mlir
+    %total = device.combine_groups <sum> %own : f32
+    ```
+
+    Constraints:
+    - (C1) it is in a loop over lanes that is in no loop over row groups, in a kernel with several groups.
+  }];
+  let arguments = (ins Device_CombinerAttr:$combiner, AnyFloat:$value);
+  let results = (outs AnyFloat:$result);
+  let assemblyFormat = "$combiner $value attr-dict `:` type($value)";
   let hasVerifier = 1;
 }
 

@@ -221,6 +221,28 @@ def NN_ReduceOp : NN_InferredOp<"reduce", [Differentiable, Costly]> {
   let hasFolder = 1;
 }
 
+def NN_PartialSumOp : NN_InferredOp<"partial_sum", [Costly]> {
+  let summary = "sums over columns, one for each of several runs of rows";
+  let description = [{
+    Of an operand of shape `[r0, ..., rk, c]`, the `R = r0 * ... * rk` rows are
+    cut into `parts` runs of `R / parts` rows that follow each other:
+    `y[p, 0, ..., 0, j]` is the sum of `x[i, j]` over the rows `i` of run `p`.
+    What is left to do is the sum of the `parts` results. In a kernel that
+    reduces rows, each run is what one block works on.
+
+    Constraints:
+    - (C1) the operand has rank at least 2;
+    - (C2) `parts` is at least 1 and divides the number of rows.
+
+    ```mlir
+    %1 = nn.partial_sum %0 parts 4 : tensor<2x16x8xf32>   // tensor<4x1x8xf32>
+    ```
+  }];
+  let arguments = (ins NN_FloatTensor:$input, I64Attr:$parts);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = "$input `parts` $parts attr-dict `:` type($input)";
+}
+
 //===----------------------------------------------------------------------===//
 // Gather
 //===----------------------------------------------------------------------===//
@@ -375,8 +397,8 @@ def NN_CrossEntropyOp : NN_InferredOp<"cross_entropy", [Differentiable, Costly]>
 def NN_FusedOp : Op<NN_Dialect, "fused", [IsolatedFromAbove, SingleBlock, Pure, Costly]> {
   let summary = "memory-bound work that runs as one kernel";
   let description = [{
-    The body has elementwise ops, nn.broadcast, nn.reduce, nn.take, generators
-    and constants; the block's arguments are the operands. What is yielded is
+    The body has elementwise ops, nn.broadcast, nn.reduce, nn.partial_sum,
+    nn.take, generators and constants; the block's arguments are the operands. What is yielded is
     written to memory; nothing else is. `label` says what the kernel does.
 
     Constraints:
@@ -385,7 +407,10 @@ def NN_FusedOp : Op<NN_Dialect, "fused", [IsolatedFromAbove, SingleBlock, Pure, 
       of the type is a row pitch), the types within the body do not say so;
     - (C2) all reductions have one operand shape and reduce the same
       dimensions, and every value's shape broadcasts to the largest;
-    - (C3) `in_place`, where present, gives for each result the number of the
+    - (C3) where there is an `nn.partial_sum`, the reductions reduce the last
+      dimension alone; all partial sums have their operand shape and the same
+      number of parts, and are yielded and read by nothing else;
+    - (C4) `in_place`, where present, gives for each result the number of the
       operand whose memory it takes, or -1. It names no operand twice, and only
       operands of the result's type, whose rows lie in memory as the result's
       do. What the operand held is gone afterwards, so nothing may read it any

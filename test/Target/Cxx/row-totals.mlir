@@ -1,0 +1,72 @@
+// RUN: gpuopt-opt %s -train-plan-memory -convert-to-device=device=h200 | gpuopt-translate --device-to-cxx | FileCheck %s
+
+// Each of 64 blocks has 32 of the 2048 rows, and each of its 8 warps every
+// eighth of these. A thread has sums for its columns of all the rows, which are
+// added to as soon as the row has the summands, and before a result is written.
+// When the rows are done, the warps are combined, in whose order the numbers are
+// added, and the first one writes. The last columns end within a turn, which all
+// threads take.
+// CHECK: // 64 blocks of 256 threads.
+// CHECK-NEXT: KERNEL LAUNCH_BOUNDS(256, {{[0-9]+}}) void fused_sum_sub(const float *RESTRICT x,
+// CHECK: const int64_t b = block();
+// CHECK-NEXT: Lanes<float> totals[turns<32>(200)];
+// CHECK-NEXT: Lanes<float> totals_2[turns<32>(200)];
+// CHECK-NEXT: UNROLL
+// CHECK-NEXT: for (int64_t turn = 0; turn < turns<32>(200); turn++) {
+// CHECK-NEXT: const int64_t i = turn * lane_step<32>() + first_lane<32>();
+// CHECK-NEXT: totals[turn] = Lanes<float>(0.0f);
+// CHECK-NEXT: totals_2[turn] = Lanes<float>(0.0f);
+// CHECK-NEXT: }
+// CHECK-NEXT: const int64_t begin = b * 32;
+// CHECK-NEXT: const int64_t end = begin + 32;
+// CHECK-NEXT: for (int64_t r = begin + group<32>(); r < end; r += groups<8>()) {
+// CHECK: const auto x_i = load<8>(x + r * 200 + i, left);
+// CHECK-NEXT: row[turn] = x_i;
+// CHECK-NEXT: totals[turn] = totals[turn] + x_i;
+// CHECK-NEXT: sums += masked<8>(x_i, left, 0.0f);
+// CHECK: const float sum = group_sum<32>(sums);
+// CHECK: const auto difference = row[turn] - sum;
+// CHECK-NEXT: totals_2[turn] = totals_2[turn] + difference;
+// CHECK-NEXT: store<8>([[CENTRED:.*]] + r * 200 + i, difference, 200 - i);
+// CHECK-NEXT: }
+// CHECK-NEXT: }
+// CHECK-NEXT: UNROLL
+// CHECK-NEXT: for (int64_t turn = 0; turn < turns<32>(200); turn++) {
+// CHECK: const auto sum_2 = sum_of_groups<32, 8>(totals[turn]);
+// CHECK-NEXT: if (group<32>() == 0)
+// CHECK-NEXT: store<8>([[CENTRED]]_2 + b * 200 + i, sum_2, left);
+// CHECK-NEXT: const auto sum_3 = sum_of_groups<32, 8>(totals_2[turn]);
+// CHECK-NEXT: if (group<32>() == 0)
+// CHECK-NEXT: store<8>([[CENTRED]]_3 + b * 200 + i, sum_3, left);
+// Whole turns need no test for the end of a row. Where the operand keeps its
+// dimensions apart, rows are still counted through.
+// CHECK: void fused_mul_sum(
+// CHECK: for (int64_t r = begin + group<32>(); r < end; r += groups<8>()) {
+// CHECK-NEXT: const int64_t r0 = r / 512, r1 = r % 512;
+// CHECK: totals[turn] = totals[turn] +
+// CHECK: const auto sum_2 = sum_of_groups<32, 8>(totals[turn]);
+// CHECK: store_vector({{.*}} + b * 128 + i, sum_2);
+train.step @norms forward ("x" %x: tensor<4x512x200xf32>, "y" %y: tensor<4x512x128xf32>, "p" %p: tensor<1x512x128xf32>) {
+  %0:3 = nn.fused "sum_sub" %x : tensor<4x512x200xf32> -> tensor<4x512x200xf32>, tensor<64x1x200xf32>, tensor<64x1x200xf32> {
+  ^bb0(%a: tensor<4x512x200xf32>):
+    %1 = nn.reduce sum %a [2] : tensor<4x512x200xf32>
+    %2 = nn.broadcast %1 : tensor<4x512x1xf32> to tensor<4x512x200xf32>
+    %3 = arith.subf %a, %2 : tensor<4x512x200xf32>
+    %4 = nn.partial_sum %a parts 64 : tensor<4x512x200xf32>
+    %5 = nn.partial_sum %3 parts 64 : tensor<4x512x200xf32>
+    nn.yield %3, %4, %5 : tensor<4x512x200xf32>, tensor<64x1x200xf32>, tensor<64x1x200xf32>
+  }
+  train.output "centred", %0#0 : tensor<4x512x200xf32>
+  train.output "a", %0#1 : tensor<64x1x200xf32>
+  train.output "b", %0#2 : tensor<64x1x200xf32>
+  %sums:2 = nn.fused "mul_sum" %y, %p : tensor<4x512x128xf32>, tensor<1x512x128xf32> -> tensor<4x512x1xf32>, tensor<32x1x128xf32> {
+  ^bb0(%a: tensor<4x512x128xf32>, %b: tensor<1x512x128xf32>):
+    %1 = nn.broadcast %b : tensor<1x512x128xf32> to tensor<4x512x128xf32>
+    %2 = arith.mulf %a, %1 : tensor<4x512x128xf32>
+    %3 = nn.reduce sum %2 [2] : tensor<4x512x128xf32>
+    %4 = nn.partial_sum %2 parts 32 : tensor<4x512x128xf32>
+    nn.yield %3, %4 : tensor<4x512x1xf32>, tensor<32x1x128xf32>
+  }
+  train.output "rows", %sums#0 : tensor<4x512x1xf32>
+  train.output "columns", %sums#1 : tensor<32x1x128xf32>
+}
