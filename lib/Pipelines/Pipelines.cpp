@@ -184,6 +184,12 @@ static void addClusters(OpPassManager &passes, const PipelineOptions &options) {
   // All other work becomes kernels: what is stored and what is computed
   // again inside its reader is decided here, once for all later passes.
   passes.addPass(kernels::createFormClusters());
+  // Which kernels read and write which tensors is known, and nothing but views
+  // stands between them yet. Sums over columns go where the tensors are read
+  // anyway.
+  kernels::MergeColumnSumsOptions sums;
+  passes.addPass(
+      kernels::createMergeColumnSums(withKernelDevice(sums, options)));
   // Only views are left between kernels and calls. Those that a reader cannot
   // read by strides become copies. Copies are kernels, too, so they have to
   // exist before costs and memory are considered.

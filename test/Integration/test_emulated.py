@@ -183,6 +183,40 @@ def test_half_precision_and_loss_scaling(tmp_path):
     assert_same_bits(*scaled)
 
 
+@pytest.fixture
+def one_multiprocessor(tmp_path):
+    """A device on which few rows are enough for blocks that add them up, and on which each launch that is saved pays."""
+    device = tmp_path / "one.json"
+    device.write_text(json.dumps({"base": "h200", "name": "one multiprocessor", "multiprocessors": 1, "secondsPerLaunch": 1e-3}))
+    return device
+
+
+# 32 columns leave most threads of a warp idle, and 160 end within its second turn.
+NORMS = {"gpt2-32": lambda: models.gpt2(2, 32, 2, 64, 16, 16, 8), "bert-160": lambda: models.bert(2, 160, 2, 64, 16, 8)}
+
+
+@pytest.mark.parametrize("precision", ["fp32", "fp16", "bf16"])
+@pytest.mark.parametrize("name", NORMS)
+def test_sums_of_columns_beside_rows(name, precision, tmp_path, monkeypatch, one_multiprocessor):
+    """The kernels of the gradients of layer norms add up those of scale, shift and the bias before, in two blocks of 64
+    rows."""
+    monkeypatch.setitem(models.MODELS, name, NORMS[name])
+    model = Emulated(name, tmp_path / "model", precision=precision, device=one_multiprocessor)
+    program = "".join(path.read_text() for path in model.trainer.folder.glob("*.cu"))
+    assert len(re.findall(r"launch\(ctx, 2, 256, fused_\w*layer_norm_backward", program)) > 1
+    assert "totals_3[turn] = " in program and "totals_4[turn]" not in program
+    scale = {"init_scale": 64.0} if precision == "fp16" else {}
+    one, other = model.train(seed=1, **scale), model.train(seed=2, **scale)
+    np.testing.assert_allclose(one.losses, model.train_torch(), rtol={"fp32": 1e-3, "fp16": 1e-2, "bf16": 3e-2}[precision])
+    assert_same_bits(one, other)
+    if precision == "fp32":
+        loss, gradients, _ = gradients_of(model.trainer, model.case.inputs, model.case.labels)
+        case = copy.deepcopy(model.case)
+        assert loss == pytest.approx(train_torch(case, 1, lambda p: torch.optim.SGD(p, lr=0.0))[0], rel=1e-5)
+        error, parameter = worst_gradient(case.module, gradients)
+        assert error <= 2e-4, parameter
+
+
 # After each product with 509 columns, what lies behind these becomes NaN, in every row.
 POISON = """
 template <class C>

@@ -72,6 +72,47 @@ def FormClusters : Pass<"kernels-form-clusters"> {
   let statistics = [Statistic<"clusterCount", "clusters", "Number of clusters formed">];
 }
 
+def MergeColumnSums : Pass<"kernels-merge-column-sums", "::mlir::ModuleOp"> {
+  let summary = "Adds up columns in the kernels that reduce the rows";
+  let description = [{
+    A kernel that reduces rows takes over sums over the columns of tensors that
+    it reads or writes. Its rows are cut into parts, one for each block, and
+    another kernel adds up what the blocks have. So the backward of a layer norm
+    reads its operands once, and so does the gradient of the bias before it. The
+    number of parts follows from the rows and the device's multiprocessors. Sums
+    stay apart where threads would need too many registers, where rows are few
+    or longer than a warp can hold, or where the estimates for the device say
+    that it is faster. On a processor all sums stay apart.
+
+    ```mlir
+    %0 = nn.fused "mul_sum" %x, %y : ... -> tensor<8192x1xf32> {           // reduces rows
+      ...
+      %3 = nn.reduce sum %2 [1] : tensor<8192x64xf32>
+      nn.yield %3 : tensor<8192x1xf32>
+    }
+    %1 = nn.fused "sum" %x : tensor<8192x64xf32> -> tensor<1x64xf32> {     // adds up columns
+    ^bb0(%a: tensor<8192x64xf32>):
+      %2 = nn.reduce sum %a [0] : tensor<8192x64xf32>
+      nn.yield %2 : tensor<1x64xf32>
+    }
+    // becomes
+    %0:2 = nn.fused "mul_sum" %x, %y : ... -> tensor<8192x1xf32>, tensor<256x64xf32> {
+      ...
+      %3 = nn.reduce sum %2 [1] : tensor<8192x64xf32>
+      %4 = nn.partial_sum %a parts 256 : tensor<8192x64xf32>
+      nn.yield %3, %4 : tensor<8192x1xf32>, tensor<256x64xf32>
+    }
+    %1 = nn.fused "sum" %0#1 : tensor<256x64xf32> -> tensor<1x64xf32> { ... }
+    ```
+  }];
+  let options = [
+    Option<"device", "device", "std::string", "\"host\"",
+           "device whose times are estimated: a built-in device model or a JSON file">,
+  ];
+  let statistics = [Statistic<"mergedCount", "merged", "sums that kernels which reduce rows take over">];
+  let dependentDialects = ["::gpuopt::nn::NNDialect"];
+}
+
 def MaterializeViews : Pass<"kernels-materialize-views"> {
   let summary = "Copies where a layout cannot be read as it lies";
   let description = [{

@@ -1,0 +1,401 @@
+//===- MergeColumnSums.cpp - Adds up columns where rows are reduced -------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// The backward of a layer norm is a kernel that reduces rows, for the gradient
+// of its input, and two sums over columns, for those of its scale and shift.
+// All read the same tensors, and the bias before is the sum over the columns of
+// what the first one writes. Kernels are formed of one kind of reduction only.
+// Here a kernel that reduces rows takes over the sums over columns of tensors
+// that it reads or writes: each of its blocks adds up the rows that it works
+// on, and one more kernel adds up what the blocks have (gamma and beta of
+// llm.c's layernorm_backward are computed so).
+//
+// Runs when kernels are formed and before their types are chosen. It is for
+// devices with warps: a core of a processor would have to keep whole rows of
+// sums in its cache. A kernel takes a sum if its threads have registers for it
+// and both would not be faster apart, by the estimates for the device.
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Analysis/Clusters.h"
+#include "gpuopt/Analysis/CostModel.h"
+#include "gpuopt/Analysis/KernelCost.h"
+#include "gpuopt/Analysis/Origins.h"
+#include "gpuopt/Analysis/RowParts.h"
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "gpuopt/Transforms/Kernels/Passes.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Transforms/CSE.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/FormatVariadic.h"
+
+namespace gpuopt::kernels {
+#define GEN_PASS_DEF_MERGECOLUMNSUMS
+#include "gpuopt/Transforms/Kernels/Passes.h.inc"
+} // namespace gpuopt::kernels
+
+using namespace mlir;
+using namespace gpuopt;
+using namespace gpuopt::nn;
+
+/// The longest row of which a warp has all elements in registers.
+static constexpr int64_t kMostColumns = 1024;
+/// A thread can have 255 registers; more than this leave the compiler too few
+/// to spare, and it would keep values in memory.
+static constexpr int64_t kMostRegisters = 232;
+/// What has this many times fewer elements than the rows is not counted among
+/// what a kernel reads.
+static constexpr int64_t kSmall = 16;
+
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+static ValueRange yieldedBy(FusedOp kernel) {
+  return cast<YieldOp>(kernel.getBody().front().getTerminator()).getValues();
+}
+
+static ReduceOp firstReduction(FusedOp kernel) {
+  auto reductions = kernel.getBody().front().getOps<ReduceOp>();
+  return reductions.empty() ? ReduceOp() : *reductions.begin();
+}
+
+//===----------------------------------------------------------------------===//
+// What can be merged
+//===----------------------------------------------------------------------===//
+
+/// Whether a kernel reduces the last dimension alone, and a warp holds a row.
+static bool reducesRows(FusedOp kernel) {
+  ReduceOp reduction = firstReduction(kernel);
+  if (!reduction)
+    return false;
+  int64_t last = int64_t(shapeOf(reduction.getInput()).size()) - 1;
+  return last > 0 && reduction.getDims() == ArrayRef(last) &&
+         shapeOf(reduction.getInput()).back() <= kMostColumns;
+}
+
+/// Whether all results of a kernel are sums.
+static bool yieldsSums(FusedOp kernel) {
+  return llvm::all_of(yieldedBy(kernel), [](Value value) {
+    auto sum = value.getDefiningOp<ReduceOp>();
+    return sum && sum.getKind() == ReductionKind::Sum;
+  });
+}
+
+/// Whether a tensor is what is left of one of `shape` whose columns are summed.
+static bool isSumOfColumns(Value value, ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> sum(shape.size(), 1);
+  sum.back() = shape.back();
+  return shapeOf(value) == ArrayRef(sum);
+}
+
+namespace {
+
+/// A kernel that adds up columns, in one stage or in two.
+struct ColumnSums {
+  FusedOp kernel;
+  SmallVector<OpResult> whole; ///< For each result, the sum over all rows.
+  llvm::SmallSetVector<Operation *, 4> lastStages; ///< Kernels that make them.
+};
+
+} // namespace
+
+/// Returns the sum over all rows that a kernel makes of a partial one, if it
+/// does nothing but add up results of the kernel that makes the partial sum.
+static OpResult finishedSum(OpResult partial, ArrayRef<int64_t> shape) {
+  if (!partial.hasOneUse())
+    return {};
+  OpOperand &use = *partial.use_begin();
+  auto last = dyn_cast<FusedOp>(use.getOwner());
+  if (!last || !yieldsSums(last) ||
+      !llvm::all_of(last.getInputs(), [&](Value input) {
+        return input.getDefiningOp() == partial.getOwner();
+      }))
+    return {};
+  BlockArgument argument =
+      last.getBody().front().getArgument(use.getOperandNumber());
+  for (auto [result, value] : llvm::zip(last.getResults(), yieldedBy(last)))
+    if (value.getDefiningOp<ReduceOp>().getInput() == argument)
+      return argument.hasOneUse() && isSumOfColumns(result, shape) ? result
+                                                                   : OpResult();
+  return {};
+}
+
+static std::optional<ColumnSums> columnSumsOf(FusedOp kernel) {
+  ReduceOp reduction = firstReduction(kernel);
+  if (!reduction || !yieldsSums(kernel))
+    return std::nullopt;
+  ArrayRef<int64_t> shape = shapeOf(reduction.getInput());
+  if (shape.size() < 2 ||
+      llvm::is_contained(reduction.getDims(), int64_t(shape.size()) - 1))
+    return std::nullopt;
+  ColumnSums sums{kernel, {}, {}};
+  for (OpResult result : kernel.getResults()) {
+    if (isSumOfColumns(result, shape)) {
+      sums.whole.push_back(result);
+      continue;
+    }
+    OpResult whole = finishedSum(result, shape);
+    if (!whole)
+      return std::nullopt;
+    sums.whole.push_back(whole);
+    sums.lastStages.insert(whole.getOwner());
+  }
+  return sums;
+}
+
+/// Whether `row` has all large tensors at hand that the sums read, and what is
+/// at its place in the block may be computed there.
+static bool canTake(FusedOp row, ColumnSums &sums) {
+  ReduceOp reduction = firstReduction(row);
+  if (shapeOf(firstReduction(sums.kernel).getInput()) !=
+      shapeOf(reduction.getInput()))
+    return false;
+  int64_t elements = ShapedType::getNumElements(shapeOf(reduction.getInput()));
+  auto isAtHand = [&](Value input) {
+    if (input.getDefiningOp() == row ||
+        llvm::is_contained(row.getInputs(), input))
+      return true;
+    Operation *definition = input.getDefiningOp();
+    return ShapedType::getNumElements(shapeOf(input)) * kSmall <= elements &&
+           (!definition || definition->isBeforeInBlock(row));
+  };
+  auto isReadBehind = [&](OpResult sum) {
+    return llvm::all_of(sum.getUsers(), [&](Operation *user) {
+      return row->isBeforeInBlock(
+          row->getBlock()->findAncestorOpInBlock(*user));
+    });
+  };
+  return llvm::all_of(sums.kernel.getInputs(), isAtHand) &&
+         llvm::all_of(sums.whole, isReadBehind);
+}
+
+/// Returns the kernels of column sums that share a tensor with a kernel that
+/// reduces rows, in their order.
+static SmallVector<ColumnSums> candidatesFor(FusedOp row) {
+  llvm::SmallSetVector<Operation *, 8> readers;
+  for (Value value : row->getOperands())
+    readers.insert(value.user_begin(), value.user_end());
+  for (Value value : row->getResults())
+    readers.insert(value.user_begin(), value.user_end());
+  SmallVector<ColumnSums> found;
+  for (Operation *reader : readers) {
+    auto kernel = dyn_cast<FusedOp>(reader);
+    if (!kernel || kernel == row || kernel->getBlock() != row->getBlock())
+      continue;
+    std::optional<ColumnSums> sums = columnSumsOf(kernel);
+    if (sums && canTake(row, *sums))
+      found.push_back(std::move(*sums));
+  }
+  llvm::sort(found, [](const ColumnSums &a, const ColumnSums &b) {
+    return FusedOp(a.kernel)->isBeforeInBlock(b.kernel);
+  });
+  return found;
+}
+
+//===----------------------------------------------------------------------===//
+// Merging
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Builds a kernel with the results of one that reduces rows, followed by the
+/// partial sums of another one.
+class KernelMerger {
+public:
+  KernelMerger(FusedOp row, FusedOp sums, int64_t parts)
+      : row(row), sums(sums), parts(parts), inside(row.getContext()) {}
+
+  FusedOp build() {
+    SmallVector<Value> inputs(row.getInputs());
+    for (Value input : sums.getInputs())
+      if (input.getDefiningOp() != row && !llvm::is_contained(inputs, input))
+        inputs.push_back(input);
+    auto body = std::make_unique<Block>();
+    for (Value input : inputs)
+      atHand[input] = body->addArgument(input.getType(), input.getLoc());
+    inside.setInsertionPointToEnd(body.get());
+    SmallVector<Value> yielded = clone(row);
+    for (auto [result, value] : llvm::zip(row.getResults(), yielded))
+      atHand[result] = value;
+    yielded.append(clone(sums));
+    Location loc = inside.getFusedLoc({row.getLoc(), sums.getLoc()});
+    YieldOp::create(inside, loc, yielded);
+
+    OpBuilder builder(row);
+    auto merged = FusedOp::create(builder, loc, ValueRange(yielded).getTypes(),
+                                  row.getLabel(), inputs);
+    merged.getBody().push_back(body.release());
+    removeRepeated(merged);
+    merged.setLabel(kernelLabel(merged.getBody().front()));
+    nameResults(merged);
+    return merged;
+  }
+
+private:
+  /// Returns what the kernel yields, computed by copies of its ops.
+  SmallVector<Value> clone(FusedOp kernel) {
+    Block &body = kernel.getBody().front();
+    IRMapping mapping;
+    for (auto [argument, input] :
+         llvm::zip(body.getArguments(), kernel.getInputs()))
+      mapping.map(argument, atHand.lookup(input));
+    for (Operation &op : body.without_terminator()) {
+      auto sum = dyn_cast<ReduceOp>(op);
+      if (sum && kernel == sums)
+        mapping.map(sum.getResult(),
+                    PartialSumOp::create(inside, sum.getLoc(),
+                                         mapping.lookup(sum.getInput()), parts)
+                        .getResult());
+      else
+        inside.clone(op, mapping);
+    }
+    return llvm::map_to_vector(
+        yieldedBy(kernel), [&](Value value) { return mapping.lookup(value); });
+  }
+
+  /// What both kernels compute is computed once.
+  static void removeRepeated(FusedOp merged) {
+    IRRewriter rewriter(merged.getContext());
+    DominanceInfo dominance(merged);
+    eliminateCommonSubExpressions(rewriter, dominance, merged);
+  }
+
+  void nameResults(FusedOp merged) {
+    SmallVector<OriginAttr> origins =
+        llvm::map_to_vector(row->getResults(), originAttrOf);
+    for (Value result : sums.getResults())
+      origins.push_back(originAttrOf(result));
+    setOrigins(merged, origins);
+  }
+
+  FusedOp row, sums;
+  int64_t parts;
+  OpBuilder inside;
+  llvm::DenseMap<Value, Value> atHand;
+};
+
+class MergeColumnSums
+    : public kernels::impl::MergeColumnSumsBase<MergeColumnSums> {
+public:
+  using MergeColumnSumsBase::MergeColumnSumsBase;
+
+private:
+  void runOnOperation() override {
+    FailureOr<DeviceModel> loaded = loadDeviceModel(getOperation(), device);
+    if (failed(loaded))
+      return signalPassFailure();
+    if (!loaded->hasWarps())
+      return;
+    model = *loaded;
+    SmallVector<FusedOp> kernels;
+    getOperation().walk([&](FusedOp kernel) {
+      if (reducesRows(kernel))
+        kernels.push_back(kernel);
+    });
+    for (FusedOp kernel : kernels)
+      mergeInto(kernel);
+  }
+
+  void mergeInto(FusedOp row) {
+    ArrayRef<int64_t> shape = shapeOf(firstReduction(row).getInput());
+    std::optional<int64_t> parts =
+        rowPartsFor(ShapedType::getNumElements(shape.drop_back()), model);
+    if (!parts)
+      return;
+    SmallVector<ColumnSums> taken;
+    const unsigned own = row.getNumResults();
+    for (ColumnSums &sums : candidatesFor(row))
+      if (FusedOp merged = merge(row, sums.kernel, *parts)) {
+        row = merged;
+        taken.push_back(std::move(sums));
+      }
+    if (!taken.empty())
+      finish(row, own, taken);
+  }
+
+  /// Replaces `row` by a kernel that adds up columns as well, if that is not
+  /// slower than both kernels. What finishes the sums is not counted: it is as
+  /// much as before, or a small part of what is saved. Returns null if the
+  /// kernels stay apart.
+  FusedOp merge(FusedOp row, FusedOp sums, int64_t parts) {
+    FusedOp merged = KernelMerger(row, sums, parts).build();
+    std::string reason = reasonAgainst(merged, row, sums);
+    if (!reason.empty()) {
+      remark::missed(row.getLoc(), options())
+          << llvm::formatv("the sums of '{0}' stay apart: {1}",
+                           originOf(sums.getResult(0)), reason)
+                 .str();
+      merged.erase();
+      return {};
+    }
+    remark::passed(row.getLoc(), options())
+        << llvm::formatv("adds up the columns of '{0}' in {1} parts",
+                         originOf(sums.getResult(0)), parts)
+               .str();
+    row.replaceAllUsesWith(merged.getResults().take_front(row.getNumResults()));
+    row.erase();
+    mergedCount += sums.getNumResults();
+    return merged;
+  }
+
+  /// Returns why two kernels should not be `merged`; empty if they should.
+  std::string reasonAgainst(FusedOp merged, FusedOp row, FusedOp sums) {
+    int64_t registers = kernelCostOf(merged, model).launch.registers;
+    if (registers > kMostRegisters)
+      return llvm::formatv("a thread would need {0} registers", registers);
+    double together = timeInNanoseconds(merged, model),
+           apart =
+               timeInNanoseconds(row, model) + timeInNanoseconds(sums, model);
+    if (together > apart)
+      return llvm::formatv("together they take {0:f1} us, and apart {1:f1} us",
+                           together / 1e3, apart / 1e3);
+    return "";
+  }
+
+  static remark::RemarkOpts options() {
+    return remark::RemarkOpts::name("merge").category("sums");
+  }
+
+  /// Builds the kernel that adds up the parts of `row`, which are its results
+  /// from `own` on, and erases those that made the sums before.
+  static void finish(FusedOp row, unsigned own, ArrayRef<ColumnSums> taken) {
+    OpBuilder builder(row->getContext());
+    builder.setInsertionPointAfter(row);
+    SmallVector<OpResult> whole;
+    for (const ColumnSums &sums : taken)
+      whole.append(sums.whole);
+    auto last =
+        FusedOp::create(builder, row.getLoc(),
+                        ValueRange(llvm::to_vector_of<Value>(whole)).getTypes(),
+                        "sum", row.getResults().drop_front(own));
+    Block &body = last.getBody().emplaceBlock();
+    SmallVector<Value> yielded;
+    builder.setInsertionPointToEnd(&body);
+    for (auto [part, sum] : llvm::zip(last.getInputs(), whole))
+      yielded.push_back(
+          ReduceOp::create(builder, sum.getLoc(), ReductionKind::Sum,
+                           body.addArgument(part.getType(), sum.getLoc()),
+                           ArrayRef<int64_t>(0)));
+    YieldOp::create(builder, row.getLoc(), yielded);
+    setOrigins(last, llvm::map_to_vector(whole, originAttrOf));
+    for (auto [old, sum] : llvm::zip(whole, last.getResults()))
+      old.replaceAllUsesWith(sum);
+    for (const ColumnSums &sums : taken) {
+      for (Operation *stage : sums.lastStages)
+        stage->erase();
+      FusedOp(sums.kernel).erase();
+    }
+  }
+
+  DeviceModel model;
+};
+
+} // namespace
