@@ -78,7 +78,7 @@ def test_plans_have_the_rates(calibrated, cache, model, tmp_path):
 
 def train(cache, model, folder, *arguments):
     x, labels = folder / "x.npy", folder / "labels.npy"
-    np.save(x, np.zeros((16, 16), np.float32))
+    np.save(x, np.zeros((16, 64), np.float32))
     np.save(labels, np.zeros(16, np.int64))
     return gpuopt(cache, "train", model, "-o", folder / "run", "--batch-size=8", "--target=host", f"--data=x={x}",
                   f"--labels={labels}", "--max-steps=2", *arguments)

@@ -82,6 +82,7 @@ static Error readLine(StringRef line, Measured &measured) {
 static Expected<Measured> measure(StringRef executable, bool force,
                                   StringRef output) {
   std::string problem;
+  sys::fs::remove(output); // of a file that is there the end would stay
   SmallVector<StringRef> command = {executable};
   if (force)
     command.push_back("--force");
