@@ -52,12 +52,7 @@ static int fail(const Twine &message) {
 /// Adds the plan of a convolution to `text`, or why it has none.
 static void plan(const PlanDevice &target, const ConvGraph &graph,
                  int64_t workspaceLimit, json::Object &text) {
-  ConvPlanResult result;
-  try {
-    result = plan_convolution(target, graph, workspaceLimit);
-  } catch (const gpuopt::Error &error) {
-    result.reason = last_cudnn_message() + ": " + error.what();
-  }
+  ConvPlanResult result = plan_convolution(target, graph, workspaceLimit);
   if (!result.plan) {
     text["fallback"] = result.reason;
     return;

@@ -1,7 +1,9 @@
-// The runtime's convolutions through cuDNN, against plain loops: weights that
-// are reordered, and those that lie as cuDNN wants them.
+// The runtime's convolutions through cuDNN, against plain loops: by plans and
+// by the older calls, with weights that are reordered and those that lie as
+// cuDNN wants them.
 #include "Machine.h"
 
+#include "emulation/cudart/device.h"
 #include "gpuopt/ops/conv.h"
 #include "gpuopt/ops/conv_loops.h"
 
@@ -37,7 +39,15 @@ struct Case {
   std::vector<float> x, w, y;
 };
 
-struct ConvCallTest : Emulation {
+// The parameter is whether cuDNN has engines for plans.
+struct ConvCallTest : Emulation, testing::WithParamInterface<bool> {
+  ConvCallTest() {
+    gpuopt::emulation::device().machine.has_engines = GetParam();
+  }
+  ~ConvCallTest() override {
+    gpuopt::emulation::device().machine.has_engines = true;
+  }
+
   // Runs `call` with a workspace of zeros, and returns whether it has written
   // into the part of it that is for weights.
   template <class F>
@@ -85,7 +95,8 @@ struct ConvCallTest : Emulation {
                                       expected.data());
     EXPECT_EQ(dx.values(), expected);
 
-    // The gradient is written, and then added once more.
+    // The gradient is written, and then added once more, which takes a second
+    // place for it.
     for (double beta : {0.0, 1.0})
       EXPECT_EQ(uses_weights_of_workspace(c,
                                           [&](Context &ctx) {
@@ -93,7 +104,7 @@ struct ConvCallTest : Emulation {
                                                 ctx, c.s, x.data, dy.data,
                                                 dw.data + offset, beta);
                                           }),
-                reorders);
+                reorders || beta != 0);
     expected.resize(c.w.size());
     gpuopt::loops::conv_backward_weights(c.s, c.x.data(), c.y.data(),
                                          expected.data(), 0);
@@ -105,23 +116,86 @@ struct ConvCallTest : Emulation {
   }
 };
 
-TEST_F(ConvCallTest, ReordersWeightsOfSeveralTapsAndChannels) {
+TEST_P(ConvCallTest, ReordersWeightsOfSeveralTapsAndChannels) {
   check(Case(4, 6, 3, 1), /*reorders=*/true);
   check(Case(4, 6, 3, 2), /*reorders=*/true);
 }
 
-TEST_F(ConvCallTest, LeavesWeightsWithOneTap) {
+TEST_P(ConvCallTest, LeavesWeightsWithOneTap) {
   check(Case(4, 6, 1, 1), /*reorders=*/false);
 }
 
-TEST_F(ConvCallTest, LeavesWeightsOfOneChannel) {
+TEST_P(ConvCallTest, LeavesWeightsOfOneChannel) {
   check(Case(4, 8, 3, 4), /*reorders=*/false); // depthwise
   check(Case(1, 6, 3, 1), /*reorders=*/false);
 }
 
 // cuDNN's vectors begin at multiples of 16 bytes.
-TEST_F(ConvCallTest, MovesWeightsThatAreNotAligned) {
+TEST_P(ConvCallTest, MovesWeightsThatAreNotAligned) {
   check(Case(4, 6, 1, 1), /*reorders=*/true, /*offset=*/1);
 }
+
+// A slice of a tensor may begin anywhere; plans promise what is true.
+TEST_P(ConvCallTest, TakesTensorsThatAreNotAligned) {
+  const Case c(4, 6, 3, 1);
+  std::vector<float> moved{0};
+  moved.insert(moved.end(), c.x.begin(), c.x.end());
+  OnDevice<float> x(moved), w(c.w), y(c.y.size());
+  OnDevice<char> workspace(kWorkspace);
+  Context ctx;
+  ctx.use_workspace(workspace.data, workspace.n);
+  gpuopt::conv_forward<float>(ctx, c.s, x.data + 1, w.data, nullptr, y.data);
+  std::vector<float> expected(c.y.size());
+  gpuopt::loops::conv_forward<float>(c.s, c.x.data(), c.w.data(), nullptr,
+                                     expected.data());
+  EXPECT_EQ(y.values(), expected);
+}
+
+// A bias is added by the older calls in either case.
+TEST_P(ConvCallTest, AddsABias) {
+  const Case c(4, 6, 3, 1);
+  const std::vector<float> b = numbers(c.s.oc, 2);
+  OnDevice<float> x(c.x), w(c.w), bias(b), y(c.y.size());
+  OnDevice<char> workspace(kWorkspace);
+  Context ctx;
+  ctx.use_workspace(workspace.data, workspace.n);
+  gpuopt::conv_forward<float>(ctx, c.s, x.data, w.data, bias.data, y.data);
+  cudaDeviceSynchronize();
+  std::vector<float> expected(c.y.size());
+  gpuopt::loops::conv_forward<float>(c.s, c.x.data(), c.w.data(), b.data(),
+                                     expected.data());
+  EXPECT_EQ(y.values(), expected);
+}
+
+// Plans can pad one end alone.
+TEST_P(ConvCallTest, PadsOneEnd) {
+  Case c(4, 6, 3, 1);
+  c.s.pad_begin[0] = c.s.pad_begin[1] = 2;
+  c.s.pad_end[0] = c.s.pad_end[1] = 0;
+  OnDevice<float> x(c.x), w(c.w), y(c.y.size());
+  OnDevice<char> workspace(kWorkspace);
+  Context ctx;
+  ctx.use_workspace(workspace.data, workspace.n);
+  const auto run = [&] {
+    gpuopt::conv_forward<float>(ctx, c.s, x.data, w.data, nullptr, y.data);
+  };
+  if (!GetParam()) {
+    EXPECT_EQ(error_of(run),
+              "cuDNN pads both ends of a dimension alike, but this convolution "
+              "is padded differently at its two ends");
+    return;
+  }
+  run();
+  cudaDeviceSynchronize();
+  std::vector<float> expected(c.y.size());
+  gpuopt::loops::conv_forward<float>(c.s, c.x.data(), c.w.data(), nullptr,
+                                     expected.data());
+  EXPECT_EQ(y.values(), expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cudnn, ConvCallTest, testing::Bool(),
+                         [](const auto &info) {
+                           return info.param ? "Plans" : "OlderCalls";
+                         });
 
 } // namespace

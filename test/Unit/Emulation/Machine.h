@@ -3,6 +3,7 @@
 #pragma once
 
 #include "emulation/machine/random.h"
+#include "gpuopt/device/error.h"
 
 #include <gtest/gtest.h>
 
@@ -77,6 +78,18 @@ cudaError_t run(cudaStream_t stream, unsigned blocks, unsigned threads,
 inline std::string error_of_work() {
   const cudaError_t status = cudaDeviceSynchronize();
   return status == cudaSuccess ? "" : cudaGetErrorString(status);
+}
+
+// The text of the exception that a call of gpuopt's runtime ends with; empty
+// where it ends well.
+template <class F>
+std::string error_of(F f) {
+  try {
+    f();
+  } catch (const gpuopt::Error &error) {
+    return error.what();
+  }
+  return "";
 }
 
 // How many of the first seeds make `differs` true.

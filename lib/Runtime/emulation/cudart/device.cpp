@@ -46,6 +46,10 @@ const char *message_of(int library, int status) {
              : nullptr;
 }
 
+const std::string &last_message_of(int library) {
+  return messages[library].text;
+}
+
 void keep_message(int library, int status, const std::string &text) {
   messages[library] = {status, text};
 }

@@ -15,6 +15,7 @@ struct Machine {
   int compute_capability = 90; // 9.0
   int driver_version = 13000;  // 0: no driver is loaded
   size_t cudnn_version = 0;    // 0: that of the headers
+  bool has_engines = true;     // of cuDNN's graph interface
 };
 
 struct Device {
@@ -33,6 +34,8 @@ Device &device();
 // The text behind the last refusal or fault, for the libraries' functions that
 // turn a status into text. Null if that had another status.
 const char *message_of(int library, int status);
+// That text of a library, whatever the status was.
+const std::string &last_message_of(int library);
 void keep_message(int library, int status, const std::string &text);
 
 // The code of a call of one of the three libraries. `Library` says which

@@ -20,11 +20,13 @@ void *ConvolutionCall::result() const {
 
 // ---- What the manual allows ------------------------------------------------
 
-// Returns the size by cudnnGetConvolution2dForwardOutputDim's formula.
+// Returns the size by cudnnGetConvolution2dForwardOutputDim's formula; graphs
+// may pad both ends differently.
 static int64_t output_size(const Convolution &c, int axis) {
   const cudnnConvolutionStruct &d = c.convolution;
   const int64_t reach = (c.w.size[2 + axis] - 1) * d.dilation[axis] + 1;
-  return 1 + (c.x.size[2 + axis] + 2 * d.pad[axis] - reach) / d.stride[axis];
+  const int64_t padding = d.pad[axis] + d.pad_end[axis];
+  return 1 + (c.x.size[2 + axis] + padding - reach) / d.stride[axis];
 }
 
 static void check_types(const Convolution &c) {

@@ -77,6 +77,10 @@ const char *cudnnGetErrorString(cudnnStatus_t status) {
   return status == CUDNN_STATUS_SUCCESS ? "success" : "an error of cuDNN";
 }
 
+void cudnnGetLastErrorString(char *message, size_t size) {
+  snprintf(message, size, "%s", last_message_of(Cudnn::kNumber).c_str());
+}
+
 cudnnStatus_t cudnnCreate(cudnnHandle_t *handle) {
   return call<Cudnn>([&] { *handle = new cudnnContext; });
 }
@@ -131,7 +135,7 @@ cudnnStatus_t cudnnSetConvolution2dDescriptor(
       refuse(CUDNN_STATUS_BAD_PARAM,
              "a padding is negative, or a stride or dilation not positive");
     cudnnConvolutionStruct &c = *convolution;
-    c.pad[0] = pad_h, c.pad[1] = pad_w;
+    c.pad[0] = c.pad_end[0] = pad_h, c.pad[1] = c.pad_end[1] = pad_w;
     c.stride[0] = stride_h, c.stride[1] = stride_w;
     c.dilation[0] = dilation_h, c.dilation[1] = dilation_w;
     c.flips_filter = mode == CUDNN_CONVOLUTION;

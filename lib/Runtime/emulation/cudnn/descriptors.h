@@ -24,7 +24,8 @@ struct cudnnFilterStruct : cudnnTensorStruct {};
 
 // [0] is the height, [1] the width.
 struct cudnnConvolutionStruct {
-  int64_t pad[2] = {}, stride[2] = {1, 1}, dilation[2] = {1, 1};
+  int64_t pad[2] = {}, pad_end[2] = {}, stride[2] = {1, 1};
+  int64_t dilation[2] = {1, 1};
   int64_t groups = 1;
   bool flips_filter = false; // CUDNN_CONVOLUTION, not CUDNN_CROSS_CORRELATION
   cudnnDataType_t compute = CUDNN_DATA_FLOAT;

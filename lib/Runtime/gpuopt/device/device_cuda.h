@@ -158,6 +158,14 @@ const Row *on_device(const Row (&table)[kRows]) {
   return static_cast<const Row *>(p);
 }
 
+// Returns the alignment of an address, as libraries are told it. Offsets in a
+// program are multiples of 256 bytes, but a slice of a tensor may have a
+// smaller alignment.
+template <class T>
+int64_t alignment_of(const T *p) {
+  return reinterpret_cast<uintptr_t>(p) % 16 == 0 ? 16 : int64_t(sizeof(T));
+}
+
 inline void set_zero(Context &ctx, void *p, size_t bytes) {
   CHECK_CUDA(cudaMemsetAsync(p, 0, bytes, ctx.stream));
 }

@@ -1,12 +1,16 @@
-// Convolution on the GPU: cuDNN 9's legacy calls, NHWC, with deterministic
-// algorithms. cuDNN wants the weights as [oc, kh, kw, c], so they are reordered
-// into the workspace before a call, and their gradient back after it. Weights
-// with one tap, or of one channel, lie the same in both orders.
+// Convolution on the GPU, by cuDNN 9, NHWC, with deterministic algorithms:
+// by a plan of its graph interface or, where it makes none, by its older calls.
+// Which of the two is chosen once for a shape. cuDNN wants the weights as
+// [oc, kh, kw, c], so they are reordered into the workspace before a call, and
+// their gradient back after it. Weights with one tap, or of one channel, lie
+// the same in both orders.
 #pragma once
 
 #include "gpuopt/ops/conv.h"
-#include "gpuopt/ops/cudnn_descriptor.h"
+#include "gpuopt/ops/conv_legacy_cuda.h"
+#include "gpuopt/ops/conv_plan_cuda.h"
 
+#include <optional>
 #include <unordered_map>
 
 namespace gpuopt {
@@ -25,17 +29,20 @@ constexpr cudnnDataType_t cudnn_type() {
     return CUDNN_DATA_BFLOAT16;
 }
 
+// What the choice for a convolution depends on.
 struct ConvKey {
   ConvShape shape;
   int64_t kind, type;
+  int64_t allows_tf32, adds_bias;
+  int64_t alignment; // of all tensors, in bytes
 };
 
+// One of the two.
 struct Conv {
-  cudnnTensorDescriptor_t x, y, bias;
-  cudnnFilterDescriptor_t w;
-  cudnnConvolutionDescriptor_t conv;
-  int algorithm = 0;
-  size_t workspace = 0;
+#ifdef GPUOPT_HAS_CONV_PLANS
+  std::optional<ConvPlan> plan;
+#endif
+  std::optional<LegacyConv> legacy;
 };
 
 // 92800 is 9.28.0.
@@ -55,103 +62,62 @@ inline void check_cudnn_version() {
                 "older one");
 }
 
-struct Cudnn {
+class Cudnn {
+public:
   Cudnn() {
     check_cudnn_version();
     CHECK_CUDNN(cudnnCreate(&handle));
   }
   ~Cudnn() {
-    for (auto &[content, c] : by_content) {
-      for (cudnnTensorDescriptor_t tensor : {c.x, c.y, c.bias})
-        cudnnDestroyTensorDescriptor(tensor);
-      cudnnDestroyFilterDescriptor(c.w);
-      cudnnDestroyConvolutionDescriptor(c.conv);
-    }
+    for (auto &[content, c] : by_content)
+      if (c.legacy)
+        destroy(*c.legacy);
+    by_content.clear();
     cudnnDestroy(handle);
   }
+  Cudnn(const Cudnn &) = delete;
+  Cudnn &operator=(const Cudnn &) = delete;
+
+  // Returns what was chosen for a convolution, or chooses it, within `room`
+  // bytes of workspace.
+  const Conv &conv(const ConvKey &key, size_t room) {
+    const std::string content = content_of(key);
+    auto found = by_content.find(content);
+    if (found == by_content.end())
+      found = by_content.emplace(content, choose_conv(key, room)).first;
+    return found->second;
+  }
+
   cudnnHandle_t handle;
+
+private:
+  Conv choose_conv(const ConvKey &key, size_t room) {
+    Conv chosen;
+#ifdef GPUOPT_HAS_CONV_PLANS
+    const ConvGraph graph{key.shape, key.kind, key.type, key.allows_tf32,
+                          key.alignment};
+    if (!key.adds_bias)
+      chosen.plan =
+          plan_convolution(PlanDevice(handle), graph, int64_t(room)).plan;
+    if (chosen.plan)
+      return chosen;
+#endif
+    chosen.legacy =
+        make_legacy_conv(handle, key.shape, key.kind, cudnnDataType_t(key.type),
+                         key.allows_tf32, room);
+    return chosen;
+  }
+
   std::unordered_map<std::string, Conv> by_content;
 };
 
-// Returns the fastest algorithm, by cuDNN's heuristic, that always gives the
-// same bits and has enough workspace.
-template <class Perf>
-void choose(Conv &c, const Perf *candidates, int count, size_t room) {
-  for (int i = 0; i < count; i++)
-    if (candidates[i].status == CUDNN_STATUS_SUCCESS &&
-        candidates[i].determinism == CUDNN_DETERMINISTIC &&
-        candidates[i].memory <= room) {
-      c.algorithm = candidates[i].algo;
-      c.workspace = candidates[i].memory;
-      return;
-    }
-  throw Error("cuDNN has no deterministic algorithm for a convolution within " +
-              human_bytes(double(room)) +
-              " of workspace; compile with --workspace-size");
-}
-
-inline void choose_algorithm(Cudnn &dnn, Conv &c, int64_t kind, size_t room) {
-  constexpr int kMost = 16;
-  int count = 0;
-  if (kind == kConvForward) {
-    cudnnConvolutionFwdAlgoPerf_t found[kMost];
-    CHECK_CUDNN(cudnnGetConvolutionForwardAlgorithm_v7(
-        dnn.handle, c.x, c.w, c.conv, c.y, kMost, &count, found));
-    choose(c, found, count, room);
-  } else if (kind == kConvBackwardData) {
-    cudnnConvolutionBwdDataAlgoPerf_t found[kMost];
-    CHECK_CUDNN(cudnnGetConvolutionBackwardDataAlgorithm_v7(
-        dnn.handle, c.w, c.y, c.conv, c.x, kMost, &count, found));
-    choose(c, found, count, room);
-  } else {
-    cudnnConvolutionBwdFilterAlgoPerf_t found[kMost];
-    CHECK_CUDNN(cudnnGetConvolutionBackwardFilterAlgorithm_v7(
-        dnn.handle, c.x, c.y, c.conv, c.w, kMost, &count, found));
-    choose(c, found, count, room);
-  }
-}
-
-inline Conv make_conv(Cudnn &dnn, const ConvKey &key, bool allows_tf32,
-                      size_t room) {
-  const ConvShape &s = key.shape;
-  const auto type = static_cast<cudnnDataType_t>(key.type);
-  // cuDNN pads both ends alike, and computes the size of y from that.
-  const auto size_of_y = [&](int i, int64_t x, int64_t filter) {
-    return 1 + (x + 2 * s.pad_begin[i] - (filter - 1) * s.dilation[i] - 1) /
-                   s.stride[i];
-  };
-  if (size_of_y(0, s.h, s.kh) != s.oh || size_of_y(1, s.w, s.kw) != s.ow)
-    throw Error("cuDNN pads both ends of a dimension alike, but this "
-                "convolution is padded differently at its two ends");
-  auto tensor = [&](cudnnTensorDescriptor_t &d, int64_t n, int64_t c, int64_t h,
-                    int64_t w) {
-    CHECK_CUDNN(cudnnCreateTensorDescriptor(&d));
-    CHECK_CUDNN(cudnnSetTensor4dDescriptor(d, CUDNN_TENSOR_NHWC, type, int(n),
-                                           int(c), int(h), int(w)));
-  };
-  Conv c;
-  tensor(c.x, s.n, s.c, s.h, s.w);
-  tensor(c.y, s.n, s.oc, s.oh, s.ow);
-  tensor(c.bias, 1, s.oc, 1, 1);
-  CHECK_CUDNN(cudnnCreateFilterDescriptor(&c.w));
-  CHECK_CUDNN(cudnnSetFilter4dDescriptor(c.w, type, CUDNN_TENSOR_NHWC,
-                                         int(s.oc), int(s.c / s.groups),
-                                         int(s.kh), int(s.kw)));
-  CHECK_CUDNN(cudnnCreateConvolutionDescriptor(&c.conv));
-  CHECK_CUDNN(cudnnSetConvolution2dDescriptor(
-      c.conv, int(s.pad_begin[0]), int(s.pad_begin[1]), int(s.stride[0]),
-      int(s.stride[1]), int(s.dilation[0]), int(s.dilation[1]),
-      CUDNN_CROSS_CORRELATION,
-      type == CUDNN_DATA_DOUBLE ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT));
-  CHECK_CUDNN(cudnnSetConvolutionGroupCount(c.conv, int(s.groups)));
-  const bool half = type == CUDNN_DATA_HALF || type == CUDNN_DATA_BFLOAT16;
-  // For float, tensor cores mean TF32.
-  const bool on_tensor_cores =
-      half || (allows_tf32 && type == CUDNN_DATA_FLOAT);
-  CHECK_CUDNN(cudnnSetConvolutionMathType(
-      c.conv, on_tensor_cores ? CUDNN_TENSOR_OP_MATH : CUDNN_FMA_MATH));
-  choose_algorithm(dnn, c, key.kind, room);
-  return c;
+inline void run(cudnnHandle_t handle, const Conv &c, int64_t kind,
+                const void *x, const void *w, const void *y, void *workspace) {
+#ifdef GPUOPT_HAS_CONV_PLANS
+  if (c.plan)
+    return c.plan->execute(handle, x, w, y, workspace);
+#endif
+  run(handle, *c.legacy, kind, x, w, y, workspace);
 }
 
 // to[o, k, c] = from[o, c, k], or back, adding to what is there.
@@ -180,27 +146,29 @@ inline bool has_order_of_cudnn(const ConvShape &s, const void *weights) {
 
 template <class T>
 struct ConvCall {
-  // `plain_weights` are those of the program, or their gradient.
-  ConvCall(Context &ctx, const ConvShape &s, ConvKind kind,
-           const T *plain_weights)
-      : ctx(ctx), dnn(ctx.library<Cudnn>()), shape(s),
-        reorders(!has_order_of_cudnn(s, plain_weights)) {
-    const ConvKey key{s, kind, cudnn_type<T>()};
+  // `plain_weights` are those of the program, or their gradient, which are
+  // reordered if `must_reorder` and where cuDNN wants another order.
+  ConvCall(Context &ctx, const ConvShape &s, ConvKind kind, const T *x,
+           const T *plain_weights, const T *y, const T *bias = nullptr,
+           bool must_reorder = false)
+      : ctx(ctx), dnn(ctx.library<Cudnn>()), shape(s), kind(kind), x(x), y(y),
+        reorders(must_reorder || !has_order_of_cudnn(s, plain_weights)) {
     count = s.oc * (s.c / s.groups) * s.kh * s.kw;
     const size_t weight_bytes = (size_t(count) * sizeof(T) + 255) / 256 * 256;
-    char *memory = ctx.workspace(weight_bytes);
-    const std::string content = content_of(key);
-    auto found = dnn.by_content.find(content);
-    if (found == dnn.by_content.end())
-      found =
-          dnn.by_content
-              .emplace(content, make_conv(dnn, key, ctx.allows_tf32,
-                                          ctx.workspace_bytes() - weight_bytes))
-              .first;
-    conv = &found->second;
-    in_workspace = reinterpret_cast<T *>(memory);
-    workspace = memory + weight_bytes;
+    in_workspace = reinterpret_cast<T *>(ctx.workspace(weight_bytes));
+    workspace = ctx.workspace(weight_bytes) + weight_bytes;
+    const ConvKey key{s,
+                      kind,
+                      cudnn_type<T>(),
+                      ctx.allows_tf32 && std::is_same_v<T, float>,
+                      bias != nullptr,
+                      std::min(alignment_of(x), alignment_of(y))};
+    conv = &dnn.conv(key, ctx.workspace_bytes() - weight_bytes);
     CHECK_CUDNN(cudnnSetStream(dnn.handle, ctx.stream));
+  }
+  // Computes the tensor that `kind` says from weights in cuDNN's order.
+  void run(const T *weights) {
+    detail::run(dnn.handle, *conv, kind, x, weights, y, workspace);
   }
   // Returns the weights in cuDNN's order.
   const T *ordered(const T *plain) {
@@ -213,19 +181,12 @@ struct ConvCall {
     launch(ctx, ceil_div(count, 256), 256, reorder_weights<T>, from, to, count,
            shape.c / shape.groups, shape.kh * shape.kw, back, accumulate);
   }
-  const void *one() const {
-    return wide ? static_cast<const void *>(&one64) : &one32;
-  }
-  const void *zero() const {
-    return wide ? static_cast<const void *>(&zero64) : &zero32;
-  }
 
-  static constexpr bool wide = std::is_same_v<T, double>;
-  const double one64 = 1, zero64 = 0;
-  const float one32 = 1, zero32 = 0;
   Context &ctx;
   Cudnn &dnn;
   const ConvShape &shape;
+  const ConvKind kind;
+  const T *x, *y;
   const bool reorders;
   const Conv *conv;
   int64_t count;
@@ -238,39 +199,26 @@ struct ConvCall {
 template <class T>
 void conv_forward(Context &ctx, const ConvShape &s, const T *x, const T *w,
                   const T *bias, T *y) {
-  detail::ConvCall<T> call(ctx, s, kConvForward, w);
-  const detail::Conv &c = *call.conv;
-  CHECK_CUDNN(cudnnConvolutionForward(
-      call.dnn.handle, call.one(), c.x, x, c.w, call.ordered(w), c.conv,
-      static_cast<cudnnConvolutionFwdAlgo_t>(c.algorithm), call.workspace,
-      c.workspace, call.zero(), c.y, y));
+  detail::ConvCall<T> call(ctx, s, kConvForward, x, w, y, bias);
+  call.run(call.ordered(w));
   if (bias)
-    CHECK_CUDNN(cudnnAddTensor(call.dnn.handle, call.one(), c.bias, bias,
-                               call.one(), c.y, y));
+    detail::add_bias(call.dnn.handle, *call.conv->legacy, bias, y);
 }
 
 template <class T>
 void conv_backward_data(Context &ctx, const ConvShape &s, const T *dy,
                         const T *w, T *dx) {
-  detail::ConvCall<T> call(ctx, s, kConvBackwardData, w);
-  const detail::Conv &c = *call.conv;
-  CHECK_CUDNN(cudnnConvolutionBackwardData(
-      call.dnn.handle, call.one(), c.w, call.ordered(w), c.y, dy, c.conv,
-      static_cast<cudnnConvolutionBwdDataAlgo_t>(c.algorithm), call.workspace,
-      c.workspace, call.zero(), c.x, dx));
+  detail::ConvCall<T> call(ctx, s, kConvBackwardData, dx, w, dy);
+  call.run(call.ordered(w));
 }
 
+// A gradient that is added to what is there is computed beside it first.
 template <class T>
 void conv_backward_weights(Context &ctx, const ConvShape &s, const T *x,
                            const T *dy, T *dw, double beta) {
-  detail::ConvCall<T> call(ctx, s, kConvBackwardWeights, dw);
-  const detail::Conv &c = *call.conv;
-  const bool adds = beta != 0 && !call.reorders;
-  CHECK_CUDNN(cudnnConvolutionBackwardFilter(
-      call.dnn.handle, call.one(), c.x, x, c.y, dy, c.conv,
-      static_cast<cudnnConvolutionBwdFilterAlgo_t>(c.algorithm), call.workspace,
-      c.workspace, adds ? call.one() : call.zero(), c.w,
-      call.reorders ? call.in_workspace : dw));
+  detail::ConvCall<T> call(ctx, s, kConvBackwardWeights, x, dw, dy, nullptr,
+                           /*must_reorder=*/beta != 0);
+  call.run(call.reorders ? call.in_workspace : dw);
   if (call.reorders)
     call.reorder(call.in_workspace, dw, true, beta != 0);
 }

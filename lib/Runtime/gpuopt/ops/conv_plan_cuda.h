@@ -59,8 +59,8 @@ public:
 
 class ConvPlan {
 public:
-  explicit ConvPlan(CudnnDescriptor finalized)
-      : plan(std::move(finalized)),
+  explicit ConvPlan(const CudnnDescriptor &finalized)
+      : plan(finalized),
         bytes(plan.get<int64_t>(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE)) {}
 
   int64_t workspace_bytes() const { return bytes; }
@@ -163,7 +163,7 @@ inline const ConvAttributes &conv_attributes_of(int64_t kind) {
   return attributes[kind];
 }
 
-// The operation graph; descriptors keep what they were given.
+// The graph of the one operation.
 inline CudnnDescriptor operation_graph_of(const ConvGraph &graph) {
   const ConvShape &s = graph.shape;
   const ConvAttributes &attributes = conv_attributes_of(graph.kind);
@@ -235,35 +235,47 @@ struct ConvPlanResult {
   std::string reason;
 };
 
+namespace detail {
+
+// Asks for an engine's plan within a workspace.
+inline ConvPlanResult try_engine(const CudnnDescriptor &configuration,
+                                 const ConvGraph &graph,
+                                 int64_t workspace_limit) {
+  if (const char *objection = objection_to(configuration, graph))
+    return {std::nullopt, objection};
+  CudnnDescriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+  plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
+  if (!plan.try_finalize())
+    return {std::nullopt,
+            "cuDNN refuses its own proposal: " + last_cudnn_message()};
+  const ConvPlan found(plan);
+  if (found.workspace_bytes() <= workspace_limit)
+    return {found, ""};
+  return {std::nullopt, "an engine needs a workspace of " +
+                            human_bytes(double(found.workspace_bytes()))};
+}
+
+} // namespace detail
+
 // Returns the plan of the first engine of cuDNN's heuristic that may be taken
-// and needs at most `workspace_limit` bytes. Throws an Error if the graph
-// itself is not valid.
+// and needs at most `workspace_limit` bytes.
 inline ConvPlanResult plan_convolution(const PlanDevice &device,
                                        const ConvGraph &graph,
                                        int64_t workspace_limit) {
-  const CudnnDescriptor operations = detail::operation_graph_of(graph);
-  std::string reason = "cuDNN proposes no engine";
-  for (cudnnBackendHeurMode_t mode :
-       {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK})
-    for (const CudnnDescriptor &configuration :
-         detail::propose_engines(operations, device, mode)) {
-      if (const char *objection = detail::objection_to(configuration, graph)) {
-        reason = objection;
-        continue;
+  ConvPlanResult result{std::nullopt, "cuDNN proposes no engine"};
+  try {
+    const CudnnDescriptor operations = detail::operation_graph_of(graph);
+    for (auto mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK})
+      for (const CudnnDescriptor &configuration :
+           detail::propose_engines(operations, device, mode)) {
+        result = detail::try_engine(configuration, graph, workspace_limit);
+        if (result.plan)
+          return result;
       }
-      CudnnDescriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
-      plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
-      if (!plan.try_finalize()) {
-        reason = "cuDNN refuses its own proposal: " + last_cudnn_message();
-        continue;
-      }
-      ConvPlan found(std::move(plan));
-      if (found.workspace_bytes() <= workspace_limit)
-        return {std::move(found), ""};
-      reason = "an engine needs a workspace of " +
-               human_bytes(double(found.workspace_bytes()));
-    }
-  return {std::nullopt, reason};
+  } catch (const Error &refused) {
+    result.reason = last_cudnn_message() + ": " + refused.what();
+  }
+  return result;
 }
 
 // Makes a plan from what ConvPlan::serialize has returned.
@@ -274,7 +286,7 @@ inline ConvPlan read_conv_plan(const PlanDevice &device,
            std::vector<char>(text.begin(), text.end()))
       .set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, device.descriptor)
       .finalize();
-  return ConvPlan(std::move(plan));
+  return ConvPlan(plan);
 }
 
 inline void ConvPlan::execute(cudnnHandle_t handle, const void *x,

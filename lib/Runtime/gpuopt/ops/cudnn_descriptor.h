@@ -7,8 +7,8 @@
 
 #include <cudnn.h>
 
+#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace gpuopt {
@@ -58,27 +58,20 @@ inline constexpr auto attribute_type(cudnnBackendBehaviorNote_t) {
 
 } // namespace detail
 
+// A descriptor; copies are the same one. Those that it was given as attributes,
+// and the one that it was read from, live as long as it does.
 class CudnnDescriptor {
 public:
-  explicit CudnnDescriptor(cudnnBackendDescriptorType_t type) {
-    CHECK_CUDNN(cudnnBackendCreateDescriptor(type, &descriptor));
-  }
-  CudnnDescriptor(CudnnDescriptor &&other) noexcept
-      : descriptor(std::exchange(other.descriptor, nullptr)) {}
-  CudnnDescriptor &operator=(CudnnDescriptor &&other) noexcept {
-    std::swap(descriptor, other.descriptor);
-    return *this;
-  }
-  ~CudnnDescriptor() {
-    if (descriptor)
-      cudnnBackendDestroyDescriptor(descriptor);
+  explicit CudnnDescriptor(cudnnBackendDescriptorType_t type)
+      : made(std::make_shared<Made>()) {
+    CHECK_CUDNN(cudnnBackendCreateDescriptor(type, &made->pointer));
   }
 
   template <class T>
   CudnnDescriptor &set(cudnnBackendAttributeName_t name,
                        const std::vector<T> &values) {
     CHECK_CUDNN(
-        cudnnBackendSetAttribute(descriptor, name, detail::attribute_type(T()),
+        cudnnBackendSetAttribute(get(), name, detail::attribute_type(T()),
                                  int64_t(values.size()), values.data()));
     return *this;
   }
@@ -89,26 +82,27 @@ public:
   CudnnDescriptor &set(cudnnBackendAttributeName_t name,
                        const CudnnDescriptor &value) {
     CHECK_CUDNN(cudnnBackendSetAttribute(
-        descriptor, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &value.descriptor));
+        get(), name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &value.made->pointer));
+    made->needs.push_back(value.made);
     return *this;
   }
   CudnnDescriptor &finalize() {
-    CHECK_CUDNN(cudnnBackendFinalize(descriptor));
+    CHECK_CUDNN(cudnnBackendFinalize(get()));
     return *this;
   }
   // Returns whether cuDNN can do what the attributes say.
   bool try_finalize() {
-    return cudnnBackendFinalize(descriptor) == CUDNN_STATUS_SUCCESS;
+    return cudnnBackendFinalize(get()) == CUDNN_STATUS_SUCCESS;
   }
 
   template <class T>
   std::vector<T> get_all(cudnnBackendAttributeName_t name) const {
     int64_t count = 0;
     CHECK_CUDNN(cudnnBackendGetAttribute(
-        descriptor, name, detail::attribute_type(T()), 0, &count, nullptr));
+        get(), name, detail::attribute_type(T()), 0, &count, nullptr));
     std::vector<T> values(static_cast<size_t>(count));
     if (count > 0)
-      CHECK_CUDNN(cudnnBackendGetAttribute(descriptor, name,
+      CHECK_CUDNN(cudnnBackendGetAttribute(get(), name,
                                            detail::attribute_type(T()), count,
                                            &count, values.data()));
     values.resize(static_cast<size_t>(count));
@@ -119,7 +113,7 @@ public:
     T value;
     int64_t count = 0;
     CHECK_CUDNN(cudnnBackendGetAttribute(
-        descriptor, name, detail::attribute_type(T()), 1, &count, &value));
+        get(), name, detail::attribute_type(T()), 1, &count, &value));
     return value;
   }
   // Returns the descriptors that an attribute has, which are of one type.
@@ -128,23 +122,33 @@ public:
                   cudnnBackendDescriptorType_t type) const {
     int64_t count = 0;
     CHECK_CUDNN(cudnnBackendGetAttribute(
-        descriptor, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, &count, nullptr));
+        get(), name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, &count, nullptr));
     std::vector<CudnnDescriptor> found;
     std::vector<cudnnBackendDescriptor_t> pointers;
-    for (int64_t i = 0; i < count; i++)
-      pointers.push_back(found.emplace_back(type).descriptor);
+    for (int64_t i = 0; i < count; i++) {
+      found.emplace_back(type).made->needs.push_back(made);
+      pointers.push_back(found.back().get());
+    }
     if (count > 0)
-      CHECK_CUDNN(cudnnBackendGetAttribute(descriptor, name,
+      CHECK_CUDNN(cudnnBackendGetAttribute(get(), name,
                                            CUDNN_TYPE_BACKEND_DESCRIPTOR, count,
                                            &count, pointers.data()));
     found.erase(found.begin() + count, found.end());
     return found;
   }
 
-  cudnnBackendDescriptor_t get() const { return descriptor; }
+  cudnnBackendDescriptor_t get() const { return made->pointer; }
 
 private:
-  cudnnBackendDescriptor_t descriptor = nullptr;
+  struct Made {
+    ~Made() {
+      if (pointer)
+        cudnnBackendDestroyDescriptor(pointer);
+    }
+    cudnnBackendDescriptor_t pointer = nullptr;
+    std::vector<std::shared_ptr<Made>> needs;
+  };
+  std::shared_ptr<Made> made;
 };
 
 } // namespace gpuopt

@@ -63,13 +63,6 @@ inline cublasLtMatrixLayout_t layout(cudaDataType_t type, int64_t rows,
   return result;
 }
 
-// Returns the alignment of an address. Offsets in a program are multiples of
-// 256 bytes, but a slice of a tensor may have a smaller alignment.
-template <class T>
-int64_t alignment_of(const T *p) {
-  return reinterpret_cast<uintptr_t>(p) % 16 == 0 ? 16 : int64_t(sizeof(T));
-}
-
 template <class T, class C>
 LtProduct make_product(const ProductKey &key, const C *bias) {
   const GemmShape &s = key.shape;

@@ -1,0 +1,216 @@
+#include "emulation/cudnn/graph_descriptor.h"
+
+#include "emulation/cudart/device.h"
+
+namespace gpuopt::emulation {
+
+const GraphDescriptor::Attribute &
+GraphDescriptor::attribute(cudnnBackendAttributeName_t name) const {
+  const auto found = attributes.find(name);
+  if (found == attributes.end() || found->second.count < 1)
+    refuse(CUDNN_STATUS_BAD_PARAM, "a descriptor of type " +
+                                       std::to_string(int(type)) +
+                                       " is finalized without its attribute " +
+                                       std::to_string(int(name)));
+  return found->second;
+}
+
+const GraphDescriptor &
+GraphDescriptor::part(cudnnBackendAttributeName_t name,
+                      cudnnBackendDescriptorType_t expected) const {
+  const GraphDescriptor &found = graph_descriptor(one<void *>(name));
+  if (found.type != expected || !found.is_final)
+    refuse(CUDNN_STATUS_BAD_PARAM,
+           "attribute " + std::to_string(int(name)) +
+               " is a descriptor of type " + std::to_string(int(found.type)) +
+               (found.is_final ? "" : " that is not finalized") +
+               "; expected is type " + std::to_string(int(expected)));
+  return found;
+}
+
+// ---- What attributes mean --------------------------------------------------
+
+static void finalize_tensor(GraphDescriptor &d) {
+  const auto size = d.all<int64_t>(CUDNN_ATTR_TENSOR_DIMENSIONS);
+  const auto stride = d.all<int64_t>(CUDNN_ATTR_TENSOR_STRIDES);
+  if (size.size() != 4 || stride.size() != 4)
+    refuse(CUDNN_STATUS_NOT_SUPPORTED,
+           "the emulation lacks tensors that have not four dimensions");
+  d.tensor.type = d.one<cudnnDataType_t>(CUDNN_ATTR_TENSOR_DATA_TYPE);
+  element_type(d.tensor.type);
+  for (size_t i = 0; i < 4; i++) {
+    if (size[i] < 1 || stride[i] < 1)
+      refuse(CUDNN_STATUS_BAD_PARAM,
+             "a dimension or a stride of a tensor is not positive");
+    d.tensor.size[i] = size[i];
+    d.tensor.stride[i] = stride[i];
+  }
+  d.tensor_id = d.one<int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID);
+  d.tensor_alignment = d.one<int64_t>(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT);
+}
+
+static void read_pair(const GraphDescriptor &d,
+                      cudnnBackendAttributeName_t name, int64_t least,
+                      int64_t (&pair)[2]) {
+  const auto values = d.all<int64_t>(name);
+  if (values.size() != 2 || values[0] < least || values[1] < least)
+    refuse(CUDNN_STATUS_BAD_PARAM, "attribute " + std::to_string(int(name)) +
+                                       " has not two values of at least " +
+                                       std::to_string(least));
+  pair[0] = values[0], pair[1] = values[1];
+}
+
+static void finalize_convolution(GraphDescriptor &d) {
+  if (d.one<int64_t>(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS) != 2)
+    refuse(CUDNN_STATUS_NOT_SUPPORTED,
+           "the emulation lacks convolutions that have not two dimensions");
+  cudnnConvolutionStruct &c = d.parameters;
+  read_pair(d, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, 0, c.pad);
+  read_pair(d, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, 0, c.pad_end);
+  read_pair(d, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, 1, c.stride);
+  read_pair(d, CUDNN_ATTR_CONVOLUTION_DILATIONS, 1, c.dilation);
+  c.compute = d.one<cudnnDataType_t>(CUDNN_ATTR_CONVOLUTION_COMP_TYPE);
+  c.flips_filter = d.one<cudnnConvolutionMode_t>(
+                       CUDNN_ATTR_CONVOLUTION_CONV_MODE) == CUDNN_CONVOLUTION;
+}
+
+namespace {
+// The attributes of an operation, by its kind.
+struct OperationNames {
+  cudnnBackendDescriptorType_t type;
+  ConvolutionKind kind;
+  cudnnBackendAttributeName_t convolution, x, w, y, alpha, beta;
+};
+} // namespace
+
+static const OperationNames kOperations[] = {
+    {CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
+     ConvolutionKind::Forward,
+     CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC,
+     CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X,
+     CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W,
+     CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y,
+     CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA,
+     CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA},
+    {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
+     ConvolutionKind::BackwardData,
+     CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC,
+     CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX,
+     CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W,
+     CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY,
+     CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA,
+     CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA},
+    {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
+     ConvolutionKind::BackwardFilter,
+     CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC,
+     CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X,
+     CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW,
+     CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY,
+     CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA,
+     CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA}};
+
+// Scales are float or double, whichever type they were set with.
+static double read_scale(const GraphDescriptor &d,
+                         cudnnBackendAttributeName_t name) {
+  return d.attribute(name).type == CUDNN_TYPE_DOUBLE
+             ? d.one<double>(name)
+             : double(d.one<float>(name));
+}
+
+static void finalize_operation(GraphDescriptor &d,
+                               const OperationNames &names) {
+  GraphConvolution graph;
+  const auto take = [&](cudnnBackendAttributeName_t name, int64_t &id,
+                        cudnnTensorStruct &tensor) {
+    const GraphDescriptor &part = d.part(name, CUDNN_BACKEND_TENSOR_DESCRIPTOR);
+    tensor = part.tensor;
+    id = part.tensor_id;
+    graph.alignment = std::max(graph.alignment, part.tensor_alignment);
+  };
+  Convolution &c = graph.convolution;
+  c.kind = names.kind;
+  take(names.x, graph.x, c.x);
+  take(names.w, graph.w, c.w);
+  take(names.y, graph.y, c.y);
+  c.convolution =
+      d.part(names.convolution, CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR)
+          .parameters;
+  // Graphs have no attribute for groups: the channels tell.
+  c.convolution.groups = std::max<int64_t>(1, c.x.size[1] / c.w.size[1]);
+  check(c);
+  graph.alpha = read_scale(d, names.alpha);
+  graph.beta = read_scale(d, names.beta);
+  d.graph = graph;
+}
+
+static void finalize_operation_graph(GraphDescriptor &d) {
+  const auto operations = d.all<void *>(CUDNN_ATTR_OPERATIONGRAPH_OPS);
+  const GraphDescriptor &operation = graph_descriptor(operations[0]);
+  if (operations.size() != 1 || !operation.is_final || !operation.graph)
+    refuse(CUDNN_STATUS_NOT_SUPPORTED,
+           "the emulation lacks graphs of anything but one convolution");
+  d.graph = operation.graph;
+}
+
+static void finalize_heuristic(GraphDescriptor &d) {
+  d.part(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
+  d.graph = d.part(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH,
+                   CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR)
+                .graph;
+  d.proposals = propose_engines(
+      d.graph->convolution,
+      d.one<cudnnBackendHeurMode_t>(CUDNN_ATTR_ENGINEHEUR_MODE));
+  if (d.proposals.empty())
+    refuse(CUDNN_STATUS_NOT_SUPPORTED, "cuDNN has no engine for a graph");
+}
+
+static void finalize_plan(GraphDescriptor &d) {
+  const GraphDescriptor &configuration =
+      d.part(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG,
+             CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
+  d.graph = configuration.graph;
+  d.engine = configuration.engine;
+}
+
+void finalize(GraphDescriptor &d) {
+  for (const OperationNames &names : kOperations)
+    if (d.type == names.type)
+      finalize_operation(d, names);
+  if (d.type == CUDNN_BACKEND_TENSOR_DESCRIPTOR)
+    finalize_tensor(d);
+  else if (d.type == CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR)
+    finalize_convolution(d);
+  else if (d.type == CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR)
+    finalize_operation_graph(d);
+  else if (d.type == CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR)
+    finalize_heuristic(d);
+  else if (d.type == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR)
+    finalize_plan(d);
+  d.is_final = true;
+}
+
+// ---- Engines ---------------------------------------------------------------
+
+std::vector<Engine> propose_engines(const Convolution &convolution,
+                                    cudnnBackendHeurMode_t mode) {
+  constexpr size_t kWorkspaceBytes = 16 << 10;
+  if (!device().machine.has_engines)
+    return {};
+  if (mode == CUDNN_HEUR_MODE_FALLBACK)
+    return {{7, 0, true, {}, {}}};
+  if (mode != CUDNN_HEUR_MODE_A)
+    return {};
+  std::vector<Engine> engines{
+      {1, kWorkspaceBytes, false, {CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC}, {}},
+      {2, 0, true, {}, {CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION}},
+      {3, 0, true, {CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION}, {}},
+      {5, Memory::kDeviceBytes, true, {}, {}},
+      {6, kWorkspaceBytes, true, {}, {}}};
+  if (convolution.x.type == CUDNN_DATA_FLOAT)
+    engines.insert(
+        engines.begin() + 3,
+        {4, kWorkspaceBytes, true, {CUDNN_NUMERICAL_NOTE_TENSOR_CORE}, {}});
+  return engines;
+}
+
+} // namespace gpuopt::emulation
