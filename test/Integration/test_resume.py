@@ -66,8 +66,14 @@ def run(trainer: Trainer, out: Path, files: dict, **flags) -> Result:
     return trainer.run_files(out, **files, **flags)
 
 
+def numbers_of(result: Result) -> list[dict]:
+    """What steps have computed, without what they took."""
+    return [{key: record[key] for key in ("step", "loss", "learning_rate", "grad_norm", "loss_scale", "skipped_steps")}
+            for record in result.metrics]
+
+
 def assert_same(one: Result, other: Result):
-    assert one.losses == other.losses
+    assert numbers_of(one) == numbers_of(other)
     for name, array in one.weights.items():
         np.testing.assert_array_equal(array, other.weights[name], err_msg=name)
 

@@ -73,6 +73,22 @@ deciding_settings(const TrainingSettings &s, const ProgramKind &kind) {
   return settings;
 }
 
+// Copies what a step knows of the run, between two steps.
+inline void read_counters(const StepState &state, RunState &run) {
+  run.batches = state.draw;
+  run.updates = state.step;
+  run.growth_tracker = state.scaler.growth_tracker;
+  run.skipped_steps = state.scaler.skipped_steps;
+  run.skipped_in_a_row = state.scaler.skipped_in_a_row;
+}
+inline void write_counters(const RunState &run, StepState &state) {
+  state.draw = run.batches;
+  state.step = run.updates;
+  state.scaler.growth_tracker = run.growth_tracker;
+  state.scaler.skipped_steps = run.skipped_steps;
+  state.scaler.skipped_in_a_row = run.skipped_in_a_row;
+}
+
 // Returns the text of the file.
 inline std::string json_of(const RunState &run) {
   std::string text = "{\n";

@@ -5,7 +5,7 @@
 #include "gpuopt/data/loader.h"
 #include "gpuopt/data/sources.h"
 #include "gpuopt/device/wait_policy.h"
-#include "gpuopt/trainer/checkpoint_writer.h"
+#include "gpuopt/trainer/checkpoints.h"
 #include "gpuopt/trainer/metrics.h"
 #include "gpuopt/trainer/not_finite.h"
 #include "gpuopt/trainer/output_folder.h"
@@ -14,7 +14,6 @@
 #include "gpuopt/trainer/weights_file.h"
 
 #include <csignal>
-#include <utility>
 
 namespace gpuopt {
 
@@ -30,7 +29,8 @@ public:
   Trainer(const Program &program, Settings settings)
       : program(program), s(std::move(settings)),
         ctx(int(kStagingIsDevice ? s.num_threads : 0)),
-        waiting(parse_wait_policy(s.wait_policy), ctx.num_threads) {
+        waiting(parse_wait_policy(s.wait_policy), ctx.num_threads),
+        checkpoints(program, s) {
     ctx.allows_tf32 = program.allows_tf32;
   }
 
@@ -40,12 +40,13 @@ public:
       throw Error("this program computes the forward alone (--inference); call "
                   "it through step.h");
     open_data();
-    const OutputFolder folder(s.output_dir);
-    if (!s.resume.empty())
-      resume();
+    folder = std::make_unique<OutputFolder>(s.output_dir);
+    checkpoints.find_start();
+    step = begun_at();
     prepare();
     Metrics metrics(s.output_dir + "/metrics.jsonl",
-                    kind_of(program).optimizer == "muon", metrics_to_keep());
+                    kind_of(program).optimizer == "muon",
+                    checkpoints.starts_in_output() ? step : 0);
     announce();
     // These signals come from the terminal, and from systems that run jobs or
     // containers.
@@ -79,32 +80,7 @@ private:
     steps = steps_to_attempt();
     prepare_profile();
     initialize();
-    remove_unfinished_checkpoints(s.output_dir);
-    checkpoints = std::make_unique<CheckpointWriter>(
-        program, s.output_dir, s.save_total_limit, infinite_at_first);
-    if (s.save_steps > 0 || s.save_best)
-      checkpoints->prepare();
-  }
-
-  // Finds the checkpoint that the run goes on from, if there is one.
-  void resume() {
-    resumed.path = find_checkpoint(s.resume, s.output_dir, program.name);
-    if (resumed.path.empty())
-      return;
-    resumed.state = read_run_state(resumed.path + "/" + kRunStateFile);
-    step = resumed.state.step;
-    best = {resumed.state.best_metric, resumed.state.best_step};
-    last_checkpoint = resumed.path;
-  }
-  // Returns the last step whose line of metrics.jsonl stays: that of the
-  // checkpoint, if both are of the same folder.
-  int64_t metrics_to_keep() const {
-    const auto folder = std::filesystem::path(resumed.path) / "..";
-    std::error_code code;
-    return !resumed.path.empty() &&
-                   std::filesystem::equivalent(folder, s.output_dir, code)
-               ? resumed.state.step
-               : 0;
+    checkpoints.open(infinite_at_first);
   }
 
   // Runs the steps until the last or an interrupt. Returns false if training
@@ -120,8 +96,8 @@ private:
       if (loaders.eval && s.eval_steps > 0 && step % s.eval_steps == 0 &&
           step < steps)
         validate(metrics, step);
-      const bool is_due =
-          is_best() || (s.save_steps > 0 && step % s.save_steps == 0);
+      const bool is_due = checkpoints.is_best(step) ||
+                          (s.save_steps > 0 && step % s.save_steps == 0);
       if (!(is_due && step < steps ? save_checkpoint(metrics)
                                    : end_checkpoint(false)))
         return false;
@@ -134,11 +110,12 @@ private:
     // Weights are saved first, because validation may fail on its data.
     if (!save_weights())
       return kDiverged;
-    const bool has_trained = step > resumed.state.step;
+    const bool has_trained = step > begun_at();
     if (loaders.eval && has_trained && !detail::interrupted)
       validate(metrics, step);
-    const bool is_due = s.save_steps > 0 || is_best() || detail::interrupted;
-    if (is_due && has_trained && last_checkpoint != checkpoint_of_step() &&
+    const bool is_due =
+        s.save_steps > 0 || checkpoints.is_best(step) || detail::interrupted;
+    if (is_due && has_trained && !checkpoints.has(step) &&
         !(save_checkpoint(metrics) && end_checkpoint(true)))
       return kDiverged;
     if (detail::interrupted)
@@ -173,7 +150,7 @@ private:
     options.batch_size = program.batch_size;
     options.shuffle = shuffle;
     options.seed = s.seed;
-    options.first_batch = pads_last ? 0 : resumed.state.batches;
+    options.first_batch = pads_last ? 0 : checkpoints.start().batches;
     options.num_workers = int(s.num_workers);
     options.prefetch_factor = int(s.prefetch_factor);
     // The first half is for training, the second for evaluation.
@@ -201,7 +178,7 @@ private:
                                  find_state(program, kind)->tensor.offset);
   }
   void initialize() {
-    if (resumed.path.empty())
+    if (checkpoints.start_path().empty())
       load_first_weights();
     else
       load_checkpoint();
@@ -220,14 +197,15 @@ private:
                   StateFile::Weights);
   }
   void load_checkpoint() {
+    const std::string &path = checkpoints.start_path();
     const RunState now = identity();
-    refuse_other_run(resumed.path, resumed.state, now);
+    refuse_other_run(path, checkpoints.start(), now);
     WeightsFile file(ctx, program, memory);
-    infinite_at_first = file.load(resumed.path + "/" + kModelFile,
-                                  StateFile::Weights, /*exactly=*/true);
-    file.load(resumed.path + "/" + kOptimizerFile, StateFile::Optimizer,
+    infinite_at_first = file.load(path + "/" + kModelFile, StateFile::Weights,
+                                  /*exactly=*/true);
+    file.load(path + "/" + kOptimizerFile, StateFile::Optimizer,
               /*exactly=*/true);
-    warn_of_changes(resumed.path, resumed.state, now, program.name);
+    warn_of_changes(path, checkpoints.start(), now, program.name);
   }
   std::string constants_file() const {
     const std::string name = "constants.safetensors";
@@ -242,14 +220,10 @@ private:
     if (hyper.warmup_steps == 0 && s.warmup_ratio > 0)
       hyper.warmup_steps = int64_t(std::ceil(s.warmup_ratio * double(steps)));
     hyper.max_steps = steps;
-    const RunState &run = resumed.state;
+    const RunState &run = checkpoints.start();
     StepState state;
     state.seed = s.seed;
-    state.step = run.updates;
-    state.draw = run.batches;
-    state.scaler.growth_tracker = run.growth_tracker;
-    state.scaler.skipped_steps = run.skipped_steps;
-    state.scaler.skipped_in_a_row = run.skipped_in_a_row;
+    write_counters(run, state);
     copy_to_device(ctx, find<StepState>(StateKind::StepState), &state,
                    sizeof state);
     copy_to_device(ctx, find<Hyperparameters>(StateKind::Hyperparameters),
@@ -280,48 +254,20 @@ private:
     const auto begin = Clock::now();
     if (!end_checkpoint(true))
       return false;
-    checkpoints->begin(ctx, memory, run_state());
+    checkpoints.begin(ctx, memory, run_state());
     metrics.checkpoint(step, milliseconds(begin, Clock::now()));
     return true;
   }
-  // Looks at what became of a checkpoint that was begun, and waits for it or
-  // not. One that could not be written does not end the run.
   bool end_checkpoint(bool waits) {
-    const auto outcome = checkpoints->take_outcome(waits);
-    if (!outcome)
-      return true;
-    if (!outcome->lost.empty()) {
-      tell_divergence(outcome->step, "; infinite or NaN: " + outcome->lost);
-      return false;
-    }
-    if (outcome->problem.empty())
-      last_checkpoint = checkpoint_path(s.output_dir, outcome->step);
-    else
-      tell_failure(*outcome);
-    return true;
+    const auto lost = checkpoints.end(waits);
+    if (lost)
+      tell_divergence(lost->step, "; infinite or NaN: " + lost->lost);
+    return !lost;
   }
-  void tell_failure(const CheckpointOutcome &outcome) {
-    fprintf(stderr,
-            "%s: warning: step %lld: no checkpoint is written, and training "
-            "goes on: %s\n",
-            program.name, static_cast<long long>(outcome.step),
-            outcome.problem.c_str());
-    if (best.step == outcome.step)
-      best = second_best;
-  }
-  // Whether the last validation, after this step, was the best.
-  bool is_best() const { return best.step == step && step > 0; }
   RunState run_state() {
-    const StepState state = read_state();
     RunState run = identity();
     run.step = step;
-    run.batches = state.draw;
-    run.updates = state.step;
-    run.growth_tracker = state.scaler.growth_tracker;
-    run.skipped_steps = state.scaler.skipped_steps;
-    run.skipped_in_a_row = state.scaler.skipped_in_a_row;
-    run.best_metric = best.loss;
-    run.best_step = best.step;
+    read_counters(read_state(), run);
     run.epoch =
         double(run.batches) / double(loaders.train->batches_per_epoch());
     if (find_state(program, StateKind::LossScale)) {
@@ -344,23 +290,19 @@ private:
     return run;
   }
 
-  std::string checkpoint_of_step() const {
-    return checkpoint_path(s.output_dir, step);
-  }
   void tell_interrupt() const {
     const std::string way_on =
-        last_checkpoint == checkpoint_of_step()
-            ? "; --resume=auto goes on from '" + last_checkpoint + "'"
+        checkpoints.has(step)
+            ? "; --resume=auto goes on from '" + checkpoints.last_path() + "'"
             : "";
     printf("interrupted: ends after step %lld of %lld%s\n",
            static_cast<long long>(step), static_cast<long long>(steps),
            way_on.c_str());
   }
   void tell_divergence(int64_t at, const std::string &why = "") const {
+    const std::string &last = checkpoints.last_path();
     const std::string checkpoint =
-        last_checkpoint.empty()
-            ? ""
-            : ", the last checkpoint is '" + last_checkpoint + "'";
+        last.empty() ? "" : ", the last checkpoint is '" + last + "'";
     fprintf(stderr,
             "%s: error: training diverged in step %lld; '%s' is not "
             "written%s%s\n",
@@ -380,10 +322,9 @@ private:
            static_cast<long long>(program.accumulation_steps),
            static_cast<long long>(program.batch_size),
            loaders.train->describe_epoch().c_str(), ctx.num_threads);
-    if (!resumed.path.empty())
-      printf("resumes from '%s' after step %lld of %lld\n",
-             resumed.path.c_str(), static_cast<long long>(step),
-             static_cast<long long>(steps));
+    if (const std::string &path = checkpoints.start_path(); !path.empty())
+      printf("resumes from '%s' after step %lld of %lld\n", path.c_str(),
+             static_cast<long long>(step), static_cast<long long>(steps));
     refuse_unplanned("", ctx.allocated_bytes, program.total_bytes);
     refuse_unplanned(" of the host's memory", ctx.host_bytes,
                      program.host_bytes);
@@ -428,7 +369,9 @@ private:
   }
 
   // Returns how many steps this process has begun.
-  int64_t done() const { return step - resumed.state.step; }
+  int64_t done() const { return step - begun_at(); }
+  // Returns the step of the checkpoint that the run goes on from, or 0.
+  int64_t begun_at() const { return checkpoints.start().step; }
 
   // Returns the mean, or 0 if no target counts.
   static double mean_of(double sum, double weight) {
@@ -537,10 +480,8 @@ private:
       warn_of_labels(step);
     const double loss = mean_of(sums.loss, sums.weight);
     metrics.evaluation(step, loss);
-    const bool is_better = is_finite(loss) && sums.weight > 0 &&
-                           (best.step == 0 || loss < best.loss);
-    if (s.save_best && is_better)
-      second_best = std::exchange(best, {loss, step});
+    if (sums.weight > 0)
+      checkpoints.note_validation(step, loss);
     printf("step %lld  validation loss %.4f\n", static_cast<long long>(step),
            loss);
     fflush(stdout);
@@ -556,6 +497,8 @@ private:
   Settings s;
   Context ctx;
   StepWaiting waiting;
+  std::unique_ptr<OutputFolder> folder; // outlives what writes checkpoints
+  Checkpoints checkpoints;
   Sources train_sources, eval_sources;
   char *memory = nullptr;
   struct {
@@ -565,17 +508,7 @@ private:
   std::unique_ptr<CostProfile> profile; // or null
   std::unique_ptr<FiniteWatch> watch;
   int64_t steps = 0, step = 0; // of the run; done
-  struct Validation {
-    double loss = 0;
-    int64_t step = 0;          // 0: there was none
-  } best, second_best;         // of those with a checkpoint
-  std::string last_checkpoint; // its folder; empty: there is none
-  struct {
-    std::string path; // of the checkpoint; empty: the run began anew
-    RunState state;
-  } resumed;
   WeightsFile::Names infinite_at_first;
-  std::unique_ptr<CheckpointWriter> checkpoints;
   bool has_warned_of_labels = false;
   Clock::time_point start;
 };
