@@ -49,7 +49,8 @@ static ProgramKind kindOf(const PipelineOptions &options) {
 
 int gpuopt::trainModel(const DriverOptions &options) {
   DriverOptions compile = options;
-  if (Error error = OutputDirectory::checkResults(options.outputDir))
+  bool resumes = !options.emission.settings.resume.empty();
+  if (Error error = OutputDirectory::checkResults(options.outputDir, resumes))
     return failure(toString(std::move(error)));
   std::string program = OutputDirectory::programBelow(options.outputDir);
   compile.outputDir = program;

@@ -8,6 +8,7 @@
 #include "Files/OutputDirectory.h"
 
 #include "Files/JoinPath.h"
+#include "gpuopt/trainer/checkpoint_names.h"
 #include "gpuopt/trainer/folder_marks.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -93,8 +94,12 @@ Error OutputDirectory::check(StringRef path) {
   return checkTarget(path, holds_program);
 }
 
-Error OutputDirectory::checkResults(StringRef path) {
-  return checkTarget(path, holds_results);
+Error OutputDirectory::checkResults(StringRef path, bool resumes) {
+  if (Error error = checkTarget(path, holds_results))
+    return error;
+  if (std::string why = why_not_anew(path.str()); !resumes && !why.empty())
+    return createStringError("output directory " + Twine(why));
+  return Error::success();
 }
 
 std::string OutputDirectory::programBelow(StringRef path) {

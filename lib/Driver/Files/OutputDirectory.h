@@ -23,8 +23,9 @@ public:
   /// written; changes nothing.
   static llvm::Error check(llvm::StringRef path);
   /// Checks, in the same way, a folder for results of training, in which
-  /// `programBelow` lies.
-  static llvm::Error checkResults(llvm::StringRef path);
+  /// `programBelow` lies. Fails as well if `path` has checkpoints, unless the
+  /// training resumes.
+  static llvm::Error checkResults(llvm::StringRef path, bool resumes);
   static std::string programBelow(llvm::StringRef path);
   /// Fails as `check` does.
   static llvm::Expected<OutputDirectory> create(llvm::StringRef path);

@@ -11,11 +11,11 @@
 #pragma once
 
 #include "gpuopt/device/atomic_file.h"
+#include "gpuopt/trainer/checkpoint_names.h"
 #include "gpuopt/trainer/checksum.h"
 
 #include <fcntl.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <vector>
@@ -26,45 +26,7 @@ constexpr char kModelFile[] = "model.safetensors";
 constexpr char kOptimizerFile[] = "optimizer.safetensors";
 constexpr char kRunStateFile[] = "trainer_state.json";
 constexpr char kChecksumsFile[] = "checksums.txt";
-constexpr char kCheckpointPrefix[] = "checkpoint-";
 constexpr char kPartSuffix[] = ".part";
-
-struct CheckpointFolder {
-  int64_t step;
-  std::string path;
-};
-
-inline std::string checkpoint_path(const std::string &output_dir,
-                                   int64_t step) {
-  return output_dir + "/" + kCheckpointPrefix + std::to_string(step);
-}
-
-// Returns the step that a folder's name has, or -1 if it is no checkpoint's.
-inline int64_t step_in_name(const std::string &name) {
-  const std::string prefix = kCheckpointPrefix;
-  const std::string digits =
-      name.rfind(prefix, 0) == 0 ? name.substr(prefix.size()) : "";
-  const bool is_number =
-      !digits.empty() && digits.size() <= 18 &&
-      digits.find_first_not_of("0123456789") == std::string::npos;
-  return is_number ? std::stoll(digits) : -1;
-}
-
-// Returns the checkpoints of an output folder, the first step first.
-inline std::vector<CheckpointFolder>
-checkpoints_in(const std::string &output_dir) {
-  std::vector<CheckpointFolder> found;
-  std::error_code code;
-  std::filesystem::directory_iterator at(output_dir, code), end;
-  for (; !code && at != end; at.increment(code))
-    if (const int64_t step = step_in_name(at->path().filename()); step >= 0)
-      found.push_back({step, at->path()});
-  std::sort(found.begin(), found.end(),
-            [](const CheckpointFolder &a, const CheckpointFolder &b) {
-              return a.step < b.step;
-            });
-  return found;
-}
 
 namespace detail {
 inline std::vector<std::string> checksum_lines(const std::string &checkpoint) {

@@ -6,18 +6,6 @@
 
 namespace gpuopt {
 
-// Refuses to begin anew in a folder with checkpoints, which would be mixed with
-// those of another run.
-inline void refuse_checkpoints(const std::string &output_dir) {
-  const auto found = checkpoints_in(output_dir);
-  if (!found.empty())
-    throw Error("'--output-dir' '" + output_dir +
-                "' has checkpoints of an earlier run, the last one of step " +
-                std::to_string(found.back().step) +
-                "; go on from it by --resume=auto, remove them or choose "
-                "another folder");
-}
-
 // Returns the checkpoint that `resume` names. For "auto", that is the last one
 // of the output folder that is whole; nothing if there is none at all.
 inline std::string find_checkpoint(const std::string &resume,

@@ -1,0 +1,67 @@
+// The names of checkpoints' folders, for the compiler and for the trainers
+// alike. This file is C++17, as the compiler is.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace gpuopt {
+
+constexpr char kCheckpointPrefix[] = "checkpoint-";
+
+struct CheckpointFolder {
+  int64_t step;
+  std::string path;
+};
+
+inline std::string checkpoint_path(const std::string &output_dir,
+                                   int64_t step) {
+  return output_dir + "/" + kCheckpointPrefix + std::to_string(step);
+}
+
+// Returns the step that a folder's name has, or -1 if it is no checkpoint's.
+inline int64_t step_in_name(const std::string &name) {
+  const std::string prefix = kCheckpointPrefix;
+  const std::string digits =
+      name.rfind(prefix, 0) == 0 ? name.substr(prefix.size()) : "";
+  const bool is_number =
+      !digits.empty() && digits.size() <= 18 &&
+      digits.find_first_not_of("0123456789") == std::string::npos;
+  return is_number ? std::stoll(digits) : -1;
+}
+
+// Returns the checkpoints of an output folder, the first step first.
+inline std::vector<CheckpointFolder>
+checkpoints_in(const std::string &output_dir) {
+  std::vector<CheckpointFolder> found;
+  std::error_code code;
+  std::filesystem::directory_iterator at(output_dir, code), end;
+  for (; !code && at != end; at.increment(code))
+    if (const int64_t step = step_in_name(at->path().filename()); step >= 0)
+      found.push_back({step, at->path()});
+  std::sort(found.begin(), found.end(),
+            [](const CheckpointFolder &a, const CheckpointFolder &b) {
+              return a.step < b.step;
+            });
+  return found;
+}
+
+// Returns why a run must not begin anew in an output folder: it has
+// checkpoints, which would be mixed with those of the run. Empty if it has
+// none.
+inline std::string why_not_anew(const std::string &output_dir) {
+  const auto found = checkpoints_in(output_dir);
+  return found.empty()
+             ? ""
+             : "'" + output_dir +
+                   "' has checkpoints of an earlier run, the last one of "
+                   "step " +
+                   std::to_string(found.back().step) +
+                   "; go on from it by --resume=auto, remove them or choose "
+                   "another folder";
+}
+
+} // namespace gpuopt
