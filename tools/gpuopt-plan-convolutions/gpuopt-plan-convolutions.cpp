@@ -25,8 +25,7 @@ using namespace llvm;
 using namespace gpuopt;
 
 static cl::OptionCategory category("Options of gpuopt-plan-convolutions");
-static cl::list<std::string> inputs(cl::Positional, cl::OneOrMore,
-                                    cl::desc("<plan.json>..."),
+static cl::list<std::string> inputs(cl::Positional, cl::desc("<plan.json>..."),
                                     cl::cat(category));
 static cl::opt<std::string>
     device("device", cl::init("h200"), cl::value_desc("name or file"),
@@ -44,9 +43,28 @@ static cl::opt<std::string> output("o", cl::init("-"), cl::value_desc("file"),
                                             "standard output"),
                                    cl::cat(category));
 
+static cl::opt<bool>
+    describes("describe-device",
+              cl::desc("Print how cuDNN describes the GPU of this machine, for "
+                       "--device elsewhere, and stop"),
+              cl::cat(category));
+
 static int fail(const Twine &message) {
   WithColor::error(errs(), "gpuopt-plan-convolutions") << message << "\n";
   return 1;
+}
+
+/// Prints the description of the GPU that is there.
+static int describeThisDevice() {
+  cudnnHandle_t handle = nullptr;
+  if (cudnnStatus_t status = cudnnCreate(&handle))
+    return fail("--describe-device needs a GPU that cuDNN can use, but it "
+                "says " +
+                Twine(cudnnGetErrorString(status)));
+  std::string text = PlanDevice(handle).to_json();
+  cudnnDestroy(handle);
+  outs() << text << "\n";
+  return 0;
 }
 
 /// Adds the plan of a convolution to `text`, or why it has none.
@@ -125,6 +143,10 @@ int main(int argc, char **argv) {
   setVersionPrinter("gpuopt-plan-convolutions");
   cl::ParseCommandLineOptions(argc, argv,
                               "cuDNN's plans of convolutions, without a GPU\n");
+  if (describes)
+    return describeThisDevice();
+  if (inputs.empty())
+    return fail("expects the plan.json of a program, or several");
   planning::Result<int64_t> limit = planning::parseBytes(workspaceSize);
   if (!limit)
     return fail("--workspace-size: " + limit.error().message);
