@@ -35,6 +35,11 @@ def convolutional_cases():
             yield name, case, case.batch
 
 
+def compile_model(model: Path, program: Path, precision: str, batch: int, *flags):
+    execute([find_driver(), "compile", model, "-o", program, "--target=cuda", "--device=h200", f"--precision={precision}",
+             f"--batch-size={batch}", *flags])
+
+
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory) -> dict[str, list[Path]]:
     """The plan.json of each model in each precision, by the model's name."""
@@ -45,8 +50,7 @@ def programs(tmp_path_factory) -> dict[str, list[Path]]:
         gpuopt.export(case.module, case.example_inputs(), model, input_names=list(case.inputs), output_names=["logits"])
         found[name] = [folder / name / precision / "plan.json" for precision in PRECISIONS]
         for precision, plan in zip(PRECISIONS, found[name]):
-            execute([find_driver(), "compile", model, "-o", plan.parent, "--target=cuda", "--device=h200",
-                     f"--precision={precision}", f"--batch-size={batch}", f"--loss={case.loss}"])
+            compile_model(model, plan.parent, precision, batch, f"--loss={case.loss}")
     return found
 
 
@@ -101,6 +105,25 @@ def test_half_precision_runs_on_matrix_units(programs, tmp_path):
     assert len(wide) > 50
     assert all("TILE_SIZE" in plan["plan"] for plan in wide)
     assert max(plan["workspace_bytes"] for plan in wide) <= 64 * MIB
+
+
+def workspace_in_bytes(plan: Path) -> int:
+    return next(buffer["bytes"] for buffer in json.loads(plan.read_text())["buffers"] if buffer["origin"] == "library_workspace")
+
+
+def test_plans_say_how_large_the_workspace_is(programs, tmp_path):
+    """Compiled once more, with the plans, the program reserves what the largest of them needs: its workspace, and its
+    filters in cuDNN's order. That is enough for all of them."""
+    estimated = programs["resnet50"][PRECISIONS.index("fp16")]
+    plans = plan_all({"resnet50": [estimated]}, "h200", tmp_path / "plans.json")
+    compile_model(estimated.parents[2] / "resnet50.onnx", tmp_path / "program", "fp16", WIDE["resnet50"],
+                  f"--convolution-plans={tmp_path / 'plans.json'}")
+    reserved = workspace_in_bytes(tmp_path / "program" / "plan.json")
+    needed = max(plan["workspace_bytes"] for plan in plans)
+    filters = max(plan["shape"]["oc"] * plan["shape"]["c"] * plan["shape"]["kh"] * plan["shape"]["kw"] for plan in plans) * 4
+    assert needed < reserved <= needed + filters
+    assert reserved < workspace_in_bytes(estimated) / 4
+    assert [key_of(plan) for plan in plans] == [key_of(convolution) for convolution in listed(tmp_path / "program" / "plan.json")]
 
 
 def test_impossible_shapes_are_told(programs, tmp_path):

@@ -7,6 +7,8 @@
 
 #include "Flags/CompileFlags.h"
 #include "Flags/DeviceFlags.h"
+#include "gpuopt/Analysis/ConvolutionPlans.h"
+#include "gpuopt/Analysis/DeviceModel.h"
 #include "gpuopt/Planning/Bytes.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -32,6 +34,7 @@ CompileFlag<std::string> dumpPhasesTo("dump-phases-to");
 CompileFlag<std::string> memoryBudget("memory-budget");
 CompileFlag<std::string> activationBudget("activation-budget");
 CompileFlag<std::string> workspaceSize("workspace-size");
+CompileFlag<std::string> convolutionPlans("convolution-plans");
 CompileFlag<bool> allowOffload("allow-offload");
 CompileFlag<std::string> offloadBandwidth("offload-bandwidth");
 CompileFlag<bool> planJson("json");
@@ -127,6 +130,33 @@ static Error collectSchedule(train::ScheduleOptions &options) {
   return collectTimes(givenTarget(), planKernels, options);
 }
 
+/// Checks the file of --convolution-plans, and warns if it is for another GPU
+/// than `device`.
+static Error collectConvolutionPlans(train::ReserveWorkspaceOptions &options,
+                                     StringRef device) {
+  if (!convolutionPlans.getNumOccurrences())
+    return Error::success();
+  if (!givenTarget().is_cuda)
+    return createStringError("--convolution-plans applies only to CUDA, but "
+                             "--target is host, which does without cuDNN");
+  if (workspaceSize.getNumOccurrences())
+    return createStringError("--convolution-plans and --workspace-size exclude "
+                             "each other: both say how large the workspace is");
+  Expected<ConvolutionPlans> plans = ConvolutionPlans::load(convolutionPlans);
+  if (!plans)
+    return createStringError("--convolution-plans: " +
+                             toString(plans.takeError()));
+  bool isBuiltin = any_of(builtinDeviceModels(), [&](const DeviceModel &known) {
+    return known.name == plans->device;
+  });
+  if (isBuiltin && plans->device != device)
+    errs() << "gpuopt: warning: --convolution-plans: '" << convolutionPlans
+           << "' was planned for " << plans->device << ", but --device is "
+           << device << "\n";
+  options.convolutionPlans = convolutionPlans;
+  return Error::success();
+}
+
 Error gpuopt::chooseGivenTarget() {
   if (target == "auto") {
     auto [chosen, reason] = chooseTarget();
@@ -169,5 +199,8 @@ Error gpuopt::collectTarget(DriverOptions &options) {
   if (!givenTarget().is_cuda)
     options.pipeline.kernelDevice = "host";
   options.pipeline.workspace.workspaceBytes = *workspace;
-  return collectSchedule(options.pipeline.schedule);
+  if (Error error = collectSchedule(options.pipeline.schedule))
+    return error;
+  return collectConvolutionPlans(options.pipeline.workspace,
+                                 options.pipeline.schedule.device);
 }

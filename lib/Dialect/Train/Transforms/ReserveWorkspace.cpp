@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "OptionRange.h"
+#include "gpuopt/Analysis/ConvolutionPlans.h"
 #include "gpuopt/Dialect/Train/Transforms/Passes.h"
 #include "gpuopt/Interfaces/RuntimeCallOpInterface.h"
 #include "gpuopt/Planning/Bytes.h"
@@ -56,13 +57,21 @@ private:
                              {{"workspace-bytes", workspaceBytes}})) ||
         failed(checkFirstTime()))
       return signalPassFailure();
+    if (failed(loadPlans()))
+      return signalPassFailure();
     int64_t bytes = 0;
     for (StepOp step : getOperation().getOps<StepOp>())
       for (auto call : step.getBody().getOps<RuntimeCallOpInterface>()) {
         if (failed(checkSuffices(call)))
           return signalPassFailure();
-        bytes = std::max(bytes, call.getWorkspaceInBytes());
+        bytes = std::max(bytes, workspaceOf(call));
       }
+    if (unplanned > 0)
+      getOperation().emitWarning("'")
+          << convolutionPlans << "' has no plan for " << unplanned << " of "
+          << convolutions
+          << " convolutions, whose workspace is estimated; plan them: "
+             "gpuopt-plan-convolutions PROGRAM/plan.json";
     if (bytes > 0 && workspaceBytes > 0)
       bytes = workspaceBytes;
     reserve("library_workspace", VariableKind::Workspace, bytes);
@@ -79,6 +88,33 @@ private:
         return variable.emitOpError(
             "is there already: 'train-reserve-workspace' runs once");
     return success();
+  }
+
+  /// Reads the file of plans, if there is one.
+  LogicalResult loadPlans() {
+    plans.reset();
+    convolutions = unplanned = 0;
+    if (convolutionPlans.empty())
+      return success();
+    llvm::Expected<ConvolutionPlans> loaded =
+        ConvolutionPlans::load(convolutionPlans);
+    if (!loaded)
+      return getOperation().emitError(llvm::toString(loaded.takeError()));
+    plans = std::move(*loaded);
+    return success();
+  }
+
+  /// Returns the bytes of scratch memory that a call asks for.
+  int64_t workspaceOf(RuntimeCallOpInterface call) {
+    if (!plans ||
+        !isa<nn::ConvOp, nn::ConvInputGradOp, nn::ConvWeightGradOp>(call))
+      return call.getWorkspaceInBytes();
+    ++convolutions;
+    // Convolutions are called alike however their tensors lie.
+    if (auto planned = plans->workspaceInBytes(call.getCall(CallLayouts())))
+      return *planned;
+    ++unplanned;
+    return call.getWorkspaceInBytes();
   }
 
   /// Checks that the workspace is enough for a call. Libraries can choose an
@@ -101,6 +137,9 @@ private:
                        RankedTensorType::get({bytes}, builder.getI8Type()),
                        FlatSymbolRefAttr());
   }
+
+  std::optional<ConvolutionPlans> plans;
+  int64_t convolutions = 0, unplanned = 0;
 };
 
 } // namespace

@@ -215,6 +215,10 @@ inline constexpr CompileSetting kCompileSettings[] = {
         "memory that cuBLASLt and cuDNN may use, on CUDA",
         "by the model's products and convolutions"),
     compile_time::without_default(
+        "convolution-plans", CompileGroup::Target, "FILE.json",
+        "workspaces of the model's convolutions, as gpuopt-plan-convolutions "
+        "has written them, on CUDA"),
+    compile_time::without_default(
         "profile-costs", CompileGroup::Target, "FILE.json",
         "times of the model's ops that a trainer has measured by "
         "--profile-costs-to; they take precedence over those of "

@@ -87,16 +87,26 @@ def ReserveWorkspace : Pass<"train-reserve-workspace", "::mlir::ModuleOp"> {
     kind `staging`, into which the loaders of training and of evaluation each
     copy two batches ahead of the step. So both are part of the one allocation
     that the program makes, and of every memory budget. Libraries choose among
-    the algorithms for which the workspace is large enough.
+    the algorithms for which the workspace is large enough. cuDNN gives no bound
+    for what a convolution needs, so it is estimated; a file of
+    gpuopt-plan-convolutions says what it is. A warning counts the convolutions
+    that the file has no plan for.
 
     ```mlir
+    train.step @forward forward ("x" %x: tensor<8x16xf32>) {
+      %w = train.read @w : tensor<16x16xf32>
+      %y = nn.contract "ik,kj->ij" %x, %w : tensor<8x16xf32>, tensor<16x16xf32>
+      ...
+    // becomes the same step behind
     train.variable @library_workspace workspace : tensor<33554432xi8>
     train.variable @staged_batches staging : tensor<8192xi8>
     ```
   }];
   let options = [
     Option<"workspaceBytes", "workspace-bytes", "int64_t", "0",
-           "bytes of the workspace; 0: 32 MiB for products, up to 256 MiB for convolutions, by their size">];
+           "bytes of the workspace; 0: 32 MiB for products, up to 256 MiB for convolutions, by their size">,
+    Option<"convolutionPlans", "convolution-plans", "std::string", "",
+           "file of gpuopt-plan-convolutions, for the workspaces of convolutions">];
   let dependentDialects = ["::gpuopt::train::TrainDialect"];
 }
 
