@@ -97,19 +97,26 @@ static int64_t filterElements(const json::Object &shape) {
          field("kh", 0) * field("kw", 0);
 }
 
+/// Returns the shape that the call of a convolution passes; null for another.
+static const StructConstant *convShapeOf(const RuntimeCall &call) {
+  for (const CallArgument &argument : call.arguments)
+    if (const auto *constant = std::get_if<StructConstant>(&argument.value))
+      if (constant->type == "ConvShape")
+        return constant;
+  return nullptr;
+}
+
+bool ConvolutionPlans::isConvolution(const RuntimeCall &call) {
+  return convShapeOf(call) != nullptr;
+}
+
 std::optional<int64_t>
 ConvolutionPlans::workspaceInBytes(const RuntimeCall &call) const {
-  for (const CallArgument &argument : call.arguments) {
-    const auto *constant = std::get_if<StructConstant>(&argument.value);
-    if (!constant || constant->type != "ConvShape")
-      continue;
-    json::Object shape = shapeJson(*constant);
-    std::optional<int64_t> bytes = bytesOf.lookup(keyOf(call.function, shape));
-    if (!bytes)
-      return std::nullopt;
-    int64_t elementBytes = call.elementType.getIntOrFloatBitWidth() / 8;
-    return alignTo(filterElements(shape) * elementBytes, kAlignmentInBytes) +
-           *bytes;
-  }
-  return std::nullopt;
+  json::Object shape = shapeJson(*convShapeOf(call));
+  std::optional<int64_t> bytes = bytesOf.lookup(keyOf(call.function, shape));
+  if (!bytes)
+    return std::nullopt;
+  int64_t elementBytes = call.elementType.getIntOrFloatBitWidth() / 8;
+  return alignTo(filterElements(shape) * elementBytes, kAlignmentInBytes) +
+         *bytes;
 }

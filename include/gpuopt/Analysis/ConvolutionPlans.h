@@ -26,6 +26,9 @@ public:
   /// Reads a file. Errors name it and say what is wrong with it.
   static llvm::Expected<ConvolutionPlans> load(llvm::StringRef file);
 
+  /// Whether a call is that of a convolution: it passes a ConvShape.
+  static bool isConvolution(const RuntimeCall &call);
+
   /// Returns the bytes that the call of a convolution needs beside its tensors:
   /// cuDNN's workspace, in whichever element type it is largest, and the
   /// filters in cuDNN's order. Returns nothing if the file has no plan for the

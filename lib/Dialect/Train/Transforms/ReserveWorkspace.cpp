@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "OptionRange.h"
+#include "gpuopt/Analysis/Buffers.h"
 #include "gpuopt/Analysis/ConvolutionPlans.h"
 #include "gpuopt/Dialect/Train/Transforms/Passes.h"
 #include "gpuopt/Interfaces/RuntimeCallOpInterface.h"
@@ -106,12 +107,14 @@ private:
 
   /// Returns the bytes of scratch memory that a call asks for.
   int64_t workspaceOf(RuntimeCallOpInterface call) {
-    if (!plans ||
-        !isa<nn::ConvOp, nn::ConvInputGradOp, nn::ConvWeightGradOp>(call))
+    std::optional<CallLayouts> layouts = plans ? layoutsOf(call) : std::nullopt;
+    if (!layouts)
+      return call.getWorkspaceInBytes();
+    RuntimeCall made = call.getCall(*layouts);
+    if (!ConvolutionPlans::isConvolution(made))
       return call.getWorkspaceInBytes();
     ++convolutions;
-    // Convolutions are called alike however their tensors lie.
-    if (auto planned = plans->workspaceInBytes(call.getCall(CallLayouts())))
+    if (std::optional<int64_t> planned = plans->workspaceInBytes(made))
       return *planned;
     ++unplanned;
     return call.getWorkspaceInBytes();
