@@ -61,7 +61,7 @@ static int describeThisDevice() {
     return fail("--describe-device needs a GPU that cuDNN can use, but it "
                 "says " +
                 Twine(cudnnGetErrorString(status)));
-  std::string text = PlanDevice(handle).to_json();
+  std::string text = describe_device(handle);
   cudnnDestroy(handle);
   outs() << text << "\n";
   return 0;

@@ -95,9 +95,12 @@ TEST_F(CudnnGraphTest, EnginesAreReadAsConfigurations) {
   CudnnDescriptor heuristic(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
   heuristic
       .set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH,
-           detail::operation_graph_of(graph()))
-      .set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_HEUR_MODE_A)
-      .set(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, PlanDevice(handle).descriptor);
+           detail::operation_graph_of(graph(), PlanDevice(cudnnHandle_t())))
+      .set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_HEUR_MODE_A);
+  expect_error("the emulation plans graphs for the GPU of a handle alone",
+               [&] { heuristic.finalize(); });
+  heuristic.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH,
+                detail::operation_graph_of(graph(), PlanDevice(handle)));
   emulation::device().machine.has_engines = false;
   expect_error("cuDNN has no engine for a graph",
                [&] { heuristic.finalize(); });
@@ -110,9 +113,10 @@ TEST_F(CudnnGraphTest, EnginesAreReadAsConfigurations) {
 }
 
 TEST_F(CudnnGraphTest, PlansNeedAPointerForEachTensor) {
-  const CudnnDescriptor operations = detail::operation_graph_of(graph());
-  const auto engines = detail::propose_engines(operations, PlanDevice(handle),
-                                               CUDNN_HEUR_MODE_FALLBACK);
+  const PlanDevice device(handle);
+  const auto engines =
+      detail::propose_engines(detail::operation_graph_of(graph(), device),
+                              device, CUDNN_HEUR_MODE_FALLBACK);
   CudnnDescriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
   plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, engines.at(0)).finalize();
   CudnnDescriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);

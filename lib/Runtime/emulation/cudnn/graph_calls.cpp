@@ -34,7 +34,6 @@ size_t size_of_attribute(cudnnBackendAttributeType_t type) {
 bool is_known(cudnnBackendDescriptorType_t type) {
   constexpr cudnnBackendDescriptorType_t kKnown[] = {
       CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR,
-      CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR,
       CUDNN_BACKEND_ENGINECFG_DESCRIPTOR,
       CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR,
       CUDNN_BACKEND_ENGINE_DESCRIPTOR,

@@ -153,10 +153,13 @@ static void finalize_operation_graph(GraphDescriptor &d) {
 }
 
 static void finalize_heuristic(GraphDescriptor &d) {
-  d.part(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
-  d.graph = d.part(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH,
-                   CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR)
-                .graph;
+  const GraphDescriptor &operations =
+      d.part(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH,
+             CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
+  if (!operations.attributes.count(CUDNN_ATTR_OPERATIONGRAPH_HANDLE))
+    refuse(CUDNN_STATUS_NOT_SUPPORTED,
+           "the emulation plans graphs for the GPU of a handle alone");
+  d.graph = operations.graph;
   d.proposals = propose_engines(
       d.graph->convolution,
       d.one<cudnnBackendHeurMode_t>(CUDNN_ATTR_ENGINEHEUR_MODE));

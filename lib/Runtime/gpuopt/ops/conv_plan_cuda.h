@@ -33,28 +33,30 @@ struct ConvGraph {
   int64_t alignment;   // of all three tensors, in bytes
 };
 
-// The device that a plan is for.
+// Returns how cuDNN describes the GPU of a handle.
+inline std::string describe_device(cudnnHandle_t handle) {
+  CudnnDescriptor device(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
+  device.set(CUDNN_ATTR_DEVICEPROP_HANDLE, handle).finalize();
+  const auto text =
+      device.get_all<char>(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION);
+  return std::string(text.begin(), text.end()).c_str();
+}
+
+// The device that a plan is for: a GPU that is there, or a description.
 class PlanDevice {
 public:
-  explicit PlanDevice(cudnnHandle_t handle)
-      : descriptor(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR) {
-    descriptor.set(CUDNN_ATTR_DEVICEPROP_HANDLE, handle).finalize();
-  }
-  // `json` is what to_json has returned on such a device.
+  explicit PlanDevice(cudnnHandle_t handle) : handle(handle) {}
+  // `json` is what describe_device has returned on such a device.
   explicit PlanDevice(const std::string &json)
-      : descriptor(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR) {
-    descriptor
-        .set(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION,
-             std::vector<char>(json.begin(), json.end()))
+      : description(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR) {
+    description
+        ->set(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION,
+              std::vector<char>(json.begin(), json.end()))
         .finalize();
   }
-  std::string to_json() const {
-    const auto text =
-        descriptor.get_all<char>(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION);
-    return std::string(text.begin(), text.end()).c_str();
-  }
 
-  CudnnDescriptor descriptor;
+  cudnnHandle_t handle = nullptr;
+  std::optional<CudnnDescriptor> description;
 };
 
 class ConvPlan {
@@ -164,7 +166,8 @@ inline const ConvAttributes &conv_attributes_of(int64_t kind) {
 }
 
 // The graph of the one operation.
-inline CudnnDescriptor operation_graph_of(const ConvGraph &graph) {
+inline CudnnDescriptor operation_graph_of(const ConvGraph &graph,
+                                          const PlanDevice &device) {
   const ConvShape &s = graph.shape;
   const ConvAttributes &attributes = conv_attributes_of(graph.kind);
   const CudnnDescriptor x = conv_tensor(graph, kConvX, s.n, s.c, s.h, s.w),
@@ -183,7 +186,10 @@ inline CudnnDescriptor operation_graph_of(const ConvGraph &graph) {
     operation.set(attributes.alpha, 1.0f).set(attributes.beta, 0.0f);
   operation.finalize();
   CudnnDescriptor operations(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
-  operations.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, operation).finalize();
+  operations.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, operation);
+  if (device.handle)
+    operations.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, device.handle);
+  operations.finalize();
   return operations;
 }
 
@@ -194,8 +200,9 @@ propose_engines(const CudnnDescriptor &operations, const PlanDevice &device,
                 cudnnBackendHeurMode_t mode) {
   CudnnDescriptor heuristic(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
   heuristic.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, operations)
-      .set(CUDNN_ATTR_ENGINEHEUR_MODE, mode)
-      .set(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, device.descriptor);
+      .set(CUDNN_ATTR_ENGINEHEUR_MODE, mode);
+  if (device.description)
+    heuristic.set(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, *device.description);
   if (!heuristic.try_finalize())
     return {};
   return heuristic.get_descriptors(CUDNN_ATTR_ENGINEHEUR_RESULTS,
@@ -264,7 +271,8 @@ inline ConvPlanResult plan_convolution(const PlanDevice &device,
                                        int64_t workspace_limit) {
   ConvPlanResult result{std::nullopt, "cuDNN proposes no engine"};
   try {
-    const CudnnDescriptor operations = detail::operation_graph_of(graph);
+    const CudnnDescriptor operations =
+        detail::operation_graph_of(graph, device);
     for (auto mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK})
       for (const CudnnDescriptor &configuration :
            detail::propose_engines(operations, device, mode)) {
@@ -278,13 +286,13 @@ inline ConvPlanResult plan_convolution(const PlanDevice &device,
   return result;
 }
 
-// Makes a plan from what ConvPlan::serialize has returned.
+// Makes a plan from what ConvPlan::serialize has returned, for a description.
 inline ConvPlan read_conv_plan(const PlanDevice &device,
                                const std::string &text) {
   CudnnDescriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
   plan.set(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION,
            std::vector<char>(text.begin(), text.end()))
-      .set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, device.descriptor)
+      .set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, device.description.value())
       .finalize();
   return ConvPlan(plan);
 }
