@@ -115,8 +115,6 @@ public:
 
   SmallVector<int64_t> run() {
     SmallVector<int64_t> places(op.getNumResults(), -1);
-    if (!visitsElementsOnce())
-      return places;
     llvm::SmallDenseSet<int64_t> taken;
     for (unsigned result = 0; result < op.getNumResults(); ++result)
       for (OpOperand &operand : op->getOpOperands()) {
@@ -131,16 +129,16 @@ public:
   }
 
 private:
-  /// Whether the kernel visits each element once. Kernels that reduce columns
-  /// give each block a part of every row.
-  bool visitsElementsOnce() {
+  /// Whether the kernel walks over each row several times, once for each
+  /// reduction that waits for another one. All others visit an element once.
+  bool walksOverRows() {
     if (reductions.empty())
-      return true;
+      return false;
     ArrayRef<int64_t> space = shapeOf(reductions[0].getInput());
     for (int64_t dim = space.size(); dim-- > 0;)
       if (space[dim] != 1)
         return llvm::is_contained(reductions[0].getDims(), dim);
-    return true;
+    return false;
   }
 
   /// Whether a result has an element for every point of the iteration space.
@@ -173,7 +171,7 @@ private:
   bool isWrittenLast(unsigned result, BlockArgument argument) {
     unsigned walk = walks.of(yielded[result]);
     for (nn::ReduceOp reduce : reductions)
-      if (walks.of(reduce.getResult()) > walk &&
+      if (walksOverRows() && walks.of(reduce.getResult()) > walk &&
           walks.reads(reduce.getInput(), argument))
         return false;
     for (auto [other, value] : llvm::enumerate(yielded)) {

@@ -233,3 +233,11 @@ KernelShape gpuopt::kernelShape(nn::FusedOp op,
     shape.origins.push_back(view.offset);
   return shape;
 }
+
+bool gpuopt::variesAlongReduced(const KernelShape &shape, Value value) {
+  const SmallVector<bool> &varies = shape.varies.find(value)->second;
+  for (auto [loop, isVarying] : llvm::zip(shape.loops, varies))
+    if (loop.isReduced && isVarying)
+      return true;
+  return false;
+}

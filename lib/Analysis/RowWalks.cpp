@@ -75,11 +75,7 @@ unsigned RowWalks::earliest(Value value) const {
 }
 
 bool RowWalks::isFull(Value value) const {
-  const SmallVector<bool> &varies = shape.varies.find(value)->second;
-  for (auto [dim, loop] : llvm::enumerate(shape.loops))
-    if (loop.isReduced && varies[dim])
-      return true;
-  return false;
+  return variesAlongReduced(shape, value);
 }
 
 void RowWalks::pairExponentials(Block &body) {

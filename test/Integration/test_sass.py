@@ -92,11 +92,13 @@ def test_no_double_precision(kernels):
 
 def test_activations_take_few_instructions(kernels):
     """An H200 begins 7 instructions while it moves a byte: 29 for an element that a GELU reads and writes in half
-    precision, and 43 for one that its derivative reads twice. A tanh in plain arithmetic was 63 of them."""
+    precision, and 43 for one that its derivative reads twice, and one more where that adds up what it writes. A tanh in
+    plain arithmetic was 63 of them."""
     for name, kernel in kernels.having("tanh(").items():
         body = kernel.loops()[0]
         elements = 8 * sum(i.code.startswith("STG.E.128") for i in body)
-        assert len(body) / elements <= (44 if "backward" in name else 29), (name, len(body), elements)
+        most = (44 if "backward" in name else 29) + ("sum_of_groups" in kernel.source)
+        assert len(body) / elements <= most, (name, len(body), elements)
 
 
 def test_memory_is_kept_busy(kernels):

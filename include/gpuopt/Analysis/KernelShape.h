@@ -63,6 +63,9 @@ KernelShape kernelShape(nn::FusedOp op,
                         llvm::ArrayRef<StridedView> operandViews,
                         llvm::ArrayRef<StridedView> resultViews);
 
+/// Whether a value of a kernel varies along a loop that is reduced.
+bool variesAlongReduced(const KernelShape &shape, mlir::Value value);
+
 } // namespace gpuopt
 
 #endif // GPUOPT_ANALYSIS_KERNELSHAPE_H

@@ -136,9 +136,7 @@ private:
       scopes.back().known[pick.sum->getResult(0)] = emitPick(pick);
     for (walk = 0; walk < walks.count(); ++walk)
       emitWalk(walks[walk], nested);
-    for (auto [output, tensor] : llvm::enumerate(yielded()))
-      if (!walks.isFull(tensor))
-        store(output, value(tensor));
+    storeOutputs();
     rowWalks = nullptr;
     scopes.pop_back();
   }
@@ -217,9 +215,11 @@ private:
     loop(LoopKind::Lanes, lane, lower, upper, {}, [&] {
       SmallVector<nn::ReduceOp> reductions(body.getOps<nn::ReduceOp>());
       auto inputs = [&](ArrayRef<device::Combiner>) {
-        return llvm::map_to_vector(reductions, [&](nn::ReduceOp reduce) {
+        auto values = llvm::map_to_vector(reductions, [&](nn::ReduceOp reduce) {
           return value(reduce.getInput());
         });
+        storeOutputs(/*ofRows=*/true); // maybe over what the values are made of
+        return values;
       };
       SmallVector<Value> results =
           nest(reduced, reductions, inputs,
@@ -482,15 +482,6 @@ private:
     return {indices, strides};
   }
 
-  /// Returns a power of two that the place of an access, without the index of
-  /// the lanes, is a multiple of. Buffers are aligned for any vector.
-  int64_t alignmentOf(unsigned argument, const AffineAccess &access,
-                      int64_t rowStride = 0) const {
-    int64_t common = std::gcd(std::gcd(commonFactor(access), rowStride),
-                              shape.origins[argument]);
-    return accessKind(access.strides[lane]) == Access::Contiguous ? common : 1;
-  }
-
   Value load(Value tensor, const AffineAccess &access, Value row,
              int64_t rowStride) {
     auto [indices, strides] = indicesOf(access);
@@ -505,7 +496,7 @@ private:
     }
     unsigned argument = cast<BlockArgument>(tensor).getArgNumber();
     int64_t alignment = kind == Access::Contiguous
-                            ? alignmentOf(argument, access, rowStride)
+                            ? alignmentOf(shape, argument, access, rowStride)
                             : 1;
     return b.create<device::LoadOp>(elementType(tensor),
                                     kernel->getArgument(argument), indices,
@@ -529,15 +520,17 @@ private:
       strides.insert(strides.begin(), access.partStride);
     }
     unsigned argument = body.getNumArguments() + output;
-    b.create<device::StoreOp>(scalar, kernel->getArgument(argument), indices,
-                              strides, access.offset,
-                              accessKind(access.strides[lane]),
-                              alignmentOf(argument, access, access.partStride));
+    b.create<device::StoreOp>(
+        scalar, kernel->getArgument(argument), indices, strides, access.offset,
+        accessKind(access.strides[lane]),
+        alignmentOf(shape, argument, access, access.partStride));
   }
 
-  void storeOutputs() {
+  /// Stores the results that vary along reduced loops, or those that do not.
+  void storeOutputs(bool ofRows = false) {
     for (auto [output, tensor] : llvm::enumerate(yielded()))
-      store(output, value(tensor));
+      if (variesAlongReduced(shape, tensor) == ofRows)
+        store(output, value(tensor));
   }
 
   ImplicitLocOpBuilder &b;

@@ -35,3 +35,11 @@ int64_t gpuopt::commonFactor(const AffineAccess &access) {
     common = std::gcd(common, stride);
   return common;
 }
+
+int64_t gpuopt::alignmentOf(const KernelShape &shape, unsigned argument,
+                            const AffineAccess &access, int64_t rowStride) {
+  if (accessKind(access.strides.back()) != device::Access::Contiguous)
+    return 1;
+  return std::gcd(std::gcd(commonFactor(access), rowStride),
+                  shape.origins[argument]);
+}

@@ -38,6 +38,12 @@ device::Access accessKind(int64_t laneStride);
 /// index, is a multiple of.
 int64_t commonFactor(const AffineAccess &access);
 
+/// Returns a power of two that the place of an access of a kernel's argument,
+/// without the index of the lanes, is a multiple of. Buffers are aligned for any
+/// vector; `rowStride` is added any number of times.
+int64_t alignmentOf(const KernelShape &shape, unsigned argument,
+                    const AffineAccess &access, int64_t rowStride = 0);
+
 } // namespace gpuopt
 
 #endif // GPUOPT_LIB_CONVERSION_TODEVICE_KNOWNMULTIPLES_H

@@ -191,7 +191,8 @@ LogicalResult KernelPrinter::printOp(device::StoreOp op) {
   std::string pointer = pointerText(op.getPointer(), *place),
               lanes = argument(value, type, /*asLanes=*/true);
   auto print = [&](const std::string &text) {
-    if (storesInFirstGroup(enclosingLanesLoop(op)))
+    device::LoopOp loop = enclosingLanesLoop(op);
+    if (op->getParentOp() == loop && storesInFirstGroup(loop))
       guarded("group<" + std::to_string(kernel.getWidth()) + ">() == 0", text);
     else
       line(text);

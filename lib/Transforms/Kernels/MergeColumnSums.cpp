@@ -12,7 +12,9 @@
 // Here a kernel that reduces rows takes over the sums over columns of tensors
 // that it reads or writes: each of its blocks adds up the rows that it works
 // on, and one more kernel adds up what the blocks have (gamma and beta of
-// llm.c's layernorm_backward are computed so).
+// llm.c's layernorm_backward are computed so). A kernel that reduces nothing,
+// such as the backward of a GELU, takes over such sums as well. It then works
+// on columns, as the sums did.
 //
 // Runs when kernels are formed and before their types are chosen. It is for
 // devices with warps: a core of a processor would have to keep whole rows of
@@ -67,6 +69,14 @@ static ReduceOp firstReduction(FusedOp kernel) {
   return reductions.empty() ? ReduceOp() : *reductions.begin();
 }
 
+/// Returns the shape of the indices that a kernel covers, if it reduces or all
+/// of its results have the same shape.
+static ArrayRef<int64_t> spaceOf(FusedOp kernel) {
+  if (ReduceOp reduction = firstReduction(kernel))
+    return shapeOf(reduction.getInput());
+  return shapeOf(kernel.getResult(0));
+}
+
 //===----------------------------------------------------------------------===//
 // What can be merged
 //===----------------------------------------------------------------------===//
@@ -81,12 +91,30 @@ static bool reducesRows(FusedOp kernel) {
          shapeOf(reduction.getInput()).back() <= kMostColumns;
 }
 
+/// Whether a kernel reduces nothing and all of its results are of one shape.
+static bool writesElements(FusedOp kernel) {
+  return !firstReduction(kernel) &&
+         llvm::all_of(kernel.getResults(), [&](Value result) {
+           return shapeOf(result) == spaceOf(kernel);
+         });
+}
+
 /// Whether all results of a kernel are sums.
 static bool yieldsSums(FusedOp kernel) {
   return llvm::all_of(yieldedBy(kernel), [](Value value) {
     auto sum = value.getDefiningOp<ReduceOp>();
     return sum && sum.getKind() == ReductionKind::Sum;
   });
+}
+
+/// Whether a kernel adds up columns, and does nothing else.
+static bool sumsColumns(FusedOp kernel) {
+  ReduceOp reduction = firstReduction(kernel);
+  if (!reduction || !yieldsSums(kernel))
+    return false;
+  int64_t last = int64_t(spaceOf(kernel).size()) - 1;
+  return last > 0 && !llvm::is_contained(reduction.getDims(), last) &&
+         spaceOf(kernel).back() > 1;
 }
 
 /// Whether a tensor is what is left of one of `shape` whose columns are summed.
@@ -129,13 +157,9 @@ static OpResult finishedSum(OpResult partial, ArrayRef<int64_t> shape) {
 }
 
 static std::optional<ColumnSums> columnSumsOf(FusedOp kernel) {
-  ReduceOp reduction = firstReduction(kernel);
-  if (!reduction || !yieldsSums(kernel))
+  if (!sumsColumns(kernel))
     return std::nullopt;
-  ArrayRef<int64_t> shape = shapeOf(reduction.getInput());
-  if (shape.size() < 2 ||
-      llvm::is_contained(reduction.getDims(), int64_t(shape.size()) - 1))
-    return std::nullopt;
+  ArrayRef<int64_t> shape = spaceOf(kernel);
   ColumnSums sums{kernel, {}, {}};
   for (OpResult result : kernel.getResults()) {
     if (isSumOfColumns(result, shape)) {
@@ -151,53 +175,67 @@ static std::optional<ColumnSums> columnSumsOf(FusedOp kernel) {
   return sums;
 }
 
-/// Whether `row` has all large tensors at hand that the sums read, and what is
-/// at its place in the block may be computed there.
-static bool canTake(FusedOp row, ColumnSums &sums) {
-  ReduceOp reduction = firstReduction(row);
-  if (shapeOf(firstReduction(sums.kernel).getInput()) !=
-      shapeOf(reduction.getInput()))
+/// Whether `kernel` has all large tensors at hand that `sums` reads, and what
+/// is made of its sums, `whole`, is read behind it.
+static bool canTake(FusedOp kernel, FusedOp sums, ArrayRef<OpResult> whole) {
+  if (spaceOf(sums) != spaceOf(kernel))
     return false;
-  int64_t elements = ShapedType::getNumElements(shapeOf(reduction.getInput()));
+  int64_t elements = ShapedType::getNumElements(spaceOf(kernel));
   auto isAtHand = [&](Value input) {
-    if (input.getDefiningOp() == row ||
-        llvm::is_contained(row.getInputs(), input))
+    if (input.getDefiningOp() == kernel ||
+        llvm::is_contained(kernel.getInputs(), input))
       return true;
     Operation *definition = input.getDefiningOp();
     return ShapedType::getNumElements(shapeOf(input)) * kSmall <= elements &&
-           (!definition || definition->isBeforeInBlock(row));
+           (!definition || definition->isBeforeInBlock(kernel));
   };
   auto isReadBehind = [&](OpResult sum) {
     return llvm::all_of(sum.getUsers(), [&](Operation *user) {
-      return row->isBeforeInBlock(
-          row->getBlock()->findAncestorOpInBlock(*user));
+      return kernel->isBeforeInBlock(
+          kernel->getBlock()->findAncestorOpInBlock(*user));
     });
   };
-  return llvm::all_of(sums.kernel.getInputs(), isAtHand) &&
-         llvm::all_of(sums.whole, isReadBehind);
+  return llvm::all_of(sums.getInputs(), isAtHand) &&
+         llvm::all_of(whole, isReadBehind);
 }
 
-/// Returns the kernels of column sums that share a tensor with a kernel that
-/// reduces rows, in their order.
-static SmallVector<ColumnSums> candidatesFor(FusedOp row) {
-  llvm::SmallSetVector<Operation *, 8> readers;
-  for (Value value : row->getOperands())
-    readers.insert(value.user_begin(), value.user_end());
-  for (Value value : row->getResults())
-    readers.insert(value.user_begin(), value.user_end());
+/// Returns the other kernels of the block that read what a kernel reads or
+/// writes, in their order.
+static SmallVector<FusedOp> readersBeside(FusedOp kernel) {
+  llvm::SmallSetVector<Operation *, 8> users;
+  for (Value value : kernel->getOperands())
+    users.insert(value.user_begin(), value.user_end());
+  for (Value value : kernel->getResults())
+    users.insert(value.user_begin(), value.user_end());
+  SmallVector<FusedOp> readers;
+  for (Operation *user : users)
+    if (auto reader = dyn_cast<FusedOp>(user);
+        reader && reader != kernel && user->getBlock() == kernel->getBlock())
+      readers.push_back(reader);
+  llvm::sort(readers,
+             [](FusedOp a, FusedOp b) { return a->isBeforeInBlock(b); });
+  return readers;
+}
+
+/// Returns the column sums that a kernel which reduces rows can take over.
+static SmallVector<ColumnSums> sumsBesideRows(FusedOp row) {
   SmallVector<ColumnSums> found;
-  for (Operation *reader : readers) {
-    auto kernel = dyn_cast<FusedOp>(reader);
-    if (!kernel || kernel == row || kernel->getBlock() != row->getBlock())
-      continue;
-    std::optional<ColumnSums> sums = columnSumsOf(kernel);
-    if (sums && canTake(row, *sums))
+  for (FusedOp reader : readersBeside(row)) {
+    std::optional<ColumnSums> sums = columnSumsOf(reader);
+    if (sums && canTake(row, reader, sums->whole))
       found.push_back(std::move(*sums));
   }
-  llvm::sort(found, [](const ColumnSums &a, const ColumnSums &b) {
-    return FusedOp(a.kernel)->isBeforeInBlock(b.kernel);
-  });
   return found;
+}
+
+/// Returns the first kernel of column sums that a kernel which reduces nothing
+/// can take over, or null.
+static FusedOp sumsBesideElements(FusedOp kernel) {
+  for (FusedOp reader : readersBeside(kernel))
+    if (sumsColumns(reader) &&
+        canTake(kernel, reader, llvm::to_vector(reader->getOpResults())))
+      return reader;
+  return {};
 }
 
 //===----------------------------------------------------------------------===//
@@ -206,8 +244,8 @@ static SmallVector<ColumnSums> candidatesFor(FusedOp row) {
 
 namespace {
 
-/// Builds a kernel with the results of one that reduces rows, followed by the
-/// partial sums of another one.
+/// Builds a kernel with the results of one kernel, followed by the sums of
+/// another one: in parts of the rows, or as they are if `parts` is 0.
 class KernelMerger {
 public:
   KernelMerger(FusedOp row, FusedOp sums, int64_t parts)
@@ -249,7 +287,7 @@ private:
       mapping.map(argument, atHand.lookup(input));
     for (Operation &op : body.without_terminator()) {
       auto sum = dyn_cast<ReduceOp>(op);
-      if (sum && kernel == sums)
+      if (sum && kernel == sums && parts != 0)
         mapping.map(sum.getResult(),
                     PartialSumOp::create(inside, sum.getLoc(),
                                          mapping.lookup(sum.getInput()), parts)
@@ -295,24 +333,40 @@ private:
     if (!loaded->hasWarps())
       return;
     model = *loaded;
-    SmallVector<FusedOp> kernels;
-    getOperation().walk([&](FusedOp kernel) {
-      if (reducesRows(kernel))
-        kernels.push_back(kernel);
-    });
-    for (FusedOp kernel : kernels)
-      mergeInto(kernel);
+    for (FusedOp kernel : kernelsThat(reducesRows))
+      mergeIntoRows(kernel);
+    for (FusedOp kernel : kernelsThat(writesElements))
+      if (FusedOp sums = sumsBesideElements(kernel))
+        mergeIntoElements(kernel, sums);
   }
 
-  void mergeInto(FusedOp row) {
-    ArrayRef<int64_t> shape = shapeOf(firstReduction(row).getInput());
-    std::optional<int64_t> parts =
-        rowPartsFor(ShapedType::getNumElements(shape.drop_back()), model);
+  SmallVector<FusedOp> kernelsThat(llvm::function_ref<bool(FusedOp)> fits) {
+    SmallVector<FusedOp> kernels;
+    getOperation().walk([&](FusedOp kernel) {
+      if (fits(kernel))
+        kernels.push_back(kernel);
+    });
+    return kernels;
+  }
+
+  /// The merged kernel is one of column sums, whose threads write what they
+  /// add up.
+  void mergeIntoElements(FusedOp kernel, FusedOp sums) {
+    const unsigned own = kernel.getNumResults();
+    if (FusedOp merged = merge(kernel, sums, /*parts=*/0)) {
+      sums.replaceAllUsesWith(merged.getResults().drop_front(own));
+      sums.erase();
+    }
+  }
+
+  void mergeIntoRows(FusedOp row) {
+    std::optional<int64_t> parts = rowPartsFor(
+        ShapedType::getNumElements(spaceOf(row).drop_back()), model);
     if (!parts)
       return;
     SmallVector<ColumnSums> taken;
     const unsigned own = row.getNumResults();
-    for (ColumnSums &sums : candidatesFor(row))
+    for (ColumnSums &sums : sumsBesideRows(row))
       if (FusedOp merged = merge(row, sums.kernel, *parts)) {
         row = merged;
         taken.push_back(std::move(sums));
@@ -337,8 +391,9 @@ private:
       return {};
     }
     remark::passed(row.getLoc(), options())
-        << llvm::formatv("adds up the columns of '{0}' in {1} parts",
-                         originOf(sums.getResult(0)), parts)
+        << llvm::formatv(
+               "adds up the columns of '{0}'{1}", originOf(sums.getResult(0)),
+               parts ? llvm::formatv(" in {0} parts", parts).str() : "")
                .str();
     row.replaceAllUsesWith(merged.getResults().take_front(row.getNumResults()));
     row.erase();

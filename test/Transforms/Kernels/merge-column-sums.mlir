@@ -224,3 +224,60 @@ train.step @many_sums forward ("x" %x: tensor<16384x1024xf32>) {
   train.output "e", %e : tensor<1x1024xf32>
   train.output "f", %f : tensor<1x1024xf32>
 }
+
+// A kernel that reduces nothing adds up what it writes, and still writes it over
+// its operand. The first stage of the sums has the shape that it had.
+// REMARK: adds up the columns of 'slope'"
+// CHECK-LABEL: train.step @elements
+// CHECK: %[[DY:.*]] = nn.contract
+// CHECK: %[[BOTH:.*]]:2 = nn.fused "mul_sum" %[[DY]], %{{.*}} {in_place = array<i64: 0, -1>, nn.origins = #nn.origins<"dx", "slope">}
+// CHECK-SAME: -> tensor<256x64x64xf32>, tensor<256x1x64xf32> {
+// CHECK: %[[PRODUCT:.*]] = arith.mulf
+// CHECK: %[[SUM:.*]] = nn.reduce sum %[[PRODUCT]] [1]
+// CHECK: nn.yield %[[PRODUCT]], %[[SUM]]
+// CHECK: nn.fused "sum" %[[BOTH]]#1
+train.step @elements forward ("g" %g: tensor<256x64x32xf32>, "w" %w: tensor<32x64xf32>, "x" %x: tensor<256x64x64xf32>) {
+  %dy = nn.contract "btc,cd->btd" %g, %w : tensor<256x64x32xf32>, tensor<32x64xf32>
+  %dx = nn.fused "mul" %dy, %x {nn.origins = #nn.origins<"dx">} : tensor<256x64x64xf32>, tensor<256x64x64xf32> -> tensor<256x64x64xf32> {
+  ^bb0(%a: tensor<256x64x64xf32>, %b: tensor<256x64x64xf32>):
+    %0 = arith.mulf %a, %b : tensor<256x64x64xf32>
+    nn.yield %0 : tensor<256x64x64xf32>
+  }
+  %parts = nn.fused "sum" %dx {nn.origins = #nn.origins<"slope">} : tensor<256x64x64xf32> -> tensor<256x1x64xf32> {
+  ^bb0(%a: tensor<256x64x64xf32>):
+    %0 = nn.reduce sum %a [1] : tensor<256x64x64xf32>
+    nn.yield %0 : tensor<256x1x64xf32>
+  }
+  %slope = nn.fused "sum" %parts : tensor<256x1x64xf32> -> tensor<1x1x64xf32> {
+  ^bb0(%a: tensor<256x1x64xf32>):
+    %0 = nn.reduce sum %a [0] : tensor<256x1x64xf32>
+    nn.yield %0 : tensor<1x1x64xf32>
+  }
+  train.output "dx", %dx : tensor<256x64x64xf32>
+  train.output "slope", %slope : tensor<1x1x64xf32>
+}
+
+// Of four parts of the rows, few threads would work on the elements.
+// REMARK: the sums of 'few' stay apart: together they take {{.*}} us, and apart
+// CHECK-LABEL: train.step @few_parts
+// CHECK: nn.fused "mul" %{{.*}} -> tensor<4x4096x64xf32> {
+train.step @few_parts forward ("g" %g: tensor<4x4096x32xf32>, "w" %w: tensor<32x64xf32>, "x" %x: tensor<4x4096x64xf32>) {
+  %dy = nn.contract "btc,cd->btd" %g, %w : tensor<4x4096x32xf32>, tensor<32x64xf32>
+  %dx = nn.fused "mul" %dy, %x {nn.origins = #nn.origins<"dx">} : tensor<4x4096x64xf32>, tensor<4x4096x64xf32> -> tensor<4x4096x64xf32> {
+  ^bb0(%a: tensor<4x4096x64xf32>, %b: tensor<4x4096x64xf32>):
+    %0 = arith.mulf %a, %b : tensor<4x4096x64xf32>
+    nn.yield %0 : tensor<4x4096x64xf32>
+  }
+  %parts = nn.fused "sum" %dx {nn.origins = #nn.origins<"few">} : tensor<4x4096x64xf32> -> tensor<4x1x64xf32> {
+  ^bb0(%a: tensor<4x4096x64xf32>):
+    %0 = nn.reduce sum %a [1] : tensor<4x4096x64xf32>
+    nn.yield %0 : tensor<4x1x64xf32>
+  }
+  %slope = nn.fused "sum" %parts : tensor<4x1x64xf32> -> tensor<1x1x64xf32> {
+  ^bb0(%a: tensor<4x1x64xf32>):
+    %0 = nn.reduce sum %a [0] : tensor<4x1x64xf32>
+    nn.yield %0 : tensor<1x1x64xf32>
+  }
+  train.output "dx", %dx : tensor<4x4096x64xf32>
+  train.output "slope", %slope : tensor<1x1x64xf32>
+}

@@ -84,6 +84,10 @@ def MergeColumnSums : Pass<"kernels-merge-column-sums", "::mlir::ModuleOp"> {
     or longer than a warp can hold, or where the estimates for the device say
     that it is faster. On a processor all sums stay apart.
 
+    A kernel that reduces nothing takes over the sums of what it reads or writes
+    as they are, and becomes a kernel of column sums that writes as well: the
+    gradient of a GELU adds up that of the bias before it.
+
     ```mlir
     %0 = nn.fused "mul_sum" %x, %y : ... -> tensor<8192x1xf32> {           // reduces rows
       ...
