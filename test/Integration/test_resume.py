@@ -195,6 +195,40 @@ def test_a_full_disk(scaled, files, tmp_path):
             np.testing.assert_array_equal(array, weights[name], err_msg=name)
 
 
+# Runs a command whose output FOLDER, once it has a second checkpoint, is hidden by one that is empty and read-only, until
+# the command has warned; then interrupts it: hide FOLDER LOG COMMAND
+HIDE = """
+mount -t tmpfs none /mnt || exit 77
+umount /mnt
+folder=$1 log=$2
+shift 2
+timeout 100 "$@" 2> "$log" & # which hands on the signal
+while kill -0 $! && [ ! -e "$folder/checkpoint-2" ]; do sleep 0.01; done
+mount -t tmpfs -o ro none "$folder"
+while kill -0 $! && ! grep -q "no checkpoint is written" "$log"; do sleep 0.01; done
+umount "$folder"
+kill -TERM $!
+wait $!
+"""
+
+
+def test_a_folder_that_is_away_for_a_while(scaled, files, tmp_path):
+    """As a network's folder that is lost and comes back, or one that is read-only: the run goes on."""
+    out, log = tmp_path / "out", tmp_path / "log"
+    out.mkdir()
+    flags = dict(files, output_dir=out, max_steps=10**9, save_steps=1, save_total_limit=3, num_threads=1)
+    command = ["unshare", "-m", "sh", "-c", HIDE, "hide", out, log, scaled.folder / "build" / "trainer", *arguments(flags)]
+    process = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
+    if process.returncode == 77 or "unshare" in process.stderr:
+        pytest.skip("needs to mount a folder: " + process.stderr.splitlines()[0])
+    assert process.returncode == 0, log.read_text()
+    assert re.search("step .*: no checkpoint is written, and training goes on: .*: Read-only file system", log.read_text())
+    step = re.search(r"interrupted: ends after step (\d+) of .* --resume=auto goes on from", process.stdout)[1]
+    assert (out / f"checkpoint-{step}" / "checksums.txt").exists()
+    steps = [line["step"] for line in run(scaled, out, files, resume="auto", max_steps=int(step) + 2).metrics]
+    assert steps == list(range(1, int(step) + 3)), "metrics.jsonl was open all the time"
+
+
 # ---- Kills -----------------------------------------------------------------------------------------------------------
 
 KILLS = 100 if FULL else 25
