@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import re
@@ -20,6 +21,8 @@ from emulated import EmulatedTrainer, has_boost_context, has_cuda_headers
 from gpuopt import safetensors
 from gpuopt.driver import arguments, find_driver
 from training import FULL, CommandFailed, Result, Trainer, execute
+
+ROOT = Path(__file__).resolve().parents[2]
 
 # Five batches in an epoch, and two in a step: steps take batches of two epochs.
 BATCH, SAMPLES, STEPS, SAVED = 8, 40, 8, 3
@@ -279,3 +282,14 @@ def test_an_interrupt_leaves_a_checkpoint(scaled, files, tmp_path):
     step = re.search(rf"interrupted: ends after step (\d+) of {10**9}; --resume=auto goes on from '(.*)'", output)
     assert Path(step[2]).name == f"checkpoint-{step[1]}" and (Path(step[2]) / "checksums.txt").exists()
     assert os.path.samefile(Path(step[2]).parent, out)
+
+
+@pytest.mark.alone
+def test_training_hardly_waits_for_checkpoints(tmp_path):
+    """Of GPT-2 with 4 layers of 128 on the host, with a checkpoint after every 10 steps: a fiftieth of a step."""
+    np.save(tmp_path / "tokens.npy", np.random.default_rng(7).integers(0, 200, 200_000).astype(np.uint16))
+    trainer = Trainer(ROOT / "examples" / "gpt.onnx", tmp_path / "program", optimization="-O3", batch_size=8)
+    trainer.run_files(tmp_path / "out", tokens=tmp_path / "tokens.npy", max_steps=100, save_steps=10, save_total_limit=2)
+    records = [json.loads(line) for line in (tmp_path / "out" / "metrics.jsonl").read_text().splitlines()]
+    stalls, steps = ([record[key] for record in records if key in record] for key in ("checkpoint_stall_ms", "step_ms"))
+    assert len(stalls) == 10 and np.median(stalls) <= 0.02 * np.median(steps)
