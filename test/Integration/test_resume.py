@@ -161,6 +161,19 @@ def test_of_another_program(model, files, scaled, tmp_path):
         run(other, tmp_path / "out", files, resume="auto")
 
 
+def test_from_python(model, files, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    flags = dict(files, target="host", batch_size=BATCH, num_threads=1, lr_scheduler_type="constant")
+    gpuopt.train(model, tmp_path / "whole", max_steps=6, **flags)
+    gpuopt.train(model, tmp_path / "out", max_steps=4, save_steps=2, resume="auto", **flags)
+    with pytest.raises(gpuopt.DriverError, match="out' has checkpoints of an earlier run, the last one of step 4; go on from it"):
+        gpuopt.train(model, tmp_path / "out", max_steps=6, **flags)
+    gpuopt.train(model, tmp_path / "out", max_steps=6, resume="auto", **flags)
+    whole, rest = (safetensors.read(tmp_path / name / "model.safetensors") for name in ("whole", "out"))
+    for name, array in whole.items():
+        np.testing.assert_array_equal(array, rest[name], err_msg=name)
+
+
 # ---- Disks -----------------------------------------------------------------------------------------------------------
 
 # Mounts a disk of SIZE over FOLDER, runs a command and copies what is on the disk to KEPT: disk SIZE FOLDER KEPT COMMAND

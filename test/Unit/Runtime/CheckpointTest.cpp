@@ -10,7 +10,7 @@ namespace gpuopt {
 namespace {
 
 struct CheckpointTest : TrainerTest {
-  // The names in a folder of the test, in order.
+  // Returns the names in a folder of the test, in order.
   std::vector<std::string> names_in(const std::string &name) {
     std::vector<std::string> names;
     for (const auto &entry : std::filesystem::directory_iterator(folder / name))
@@ -18,7 +18,7 @@ struct CheckpointTest : TrainerTest {
     std::sort(names.begin(), names.end());
     return names;
   }
-  // The steps of the checkpoints below a folder.
+  // Returns the steps of the checkpoints in a folder.
   std::vector<int64_t> steps_in(const std::string &out) {
     std::vector<int64_t> steps;
     for (const CheckpointFolder &each : checkpoints_in(folder / out))
@@ -109,7 +109,7 @@ struct BestCheckpointTest : CheckpointTest {
                  folder / "eval.npy"});
     return more;
   }
-  // The step of the lowest loss of all validations.
+  // Returns the step after which the loss of validation was the lowest.
   int64_t best_step(const std::string &out) {
     const auto losses = numbers(out, "eval_loss");
     return 2 * (std::min_element(losses.begin(), losses.end()) -
@@ -208,7 +208,7 @@ TEST_F(CheckpointTest, EveryBitIsChecked) {
                 "'checksums.txt', which is written last");
 }
 
-// What a trainer left that was killed while it wrote.
+// A trainer that was killed while it wrote leaves such folders.
 TEST_F(CheckpointTest, RemovesWhatIsUnfinished) {
   for (const char *name : {"a/checkpoint-5.part", "a/checkpoint-best.part"})
     std::filesystem::create_directories(folder / name);

@@ -63,7 +63,7 @@ TEST_F(ResumeTest, ComputesTheSameBits) {
   EXPECT_EQ(losses("parts"), losses("whole"));
 }
 
-// As a trainer that was killed after its last checkpoint leaves them.
+// A trainer that was killed after its last checkpoint leaves such a folder.
 TEST_F(ResumeTest, StepsAfterTheCheckpointAreDoneAgain) {
   ASSERT_EQ(run("a", {"--max-steps=20", "--save-steps=6"}), 0) << error;
   const std::string weights = weights_of("a"),
