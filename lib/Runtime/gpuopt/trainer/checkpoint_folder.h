@@ -53,7 +53,8 @@ inline void write_checksums(const std::string &checkpoint) {
 // written.
 inline void check_whole(const std::string &checkpoint) {
   const std::string marker = checkpoint + "/" + kChecksumsFile;
-  if (!std::filesystem::exists(marker))
+  std::error_code code;
+  if (!std::filesystem::exists(marker, code))
     throw Error("'" + checkpoint + "' is no whole checkpoint: it has no '" +
                 kChecksumsFile + "', which is written last");
   const MappedFile file(marker);
