@@ -104,6 +104,9 @@ static void addNN(OpPassManager &passes, const PipelineOptions &options) {
   // What is trained of a mask becomes a bias, which has a gradient. The rest
   // may be a band.
   passes.addPass(nn::createRecognizeBiases());
+  // Keys and values that are repeated for groups of heads are read once, if
+  // there is no bias.
+  passes.addPass(nn::createRecognizeSharedKeys());
   // The mask of causal attention becomes two numbers. It is found while it is
   // still one constant, before layouts and kernels take it apart.
   passes.addPass(nn::createRecognizeBands());

@@ -59,8 +59,9 @@ def of(case: models.Case):
 
 
 # A causal mask is a band, unless the exporter has folded it into the file as a
-# tensor of its own.
-BANDED = "mask %\\S+ {0}{1}|%\\S+ {0} ?band \\[-[0-9]+, 0\\]{1}"
+# tensor of its own: that one counts as trained, and is a bias.
+ADDED = "(?:mask %\\S+|bias %\\S+ : \\S+) "
+BANDED = ADDED + "{0}{1}|%\\S+ {0} ?band \\[-[0-9]+, 0\\]{1}"
 
 # What is exported, and what the compiler says of each attention in it.
 EXPORTS = {
@@ -69,7 +70,7 @@ EXPORTS = {
     "bert-eager": (lambda: of(models.bert(1, 32, 2, 64, 16, 4, dropout=0.1)), "mask %\\S+ scale 2.5.*e-01 dropout"),
     "bert-sdpa": (lambda: of(models.bert(1, 32, 2, 64, 16, 4, attention="sdpa")), "mask %\\S+ scale 2.5.*e-01 of both {zeroes_empty}"),
     "sdpa": (lambda: (Sdpa(), (X,)), "scale .* of both :"),
-    "sdpa-causal": (lambda: (Sdpa(is_causal=True, scale=0.25), (X,)), "mask %\\S+ scale 2.5.* of both :"),
+    "sdpa-causal": (lambda: (Sdpa(is_causal=True, scale=0.25), (X,)), ADDED + "scale 2.5.* of both :"),
     "sdpa-boolean": (lambda: (Sdpa(), (X, torch.ones(6, 6, dtype=torch.bool))), "mask %\\S+ scale .* of both {zeroes_empty}"),
     "sdpa-added": (lambda: (Sdpa(), (X, torch.zeros(2, 1, 6, 6))), "mask %\\S+ scale .* of both :"),
     "written": (lambda: (Written(), (X,)), BANDED.format("scale .* dropout .*", " :")),

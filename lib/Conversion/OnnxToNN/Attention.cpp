@@ -30,18 +30,6 @@ static std::optional<Value> splitHeads(NodeConversion &c, unsigned index,
   return c.b.transpose(split, {0, 2, 1, 3});
 }
 
-/// Repeats each head of keys and values for its group of query heads.
-static Value repeatHeads(NodeConversion &c, Value x, int64_t heads) {
-  ArrayRef<int64_t> shape = c.b.shape(x);
-  int64_t count = heads / shape[1];
-  if (count == 1)
-    return x;
-  Value grouped = c.b.reshape(x, {shape[0], shape[1], 1, shape[2], shape[3]});
-  Value repeated =
-      c.b.broadcast(grouped, {shape[0], shape[1], count, shape[2], shape[3]});
-  return c.b.reshape(repeated, {shape[0], heads, shape[2], shape[3]});
-}
-
 /// Builds the mask in which query i sees the keys up to i.
 static Value causalMask(NodeConversion &c, int64_t rows, int64_t columns) {
   auto type = RankedTensorType::get({rows, columns}, c.b.getI64Type());
@@ -118,8 +106,6 @@ static LogicalResult attention(NodeConversion &c) {
       keys[1] < 1 || shape[1] % keys[1] || keys[2] != values[2] ||
       shape[3] != keys[3])
     return c.fail("the shapes of query, key and value do not agree");
-  key = repeatHeads(c, *key, shape[1]);
-  value = repeatHeads(c, *value, shape[1]);
   auto scores = c.b.type(*query).clone({shape[0], shape[1], shape[2], keys[2]});
   Value mask;
   if (failed(buildMask(c, scores, mask)))

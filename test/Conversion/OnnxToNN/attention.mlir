@@ -3,8 +3,8 @@
 // Heads that lie side by side; each head of keys serves two of queries.
 // CHECK-LABEL: func.func @forward
 // CHECK: %[[Q:.*]] = nn.transpose %{{.*}} [0, 2, 1, 3] : tensor<2x8x4x16xf32>
-// CHECK: %[[K:.*]] = nn.reshape %{{.*}} : tensor<2x2x2x8x16xf32> to tensor<2x4x8x16xf32>
-// CHECK: %[[V:.*]] = nn.reshape %{{.*}} : tensor<2x2x2x8x5xf32> to tensor<2x4x8x5xf32>
+// CHECK: %[[K:.*]] = nn.transpose %{{.*}} [0, 2, 1, 3] : tensor<2x8x2x16xf32>
+// CHECK: %[[V:.*]] = nn.transpose %{{.*}} [0, 2, 1, 3] : tensor<2x8x2x5xf32>
 // CHECK: %[[Y:.*]], %{{.*}} = nn.attention %[[Q]], %[[K]], %[[V]] scale 2.500000e-01 band [-8, 0] :
 // CHECK: nn.transpose %[[Y]] [0, 2, 1, 3]
 // CHECK: nn.reshape {{.*}} to tensor<2x8x20xf32>

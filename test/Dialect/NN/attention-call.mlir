@@ -29,6 +29,11 @@
 // CHECK: .dbias_batch = {0, 0, 64}, .dbias_row = 8, .dbias_key = 1};
 // CHECK: kAttention8x8_16_gradients_3 = {{.*}}
 // CHECK-NOT: .dbias
+// CHECK: constexpr AttentionShape kAttention8x9_16 = {.batch = {2, 3, 2}, .queries = 8, .keys = 9,
+// CHECK: .q_batch = {768, 256, 128}, .q_row = 16,
+// CHECK: .k_batch = {432, 144}, .k_row = 16, .v_batch = {432, 144},
+// CHECK: .mask_batch = {0, 144, 72}, .mask_row = 9, .mask_key = 1};
+// CHECK: .dq_batch = {768, 256, 128}, .dq_row = 16, .dk_batch = {432, 144}, .dk_row = 16, .dv_batch = {432, 144},
 // CHECK-NOT: fused_copy
 // CHECK: attention(ctx, kAttention8x8_16, m[kX], m[kX] + 64, m[kX] + 128, m[kAttention], m[kAttention2],
 // CHECK-NEXT: {.scale = 0.25, .dropout = 0.1, .stream = 3, .state = state});
@@ -88,4 +93,16 @@ train.step @windows evaluate ("x" %x: tensor<2x3x4x8x16xf32>, "mask" %mask: tens
   train.output "ek", %ek : tensor<2x3x4x8x16xf32>
   train.output "ev", %ev : tensor<2x3x4x8x16xf32>
   train.output "db", %db : tensor<4x8x8xf32>
+}
+
+// Heads that share keys are a dimension of the batch in which these have a
+// stride of 0.
+// CHECK: attention_backward(ctx, kAttention8x9_16, kAttention8x9_16_gradients, {{.*}}
+train.step @grouped update ("q" %q: tensor<2x6x8x16xf32>, "k" %k: tensor<2x3x9x16xf32>, "mask" %m: tensor<6x8x9xf32>) {
+  %y, %s = nn.attention %q, %k, %k mask %m scale 1.0 : tensor<2x6x8x16xf32>, tensor<2x3x9x16xf32>, tensor<2x3x9x16xf32>, tensor<6x8x9xf32>
+  %dq, %dk, %dv = nn.attention_grad %q, %k, %k, %y, %s, %q mask %m scale 1.0
+      : tensor<2x6x8x16xf32>, tensor<2x3x9x16xf32>, tensor<2x3x9x16xf32>, tensor<2x6x8x16xf32>, tensor<2x2x6x8xf32>, tensor<2x6x8x16xf32>, tensor<6x8x9xf32>
+  train.output "dq", %dq : tensor<2x6x8x16xf32>
+  train.output "dk", %dk : tensor<2x3x9x16xf32>
+  train.output "dv", %dv : tensor<2x3x9x16xf32>
 }

@@ -52,6 +52,17 @@ func.func @query_scaled(%q: tensor<8x16xf32>, %k: tensor<9x16xf32>, %m: tensor<9
   return %0#0 : tensor<8x16xf32>
 }
 
+// Heads that share keys get a copy each.
+// CHECK-LABEL: func.func @grouped
+// CHECK: %[[K3:.*]] = nn.reshape %arg1 : tensor<2x9x16xf32> to tensor<2x1x9x16xf32>
+// CHECK: %[[K:.*]] = nn.broadcast %[[K3]] : tensor<2x1x9x16xf32> to tensor<2x3x9x16xf32>
+// CHECK: %[[KEYS:.*]] = nn.reshape %[[K]] : tensor<2x3x9x16xf32> to tensor<6x9x16xf32>
+// CHECK: nn.contract "axy,azy->axz" %arg0, %[[KEYS]]
+func.func @grouped(%q: tensor<6x8x16xf32>, %k: tensor<2x9x16xf32>) -> tensor<6x8x16xf32> {
+  %0:2 = nn.attention %q, %k, %k scale 1.0 : tensor<6x8x16xf32>, tensor<2x9x16xf32>, tensor<2x9x16xf32>
+  return %0#0 : tensor<6x8x16xf32>
+}
+
 // A bias is added before the mask.
 // CHECK-LABEL: func.func @biased
 // CHECK: %[[S:.*]] = nn.contract "xy,zy->xz"

@@ -173,6 +173,22 @@ func.func @attention_batch(%q: tensor<2x8x16xf32>, %k: tensor<3x9x16xf32>) {
 
 // -----
 
+func.func @attention_groups(%q: tensor<2x4x8x16xf32>, %k: tensor<2x3x9x16xf32>) {
+  // expected-error @below {{of which the last one of key and value may divide that of the query, but got 'tensor<2x4x8x16xf32>', 'tensor<2x3x9x16xf32>'}}
+  %0:2 = nn.attention %q, %k, %k scale 1.0 : tensor<2x4x8x16xf32>, tensor<2x3x9x16xf32>, tensor<2x3x9x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_values_of_other_groups(%q: tensor<2x4x8x16xf32>, %k: tensor<2x2x9x16xf32>, %v: tensor<2x1x9x16xf32>) {
+  // expected-error @below {{expects keys of the size of queries, and as many as values}}
+  %0:2 = nn.attention %q, %k, %v scale 1.0 : tensor<2x4x8x16xf32>, tensor<2x2x9x16xf32>, tensor<2x1x9x16xf32>
+  return
+}
+
+// -----
+
 func.func @attention_keys(%q: tensor<2x8x16xf32>, %k: tensor<2x9x16xf32>, %v: tensor<2x8x16xf32>) {
   // expected-error @below {{expects keys of the size of queries, and as many as values}}
   %0:2 = nn.attention %q, %k, %v scale 1.0 : tensor<2x8x16xf32>, tensor<2x9x16xf32>, tensor<2x8x16xf32>

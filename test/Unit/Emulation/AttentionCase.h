@@ -20,8 +20,9 @@ struct Case {
   int64_t queries = 64, keys = 64, key_size = 64, value_size = 64;
   int64_t batch[3] = {1, 1, 1};
   bool is_fused = false;
-  int64_t gap = 0;   // elements between rows that nobody may touch
-  int64_t shift = 0; // elements before the first one
+  bool shares_keys = false; // by all elements of the last batch dimension
+  int64_t gap = 0;          // elements between rows that nobody may touch
+  int64_t shift = 0;        // elements before the first one
   int64_t first_key = -(int64_t(1) << 40), last_key = int64_t(1) << 40;
   double scale = 0.125;
   // What changes scores, and in which of the dimensions [batch 0, batch 1,
@@ -66,12 +67,13 @@ struct Place {
   }
 };
 
-inline Place apart(const Case &c, int64_t rows, int64_t size) {
+inline Place apart(const Case &c, int64_t rows, int64_t size,
+                   bool is_shared = false) {
   Place p;
   p.offset = c.shift;
   p.row = size + c.gap;
-  p.batch[2] = rows * p.row;
-  p.batch[1] = c.batch[2] * p.batch[2];
+  p.batch[2] = is_shared ? 0 : rows * p.row;
+  p.batch[1] = (is_shared ? 1 : c.batch[2]) * rows * p.row;
   p.batch[0] = c.batch[1] * p.batch[1];
   p.elements = p.offset + c.batch[0] * p.batch[0];
   return p;
@@ -93,9 +95,9 @@ struct Places {
       : q(c.is_fused ? third_of_projection(c, 0)
                      : apart(c, c.queries, c.key_size)),
         k(c.is_fused ? third_of_projection(c, 1)
-                     : apart(c, c.keys, c.key_size)),
+                     : apart(c, c.keys, c.key_size, c.shares_keys)),
         v(c.is_fused ? third_of_projection(c, 2)
-                     : apart(c, c.keys, c.value_size)),
+                     : apart(c, c.keys, c.value_size, c.shares_keys)),
         y(apart(c, c.queries, c.value_size)) {}
 };
 
@@ -211,6 +213,19 @@ struct Results {
   std::vector<double> y, dq, dk, dv, dbias;
 };
 
+// The first batch element with the keys of an element.
+inline int64_t owner_of_keys(const Case &c, int64_t batch) {
+  return c.shares_keys ? batch / c.batch[2] * c.batch[2] : batch;
+}
+
+// Copies the gradients of keys or values to all elements that share them.
+inline void repeat_gradients(const Case &c, std::vector<double> &x) {
+  const auto size = std::ptrdiff_t(x.size()) / batch_elements(c);
+  for (int64_t b = 0; b < batch_elements(c); b++)
+    std::copy_n(x.begin() + owner_of_keys(c, b) * size, size,
+                x.begin() + b * size);
+}
+
 template <class T>
 Results reference(const Case &c, const Inputs<T> &in) {
   const Places p(c);
@@ -226,8 +241,9 @@ Results reference(const Case &c, const Inputs<T> &in) {
     const Batch at_batch(c, b);
     double *y = out.y.data() + b * c.queries * c.value_size;
     double *dq = out.dq.data() + b * c.queries * c.key_size;
-    double *dk = out.dk.data() + b * c.keys * c.key_size;
-    double *dv = out.dv.data() + b * c.keys * c.value_size;
+    const int64_t owner = owner_of_keys(c, b);
+    double *dk = out.dk.data() + owner * c.keys * c.key_size;
+    double *dv = out.dv.data() + owner * c.keys * c.value_size;
     for (int64_t i = 0; i < c.queries; i++) {
       std::vector<double> score(size_t(c.keys), -INFINITY), dp(score.size());
       std::vector<bool> sees(score.size()), passes(score.size());
@@ -292,6 +308,8 @@ Results reference(const Case &c, const Inputs<T> &in) {
       }
     }
   }
+  repeat_gradients(c, out.dk);
+  repeat_gradients(c, out.dv);
   return out;
 }
 

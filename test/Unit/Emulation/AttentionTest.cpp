@@ -111,12 +111,35 @@ TEST_F(AttentionTest, HeadsOfAProjection) {
   expect_all_right<float>({fused(40, 3, 32)});
 }
 
+// ---- Heads that share keys -------------------------------------------------
+
+Case grouped(Case c, int64_t heads) {
+  c.batch[0] = c.batch[1] = 2;
+  c.batch[2] = heads;
+  c.shares_keys = true;
+  return c;
+}
+const std::vector<Case> kGroups = {grouped(sized(70, 50), 3),
+                                   grouped(sized(20, 130, 24), 2)};
+TEST_F(AttentionTest, HeadsShareKeys) { expect_all_right<f16>(kGroups); }
+TEST_F(AttentionTest, HeadsShareKeysInF32) { expect_all_right<float>(kGroups); }
+TEST_F(AttentionTest, LargeHeadsShareKeys) {
+  expect_all_right<f16>(
+      {grouped(sized(70, 40, 128), 2), grouped(sized(40, 70, 256), 2)});
+}
+
 // ---- What a query sees -----------------------------------------------------
 
 Case banded(Case c, int64_t first, int64_t last) {
   c.first_key = first;
   c.last_key = last;
   return c;
+}
+
+TEST_F(AttentionTest, HeadsShareTheKeysOfABand) {
+  Case c = grouped(sized(150, 150), 2);
+  c.first_key = -150, c.last_key = 0;
+  expect_right<f16>(c);
 }
 
 const std::vector<Case> kBands = {
@@ -333,6 +356,7 @@ TEST_F(AttentionTest, OrderDecidesNoBits) {
   EXPECT_EQ(count_other_bits<f16>(banded(fused(150, 2, 64), -150, 0)), 0);
   EXPECT_EQ(count_other_bits<float>(masked(sized(70, 70))), 0);
   EXPECT_EQ(count_other_bits<bf16>(sized(70, 100, 128)), 0);
+  EXPECT_EQ(count_other_bits<f16>(grouped(sized(70, 50), 3)), 0);
   EXPECT_EQ(count_other_bits<f16>(biased(sized(70, 50), {0, 1})), 0);
 }
 

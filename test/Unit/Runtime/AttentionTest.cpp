@@ -44,7 +44,7 @@ AttentionShape dense(int64_t b, int64_t queries, int64_t keys, int64_t size,
 
 AttentionGradientShape gradients_like(const AttentionShape &s) {
   AttentionGradientShape g;
-  for (int i : {0, 1}) {
+  for (int i : {0, 1, 2}) {
     g.dy_batch[i] = s.y_batch[i], g.dq_batch[i] = s.q_batch[i];
     g.dk_batch[i] = s.k_batch[i], g.dv_batch[i] = s.v_batch[i];
   }
@@ -284,6 +284,41 @@ TEST(Attention, SeesABandOfMoreOrFewerKeys) {
   s = dense(2, 40, 21, 8, 8);
   s.first_key = -40, s.last_key = 0;
   expect_attention<float>(s, 700, 1100, scaled(0.3), 2e-5);
+}
+
+// Three heads that share keys have the results of heads that have a copy each,
+// and the gradient of the keys is the sum of those of the copies.
+TEST(Attention, SharesKeysInGroups) {
+  constexpr int64_t rows = 140, size = 8, head = rows * size;
+  AttentionShape shared = dense(1, rows, rows, size, size);
+  const int64_t batch[3] = {2, 2, 3};
+  std::copy(batch, batch + 3, shared.batch);
+  for (auto *strides : {&shared.q_batch, &shared.y_batch})
+    (*strides)[0] = 6 * head, (*strides)[1] = 3 * head, (*strides)[2] = head;
+  for (auto *strides : {&shared.k_batch, &shared.v_batch})
+    (*strides)[0] = 2 * head, (*strides)[1] = head, (*strides)[2] = 0;
+  AttentionShape copies = shared;
+  for (auto *strides : {&copies.k_batch, &copies.v_batch})
+    std::copy(shared.q_batch, shared.q_batch + 3, *strides);
+  Tensors<float> one{12 * head, 16 * head}, other{12 * head, 24 * head};
+  for (int64_t i = 0; i < 12; i++)
+    for (auto [from, to] : {std::pair<int64_t, int64_t>(12, 12), {16, 24}})
+      std::copy_n(one.qkv.begin() + (from + i / 3) * head, head,
+                  other.qkv.begin() + (to + i) * head);
+  one.run(shared, scaled(0.3), 2);
+  other.run(copies, scaled(0.3), 2);
+  EXPECT_EQ(one.y, other.y);
+  for (int64_t i = 0; i < 12 * head; i++) // dQ
+    EXPECT_EQ(one.d_qkv[size_t(i)], other.d_qkv[size_t(i)]);
+  for (auto [from, to] : {std::pair<int64_t, int64_t>(12, 12), {16, 24}})
+    for (int64_t i = 0; i < 4 * head; i++) {
+      double sum = 0;
+      for (int64_t member = 0; member < 3; member++)
+        sum += double(
+            other
+                .d_qkv[size_t((to + i / head * 3 + member) * head + i % head)]);
+      EXPECT_NEAR(double(one.d_qkv[size_t(from * head + i)]), sum, 1e-5);
+    }
 }
 
 TEST(Attention, HasTilesOfFewRowsWhereKeysAreMany) {

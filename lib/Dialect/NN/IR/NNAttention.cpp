@@ -56,6 +56,17 @@ static RankedTensorType statisticsType(RankedTensorType query) {
   return RankedTensorType::get(shape, element);
 }
 
+/// Whether keys or values have the query's leading dimensions, or fewer heads
+/// in the last one, each for a group of the query's heads.
+static bool hasBatchOf(RankedTensorType query, RankedTensorType other) {
+  ArrayRef<int64_t> batch = query.getShape().drop_back(2),
+                    own = other.getShape().drop_back(2);
+  if (batch == own)
+    return true;
+  return !batch.empty() && batch.drop_back() == own.drop_back() &&
+         own.back() > 0 && batch.back() % own.back() == 0;
+}
+
 LogicalResult AttentionOp::inferReturnTypes(MLIRContext *context,
                                             std::optional<Location> loc,
                                             Adaptor adaptor,
@@ -66,15 +77,15 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *context,
   for (RankedTensorType other : {key, value})
     if (query.getRank() < 2 || other.getRank() != query.getRank() ||
         other.getElementType() != query.getElementType() ||
-        other.getShape().drop_back(2) != query.getShape().drop_back(2)) // (C1)
+        !hasBatchOf(query, other)) // (C1)
       return emitOptionalError(
           loc,
           "'nn.attention' op expects query, key and value of one element type "
-          "and rank with equal leading dimensions, but got ",
+          "and rank with equal leading dimensions, of which the last one of "
+          "key and value may divide that of the query, but got ",
           query, ", ", key, ", ", value);
   if (key.getShape().back() != query.getShape().back() ||
-      key.getShape().take_back(2)[0] !=
-          value.getShape().take_back(2)[0]) // (C2)
+      key.getShape().drop_back() != value.getShape().drop_back()) // (C2)
     return emitOptionalError(
         loc,
         "'nn.attention' op expects keys of the size of queries, and as many as "
@@ -201,6 +212,24 @@ static Value scaled(TensorBuilder &b, Value x, double factor) {
   return factor == 1 ? x : b.mul(x, factor);
 }
 
+/// Repeats keys or values for the heads of each group; without groups, nothing
+/// is repeated.
+static Value repeated(TensorBuilder &b, Value x, Value query) {
+  ArrayRef<int64_t> own = b.shape(x), batch = b.shape(query).drop_back(2);
+  if (batch.empty() || own.drop_back(2) == batch)
+    return x;
+  int64_t heads = own.drop_back(2).back();
+  auto matrix = llvm::to_vector(own.take_back(2));
+  SmallVector<int64_t> result(batch), single(batch.drop_back());
+  single.push_back(heads);
+  SmallVector<int64_t> groups(single);
+  single.push_back(1);
+  groups.push_back(batch.back() / heads);
+  for (SmallVector<int64_t> *shape : {&result, &single, &groups})
+    llvm::append_range(*shape, matrix);
+  return b.reshape(b.broadcast(b.reshape(x, single), groups), result);
+}
+
 /// Multiplies an operand by the scale before its layout changes, where the
 /// multiplication shares a kernel with what makes the operand.
 static Value scaledOperand(TensorBuilder &b, Value x, double factor) {
@@ -258,7 +287,7 @@ Value AttentionOp::expand(OpBuilder &builder) {
     key = scaledOperand(b, key, std::sqrt(scale));
   }
   b.setLoc(getLocOf(Part::Scores));
-  Value scores = product(b, query, key, "zy");
+  Value scores = product(b, query, repeated(b, key, query), "zy");
   b.setLoc(getLocOf(Part::Scale));
   if (getScaling() == AttentionScaling::Scores)
     scores = scaled(b, scores, scale);
@@ -275,7 +304,7 @@ Value AttentionOp::expand(OpBuilder &builder) {
     probabilities =
         b.create<DropoutOp>(probabilities, *getDropoutRatio(), *getStream());
   b.setLoc(getLocOf(Part::Product));
-  return product(b, probabilities, getValue(), "yz");
+  return product(b, probabilities, repeated(b, getValue(), query), "yz");
 }
 
 //===----------------------------------------------------------------------===//
@@ -477,6 +506,8 @@ LogicalResult AttentionGradOp::verify() {
   size_t rows = outputShape.size() - 2;
   outputShape.back() = valueShape.back() = value.getShape().back();
   keyShape[rows] = valueShape[rows] = key.getShape()[rows];
+  if (rows > 0 && key.getRank() == query.getRank() && hasBatchOf(query, key))
+    keyShape[rows - 1] = valueShape[rows - 1] = key.getShape()[rows - 1];
   Type output = query.clone(outputShape), sums = statisticsType(query);
   if (key != query.clone(keyShape) || value != query.clone(valueShape)) // (C1)
     return emitOpError("expects query, key and value of an attention, but got ")

@@ -29,6 +29,14 @@ static constexpr int64_t kLargestHead = 256;
 static constexpr int64_t kMostBatchDims = 3;
 static constexpr int64_t kMostDims = kMostBatchDims + 2;
 
+/// Returns how many heads of the query share each head of keys and values.
+template <typename OpT>
+static int64_t groupSizeOf(OpT op) {
+  ArrayRef<int64_t> batch = shapeOf(op.getQuery()).drop_back(2),
+                    own = shapeOf(op.getKey()).drop_back(2);
+  return batch.empty() ? 1 : batch.back() / std::max<int64_t>(1, own.back());
+}
+
 StringRef AttentionOp::getReasonAgainstCall() {
   RankedTensorType query = tensorType(getQuery());
   if (query.getElementType().isF64())
@@ -41,6 +49,11 @@ StringRef AttentionOp::getReasonAgainstCall() {
   if (std::max(query.getShape().back(), shapeOf(getValue()).back()) >
       kLargestHead)
     return "its heads are larger than 256";
+  // A group of heads is a batch dimension of the call.
+  if (groupSizeOf(*this) > 1 && query.getRank() == kMostDims)
+    return "its heads share keys, and it has more than two batch dimensions";
+  if (groupSizeOf(*this) > 1 && getBias())
+    return "its heads share keys, and it has a bias";
   return "";
 }
 
@@ -160,32 +173,57 @@ struct Strides {
 };
 } // namespace
 
-/// Returns one number for each batch dimension of a call. An op with fewer has
-/// its own in the last of the first two, or in all three.
-static std::array<int64_t, kMostBatchDims> inBatch(ArrayRef<int64_t> own,
-                                                   int64_t missing) {
-  std::array<int64_t, kMostBatchDims> result;
-  result.fill(missing);
-  size_t begin = own.size() < 2 ? 2 - own.size() : 0;
-  llvm::copy(own, result.begin() + begin);
-  return result;
-}
+namespace {
+/// The batch dimensions of a call. Where groups of heads share keys and values,
+/// the heads are two dimensions: [heads of keys, group]. An op with fewer
+/// dimensions than a call has its own in the last of the first two, or of all
+/// three if there are groups.
+struct BatchDims {
+  int64_t group; ///< Heads of the query for each head of keys.
 
-static Strides stridesOf(const StridedView &view) {
-  ArrayRef<int64_t> strides = view.strides;
-  return {inBatch(strides.drop_back(2), 0), strides.take_back(2)[0],
-          strides.back()};
-}
+  std::array<int64_t, kMostBatchDims> place(ArrayRef<int64_t> own,
+                                            int64_t missing) const {
+    std::array<int64_t, kMostBatchDims> result;
+    result.fill(missing);
+    size_t dims = group > 1 ? kMostBatchDims : 2;
+    size_t begin = own.size() < dims ? dims - own.size() : 0;
+    llvm::copy(own, result.begin() + begin);
+    return result;
+  }
+
+  std::array<int64_t, kMostBatchDims> sizes(ArrayRef<int64_t> own) const {
+    SmallVector<int64_t> split(own);
+    if (group > 1) {
+      split.back() /= group;
+      split.push_back(group);
+    }
+    return place(split, 1);
+  }
+
+  /// `isShared` says that a tensor has one head for each group.
+  Strides strides(const StridedView &view, bool isShared = false) const {
+    ArrayRef<int64_t> all = view.strides;
+    SmallVector<int64_t> split(all.drop_back(2));
+    if (group > 1) {
+      int64_t head = split.back();
+      split.back() = isShared ? head : head * group;
+      split.push_back(isShared ? 0 : head);
+    }
+    return {place(split, 0), all.take_back(2)[0], all.back()};
+  }
+};
+} // namespace
 
 /// Returns the strides of a mask or a bias of scores with `rank` dimensions;
 /// they are 0 in dimensions along which it is repeated.
-static Strides stridesOfMask(StridedView view, size_t rank) {
+static Strides stridesOfMask(const BatchDims &dims, StridedView view,
+                             size_t rank) {
   for (auto [size, stride] : llvm::zip(view.sizes, view.strides))
     if (size == 1)
       stride = 0;
   while (view.strides.size() < rank)
     view.strides.insert(view.strides.begin(), 0);
-  return stridesOf(view);
+  return dims.strides(view);
 }
 
 /// Sets a field with a number for each batch dimension, unless all of them have
@@ -200,8 +238,7 @@ static void setBatch(StructConstant &shape, const std::string &name,
 }
 
 static void setStrides(StructConstant &shape, StringRef tensor,
-                       const StridedView &view) {
-  Strides strides = stridesOf(view);
+                       const Strides &strides) {
   setBatch(shape, (tensor + "_batch").str(), strides.batch);
   shape.field((tensor + "_row").str(), strides.row);
 }
@@ -231,22 +268,23 @@ static StructConstant attentionShape(OpT op, const CallLayouts &layouts,
   StructConstant shape("AttentionShape", "kAttention" + std::to_string(rows) +
                                              "x" + std::to_string(keys) + "_" +
                                              std::to_string(query.back()));
-  setBatch(shape, "batch", inBatch(query.drop_back(2), 1), 1);
+  const BatchDims dims{groupSizeOf(op)};
+  setBatch(shape, "batch", dims.sizes(query.drop_back(2)), 1);
   shape.field("queries", rows);
   shape.field("keys", keys);
   shape.field("key_size", query.back());
   shape.field("value_size", shapeOf(op.getValue()).back());
-  setStrides(shape, "q", layouts.operands[0]);
-  setStrides(shape, "k", layouts.operands[1]);
-  setStrides(shape, "v", layouts.operands[2]);
-  setStrides(shape, "y", y);
+  setStrides(shape, "q", dims.strides(layouts.operands[0]));
+  setStrides(shape, "k", dims.strides(layouts.operands[1], true));
+  setStrides(shape, "v", dims.strides(layouts.operands[2], true));
+  setStrides(shape, "y", dims.strides(y));
   for (auto [name, operand] :
        {std::pair<StringRef, Value>("mask", op.getMask()),
         std::pair<StringRef, Value>("bias", op.getBias())})
     if (operand)
       setBroadcastStrides(
           shape, name,
-          stridesOfMask(viewOf(op, operand, layouts), query.size()));
+          stridesOfMask(dims, viewOf(op, operand, layouts), query.size()));
   if (std::optional<ArrayRef<int64_t>> band = op.getBand()) {
     shape.field("first_key", (*band)[0]);
     shape.field("last_key", (*band)[1]);
@@ -296,14 +334,17 @@ RuntimeCall AttentionGradOp::getCall(const CallLayouts &layouts) {
   RuntimeCall call("attention_backward", kHeader);
   StructConstant shape = attentionShape(*this, layouts, layouts.operands[3]);
   StructConstant gradients("AttentionGradientShape", shape.name + "_gradients");
-  setStrides(gradients, "dy", layouts.operands[5]);
+  const BatchDims dims{groupSizeOf(*this)};
+  setStrides(gradients, "dy", dims.strides(layouts.operands[5]));
   static constexpr StringLiteral kNames[] = {"dq", "dk", "dv"};
-  for (auto [name, view] : llvm::zip(kNames, layouts.results))
-    setStrides(gradients, name, withoutOrder(view, getOrder()));
+  for (auto [index, name] : llvm::enumerate(kNames))
+    setStrides(gradients, name,
+               dims.strides(withoutOrder(layouts.results[index], getOrder()),
+                            /*isShared=*/index > 0));
   if (wantsBiasGradient(*this))
     setBroadcastStrides(
         gradients, "dbias",
-        stridesOfMask(layouts.results[3], shapeOf(getQuery()).size()));
+        stridesOfMask(dims, layouts.results[3], shapeOf(getQuery()).size()));
   call.passConstant(std::move(shape));
   call.passConstant(std::move(gradients));
   for (Value operand : getOperands().take_front(6))

@@ -38,7 +38,7 @@ namespace {
 struct Parts {
   Value bias, mask;
   bool isMaskInverted = false; ///< True hides a score.
-  std::optional<double> maskedValue;
+  std::optional<double> maskedValue = std::nullopt;
 };
 
 } // namespace

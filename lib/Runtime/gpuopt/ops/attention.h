@@ -23,6 +23,9 @@ namespace gpuopt {
 // value_size], Y [batch, queries, value_size]. Strides are in elements; the
 // last dimension of each is contiguous.
 struct AttentionShape {
+  // Heads that share keys and values, as in grouped-query attention (Ainslie et
+  // al., 2023), are the last dimension of the batch. K, V and their gradients
+  // have a stride of 0 in it; the gradients are summed over it.
   int64_t batch[3] = {1, 1, 1};
   int64_t queries, keys, key_size, value_size;
   int64_t q_batch[3] = {}, q_row;
@@ -114,6 +117,12 @@ struct BiasSums {
 
 HOST_DEVICE constexpr int64_t batch_elements(const AttentionShape &s) {
   return s.batch[0] * s.batch[1] * s.batch[2];
+}
+
+// Returns how many elements of the batch share each head of K and V.
+constexpr int64_t heads_of_group(const AttentionShape &s,
+                                 const AttentionGradientShape &g) {
+  return g.dk_batch[2] == 0 ? s.batch[2] : 1;
 }
 
 // Returns how many bytes of ctx's workspace the backward needs on a GPU: four

@@ -216,8 +216,8 @@ KERNEL void __launch_bounds__(query_gradient_tiles<T, D>().threads(),
   set_zero(sum);
   for_each_tile<kSizes.buffers>(
       range.begin, range.end, copy, [&](int64_t tile, int buffer) {
-        const ScoreTile place(s, at, first_row, kStripRows, tile * kKeys,
-                              kKeys);
+        const BiasedScoreTile place(s, at, first_row, kStripRows, tile * kKeys,
+                                    kKeys);
         if (place.is_hidden)
           return;
         float p[kKeys / 8][4], dp[kKeys / 8][4];
@@ -241,27 +241,46 @@ DEVICE RowStatistics *statistics_of_row(T *tile, int row) {
   return reinterpret_cast<RowStatistics *>(tile + row * kTileStride<T, D> + D);
 }
 
-// One block writes dK, dV, or both: Keys and Values say which.
+// Begins to bring the keys of a block and, for dK, its values.
+template <class T, int D, bool Keys>
+DEVICE void copy_own_keys(const GradientTiles<T, D> &tiles,
+                          const AttentionShape &s, const BatchElement &at,
+                          int64_t first_key, const T *k, const T *v) {
+  constexpr TileSizes kSizes = key_gradient_tiles<T, D>();
+  copy_tile<kSizes.own, D, kSizes.threads()>(
+      tiles.own(0),
+      Matrix<const T>(k + at.offset(s.k_batch), s.keys, s.key_size, s.k_row),
+      first_key);
+  if constexpr (Keys)
+    copy_tile<kSizes.own, D, kSizes.threads()>(
+        tiles.own(1),
+        Matrix<const T>(v + at.offset(s.v_batch), s.keys, s.value_size,
+                        s.v_row),
+        first_key);
+}
+
+// One block writes dK, dV, or both: Keys and Values say which. It adds up the
+// gradients of all `heads` that share its keys, in their order.
 template <class T, int D, bool Keys, bool Values>
 KERNEL void __launch_bounds__(key_gradient_tiles<T, D>().threads(),
                               key_gradient_tiles<T, D>().blocks)
     attention_key_gradients(AttentionShape s, AttentionGradientShape g,
-                            AttentionScores scores, const T *q, const T *k,
-                            const T *v, const T *dy,
+                            AttentionScores scores, int64_t heads, const T *q,
+                            const T *k, const T *v, const T *dy,
                             const RowStatistics *statistics, T *dk, T *dv) {
   constexpr TileSizes kSizes = key_gradient_tiles<T, D>();
   constexpr int kThreads = kSizes.threads(), kQueries = kSizes.other;
-  const AttentionBlock at(s, s.keys, kSizes.own, false);
+  AttentionBlock at(s, s.batch[2] / heads, s.keys, kSizes.own, false);
   const GradientTiles<T, D> tiles{kSizes};
   const int64_t first_key = at.tile * kSizes.own;
   const int64_t first_row = first_key + first_row_of_warp();
   const TileRange range = tiles_of_queries(s, first_key, kSizes.own, kQueries);
-  const Matrix<const T> queries(q + at.offset(s.q_batch), s.queries, s.key_size,
-                                s.q_row);
-  const Matrix<const T> gradients(dy + at.offset(g.dy_batch), s.queries,
-                                  s.value_size, g.dy_row);
-  const RowStatistics *of_queries = statistics + at.number(s) * s.queries;
   const auto copy = [&](int64_t tile, int buffer) {
+    const Matrix<const T> queries(q + at.offset(s.q_batch), s.queries,
+                                  s.key_size, s.q_row);
+    const Matrix<const T> gradients(dy + at.offset(g.dy_batch), s.queries,
+                                    s.value_size, g.dy_row);
+    const RowStatistics *of_queries = statistics + at.number(s) * s.queries;
     const int64_t first = tile * kQueries;
     T *to = tiles.other(1, buffer);
     copy_tile<kQueries, D, kThreads>(tiles.other(0, buffer), queries, first);
@@ -272,21 +291,7 @@ KERNEL void __launch_bounds__(key_gradient_tiles<T, D>().threads(),
                     of_queries + (exists ? first + i : 0), exists ? 16 : 0);
     }
   };
-  copy_tile<kSizes.own, D, kThreads>(
-      tiles.own(0),
-      Matrix<const T>(k + at.offset(s.k_batch), s.keys, s.key_size, s.k_row),
-      first_key);
-  if constexpr (Keys)
-    copy_tile<kSizes.own, D, kThreads>(tiles.own(1),
-                                       Matrix<const T>(v + at.offset(s.v_batch),
-                                                       s.keys, s.value_size,
-                                                       s.v_row),
-                                       first_key);
-  if (range.begin < range.end)
-    copy(range.begin, 0);
-  ptx::cp_async_commit();
-  ptx::cp_async_wait<0>();
-  __syncthreads();
+  copy_own_keys<T, D, Keys>(tiles, s, at, first_key, k, v);
 
   const int own_row = first_row_of_warp() * kTileStride<T, D>;
   const SharedRows<T, D> keys(tiles.own(0) + own_row);
@@ -294,28 +299,37 @@ KERNEL void __launch_bounds__(key_gradient_tiles<T, D>().threads(),
   float sum_k[D / 8][4], sum_v[D / 8][4];
   set_zero(sum_k);
   set_zero(sum_v);
-  for_each_tile<kSizes.buffers>(
-      range.begin, range.end, copy, [&](int64_t tile, int buffer) {
-        const ScoreTile place(s, at, tile * kQueries, kQueries, first_row,
-                              kStripRows);
-        if (place.is_hidden)
-          return;
-        T *of_dy = tiles.other(1, buffer);
-        float p[kQueries / 8][4], dp[kQueries / 8][4];
-        multiply_transposed<D>(p, keys, tiles.other(0, buffer));
-        if constexpr (Keys)
-          multiply_transposed<D>(dp, values, of_dy);
-        else
-          set_zero(dp);
-        const ScoreBits bits = to_scores<false>(p, place, s, scores);
-        to_gradients(p, dp, bits, scores, [&](int n, int i) {
-          return *statistics_of_row<T, D>(of_dy, strip_column(n, i));
-        });
-        if constexpr (Values)
-          add_product<D>(sum_v, p, of_dy);
-        if constexpr (Keys)
-          add_product<D>(sum_k, dp, tiles.other(0, buffer));
-      });
+  const auto use = [&](int64_t tile, int buffer) {
+    const BiasedScoreTile place(s, at, tile * kQueries, kQueries, first_row,
+                                kStripRows);
+    if (place.is_hidden)
+      return;
+    T *of_dy = tiles.other(1, buffer);
+    float p[kQueries / 8][4], dp[kQueries / 8][4];
+    multiply_transposed<D>(p, keys, tiles.other(0, buffer));
+    if constexpr (Keys)
+      multiply_transposed<D>(dp, values, of_dy);
+    else
+      set_zero(dp);
+    const ScoreBits bits = to_scores<false>(p, place, s, scores);
+    to_gradients(p, dp, bits, scores, [&](int n, int i) {
+      return *statistics_of_row<T, D>(of_dy, strip_column(n, i));
+    });
+    if constexpr (Values)
+      add_product<D>(sum_v, p, of_dy);
+    if constexpr (Keys)
+      add_product<D>(sum_k, dp, tiles.other(0, buffer));
+  };
+  const int64_t first_head = at.batch[2];
+  for (int64_t head = 0; head < heads; head++) {
+    if (head > 0)
+      __syncthreads(); // no warp uses the tiles of the head before any more
+    at.batch[2] = first_head + head;
+    if (range.begin < range.end)
+      copy(range.begin, 0);
+    ptx::cp_async_commit();
+    for_each_tile<kSizes.buffers>(range.begin, range.end, copy, use);
+  }
   if constexpr (Keys)
     store_strip<D>(
         Matrix<T>(dk + at.offset(g.dk_batch), s.keys, s.key_size, g.dk_row),

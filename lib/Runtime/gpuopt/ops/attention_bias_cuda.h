@@ -55,6 +55,14 @@ struct BiasMemory {
   DEVICE T *others(int which) const {
     return operands(2) + which * kSizes.other * kTileStride<T, D>;
   }
+  DEVICE void copy_rows(int which, int64_t first,
+                        const Matrix<const T> &from) const {
+    copy_tile<kSizes.own, D, kSizes.threads()>(operands(which), from, first);
+  }
+  DEVICE void copy_others(int which, int64_t first,
+                          const Matrix<const T> &from) const {
+    copy_tile<kSizes.other, D, kSizes.threads()>(others(which), from, first);
+  }
   DEVICE float *sums() const {
     return reinterpret_cast<float *>(ptx::dynamic_memory());
   }
@@ -71,7 +79,8 @@ store_bias_sums(const BiasSums &sums, const BiasBlock &at,
   constexpr int kKeys = kSizes.other;
   float *const shared = BiasMemory<T, D>().sums();
   const int first = first_row_of_warp();
-  // After the last tile there was a barrier: all threads have read the operands.
+  // After the last tile there was a barrier: all threads have read the
+  // operands.
   for_each_score<true, kKeys / 8>([&](int n, int i, int query, int key) {
     shared[(first + query) * kKeys + key] = sum[n][i];
   });
@@ -102,7 +111,7 @@ KERNEL void __launch_bounds__(bias_gradient_tiles<T, D>().threads(),
                             const T *k, const T *v, const T *dy,
                             const RowStatistics *statistics, float *to) {
   constexpr TileSizes kSizes = bias_gradient_tiles<T, D>();
-  constexpr int kThreads = kSizes.threads(), kKeys = kSizes.other;
+  constexpr int kKeys = kSizes.other;
   const BiasTiles query_tiles(sums.rows, s.queries, kSizes.own),
       key_tiles(sums.keys, s.keys, kKeys);
   const BiasBlock at(sums, query_tiles.own, key_tiles.own);
@@ -122,25 +131,18 @@ KERNEL void __launch_bounds__(bias_gradient_tiles<T, D>().threads(),
   };
   const auto copy = [&](int64_t step, int) {
     const Step from = find(step);
-    copy_tile<kSizes.own, D, kThreads>(
-        memory.operands(0),
-        Matrix<const T>(q + from.offset(s.q_batch), s.queries, s.key_size,
-                        s.q_row),
-        from.first_query);
-    copy_tile<kSizes.own, D, kThreads>(
-        memory.operands(1),
-        Matrix<const T>(dy + from.offset(g.dy_batch), s.queries, s.value_size,
-                        g.dy_row),
-        from.first_query);
-    copy_tile<kKeys, D, kThreads>(memory.others(0),
-                                  Matrix<const T>(k + from.offset(s.k_batch),
-                                                  s.keys, s.key_size, s.k_row),
-                                  from.first_key);
-    copy_tile<kKeys, D, kThreads>(memory.others(1),
-                                  Matrix<const T>(v + from.offset(s.v_batch),
-                                                  s.keys, s.value_size,
-                                                  s.v_row),
-                                  from.first_key);
+    memory.copy_rows(0, from.first_query,
+                     Matrix<const T>(q + from.offset(s.q_batch), s.queries,
+                                     s.key_size, s.q_row));
+    memory.copy_rows(1, from.first_query,
+                     Matrix<const T>(dy + from.offset(g.dy_batch), s.queries,
+                                     s.value_size, g.dy_row));
+    memory.copy_others(0, from.first_key,
+                       Matrix<const T>(k + from.offset(s.k_batch), s.keys,
+                                       s.key_size, s.k_row));
+    memory.copy_others(1, from.first_key,
+                       Matrix<const T>(v + from.offset(s.v_batch), s.keys,
+                                       s.value_size, s.v_row));
   };
   const int64_t steps_of_term = query_tiles.summed * key_tiles.summed;
   const int64_t begin = sums.first_term(at.part) * steps_of_term;
@@ -156,8 +158,8 @@ KERNEL void __launch_bounds__(bias_gradient_tiles<T, D>().threads(),
   for_each_tile<1>(begin, end, copy, [&](int64_t step, int) {
     const Step from = find(step);
     const int64_t first_row = from.first_query + first_row_of_warp();
-    const ScoreTile place(s, from, first_row, kStripRows, from.first_key,
-                          kKeys);
+    const BiasedScoreTile place(s, from, first_row, kStripRows, from.first_key,
+                                kKeys);
     if (place.is_hidden)
       return;
     RowStatistics of_row[2] = {};

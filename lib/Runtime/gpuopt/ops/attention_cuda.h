@@ -49,10 +49,12 @@ void launch_key_gradients(Context &ctx, const AttentionShape &s,
                           const T *v, const T *dy,
                           const RowStatistics *statistics, T *dk, T *dv) {
   constexpr TileSizes kSizes = key_gradient_tiles<T, D>();
-  launch_with_memory(ctx, batch_elements(s) * ceil_div(s.keys, kSizes.own),
+  const int64_t heads = heads_of_group(s, g);
+  launch_with_memory(ctx,
+                     batch_elements(s) / heads * ceil_div(s.keys, kSizes.own),
                      kSizes.threads(), gradient_bytes<T, D>(kSizes),
                      attention_key_gradients<T, D, Keys, Values>, s, g, scores,
-                     q, k, v, dy, statistics, dk, dv);
+                     heads, q, k, v, dy, statistics, dk, dv);
 }
 
 // Launches the sums of the bias' gradient, with their parts in `workspace`.

@@ -73,8 +73,8 @@ KERNEL void __launch_bounds__(forward_tiles<T, D>().threads(),
   set_zero(sum);
   for_each_tile<kSizes.buffers>(
       range.begin, range.end, copy, [&](int64_t tile, int buffer) {
-        const ScoreTile place(s, at, first_row, kStripRows, tile * kKeys,
-                              kKeys);
+        const BiasedScoreTile place(s, at, first_row, kStripRows, tile * kKeys,
+                                    kKeys);
         if (place.is_hidden)
           return;
         float x[kKeys / 8][4], shrink[2];

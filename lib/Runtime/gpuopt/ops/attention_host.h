@@ -280,9 +280,9 @@ struct AttentionBackward {
   T *dq, *dk, *dv;
   const BiasSums *sums; // null: the bias has no gradient
 
-  // Computes the gradients of one batch element; those of its bias are added to
-  // `of_bias`.
-  void of_batch(const BatchIndex &batch, AttentionTiles::OfThread &own,
+  // Computes the gradients of one batch element, and of the others that share
+  // its keys; those of its bias are added to `of_bias`.
+  void of_batch(BatchIndex batch, AttentionTiles::OfThread &own,
                 float *of_bias) const {
     own.dk.assign(size_t(s.keys * s.key_size), 0);
     own.dv.assign(size_t(s.keys * s.value_size), 0);
@@ -291,12 +291,13 @@ struct AttentionBackward {
                                      s.keys, s.key_size, own.k),
                     value = float_rows(v + whole.offset(s.v_batch), s.v_row,
                                        s.keys, s.value_size, own.v);
-    for (int64_t row = 0; row < s.queries; row += rows_of_tile(s)) {
-      const TileOfQueries t = tile_of_queries(s, batch, row);
-      of_tile(t, own, key, value);
-      if (sums)
-        add_to_bias(*sums, t, own.gradients.data(), of_bias);
-    }
+    for (int64_t head = 0; head < heads_of_group(s, g); head++, batch.of[2]++)
+      for (int64_t row = 0; row < s.queries; row += rows_of_tile(s)) {
+        const TileOfQueries t = tile_of_queries(s, batch, row);
+        of_tile(t, own, key, value);
+        if (sums)
+          add_to_bias(*sums, t, own.gradients.data(), of_bias);
+      }
     store_rows(own.dk.data(), s.keys, s.key_size, dk + whole.offset(g.dk_batch),
                g.dk_row);
     store_rows(own.dv.data(), s.keys, s.value_size,
@@ -490,9 +491,10 @@ void attention_backward(Context &ctx, const AttentionShape &s,
   if (o.bias_gradient)
     return detail::backward_with_bias(ctx, backward, o.bias_gradient);
   // Each thread adds up the gradients of its keys and values over all queries.
+  const int64_t heads = heads_of_group(s, g);
   detail::for_each_with_tiles(
-      ctx, batch_elements(s), [&](int64_t batch, auto &own) {
-        backward.of_batch(detail::batch_index(s, batch), own, nullptr);
+      ctx, batch_elements(s) / heads, [&](int64_t i, auto &own) {
+        backward.of_batch(detail::batch_index(s, i * heads), own, nullptr);
       });
 }
 

@@ -47,11 +47,17 @@ struct AttentionBlock : BatchElement {
   int64_t tile;
 
   DEVICE AttentionBlock(const AttentionShape &s, int64_t rows, int rows_of_tile,
-                        bool begins_with_last) {
+                        bool begins_with_last)
+      : AttentionBlock(s, s.batch[2], rows, rows_of_tile, begins_with_last) {}
+
+  // A block works on all heads of a group if `heads`, the size of the last
+  // dimension of the batch, counts groups; batch[2] is the first head then.
+  DEVICE AttentionBlock(const AttentionShape &s, int64_t heads, int64_t rows,
+                        int rows_of_tile, bool begins_with_last) {
     const auto number = uint32_t(block());
     const auto count = uint32_t((rows + rows_of_tile - 1) / rows_of_tile);
     const uint32_t index = number / count;
-    const auto middle = uint32_t(s.batch[1]), inner = uint32_t(s.batch[2]);
+    const auto middle = uint32_t(s.batch[1]), inner = uint32_t(heads);
     tile = begins_with_last ? count - 1 - number % count : number % count;
     batch[0] = index / inner / middle;
     batch[1] = index / inner % middle;
@@ -163,9 +169,10 @@ DEVICE void store_strip(const Matrix<T> &to, int64_t first,
 // AttentionOptions in the form that kernels read.
 struct ScoreChanges {
   const uint8_t *mask;
-  const float *added_mask, *bias;
+  const float *added_mask;
   const StepState *state; // null: nothing is dropped
-  float scale, masked_value;
+  float scale;            // 1 if a bias is added, after the products are scaled
+  float masked_value;
   float dropout;
   uint32_t stream;
 };
@@ -175,17 +182,22 @@ struct ScoreChanges {
 // the scale is multiplied first.
 struct AttentionScores {
   ScoreChanges changes;
+  const float *bias;
   float scale;
   float kept_factor; // of the probabilities that dropout keeps
   bool are_products; // scores are products, and nothing is dropped
   bool zeroes_empty;
 
   explicit AttentionScores(const AttentionOptions &o)
-      : changes{o.mask,           o.added_mask,
-                o.bias,           o.dropout > 0 ? o.state : nullptr,
-                float(o.scale),   float(o.masked_value),
-                float(o.dropout), o.stream},
-        scale(float(o.scale)), kept_factor(float(1 / (1 - o.dropout))),
+      : changes{o.mask,
+                o.added_mask,
+                o.dropout > 0 ? o.state : nullptr,
+                o.bias ? 1.0f : float(o.scale),
+                float(o.masked_value),
+                float(o.dropout),
+                o.stream},
+        bias(o.bias), scale(float(o.scale)),
+        kept_factor(float(1 / (1 - o.dropout))),
         are_products(!o.mask && !o.added_mask && !o.bias && o.dropout <= 0 &&
                      o.scale > 0),
         zeroes_empty(o.zeroes_empty) {}
@@ -205,7 +217,6 @@ struct ScoreTile {
   bool has_hidden;   // some scores of the tile are hidden
   bool is_hidden;    // all are
   int64_t of_mask;   // offset of its corner in the mask
-  int64_t of_bias;   // offset of its corner in the bias
   int64_t element;   // its corner's number among all scores
 
   DEVICE ScoreTile(const AttentionShape &s, const BatchElement &at,
@@ -223,13 +234,24 @@ struct ScoreTile {
     is_hidden = queries <= 0 || keys <= 0 || first > tile_keys - 1 ||
                 last < 1 - tile_queries;
     of_mask = at.offset(s.mask_batch) + query * s.mask_row + key * s.mask_key;
-    of_bias = at.offset(s.bias_batch) + query * s.bias_row + key * s.bias_key;
     element = (at.number(s) * s.queries + query) * s.keys + key;
   }
   DEVICE bool is_visible(int query, int key) const {
     return query < queries && key < keys && key - query >= first &&
            key - query <= last;
   }
+};
+
+// A tile with its place in the bias. Only what adds the bias gets this one.
+struct BiasedScoreTile : ScoreTile {
+  int64_t of_bias; // offset of its corner
+
+  DEVICE BiasedScoreTile(const AttentionShape &s, const BatchElement &at,
+                         int64_t query, int tile_queries, int64_t key,
+                         int tile_keys)
+      : ScoreTile(s, at, query, tile_queries, key, tile_keys),
+        of_bias(at.offset(s.bias_batch) + query * s.bias_row +
+                key * s.bias_key) {}
 };
 
 // Bit 4 n + i belongs to the element x[n][i] of this lane. The masks tell
@@ -281,37 +303,39 @@ DEVICE uint32_t draw_kept(const ScoreTile &tile, int64_t keys,
   return kept;
 }
 
-// Strides of queries and keys.
-struct ScoreStrides {
-  int64_t mask_row, mask_key, bias_row, bias_key;
-};
+// Turns products into scaled scores and adds a bias, whose element for the
+// tile's corner is `bias`. It is never inlined, as change_scores is not.
+template <bool RowsAreQueries, int N>
+__device__ __attribute__((noinline)) void
+add_bias(float (&x)[N][4], int queries, int keys, const float *bias,
+         int64_t bias_row, int64_t bias_key, float scale) {
+  for_each_score<RowsAreQueries, N>([&](int n, int i, int query, int key) {
+    x[n][i] *= scale;
+    if (query < queries && key < keys)
+      x[n][i] += bias[query * bias_row + key * bias_key];
+  });
+}
 
 // Turns products into scores if there is a mask, a bias or dropout. It is never
 // inlined: its addresses and random numbers would take registers from kernels
 // that mostly have none of these.
 template <bool RowsAreQueries, int N>
 __device__ __attribute__((noinline)) ScoreBits
-change_scores(float (&x)[N][4], ScoreTile tile, ScoreStrides strides,
-              int64_t keys, ScoreChanges changes) {
+change_scores(float (&x)[N][4], ScoreTile tile, int64_t mask_row,
+              int64_t mask_key, int64_t keys, ScoreChanges changes) {
   ScoreBits bits;
   if (changes.state)
     bits.kept = draw_kept<RowsAreQueries, N>(tile, keys, changes);
   for_each_score<RowsAreQueries, N>([&](int n, int i, int query, int key) {
-    const int64_t in_mask =
-        tile.of_mask + query * strides.mask_row + key * strides.mask_key;
+    const int64_t place = tile.of_mask + query * mask_row + key * mask_key;
     float &score = x[n][i];
     score *= changes.scale;
     if (!tile.is_visible(query, key)) {
       score = -INFINITY;
       bits.hidden |= 1u << (4 * n + i);
-      return;
-    }
-    if (changes.bias)
-      score += changes.bias[tile.of_bias + query * strides.bias_row +
-                            key * strides.bias_key];
-    if (changes.added_mask)
-      score += changes.added_mask[in_mask];
-    if (changes.mask && !changes.mask[in_mask]) {
+    } else if (changes.added_mask) {
+      score += changes.added_mask[place];
+    } else if (changes.mask && !changes.mask[place]) {
       score = changes.masked_value;
       bits.replaced |= 1u << (4 * n + i);
     }
@@ -322,7 +346,7 @@ change_scores(float (&x)[N][4], ScoreTile tile, ScoreStrides strides,
 // Turns the products of queries and keys into scores; hidden ones become minus
 // infinity. The bits are set if scores are not products.
 template <bool RowsAreQueries, int N>
-DEVICE ScoreBits to_scores(float (&x)[N][4], const ScoreTile &tile,
+DEVICE ScoreBits to_scores(float (&x)[N][4], const BiasedScoreTile &tile,
                            const AttentionShape &s,
                            const AttentionScores &scores) {
   static_assert(4 * N <= 32, "a bit for each element");
@@ -331,9 +355,12 @@ DEVICE ScoreBits to_scores(float (&x)[N][4], const ScoreTile &tile,
     // gets that of a copy.
     float changed[N][4];
     for_each_element<N>([&](int n, int i) { changed[n][i] = x[n][i]; });
+    if (scores.bias)
+      add_bias<RowsAreQueries>(changed, tile.queries, tile.keys,
+                               scores.bias + tile.of_bias, s.bias_row,
+                               s.bias_key, scores.scale);
     const ScoreBits bits = change_scores<RowsAreQueries>(
-        changed, tile, {s.mask_row, s.mask_key, s.bias_row, s.bias_key}, s.keys,
-        scores.changes);
+        changed, tile, s.mask_row, s.mask_key, s.keys, scores.changes);
     for_each_element<N>([&](int n, int i) { x[n][i] = changed[n][i]; });
     return bits;
   }

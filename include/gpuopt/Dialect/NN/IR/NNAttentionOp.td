@@ -33,11 +33,16 @@ def NN_AttentionOp : NN_InferredOp<"attention", [
     given) elsewhere; a floating-point mask is added. Mask and bias are broadcast
     to [..., L, S] by NumPy's rule. What distinguishes a bias, such as the
     relative positions of T5 (Raffel et al., 2020, section 2.1), from a mask that
-    is added is its gradient: nn.attention_grad has one for the bias alone. With a `band` of [first, last], query i sees only
-    the keys i + first to i + last: [-L, 0] is causal attention. With
-    `zeroes_empty`, a query whose scores are all minus infinity has probabilities
-    of 0, as in nn.softmax. Dropout is that of nn.dropout on [..., L, S], in
-    row-major order.
+    is added is its gradient: nn.attention_grad has one for the bias alone. With a
+    `band` of [first, last], query i sees only the keys i + first to i + last:
+    [-L, 0] is causal attention. With `zeroes_empty`, a query whose scores are all
+    minus infinity has probabilities of 0, as in nn.softmax. Dropout is that of
+    nn.dropout on [..., L, S], in row-major order.
+
+    Key and value may have fewer heads than the query, in the last dimension
+    before the rows: with g times as many heads of the query, its heads g i to
+    g i + g - 1 share head i of key and value (grouped-query attention, Ainslie et
+    al., 2023).
 
     The second result, [2, ..., L], holds the largest score of each query and,
     after these, the logarithm of the sum of exp(score - largest). The gradient
@@ -55,9 +60,10 @@ def NN_AttentionOp : NN_InferredOp<"attention", [
 
     Constraints:
     - (C1) query, key and value have the same element type, the same rank of 2 or more
-      and equal leading dimensions;
-    - (C2) query and key have the same last dimension, and key and value the same
-      dimension before it;
+      and equal leading dimensions, except that the last one of key and value may
+      divide that of the query;
+    - (C2) query and key have the same last dimension, and key and value are equal
+      in all dimensions but the last one;
     - (C3) the mask is boolean or has the element type of the query or of the
       statistics, and its shape broadcasts to [..., L, S];
     - (C4) `both` needs a scale that is not negative;

@@ -59,6 +59,29 @@ def RecognizeAttention : Pass<"nn-recognize-attention"> {
                     Statistic<"missedCount", "missed", "softmaxes between two products that are no attention">];
 }
 
+def RecognizeSharedKeys : Pass<"nn-recognize-shared-keys"> {
+  let summary = "Finds the keys and values that are repeated for groups of heads";
+  let description = [{
+    In grouped-query attention (Ainslie et al., 2023), several heads of the query
+    share one of keys and values; with one group this is multi-query attention
+    (Shazeer, 2019). Exporters repeat keys and values for each head. nn.attention
+    takes them without the repeat, so that neither they nor their gradients
+    exist once for each head.
+
+    ```mlir
+    %k5 = nn.reshape %k : tensor<2x3x9x16xf32> to tensor<2x3x1x9x16xf32>
+    %k4 = nn.broadcast %k5 : tensor<2x3x1x9x16xf32> to tensor<2x3x4x9x16xf32>
+    %keys = nn.reshape %k4 : tensor<2x3x4x9x16xf32> to tensor<2x12x9x16xf32>
+    %0:2 = nn.attention %q, %keys, %keys scale 0.25
+        : tensor<2x12x8x16xf32>, tensor<2x12x9x16xf32>, tensor<2x12x9x16xf32>
+    // becomes
+    %0:2 = nn.attention %q, %k, %k scale 0.25
+        : tensor<2x12x8x16xf32>, tensor<2x3x9x16xf32>, tensor<2x3x9x16xf32>
+    ```
+  }];
+  let dependentDialects = ["::gpuopt::nn::NNDialect"];
+  let statistics = [Statistic<"recognizedCount", "recognized", "attentions whose heads share keys">];
+}
 def RecognizeBiases : Pass<"nn-recognize-biases"> {
   let summary = "Separates trained biases of attention from its masks";
   let description = [{
