@@ -30,17 +30,63 @@ static std::optional<Value> splitHeads(NodeConversion &c, unsigned index,
   return c.b.transpose(split, {0, 2, 1, 3});
 }
 
-/// Builds the mask in which query i sees the keys up to i.
-static Value causalMask(NodeConversion &c, int64_t rows, int64_t columns) {
-  auto type = RankedTensorType::get({rows, columns}, c.b.getI64Type());
-  return c.b.compare(arith::CmpIPredicate::sle, c.b.create<nn::IotaOp>(type, 1),
-                     c.b.create<nn::IotaOp>(type, 0));
+namespace {
+/// Query i sees the keys from i + first to i + last, as is_causal and the sizes
+/// of the window say.
+struct Window {
+  int64_t first, last; ///< Beyond all keys where there is no limit.
+  int64_t queries, keys;
+
+  bool hidesKeys() const { return first > -queries || last < keys; }
+  bool eachQuerySeesAKey() const {
+    return first <= 0 && last >= 0 && queries - 1 + first < keys;
+  }
+};
+} // namespace
+
+/// Reads the window. Returns nothing, and notes the problem, if a size is below
+/// -1, which stands for no limit.
+static std::optional<Window> readWindow(NodeConversion &c, int64_t queries,
+                                        int64_t keys) {
+  int64_t far = std::max(queries, keys);
+  Window window{-far, far, queries, keys};
+  int64_t left = c.node.getInt("left_window_size", -1),
+          right = c.node.getInt("right_window_size", -1);
+  if (left < -1 || right < -1)
+    return (void)c.fail("left_window_size and right_window_size must be -1 or "
+                        "more, but are " +
+                        Twine(left) + " and " + Twine(right)),
+           std::nullopt;
+  if (left >= 0)
+    window.first = -std::min(left, far);
+  if (right >= 0)
+    window.last = std::min(right, far);
+  if (c.node.getInt("is_causal", 0))
+    window.last = 0;
+  return window;
 }
 
-/// Builds the mask of operand 3, including that of is_causal; null if there is
-/// none.
+/// Builds the mask of a window that hides keys.
+static Value windowMask(NodeConversion &c, const Window &window) {
+  auto type =
+      RankedTensorType::get({window.queries, window.keys}, c.b.getI64Type());
+  Value query = c.b.create<nn::IotaOp>(type, 0),
+        key = c.b.create<nn::IotaOp>(type, 1);
+  auto limited = [&](int64_t offset, arith::CmpIPredicate predicate) {
+    Value shift =
+        c.b.create<arith::ConstantOp>(DenseElementsAttr::get(type, offset));
+    return c.b.compare(predicate, key,
+                       c.b.createOrFold<arith::AddIOp>(query, shift));
+  };
+  return c.b.createOrFold<arith::AndIOp>(
+      limited(window.first, arith::CmpIPredicate::sge),
+      limited(window.last, arith::CmpIPredicate::sle));
+}
+
+/// Builds the mask of operand 3, and in it that of the window; null if there is
+/// no operand 3 and a band can say what the window hides.
 static LogicalResult buildMask(NodeConversion &c, RankedTensorType scores,
-                               Value &mask) {
+                               const Window &window, Value &mask) {
   if (c.has(3)) {
     mask = c.input(3);
     Type element = c.type(3).getElementType();
@@ -51,19 +97,19 @@ static LogicalResult buildMask(NodeConversion &c, RankedTensorType scores,
           "operand 3 (attn_mask) must broadcast to the scores, and be "
           "boolean or of their type");
   }
-  if (!c.node.getInt("is_causal", 0))
+  if (!window.hidesKeys() || (!mask && window.eachQuerySeesAKey()))
     return success();
-  if (!mask) // the band does it
-    return success();
-  Value causal = causalMask(c, scores.getShape()[2], scores.getShape()[3]);
-  if (c.type(3).getElementType().isInteger(1)) {
+  Value seen = windowMask(c, window);
+  if (!mask) {
+    mask = seen;
+  } else if (c.type(3).getElementType().isInteger(1)) {
     auto common =
-        nn::TensorBuilder::commonShape(c.b.shape(mask), c.b.shape(causal));
+        nn::TensorBuilder::commonShape(c.b.shape(mask), c.b.shape(seen));
     mask = c.b.createOrFold<arith::AndIOp>(c.b.broadcast(mask, common),
-                                           c.b.broadcast(causal, common));
+                                           c.b.broadcast(seen, common));
   } else {
     double infinity = std::numeric_limits<double>::infinity();
-    mask = c.b.select(causal, mask, c.b.splat(-infinity, c.b.type(mask)));
+    mask = c.b.select(seen, mask, c.b.splat(-infinity, c.b.type(mask)));
   }
   return success();
 }
@@ -91,9 +137,6 @@ static LogicalResult attention(NodeConversion &c) {
                     " (a cache of keys and values) is not supported");
   if (c.node.getFloat("softcap", 0) != 0)
     return c.fail("attribute softcap is not supported");
-  for (StringRef window : {"left_window_size", "right_window_size"})
-    if (c.node.getInt(window, -1) != -1)
-      return c.fail("attribute " + window + " is not supported");
   bool isJoined = c.type(0).getRank() == 3;
   auto query = splitHeads(c, 0, "q_num_heads");
   auto key = query ? splitHeads(c, 1, "kv_num_heads") : std::nullopt;
@@ -108,11 +151,15 @@ static LogicalResult attention(NodeConversion &c) {
     return c.fail("the shapes of query, key and value do not agree");
   auto scores = c.b.type(*query).clone({shape[0], shape[1], shape[2], keys[2]});
   Value mask;
-  if (failed(buildMask(c, scores, mask)))
+  std::optional<Window> window = readWindow(c, shape[2], keys[2]);
+  if (!window || failed(buildMask(c, scores, *window, mask)))
     return failure();
   DenseI64ArrayAttr band;
-  if (!mask && c.node.getInt("is_causal", 0))
-    band = c.b.getDenseI64ArrayAttr({-std::max(shape[2], keys[2]), 0});
+  if (!mask && window->hidesKeys())
+    band = c.b.getDenseI64ArrayAttr({window->first, window->last});
+  // A query of a window may see no key. Its result is 0.
+  UnitAttr zeroesEmpty =
+      window->eachQuerySeesAKey() ? UnitAttr() : c.b.getUnitAttr();
   double scale = c.node.getFloat("scale", 0);
   c.b.setLoc(stepsOf(c.node));
   auto op = c.b.create<nn::AttentionOp>(
@@ -120,7 +167,7 @@ static LogicalResult attention(NodeConversion &c) {
       c.b.getF64FloatAttr(scale ? scale : 1 / std::sqrt((double)shape[3])),
       nn::AttentionScalingAttr::get(c.b.getContext(),
                                     nn::AttentionScaling::Scores),
-      FloatAttr(), IntegerAttr(), FloatAttr(), UnitAttr(), band,
+      FloatAttr(), IntegerAttr(), FloatAttr(), zeroesEmpty, band,
       DenseI64ArrayAttr());
   Value result = op.getResult();
   if (isJoined)
@@ -131,7 +178,6 @@ static LogicalResult attention(NodeConversion &c) {
 
 ArrayRef<OperatorEntry> gpuopt::attentionOperators() {
   static const OperatorEntry entries[] = {
-      {"Attention", attention,
-       "no cache of keys and values, no softcap, no sliding window"}};
+      {"Attention", attention, "no cache of keys and values, no softcap"}};
   return entries;
 }

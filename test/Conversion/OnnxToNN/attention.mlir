@@ -15,6 +15,38 @@ onnx.graph @joined(%q: tensor<2x8x64xf32>, %k: tensor<2x8x32xf32>, %v: tensor<2x
 
 // -----
 
+// The sizes of a window are a band; is_causal takes away what comes later.
+// CHECK-LABEL: func.func @forward
+// CHECK: nn.attention %{{.*}} scale 2.500000e-01 band [-2, 1] :
+// CHECK: nn.attention %{{.*}} scale 2.500000e-01 band [-2, 0] :
+// CHECK: nn.attention %{{.*}} scale 2.500000e-01 band [-8, 3] :
+// CHECK: nn.attention %{{.*}} scale 2.500000e-01 :
+onnx.graph @windows(%q: tensor<2x4x8x16xf32>) -> (!onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown) attributes {inputNames = ["q"], opsets = {ai.onnx = 25 : i64}, outputNames = ["a", "b", "c", "d"]} {
+  %a = onnx.node "Attention"(%q, %q, %q) {left_window_size = 2 : i64, right_window_size = 1 : i64} : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>) -> !onnx.unknown
+  %b = onnx.node "Attention"(%q, %q, %q) {left_window_size = 2 : i64, right_window_size = 1 : i64, is_causal = 1 : i64} : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>) -> !onnx.unknown
+  %c = onnx.node "Attention"(%q, %q, %q) {right_window_size = 3 : i64} : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>) -> !onnx.unknown
+  %d = onnx.node "Attention"(%q, %q, %q) {left_window_size = 8 : i64, right_window_size = 8 : i64} : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>) -> !onnx.unknown
+  onnx.return %a, %b, %c, %d : !onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown
+}
+
+// -----
+
+// Where a query sees no key, the window is a mask: query 6 of 8 would see the
+// keys from 4 on, but there are only 4. Beside another mask it is one, too.
+// CHECK-LABEL: func.func @forward
+// CHECK: %[[SEEN:.*]] = arith.andi %{{.*}}, %{{.*}} : tensor<8x4xi1>
+// CHECK: nn.attention %{{.*}} mask %[[SEEN]] scale 2.500000e-01 {zeroes_empty} :
+// CHECK: %[[WINDOW:.*]] = arith.andi %{{.*}}, %{{.*}} : tensor<8x8xi1>
+// CHECK: %[[BOTH:.*]] = arith.andi %arg2, %[[WINDOW]] : tensor<8x8xi1>
+// CHECK: nn.attention %{{.*}} mask %[[BOTH]] scale 2.500000e-01 :
+onnx.graph @masks(%q: tensor<2x4x8x16xf32>, %k: tensor<2x4x4x16xf32>, %m: tensor<8x8xi1>) -> (!onnx.unknown, !onnx.unknown) attributes {inputNames = ["q", "k", "m"], opsets = {ai.onnx = 25 : i64}, outputNames = ["a", "b"]} {
+  %a = onnx.node "Attention"(%q, %k, %k) {left_window_size = 2 : i64} : (tensor<2x4x8x16xf32>, tensor<2x4x4x16xf32>, tensor<2x4x4x16xf32>) -> !onnx.unknown
+  %b = onnx.node "Attention"(%q, %q, %q, %m) {left_window_size = 2 : i64} : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<8x8xi1>) -> !onnx.unknown
+  onnx.return %a, %b : !onnx.unknown, !onnx.unknown
+}
+
+// -----
+
 // expected-error @below {{attribute softcap is not supported}}
 onnx.graph @softcap(%q: tensor<2x4x8x16xf32>) -> !onnx.unknown attributes {inputNames = ["q"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y"]} {
   %y = onnx.node "Attention"(%q, %q, %q) {softcap = 2.0 : f32} : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>) -> !onnx.unknown
