@@ -51,6 +51,21 @@ func.func @two_shapes(%q: tensor<6x8x16xf32>, %bias: tensor<6x8x8xf32>, %m: tens
 
 // -----
 
+// A soft cap, as Gemma 2 has it.
+// CHECK: [Missed] {{.*}}"the scores go through 'math.tanh'"
+func.func @capped(%q: tensor<4x8x16xf32>) -> tensor<4x8x16xf32> {
+  %cap = arith.constant dense<50.0> : tensor<4x8x8xf32>
+  %0 = nn.contract "axy,azy->axz" %q, %q : tensor<4x8x16xf32>, tensor<4x8x16xf32>
+  %1 = arith.divf %0, %cap : tensor<4x8x8xf32>
+  %2 = math.tanh %1 : tensor<4x8x8xf32>
+  %3 = arith.mulf %2, %cap : tensor<4x8x8xf32>
+  %4 = nn.softmax %3 dim 2 : tensor<4x8x8xf32>
+  %5 = nn.contract "axy,ayz->axz" %4, %q : tensor<4x8x8xf32>, tensor<4x8x16xf32>
+  return %5 : tensor<4x8x16xf32>
+}
+
+// -----
+
 // CHECK: [Missed] {{.*}}"a mask is a single number"
 func.func @one_number(%q: tensor<4x8x16xf32>, %m: i1) -> tensor<4x8x16xf32> {
   %hidden = arith.constant dense<0xFF800000> : tensor<4x8x8xf32>

@@ -70,7 +70,7 @@ static bool leadsToProduct(Value value) {
     if (isa_and_nonnull<ContractOp>(op))
       return true;
     if (isa_and_nonnull<arith::AddFOp, arith::MulFOp, arith::DivFOp,
-                        arith::SelectOp, ReshapeOp>(op) &&
+                        arith::SelectOp, math::TanhOp, ReshapeOp>(op) &&
         seen.insert(op).second)
       llvm::append_range(above, op->getOperands());
   }
@@ -158,6 +158,9 @@ private:
                  ? success()
                  : fail("a reshape changes the rows or columns of the scores");
     }
+    if (op->getNumOperands() == 1)
+      return fail("the scores go through '" + op->getName().getStringRef() +
+                  "'");
     if (!isa<arith::AddFOp, arith::SelectOp>(op))
       return fail("the scores are an operand of '" +
                   op->getName().getStringRef() +
