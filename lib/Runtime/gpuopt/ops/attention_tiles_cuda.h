@@ -171,8 +171,7 @@ struct ScoreChanges {
   const uint8_t *mask;
   const float *added_mask;
   const StepState *state; // null: nothing is dropped
-  float scale;            // 1 if a bias is added, after the products are scaled
-  float masked_value;
+  float scale, masked_value;
   float dropout;
   uint32_t stream;
 };
@@ -192,7 +191,7 @@ struct AttentionScores {
       : changes{o.mask,
                 o.added_mask,
                 o.dropout > 0 ? o.state : nullptr,
-                o.bias ? 1.0f : float(o.scale),
+                float(o.scale),
                 float(o.masked_value),
                 float(o.dropout),
                 o.stream},
@@ -303,19 +302,6 @@ DEVICE uint32_t draw_kept(const ScoreTile &tile, int64_t keys,
   return kept;
 }
 
-// Turns products into scaled scores and adds a bias, whose element for the
-// tile's corner is `bias`. It is never inlined, as change_scores is not.
-template <bool RowsAreQueries, int N>
-__device__ __attribute__((noinline)) void
-add_bias(float (&x)[N][4], int queries, int keys, const float *bias,
-         int64_t bias_row, int64_t bias_key, float scale) {
-  for_each_score<RowsAreQueries, N>([&](int n, int i, int query, int key) {
-    x[n][i] *= scale;
-    if (query < queries && key < keys)
-      x[n][i] += bias[query * bias_row + key * bias_key];
-  });
-}
-
 // Turns products into scores if there is a mask, a bias or dropout. It is never
 // inlined: its addresses and random numbers would take registers from kernels
 // that mostly have none of these.
@@ -343,6 +329,19 @@ change_scores(float (&x)[N][4], ScoreTile tile, int64_t mask_row,
   return bits;
 }
 
+// Adds a bias, whose element for the tile's corner is `bias`, to all scores but
+// those whose bits are set in `others`. It is never inlined, as change_scores
+// is not, and comes after it: then the tile is in no register any more.
+template <bool RowsAreQueries, int N>
+__device__ __attribute__((noinline)) void
+add_bias(float (&x)[N][4], uint32_t others, const float *bias, int64_t bias_row,
+         int64_t bias_key) {
+  for_each_score<RowsAreQueries, N>([&](int n, int i, int query, int key) {
+    if (!ScoreBits::has(others, n, i))
+      x[n][i] += bias[query * bias_row + key * bias_key];
+  });
+}
+
 // Turns the products of queries and keys into scores; hidden ones become minus
 // infinity. The bits are set if scores are not products.
 template <bool RowsAreQueries, int N>
@@ -355,12 +354,12 @@ DEVICE ScoreBits to_scores(float (&x)[N][4], const BiasedScoreTile &tile,
     // gets that of a copy.
     float changed[N][4];
     for_each_element<N>([&](int n, int i) { changed[n][i] = x[n][i]; });
-    if (scores.bias)
-      add_bias<RowsAreQueries>(changed, tile.queries, tile.keys,
-                               scores.bias + tile.of_bias, s.bias_row,
-                               s.bias_key, scores.scale);
     const ScoreBits bits = change_scores<RowsAreQueries>(
         changed, tile, s.mask_row, s.mask_key, s.keys, scores.changes);
+    if (scores.bias)
+      add_bias<RowsAreQueries>(changed, bits.hidden | bits.replaced,
+                               scores.bias + tile.of_bias, s.bias_row,
+                               s.bias_key);
     for_each_element<N>([&](int n, int i) { x[n][i] = changed[n][i]; });
     return bits;
   }
