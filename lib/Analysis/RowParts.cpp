@@ -11,7 +11,9 @@
 
 using namespace gpuopt;
 
-/// The blocks that a multiprocessor has at once; two hide each other's end.
+/// The blocks of a multiprocessor that count as one turn: it has two at once
+/// where rows are short, and one after the other where sums of long rows fill
+/// its registers.
 static constexpr int64_t kResidentBlocks = 2;
 /// A block with fewer rows would write half as many bytes of sums as of rows
 /// or more.
