@@ -8,6 +8,7 @@ import torch
 
 import gpuopt
 import zoo
+import zoo_forms
 import zoo_table
 from parity import measure, worst_gradient
 from training import OPTIMIZATION_FOR_ONE_STEP, Trainer, gradients_of
@@ -79,3 +80,16 @@ def test_training(name, tmp_path):
 def test_table_has_every_model():
     table = (zoo_table.ROOT / "docs" / "models.md").read_text()
     assert re.findall(r"^\| ([a-z][\w-]*) \| \d+", table, re.M) == list(zoo.MODELS)
+
+
+@pytest.mark.parametrize("name", ["t5", "llama", "gemma2"])
+def test_forms_of_attention(name, tmp_path):
+    """The page of forms says what the compiler does now."""
+    table = (zoo_forms.ROOT / "docs" / "attention-forms.md").read_text().splitlines()
+    assert zoo_forms.row(name, tmp_path) in table
+
+
+def test_page_of_forms_has_the_models_in_order():
+    table = (zoo_forms.ROOT / "docs" / "attention-forms.md").read_text()
+    named = re.findall(r"^\| ([a-z][\w-]*) \| [\d-]", table, re.M)
+    assert named == [name for name in zoo.MODELS if name in named] and "timm-swin" in named

@@ -174,7 +174,7 @@ func.func @attention_batch(%q: tensor<2x8x16xf32>, %k: tensor<3x9x16xf32>) {
 // -----
 
 func.func @attention_groups(%q: tensor<2x4x8x16xf32>, %k: tensor<2x3x9x16xf32>) {
-  // expected-error @below {{of which the last one of key and value may divide that of the query, but got 'tensor<2x4x8x16xf32>', 'tensor<2x3x9x16xf32>'}}
+  // expected-error @below {{expects query, key and value of one element type and rank with equal leading dimensions, of which the last one of key and value may divide that of the query, but got 'tensor<2x4x8x16xf32>', 'tensor<2x3x9x16xf32>'}}
   %0:2 = nn.attention %q, %k, %k scale 1.0 : tensor<2x4x8x16xf32>, tensor<2x3x9x16xf32>, tensor<2x3x9x16xf32>
   return
 }
