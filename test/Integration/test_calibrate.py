@@ -44,7 +44,7 @@ def measured(cache):
 
 @pytest.fixture(scope="module")
 def calibrated(cache):
-    """Whatever runs beside the tests: the rates are checked for their sense, not for their height."""
+    """Other programs may run beside the tests, so the rates must be plausible, not high."""
     process = gpuopt(cache, "calibrate", "--target=host", "--force")
     assert process.returncode == 0, process.stderr
     return process, json.loads(measured(cache).read_text())
@@ -53,7 +53,7 @@ def calibrated(cache):
 def test_measures_every_rate(calibrated):
     process, device = calibrated
     assert device["base"] == "host"
-    assert device["multiprocessors"] == len(os.sched_getaffinity(0)) or "OMP_NUM_THREADS" in os.environ
+    assert 1 <= device["multiprocessors"] <= len(os.sched_getaffinity(0))
     assert all(1e6 < device[rate] < 1e15 for rate in RATES), device
     assert 0 < device["secondsPerLaunch"] < 1
     assert set(device["calibration"]) == {"device", "date", "version"}

@@ -37,7 +37,9 @@ struct Measured {
   int64_t measurements = 0, disturbed = 0;
 
   /// Single disturbances do no harm: each rate is a median.
-  bool isReliable() const { return 4 * disturbed <= measurements; }
+  bool isReliable() const {
+    return measurements > 0 && 4 * disturbed <= measurements;
+  }
 };
 } // namespace
 
@@ -82,7 +84,8 @@ static Error readLine(StringRef line, Measured &measured) {
 static Expected<Measured> measure(StringRef executable, bool force,
                                   StringRef output) {
   std::string problem;
-  sys::fs::remove(output); // of a file that is there the end would stay
+  // ExecuteAndWait does not truncate an existing file, whose end would stay.
+  sys::fs::remove(output);
   SmallVector<StringRef> command = {executable};
   if (force)
     command.push_back("--force");

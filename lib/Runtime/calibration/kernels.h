@@ -13,7 +13,7 @@ constexpr int64_t kBlockElements = 8192;
 constexpr int kThreads = 256;
 
 // x[i] = a number from -0.5 to 0.5. The time and the power that products take
-// can depend on how many bits change, so nothing is timed on zeros.
+// can depend on how many bits change, so they are not timed on zeros.
 template <class T>
 KERNEL LAUNCH_BOUNDS(256) void fill(T *RESTRICT x, int64_t size) {
   const int64_t begin = block() * kBlockElements;

@@ -14,7 +14,8 @@ class Rates {
 public:
   explicit Rates(Context &ctx) : ctx(ctx), watch(ctx) {}
 
-  // Of an elementwise kernel whose tensors do not fit into caches.
+  // Returns the bytes per second of an elementwise kernel whose tensors do not
+  // fit into caches.
   double bytes_per_second() {
     const int64_t size = watch.size_for(kBlockElements * 16, kMostElements,
                                         [&](int64_t n) { add_tensors(n); });
@@ -22,7 +23,8 @@ public:
     return 3 * sizeof(float) * double(size) / seconds;
   }
 
-  // Of elementwise work in f32, counted as the compiler counts it.
+  // Returns the operations per second of elementwise work in f32, as the
+  // compiler counts them.
   double vector_operations_per_second() {
     const int64_t blocks = 16 * ctx.num_threads;
     float *x = filled<float>(0, blocks * kBlockElements),
@@ -32,7 +34,8 @@ public:
     return kOperationsOfActivate * double(blocks * kBlockElements) / seconds;
   }
 
-  // Of products and convolutions on T, the time of all shapes together.
+  // Returns the operations per second of products and convolutions on T, over
+  // all shapes together.
   template <class T>
   double products_per_second() {
     if (!side)
@@ -53,7 +56,8 @@ public:
     return work.operations / work.seconds;
   }
 
-  // Of products on f32 that a GPU may round to TF32; other devices do not.
+  // Returns the same for products on f32 that a GPU may round to TF32; other
+  // devices do not.
   double tf32_products_per_second() {
     ctx.allows_tf32 = kHasTf32;
     const double rate = products_per_second<float>();
@@ -61,13 +65,15 @@ public:
     return rate;
   }
 
-  // A launch of a kernel that has a block for each core.
+  // Returns the seconds that a launch of an empty kernel takes, with a block
+  // for each core.
   double seconds_per_launch() {
     float *x = tensor<float>(0, 1);
     return watch.seconds_of([&] { launch(ctx, ctx.num_threads, 32, idle, x); });
   }
 
-  // From pinned memory of the host to the device.
+  // Returns the bytes per second of copies from pinned memory of the host to
+  // the device.
   double link_bytes_per_second() {
     constexpr int64_t kBytes = int64_t(64) << 20;
     char *from = ctx.allocate_staging(kBytes);

@@ -41,7 +41,7 @@ struct LossScaler {
       return lower > floor ? lower : current < floor ? current : floor;
     }
     growth_tracker += 1;
-    if (growth_tracker != scaling.growth_interval)
+    if (growth_tracker < scaling.growth_interval)
       return current;
     growth_tracker = 0;
     const float higher = float(double(current) * scaling.growth_factor);

@@ -91,7 +91,8 @@ private:
   // own.
   void remove_others(const RunState &run) const {
     std::vector<CheckpointFolder> found = checkpoints_in(output_dir);
-    for (; found.back().step > run.step; found.pop_back())
+    // The folder may have vanished meanwhile, and its checkpoints with it.
+    for (; !found.empty() && found.back().step > run.step; found.pop_back())
       remove_checkpoint(found.back().path);
     std::erase_if(found, [&](const CheckpointFolder &each) {
       return each.step == run.best_step;
