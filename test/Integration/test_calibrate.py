@@ -133,6 +133,26 @@ def test_says_that_the_machine_is_busy(calibrated, cache, tmp_path):
     assert not (tmp_path / "device.json").exists()
 
 
+@pytest.mark.parametrize("script, message", [
+    ("echo f32ProductsPerSecond fast",
+     "the program that measures printed 'f32ProductsPerSecond fast', but 'NAME NUMBER' was expected"),
+    ("kill -INT $$", "the measurement was interrupted, so nothing was written"),
+    ("exit 1", "the device cannot be measured")])
+def test_a_measurement_that_fails(calibrated, cache, tmp_path, script, message):
+    """With a script in the place of the program that measures."""
+    [measurer] = [file for file in (cache / "gpuopt").glob("*/trainer") if b"f32ProductsPerSecond" in file.read_bytes()]
+    kept = measurer.with_name("kept")
+    measurer.rename(kept)
+    try:
+        measurer.write_text("#!/bin/sh\n" + script + "\n")
+        measurer.chmod(0o755)
+        process = gpuopt(cache, "calibrate", "--target=host", "-o", tmp_path / "device.json")
+    finally:
+        kept.rename(measurer)
+    assert process.returncode == 1 and message in process.stderr
+    assert not (tmp_path / "device.json").exists()
+
+
 class TestEmulated:
     pytestmark = SKIPS
 
