@@ -34,6 +34,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/Remarks.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/CSE.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -99,11 +100,12 @@ static bool writesElements(FusedOp kernel) {
          });
 }
 
-/// Whether all results of a kernel are sums.
+/// Whether all results of a kernel are sums of floats.
 static bool yieldsSums(FusedOp kernel) {
   return llvm::all_of(yieldedBy(kernel), [](Value value) {
     auto sum = value.getDefiningOp<ReduceOp>();
-    return sum && sum.getKind() == ReductionKind::Sum;
+    return sum && sum.getKind() == ReductionKind::Sum &&
+           isa<FloatType>(getElementTypeOrSelf(sum.getType()));
   });
 }
 
@@ -320,6 +322,16 @@ private:
   llvm::DenseMap<Value, Value> atHand;
 };
 
+/// Whether a kernel reads a sum that is finished only behind the kernel which
+/// has taken it.
+static bool readsAnyOf(FusedOp kernel, ArrayRef<ColumnSums> taken) {
+  return llvm::any_of(taken, [&](const ColumnSums &sums) {
+    return llvm::any_of(sums.whole, [&](OpResult whole) {
+      return llvm::is_contained(kernel.getInputs(), Value(whole));
+    });
+  });
+}
+
 class MergeColumnSums
     : public kernels::impl::MergeColumnSumsBase<MergeColumnSums> {
 public:
@@ -366,11 +378,14 @@ private:
       return;
     SmallVector<ColumnSums> taken;
     const unsigned own = row.getNumResults();
-    for (ColumnSums &sums : sumsBesideRows(row))
+    for (ColumnSums &sums : sumsBesideRows(row)) {
+      if (readsAnyOf(sums.kernel, taken))
+        continue;
       if (FusedOp merged = merge(row, sums.kernel, *parts)) {
         row = merged;
         taken.push_back(std::move(sums));
       }
+    }
     if (!taken.empty())
       finish(row, own, taken);
   }

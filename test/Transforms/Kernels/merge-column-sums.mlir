@@ -281,3 +281,58 @@ train.step @few_parts forward ("g" %g: tensor<4x4096x32xf32>, "w" %w: tensor<32x
   train.output "dx", %dx : tensor<4x4096x64xf32>
   train.output "slope", %slope : tensor<1x1x64xf32>
 }
+
+// The sum of squares reads the mean of each column. The mean would be finished
+// only behind the kernel of the rows, so that kernel takes no sum that reads it.
+// CHECK-LABEL: train.step @mean_and_squares
+// CHECK: nn.partial_sum
+// CHECK-NOT: nn.partial_sum
+// CHECK: nn.fused "sub_sum"
+train.step @mean_and_squares forward ("x" %x: tensor<16384x64xf32>, "w" %w: tensor<64x64xf32>) {
+  %y = nn.contract "rc,cd->rd" %x, %w : tensor<16384x64xf32>, tensor<64x64xf32>
+  %mean = nn.fused "sum" %y : tensor<16384x64xf32> -> tensor<1x64xf32> {
+  ^bb0(%a: tensor<16384x64xf32>):
+    %0 = nn.reduce sum %a [0] : tensor<16384x64xf32>
+    nn.yield %0 : tensor<1x64xf32>
+  }
+  %rows = nn.fused "sum_sub" %y : tensor<16384x64xf32> -> tensor<16384x64xf32> {
+  ^bb0(%a: tensor<16384x64xf32>):
+    %0 = nn.reduce sum %a [1] : tensor<16384x64xf32>
+    %1 = nn.broadcast %0 : tensor<16384x1xf32> to tensor<16384x64xf32>
+    %2 = arith.subf %a, %1 : tensor<16384x64xf32>
+    nn.yield %2 : tensor<16384x64xf32>
+  }
+  %squares = nn.fused "sub_sum" %y, %mean : tensor<16384x64xf32>, tensor<1x64xf32> -> tensor<1x64xf32> {
+  ^bb0(%a: tensor<16384x64xf32>, %b: tensor<1x64xf32>):
+    %0 = nn.broadcast %b : tensor<1x64xf32> to tensor<16384x64xf32>
+    %1 = arith.subf %a, %0 : tensor<16384x64xf32>
+    %2 = arith.mulf %1, %1 : tensor<16384x64xf32>
+    %3 = nn.reduce sum %2 [0] : tensor<16384x64xf32>
+    nn.yield %3 : tensor<1x64xf32>
+  }
+  train.output "mean", %mean : tensor<1x64xf32>
+  train.output "rows", %rows : tensor<16384x64xf32>
+  train.output "squares", %squares : tensor<1x64xf32>
+}
+
+// Sums of integers stay apart: threads hold sums of floats.
+// CHECK-LABEL: train.step @counts
+// CHECK-NOT: nn.partial_sum
+train.step @counts forward ("x" %x: tensor<16384x64xf32>, "w" %w: tensor<64x64xf32>) {
+  %y = nn.contract "rc,cd->rd" %x, %w : tensor<16384x64xf32>, tensor<64x64xf32>
+  %rows = nn.fused "sum_sub" %y : tensor<16384x64xf32> -> tensor<16384x64xf32> {
+  ^bb0(%a: tensor<16384x64xf32>):
+    %0 = nn.reduce sum %a [1] : tensor<16384x64xf32>
+    %1 = nn.broadcast %0 : tensor<16384x1xf32> to tensor<16384x64xf32>
+    %2 = arith.subf %a, %1 : tensor<16384x64xf32>
+    nn.yield %2 : tensor<16384x64xf32>
+  }
+  %count = nn.fused "fptosi_sum" %y : tensor<16384x64xf32> -> tensor<1x64xi64> {
+  ^bb0(%a: tensor<16384x64xf32>):
+    %0 = arith.fptosi %a : tensor<16384x64xf32> to tensor<16384x64xi64>
+    %1 = nn.reduce sum %0 [0] : tensor<16384x64xi64>
+    nn.yield %1 : tensor<1x64xi64>
+  }
+  train.output "rows", %rows : tensor<16384x64xf32>
+  train.output "count", %count : tensor<1x64xi64>
+}
