@@ -19,7 +19,7 @@ using namespace gpuopt;
 /// The runtime puts cuDNN's workspace behind the filters, at a multiple of
 /// this.
 static constexpr int64_t kAlignmentInBytes = 256;
-/// A byte more than any GPU has.
+/// No GPU has as many bytes; the bound keeps sums from overflowing.
 static constexpr int64_t kMostBytes = int64_t(1) << 50;
 
 /// Members are printed in the order of their names.

@@ -29,9 +29,6 @@ static constexpr int64_t kMostThreads = 256;
 /// Column reductions on a GPU: the fewest neighbouring threads that share a
 /// row.
 static constexpr int64_t kLeastWidth = kLeastColumns / kHalvesOfVector;
-/// Row reductions on a GPU: the longest row that a warp takes. A thread then
-/// has at most 4 vectors of 8 elements, or 8 of 4.
-static constexpr int64_t kWarpRowElements = 1024;
 /// The elements of a longer row that a thread of its block has in registers: 4
 /// vectors of 8, or 8 of 4; and the threads that such a block has at least.
 static constexpr int64_t kThreadRowElements = 32, kLeastRowThreads = 128;

@@ -94,7 +94,7 @@ static void addNN(OpPassManager &passes, const PipelineOptions &options) {
   // in half precision, so no pass before it has to handle that.
   passes.addPass(train::createWidenHalf());
   // This removes ops that only served shape arithmetic and merges equal
-  // constants, so that the two recognisers below see nothing but the model's
+  // constants, so that the recognisers below see nothing but the model's
   // own work.
   addCleanup(passes);
   // One op stands for all the ways in which exporters write attention.

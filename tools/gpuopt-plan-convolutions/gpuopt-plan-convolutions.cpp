@@ -61,7 +61,13 @@ static int describeThisDevice() {
     return fail("--describe-device needs a GPU that cuDNN can use, but it "
                 "says " +
                 Twine(cudnnGetErrorString(status)));
-  std::string text = describe_device(handle);
+  std::string text;
+  try {
+    text = describe_device(handle);
+  } catch (const gpuopt::Error &error) {
+    cudnnDestroy(handle);
+    return fail("--describe-device: " + Twine(error.what()));
+  }
   cudnnDestroy(handle);
   outs() << text << "\n";
   return 0;

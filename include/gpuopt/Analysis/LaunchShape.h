@@ -30,6 +30,10 @@ constexpr int64_t kHalvesOfVector = 8;
 /// there are so many: its threads then read whole lines of 128 bytes.
 constexpr int64_t kLeastColumns = 64;
 
+/// The longest row that a warp of a GPU reduces. A thread then has at most 4
+/// vectors of 8 elements, or 8 of 4.
+constexpr int64_t kWarpRowElements = 1024;
+
 /// The kinds of work that a block can have. The kind follows from which loops
 /// reduce.
 enum class KernelForm {

@@ -26,6 +26,7 @@
 #include "gpuopt/Analysis/Clusters.h"
 #include "gpuopt/Analysis/CostModel.h"
 #include "gpuopt/Analysis/KernelCost.h"
+#include "gpuopt/Analysis/LaunchShape.h"
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Analysis/RowParts.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
@@ -48,13 +49,11 @@ using namespace mlir;
 using namespace gpuopt;
 using namespace gpuopt::nn;
 
-/// The longest row of which a warp has all elements in registers.
-static constexpr int64_t kMostColumns = 1024;
 /// A thread can have 255 registers; more than this leave the compiler too few
 /// to spare, and it would keep values in memory.
 static constexpr int64_t kMostRegisters = 232;
-/// What has this many times fewer elements than the rows is not counted among
-/// what a kernel reads.
+/// A tensor with at least this many times fewer elements than the rows costs
+/// almost nothing to read, so a kernel that takes a sum need not read it yet.
 static constexpr int64_t kSmall = 16;
 
 static ArrayRef<int64_t> shapeOf(Value value) {
@@ -89,7 +88,7 @@ static bool reducesRows(FusedOp kernel) {
     return false;
   int64_t last = int64_t(shapeOf(reduction.getInput()).size()) - 1;
   return last > 0 && reduction.getDims() == ArrayRef(last) &&
-         shapeOf(reduction.getInput()).back() <= kMostColumns;
+         shapeOf(reduction.getInput()).back() <= kWarpRowElements;
 }
 
 /// Whether a kernel reduces nothing and all of its results are of one shape.

@@ -113,7 +113,7 @@ def MergeColumnSums : Pass<"kernels-merge-column-sums", "::mlir::ModuleOp"> {
     Option<"device", "device", "std::string", "\"host\"",
            "device whose times are estimated: a built-in device model or a JSON file">,
   ];
-  let statistics = [Statistic<"mergedCount", "merged", "sums that kernels which reduce rows take over">];
+  let statistics = [Statistic<"mergedCount", "merged", "sums that other kernels take over">];
   let dependentDialects = ["::gpuopt::nn::NNDialect"];
 }
 
