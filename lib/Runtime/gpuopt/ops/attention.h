@@ -84,7 +84,7 @@ struct BiasSums {
   int64_t count = 1;              // of own batch elements
   int64_t rows, keys;             // of the bias for each of them
   int64_t terms = 1;              // batch elements that are added up
-  int64_t parts;
+  int64_t parts = 1;
 
   constexpr BiasSums(const AttentionShape &s, const AttentionGradientShape &g)
       : rows(g.dbias_row ? s.queries : 1), keys(g.dbias_key ? s.keys : 1) {

@@ -5,6 +5,7 @@
 #include "gpuopt/trainer/run_state.h"
 #include "gpuopt/trainer/state_copy.h"
 
+#include <algorithm>
 #include <future>
 #include <optional>
 
@@ -94,9 +95,11 @@ private:
     // The folder may have vanished meanwhile, and its checkpoints with it.
     for (; !found.empty() && found.back().step > run.step; found.pop_back())
       remove_checkpoint(found.back().path);
-    std::erase_if(found, [&](const CheckpointFolder &each) {
-      return each.step == run.best_step;
-    });
+    found.erase(std::remove_if(found.begin(), found.end(),
+                               [&](const CheckpointFolder &each) {
+                                 return each.step == run.best_step;
+                               }),
+                found.end());
     for (size_t i = 0; limit > 0 && i + size_t(limit) < found.size(); i++)
       remove_checkpoint(found[i].path);
   }
