@@ -1,6 +1,7 @@
 #include "emulation/cudnn/convolution.h"
 
 #include "emulation/libraries/elements.h"
+#include "emulation/libraries/operands.h"
 #include "emulation/machine/random.h"
 
 #include <vector>
@@ -179,6 +180,23 @@ void compute(const ConvolutionCall &call) {
     Loops<double>(call).run();
   else
     Loops<float>(call).run();
+}
+
+void check_operands(const ConvolutionCall &call, const char *function,
+                    void *workspace, size_t bytes) {
+  const Convolution &c = call.convolution;
+  Operands operands(function);
+  auto add = [&](const char *name, const cudnnTensorStruct &tensor,
+                 const void *data) {
+    if (data == call.result())
+      operands.writes(name, data, tensor.bytes());
+    else
+      operands.reads(name, data, tensor.bytes());
+  };
+  add("x", c.x, call.x);
+  add("w", c.w, call.w);
+  add("y", c.y, call.y);
+  operands.writes("the workspace", workspace, bytes);
 }
 
 } // namespace gpuopt::emulation

@@ -32,4 +32,9 @@ struct ConvolutionCall {
 };
 void compute(const ConvolutionCall &call);
 
+// Refuses operands of a call of `function` that do not lie in the device's
+// memory, or that overlap with what is written.
+void check_operands(const ConvolutionCall &call, const char *function,
+                    void *workspace, size_t bytes);
+
 } // namespace gpuopt::emulation

@@ -46,23 +46,6 @@ Convolution describe(ConvolutionKind kind, cudnnTensorDescriptor_t x,
   return c;
 }
 
-void check_operands(const ConvolutionCall &call, const char *function,
-                    void *workspace) {
-  const Convolution &c = call.convolution;
-  Operands operands(function);
-  auto add = [&](const char *name, const cudnnTensorStruct &tensor,
-                 const void *data) {
-    if (data == call.result())
-      operands.writes(name, data, tensor.bytes());
-    else
-      operands.reads(name, data, tensor.bytes());
-  };
-  add("x", c.x, call.x);
-  add("w", c.w, call.w);
-  add("y", c.y, call.y);
-  operands.writes("the workspace", workspace, kWorkspaceBytes);
-}
-
 void run(cudnnHandle_t handle, const ConvolutionCall &call,
          const char *function, void *workspace, size_t bytes) {
   if (bytes < kWorkspaceBytes)
@@ -70,7 +53,7 @@ void run(cudnnHandle_t handle, const ConvolutionCall &call,
                                        std::to_string(bytes) +
                                        " bytes, but the algorithm needs " +
                                        std::to_string(kWorkspaceBytes));
-  check_operands(call, function, workspace);
+  check_operands(call, function, workspace, kWorkspaceBytes);
   enqueue(stream_of(handle->stream), [call, workspace] {
     Operands::spoil(workspace, kWorkspaceBytes);
     compute(call);

@@ -125,23 +125,6 @@ void *operand(const GraphDescriptor &pack, const GraphConvolution &graph,
   return pointer;
 }
 
-void check_operands(const ConvolutionCall &call, void *workspace,
-                    size_t bytes) {
-  const Convolution &c = call.convolution;
-  Operands operands("cudnnBackendExecute");
-  const auto add = [&](const char *name, const cudnnTensorStruct &tensor,
-                       const void *data) {
-    if (data == call.result())
-      operands.writes(name, data, tensor.bytes());
-    else
-      operands.reads(name, data, tensor.bytes());
-  };
-  add("x", c.x, call.x);
-  add("w", c.w, call.w);
-  add("y", c.y, call.y);
-  operands.writes("the workspace", workspace, bytes);
-}
-
 void execute(cudnnHandle_t handle, const GraphDescriptor &plan,
              const GraphDescriptor &pack) {
   if (plan.type != CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR || !plan.is_final ||
@@ -159,7 +142,7 @@ void execute(cudnnHandle_t handle, const GraphDescriptor &plan,
   const size_t bytes = plan.engine->workspace;
   void *workspace =
       bytes ? pack.one<void *>(CUDNN_ATTR_VARIANT_PACK_WORKSPACE) : nullptr;
-  check_operands(call, workspace, bytes);
+  check_operands(call, "cudnnBackendExecute", workspace, bytes);
   enqueue(stream_of(handle->stream), [call, workspace, bytes] {
     Operands::spoil(workspace, bytes);
     compute(call);
