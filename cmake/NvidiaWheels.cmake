@@ -1,19 +1,20 @@
 # Where NVIDIA's wheels are, of which tests and tools of CUDA programs take
-# headers and libraries. The tests' Python environment has them. It may be made
-# after the first build, so each build looks again.
+# headers and libraries: where programs look for them, or, if nobody has said
+# where, in the tests' Python environment. That may be made after the first
+# build, so each build looks again.
 file(GLOB venv_wheels CONFIGURE_DEPENDS ${CMAKE_BINARY_DIR}/venv/lib/python3*/site-packages/nvidia)
-set(NVIDIA_WHEELS "" CACHE STRING "site-packages/nvidia; empty: ask python3")
-if(NOT NVIDIA_WHEELS)
+if(venv_wheels AND NOT NVIDIA_WHEELS AND NOT DEFINED ENV{NVIDIA_WHEELS})
   set(NVIDIA_WHEELS ${venv_wheels})
 endif()
+include(${CMAKE_SOURCE_DIR}/lib/Runtime/program/nvidia-wheels.cmake)
 
 # cuDNN as the target gpuopt_cudnn, where its headers and its library are found,
 # and those of the CUDA runtime, which they include. It has to be 9.8 or later,
 # with which plans for described devices came.
 find_path(cuda_include cuda_runtime.h NO_CACHE
-  PATHS /usr/local/cuda ${NVIDIA_WHEELS} PATH_SUFFIXES include cu13/include)
-find_path(cudnn_include cudnn.h NO_CACHE PATHS ${NVIDIA_WHEELS} PATH_SUFFIXES cudnn/include)
-find_library(cudnn_library NAMES libcudnn.so.9 NO_CACHE PATHS ${NVIDIA_WHEELS} PATH_SUFFIXES cudnn/lib)
+  PATHS /usr/local/cuda ${nvidia_wheels} PATH_SUFFIXES include cu13/include)
+find_path(cudnn_include cudnn.h NO_CACHE PATHS ${nvidia_wheels} PATH_SUFFIXES cudnn/include)
+find_library(cudnn_library NAMES libcudnn.so.9 NO_CACHE PATHS ${nvidia_wheels} PATH_SUFFIXES cudnn/lib)
 set(cudnn_version 0)
 if(cudnn_include)
   file(READ ${cudnn_include}/cudnn_version.h cudnn_version_text)

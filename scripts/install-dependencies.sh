@@ -10,6 +10,7 @@ packages=(
   libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools clang-22 lld-22
   libprotobuf-dev protobuf-compiler libdnnl-dev ocl-icd-opencl-dev
   libgtest-dev libbenchmark-dev libboost-context1.74-dev zlib1g-dev libzstd-dev
+  libjpeg62-turbo-dev libpng-dev
   cmake ninja-build ccache g++ python3 python3-venv
   "$@"
 )

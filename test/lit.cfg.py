@@ -2,7 +2,6 @@
 # REQUIRES in the test and a feature here, so that lit reports it by name.
 import os
 import shutil
-import subprocess
 
 import lit.formats
 from lit.llvm import llvm_config
@@ -32,9 +31,7 @@ if shutil.which("nvcc"):
 def nvidia_includes():
     """Folders of the cuBLASLt and cuDNN headers, from the wheels that PyTorch's
     users have."""
-    code = "import nvidia; print(*nvidia.__path__, sep='\\n')"
-    found = subprocess.run(["python3", "-c", code], capture_output=True, text=True)
-    roots = os.environ.get("NVIDIA_WHEELS", found.stdout).split()
+    roots = config.nvidia_wheels.split(";")
     folders = [os.path.join(root, part, "include") for root in roots for part in ("cu13", "cudnn")]
     return [folder for folder in folders if os.path.isdir(folder)]
 

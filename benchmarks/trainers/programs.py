@@ -1,4 +1,4 @@
-"""Programs that gpuopt makes of the models of test/Integration/models.py."""
+"""Programs that gpuopt makes of the models of cases.py."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import time
 import numpy as np
 
 import gpuopt
-import models
+from trainers import cases
 
 
 @dataclasses.dataclass
@@ -39,7 +39,7 @@ def export(model: str, work: pathlib.Path) -> pathlib.Path:
     if (folder / "model.onnx").exists():
         return folder
     folder.mkdir(parents=True, exist_ok=True)
-    case = models.make(model)
+    case = cases.make(model)
     for name, array in {**case.inputs, "labels": case.labels}.items():
         np.save(folder / f"{name}.npy", array)
     unfinished = folder / "unfinished.onnx"
@@ -51,7 +51,7 @@ def export(model: str, work: pathlib.Path) -> pathlib.Path:
 def batch_of(folder: pathlib.Path, model: str) -> int:
     file = folder / "batch"
     if not file.exists():
-        file.write_text(str(models.make(model).batch))
+        file.write_text(str(cases.make(model).batch))
     return int(file.read_text())
 
 

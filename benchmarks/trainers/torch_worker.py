@@ -1,4 +1,4 @@
-"""Trains a model of test/Integration/models.py by PyTorch, until it is killed."""
+"""Trains a model of cases.py by PyTorch, until it is killed."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ sys.path[:0] = [str(ROOT / "python"), str(ROOT / "test" / "Integration")]
 
 import torch
 
-import models
+import cases
 from training import batches  # test/Integration/training.py
 
 LEARNING_RATE = 5e-5
 
 
-def make_step(case: models.Case, compiled: bool, max_grad_norm: float, precision: str):
+def make_step(case: cases.Case, compiled: bool, max_grad_norm: float, precision: str):
     """A function of inputs and labels that trains one step and gives the loss."""
     if case.convolutional:
         case.module.to(memory_format=torch.channels_last)
@@ -57,7 +57,7 @@ def main() -> None:
     options = parser.parse_args()
 
     torch.set_num_threads(options.threads)
-    case = models.make(options.model)
+    case = cases.make(options.model)
     train = make_step(case, options.mode == "compile", options.max_grad_norm, options.precision)
     with open(options.output_dir / "metrics.jsonl", "w", buffering=1) as metrics:
         for step, (inputs, labels) in enumerate(batches(case, sys.maxsize), 1):

@@ -1,5 +1,6 @@
 """gpuopt calibrate: the rates of this machine, as --device takes them."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -137,20 +138,41 @@ def test_says_that_the_machine_is_busy(calibrated, cache, tmp_path):
     ("echo f32ProductsPerSecond fast",
      "the program that measures printed 'f32ProductsPerSecond fast', but 'NAME NUMBER' was expected"),
     ("kill -INT $$", "the measurement was interrupted, so nothing was written"),
+    ("echo device Z80; echo measurements 9; echo disturbed 0", "the program that measures did not print 'bytesPerSecond'"),
     ("exit 1", "the device cannot be measured")])
 def test_a_measurement_that_fails(calibrated, cache, tmp_path, script, message):
-    """With a script in the place of the program that measures."""
+    with measured_by(cache, script):
+        process = gpuopt(cache, "calibrate", "--target=host", "-o", tmp_path / "device.json")
+    assert process.returncode == 1 and message in process.stderr
+    assert not (tmp_path / "device.json").exists()
+    assert not list((cache / "gpuopt").glob("calibration*"))
+
+
+def test_two_at_once(calibrated, cache, tmp_path):
+    """The first one ends while the second one measures; each reads what it has measured."""
+    script = 'echo device "$NAME"; sleep "$PAUSE"; ' + "".join(f"echo {rate} 1e9; " for rate in RATES)
+    with measured_by(cache, script + "echo secondsPerLaunch 1e-6; echo measurements 9; echo disturbed 0"):
+        running = []
+        for name, pause in (("one", 2), ("two", 3)):
+            environment = {**os.environ, "XDG_CACHE_HOME": str(cache), "NAME": name, "PAUSE": str(pause)}
+            running.append(subprocess.Popen([find_driver(), "calibrate", "--target=host", "-o", tmp_path / name], env=environment))
+        assert [process.wait() for process in running] == [0, 0]
+    for name in ("one", "two"):
+        assert json.loads((tmp_path / name).read_text())["calibration"]["device"] == name
+
+
+@contextlib.contextmanager
+def measured_by(cache, script):
+    """Puts a script in the place of the program that measures."""
     [measurer] = [file for file in (cache / "gpuopt").glob("*/trainer") if b"f32ProductsPerSecond" in file.read_bytes()]
     kept = measurer.with_name("kept")
     measurer.rename(kept)
     try:
         measurer.write_text("#!/bin/sh\n" + script + "\n")
         measurer.chmod(0o755)
-        process = gpuopt(cache, "calibrate", "--target=host", "-o", tmp_path / "device.json")
+        yield
     finally:
         kept.rename(measurer)
-    assert process.returncode == 1 and message in process.stderr
-    assert not (tmp_path / "device.json").exists()
 
 
 class TestEmulated:
@@ -163,4 +185,5 @@ class TestEmulated:
         device = json.loads((tmp_path / "gpu.json").read_text())
         assert device["base"] == "a100" and device["warpSize"] == 32 and device["threadsPerMultiprocessor"] == 2048
         assert device["calibration"]["device"] == "emulated GPU"
-        assert all(device[rate] > 0 for rate in RATES), device
+        assert all(device[rate] > 0 for rate in RATES if rate != "vectorOperationsPerSecond"), device
+        assert "vectorOperationsPerSecond" not in device, "a GPU's times do not rest on it"

@@ -244,7 +244,9 @@ def test_arrays_may_stand_for_each_file_of_data():
     data = execute([find_driver(), "settings"]).split("### The data\n")[1].split("\n### ")[0]
     flags = {flag.replace("-", "_") for flag in re.findall(r"^\| `--([\w-]+)`", data, re.M)}
     driver = gpuopt.driver
-    assert {*driver._FILE_FLAGS, *driver._INPUT_FLAGS} == flags - {"token_type", "shuffle"}
+    assert {*driver._FILE_FLAGS, *driver._INPUT_FLAGS} == flags - {
+        "token_type", "shuffle", "transform", "eval_transform", "on_bad_record", "max_bad_records",
+    }
 
 
 def test_export_checks_names(tmp_path):

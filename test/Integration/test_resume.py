@@ -17,7 +17,7 @@ import pytest
 import torch
 
 import gpuopt
-from emulated import EmulatedTrainer, has_boost_context, has_cuda_headers
+from emulated import SKIPS, EmulatedTrainer
 from gpuopt import safetensors
 from gpuopt.driver import arguments, find_driver
 from training import FULL, CommandFailed, Result, Trainer, execute
@@ -147,11 +147,13 @@ def test_another_plan_of_the_same_state(model, scaled, files, tmp_path):
     assert_same(whole, run(smaller, tmp_path / "whole", files, resume="auto"))
 
 
-@pytest.mark.skipif(not has_cuda_headers() or not has_boost_context(), reason="needs CUDA's headers and Boost.Context")
-def test_on_a_gpu_that_is_emulated(model, files, tmp_path):
-    trainer = build(model, tmp_path / "program", EmulatedTrainer, precision="fp16", optimizer="adamw_8bit")
-    whole = assert_resumes(trainer, tmp_path, files, **SCALING)
-    assert whole.metrics[-1]["skipped_steps"] >= 1
+class TestEmulated:
+    pytestmark = SKIPS
+
+    def test_on_a_gpu(self, model, files, tmp_path):
+        trainer = build(model, tmp_path / "program", EmulatedTrainer, precision="fp16", optimizer="adamw_8bit")
+        whole = assert_resumes(trainer, tmp_path, files, **SCALING)
+        assert whole.metrics[-1]["skipped_steps"] >= 1
 
 
 def test_of_another_program(model, files, scaled, tmp_path):
@@ -159,6 +161,27 @@ def test_of_another_program(model, files, scaled, tmp_path):
     other = build(model, tmp_path / "other", optimizer="lion")
     with pytest.raises(CommandFailed, match="checkpoint-1' is of a run with --optimizer adamw, but this one has lion"):
         run(other, tmp_path / "out", files, resume="auto")
+
+
+class Smooth(Small):
+    """The same tensors, another model."""
+
+    def forward(self, x):
+        return self.narrow(self.dropout(torch.tanh(self.norm(self.wide(x)))))
+
+
+def test_of_another_model(model, files, scaled, tmp_path):
+    run(scaled, tmp_path / "out", files, max_steps=1, save_steps=1)
+    shutil.copy(model, tmp_path / "moved.onnx")
+    again = build(tmp_path / "moved.onnx", tmp_path / "again", precision="fp16", device="h200", no_decay="norm")
+    output = run(again, tmp_path / "copy", files, resume=tmp_path / "out" / "checkpoint-1").output
+    assert "warning: '--no-decay' is norm, but '" in output and "checkpoint-1' is of a run with none" in output
+    with pytest.raises(CommandFailed, match="checkpoint-1' is of a run with --loss cross_entropy, but this one has none"):
+        run(build(model, tmp_path / "none", loss="none"), tmp_path / "other", dict(data=files["data"]),
+            resume=tmp_path / "out" / "checkpoint-1")
+    gpuopt.export(Smooth().train(), torch.zeros(2, 16), tmp_path / "smooth.onnx", input_names=["x"])
+    with pytest.raises(CommandFailed, match="checkpoint-1' is of another model: its graph and constants have the hash"):
+        run(build(tmp_path / "smooth.onnx", tmp_path / "smooth"), tmp_path / "out", files, resume="auto")
 
 
 def test_from_python(model, files, tmp_path, monkeypatch):

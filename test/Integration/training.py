@@ -125,11 +125,13 @@ GRADIENT_FLAGS = dict(
 )
 
 
-def gradients_of(trainer: Trainer, data: Mapping[str, np.ndarray], labels: np.ndarray | None) -> tuple[float, dict[str, np.ndarray], Result]:
+def gradients_of(
+    trainer: Trainer, data: Mapping[str, np.ndarray], labels: np.ndarray | None, **flags: Any
+) -> tuple[float, dict[str, np.ndarray], Result]:
     """The loss and every parameter's gradient at the first step of a trainer
-    that was compiled for AdamW."""
+    that was compiled for AdamW. The trainer gets `flags` as well."""
     before = {name: np.array(array) for name, array in trainer.initial_weights().items()}
-    result = trainer.run(data, labels, **GRADIENT_FLAGS)
+    result = trainer.run(data, labels, **GRADIENT_FLAGS, **flags)
     gradients = {name: (before[name].astype(np.float64) - result.weights[name]) / GRADIENT_STEP for name in before}
     return result.losses[0], gradients, result
 

@@ -18,7 +18,8 @@ namespace gpuopt {
 /// The data that the flags of `train` name.
 struct DataGiven {
   std::vector<std::string> files; ///< Each is INPUT=FILE.
-  std::string labels, tokens, tokenType;
+  std::string labels, tokens, tokenType, transform;
+  bool skipsBadRecords = false;
 
   bool isEmpty() const {
     return files.empty() && labels.empty() && tokens.empty();
@@ -56,6 +57,14 @@ struct CalibrateOptions {
   bool force = false; ///< Whether rates count that were disturbed.
 };
 
+/// What `gpuopt export` is asked for.
+struct ExportOptions {
+  std::string run;   ///< A folder with weights: of results, or a checkpoint.
+  std::string file;  ///< The ONNX file to write.
+  std::string model; ///< The ONNX file that was trained; empty: as compiled.
+  bool averages = false; ///< Whether averages of the weights are taken.
+};
+
 /// Each of these prints what is wrong and returns the exit status: 0, 1 or,
 /// where its comment says so, 2 or 3.
 int compileModel(const DriverOptions &options);
@@ -67,6 +76,9 @@ int planModel(const DriverOptions &options);
 /// Measures the device of this machine and writes a file for --device. Where
 /// something else kept the device busy, it returns 2 and writes nothing.
 int calibrateDevice(const CalibrateOptions &options);
+
+/// Writes the ONNX file of a model with the weights that a training has saved.
+int exportModel(const ExportOptions &options);
 
 /// Runs the command line of `gpuopt`; returns its exit status.
 int driverMain(int argc, char **argv);

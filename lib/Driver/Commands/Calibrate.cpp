@@ -15,10 +15,12 @@
 #include "Files/DeviceFile.h"
 #include "Files/JoinPath.h"
 #include "Files/RuntimeFiles.h"
+#include "Files/ScratchFolder.h"
 #include "gpuopt/Analysis/DeviceModel.h"
 #include "gpuopt/Driver/Driver.h"
 #include "gpuopt/Support/WriteFile.h"
 #include "gpuopt/Version.h"
+#include "gpuopt/settings/measured_rates.h"
 #include "llvm/Support/Chrono.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -43,13 +45,10 @@ struct Measured {
 };
 } // namespace
 
-/// Writes the program's sources below the cache and returns its executable.
+/// Writes the program's sources into a folder and returns its executable, which
+/// the cache keeps.
 static Expected<std::string> buildMeasurer(const TargetInfo &target,
-                                           StringRef cache) {
-  std::string folder = joinPath(cache, "calibration-" + Twine(target.name));
-  if (std::error_code code = sys::fs::create_directories(cache))
-    return createStringError("cannot create '" + cache +
-                             "': " + code.message());
+                                           StringRef folder, StringRef cache) {
   auto directory = OutputDirectory::create(folder);
   if (!directory)
     return directory.takeError();
@@ -61,6 +60,16 @@ static Expected<std::string> buildMeasurer(const TargetInfo &target,
   if (error)
     return std::move(error);
   return buildProgram(folder, target, cache, "the program that measures");
+}
+
+/// Fails if a rate is missing that a complete measurement has.
+static Error checkRates(const TargetInfo &target, const Measured &measured) {
+  for (const MeasuredRate &rate : kMeasuredRates)
+    if ((rate.is_of_gpus || !target.is_cuda) &&
+        !measured.rates.get(StringRef(rate.name)))
+      return createStringError("the program that measures did not print '" +
+                               StringRef(rate.name) + "'");
+  return Error::success();
 }
 
 static Error readLine(StringRef line, Measured &measured) {
@@ -84,8 +93,6 @@ static Error readLine(StringRef line, Measured &measured) {
 static Expected<Measured> measure(StringRef executable, bool force,
                                   StringRef output) {
   std::string problem;
-  // ExecuteAndWait does not truncate an existing file, whose end would stay.
-  sys::fs::remove(output);
   SmallVector<StringRef> command = {executable};
   if (force)
     command.push_back("--force");
@@ -152,14 +159,13 @@ static void report(const DeviceModel &model, const DeviceModel &base,
   outs() << "wrote " << file << "\n";
 }
 
-/// Writes the file. A draft of it in the cache is read first, as --device will
-/// read the file.
+/// Writes the file. A draft of it is read first, as --device will read the
+/// file.
 static Error writeDevice(const TargetInfo &target, Measured measured,
-                         StringRef file, StringRef cache) {
+                         StringRef file, StringRef draft) {
   std::string base = baseOf(target, measured.device);
   json::Value device(deviceOf(target, std::move(measured)));
   std::string text = formatv("{0:2}\n", device).str();
-  std::string draft = joinPath(cache, "calibration.json");
   if (Error error = writeFile(draft, text))
     return error;
   Expected<DeviceModel> model = loadDeviceModel(draft);
@@ -174,13 +180,22 @@ static Error writeDevice(const TargetInfo &target, Measured measured,
 
 static Expected<int> calibrate(const CalibrateOptions &options) {
   std::string cache = buildCacheFolder(".");
-  Expected<std::string> executable = buildMeasurer(*options.target, cache);
+  if (std::error_code code = sys::fs::create_directories(cache))
+    return createStringError("cannot create '" + cache +
+                             "': " + code.message());
+  // Several measurements may run at once: each has files of its own.
+  Expected<ScratchFolder> scratch =
+      ScratchFolder::create(joinPath(cache, "calibration"));
+  if (!scratch)
+    return scratch.takeError();
+  Expected<std::string> executable =
+      buildMeasurer(*options.target, scratch->pathOf("program"), cache);
   if (!executable)
     return executable.takeError();
   errs() << "gpuopt: measuring for some seconds; other programs would "
             "disturb\n";
   Expected<Measured> measured =
-      measure(*executable, options.force, joinPath(cache, "calibration.txt"));
+      measure(*executable, options.force, scratch->pathOf("measured.txt"));
   if (!measured)
     return measured.takeError();
   if (!measured->isReliable() && !options.force) {
@@ -190,6 +205,8 @@ static Expected<int> calibrate(const CalibrateOptions &options) {
               "the machine is quiet, or give --force\n";
     return 2;
   }
+  if (Error error = checkRates(*options.target, *measured))
+    return std::move(error);
   std::string file = options.file;
   if (file.empty())
     file = options.target->is_cuda
@@ -197,8 +214,8 @@ static Expected<int> calibrate(const CalibrateOptions &options) {
                      cache, measured->device,
                      measured->rates.getInteger("multiprocessors").value_or(1))
                : calibratedProcessorFile(cache);
-  if (Error error =
-          writeDevice(*options.target, std::move(*measured), file, cache))
+  if (Error error = writeDevice(*options.target, std::move(*measured), file,
+                                scratch->pathOf("draft.json")))
     return std::move(error);
   return 0;
 }

@@ -36,6 +36,11 @@ cl::SubCommand &gpuopt::calibrateCommand() {
                                 "measure this machine's device, for --device");
   return command;
 }
+cl::SubCommand &gpuopt::exportCommand() {
+  static cl::SubCommand command("export",
+                                "write the ONNX file with trained weights");
+  return command;
+}
 cl::SubCommand &gpuopt::operatorsCommand() {
   static cl::SubCommand command("operators",
                                 "print the table of supported ONNX operators");
@@ -62,7 +67,7 @@ static Switch precisionTable("precision-classes",
 static cl::SubCommand &givenCommand() {
   for (cl::SubCommand *command :
        {&compileCommand(), &trainCommand(), &planCommand(), &calibrateCommand(),
-        &operatorsCommand(), &settingsCommand()})
+        &exportCommand(), &operatorsCommand(), &settingsCommand()})
     if (*command)
       return *command;
   return cl::SubCommand::getTopLevel();
@@ -84,13 +89,13 @@ static int usage(const std::string &what) {
 /// the help.
 static void hideFlagsOfLibraries() {
   const cl::OptionCategory *own[] = {
-      &modelCategory(),     &lossCategory(),     &optimizerCategory(),
-      &precisionCategory(), &runCategory(),      &targetCategory(),
-      &tableCategory(),     &calibrateCategory()};
+      &modelCategory(),     &lossCategory(),      &optimizerCategory(),
+      &precisionCategory(), &runCategory(),       &targetCategory(),
+      &tableCategory(),     &calibrateCategory(), &exportCategory()};
   for (cl::SubCommand *command :
        {&cl::SubCommand::getTopLevel(), &compileCommand(), &trainCommand(),
-        &planCommand(), &calibrateCommand(), &operatorsCommand(),
-        &settingsCommand()})
+        &planCommand(), &calibrateCommand(), &exportCommand(),
+        &operatorsCommand(), &settingsCommand()})
     cl::HideUnrelatedOptions(own, *command);
 }
 
@@ -120,9 +125,13 @@ int gpuopt::driverMain(int argc, char **argv) {
     Expected<CalibrateOptions> asked = collectCalibrate();
     return asked ? calibrateDevice(*asked) : usage(toString(asked.takeError()));
   }
+  if (exportCommand()) {
+    Expected<ExportOptions> asked = collectExport();
+    return asked ? exportModel(*asked) : usage(toString(asked.takeError()));
+  }
   if (!compileCommand() && !trainCommand() && !planCommand())
     return usage("a command is needed: plan, compile, train, calibrate, "
-                 "operators or settings");
+                 "export, operators or settings");
   if (Error error = chooseGivenTarget())
     return usage(toString(std::move(error)));
   DriverOptions options;

@@ -7,6 +7,7 @@
 
 #include "Commands/Compilation.h"
 
+#include "Files/ModelHash.h"
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Dialect/Onnx/IR/OnnxOps.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
@@ -96,6 +97,7 @@ LogicalResult Compilation::run(Phase phase) {
       return failure();
     for (auto graph : (*module).getOps<onnx::GraphOp>())
       graphName = nameOf(graph.getLoc());
+    modelHash = hashOfModel(*module);
     return success();
   }
   PassManager passes(&context);

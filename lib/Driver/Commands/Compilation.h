@@ -27,6 +27,8 @@ public:
   /// so.
   mlir::LogicalResult runTo(Phase last);
 
+  /// Returns what tells the model from others, once it is imported.
+  llvm::StringRef getModelHash() const { return modelHash; }
   mlir::ModuleOp getModule() { return *module; }
   /// Returns, after a failure, 2 if a memory budget cannot be met and else 1.
   int exitStatus() const;
@@ -53,6 +55,7 @@ private:
   bool isQuiet;
   std::string diagnostics;
   std::string graphName; ///< As the file has it.
+  std::string modelHash;
   CostReport costs;
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module;

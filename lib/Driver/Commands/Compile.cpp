@@ -10,7 +10,9 @@
 #include "Files/DataFiles.h"
 #include "Files/OutputDirectory.h"
 #include "Files/RuntimeFiles.h"
+#include "Files/SourceModel.h"
 #include "Files/Weights.h"
+#include "gpuopt/settings/compile_table.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Regex.h"
@@ -32,6 +34,9 @@ static llvm::Error writeProgram(const DriverOptions &options, ModuleOp module,
   for (auto &[name, text] : files)
     if (llvm::Error error = directory->write(name, text))
       return error;
+  if (llvm::Error error =
+          directory->write(kSourceModelFile, sourceModelText(options.model)))
+    return error;
   if (llvm::Error error = copyRuntime(*options.target, *directory))
     return error;
   std::vector<std::string> masks;
@@ -72,6 +77,30 @@ static llvm::Error checkData(const DriverOptions &options, ModuleOp module) {
                    : llvm::Error::success();
 }
 
+/// Returns the flags that decide what a step computes, as "loss=mse".
+static std::vector<std::string> decidingFlags(const PipelineOptions &options) {
+  const train::BuildStepOptions &step = options.step;
+  if (step.inference)
+    return {};
+  std::vector<std::string> flags;
+  auto add = [&](StringRef name, const Twine &value) {
+    std::string text = value.str();
+    if (text.empty())
+      text = std::string(find_compile_setting(name)->otherwise);
+    flags.push_back((name + "=" + text).str());
+  };
+  add("loss", step.loss);
+  add("logits", step.logits);
+  if (step.loss == "cross_entropy") {
+    add("ignore-index", Twine(step.ignoreIndex));
+    add("label-smoothing", number_text(step.labelSmoothing));
+  }
+  add("no-decay", step.noDecay);
+  add("batch-norm", options.legalise.batchNorm);
+  add("frozen-params", options.legalise.frozenParams);
+  return flags;
+}
+
 int gpuopt::compileModel(const DriverOptions &options) {
   Compilation compilation(options);
   if (options.compileTo)
@@ -84,7 +113,10 @@ int gpuopt::compileModel(const DriverOptions &options) {
   ModuleOp module = compilation.getModule();
   if (llvm::Error error = checkData(options, module))
     return report(std::move(error));
-  FailureOr<ProgramFiles> files = emitProgram(module, options.emission);
+  EmissionOptions emission = options.emission;
+  emission.modelHash = compilation.getModelHash().str();
+  emission.compiled = decidingFlags(options.pipeline);
+  FailureOr<ProgramFiles> files = emitProgram(module, emission);
   if (failed(files))
     return 1;
   if (llvm::Error error = writeProgram(options, module, *files))

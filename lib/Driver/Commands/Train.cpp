@@ -8,8 +8,11 @@
 #include "Build/BuildCache.h"
 #include "Files/JoinPath.h"
 #include "Files/OutputDirectory.h"
+#include "Files/ResultsLock.h"
 #include "gpuopt/Driver/Driver.h"
-#include "llvm/Support/FileSystem.h"
+#include "gpuopt/Support/WriteFile.h"
+#include "gpuopt/trainer/checkpoint_names.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -52,21 +55,32 @@ int gpuopt::trainModel(const DriverOptions &options) {
   bool resumes = !options.emission.settings.resume.empty();
   if (Error error = OutputDirectory::checkResults(options.outputDir, resumes))
     return failure(toString(std::move(error)));
+  std::shared_ptr<void> lock;
+  // The lock is held until the trainer takes the place of this program, and
+  // then locks the folder itself.
+  if (std::string problem =
+          options.compileTo ? "" : lockResults(options.outputDir, lock);
+      !problem.empty())
+    return failure(problem);
   std::string program = OutputDirectory::programBelow(options.outputDir);
   compile.outputDir = program;
-  if (int status = compileModel(compile))
+  if (int status = compileModel(compile); status || options.compileTo)
     return status;
   auto executable = buildProgram(program, *options.target,
                                  buildCacheFolder(options.outputDir));
   if (!executable)
     return failure(toString(executable.takeError()));
   std::string plan = joinPath(options.outputDir, "plan.json");
-  if (std::error_code code =
-          sys::fs::copy_file(joinPath(program, "plan.json"), plan))
-    return failure("cannot write '" + plan + "': " + code.message());
-  std::vector<std::string> command{
-      *executable, "--weights=" + joinPath(program, "model.safetensors"),
-      "--output-dir=" + options.outputDir};
+  auto text = MemoryBuffer::getFile(joinPath(program, "plan.json"));
+  if (!text)
+    return failure("cannot read '" + program +
+                   "/plan.json': " + text.getError().message());
+  if (Error error = writeFile(plan, (*text)->getBuffer()))
+    return failure("cannot write '" + plan +
+                   "': " + toString(std::move(error)));
+  std::vector<std::string> command{*executable,
+                                   "--weights=" + joinPath(program, kModelFile),
+                                   "--output-dir=" + options.outputDir};
   // The executable may have been built with other defaults.
   for (std::string &flag :
        defaultFlags(options.emission.settings, kindOf(options.pipeline)))

@@ -45,20 +45,29 @@ static bool describe(const InputShape &input, InputInfo &info) {
   return true;
 }
 
-/// Checks the indices in the first GiB; the trainer checks the rest as it reads
-/// it.
+/// Checks the indices in the first GiB, or of the first members of tar files;
+/// the trainer checks the rest as it reads it.
 static void checkIndices(const InputInfo &input, const Source &source) {
   constexpr int64_t kMostBytes = int64_t(1) << 30;
   const int64_t bytes = source.elements * int64_t(size_of(source.type));
   if (input.index_limit < 0 || bytes == 0)
     return;
-  const int64_t samples = std::min(source.samples(), kMostBytes / bytes + 1);
+  constexpr int64_t kMostMembers = 10000; // each costs an access to the disk
+  const bool isStored = dynamic_cast<const StoredSource *>(&source);
+  const int64_t samples = std::min(
+      source.samples(), isStored ? kMostBytes / bytes + 1 : kMostMembers);
+  std::vector<uint8_t> content(source.sample_bytes());
   for (int64_t sample = 0; sample < samples; ++sample) {
+    source.read({sample}, content.data());
     const std::string problem =
-        problem_of_indices(input, source, source.at(sample), sample);
+        problem_of_indices(input, source, content.data(), sample);
     if (!problem.empty())
       throw Error(problem);
   }
+}
+
+std::vector<std::string> gpuopt::filesNamedBy(const std::string &text) {
+  return files_of(text);
 }
 
 std::string gpuopt::problemOfFiles(const std::vector<InputShape> &inputs,
@@ -78,10 +87,11 @@ std::string gpuopt::problemOfFiles(const std::vector<InputShape> &inputs,
       flags.add(prefix + "data", input);
     flags.labels = paths.labels;
     flags.tokens = paths.tokens;
+    flags.transform = paths.transform;
     const Sources sources =
         SourceOpener(table, flags, paths.tokenType, prefix).open();
     check_samples(sources, batchSize, padsLast);
-    for (size_t i = 0; i < sources.size(); ++i)
+    for (size_t i = 0; i < sources.size() && !paths.skipsBadRecords; ++i)
       checkIndices(described[i], *sources[i]);
   } catch (const std::exception &error) {
     return error.what();

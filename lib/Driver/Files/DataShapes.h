@@ -39,8 +39,13 @@ struct InputShape {
 /// validation.
 struct DataPaths {
   std::vector<std::string> inputs; ///< "INPUT=FILE"
-  std::string labels, tokens, tokenType;
+  std::string labels, tokens, tokenType, transform;
+  bool skipsBadRecords = false; ///< Bad ones are not looked for.
 };
+
+/// Returns the files that a value of --data or --labels names: it may name a
+/// part of one.
+std::vector<std::string> filesNamedBy(const std::string &text);
 
 /// Returns why the trainer would refuse the files, or nothing if it would
 /// accept them. Checks names, types, shapes, the number of samples, and indices

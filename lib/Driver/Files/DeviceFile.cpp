@@ -8,6 +8,7 @@
 #include "Files/DeviceFile.h"
 
 #include "Files/JoinPath.h"
+#include "gpuopt/device/cpu_quota.h"
 #include "gpuopt/device/processor_name.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Threading.h"
@@ -29,6 +30,7 @@ std::string gpuopt::calibratedFile(StringRef cache, StringRef name,
 }
 
 std::string gpuopt::calibratedProcessorFile(StringRef cache) {
+  int cores = int(hardware_concurrency().compute_thread_count());
   return calibratedFile(cache, processor_name(),
-                        hardware_concurrency().compute_thread_count());
+                        threads_within_quota(cores, cpu_quota()));
 }

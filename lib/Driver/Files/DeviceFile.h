@@ -16,7 +16,7 @@ namespace gpuopt {
 /// Returns the path at which `gpuopt calibrate` keeps what it has measured of a
 /// device that calls itself `name`, in the folder of built trainers:
 /// "<cache>/device-amd-epyc-2.json" for `parallelism` 2, the cores of a
-/// processor or the multiprocessors of a GPU.
+/// processor that this process may keep busy or the multiprocessors of a GPU.
 std::string calibratedFile(llvm::StringRef cache, llvm::StringRef name,
                            int64_t parallelism);
 

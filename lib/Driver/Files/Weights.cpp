@@ -9,6 +9,7 @@
 
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "gpuopt/trainer/checkpoint_names.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/JSON.h"
@@ -215,8 +216,7 @@ llvm::Error gpuopt::writeWeights(ModuleOp module, StringRef folder,
     llvm::sys::path::append(path, name);
     return path.str().str();
   };
-  if (llvm::Error error =
-          writeFile(pathOf("model.safetensors"), weights, masks))
+  if (llvm::Error error = writeFile(pathOf(kModelFile), weights, masks))
     return error;
   return constants.empty()
              ? llvm::Error::success()

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Flags/FlagGroups.h"
+#include "Flags/CompileFlags.h"
 #include "gpuopt/Support/CheckOutput.h"
 
 using namespace llvm;
@@ -20,13 +20,13 @@ namespace {
 CheckedOpt<std::string> deviceFile(
     "o",
     cl::desc("device file to write (default: one in the cache, which "
-             "train takes for the host of this machine)"),
+             "train takes on this machine)"),
     cl::value_desc("FILE"), cl::cat(calibrateCategory()),
     cl::sub(calibrateCommand()));
 Flag<std::string>
     calibrated("target", "auto",
-               "the device: host, cuda or emulated; auto: cuda if "
-               "there are a GPU and nvcc, else host",
+               "the target whose device is measured; auto: cuda if there are "
+               "a GPU and nvcc, else host",
                cl::value_desc("TARGET"), cl::cat(calibrateCategory()),
                cl::sub(calibrateCommand()));
 Switch force("force",
@@ -42,9 +42,7 @@ Expected<CalibrateOptions> gpuopt::collectCalibrate() {
     name = chooseTarget().target;
   options.target = find_target(name);
   if (!options.target)
-    return createStringError("--target must be auto, host, cuda or emulated, "
-                             "but is '" +
-                             name + "'");
+    return createStringError(errorOf(*find_compile_setting("target"), name));
   options.file = deviceFile;
   options.force = force;
   if (!options.file.empty())

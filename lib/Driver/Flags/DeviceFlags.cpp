@@ -10,6 +10,7 @@
 #include "Build/BuildCache.h"
 #include "Files/DeviceFile.h"
 #include "Flags/CompileFlags.h"
+#include "Flags/CudaDriver.h"
 #include "gpuopt/Analysis/DeviceModel.h"
 #include "gpuopt/Analysis/MeasuredCosts.h"
 #include "gpuopt/Version.h"
@@ -77,18 +78,37 @@ static Error checkProcessor(const DeviceModel &model) {
                            "--device=host");
 }
 
-/// Returns the file that gpuopt calibrate has left for the processor of this
-/// machine, and says so; nothing if there is none that can be used.
-static std::optional<std::string> calibratedProcessor() {
-  std::string file = calibratedProcessorFile(buildCacheFolder("."));
-  if (!sys::fs::exists(file))
+/// Returns where gpuopt calibrate leaves what it measures of this machine's
+/// processor or GPU; nothing if there is no GPU, or an emulated one, whose
+/// times nobody needs.
+static std::optional<std::string> calibratedFileFor(const TargetInfo &target) {
+  std::string cache = buildCacheFolder(".");
+  if (!target.is_cuda)
+    return calibratedProcessorFile(cache);
+  if (!target.runs_on_gpu)
     return std::nullopt;
+  Expected<CudaDriver> driver = CudaDriver::load();
+  Expected<GpuFacts> gpu = driver ? driver->describe() : driver.takeError();
+  if (gpu)
+    return calibratedFile(cache, gpu->name, gpu->multiprocessors);
+  consumeError(gpu.takeError()); // the program may run on another machine
+  return std::nullopt;
+}
+
+/// Returns the file that gpuopt calibrate has left for this machine, and says
+/// so; `otherwise` if there is none that can be used.
+static std::string calibratedDevice(const TargetInfo &target,
+                                    StringRef otherwise) {
+  std::optional<std::string> found = calibratedFileFor(target);
+  if (!found || !sys::fs::exists(*found))
+    return otherwise.str();
+  const std::string &file = *found;
   Expected<DeviceModel> model = loadDeviceModel(file);
   Error error = model ? checkCalibration(*model, file) : model.takeError();
   if (error) {
     errs() << "gpuopt: warning: " << toString(std::move(error))
-           << "; times are those of --device=host\n";
-    return std::nullopt;
+           << "; times are those of --device=" << otherwise << "\n";
+    return otherwise.str();
   }
   errs() << "gpuopt: device: " << model->name << " (" << file << ")\n";
   return file;
@@ -100,10 +120,9 @@ static std::string chooseDevice(const TargetInfo &target,
                                 const MeasuredCosts *costs) {
   if (!deviceName.empty())
     return deviceName;
-  if (!target.is_cuda)
-    return trainCommand() ? calibratedProcessor().value_or("host") : "host";
   const DeviceModel *gpu = costs ? findBuiltinGpu(costs->device) : nullptr;
-  return gpu ? gpu->name : kDefaultGpu;
+  std::string usual = !target.is_cuda ? "host" : gpu ? gpu->name : kDefaultGpu;
+  return trainCommand() ? calibratedDevice(target, usual) : usual;
 }
 
 /// Fails if the measured times are of another target than the device, and warns

@@ -26,6 +26,7 @@ llvm::cl::SubCommand &compileCommand();
 llvm::cl::SubCommand &trainCommand();
 llvm::cl::SubCommand &planCommand();
 llvm::cl::SubCommand &calibrateCommand();
+llvm::cl::SubCommand &exportCommand();
 llvm::cl::SubCommand &operatorsCommand();
 llvm::cl::SubCommand &settingsCommand();
 
@@ -42,12 +43,16 @@ llvm::cl::OptionCategory &precisionCategory();
 llvm::cl::OptionCategory &runCategory();
 llvm::cl::OptionCategory &targetCategory();
 llvm::cl::OptionCategory &calibrateCategory();
+llvm::cl::OptionCategory &exportCategory();
 
 /// Replaces `auto` as the value of --target by the target that it stands for.
 llvm::Error chooseGivenTarget();
 
 /// Reads the flags of `calibrate`.
 llvm::Expected<CalibrateOptions> collectCalibrate();
+
+/// Reads the flags of `export`.
+llvm::Expected<ExportOptions> collectExport();
 
 // Each file puts its part into the options. They are called in this order:
 // later ones read what earlier ones have put there.

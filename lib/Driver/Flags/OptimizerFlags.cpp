@@ -46,6 +46,10 @@ static Error checkTogether(const TrainingSettings &settings) {
     return createStringError(
         "--warmup-steps and --warmup-ratio both say how long "
         "the warm-up is; give one of them");
+  if (std::string error = schedule_error(
+          settings, "", [](const std::string &name) { return isGiven(name); });
+      !error.empty())
+    return createStringError(error);
   if (settings.nesterov && settings.momentum == 0)
     return createStringError("--nesterov needs --momentum");
   return Error::success();

@@ -92,5 +92,7 @@ Error gpuopt::collectPrecision(DriverOptions &options) {
   options.pipeline.conversion.debugOverflow = debugOverflow;
   if (Error error = collectChoice(options.pipeline.precision, options))
     return error;
+  options.pipeline.step.halfLogits =
+      !options.pipeline.precision.halfType.empty();
   return collectScaling(options.pipeline.lossScaling, options.emission);
 }

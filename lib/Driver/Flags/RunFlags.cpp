@@ -6,10 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "Files/DataFiles.h"
+#include "Files/DataShapes.h"
 #include "Flags/FlagGroups.h"
 #include "Flags/SettingFlags.h"
 #include "gpuopt/device/wait_policy_names.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
 using namespace gpuopt;
@@ -42,6 +44,15 @@ static std::vector<std::string> runArguments() {
   return arguments;
 }
 
+/// Checks what a flag names, which may be a part of a file.
+static Error checkNamed(StringRef flag, StringRef text) {
+  for (const std::string &file : filesNamedBy(text.str()))
+    if (!sys::fs::is_directory(file))
+      if (Error error = checkReadable(flag, file))
+        return error;
+  return Error::success();
+}
+
 static Error checkFiles(const cl::list<std::string> &option) {
   StringSet<> inputs;
   for (StringRef value : option) {
@@ -52,7 +63,7 @@ static Error checkFiles(const cl::list<std::string> &option) {
     if (!inputs.insert(input).second)
       return createStringError("--" + option.ArgStr + " gives '" + input +
                                "' twice");
-    if (Error error = checkReadable(option.ArgStr, file))
+    if (Error error = checkNamed(option.ArgStr, file))
       return error;
   }
   return Error::success();
@@ -63,22 +74,23 @@ static Error checkFiles(const cl::list<std::string> &option) {
 static Error checkData(const TrainingSettings &settings) {
   if (Error error = joinErrors(checkFiles(data), checkFiles(evalData)))
     return error;
-  for (const char *name : {"labels", "tokens", "eval-labels", "eval-tokens"})
-    if (isGiven(name))
-      if (Error error =
-              checkReadable(name, settings.*find_setting(name)->field.text))
+  for (const char *name :
+       {"labels", "tokens", "eval-labels", "eval-tokens", "init-from"})
+    if (isGiven(name)) {
+      StringRef file = settings.*find_setting(name)->field.text;
+      if (Error error = StringRef(name).ends_with("labels")
+                            ? checkNamed(name, file)
+                            : checkReadable(name, file))
         return error;
+    }
   if (data.empty() && settings.labels.empty() && settings.tokens.empty())
     return createStringError("there is no data: --data INPUT=FILE and "
                              "--labels FILE, or --tokens FILE");
   const bool validates = !evalData.empty() || !settings.eval_labels.empty() ||
                          !settings.eval_tokens.empty();
-  for (auto [isAsked, flag] : {std::pair(settings.eval_steps > 0, "eval-steps"),
-                               std::pair(settings.save_best, "save-best")})
-    if (isAsked && !validates)
-      return createStringError("--" + StringRef(flag) +
-                               " needs data to validate on: --eval-data and "
-                               "--eval-labels, or --eval-tokens");
+  if (std::string error = validation_error(settings, "", validates);
+      !error.empty())
+    return createStringError(error);
   return Error::success();
 }
 
@@ -88,6 +100,9 @@ static Error checkTogether(const TrainingSettings &settings) {
     if (isGiven(name) && !isGiven("profile-costs-to"))
       return createStringError("--" + StringRef(name) +
                                " has no effect without --profile-costs-to");
+  if (settings.init_strict && settings.init_from.empty())
+    return createStringError("--init-strict has no effect without "
+                             "--init-from");
   if (!find_wait_policy(settings.wait_policy))
     return createStringError("--wait-policy must be " +
                              StringRef(kWaitPolicyList) + ", but is '" +
@@ -107,8 +122,18 @@ Error gpuopt::collectRun(DriverOptions &options) {
     if (Error error = checkData(settings))
       return error;
   options.runArguments = runArguments();
-  options.data = {data, settings.labels, settings.tokens, settings.token_type};
-  options.evalData = {evalData, settings.eval_labels, settings.eval_tokens,
-                      settings.token_type};
+  const bool skips = settings.on_bad_record == kSkipBadRecord;
+  options.data = {data,
+                  settings.labels,
+                  settings.tokens,
+                  settings.token_type,
+                  settings.transform,
+                  skips};
+  options.evalData = {evalData,
+                      settings.eval_labels,
+                      settings.eval_tokens,
+                      settings.token_type,
+                      settings.eval_transform,
+                      skips};
   return Error::success();
 }

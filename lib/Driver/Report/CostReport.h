@@ -23,7 +23,7 @@ struct CostReport {
   std::string table;  ///< The device whose rates give the other times.
 
   double measuredPercent() const;
-  /// Returns the device that the times are of: the one that was measured or,
+  /// Returns the device whose times are used: the one that was measured or,
   /// without a file, the one that the table names.
   std::string place() const;
   /// Returns "312 of 320 ops are measured on ..., 98.3 % of the estimated time;

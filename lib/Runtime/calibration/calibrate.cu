@@ -10,34 +10,30 @@
 #include "facts.h"
 #include "rates.h"
 
+#include "gpuopt/settings/measured_rates.h"
+
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 
 namespace gpuopt::calibration {
 
-struct Member {
-  const char *name;
-  double (*measure)(Rates &);
-};
+using Measure = double (*)(Rates &);
 
-static constexpr Member kMembers[] = {
-    {"bytesPerSecond", [](Rates &r) { return r.bytes_per_second(); }},
-    {"vectorOperationsPerSecond",
-     [](Rates &r) { return r.vector_operations_per_second(); }},
-    {"secondsPerLaunch", [](Rates &r) { return r.seconds_per_launch(); }},
-    {"hostLinkBytesPerSecond",
-     [](Rates &r) { return r.link_bytes_per_second(); }},
-    {"f32ProductsPerSecond",
-     [](Rates &r) { return r.products_per_second<float>(); }},
-    {"tf32ProductsPerSecond",
-     [](Rates &r) { return r.tf32_products_per_second(); }},
-    {"f16ProductsPerSecond",
-     [](Rates &r) { return r.products_per_second<f16>(); }},
-    {"bf16ProductsPerSecond",
-     [](Rates &r) { return r.products_per_second<bf16>(); }},
-    {"f64ProductsPerSecond",
-     [](Rates &r) { return r.products_per_second<double>(); }},
+// The measurements of kMeasuredRates, in their order.
+static constexpr Measure kMeasurements[] = {
+    [](Rates &r) { return r.bytes_per_second(); },
+    [](Rates &r) { return r.vector_operations_per_second(); },
+    [](Rates &r) { return r.seconds_per_launch(); },
+    [](Rates &r) { return r.link_bytes_per_second(); },
+    [](Rates &r) { return r.products_per_second<float>(); },
+    [](Rates &r) { return r.tf32_products_per_second(); },
+    [](Rates &r) { return r.products_per_second<f16>(); },
+    [](Rates &r) { return r.products_per_second<bf16>(); },
+    [](Rates &r) { return r.products_per_second<double>(); },
 };
+static_assert(std::size(kMeasurements) == std::size(kMeasuredRates));
 
 static bool is_hopeless(const Stopwatch &watch) {
   return watch.measurements() >= 8 &&
@@ -50,12 +46,17 @@ static void measure(bool is_forced) {
   for (auto [name, value] : facts_of(ctx))
     printf("%s %.17g\n", name, value);
   Rates rates(ctx);
-  for (const Member &member : kMembers)
-    if (is_forced || !is_hopeless(rates.stopwatch()))
-      printf("%s %.4g\n", member.name, member.measure(rates));
+  for (size_t i = 0; i < std::size(kMeasuredRates); i++)
+    if ((kMeasuredRates[i].is_of_gpus || !kIsGpu) &&
+        (is_forced || !is_hopeless(rates.stopwatch())))
+      printf("%s %.4g\n", std::string(kMeasuredRates[i].name).c_str(),
+             kMeasurements[i](rates));
   printf("measurements %lld\ndisturbed %lld\n",
          (long long)rates.stopwatch().measurements(),
          (long long)rates.stopwatch().disturbed());
+  if (fflush(stdout) != 0 || ferror(stdout))
+    throw Error("cannot write what was measured: " +
+                std::string(strerror(errno)));
 }
 
 } // namespace gpuopt::calibration

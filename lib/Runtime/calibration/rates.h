@@ -26,7 +26,7 @@ public:
   // Returns the operations per second of elementwise work in f32, as the
   // compiler counts them.
   double vector_operations_per_second() {
-    const int64_t blocks = 16 * ctx.num_threads;
+    const int64_t blocks = 16 * cores_of(ctx);
     float *x = filled<float>(0, blocks * kBlockElements),
           *y = tensor<float>(1, blocks * kBlockElements);
     const double seconds = watch.seconds_of(
@@ -66,10 +66,11 @@ public:
   }
 
   // Returns the seconds that a launch of an empty kernel takes, with a block
-  // for each core.
+  // for each core or multiprocessor.
   double seconds_per_launch() {
     float *x = tensor<float>(0, 1);
-    return watch.seconds_of([&] { launch(ctx, ctx.num_threads, 32, idle, x); });
+    const int64_t blocks = cores_of(ctx);
+    return watch.seconds_of([&] { launch(ctx, blocks, 32, idle, x); });
   }
 
   // Returns the bytes per second of copies from pinned memory of the host to

@@ -1,16 +1,11 @@
 # cuBLASLt and cuDNN as imported targets nvidia::cublasLt and nvidia::cudnn, from
 # the CUDA toolkit, from the wheels that PyTorch's users have, or from /usr.
 find_package(CUDAToolkit REQUIRED)
-set(NVIDIA_WHEELS "$ENV{NVIDIA_WHEELS}" CACHE STRING "site-packages/nvidia; empty: ask python3")
-string(REPLACE " " ";" wheels "${NVIDIA_WHEELS}")
-if(NOT wheels)
-  execute_process(COMMAND python3 -c "import nvidia;print(*nvidia.__path__,sep=';',end='')"
-    OUTPUT_VARIABLE wheels ERROR_QUIET)
-endif()
+include(${CMAKE_CURRENT_LIST_DIR}/nvidia-wheels.cmake)
 
 # Header and library from one root; ARGN: file names of the library.
 function(nvidia_library name header)
-  foreach(root ${CUDAToolkit_TARGET_DIR} ${wheels} /usr)
+  foreach(root ${CUDAToolkit_TARGET_DIR} ${nvidia_wheels} /usr)
     foreach(sub . cu13 cublas cudnn)
       set(inc NOTFOUND)
       set(lib NOTFOUND)

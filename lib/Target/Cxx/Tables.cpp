@@ -66,6 +66,10 @@ public:
     hasIndexed = !indexed.empty();
     printTable("IndexedInfo", "kIndexed", indexed);
     printTable("char *const", "kOptimizerStates", optimizerStates());
+    SmallVector<std::string> compiled;
+    for (const std::string &flag : options.compiled)
+      compiled.push_back(cxx::quoted(flag));
+    printTable("char *const", "kCompiled", compiled);
     stream << "static Program describe() {\n  Program p{};\n";
     printProgram(rows, functions);
     stream << "  return p;\n}\n\n} // namespace gpuopt::model\n\nconst "
@@ -223,6 +227,10 @@ private:
 
   void printProgram(const Rows &rows, ArrayRef<cxx::StepFunction> functions) {
     set("name", cxx::quoted(options.modelName));
+    if (!options.modelHash.empty())
+      set("model", cxx::quoted(options.modelHash));
+    if (!options.compiled.empty())
+      set("compiled", "kCompiled");
     if (!rows.inputs.empty())
       set("inputs", "kInputs");
     set("states", "kStates");
@@ -347,11 +355,22 @@ static std::string flagText(const SettingInfo &setting,
   return "--" + name + "=" + value_text(setting, settings);
 }
 
+/// Whether schedules alone read a setting, and the chosen one does not.
+static bool isOfAnotherSchedule(const SettingInfo &setting,
+                                const TrainingSettings &settings) {
+  auto reads = [&](const LrSchedulerInfo &scheduler) {
+    return scheduler.reads(setting.name);
+  };
+  return llvm::any_of(kLrSchedulers, reads) &&
+         !reads(kLrSchedulers[settings.lr_scheduler_type]);
+}
+
 std::vector<std::string> gpuopt::defaultFlags(const TrainingSettings &settings,
                                               const ProgramKind &kind) {
   std::vector<std::string> flags;
   for (const SettingInfo &setting : kSettings)
-    if (setting.takers == kEverywhere && why_not_taken(setting, kind).empty())
+    if (setting.takers == kEverywhere && why_not_taken(setting, kind).empty() &&
+        !isOfAnotherSchedule(setting, settings))
       if (std::string flag = flagText(setting, settings); !flag.empty())
         flags.push_back(flag);
   return flags;

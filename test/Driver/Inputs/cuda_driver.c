@@ -3,11 +3,20 @@
    with OLD_DRIVER it lacks the last one. */
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 int cuInit(unsigned flags) { return flags != 0; }
 int cuDevicePrimaryCtxRetain(void **context, int device) {
   *context = context;
   return getenv("GPU_IS_BROKEN") ? 46 : device != 0;
+}
+int cuDeviceGetName(char *name, int size, int device) {
+  strncpy(name, "NVIDIA Fake 4090", (size_t)size);
+  return device != 0;
+}
+int cuDeviceGetAttribute(int *value, int attribute, int device) {
+  *value = 77;
+  return attribute != 16 || device != 0;
 }
 static int has_context;
 int cuCtxSetCurrent(void *context) {

@@ -14,17 +14,6 @@
 namespace gpuopt {
 namespace {
 
-// The message of the Error that f throws.
-template <class F>
-std::string error_of(F f) {
-  try {
-    f();
-  } catch (const Error &error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 const TensorInfo kPairs{"x", Type::F32, 2, {4, 2}, 0, 32};
 
 TEST(Npy, ReadsSamplesInTheFilesType) {
@@ -515,6 +504,40 @@ TEST_F(LoaderTest, NamesTheSampleThatIsOutOfRange) {
   inputs[0].index_limit = 107;
   inputs[0].ignore_index = 107;
   batches(2, 2, false);
+}
+
+// Blocks of integers are compared at a time, up to each type's own bounds.
+TEST_F(LoaderTest, FindsTheOneThatIsOutOfRange) {
+  const InputInfo input{
+      {"x", Type::I64, 2, {1, 700}, 0, 0}, 200, false, INT64_MIN, -3};
+  auto problem = [&](const char *descr, const std::string &data) {
+    write_file(folder / "many.npy", npy(descr, "(1, 700)", data));
+    const NpySource source(folder / "many.npy", input.tensor);
+    return problem_of_indices(input, source, source.at(0), 0);
+  };
+  auto check = [&](const char *descr, auto least, auto most) {
+    using T = decltype(least);
+    std::vector<T> values(700, T(1));
+    EXPECT_EQ(problem(descr, bytes_of(values)), "") << descr;
+    for (const T bad : {least, most})
+      for (const size_t place : {0u, 255u, 256u, 699u}) {
+        values.assign(700, T(1));
+        values[place] = bad;
+        const std::string expected = " holds " + std::to_string(+bad) + " for";
+        const bool is_bad = int64_t(bad) < -3 || int64_t(bad) >= 200;
+        EXPECT_EQ(problem(descr, bytes_of(values)).find(expected) !=
+                      std::string::npos,
+                  is_bad)
+            << descr << " " << +bad << " at " << place;
+      }
+  };
+  check("<i8", INT64_MIN, int64_t(200));
+  check("<i4", INT32_MIN, int32_t(200));
+  check("<i2", int16_t(INT16_MIN), int16_t(-4));
+  check("|i1", int8_t(INT8_MIN), int8_t(INT8_MAX));
+  check("<u4", uint32_t(199), UINT32_MAX);
+  check("<u2", uint16_t(200), uint16_t(UINT16_MAX));
+  check("|u1", uint8_t(199), uint8_t(200));
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // Files for the runtime's tests, in a folder that goes with the test.
 #pragma once
 
+#include "gpuopt/device/error.h"
 #include "gpuopt/kernels/types.h"
 
 #include <cstdlib>
@@ -30,6 +31,17 @@ inline void write_file(const std::string &path, const std::string &content) {
 inline std::string read_file(const std::string &path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// The message of the Error that f throws.
+template <class F>
+std::string error_of(F f) {
+  try {
+    f();
+  } catch (const Error &error) {
+    return error.what();
+  }
+  return "no error";
 }
 
 template <class T>

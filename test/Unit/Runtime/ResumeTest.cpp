@@ -187,6 +187,31 @@ TEST_F(ResumeTest, TakesNoCheckpointOfAnotherRun) {
                  of + "a number of samples of 64, but this one has 63");
 }
 
+TEST_F(ResumeTest, ComparesWhatWasCompiled) {
+  static const char *const kCompiled[] = {"loss=mse", "no-decay=bias"},
+                          *const kOthers[] = {"loss=l1", "no-decay=bias"},
+                          *const kMore[] = {"loss=mse", "no-decay=none"};
+  program.model = "00ff";
+  program.compiled = kCompiled;
+  ASSERT_EQ(run("a", {"--max-steps=2", "--save-steps=2"}), 0) << error;
+  const std::string from = "--resume=" + folder / "a/checkpoint-2",
+                    checkpoint = "'" + folder / "a/checkpoint-2" + "' is of ";
+  program.compiled = kOthers;
+  expect_refusal("b", {from},
+                 checkpoint + "a run with --loss mse, but this one has l1");
+  program.compiled = kMore;
+  ASSERT_EQ(run("b", {from, "--max-steps=3"}), 0) << error;
+  EXPECT_NE(error.find("warning: '--no-decay' is none, but " + checkpoint +
+                       "a run with bias\n"),
+            std::string::npos)
+      << error;
+  program.model = "11ff";
+  expect_refusal("c", {from},
+                 checkpoint +
+                     "another model: its graph and constants have the hash "
+                     "00ff, but those of this program have 11ff");
+}
+
 // Models differ in their tensors.
 TEST_F(ResumeTest, TakesNoCheckpointOfAnotherModel) {
   ASSERT_EQ(run("a", {"--max-steps=2", "--save-steps=2"}), 0) << error;

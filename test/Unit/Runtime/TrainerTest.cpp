@@ -180,7 +180,10 @@ TEST_F(TrainerTest, SaysWhatIsWrong) {
       {{"--labels", folder / "none.npy"},
        "'--labels': cannot read '" + folder / "none.npy': No such file"},
       {{"--eval-data", "x=" + folder / ""},
-       "'--eval-data': cannot read '" + folder / "': it is a folder"},
+       "'" + folder / "' has no sub-folders, but the sub-folders of a folder "
+                      "of pictures are its classes"},
+      {{"--eval-tokens", folder / ""},
+       "'--eval-tokens': cannot read '" + folder / "': it is a folder"},
       {{"--weights", folder / "none"}, "'--weights': cannot read '"},
       {{"--weights="}, "'--weights' needs a value, but got ''"},
       {{"--output-dir="}, "'--output-dir' needs a value, but got ''"},
@@ -214,7 +217,7 @@ TEST_F(TrainerTest, SaysWhatIsWrong) {
       {{"--num-train-epochs=inf"},
        "'--num-train-epochs' must be more than 0 and at most 1e+09"},
       {{"--num-workers=4294967296"},
-       "'--num-workers' must be at least 1 and at most 1024"},
+       "'--num-workers' must be at least 0 and at most 1024"},
       {{"--warmup-ratio=7"},
        "'--warmup-ratio' must be at least 0 and at most 1, but is 7"},
       {{"--warmup-ratio=0.1", "--warmup-steps=7"},
@@ -225,9 +228,11 @@ TEST_F(TrainerTest, SaysWhatIsWrong) {
        "--eval-labels, or --eval-tokens"},
       {{"--data", "x.npy"}, "needs INPUT=FILE"},
       {{"--max-steps=two"}, "needs a whole number, but got 'two'"},
-      {{"--lr-scheduler-type=polynomial"},
-       "'--lr-scheduler-type' must be linear, cosine, constant or "
-       "constant_with_warmup, but is 'polynomial'"},
+      {{"--lr-scheduler-type=step"},
+       "'--lr-scheduler-type' must be linear, cosine, cosine_with_restarts, "
+       "cosine_with_min_lr, polynomial, constant, constant_with_warmup, "
+       "inverse_sqrt, warmup_stable_decay or reduce_lr_on_plateau, but is "
+       "'step'"},
       {{"--frobnicate"}, "unknown flag '--frobnicate'; --help lists the flags"},
       {{"--learning-rat=1"},
        "unknown flag '--learning-rat'; did you mean --learning-rate?"},

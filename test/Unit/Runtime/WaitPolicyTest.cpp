@@ -117,6 +117,17 @@ TEST(WaitTuner, GivesUpSpinningAfterOneBadStep) {
   EXPECT_FALSE(tuner.spins());
 }
 
+TEST(WaitTuner, PassesOverTheStepInWhichTheProcessWasStopped) {
+  WaitTuner tuner;
+  run(tuner, {37, 15}, 1000);
+  ASSERT_TRUE(tuner.spins());
+  run(tuner, {37, 2000}, 1);
+  for (int step = 0; step < 50; step++) {
+    ASSERT_TRUE(tuner.spins()) << "step " << step;
+    run(tuner, {37, 15}, 1);
+  }
+}
+
 TEST(WaitTuner, FollowsAMachineThatGetsBusyAndQuietAgain) {
   WaitTuner tuner;
   const Machine quiet{37, 15}, busy{60, 900, true};

@@ -1,11 +1,11 @@
 #!/bin/sh
 # compile-cuda.sh RUNTIME SOURCE OUTPUT_FOLDER: compiles SOURCE for sm_80 and
-# sm_90 with warnings as errors. Exit status 77: nvcc or its libraries are absent.
+# sm_90 with warnings as errors, with headers from the folders in NVIDIA_WHEELS.
+# Exit status 77: nvcc or its libraries are absent.
 nvcc=$(command -v nvcc || ls /usr/local/cuda*/bin/nvcc 2>/dev/null | head -n 1)
 [ -n "$nvcc" ] || { echo "skipped: no nvcc"; exit 77; }
-wheels=${NVIDIA_WHEELS:-$(python3 -c 'import nvidia; print(*nvidia.__path__, sep="\n")' 2>/dev/null)}
 includes=
-for root in $wheels; do
+for root in $NVIDIA_WHEELS; do
   for folder in "$root"/*/include; do
     [ -d "$folder" ] && includes="$includes -isystem $folder"
   done
@@ -15,6 +15,6 @@ printf '#include <cublasLt.h>\n#include <cudnn.h>\n' >"$3/libraries.cu"
 "$nvcc" $includes -E "$3/libraries.cu" >/dev/null 2>&1 ||
   { echo "skipped: no cublasLt.h or cudnn.h; set NVIDIA_WHEELS to site-packages/nvidia"; exit 77; }
 # shellcheck disable=SC2086
-exec "$nvcc" -std=c++20 -O3 -fmad=false -Werror all-warnings \
+exec "$nvcc" -std=c++17 -O3 -fmad=false -Werror all-warnings \
   -Xcompiler=-Wall,-Wextra,-Werror -gencode arch=compute_80,code=sm_80 \
   -gencode arch=compute_90,code=sm_90 $includes -I "$1" -c "$2" -o "$3/cuda.o"

@@ -20,6 +20,9 @@ namespace gpuopt {
 /// Options of a program that the module does not have.
 struct EmissionOptions {
   std::string modelName = "model";
+  std::string modelHash; ///< Tells the model from others; may be empty.
+  /// The flags of the compiler that decide what a step computes, as "loss=mse".
+  std::vector<std::string> compiled;
   int64_t accumulationSteps = 1;
   bool allowsTf32 = false;
   size_t linesPerFile = 1000; ///< Kernels with more get files of their own.

@@ -53,7 +53,39 @@ bool cast_from(Context &ctx, Type type, const void *from, void *to, int64_t n) {
   }
 }
 
+template <class To>
+KERNEL void scale_pixels_kernel(const uint8_t *x, To *y, int64_t spans,
+                                PixelScale scale) {
+  const int64_t plane = block() / spans, c = plane % scale.channels;
+  const int64_t begin = block() % spans * kSpan;
+  const int64_t end = begin + kSpan < scale.plane ? begin + kSpan : scale.plane;
+  const float mean = scale.mean[c], std = scale.std[c];
+  x += plane * scale.plane;
+  y += plane * scale.plane;
+  for (int64_t i = begin + first_lane(); i < end; i += lane_step())
+    for (int64_t k = i; k < i + kLanes && k < end; k++)
+      y[k] = To((float(load_scalar(x + k)) / 255.0f - mean) / std);
+}
+
+template <class To>
+void scale_typed(Context &ctx, const void *from, void *to, int64_t n,
+                 const PixelScale &scale) {
+  const int64_t spans = ceil_div(scale.plane, kSpan);
+  launch(ctx, n / scale.plane * spans, kSpanThreads, scale_pixels_kernel<To>,
+         static_cast<const uint8_t *>(from), static_cast<To *>(to), spans,
+         scale);
+}
+
 } // namespace detail
+
+// Makes float or double of the pixels of pictures, n in all.
+inline void scale_pixels(Context &ctx, const void *from, Type to_type, void *to,
+                         int64_t n, const PixelScale &scale) {
+  if (to_type == Type::F64)
+    detail::scale_typed<double>(ctx, from, to, n, scale);
+  else
+    detail::scale_typed<float>(ctx, from, to, n, scale);
+}
 
 inline void cast_input(Context &ctx, Type from_type, const void *from,
                        Type to_type, void *to, int64_t n) {

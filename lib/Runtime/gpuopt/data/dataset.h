@@ -1,7 +1,8 @@
-// Samples on disk, read by mmap: .npy arrays, and token files as windows.
+// Where samples come from, and token files as windows.
 #pragma once
 
 #include "gpuopt/data/npy.h"
+#include "gpuopt/data/pixel_scale.h"
 #include "gpuopt/program/tensor_info.h"
 
 #include <algorithm>
@@ -9,16 +10,47 @@
 
 namespace gpuopt {
 
-// A file with one tensor per sample, of the file's own type.
+// Thrown where one sample is damaged or is not what the input needs, so that
+// another one could take its place. The text says where the sample lies.
+struct BadRecord : Error {
+  using Error::Error;
+};
+
+// Which sample is read, and what random transforms of it depend on.
+struct SampleDraw {
+  int64_t sample = 0;
+  uint64_t seed = 0, epoch = 0;
+};
+
+// Where one tensor per sample comes from, of the source's own type. Several
+// threads may read from it at the same time.
 struct Source {
   virtual ~Source() = default;
   virtual int64_t samples() const = 0;
-  // Returns where the elements of a sample begin; they lie one after the other.
-  virtual const uint8_t *at(int64_t sample) const = 0;
+  // Writes the elements of a sample, one after the other; may throw BadRecord.
+  virtual void read(const SampleDraw &draw, uint8_t *to) const = 0;
+  // Returns where a sample lies, for messages.
+  virtual std::string place(int64_t sample) const {
+    return "'" + path + "': sample " + std::to_string(sample);
+  }
+
+  size_t sample_bytes() const { return size_t(elements) * size_of(type); }
 
   Type type = Type::F32;
   int64_t elements = 0; // of one sample
   std::string path;
+  // How the device makes numbers of bytes; null: it casts them.
+  const PixelScale *scale = nullptr;
+};
+
+// A source whose samples lie in memory as they are.
+struct StoredSource : Source {
+  // Returns where the elements of a sample begin; they lie one after the other.
+  virtual const uint8_t *at(int64_t sample) const = 0;
+  void read(const SampleDraw &draw, uint8_t *to) const override {
+    if (elements > 0)
+      memcpy(to, at(draw.sample), sample_bytes());
+  }
 };
 
 constexpr bool is_fraction(Type type) { return type <= Type::BF16; }
@@ -71,63 +103,6 @@ inline std::vector<int64_t> sample_shape(const TensorInfo &tensor) {
 }
 
 } // namespace detail
-
-// NumPy's format; the first dimension counts samples.
-class NpySource : public Source {
-public:
-  NpySource(const std::string &file_path, const TensorInfo &tensor)
-      : file(file_path) {
-    path = file_path;
-    const NpyHeader header(file);
-    type = header.type;
-    shape = header.shape;
-    check_shape(tensor);
-    elements = detail::product(detail::sample_shape(tensor));
-    const size_t sample_bytes = size_t(elements) * size_of(type);
-    if (shape[0] < 0 ||
-        (sample_bytes > 0 && // a sample of no elements needs no bytes
-         (file.bytes - header.begin) / sample_bytes < size_t(shape[0])))
-      throw Error("'" + path + "' is shorter than its header says");
-    data = file.data + header.begin;
-  }
-  int64_t samples() const override { return shape[0]; }
-  const uint8_t *at(int64_t sample) const override {
-    return data + size_t(sample * elements) * size_of(type);
-  }
-
-private:
-  void check_shape(const TensorInfo &tensor) const {
-    const auto expected = detail::sample_shape(tensor);
-    const std::string needed = "[samples" +
-                               std::string(expected.empty() ? "" : ", ") +
-                               shape_text(expected).substr(1);
-    if (shape.empty() ||
-        std::vector<int64_t>(shape.begin() + 1, shape.end()) != expected)
-      throw Error("'" + path + "' has shape " + shape_text(shape) + ", but '" +
-                  tensor.name + "' needs " + needed + reshape_hint(expected));
-    if (shape[0] == 0)
-      throw Error("'" + path + "' holds no samples");
-  }
-  // Returns a hint if the same elements would fit in another shape or order.
-  std::string reshape_hint(const std::vector<int64_t> &expected) const {
-    if (shape.empty())
-      return "";
-    const std::vector<int64_t> sample(shape.begin() + 1, shape.end());
-    if (std::is_permutation(sample.begin(), sample.end(), expected.begin(),
-                            expected.end()))
-      return "; save array.transpose(...) with the dimensions in that order";
-    if (detail::product(sample) != detail::product(expected))
-      return "";
-    const std::string sizes = shape_text(expected);
-    return "; save array.reshape(-1" +
-           std::string(expected.empty() ? "" : ", ") +
-           sizes.substr(1, sizes.size() - 2) + ")";
-  }
-
-  MappedFile file;
-  std::vector<int64_t> shape;
-  const uint8_t *data = nullptr;
-};
 
 // A file of tokens, one after the other: a 1-D .npy array of integers, a file
 // with llm.c's header, or a file without a header, whose tokens have the type
@@ -198,7 +173,7 @@ private:
 };
 
 // Window i of T tokens begins at i * T; the labels are one token further.
-class TokenSource : public Source {
+class TokenSource : public StoredSource {
 public:
   TokenSource(std::shared_ptr<TokenFile> file, int64_t window, bool is_label)
       : file(std::move(file)), offset(is_label) {
@@ -211,6 +186,10 @@ public:
                   std::to_string(window + 1));
   }
   int64_t samples() const override { return (file->tokens - 1) / elements; }
+  std::string place(int64_t sample) const override {
+    return Source::place(sample) + ", from token " +
+           std::to_string(sample * elements + offset) + " on,";
+  }
   const uint8_t *at(int64_t sample) const override {
     return file->data + size_t(sample * elements + offset) * size_of(type);
   }

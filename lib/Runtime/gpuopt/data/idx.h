@@ -34,7 +34,7 @@ inline bool merges_into(const std::vector<int64_t> &a,
 
 // The first dimension counts samples. The others may be split differently from
 // the input's: images of one channel have no dimension for it in these files.
-class IdxSource : public Source {
+class IdxSource : public StoredSource {
 public:
   IdxSource(const std::string &file_path, const TensorInfo &tensor)
       : file(file_path) {

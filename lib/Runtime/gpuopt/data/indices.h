@@ -4,6 +4,8 @@
 
 #include "gpuopt/data/dataset.h"
 
+#include <limits>
+
 namespace gpuopt {
 
 namespace detail {
@@ -18,6 +20,50 @@ inline int64_t integer_at(Type type, const uint8_t *data, int64_t k) {
   return is_signed ? int64_t(uint64_t(value) << unused) >> unused : value;
 }
 
+// Whether n integers lie in [lowest, limit). Nothing is said about where, so
+// that the compiler can compare many of them at a time.
+template <class T>
+bool all_lie_in(const uint8_t *data, int64_t n, int64_t lowest, int64_t limit) {
+  constexpr int64_t kBlock = 256;
+  constexpr int64_t kLeast = std::numeric_limits<T>::min(),
+                    kMost = std::numeric_limits<T>::max();
+  if (lowest > kMost || limit <= kLeast)
+    return n == 0;
+  const T low = T(std::max(lowest, kLeast)),
+          high = T(std::min(limit - 1, kMost));
+  bool is_outside = false;
+  for (int64_t begin = 0; begin < n && !is_outside; begin += kBlock) {
+    T values[kBlock];
+    const int64_t count = std::min(kBlock, n - begin);
+    memcpy(values, data + size_t(begin) * sizeof(T), size_t(count) * sizeof(T));
+    for (int64_t i = 0; i < count; i++)
+      is_outside |= (values[i] < low) | (values[i] > high);
+  }
+  return !is_outside;
+}
+
+inline bool all_lie_in(Type type, const uint8_t *data, int64_t n,
+                       int64_t lowest, int64_t limit) {
+  switch (type) {
+  case Type::I64:
+    return all_lie_in<int64_t>(data, n, lowest, limit);
+  case Type::I32:
+    return all_lie_in<int32_t>(data, n, lowest, limit);
+  case Type::I16:
+    return all_lie_in<int16_t>(data, n, lowest, limit);
+  case Type::I8:
+    return all_lie_in<int8_t>(data, n, lowest, limit);
+  case Type::U32:
+    return all_lie_in<uint32_t>(data, n, lowest, limit);
+  case Type::U16:
+    return all_lie_in<uint16_t>(data, n, lowest, limit);
+  case Type::U8:
+    return all_lie_in<uint8_t>(data, n, lowest, limit);
+  default:
+    return false;
+  }
+}
+
 } // namespace detail
 
 // Returns what is wrong with the first index of a sample that is out of range;
@@ -25,16 +71,18 @@ inline int64_t integer_at(Type type, const uint8_t *data, int64_t k) {
 inline std::string problem_of_indices(const InputInfo &input,
                                       const Source &source, const uint8_t *data,
                                       int64_t sample) {
-  if (input.index_limit < 0)
+  if (input.index_limit < 0 ||
+      detail::all_lie_in(source.type, data, source.elements, input.index_lowest,
+                         input.index_limit))
     return "";
   for (int64_t k = 0; k < source.elements; k++) {
     const int64_t value = detail::integer_at(source.type, data, k);
     if ((value < input.index_lowest || value >= input.index_limit) &&
         !(input.is_label && value == input.ignore_index))
-      return "'" + source.path + "': sample " + std::to_string(sample) +
-             " holds " + std::to_string(value) + " for '" + input.tensor.name +
-             "', but it must lie in [" + std::to_string(input.index_lowest) +
-             ", " + std::to_string(input.index_limit) + ")";
+      return source.place(sample) + " holds " + std::to_string(value) +
+             " for '" + input.tensor.name + "', but it must lie in [" +
+             std::to_string(input.index_lowest) + ", " +
+             std::to_string(input.index_limit) + ")";
   }
   return "";
 }

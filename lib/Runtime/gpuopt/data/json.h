@@ -1,5 +1,5 @@
 // JSON as the trainer's files have it: what is written, and a parser of
-// objects, strings, numbers and arrays of integers.
+// objects, strings, numbers and arrays of numbers.
 #pragma once
 
 #include "gpuopt/device/error.h"
@@ -84,8 +84,12 @@ public:
     skip_space();
     int64_t value = 0;
     const char *start = at;
-    while (at < end && *at >= '0' && *at <= '9' && at - start < 18)
-      value = value * 10 + (*at++ - '0');
+    for (; at < end && *at >= '0' && *at <= '9'; at++) {
+      const int64_t digit = *at - '0';
+      if (value > (INT64_MAX - digit) / 10)
+        fail();
+      value = value * 10 + digit;
+    }
     if (at == start)
       fail();
     return value;
@@ -103,6 +107,39 @@ public:
       fail();
     return value;
   }
+  // Reads a number, or the numbers of an array, in which arrays may lie.
+  void numbers(std::vector<double> &values) {
+    if (!accept('['))
+      return values.push_back(number());
+    if (accept(']'))
+      return;
+    do
+      numbers(values);
+    while (accept(','));
+    expect(']');
+  }
+  // Reads a value of any kind, and forgets it.
+  void skip() {
+    skip_space();
+    if (at < end && *at == '{')
+      return object([&](const std::string &) { skip(); });
+    if (at < end && *at == '"')
+      return void(string());
+    if (accept('[')) {
+      if (accept(']'))
+        return;
+      do
+        skip();
+      while (accept(','));
+      return expect(']');
+    }
+    const char *start = at; // a number, true, false or null
+    while (at < end &&
+           std::string_view(",]} \n\r\t").find(*at) == std::string_view::npos)
+      at++;
+    if (at == start)
+      fail();
+  }
   [[noreturn]] void fail() const { throw Error(complaint); }
 
 private:
@@ -118,7 +155,8 @@ private:
     return char(strtol(digits.c_str(), nullptr, 16));
   }
   void skip_space() {
-    while (at < end && (*at == ' ' || *at == '\n' || *at == '\t'))
+    while (at < end &&
+           (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t'))
       at++;
   }
   bool accept(char c) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "gpuopt/data/cast.h"
+#include "gpuopt/data/draws.h"
 #include "gpuopt/data/indices.h"
 #include "gpuopt/program/program.h"
 
@@ -23,7 +24,8 @@ public:
     while ((uint64_t(1) << (2 * half)) < this->n)
       half++;
     for (uint64_t round = 0; round < kRounds; round++)
-      keys[round] = mix(mix(seed) ^ mix(epoch * kRounds + round + 1));
+      keys[round] =
+          mix_bits(mix_bits(seed) ^ mix_bits(epoch * kRounds + round + 1));
   }
   int64_t operator()(int64_t index) const {
     uint64_t x = uint64_t(index);
@@ -35,18 +37,11 @@ public:
 
 private:
   static constexpr uint64_t kRounds = 6;
-  // The finaliser of splitmix64.
-  static uint64_t mix(uint64_t x) {
-    x += 0x9e3779b97f4a7c15;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return x ^ (x >> 31);
-  }
   uint64_t encrypt(uint64_t x) const {
     const uint64_t mask = (uint64_t(1) << half) - 1;
     uint64_t left = x >> half, right = x & mask;
     for (uint64_t key : keys) {
-      const uint64_t next = left ^ (mix(right ^ key) & mask);
+      const uint64_t next = left ^ (mix_bits(right ^ key) & mask);
       left = right;
       right = next;
     }
@@ -66,10 +61,12 @@ struct LoaderOptions {
   int64_t batch_size = 1;
   bool shuffle = true;
   uint64_t seed = 42;
-  int num_workers = 2;
+  int num_workers = 2;     // 0: whoever asks for a batch prepares it
   int prefetch_factor = 2; // batches ahead, for each worker
   bool pads_last = false;  // see Loader::padding; not with shuffle
   int64_t first_batch = 0; // of all epochs; those before it are left out
+  bool skips_bad_records = false;
+  int64_t max_bad_records = 0; // more of them are an error
 };
 
 class Loader {
@@ -88,7 +85,8 @@ public:
           size_t(source->elements * options.batch_size) * size_of(source->type);
       slot_bytes += (bytes + 255) / 256 * 256;
     }
-    slots.resize(size_t(options.num_workers * options.prefetch_factor));
+    slots.resize(
+        size_t(std::max(1, options.num_workers * options.prefetch_factor)));
     for (Slot &slot : slots)
       slot.staging = ctx.allocate_staging(slot_bytes);
     if (!kStagingIsDevice)
@@ -126,12 +124,15 @@ public:
   double deliver(char *memory) {
     const auto start = std::chrono::steady_clock::now();
     Slot &slot = slots[size_t(delivered) % slots.size()];
+    if (options.num_workers == 0)
+      prepare(slot, delivered);
     {
       std::unique_lock<std::mutex> lock(mutex);
       changed.wait(lock, [&] { return slot.ready == delivered; });
-      if (!slot.problem.empty())
-        throw Error(slot.problem);
     }
+    tell_bad_records(slot);
+    if (!slot.problem.empty())
+      throw Error(slot.problem);
     const double waited = std::chrono::duration<double, std::milli>(
                               std::chrono::steady_clock::now() - start)
                               .count();
@@ -143,8 +144,13 @@ public:
     }
     for (size_t i = 0; i < sources.size(); i++) {
       const TensorInfo &tensor = program.inputs.data[i].tensor;
-      cast_input(ctx, sources[i]->type, from + offsets[i], tensor.type,
-                 memory + tensor.offset, tensor.elements());
+      char *to = memory + tensor.offset;
+      if (sources[i]->scale)
+        scale_pixels(ctx, from + offsets[i], tensor.type, to, tensor.elements(),
+                     *sources[i]->scale);
+      else
+        cast_input(ctx, sources[i]->type, from + offsets[i], tensor.type, to,
+                   tensor.elements());
     }
     if (!kStagingIsDevice) {
       copy_of(delivered).used.record(ctx);
@@ -175,8 +181,9 @@ public:
 private:
   struct Slot {
     char *staging = nullptr;
-    int64_t ready = -1; // the batch that lies here
-    std::string problem;
+    int64_t ready = -1;                   // the batch that lies here
+    std::string problem;                  // why the batch is not there
+    std::vector<std::string> bad_records; // that others have replaced
     Event copied;
     Slot() = default;
     Slot(Slot &&other) : staging(other.staging) {}
@@ -252,37 +259,82 @@ private:
           return;
         batch = taken++;
       }
-      Slot &slot = slots[size_t(batch) % slots.size()];
-      const std::string problem = fill(slot, batch);
-      {
-        const std::lock_guard<std::mutex> lock(mutex);
-        slot.problem = problem;
-        slot.ready = batch;
-      }
-      changed.notify_all();
+      prepare(slots[size_t(batch) % slots.size()], batch);
     }
   }
 
-  std::string fill(Slot &slot, int64_t batch) {
+  void prepare(Slot &slot, int64_t batch) {
+    std::string problem;
+    slot.bad_records.clear();
+    try {
+      fill(slot, batch);
+    } catch (const std::exception &error) {
+      problem = error.what();
+    }
+    {
+      const std::lock_guard<std::mutex> lock(mutex);
+      slot.problem = problem;
+      slot.ready = batch;
+    }
+    changed.notify_all();
+  }
+
+  void fill(Slot &slot, int64_t batch) {
     const int64_t per_epoch = batches_per_epoch(), epoch = batch / per_epoch;
     const int64_t first = batch % per_epoch * options.batch_size;
     const Permutation order(options.seed, uint64_t(epoch), samples);
+    for (int64_t k = 0; k < options.batch_size; k++) {
+      SampleDraw draw;
+      draw.sample =
+          options.shuffle ? order(first + k) : std::min(first + k, samples - 1);
+      draw.seed = options.seed;
+      // All validations transform a picture alike.
+      draw.epoch = options.pads_last ? 0 : uint64_t(epoch);
+      read_or_replace(slot, draw, k);
+    }
+  }
+
+  // What replaces a bad record is a function of (seed, epoch, sample, attempt).
+  void read_or_replace(Slot &slot, SampleDraw draw, int64_t place) {
+    constexpr uint64_t kMostAttempts = 100;
+    const int64_t sample = draw.sample;
+    for (uint64_t attempt = 1;; attempt++)
+      try {
+        return read_sample(slot, draw, place);
+      } catch (const BadRecord &problem) {
+        if (!options.skips_bad_records || attempt == kMostAttempts)
+          throw;
+        slot.bad_records.push_back(problem.what());
+        draw.sample = Draws(draw.seed, draw.epoch, uint64_t(sample), attempt)
+                          .below(samples);
+      }
+  }
+
+  void read_sample(Slot &slot, const SampleDraw &draw, int64_t place) {
     for (size_t i = 0; i < sources.size(); i++) {
       const Source &source = *sources[i];
-      const size_t bytes = size_t(source.elements) * size_of(source.type);
-      for (int64_t k = 0; k < options.batch_size; k++) {
-        const int64_t sample = options.shuffle
-                                   ? order(first + k)
-                                   : std::min(first + k, samples - 1);
-        const uint8_t *from = source.at(sample);
-        memcpy(slot.staging + offsets[i] + size_t(k) * bytes, from, bytes);
-        const std::string problem =
-            problem_of_indices(program.inputs.data[i], source, from, sample);
-        if (!problem.empty())
-          return problem;
-      }
+      auto *to = reinterpret_cast<uint8_t *>(slot.staging) + offsets[i] +
+                 size_t(place) * source.sample_bytes();
+      source.read(draw, to);
+      const std::string problem =
+          problem_of_indices(program.inputs.data[i], source, to, draw.sample);
+      if (!problem.empty())
+        throw BadRecord(problem);
     }
-    return "";
+  }
+
+  // Bad records are counted when their batch is used, so that the count does
+  // not depend on how far ahead the workers are.
+  void tell_bad_records(const Slot &slot) {
+    for (const std::string &problem : slot.bad_records) {
+      if (++bad_records > options.max_bad_records)
+        throw Error("more records are bad than --max-bad-records allows, " +
+                    std::to_string(options.max_bad_records) + ": " + problem);
+      fprintf(stderr,
+              "%s: warning: skipped bad record %lld of at most %lld: %s\n",
+              program.name, static_cast<long long>(bad_records),
+              static_cast<long long>(options.max_bad_records), problem.c_str());
+    }
   }
 
   Context &ctx;
@@ -300,6 +352,7 @@ private:
   std::condition_variable changed;
   int64_t taken = 0, delivered = 0;
   int64_t copied = -1; // the last batch whose copy was started
+  int64_t bad_records = 0;
   bool stopping = false;
 };
 

@@ -15,9 +15,17 @@
 
 namespace gpuopt {
 
-class MappedFile {
+// Bytes in memory, and what messages call them.
+struct NamedBytes {
+  std::string path;
+  const uint8_t *data = nullptr;
+  size_t bytes = 0;
+};
+
+class MappedFile : public NamedBytes {
 public:
-  explicit MappedFile(const std::string &path) : path(path) {
+  explicit MappedFile(const std::string &path_of_file) {
+    path = path_of_file;
     const int file = open(path.c_str(), O_RDONLY);
     struct stat status;
     if (file < 0 || fstat(file, &status) != 0) {
@@ -52,10 +60,6 @@ public:
   }
   MappedFile(const MappedFile &) = delete;
   MappedFile &operator=(const MappedFile &) = delete;
-
-  std::string path;
-  const uint8_t *data = nullptr;
-  size_t bytes = 0;
 };
 
 } // namespace gpuopt

@@ -9,14 +9,15 @@
 
 namespace gpuopt {
 
-inline bool begins_like_npy(const MappedFile &file) {
+inline bool begins_like_npy(const NamedBytes &file) {
   return file.bytes >= 6 && memcmp(file.data, "\x93NUMPY", 6) == 0;
 }
 
-// Reads the header of a file; throws an Error if there is none.
+// Reads the header of a file, or of a member of one; throws an Error if there
+// is none.
 class NpyHeader {
 public:
-  explicit NpyHeader(const MappedFile &file) : path(file.path) {
+  explicit NpyHeader(const NamedBytes &file) : path(file.path) {
     if (file.bytes < 12 || !begins_like_npy(file))
       fail("it does not begin like one; numpy.save writes them");
     const bool wide = file.data[6] >= 2;

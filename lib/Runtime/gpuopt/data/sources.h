@@ -1,8 +1,11 @@
 // The sources that feed a program's inputs, as the flags name them.
 #pragma once
 
-#include "gpuopt/data/dataset.h"
+#include "gpuopt/data/array.h"
+#include "gpuopt/data/data_path.h"
 #include "gpuopt/data/idx.h"
+#include "gpuopt/data/image_source.h"
+#include "gpuopt/data/member_source.h"
 
 #include <map>
 
@@ -11,6 +14,7 @@ namespace gpuopt {
 struct DataFlags {
   std::map<std::string, std::string> files; // by input
   std::string labels, tokens;
+  std::string transform; // of pictures
 
   bool given() const {
     return !files.empty() || !labels.empty() || !tokens.empty();
@@ -71,6 +75,9 @@ public:
 
   Sources open() {
     check_names();
+    if (!data.transform.empty() && data.files.empty())
+      throw Error("'" + prefix + "transform' is for pictures, which " + prefix +
+                  "data names, but it is not given");
     if (!data.tokens.empty())
       open_tokens();
     Sources sources;
@@ -80,7 +87,7 @@ public:
         sources.push_back(std::make_unique<TokenSource>(tokens, tensor.shape[1],
                                                         input.is_label));
       else
-        sources.push_back(open_file(file_of(input), tensor));
+        sources.push_back(open_file(file_of(input), input));
       const Source &source = *sources.back();
       if (!can_cast(source.type, tensor.type))
         throw Error("'" + source.path + "' holds " + name_of(source.type) +
@@ -92,11 +99,78 @@ public:
   }
 
 private:
-  static std::unique_ptr<Source> open_file(const std::string &path,
-                                           const TensorInfo &tensor) {
-    if (begins_like_idx(MappedFile(path)))
-      return std::make_unique<IdxSource>(path, tensor);
-    return std::make_unique<NpySource>(path, tensor);
+  std::unique_ptr<Source> open_file(const std::string &text,
+                                    const InputInfo &input) {
+    const DataPath path = parse_data_path(text);
+    const TensorInfo &tensor = input.tensor;
+    if (path.extension == ".npz")
+      return std::make_unique<ArraySource>(read_npz(path.file, path.member),
+                                           tensor);
+    if (path.extension == ".safetensors")
+      return std::make_unique<ArraySource>(
+          read_safetensors_column(path.file, path.member), tensor);
+    if (path.extension == ".tar")
+      return open_members(path, input);
+    if (is_folder(text))
+      return open_folder(text, input);
+    if (begins_like_idx(MappedFile(text)))
+      return std::make_unique<IdxSource>(text, tensor);
+    return std::make_unique<NpySource>(text, tensor);
+  }
+  std::unique_ptr<Source> open_pictures(std::shared_ptr<const Records> records,
+                                        const InputInfo &input) const {
+    return std::make_unique<ImageSource>(std::move(records), input.tensor,
+                                         data.transform, prefix + "transform");
+  }
+  // Pictures for an input, and their classes for the labels.
+  std::unique_ptr<Source> open_folder(const std::string &path,
+                                      const InputInfo &input) {
+    std::shared_ptr<ImageFolder> &folder = folders[path];
+    if (!folder)
+      folder = std::make_shared<ImageFolder>(path);
+    if (!input.is_label)
+      return open_pictures(folder, input);
+    if (const int64_t size =
+            detail::product(detail::sample_shape(input.tensor));
+        size != 1)
+      throw Error("the classes of '" + path +
+                  "' are one number for each "
+                  "sample, but '" +
+                  input.tensor.name + "' needs " + std::to_string(size));
+    return std::make_unique<ClassSource>(folder);
+  }
+  // What the members of tar files hold follows from their extension: "jpg;png"
+  // is the first of both that a sample has, "json:label" a field.
+  std::unique_ptr<Source> open_members(const DataPath &path,
+                                       const InputInfo &input) {
+    const size_t colon = path.member.find(':');
+    const std::string field =
+        colon == std::string::npos ? "" : path.member.substr(colon + 1);
+    const std::vector<std::string> extensions =
+        split_outside_braces(path.member.substr(0, colon), ';');
+    auto ends = [&](std::initializer_list<std::string_view> kinds) {
+      const std::string &name = extensions[0];
+      const std::string_view last =
+          std::string_view(name).substr(name.rfind('.') + 1);
+      return std::find(kinds.begin(), kinds.end(), last) != kinds.end();
+    };
+    const bool is_image = ends({"jpg", "jpeg", "png"}), is_npy = ends({"npy"}),
+               is_json = ends({"json"});
+    if (!is_image && !is_npy && (!is_json || field.empty()) &&
+        !ends({"cls", "cls2", "class", "count", "index", "inx", "id"}))
+      throw Error("'" + path.file + ":" + path.member +
+                  "' names no members that can be read; name some as " +
+                  path.file + ":jpg, or png, cls, npy or json:FIELD");
+    std::shared_ptr<TarShards> &opened = shards[path.file];
+    if (!opened)
+      opened = std::make_shared<TarShards>(expand_shards(path.file));
+    auto records = std::make_shared<TarRecords>(
+        opened, path.file + ":" + path.member, extensions);
+    if (is_image)
+      return open_pictures(records, input);
+    if (is_npy)
+      return std::make_unique<NpyMemberSource>(records, input.tensor);
+    return std::make_unique<NumberSource>(records, input.tensor, field);
   }
   static bool can_take_tokens(const InputInfo &input) {
     return input.tensor.rank == 2 && input.tensor.type == Type::I64;
@@ -189,6 +263,9 @@ private:
   const DataFlags &data;
   const std::string token_type, prefix;
   std::shared_ptr<TokenFile> tokens;
+  // What several inputs read, by what the flags name.
+  std::map<std::string, std::shared_ptr<ImageFolder>> folders;
+  std::map<std::string, std::shared_ptr<TarShards>> shards;
 };
 
 } // namespace gpuopt

@@ -56,7 +56,9 @@ public:
     }
     window.push_back(ms);
     window_ms += ms;
-    const bool collapsed = !is_comparing && is_spinning && ms > 4 * usual_ms;
+    const bool is_slow = !is_comparing && is_spinning && ms > kSlow * usual_ms;
+    slow_steps = is_slow ? slow_steps + 1 : 0;
+    const bool collapsed = slow_steps == kSlowSteps;
     if (is_comparing ? window_ms < kTrialMs
                      : !collapsed && (window_ms < kWatchMs ||
                                       window.size() < kWatchSteps))
@@ -76,9 +78,13 @@ private:
   static constexpr size_t kWatchSteps = 8; // at least, in such a window
   static constexpr int kRounds = 3;        // windows each way in a comparison
   static constexpr int kBusyWindows = 2;   // running, show that cores are busy
-  static constexpr double kClear = 1.5;    // decides after one round
-  static constexpr double kTie = 1.05;     // smaller differences count as none
-  static constexpr double kDrift = 1.25;   // the usual time is no more
+  static constexpr double kSlow = 4;       // times the usual time of a step
+  // Slow steps, running, show that spinning threads lose their cores. A single
+  // one shows nothing: the process may have been stopped and continued.
+  static constexpr int kSlowSteps = 2;
+  static constexpr double kClear = 1.5;  // decides after one round
+  static constexpr double kTie = 1.05;   // smaller differences count as none
+  static constexpr double kDrift = 1.25; // the usual time is no more
   static constexpr int64_t kLeastPatience = 32, kMostPatience = 2048;
   static constexpr int64_t kMostDrifted = 16; // windows until it counts
 
@@ -150,7 +156,7 @@ private:
   std::vector<double> window;
   double window_ms = 0, usual_ms = 0;
   int warmup = 2; // steps at first, in which libraries prepare themselves
-  int rounds = 0, busy_windows = 0;
+  int rounds = 0, busy_windows = 0, slow_steps = 0;
   int64_t patience = kLeastPatience, windows = 0, drifted = 0;
   bool is_comparing = true, is_spinning = false, choice = false;
   bool has_chosen = false, is_news = false;

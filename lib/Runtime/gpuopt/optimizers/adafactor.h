@@ -247,11 +247,10 @@ KERNEL void adafactor_kernel(U u) {
 // parameter has `square`; `moment` is null without --adafactor-beta1. `scratch`
 // has AdafactorScratch::size doubles.
 template <class T, class G, class H = T>
-void adafactor(Context &ctx, const StepState *state, T *p,
-               std::type_identity_t<T> *row, std::type_identity_t<T> *column,
-               std::type_identity_t<T> *square, std::type_identity_t<T> *moment,
-               const G *grad, Matrices shape, bool decay, double *scratch,
-               H *copy = nullptr) {
+void adafactor(Context &ctx, const StepState *state, T *p, NotDeduced<T> *row,
+               NotDeduced<T> *column, NotDeduced<T> *square,
+               NotDeduced<T> *moment, const G *grad, Matrices shape, bool decay,
+               double *scratch, H *copy = nullptr) {
   const AdafactorScratch at(shape, row != nullptr);
   const AdafactorUpdate<T, G, H> u{state,   p,      row,  column,
                                    square,  moment, grad, shape,

@@ -139,11 +139,10 @@ KERNEL void adamw_8bit_kernel(const StepState *state, T *p,
 // others have codes and scales; pointers to what a parameter does not have are
 // null.
 template <class T, class G, class H = T>
-void adamw_8bit(Context &ctx, const StepState *state, T *p,
-                std::type_identity_t<T> *m, std::type_identity_t<T> *v,
-                int8_t *m_codes, std::type_identity_t<T> *m_scales,
-                int8_t *v_codes, std::type_identity_t<T> *v_scales,
-                const G *grad, int64_t n, bool decay, H *copy = nullptr) {
+void adamw_8bit(Context &ctx, const StepState *state, T *p, NotDeduced<T> *m,
+                NotDeduced<T> *v, int8_t *m_codes, NotDeduced<T> *m_scales,
+                int8_t *v_codes, NotDeduced<T> *v_scales, const G *grad,
+                int64_t n, bool decay, H *copy = nullptr) {
   if (m)
     return adamw(ctx, state, p, m, v, grad, n, decay, copy);
   launch(ctx, ceil_div(n, kSpan), kQuantizedBlock / kLanes,

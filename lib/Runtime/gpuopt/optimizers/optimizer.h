@@ -36,6 +36,7 @@
 #include "gpuopt/device/device.h"
 #include "gpuopt/kernels/elementary.h"
 #include "gpuopt/optimizers/loss_scale.h"
+#include "gpuopt/optimizers/lr_schedule.h"
 #include "gpuopt/optimizers/spans.h"
 
 #include <iterator>
@@ -57,6 +58,7 @@ struct StepState {
   uint64_t seed = 42;
   double loss_sum = 0, weight_sum = 0; // over the valid targets of this step
   double evaluation_loss_sum = 0, evaluation_weight_sum = 0;
+  double lr_factor = 1; // beside the schedule's: what validations made of it
   double learning_rate = 0, muon_learning_rate = 0;
   double grad_norm = 0;   // of the mean loss's gradient, before clipping
   double grad_weight = 0; // gradients are this many times the mean loss's
@@ -67,32 +69,14 @@ struct StepState {
   IndexOutside outside;          // stays until the state is written anew
 };
 
-// Hugging Face's schedules: the factor on the learning rate of update `step`,
-// which counts from 0.
-HOST_DEVICE double schedule_factor(const Hyperparameters &hyper, int64_t step) {
-  const double warmup = double(hyper.warmup_steps),
-               total = double(hyper.max_steps);
-  if (hyper.lr_scheduler_type == kConstant)
-    return 1;
-  if (step < hyper.warmup_steps)
-    return double(step) / (warmup > 1 ? warmup : 1);
-  const double rest = total - warmup > 1 ? total - warmup : 1;
-  double factor = 1;
-  if (hyper.lr_scheduler_type == kLinear)
-    factor = (total - double(step)) / rest;
-  else if (hyper.lr_scheduler_type == kCosine)
-    factor =
-        0.5 * (1 + ::cos(3.141592653589793 * (double(step) - warmup) / rest));
-  return factor > 0 ? factor : 0;
-}
-
 KERNEL void begin_step_kernel(StepState *state, const Hyperparameters *hyper) {
   if (!first_thread())
     return;
   if (state->micro_step == 0) {
     state->loss_sum = state->weight_sum = 0;
     state->first_not_finite = -1;
-    const double factor = schedule_factor(*hyper, state->step);
+    const double factor =
+        schedule_factor(*hyper, state->step) * state->lr_factor;
     state->learning_rate = hyper->learning_rate * factor;
     state->muon_learning_rate = hyper->muon_learning_rate > 0
                                     ? hyper->muon_learning_rate * factor

@@ -50,9 +50,8 @@ KERNEL void sgd_kernel(const StepState *state, T *p, T *buffer, const G *grad,
 }
 // Updates one parameter. `buffer` is null without momentum.
 template <class T, class G, class H = T>
-void sgd(Context &ctx, const StepState *state, T *p,
-         std::type_identity_t<T> *buffer, const G *grad, int64_t n, bool decay,
-         H *copy = nullptr) {
+void sgd(Context &ctx, const StepState *state, T *p, NotDeduced<T> *buffer,
+         const G *grad, int64_t n, bool decay, H *copy = nullptr) {
   launch(ctx, ceil_div(n, kSpan), kSpanThreads, sgd_kernel<T, G, H>, state, p,
          buffer, grad, n, decay, copy);
 }

@@ -1,7 +1,7 @@
-// Copies running statistics, which the forward changes, before the step, and
-// restores them if the step is skipped; and makes the copies of parameters in
-// half precision. Each function takes one tensor, or all of a table in one
-// launch.
+// Copies running statistics, which the forward changes, before the step,
+// restores them if the step is skipped, and writes new ones; and makes the
+// copies of parameters in half precision. Each function takes one tensor, or
+// all of a table in one launch.
 #pragma once
 
 #include "gpuopt/optimizers/optimizer.h"
@@ -81,8 +81,9 @@ template <class H, class T>
 KERNEL void refresh_kernel(H *copy, const T *value, int64_t n) {
   copy_span(block(), copy, value, n);
 }
-// copy = value in another precision, n elements: once, when weights have been
-// loaded; from then on the optimizer writes both.
+// copy = value, n elements: in the same precision, new running statistics; in
+// another one, parameters when weights have been loaded, after which the
+// optimizer writes both.
 template <class H, class T>
 void refresh(Context &ctx, H *copy, const T *value, int64_t n) {
   launch(ctx, ceil_div(n, kSpan), kSpanThreads, refresh_kernel<H, T>, copy,

@@ -95,4 +95,10 @@ struct CopyRow {
   int64_t elements, first_span;
 };
 
+// A row of a table of sums (ops/sum_parts.h): `count` parts of `columns` each.
+struct SumPartsRow {
+  Buffer<float> sum, parts;
+  int64_t count, columns, first_span;
+};
+
 } // namespace gpuopt

@@ -62,6 +62,9 @@ struct CallInfo {
 
 struct Program {
   const char *name;
+  const char *model = ""; // a hash of the ONNX graph and of its constants
+  // Flags of gpuopt compile that decide what a step computes, as "loss=mse".
+  Table<const char *> compiled;
   Table<InputInfo> inputs;
   Table<StateInfo> states;
   Table<OutputInfo> outputs;

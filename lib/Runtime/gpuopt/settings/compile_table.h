@@ -192,8 +192,8 @@ inline constexpr CompileSetting kCompileSettings[] = {
     compile_time::without_default(
         "device", CompileGroup::Target, "NAME|FILE.json",
         "device whose times are estimated",
-        "host, or in train what 'gpuopt calibrate' measured here; for "
-        "--target=cuda and emulated the GPU of --profile-costs, else h200"),
+        "host; for --target=cuda and emulated the GPU of --profile-costs, else "
+        "h200; in train what 'gpuopt calibrate' measured here"),
     compile_time::without_default(
         "memory-budget", CompileGroup::Target, "BYTES",
         "most that the program may allocate on the device, like "

@@ -45,7 +45,7 @@ struct OptimizerState {
   StateType type = StateType::LikeParameter;
   // The parameters that have it; null: all.
   bool (*of)(ParameterShape) = nullptr;
-  // The hyperparameter without which, 0 at compile time, there is no state.
+  // The state exists only if this hyperparameter is not 0 at compile time.
   std::string_view needs = "";
 };
 
@@ -112,7 +112,8 @@ struct OptimizerInfo {
   }
 };
 
-// Whose moments adamw_8bit quantises; the others are too small to matter.
+// Whether adamw_8bit quantises the moments of this parameter. Those of smaller
+// ones would save next to nothing.
 constexpr bool is_quantized(ParameterShape parameter) {
   return parameter.elements() >= 4096;
 }

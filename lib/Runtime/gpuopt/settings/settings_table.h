@@ -2,14 +2,13 @@
 // programs and the documentation read this table: nothing else knows a flag's
 // default, range or help.
 //
-//   struct Hyperparameters    what the device reads of them in a step
-//   struct TrainingSettings   all of them, with their defaults
-//   kSettings                 the flag of each: help, range, and who takes it
+//   training_settings.h   what can be set, with the defaults
+//   kSettings             the flag of each: help, range, and who takes it
 //
 // This file is C++17, as the compiler is.
 #pragma once
 
-#include "gpuopt/settings/optimizer_table.h"
+#include "gpuopt/settings/training_settings.h"
 
 #include <cmath>
 #include <cstdint>
@@ -20,73 +19,6 @@
 #include <string_view>
 
 namespace gpuopt {
-
-//===----------------------------------------------------------------------===//
-// What can be set, and the defaults
-//===----------------------------------------------------------------------===//
-
-// The loss scale; the names and defaults are those of torch.amp.GradScaler. A
-// scale that is not dynamic keeps its first value; steps that overflow are
-// skipped as well.
-struct LossScaling {
-  int64_t is_dynamic = 1;
-  double init_scale = 65536;
-  double growth_factor = 2;
-  double backoff_factor = 0.5;
-  int64_t growth_interval = 2000; // good steps in a row before the scale grows
-  double min_loss_scale = 1;
-};
-
-enum LrSchedulerType : int64_t {
-  kLinear,
-  kCosine,
-  kConstant,
-  kConstantWithWarmup
-};
-constexpr std::string_view kLrSchedulerNames[] = {
-    "linear", "cosine", "constant", "constant_with_warmup"};
-
-// How muon's learning rate depends on a matrix's rows and columns: times
-// sqrt(max(1, rows / columns)), or 0.2 * sqrt(max(rows, columns)).
-enum MuonAdjustLr : int64_t { kOriginal, kMatchRmsAdamw };
-constexpr std::string_view kMuonAdjustLrNames[] = {"original",
-                                                   "match_rms_adamw"};
-
-// The hyperparameters, which are copied to the device before the first step.
-struct Hyperparameters : LossScaling {
-  double learning_rate = 5e-5;
-  int64_t lr_scheduler_type = kLinear;
-  int64_t warmup_steps = 0;
-  int64_t max_steps = -1; // on the device: of the whole run
-  double max_grad_norm = 1;
-  double weight_decay = 0;
-  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8; // adamw and its kin
-  double momentum = 0;                               // sgd
-  bool nesterov = false;
-  double lion_beta1 = 0.9, lion_beta2 = 0.99;
-  double muon_learning_rate = 0; // 0: learning_rate
-  double muon_momentum = 0.95;
-  bool muon_nesterov = true;
-  int64_t muon_adjust_lr = kOriginal;
-  double adafactor_epsilon1 = 1e-30, adafactor_epsilon2 = 1e-3;
-  double adafactor_clip_threshold = 1, adafactor_decay_rate = -0.8;
-  double adafactor_beta1 = 0;
-  bool adafactor_scale_parameter = false, adafactor_relative_step = false;
-  bool adafactor_warmup_init = false;
-};
-
-struct TrainingSettings : Hyperparameters {
-  double warmup_ratio = 0, num_train_epochs = 3;
-  uint64_t seed = 42;
-  bool shuffle = true, autotune = true, save_best = false;
-  int64_t logging_steps = 1, eval_steps = 0, save_steps = 0;
-  int64_t save_total_limit = 0;
-  int64_t profile_warmup = 3, profile_active = 10;
-  int64_t num_threads = 0, num_workers = 2, prefetch_factor = 2;
-  std::string token_type = "uint16", labels, tokens, eval_labels, eval_tokens,
-              profile_costs_to, dump_gradients, weights, resume,
-              output_dir = "trained", wait_policy = "auto", autotune_file;
-};
 
 //===----------------------------------------------------------------------===//
 // Flags
@@ -144,13 +76,13 @@ struct Field {
   constexpr Field(SettingMember<bool> member) : toggle(member) {}
   constexpr Field(SettingMember<std::string> member) : text(member) {}
 };
-template <size_t kCount>
+template <class Names>
 constexpr Field choice_field(SettingMember<int64_t> member,
-                             const std::string_view (&names)[kCount]) {
+                             const Names &names) {
   Field field;
   field.choice = member;
-  field.names = names;
-  field.count = kCount;
+  field.names = std::data(names);
+  field.count = std::size(names);
   return field;
 }
 
@@ -200,6 +132,9 @@ constexpr SettingInfo data(const char *name, Field field, const char *help,
                            const char *value = "FILE") {
   return {name, field, {}, Section::Data, kRunning, help, value};
 }
+constexpr SettingInfo count(const char *name, Field field, const char *help) {
+  return {name, field, at_least(0), Section::Data, kRunning, help};
+}
 constexpr SettingInfo run(const char *name, Field field, Range range,
                           const char *help) {
   return {name, field, range, Section::Run, kRunning, help};
@@ -221,16 +156,24 @@ constexpr SettingInfo scale(const char *name, Field field, Range range,
 // Names and defaults are those of the Hugging Face Trainer where it has them.
 inline constexpr SettingInfo kSettings[] = {
     detail::data("data", {},
-                 "file for an input, in NumPy's format (.npy) or IDX",
+                 "samples of an input: a .npy or IDX file, FILE.npz:NAME, "
+                 "FILE.safetensors:NAME, a folder of pictures by class, or "
+                 "members of tar files, as train-{0000..0007}.tar:jpg",
                  "INPUT=FILE"),
     detail::data("labels", &detail::S::labels,
-                 "file of labels, in NumPy's format (.npy) or IDX"),
+                 "labels, as --data takes them; of a folder of pictures, the "
+                 "numbers of its sub-folders"),
     detail::data("tokens", &detail::S::tokens,
                  "file of tokens, for the input that --data does not name; the "
                  "label is the next token"),
     detail::data("token-type", &detail::S::token_type,
                  "uint8, uint16 or uint32, for token files without a header",
                  ""),
+    detail::data("transform", &detail::S::transform,
+                 "what is done to pictures, by torchvision's names: "
+                 "random_resized_crop, random_horizontal_flip, resize, "
+                 "center_crop, normalize",
+                 "TRANSFORMS"),
     detail::data("shuffle", &detail::S::shuffle, "samples in random order", ""),
     detail::data("eval-data", {}, "file for an input, for validation",
                  "INPUT=FILE"),
@@ -238,6 +181,15 @@ inline constexpr SettingInfo kSettings[] = {
                  "file of labels for validation"),
     detail::data("eval-tokens", &detail::S::eval_tokens,
                  "file of tokens for validation"),
+    detail::data("eval-transform", &detail::S::eval_transform,
+                 "what is done to pictures for validation", "TRANSFORMS"),
+    detail::data("on-bad-record",
+                 choice_field(&detail::S::on_bad_record, kOnBadRecordNames),
+                 "what becomes of a record that is damaged or does not fit: it "
+                 "ends the run, or a sample that is drawn replaces it",
+                 ""),
+    detail::count("max-bad-records", &detail::S::max_bad_records,
+                  "records that are skipped before the run ends with an error"),
 
     detail::file("output-dir", &detail::S::output_dir, kTrainer,
                  "where weights and metrics go", "DIR"),
@@ -261,6 +213,23 @@ inline constexpr SettingInfo kSettings[] = {
                  "the checkpoint from which the run goes on; auto: the last "
                  "one in the output folder, or none if it has none",
                  "auto|FOLDER"),
+    detail::run("ema-decay", &detail::S::ema_decay, kBelow1,
+                "share of an average of the weights that a step leaves as it "
+                "is; the averages are saved as ema.safetensors; 0: none"),
+    detail::run("early-stopping-patience", &detail::S::early_stopping_patience,
+                at_least(0),
+                "validations in a row without a lower loss that end the run; "
+                "0: none do"),
+    detail::run("early-stopping-threshold",
+                &detail::S::early_stopping_threshold, at_least(0),
+                "by how much the loss has to be lower to count"),
+    detail::file("init-from", &detail::S::init_from, kRunning,
+                 "weights to begin with in place of the model's, by their "
+                 "names; those that lack or do not fit are listed",
+                 "FILE.safetensors"),
+    detail::run("init-strict", &detail::S::init_strict, {},
+                "an error where --init-from lacks a tensor, or has another "
+                "one"),
     detail::run("num-threads", &detail::S::num_threads, at_least(0, 4096),
                 "threads of the host target; 0: as many as cores"),
     detail::run("wait-policy", &detail::S::wait_policy, {},
@@ -275,8 +244,9 @@ inline constexpr SettingInfo kSettings[] = {
                  "where these choices are kept, for the same bits in the next "
                  "run (default: autotune.txt beside the program)",
                  "FILE"),
-    detail::run("num-workers", &detail::S::num_workers, at_least(1, 1024),
-                "threads that prepare batches"),
+    detail::run("num-workers", &detail::S::num_workers, at_least(0, 1024),
+                "threads that prepare batches; 0: the step waits while its "
+                "own thread does"),
     detail::run("prefetch-factor", &detail::S::prefetch_factor,
                 at_least(1, 1024), "batches ahead, for each of them"),
     detail::file("dump-gradients", &detail::S::dump_gradients, kTrainer,
@@ -304,6 +274,35 @@ inline constexpr SettingInfo kSettings[] = {
                  "steps of linear warm-up"),
     detail::step("warmup-ratio", &detail::S::warmup_ratio, at_least(0, 1),
                  "steps of linear warm-up, as a share of all steps"),
+    detail::step("lr-num-cycles", &detail::S::lr_num_cycles, at_least(0),
+                 "waves of a cosine schedule; 0: 0.5, or 1 restart"),
+    detail::step("min-lr", &detail::S::min_lr, at_least(0),
+                 "what the learning rate never falls below"),
+    detail::step("min-lr-rate", &detail::S::min_lr_rate, at_least(0, 1),
+                 "the same, as a share of --learning-rate"),
+    detail::step("lr-end", &detail::S::lr_end, at_least(0),
+                 "learning rate at the end of a polynomial schedule"),
+    detail::step("lr-power", &detail::S::lr_power, at_least(0),
+                 "power of a polynomial schedule"),
+    detail::step("lr-timescale", &detail::S::lr_timescale, at_least(0),
+                 "timescale of an inverse_sqrt schedule; 0: "
+                 "--warmup-steps or, without them, 10000"),
+    detail::step("lr-decay-steps", &detail::S::lr_decay_steps, at_least(0),
+                 "steps at the end in which warmup_stable_decay falls"),
+    detail::step("lr-warmup-type",
+                 choice_field(&detail::S::lr_warmup_type, kLrRampNames), {},
+                 "how warmup_stable_decay rises"),
+    detail::step("lr-decay-type",
+                 choice_field(&detail::S::lr_decay_type, kLrRampNames), {},
+                 "how warmup_stable_decay falls"),
+    detail::step("lr-factor", &detail::S::lr_factor, above(0, 1),
+                 "what reduce_lr_on_plateau multiplies the rate by"),
+    detail::step("lr-patience", &detail::S::lr_patience, at_least(0),
+                 "validations without a lower loss before it does"),
+    detail::step("lr-threshold", &detail::S::lr_threshold, kBelow1,
+                 "share by which a loss has to be lower to count"),
+    detail::step("lr-cooldown", &detail::S::lr_cooldown, at_least(0),
+                 "validations after it that do not count"),
     detail::step("max-grad-norm", &detail::S::max_grad_norm, at_least(0),
                  "norm to clip gradients to; 0: none"),
     detail::step("weight-decay", &detail::S::weight_decay, at_least(0),
@@ -484,6 +483,62 @@ inline std::string why_not_taken(const SettingInfo &setting,
     return "";
   return "applies only to programs that were compiled with --optimizer=" +
          readers + state;
+}
+
+// Returns what is wrong with the schedule's own flags, `is_given` of which says
+// whether they are given; empty if nothing is. `quote` is put around the flag
+// that the text begins with.
+template <class IsGiven>
+std::string schedule_error(const TrainingSettings &s, const std::string &quote,
+                           IsGiven is_given) {
+  auto flag = [&](std::string_view name) {
+    return quote + "--" + std::string(name) + quote;
+  };
+  const LrSchedulerInfo &chosen = kLrSchedulers[s.lr_scheduler_type];
+  for (const SettingInfo &setting : kSettings) {
+    std::string readers;
+    for (const LrSchedulerInfo &scheduler : kLrSchedulers)
+      if (scheduler.reads(setting.name))
+        readers +=
+            (readers.empty() ? "" : " or ") + std::string(scheduler.name);
+    if (!readers.empty() && !chosen.reads(setting.name) &&
+        is_given(std::string(setting.name)))
+      return flag(setting.name) +
+             " applies only to --lr-scheduler-type=" + readers +
+             ", but the schedule is " + std::string(chosen.name);
+  }
+  if (s.lr_scheduler_type == kWarmupStableDecay && s.lr_decay_steps == 0)
+    return flag("lr-scheduler-type=warmup_stable_decay") +
+           " needs --lr-decay-steps";
+  if (s.lr_scheduler_type == kCosineWithMinLr && s.min_lr > 0 &&
+      s.min_lr_rate > 0)
+    return flag("min-lr") + " and --min-lr-rate both say what the rate never "
+                            "falls below; give one of them";
+  if (s.lr_scheduler_type == kPolynomial && s.lr_end >= s.learning_rate)
+    return flag("lr-end") + " must be below --learning-rate, which is " +
+           number_text(s.learning_rate) + ", but is " + number_text(s.lr_end);
+  return "";
+}
+
+// Returns which flag needs validations that there are not, in the same way.
+inline std::string validation_error(const TrainingSettings &s,
+                                    const std::string &quote,
+                                    bool has_validation) {
+  const bool on_plateau = s.lr_scheduler_type == kReduceLrOnPlateau;
+  const std::string flag =
+      quote +
+      (s.early_stopping_patience > 0 ? "--early-stopping-patience"
+       : on_plateau       ? "--lr-scheduler-type=reduce_lr_on_plateau"
+       : s.eval_steps > 0 ? "--eval-steps"
+                          : "--save-best") +
+      quote;
+  const bool is_periodic = s.early_stopping_patience > 0 || on_plateau;
+  if (!has_validation && (is_periodic || s.eval_steps > 0 || s.save_best))
+    return flag + " needs data to validate on: --eval-data and --eval-labels, "
+                  "or --eval-tokens";
+  if (is_periodic && s.eval_steps == 0)
+    return flag + " needs validations after every --eval-steps steps";
+  return "";
 }
 
 } // namespace gpuopt

@@ -2,6 +2,8 @@
 // Face's Trainer:
 //
 //   model.safetensors      weights and running statistics, as in the output
+//   ema.safetensors        the same with averages of the parameters, if the run
+//                          keeps them
 //   optimizer.safetensors  what the optimizer keeps for each parameter
 //   trainer_state.json     all else (run_state.h)
 //   checksums.txt          a line for each of these; written last
@@ -14,15 +16,12 @@
 #include "gpuopt/trainer/checkpoint_names.h"
 #include "gpuopt/trainer/checksum.h"
 
-#include <fcntl.h>
-
 #include <cstdio>
 #include <filesystem>
 #include <vector>
 
 namespace gpuopt {
 
-constexpr char kModelFile[] = "model.safetensors";
 constexpr char kOptimizerFile[] = "optimizer.safetensors";
 constexpr char kRunStateFile[] = "trainer_state.json";
 constexpr char kChecksumsFile[] = "checksums.txt";
@@ -31,8 +30,12 @@ constexpr char kPartSuffix[] = ".part";
 namespace detail {
 inline std::vector<std::string> checksum_lines(const std::string &checkpoint) {
   std::vector<std::string> lines;
-  for (const char *name : {kModelFile, kOptimizerFile, kRunStateFile})
-    lines.push_back(checksum_line(checkpoint, name));
+  std::error_code code;
+  for (const char *name :
+       {kModelFile, kAveragesFile, kOptimizerFile, kRunStateFile})
+    if (name != kAveragesFile ||
+        std::filesystem::exists(checkpoint + "/" + kAveragesFile, code))
+      lines.push_back(checksum_line(checkpoint, name));
   return lines;
 }
 inline void write_text(const std::string &path, const std::string &text) {
@@ -74,17 +77,6 @@ inline void check_whole(const std::string &checkpoint) {
                 "the checkpoint's files");
 }
 
-// Waits until the names in a folder are on the disk.
-inline void sync_folder(const std::string &path) {
-  const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const bool is_synced = folder >= 0 && fsync(folder) == 0;
-  const std::string why = strerror(errno);
-  if (folder >= 0)
-    close(folder);
-  if (!is_synced)
-    throw Error("cannot write '" + path + "': " + why);
-}
-
 // Removes the marker first, so that what a kill leaves behind is not taken for
 // a checkpoint. What cannot be removed stays.
 inline void remove_checkpoint(const std::string &path) {
@@ -101,7 +93,10 @@ inline void put_in_place(const std::string &part, const std::string &target) {
   if (renameat2(AT_FDCWD, part.c_str(), AT_FDCWD, target.c_str(),
                 RENAME_EXCHANGE) == 0)
     return remove_checkpoint(part);
-  remove_checkpoint(target); // file systems of networks cannot exchange
+  // File systems of networks cannot exchange names, and old kernels neither.
+  if (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP)
+    throw Error("cannot replace '" + target + "': " + strerror(errno));
+  remove_checkpoint(target);
   std::filesystem::rename(part, target);
 }
 

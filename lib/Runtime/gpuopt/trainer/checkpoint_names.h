@@ -11,6 +11,10 @@
 namespace gpuopt {
 
 constexpr char kCheckpointPrefix[] = "checkpoint-";
+// The weights, in a checkpoint as in a program and in the results of a run.
+constexpr char kModelFile[] = "model.safetensors";
+// The same with averages in place of the parameters (--ema-decay).
+constexpr char kAveragesFile[] = "ema.safetensors";
 
 struct CheckpointFolder {
   int64_t step;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gpuopt/trainer/checkpoint_folder.h"
+#include "gpuopt/trainer/metrics.h"
 #include "gpuopt/trainer/run_state.h"
 #include "gpuopt/trainer/state_copy.h"
 
@@ -22,8 +23,10 @@ class CheckpointWriter {
 public:
   // Keeps the last `limit` checkpoints and the best one; 0: all.
   CheckpointWriter(const Program &program, std::string output_dir,
-                   int64_t limit, std::set<std::string> infinite_at_first)
-      : copy(program), output_dir(std::move(output_dir)), limit(limit),
+                   int64_t limit, std::set<std::string> infinite_at_first,
+                   const Averages &averages)
+      : copy(program, averages), has_averages(averages.are_kept()),
+        output_dir(std::move(output_dir)), limit(limit),
         infinite_at_first(std::move(infinite_at_first)) {}
 
   // Allocates the memory that the first checkpoint would stall training for.
@@ -62,6 +65,7 @@ private:
                       part = target + kPartSuffix;
     try {
       write_files(part, run);
+      sync_metrics(output_dir);
       put_in_place(part, target);
       sync_folder(output_dir);
       remove_others(run);
@@ -80,6 +84,9 @@ private:
         {"format", "pt"}, {"global_step", std::to_string(run.step)}};
     write_safetensors(part + "/" + kModelFile, copy.tensors(StateFile::Weights),
                       metadata);
+    if (has_averages)
+      write_safetensors(part + "/" + kAveragesFile,
+                        copy.tensors(StateFile::Averages), metadata);
     write_safetensors(part + "/" + kOptimizerFile,
                       copy.tensors(StateFile::Optimizer), metadata);
     detail::write_text(part + "/" + kRunStateFile, json_of(run));
@@ -105,6 +112,7 @@ private:
   }
 
   StateCopy copy;
+  const bool has_averages;
   const std::string output_dir;
   const int64_t limit;
   const std::set<std::string> infinite_at_first;

@@ -5,8 +5,6 @@
 #include "gpuopt/trainer/checkpoint_writer.h"
 #include "gpuopt/trainer/settings.h"
 
-#include <utility>
-
 namespace gpuopt {
 
 class Checkpoints {
@@ -23,7 +21,7 @@ public:
     if (first_path.empty())
       return;
     first = read_run_state(first_path + "/" + kRunStateFile);
-    best = {first.best_metric, first.best_step};
+    kept_best = {first.best_metric, first.best_step};
     last = first_path;
   }
   // Returns the folder of that checkpoint; empty if the run begins anew.
@@ -39,16 +37,19 @@ public:
   }
 
   // Makes ready for writing, before the first step.
-  void open(const std::set<std::string> &infinite_at_first) {
+  void open(const std::set<std::string> &infinite_at_first,
+            const Averages &averages) {
     remove_unfinished_checkpoints(s.output_dir);
     writer = std::make_unique<CheckpointWriter>(
-        program, s.output_dir, s.save_total_limit, infinite_at_first);
+        program, s.output_dir, s.save_total_limit, infinite_at_first, averages);
     if (s.save_steps > 0 || s.save_best)
       writer->prepare();
   }
 
   // Begins to write one. The one before has been ended by end(true).
   void begin(Context &ctx, const char *memory, RunState run) {
+    written = is_best(run.step) ? candidate : Validation();
+    const Validation &best = written.step > 0 ? written : kept_best;
     run.best_metric = best.loss;
     run.best_step = best.step;
     writer->begin(ctx, memory, run);
@@ -62,26 +63,46 @@ public:
       return std::nullopt;
     if (!outcome->lost.empty())
       return outcome;
-    if (outcome->problem.empty())
+    const bool is_whole = outcome->problem.empty();
+    if (is_whole)
       last = checkpoint_path(s.output_dir, outcome->step);
     else
       tell_failure(*outcome);
+    if (is_whole && written.step > 0)
+      kept_best = written;
+    if (candidate.step == outcome->step)
+      candidate = {};
     return std::nullopt;
   }
   // Returns the folder of the last one; empty if there is none.
   const std::string &last_path() const { return last; }
-  bool has(int64_t step) const {
+  bool last_is_of(int64_t step) const {
     return last == checkpoint_path(s.output_dir, step);
+  }
+  // Whether --resume=auto takes the last one: it is the latest in the folder,
+  // and what was written can be read.
+  bool auto_takes_last() const {
+    const auto found = checkpoints_in(s.output_dir);
+    try {
+      read_run_state(last + "/" + kRunStateFile);
+    } catch (const Error &) {
+      return false;
+    }
+    return !found.empty() && found.back().path == last;
   }
 
   // Takes note of the loss of a validation after a step.
   void note_validation(int64_t step, double loss) {
+    const Validation &best = candidate.step > 0 ? candidate : kept_best;
     const bool is_better = best.step == 0 || loss < best.loss;
     if (s.save_best && is_finite(loss) && is_better)
-      second_best = std::exchange(best, {loss, step});
+      candidate = {loss, step};
   }
-  // Whether a validation after this step was the best so far.
-  bool is_best(int64_t step) const { return step > 0 && best.step == step; }
+  // Whether a validation after this step was the best so far, and has no
+  // checkpoint yet.
+  bool is_best(int64_t step) const {
+    return step > 0 && candidate.step == step;
+  }
 
 private:
   void tell_failure(const CheckpointOutcome &outcome) {
@@ -90,8 +111,6 @@ private:
             "goes on: %s\n",
             program.name, static_cast<long long>(outcome.step),
             outcome.problem.c_str());
-    if (best.step == outcome.step)
-      best = second_best;
   }
 
   const Program &program;
@@ -100,8 +119,11 @@ private:
   RunState first;
   struct Validation {
     double loss = 0;
-    int64_t step = 0;  // 0: there was none
-  } best, second_best; // of those with a checkpoint
+    int64_t step = 0; // 0: there is none
+  };
+  Validation kept_best, // the best one that has a checkpoint
+      candidate,        // a better one, which gets one
+      written;          // the one whose checkpoint was begun last
   std::unique_ptr<CheckpointWriter> writer;
 };
 

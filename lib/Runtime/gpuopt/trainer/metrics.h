@@ -5,6 +5,7 @@
 // one warning.
 #pragma once
 
+#include "gpuopt/device/atomic_file.h"
 #include "gpuopt/optimizers/optimizer.h"
 
 #include <fcntl.h>
@@ -15,16 +16,34 @@
 #include <cmath>
 #include <cstdarg>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 namespace gpuopt {
+
+constexpr char kMetricsFile[] = "metrics.jsonl";
+
+// Waits until the lines that were written are on the disk. A folder without the
+// file has nothing to wait for.
+inline void sync_metrics(const std::string &output_dir) {
+  const std::string path = output_dir + "/" + kMetricsFile;
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    return;
+  const bool is_synced = is_on_disk(file);
+  const std::string why = strerror(errno);
+  close(file);
+  if (!is_synced)
+    throw Error("cannot write '" + path + "': " + why);
+}
 
 class Metrics {
 public:
   // With `has_muon`, a step's line has the learning rate of muon, too. The
   // lines of an earlier file stay up to `last_kept`, a step.
-  Metrics(const std::string &path, bool has_muon, int64_t last_kept = 0)
-      : path(path), has_muon(has_muon), last_kept(last_kept) {}
+  Metrics(const std::string &output_dir, bool has_muon, int64_t last_kept = 0)
+      : path(output_dir + "/" + kMetricsFile), has_muon(has_muon),
+        last_kept(last_kept) {}
   ~Metrics() {
     if (file >= 0)
       close(file);
@@ -61,6 +80,16 @@ public:
          static_cast<long long>(step), stall_ms);
   }
 
+  // Waits until all lines are on the disk.
+  void end() const {
+    try {
+      if (file >= 0)
+        sync_metrics(std::filesystem::path(path).parent_path());
+    } catch (const Error &error) {
+      fprintf(stderr, "warning: %s\n", error.what());
+    }
+  }
+
 private:
   // JSON has no NaN and no infinity.
   static std::string number(double value) {
@@ -71,8 +100,7 @@ private:
   void begin_file() {
     bytes = kept_bytes();
     file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    if (file < 0 || ftruncate(file, bytes) != 0 ||
-        lseek(file, bytes, SEEK_SET) < 0)
+    if (file < 0 || ftruncate(file, bytes) != 0)
       throw Error("cannot write '" + path + "': " + strerror(errno));
   }
   // Returns how many bytes of the earlier file stay. Its steps ascend.
@@ -97,27 +125,32 @@ private:
     va_start(arguments, format);
     const int size = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    if (write(file, text, size_t(size)) == size)
+    // What is left of a line that did not fit goes first: a shorter one would
+    // not cover it.
+    if ((!has_rest || ftruncate(file, bytes) == 0) &&
+        pwrite(file, text, size_t(size), bytes) == size) {
       bytes += size;
-    else
+      has_rest = false;
+    } else {
       leave_out();
+    }
   }
-  // Removes what was written of a line.
+  // Removes what was written of a line, at once or before the next line.
   void leave_out() {
     const char *why = strerror(errno);
     if (!has_warned)
       fprintf(stderr, "warning: '%s' lacks steps, and training goes on: %s\n",
               path.c_str(), why);
     has_warned = true;
-    if (ftruncate(file, bytes) == 0)
-      lseek(file, bytes, SEEK_SET);
+    has_rest = ftruncate(file, bytes) != 0;
   }
 
   std::string path;
   bool has_muon;
   int64_t last_kept;
-  int file = -1;   // until the first line
-  off_t bytes = 0; // of whole lines
+  int file = -1;         // until the first line
+  off_t bytes = 0;       // of whole lines
+  bool has_rest = false; // behind them, of a line that was left out
   bool has_warned = false;
 };
 

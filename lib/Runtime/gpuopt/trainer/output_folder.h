@@ -1,7 +1,7 @@
 // The folder that a trainer writes to.
 #pragma once
 
-#include "gpuopt/device/error.h"
+#include "gpuopt/device/atomic_file.h"
 #include "gpuopt/trainer/folder_marks.h"
 
 #include <fcntl.h>
@@ -35,6 +35,8 @@ public:
     lock(path, file.string());
     if (is_new)
       write_mark(file);
+    for (const auto &each : made)
+      sync_folder(each.parent_path().string());
   }
   ~OutputFolder() {
     std::error_code code;

@@ -38,8 +38,9 @@ inline void refuse_difference(const std::string &checkpoint,
     throw Error("'" + checkpoint + "' is of a run with " + what + " " + saved +
                 ", but this one has " + now);
 }
-// The settings that give each batch its samples.
-inline constexpr const char *kOrderSettings[] = {"seed", "shuffle"};
+// The settings that give each batch its samples, and what is minimised: the
+// best loss so far is of the same kind.
+inline constexpr const char *kFixedSettings[] = {"seed", "shuffle", "loss"};
 } // namespace detail
 
 // Refuses a checkpoint whose place in the data, or whose optimizer, means
@@ -55,8 +56,13 @@ inline void refuse_other_run(const std::string &checkpoint,
   refuse("--batch-size", saved.batch_size, now.batch_size);
   refuse("--gradient-accumulation-steps", saved.accumulation_steps,
          now.accumulation_steps);
+  if (!saved.model.empty() && !now.model.empty() && saved.model != now.model)
+    throw Error(
+        "'" + checkpoint +
+        "' is of another model: its graph and constants have the hash " +
+        saved.model + ", but those of this program have " + now.model);
   refuse("a number of samples of", saved.samples, now.samples);
-  for (const char *name : detail::kOrderSettings)
+  for (const char *name : detail::kFixedSettings)
     if (saved.settings.count(name) && now.settings.count(name))
       detail::refuse_difference(checkpoint, "--" + std::string(name),
                                 saved.settings.at(name), now.settings.at(name));

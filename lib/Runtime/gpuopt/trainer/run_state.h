@@ -5,6 +5,7 @@
 #include "gpuopt/data/json.h"
 #include "gpuopt/data/mapped_file.h"
 #include "gpuopt/program/program.h"
+#include "gpuopt/trainer/validations.h"
 
 namespace gpuopt {
 
@@ -24,7 +25,9 @@ struct RunState {
   // there is none.
   double best_metric = 0;
   int64_t best_step = 0;
+  ValidationHistory validations;
   std::string optimizer; // of kOptimizers
+  std::string model;     // Program::model
   // Flags that decide what a run computes, as their texts.
   std::map<std::string, std::string> settings;
 };
@@ -37,6 +40,24 @@ template <class T>
 struct RunField {
   const char *name;
   RunMember<T> member;
+};
+template <class T>
+using HistoryMember = T ValidationHistory::*;
+template <class T>
+struct HistoryField {
+  const char *name;
+  HistoryMember<T> member;
+};
+inline constexpr HistoryField<int64_t> kHistoryIntegers[] = {
+    {"validations", &ValidationHistory::count},
+    {"plateau_bad_validations", &ValidationHistory::plateau_bad},
+    {"plateau_cooldown", &ValidationHistory::plateau_cooldown},
+    {"early_stopping_patience_counter", &ValidationHistory::stopping_bad},
+};
+inline constexpr HistoryField<double> kHistoryNumbers[] = {
+    {"lr_factor", &ValidationHistory::lr_factor},
+    {"plateau_best", &ValidationHistory::plateau_best},
+    {"early_stopping_best", &ValidationHistory::stopping_best},
 };
 inline constexpr RunField<int64_t> kRunIntegers[] = {
     {"global_step", &RunState::step},
@@ -60,12 +81,22 @@ inline constexpr RunField<double> kRunNumbers[] = {
 
 // Returns the flags that decide what a run computes, as texts.
 inline std::map<std::string, std::string>
-deciding_settings(const TrainingSettings &s, const ProgramKind &kind) {
+deciding_settings(const TrainingSettings &s, const Program &program) {
+  const ProgramKind kind = kind_of(program);
   std::map<std::string, std::string> settings;
+  for (const char *compiled : program.compiled) {
+    const std::string text = compiled;
+    const size_t equals = text.find('=');
+    settings[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  if (kind.scales_loss)
+    settings["loss-scale"] =
+        s.is_dynamic ? "dynamic" : number_text(s.init_scale);
   for (const SettingInfo &setting : kSettings) {
-    const bool decides = setting.section == Section::Optimizer ||
-                         setting.section == Section::LossScale ||
-                         setting.name == "shuffle";
+    const bool decides =
+        setting.section == Section::Optimizer ||
+        setting.section == Section::LossScale || setting.name == "shuffle" ||
+        setting.name == "transform" || setting.name == "ema-decay";
     const std::string value = value_text(setting, s);
     if (decides && !value.empty() && why_not_taken(setting, kind).empty())
       settings[std::string(setting.name)] = value;
@@ -98,7 +129,14 @@ inline std::string json_of(const RunState &run) {
   for (const auto &[name, member] : detail::kRunNumbers)
     text +=
         " \"" + std::string(name) + "\": " + number_text(run.*member) + ",\n";
+  for (const auto &[name, member] : detail::kHistoryIntegers)
+    text += " \"" + std::string(name) +
+            "\": " + std::to_string(run.validations.*member) + ",\n";
+  for (const auto &[name, member] : detail::kHistoryNumbers)
+    text += " \"" + std::string(name) +
+            "\": " + number_text(run.validations.*member) + ",\n";
   return text + " \"optimizer\": " + json_quoted(run.optimizer) +
+         ",\n \"model\": " + json_quoted(run.model) +
          ",\n \"settings\": " + json_object(run.settings) + "\n}\n";
 }
 
@@ -120,8 +158,20 @@ inline RunState read_run_state(const std::string &path) {
         run.*member = parser.number();
         return;
       }
+    for (const auto &[known, member] : detail::kHistoryIntegers)
+      if (name == known) {
+        run.validations.*member = parser.integer();
+        return;
+      }
+    for (const auto &[known, member] : detail::kHistoryNumbers)
+      if (name == known) {
+        run.validations.*member = parser.number();
+        return;
+      }
     if (name == "optimizer")
       run.optimizer = parser.string();
+    else if (name == "model")
+      run.model = parser.string();
     else if (name == "settings")
       parser.object([&](const std::string &setting) {
         run.settings[setting] = parser.string();

@@ -181,10 +181,15 @@ inline void check_readable(const std::string &flag, const std::string &path) {
     throw Error("'" + flag + "': " + error.what());
   }
 }
+inline void check_data(const std::string &flag, const std::string &text) {
+  for (const std::string &path : files_of(text))
+    if (!is_folder(path))
+      check_readable(flag, path);
+}
 inline void check_files(const DataFlags &data, const std::string &prefix) {
   for (const auto &[input, path] : data.files)
-    check_readable(prefix + "data", path);
-  check_readable(prefix + "labels", data.labels);
+    check_data(prefix + "data", path);
+  check_data(prefix + "labels", data.labels);
   check_readable(prefix + "tokens", data.tokens);
 }
 
@@ -195,12 +200,15 @@ inline void check_together(const Flags &flags, const Settings &s,
       !find_state(program, StateKind::Gradient))
     throw Error("'--dump-gradients': this program does not keep its "
                 "gradients; compile it with --gradient-accumulation-steps");
-  if (s.eval_steps > 0 && !s.eval.given())
-    throw Error("'--eval-steps' needs data to validate on: --eval-data and "
-                "--eval-labels, or --eval-tokens");
-  if (s.save_best && !s.eval.given())
-    throw Error("'--save-best' needs data to validate on: --eval-data and "
-                "--eval-labels, or --eval-tokens");
+  if (const std::string why = validation_error(s, "'", s.eval.given());
+      !why.empty())
+    throw Error(why);
+  if (const std::string why = schedule_error(
+          s, "'", [&](const std::string &name) { return flags.given(name); });
+      !why.empty())
+    throw Error(why);
+  if (s.init_strict && s.init_from.empty())
+    throw Error("'--init-strict' has no effect without --init-from");
   if (flags.given("token-type") && s.train.tokens.empty() &&
       s.eval.tokens.empty())
     throw Error(
@@ -235,6 +243,7 @@ inline Settings parse_settings(int argc, char **argv, const Program &program) {
   flags.parse_all(argc, argv);
   s.train.labels = s.labels, s.train.tokens = s.tokens;
   s.eval.labels = s.eval_labels, s.eval.tokens = s.eval_tokens;
+  s.train.transform = s.transform, s.eval.transform = s.eval_transform;
   detail::choose_warmup(flags, s);
   detail::check_ranges(s, kind_of(program));
   detail::check_together(flags, s, program);
@@ -245,6 +254,7 @@ inline Settings parse_settings(int argc, char **argv, const Program &program) {
   detail::check_files(s.train, "--");
   detail::check_files(s.eval, "--eval-");
   detail::check_readable("--weights", s.weights);
+  detail::check_readable("--init-from", s.init_from);
   return s;
 }
 

@@ -2,6 +2,7 @@
 // written while training changes the original.
 #pragma once
 
+#include "gpuopt/trainer/averages.h"
 #include "gpuopt/trainer/stored_state.h"
 
 namespace gpuopt {
@@ -10,13 +11,19 @@ namespace gpuopt {
 // part of it: each step makes them anew, or `prepare` does.
 class StateCopy {
 public:
-  explicit StateCopy(const Program &program) {
-    for (const StateInfo &state : program.states)
+  StateCopy(const Program &program, const Averages &averages)
+      : averages(averages) {
+    auto add = [&](const StateInfo &state, bool is_average) {
+      parts.push_back({&state, bytes, is_average});
+      bytes += state.tensor.bytes;
+    };
+    for (const StateInfo &state : program.states) {
       if (has_state(StateFile::Weights, state.kind) ||
-          has_state(StateFile::Optimizer, state.kind)) {
-        parts.push_back({&state, bytes});
-        bytes += state.tensor.bytes;
-      }
+          has_state(StateFile::Optimizer, state.kind))
+        add(state, false);
+      if (state.kind == StateKind::Parameter && averages.are_kept())
+        add(state, true);
+    }
   }
 
   // Allocates the memory of the copy, which take does if this has not.
@@ -27,7 +34,8 @@ public:
     allocate();
     for (const Part &part : parts)
       copy_to_host(ctx, data.data() + part.begin,
-                   memory + part.state->tensor.offset,
+                   part.is_average ? averages.place_of(part.state->tensor)
+                                   : memory + part.state->tensor.offset,
                    part.state->tensor.bytes);
   }
 
@@ -35,7 +43,9 @@ public:
   std::vector<TensorToSave> tensors(StateFile file) const {
     std::vector<TensorToSave> tensors;
     for (const Part &part : parts)
-      if (has_state(file, part.state->kind))
+      if (has_state(file, part.state->kind) &&
+          part.is_average == (file == StateFile::Averages &&
+                              part.state->kind == StateKind::Parameter))
         for (const std::string &name : stored_names(*part.state))
           tensors.push_back(
               tensor_to_save(*part.state, name, data.data() + part.begin));
@@ -55,7 +65,9 @@ private:
   struct Part {
     const StateInfo *state;
     size_t begin;
+    bool is_average;
   };
+  const Averages &averages;
   std::vector<Part> parts;
   size_t bytes = 0;
   std::vector<char> data;

@@ -14,11 +14,13 @@ enum class StateFile {
   Weights,   // and running statistics
   Constants, // of the program
   Optimizer, // what the optimizer keeps for the parameters
+  Averages,  // weights and running statistics, with averages of parameters
 };
 
 inline bool has_state(StateFile file, StateKind kind) {
   switch (file) {
   case StateFile::Weights:
+  case StateFile::Averages:
     return kind == StateKind::Parameter || kind == StateKind::Frozen ||
            kind == StateKind::Buffer;
   case StateFile::Constants:

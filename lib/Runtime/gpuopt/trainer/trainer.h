@@ -5,7 +5,9 @@
 #include "gpuopt/data/loader.h"
 #include "gpuopt/data/sources.h"
 #include "gpuopt/device/wait_policy.h"
+#include "gpuopt/trainer/averages.h"
 #include "gpuopt/trainer/checkpoints.h"
+#include "gpuopt/trainer/init_weights.h"
 #include "gpuopt/trainer/metrics.h"
 #include "gpuopt/trainer/not_finite.h"
 #include "gpuopt/trainer/output_folder.h"
@@ -30,7 +32,7 @@ public:
       : program(program), s(std::move(settings)),
         ctx(int(kStagingIsDevice ? s.num_threads : 0)),
         waiting(parse_wait_policy(s.wait_policy), ctx.num_threads),
-        checkpoints(program, s) {
+        averages(program, s.ema_decay), checkpoints(program, s) {
     ctx.allows_tf32 = program.allows_tf32;
   }
 
@@ -44,8 +46,7 @@ public:
     checkpoints.find_start();
     step = begun_at();
     prepare();
-    Metrics metrics(s.output_dir + "/metrics.jsonl",
-                    kind_of(program).optimizer == "muon",
+    Metrics metrics(s.output_dir, kind_of(program).optimizer == "muon",
                     checkpoints.starts_in_output() ? step : 0);
     announce();
     // These signals come from the terminal, and from systems that run jobs or
@@ -65,6 +66,7 @@ private:
   // Allocates everything, and loads the weights.
   void prepare() {
     memory = ctx.allocate(program.total_bytes);
+    averages.allocate(ctx);
     ctx.allocate_host(program.host_bytes);
     watch = std::make_unique<FiniteWatch>(ctx, program, memory);
     if (const StateInfo *state = find_state(program, StateKind::Workspace))
@@ -80,13 +82,13 @@ private:
     steps = steps_to_attempt();
     prepare_profile();
     initialize();
-    checkpoints.open(infinite_at_first);
+    checkpoints.open(infinite_at_first, averages);
   }
 
   // Runs the steps until the last or an interrupt. Returns false if training
   // diverged, which has been told.
   bool train(Metrics &metrics) {
-    while (step < steps && !detail::interrupted) {
+    while (step < steps && !detail::interrupted && !ends_run(s, validations)) {
       train_step(metrics, ++step);
       if (watch->weights_are_lost()) {
         if (end_checkpoint(true))
@@ -111,23 +113,31 @@ private:
     if (!save_weights())
       return kDiverged;
     const bool has_trained = step > begun_at();
-    if (loaders.eval && has_trained && !detail::interrupted)
+    if (ends_run(s, validations))
+      tell_early_stop();
+    else if (loaders.eval && has_trained && !stops_early())
       validate(metrics, step);
     const bool is_due =
-        s.save_steps > 0 || checkpoints.is_best(step) || detail::interrupted;
-    if (is_due && has_trained && !checkpoints.has(step) &&
+        s.save_steps > 0 || checkpoints.is_best(step) || stops_early();
+    if (is_due && has_trained && !checkpoints.last_is_of(step) &&
         !(save_checkpoint(metrics) && end_checkpoint(true)))
       return kDiverged;
-    if (detail::interrupted)
-      tell_interrupt();
+    metrics.end();
+    const int status = stops_early() ? tell_interrupt(has_trained) : 0;
     printf("weights: %s\n", weights_file().c_str());
     if (!watch->loss_is_lost())
-      return 0;
+      return status;
     fprintf(stderr,
             "%s: error: the last step's loss is not finite; its weights are, "
             "and are saved\n",
             program.name);
     return kDiverged;
+  }
+
+  // Whether an interrupt ends the run before its last step. One that comes
+  // during the last step, or after it, ends nothing.
+  bool stops_early() const {
+    return detail::interrupted && step < steps && !ends_run(s, validations);
   }
 
   // Opens the data before anything is allocated, so that errors in it are
@@ -153,6 +163,8 @@ private:
     options.first_batch = pads_last ? 0 : checkpoints.start().batches;
     options.num_workers = int(s.num_workers);
     options.prefetch_factor = int(s.prefetch_factor);
+    options.skips_bad_records = s.on_bad_record == kSkipBadRecord;
+    options.max_bad_records = s.max_bad_records;
     // The first half is for training, the second for evaluation.
     DeviceMemory staging;
     if (const StateInfo *state = find_state(program, StateKind::Staging)) {
@@ -189,12 +201,35 @@ private:
     if (program.prepare)
       program.prepare(ctx, memory);
   }
+  void tell_early_stop() const {
+    printf("stops early after step %lld of %lld: the last %lld validations "
+           "were not better than %.4f\n",
+           static_cast<long long>(step), static_cast<long long>(steps),
+           static_cast<long long>(validations.stopping_bad),
+           validations.stopping_best);
+  }
   void load_first_weights() {
     infinite_at_first =
         WeightsFile(ctx, program, memory)
-            .load(s.weights.empty() ? program_file("model.safetensors")
-                                    : s.weights,
+            .load(s.weights.empty() ? program_file(kModelFile) : s.weights,
                   StateFile::Weights);
+    if (!s.init_from.empty())
+      load_init_weights(ctx, program, memory, s.init_from, s.init_strict);
+    averages.begin(ctx, memory);
+  }
+  void load_averages(const std::string &checkpoint) {
+    const std::string file = checkpoint + "/" + kAveragesFile;
+    if (std::filesystem::exists(file) && averages.are_kept()) {
+      WeightsFile(ctx, program, memory, &averages)
+          .load(file, StateFile::Averages, /*exactly=*/true);
+      return;
+    }
+    averages.begin(ctx, memory);
+    if (averages.are_kept())
+      fprintf(stderr,
+              "%s: warning: '%s' has no averages; those of --ema-decay begin "
+              "with its weights\n",
+              program.name, checkpoint.c_str());
   }
   void load_checkpoint() {
     const std::string &path = checkpoints.start_path();
@@ -205,6 +240,8 @@ private:
                                   /*exactly=*/true);
     file.load(path + "/" + kOptimizerFile, StateFile::Optimizer,
               /*exactly=*/true);
+    validations = checkpoints.start().validations;
+    load_averages(path);
     warn_of_changes(path, checkpoints.start(), now, program.name);
   }
   std::string constants_file() const {
@@ -223,6 +260,7 @@ private:
     const RunState &run = checkpoints.start();
     StepState state;
     state.seed = s.seed;
+    state.lr_factor = validations.lr_factor;
     write_counters(run, state);
     copy_to_device(ctx, find<StepState>(StateKind::StepState), &state,
                    sizeof state);
@@ -235,14 +273,15 @@ private:
                      sizeof scale);
     }
   }
-  std::string weights_file() const {
-    return s.output_dir + "/model.safetensors";
-  }
+  std::string weights_file() const { return s.output_dir + "/" + kModelFile; }
   // Saves the weights; returns false if they are NaN. Such weights do not
   // replace good ones.
   bool save_weights() {
-    const std::string lost = WeightsFile(ctx, program, memory)
-                                 .save(weights_file(), infinite_at_first);
+    std::string lost = WeightsFile(ctx, program, memory)
+                           .save(weights_file(), infinite_at_first);
+    if (lost.empty() && averages.are_kept())
+      lost = WeightsFile(ctx, program, memory, &averages)
+                 .save(s.output_dir + "/" + kAveragesFile, infinite_at_first);
     if (!lost.empty())
       tell_divergence(step, "; infinite or NaN: " + lost);
     return lost.empty();
@@ -286,18 +325,29 @@ private:
     run.accumulation_steps = program.accumulation_steps;
     run.samples = loaders.train->sample_count();
     run.optimizer = program.optimizer;
-    run.settings = deciding_settings(s, kind_of(program));
+    run.model = program.model;
+    run.settings = deciding_settings(s, program);
+    run.validations = validations;
     return run;
   }
 
-  void tell_interrupt() const {
+  // Returns the exit status: steps that are in no checkpoint are an error.
+  int tell_interrupt(bool has_trained) const {
+    const bool is_kept = checkpoints.last_is_of(step);
     const std::string way_on =
-        checkpoints.has(step)
+        is_kept && checkpoints.auto_takes_last()
             ? "; --resume=auto goes on from '" + checkpoints.last_path() + "'"
             : "";
     printf("interrupted: ends after step %lld of %lld%s\n",
            static_cast<long long>(step), static_cast<long long>(steps),
            way_on.c_str());
+    if (is_kept || !has_trained)
+      return 0;
+    fprintf(stderr,
+            "%s: error: the run is interrupted after step %lld, of which no "
+            "checkpoint is written: it cannot go on from there\n",
+            program.name, static_cast<long long>(step));
+    return 1;
   }
   void tell_divergence(int64_t at, const std::string &why = "") const {
     const std::string &last = checkpoints.last_path();
@@ -325,7 +375,8 @@ private:
     if (const std::string &path = checkpoints.start_path(); !path.empty())
       printf("resumes from '%s' after step %lld of %lld\n", path.c_str(),
              static_cast<long long>(step), static_cast<long long>(steps));
-    refuse_unplanned("", ctx.allocated_bytes, program.total_bytes);
+    refuse_unplanned("", ctx.allocated_bytes,
+                     program.total_bytes + averages.bytes());
     refuse_unplanned(" of the host's memory", ctx.host_bytes,
                      program.host_bytes);
   }
@@ -346,6 +397,7 @@ private:
       loaders.train->prefetch();
     }
     run_step(done(), update_replay, program.update, program.update_calls);
+    averages.update(ctx, memory, find<StepState>(StateKind::StepState));
     const StepState state = read_state();
     const auto now = Clock::now();
     end_profiled_step(done());
@@ -481,10 +533,19 @@ private:
     const double loss = mean_of(sums.loss, sums.weight);
     metrics.evaluation(step, loss);
     if (sums.weight > 0)
-      checkpoints.note_validation(step, loss);
+      note(step, loss);
     printf("step %lld  validation loss %.4f\n", static_cast<long long>(step),
            loss);
     fflush(stdout);
+  }
+  // The next step has the learning rate that the validation leads to.
+  void note(int64_t step, double loss) {
+    checkpoints.note_validation(step, loss);
+    note_validation(s, loss, validations);
+    StepState state = read_state();
+    state.lr_factor = validations.lr_factor;
+    copy_to_device(ctx, find<StepState>(StateKind::StepState), &state,
+                   sizeof state);
   }
   StepState read_state() {
     StepState state;
@@ -498,6 +559,8 @@ private:
   Context ctx;
   StepWaiting waiting;
   std::unique_ptr<OutputFolder> folder; // outlives what writes checkpoints
+  Averages averages;
+  ValidationHistory validations;
   Checkpoints checkpoints;
   Sources train_sources, eval_sources;
   char *memory = nullptr;

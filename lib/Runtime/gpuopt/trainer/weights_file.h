@@ -1,6 +1,7 @@
 // Copies a program's state on the device to safetensors files, and back.
 #pragma once
 
+#include "gpuopt/trainer/averages.h"
 #include "gpuopt/trainer/stored_state.h"
 
 #include <filesystem>
@@ -25,8 +26,11 @@ inline std::string program_file(const std::string &name) {
 
 class WeightsFile {
 public:
-  WeightsFile(Context &ctx, const Program &program, char *memory)
-      : ctx(ctx), program(program), memory(memory) {}
+  // With `averages`, the file has them in place of the parameters, and loading
+  // reads nothing else.
+  WeightsFile(Context &ctx, const Program &program, char *memory,
+              const Averages *averages = nullptr)
+      : ctx(ctx), program(program), memory(memory), averages(averages) {}
 
   using Names = std::set<std::string>;
 
@@ -57,7 +61,9 @@ public:
         throw Error("'" + path + "' has " + std::to_string(stored.bytes) +
                     " bytes for '" + name + "', whose shape needs " +
                     std::to_string(state.tensor.bytes));
-      if (!read(state.tensor, stored, file))
+      if (averages && state.kind != StateKind::Parameter)
+        continue;
+      if (!read(state, stored, file))
         infinite.insert(state.tensor.name);
     }
     return infinite;
@@ -72,7 +78,7 @@ public:
     std::vector<TensorToSave> tensors;
     for (const StateInfo &state : program.states)
       if (has_state(StateFile::Weights, state.kind)) {
-        const char *data = memory + state.tensor.offset;
+        const char *data = place_of(state);
         if (!kStagingIsDevice) {
           copies.push_back(on_host(state));
           data = copies.back().data();
@@ -117,23 +123,29 @@ private:
   }
   // By pieces, so that the weights are not in memory twice. Returns whether all
   // are finite.
-  bool read(const TensorInfo &to, const StoredTensor &from,
+  bool read(const StateInfo &to, const StoredTensor &from,
             const MappedFile &file) {
     constexpr size_t kPiece = size_t(8) << 20;
     bool finite = true;
     for (size_t begin = 0; begin < from.bytes; begin += kPiece) {
       const size_t count = std::min(kPiece, from.bytes - begin);
       const auto *data = reinterpret_cast<const uint8_t *>(from.data) + begin;
-      finite = finite && detail::all_finite(to.type, from.data + begin, count);
-      copy_to_device(ctx, memory + to.offset + begin, data, count);
+      finite = finite &&
+               detail::all_finite(to.tensor.type, from.data + begin, count);
+      copy_to_device(ctx, place_of(to) + begin, data, count);
       file.release(data, count);
     }
     return finite;
   }
   std::vector<char> on_host(const StateInfo &state) {
     std::vector<char> copy(state.tensor.bytes);
-    copy_to_host(ctx, copy.data(), memory + state.tensor.offset, copy.size());
+    copy_to_host(ctx, copy.data(), place_of(state), copy.size());
     return copy;
+  }
+  char *place_of(const StateInfo &state) const {
+    return averages && state.kind == StateKind::Parameter
+               ? averages->place_of(state.tensor)
+               : memory + state.tensor.offset;
   }
   static void divide(const TensorInfo &tensor, std::vector<char> &data,
                      double by) {
@@ -147,6 +159,7 @@ private:
   Context &ctx;
   const Program &program;
   char *memory;
+  const Averages *averages;
 };
 
 } // namespace gpuopt

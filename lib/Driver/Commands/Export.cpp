@@ -1,0 +1,86 @@
+//===- Export.cpp - A model with the weights of a training ----------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Files/JoinPath.h"
+#include "Files/OutputDirectory.h"
+#include "Files/SourceModel.h"
+#include "Files/TrainedWeights.h"
+#include "gpuopt/Driver/Driver.h"
+#include "gpuopt/Import/Onnx/ReplaceWeights.h"
+#include "gpuopt/trainer/checkpoint_names.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace gpuopt;
+
+static int failure(const llvm::Twine &what) {
+  llvm::errs() << "gpuopt: error: " << what << "\n";
+  return 1;
+}
+
+/// Returns the model that a program was compiled from which has trained in
+/// `run`: the program's folder is that of `gpuopt train`, or lies above, as for
+/// a checkpoint and for a trainer that runs in its own folder.
+static llvm::Expected<std::string> modelOf(StringRef run) {
+  SmallString<256> folder(run);
+  if (std::error_code code = llvm::sys::fs::make_absolute(folder))
+    return llvm::createStringError("'" + run + "': " + code.message());
+  llvm::sys::path::remove_dots(folder, /*remove_dot_dot=*/true);
+  StringRef above = llvm::sys::path::parent_path(folder);
+  for (const std::string &program :
+       {OutputDirectory::programBelow(folder),
+        OutputDirectory::programBelow(above), above.str(),
+        llvm::sys::path::parent_path(above).str()})
+    if (std::string model = readSourceModel(program); !model.empty())
+      return model;
+  return llvm::createStringError(
+      "there is no program beside '" + run +
+      "' that says which model it is of; name it by --model");
+}
+
+int gpuopt::exportModel(const ExportOptions &options) {
+  std::string model = options.model;
+  if (model.empty()) {
+    llvm::Expected<std::string> found = modelOf(options.run);
+    if (!found)
+      return failure(llvm::toString(found.takeError()));
+    model = *found;
+  }
+  std::string file =
+      joinPath(options.run, options.averages ? kAveragesFile : kModelFile);
+  TrainedWeights weights;
+  if (std::string problem = weights.load(file); !problem.empty())
+    return failure(problem);
+  MLIRContext context;
+  context.getDiagEngine().registerHandler([](Diagnostic &diagnostic) {
+    failure(diagnostic.str());
+    return success();
+  });
+  llvm::StringSet<> used;
+  auto newElements = [&](const InitializerShape &shape)
+      -> FailureOr<std::optional<std::string>> {
+    if (!weights.has(shape.name))
+      return std::optional<std::string>();
+    used.insert(shape.name);
+    std::string bytes;
+    std::string problem =
+        weights.read(shape.name, shape.type,
+                     {shape.dimensions.begin(), shape.dimensions.end()}, bytes);
+    if (problem.empty())
+      return std::optional<std::string>(std::move(bytes));
+    return failure("'" + file + "' is of another model: " + problem),
+           mlir::failure();
+  };
+  if (failed(replaceWeights(model, options.file, context, newElements)))
+    return 1;
+  llvm::outs() << "wrote " << options.file << ": " << model << " with "
+               << used.size() << " tensors of " << file << "\n";
+  return 0;
+}

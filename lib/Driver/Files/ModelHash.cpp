@@ -1,0 +1,80 @@
+//===- ModelHash.cpp - What tells a model from others ---------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Files/ModelHash.h"
+
+#include "gpuopt/Dialect/Onnx/IR/OnnxOps.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/SHA256.h"
+
+using namespace mlir;
+using namespace gpuopt;
+
+namespace {
+
+class ModelHasher {
+public:
+  std::string hash(onnx::GraphOp graph) {
+    for (BlockArgument input : graph.getBody().front().getArguments())
+      addResult(input);
+    for (Operation &op : graph.getBody().front()) {
+      add(op.getName().getStringRef());
+      if (auto node = dyn_cast<onnx::NodeOp>(op))
+        addNode(node);
+      else if (auto initializer = dyn_cast<onnx::InitializerOp>(op))
+        addInitializer(initializer);
+      for (Value operand : op.getOperands())
+        add(std::to_string(numbers.lookup(operand)));
+      for (Value result : op.getResults())
+        addResult(result);
+    }
+    return llvm::toHex(sha.final(), /*LowerCase=*/true).substr(0, 16);
+  }
+
+private:
+  /// The length goes before each text, so that different lists of texts are
+  /// hashed as different bytes.
+  void add(StringRef text) {
+    sha.update(std::to_string(text.size()) + ":");
+    sha.update(text);
+  }
+  template <typename T>
+  void addPrinted(T printed) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    printed.print(stream);
+    add(text);
+  }
+  void addResult(Value result) {
+    numbers.try_emplace(result, numbers.size());
+    addPrinted(result.getType());
+  }
+  void addNode(onnx::NodeOp node) {
+    add(node.getDomain());
+    add(node.getOpType());
+    add(std::to_string(node.getOpset()));
+    addPrinted(Attribute(node.getOnnxAttributes()));
+  }
+  void addInitializer(onnx::InitializerOp op) {
+    auto type = cast<RankedTensorType>(op.getResult().getType());
+    if (isa<FloatType>(type.getElementType()))
+      add(op.getName()); // a weight
+    else if (op.getValue())
+      addPrinted(Attribute(*op.getValue()));
+  }
+
+  llvm::SHA256 sha;
+  DenseMap<Value, size_t> numbers;
+};
+
+} // namespace
+
+std::string gpuopt::hashOfModel(ModuleOp module) {
+  for (auto graph : module.getOps<onnx::GraphOp>())
+    return ModelHasher().hash(graph);
+  return "";
+}

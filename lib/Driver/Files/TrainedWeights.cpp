@@ -1,0 +1,73 @@
+//===- TrainedWeights.cpp - The weights that a training has saved ---------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Files/TrainedWeights.h"
+
+#include "gpuopt/data/safetensors.h"
+
+using namespace gpuopt;
+
+std::string TrainedWeights::load(const std::string &path) {
+  try {
+    auto mapped = std::make_shared<MappedFile>(path);
+    for (const auto &[name, stored] : read_safetensors(*mapped))
+      tensors[name] = {stored.dtype, stored.shape, stored.data, stored.bytes};
+    file = mapped;
+  } catch (const std::exception &error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::vector<std::string> TrainedWeights::names() const {
+  std::vector<std::string> names;
+  for (const auto &[name, tensor] : tensors)
+    names.push_back(name);
+  return names;
+}
+
+/// Rounds elements of f32 to those of another type.
+template <class T>
+static std::string rounded(const uint8_t *data, size_t count) {
+  std::string bytes(count * sizeof(T), '\0');
+  for (size_t i = 0; i < count; ++i) {
+    float element;
+    T narrow;
+    memcpy(&element, data + i * sizeof element, sizeof element);
+    store_scalar(&narrow, element);
+    memcpy(&bytes[i * sizeof narrow], static_cast<void *>(&narrow),
+           sizeof narrow);
+  }
+  return bytes;
+}
+
+std::string TrainedWeights::read(const std::string &name,
+                                 const std::string &type,
+                                 const std::vector<int64_t> &shape,
+                                 std::string &bytes) const {
+  const Tensor &tensor = tensors.at(name);
+  constexpr struct {
+    const char *type, *dtype;
+  } names[] = {{"f64", "F64"},   {"f32", "F32"}, {"f16", "F16"},
+               {"bf16", "BF16"}, {"i64", "I64"}, {"i32", "I32"}};
+  std::string dtype;
+  for (const auto &known : names)
+    if (type == known.type)
+      dtype = known.dtype;
+  const bool isRounded =
+      tensor.dtype == "F32" && (dtype == "F16" || dtype == "BF16");
+  if (shape != tensor.shape || (dtype != tensor.dtype && !isRounded))
+    return "'" + name + "' is " + tensor.dtype + " " +
+           shape_text(tensor.shape) + " there, but the model has it as " +
+           type + " " + shape_text(shape);
+  const size_t count = tensor.bytes / sizeof(float);
+  bytes = !isRounded ? std::string(reinterpret_cast<const char *>(tensor.data),
+                                   tensor.bytes)
+          : dtype == "F16" ? rounded<f16>(tensor.data, count)
+                           : rounded<bf16>(tensor.data, count);
+  return "";
+}

@@ -1,0 +1,100 @@
+// Pictures as a source of samples: decoded and transformed by whoever reads
+// them. They stay bytes; the device makes numbers of them.
+#pragma once
+
+#include "gpuopt/data/dataset.h"
+#include "gpuopt/data/image_steps.h"
+#include "gpuopt/data/records.h"
+
+namespace gpuopt {
+
+// Feeds inputs of shape [batch, 3 or 1, height, width].
+class ImageSource : public Source {
+public:
+  // `transform` is the value of the flag of that name.
+  ImageSource(std::shared_ptr<const Records> files, const TensorInfo &tensor,
+              const std::string &transform, const std::string &flag)
+      : records(std::move(files)), format(format_of(tensor, *records)) {
+    detail::TransformParser parser(transform, flag, format);
+    transforms = std::move(parser.transforms);
+    pixel_scale = parser.scale;
+    path = records->path;
+    type = Type::U8;
+    elements = format.channels * format.height * format.width;
+    scale = is_fraction(tensor.type) ? &pixel_scale : nullptr;
+  }
+  int64_t samples() const override { return records->count(); }
+  std::string place(int64_t sample) const override {
+    return records->place(sample);
+  }
+
+  void read(const SampleDraw &draw, uint8_t *to) const override {
+    static thread_local ImageScratch scratch;
+    const Record record = records->open(draw.sample);
+    try {
+      const std::unique_ptr<ImageReader> reader = open_image(record.content);
+      const ImageSteps steps(
+          reader->width, reader->height, transforms,
+          Draws(draw.seed, draw.epoch, uint64_t(draw.sample)));
+      if (steps.width != format.width || steps.height != format.height)
+        refuse_size(*reader, steps);
+      run_steps(*reader, steps.steps, scratch);
+      write_planes(scratch.now, format.channels, steps.is_flipped, to);
+    } catch (const BadContent &problem) {
+      throw BadRecord(place(draw.sample) + " " + problem.what());
+    }
+  }
+
+private:
+  static ImageFormat format_of(const TensorInfo &tensor,
+                               const Records &records) {
+    const auto shape = detail::sample_shape(tensor);
+    if (shape.size() != 3 || (shape[0] != 3 && shape[0] != 1))
+      throw Error("'" + records.path + "' holds pictures, but '" + tensor.name +
+                  "' has samples of shape " + shape_text(shape) +
+                  "; pictures have [3, height, width] or [1, height, width]");
+    return {shape[0], shape[1], shape[2]};
+  }
+  [[noreturn]] void refuse_size(const ImageReader &reader,
+                                const ImageSteps &steps) const {
+    auto size = [](int64_t width, int64_t height) {
+      return std::to_string(width) + " x " + std::to_string(height);
+    };
+    const bool is_same =
+        reader.width == steps.width && reader.height == steps.height;
+    throw BadContent("is " + size(reader.width, reader.height) +
+                     (is_same ? ""
+                              : ", and " + size(steps.width, steps.height) +
+                                    " after --transform") +
+                     ", but the input is " + size(format.width, format.height) +
+                     "; --transform resize or random_resized_crop makes it so");
+  }
+
+  std::shared_ptr<const Records> records;
+  const ImageFormat format;
+  std::vector<ImageTransform> transforms;
+  PixelScale pixel_scale;
+};
+
+// The classes of a folder of pictures, as labels.
+class ClassSource : public StoredSource {
+public:
+  explicit ClassSource(std::shared_ptr<const ImageFolder> classes)
+      : folder(std::move(classes)) {
+    path = folder->path;
+    type = Type::I64;
+    elements = 1;
+  }
+  int64_t samples() const override { return folder->count(); }
+  std::string place(int64_t sample) const override {
+    return folder->place(sample);
+  }
+  const uint8_t *at(int64_t sample) const override {
+    return reinterpret_cast<const uint8_t *>(&folder->labels[size_t(sample)]);
+  }
+
+private:
+  std::shared_ptr<const ImageFolder> folder;
+};
+
+} // namespace gpuopt

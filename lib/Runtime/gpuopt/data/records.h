@@ -1,0 +1,122 @@
+// Samples that are encoded, as pictures are: each is a file of a folder or a
+// member of a tar file.
+#pragma once
+
+#include "gpuopt/data/tar.h"
+
+#include <filesystem>
+
+namespace gpuopt {
+
+// The bytes of one sample.
+struct Record {
+  NamedBytes content;
+  std::unique_ptr<MappedFile> file; // which has been opened for them, or null
+};
+
+struct Records {
+  virtual ~Records() = default;
+  virtual int64_t count() const = 0;
+  virtual Record open(int64_t sample) const = 0;
+  // Returns where a sample lies, for messages.
+  virtual std::string place(int64_t sample) const = 0;
+
+  std::string path; // of all of them, for messages
+};
+
+// A folder with one sub-folder for each class, as torchvision's ImageFolder
+// reads them: classes and their files in the order of their names, the files
+// of folders below a class too.
+class ImageFolder : public Records {
+public:
+  explicit ImageFolder(const std::string &folder) {
+    namespace fs = std::filesystem;
+    path = folder;
+    for (const auto &entry : fs::directory_iterator(folder))
+      if (entry.is_directory())
+        classes.push_back(entry.path().filename().string());
+    std::sort(classes.begin(), classes.end());
+    if (classes.empty())
+      throw Error("'" + folder +
+                  "' has no sub-folders, but the sub-folders "
+                  "of a folder of pictures are its classes");
+    for (size_t label = 0; label < classes.size(); label++) {
+      const size_t before = files.size();
+      add_files(fs::path(folder) / classes[label]);
+      if (files.size() == before)
+        throw Error("'" + (fs::path(folder) / classes[label]).string() +
+                    "' has no pictures: files that end in .jpg, .jpeg or .png");
+      labels.resize(files.size(), int64_t(label));
+    }
+  }
+
+  int64_t count() const override { return int64_t(files.size()); }
+  Record open(int64_t sample) const override {
+    Record record;
+    record.file = std::make_unique<MappedFile>(files[size_t(sample)]);
+    record.content = *record.file;
+    return record;
+  }
+  std::string place(int64_t sample) const override {
+    return "'" + files[size_t(sample)] + "'";
+  }
+
+  std::vector<std::string> classes;
+  std::vector<int64_t> labels; // of the files: numbers of classes
+
+private:
+  static std::string ending_of(const std::filesystem::path &path) {
+    std::string ending = path.extension().string();
+    for (char &c : ending)
+      c = c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
+    return ending;
+  }
+  // Adds the files of a folder, then those of the folders in it.
+  void add_files(const std::filesystem::path &folder) {
+    std::vector<std::filesystem::path> found, folders;
+    for (const auto &entry : std::filesystem::directory_iterator(folder))
+      (entry.is_directory() ? folders : found).push_back(entry.path());
+    std::sort(found.begin(), found.end());
+    std::sort(folders.begin(), folders.end());
+    for (const auto &file : found) {
+      const std::string ending = ending_of(file);
+      if (ending == ".jpg" || ending == ".jpeg" || ending == ".png")
+        files.push_back(file.string());
+      for (const char *other :
+           {".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp"})
+        if (ending == other)
+          throw Error("'" + file.string() +
+                      "' is a picture, but of those "
+                      "only JPEG and PNG are read; convert or remove it");
+    }
+    for (const auto &below : folders)
+      add_files(below);
+  }
+
+  std::vector<std::string> files;
+};
+
+// The members of tar files that have one of some extensions.
+class TarRecords : public Records {
+public:
+  TarRecords(std::shared_ptr<const TarShards> shards, const std::string &path,
+             const std::vector<std::string> &extensions)
+      : shards(std::move(shards)), members(this->shards->column(extensions)) {
+    this->path = path;
+  }
+  int64_t count() const override { return int64_t(members.size()); }
+  Record open(int64_t sample) const override {
+    Record record;
+    record.content = shards->content(members[size_t(sample)]);
+    return record;
+  }
+  std::string place(int64_t sample) const override {
+    return shards->place(members[size_t(sample)]);
+  }
+
+private:
+  std::shared_ptr<const TarShards> shards;
+  std::vector<TarMember> members;
+};
+
+} // namespace gpuopt

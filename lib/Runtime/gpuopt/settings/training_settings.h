@@ -1,0 +1,90 @@
+// What a training can be told, and the defaults. settings_table.h has the flag
+// of each member.
+//
+//   struct Hyperparameters    what the device reads of them in a step
+//   struct TrainingSettings   all of them
+//
+// This file is C++17, as the compiler is.
+#pragma once
+
+#include "gpuopt/settings/optimizer_table.h"
+#include "gpuopt/settings/schedule_table.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace gpuopt {
+
+// The loss scale; the names and defaults are those of torch.amp.GradScaler. A
+// scale that is not dynamic keeps its first value; steps that overflow are
+// skipped as well.
+struct LossScaling {
+  int64_t is_dynamic = 1;
+  double init_scale = 65536;
+  double growth_factor = 2;
+  double backoff_factor = 0.5;
+  int64_t growth_interval = 2000; // good steps in a row before the scale grows
+  double min_loss_scale = 1;
+};
+
+// How muon's learning rate depends on a matrix's rows and columns: times
+// sqrt(max(1, rows / columns)), or 0.2 * sqrt(max(rows, columns)).
+enum MuonAdjustLr : int64_t { kOriginal, kMatchRmsAdamw };
+constexpr std::string_view kMuonAdjustLrNames[] = {"original",
+                                                   "match_rms_adamw"};
+
+// What becomes of a record that is damaged or does not fit.
+enum OnBadRecord : int64_t { kErrorOnBadRecord, kSkipBadRecord };
+constexpr std::string_view kOnBadRecordNames[] = {"error", "skip"};
+
+// The hyperparameters, which are copied to the device before the first step.
+struct Hyperparameters : LossScaling {
+  double learning_rate = 5e-5;
+  int64_t lr_scheduler_type = kLinear;
+  int64_t warmup_steps = 0;
+  int64_t max_steps = -1; // on the device: of the whole run
+  // Each is read by the schedules that kLrSchedulers lists it for.
+  double lr_num_cycles = 0; // 0: 0.5, or 1 of cosine_with_restarts
+  double min_lr = 0, min_lr_rate = 0, lr_end = 1e-7, lr_power = 1;
+  int64_t lr_timescale = 0; // 0: warmup_steps or, without one, 10000
+  int64_t lr_decay_steps = 0;
+  int64_t lr_warmup_type = kLinearRamp, lr_decay_type = kCosineRamp;
+  double max_grad_norm = 1;
+  double weight_decay = 0;
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8; // adamw and its kin
+  double momentum = 0;                               // sgd
+  bool nesterov = false;
+  double lion_beta1 = 0.9, lion_beta2 = 0.99;
+  double muon_learning_rate = 0; // 0: learning_rate
+  double muon_momentum = 0.95;
+  bool muon_nesterov = true;
+  int64_t muon_adjust_lr = kOriginal;
+  double adafactor_epsilon1 = 1e-30, adafactor_epsilon2 = 1e-3;
+  double adafactor_clip_threshold = 1, adafactor_decay_rate = -0.8;
+  double adafactor_beta1 = 0;
+  bool adafactor_scale_parameter = false, adafactor_relative_step = false;
+  bool adafactor_warmup_init = false;
+};
+
+struct TrainingSettings : Hyperparameters {
+  double warmup_ratio = 0, num_train_epochs = 3;
+  double lr_factor = 0.1, lr_threshold = 1e-4; // reduce_lr_on_plateau
+  int64_t lr_patience = 10, lr_cooldown = 0;
+  double ema_decay = 0, early_stopping_threshold = 0;
+  int64_t early_stopping_patience = 0;
+  bool init_strict = false;
+  uint64_t seed = 42;
+  bool shuffle = true, autotune = true, save_best = false;
+  int64_t logging_steps = 1, eval_steps = 0, save_steps = 0;
+  int64_t save_total_limit = 0;
+  int64_t profile_warmup = 3, profile_active = 10;
+  int64_t num_threads = 0, num_workers = 2, prefetch_factor = 2;
+  int64_t on_bad_record = kErrorOnBadRecord, max_bad_records = 100;
+  std::string token_type = "uint16", labels, tokens, eval_labels, eval_tokens,
+              transform, eval_transform, profile_costs_to, dump_gradients,
+              weights, resume, init_from, output_dir = "trained",
+              wait_policy = "auto", autotune_file;
+};
+
+} // namespace gpuopt

@@ -1,0 +1,83 @@
+// What follows from the losses of validations: a lower learning rate
+// (--lr-scheduler-type=reduce_lr_on_plateau) or the end of the run
+// (--early-stopping-patience).
+#pragma once
+
+#include "gpuopt/settings/settings_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace gpuopt {
+
+// What is known of the validations so far; it is part of a checkpoint.
+struct ValidationHistory {
+  int64_t count = 0;
+  // These are best, num_bad_epochs and cooldown_counter of torch's
+  // ReduceLROnPlateau, and what it has multiplied the learning rate by.
+  double lr_factor = 1, plateau_best = 0;
+  int64_t plateau_bad = 0, plateau_cooldown = 0;
+  // As in transformers' EarlyStoppingCallback, stopping_bad counts the
+  // validations in a row that were not better by more than the threshold.
+  double stopping_best = 0;
+  int64_t stopping_bad = 0;
+};
+
+// Takes note of a validation, as torch.optim.lr_scheduler.ReduceLROnPlateau
+// does in its mode `min` with a relative threshold.
+inline void note_for_plateau(const TrainingSettings &s, double loss,
+                             ValidationHistory &history) {
+  constexpr double kLeastChange = 1e-8; // of the rate, torch's eps
+  if (history.count == 0 ||
+      loss < history.plateau_best * (1 - s.lr_threshold)) {
+    history.plateau_best = loss;
+    history.plateau_bad = 0;
+  } else {
+    history.plateau_bad++;
+  }
+  if (history.plateau_cooldown > 0) {
+    history.plateau_cooldown--;
+    history.plateau_bad = 0;
+  }
+  if (history.plateau_bad <= s.lr_patience)
+    return;
+  const double old_rate = s.learning_rate * history.lr_factor;
+  const double rate = std::max(old_rate * s.lr_factor, s.min_lr);
+  if (old_rate - rate > kLeastChange)
+    history.lr_factor = rate / s.learning_rate;
+  history.plateau_cooldown = s.lr_cooldown;
+  history.plateau_bad = 0;
+}
+
+// Takes note of a validation, as transformers.EarlyStoppingCallback does.
+inline void note_for_stopping(const TrainingSettings &s, double loss,
+                              ValidationHistory &history) {
+  const bool is_better =
+      history.count == 0 ||
+      (loss < history.stopping_best &&
+       std::abs(loss - history.stopping_best) > s.early_stopping_threshold);
+  history.stopping_bad = is_better ? 0 : history.stopping_bad + 1;
+  if (history.count == 0 || loss < history.stopping_best)
+    history.stopping_best = loss;
+}
+
+// A loss that is not finite is worse than any other.
+inline void note_validation(const TrainingSettings &s, double loss,
+                            ValidationHistory &history) {
+  if (!std::isfinite(loss))
+    loss = std::numeric_limits<double>::max();
+  if (s.lr_scheduler_type == kReduceLrOnPlateau)
+    note_for_plateau(s, loss, history);
+  note_for_stopping(s, loss, history);
+  history.count++;
+}
+
+// Whether the run ends because too many validations were not better.
+inline bool ends_run(const TrainingSettings &s,
+                     const ValidationHistory &history) {
+  return s.early_stopping_patience > 0 &&
+         history.stopping_bad >= s.early_stopping_patience;
+}
+
+} // namespace gpuopt

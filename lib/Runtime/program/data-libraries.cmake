@@ -1,0 +1,22 @@
+# The libraries that read compressed data. A program is built without those that
+# are not found; where its data needs one, it says which package has it.
+add_library(gpuopt_data_libraries INTERFACE)
+find_package(ZLIB) # arrays of numpy.savez_compressed
+if(ZLIB_FOUND)
+  target_link_libraries(gpuopt_data_libraries INTERFACE ZLIB::ZLIB)
+  target_compile_definitions(gpuopt_data_libraries INTERFACE GPUOPT_HAS_ZLIB)
+endif()
+find_package(JPEG)
+include(CheckCXXSymbolExists)
+set(CMAKE_REQUIRED_INCLUDES ${JPEG_INCLUDE_DIRS})
+check_cxx_symbol_exists(LIBJPEG_TURBO_VERSION "cstdio;jpeglib.h" HAS_LIBJPEG_TURBO)
+unset(CMAKE_REQUIRED_INCLUDES)
+if(JPEG_FOUND AND HAS_LIBJPEG_TURBO)
+  target_link_libraries(gpuopt_data_libraries INTERFACE JPEG::JPEG)
+  target_compile_definitions(gpuopt_data_libraries INTERFACE GPUOPT_HAS_JPEG)
+endif()
+find_package(PNG)
+if(PNG_FOUND)
+  target_link_libraries(gpuopt_data_libraries INTERFACE PNG::PNG)
+  target_compile_definitions(gpuopt_data_libraries INTERFACE GPUOPT_HAS_PNG)
+endif()

@@ -1,0 +1,196 @@
+"""`gpuopt train` learns the same from the same samples, in whatever files they are."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import PIL.Image
+import pytest
+import torch
+
+import gpuopt
+from gpuopt import safetensors
+
+from pictures import build_reader, photograph, write_shards
+from training import CommandFailed, execute
+
+CLASSES, SAMPLES, SIDE = 3, 24, 8
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    torch.manual_seed(3)
+    path = tmp_path_factory.mktemp("model") / "model.onnx"
+    layers = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(3 * SIDE * SIDE, CLASSES))
+    gpuopt.export(layers.train(), torch.zeros(2, 3, SIDE, SIDE), path, input_names=["x"])
+    return path
+
+
+@pytest.fixture(scope="module")
+def pictures():
+    """Samples as bytes, and their labels: sorted, as the files of folders are."""
+    draw = np.random.default_rng(3)
+    return (draw.integers(0, 256, (SAMPLES, 3, SIDE, SIDE), dtype=np.uint8),
+            np.sort(np.arange(SAMPLES) % CLASSES))
+
+
+def train(model: Path, folder: Path, name: str, x: str, labels: str, **flags) -> dict[str, np.ndarray]:
+    """The weights after some steps; programs come from the cache, so that one is built for all tests."""
+    flags = dict(batch_size=4, max_steps=7, learning_rate=0.01, num_threads=1, target="host") | flags
+    gpuopt.train(model, folder / name, data={"x": x}, labels=labels, **flags)
+    return safetensors.read(folder / name / "model.safetensors")
+
+
+def assert_same(one: dict[str, np.ndarray], other: dict[str, np.ndarray]):
+    for name, array in one.items():
+        np.testing.assert_array_equal(array, other[name], err_msg=name)
+
+
+@pytest.fixture(scope="module")
+def expected(model, pictures, tmp_path_factory):
+    """The weights that come of .npy files of numbers from 0 to 1."""
+    folder = tmp_path_factory.mktemp("npy")
+    np.save(folder / "x.npy", pictures[0].astype(np.float32) / np.float32(255))
+    np.save(folder / "labels.npy", pictures[1])
+    return train(model, folder, "out", folder / "x.npy", folder / "labels.npy")
+
+
+def refusal(*args, **flags) -> str:
+    """What a training that fails says."""
+    with pytest.raises(gpuopt.DriverError) as error:
+        train(*args, **flags)
+    return str(error.value)
+
+
+def test_npz_and_safetensors(model, pictures, expected, tmp_path):
+    x = pictures[0].astype(np.float32) / np.float32(255)
+    np.savez(tmp_path / "stored.npz", other=np.zeros(3), x=x, labels=pictures[1])
+    np.savez_compressed(tmp_path / "packed.npz", x=x, labels=pictures[1].astype(np.int16))
+    safetensors.write(tmp_path / "data.safetensors", {"x": x, "labels": pictures[1]})
+    for file in ("stored.npz", "packed.npz", "data.safetensors"):
+        found = train(model, tmp_path, f"out-{file}", f"{tmp_path / file}:x", f"{tmp_path / file}:labels")
+        assert_same(found, expected)
+    error = refusal(model, tmp_path, "bad", f"{tmp_path}/stored.npz:y", f"{tmp_path}/stored.npz:labels")
+    assert "has no array 'y'; it holds 'labels.npy', 'other.npy', 'x.npy'" in error
+
+
+def png(picture: np.ndarray) -> bytes:
+    """The file of a picture whose first dimension is the colours."""
+    file = io.BytesIO()
+    PIL.Image.fromarray(np.ascontiguousarray(picture.transpose(1, 2, 0))).save(file, "PNG")
+    return file.getvalue()
+
+
+def write_folder(folder: Path, pictures: np.ndarray, labels: np.ndarray):
+    for i, (picture, label) in enumerate(zip(pictures, labels)):
+        path = folder / f"class-{label}" / f"{i:04}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(png(picture))
+
+
+def test_folders_and_shards(model, pictures, expected, tmp_path):
+    write_folder(tmp_path / "classes", *pictures)
+    assert_same(train(model, tmp_path, "out-folder", f"{tmp_path}/classes/", f"{tmp_path}/classes/"), expected)
+    members = []
+    for picture, label in zip(*pictures):
+        array = io.BytesIO()
+        np.save(array, picture.astype(np.float32) / np.float32(255))
+        members.append({"png": png(picture), "npy": array.getvalue(), "cls": str(label).encode(),
+                        "json": json.dumps({"name": "x", "class": {"number": int(label)}}).encode()})
+    write_shards(tmp_path, 3, members)
+    shards = f"{tmp_path}/x-{{0000..0002}}.tar"
+    for i, (x, label) in enumerate([("jpg;png", "cls"), ("npy", "json:class.number")]):
+        assert_same(train(model, tmp_path, f"out-{i}", f"{shards}:{x}", f"{shards}:{label}"), expected)
+
+
+def test_bad_records(model, pictures, tmp_path, capfd):
+    write_folder(tmp_path / "classes", *pictures)
+    bad = tmp_path / "classes" / "class-0" / "0003.png"
+    bad.write_bytes(bad.read_bytes()[:60])
+    args = (model, tmp_path, "out", f"{tmp_path}/classes", f"{tmp_path}/classes")
+    assert f"'{bad}' is a damaged PNG: its data ends too early" in refusal(*args, max_steps=12)
+    weights = [train(model, tmp_path, f"out-{workers}", *args[3:], max_steps=12, num_workers=workers, on_bad_record="skip")
+               for workers in (0, 3)]
+    assert_same(*weights)
+    assert f"skipped bad record 2 of at most 100: '{bad}'" in capfd.readouterr().err
+    assert "more records are bad than --max-bad-records allows, 1" in refusal(
+        *args, max_steps=12, on_bad_record="skip", max_bad_records=1)
+
+
+def test_transforms_decide_what_is_learnt(model, pictures, tmp_path):
+    large = pictures[0].repeat(3, axis=2).repeat(2, axis=3)
+    write_folder(tmp_path / "classes", large, pictures[1])
+    files = (f"{tmp_path}/classes", f"{tmp_path}/classes")
+    assert "is 16 x 24, but the input is 8 x 8; --transform resize" in refusal(model, tmp_path, "none", *files)
+    assert "'--transform': there is no transform 'blur'" in refusal(
+        model, tmp_path, "blur", *files, transform="blur")
+    random = "random_resized_crop, random_horizontal_flip, normalize(mean=0.5, std=0.5)"
+    flags = dict(eval_data={"x": files[0]}, eval_labels=files[1], eval_transform="resize, normalize(mean=0.5, std=0.5)")
+    one = train(model, tmp_path, "one", *files, transform=random, num_workers=1, **flags)
+    assert_same(one, train(model, tmp_path, "two", *files, transform=random, num_workers=5, **flags))
+    other = train(model, tmp_path, "other", *files, transform=random, seed=43, **flags)
+    assert any((one[name] != other[name]).any() for name in one)
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory):
+    return build_reader(tmp_path_factory.mktemp("reader"), execute)
+
+
+def resized(picture: PIL.Image.Image, shorter: int) -> PIL.Image.Image:
+    """torchvision's resize: the shorter side has this length."""
+    width, height = picture.size
+    size = (shorter, int(shorter * height / width)) if width <= height else (int(shorter * width / height), shorter)
+    return picture.resize(size, PIL.Image.Resampling.BILINEAR)
+
+
+def center_crop(picture: PIL.Image.Image, side: int) -> PIL.Image.Image:
+    left, top = (int(round((size - side) / 2)) for size in picture.size)
+    return picture.crop((left, top, left + side, top + side))
+
+
+@pytest.mark.parametrize("kind", ["RGB", "L", "CMYK", "progressive", "P", "png-L", "png-RGBA"])
+def test_pixels_are_those_of_pil(reader, tmp_path, kind):
+    """Decoded, resized and cropped as torchvision does with PIL, bit for bit."""
+    draw = np.random.default_rng(5)
+    sizes = [(500, 375), (375, 500), (640, 427), (96, 96), (70, 300), (1024, 40), (64, 64), (333, 64)]
+    (tmp_path / "x" / "0").mkdir(parents=True)
+    expected = []
+    for i, (width, height) in enumerate(sizes):
+        picture = photograph(draw, width, height)
+        is_png = kind == "P" or kind.startswith("png")
+        path = tmp_path / "x" / "0" / f"{i}.{'png' if is_png else 'jpeg'}"
+        if kind != "progressive":
+            picture = picture.convert(kind.split("-")[-1])
+        picture.save(path, **({} if is_png else dict(quality=90, progressive=kind == "progressive")))
+        pil = center_crop(resized(PIL.Image.open(path).convert("RGB"), 72), 64)
+        expected.append(np.asarray(pil).transpose(2, 0, 1))
+    execute([reader, len(sizes), 1, 2, 3, 64, 64, tmp_path / "out", f"--data={tmp_path}/x", f"--labels={tmp_path}/x",
+             "--transform=resize(72), center_crop(64)"])
+    found = np.fromfile(tmp_path / "out", np.float32, len(sizes) * 3 * 64 * 64).reshape(len(sizes), 3, 64, 64)
+    np.testing.assert_array_equal(found, np.array(expected, np.float32) / np.float32(255))
+
+
+def test_names_the_package_that_is_missing(pictures, tmp_path):
+    reader = build_reader(tmp_path, execute, libraries=())
+    x = pictures[0]
+    (tmp_path / "png").mkdir()
+    write_folder(tmp_path / "png", x, pictures[1])
+    np.savez_compressed(tmp_path / "x.npz", x=x)
+    (tmp_path / "jpeg" / "0").mkdir(parents=True)
+    PIL.Image.fromarray(x[0].transpose(1, 2, 0).copy()).save(tmp_path / "jpeg" / "0" / "0.jpg")
+    for data, message in {
+        "png": "the data has PNG pictures, and libpng was not there when this program was built: "
+               "apt install libpng-dev, and build it again",
+        "jpeg": "the data has JPEG pictures, and libjpeg-turbo was not there when this program was built: "
+                "apt install libjpeg62-turbo-dev, and build it again",
+        "x.npz:x": "'x.npy' is compressed, and zlib was not there when this program was built: apt install zlib1g-dev, "
+                   "or save it by numpy.savez, which does not compress",
+    }.items():
+        with pytest.raises(CommandFailed) as error:
+            labels = tmp_path / ("jpeg" if data == "jpeg" else "png")
+            execute([reader, 1, 1, 1, 3, SIDE, SIDE, "-", f"--data={tmp_path}/{data}", f"--labels={labels}"])
+        assert message in error.value.output

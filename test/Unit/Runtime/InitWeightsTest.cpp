@@ -1,0 +1,84 @@
+// --init-from: weights of another file.
+
+#include "TrainerFixture.h"
+
+namespace gpuopt {
+namespace {
+
+struct InitWeightsTest : TrainerTest {
+  InitWeightsTest()
+      : file(folder / "init"), values(random_values<float>(12, 3)) {}
+  // Runs no step that changes a weight; returns what the weights are then.
+  std::vector<float> weights_after(std::vector<std::string> flags) {
+    flags.push_back("--learning-rate=0");
+    flags.push_back("--init-from=" + file);
+    EXPECT_EQ(run("a", flags), 0) << error;
+    const MappedFile saved(folder / "a/model.safetensors");
+    std::vector<float> weights(12);
+    memcpy(weights.data(), read_safetensors(saved).at("weight").data, 48);
+    return weights;
+  }
+  TensorToSave tensor(const std::string &name, std::vector<int64_t> shape) {
+    return {name, Type::F32, std::move(shape), values.data(), 48};
+  }
+  const std::string file;
+  const std::vector<float> values;
+};
+
+TEST_F(InitWeightsTest, TakesWhatFits) {
+  write_safetensors(file, {tensor("weight", {4, 3})});
+  EXPECT_EQ(weights_after({"--init-strict"}), values);
+  EXPECT_EQ(error, "");
+  // By another name of a tied tensor, in half precision, beside others.
+  std::vector<uint16_t> halves;
+  std::vector<float> rounded;
+  for (const float value : values) {
+    const bf16 half = narrow_bf16(value);
+    halves.push_back(half.bits);
+    rounded.push_back(widen(half));
+  }
+  write_safetensors(file,
+                    {{"tied.weight", Type::BF16, {4, 3}, halves.data(), 24},
+                     tensor("head", {12})});
+  EXPECT_EQ(weights_after({}), rounded);
+  EXPECT_EQ(error, "tiny: warning: '--init-from' '" + file +
+                       "': 1 of 1 tensors are taken; is not of the program: "
+                       "'head'\n");
+}
+
+TEST_F(InitWeightsTest, NamesWhatLacksOrDoesNotFit) {
+  write_safetensors(file, {tensor("weight", {3, 4})});
+  EXPECT_EQ(run("a", {"--init-from", file}), 1);
+  EXPECT_EQ(error, "tiny: error: '--init-from' '" + file +
+                       "': 0 of 1 tensors are taken; does not fit: 'weight' "
+                       "(F32 [3, 4], but the program has F32 [4, 3])\n");
+  write_safetensors(file, {tensor("head", {12})});
+  EXPECT_EQ(run("a", {"--init-from", file}), 1);
+  EXPECT_NE(error.find("lacks 'weight'; is not of the program: 'head'\n"),
+            std::string::npos)
+      << error;
+  write_safetensors(file, {tensor("weight", {4, 3}), tensor("head", {12})});
+  EXPECT_EQ(run("a", {"--init-from", file, "--init-strict"}), 1);
+  EXPECT_NE(error.find("1 of 1 tensors are taken; is not of the program: "),
+            std::string::npos)
+      << error;
+  EXPECT_EQ(run("a", {"--init-strict"}), 1);
+  EXPECT_EQ(error, "tiny: error: '--init-strict' has no effect without "
+                   "--init-from\n");
+  EXPECT_EQ(run("a", {"--init-from", folder / "none"}), 1);
+  EXPECT_NE(error.find("'--init-from': "), std::string::npos) << error;
+}
+
+// A checkpoint has the weights already.
+TEST_F(InitWeightsTest, AResumedRunHasItsOwn) {
+  write_safetensors(file, {tensor("weight", {4, 3})});
+  const std::vector<std::string> flags = {"--resume=auto", "--save-steps=1",
+                                          "--init-from", file};
+  ASSERT_EQ(run("a", flags), 0) << error;
+  const std::string first = read_file(folder / "a/model.safetensors");
+  ASSERT_EQ(run("a", flags), 0) << error;
+  EXPECT_EQ(read_file(folder / "a/model.safetensors"), first);
+}
+
+} // namespace
+} // namespace gpuopt

@@ -1,0 +1,124 @@
+// What follows from validations: the end of a run, and a lower learning rate.
+
+#include "TrainerFixture.h"
+
+namespace gpuopt {
+namespace {
+
+// Training data and validation data contradict each other, so that the loss of
+// the latter falls and then rises.
+struct ValidationsTest : TrainerTest {
+  ValidationsTest() {
+    for (size_t i = 0; i < labels.size(); i += 2)
+      labels[i] = uint8_t((labels[i] + 1) % 3);
+    write_file(folder / "eval.npy", npy("|u1", "(64,)", bytes_of(labels)));
+  }
+  std::vector<std::string> flags(std::vector<std::string> more) {
+    more.insert(more.end(),
+                {"--max-steps=60", "--learning-rate=0.05", "--eval-steps=2",
+                 "--eval-data", "x=" + folder / "x.npy", "--eval-labels",
+                 folder / "eval.npy"});
+    return more;
+  }
+  // Returns the number of the validation whose loss is the lowest, from 1 on.
+  size_t best_of(const std::vector<double> &losses) {
+    return size_t(std::min_element(losses.begin(), losses.end()) -
+                  losses.begin()) +
+           1;
+  }
+};
+
+TEST_F(ValidationsTest, TooManyWithoutGainEndTheRun) {
+  ASSERT_EQ(run("a", flags({"--early-stopping-patience=3"})), 0) << error;
+  const auto losses = numbers("a", "eval_loss");
+  ASSERT_LT(losses.size(), 29u) << "the test is of a loss that rises again";
+  EXPECT_EQ(losses.size(), best_of(losses) + 3);
+  EXPECT_EQ(numbers("a", "loss").size(), 2 * losses.size());
+  EXPECT_NE(output.find("stops early after step " +
+                        std::to_string(2 * losses.size()) +
+                        " of 60: the last 3 validations were not better than "),
+            std::string::npos)
+      << output;
+  // Gains below the threshold do not count.
+  ASSERT_EQ(run("b", flags({"--early-stopping-patience=1",
+                            "--early-stopping-threshold=100"})),
+            0)
+      << error;
+  EXPECT_EQ(numbers("b", "eval_loss").size(), 2u);
+}
+
+TEST_F(ValidationsTest, AResumedRunCountsOn) {
+  ASSERT_EQ(run("whole", flags({"--early-stopping-patience=3"})), 0) << error;
+  const auto losses = numbers("whole", "eval_loss");
+  // One less than the step of the last validation.
+  static int64_t stop = 0;
+  stop = int64_t(2 * losses.size()) - 1;
+  program.update = [](Context &ctx, char *memory) {
+    tiny::update(ctx, memory);
+    if (tiny::at<StepState>(memory, tiny::kOffState)->step == stop)
+      detail::interrupted = 1;
+  };
+  const auto again = flags({"--early-stopping-patience=3", "--resume=auto"});
+  ASSERT_EQ(run("parts", again), 0) << error;
+  detail::interrupted = 0;
+  ASSERT_EQ(run("parts", again), 0) << error;
+  EXPECT_EQ(numbers("parts", "eval_loss"), losses);
+  EXPECT_NE(output.find("stops early"), std::string::npos) << output;
+}
+
+TEST_F(ValidationsTest, APlateauLowersTheRate) {
+  ASSERT_EQ(run("a", flags({"--lr-scheduler-type=reduce_lr_on_plateau",
+                            "--lr-patience=1", "--lr-factor=0.5",
+                            "--lr-threshold=0", "--min-lr=0.01"})),
+            0)
+      << error;
+  const auto losses = numbers("a", "eval_loss"),
+             rates = numbers("a", "learning_rate");
+  const size_t best = best_of(losses);
+  ASSERT_GT(best, 2u);
+  for (size_t step = 0; step < 2 * (best + 2); step++)
+    ASSERT_EQ(rates[step], 0.05) << step;
+  EXPECT_EQ(rates[2 * (best + 2)], 0.025);
+  EXPECT_EQ(rates.back(), 0.01);
+}
+
+TEST_F(ValidationsTest, NeedValidations) {
+  for (const char *flag : {"--early-stopping-patience=1",
+                           "--lr-scheduler-type=reduce_lr_on_plateau"}) {
+    const std::string text = flag, name = text.substr(0, text.find("=1"));
+    EXPECT_EQ(run("a", {flag}), 1);
+    EXPECT_EQ(error, "tiny: error: '" + name +
+                         "' needs data to validate on: --eval-data and "
+                         "--eval-labels, or --eval-tokens\n");
+    EXPECT_EQ(run("a", {flag, "--eval-data", "x=" + folder / "x.npy",
+                        "--eval-labels", folder / "labels.npy"}),
+              1);
+    EXPECT_EQ(error,
+              "tiny: error: '" + name +
+                  "' needs validations after every --eval-steps steps\n");
+  }
+}
+
+TEST_F(ValidationsTest, FlagsOfOtherSchedulesAreRefused) {
+  EXPECT_EQ(run("a", {"--lr-power=2"}), 1);
+  EXPECT_EQ(error, "tiny: error: '--lr-power' applies only to "
+                   "--lr-scheduler-type=polynomial, but the schedule is "
+                   "linear\n");
+  EXPECT_EQ(run("a", {"--lr-scheduler-type=warmup_stable_decay"}), 1);
+  EXPECT_EQ(error,
+            "tiny: error: '--lr-scheduler-type=warmup_stable_decay' needs "
+            "--lr-decay-steps\n");
+  EXPECT_EQ(run("a", {"--lr-scheduler-type=polynomial", "--lr-end=0.2"}), 1);
+  EXPECT_EQ(error,
+            "tiny: error: '--lr-end' must be below --learning-rate, which "
+            "is 0.1, but is 0.2\n");
+  EXPECT_EQ(run("a", {"--lr-scheduler-type=cosine_with_min_lr", "--min-lr=0.01",
+                      "--min-lr-rate=0.1"}),
+            1);
+  EXPECT_EQ(error,
+            "tiny: error: '--min-lr' and --min-lr-rate both say what the "
+            "rate never falls below; give one of them\n");
+}
+
+} // namespace
+} // namespace gpuopt
