@@ -72,7 +72,7 @@ def main() -> None:
                    for number, expression in enumerate(EXPRESSIONS.values())]
         source.write_text('#include "gpuopt/kernels/block.h"\n#include "gpuopt/kernels/elementary.h"\n'
                           '#include "gpuopt/kernels/random.h"\nusing namespace gpuopt;\n' + "".join(kernels))
-        subprocess.run(["nvcc", "-std=c++20", f"-arch={options.arch}", "-fmad=false", f"-DGPUOPT_LANES={LANES}",
+        subprocess.run(["nvcc", "-std=c++17", f"-arch={options.arch}", "-fmad=false", f"-DGPUOPT_LANES={LANES}",
                         "-diag-suppress=550", "-cubin",
                         f"-I{ROOT / 'lib' / 'Runtime'}", "-o", binary, source], check=True)
         listing = subprocess.run([options.nvdisasm, "-c", binary], check=True, capture_output=True, text=True).stdout

@@ -8,17 +8,14 @@
 #include "gpuopt/Analysis/ConvolutionPlans.h"
 
 #include "gpuopt/Planning/JsonDepth.h"
+#include "gpuopt/settings/conv_calls.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 using namespace llvm;
 using namespace gpuopt;
 
-/// The runtime puts cuDNN's workspace behind the filters, at a multiple of
-/// this.
-static constexpr int64_t kAlignmentInBytes = 256;
 /// No GPU has as many bytes; the bound keeps sums from overflowing.
 static constexpr int64_t kMostBytes = int64_t(1) << 50;
 
@@ -101,13 +98,17 @@ static int64_t filterElements(const json::Object &shape) {
 static const StructConstant *convShapeOf(const RuntimeCall &call) {
   for (const CallArgument &argument : call.arguments)
     if (const auto *constant = std::get_if<StructConstant>(&argument.value))
-      if (constant->type == "ConvShape")
+      if (constant->type == kConvShapeType)
         return constant;
   return nullptr;
 }
 
 bool ConvolutionPlans::isConvolution(const RuntimeCall &call) {
   return convShapeOf(call) != nullptr;
+}
+
+bool ConvolutionPlans::hasEntryFor(const RuntimeCall &call) const {
+  return bytesOf.contains(keyOf(call.function, shapeJson(*convShapeOf(call))));
 }
 
 std::optional<int64_t>
@@ -117,6 +118,5 @@ ConvolutionPlans::workspaceInBytes(const RuntimeCall &call) const {
   if (!bytes)
     return std::nullopt;
   int64_t elementBytes = call.elementType.getIntOrFloatBitWidth() / 8;
-  return alignTo(filterElements(shape) * elementBytes, kAlignmentInBytes) +
-         *bytes;
+  return conv_weight_bytes(filterElements(shape), elementBytes) + *bytes;
 }

@@ -98,6 +98,24 @@ static bool isInLaunchBefore(train::UpdateOp op) {
          !optimizer->scratch;
 }
 
+/// Whether state is written by the launch that writes other state before it.
+static bool isInLaunchBefore(train::WriteOp op) {
+  Operation *before = op->getPrevNode();
+  while (before && isViewOp(before))
+    before = before->getPrevNode();
+  auto other = dyn_cast_or_null<train::WriteOp>(before);
+  auto elementOf = [](train::WriteOp write) {
+    return cast<RankedTensorType>(write.getValue().getType()).getElementType();
+  };
+  return other && isa<FloatType>(elementOf(op)) &&
+         elementOf(op) == elementOf(other);
+}
+
+/// The same for the last stage of a sum.
+static bool isInLaunchBefore(nn::SumPartsOp op) {
+  return isa_and_nonnull<nn::SumPartsOp>(op->getPrevNode());
+}
+
 //===----------------------------------------------------------------------===//
 // What a device with warps has to do beside
 //===----------------------------------------------------------------------===//
@@ -109,6 +127,8 @@ static bool isInLaunchBefore(train::UpdateOp op) {
 static constexpr double kAttentionInstructions = 12;
 /// The backward computes probabilities twice, and the gradients of scores.
 static constexpr double kAttentionGradientInstructions = 26;
+/// A soft cap is a tanh and two products (tanh of elementary_cuda.h).
+static constexpr double kSoftcapInstructions = 18;
 /// The backward computes scores and the gradients of probabilities in both of
 /// its kernels: seven products, where five are counted.
 static constexpr double kAttentionGradientProducts = 7. / 5;
@@ -138,11 +158,22 @@ static void addProduct(nn::ContractOp op, const DeviceModel &device,
 /// Its softmax stands between its products, and so adds to their time.
 static void addAttention(const AttentionPairs &pairs, OpWork &work) {
   work.isOwnProduct = true;
+  double softcap = pairs.isCapped ? kSoftcapInstructions : 0;
   work.laneInstructions =
-      pairs.visible * (pairs.isGradient ? kAttentionGradientInstructions
-                                        : kAttentionInstructions);
+      pairs.visible * (pairs.isGradient
+                           ? kAttentionGradientInstructions + 2 * softcap
+                           : kAttentionInstructions + softcap);
   if (pairs.isGradient)
     work.operations *= kAttentionGradientProducts;
+}
+
+/// cuDNN adds up channels in f16 alone. Elsewhere two kernels read the result.
+static void addSums(nn::ConvWithSumsOp op, OpWork &work) {
+  constexpr double kLaunches = 3;
+  if (work.elementType.isF16())
+    return;
+  work.bytesRead += sizeInBytes(op.getResult());
+  work.launches = kLaunches;
 }
 
 static void addDeviceWork(Operation *op, const DeviceModel &device,
@@ -151,6 +182,8 @@ static void addDeviceWork(Operation *op, const DeviceModel &device,
     addKernel(kernelCostOf(fused, device), device, work);
   } else if (auto product = dyn_cast<nn::ContractOp>(op)) {
     addProduct(product, device, work);
+  } else if (auto conv = dyn_cast<nn::ConvWithSumsOp>(op)) {
+    addSums(conv, work);
   } else if (auto pairs = attentionPairsOf(op)) {
     addAttention(*pairs, work);
   } else if (!work.onMatrixUnits) {
@@ -186,6 +219,10 @@ OpWork gpuopt::workOf(Operation *op, const DeviceModel &device) {
     addParameterOf(update, work);
     work.launches = isInLaunchBefore(update) ? 0 : 1;
   }
+  if (auto write = dyn_cast<train::WriteOp>(op))
+    work.launches = isInLaunchBefore(write) ? 0 : 1;
+  if (auto sum = dyn_cast<nn::SumPartsOp>(op))
+    work.launches = isInLaunchBefore(sum) ? 0 : 1;
   if (device.hasWarps())
     addDeviceWork(op, device, work);
   return work;

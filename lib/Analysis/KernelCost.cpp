@@ -24,20 +24,23 @@ using namespace gpuopt;
 static constexpr int64_t kMostLoadsInFlight = 4;
 /// The same for a row in registers, whose turns are all unrolled.
 static constexpr int64_t kMostLoadsOfRow = 8;
-/// What the memory hands out at once.
+/// Memory is read in sectors of this many bytes.
 static constexpr int64_t kSectorInBytes = 32;
 static constexpr int64_t kVectorInBytes = 16;
 /// Registers that a thread may have beyond those that are expected. A bound
 /// that is too low makes nvcc keep values in memory.
 static constexpr int64_t kSpareRegisters = 16;
 
-// Instructions, counted as those of LaneInstructions.cpp: of one access to all
-// lanes, of an access to one of them, of a turn of a loop, of a division by a
-// normal number, of a thread in a reduction over its block, or over a group
-// within a warp, and of an element that a group hands to another one.
-static constexpr double kVectorAccess = 10, kScalarAccess = 4, kTurn = 6,
-                        kFastDivision = 2, kBlockReduction = 45,
-                        kGroupReduction = 20, kGroupsElement = 4;
+// Instructions, counted as those of LaneInstructions.cpp.
+static constexpr double kVectorAccess = 10; // of an access to all lanes
+static constexpr double kScalarAccess = 4;  // of an access to one lane
+static constexpr double kTurn = 6;          // of an iteration of a loop
+static constexpr double kFastDivision = 2;  // by a normal number
+// What each thread executes in a reduction over its block, or over a group in a
+// warp.
+static constexpr double kBlockReduction = 45, kGroupReduction = 20;
+// What a thread executes for an element that its group hands to another one.
+static constexpr double kGroupsElement = 4;
 
 static int64_t elementBytesOf(Value value) {
   return elementSizeInBytes(cast<RankedTensorType>(value.getType()));

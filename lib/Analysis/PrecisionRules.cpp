@@ -63,6 +63,63 @@ static bool isReduced(Value value) {
       [](Operation *op) { return isa<nn::BroadcastOp>(op); });
 }
 
+//===----------------------------------------------------------------------===//
+// Statistics
+//===----------------------------------------------------------------------===//
+
+static int64_t elementsOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getNumElements();
+}
+
+/// Kernels in a row through which sums are followed.
+static constexpr int kMostKernels = 4;
+
+/// Whether a value is a sum or state, or computed from one with as many
+/// elements, by one kernel or by several in a row.
+static bool isMadeOfSumsOrState(Value value, int kernels = kMostKernels) {
+  auto result = dyn_cast<OpResult>(value);
+  if (!result || isa<train::ReadOp>(result.getOwner()))
+    return result != nullptr;
+  auto call = dyn_cast<RuntimeCallOpInterface>(result.getOwner());
+  if (call && call.keepsType(result))
+    return true;
+  auto kernel = dyn_cast<nn::FusedOp>(result.getOwner());
+  if (!kernel || kernels == 0)
+    return false;
+  if (isReduced(writtenValue(result)))
+    return true;
+  return llvm::any_of(kernel.getInputs(), [&](Value input) {
+    Value source = bufferOf(input);
+    return elementsOf(source) == elementsOf(result) &&
+           isMadeOfSumsOrState(source, kernels - 1);
+  });
+}
+
+/// Whether a value, or a view of it, is the gradient of a parameter, or read by
+/// a kernel that works on tensors with several times as many elements.
+static bool isGradientOrSpread(Value value, int64_t elements) {
+  constexpr int64_t kTimes = 4;
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    if (isViewOp(user))
+      return isGradientOrSpread(user->getResult(0), elements);
+    if (isa<train::GradNormOp, train::UpdateOp>(user))
+      return true;
+    return isa<nn::FusedOp>(user) &&
+           llvm::any_of(user->getOperands(), [&](Value other) {
+             return elementsOf(other) >= kTimes * elements;
+           });
+  });
+}
+
+/// Whether a result is a statistic of many values, such as the mean of a batch
+/// norm or the gradient of its scale. To hold it in half precision would save
+/// next to nothing, and its rounding would be that of all the values that are
+/// computed with it.
+static bool isStatistic(OpResult result) {
+  return isGradientOrSpread(result, elementsOf(result)) &&
+         isMadeOfSumsOrState(result);
+}
+
 static bool exceeds(APFloat value, double limit) {
   bool isLossy;
   value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &isLossy);
@@ -96,7 +153,7 @@ static bool hasLargeConstant(Value value, FloatType halfType) {
 }
 
 //===----------------------------------------------------------------------===//
-// By who reads
+// Reasons that lie with the readers
 //===----------------------------------------------------------------------===//
 
 /// Returns why ops that read the memory of `owner`, through views and sums of
@@ -134,6 +191,8 @@ StringRef gpuopt::reasonForFull(OpResult result, FloatType halfType) {
   Value written = writtenValue(result);
   if (isa<nn::FusedOp>(result.getOwner()) && isReduced(written))
     return "it is a sum or made of sums";
+  if (isa<nn::FusedOp>(result.getOwner()) && isStatistic(result))
+    return "it is a statistic of many values";
   if (isa<nn::FusedOp>(result.getOwner()) &&
       hasLargeConstant(written, halfType))
     return "it has a constant that half precision cannot hold";

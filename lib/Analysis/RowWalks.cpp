@@ -20,14 +20,15 @@ using namespace gpuopt;
 /// fits the fastest cache of a core, and leaves a multiprocessor enough shared
 /// memory for all the blocks that it can hold.
 constexpr int64_t kRoomInBytes = 16 * 1024;
-/// The same for the registers of a thread: 64.
+/// The kept values of a thread take at most this many bytes of its registers,
+/// which are 64 registers.
 constexpr int64_t kRegistersInBytes = 256;
 
 /// A value is kept if computing it again costs more than this many additions.
 /// That is a little more than storing and loading a value costs, because
 /// recomputing takes no memory.
 constexpr unsigned kDear = 8;
-/// The same where keeping a value is to leave it in its register.
+/// The limit where a kept value stays in a register, which costs less.
 constexpr unsigned kDearInRegisters = 2;
 
 /// Returns what one op costs by itself, in additions.

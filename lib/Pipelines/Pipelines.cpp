@@ -148,6 +148,8 @@ static void addClusters(OpPassManager &passes, const PipelineOptions &options) {
   // are spelled out first, so that layouts can move through them as well.
   nn::DecomposeOptions formulas;
   formulas.oneRead = options.isForGpu;
+  // cuDNN adds up channels in f16 alone.
+  formulas.convSums = options.isForGpu && options.precision.halfType == "f16";
   passes.addPass(nn::createDecompose(formulas));
   // Transposes and reshapes between two ops would separate work that could
   // share a kernel. This comes before biases and accumulators are formed, which
@@ -190,6 +192,9 @@ static void addClusters(OpPassManager &passes, const PipelineOptions &options) {
   // Which kernels read and write which tensors is known, and nothing but views
   // stands between them yet. Sums over columns go where the tensors are read
   // anyway.
+  kernels::MergeAttentionSumsOptions ofAttention;
+  passes.addPass(kernels::createMergeAttentionSums(
+      withKernelDevice(ofAttention, options)));
   kernels::MergeColumnSumsOptions sums;
   passes.addPass(
       kernels::createMergeColumnSums(withKernelDevice(sums, options)));
@@ -223,6 +228,10 @@ static void addPrecision(OpPassManager &passes, const PipelineOptions &options,
       kernels::createPadRows(withKernelDevice(options.padRows, options)));
   // Rows lie elsewhere now: what calls can read and write is checked again.
   passes.addPass(createVerifyClusters());
+  // Kernels have their types and their places. The parts of sums will live
+  // until one launch adds them up, which the schedule has to know.
+  kernels::GroupSumsOptions sums;
+  passes.addPass(kernels::createGroupSums(withKernelDevice(sums, options)));
   passes.addPass(createVerifyPrecision());
 }
 

@@ -274,6 +274,15 @@ add("attention", "Attention", [[(2, 3, 4, 5), (2, 3, 6, 5), (2, 3, 6, 7), shown]
     lambda q, k, v: sdpa(q, k, v, attn_mask=torch.from_numpy(shown)), label="Boolean")
 add("attention", "Attention", [[(2, 3, 4, 5), (2, 3, 4, 5), (2, 3, 4, 5)]], lambda q, k, v: sdpa(q, k, v, is_causal=True), label="Causal", is_causal=1)
 add("attention", "Attention", [[(2, 4, 4, 5), (2, 2, 6, 5), (2, 2, 6, 3)]], lambda q, k, v: sdpa(q, k, v, enable_gqa=True), label="Grouped")
+
+
+def capped(q, k, v, cap, scale, mask=0.0):
+    return (cap * torch.tanh(scale * q @ k.mT / cap) + mask).softmax(-1) @ v
+
+
+add("attention", "Attention", [[(2, 3, 4, 5), (2, 3, 6, 5), (2, 3, 6, 7)]], lambda q, k, v: capped(q, k, v, 0.5, 5**-0.5), label="Capped", softcap=0.5)
+add("attention", "Attention", [[(2, 3, 4, 5), (2, 3, 6, 5), (2, 3, 6, 7), (2, 1, 4, 6)]],
+    lambda q, k, v, m: capped(q, k, v, 2.0, 1.5, m), label="CappedAndAdded", softcap=2.0, scale=1.5)
 add("attention", "Attention", [[(2, 4, 6), (2, 5, 6), (2, 5, 6)]], lambda q, k, v: joined(q, k, v), label="Joined", q_num_heads=3, kv_num_heads=3)
 
 # Picking by index, triangles, running sums.

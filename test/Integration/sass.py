@@ -145,7 +145,7 @@ class Kernels:
             cubin = folder / f"{file.stem}.{architecture}.cubin"
             includes = [f"-I{wheel}/{name}/include" for wheel in nvidia_wheels().split(";") for name in ("cu13", "cudnn")]
             report = execute(
-                ["nvcc", "-std=c++20", "-fmad=false", f"-arch={architecture}", "-cubin", "-Xptxas=-v,-warn-spills",
+                ["nvcc", "-std=c++17", "-fmad=false", f"-arch={architecture}", "-cubin", "-Xptxas=-v,-warn-spills",
                  f"-I{program}", *includes, "-o", cubin, file])
             self.report += report
             self.read_report(report)

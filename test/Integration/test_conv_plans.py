@@ -79,6 +79,9 @@ def test_lists_every_convolution(programs):
         assert calls.count("conv_forward") == calls.count("conv_backward_weights") >= len(layers)
         assert calls.count("conv_backward_data") == calls.count("conv_forward") - 1
         assert len({key_of(convolution) for convolution in listed(plan)}) == len(calls)
+        # In fp16, all but the first, which has three channels, add up their channels for a batch norm.
+        sums = calls.count("conv_forward_with_sums")
+        assert sums == (calls.count("conv_forward") - 1 if plan.parent.name == "fp16" else 0)
     types = [{convolution["type"] for convolution in listed(plan)} for plan in programs["resnet50"]]
     assert types[:2] == [{"f32"}, {"f32"}] and "f16" in types[2] and "bf16" in types[3]
     assert [any("allows_tf32" in convolution for convolution in listed(plan)) for plan in programs["resnet50"]] == [False, True, False, False]
@@ -124,6 +127,14 @@ def test_plans_say_how_large_the_workspace_is(programs, tmp_path):
     assert needed < reserved <= needed + filters
     assert reserved < workspace_in_bytes(estimated) / 4
     assert [key_of(plan) for plan in plans] == [key_of(convolution) for convolution in listed(tmp_path / "program" / "plan.json")]
+
+
+def test_sums_of_channels_need_little_memory(programs, tmp_path):
+    """Where a convolution adds up its channels, cuDNN keeps partial sums, no copy of a tensor."""
+    plans = plan_all({"resnet50": programs["resnet50"][2:3]}, "a100", tmp_path / "plans.json")
+    sums = [plan for plan in plans if plan["call"] == "conv_forward_with_sums"]
+    assert len(sums) > 15
+    assert max(plan["workspace_bytes"] for plan in sums) <= 16 * MIB
 
 
 def test_impossible_shapes_are_told(programs, tmp_path):

@@ -110,6 +110,23 @@ def test_finds_a_read_past_a_row(victim):
     assert victim.outcome_with("step.cu", r"left = 10 - i", "left = 12 - i", count=2) == "other numbers"
 
 
+def test_finds_a_write_past_a_row(victim):
+    """The gradient of each row covers two elements of the next one, which may have been written before."""
+    assert victim.outcome_with("step.cu", r"store\(d_loss \+ b \* 10 \+ i, product, left\)",
+                               "store(d_loss + b * 10 + i, product, left + 2)") == "other numbers"
+
+
+def test_finds_a_launch_of_too_few_blocks(victim):
+    assert victim.outcome_with("step.cu", r"launch\(ctx, 32, 32, fused_add_max,", "launch(ctx, 31, 32, fused_add_max,") == "other numbers"
+
+
+def test_names_a_call_that_the_stand_in_lacks(victim):
+    """No stub pretends to be a function that the emulation does not have."""
+    with pytest.raises(CommandFailed, match=r"undefined (reference to|symbol).*cudaDeviceGetStreamPriorityRange"):
+        victim.outcome_with("step.cu", r"(void micro_step\(Context &\w+, char \*memory\) \{\n)",
+                            r"\1  int least, greatest;\n  cudaDeviceGetStreamPriorityRange(&least, &greatest);\n")
+
+
 def test_finds_host_code_that_touches_the_device(victim):
     output = victim.outcome_with(LOADER, r"char \*from = slot\.staging;", "char *from = slot.staging;\n    memory[0] = 1;")
     assert "emulation: the host, or a library's call, touches byte 0 of an allocation of" in output, output

@@ -4,7 +4,12 @@ In double precision the tolerances are those of the host: no kernel, product or 
 element too far. In single precision, kernels have CUDA's own formulas for exp, tanh, erf and the like, whose
 hardware instructions are emulated with the errors that the PTX ISA allows: some 1e-7 of the result each, for which
 1e-5 leaves room in sums of some hundred terms and in what the gradient subtracts from tensors of the size of 1.
+
+In half precision all tensors that may lie in halves do. Each is rounded by up to 2^-11 (f16) or 2^-8 (bf16) of its
+size on the way to a result.
 """
+
+import json
 
 from functools import partial
 
@@ -32,8 +37,8 @@ def run_in_two_orders(trainer: EmulatedTrainer, dtype):
     return one
 
 
-def make_programs(tmp_path_factory, dtype, groups) -> Programs:
-    return Programs(lambda: tmp_path_factory.mktemp("ops"), EmulatedTrainer, partial(run_in_two_orders, dtype=dtype), dtype, groups)
+def make_programs(tmp_path_factory, dtype, groups, **flags) -> Programs:
+    return Programs(lambda: tmp_path_factory.mktemp("ops"), EmulatedTrainer, partial(run_in_two_orders, dtype=dtype), dtype, groups, **flags)
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +56,16 @@ def large(tmp_path_factory):
     return make_programs(tmp_path_factory, np.float32, LARGE)
 
 
+@pytest.fixture(scope="module")
+def in_halves(tmp_path_factory):
+    """By the precision. On a device whose memory is this slow, the plan has a tensor in half precision wherever it may."""
+    device = tmp_path_factory.mktemp("device") / "slow.json"
+    device.write_text(json.dumps(
+        {"base": "h200", "name": "slow memory", "bytesPerSecond": 1e6, "secondsPerLaunch": 1e-9, "f32ProductsPerSecond": 1e6}))
+    return {precision: make_programs(tmp_path_factory, np.float32, CASES, precision=precision, device=device, loss_scale="none")
+            for precision in HALF_EPSILON}
+
+
 @pytest.mark.parametrize("group, case", params(CASES, "f64"))
 def test_in_double_precision(in_double, group, case):
     in_double.step(group, case).assert_close(case, rtol=1e-9, atol=1e-13)
@@ -59,6 +74,27 @@ def test_in_double_precision(in_double, group, case):
 @pytest.mark.parametrize("group, case", params(CASES, "f32"))
 def test_in_single_precision(in_single, group, case):
     in_single.step(group, case).assert_close(case, np.float32, rtol=1e-5, atol=1e-5)
+
+
+# Half the distance between 1 and the next number.
+HALF_EPSILON = {"fp16": 2.0**-11, "bf16": 2.0**-8}
+
+# Families of operators by the precision, and of these what CI runs: those that have calls and instructions of their own.
+IN_HALVES = {"fp16": ["attention", "products", "binary", "convolutions", "normalisations"], "bf16": ["attention", "products", "convolutions"]}
+QUICK_IN_HALVES = [("fp16", "attention"), ("fp16", "products")]
+
+
+def params_in_halves():
+    for precision, groups in IN_HALVES.items():
+        for param in params({group: CASES[group] for group in groups}, precision):
+            marks = [] if (precision, param.values[0]) in QUICK_IN_HALVES else [pytest.mark.full]
+            yield pytest.param(precision, *param.values, id=f"{precision}-{param.id}", marks=[*param.marks, *marks])
+
+
+@pytest.mark.parametrize("precision, group, case", list(params_in_halves()))
+def test_in_half_precision(in_halves, precision, group, case):
+    programs, room = in_halves[precision], 8 * HALF_EPSILON[precision]
+    programs.step(group, case).assert_close(case, np.float32, rtol=room, atol=room, of_largest=room)
 
 
 @pytest.mark.full

@@ -30,6 +30,7 @@ the reason is what the compiler's remark says.
 - A *band* says which keys a query sees by two numbers: those of causal attention and of a sliding window.
 - A *mask* hides keys, by a choice (*boolean*) or by numbers that are *added* to the scores.
 - A *bias* is added before any mask. Its gradient is computed if it is trained, as in T5 and Swin.
+- A *soft cap* c turns a score x into c tanh(x / c), before a bias or a mask.
 - *Groups* of heads share keys and values.
 
 The table is written by
@@ -66,6 +67,8 @@ def form_of(attention: str) -> str:
         parts.append(MASK_TYPES[shape_of(types[3])[-1]])
     if " bias " in operands:
         parts.append("bias")
+    if " softcap " in operands:
+        parts.append("soft cap")
     if query[:-3] != key[:-3]:
         parts.append(f"groups of {int(query[-4]) // int(key[-4])} heads")
     if " dropout " in operands:

@@ -8,8 +8,10 @@
 #include "ConvolutionList.h"
 
 #include "gpuopt/Planning/JsonDepth.h"
+#include "gpuopt/settings/conv_calls.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <optional>
 
@@ -18,6 +20,8 @@ using namespace gpuopt;
 
 /// cuDNN's sizes have 32 bits.
 static constexpr int64_t kMostSize = INT32_MAX;
+/// No GPU has room for as many; the bound keeps strides from overflowing.
+static constexpr int64_t kMostElements = int64_t(1) << 40;
 /// Offsets of tensors in programs are multiples of this and more.
 static constexpr int64_t kAlignmentInBytes = 16;
 
@@ -75,15 +79,40 @@ static llvm::Error readShape(const json::Object &text, ConvShape &shape) {
   return llvm::Error::success();
 }
 
+/// Checks that the tensors of a convolution fit to its groups, and into memory.
+static llvm::Error checkShape(const ConvShape &shape) {
+  if (shape.c % shape.groups || shape.oc % shape.groups)
+    return createStringError(
+        "expects 'groups' that divide 'c' and 'oc', but got " +
+        Twine(shape.groups) + " groups of " + Twine(shape.c) + " and " +
+        Twine(shape.oc) + " channels");
+  auto isTooLarge = [](std::initializer_list<int64_t> sizes) {
+    int64_t elements = 1;
+    for (int64_t size : sizes)
+      if (MulOverflow(elements, size, elements) || elements > kMostElements)
+        return true;
+    return false;
+  };
+  if (isTooLarge({shape.n, shape.h, shape.w, shape.c}) ||
+      isTooLarge({shape.n, shape.oh, shape.ow, shape.oc}) ||
+      isTooLarge({shape.oc, shape.kh, shape.kw, shape.c}))
+    return createStringError("expects tensors of at most 2^40 elements");
+  return llvm::Error::success();
+}
+
 static llvm::Error readConvolution(const json::Object &text, ConvGraph &graph) {
   graph.kind = StringSwitch<int64_t>(text.getString("call").value_or(""))
-                   .Case("conv_forward", kConvForward)
-                   .Case("conv_backward_data", kConvBackwardData)
-                   .Case("conv_backward_weights", kConvBackwardWeights)
+                   .Case(kConvForwardCall, kConvForward)
+                   .Case(kConvForwardWithSumsCall, kConvForward)
+                   .Case(kConvBackwardDataCall, kConvBackwardData)
+                   .Case(kConvBackwardWeightsCall, kConvBackwardWeights)
                    .Default(-1);
   if (graph.kind < 0)
-    return createStringError("expects conv_forward, conv_backward_data or "
-                             "conv_backward_weights as 'call'");
+    return createStringError("expects " + Twine(kConvForwardCall) + ", " +
+                             kConvForwardWithSumsCall + ", " +
+                             kConvBackwardDataCall + " or " +
+                             kConvBackwardWeightsCall + " as 'call'");
+  graph.adds_sums = text.getString("call") == kConvForwardWithSumsCall;
   graph.type = StringSwitch<int64_t>(text.getString("type").value_or(""))
                    .Case("f16", CUDNN_DATA_HALF)
                    .Case("bf16", CUDNN_DATA_BFLOAT16)
@@ -97,7 +126,19 @@ static llvm::Error readConvolution(const json::Object &text, ConvGraph &graph) {
   const json::Object *shape = text.getObject("shape");
   if (!shape)
     return createStringError("expects an object 'shape'");
-  return readShape(*shape, graph.shape);
+  if (llvm::Error error = readShape(*shape, graph.shape))
+    return error;
+  return checkShape(graph.shape);
+}
+
+/// Returns what says which convolution is meant: a file that this tool has
+/// written also says what has come of it.
+static json::Object withoutPlan(const json::Object &text) {
+  json::Object kept;
+  for (StringRef name : {"call", "type", "allows_tf32", "shape"})
+    if (const json::Value *value = text.get(name))
+      kept[name] = *value;
+  return kept;
 }
 
 static llvm::Error addFrom(StringRef contents,
@@ -120,7 +161,7 @@ static llvm::Error addFrom(StringRef contents,
     if (error)
       return createStringError("convolutions[" + Twine(index) +
                                "]: " + toString(std::move(error)));
-    listed.text = *text;
+    listed.text = withoutPlan(*text);
     if (none_of(all, [&](const ListedConvolution &known) {
           return known.text == listed.text;
         }))

@@ -38,10 +38,12 @@ static cl::opt<std::string>
                   cl::desc("Workspace that a convolution may use; default "
                            "256MiB"),
                   cl::cat(category));
-static cl::opt<std::string> output("o", cl::init("-"), cl::value_desc("file"),
-                                   cl::desc("Where the plans go; default: "
-                                            "standard output"),
-                                   cl::cat(category));
+static cl::opt<std::string>
+    output("o", cl::init("-"), cl::value_desc("file"),
+           cl::desc("Where the plans, or the description "
+                    "of the device, go; default: "
+                    "standard output"),
+           cl::cat(category));
 
 static cl::opt<bool>
     describes("describe-device",
@@ -54,23 +56,34 @@ static int fail(const Twine &message) {
   return 1;
 }
 
-/// Prints the description of the GPU that is there.
-static int describeThisDevice() {
+/// Writes what is asked for to where -o says.
+static llvm::Error write(StringRef text) {
+  if (output == "-") {
+    outs() << text;
+    return llvm::Error::success();
+  }
+  if (llvm::Error error = writeFile(output, text))
+    return createStringError("cannot write '" + output +
+                             "': " + toString(std::move(error)));
+  return llvm::Error::success();
+}
+
+/// Writes the description of the GPU that is there.
+static llvm::Error describeThisDevice() {
   cudnnHandle_t handle = nullptr;
   if (cudnnStatus_t status = cudnnCreate(&handle))
-    return fail("--describe-device needs a GPU that cuDNN can use, but it "
-                "says " +
-                Twine(cudnnGetErrorString(status)));
+    return createStringError(
+        "--describe-device needs a GPU that cuDNN can use, but it says " +
+        Twine(cudnnGetErrorString(status)));
   std::string text;
   try {
     text = describe_device(handle);
   } catch (const gpuopt::Error &error) {
     cudnnDestroy(handle);
-    return fail("--describe-device: " + Twine(error.what()));
+    return createStringError("--describe-device: " + Twine(error.what()));
   }
   cudnnDestroy(handle);
-  outs() << text << "\n";
-  return 0;
+  return write(text + "\n");
 }
 
 /// Adds the plan of a convolution to `text`, or why it has none.
@@ -135,12 +148,7 @@ static llvm::Error run(int64_t workspaceLimit) {
   std::string text;
   raw_string_ostream(text) << formatv("{0:2}", json::Value(std::move(plans)))
                            << "\n";
-  if (output == "-")
-    outs() << text;
-  else if (llvm::Error error = writeFile(output, text))
-    return createStringError("cannot write '" + output +
-                             "': " + toString(std::move(error)));
-  return llvm::Error::success();
+  return write(text);
 }
 
 int main(int argc, char **argv) {
@@ -149,9 +157,7 @@ int main(int argc, char **argv) {
   setVersionPrinter("gpuopt-plan-convolutions");
   cl::ParseCommandLineOptions(argc, argv,
                               "cuDNN's plans of convolutions, without a GPU\n");
-  if (describes)
-    return describeThisDevice();
-  if (inputs.empty())
+  if (inputs.empty() && !describes)
     return fail("expects the plan.json of a program, or several");
   planning::Result<int64_t> limit = planning::parseBytes(workspaceSize);
   if (!limit)
@@ -160,7 +166,7 @@ int main(int argc, char **argv) {
   if (output != "-")
     if (llvm::Error error = checkOutput(output, read))
       return fail(toString(std::move(error)));
-  if (llvm::Error error = run(*limit))
+  if (llvm::Error error = describes ? describeThisDevice() : run(*limit))
     return fail(toString(std::move(error)));
   return 0;
 }

@@ -29,6 +29,10 @@ public:
   /// Whether a call is that of a convolution: it passes a ConvShape.
   static bool isConvolution(const RuntimeCall &call);
 
+  /// Whether the file says something of the call of a convolution: a plan, or
+  /// that there is none.
+  bool hasEntryFor(const RuntimeCall &call) const;
+
   /// Returns the bytes that the call of a convolution needs beside its tensors:
   /// cuDNN's workspace, in whichever element type it is largest, and the
   /// filters in cuDNN's order. Returns nothing if the file has no plan for the

@@ -125,6 +125,8 @@ static Location stepsOf(onnx::NodeOp node) {
                    NameLoc::get(StringAttr::get(context, "Softmax")));
   return nn::AttentionOp::fuseLocations({{Part::Scores, whole},
                                          {Part::Scale, whole},
+                                         {Part::Softcap, whole},
+                                         {Part::Bias, whole},
                                          {Part::Mask, whole},
                                          {Part::Softmax, softmax},
                                          {Part::Product, whole}});
@@ -135,8 +137,10 @@ static LogicalResult attention(NodeConversion &c) {
     if (c.has(index))
       return c.fail("operand " + Twine(index) +
                     " (a cache of keys and values) is not supported");
-  if (c.node.getFloat("softcap", 0) != 0)
-    return c.fail("attribute softcap is not supported");
+  double softcap = c.node.getFloat("softcap", 0);
+  if (!(softcap >= 0 && std::isfinite(softcap)))
+    return c.fail("attribute softcap must be 0 or more, but is " +
+                  std::to_string(softcap));
   bool isJoined = c.type(0).getRank() == 3;
   auto query = splitHeads(c, 0, "q_num_heads");
   auto key = query ? splitHeads(c, 1, "kv_num_heads") : std::nullopt;
@@ -167,8 +171,8 @@ static LogicalResult attention(NodeConversion &c) {
       c.b.getF64FloatAttr(scale ? scale : 1 / std::sqrt((double)shape[3])),
       nn::AttentionScalingAttr::get(c.b.getContext(),
                                     nn::AttentionScaling::Scores),
-      FloatAttr(), IntegerAttr(), FloatAttr(), zeroesEmpty, band,
-      DenseI64ArrayAttr());
+      softcap ? c.b.getF64FloatAttr(softcap) : FloatAttr(), FloatAttr(),
+      IntegerAttr(), FloatAttr(), zeroesEmpty, band, DenseI64ArrayAttr());
   Value result = op.getResult();
   if (isJoined)
     result = c.b.reshape(c.b.transpose(result, {0, 2, 1, 3}),
@@ -178,6 +182,6 @@ static LogicalResult attention(NodeConversion &c) {
 
 ArrayRef<OperatorEntry> gpuopt::attentionOperators() {
   static const OperatorEntry entries[] = {
-      {"Attention", attention, "no cache of keys and values, no softcap"}};
+      {"Attention", attention, "no cache of keys and values"}};
   return entries;
 }

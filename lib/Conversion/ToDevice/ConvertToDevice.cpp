@@ -14,8 +14,9 @@
 #include "gpuopt/Conversion/ToDevice/Passes.h"
 
 #include "KernelBuilder.h"
-#include "NameArguments.h"
+#include "NameBuffers.h"
 #include "StepLowering.h"
+#include "gpuopt/Analysis/LaunchShape.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace gpuopt {
@@ -57,7 +58,7 @@ private:
       return signalPassFailure();
     SmallVector<train::StepOp> steps(getOperation().getOps<train::StepOp>());
     for (train::StepOp step : steps)
-      if (failed(checkReady(step)))
+      if (failed(checkReady(step, *model)))
         return signalPassFailure();
     std::vector<StepMemory> memories;
     llvm::StringMap<unsigned> names;
@@ -72,19 +73,44 @@ private:
     KernelTable kernels(getOperation(), *model);
     for (auto [step, memory] : llvm::zip(steps, memories))
       lowerStep(step, memory, persistent, kernels, debugOverflow);
-    nameArguments(getOperation());
+    nameBuffers(getOperation());
     kernelCount += kernels.size();
     for (train::StepOp step : steps)
       step.erase();
   }
 
   /// What earlier passes must have left.
-  static LogicalResult checkReady(train::StepOp step) {
-    for (Operation &op : step.getBody().front())
+  static LogicalResult checkReady(train::StepOp step,
+                                  const DeviceModel &device) {
+    for (Operation &op : step.getBody().front()) {
       if (!canLower(&op))
         return op.emitOpError(
             "cannot be converted to the device dialect; run nn-decompose, "
             "kernels-form-clusters and kernels-materialize-views before");
+      if (auto kernel = dyn_cast<nn::FusedOp>(op))
+        if (failed(checkPartialSums(kernel, device)))
+          return failure();
+    }
+    return success();
+  }
+
+  /// A warp keeps the sums of a row's columns in its registers.
+  static LogicalResult checkPartialSums(nn::FusedOp kernel,
+                                        const DeviceModel &device) {
+    for (auto sum : kernel.getBody().front().getOps<nn::PartialSumOp>()) {
+      if (!device.hasWarps())
+        return kernel.emitOpError(
+                   "has an 'nn.partial_sum', which kernels for '")
+               << device.name
+               << "' cannot have; run kernels-merge-column-sums for this "
+                  "device";
+      int64_t columns =
+          cast<RankedTensorType>(sum.getInput().getType()).getShape().back();
+      if (columns > kWarpRowElements)
+        return kernel.emitOpError("expects an 'nn.partial_sum' of rows of up "
+                                  "to ")
+               << kWarpRowElements << " elements, but got " << columns;
+    }
     return success();
   }
 

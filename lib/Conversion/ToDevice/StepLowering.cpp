@@ -17,6 +17,7 @@
 #include "gpuopt/Support/RowPitch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -36,12 +37,12 @@ static int64_t transferredElements(Value value) {
 template <typename Function>
 static bool dispatchLowered(Operation *op, Function lower) {
   return TypeSwitch<Operation *, bool>(op)
-      .Case<nn::FusedOp, RuntimeCallOpInterface, train::ReportLossOp,
-            train::GradNormOp, train::DirectionOp, train::UpdateOp,
-            train::WriteOp, train::AccumulateOp, train::OutputOp,
-            train::SnapshotOp, train::RestoreOp, train::RefreshOp,
-            train::OffloadOp, train::AwaitOffloadOp, train::ReloadOp,
-            train::AwaitReloadOp>([&](auto typed) {
+      .Case<nn::FusedOp, nn::SumPartsOp, RuntimeCallOpInterface,
+            train::ReportLossOp, train::GradNormOp, train::DirectionOp,
+            train::UpdateOp, train::WriteOp, train::AccumulateOp,
+            train::OutputOp, train::SnapshotOp, train::RestoreOp,
+            train::RefreshOp, train::OffloadOp, train::AwaitOffloadOp,
+            train::ReloadOp, train::AwaitReloadOp>([&](auto typed) {
         lower(typed);
         return true;
       })
@@ -216,6 +217,12 @@ private:
     return aliased;
   }
 
+  void lowerOp(nn::SumPartsOp op) {
+    const int64_t columns = elementsOf(op.getResult());
+    emit<device::SumPartsOp>(read(op.getParts()), written(op.getResult()),
+                             elementsOf(op.getParts()) / columns, columns);
+  }
+
   void lowerOp(RuntimeCallOpInterface op) {
     CallLayouts layouts = *layoutsOf(op);
     buildCall(b, op.getCall(layouts), [&](Value tensor) {
@@ -301,8 +308,13 @@ private:
   }
   void lowerOp(train::WriteOp op) {
     Value target = variable(op.getVariableAttr());
-    emit<device::CopyOp>(read(op.getValue()), target,
-                         elementsOf(op.getValue()));
+    // What many layers write can be one launch, which a copy cannot.
+    if (isa<FloatType>(getElementTypeOrSelf(op.getValue().getType())))
+      emit<device::RefreshOp>(target, read(op.getValue()),
+                              elementsOf(op.getValue()));
+    else
+      emit<device::CopyOp>(read(op.getValue()), target,
+                           elementsOf(op.getValue()));
   }
   void lowerOp(train::AccumulateOp op) {
     Value target = variable(op.getVariableAttr());

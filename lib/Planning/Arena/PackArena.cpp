@@ -64,10 +64,10 @@ private:
   std::chrono::steady_clock::time_point start;
 };
 
-/// What a search should reach.
+/// The heights that end a search.
 struct Goal {
-  int64_t lowest = 0;     ///< The height to aim at.
-  int64_t enough = 0;     ///< The height that ends it, at least `lowest`.
+  int64_t lowest = 0;     ///< The height that a search aims at.
+  int64_t enough = 0;     ///< A height that is good enough, at least `lowest`.
   bool anyWillDo = false; ///< Whether any such packing ends it.
 };
 

@@ -1,11 +1,6 @@
 # What the emulation is built with. Sets nvidia_includes, boost_context_include
-# and boost_context_library, and missing_packages to what is not found.
-set(NVIDIA_WHEELS "$ENV{NVIDIA_WHEELS}" CACHE STRING "site-packages/nvidia; empty: ask python3")
-string(REPLACE " " ";" nvidia_wheels "${NVIDIA_WHEELS}")
-if(NOT nvidia_wheels)
-  execute_process(COMMAND python3 -c "import nvidia;print(*nvidia.__path__,sep=';',end='')"
-    OUTPUT_VARIABLE nvidia_wheels ERROR_QUIET)
-endif()
+# and boost_context_library, and missing_packages to what is not found. Who
+# includes this has nvidia_wheels from nvidia-wheels.cmake of the program.
 
 # NVIDIA's own headers give all types and enumerators.
 set(nvidia_roots)

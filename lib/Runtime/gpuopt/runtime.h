@@ -14,6 +14,7 @@
 #include "gpuopt/ops/in_range.h"
 #include "gpuopt/ops/pool.h"
 #include "gpuopt/ops/scatter.h"
+#include "gpuopt/ops/sum_parts.h"
 #include "gpuopt/optimizers/accumulate.h"
 #include "gpuopt/optimizers/optimizer.h"
 #include "gpuopt/optimizers/snapshot.h"

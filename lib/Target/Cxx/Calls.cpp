@@ -59,8 +59,8 @@ std::string cxx::callsFile(StringRef tables) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   printComment(stream,
-               "What the calls of a step in step.cu are, in their "
-               "order, for who times them: where from, what, how many.");
+               "The calls of each step, in order, as --profile-costs-to lists "
+               "them: origin, work, and how many calls it makes.");
   stream << "#pragma once\n\n#include \"gpuopt/program/program.h\"\n\n"
          << "namespace gpuopt::model {\n"
          << tables << "\n} // namespace gpuopt::model\n";

@@ -146,6 +146,13 @@ GroupTables::Row GroupTables::rowOf(device::GroupableCall call, Type half,
           .Case([&](device::AccumulateOp op) {
             return copyRow(op.getTarget(), op.getValue());
           })
+          .Case([&](device::SumPartsOp op) {
+            named = op.getSum();
+            return SmallVector<std::string>{
+                cells.offsetOf(op.getSum()), cells.offsetOf(op.getParts()),
+                std::to_string(op.getCount()), std::to_string(op.getColumns()),
+                std::to_string(firstSpan)};
+          })
           .Case([&](device::SnapshotOp op) {
             return copyRow(op.getSnapshot(), op.getValue());
           })
@@ -208,6 +215,17 @@ static Table tableOfCopies(StringRef function, StringRef name, Value to,
   return table;
 }
 
+static Table tableOfParts() {
+  Table table;
+  table.function = "sum_parts";
+  table.name = "kSumsOfParts";
+  table.type = "SumPartsRow";
+  table.comment = "What sum_parts works on: sum, parts, their number, columns, "
+                  "first block; each tensor by its offset in bytes.";
+  table.takesState = false;
+  return table;
+}
+
 static Table tableOf(device::GroupOp group) {
   Type half = group.getHalfType();
   return llvm::TypeSwitch<Operation *, Table>(group.getCalls().front())
@@ -216,6 +234,7 @@ static Table tableOf(device::GroupOp group) {
         return tableOfCopies("accumulate", "kSums", op.getTarget(),
                              op.getValue(), half);
       })
+      .Case([&](device::SumPartsOp) { return tableOfParts(); })
       .Case([&](device::SnapshotOp op) {
         return tableOfCopies("snapshot", "kSnapshots", op.getSnapshot(),
                              op.getValue(), half);
@@ -225,11 +244,20 @@ static Table tableOf(device::GroupOp group) {
                              op.getSnapshot(), half);
       })
       .Case([&](device::RefreshOp op) {
-        Table table = tableOfCopies("refresh", "kHalfCopies", op.getCopy(),
-                                    op.getValue(), half);
+        bool isHalf = elementOf(op.getCopy()) != elementOf(op.getValue());
+        Table table =
+            tableOfCopies("refresh", isHalf ? "kHalfCopies" : "kWrittenState",
+                          op.getCopy(), op.getValue(), half);
         table.takesState = false;
         return table;
       });
+}
+
+/// Returns the number of blocks that work on the tensors of a call.
+static int64_t spansOf(device::GroupableCall call) {
+  int64_t elements = call.getNumElements();
+  return isa<device::SumPartsOp>(call) ? sum_parts_blocks(elements)
+                                       : sum_of_squares_partials(elements);
 }
 
 TableCall GroupTables::print(device::GroupOp group) {
@@ -242,7 +270,7 @@ TableCall GroupTables::print(device::GroupOp group) {
   for (device::GroupableCall call : group.getCalls()) {
     Row row = rowOf(call, group.getHalfType(), spans);
     stream << "    " << row.text << ", // " << quoted(row.name) << "\n";
-    spans += sum_of_squares_partials(call.getNumElements());
+    spans += spansOf(call);
   }
   stream << "};\n\n";
   TableCall call{table.function, {"ctx"}};
@@ -273,24 +301,28 @@ static SmallVector<Type> typesOf(device::GradNormOp op) {
 bool GroupTables::areTabular(device::GradNormOp op) {
   return op.getGradients().size() > 1 && typesOf(op).size() <= 2 &&
          llvm::all_of(op.getGradients(), [](Value gradient) {
-           auto address = gradient.getDefiningOp<device::AddressOp>();
-           return address && address.getElements() == 0;
+           return gradient.getDefiningOp<device::AddressOp>() != nullptr;
          });
 }
 
 std::string GroupTables::print(device::GradNormOp op) {
   SmallVector<Type> types = typesOf(op);
   std::string name = names.unique("kNormTerms");
-  printComment(stream, "The gradients that the norm is of, their elements, and "
-                       "the first of their spans.");
+  printComment(stream, "The gradients whose norm is computed: gradient, number "
+                       "of elements, number of its first span.");
   stream << "DEVICE_TABLE GradientRow<"
          << typeList({types.front(), types.back()}) << "> " << name
          << "[] = {\n";
+  const Cells cells(symbols);
   int64_t spans = 0;
   for (auto [gradient, count] : llvm::zip(op.getGradients(), op.getCounts())) {
     auto address = gradient.getDefiningOp<device::AddressOp>();
-    stream << "    {" << names.ofBuffer(address.getBuffer()) << ", " << count
-           << ", " << spans << "},\n";
+    stream << "    {"
+           << (address.getElements() == 0
+                   ? names.ofBuffer(address.getBuffer())
+                   : cells.offsetOf(gradient,
+                                    elementOf(gradient) != types.front()))
+           << ", " << count << ", " << spans << "},\n";
     spans += sum_of_squares_partials(count);
   }
   stream << "};\n\n";

@@ -44,8 +44,8 @@ public:
   /// Prints the table of a group; returns the call.
   TableCall print(device::GroupOp group);
 
-  /// Whether the gradients of a norm can be a table: two whole buffers or more,
-  /// of one type or of one more in half precision.
+  /// Whether the gradients of a norm can be a table: two or more, of one type
+  /// or of one more in half precision.
   static bool areTabular(device::GradNormOp op);
   /// Prints their table; returns its name.
   std::string print(device::GradNormOp op);

@@ -15,10 +15,9 @@
 
 #include "Text.h"
 #include "Types.h"
+#include "gpuopt/Dialect/Device/IR/ValueRoles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
-#include <cmath>
 
 using namespace mlir;
 using namespace gpuopt;
@@ -119,28 +118,29 @@ Expression KernelPrinter::operand(Value value) const {
   return expression;
 }
 
-/// Whether an op computes a mean: it multiplies the result of a loop by 1 / n.
-bool KernelPrinter::isMean(Operation *op) const {
-  FloatAttr factor;
-  if (!isa<arith::MulFOp>(op) ||
-      !op->getOperand(0).getDefiningOp<device::LoopOp>() ||
-      analysis.isVarying(op->getResult(0)) ||
-      !matchPattern(op->getOperand(1), m_Constant(&factor)))
-    return false;
-  double count = 1 / factor.getValueAsDouble();
-  return count > 1.5 && std::abs(count - std::round(count)) < 1e-5 * count;
+/// Returns the role of a value; empty where it is not known.
+StringRef KernelPrinter::roleOf(Value value) const {
+  device::KernelOp op = kernel;
+  SmallVector<StringRef> roles;
+  for (auto name : op.getArgumentNames().getAsValueRange<StringAttr>()) {
+    // A second parameter of the same role has a number.
+    auto [stem, number] = name.rsplit('_');
+    bool isNumbered = !number.empty() && llvm::all_of(number, llvm::isDigit);
+    roles.push_back(isNumbered ? stem : name);
+  }
+  roles.resize(op.getBody().getNumArguments());
+  return device::roleOfValue(value, roles);
 }
 
 /// Returns a noun for what an op makes of its operands or, if a function of the
 /// runtime computes it, the function's name, as in "abs_x".
 std::string KernelPrinter::stemOfWork(Operation *op) const {
-  if (isMean(op))
-    return "mean";
+  if (StringRef role = roleOf(op->getResult(0)); !role.empty())
+    return role.str();
   return llvm::TypeSwitch<Operation *, std::string>(op)
       .Case([](arith::AddFOp) { return "added"; })
       .Case([&](arith::SubFOp typed) {
-        Operation *other = typed.getRhs().getDefiningOp();
-        return other && isMean(other) ? "centred" : "difference";
+        return roleOf(typed.getRhs()) == "mean" ? "centred" : "difference";
       })
       .Case([](arith::MulFOp typed) {
         return typed.getLhs() == typed.getRhs() ? "square" : "product";

@@ -66,7 +66,7 @@ private:
   void define(mlir::Value value, Expression expression, llvm::StringRef stem);
   std::string stemOf(mlir::Operation *op) const;
   std::string stemOfWork(mlir::Operation *op) const;
-  bool isMean(mlir::Operation *op) const;
+  llvm::StringRef roleOf(mlir::Value value) const;
 
   // Memory.
   mlir::FailureOr<Place> placeOf(mlir::Operation *op, device::Access access,

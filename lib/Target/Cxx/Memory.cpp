@@ -54,9 +54,8 @@ static std::string titleOf(device::BufferOp buffer) {
   }
   bool isOnHost = buffer.getKind() == device::BufferKind::Host;
   std::string step = buffer.getStep() ? buffer.getStep()->str() : "a step";
-  return (isOnHost ? "In the memory of the host, from its start, in "
-                   : "The arena in ") +
-         step + "; lifetimes are half-open, in calls of the step.";
+  return (isOnHost ? "The host's memory in " : "The arena in ") + step +
+         ". Live [a, b): in use from call a of the step until before call b.";
 }
 
 /// Groups the buffers by kind and step, each group in the order of offsets.
@@ -159,8 +158,9 @@ LogicalResult cxx::printMemory(ModuleOp module, const ProgramNames &names,
   };
   if (module.walk(hasTable).wasInterrupted()) {
     stream << "\n";
-    printComment(stream, "Buffers that calls in loops and calls with tables "
-                         "alone use stand in the tables.");
+    printComment(stream,
+                 "Buffers that only loops and calls with tables use are not "
+                 "declared here; their offsets stand in the tables.");
   }
   return success();
 }

@@ -55,19 +55,24 @@ static const char kFromRuntime[] =
     "random_uniform_vector random_uniform_from launch copy "
     "set_zero "
     "copy_to_device copy_to_host synchronize simplified transposed "
-    "accumulate sum_of_squares finish_grad_norm add_loss begin_step "
+    "accumulate sum_parts sum_of_squares finish_grad_norm add_loss begin_step "
     "end_step snapshot restore refresh offload reload await Transfers prepare "
     "check_finite check_finite_rows program describe host "
     "micro_step update evaluate forward Calls CallInfo kMicroStepCalls "
     "kUpdateCalls context ceil_div name_of "
     "size_of layer state hyper memory ctx m left kLanes kVectorBytes "
     "kAlignment "
-    "kSpan kSpanThreads kLinear kCosine kConstant kConstantWithWarmup "
+    "kSpan kSpanThreads kSumColumns kSumThreads SumPartsRow SumPartsRows "
+    "sum_parts_blocks kLinear kCosine kConstant kConstantWithWarmup "
+    "kCosineWithRestarts kCosineWithMinLr kPolynomial kInverseSqrt "
+    "kWarmupStableDecay kReduceLrOnPlateau kLinearRamp kCosineRamp "
+    "kOneMinusSqrtRamp kLrSchedulers kLrSchedulerNames kLrRampNames "
     "kInfinity kNaN kSignBit kMaxDims kMaxNames kTargetName kStagingIsDevice "
     "kScatterColumns kScatterSegment kScatterThreads kPersistentBytes "
     "kArenaBytes kHostBytes kStepState "
     "kHyperparameters "
     "kInputs kStates kOutputs kDefaults kOptimizerStates kGradients kChecked "
+    "kCompiled "
     "kIndexed";
 
 static llvm::StringSet<> wordsOf(ArrayRef<StringRef> lists) {
@@ -148,11 +153,13 @@ std::string cxx::NameLegaliser::numbered(StringRef stem) {
 // The names of a module
 //===----------------------------------------------------------------------===//
 
-/// Returns "model_" if the names of all variables begin with "model.", because
+/// Returns "model_" if the names of all weights begin with "model.", because
 /// such a wrapper says nothing; empty if they share no prefix.
 static std::string sharedPrefix(ModuleOp module) {
   std::optional<StringRef> shared;
   for (train::VariableOp variable : module.getOps<train::VariableOp>()) {
+    if (!variable.isWeight())
+      continue;
     auto [first, rest] = variable.getSymName().split('.');
     if (rest.empty() || (shared && *shared != first))
       return "";

@@ -10,6 +10,7 @@
 #include "Types.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "gpuopt/settings/conv_calls.h"
 #include "llvm/Support/JSON.h"
 
 using namespace mlir;
@@ -51,7 +52,7 @@ static llvm::json::Value numbersJson(Attribute value) {
 static device::StructAttr convShapeOf(device::CallOp call) {
   for (Attribute argument : call.getArguments())
     if (auto constant = dyn_cast<device::StructAttr>(argument);
-        constant && constant.getStructType() == "ConvShape")
+        constant && constant.getStructType() == kConvShapeType)
       return constant;
   return nullptr;
 }

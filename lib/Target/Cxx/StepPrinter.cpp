@@ -328,12 +328,13 @@ private:
         .Case<device::LaunchOp>([&](auto typed) { return emit(typed); })
         .Case<device::CallOp, device::ReportLossOp, device::GradNormOp,
               device::DirectionOp, device::UpdateOp, device::CopyOp,
-              device::AccumulateOp, device::SnapshotOp, device::RestoreOp,
-              device::RefreshOp, device::CheckFiniteOp, device::OffloadOp,
-              device::ReloadOp, device::AwaitOp>([&](auto typed) {
-          emit(typed);
-          return success();
-        })
+              device::AccumulateOp, device::SumPartsOp, device::SnapshotOp,
+              device::RestoreOp, device::RefreshOp, device::CheckFiniteOp,
+              device::OffloadOp, device::ReloadOp, device::AwaitOp>(
+            [&](auto typed) {
+              emit(typed);
+              return success();
+            })
         .Default([](Operation *other) {
           return other->emitOpError("cannot be written as C++");
         });
@@ -515,6 +516,11 @@ private:
     }
     arguments.push_back(std::to_string(op.getIndex()));
     call(op.getRows() ? "check_finite_rows" : "check_finite", arguments);
+  }
+  void emit(device::SumPartsOp op) {
+    call("sum_parts",
+         {"ctx", std::to_string(op.getCount()), std::to_string(op.getColumns()),
+          pointer(op.getParts()), pointer(op.getSum())});
   }
   void emit(device::SnapshotOp op) {
     call("snapshot", {"ctx", "state", pointer(op.getSnapshot()),

@@ -14,7 +14,9 @@
 // on, and one more kernel adds up what the blocks have (gamma and beta of
 // llm.c's layernorm_backward are computed so). A kernel that reduces nothing,
 // such as the backward of a GELU, takes over such sums as well. It then works
-// on columns, as the sums did.
+// on columns, as the sums did, and may read a further tensor for them: the
+// backward of a residual connection writes what a batch norm's backward adds
+// up, alone and times the input of the batch norm.
 //
 // Runs when kernels are formed and before their types are chosen. It is for
 // devices with warps: a core of a processor would have to keep whole rows of
@@ -22,6 +24,8 @@
 // and both would not be faster apart, by the estimates for the device.
 //
 //===----------------------------------------------------------------------===//
+
+#include "ColumnSums.h"
 
 #include "gpuopt/Analysis/Clusters.h"
 #include "gpuopt/Analysis/CostModel.h"
@@ -35,9 +39,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/Remarks.h"
-#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/CSE.h"
-#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace gpuopt::kernels {
@@ -55,27 +57,6 @@ static constexpr int64_t kMostRegisters = 232;
 /// A tensor with at least this many times fewer elements than the rows costs
 /// almost nothing to read, so a kernel that takes a sum need not read it yet.
 static constexpr int64_t kSmall = 16;
-
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
-
-static ValueRange yieldedBy(FusedOp kernel) {
-  return cast<YieldOp>(kernel.getBody().front().getTerminator()).getValues();
-}
-
-static ReduceOp firstReduction(FusedOp kernel) {
-  auto reductions = kernel.getBody().front().getOps<ReduceOp>();
-  return reductions.empty() ? ReduceOp() : *reductions.begin();
-}
-
-/// Returns the shape of the indices that a kernel covers, if it reduces or all
-/// of its results have the same shape.
-static ArrayRef<int64_t> spaceOf(FusedOp kernel) {
-  if (ReduceOp reduction = firstReduction(kernel))
-    return shapeOf(reduction.getInput());
-  return shapeOf(kernel.getResult(0));
-}
 
 //===----------------------------------------------------------------------===//
 // What can be merged
@@ -99,96 +80,38 @@ static bool writesElements(FusedOp kernel) {
          });
 }
 
-/// Whether all results of a kernel are sums of floats.
-static bool yieldsSums(FusedOp kernel) {
-  return llvm::all_of(yieldedBy(kernel), [](Value value) {
-    auto sum = value.getDefiningOp<ReduceOp>();
-    return sum && sum.getKind() == ReductionKind::Sum &&
-           isa<FloatType>(getElementTypeOrSelf(sum.getType()));
-  });
+/// Whether `kernel` could read a tensor that it does not read.
+static bool isMadeBefore(FusedOp kernel, Value value) {
+  Operation *definition = value.getDefiningOp();
+  return !definition || definition->isBeforeInBlock(kernel);
 }
 
-/// Whether a kernel adds up columns, and does nothing else.
-static bool sumsColumns(FusedOp kernel) {
-  ReduceOp reduction = firstReduction(kernel);
-  if (!reduction || !yieldsSums(kernel))
-    return false;
-  int64_t last = int64_t(spaceOf(kernel).size()) - 1;
-  return last > 0 && !llvm::is_contained(reduction.getDims(), last) &&
-         spaceOf(kernel).back() > 1;
+/// Whether a tensor has about as many elements as a kernel has indices.
+static bool isLarge(FusedOp kernel, Value value) {
+  return ShapedType::getNumElements(shapeOf(value)) * kSmall >
+         ShapedType::getNumElements(spaceOf(kernel));
 }
 
-/// Whether a tensor is what is left of one of `shape` whose columns are summed.
-static bool isSumOfColumns(Value value, ArrayRef<int64_t> shape) {
-  SmallVector<int64_t> sum(shape.size(), 1);
-  sum.back() = shape.back();
-  return shapeOf(value) == ArrayRef(sum);
+/// Whether a kernel reads or writes a value.
+static bool hasAtHand(FusedOp kernel, Value value) {
+  return value.getDefiningOp() == kernel ||
+         llvm::is_contained(kernel.getInputs(), value);
 }
 
-namespace {
-
-/// A kernel that adds up columns, in one stage or in two.
-struct ColumnSums {
-  FusedOp kernel;
-  SmallVector<OpResult> whole; ///< For each result, the sum over all rows.
-  llvm::SmallSetVector<Operation *, 4> lastStages; ///< Kernels that make them.
-};
-
-} // namespace
-
-/// Returns the sum over all rows that a kernel makes of a partial one, if it
-/// does nothing but add up results of the kernel that makes the partial sum.
-static OpResult finishedSum(OpResult partial, ArrayRef<int64_t> shape) {
-  if (!partial.hasOneUse())
-    return {};
-  OpOperand &use = *partial.use_begin();
-  auto last = dyn_cast<FusedOp>(use.getOwner());
-  if (!last || !yieldsSums(last) ||
-      !llvm::all_of(last.getInputs(), [&](Value input) {
-        return input.getDefiningOp() == partial.getOwner();
-      }))
-    return {};
-  BlockArgument argument =
-      last.getBody().front().getArgument(use.getOperandNumber());
-  for (auto [result, value] : llvm::zip(last.getResults(), yieldedBy(last)))
-    if (value.getDefiningOp<ReduceOp>().getInput() == argument)
-      return argument.hasOneUse() && isSumOfColumns(result, shape) ? result
-                                                                   : OpResult();
-  return {};
-}
-
-static std::optional<ColumnSums> columnSumsOf(FusedOp kernel) {
-  if (!sumsColumns(kernel))
-    return std::nullopt;
-  ArrayRef<int64_t> shape = spaceOf(kernel);
-  ColumnSums sums{kernel, {}, {}};
-  for (OpResult result : kernel.getResults()) {
-    if (isSumOfColumns(result, shape)) {
-      sums.whole.push_back(result);
-      continue;
-    }
-    OpResult whole = finishedSum(result, shape);
-    if (!whole)
-      return std::nullopt;
-    sums.whole.push_back(whole);
-    sums.lastStages.insert(whole.getOwner());
-  }
-  return sums;
-}
-
-/// Whether `kernel` has all large tensors at hand that `sums` reads, and what
-/// is made of its sums, `whole`, is read behind it.
-static bool canTake(FusedOp kernel, FusedOp sums, ArrayRef<OpResult> whole) {
+/// Whether `kernel` has all large tensors at hand that `sums` reads, or one of
+/// them if it `mayReadMore`, and what is made of its sums, `whole`, is read
+/// behind it.
+static bool canTake(FusedOp kernel, FusedOp sums, ArrayRef<OpResult> whole,
+                    bool mayReadMore) {
   if (spaceOf(sums) != spaceOf(kernel))
     return false;
-  int64_t elements = ShapedType::getNumElements(spaceOf(kernel));
-  auto isAtHand = [&](Value input) {
-    if (input.getDefiningOp() == kernel ||
-        llvm::is_contained(kernel.getInputs(), input))
-      return true;
-    Operation *definition = input.getDefiningOp();
-    return ShapedType::getNumElements(shapeOf(input)) * kSmall <= elements &&
-           (!definition || definition->isBeforeInBlock(kernel));
+  auto canRead = [&](Value input) {
+    return hasAtHand(kernel, input) ||
+           ((mayReadMore || !isLarge(kernel, input)) &&
+            isMadeBefore(kernel, input));
+  };
+  auto saves = [&](Value input) {
+    return isLarge(kernel, input) && hasAtHand(kernel, input);
   };
   auto isReadBehind = [&](OpResult sum) {
     return llvm::all_of(sum.getUsers(), [&](Operation *user) {
@@ -196,7 +119,8 @@ static bool canTake(FusedOp kernel, FusedOp sums, ArrayRef<OpResult> whole) {
           kernel->getBlock()->findAncestorOpInBlock(*user));
     });
   };
-  return llvm::all_of(sums.getInputs(), isAtHand) &&
+  return llvm::all_of(sums.getInputs(), canRead) &&
+         llvm::any_of(sums.getInputs(), saves) &&
          llvm::all_of(whole, isReadBehind);
 }
 
@@ -223,20 +147,22 @@ static SmallVector<ColumnSums> sumsBesideRows(FusedOp row) {
   SmallVector<ColumnSums> found;
   for (FusedOp reader : readersBeside(row)) {
     std::optional<ColumnSums> sums = columnSumsOf(reader);
-    if (sums && canTake(row, reader, sums->whole))
+    if (sums && canTake(row, reader, sums->whole, /*mayReadMore=*/false))
       found.push_back(std::move(*sums));
   }
   return found;
 }
 
-/// Returns the first kernel of column sums that a kernel which reduces nothing
-/// can take over, or null.
-static FusedOp sumsBesideElements(FusedOp kernel) {
+/// Returns the kernels of column sums that a kernel which reduces nothing can
+/// take over.
+static SmallVector<FusedOp> sumsBesideElements(FusedOp kernel) {
+  SmallVector<FusedOp> found;
   for (FusedOp reader : readersBeside(kernel))
     if (sumsColumns(reader) &&
-        canTake(kernel, reader, llvm::to_vector(reader->getOpResults())))
-      return reader;
-  return {};
+        canTake(kernel, reader, llvm::to_vector(reader->getOpResults()),
+                /*mayReadMore=*/true))
+      found.push_back(reader);
+  return found;
 }
 
 //===----------------------------------------------------------------------===//
@@ -249,28 +175,28 @@ namespace {
 /// another one: in parts of the rows, or as they are if `parts` is 0.
 class KernelMerger {
 public:
-  KernelMerger(FusedOp row, FusedOp sums, int64_t parts)
-      : row(row), sums(sums), parts(parts), inside(row.getContext()) {}
+  KernelMerger(FusedOp taker, FusedOp sums, int64_t parts)
+      : taker(taker), sums(sums), parts(parts), inside(taker.getContext()) {}
 
   FusedOp build() {
-    SmallVector<Value> inputs(row.getInputs());
+    SmallVector<Value> inputs(taker.getInputs());
     for (Value input : sums.getInputs())
-      if (input.getDefiningOp() != row && !llvm::is_contained(inputs, input))
+      if (input.getDefiningOp() != taker && !llvm::is_contained(inputs, input))
         inputs.push_back(input);
     auto body = std::make_unique<Block>();
     for (Value input : inputs)
       atHand[input] = body->addArgument(input.getType(), input.getLoc());
     inside.setInsertionPointToEnd(body.get());
-    SmallVector<Value> yielded = clone(row);
-    for (auto [result, value] : llvm::zip(row.getResults(), yielded))
+    SmallVector<Value> yielded = clone(taker);
+    for (auto [result, value] : llvm::zip(taker.getResults(), yielded))
       atHand[result] = value;
     yielded.append(clone(sums));
-    Location loc = inside.getFusedLoc({row.getLoc(), sums.getLoc()});
+    Location loc = inside.getFusedLoc({taker.getLoc(), sums.getLoc()});
     YieldOp::create(inside, loc, yielded);
 
-    OpBuilder builder(row);
+    OpBuilder builder(taker);
     auto merged = FusedOp::create(builder, loc, ValueRange(yielded).getTypes(),
-                                  row.getLabel(), inputs);
+                                  taker.getLabel(), inputs);
     merged.getBody().push_back(body.release());
     removeRepeated(merged);
     merged.setLabel(kernelLabel(merged.getBody().front()));
@@ -309,13 +235,13 @@ private:
 
   void nameResults(FusedOp merged) {
     SmallVector<OriginAttr> origins =
-        llvm::map_to_vector(row->getResults(), originAttrOf);
+        llvm::map_to_vector(taker->getResults(), originAttrOf);
     for (Value result : sums.getResults())
       origins.push_back(originAttrOf(result));
     setOrigins(merged, origins);
   }
 
-  FusedOp row, sums;
+  FusedOp taker, sums;
   int64_t parts;
   OpBuilder inside;
   llvm::DenseMap<Value, Value> atHand;
@@ -347,8 +273,7 @@ private:
     for (FusedOp kernel : kernelsThat(reducesRows))
       mergeIntoRows(kernel);
     for (FusedOp kernel : kernelsThat(writesElements))
-      if (FusedOp sums = sumsBesideElements(kernel))
-        mergeIntoElements(kernel, sums);
+      mergeIntoElements(kernel);
   }
 
   SmallVector<FusedOp> kernelsThat(llvm::function_ref<bool(FusedOp)> fits) {
@@ -361,12 +286,19 @@ private:
   }
 
   /// The merged kernel is one of column sums, whose threads write what they
-  /// add up.
-  void mergeIntoElements(FusedOp kernel, FusedOp sums) {
-    const unsigned own = kernel.getNumResults();
-    if (FusedOp merged = merge(kernel, sums, /*parts=*/0)) {
+  /// add up. All its sums are over the same dimensions.
+  void mergeIntoElements(FusedOp kernel) {
+    for (FusedOp sums : sumsBesideElements(kernel)) {
+      ReduceOp taken = firstReduction(kernel);
+      if (taken && taken.getDims() != firstReduction(sums).getDims())
+        continue;
+      const unsigned own = kernel.getNumResults();
+      FusedOp merged = merge(kernel, sums, /*parts=*/0);
+      if (!merged)
+        continue;
       sums.replaceAllUsesWith(merged.getResults().drop_front(own));
       sums.erase();
+      kernel = merged;
     }
   }
 
@@ -389,40 +321,41 @@ private:
       finish(row, own, taken);
   }
 
-  /// Replaces `row` by a kernel that adds up columns as well, if that is not
+  /// Replaces `taker` by a kernel that adds up columns as well, if that is not
   /// slower than both kernels. What finishes the sums is not counted: it is as
   /// much as before, or a small part of what is saved. Returns null if the
   /// kernels stay apart.
-  FusedOp merge(FusedOp row, FusedOp sums, int64_t parts) {
-    FusedOp merged = KernelMerger(row, sums, parts).build();
-    std::string reason = reasonAgainst(merged, row, sums);
+  FusedOp merge(FusedOp taker, FusedOp sums, int64_t parts) {
+    FusedOp merged = KernelMerger(taker, sums, parts).build();
+    std::string reason = reasonAgainst(merged, taker, sums);
     if (!reason.empty()) {
-      remark::missed(row.getLoc(), options())
+      remark::missed(taker.getLoc(), options())
           << llvm::formatv("the sums of '{0}' stay apart: {1}",
                            originOf(sums.getResult(0)), reason)
                  .str();
       merged.erase();
       return {};
     }
-    remark::passed(row.getLoc(), options())
+    remark::passed(taker.getLoc(), options())
         << llvm::formatv(
                "adds up the columns of '{0}'{1}", originOf(sums.getResult(0)),
                parts ? llvm::formatv(" in {0} parts", parts).str() : "")
                .str();
-    row.replaceAllUsesWith(merged.getResults().take_front(row.getNumResults()));
-    row.erase();
+    taker.replaceAllUsesWith(
+        merged.getResults().take_front(taker.getNumResults()));
+    taker.erase();
     mergedCount += sums.getNumResults();
     return merged;
   }
 
   /// Returns why two kernels should not be `merged`; empty if they should.
-  std::string reasonAgainst(FusedOp merged, FusedOp row, FusedOp sums) {
+  std::string reasonAgainst(FusedOp merged, FusedOp taker, FusedOp sums) {
     int64_t registers = kernelCostOf(merged, model).launch.registers;
     if (registers > kMostRegisters)
       return llvm::formatv("a thread would need {0} registers", registers);
     double together = timeInNanoseconds(merged, model),
            apart =
-               timeInNanoseconds(row, model) + timeInNanoseconds(sums, model);
+               timeInNanoseconds(taker, model) + timeInNanoseconds(sums, model);
     if (together > apart)
       return llvm::formatv("together they take {0:f1} us, and apart {1:f1} us",
                            together / 1e3, apart / 1e3);

@@ -47,9 +47,9 @@ onnx.graph @masks(%q: tensor<2x4x8x16xf32>, %k: tensor<2x4x4x16xf32>, %m: tensor
 
 // -----
 
-// expected-error @below {{attribute softcap is not supported}}
+// expected-error @below {{attribute softcap must be 0 or more, but is -2.000000}}
 onnx.graph @softcap(%q: tensor<2x4x8x16xf32>) -> !onnx.unknown attributes {inputNames = ["q"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y"]} {
-  %y = onnx.node "Attention"(%q, %q, %q) {softcap = 2.0 : f32} : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>) -> !onnx.unknown
+  %y = onnx.node "Attention"(%q, %q, %q) {softcap = -2.0 : f32} : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>) -> !onnx.unknown
   onnx.return %y : !onnx.unknown
 }
 
@@ -66,5 +66,14 @@ onnx.graph @heads(%q: tensor<2x8x16xf32>) -> !onnx.unknown attributes {inputName
 // expected-error @below {{the shapes of query, key and value do not agree}}
 onnx.graph @none(%q: tensor<2x4x8x16xf32>, %k: tensor<2x0x8x16xf32>) -> !onnx.unknown attributes {inputNames = ["q", "k"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y"]} {
   %y = onnx.node "Attention"(%q, %k, %k) : (tensor<2x4x8x16xf32>, tensor<2x0x8x16xf32>, tensor<2x0x8x16xf32>) -> !onnx.unknown
+  onnx.return %y : !onnx.unknown
+}
+
+// -----
+
+// CHECK-LABEL: func.func @forward
+// CHECK: nn.attention %{{.*}} mask %{{.*}} scale 2.500000e-01 softcap 3.000000e+01 : {{.*}}
+onnx.graph @capped(%q: tensor<2x4x8x16xf32>, %m: tensor<8x8xf32>) -> !onnx.unknown attributes {inputNames = ["q", "m"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y"]} {
+  %y = onnx.node "Attention"(%q, %q, %q, %m) {softcap = 30.0 : f32} : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<8x8xf32>) -> !onnx.unknown
   onnx.return %y : !onnx.unknown
 }

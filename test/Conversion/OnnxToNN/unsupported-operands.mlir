@@ -44,7 +44,7 @@
 // CHECK-NEXT: Dropout (opset 23) at 'mode': operand 2 (training_mode) must be a constant
 // CHECK-NEXT: Attention (opset 23) at 'mask': operand 3 (attn_mask) must broadcast to the scores, and be boolean or of their type
 // CHECK-NEXT: Attention (opset 23) at 'cache': operand 4 (a cache of keys and values) is not supported
-// CHECK-NEXT: Attention (opset 23) at 'softcap': attribute softcap is not supported
+// CHECK-NEXT: Attention (opset 23) at 'softcap': attribute softcap must be 0 or more, but is -2.000000
 // CHECK-NEXT: Attention (opset 23) at 'window': left_window_size and right_window_size must be -1 or more, but are -2 and -1
 // CHECK-NEXT: Attention (opset 23) at 'heads': operand 0 must have rank 4, or rank 3 and heads (attribute q_num_heads) that divide its last dimension
 // CHECK-NEXT: DepthToSpace (opset 23) at 'rank4': the operand must have rank 4
@@ -182,7 +182,7 @@ onnx.graph @g(%x: tensor<2x6x4xf32>, %v: tensor<6xf32>, %w: tensor<6x6xf32>, %im
   %37 = onnx.node "Dropout"(%v, %half, %b) : (tensor<6xf32>, tensor<f32>, tensor<2xi1>) -> !onnx.unknown loc("mode")
   %38 = onnx.node "Attention"(%image, %image, %image, %n) : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<3xi64>) -> !onnx.unknown loc("mask")
   %39 = onnx.node "Attention"(%image, %image, %image, %none, %image) : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, none, tensor<1x2x3x4xf32>) -> !onnx.unknown loc("cache")
-  %40 = onnx.node "Attention"(%image, %image, %image) {softcap = 2.0 : f32} : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>) -> !onnx.unknown loc("softcap")
+  %40 = onnx.node "Attention"(%image, %image, %image) {softcap = -2.0 : f32} : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>) -> !onnx.unknown loc("softcap")
   %window = onnx.node "Attention"(%image, %image, %image) {left_window_size = -2 : i64} : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>) -> !onnx.unknown loc("window")
   %41 = onnx.node "Attention"(%x, %x, %x) {q_num_heads = 3 : i64} : (tensor<2x6x4xf32>, tensor<2x6x4xf32>, tensor<2x6x4xf32>) -> !onnx.unknown loc("heads")
   %42 = onnx.node "DepthToSpace"(%x) {blocksize = 2 : i64} : (tensor<2x6x4xf32>) -> !onnx.unknown loc("rank4")

@@ -18,7 +18,7 @@ train.variable @scale loss_scale : tensor<f32>
 train.step @micro_step micro ("x" %x: tensor<4x8xf32>, "y" %y: tensor<8xf32>, "l" %l: tensor<1xf32>) {
   // CHECK: device.snapshot %{{.*}} in %{{.*}} count 8
   train.snapshot @mean in @mean.snapshot
-  // CHECK: device.copy %{{.*}} to %{{.*}} count 8
+  // CHECK: device.refresh %{{.*}} from %{{.*}} count 8
   train.write @mean, %y : tensor<8xf32>
   // CHECK: device.report_loss
   train.report_loss %l, %l : tensor<1xf32>, tensor<1xf32>

@@ -18,7 +18,7 @@
 // LONG-LABEL: device.step @micro_step
 // LONG: device.group {
 
-// CXX: // The gradients that the norm is of, their elements, and the first of their spans.
+// CXX: // The gradients whose norm is computed: gradient, number of elements, number of its first span.
 // CXX-NEXT: DEVICE_TABLE GradientRow<float, f16> kNormTerms[] = {
 // CXX-NEXT: {kDA, 20000, 0},
 // CXX-NEXT: {kDB, 9, 3},
@@ -35,7 +35,7 @@
 // Sums, in their step, with what is printed for each kind.
 
 // CHECK-LABEL: device.step @sums
-// CHECK-COUNT-4: device.group {
+// CHECK-COUNT-5: device.group {
 // LONG-LABEL: device.step @sums
 // LONG-NOT: device.group {
 
@@ -51,6 +51,9 @@
 // CXX: DEVICE_TABLE CopyRow<f16, float, float> kHalfCopies[] = {
 // CXX-NEXT: {241152, 240384, 9, 0}, // "net.b"
 // CXX-NEXT: {242176, 241408, 8, 1}, // "net.c"
+// CXX: DEVICE_TABLE CopyRow<float, float, float> kWrittenState[] = {
+// CXX-NEXT: {240640, 240384, 9, 0}, // "net.b"
+// CXX-NEXT: {241664, 241408, 8, 1}, // "net.c"
 
 // Adafactor works on its rows one after the other, so the host reads the table.
 // What muon updates is not grouped.
@@ -82,6 +85,7 @@
 // CXX-NEXT: snapshot(ctx, state, m, kSnapshots, 2);
 // CXX-NEXT: restore(ctx, state, m, kRestored, 2);
 // CXX-NEXT: refresh(ctx, m, kHalfCopies, 2);
+// CXX-NEXT: refresh(ctx, m, kWrittenState, 2);
 // CXX: static void update(
 // CXX: adafactor(ctx, state, m, kAdafactorUpdates);
 // CXX: muon(ctx, state, m[kC]
@@ -174,6 +178,12 @@ device.step @sums prepare {
   %37 = device.address @c_half : !device.ptr<f16>
   %38 = device.address @c : !device.ptr<f32>
   device.refresh %37 from %38 count 8 : !device.ptr<f16>, !device.ptr<f32>
+  %b_state = device.address @b_exp_avg : !device.ptr<f32>
+  %b_new = device.address @b : !device.ptr<f32>
+  device.refresh %b_state from %b_new count 9 : !device.ptr<f32>, !device.ptr<f32>
+  %c_state = device.address @c_exp_avg : !device.ptr<f32>
+  %c_new = device.address @c : !device.ptr<f32>
+  device.refresh %c_state from %c_new count 8 : !device.ptr<f32>, !device.ptr<f32>
 }
 device.step @update update {
   %39 = device.address @c : !device.ptr<f32>

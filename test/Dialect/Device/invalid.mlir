@@ -570,3 +570,21 @@ device.step @groups micro {
     device.accumulate %1 into %2 count 4 : !device.ptr<bf16>, !device.ptr<f32>
   }
 }
+
+// -----
+
+device.step @parts micro {
+  %0 = device.address @x : !device.ptr<f16>
+  %1 = device.address @y : !device.ptr<f32>
+  // expected-error @below {{expects parts and a sum of f32, but got 'f16'}}
+  device.sum_parts %0 to %1 count 4 columns 8 : !device.ptr<f16>, !device.ptr<f32>
+}
+
+// -----
+
+device.step @parts micro {
+  %0 = device.address @x : !device.ptr<f32>
+  %1 = device.address @y : !device.ptr<f32>
+  // expected-error @below {{expects at least one part, but got 0}}
+  device.sum_parts %0 to %1 count 0 columns 8 : !device.ptr<f32>, !device.ptr<f32>
+}

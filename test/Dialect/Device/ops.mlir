@@ -209,5 +209,13 @@ device.step @grouped_calls micro {
     device.accumulate %2 into %3 count 2 : !device.ptr<f32>, !device.ptr<f32>
   }
 }
+
+// CHECK-LABEL: device.step @sums_of_parts
+device.step @sums_of_parts micro {
+  %0 = device.address @row_a : !device.ptr<f32>
+  %1 = device.address @row_b : !device.ptr<f32>
+  // CHECK: device.sum_parts %{{.*}} to %{{.*}} count 2 columns 2 : <f32>, <f32>
+  device.sum_parts %0 to %1 count 2 columns 2 : !device.ptr<f32>, !device.ptr<f32>
+}
 device.buffer @row_a arena at 0 : tensor<4xf32> {origin = "x"}
 device.buffer @row_b arena at 16 : tensor<4xf32> {origin = "y"}

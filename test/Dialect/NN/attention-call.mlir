@@ -67,11 +67,11 @@ train.step @forward forward ("x" %x: tensor<2x8x192xf32>, "dy" %dy: tensor<2x8x6
 // CHECK: attention(ctx, kAttention8x8_16_2, {{.*}}
 // CHECK-NEXT: {.mask = m[kSeen], .masked_value = -1e+04, .zeroes_empty = 1});
 // CHECK: attention(ctx, kAttention8x8_16_3, {{.*}}
-// CHECK-NEXT: {.added_mask = m[kAdded]});
+// CHECK-NEXT: {.softcap = 5e+01, .added_mask = m[kAdded]});
 train.step @masked micro ("x" %x: tensor<2x8x16xf32>, "seen" %seen: tensor<2x1x8xi1>, "added" %added: tensor<8x8xf32>) {
   %y, %s = nn.attention %x, %x, %x mask %seen scale 1.0 {masked_value = -1.0e4 : f64, zeroes_empty}
       : tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x1x8xi1>
-  %z, %t = nn.attention %y, %x, %x mask %added scale 1.0
+  %z, %t = nn.attention %y, %x, %x mask %added scale 1.0 softcap 50.0
       : tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<8x8xf32>
   train.output "z", %z : tensor<2x8x16xf32>
 }

@@ -1,5 +1,6 @@
 // RUN: gpuopt-opt %s -nn-decompose | FileCheck %s
 // RUN: gpuopt-opt %s -nn-decompose=one-read | FileCheck %s --check-prefix=ONE
+// RUN: gpuopt-opt %s -nn-decompose="one-read conv-sums" | FileCheck %s --check-prefix=CONV
 
 // CHECK-LABEL: func.func @softmax
 // CHECK: %[[MAX:.*]] = nn.reduce max %arg0 [1]
@@ -161,4 +162,49 @@ func.func @no_bias(%x: tensor<4x3x3x8xf32>, %w: tensor<8x8x1x1xf32>, %c: tensor<
   %2:5 = nn.batch_norm %1, %c, %c, %c, %c epsilon 1.0e-5 momentum 0.1
       : tensor<4x3x3x8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
   return %2#0 : tensor<4x3x3x8xf32>
+}
+
+// A convolution adds up its own channels. A bias of zero between it and the
+// batch norm does not change them. Neither result is read for its moments.
+// CONV-LABEL: func.func @sums_of_convolution
+// CONV-NOT: nn.conv{{ }}
+// CONV: %[[Y:.*]], %[[S:.*]], %[[Q:.*]] = nn.conv_with_sums %arg0, %arg1
+// CONV-NOT: nn.reduce
+// CONV: %[[MEAN:.*]] = arith.mulf %[[S]], %{{.*}} : tensor<1x1x1x8xf32>
+// CONV: %[[SECOND:.*]] = arith.mulf %[[Q]], %{{.*}} : tensor<1x1x1x8xf32>
+// CONV: %[[SQUARE:.*]] = arith.mulf %[[MEAN]], %[[MEAN]]
+// CONV: %[[SIGNED:.*]] = arith.subf %[[SECOND]], %[[SQUARE]]
+// CONV: arith.maximumf %[[SIGNED]]
+// CONV-NOT: nn.reduce
+// CONV: return
+func.func @sums_of_convolution(%x: tensor<4x3x3x8xf32>, %w: tensor<8x8x1x1xf32>, %c: tensor<8xf32>) -> tensor<4x3x3x8xf32> {
+  %zero = arith.constant dense<0.0> : tensor<4x3x3x8xf32>
+  %0 = nn.conv %x, %w strides [1, 1] pads [0, 0, 0, 0] dilations [1, 1] groups 1 : tensor<4x3x3x8xf32>, tensor<8x8x1x1xf32>
+  %1 = arith.addf %0, %zero : tensor<4x3x3x8xf32>
+  %2:5 = nn.batch_norm %1, %c, %c, %c, %c epsilon 1.0e-5 momentum 0.1
+      : tensor<4x3x3x8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+  return %2#0 : tensor<4x3x3x8xf32>
+}
+
+// cuDNN adds up no channels of groups, nor three or twelve of them; frozen
+// statistics need no sums.
+// CONV-LABEL: func.func @no_sums_of_convolution
+// CONV-NOT: nn.conv_with_sums
+// CONV: return
+func.func @no_sums_of_convolution(%x: tensor<4x3x3x3xf32>, %w: tensor<8x3x1x1xf32>, %v: tensor<8x4x1x1xf32>,
+                                  %u: tensor<12x8x1x1xf32>, %t: tensor<8x12x1x1xf32>, %c: tensor<8xf32>,
+                                  %d: tensor<12xf32>) -> tensor<4x3x3x8xf32> {
+  %0 = nn.conv %x, %w strides [1, 1] pads [0, 0, 0, 0] dilations [1, 1] groups 1 : tensor<4x3x3x3xf32>, tensor<8x3x1x1xf32>
+  %1:5 = nn.batch_norm %0, %c, %c, %c, %c epsilon 1.0e-5 momentum 0.1
+      : tensor<4x3x3x8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+  %2 = nn.conv %1#0, %v strides [1, 1] pads [0, 0, 0, 0] dilations [1, 1] groups 2 : tensor<4x3x3x8xf32>, tensor<8x4x1x1xf32>
+  %3:5 = nn.batch_norm %2, %c, %c, %c, %c epsilon 1.0e-5 momentum 0.1
+      : tensor<4x3x3x8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+  %4 = nn.conv %3#0, %u strides [1, 1] pads [0, 0, 0, 0] dilations [1, 1] groups 1 : tensor<4x3x3x8xf32>, tensor<12x8x1x1xf32>
+  %5:5 = nn.batch_norm %4, %d, %d, %d, %d epsilon 1.0e-5 momentum 0.1
+      : tensor<4x3x3x12xf32>, tensor<12xf32>, tensor<12xf32>, tensor<12xf32>, tensor<12xf32>
+  %6 = nn.conv %5#0, %t strides [1, 1] pads [0, 0, 0, 0] dilations [1, 1] groups 1 : tensor<4x3x3x12xf32>, tensor<8x12x1x1xf32>
+  %7:5 = nn.batch_norm %6, %c, %c, %c, %c epsilon 1.0e-5 momentum 0.1 frozen
+      : tensor<4x3x3x8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+  return %7#0 : tensor<4x3x3x8xf32>
 }

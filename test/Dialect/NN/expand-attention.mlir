@@ -83,3 +83,23 @@ func.func @banded(%q: tensor<3x16xf32>) -> tensor<3x16xf32> {
   %0:2 = nn.attention %q, %q, %q scale 1.0 band [-1, 0] : tensor<3x16xf32>, tensor<3x16xf32>, tensor<3x16xf32>
   return %0#0 : tensor<3x16xf32>
 }
+
+// The cap comes before the bias and the mask.
+// CHECK-LABEL: func.func @capped
+// CHECK: %[[S:.*]] = nn.contract "axy,azy->axz" %arg0, %arg0
+// CHECK: %[[SCALED:.*]] = arith.mulf %[[S]], %{{.*}} : tensor<2x8x8xf32>
+// CHECK: arith.constant dense<2.000000e-02>
+// CHECK: %[[IN:.*]] = arith.mulf %[[SCALED]]
+// CHECK: %[[T:.*]] = math.tanh %[[IN]]
+// CHECK: arith.constant dense<5.000000e+01>
+// CHECK: %[[CAPPED:.*]] = arith.mulf %[[T]]
+// CHECK: %[[BIASED:.*]] = arith.addf %[[CAPPED]]
+// CHECK: arith.addf %[[BIASED]]
+// CHECK: nn.softmax
+// BACK-LABEL: func.func @capped
+// BACK: nn.attention %arg0, %arg0, %arg0 mask %arg2 bias %arg1 : tensor<8x8xf32> scale 2.500000e-01 softcap 5.000000e+01 :
+func.func @capped(%q: tensor<2x8x16xf32>, %b: tensor<8x8xf32>, %m: tensor<2x1x8xf32>) -> tensor<2x8x16xf32> {
+  %0:2 = nn.attention %q, %q, %q mask %m bias %b : tensor<8x8xf32> scale 0.25 softcap 50.0
+      : tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x1x8xf32>
+  return %0#0 : tensor<2x8x16xf32>
+}

@@ -246,6 +246,23 @@ func.func @attention_root(%q: tensor<2x8x16xf32>) {
 
 // -----
 
+func.func @attention_softcap(%q: tensor<2x8x16xf32>) {
+  // expected-error @below {{expects a soft cap above 0, but got 0.0}}
+  %0:2 = nn.attention %q, %q, %q scale 1.0 softcap 0.0 : tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_grad_softcap(%q: tensor<2x8x16xf32>, %s: tensor<2x2x8xf32>) {
+  // expected-error @below {{'nn.attention_grad' op expects a soft cap above 0, but got -1.0}}
+  %0:3 = nn.attention_grad %q, %q, %q, %q, %s, %q scale 1.0 softcap -1.0
+      : tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x2x8xf32>, tensor<2x8x16xf32>
+  return
+}
+
+// -----
+
 func.func @attention_dropout(%q: tensor<2x8x16xf32>) {
   // expected-error @below {{expects a ratio of at least 0 and below 1, but got 1.0}}
   %0:2 = nn.attention %q, %q, %q scale 1.0 dropout 1.0 stream 0 : tensor<2x8x16xf32>, tensor<2x8x16xf32>, tensor<2x8x16xf32>
@@ -716,5 +733,23 @@ func.func @fused_overlap(%x: tensor<4x3xf32, {row_pitch = 2}>) {
   ^bb0(%a: tensor<4x3xf32>):
     nn.yield %a : tensor<4x3xf32>
   }
+  return
+}
+
+// -----
+
+func.func @sum_parts_rank(%x: tensor<4xf32>) {
+  // expected-error @below {{'nn.sum_parts' op expects an operand of rank at least 2, but got 'tensor<4xf32>'}}
+  %0 = nn.sum_parts %x : tensor<4xf32>
+  return
+}
+
+// -----
+
+// The rows of heads are not neighbours.
+func.func @attention_grad_columns(%q: tensor<2x4x8x16xf32>, %s: tensor<2x2x4x8xf32>) {
+  // expected-error @below {{'nn.attention_grad' op expects to sum columns in the order [0, 2, 1, 3] of one head of keys for each of queries, as many keys as queries, heads of up to 128 elements, and no bias, but got 'tensor<2x4x8x16xf32>', 'tensor<2x4x8x16xf32>' and 'tensor<2x4x8x16xf32>'}}
+  %0:4 = nn.attention_grad %q, %q, %q, %q, %s, %q scale 1.0 sums_columns
+      : tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x2x4x8xf32>, tensor<2x4x8x16xf32>
   return
 }

@@ -41,6 +41,8 @@ func.func @contractions(%x: tensor<4x8x16xf32>, %w: tensor<16x32xf32>, %ids: ten
   %1 = nn.reduce sum %0 [0, 1] : tensor<4x8x32xf32>
   // CHECK: nn.partial_sum %{{.*}} parts 16 : tensor<4x8x32xf32>
   %part = nn.partial_sum %0 parts 16 : tensor<4x8x32xf32>
+  // CHECK: nn.sum_parts %{{.*}} : tensor<16x1x32xf32>
+  %whole = nn.sum_parts %part : tensor<16x1x32xf32>
   // CHECK: nn.take %{{.*}}, %{{.*}} : tensor<16x32xf32>, tensor<4x8xi64>
   %2 = nn.take %w, %ids : tensor<16x32xf32>, tensor<4x8xi64>
   // CHECK: nn.in_range %{{.*}} of 16 : tensor<4x8xi64>
@@ -77,6 +79,11 @@ func.func @attention(%q: tensor<4x8x16xf32>, %k: tensor<4x9x16xf32>, %v: tensor<
       : tensor<4x8x16xf32>, tensor<4x9x16xf32>, tensor<4x9x5xf32>, tensor<8x9xi1>
   // CHECK: nn.attention %{{.*}}, %{{.*}}, %{{.*}} scale 1.000000e+00 : tensor<4x8x16xf32>, tensor<4x9x16xf32>, tensor<4x9x5xf32>
   %1:2 = nn.attention %q, %k, %v scale 1.0 : tensor<4x8x16xf32>, tensor<4x9x16xf32>, tensor<4x9x5xf32>
+  // CHECK: nn.attention %{{.*}} scale 1.000000e+00 softcap 5.000000e+01 dropout 1.000000e-01 stream 4 : tensor<4x8x16xf32>
+  %c:2 = nn.attention %q, %k, %v scale 1.0 softcap 50.0 dropout 0.1 stream 4 : tensor<4x8x16xf32>, tensor<4x9x16xf32>, tensor<4x9x5xf32>
+  // CHECK: nn.attention_grad %{{.*}} scale 1.000000e+00 softcap 5.000000e+01 : tensor<4x8x16xf32>
+  %d:3 = nn.attention_grad %q, %k, %v, %c#0, %c#1, %c#0 scale 1.0 softcap 50.0
+      : tensor<4x8x16xf32>, tensor<4x9x16xf32>, tensor<4x9x5xf32>, tensor<4x8x5xf32>, tensor<2x4x8xf32>, tensor<4x8x5xf32>
   // CHECK: nn.attention %{{.*}} band [-9, 0] order [1, 0, 2] : tensor<4x8x16xf32>
   %2:2 = nn.attention %q, %k, %v scale 1.0 band [-9, 0] order [1, 0, 2] : tensor<4x8x16xf32>, tensor<4x9x16xf32>, tensor<4x9x5xf32>
   // CHECK: nn.attention_grad %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} mask %{{.*}} scale 1.000000e+00 dropout 1.000000e-01 stream 4 order [1, 0, 2]
@@ -95,6 +102,9 @@ func.func @attention(%q: tensor<4x8x16xf32>, %k: tensor<4x9x16xf32>, %v: tensor<
 func.func @windows(%x: tensor<2x8x8x3xf32>, %w: tensor<6x3x3x3xf32>) {
   // CHECK: nn.conv
   %0 = nn.conv %x, %w strides [2, 2] pads [1, 1, 1, 1] dilations [1, 1] groups 1
+      : tensor<2x8x8x3xf32>, tensor<6x3x3x3xf32>
+  // CHECK: nn.conv_with_sums {{.*}} groups 1 : tensor<2x8x8x3xf32>, tensor<6x3x3x3xf32>
+  %with_sums, %sum, %squares = nn.conv_with_sums %x, %w strides [2, 2] pads [1, 1, 1, 1] dilations [1, 1] groups 1
       : tensor<2x8x8x3xf32>, tensor<6x3x3x3xf32>
   // CHECK: nn.conv_input_grad {{.*}} : tensor<2x4x4x6xf32>, tensor<6x3x3x3xf32> to tensor<2x8x8x3xf32>
   %1 = nn.conv_input_grad %0, %w strides [2, 2] pads [1, 1, 1, 1] dilations [1, 1] groups 1

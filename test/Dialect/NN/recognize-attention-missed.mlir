@@ -37,31 +37,80 @@ func.func @selected(%q: tensor<4x8x16xf32>, %other: tensor<4x8x8xf32>, %m: tenso
 // -----
 
 // CHECK: [Missed] {{.*}}"a bias and a mask are broadcast to different shapes"
-func.func @two_shapes(%q: tensor<6x8x16xf32>, %bias: tensor<6x8x8xf32>, %m: tensor<2x1x8x8xf32>) -> tensor<6x8x16xf32> {
-  %0 = nn.contract "axy,azy->axz" %q, %q : tensor<6x8x16xf32>, tensor<6x8x16xf32>
-  %1 = arith.addf %0, %bias : tensor<6x8x8xf32>
-  %2 = nn.reshape %1 : tensor<6x8x8xf32> to tensor<2x3x8x8xf32>
-  %3 = nn.broadcast %m : tensor<2x1x8x8xf32> to tensor<2x3x8x8xf32>
-  %4 = arith.addf %2, %3 : tensor<2x3x8x8xf32>
-  %5 = nn.reshape %4 : tensor<2x3x8x8xf32> to tensor<6x8x8xf32>
-  %6 = nn.softmax %5 dim 2 : tensor<6x8x8xf32>
-  %7 = nn.contract "axy,ayz->axz" %6, %q : tensor<6x8x8xf32>, tensor<6x8x16xf32>
-  return %7 : tensor<6x8x16xf32>
+func.func @two_shapes(%q: tensor<2x6x8x16xf32>, %b: tensor<2x1x8x8xf32>, %m: tensor<4x1x8x8xf32>) -> tensor<2x6x8x16xf32> {
+  %0 = nn.contract "abxy,abzy->abxz" %q, %q : tensor<2x6x8x16xf32>, tensor<2x6x8x16xf32>
+  %bias = nn.broadcast %b : tensor<2x1x8x8xf32> to tensor<2x6x8x8xf32>
+  %1 = arith.addf %0, %bias : tensor<2x6x8x8xf32>
+  %2 = nn.reshape %1 : tensor<2x6x8x8xf32> to tensor<4x3x8x8xf32>
+  %3 = nn.broadcast %m : tensor<4x1x8x8xf32> to tensor<4x3x8x8xf32>
+  %4 = arith.addf %2, %3 : tensor<4x3x8x8xf32>
+  %5 = nn.reshape %4 : tensor<4x3x8x8xf32> to tensor<2x6x8x8xf32>
+  %6 = nn.softmax %5 dim 3 : tensor<2x6x8x8xf32>
+  %7 = nn.contract "abxy,abyz->abxz" %6, %q : tensor<2x6x8x8xf32>, tensor<2x6x8x16xf32>
+  return %7 : tensor<2x6x8x16xf32>
 }
 
 // -----
 
-// A soft cap, as Gemma 2 has it.
-// CHECK: [Missed] {{.*}}"the scores go through 'math.tanh'"
-func.func @capped(%q: tensor<4x8x16xf32>) -> tensor<4x8x16xf32> {
-  %cap = arith.constant dense<50.0> : tensor<4x8x8xf32>
+// CHECK: [Missed] {{.*}}"the scores go through 'math.tanh', which is no soft cap"
+func.func @capped_twice(%q: tensor<4x8x16xf32>) -> tensor<4x8x16xf32> {
   %0 = nn.contract "axy,azy->axz" %q, %q : tensor<4x8x16xf32>, tensor<4x8x16xf32>
-  %1 = arith.divf %0, %cap : tensor<4x8x8xf32>
+  %1 = math.tanh %0 : tensor<4x8x8xf32>
   %2 = math.tanh %1 : tensor<4x8x8xf32>
-  %3 = arith.mulf %2, %cap : tensor<4x8x8xf32>
-  %4 = nn.softmax %3 dim 2 : tensor<4x8x8xf32>
-  %5 = nn.contract "axy,ayz->axz" %4, %q : tensor<4x8x8xf32>, tensor<4x8x16xf32>
-  return %5 : tensor<4x8x16xf32>
+  %3 = nn.softmax %2 dim 2 : tensor<4x8x8xf32>
+  %4 = nn.contract "axy,ayz->axz" %3, %q : tensor<4x8x8xf32>, tensor<4x8x16xf32>
+  return %4 : tensor<4x8x16xf32>
+}
+
+// -----
+
+// CHECK: [Missed] {{.*}}"the scores are masked or biased before their soft cap"
+func.func @masked_then_capped(%q: tensor<4x8x16xf32>, %m: tensor<4x8x8xf32>) -> tensor<4x8x16xf32> {
+  %0 = nn.contract "axy,azy->axz" %q, %q : tensor<4x8x16xf32>, tensor<4x8x16xf32>
+  %1 = arith.addf %0, %m : tensor<4x8x8xf32>
+  %2 = math.tanh %1 : tensor<4x8x8xf32>
+  %3 = nn.softmax %2 dim 2 : tensor<4x8x8xf32>
+  %4 = nn.contract "axy,ayz->axz" %3, %q : tensor<4x8x8xf32>, tensor<4x8x16xf32>
+  return %4 : tensor<4x8x16xf32>
+}
+
+// -----
+
+// CHECK: [Missed] {{.*}}"two masks are applied to scores of different shapes"
+func.func @masks_of_two_shapes(%q: tensor<6x8x16xf32>, %a: tensor<6x8x8xi1>, %m: tensor<2x3x8x8xi1>) -> tensor<6x8x16xf32> {
+  %hidden = arith.constant dense<0xFF800000> : tensor<6x8x8xf32>
+  %hidden4 = arith.constant dense<0xFF800000> : tensor<2x3x8x8xf32>
+  %0 = nn.contract "axy,azy->axz" %q, %q : tensor<6x8x16xf32>, tensor<6x8x16xf32>
+  %1 = arith.select %a, %0, %hidden : tensor<6x8x8xi1>, tensor<6x8x8xf32>
+  %2 = nn.reshape %1 : tensor<6x8x8xf32> to tensor<2x3x8x8xf32>
+  %3 = arith.select %m, %2, %hidden4 : tensor<2x3x8x8xi1>, tensor<2x3x8x8xf32>
+  %4 = nn.reshape %3 : tensor<2x3x8x8xf32> to tensor<6x8x8xf32>
+  %5 = nn.softmax %4 dim 2 : tensor<6x8x8xf32>
+  %6 = nn.contract "axy,ayz->axz" %5, %q : tensor<6x8x8xf32>, tensor<6x8x16xf32>
+  return %6 : tensor<6x8x16xf32>
+}
+
+// -----
+
+// A query that sees no key would have other gradients: the number of a mask
+// that is not constant may hide all keys that the other one leaves, and so may
+// a constant, as in the first row.
+// CHECK-COUNT-2: [Missed] {{.*}}"two masks hide keys by different numbers"
+func.func @masks_of_two_numbers(%q: tensor<2x16xf32>, %m: tensor<2x2xf32>) -> (tensor<2x16xf32>, tensor<2x16xf32>) {
+  %seen = arith.constant dense<[[true, false], [true, true]]> : tensor<2x2xi1>
+  %later = arith.constant dense<[[-1.0e9, 0.0], [0.0, 0.0]]> : tensor<2x2xf32>
+  %hidden = arith.constant dense<-1.0e9> : tensor<2x2xf32>
+  %0 = nn.contract "xy,zy->xz" %q, %q : tensor<2x16xf32>, tensor<2x16xf32>
+  %1 = arith.select %seen, %0, %hidden : tensor<2x2xi1>, tensor<2x2xf32>
+  %2 = arith.addf %1, %m : tensor<2x2xf32>
+  %3 = nn.softmax %2 dim 1 : tensor<2x2xf32>
+  %4 = nn.contract "xy,yz->xz" %3, %q : tensor<2x2xf32>, tensor<2x16xf32>
+  %5 = nn.contract "xy,zy->xz" %4, %q : tensor<2x16xf32>, tensor<2x16xf32>
+  %6 = arith.select %seen, %5, %hidden : tensor<2x2xi1>, tensor<2x2xf32>
+  %7 = arith.addf %6, %later : tensor<2x2xf32>
+  %8 = nn.softmax %7 dim 1 : tensor<2x2xf32>
+  %9 = nn.contract "xy,yz->xz" %8, %q : tensor<2x2xf32>, tensor<2x16xf32>
+  return %4, %9 : tensor<2x16xf32>, tensor<2x16xf32>
 }
 
 // -----

@@ -244,3 +244,97 @@ func.func @sums(%x: tensor<4x8xf32>, %v: tensor<8x5xf32>) -> tensor<4x5xf32> {
   %y = nn.contract "ik,kj->ij" %p, %v : tensor<4x8xf32>, tensor<8x5xf32>
   return %y : tensor<4x5xf32>
 }
+
+// -----
+
+// A soft cap, as Gemma 2 has it, and one without numbers around it.
+// CHECK-LABEL: func.func @capped
+// CHECK: nn.attention %arg0, %arg0, %arg0 mask %arg1 scale 2.500000e-01 softcap 5.000000e+01 :
+// CHECK: nn.attention %{{.*}}, %arg0, %arg0 scale 5.000000e-01 softcap 1.000000e+00 :
+// REMARK: [Passed] attention {{.*}}"scores 4x8x8, heads of 16, added mask, scale 0.25 of the scores, soft cap 50"
+// REMARK: [Passed] attention {{.*}}"scores 4x8x8, heads of 16, scale 0.5 of the scores, soft cap 1"
+func.func @capped(%q: tensor<4x8x16xf32>, %m: tensor<8x8xf32>) -> tensor<4x8x16xf32> {
+  %scale = arith.constant dense<0.25> : tensor<4x8x8xf32>
+  %half = arith.constant dense<0.5> : tensor<4x8x8xf32>
+  %cap = arith.constant dense<50.0> : tensor<4x8x8xf32>
+  %0 = nn.contract "axy,azy->axz" %q, %q : tensor<4x8x16xf32>, tensor<4x8x16xf32>
+  %1 = arith.mulf %0, %scale : tensor<4x8x8xf32>
+  %2 = arith.divf %1, %cap : tensor<4x8x8xf32>
+  %3 = math.tanh %2 : tensor<4x8x8xf32>
+  %4 = arith.mulf %3, %cap : tensor<4x8x8xf32>
+  %mask = nn.broadcast %m : tensor<8x8xf32> to tensor<4x8x8xf32>
+  %5 = arith.addf %4, %mask : tensor<4x8x8xf32>
+  %6 = nn.softmax %5 dim 2 : tensor<4x8x8xf32>
+  %7 = nn.contract "axy,ayz->axz" %6, %q : tensor<4x8x8xf32>, tensor<4x8x16xf32>
+  %8 = nn.contract "axy,azy->axz" %7, %q : tensor<4x8x16xf32>, tensor<4x8x16xf32>
+  %9 = arith.mulf %8, %half : tensor<4x8x8xf32>
+  %10 = math.tanh %9 : tensor<4x8x8xf32>
+  %11 = nn.softmax %10 dim 2 : tensor<4x8x8xf32>
+  %12 = nn.contract "axy,ayz->axz" %11, %q : tensor<4x8x8xf32>, tensor<4x8x16xf32>
+  return %12 : tensor<4x8x16xf32>
+}
+
+// -----
+
+// Two masks are one: a boolean one of both conditions if they hide keys by the
+// same number, and an added one if the inner number is minus infinity.
+// CHECK-LABEL: func.func @two_masks
+// CHECK: %[[BOTH:.*]] = arith.andi %arg2, %arg1 : tensor<8x8xi1>
+// CHECK: nn.attention %arg0, %arg0, %arg0 mask %[[BOTH]] scale 1.000000e+00 {masked_value = -1.000000e+04 : f64} :
+// CHECK: %[[HIDDEN:.*]] = arith.addf %arg3, %{{.*}} : tensor<8x8xf32>
+// CHECK: %[[MASK:.*]] = arith.select %arg1, %arg3, %[[HIDDEN]] : tensor<8x8xi1>, tensor<8x8xf32>
+// CHECK: nn.attention %{{.*}}, %arg0, %arg0 mask %[[MASK]] scale 1.000000e+00 :
+func.func @two_masks(%q: tensor<8x16xf32>, %a: tensor<8x8xi1>, %b: tensor<8x8xi1>, %m: tensor<8x8xf32>) -> tensor<8x16xf32> {
+  %finite = arith.constant dense<-1.0e4> : tensor<8x8xf32>
+  %infinite = arith.constant dense<0xFF800000> : tensor<8x8xf32>
+  %0 = nn.contract "xy,zy->xz" %q, %q : tensor<8x16xf32>, tensor<8x16xf32>
+  %1 = arith.select %a, %0, %finite : tensor<8x8xi1>, tensor<8x8xf32>
+  %2 = arith.select %b, %1, %finite : tensor<8x8xi1>, tensor<8x8xf32>
+  %3 = nn.softmax %2 dim 1 : tensor<8x8xf32>
+  %4 = nn.contract "xy,yz->xz" %3, %q : tensor<8x8xf32>, tensor<8x16xf32>
+  %5 = nn.contract "xy,zy->xz" %4, %q : tensor<8x16xf32>, tensor<8x16xf32>
+  %6 = arith.select %a, %5, %infinite : tensor<8x8xi1>, tensor<8x8xf32>
+  %7 = arith.addf %6, %m : tensor<8x8xf32>
+  %8 = nn.softmax %7 dim 1 : tensor<8x8xf32>
+  %9 = nn.contract "xy,yz->xz" %8, %q : tensor<8x8xf32>, tensor<8x16xf32>
+  return %9 : tensor<8x16xf32>
+}
+
+// -----
+
+// As GPT-Neo has it: a constant says for each sample and head which keys are in
+// the window, and numbers that are added hide later ones. Each query sees one.
+// CHECK-LABEL: func.func @constant_masks
+// CHECK: %[[MASK:.*]] = arith.constant dense<{{\[\[\[}}0.000000e+00, -3.000000e+38, -3.000000e+38], [0.000000e+00, 0.000000e+00, -3.000000e+38], [-1.000000e+30, 0.000000e+00, 0.000000e+00]]]> : tensor<1x3x3xf32>
+// CHECK: nn.attention %arg0, %arg0, %arg0 mask %[[MASK]] scale 1.000000e+00 :
+func.func @constant_masks(%q: tensor<2x3x16xf32>) -> tensor<2x3x16xf32> {
+  %window = arith.constant dense<[[[true, true, true], [true, true, true], [false, true, true]], [[true, true, true], [true, true, true], [false, true, true]]]> : tensor<2x3x3xi1>
+  %hidden = arith.constant dense<-1.0e30> : tensor<2x3x3xf32>
+  %later = arith.constant dense<[[0.0, -3.0e38, -3.0e38], [0.0, 0.0, -3.0e38], [0.0, 0.0, 0.0]]> : tensor<3x3xf32>
+  %0 = nn.contract "axy,azy->axz" %q, %q : tensor<2x3x16xf32>, tensor<2x3x16xf32>
+  %1 = arith.select %window, %0, %hidden : tensor<2x3x3xi1>, tensor<2x3x3xf32>
+  %2 = nn.broadcast %later : tensor<3x3xf32> to tensor<2x3x3xf32>
+  %3 = arith.addf %1, %2 : tensor<2x3x3xf32>
+  %4 = nn.softmax %3 dim 2 : tensor<2x3x3xf32>
+  %5 = nn.contract "axy,ayz->axz" %4, %q : tensor<2x3x3xf32>, tensor<2x3x16xf32>
+  return %5 : tensor<2x3x16xf32>
+}
+
+// -----
+
+// As DeBERTa has it: a bias of each head and sample, over merged dimensions,
+// and a mask of each sample.
+// CHECK-LABEL: func.func @merged_bias
+// CHECK: %[[BIAS:.*]] = nn.reshape %arg1 : tensor<6x8x8xf32> to tensor<2x3x8x8xf32>
+// CHECK: nn.attention %{{.*}} mask %arg2 bias %[[BIAS]] : tensor<2x3x8x8xf32> scale 1.000000e+00 : tensor<2x3x8x16xf32>
+func.func @merged_bias(%q: tensor<6x8x16xf32>, %bias: tensor<6x8x8xf32>, %m: tensor<2x1x8x8xf32>) -> tensor<6x8x16xf32> {
+  %0 = nn.contract "axy,azy->axz" %q, %q : tensor<6x8x16xf32>, tensor<6x8x16xf32>
+  %1 = arith.addf %0, %bias : tensor<6x8x8xf32>
+  %2 = nn.reshape %1 : tensor<6x8x8xf32> to tensor<2x3x8x8xf32>
+  %3 = nn.broadcast %m : tensor<2x1x8x8xf32> to tensor<2x3x8x8xf32>
+  %4 = arith.addf %2, %3 : tensor<2x3x8x8xf32>
+  %5 = nn.reshape %4 : tensor<2x3x8x8xf32> to tensor<6x8x8xf32>
+  %6 = nn.softmax %5 dim 2 : tensor<6x8x8xf32>
+  %7 = nn.contract "axy,ayz->axz" %6, %q : tensor<6x8x8xf32>, tensor<6x8x16xf32>
+  return %7 : tensor<6x8x16xf32>
+}

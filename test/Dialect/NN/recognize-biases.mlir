@@ -5,6 +5,7 @@
 // REMARK-COUNT-2: "what is added to the scores is a trained bias"
 // REMARK-COUNT-4: "what is added to the scores is a trained bias and a mask"
 // REMARK-COUNT-2: "what is added to the scores is a trained bias"
+// REMARK: [Missed] {{.*}}"a trained mask in half precision is no bias"
 // REMARK-NOT: trained bias
 
 train.variable @table parameter : tensor<3x3xf32>
@@ -83,5 +84,15 @@ func.func @no_masks(%q: tensor<3x16xf32>, %computed: tensor<3x3xi1>) {
   %0:2 = nn.attention %q, %q, %q mask %m scale 1.0 : tensor<3x16xf32>, tensor<3x16xf32>, tensor<3x16xf32>, tensor<3x3xf32>
   %n = arith.select %seen, %table, %low : tensor<3x3xi1>, tensor<3x3xf32>
   %1:2 = nn.attention %q, %q, %q mask %n scale 1.0 : tensor<3x16xf32>, tensor<3x16xf32>, tensor<3x16xf32>, tensor<3x3xf32>
+  return
+}
+
+// The pass comes before precisions: a bias has the type of sums.
+// CHECK-LABEL: func.func @half
+// CHECK: nn.attention %{{.*}} mask %{{.*}} scale 1.000000e+00 : {{.*}}, tensor<3x3xf16>
+func.func @half(%q: tensor<3x16xf16>) {
+  %table = train.read @table : tensor<3x3xf32>
+  %mask = arith.truncf %table : tensor<3x3xf32> to tensor<3x3xf16>
+  %0:2 = nn.attention %q, %q, %q mask %mask scale 1.0 : tensor<3x16xf16>, tensor<3x16xf16>, tensor<3x16xf16>, tensor<3x3xf16>
   return
 }

@@ -41,13 +41,22 @@ func.func @no_groups(%q: tensor<4x8x16xf32>, %k: tensor<2x9x16xf32>, %row: tenso
   return %y#0, %z#0 : tensor<4x8x16xf32>, tensor<4x8x16xf32>
 }
 
-// Without the repeats, there would be no call.
+// Heads that share keys may have a bias.
 // CHECK-LABEL: func.func @biased
-// CHECK: %[[K:.*]] = nn.broadcast
-// CHECK: nn.attention %arg0, %[[K]], %[[K]] bias
-// REMARK: [Missed] {{.*}}"keys stay repeated for each head: its heads share keys, and it has a bias"
+// CHECK: nn.attention %arg0, %arg1, %arg1 bias %arg2
 func.func @biased(%q: tensor<4x8x16xf32>, %k: tensor<1x9x16xf32>, %b: tensor<8x9xf32>) -> tensor<4x8x16xf32> {
   %0 = nn.broadcast %k : tensor<1x9x16xf32> to tensor<4x9x16xf32>
   %y:2 = nn.attention %q, %0, %0 bias %b : tensor<8x9xf32> scale 0.25 : tensor<4x8x16xf32>, tensor<4x9x16xf32>, tensor<4x9x16xf32>
   return %y#0 : tensor<4x8x16xf32>
+}
+
+// Without the repeats, there would be no call.
+// CHECK-LABEL: func.func @windows
+// CHECK: %[[K:.*]] = nn.broadcast
+// CHECK: nn.attention %arg0, %[[K]], %[[K]] scale
+// REMARK: [Missed] {{.*}}"keys stay repeated for each head: its heads share keys, and it has more than two batch dimensions"
+func.func @windows(%q: tensor<2x3x4x8x16xf32>, %k: tensor<2x3x1x9x16xf32>) -> tensor<2x3x4x8x16xf32> {
+  %0 = nn.broadcast %k : tensor<2x3x1x9x16xf32> to tensor<2x3x4x9x16xf32>
+  %y:2 = nn.attention %q, %0, %0 scale 0.25 : tensor<2x3x4x8x16xf32>, tensor<2x3x4x9x16xf32>, tensor<2x3x4x9x16xf32>
+  return %y#0 : tensor<2x3x4x8x16xf32>
 }

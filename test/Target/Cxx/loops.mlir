@@ -7,7 +7,7 @@
 // CHECK-DAG: constexpr Buffer<float> kDefaults_{128};
 // CHECK-DAG: constexpr Buffer<float> kOptimizerStates_{64};
 
-// CHECK: Buffers that calls in loops and calls with tables alone use stand in the tables.
+// CHECK: Buffers that only loops and calls with tables use are not declared here; their offsets stand in the tables.
 // CHECK: struct ForwardLayer {
 // CHECK-NEXT:   Buffer<float> fc;  // f32[32] "h.*.fc/addmm_*"
 // CHECK-NEXT:   Buffer<float> act; // f32[32] "h.*.act/mul_*"

@@ -2,13 +2,17 @@
 
 // Gradients are a table, with the elements of each and the number of spans
 // before it: one for each 8192 elements, so that the second one begins behind
-// two. The last gradient begins inside of a buffer in the other step, which has
-// no table; neither has one of a single gradient.
+// two. In the other step, one begins inside of a buffer: its row has the offset
+// in bytes. A single gradient has no table.
 
 // CHECK: DEVICE_TABLE GradientRow<float, float> kNormTerms[] = {
 // CHECK-NEXT: {kDA, 8193, 0},
 // CHECK-NEXT: {kDB, 8, 2},
 // CHECK-NEXT: {kDB, 8, 3},
+// CHECK-NEXT: };
+// CHECK: DEVICE_TABLE GradientRow<float, float> kNormTerms_2[] = {
+// CHECK-NEXT: {kDB, 8, 0},
+// CHECK-NEXT: {4128, 8, 1},
 // CHECK-NEXT: };
 // CHECK: static void micro_step(
 // CHECK: sum_of_squares(ctx, m, kNormTerms, 4, m[kPartials]);
@@ -16,8 +20,7 @@
 // CHECK: sum_of_squares(ctx, m[kDA], 8193, m[kPartials]);
 // CHECK-NEXT: finish_grad_norm(ctx, state, hyper, m[kPartials], 2);
 // CHECK: static void update(
-// CHECK: sum_of_squares(ctx, m[kDB], 8, m[kPartials]);
-// CHECK: sum_of_squares(ctx, m[kDA] + 8, 8, m[kPartials] + 1);
+// CHECK: sum_of_squares(ctx, m, kNormTerms_2, 2, m[kPartials]);
 device.memory persistent 4096 arena 65536
 device.buffer @d_a arena at 4096 : tensor<8193xf32> live 0 to 1 in @micro_step {origin = "d a"}
 device.buffer @d_b arena at 37120 : tensor<8xf32> live 0 to 1 in @micro_step {origin = "d b"}

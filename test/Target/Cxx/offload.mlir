@@ -1,10 +1,10 @@
 // RUN: gpuopt-translate --device-to-cxx %s | FileCheck %s
 
 // CHECK: constexpr size_t kHostBytes = 2048; // in the memory of the host, where offloaded tensors wait
-// CHECK: // The arena in micro_step; lifetimes are half-open, in calls of the step.
+// CHECK: // The arena in micro_step. Live [a, b): in use from call a of the step until before call b.
 // CHECK-NEXT: constexpr Buffer<float> kY{8192}; // f32[4,128] "/relu" live [0, 3)
 // CHECK-NEXT: constexpr Buffer<float> kZ{8192}; // f32[4,128] "/relu" live [3, 5)
-// CHECK: // In the memory of the host, from its start, in micro_step; lifetimes are half-open, in calls of the step.
+// CHECK: // The host's memory in micro_step. Live [a, b): in use from call a of the step until before call b.
 // CHECK-NEXT: constexpr Buffer<float> kYOnHost{0}; // f32[4,128] "/relu" live [1, 4)
 device.memory persistent 8192 arena 2048 host 2048
 device.buffer @y arena at 8192 : tensor<4x128xf32> live 0 to 3 in @micro_step {origin = "/relu"}

@@ -4,7 +4,7 @@
 // CHECK: constexpr size_t kPersistentBytes = 8192;
 // CHECK: // Inputs: written before each micro step.
 // CHECK-NEXT: constexpr Buffer<float> kX{2048}; // f32[4,128] "x"
-// CHECK: // The arena in micro_step; lifetimes are half-open, in calls of the step.
+// CHECK: // The arena in micro_step. Live [a, b): in use from call a of the step until before call b.
 // CHECK-NEXT: constexpr Buffer<float> kY{8192}; // f32[4,128] "/softmax" live [0, 1)
 // CHECK: {{.}}"x", Type::F32, 2, {4, 128}, kX.offset, 2048}
 device.memory persistent 8192 arena 65536

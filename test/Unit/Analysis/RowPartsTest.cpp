@@ -14,14 +14,14 @@ DeviceModel deviceOf(double multiprocessors) {
   return device;
 }
 
-// Of 132 multiprocessors, 264 blocks run at once, of which 256 is the largest
-// divisor: 256 rows each and 8 for the end. 512 blocks would run in two turns
-// of 128 + 8 rows.
+// 132 multiprocessors run 264 blocks at once. The largest divisor below that is
+// 256: each block reads 256 rows, and the end costs as much as 8 more. 512
+// blocks would run in two turns of 128 + 8 rows.
 TEST(RowParts, FillTheDeviceOnce) {
   EXPECT_EQ(rowPartsFor(65536, deviceOf(132)), 256);
 }
 
-// Of 108 multiprocessors, 216 blocks run at once. 1024 blocks take 5 turns of
+// 108 multiprocessors run 216 blocks at once. 1024 blocks take 5 turns of
 // 64 + 8 rows, 256 blocks 2 of 256 + 8.
 TEST(RowParts, LeaveFewIdleInTheLastTurn) {
   EXPECT_EQ(rowPartsFor(65536, deviceOf(108)), 1024);

@@ -20,11 +20,13 @@ struct Case {
   int64_t queries = 64, keys = 64, key_size = 64, value_size = 64;
   int64_t batch[3] = {1, 1, 1};
   bool is_fused = false;
-  bool shares_keys = false; // by all elements of the last batch dimension
-  int64_t gap = 0;          // elements between rows that nobody may touch
-  int64_t shift = 0;        // elements before the first one
+  bool sums_columns = false; // of the gradients
+  bool shares_keys = false;  // by all elements of the last batch dimension
+  int64_t gap = 0;           // elements between rows that nobody may touch
+  int64_t shift = 0;         // elements before the first one
   int64_t first_key = -(int64_t(1) << 40), last_key = int64_t(1) << 40;
   double scale = 0.125;
+  double softcap = 0;
   // What changes scores, and in which of the dimensions [batch 0, batch 1,
   // batch 2, queries, keys] it is broadcast. A bias has a gradient.
   enum class Extra { None, Mask, AddedMask } extra = Extra::None;
@@ -246,6 +248,7 @@ Results reference(const Case &c, const Inputs<T> &in) {
     double *dv = out.dv.data() + owner * c.keys * c.value_size;
     for (int64_t i = 0; i < c.queries; i++) {
       std::vector<double> score(size_t(c.keys), -INFINITY), dp(score.size());
+      std::vector<double> slope(score.size(), 1);
       std::vector<bool> sees(score.size()), passes(score.size());
       double top = -INFINITY, sum = 0, delta = 0;
       for (int64_t j = 0; j < c.keys; j++) {
@@ -258,6 +261,11 @@ Results reference(const Case &c, const Inputs<T> &in) {
           x += wide(in.q[p.q.at(at_batch, i, e)]) *
                wide(in.k[p.k.at(at_batch, j, e)]);
         x *= c.scale;
+        if (c.softcap > 0) {
+          const double t = std::tanh(x / c.softcap);
+          x = c.softcap * t;
+          slope[at] = 1 - t * t;
+        }
         if (c.has_bias)
           x += double(in.bias[bias.at(at_batch, i, j)]);
         if (c.extra == Case::Extra::AddedMask) {
@@ -299,7 +307,7 @@ Results reference(const Case &c, const Inputs<T> &in) {
         if (!passes[size_t(j)])
           continue;
         const double of_score = probability(j) * (dp[size_t(j)] - delta);
-        const double ds = c.scale * of_score;
+        const double ds = c.scale * slope[size_t(j)] * of_score;
         out.dbias[bias.at(at_batch, i, j)] += of_score;
         for (int64_t e = 0; e < c.key_size; e++) {
           dq[i * c.key_size + e] += ds * wide(in.k[p.k.at(at_batch, j, e)]);
@@ -317,7 +325,7 @@ Results reference(const Case &c, const Inputs<T> &in) {
 template <class T>
 struct Outputs {
   std::vector<T> y, dq, dk, dv; // of a projection, all of it is in dq
-  std::vector<float> dbias;
+  std::vector<float> dbias, column_sums;
 
   Results results(const Case &c) const {
     const Places p(c);
@@ -356,6 +364,10 @@ Outputs<T> run(const Case &c, const Inputs<T> &in) {
       dbias(in.bias.size());
   const OnDevice<T> y(in.dy.size()), dq(in.q.size()), dk(in.k.size()),
       dv(in.v.size());
+  const AttentionColumns columns(shape);
+  const OnDevice<float> column_sums(
+      c.sums_columns ? size_t(c.batch[0] * columns.tiles * columns.columns)
+                     : 1);
   const OnDevice<float> statistics(size_t(2 * batch_elements(c) * c.queries));
   StepState begun{};
   begun.seed = kSeed;
@@ -364,10 +376,12 @@ Outputs<T> run(const Case &c, const Inputs<T> &in) {
   cudaDeviceSynchronize();
   AttentionOptions o;
   o.scale = c.scale;
+  o.softcap = c.softcap;
   o.mask = c.extra == Case::Extra::Mask ? mask.data : nullptr;
   o.added_mask = c.extra == Case::Extra::AddedMask ? added_mask.data : nullptr;
   o.bias = c.has_bias ? bias.data : nullptr;
   o.bias_gradient = c.has_bias ? dbias.data : nullptr;
+  o.column_sums = c.sums_columns ? column_sums.data : nullptr;
   o.masked_value = c.masked_value;
   o.zeroes_empty = c.zeroes_empty;
   o.dropout = c.dropout;
@@ -384,7 +398,8 @@ Outputs<T> run(const Case &c, const Inputs<T> &in) {
                         y.data + p.y.offset, statistics.data,
                         dy.data + p.y.offset, dq.data + p.q.offset, of_dk,
                         of_dv, o);
-  return {y.values(), dq.values(), dk.values(), dv.values(), dbias.values()};
+  return {y.values(),  dq.values(),    dk.values(),
+          dv.values(), dbias.values(), column_sums.values()};
 }
 
 // ---- Comparisons -----------------------------------------------------------

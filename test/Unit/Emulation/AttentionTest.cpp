@@ -50,12 +50,13 @@ const std::vector<Case> kHeadSizes = {
     sized(70, 70, 8),  sized(70, 70, 128, 16)};
 TEST_F(AttentionTest, HeadSizes) {
   expect_all_right<f16>(kHeadSizes);
-  expect_all_right<bf16>({sized(70, 70, 128)});
+  expect_all_right<bf16>(kHeadSizes);
 }
 TEST_F(AttentionTest, HeadSizesInF32) { expect_all_right<float>(kHeadSizes); }
 
 TEST_F(AttentionTest, LargeHeads) {
   expect_all_right<f16>({sized(70, 70, 192), sized(70, 40, 256)});
+  expect_all_right<bf16>({sized(70, 40, 200)});
   expect_all_right<float>({sized(40, 70, 192), sized(40, 40, 256)});
 }
 
@@ -111,6 +112,68 @@ TEST_F(AttentionTest, HeadsOfAProjection) {
   expect_all_right<float>({fused(40, 3, 32)});
 }
 
+// ---- Soft caps -------------------------------------------------------------
+
+// Scores are about as large as the cap, so that slopes are anywhere from 0
+// to 1.
+Case capped(Case c, double cap = 1.5) {
+  c.scale = 3 / std::sqrt(double(c.key_size));
+  c.softcap = cap;
+  return c;
+}
+TEST_F(AttentionTest, CapsScores) {
+  const std::vector<Case> cases = {capped(sized(70, 50)),
+                                   capped(sized(49, 130, 24), 0.3),
+                                   capped(fused(40, 2, 64), 50)};
+  expect_all_right<f16>(cases);
+  expect_all_right<bf16>({cases[0]});
+  expect_all_right<float>(cases);
+}
+TEST_F(AttentionTest, CapsScoresOfLargeHeads) {
+  const std::vector<Case> cases = {capped(sized(70, 40, 128)),
+                                   capped(sized(40, 70, 256))};
+  expect_all_right<f16>(cases);
+  expect_all_right<float>(cases);
+}
+
+// The columns of what is written are summed in parts of 64 rows: the last part
+// of a sample has fewer, and rows behind the last one do not count.
+template <class T>
+void expect_column_sums(Case c) {
+  SCOPED_TRACE(describe(c));
+  c.sums_columns = true;
+  const Inputs<T> in(c);
+  const Outputs<T> out = run(c, in);
+  const Results expected = reference(c, in);
+  const AttentionColumns columns(shape_of(c));
+  std::vector<double> sums(out.column_sums.size());
+  const auto add = [&](const std::vector<double> &x, int which, int64_t size) {
+    for (int64_t b = 0; b < batch_elements(c); b++)
+      for (int64_t row = 0; row < c.queries; row++)
+        for (int64_t e = 0; e < size; e++)
+          sums[size_t(columns.place(which, b / c.batch[1], b % c.batch[1],
+                                    row / kAttentionSumRows, size) +
+                      e)] += x[size_t((b * c.queries + row) * size + e)];
+  };
+  add(expected.dq, 0, c.key_size);
+  add(expected.dk, 1, c.key_size);
+  add(expected.dv, 2, c.value_size);
+  EXPECT_LT(distance({out.column_sums.begin(), out.column_sums.end()}, sums),
+            kTolerance<T>);
+  EXPECT_LT(distance(out.results(c).dq, expected.dq), kTolerance<T>);
+}
+TEST_F(AttentionTest, SumsOfColumns) {
+  expect_column_sums<f16>(fused(150, 3, 64));
+  expect_column_sums<f16>(fused(70, 2, 128));
+  expect_column_sums<bf16>(fused(64, 2, 40));
+  expect_column_sums<float>(fused(70, 2, 32));
+  Case c = sized(100, 100, 24, 40);
+  c.batch[0] = 2;
+  c.batch[1] = 3;
+  expect_column_sums<f16>(c);
+  expect_column_sums<float>(c);
+}
+
 // ---- Heads that share keys -------------------------------------------------
 
 Case grouped(Case c, int64_t heads) {
@@ -161,6 +224,7 @@ TEST_F(AttentionTest, QueriesWithoutKeys) {
   Case c = banded(sized(130, 70), -1000, -60);
   c.zeroes_empty = true;
   expect_right<f16>(c);
+  expect_right<bf16>(c);
   expect_right<float>(c);
 }
 
@@ -180,6 +244,15 @@ TEST_F(AttentionTest, ScalesOfAnySign) {
     c.scale = scale;
     expect_right<f16>(c);
   }
+}
+
+// The cap comes before everything that hides keys.
+TEST_F(AttentionTest, CapsScoresOfABand) {
+  Case c = capped(banded(sized(130, 70), -1000, -60));
+  c.zeroes_empty = true;
+  expect_right<f16>(capped(banded(sized(150, 150), -20, 0)));
+  expect_right<f16>(c);
+  expect_right<float>(c);
 }
 
 // ---- Masks -----------------------------------------------------------------
@@ -256,7 +329,8 @@ TEST_F(AttentionTest, RowsHiddenByInfinity) {
 // ---- Biases with gradients -------------------------------------------------
 
 Case biased(Case c, std::vector<int> broadcast = {}) {
-  c.batch[0] = c.batch[1] = c.batch[2] = 2;
+  c.batch[0] = c.batch[1] = 2;
+  c.batch[2] = c.shares_keys ? c.batch[2] : 2;
   c.has_bias = true;
   for (int d : broadcast)
     c.is_bias_broadcast[d] = true;
@@ -302,6 +376,38 @@ TEST_F(AttentionTest, GradientsOfBiasesBesideMasks) {
   expect_all_right<float>(cases);
 }
 
+// The bias is added to capped scores, so its gradient has no slope.
+TEST_F(AttentionTest, GradientsOfBiasesOfCappedScores) {
+  const std::vector<Case> cases = {
+      capped(biased(sized(70, 50), {0, 1})),
+      capped(biased(replaced(sized(40, 70)), {0, 1, 4})),
+      capped(biased(added(sized(49, 49), {0, 2}), {0, 1}))};
+  expect_all_right<f16>(cases);
+  expect_all_right<float>(cases);
+}
+
+// Heads that share keys may have a bias each, or one for all of them.
+TEST_F(AttentionTest, GradientsOfBiasesOfHeadsThatShareKeys) {
+  const std::vector<Case> cases = {
+      biased(grouped(sized(70, 50), 3), {0}),
+      capped(biased(grouped(sized(40, 70, 24), 3), {0, 1, 2}))};
+  expect_all_right<f16>(cases);
+  expect_all_right<float>(cases);
+}
+
+// 2^20 partial sums are 64 parts of a bias of 128 x 128, so one part of 65
+// terms has two of them.
+TEST_F(AttentionTest, SumsOfBiasesHaveSeveralTermsInAPart) {
+  Case c = sized(128, 128, 8);
+  c.batch[1] = 65;
+  c.has_bias = true;
+  c.is_bias_broadcast[1] = true;
+  const BiasSums sums(shape_of(c), gradients_of(c));
+  EXPECT_EQ(sums.parts, 64);
+  EXPECT_EQ(sums.terms, 65);
+  expect_right<f16>(c);
+}
+
 // A row whose keys are all hidden by an infinite mask adds nothing.
 TEST_F(AttentionTest, RowsWithoutKeysLeaveTheGradientOfABiasAlone) {
   const Case c = with_empty_rows(biased(masked(sized(70, 70)), {0, 1}),
@@ -319,7 +425,8 @@ Case dropping(Case c, double ratio) {
 const std::vector<Case> kDropouts = {
     dropping(sized(70, 50), 0.1), dropping(sized(40, 100), 0.7),
     dropping(banded(sized(70, 70), -70, 0), 0.5),
-    dropping(masked(sized(40, 70), {0}), 0.5)};
+    dropping(masked(sized(40, 70), {0}), 0.5),
+    capped(dropping(sized(70, 70), 0.3))};
 TEST_F(AttentionTest, GradientsOfBiasesUnderDropout) {
   expect_right<f16>(biased(dropping(sized(40, 50), 0.4), {0, 1}));
 }
@@ -358,6 +465,7 @@ TEST_F(AttentionTest, OrderDecidesNoBits) {
   EXPECT_EQ(count_other_bits<bf16>(sized(70, 100, 128)), 0);
   EXPECT_EQ(count_other_bits<f16>(grouped(sized(70, 50), 3)), 0);
   EXPECT_EQ(count_other_bits<f16>(biased(sized(70, 50), {0, 1})), 0);
+  EXPECT_EQ(count_other_bits<f16>(capped(sized(70, 100))), 0);
 }
 
 // A batch element alone has the bits that it has among others.

@@ -167,6 +167,73 @@ TEST_P(ConvCallTest, AddsABias) {
   EXPECT_EQ(y.values(), expected);
 }
 
+// Returns what lies in the device's memory as floats.
+template <class T>
+std::vector<float> floats(const OnDevice<T> &data) {
+  std::vector<float> all;
+  for (T value : data.values())
+    all.push_back(gpuopt::load_scalar(&value));
+  return all;
+}
+
+template <class T>
+std::vector<T> narrowed(const std::vector<float> &values) {
+  std::vector<T> all(values.size());
+  for (size_t i = 0; i < values.size(); i++)
+    gpuopt::store_scalar(&all[i], values[i]);
+  return all;
+}
+
+// Runs conv_forward_with_sums on T and compares y, the sums and the sums of
+// squares with loops. Returns whether cuDNN has added them up: then nothing is
+// left in the workspace of the runtime's own sums.
+template <class T>
+bool check_sums(const Case &c) {
+  OnDevice<T> x(narrowed<T>(c.x)), w(narrowed<T>(c.w)), y(c.y.size());
+  const size_t channels = size_t(c.s.oc);
+  OnDevice<float> sum(channels), squares(channels);
+  OnDevice<char> workspace(std::vector<char>(kWorkspace, 0));
+  Context ctx;
+  ctx.use_workspace(workspace.data, workspace.n);
+  gpuopt::conv_forward_with_sums<T>(ctx, c.s, x.data, w.data, y.data, sum.data,
+                                    squares.data);
+  EXPECT_EQ(error_of_work(), "");
+  std::vector<float> expected(c.y.size()), sums(channels, 0),
+      sums_of_squares(channels, 0);
+  gpuopt::loops::conv_forward<float>(c.s, c.x.data(), c.w.data(), nullptr,
+                                     expected.data());
+  for (size_t i = 0; i < expected.size(); i++) {
+    sums[i % channels] += expected[i];
+    sums_of_squares[i % channels] += expected[i] * expected[i];
+  }
+  EXPECT_EQ(floats(y), expected);
+  EXPECT_EQ(sum.values(), sums);
+  EXPECT_EQ(squares.values(), sums_of_squares);
+  const std::vector<char> after = workspace.values();
+  return std::all_of(after.begin(), after.begin() + 64,
+                     [](char byte) { return byte == 0; });
+}
+
+// One tap, so that the workspace is not used for weights. There are 60 pixels,
+// and 130 in two parts.
+TEST_P(ConvCallTest, AddsUpChannels) {
+  EXPECT_EQ(check_sums<gpuopt::f16>(Case(8, 16, 1, 1)), GetParam());
+  Case two_parts(8, 8, 1, 1);
+  two_parts.s.n = 13, two_parts.s.w = two_parts.s.ow = 5;
+  two_parts.s.h = two_parts.s.oh = 2;
+  two_parts.x = numbers(13 * 10 * 8, 3);
+  two_parts.y = numbers(13 * 10 * 8, 7);
+  EXPECT_EQ(check_sums<gpuopt::f16>(two_parts), GetParam());
+}
+
+// cuDNN adds up channels in half precision alone, and multiples of eight; the
+// runtime's own kernels do the others.
+TEST_P(ConvCallTest, AddsUpChannelsWithoutAnEngineForIt) {
+  EXPECT_FALSE(check_sums<float>(Case(8, 16, 1, 1)));
+  EXPECT_FALSE(check_sums<gpuopt::bf16>(Case(8, 16, 1, 1)));
+  EXPECT_FALSE(check_sums<gpuopt::f16>(Case(8, 300, 1, 1)));
+}
+
 // Plans can pad one end alone.
 TEST_P(ConvCallTest, PadsOneEnd) {
   Case c(4, 6, 3, 1);
@@ -182,7 +249,8 @@ TEST_P(ConvCallTest, PadsOneEnd) {
   if (!GetParam()) {
     EXPECT_EQ(error_of(run),
               "cuDNN pads both ends of a dimension alike, but this convolution "
-              "is padded differently at its two ends");
+              "is padded differently at its two ends; it has no plan either: "
+              "cuDNN proposes no engine");
     return;
   }
   run();

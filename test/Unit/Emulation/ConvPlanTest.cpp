@@ -60,11 +60,12 @@ TEST_F(ConvPlanTest, SaysWhyThereIsNone) {
 TEST_F(ConvPlanTest, ChecksWhatItIsGiven) {
   const ConvPlan plan = *this->plan(graph_of(CUDNN_DATA_FLOAT)).plan;
   OnDevice<float> x(128 + 1), w(64), y(128), workspace(16 << 10);
-  plan.execute(handle, x.data, w.data, y.data, workspace.data);
+  plan.execute(handle, {x.data, w.data, y.data}, workspace.data);
   EXPECT_EQ(error_of_work(), "");
   const auto error = [&](const void *input, const void *scratch) {
     return error_of([&] {
-      plan.execute(handle, input, w.data, y.data, const_cast<void *>(scratch));
+      plan.execute(handle, {input, w.data, y.data},
+                   const_cast<void *>(scratch));
     });
   };
   EXPECT_TRUE(contains(

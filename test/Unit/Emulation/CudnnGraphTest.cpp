@@ -87,8 +87,55 @@ TEST_F(CudnnGraphTest, OperationsTakeFinalizedTensors) {
                [&] { d.finalize(); });
   CudnnDescriptor operations(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
   operations.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, open);
-  expect_error("the emulation lacks graphs of anything but one convolution",
+  expect_error(
+      "the emulation lacks graphs of anything but one convolution, and "
+      "the sums of its result",
+      [&] { operations.finalize(); });
+}
+
+TEST_F(CudnnGraphTest, SumsAreThoseOfAConvolution) {
+  ConvGraph convolution = graph();
+  const auto part = [&](int64_t name, int64_t channels, int64_t width) {
+    return detail::conv_tensor(convolution, name, 1, channels, 1, width);
+  };
+  const auto sums_of = [](const CudnnDescriptor &x,
+                          const CudnnDescriptor &sum) {
+    CudnnDescriptor sums(CUDNN_BACKEND_OPERATION_GEN_STATS_DESCRIPTOR);
+    sums.set(CUDNN_ATTR_OPERATION_GENSTATS_MODE, CUDNN_GENSTATS_SUM_SQSUM)
+        .set(CUDNN_ATTR_OPERATION_GENSTATS_MATH_PREC, CUDNN_DATA_FLOAT)
+        .set(CUDNN_ATTR_OPERATION_GENSTATS_XDESC, x)
+        .set(CUDNN_ATTR_OPERATION_GENSTATS_SUMDESC, sum)
+        .set(CUDNN_ATTR_OPERATION_GENSTATS_SQSUMDESC, sum);
+    return sums;
+  };
+  expect_error("the sums of the channels of [1, 2, 1, 5] are floats of size "
+               "[1, 2, 1, 1], but the tensor for them is [1, 2, 1, 5]",
+               [&] { sums_of(part('y', 2, 5), part('s', 2, 5)).finalize(); });
+  const CudnnDescriptor y = part('y', 1, 1);
+  CudnnDescriptor operations(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
+  operations.set(CUDNN_ATTR_OPERATIONGRAPH_OPS,
+                 std::vector<CudnnDescriptor>{
+                     detail::conv_operation(convolution, y),
+                     sums_of(part('z', 1, 1), part('s', 1, 1)).finalize()});
+  expect_error("the emulation lacks the sums of a tensor that is not y of a "
+               "convolution",
                [&] { operations.finalize(); });
+  CudnnDescriptor in_double = sums_of(y, part('s', 1, 1));
+  in_double.set(CUDNN_ATTR_OPERATION_GENSTATS_MATH_PREC, CUDNN_DATA_DOUBLE);
+  expect_error("statistics are sums and sums of squares, in float",
+               [&] { in_double.finalize(); });
+}
+
+// What goes wrong is not taken for a graph that cuDNN cannot compute.
+TEST_F(CudnnGraphTest, OnlyRefusalsMeanThatThereIsNoPlan) {
+  emulation::device().machine.engine_failure =
+      CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED;
+  expect_error("the emulated heuristic was told to fail",
+               [&] { plan_convolution(PlanDevice(handle), graph(), 1 << 20); });
+  emulation::device().machine.engine_failure = CUDNN_STATUS_NOT_SUPPORTED_SHAPE;
+  EXPECT_FALSE(plan_convolution(PlanDevice(handle), graph(), 1 << 20).plan);
+  emulation::device().machine.engine_failure = CUDNN_STATUS_SUCCESS;
+  EXPECT_TRUE(plan_convolution(PlanDevice(handle), graph(), 1 << 20).plan);
 }
 
 TEST_F(CudnnGraphTest, EnginesAreReadAsConfigurations) {

@@ -50,6 +50,8 @@ AttentionGradientShape gradients_like(const AttentionShape &s) {
   }
   g.dy_row = s.y_row, g.dq_row = s.q_row;
   g.dk_row = s.k_row, g.dv_row = s.v_row;
+  std::copy(s.bias_batch, s.bias_batch + 3, g.dbias_batch);
+  g.dbias_row = s.bias_row, g.dbias_key = s.bias_key;
   return g;
 }
 
@@ -87,7 +89,7 @@ public:
   Reference(const AttentionShape &s, const AttentionOptions &o,
             const Tensors<T> &t, int64_t b0, int64_t b1)
       : s(s), o(o), t(t), b0(b0), b1(b1), p(size_t(s.queries * s.keys)),
-        hidden(p.size()) {
+        slope(p.size(), 1), hidden(p.size()) {
     for (int64_t i = 0; i < s.queries; i++)
       make_row(i);
   }
@@ -120,15 +122,19 @@ public:
       sum += kept(i, j) * probability(i, j) * dy(i, f);
     return sum;
   }
-  // The gradient of the score before mask and scale.
+  // The gradient of the product of a query and a key.
   double ds(int64_t i, int64_t j) const {
+    return o.scale * slope[size_t(i * s.keys + j)] * of_score(i, j);
+  }
+  // The gradient of the score before bias and mask.
+  double of_score(int64_t i, int64_t j) const {
     if (hidden[size_t(i * s.keys + j)])
       return 0;
     double of_probability = 0, of_row = 0;
     for (int64_t f = 0; f < s.value_size; f++)
       of_probability += kept(i, j) * dy(i, f) * v(j, f),
           of_row += dy(i, f) * y(i, f);
-    return o.scale * probability(i, j) * (of_probability - of_row);
+    return probability(i, j) * (of_probability - of_row);
   }
 
 private:
@@ -157,7 +163,13 @@ private:
       double score = 0;
       for (int64_t e = 0; e < s.key_size; e++)
         score += q(i, e) * k(j, e);
-      row[j] = masked_score(i, j, o.scale * score);
+      score *= o.scale;
+      if (o.softcap > 0) {
+        const double t = std::tanh(score / o.softcap);
+        score = o.softcap * t;
+        slope[size_t(i * s.keys + j)] = 1 - t * t;
+      }
+      row[j] = masked_score(i, j, score);
       most = std::max(most, row[j]);
     }
     for (int64_t j = 0; j < s.keys; j++)
@@ -190,7 +202,7 @@ private:
   const AttentionOptions &o;
   const Tensors<T> &t;
   int64_t b0, b1;
-  std::vector<double> p;
+  std::vector<double> p, slope;
   std::vector<bool> hidden;
 };
 
@@ -261,6 +273,27 @@ TEST(Attention, OfOneProjection) {
                           1e-5);
 }
 
+// Parts of 64 rows of what is stored, the last one of a sample with fewer.
+TEST(Attention, AddsUpColumnsOfGradients) {
+  const AttentionShape s = of_projection(2, 3, 70, 16);
+  const AttentionColumns columns(s);
+  std::vector<float> sums(size_t(2 * columns.tiles * columns.columns));
+  AttentionOptions o = scaled(0.25);
+  o.column_sums = sums.data();
+  Tensors<float> t{48, 96};
+  t.run(s, o, 2);
+  ASSERT_EQ(columns.tiles, 2);
+  ASSERT_EQ(columns.columns, 3 * 3 * 16);
+  for (int64_t part = 0; part < 4; part++)
+    for (int64_t i = 0; i < columns.columns; i++) {
+      float sum = 0;
+      const int64_t first = part % 2 * 64, end = first ? 70 : 64;
+      for (int64_t row = first; row < end; row++)
+        sum += t.d_qkv[size_t((part / 2 * 70 + row) * columns.columns + i)];
+      EXPECT_EQ(sums[size_t(part * columns.columns + i)], sum);
+    }
+}
+
 TEST(Attention, HasSeveralTilesAndTails) {
   // 130 keys make tiles of 128 queries.
   const auto s = dense(2, 131, 130, 9, 5);
@@ -305,8 +338,20 @@ TEST(Attention, SharesKeysInGroups) {
     for (auto [from, to] : {std::pair<int64_t, int64_t>(12, 12), {16, 24}})
       std::copy_n(one.qkv.begin() + (from + i / 3) * head, head,
                   other.qkv.begin() + (to + i) * head);
-  one.run(shared, scaled(0.3), 2);
-  other.run(copies, scaled(0.3), 2);
+  // A bias of each head, whose gradient is added up over the samples.
+  const auto bias = random_values<float>(6 * rows * rows, 5);
+  std::vector<float> gradient(bias.size()), of_copies(bias.size());
+  AttentionOptions o = scaled(0.3), of_other = o;
+  o.bias = of_other.bias = bias.data();
+  o.bias_gradient = gradient.data(), of_other.bias_gradient = of_copies.data();
+  const int64_t strides[3] = {0, 3 * rows * rows, rows * rows};
+  for (AttentionShape *s : {&shared, &copies}) {
+    std::copy(strides, strides + 3, s->bias_batch);
+    s->bias_row = rows, s->bias_key = 1;
+  }
+  one.run(shared, o, 2);
+  other.run(copies, of_other, 2);
+  EXPECT_EQ(gradient, of_copies);
   EXPECT_EQ(one.y, other.y);
   for (int64_t i = 0; i < 12 * head; i++) // dQ
     EXPECT_EQ(one.d_qkv[size_t(i)], other.d_qkv[size_t(i)]);
@@ -340,10 +385,7 @@ struct Bias {
     s.bias_batch[0] = batch0 ? 0 : elements * (batch1 ? 1 : s.batch[1]);
     o.bias = values.data();
     o.bias_gradient = gradient.data();
-    AttentionGradientShape g = gradients_like(s);
-    std::copy(s.bias_batch, s.bias_batch + 3, g.dbias_batch);
-    g.dbias_row = s.bias_row, g.dbias_key = s.bias_key;
-    return g;
+    return gradients_like(s);
   }
 };
 
@@ -448,7 +490,7 @@ std::vector<double> bias_gradient(const AttentionShape &s,
       for (int64_t i = 0; i < s.queries; i++)
         for (int64_t j = 0; j < s.keys; j++)
           sums[size_t(b0 * s.bias_batch[0] + b1 * s.bias_batch[1] +
-                      i * s.bias_row + j * s.bias_key)] += r.ds(i, j) / o.scale;
+                      i * s.bias_row + j * s.bias_key)] += r.of_score(i, j);
     }
   return sums;
 }
@@ -490,25 +532,45 @@ TEST(Attention, AddsUpTheGradientOfABiasUnderAMask) {
     expect_bias(bias, o);
 }
 
-TEST(BiasSums, CutTheTermsIntoParts) {
-  AttentionShape s{.batch = {3, 5, 4}, .queries = 300, .keys = 500};
-  AttentionGradientShape g{
-      .dbias_batch = {0, 150000}, .dbias_row = 500, .dbias_key = 1};
-  BiasSums sums(s, g);
-  EXPECT_EQ(sums.elements(), 5 * 300 * 500);
-  EXPECT_EQ(sums.terms, 12);
-  EXPECT_EQ(sums.parts, 1); // a second one would take more than 4 MiB
-  g = {.dbias_batch = {}, .dbias_row = 500, .dbias_key = 1};
-  sums = BiasSums(s, g);
-  EXPECT_EQ(sums.parts, 6);
-  EXPECT_EQ(sums.first_term(0), 0);
-  EXPECT_EQ(sums.first_term(1), 10);
-  EXPECT_EQ(sums.first_term(6), 60);
-  EXPECT_EQ(bias_gradient_workspace(s, g), 6 * 4 * 300 * 500);
-  int64_t index[3];
-  sums.find(0, 27, index); // in row-major order
-  EXPECT_EQ(std::vector<int64_t>(index, index + 3),
-            (std::vector<int64_t>{1, 1, 3}));
+// The cap comes before a bias and a mask.
+TEST(Attention, CapsScores) {
+  AttentionOptions o = scaled(2);
+  for (const double cap : {0.3, 1.5, 50.0}) {
+    o.softcap = cap;
+    expect_attention<float>(dense(2, 131, 130, 9, 5), 131 * 9 * 2,
+                            131 * 9 * 2 + 130 * 9 * 2, o, 2e-5);
+  }
+  expect_attention<f16>(of_projection(1, 2, 33, 16), 32, 64, o, 4e-3);
+  std::vector<uint8_t> mask(22 * 22, 1);
+  for (size_t i = 0; i < mask.size(); i += 3)
+    mask[i] = 0;
+  o.softcap = 1.5;
+  expect_bias({true, false, false, false}, o);
+  o.mask = mask.data();
+  o.masked_value = -0.5;
+  expect_bias({true, true, false, true}, o);
+  StepState state;
+  o.dropout = 0.25, o.stream = 3, o.state = &state;
+  expect_attention<float>(of_projection(2, 2, 22, 8), 16, 32, o, 1e-5);
+}
+
+// 64 parts of 2^14 sums for 65 terms: one part has two of them.
+TEST(Attention, AddsUpSeveralTermsOfABiasInAPart) {
+  constexpr int64_t rows = 128, batch = 65;
+  auto s = dense(batch, rows, rows, 2, 2);
+  std::vector<float> bias = random_values<float>(size_t(rows * rows), 5),
+                     gradient(bias.size());
+  s.bias_row = rows, s.bias_key = 1;
+  AttentionOptions o = scaled(0.3);
+  o.bias = bias.data(), o.bias_gradient = gradient.data();
+  const BiasSums sums(s, gradients_like(s));
+  EXPECT_EQ(sums.parts, 64);
+  EXPECT_EQ(sums.terms, batch);
+  Tensors<float> t{batch * rows * 2, 2 * batch * rows * 2};
+  t.run(s, o, 2);
+  const auto expected = bias_gradient(s, o, t, gradient.size());
+  for (size_t i = 0; i < expected.size(); i++)
+    ASSERT_NEAR(double(gradient[i]), expected[i], 1e-5) << i;
 }
 
 TEST(Attention, DropsProbabilities) {

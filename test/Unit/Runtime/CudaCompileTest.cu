@@ -68,6 +68,9 @@ void attend(Context &ctx, T *x, float *statistics, const AttentionOptions &o) {
   AttentionGradientShape g{};
   g.dy_row = g.dq_row = g.dk_row = g.dv_row = 64;
   attention<T>(ctx, s, x, x, x, x, statistics, o);
+  AttentionOptions summing = o;
+  summing.column_sums = statistics;
+  attention_backward<T>(ctx, s, g, x, x, x, x, statistics, x, x, x, x, summing);
   attention_backward<T>(ctx, s, g, x, x, x, x, statistics, x, x, x, x, o);
 }
 
@@ -98,6 +101,9 @@ constexpr ShapedUpdateRow<float, bf16, 4> kFactored[] = {
      true,
      9216}};
 
+DEVICE_TABLE SumPartsRow kSumsOfParts[] = {{1024, 66560, 256, 768, 0},
+                                           {65024, 852992, 16, 8, 12}};
+
 void instantiate_tables(Context &ctx, StepState *state, Memory m, double *d) {
   sum_of_squares(ctx, m, kGradients, 2, d);
   adam(ctx, state, m, kTwoStates, 1);
@@ -110,6 +116,7 @@ void instantiate_tables(Context &ctx, StepState *state, Memory m, double *d) {
   snapshot(ctx, state, m, kCopies, 1);
   restore(ctx, state, m, kCopies, 1);
   refresh(ctx, m, kHalfCopies, 1);
+  sum_parts(ctx, m, kSumsOfParts, 13);
 }
 
 void instantiate(Context &ctx, float *f, double *d, f16 *h, bf16 *b,
@@ -157,6 +164,7 @@ void instantiate(Context &ctx, float *f, double *d, f16 *h, bf16 *b,
   restore(ctx, state, f, f, 10);
   refresh(ctx, h, f, 10);
   refresh(ctx, b, f, 10);
+  sum_parts(ctx, 256, 768, f, f);
   check_finite(ctx, state, h, 10, 1);
   check_finite(ctx, state, d, 10, 2);
   check_finite_rows(ctx, state, h, 2, 5, 8, 3);
@@ -171,6 +179,8 @@ void instantiate(Context &ctx, float *f, double *d, f16 *h, bf16 *b,
                        .kh = 1,
                        .kw = 1};
   conv_forward(ctx, conv, f, f, f, f);
+  conv_forward_with_sums(ctx, conv, h, h, h, f, f);
+  conv_forward_with_sums(ctx, conv, d, d, d, d, d);
   conv_backward_data(ctx, conv, h, h, h);
   conv_backward_weights(ctx, conv, d, d, d, 1);
   const PoolShape pool{

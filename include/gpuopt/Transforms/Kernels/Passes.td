@@ -86,7 +86,9 @@ def MergeColumnSums : Pass<"kernels-merge-column-sums", "::mlir::ModuleOp"> {
 
     A kernel that reduces nothing takes over the sums of what it reads or writes
     as they are, and becomes a kernel of column sums that writes as well: the
-    gradient of a GELU adds up that of the bias before it.
+    gradient of a GELU adds up that of the bias before it. It may read a further
+    tensor for them: the gradient of a residual connection adds up what the
+    backward of a batch norm needs of it and of the batch norm's input.
 
     ```mlir
     %0 = nn.fused "mul_sum" %x, %y : ... -> tensor<8192x1xf32> {           // reduces rows
@@ -114,6 +116,65 @@ def MergeColumnSums : Pass<"kernels-merge-column-sums", "::mlir::ModuleOp"> {
            "device whose times are estimated: a built-in device model or a JSON file">,
   ];
   let statistics = [Statistic<"mergedCount", "merged", "sums that other kernels take over">];
+  let dependentDialects = ["::gpuopt::nn::NNDialect"];
+}
+
+def MergeAttentionSums : Pass<"kernels-merge-attention-sums", "::mlir::ModuleOp"> {
+  let summary = "Adds up columns where the backward of attention writes them";
+  let description = [{
+    The gradient of the bias of a projection to queries, keys and values is the
+    sum over the columns of the gradients of these. The backward of attention
+    makes it in parts of its tiles, and another kernel adds up the parts. On a
+    processor these sums stay apart.
+
+    ```mlir
+    %dq, %dk, %dv = nn.attention_grad ... order [0, 2, 1, 3] : ...   // tensor<4x64x2x16xf32>
+    ...
+    %dy = nn.concat %0, %1, %2 dim 2 : ...                           // tensor<4x64x96xf32>
+    %db = nn.fused "sum" %dy : tensor<4x64x96xf32> -> tensor<1x1x96xf32> { ... }
+    // becomes
+    %dq, %dk, %dv, %parts = nn.attention_grad ... order [0, 2, 1, 3] sums_columns : ...
+    %db = nn.fused "sum" %parts : tensor<4x1x96xf32> -> tensor<1x1x96xf32> { ... }
+    ```
+  }];
+  let options = [
+    Option<"device", "device", "std::string", "\"host\"",
+           "device that the program is for: a built-in device model or a JSON file">,
+  ];
+  let statistics = [Statistic<"mergedCount", "merged", "sums that the backward of attention takes over">];
+  let dependentDialects = ["::gpuopt::nn::NNDialect"];
+}
+
+def GroupSums : Pass<"kernels-group-sums", "::mlir::ModuleOp"> {
+  let summary = "Finishes sums of many kernels in one launch";
+  let description = [{
+    A kernel that only adds up what the blocks of another kernel have added up, for
+    gradients that nothing reads before the end of the backward, becomes an
+    `nn.sum_parts` for each of its results. These move down to where the last of
+    them is made, one behind the other, which is one launch. The parts that wait
+    there take memory, so a group ends where they would be more than `most-bytes`.
+    On a processor, where a launch costs nothing, the kernels stay.
+
+    ```mlir
+    %0:2 = nn.fused "mul_sum" ...             // %0#1: tensor<256x64xf32>
+    %1 = nn.fused "sum" %0#1 : tensor<256x64xf32> -> tensor<1x64xf32> { ... }
+    %2:2 = nn.fused "mul_sum" ...
+    %3 = nn.fused "sum" %2#1 : tensor<256x64xf32> -> tensor<1x64xf32> { ... }
+    train.grad_norm %1, %3 ...
+    // becomes
+    %0:2 = nn.fused "mul_sum" ...
+    %2:2 = nn.fused "mul_sum" ...
+    %1 = nn.sum_parts %0#1 : tensor<256x64xf32>
+    %3 = nn.sum_parts %2#1 : tensor<256x64xf32>
+    train.grad_norm %1, %3 ...
+    ```
+  }];
+  let options = [
+    Option<"device", "device", "std::string", "\"host\"",
+           "device that the program is for: a built-in device model or a JSON file">,
+    Option<"mostBytes", "most-bytes", "int64_t", "67108864", "bytes of parts that may wait for one launch">,
+  ];
+  let statistics = [Statistic<"sumCount", "sums", "sums that become a part of a launch">];
   let dependentDialects = ["::gpuopt::nn::NNDialect"];
 }
 

@@ -459,6 +459,16 @@ LogicalResult UpdateOp::verify() {
   return success();
 }
 
+LogicalResult SumPartsOp::verify() {
+  for (Value pointer : getOperands())
+    if (Type element = cast<PtrType>(pointer.getType()).getElement();
+        !element.isF32()) // (C1)
+      return emitOpError("expects parts and a sum of f32, but got ") << element;
+  if (int64_t count = getCount(); count < 1) // (C1)
+    return emitOpError("expects at least one part, but got ") << count;
+  return success();
+}
+
 LogicalResult GradNormOp::verify() {
   size_t gradients = getGradients().size();
   if (getCounts().size() != gradients ||

@@ -102,6 +102,12 @@ Attribute RefreshOp::getGroupKey() {
 }
 Value RefreshOp::getSource() { return getValue(); }
 
+int64_t SumPartsOp::getNumElements() { return getColumns(); }
+Attribute SumPartsOp::getGroupKey() {
+  return keyOf(*this, getSum(), getParts());
+}
+Value SumPartsOp::getSource() { return getParts(); }
+
 //===----------------------------------------------------------------------===//
 // Groups
 //===----------------------------------------------------------------------===//

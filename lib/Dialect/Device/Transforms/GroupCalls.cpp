@@ -15,7 +15,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "gpuopt/Dialect/Device/Transforms/Passes.h"
-#include "llvm/ADT/StringSet.h"
 
 namespace gpuopt::device {
 #define GEN_PASS_DEF_GROUPCALLS
@@ -29,6 +28,8 @@ namespace {
 
 /// Calls in a row that can be one, with their addresses.
 struct Run {
+  explicit Run(const SymbolTable &symbols) : symbols(&symbols) {}
+
   SmallVector<GroupableCall> calls;
   SmallVector<Operation *> ops; ///< The calls and their addresses, in order.
   Type half;
@@ -50,12 +51,28 @@ struct Run {
     ops.push_back(call);
     half = half ? half : call.getHalfType();
     for (Value operand : call->getOperands())
-      (operand == call.getSource() ? read : written).insert(bufferOf(operand));
+      (operand == call.getSource() ? read : written)
+          .push_back(bufferOf(operand));
   }
 
 private:
-  static StringRef bufferOf(Value address) {
-    return address.getDefiningOp<AddressOp>().getBuffer();
+  BufferOp bufferOf(Value address) const {
+    return symbols->lookup<BufferOp>(
+        address.getDefiningOp<AddressOp>().getBuffer());
+  }
+
+  /// Whether one of `buffers` has bytes in common with `buffer`: those of the
+  /// arena may take turns at the same bytes.
+  static bool anyOverlaps(ArrayRef<BufferOp> buffers, BufferOp buffer) {
+    auto end = [](BufferOp op) {
+      return int64_t(op.getOffset()) + op.getSizeInBytes();
+    };
+    return llvm::any_of(buffers, [&](BufferOp other) {
+      return (other.getKind() == BufferKind::Host) ==
+                 (buffer.getKind() == BufferKind::Host) &&
+             int64_t(other.getOffset()) < end(buffer) &&
+             int64_t(buffer.getOffset()) < end(other);
+    });
   }
 
   /// Calls of a group run in any order, so none may read or write what another
@@ -66,13 +83,14 @@ private:
     if (update && update.takesWholeShape())
       return false;
     return llvm::any_of(call->getOperands(), [&](Value operand) {
-      StringRef buffer = bufferOf(operand);
-      return written.contains(buffer) ||
-             (operand != call.getSource() && read.contains(buffer));
+      BufferOp buffer = bufferOf(operand);
+      return anyOverlaps(written, buffer) ||
+             (operand != call.getSource() && anyOverlaps(read, buffer));
     });
   }
 
-  llvm::StringSet<> read, written;
+  const SymbolTable *symbols;
+  SmallVector<BufferOp> read, written;
 };
 
 class GroupCalls : public gpuopt::device::impl::GroupCallsBase<GroupCalls> {
@@ -81,14 +99,15 @@ public:
 
 private:
   void runOnOperation() override {
+    const SymbolTable symbols(getOperation());
     for (StepOp step : getOperation().getOps<StepOp>())
-      for (Run &run : findRuns(step))
+      for (Run &run : findRuns(step, symbols))
         if (run.calls.size() >= std::max<size_t>(leastCalls, 2))
           write(run);
   }
 
-  static std::vector<Run> findRuns(StepOp step) {
-    std::vector<Run> runs(1);
+  static std::vector<Run> findRuns(StepOp step, const SymbolTable &symbols) {
+    std::vector<Run> runs(1, Run(symbols));
     SmallVector<Operation *> addresses;
     for (Operation &op : step.getBody().front()) {
       if (isa<AddressOp>(op)) {
@@ -99,7 +118,7 @@ private:
       bool canBeGrouped =
           call && call.getGroupKey() && ownsAddresses(&op, addresses);
       if (!canBeGrouped || !runs.back().takes(call))
-        runs.emplace_back();
+        runs.emplace_back(symbols);
       if (canBeGrouped)
         runs.back().add(call, addresses);
       addresses.clear();

@@ -254,17 +254,34 @@ private:
       }
   }
 
+  BufferOp bufferOf(ArrayAttr buffers, unsigned turn) const {
+    auto name = cast<FlatSymbolRefAttr>(buffers[turn]).getAttr();
+    return symbols.lookup<BufferOp>(name);
+  }
+
+  /// Returns the role of the buffers of a column, which all have the same; none
+  /// if they do not.
+  std::optional<StringRef> roleOf(ArrayAttr buffers) const {
+    std::optional<StringRef> role = bufferOf(buffers, 0).getRole();
+    for (unsigned turn = 1; turn < turns; ++turn)
+      if (bufferOf(buffers, turn).getRole() != role)
+        return std::nullopt;
+    return role;
+  }
+
   std::string uniqueName(ArrayAttr buffers) {
     auto origin = [&](unsigned turn) {
-      auto name = cast<FlatSymbolRefAttr>(buffers[turn]).getAttr();
-      return symbols.lookup<BufferOp>(name).getOrigin();
+      return bufferOf(buffers, turn).getOrigin();
     };
     // The first or last turn may be of another kind of layer.
     unsigned turn = 0;
     while (turn + 2 < turns &&
            withoutDigits(origin(turn)) != withoutDigits(origin(turn + 1)))
       ++turn;
-    std::string stem = columnName(origin(turn), origin(turn + 1)), name = stem;
+    std::string stem = columnName(origin(turn), origin(turn + 1));
+    if (std::optional<StringRef> role = roleOf(buffers))
+      stem += "_" + role->str();
+    std::string name = stem;
     for (unsigned count = 2; !names.insert(name).second; ++count)
       name = stem + "_" + std::to_string(count);
     return name;

@@ -7,6 +7,7 @@
 
 #include "gpuopt/Dialect/NN/IR/AttentionPairs.h"
 #include "gpuopt/Dialect/NN/IR/TensorBuilder.h"
+#include "gpuopt/settings/limits.h"
 #include "mlir/Dialect/Traits.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
@@ -171,6 +172,11 @@ static LogicalResult verifyOptions(OpT op) {
                             "with at least one key for each query, but got [")
              << *band << "]";
   }
+  if (op.getSoftcap()) { // (C9)
+    double cap = op.getSoftcap()->convertToDouble();
+    if (!(cap > 0 && std::isfinite(cap)))
+      return op.emitOpError("expects a soft cap above 0, but got ") << cap;
+  }
   if (op.getDropoutRatio().has_value() != op.getStream().has_value())
     return op.emitOpError("expects a ratio and a stream of dropout, or "
                           "neither");
@@ -190,7 +196,7 @@ LogicalResult AttentionOp::verify() {
     return emitOpError("expects a scale of at least 0 for both query and key, "
                        "but got ")
            << scale;
-  return verifyOptions(*this); // (C3), (C5), (C7), (C8)
+  return verifyOptions(*this); // (C3), (C5), (C7), (C8), (C9)
 }
 
 //===----------------------------------------------------------------------===//
@@ -276,6 +282,14 @@ static Value masked(TensorBuilder &b, AttentionOp op, Value scores) {
              : b.select(mask, scores, filling);
 }
 
+/// Applies the soft cap to the scores, if there is one.
+static Value capped(TensorBuilder &b, AttentionOp op, Value scores) {
+  if (!op.getSoftcap())
+    return scores;
+  double cap = op.getSoftcap()->convertToDouble();
+  return b.mul(b.create<math::TanhOp>(b.mul(scores, 1 / cap)), cap);
+}
+
 Value AttentionOp::expand(OpBuilder &builder) {
   TensorBuilder b(getLocOf(Part::Scale), builder);
   double scale = getScale().convertToDouble();
@@ -291,6 +305,8 @@ Value AttentionOp::expand(OpBuilder &builder) {
   b.setLoc(getLocOf(Part::Scale));
   if (getScaling() == AttentionScaling::Scores)
     scores = scaled(b, scores, scale);
+  b.setLoc(getLocOf(Part::Softcap));
+  scores = capped(b, *this, scores);
   b.setLoc(getLocOf(Part::Bias));
   if (getBias())
     scores = b.add(scores, getBias());
@@ -318,6 +334,8 @@ static StringRef nameOf(AttentionOp::Part part) {
     return "scores";
   case Part::Scale:
     return "scale";
+  case Part::Softcap:
+    return "softcap";
   case Part::Bias:
     return "bias";
   case Part::Mask:
@@ -338,7 +356,11 @@ Location AttentionOp::fuseLocations(ArrayRef<std::pair<Part, Location>> parts) {
   SmallVector<NamedAttribute> names;
   for (auto [part, loc] : parts) {
     locations.push_back(loc);
-    names.emplace_back(StringAttr::get(context, nameOf(part)), loc);
+    StringAttr name = StringAttr::get(context, nameOf(part));
+    if (llvm::none_of(names, [&](NamedAttribute named) {
+          return named.getName() == name;
+        }))
+      names.emplace_back(name, loc);
   }
   return FusedLoc::get(context, locations, DictionaryAttr::get(context, names));
 }
@@ -374,12 +396,12 @@ static double seenPairs(RankedTensorType scores,
 std::optional<AttentionPairs> gpuopt::attentionPairsOf(Operation *op) {
   if (auto forward = dyn_cast<AttentionOp>(op))
     return AttentionPairs{seenPairs(forward.getScoresType(), forward.getBand()),
-                          false};
+                          false, forward.getSoftcap().has_value()};
   if (auto gradient = dyn_cast<AttentionGradOp>(op))
     return AttentionPairs{
         seenPairs(scoresType(gradient.getQuery(), gradient.getKey()),
                   gradient.getBand()),
-        true};
+        true, gradient.getSoftcap().has_value()};
   return std::nullopt;
 }
 
@@ -389,7 +411,9 @@ double AttentionOp::getFloatingPointOperations() {
                     (tensorType(getQuery()).getShape().back() +
                      tensorType(getValue()).getShape().back());
   constexpr int kSoftmax = 4 + kOperationsOfElementaryFunction, kDropout = 12;
+  constexpr int kSoftcap = 2 + kOperationsOfElementaryFunction;
   return products + pairs * (kSoftmax + (getDropoutRatio() ? kDropout : 0) +
+                             (getSoftcap() ? kSoftcap : 0) +
                              (getMask() ? 1 : 0) + (getBias() ? 1 : 0));
 }
 bool AttentionOp::usesMatrixUnits() { return true; }
@@ -403,7 +427,9 @@ double AttentionGradOp::getFloatingPointOperations() {
                      2 * tensorType(getValue()).getShape().back());
   constexpr int kSoftmax = 5 + kOperationsOfElementaryFunction;
   constexpr int kDropout = 12;
+  constexpr int kSoftcap = 5 + kOperationsOfElementaryFunction;
   return products + pairs * (kSoftmax + (getDropoutRatio() ? kDropout : 0) +
+                             (getSoftcap() ? kSoftcap : 0) +
                              (getMask() ? 1 : 0) + (getBias() ? 2 : 0));
 }
 bool AttentionGradOp::usesMatrixUnits() { return true; }
@@ -464,13 +490,41 @@ void AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
   auto grad = AttentionGradOp::create(
       builder, getLoc(), getQuery(), getKey(), getValue(), getResult(),
       getStatistics(), gradients[0], getMask(), getBias(), getScaleAttr(),
-      getDropoutRatioAttr(), getStreamAttr(), getMaskedValueAttr(),
-      getZeroesEmptyAttr(), getBandAttr(), DenseI64ArrayAttr());
+      getSoftcapAttr(), getDropoutRatioAttr(), getStreamAttr(),
+      getMaskedValueAttr(), getZeroesEmptyAttr(), getBandAttr(),
+      DenseI64ArrayAttr(), UnitAttr());
   for (unsigned index = 0; index < kMask; ++index)
     if (wanted[index])
       result[index] = grad.getResult(index);
   if (getBias() && wanted.back())
     result.back() = grad.getBiasGradient();
+}
+
+/// Whether the runtime adds up the columns of the gradients of such an
+/// attention. All tensors have the same rank.
+static bool canSumColumns(ArrayRef<int64_t> order, RankedTensorType query,
+                          RankedTensorType key, RankedTensorType value,
+                          bool hasBias) {
+  return order == ArrayRef<int64_t>{0, 2, 1, 3} && !hasBias && key == query &&
+         value.getShape().drop_back() == query.getShape().drop_back() &&
+         std::max(query.getShape().back(), value.getShape().back()) <=
+             kLargestSummedHead;
+}
+
+bool AttentionGradOp::canSumColumns() {
+  return ::canSumColumns(getOrder().value_or(ArrayRef<int64_t>()),
+                         tensorType(getQuery()), tensorType(getKey()),
+                         tensorType(getValue()), bool(getBias()));
+}
+
+/// Returns the type of the parts of these sums.
+static RankedTensorType columnSumsType(RankedTensorType query,
+                                       RankedTensorType value) {
+  ArrayRef<int64_t> shape = query.getShape();
+  int64_t parts = shape[0] * llvm::divideCeil(shape[2], kAttentionSumRows),
+          columns = shape[1] * (2 * shape[3] + value.getShape()[3]);
+  return RankedTensorType::get({parts, 1, columns},
+                               Float32Type::get(query.getContext()));
 }
 
 LogicalResult AttentionGradOp::inferReturnTypes(MLIRContext *context,
@@ -493,8 +547,21 @@ LogicalResult AttentionGradOp::inferReturnTypes(MLIRContext *context,
           query, " and ", type);
     types.push_back(type.clone(inOrder(type.getShape(), order)));
   }
-  if (Value bias = adaptor.getBias())
+  if (adaptor.getSumsColumns()) {
+    if (!::canSumColumns(order, query, tensorType(adaptor.getKey()),
+                         tensorType(adaptor.getValue()),
+                         bool(adaptor.getBias()))) // (C4)
+      return emitOptionalError(
+          loc,
+          "'nn.attention_grad' op expects to sum columns in the order [0, 2, "
+          "1, 3] of one head of keys for each of queries, as many keys as "
+          "queries, heads of up to ",
+          kLargestSummedHead, " elements, and no bias, but got ", query, ", ",
+          adaptor.getKey().getType(), " and ", adaptor.getValue().getType());
+    types.push_back(columnSumsType(query, tensorType(adaptor.getValue())));
+  } else if (Value bias = adaptor.getBias()) {
     types.push_back(bias.getType());
+  }
   return success();
 }
 

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
+#include "gpuopt/settings/limits.h"
 
 using namespace mlir;
 using namespace gpuopt;
@@ -52,8 +53,6 @@ StringRef AttentionOp::getReasonAgainstCall() {
   // A group of heads is a batch dimension of the call.
   if (groupSizeOf(*this) > 1 && query.getRank() == kMostDims)
     return "its heads share keys, and it has more than two batch dimensions";
-  if (groupSizeOf(*this) > 1 && getBias())
-    return "its heads share keys, and it has a bias";
   return "";
 }
 
@@ -92,7 +91,7 @@ bool AttentionGradOp::supportsLayouts(const CallLayouts &layouts) {
   return llvm::all_of(operands.take_front(4), hasUnitStride) &&
          operands[4].isDense() && hasUnitStride(operands[5]) &&
          llvm::all_of(results.take_front(3), hasUnitStride) &&
-         (!getBias() || results[3].isDense());
+         (!getSums() || results[3].isDense());
 }
 bool AttentionOp::canWriteParts() { return true; }
 bool AttentionGradOp::canWriteParts() { return true; }
@@ -126,7 +125,7 @@ bool AttentionOp::keepsType(Value value) {
 }
 bool AttentionGradOp::keepsType(Value value) {
   return value == getMask() || value == getBias() || value == getStatistics() ||
-         value == getBiasGradient();
+         value == getSums();
 }
 
 /// A bias that is not trained has a gradient that nobody reads.
@@ -137,7 +136,6 @@ static bool wantsBiasGradient(AttentionGradOp op) {
 /// Returns the bytes of the partial sums of a bias' gradient
 /// (bias_gradient_workspace of Runtime/gpuopt/ops/attention.h).
 static int64_t partialSumsInBytes(AttentionGradOp op) {
-  constexpr int64_t kMostElements = 1 << 20;
   RankedTensorType bias = tensorType(op.getBias());
   ArrayRef<int64_t> batch = shapeOf(op.getQuery()).drop_back(2), own;
   if (bias.getRank() > 2)
@@ -146,7 +144,7 @@ static int64_t partialSumsInBytes(AttentionGradOp op) {
   for (auto [index, size] : llvm::enumerate(llvm::reverse(batch)))
     if (index >= own.size() || own[own.size() - 1 - index] == 1)
       repeats *= size;
-  int64_t parts = std::clamp<int64_t>(kMostElements / elements, 1, repeats);
+  int64_t parts = parts_of_bias_sums(elements, repeats);
   return parts == 1 ? 0 : 4 * parts * elements;
 }
 
@@ -297,6 +295,8 @@ template <typename OpT>
 static void setOptions(RuntimeCall &call, OpT op) {
   if (double scale = op.getScale().convertToDouble(); scale != 1)
     call.setOption("scale", scale);
+  if (op.getSoftcap())
+    call.setOption("softcap", op.getSoftcap()->convertToDouble());
   Value mask = op.getMask();
   bool isBoolean = mask && tensorType(mask).getElementType().isInteger(1);
   if (isBoolean)
@@ -354,5 +354,7 @@ RuntimeCall AttentionGradOp::getCall(const CallLayouts &layouts) {
   setOptions(call, *this);
   if (wantsBiasGradient(*this))
     call.setOption("bias_gradient", getBiasGradient());
+  if (getColumnSums())
+    call.setOption("column_sums", getColumnSums());
   return call;
 }

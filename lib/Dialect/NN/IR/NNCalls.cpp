@@ -8,6 +8,8 @@
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "gpuopt/Dialect/NN/IR/ProductLayout.h"
 #include "gpuopt/Support/TensorSize.h"
+#include "gpuopt/settings/channel_sums_layout.h"
+#include "gpuopt/settings/conv_calls.h"
 #include "gpuopt/settings/scatter_layout.h"
 
 using namespace mlir;
@@ -131,6 +133,17 @@ static int64_t convWorkspace(Operation *op, Value filters) {
 int64_t ConvOp::getWorkspaceInBytes() {
   return convWorkspace(*this, getWeights());
 }
+int64_t ConvWithSumsOp::getWorkspaceInBytes() {
+  return std::max(convWorkspace(*this, getWeights()),
+                  getRequiredWorkspaceInBytes());
+}
+/// Where cuDNN does not compute the sums, the runtime's own kernels do.
+int64_t ConvWithSumsOp::getRequiredWorkspaceInBytes() {
+  int64_t channels = shapeOf(getSum()).back();
+  return ChannelSumsLayout(tensorType(getResult()).getNumElements() / channels,
+                           channels, elementSizeInBytes(tensorType(getSum())))
+      .bytes;
+}
 int64_t ConvInputGradOp::getWorkspaceInBytes() {
   return convWorkspace(*this, getWeights());
 }
@@ -139,6 +152,9 @@ int64_t ConvWeightGradOp::getWorkspaceInBytes() {
 }
 
 PrecisionRole ConvOp::getPrecisionRole() { return PrecisionRole::Product; }
+PrecisionRole ConvWithSumsOp::getPrecisionRole() {
+  return PrecisionRole::Product;
+}
 PrecisionRole ConvInputGradOp::getPrecisionRole() {
   return PrecisionRole::Product;
 }
@@ -148,6 +164,12 @@ PrecisionRole ConvWeightGradOp::getPrecisionRole() {
 
 SmallVector<OpOperand *> ConvOp::getFactors() {
   return {&getInputMutable(), &getWeightsMutable()};
+}
+SmallVector<OpOperand *> ConvWithSumsOp::getFactors() {
+  return {&getInputMutable(), &getWeightsMutable()};
+}
+bool ConvWithSumsOp::keepsType(Value value) {
+  return value == getSum() || value == getSumOfSquares();
 }
 SmallVector<OpOperand *> ConvInputGradOp::getFactors() {
   return {&getGradientMutable(), &getWeightsMutable()};
@@ -163,9 +185,10 @@ static RuntimeCall convCall(StringRef function, OpT op, Value input,
   ArrayRef<int64_t> x = shapeOf(input), w = shapeOf(weights),
                     y = shapeOf(output), pads = op.getPads(),
                     strides = op.getStrides(), dilations = op.getDilations();
-  StructConstant shape(
-      "ConvShape", "kConv" + times(w[2], w[3]) + "_" + std::to_string(x[3]) +
-                       "to" + std::to_string(y[3]) + "_" + times(y[1], y[2]));
+  StructConstant shape(kConvShapeType, "kConv" + times(w[2], w[3]) + "_" +
+                                           std::to_string(x[3]) + "to" +
+                                           std::to_string(y[3]) + "_" +
+                                           times(y[1], y[2]));
   shape.field("n", x[0]);
   shape.field("h", x[1]);
   shape.field("w", x[2]);
@@ -188,15 +211,25 @@ static RuntimeCall convCall(StringRef function, OpT op, Value input,
 
 RuntimeCall ConvOp::getCall(const CallLayouts &) {
   RuntimeCall call =
-      convCall("conv_forward", *this, getInput(), getWeights(), getResult());
+      convCall(kConvForwardCall, *this, getInput(), getWeights(), getResult());
   call.pass(getInput());
   call.pass(getWeights());
   call.passNull("bias");
   call.pass(getResult());
   return call;
 }
+RuntimeCall ConvWithSumsOp::getCall(const CallLayouts &) {
+  RuntimeCall call = convCall(kConvForwardWithSumsCall, *this, getInput(),
+                              getWeights(), getResult());
+  call.pass(getInput());
+  call.pass(getWeights());
+  call.pass(getResult());
+  call.pass(getSum());
+  call.pass(getSumOfSquares());
+  return call;
+}
 RuntimeCall ConvInputGradOp::getCall(const CallLayouts &) {
-  RuntimeCall call = convCall("conv_backward_data", *this, getResult(),
+  RuntimeCall call = convCall(kConvBackwardDataCall, *this, getResult(),
                               getWeights(), getGradient());
   call.pass(getGradient());
   call.pass(getWeights());
@@ -204,7 +237,7 @@ RuntimeCall ConvInputGradOp::getCall(const CallLayouts &) {
   return call;
 }
 RuntimeCall ConvWeightGradOp::getCall(const CallLayouts &) {
-  RuntimeCall call = convCall("conv_backward_weights", *this, getInput(),
+  RuntimeCall call = convCall(kConvBackwardWeightsCall, *this, getInput(),
                               getResult(), getGradient());
   call.pass(getInput());
   call.pass(getGradient());

@@ -226,6 +226,22 @@ LogicalResult PartialSumOp::inferReturnTypes(MLIRContext *context,
   return success();
 }
 
+LogicalResult SumPartsOp::inferReturnTypes(MLIRContext *context,
+                                           std::optional<Location> loc,
+                                           Adaptor adaptor,
+                                           SmallVectorImpl<Type> &types) {
+  RankedTensorType parts = tensorType(adaptor.getParts());
+  if (parts.getRank() < 2) // (C1)
+    return emitOptionalError(
+        loc,
+        "'nn.sum_parts' op expects an operand of rank at least 2, but got ",
+        parts);
+  SmallVector<int64_t> shape(parts.getShape());
+  shape.front() = 1;
+  types.push_back(withShape(shape, parts));
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Gather and scatter
 //===----------------------------------------------------------------------===//

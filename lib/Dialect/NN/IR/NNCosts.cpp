@@ -46,6 +46,10 @@ double ConvOp::getFloatingPointOperations() {
   return convOperations(getResult(), getWeights());
 }
 bool ConvOp::usesMatrixUnits() { return true; }
+double ConvWithSumsOp::getFloatingPointOperations() {
+  return convOperations(getResult(), getWeights());
+}
+bool ConvWithSumsOp::usesMatrixUnits() { return true; }
 double ConvInputGradOp::getFloatingPointOperations() {
   return convOperations(getGradient(), getWeights());
 }
@@ -66,6 +70,9 @@ static double windowSize(ArrayRef<int64_t> kernel) {
 double ReduceOp::getFloatingPointOperations() { return elementsOf(getInput()); }
 double PartialSumOp::getFloatingPointOperations() {
   return elementsOf(getInput());
+}
+double SumPartsOp::getFloatingPointOperations() {
+  return elementsOf(getParts());
 }
 double MaxPoolOp::getFloatingPointOperations() {
   return elementsOf(getResult()) * windowSize(getKernel());

@@ -103,6 +103,24 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *context,
   return success();
 }
 
+LogicalResult ConvWithSumsOp::inferReturnTypes(MLIRContext *context,
+                                               std::optional<Location> loc,
+                                               Adaptor adaptor,
+                                               SmallVectorImpl<Type> &types) {
+  auto type = convResult(
+      loc, getOperationName(), tensorType(adaptor.getInput()),
+      tensorType(adaptor.getWeights()), adaptor.getStrides(), adaptor.getPads(),
+      adaptor.getDilations(), adaptor.getGroups());
+  if (failed(type))
+    return failure();
+  Type element = type->getElementType();
+  if (element.getIntOrFloatBitWidth() == 16)
+    element = Float32Type::get(context);
+  auto sums = RankedTensorType::get({1, 1, 1, type->getDimSize(3)}, element);
+  types.append({*type, sums, sums});
+  return success();
+}
+
 /// Checks (C1) of the gradients: the forward op gives the gradient's type.
 static LogicalResult verifyForward(Operation *op,
                                    FailureOr<RankedTensorType> forward,

@@ -7,6 +7,8 @@
 
 #include "AttentionPattern.h"
 
+#include "gpuopt/Dialect/NN/IR/HiddenScores.h"
+#include "gpuopt/Dialect/NN/IR/RepeatedElements.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 
@@ -55,6 +57,35 @@ static Value withoutBroadcast(Value value) {
   auto broadcast = value.getDefiningOp<BroadcastOp>();
   return broadcast ? broadcast.getInput() : value;
 }
+
+static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+namespace {
+
+/// A constant that is broadcast to scores, and the same for the whole batch.
+struct ConstantMatrix {
+  DenseElementsAttr value;
+  int64_t rows, keys; ///< Of the constant; 1 if there is one for all.
+
+  static std::optional<ConstantMatrix> of(Value value) {
+    DenseElementsAttr constant;
+    if (!matchPattern(value, m_Constant(&constant)))
+      return std::nullopt;
+    constant = withoutRepeats(constant);
+    ArrayRef<int64_t> shape = constant.getType().getShape();
+    if (shape.size() < 2 || llvm::any_of(shape.drop_back(2), [](int64_t size) {
+          return size != 1;
+        }))
+      return std::nullopt;
+    return ConstantMatrix{constant, shape.take_back(2)[0], shape.back()};
+  }
+
+  size_t index(int64_t row, int64_t key) const {
+    return (rows == 1 ? 0 : row) * keys + (keys == 1 ? 0 : key);
+  }
+};
+
+} // namespace
 
 //===----------------------------------------------------------------------===//
 // Matching
@@ -158,6 +189,8 @@ private:
                  ? success()
                  : fail("a reshape changes the rows or columns of the scores");
     }
+    if (isa<math::TanhOp>(op))
+      return matchSoftcap(op, value);
     if (op->getNumOperands() == 1)
       return fail("the scores go through '" + op->getName().getStringRef() +
                   "'");
@@ -165,15 +198,37 @@ private:
       return fail("the scores are an operand of '" +
                   op->getName().getStringRef() +
                   "', whose other operand is no constant");
+    if (match.softcap)
+      return fail("the scores are masked or biased before their soft cap");
     if (match.scale != 1)
       return fail("the scores are scaled after the mask");
     if (match.mask)
-      return matchBias(op, value);
+      return isa<arith::SelectOp>(op) && !match.bias && !match.innerMask
+                 ? matchInnerMask(op, value)
+                 : matchBias(op, value);
     match.leading = llvm::to_vector(TensorBuilder::shape(value).drop_back(2));
     match.parts.push_back({Part::Mask, op->getLoc()});
-    if (!isa<arith::AddFOp>(op))
-      return matchSelection(op, value);
-    match.mask = addedTo(op, value);
+    return matchOuterMask(op, value);
+  }
+
+  /// Matches c tanh(f x): x scaled by c f, with a soft cap of |c|.
+  LogicalResult matchSoftcap(Operation *tanh, Value &value) {
+    if (match.softcap || match.scale == 0)
+      return fail("the scores go through 'math.tanh', which is no soft cap");
+    match.softcap = std::abs(match.scale);
+    for (auto &[part, loc] : match.parts)
+      if (part == Part::Scale)
+        part = Part::Softcap;
+    match.parts.push_back({Part::Softcap, tanh->getLoc()});
+    value = tanh->getOperand(0);
+    Operation *inner = value.getDefiningOp();
+    if (auto scaling = scalingOf(inner); scaling && value.hasOneUse()) {
+      value = scaling->first;
+      match.scale *= scaling->second;
+      // c and 1 / c were rounded to the element type.
+      if (std::abs(match.scale - 1) < 1e-6)
+        match.scale = 1;
+    }
     return success();
   }
 
@@ -186,17 +241,68 @@ private:
 
   /// Matches what is added to the scores before they are masked.
   LogicalResult matchBias(Operation *op, Value &value) {
-    if (match.bias || !isa<arith::AddFOp>(op))
+    if (match.bias || match.innerMask || !isa<arith::AddFOp>(op))
       return fail("the scores have more than a bias and then a mask");
     ArrayRef<int64_t> own = TensorBuilder::shape(value).drop_back(2);
     match.parts.push_back({Part::Bias, op->getLoc()});
     match.bias = addedTo(op, value);
     if (isBroadcastLike(match.bias, own, match.leading))
       return success();
-    if (!isBroadcastLike(match.mask, match.leading, own))
+    if (isBroadcastLike(match.mask, match.leading, own)) {
+      match.leading = llvm::to_vector(own);
+      return success();
+    }
+    // A bias that is not broadcast can be reshaped as the scores are.
+    ArrayRef<int64_t> shape = TensorBuilder::shape(match.bias);
+    if (shape.size() < 2 || shape.drop_back(2) != own)
       return fail("a bias and a mask are broadcast to different shapes");
-    match.leading = llvm::to_vector(own);
+    match.biasShape = match.leading;
+    llvm::append_range(match.biasShape, shape.take_back(2));
     return success();
+  }
+
+  /// Matches a selection below another mask, if the two can be one mask.
+  LogicalResult matchInnerMask(Operation *op, Value &value) {
+    if (TensorBuilder::shape(value).drop_back(2) != ArrayRef(match.leading))
+      return fail("two masks are applied to scores of different shapes");
+    ScoreSelection inner;
+    if (failed(matchSelection(op, value, inner)))
+      return failure();
+    bool isOuterBoolean =
+        TensorBuilder::type(match.mask).getElementType().isInteger(1);
+    bool isOne = isOuterBoolean
+                     ? inner.hidden == match.maskedValue.value_or(-kInfinity)
+                     : inner.hidden == -kInfinity || eachQuerySeesAKey(inner);
+    if (!isOne)
+      return fail("two masks hide keys by different numbers");
+    match.innerMask = inner;
+    match.parts.push_back({Part::Mask, op->getLoc()});
+    return success();
+  }
+
+  /// Whether the added mask and `inner` hide keys, but leave one to each query:
+  /// then the probabilities of hidden keys are 0, whatever hides them. Both
+  /// have to be constants, the same ones for the whole batch, and the mask must
+  /// add nothing above 0.
+  bool eachQuerySeesAKey(const ScoreSelection &inner) {
+    std::optional<ConstantMatrix> added = ConstantMatrix::of(match.mask),
+                                  condition =
+                                      ConstantMatrix::of(inner.condition);
+    if (!(inner.hidden <= kHiddenScore) || !added || !condition)
+      return false;
+    auto numbers = llvm::to_vector(added->value.getValues<APFloat>());
+    auto flags = llvm::to_vector(condition->value.getValues<bool>());
+    if (!llvm::all_of(numbers, [](const APFloat &number) {
+          return number.isZero() || hidesKeys(number);
+        }))
+      return false;
+    ArrayRef<int64_t> scores = matrixOf(softmax.getInput());
+    return llvm::all_of(llvm::seq<int64_t>(0, scores[0]), [&](int64_t row) {
+      return llvm::any_of(llvm::seq<int64_t>(0, scores[1]), [&](int64_t key) {
+        return numbers[added->index(row, key)].isZero() &&
+               flags[condition->index(row, key)] != inner.isInverted;
+      });
+    });
   }
 
   /// Whether a mask or bias of scores with the leading dimensions `own` is
@@ -216,10 +322,11 @@ private:
                         [](int64_t size) { return size == 1; });
   }
 
-  LogicalResult matchSelection(Operation *op, Value &value) {
+  LogicalResult matchSelection(Operation *op, Value &value,
+                               ScoreSelection &selection) {
     auto select = cast<arith::SelectOp>(op);
     auto hidden = splatOf(select.getFalseValue());
-    match.isMaskInverted = !hidden;
+    selection.isInverted = !hidden;
     value = hidden ? select.getTrueValue() : select.getFalseValue();
     if (!hidden)
       hidden = splatOf(select.getTrueValue());
@@ -227,9 +334,24 @@ private:
       return fail("a mask replaces scores by something other than a constant");
     if (!isa<RankedTensorType>(select.getCondition().getType()))
       return fail("a mask is a single number");
-    if (*hidden != -std::numeric_limits<double>::infinity())
-      match.maskedValue = hidden;
-    match.mask = withoutBroadcast(select.getCondition());
+    selection.hidden = *hidden;
+    selection.condition = withoutBroadcast(select.getCondition());
+    return success();
+  }
+
+  /// Matches the mask that is applied last.
+  LogicalResult matchOuterMask(Operation *op, Value &value) {
+    if (isa<arith::AddFOp>(op)) {
+      match.mask = addedTo(op, value);
+      return success();
+    }
+    ScoreSelection selection;
+    if (failed(matchSelection(op, value, selection)))
+      return failure();
+    match.mask = selection.condition;
+    match.isMaskInverted = selection.isInverted;
+    if (selection.hidden != -kInfinity)
+      match.maskedValue = selection.hidden;
     return success();
   }
 

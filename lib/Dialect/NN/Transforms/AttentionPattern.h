@@ -21,6 +21,13 @@ struct AttentionOperand {
   double factor = 1;
 };
 
+/// A selection between scores and a number that replaces the hidden ones.
+struct ScoreSelection {
+  mlir::Value condition;
+  bool isInverted = false; ///< True hides a score.
+  double hidden = 0;       ///< The number.
+};
+
 /// The ops around a softmax that are an attention. If `problem` is not empty,
 /// it says why they are none, and the other members mean nothing.
 struct AttentionMatch {
@@ -29,8 +36,10 @@ struct AttentionMatch {
 
   AttentionOperand query, key, value;
   mlir::Value mask, bias;
-  bool isMaskInverted = false; ///< True hides a score.
-  std::optional<double> maskedValue, dropoutRatio;
+  bool isMaskInverted = false;             ///< True hides a score.
+  std::optional<ScoreSelection> innerMask; ///< Applied before `mask`.
+  llvm::SmallVector<int64_t> biasShape;    ///< To reshape the bias to, if any.
+  std::optional<double> softcap, maskedValue, dropoutRatio;
   std::optional<int64_t> stream;
   double scale = 1;
   AttentionScaling scaling = AttentionScaling::Scores;

@@ -155,6 +155,12 @@ Value firstAlong(TensorBuilder &b, Value value, ArrayRef<int64_t> dims,
   return isInMemory ? b.create<SliceOp>(value, zeros, sizes, ones) : Value();
 }
 
+/// Returns a variance that rounding may have made negative, with 0 instead.
+Value notNegative(TensorBuilder &b, Value variance) {
+  return b.createOrFold<arith::MaximumFOp>(variance,
+                                           b.splat(0, b.type(variance)));
+}
+
 /// Returns the same as meanAndVariance in one read: of the distances from the
 /// first pixel.
 std::pair<Value, Value> momentsInOneRead(TensorBuilder &b, Value x,
@@ -168,10 +174,27 @@ std::pair<Value, Value> momentsInOneRead(TensorBuilder &b, Value x,
   Value distance = b.sub(x, pixel);
   Value first = b.mul(b.sum(distance, dims), 1.0 / n);
   Value second = b.mul(b.sum(b.mul(distance, distance), dims), 1.0 / n);
-  // Rounding can make a variance of 0 negative.
-  Value variance = b.createOrFold<arith::MaximumFOp>(
-      b.sub(second, b.mul(first, first)), b.splat(0, b.type(second)));
+  Value variance = notNegative(b, b.sub(second, b.mul(first, first)));
   return {b.add(pixel, first), variance};
+}
+
+/// Returns the value that `value` has without sums with zeros, which exporters
+/// give convolutions as biases.
+Value withoutZeroBias(Value value) {
+  auto sum = value.getDefiningOp<arith::AddFOp>();
+  return sum && matchPattern(sum.getRhs(), m_AnyZeroFloat()) ? sum.getLhs()
+                                                             : value;
+}
+
+/// Returns the same as meanAndVariance, of a convolution's own sums. In single
+/// precision, the difference of squares loses as much as a result in half
+/// precision has lost by its rounding.
+std::pair<Value, Value> momentsOfSums(TensorBuilder &b, ConvWithSumsOp conv) {
+  auto type = cast<RankedTensorType>(conv.getResult().getType());
+  double n = type.getNumElements() / type.getShape().back();
+  Value mean = b.mul(conv.getSum(), 1.0 / n);
+  Value second = b.mul(conv.getSumOfSquares(), 1.0 / n);
+  return {mean, notNegative(b, b.sub(second, b.mul(mean, mean)))};
 }
 
 template <>
@@ -202,8 +225,10 @@ SmallVector<Value> Decomposition<BatchNormOp>::decompose(TensorBuilder &b,
     variance = b.reshape(statistics[1], kept);
   } else {
     auto dims = llvm::to_vector(llvm::seq<int64_t>(0, b.type(x).getRank() - 1));
-    std::tie(mean, variance) = options.oneRead ? momentsInOneRead(b, x, dims)
-                                               : meanAndVariance(b, x, dims);
+    auto conv = withoutZeroBias(x).getDefiningOp<ConvWithSumsOp>();
+    std::tie(mean, variance) = conv              ? momentsOfSums(b, conv)
+                               : options.oneRead ? momentsInOneRead(b, x, dims)
+                                                 : meanAndVariance(b, x, dims);
     double n = b.type(x).getNumElements() / channels[0],
            momentum = op.getMomentum().convertToDouble();
     Value unbiased = b.mul(variance, n > 1 ? n / (n - 1) : 1);
@@ -257,6 +282,33 @@ Decomposition<CrossEntropyOp>::decompose(TensorBuilder &b,
   return {b.select(ignored, b.splat(0, b.type(loss)), loss), logSumExp};
 }
 
+/// Whether cuDNN has engines for a convolution that add up the channels of its
+/// result: their vectors are of eight channels.
+bool canAddUpChannels(ConvOp conv) {
+  constexpr int64_t kVector = 8;
+  auto channels = [](Value value) {
+    return cast<RankedTensorType>(value.getType()).getShape().back();
+  };
+  return conv.getGroups() == 1 && channels(conv.getInput()) % kVector == 0 &&
+         channels(conv.getResult()) % kVector == 0;
+}
+
+/// Has the convolution, if there is one, that makes the input of a batch norm
+/// add up its channels.
+void addSumsOfConvolution(BatchNormOp norm) {
+  if (norm.getFrozen())
+    return;
+  auto conv = withoutZeroBias(norm.getInput()).getDefiningOp<ConvOp>();
+  if (!conv || !canAddUpChannels(conv))
+    return;
+  OpBuilder builder(conv);
+  auto withSums = ConvWithSumsOp::create(
+      builder, conv.getLoc(), conv.getInput(), conv.getWeights(),
+      conv.getStrides(), conv.getPads(), conv.getDilations(), conv.getGroups());
+  conv.replaceAllUsesWith(withSums.getResult());
+  conv.erase();
+}
+
 class Decompose : public gpuopt::nn::impl::DecomposeBase<Decompose> {
 public:
   using DecomposeBase::DecomposeBase;
@@ -265,6 +317,8 @@ private:
   void runOnOperation() override {
     DecomposeOptions options;
     options.oneRead = oneRead;
+    if (convSums)
+      getOperation()->walk(addSumsOfConvolution);
     RewritePatternSet patterns(&getContext());
     patterns.add<Decomposition<SoftmaxOp>, Decomposition<LogSoftmaxOp>,
                  Decomposition<LayerNormOp>, Decomposition<BatchNormOp>,

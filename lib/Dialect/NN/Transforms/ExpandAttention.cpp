@@ -16,6 +16,7 @@
 #include "gpuopt/Dialect/NN/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Remarks.h"
 
 namespace gpuopt::nn {

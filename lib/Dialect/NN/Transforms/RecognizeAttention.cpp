@@ -16,8 +16,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "AttentionPattern.h"
+#include "gpuopt/Dialect/NN/IR/RepeatedElements.h"
 #include "gpuopt/Dialect/NN/Transforms/Passes.h"
 #include "mlir/IR/Iterators.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -76,9 +78,9 @@ class RecognizeAttention
     };
     auto attention = b.create<AttentionOp>(
         query, key, value, inRank(b, maskOf(b, match), match),
-        inRank(b, match.bias, match), b.getF64FloatAttr(match.scale),
+        inRank(b, biasOf(b, match), match), b.getF64FloatAttr(match.scale),
         AttentionScalingAttr::get(b.getContext(), match.scaling),
-        optional(match.dropoutRatio),
+        optional(match.softcap), optional(match.dropoutRatio),
         match.stream ? b.getI64IntegerAttr(*match.stream) : IntegerAttr(),
         optional(match.maskedValue),
         match.zeroesEmpty ? b.getUnitAttr() : UnitAttr(), DenseI64ArrayAttr(),
@@ -91,11 +93,36 @@ class RecognizeAttention
     return attention;
   }
 
+  static Value negatedIf(TensorBuilder &b, bool isInverted, Value mask) {
+    return isInverted
+               ? b.createOrFold<arith::XOrIOp>(mask, b.splat(-1, b.type(mask)))
+               : mask;
+  }
+
   static Value maskOf(TensorBuilder &b, const AttentionMatch &match) {
-    return match.isMaskInverted
-               ? b.createOrFold<arith::XOrIOp>(match.mask,
-                                               b.splat(-1, b.type(match.mask)))
-               : match.mask;
+    Value mask = negatedIf(b, match.isMaskInverted, match.mask);
+    if (!match.innerMask)
+      return mask;
+    Value seen = match.innerMask->condition;
+    DenseElementsAttr constant;
+    if (matchPattern(seen, m_Constant(&constant)))
+      seen = b.create<arith::ConstantOp>(withoutRepeats(constant));
+    seen = negatedIf(b, match.innerMask->isInverted, seen);
+    // Reshapes of constants are folded, broadcasts are not.
+    auto common = TensorBuilder::commonShape(b.shape(mask), b.shape(seen));
+    for (Value *part : {&mask, &seen}) {
+      SmallVector<int64_t> shape(b.shape(*part));
+      shape.insert(shape.begin(), common.size() - shape.size(), 1);
+      *part = b.broadcast(b.reshape(*part, shape), common);
+    }
+    if (b.type(mask).getElementType().isInteger(1))
+      return b.createOrFold<arith::AndIOp>(mask, seen);
+    return b.select(seen, mask, b.add(mask, match.innerMask->hidden));
+  }
+
+  static Value biasOf(TensorBuilder &b, const AttentionMatch &match) {
+    return match.biasShape.empty() ? match.bias
+                                   : b.reshape(match.bias, match.biasShape);
   }
 
   /// Removes dimensions of 1 in front of a mask or a bias that has more
@@ -146,6 +173,8 @@ class RecognizeAttention
     if (double scale = op.getScale().convertToDouble(); scale != 1)
       text += llvm::formatv(", scale {0} of {1}", number(scale),
                             kScaled[(int)op.getScaling()]);
+    if (op.getSoftcap())
+      text += ", soft cap " + number(op.getSoftcap()->convertToDouble());
     if (op.getDropoutRatio())
       text += ", dropout " + number(op.getDropoutRatio()->convertToDouble());
     return text + (op.getZeroesEmpty() ? ", zeroes of empty rows" : "");

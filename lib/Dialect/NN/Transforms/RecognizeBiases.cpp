@@ -11,8 +11,11 @@
 // number that hides later keys; this selection becomes the mask, which may be a
 // band then.
 //
+// The pass runs before half precision is assigned. A bias has the type of sums,
+// so a mask in half precision stays a mask, and a remark says so.
+//
 // After the pass, a mask depends on trained parameters only if the attention
-// has a bias that does, too.
+// has a bias that does, too, or if the mask is in half precision.
 //
 //===----------------------------------------------------------------------===//
 
@@ -119,10 +122,17 @@ class RecognizeBiases : public nn::impl::RecognizeBiasesBase<RecognizeBiases> {
         return;
       if (op.getBias() && isTrained(op.getBias()))
         return;
+      auto options =
+          remark::RemarkOpts::name("bias").category("recognize-biases");
+      if (TensorBuilder::type(mask).getElementType() !=
+          TensorBuilder::type(op.getStatistics()).getElementType()) {
+        remark::missed(op.getLoc(), options)
+            << "a trained mask in half precision is no bias";
+        return;
+      }
       ++recognizedCount;
       setParts(op, op.getBias() ? Parts{mask, op.getBias()} : partsOf(mask));
-      remark::passed(op.getLoc(), remark::RemarkOpts::name("bias").category(
-                                      "recognize-biases"))
+      remark::passed(op.getLoc(), options)
           << (op.getMask()
                   ? "what is added to the scores is a trained bias and "
                     "a mask"

@@ -224,7 +224,7 @@ private:
     TensorBuilder b(NameLoc::get(builder.getStringAttr("loss")), builder);
     Value labels =
         step.getLabelsName() ? step.getBody().getArguments().back() : Value();
-    int64_t chunks = lossChunks(lossKind, output, lossChunkCount);
+    int64_t chunks = lossChunks(lossKind, output, lossChunkCount, halfLogits);
     Loss result = buildChunkedLoss(b, lossKind, output, labels, ignoreIndex,
                                    labelSmoothing, chunks);
     b.create<ReportLossOp>(result.sum, result.weight);

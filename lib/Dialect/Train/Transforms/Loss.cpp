@@ -57,8 +57,9 @@ static Value total(TensorBuilder &b, Value value) {
   return b.reshape(b.sum(value, dims), {1});
 }
 
-static Loss crossEntropy(TensorBuilder &b, Value logits, Value labels,
-                         int64_t ignoreIndex, double labelSmoothing) {
+/// Returns the cross entropy of each row of logits.
+static Value crossEntropies(TensorBuilder &b, Value logits, Value labels,
+                            int64_t ignoreIndex, double labelSmoothing) {
   int64_t rank = b.type(logits).getRank(), dim = classDim(b.type(logits));
   if (dim != rank - 1) {
     SmallVector<int64_t> classesLast =
@@ -67,12 +68,18 @@ static Loss crossEntropy(TensorBuilder &b, Value logits, Value labels,
     classesLast.push_back(dim);
     logits = b.transpose(logits, classesLast);
   }
-  auto loss = b.create<nn::CrossEntropyOp>(logits, labels, ignoreIndex,
-                                           APFloat(labelSmoothing));
+  return b
+      .create<nn::CrossEntropyOp>(logits, labels, ignoreIndex,
+                                  APFloat(labelSmoothing))
+      .getLoss();
+}
+
+/// Returns the number of labels that count.
+static Value countLabels(TensorBuilder &b, Value labels, int64_t ignoreIndex,
+                         Type element) {
   Value counts = b.compare(arith::CmpIPredicate::ne, labels,
                            b.splat(ignoreIndex, b.type(labels)));
-  return {total(b, loss.getLoss()),
-          total(b, b.toFloat(counts, b.type(logits).getElementType()))};
+  return total(b, b.toFloat(counts, element));
 }
 
 /// Returns softplus(x) - x * target, whose slope at 0 is correct as well.
@@ -93,7 +100,9 @@ Loss gpuopt::train::buildLoss(TensorBuilder &b, LossKind kind, Value logits,
   Value elements = b.splat(b.type(logits).getNumElements(), one);
   switch (kind) {
   case LossKind::CrossEntropy:
-    return crossEntropy(b, logits, labels, ignoreIndex, labelSmoothing);
+    return {total(b, crossEntropies(b, logits, labels, ignoreIndex,
+                                    labelSmoothing)),
+            countLabels(b, labels, ignoreIndex, one.getElementType())};
   case LossKind::MeanSquaredError: {
     Value error = b.sub(logits, labels);
     return {total(b, b.mul(error, error)), elements};
@@ -113,7 +122,8 @@ Loss gpuopt::train::buildLoss(TensorBuilder &b, LossKind kind, Value logits,
 // In chunks
 //===----------------------------------------------------------------------===//
 
-int64_t gpuopt::train::lossChunks(LossKind kind, Value logits, int64_t wanted) {
+int64_t gpuopt::train::lossChunks(LossKind kind, Value logits, int64_t wanted,
+                                  bool areHalf) {
   constexpr int64_t kMostBytes = int64_t(1) << 30, kMostChunks = 16;
   RankedTensorType type = TensorBuilder::type(logits);
   if (kind != LossKind::CrossEntropy || classDim(type) != type.getRank() - 1 ||
@@ -122,8 +132,8 @@ int64_t gpuopt::train::lossChunks(LossKind kind, Value logits, int64_t wanted) {
   int64_t rows = type.getDimSize(0);
   if (wanted > 0)
     return rows % wanted == 0 ? wanted : 1;
-  int64_t bytes = type.getNumElements() * (type.getElementTypeBitWidth() / 8),
-          chunks = 1;
+  int64_t bits = areHalf ? 16 : type.getElementTypeBitWidth(),
+          bytes = type.getNumElements() * (bits / 8), chunks = 1;
   for (int64_t count = 1;
        count <= std::min(rows, kMostChunks) && bytes / chunks > kMostBytes;
        ++count)
@@ -139,13 +149,13 @@ Loss gpuopt::train::buildChunkedLoss(TensorBuilder &b, LossKind kind,
   if (chunks <= 1)
     return buildLoss(b, kind, logits, labels, ignoreIndex, labelSmoothing);
   int64_t size = TensorBuilder::shape(logits)[0] / chunks;
-  Loss total;
-  for (int64_t chunk = 0; chunk < chunks; ++chunk) {
-    Loss part = buildLoss(b, kind, sliceRows(b, logits, chunk * size, size),
-                          sliceRows(b, labels, chunk * size, size), ignoreIndex,
-                          labelSmoothing);
-    total.sum = chunk == 0 ? part.sum : b.add(total.sum, part.sum);
-    total.weight = chunk == 0 ? part.weight : b.add(total.weight, part.weight);
-  }
-  return total;
+  // The losses of rows are small: they are kept, and added up at once.
+  SmallVector<Value> losses;
+  for (int64_t chunk = 0; chunk < chunks; ++chunk)
+    losses.push_back(crossEntropies(b, sliceRows(b, logits, chunk * size, size),
+                                    sliceRows(b, labels, chunk * size, size),
+                                    ignoreIndex, labelSmoothing));
+  return {total(b, b.create<nn::ConcatOp>(losses, 0)),
+          countLabels(b, labels, ignoreIndex,
+                      TensorBuilder::type(logits).getElementType())};
 }

@@ -48,13 +48,14 @@ Loss buildLoss(nn::TensorBuilder &b, LossKind kind, mlir::Value logits,
 
 /// Returns in how many chunks of rows the loss is computed, so that the logits
 /// of a large vocabulary never exist whole: `wanted`; or, if that is 0, as few
-/// as keep each chunk below 1 GiB, but at most 16. Returns 1 if the logits are
-/// not the product of smaller tensors, or if `wanted` does not divide their
-/// rows.
-int64_t lossChunks(LossKind kind, mlir::Value logits, int64_t wanted);
+/// as keep each chunk below 1 GiB, but at most 16; `areHalf` says that an
+/// element takes two bytes. Returns 1 if the logits are not the product of
+/// smaller tensors, or if `wanted` does not divide their rows.
+int64_t lossChunks(LossKind kind, mlir::Value logits, int64_t wanted,
+                   bool areHalf);
 
-/// Builds the loss of each chunk, and adds them up. The order of summation
-/// depends on `chunks` alone.
+/// Builds the cross entropies of each chunk's rows, and adds up all of them.
+/// With one chunk, this is buildLoss.
 Loss buildChunkedLoss(nn::TensorBuilder &b, LossKind kind, mlir::Value logits,
                       mlir::Value labels, int64_t ignoreIndex,
                       double labelSmoothing, int64_t chunks);

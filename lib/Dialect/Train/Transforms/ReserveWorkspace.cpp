@@ -67,12 +67,7 @@ private:
           return signalPassFailure();
         bytes = std::max(bytes, workspaceOf(call));
       }
-    if (unplanned > 0)
-      getOperation().emitWarning("'")
-          << convolutionPlans << "' has no plan for " << unplanned << " of "
-          << convolutions
-          << " convolutions, whose workspace is estimated; plan them: "
-             "gpuopt-plan-convolutions PROGRAM/plan.json";
+    warnOfEstimates();
     if (bytes > 0 && workspaceBytes > 0)
       bytes = workspaceBytes;
     reserve("library_workspace", VariableKind::Workspace, bytes);
@@ -94,7 +89,7 @@ private:
   /// Reads the file of plans, if there is one.
   LogicalResult loadPlans() {
     plans.reset();
-    convolutions = unplanned = 0;
+    convolutions = unlisted = refused = 0;
     if (convolutionPlans.empty())
       return success();
     llvm::Expected<ConvolutionPlans> loaded =
@@ -103,6 +98,21 @@ private:
       return getOperation().emitError(llvm::toString(loaded.takeError()));
     plans = std::move(*loaded);
     return success();
+  }
+
+  void warnOfEstimates() {
+    if (unlisted > 0)
+      getOperation().emitWarning("'")
+          << convolutionPlans << "' does not list " << unlisted << " of "
+          << convolutions
+          << " convolutions, whose workspace is estimated; plan them: "
+             "gpuopt-plan-convolutions PROGRAM/plan.json";
+    if (refused > 0)
+      getOperation().emitWarning("'")
+          << convolutionPlans << "' says that cuDNN has no plan for " << refused
+          << " of " << convolutions
+          << " convolutions; cuDNN's older calls compute them, in a workspace "
+             "that is estimated";
   }
 
   /// Returns the bytes of scratch memory that a call asks for.
@@ -115,8 +125,8 @@ private:
       return call.getWorkspaceInBytes();
     ++convolutions;
     if (std::optional<int64_t> planned = plans->workspaceInBytes(made))
-      return *planned;
-    ++unplanned;
+      return std::max(*planned, call.getRequiredWorkspaceInBytes());
+    ++(plans->hasEntryFor(made) ? refused : unlisted);
     return call.getWorkspaceInBytes();
   }
 
@@ -142,7 +152,8 @@ private:
   }
 
   std::optional<ConvolutionPlans> plans;
-  int64_t convolutions = 0, unplanned = 0;
+  int64_t convolutions = 0;
+  int64_t unlisted = 0, refused = 0; ///< Of these, those without a plan.
 };
 
 } // namespace

@@ -16,6 +16,7 @@ struct Machine {
   int driver_version = 13000;  // 0: no driver is loaded
   size_t cudnn_version = 0;    // 0: that of the headers
   bool has_engines = true;     // of cuDNN's graph interface
+  int engine_failure = 0;      // the cudnnStatus_t of its heuristic, if not 0
 };
 
 struct Device {

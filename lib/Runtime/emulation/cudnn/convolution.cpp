@@ -4,6 +4,7 @@
 #include "emulation/libraries/operands.h"
 #include "emulation/machine/random.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace gpuopt::emulation {
@@ -79,6 +80,8 @@ public:
           c.kind == ConvolutionKind::Forward        ? y
           : c.kind == ConvolutionKind::BackwardData ? x
                                                     : w);
+    if (call.sum)
+      add_up_channels();
   }
 
 private:
@@ -112,6 +115,19 @@ private:
         value += Number(call.beta) * Number(read_element(type, data, offset));
       write_element(type, data, offset, double(value));
     });
+  }
+
+  void add_up_channels() const {
+    const int64_t channels = c.y.size[1];
+    const std::vector<Number> stored = read(c.y, call.y, false);
+    std::fill_n(call.sum, channels, 0.0f);
+    std::fill_n(call.sum_of_squares, channels, 0.0f);
+    for (size_t i = 0; i < stored.size(); i++) {
+      const float value = float(stored[i]);
+      const size_t channel = i % size_t(channels);
+      call.sum[channel] += value;
+      call.sum_of_squares[channel] += value * value;
+    }
   }
 
   std::vector<int64_t> order_of(int64_t count) const {
@@ -196,6 +212,11 @@ void check_operands(const ConvolutionCall &call, const char *function,
   add("x", c.x, call.x);
   add("w", c.w, call.w);
   add("y", c.y, call.y);
+  if (call.sum) {
+    const size_t sum_bytes = size_t(c.y.size[1]) * sizeof(float);
+    operands.writes("the sums", call.sum, sum_bytes);
+    operands.writes("the sums of squares", call.sum_of_squares, sum_bytes);
+  }
   operands.writes("the workspace", workspace, bytes);
 }
 

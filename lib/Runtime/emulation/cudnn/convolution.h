@@ -27,6 +27,9 @@ struct ConvolutionCall {
   Convolution convolution;
   void *x = nullptr, *w = nullptr, *y = nullptr;
   double alpha = 1, beta = 0;
+  // If not null, the sums of the channels of y, as it is stored, and of their
+  // squares.
+  float *sum = nullptr, *sum_of_squares = nullptr;
 
   void *result() const;
 };

@@ -42,6 +42,7 @@ bool is_known(cudnnBackendDescriptorType_t type) {
       CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
       CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
       CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
+      CUDNN_BACKEND_OPERATION_GEN_STATS_DESCRIPTOR,
       CUDNN_BACKEND_TENSOR_DESCRIPTOR,
       CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR};
   return std::find(std::begin(kKnown), std::end(kKnown), type) !=
@@ -138,6 +139,13 @@ void execute(cudnnHandle_t handle, const GraphDescriptor &plan,
                        operand(pack, graph, graph.y),
                        graph.alpha,
                        graph.beta};
+  if (graph.sums) {
+    const auto floats = [&](int64_t id) {
+      return static_cast<float *>(operand(pack, graph, id));
+    };
+    call.sum = floats(graph.sums->sum);
+    call.sum_of_squares = floats(graph.sums->sum_of_squares);
+  }
   call.convolution.is_deterministic = plan.engine->is_deterministic;
   const size_t bytes = plan.engine->workspace;
   void *workspace =

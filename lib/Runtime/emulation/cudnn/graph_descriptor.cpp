@@ -143,13 +143,52 @@ static void finalize_operation(GraphDescriptor &d,
   d.graph = graph;
 }
 
+static void finalize_sums(GraphDescriptor &d) {
+  if (d.one<cudnnGenStatsMode_t>(CUDNN_ATTR_OPERATION_GENSTATS_MODE) !=
+          CUDNN_GENSTATS_SUM_SQSUM ||
+      d.one<cudnnDataType_t>(CUDNN_ATTR_OPERATION_GENSTATS_MATH_PREC) !=
+          CUDNN_DATA_FLOAT)
+    refuse(CUDNN_STATUS_NOT_SUPPORTED,
+           "statistics are sums and sums of squares, in float");
+  const auto part =
+      [&](cudnnBackendAttributeName_t name) -> const GraphDescriptor & {
+    return d.part(name, CUDNN_BACKEND_TENSOR_DESCRIPTOR);
+  };
+  const GraphDescriptor &x = part(CUDNN_ATTR_OPERATION_GENSTATS_XDESC),
+                        &sum = part(CUDNN_ATTR_OPERATION_GENSTATS_SUMDESC),
+                        &squares =
+                            part(CUDNN_ATTR_OPERATION_GENSTATS_SQSUMDESC);
+  const int64_t channels = x.tensor.size[1];
+  for (const GraphDescriptor *sums : {&sum, &squares})
+    if (sums->tensor.type != CUDNN_DATA_FLOAT ||
+        sums->tensor.size[1] != channels || sums->tensor.elements() != channels)
+      refuse(CUDNN_STATUS_BAD_PARAM,
+             "the sums of the channels of " + text_of(x.tensor) +
+                 " are floats of size [1, " + std::to_string(channels) +
+                 ", 1, 1], but the tensor for them is " +
+                 text_of(sums->tensor));
+  d.sums = GraphSums{x.tensor_id, sum.tensor_id, squares.tensor_id};
+}
+
+// A graph is a convolution, or one and the sums of its result.
 static void finalize_operation_graph(GraphDescriptor &d) {
   const auto operations = d.all<void *>(CUDNN_ATTR_OPERATIONGRAPH_OPS);
-  const GraphDescriptor &operation = graph_descriptor(operations[0]);
-  if (operations.size() != 1 || !operation.is_final || !operation.graph)
+  const GraphDescriptor &first = graph_descriptor(operations[0]),
+                        &last = graph_descriptor(operations.back());
+  const bool has_sums = operations.size() == 2 && last.is_final && last.sums;
+  if ((operations.size() != 1 && !has_sums) || !first.is_final || !first.graph)
     refuse(CUDNN_STATUS_NOT_SUPPORTED,
-           "the emulation lacks graphs of anything but one convolution");
-  d.graph = operation.graph;
+           "the emulation lacks graphs of anything but one convolution, and "
+           "the sums of its result");
+  d.graph = first.graph;
+  if (!has_sums)
+    return;
+  if (last.sums->x != first.graph->y ||
+      first.graph->convolution.kind != ConvolutionKind::Forward)
+    refuse(CUDNN_STATUS_NOT_SUPPORTED,
+           "the emulation lacks the sums of a tensor that is not y of a "
+           "convolution");
+  d.graph->sums = last.sums;
 }
 
 static void finalize_heuristic(GraphDescriptor &d) {
@@ -159,10 +198,11 @@ static void finalize_heuristic(GraphDescriptor &d) {
   if (!operations.attributes.count(CUDNN_ATTR_OPERATIONGRAPH_HANDLE))
     refuse(CUDNN_STATUS_NOT_SUPPORTED,
            "the emulation plans graphs for the GPU of a handle alone");
+  if (const int failure = device().machine.engine_failure)
+    refuse(cudnnStatus_t(failure), "the emulated heuristic was told to fail");
   d.graph = operations.graph;
   d.proposals = propose_engines(
-      d.graph->convolution,
-      d.one<cudnnBackendHeurMode_t>(CUDNN_ATTR_ENGINEHEUR_MODE));
+      *d.graph, d.one<cudnnBackendHeurMode_t>(CUDNN_ATTR_ENGINEHEUR_MODE));
   if (d.proposals.empty())
     refuse(CUDNN_STATUS_NOT_SUPPORTED, "cuDNN has no engine for a graph");
 }
@@ -181,6 +221,8 @@ void finalize(GraphDescriptor &d) {
       finalize_operation(d, names);
   if (d.type == CUDNN_BACKEND_TENSOR_DESCRIPTOR)
     finalize_tensor(d);
+  else if (d.type == CUDNN_BACKEND_OPERATION_GEN_STATS_DESCRIPTOR)
+    finalize_sums(d);
   else if (d.type == CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR)
     finalize_convolution(d);
   else if (d.type == CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR)
@@ -194,10 +236,17 @@ void finalize(GraphDescriptor &d) {
 
 // ---- Engines ---------------------------------------------------------------
 
-std::vector<Engine> propose_engines(const Convolution &convolution,
+// cuDNN 9.28 adds up channels in half precision alone, and vectors of eight.
+static bool has_engine_for_sums(const Convolution &c) {
+  return c.x.type == CUDNN_DATA_HALF && c.convolution.groups == 1 &&
+         c.x.size[1] % 8 == 0 && c.y.size[1] % 8 == 0;
+}
+
+std::vector<Engine> propose_engines(const GraphConvolution &graph,
                                     cudnnBackendHeurMode_t mode) {
   constexpr size_t kWorkspaceBytes = 16 << 10;
-  if (!device().machine.has_engines)
+  if (!device().machine.has_engines ||
+      (graph.sums && !has_engine_for_sums(graph.convolution)))
     return {};
   if (mode == CUDNN_HEUR_MODE_FALLBACK)
     return {{7, 0, true, {}, {}}};
@@ -209,7 +258,7 @@ std::vector<Engine> propose_engines(const Convolution &convolution,
       {3, 0, true, {CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION}, {}},
       {5, Memory::kDeviceBytes, true, {}, {}},
       {6, kWorkspaceBytes, true, {}, {}}};
-  if (convolution.x.type == CUDNN_DATA_FLOAT)
+  if (graph.convolution.x.type == CUDNN_DATA_FLOAT)
     engines.insert(
         engines.begin() + 3,
         {4, kWorkspaceBytes, true, {CUDNN_NUMERICAL_NOTE_TENSOR_CORE}, {}});

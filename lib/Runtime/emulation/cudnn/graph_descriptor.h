@@ -11,12 +11,18 @@
 
 namespace gpuopt::emulation {
 
+// The sums of the channels of a tensor, and of their squares: unique ids.
+struct GraphSums {
+  int64_t x = 0, sum = 0, sum_of_squares = 0;
+};
+
 // A convolution in a graph: its tensors have names and promise an alignment.
 struct GraphConvolution {
   Convolution convolution;
   int64_t x = 0, w = 0, y = 0; // unique ids
   int64_t alignment = 1;       // the largest that a tensor promises
   double alpha = 1, beta = 0;
+  std::optional<GraphSums> sums; // of y
 };
 
 // What computes a graph.
@@ -30,7 +36,7 @@ struct Engine {
 
 // The engines that a heuristic proposes, the best first; more than one of them
 // is of no use to a careful caller.
-std::vector<Engine> propose_engines(const Convolution &convolution,
+std::vector<Engine> propose_engines(const GraphConvolution &graph,
                                     cudnnBackendHeurMode_t mode);
 
 struct GraphDescriptor {
@@ -48,6 +54,7 @@ struct GraphDescriptor {
   int64_t tensor_id = 0, tensor_alignment = 1;
   cudnnConvolutionStruct parameters;
   std::optional<GraphConvolution> graph;
+  std::optional<GraphSums> sums; // of an operation
   std::vector<Engine> proposals; // of a heuristic
   std::optional<Engine> engine;  // of an engine, a configuration or a plan
 

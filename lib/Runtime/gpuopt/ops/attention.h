@@ -1,10 +1,10 @@
-// Y = softmax(mask(scale * Q K^T + bias)) V, and its gradient, without a matrix
-// of queries x keys in memory. Besides Q, K, V and Y, the backward needs two
-// numbers of the forward for each query: its largest score, and the logarithm
-// of the sum of exp(score - largest). Their sum alone, which others keep (Dao,
-// "FlashAttention-2: Faster Attention with Better Parallelism and Work
-// Partitioning", 2023), loses the second one if a mask of -1e9 or less hides
-// all keys of a query.
+// Y = softmax(mask(cap(scale * Q K^T) + bias)) V, and its gradient, without a
+// matrix of queries x keys in memory. Besides Q, K, V and Y, the backward needs
+// two numbers of the forward for each query: its largest score, and the
+// logarithm of the sum of exp(score - largest). Their sum alone, which others
+// keep (Dao, "FlashAttention-2: Faster Attention with Better Parallelism and
+// Work Partitioning", 2023), loses the second one if a mask of -1e9 or less
+// hides all keys of a query.
 //
 // The sizes of tiles depend on the shape and the types alone, never on the
 // number of threads or multiprocessors, so that a result that is computed again
@@ -14,6 +14,7 @@
 #include "gpuopt/device/device.h"
 #include "gpuopt/kernels/random.h"
 #include "gpuopt/optimizers/optimizer.h"
+#include "gpuopt/settings/limits.h"
 
 #include <limits>
 
@@ -54,12 +55,16 @@ struct AttentionGradientShape {
 
 struct AttentionOptions {
   double scale = 1;
+  // If it is not 0, scaled scores become softcap * tanh(score / softcap), whose
+  // size is at most `softcap` (Gemma Team, "Gemma 2: Improving Open Language
+  // Models at a Practical Size", 2024, section 2).
+  double softcap = 0;
   // At most one of the two masks is set: `mask` replaces a score by
   // masked_value where it is 0; `added_mask` is added to the scores.
   const uint8_t *mask = nullptr;
   double masked_value = -std::numeric_limits<double>::infinity();
   const float *added_mask = nullptr;
-  // Is added to the scaled scores, before any mask.
+  // Is added to the scaled and capped scores, before any mask.
   const float *bias = nullptr;
   // Whether Y is 0 for a query whose scores are all minus infinity; otherwise
   // it is NaN.
@@ -72,6 +77,28 @@ struct AttentionOptions {
   const StepState *state = nullptr;
   // Where the backward writes the gradient of the bias, if it is wanted.
   float *bias_gradient = nullptr;
+  // Where it writes sums of the columns of dQ, dK and dV, if they are wanted:
+  // [parts, columns] as AttentionColumns has them.
+  float *column_sums = nullptr;
+};
+
+// The sums of the columns of dQ, dK and dV, which are the gradient of a bias of
+// the projection that made Q, K and V. A part is of up to kAttentionSumRows
+// rows of one element of batch[0]; a column is of one head, batch[1], of one
+// tensor. There are as many keys as queries.
+struct AttentionColumns {
+  int64_t tiles, columns; // of an element of batch[0]; of a part
+  int64_t first[3];       // columns of dQ, of dK and of dV
+
+  HOST_DEVICE constexpr explicit AttentionColumns(const AttentionShape &s)
+      : tiles((s.queries + kAttentionSumRows - 1) / kAttentionSumRows),
+        columns(s.batch[1] * (2 * s.key_size + s.value_size)),
+        first{0, s.batch[1] * s.key_size, 2 * s.batch[1] * s.key_size} {}
+  // Returns where the sums of tensor `which` begin, in elements.
+  HOST_DEVICE constexpr int64_t place(int which, int64_t batch, int64_t head,
+                                      int64_t tile, int64_t size) const {
+    return (batch * tiles + tile) * columns + first[which] + head * size;
+  }
 };
 
 // The sums of a bias' gradient over those batch dimensions in which the bias is
@@ -93,9 +120,7 @@ struct BiasSums {
       count *= own[d];
       terms *= repeats[d];
     }
-    constexpr int64_t most_elements = int64_t(1) << 20;
-    const int64_t wanted = most_elements / elements();
-    parts = wanted < 1 ? 1 : wanted < terms ? wanted : terms;
+    parts = parts_of_bias_sums(elements(), terms);
   }
   HOST_DEVICE constexpr int64_t elements() const { return count * rows * keys; }
   // Returns the first term of a part; the one after the last is that of the
@@ -144,8 +169,8 @@ constexpr int64_t bias_gradient_workspace(const AttentionShape &s,
 //                    dq, dk, dv, options)
 //
 // T is float, f16 or bf16. The statistics are floats, dense: [2, batch,
-// queries], first the largest scores (scaled, biased and masked), then the
-// logarithms. Where all scores are minus infinity, so is the largest one.
+// queries], first the largest scores (scaled, capped, biased and masked), then
+// the logarithms. Where all scores are minus infinity, so is the largest one.
 
 } // namespace gpuopt
 

@@ -5,7 +5,8 @@
 //   dV = P^T dY               dS = P * (dP - delta)
 //   dQ = scale dS K           dK = scale dS^T Q
 //
-// Dropout drops elements of the P of dV, and of dP.
+// Dropout drops elements of the P of dV, and of dP. Under a cap, the dS of dQ
+// and dK is multiplied by the slopes of the cap.
 //
 // One kernel writes dQ by tiles of queries, another one dK and dV by tiles of
 // keys. Both compute P and dP; in exchange no block adds to what another block
@@ -148,6 +149,14 @@ DEVICE void to_gradients(float (&p)[N][4], float (&dp)[N][4],
     });
 }
 
+// Turns the gradients of capped scores into those of scaled products.
+template <int N>
+DEVICE void multiply_by_slopes(float (&ds)[N][4], const CapSlopes<N> &slopes,
+                               const AttentionScores &scores) {
+  if (scores.changes.softcap > 0)
+    for_each_element<N>([&](int n, int i) { ds[n][i] *= slopes.of[n][i]; });
+}
+
 // The shared memory of a block: its own tiles of two operands, and one or two
 // pairs of tiles of the other two.
 template <class T, int D>
@@ -163,6 +172,60 @@ struct GradientTiles {
   }
 };
 
+// ---- Sums of columns -------------------------------------------------------
+
+// Adds up the columns of a block's tile, whose strips are x times a factor: the
+// rows of a strip by exchanges over growing distances, then the strips in their
+// order. Rows from `rows` on do not exist. All threads of the block call it.
+template <int D, int Warps>
+DEVICE void store_column_sums(float *to, int64_t columns, int64_t first_row,
+                              int64_t rows, const float (&x)[D / 8][4],
+                              float factor) {
+  float *of_warps = reinterpret_cast<float *>(ptx::dynamic_memory());
+  ptx::cp_async_wait<0>();
+  __syncthreads(); // no warp uses the tiles any more
+  float *of_warp = of_warps + threadIdx.x / 32 * D;
+  UNROLL
+  for (int n = 0; n < D / 8; n++) {
+    UNROLL
+    for (int i = 0; i < 2; i++) {
+      float sum = 0;
+      UNROLL
+      for (int half = 0; half < 2; half++)
+        if (first_row + strip_row(2 * half) < rows)
+          sum += x[n][2 * half + i] * factor;
+      UNROLL
+      for (int distance = 4; distance < 32; distance *= 2)
+        sum += __shfl_xor_sync(0xffffffffu, sum, distance);
+      if (lane_of_warp() < 4)
+        of_warp[strip_column(n, i)] = sum;
+    }
+  }
+  __syncthreads();
+  for (int column = int(threadIdx.x); column < columns; column += 32 * Warps) {
+    float sum = of_warps[column];
+    UNROLL
+    for (int warp = 1; warp < Warps; warp++)
+      sum += of_warps[warp * D + column];
+    to[column] = sum;
+  }
+}
+
+// Writes the sums of tensor `which` of AttentionColumns, if they are wanted.
+template <int D>
+DEVICE void store_sums_of_tile(float *column_sums, const AttentionShape &s,
+                               const AttentionBlock &at, int which,
+                               int64_t size, int64_t first_row, int64_t rows,
+                               const float (&x)[D / 8][4], float factor) {
+  if constexpr (D <= kLargestSummedHead) {
+    if (column_sums)
+      store_column_sums<D, int(kAttentionSumRows) / kStripRows>(
+          column_sums + AttentionColumns(s).place(which, at.batch[0],
+                                                  at.batch[1], at.tile, size),
+          size, first_row, rows, x, factor);
+  }
+}
+
 // ---- dQ --------------------------------------------------------------------
 
 template <class T, int D>
@@ -171,8 +234,10 @@ KERNEL void __launch_bounds__(query_gradient_tiles<T, D>().threads(),
     attention_query_gradients(AttentionShape s, AttentionGradientShape g,
                               AttentionScores scores, const T *q, const T *k,
                               const T *v, const T *dy,
-                              const RowStatistics *statistics, T *dq) {
+                              const RowStatistics *statistics, T *dq,
+                              float *column_sums) {
   constexpr TileSizes kSizes = query_gradient_tiles<T, D>();
+  static_assert(D > kLargestSummedHead || kSizes.own == kAttentionSumRows);
   constexpr int kThreads = kSizes.threads(), kKeys = kSizes.other;
   const AttentionBlock at(s, s.queries, kSizes.own, true);
   const GradientTiles<T, D> tiles{kSizes};
@@ -221,16 +286,20 @@ KERNEL void __launch_bounds__(query_gradient_tiles<T, D>().threads(),
         if (place.is_hidden)
           return;
         float p[kKeys / 8][4], dp[kKeys / 8][4];
+        CapSlopes<kKeys / 8> slopes;
         multiply_transposed<D>(p, queries, tiles.other(0, buffer));
         multiply_transposed<D>(dp, gradients, tiles.other(1, buffer));
-        const ScoreBits bits = to_scores<true>(p, place, s, scores);
+        const ScoreBits bits = to_scores<true>(p, place, s, scores, &slopes);
         to_gradients(p, dp, bits, scores,
                      [&](int, int i) { return of_row[i / 2]; });
+        multiply_by_slopes(dp, slopes, scores);
         add_product<D>(sum, dp, tiles.other(0, buffer));
       });
   store_strip<D>(
       Matrix<T>(dq + at.offset(g.dq_batch), s.queries, s.key_size, g.dq_row),
       first_row, sum, scores.scale, scores.scale);
+  store_sums_of_tile<D>(column_sums, s, at, 0, s.key_size, first_row, s.queries,
+                        sum, scores.scale);
 }
 
 // ---- dK and dV -------------------------------------------------------------
@@ -267,8 +336,10 @@ KERNEL void __launch_bounds__(key_gradient_tiles<T, D>().threads(),
     attention_key_gradients(AttentionShape s, AttentionGradientShape g,
                             AttentionScores scores, int64_t heads, const T *q,
                             const T *k, const T *v, const T *dy,
-                            const RowStatistics *statistics, T *dk, T *dv) {
+                            const RowStatistics *statistics, T *dk, T *dv,
+                            float *column_sums) {
   constexpr TileSizes kSizes = key_gradient_tiles<T, D>();
+  static_assert(D > kLargestSummedHead || kSizes.own == kAttentionSumRows);
   constexpr int kThreads = kSizes.threads(), kQueries = kSizes.other;
   AttentionBlock at(s, s.batch[2] / heads, s.keys, kSizes.own, false);
   const GradientTiles<T, D> tiles{kSizes};
@@ -306,19 +377,23 @@ KERNEL void __launch_bounds__(key_gradient_tiles<T, D>().threads(),
       return;
     T *of_dy = tiles.other(1, buffer);
     float p[kQueries / 8][4], dp[kQueries / 8][4];
+    CapSlopes<kQueries / 8> slopes;
     multiply_transposed<D>(p, keys, tiles.other(0, buffer));
     if constexpr (Keys)
       multiply_transposed<D>(dp, values, of_dy);
     else
       set_zero(dp);
-    const ScoreBits bits = to_scores<false>(p, place, s, scores);
+    const ScoreBits bits =
+        to_scores<false>(p, place, s, scores, Keys ? &slopes : nullptr);
     to_gradients(p, dp, bits, scores, [&](int n, int i) {
       return *statistics_of_row<T, D>(of_dy, strip_column(n, i));
     });
     if constexpr (Values)
       add_product<D>(sum_v, p, of_dy);
-    if constexpr (Keys)
+    if constexpr (Keys) {
+      multiply_by_slopes(dp, slopes, scores);
       add_product<D>(sum_k, dp, tiles.other(0, buffer));
+    }
   };
   const int64_t first_head = at.batch[2];
   for (int64_t head = 0; head < heads; head++) {
@@ -330,14 +405,20 @@ KERNEL void __launch_bounds__(key_gradient_tiles<T, D>().threads(),
     ptx::cp_async_commit();
     for_each_tile<kSizes.buffers>(range.begin, range.end, copy, use);
   }
-  if constexpr (Keys)
+  if constexpr (Keys) {
     store_strip<D>(
         Matrix<T>(dk + at.offset(g.dk_batch), s.keys, s.key_size, g.dk_row),
         first_row, sum_k, scores.scale, scores.scale);
-  if constexpr (Values)
+    store_sums_of_tile<D>(column_sums, s, at, 1, s.key_size, first_row, s.keys,
+                          sum_k, scores.scale);
+  }
+  if constexpr (Values) {
     store_strip<D>(
         Matrix<T>(dv + at.offset(g.dv_batch), s.keys, s.value_size, g.dv_row),
         first_row, sum_v, 1, 1);
+    store_sums_of_tile<D>(column_sums, s, at, 2, s.value_size, first_row,
+                          s.keys, sum_v, 1);
+  }
 }
 
 } // namespace gpuopt::detail

@@ -47,14 +47,15 @@ void launch_key_gradients(Context &ctx, const AttentionShape &s,
                           const AttentionGradientShape &g,
                           const AttentionScores &scores, const T *q, const T *k,
                           const T *v, const T *dy,
-                          const RowStatistics *statistics, T *dk, T *dv) {
+                          const RowStatistics *statistics, T *dk, T *dv,
+                          float *column_sums) {
   constexpr TileSizes kSizes = key_gradient_tiles<T, D>();
   const int64_t heads = heads_of_group(s, g);
   launch_with_memory(ctx,
                      batch_elements(s) / heads * ceil_div(s.keys, kSizes.own),
                      kSizes.threads(), gradient_bytes<T, D>(kSizes),
                      attention_key_gradients<T, D, Keys, Values>, s, g, scores,
-                     heads, q, k, v, dy, statistics, dk, dv);
+                     heads, q, k, v, dy, statistics, dk, dv, column_sums);
 }
 
 // Launches the sums of the bias' gradient, with their parts in `workspace`.
@@ -104,15 +105,15 @@ void attention_backward(Context &ctx, const AttentionShape &s,
     launch_with_memory(ctx, batch_elements(s) * ceil_div(s.queries, kSizes.own),
                        kSizes.threads(), detail::gradient_bytes<T, D>(kSizes),
                        detail::attention_query_gradients<T, D>, s, g, scores, q,
-                       k, v, dy, of_rows, dq);
+                       k, v, dy, of_rows, dq, o.column_sums);
     if constexpr (detail::kHasBothKeyGradients<D>) {
-      detail::launch_key_gradients<T, D, true, true>(ctx, s, g, scores, q, k, v,
-                                                     dy, of_rows, dk, dv);
+      detail::launch_key_gradients<T, D, true, true>(
+          ctx, s, g, scores, q, k, v, dy, of_rows, dk, dv, o.column_sums);
     } else {
-      detail::launch_key_gradients<T, D, true, false>(ctx, s, g, scores, q, k,
-                                                      v, dy, of_rows, dk, dv);
-      detail::launch_key_gradients<T, D, false, true>(ctx, s, g, scores, q, k,
-                                                      v, dy, of_rows, dk, dv);
+      detail::launch_key_gradients<T, D, true, false>(
+          ctx, s, g, scores, q, k, v, dy, of_rows, dk, dv, o.column_sums);
+      detail::launch_key_gradients<T, D, false, true>(
+          ctx, s, g, scores, q, k, v, dy, of_rows, dk, dv, o.column_sums);
     }
     if (o.bias_gradient)
       detail::launch_bias_gradient<T, D>(

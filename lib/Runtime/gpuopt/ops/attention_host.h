@@ -7,6 +7,7 @@
 #include "gpuopt/device/onednn.h"
 #include "gpuopt/kernels/elementary.h"
 #include "gpuopt/ops/attention.h"
+#include "gpuopt/ops/attention_columns_host.h"
 
 #include <algorithm>
 #include <exception>
@@ -25,7 +26,7 @@ inline int64_t rows_of_tile(const AttentionShape &s) {
 // The tiles of one thread, in float.
 struct AttentionTiles {
   struct OfThread {
-    std::vector<float> scores, gradients, q, k, v, y, dy, dq, dk, dv;
+    std::vector<float> scores, gradients, slopes, q, k, v, y, dy, dq, dk, dv;
     std::vector<float> row_factors;
   };
   std::vector<OfThread> of_thread;
@@ -124,6 +125,19 @@ inline void add_to_scores(float *scores, const float *x, int64_t stride,
     store(scores + j,
           load(scores + j, n - j) + load_strided(x + j * stride, stride, n - j),
           n - j);
+}
+
+// Replaces n scaled scores by softcap * tanh(score / softcap), and writes the
+// derivatives to `slopes`, which may be null.
+inline void cap_row(const AttentionOptions &o, float *scores, float *slopes,
+                    int64_t n) {
+  const Lanes<float> cap(float(o.softcap)), inverse(float(1 / o.softcap));
+  for (int64_t j = 0; j < n; j += kLanes) {
+    const auto t = tanh(load(scores + j, n - j) * inverse);
+    store(scores + j, t * cap, n - j);
+    if (slopes)
+      store(slopes + j, Lanes<float>(1) - t * t, n - j);
+  }
 }
 
 // Adds the bias and the added mask, and replaces the scores of hidden keys.
@@ -227,6 +241,8 @@ void attention_of_tile(const AttentionShape &s, const AttentionOptions &o,
   own.row_factors.resize(size_t(t.rows));
   for (int64_t i = 0; i < t.rows; i++) {
     float *row = scores + i * t.keys;
+    if (o.softcap > 0)
+      cap_row(o, row, nullptr, t.keys);
     change_row(s, o, t, i, row);
     const float most = largest_of(row, t.keys);
     const bool is_empty = most == -std::numeric_limits<float>::infinity();
@@ -287,71 +303,123 @@ struct AttentionBackward {
     own.dk.assign(size_t(s.keys * s.key_size), 0);
     own.dv.assign(size_t(s.keys * s.value_size), 0);
     const TileOfQueries whole = tile_of_queries(s, batch, 0);
-    const FloatRows key = float_rows(k + whole.offset(s.k_batch), s.k_row,
-                                     s.keys, s.key_size, own.k),
-                    value = float_rows(v + whole.offset(s.v_batch), s.v_row,
-                                       s.keys, s.value_size, own.v);
+    const Keys keys = keys_of_batch(whole, own);
     for (int64_t head = 0; head < heads_of_group(s, g); head++, batch.of[2]++)
-      for (int64_t row = 0; row < s.queries; row += rows_of_tile(s)) {
-        const TileOfQueries t = tile_of_queries(s, batch, row);
-        of_tile(t, own, key, value);
-        if (sums)
-          add_to_bias(*sums, t, own.gradients.data(), of_bias);
-      }
+      for (int64_t row = 0; row < s.queries; row += rows_of_tile(s))
+        of_tile(tile_of_queries(s, batch, row), own, keys, of_bias);
     store_rows(own.dk.data(), s.keys, s.key_size, dk + whole.offset(g.dk_batch),
                g.dk_row);
     store_rows(own.dv.data(), s.keys, s.value_size,
                dv + whole.offset(g.dv_batch), g.dv_row);
   }
 
+  // Adds the gradients of the bias of one batch element to `of_bias`, and
+  // computes no others.
+  void bias_of_batch(const BatchIndex &batch, AttentionTiles::OfThread &own,
+                     float *of_bias) const {
+    const Keys keys = keys_of_batch(tile_of_queries(s, batch, 0), own);
+    for (int64_t row = 0; row < s.queries; row += rows_of_tile(s)) {
+      const TileOfQueries t = tile_of_queries(s, batch, row);
+      score_gradients(t, own, operands(t, own, keys), /*adds_values=*/false);
+      add_to_bias(*sums, t, own.gradients.data(), of_bias);
+    }
+  }
+
 private:
+  // All keys of a batch element and their values.
+  struct Keys {
+    FloatRows key, value;
+  };
+  Keys keys_of_batch(const TileOfQueries &whole,
+                     AttentionTiles::OfThread &own) const {
+    return {float_rows(k + whole.offset(s.k_batch), s.k_row, s.keys, s.key_size,
+                       own.k),
+            float_rows(v + whole.offset(s.v_batch), s.v_row, s.keys,
+                       s.value_size, own.v)};
+  }
+
+  // The rows of a tile's queries, their gradients dY, and the keys and values
+  // that they see.
+  struct Operands {
+    FloatRows query, gradient, key, value;
+  };
+  Operands operands(const TileOfQueries &t, AttentionTiles::OfThread &own,
+                    Keys keys) const {
+    keys.key.p += t.first_key * keys.key.row;
+    keys.value.p += t.first_key * keys.value.row;
+    return {float_rows(q + t.offset(s.q_batch) + t.first_row * s.q_row, s.q_row,
+                       t.rows, s.key_size, own.q),
+            float_rows(dy + t.offset(g.dy_batch) + t.first_row * g.dy_row,
+                       g.dy_row, t.rows, s.value_size, own.dy),
+            keys.key, keys.value};
+  }
+
   void of_tile(const TileOfQueries &t, AttentionTiles::OfThread &own,
-               FloatRows key, FloatRows value) const {
-    const FloatRows query = float_rows(q + t.offset(s.q_batch) +
-                                           t.first_row * s.q_row,
-                                       s.q_row, t.rows, s.key_size, own.q),
-                    gradient = float_rows(
-                        dy + t.offset(g.dy_batch) + t.first_row * g.dy_row,
-                        g.dy_row, t.rows, s.value_size, own.dy);
-    key.p += t.first_key * key.row;
-    value.p += t.first_key * value.row;
+               const Keys &keys, float *of_bias) const {
+    const Operands x = operands(t, own, keys);
+    score_gradients(t, own, x, /*adds_values=*/true);
+    float *ds = own.gradients.data();
+    if (sums)
+      add_to_bias(*sums, t, ds, of_bias);
+    for (int64_t i = 0; o.softcap > 0 && i < t.rows * t.keys; i += kLanes) {
+      const int64_t n = t.rows * t.keys - i;
+      store(ds + i, load(ds + i, n) * load(own.slopes.data() + i, n), n);
+    }
+    const float scale = float(o.scale);
+    tile_product('T', 'N', t.keys, s.key_size, t.rows, scale, {ds, t.keys},
+                 x.query, 1, own.dk.data() + t.first_key * s.key_size,
+                 s.key_size);
+    own.dq.resize(size_t(t.rows * s.key_size));
+    tile_product('N', 'N', t.rows, s.key_size, t.keys, scale, {ds, t.keys},
+                 x.key, 0, own.dq.data(), s.key_size);
+    store_rows(own.dq.data(), t.rows, s.key_size,
+               dq + t.offset(g.dq_batch) + t.first_row * g.dq_row, g.dq_row);
+  }
+
+  // Computes the probabilities P of a tile in own.scores.
+  void probabilities_of_tile(const TileOfQueries &t,
+                             AttentionTiles::OfThread &own,
+                             const Operands &x) const {
     own.scores.resize(size_t(t.rows * t.keys));
-    own.gradients.resize(size_t(t.rows * t.keys));
-    float *p = own.scores.data(), *ds = own.gradients.data();
-    tile_product('N', 'T', t.rows, t.keys, s.key_size, float(o.scale), query,
-                 key, 0, p, t.keys);
+    own.slopes.resize(o.softcap > 0 ? own.scores.size() : 0);
+    float *p = own.scores.data();
+    tile_product('N', 'T', t.rows, t.keys, s.key_size, float(o.scale), x.query,
+                 x.key, 0, p, t.keys);
     for (int64_t i = 0; i < t.rows; i++) {
+      if (o.softcap > 0)
+        cap_row(o, p + i * t.keys, own.slopes.data() + i * t.keys, t.keys);
       change_row(s, o, t, i, p + i * t.keys);
       const float *of_row = statistics + t.row_of_batch(s) + i;
       probabilities(p + i * t.keys, of_row[0], of_row[queries_of(s)], t.keys);
     }
+  }
+
+  // Computes the gradients dS of the capped scores of a tile in own.gradients,
+  // and adds P^T dY to dV if `adds_values` says so.
+  void score_gradients(const TileOfQueries &t, AttentionTiles::OfThread &own,
+                       const Operands &x, bool adds_values) const {
+    probabilities_of_tile(t, own, x);
+    own.gradients.resize(own.scores.size());
+    float *p = own.scores.data(), *ds = own.gradients.data();
     const float *kept = p;
-    if (o.dropout > 0) {
+    if (o.dropout > 0 && adds_values) {
       for (int64_t i = 0; i < t.rows; i++)
         drop_row({s, o, t, i}, ds + i * t.keys, p + i * t.keys, t.keys);
       kept = ds;
     }
-    tile_product('T', 'N', t.keys, s.value_size, t.rows, 1, {kept, t.keys},
-                 gradient, 1, own.dv.data() + t.first_key * s.value_size,
-                 s.value_size);
-    tile_product('N', 'T', t.rows, t.keys, s.value_size, 1, gradient, value, 0,
-                 ds, t.keys);
+    if (adds_values)
+      tile_product('T', 'N', t.keys, s.value_size, t.rows, 1, {kept, t.keys},
+                   x.gradient, 1, own.dv.data() + t.first_key * s.value_size,
+                   s.value_size);
+    tile_product('N', 'T', t.rows, t.keys, s.value_size, 1, x.gradient, x.value,
+                 0, ds, t.keys);
     const T *output = y + t.offset(s.y_batch) + t.first_row * s.y_row;
     for (int64_t i = 0; i < t.rows && o.dropout > 0; i++)
       drop_row({s, o, t, i}, ds + i * t.keys, ds + i * t.keys, t.keys);
     for (int64_t i = 0; i < t.rows; i++)
-      score_gradients(
+      score_gradients_of_row(
           t, i, p + i * t.keys, ds + i * t.keys,
-          row_product(output + i * s.y_row, gradient.p + i * gradient.row));
-    const float scale = float(o.scale);
-    tile_product('T', 'N', t.keys, s.key_size, t.rows, scale, {ds, t.keys},
-                 query, 1, own.dk.data() + t.first_key * s.key_size,
-                 s.key_size);
-    own.dq.resize(size_t(t.rows * s.key_size));
-    tile_product('N', 'N', t.rows, s.key_size, t.keys, scale, {ds, t.keys}, key,
-                 0, own.dq.data(), s.key_size);
-    store_rows(own.dq.data(), t.rows, s.key_size,
-               dq + t.offset(g.dq_batch) + t.first_row * g.dq_row, g.dq_row);
+          row_product(output + i * s.y_row, x.gradient.p + i * x.gradient.row));
   }
 
   static void store_rows(const float *from, int64_t rows, int64_t columns,
@@ -381,8 +449,8 @@ private:
   }
 
   // ds = p * (ds - of_row), 0 where a mask has replaced the score.
-  void score_gradients(const TileOfQueries &t, int64_t i, const float *p,
-                       float *ds, float of_row) const {
+  void score_gradients_of_row(const TileOfQueries &t, int64_t i, const float *p,
+                              float *ds, float of_row) const {
     const Lanes<float> subtracted(of_row);
     const uint8_t *mask = o.mask ? o.mask + t.offset(s.mask_batch) +
                                        (t.first_row + i) * s.mask_row +
@@ -440,13 +508,27 @@ void attention(Context &ctx, const AttentionShape &s, const T *q, const T *k,
 
 namespace detail {
 
+// Computes all gradients but that of a bias. Each thread adds up the gradients
+// of its keys and values over all queries.
+template <class T>
+void backward_without_bias(Context &ctx, const AttentionBackward<T> &backward) {
+  const AttentionShape &s = backward.s;
+  const int64_t heads = heads_of_group(s, backward.g);
+  for_each_with_tiles(
+      ctx, batch_elements(s) / heads, [&](int64_t i, auto &own) {
+        backward.of_batch(batch_index(s, i * heads), own, nullptr);
+      });
+}
+
 // Computes all gradients if that of the bias is one of them. A thread has a
 // part of the sums for one batch element of the bias, and goes through the
-// terms of this part in their order.
+// terms of this part in their order. If heads share keys, such a thread does
+// not have all gradients of any key, so that these have a run of their own.
 template <class T>
-void backward_with_bias(Context &ctx, const AttentionBackward<T> &backward,
+void backward_with_bias(Context &ctx, AttentionBackward<T> backward,
                         float *to) {
   const BiasSums &sums = *backward.sums;
+  const bool shares_keys = heads_of_group(backward.s, backward.g) > 1;
   const int64_t size = sums.rows * sums.keys;
   auto &parts = ctx.library<AttentionTiles>().bias_parts;
   parts.assign(size_t(sums.parts * sums.elements()), 0);
@@ -456,13 +538,19 @@ void backward_with_bias(Context &ctx, const AttentionBackward<T> &backward,
          term++) {
       BatchIndex batch;
       sums.find(i % sums.count, term, batch.of);
-      backward.of_batch(batch, own, parts.data() + i * size);
+      if (shares_keys)
+        backward.bias_of_batch(batch, own, parts.data() + i * size);
+      else
+        backward.of_batch(batch, own, parts.data() + i * size);
     }
   });
   std::copy_n(parts.data(), sums.elements(), to);
   for (int64_t part = 1; part < sums.parts; part++)
     add_to_scores(to, parts.data() + part * sums.elements(), 1,
                   sums.elements());
+  backward.sums = nullptr;
+  if (shares_keys)
+    backward_without_bias(ctx, backward);
 }
 
 } // namespace detail
@@ -490,12 +578,15 @@ void attention_backward(Context &ctx, const AttentionShape &s,
                                                               : nullptr};
   if (o.bias_gradient)
     return detail::backward_with_bias(ctx, backward, o.bias_gradient);
-  // Each thread adds up the gradients of its keys and values over all queries.
-  const int64_t heads = heads_of_group(s, g);
-  detail::for_each_with_tiles(
-      ctx, batch_elements(s) / heads, [&](int64_t i, auto &own) {
-        backward.of_batch(detail::batch_index(s, i * heads), own, nullptr);
-      });
+  detail::backward_without_bias(ctx, backward);
+  if (o.column_sums) {
+    detail::add_up_columns(ctx, s, 0, s.key_size, dq, g.dq_batch, g.dq_row,
+                           o.column_sums);
+    detail::add_up_columns(ctx, s, 1, s.key_size, dk, g.dk_batch, g.dk_row,
+                           o.column_sums);
+    detail::add_up_columns(ctx, s, 2, s.value_size, dv, g.dv_batch, g.dv_row,
+                           o.column_sums);
+  }
 }
 
 } // namespace gpuopt

@@ -2,6 +2,7 @@
 // of tiles to shared memory, and changes of scores by a band, a mask or a bias.
 #pragma once
 
+#include "gpuopt/kernels/elementary.h"
 #include "gpuopt/kernels/matrix_cuda.h"
 #include "gpuopt/ops/attention.h"
 
@@ -171,14 +172,16 @@ struct ScoreChanges {
   const uint8_t *mask;
   const float *added_mask;
   const StepState *state; // null: nothing is dropped
-  float scale, masked_value;
+  float scale;            // of products; that of tanh's argument under a cap
+  float softcap;          // 0: none
+  float masked_value;
   float dropout;
   uint32_t stream;
 };
 
 // If only the band hides keys, a score is the product of a query and a key: the
-// factor of its exponential includes the scale. With a mask, a bias or dropout,
-// the scale is multiplied first.
+// factor of its exponential includes the scale. With a cap, a mask, a bias or
+// dropout, the scale is multiplied first.
 struct AttentionScores {
   ScoreChanges changes;
   const float *bias;
@@ -191,14 +194,15 @@ struct AttentionScores {
       : changes{o.mask,
                 o.added_mask,
                 o.dropout > 0 ? o.state : nullptr,
-                float(o.scale),
+                float(o.softcap > 0 ? o.scale / o.softcap : o.scale),
+                float(o.softcap),
                 float(o.masked_value),
                 float(o.dropout),
                 o.stream},
         bias(o.bias), scale(float(o.scale)),
         kept_factor(float(1 / (1 - o.dropout))),
         are_products(!o.mask && !o.added_mask && !o.bias && o.dropout <= 0 &&
-                     o.scale > 0),
+                     o.softcap <= 0 && o.scale > 0),
         zeroes_empty(o.zeroes_empty) {}
 
   // exp(a - b) of scores is 2 to the power of factor() * (a - b).
@@ -302,20 +306,45 @@ DEVICE uint32_t draw_kept(const ScoreTile &tile, int64_t keys,
   return kept;
 }
 
-// Turns products into scores if there is a mask, a bias or dropout. It is never
-// inlined: its addresses and random numbers would take registers from kernels
-// that mostly have none of these.
+// The derivatives of capped scores with respect to the scaled products. They
+// lie in local memory, where they take no registers from kernels that mostly
+// have none; nothing is there if there is no cap.
+template <int N>
+struct CapSlopes {
+  float of[N][4];
+};
+
+// Replaces products by cap * tanh(scale * product), and writes the slopes if
+// there is a place for them.
+template <int N>
+DEVICE void cap_scores(float (&x)[N][4], const ScoreChanges &changes,
+                       CapSlopes<N> *slopes) {
+  for_each_element<N>([&](int n, int i) {
+    const float t = tanh(x[n][i] * changes.scale);
+    x[n][i] = t * changes.softcap;
+    if (slopes)
+      slopes->of[n][i] = fmaf(-t, t, 1);
+  });
+}
+
+// Turns products into scores if there is a cap, a mask, a bias or dropout. It
+// is never inlined: its addresses and random numbers would take registers from
+// kernels that mostly have none of these.
 template <bool RowsAreQueries, int N>
-__device__ __attribute__((noinline)) ScoreBits
-change_scores(float (&x)[N][4], ScoreTile tile, int64_t mask_row,
-              int64_t mask_key, int64_t keys, ScoreChanges changes) {
+__device__ __attribute__((noinline)) ScoreBits change_scores(
+    float (&x)[N][4], ScoreTile tile, int64_t mask_row, int64_t mask_key,
+    int64_t keys, ScoreChanges changes, CapSlopes<N> *slopes) {
   ScoreBits bits;
+  const bool is_capped = changes.softcap > 0;
+  if (is_capped)
+    cap_scores(x, changes, slopes);
   if (changes.state)
     bits.kept = draw_kept<RowsAreQueries, N>(tile, keys, changes);
   for_each_score<RowsAreQueries, N>([&](int n, int i, int query, int key) {
     const int64_t place = tile.of_mask + query * mask_row + key * mask_key;
     float &score = x[n][i];
-    score *= changes.scale;
+    if (!is_capped)
+      score *= changes.scale;
     if (!tile.is_visible(query, key)) {
       score = -INFINITY;
       bits.hidden |= 1u << (4 * n + i);
@@ -343,11 +372,13 @@ add_bias(float (&x)[N][4], uint32_t others, const float *bias, int64_t bias_row,
 }
 
 // Turns the products of queries and keys into scores; hidden ones become minus
-// infinity. The bits are set if scores are not products.
+// infinity. The bits are set if scores are not products, and so are the slopes
+// if there is a cap.
 template <bool RowsAreQueries, int N>
 DEVICE ScoreBits to_scores(float (&x)[N][4], const BiasedScoreTile &tile,
                            const AttentionShape &s,
-                           const AttentionScores &scores) {
+                           const AttentionScores &scores,
+                           CapSlopes<N> *slopes = nullptr) {
   static_assert(4 * N <= 32, "a bit for each element");
   if (!scores.are_products) {
     // A function that gets the address of an array forces it into memory, so it
@@ -355,7 +386,7 @@ DEVICE ScoreBits to_scores(float (&x)[N][4], const BiasedScoreTile &tile,
     float changed[N][4];
     for_each_element<N>([&](int n, int i) { changed[n][i] = x[n][i]; });
     const ScoreBits bits = change_scores<RowsAreQueries>(
-        changed, tile, s.mask_row, s.mask_key, s.keys, scores.changes);
+        changed, tile, s.mask_row, s.mask_key, s.keys, scores.changes, slopes);
     if (scores.bias)
       add_bias<RowsAreQueries>(changed, bits.hidden | bits.replaced,
                                scores.bias + tile.of_bias, s.bias_row,

@@ -6,9 +6,11 @@
 // the same in both orders.
 #pragma once
 
+#include "gpuopt/ops/channel_sums_cuda.h"
 #include "gpuopt/ops/conv.h"
 #include "gpuopt/ops/conv_legacy_cuda.h"
 #include "gpuopt/ops/conv_plan_cuda.h"
+#include "gpuopt/settings/conv_calls.h"
 
 #include <optional>
 #include <unordered_map>
@@ -33,12 +35,13 @@ constexpr cudnnDataType_t cudnn_type() {
 struct ConvKey {
   ConvShape shape;
   int64_t kind, type;
-  int64_t allows_tf32, adds_bias;
+  int64_t allows_tf32, adds_bias, adds_sums;
   int64_t alignment; // of all tensors, in bytes
 };
 
-// One of the two.
+// A plan or an older call, and whether it adds up channels, if it is to.
 struct Conv {
+  bool adds_sums = true;
 #ifdef GPUOPT_HAS_CONV_PLANS
   std::optional<ConvPlan> plan;
 #endif
@@ -71,7 +74,7 @@ public:
   ~Cudnn() {
     for (auto &[content, c] : by_content)
       if (c.legacy)
-        destroy(*c.legacy);
+        destroy_legacy_conv(*c.legacy);
     by_content.clear();
     cudnnDestroy(handle);
   }
@@ -91,33 +94,51 @@ public:
   cudnnHandle_t handle;
 
 private:
+  // Where there is no plan that adds up channels, there may be one without.
   Conv choose_conv(const ConvKey &key, size_t room) {
     Conv chosen;
+    std::string reason;
 #ifdef GPUOPT_HAS_CONV_PLANS
-    const ConvGraph graph{key.shape, key.kind, key.type, key.allows_tf32,
-                          key.alignment};
-    if (!key.adds_bias)
-      chosen.plan =
-          plan_convolution(PlanDevice(handle), graph, int64_t(room)).plan;
+    const ConvGraph graph{key.shape,       key.kind,      key.type,
+                          key.allows_tf32, key.alignment, key.adds_sums};
+    if (!key.adds_bias) {
+      ConvPlanResult planned =
+          plan_convolution(PlanDevice(handle), graph, int64_t(room));
+      chosen.plan = planned.plan;
+      reason = planned.reason;
+    }
     if (chosen.plan)
       return chosen;
 #endif
-    chosen.legacy =
-        make_legacy_conv(handle, key.shape, key.kind, cudnnDataType_t(key.type),
-                         key.allows_tf32, room);
+    if (key.adds_sums) {
+      ConvKey without_sums = key;
+      without_sums.adds_sums = 0;
+      chosen = choose_conv(without_sums, room);
+      chosen.adds_sums = false;
+      return chosen;
+    }
+    try {
+      chosen.legacy =
+          make_legacy_conv(handle, key.shape, key.kind,
+                           cudnnDataType_t(key.type), key.allows_tf32, room);
+    } catch (const Error &error) {
+      throw Error(error.what() +
+                  (reason.empty() ? "" : "; it has no plan either: " + reason));
+    }
     return chosen;
   }
 
   std::unordered_map<std::string, Conv> by_content;
 };
 
-inline void run(cudnnHandle_t handle, const Conv &c, int64_t kind,
-                const void *x, const void *w, const void *y, void *workspace) {
+inline void run_conv(cudnnHandle_t handle, const Conv &c, int64_t kind,
+                     const ConvTensors &tensors, void *workspace) {
 #ifdef GPUOPT_HAS_CONV_PLANS
   if (c.plan)
-    return c.plan->execute(handle, x, w, y, workspace);
+    return c.plan->execute(handle, tensors, workspace);
 #endif
-  run(handle, *c.legacy, kind, x, w, y, workspace);
+  run_legacy_conv(handle, *c.legacy, kind, tensors.x, tensors.w, tensors.y,
+                  workspace);
 }
 
 // to[o, k, c] = from[o, c, k], or back, adding to what is there.
@@ -144,31 +165,53 @@ inline bool has_order_of_cudnn(const ConvShape &s, const void *weights) {
          reinterpret_cast<uintptr_t>(weights) % 16 == 0;
 }
 
+// What a convolution does beside its product.
+template <class T>
+struct ConvExtras {
+  const T *bias = nullptr;
+  Compute<T> *sum = nullptr, *sum_of_squares = nullptr; // of y's channels
+  bool must_reorder = false; // the weights, in whichever order they are
+};
+
 template <class T>
 struct ConvCall {
   // `plain_weights` are those of the program, or their gradient, which are
-  // reordered if `must_reorder` and where cuDNN wants another order.
+  // reordered where cuDNN wants another order.
   ConvCall(Context &ctx, const ConvShape &s, ConvKind kind, const T *x,
-           const T *plain_weights, const T *y, const T *bias = nullptr,
-           bool must_reorder = false)
+           const T *plain_weights, const T *y, ConvExtras<T> extras = {})
       : ctx(ctx), dnn(ctx.library<Cudnn>()), shape(s), kind(kind), x(x), y(y),
-        reorders(must_reorder || !has_order_of_cudnn(s, plain_weights)) {
+        extras(extras),
+        reorders(extras.must_reorder || !has_order_of_cudnn(s, plain_weights)) {
     count = s.oc * (s.c / s.groups) * s.kh * s.kw;
-    const size_t weight_bytes = (size_t(count) * sizeof(T) + 255) / 256 * 256;
+    const auto weight_bytes = size_t(conv_weight_bytes(count, sizeof(T)));
     in_workspace = reinterpret_cast<T *>(ctx.workspace(weight_bytes));
     workspace = ctx.workspace(weight_bytes) + weight_bytes;
     const ConvKey key{s,
                       kind,
                       cudnn_type<T>(),
                       ctx.allows_tf32 && std::is_same_v<T, float>,
-                      bias != nullptr,
-                      std::min(alignment_of(x), alignment_of(y))};
+                      extras.bias != nullptr,
+                      extras.sum != nullptr,
+                      alignment()};
     conv = &dnn.conv(key, ctx.workspace_bytes() - weight_bytes);
     CHECK_CUDNN(cudnnSetStream(dnn.handle, ctx.stream));
   }
+  // Returns what the pointers of all tensors are multiples of.
+  int64_t alignment() const {
+    int64_t bytes = std::min(alignment_of(x), alignment_of(y));
+    if (extras.sum)
+      bytes = std::min({bytes, alignment_of(extras.sum),
+                        alignment_of(extras.sum_of_squares)});
+    return bytes;
+  }
   // Computes the tensor that `kind` says from weights in cuDNN's order.
   void run(const T *weights) {
-    detail::run(dnn.handle, *conv, kind, x, weights, y, workspace);
+    ConvTensors tensors{x, weights, y};
+    if (conv->adds_sums) {
+      tensors.sum = extras.sum;
+      tensors.sum_of_squares = extras.sum_of_squares;
+    }
+    run_conv(dnn.handle, *conv, kind, tensors, workspace);
   }
   // Returns the weights in cuDNN's order.
   const T *ordered(const T *plain) {
@@ -187,6 +230,7 @@ struct ConvCall {
   const ConvShape &shape;
   const ConvKind kind;
   const T *x, *y;
+  const ConvExtras<T> extras;
   const bool reorders;
   const Conv *conv;
   int64_t count;
@@ -199,10 +243,29 @@ struct ConvCall {
 template <class T>
 void conv_forward(Context &ctx, const ConvShape &s, const T *x, const T *w,
                   const T *bias, T *y) {
-  detail::ConvCall<T> call(ctx, s, kConvForward, x, w, y, bias);
+  detail::ConvExtras<T> extras;
+  extras.bias = bias;
+  detail::ConvCall<T> call(ctx, s, kConvForward, x, w, y, extras);
   call.run(call.ordered(w));
   if (bias)
-    detail::add_bias(call.dnn.handle, *call.conv->legacy, bias, y);
+    detail::add_bias_by_legacy_call(call.dnn.handle, *call.conv->legacy, bias,
+                                    y);
+}
+
+// Also writes, for each of the oc channels, the sum over all pixels of y and of
+// their squares.
+template <class T>
+void conv_forward_with_sums(Context &ctx, const ConvShape &s, const T *x,
+                            const T *w, T *y, Compute<T> *sum,
+                            Compute<T> *sum_of_squares) {
+  detail::ConvExtras<T> extras;
+  extras.sum = sum;
+  extras.sum_of_squares = sum_of_squares;
+  detail::ConvCall<T> call(ctx, s, kConvForward, x, w, y, extras);
+  call.run(call.ordered(w));
+  if (!call.conv->adds_sums)
+    channel_sums(ctx, s.n * s.oh * s.ow, s.oc, static_cast<const T *>(y), sum,
+                 sum_of_squares);
 }
 
 template <class T>
@@ -216,8 +279,9 @@ void conv_backward_data(Context &ctx, const ConvShape &s, const T *dy,
 template <class T>
 void conv_backward_weights(Context &ctx, const ConvShape &s, const T *x,
                            const T *dy, T *dw, double beta) {
-  detail::ConvCall<T> call(ctx, s, kConvBackwardWeights, x, dw, dy, nullptr,
-                           /*must_reorder=*/beta != 0);
+  detail::ConvExtras<T> extras;
+  extras.must_reorder = beta != 0;
+  detail::ConvCall<T> call(ctx, s, kConvBackwardWeights, x, dw, dy, extras);
   call.run(call.reorders ? call.in_workspace : dw);
   if (call.reorders)
     call.reorder(call.in_workspace, dw, true, beta != 0);

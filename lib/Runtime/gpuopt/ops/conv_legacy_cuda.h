@@ -10,9 +10,9 @@ namespace gpuopt {
 namespace detail {
 
 // A factor as cuDNN reads it: a double for tensors of double, else a float.
-class Scale {
+class ConvFactor {
 public:
-  Scale(double value, bool is_wide)
+  ConvFactor(double value, bool is_wide)
       : wide(value), narrow(float(value)), is_wide(is_wide) {}
   const void *pointer() const {
     return is_wide ? static_cast<const void *>(&wide) : &narrow;
@@ -33,17 +33,18 @@ struct LegacyConv {
   size_t workspace = 0;
 };
 
-inline void destroy(const LegacyConv &c) {
+inline void destroy_legacy_conv(const LegacyConv &c) {
   for (cudnnTensorDescriptor_t tensor : {c.x, c.y, c.bias})
     cudnnDestroyTensorDescriptor(tensor);
   cudnnDestroyFilterDescriptor(c.w);
   cudnnDestroyConvolutionDescriptor(c.conv);
 }
 
-// Returns the fastest algorithm, by cuDNN's heuristic, that always gives the
-// same bits and has enough workspace.
+// Takes the fastest algorithm, by cuDNN's heuristic, that always gives the same
+// bits and has enough workspace.
 template <class Perf>
-void choose(LegacyConv &c, const Perf *candidates, int count, size_t room) {
+void take_deterministic(LegacyConv &c, const Perf *candidates, int count,
+                        size_t room) {
   for (int i = 0; i < count; i++)
     if (candidates[i].status == CUDNN_STATUS_SUCCESS &&
         candidates[i].determinism == CUDNN_DETERMINISTIC &&
@@ -65,17 +66,17 @@ inline void choose_algorithm(cudnnHandle_t handle, LegacyConv &c, int64_t kind,
     cudnnConvolutionFwdAlgoPerf_t found[kMost];
     CHECK_CUDNN(cudnnGetConvolutionForwardAlgorithm_v7(
         handle, c.x, c.w, c.conv, c.y, kMost, &count, found));
-    choose(c, found, count, room);
+    take_deterministic(c, found, count, room);
   } else if (kind == kConvBackwardData) {
     cudnnConvolutionBwdDataAlgoPerf_t found[kMost];
     CHECK_CUDNN(cudnnGetConvolutionBackwardDataAlgorithm_v7(
         handle, c.w, c.y, c.conv, c.x, kMost, &count, found));
-    choose(c, found, count, room);
+    take_deterministic(c, found, count, room);
   } else {
     cudnnConvolutionBwdFilterAlgoPerf_t found[kMost];
     CHECK_CUDNN(cudnnGetConvolutionBackwardFilterAlgorithm_v7(
         handle, c.x, c.y, c.conv, c.w, kMost, &count, found));
-    choose(c, found, count, room);
+    take_deterministic(c, found, count, room);
   }
 }
 
@@ -135,9 +136,10 @@ inline LegacyConv make_legacy_conv(cudnnHandle_t handle, const ConvShape &s,
 
 // Enqueues the convolution in the handle's stream: one of the tensors is
 // written, the other two are read.
-inline void run(cudnnHandle_t handle, const LegacyConv &c, int64_t kind,
-                const void *x, const void *w, const void *y, void *workspace) {
-  const Scale one(1, c.is_wide), zero(0, c.is_wide);
+inline void run_legacy_conv(cudnnHandle_t handle, const LegacyConv &c,
+                            int64_t kind, const void *x, const void *w,
+                            const void *y, void *workspace) {
+  const ConvFactor one(1, c.is_wide), zero(0, c.is_wide);
   const auto written = [](const void *p) { return const_cast<void *>(p); };
   if (kind == kConvForward)
     CHECK_CUDNN(cudnnConvolutionForward(
@@ -157,9 +159,9 @@ inline void run(cudnnHandle_t handle, const LegacyConv &c, int64_t kind,
 }
 
 // y += bias
-inline void add_bias(cudnnHandle_t handle, const LegacyConv &c,
-                     const void *bias, void *y) {
-  const Scale one(1, c.is_wide);
+inline void add_bias_by_legacy_call(cudnnHandle_t handle, const LegacyConv &c,
+                                    const void *bias, void *y) {
+  const ConvFactor one(1, c.is_wide);
   CHECK_CUDNN(cudnnAddTensor(handle, one.pointer(), c.bias, bias, one.pointer(),
                              c.y, y));
 }

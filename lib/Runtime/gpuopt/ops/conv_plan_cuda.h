@@ -1,7 +1,7 @@
-// A convolution, or one of its two gradients, as a graph of cuDNN with one
-// operation, and the plan that cuDNN makes for it: an engine (a family of
-// kernels) with its workspace. Activations are NHWC and weights
-// [oc, kh, kw, c / groups].
+// A convolution, or one of its two gradients, as a graph of cuDNN, and the plan
+// that cuDNN makes for it: an engine (a family of kernels) with its workspace.
+// Activations are NHWC and weights [oc, kh, kw, c / groups]. A second operation
+// of a graph may add up the channels of y, and their squares, where y is made.
 //
 // A plan is made for a device that is there, or, without a GPU, for the
 // description of one. Only engines that always give the same bits are taken,
@@ -27,10 +27,11 @@ namespace gpuopt {
 // All that a plan depends on beside the device.
 struct ConvGraph {
   ConvShape shape;
-  int64_t kind;        // ConvKind
-  int64_t type;        // cudnnDataType_t of all three tensors
-  int64_t allows_tf32; // for products of floats
-  int64_t alignment;   // of all three tensors, in bytes
+  int64_t kind;          // ConvKind
+  int64_t type;          // cudnnDataType_t of x, w and y
+  int64_t allows_tf32;   // for products of floats
+  int64_t alignment;     // of x, w and y, in bytes
+  int64_t adds_sums = 0; // of y's channels, in a forward convolution
 };
 
 // Returns how cuDNN describes the GPU of a handle.
@@ -82,10 +83,10 @@ public:
         plan.get_all<char>(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION);
     return std::string(text.begin(), text.end());
   }
-  // Enqueues the convolution in the handle's stream. The tensor that the graph
-  // computes is written; `workspace` has workspace_bytes().
-  void execute(cudnnHandle_t handle, const void *x, const void *w,
-               const void *y, void *workspace) const;
+  // Enqueues the convolution in the handle's stream; `workspace` has
+  // workspace_bytes().
+  void execute(cudnnHandle_t handle, const ConvTensors &tensors,
+               void *workspace) const;
 
 private:
   CudnnDescriptor plan;
@@ -96,6 +97,7 @@ namespace detail {
 
 // The names by which a plan knows its tensors when it is executed.
 constexpr int64_t kConvX = 'x', kConvW = 'w', kConvY = 'y';
+constexpr int64_t kConvSum = 's', kConvSumOfSquares = 'q';
 
 // Sizes are [n, c, h, w] whatever the order in memory is, which is NHWC.
 inline CudnnDescriptor conv_tensor(const ConvGraph &graph, int64_t name,
@@ -165,15 +167,13 @@ inline const ConvAttributes &conv_attributes_of(int64_t kind) {
   return attributes[kind];
 }
 
-// The graph of the one operation.
-inline CudnnDescriptor operation_graph_of(const ConvGraph &graph,
-                                          const PlanDevice &device) {
+inline CudnnDescriptor conv_operation(const ConvGraph &graph,
+                                      const CudnnDescriptor &y) {
   const ConvShape &s = graph.shape;
   const ConvAttributes &attributes = conv_attributes_of(graph.kind);
   const CudnnDescriptor x = conv_tensor(graph, kConvX, s.n, s.c, s.h, s.w),
                         w = conv_tensor(graph, kConvW, s.oc, s.c / s.groups,
                                         s.kh, s.kw),
-                        y = conv_tensor(graph, kConvY, s.n, s.oc, s.oh, s.ow),
                         parameters = conv_parameters(graph);
   CudnnDescriptor operation(attributes.operation);
   operation.set(attributes.parameters, parameters)
@@ -184,9 +184,35 @@ inline CudnnDescriptor operation_graph_of(const ConvGraph &graph,
     operation.set(attributes.alpha, 1.0).set(attributes.beta, 0.0);
   else
     operation.set(attributes.alpha, 1.0f).set(attributes.beta, 0.0f);
-  operation.finalize();
+  return operation.finalize();
+}
+
+// sum[c] and sum_of_squares[c] over all pixels of y
+inline CudnnDescriptor sums_operation(const ConvGraph &graph,
+                                      const CudnnDescriptor &y) {
+  ConvGraph of_floats = graph;
+  of_floats.type = CUDNN_DATA_FLOAT;
+  const int64_t channels = graph.shape.oc;
+  CudnnDescriptor operation(CUDNN_BACKEND_OPERATION_GEN_STATS_DESCRIPTOR);
+  operation.set(CUDNN_ATTR_OPERATION_GENSTATS_MODE, CUDNN_GENSTATS_SUM_SQSUM)
+      .set(CUDNN_ATTR_OPERATION_GENSTATS_MATH_PREC, CUDNN_DATA_FLOAT)
+      .set(CUDNN_ATTR_OPERATION_GENSTATS_XDESC, y)
+      .set(CUDNN_ATTR_OPERATION_GENSTATS_SUMDESC,
+           conv_tensor(of_floats, kConvSum, 1, channels, 1, 1))
+      .set(CUDNN_ATTR_OPERATION_GENSTATS_SQSUMDESC,
+           conv_tensor(of_floats, kConvSumOfSquares, 1, channels, 1, 1));
+  return operation.finalize();
+}
+
+inline CudnnDescriptor operation_graph_of(const ConvGraph &graph,
+                                          const PlanDevice &device) {
+  const ConvShape &s = graph.shape;
+  const CudnnDescriptor y = conv_tensor(graph, kConvY, s.n, s.oc, s.oh, s.ow);
+  std::vector<CudnnDescriptor> all{conv_operation(graph, y)};
+  if (graph.adds_sums)
+    all.push_back(sums_operation(graph, y));
   CudnnDescriptor operations(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
-  operations.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, operation);
+  operations.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, all);
   if (device.handle)
     operations.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, device.handle);
   operations.finalize();
@@ -265,7 +291,8 @@ inline ConvPlanResult try_engine(const CudnnDescriptor &configuration,
 } // namespace detail
 
 // Returns the plan of the first engine of cuDNN's heuristic that may be taken
-// and needs at most `workspace_limit` bytes.
+// and needs at most `workspace_limit` bytes. Throws where cuDNN fails for
+// another reason than that it cannot compute the graph.
 inline ConvPlanResult plan_convolution(const PlanDevice &device,
                                        const ConvGraph &graph,
                                        int64_t workspace_limit) {
@@ -280,7 +307,10 @@ inline ConvPlanResult plan_convolution(const PlanDevice &device,
         if (result.plan)
           return result;
       }
-  } catch (const Error &refused) {
+  } catch (const CudnnError &refused) {
+    if (!is_refusal(refused.status))
+      throw Error(std::string(refused.what()) +
+                  ", which says: " + last_cudnn_message());
     result.reason = last_cudnn_message() + ": " + refused.what();
   }
   return result;
@@ -297,16 +327,19 @@ inline ConvPlan read_conv_plan(const PlanDevice &device,
   return ConvPlan(plan);
 }
 
-inline void ConvPlan::execute(cudnnHandle_t handle, const void *x,
-                              const void *w, const void *y,
+inline void ConvPlan::execute(cudnnHandle_t handle, const ConvTensors &tensors,
                               void *workspace) const {
   const auto pointer = [](const void *p) { return const_cast<void *>(p); };
+  std::vector<int64_t> ids{detail::kConvX, detail::kConvW, detail::kConvY};
+  std::vector<void *> pointers{pointer(tensors.x), pointer(tensors.w),
+                               pointer(tensors.y)};
+  if (tensors.sum) {
+    ids.insert(ids.end(), {detail::kConvSum, detail::kConvSumOfSquares});
+    pointers.insert(pointers.end(), {tensors.sum, tensors.sum_of_squares});
+  }
   CudnnDescriptor operands(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
-  operands
-      .set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS,
-           std::vector<int64_t>{detail::kConvX, detail::kConvW, detail::kConvY})
-      .set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS,
-           std::vector<void *>{pointer(x), pointer(w), pointer(y)})
+  operands.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, ids)
+      .set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, pointers)
       .set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, workspace)
       .finalize();
   CHECK_CUDNN(cudnnBackendExecute(handle, plan.get(), operands.get()));

@@ -1,4 +1,5 @@
-// The sizes of a 2-d convolution, and which of its three products is meant.
+// The sizes of a 2-d convolution, which of its three products is meant, and its
+// tensors.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,13 @@ enum ConvKind : int64_t {
   kConvForward,
   kConvBackwardData,
   kConvBackwardWeights
+};
+
+// The tensors of a convolution; the one that its kind computes is written. The
+// sums, of floats, are null where the graph has none.
+struct ConvTensors {
+  const void *x, *w, *y;
+  void *sum = nullptr, *sum_of_squares = nullptr;
 };
 
 } // namespace gpuopt

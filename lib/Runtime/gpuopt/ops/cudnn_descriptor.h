@@ -13,11 +13,27 @@
 
 namespace gpuopt {
 
+// An error of cuDNN, with the status that it has returned.
+struct CudnnError : Error {
+  CudnnError(cudnnStatus_t status, const std::string &text)
+      : Error(text), status(status) {}
+  cudnnStatus_t status;
+};
+
+// Whether a status says that cuDNN cannot compute what it was asked for. Others
+// say that something went wrong: memory, the driver, cuDNN itself.
+inline bool is_refusal(cudnnStatus_t status) {
+  const int category = int(status) / 1000 * 1000;
+  return category == CUDNN_STATUS_BAD_PARAM ||
+         category == CUDNN_STATUS_NOT_SUPPORTED;
+}
+
 inline void check_cudnn(cudnnStatus_t status, const char *what,
                         const char *file, int line) {
   if (status != CUDNN_STATUS_SUCCESS)
-    throw Error(std::string("cuDNN: ") + cudnnGetErrorString(status) + " in " +
-                what + " (" + file + ":" + std::to_string(line) + ")");
+    throw CudnnError(
+        status, std::string("cuDNN: ") + cudnnGetErrorString(status) + " in " +
+                    what + " (" + file + ":" + std::to_string(line) + ")");
 }
 #define CHECK_CUDNN(call)                                                      \
   ::gpuopt::check_cudnn((call), #call, __FILE__, __LINE__)
@@ -45,6 +61,9 @@ inline constexpr auto attribute_type(cudnnDataType_t) {
 }
 inline constexpr auto attribute_type(cudnnConvolutionMode_t) {
   return CUDNN_TYPE_CONVOLUTION_MODE;
+}
+inline constexpr auto attribute_type(cudnnGenStatsMode_t) {
+  return CUDNN_TYPE_GENSTATS_MODE;
 }
 inline constexpr auto attribute_type(cudnnBackendHeurMode_t) {
   return CUDNN_TYPE_HEUR_MODE;
@@ -86,13 +105,29 @@ public:
     made->needs.push_back(value.made);
     return *this;
   }
+  CudnnDescriptor &set(cudnnBackendAttributeName_t name,
+                       const std::vector<CudnnDescriptor> &values) {
+    std::vector<cudnnBackendDescriptor_t> pointers;
+    for (const CudnnDescriptor &value : values) {
+      pointers.push_back(value.get());
+      made->needs.push_back(value.made);
+    }
+    CHECK_CUDNN(
+        cudnnBackendSetAttribute(get(), name, CUDNN_TYPE_BACKEND_DESCRIPTOR,
+                                 int64_t(pointers.size()), pointers.data()));
+    return *this;
+  }
   CudnnDescriptor &finalize() {
     CHECK_CUDNN(cudnnBackendFinalize(get()));
     return *this;
   }
-  // Returns whether cuDNN can do what the attributes say.
+  // Returns whether cuDNN can do what the attributes say; throws if it fails
+  // for another reason.
   bool try_finalize() {
-    return cudnnBackendFinalize(get()) == CUDNN_STATUS_SUCCESS;
+    const cudnnStatus_t status = cudnnBackendFinalize(get());
+    if (!is_refusal(status))
+      check_cudnn(status, "cudnnBackendFinalize", __FILE__, __LINE__);
+    return status == CUDNN_STATUS_SUCCESS;
   }
 
   template <class T>

@@ -48,8 +48,8 @@ inline cublasLtMatrixLayout_t layout(cudaDataType_t type, int64_t rows,
   const bool row_major = col == 1;
   const int64_t length = row_major ? cols : rows,
                 count = row_major ? rows : cols;
-  // No address depends on where a second row would begin. An even number says
-  // to the library that the only one is aligned.
+  // A single row has no second one that its pitch would place. An even pitch
+  // tells the library that the row is aligned.
   const int64_t pitch =
       count == 1 ? (length + kEvenElements - 1) / kEvenElements * kEvenElements
                  : (row_major ? row : col);

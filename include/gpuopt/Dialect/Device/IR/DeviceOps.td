@@ -46,7 +46,8 @@ def Device_BufferOp : Device_Op<"buffer", [Symbol]> {
     of kind input, labels or output has the `externalName` that users know it by
     and, if it picks rows or classes, the range of its `indices`. If the kernel
     that writes it has several results, `resultNumber` says which of them the
-    buffer holds.
+    buffer holds. `role` says what it holds of its origin where that is known to
+    be a statistic ("mean", "rstd") or a part of a sum ("weight_parts").
 
     Constraints:
     - (C1) the type is a tensor of static shape, dense or with rows that begin
@@ -65,13 +66,13 @@ def Device_BufferOp : Device_Op<"buffer", [Symbol]> {
                        OptionalAttr<FlatSymbolRefAttr>:$step, StrAttr:$origin,
                        OptionalAttr<FlatSymbolRefAttr>:$variable, OptionalAttr<StrAttr>:$externalName,
                        OptionalAttr<ElementsAttr>:$value, OptionalAttr<Train_IndexRangeAttr>:$indices,
-                       OptionalAttr<I64Attr>:$resultNumber);
+                       OptionalAttr<I64Attr>:$resultNumber, OptionalAttr<StrAttr>:$role);
   let assemblyFormat = [{
     $sym_name $kind `at` $offset `:` $type (`live` $liveFrom^ `to` $liveTo)? (`in` $step^)? attr-dict
   }];
   let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "BufferKind":$kind, "int64_t":$offset,
                                  "::mlir::Type":$type, "::llvm::StringRef":$origin), [{
-    build($_builder, $_state, name, kind, offset, type, {}, {}, {}, origin, {}, {}, {}, {}, {});
+    build($_builder, $_state, name, kind, offset, type, {}, {}, {}, origin, {}, {}, {}, {}, {}, {});
   }]>];
   let extraClassDeclaration = [{
     int64_t getSizeInBytes();
@@ -358,6 +359,24 @@ def Device_CheckFiniteOp : Device_StepOpBase<"check_finite",
   let hasVerifier = 1;
 }
 
+def Device_SumPartsOp : Device_StepOpBase<"sum_parts",
+    (ins Device_Ptr:$parts, Device_Ptr:$sum, I64Attr:$count, I64Attr:$columns),
+    [DeclareOpInterfaceMethods<Device_GroupableCall, ["getNumElements"]>]> {
+  let summary = "sum[i] = the sum of parts[p, i] over `count` parts, for `columns` columns";
+  let description = [{
+    Constraints:
+    - (C1) parts and sum are f32, and there is at least one part.
+
+    ```mlir
+    device.sum_parts %0 to %1 count 256 columns 768 : !device.ptr<f32>, !device.ptr<f32>
+    ```
+  }];
+  let assemblyFormat = [{
+    $parts `to` $sum `count` $count `columns` $columns attr-dict `:` type($parts) `,` type($sum)
+  }];
+  let hasVerifier = 1;
+}
+
 def Device_SnapshotOp : Device_StepOpBase<"snapshot",
     (ins Device_Ptr:$value, Device_Ptr:$snapshot, I64Attr:$count),
     [DeclareOpInterfaceMethods<Device_GroupableCall>]> {
@@ -375,7 +394,7 @@ def Device_RestoreOp : Device_StepOpBase<"restore",
 def Device_RefreshOp : Device_StepOpBase<"refresh",
     (ins Device_Ptr:$copy, Device_Ptr:$value, I64Attr:$count),
     [DeclareOpInterfaceMethods<Device_GroupableCall>]> {
-  let summary = "copy = value in another precision, `count` elements";
+  let summary = "copy = value in another precision or the same, `count` elements";
   let assemblyFormat = "$copy `from` $value `count` $count attr-dict `:` type($copy) `,` type($value)";
 }
 

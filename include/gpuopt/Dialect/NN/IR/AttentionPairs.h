@@ -18,6 +18,7 @@ struct AttentionPairs {
   /// and heads.
   double visible = 0;
   bool isGradient = false;
+  bool isCapped = false; ///< Scores have a soft cap.
 };
 
 /// Returns nothing if `op` is neither attention nor its gradient.

@@ -26,9 +26,11 @@ def NN_AttentionOp : NN_InferredOp<"attention", [
   let description = [{
     With query Q: [..., L, E], key K: [..., S, E] and value V: [..., S, F]:
 
-    `Y = dropout(softmax(mask(scale * Q K^T + bias))) V : [..., L, F]`,
+    `Y = dropout(softmax(mask(cap(scale * Q K^T) + bias))) V : [..., L, F]`,
 
-    where the softmax is taken along the S keys. A boolean mask keeps a score
+    where the softmax is taken along the S keys. With a `softcap` c, scores x
+    become cap(x) = c tanh(x / c), whose size is at most c (Gemma Team, "Gemma 2",
+    2024, section 2); otherwise cap(x) = x. A boolean mask keeps a score
     where it is true, and replaces it by `masked_value` (minus infinity unless
     given) elsewhere; a floating-point mask is added. Mask and bias are broadcast
     to [..., L, S] by NumPy's rule. What distinguishes a bias, such as the
@@ -72,27 +74,28 @@ def NN_AttentionOp : NN_InferredOp<"attention", [
       its place;
     - (C7) there is no mask beside a band, and each query sees at least one key;
     - (C8) the bias has the element type of the statistics, and its shape
-      broadcasts to [..., L, S].
+      broadcasts to [..., L, S];
+    - (C9) the soft cap is a number above 0.
 
     ```mlir
     %1:2 = nn.attention %q, %k, %v mask %m scale 0.25 of both dropout 0.1 stream 3
         : tensor<2x4x8x16xf32>, tensor<2x4x9x16xf32>, tensor<2x4x9x16xf32>, tensor<8x9xi1>
     %2:2 = nn.attention %q, %k, %v scale 0.25 band [-9, 0]
         : tensor<2x4x8x16xf32>, tensor<2x4x9x16xf32>, tensor<2x4x9x16xf32>
-    %3:2 = nn.attention %q, %k, %v bias %b : tensor<4x8x9xf32> scale 0.25
+    %3:2 = nn.attention %q, %k, %v bias %b : tensor<4x8x9xf32> scale 0.25 softcap 50.0
         : tensor<2x4x8x16xf32>, tensor<2x4x9x16xf32>, tensor<2x4x9x16xf32>
     ```
   }];
   let arguments = (ins NN_FloatTensor:$query, NN_FloatTensor:$key, NN_FloatTensor:$value,
                        Optional<NN_Tensor>:$mask, Optional<NN_FloatTensor>:$bias, F64Attr:$scale,
                        DefaultValuedAttr<NN_AttentionScalingAttr, "::gpuopt::nn::AttentionScaling::Scores">:$scaling,
-                       OptionalAttr<F64Attr>:$dropoutRatio, OptionalAttr<I64Attr>:$stream,
+                       OptionalAttr<F64Attr>:$softcap, OptionalAttr<F64Attr>:$dropoutRatio, OptionalAttr<I64Attr>:$stream,
                        OptionalAttr<F64Attr>:$masked_value, UnitAttr:$zeroes_empty,
                        OptionalAttr<DenseI64ArrayAttr>:$band, OptionalAttr<DenseI64ArrayAttr>:$order);
   let results = (outs NN_FloatTensor:$result, NN_FloatTensor:$statistics);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`mask` $mask^)? (`bias` $bias^ `:` type($bias))? `scale` $scale (`of` `` $scaling^)?
-    (`dropout` $dropoutRatio^ `stream` $stream)? (`band` $band^)? (`order` $order^)? attr-dict
+    (`softcap` $softcap^)? (`dropout` $dropoutRatio^ `stream` $stream)? (`band` $band^)? (`order` $order^)? attr-dict
     `:` type($query) `,` type($key) `,` type($value) (`,` type($mask)^)?
   }];
   let hasVerifier = 1;
@@ -108,7 +111,8 @@ def NN_AttentionOp : NN_InferredOp<"attention", [
 
     /// The steps of the formula, each with a location of its own: those of the
     /// ONNX nodes that the op stands for.
-    enum class Part { Scores, Scale, Bias, Mask, Softmax, Dropout, Product };
+    enum class Part { Scores, Scale, Softcap, Bias, Mask, Softmax, Dropout, Product };
+    /// If a part has several locations, the first one counts.
     static ::mlir::Location fuseLocations(
         ::llvm::ArrayRef<std::pair<Part, ::mlir::Location>> parts);
     /// Returns the location of a part, or that of the op if the part has none.
@@ -129,41 +133,62 @@ def NN_AttentionGradOp : NN_InferredOp<"attention_grad", [
     `P = exp(scale * Q K^T - largest - logarithm)`, `dV = P^T dY`,
     `dS = P * (dY V^T - D)`, `dQ = scale * dS K`, `dK = scale * dS^T Q`.
 
-    If there is a bias, a fourth result has its shape: the sums of dS over all
+    With a `softcap`, the scores in P are capped, and the dS in dQ and dK is
+    multiplied by the derivative of the cap, 1 - tanh(scale * Q K^T / softcap)^2. If there is a bias, a fourth result has its shape: the sums of dS over all
     dimensions in which the bias is broadcast. dS is 0 where a boolean mask is
     false. The elements that dropout has dropped are drawn again: there P in dV
     and dY V^T are multiplied by 0, and elsewhere by 1 / (1 - ratio). Mask, bias,
     band and attributes are those of nn.attention; the first three results have
     the `order`.
 
+    With `sums_columns`, the last result is a part of the gradient of a bias of
+    the projection that made query, key and value, `[b, h, L, d]` and
+    `[b, h, L, f]`. It has `b * ceil(L / 64)` parts of `h * (2 d + f)` columns:
+    the sums of up to 64 rows of dQ, of dK and then of dV.
+
     Constraints:
     - (C1) operands have the shapes of an nn.attention, and `gradient` has the
       shape of `output`;
     - (C2) `order` is a permutation of the dimensions that leaves the last one in
       its place;
-    - (C3) mask, bias, dropout and band are as in nn.attention.
+    - (C3) mask, bias, soft cap, dropout and band are as in nn.attention;
+    - (C4) columns are summed for an order of [0, 2, 1, 3], as many keys as
+      queries, as many heads of each, heads of up to 128 elements, and no bias.
 
     ```mlir
     %dq, %dk, %dv = nn.attention_grad %q, %k, %v, %y, %s, %dy mask %m scale 0.25
         : tensor<2x4x8x16xf32>, tensor<2x4x9x16xf32>, tensor<2x4x9x16xf32>, tensor<2x4x8x16xf32>,
           tensor<2x2x4x8xf32>, tensor<2x4x8x16xf32>, tensor<8x9xi1>
+    %dq, %dk, %dv, %sums = nn.attention_grad %q, %k, %v, %y, %s, %dy scale 0.25 order [0, 2, 1, 3] sums_columns
+        : tensor<2x4x100x16xf32>, tensor<2x4x100x16xf32>, tensor<2x4x100x16xf32>, tensor<2x4x100x16xf32>,
+          tensor<2x2x4x100xf32>, tensor<2x4x100x16xf32>   // %sums: tensor<4x1x192xf32>
     ```
   }];
   let arguments = (ins NN_FloatTensor:$query, NN_FloatTensor:$key, NN_FloatTensor:$value,
                        NN_FloatTensor:$output, NN_FloatTensor:$statistics, NN_FloatTensor:$gradient,
                        Optional<NN_Tensor>:$mask, Optional<NN_FloatTensor>:$bias, F64Attr:$scale,
-                       OptionalAttr<F64Attr>:$dropoutRatio, OptionalAttr<I64Attr>:$stream,
+                       OptionalAttr<F64Attr>:$softcap, OptionalAttr<F64Attr>:$dropoutRatio, OptionalAttr<I64Attr>:$stream,
                        OptionalAttr<F64Attr>:$masked_value, UnitAttr:$zeroes_empty,
-                       OptionalAttr<DenseI64ArrayAttr>:$band, OptionalAttr<DenseI64ArrayAttr>:$order);
+                       OptionalAttr<DenseI64ArrayAttr>:$band, OptionalAttr<DenseI64ArrayAttr>:$order,
+                       UnitAttr:$sums_columns);
   let results = (outs NN_FloatTensor:$query_gradient, NN_FloatTensor:$key_gradient, NN_FloatTensor:$value_gradient,
-                      Optional<NN_FloatTensor>:$bias_gradient);
+                      Optional<NN_FloatTensor>:$sums);
   let assemblyFormat = [{
     $query `,` $key `,` $value `,` $output `,` $statistics `,` $gradient (`mask` $mask^)? (`bias` $bias^ `:` type($bias))? `scale` $scale
-    (`dropout` $dropoutRatio^ `stream` $stream)? (`band` $band^)? (`order` $order^)? attr-dict
+    (`softcap` $softcap^)? (`dropout` $dropoutRatio^ `stream` $stream)? (`band` $band^)? (`order` $order^)?
+    (`sums_columns` $sums_columns^)? attr-dict
     `:` type($query) `,` type($key) `,` type($value) `,` type($output) `,` type($statistics) `,` type($gradient)
     (`,` type($mask)^)?
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The gradient of the bias, or null if the op has none.
+    ::mlir::Value getBiasGradient() { return getBias() ? getSums() : ::mlir::Value(); }
+    /// The parts of the sums of columns, or null if the op has none.
+    ::mlir::Value getColumnSums() { return getSumsColumns() ? getSums() : ::mlir::Value(); }
+    /// Whether the runtime has such sums for the op (C4).
+    bool canSumColumns();
+  }];
 }
 
 #endif // GPUOPT_DIALECT_NN_IR_NNATTENTIONOP_TD

@@ -114,4 +114,24 @@ def NN_ScatterAddOp : NN_InferredOp<"scatter_add", [
   }];
 }
 
+def NN_SumPartsOp : NN_InferredOp<"sum_parts", [Costly]> {
+  let summary = "the sum over the first dimension, in one launch with its neighbours";
+  let description = [{
+    `y[0, i...]` is the sum of `parts[p, i...]` over all p: the last stage of sums
+    that several blocks have begun. The runtime has a kernel for it, and those that
+    follow one another are one launch. The order in which numbers are added
+    follows from the number of parts alone.
+
+    Constraints:
+    - (C1) the operand has rank at least 2.
+
+    ```mlir
+    %1 = nn.sum_parts %0 : tensor<256x1x768xf32>   // tensor<1x1x768xf32>
+    ```
+  }];
+  let arguments = (ins StaticShapeTensorOf<[F32]>:$parts);
+  let results = (outs StaticShapeTensorOf<[F32]>:$result);
+  let assemblyFormat = "$parts attr-dict `:` type($parts)";
+}
+
 #endif // GPUOPT_DIALECT_NN_IR_NNCALLOPS_TD

@@ -38,6 +38,39 @@ def NN_ConvOp : NN_InferredOp<"conv", [Differentiable, MatrixUnits, ProductCall]
   }];
 }
 
+def NN_ConvWithSumsOp
+    : NN_InferredOp<"conv_with_sums", [
+        MatrixUnits,
+        DeclareOpInterfaceMethods<RuntimeCallOpInterface, [
+          "getFactors", "getWorkspaceInBytes", "getRequiredWorkspaceInBytes", "keepsType"
+        ]>
+      ]> {
+  let summary = "nn.conv, and the sums of each channel of its result";
+  let description = [{
+    `result` is that of nn.conv with the same operands and attributes. `sum` and
+    `sum_of_squares` are added up over all pixels of all images, for each of the
+    O channels: 1 x 1 x 1 x O. They are in f32 if the result is in half
+    precision. A convolution has each element of its result in registers once,
+    so it adds them up without reading the result again.
+
+    ```mlir
+    %y, %sum, %squares = nn.conv_with_sums %x, %w strides [1, 1] pads [0, 0, 0, 0] dilations [1, 1] groups 1
+      : tensor<8x14x14x64xf16>, tensor<256x64x1x1xf16>
+    ```
+
+    Constraints are (C1) to (C4) of nn.conv.
+  }];
+  let arguments = (ins NN_FloatTensor:$input, NN_FloatTensor:$weights,
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
+                       DenseI64ArrayAttr:$dilations, I64Attr:$groups);
+  let results = (outs NN_FloatTensor:$result, NN_FloatTensor:$sum,
+                      NN_FloatTensor:$sum_of_squares);
+  let assemblyFormat = [{
+    $input `,` $weights `strides` $strides `pads` $pads `dilations` $dilations
+    `groups` $groups attr-dict `:` type($input) `,` type($weights)
+  }];
+}
+
 def NN_ConvInputGradOp : NN_Op<"conv_input_grad", [Differentiable, MatrixUnits, ProductCall]> {
   let summary = "gradient of nn.conv in its input; also the transposed convolution";
   let description = [{

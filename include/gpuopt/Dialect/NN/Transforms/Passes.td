@@ -35,8 +35,11 @@ def RecognizeAttention : Pass<"nn-recognize-attention"> {
   let summary = "Finds the attention that is spelled out in products and a softmax";
   let description = [{
     A softmax between two products becomes nn.attention, with the scale of the
-    scores or of the product's operands, a mask that is added or selects, and
-    dropout. Transposes and reshapes of leading dimensions move to the operands,
+    scores or of the product's operands, a soft cap, a bias, a mask that is added
+    or selects, and dropout. A selection below another mask joins it if that
+    changes no gradient: if both hide keys by the same number, if the inner one
+    hides them by minus infinity, or if both are constants that leave a key to
+    each query. Transposes and reshapes of leading dimensions move to the operands,
     where strides absorb them. Each part keeps the location of the node that it
     comes from, so that an expansion can name its kernels and choose its
     precisions by these nodes.
@@ -91,6 +94,9 @@ def RecognizeBiases : Pass<"nn-recognize-biases"> {
     apart if one addend is trained and the other is not, or if it selects
     between a trained tensor and a number that hides keys: what is not trained
     remains the mask.
+
+    The pass runs before precisions are chosen. A bias has the type of sums, so a
+    mask in half precision stays as it is; a remark says so.
 
     A selection by a finite number, which has to be -1e9 or less, is taken apart
     only if it is constant and each query sees a key. Otherwise a query that sees
@@ -172,7 +178,7 @@ def ExpandAttention : Pass<"nn-expand-attention"> {
   }];
   let options = [Option<"all", "all", "bool", "false", "expand all attention, whether there is a call for it or not">,
                  Option<"inference", "inference", "bool", "false", "nothing is trained, so masks have no gradient">];
-  let dependentDialects = ["::gpuopt::nn::NNDialect", "::mlir::arith::ArithDialect"];
+  let dependentDialects = ["::gpuopt::nn::NNDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
   let statistics = [Statistic<"expandedCount", "expanded", "attentions spelled out">];
 }
 
@@ -189,6 +195,14 @@ def Decompose : Pass<"nn-decompose"> {
     two, and lose no digits unless that pixel is far from all others (Chan,
     Golub and LeVeque, Algorithms for Computing the Sample Variance, 1983).
 
+    With `conv-sums`, a convolution whose result is normalised adds up the
+    channels of the result itself (nn.conv_with_sums), so that nothing reads the
+    result for its moments: mean = sum / n, variance = sum_of_squares / n -
+    mean^2. That is for results in half precision, which have lost as many
+    digits by rounding as the difference loses in single precision; and for
+    convolutions without groups whose channels are multiples of 8, for which
+    cuDNN has engines that do so.
+
     ```mlir
     %1 = nn.softmax %0 dim 1 : tensor<4x16xf32>
     // becomes
@@ -202,7 +216,9 @@ def Decompose : Pass<"nn-decompose"> {
     ```
   }];
   let options = [Option<"oneRead", "one-read", "bool", "false",
-                        "a batch norm's mean and variance come from one read of its input">];
+                        "a batch norm's mean and variance come from one read of its input">,
+                 Option<"convSums", "conv-sums", "bool", "false",
+                        "a batch norm's mean and variance come from the convolution before it">];
   let dependentDialects = ["::gpuopt::nn::NNDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 

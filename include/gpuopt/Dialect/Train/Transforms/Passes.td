@@ -42,6 +42,7 @@ def BuildStep : Pass<"train-build-step", "::mlir::ModuleOp"> {
     Option<"labelSmoothing", "label-smoothing", "double", "0", "share of a label that is spread over all classes">,
     Option<"lossChunkCount", "loss-chunks", "int64_t", "0",
            "chunks of rows in which product and cross entropy run; 0: enough to keep logits below 1 GiB">,
+    Option<"halfLogits", "half-logits", "bool", "false", "an element of the logits will take two bytes">,
     Option<"optimizer", "optimizer", "std::string", "\"adamw\"",
            "name of an optimizer that optimizer_table.h declares">,
     ListOption<"optimizerStates", "optimizer-states", "std::string",

@@ -1,4 +1,4 @@
-//===- ResultRoles.cpp - What a kernel's results are ----------------------===//
+//===- ValueRoles.cpp - What a kernel's values are ------------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ResultRoles.h"
+#include "gpuopt/Dialect/Device/IR/ValueRoles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -19,6 +19,25 @@
 
 using namespace mlir;
 using namespace gpuopt;
+using namespace gpuopt::device;
+
+/// Returns the value that each iteration of a loop adds to result `number`;
+/// of nested loops, that of the innermost one.
+static Value contribution(LoopOp loop, unsigned number) {
+  auto yield = cast<YieldOp>(loop.getBody().front().getTerminator());
+  Value value = yield.getValues()[number];
+  if (auto inner = value.getDefiningOp<LoopOp>())
+    return contribution(inner, cast<OpResult>(value).getResultNumber());
+  return value;
+}
+
+/// Whether `value` is a square root's argument as in a standard deviation: a
+/// variance, or a mean of squares, and a small constant.
+static bool isStabilised(Value value) {
+  auto sum = value.getDefiningOp<arith::AddFOp>();
+  return sum && (matchPattern(sum.getLhs(), m_Constant()) ||
+                 matchPattern(sum.getRhs(), m_Constant()));
+}
 
 namespace {
 
@@ -38,36 +57,26 @@ public:
 private:
   StringRef roleOfStatistic(Value value) const {
     Operation *op = value.getDefiningOp();
-    if (auto loop = dyn_cast_or_null<device::LoopOp>(op))
+    if (auto loop = dyn_cast_or_null<LoopOp>(op))
       return roleOfLoop(loop, cast<OpResult>(value).getResultNumber());
-    if (isa_and_nonnull<math::RsqrtOp>(op))
-      return "rstd";
-    if (auto load = dyn_cast_or_null<device::LoadOp>(op))
+    if (auto root = dyn_cast_or_null<math::RsqrtOp>(op))
+      return isStabilised(root.getOperand()) ? "rstd" : "";
+    if (auto load = dyn_cast_or_null<LoadOp>(op))
       if (auto pointer = dyn_cast<BlockArgument>(load.getPointer()))
         return known[pointer.getArgNumber()];
     return "";
   }
 
-  /// Returns the value that each turn of a loop adds to result `number`;
-  /// of nested loops, that of the innermost one.
-  static Value contribution(device::LoopOp loop, unsigned number) {
-    auto yield = cast<device::YieldOp>(loop.getBody().front().getTerminator());
-    Value value = yield.getValues()[number];
-    if (auto inner = value.getDefiningOp<device::LoopOp>())
-      return contribution(inner, cast<OpResult>(value).getResultNumber());
-    return value;
-  }
-
-  static StringRef roleOfLoop(device::LoopOp loop, unsigned number) {
+  static StringRef roleOfLoop(LoopOp loop, unsigned number) {
     switch (loop.getCombiner(number)) {
-    case device::Combiner::Max:
+    case Combiner::Max:
       return "largest";
-    case device::Combiner::Min:
+    case Combiner::Min:
       return "smallest";
-    case device::Combiner::Prod:
+    case Combiner::Prod:
       return "";
-    case device::Combiner::Sum:
-    case device::Combiner::SumExp:
+    case Combiner::Sum:
+    case Combiner::SumExp:
       break;
     }
     Value value = contribution(loop, number);
@@ -103,7 +112,7 @@ private:
   }
 
   StringRef roleOfQuotient(arith::DivFOp op) const {
-    auto loop = op.getRhs().getDefiningOp<device::LoopOp>();
+    auto loop = op.getRhs().getDefiningOp<LoopOp>();
     if (!loop)
       return roleOfStatistic(op.getLhs()) == "total" &&
                      isCount(op.getRhs(), /*isShare=*/false)
@@ -119,13 +128,32 @@ private:
 
 } // namespace
 
-SmallVector<StringRef> gpuopt::rolesOfResults(device::KernelOp kernel,
+StringRef device::roleOfValue(Value value, ArrayRef<StringRef> known) {
+  return RoleFinder(known).roleOf(value);
+}
+
+SmallVector<StringRef> device::rolesOfResults(KernelOp kernel,
                                               ArrayRef<StringRef> known) {
   SmallVector<StringRef> roles(kernel.getBody().getNumArguments());
-  RoleFinder finder(known);
-  kernel.walk([&](device::StoreOp store) {
+  kernel.walk([&](StoreOp store) {
     if (auto pointer = dyn_cast<BlockArgument>(store.getPointer()))
-      roles[pointer.getArgNumber()] = finder.roleOf(store.getValue());
+      roles[pointer.getArgNumber()] = roleOfValue(store.getValue(), known);
   });
   return roles;
+}
+
+BlockArgument device::summedArgument(Value value) {
+  if (auto combine = value.getDefiningOp<CombineGroupsOp>())
+    value = combine.getValue();
+  auto loop = value.getDefiningOp<LoopOp>();
+  if (!loop)
+    return {};
+  unsigned number = cast<OpResult>(value).getResultNumber();
+  if (loop.getCombiner(number) != Combiner::Sum)
+    return {};
+  Value element = contribution(loop, number);
+  if (auto wide = element.getDefiningOp<arith::ExtFOp>())
+    element = wide.getIn();
+  auto load = element.getDefiningOp<LoadOp>();
+  return load ? dyn_cast<BlockArgument>(load.getPointer()) : BlockArgument();
 }
