@@ -65,6 +65,13 @@ struct ExportOptions {
   bool averages = false; ///< Whether averages of the weights are taken.
 };
 
+/// What `gpuopt doctor` is asked for.
+struct DoctorOptions {
+  std::vector<const TargetInfo *> targets; ///< Those to look at.
+  std::vector<const TargetInfo *> needed;  ///< Those that must be usable.
+  bool trains = true; ///< Whether to train a small model for each.
+};
+
 /// Each of these prints what is wrong and returns the exit status: 0, 1 or,
 /// where its comment says so, 2 or 3.
 int compileModel(const DriverOptions &options);
@@ -79,6 +86,10 @@ int calibrateDevice(const CalibrateOptions &options);
 
 /// Writes the ONNX file of a model with the weights that a training has saved.
 int exportModel(const ExportOptions &options);
+
+/// Prints what of all that gpuopt uses is there, its versions, and how to get
+/// what is missing. Returns 1 if a target that is needed cannot be used.
+int examineInstallation(const DoctorOptions &options);
 
 /// Runs the command line of `gpuopt`; returns its exit status.
 int driverMain(int argc, char **argv);

@@ -7,15 +7,14 @@
 
 #include "Build/BuildKey.h"
 
+#include "Build/Tools.h"
 #include "gpuopt/Driver/Driver.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/Program.h"
 #include "llvm/Support/SHA256.h"
 #include "llvm/TargetParser/Host.h"
 
@@ -24,17 +23,8 @@
 using namespace llvm;
 using namespace gpuopt;
 
-/// Returns what a command prints on either stream.
-static std::string outputOf(StringRef program, ArrayRef<StringRef> arguments) {
-  SmallString<128> log;
-  if (sys::fs::createTemporaryFile("gpuopt", "log", log))
-    return "";
-  sys::ExecuteAndWait(program, arguments, std::nullopt,
-                      {StringRef(""), StringRef(log), StringRef(log)},
-                      /*SecondsToWait=*/10);
-  auto buffer = MemoryBuffer::getFile(log);
-  sys::fs::remove(log);
-  return buffer ? (*buffer)->getBuffer().str() : "";
+static std::string described(const Tool &tool) {
+  return tool.path.empty() ? "" : tool.path + "\n" + tool.output;
 }
 
 static std::string environment(const char *name) {
@@ -42,39 +32,12 @@ static std::string environment(const char *name) {
   return value ? value : "";
 }
 
-/// Returns path and version of the compiler that an environment variable names,
-/// perhaps with arguments ("ccache g++"); without the variable, those of the
-/// first of `names` that is installed.
-static std::string compilerOf(const char *variable, ArrayRef<StringRef> names,
-                              ArrayRef<StringRef> moreFolders = {}) {
-  std::string given = environment(variable);
-  SmallVector<StringRef> command;
-  StringRef(given).split(command, ' ', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
-  if (command.empty())
-    command.push_back("");
-  else
-    names = command[0];
-  for (StringRef name : names) {
-    auto path = sys::findProgramByName(name);
-    if (!path && !moreFolders.empty())
-      path = sys::findProgramByName(name, moreFolders);
-    if (!path)
-      continue;
-    command[0] = *path;
-    command.push_back("--version");
-    return *path + "\n" + outputOf(*path, command);
-  }
-  return "";
-}
-
-/// Returns the compilers with their flags. They are searched in the order in
-/// which CMake and the CMakeLists.txt of programs search them.
+/// Returns the compilers with their flags.
 static std::string compilersOf(const TargetInfo &target) {
-  std::string found = compilerOf("CXX", {"c++", "g++", "clang++"});
+  std::string found = described(findCxxCompiler());
   std::vector<const char *> flags = {"CXX", "CXXFLAGS", "LDFLAGS"};
   if (target.runs_on_gpu) {
-    found += compilerOf("CUDACXX", {"nvcc"},
-                        {"/usr/local/cuda/bin", "/usr/local/cuda-13.0/bin"});
+    found += described(findCudaCompiler());
     flags.insert(flags.end(),
                  {"CUDACXX", "CUDAFLAGS", "CUDAHOSTCXX", "CUDAARCHS",
                   "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"});

@@ -41,6 +41,11 @@ cl::SubCommand &gpuopt::exportCommand() {
                                 "write the ONNX file with trained weights");
   return command;
 }
+cl::SubCommand &gpuopt::doctorCommand() {
+  static cl::SubCommand command(
+      "doctor", "say what of all that gpuopt uses is there, and try it");
+  return command;
+}
 cl::SubCommand &gpuopt::operatorsCommand() {
   static cl::SubCommand command("operators",
                                 "print the table of supported ONNX operators");
@@ -67,7 +72,8 @@ static Switch precisionTable("precision-classes",
 static cl::SubCommand &givenCommand() {
   for (cl::SubCommand *command :
        {&compileCommand(), &trainCommand(), &planCommand(), &calibrateCommand(),
-        &exportCommand(), &operatorsCommand(), &settingsCommand()})
+        &exportCommand(), &doctorCommand(), &operatorsCommand(),
+        &settingsCommand()})
     if (*command)
       return *command;
   return cl::SubCommand::getTopLevel();
@@ -88,13 +94,14 @@ static int usage(const std::string &what) {
 /// Keeps the flags that LLVM's libraries declare for their developers out of
 /// the help.
 static void hideFlagsOfLibraries() {
-  const cl::OptionCategory *own[] = {
-      &modelCategory(),     &lossCategory(),      &optimizerCategory(),
-      &precisionCategory(), &runCategory(),       &targetCategory(),
-      &tableCategory(),     &calibrateCategory(), &exportCategory()};
+  const cl::OptionCategory *own[] = {&modelCategory(),     &lossCategory(),
+                                     &optimizerCategory(), &precisionCategory(),
+                                     &runCategory(),       &targetCategory(),
+                                     &tableCategory(),     &calibrateCategory(),
+                                     &exportCategory(),    &doctorCategory()};
   for (cl::SubCommand *command :
        {&cl::SubCommand::getTopLevel(), &compileCommand(), &trainCommand(),
-        &planCommand(), &calibrateCommand(), &exportCommand(),
+        &planCommand(), &calibrateCommand(), &exportCommand(), &doctorCommand(),
         &operatorsCommand(), &settingsCommand()})
     cl::HideUnrelatedOptions(own, *command);
 }
@@ -129,9 +136,14 @@ int gpuopt::driverMain(int argc, char **argv) {
     Expected<ExportOptions> asked = collectExport();
     return asked ? exportModel(*asked) : usage(toString(asked.takeError()));
   }
+  if (doctorCommand()) {
+    Expected<DoctorOptions> asked = collectDoctor();
+    return asked ? examineInstallation(*asked)
+                 : usage(toString(asked.takeError()));
+  }
   if (!compileCommand() && !trainCommand() && !planCommand())
     return usage("a command is needed: plan, compile, train, calibrate, "
-                 "export, operators or settings");
+                 "export, doctor, operators or settings");
   if (Error error = chooseGivenTarget())
     return usage(toString(std::move(error)));
   DriverOptions options;

@@ -49,3 +49,7 @@ Error gpuopt::copyRuntime(const TargetInfo &target,
 Error gpuopt::copyCalibration(OutputDirectory &directory) {
   return directory.copyFolder(runtimeFolder() + "/calibration", "");
 }
+
+std::string gpuopt::selfTestFolder() {
+  return joinPath(runtimeFolder(), "self_test");
+}

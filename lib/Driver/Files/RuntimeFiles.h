@@ -20,6 +20,9 @@ llvm::Error copyRuntime(const TargetInfo &target, OutputDirectory &directory);
 /// Copies the sources of the program that measures a device.
 llvm::Error copyCalibration(OutputDirectory &directory);
 
+/// Returns the folder with the model and the data that `doctor` trains.
+std::string selfTestFolder();
+
 } // namespace gpuopt
 
 #endif // GPUOPT_LIB_DRIVER_FILES_RUNTIMEFILES_H

@@ -59,3 +59,22 @@ Expected<GpuFacts> CudaDriver::describe() const {
     return std::move(error);
   return GpuFacts{name, multiprocessors};
 }
+
+Expected<GpuSupport> CudaDriver::support() const {
+  constexpr int kMajor = 75, kMinor = 76; // of the type CUdevice_attribute
+  char name[256] = "";
+  int major = 0, minor = 0, version = 0;
+  size_t bytes = 0;
+  Error error = call("cuDeviceGetName", name, int(sizeof name), 0);
+  if (!error)
+    error = call("cuDeviceGetAttribute", &major, kMajor, 0);
+  if (!error)
+    error = call("cuDeviceGetAttribute", &minor, kMinor, 0);
+  if (!error)
+    error = call("cuDeviceTotalMem_v2", &bytes, 0);
+  if (!error)
+    error = call("cuDriverGetVersion", &version);
+  if (error)
+    return std::move(error);
+  return GpuSupport{name, major, minor, int64_t(bytes), version};
+}

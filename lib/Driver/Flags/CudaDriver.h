@@ -21,6 +21,14 @@ struct GpuFacts {
   int64_t multiprocessors = 0;
 };
 
+/// What that GPU and its driver can run.
+struct GpuSupport {
+  std::string name;
+  int64_t major = 0, minor = 0; ///< The compute capability.
+  int64_t memoryBytes = 0;
+  int64_t driverVersion = 0; ///< 1000 major + 10 minor, of CUDA.
+};
+
 /// The few functions of the CUDA driver that are needed, loaded from its
 /// library because gpuopt itself is built without CUDA.
 class CudaDriver {
@@ -32,6 +40,7 @@ public:
   /// program creates its own.
   llvm::Expected<int64_t> freeBytes() const;
   llvm::Expected<GpuFacts> describe() const;
+  llvm::Expected<GpuSupport> support() const;
 
 private:
   /// Calls a function of the driver, whose status is 0 if it succeeds.

@@ -27,6 +27,7 @@ llvm::cl::SubCommand &trainCommand();
 llvm::cl::SubCommand &planCommand();
 llvm::cl::SubCommand &calibrateCommand();
 llvm::cl::SubCommand &exportCommand();
+llvm::cl::SubCommand &doctorCommand();
 llvm::cl::SubCommand &operatorsCommand();
 llvm::cl::SubCommand &settingsCommand();
 
@@ -44,6 +45,7 @@ llvm::cl::OptionCategory &runCategory();
 llvm::cl::OptionCategory &targetCategory();
 llvm::cl::OptionCategory &calibrateCategory();
 llvm::cl::OptionCategory &exportCategory();
+llvm::cl::OptionCategory &doctorCategory();
 
 /// Replaces `auto` as the value of --target by the target that it stands for.
 llvm::Error chooseGivenTarget();
@@ -53,6 +55,9 @@ llvm::Expected<CalibrateOptions> collectCalibrate();
 
 /// Reads the flags of `export`.
 llvm::Expected<ExportOptions> collectExport();
+
+/// Reads the flags of `doctor`.
+llvm::Expected<DoctorOptions> collectDoctor();
 
 // Each file puts its part into the options. They are called in this order:
 // later ones read what earlier ones have put there.

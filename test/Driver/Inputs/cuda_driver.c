@@ -1,6 +1,7 @@
 /* The calls of a CUDA driver that has 6 GiB free of 8, for tests; nothing, with
-   GPU_IS_FULL in the environment, and with GPU_IS_BROKEN none that works. Built
-   with OLD_DRIVER it lacks the last one. */
+   GPU_IS_FULL in the environment, and with GPU_IS_BROKEN none that works. With
+   GPU_IS_OLD it is of compute capability 7.9, not 8.9. Built with OLD_DRIVER it
+   lacks the last one. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +16,27 @@ int cuDeviceGetName(char *name, int size, int device) {
   return device != 0;
 }
 int cuDeviceGetAttribute(int *value, int attribute, int device) {
-  *value = 77;
-  return attribute != 16 || device != 0;
+  switch (attribute) {
+  case 16: /* multiprocessors */
+    *value = 77;
+    return device != 0;
+  case 75: /* the compute capability, major and minor */
+    *value = getenv("GPU_IS_OLD") ? 7 : 8;
+    return device != 0;
+  case 76:
+    *value = 9;
+    return device != 0;
+  default:
+    return 1;
+  }
+}
+int cuDeviceTotalMem_v2(size_t *bytes, int device) {
+  *bytes = (size_t)8 << 30;
+  return device != 0;
+}
+int cuDriverGetVersion(int *version) {
+  *version = 12080;
+  return 0;
 }
 static int has_context;
 int cuCtxSetCurrent(void *context) {

@@ -1,0 +1,114 @@
+//===- Libraries.cpp - Shared libraries and their versions ----------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Doctor/Libraries.h"
+
+#include "Build/Tools.h"
+#include "Files/JoinPath.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/DynamicLibrary.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+
+using namespace llvm;
+using namespace gpuopt;
+
+/// Loads the first of the library's files that can be loaded. Sets `path` to
+/// what was loaded.
+static sys::DynamicLibrary
+load(const Library &library, ArrayRef<std::string> folders, std::string &path) {
+  for (StringRef file : library.files) {
+    path = file.str();
+    sys::DynamicLibrary loaded =
+        sys::DynamicLibrary::getPermanentLibrary(path.c_str());
+    if (loaded.isValid())
+      return loaded;
+    for (const std::string &folder : folders) {
+      path = joinPath(folder, file);
+      if (!sys::fs::exists(path))
+        continue;
+      loaded = sys::DynamicLibrary::getPermanentLibrary(path.c_str());
+      if (loaded.isValid())
+        return loaded;
+    }
+  }
+  return sys::DynamicLibrary();
+}
+
+/// Whether the C++ compiler finds a header, or it lies beside the library at
+/// `path`.
+static bool hasHeader(StringRef header, StringRef path) {
+  StringRef above = sys::path::parent_path(sys::path::parent_path(path));
+  if (!above.empty() &&
+      sys::fs::exists(joinPath(above, "include/" + header.str())))
+    return true;
+  static const Tool compiler = findCxxCompiler();
+  return !compiler.path.empty() &&
+         sys::ExecuteAndWait(compiler.path,
+                             {compiler.path, "-E", "-x", "c++", "-include",
+                              header, "/dev/null"},
+                             std::nullopt,
+                             {StringRef(""), StringRef(""), StringRef("")},
+                             /*SecondsToWait=*/10) == 0;
+}
+
+Finding gpuopt::findLibrary(const Library &library,
+                            ArrayRef<std::string> folders) {
+  using State = Finding::State;
+  Finding finding{State::Missing, library.name.str(),
+                  "is not found: " + library.advice.str()};
+  std::string path;
+  sys::DynamicLibrary loaded = load(library, folders, path);
+  if (!loaded.isValid())
+    return finding;
+  if (!hasHeader(library.header, path))
+    return {State::Missing, library.name.str(),
+            "is found (" + path + "), but not its header " +
+                library.header.str() + ": " + library.advice.str()};
+  void *function = library.versionFunction
+                       ? loaded.getAddressOfSymbol(library.versionFunction)
+                       : nullptr;
+  if (!function)
+    return {State::Found, library.name.str(), path};
+  VersionTuple version = library.version(function);
+  finding.text = version.getAsString() + " (" + path + ")";
+  bool isOld = version < library.least;
+  bool isNew = !library.next.empty() && !(version < library.next);
+  finding.state = isOld || isNew ? State::Unfit : State::Found;
+  if (isOld)
+    finding.text += ", but " + library.least.getAsString() +
+                    " or later is needed: " + library.advice.str();
+  if (isNew)
+    finding.text += ", but one before " + library.next.getAsString() +
+                    " is needed: " + library.advice.str();
+  return finding;
+}
+
+/// Returns the folders of NVIDIA's wheels, as programs find them.
+static std::vector<std::string> wheels() {
+  std::string folders;
+  if (const char *given = getenv("NVIDIA_WHEELS"))
+    folders = given;
+  else if (auto python = sys::findProgramByName("python3"))
+    folders = outputOf(
+        *python, {*python, "-c", "import nvidia;print(*nvidia.__path__)"});
+  SmallVector<StringRef> list;
+  SplitString(folders, list);
+  return {list.begin(), list.end()};
+}
+
+std::vector<std::string> gpuopt::foldersOfNvidia() {
+  std::vector<std::string> roots = wheels();
+  roots.insert(roots.begin(), {"/usr/local/cuda", "/usr/local/cuda-13.0"});
+  std::vector<std::string> folders;
+  for (const std::string &root : roots)
+    for (StringRef part :
+         {"lib64", "lib", "cu13/lib", "cublas/lib", "cudnn/lib"})
+      folders.push_back(joinPath(root, part));
+  return folders;
+}

@@ -1,0 +1,227 @@
+//===- Targets.cpp - What programs are built with and run on --------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Build/Tools.h"
+#include "Doctor/Libraries.h"
+#include "Flags/CudaDriver.h"
+#include "gpuopt/Planning/Bytes.h"
+#include "llvm/Support/Regex.h"
+
+using namespace llvm;
+using namespace gpuopt;
+
+using State = Finding::State;
+
+namespace {
+/// What a program must be to be of use.
+struct Wanted {
+  StringRef name;
+  VersionTuple least;
+  StringRef advice;
+};
+} // namespace
+
+/// Returns the first number with dots in a text.
+static VersionTuple versionIn(StringRef text) {
+  SmallVector<StringRef> matches;
+  VersionTuple version;
+  if (Regex("[0-9]+\\.[0-9]+(\\.[0-9]+)?").match(text, &matches))
+    (void)version.tryParse(matches[0]);
+  return version;
+}
+
+static Finding describe(const Tool &tool, const Wanted &wanted) {
+  if (tool.path.empty())
+    return {State::Missing, wanted.name.str(),
+            "is not found: " + wanted.advice.str()};
+  VersionTuple version = versionIn(tool.output);
+  std::string text = version.getAsString() + " (" + tool.path + ")";
+  if (version < wanted.least)
+    return {State::Unfit, wanted.name.str(),
+            text + ", but " + wanted.least.getAsString() +
+                " or later is needed: " + wanted.advice.str()};
+  return {State::Found, wanted.name.str(), text};
+}
+
+/// CMake and the compiler, which all targets need.
+static std::vector<Finding> findBuildTools() {
+  return {describe(findTool({"cmake"}),
+                   {"cmake", VersionTuple(3, 22), "apt install cmake"}),
+          describe(findTool({"make", "gmake"}),
+                   {"make", VersionTuple(), "apt install make"}),
+          describe(findCxxCompiler(),
+                   {"C++ compiler", VersionTuple(10), "apt install g++"})};
+}
+
+/// Splits 10000 major + 100 minor + patch.
+static VersionTuple splitVersion(uint64_t number) {
+  return VersionTuple(unsigned(number / 10000), unsigned(number / 100 % 100),
+                      unsigned(number % 100));
+}
+
+static Finding findOneDnn() {
+  struct Version {
+    int major, minor, patch;
+  };
+  static constexpr StringRef files[] = {"libdnnl.so.2", "libdnnl.so"};
+  return findLibrary({"oneDNN", files, "dnnl.hpp",
+                      [](void *function) {
+                        const auto *version =
+                            reinterpret_cast<const Version *(*)()>(function)();
+                        return VersionTuple(unsigned(version->major),
+                                            unsigned(version->minor),
+                                            unsigned(version->patch));
+                      },
+                      "dnnl_version", VersionTuple(2, 6), VersionTuple(3),
+                      "apt install libdnnl-dev ocl-icd-opencl-dev"});
+}
+
+static Finding findOpenMp() {
+  static constexpr StringRef files[] = {"libgomp.so.1", "libomp.so.5"};
+  return findLibrary({"OpenMP",
+                      files,
+                      "omp.h",
+                      nullptr,
+                      nullptr,
+                      {},
+                      {},
+                      "apt install libgomp1"});
+}
+
+static Finding findCublasLt(ArrayRef<std::string> folders) {
+  static constexpr StringRef files[] = {"libcublasLt.so.13",
+                                        "libcublasLt.so.12"};
+  return findLibrary({"cuBLASLt", files, "cublasLt.h",
+                      [](void *function) {
+                        return splitVersion(
+                            reinterpret_cast<size_t (*)()>(function)());
+                      },
+                      "cublasLtGetVersion", VersionTuple(12, 4), VersionTuple(),
+                      "install the CUDA toolkit, or pip install nvidia-cublas"},
+                     folders);
+}
+
+static Finding findCudnn(ArrayRef<std::string> folders) {
+  static constexpr StringRef files[] = {"libcudnn.so.9"};
+  return findLibrary({"cuDNN", files, "cudnn.h",
+                      [](void *function) {
+                        return splitVersion(
+                            reinterpret_cast<size_t (*)()>(function)());
+                      },
+                      "cudnnGetVersion", VersionTuple(9), VersionTuple(10),
+                      "pip install nvidia-cudnn-cu13"},
+                     folders);
+}
+
+/// The GPU and its driver. `toolkit` is the version of the CUDA compiler.
+static std::vector<Finding> findGpu(VersionTuple toolkit) {
+  Expected<CudaDriver> driver = CudaDriver::load();
+  if (!driver)
+    return {{State::Missing, "GPU",
+             toString(driver.takeError()) +
+                 "; programs can be built here and run where there is one"}};
+  Expected<GpuSupport> gpu = driver->support();
+  if (!gpu)
+    return {{State::Unfit, "GPU", toString(gpu.takeError())}};
+  std::vector<Finding> findings;
+  VersionTuple runs(unsigned(gpu->driverVersion / 1000),
+                    unsigned(gpu->driverVersion % 1000 / 10));
+  Finding ofDriver{State::Found, "CUDA driver",
+                   "for CUDA " + runs.getAsString()};
+  // A driver runs programs of all toolkits of its major version.
+  if (runs.getMajor() < toolkit.getMajor()) {
+    ofDriver.state = State::Unfit;
+    ofDriver.text += ", but nvcc is of CUDA " + toolkit.getAsString() +
+                     ": install a newer driver, or an older toolkit";
+  }
+  findings.push_back(ofDriver);
+  VersionTuple capability(unsigned(gpu->major), unsigned(gpu->minor));
+  Finding ofGpu{State::Found, "GPU",
+                gpu->name + ", compute capability " + capability.getAsString() +
+                    ", " + planning::formatBytes(gpu->memoryBytes)};
+  if (capability < VersionTuple(8)) {
+    ofGpu.state = State::Unfit;
+    ofGpu.text += ", but 8.0 (Ampere) or later is needed";
+  }
+  findings.push_back(ofGpu);
+  return findings;
+}
+
+static Finding findBoostContext() {
+  static constexpr StringRef files[] = {"libboost_context.so",
+                                        "libboost_context.so.1.74.0"};
+  return findLibrary({"Boost.Context",
+                      files,
+                      "boost/context/detail/fcontext.hpp",
+                      nullptr,
+                      nullptr,
+                      {},
+                      {},
+                      "apt install libboost-context-dev"});
+}
+
+Findings gpuopt::examineTarget(const TargetInfo &target) {
+  Findings found{"Programs for " + std::string(target.name), &target,
+                 findBuildTools()};
+  auto add = [&](Finding finding) { found.list.push_back(std::move(finding)); };
+  if (!target.is_cuda) {
+    add(findOpenMp());
+    add(findOneDnn());
+    return found;
+  }
+  if (target.is_emulated()) {
+    add(findBoostContext());
+    return found;
+  }
+  Tool nvcc = findCudaCompiler();
+  add(describe(nvcc, {"nvcc", VersionTuple(12, 4),
+                      "install the CUDA toolkit 12.4 or later"}));
+  std::vector<std::string> folders = foldersOfNvidia();
+  add(findCublasLt(folders));
+  add(findCudnn(folders));
+  for (Finding &finding : findGpu(versionIn(nvcc.output)))
+    add(std::move(finding));
+  return found;
+}
+
+Findings gpuopt::examineData() {
+  static constexpr StringRef zlib[] = {"libz.so.1"};
+  static constexpr StringRef jpeg[] = {"libjpeg.so.62", "libjpeg.so.8"};
+  static constexpr StringRef png[] = {"libpng16.so.16"};
+  auto parsed = [](void *function) {
+    return versionIn(reinterpret_cast<const char *(*)()>(function)());
+  };
+  auto number = [](void *function) {
+    return splitVersion(reinterpret_cast<unsigned (*)()>(function)());
+  };
+  return {"Compressed data (each is needed by data of its kind alone)",
+          nullptr,
+          {findLibrary({"zlib",
+                        zlib,
+                        "zlib.h",
+                        parsed,
+                        "zlibVersion",
+                        {},
+                        {},
+                        "apt install zlib1g-dev"}),
+           findLibrary({"libjpeg-turbo",
+                        jpeg,
+                        "jpeglib.h",
+                        nullptr,
+                        nullptr,
+                        {},
+                        {},
+                        "apt install libjpeg62-turbo-dev"}),
+           findLibrary({"libpng",
+                        png,
+                        "png.h",
+                        number,
+                        "png_access_version_number",
+                        {},
+                        {},
+                        "apt install libpng-dev"})}};
+}
