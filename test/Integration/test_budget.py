@@ -95,6 +95,8 @@ def test_kept_concatenations_are_not_copied(tmp_path):
     plain = json.loads(subprocess.check_output(command))["memory"]["arena_bytes"]
     run = subprocess.run([*command, f"--activation-budget={int(plain * 0.36)}B"], capture_output=True, check=False)
     assert run.returncode == 0, run.stderr
+
+
 # Products are slow and the link is fast, so that tensors are rather offloaded than computed again.
 SLOW_PRODUCTS = {"base": "host", "name": "slow products", "overlapsTransfers": True, "hostLinkBytesPerSecond": 50e9,
                  "f32ProductsPerSecond": 1e11, "bytesPerSecond": 1e11, "secondsPerLaunch": 1e-6}

@@ -291,7 +291,7 @@ const BudgetLadder::Bottom &BudgetLadder::bottom() {
   Range range{plans.data(), stride, lowest->anchor, 1, 0};
   plans[0] = anchorPlan(lowest->anchor);
   sweep(range, halving(lowest->anchor / rungsPerHalving).bounds);
-  const LadderPlan &last =
+  const LadderPlan last =
       *std::find_if(plans.rbegin(), plans.rend(),
                     [](const LadderPlan &plan) { return plan.found(); });
   int64_t rung = budgetOf(lowest->anchor) - budgetOf(lowest->anchor + 1);
@@ -302,8 +302,10 @@ const BudgetLadder::Bottom &BudgetLadder::bottom() {
   least.addedCost = last.addedCost;
   least = lowerPeak(problem, std::move(least), rung,
                     [&] { return optionsFor(0, shareOfDescent); });
-  lowest->least = planIn(least);
+  lowest->least = anneal(planIn(least), least.peakInBytes, options.seed);
   offer(lowest->least, range);
+  if (lowest->least.peakInBytes < last.peakInBytes)
+    sweep(range, halving(lowest->anchor / rungsPerHalving).bounds);
   return *lowest;
 }
 

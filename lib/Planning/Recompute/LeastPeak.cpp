@@ -15,6 +15,10 @@ using namespace gpuopt::planning;
 /// Steps are at least this fraction of the plain peak.
 static constexpr int smallestStep = 2048;
 
+/// Where searches fail, one more does this many times their moves: plans with
+/// the lowest peaks are few.
+static constexpr int moreEffort = 8;
+
 RecomputeSolution gpuopt::planning::lowerPeak(const RecomputeProblem &problem,
                                               RecomputeSolution plan,
                                               int64_t stepInBytes,
@@ -22,7 +26,7 @@ RecomputeSolution gpuopt::planning::lowerPeak(const RecomputeProblem &problem,
   int64_t limit = budgetLowerLimit(Graph(problem));
   int64_t least = plainPeak(problem) / smallestStep;
   bool isEnough = false;
-  auto search = [&](const Schedule &start) {
+  auto search = [&](const Schedule &start, int64_t times) {
     std::optional<RecomputeOptions> options = nextSearch();
     isEnough = !options;
     if (isEnough)
@@ -31,6 +35,7 @@ RecomputeSolution gpuopt::planning::lowerPeak(const RecomputeProblem &problem,
     options->findBound = options->findSmallestBudget = false;
     options->anyWillDo = true;
     options->start = start;
+    options->effort *= times;
     RecomputeSolution lower = *solveRecompute(problem, *options);
     bool isFound = lower.found;
     if (isFound)
@@ -38,7 +43,7 @@ RecomputeSolution gpuopt::planning::lowerPeak(const RecomputeProblem &problem,
     return isFound;
   };
   while (!isEnough && stepInBytes > least && plan.peakInBytes > limit)
-    if (!search(plan.schedule) && !search({}))
+    if (!search(plan.schedule, 1) && !search({}, 1) && !search({}, moreEffort))
       stepInBytes /= 2;
   return plan;
 }

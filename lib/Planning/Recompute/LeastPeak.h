@@ -20,7 +20,7 @@ using NextSearch = std::function<std::optional<RecomputeOptions>()>;
 
 /// Lowers the peak of a plan in steps of `stepInBytes`, and then in smaller
 /// ones. Where a step fails, a search that does not start from the plan is
-/// tried.
+/// tried, and then a longer one.
 RecomputeSolution lowerPeak(const RecomputeProblem &problem,
                             RecomputeSolution plan, int64_t stepInBytes,
                             const NextSearch &nextSearch);
