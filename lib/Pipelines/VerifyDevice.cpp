@@ -107,8 +107,9 @@ class VerifyDevice : public gpuopt::impl::VerifyDeviceBase<VerifyDevice> {
     return isa<train::VariableOp>(op) ||
                    isa_and_nonnull<device::DeviceDialect>(op->getDialect())
                ? success()
-               : op->emitOpError("is no op of a program: expects only variables "
-                                 "and ops of the device dialect");
+               : op->emitOpError(
+                     "is no op of a program: expects only variables "
+                     "and ops of the device dialect");
   }
 
   LogicalResult verifyMemory() {
@@ -140,10 +141,13 @@ class VerifyDevice : public gpuopt::impl::VerifyDeviceBase<VerifyDevice> {
   static LogicalResult verifyColumn(device::ColumnOp column,
                                     SymbolTable &symbols) { // (I3)
     auto repeat = column->getParentOfType<device::RepeatOp>();
-    for (unsigned turn = 0; turn < repeat.getNumTurns(); ++turn)
-      if (failed(verifyAddress(column, repeat.bufferOf(column.getName(), turn),
-                               column.getElements(), symbols)))
+    for (unsigned turn = 0; turn < repeat.getNumTurns(); ++turn) {
+      device::SliceAttr slice = repeat.sliceOf(column.getName(), turn);
+      if (failed(verifyAddress(column, slice.getBuffer(),
+                               slice.getElements() + column.getElements(),
+                               symbols)))
         return failure();
+    }
     return success();
   }
 
@@ -151,8 +155,9 @@ class VerifyDevice : public gpuopt::impl::VerifyDeviceBase<VerifyDevice> {
     if (auto address = pointer.getDefiningOp<device::AddressOp>())
       return address.getBufferAttr();
     auto column = pointer.getDefiningOp<device::ColumnOp>();
-    return column->getParentOfType<device::RepeatOp>().bufferOf(
-        column.getName(), turn);
+    return column->getParentOfType<device::RepeatOp>()
+        .sliceOf(column.getName(), turn)
+        .getBuffer();
   }
 
   static bool isWritten(device::KernelOp kernel, size_t argument) {

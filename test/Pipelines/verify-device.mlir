@@ -105,6 +105,21 @@ module {
 
 // -----
 
+// A column goes as far as its furthest slice and what is added to it.
+module {
+  device.memory persistent 1280 arena 512
+  device.buffer @a arena at 1280 : tensor<64xf32> live 0 to 1 in @micro_step {origin = "a"}
+  device.step @micro_step micro {
+    device.repeat "chunks" ["x"] [[@a], [#device.slice<@a + 32>]] {
+      %0 = device.column "x" + 31 : !device.ptr<f32>
+      // expected-error @below {{expects an element of the 64 of @a, but got 64}}
+      %1 = device.column "x" + 32 : !device.ptr<f32>
+    }
+  }
+}
+
+// -----
+
 // Two pointers into one buffer, of which one is written: the first kernel knows
 // that they may be equal, the others do not. What is read alone may be equal.
 module {

@@ -23,9 +23,9 @@ static constexpr int curvePoints = 20;
 static int explainInfeasible(const RecomputeSolution &solution,
                              int64_t budget) {
   llvm::errs() << "gpuopt-solve: error: memory budget " << budget
-               << " bytes cannot be met: the smallest found is "
+               << " bytes cannot be met: the smallest budget found is "
                << solution.smallestBudgetFound
-               << " bytes, the proven lower limit " << solution.budgetLowerLimit
+               << " bytes, and the proven lower limit is " << solution.budgetLowerLimit
                << " bytes\n";
   return NoSchedule;
 }

@@ -17,7 +17,7 @@ public:
   // Returns the bytes per second of an elementwise kernel whose tensors do not
   // fit into caches.
   double bytes_per_second() {
-    const int64_t size = watch.size_for(kBlockElements * 16, kMostElements,
+    const int64_t size = watch.size_for(kSpan * 16, kMostElements,
                                         [&](int64_t n) { add_tensors(n); });
     const double seconds = watch.seconds_of([&] { add_tensors(size); });
     return 3 * sizeof(float) * double(size) / seconds;
@@ -27,11 +27,11 @@ public:
   // compiler counts them.
   double vector_operations_per_second() {
     const int64_t blocks = 16 * cores_of(ctx);
-    float *x = filled<float>(0, blocks * kBlockElements),
-          *y = tensor<float>(1, blocks * kBlockElements);
+    float *x = filled<float>(0, blocks * kSpan),
+          *y = tensor<float>(1, blocks * kSpan);
     const double seconds = watch.seconds_of(
         [&] { launch(ctx, blocks, kThreads, activate, (const float *)x, y); });
-    return kOperationsOfActivate * double(blocks * kBlockElements) / seconds;
+    return kOperationsOfActivate * double(blocks * kSpan) / seconds;
   }
 
   // Returns the operations per second of products and convolutions on T, over
@@ -101,7 +101,7 @@ private:
   template <class T>
   T *tensor(int number, int64_t size) {
     Tensor &memory = tensors[number];
-    const size_t bytes = size_t(size + kBlockElements) * sizeof(T);
+    const size_t bytes = size_t(size + kSpan) * sizeof(T);
     if (memory.bytes < bytes)
       memory = {ctx.allocate(bytes), bytes};
     return reinterpret_cast<T *>(memory.begin);
@@ -109,14 +109,13 @@ private:
   template <class T>
   T *filled(int number, int64_t size) {
     T *x = tensor<T>(number, size);
-    launch(ctx, ceil_div(size, kBlockElements), kThreads, fill<T>, x, size);
+    launch(ctx, ceil_div(size, kSpan), kThreads, fill<T>, x, size);
     return x;
   }
 
   void add_tensors(int64_t size) {
     const float *x = tensor<float>(0, size), *y = tensor<float>(1, size);
-    launch(ctx, size / kBlockElements, kThreads, add, x, y,
-           tensor<float>(2, size));
+    launch(ctx, size / kSpan, kThreads, add, x, y, tensor<float>(2, size));
   }
 
   // A product of m x k by k x n.

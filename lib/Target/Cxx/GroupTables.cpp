@@ -35,19 +35,19 @@ std::string cxx::sizeText(device::UpdateOp op) {
          std::to_string(m.columns) + "}";
 }
 
-/// The states that an optimizer declares, in their order; null where the
-/// parameter has none.
-static SmallVector<Value> statesOf(device::UpdateOp op) {
+SmallVector<Value> cxx::statesOf(StringRef optimizer,
+                                 std::optional<ArrayAttr> names,
+                                 ValueRange states) {
   llvm::StringMap<Value> given;
-  if (op.getStateNames())
-    for (auto [name, state] : llvm::zip(
-             op.getStateNames()->getAsRange<StringAttr>(), op.getStates()))
+  if (names)
+    for (auto [name, state] :
+         llvm::zip(names->getAsRange<StringAttr>(), states))
       given[name] = state;
-  SmallVector<Value> states;
-  for (const OptimizerState &state : find_optimizer(op.getOptimizer())->states)
+  SmallVector<Value> declared;
+  for (const OptimizerState &state : find_optimizer(optimizer)->states)
     if (!state.name.empty())
-      states.push_back(given.lookup(state.name));
-  return states;
+      declared.push_back(given.lookup(state.name));
+  return declared;
 }
 
 namespace {
@@ -64,11 +64,8 @@ public:
   std::string offsetOf(Value pointer) const {
     if (!pointer)
       return "kNowhere";
-    int64_t elements = pointer.getDefiningOp<device::AddressOp>().getElements();
-    int64_t size =
-        llvm::divideCeil(elementOf(pointer).getIntOrFloatBitWidth(), 8);
-    return std::to_string(int64_t(bufferOf(pointer).getOffset()) +
-                          elements * size);
+    return std::to_string(bufferOf(pointer).getOffsetOf(
+        pointer.getDefiningOp<device::AddressOp>().getElements()));
   }
   /// Returns the initialiser of an EitherBuffer.
   std::string offsetOf(Value pointer, bool isHalf) const {
@@ -107,7 +104,8 @@ static bool isOneLaunch(device::UpdateOp op) { return !op.takesWholeShape(); }
 static SmallVector<std::string> cellsOf(device::UpdateOp op, int64_t firstSpan,
                                         const Cells &cells) {
   SmallVector<std::string> states = llvm::map_to_vector(
-      statesOf(op), [&](Value state) { return cells.offsetOf(state); });
+      cxx::statesOf(op.getOptimizer(), op.getStateNames(), op.getStates()),
+      [&](Value state) { return cells.offsetOf(state); });
   bool isHalf = elementOf(op.getGradient()) != elementOf(op.getParameter());
   SmallVector<std::string> row{cells.offsetOf(op.getParameter()),
                                "{" + llvm::join(states, ", ") + "}",

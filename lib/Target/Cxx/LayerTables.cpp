@@ -22,7 +22,7 @@ using namespace gpuopt;
 
 /// Returns "layer" for "layers".
 static StringRef singularOf(StringRef word) {
-  return word == "layers" ? "layer" : word;
+  return word == "layers" || word == "chunks" ? word.drop_back() : word;
 }
 
 /// Returns the name of a row's struct: "ForwardLayer" for "forward_layers", and
@@ -37,9 +37,9 @@ static std::string typeNameOf(StringRef table) {
   return name;
 }
 
-static device::BufferOp bufferOf(Attribute name, const SymbolTable &symbols) {
+static device::BufferOp bufferOf(Attribute cell, const SymbolTable &symbols) {
   return symbols.lookup<device::BufferOp>(
-      cast<FlatSymbolRefAttr>(name).getAttr());
+      device::sliceOf(cell).getBuffer().getAttr());
 }
 
 namespace {
@@ -66,46 +66,79 @@ static std::string describeColumn(device::RepeatOp repeat, unsigned column,
   return text;
 }
 
-/// Returns the buffers of a turn: "{17408, 4096},".
+/// Returns where the buffers of a turn begin, for the columns that have a
+/// field:
+/// "{17408, 4096},".
 static std::string rowText(device::RepeatOp repeat, unsigned turn,
+                           const llvm::StringMap<std::string> &fields,
                            const SymbolTable &symbols) {
-  auto row = cast<ArrayAttr>(repeat.getRows()[turn]);
-  SmallVector<std::string> cells =
-      llvm::map_to_vector(row, [&](Attribute name) {
-        return std::to_string(bufferOf(name, symbols).getOffset());
-      });
-  return "    {" + llvm::join(cells, ", ") + "},";
+  SmallVector<std::string> offsets;
+  for (auto column : repeat.getColumns().getAsRange<StringAttr>())
+    if (fields.contains(column)) {
+      device::SliceAttr slice = repeat.sliceOf(column, turn);
+      offsets.push_back(std::to_string(
+          bufferOf(slice, symbols).getOffsetOf(slice.getElements())));
+    }
+  return "    {" + llvm::join(offsets, ", ") + "},";
 }
 
 void cxx::LayerTables::print(device::RepeatOp repeat,
                              const SymbolTable &symbols, raw_ostream &stream) {
   Table &table = tables[repeat];
-  table.type = names.unique(typeNameOf(repeat.getName()));
-  table.name = names.unique(constantName(repeat.getName()));
   table.row = singularOf(repeat.getName().split('_').second.split('_').first);
   NameLegaliser legaliser;
+  bool movesOn = false;
+  for (auto column : repeat.getColumns().getAsRange<StringAttr>())
+    if (repeat.strideOf(column))
+      movesOn = true;
+    else
+      table.fields[column] = legaliser.unique(column);
+  if (movesOn) {
+    table.turn = table.row;
+    table.row = "buffers";
+  }
+  if (table.fields.empty() && movesOn)
+    return;
+  table.name = names.unique(constantName(repeat.getName()));
+  printComment(stream, "Where the buffers of each turn of a loop begin, in "
+                       "bytes; plan.json has their lifetimes.");
+  // Loops that share a function have rows of one type.
+  std::string &type =
+      repeat.getFunction() ? types[*repeat.getFunction()] : table.type;
+  if (type.empty()) {
+    type = names.unique(typeNameOf(repeat.getName()));
+    table.type = type;
+    printType(repeat, table, symbols, stream);
+  }
+  table.type = type;
+  stream << "constexpr " << table.type << " " << table.name << "[] = {\n";
+  for (unsigned turn = 0; turn < repeat.getNumTurns(); ++turn)
+    printLine(stream, rowText(repeat, turn, table.fields, symbols));
+  stream << "};\n\n";
+}
+
+void cxx::LayerTables::printType(device::RepeatOp repeat, const Table &table,
+                                 const SymbolTable &symbols,
+                                 raw_ostream &stream) {
   SmallVector<TableField> fields;
   size_t width = 0;
   for (auto [index, column] : llvm::enumerate(repeat.getColumns())) {
-    StringRef name = cast<StringAttr>(column).getValue();
-    std::string field = table.fields[name] = legaliser.unique(name);
+    auto field = table.fields.find(cast<StringAttr>(column).getValue());
+    if (field == table.fields.end())
+      continue;
     auto buffer =
         bufferOf(cast<ArrayAttr>(repeat.getRows()[0])[index], symbols);
     Type element = cast<RankedTensorType>(buffer.getType()).getElementType();
-    fields.push_back({"  Buffer<" + memoryType(element) + "> " + field + ";",
-                      describeColumn(repeat, index, symbols)});
+    fields.push_back(
+        {"  Buffer<" + memoryType(element) + "> " + field->second + ";",
+         describeColumn(repeat, index, symbols)});
     width = std::max(width, fields.back().declaration.size());
   }
-  printComment(stream, "Where the buffers of each turn of a loop begin, in "
-                       "bytes; plan.json has their lifetimes.");
   stream << "struct " << table.type << " {\n";
   for (const TableField &field : fields)
     stream << llvm::left_justify(field.declaration, width) << " // "
            << field.comment << "\n";
-  stream << "};\nconstexpr " << table.type << " " << table.name << "[] = {\n";
-  for (unsigned turn = 0; turn < repeat.getNumTurns(); ++turn)
-    printLine(stream, rowText(repeat, turn, symbols));
-  stream << "};\n\n";
+  stream << "};\n";
 }
 
 void cxx::LayerTables::print(device::StepOp step, const SymbolTable &symbols,
@@ -114,10 +147,19 @@ void cxx::LayerTables::print(device::StepOp step, const SymbolTable &symbols,
     print(repeat, symbols, stream);
 }
 
-std::string cxx::LayerTables::loopHead(device::RepeatOp repeat) const {
+void cxx::LayerTables::printLoopHead(device::RepeatOp repeat,
+                                     raw_ostream &stream) const {
   const Table &table = tables.find(repeat)->second;
-  return "for (const " + table.type + " &" + table.row + " : " + table.name +
-         ") {";
+  if (table.turn.empty()) {
+    stream << "  for (const " << table.type << " &" << table.row << " : "
+           << table.name << ") {\n";
+    return;
+  }
+  stream << "  for (int64_t " << table.turn << " = 0; " << table.turn << " < "
+         << repeat.getNumTurns() << "; ++" << table.turn << ") {\n";
+  if (!table.name.empty())
+    printLine(stream, "    const " + table.type + " &" + table.row + " = " +
+                          table.name + "[" + table.turn + "];");
 }
 
 const cxx::LayerTables::Table *cxx::LayerTables::tableOf(Operation *op) const {
@@ -125,9 +167,28 @@ const cxx::LayerTables::Table *cxx::LayerTables::tableOf(Operation *op) const {
   return table == tables.end() ? nullptr : &table->second;
 }
 
-std::string cxx::LayerTables::buffer(device::ColumnOp column) const {
+std::pair<std::string, std::string>
+cxx::LayerTables::rowOf(device::RepeatOp repeat) const {
+  const Table &table = tables.find(repeat)->second;
+  return {"const " + table.type + " &" + table.row, table.row};
+}
+
+cxx::ColumnAddress cxx::LayerTables::addressOf(device::ColumnOp column) const {
   const Table *table = tableOf(column);
-  return table->row + "." + table->fields.lookup(column.getName());
+  StringRef name = column.getName();
+  ColumnAddress address;
+  address.elements = column.getElements();
+  if (auto field = table->fields.find(name); field != table->fields.end()) {
+    address.buffer = table->row + "." + field->second;
+    return address;
+  }
+  auto repeat = column->getParentOfType<device::RepeatOp>();
+  device::SliceAttr first = repeat.sliceOf(name, 0);
+  address.buffer = names.ofBuffer(first.getBuffer().getValue());
+  address.elements += first.getElements();
+  address.perTurn = *repeat.strideOf(name);
+  address.turn = table->turn;
+  return address;
 }
 
 //===----------------------------------------------------------------------===//

@@ -16,6 +16,14 @@
 //       {17408, 4096},
 //       {21504, 8192},
 //   };
+//   for (const ForwardLayer &layer : kForwardLayers)
+//     ... m[layer.ln_1]
+//
+// A column that moves on by as many elements in each turn within one buffer
+// needs no table, but the number of the turn:
+//
+//   for (int64_t chunk = 0; chunk < 8; ++chunk)
+//     ... m[kLogits] + chunk * 1024
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,6 +36,14 @@
 
 namespace gpuopt::cxx {
 
+/// Where a column begins: `elements` behind the beginning of a buffer, and
+/// another `perTurn` times the number of the turn.
+struct ColumnAddress {
+  std::string buffer;
+  int64_t elements = 0, perTurn = 0;
+  std::string turn; ///< The variable with the number of the turn: "chunk".
+};
+
 class LayerTables {
 public:
   explicit LayerTables(ProgramNames &names) : names(names) {}
@@ -36,25 +52,32 @@ public:
   void print(device::StepOp step, const mlir::SymbolTable &symbols,
              llvm::raw_ostream &stream);
 
-  /// Returns the head of a loop: "for (const ForwardLayer &layer :
+  /// Prints the head of a loop: "for (const ForwardLayer &layer :
   /// kForwardLayers) {".
-  std::string loopHead(device::RepeatOp repeat) const;
-  /// Returns the buffer of a column in the current turn: "layer.ln_1".
-  std::string buffer(device::ColumnOp column) const;
+  void printLoopHead(device::RepeatOp repeat, llvm::raw_ostream &stream) const;
+  /// Returns the parameter and the argument by which a function with the calls
+  /// of loops gets the current row: "const ForwardLayer &layer" and "layer".
+  std::pair<std::string, std::string> rowOf(device::RepeatOp repeat) const;
+  /// Returns where a column begins in the current turn: at "layer.ln_1".
+  ColumnAddress addressOf(device::ColumnOp column) const;
 
 private:
   struct Table {
-    std::string type, name;
-    std::string row; ///< The variable of a loop: "layer".
+    std::string type, name; ///< Empty if no column needs the table.
+    std::string row;        ///< The variable with a row: "layer".
+    std::string turn;       ///< That with its number, if a column needs it.
     llvm::StringMap<std::string> fields; ///< By column.
   };
   void print(device::RepeatOp repeat, const mlir::SymbolTable &symbols,
              llvm::raw_ostream &stream);
+  void printType(device::RepeatOp repeat, const Table &table,
+                 const mlir::SymbolTable &symbols, llvm::raw_ostream &stream);
   /// Returns the table of the loop that an op is in, or null.
   const Table *tableOf(mlir::Operation *op) const;
 
   ProgramNames &names;
   llvm::DenseMap<mlir::Operation *, Table> tables;
+  llvm::StringMap<std::string> types; ///< By the function that takes the rows.
 };
 
 /// Returns what texts that differ only in numbers have in common, with a star

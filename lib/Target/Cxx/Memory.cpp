@@ -123,6 +123,10 @@ LogicalResult cxx::printMemory(ModuleOp module, const ProgramNames &names,
   device::MemoryOp memory = *module.getOps<device::MemoryOp>().begin();
   llvm::StringSet<> used;
   module.walk([&](device::AddressOp op) { used.insert(op.getBuffer()); });
+  module.walk([&](device::ColumnOp op) {
+    auto repeat = op->getParentOfType<device::RepeatOp>();
+    used.insert(repeat.sliceOf(op.getName(), 0).getBuffer().getValue());
+  });
   stream << "constexpr size_t kPersistentBytes = "
          << memory.getPersistentBytes()
          << ";\nconstexpr size_t kArenaBytes = " << memory.getArenaBytes()

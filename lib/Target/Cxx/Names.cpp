@@ -60,8 +60,8 @@ static const char kFromRuntime[] =
     "check_finite check_finite_rows program describe host "
     "micro_step update evaluate forward Calls CallInfo kMicroStepCalls "
     "kUpdateCalls context ceil_div name_of "
-    "size_of layer state hyper memory ctx m left kLanes kVectorBytes "
-    "kAlignment "
+    "size_of layer chunk buffers state hyper memory ctx m left kLanes "
+    "kVectorBytes kAlignment "
     "kSpan kSpanThreads kSumColumns kSumThreads SumPartsRow SumPartsRows "
     "sum_parts_blocks kLinear kCosine kConstant kConstantWithWarmup "
     "kCosineWithRestarts kCosineWithMinLr kPolynomial kInverseSqrt "
@@ -172,14 +172,24 @@ static bool isInGroup(device::AddressOp op) {
   return isa<device::GroupOp>(op->getParentOp());
 }
 
+/// Calls `note` for each buffer of a loop's columns, and says whether the loop
+/// names the buffer, because the column moves on within it.
+static void
+forEachBuffer(device::RepeatOp repeat,
+              llvm::function_ref<void(StringRef buffer, bool isNamed)> note) {
+  for (auto column : repeat.getColumns().getAsRange<StringAttr>()) {
+    bool isNamed = repeat.strideOf(column).has_value();
+    for (unsigned turn = 0; turn < repeat.getNumTurns(); ++turn)
+      note(repeat.sliceOf(column, turn).getBuffer().getValue(), isNamed);
+  }
+}
+
 /// Returns the buffers of the arena and of state that only the tables of loops
 /// and groups contain.
 static llvm::StringSet<> buffersOfTablesAlone(ModuleOp module) {
   llvm::StringSet<> found;
   module.walk([&](device::RepeatOp op) {
-    for (auto row : op.getRows().getAsRange<ArrayAttr>())
-      for (auto buffer : row.getAsRange<FlatSymbolRefAttr>())
-        found.insert(buffer.getValue());
+    forEachBuffer(op, [&](StringRef buffer, bool) { found.insert(buffer); });
   });
   module.walk([&](device::AddressOp op) {
     if (isInGroup(op))
@@ -188,6 +198,12 @@ static llvm::StringSet<> buffersOfTablesAlone(ModuleOp module) {
   module.walk([&](device::AddressOp op) {
     if (!isInGroup(op))
       found.erase(op.getBuffer());
+  });
+  module.walk([&](device::RepeatOp op) {
+    forEachBuffer(op, [&](StringRef buffer, bool isNamed) {
+      if (isNamed)
+        found.erase(buffer);
+    });
   });
   for (device::BufferOp buffer : module.getOps<device::BufferOp>())
     if (buffer.getKind() != device::BufferKind::Arena &&

@@ -34,9 +34,14 @@ public:
   LogicalResult print(StringRef name, unsigned callsPerFunction) {
     layers.print(step, symbols, *tables);
     SmallVector<cxx::StepPiece> pieces = cxx::piecesOf(step, callsPerFunction);
+    raw_ostream *program = stream;
+    std::string text;
+    llvm::raw_string_ostream functions(text);
+    stream = &functions;
     if (failed(pieces.size() == 1 ? printWhole(name, pieces.front().ops)
                                   : printInPieces(name, pieces)))
       return failure();
+    *program << loopFunctions << text;
     if (!isTimed)
       calls.clear();
     return success();
@@ -61,10 +66,11 @@ private:
     std::string text;
     llvm::raw_string_ostream whole(text);
     stream = &whole;
-    bool usesHost = llvm::any_of(pieces, [&](const cxx::StepPiece &piece) {
-      return usesOf(piece.ops).host;
-    });
-    printBeginning(name, {.memory = true, .host = usesHost});
+    Uses all;
+    all.memory = true;
+    for (const cxx::StepPiece &piece : pieces)
+      all.host |= usesOf(piece.ops).host;
+    printBeginning(name, all);
     *stream << "\n";
     for (const cxx::StepPiece &piece : pieces) {
       std::string function = names.unique(piece.name);
@@ -92,10 +98,6 @@ private:
     return success();
   }
 
-  LogicalResult printOps(Block &block) {
-    return printOps(llvm::to_vector(
-        llvm::map_range(block, [](Operation &op) { return &op; })));
-  }
   LogicalResult printOps(ArrayRef<Operation *> ops) {
     for (Operation *op : ops) {
       if (auto repeat = dyn_cast<device::RepeatOp>(op)) {
@@ -125,14 +127,10 @@ private:
     });
     if (first != body.end())
       printSection(&*first);
-    *stream << "  " << layers.loopHead(repeat) << "\n";
+    layers.printLoopHead(repeat, *stream);
     size_t begin = calls.size();
-    indent = "    ";
-    lastComment = {};
-    if (failed(printOps(body)))
+    if (failed(printBody(repeat)))
       return failure();
-    indent = "  ";
-    lastComment = {};
     *stream << "  }\n";
     std::vector<cxx::OpCalls> ofTurn(calls.begin() + begin, calls.end());
     for (unsigned turn = 0; turn < repeat.getNumTurns(); ++turn) {
@@ -147,6 +145,44 @@ private:
             calls.push_back(call);
         }
     }
+    return success();
+  }
+
+  /// Prints the calls of a loop's body or, if loops share a function, a call of
+  /// the function, which has them.
+  LogicalResult printBody(device::RepeatOp repeat) {
+    raw_ostream *loop = stream;
+    std::string text;
+    llvm::raw_string_ostream body(text);
+    stream = &body;
+    indent = repeat.getFunction() ? "  " : "    ";
+    lastComment = {};
+    auto ops = llvm::to_vector(llvm::make_pointer_range(repeat.getOps()));
+    if (failed(printOps(ops)))
+      return failure();
+    indent = "  ";
+    lastComment = {};
+    stream = loop;
+    if (!repeat.getFunction()) {
+      *stream << text;
+      return success();
+    }
+    auto [parameter, argument] = layers.rowOf(repeat);
+    std::string &function = functionOf[*repeat.getFunction()];
+    if (function.empty()) { // the first of its loops
+      function = names.unique(*repeat.getFunction());
+      llvm::raw_string_ostream functions(loopFunctions);
+      functions << "static void " << function << "("
+                << (isTimed ? "const Calls &" : "Context &")
+                << "ctx, const Memory m, " << parameter << ") {\n";
+      stream = &functions;
+      Uses uses = usesOf(ops);
+      uses.host = false; // no loop has transfers
+      printPointers(uses);
+      functions << text << "}\n\n";
+      stream = loop;
+    }
+    *stream << "    " << function << "(ctx, m, " << argument << ");\n";
     return success();
   }
 
@@ -171,24 +207,23 @@ private:
   StringRef contextName() const { return isTimed ? "context" : "ctx"; }
 
   /// Which variables the calls of a function use.
-  struct Uses {
-    bool memory = false, state = false, hyper = false, host = false;
+  struct Uses : device::StepVariables {
+    bool memory = false;
   };
 
   Uses usesOf(ArrayRef<Operation *> ops) {
     Uses uses;
     auto note = [&](Operation *op) {
-      auto launch = dyn_cast<device::LaunchOp>(op);
-      auto runtimeCall = dyn_cast<device::CallOp>(op);
-      uses.host |= isa<device::OffloadOp, device::ReloadOp>(op);
       uses.memory |= isa<device::AddressOp, device::ColumnOp>(op);
-      uses.hyper |= isa<device::GradNormOp>(op);
-      uses.state |=
-          isa<device::GradNormOp, device::DirectionOp, device::UpdateOp,
-              device::AccumulateOp, device::ReportLossOp, device::SnapshotOp,
-              device::RestoreOp, device::CheckFiniteOp>(op) ||
-          (launch && takesState(launch)) ||
-          (runtimeCall && takesState(runtimeCall));
+      auto repeat = dyn_cast<device::RepeatOp>(op->getParentOp());
+      if (repeat && repeat.getFunction() && !llvm::is_contained(ops, op))
+        return; // the function of the loop has variables of its own
+      if (auto call = dyn_cast<device::StepCall>(op)) {
+        device::StepVariables taken = call.getVariables(symbols);
+        uses.state |= taken.state;
+        uses.hyper |= taken.hyper;
+        uses.host |= taken.host;
+      }
     };
     for (Operation *op : ops)
       op->walk(note);
@@ -236,41 +271,26 @@ private:
   device::KernelOp kernelOf(device::LaunchOp op) {
     return symbols.lookup<device::KernelOp>(op.getKernel());
   }
-  bool takesState(device::LaunchOp op) {
-    device::KernelOp kernel = kernelOf(op);
-    return kernel && llvm::any_of(kernel.getBody().getArgumentTypes(),
-                                  llvm::IsaPred<device::StepStateType>);
-  }
-
-  /// Whether a call takes the state, as an argument, a named argument or an
-  /// option.
-  static bool takesState(device::CallOp op) {
-    WalkResult result = op.getArguments().walk([](device::WordAttr word) {
-      return word.getValue() == device::Word::State ? WalkResult::interrupt()
-                                                    : WalkResult::advance();
-    });
-    return result.wasInterrupted();
-  }
-
   //===--------------------------------------------------------------------===//
   // Pieces of calls
   //===--------------------------------------------------------------------===//
 
   std::string pointer(Value value, int64_t more = 0) {
-    std::string buffer, space = "m[";
-    int64_t elements = more;
     if (auto column = value.getDefiningOp<device::ColumnOp>()) {
-      buffer = layers.buffer(column);
-      elements += column.getElements();
-    } else {
-      auto address = value.getDefiningOp<device::AddressOp>();
-      buffer = names.ofBuffer(address.getBuffer());
-      elements += address.getElements();
-      if (isOnHost(address))
-        space = "host[";
+      cxx::ColumnAddress at = layers.addressOf(column);
+      std::string text = "m[" + at.buffer + "]" + addedText(at.elements + more);
+      return at.perTurn == 0
+                 ? text
+                 : text + (at.perTurn < 0 ? " - " : " + ") + at.turn + " * " +
+                       std::to_string(std::abs(at.perTurn));
     }
-    std::string text = space + buffer + "]";
-    return elements ? text + " + " + std::to_string(elements) : text;
+    auto address = value.getDefiningOp<device::AddressOp>();
+    return (isOnHost(address) ? "host[" : "m[") +
+           names.ofBuffer(address.getBuffer()) + "]" +
+           addedText(address.getElements() + more);
+  }
+  static std::string addedText(int64_t elements) {
+    return elements ? " + " + std::to_string(elements) : "";
   }
   bool isOnHost(device::AddressOp op) {
     auto buffer = symbols.lookup<device::BufferOp>(op.getBuffer());
@@ -374,7 +394,7 @@ private:
     if (ArrayAttr numbers = op.getNumbersAttr())
       for (Attribute number : numbers)
         arguments.push_back(numberText(number));
-    if (takesState(op))
+    if (op.getVariables(symbols).state)
       arguments.push_back("state");
     call("launch", arguments);
     return success();
@@ -464,20 +484,11 @@ private:
       call(("begin_" + optimizer).str(), {"ctx", "state", "hyper"});
   }
 
-  /// Returns the tensors that the optimizer declares, in their order, and null
-  /// for those that the parameter does not have.
   template <typename OpT>
   void appendStates(OpT op, SmallVector<std::string> &arguments) {
-    llvm::StringMap<Value> states;
-    if (op.getStateNames())
-      for (auto [name, state] :
-           llvm::zip(op.getStateNames()->template getAsRange<StringAttr>(),
-                     op.getStates()))
-        states[name] = state;
-    for (const OptimizerState &state :
-         find_optimizer(op.getOptimizer())->states)
-      if (!state.name.empty())
-        arguments.push_back(pointerOrNull(states.lookup(state.name)));
+    for (Value state :
+         cxx::statesOf(op.getOptimizer(), op.getStateNames(), op.getStates()))
+      arguments.push_back(pointerOrNull(state));
   }
 
   void emit(device::DirectionOp op) {
@@ -570,6 +581,8 @@ private:
   cxx::GroupTables groups;
   const bool isTimed;
   std::string indent = "  ";
+  std::string loopFunctions;               ///< The functions that loops share.
+  llvm::StringMap<std::string> functionOf; ///< Their names, by those in the IR.
   std::string current; ///< The section whose heading was printed last.
   std::string lastComment;
 };

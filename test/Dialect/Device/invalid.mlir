@@ -212,6 +212,49 @@ device.step @short_row micro {
 
 // -----
 
+device.buffer @x arena at 0 : tensor<4xf32> {origin = "x"}
+device.buffer @y arena at 16 : tensor<4xf32> {origin = "y"}
+device.step @other_calls micro {
+  // expected-note @below {{which is here}}
+  device.repeat "layers" ["x"] [[@x], [@y]] function "layer" {
+    %0 = device.column "x" : !device.ptr<f32>
+  }
+  // expected-error @below {{expects the calls of the loop with which it shares "layer"}}
+  device.repeat "layers_2" ["x"] [[@x], [@y]] function "layer" {
+    %0 = device.column "x" + 1 : !device.ptr<f32>
+  }
+}
+
+// -----
+
+device.buffer @x arena at 0 : tensor<4xf32> {origin = "x"}
+device.step @moving_column micro {
+  // expected-error @below {{expects the calls of the loop with which it shares "layer"}}
+  // expected-note @below {{which is here}}
+  device.repeat "layers" ["x"] [[@x], [#device.slice<@x + 1>]] function "layer" {
+    %0 = device.column "x" : !device.ptr<f32>
+  }
+}
+
+// -----
+
+device.step @slice_at_beginning micro {
+  // expected-error @below {{expects slices that begin behind the first element of their buffer, but got #device.slice<@x + 0>}}
+  device.repeat "layers" ["x"] [[#device.slice<@x + 0>], [@y]] {
+  }
+}
+
+// -----
+
+device.step @slice_of_nothing micro {
+  // expected-error @below {{expects buffers of the device, but '@x' is none}}
+  device.repeat "layers" ["x"] [[#device.slice<@x + 8>], [@y]] {
+    %0 = device.column "x" : !device.ptr<f32>
+  }
+}
+
+// -----
+
 device.step @nested micro {
   device.repeat "layers" ["x"] [[@x], [@y]] {
     // expected-error @below {{expects to be outside of 'device.repeat', which has only calls and addresses}}

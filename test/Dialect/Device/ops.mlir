@@ -194,6 +194,10 @@ device.step @repeats micro {
     // CHECK: device.launch @nothing() {device.turns = [{comment = "a"}, {comment = "b"}]}
     device.launch @nothing() {device.turns = [{comment = "a"}, {comment = "b"}]}
   }
+  // CHECK: device.repeat "chunks" ["x"] {{\[\[}}@row_a], [#device.slice<@row_a + 2>]] {
+  device.repeat "chunks" ["x"] [[@row_a], [#device.slice<@row_a + 2>]] {
+    %0 = device.column "x" : !device.ptr<f32>
+  }
 }
 
 // CHECK-LABEL: device.step @grouped_calls

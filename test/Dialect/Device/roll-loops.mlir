@@ -4,6 +4,7 @@
 
 device.memory persistent 2048 arena 4096
 device.buffer @x arena at 2048 : tensor<32xf32> live 0 to 9 in @micro_step {origin = "x"}
+device.buffer @y arena at 3840 : tensor<32xf32> live 0 to 9 in @micro_step {origin = "d x"}
 device.buffer @h_0 arena at 2304 : tensor<32xf32> live 0 to 9 in @micro_step {origin = "h.0.fc/addmm"}
 device.buffer @h_1 arena at 2560 : tensor<32xf32> live 0 to 9 in @micro_step {origin = "h.1.fc/addmm_2"}
 device.buffer @h_2 arena at 2816 : tensor<32xf32> live 0 to 9 in @micro_step {origin = "h.2.fc/addmm_4"}
@@ -101,4 +102,60 @@ device.step @evaluate evaluate {
   device.launch @fill(%6) : !device.ptr<f32>
   %7 = device.address @h_1 : !device.ptr<f32>
   device.launch @fill(%7) : !device.ptr<f32>
+}
+
+// Chunks of one buffer, of which the first one is made in another way, and each
+// is copied together with the element behind its beginning. One buffer has its
+// chunks in reverse order, and each chunk has a tensor of its own. The names are
+// those of one node, which has no layers.
+// CHECK-LABEL: device.step @update
+// CHECK: device.copy %{{.*}} to %{{.*}} count 4
+// CHECK: device.repeat "backward_chunks" ["x", "d_x", "h_act_mul"]
+// CHECK-SAME: {{\[\[}}@x, #device.slice<@y + 16>, @a_0], [#device.slice<@x + 8>, #device.slice<@y + 8>, @a_1], [#device.slice<@x + 16>, @y, @a_2]] {
+// CHECK-NEXT: %[[X:.*]] = device.column "x" + 8 : <f32>
+// CHECK-NEXT: %[[Y:.*]] = device.column "d_x" : <f32>
+// CHECK-NEXT: device.copy %[[X]] to %[[Y]] count 8 {comment = "loss"
+// CHECK-NEXT: %[[NEXT:.*]] = device.column "x" + 9 : <f32>
+// CHECK-NEXT: %[[A:.*]] = device.column "h_act_mul" : <f32>
+// CHECK-NEXT: device.copy %[[NEXT]] to %[[A]] count 1
+// CHECK-COUNT-2: device.launch @fill
+// CHECK-NEXT: }
+// CHECK-NEXT: }
+device.step @update update {
+  %0 = device.address @x : !device.ptr<f32>
+  %1 = device.address @y + 24 : !device.ptr<f32>
+  device.copy %0 to %1 count 4 {section = #device.section<backward>, comment = "loss"} : !device.ptr<f32>, !device.ptr<f32>
+
+  %11 = device.address @x + 8 : !device.ptr<f32>
+  %12 = device.address @y + 16 : !device.ptr<f32>
+  device.copy %11 to %12 count 8 {section = #device.section<backward>, comment = "loss"} : !device.ptr<f32>, !device.ptr<f32>
+  %13 = device.address @x + 9 : !device.ptr<f32>
+  %14 = device.address @a_0 : !device.ptr<f32>
+  device.copy %13 to %14 count 1 {section = #device.section<backward>, comment = "loss"} : !device.ptr<f32>, !device.ptr<f32>
+  %15 = device.address @a_0 : !device.ptr<f32>
+  device.launch @fill(%15) {section = #device.section<backward>} : !device.ptr<f32>
+  %16 = device.address @x : !device.ptr<f32>
+  device.launch @fill(%16) {section = #device.section<backward>} : !device.ptr<f32>
+
+  %17 = device.address @x + 16 : !device.ptr<f32>
+  %18 = device.address @y + 8 : !device.ptr<f32>
+  device.copy %17 to %18 count 8 {section = #device.section<backward>, comment = "loss"} : !device.ptr<f32>, !device.ptr<f32>
+  %19 = device.address @x + 17 : !device.ptr<f32>
+  %20 = device.address @a_1 : !device.ptr<f32>
+  device.copy %19 to %20 count 1 {section = #device.section<backward>, comment = "loss"} : !device.ptr<f32>, !device.ptr<f32>
+  %21 = device.address @a_1 : !device.ptr<f32>
+  device.launch @fill(%21) {section = #device.section<backward>} : !device.ptr<f32>
+  %22 = device.address @x : !device.ptr<f32>
+  device.launch @fill(%22) {section = #device.section<backward>} : !device.ptr<f32>
+
+  %23 = device.address @x + 24 : !device.ptr<f32>
+  %24 = device.address @y : !device.ptr<f32>
+  device.copy %23 to %24 count 8 {section = #device.section<backward>, comment = "loss"} : !device.ptr<f32>, !device.ptr<f32>
+  %25 = device.address @x + 25 : !device.ptr<f32>
+  %26 = device.address @a_2 : !device.ptr<f32>
+  device.copy %25 to %26 count 1 {section = #device.section<backward>, comment = "loss"} : !device.ptr<f32>, !device.ptr<f32>
+  %27 = device.address @a_2 : !device.ptr<f32>
+  device.launch @fill(%27) {section = #device.section<backward>} : !device.ptr<f32>
+  %28 = device.address @x : !device.ptr<f32>
+  device.launch @fill(%28) {section = #device.section<backward>} : !device.ptr<f32>
 }

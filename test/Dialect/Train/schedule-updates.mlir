@@ -2,7 +2,7 @@
 
 // To run again between the two updates, %u would have to read what the first
 // has written: that is no schedule.
-// CHECK: error: activation budget 1536 B cannot be met: the smallest that can is 2048 B
+// CHECK: error: activation budget 1536 B cannot be met: the smallest budget that can be met is 2048 B
 train.variable @w parameter : tensor<16x16xf32>
 train.variable @v parameter : tensor<16x16xf32>
 train.step @micro_step micro ("x" %x: tensor<16x16xf32>) {

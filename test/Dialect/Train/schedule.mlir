@@ -13,13 +13,13 @@
 // RUN: gpuopt-opt %s --pass-pipeline='builtin.module(train-schedule{activation-budget=2048 device=%t.json tf32})' | FileCheck %s --check-prefix=TF32
 
 // Without a search for less, the plain arena is what is known to do.
-// PLAIN: error: activation budget 1024 B cannot be met: the smallest that can is 2560 B, the proven lower limit 2048 B
+// PLAIN: error: activation budget 1024 B cannot be met: the smallest budget that can be met is 2560 B, and the proven lower limit is 2048 B
 // Any plan will do, dear or not; nobody looks for a bound.
 // ANY: arenaBytes = 2048,
 // ANY-SAME: addedNanoseconds = {{[1-9]}}
 // ANY-SAME: lowerBoundNanoseconds = 0.0
 // What the step keeps beside its arena counts: 4608 bytes.
-// WHOLE: error: memory budget 3072 B cannot be met: the smallest that can is 6656 B
+// WHOLE: error: memory budget 3072 B cannot be met: the smallest budget that can be met is 6656 B
 // Products take a tenth of the time.
 // FP32: plainNanoseconds = 184206.9
 // TF32: plainNanoseconds = 36750.9
@@ -48,7 +48,7 @@ train.variable @w parameter : tensor<16x16xf32>
 
 // REMARK: remark: [Passed] recomputed | Category:schedule | {{.*}}fused again: frees 512 B for 2.00 us
 
-// UNMET: error: activation budget {{1|1024}} B cannot be met: the smallest that can is 2048 B, the proven lower limit 2048 B;
+// UNMET: error: activation budget {{1|1024}} B cannot be met: the smallest budget that can be met is 2048 B, and the proven lower limit is 2048 B;
 // UNMET-SAME: the largest tensors alive at 'fused' are: fused f32[8,16] (512 B), contract f32[8,16] (512 B)
 
 train.step @micro_step micro ("x" %x: tensor<8x16xf32>) {

@@ -25,12 +25,33 @@
 // CHECK-NEXT: }
 // CHECK-NEXT: launch(ctx, 1, 32, fill, m[kX]);
 
+// A column that moves on within one buffer needs the number of the turn, and no
+// table. What does not move on by as much in each turn is in one; its slices are
+// offsets in bytes (3840 + 4 * 4 = 3856).
+// CHECK: struct EvaluationChunk {
+// CHECK-NEXT:   Buffer<float> other; // f32[32] "y"
+// CHECK-NEXT: };
+// CHECK-NEXT: constexpr EvaluationChunk kEvaluationChunks[] = {
+// CHECK-NEXT:     {3856},
+// CHECK-NEXT:     {3840},
+// CHECK-NEXT:     {3840},
+// CHECK-NEXT: };
+// CHECK: for (int64_t chunk = 0; chunk < 3; ++chunk) {
+// CHECK-NEXT:   const EvaluationChunk &buffers = kEvaluationChunks[chunk];
+// CHECK-NEXT:   launch(ctx, 1, 32, one, m[kX] + 2 + chunk * 8, m[buffers.other]);
+// CHECK-NEXT: }
+// CHECK-NEXT: for (int64_t chunk = 0; chunk < 2; ++chunk) {
+// CHECK-NEXT:   launch(ctx, 1, 32, one, m[kX], m[kZ] + 16 - chunk * 16);
+// CHECK-NEXT: }
+
 
 device.memory persistent 2048 arena 4096
 device.buffer @x arena at 2048 : tensor<32xf32> live 0 to 9 in @micro_step {origin = "x"}
 device.buffer @h_0 arena at 2304 : tensor<32xf32> live 0 to 9 in @micro_step {origin = "h.0.fc/addmm"}
 device.buffer @h_1 arena at 2560 : tensor<32xf32> live 0 to 9 in @micro_step {origin = "h.1.fc/addmm_2"}
 device.buffer @h_2 arena at 2816 : tensor<32xf32> live 0 to 9 in @micro_step {origin = "h.2.fc/addmm_4"}
+device.buffer @y arena at 3840 : tensor<32xf32> live 0 to 9 in @micro_step {origin = "y"}
+device.buffer @z arena at 3968 : tensor<32xf32> live 0 to 9 in @micro_step {origin = "z"}
 device.buffer @a_0 arena at 3072 : tensor<32xf32> live 0 to 9 in @micro_step {origin = "h.0.act/mul"}
 device.buffer @a_1 arena at 3328 : tensor<32xf32> live 0 to 9 in @micro_step {origin = "h.1.act/mul_3"}
 device.buffer @a_2 arena at 3584 : tensor<32xf32> live 0 to 9 in @micro_step {origin = "h.2.act/mul_5"}
@@ -58,4 +79,17 @@ device.step @micro_step micro {
   }
   %4 = device.address @x : !device.ptr<f32>
   device.launch @fill(%4) {section = #device.section<forward>} : !device.ptr<f32>
+}
+
+device.step @evaluate evaluate {
+  device.repeat "evaluation_chunks" ["x", "other"] [[@x, #device.slice<@y + 4>], [#device.slice<@x + 8>, @y], [#device.slice<@x + 16>, @y]] {
+    %0 = device.column "x" + 2 : !device.ptr<f32>
+    %1 = device.column "other" : !device.ptr<f32>
+    device.launch @one(%0, %1) : !device.ptr<f32>, !device.ptr<f32>
+  }
+  device.repeat "evaluation_chunks_2" ["z"] [[#device.slice<@z + 16>], [@z]] {
+    %0 = device.address @x : !device.ptr<f32>
+    %1 = device.column "z" : !device.ptr<f32>
+    device.launch @one(%0, %1) : !device.ptr<f32>, !device.ptr<f32>
+  }
 }

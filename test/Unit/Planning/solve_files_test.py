@@ -152,7 +152,7 @@ class SolveFiles(unittest.TestCase):
         out = self.folder / "curve.json"
         self.assertEqual(self.run_solve("recompute", graph, "--curve", "--effort", 1000, "-o", out).returncode, 0)
         least = json.loads(out.read_text())["points"][-1]["budget_bytes"]
-        self.assertIn(f"the smallest found is {least} bytes",
+        self.assertIn(f"the smallest budget found is {least} bytes",
                       self.run_solve("recompute", graph, "--budget", "1B", "--effort", 1000).stderr)
         self.assertEqual(self.run_solve("recompute", graph, "--curve", "--time-limit", 1, "-o", out).returncode, 0)
         self.assertLessEqual(json.loads(out.read_text())["points"][-1]["budget_bytes"], least)
@@ -161,8 +161,8 @@ class SolveFiles(unittest.TestCase):
         graph = self.file("graph.json", json.dumps(CHAIN))
         result = self.run_solve("recompute", graph, "--budget", "10B")
         self.assertEqual(result.returncode, 2)
-        self.assertIn("memory budget 10 bytes cannot be met: the smallest found is 18 bytes, "
-                      "the proven lower limit 18 bytes", result.stderr)
+        self.assertIn("memory budget 10 bytes cannot be met: the smallest budget found is 18 bytes, "
+                      "and the proven lower limit is 18 bytes", result.stderr)
 
     def test_cost_does_not_fall_along_the_curve(self):
         graph, out = self.file("graph.json", json.dumps(CHAIN)), self.folder / "curve.json"
@@ -237,7 +237,7 @@ class SolveFiles(unittest.TestCase):
         self.assertEqual(self.run_solve("verify", arena, out).returncode, 0)
         result = self.run_solve("arena", arena, "--capacity", 11)
         self.assertEqual(result.returncode, 2)
-        self.assertIn("capacity 11 bytes cannot be met: the lowest packing found has 12 bytes, the proven lower limit 12", result.stderr)
+        self.assertIn("capacity 11 bytes cannot be met: the lowest packing found has 12 bytes, and the proven lower limit is 12", result.stderr)
 
     def test_bad_arenas(self):
         for contents, message in BAD_ARENAS.items():

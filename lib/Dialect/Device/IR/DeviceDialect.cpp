@@ -104,6 +104,10 @@ bool gpuopt::device::differsByTurn(Operation *call, StringRef name) {
                       [&](DictionaryAttr turn) { return turn.contains(name); });
 }
 
+bool gpuopt::device::namesOrigin(StringRef attribute) {
+  return attribute == "comment" || attribute == kCostKeyAttribute;
+}
+
 //===----------------------------------------------------------------------===//
 // Memory, kernels and steps
 //===----------------------------------------------------------------------===//
@@ -115,6 +119,10 @@ llvm::StringRef gpuopt::device::sectionOf(Operation *op) {
 
 int64_t BufferOp::getSizeInBytes() {
   return sizeInBytes(cast<RankedTensorType>(getType()));
+}
+int64_t BufferOp::getOffsetOf(int64_t element) {
+  auto type = cast<RankedTensorType>(getType());
+  return (int64_t)getOffset() + element * elementSizeInBytes(type);
 }
 int64_t BufferOp::getElementsInMemory() {
   return elementsInMemory(cast<RankedTensorType>(getType()));
@@ -188,12 +196,73 @@ LogicalResult LaunchOp::verify() {
   return success();
 }
 
-FlatSymbolRefAttr RepeatOp::bufferOf(StringRef column, unsigned turn) {
+SliceAttr gpuopt::device::sliceOf(Attribute cell) {
+  if (auto buffer = dyn_cast<FlatSymbolRefAttr>(cell))
+    return SliceAttr::get(cell.getContext(), buffer, 0);
+  return cast<SliceAttr>(cell);
+}
+
+Attribute gpuopt::device::cellOf(SliceAttr slice) {
+  return slice.getElements() == 0 ? Attribute(slice.getBuffer()) : slice;
+}
+
+SliceAttr RepeatOp::sliceOf(StringRef column, unsigned turn) {
   auto row = cast<ArrayAttr>(getRows()[turn]);
-  for (auto [name, buffer] : llvm::zip(getColumns(), row))
+  for (auto [name, cell] : llvm::zip(getColumns(), row))
     if (cast<StringAttr>(name).getValue() == column)
-      return cast<FlatSymbolRefAttr>(buffer);
+      return device::sliceOf(cell);
   return {};
+}
+
+std::optional<int64_t> RepeatOp::strideOf(StringRef column) {
+  auto beginning = [&](unsigned turn) {
+    return sliceOf(column, turn).getElements();
+  };
+  int64_t stride = beginning(1) - beginning(0);
+  for (unsigned turn = 1; turn < getNumTurns(); ++turn)
+    if (sliceOf(column, turn).getBuffer() != sliceOf(column, 0).getBuffer() ||
+        beginning(turn) - beginning(turn - 1) != stride)
+      return std::nullopt;
+  return stride;
+}
+
+/// Returns the attributes of a call but those that say where it comes from.
+static DictionaryAttr attributesOf(Operation *call) {
+  SmallVector<NamedAttribute> kept;
+  for (NamedAttribute attribute : call->getAttrDictionary())
+    if (!namesOrigin(attribute.getName()) &&
+        attribute.getName() != kTurnsAttribute)
+      kept.push_back(attribute);
+  return DictionaryAttr::get(call->getContext(), kept);
+}
+
+static bool haveSameOps(Block &body, Block &other) {
+  if (body.getOperations().size() != other.getOperations().size())
+    return false;
+  llvm::DenseMap<Value, Value> resultOf;
+  for (auto [one, two] : llvm::zip(body, other)) {
+    auto isSame = [&](auto operands) {
+      return resultOf.lookup(std::get<0>(operands)) == std::get<1>(operands);
+    };
+    if (one.getName() != two.getName() ||
+        attributesOf(&one) != attributesOf(&two) ||
+        one.getResultTypes() != two.getResultTypes() ||
+        one.getNumOperands() != two.getNumOperands() ||
+        !llvm::all_of(llvm::zip(one.getOperands(), two.getOperands()), isSame))
+      return false;
+    for (auto [first, second] : llvm::zip(one.getResults(), two.getResults()))
+      resultOf[first] = second;
+  }
+  return true;
+}
+
+bool RepeatOp::canShareFunction(RepeatOp other) {
+  for (RepeatOp loop : {*this, other})
+    for (auto column : loop.getColumns().getAsRange<StringAttr>())
+      if (loop.strideOf(column))
+        return false;
+  return getColumns() == other.getColumns() &&
+         haveSameOps(getBody().front(), other.getBody().front());
 }
 
 static LogicalResult verifyTurns(Operation *call, ArrayAttr turns) {
@@ -223,9 +292,15 @@ LogicalResult RepeatOp::verify() {
   for (Attribute attribute : getRows()) {
     auto row = dyn_cast<ArrayAttr>(attribute);
     if (!row || row.size() != getColumns().size() ||
-        !llvm::all_of(row, llvm::IsaPred<FlatSymbolRefAttr>)) // (C2)
+        !llvm::all_of(row, llvm::IsaPred<FlatSymbolRefAttr, SliceAttr>)) // (C2)
       return emitOpError("expects rows of ")
              << getColumns().size() << " buffers, but got " << attribute;
+    for (Attribute cell : row)
+      if (auto slice = dyn_cast<SliceAttr>(cell);
+          slice && slice.getElements() < 1) // (C7)
+        return emitOpError("expects slices that begin behind the first element "
+                           "of their buffer, but got ")
+               << slice;
   }
   for (Operation &op : getBody().front()) {
     if (!isa<AddressOp, ColumnOp>(op) &&
@@ -245,12 +320,32 @@ LogicalResult RepeatOp::verify() {
   return success();
 }
 
+/// Checks (C8) with the first loop that has the function.
+static LogicalResult verifyFunction(RepeatOp repeat) {
+  auto step = repeat->getParentOfType<StepOp>();
+  for (RepeatOp first : step.getBody().getOps<RepeatOp>()) {
+    if (first.getFunctionAttr() != repeat.getFunctionAttr())
+      continue;
+    if (repeat.canShareFunction(first))
+      return success();
+    InFlightDiagnostic error = repeat.emitOpError("expects the calls of the "
+                                                  "loop with which it shares ")
+                               << repeat.getFunctionAttr();
+    error.attachNote(first.getLoc()) << "which is here";
+    return error;
+  }
+  return success();
+}
+
 LogicalResult RepeatOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  if (getFunction() && failed(verifyFunction(*this))) // (C8)
+    return failure();
   auto bufferNamed = [&](FlatSymbolRefAttr name) {
     return symbolTable.lookupNearestSymbolFrom<BufferOp>(getOperation(), name);
   };
   for (auto row : getRows().getAsRange<ArrayAttr>())
-    for (auto name : row.getAsRange<FlatSymbolRefAttr>()) {
+    for (Attribute cell : row) {
+      FlatSymbolRefAttr name = device::sliceOf(cell).getBuffer();
       BufferOp buffer = bufferNamed(name);
       if (!buffer || buffer.getKind() == BufferKind::Host) // (C5)
         return emitOpError("expects buffers of the device, but '")
@@ -258,7 +353,8 @@ LogicalResult RepeatOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
     }
   for (ColumnOp column : getBody().getOps<ColumnOp>())
     for (unsigned turn = 0; turn < getNumTurns(); ++turn) {
-      BufferOp buffer = bufferNamed(bufferOf(column.getName(), turn));
+      BufferOp buffer =
+          bufferNamed(sliceOf(column.getName(), turn).getBuffer());
       Type held = cast<RankedTensorType>(buffer.getType()).getElementType();
       Type element = cast<PtrType>(column.getType()).getElement();
       if (held != element) // (C5)

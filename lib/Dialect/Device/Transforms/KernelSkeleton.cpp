@@ -76,9 +76,9 @@ private:
   // Numbers
   //===--------------------------------------------------------------------===//
 
-  void add(Operation *op, KernelNumber::Place place, unsigned index,
+  void add(Operation *op, KernelNumber::Kind kind, unsigned index,
            TypedAttr value, StringRef role) {
-    form.numbers.push_back({op, place, index, value, role.str()});
+    form.numbers.push_back({op, kind, index, value, role.str()});
     stream << " #";
   }
 
@@ -110,7 +110,7 @@ private:
                                                  size.getInt() >= leastColumns)
                         : type.isF32() || type.isF64();
     if (isNumber)
-      add(constant, KernelNumber::Place::Constant, 0, constant.getValue(),
+      add(constant, KernelNumber::Kind::Constant, 0, constant.getValue(),
           role);
     else
       stream << " " << constant.getValue();
@@ -140,7 +140,7 @@ private:
       if (stride <= 0 || isLaneIndex(value) || !value.getType().isIndex())
         stream << " " << stride;
       else
-        add(op, KernelNumber::Place::Stride, index,
+        add(op, KernelNumber::Kind::Stride, index,
             IntegerAttr::get(IndexType::get(op->getContext()), stride),
             isLoopIndex(value) ? "row_stride" : "block_stride");
     }
@@ -150,7 +150,7 @@ private:
     if (offset.getInt() <= 0)
       stream << " offset " << offset.getInt();
     else
-      add(op, KernelNumber::Place::Offset, 0,
+      add(op, KernelNumber::Kind::Offset, 0,
           IntegerAttr::get(IndexType::get(op->getContext()), offset.getInt()),
           "offset");
   }
@@ -204,14 +204,14 @@ static void replaceOffset(Operation *op, Value argument) {
 }
 
 void gpuopt::device::replaceNumber(const KernelNumber &number, Value argument) {
-  switch (number.place) {
-  case KernelNumber::Place::Constant:
+  switch (number.kind) {
+  case KernelNumber::Kind::Constant:
     number.op->getResult(0).replaceAllUsesWith(argument);
     number.op->erase();
     return;
-  case KernelNumber::Place::Stride:
+  case KernelNumber::Kind::Stride:
     return replaceStride(number.op, number.index, argument);
-  case KernelNumber::Place::Offset:
+  case KernelNumber::Kind::Offset:
     return replaceOffset(number.op, argument);
   }
 }

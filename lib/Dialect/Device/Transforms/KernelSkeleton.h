@@ -16,10 +16,10 @@ namespace gpuopt::device {
 
 /// A number in the body of a kernel that could be an argument instead.
 struct KernelNumber {
-  enum class Place { Constant, Stride, Offset };
+  enum class Kind { Constant, Stride, Offset };
 
   mlir::Operation *op; ///< The op that has the number.
-  Place place;
+  Kind kind;
   unsigned index;        ///< Which stride it is.
   mlir::TypedAttr value; ///< An index or floating-point.
   std::string role;      ///< Such as "columns"; names the argument.

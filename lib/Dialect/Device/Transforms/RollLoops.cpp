@@ -5,14 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-// The layers of a model make the same calls on different buffers. This pass
-// writes such calls once, as the body of a loop. Here, a call is an op of a
-// step together with the addresses before it that are its operands. Two calls
-// are equal if they differ in nothing but the buffers, and in the names of
-// where they come from. Assumes what convert-to-device leaves: each address has
-// one reader and stands before it. The calls that are made, their order and
-// what they read and write are the same afterwards, which device-unroll-loops
-// shows.
+// The layers of a model make the same calls on different buffers, and work that
+// is done in chunks makes them on different parts of the same buffers. This
+// pass writes such calls once, as the body of a loop. Here, a call is an op of
+// a step together with the addresses before it that are its operands. Two calls
+// are equal if they differ in nothing but where these addresses point to, and
+// in the names of where they come from. Assumes what convert-to-device leaves:
+// each address has one reader and stands before it. The calls that are made,
+// their order and what they read and write are the same afterwards, which
+// device-unroll-loops shows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +24,7 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
-#include <map>
+#include <set>
 
 namespace gpuopt::device {
 #define GEN_PASS_DEF_ROLLLOOPS
@@ -37,12 +38,6 @@ using gpuopt::Origin;
 /// A loop has at least 3 turns and saves at least 8 calls, because its table of
 /// buffers takes lines, too.
 static constexpr unsigned kLeastTurns = 3, kLeastSaved = 8;
-
-/// Whether an attribute says where a call comes from, and so may differ from
-/// turn to turn.
-static bool namesOrigin(StringRef attribute) {
-  return attribute == "comment" || attribute == kCostKeyAttribute;
-}
 
 //===----------------------------------------------------------------------===//
 // Names of columns
@@ -151,11 +146,8 @@ private:
         kept.push_back(attribute);
     key.push_back(DictionaryAttr::get(call.op->getContext(), kept));
     Builder builder(call.op->getContext());
-    for (Operation *op : call.addresses) {
-      auto address = cast<AddressOp>(op);
-      key.push_back(TypeAttr::get(address.getType()));
-      key.push_back(builder.getI64IntegerAttr(address.getElements()));
-    }
+    for (Operation *op : call.addresses)
+      key.push_back(TypeAttr::get(cast<AddressOp>(op).getType()));
     // The operand's number tells calls with an optional address from those
     // without it.
     for (Value operand : call.op->getOperands())
@@ -202,19 +194,22 @@ public:
       : calls(calls), period(period), turns(calls.size() / period),
         symbols(symbols) {}
 
-  void write(StringRef name) {
+  /// Writes the loop. `names` counts the loops by their names.
+  void write(StringRef section, llvm::StringMap<unsigned> &names) {
     OpBuilder builder(firstOp());
     Location loc = firstOp()->getLoc();
     collectColumns();
+    std::string name = loopName(section, names);
     SmallVector<Attribute> rows;
     for (unsigned turn = 0; turn < turns; ++turn)
       rows.push_back(builder.getArrayAttr(llvm::map_to_vector(
           columns, [&](const auto &column) { return column.first[turn]; })));
-    SmallVector<StringRef> names = llvm::map_to_vector(
+    SmallVector<StringRef> columnNames = llvm::map_to_vector(
         columns, [](const auto &column) { return StringRef(column.second); });
     auto repeat = RepeatOp::create(builder, loc, builder.getStringAttr(name),
-                                   builder.getStrArrayAttr(names),
-                                   builder.getArrayAttr(rows));
+                                   builder.getStrArrayAttr(columnNames),
+                                   builder.getArrayAttr(rows),
+                                   /*function=*/StringAttr());
     Block *body = &repeat.getBody().emplaceBlock();
     for (unsigned index = 0; index < period; ++index)
       moveInto(body, index, builder);
@@ -233,45 +228,83 @@ private:
   const Call &callOf(unsigned index, unsigned turn) const {
     return calls[turn * period + index];
   }
-  /// Returns the buffer of an operand in each turn.
-  ArrayAttr buffersOf(unsigned index, unsigned operand) const {
-    SmallVector<Attribute> buffers;
-    for (unsigned turn = 0; turn < turns; ++turn)
-      buffers.push_back(cast<AddressOp>(callOf(index, turn).addresses[operand])
-                            .getBufferAttr());
+
+  /// Where an operand points to: the cell of each turn, and the elements that
+  /// are added to it in all turns. The turn that begins first in its buffer has
+  /// a cell without elements of its own.
+  struct Operand {
+    ArrayAttr cells;
+    int64_t elements;
+  };
+  Operand operandOf(unsigned index, unsigned number) const {
+    auto addressIn = [&](unsigned turn) {
+      return cast<AddressOp>(callOf(index, turn).addresses[number]);
+    };
+    int64_t elements = addressIn(0).getElements();
+    for (unsigned turn = 1; turn < turns; ++turn)
+      elements = std::min<int64_t>(elements, addressIn(turn).getElements());
     // The first address may be erased by now; the call is only moved.
-    return ArrayAttr::get(calls.front().op->getContext(), buffers);
+    MLIRContext *context = calls.front().op->getContext();
+    SmallVector<Attribute> cells;
+    for (unsigned turn = 0; turn < turns; ++turn)
+      cells.push_back(
+          cellOf(SliceAttr::get(context, addressIn(turn).getBufferAttr(),
+                                addressIn(turn).getElements() - elements)));
+    return {ArrayAttr::get(context, cells), elements};
   }
 
   /// Collects the columns of the table in the order of their first use.
   void collectColumns() {
     for (unsigned index = 0; index < period; ++index)
       for (unsigned i = 0; i < callOf(index, 0).addresses.size(); ++i) {
-        ArrayAttr buffers = buffersOf(index, i);
-        if (llvm::all_equal(buffers) || columns.contains(buffers))
+        ArrayAttr cells = operandOf(index, i).cells;
+        if (llvm::all_equal(cells) || columns.contains(cells))
           continue;
-        columns[buffers] = uniqueName(buffers);
+        columns[cells] = uniqueName(cells);
       }
   }
 
-  BufferOp bufferOf(ArrayAttr buffers, unsigned turn) const {
-    auto name = cast<FlatSymbolRefAttr>(buffers[turn]).getAttr();
-    return symbols.lookup<BufferOp>(name);
+  BufferOp bufferOf(ArrayAttr cells, unsigned turn) const {
+    return symbols.lookup<BufferOp>(sliceOf(cells[turn]).getBuffer().getAttr());
+  }
+
+  /// Whether the turns of the loop are chunks of the same work rather than
+  /// layers: all have the same names, and a column moves on within a buffer.
+  bool isOverChunks() const {
+    for (unsigned index = 0; index < period; ++index)
+      for (unsigned turn = 1; turn < turns; ++turn)
+        if (callOf(index, turn).op->getAttr("comment") !=
+            callOf(index, 0).op->getAttr("comment"))
+          return false;
+    return llvm::any_of(columns, [](const auto &column) {
+      return llvm::all_equal(llvm::map_range(column.first, [](Attribute cell) {
+        return sliceOf(cell).getBuffer();
+      }));
+    });
+  }
+
+  /// Returns a name after the section of the step: "forward_layers", and for
+  /// the second loop "forward_layers_2".
+  std::string loopName(StringRef section,
+                       llvm::StringMap<unsigned> &names) const {
+    std::string name = section.str() + (isOverChunks() ? "_chunks" : "_layers");
+    unsigned count = ++names[name];
+    return count == 1 ? name : name + "_" + std::to_string(count);
   }
 
   /// Returns the role of the buffers of a column, which all have the same; none
   /// if they do not.
-  std::optional<StringRef> roleOf(ArrayAttr buffers) const {
-    std::optional<StringRef> role = bufferOf(buffers, 0).getRole();
+  std::optional<StringRef> roleOf(ArrayAttr cells) const {
+    std::optional<StringRef> role = bufferOf(cells, 0).getRole();
     for (unsigned turn = 1; turn < turns; ++turn)
-      if (bufferOf(buffers, turn).getRole() != role)
+      if (bufferOf(cells, turn).getRole() != role)
         return std::nullopt;
     return role;
   }
 
-  std::string uniqueName(ArrayAttr buffers) {
+  std::string uniqueName(ArrayAttr cells) {
     auto origin = [&](unsigned turn) {
-      return bufferOf(buffers, turn).getOrigin();
+      return bufferOf(cells, turn).getOrigin();
     };
     // The first or last turn may be of another kind of layer.
     unsigned turn = 0;
@@ -279,7 +312,7 @@ private:
            withoutDigits(origin(turn)) != withoutDigits(origin(turn + 1)))
       ++turn;
     std::string stem = columnName(origin(turn), origin(turn + 1));
-    if (std::optional<StringRef> role = roleOf(buffers))
+    if (std::optional<StringRef> role = roleOf(cells))
       stem += "_" + role->str();
     std::string name = stem;
     for (unsigned count = 2; !names.insert(name).second; ++count)
@@ -292,15 +325,16 @@ private:
     const Call &call = callOf(index, 0);
     for (auto [i, op] : llvm::enumerate(call.addresses)) {
       auto address = cast<AddressOp>(op);
-      auto column = columns.find(buffersOf(index, i));
+      Operand operand = operandOf(index, i);
+      auto column = columns.find(operand.cells);
       if (column == columns.end()) {
         address->moveBefore(body, body->end());
         continue;
       }
       builder.setInsertionPointToEnd(body);
-      auto entry = ColumnOp::create(
-          builder, address.getLoc(), address.getType(),
-          builder.getStringAttr(column->second), address.getElementsAttr());
+      auto entry =
+          ColumnOp::create(builder, address.getLoc(), address.getType(),
+                           column->second, operand.elements);
       address.getResult().replaceAllUsesWith(entry.getResult());
       address->erase();
     }
@@ -338,7 +372,7 @@ private:
   ArrayRef<Call> calls;
   unsigned period, turns;
   const SymbolTable &symbols;
-  /// The names of columns by the buffers of all turns.
+  /// The names of columns by the cells of all turns.
   llvm::MapVector<ArrayAttr, std::string> columns;
   llvm::StringSet<> names;
 };
@@ -354,17 +388,56 @@ class RollLoops : public gpuopt::device::impl::RollLoopsBase<RollLoops> {
   void rollStep(StepOp step, const SymbolTable &symbols,
                 llvm::StringMap<unsigned> &names) {
     CallSequence sequence(step, symbols);
-    auto align = [&](const RepeatedRun &run) {
-      return alignToLayers(sequence.calls, run);
-    };
-    for (const RepeatedRun &run :
-         findRepeatedRuns(sequence.numbers, kLeastTurns, kLeastSaved, align)) {
+    for (const RepeatedRun &run : findRuns(sequence)) {
       auto calls = ArrayRef(sequence.calls).slice(run.first, run.size());
       LoopWriter(calls, run.period, symbols)
-          .write(loopName(step, calls.front().op, names));
+          .write(sectionName(step, calls.front().op), names);
       ++loopCount;
       callCount += run.size();
     }
+    shareFunctions(step);
+  }
+
+  /// Returns the runs that become loops. A run that may begin at several calls
+  /// begins where its turns are those of a run that may not, so that the loops
+  /// can share a function.
+  static std::vector<RepeatedRun> findRuns(const CallSequence &sequence) {
+    auto turnAt = [&](unsigned first, unsigned period) {
+      return ArrayRef(sequence.numbers).slice(first, period).vec();
+    };
+    std::set<std::vector<unsigned>> fixed;
+    auto align = [&](const RepeatedRun &run) {
+      for (unsigned shift = 0; shift <= run.slack; ++shift)
+        if (fixed.count(turnAt(run.first + shift, run.period)))
+          return shift;
+      return alignToLayers(sequence.calls, run);
+    };
+    auto find = [&] {
+      return findRepeatedRuns(sequence.numbers, kLeastTurns, kLeastSaved,
+                              align);
+    };
+    for (const RepeatedRun &run : find())
+      if (run.slack == 0)
+        fixed.insert(turnAt(run.first, run.period));
+    return find();
+  }
+
+  /// Gives loops that have the same calls a function: "backward_layer" where
+  /// the first of them is "backward_layers".
+  static void shareFunctions(StepOp step) {
+    auto loops = llvm::to_vector(step.getBody().getOps<RepeatOp>());
+    for (size_t i = 0; i < loops.size(); ++i)
+      for (size_t j = 0; j < i; ++j) {
+        RepeatOp first = loops[j];
+        if (!first.canShareFunction(loops[i]))
+          continue;
+        std::string name = first.getName().str();
+        name.erase(name.rfind('s'), 1);
+        auto function = StringAttr::get(step.getContext(), name);
+        first.setFunctionAttr(function);
+        loops[i].setFunctionAttr(function);
+        break;
+      }
   }
 
   /// Returns the part by which the node names of two turns differ first: the
@@ -398,17 +471,12 @@ class RollLoops : public gpuopt::device::impl::RollLoopsBase<RollLoops> {
     return best;
   }
 
-  /// Returns a name after the section of the step: "forward_layers", and for
-  /// the second loop "forward_layers_2".
-  static std::string loopName(StepOp step, Operation *call,
-                              llvm::StringMap<unsigned> &names) {
-    StringRef section = sectionOf(call);
-    std::string name = (section.empty() ? step.getSymName() : section).str();
+  /// Returns the part of the step that a call is in: "forward".
+  static StringRef sectionName(StepOp step, Operation *call) {
     if (step.getKind() == gpuopt::train::StepKind::Evaluate)
-      name = "evaluation";
-    name += "_layers";
-    unsigned count = ++names[name];
-    return count == 1 ? name : name + "_" + std::to_string(count);
+      return "evaluation";
+    StringRef section = sectionOf(call);
+    return section.empty() ? step.getSymName() : section;
   }
 };
 

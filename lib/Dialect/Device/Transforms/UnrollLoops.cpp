@@ -49,9 +49,11 @@ class UnrollLoops : public gpuopt::device::impl::UnrollLoopsBase<UnrollLoops> {
     IRMapping mapping;
     for (Operation &op : repeat.getBody().front()) {
       if (auto column = dyn_cast<ColumnOp>(op)) {
-        auto address = AddressOp::create(
-            builder, column.getLoc(), column.getType(),
-            repeat.bufferOf(column.getName(), turn), column.getElementsAttr());
+        SliceAttr slice = repeat.sliceOf(column.getName(), turn);
+        auto address =
+            AddressOp::create(builder, column.getLoc(), column.getType(),
+                              slice.getBuffer().getValue(),
+                              slice.getElements() + column.getElements());
         mapping.map(column.getResult(), address.getResult());
         continue;
       }

@@ -100,8 +100,8 @@ private:
         getOperation().emitError(isWhole ? "memory" : "activation");
     error << " budget "
           << planning::formatBytes(isWhole ? memoryBudget : activationBudget)
-          << " cannot be met: the smallest that can is "
-          << planning::formatBytes(smallest) << ", the proven lower limit "
+          << " cannot be met: the smallest budget that can be met is "
+          << planning::formatBytes(smallest) << ", and the proven lower limit is "
           << planning::formatBytes(limit);
     if (isWhole)
       error << textOf(parts);

@@ -49,7 +49,7 @@ static std::string listOf(const Items &items, const Name &nameOf) {
 std::string train::textOf(const PersistentParts &parts) {
   if (parts.empty())
     return "";
-  return "; beside activations: " +
+  return "; beside activations, the program keeps " +
          listOf(parts, [](const std::string &name) { return name; });
 }
 

@@ -20,8 +20,8 @@ namespace gpuopt::train {
 using PersistentParts = std::vector<std::pair<std::string, int64_t>>;
 PersistentParts persistentPartsOf(mlir::ModuleOp module);
 
-/// Returns "; beside activations: parameters (3.22 MiB), ..."; empty if there
-/// are no parts.
+/// Returns "; beside activations, the program keeps parameters (3.22 MiB),
+/// ..."; empty if there are no parts.
 std::string textOf(const PersistentParts &parts);
 
 /// Returns "; the largest tensors alive at '/fc/Gemm' are: /fc/Gemm

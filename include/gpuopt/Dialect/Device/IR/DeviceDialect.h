@@ -28,6 +28,12 @@
 namespace gpuopt::device {
 /// The kinds of memory that a step is planned in, one of which a buffer has.
 using train::BufferKind;
+
+/// The variables of a step that its calls may be passed beside its memory: the
+/// step's scalars, the hyperparameters, and the memory on the host.
+struct StepVariables {
+  bool state = false, hyper = false, host = false;
+};
 } // namespace gpuopt::device
 
 #include "gpuopt/Dialect/Device/IR/DeviceInterfaces.h.inc"
@@ -49,6 +55,15 @@ mlir::Attribute attributeInTurn(mlir::Operation *call, unsigned turn,
                                 llvm::StringRef name);
 /// Returns whether some turn of a call has an attribute of that name.
 bool differsByTurn(mlir::Operation *call, llvm::StringRef name);
+
+/// Whether an attribute says where a call comes from, and so may differ from
+/// turn to turn.
+bool namesOrigin(llvm::StringRef attribute);
+
+/// Returns where a cell of a device.repeat begins: a whole buffer at element 0.
+SliceAttr sliceOf(mlir::Attribute cell);
+/// Returns the cell for a slice: the buffer alone if it begins with it.
+mlir::Attribute cellOf(SliceAttr slice);
 
 /// The name of the attribute that says under which heading an op of a step is
 /// printed.

@@ -139,4 +139,21 @@ def Device_StructAttr : Device_Attr<"Struct", "struct"> {
   let hasCustomAssemblyFormat = 1;
 }
 
+//===----------------------------------------------------------------------===//
+// What tables have
+//===----------------------------------------------------------------------===//
+
+def Device_SliceAttr : Device_Attr<"Slice", "slice"> {
+  let summary = "a buffer from one of its elements on";
+  let description = [{
+    A cell of a `device.repeat` whose turns work on different parts of a buffer.
+
+    ```mlir
+    #device.slice<@logits + 384>
+    ```
+  }];
+  let parameters = (ins "::mlir::FlatSymbolRefAttr":$buffer, "int64_t":$elements);
+  let assemblyFormat = "`<` $buffer `+` $elements `>`";
+}
+
 #endif // GPUOPT_DIALECT_DEVICE_IR_DEVICEDIALECT_TD

@@ -29,4 +29,19 @@ def Device_GroupableCall : OpInterface<"GroupableCall"> {
   ];
 }
 
+def Device_StepCall : OpInterface<"StepCall"> {
+  let cppNamespace = "::gpuopt::device";
+  let description = [{
+    An op of a step that is printed as calls of the runtime.
+  }];
+  let methods = [
+    InterfaceMethod<"Returns which variables of the step the calls are passed. The symbols are those of the module.",
+                    "::gpuopt::device::StepVariables", "getVariables", (ins "const ::mlir::SymbolTable &":$symbols),
+                    [{}], [{
+                      (void)symbols;
+                      return {};
+                    }]>
+  ];
+}
+
 #endif // GPUOPT_DIALECT_DEVICE_IR_DEVICEINTERFACES_TD

@@ -76,6 +76,8 @@ def Device_BufferOp : Device_Op<"buffer", [Symbol]> {
   }]>];
   let extraClassDeclaration = [{
     int64_t getSizeInBytes();
+    /// Bytes from the start of the allocation to an element.
+    int64_t getOffsetOf(int64_t element);
     /// Elements from the beginning to the end, with what lies between rows.
     int64_t getElementsInMemory();
     /// Elements from one row to the next.
@@ -112,21 +114,25 @@ def Device_RepeatOp : Device_Op<"repeat", [HasParent<"StepOp">, SingleBlock, NoT
   let summary = "calls that are made for each row of a table of buffers";
   let description = [{
     The calls of the body are made once for each of `rows`, in their order. A
-    row has one buffer for each of `columns`; in the turn of that row,
-    `device.column` stands for its buffer. What is the same in all turns comes
-    from `device.address`. An attribute of a call that differs from turn to
-    turn stands in its `device.turns`: an array with a dictionary for each
-    turn, of `comment` and `device.cost_key`. `name` is the name of the table in
-    the emitted source.
+    row has one buffer for each of `columns`, or a slice of one; in the turn of
+    that row, `device.column` stands for where it begins. What is the same in all
+    turns comes from `device.address`. An attribute of a call that differs from
+    turn to turn stands in its `device.turns`: an array with a dictionary for
+    each turn, of `comment` and `device.cost_key`. `name` is the name of the
+    table in the emitted source. Loops of a step that have the same calls may
+    share the `function` that the emitted source has for them.
 
     Constraints:
     - (C1) two rows or more;
-    - (C2) column names differ, and each row has one buffer per column;
+    - (C2) column names differ, and each row has one buffer or slice per column;
     - (C3) the body has calls, `device.address` and `device.column` alone, and
       no other loops;
     - (C4) `device.turns` has one dictionary per row;
     - (C5) the buffers of a column exist on the device and have the element type of its uses;
-    - (C6) nothing but these attributes differs from turn to turn.
+    - (C6) nothing but these attributes differs from turn to turn;
+    - (C7) a slice begins behind the first element of its buffer;
+    - (C8) loops of a step that share a function have the same columns and
+      calls, and no column moves on within one buffer.
 
     ```mlir
     device.repeat "forward_layers" ["x", "y"] [[@h_0_x, @h_0_y], [@h_1_x, @h_1_y]] {
@@ -135,21 +141,32 @@ def Device_RepeatOp : Device_Op<"repeat", [HasParent<"StepOp">, SingleBlock, NoT
       device.launch @relu(%0, %1) {device.turns = [{comment = "h.0"}, {comment = "h.1"} ]}
           : !device.ptr<f32>, !device.ptr<f32>
     }
+    device.repeat "forward_chunks" ["x"] [[@x], [#device.slice<@x + 128>], [#device.slice<@x + 256>]] {
+      // ... turn i begins at element 128 * i of @x
+    }
     ```
   }];
-  let arguments = (ins StrAttr:$name, StrArrayAttr:$columns, ArrayAttr:$rows);
+  let arguments = (ins StrAttr:$name, StrArrayAttr:$columns, ArrayAttr:$rows, OptionalAttr<StrAttr>:$function);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$name $columns $rows attr-dict-with-keyword $body";
+  let assemblyFormat = "$name $columns $rows (`function` $function^)? attr-dict-with-keyword $body";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     unsigned getNumTurns() { return getRows().size(); }
-    /// The buffer of a column in a turn; the column exists.
-    ::mlir::FlatSymbolRefAttr bufferOf(::llvm::StringRef column, unsigned turn);
+    /// Where a column begins in a turn: `elements` behind the beginning of
+    /// `buffer`. The column exists.
+    SliceAttr sliceOf(::llvm::StringRef column, unsigned turn);
+    /// The elements by which a column begins later than in the turn before, if
+    /// it is in one buffer in all turns and moves on by as much in each; else
+    /// nothing.
+    std::optional<int64_t> strideOf(::llvm::StringRef column);
+    /// Whether this loop and another one can share a function, because each
+    /// makes the same calls on the buffers of its own table.
+    bool canShareFunction(RepeatOp other);
   }];
 }
 
 def Device_ColumnOp : Device_Op<"column", [HasParent<"RepeatOp">, Pure]> {
-  let summary = "where this turn's buffer of a column begins, plus elements";
+  let summary = "where this turn's buffer or slice of a column begins, plus elements";
   let description = [{
     The op is like device.address, but the buffer is that of the turn's row.
 
@@ -201,15 +218,18 @@ def Device_GroupOp : Device_Op<"group", [HasParent<"StepOp">, SingleBlock, NoTer
 }
 
 // An op of a step. `section` is the heading under which it is printed; `comment` says what it computes, with the names
-// of the ONNX nodes that it comes from.
-class Device_StepOpBase<string mnemonic, dag operands, list<Trait> traits = []> : Device_Op<mnemonic, traits> {
+// of the ONNX nodes that it comes from. An op whose calls take variables of the step says so in getVariables.
+class Device_StepOpBase<string mnemonic, dag operands, list<Trait> traits = [], bit takesVariables = 0>
+    : Device_Op<mnemonic, !listconcat(traits, [
+        !if(takesVariables, DeclareOpInterfaceMethods<Device_StepCall, ["getVariables"]>,
+            DeclareOpInterfaceMethods<Device_StepCall>)])> {
   let arguments = !con(operands, (ins OptionalAttr<Device_SectionAttr>:$section,
                                       DefaultValuedAttr<StrAttr, "\"\"">:$comment));
 }
 
 def Device_LaunchOp : Device_StepOpBase<"launch",
     (ins FlatSymbolRefAttr:$kernel, Variadic<Device_Ptr>:$operands, OptionalAttr<ArrayAttr>:$numbers,
-         OptionalAttr<I64Attr>:$blocks, OptionalAttr<I64Attr>:$threads)> {
+         OptionalAttr<I64Attr>:$blocks, OptionalAttr<I64Attr>:$threads), [], 1> {
   let summary = "runs a kernel";
   let description = [{
     The operands are the kernel's pointers, and `numbers` are the arguments that
@@ -236,7 +256,7 @@ def Device_LaunchOp : Device_StepOpBase<"launch",
 
 def Device_CallOp : Device_StepOpBase<"call",
     (ins StrAttr:$function, OptionalAttr<TypeAttr>:$elementType, Variadic<Device_Ptr>:$operands,
-         ArrayAttr:$arguments, OptionalAttr<StrAttr>:$header)> {
+         ArrayAttr:$arguments, OptionalAttr<StrAttr>:$header), [], 1> {
   let summary = "a call of a function of the runtime";
   let description = [{
     The call is printed as `function<elementType>(ctx, arguments...)`. An
@@ -266,14 +286,14 @@ def Device_CallOp : Device_StepOpBase<"call",
   let hasVerifier = 1;
 }
 
-def Device_ReportLossOp : Device_StepOpBase<"report_loss", (ins Device_Ptr:$sum, Device_Ptr:$weight)> {
+def Device_ReportLossOp : Device_StepOpBase<"report_loss", (ins Device_Ptr:$sum, Device_Ptr:$weight), [], 1> {
   let summary = "adds to the step's loss and weight";
   let assemblyFormat = "$sum `,` $weight attr-dict `:` type($sum) `,` type($weight)";
 }
 
 def Device_GradNormOp : Device_StepOpBase<"grad_norm",
     (ins Device_Ptr:$scratch, Optional<Device_Ptr>:$lossScale, Variadic<Device_Ptr>:$gradients,
-         DenseI64ArrayAttr:$counts, StrArrayAttr:$parameters, I64Attr:$targets), [AttrSizedOperandSegments]> {
+         DenseI64ArrayAttr:$counts, StrArrayAttr:$parameters, I64Attr:$targets), [AttrSizedOperandSegments], 1> {
   let summary = "norm of all gradients, and from it the factor of the update";
   let description = [{
     `counts` are the numbers of elements of the gradients. For each gradient in
@@ -294,7 +314,7 @@ def Device_GradNormOp : Device_StepOpBase<"grad_norm",
 
 def Device_DirectionOp : Device_StepOpBase<"direction",
     (ins StrAttr:$optimizer, Device_Ptr:$gradient, Device_Ptr:$direction, Variadic<Device_Ptr>:$states,
-         OptionalAttr<StrArrayAttr>:$stateNames, I64Attr:$count)> {
+         OptionalAttr<StrArrayAttr>:$stateNames, I64Attr:$count), [], 1> {
   let summary = "a parameter's train.direction, of `count` elements";
   let description = [{
     `stateNames` are the names of the states, in the order of the operands.
@@ -315,7 +335,8 @@ def Device_UpdateOp : Device_StepOpBase<"update",
     (ins StrAttr:$optimizer, Device_Ptr:$parameter, Device_Ptr:$gradient, Variadic<Device_Ptr>:$states,
          Optional<Device_Ptr>:$copy, Optional<Device_Ptr>:$scratch, OptionalAttr<StrArrayAttr>:$stateNames,
          DenseI64ArrayAttr:$shape, UnitAttr:$decay),
-    [AttrSizedOperandSegments, DeclareOpInterfaceMethods<Device_GroupableCall, ["getHalfType", "getNumElements"]>]> {
+    [AttrSizedOperandSegments, DeclareOpInterfaceMethods<Device_GroupableCall, ["getHalfType", "getNumElements"]>],
+    1> {
   let summary = "train.update on a parameter of a shape";
   let description = [{
     `stateNames` are the names of the states, in the order of the operands.
@@ -341,7 +362,8 @@ def Device_UpdateOp : Device_StepOpBase<"update",
 }
 
 def Device_CheckFiniteOp : Device_StepOpBase<"check_finite",
-    (ins Device_Ptr:$value, I64Attr:$count, OptionalAttr<DenseI64ArrayAttr>:$rows, I64Attr:$index, StrAttr:$name)> {
+    (ins Device_Ptr:$value, I64Attr:$count, OptionalAttr<DenseI64ArrayAttr>:$rows, I64Attr:$index, StrAttr:$name),
+    [], 1> {
   let summary = "notes `index` where one of `count` elements is the first of the step that is infinite or NaN";
   let description = [{
     `rows` are the elements of a row and those from one row to the next, where
@@ -379,14 +401,14 @@ def Device_SumPartsOp : Device_StepOpBase<"sum_parts",
 
 def Device_SnapshotOp : Device_StepOpBase<"snapshot",
     (ins Device_Ptr:$value, Device_Ptr:$snapshot, I64Attr:$count),
-    [DeclareOpInterfaceMethods<Device_GroupableCall>]> {
+    [DeclareOpInterfaceMethods<Device_GroupableCall>], 1> {
   let summary = "snapshot = value, `count` elements, in the first micro-step of a step";
   let assemblyFormat = "$value `in` $snapshot `count` $count attr-dict `:` type($value) `,` type($snapshot)";
 }
 
 def Device_RestoreOp : Device_StepOpBase<"restore",
     (ins Device_Ptr:$value, Device_Ptr:$snapshot, I64Attr:$count),
-    [DeclareOpInterfaceMethods<Device_GroupableCall>]> {
+    [DeclareOpInterfaceMethods<Device_GroupableCall>], 1> {
   let summary = "value = snapshot, `count` elements, where the step is skipped";
   let assemblyFormat = "$value `from` $snapshot `count` $count attr-dict `:` type($value) `,` type($snapshot)";
 }
@@ -405,7 +427,7 @@ def Device_CopyOp : Device_StepOpBase<"copy", (ins Device_Ptr:$source, Device_Pt
 
 // A copy to or from a buffer of kind `host`, on a stream beside the step's.
 class Device_TransferOp<string mnemonic> : Device_StepOpBase<mnemonic,
-    (ins Device_Ptr:$source, Device_Ptr:$target, I64Attr:$count, I64Attr:$event)> {
+    (ins Device_Ptr:$source, Device_Ptr:$target, I64Attr:$count, I64Attr:$event), [], 1> {
   let assemblyFormat = [{
     $source `to` $target `count` $count `event` $event attr-dict `:` type($source) `,` type($target)
   }];
@@ -439,7 +461,7 @@ def Device_AwaitOp : Device_StepOpBase<"await", (ins I64Attr:$event)> {
 
 def Device_AccumulateOp : Device_StepOpBase<"accumulate",
     (ins Device_Ptr:$value, Device_Ptr:$target, I64Attr:$count),
-    [DeclareOpInterfaceMethods<Device_GroupableCall, ["getHalfType"]>]> {
+    [DeclareOpInterfaceMethods<Device_GroupableCall, ["getHalfType"]>], 1> {
   let summary = "target += value, `count` elements; target = value in the first micro-step of a step";
   let assemblyFormat = "$value `into` $target `count` $count attr-dict `:` type($value) `,` type($target)";
 }

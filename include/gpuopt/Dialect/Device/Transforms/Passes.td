@@ -39,13 +39,15 @@ def GroupCalls : Pass<"device-group-calls", "::mlir::ModuleOp"> {
 }
 
 def RollLoops : Pass<"device-roll-loops", "::mlir::ModuleOp"> {
-  let summary = "Turns calls that repeat on other buffers into a loop over a table of buffers";
+  let summary = "Turns calls that repeat on other buffers, or other parts of them, into a loop over a table";
   let description = [{
-    The layers of a model make the same calls one after the other. Where three
-    or more runs of calls differ in nothing but the buffers that they address
-    (and in the names of the nodes that they come from), they become one
-    `device.repeat`. The order of the calls and what each of them does stay as
-    they are; device-unroll-loops gives the straight sequence back.
+    The layers of a model make the same calls one after the other, and so do the
+    chunks of a loss. Where three or more runs of calls differ in nothing but the
+    buffers that they address, or the elements at which they do (and in the names
+    of the nodes that they come from), they become one `device.repeat`. Loops of a
+    step that have the same calls get one function. The order of the calls and
+    what each of them does stay as they are; device-unroll-loops gives the
+    straight sequence back.
 
     ```mlir
     %0 = device.address @h_0_x : !device.ptr<f32>
