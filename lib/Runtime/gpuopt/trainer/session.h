@@ -1,4 +1,5 @@
-// A program with its memory on a device: what a loop of steps needs.
+// A program with its memory on a device. The trainer's loop and the C API
+// (gpuopt/gpuopt.h) both run its steps through this class.
 #pragma once
 
 #include "gpuopt/trainer/checkpoint_folder.h"
@@ -123,6 +124,10 @@ public:
     update_replay.run(ctx, [this] { program.update(ctx, memory); });
   }
 
+  void forward() {
+    forward_replay.run(ctx, [this] { program.forward(ctx, memory); });
+  }
+
   // Clears the sums of evaluations, to which `program.evaluate` adds.
   void begin_evaluation() {
     StepState state = read_state();
@@ -150,7 +155,7 @@ public:
   WeightsFile::Names infinite_at_first; // in the weights that were loaded
 
 private:
-  Replay micro_replay, update_replay;
+  Replay micro_replay, update_replay, forward_replay;
 };
 
 } // namespace gpuopt

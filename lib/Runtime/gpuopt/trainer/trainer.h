@@ -39,7 +39,7 @@ public:
   int run() {
     if (!program.micro_step)
       throw Error("this program computes the forward alone (--inference); call "
-                  "it through step.h");
+                  "it through gpuopt/gpuopt.h");
     open_data();
     folder = std::make_unique<OutputFolder>(s.output_dir);
     checkpoints.find_start();
