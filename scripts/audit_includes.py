@@ -67,6 +67,9 @@ RULES = [
     Rule("lib/Runtime", "headers that emitted programs are built on, copied beside each program",
          ["lib/Runtime/gpuopt/" + room for room in
           ("kernels", "device", "settings", "optimizers", "ops", "program", "data", "trainer")]),
+    Rule("lib/Runtime/gpuopt/api", "the C API, which gpuopt.h declares, around a program",
+         ["lib/Runtime/gpuopt/" + room for room in
+          ("kernels", "device", "settings", "optimizers", "program", "data", "trainer")] + ["lib/Runtime"], ["system"]),
     Rule("lib/Planning", "the solvers and their checkers: recomputation, the arena, precisions"),
     Rule("include/gpuopt/Support", "files, output streams, names and sizes of tensors", libraries=["LLVM", "MLIR"]),
     Rule("lib/Interfaces", "what a pass may ask of any op: its gradient, its cost, what it is as a call",
@@ -136,8 +139,8 @@ LIBRARIES = [
     (r"boost/", "Boost"),
     (r"(zlib|jpeglib|jerror|png)\.h$", "codecs"),
     (r"dnnl", "oneDNN"),
-    (r"(sys/\w+|sanitizer/\w+|unistd|fcntl|signal|omp|immintrin)\.h$", "system"),
-    (r"\w+$", "C++"),
+    (r"(sys/\w+|sanitizer/\w+|unistd|fcntl|dlfcn|signal|omp|immintrin)\.h$", "system"),
+    (r"(std(def|int)\.h|\w+)$", "C++"),
 ]
 LINKED = {"MLIR": "MLIR", "LLVM": "LLVM", "gpuopt_cudnn": "CUDA", "protobuf::libprotobuf-lite": "protobuf", "GpuoptOnnxProto": "protobuf",
           "Threads::Threads": "C++"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -114,6 +115,27 @@ def compile(model: str | os.PathLike, output_dir: str | os.PathLike, **flags: An
       DriverError: with the driver's message.
     """
     _run("compile", model, output_dir, flags)
+
+
+# The status with which ``gpuopt plan`` says that the budget cannot be met.
+_UNMET = 2
+
+
+def plan(model: str | os.PathLike, **flags: Any) -> dict[str, Any]:
+    """``gpuopt plan --json``: what a compilation with these flags would need and
+    cost. Where the memory budget cannot be met, ``fits`` is False, and the
+    result has the smallest budget that can be.
+
+    Raises:
+      DriverError: with the driver's message.
+    """
+    line = [find_driver(), "plan", _path(model, "model"), "--json", *arguments(flags)]
+    run = subprocess.run(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", check=False)
+    if run.returncode not in (0, _UNMET):
+        raise DriverError(run.stderr.strip() or f"plan ended with status {run.returncode}")
+    if run.returncode == 0:
+        sys.stderr.write(run.stderr)  # warnings
+    return json.loads(run.stdout)
 
 
 # Flags of ``train`` that name one file of data, and those of one for each input.

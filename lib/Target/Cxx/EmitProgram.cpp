@@ -62,7 +62,6 @@ public:
     std::vector<std::string> sources{"step.cu"};
     if (kernels.areApart())
       llvm::append_range(sources, kernels.addTo(files));
-    sources.push_back("main.cpp");
     files["sources.cmake"] = "set(sources " + llvm::join(sources, " ") + ")\n";
     if (!callTables.empty())
       files["calls.h"] = cxx::callsFile(callTables);
@@ -230,6 +229,13 @@ static const char kMain[] =
 int main(int argc, char **argv) { return gpuopt::trainer_main(argc, argv, program()); }
 )";
 
+static const char kLibrary[] =
+    R"(// The library: the functions of gpuopt/gpuopt.h, for programs of one's own to call.
+#include "step.h"
+
+#include "gpuopt/api/functions.h"
+)";
+
 /// Returns the define for the number of lanes; none for the runtime's default.
 static std::string lanesOf(ModuleOp module) {
   auto lanes = module->getAttrOfType<IntegerAttr>(device::kLanesAttribute);
@@ -268,6 +274,7 @@ FailureOr<ProgramFiles> gpuopt::emitProgram(ModuleOp module,
   files[kDefaultsFile.str()] = cxx::defaultsFile(module, options.settings);
   files["step.h"] = kHeader + lanesOf(module) + kHeaderEnd;
   files["main.cpp"] = kMain;
+  files["library.cpp"] = kLibrary;
   files["plan.json"] = cxx::planJson(module, options.allowsTf32);
   cxx::addProofs(module, files);
   return files;

@@ -9,6 +9,7 @@
 #include "gpuopt/optimizers/muon.h"
 #include "gpuopt/optimizers/sgd.h"
 
+#include "gpuopt/api/functions.h"
 #include "gpuopt/trainer/trainer.h"
 
 namespace gpuopt {
@@ -199,6 +200,11 @@ void instantiate(Context &ctx, float *f, double *d, f16 *h, bf16 *b,
 
 } // namespace gpuopt
 
+const gpuopt::Program &program() {
+  static const gpuopt::Program instance = gpuopt::tiny::program();
+  return instance;
+}
+
 int main(int argc, char **argv) {
-  return gpuopt::trainer_main(argc, argv, gpuopt::tiny::program());
+  return gpuopt::trainer_main(argc, argv, program());
 }

@@ -313,7 +313,7 @@ TEST_F(TrainerTest, SaysWhatAProgramLacks) {
   program.micro_step = nullptr;
   EXPECT_EQ(run("a", {}), 1);
   EXPECT_NE(error.find("this program computes the forward alone "
-                       "(--inference); call it through step.h"),
+                       "(--inference); call it through gpuopt/gpuopt.h"),
             std::string::npos)
       << error;
 }

@@ -66,25 +66,39 @@ inline bool all_lie_in(Type type, const uint8_t *data, int64_t n,
 
 } // namespace detail
 
+// Returns the place of the first of n integers that is out of the range of an
+// input; -1 if none is.
+inline int64_t first_outside(const InputInfo &input, Type type,
+                             const uint8_t *data, int64_t n) {
+  if (input.index_limit < 0 ||
+      detail::all_lie_in(type, data, n, input.index_lowest, input.index_limit))
+    return -1;
+  for (int64_t k = 0; k < n; k++) {
+    const int64_t value = detail::integer_at(type, data, k);
+    if ((value < input.index_lowest || value >= input.index_limit) &&
+        !(input.is_label && value == input.ignore_index))
+      return k;
+  }
+  return -1;
+}
+
+// Returns "holds 3 for 'labels', but it must lie in [0, 3)".
+inline std::string outside_text(const InputInfo &input, int64_t value) {
+  return "holds " + std::to_string(value) + " for '" + input.tensor.name +
+         "', but it must lie in [" + std::to_string(input.index_lowest) + ", " +
+         std::to_string(input.index_limit) + ")";
+}
+
 // Returns what is wrong with the first index of a sample that is out of range;
 // empty if none is. The sample's elements begin at `data`.
 inline std::string problem_of_indices(const InputInfo &input,
                                       const Source &source, const uint8_t *data,
                                       int64_t sample) {
-  if (input.index_limit < 0 ||
-      detail::all_lie_in(source.type, data, source.elements, input.index_lowest,
-                         input.index_limit))
-    return "";
-  for (int64_t k = 0; k < source.elements; k++) {
-    const int64_t value = detail::integer_at(source.type, data, k);
-    if ((value < input.index_lowest || value >= input.index_limit) &&
-        !(input.is_label && value == input.ignore_index))
-      return source.place(sample) + " holds " + std::to_string(value) +
-             " for '" + input.tensor.name + "', but it must lie in [" +
-             std::to_string(input.index_lowest) + ", " +
-             std::to_string(input.index_limit) + ")";
-  }
-  return "";
+  const int64_t k = first_outside(input, source.type, data, source.elements);
+  return k < 0 ? ""
+               : source.place(sample) + " " +
+                     outside_text(input,
+                                  detail::integer_at(source.type, data, k));
 }
 
 } // namespace gpuopt

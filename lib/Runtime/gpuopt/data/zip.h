@@ -182,10 +182,10 @@ inline std::vector<uint8_t> inflate_member(const NamedBytes &file,
       break;
   }
   inflateEnd(&stream);
-  uLong crc = crc32(0, nullptr, 0);
+  uLong crc = ::crc32(0, nullptr, 0);
   for (size_t at = 0; at < content.size(); at += kMost)
-    crc = crc32(crc, content.data() + at,
-                uInt(std::min(kMost, content.size() - at)));
+    crc = ::crc32(crc, content.data() + at,
+                  uInt(std::min(kMost, content.size() - at)));
   if (left > 0 || crc != member.crc)
     directory.fail("'" + member.name + "' is damaged");
   return content;

@@ -11,6 +11,7 @@
 #include "gpuopt/device/error.h"
 #include "gpuopt/kernels/types.h"
 
+#include <atomic>
 #include <cstdio>
 #include <memory>
 #include <stdexcept>
@@ -53,8 +54,8 @@ private:
     static const size_t slot = next_slot()++;
     return slot;
   }
-  static size_t &next_slot() {
-    static size_t next = 0;
+  static std::atomic<size_t> &next_slot() {
+    static std::atomic<size_t> next = 0;
     return next;
   }
   std::vector<std::shared_ptr<void>> objects;

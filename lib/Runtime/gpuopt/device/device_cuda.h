@@ -18,7 +18,7 @@ constexpr const char *kTargetName = "cuda";
 class Timestamps;
 
 struct Context {
-  explicit Context(int device = 0) {
+  explicit Context(int device = 0) : device(device) {
     check_driver();
     check_device(device);
     CHECK_CUDA(cudaSetDevice(device));
@@ -105,6 +105,7 @@ struct Context {
     return libraries.get<L>();
   }
 
+  const int device;
   cudaStream_t stream = nullptr, copy_stream = nullptr;
   int num_threads = 1;
   bool allows_tf32 = false; // of a program that was compiled so
@@ -120,6 +121,31 @@ private:
   std::unique_ptr<AutotuneRecord> autotune;
   Libraries libraries;
 };
+
+// For callers whose threads are not the program's: gives back to the calling
+// thread, at the end of the scope, what contexts change of it. That is its
+// device.
+class CallerScope {
+public:
+  CallerScope() {
+    if (cudaGetDevice(&device_before) != cudaSuccess)
+      device_before = -1; // there is no driver, which making a context tells
+  }
+  // The thread works with the context.
+  explicit CallerScope(const Context &ctx) : CallerScope() {
+    CHECK_CUDA(cudaSetDevice(ctx.device));
+  }
+  ~CallerScope() {
+    if (device_before >= 0)
+      cudaSetDevice(device_before);
+  }
+  CallerScope(const CallerScope &) = delete;
+  CallerScope &operator=(const CallerScope &) = delete;
+
+private:
+  int device_before = -1;
+};
+inline void *native_stream(const Context &ctx) { return ctx.stream; }
 
 // Each block has `shared_bytes` of shared memory beside its arrays.
 template <class... P, class... A>

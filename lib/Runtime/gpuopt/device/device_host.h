@@ -113,6 +113,35 @@ private:
   Libraries libraries;
 };
 
+// For callers whose threads are not the program's: gives back to the calling
+// thread, at the end of the scope, what contexts change of it. That is how many
+// threads OpenMP takes.
+class CallerScope {
+public:
+  CallerScope() = default;
+  // The thread works with the context.
+  explicit CallerScope(const Context &ctx) {
+#ifdef _OPENMP
+    omp_set_num_threads(ctx.num_threads);
+#else
+    (void)ctx;
+#endif
+  }
+  ~CallerScope() {
+#ifdef _OPENMP
+    omp_set_num_threads(threads_before);
+#endif
+  }
+  CallerScope(const CallerScope &) = delete;
+  CallerScope &operator=(const CallerScope &) = delete;
+
+private:
+#ifdef _OPENMP
+  int threads_before = omp_get_max_threads();
+#endif
+};
+inline void *native_stream(const Context &) { return nullptr; }
+
 // The kernel stays a function of its own: if it were compiled into each of its
 // launches, the compiler would take several times as long, and the kernel would
 // run no faster.

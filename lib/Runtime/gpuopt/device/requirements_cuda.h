@@ -45,6 +45,12 @@ inline void check_driver() {
 }
 
 inline void check_device(int device) {
+  int count = 0;
+  CHECK_CUDA(cudaGetDeviceCount(&count));
+  if (device < 0 || device >= count)
+    throw Error("there is no GPU " + std::to_string(device) +
+                ": they have numbers from 0, and this program sees " +
+                std::to_string(count));
   cudaDeviceProp properties;
   CHECK_CUDA(cudaGetDeviceProperties(&properties, device));
   if (properties.major < kLeastComputeCapability)

@@ -19,6 +19,26 @@ struct CheckpointOutcome {
   std::string problem; // why nothing is written
 };
 
+// Writes the files of a checkpoint to a folder, which is made anew.
+inline void write_checkpoint_files(const std::string &folder,
+                                   const StateCopy &copy, bool has_averages,
+                                   const RunState &run) {
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directory(folder);
+  const std::map<std::string, std::string> metadata{
+      {"format", "pt"}, {"global_step", std::to_string(run.step)}};
+  write_safetensors(folder + "/" + kModelFile, copy.tensors(StateFile::Weights),
+                    metadata);
+  if (has_averages)
+    write_safetensors(folder + "/" + kAveragesFile,
+                      copy.tensors(StateFile::Averages), metadata);
+  write_safetensors(folder + "/" + kOptimizerFile,
+                    copy.tensors(StateFile::Optimizer), metadata);
+  detail::write_text(folder + "/" + kRunStateFile, json_of(run));
+  write_checksums(folder);
+  sync_folder(folder);
+}
+
 class CheckpointWriter {
 public:
   // Keeps the last `limit` checkpoints and the best one; 0: all.
@@ -64,7 +84,7 @@ private:
     const std::string target = checkpoint_path(output_dir, run.step),
                       part = target + kPartSuffix;
     try {
-      write_files(part, run);
+      write_checkpoint_files(part, copy, has_averages, run);
       sync_metrics(output_dir);
       put_in_place(part, target);
       sync_folder(output_dir);
@@ -75,23 +95,6 @@ private:
       std::filesystem::remove_all(part, code);
     }
     return outcome;
-  }
-
-  void write_files(const std::string &part, const RunState &run) const {
-    std::filesystem::remove_all(part);
-    std::filesystem::create_directory(part);
-    const std::map<std::string, std::string> metadata{
-        {"format", "pt"}, {"global_step", std::to_string(run.step)}};
-    write_safetensors(part + "/" + kModelFile, copy.tensors(StateFile::Weights),
-                      metadata);
-    if (has_averages)
-      write_safetensors(part + "/" + kAveragesFile,
-                        copy.tensors(StateFile::Averages), metadata);
-    write_safetensors(part + "/" + kOptimizerFile,
-                      copy.tensors(StateFile::Optimizer), metadata);
-    detail::write_text(part + "/" + kRunStateFile, json_of(run));
-    write_checksums(part);
-    sync_folder(part);
   }
 
   // Removes the oldest checkpoints beyond the limit, other than the best, and

@@ -61,7 +61,8 @@ inline void refuse_other_run(const std::string &checkpoint,
         "'" + checkpoint +
         "' is of another model: its graph and constants have the hash " +
         saved.model + ", but those of this program have " + now.model);
-  refuse("a number of samples of", saved.samples, now.samples);
+  if (saved.samples > 0) // programs that others call know of no samples
+    refuse("a number of samples of", saved.samples, now.samples);
   for (const char *name : detail::kFixedSettings)
     if (saved.settings.count(name) && now.settings.count(name))
       detail::refuse_difference(checkpoint, "--" + std::string(name),

@@ -193,6 +193,26 @@ inline void check_files(const DataFlags &data, const std::string &prefix) {
   check_readable(prefix + "tokens", data.tokens);
 }
 
+// Checks for flags of the step that contradict each other.
+inline void check_step_settings(const Flags &flags, const Settings &s) {
+  if (const std::string why = schedule_error(
+          s, "'", [&](const std::string &name) { return flags.given(name); });
+      !why.empty())
+    throw Error(why);
+  if (s.warmup_steps > 0 && s.warmup_ratio > 0)
+    throw Error("'--warmup-steps' and '--warmup-ratio' both say how long "
+                "the warm-up is; give one of them");
+  if (s.nesterov && s.momentum == 0)
+    throw Error("'--nesterov' needs --momentum");
+  for (const char *name : {"init-scale", "growth-factor", "backoff-factor",
+                           "growth-interval", "min-loss-scale"})
+    if (flags.given(name) && !s.is_dynamic)
+      throw Error(
+          "'--" + std::string(name) +
+          "' applies only to --loss-scale=dynamic, but the loss scale is "
+          "a fixed number");
+}
+
 // Checks for flags that contradict each other or the program.
 inline void check_together(const Flags &flags, const Settings &s,
                            const Program &program) {
@@ -203,10 +223,7 @@ inline void check_together(const Flags &flags, const Settings &s,
   if (const std::string why = validation_error(s, "'", s.eval.given());
       !why.empty())
     throw Error(why);
-  if (const std::string why = schedule_error(
-          s, "'", [&](const std::string &name) { return flags.given(name); });
-      !why.empty())
-    throw Error(why);
+  check_step_settings(flags, s);
   if (s.init_strict && s.init_from.empty())
     throw Error("'--init-strict' has no effect without --init-from");
   if (flags.given("token-type") && s.train.tokens.empty() &&
@@ -214,23 +231,11 @@ inline void check_together(const Flags &flags, const Settings &s,
     throw Error(
         "'--token-type' describes files of tokens, but neither --tokens nor "
         "--eval-tokens is given");
-  if (s.warmup_steps > 0 && s.warmup_ratio > 0)
-    throw Error("'--warmup-steps' and '--warmup-ratio' both say how long "
-                "the warm-up is; give one of them");
-  if (s.nesterov && s.momentum == 0)
-    throw Error("'--nesterov' needs --momentum");
   for (const char *name : {"profile-warmup", "profile-active"})
     if (flags.given(name) && s.profile_costs_to.empty())
       throw Error("'--" + std::string(name) +
                   "' has no effect without "
                   "--profile-costs-to");
-  for (const char *name : {"init-scale", "growth-factor", "backoff-factor",
-                           "growth-interval", "min-loss-scale"})
-    if (flags.given(name) && !s.is_dynamic)
-      throw Error(
-          "'--" + std::string(name) +
-          "' applies only to --loss-scale=dynamic, but the loss scale is "
-          "a fixed number");
 }
 
 } // namespace detail

@@ -12,8 +12,8 @@
 #include "gpuopt/trainer/not_finite.h"
 #include "gpuopt/trainer/output_folder.h"
 #include "gpuopt/trainer/profile_costs.h"
+#include "gpuopt/trainer/session.h"
 #include "gpuopt/trainer/settings.h"
-#include "gpuopt/trainer/weights_file.h"
 
 #include <csignal>
 
@@ -30,17 +30,16 @@ class Trainer {
 public:
   Trainer(const Program &program, Settings settings)
       : program(program), s(std::move(settings)),
-        ctx(int(kStagingIsDevice ? s.num_threads : 0)),
+        session(program, int(kStagingIsDevice ? s.num_threads : 0)),
+        ctx(session.ctx),
         waiting(parse_wait_policy(s.wait_policy), ctx.num_threads),
-        averages(program, s.ema_decay), checkpoints(program, s) {
-    ctx.allows_tf32 = program.allows_tf32;
-  }
+        averages(program, s.ema_decay), checkpoints(program, s) {}
 
   // Returns the exit status.
   int run() {
     if (!program.micro_step)
       throw Error("this program computes the forward alone (--inference); call "
-                  "it through step.h");
+                  "it through gpuopt/gpuopt.h");
     open_data();
     folder = std::make_unique<OutputFolder>(s.output_dir);
     checkpoints.find_start();
@@ -65,12 +64,10 @@ private:
 
   // Allocates everything, and loads the weights.
   void prepare() {
-    memory = ctx.allocate(program.total_bytes);
+    session.allocate();
+    memory = session.memory;
     averages.allocate(ctx);
-    ctx.allocate_host(program.host_bytes);
     watch = std::make_unique<FiniteWatch>(ctx, program, memory);
-    if (const StateInfo *state = find_state(program, StateKind::Workspace))
-      ctx.use_workspace(memory + state->tensor.offset, state->tensor.bytes);
     if (s.autotune)
       ctx.use_autotune_record(
           s.autotune_file.empty()
@@ -82,7 +79,7 @@ private:
     steps = steps_to_attempt();
     prepare_profile();
     initialize();
-    checkpoints.open(infinite_at_first, averages);
+    checkpoints.open(session.infinite_at_first, averages);
   }
 
   // Runs the steps until the last or an interrupt. Returns false if training
@@ -184,22 +181,14 @@ private:
         std::ceil(batches / double(program.accumulation_steps)), 1.0, 1e18));
   }
 
-  template <class T>
-  T *find(StateKind kind) {
-    return reinterpret_cast<T *>(memory +
-                                 find_state(program, kind)->tensor.offset);
-  }
   void initialize() {
     if (checkpoints.start_path().empty())
       load_first_weights();
     else
       load_checkpoint();
-    if (find_state(program, StateKind::Constant))
-      WeightsFile(ctx, program, memory)
-          .load(constants_file(), StateFile::Constants);
-    write_step_state();
-    if (program.prepare)
-      program.prepare(ctx, memory);
+    if (session.has_constants())
+      session.load_constants(constants_file(s.weights));
+    session.begin_run(s, steps, checkpoints.start(), validations.lr_factor);
   }
   void tell_early_stop() const {
     printf("stops early after step %lld of %lld: the last %lld validations "
@@ -209,10 +198,8 @@ private:
            validations.stopping_best);
   }
   void load_first_weights() {
-    infinite_at_first =
-        WeightsFile(ctx, program, memory)
-            .load(s.weights.empty() ? program_file(kModelFile) : s.weights,
-                  StateFile::Weights);
+    session.load_weights(s.weights.empty() ? program_file(kModelFile)
+                                           : s.weights);
     if (!s.init_from.empty())
       load_init_weights(ctx, program, memory, s.init_from, s.init_strict);
     averages.begin(ctx, memory);
@@ -235,53 +222,21 @@ private:
     const std::string &path = checkpoints.start_path();
     const RunState now = identity();
     refuse_other_run(path, checkpoints.start(), now);
-    WeightsFile file(ctx, program, memory);
-    infinite_at_first = file.load(path + "/" + kModelFile, StateFile::Weights,
-                                  /*exactly=*/true);
-    file.load(path + "/" + kOptimizerFile, StateFile::Optimizer,
-              /*exactly=*/true);
+    session.load_checkpoint(path);
     validations = checkpoints.start().validations;
     load_averages(path);
     warn_of_changes(path, checkpoints.start(), now, program.name);
-  }
-  std::string constants_file() const {
-    const std::string name = "constants.safetensors";
-    const auto beside = std::filesystem::path(s.weights).parent_path() / name;
-    return !s.weights.empty() && std::filesystem::exists(beside)
-               ? beside.string()
-               : program_file(name);
-  }
-  // Writes what the device knows of the run: its settings and where it stands.
-  void write_step_state() {
-    Hyperparameters hyper = s;
-    if (hyper.warmup_steps == 0 && s.warmup_ratio > 0)
-      hyper.warmup_steps = int64_t(std::ceil(s.warmup_ratio * double(steps)));
-    hyper.max_steps = steps;
-    const RunState &run = checkpoints.start();
-    StepState state;
-    state.seed = s.seed;
-    state.lr_factor = validations.lr_factor;
-    write_counters(run, state);
-    copy_to_device(ctx, find<StepState>(StateKind::StepState), &state,
-                   sizeof state);
-    copy_to_device(ctx, find<Hyperparameters>(StateKind::Hyperparameters),
-                   &hyper, sizeof hyper);
-    if (find_state(program, StateKind::LossScale)) {
-      const bool has_scale = run.loss_scale > 0 && s.is_dynamic;
-      const float scale = float(has_scale ? run.loss_scale : s.init_scale);
-      copy_to_device(ctx, find<float>(StateKind::LossScale), &scale,
-                     sizeof scale);
-    }
   }
   std::string weights_file() const { return s.output_dir + "/" + kModelFile; }
   // Saves the weights; returns false if they are NaN. Such weights do not
   // replace good ones.
   bool save_weights() {
     std::string lost = WeightsFile(ctx, program, memory)
-                           .save(weights_file(), infinite_at_first);
+                           .save(weights_file(), session.infinite_at_first);
     if (lost.empty() && averages.are_kept())
       lost = WeightsFile(ctx, program, memory, &averages)
-                 .save(s.output_dir + "/" + kAveragesFile, infinite_at_first);
+                 .save(s.output_dir + "/" + kAveragesFile,
+                       session.infinite_at_first);
     if (!lost.empty())
       tell_divergence(step, "; infinite or NaN: " + lost);
     return lost.empty();
@@ -306,15 +261,9 @@ private:
   RunState run_state() {
     RunState run = identity();
     run.step = step;
-    read_counters(read_state(), run);
+    session.read_run(run);
     run.epoch =
         double(run.batches) / double(loaders.train->batches_per_epoch());
-    if (find_state(program, StateKind::LossScale)) {
-      float scale = 0;
-      copy_to_host(ctx, &scale, find<float>(StateKind::LossScale),
-                   sizeof scale);
-      run.loss_scale = double(scale);
-    }
     return run;
   }
   // Returns what makes the run this one and no other.
@@ -392,13 +341,14 @@ private:
     for (int64_t micro = 0; micro < program.accumulation_steps; micro++) {
       waited += loaders.train->deliver(memory);
       watch->batch();
-      run_step(done(), micro_replay, program.micro_step,
-               program.micro_step_calls);
+      run_step(program.micro_step, program.micro_step_calls,
+               [this] { session.micro_step(); });
       loaders.train->prefetch();
     }
-    run_step(done(), update_replay, program.update, program.update_calls);
-    averages.update(ctx, memory, find<StepState>(StateKind::StepState));
-    const StepState state = read_state();
+    run_step(program.update, program.update_calls,
+             [this] { session.update(); });
+    averages.update(ctx, memory, session.step_state());
+    const StepState state = session.read_state();
     const auto now = Clock::now();
     end_profiled_step(done());
     const double loss = mean_of(state.loss_sum, state.weight_sum);
@@ -408,7 +358,7 @@ private:
     const std::string news = waiting.step(ms - waited);
     metrics.step(step, loss, state, ms, waited, ctx.allocated_bytes);
     watch->step(step, loss, state);
-    refuse_outside(state, "step " + std::to_string(step));
+    session.refuse_outside(state, "step " + std::to_string(step));
     if (state.weight_sum == 0)
       warn_of_labels(step);
     if (done() == 1 && !s.dump_gradients.empty())
@@ -425,18 +375,15 @@ private:
   // Returns the step of the checkpoint that the run goes on from, or 0.
   int64_t begun_at() const { return checkpoints.start().step; }
 
-  // Returns the mean, or 0 if no target counts.
-  static double mean_of(double sum, double weight) {
-    return weight > 0 ? without_nan_sign(sum / weight) : 0;
-  }
-
-  void run_step(int64_t step, Replay &replay,
-                void (*function)(Context &, char *),
-                const Table<CallInfo> &calls) {
-    if (profile && profile->covers(step) && calls.count > 0)
+  // Runs a function of the program: call by call where it is timed, and by
+  // `run` otherwise.
+  template <class F>
+  void run_step(void (*function)(Context &, char *),
+                const Table<CallInfo> &calls, F run) {
+    if (profile && profile->covers(done()) && calls.count > 0)
       profile->time(ctx, memory, function, calls);
     else
-      replay.run(ctx, [&] { function(ctx, memory); });
+      run();
   }
 
   void prepare_profile() {
@@ -460,20 +407,6 @@ private:
       return;
     profile->write();
     printf("costs of each op: %s\n", s.profile_costs_to.c_str());
-  }
-
-  // An index that the step has computed was outside of its dimension: the
-  // weights that it has computed are useless.
-  void refuse_outside(const StepState &state, const std::string &when) const {
-    if (!state.outside.is_taken)
-      return;
-    const IndexedInfo &info = program.indexed.data[state.outside.number];
-    const int64_t size = info.size;
-    throw Error(when + ": '" + info.name + "' reads index " +
-                std::to_string(state.outside.index) + ", element " +
-                std::to_string(state.outside.position) +
-                " of its indices, but it must lie in [" +
-                std::to_string(-size) + ", " + std::to_string(size) + ")");
   }
 
   // Warns once.
@@ -505,16 +438,13 @@ private:
     double loss = 0, weight = 0;
   };
   Sums evaluate(int64_t batches) {
-    StepState state = read_state();
-    state.evaluation_loss_sum = state.evaluation_weight_sum = 0;
-    copy_to_device(ctx, find<StepState>(StateKind::StepState), &state,
-                   sizeof state);
+    session.begin_evaluation();
     for (int64_t batch = 0; batch < batches; batch++) {
       loaders.eval->deliver(memory);
       program.evaluate(ctx, memory);
     }
-    state = read_state();
-    refuse_outside(state, "validation");
+    const StepState state = session.read_state();
+    session.refuse_outside(state, "validation");
     return {state.evaluation_loss_sum, state.evaluation_weight_sum};
   }
 
@@ -542,21 +472,15 @@ private:
   void note(int64_t step, double loss) {
     checkpoints.note_validation(step, loss);
     note_validation(s, loss, validations);
-    StepState state = read_state();
+    StepState state = session.read_state();
     state.lr_factor = validations.lr_factor;
-    copy_to_device(ctx, find<StepState>(StateKind::StepState), &state,
-                   sizeof state);
-  }
-  StepState read_state() {
-    StepState state;
-    copy_to_host(ctx, &state, find<StepState>(StateKind::StepState),
-                 sizeof state);
-    return state;
+    session.write_state(state);
   }
 
   const Program &program;
   Settings s;
-  Context ctx;
+  Session session;
+  Context &ctx; // of the session
   StepWaiting waiting;
   std::unique_ptr<OutputFolder> folder; // outlives what writes checkpoints
   Averages averages;
@@ -567,11 +491,9 @@ private:
   struct {
     std::unique_ptr<Loader> train, eval; // eval: or null
   } loaders;
-  Replay micro_replay, update_replay;
   std::unique_ptr<CostProfile> profile; // or null
   std::unique_ptr<FiniteWatch> watch;
   int64_t steps = 0, step = 0; // of the run; done
-  WeightsFile::Names infinite_at_first;
   bool has_warned_of_labels = false;
   Clock::time_point start;
 };

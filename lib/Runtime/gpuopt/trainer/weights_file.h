@@ -12,16 +12,30 @@ inline std::filesystem::path executable_folder() {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path();
 }
 
-// Returns the path of a file that came with the program: beside the executable,
-// or one folder above.
-inline std::string program_file(const std::string &name) {
-  const auto self = executable_folder();
+// Returns the path of a file that came with the program: in the folder of the
+// executable or of the library, or one folder above.
+inline std::string
+program_file(const std::string &name,
+             const std::filesystem::path &self = executable_folder()) {
   for (const auto &folder : {self, self.parent_path()})
     if (std::filesystem::exists(folder / name))
       return (folder / name).string();
   throw Error("'" + name +
               "' lies neither beside the trainer nor in the folder above it; "
               "name the weights by --weights");
+}
+
+// Returns the file of the program's constants: beside the weights if it lies
+// there, or the one that came with the program. `weights` is empty where they
+// came with the program.
+inline std::string
+constants_file(const std::string &weights,
+               const std::filesystem::path &self = executable_folder()) {
+  const std::string name = "constants.safetensors";
+  const auto beside = std::filesystem::path(weights).parent_path() / name;
+  return !weights.empty() && std::filesystem::exists(beside)
+             ? beside.string()
+             : program_file(name, self);
 }
 
 class WeightsFile {
@@ -42,30 +56,15 @@ public:
     const auto tensors = read_safetensors(file);
     if (exactly)
       refuse_others(path, tensors, kind);
-    for (const StateInfo &state : program.states) {
-      if (!has_state(kind, state.kind))
-        continue;
-      const char *name = stored_name(state);
-      const auto found = tensors.find(name);
-      if (found == tensors.end())
-        throw Error("'" + path + "' lacks '" + name + "'");
-      const StoredTensor &stored = found->second;
-      const auto shape = shape_of(state.tensor);
-      const char *type = safetensors_name(state.tensor.type);
-      if (stored.shape != shape || stored.dtype != type)
-        throw Error("'" + path + "' has '" + name + "' as " + stored.dtype +
-                    " " + shape_text(stored.shape) +
-                    ", but the program needs " + type + " " +
-                    shape_text(shape));
-      if (stored.bytes != state.tensor.bytes)
-        throw Error("'" + path + "' has " + std::to_string(stored.bytes) +
-                    " bytes for '" + name + "', whose shape needs " +
-                    std::to_string(state.tensor.bytes));
-      if (averages && state.kind != StateKind::Parameter)
-        continue;
-      if (!read(state, stored, file))
+    // A file that does not fit changes nothing: all is checked first.
+    for (const StateInfo &state : program.states)
+      if (has_state(kind, state.kind))
+        check(path, tensors, state);
+    for (const StateInfo &state : program.states)
+      if (has_state(kind, state.kind) &&
+          (!averages || state.kind == StateKind::Parameter) &&
+          !read(state, tensors.at(stored_name(state)), file))
         infinite.insert(state.tensor.name);
-    }
     return infinite;
   }
 
@@ -108,6 +107,25 @@ public:
   }
 
 private:
+  static void check(const std::string &path,
+                    const std::map<std::string, StoredTensor> &tensors,
+                    const StateInfo &state) {
+    const char *name = stored_name(state);
+    const auto found = tensors.find(name);
+    if (found == tensors.end())
+      throw Error("'" + path + "' lacks '" + name + "'");
+    const StoredTensor &stored = found->second;
+    const auto shape = shape_of(state.tensor);
+    const char *type = safetensors_name(state.tensor.type);
+    if (stored.shape != shape || stored.dtype != type)
+      throw Error("'" + path + "' has '" + name + "' as " + stored.dtype + " " +
+                  shape_text(stored.shape) + ", but the program needs " + type +
+                  " " + shape_text(shape));
+    if (stored.bytes != state.tensor.bytes)
+      throw Error("'" + path + "' has " + std::to_string(stored.bytes) +
+                  " bytes for '" + name + "', whose shape needs " +
+                  std::to_string(state.tensor.bytes));
+  }
   void refuse_others(const std::string &path,
                      const std::map<std::string, StoredTensor> &tensors,
                      StateFile kind) const {

@@ -1,0 +1,161 @@
+// A program with its memory on a device. The trainer's loop and the C API
+// (gpuopt/gpuopt.h) both run its steps through this class.
+#pragma once
+
+#include "gpuopt/trainer/checkpoint_folder.h"
+#include "gpuopt/trainer/resume.h"
+#include "gpuopt/trainer/weights_file.h"
+
+namespace gpuopt {
+
+// Returns the mean, or 0 if no target counts.
+inline double mean_of(double sum, double weight) {
+  return weight > 0 ? without_nan_sign(sum / weight) : 0;
+}
+
+class Session {
+public:
+  // `place` is the number of a GPU or, on the host, of threads (0: as many as
+  // there are cores).
+  Session(const Program &program, int place) : program(program), ctx(place) {
+    ctx.allows_tf32 = program.allows_tf32;
+  }
+
+  // Allocates all that the plan counts.
+  void allocate() {
+    memory = ctx.allocate(program.total_bytes);
+    ctx.allocate_host(program.host_bytes);
+    if (const StateInfo *state = find_state(program, StateKind::Workspace))
+      ctx.use_workspace(memory + state->tensor.offset, state->tensor.bytes);
+  }
+
+  template <class T>
+  T *find(StateKind kind) const {
+    return reinterpret_cast<T *>(memory +
+                                 find_state(program, kind)->tensor.offset);
+  }
+  StepState *step_state() const {
+    return find<StepState>(StateKind::StepState);
+  }
+  StepState read_state() {
+    StepState state;
+    copy_to_host(ctx, &state, step_state(), sizeof state);
+    return state;
+  }
+  void write_state(const StepState &state) {
+    copy_to_device(ctx, step_state(), &state, sizeof state);
+  }
+  void write_hyperparameters(const Hyperparameters &hyper) {
+    copy_to_device(ctx, find<Hyperparameters>(StateKind::Hyperparameters),
+                   &hyper, sizeof hyper);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // What a run begins with
+  //===--------------------------------------------------------------------===//
+
+  void load_weights(const std::string &file) {
+    infinite_at_first =
+        WeightsFile(ctx, program, memory).load(file, StateFile::Weights);
+  }
+  // Loads the weights of a checkpoint, and what its optimizer has kept.
+  void load_checkpoint(const std::string &folder) {
+    WeightsFile file(ctx, program, memory);
+    infinite_at_first = file.load(folder + "/" + kModelFile, StateFile::Weights,
+                                  /*exactly=*/true);
+    file.load(folder + "/" + kOptimizerFile, StateFile::Optimizer,
+              /*exactly=*/true);
+  }
+  bool has_constants() const {
+    return find_state(program, StateKind::Constant) != nullptr;
+  }
+  void load_constants(const std::string &file) {
+    WeightsFile(ctx, program, memory).load(file, StateFile::Constants);
+  }
+
+  // Writes what the device knows of a run of `steps` steps: its settings and
+  // where it stands. Everything has been loaded.
+  void begin_run(const TrainingSettings &s, int64_t steps, const RunState &run,
+                 double lr_factor) {
+    Hyperparameters hyper = s;
+    if (hyper.warmup_steps == 0 && s.warmup_ratio > 0)
+      hyper.warmup_steps = int64_t(std::ceil(s.warmup_ratio * double(steps)));
+    hyper.max_steps = steps;
+    StepState state;
+    state.seed = s.seed;
+    state.lr_factor = lr_factor;
+    write_counters(run, state);
+    write_state(state);
+    write_hyperparameters(hyper);
+    if (find_state(program, StateKind::LossScale)) {
+      const bool has_scale = run.loss_scale > 0 && s.is_dynamic;
+      const float scale = float(has_scale ? run.loss_scale : s.init_scale);
+      copy_to_device(ctx, find<float>(StateKind::LossScale), &scale,
+                     sizeof scale);
+    }
+    prepare();
+  }
+  // Makes what the program keeps of the weights beside them.
+  void prepare() {
+    if (program.prepare)
+      program.prepare(ctx, memory);
+  }
+
+  // Takes down where the run stands on the device.
+  void read_run(RunState &run) {
+    read_counters(read_state(), run);
+    if (find_state(program, StateKind::LossScale)) {
+      float scale = 0;
+      copy_to_host(ctx, &scale, find<float>(StateKind::LossScale),
+                   sizeof scale);
+      run.loss_scale = double(scale);
+    }
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Steps
+  //===--------------------------------------------------------------------===//
+
+  // These return before the device is done.
+  void micro_step() {
+    micro_replay.run(ctx, [this] { program.micro_step(ctx, memory); });
+  }
+  void update() {
+    update_replay.run(ctx, [this] { program.update(ctx, memory); });
+  }
+
+  void forward() {
+    forward_replay.run(ctx, [this] { program.forward(ctx, memory); });
+  }
+
+  // Clears the sums of evaluations, to which `program.evaluate` adds.
+  void begin_evaluation() {
+    StepState state = read_state();
+    state.evaluation_loss_sum = state.evaluation_weight_sum = 0;
+    write_state(state);
+  }
+
+  // An index that the step has computed was outside of its dimension: the
+  // weights that it has computed are useless.
+  void refuse_outside(const StepState &state, const std::string &when) const {
+    if (!state.outside.is_taken)
+      return;
+    const IndexedInfo &info = program.indexed.data[state.outside.number];
+    const int64_t size = info.size;
+    throw Error(when + ": '" + info.name + "' reads index " +
+                std::to_string(state.outside.index) + ", element " +
+                std::to_string(state.outside.position) +
+                " of its indices, but it must lie in [" +
+                std::to_string(-size) + ", " + std::to_string(size) + ")");
+  }
+
+  const Program &program;
+  Context ctx;
+  char *memory = nullptr;
+  WeightsFile::Names infinite_at_first; // in the weights that were loaded
+
+private:
+  Replay micro_replay, update_replay, forward_replay;
+};
+
+} // namespace gpuopt

@@ -1,0 +1,178 @@
+"""The C API of compiled programs (gpuopt/gpuopt.h), and how its library is built."""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import os
+import subprocess
+from pathlib import Path
+from typing import Any, Sequence
+
+from gpuopt.driver import DriverError
+
+# The type of each number of gpuopt_type; the first is no type.
+TYPES = (None, "float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint64", "uint32", "uint16",
+         "uint8", "bool")
+HOST, DEVICE = 1, 2
+INPUTS, OUTPUTS, STATES = 1, 2, 3
+ROLES = (None, "input", "labels", "output", "parameter", "frozen", "buffer", "optimizer_state", "loss_scale")
+
+_API_VERSION = 1
+_BUILD_FOLDER = "build-library"
+_LIBRARY = "libprogram.so"
+
+
+class Tensor(ctypes.Structure):
+    _fields_ = [
+        ("name", ctypes.c_char_p),
+        ("type", ctypes.c_int),
+        ("memory", ctypes.c_int),
+        ("data", ctypes.c_void_p),
+        ("size_in_bytes", ctypes.c_size_t),
+    ]
+
+
+class TensorInfo(ctypes.Structure):
+    _fields_ = [
+        ("name", ctypes.c_char_p),
+        ("names", ctypes.POINTER(ctypes.c_char_p)),
+        ("name_count", ctypes.c_size_t),
+        ("role", ctypes.c_int),
+        ("type", ctypes.c_int),
+        ("rank", ctypes.c_size_t),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("size_in_bytes", ctypes.c_size_t),
+        ("device_data", ctypes.c_void_p),
+    ]
+
+
+class Options(ctypes.Structure):
+    _fields_ = [
+        ("device", ctypes.c_int),
+        ("num_threads", ctypes.c_int),
+        ("weights", ctypes.c_char_p),
+        ("settings", ctypes.POINTER(ctypes.c_char_p)),
+        ("setting_count", ctypes.c_size_t),
+    ]
+
+
+class ProgramInfo(ctypes.Structure):
+    _fields_ = [
+        ("name", ctypes.c_char_p),
+        ("target", ctypes.c_char_p),
+        ("optimizer", ctypes.c_char_p),
+        ("batch_size", ctypes.c_int64),
+        ("accumulation_steps", ctypes.c_int64),
+        ("has_step", ctypes.c_int),
+        ("has_evaluate", ctypes.c_int),
+        ("has_forward", ctypes.c_int),
+        ("device_bytes", ctypes.c_size_t),
+        ("host_bytes", ctypes.c_size_t),
+    ]
+
+
+class StepInfo(ctypes.Structure):
+    _fields_ = [
+        ("steps", ctypes.c_int64),
+        ("skipped_steps", ctypes.c_int64),
+        ("loss", ctypes.c_double),
+        ("learning_rate", ctypes.c_double),
+        ("grad_norm", ctypes.c_double),
+        ("loss_scale", ctypes.c_double),
+    ]
+
+
+_PROGRAM, _TENSORS = ctypes.c_void_p, ctypes.POINTER(Tensor)
+_DOUBLE, _SIZE, _TEXT = ctypes.POINTER(ctypes.c_double), ctypes.c_size_t, ctypes.c_char_p
+_FUNCTIONS = {
+    "gpuopt_create": [ctypes.POINTER(Options), ctypes.POINTER(_PROGRAM)],
+    "gpuopt_get_program_info": [_PROGRAM, ctypes.POINTER(ProgramInfo)],
+    "gpuopt_get_tensor_info": [_PROGRAM, ctypes.c_int, _SIZE, ctypes.POINTER(TensorInfo)],
+    "gpuopt_step": [_PROGRAM, _TENSORS, _SIZE, _DOUBLE],
+    "gpuopt_evaluate": [_PROGRAM, _TENSORS, _SIZE, _DOUBLE, _DOUBLE],
+    "gpuopt_forward": [_PROGRAM, _TENSORS, _SIZE, _TENSORS, _SIZE],
+    "gpuopt_get_step_info": [_PROGRAM, ctypes.POINTER(StepInfo)],
+    "gpuopt_set_learning_rate": [_PROGRAM, ctypes.c_double],
+    "gpuopt_read_state": [_PROGRAM, _TENSORS],
+    "gpuopt_write_state": [_PROGRAM, _TENSORS],
+    "gpuopt_weights_changed": [_PROGRAM],
+    "gpuopt_load": [_PROGRAM, _TEXT],
+    "gpuopt_save_weights": [_PROGRAM, _TEXT],
+    "gpuopt_save_checkpoint": [_PROGRAM, _TEXT],
+}
+
+
+class Library:
+    """The functions of a program's library; those that fail raise."""
+
+    def __init__(self, path: Path):
+        self._library = ctypes.CDLL(str(path))
+        self._library.gpuopt_last_error.restype = ctypes.c_char_p
+        version = self._library.gpuopt_api_version()
+        if version != _API_VERSION:
+            raise DriverError(f"'{path}' has version {version} of the C API, but this package calls version {_API_VERSION}: "
+                              "compile the program with the gpuopt that the package belongs to")
+        for name, types in _FUNCTIONS.items():
+            getattr(self._library, name).argtypes = types
+        self._library.gpuopt_destroy.argtypes = [_PROGRAM]
+        self._library.gpuopt_destroy.restype = None
+        self._library.gpuopt_tensor_count.argtypes = [_PROGRAM, ctypes.c_int]
+        self._library.gpuopt_tensor_count.restype = _SIZE
+        self._library.gpuopt_stream.argtypes = [_PROGRAM]
+        self._library.gpuopt_stream.restype = ctypes.c_void_p
+        self.destroy = self._library.gpuopt_destroy
+        self.tensor_count = self._library.gpuopt_tensor_count
+        self.stream = self._library.gpuopt_stream
+
+    def call(self, name: str, *arguments: Any) -> None:
+        """Calls ``gpuopt_<name>``.
+
+        Raises:
+          ValueError: an argument does not fit.
+          NotImplementedError: the program was compiled without it.
+          RuntimeError: a file, the device or the step failed.
+        """
+        status = getattr(self._library, "gpuopt_" + name)(*arguments)
+        if status:
+            error = {1: ValueError, 2: NotImplementedError}.get(status, RuntimeError)
+            raise error(self._library.gpuopt_last_error().decode(errors="replace"))
+
+
+def program_folder(folder: str | os.PathLike) -> Path:
+    """Where a program lies: in the folder that ``compile`` has written, or
+    below the one that ``train`` has.
+
+    Raises:
+      FileNotFoundError: there is none.
+    """
+    for path in (Path(folder), Path(folder) / "program"):
+        if (path / "step.cu").exists():
+            return path
+    raise FileNotFoundError(f"'{os.fspath(folder)}' has no program: gpuopt.compile writes one")
+
+
+def build_library(program: Path, options: Sequence[str] = ()) -> Path:
+    """Builds what is not built yet, with CMake; returns the library.
+
+    Raises:
+      DriverError: it cannot be built.
+    """
+    build = program / _BUILD_FOLDER
+    build.mkdir(exist_ok=True)
+    with open(build / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # two processes must not build at once
+        if options or not (build / "CMakeCache.txt").exists():
+            _execute(["cmake", "-S", program, "-B", build, "-DBUILD_SHARED_LIBS=ON", *options])
+        _execute(["cmake", "--build", build, "--target", "program", "--parallel", str(os.cpu_count() or 1)])
+    return build / _LIBRARY
+
+
+def _execute(command: list[Any]) -> None:
+    line = [str(part) for part in command]
+    try:
+        run = subprocess.run(line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
+    except FileNotFoundError as error:
+        raise DriverError("cmake is not installed; a program's library is built with it") from error
+    if run.returncode != 0:
+        raise DriverError(f"the program's library does not build; {' '.join(line)} says:\n{run.stdout[-4000:].strip()}")
