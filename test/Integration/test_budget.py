@@ -54,7 +54,7 @@ class Budgeted:
 
 def cases():
     for name in QUICK:
-        yield pytest.param((name, 5), id=name)
+        yield pytest.param((name, 3), id=name)
     for name in QUICK + FULL:
         yield pytest.param((name, 20), marks=pytest.mark.full, id=f"{name}-20")
 

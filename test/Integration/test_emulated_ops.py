@@ -66,6 +66,7 @@ def in_halves(tmp_path_factory):
             for precision in HALF_EPSILON}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("group, case", params(CASES, "f64"))
 def test_in_double_precision(in_double, group, case):
     in_double.step(group, case).assert_close(case, rtol=1e-9, atol=1e-13)

@@ -16,7 +16,8 @@ pytestmark = [
 ]
 
 # Attention with a bias, in an encoder and a decoder. test_sass.py looks at the kernels of others.
-QUICK = ["t5"]
+QUICK = [("t5", "sm_90")]
+MODELS = [(name, architecture) for name in [*spills.WIDE, *zoo.MODELS] for architecture in spills.DEVICES]
 
 
 @pytest.fixture(scope="module")
@@ -25,9 +26,7 @@ def known():
     return set()
 
 
-@pytest.mark.parametrize("architecture", spills.DEVICES)
-@pytest.mark.parametrize("name", [
-    pytest.param(name, marks=[] if name in QUICK else pytest.mark.full) for name in [*spills.WIDE, *zoo.MODELS]])
+@pytest.mark.parametrize("name, architecture", [pytest.param(*case, marks=[] if case in QUICK else pytest.mark.full) for case in MODELS])
 def test_no_costly_kernel_spills(name, architecture, known, tmp_path):
     if name.startswith("timm-"):
         pytest.importorskip("timm", reason="timm is not installed")
