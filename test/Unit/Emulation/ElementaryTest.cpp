@@ -179,9 +179,29 @@ TEST_F(ElementaryOnCuda, ReciprocalsAreAsFarOffAsTheyMayBe) {
   EXPECT_LT(worst, std::exp2(-22.9) + std::exp2(-24.));
 }
 
-TEST_F(ElementaryOnCuda, QuotientsByHugeNumbersAreZero) {
-  EXPECT_EQ(gpuopt::fast_divide(1e38f, 1.1e38f), 0);
-  EXPECT_TRUE(std::isnan(gpuopt::fast_divide(kInfinity<float>, 1.1e38f)));
+// The reciprocals of these divisors are subnormal.
+TEST_F(ElementaryOnCuda, QuotientsByHugeNumbersAreWithinTheirBounds) {
+  std::vector<float> divisors;
+  for (uint32_t bits = bit_cast<uint32_t>(0x1p125f);
+       bits < bit_cast<uint32_t>(kInfinity<float>); bits += 4001)
+    divisors.push_back(bit_cast<float>(bits));
+  for (float a : {-3e38f, 1e38f, 4.0f})
+    EXPECT_LE(largest_error(
+                  divisors, [&](float b) { return gpuopt::fast_divide(a, b); },
+                  [&](double b) { return double(a) / b; }),
+              6.5)
+        << a;
+  EXPECT_EQ(gpuopt::fast_divide(kInfinity<float>, 1.1e38f), kInfinity<float>);
+}
+
+// x / (1 + |x|), for all finite numbers.
+TEST_F(ElementaryOnCuda, SoftsignIsWithinItsBound) {
+  EXPECT_LE(
+      largest_error(
+          sample(std::numeric_limits<float>::max()),
+          [](float x) { return gpuopt::fast_divide(x, 1 + std::fabs(x)); },
+          [](double x) { return x / (1 + std::fabs(x)); }),
+      7);
 }
 
 } // namespace

@@ -6,6 +6,9 @@
 #include "gpuopt/kernels/block.h"
 #include "gpuopt/ops/conv.h"
 
+// Programs with a convolution check the version of cuDNN as they start.
+template struct gpuopt::detail::ConvCall<float>;
+
 namespace {
 
 using RuntimeTest = Emulation;
@@ -124,18 +127,31 @@ TEST_F(UnfitMachine, OfAnOldDriver) {
   EXPECT_EQ(start(), "");
 }
 
-TEST_F(UnfitMachine, OfAnOldCudnn) {
-  auto load = [] {
-    gpuopt::Context ctx;
-    ctx.library<gpuopt::detail::Cudnn>();
+// A program may be built for newer GPUs than all that gpuopt supports.
+TEST_F(UnfitMachine, OfAGpuOlderThanTheProgram) {
+  auto start_built_for = [](const std::vector<int> &architectures) {
+    return error_of([&] { gpuopt::check_device(0, architectures); });
   };
+  machine.compute_capability = 80;
+  EXPECT_EQ(start_built_for({900, 860}),
+            "the GPU 'emulated GPU' has compute capability 8.0, but this "
+            "program was built for 8.6 and later; build it with "
+            "-DCMAKE_CUDA_ARCHITECTURES=80");
+  EXPECT_EQ(start_built_for({900, 800}), "");
+  machine.compute_capability = 100;
+  EXPECT_EQ(start_built_for({900, 800}), "");
+}
+
+// It is found before the first convolution.
+TEST_F(UnfitMachine, OfAnOldCudnn) {
   machine.cudnn_version = 90100;
-  const std::string error = error_of(load);
-  EXPECT_NE(error.find("but finds 9.1.0 when it runs; install the newer one"),
-            std::string::npos)
-      << error;
+  EXPECT_EQ(start(),
+            "this program was built with cuDNN " +
+                gpuopt::detail::cudnn_version_text(CUDNN_VERSION) +
+                ", but finds 9.1.0 when it runs; install the newer one, or "
+                "build with the older one");
   machine.cudnn_version = CUDNN_VERSION + 1;
-  EXPECT_EQ(error_of(load), "");
+  EXPECT_EQ(start(), "");
 }
 
 } // namespace

@@ -19,8 +19,7 @@ class Timestamps;
 
 struct Context {
   explicit Context(int device = 0) : device(device) {
-    check_driver();
-    check_device(device);
+    check_requirements(device);
     CHECK_CUDA(cudaSetDevice(device));
     CHECK_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     CHECK_CUDA(cudaStreamCreateWithFlags(&copy_stream, cudaStreamNonBlocking));

@@ -6,7 +6,9 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 namespace gpuopt {
 
@@ -44,7 +46,26 @@ inline void check_driver() {
                 "; update the driver, or build with an older CUDA Toolkit");
 }
 
-inline void check_device(int device) {
+// Returns the architectures that a program was built for, 800 for compute
+// capability 8.0. nvcc names them; elsewhere nothing is known.
+inline std::vector<int> architectures_built_for() {
+#ifdef __CUDA_ARCH_LIST__
+  return {__CUDA_ARCH_LIST__};
+#else
+  return {};
+#endif
+}
+
+// 86 is 8.6.
+inline std::string capability_text(int capability) {
+  return std::to_string(capability / 10) + "." +
+         std::to_string(capability % 10);
+}
+
+// A program runs on GPUs from the oldest on that it was built for.
+inline void
+check_device(int device,
+             const std::vector<int> &built_for = architectures_built_for()) {
   int count = 0;
   CHECK_CUDA(cudaGetDeviceCount(&count));
   if (device < 0 || device >= count)
@@ -53,13 +74,42 @@ inline void check_device(int device) {
                 std::to_string(count));
   cudaDeviceProp properties;
   CHECK_CUDA(cudaGetDeviceProperties(&properties, device));
+  const int capability = properties.major * 10 + properties.minor;
+  const std::string has = std::string("the GPU '") + properties.name +
+                          "' has compute capability " +
+                          capability_text(capability);
   if (properties.major < kLeastComputeCapability)
-    throw Error(std::string("the GPU '") + properties.name +
-                "' has compute capability " + std::to_string(properties.major) +
-                "." + std::to_string(properties.minor) +
-                ", but programs of gpuopt need at least " +
+    throw Error(has + ", but programs of gpuopt need at least " +
                 std::to_string(kLeastComputeCapability) +
                 ".0 (Ampere); compile with --target host for the processor");
+  if (built_for.empty())
+    return;
+  const int oldest = *std::min_element(built_for.begin(), built_for.end()) / 10;
+  if (capability < oldest)
+    throw Error(has + ", but this program was built for " +
+                capability_text(oldest) +
+                " and later; build it with -DCMAKE_CUDA_ARCHITECTURES=" +
+                std::to_string(capability));
+}
+
+// What libraries need is checked when a program starts, too. Only the headers
+// that are included know which libraries these are.
+using Requirement = void (*)();
+inline std::vector<Requirement> &requirements_of_libraries() {
+  static std::vector<Requirement> all;
+  return all;
+}
+struct RequiredAtStart {
+  explicit RequiredAtStart(Requirement check) {
+    requirements_of_libraries().push_back(check);
+  }
+};
+
+inline void check_requirements(int device) {
+  check_driver();
+  check_device(device);
+  for (Requirement check : requirements_of_libraries())
+    check();
 }
 
 } // namespace gpuopt

@@ -13,10 +13,14 @@ namespace gpuopt::f32 {
 // At most 2.2 ulp; subnormal arguments too.
 DEVICE float rsqrt(float x) { return ptx::rsqrt(x); }
 
-// a / b for b >= 2^-100, to at most 3.5 ulp where the result is normal and b is
-// below 2^126. For a larger b the result is zero, whatever a finite `a` is, or
-// NaN if `a` is infinite: x / (1 + |x|) is 0 for |x| > 2^126.
-DEVICE float fast_divide(float a, float b) { return a * ptx::reciprocal(b); }
+// a / b for b >= 2^-100, to at most 3.5 ulp where the result is normal, and 6.5
+// where b is above 2^126 as well. The unit gives zero for a reciprocal that is
+// subnormal, so b is scaled down and the reciprocal, too: multiplications keep
+// subnormal numbers.
+DEVICE float fast_divide(float a, float b) {
+  constexpr float kScale = 0x1p-24f;
+  return a * (ptx::reciprocal(b * kScale) * kScale);
+}
 
 // At most 5 ulp. x = (n + f) ln 2 and e^x = 2^n 2^f. Where n would leave the
 // range of exponents, f becomes large in its place, and so 2^f small, zero or

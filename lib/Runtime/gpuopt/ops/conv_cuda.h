@@ -67,10 +67,7 @@ inline void check_cudnn_version() {
 
 class Cudnn {
 public:
-  Cudnn() {
-    check_cudnn_version();
-    CHECK_CUDNN(cudnnCreate(&handle));
-  }
+  Cudnn() { CHECK_CUDNN(cudnnCreate(&handle)); }
   ~Cudnn() {
     for (auto &[content, c] : by_content)
       if (c.legacy)
@@ -175,6 +172,9 @@ struct ConvExtras {
 
 template <class T>
 struct ConvCall {
+  // Programs that have a convolution need cuDNN.
+  static inline const RequiredAtStart has_cudnn{check_cudnn_version};
+
   // `plain_weights` are those of the program, or their gradient, which are
   // reordered where cuDNN wants another order.
   ConvCall(Context &ctx, const ConvShape &s, ConvKind kind, const T *x,
@@ -182,6 +182,7 @@ struct ConvCall {
       : ctx(ctx), dnn(ctx.library<Cudnn>()), shape(s), kind(kind), x(x), y(y),
         extras(extras),
         reorders(extras.must_reorder || !has_order_of_cudnn(s, plain_weights)) {
+    (void)&has_cudnn; // what is not named is not initialised
     count = s.oc * (s.c / s.groups) * s.kh * s.kw;
     const auto weight_bytes = size_t(conv_weight_bytes(count, sizeof(T)));
     in_workspace = reinterpret_cast<T *>(ctx.workspace(weight_bytes));
