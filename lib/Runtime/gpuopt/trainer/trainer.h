@@ -240,7 +240,7 @@ private:
                                   /*exactly=*/true);
     file.load(path + "/" + kOptimizerFile, StateFile::Optimizer,
               /*exactly=*/true);
-    validations = checkpoints.start().validations;
+    validations = resumed_validations(checkpoints.start(), now);
     load_averages(path);
     warn_of_changes(path, checkpoints.start(), now, program.name);
   }
