@@ -214,7 +214,8 @@ private:
             .load(s.weights.empty() ? program_file(kModelFile) : s.weights,
                   StateFile::Weights);
     if (!s.init_from.empty())
-      load_init_weights(ctx, program, memory, s.init_from, s.init_strict);
+      load_init_weights(ctx, program, memory, s.init_from, s.init_strict,
+                        infinite_at_first);
     averages.begin(ctx, memory);
   }
   void load_averages(const std::string &checkpoint) {
