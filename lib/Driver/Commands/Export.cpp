@@ -12,6 +12,7 @@
 #include "gpuopt/Driver/Driver.h"
 #include "gpuopt/Import/Onnx/ReplaceWeights.h"
 #include "gpuopt/trainer/checkpoint_names.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -43,6 +44,27 @@ static llvm::Expected<std::string> modelOf(StringRef run) {
   return llvm::createStringError(
       "there is no program beside '" + run +
       "' that says which model it is of; name it by --model");
+}
+
+/// Warns of the weights of a file that the model has no initializer for.
+static void warnOfUnused(const TrainedWeights &weights,
+                         const llvm::StringSet<> &used, StringRef file) {
+  constexpr size_t kMostNames = 8;
+  std::vector<std::string> names;
+  for (const std::string &name : weights.names())
+    if (!used.contains(name))
+      names.push_back("'" + name + "'");
+  if (names.empty())
+    return;
+  size_t more = names.size() - std::min(names.size(), kMostNames);
+  names.resize(names.size() - more);
+  llvm::errs() << "gpuopt: warning: '" << file
+               << "' has weights that are no initializers of the model, and "
+                  "are left out: "
+               << llvm::join(names, ", ");
+  if (more > 0)
+    llvm::errs() << " and " << more << " more";
+  llvm::errs() << "\n";
 }
 
 int gpuopt::exportModel(const ExportOptions &options) {
@@ -80,6 +102,7 @@ int gpuopt::exportModel(const ExportOptions &options) {
   };
   if (failed(replaceWeights(model, options.file, context, newElements)))
     return 1;
+  warnOfUnused(weights, used, file);
   llvm::outs() << "wrote " << options.file << ": " << model << " with "
                << used.size() << " tensors of " << file << "\n";
   return 0;

@@ -7,6 +7,7 @@
 
 #include "Files/TrainedWeights.h"
 
+#include "gpuopt/data/dataset.h"
 #include "gpuopt/data/safetensors.h"
 
 using namespace gpuopt;
@@ -28,6 +29,14 @@ std::vector<std::string> TrainedWeights::names() const {
   for (const auto &[name, tensor] : tensors)
     names.push_back(name);
   return names;
+}
+
+/// Returns the bytes of an element of a type that safetensors files name.
+static size_t sizeOf(const std::string &dtype) {
+  for (int type = 0; type <= int(Type::Bool); ++type)
+    if (dtype == safetensors_name(Type(type)))
+      return size_of(Type(type));
+  return 0;
 }
 
 /// Rounds elements of f32 to those of another type.
@@ -65,6 +74,11 @@ std::string TrainedWeights::read(const std::string &name,
            shape_text(tensor.shape) + " there, but the model has it as " +
            type + " " + shape_text(shape);
   const size_t count = tensor.bytes / sizeof(float);
+  const int64_t elements = detail::product(tensor.shape);
+  if (elements < 0 || tensor.bytes != size_t(elements) * sizeOf(tensor.dtype))
+    return "'" + name + "' has " + std::to_string(tensor.bytes) +
+           " bytes there, which are not those of " + tensor.dtype + " " +
+           shape_text(tensor.shape);
   bytes = !isRounded ? std::string(reinterpret_cast<const char *>(tensor.data),
                                    tensor.bytes)
           : dtype == "F16" ? rounded<f16>(tensor.data, count)

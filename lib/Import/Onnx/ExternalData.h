@@ -33,9 +33,12 @@ public:
 
   /// Returns the bytes of a range that `locate` has returned.
   llvm::StringRef getBytes(FileAttr range) const {
-    return files.at(range.getFile())
-        ->getBuffer()
-        .substr(range.getOffset(), range.getSizeInBytes());
+    return getFile(range).substr(range.getOffset(), range.getSizeInBytes());
+  }
+
+  /// Returns all bytes of the file of such a range.
+  llvm::StringRef getFile(FileAttr range) const {
+    return files.at(range.getFile())->getBuffer();
   }
 
 private:

@@ -13,11 +13,14 @@
 
 #include "gpuopt/Import/Onnx/ReplaceWeights.h"
 
+#include "Dimensions.h"
 #include "ElementTypes.h"
 #include "ExternalData.h"
 #include "ModelFile.h"
-#include "gpuopt/Support/WriteFile.h"
+#include "gpuopt/Support/NewFiles.h"
 #include "llvm/Support/Path.h"
+
+#include <map>
 
 using namespace mlir;
 using namespace gpuopt;
@@ -39,19 +42,23 @@ public:
         return failure();
     if (!hasNewElements)
       return reporter.error() << "has none of the weights";
-    for (auto &[location, copy] : copies)
-      if (failed(write(copy)))
+    for (auto &[to, copy] : copies)
+      if (failed(addCopy(to, copy)))
         return failure();
     std::string bytes;
     if (!model.SerializeToString(&bytes))
       return reporter.error() << "is too large for one file";
-    return check(writeFile(target, bytes), target);
+    if (failed(check(files.add(target, bytes), target)))
+      return failure();
+    std::string path;
+    llvm::Error error = files.publish(path);
+    return check(std::move(error), path);
   }
 
 private:
-  /// A file beside the model, and what is new in it by offset.
+  /// The bytes of a file beside the model, and what is new in it by offset.
   struct Copy {
-    std::string from, to;
+    StringRef from;
     std::map<int64_t, std::string> changes;
   };
 
@@ -65,14 +72,28 @@ private:
                               << getDataTypeName(tensor.data_type());
     InitializerShape shape{tensor.name(), "", {}, element->sizeInBytes};
     llvm::raw_string_ostream(shape.type) << element->type;
-    for (int64_t dimension : tensor.dims()) {
-      shape.dimensions.push_back(dimension);
-      shape.sizeInBytes *= dimension;
+    shape.dimensions.assign(tensor.dims().begin(), tensor.dims().end());
+    std::optional<int64_t> count = getNumElements(shape.dimensions);
+    if (!count) {
+      InFlightDiagnostic error = reporter.error();
+      error << where << " has the impossible shape [";
+      llvm::interleaveComma(shape.dimensions, error);
+      return error << "]";
     }
+    shape.sizeInBytes *= *count;
+    std::optional<ByteRange> range = file.getRawData(index);
+    if (range && range->size != shape.sizeInBytes)
+      return reporter.error() << where << " has " << range->size
+                              << " bytes of data, but its type and shape need "
+                              << shape.sizeInBytes;
     FailureOr<std::optional<std::string>> elements = newElements(shape);
     if (failed(elements))
       return failure();
     hasNewElements |= elements->has_value();
+    if (*elements && int64_t((*elements)->size()) != shape.sizeInBytes)
+      return reporter.error()
+             << where << ": the new elements have " << (*elements)->size()
+             << " bytes, but its type and shape need " << shape.sizeInBytes;
     if (tensor.data_location() == TensorProto::EXTERNAL)
       return replaceExternal(tensor, shape.sizeInBytes, where, *elements);
     if (*elements) {
@@ -80,7 +101,7 @@ private:
       tensor.clear_double_data();
       tensor.clear_int32_data();
       tensor.set_raw_data(**elements);
-    } else if (std::optional<ByteRange> range = file.getRawData(index)) {
+    } else if (range) {
       tensor.set_raw_data(file.getBytes(*range).str());
     }
     return success();
@@ -96,13 +117,14 @@ private:
     for (const auto &entry : tensor.external_data())
       if (entry.key() == "location")
         location = entry.value();
-    Copy &copy = copies[location];
-    copy.from = range->getFile().str();
     SmallString<128> to(llvm::sys::path::parent_path(target));
     llvm::sys::path::append(to, location);
-    copy.to = to.str().str();
+    // Tensors of one file may spell its name otherwise: "w.bin", "./w.bin".
+    llvm::sys::path::remove_dots(to);
+    Copy &copy = copies[to.str().str()];
+    copy.from = external.getFile(*range);
     bool isSame = false;
-    if (!llvm::sys::fs::equivalent(copy.from, copy.to, isSame) && isSame)
+    if (!llvm::sys::fs::equivalent(range->getFile(), to, isSame) && isSame)
       return reporter.error()
              << "has elements in '" << location
              << "' beside it, which would be replaced: write to a file in "
@@ -112,20 +134,11 @@ private:
     return success();
   }
 
-  LogicalResult write(const Copy &copy) {
-    auto buffer = mapFile(copy.from);
-    if (!buffer)
-      return reporter.error() << "cannot read '" << copy.from
-                              << "': " << buffer.getError().message();
-    std::string bytes = (*buffer)->getBuffer().str();
+  LogicalResult addCopy(const std::string &to, const Copy &copy) {
+    std::string bytes = copy.from.str();
     for (auto &[offset, elements] : copy.changes)
       bytes.replace(offset, elements.size(), elements);
-    StringRef folder = llvm::sys::path::parent_path(copy.to);
-    if (!folder.empty())
-      if (std::error_code code = llvm::sys::fs::create_directories(folder))
-        return reporter.error()
-               << "cannot create '" << folder << "': " << code.message();
-    return check(writeFile(copy.to, bytes), copy.to);
+    return check(files.add(to, bytes), to);
   }
 
   LogicalResult check(llvm::Error error, StringRef path) {
@@ -141,7 +154,8 @@ private:
   NewElements newElements;
   ExternalFiles external;
   proto::ModelProto model;
-  std::map<std::string, Copy> copies; // by location
+  std::map<std::string, Copy> copies; // by the path of the new file
+  NewFiles files;
   bool hasNewElements = false;
 };
 

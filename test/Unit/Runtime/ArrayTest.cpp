@@ -40,8 +40,8 @@ std::string zip(const std::string &name, const std::string &content,
                 bool is_deflated, bool is_wide = false) {
   const std::string packed = is_deflated ? deflated(content) : content;
   const uint64_t kElsewhere = 0xffffffff;
-  const uLong crc = crc32(0, reinterpret_cast<const Bytef *>(content.data()),
-                          uInt(content.size()));
+  const uLong crc = ::crc32(0, reinterpret_cast<const Bytef *>(content.data()),
+                            uInt(content.size()));
   const std::string extra =
       is_wide ? number(1, 2) + number(24, 2) + number(content.size(), 8) +
                     number(packed.size(), 8) + number(0, 8)
@@ -119,6 +119,7 @@ TEST(Npz, SaysWhatIsWrong) {
       {changed(stored, stored.size() - 3, 127), "it is cut off"},
       {changed(stored, 0, 'x'), "'a.npy' is damaged"},
       {changed(packed, 45, char(packed[45] ^ 1)), "'a.npy' is damaged"},
+      {changed(stored, stored.find("PK\1\2") - 1, 'x'), "'a.npy' is damaged"},
       {zip("b.npy", kThreePairs, false),
        "has no array 'a'; it holds 'b.npy'; name one as "},
       {zip("a.npy", "text", true), "a' is not a .npy file that can be read"},

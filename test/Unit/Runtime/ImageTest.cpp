@@ -87,9 +87,24 @@ TEST(Jpeg, SaysWhatIsWrong) {
   // The picture's size follows the marker of its frame.
   std::string huge = file;
   huge.replace(huge.find("\xff\xc0") + 5, 4, "\xff\xdc\xff\xdc");
-  EXPECT_EQ(problem_of(huge), "has 65500 x 65500 pixels, which is too many");
+  EXPECT_EQ(problem_of(huge), "has 65500 x 65500 pixels, but only up to "
+                              "178956970 are read");
   EXPECT_EQ(problem_of("text"), "is neither a JPEG nor a PNG picture");
   EXPECT_EQ(problem_of(""), "is neither a JPEG nor a PNG picture");
+}
+
+TEST(ImageReader, NeedsAPixel) {
+  struct Empty : ImageReader {
+    Empty() { set_size(0, 5); }
+    void read(const Box &, Image &) override {}
+  };
+  try {
+    Empty();
+    FAIL() << "expected BadContent";
+  } catch (const BadContent &problem) {
+    EXPECT_STREQ(problem.what(),
+                 "has 0 x 5 pixels, but a picture needs at least one");
+  }
 }
 
 TEST(Png, HasTheColorsThatWereWritten) {
@@ -286,6 +301,11 @@ TEST(Transforms, CropsAreDrawnBySample) {
   crop.scale[0] = 1;
   EXPECT_EQ(draw_crop(crop, 300, 30, draws), (Box{130, 0, 40, 30}));
   EXPECT_EQ(draw_crop(crop, 30, 300, draws), (Box{0, 130, 30, 40}));
+  // A box has at least a pixel.
+  crop.ratio[0] = crop.ratio[1] = 5;
+  EXPECT_EQ(draw_crop(crop, 1, 3, draws), (Box{0, 1, 1, 1}));
+  crop.ratio[0] = crop.ratio[1] = 0.2;
+  EXPECT_EQ(draw_crop(crop, 3, 1, draws), (Box{1, 0, 1, 1}));
 }
 
 TEST(Planes, AreColorsOrBrightness) {

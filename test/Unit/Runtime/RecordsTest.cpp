@@ -178,6 +178,12 @@ TEST(Shards, SayWhatIsWrong) {
       {one + kEnd, "json", ".tar:jpg, or png, cls, npy or json:FIELD"},
       {one + kEnd, "png", "the sample of '"},
       {one + kEnd, "png", "has no member 'png'"},
+      // Cut off behind a member, in its padding, and in a later header.
+      {one, "cls", "it is cut off, since no block of zeros ends it, at byte "},
+      {one.substr(0, 600), "cls",
+       "since no block of zeros ends it, at byte 600"},
+      {one + one.substr(0, 100), "cls",
+       "since no block of zeros ends it, at byte 1024"},
       {member("pax", "99 path=x\n", 'x') + one, "cls",
        "a pax header is damaged, at byte 0"},
       {kEnd, "cls",
@@ -187,17 +193,27 @@ TEST(Shards, SayWhatIsWrong) {
        "is not a tar file that can be read: the header of a member is damaged, "
        "at byte 0"},
       {one + one.substr(0, 512), "cls", "a member is cut off, at byte 1024"},
-      {member("1.cls", "five"), "cls",
+      {member("1.cls", "five") + kEnd, "cls",
        "0.tar', member '1.cls' at byte 512 is not an integer"},
-      {member("1.json", "{\"a\": 1}"), "json:b",
+      {member("1.cls", "9223372036854775808") + kEnd, "cls",
+       "is an integer of more than 64 bits"},
+      {member("1.json", "{\"a\": 1}") + kEnd, "json:b",
        "is not JSON with numbers under 'b'"},
-      {member("1.json", "{\"b\": 1.5}"), "json:b",
+      {member("1.json", "{\"b\": 1.5}") + kEnd, "json:b",
        "has a fraction, but the input needs integers"},
-      {member("1.json", "{\"b\": [1, 2]}"), "json:b",
+      {member("1.json", "{\"b\": 1e30}") + kEnd, "json:b",
+       "has an integer beyond 2^53, where numbers of JSON are not exact"},
+      {member("1.json", "{\"b\": -1e999}") + kEnd, "json:b",
+       "is not JSON with numbers under 'b': the number -1e999 is too large"},
+      {member("1.json", "{\"a\": " + std::string(200000, '[')) + kEnd, "json:b",
+       "objects and arrays lie more than 100 levels deep in each other"},
+      {member("1.json", "{\"b\": " + std::string(200000, '[')) + kEnd, "json:b",
+       "objects and arrays lie more than 100 levels deep in each other"},
+      {member("1.json", "{\"b\": [1, 2]}") + kEnd, "json:b",
        "has 2 numbers, but a sample needs 1"},
-      {member("1.npy", npy("<i2", "(2,)", "abcd")), "npy",
+      {member("1.npy", npy("<i2", "(2,)", "abcd")) + kEnd, "npy",
        "at byte 512: it holds i16 [2], but a sample needs i16 []"},
-      {member("1.npy", npy("<i2", "()", "a")), "npy",
+      {member("1.npy", npy("<i2", "()", "a")) + kEnd, "npy",
        "it is shorter than its header says"},
   };
   for (const auto &[content, kind, message] : cases) {
@@ -209,6 +225,45 @@ TEST(Shards, SayWhatIsWrong) {
     EXPECT_NE(error.find(message), std::string::npos) << error;
     EXPECT_NE(error.find("0.tar"), std::string::npos) << error;
   }
+}
+
+TEST(Numbers, AreExact) {
+  TemporaryFolder folder;
+  const std::string digits = "1.5" + std::string(60, '0');
+  write_file(folder / "0.tar", member("1.cls", "9223372036854775807") +
+                                   member("1.json", "{\"b\": " + digits + "}") +
+                                   kEnd);
+  EXPECT_EQ(sample_of<int64_t>(
+                *open_source(folder / "0.tar:cls", kLabels, true), 0)[0],
+            INT64_MAX);
+  const TensorInfo fractions{"labels", Type::F64, 1, {4}, 0, 32};
+  EXPECT_EQ(sample_of<double>(
+                *open_source(folder / "0.tar:json:b", fractions, true), 0)[0],
+            1.5);
+}
+
+// What is bad is the array that says which type they have, or a file that was
+// there when the folder was read.
+TEST(BadRecords, CanBeTheFirstOrGone) {
+  TemporaryFolder folder;
+  write_file(folder / "0.tar", member("1.npy", "text") +
+                                   member("2.npy", npy("<i2", "()", "xy")) +
+                                   kEnd);
+  const auto arrays = open_source(folder / "0.tar:npy", kLabels, true);
+  EXPECT_EQ(arrays->type, Type::I16);
+  EXPECT_THROW(sample_of<int16_t>(*arrays, 0), BadRecord);
+  EXPECT_EQ(sample_of<int16_t>(*arrays, 1)[0], 'x' + 256 * 'y');
+  write_file(folder / "0.tar", member("1.npy", "text") + kEnd);
+  EXPECT_NE(error_of([&] {
+              open_source(folder / "0.tar:npy", kLabels, true);
+            }).find("is not a .npy file that can be read"),
+            std::string::npos);
+  std::filesystem::create_directories(folder / "a");
+  write_file(folder / "a/0.png", png(kWidth, kHeight, PNG_COLOR_TYPE_RGB,
+                                     smooth_pixels(kWidth, kHeight, 3)));
+  const auto pictures = open_source(folder.path, kPictures, false);
+  std::filesystem::remove(folder / "a/0.png");
+  EXPECT_THROW(sample_of<uint8_t>(*pictures, 0), BadRecord);
 }
 
 struct PictureLoaderTest : testing::Test {
@@ -223,9 +278,9 @@ struct PictureLoaderTest : testing::Test {
     write_shard({});
   }
   // Pictures of sizes of their own; those of `bad` end too early.
-  void write_shard(const std::set<int> &bad) {
+  void write_shard(const std::set<int> &bad, int samples = kSamples) {
     std::string shard;
-    for (int i = 0; i < kSamples; i++) {
+    for (int i = 0; i < samples; i++) {
       const std::string picture = jpeg(20 + i, 30 - i / 2, {}, i);
       const size_t bytes = bad.count(i) ? picture.size() / 2 : picture.size();
       shard += member(std::to_string(i) + ".jpg", picture.substr(0, bytes)) +
@@ -333,12 +388,13 @@ TEST_F(PictureLoaderTest, ScalesPixelsByChannel) {
 }
 
 TEST_F(PictureLoaderTest, ABadRecordIsAnErrorUnlessItIsSkipped) {
-  write_shard({5});
+  write_shard({5, 9});
   for (const int workers : {0, 2}) {
     LoaderOptions refusing = options(workers);
     refusing.skips_bad_records = false;
     const std::string error = error_of([&] { batches(refusing, 6); });
-    EXPECT_NE(error.find("x.tar', member '5.jpg' at byte "), std::string::npos)
+    EXPECT_TRUE(error.find("x.tar', member '5.jpg' at byte ") < error.size() ||
+                error.find("x.tar', member '9.jpg' at byte ") < error.size())
         << error;
     LoaderOptions limited = options(workers);
     limited.max_bad_records = 1;
@@ -349,6 +405,27 @@ TEST_F(PictureLoaderTest, ABadRecordIsAnErrorUnlessItIsSkipped) {
                         "1: '"),
               0u)
         << many;
+  }
+}
+
+// The only bad sample comes in every epoch. In a validation it is the last one,
+// with which the last batch is filled up.
+TEST_F(PictureLoaderTest, ABadRecordCountsOnce) {
+  for (const bool validates : {false, true}) {
+    const int samples = kSamples - 2, last = samples - 1;
+    write_shard({last}, samples);
+    LoaderOptions limited = options(2);
+    limited.max_bad_records = 1;
+    limited.pads_last = validates;
+    limited.shuffle = !validates;
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(error_of([&] { batches(limited, 28); }), "no error");
+    const std::string warnings = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(warnings.find("tiny: warning: skipped bad record 1 of at most 1: "
+                            "'"),
+              0u)
+        << warnings;
+    EXPECT_EQ(warnings.find("warning", 20), std::string::npos) << warnings;
   }
 }
 

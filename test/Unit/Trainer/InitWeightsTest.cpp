@@ -69,6 +69,24 @@ TEST_F(InitWeightsTest, NamesWhatLacksOrDoesNotFit) {
   EXPECT_NE(error.find("'--init-from': "), std::string::npos) << error;
 }
 
+TEST_F(InitWeightsTest, NamesTensorsThatAreNotFinite) {
+  std::vector<float> bad = values;
+  bad[7] = NAN;
+  write_safetensors(file, {{"weight", Type::F32, {4, 3}, bad.data(), 48}});
+  EXPECT_EQ(run("a", {"--init-from", file}), 1);
+  EXPECT_EQ(error, "tiny: error: '--init-from' '" + file +
+                       "' has elements that are infinite or NaN in 'weight'; "
+                       "training cannot begin with them: mend the file, or "
+                       "leave these tensors out of it\n");
+  // A number of f64 that is too large for the program's f32.
+  std::vector<double> wide(values.begin(), values.end());
+  wide[0] = 1e300;
+  write_safetensors(file, {{"weight", Type::F64, {4, 3}, wide.data(), 96}});
+  EXPECT_EQ(run("a", {"--init-from", file}), 1);
+  EXPECT_NE(error.find("infinite or NaN in 'weight'"), std::string::npos)
+      << error;
+}
+
 // A checkpoint has the weights already.
 TEST_F(InitWeightsTest, AResumedRunHasItsOwn) {
   write_safetensors(file, {tensor("weight", {4, 3})});

@@ -82,6 +82,55 @@ TEST_F(ValidationsTest, APlateauLowersTheRate) {
   EXPECT_EQ(rates.back(), 0.01);
 }
 
+// A run goes on from a checkpoint of another schedule.
+TEST_F(ValidationsTest, APlateauEndsAndBeginsWithItsSchedule) {
+  const std::vector<std::string> plateau = {
+      "--lr-scheduler-type=reduce_lr_on_plateau", "--lr-patience=1",
+      "--lr-factor=0.5", "--lr-threshold=0"};
+  auto from = [&](const std::string &out, std::vector<std::string> more) {
+    more.push_back("--resume=" + folder / (out + "/checkpoint-60"));
+    more.push_back("--max-steps=90");
+    std::vector<std::string> all = flags(std::move(more));
+    // The first --max-steps is the wanted one.
+    all.erase(std::find(all.begin(), all.end(), "--max-steps=60"));
+    return all;
+  };
+  auto with = [&](std::vector<std::string> more) {
+    more.insert(more.end(), plateau.begin(), plateau.end());
+    return more;
+  };
+  // The rate of a plateau does not stay.
+  ASSERT_EQ(run("plateau", flags(with({"--save-steps=60"}))), 0) << error;
+  ASSERT_LT(numbers("plateau", "learning_rate").back(), 0.05);
+  ASSERT_EQ(run("constant", from("plateau", {"--lr-scheduler-type=constant"})),
+            0)
+      << error;
+  for (const double rate : numbers("constant", "learning_rate"))
+    ASSERT_EQ(rate, 0.05);
+  // The first validation after the checkpoint is the best one so far: the rate
+  // falls after two in a row that are worse than the best since.
+  ASSERT_EQ(
+      run("before", flags({"--lr-scheduler-type=constant", "--save-steps=60"})),
+      0)
+      << error;
+  ASSERT_EQ(run("begun", from("before", with({}))), 0) << error;
+  const auto losses = numbers("begun", "eval_loss"),
+             rates = numbers("begun", "learning_rate");
+  size_t validation = 0;
+  int bad = 0;
+  for (double best = INFINITY; bad < 2; validation++) {
+    ASSERT_LT(validation, losses.size()) << "the test is of a loss that rises";
+    bad = losses[validation] < best ? 0 : bad + 1;
+    best = std::min(best, losses[validation]);
+  }
+  ASSERT_GE(validation, 3u);
+  for (size_t step = 0; step < 2 * (validation + 1); step++)
+    ASSERT_EQ(rates[step] == 0.05, step < 2 * validation) << step;
+  // Between two runs with plateaus, the lower rate stays.
+  ASSERT_EQ(run("on", from("plateau", with({}))), 0) << error;
+  EXPECT_LT(numbers("on", "learning_rate").front(), 0.05);
+}
+
 TEST_F(ValidationsTest, NeedValidations) {
   for (const char *flag : {"--early-stopping-patience=1",
                            "--lr-scheduler-type=reduce_lr_on_plateau"}) {

@@ -79,9 +79,13 @@ protected:
   void set_size(int64_t new_width, int64_t new_height) {
     width = new_width;
     height = new_height;
-    if (width <= 0 || height <= 0 || width > kMostPixels / height)
-      throw BadContent("has " + std::to_string(width) + " x " +
-                       std::to_string(height) + " pixels, which is too many");
+    const std::string size = "has " + std::to_string(width) + " x " +
+                             std::to_string(height) + " pixels, but ";
+    if (width <= 0 || height <= 0)
+      throw BadContent(size + "a picture needs at least one");
+    if (width > kMostPixels / height)
+      throw BadContent(size + "only up to " + std::to_string(kMostPixels) +
+                       " are read");
   }
 };
 

@@ -4,6 +4,7 @@
 
 #include "gpuopt/device/error.h"
 
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
@@ -50,6 +51,7 @@ public:
   // Calls `visit` with the name of each member; it reads the value.
   template <class Visit>
   void object(Visit visit) {
+    const Level level(*this);
     expect('{');
     if (accept('}'))
       return;
@@ -97,20 +99,23 @@ public:
   double number() {
     skip_space();
     std::string text;
-    while (at < end && text.size() < 40 &&
-           std::string_view("0123456789+-.eE").find(*at) !=
-               std::string_view::npos)
+    while (at < end && std::string_view("0123456789+-.eE").find(*at) !=
+                           std::string_view::npos)
       text += *at++;
     char *stop = nullptr;
     const double value = strtod(text.c_str(), &stop);
     if (text.empty() || *stop)
       fail();
+    if (!std::isfinite(value))
+      throw Error(complaint + ": the number " + text.substr(0, 40) +
+                  " is too large");
     return value;
   }
   // Reads a number, or the numbers of an array, in which arrays may lie.
   void numbers(std::vector<double> &values) {
     if (!accept('['))
       return values.push_back(number());
+    const Level level(*this);
     if (accept(']'))
       return;
     do
@@ -126,6 +131,7 @@ public:
     if (at < end && *at == '"')
       return void(string());
     if (accept('[')) {
+      const Level level(*this);
       if (accept(']'))
         return;
       do
@@ -143,6 +149,19 @@ public:
   [[noreturn]] void fail() const { throw Error(complaint); }
 
 private:
+  // An object or array that is being read. A limit on how deep they lie in each
+  // other keeps a damaged file from taking all of the stack.
+  struct Level {
+    explicit Level(JsonParser &parser) : depth(parser.depth) {
+      constexpr int kMostLevels = 100;
+      if (++depth > kMostLevels)
+        throw Error(parser.complaint + ": objects and arrays lie more than " +
+                    std::to_string(kMostLevels) + " levels deep in each other");
+    }
+    ~Level() { depth--; }
+    int &depth;
+  };
+
   // Reads one character of a string, which may be escaped.
   char character() {
     if (*at != '\\' || at + 1 >= end)
@@ -173,6 +192,7 @@ private:
 
   const char *at, *end;
   const std::string complaint;
+  int depth = 0;
 };
 
 } // namespace gpuopt

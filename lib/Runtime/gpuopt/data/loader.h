@@ -11,6 +11,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <set>
 #include <thread>
 
 namespace gpuopt {
@@ -66,7 +67,7 @@ struct LoaderOptions {
   bool pads_last = false;  // see Loader::padding; not with shuffle
   int64_t first_batch = 0; // of all epochs; those before it are left out
   bool skips_bad_records = false;
-  int64_t max_bad_records = 0; // more of them are an error
+  int64_t max_bad_records = 0; // more of them, each counted once, are an error
 };
 
 class Loader {
@@ -179,11 +180,15 @@ public:
   }
 
 private:
+  struct BadSample {
+    int64_t sample;
+    std::string problem;
+  };
   struct Slot {
     char *staging = nullptr;
-    int64_t ready = -1;                   // the batch that lies here
-    std::string problem;                  // why the batch is not there
-    std::vector<std::string> bad_records; // that others have replaced
+    int64_t ready = -1;                 // the batch that lies here
+    std::string problem;                // why the batch is not there
+    std::vector<BadSample> bad_records; // that others have replaced
     Event copied;
     Slot() = default;
     Slot(Slot &&other) : staging(other.staging) {}
@@ -304,7 +309,7 @@ private:
       } catch (const BadRecord &problem) {
         if (!options.skips_bad_records || attempt == kMostAttempts)
           throw;
-        slot.bad_records.push_back(problem.what());
+        slot.bad_records.push_back({draw.sample, problem.what()});
         draw.sample = Draws(draw.seed, draw.epoch, uint64_t(sample), attempt)
                           .below(samples);
       }
@@ -324,15 +329,19 @@ private:
   }
 
   // Bad records are counted when their batch is used, so that the count does
-  // not depend on how far ahead the workers are.
+  // not depend on how far ahead the workers are. A record counts once, however
+  // often its sample comes: in each epoch, and as the padding of a validation.
   void tell_bad_records(const Slot &slot) {
-    for (const std::string &problem : slot.bad_records) {
-      if (++bad_records > options.max_bad_records)
+    for (const auto &[sample, problem] : slot.bad_records) {
+      if (!bad_samples.insert(sample).second)
+        continue;
+      const auto count = static_cast<long long>(bad_samples.size());
+      if (count > options.max_bad_records)
         throw Error("more records are bad than --max-bad-records allows, " +
                     std::to_string(options.max_bad_records) + ": " + problem);
       fprintf(stderr,
               "%s: warning: skipped bad record %lld of at most %lld: %s\n",
-              program.name, static_cast<long long>(bad_records),
+              program.name, count,
               static_cast<long long>(options.max_bad_records), problem.c_str());
     }
   }
@@ -351,8 +360,8 @@ private:
   std::mutex mutex;
   std::condition_variable changed;
   int64_t taken = 0, delivered = 0;
-  int64_t copied = -1; // the last batch whose copy was started
-  int64_t bad_records = 0;
+  int64_t copied = -1;           // the last batch whose copy was started
+  std::set<int64_t> bad_samples; // that were told
   bool stopping = false;
 };
 

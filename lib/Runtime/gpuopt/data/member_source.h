@@ -27,18 +27,21 @@ public:
     const Record record = records->open(draw.sample);
     const char *text = reinterpret_cast<const char *>(record.content.data);
     std::vector<double> values;
-    if (field.empty())
-      values.push_back(integer(text, record.content.bytes, draw.sample));
-    else
+    if (field.empty()) {
+      const int64_t whole = integer(text, record.content.bytes, draw.sample);
+      if (type == Type::I64 && elements == 1)
+        return void(memcpy(to, &whole, sizeof whole));
+      values.push_back(double(whole));
+    } else {
       read_field(text, record.content.bytes, draw.sample, values);
+    }
     if (int64_t(values.size()) != elements)
       fail(draw.sample, "has " + std::to_string(values.size()) +
                             " numbers, but a sample needs " +
                             std::to_string(elements));
     for (const double value : values) {
-      if (type == Type::I64 && value != double(int64_t(value)))
-        fail(draw.sample, "has a fraction, but the input needs integers");
-      const int64_t whole = type == Type::I64 ? int64_t(value) : 0;
+      const int64_t whole =
+          type == Type::I64 ? whole_of(value, draw.sample) : 0;
       memcpy(to, type == Type::I64 ? static_cast<const void *>(&whole) : &value,
              8);
       to += 8;
@@ -49,15 +52,28 @@ private:
   [[noreturn]] void fail(int64_t sample, const std::string &why) const {
     throw BadRecord(place(sample) + " " + why);
   }
-  double integer(const char *from, size_t bytes, int64_t sample) const {
+  // Numbers of JSON are doubles, which are exact up to 2^53.
+  int64_t whole_of(double value, int64_t sample) const {
+    constexpr double kMostExact = 9007199254740992;
+    if (!(value >= -kMostExact && value <= kMostExact))
+      fail(sample, "has an integer beyond 2^53, where numbers of JSON are not "
+                   "exact");
+    if (value != double(int64_t(value)))
+      fail(sample, "has a fraction, but the input needs integers");
+    return int64_t(value);
+  }
+  int64_t integer(const char *from, size_t bytes, int64_t sample) const {
     const std::string text(from, std::min<size_t>(bytes, 64));
     char *end = nullptr;
+    errno = 0;
     const long long value = strtoll(text.c_str(), &end, 10);
+    if (errno == ERANGE)
+      fail(sample, "is an integer of more than 64 bits");
     if (end == text.c_str() ||
         text.find_first_not_of(" \r\n\t", size_t(end - text.c_str())) !=
             std::string::npos)
       fail(sample, "is not an integer");
-    return double(value);
+    return value;
   }
   void read_field(const char *text, size_t bytes, int64_t sample,
                   std::vector<double> &values) const {
@@ -100,8 +116,7 @@ public:
       : records(std::move(files)), shape(detail::sample_shape(tensor)) {
     path = records->path;
     elements = detail::product(shape);
-    type = records->count() > 0 ? NpyHeader(records->open(0).content).type
-                                : tensor.type;
+    type = first_type(tensor.type);
   }
   int64_t samples() const override { return records->count(); }
   std::string place(int64_t sample) const override {
@@ -124,6 +139,19 @@ public:
   }
 
 private:
+  // Returns the type of the first array that can be read: those before it are
+  // bad records, which the loader may skip.
+  Type first_type(Type otherwise) const {
+    for (int64_t sample = 0; sample < records->count(); sample++)
+      try {
+        return NpyHeader(records->open(sample).content).type;
+      } catch (const Error &) {
+        if (sample + 1 == records->count())
+          throw;
+      }
+    return otherwise;
+  }
+
   std::shared_ptr<const Records> records;
   const std::vector<int64_t> shape;
 };

@@ -2,6 +2,7 @@
 // member of a tar file.
 #pragma once
 
+#include "gpuopt/data/dataset.h"
 #include "gpuopt/data/tar.h"
 
 #include <filesystem>
@@ -17,6 +18,7 @@ struct Record {
 struct Records {
   virtual ~Records() = default;
   virtual int64_t count() const = 0;
+  // Throws BadRecord if the file of the sample cannot be opened.
   virtual Record open(int64_t sample) const = 0;
   // Returns where a sample lies, for messages.
   virtual std::string place(int64_t sample) const = 0;
@@ -53,7 +55,11 @@ public:
   int64_t count() const override { return int64_t(files.size()); }
   Record open(int64_t sample) const override {
     Record record;
-    record.file = std::make_unique<MappedFile>(files[size_t(sample)]);
+    try {
+      record.file = std::make_unique<MappedFile>(files[size_t(sample)]);
+    } catch (const Error &problem) {
+      throw BadRecord(problem.what());
+    }
     record.content = *record.file;
     return record;
   }

@@ -23,7 +23,7 @@ public:
       std::function<void(const std::string &name, size_t begin, size_t bytes)>;
 
   TarWalker(const NamedBytes &file, const Visit &visit) : file(file) {
-    while (at + kBlock <= file.bytes && file.data[at])
+    while (!is_at_end())
       read_member(visit);
   }
 
@@ -33,6 +33,15 @@ private:
   [[noreturn]] void fail(const char *why) const {
     throw Error("'" + file.path + "' is not a tar file that can be read: " +
                 why + ", at byte " + std::to_string(at));
+  }
+  // A block of zeros ends the members. Without it, those that were cut off
+  // would be missed.
+  bool is_at_end() const {
+    if (file.bytes - at < kBlock)
+      fail("it is cut off, since no block of zeros ends it");
+    const uint8_t *block = file.data + at;
+    return std::all_of(block, block + kBlock,
+                       [](uint8_t byte) { return byte == 0; });
   }
   std::string text(size_t begin, size_t most) const {
     const auto *from = reinterpret_cast<const char *>(file.data) + begin;

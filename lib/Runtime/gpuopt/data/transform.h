@@ -215,13 +215,16 @@ inline Box draw_crop(const ImageTransform &transform, int64_t width,
       return {draws.below(width - w + 1), y, w, h};
     }
   }
-  // No crop fits: the largest one in the middle whose ratio does.
+  // No crop fits: the largest one in the middle whose ratio does, of at least a
+  // pixel.
   int64_t w = width, h = height;
   const double ratio = double(width) / double(height);
   if (ratio < transform.ratio[0])
-    h = int64_t(std::nearbyint(double(w) / transform.ratio[0]));
+    h = std::max<int64_t>(
+        1, int64_t(std::nearbyint(double(w) / transform.ratio[0])));
   else if (ratio > transform.ratio[1])
-    w = int64_t(std::nearbyint(double(h) * transform.ratio[1]));
+    w = std::max<int64_t>(
+        1, int64_t(std::nearbyint(double(h) * transform.ratio[1])));
   return {(width - w) / 2, (height - h) / 2, w, h};
 }
 

@@ -3,6 +3,7 @@
 // more than 4 GiB (zip64) are read, too.
 #pragma once
 
+#include "gpuopt/data/crc32.h"
 #include "gpuopt/data/mapped_file.h"
 
 #include <algorithm>
@@ -146,11 +147,18 @@ read_zip_directory(const NamedBytes &file) {
   return detail::ZipDirectory(file).members();
 }
 
-// Returns the bytes of a member that is not compressed.
+// Returns the bytes of a member that is not compressed. Its sum is checked if
+// it has at most 1 GiB: a larger member is mapped without being read through.
 inline NamedBytes stored_bytes(const NamedBytes &file,
                                const ZipMember &member) {
-  return {file.path + ":" + member.name,
-          detail::ZipDirectory(file).content(member), member.packed_bytes};
+  constexpr size_t kMostChecked = size_t(1) << 30;
+  const detail::ZipDirectory directory(file);
+  const uint8_t *content = directory.content(member);
+  if (member.bytes != member.packed_bytes ||
+      (member.bytes <= kMostChecked &&
+       crc32(content, member.bytes) != member.crc))
+    directory.fail("'" + member.name + "' is damaged");
+  return {file.path + ":" + member.name, content, member.bytes};
 }
 
 // Unpacks a member that is compressed, and checks its sum.
@@ -182,11 +190,7 @@ inline std::vector<uint8_t> inflate_member(const NamedBytes &file,
       break;
   }
   inflateEnd(&stream);
-  uLong crc = ::crc32(0, nullptr, 0);
-  for (size_t at = 0; at < content.size(); at += kMost)
-    crc = ::crc32(crc, content.data() + at,
-                  uInt(std::min(kMost, content.size() - at)));
-  if (left > 0 || crc != member.crc)
+  if (left > 0 || crc32(content.data(), content.size()) != member.crc)
     directory.fail("'" + member.name + "' is damaged");
   return content;
 #else

@@ -1,7 +1,10 @@
 // --init-from: weights of another file in place of the program's own.
 #pragma once
 
+#include "gpuopt/trainer/not_finite.h"
 #include "gpuopt/trainer/stored_state.h"
+
+#include <set>
 
 namespace gpuopt {
 
@@ -54,10 +57,12 @@ inline std::string converted(const StoredTensor &stored, Type type) {
 // names, in f64, f32, f16 or bf16. What the file lacks, or has in another shape
 // or type, stays as it is: a warning lists these tensors and those that the
 // program does not have or, with `is_strict`, an error does. A file that fits
-// in no tensor is an error in any case.
+// in no tensor is an error in any case, and so are elements that are infinite
+// or NaN, unless the program's own are: `infinite` names those tensors, and
+// does so afterwards.
 inline void load_init_weights(Context &ctx, const Program &program,
                               char *memory, const std::string &path,
-                              bool is_strict) {
+                              bool is_strict, std::set<std::string> &infinite) {
   const MappedFile file(path);
   auto tensors = read_safetensors(file);
   std::string lacking, unfit, others;
@@ -66,6 +71,7 @@ inline void load_init_weights(Context &ctx, const Program &program,
   };
   int64_t taken = 0, all = 0;
   std::vector<std::string> used;
+  NameList not_finite;
   for (const StateInfo &state : program.states) {
     if (!has_state(StateFile::Weights, state.kind))
       continue;
@@ -89,10 +95,21 @@ inline void load_init_weights(Context &ctx, const Program &program,
                " " + shape_text(shape_of(state.tensor)) + ")";
       continue;
     }
+    const std::string name = state.tensor.name;
+    if (detail::all_finite(state.tensor.type, bytes.data(), bytes.size()))
+      infinite.erase(name);
+    else if (!infinite.count(name))
+      not_finite.add(stored_name(state));
     copy_to_device(ctx, memory + state.tensor.offset, bytes.data(),
                    bytes.size());
     taken++;
   }
+  if (!not_finite.empty())
+    throw Error("'--init-from' '" + path +
+                "' has elements that are infinite or NaN in " +
+                not_finite.text() +
+                "; training cannot begin with them: mend the file, or leave "
+                "these tensors out of it");
   for (const std::string &name : used)
     tensors.erase(name);
   for (const auto &[name, tensor] : tensors)

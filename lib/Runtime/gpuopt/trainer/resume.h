@@ -69,6 +69,27 @@ inline void refuse_other_run(const std::string &checkpoint,
                                 saved.settings.at(name), now.settings.at(name));
 }
 
+// Returns what the validations of a checkpoint mean for a run that goes on from
+// it. What a plateau has made of the learning rate counts only if both have
+// that schedule; otherwise it begins anew.
+inline ValidationHistory resumed_validations(const RunState &saved,
+                                             const RunState &now) {
+  auto follows_plateaus = [](const RunState &run) {
+    const auto schedule = run.settings.find("lr-scheduler-type");
+    return schedule != run.settings.end() &&
+           schedule->second == kLrSchedulerNames[kReduceLrOnPlateau];
+  };
+  ValidationHistory history = saved.validations;
+  if (follows_plateaus(saved) && follows_plateaus(now))
+    return history;
+  const ValidationHistory first;
+  history.lr_factor = first.lr_factor;
+  history.plateau_best = first.plateau_best;
+  history.plateau_bad = first.plateau_bad;
+  history.plateau_cooldown = first.plateau_cooldown;
+  return history;
+}
+
 // Warns of settings that differ and may: the run goes on with its own.
 inline void warn_of_changes(const std::string &checkpoint,
                             const RunState &saved, const RunState &now,

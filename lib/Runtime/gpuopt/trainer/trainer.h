@@ -201,7 +201,8 @@ private:
     session.load_weights(s.weights.empty() ? program_file(kModelFile)
                                            : s.weights);
     if (!s.init_from.empty())
-      load_init_weights(ctx, program, memory, s.init_from, s.init_strict);
+      load_init_weights(ctx, program, memory, s.init_from, s.init_strict,
+                        session.infinite_at_first);
     averages.begin(ctx, memory);
   }
   void load_averages(const std::string &checkpoint) {
@@ -223,7 +224,7 @@ private:
     const RunState now = identity();
     refuse_other_run(path, checkpoints.start(), now);
     session.load_checkpoint(path);
-    validations = checkpoints.start().validations;
+    validations = resumed_validations(checkpoints.start(), now);
     load_averages(path);
     warn_of_changes(path, checkpoints.start(), now, program.name);
   }

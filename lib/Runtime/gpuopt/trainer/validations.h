@@ -15,8 +15,9 @@ namespace gpuopt {
 struct ValidationHistory {
   int64_t count = 0;
   // These are best, num_bad_epochs and cooldown_counter of torch's
-  // ReduceLROnPlateau, and what it has multiplied the learning rate by.
-  double lr_factor = 1, plateau_best = 0;
+  // ReduceLROnPlateau, and what it has multiplied the learning rate by. They
+  // stay as they are here under any other schedule.
+  double lr_factor = 1, plateau_best = std::numeric_limits<double>::max();
   int64_t plateau_bad = 0, plateau_cooldown = 0;
   // As in transformers' EarlyStoppingCallback, stopping_bad counts the
   // validations in a row that were not better by more than the threshold.
@@ -29,8 +30,7 @@ struct ValidationHistory {
 inline void note_for_plateau(const TrainingSettings &s, double loss,
                              ValidationHistory &history) {
   constexpr double kLeastChange = 1e-8; // of the rate, torch's eps
-  if (history.count == 0 ||
-      loss < history.plateau_best * (1 - s.lr_threshold)) {
+  if (loss < history.plateau_best * (1 - s.lr_threshold)) {
     history.plateau_best = loss;
     history.plateau_bad = 0;
   } else {
