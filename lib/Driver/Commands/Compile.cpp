@@ -13,10 +13,12 @@
 #include "Files/SourceModel.h"
 #include "Files/Weights.h"
 #include "gpuopt/settings/compile_table.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Regex.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 using namespace gpuopt;
@@ -77,6 +79,20 @@ static llvm::Error checkData(const DriverOptions &options, ModuleOp module) {
                    : llvm::Error::success();
 }
 
+/// Returns the weights with commas between them, or, of many, their number and
+/// a hash; empty if there are none.
+static std::string textOf(ArrayRef<double> weights) {
+  constexpr size_t kMostListed = 32;
+  std::string text;
+  for (double weight : weights)
+    text += (text.empty() ? "" : ",") + number_text(weight);
+  if (weights.size() <= kMostListed)
+    return text;
+  return (Twine(weights.size()) + " weights of hash " +
+          llvm::utohexstr(llvm::xxh3_64bits(text)))
+      .str();
+}
+
 /// Returns the flags that decide what a step computes, as "loss=mse".
 static std::vector<std::string> decidingFlags(const PipelineOptions &options) {
   const train::BuildStepOptions &step = options.step;
@@ -91,10 +107,22 @@ static std::vector<std::string> decidingFlags(const PipelineOptions &options) {
   };
   add("loss", step.loss);
   add("logits", step.logits);
-  if (step.loss == "cross_entropy") {
+  if (step.loss == "cross_entropy" || step.loss == "nll") {
     add("ignore-index", Twine(step.ignoreIndex));
-    add("label-smoothing", number_text(step.labelSmoothing));
+    add("class-weights", textOf(step.classWeights));
   }
+  if (step.loss == "cross_entropy")
+    add("label-smoothing", number_text(step.labelSmoothing));
+  if (step.loss == "huber")
+    add("huber-delta", number_text(step.huberDelta));
+  if (step.loss == "smooth_l1")
+    add("smooth-l1-beta", number_text(step.smoothL1Beta));
+  if (step.loss == "focal") {
+    add("focal-alpha", number_text(step.focalAlpha));
+    add("focal-gamma", number_text(step.focalGamma));
+  }
+  if (step.loss == "dice")
+    add("dice-smooth", number_text(step.diceSmooth));
   add("no-decay", step.noDecay);
   add("batch-norm", options.legalise.batchNorm);
   add("frozen-params", options.legalise.frozenParams);

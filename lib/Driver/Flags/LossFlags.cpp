@@ -5,7 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Files/ClassWeights.h"
 #include "Flags/CompileFlags.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 using namespace gpuopt;
@@ -21,21 +24,60 @@ CompileFlag<std::string> logits("logits");
 CompileFlag<int64_t> ignoreIndex("ignore-index");
 CompileFlag<double> labelSmoothing("label-smoothing");
 CompileFlag<int64_t> lossChunks("loss-chunks");
+CompileFlag<std::string> classWeights("class-weights");
+CompileFlag<double> huberDelta("huber-delta");
+CompileFlag<double> smoothL1Beta("smooth-l1-beta");
+CompileFlag<double> focalAlpha("focal-alpha");
+CompileFlag<double> focalGamma("focal-gamma");
+CompileFlag<double> diceSmooth("dice-smooth");
+
+/// A flag, and the losses that read it.
+struct Reader {
+  const cl::Option &flag;
+  SmallVector<StringRef> losses;
+};
 } // namespace
 
+/// Refuses flags that the chosen loss does not read.
+static Error checkReaders() {
+  const Reader readers[] = {
+      {labelSmoothing, {"cross_entropy"}},
+      {lossChunks, {"cross_entropy"}},
+      {ignoreIndex, {"cross_entropy", "nll"}},
+      {classWeights, {"cross_entropy", "nll"}},
+      {huberDelta, {"huber"}},
+      {smoothL1Beta, {"smooth_l1"}},
+      {focalAlpha, {"focal"}},
+      {focalGamma, {"focal"}},
+      {diceSmooth, {"dice"}},
+  };
+  for (const Reader &reader : readers)
+    if (reader.flag.getNumOccurrences() && !is_contained(reader.losses, loss))
+      return createStringError(
+          "--" + reader.flag.ArgStr + " applies only to --loss=" +
+          join(reader.losses, " or ") + ", but the loss is " + loss);
+  return Error::success();
+}
+
 Error gpuopt::collectLoss(DriverOptions &options) {
-  if (loss != "cross_entropy")
-    for (const cl::Option *flag : std::initializer_list<const cl::Option *>{
-             &labelSmoothing, &ignoreIndex, &lossChunks})
-      if (flag->getNumOccurrences())
-        return createStringError(
-            "--" + flag->ArgStr +
-            " applies only to --loss=cross_entropy, but the loss is " + loss);
+  if (Error error = checkReaders())
+    return error;
+  std::vector<double> weights;
+  if (classWeights.isGiven())
+    if (std::string problem = readClassWeights(classWeights, weights);
+        !problem.empty())
+      return createStringError("--class-weights " + problem);
   train::BuildStepOptions &step = options.pipeline.step;
   step.loss = loss;
   step.logits = logits;
   step.ignoreIndex = ignoreIndex;
   step.labelSmoothing = labelSmoothing;
   step.lossChunkCount = lossChunks;
+  step.classWeights.assign(weights.begin(), weights.end());
+  step.huberDelta = huberDelta;
+  step.smoothL1Beta = smoothL1Beta;
+  step.focalAlpha = focalAlpha;
+  step.focalGamma = focalGamma;
+  step.diceSmooth = diceSmooth;
   return Error::success();
 }

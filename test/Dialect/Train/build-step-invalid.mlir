@@ -6,6 +6,22 @@
 // REGEX: error: expects a regular expression for no-decay, but got '(': {{.}}
 // RUN: not gpuopt-opt %s -train-build-step="label-smoothing=1" 2>&1 | FileCheck %s --check-prefix=SMOOTHING
 // SMOOTHING: error: expects label-smoothing in [0, 1), but got 1
+// RUN: not gpuopt-opt %s -train-build-step="huber-delta=0" 2>&1 | FileCheck %s --check-prefix=DELTA
+// DELTA: error: expects huber-delta above 0, but got 0
+// RUN: not gpuopt-opt %s -train-build-step="smooth-l1-beta=-1" 2>&1 | FileCheck %s --check-prefix=BETA
+// BETA: error: expects smooth-l1-beta of at least 0, but got -1
+// RUN: not gpuopt-opt %s -train-build-step="focal-alpha=2" 2>&1 | FileCheck %s --check-prefix=ALPHA
+// ALPHA: error: expects focal-alpha of at most 1, but got 2
+// RUN: not gpuopt-opt %s -train-build-step="focal-gamma=-1" 2>&1 | FileCheck %s --check-prefix=GAMMA
+// GAMMA: error: expects focal-gamma of at least 0, but got -1
+// RUN: not gpuopt-opt %s -train-build-step="dice-smooth=-1" 2>&1 | FileCheck %s --check-prefix=DICE
+// DICE: error: expects dice-smooth of at least 0, but got -1
+// RUN: not gpuopt-opt %s -train-build-step="class-weights=1,2" 2>&1 | FileCheck %s --check-prefix=WEIGHTS
+// WEIGHTS: error: expects class-weights for each of the 3 classes of 'y', but got 2
+// RUN: not gpuopt-opt %s -train-build-step="class-weights=1,2,-1" 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// NEGATIVE: error: expects class-weights of at least 0, but got -1
+// RUN: not gpuopt-opt %s -train-build-step="class-weights=0,0,0" 2>&1 | FileCheck %s --check-prefix=ZEROS
+// ZEROS: error: expects a class weight above 0, but all are 0
 // RUN: not gpuopt-opt %s -train-build-step="accumulation-steps=0" 2>&1 | FileCheck %s --check-prefix=STEPS
 // STEPS: error: expects accumulation-steps to be at least 1, but got 0
 // RUN: not gpuopt-opt %s -train-build-step="loss-chunks=-1" 2>&1 | FileCheck %s --check-prefix=CHUNKS

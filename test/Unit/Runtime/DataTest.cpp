@@ -495,6 +495,7 @@ TEST_F(LoaderTest, WidensHalfPrecision) {
 }
 
 TEST_F(LoaderTest, NamesTheSampleThatIsOutOfRange) {
+  inputs[0].tensor.type = Type::I32;
   inputs[0].index_limit = 105;
   EXPECT_NE(error_of([&] { batches(2, 2, false); })
                 .find("x.npy': sample 5 holds 105 for 'x', but it must lie in "
@@ -504,6 +505,31 @@ TEST_F(LoaderTest, NamesTheSampleThatIsOutOfRange) {
   inputs[0].index_limit = 107;
   inputs[0].ignore_index = 107;
   batches(2, 2, false);
+}
+
+TEST_F(LoaderTest, NamesTheProbabilityThatIsOutOfRange) {
+  inputs[0].is_label = true;
+  inputs[0].index_limit = 1;
+  EXPECT_NE(error_of([&] { batches(2, 2, false); })
+                .find("x.npy': sample 0 holds 100 for 'x', in element 1 of the "
+                      "sample, but it must lie in [0, 1]"),
+            std::string::npos);
+  std::vector<double> values(16, 0.5);
+  values[0] = 0;
+  values[15] = 1;
+  auto write = [&] {
+    write_file(folder / "x.npy", npy("<f8", "(8, 2)", bytes_of(values)));
+  };
+  write();
+  EXPECT_EQ(batches(1, 2, false).back(), 1);
+  for (const double bad : {1.5, -0.25, double(NAN)}) {
+    values[4] = bad;
+    write();
+    EXPECT_NE(error_of([&] { batches(1, 2, false); })
+                  .find("in element 0 of the sample, but it must lie in [0, "
+                        "1]"),
+              std::string::npos);
+  }
 }
 
 // Blocks of integers are compared at a time, up to each type's own bounds.

@@ -24,6 +24,8 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/Regex.h"
 
+#include <cmath>
+
 namespace gpuopt::train {
 #define GEN_PASS_DEF_BUILDSTEP
 #include "gpuopt/Dialect/Train/Transforms/Passes.h.inc"
@@ -67,13 +69,7 @@ private:
     forward = getOperation().lookupSymbol<func::FuncOp>("forward");
     if (!forward)
       return getOperation().emitError("expects a function named 'forward'");
-    std::optional<LossKind> parsed = parseLossKind(loss);
-    if (!parsed)
-      return getOperation().emitError("expects a loss of cross_entropy, mse, "
-                                      "bce_with_logits, l1 or none, but got '")
-             << loss << "'";
-    lossKind = *parsed;
-    if (failed(checkOptimizer()))
+    if (failed(readLoss()) || failed(checkOptimizer()))
       return failure();
     std::string error;
     if (!noDecay.empty() && !llvm::Regex(noDecay).isValid(error))
@@ -84,16 +80,47 @@ private:
       return getOperation().emitError("expects no-decay to match the name of a "
                                       "parameter, but '")
              << noDecay << "' matches none";
-    if (!(labelSmoothing >= 0 && labelSmoothing < 1))
-      return getOperation().emitError("expects label-smoothing in [0, 1), but "
-                                      "got ")
-             << labelSmoothing;
     if (failed(expectAtLeast(getOperation(), 1,
                              {{"accumulation-steps", accumulationSteps}})) ||
         failed(expectAtLeast(getOperation(), 0,
                              {{"loss-chunks", lossChunkCount}})))
       return failure();
     return findLogits();
+  }
+
+  LogicalResult readLoss() {
+    std::optional<LossKind> kind = parseLossKind(loss);
+    if (!kind)
+      return getOperation().emitError("expects a loss of ")
+             << lossNames() << ", but got '" << loss << "'";
+    lossOptions.kind = *kind;
+    lossOptions.ignoreIndex = ignoreIndex;
+    lossOptions.classWeights = *classWeights;
+    lossOptions.labelSmoothing = labelSmoothing;
+    lossOptions.huberDelta = huberDelta;
+    lossOptions.smoothL1Beta = smoothL1Beta;
+    lossOptions.focalAlpha = focalAlpha;
+    lossOptions.focalGamma = focalGamma;
+    lossOptions.diceSmooth = diceSmooth;
+    auto expect = [&](bool holds, StringRef what,
+                      double value) -> LogicalResult {
+      if (holds)
+        return success();
+      return getOperation().emitError("expects ")
+             << what << ", but got " << value;
+    };
+    return success(
+        succeeded(expect(labelSmoothing >= 0 && labelSmoothing < 1,
+                         "label-smoothing in [0, 1)", labelSmoothing)) &&
+        succeeded(expect(huberDelta > 0, "huber-delta above 0", huberDelta)) &&
+        succeeded(expect(smoothL1Beta >= 0, "smooth-l1-beta of at least 0",
+                         smoothL1Beta)) &&
+        succeeded(
+            expect(focalAlpha <= 1, "focal-alpha of at most 1", focalAlpha)) &&
+        succeeded(
+            expect(focalGamma >= 0, "focal-gamma of at least 0", focalGamma)) &&
+        succeeded(
+            expect(diceSmooth >= 0, "dice-smooth of at least 0", diceSmooth)));
   }
 
   LogicalResult checkOptimizer() {
@@ -153,21 +180,43 @@ private:
     auto type =
         dyn_cast<RankedTensorType>(forward.getResultTypes()[logitsIndex]);
     bool usable = type && isa<FloatType>(type.getElementType()) &&
-                  (type.getRank() >= 1 || lossKind == LossKind::None);
+                  (type.getRank() >= 1 || lossOptions.kind == LossKind::None);
     if (inference)
       return success();
     if (usable) {
       warnOfOneClass(type);
-      return success();
+      return checkClassWeights(type);
     }
     return forward.emitError("expects floating-point output '")
            << outputName(logitsIndex) << "' for the loss, but got "
            << forward.getResultTypes()[logitsIndex];
   }
 
+  /// Checks that there is a weight for each class, and that a mean by them
+  /// exists.
+  LogicalResult checkClassWeights(RankedTensorType type) {
+    if (classWeights.empty())
+      return success();
+    int64_t classes =
+        hasClasses(lossOptions.kind) ? labelsLimit(lossOptions.kind, type) : 0;
+    if (static_cast<int64_t>(classWeights.size()) != classes)
+      return forward.emitError("expects class-weights for each of the ")
+             << classes << " classes of '" << outputName(logitsIndex)
+             << "', but got " << classWeights.size();
+    for (double weight : classWeights)
+      if (!(weight >= 0 && std::isfinite(weight)))
+        return forward.emitError("expects class-weights of at least 0, but "
+                                 "got ")
+               << weight;
+    if (llvm::all_of(classWeights, [](double weight) { return weight == 0; }))
+      return forward.emitError("expects a class weight above 0, but all are 0");
+    return success();
+  }
+
   /// With one class, the softmax is 1 and the loss 0, whatever the weights are.
   void warnOfOneClass(RankedTensorType type) {
-    if (lossKind == LossKind::CrossEntropy && labelsLimit(lossKind, type) == 1)
+    if (lossOptions.kind == LossKind::CrossEntropy &&
+        labelsLimit(lossOptions.kind, type) == 1)
       forward.emitWarning("cross_entropy over the one class of '")
           << outputName(logitsIndex) << "' (" << type
           << ") is always 0: expects a loss of mse or l1 for a regression, "
@@ -190,7 +239,8 @@ private:
                 : builder.getStringAttr("input" + std::to_string(index)));
     }
     auto type = cast<RankedTensorType>(forward.getResultTypes()[logitsIndex]);
-    RankedTensorType labels = withLabels ? labelsType(lossKind, type) : nullptr;
+    RankedTensorType labels =
+        withLabels ? labelsType(lossOptions.kind, type) : nullptr;
     StringAttr labelsName =
         labels ? builder.getStringAttr("labels") : StringAttr();
     if (labels)
@@ -206,9 +256,12 @@ private:
     }
     if (labels) {
       body.addArgument(labels, NameLoc::get(labelsName));
-      if (int64_t limit = labelsLimit(lossKind, type); limit >= 0) {
-        step.setLabelsRangeAttr(IndexRangeAttr::get(&getContext(), 0, limit,
-                                                    ignoreIndex.getValue()));
+      if (int64_t limit = labelsLimit(lossOptions.kind, type); limit >= 0) {
+        std::optional<int64_t> ignored;
+        if (hasClasses(lossOptions.kind))
+          ignored = ignoreIndex;
+        step.setLabelsRangeAttr(
+            IndexRangeAttr::get(&getContext(), 0, limit, ignored));
       }
     }
     builder.setInsertionPointToEnd(&body);
@@ -224,9 +277,9 @@ private:
     TensorBuilder b(NameLoc::get(builder.getStringAttr("loss")), builder);
     Value labels =
         step.getLabelsName() ? step.getBody().getArguments().back() : Value();
-    int64_t chunks = lossChunks(lossKind, output, lossChunkCount, halfLogits);
-    Loss result = buildChunkedLoss(b, lossKind, output, labels, ignoreIndex,
-                                   labelSmoothing, chunks);
+    int64_t chunks =
+        lossChunks(lossOptions.kind, output, lossChunkCount, halfLogits);
+    Loss result = buildChunkedLoss(b, lossOptions, output, labels, chunks);
     b.create<ReportLossOp>(result.sum, result.weight);
     return result;
   }
@@ -252,8 +305,9 @@ private:
         NameLoc::get(builder.getStringAttr(Origin{"loss"}.gradient().text())),
         builder);
     SmallVector<Value> gradients;
-    int64_t targets = targetsOf(
-        lossKind, cast<RankedTensorType>(outputs[logitsIndex].getType()));
+    int64_t targets =
+        targetsOf(lossOptions.kind,
+                  cast<RankedTensorType>(outputs[logitsIndex].getType()));
     Value seed =
         b.create<SeedOp>(loss.sum.getType(), std::max<int64_t>(targets, 1));
     if (failed(differentiate(builder, loss.sum, seed, sources, gradients)))
@@ -467,7 +521,7 @@ private:
   }
 
   func::FuncOp forward;
-  LossKind lossKind = LossKind::CrossEntropy;
+  LossOptions lossOptions;
   unsigned logitsIndex = 0;
 };
 

@@ -14,15 +14,38 @@ namespace gpuopt::train {
 
 enum class LossKind {
   CrossEntropy,
+  NegativeLogLikelihood,
   MeanSquaredError,
-  BinaryCrossEntropyWithLogits,
   L1,
+  Huber,
+  SmoothL1,
+  BinaryCrossEntropyWithLogits,
+  Focal,
+  Dice,
+  KullbackLeibler,
   None
 };
 
-/// Returns the loss that users know by a name: cross_entropy, mse,
-/// bce_with_logits, l1 or none.
+/// What a step minimises. The formulas and names are those of
+/// torch.nn.functional; docs/training.md has those that are from elsewhere.
+struct LossOptions {
+  LossKind kind = LossKind::CrossEntropy;
+  /// For losses of classes.
+  int64_t ignoreIndex = -100;
+  llvm::ArrayRef<double> classWeights; ///< One for each class; empty: all 1.
+  double labelSmoothing = 0;           ///< Of the cross entropy alone.
+  double huberDelta = 1, smoothL1Beta = 1;
+  double focalAlpha = 0.25, focalGamma = 2; ///< A negative alpha: none.
+  double diceSmooth = 1e-5;
+};
+
+/// Returns the loss that users know by a name, as "cross_entropy".
 std::optional<LossKind> parseLossKind(llvm::StringRef name);
+/// Returns "cross_entropy, nll, ... or none".
+std::string lossNames();
+
+/// Returns whether labels are classes, from which integers choose.
+bool hasClasses(LossKind kind);
 
 /// Returns the type of the labels for logits of a type; null for
 /// LossKind::None. If labels are classes, the classes are the last dimension of
@@ -30,8 +53,8 @@ std::optional<LossKind> parseLossKind(llvm::StringRef name);
 /// logits with more.
 mlir::RankedTensorType labelsType(LossKind kind, mlir::RankedTensorType logits);
 
-/// Returns the number of classes that a label chooses from, or -1 if labels are
-/// not indices.
+/// Returns the number of classes that a label chooses from; for labels that
+/// are probabilities 1, the largest one; or -1 if labels may be any numbers.
 int64_t labelsLimit(LossKind kind, mlir::RankedTensorType logits);
 
 /// Returns the largest number of targets that the loss can have: labels, or the
@@ -43,8 +66,8 @@ struct Loss {
   mlir::Value weight; ///< Divisor for the mean, one element.
 };
 
-Loss buildLoss(nn::TensorBuilder &b, LossKind kind, mlir::Value logits,
-               mlir::Value labels, int64_t ignoreIndex, double labelSmoothing);
+Loss buildLoss(nn::TensorBuilder &b, const LossOptions &options,
+               mlir::Value logits, mlir::Value labels);
 
 /// Returns in how many chunks of rows the loss is computed, so that the logits
 /// of a large vocabulary never exist whole: `wanted`; or, if that is 0, as few
@@ -56,9 +79,8 @@ int64_t lossChunks(LossKind kind, mlir::Value logits, int64_t wanted,
 
 /// Builds the cross entropies of each chunk's rows, and adds up all of them.
 /// With one chunk, this is buildLoss.
-Loss buildChunkedLoss(nn::TensorBuilder &b, LossKind kind, mlir::Value logits,
-                      mlir::Value labels, int64_t ignoreIndex,
-                      double labelSmoothing, int64_t chunks);
+Loss buildChunkedLoss(nn::TensorBuilder &b, const LossOptions &options,
+                      mlir::Value logits, mlir::Value labels, int64_t chunks);
 
 } // namespace gpuopt::train
 

@@ -1,5 +1,5 @@
 // Checks that the integers of the data, indices and labels, lie in the range
-// that the program may look up.
+// that the program may look up, and that probabilities lie from 0 to 1.
 #pragma once
 
 #include "gpuopt/data/dataset.h"
@@ -64,13 +64,55 @@ inline bool all_lie_in(Type type, const uint8_t *data, int64_t n,
   }
 }
 
+// Returns a number of a type that a file has.
+inline double number_at(Type type, const uint8_t *data, int64_t k) {
+  auto read = [&](auto element) {
+    memcpy(static_cast<void *>(&element), data + size_t(k) * sizeof element,
+           sizeof element);
+    return double(load_scalar(&element));
+  };
+  switch (type) {
+  case Type::F64:
+    return read(double());
+  case Type::F32:
+    return read(float());
+  case Type::F16:
+    return read(f16());
+  case Type::BF16:
+    return read(bf16());
+  default:
+    return double(integer_at(type, data, k));
+  }
+}
+
+// The same as problem_of_indices, for floating-point numbers. Those that are
+// made of pixels lie from 0 to 1, or where the user's transform puts them.
+inline std::string problem_of_numbers(const InputInfo &input,
+                                      const Source &source, const uint8_t *data,
+                                      int64_t sample) {
+  for (int64_t k = 0; k < source.elements && !source.scale; k++) {
+    const double value = number_at(source.type, data, k);
+    if (value >= double(input.index_lowest) &&
+        value <= double(input.index_limit))
+      continue;
+    char text[40];
+    snprintf(text, sizeof text, "%g", value);
+    return source.place(sample) + " holds " + text + " for '" +
+           input.tensor.name + "', in element " + std::to_string(k) +
+           " of the sample, but it must lie in [" +
+           std::to_string(input.index_lowest) + ", " +
+           std::to_string(input.index_limit) + "]";
+  }
+  return "";
+}
+
 } // namespace detail
 
 // Returns the place of the first of n integers that is out of the range of an
-// input; -1 if none is.
+// input; -1 if none is, or if they are no integers.
 inline int64_t first_outside(const InputInfo &input, Type type,
                              const uint8_t *data, int64_t n) {
-  if (input.index_limit < 0 ||
+  if (input.index_limit < 0 || is_fraction(type) ||
       detail::all_lie_in(type, data, n, input.index_lowest, input.index_limit))
     return -1;
   for (int64_t k = 0; k < n; k++) {
@@ -94,6 +136,8 @@ inline std::string outside_text(const InputInfo &input, int64_t value) {
 inline std::string problem_of_indices(const InputInfo &input,
                                       const Source &source, const uint8_t *data,
                                       int64_t sample) {
+  if (input.index_limit >= 0 && is_fraction(input.tensor.type))
+    return detail::problem_of_numbers(input, source, data, sample);
   const int64_t k = first_outside(input, source.type, data, source.elements);
   return k < 0 ? ""
                : source.place(sample) + " " +

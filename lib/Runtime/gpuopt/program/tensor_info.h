@@ -25,9 +25,10 @@ struct TensorInfo {
 // Written before each micro step; the first dimension is the batch.
 struct InputInfo {
   TensorInfo tensor;
-  int64_t index_limit = -1; // values lie in [index_lowest, index_limit); -1:
-                            // anything
-  bool is_label = false;    // --labels, or the next token
+  // Values lie in [index_lowest, index_limit) or, of floating-point numbers, in
+  // [index_lowest, index_limit]; -1: anything.
+  int64_t index_limit = -1;
+  bool is_label = false; // --labels, or the next token
   int64_t ignore_index =
       INT64_MIN; // a label outside the limit that counts for nothing
   int64_t index_lowest = 0;

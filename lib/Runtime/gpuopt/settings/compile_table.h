@@ -102,8 +102,9 @@ constexpr CompileSetting on_or_off(const char *name, CompileGroup group,
 
 constexpr std::string_view kBatchNorms[] = {"train", "frozen"};
 constexpr std::string_view kAttentions[] = {"fused", "expanded"};
-constexpr std::string_view kLosses[] = {"cross_entropy", "mse",
-                                        "bce_with_logits", "l1", "none"};
+constexpr std::string_view kLosses[] = {
+    "cross_entropy",   "nll",   "mse",  "l1",     "huber", "smooth_l1",
+    "bce_with_logits", "focal", "dice", "kl_div", "none"};
 constexpr std::string_view kPrecisions[] = {"fp32", "tf32", "fp16", "bf16"};
 constexpr std::string_view kPhases[] = {"import",   "nn",        "train",
                                         "clusters", "precision", "schedule",
@@ -156,6 +157,25 @@ inline constexpr CompileSetting kCompileSettings[] = {
     compile_time::with_default(
         "label-smoothing", CompileGroup::Loss, "0", kBelow1,
         "share of a label that is spread over all classes"),
+    compile_time::without_default(
+        "class-weights", CompileGroup::Loss, "FILE.npy|W,W,...",
+        "weights of the classes, by which the mean of the loss is weighted",
+        "all 1"),
+    compile_time::with_default("huber-delta", CompileGroup::Loss, "1", above(0),
+                               "error from which --loss=huber is linear"),
+    compile_time::with_default("smooth-l1-beta", CompileGroup::Loss, "1",
+                               at_least(0),
+                               "error from which --loss=smooth_l1 is linear"),
+    compile_time::with_default(
+        "focal-alpha", CompileGroup::Loss, "0.25", at_least(-1, 1),
+        "weight of targets of 1 in --loss=focal, where those of 0 have the "
+        "rest of 1; below 0: no weights"),
+    compile_time::with_default(
+        "focal-gamma", CompileGroup::Loss, "2", at_least(0),
+        "power of the probability that a prediction misses, in --loss=focal"),
+    compile_time::with_default(
+        "dice-smooth", CompileGroup::Loss, "1e-5", at_least(0),
+        "what --loss=dice adds above and below the fraction"),
     compile_time::with_default(
         "loss-chunks", CompileGroup::Loss, "0", at_least(0),
         "chunks of the batch in which the last product and the "

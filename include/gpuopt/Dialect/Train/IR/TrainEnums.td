@@ -198,7 +198,8 @@ def Train_IndexRangeAttr : Train_Attr<"IndexRange", "index_range"> {
   let summary = "the range in which the numbers of an input must lie";
   let description = [{
     Numbers of at least `lowest` and less than `limit` are allowed, and so is
-    the one that is `ignored`, where there is one.
+    the one that is `ignored`, where there is one. Of an input of floating-point
+    numbers, `limit` is allowed as well.
 
     Constraints:
     - (C1) the range does not end before it begins.

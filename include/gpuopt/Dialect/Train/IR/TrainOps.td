@@ -119,7 +119,8 @@ def Train_StepOp : Train_Op<"step", [Symbol, IsolatedFromAbove, SingleBlock, NoT
   let description = [{
     The block's arguments are the model's inputs, which `inputNames` names. If
     there is an argument for the labels, it is the last one, and `labelsName`
-    names it; if labels are classes, `labelsRange` says which classes there are.
+    names it; if labels are classes, `labelsRange` says which classes there are,
+    and if they are probabilities, that these lie from 0 to 1.
 
     Once a step, each optimizer computes what all its updates share.
 

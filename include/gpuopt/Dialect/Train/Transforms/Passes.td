@@ -36,10 +36,17 @@ def BuildStep : Pass<"train-build-step", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"loss", "loss", "std::string", "\"cross_entropy\"", "cross_entropy, mse, bce_with_logits, l1 or none">,
+    Option<"loss", "loss", "std::string", "\"cross_entropy\"", "a loss by the name that --loss has for it">,
     Option<"logits", "logits", "std::string", "", "name of the output that the loss reads; empty: the first one">,
     Option<"ignoreIndex", "ignore-index", "int64_t", "-100", "label value that the loss ignores">,
     Option<"labelSmoothing", "label-smoothing", "double", "0", "share of a label that is spread over all classes">,
+    ListOption<"classWeights", "class-weights", "double",
+               "weights of the classes of cross_entropy and nll, whose sum over the labels divides the loss">,
+    Option<"huberDelta", "huber-delta", "double", "1", "error from which huber is linear">,
+    Option<"smoothL1Beta", "smooth-l1-beta", "double", "1", "error from which smooth_l1 is linear">,
+    Option<"focalAlpha", "focal-alpha", "double", "0.25", "weight of targets of 1 in focal; below 0: no weights">,
+    Option<"focalGamma", "focal-gamma", "double", "2", "power of the missed probability in focal">,
+    Option<"diceSmooth", "dice-smooth", "double", "1e-5", "what dice adds above and below the fraction">,
     Option<"lossChunkCount", "loss-chunks", "int64_t", "0",
            "chunks of rows in which product and cross entropy run; 0: enough to keep logits below 1 GiB">,
     Option<"halfLogits", "half-logits", "bool", "false", "an element of the logits will take two bytes">,
