@@ -162,8 +162,7 @@ def build_library(program: Path, options: Sequence[str] = ()) -> Path:
     build.mkdir(exist_ok=True)
     with open(build / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # two processes must not build at once
-        if options or not (build / "CMakeCache.txt").exists():
-            _execute(["cmake", "-S", program, "-B", build, "-DBUILD_SHARED_LIBS=ON", *options])
+        _execute(["cmake", "-S", program, "-B", build, "-DBUILD_SHARED_LIBS=ON", *options])
         _execute(["cmake", "--build", build, "--target", "program", "--parallel", str(os.cpu_count() or 1)])
     return build / _LIBRARY
 

@@ -48,7 +48,8 @@ int solve::packArena(const CommandOptions &options) {
     return Success;
   llvm::errs() << "gpuopt-solve: error: capacity " << options.capacityInBytes
                << " bytes cannot be met: the lowest packing found has "
-               << packing->solution.height << " bytes, and the proven lower limit is "
+               << packing->solution.height
+               << " bytes, and the proven lower limit is "
                << packing->lowerLimitInBytes << " bytes\n";
   return NoSchedule;
 }

@@ -25,8 +25,8 @@ static int explainInfeasible(const RecomputeSolution &solution,
   llvm::errs() << "gpuopt-solve: error: memory budget " << budget
                << " bytes cannot be met: the smallest budget found is "
                << solution.smallestBudgetFound
-               << " bytes, and the proven lower limit is " << solution.budgetLowerLimit
-               << " bytes\n";
+               << " bytes, and the proven lower limit is "
+               << solution.budgetLowerLimit << " bytes\n";
   return NoSchedule;
 }
 

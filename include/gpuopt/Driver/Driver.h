@@ -65,7 +65,7 @@ struct ExportOptions {
   bool averages = false; ///< Whether averages of the weights are taken.
 };
 
-/// What `gpuopt doctor` is asked for.
+/// The options of `gpuopt doctor`.
 struct DoctorOptions {
   std::vector<const TargetInfo *> targets; ///< Those to look at.
   std::vector<const TargetInfo *> needed;  ///< Those that must be usable.

@@ -19,7 +19,8 @@
 namespace gpuopt {
 
 /// Files that are written under other names first, and get their own once all
-/// of them are whole. If one fails, none of them and no new folder stays.
+/// of them are whole. If one cannot be written, none of them and no new folder
+/// stays, and files that they would replace are as they were.
 class NewFiles {
 public:
   NewFiles() = default;

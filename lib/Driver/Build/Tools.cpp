@@ -41,7 +41,8 @@ static Tool find(ArrayRef<StringRef> names, ArrayRef<StringRef> moreFolders,
     SmallVector<StringRef> command = {*path};
     append_range(command, arguments);
     command.push_back("--version");
-    return {*path, outputOf(*path, command)};
+    return {
+        *path, {arguments.begin(), arguments.end()}, outputOf(*path, command)};
   }
   return {};
 }

@@ -11,12 +11,14 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <string>
+#include <vector>
 
 namespace gpuopt {
 
 /// A program that is installed, or none.
 struct Tool {
-  std::string path;   ///< Empty if it is not found.
+  std::string path;                   ///< Empty if it is not found.
+  std::vector<std::string> arguments; ///< Those that go before all others.
   std::string output; ///< What it prints when it is asked for its version.
 };
 

@@ -28,7 +28,7 @@ struct Finding {
   std::string text;
 };
 
-/// What one purpose needs.
+/// The findings for one purpose.
 struct Findings {
   std::string title;
   /// The target that cannot be used if something is not found; null if nothing

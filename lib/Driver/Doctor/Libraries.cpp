@@ -9,6 +9,7 @@
 
 #include "Build/Tools.h"
 #include "Files/JoinPath.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/DynamicLibrary.h"
 #include "llvm/Support/FileSystem.h"
@@ -40,21 +41,29 @@ load(const Library &library, ArrayRef<std::string> folders, std::string &path) {
   return sys::DynamicLibrary();
 }
 
-/// Whether the C++ compiler finds a header, or it lies beside the library at
-/// `path`.
-static bool hasHeader(StringRef header, StringRef path) {
-  StringRef above = sys::path::parent_path(sys::path::parent_path(path));
-  if (!above.empty() &&
-      sys::fs::exists(joinPath(above, "include/" + header.str())))
-    return true;
+/// Whether the C++ compiler finds a header.
+static bool compilerFinds(StringRef header) {
   static const Tool compiler = findCxxCompiler();
-  return !compiler.path.empty() &&
-         sys::ExecuteAndWait(compiler.path,
-                             {compiler.path, "-E", "-x", "c++", "-include",
-                              header, "/dev/null"},
-                             std::nullopt,
+  if (compiler.path.empty())
+    return false;
+  SmallVector<StringRef> command = {compiler.path};
+  append_range(command, compiler.arguments);
+  command.append({"-E", "-x", "c++", "-include", header, "/dev/null"});
+  return sys::ExecuteAndWait(compiler.path, command, std::nullopt,
                              {StringRef(""), StringRef(""), StringRef("")},
                              /*SecondsToWait=*/10) == 0;
+}
+
+/// Whether a header lies beside one of these folders of libraries, or the C++
+/// compiler finds it.
+static bool hasHeader(StringRef header, ArrayRef<std::string> folders) {
+  return llvm::any_of(folders,
+                      [&](StringRef folder) {
+                        return sys::fs::exists(
+                            joinPath(sys::path::parent_path(folder),
+                                     "include/" + header.str()));
+                      }) ||
+         compilerFinds(header);
 }
 
 Finding gpuopt::findLibrary(const Library &library,
@@ -66,7 +75,7 @@ Finding gpuopt::findLibrary(const Library &library,
   sys::DynamicLibrary loaded = load(library, folders, path);
   if (!loaded.isValid())
     return finding;
-  if (!hasHeader(library.header, path))
+  if (!hasHeader(library.header, folders))
     return {State::Missing, library.name.str(),
             "is found (" + path + "), but not its header " +
                 library.header.str() + ": " + library.advice.str()};
@@ -87,6 +96,14 @@ Finding gpuopt::findLibrary(const Library &library,
     finding.text += ", but one before " + library.next.getAsString() +
                     " is needed: " + library.advice.str();
   return finding;
+}
+
+Finding gpuopt::findHeader(StringRef name, StringRef header,
+                           ArrayRef<std::string> folders, StringRef advice) {
+  if (hasHeader(header, folders))
+    return {Finding::State::Found, name.str(), header.str()};
+  return {Finding::State::Missing, name.str(),
+          header.str() + " is not found: " + advice.str()};
 }
 
 /// Returns the folders of NVIDIA's wheels, as programs find them.

@@ -34,6 +34,10 @@ struct Library {
 Finding findLibrary(const Library &library,
                     llvm::ArrayRef<std::string> folders = {});
 
+/// Looks for a header whose library programs do without.
+Finding findHeader(llvm::StringRef name, llvm::StringRef header,
+                   llvm::ArrayRef<std::string> folders, llvm::StringRef advice);
+
 /// Returns the folders in which the CUDA toolkit and NVIDIA's wheels keep their
 /// libraries.
 std::vector<std::string> foldersOfNvidia();

@@ -17,7 +17,7 @@ using namespace gpuopt;
 using State = Finding::State;
 
 namespace {
-/// What a program must be to be of use.
+/// The requirements for a tool.
 struct Wanted {
   StringRef name;
   VersionTuple least;
@@ -175,6 +175,13 @@ Findings gpuopt::examineTarget(const TargetInfo &target) {
   }
   if (target.is_emulated()) {
     add(findBoostContext());
+    std::vector<std::string> folders = foldersOfNvidia();
+    StringRef toolkit = "install the CUDA toolkit 12.4 or later";
+    add(findHeader("CUDA", "cuda_runtime.h", folders, toolkit));
+    add(findHeader("cuBLASLt", "cublasLt.h", folders,
+                   "pip install nvidia-cublas"));
+    add(findHeader("cuDNN", "cudnn.h", folders,
+                   "pip install nvidia-cudnn-cu13"));
     return found;
   }
   Tool nvcc = findCudaCompiler();

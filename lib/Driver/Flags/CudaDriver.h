@@ -21,7 +21,7 @@ struct GpuFacts {
   int64_t multiprocessors = 0;
 };
 
-/// What that GPU and its driver can run.
+/// The capabilities of that GPU and of its driver.
 struct GpuSupport {
   std::string name;
   int64_t major = 0, minor = 0; ///< The compute capability.

@@ -104,14 +104,14 @@ typedef enum gpuopt_memory { GPUOPT_HOST = 1, GPUOPT_DEVICE } gpuopt_memory;
    the program's GPU; work of the caller's on it has been done before the call,
    or gpuopt_stream waits for it. */
 typedef struct gpuopt_tensor {
-  const char *name; /* null, among inputs or outputs: that of this place */
+  const char *name; /* may be null for inputs and outputs: the tensor at this place is meant */
   gpuopt_type type;
   gpuopt_memory memory;
   void *data; /* which inputs only read */
   size_t size_in_bytes;
 } gpuopt_tensor;
 
-/* What the tensors of a program are. */
+/* The roles of a program's tensors. */
 typedef enum gpuopt_role {
   GPUOPT_INPUT = 1,
   GPUOPT_LABELS,          /* an input that the loss is computed with */
@@ -234,7 +234,7 @@ GPUOPT_API gpuopt_status gpuopt_forward(gpuopt_program *program,
 typedef struct gpuopt_step_info {
   int64_t steps;         /* attempted so far, skipped ones among them */
   int64_t skipped_steps; /* whose gradients overflowed under the loss scale */
-  /* Of the last step: */
+  /* These describe the last step: */
   double loss, learning_rate;
   double grad_norm;  /* before clipping; not finite if the step was skipped */
   double loss_scale; /* 0 if the program has none */

@@ -66,9 +66,8 @@ static std::string describeColumn(device::RepeatOp repeat, unsigned column,
   return text;
 }
 
-/// Returns where the buffers of a turn begin, for the columns that have a
-/// field:
-/// "{17408, 4096},".
+/// Returns where the buffers of a turn begin, "{17408, 4096},", for the columns
+/// that have a field.
 static std::string rowText(device::RepeatOp repeat, unsigned turn,
                            const llvm::StringMap<std::string> &fields,
                            const SymbolTable &symbols) {

@@ -271,6 +271,7 @@ private:
   device::KernelOp kernelOf(device::LaunchOp op) {
     return symbols.lookup<device::KernelOp>(op.getKernel());
   }
+
   //===--------------------------------------------------------------------===//
   // Pieces of calls
   //===--------------------------------------------------------------------===//

@@ -22,7 +22,7 @@
 // CHECK-NEXT: device.launch @fill(%{{.*}}) blocks 1
 // CHECK-NEXT: device.column "x_2" :
 // CHECK-NEXT: device.launch @fill(%{{.*}}) blocks 2
-// CHECK-NEXT: }
+// CHECK-NEXT: {{^ +[}]$}}
 // CHECK: device.copy
 // CHECK: device.repeat "forward_layers_2" ["x", "x_2"]
 // CHECK-SAME: {{\[\[}}@l_3, @l_4], [@l_4, @l_5], [@l_5, @l_6]] function "forward_layer" {

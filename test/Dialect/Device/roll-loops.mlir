@@ -110,17 +110,17 @@ device.step @evaluate evaluate {
 // those of one node, which has no layers.
 // CHECK-LABEL: device.step @update
 // CHECK: device.copy %{{.*}} to %{{.*}} count 4
-// CHECK: device.repeat "backward_chunks" ["x", "d_x", "h_act_mul"]
+// CHECK: device.repeat "backward_chunks" ["x", "d_x", "act"]
 // CHECK-SAME: {{\[\[}}@x, #device.slice<@y + 16>, @a_0], [#device.slice<@x + 8>, #device.slice<@y + 8>, @a_1], [#device.slice<@x + 16>, @y, @a_2]] {
 // CHECK-NEXT: %[[X:.*]] = device.column "x" + 8 : <f32>
 // CHECK-NEXT: %[[Y:.*]] = device.column "d_x" : <f32>
 // CHECK-NEXT: device.copy %[[X]] to %[[Y]] count 8 {comment = "loss"
 // CHECK-NEXT: %[[NEXT:.*]] = device.column "x" + 9 : <f32>
-// CHECK-NEXT: %[[A:.*]] = device.column "h_act_mul" : <f32>
+// CHECK-NEXT: %[[A:.*]] = device.column "act" : <f32>
 // CHECK-NEXT: device.copy %[[NEXT]] to %[[A]] count 1
 // CHECK-COUNT-2: device.launch @fill
-// CHECK-NEXT: }
-// CHECK-NEXT: }
+// CHECK-NEXT: {{^ +[}]$}}
+// CHECK-NEXT: {{^ +[}]$}}
 device.step @update update {
   %0 = device.address @x : !device.ptr<f32>
   %1 = device.address @y + 24 : !device.ptr<f32>

@@ -17,14 +17,6 @@
 // CHECK-NEXT:     {2560, 3328},
 // CHECK-NEXT:     {2816, 3584},
 // CHECK-NEXT: };
-// CHECK: for (const ForwardLayer &layer : kForwardLayers) {
-// CHECK-NEXT:   // h.*.fc/addmm_*
-// CHECK-NEXT:   launch(ctx, 1, 32, one, m[kX], m[layer.fc]);
-// CHECK-NEXT:   // the same
-// CHECK-NEXT:   launch(ctx, 1, 32, one, m[layer.fc] + 16, m[layer.act]);
-// CHECK-NEXT: }
-// CHECK-NEXT: launch(ctx, 1, 32, fill, m[kX]);
-
 // A column that moves on within one buffer needs the number of the turn, and no
 // table. What does not move on by as much in each turn is in one; its slices are
 // offsets in bytes (3840 + 4 * 4 = 3856).
@@ -36,6 +28,14 @@
 // CHECK-NEXT:     {3840},
 // CHECK-NEXT:     {3840},
 // CHECK-NEXT: };
+
+// CHECK: for (const ForwardLayer &layer : kForwardLayers) {
+// CHECK-NEXT:   // h.*.fc/addmm_*
+// CHECK-NEXT:   launch(ctx, 1, 32, one, m[kX], m[layer.fc]);
+// CHECK-NEXT:   // the same
+// CHECK-NEXT:   launch(ctx, 1, 32, one, m[layer.fc] + 16, m[layer.act]);
+// CHECK-NEXT: }
+// CHECK-NEXT: launch(ctx, 1, 32, fill, m[kX]);
 // CHECK: for (int64_t chunk = 0; chunk < 3; ++chunk) {
 // CHECK-NEXT:   const EvaluationChunk &buffers = kEvaluationChunks[chunk];
 // CHECK-NEXT:   launch(ctx, 1, 32, one, m[kX] + 2 + chunk * 8, m[buffers.other]);

@@ -146,6 +146,10 @@ TEST_F(ApiTest, ReadsAndWritesState) {
   for (const char *name : {"weight", "weight.m", "weight.v"}) {
     const gpuopt_tensor from{name, GPUOPT_F32, GPUOPT_HOST, zeros.data(), 48};
     ASSERT_EQ(gpuopt_write_state(p, &from), GPUOPT_OK) << gpuopt_last_error();
+    std::vector<float> read(12, 1);
+    const gpuopt_tensor to{name, GPUOPT_F32, GPUOPT_HOST, read.data(), 48};
+    ASSERT_EQ(gpuopt_read_state(p, &to), GPUOPT_OK) << gpuopt_last_error();
+    EXPECT_EQ(read, zeros) << name;
   }
   EXPECT_EQ(step(0), first);
 }
@@ -273,7 +277,7 @@ TEST_F(ApiTest, InputsWithoutNamesComeInOrder) {
 TEST_F(ApiTest, SaysWhatIsWrongWithOptions) {
   EXPECT_EQ(invalid(create({"--momentum=0.9"})),
             "'--momentum' applies only to programs that were compiled with "
-            "--optimizer=sgd");
+            "--optimizer=sgd and a --momentum");
   EXPECT_EQ(p, nullptr);
   EXPECT_EQ(invalid(create({"--eval-steps=3"})),
             "'--eval-steps' is for the trainer's loop, not for a step of it");
@@ -292,7 +296,7 @@ TEST_F(ApiTest, SaysWhatIsWrongWithOptions) {
   options.device = 0;
   options.num_threads = -1;
   EXPECT_EQ(invalid(gpuopt_create(&options, &p)),
-            "'num_threads' must be at least 0, but is -1");
+            "'num_threads' must be at least 0 and at most 4096, but is -1");
 }
 
 TEST_F(ApiTest, SaysWhatIsWrongWithFiles) {
@@ -303,6 +307,14 @@ TEST_F(ApiTest, SaysWhatIsWrongWithFiles) {
   EXPECT_EQ(invalid(gpuopt_save_checkpoint(p, folder.path.c_str())),
             "'" + folder.path +
                 "' exists and is no checkpoint; choose another folder");
+  // A checkpoint of another program has such a file, but no checksums.
+  std::filesystem::create_directory(folder / "foreign");
+  write_file(folder / "foreign/trainer_state.json", "{}");
+  EXPECT_EQ(invalid(gpuopt_save_checkpoint(p, (folder / "foreign").c_str())),
+            "'" + folder / "foreign" +
+                "' exists and is no checkpoint; choose another folder");
+  EXPECT_EQ(invalid(gpuopt_save_checkpoint(p, "")),
+            "the path of a checkpoint must not be empty");
   step(0);
   ASSERT_EQ(gpuopt_save_checkpoint(p, none.c_str()), GPUOPT_OK);
   own_program().batch_size = 4;
@@ -315,7 +327,7 @@ TEST_F(ApiTest, SaysWhatIsWrongWithFiles) {
   ASSERT_EQ(gpuopt_write_state(p, &from), GPUOPT_OK);
   EXPECT_EQ(
       refusal(gpuopt_save_weights(p, (folder / "lost").c_str()), GPUOPT_FAILED),
-      "nothing is saved, because training has made weights infinite or "
+      "nothing is saved, because weights are infinite or "
       "NaN: 'weight'");
   EXPECT_FALSE(std::filesystem::exists(folder / "lost"));
 }

@@ -195,7 +195,7 @@ static Value lossesOfRows(TensorBuilder &b, const LossOptions &options,
   loss = b.mul(loss, weights());
   if (smoothing == 0)
     return loss;
-  // What is spread over all classes has the weights of these.
+  // The share that is spread over all classes is weighted by class.
   Value logProbabilities = b.create<nn::LogSoftmaxOp>(
       b.type(logits), logits, b.type(logits).getRank() - 1);
   Value spread =
@@ -257,10 +257,11 @@ static Value blend(TensorBuilder &b, Value target, Value atOne, Value atZero) {
 static Value focal(TensorBuilder &b, const LossOptions &options, Value x,
                    Value target) {
   Value loss = binaryCrossEntropy(b, x, target);
-  Value one = b.splat(1, b.type(x)), probability = sigmoid(b, x);
   if (options.focalGamma > 0) {
-    // The probability of what the target is not.
-    Value missed = blend(b, target, b.sub(one, probability), probability);
+    // The probability of what the target is not: 1 - sigmoid(x) for a target of
+    // 1, which is sigmoid(-x) and, computed so, never exactly 0 for a finite x
+    // of a usual size. The slope of a power below 1 would be infinite there.
+    Value missed = blend(b, target, sigmoid(b, b.neg(x)), sigmoid(b, x));
     if (options.focalGamma != 1)
       missed = b.create<math::PowFOp>(missed,
                                       b.splat(options.focalGamma, b.type(x)));

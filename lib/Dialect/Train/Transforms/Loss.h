@@ -26,7 +26,7 @@ enum class LossKind {
   None
 };
 
-/// What a step minimises. The formulas and names are those of
+/// The loss that a step minimises. The formulas and names are those of
 /// torch.nn.functional; docs/training.md has those that are from elsewhere.
 struct LossOptions {
   LossKind kind = LossKind::CrossEntropy;

@@ -101,8 +101,8 @@ private:
     error << " budget "
           << planning::formatBytes(isWhole ? memoryBudget : activationBudget)
           << " cannot be met: the smallest budget that can be met is "
-          << planning::formatBytes(smallest) << ", and the proven lower limit is "
-          << planning::formatBytes(limit);
+          << planning::formatBytes(smallest)
+          << ", and the proven lower limit is " << planning::formatBytes(limit);
     if (isWhole)
       error << textOf(parts);
     error << textOfPeak(unmet);

@@ -1,5 +1,5 @@
-// What a gpuopt_program is: a session of the program whose steps a caller asks
-// for, in place of the trainer's loop.
+// A gpuopt_program is a session of the program whose steps a caller asks for, in
+// place of the trainer's loop.
 #pragma once
 
 #include "gpuopt/api/tensors.h"
@@ -80,6 +80,9 @@ public:
   Instance(const Program &program, const gpuopt_options &options)
       : tensors(program), program(program),
         settings(parse_step_settings(program, options)),
+        muon_ratio(settings.learning_rate > 0
+                       ? settings.muon_learning_rate / settings.learning_rate
+                       : 0),
         session(program, place_of(options)) {
     if (settings.max_steps < 1 && needs_steps(settings.lr_scheduler_type))
       settings.lr_scheduler_type = kConstantWithWarmup;
@@ -159,6 +162,7 @@ public:
     refuse_null(loss, "loss");
     const auto given = match_inputs(tensors.inputs, inputs, count, 1);
     check_indices(given, 1);
+    refuse_outside_before();
     refresh();
     take_inputs(given, 0);
     session.begin_evaluation();
@@ -176,6 +180,7 @@ public:
                         "--inference");
     const auto given = match_inputs(tensors.inputs, inputs, input_count, 1);
     check_indices(given, 1);
+    refuse_outside_before();
     if (output_count > 0)
       refuse_null(outputs, "outputs");
     for (size_t i = 0; i < output_count; i++)
@@ -198,6 +203,7 @@ public:
     info.learning_rate = state.learning_rate;
     info.grad_norm = state.grad_norm;
     info.loss_scale = double(state.scaler.scale);
+    session.refuse_outside(state, "the last step");
     return info;
   }
 
@@ -205,8 +211,8 @@ public:
     if (!(rate >= 0) || !is_finite(rate))
       throw invalid("'learning_rate' must be at least 0 and finite, but is " +
                     number_text(rate));
-    if (settings.muon_learning_rate > 0 && settings.learning_rate > 0)
-      settings.muon_learning_rate *= rate / settings.learning_rate;
+    // A rate of 0 for muon would stand for the other one.
+    settings.muon_learning_rate = rate > 0 ? muon_ratio * rate : 0;
     settings.learning_rate = rate;
     settings.lr_scheduler_type = kConstant;
     Hyperparameters hyper = settings;
@@ -241,15 +247,19 @@ public:
   }
 
   void save_weights(const std::string &file) {
+    refuse_outside_before();
     refuse_lost(WeightsFile(session.ctx, program, session.memory)
                     .save(file, session.infinite_at_first));
   }
 
   void save_checkpoint(std::string folder) {
+    refuse_outside_before();
+    if (folder.empty())
+      throw invalid("the path of a checkpoint must not be empty");
     while (folder.size() > 1 && folder.back() == '/')
       folder.pop_back();
     if (std::filesystem::exists(folder) && !is_vacant(folder) &&
-        !std::filesystem::exists(folder + "/" + kRunStateFile))
+        !is_own_checkpoint(folder))
       throw invalid("'" + folder +
                     "' exists and is no checkpoint; choose another folder");
     const Averages none(program, 0);
@@ -260,16 +270,24 @@ public:
     session.read_run(run);
     run.step = run.updates + run.skipped_steps;
     const std::string part = folder + kPartSuffix;
-    write_checkpoint_files(part, copy, /*has_averages=*/false, run);
-    put_in_place(part, folder);
+    try {
+      write_checkpoint_files(part, copy, /*has_averages=*/false, run);
+      put_in_place(part, folder);
+    } catch (...) {
+      std::error_code code;
+      std::filesystem::remove_all(part, code);
+      throw;
+    }
+    sync_folder(folder_above(folder));
   }
 
   const Tensors tensors;
 
 private:
   static int place_of(const gpuopt_options &options) {
-    if (options.num_threads < 0)
-      throw invalid("'num_threads' must be at least 0, but is " +
+    if (options.num_threads < 0 || options.num_threads > kMostThreads)
+      throw invalid("'num_threads' must be at least 0 and at most " +
+                    std::to_string(kMostThreads) + ", but is " +
                     std::to_string(options.num_threads));
     if (kStagingIsDevice && options.device != 0)
       throw invalid("a program of target host has no device " +
@@ -312,7 +330,8 @@ private:
       copy_in(tensors.inputs.entries[i], *given[i], batch);
   }
 
-  // Refuses integers that would make a kernel read outside of a tensor.
+  // Refuses integers that would make a kernel read outside of a tensor, and
+  // labels that are no probabilities where the loss is one of probabilities.
   void check_indices(const std::vector<const gpuopt_tensor *> &given,
                      int64_t batches) {
     for (size_t i = 0; i < given.size(); i++) {
@@ -330,9 +349,21 @@ private:
                                       input.tensor.elements() * batches);
       if (k >= 0)
         throw invalid("element " + std::to_string(k) + " " +
-                      outside_text(input, gpuopt::detail::integer_at(
-                                              input.tensor.type, data, k)));
+                      outside_text(input, input.tensor.type, data, k));
     }
+  }
+
+  // Refuses to go on from a step that read an index that was outside, and whose
+  // result nobody has asked for.
+  void refuse_outside_before() {
+    session.refuse_outside(session.read_state(), "a step before");
+  }
+
+  // Whether a folder holds what save_checkpoint or a trainer has written.
+  // Checkpoints of other programs have no file of checksums.
+  static bool is_own_checkpoint(const std::string &folder) {
+    return std::filesystem::exists(folder + "/" + kRunStateFile) &&
+           std::filesystem::exists(folder + "/" + kChecksumsFile);
   }
 
   // Returns the state after a computation that has changed no weight. An index
@@ -363,8 +394,7 @@ private:
   }
   static void refuse_lost(const std::string &names) {
     if (!names.empty())
-      throw Error("nothing is saved, because training has made weights "
-                  "infinite or NaN: " +
+      throw Error("nothing is saved, because weights are infinite or NaN: " +
                   names);
   }
 
@@ -396,6 +426,7 @@ private:
 
   const Program &program;
   Settings settings;
+  const double muon_ratio; // of muon's learning rate to the other one
   Session session;
   bool has_changed = false; // weights, since `prepare`
 };

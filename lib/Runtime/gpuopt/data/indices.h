@@ -85,64 +85,74 @@ inline double number_at(Type type, const uint8_t *data, int64_t k) {
   }
 }
 
-// The same as problem_of_indices, for floating-point numbers. Those that are
-// made of pixels lie from 0 to 1, or where the user's transform puts them.
-inline std::string problem_of_numbers(const InputInfo &input,
-                                      const Source &source, const uint8_t *data,
-                                      int64_t sample) {
-  for (int64_t k = 0; k < source.elements && !source.scale; k++) {
-    const double value = number_at(source.type, data, k);
-    if (value >= double(input.index_lowest) &&
-        value <= double(input.index_limit))
-      continue;
-    char text[40];
-    snprintf(text, sizeof text, "%g", value);
-    return source.place(sample) + " holds " + text + " for '" +
-           input.tensor.name + "', in element " + std::to_string(k) +
-           " of the sample, but it must lie in [" +
-           std::to_string(input.index_lowest) + ", " +
-           std::to_string(input.index_limit) + "]";
+// Returns an element of a file as messages print it.
+inline std::string element_text(Type type, const uint8_t *data, int64_t k) {
+  if (!is_fraction(type))
+    return std::to_string(integer_at(type, data, k));
+  char text[40];
+  snprintf(text, sizeof text, "%g", number_at(type, data, k));
+  return text;
+}
+
+// Whether an element lies in the range of an input, which includes its upper
+// end for fractions, as probabilities are, or stands for no label.
+inline bool lies_in_range(const InputInfo &input, Type type,
+                          const uint8_t *data, int64_t k) {
+  if (is_fraction(input.tensor.type)) {
+    const double value = number_at(type, data, k);
+    return value >= double(input.index_lowest) &&
+           value <= double(input.index_limit);
   }
-  return "";
+  const int64_t value = integer_at(type, data, k);
+  return (value >= input.index_lowest && value < input.index_limit) ||
+         (input.is_label && value == input.ignore_index);
 }
 
 } // namespace detail
 
-// Returns the place of the first of n integers that is out of the range of an
-// input; -1 if none is, or if they are no integers.
+// Returns the place of the first of n elements that is out of the range of an
+// input; -1 if none is.
 inline int64_t first_outside(const InputInfo &input, Type type,
                              const uint8_t *data, int64_t n) {
-  if (input.index_limit < 0 || is_fraction(type) ||
-      detail::all_lie_in(type, data, n, input.index_lowest, input.index_limit))
+  if (input.index_limit < 0 ||
+      (!is_fraction(input.tensor.type) &&
+       detail::all_lie_in(type, data, n, input.index_lowest,
+                          input.index_limit)))
     return -1;
-  for (int64_t k = 0; k < n; k++) {
-    const int64_t value = detail::integer_at(type, data, k);
-    if ((value < input.index_lowest || value >= input.index_limit) &&
-        !(input.is_label && value == input.ignore_index))
+  for (int64_t k = 0; k < n; k++)
+    if (!detail::lies_in_range(input, type, data, k))
       return k;
-  }
   return -1;
 }
 
-// Returns "holds 3 for 'labels', but it must lie in [0, 3)".
-inline std::string outside_text(const InputInfo &input, int64_t value) {
-  return "holds " + std::to_string(value) + " for '" + input.tensor.name +
-         "', but it must lie in [" + std::to_string(input.index_lowest) + ", " +
-         std::to_string(input.index_limit) + ")";
+// Returns "holds 3 for 'labels', but it must lie in [0, 3)", with `where` after
+// the name.
+inline std::string outside_text(const InputInfo &input, Type type,
+                                const uint8_t *data, int64_t k,
+                                const std::string &where = "") {
+  return "holds " + detail::element_text(type, data, k) + " for '" +
+         input.tensor.name + "'," + where + " but it must lie in [" +
+         std::to_string(input.index_lowest) + ", " +
+         std::to_string(input.index_limit) +
+         (is_fraction(input.tensor.type) ? "]" : ")");
 }
 
-// Returns what is wrong with the first index of a sample that is out of range;
-// empty if none is. The sample's elements begin at `data`.
+// Returns what is wrong with the first element of a sample that is out of
+// range; empty if none is. The sample's elements begin at `data`. Numbers that
+// are made of pixels lie from 0 to 1, or where the user's transform puts them.
 inline std::string problem_of_indices(const InputInfo &input,
                                       const Source &source, const uint8_t *data,
                                       int64_t sample) {
-  if (input.index_limit >= 0 && is_fraction(input.tensor.type))
-    return detail::problem_of_numbers(input, source, data, sample);
+  if (is_fraction(input.tensor.type) && source.scale)
+    return "";
   const int64_t k = first_outside(input, source.type, data, source.elements);
-  return k < 0 ? ""
-               : source.place(sample) + " " +
-                     outside_text(input,
-                                  detail::integer_at(source.type, data, k));
+  if (k < 0)
+    return "";
+  const std::string where =
+      " in element " + std::to_string(k) + " of the sample,";
+  return source.place(sample) + " " +
+         outside_text(input, source.type, data, k,
+                      is_fraction(input.tensor.type) ? where : "");
 }
 
 } // namespace gpuopt

@@ -92,7 +92,7 @@ check_device(int device,
                 std::to_string(capability));
 }
 
-// What libraries need is checked when a program starts, too. Only the headers
+// The needs of libraries are checked when a program starts, too. Only the headers
 // that are included know which libraries these are.
 using Requirement = void (*)();
 inline std::vector<Requirement> &requirements_of_libraries() {

@@ -230,7 +230,7 @@ inline constexpr SettingInfo kSettings[] = {
     detail::run("init-strict", &detail::S::init_strict, {},
                 "an error where --init-from lacks a tensor, or has another "
                 "one"),
-    detail::run("num-threads", &detail::S::num_threads, at_least(0, 4096),
+    detail::run("num-threads", &detail::S::num_threads, at_least(0, kMostThreads),
                 "threads of the host target; 0: as many as cores"),
     detail::run("wait-policy", &detail::S::wait_policy, {},
                 "how threads of the host target wait for the next kernel: "

@@ -16,6 +16,9 @@
 
 namespace gpuopt {
 
+// More threads than any machine has cores; systems fail to create many more.
+constexpr int64_t kMostThreads = 4096;
+
 // The loss scale; the names and defaults are those of torch.amp.GradScaler. A
 // scale that is not dynamic keeps its first value; steps that overflow are
 // skipped as well.

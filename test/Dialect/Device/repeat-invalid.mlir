@@ -1,0 +1,139 @@
+// RUN: gpuopt-opt %s -split-input-file -verify-diagnostics
+
+device.step @one_row micro {
+  // expected-error @below {{expects at least two rows, but got 1}}
+  device.repeat "layers" ["x"] [[@x]] {
+  }
+}
+
+// -----
+
+device.step @same_names micro {
+  // expected-error @below {{expects columns of different names}}
+  device.repeat "layers" ["x", "x"] [[@x, @y], [@y, @x]] {
+  }
+}
+
+// -----
+
+device.step @short_row micro {
+  // expected-error @below {{expects rows of 1 buffers, but got []}}
+  device.repeat "layers" ["x"] [[@x], []] {
+  }
+}
+
+// -----
+
+device.buffer @x arena at 0 : tensor<4xf32> {origin = "x"}
+device.buffer @y arena at 16 : tensor<4xf32> {origin = "y"}
+device.step @other_calls micro {
+  // expected-note @below {{which is here}}
+  device.repeat "layers" ["x"] [[@x], [@y]] function "layer" {
+    %0 = device.column "x" : !device.ptr<f32>
+  }
+  // expected-error @below {{expects the calls of the loop with which it shares "layer"}}
+  device.repeat "layers_2" ["x"] [[@x], [@y]] function "layer" {
+    %0 = device.column "x" + 1 : !device.ptr<f32>
+  }
+}
+
+// -----
+
+device.buffer @x arena at 0 : tensor<4xf32> {origin = "x"}
+device.step @moving_column micro {
+  // expected-error @below {{expects the calls of the loop with which it shares "layer"}}
+  // expected-note @below {{which is here}}
+  device.repeat "layers" ["x"] [[@x], [#device.slice<@x + 1>]] function "layer" {
+    %0 = device.column "x" : !device.ptr<f32>
+  }
+}
+
+// -----
+
+device.step @slice_at_beginning micro {
+  // expected-error @below {{expects slices that begin behind the first element of their buffer, but got #device.slice<@x + 0>}}
+  device.repeat "layers" ["x"] [[#device.slice<@x + 0>], [@y]] {
+  }
+}
+
+// -----
+
+device.step @slice_of_nothing micro {
+  // expected-error @below {{expects buffers of the device, but '@x' is none}}
+  device.repeat "layers" ["x"] [[#device.slice<@x + 8>], [@y]] {
+    %0 = device.column "x" : !device.ptr<f32>
+  }
+}
+
+// -----
+
+device.step @nested micro {
+  device.repeat "layers" ["x"] [[@x], [@y]] {
+    // expected-error @below {{expects to be outside of 'device.repeat', which has only calls and addresses}}
+    %0 = arith.constant 0 : index
+  }
+}
+
+// -----
+
+device.step @turns micro {
+  device.repeat "layers" ["x"] [[@x], [@y]] {
+    // expected-error @below {{expects 'device.turns' to have 2 dictionaries, one per turn, but got 1}}
+    device.await 0 {device.turns = [{}]}
+  }
+}
+
+// -----
+
+device.step @no_column micro {
+  device.repeat "layers" ["x"] [[@x], [@y]] {
+    // expected-error @below {{expects a column of the enclosing 'device.repeat', but got "z"}}
+    %0 = device.column "z" : !device.ptr<f32>
+  }
+}
+
+// -----
+
+device.step @no_buffer micro {
+  // expected-error @below {{expects buffers of the device, but '@x' is none}}
+  device.repeat "layers" ["x"] [[@x], [@y]] {
+    %0 = device.column "x" : !device.ptr<f32>
+  }
+}
+
+// -----
+
+device.buffer @x arena at 0 : tensor<4xf32> {origin = "x"}
+device.buffer @y arena at 16 : tensor<4xf16> {origin = "y"}
+device.step @types micro {
+  device.repeat "layers" ["x"] [[@x], [@y]] {
+    // expected-error @below {{expects elements of type 'f32', but 'y' has 'f16'}}
+    %0 = device.column "x" : !device.ptr<f32>
+  }
+}
+
+// -----
+
+device.step @turns micro {
+  device.repeat "layers" ["x"] [[@x], [@y]] {
+    // expected-error @below {{expects 'device.turns' to be dictionaries, one for each turn, but got ["a", "b"]}}
+    device.await 0 {device.turns = ["a", "b"]}
+  }
+}
+
+// -----
+
+device.step @turns micro {
+  // expected-error @below {{has 'device.turns', which only a call of a 'device.repeat' has}}
+  device.await 0 {device.turns = [{}]}
+}
+
+// -----
+
+device.step @turns micro {
+  device.repeat "layers" ["x"] [[@x], [@y]] {
+    // expected-error @below {{expects 'device.turns' to have only comments and cost keys, but got 'event' = 1 : i64}}
+    device.await 0 {device.turns = [{event = 1 : i64}, {event = 2 : i64}]}
+  }
+}
+
