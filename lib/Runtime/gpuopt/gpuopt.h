@@ -23,8 +23,9 @@
  *
  * Errors. Every function that can fail returns a gpuopt_status, and
  * gpuopt_last_error says what was expected and what came. A call that fails
- * because of its arguments has changed nothing. No function prints, ends the
- * process or lets a C++ exception out.
+ * because of its arguments has changed nothing. No function ends the process or
+ * lets a C++ exception out, and none prints, but for a warning where the file of
+ * the algorithms that were chosen by time cannot be written.
  *
  * Threads. A gpuopt_program is used by one thread at a time, which need not be
  * the one that created it; different programs may be used by different threads
@@ -104,7 +105,8 @@ typedef enum gpuopt_memory { GPUOPT_HOST = 1, GPUOPT_DEVICE } gpuopt_memory;
    the program's GPU; work of the caller's on it has been done before the call,
    or gpuopt_stream waits for it. */
 typedef struct gpuopt_tensor {
-  const char *name; /* may be null for inputs and outputs: the tensor at this place is meant */
+  /* May be null for inputs and outputs: the tensor at this place is meant. */
+  const char *name;
   gpuopt_type type;
   gpuopt_memory memory;
   void *data; /* which inputs only read */
