@@ -23,9 +23,9 @@
  *
  * Errors. Every function that can fail returns a gpuopt_status, and
  * gpuopt_last_error says what was expected and what came. A call that fails
- * because of its arguments has changed nothing. No function ends the process or
- * lets a C++ exception out, and none prints, but for a warning where the file of
- * the algorithms that were chosen by time cannot be written.
+ * because of its arguments has changed nothing. No function ends the process
+ * or lets a C++ exception out, and none prints, but for a warning where the
+ * file of the algorithms that were chosen by time cannot be written.
  *
  * Threads. A gpuopt_program is used by one thread at a time, which need not be
  * the one that created it; different programs may be used by different threads

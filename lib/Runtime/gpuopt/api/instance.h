@@ -1,5 +1,5 @@
-// A gpuopt_program is a session of the program whose steps a caller asks for, in
-// place of the trainer's loop.
+// A gpuopt_program is a session of the program whose steps a caller asks for,
+// in place of the trainer's loop.
 #pragma once
 
 #include "gpuopt/api/tensors.h"
