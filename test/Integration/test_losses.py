@@ -13,11 +13,13 @@ import gpuopt
 from training import OPTIMIZATION_FOR_ONE_STEP, Trainer
 
 BATCH, STEPS, CLASSES = 6, 4, 12
+OUTPUTS = ["logits", "logs", "maps", "certain"]
 WEIGHTS = np.linspace(0.25, 3, CLASSES)
 
 
 class Small(torch.nn.Module):
-    """Its outputs are for losses of logits, of logarithms of probabilities, and of maps."""
+    """Its outputs are for losses of logits, of logarithms of probabilities, of maps, and of logits whose sigmoid is 1 in
+    double precision."""
 
     def __init__(self):
         super().__init__()
@@ -25,7 +27,7 @@ class Small(torch.nn.Module):
 
     def forward(self, x):
         logits = self.last(torch.tanh(self.first(x)))
-        return logits, torch.log_softmax(logits, 1), logits.reshape(-1, 3, 4)
+        return logits, torch.log_softmax(logits, 1), logits.reshape(-1, 3, 4), logits + 40
 
 
 def module():
@@ -66,10 +68,9 @@ def distributions(draw, count):
 
 
 def focal(x, target, alpha=0.25, gamma=2.0):
-    """torchvision.ops.sigmoid_focal_loss with reduction="mean"."""
-    p = torch.sigmoid(x)
+    """torchvision.ops.sigmoid_focal_loss with reduction="mean"; 1 - sigmoid(x) is sigmoid(-x), which is not 0 for large x."""
     loss = F.binary_cross_entropy_with_logits(x, target, reduction="none")
-    loss = loss * (1 - (p * target + (1 - p) * (1 - target))) ** gamma
+    loss = loss * (torch.sigmoid(-x) * target + torch.sigmoid(x) * (1 - target)) ** gamma
     if alpha >= 0:
         loss = (alpha * target + (1 - alpha) * (1 - target)) * loss
     return loss.mean()
@@ -93,6 +94,7 @@ CASES = {
     "huber": Case(dict(loss="huber", huber_delta=0.7), lambda x, y: F.huber_loss(x, y, delta=0.7), numbers),
     "smooth_l1": Case(dict(loss="smooth_l1", smooth_l1_beta=0.7), lambda x, y: F.smooth_l1_loss(x, y, beta=0.7), numbers),
     "focal": Case(dict(loss="focal", focal_gamma=1.5, focal_alpha=0.4), lambda x, y: focal(x, y, 0.4, 1.5), bits),
+    "focal_certain": Case(dict(loss="focal", focal_gamma=0.5, focal_alpha=-1), lambda x, y: focal(x, y, -1, 0.5), bits, "certain"),
     "dice": Case(dict(loss="dice"), dice, maps, "maps"),
 }
 
@@ -101,7 +103,7 @@ CASES = {
 def model(tmp_path_factory):
     path = tmp_path_factory.mktemp("model") / "model.onnx"
     gpuopt.export(module().train(), torch.zeros(2, 7, dtype=torch.float64), path, input_names=["x"],
-                  output_names=["logits", "logs", "maps"])
+                  output_names=OUTPUTS)
     return path
 
 
@@ -118,7 +120,7 @@ def test_is_that_of_pytorch(model, tmp_path, name):
 
     theirs = module().train()
     optimizer = torch.optim.SGD(theirs.parameters(), lr=0.5)
-    output = ["logits", "logs", "maps"].index(case.output)
+    output = OUTPUTS.index(case.output)
     for step, found in enumerate(ours.losses):
         rows = slice(step * size, (step + 1) * size)
         loss = case.loss(theirs(torch.from_numpy(x[rows]))[output], torch.from_numpy(labels[rows]))
