@@ -268,15 +268,6 @@ TEST_F(CheckpointTest, RefusesStatesOfOthers) {
   }
 }
 
-// The limit fails writes as a full disk does.
-void limit_files_to(rlim_t bytes) {
-  std::signal(SIGXFSZ, SIG_IGN);
-  rlimit limit{};
-  getrlimit(RLIMIT_FSIZE, &limit);
-  limit.rlim_cur = bytes;
-  setrlimit(RLIMIT_FSIZE, &limit);
-}
-
 // A part of the third line fits on the disk.
 TEST_F(CheckpointTest, AFullDiskDoesNotEndTheRun) {
   static std::string out;

@@ -174,15 +174,6 @@ TEST_F(DiskFailureTest, ACheckpointIsReplacedOrStays) {
   check_whole(folder / "a/checkpoint-3");
 }
 
-// The limit fails writes as a full disk does.
-void limit_files_to(rlim_t bytes) {
-  std::signal(SIGXFSZ, SIG_IGN);
-  rlimit limit{};
-  getrlimit(RLIMIT_FSIZE, &limit);
-  limit.rlim_cur = bytes;
-  setrlimit(RLIMIT_FSIZE, &limit);
-}
-
 TEST_F(DiskFailureTest, LinesAreWholeThoughNothingCanBeCutOff) {
   std::string expected;
   testing::internal::CaptureStderr();

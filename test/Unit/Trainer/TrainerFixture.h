@@ -8,8 +8,20 @@
 #include "gpuopt/trainer/trainer.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <csignal>
 
 namespace gpuopt {
+
+// The limit fails writes as a full disk does.
+inline void limit_files_to(rlim_t bytes) {
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit limit{};
+  getrlimit(RLIMIT_FSIZE, &limit);
+  limit.rlim_cur = bytes;
+  setrlimit(RLIMIT_FSIZE, &limit);
+}
 
 struct TrainerTest : testing::Test {
   TrainerTest() : program(tiny::program()) {
