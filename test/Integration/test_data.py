@@ -115,9 +115,9 @@ def test_bad_records(model, pictures, tmp_path, capfd):
     weights = [train(model, tmp_path, f"out-{workers}", *args[3:], max_steps=12, num_workers=workers, on_bad_record="skip")
                for workers in (0, 3)]
     assert_same(*weights)
-    assert f"skipped bad record 2 of at most 100: '{bad}'" in capfd.readouterr().err
-    assert "more records are bad than --max-bad-records allows, 1" in refusal(
-        *args, max_steps=12, on_bad_record="skip", max_bad_records=1)
+    assert f"skipped bad record 1 of at most 100: '{bad}'" in capfd.readouterr().err
+    assert "more records are bad than --max-bad-records allows, 0" in refusal(
+        *args, max_steps=12, on_bad_record="skip", max_bad_records=0)
 
 
 def test_transforms_decide_what_is_learnt(model, pictures, tmp_path):
