@@ -62,7 +62,9 @@ public:
     std::vector<std::string> sources{"step.cu"};
     if (kernels.areApart())
       llvm::append_range(sources, kernels.addTo(files));
-    files["sources.cmake"] = "set(sources " + llvm::join(sources, " ") + ")\n";
+    files["sources.cmake"] =
+        "set(sources " + llvm::join(sources, " ") +
+        ")\nset(main main.cpp)\nset(library library.cpp)\n";
     if (!callTables.empty())
       files["calls.h"] = cxx::callsFile(callTables);
     files["step.cu"] = stepFile(kernels, steps, program);
