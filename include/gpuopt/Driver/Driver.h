@@ -39,8 +39,8 @@ struct DriverOptions {
   OnnxImportOptions import;
   PipelineOptions pipeline;
   EmissionOptions emission;
-  std::vector<std::string> runArguments; ///< The trainer's flags.
-  /// The files that `train` was given, which are checked against the model's
+  std::vector<std::string> runArguments; ///< The flags for the program.
+  /// The files that `train` or `predict` was given, which are checked against the model's
   /// inputs before anything is built.
   DataGiven data, evalData;
   struct {
@@ -48,6 +48,8 @@ struct DriverOptions {
          findBatchSize = false;
     std::string html; ///< The file for a page; empty: no page.
   } plan;
+  /// The weights for `predict`; empty for those in the model.
+  std::string weights;
 };
 
 /// What `gpuopt calibrate` is asked for.
@@ -77,6 +79,8 @@ struct DoctorOptions {
 int compileModel(const DriverOptions &options);
 /// Returns 3 where training diverged.
 int trainModel(const DriverOptions &options);
+/// Runs the forward of a model on data, and writes what its outputs are.
+int predictModel(const DriverOptions &options);
 /// Returns 2 where a memory budget cannot be met.
 int planModel(const DriverOptions &options);
 

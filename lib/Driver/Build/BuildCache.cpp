@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An executable is kept as <cache>/<key>/trainer. Each process builds it in a
+// An executable is kept as <cache>/<key>/<name>. Each process builds it in a
 // folder of its own, <cache>/<key>/build-*, and then renames it to its place.
 // If two processes build the same program at once, the second executable
 // replaces the first; both are right. A build that fails leaves its output as
@@ -96,14 +96,15 @@ static Error buildFailure(StringRef log, StringRef kept) {
 
 Expected<std::string> gpuopt::buildProgram(StringRef folder,
                                            const TargetInfo &target,
-                                           StringRef cache, StringRef what) {
+                                           StringRef cache,
+                                           const Executable &executable) {
   std::string kept =
       joinPath(cache, buildKey(folder, target, BuildMachine::find(target)));
-  std::string executable = joinPath(kept, "trainer");
-  if (sys::fs::can_execute(executable))
-    return executable;
-  outs() << "building " << what << " (target " << target.name << ") in " << kept
-         << "\n";
+  std::string path = joinPath(kept, executable.name);
+  if (sys::fs::can_execute(path))
+    return path;
+  outs() << "building " << executable.what << " (target " << target.name
+         << ") in " << kept << "\n";
   outs().flush();
   if (sys::fs::create_directories(kept))
     return createStringError("cannot create '" + kept + "'");
@@ -126,8 +127,8 @@ Expected<std::string> gpuopt::buildProgram(StringRef folder,
     if (*status != 0)
       return buildFailure(scratch->pathOf(log), joinPath(kept, log));
   }
-  if (sys::fs::rename(scratch->pathOf("trainer"), executable))
+  if (sys::fs::rename(scratch->pathOf(executable.name), path))
     return buildFailure(scratch->pathOf("compile.log"),
                         joinPath(kept, "compile.log"));
-  return executable;
+  return path;
 }

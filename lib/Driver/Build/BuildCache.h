@@ -19,15 +19,21 @@ namespace gpuopt {
 /// `outputDir`.
 std::string buildCacheFolder(llvm::StringRef outputDir);
 
+/// An executable that a program builds.
+struct Executable {
+  llvm::StringRef name; ///< The name of its file.
+  llvm::StringRef what; ///< What users are told of it: "the trainer".
+};
+
 /// Returns the path of the executable of the program in `folder` for `target`;
-/// builds it unless it is in the cache, and says so: `what` is "the trainer".
+/// builds it unless it is in the cache, and says so.
 /// An executable enters the cache by being renamed, so a build that is killed
 /// or that runs beside another one does no harm. Prints the end of the output
 /// of a build that fails.
 llvm::Expected<std::string> buildProgram(llvm::StringRef folder,
                                          const TargetInfo &target,
                                          llvm::StringRef cache,
-                                         llvm::StringRef what = "the trainer");
+                                         const Executable &executable);
 
 } // namespace gpuopt
 

@@ -59,7 +59,8 @@ static Expected<std::string> buildMeasurer(const TargetInfo &target,
     error = directory->commit();
   if (error)
     return std::move(error);
-  return buildProgram(folder, target, cache, "the program that measures");
+  return buildProgram(folder, target, cache,
+                      {"calibrate", "the program that measures"});
 }
 
 /// Fails if a rate is missing that a complete measurement has.

@@ -41,6 +41,11 @@ cl::SubCommand &gpuopt::exportCommand() {
                                 "write the ONNX file with trained weights");
   return command;
 }
+cl::SubCommand &gpuopt::predictCommand() {
+  static cl::SubCommand command(
+      "predict", "compile and run the forward, and write what it computes");
+  return command;
+}
 cl::SubCommand &gpuopt::doctorCommand() {
   static cl::SubCommand command(
       "doctor", "say what of all that gpuopt uses is there, and try it");
@@ -68,12 +73,26 @@ static Switch precisionTable("precision-classes",
                              cl::cat(tableCategory()),
                              cl::sub(operatorsCommand()));
 
+ArrayRef<cl::SubCommand *> gpuopt::allCommands() {
+  static cl::SubCommand *commands[] = {
+      &compileCommand(), &trainCommand(),     &planCommand(),
+      &predictCommand(), &calibrateCommand(), &exportCommand(),
+      &doctorCommand(),  &operatorsCommand(), &settingsCommand()};
+  return commands;
+}
+
+void TakenBy::apply(cl::Option &option) const {
+  for (auto [taker, command] :
+       {std::pair(kCompileAlone, &compileCommand()),
+        std::pair(kTrain, &trainCommand()), std::pair(kPlan, &planCommand()),
+        std::pair(kPredict, &predictCommand())})
+    if (takers & taker)
+      option.addSubCommand(*command);
+}
+
 /// Returns the command that was given, or the top level if there is none.
 static cl::SubCommand &givenCommand() {
-  for (cl::SubCommand *command :
-       {&compileCommand(), &trainCommand(), &planCommand(), &calibrateCommand(),
-        &exportCommand(), &doctorCommand(), &operatorsCommand(),
-        &settingsCommand()})
+  for (cl::SubCommand *command : allCommands())
     if (*command)
       return *command;
   return cl::SubCommand::getTopLevel();
@@ -99,10 +118,8 @@ static void hideFlagsOfLibraries() {
                                      &runCategory(),       &targetCategory(),
                                      &tableCategory(),     &calibrateCategory(),
                                      &exportCategory(),    &doctorCategory()};
-  for (cl::SubCommand *command :
-       {&cl::SubCommand::getTopLevel(), &compileCommand(), &trainCommand(),
-        &planCommand(), &calibrateCommand(), &exportCommand(), &doctorCommand(),
-        &operatorsCommand(), &settingsCommand()})
+  cl::HideUnrelatedOptions(own, cl::SubCommand::getTopLevel());
+  for (cl::SubCommand *command : allCommands())
     cl::HideUnrelatedOptions(own, *command);
 }
 
@@ -141,9 +158,10 @@ int gpuopt::driverMain(int argc, char **argv) {
     return asked ? examineInstallation(*asked)
                  : usage(toString(asked.takeError()));
   }
-  if (!compileCommand() && !trainCommand() && !planCommand())
-    return usage("a command is needed: plan, compile, train, calibrate, "
-                 "export, doctor, operators or settings");
+  if (!compileCommand() && !trainCommand() && !planCommand() &&
+      !predictCommand())
+    return usage("a command is needed: plan, compile, train, predict, "
+                 "calibrate, export, doctor, operators or settings");
   if (Error error = chooseGivenTarget())
     return usage(toString(std::move(error)));
   DriverOptions options;
@@ -153,5 +171,7 @@ int gpuopt::driverMain(int argc, char **argv) {
       return usage(toString(std::move(error)));
   if (planCommand())
     return planModel(options);
+  if (predictCommand())
+    return predictModel(options);
   return trainCommand() ? trainModel(options) : compileModel(options);
 }

@@ -7,6 +7,7 @@
 
 #include "Commands/Compilation.h"
 #include "Commands/NextSteps.h"
+#include "Commands/Process.h"
 #include "Files/DataFiles.h"
 #include "Files/OutputDirectory.h"
 #include "Files/RuntimeFiles.h"
@@ -22,11 +23,6 @@
 
 using namespace mlir;
 using namespace gpuopt;
-
-static int report(llvm::Error error) {
-  llvm::errs() << "gpuopt: error: " << llvm::toString(std::move(error)) << "\n";
-  return 1;
-}
 
 static llvm::Error writeProgram(const DriverOptions &options, ModuleOp module,
                                 const ProgramFiles &files) {
@@ -60,8 +56,8 @@ static int compileTo(const DriverOptions &options, Compilation &compilation) {
   return 0;
 }
 
-/// Checks the data that `train` was given against the model. The trainer would
-/// say the same, but only after it was built.
+/// Checks the data that `train` or `predict` was given against the model. The
+/// program would say the same, but only after it was built.
 static llvm::Error checkData(const DriverOptions &options, ModuleOp module) {
   if (options.data.isEmpty())
     return llvm::Error::success();
@@ -71,11 +67,13 @@ static llvm::Error checkData(const DriverOptions &options, ModuleOp module) {
   if (validates)
     if (llvm::Error error = checkInputs(module, options.evalData, "--eval-"))
       return error;
-  if (llvm::Error error = checkContents(module, options.data, "--",
-                                        /*isValidation=*/false))
+  // A batch that is not full is trained on by no step, but predicted.
+  if (llvm::Error error =
+          checkContents(module, options.data, "--",
+                        /*fillsLast=*/options.pipeline.step.inference))
     return error;
   return validates ? checkContents(module, options.evalData, "--eval-",
-                                   /*isValidation=*/true)
+                                   /*fillsLast=*/true)
                    : llvm::Error::success();
 }
 
@@ -135,12 +133,12 @@ int gpuopt::compileModel(const DriverOptions &options) {
     return compileTo(options, compilation);
   // Reports a folder that cannot be written before any work is done.
   if (llvm::Error error = OutputDirectory::check(options.outputDir))
-    return report(std::move(error));
+    return failure(std::move(error));
   if (failed(compilation.runTo(Phase::Device)))
     return compilation.exitStatus();
   ModuleOp module = compilation.getModule();
   if (llvm::Error error = checkData(options, module))
-    return report(std::move(error));
+    return failure(std::move(error));
   EmissionOptions emission = options.emission;
   emission.modelHash = compilation.getModelHash().str();
   emission.compiled = decidingFlags(options.pipeline);
@@ -148,7 +146,7 @@ int gpuopt::compileModel(const DriverOptions &options) {
   if (failed(files))
     return 1;
   if (llvm::Error error = writeProgram(options, module, *files))
-    return report(std::move(error));
+    return failure(std::move(error));
   if (options.tellsNextSteps)
     printNextSteps(options, module, llvm::errs());
   return 0;

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Commands/Process.h"
 #include "Files/JoinPath.h"
-#include "Files/OutputDirectory.h"
 #include "Files/SourceModel.h"
 #include "Files/TrainedWeights.h"
 #include "gpuopt/Driver/Driver.h"
@@ -20,31 +20,6 @@
 
 using namespace mlir;
 using namespace gpuopt;
-
-static int failure(const llvm::Twine &what) {
-  llvm::errs() << "gpuopt: error: " << what << "\n";
-  return 1;
-}
-
-/// Returns the model that a program was compiled from which has trained in
-/// `run`: the program's folder is that of `gpuopt train`, or lies above, as for
-/// a checkpoint and for a trainer that runs in its own folder.
-static llvm::Expected<std::string> modelOf(StringRef run) {
-  SmallString<256> folder(run);
-  if (std::error_code code = llvm::sys::fs::make_absolute(folder))
-    return llvm::createStringError("'" + run + "': " + code.message());
-  llvm::sys::path::remove_dots(folder, /*remove_dot_dot=*/true);
-  StringRef above = llvm::sys::path::parent_path(folder);
-  for (const std::string &program :
-       {OutputDirectory::programBelow(folder),
-        OutputDirectory::programBelow(above), above.str(),
-        llvm::sys::path::parent_path(above).str()})
-    if (std::string model = readSourceModel(program); !model.empty())
-      return model;
-  return llvm::createStringError(
-      "there is no program beside '" + run +
-      "' that says which model it is of; name it by --model");
-}
 
 /// Warns of the weights of a file that the model has no initializer for.
 static void warnOfUnused(const TrainedWeights &weights,
@@ -70,7 +45,7 @@ static void warnOfUnused(const TrainedWeights &weights,
 int gpuopt::exportModel(const ExportOptions &options) {
   std::string model = options.model;
   if (model.empty()) {
-    llvm::Expected<std::string> found = modelOf(options.run);
+    llvm::Expected<std::string> found = findSourceModel(options.run);
     if (!found)
       return failure(llvm::toString(found.takeError()));
     model = *found;

@@ -25,17 +25,12 @@ static void printFile(device::BufferOp buffer, llvm::raw_ostream &os) {
 void gpuopt::printNextSteps(const DriverOptions &options, ModuleOp module,
                             llvm::raw_ostream &os) {
   StringRef folder = options.outputDir;
-  bool isCalled = options.pipeline.step.inference;
   os << "gpuopt: the program is in '" << folder << "'; next:\n  cmake -S "
      << folder << " -B " << folder << "/build"
-     << (isCalled ? " -DBUILD_SHARED_LIBS=ON" : "") << " && cmake --build "
-     << folder << "/build --parallel\n";
-  if (isCalled) {
-    os << "and call the functions of gpuopt/gpuopt.h in " << folder
-       << "/build/libprogram.so\n";
-    return;
-  }
-  os << "  " << folder << "/build/trainer";
+     << " && cmake --build " << folder << "/build --parallel\n  " << folder
+     << "/build/"
+     << (options.pipeline.step.inference ? kPredictorExecutable
+                                         : kTrainerExecutable);
   SmallVector<device::BufferOp> files;
   for (device::BufferOp buffer : module.getOps<device::BufferOp>()) {
     bool isLabels = buffer.getKind() == device::BufferKind::Labels;

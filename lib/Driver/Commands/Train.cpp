@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Build/BuildCache.h"
+#include "Commands/Process.h"
 #include "Files/JoinPath.h"
 #include "Files/OutputDirectory.h"
 #include "Files/ResultsLock.h"
@@ -14,31 +15,9 @@
 #include "gpuopt/trainer/checkpoint_names.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/raw_ostream.h"
-
-#include <cerrno>
-#include <cstring>
-#include <unistd.h>
 
 using namespace llvm;
 using namespace gpuopt;
-
-static int failure(const Twine &what) {
-  errs() << "gpuopt: error: " << what << "\n";
-  return 1;
-}
-
-/// Becomes the command, so that the trainer gets all signals, saves at Ctrl-C,
-/// and ends this process when it ends. Returns an exit status if that fails.
-static int become(ArrayRef<std::string> command) {
-  outs().flush();
-  std::vector<char *> arguments;
-  for (const std::string &argument : command)
-    arguments.push_back(const_cast<char *>(argument.c_str()));
-  arguments.push_back(nullptr);
-  execv(arguments[0], arguments.data());
-  return failure("cannot run '" + command[0] + "': " + strerror(errno));
-}
 
 static ProgramKind kindOf(const PipelineOptions &options) {
   ProgramKind kind;
@@ -54,7 +33,7 @@ int gpuopt::trainModel(const DriverOptions &options) {
   DriverOptions compile = options;
   bool resumes = !options.emission.settings.resume.empty();
   if (Error error = OutputDirectory::checkResults(options.outputDir, resumes))
-    return failure(toString(std::move(error)));
+    return failure(std::move(error));
   std::shared_ptr<void> lock;
   // The lock is held until the trainer takes the place of this program, and
   // then locks the folder itself.
@@ -67,9 +46,10 @@ int gpuopt::trainModel(const DriverOptions &options) {
   if (int status = compileModel(compile); status || options.compileTo)
     return status;
   auto executable = buildProgram(program, *options.target,
-                                 buildCacheFolder(options.outputDir));
+                                 buildCacheFolder(options.outputDir),
+                                 {kTrainerExecutable, "the trainer"});
   if (!executable)
-    return failure(toString(executable.takeError()));
+    return failure(executable.takeError());
   std::string plan = joinPath(options.outputDir, "plan.json");
   auto text = MemoryBuffer::getFile(joinPath(program, "plan.json"));
   if (!text)

@@ -84,7 +84,7 @@ static std::optional<InputShape::Range> indicesOf(device::BufferOp buffer) {
 }
 
 Error gpuopt::checkContents(mlir::ModuleOp module, const DataGiven &data,
-                            StringRef prefix, bool isValidation) {
+                            StringRef prefix, bool fillsLast) {
   std::vector<InputShape> inputs;
   int64_t batchSize = 0;
   for (device::BufferOp buffer : module.getOps<device::BufferOp>()) {
@@ -103,6 +103,6 @@ Error gpuopt::checkContents(mlir::ModuleOp module, const DataGiven &data,
       problemOfFiles(inputs,
                      {data.files, data.labels, data.tokens, data.tokenType,
                       data.transform, data.skipsBadRecords},
-                     prefix.str(), batchSize, /*padsLast=*/isValidation);
+                     prefix.str(), batchSize, /*padsLast=*/fillsLast);
   return problem.empty() ? Error::success() : createStringError(problem);
 }

@@ -26,7 +26,7 @@ llvm::Error checkInputs(mlir::ModuleOp module, const DataGiven &data,
 /// shapes, the number of samples, indices and labels. Validation needs no full
 /// batch, since it repeats the last sample.
 llvm::Error checkContents(mlir::ModuleOp module, const DataGiven &data,
-                          llvm::StringRef prefix, bool isValidation);
+                          llvm::StringRef prefix, bool fillsLast);
 
 } // namespace gpuopt
 

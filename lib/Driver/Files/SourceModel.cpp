@@ -8,10 +8,12 @@
 #include "Files/SourceModel.h"
 
 #include "Files/JoinPath.h"
+#include "Files/OutputDirectory.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 using namespace gpuopt;
@@ -34,4 +36,21 @@ std::string gpuopt::readSourceModel(StringRef program) {
   }
   const json::Object *object = value->getAsObject();
   return object ? object->getString("model").value_or("").str() : "";
+}
+
+Expected<std::string> gpuopt::findSourceModel(StringRef run) {
+  SmallString<256> folder(run);
+  if (std::error_code code = sys::fs::make_absolute(folder))
+    return createStringError("'" + run + "': " + code.message());
+  sys::path::remove_dots(folder, /*remove_dot_dot=*/true);
+  StringRef above = sys::path::parent_path(folder);
+  for (const std::string &program :
+       {OutputDirectory::programBelow(folder),
+        OutputDirectory::programBelow(above), above.str(),
+        sys::path::parent_path(above).str()})
+    if (std::string model = readSourceModel(program); !model.empty())
+      return model;
+  return createStringError(
+      "there is no program beside '" + run +
+      "' that says which model it is of; name it by --model");
 }

@@ -9,6 +9,7 @@
 #define GPUOPT_LIB_DRIVER_FILES_SOURCEMODEL_H
 
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
 #include <string>
 
 namespace gpuopt {
@@ -21,6 +22,11 @@ std::string sourceModelText(llvm::StringRef model);
 
 /// Returns the path that a program's folder has; empty if it has none.
 std::string readSourceModel(llvm::StringRef program);
+
+/// Returns the model of the program that has trained in `run`: the program's
+/// folder is that of `gpuopt train`, or lies above, as for a checkpoint and for
+/// a trainer that runs in its own folder.
+llvm::Expected<std::string> findSourceModel(llvm::StringRef run);
 
 } // namespace gpuopt
 

@@ -74,12 +74,7 @@ void FromTable::apply(cl::Option &option) const {
   if (!setting.value.empty())
     option.setValueStr(setting.value);
   option.addCategory(categoryOf(setting.group));
-  if (setting.takers & kCompileAlone)
-    option.addSubCommand(compileCommand());
-  if (setting.takers & kTrain)
-    option.addSubCommand(trainCommand());
-  if (setting.takers & kPlan)
-    option.addSubCommand(planCommand());
+  TakenBy{setting.takers}.apply(option);
 }
 
 static std::string mustBe(const CompileSetting &setting, const Twine &value) {

@@ -65,10 +65,13 @@ static Error checkCalibration(const DeviceModel &model, StringRef file) {
       "remove 'calibration' from the file to take its numbers as they are");
 }
 
-/// Fails if a program that is trained here would have the times of another
+/// Returns whether the command runs the program on this machine.
+static bool runsHere() { return trainCommand() || predictCommand(); }
+
+/// Fails if a program that runs here would have the times of another
 /// processor.
 static Error checkProcessor(const DeviceModel &model) {
-  if (!trainCommand() || model.hasWarps() || !model.calibration ||
+  if (!runsHere() || model.hasWarps() || !model.calibration ||
       model.calibration->device == processor_name())
     return Error::success();
   return createStringError("'" + deviceName + "' was measured on '" +
@@ -122,7 +125,7 @@ static std::string chooseDevice(const TargetInfo &target,
     return deviceName;
   const DeviceModel *gpu = costs ? findBuiltinGpu(costs->device) : nullptr;
   std::string usual = !target.is_cuda ? "host" : gpu ? gpu->name : kDefaultGpu;
-  return trainCommand() ? calibratedDevice(target, usual) : usual;
+  return runsHere() ? calibratedDevice(target, usual) : usual;
 }
 
 /// Fails if the measured times are of another target than the device, and warns

@@ -27,15 +27,20 @@ llvm::cl::SubCommand &trainCommand();
 llvm::cl::SubCommand &planCommand();
 llvm::cl::SubCommand &calibrateCommand();
 llvm::cl::SubCommand &exportCommand();
+llvm::cl::SubCommand &predictCommand();
 llvm::cl::SubCommand &doctorCommand();
 llvm::cl::SubCommand &operatorsCommand();
 llvm::cl::SubCommand &settingsCommand();
 
-/// The modifiers of a flag that all commands which compile take.
-#define COMPILING                                                              \
-  ::llvm::cl::sub(compileCommand()), ::llvm::cl::sub(trainCommand()),          \
-      ::llvm::cl::sub(planCommand())
+/// Returns all commands, in the order in which help lists them.
+llvm::ArrayRef<llvm::cl::SubCommand *> allCommands();
 
+/// A modifier of LLVM's options: the commands that take a flag, by the bits of
+/// `Takers`.
+struct TakenBy {
+  unsigned takers;
+  void apply(llvm::cl::Option &option) const;
+};
 /// Each of these is a heading of --help.
 llvm::cl::OptionCategory &modelCategory();
 llvm::cl::OptionCategory &lossCategory();

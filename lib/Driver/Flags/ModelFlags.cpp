@@ -5,7 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Files/JoinPath.h"
+#include "Files/SourceModel.h"
 #include "Flags/CompileFlags.h"
+#include "gpuopt/trainer/checkpoint_names.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -17,8 +21,11 @@ cl::OptionCategory &gpuopt::modelCategory() {
 }
 
 namespace {
+/// The batch of predictions where the model leaves it open.
+constexpr int64_t kUsualBatchSize = 32;
+
 cl::opt<std::string> model(cl::Positional, cl::desc("<model.onnx>"),
-                           cl::Required, COMPILING);
+                           cl::Required, TakenBy{kCompiling | kPredict});
 CompileFlag<int64_t> batchSize("batch-size");
 CompileFlags dims("dim");
 CompileFlag<std::string> batchNorm("batch-norm");
@@ -27,9 +34,30 @@ CompileFlag<std::string> frozenParams("frozen-params");
 CompileFlag<bool> inference("inference");
 } // namespace
 
+/// Reads which model to predict with: a file or, of a folder with trained
+/// weights, the model that was trained, with these weights.
+static Error collectPredicted(DriverOptions &options) {
+  options.import.usualBatchSize = kUsualBatchSize;
+  if (!sys::fs::is_directory(model))
+    return Error::success();
+  Expected<std::string> trained = findSourceModel(model);
+  if (!trained)
+    return trained.takeError();
+  options.model = *trained;
+  options.weights = joinPath(model, kModelFile);
+  if (!sys::fs::exists(options.weights))
+    return createStringError("'" + model + "' has no " + kModelFile +
+                             ": no training has ended there; name one of its "
+                             "checkpoints, or an ONNX file");
+  return Error::success();
+}
+
 Error gpuopt::collectModel(DriverOptions &options) {
   options.model = model;
-  options.emission.modelName = sys::path::stem(model).str();
+  if (predictCommand())
+    if (Error error = collectPredicted(options))
+      return error;
+  options.emission.modelName = sys::path::stem(options.model).str();
   for (const std::string &dim : dims)
     if (Error error = options.import.addDimension(dim))
       return createStringError("--dim: " + toString(std::move(error)));
@@ -38,6 +66,6 @@ Error gpuopt::collectModel(DriverOptions &options) {
   options.pipeline.expandAttention.all = attention == "expanded";
   options.pipeline.legalise.batchNorm = batchNorm;
   options.pipeline.legalise.frozenParams = frozenParams;
-  options.pipeline.step.inference = inference;
+  options.pipeline.step.inference = inference || predictCommand();
   return Error::success();
 }

@@ -96,8 +96,7 @@ std::string gpuopt::describeMissingValue(int argc, char **argv) {
   StringRef last = argv[argc - 1], name = last.ltrim('-');
   if (argc < 3 || !last.starts_with("-"))
     return "";
-  for (cl::SubCommand *command :
-       {&compileCommand(), &trainCommand(), &planCommand()}) {
+  for (cl::SubCommand *command : allCommands()) {
     auto &flags = cl::getRegisteredOptions(*command);
     auto flag = flags.find(name);
     if (argv[1] == command->getName() && flag != flags.end() &&

@@ -19,9 +19,9 @@ cl::OptionCategory &gpuopt::precisionCategory() {
 /// The table has no default for this flag, since the compiler chooses the
 /// default for each program.
 static StringRef lossScaleHelp() {
-  static const std::string help =
-      (helpOfSetting("loss-scale") + " (default: dynamic for fp16, else none)")
-          .str();
+  static const std::string help = (StringRef(find_setting("loss-scale")->help) +
+                                   " (default: dynamic for fp16, else none)")
+                                      .str();
   return help;
 }
 
@@ -31,7 +31,8 @@ CompileFlags precisionOverrides("precision-override");
 CompileFlag<std::string> precisionPolicy("precision-policy");
 CompileFlag<bool> debugOverflow("debug-overflow");
 CheckedOpt<std::string> lossScale("loss-scale", cl::desc(lossScaleHelp()),
-                                  cl::cat(precisionCategory()), COMPILING);
+                                  cl::cat(precisionCategory()),
+                                  TakenBy{kCompiling});
 } // namespace
 
 /// Reads which types the program may use; fails where flags contradict each

@@ -17,17 +17,21 @@ using namespace llvm;
 using namespace gpuopt;
 
 cl::OptionCategory &gpuopt::runCategory() {
-  static cl::OptionCategory category("The run and the data (train)");
+  static cl::OptionCategory category("The run and the data");
   return category;
 }
 
 namespace {
-#define RUN cl::cat(runCategory()), cl::sub(trainCommand())
-cl::list<std::string> data("data", cl::desc(helpOfSetting("data")),
-                           cl::value_desc("INPUT=FILE"), RUN);
-cl::list<std::string> evalData("eval-data",
-                               cl::desc(helpOfSetting("eval-data")),
-                               cl::value_desc("INPUT=FILE"), RUN);
+/// The files of a setting, for the inputs that the user names.
+struct Files : cl::list<std::string> {
+  explicit Files(const SettingInfo &setting)
+      : cl::list<std::string>(StringRef(setting.name), cl::desc(setting.help),
+                              cl::value_desc("INPUT=FILE"),
+                              cl::cat(runCategory()), TakenBy{setting.takers}) {
+  }
+};
+Files data(*find_setting("data"));
+Files evalData(*find_setting("eval-data"));
 } // namespace
 
 /// Returns the flags that the trainer gets when it runs: those that were given,
@@ -40,7 +44,8 @@ static std::vector<std::string> runArguments() {
   };
   pass(data);
   pass(evalData);
-  llvm::append_range(arguments, givenRunFlags());
+  llvm::append_range(arguments,
+                     givenRunFlags(predictCommand() ? kPredict : kTrain));
   return arguments;
 }
 
@@ -74,8 +79,8 @@ static Error checkFiles(const cl::list<std::string> &option) {
 static Error checkData(const TrainingSettings &settings) {
   if (Error error = joinErrors(checkFiles(data), checkFiles(evalData)))
     return error;
-  for (const char *name :
-       {"labels", "tokens", "eval-labels", "eval-tokens", "init-from"})
+  for (const char *name : {"labels", "tokens", "eval-labels", "eval-tokens",
+                           "init-from", "weights"})
     if (isGiven(name)) {
       StringRef file = settings.*find_setting(name)->field.text;
       if (Error error = StringRef(name).ends_with("labels")
@@ -84,8 +89,9 @@ static Error checkData(const TrainingSettings &settings) {
         return error;
     }
   if (data.empty() && settings.labels.empty() && settings.tokens.empty())
-    return createStringError("there is no data: --data INPUT=FILE and "
-                             "--labels FILE, or --tokens FILE");
+    return createStringError(StringRef("there is no data: --data INPUT=FILE") +
+                             (predictCommand() ? "" : " and --labels FILE") +
+                             ", or --tokens FILE");
   const bool validates = !evalData.empty() || !settings.eval_labels.empty() ||
                          !settings.eval_tokens.empty();
   if (std::string error = validation_error(settings, "", validates);
@@ -109,8 +115,12 @@ static Error checkTogether(const TrainingSettings &settings) {
                              settings.wait_policy + "'");
   if (isGiven("token-type") && settings.tokens.empty() &&
       settings.eval_tokens.empty())
-    return createStringError("--token-type describes files of tokens, but "
-                             "neither --tokens nor --eval-tokens is given");
+    return createStringError(predictCommand()
+                                 ? "--token-type describes files of tokens, "
+                                   "but --tokens is not given"
+                                 : "--token-type describes files of tokens, "
+                                   "but neither --tokens nor "
+                                   "--eval-tokens is given");
   return Error::success();
 }
 
@@ -118,7 +128,7 @@ Error gpuopt::collectRun(DriverOptions &options) {
   const TrainingSettings &settings = options.emission.settings;
   if (Error error = checkTogether(settings))
     return error;
-  if (trainCommand() && !options.compileTo)
+  if ((trainCommand() || predictCommand()) && !options.compileTo)
     if (Error error = checkData(settings))
       return error;
   options.runArguments = runArguments();

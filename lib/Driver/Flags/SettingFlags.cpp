@@ -63,10 +63,8 @@ template <typename OptionT, typename... Modifiers>
 static OptionT *declare(SettingFlag &flag, const Modifiers &...modifiers) {
   cl::cat category(categoryOf(flag.setting->section));
   cl::value_desc value(flag.setting->value);
-  OptionT *option =
-      flag.setting->takers & kCompile
-          ? new OptionT(modifiers..., value, category, COMPILING)
-          : new OptionT(modifiers..., value, category, cl::sub(trainCommand()));
+  auto *option =
+      new OptionT(modifiers..., value, category, TakenBy{flag.setting->takers});
   flag.options.emplace_back(option);
   return option;
 }
@@ -126,7 +124,7 @@ void gpuopt::declareSettingFlags() {
   for (const SettingInfo &setting : kSettings) {
     const Field &field = setting.field;
     SettingFlag flag{&setting, {}, nullptr};
-    if (!(setting.takers & (kTrain | kCompile)))
+    if (!(setting.takers & (kCompiling | kPredict)))
       continue;
     if (field.number)
       declareValue<double>(flag, field.number);
@@ -184,12 +182,13 @@ Error gpuopt::readSettingFlags(TrainingSettings &settings) {
   return Error::success();
 }
 
-std::vector<std::string> gpuopt::givenRunFlags() {
+std::vector<std::string> gpuopt::givenRunFlags(Takers command) {
   TrainingSettings settings;
   std::vector<std::string> flags;
   for (const SettingFlag &flag : settingFlags()) {
     const SettingInfo &setting = *flag.setting;
-    if (setting.takers != kRunning || !flag.isGiven())
+    if (!(setting.takers & command) || setting.takers & kCompile ||
+        !flag.isGiven())
       continue;
     flag.read(settings);
     std::string name = "--" + std::string(setting.name);
@@ -200,8 +199,4 @@ std::vector<std::string> gpuopt::givenRunFlags() {
       flags.push_back((isOn ? "--" : "--no-") + std::string(setting.name));
   }
   return flags;
-}
-
-StringRef gpuopt::helpOfSetting(StringRef name) {
-  return find_setting(name)->help;
 }

@@ -31,12 +31,9 @@ bool asksFor(llvm::StringRef name);
 /// its range.
 llvm::Error readSettingFlags(TrainingSettings &settings);
 
-/// Returns the flags of a run that the command line has, as the trainer takes
-/// them.
-std::vector<std::string> givenRunFlags();
-
-/// Returns the help of a row whose flag is declared by hand.
-llvm::StringRef helpOfSetting(llvm::StringRef name);
+/// Returns the flags that `command`, train or predict, hands to its program,
+/// as far as the command line has them.
+std::vector<std::string> givenRunFlags(Takers command);
 
 } // namespace gpuopt
 

@@ -24,8 +24,9 @@ namespace {
 CheckedOpt<std::string> outputDir(
     "o",
     cl::desc("or --output-dir: folder for the program (compile) or the results "
-             "(train)"),
-    cl::value_desc("DIR"), cl::cat(targetCategory()), COMPILING);
+             "(train, predict)"),
+    cl::value_desc("DIR"), cl::cat(targetCategory()),
+    TakenBy{kCompiling | kPredict});
 cl::alias outputDirAlias("output-dir", cl::aliasopt(outputDir),
                          cl::desc("same as -o"), cl::cat(targetCategory()));
 CompileFlag<std::string> target("target");

@@ -31,7 +31,8 @@ static std::string takersOf(unsigned takers) {
   SmallVector<StringRef> names;
   for (auto [taker, name] :
        {std::pair(kCompileAlone, "compile"), std::pair(kPlan, "plan"),
-        std::pair(kTrain, "train"), std::pair(kTrainer, "trainer")})
+        std::pair(kTrain, "train"), std::pair(kTrainer, "trainer"),
+        std::pair(kPredict, "predict"), std::pair(kPredictor, "predictor")})
     if (takers & taker)
       names.push_back(name);
   return join(names, ", ");
@@ -121,7 +122,9 @@ static void printOptimizer(const OptimizerInfo &optimizer, raw_ostream &os) {
 }
 
 void gpuopt::printSettingsPage(raw_ostream &os) {
-  os << "# Settings\n\nPrinted by `gpuopt settings`. The trainer's defaults "
+  os << "# Settings\n\nPrinted by `gpuopt settings`. A trainer is the program "
+        "of `gpuopt compile`, a predictor that of\n`gpuopt compile "
+        "--inference`. The trainer's defaults "
         "are "
         "those that its program was compiled with,\n`defaults.h` beside its "
         "sources; Python's keywords are the flags with underscores.\n\n## "

@@ -92,6 +92,13 @@ LogicalResult Dimensions::bindBatch(const GraphInputs &inputs) {
          << fixed->name() << "': {0: 'batch'}})";
 }
 
+void Dimensions::bindUsualBatch(const GraphInputs &inputs) {
+  for (const ValueInfoProto *input : inputs)
+    if (input->type().tensor_type().shape().dim_size() > 0)
+      if (std::string name = getDimensionName(*input, 0); !name.empty())
+        sizes.try_emplace(name, *usualBatchSize);
+}
+
 LogicalResult Dimensions::bind(const GraphInputs &inputs) {
   std::set<std::string> symbols;
   for (const ValueInfoProto *input : inputs)
@@ -119,7 +126,11 @@ LogicalResult Dimensions::bind(const GraphInputs &inputs) {
   if (batchSize && *batchSize < 1)
     return reporter.error()
            << "the batch size must be at least 1, but got " << *batchSize;
-  return batchSize ? bindBatch(inputs) : success();
+  if (batchSize)
+    return bindBatch(inputs);
+  if (usualBatchSize)
+    bindUsualBatch(inputs);
+  return success();
 }
 
 FailureOr<RankedTensorType>

@@ -27,7 +27,7 @@ class Dimensions {
 public:
   Dimensions(const OnnxImportOptions &options, const Reporter &reporter)
       : sizes(options.dimensions), batchSize(options.batchSize),
-        reporter(reporter) {}
+        usualBatchSize(options.usualBatchSize), reporter(reporter) {}
 
   /// Applies the options to the graph's inputs: each symbol that they give a
   /// size must occur, and the batch size must have a dimension to apply to.
@@ -44,10 +44,11 @@ public:
 
 private:
   mlir::LogicalResult bindBatch(const GraphInputs &inputs);
+  void bindUsualBatch(const GraphInputs &inputs);
   std::optional<int64_t> lookup(const std::string &name) const;
 
   std::map<std::string, int64_t> sizes;
-  std::optional<int64_t> batchSize;
+  std::optional<int64_t> batchSize, usualBatchSize;
   const Reporter &reporter;
 };
 

@@ -1,1 +1,3 @@
-set(sources calibrate.cu) # of the program that gpuopt calibrate builds
+# Of the program that gpuopt calibrate builds.
+set(executable calibrate)
+set(sources calibrate.cu)

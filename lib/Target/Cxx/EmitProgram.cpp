@@ -33,6 +33,10 @@
 using namespace mlir;
 using namespace gpuopt;
 
+static StringRef executableOf(ModuleOp module) {
+  return cxx::kindOf(module).trains ? kTrainerExecutable : kPredictorExecutable;
+}
+
 namespace {
 
 class ProgramPrinter {
@@ -63,7 +67,8 @@ public:
     if (kernels.areApart())
       llvm::append_range(sources, kernels.addTo(files));
     files["sources.cmake"] =
-        "set(sources " + llvm::join(sources, " ") +
+        "set(executable " + executableOf(module).str() + ")\nset(sources " +
+        llvm::join(sources, " ") +
         ")\nset(main main.cpp)\nset(library library.cpp)\n";
     if (!callTables.empty())
       files["calls.h"] = cxx::callsFile(callTables);
@@ -222,13 +227,22 @@ const gpuopt::Program &program();
 #endif
 )";
 
-static const char kMain[] =
+static const char kTrainerMain[] =
     R"(// The trainer: reads data, runs the steps of step.cu, writes weights and metrics.
 #include "step.h"
 
 #include "gpuopt/trainer/trainer.h"
 
 int main(int argc, char **argv) { return gpuopt::trainer_main(argc, argv, program()); }
+)";
+
+static const char kPredictorMain[] =
+    R"(// The predictor: reads data, runs the forward of step.cu, writes what the outputs are.
+#include "step.h"
+
+#include "gpuopt/predictor/predictor.h"
+
+int main(int argc, char **argv) { return gpuopt::predictor_main(argc, argv, program()); }
 )";
 
 static const char kLibrary[] =
@@ -275,7 +289,8 @@ FailureOr<ProgramFiles> gpuopt::emitProgram(ModuleOp module,
     return failure();
   files[kDefaultsFile.str()] = cxx::defaultsFile(module, options.settings);
   files["step.h"] = kHeader + lanesOf(module) + kHeaderEnd;
-  files["main.cpp"] = kMain;
+  files["main.cpp"] =
+      cxx::kindOf(module).trains ? kTrainerMain : kPredictorMain;
   files["library.cpp"] = kLibrary;
   files["plan.json"] = cxx::planJson(module, options.allowsTf32);
   cxx::addProofs(module, files);

@@ -260,7 +260,8 @@ private:
     }
     printBatch();
     printOptimizer();
-    set("defaults", "kDefaults");
+    if (cxx::kindOf(module).trains)
+      set("defaults", "kDefaults");
   }
 
   /// Prints how many samples and tokens a batch has. A sample is an element of
@@ -315,6 +316,10 @@ private:
 
 ProgramKind cxx::kindOf(ModuleOp module) {
   ProgramKind kind;
+  kind.trains = llvm::any_of(
+      module.getOps<device::StepOp>(), [](device::StepOp step) {
+        return step.getKind() == train::StepKind::Micro;
+      });
   auto addStates = [&](auto op) {
     if (op.getStateNames() && op.getOptimizer() == StringRef(kind.optimizer))
       for (auto state : op.getStateNames()->template getAsRange<StringAttr>())
@@ -380,10 +385,16 @@ std::string cxx::defaultsFile(ModuleOp module,
                               const TrainingSettings &settings) {
   std::string text;
   llvm::raw_string_ostream stream(text);
+  ProgramKind kind = kindOf(module);
+  if (!kind.trains) {
+    printComment(stream, "The predictor's flags have no defaults of a program.");
+    stream << "#pragma once\n";
+    return text;
+  }
   printComment(stream, "The trainer's flags have these values by default.");
   stream << "#pragma once\n\nnamespace gpuopt::model {\n\n"
          << "static const char *const kDefaults[] = {\n";
-  for (const std::string &flag : defaultFlags(settings, kindOf(module)))
+  for (const std::string &flag : defaultFlags(settings, kind))
     stream << "    " << quoted(flag) << ",\n";
   stream << "};\n\n} // namespace gpuopt::model\n";
   return text;

@@ -39,6 +39,9 @@ struct OnnxImportOptions {
   /// The size of the first dimension of every input that has a symbolic one.
   std::optional<int64_t> batchSize;
 
+  /// The same if there is no `batchSize`, of models that leave it open.
+  std::optional<int64_t> usualBatchSize;
+
   /// Adds the dimension that `text`, "NAME=N", states.
   llvm::Error addDimension(llvm::StringRef text);
 };

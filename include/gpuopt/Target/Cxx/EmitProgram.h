@@ -30,6 +30,11 @@ struct EmissionOptions {
   TrainingSettings settings;       ///< The defaults of the trainer's flags.
 };
 
+/// The executables that a program builds: one that trains or, of a program that
+/// computes the forward alone, one that predicts.
+constexpr llvm::StringLiteral kTrainerExecutable = "trainer";
+constexpr llvm::StringLiteral kPredictorExecutable = "predict";
+
 /// The file of a program that holds only the defaults of the trainer's flags.
 /// Programs that differ only in this file share one executable.
 constexpr llvm::StringLiteral kDefaultsFile = "defaults.h";

@@ -89,9 +89,7 @@ public:
     session.allocate();
     const auto folder = library_folder();
     if (settings.autotune)
-      session.ctx.use_autotune_record(settings.autotune_file.empty()
-                                          ? (folder / "autotune.txt").string()
-                                          : settings.autotune_file);
+      session.use_autotune_record(settings.autotune_file, folder);
     const std::string weights = options.weights ? options.weights : "";
     session.load_weights(weights.empty() ? program_file(kModelFile, folder)
                                          : weights);

@@ -62,10 +62,11 @@ struct LoaderOptions {
   int64_t batch_size = 1;
   bool shuffle = true;
   uint64_t seed = 42;
-  int num_workers = 2;     // 0: whoever asks for a batch prepares it
-  int prefetch_factor = 2; // batches ahead, for each worker
-  bool pads_last = false;  // see Loader::padding; not with shuffle
-  int64_t first_batch = 0; // of all epochs; those before it are left out
+  int num_workers = 2;            // 0: whoever asks for a batch prepares it
+  int prefetch_factor = 2;        // batches ahead, for each worker
+  bool pads_last = false;         // see Loader::padding; not with shuffle
+  int64_t first_batch = 0;        // of all epochs; those before it are left out
+  int64_t last_batch = INT64_MAX; // those from it on are not asked for
   bool skips_bad_records = false;
   int64_t max_bad_records = 0; // more of them, each counted once, are an error
 };
@@ -260,7 +261,7 @@ private:
         changed.wait(lock, [&] {
           return stopping || taken < delivered + int64_t(slots.size());
         });
-        if (stopping)
+        if (stopping || taken == options.last_batch)
           return;
         batch = taken++;
       }

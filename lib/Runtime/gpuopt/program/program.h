@@ -1,5 +1,6 @@
 // What an emitted program tells the trainer about itself: tables and functions.
-// step.cu fills in one Program; main.cpp hands it to trainer_main.
+// step.cu fills in one Program; main.cpp hands it to trainer_main or
+// predictor_main.
 #pragma once
 
 #include "gpuopt/optimizers/optimizer.h"
@@ -110,6 +111,7 @@ inline const StateInfo *find_state(const Program &program, StateKind kind) {
 
 inline ProgramKind kind_of(const Program &program) {
   ProgramKind kind;
+  kind.trains = program.micro_step != nullptr;
   if (program.optimizer)
     kind.optimizer = program.optimizer;
   kind.scales_loss = find_state(program, StateKind::LossScale);

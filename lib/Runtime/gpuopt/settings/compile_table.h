@@ -100,6 +100,12 @@ constexpr CompileSetting on_or_off(const char *name, CompileGroup group,
   return {name, group, takers, help, "off"};
 }
 
+// A flag of gpuopt predict as well.
+constexpr CompileSetting shared(CompileSetting setting) {
+  setting.takers |= kPredict;
+  return setting;
+}
+
 constexpr std::string_view kBatchNorms[] = {"train", "frozen"};
 constexpr std::string_view kAttentions[] = {"fused", "expanded"};
 constexpr std::string_view kLosses[] = {
@@ -129,20 +135,21 @@ inline constexpr auto kTargetNames = names_of_targets();
 
 // Names and defaults are those of the Hugging Face Trainer where it has them.
 inline constexpr CompileSetting kCompileSettings[] = {
-    compile_time::without_default(
+    compile_time::shared(compile_time::without_default(
         "batch-size", CompileGroup::Model, "N",
         "size of the symbolic first dimension of the inputs; "
-        "needed if there is one",
-        "", at_least(1)),
-    compile_time::without_default("dim", CompileGroup::Model, "NAME=N",
-                                  "size of another symbolic dimension"),
+        "needed if there is one (predict: 32)",
+        "", at_least(1))),
+    compile_time::shared(
+        compile_time::without_default("dim", CompileGroup::Model, "NAME=N",
+                                      "size of another symbolic dimension")),
     compile_time::with_default("batch-norm", CompileGroup::Model, "train",
                                compile_time::kBatchNorms,
                                "mode of batch normalisation"),
-    compile_time::with_default(
+    compile_time::shared(compile_time::with_default(
         "attention", CompileGroup::Model, "fused", compile_time::kAttentions,
         "how attention is computed; if fused, no matrix of "
-        "queries x keys is in memory"),
+        "queries x keys is in memory")),
     compile_time::without_default("frozen-params", CompileGroup::Model, "REGEX",
                                   "parameters to keep as they are", "none"),
     compile_time::on_or_off("inference", CompileGroup::Model, kCompileAlone,
@@ -191,29 +198,29 @@ inline constexpr CompileSetting kCompileSettings[] = {
                                CompileGroup::Optimizer, "1", at_least(1),
                                "batches per update"),
 
-    compile_time::with_default(
+    compile_time::shared(compile_time::with_default(
         "precision", CompileGroup::Precision, "fp32", compile_time::kPrecisions,
-        "types that the program may use (tf32: for products of fp32 on CUDA)"),
-    compile_time::without_default(
+        "types that the program may use (tf32: for products of fp32 on CUDA)")),
+    compile_time::shared(compile_time::without_default(
         "precision-override", CompileGroup::Precision, "REGEX=fp32|fp16|bf16",
-        "precision of ONNX nodes, by name or operator"),
-    compile_time::without_default(
+        "precision of ONNX nodes, by name or operator")),
+    compile_time::shared(compile_time::without_default(
         "precision-policy", CompileGroup::Precision, "FILE",
-        "JSON file with lists of operators: half, fp32, follow"),
+        "JSON file with lists of operators: half, fp32, follow")),
     compile_time::on_or_off(
         "debug-overflow", CompileGroup::Precision, kCompiling,
         "the trainer names the first result that is infinite or "
         "NaN; slow"),
 
-    compile_time::with_default(
+    compile_time::shared(compile_time::with_default(
         "target", CompileGroup::Target, "auto", compile_time::kTargetNames,
         "where the program runs (auto: cuda if there are a GPU and nvcc, else "
-        "host; emulated: the program for cuda on the processor, for tests)"),
-    compile_time::without_default(
+        "host; emulated: the program for cuda on the processor, for tests)")),
+    compile_time::shared(compile_time::without_default(
         "device", CompileGroup::Target, "NAME|FILE.json",
         "device whose times are estimated",
         "host; for --target=cuda and emulated the GPU of --profile-costs, else "
-        "h200; in train what 'gpuopt calibrate' measured here"),
+        "h200; in train and predict what 'gpuopt calibrate' measured here")),
     compile_time::without_default(
         "memory-budget", CompileGroup::Target, "BYTES",
         "most that the program may allocate on the device, like "
@@ -230,14 +237,14 @@ inline constexpr CompileSetting kCompileSettings[] = {
     compile_time::without_default(
         "offload-bandwidth", CompileGroup::Target, "BYTES/s",
         "bandwidth of the link to the host, like 24GB/s", "the device's"),
-    compile_time::without_default(
+    compile_time::shared(compile_time::without_default(
         "workspace-size", CompileGroup::Target, "BYTES",
         "memory that cuBLASLt and cuDNN may use, on CUDA",
-        "by the model's products and convolutions"),
-    compile_time::without_default(
+        "by the model's products and convolutions")),
+    compile_time::shared(compile_time::without_default(
         "convolution-plans", CompileGroup::Target, "FILE.json",
         "workspaces of the model's convolutions, as gpuopt-plan-convolutions "
-        "has written them, on CUDA"),
+        "has written them, on CUDA")),
     compile_time::without_default(
         "profile-costs", CompileGroup::Target, "FILE.json",
         "times of the model's ops that a trainer has measured by "
@@ -248,8 +255,9 @@ inline constexpr CompileSetting kCompileSettings[] = {
                                   "print the module after a phase and stop", "",
                                   compile_time::kPhases,
                                   kCompileAlone | kTrain),
-    compile_time::without_default("dump-phases-to", CompileGroup::Output, "DIR",
-                                  "write the module after each phase"),
+    compile_time::shared(compile_time::without_default(
+        "dump-phases-to", CompileGroup::Output, "DIR",
+        "write the module after each phase")),
     compile_time::on_or_off("json", CompileGroup::Output, kPlan, "print JSON"),
     compile_time::on_or_off("curve", CompileGroup::Output, kPlan,
                             "print what budgets cost in time"),

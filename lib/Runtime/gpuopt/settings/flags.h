@@ -1,4 +1,5 @@
-// --name=value, --name value, --name and --no-name, by a table.
+// --name=value, --name value, --name and --no-name, by a table; -o is short for
+// --output-dir.
 #pragma once
 
 #include "gpuopt/device/device.h"
@@ -40,7 +41,8 @@ public:
       const std::string argument = argv[i];
       if (argument == "--help" || argument == "-h")
         return print_help(argv[0]);
-      i += parse(argument, i + 1 < argc ? argv[i + 1] : nullptr);
+      i += parse(argument == "-o" ? "--output-dir" : argument,
+                 i + 1 < argc ? argv[i + 1] : nullptr);
     }
   }
   // Parses one flag; returns whether `next`, which may be null, is its value.

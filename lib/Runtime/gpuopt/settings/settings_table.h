@@ -1,6 +1,6 @@
-// The settings of a training, each declared once. The compiler, the emitted
-// programs and the documentation read this table: nothing else knows a flag's
-// default, range or help.
+// The settings of a training or a prediction, each declared once. The compiler,
+// the emitted programs and the documentation read this table: nothing else
+// knows a flag's default, range or help.
 //
 //   training_settings.h   what can be set, with the defaults
 //   kSettings             the flag of each: help, range, and who takes it
@@ -30,14 +30,17 @@ enum Takers : unsigned {
   kTrain = 2,        // gpuopt train, which hands it to the program
   kCompileAlone = 4, // gpuopt compile
   kPlan = 8,         // gpuopt plan
+  kPredictor = 16,   // the emitted program of gpuopt compile --inference
+  kPredict = 32,     // gpuopt predict, which hands it to that program
   kCompile = kCompileAlone | kPlan,
   kEverywhere = kTrainer | kTrain | kCompile, // the program's flag wins
   kRunning = kTrainer | kTrain,               // flags of a run alone
   kCompiling = kTrain | kCompile,             // decide what the program is
+  kPredicting = kPredictor | kPredict,
 };
 
 // The heading under which --help lists a flag.
-enum class Section { Data, Run, Optimizer, LossScale };
+enum class Section { Data, Run, Prediction, Optimizer, LossScale };
 
 // Returns the text of the heading.
 constexpr const char *title_of(Section section) {
@@ -46,6 +49,8 @@ constexpr const char *title_of(Section section) {
     return "The data (docs/training.md)";
   case Section::Run:
     return "The run";
+  case Section::Prediction:
+    return "The prediction";
   case Section::Optimizer:
     return "The optimizer";
   case Section::LossScale:
@@ -143,6 +148,15 @@ constexpr SettingInfo file(const char *name, Field field, unsigned takers,
                            const char *help, const char *value) {
   return {name, field, {}, Section::Run, takers, help, value};
 }
+constexpr SettingInfo prediction(const char *name, Field field, Range range,
+                                 const char *help, const char *value = "") {
+  return {name, field, range, Section::Prediction, kPredicting, help, value};
+}
+// A flag of predictions as well.
+constexpr SettingInfo shared(SettingInfo setting) {
+  setting.takers |= setting.takers & kTrain ? kPredicting : kPredictor;
+  return setting;
+}
 constexpr SettingInfo step(const char *name, Field field, Range range,
                            const char *help) {
   return {name, field, range, Section::Optimizer, kEverywhere, help};
@@ -155,25 +169,28 @@ constexpr SettingInfo scale(const char *name, Field field, Range range,
 
 // Names and defaults are those of the Hugging Face Trainer where it has them.
 inline constexpr SettingInfo kSettings[] = {
-    detail::data("data", {},
-                 "samples of an input: a .npy or IDX file, FILE.npz:NAME, "
-                 "FILE.safetensors:NAME, a folder of pictures by class, or "
-                 "members of tar files, as train-{0000..0007}.tar:jpg",
-                 "INPUT=FILE"),
+    detail::shared(
+        detail::data("data", {},
+                     "samples of an input: a .npy or IDX file, FILE.npz:NAME, "
+                     "FILE.safetensors:NAME, a folder of pictures by class, or "
+                     "members of tar files, as train-{0000..0007}.tar:jpg",
+                     "INPUT=FILE")),
     detail::data("labels", &detail::S::labels,
                  "labels, as --data takes them; of a folder of pictures, the "
                  "numbers of its sub-folders"),
-    detail::data("tokens", &detail::S::tokens,
-                 "file of tokens, for the input that --data does not name; the "
-                 "label is the next token"),
-    detail::data("token-type", &detail::S::token_type,
-                 "uint8, uint16 or uint32, for token files without a header",
-                 ""),
-    detail::data("transform", &detail::S::transform,
-                 "what is done to pictures, by torchvision's names: "
-                 "random_resized_crop, random_horizontal_flip, resize, "
-                 "center_crop, normalize",
-                 "TRANSFORMS"),
+    detail::shared(detail::data(
+        "tokens", &detail::S::tokens,
+        "file of tokens, for the input that --data does not name; the "
+        "label is the next token")),
+    detail::shared(detail::data(
+        "token-type", &detail::S::token_type,
+        "uint8, uint16 or uint32, for token files without a header", "")),
+    detail::shared(
+        detail::data("transform", &detail::S::transform,
+                     "what is done to pictures, by torchvision's names: "
+                     "random_resized_crop, random_horizontal_flip, resize, "
+                     "center_crop, normalize",
+                     "TRANSFORMS")),
     detail::data("shuffle", &detail::S::shuffle, "samples in random order", ""),
     detail::data("eval-data", {}, "file for an input, for validation",
                  "INPUT=FILE"),
@@ -191,9 +208,9 @@ inline constexpr SettingInfo kSettings[] = {
     detail::count("max-bad-records", &detail::S::max_bad_records,
                   "records that are skipped before the run ends with an error"),
 
-    detail::file("output-dir", &detail::S::output_dir, kTrainer,
-                 "where weights and metrics go", "DIR"),
-    detail::file("weights", &detail::S::weights, kTrainer,
+    detail::shared(detail::file("output-dir", &detail::S::output_dir, kTrainer,
+                                "where the results go", "DIR")),
+    detail::file("weights", &detail::S::weights, kTrainer | kPredicting,
                  "model.safetensors to start from (default: that of the "
                  "program)",
                  "FILE"),
@@ -230,25 +247,31 @@ inline constexpr SettingInfo kSettings[] = {
     detail::run("init-strict", &detail::S::init_strict, {},
                 "an error where --init-from lacks a tensor, or has another "
                 "one"),
-    detail::run("num-threads", &detail::S::num_threads, at_least(0, kMostThreads),
-                "threads of the host target; 0: as many as cores"),
-    detail::run("wait-policy", &detail::S::wait_policy, {},
-                "how threads of the host target wait for the next kernel: "
-                "active (they spin), passive (they sleep) or auto, which "
-                "measures what is faster"),
-    detail::run("autotune", &detail::S::autotune, {},
-                "the choice of a library's algorithms for products by their "
-                "time in the first step, on CUDA; without it, the library's "
-                "heuristic chooses"),
-    detail::file("autotune-file", &detail::S::autotune_file, kRunning,
-                 "where these choices are kept, for the same bits in the next "
-                 "run (default: autotune.txt beside the program)",
-                 "FILE"),
-    detail::run("num-workers", &detail::S::num_workers, at_least(0, 1024),
-                "threads that prepare batches; 0: the step waits while its "
-                "own thread does"),
-    detail::run("prefetch-factor", &detail::S::prefetch_factor,
-                at_least(1, 1024), "batches ahead, for each of them"),
+    detail::shared(detail::run(
+        "num-threads", &detail::S::num_threads, at_least(0, kMostThreads),
+        "threads of the host target; 0: as many as cores")),
+    detail::shared(
+        detail::run("wait-policy", &detail::S::wait_policy, {},
+                    "how threads of the host target wait for the next kernel: "
+                    "active (they spin), passive (they sleep) or auto, which "
+                    "measures what is faster")),
+    detail::shared(detail::run(
+        "autotune", &detail::S::autotune, {},
+        "the choice of a library's algorithms for products by their "
+        "time in the first step, on CUDA; without it, the library's "
+        "heuristic chooses")),
+    detail::shared(detail::file(
+        "autotune-file", &detail::S::autotune_file, kRunning,
+        "where these choices are kept, for the same bits in the next "
+        "run (default: autotune.txt beside the program)",
+        "FILE")),
+    detail::shared(
+        detail::run("num-workers", &detail::S::num_workers, at_least(0, 1024),
+                    "threads that prepare batches; 0: the step waits while its "
+                    "own thread does")),
+    detail::shared(detail::run("prefetch-factor", &detail::S::prefetch_factor,
+                               at_least(1, 1024),
+                               "batches ahead, for each of them")),
     detail::file("dump-gradients", &detail::S::dump_gradients, kTrainer,
                  "the gradients of the first step", "FILE.safetensors"),
     detail::file("profile-costs-to", &detail::S::profile_costs_to, kRunning,
@@ -258,6 +281,15 @@ inline constexpr SettingInfo kSettings[] = {
                 "steps before those that are timed"),
     detail::run("profile-active", &detail::S::profile_active, at_least(1, 1e6),
                 "steps that are timed"),
+
+    detail::prediction("outputs", &detail::S::outputs, {},
+                       "the outputs that are written, with commas between them "
+                       "(default: all)",
+                       "NAMES"),
+    detail::prediction("top-k", &detail::S::top_k, at_least(0),
+                       "classes of each sample that are written, those with "
+                       "the highest values, as lines of JSON in place of "
+                       "arrays; 0: arrays"),
 
     detail::step("max-steps", &detail::S::max_steps, at_least(-1),
                  "steps to attempt; -1: as many as --num-train-epochs needs"),
@@ -453,6 +485,7 @@ inline std::string range_error(const SettingInfo &setting,
 //===----------------------------------------------------------------------===//
 
 struct ProgramKind {
+  bool trains = true;         // it predicts where this is false
   std::string_view optimizer; // empty where a program has none
   unsigned states = 0;        // one bit per state that exists
   bool scales_loss = false;
@@ -462,6 +495,13 @@ struct ProgramKind {
 // after the flag's name in an error; empty if it does.
 inline std::string why_not_taken(const SettingInfo &setting,
                                  const ProgramKind &program) {
+  if (!program.trains)
+    return setting.takers & kPredictor
+               ? ""
+               : "applies only to programs that train, but this one was "
+                 "compiled with --inference";
+  if (!(setting.takers & ~kPredicting))
+    return "applies only to programs that predict: gpuopt compile --inference";
   if (setting.section == Section::LossScale && !program.scales_loss)
     return "applies only to programs that scale their loss: gpuopt compile "
            "--precision=fp16 or --loss-scale";

@@ -1,5 +1,5 @@
-// What a training can be told, and the defaults. settings_table.h has the flag
-// of each member.
+// All that a training or a prediction can be told, and the defaults.
+// settings_table.h has the flag of each member.
 //
 //   struct Hyperparameters    what the device reads of them in a step
 //   struct TrainingSettings   all of them
@@ -84,10 +84,11 @@ struct TrainingSettings : Hyperparameters {
   int64_t profile_warmup = 3, profile_active = 10;
   int64_t num_threads = 0, num_workers = 2, prefetch_factor = 2;
   int64_t on_bad_record = kErrorOnBadRecord, max_bad_records = 100;
+  int64_t top_k = 0;
   std::string token_type = "uint16", labels, tokens, eval_labels, eval_tokens,
               transform, eval_transform, profile_costs_to, dump_gradients,
               weights, resume, init_from, output_dir = "trained",
-              wait_policy = "auto", autotune_file;
+              wait_policy = "auto", autotune_file, outputs;
 };
 
 } // namespace gpuopt

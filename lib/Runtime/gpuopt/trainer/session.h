@@ -29,6 +29,14 @@ public:
       ctx.use_workspace(memory + state->tensor.offset, state->tensor.bytes);
   }
 
+  // Keeps the choices of a library's algorithms in a file; an empty name stands
+  // for one in the program's folder.
+  void use_autotune_record(const std::string &file,
+                           const std::filesystem::path &folder) {
+    ctx.use_autotune_record(file.empty() ? (folder / "autotune.txt").string()
+                                         : file);
+  }
+
   template <class T>
   T *find(StateKind kind) const {
     return reinterpret_cast<T *>(memory +

@@ -123,11 +123,12 @@ inline void declare(const SettingInfo &setting, Flags &flags, Settings &s) {
 
 inline void declare_flags(Flags &flags, Settings &s, const Program &program) {
   const ProgramKind kind = kind_of(program);
+  const unsigned taker = kind.trains ? kTrainer : kPredictor;
   const SettingInfo *last = nullptr;
   for (const SettingInfo &setting : kSettings)
     if (const std::string why = why_not_taken(setting, kind); !why.empty()) {
       flags.elsewhere(std::string(setting.name), why);
-    } else if (setting.takers & kTrainer) {
+    } else if (setting.takers & taker) {
       if (!last || setting.section != last->section)
         flags.section(title_of(setting.section));
       last = &setting;

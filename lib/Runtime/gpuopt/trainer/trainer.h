@@ -37,9 +37,6 @@ public:
 
   // Returns the exit status.
   int run() {
-    if (!program.micro_step)
-      throw Error("this program computes the forward alone (--inference); call "
-                  "it through gpuopt/gpuopt.h");
     open_data();
     folder = std::make_unique<OutputFolder>(s.output_dir);
     checkpoints.find_start();
@@ -69,10 +66,7 @@ private:
     averages.allocate(ctx);
     watch = std::make_unique<FiniteWatch>(ctx, program, memory);
     if (s.autotune)
-      ctx.use_autotune_record(
-          s.autotune_file.empty()
-              ? (executable_folder() / "autotune.txt").string()
-              : s.autotune_file);
+      session.use_autotune_record(s.autotune_file, executable_folder());
     loaders.train = make_loader(std::move(train_sources), s.shuffle, false);
     if (s.eval.given())
       loaders.eval = make_loader(std::move(eval_sources), false, true);

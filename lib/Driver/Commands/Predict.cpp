@@ -1,0 +1,40 @@
+//===- Predict.cpp - Compile, build and run a forward ---------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Build/BuildCache.h"
+#include "Commands/Process.h"
+#include "Files/JoinPath.h"
+#include "Files/OutputDirectory.h"
+#include "gpuopt/Driver/Driver.h"
+#include "gpuopt/trainer/checkpoint_names.h"
+
+using namespace llvm;
+using namespace gpuopt;
+
+/// The folder of the program below that of the results. The program of a
+/// training may lie beside it.
+static constexpr StringLiteral kPredictorFolder = "predictor";
+
+int gpuopt::predictModel(const DriverOptions &options) {
+  DriverOptions compile = options;
+  std::string program = joinPath(options.outputDir, kPredictorFolder);
+  compile.outputDir = program;
+  if (int status = compileModel(compile))
+    return status;
+  auto executable = buildProgram(program, *options.target,
+                                 buildCacheFolder(options.outputDir),
+                                 {kPredictorExecutable, "the predictor"});
+  if (!executable)
+    return failure(executable.takeError());
+  std::string weights =
+      options.weights.empty() ? joinPath(program, kModelFile) : options.weights;
+  std::vector<std::string> command{*executable, "--weights=" + weights,
+                                   "--output-dir=" + options.outputDir};
+  command.insert(command.end(), options.runArguments.begin(),
+                 options.runArguments.end());
+  return become(command);
+}

@@ -1,0 +1,35 @@
+//===- Process.cpp - How a command of gpuopt ends -------------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Commands/Process.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+#include <cerrno>
+#include <cstring>
+#include <unistd.h>
+#include <vector>
+
+using namespace llvm;
+using namespace gpuopt;
+
+int gpuopt::failure(const Twine &what) {
+  errs() << "gpuopt: error: " << what << "\n";
+  return 1;
+}
+
+int gpuopt::failure(Error error) { return failure(toString(std::move(error))); }
+
+int gpuopt::become(ArrayRef<std::string> command) {
+  outs().flush();
+  std::vector<char *> arguments;
+  for (const std::string &argument : command)
+    arguments.push_back(const_cast<char *>(argument.c_str()));
+  arguments.push_back(nullptr);
+  execv(arguments[0], arguments.data());
+  return failure("cannot run '" + command[0] + "': " + strerror(errno));
+}

@@ -1,0 +1,235 @@
+// The predictor of a program that computes the forward alone: loads weights and
+// data, and writes what the model's outputs are for each sample.
+#pragma once
+
+#include "gpuopt/data/loader.h"
+#include "gpuopt/data/sources.h"
+#include "gpuopt/device/wait_policy.h"
+#include "gpuopt/predictor/result_files.h"
+#include "gpuopt/predictor/settings.h"
+#include "gpuopt/trainer/session.h"
+
+#include <csignal>
+
+namespace gpuopt {
+
+namespace detail {
+inline volatile std::sig_atomic_t prediction_interrupted = 0;
+} // namespace detail
+
+class Predictor {
+public:
+  Predictor(const Program &program, Settings settings)
+      : program(program), s(std::move(settings)), outputs(chosen_outputs()),
+        session(program, int(kStagingIsDevice ? s.num_threads : 0)),
+        waiting(parse_wait_policy(s.wait_policy), session.ctx.num_threads) {}
+
+  void run() {
+    // Errors in the data are reported before anything is allocated.
+    Sources sources =
+        SourceOpener(program.inputs, s.train, s.token_type, "--").open();
+    open_session();
+    open_loader(std::move(sources));
+    open_results();
+    announce();
+    for (int signal : {SIGINT, SIGTERM})
+      std::signal(signal, [](int) { detail::prediction_interrupted = 1; });
+    const auto start = Clock::now();
+    for (int64_t done = 0; done < loader->sample_count();
+         done += program.batch_size) {
+      if (detail::prediction_interrupted)
+        throw Error("interrupted after " + std::to_string(done) + " of " +
+                    std::to_string(loader->sample_count()) +
+                    " samples; no results are written");
+      predict(std::min(program.batch_size, loader->sample_count() - done),
+              done);
+    }
+    for (const auto &result : results)
+      result->commit();
+    tell_results(seconds_since(start));
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  static double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  }
+  static std::vector<int64_t> shape_of(const TensorInfo &tensor) {
+    return {tensor.shape, tensor.shape + tensor.rank};
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Outputs
+  //===--------------------------------------------------------------------===//
+
+  std::string names_of_outputs() const {
+    std::string names;
+    for (const OutputInfo &output : program.outputs)
+      names +=
+          (names.empty() ? "'" : ", '") + std::string(output.tensor.name) + "'";
+    return names;
+  }
+  const TensorInfo &find_output(const std::string &name) const {
+    for (const OutputInfo &output : program.outputs)
+      if (output.tensor.name == name)
+        return output.tensor;
+    throw Error("'--outputs' names '" + name +
+                "', which is no output of the model; its outputs are " +
+                names_of_outputs());
+  }
+  // Returns the outputs that --outputs asks for, in its order.
+  std::vector<const TensorInfo *> chosen_outputs() const {
+    std::vector<const TensorInfo *> chosen;
+    if (s.outputs.empty()) {
+      for (const OutputInfo &output : program.outputs)
+        chosen.push_back(&output.tensor);
+    } else {
+      for (size_t begin = 0; begin <= s.outputs.size();) {
+        const size_t end =
+            std::min(s.outputs.find(',', begin), s.outputs.size());
+        chosen.push_back(&find_output(s.outputs.substr(begin, end - begin)));
+        begin = end + 1;
+      }
+    }
+    if (s.top_k > 0)
+      return {&output_of_classes(chosen)};
+    for (const TensorInfo *output : chosen)
+      refuse_without_samples(*output);
+    return chosen;
+  }
+  // A result that has nothing of each sample cannot be put together from
+  // batches.
+  void refuse_without_samples(const TensorInfo &output) const {
+    if (output.rank == 0 || output.shape[0] != program.batch_size)
+      throw Error("output '" + std::string(output.name) + "' has shape " +
+                  shape_text(shape_of(output)) +
+                  ", whose first dimension is not the batch of " +
+                  std::to_string(program.batch_size) +
+                  " samples; name the others by --outputs");
+  }
+  const TensorInfo &
+  output_of_classes(const std::vector<const TensorInfo *> &chosen) const {
+    const TensorInfo *found = nullptr;
+    for (const TensorInfo *output : chosen) {
+      if (output->rank != 2 || output->shape[0] != program.batch_size)
+        continue;
+      if (found)
+        throw Error("'--top-k' needs one output, but '" +
+                    std::string(found->name) + "' and '" + output->name +
+                    "' both have classes for each sample; name one by "
+                    "--outputs");
+      found = output;
+    }
+    if (!found)
+      throw Error("'--top-k' needs an output of shape [samples, classes], but "
+                  "there is none among " +
+                  names_of_outputs());
+    return *found;
+  }
+
+  void open_results() {
+    std::error_code code;
+    std::filesystem::create_directories(s.output_dir, code);
+    if (code)
+      throw Error("cannot create '--output-dir' '" + s.output_dir +
+                  "': " + code.message());
+    std::set<std::string> taken;
+    for (const TensorInfo *output : outputs) {
+      const std::string path =
+          s.output_dir + "/" + file_name_of(output->name, taken);
+      if (s.top_k > 0)
+        results.push_back(std::make_unique<TopClassesFile>(path + ".jsonl",
+                                                           *output, s.top_k));
+      else
+        results.push_back(std::make_unique<ArrayFile>(path + ".npy", *output,
+                                                      loader->sample_count()));
+      batch.resize(std::max(batch.size(), output->bytes));
+    }
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Batches
+  //===--------------------------------------------------------------------===//
+
+  void open_session() {
+    session.allocate();
+    if (s.autotune)
+      session.use_autotune_record(s.autotune_file, executable_folder());
+    session.load_weights(s.weights.empty() ? program_file(kModelFile)
+                                           : s.weights);
+    if (session.has_constants())
+      session.load_constants(constants_file(s.weights));
+    session.begin_run(s, /*steps=*/0, RunState(), /*lr_factor=*/1);
+  }
+  void open_loader(Sources sources) {
+    const int64_t samples = sources.empty() ? 0 : sources[0]->samples();
+    LoaderOptions options;
+    options.pads_last = true;
+    options.batch_size = program.batch_size;
+    options.shuffle = false;
+    options.num_workers = int(s.num_workers);
+    options.prefetch_factor = int(s.prefetch_factor);
+    options.last_batch =
+        (samples + program.batch_size - 1) / program.batch_size;
+    DeviceMemory staging;
+    if (const StateInfo *state = find_state(program, StateKind::Staging))
+      staging = {session.memory + state->tensor.offset, state->tensor.bytes};
+    loader = std::make_unique<Loader>(session.ctx, program, std::move(sources),
+                                      options, staging);
+  }
+
+  // Predicts the next batch, of which `samples` count; `done` come before it.
+  void predict(int64_t samples, int64_t done) {
+    const auto start = Clock::now();
+    const double waited = loader->deliver(session.memory);
+    session.forward();
+    loader->prefetch();
+    session.refuse_outside(session.read_state(),
+                           "the batch of sample " + std::to_string(done));
+    const std::string news = waiting.step(seconds_since(start) * 1e3 - waited);
+    if (!news.empty())
+      printf("%s\n", news.c_str());
+    for (const auto &result : results) {
+      copy_to_host(session.ctx, batch.data(),
+                   session.memory + result->output.offset,
+                   result->output.bytes);
+      result->append(batch.data(), samples);
+    }
+  }
+
+  void announce() const {
+    printf("%s: %s allocated, %lld samples in batches of %lld, %d threads\n",
+           program.name,
+           human_bytes(double(session.ctx.allocated_bytes)).c_str(),
+           static_cast<long long>(loader->sample_count()),
+           static_cast<long long>(program.batch_size), session.ctx.num_threads);
+    fflush(stdout);
+  }
+  void tell_results(double seconds) const {
+    for (const auto &result : results)
+      printf("wrote %s\n", result->describe().c_str());
+    printf("%.0f samples/s\n", double(loader->sample_count()) / seconds);
+  }
+
+  const Program &program;
+  const Settings s;
+  const std::vector<const TensorInfo *> outputs; // those that are written
+  Session session;
+  StepWaiting waiting;
+  std::unique_ptr<Loader> loader;
+  std::vector<std::unique_ptr<ResultFile>> results;
+  std::vector<uint8_t> batch; // of one output, on the host
+};
+
+// The main function of an emitted program. Returns the exit status.
+inline int predictor_main(int argc, char **argv, const Program &program) {
+  try {
+    Predictor(program, parse_prediction(argc, argv, program)).run();
+    return 0;
+  } catch (const std::exception &error) {
+    fprintf(stderr, "%s: error: %s\n", program.name, error.what());
+    return 1;
+  }
+}
+
+} // namespace gpuopt

@@ -1,0 +1,146 @@
+// The files of a prediction: an array for each output, or the best classes of
+// each sample.
+#pragma once
+
+#include "gpuopt/data/indices.h"
+#include "gpuopt/data/npy_writer.h"
+#include "gpuopt/program/program.h"
+
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <set>
+
+namespace gpuopt {
+
+// Returns the name of an output as that of a file: what is no letter, digit,
+// dot, dash or underscore becomes an underscore. A name that `taken` has gets a
+// number, and is added to it.
+inline std::string file_name_of(const std::string &output,
+                                std::set<std::string> &taken) {
+  std::string name = output;
+  for (char &c : name)
+    if (!isalnum(static_cast<unsigned char>(c)) && !strchr(".-_", c))
+      c = '_';
+  if (name.empty() || name[0] == '.')
+    name = "_" + name;
+  std::string free_name = name;
+  for (int number = 2; !taken.insert(free_name).second; number++)
+    free_name = name + "-" + std::to_string(number);
+  return free_name;
+}
+
+// A file to which the results of one output are appended, batch by batch.
+class ResultFile {
+public:
+  ResultFile(std::string path, const TensorInfo &output)
+      : path(std::move(path)), output(output) {}
+  virtual ~ResultFile() = default;
+  // Takes the first `samples` of a batch that lies at `elements`.
+  virtual void append(const uint8_t *elements, int64_t samples) = 0;
+  // Gives the file its name; until then there is none.
+  virtual void commit() = 0;
+  // Returns "predicted/y.npy: f32 [100, 10]".
+  virtual std::string describe() const = 0;
+
+  const std::string path;
+  const TensorInfo &output;
+
+protected:
+  int64_t elements_of_sample() const {
+    return detail::product(detail::sample_shape(output));
+  }
+};
+
+// All elements, as a .npy file.
+class ArrayFile : public ResultFile {
+public:
+  ArrayFile(const std::string &path, const TensorInfo &output, int64_t samples)
+      : ResultFile(path, output), shape(shape_of(output, samples)),
+        writer(path, output.type, shape) {}
+  void append(const uint8_t *elements, int64_t samples) override {
+    writer.append(elements, samples * elements_of_sample());
+  }
+  void commit() override { writer.commit(); }
+  std::string describe() const override {
+    return path + ": " + name_of(output.type) + " " + shape_text(shape);
+  }
+
+private:
+  static std::vector<int64_t> shape_of(const TensorInfo &output,
+                                       int64_t samples) {
+    std::vector<int64_t> shape = detail::sample_shape(output);
+    shape.insert(shape.begin(), samples);
+    return shape;
+  }
+  const std::vector<int64_t> shape;
+  NpyWriter writer;
+};
+
+// Returns the places of the k greatest of n numbers, the greatest first. Of
+// equal ones the first comes first, and NaN counts as greater than any number,
+// as in torch.topk.
+template <class Number>
+std::vector<int64_t> greatest_of(Number number, int64_t n, int64_t k) {
+  std::vector<int64_t> places(static_cast<size_t>(n));
+  std::iota(places.begin(), places.end(), int64_t(0));
+  auto is_before = [&](int64_t a, int64_t b) {
+    const double x = number(a), y = number(b);
+    if (x != x || y != y)
+      return x != x && (y == y || a < b);
+    return x > y || (x == y && a < b);
+  };
+  k = std::min(k, n);
+  std::partial_sort(places.begin(), places.begin() + k, places.end(),
+                    is_before);
+  places.resize(size_t(k));
+  return places;
+}
+
+// The classes with the highest values of each sample, a line of JSON each:
+// {"sample": 0, "classes": [3, 1], "values": [2.5, 0.25]}. Values that JSON
+// does not have are null.
+class TopClassesFile : public ResultFile {
+public:
+  TopClassesFile(const std::string &path, const TensorInfo &output, int64_t k)
+      : ResultFile(path, output), k(k), file(path) {}
+  void append(const uint8_t *elements, int64_t samples) override {
+    const int64_t classes = elements_of_sample();
+    for (int64_t sample = 0; sample < samples; sample++) {
+      const uint8_t *row =
+          elements + size_t(sample * classes) * size_of(output.type);
+      const std::string line = line_of(row, classes);
+      file.write(line.data(), line.size());
+      count++;
+    }
+  }
+  void commit() override { file.commit(); }
+  std::string describe() const override {
+    return path + ": the best classes of " + std::to_string(count) +
+           " samples, by output '" + output.name + "'";
+  }
+
+private:
+  std::string line_of(const uint8_t *row, int64_t classes) const {
+    auto value = [&](int64_t i) {
+      return detail::number_at(output.type, row, i);
+    };
+    std::string names, values;
+    for (const int64_t place : greatest_of(value, classes, k)) {
+      const char *separator = names.empty() ? "" : ", ";
+      char text[40] = "null";
+      if (std::isfinite(value(place)))
+        snprintf(text, sizeof text, "%.9g", value(place));
+      names += separator + std::to_string(place);
+      values += std::string(separator) + text;
+    }
+    return "{\"sample\": " + std::to_string(count) + ", \"classes\": [" +
+           names + "], \"values\": [" + values + "]}\n";
+  }
+
+  const int64_t k;
+  AtomicFile file;
+  int64_t count = 0; // of samples so far
+};
+
+} // namespace gpuopt

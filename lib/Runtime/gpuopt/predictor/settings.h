@@ -1,0 +1,27 @@
+// Reads the flags of a predictor: those of the table that it takes.
+#pragma once
+
+#include "gpuopt/trainer/settings.h"
+
+namespace gpuopt {
+
+// Returns the settings of a prediction.
+inline Settings parse_prediction(int argc, char **argv,
+                                 const Program &program) {
+  Settings s;
+  s.output_dir = "predicted";
+  Flags flags;
+  detail::declare_flags(flags, s, program);
+  flags.parse_all(argc, argv);
+  s.train.tokens = s.tokens;
+  s.train.transform = s.transform;
+  detail::check_ranges(s, kind_of(program));
+  if (flags.given("token-type") && s.train.tokens.empty())
+    throw Error("'--token-type' describes files of tokens, but '--tokens' is "
+                "not given");
+  detail::check_files(s.train, "--");
+  detail::check_readable("--weights", s.weights);
+  return s;
+}
+
+} // namespace gpuopt
