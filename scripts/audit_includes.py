@@ -60,6 +60,9 @@ RULES = [
     Rule("lib/Runtime/gpuopt/trainer", "the trainer around a program",
          ["lib/Runtime/gpuopt/kernels", "lib/Runtime/gpuopt/device", "lib/Runtime/gpuopt/settings",
           "lib/Runtime/gpuopt/optimizers", "lib/Runtime/gpuopt/program", "lib/Runtime/gpuopt/data"], ["system"]),
+    Rule("lib/Runtime/gpuopt/predictor", "the predictor around a program of the forward alone",
+         ["lib/Runtime/gpuopt/" + room for room in
+          ("kernels", "device", "settings", "program", "data", "trainer")], ["system"]),
     Rule("lib/Runtime/emulation", "CUDA programs on the processor, for tests: threads of kernels, the CUDA runtime, "
          "cuBLASLt and cuDNN", libraries=["system", "CUDA", "Boost"]),
     Rule("lib/Runtime/calibration", "the program that measures a device",

@@ -119,11 +119,11 @@ def help_of(executable: Path, *command: str) -> str:
 
 def own_flags(folder: Path) -> dict[str, list[str]]:
     """Flags by program."""
-    commands = {"gpuopt": ("compile", "train", "plan", "operators", "settings"), "gpuopt-solve": ("recompute", "arena", "verify")}
+    commands = {"gpuopt": ("compile", "train", "plan", "predict", "operators", "settings"), "gpuopt-solve": ("recompute", "arena", "verify")}
     flags = {f"{program} {command}": re.findall(r"^  --?([\w-]+)", help_of(folder / program, command), re.M)
              for program, names in commands.items() for command in names}
     table = (ROOT / "lib" / "Runtime" / "gpuopt" / "settings" / "settings_table.h").read_text()
-    flags["trainer"] = re.findall(r'detail::(?:data|file|run|step|scale)\(\s*"([\w-]+)"', table)
+    flags["trainer"] = re.findall(r'detail::(?:data|file|run|prediction|step|scale)\(\s*"([\w-]+)"', table)
     return flags
 
 

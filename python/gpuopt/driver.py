@@ -196,6 +196,22 @@ def train(model: str | os.PathLike, output_dir: str | os.PathLike, **flags: Any)
       DriverError: with the driver's message.
       TypeError: data is neither numbers nor a path.
     """
+    _run_on_data("train", model, output_dir, flags)
+
+
+def predict(model: str | os.PathLike, output_dir: str | os.PathLike, **flags: Any) -> None:
+    """``gpuopt predict``: compiles, builds and runs the forward of an ONNX file,
+    or of what :func:`train` has left in a folder; ``output_dir`` gets a .npy
+    file for each output, of all samples. Data is given as to :func:`train`.
+
+    Raises:
+      DriverError: with the driver's message.
+      TypeError: data is neither numbers nor a path.
+    """
+    _run_on_data("predict", model, output_dir, flags)
+
+
+def _run_on_data(command: str, model: Any, output_dir: Any, flags: dict[str, Any]) -> None:
     with tempfile.TemporaryDirectory(prefix="gpuopt-") as folder:
         for flag in _FILE_FLAGS:
             if flag in flags:
@@ -203,4 +219,4 @@ def train(model: str | os.PathLike, output_dir: str | os.PathLike, **flags: Any)
         for flag in _INPUT_FLAGS:
             if flag in flags:
                 flags[flag] = _saved_inputs(flags[flag], folder, flag)
-        _run("train", model, output_dir, flags)
+        _run(command, model, output_dir, flags)

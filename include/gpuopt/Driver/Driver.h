@@ -40,8 +40,8 @@ struct DriverOptions {
   PipelineOptions pipeline;
   EmissionOptions emission;
   std::vector<std::string> runArguments; ///< The flags for the program.
-  /// The files that `train` or `predict` was given, which are checked against the model's
-  /// inputs before anything is built.
+  /// The files that `train` or `predict` was given, which are checked against
+  /// the model's inputs before anything is built.
   DataGiven data, evalData;
   struct {
     bool asJson = false, withCurve = false, withKernels = false,

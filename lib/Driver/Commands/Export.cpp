@@ -47,7 +47,8 @@ int gpuopt::exportModel(const ExportOptions &options) {
   if (model.empty()) {
     llvm::Expected<std::string> found = findSourceModel(options.run);
     if (!found)
-      return failure(llvm::toString(found.takeError()));
+      return failure(llvm::toString(found.takeError()) +
+                     "; name it by --model");
     model = *found;
   }
   std::string file =

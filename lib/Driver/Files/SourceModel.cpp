@@ -50,7 +50,6 @@ Expected<std::string> gpuopt::findSourceModel(StringRef run) {
         sys::path::parent_path(above).str()})
     if (std::string model = readSourceModel(program); !model.empty())
       return model;
-  return createStringError(
-      "there is no program beside '" + run +
-      "' that says which model it is of; name it by --model");
+  return createStringError("there is no program beside '" + run +
+                           "' that says which model it is of");
 }

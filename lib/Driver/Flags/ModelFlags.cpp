@@ -42,7 +42,9 @@ static Error collectPredicted(DriverOptions &options) {
     return Error::success();
   Expected<std::string> trained = findSourceModel(model);
   if (!trained)
-    return trained.takeError();
+    return createStringError(toString(trained.takeError()) +
+                             "; name an ONNX file or a folder in which gpuopt "
+                             "has trained");
   options.model = *trained;
   options.weights = joinPath(model, kModelFile);
   if (!sys::fs::exists(options.weights))

@@ -316,8 +316,8 @@ private:
 
 ProgramKind cxx::kindOf(ModuleOp module) {
   ProgramKind kind;
-  kind.trains = llvm::any_of(
-      module.getOps<device::StepOp>(), [](device::StepOp step) {
+  kind.trains =
+      llvm::any_of(module.getOps<device::StepOp>(), [](device::StepOp step) {
         return step.getKind() == train::StepKind::Micro;
       });
   auto addStates = [&](auto op) {
@@ -387,7 +387,8 @@ std::string cxx::defaultsFile(ModuleOp module,
   llvm::raw_string_ostream stream(text);
   ProgramKind kind = kindOf(module);
   if (!kind.trains) {
-    printComment(stream, "The predictor's flags have no defaults of a program.");
+    printComment(stream,
+                 "The predictor's flags have no defaults of a program.");
     stream << "#pragma once\n";
     return text;
   }

@@ -1,0 +1,240 @@
+"""Predictions: the program of `gpuopt compile --inference`, and `gpuopt predict`."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+
+import numpy as np
+import onnxruntime
+import pytest
+import torch
+
+import gpuopt
+from gpuopt.driver import arguments, find_driver
+from emulated import SKIPS, EmulatedTrainer
+from training import OPTIMIZATION_FOR_ONE_STEP, CommandFailed, Trainer, execute
+
+SAMPLES, BATCH = 44, 8  # the last batch is not full
+
+
+class Classifier(torch.nn.Module):
+    """What differs between training and prediction, and outputs of several kinds."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.norm = torch.nn.Conv2d(3, 8, 3, padding=1), torch.nn.BatchNorm2d(8)
+        self.drop, self.last = torch.nn.Dropout(0.5), torch.nn.Linear(8, 5)
+        self.norm.running_mean.uniform_(-1, 1)
+        self.norm.running_var.uniform_(0.5, 2)
+
+    def forward(self, x):
+        maps = torch.relu(self.norm(self.first(x)))
+        logits = self.last(self.drop(maps.mean((2, 3))))
+        return logits, maps, logits.argmax(1), torch.softmax(logits, 1), logits.mean()
+
+
+NAMES = ["logits", "maps/relu", "best", "scores", "average"]
+WRITTEN = {"logits": "logits.npy", "maps/relu": "maps_relu.npy", "best": "best.npy"}
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    """The ONNX file, the data and what PyTorch computes."""
+    folder = tmp_path_factory.mktemp("model")
+    torch.manual_seed(3)
+    module = Classifier().train()
+    gpuopt.export(module, torch.zeros(2, 3, 8, 8), folder / "model.onnx", input_names=["x"], output_names=NAMES)
+    data = torch.randn(SAMPLES, 3, 8, 8)
+    np.save(folder / "x.npy", data.numpy())
+    np.save(folder / "y.npy", np.arange(SAMPLES) % 5)
+    with torch.no_grad():
+        expected = dict(zip(NAMES, (output.numpy() for output in module.eval()(data))))
+    return folder, expected
+
+
+@pytest.fixture(scope="module")
+def program(model, tmp_path_factory):
+    folder, _ = model
+    return compiled(folder / "model.onnx", tmp_path_factory.mktemp("program"), batch_size=BATCH)
+
+
+def compiled(model, folder, trainer=Trainer, **flags):
+    return trainer(model, folder / "forward", optimization=OPTIMIZATION_FOR_ONE_STEP, inference=True, **flags)
+
+
+def predict(program, folder, out, **flags):
+    return execute([program.folder / "build" / "predict", "--data", f"x={folder / 'x.npy'}", "-o", out, *arguments(flags)])
+
+
+@pytest.fixture(scope="module")
+def run_gpuopt(tmp_path_factory):
+    """Runs gpuopt, which builds programs without optimization, in a cache of their own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("CMAKE_BUILD_TYPE", "None")
+        yield lambda *command: execute([find_driver(), *command])
+
+
+def check(out, expected, tolerance=1e-5):
+    for name, file in WRITTEN.items():
+        found = np.load(out / file)
+        assert found.dtype == expected[name].dtype and found.shape == expected[name].shape
+        np.testing.assert_allclose(found, expected[name], atol=tolerance, err_msg=name)
+
+
+def test_outputs_are_those_of_pytorch(model, program, tmp_path):
+    folder, expected = model
+    output = predict(program, folder, tmp_path / "out", outputs="logits,maps/relu,best")
+    check(tmp_path / "out", expected)
+    assert f"wrote {tmp_path}/out/maps_relu.npy: f32 [44, 8, 8, 8]" in output
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(WRITTEN.values())
+
+
+def test_workers_change_no_bit(model, program, tmp_path):
+    folder, _ = model
+    files = []
+    for workers in (0, 1, 3):
+        predict(program, folder, tmp_path / str(workers), outputs="logits", num_workers=workers)
+        files.append((tmp_path / str(workers) / "logits.npy").read_bytes())
+    assert files[0] == files[1] == files[2]
+
+
+@pytest.mark.parametrize("samples", [1, BATCH, BATCH + 1])
+def test_any_number_of_samples(model, program, tmp_path, samples):
+    folder, expected = model
+    np.save(tmp_path / "x.npy", np.load(folder / "x.npy")[:samples])
+    predict(program, tmp_path, tmp_path / "out", outputs="logits")
+    np.testing.assert_allclose(np.load(tmp_path / "out" / "logits.npy"), expected["logits"][:samples], atol=1e-5)
+
+
+def test_best_classes(model, program, tmp_path):
+    folder, expected = model
+    predict(program, folder, tmp_path / "out", top_k=3, outputs="logits")
+    lines = [json.loads(line) for line in (tmp_path / "out" / "logits.jsonl").read_text().splitlines()]
+    values, classes = torch.topk(torch.from_numpy(expected["logits"]), 3)
+    assert [line["sample"] for line in lines] == list(range(SAMPLES))
+    assert [line["classes"] for line in lines] == classes.tolist()
+    np.testing.assert_allclose([line["values"] for line in lines], values, atol=1e-5)
+
+
+@pytest.mark.parametrize("flags, error", [
+    (dict(outputs="logits,logit"), "'--outputs' names 'logit', which is no output of the model; its outputs are "
+                                   "'logits', 'maps/relu', 'best', 'scores', 'average'"),
+    ({}, "output 'average' has shape [], whose first dimension is not the batch of 8 samples; name the others by --outputs"),
+    (dict(outputs="maps/relu,best", top_k=2), "'--top-k' needs an output of shape [samples, classes], but there is none among"),
+    (dict(top_k=2), "'--top-k' needs one output, but 'logits' and 'scores' both have classes for each sample; name one by --outputs"),
+    (dict(top_k=-1), "'--top-k' must be at least 0, but is -1"),
+    (dict(labels="y.npy"), "'--labels' applies only to programs that train, but this one was compiled with --inference"),
+    (dict(learning_rate=1), "'--learning-rate' applies only to programs that train"),
+    (dict(token_type="uint8", outputs="logits"), "'--token-type' describes files of tokens, but '--tokens' is not given"),
+    (dict(weights="none.safetensors", outputs="logits"), "cannot read 'none.safetensors'"),
+])
+def test_bad_flags(model, program, tmp_path, flags, error):
+    folder, _ = model
+    with pytest.raises(CommandFailed, match=re.escape(error)):
+        predict(program, folder, tmp_path / "out", **flags)
+    assert not list(tmp_path.glob("out/*"))
+
+
+def test_an_output_folder_below_a_file(model, program):
+    folder, _ = model
+    with pytest.raises(CommandFailed, match="cannot create '--output-dir' '.*x.npy/out': Not a directory"):
+        predict(program, folder, folder / "x.npy" / "out", outputs="logits")
+
+
+def test_data_of_another_shape(model, program, tmp_path):
+    np.save(tmp_path / "x.npy", np.zeros((4, 8, 8, 3), np.float32))
+    with pytest.raises(CommandFailed, match=r"has shape \[4, 8, 8, 3\], but 'x' needs \[samples, 3, 8, 8\]"):
+        predict(program, tmp_path, tmp_path / "out", outputs="logits")
+
+
+def test_an_interrupt_leaves_no_part_of_a_result(program, tmp_path):
+    np.save(tmp_path / "x.npy", np.zeros((400_000, 3, 8, 8), np.float32))
+    process = subprocess.Popen(
+        [program.folder / "build" / "predict", "--data", f"x={tmp_path / 'x.npy'}", "-o", tmp_path / "out", "--outputs=logits"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process.stdout.readline()  # it has begun
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    error = process.communicate()[1]
+    assert process.returncode == 1 and "samples; no results are written" in error, error
+    assert not list((tmp_path / "out").iterdir())
+
+
+def test_a_full_disk_is_an_error(model, program, tmp_path):
+    folder, _ = model
+    command = [program.folder / "build" / "predict", "--data", f"x={folder / 'x.npy'}", "-o", tmp_path / "out", "--outputs=maps/relu"]
+    run = subprocess.run(["bash", "-c", 'trap "" XFSZ; ulimit -f 4; exec "$@"', "limited", *command],
+                         capture_output=True, text=True, check=False)
+    assert run.returncode == 1 and "cannot write" in run.stderr and not list((tmp_path / "out").iterdir())
+
+
+@pytest.mark.parametrize("precision", ["fp16", "bf16"])
+def test_half_precision(model, tmp_path, precision):
+    folder, expected = model
+    program = compiled(folder / "model.onnx", tmp_path, batch_size=BATCH, precision=precision, precision_override=f"^(Conv|Gemm)$={precision}")
+    predict(program, folder, tmp_path / "out", outputs="logits,maps/relu")
+    for name in ("logits", "maps/relu"):
+        np.testing.assert_allclose(np.load(tmp_path / "out" / WRITTEN[name]), expected[name], atol=5e-2)
+    assert not np.array_equal(np.load(tmp_path / "out" / "logits.npy"), expected["logits"])
+
+
+def test_in_one_go(model, run_gpuopt, tmp_path):
+    """By a model, by what a training has left, and by one of its checkpoints."""
+    folder, expected = model
+    files = ["--target=host", f"--batch-size={BATCH}", "--data", f"x={folder / 'x.npy'}"]
+    output = run_gpuopt("predict", folder / "model.onnx", *files, "-o", tmp_path / "first", "--outputs=logits,maps/relu,best")
+    check(tmp_path / "first", expected)
+    assert "building the predictor" in output and "44 samples in batches of 8" in output
+    run_gpuopt("train", folder / "model.onnx", *files, "--labels", folder / "y.npy", "-o", tmp_path / "run",
+               "--learning-rate=0.05", "--max-steps=6", "--save-steps=3", "--logits=logits")
+    for weights in (tmp_path / "run", tmp_path / "run" / "checkpoint-3"):
+        out = tmp_path / "of" / weights.name
+        assert "building" not in run_gpuopt("predict", weights, *files, "-o", out, "--outputs=logits")
+        run_gpuopt("export", weights, "-o", tmp_path / "exported.onnx")
+        session = onnxruntime.InferenceSession(tmp_path / "exported.onnx", providers=["CPUExecutionProvider"])
+        [logits] = session.run(["logits"], {"x": np.load(folder / "x.npy")})
+        np.testing.assert_allclose(np.load(out / "logits.npy"), logits, atol=1e-5)
+        assert abs(logits - expected["logits"]).max() > 0.01, "training has changed the outputs"
+    # Predictions in the folder of the run leave all of it as it was.
+    before = sorted(path.name for path in (tmp_path / "run").iterdir())
+    run_gpuopt("predict", tmp_path / "run", *files, "-o", tmp_path / "run", "--outputs=logits")
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == sorted([*before, "predictor", "logits.npy"])
+
+
+@pytest.mark.usefixtures("run_gpuopt")
+def test_from_python(model, tmp_path):
+    folder, expected = model
+    data = {"x": torch.from_numpy(np.load(folder / "x.npy"))}
+    gpuopt.predict(folder / "model.onnx", tmp_path / "out", target="host", batch_size=BATCH, data=data, outputs="logits")
+    np.testing.assert_allclose(np.load(tmp_path / "out" / "logits.npy"), expected["logits"], atol=1e-5)
+    with pytest.raises(gpuopt.DriverError, match="there is no data"):
+        gpuopt.predict(folder / "model.onnx", tmp_path / "out", target="host")
+
+
+def test_tokens(tmp_path):
+    """The sources of training feed predictions too."""
+    torch.manual_seed(4)
+    module = torch.nn.Sequential(torch.nn.Embedding(64, 8), torch.nn.Linear(8, 64)).eval()
+    gpuopt.export(module, torch.zeros(2, 16, dtype=torch.int64), tmp_path / "model.onnx", input_names=["ids"],
+                  output_names=["scores"])
+    tokens = np.random.default_rng(1).integers(0, 64, 5 * 16 + 3).astype(np.uint8)
+    tokens.tofile(tmp_path / "tokens.bin")
+    program = compiled(tmp_path / "model.onnx", tmp_path, batch_size=2)
+    execute([program.folder / "build" / "predict", "--tokens", tmp_path / "tokens.bin", "--token-type=uint8", "-o", tmp_path / "out"])
+    with torch.no_grad():
+        expected = module(torch.from_numpy(tokens[:80].astype(np.int64).reshape(5, 16))).numpy()
+    np.testing.assert_allclose(np.load(tmp_path / "out" / "scores.npy"), expected, atol=1e-5)
+
+
+@SKIPS[0]
+@SKIPS[1]
+@SKIPS[2]
+def test_on_emulated_cuda(model, tmp_path):
+    folder, expected = model
+    program = EmulatedTrainer(folder / "model.onnx", tmp_path / "forward", batch_size=BATCH, inference=True)
+    predict(program, folder, tmp_path / "out", outputs="logits,maps/relu,best")
+    check(tmp_path / "out", expected)

@@ -1,0 +1,109 @@
+// The files that predictions are written to.
+
+#include "Files.h"
+
+#include "gpuopt/predictor/result_files.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace gpuopt {
+namespace {
+
+template <class T>
+void append(ResultFile &file, const std::vector<T> &elements, int64_t samples) {
+  file.append(reinterpret_cast<const uint8_t *>(elements.data()), samples);
+}
+
+TEST(NpyWriter, IsReadBack) {
+  TemporaryFolder folder;
+  for (const Type type :
+       {Type::F64, Type::F32, Type::F16, Type::I64, Type::I32, Type::I16,
+        Type::I8, Type::U64, Type::U32, Type::U16, Type::U8, Type::Bool}) {
+    const std::vector<uint8_t> elements(6 * size_of(type), 1);
+    NpyWriter writer(folder / "a.npy", type, {3, 2});
+    writer.append(elements.data(), 4);
+    writer.append(elements.data() + 4 * size_of(type), 2);
+    writer.commit();
+    const MappedFile file(folder / "a.npy");
+    const NpyHeader header(file);
+    EXPECT_EQ(header.type, type);
+    EXPECT_EQ(header.shape, (std::vector<int64_t>{3, 2}));
+    EXPECT_EQ(header.begin % 64, 0u);
+    ASSERT_EQ(file.bytes, header.begin + elements.size());
+    EXPECT_EQ(
+        memcmp(file.data + header.begin, elements.data(), elements.size()), 0);
+  }
+}
+
+TEST(NpyWriter, WidensBfloat16) {
+  TemporaryFolder folder;
+  NpyWriter writer(folder / "a.npy", Type::BF16, {2});
+  const bf16 elements[] = {narrow_bf16(1.5f), narrow_bf16(-3)};
+  writer.append(elements, 2);
+  writer.commit();
+  const MappedFile file(folder / "a.npy");
+  const NpyHeader header(file);
+  float wide[2];
+  EXPECT_EQ(header.type, Type::F32);
+  ASSERT_EQ(file.bytes, header.begin + sizeof wide);
+  memcpy(wide, file.data + header.begin, sizeof wide);
+  EXPECT_EQ(wide[0], 1.5f);
+  EXPECT_EQ(wide[1], -3);
+}
+
+TEST(NpyWriter, HasTheShapesOfPython) {
+  EXPECT_NE(npy_header(Type::F32, {}).find("'shape': (), }"),
+            std::string::npos);
+  EXPECT_NE(npy_header(Type::F32, {7}).find("'shape': (7, ), }"),
+            std::string::npos);
+}
+
+TEST(FileNames, AreThoseOfOutputsOrLikeThem) {
+  std::set<std::string> taken;
+  EXPECT_EQ(file_name_of("logits.1", taken), "logits.1");
+  EXPECT_EQ(file_name_of("/h.0/attn out", taken), "_h.0_attn_out");
+  EXPECT_EQ(file_name_of("_h.0_attn_out", taken), "_h.0_attn_out-2");
+  EXPECT_EQ(file_name_of("../x", taken), "_.._x");
+  EXPECT_EQ(file_name_of("", taken), "_");
+}
+
+TEST(ArrayFile, HasTheSamplesThatCount) {
+  TemporaryFolder folder;
+  const TensorInfo output{"y", Type::F32, 2, {2, 2}, 0, 16};
+  ArrayFile file(folder / "y.npy", output, 3);
+  append<float>(file, {1, 2, 3, 4}, 2);
+  append<float>(file, {5, 6, 7, 8}, 1);
+  EXPECT_FALSE(std::filesystem::exists(folder / "y.npy"));
+  file.commit();
+  const std::string content = read_file(folder / "y.npy");
+  EXPECT_EQ(content.substr(content.size() - 24),
+            bytes_of(std::vector<float>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(file.describe(), folder / "y.npy" + ": f32 [3, 2]");
+}
+
+TEST(TopClasses, AreThoseOfTorch) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> numbers{1, 3, nan, 3, -2};
+  auto number = [&](int64_t i) { return numbers[size_t(i)]; };
+  EXPECT_EQ(greatest_of(number, 5, 3), (std::vector<int64_t>{2, 1, 3}));
+  EXPECT_EQ(greatest_of(number, 5, 9), (std::vector<int64_t>{2, 1, 3, 0, 4}));
+}
+
+TEST(TopClasses, AreLinesOfJson) {
+  TemporaryFolder folder;
+  const TensorInfo output{"y", Type::F32, 2, {2, 3}, 0, 24};
+  TopClassesFile file(folder / "y.jsonl", output, 2);
+  const float infinity = std::numeric_limits<float>::infinity();
+  append<float>(file, {0.1f, 7, 2, 3, -1, infinity}, 2);
+  append<float>(file, {1, 2, 3, 9, 9, 9}, 1);
+  file.commit();
+  EXPECT_EQ(read_file(folder / "y.jsonl"),
+            "{\"sample\": 0, \"classes\": [1, 2], \"values\": [7, 2]}\n"
+            "{\"sample\": 1, \"classes\": [2, 0], \"values\": [null, 3]}\n"
+            "{\"sample\": 2, \"classes\": [2, 1], \"values\": [3, 2]}\n");
+}
+
+} // namespace
+} // namespace gpuopt
