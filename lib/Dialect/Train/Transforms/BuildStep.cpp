@@ -479,17 +479,10 @@ private:
   /// of batch normalisation.
   static void makeEvaluation(StepOp step) {
     step.walk([](Operation *op) {
-      if (auto dropout = dyn_cast<nn::DropoutOp>(op)) {
-        dropout.replaceAllUsesWith(dropout.getInput());
-        dropout.erase();
-      } else if (auto attention = dyn_cast<nn::AttentionOp>(op)) {
-        attention.removeDropoutRatioAttr();
-        attention.removeStreamAttr();
-      } else if (auto norm = dyn_cast<nn::BatchNormOp>(op)) {
-        norm.setFrozen(true);
-      } else if (isa<WriteOp>(op)) {
+      if (auto trained = dyn_cast<EvaluationFormOpInterface>(op))
+        trained.becomeEvaluation();
+      else if (isa<WriteOp>(op))
         op->erase();
-      }
     });
   }
 
