@@ -227,15 +227,6 @@ static Value binaryCrossEntropy(TensorBuilder &b, Value x, Value target) {
   return b.sub(softplus, b.mul(x, target));
 }
 
-/// Returns 1 / (1 + exp(-x)), without an exponential that overflows: that would
-/// make the gradient a NaN.
-static Value sigmoid(TensorBuilder &b, Value x) {
-  Value zero = b.splat(0, b.type(x)), one = b.splat(1, b.type(x));
-  Value isPositive = b.compare(arith::CmpFPredicate::OGE, x, zero);
-  Value small = b.exp(b.select(isPositive, b.neg(x), x));
-  return b.div(b.select(isPositive, one, small), b.add(small, one));
-}
-
 /// Returns e^2 / 2 for errors of at most `delta`, and delta * (|e| - delta / 2)
 /// beyond.
 static Value huber(TensorBuilder &b, Value error, double delta) {
@@ -261,7 +252,7 @@ static Value focal(TensorBuilder &b, const LossOptions &options, Value x,
     // The probability of what the target is not: 1 - sigmoid(x) for a target of
     // 1, which is sigmoid(-x) and, computed so, never exactly 0 for a finite x
     // of a usual size. The slope of a power below 1 would be infinite there.
-    Value missed = blend(b, target, sigmoid(b, b.neg(x)), sigmoid(b, x));
+    Value missed = blend(b, target, b.sigmoid(b.neg(x)), b.sigmoid(x));
     if (options.focalGamma != 1)
       missed = b.create<math::PowFOp>(missed,
                                       b.splat(options.focalGamma, b.type(x)));
@@ -278,7 +269,7 @@ static Value focal(TensorBuilder &b, const LossOptions &options, Value x,
 static Value dice(TensorBuilder &b, double smooth, Value x, Value target) {
   auto dims = llvm::to_vector(
       llvm::seq<int64_t>(firstDiceDim(b.type(x)), b.type(x).getRank()));
-  Value probability = sigmoid(b, x);
+  Value probability = b.sigmoid(x);
   Value both = b.sum(b.mul(probability, target), dims),
         each = b.add(b.sum(probability, dims), b.sum(target, dims));
   Value overlap = b.div(b.add(b.mul(both, 2), smooth), b.add(each, smooth));
