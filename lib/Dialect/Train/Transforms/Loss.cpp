@@ -9,6 +9,7 @@
 
 #include "SliceRows.h"
 
+#include "gpuopt/settings/compile_table.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -17,33 +18,18 @@ using namespace gpuopt;
 using namespace gpuopt::train;
 using nn::TensorBuilder;
 
-static constexpr std::pair<StringLiteral, LossKind> kLosses[] = {
-    {"cross_entropy", LossKind::CrossEntropy},
-    {"nll", LossKind::NegativeLogLikelihood},
-    {"mse", LossKind::MeanSquaredError},
-    {"l1", LossKind::L1},
-    {"huber", LossKind::Huber},
-    {"smooth_l1", LossKind::SmoothL1},
-    {"bce_with_logits", LossKind::BinaryCrossEntropyWithLogits},
-    {"focal", LossKind::Focal},
-    {"dice", LossKind::Dice},
-    {"kl_div", LossKind::KullbackLeibler},
-    {"none", LossKind::None},
-};
+using compile_time::kLosses;
+static_assert(std::size(kLosses) == size_t(LossKind::None) + 1);
 
 std::optional<LossKind> gpuopt::train::parseLossKind(StringRef name) {
-  for (auto [known, kind] : kLosses)
-    if (name == known)
-      return kind;
+  for (auto [kind, known] : llvm::enumerate(kLosses))
+    if (name == StringRef(known))
+      return LossKind(kind);
   return std::nullopt;
 }
 
 std::string gpuopt::train::lossNames() {
-  SmallVector<StringRef> names;
-  for (auto [name, kind] : ArrayRef(kLosses).drop_back())
-    names.push_back(name);
-  return (Twine(llvm::join(names, ", ")) + " or " + std::end(kLosses)[-1].first)
-      .str();
+  return list_text(kLosses, std::size(kLosses));
 }
 
 bool gpuopt::train::hasClasses(LossKind kind) {

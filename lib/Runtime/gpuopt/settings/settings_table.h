@@ -8,6 +8,7 @@
 // This file is C++17, as the compiler is.
 #pragma once
 
+#include "gpuopt/device/list_text.h"
 #include "gpuopt/settings/training_settings.h"
 
 #include <cmath>
@@ -230,7 +231,8 @@ inline constexpr SettingInfo kSettings[] = {
     detail::run("init-strict", &detail::S::init_strict, {},
                 "an error where --init-from lacks a tensor, or has another "
                 "one"),
-    detail::run("num-threads", &detail::S::num_threads, at_least(0, kMostThreads),
+    detail::run("num-threads", &detail::S::num_threads,
+                at_least(0, kMostThreads),
                 "threads of the host target; 0: as many as cores"),
     detail::run("wait-policy", &detail::S::wait_policy, {},
                 "how threads of the host target wait for the next kernel: "
@@ -399,16 +401,6 @@ inline std::string value_text(const SettingInfo &setting,
                          : "";
 }
 
-// Returns "linear, cosine or constant".
-inline std::string list_text(const std::string_view *names, size_t count) {
-  std::string text;
-  for (size_t i = 0; i < count; i++)
-    text += (i == 0           ? ""
-             : i == count - 1 ? " or "
-                              : ", ") +
-            std::string(names[i]);
-  return text;
-}
 inline std::string choices_text(const Field &field) {
   return list_text(field.names, size_t(field.count));
 }
