@@ -8,6 +8,7 @@
 #include "gpuopt/Analysis/Buffers.h"
 
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "gpuopt/Support/RowPitch.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
@@ -16,9 +17,15 @@
 using namespace mlir;
 using namespace gpuopt;
 
-bool gpuopt::isViewOp(Operation *op) {
-  return isa_and_nonnull<nn::ReshapeOp, nn::TransposeOp, nn::BroadcastOp,
-                         nn::SliceOp>(op);
+bool gpuopt::isViewOp(Operation *op) { return op && op->hasTrait<ViewTrait>(); }
+
+bool gpuopt::namesMemory(Operation *op) {
+  return isViewOp(op) || isa<train::ReadOp>(op) ||
+         op->hasTrait<OpTrait::ConstantLike>();
+}
+
+bool gpuopt::doesWork(Operation *op) {
+  return !namesMemory(op) && !isa<nn::ConcatOp>(op);
 }
 
 Value gpuopt::sourceOf(Value value) {

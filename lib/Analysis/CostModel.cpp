@@ -11,9 +11,8 @@
 #include "gpuopt/Analysis/KernelCost.h"
 #include "gpuopt/Analysis/MeasuredCosts.h"
 #include "gpuopt/Analysis/ProductCost.h"
-#include "gpuopt/Dialect/NN/IR/AttentionPairs.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
-#include "gpuopt/Dialect/Train/IR/Optimizers.h"
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "gpuopt/Interfaces/CostOpInterface.h"
 #include "gpuopt/Support/TensorSize.h"
 
@@ -58,80 +57,9 @@ static Type elementTypeOf(Operation *op) {
   return Float32Type::get(op->getContext());
 }
 
-/// Returns the parameter of an update or direction, which is never in half
-/// precision.
-template <typename OpT>
-static RankedTensorType parameterOf(OpT op) {
-  auto gradient = cast<RankedTensorType>(op.getGradient().getType());
-  return gradient.clone(gradient.getElementType().isF64()
-                            ? gradient.getElementType()
-                            : Float32Type::get(op.getContext()));
-}
-
-/// Adds the work of reading and writing each of the states.
-template <typename OpT>
-static void addStatesOf(OpT op, OpWork &work) {
-  double state = 0;
-  if (const OptimizerInfo *optimizer = find_optimizer(op.getOptimizer()))
-    for (const OptimizerState &kept : optimizer->states)
-      if (op.getState(kept.name))
-        if (auto type = train::optimizerStateType(kept, parameterOf(op)))
-          state += sizeInBytes(type);
-  work.bytesRead += state;
-  work.bytesWritten += state;
-}
-
-/// Adds the work on the parameter: it is read and written, and its copy in half
-/// precision is only written.
-static void addParameterOf(train::UpdateOp op, OpWork &work) {
-  double bytes = sizeInBytes(parameterOf(op));
-  work.bytesRead += bytes;
-  work.bytesWritten += bytes + (op.getCopyAttr() ? bytes / 2 : 0);
-}
-
-/// Whether an update is done by the launch of the update before it
-/// (device-group-calls). Updates with scratch memory have their own launches.
-static bool isInLaunchBefore(train::UpdateOp op) {
-  auto before = dyn_cast_or_null<train::UpdateOp>(op->getPrevNode());
-  const OptimizerInfo *optimizer = find_optimizer(op.getOptimizer());
-  return before && before.getOptimizer() == op.getOptimizer() && optimizer &&
-         !optimizer->scratch;
-}
-
-/// Whether state is written by the launch that writes other state before it.
-static bool isInLaunchBefore(train::WriteOp op) {
-  Operation *before = op->getPrevNode();
-  while (before && isViewOp(before))
-    before = before->getPrevNode();
-  auto other = dyn_cast_or_null<train::WriteOp>(before);
-  auto elementOf = [](train::WriteOp write) {
-    return cast<RankedTensorType>(write.getValue().getType()).getElementType();
-  };
-  return other && isa<FloatType>(elementOf(op)) &&
-         elementOf(op) == elementOf(other);
-}
-
-/// The same for the last stage of a sum.
-static bool isInLaunchBefore(nn::SumPartsOp op) {
-  return isa_and_nonnull<nn::SumPartsOp>(op->getPrevNode());
-}
-
 //===----------------------------------------------------------------------===//
 // What a device with warps has to do beside
 //===----------------------------------------------------------------------===//
-
-/// Instructions of a lane for a pair of a query and a key: its score is scaled,
-/// compared, raised to a power, added and narrowed. The power is one
-/// instruction that takes the place of eight (16 of them begin in a clock, of
-/// 128 others).
-static constexpr double kAttentionInstructions = 12;
-/// The backward computes probabilities twice, and the gradients of scores.
-static constexpr double kAttentionGradientInstructions = 26;
-/// A soft cap is a tanh and two products (tanh of elementary_cuda.h).
-static constexpr double kSoftcapInstructions = 18;
-/// The backward computes scores and the gradients of probabilities in both of
-/// its kernels: seven products, where five are counted.
-static constexpr double kAttentionGradientProducts = 7. / 5;
 
 static void addKernel(const KernelCost &cost, const DeviceModel &device,
                       OpWork &work) {
@@ -155,40 +83,18 @@ static void addProduct(nn::ContractOp op, const DeviceModel &device,
   work.hasAlignedRows = calls->hasAlignedRows;
 }
 
-/// Its softmax stands between its products, and so adds to their time.
-static void addAttention(const AttentionPairs &pairs, OpWork &work) {
-  work.isOwnProduct = true;
-  double softcap = pairs.isCapped ? kSoftcapInstructions : 0;
-  work.laneInstructions =
-      pairs.visible * (pairs.isGradient
-                           ? kAttentionGradientInstructions + 2 * softcap
-                           : kAttentionInstructions + softcap);
-  if (pairs.isGradient)
-    work.operations *= kAttentionGradientProducts;
-}
-
-/// cuDNN adds up channels in f16 alone. Elsewhere two kernels read the result.
-static void addSums(nn::ConvWithSumsOp op, OpWork &work) {
-  constexpr double kLaunches = 3;
-  if (work.elementType.isF16())
-    return;
-  work.bytesRead += sizeInBytes(op.getResult());
-  work.launches = kLaunches;
-}
-
-static void addDeviceWork(Operation *op, const DeviceModel &device,
-                          OpWork &work) {
-  if (auto fused = dyn_cast<nn::FusedOp>(op)) {
+/// Adds the work of an op on a device with warps. That of kernels and products
+/// depends on how they are cut into blocks and tiles; other ops know their own.
+static void addWarpWork(Operation *op, const DeviceModel &device,
+                        OpWork &work) {
+  if (auto fused = dyn_cast<nn::FusedOp>(op))
     addKernel(kernelCostOf(fused, device), device, work);
-  } else if (auto product = dyn_cast<nn::ContractOp>(op)) {
+  else if (auto product = dyn_cast<nn::ContractOp>(op))
     addProduct(product, device, work);
-  } else if (auto conv = dyn_cast<nn::ConvWithSumsOp>(op)) {
-    addSums(conv, work);
-  } else if (auto pairs = attentionPairsOf(op)) {
-    addAttention(*pairs, work);
-  } else if (!work.onMatrixUnits) {
+  else if (auto costly = dyn_cast<CostOpInterface>(op))
+    costly.addWarpWork(work);
+  else
     work.laneInstructions = work.operations;
-  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -198,33 +104,22 @@ static void addDeviceWork(Operation *op, const DeviceModel &device,
 OpWork gpuopt::workOf(Operation *op, const DeviceModel &device) {
   OpWork work;
   // Transfers run at the same time as the step's other work (OffloadCost.h).
-  bool isFree =
-      isViewOp(op) || op->hasTrait<OpTrait::ConstantLike>() ||
-      isa<train::ReadOp, nn::ConcatOp, train::OffloadOp, train::AwaitOffloadOp,
-          train::ReloadOp, train::AwaitReloadOp>(op);
-  if (isFree)
+  if (!doesWork(op) || isa<train::OffloadOp, train::AwaitOffloadOp,
+                           train::ReloadOp, train::AwaitReloadOp>(op))
     return work;
   work.operations = floatingPointOperations(op);
-  if (auto costly = dyn_cast<CostOpInterface>(op))
+  auto costly = dyn_cast<CostOpInterface>(op);
+  if (costly)
     work.onMatrixUnits = costly.usesMatrixUnits();
   work.elementType = elementTypeOf(op);
   for (OpOperand &operand : op->getOpOperands())
     work.bytesRead += bytesReadBy(operand);
   for (Value result : op->getResults())
     work.bytesWritten += sizeInBytes(result);
-  if (auto direction = dyn_cast<train::DirectionOp>(op))
-    addStatesOf(direction, work);
-  if (auto update = dyn_cast<train::UpdateOp>(op)) {
-    addStatesOf(update, work);
-    addParameterOf(update, work);
-    work.launches = isInLaunchBefore(update) ? 0 : 1;
-  }
-  if (auto write = dyn_cast<train::WriteOp>(op))
-    work.launches = isInLaunchBefore(write) ? 0 : 1;
-  if (auto sum = dyn_cast<nn::SumPartsOp>(op))
-    work.launches = isInLaunchBefore(sum) ? 0 : 1;
+  if (costly)
+    costly.addOwnWork(work);
   if (device.hasWarps())
-    addDeviceWork(op, device, work);
+    addWarpWork(op, device, work);
   return work;
 }
 

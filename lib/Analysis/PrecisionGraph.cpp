@@ -129,8 +129,7 @@ private:
   void addChoices(Operation *op) {
     // A direction stays in f32: it has no loss scale, so small values would be
     // lost in half precision.
-    if (isViewOp(op) || isa<train::ReadOp, train::DirectionOp>(op) ||
-        op->hasTrait<OpTrait::ConstantLike>())
+    if (namesMemory(op) || isa<train::DirectionOp>(op))
       return;
     for (OpResult result : op->getResults())
       if (isF32(result) && bufferOf(result) == result)

@@ -32,8 +32,7 @@ public:
 
   StepGraph build() {
     for (Operation &op : step.getBody().front()) {
-      if (isViewOp(&op) || isa<train::ReadOp>(op) ||
-          op.hasTrait<OpTrait::ConstantLike>())
+      if (namesMemory(&op))
         continue;
       if (isa<nn::ConcatOp>(op))
         addConcat(cast<nn::ConcatOp>(op));

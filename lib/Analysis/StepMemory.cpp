@@ -51,10 +51,6 @@ std::string gpuopt::uniqueSymbol(StringRef origin,
 // Lifetimes
 //===----------------------------------------------------------------------===//
 
-bool gpuopt::ownsMemory(Operation *op) {
-  return !isViewOp(op) && !isa<train::ReadOp, arith::ConstantOp>(op);
-}
-
 RankedTensorType gpuopt::scratchTypeOf(Operation *op) {
   if (auto update = dyn_cast<train::UpdateOp>(op))
     return train::updateScratchType(update);
@@ -72,7 +68,7 @@ StepMemory::StepMemory(train::StepOp step, llvm::StringMap<unsigned> &usedNames)
     : step(step) {
   int64_t index = 0;
   for (Operation &op : step.getBody().front()) {
-    if (!ownsMemory(&op))
+    if (namesMemory(&op))
       continue;
     if (auto offload = dyn_cast<train::OffloadOp>(op))
       addHostBuffer(offload, index, usedNames);
@@ -165,7 +161,7 @@ static LogicalResult checkRows(OpResult result) {
 LogicalResult StepMemory::checkContents() const {
   llvm::DenseMap<Value, int> contents, contentOf;
   for (Operation &op : step.getBody().front()) {
-    if (!ownsMemory(&op))
+    if (namesMemory(&op))
       continue;
     for (Value operand : op.getOperands())
       if (contentOf.lookup(sourceOf(operand)) !=
@@ -189,7 +185,7 @@ LogicalResult StepMemory::checkContents() const {
 LogicalResult StepMemory::checkTransfers() const {
   llvm::SetVector<Value> pending;
   for (Operation &op : step.getBody().front()) {
-    if (!ownsMemory(&op))
+    if (namesMemory(&op))
       continue;
     if (auto await = dyn_cast<train::AwaitReloadOp>(op)) {
       pending.remove(await.getValue());

@@ -11,6 +11,7 @@
 #include "gpuopt/Pipelines/Passes.h"
 #include "gpuopt/Planning/Recompute/LadderStore.h"
 #include "gpuopt/Transforms/Kernels/Passes.h"
+#include "gpuopt/settings/compile_table.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -21,29 +22,12 @@ using namespace gpuopt;
 static constexpr Phase kPhases[] = {
     Phase::Import,    Phase::NN,       Phase::Train,  Phase::Clusters,
     Phase::Precision, Phase::Schedule, Phase::Memory, Phase::Device};
+static_assert(std::size(kPhases) == std::size(compile_time::kPhases));
 
 ArrayRef<Phase> gpuopt::allPhases() { return kPhases; }
 
 StringRef gpuopt::nameOf(Phase phase) {
-  switch (phase) {
-  case Phase::Import:
-    return "import";
-  case Phase::NN:
-    return "nn";
-  case Phase::Train:
-    return "train";
-  case Phase::Clusters:
-    return "clusters";
-  case Phase::Precision:
-    return "precision";
-  case Phase::Schedule:
-    return "schedule";
-  case Phase::Memory:
-    return "memory";
-  case Phase::Device:
-    return "device";
-  }
-  return "";
+  return compile_time::kPhases[size_t(phase)];
 }
 
 std::optional<Phase> gpuopt::parsePhase(StringRef name) {

@@ -7,9 +7,9 @@
 
 #include "gpuopt/Pipelines/Passes.h"
 
-#include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "gpuopt/Dialect/Train/IR/Optimizers.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "gpuopt/Interfaces/RuntimeCallOpInterface.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace gpuopt {
@@ -24,10 +24,10 @@ using train::StepKind;
 using train::StepOp;
 
 static LogicalResult verifyOp(Operation *op) {
-  if (auto attention = dyn_cast<nn::AttentionOp>(op)) // (I2)
-    if (StringRef reason = attention.getReasonAgainstCall(); !reason.empty())
+  if (auto call = dyn_cast<RuntimeCallOpInterface>(op)) // (I2)
+    if (StringRef reason = call.getReasonAgainstCall(); !reason.empty())
       return op->emitOpError("must not be there any more, since ")
-             << reason << ": nn-expand-attention spells it out";
+             << reason << ": a pass such as nn-expand-attention spells it out";
   for (Value result : op->getResults())
     if (auto shaped = dyn_cast<ShapedType>(result.getType());
         shaped && !shaped.hasStaticShape()) // (I2)

@@ -64,6 +64,7 @@ SAMPLERS = {
     "unit": lambda random, shape: random.uniform(-0.9, 0.9, shape),
     "above one": lambda random, shape: random.uniform(1.1, 3, shape),
     "apart": _apart,
+    "far": lambda random, shape: np.linspace(-1000, 1000, int(np.prod(shape))).reshape(shape),  # exp of some is infinite
     "tied": lambda random, shape: np.zeros(shape),
 }
 
@@ -102,6 +103,7 @@ for op, reference, domain in [
     ("Floor", torch.floor, "normal"), ("Round", torch.round, "normal"), ("Sign", torch.sign, "apart"),
 ]:
     add("unary", op, SHAPES, reference, domain)
+add("unary", "Sigmoid", SHAPES, torch.sigmoid, "far", label="Far")
 add("unary", "Elu", SHAPES, lambda x: F.elu(x, 0.75), "apart", alpha=0.75)
 add("unary", "Celu", SHAPES, lambda x: F.celu(x, 0.75), "apart", alpha=0.75)
 add("unary", "LeakyRelu", SHAPES, lambda x: F.leaky_relu(x, 0.25), "apart", alpha=0.25)

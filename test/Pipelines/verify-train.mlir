@@ -108,7 +108,7 @@ train.step @update update () {
 // -----
 
 train.step @forward forward ("x" %x: tensor<2x8x16xf64>) {
-  // expected-error @below {{must not be there any more, since its elements are f64: nn-expand-attention spells it out}}
+  // expected-error @below {{must not be there any more, since its elements are f64: a pass such as nn-expand-attention spells it out}}
   %0:2 = nn.attention %x, %x, %x scale 1.0 : tensor<2x8x16xf64>, tensor<2x8x16xf64>, tensor<2x8x16xf64>
 }
 

@@ -30,9 +30,18 @@ namespace gpuopt {
 // Views
 //===----------------------------------------------------------------------===//
 
-/// True for the ops whose result can be a view of their operand's memory:
-/// nn.reshape, nn.transpose, nn.broadcast, nn.slice.
+/// True for the ops whose result can be a view of their operand's memory, such
+/// as nn.reshape; false for null.
 bool isViewOp(mlir::Operation *op);
+
+/// Whether the results of an op lie in memory that exists before the step or
+/// that another op owns: those of views, of reads of variables and of
+/// constants.
+bool namesMemory(mlir::Operation *op);
+
+/// Whether something runs for an op of a step. Besides the ops that only name
+/// memory, a concatenation does no work: its parts are written in place.
+bool doesWork(mlir::Operation *op);
 
 /// Returns the value at the start of a chain of views; if `value` is no view,
 /// `value` itself.

@@ -31,10 +31,6 @@ struct PlannedBuffer {
   int result = -1;          ///< See TensorName.
 };
 
-/// Whether an op counts as a time point of lifetimes: all ops but views, reads
-/// and constants do.
-bool ownsMemory(mlir::Operation *op);
-
 /// Memory of one step: each value that owns memory has a buffer, in the arena
 /// or, for copies of offloaded tensors, on the host.
 class StepMemory {

@@ -8,6 +8,7 @@
 #ifndef GPUOPT_INTERFACES_COSTOPINTERFACE_H
 #define GPUOPT_INTERFACES_COSTOPINTERFACE_H
 
+#include "gpuopt/Interfaces/OpWork.h"
 #include "gpuopt/settings/operation_counts.h"
 #include "mlir/IR/OpDefinition.h"
 

@@ -20,7 +20,19 @@ def CostOpInterface : OpInterface<"CostOpInterface"> {
     InterfaceMethod<"Floating-point operations of one execution; a multiplication and an addition are two.",
                     "double", "getFloatingPointOperations">,
     InterfaceMethod<"Whether a library does the work on matrix units where the device has some.", "bool",
-                    "usesMatrixUnits", (ins), [{}], [{ return false; }]>
+                    "usesMatrixUnits", (ins), [{}], [{ return false; }]>,
+    InterfaceMethod<[{
+        Adds to the work of the op what its operations, operands and results do not
+        tell: variables that it reads and writes, and whether it is part of the
+        launch of an op before it.
+      }], "void", "addOwnWork", (ins "::gpuopt::OpWork &":$work), [{}], [{ (void)work; }]>,
+    InterfaceMethod<[{
+        Adds what a device with warps has to do. By default, its lanes do all
+        operations that matrix units do not do.
+      }], "void", "addWarpWork", (ins "::gpuopt::OpWork &":$work), [{}], [{
+        if (!work.onMatrixUnits)
+          work.laneInstructions = work.operations;
+      }]>
   ];
 }
 

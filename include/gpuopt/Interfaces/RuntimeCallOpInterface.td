@@ -25,6 +25,11 @@ def RuntimeCallOpInterface : OpInterface<"RuntimeCallOpInterface"> {
   }];
   let methods = [
     InterfaceMethod<[{
+        Why the runtime has no call for this op, however its operands lie: a pass
+        must spell the op out. Empty if it has one.
+      }],
+      "::llvm::StringRef", "getReasonAgainstCall", (ins), [{}], [{ return {}; }]>,
+    InterfaceMethod<[{
         Whether the call can be made on operands that lie as told, with results
         written as told. What it cannot read is copied into dense memory before:
         dense operands and results must be supported.

@@ -32,8 +32,8 @@ enum class Phase {
 /// Returns all phases in their order.
 llvm::ArrayRef<Phase> allPhases();
 
-/// Returns the phase of a name: import, nn, train, clusters, precision,
-/// schedule, memory or device.
+/// Returns the phase of a name; compile_table.h has the names, in the order of
+/// the enum.
 std::optional<Phase> parsePhase(llvm::StringRef name);
 llvm::StringRef nameOf(Phase phase);
 

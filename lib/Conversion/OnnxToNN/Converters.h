@@ -136,7 +136,6 @@ mlir::Value takeAlong(nn::TensorBuilder &b, mlir::Value x, int64_t axis,
 mlir::Value inDouble(nn::TensorBuilder &b, mlir::Value integers);
 
 /// Returns 1 / (1 + exp(-x)).
-mlir::Value sigmoidOf(nn::TensorBuilder &b, mlir::Value x);
 mlir::Value reluOf(nn::TensorBuilder &b, mlir::Value x);
 
 /// Checks that the operands are those of the operator's specification.

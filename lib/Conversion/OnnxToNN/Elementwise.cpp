@@ -224,10 +224,6 @@ static LogicalResult reciprocal(NodeConversion &c) {
   return c.yield(c.b.div(c.b.splat(1, c.type(0)), c.input(0)));
 }
 
-/// exp overflows to inf and the quotient to 0, as it should.
-Value gpuopt::sigmoidOf(nn::TensorBuilder &b, Value x) {
-  return b.div(b.splat(1, b.type(x)), b.add(b.exp(b.neg(x)), 1.0));
-}
 Value gpuopt::reluOf(nn::TensorBuilder &b, Value x) {
   return b.createOrFold<arith::MaximumFOp>(x, b.splat(0, b.type(x)));
 }
@@ -246,14 +242,14 @@ static LogicalResult relu(NodeConversion &c) {
   return c.yield(reluOf(c.b, c.input(0)));
 }
 static LogicalResult sigmoid(NodeConversion &c) {
-  return c.yield(sigmoidOf(c.b, c.input(0)));
+  return c.yield(c.b.sigmoid(c.input(0)));
 }
 static LogicalResult softplus(NodeConversion &c) {
   return c.yield(softplusOf(c.b, c.input(0)));
 }
 static LogicalResult swish(NodeConversion &c) {
   Value x = c.input(0), scaled = c.b.mul(x, c.node.getFloat("alpha", 1.0));
-  return c.yield(c.b.mul(x, sigmoidOf(c.b, scaled)));
+  return c.yield(c.b.mul(x, c.b.sigmoid(scaled)));
 }
 static LogicalResult mish(NodeConversion &c) {
   return c.yield(c.b.mul(

@@ -58,7 +58,7 @@ struct Direction {
   Value recur(Value hidden, Value matrix) const {
     return b.create<nn::ContractOp>("bh,gh->bg", hidden, matrix);
   }
-  Value sigmoid(Value x) const { return sigmoidOf(b, x); }
+  Value sigmoid(Value x) const { return b.sigmoid(x); }
   Value tanh(Value x) const { return b.create<math::TanhOp>(x); }
 };
 
@@ -148,12 +148,11 @@ private:
     if (steps < 1)
       return c.fail("the sequence has no steps");
     if (steps > kMostUnrolledSteps / directions)
-      return c.fail("a sequence of " + Twine(steps) + " steps in " +
-                    Twine(directions) +
-                    (directions == 1 ? " direction" : " directions") +
-                    " would be unrolled, of which at most " +
-                    Twine(kMostUnrolledSteps) +
-                    " steps are supported: train on shorter sequences");
+      return c.fail(
+          "a sequence of " + Twine(steps) + " steps in " + Twine(directions) +
+          (directions == 1 ? " direction" : " directions") +
+          " would be unrolled, of which at most " + Twine(kMostUnrolledSteps) +
+          " steps are supported: train on shorter sequences");
     if (c.type(1) != typeOf({directions, wide, width}) ||
         c.type(2) != typeOf({directions, wide, size}) ||
         (c.has(3) && c.type(3) != typeOf({directions, 2 * wide})) ||

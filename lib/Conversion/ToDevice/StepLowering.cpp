@@ -116,8 +116,7 @@ public:
 
   void run(bool checksResults) {
     for (Operation &op : step.getBody().front()) {
-      if (isViewOp(&op) ||
-          isa<train::ReadOp, arith::ConstantOp, nn::ConcatOp>(op))
+      if (!doesWork(&op))
         continue;
       b.setLoc(op.getLoc());
       Operation *last = lastEmitted();
@@ -461,8 +460,7 @@ private:
 bool gpuopt::canLower(Operation *op) {
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
     return isa<ElementsAttr>(constant.getValue());
-  return isViewOp(op) || isa<train::ReadOp, nn::ConcatOp>(op) ||
-         dispatchLowered(op, [](auto) {});
+  return !doesWork(op) || dispatchLowered(op, [](auto) {});
 }
 
 void gpuopt::lowerStep(train::StepOp step, const StepMemory &memory,

@@ -9,6 +9,7 @@
 #include "Doctor/Libraries.h"
 #include "Flags/CudaDriver.h"
 #include "gpuopt/Planning/Bytes.h"
+#include "gpuopt/device/least_versions.h"
 #include "llvm/Support/Regex.h"
 
 using namespace llvm;
@@ -24,6 +25,17 @@ struct Wanted {
   StringRef advice;
 };
 } // namespace
+
+static VersionTuple tuple(LeastVersion version) {
+  return VersionTuple(version.major, version.minor);
+}
+
+static StringRef cudaAdvice() {
+  static const std::string advice = "install the CUDA toolkit " +
+                                    tuple(kLeastCuda).getAsString() +
+                                    " or later";
+  return advice;
+}
 
 /// Returns the first number with dots in a text.
 static VersionTuple versionIn(StringRef text) {
@@ -50,7 +62,7 @@ static Finding describe(const Tool &tool, const Wanted &wanted) {
 /// CMake and the compiler, which all targets need.
 static std::vector<Finding> findBuildTools() {
   return {describe(findTool({"cmake"}),
-                   {"cmake", VersionTuple(3, 22), "apt install cmake"}),
+                   {"cmake", tuple(kLeastCmake), "apt install cmake"}),
           describe(findTool({"make", "gmake"}),
                    {"make", VersionTuple(), "apt install make"}),
           describe(findCxxCompiler(),
@@ -76,7 +88,8 @@ static Finding findOneDnn() {
                                             unsigned(version->minor),
                                             unsigned(version->patch));
                       },
-                      "dnnl_version", VersionTuple(2, 6), VersionTuple(3),
+                      "dnnl_version", tuple(kLeastOneDnn),
+                      VersionTuple(kLeastOneDnn.major + 1),
                       "apt install libdnnl-dev ocl-icd-opencl-dev"});
 }
 
@@ -100,21 +113,21 @@ static Finding findCublasLt(ArrayRef<std::string> folders) {
                         return splitVersion(
                             reinterpret_cast<size_t (*)()>(function)());
                       },
-                      "cublasLtGetVersion", VersionTuple(12, 4), VersionTuple(),
+                      "cublasLtGetVersion", tuple(kLeastCuda), VersionTuple(),
                       "install the CUDA toolkit, or pip install nvidia-cublas"},
                      folders);
 }
 
 static Finding findCudnn(ArrayRef<std::string> folders) {
   static constexpr StringRef files[] = {"libcudnn.so.9"};
-  return findLibrary({"cuDNN", files, "cudnn.h",
-                      [](void *function) {
-                        return splitVersion(
-                            reinterpret_cast<size_t (*)()>(function)());
-                      },
-                      "cudnnGetVersion", VersionTuple(9), VersionTuple(10),
-                      "pip install nvidia-cudnn-cu13"},
-                     folders);
+  return findLibrary(
+      {"cuDNN", files, "cudnn.h",
+       [](void *function) {
+         return splitVersion(reinterpret_cast<size_t (*)()>(function)());
+       },
+       "cudnnGetVersion", tuple(kLeastCudnn),
+       VersionTuple(kLeastCudnn.major + 1), "pip install nvidia-cudnn-cu13"},
+      folders);
 }
 
 /// The GPU and its driver. `toolkit` is the version of the CUDA compiler.
@@ -143,9 +156,10 @@ static std::vector<Finding> findGpu(VersionTuple toolkit) {
   Finding ofGpu{State::Found, "GPU",
                 gpu->name + ", compute capability " + capability.getAsString() +
                     ", " + planning::formatBytes(gpu->memoryBytes)};
-  if (capability < VersionTuple(8)) {
+  if (VersionTuple least = tuple(kLeastComputeCapability); capability < least) {
     ofGpu.state = State::Unfit;
-    ofGpu.text += ", but 8.0 (Ampere) or later is needed";
+    ofGpu.text +=
+        ", but " + least.getAsString() + " (Ampere) or later is needed";
   }
   findings.push_back(ofGpu);
   return findings;
@@ -176,8 +190,7 @@ Findings gpuopt::examineTarget(const TargetInfo &target) {
   if (target.is_emulated()) {
     add(findBoostContext());
     std::vector<std::string> folders = foldersOfNvidia();
-    StringRef toolkit = "install the CUDA toolkit 12.4 or later";
-    add(findHeader("CUDA", "cuda_runtime.h", folders, toolkit));
+    add(findHeader("CUDA", "cuda_runtime.h", folders, cudaAdvice()));
     add(findHeader("cuBLASLt", "cublasLt.h", folders,
                    "pip install nvidia-cublas"));
     add(findHeader("cuDNN", "cudnn.h", folders,
@@ -185,8 +198,7 @@ Findings gpuopt::examineTarget(const TargetInfo &target) {
     return found;
   }
   Tool nvcc = findCudaCompiler();
-  add(describe(nvcc, {"nvcc", VersionTuple(12, 4),
-                      "install the CUDA toolkit 12.4 or later"}));
+  add(describe(nvcc, {"nvcc", tuple(kLeastCuda), cudaAdvice()}));
   std::vector<std::string> folders = foldersOfNvidia();
   add(findCublasLt(folders));
   add(findCudnn(folders));

@@ -110,9 +110,8 @@ static Error checkTogether(const TrainingSettings &settings) {
     return createStringError("--init-strict has no effect without "
                              "--init-from");
   if (!find_wait_policy(settings.wait_policy))
-    return createStringError("--wait-policy must be " +
-                             StringRef(kWaitPolicyList) + ", but is '" +
-                             settings.wait_policy + "'");
+    return createStringError("--wait-policy must be " + wait_policy_list() +
+                             ", but is '" + settings.wait_policy + "'");
   if (isGiven("token-type") && settings.tokens.empty() &&
       settings.eval_tokens.empty())
     return createStringError(predictCommand()

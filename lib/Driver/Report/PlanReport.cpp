@@ -73,8 +73,7 @@ static void describeDecisions(train::StepOp step,
     return;
   Operation *loss = *losses.begin();
   for (Operation &op : step.getBody().front()) {
-    if (isViewOp(&op) || isa<train::ReadOp, train::OffloadOp>(op) ||
-        op.hasTrait<OpTrait::ConstantLike>())
+    if (namesMemory(&op) || isa<train::OffloadOp>(op))
       continue;
     auto repeat = dyn_cast<train::RecomputeOp>(op);
     auto reload = dyn_cast<train::ReloadOp>(op);

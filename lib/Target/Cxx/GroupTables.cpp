@@ -12,7 +12,6 @@
 #include "gpuopt/Dialect/Train/IR/Optimizers.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace gpuopt;
@@ -25,29 +24,6 @@ using cxx::TableCall;
 
 static Type elementOf(Value pointer) {
   return cast<device::PtrType>(pointer.getType()).getElement();
-}
-
-std::string cxx::sizeText(device::UpdateOp op) {
-  if (!op.takesWholeShape())
-    return std::to_string(op.getNumElements());
-  Matrices m = matrices_of({op.getShape().data(), int(op.getShape().size())});
-  return "{" + std::to_string(m.count) + ", " + std::to_string(m.rows) + ", " +
-         std::to_string(m.columns) + "}";
-}
-
-SmallVector<Value> cxx::statesOf(StringRef optimizer,
-                                 std::optional<ArrayAttr> names,
-                                 ValueRange states) {
-  llvm::StringMap<Value> given;
-  if (names)
-    for (auto [name, state] :
-         llvm::zip(names->getAsRange<StringAttr>(), states))
-      given[name] = state;
-  SmallVector<Value> declared;
-  for (const OptimizerState &state : find_optimizer(optimizer)->states)
-    if (!state.name.empty())
-      declared.push_back(given.lookup(state.name));
-  return declared;
 }
 
 namespace {
@@ -79,93 +55,35 @@ private:
   const SymbolTable &symbols;
 };
 
-/// What is printed for a group.
-struct Table {
-  std::string type, name;
-  std::string function;
-  std::string comment;
-  bool isOneLaunch = true, takesState = true;
-};
-
 } // namespace
-
-//===----------------------------------------------------------------------===//
-// Rows
-//===----------------------------------------------------------------------===//
-
-/// A row of a table, and the name of what it is of.
-struct GroupTables::Row {
-  std::string text, name;
-};
-
-/// Whether the runtime works on a table of updates in one launch.
-static bool isOneLaunch(device::UpdateOp op) { return !op.takesWholeShape(); }
-
-static SmallVector<std::string> cellsOf(device::UpdateOp op, int64_t firstSpan,
-                                        const Cells &cells) {
-  SmallVector<std::string> states = llvm::map_to_vector(
-      cxx::statesOf(op.getOptimizer(), op.getStateNames(), op.getStates()),
-      [&](Value state) { return cells.offsetOf(state); });
-  bool isHalf = elementOf(op.getGradient()) != elementOf(op.getParameter());
-  SmallVector<std::string> row{cells.offsetOf(op.getParameter()),
-                               "{" + llvm::join(states, ", ") + "}",
-                               cells.offsetOf(op.getGradient(), isHalf),
-                               cells.offsetOf(op.getCopy()), cxx::sizeText(op)};
-  if (isOneLaunch(op))
-    row.push_back(std::to_string(firstSpan));
-  row.push_back(op.getDecay() ? "true" : "false");
-  if (op.getScratch())
-    row.push_back(cells.offsetOf(op.getScratch()));
-  return row;
-}
-
-static SmallVector<std::string> copyCells(Value to, Value from, bool isHalf,
-                                          int64_t elements, int64_t firstSpan,
-                                          const Cells &cells) {
-  return {cells.offsetOf(to), cells.offsetOf(from, isHalf),
-          std::to_string(elements), std::to_string(firstSpan)};
-}
-
-GroupTables::Row GroupTables::rowOf(device::GroupableCall call, Type half,
-                                    int64_t firstSpan) {
-  const Cells cells(symbols);
-  Value named;
-  auto copyRow = [&](Value to, Value from) {
-    named = from;
-    return copyCells(to, from, call.getHalfType() != nullptr,
-                     call.getNumElements(), firstSpan, cells);
-  };
-  SmallVector<std::string> row =
-      llvm::TypeSwitch<Operation *, SmallVector<std::string>>(call)
-          .Case([&](device::UpdateOp op) {
-            named = op.getParameter();
-            return cellsOf(op, firstSpan, cells);
-          })
-          .Case([&](device::AccumulateOp op) {
-            return copyRow(op.getTarget(), op.getValue());
-          })
-          .Case([&](device::SumPartsOp op) {
-            named = op.getSum();
-            return SmallVector<std::string>{
-                cells.offsetOf(op.getSum()), cells.offsetOf(op.getParts()),
-                std::to_string(op.getCount()), std::to_string(op.getColumns()),
-                std::to_string(firstSpan)};
-          })
-          .Case([&](device::SnapshotOp op) {
-            return copyRow(op.getSnapshot(), op.getValue());
-          })
-          .Case([&](device::RestoreOp op) {
-            return copyRow(op.getValue(), op.getSnapshot());
-          })
-          .Case([&](device::RefreshOp op) {
-            return copyRow(op.getCopy(), op.getValue());
-          });
-  return {"{" + llvm::join(row, ", ") + "}", cells.nameOf(named)};
-}
 
 //===----------------------------------------------------------------------===//
 // Tables
 //===----------------------------------------------------------------------===//
+
+static std::string textOf(const device::GroupRow::Cell &cell,
+                          const Cells &cells) {
+  if (auto *tensor = std::get_if<device::GroupRow::Tensor>(&cell))
+    return cells.offsetOf(tensor->pointer, tensor->isHalf);
+  if (auto *tensors = std::get_if<SmallVector<Value>>(&cell))
+    return "{" +
+           llvm::join(llvm::map_range(
+                          *tensors,
+                          [&](Value tensor) { return cells.offsetOf(tensor); }),
+                      ", ") +
+           "}";
+  return std::get<std::string>(cell);
+}
+
+static std::string textOf(const device::GroupRow &row, const Cells &cells) {
+  return "{" +
+         llvm::join(llvm::map_range(row.cells,
+                                    [&](const device::GroupRow::Cell &cell) {
+                                      return textOf(cell, cells);
+                                    }),
+                    ", ") +
+         "}";
+}
 
 static std::string typeList(ArrayRef<Type> types) {
   SmallVector<std::string> names = llvm::map_to_vector(
@@ -173,108 +91,35 @@ static std::string typeList(ArrayRef<Type> types) {
   return llvm::join(names, ", ");
 }
 
-static Table tableOf(device::UpdateOp op, Type half) {
-  const OptimizerInfo *optimizer = find_optimizer(op.getOptimizer());
-  SmallVector<StringRef> states;
-  for (const OptimizerState &state : optimizer->states)
-    if (!state.name.empty())
-      states.push_back(state.name);
-  Type parameter = elementOf(op.getParameter());
-  std::string types = typeList({parameter, half ? half : parameter});
-  Table table;
-  table.isOneLaunch = isOneLaunch(op);
-  table.function = op.getOptimizer().str();
-  table.name = cxx::constantName((op.getOptimizer() + "_updates").str());
-  table.type = (table.isOneLaunch ? "UpdateRow<" : "ShapedUpdateRow<") + types +
-               ", " + std::to_string(states.size()) + ">";
-  table.comment =
-      "What " + op.getOptimizer().str() + " updates: parameter, {" +
-      llvm::join(states, ", ") + "}, gradient, copy in half precision, " +
-      (table.isOneLaunch ? "elements, first span, decay"
-                         : "{matrices, rows, columns}, decay, scratch memory") +
-      "; each tensor by its offset in bytes.";
-  return table;
-}
-
-static Table tableOfCopies(StringRef function, StringRef name, Value to,
-                           Value from, Type half) {
-  Type value = elementOf(from);
-  // A gradient is of the type of its sum, or of half precision.
-  if (half)
-    value = elementOf(to);
-  Table table;
-  table.function = function.str();
-  table.name = name.str();
-  table.type =
-      "CopyRow<" + typeList({elementOf(to), value, half ? half : value}) + ">";
-  table.comment = "What " + function.str() +
-                  " works on: to, from, elements, first span; each tensor by "
-                  "its offset in bytes.";
-  return table;
-}
-
-static Table tableOfParts() {
-  Table table;
-  table.function = "sum_parts";
-  table.name = "kSumsOfParts";
-  table.type = "SumPartsRow";
-  table.comment = "What sum_parts works on: sum, parts, their number, columns, "
-                  "first block; each tensor by its offset in bytes.";
-  table.takesState = false;
-  return table;
-}
-
-static Table tableOf(device::GroupOp group) {
-  Type half = group.getHalfType();
-  return llvm::TypeSwitch<Operation *, Table>(group.getCalls().front())
-      .Case([&](device::UpdateOp op) { return tableOf(op, half); })
-      .Case([&](device::AccumulateOp op) {
-        return tableOfCopies("accumulate", "kSums", op.getTarget(),
-                             op.getValue(), half);
-      })
-      .Case([&](device::SumPartsOp) { return tableOfParts(); })
-      .Case([&](device::SnapshotOp op) {
-        return tableOfCopies("snapshot", "kSnapshots", op.getSnapshot(),
-                             op.getValue(), half);
-      })
-      .Case([&](device::RestoreOp op) {
-        return tableOfCopies("restore", "kRestored", op.getValue(),
-                             op.getSnapshot(), half);
-      })
-      .Case([&](device::RefreshOp op) {
-        bool isHalf = elementOf(op.getCopy()) != elementOf(op.getValue());
-        Table table =
-            tableOfCopies("refresh", isHalf ? "kHalfCopies" : "kWrittenState",
-                          op.getCopy(), op.getValue(), half);
-        table.takesState = false;
-        return table;
-      });
-}
-
-/// Returns the number of blocks that work on the tensors of a call.
-static int64_t spansOf(device::GroupableCall call) {
-  int64_t elements = call.getNumElements();
-  return isa<device::SumPartsOp>(call) ? sum_parts_blocks(elements)
-                                       : sum_of_squares_partials(elements);
+/// Returns the type of the table's rows: "UpdateRow<float, f16, 2>".
+static std::string rowType(const device::GroupTable &table) {
+  if (table.elementTypes.empty())
+    return table.row;
+  return table.row + "<" + typeList(table.elementTypes) +
+         (table.count ? ", " + std::to_string(*table.count) : "") + ">";
 }
 
 TableCall GroupTables::print(device::GroupOp group) {
-  Table table = tableOf(group);
-  table.name = names.unique(table.name);
+  SmallVector<device::GroupableCall> calls = group.getCalls();
+  Type half = group.getHalfType();
+  device::GroupTable table = calls.front().getTable(half);
+  std::string name = names.unique(constantName(table.name));
   printComment(stream, table.comment);
-  stream << (table.isOneLaunch ? "DEVICE_TABLE " : "constexpr ") << table.type
-         << " " << table.name << "[] = {\n";
+  stream << (table.isOneLaunch ? "DEVICE_TABLE " : "constexpr ")
+         << rowType(table) << " " << name << "[] = {\n";
+  const Cells cells(symbols);
   int64_t spans = 0;
-  for (device::GroupableCall call : group.getCalls()) {
-    Row row = rowOf(call, group.getHalfType(), spans);
-    stream << "    " << row.text << ", // " << quoted(row.name) << "\n";
-    spans += spansOf(call);
+  for (device::GroupableCall call : calls) {
+    device::GroupRow row = call.getRow(spans);
+    stream << "    " << textOf(row, cells) << ", // "
+           << quoted(cells.nameOf(row.named)) << "\n";
+    spans += call.getNumSpans();
   }
   stream << "};\n\n";
   TableCall call{table.function, {"ctx"}};
   if (table.takesState)
     call.arguments.push_back("state");
-  llvm::append_values(call.arguments, "m", table.name);
+  llvm::append_values(call.arguments, "m", name);
   if (table.isOneLaunch)
     call.arguments.push_back(std::to_string(spans));
   return call;

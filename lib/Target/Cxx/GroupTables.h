@@ -51,23 +51,10 @@ public:
   std::string print(device::GradNormOp op);
 
 private:
-  struct Row;
-  Row rowOf(device::GroupableCall call, mlir::Type half, int64_t firstSpan);
-
   ProgramNames &names;
   const mlir::SymbolTable &symbols;
   llvm::raw_ostream &stream;
 };
-
-/// Returns the states that an optimizer declares, in their order; null for one
-/// that the parameter does not have.
-llvm::SmallVector<mlir::Value> statesOf(llvm::StringRef optimizer,
-                                        std::optional<mlir::ArrayAttr> names,
-                                        mlir::ValueRange states);
-
-/// How the runtime is told how large a parameter is: its elements or, for
-/// optimizers with scratch memory or a direction, its shape as Matrices.
-std::string sizeText(device::UpdateOp op);
 
 } // namespace gpuopt::cxx
 

@@ -14,7 +14,6 @@
 #include "Types.h"
 #include "gpuopt/Dialect/Train/IR/Optimizers.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace gpuopt;
@@ -297,14 +296,6 @@ private:
     auto buffer = symbols.lookup<device::BufferOp>(op.getBuffer());
     return buffer && buffer.getKind() == device::BufferKind::Host;
   }
-  std::string pointerOrNull(Value value) {
-    return value ? pointer(value) : "nullptr";
-  }
-
-  static std::string memoryType(Value pointer) {
-    return cxx::memoryType(
-        cast<device::PtrType>(pointer.getType()).getElement());
-  }
 
   void call(StringRef function, ArrayRef<std::string> arguments) {
     cxx::printLine(*stream, indent + cxx::callText(function, arguments) + ";");
@@ -345,20 +336,21 @@ private:
         return op->emitOpError("expects operands that come from "
                                "'device.address' or 'device.column'");
     printHeading(op);
-    return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-        .Case<device::LaunchOp>([&](auto typed) { return emit(typed); })
-        .Case<device::CallOp, device::ReportLossOp, device::GradNormOp,
-              device::DirectionOp, device::UpdateOp, device::CopyOp,
-              device::AccumulateOp, device::SumPartsOp, device::SnapshotOp,
-              device::RestoreOp, device::RefreshOp, device::CheckFiniteOp,
-              device::OffloadOp, device::ReloadOp, device::AwaitOp>(
-            [&](auto typed) {
-              emit(typed);
-              return success();
-            })
-        .Default([](Operation *other) {
-          return other->emitOpError("cannot be written as C++");
-        });
+    if (auto launch = dyn_cast<device::LaunchOp>(op))
+      return emit(launch);
+    if (auto call = dyn_cast<device::CallOp>(op)) {
+      emit(call);
+      return success();
+    }
+    if (auto norm = dyn_cast<device::GradNormOp>(op)) {
+      emit(norm);
+      return success();
+    }
+    auto printed = dyn_cast<device::StepCall>(op);
+    if (!printed)
+      return op->emitOpError("cannot be written as C++");
+    emit(*printed.getPrintedCall());
+    return success();
   }
 
   LogicalResult check(device::AddressOp op) {
@@ -431,6 +423,26 @@ private:
     return "{" + llvm::join(fields, ", ") + "}";
   }
 
+  std::string textOf(const device::PrintedArgument &argument) {
+    using device::PrintedArgument;
+    if (auto *tensor = std::get_if<Value>(&argument.value))
+      return *tensor ? pointer(*tensor) : "nullptr";
+    if (auto *bytes = std::get_if<PrintedArgument::Bytes>(&argument.value))
+      return std::to_string(bytes->count) + " * sizeof(" +
+             cxx::memoryType(bytes->element) + ")";
+    if (auto *text = std::get_if<std::string>(&argument.value))
+      return *text;
+    return "state";
+  }
+
+  /// Prints an op that says itself which call it is.
+  void emit(const device::PrintedCall &printed) {
+    SmallVector<std::string> arguments{"ctx"};
+    for (const device::PrintedArgument &argument : printed.arguments)
+      arguments.push_back(textOf(argument));
+    call(printed.function, arguments);
+  }
+
   void emit(device::CallOp op) {
     std::string function = op.getFunction().str();
     if (op.getElementType())
@@ -440,14 +452,6 @@ private:
     for (Attribute argument : op.getArguments())
       arguments.push_back(argumentText(argument, operands));
     call(function, arguments);
-  }
-
-  void emit(device::ReportLossOp op) {
-    SmallVector<std::string> arguments{"ctx", "state", pointer(op.getSum()),
-                                       pointer(op.getWeight()), "1"};
-    if (step.getKind() == train::StepKind::Evaluate)
-      arguments.push_back("/*evaluating=*/true");
-    call("add_loss", arguments);
   }
 
   /// Prints sum_of_squares for all gradients; returns the number of sums.
@@ -483,92 +487,6 @@ private:
     });
     for (StringRef optimizer : optimizers)
       call(("begin_" + optimizer).str(), {"ctx", "state", "hyper"});
-  }
-
-  template <typename OpT>
-  void appendStates(OpT op, SmallVector<std::string> &arguments) {
-    for (Value state :
-         cxx::statesOf(op.getOptimizer(), op.getStateNames(), op.getStates()))
-      arguments.push_back(pointerOrNull(state));
-  }
-
-  void emit(device::DirectionOp op) {
-    SmallVector<std::string> arguments{"ctx", "state"};
-    appendStates(op, arguments);
-    llvm::append_values(arguments, pointer(op.getGradient()),
-                        pointer(op.getDirection()),
-                        std::to_string(op.getCount()));
-    call((op.getOptimizer() + "_direction").str(), arguments);
-  }
-
-  void emit(device::UpdateOp op) {
-    SmallVector<std::string> arguments{"ctx", "state",
-                                       pointer(op.getParameter())};
-    bool hasDirection = find_optimizer(op.getOptimizer())->has_direction;
-    if (!hasDirection)
-      appendStates(op, arguments);
-    arguments.push_back(pointer(op.getGradient()));
-    arguments.push_back(cxx::sizeText(op));
-    arguments.push_back(op.getDecay() ? "/*decay=*/true" : "/*decay=*/false");
-    if (op.getScratch())
-      arguments.push_back(pointer(op.getScratch()));
-    if (op.getCopy())
-      arguments.push_back(pointer(op.getCopy()));
-    call(op.getOptimizer(), arguments);
-  }
-
-  void emit(device::CheckFiniteOp op) {
-    SmallVector<std::string> arguments{"ctx", "state", pointer(op.getValue())};
-    if (std::optional<ArrayRef<int64_t>> rows = op.getRows()) {
-      arguments.push_back(std::to_string(op.getCount() / (*rows)[0]));
-      arguments.push_back(std::to_string((*rows)[0]));
-      arguments.push_back("/*pitch=*/" + std::to_string((*rows)[1]));
-    } else {
-      arguments.push_back(std::to_string(op.getCount()));
-    }
-    arguments.push_back(std::to_string(op.getIndex()));
-    call(op.getRows() ? "check_finite_rows" : "check_finite", arguments);
-  }
-  void emit(device::SumPartsOp op) {
-    call("sum_parts",
-         {"ctx", std::to_string(op.getCount()), std::to_string(op.getColumns()),
-          pointer(op.getParts()), pointer(op.getSum())});
-  }
-  void emit(device::SnapshotOp op) {
-    call("snapshot", {"ctx", "state", pointer(op.getSnapshot()),
-                      pointer(op.getValue()), std::to_string(op.getCount())});
-  }
-  void emit(device::RestoreOp op) {
-    call("restore", {"ctx", "state", pointer(op.getValue()),
-                     pointer(op.getSnapshot()), std::to_string(op.getCount())});
-  }
-  void emit(device::RefreshOp op) {
-    call("refresh", {"ctx", pointer(op.getCopy()), pointer(op.getValue()),
-                     std::to_string(op.getCount())});
-  }
-
-  void emit(device::CopyOp op) {
-    call("copy", {"ctx", pointer(op.getTarget()), pointer(op.getSource()),
-                  std::to_string(op.getCount()) + " * sizeof(" +
-                      memoryType(op.getSource()) + ")"});
-  }
-
-  template <typename OpT>
-  void transfer(StringRef function, OpT op) {
-    call(function, {"ctx", std::to_string(op.getEvent()),
-                    pointer(op.getTarget()), pointer(op.getSource()),
-                    std::to_string(op.getCount()) + " * sizeof(" +
-                        memoryType(op.getSource()) + ")"});
-  }
-  void emit(device::OffloadOp op) { transfer("offload", op); }
-  void emit(device::ReloadOp op) { transfer("reload", op); }
-  void emit(device::AwaitOp op) {
-    call("await", {"ctx", std::to_string(op.getEvent())});
-  }
-
-  void emit(device::AccumulateOp op) {
-    call("accumulate", {"ctx", "state", pointer(op.getTarget()),
-                        pointer(op.getValue()), std::to_string(op.getCount())});
   }
 
   device::StepOp step;

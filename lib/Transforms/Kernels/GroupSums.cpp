@@ -16,8 +16,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "WarpDevicePass.h"
 #include "gpuopt/Analysis/Buffers.h"
-#include "gpuopt/Analysis/DeviceModel.h"
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "gpuopt/Support/TensorSize.h"
@@ -76,17 +76,13 @@ struct LastStage {
   SmallVector<Operation *> views; ///< Of the results, in their order.
 };
 
-class GroupSums : public kernels::impl::GroupSumsBase<GroupSums> {
+class GroupSums
+    : public kernels::WarpDevicePass<kernels::impl::GroupSumsBase<GroupSums>> {
 public:
-  using GroupSumsBase::GroupSumsBase;
+  using WarpDevicePass::WarpDevicePass;
 
 private:
-  void runOnOperation() override {
-    FailureOr<DeviceModel> model = loadDeviceModel(getOperation(), device);
-    if (failed(model))
-      return signalPassFailure();
-    if (!model->hasWarps())
-      return;
+  void runOn(const DeviceModel &device) override {
     for (train::StepOp step : getOperation().getOps<train::StepOp>())
       for (ArrayRef<LastStage> rest = stages(step); !rest.empty();) {
         ArrayRef<LastStage> group = firstGroup(rest);

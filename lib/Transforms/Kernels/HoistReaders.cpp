@@ -73,10 +73,8 @@ class HoistReaders : public kernels::impl::HoistReadersBase<HoistReaders> {
     positions.clear();
     int64_t position = 0;
     for (Operation &op : block) {
-      bool computes = !isViewOp(&op) && !isa<train::ReadOp>(op) &&
-                      !op.hasTrait<OpTrait::ConstantLike>();
       positions[&op] = position;
-      position += computes;
+      position += !namesMemory(&op);
     }
   }
 

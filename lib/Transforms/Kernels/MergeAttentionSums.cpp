@@ -17,8 +17,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ColumnSums.h"
+#include "WarpDevicePass.h"
 
-#include "gpuopt/Analysis/DeviceModel.h"
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "gpuopt/Transforms/Kernels/Passes.h"
@@ -134,17 +134,13 @@ static Value buildLastSum(OpBuilder &builder, Location loc, Value parts,
 namespace {
 
 class MergeAttentionSums
-    : public kernels::impl::MergeAttentionSumsBase<MergeAttentionSums> {
+    : public kernels::WarpDevicePass<
+          kernels::impl::MergeAttentionSumsBase<MergeAttentionSums>> {
 public:
-  using MergeAttentionSumsBase::MergeAttentionSumsBase;
+  using WarpDevicePass::WarpDevicePass;
 
 private:
-  void runOnOperation() override {
-    FailureOr<DeviceModel> model = loadDeviceModel(getOperation(), device);
-    if (failed(model))
-      return signalPassFailure();
-    if (!model->hasWarps())
-      return;
+  void runOn(const DeviceModel &device) override {
     SmallVector<AttentionGradOp> attentions;
     getOperation().walk([&](AttentionGradOp op) { attentions.push_back(op); });
     for (AttentionGradOp op : attentions)

@@ -26,6 +26,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ColumnSums.h"
+#include "WarpDevicePass.h"
 
 #include "gpuopt/Analysis/Clusters.h"
 #include "gpuopt/Analysis/CostModel.h"
@@ -258,18 +259,14 @@ static bool readsAnyOf(FusedOp kernel, ArrayRef<ColumnSums> taken) {
 }
 
 class MergeColumnSums
-    : public kernels::impl::MergeColumnSumsBase<MergeColumnSums> {
+    : public kernels::WarpDevicePass<
+          kernels::impl::MergeColumnSumsBase<MergeColumnSums>> {
 public:
-  using MergeColumnSumsBase::MergeColumnSumsBase;
+  using WarpDevicePass::WarpDevicePass;
 
 private:
-  void runOnOperation() override {
-    FailureOr<DeviceModel> loaded = loadDeviceModel(getOperation(), device);
-    if (failed(loaded))
-      return signalPassFailure();
-    if (!loaded->hasWarps())
-      return;
-    model = *loaded;
+  void runOn(const DeviceModel &device) override {
+    model = device;
     for (FusedOp kernel : kernelsThat(reducesRows))
       mergeIntoRows(kernel);
     for (FusedOp kernel : kernelsThat(writesElements))

@@ -19,6 +19,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "WarpDevicePass.h"
 #include "gpuopt/Analysis/Buffers.h"
 #include "gpuopt/Analysis/CostModel.h"
 #include "gpuopt/Analysis/InPlaceResults.h"
@@ -295,21 +296,17 @@ private:
   ModuleOp module;
 };
 
-class PadRows : public kernels::impl::PadRowsBase<PadRows> {
+class PadRows
+    : public kernels::WarpDevicePass<kernels::impl::PadRowsBase<PadRows>> {
 public:
-  using PadRowsBase::PadRowsBase;
+  using WarpDevicePass::WarpDevicePass;
 
 private:
-  void runOnOperation() override {
-    FailureOr<DeviceModel> model = loadDeviceModel(getOperation(), device);
-    if (failed(model))
-      return signalPassFailure();
-    if (!model->hasWarps())
-      return;
+  void runOn(const DeviceModel &device) override {
     llvm::StringSet<> recast;
     for (train::StepOp step : getOperation().getOps<train::StepOp>())
       for (OpResult value :
-           CopyPadder(step.getBody().front(), *model, recast).run()) {
+           CopyPadder(step.getBody().front(), device, recast).run()) {
         ++paddedCount;
         RankedTensorType type = typeOf(value);
         remark::passed(value.getLoc(),

@@ -19,7 +19,10 @@
 // RUN: not gpuopt-opt %s -train-build-step="class-weights=1,2" 2>&1 | FileCheck %s --check-prefix=WEIGHTS
 // WEIGHTS: error: expects class-weights for each of the 3 classes of 'y', but got 2
 // RUN: not gpuopt-opt %s -train-build-step="class-weights=1,2,-1" 2>&1 | FileCheck %s --check-prefix=NEGATIVE
-// NEGATIVE: error: expects class-weights of at least 0, but got -1
+// NEGATIVE: error: expects class-weights of at least 0 that 'f32' can hold, but got -1
+// RUN: not gpuopt-opt %s -train-build-step="class-weights=1,2,1e39" 2>&1 | FileCheck %s --check-prefix=INFINITE
+// INFINITE: error: expects class-weights of at least 0 that 'f32' can hold, but got 1{{.*}}e+39
+// RUN: not gpuopt-opt %s -train-build-step="class-weights=1e-50,0,0" 2>&1 | FileCheck %s --check-prefix=ZEROS
 // RUN: not gpuopt-opt %s -train-build-step="class-weights=0,0,0" 2>&1 | FileCheck %s --check-prefix=ZEROS
 // ZEROS: error: expects a class weight above 0, but all are 0
 // RUN: not gpuopt-opt %s -train-build-step="accumulation-steps=0" 2>&1 | FileCheck %s --check-prefix=STEPS

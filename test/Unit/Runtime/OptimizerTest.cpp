@@ -2,6 +2,7 @@
 // Face's schedules.
 
 #include "gpuopt/optimizers/adamw.h"
+#include "gpuopt/optimizers/muon.h"
 #include "gpuopt/optimizers/sgd.h"
 
 #include <gtest/gtest.h>
@@ -126,6 +127,33 @@ TEST_F(Step, LossesOfMicroStepsAddUp) {
   begin_step(ctx, &state, &hyper);
   EXPECT_EQ(state.loss_sum, 0);
   EXPECT_EQ(state.draw, 3);
+}
+
+// With a learning rate of 0 a parameter stays as it is, and the momentum goes
+// on.
+TEST_F(Step, MuonMovesNoParameterAtALearningRateOfZero) {
+  const std::vector<double> before = p;
+  std::vector<double> direction(n);
+  hyper.learning_rate = 0;
+  hyper.max_grad_norm = 0;
+  hyper.muon_momentum = 0.9;
+  begin(1);
+  begin_muon(ctx, &state, &hyper);
+  EXPECT_EQ(state.muon_learning_rate, 0);
+  muon_direction(ctx, &state, m.data(), g.data(), direction.data(), n);
+  muon(ctx, &state, p.data(), direction.data(), Matrices{1, 1, n},
+       /*decay=*/true);
+  EXPECT_EQ(p, before);
+  for (int64_t i = 0; i < n; i++)
+    EXPECT_NEAR(m[i], 0.1 * g[i], 1e-12);
+  // With a rate above 0, the same calls move it.
+  hyper.learning_rate = 1e-2;
+  state.micro_step = 0;
+  begin(1);
+  begin_muon(ctx, &state, &hyper);
+  muon(ctx, &state, p.data(), direction.data(), Matrices{1, 1, n},
+       /*decay=*/true);
+  EXPECT_NE(p, before);
 }
 
 } // namespace

@@ -8,6 +8,7 @@
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 #include "gpuopt/Dialect/Train/IR/Optimizers.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace gpuopt::device;
@@ -71,6 +72,47 @@ int64_t UpdateOp::getNumElements() {
   return ShapedType::getNumElements(getShape());
 }
 
+/// Whether the runtime works on a table of updates in one launch.
+static bool isOneLaunch(UpdateOp op) { return !op.takesWholeShape(); }
+
+GroupTable UpdateOp::getTable(Type half) {
+  SmallVector<StringRef> states;
+  for (const OptimizerState &state : find_optimizer(getOptimizer())->states)
+    if (!state.name.empty())
+      states.push_back(state.name);
+  Type parameter = elementOf(getParameter());
+  bool isOneLaunch = ::isOneLaunch(*this);
+  GroupTable table;
+  table.function = getOptimizer().str();
+  table.name = table.function + "_updates";
+  table.row = isOneLaunch ? "UpdateRow" : "ShapedUpdateRow";
+  table.elementTypes = {parameter, half ? half : parameter};
+  table.count = states.size();
+  table.comment =
+      "What " + table.function + " updates: parameter, {" +
+      llvm::join(states, ", ") + "}, gradient, copy in half precision, " +
+      (isOneLaunch ? "elements, first span, decay"
+                   : "{matrices, rows, columns}, decay, scratch memory") +
+      "; each tensor by its offset in bytes.";
+  table.isOneLaunch = isOneLaunch;
+  return table;
+}
+
+GroupRow UpdateOp::getRow(int64_t firstSpan) {
+  using Tensor = GroupRow::Tensor;
+  bool isHalf = elementOf(getGradient()) != elementOf(getParameter());
+  GroupRow row{getParameter(),
+               {Tensor{getParameter()}, getDeclaredStates(),
+                Tensor{getGradient(), isHalf}, Tensor{getCopy()},
+                getSizeText()}};
+  if (isOneLaunch(*this))
+    row.cells.push_back(std::to_string(firstSpan));
+  row.cells.push_back(std::string(getDecay() ? "true" : "false"));
+  if (getScratch())
+    row.cells.push_back(Tensor{getScratch()});
+  return row;
+}
+
 //===----------------------------------------------------------------------===//
 // Sums and copies
 //===----------------------------------------------------------------------===//
@@ -107,6 +149,81 @@ Attribute SumPartsOp::getGroupKey() {
   return keyOf(*this, getSum(), getParts());
 }
 Value SumPartsOp::getSource() { return getParts(); }
+
+GroupTable SumPartsOp::getTable(Type) {
+  GroupTable table;
+  table.function = "sum_parts";
+  table.name = "sums_of_parts";
+  table.row = "SumPartsRow";
+  table.comment = "What sum_parts works on: sum, parts, their number, columns, "
+                  "first block; each tensor by its offset in bytes.";
+  table.takesState = false;
+  return table;
+}
+GroupRow SumPartsOp::getRow(int64_t firstSpan) {
+  using Tensor = GroupRow::Tensor;
+  return {getSum(),
+          {Tensor{getSum()}, Tensor{getParts()}, std::to_string(getCount()),
+           std::to_string(getColumns()), std::to_string(firstSpan)}};
+}
+int64_t SumPartsOp::getNumSpans() { return sum_parts_blocks(getNumElements()); }
+
+/// Returns the table of calls that copy or add tensors. What is read has the
+/// type of what is written, or `half`, where some of it is in half precision.
+static GroupTable tableOfCopies(StringRef function, StringRef name, Value to,
+                                Value from, Type half) {
+  Type value = half ? elementOf(to) : elementOf(from);
+  GroupTable table;
+  table.function = function.str();
+  table.name = name.str();
+  table.row = "CopyRow";
+  table.elementTypes = {elementOf(to), value, half ? half : value};
+  table.comment = "What " + table.function +
+                  " works on: to, from, elements, first span; each tensor by "
+                  "its offset in bytes.";
+  return table;
+}
+static GroupRow copyRow(GroupableCall op, Value to, Value from,
+                        int64_t firstSpan) {
+  using Tensor = GroupRow::Tensor;
+  return {from,
+          {Tensor{to}, Tensor{from, op.getHalfType() != nullptr},
+           std::to_string(op.getNumElements()), std::to_string(firstSpan)}};
+}
+
+GroupTable AccumulateOp::getTable(Type half) {
+  return tableOfCopies("accumulate", "sums", getTarget(), getValue(), half);
+}
+GroupRow AccumulateOp::getRow(int64_t firstSpan) {
+  return copyRow(*this, getTarget(), getValue(), firstSpan);
+}
+
+GroupTable SnapshotOp::getTable(Type half) {
+  return tableOfCopies("snapshot", "snapshots", getSnapshot(), getValue(),
+                       half);
+}
+GroupRow SnapshotOp::getRow(int64_t firstSpan) {
+  return copyRow(*this, getSnapshot(), getValue(), firstSpan);
+}
+
+GroupTable RestoreOp::getTable(Type half) {
+  return tableOfCopies("restore", "restored", getValue(), getSnapshot(), half);
+}
+GroupRow RestoreOp::getRow(int64_t firstSpan) {
+  return copyRow(*this, getValue(), getSnapshot(), firstSpan);
+}
+
+GroupTable RefreshOp::getTable(Type half) {
+  bool isHalf = elementOf(getCopy()) != elementOf(getValue());
+  GroupTable table =
+      tableOfCopies("refresh", isHalf ? "half_copies" : "written_state",
+                    getCopy(), getValue(), half);
+  table.takesState = false;
+  return table;
+}
+GroupRow RefreshOp::getRow(int64_t firstSpan) {
+  return copyRow(*this, getCopy(), getValue(), firstSpan);
+}
 
 //===----------------------------------------------------------------------===//
 // Groups

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "gpuopt/Dialect/NN/IR/NNDialect.h"
+#include "AttentionScores.h"
+#include "gpuopt/Support/TensorSize.h"
 
 using namespace mlir;
 using namespace gpuopt;
@@ -50,6 +51,14 @@ double ConvWithSumsOp::getFloatingPointOperations() {
   return convOperations(getResult(), getWeights());
 }
 bool ConvWithSumsOp::usesMatrixUnits() { return true; }
+/// cuDNN adds up channels in f16 alone. Elsewhere two kernels read the result.
+void ConvWithSumsOp::addWarpWork(OpWork &work) {
+  constexpr double kLaunches = 3;
+  if (work.elementType.isF16())
+    return;
+  work.bytesRead += sizeInBytes(getResult());
+  work.launches = kLaunches;
+}
 double ConvInputGradOp::getFloatingPointOperations() {
   return convOperations(getGradient(), getWeights());
 }
@@ -58,6 +67,90 @@ double ConvWeightGradOp::getFloatingPointOperations() {
   return convOperations(getGradient(), getResult());
 }
 bool ConvWeightGradOp::usesMatrixUnits() { return true; }
+
+//===----------------------------------------------------------------------===//
+// Attention
+//===----------------------------------------------------------------------===//
+
+/// Returns the number of pairs of a query and a key that it sees.
+static double seenPairs(RankedTensorType scores,
+                        std::optional<ArrayRef<int64_t>> band) {
+  if (!band)
+    return scores.getNumElements();
+  ArrayRef<int64_t> shape = scores.getShape();
+  double pairs = 0;
+  for (int64_t row : llvm::seq<int64_t>(0, shape.take_back(2)[0])) {
+    auto [first, end] = keysInBand(scores, *band, row);
+    pairs += end - first;
+  }
+  for (int64_t batch : shape.drop_back(2))
+    pairs *= batch;
+  return pairs;
+}
+
+/// Returns the same for an attention or its gradient.
+template <typename OpT>
+static double seenPairs(OpT op) {
+  return seenPairs(scoresType(op.getQuery(), op.getKey()), op.getBand());
+}
+
+/// Instructions of a lane for a pair of a query and a key: its score is scaled,
+/// compared, raised to a power, added and narrowed. The power is one
+/// instruction that takes the place of eight (16 of them begin in a clock, of
+/// 128 others).
+static constexpr double kAttentionInstructions = 12;
+/// The backward computes probabilities twice, and the gradients of scores.
+static constexpr double kAttentionGradientInstructions = 26;
+/// A soft cap is a tanh and two products (tanh of elementary_cuda.h).
+static constexpr double kSoftcapInstructions = 18;
+/// The backward computes scores and the gradients of probabilities in both of
+/// its kernels: seven products, where five are counted.
+static constexpr double kAttentionGradientProducts = 7. / 5;
+
+/// Adds what a softmax, which stands between the products, takes of lanes for
+/// each pair.
+static void addSoftmax(double pairs, double instructions, OpWork &work) {
+  work.isOwnProduct = true;
+  work.laneInstructions = pairs * instructions;
+}
+
+double AttentionOp::getFloatingPointOperations() {
+  double pairs = seenPairs(*this);
+  double products = 2 * pairs *
+                    (tensorType(getQuery()).getShape().back() +
+                     tensorType(getValue()).getShape().back());
+  constexpr int kSoftmax = 4 + kOperationsOfElementaryFunction, kDropout = 12;
+  constexpr int kSoftcap = 2 + kOperationsOfElementaryFunction;
+  return products + pairs * (kSoftmax + (getDropoutRatio() ? kDropout : 0) +
+                             (getSoftcap() ? kSoftcap : 0) +
+                             (getMask() ? 1 : 0) + (getBias() ? 1 : 0));
+}
+bool AttentionOp::usesMatrixUnits() { return true; }
+void AttentionOp::addWarpWork(OpWork &work) {
+  double softcap = getSoftcap() ? kSoftcapInstructions : 0;
+  addSoftmax(seenPairs(*this), kAttentionInstructions + softcap, work);
+}
+
+/// The gradient has five products, where the forward has two, and computes the
+/// softmax again. That of a bias is one sum more.
+double AttentionGradOp::getFloatingPointOperations() {
+  double pairs = seenPairs(*this);
+  double products = 2 * pairs *
+                    (3 * tensorType(getQuery()).getShape().back() +
+                     2 * tensorType(getValue()).getShape().back());
+  constexpr int kSoftmax = 5 + kOperationsOfElementaryFunction;
+  constexpr int kDropout = 12;
+  constexpr int kSoftcap = 5 + kOperationsOfElementaryFunction;
+  return products + pairs * (kSoftmax + (getDropoutRatio() ? kDropout : 0) +
+                             (getSoftcap() ? kSoftcap : 0) +
+                             (getMask() ? 1 : 0) + (getBias() ? 2 : 0));
+}
+bool AttentionGradOp::usesMatrixUnits() { return true; }
+void AttentionGradOp::addWarpWork(OpWork &work) {
+  double softcap = getSoftcap() ? 2 * kSoftcapInstructions : 0;
+  addSoftmax(seenPairs(*this), kAttentionGradientInstructions + softcap, work);
+  work.operations *= kAttentionGradientProducts;
+}
 
 //===----------------------------------------------------------------------===//
 // Reductions, windows, indices
@@ -73,6 +166,11 @@ double PartialSumOp::getFloatingPointOperations() {
 }
 double SumPartsOp::getFloatingPointOperations() {
   return elementsOf(getParts());
+}
+/// Sums that follow one another are one launch (device-group-calls).
+void SumPartsOp::addOwnWork(OpWork &work) {
+  if (isa_and_nonnull<SumPartsOp>((*this)->getPrevNode()))
+    work.launches = 0;
 }
 double MaxPoolOp::getFloatingPointOperations() {
   return elementsOf(getResult()) * windowSize(getKernel());

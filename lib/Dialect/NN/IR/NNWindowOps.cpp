@@ -89,14 +89,21 @@ convResult(std::optional<Location> loc, StringRef name, RankedTensorType input,
                       weights.getDimSize(0)); // (C3) (C4)
 }
 
+/// Returns the type of the result of a convolution's operands and attributes.
+template <typename AdaptorT>
+static FailureOr<RankedTensorType> convResult(std::optional<Location> loc,
+                                              StringRef op, AdaptorT adaptor) {
+  return convResult(loc, op, tensorType(adaptor.getInput()),
+                    tensorType(adaptor.getWeights()), adaptor.getStrides(),
+                    adaptor.getPads(), adaptor.getDilations(),
+                    adaptor.getGroups());
+}
+
 LogicalResult ConvOp::inferReturnTypes(MLIRContext *context,
                                        std::optional<Location> loc,
                                        Adaptor adaptor,
                                        SmallVectorImpl<Type> &types) {
-  auto type = convResult(
-      loc, getOperationName(), tensorType(adaptor.getInput()),
-      tensorType(adaptor.getWeights()), adaptor.getStrides(), adaptor.getPads(),
-      adaptor.getDilations(), adaptor.getGroups());
+  auto type = convResult(loc, getOperationName(), adaptor);
   if (failed(type))
     return failure();
   types.push_back(*type);
@@ -107,10 +114,7 @@ LogicalResult ConvWithSumsOp::inferReturnTypes(MLIRContext *context,
                                                std::optional<Location> loc,
                                                Adaptor adaptor,
                                                SmallVectorImpl<Type> &types) {
-  auto type = convResult(
-      loc, getOperationName(), tensorType(adaptor.getInput()),
-      tensorType(adaptor.getWeights()), adaptor.getStrides(), adaptor.getPads(),
-      adaptor.getDilations(), adaptor.getGroups());
+  auto type = convResult(loc, getOperationName(), adaptor);
   if (failed(type))
     return failure();
   Type element = type->getElementType();

@@ -31,6 +31,13 @@ Value TensorBuilder::splat(double value, RankedTensorType like) {
       DenseElementsAttr::get(like, ArrayRef<Attribute>(scalar)));
 }
 
+Value TensorBuilder::sigmoid(Value x) {
+  Value zero = splat(0, type(x)), one = splat(1, type(x));
+  Value isPositive = compare(arith::CmpFPredicate::OGE, x, zero);
+  Value small = exp(select(isPositive, neg(x), x));
+  return div(select(isPositive, one, small), add(small, one));
+}
+
 Value TensorBuilder::select(Value condition, Value a, Value b) {
   auto common = commonShape(commonShape(shape(a), shape(b)), shape(condition));
   return createOrFold<arith::SelectOp>(

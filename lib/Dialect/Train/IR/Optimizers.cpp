@@ -11,15 +11,10 @@ using namespace mlir;
 using namespace gpuopt;
 
 std::string train::optimizerNames() {
-  std::string text;
-  for (const OptimizerInfo &optimizer : kOptimizers) {
-    bool isLast = &optimizer == std::end(kOptimizers) - 1;
-    text += (text.empty() ? ""
-             : isLast     ? " or "
-                          : ", ") +
-            std::string(optimizer.name);
-  }
-  return text;
+  SmallVector<std::string_view> names;
+  for (const OptimizerInfo &optimizer : kOptimizers)
+    names.push_back(optimizer.name);
+  return list_text(names.data(), names.size());
 }
 
 static ParameterShape shapeOf(RankedTensorType type) {

@@ -183,6 +183,10 @@ private:
                   (type.getRank() >= 1 || lossOptions.kind == LossKind::None);
     if (inference)
       return success();
+    if (usable && lossOptions.kind == LossKind::Dice && type.getRank() < 2)
+      return forward.emitError("expects logits of at least two dimensions for "
+                               "dice, which has a loss for each sample, but '")
+             << outputName(logitsIndex) << "' is " << type;
     if (usable) {
       warnOfOneClass(type);
       return checkClassWeights(type);
@@ -204,13 +208,23 @@ private:
              << classes << " classes of '" << outputName(logitsIndex)
              << "', but got " << classWeights.size();
     for (double weight : classWeights)
-      if (!(weight >= 0 && std::isfinite(weight)))
-        return forward.emitError("expects class-weights of at least 0, but "
-                                 "got ")
-               << weight;
-    if (llvm::all_of(classWeights, [](double weight) { return weight == 0; }))
+      if (!(weight >= 0 && std::isfinite(stored(weight, type))))
+        return forward.emitError("expects class-weights of at least 0 that ")
+               << type.getElementType() << " can hold, but got " << weight;
+    if (llvm::all_of(classWeights,
+                     [&](double weight) { return stored(weight, type) == 0; }))
       return forward.emitError("expects a class weight above 0, but all are 0");
     return success();
+  }
+
+  /// Returns a weight as a tensor of the logits' type holds it: 1e39 is
+  /// infinite in f32.
+  static double stored(double weight, RankedTensorType type) {
+    APFloat value(weight);
+    bool losesInfo = false;
+    value.convert(cast<FloatType>(type.getElementType()).getFloatSemantics(),
+                  APFloat::rmNearestTiesToEven, &losesInfo);
+    return value.convertToDouble();
   }
 
   /// With one class, the softmax is 1 and the loss 0, whatever the weights are.
@@ -479,17 +493,10 @@ private:
   /// of batch normalisation.
   static void makeEvaluation(StepOp step) {
     step.walk([](Operation *op) {
-      if (auto dropout = dyn_cast<nn::DropoutOp>(op)) {
-        dropout.replaceAllUsesWith(dropout.getInput());
-        dropout.erase();
-      } else if (auto attention = dyn_cast<nn::AttentionOp>(op)) {
-        attention.removeDropoutRatioAttr();
-        attention.removeStreamAttr();
-      } else if (auto norm = dyn_cast<nn::BatchNormOp>(op)) {
-        norm.setFrozen(true);
-      } else if (isa<WriteOp>(op)) {
+      if (auto trained = dyn_cast<EvaluationFormOpInterface>(op))
+        trained.becomeEvaluation();
+      else if (isa<WriteOp>(op))
         op->erase();
-      }
     });
   }
 

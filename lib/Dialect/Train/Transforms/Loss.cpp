@@ -9,6 +9,7 @@
 
 #include "SliceRows.h"
 
+#include "gpuopt/settings/compile_table.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -17,33 +18,18 @@ using namespace gpuopt;
 using namespace gpuopt::train;
 using nn::TensorBuilder;
 
-static constexpr std::pair<StringLiteral, LossKind> kLosses[] = {
-    {"cross_entropy", LossKind::CrossEntropy},
-    {"nll", LossKind::NegativeLogLikelihood},
-    {"mse", LossKind::MeanSquaredError},
-    {"l1", LossKind::L1},
-    {"huber", LossKind::Huber},
-    {"smooth_l1", LossKind::SmoothL1},
-    {"bce_with_logits", LossKind::BinaryCrossEntropyWithLogits},
-    {"focal", LossKind::Focal},
-    {"dice", LossKind::Dice},
-    {"kl_div", LossKind::KullbackLeibler},
-    {"none", LossKind::None},
-};
+using compile_time::kLosses;
+static_assert(std::size(kLosses) == size_t(LossKind::None) + 1);
 
 std::optional<LossKind> gpuopt::train::parseLossKind(StringRef name) {
-  for (auto [known, kind] : kLosses)
-    if (name == known)
-      return kind;
+  for (auto [kind, known] : llvm::enumerate(kLosses))
+    if (name == StringRef(known))
+      return LossKind(kind);
   return std::nullopt;
 }
 
 std::string gpuopt::train::lossNames() {
-  SmallVector<StringRef> names;
-  for (auto [name, kind] : ArrayRef(kLosses).drop_back())
-    names.push_back(name);
-  return (Twine(llvm::join(names, ", ")) + " or " + std::end(kLosses)[-1].first)
-      .str();
+  return list_text(kLosses, std::size(kLosses));
 }
 
 bool gpuopt::train::hasClasses(LossKind kind) {
@@ -227,15 +213,6 @@ static Value binaryCrossEntropy(TensorBuilder &b, Value x, Value target) {
   return b.sub(softplus, b.mul(x, target));
 }
 
-/// Returns 1 / (1 + exp(-x)), without an exponential that overflows: that would
-/// make the gradient a NaN.
-static Value sigmoid(TensorBuilder &b, Value x) {
-  Value zero = b.splat(0, b.type(x)), one = b.splat(1, b.type(x));
-  Value isPositive = b.compare(arith::CmpFPredicate::OGE, x, zero);
-  Value small = b.exp(b.select(isPositive, b.neg(x), x));
-  return b.div(b.select(isPositive, one, small), b.add(small, one));
-}
-
 /// Returns e^2 / 2 for errors of at most `delta`, and delta * (|e| - delta / 2)
 /// beyond.
 static Value huber(TensorBuilder &b, Value error, double delta) {
@@ -261,7 +238,7 @@ static Value focal(TensorBuilder &b, const LossOptions &options, Value x,
     // The probability of what the target is not: 1 - sigmoid(x) for a target of
     // 1, which is sigmoid(-x) and, computed so, never exactly 0 for a finite x
     // of a usual size. The slope of a power below 1 would be infinite there.
-    Value missed = blend(b, target, sigmoid(b, b.neg(x)), sigmoid(b, x));
+    Value missed = blend(b, target, b.sigmoid(b.neg(x)), b.sigmoid(x));
     if (options.focalGamma != 1)
       missed = b.create<math::PowFOp>(missed,
                                       b.splat(options.focalGamma, b.type(x)));
@@ -278,7 +255,7 @@ static Value focal(TensorBuilder &b, const LossOptions &options, Value x,
 static Value dice(TensorBuilder &b, double smooth, Value x, Value target) {
   auto dims = llvm::to_vector(
       llvm::seq<int64_t>(firstDiceDim(b.type(x)), b.type(x).getRank()));
-  Value probability = sigmoid(b, x);
+  Value probability = b.sigmoid(x);
   Value both = b.sum(b.mul(probability, target), dims),
         each = b.add(b.sum(probability, dims), b.sum(target, dims));
   Value overlap = b.div(b.add(b.mul(both, 2), smooth), b.add(each, smooth));

@@ -12,6 +12,7 @@
 
 namespace gpuopt::train {
 
+/// compile_table.h has the names that users give, in the same order.
 enum class LossKind {
   CrossEntropy,
   NegativeLogLikelihood,

@@ -68,7 +68,7 @@ private:
       } else if (auto reload = dyn_cast<ReloadOp>(op)) {
         int earliest = offloads[offloadOf[reload.getCopy()]].end;
         reloads.push_back({reload, gap, gap, earliest});
-      } else if (ownsMemory(&op) && !isTransfer(&op)) {
+      } else if (!namesMemory(&op) && !isTransfer(&op)) {
         work.push_back(&op);
       }
     }
@@ -89,7 +89,7 @@ private:
     double time = 0;
     int64_t index = 0, alive = 0;
     for (Operation &op : step.getBody().front()) {
-      if (!ownsMemory(&op))
+      if (namesMemory(&op))
         continue;
       alive += index < int64_t(change.size()) ? change[index] : 0;
       ++index;

@@ -6,6 +6,7 @@
 #include "gpuopt/data/idx.h"
 #include "gpuopt/data/image_source.h"
 #include "gpuopt/data/member_source.h"
+#include "gpuopt/device/list_text.h"
 
 #include <map>
 
@@ -35,14 +36,13 @@ struct DataFlags {
 };
 
 inline Type token_type_of(const std::string &name) {
-  if (name == "uint8")
-    return Type::U8;
-  if (name == "uint16")
-    return Type::U16;
-  if (name == "uint32")
-    return Type::U32;
-  throw Error("'--token-type' must be uint8, uint16 or uint32, but is '" +
-              name + "'");
+  static constexpr std::string_view kNames[] = {"uint8", "uint16", "uint32"};
+  static constexpr Type kTypes[] = {Type::U8, Type::U16, Type::U32};
+  for (size_t i = 0; i < std::size(kNames); i++)
+    if (name == kNames[i])
+      return kTypes[i];
+  throw Error("'--token-type' must be " + list_text(kNames, std::size(kNames)) +
+              ", but is '" + name + "'");
 }
 
 // What numpy calls the types of inputs.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "gpuopt/device/error.h"
+#include "gpuopt/device/least_versions.h"
 
 #include <cuda_runtime.h>
 
@@ -20,9 +21,6 @@ inline void check_cuda(cudaError_t status, const char *what, const char *file,
               what + " (" + file + ":" + std::to_string(line) + ")");
 }
 #define CHECK_CUDA(call) ::gpuopt::check_cuda((call), #call, __FILE__, __LINE__)
-
-// Asynchronous copies to shared memory and bfloat16 came with it.
-constexpr int kLeastComputeCapability = 8;
 
 // 12040 is CUDA 12.4.
 inline std::string cuda_version_text(int version) {
@@ -78,9 +76,9 @@ check_device(int device,
   const std::string has = std::string("the GPU '") + properties.name +
                           "' has compute capability " +
                           capability_text(capability);
-  if (properties.major < kLeastComputeCapability)
+  if (properties.major < int(kLeastComputeCapability.major))
     throw Error(has + ", but programs of gpuopt need at least " +
-                std::to_string(kLeastComputeCapability) +
+                std::to_string(kLeastComputeCapability.major) +
                 ".0 (Ampere); compile with --target host for the processor");
   if (built_for.empty())
     return;
@@ -92,8 +90,8 @@ check_device(int device,
                 std::to_string(capability));
 }
 
-// The needs of libraries are checked when a program starts, too. Only the headers
-// that are included know which libraries these are.
+// The needs of libraries are checked when a program starts, too. Only the
+// headers that are included know which libraries these are.
 using Requirement = void (*)();
 inline std::vector<Requirement> &requirements_of_libraries() {
   static std::vector<Requirement> all;

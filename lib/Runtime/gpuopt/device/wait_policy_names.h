@@ -2,23 +2,29 @@
 // give. This file is C++17: the compiler checks the flag by it.
 #pragma once
 
+#include "gpuopt/device/list_text.h"
+
+#include <iterator>
 #include <optional>
-#include <string_view>
 
 namespace gpuopt {
 
 enum class WaitPolicy { Auto, Active, Passive };
 
-// In the order of the enum, and in a sentence.
+// In the order of the enum.
 inline constexpr std::string_view kWaitPolicyNames[] = {"auto", "active",
                                                         "passive"};
-inline constexpr std::string_view kWaitPolicyList = "auto, active or passive";
 
 constexpr std::optional<WaitPolicy> find_wait_policy(std::string_view name) {
-  for (int i = 0; i < 3; i++)
+  for (size_t i = 0; i < std::size(kWaitPolicyNames); i++)
     if (name == kWaitPolicyNames[i])
       return WaitPolicy(i);
   return std::nullopt;
+}
+
+// Returns "auto, active or passive".
+inline std::string wait_policy_list() {
+  return list_text(kWaitPolicyNames, std::size(kWaitPolicyNames));
 }
 
 } // namespace gpuopt

@@ -8,6 +8,7 @@
 // This file is C++17, as the compiler is.
 #pragma once
 
+#include "gpuopt/device/list_text.h"
 #include "gpuopt/settings/training_settings.h"
 
 #include <cmath>
@@ -431,16 +432,6 @@ inline std::string value_text(const SettingInfo &setting,
                          : "";
 }
 
-// Returns "linear, cosine or constant".
-inline std::string list_text(const std::string_view *names, size_t count) {
-  std::string text;
-  for (size_t i = 0; i < count; i++)
-    text += (i == 0           ? ""
-             : i == count - 1 ? " or "
-                              : ", ") +
-            std::string(names[i]);
-  return text;
-}
 inline std::string choices_text(const Field &field) {
   return list_text(field.names, size_t(field.count));
 }

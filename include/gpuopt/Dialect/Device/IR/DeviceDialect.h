@@ -10,6 +10,7 @@
 
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "gpuopt/Support/TensorSize.h"
+#include "gpuopt/settings/limits.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
@@ -17,6 +18,9 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include <optional>
+#include <string>
+#include <variant>
 
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h.inc"
 #include "gpuopt/Dialect/Device/IR/DeviceEnums.h.inc"
@@ -33,6 +37,61 @@ using train::BufferKind;
 /// step's scalars, the hyperparameters, and the memory on the host.
 struct StepVariables {
   bool state = false, hyper = false, host = false;
+};
+/// An argument of a call that an op of a step is printed as.
+struct PrintedArgument {
+  struct State {}; ///< The step's scalars.
+  struct Bytes {   ///< The size of `count` elements.
+    int64_t count;
+    mlir::Type element;
+  };
+
+  PrintedArgument(std::string text) : value(std::move(text)) {}
+  PrintedArgument(const char *text) : value(std::string(text)) {}
+  PrintedArgument(int64_t number) : value(std::to_string(number)) {}
+  /// Where a tensor begins; null for none.
+  PrintedArgument(mlir::Value pointer) : value(pointer) {}
+  PrintedArgument(State state) : value(state) {}
+  PrintedArgument(Bytes bytes) : value(bytes) {}
+
+  std::variant<std::string, mlir::Value, State, Bytes> value;
+};
+
+/// A call of the runtime, function(ctx, arguments...).
+struct PrintedCall {
+  std::string function;
+  llvm::SmallVector<PrintedArgument> arguments;
+};
+
+/// Returns the variables that a call is passed: the state if it is an argument,
+/// and the memory on the host if a tensor lies there.
+StepVariables variablesOf(const std::optional<PrintedCall> &call,
+                          const mlir::SymbolTable &symbols);
+
+/// The table that a group of calls is printed as, and the one call that gets
+/// it.
+struct GroupTable {
+  std::string function;
+  std::string name;
+  /// The struct of the runtime that a row is, and its template arguments.
+  std::string row;
+  llvm::SmallVector<mlir::Type> elementTypes;
+  std::optional<size_t> count;
+  std::string comment;
+  bool isOneLaunch = true; ///< Else the call works on one row after the other.
+  bool takesState = true;
+};
+
+/// A row of such a table.
+struct GroupRow {
+  struct Tensor { ///< Where a tensor begins; null for none.
+    mlir::Value pointer;
+    bool isHalf = false;
+  };
+  using Cell =
+      std::variant<std::string, Tensor, llvm::SmallVector<mlir::Value>>;
+  mlir::Value named; ///< The tensor whose name stands behind the row.
+  llvm::SmallVector<Cell> cells;
 };
 } // namespace gpuopt::device
 

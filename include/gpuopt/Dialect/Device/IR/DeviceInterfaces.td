@@ -25,7 +25,13 @@ def Device_GroupableCall : OpInterface<"GroupableCall"> {
                     (ins), [{}], [{ return {}; }]>,
     InterfaceMethod<"Returns the operand that the call only reads; it writes the others.", "::mlir::Value", "getSource">,
     InterfaceMethod<"Returns the number of elements that the call works on.", "int64_t", "getNumElements", (ins), [{}],
-                    [{ return $_op.getCount(); }]>
+                    [{ return $_op.getCount(); }]>,
+    InterfaceMethod<"Returns the number of blocks that work on the call's tensors in a launch for many.", "int64_t",
+                    "getNumSpans", (ins), [{}], [{ return ::gpuopt::sum_of_squares_partials($_op.getNumElements()); }]>,
+    InterfaceMethod<"Returns how a group of such calls is printed; `half` is the group's half type.",
+                    "::gpuopt::device::GroupTable", "getTable", (ins "::mlir::Type":$half)>,
+    InterfaceMethod<"Returns the call's row of this table, where its blocks begin with `firstSpan`.",
+                    "::gpuopt::device::GroupRow", "getRow", (ins "int64_t":$firstSpan)>
   ];
 }
 
@@ -35,12 +41,18 @@ def Device_StepCall : OpInterface<"StepCall"> {
     An op of a step that is printed as calls of the runtime.
   }];
   let methods = [
-    InterfaceMethod<"Returns which variables of the step the calls are passed. The symbols are those of the module.",
-                    "::gpuopt::device::StepVariables", "getVariables", (ins "const ::mlir::SymbolTable &":$symbols),
-                    [{}], [{
-                      (void)symbols;
-                      return {};
-                    }]>
+    InterfaceMethod<[{
+        Returns the call that the op is printed as. Returns nothing if that takes
+        more than the op: the names of kernels and constants, or a table.
+      }],
+      "::std::optional<::gpuopt::device::PrintedCall>", "getPrintedCall", (ins), [{}], [{ return {}; }]>,
+    InterfaceMethod<[{
+        Returns which variables of the step the calls are passed. The symbols are
+        those of the module.
+      }],
+      "::gpuopt::device::StepVariables", "getVariables", (ins "const ::mlir::SymbolTable &":$symbols), [{}], [{
+        return ::gpuopt::device::variablesOf($_op.getPrintedCall(), symbols);
+      }]>
   ];
 }
 

@@ -218,18 +218,17 @@ def Device_GroupOp : Device_Op<"group", [HasParent<"StepOp">, SingleBlock, NoTer
 }
 
 // An op of a step. `section` is the heading under which it is printed; `comment` says what it computes, with the names
-// of the ONNX nodes that it comes from. An op whose calls take variables of the step says so in getVariables.
-class Device_StepOpBase<string mnemonic, dag operands, list<Trait> traits = [], bit takesVariables = 0>
-    : Device_Op<mnemonic, !listconcat(traits, [
-        !if(takesVariables, DeclareOpInterfaceMethods<Device_StepCall, ["getVariables"]>,
-            DeclareOpInterfaceMethods<Device_StepCall>)])> {
+// of the ONNX nodes that it comes from. An op is printed as the one call that getPrintedCall says, or says itself in
+// getVariables which variables its calls take.
+class Device_StepOpBase<string mnemonic, dag operands, list<Trait> traits = [], string says = "getPrintedCall">
+    : Device_Op<mnemonic, !listconcat(traits, [DeclareOpInterfaceMethods<Device_StepCall, [says]>])> {
   let arguments = !con(operands, (ins OptionalAttr<Device_SectionAttr>:$section,
                                       DefaultValuedAttr<StrAttr, "\"\"">:$comment));
 }
 
 def Device_LaunchOp : Device_StepOpBase<"launch",
     (ins FlatSymbolRefAttr:$kernel, Variadic<Device_Ptr>:$operands, OptionalAttr<ArrayAttr>:$numbers,
-         OptionalAttr<I64Attr>:$blocks, OptionalAttr<I64Attr>:$threads), [], 1> {
+         OptionalAttr<I64Attr>:$blocks, OptionalAttr<I64Attr>:$threads), [], "getVariables"> {
   let summary = "runs a kernel";
   let description = [{
     The operands are the kernel's pointers, and `numbers` are the arguments that
@@ -256,7 +255,7 @@ def Device_LaunchOp : Device_StepOpBase<"launch",
 
 def Device_CallOp : Device_StepOpBase<"call",
     (ins StrAttr:$function, OptionalAttr<TypeAttr>:$elementType, Variadic<Device_Ptr>:$operands,
-         ArrayAttr:$arguments, OptionalAttr<StrAttr>:$header), [], 1> {
+         ArrayAttr:$arguments, OptionalAttr<StrAttr>:$header), [], "getVariables"> {
   let summary = "a call of a function of the runtime";
   let description = [{
     The call is printed as `function<elementType>(ctx, arguments...)`. An
@@ -286,14 +285,15 @@ def Device_CallOp : Device_StepOpBase<"call",
   let hasVerifier = 1;
 }
 
-def Device_ReportLossOp : Device_StepOpBase<"report_loss", (ins Device_Ptr:$sum, Device_Ptr:$weight), [], 1> {
+def Device_ReportLossOp : Device_StepOpBase<"report_loss", (ins Device_Ptr:$sum, Device_Ptr:$weight)> {
   let summary = "adds to the step's loss and weight";
   let assemblyFormat = "$sum `,` $weight attr-dict `:` type($sum) `,` type($weight)";
 }
 
 def Device_GradNormOp : Device_StepOpBase<"grad_norm",
     (ins Device_Ptr:$scratch, Optional<Device_Ptr>:$lossScale, Variadic<Device_Ptr>:$gradients,
-         DenseI64ArrayAttr:$counts, StrArrayAttr:$parameters, I64Attr:$targets), [AttrSizedOperandSegments], 1> {
+         DenseI64ArrayAttr:$counts, StrArrayAttr:$parameters, I64Attr:$targets),
+    [AttrSizedOperandSegments], "getVariables"> {
   let summary = "norm of all gradients, and from it the factor of the update";
   let description = [{
     `counts` are the numbers of elements of the gradients. For each gradient in
@@ -314,7 +314,7 @@ def Device_GradNormOp : Device_StepOpBase<"grad_norm",
 
 def Device_DirectionOp : Device_StepOpBase<"direction",
     (ins StrAttr:$optimizer, Device_Ptr:$gradient, Device_Ptr:$direction, Variadic<Device_Ptr>:$states,
-         OptionalAttr<StrArrayAttr>:$stateNames, I64Attr:$count), [], 1> {
+         OptionalAttr<StrArrayAttr>:$stateNames, I64Attr:$count)> {
   let summary = "a parameter's train.direction, of `count` elements";
   let description = [{
     `stateNames` are the names of the states, in the order of the operands.
@@ -329,14 +329,18 @@ def Device_DirectionOp : Device_StepOpBase<"direction",
     `:` type($gradient) `,` type($direction) (`state` type($states)^)?
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Returns the states that the optimizer declares, in their order; null for
+    /// one that the parameter does not have.
+    ::llvm::SmallVector<::mlir::Value> getDeclaredStates();
+  }];
 }
 
 def Device_UpdateOp : Device_StepOpBase<"update",
     (ins StrAttr:$optimizer, Device_Ptr:$parameter, Device_Ptr:$gradient, Variadic<Device_Ptr>:$states,
          Optional<Device_Ptr>:$copy, Optional<Device_Ptr>:$scratch, OptionalAttr<StrArrayAttr>:$stateNames,
          DenseI64ArrayAttr:$shape, UnitAttr:$decay),
-    [AttrSizedOperandSegments, DeclareOpInterfaceMethods<Device_GroupableCall, ["getHalfType", "getNumElements"]>],
-    1> {
+    [AttrSizedOperandSegments, DeclareOpInterfaceMethods<Device_GroupableCall, ["getHalfType", "getNumElements"]>]> {
   let summary = "train.update on a parameter of a shape";
   let description = [{
     `stateNames` are the names of the states, in the order of the operands.
@@ -358,12 +362,17 @@ def Device_UpdateOp : Device_StepOpBase<"update",
     /// Whether the runtime's update is told the parameter's shape rather than
     /// the number of its elements.
     bool takesWholeShape();
+    /// Returns how the runtime is told how large the parameter is: the number of
+    /// its elements, or its shape as Matrices, `{count, rows, columns}`.
+    ::std::string getSizeText();
+    /// Returns the states that the optimizer declares, in their order; null for
+    /// one that the parameter does not have.
+    ::llvm::SmallVector<::mlir::Value> getDeclaredStates();
   }];
 }
 
 def Device_CheckFiniteOp : Device_StepOpBase<"check_finite",
-    (ins Device_Ptr:$value, I64Attr:$count, OptionalAttr<DenseI64ArrayAttr>:$rows, I64Attr:$index, StrAttr:$name),
-    [], 1> {
+    (ins Device_Ptr:$value, I64Attr:$count, OptionalAttr<DenseI64ArrayAttr>:$rows, I64Attr:$index, StrAttr:$name)> {
   let summary = "notes `index` where one of `count` elements is the first of the step that is infinite or NaN";
   let description = [{
     `rows` are the elements of a row and those from one row to the next, where
@@ -383,7 +392,7 @@ def Device_CheckFiniteOp : Device_StepOpBase<"check_finite",
 
 def Device_SumPartsOp : Device_StepOpBase<"sum_parts",
     (ins Device_Ptr:$parts, Device_Ptr:$sum, I64Attr:$count, I64Attr:$columns),
-    [DeclareOpInterfaceMethods<Device_GroupableCall, ["getNumElements"]>]> {
+    [DeclareOpInterfaceMethods<Device_GroupableCall, ["getNumElements", "getNumSpans"]>]> {
   let summary = "sum[i] = the sum of parts[p, i] over `count` parts, for `columns` columns";
   let description = [{
     Constraints:
@@ -401,14 +410,14 @@ def Device_SumPartsOp : Device_StepOpBase<"sum_parts",
 
 def Device_SnapshotOp : Device_StepOpBase<"snapshot",
     (ins Device_Ptr:$value, Device_Ptr:$snapshot, I64Attr:$count),
-    [DeclareOpInterfaceMethods<Device_GroupableCall>], 1> {
+    [DeclareOpInterfaceMethods<Device_GroupableCall>]> {
   let summary = "snapshot = value, `count` elements, in the first micro-step of a step";
   let assemblyFormat = "$value `in` $snapshot `count` $count attr-dict `:` type($value) `,` type($snapshot)";
 }
 
 def Device_RestoreOp : Device_StepOpBase<"restore",
     (ins Device_Ptr:$value, Device_Ptr:$snapshot, I64Attr:$count),
-    [DeclareOpInterfaceMethods<Device_GroupableCall>], 1> {
+    [DeclareOpInterfaceMethods<Device_GroupableCall>]> {
   let summary = "value = snapshot, `count` elements, where the step is skipped";
   let assemblyFormat = "$value `from` $snapshot `count` $count attr-dict `:` type($value) `,` type($snapshot)";
 }
@@ -427,7 +436,7 @@ def Device_CopyOp : Device_StepOpBase<"copy", (ins Device_Ptr:$source, Device_Pt
 
 // A copy to or from a buffer of kind `host`, on a stream beside the step's.
 class Device_TransferOp<string mnemonic> : Device_StepOpBase<mnemonic,
-    (ins Device_Ptr:$source, Device_Ptr:$target, I64Attr:$count, I64Attr:$event), [], 1> {
+    (ins Device_Ptr:$source, Device_Ptr:$target, I64Attr:$count, I64Attr:$event)> {
   let assemblyFormat = [{
     $source `to` $target `count` $count `event` $event attr-dict `:` type($source) `,` type($target)
   }];
@@ -461,7 +470,7 @@ def Device_AwaitOp : Device_StepOpBase<"await", (ins I64Attr:$event)> {
 
 def Device_AccumulateOp : Device_StepOpBase<"accumulate",
     (ins Device_Ptr:$value, Device_Ptr:$target, I64Attr:$count),
-    [DeclareOpInterfaceMethods<Device_GroupableCall, ["getHalfType"]>], 1> {
+    [DeclareOpInterfaceMethods<Device_GroupableCall, ["getHalfType"]>]> {
   let summary = "target += value, `count` elements; target = value in the first micro-step of a step";
   let assemblyFormat = "$value `into` $target `count` $count attr-dict `:` type($value) `,` type($target)";
 }

@@ -19,9 +19,10 @@ def NN_AttentionScaling : I32EnumAttr<"AttentionScaling", "what the scale is mul
 def NN_AttentionScalingAttr : EnumAttr<NN_Dialect, NN_AttentionScaling, "scaling">;
 
 def NN_AttentionOp : NN_InferredOp<"attention", [
-    AttrSizedOperandSegments, Differentiable, MatrixUnits,
+    AttrSizedOperandSegments, Differentiable, MatrixUnitsWithWarpWork,
     DeclareOpInterfaceMethods<RuntimeCallOpInterface, [
-      "supportsLayouts", "canWriteParts", "takesOrder", "getFactors", "keepsType"]>]> {
+      "getReasonAgainstCall", "supportsLayouts", "canWriteParts", "takesOrder", "getFactors", "keepsType"]>,
+    EvaluationForm]> {
   let summary = "scaled dot-product attention";
   let description = [{
     With query Q: [..., L, E], key K: [..., S, E] and value V: [..., S, F]:
@@ -106,9 +107,6 @@ def NN_AttentionOp : NN_InferredOp<"attention", [
     /// Builds the formula with products and nn.softmax; returns its result.
     ::mlir::Value expand(::mlir::OpBuilder &builder);
 
-    /// Returns why the runtime has no call for this op; nothing if it has one.
-    ::llvm::StringRef getReasonAgainstCall();
-
     /// The steps of the formula, each with a location of its own: those of the
     /// ONNX nodes that the op stands for.
     enum class Part { Scores, Scale, Softcap, Bias, Mask, Softmax, Dropout, Product };
@@ -121,7 +119,7 @@ def NN_AttentionOp : NN_InferredOp<"attention", [
 }
 
 def NN_AttentionGradOp : NN_InferredOp<"attention_grad", [
-    AttrSizedOperandSegments, MatrixUnits, DeclareOpInterfaceMethods<RuntimeCallOpInterface, [
+    AttrSizedOperandSegments, MatrixUnitsWithWarpWork, DeclareOpInterfaceMethods<RuntimeCallOpInterface, [
       "supportsLayouts", "canWriteParts", "takesOrder", "getFactors", "keepsType", "getWorkspaceInBytes",
       "getRequiredWorkspaceInBytes"]>]> {
   let summary = "the gradients of an attention's query, key, value and bias";

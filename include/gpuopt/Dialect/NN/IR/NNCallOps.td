@@ -114,7 +114,7 @@ def NN_ScatterAddOp : NN_InferredOp<"scatter_add", [
   }];
 }
 
-def NN_SumPartsOp : NN_InferredOp<"sum_parts", [Costly]> {
+def NN_SumPartsOp : NN_InferredOp<"sum_parts", [DeclareOpInterfaceMethods<CostOpInterface, ["addOwnWork"]>]> {
   let summary = "the sum over the first dimension, in one launch with its neighbours";
   let description = [{
     `y[0, i...]` is the sum of `parts[p, i...]` over all p: the last stage of sums

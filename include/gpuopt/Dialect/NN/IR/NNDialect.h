@@ -10,7 +10,9 @@
 
 #include "gpuopt/Interfaces/CostOpInterface.h"
 #include "gpuopt/Interfaces/DifferentiableOpInterface.h"
+#include "gpuopt/Interfaces/EvaluationFormOpInterface.h"
 #include "gpuopt/Interfaces/RuntimeCallOpInterface.h"
+#include "gpuopt/Interfaces/ViewTrait.h"
 #include "gpuopt/Support/Origin.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"

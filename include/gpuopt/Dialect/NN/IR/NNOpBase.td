@@ -11,6 +11,7 @@
 include "gpuopt/Dialect/NN/IR/NNDialect.td"
 include "gpuopt/Interfaces/CostOpInterface.td"
 include "gpuopt/Interfaces/DifferentiableOpInterface.td"
+include "gpuopt/Interfaces/EvaluationFormOpInterface.td"
 include "gpuopt/Interfaces/RuntimeCallOpInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -33,5 +34,12 @@ defvar RuntimeCall = DeclareOpInterfaceMethods<RuntimeCallOpInterface>;
 // A product of a library: it has factors and takes workspace.
 defvar ProductCall = DeclareOpInterfaceMethods<RuntimeCallOpInterface, ["getFactors", "getWorkspaceInBytes"]>;
 defvar MatrixUnits = DeclareOpInterfaceMethods<CostOpInterface, ["usesMatrixUnits"]>;
+// The same where lanes have more to do than the operations say.
+defvar MatrixUnitsWithWarpWork = DeclareOpInterfaceMethods<CostOpInterface, ["usesMatrixUnits", "addWarpWork"]>;
+defvar EvaluationForm = DeclareOpInterfaceMethods<EvaluationFormOpInterface>;
+// An op whose result can be a view of its operand's memory.
+def View : NativeOpTrait<"ViewTrait"> {
+  let cppNamespace = "::gpuopt";
+}
 
 #endif // GPUOPT_DIALECT_NN_IR_NNOPBASE_TD

@@ -17,7 +17,7 @@ include "gpuopt/Dialect/NN/IR/NNWindowOps.td"
 // Layout changes: views, which cost nothing where the reader takes strides
 //===----------------------------------------------------------------------===//
 
-def NN_ReshapeOp : NN_Op<"reshape", [Differentiable]> {
+def NN_ReshapeOp : NN_Op<"reshape", [Differentiable, View]> {
   let summary = "the same elements in row-major order under another shape";
   let description = [{
     Constraints:
@@ -35,7 +35,7 @@ def NN_ReshapeOp : NN_Op<"reshape", [Differentiable]> {
   let hasFolder = 1;
 }
 
-def NN_TransposeOp : NN_InferredOp<"transpose", [Differentiable]> {
+def NN_TransposeOp : NN_InferredOp<"transpose", [Differentiable, View]> {
   let summary = "dimension i of the result is dimension permutation[i] of the operand";
   let description = [{
     Constraints:
@@ -51,7 +51,7 @@ def NN_TransposeOp : NN_InferredOp<"transpose", [Differentiable]> {
   let hasFolder = 1;
 }
 
-def NN_BroadcastOp : NN_Op<"broadcast", [Differentiable]> {
+def NN_BroadcastOp : NN_Op<"broadcast", [Differentiable, View]> {
   let summary = "repeats dimensions of size 1, aligned at the last dimension";
   let description = [{
     NumPy's rule: the operand's shape is aligned with the last dimensions of
@@ -72,7 +72,7 @@ def NN_BroadcastOp : NN_Op<"broadcast", [Differentiable]> {
   let hasFolder = 1;
 }
 
-def NN_SliceOp : NN_InferredOp<"slice", [Differentiable]> {
+def NN_SliceOp : NN_InferredOp<"slice", [Differentiable, View]> {
   let summary = "a strided box of the operand";
   let description = [{
     Element i of dimension d is the operand's element
@@ -320,7 +320,7 @@ def NN_LayerNormOp : NN_InferredOp<"layer_norm", [AttrSizedOperandSegments, Diff
   }];
 }
 
-def NN_BatchNormOp : NN_InferredOp<"batch_norm", [Differentiable, Costly]> {
+def NN_BatchNormOp : NN_InferredOp<"batch_norm", [Differentiable, Costly, EvaluationForm]> {
   let summary = "normalisation over all dimensions but the last (the channels)";
   let description = [{
     In training, `y = (x - m) / sqrt(v + epsilon) * scale + bias` with the mean m
@@ -349,7 +349,7 @@ def NN_BatchNormOp : NN_InferredOp<"batch_norm", [Differentiable, Costly]> {
   }];
 }
 
-def NN_DropoutOp : NN_Op<"dropout", [SameOperandsAndResultType, Differentiable, Costly]> {
+def NN_DropoutOp : NN_Op<"dropout", [SameOperandsAndResultType, Differentiable, Costly, EvaluationForm]> {
   let summary = "zeroes elements with probability `ratio`, scales the others";
   let description = [{
     `y = u >= ratio ? x / (1 - ratio) : 0`, where u is `nn.random_uniform` of the

@@ -40,7 +40,7 @@ def NN_ConvOp : NN_InferredOp<"conv", [Differentiable, MatrixUnits, ProductCall]
 
 def NN_ConvWithSumsOp
     : NN_InferredOp<"conv_with_sums", [
-        MatrixUnits,
+        MatrixUnitsWithWarpWork,
         DeclareOpInterfaceMethods<RuntimeCallOpInterface, [
           "getFactors", "getWorkspaceInBytes", "getRequiredWorkspaceInBytes", "keepsType"
         ]>

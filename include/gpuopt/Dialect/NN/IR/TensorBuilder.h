@@ -56,6 +56,9 @@ public:
   mlir::Value rsqrt(mlir::Value a) {
     return createOrFold<mlir::math::RsqrtOp>(a);
   }
+  /// Returns 1 / (1 + exp(-x)), without an exponential that overflows: that
+  /// would make the gradient a NaN.
+  mlir::Value sigmoid(mlir::Value x);
   mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b);
   mlir::Value compare(mlir::arith::CmpFPredicate predicate, mlir::Value a,
                       mlir::Value b);

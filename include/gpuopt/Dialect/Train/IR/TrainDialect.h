@@ -8,6 +8,7 @@
 #ifndef GPUOPT_DIALECT_TRAIN_IR_TRAINDIALECT_H
 #define GPUOPT_DIALECT_TRAIN_IR_TRAINDIALECT_H
 
+#include "gpuopt/Interfaces/CostOpInterface.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"

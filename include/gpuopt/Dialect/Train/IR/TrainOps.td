@@ -9,6 +9,7 @@
 #define GPUOPT_DIALECT_TRAIN_IR_TRAINOPS_TD
 
 include "gpuopt/Dialect/Train/IR/TrainEnums.td"
+include "gpuopt/Interfaces/CostOpInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
@@ -74,6 +75,9 @@ def Train_VariableOp : Train_Op<"variable", [Symbol]> {
   }];
 }
 
+// An op that does more work than its operands and results tell, as on variables.
+defvar Train_OwnWork = DeclareOpInterfaceMethods<CostOpInterface, ["addOwnWork"]>;
+
 class Train_VariableUser<string mnemonic, list<Trait> traits = []>
     : Train_Op<mnemonic, !listconcat([DeclareOpInterfaceMethods<SymbolUserOpInterface>], traits)>;
 
@@ -92,7 +96,7 @@ def Train_ReadOp : Train_VariableUser<"read", [MemoryEffects<[MemRead]>]> {
   let assemblyFormat = "$variable attr-dict `:` type($result)";
 }
 
-def Train_WriteOp : Train_VariableUser<"write", [MemoryEffects<[MemWrite]>]> {
+def Train_WriteOp : Train_VariableUser<"write", [Train_OwnWork, MemoryEffects<[MemWrite]>]> {
   let summary = "gives a variable a new value";
   let description = [{
     Constraints:
@@ -345,7 +349,7 @@ def Train_GradNormOp : Train_VariableUser<"grad_norm", [MemoryEffects<[MemRead, 
   }];
 }
 
-def Train_DirectionOp : Train_VariableUser<"direction", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Train_DirectionOp : Train_VariableUser<"direction", [Train_OwnWork, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "what an optimizer computes from a gradient before its products";
   let description = [{
     The updates of some optimizers contain products. For these, this op comes
@@ -379,7 +383,7 @@ def Train_DirectionOp : Train_VariableUser<"direction", [MemoryEffects<[MemRead,
   }];
 }
 
-def Train_UpdateOp : Train_VariableUser<"update", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Train_UpdateOp : Train_VariableUser<"update", [Train_OwnWork, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "one step of an optimizer on a parameter";
   let description = [{
     The optimizers, what they keep for a parameter and the hyperparameters that
