@@ -45,7 +45,7 @@ struct OpWork {
   double tileShare = 1; ///< The share of the products' rate that tiles leave.
   /// Whether matrices in half precision have rows at multiples of 16 bytes.
   bool hasAlignedRows = true;
-  bool isOwnProduct = false;  ///< A kernel of the program, not a library's.
+  bool isOwnProduct = false; ///< A kernel of the program, not a library's.
 };
 
 /// Returns the bytes of the elements that a reader of `value` touches; for a
@@ -77,6 +77,10 @@ double timeInNanoseconds(mlir::Operation *op, const DeviceModel &device);
 double timeOfSliceInNanoseconds(nn::FusedOp op, unsigned result,
                                 const KernelSlice &slice,
                                 const DeviceModel &device);
+
+/// Returns the least time in nanoseconds that the device could take: what moves
+/// the bytes at its bandwidth or computes at its rate, whichever is longer.
+double limitInNanoseconds(const OpWork &work, const DeviceModel &device);
 
 /// Whether the time of `op`, an op that does work, was measured.
 bool isMeasured(mlir::Operation *op, const DeviceModel &device);
