@@ -10,6 +10,7 @@
 #include "Flags/FlagGroups.h"
 #include "Flags/SettingFlags.h"
 #include "gpuopt/device/wait_policy_names.h"
+#include "gpuopt/settings/profile_schedule.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 
@@ -107,6 +108,10 @@ static Error checkTogether(const TrainingSettings &settings) {
     return createStringError("--wait-policy must be " +
                              StringRef(kWaitPolicyList) + ", but is '" +
                              settings.wait_policy + "'");
+  ProfileSchedule schedule;
+  if (std::string why = parse_profile_schedule(settings.profile, schedule);
+      isGiven("profile") && !why.empty())
+    return createStringError("--profile " + why);
   if (isGiven("token-type") && settings.tokens.empty() &&
       settings.eval_tokens.empty())
     return createStringError("--token-type describes files of tokens, but "

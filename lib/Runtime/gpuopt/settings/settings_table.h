@@ -230,7 +230,8 @@ inline constexpr SettingInfo kSettings[] = {
     detail::run("init-strict", &detail::S::init_strict, {},
                 "an error where --init-from lacks a tensor, or has another "
                 "one"),
-    detail::run("num-threads", &detail::S::num_threads, at_least(0, kMostThreads),
+    detail::run("num-threads", &detail::S::num_threads,
+                at_least(0, kMostThreads),
                 "threads of the host target; 0: as many as cores"),
     detail::run("wait-policy", &detail::S::wait_policy, {},
                 "how threads of the host target wait for the next kernel: "
@@ -251,6 +252,12 @@ inline constexpr SettingInfo kSettings[] = {
                 at_least(1, 1024), "batches ahead, for each of them"),
     detail::file("dump-gradients", &detail::S::dump_gradients, kTrainer,
                  "the gradients of the first step", "FILE.safetensors"),
+    detail::file("profile", &detail::S::profile, kRunning,
+                 "which steps are profiled, by the names of "
+                 "torch.profiler.schedule; a table and a trace of what each "
+                 "kernel takes go to the folder profile of the results "
+                 "(docs/profiling.md)",
+                 "wait=N,warmup=N,active=N,repeat=N"),
     detail::file("profile-costs-to", &detail::S::profile_costs_to, kRunning,
                  "how long each op of a step takes, for gpuopt --profile-costs",
                  "FILE.json"),

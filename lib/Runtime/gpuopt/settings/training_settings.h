@@ -85,9 +85,9 @@ struct TrainingSettings : Hyperparameters {
   int64_t num_threads = 0, num_workers = 2, prefetch_factor = 2;
   int64_t on_bad_record = kErrorOnBadRecord, max_bad_records = 100;
   std::string token_type = "uint16", labels, tokens, eval_labels, eval_tokens,
-              transform, eval_transform, profile_costs_to, dump_gradients,
-              weights, resume, init_from, output_dir = "trained",
-              wait_policy = "auto", autotune_file;
+              transform, eval_transform, profile, profile_costs_to,
+              dump_gradients, weights, resume, init_from,
+              output_dir = "trained", wait_policy = "auto", autotune_file;
 };
 
 } // namespace gpuopt
