@@ -112,11 +112,106 @@ TEST_F(ProfileTest, WritesATableAndATrace) {
   EXPECT_NE(output.find("profile: " + folder / "out/profile/trace.json"),
             std::string::npos)
       << output;
-  // Timing changes no number; a run without a profile leaves none.
+}
+
+// Timing changes no number; a run without a profile leaves none.
+TEST_F(ProfileTest, ChangesNothing) {
+  ASSERT_EQ(run("out", {"--max-steps=8", "--profile", "active=3"}), 0) << error;
   const std::vector<double> timed = losses("out");
+  EXPECT_TRUE(std::filesystem::exists(folder / "out/profile"));
   ASSERT_EQ(run("out", {"--max-steps=8"}), 0) << error;
   EXPECT_EQ(losses("out"), timed);
   EXPECT_FALSE(std::filesystem::exists(folder / "out/profile"));
+}
+
+// The end of a run tells of its memory and of its speed.
+TEST_F(ProfileTest, TellsMemoryAndVerdict) {
+  ASSERT_EQ(run("out", {"--max-steps=8"}), 0) << error;
+  EXPECT_EQ(numbers("out", "planned_bytes"),
+            std::vector<double>{double(tiny::kTotal)});
+  EXPECT_EQ(numbers("out", "persistent_bytes").at(0) +
+                numbers("out", "arena_bytes").at(0),
+            double(tiny::kTotal));
+  const double peak = numbers("out", "peak_bytes").at(0);
+  EXPECT_GT(peak, 1 << 20); // the process is larger than the tiny program
+  EXPECT_EQ(numbers("out", "beside_plan_bytes").at(0),
+            peak - double(tiny::kTotal));
+  EXPECT_NE(output.find("planned 4.25 KiB ("), std::string::npos) << output;
+  EXPECT_NE(output.find("\nverdict: "), std::string::npos) << output;
+  EXPECT_NE(read_file(folder / "out/run.json").find("\"num_workers\": 2"),
+            std::string::npos);
+}
+
+struct VerdictTest : testing::Test {
+  VerdictTest() {
+    run.target = "cuda";
+    run.num_workers = 2;
+    run.batch_size = 8;
+    run.launches = 1000;
+    run.limit_ms = 80;
+    run.memory_ms = 50;
+    run.optimizer_ms = 10;
+    measured = {10, 100, 0, 0, 0, 0, 0, 0};
+  }
+  std::string text() const { return describe(judge(run, measured)); }
+  RunTraits run;
+  RunFigures measured;
+};
+
+TEST_F(VerdictTest, TellsDataFirst) {
+  measured.data_wait_ms = 18;
+  EXPECT_EQ(text(), "verdict: data-bound: data wait is 18 % of a step, 18 ms "
+                    "of 100 ms; --num-workers 4: more threads prepare batches "
+                    "ahead (now 2)");
+  run.num_workers = 0;
+  EXPECT_NE(text().find("--num-workers 2:"), std::string::npos) << text();
+  measured.data_wait_ms = 9;
+  EXPECT_EQ(text().find("data-bound"), std::string::npos) << text();
+}
+
+TEST_F(VerdictTest, JudgesByEstimates) {
+  EXPECT_EQ(text(), "verdict: memory-bound: calls that the memory's bandwidth "
+                    "limits are 62 % of a step of 100 ms by estimate; "
+                    "--precision bf16: up to half the bytes");
+  run.is_half = true;
+  EXPECT_NE(text().find("none: a step moves its bytes"), std::string::npos);
+  run.memory_ms = 20;
+  EXPECT_NE(text().find("compute-bound: calls that arithmetic limits are 75 %"),
+            std::string::npos)
+      << text();
+  run.optimizer_ms = 24;
+  EXPECT_NE(text().find("optimizer-bound: updates are 30 %"), std::string::npos)
+      << text();
+  run.optimizer_ms = 0;
+  run.launches = 20000;
+  EXPECT_EQ(text(), "verdict: launch-bound: 20000 launches in a step of 100 "
+                    "ms; --batch-size 32: more work in each launch");
+  run.limit_ms = 0; // of a program without estimates
+  EXPECT_EQ(text(), "");
+  measured.steps = 0;
+  EXPECT_EQ(text(), "");
+}
+
+TEST_F(VerdictTest, JudgesByAProfile) {
+  KeyAverages profile;
+  profile.target = "cuda";
+  profile.steps = 2;
+  // Its bandwidth is 2 bytes in a nanosecond.
+  profile.rows = {{"copy", "", "forward", 2, 60e6, 8e6, 0, 4e6, 1, 1},
+                  {"gemm", "", "forward", 2, 40e6, 1e6, 1e9, 30e6, 1, 1},
+                  {"adamw", "", "optimizer", 2, 20e6, 4e6, 1e6, 2e6, 1, 1}};
+  add_profile(profile, measured);
+  EXPECT_DOUBLE_EQ(measured.calls_ms, 60);
+  EXPECT_DOUBLE_EQ(measured.memory_ms, 40);
+  EXPECT_DOUBLE_EQ(measured.optimizer_ms, 10);
+  EXPECT_DOUBLE_EQ(measured.short_ms, 0);
+  EXPECT_NE(text().find("limits are 67 % of a step of 100 ms by the profile"),
+            std::string::npos)
+      << text();
+  measured.short_ms = 30;
+  EXPECT_NE(text().find("launch-bound: calls of less than 0.01 ms are 50 %"),
+            std::string::npos)
+      << text();
 }
 
 TEST_F(ProfileTest, MeasuresCostsBeside) {

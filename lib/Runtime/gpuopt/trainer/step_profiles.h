@@ -61,10 +61,15 @@ public:
     if (profile)
       profile->end_step(ctx, step, number, std::move(runs), data_wait_ms);
   }
-  // Writes and prints the profile.
+  // Returns the table so far; without --profile, an empty one.
+  KeyAverages averages() const {
+    return profile ? profile->averages() : KeyAverages();
+  }
+  // Writes and prints the profile, once.
   void end() {
-    if (profile)
+    if (profile && !has_ended)
       printf("%s", profile->end().c_str());
+    has_ended = true;
   }
 
 private:
@@ -92,6 +97,7 @@ private:
   std::unique_ptr<CostProfile> costs; // or null
   std::unique_ptr<Profile> profile;   // or null
   StepTimer timer;
+  bool has_ended = false;
 };
 
 } // namespace gpuopt

@@ -11,6 +11,7 @@
 #include "gpuopt/trainer/metrics.h"
 #include "gpuopt/trainer/not_finite.h"
 #include "gpuopt/trainer/output_folder.h"
+#include "gpuopt/trainer/run_summary.h"
 #include "gpuopt/trainer/session.h"
 #include "gpuopt/trainer/settings.h"
 #include "gpuopt/trainer/step_profiles.h"
@@ -34,7 +35,7 @@ public:
         ctx(session.ctx),
         waiting(parse_wait_policy(s.wait_policy), ctx.num_threads),
         averages(program, s.ema_decay), checkpoints(program, s),
-        profiles(program, s) {}
+        profiles(program, s), summary(ctx, program, s) {}
 
   // Returns the exit status.
   int run() {
@@ -54,9 +55,9 @@ public:
     for (int signal : {SIGINT, SIGTERM})
       std::signal(signal, [](int) { detail::interrupted = 1; });
     start = Clock::now();
-    const bool is_trained = train(metrics);
+    const int status = train(metrics) ? finish(metrics) : kDiverged;
     profiles.end();
-    return is_trained ? finish(metrics) : kDiverged;
+    return status;
   }
 
 private:
@@ -122,6 +123,9 @@ private:
     if (is_due && has_trained && !checkpoints.last_is_of(step) &&
         !(save_checkpoint(metrics) && end_checkpoint(true)))
       return kDiverged;
+    profiles.end(); // the last checkpoint is part of it
+    if (has_trained)
+      summary.end(ctx, metrics, step, profiles.averages());
     metrics.end();
     const int status = stops_early() ? tell_interrupt(has_trained) : 0;
     printf("weights: %s\n", weights_file().c_str());
@@ -255,7 +259,9 @@ private:
     if (!end_checkpoint(true))
       return false;
     checkpoints.begin(ctx, memory, run_state());
-    metrics.checkpoint(step, milliseconds(begin, Clock::now()));
+    const double stall = milliseconds(begin, Clock::now());
+    metrics.checkpoint(step, stall);
+    summary.checkpoint(stall);
     return true;
   }
   bool end_checkpoint(bool waits) {
@@ -362,6 +368,7 @@ private:
     // reads that line wakes up, and would count.
     const std::string news = waiting.step(ms - waited);
     metrics.step(step, loss, state, ms, waited, ctx.allocated_bytes);
+    summary.step(ctx, ms, waited);
     watch->step(step, loss, state);
     session.refuse_outside(state, "step " + std::to_string(step));
     if (state.weight_sum == 0)
@@ -469,6 +476,7 @@ private:
   ValidationHistory validations;
   Checkpoints checkpoints;
   StepProfiles profiles; // outlives the threads that it traces
+  RunSummary summary;
   Sources train_sources, eval_sources;
   char *memory = nullptr;
   struct {
