@@ -46,6 +46,16 @@ cl::SubCommand &gpuopt::doctorCommand() {
       "doctor", "say what of all that gpuopt uses is there, and try it");
   return command;
 }
+cl::SubCommand &gpuopt::profileCommand() {
+  static cl::SubCommand command(
+      "profile", "print what each kernel and call of a step takes");
+  return command;
+}
+cl::SubCommand &gpuopt::adviseCommand() {
+  static cl::SubCommand command(
+      "advise", "say what limits a run, and which flag would help");
+  return command;
+}
 cl::SubCommand &gpuopt::operatorsCommand() {
   static cl::SubCommand command("operators",
                                 "print the table of supported ONNX operators");
@@ -72,8 +82,8 @@ static Switch precisionTable("precision-classes",
 static cl::SubCommand &givenCommand() {
   for (cl::SubCommand *command :
        {&compileCommand(), &trainCommand(), &planCommand(), &calibrateCommand(),
-        &exportCommand(), &doctorCommand(), &operatorsCommand(),
-        &settingsCommand()})
+        &exportCommand(), &doctorCommand(), &profileCommand(), &adviseCommand(),
+        &operatorsCommand(), &settingsCommand()})
     if (*command)
       return *command;
   return cl::SubCommand::getTopLevel();
@@ -102,7 +112,8 @@ static void hideFlagsOfLibraries() {
   for (cl::SubCommand *command :
        {&cl::SubCommand::getTopLevel(), &compileCommand(), &trainCommand(),
         &planCommand(), &calibrateCommand(), &exportCommand(), &doctorCommand(),
-        &operatorsCommand(), &settingsCommand()})
+        &profileCommand(), &adviseCommand(), &operatorsCommand(),
+        &settingsCommand()})
     cl::HideUnrelatedOptions(own, *command);
 }
 
@@ -141,9 +152,13 @@ int gpuopt::driverMain(int argc, char **argv) {
     return asked ? examineInstallation(*asked)
                  : usage(toString(asked.takeError()));
   }
+  if (profileCommand())
+    return profileRun(collectProfile());
+  if (adviseCommand())
+    return adviseRun(collectAdvise());
   if (!compileCommand() && !trainCommand() && !planCommand())
     return usage("a command is needed: plan, compile, train, calibrate, "
-                 "export, doctor, operators or settings");
+                 "export, doctor, profile, advise, operators or settings");
   if (Error error = chooseGivenTarget())
     return usage(toString(std::move(error)));
   DriverOptions options;

@@ -20,10 +20,10 @@ struct MemoryFigures {
   size_t beside() const { return peak > planned ? peak - planned : 0; }
 };
 
-class MemoryReport {
+class MemoryWatch {
 public:
   // Nothing that the plan counts has been allocated yet.
-  explicit MemoryReport(Context &ctx) : before(before_run(ctx)) {}
+  explicit MemoryWatch(Context &ctx) : before(before_run(ctx)) {}
 
   // Looks at what is in use now. A GPU does not remember its peak, so this is
   // called where most may be in use.

@@ -7,6 +7,8 @@
 #include "gpuopt/trainer/settings.h"
 #include "gpuopt/trainer/verdict.h"
 
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 
 namespace gpuopt {
@@ -44,9 +46,29 @@ inline RunTraits traits_of(const Program &program, const Settings &s) {
   return traits;
 }
 
-// Returns run.json; `gpuopt advise` reads it.
+// Returns the command that runs in this process; empty where the system does
+// not tell it. The program is named by its whole path.
+inline std::vector<std::string> command_of_process() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::vector<std::string> command;
+  for (std::string argument; std::getline(file, argument, '\0');)
+    command.push_back(argument);
+  std::error_code code;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", code);
+  if (code || command.empty())
+    return {};
+  command[0] = program.string();
+  return command;
+}
+
+// Returns run.json; `gpuopt advise` and `gpuopt profile` read it.
 inline std::string json_of(const RunTraits &traits) {
   std::ostringstream to;
+  std::string command;
+  for (const std::string &argument : command_of_process())
+    command += (command.empty() ? "" : ", ") + json_quoted(argument);
+  std::error_code code;
+  const std::string folder = std::filesystem::current_path(code).string();
   to << "{\n \"version\": " << kRunTraitsVersion
      << ",\n \"target\": " << json_quoted(traits.target)
      << ",\n \"num_workers\": " << traits.num_workers
@@ -56,7 +78,9 @@ inline std::string json_of(const RunTraits &traits) {
      << ",\n \"launches\": " << traits.launches
      << ",\n \"limit_ms\": " << traits.limit_ms
      << ",\n \"memory_ms\": " << traits.memory_ms
-     << ",\n \"optimizer_ms\": " << traits.optimizer_ms << "\n}\n";
+     << ",\n \"optimizer_ms\": " << traits.optimizer_ms
+     << ",\n \"folder\": " << json_quoted(folder) << ",\n \"command\": ["
+     << command << "]\n}\n";
   return to.str();
 }
 
@@ -113,7 +137,7 @@ private:
   const Program &program;
   const std::string path;
   const RunTraits traits;
-  MemoryReport memory;
+  MemoryWatch memory;
   RunFigures figures; // sums
   bool is_first = true;
 };
