@@ -114,7 +114,7 @@ static constexpr int64_t kAddress = int64_t(1) << 40;
 /// Returns a stack of one frame, by which the page names a block.
 static llvm::json::Array framesOf(const PlacedTensor &tensor) {
   std::string place = tensor.step.empty() ? tensor.kind : tensor.step;
-  return {llvm::json::Object{
+  return llvm::json::Array{llvm::json::Object{
       {"name", tensor.origin.empty() ? tensor.name : tensor.origin},
       {"filename", tensor.name + ": " + tensor.type + " in " + place},
       {"line", tensor.from}}};
@@ -122,9 +122,10 @@ static llvm::json::Array framesOf(const PlacedTensor &tensor) {
 
 static llvm::json::Object eventOf(StringRef action, const PlacedTensor &tensor,
                                   int64_t time) {
-  return {{"action", action},     {"addr", kAddress + tensor.offset},
-          {"size", tensor.bytes}, {"stream", 0},
-          {"time_us", time},      {"frames", framesOf(tensor)}};
+  return llvm::json::Object{
+      {"action", action},     {"addr", kAddress + tensor.offset},
+      {"size", tensor.bytes}, {"stream", 0},
+      {"time_us", time},      {"frames", framesOf(tensor)}};
 }
 
 /// Returns the blocks of the segment after the last step, when only what is
@@ -150,11 +151,11 @@ static llvm::json::Array blocksOf(const MemoryTimeline &timeline) {
     end = std::max(end, to);
   };
   for (const PlacedTensor *tensor : kept) {
-    add(tensor->offset, 0, "inactive", {});
+    add(tensor->offset, 0, "inactive", llvm::json::Array());
     add(tensor->offset + tensor->bytes, tensor->bytes, "active_allocated",
         framesOf(*tensor));
   }
-  add(timeline.totalBytes, 0, "inactive", {});
+  add(timeline.totalBytes, 0, "inactive", llvm::json::Array());
   return blocks;
 }
 
