@@ -209,6 +209,19 @@ double gpuopt::timeInNanoseconds(const OpWork &work,
   return 1e9 * (seconds + work.launches * device.secondsPerLaunch);
 }
 
+double gpuopt::limitInNanoseconds(const OpWork &work,
+                                  const DeviceModel &device) {
+  if (work.operations == 0 && work.bytesRead + work.bytesWritten == 0)
+    return 0;
+  if (!device.hasWarps())
+    return 1e9 * secondsOnCores(work, device);
+  double seconds = (work.bytesRead + work.bytesWritten) / device.bytesPerSecond;
+  if (work.onMatrixUnits)
+    seconds =
+        std::max(seconds, work.operations / productsPerSecond(work, device));
+  return 1e9 * std::max(seconds, secondsOfLanes(work, device));
+}
+
 static std::optional<double> measuredTime(Operation *op,
                                           const DeviceModel &device) {
   return device.measured ? device.measured->lookup(costKeyOf(op))

@@ -29,9 +29,12 @@ static void addOp(Operation *op, const DeviceModel &device, int64_t count,
   std::string key = costKeyOf(op).work;
   KernelEstimate &estimate = estimates[StringAttr::get(op->getContext(), key)];
   estimate.work = key;
+  estimate.executions += count;
   estimate.launches += count * int64_t(work.launches);
   estimate.nanoseconds += double(count) * time;
   estimate.bytes += double(count) * (work.bytesRead + work.bytesWritten);
+  estimate.operations += double(count) * work.operations;
+  estimate.limitNanoseconds += double(count) * limitInNanoseconds(work, device);
   estimate.loadsInFlight = work.loadsInFlight;
   estimate.laneInstructions += double(count) * work.laneInstructions;
 }

@@ -54,6 +54,10 @@ double timeOfSliceInNanoseconds(nn::FusedOp op, unsigned result,
                                 const KernelSlice &slice,
                                 const DeviceModel &device);
 
+/// Returns the least time in nanoseconds that the device could take: what moves
+/// the bytes at its bandwidth or computes at its rate, whichever is longer.
+double limitInNanoseconds(const OpWork &work, const DeviceModel &device);
+
 /// Whether the time of `op`, an op that does work, was measured.
 bool isMeasured(mlir::Operation *op, const DeviceModel &device);
 

@@ -17,10 +17,13 @@ namespace gpuopt {
 
 /// All executions of a kernel or a call in one training step.
 struct KernelEstimate {
-  std::string work; ///< As in CostKey.
+  std::string work;       ///< As in CostKey.
+  int64_t executions = 0; ///< Of ops; several may share a launch.
   int64_t launches = 0;
   double nanoseconds = 0;
   double bytes = 0;            ///< Read and written.
+  double operations = 0;       ///< In floating point.
+  double limitNanoseconds = 0; ///< The least time (limitInNanoseconds).
   double loadsInFlight = 0;    ///< In one thread; 0 for a library's calls.
   double laneInstructions = 0; ///< 0 where lanes only feed matrix units.
 };

@@ -47,6 +47,8 @@ struct DriverOptions {
     bool asJson = false, withCurve = false, withKernels = false,
          findBatchSize = false;
     std::string html; ///< The file for a page; empty: no page.
+    /// The file for what is alive at each op; empty: none.
+    std::string memoryTimeline;
   } plan;
   /// The weights for `predict`; empty for those in the model.
   std::string weights;
@@ -74,6 +76,12 @@ struct DoctorOptions {
   bool trains = true; ///< Whether to train a small model for each.
 };
 
+/// What `gpuopt profile` is asked for.
+struct ProfileOptions {
+  std::string folder; ///< Of a run, or of a program that is built.
+  std::vector<std::string> arguments; ///< Flags of the trainer.
+};
+
 /// Each of these prints what is wrong and returns the exit status: 0, 1 or,
 /// where its comment says so, 2 or 3.
 int compileModel(const DriverOptions &options);
@@ -94,6 +102,14 @@ int exportModel(const ExportOptions &options);
 /// Prints what of all that gpuopt uses is there, its versions, and how to get
 /// what is missing. Returns 1 if a target that is needed cannot be used.
 int examineInstallation(const DoctorOptions &options);
+
+/// Prints what each kernel and call of a step takes: of a run with a profile,
+/// what was measured, else of some steps, which it runs.
+int profileRun(const ProfileOptions &options);
+
+/// Prints what limits a run, which is the folder of its results, and what would
+/// help.
+int adviseRun(const std::string &run);
 
 /// Runs the command line of `gpuopt`; returns its exit status.
 int driverMain(int argc, char **argv);

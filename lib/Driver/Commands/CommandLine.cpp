@@ -51,6 +51,16 @@ cl::SubCommand &gpuopt::doctorCommand() {
       "doctor", "say what of all that gpuopt uses is there, and try it");
   return command;
 }
+cl::SubCommand &gpuopt::profileCommand() {
+  static cl::SubCommand command(
+      "profile", "print what each kernel and call of a step takes");
+  return command;
+}
+cl::SubCommand &gpuopt::adviseCommand() {
+  static cl::SubCommand command(
+      "advise", "say what limits a run, and which flag would help");
+  return command;
+}
 cl::SubCommand &gpuopt::operatorsCommand() {
   static cl::SubCommand command("operators",
                                 "print the table of supported ONNX operators");
@@ -75,9 +85,10 @@ static Switch precisionTable("precision-classes",
 
 ArrayRef<cl::SubCommand *> gpuopt::allCommands() {
   static cl::SubCommand *commands[] = {
-      &compileCommand(), &trainCommand(),     &planCommand(),
-      &predictCommand(), &calibrateCommand(), &exportCommand(),
-      &doctorCommand(),  &operatorsCommand(), &settingsCommand()};
+      &compileCommand(),   &trainCommand(),     &planCommand(),
+      &predictCommand(),   &calibrateCommand(), &exportCommand(),
+      &doctorCommand(),    &profileCommand(),   &adviseCommand(),
+      &operatorsCommand(), &settingsCommand()};
   return commands;
 }
 
@@ -158,10 +169,15 @@ int gpuopt::driverMain(int argc, char **argv) {
     return asked ? examineInstallation(*asked)
                  : usage(toString(asked.takeError()));
   }
+  if (profileCommand())
+    return profileRun(collectProfile());
+  if (adviseCommand())
+    return adviseRun(collectAdvise());
   if (!compileCommand() && !trainCommand() && !planCommand() &&
       !predictCommand())
     return usage("a command is needed: plan, compile, train, predict, "
-                 "calibrate, export, doctor, operators or settings");
+                 "calibrate, export, doctor, profile, advise, operators or "
+                 "settings");
   if (Error error = chooseGivenTarget())
     return usage(toString(std::move(error)));
   DriverOptions options;

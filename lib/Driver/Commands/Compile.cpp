@@ -13,6 +13,7 @@
 #include "Files/RuntimeFiles.h"
 #include "Files/SourceModel.h"
 #include "Files/Weights.h"
+#include "gpuopt/Analysis/KernelEstimates.h"
 #include "gpuopt/settings/compile_table.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -127,6 +128,26 @@ static std::vector<std::string> decidingFlags(const PipelineOptions &options) {
   return flags;
 }
 
+/// Puts what each op asks of the device into the options, by its work. The
+/// module is scheduled.
+static void addWorks(const DriverOptions &options, ModuleOp module,
+                     EmissionOptions &emission) {
+  const train::ScheduleOptions &schedule = options.pipeline.schedule;
+  llvm::Expected<DeviceModel> device =
+      loadDeviceModel(schedule.device, "", schedule.allowsTf32);
+  if (!device) // the compilation has loaded it before
+    return llvm::consumeError(device.takeError());
+  emission.limitsDevice =
+      device->calibration ? device->calibration->device : device->name;
+  for (const KernelEstimate &estimate :
+       estimateKernels(module, *device, /*accumulationSteps=*/1)) {
+    double count = double(estimate.executions);
+    emission.works[estimate.work] = {estimate.bytes / count,
+                                     estimate.operations / count,
+                                     estimate.limitNanoseconds / count};
+  }
+}
+
 int gpuopt::compileModel(const DriverOptions &options) {
   Compilation compilation(options);
   if (options.compileTo)
@@ -134,12 +155,15 @@ int gpuopt::compileModel(const DriverOptions &options) {
   // Reports a folder that cannot be written before any work is done.
   if (llvm::Error error = OutputDirectory::check(options.outputDir))
     return failure(std::move(error));
+  EmissionOptions emission = options.emission;
+  if (failed(compilation.runTo(Phase::Schedule)))
+    return compilation.exitStatus();
+  addWorks(options, compilation.getModule(), emission);
   if (failed(compilation.runTo(Phase::Device)))
     return compilation.exitStatus();
   ModuleOp module = compilation.getModule();
   if (llvm::Error error = checkData(options, module))
     return failure(std::move(error));
-  EmissionOptions emission = options.emission;
   emission.modelHash = compilation.getModelHash().str();
   emission.compiled = decidingFlags(options.pipeline);
   FailureOr<ProgramFiles> files = emitProgram(module, emission);

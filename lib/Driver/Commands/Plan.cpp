@@ -57,6 +57,8 @@ static Planned plan(const DriverOptions &options) {
     return result;
   }
   result.memory = describeMemory(compilation.getModule());
+  if (!options.plan.memoryTimeline.empty())
+    result.timeline = describeTimeline(compilation.getModule());
   if (device)
     result.kernels = nameKernels(compilation.getModule(), kernels, *device);
   if (result.memory.plainMilliseconds == 0) // no schedule was needed
@@ -179,6 +181,8 @@ static LargestBatch largestBatch(DriverOptions options, int64_t start) {
 // The command
 //===----------------------------------------------------------------------===//
 
+static bool isPickle(StringRef file) { return file.ends_with(".pickle"); }
+
 static llvm::Error writePage(const DriverOptions &options,
                              const PlanSummary &summary) {
   PlanPage page{llvm::sys::path::filename(options.model).str(),
@@ -188,6 +192,61 @@ static llvm::Error writePage(const DriverOptions &options,
   llvm::raw_string_ostream stream(text);
   page.print(stream);
   return writeFile(options.plan.html, text);
+}
+
+static llvm::Error writeTimeline(const std::string &file,
+                                 const MemoryTimeline &timeline) {
+  if (isPickle(file))
+    return writeFile(file, toPickle(toSnapshot(timeline)));
+  return writeFile(
+      file, llvm::formatv("{0}\n", llvm::json::Value(toJson(timeline))).str());
+}
+
+/// Writes the files that flags name. Prints what is wrong, and returns the exit
+/// status.
+static int writeFiles(const DriverOptions &options,
+                      const PlanSummary &summary) {
+  auto check = [](const std::string &file, llvm::Error error) {
+    if (!error)
+      return 0;
+    llvm::errs() << "gpuopt: error: cannot write '" << file
+                 << "': " << llvm::toString(std::move(error)) << "\n";
+    return 1;
+  };
+  const std::string &html = options.plan.html,
+                    &timeline = options.plan.memoryTimeline;
+  if (!html.empty())
+    if (int status = check(html, writePage(options, summary)))
+      return status;
+  return timeline.empty()
+             ? 0
+             : check(timeline,
+                     writeTimeline(timeline, summary.planned.timeline));
+}
+
+/// Refuses files that cannot be written, and the names of what is read.
+static llvm::Error checkFiles(const DriverOptions &options) {
+  const train::ScheduleOptions &schedule = options.pipeline.schedule;
+  auto check = [&](StringRef flag, const std::string &file) -> llvm::Error {
+    if (file.empty())
+      return llvm::Error::success();
+    llvm::Error error = checkOutput(
+        file, {options.model, schedule.device, schedule.profileCosts,
+               options.pipeline.precision.policyFile});
+    if (!error)
+      return error;
+    return llvm::createStringError("--" + flag + ": " +
+                                   llvm::toString(std::move(error)));
+  };
+  if (llvm::Error error = check("html", options.plan.html))
+    return error;
+  const std::string &timeline = options.plan.memoryTimeline;
+  if (!timeline.empty() && !isPickle(timeline) &&
+      !StringRef(timeline).ends_with(".json"))
+    return llvm::createStringError("--memory-timeline needs a file whose name "
+                                   "ends in .json or .pickle, but is '" +
+                                   timeline + "'");
+  return check("memory-timeline", timeline);
 }
 
 /// Finds the largest batch that fits. The plan is that of the given batch if
@@ -221,15 +280,11 @@ static PlanSummary findBatch(DriverOptions &options) {
 
 int gpuopt::planModel(const DriverOptions &given) {
   constexpr int kCurvePoints = 11;
-  if (!given.plan.html.empty())
-    if (llvm::Error error = checkOutput(
-            given.plan.html, {given.model, given.pipeline.schedule.device,
-                              given.pipeline.schedule.profileCosts,
-                              given.pipeline.precision.policyFile})) {
-      llvm::errs() << "gpuopt: error: --html: "
-                   << llvm::toString(std::move(error)) << "\n";
-      return 1;
-    }
+  if (llvm::Error error = checkFiles(given)) {
+    llvm::errs() << "gpuopt: error: " << llvm::toString(std::move(error))
+                 << "\n";
+    return 1;
+  }
   DriverOptions options = given;
   options.pipeline.ladders = std::make_shared<planning::LadderStore>();
   PlanSummary summary;
@@ -241,12 +296,9 @@ int gpuopt::planModel(const DriverOptions &given) {
       (options.plan.withCurve || !options.plan.html.empty()))
     addCurve(options, kCurvePoints, summary);
   int status = summary.planned.status;
-  if (status == 0 && !options.plan.html.empty())
-    if (llvm::Error error = writePage(options, summary)) {
-      llvm::errs() << "gpuopt: error: cannot write '" << options.plan.html
-                   << "': " << llvm::toString(std::move(error)) << "\n";
-      return 1;
-    }
+  if (status == 0)
+    if (int problem = writeFiles(options, summary))
+      return problem;
   if (std::string text = summary.planned.costs.warning(); !text.empty())
     llvm::errs() << "gpuopt: warning: " << text << "\n";
   llvm::errs() << summary.planned.diagnostics;

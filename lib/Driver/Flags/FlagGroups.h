@@ -29,6 +29,8 @@ llvm::cl::SubCommand &calibrateCommand();
 llvm::cl::SubCommand &exportCommand();
 llvm::cl::SubCommand &predictCommand();
 llvm::cl::SubCommand &doctorCommand();
+llvm::cl::SubCommand &profileCommand();
+llvm::cl::SubCommand &adviseCommand();
 llvm::cl::SubCommand &operatorsCommand();
 llvm::cl::SubCommand &settingsCommand();
 
@@ -63,6 +65,12 @@ llvm::Expected<ExportOptions> collectExport();
 
 /// Reads the flags of `doctor`.
 llvm::Expected<DoctorOptions> collectDoctor();
+
+/// Reads the flags of `profile`.
+ProfileOptions collectProfile();
+
+/// Returns the folder that `advise` looks at.
+std::string collectAdvise();
 
 // Each file puts its part into the options. They are called in this order:
 // later ones read what earlier ones have put there.

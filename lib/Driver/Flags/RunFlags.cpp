@@ -10,6 +10,7 @@
 #include "Flags/FlagGroups.h"
 #include "Flags/SettingFlags.h"
 #include "gpuopt/device/wait_policy_names.h"
+#include "gpuopt/settings/profile_schedule.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 
@@ -112,6 +113,10 @@ static Error checkTogether(const TrainingSettings &settings) {
   if (!find_wait_policy(settings.wait_policy))
     return createStringError("--wait-policy must be " + wait_policy_list() +
                              ", but is '" + settings.wait_policy + "'");
+  ProfileSchedule schedule;
+  if (std::string why = parse_profile_schedule(settings.profile, schedule);
+      isGiven("profile") && !why.empty())
+    return createStringError("--profile " + why);
   if (isGiven("token-type") && settings.tokens.empty() &&
       settings.eval_tokens.empty())
     return createStringError(predictCommand()

@@ -42,6 +42,7 @@ CompileFlag<bool> planJson("json");
 CompileFlag<bool> planCurve("curve");
 CompileFlag<bool> planKernels("kernels");
 CompileFlag<std::string> planHtml("html");
+CompileFlag<std::string> memoryTimeline("memory-timeline");
 CompileFlag<bool> findBatchSize("find-batch-size");
 } // namespace
 
@@ -175,7 +176,8 @@ Error gpuopt::collectTarget(DriverOptions &options) {
   options.tellsNextSteps = compileCommand() && errs().is_displayed();
   if (!compileTo.empty())
     options.compileTo = parsePhase(compileTo);
-  options.plan = {planJson, planCurve, planKernels, findBatchSize, planHtml};
+  options.plan = {planJson,      planCurve, planKernels,
+                  findBatchSize, planHtml,  memoryTimeline};
   if (planCommand() && outputDir.getNumOccurrences())
     return createStringError("-o belongs to compile and train; plan writes no "
                              "program, see --json and --html");

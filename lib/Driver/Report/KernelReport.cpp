@@ -18,25 +18,6 @@ using namespace gpuopt;
 // Names
 //===----------------------------------------------------------------------===//
 
-/// Returns "gemm kGemm64x10x32" for a call that passes a constant of that name.
-static std::string nameOfCall(device::CallOp call) {
-  std::string name = call.getFunction().str();
-  for (Attribute argument : call.getArguments())
-    if (auto constant = dyn_cast<device::StructAttr>(argument))
-      return name + " " + constant.getName().str();
-  return name;
-}
-
-static std::string nameOf(Operation *op) {
-  if (auto launch = dyn_cast<device::LaunchOp>(op))
-    return launch.getKernel().str();
-  if (auto call = dyn_cast<device::CallOp>(op))
-    return nameOfCall(call);
-  if (auto update = dyn_cast<device::UpdateOp>(op))
-    return update.getOptimizer().str();
-  return op->getName().stripDialect().str();
-}
-
 /// Returns the names of kernels and calls by the work that the ops of the
 /// program say they do.
 static llvm::StringMap<std::string> namesByWork(ModuleOp module) {
@@ -44,7 +25,8 @@ static llvm::StringMap<std::string> namesByWork(ModuleOp module) {
   auto add = [&](Operation *op, Attribute key) {
     auto parts = dyn_cast_or_null<ArrayAttr>(key);
     if (parts && parts.size() == 2)
-      names.try_emplace(cast<StringAttr>(parts[1]).getValue(), nameOf(op));
+      names.try_emplace(cast<StringAttr>(parts[1]).getValue(),
+                        device::nameOfWork(op));
   };
   module.walk([&](Operation *op) {
     add(op, op->getAttr(device::kCostKeyAttribute));

@@ -10,6 +10,7 @@
 
 #include "Report/CostReport.h"
 #include "Report/KernelReport.h"
+#include "Report/MemoryTimeline.h"
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -92,6 +93,7 @@ struct Planned {
   std::string diagnostics; ///< Errors and warnings, for people.
   UnmetReport unmet;       ///< Filled in if the status is 2.
   MemoryReport memory;
+  MemoryTimeline timeline; ///< Empty without --memory-timeline.
   std::vector<TensorDecision> decisions;
   std::string precision; ///< What is in half precision, for people.
   CostReport costs;

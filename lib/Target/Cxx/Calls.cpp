@@ -11,6 +11,7 @@
 #include "Text.h"
 #include "Types.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace gpuopt;
@@ -25,9 +26,22 @@ cxx::OpCalls cxx::callsOf(Operation *op, unsigned turn) {
   if (Attribute own =
           device::attributeInTurn(op, turn, device::kCostKeyAttribute))
     key = cast<ArrayAttr>(own);
-  if (!key || key.size() != 2)
-    return {"", op->getName().stripDialect().str()};
-  return {cast<StringAttr>(key[0]).str(), cast<StringAttr>(key[1]).str()};
+  OpCalls calls;
+  calls.name = device::nameOfWork(op);
+  calls.section = device::sectionOf(op);
+  calls.work = op->getName().stripDialect().str();
+  if (key && key.size() == 2) {
+    calls.origin = cast<StringAttr>(key[0]).str();
+    calls.work = cast<StringAttr>(key[1]).str();
+  }
+  return calls;
+}
+
+cxx::OpCalls cxx::runtimeCall(StringRef function, StringRef section) {
+  OpCalls calls;
+  calls.section = section.str();
+  calls.work = calls.name = function.str();
+  return calls;
 }
 
 std::vector<cxx::OpCalls> cxx::callsOf(device::GroupOp group, int count) {
@@ -40,6 +54,64 @@ std::vector<cxx::OpCalls> cxx::callsOf(device::GroupOp group, int count) {
   }
   return calls;
 }
+
+void cxx::addTurns(device::RepeatOp repeat, size_t begin,
+                   std::vector<OpCalls> &calls) {
+  const std::vector<OpCalls> ofTurn(calls.begin() + begin, calls.end());
+  calls.resize(begin);
+  for (unsigned turn = 0; turn < repeat.getNumTurns(); ++turn) {
+    const OpCalls *first = ofTurn.data();
+    for (Operation &op : repeat.getBody().front()) {
+      if (isa<device::AddressOp, device::ColumnOp>(op))
+        continue;
+      OpCalls call = callsOf(&op, turn);
+      call.count = first->count;
+      call.mark = first->mark;
+      calls.push_back(call);
+      ++first;
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The lines of calls
+//===----------------------------------------------------------------------===//
+
+/// A mark is its number between two of these, which no source has.
+static constexpr char kMark = '\1';
+
+unsigned cxx::LineMarks::add(raw_ostream &stream) {
+  lines.push_back(0);
+  stream << kMark << lines.size() << kMark;
+  return lines.size();
+}
+
+void cxx::LineMarks::resolve(std::string &file) {
+  std::string clean;
+  clean.reserve(file.size());
+  unsigned line = 1;
+  for (size_t at = 0; at < file.size(); ++at) {
+    if (file[at] != kMark) {
+      line += file[at] == '\n';
+      clean += file[at];
+      continue;
+    }
+    size_t end = file.find(kMark, at + 1);
+    unsigned mark = 0;
+    StringRef(file).slice(at + 1, end).getAsInteger(10, mark);
+    lines[mark - 1] = line;
+    at = end;
+  }
+  file = std::move(clean);
+}
+
+unsigned cxx::LineMarks::lineOf(unsigned mark) const {
+  return mark ? lines[mark - 1] : 0;
+}
+
+//===----------------------------------------------------------------------===//
+// calls.h
+//===----------------------------------------------------------------------===//
 
 std::string cxx::callTableName(StringRef function) {
   return constantName(function) + "Calls";
@@ -55,12 +127,36 @@ void cxx::printCallTable(StringRef function, ArrayRef<OpCalls> calls,
   stream << "};\n";
 }
 
+std::string cxx::workTableName(StringRef function) {
+  return constantName(function) + "Work";
+}
+
+void cxx::printWorkTable(StringRef function, ArrayRef<OpCalls> calls,
+                         const LineMarks &marks, const EmissionOptions &options,
+                         raw_ostream &stream) {
+  stream << "\nstatic const CallWork " << workTableName(function) << "[] = {\n";
+  for (const OpCalls &op : calls) {
+    auto found = options.works.find(op.work);
+    WorkEstimate work =
+        found == options.works.end() ? WorkEstimate() : found->second;
+    stream << llvm::formatv("    {{{0}, {1}, {2}, {3:f0}, {4:f0}, {5:f1}},\n",
+                            quoted(op.name), quoted(op.section),
+                            marks.lineOf(op.mark), work.bytes, work.operations,
+                            work.limitNanoseconds);
+  }
+  stream << "};\n";
+}
+
 std::string cxx::callsFile(StringRef tables) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   printComment(stream,
                "The calls of each step, in order, as --profile-costs-to lists "
-               "them: origin, work, and how many calls it makes.");
+               "them: origin, work, and how many calls it makes. Beside them, "
+               "for --profile: what is run, the section and the line of "
+               "step.cu, and the bytes "
+               "and floating-point operations of one execution with the "
+               "nanoseconds that they take at the device's limits.");
   stream << "#pragma once\n\n#include \"gpuopt/program/program.h\"\n\n"
          << "namespace gpuopt::model {\n"
          << tables << "\n} // namespace gpuopt::model\n";

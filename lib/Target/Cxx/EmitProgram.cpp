@@ -70,9 +70,11 @@ public:
         "set(executable " + executableOf(module).str() + ")\nset(sources " +
         llvm::join(sources, " ") +
         ")\nset(main main.cpp)\nset(library library.cpp)\n";
-    if (!callTables.empty())
-      files["calls.h"] = cxx::callsFile(callTables);
-    files["step.cu"] = stepFile(kernels, steps, program);
+    std::string step = stepFile(kernels, steps, program);
+    marks.resolve(step);
+    files["step.cu"] = std::move(step);
+    if (!timedCalls.empty())
+      files["calls.h"] = callsFile();
     return success();
   }
 
@@ -123,7 +125,7 @@ private:
                                   "plan.json beside this file "
                                   "says what lies where in memory, and when.");
     stream << "\n#include \"step.h\"\n";
-    if (!callTables.empty())
+    if (!timedCalls.empty())
       stream << "#include \"calls.h\"\n";
     stream << "#include " << cxx::quoted(kDefaultsFile) << "\n";
     if (kernels.areApart())
@@ -155,19 +157,17 @@ private:
   /// Prints the functions to `steps`, and the tables of their loops to
   /// `layers`.
   LogicalResult printSteps(raw_ostream &layers, raw_ostream &steps) {
-    llvm::raw_string_ostream callStream(callTables);
     bool hasUpdate = false;
     for (device::StepOp step : module.getOps<device::StepOp>()) {
       std::string field = fieldOf(step.getKind());
       hasUpdate |= step.getKind() == train::StepKind::Update;
       std::vector<cxx::OpCalls> calls;
-      if (failed(cxx::printStep(step, field, names, shapes, calls, layers,
-                                steps, options.callsPerFunction)))
+      if (failed(cxx::printStep(step, field, names, shapes, calls, marks,
+                                layers, steps, options.callsPerFunction)))
         return failure();
-      functions.push_back(
-          {field, field, calls.empty() ? "" : cxx::callTableName(field)});
+      functions.push_back({field, field, !calls.empty()});
       if (!calls.empty())
-        cxx::printCallTable(field, calls, callStream);
+        timedCalls.emplace_back(field, std::move(calls));
       steps << "\n";
     }
     if (!hasUpdate && !functions.empty())
@@ -175,12 +175,23 @@ private:
     return success();
   }
 
+  /// The lines of the calls are known.
+  std::string callsFile() const {
+    std::string tables;
+    llvm::raw_string_ostream stream(tables);
+    for (const auto &[field, calls] : timedCalls) {
+      cxx::printCallTable(field, calls, stream);
+      cxx::printWorkTable(field, calls, marks, options, stream);
+    }
+    return cxx::callsFile(tables);
+  }
+
   void printEmptyUpdate(raw_ostream &steps) {
     if (llvm::none_of(functions, [](const cxx::StepFunction &step) {
           return step.field == "micro_step";
         }))
       return;
-    functions.push_back({"update", "update", ""});
+    functions.push_back({"update", "update"});
     steps << "// The optimizer is part of the micro step.\nstatic void "
              "update(Context &ctx, char *memory) {\n"
           << "  end_step(ctx, Memory{memory}[kStepState]);\n}\n";
@@ -209,7 +220,9 @@ private:
   cxx::ProgramNames names;
   cxx::ShapeTable shapes{names};
   SmallVector<cxx::StepFunction> functions;
-  std::string callTables;
+  cxx::LineMarks marks; ///< In what is printed of step.cu.
+  /// The calls of each function that is timed.
+  std::vector<std::pair<std::string, std::vector<cxx::OpCalls>>> timedCalls;
 };
 
 } // namespace

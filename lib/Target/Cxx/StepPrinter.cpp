@@ -24,10 +24,10 @@ class StepPrinter {
 public:
   StepPrinter(device::StepOp step, cxx::ProgramNames &names,
               cxx::ShapeTable &shapes, std::vector<cxx::OpCalls> &calls,
-              raw_ostream &tables, raw_ostream &stream)
+              cxx::LineMarks &marks, raw_ostream &tables, raw_ostream &stream)
       : step(step), symbols(step->getParentOfType<ModuleOp>()), names(names),
-        shapes(shapes), calls(calls), tables(&tables), stream(&stream),
-        layers(names), groups(names, symbols, tables),
+        shapes(shapes), calls(calls), marks(marks), tables(&tables),
+        stream(&stream), layers(names), groups(names, symbols, tables),
         isTimed(cxx::isTimed(step)) {}
 
   LogicalResult print(StringRef name, unsigned callsPerFunction) {
@@ -131,19 +131,7 @@ private:
     if (failed(printBody(repeat)))
       return failure();
     *stream << "  }\n";
-    std::vector<cxx::OpCalls> ofTurn(calls.begin() + begin, calls.end());
-    for (unsigned turn = 0; turn < repeat.getNumTurns(); ++turn) {
-      size_t index = 0;
-      for (Operation &op : body)
-        if (!isa<device::AddressOp, device::ColumnOp>(op)) {
-          cxx::OpCalls call = cxx::callsOf(&op, turn);
-          call.count = ofTurn[index++].count;
-          if (turn == 0)
-            calls[begin + index - 1] = call;
-          else
-            calls.push_back(call);
-        }
-    }
+    cxx::addTurns(repeat, begin, calls);
     return success();
   }
 
@@ -151,6 +139,7 @@ private:
   /// the function, which has them.
   LogicalResult printBody(device::RepeatOp repeat) {
     raw_ostream *loop = stream;
+    size_t begin = calls.size();
     std::string text;
     llvm::raw_string_ostream body(text);
     stream = &body;
@@ -180,7 +169,11 @@ private:
       printPointers(uses);
       functions << text << "}\n\n";
       stream = loop;
+      firstCalls[function].assign(calls.begin() + begin, calls.end());
     }
+    for (auto [call, first] : llvm::zip(
+             MutableArrayRef(calls).drop_front(begin), firstCalls[function]))
+      call.mark = first.mark;
     *stream << "    " << function << "(ctx, m, " << argument << ");\n";
     return success();
   }
@@ -195,9 +188,10 @@ private:
     auto [function, arguments] = groups.print(group);
     calls.emplace_back();
     call(function, arguments);
-    int count = calls.back().count;
+    cxx::OpCalls shared = calls.back();
     calls.pop_back();
-    llvm::append_range(calls, cxx::callsOf(group, count));
+    for (cxx::OpCalls &op : cxx::callsOf(group, shared.count))
+      calls.push_back(op), calls.back().mark = shared.mark;
     return success();
   }
 
@@ -254,14 +248,14 @@ private:
       *stream << "  (void)" << contextName() << ", (void)memory;\n";
     printPointers(uses);
     if (begins) {
-      calls.push_back({"", "begin_step"});
+      calls.push_back(cxx::runtimeCall("begin_step", "forward"));
       call("begin_step", {"ctx", "state", "hyper"});
     }
   }
 
   void printEnd() {
     if (step.getKind() == train::StepKind::Update) {
-      calls.push_back({"", "end_step"});
+      calls.push_back(cxx::runtimeCall("end_step", "optimizer"));
       call("end_step", {"ctx", "state"});
     }
     *stream << "}\n";
@@ -298,6 +292,8 @@ private:
   }
 
   void call(StringRef function, ArrayRef<std::string> arguments) {
+    if (isTimed && calls.back().count == 0)
+      calls.back().mark = marks.add(*stream);
     cxx::printLine(*stream, indent + cxx::callText(function, arguments) + ";");
     ++calls.back().count;
   }
@@ -494,6 +490,7 @@ private:
   cxx::ProgramNames &names;
   cxx::ShapeTable &shapes;
   std::vector<cxx::OpCalls> &calls;
+  cxx::LineMarks &marks;
   raw_ostream *tables;
   raw_ostream *stream; ///< Gets the function that is being printed.
   cxx::LayerTables layers;
@@ -502,6 +499,7 @@ private:
   std::string indent = "  ";
   std::string loopFunctions;               ///< The functions that loops share.
   llvm::StringMap<std::string> functionOf; ///< Their names, by those in the IR.
+  llvm::StringMap<std::vector<cxx::OpCalls>> firstCalls; ///< By these names.
   std::string current; ///< The section whose heading was printed last.
   std::string lastComment;
 };
@@ -510,8 +508,9 @@ private:
 
 LogicalResult cxx::printStep(device::StepOp step, StringRef name,
                              ProgramNames &names, ShapeTable &shapes,
-                             std::vector<OpCalls> &calls, raw_ostream &tables,
-                             raw_ostream &stream, unsigned callsPerFunction) {
-  return StepPrinter(step, names, shapes, calls, tables, stream)
+                             std::vector<OpCalls> &calls, LineMarks &marks,
+                             raw_ostream &tables, raw_ostream &stream,
+                             unsigned callsPerFunction) {
+  return StepPrinter(step, names, shapes, calls, marks, tables, stream)
       .print(name, callsPerFunction);
 }

@@ -19,10 +19,11 @@ namespace gpuopt::cxx {
 /// than `callsPerFunction` calls. The buffers that its loops have in each turn
 /// are printed to `tables`, and the shapes that it uses are added to `shapes`.
 /// If the trainer runs the step again and again, its calls are appended to
-/// `calls`. Fails, with an error at the op, if an op has no C++ form.
+/// `calls`, with marks of their lines. Fails, with an error at the op, if an op
+/// has no C++ form.
 mlir::LogicalResult printStep(device::StepOp step, llvm::StringRef name,
                               ProgramNames &names, ShapeTable &shapes,
-                              std::vector<OpCalls> &calls,
+                              std::vector<OpCalls> &calls, LineMarks &marks,
                               llvm::raw_ostream &tables,
                               llvm::raw_ostream &stream,
                               unsigned callsPerFunction);

@@ -7,6 +7,7 @@
 
 #include "Tables.h"
 
+#include "Calls.h"
 #include "Text.h"
 #include "Types.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
@@ -253,10 +254,14 @@ private:
     set("total_bytes", "kPersistentBytes + kArenaBytes");
     if ((*module.getOps<device::MemoryOp>().begin()).getHostBytes() > 0)
       set("host_bytes", "kHostBytes");
+    if (!options.limitsDevice.empty())
+      set("limits_device", cxx::quoted(options.limitsDevice));
     for (const cxx::StepFunction &step : functions) {
       set(step.field, Twine(step.function));
-      if (!step.calls.empty())
-        set(step.field + "_calls", Twine(step.calls));
+      if (step.isTimed) {
+        set(step.field + "_calls", cxx::callTableName(step.field));
+        set(step.field + "_work", cxx::workTableName(step.field));
+      }
     }
     printBatch();
     printOptimizer();

@@ -15,11 +15,11 @@
 
 namespace gpuopt::cxx {
 
-/// A field of the runtime's Program, the function that is its value, and the
-/// table of the calls that the function makes; the table is empty if the calls
-/// are not timed.
+/// A field of the runtime's Program, the function that is its value, and
+/// whether its calls can be timed: calls.h has tables of them then.
 struct StepFunction {
-  std::string field, function, calls;
+  std::string field, function;
+  bool isTimed = false;
 };
 
 /// Returns what decides which flags the trainer takes.
@@ -32,12 +32,10 @@ std::string defaultsFile(mlir::ModuleOp module,
 
 /// Prints the tables of the runtime's program.h to `tables`, and the function
 /// program(), which names them, to `stream`.
-mlir::LogicalResult printTables(mlir::ModuleOp module,
-                                const EmissionOptions &options,
-                                const ProgramNames &names,
-                                llvm::ArrayRef<StepFunction> functions,
-                                llvm::raw_ostream &tables,
-                                llvm::raw_ostream &stream);
+mlir::LogicalResult
+printTables(mlir::ModuleOp module, const EmissionOptions &options,
+            const ProgramNames &names, llvm::ArrayRef<StepFunction> functions,
+            llvm::raw_ostream &tables, llvm::raw_ostream &stream);
 
 } // namespace gpuopt::cxx
 

@@ -31,7 +31,7 @@ TEST_F(TrainerTest, RefusesFoldersOfOthers) {
 
 TEST_F(TrainerTest, WritesToFoldersOfItsOwn) {
   const Names results = {".gpuopt-results", "metrics.jsonl",
-                         "model.safetensors"};
+                         "model.safetensors", "run.json"};
   std::filesystem::create_directories(folder / "empty");
   for (const char *out : {"new", "empty", "new", "empty"}) {
     EXPECT_EQ(run(out, {"--max-steps=1"}), 0) << error;

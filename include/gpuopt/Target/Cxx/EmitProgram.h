@@ -17,6 +17,14 @@
 
 namespace gpuopt {
 
+/// What one execution of an op asks of the device.
+struct WorkEstimate {
+  double bytes = 0;      ///< Read and written.
+  double operations = 0; ///< In floating point.
+  /// The least time that the device could take for it.
+  double limitNanoseconds = 0;
+};
+
 /// Options of a program that the module does not have.
 struct EmissionOptions {
   std::string modelName = "model";
@@ -25,6 +33,9 @@ struct EmissionOptions {
   std::vector<std::string> compiled;
   int64_t accumulationSteps = 1;
   bool allowsTf32 = false;
+  /// By the work of a CostKey. What is not in it has zeros in calls.h.
+  std::map<std::string, WorkEstimate> works;
+  std::string limitsDevice;   ///< The device whose limits those are.
   size_t linesPerFile = 1000; ///< Kernels with more get files of their own.
   unsigned callsPerFunction = 400; ///< More are split into several functions.
   TrainingSettings settings;       ///< The defaults of the trainer's flags.

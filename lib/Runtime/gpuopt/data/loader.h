@@ -6,6 +6,7 @@
 #include "gpuopt/data/cast.h"
 #include "gpuopt/data/draws.h"
 #include "gpuopt/data/indices.h"
+#include "gpuopt/device/tracer.h"
 #include "gpuopt/program/program.h"
 
 #include <chrono>
@@ -69,6 +70,7 @@ struct LoaderOptions {
   int64_t last_batch = INT64_MAX; // those from it on are not asked for
   bool skips_bad_records = false;
   int64_t max_bad_records = 0; // more of them, each counted once, are an error
+  Tracer *tracer = nullptr;    // what the workers do, while it is recorded
 };
 
 class Loader {
@@ -129,6 +131,7 @@ public:
     if (options.num_workers == 0)
       prepare(slot, delivered);
     {
+      const TraceSpan span(options.tracer, "wait for batch", "trainer");
       std::unique_lock<std::mutex> lock(mutex);
       changed.wait(lock, [&] { return slot.ready == delivered; });
     }
@@ -138,6 +141,7 @@ public:
     const double waited = std::chrono::duration<double, std::milli>(
                               std::chrono::steady_clock::now() - start)
                               .count();
+    const TraceSpan span(options.tracer, "put batch into inputs", "trainer");
     const char *from = slot.staging;
     if (!kStagingIsDevice) {
       start_copy(slot, delivered);
@@ -270,6 +274,8 @@ private:
   }
 
   void prepare(Slot &slot, int64_t batch) {
+    const TraceSpan span(options.tracer, "prepare batch",
+                         options.num_workers > 0 ? "loader" : "trainer");
     std::string problem;
     slot.bad_records.clear();
     try {

@@ -9,6 +9,7 @@
 
 #include <cuda_runtime.h>
 
+#include <chrono>
 #include <deque>
 
 namespace gpuopt {
@@ -261,6 +262,7 @@ public:
   void add(Context &ctx) {
     if (count == events.size())
       CHECK_CUDA(cudaEventCreate(&events.emplace_back()));
+    launched.push_back(host_now());
     CHECK_CUDA(cudaEventRecord(events[count++], ctx.stream));
   }
   // Returns the nanoseconds from each timestamp to the next one, and removes
@@ -275,10 +277,35 @@ public:
       gaps.push_back(1e6 * double(milliseconds));
     }
     count = 0;
+    launched.clear();
     return gaps;
+  }
+  // Does the same, and says when each of them began: as long before the last
+  // timestamp as the device says. That one is reached when the host, which
+  // waits for it, goes on, give or take some microseconds.
+  std::vector<TimedCall> take_calls() {
+    if (count == 0)
+      return {};
+    CHECK_CUDA(cudaEventSynchronize(events[count - 1]));
+    double begin = host_now();
+    const std::vector<double> host = launched, gaps = take();
+    for (double gap : gaps)
+      begin -= gap;
+    std::vector<TimedCall> calls(gaps.size());
+    for (size_t i = 0; i < gaps.size(); i++) {
+      calls[i] = {begin, gaps[i], host[i], host[i + 1] - host[i]};
+      begin += gaps[i];
+    }
+    return calls;
   }
 
 private:
+  static double host_now() {
+    return std::chrono::duration<double, std::nano>(
+               std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  }
+  std::vector<double> launched; // when the host has added each of them
   std::deque<cudaEvent_t> events;
   size_t count = 0;
 };

@@ -38,6 +38,21 @@ public:
     timestamps.clear();
     return gaps;
   }
+  // Does the same, and says when each of them began.
+  std::vector<TimedCall> take_calls() {
+    std::vector<TimedCall> calls(timestamps.empty() ? 0
+                                                    : timestamps.size() - 1);
+    for (size_t i = 0; i < calls.size(); i++) {
+      const double begin = std::chrono::duration<double, std::nano>(
+                               timestamps[i].time_since_epoch())
+                               .count();
+      calls[i] = {begin, 0, begin, 0};
+    }
+    const std::vector<double> gaps = take();
+    for (size_t i = 0; i < calls.size(); i++)
+      calls[i].duration = calls[i].host_duration = gaps[i];
+    return calls;
+  }
 
 private:
   std::vector<std::chrono::steady_clock::time_point> timestamps;

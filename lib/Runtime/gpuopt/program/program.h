@@ -61,6 +61,17 @@ struct CallInfo {
   int64_t elements = 0;
 };
 
+// What a row of calls runs, and what one execution of it asks of the device;
+// 0: not known.
+struct CallWork {
+  const char *name;    // the kernel or the function
+  const char *section; // forward, backward or optimizer
+  int line;            // of step.cu, where it is called first
+  double bytes;        // read and written
+  double operations;   // in floating point
+  double limit_ns;     // the least time that the device could take
+};
+
 struct Program {
   const char *name;
   const char *model = ""; // a hash of the ONNX graph and of its constants
@@ -90,8 +101,10 @@ struct Program {
   void (*evaluate)(Context &, char *memory); // forward and loss alone, or null
   void (*forward)(Context &, char *memory); // --inference: the outputs, or null
 
-  // The calls that can be timed (profile_costs.h).
+  // The calls that can be timed (step_timer.h), and the work of each row.
   Table<CallInfo> micro_step_calls, update_calls;
+  Table<CallWork> micro_step_work, update_work;
+  const char *limits_device = ""; // the device of CallWork::limit_ns
 
   int64_t batch_size;       // samples a micro step
   int64_t tokens_per_batch; // 0: progress is told in samples

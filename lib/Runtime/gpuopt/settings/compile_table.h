@@ -268,6 +268,11 @@ inline constexpr CompileSetting kCompileSettings[] = {
         "html", CompileGroup::Output, "FILE.html",
         "write a page with the curve, the memory and each tensor", "", {},
         kPlan),
+    compile_time::without_default(
+        "memory-timeline", CompileGroup::Output, "FILE.json|FILE.pickle",
+        "write which tensors are alive at each op, and where; as .pickle for "
+        "https://pytorch.org/memory_viz",
+        "", {}, kPlan),
     compile_time::on_or_off("find-batch-size", CompileGroup::Output, kPlan,
                             "find the largest batch within the budget"),
 };

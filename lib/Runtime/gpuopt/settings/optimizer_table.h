@@ -88,9 +88,9 @@ struct OptimizerInfo {
   // The parameters that it updates, null: all; and what updates the others.
   bool (*of)(ParameterShape) = nullptr;
   std::string_view others = "";
-  // Whether <name>_direction reads the gradient and the states, and <name> takes
-  // what the step's products have made of its result. If not, <name> takes the
-  // gradient and the states itself.
+  // Whether <name>_direction reads the gradient and the states, and <name>
+  // takes what the step's products have made of its result. If not, <name>
+  // takes the gradient and the states itself.
   bool has_direction = false;
 
   constexpr const OptimizerState *find_state(std::string_view wanted) const {

@@ -275,6 +275,12 @@ inline constexpr SettingInfo kSettings[] = {
                                "batches ahead, for each of them")),
     detail::file("dump-gradients", &detail::S::dump_gradients, kTrainer,
                  "the gradients of the first step", "FILE.safetensors"),
+    detail::file("profile", &detail::S::profile, kRunning,
+                 "which steps are profiled, by the names of "
+                 "torch.profiler.schedule; a table and a trace of what each "
+                 "kernel takes go to the folder profile of the results "
+                 "(docs/profiling.md)",
+                 "wait=N,warmup=N,active=N,repeat=N"),
     detail::file("profile-costs-to", &detail::S::profile_costs_to, kRunning,
                  "how long each op of a step takes, for gpuopt --profile-costs",
                  "FILE.json"),

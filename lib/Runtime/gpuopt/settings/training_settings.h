@@ -86,9 +86,10 @@ struct TrainingSettings : Hyperparameters {
   int64_t on_bad_record = kErrorOnBadRecord, max_bad_records = 100;
   int64_t top_k = 0;
   std::string token_type = "uint16", labels, tokens, eval_labels, eval_tokens,
-              transform, eval_transform, profile_costs_to, dump_gradients,
-              weights, resume, init_from, output_dir = "trained",
-              wait_policy = "auto", autotune_file, outputs;
+              transform, eval_transform, profile, profile_costs_to,
+              dump_gradients, weights, resume, init_from,
+              output_dir = "trained", wait_policy = "auto", autotune_file,
+              outputs;
 };
 
 } // namespace gpuopt

@@ -1,6 +1,7 @@
 // Writes checkpoints while training goes on, and removes old ones.
 #pragma once
 
+#include "gpuopt/device/tracer.h"
 #include "gpuopt/trainer/checkpoint_folder.h"
 #include "gpuopt/trainer/metrics.h"
 #include "gpuopt/trainer/run_state.h"
@@ -44,10 +45,10 @@ public:
   // Keeps the last `limit` checkpoints and the best one; 0: all.
   CheckpointWriter(const Program &program, std::string output_dir,
                    int64_t limit, std::set<std::string> infinite_at_first,
-                   const Averages &averages)
+                   const Averages &averages, Tracer *tracer = nullptr)
       : copy(program, averages), has_averages(averages.are_kept()),
         output_dir(std::move(output_dir)), limit(limit),
-        infinite_at_first(std::move(infinite_at_first)) {}
+        infinite_at_first(std::move(infinite_at_first)), tracer(tracer) {}
 
   // Allocates the memory that the first checkpoint would stall training for.
   void prepare() { copy.allocate(); }
@@ -76,6 +77,7 @@ public:
 
 private:
   CheckpointOutcome write(const RunState &run) const {
+    const TraceSpan span(tracer, "write checkpoint", "checkpoint writer");
     CheckpointOutcome outcome;
     outcome.step = run.step;
     outcome.lost = copy.lost(infinite_at_first);
@@ -119,6 +121,7 @@ private:
   const std::string output_dir;
   const int64_t limit;
   const std::set<std::string> infinite_at_first;
+  Tracer *const tracer;                   // or null
   std::future<CheckpointOutcome> writing; // last: it is waited for first
 };
 

@@ -7,6 +7,7 @@
 
 #include "gpuopt/device/atomic_file.h"
 #include "gpuopt/optimizers/optimizer.h"
+#include "gpuopt/trainer/memory_report.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -78,6 +79,15 @@ public:
   void checkpoint(int64_t step, double stall_ms) {
     line("{\"step\": %lld, \"checkpoint_stall_ms\": %.3f}\n",
          static_cast<long long>(step), stall_ms);
+  }
+
+  // What a run has taken of memory, at its end.
+  void memory(int64_t step, const MemoryFigures &figures) {
+    line("{\"step\": %lld, \"planned_bytes\": %zu, \"persistent_bytes\": %zu, "
+         "\"arena_bytes\": %zu, \"peak_bytes\": %zu, \"beside_plan_bytes\": "
+         "%zu, \"peak_host_bytes\": %zu}\n",
+         static_cast<long long>(step), figures.planned, figures.persistent,
+         figures.arena, figures.peak, figures.beside(), figures.peak_host);
   }
 
   // Waits until all lines are on the disk.

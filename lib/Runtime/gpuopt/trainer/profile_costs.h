@@ -4,14 +4,12 @@
 
 #include "gpuopt/data/json.h"
 #include "gpuopt/device/atomic_file.h"
-#include "gpuopt/device/call_timing.h"
-#include "gpuopt/program/program.h"
+#include "gpuopt/trainer/step_timer.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <iomanip>
 #include <map>
-#include <numeric>
 #include <sstream>
 
 namespace gpuopt {
@@ -37,15 +35,11 @@ public:
   bool ends_with(int64_t step) const { return step == last; }
   int64_t steps() const { return last; }
 
-  // Times one of the program's functions. On CUDA it runs as single launches,
-  // in no graph.
-  void time(Context &ctx, char *memory, void (*function)(Context &, char *),
-            const Table<CallInfo> &calls) {
-    ctx.timestamps = &timestamps;
-    function(ctx, memory);
-    ctx.timestamps = nullptr;
-    timestamps.add(ctx);
-    add(timestamps.take(), calls);
+  // Adds the times of one run of a function.
+  void add(const TimedRun &run) {
+    for_each_row(program, run, [&](const TimedRow &row) {
+      add(run.function.calls.data[row.index], row.nanoseconds);
+    });
   }
   void end_step() {
     step_times.push_back(step_time);
@@ -65,29 +59,6 @@ private:
     std::vector<double> times;
   };
 
-  // Adds consecutive times of calls to the times of their ops. Ops that share a
-  // call divide its time by their elements.
-  void add(const std::vector<double> &times, const Table<CallInfo> &calls) {
-    size_t next = 0;
-    for (const CallInfo *call = calls.begin(); call != calls.end();) {
-      const size_t end = next + size_t(call->count);
-      if (end > times.size())
-        break;
-      const double time = std::accumulate(times.begin() + long(next),
-                                          times.begin() + long(end), 0.0);
-      const CallInfo *last = call + 1; // of the ops that share the time
-      int64_t elements = call->elements;
-      for (; last != calls.end() && last->count == 0; last++)
-        elements += last->elements;
-      for (; call != last; call++)
-        add(*call,
-            elements ? time * double(call->elements) / double(elements) : time);
-      next = end;
-    }
-    if (next != times.size())
-      throw Error("the calls of '" + std::string(program.name) +
-                  "' are not those of its calls.h");
-  }
   void add(const CallInfo &call, double time) {
     const std::string origin = call.origin;
     Op &op = ops[(origin.empty() ? "" : origin + ": ") + call.work];
@@ -129,7 +100,6 @@ private:
   const Program &program;
   std::string file;
   int64_t warmup, last;
-  Timestamps timestamps;
   std::map<std::string, Op> ops; // by key
   std::vector<double> step_times;
   double step_time = 0; // of the step so far

@@ -7,6 +7,7 @@
 #include "gpuopt/program/program.h"
 #include "gpuopt/settings/compile_table.h"
 #include "gpuopt/settings/flags.h"
+#include "gpuopt/settings/profile_schedule.h"
 #include "gpuopt/trainer/output_folder.h"
 #include "gpuopt/trainer/resume.h"
 
@@ -232,6 +233,10 @@ inline void check_together(const Flags &flags, const Settings &s,
     throw Error(
         "'--token-type' describes files of tokens, but neither --tokens nor "
         "--eval-tokens is given");
+  ProfileSchedule schedule;
+  if (const std::string why = parse_profile_schedule(s.profile, schedule);
+      !s.profile.empty() && !why.empty())
+    throw Error("'--profile' " + why);
   for (const char *name : {"profile-warmup", "profile-active"})
     if (flags.given(name) && s.profile_costs_to.empty())
       throw Error("'--" + std::string(name) +

@@ -11,9 +11,10 @@
 #include "gpuopt/trainer/metrics.h"
 #include "gpuopt/trainer/not_finite.h"
 #include "gpuopt/trainer/output_folder.h"
-#include "gpuopt/trainer/profile_costs.h"
+#include "gpuopt/trainer/run_summary.h"
 #include "gpuopt/trainer/session.h"
 #include "gpuopt/trainer/settings.h"
+#include "gpuopt/trainer/step_profiles.h"
 
 #include <csignal>
 
@@ -33,7 +34,8 @@ public:
         session(program, int(kStagingIsDevice ? s.num_threads : 0)),
         ctx(session.ctx),
         waiting(parse_wait_policy(s.wait_policy), ctx.num_threads),
-        averages(program, s.ema_decay), checkpoints(program, s) {}
+        averages(program, s.ema_decay), checkpoints(program, s),
+        profiles(program, s), summary(ctx, program, s) {}
 
   // Returns the exit status.
   int run() {
@@ -50,7 +52,9 @@ public:
     for (int signal : {SIGINT, SIGTERM})
       std::signal(signal, [](int) { detail::interrupted = 1; });
     start = Clock::now();
-    return train(metrics) ? finish(metrics) : kDiverged;
+    const int status = train(metrics) ? finish(metrics) : kDiverged;
+    profiles.end();
+    return status;
   }
 
 private:
@@ -71,9 +75,9 @@ private:
     if (s.eval.given())
       loaders.eval = make_loader(std::move(eval_sources), false, true);
     steps = steps_to_attempt();
-    prepare_profile();
+    profiles.check(steps - step);
     initialize();
-    checkpoints.open(session.infinite_at_first, averages);
+    checkpoints.open(session.infinite_at_first, averages, profiles.tracer());
   }
 
   // Runs the steps until the last or an interrupt. Returns false if training
@@ -113,6 +117,9 @@ private:
     if (is_due && has_trained && !checkpoints.last_is_of(step) &&
         !(save_checkpoint(metrics) && end_checkpoint(true)))
       return kDiverged;
+    profiles.end(); // the last checkpoint is part of it
+    if (has_trained)
+      summary.end(ctx, metrics, step, profiles.averages());
     metrics.end();
     const int status = stops_early() ? tell_interrupt(has_trained) : 0;
     printf("weights: %s\n", weights_file().c_str());
@@ -156,6 +163,7 @@ private:
     options.prefetch_factor = int(s.prefetch_factor);
     options.skips_bad_records = s.on_bad_record == kSkipBadRecord;
     options.max_bad_records = s.max_bad_records;
+    options.tracer = profiles.tracer();
     // The first half is for training, the second for evaluation.
     DeviceMemory staging;
     if (const StateInfo *state = find_state(program, StateKind::Staging)) {
@@ -241,10 +249,13 @@ private:
   // if training has lost weights, as end_checkpoint does.
   bool save_checkpoint(Metrics &metrics) {
     const auto begin = Clock::now();
+    const TraceSpan span(profiles.tracer(), "begin checkpoint", "trainer");
     if (!end_checkpoint(true))
       return false;
     checkpoints.begin(ctx, memory, run_state());
-    metrics.checkpoint(step, milliseconds(begin, Clock::now()));
+    const double stall = milliseconds(begin, Clock::now());
+    metrics.checkpoint(step, stall);
+    summary.checkpoint(stall);
     return true;
   }
   bool end_checkpoint(bool waits) {
@@ -333,25 +344,25 @@ private:
   void train_step(Metrics &metrics, int64_t step) {
     const auto begin = Clock::now();
     double waited = 0;
+    profiles.begin_step(done());
     for (int64_t micro = 0; micro < program.accumulation_steps; micro++) {
       waited += loaders.train->deliver(memory);
       watch->batch();
-      run_step(program.micro_step, program.micro_step_calls,
-               [this] { session.micro_step(); });
+      run_step(timed_micro_step(program), [this] { session.micro_step(); });
       loaders.train->prefetch();
     }
-    run_step(program.update, program.update_calls,
-             [this] { session.update(); });
+    run_step(timed_update(program), [this] { session.update(); });
     averages.update(ctx, memory, session.step_state());
     const StepState state = session.read_state();
     const auto now = Clock::now();
-    end_profiled_step(done());
+    profiles.end_step(ctx, done(), step, waited);
     const double loss = mean_of(state.loss_sum, state.weight_sum);
     const double ms = milliseconds(begin, now);
     // This asks who wants the cores before the step's line is printed: whoever
     // reads that line wakes up, and would count.
     const std::string news = waiting.step(ms - waited);
     metrics.step(step, loss, state, ms, waited, ctx.allocated_bytes);
+    summary.step(ctx, ms, waited);
     watch->step(step, loss, state);
     session.refuse_outside(state, "step " + std::to_string(step));
     if (state.weight_sum == 0)
@@ -373,35 +384,11 @@ private:
   // Runs a function of the program: call by call where it is timed, and by
   // `run` otherwise.
   template <class F>
-  void run_step(void (*function)(Context &, char *),
-                const Table<CallInfo> &calls, F run) {
-    if (profile && profile->covers(done()) && calls.count > 0)
-      profile->time(ctx, memory, function, calls);
+  void run_step(const TimedFunction &function, F run) {
+    if (profiles.covers(done()) && function.calls.count > 0)
+      profiles.run(ctx, memory, function);
     else
       run();
-  }
-
-  void prepare_profile() {
-    if (s.profile_costs_to.empty())
-      return;
-    profile = std::make_unique<CostProfile>(program, s.profile_costs_to,
-                                            s.profile_warmup, s.profile_active);
-    if (steps - step < profile->steps())
-      throw Error("'--profile-costs-to' needs " +
-                  std::to_string(profile->steps()) + " steps, " +
-                  std::to_string(s.profile_warmup) +
-                  " of them to warm up, but the run has " +
-                  std::to_string(steps - step) +
-                  "; see --max-steps, --profile-warmup and --profile-active");
-  }
-  void end_profiled_step(int64_t step) {
-    if (!profile || !profile->covers(step))
-      return;
-    profile->end_step();
-    if (!profile->ends_with(step))
-      return;
-    profile->write();
-    printf("costs of each op: %s\n", s.profile_costs_to.c_str());
   }
 
   // Warns once.
@@ -445,6 +432,7 @@ private:
 
   // Validates on all samples, each of them once.
   void validate(Metrics &metrics, int64_t step) {
+    const TraceSpan span(profiles.tracer(), "validate", "trainer");
     const int64_t padding = loaders.eval->padding();
     Sums sums = evaluate(loaders.eval->batches_per_epoch() - (padding > 0));
     if (padding > 0) {
@@ -481,12 +469,13 @@ private:
   Averages averages;
   ValidationHistory validations;
   Checkpoints checkpoints;
+  StepProfiles profiles; // outlives the threads that it traces
+  RunSummary summary;
   Sources train_sources, eval_sources;
   char *memory = nullptr;
   struct {
     std::unique_ptr<Loader> train, eval; // eval: or null
   } loaders;
-  std::unique_ptr<CostProfile> profile; // or null
   std::unique_ptr<FiniteWatch> watch;
   int64_t steps = 0, step = 0; // of the run; done
   bool has_warned_of_labels = false;

@@ -131,6 +131,11 @@ inline constexpr llvm::StringLiteral kSectionAttribute = "section";
 /// op has none.
 llvm::StringRef sectionOf(mlir::Operation *op);
 
+/// Returns what a call of a step runs, for tables of calls: the name of its
+/// kernel, or of its function with the constant that is passed to it, as
+/// "gemm kGemm64x10x32".
+std::string nameOfWork(mlir::Operation *call);
+
 using gpuopt::sizeInBytes;
 
 } // namespace gpuopt::device

@@ -1,0 +1,58 @@
+//===- Advise.cpp - What limits a run, and what would help ----------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Commands/Process.h"
+#include "Files/RunFiles.h"
+#include "gpuopt/Driver/Driver.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace gpuopt;
+
+/// Prints what else takes time, beside what the verdict names.
+static void printOthers(StringRef run, const RunFigures &figures) {
+  constexpr double kMuchOfAStep = 0.03, kMuchInPercent = 3;
+  if (figures.checkpoint_ms > kMuchOfAStep * figures.step_ms)
+    outs() << formatv("checkpoints: training stands still for {0:f1} % of its "
+                      "time; --save-steps: a larger number\n",
+                      100 * figures.checkpoint_ms / figures.step_ms);
+  if (double percent = readBudgetCost(run); percent > kMuchInPercent)
+    outs() << formatv("memory budget: what is computed again takes {0:f1} % "
+                      "more of a step by estimate; --memory-budget: more\n",
+                      percent);
+}
+
+int gpuopt::adviseRun(const std::string &run) {
+  if (Error error = checkIsRun(run))
+    return failure(std::move(error));
+  Expected<RunDescription> description = readRunDescription(run);
+  if (!description)
+    return failure(description.takeError());
+  Expected<RunFigures> figures = readFigures(run);
+  if (!figures)
+    return failure(figures.takeError());
+  bool isProfiled = hasProfile(run);
+  if (isProfiled) {
+    Expected<KeyAverages> profile = readProfile(run);
+    if (!profile)
+      return failure(profile.takeError());
+    add_profile(*profile, *figures);
+  }
+  outs() << formatv("{0} steps of {1:f1} ms on average, {2:f2} ms of them wait "
+                    "for data\n",
+                    figures->steps, figures->step_ms, figures->data_wait_ms);
+  std::string verdict = describe(judge(description->traits, *figures));
+  outs() << (verdict.empty() ? "verdict: none: the program has no estimates "
+                               "and the run no profile; --profile active=3"
+                             : verdict)
+         << "\n";
+  printOthers(run, *figures);
+  if (!isProfiled && !verdict.empty())
+    outs() << "to judge by measured times: gpuopt profile " << run << "\n";
+  return 0;
+}

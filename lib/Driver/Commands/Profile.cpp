@@ -1,0 +1,135 @@
+//===- Profile.cpp - What each kernel of a step takes ---------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Prints the profile of a run that has one. Of any other run, and of a program,
+// it runs a few steps of the trainer with --profile; their results go to a
+// folder that is removed afterwards.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Commands/Process.h"
+#include "Files/JoinPath.h"
+#include "Files/RunFiles.h"
+#include "Files/ScratchFolder.h"
+#include "gpuopt/Driver/Driver.h"
+#include "gpuopt/trainer/folder_marks.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace gpuopt;
+
+/// Whether a flag of the run is left out of the few steps: its results are not
+/// wanted, or it says how long the run is.
+static bool isLeftOut(StringRef name) {
+  return name.starts_with("eval-") || name.starts_with("save-") ||
+         name.starts_with("early-stopping-") || name.starts_with("profile") ||
+         is_contained({"output-dir", "resume", "max-steps", "num-train-epochs",
+                       "logging-steps", "dump-gradients"},
+                      name);
+}
+
+/// Returns the flags of a run without those that are left out. A flag's value
+/// is part of it, or the argument behind it.
+static std::vector<std::string> flagsToRepeat(ArrayRef<std::string> flags) {
+  std::vector<std::string> kept;
+  for (size_t i = 0; i < flags.size(); ++i) {
+    StringRef flag = flags[i];
+    size_t end = i + 1;
+    if (!flag.contains('=') && end < flags.size() &&
+        !StringRef(flags[end]).starts_with("--"))
+      ++end;
+    StringRef name = flag.split('=').first.ltrim('-');
+    name.consume_front("no-");
+    if (!isLeftOut(name))
+      kept.insert(kept.end(), flags.begin() + i, flags.begin() + end);
+    i = end - 1;
+  }
+  return kept;
+}
+
+/// Runs the trainer, which prints its profile.
+static int runSteps(const RunCommand &command) {
+  SmallString<128> temporary;
+  sys::path::system_temp_directory(/*ErasedOnReboot=*/true, temporary);
+  Expected<ScratchFolder> scratch =
+      ScratchFolder::create(joinPath(temporary, "gpuopt-profile"));
+  if (!scratch)
+    return failure(toString(scratch.takeError()));
+  std::string program = command.arguments.front();
+  if (!sys::fs::can_execute(program))
+    return failure("'" + program +
+                   "', which ran the steps, is no longer there; compile and "
+                   "build the program again");
+  if (!command.folder.empty())
+    if (std::error_code code = sys::fs::set_current_path(command.folder))
+      return failure("cannot enter '" + command.folder +
+                     "', where the run began: " + code.message());
+  // Flags that are given later win.
+  std::vector<std::string> all{program, "--max-steps=7",
+                               "--profile=wait=0,warmup=2,active=5,repeat=1",
+                               "--logging-steps=0", "--save-steps=0"};
+  all.insert(all.end(), command.arguments.begin() + 1, command.arguments.end());
+  all.push_back("--output-dir=" + scratch->pathOf("run"));
+  SmallVector<StringRef> arguments(all.begin(), all.end());
+  std::string problem;
+  outs().flush();
+  int status =
+      sys::ExecuteAndWait(program, arguments, std::nullopt, {},
+                          /*SecondsToWait=*/0, /*MemoryLimit=*/0, &problem);
+  if (!problem.empty())
+    return failure("'" + program + "': " + problem);
+  return status;
+}
+
+static int profileProgram(const ProfileOptions &options) {
+  SmallString<256> program(
+      joinPath(joinPath(options.folder, "build"), "trainer"));
+  if (!sys::fs::can_execute(program))
+    return failure("'" + program +
+                   "' is not there; build the program: cmake "
+                   "-S " +
+                   options.folder + " -B " + options.folder +
+                   "/build && cmake --build " + options.folder + "/build");
+  sys::fs::make_absolute(program);
+  RunCommand command;
+  command.arguments = {program.str().str()};
+  command.arguments.insert(command.arguments.end(), options.arguments.begin(),
+                           options.arguments.end());
+  return runSteps(command);
+}
+
+int gpuopt::profileRun(const ProfileOptions &options) {
+  if (holds_program(options.folder))
+    return profileProgram(options);
+  if (Error error = checkIsRun(options.folder))
+    return failure(toString(std::move(error)) +
+                   "; or give the folder of a program");
+  if (hasProfile(options.folder) && options.arguments.empty()) {
+    Expected<KeyAverages> profile = readProfile(options.folder);
+    if (!profile)
+      return failure(toString(profile.takeError()));
+    outs() << table_of(*profile);
+    return 0;
+  }
+  Expected<RunDescription> description = readRunDescription(options.folder);
+  if (!description)
+    return failure(toString(description.takeError()));
+  RunCommand command = description->command;
+  if (command.arguments.empty())
+    return failure("'" + options.folder +
+                   "' does not say how its trainer was run");
+  std::vector<std::string> flags =
+      flagsToRepeat(ArrayRef(command.arguments).drop_front());
+  command.arguments.resize(1);
+  command.arguments.insert(command.arguments.end(), flags.begin(), flags.end());
+  command.arguments.insert(command.arguments.end(), options.arguments.begin(),
+                           options.arguments.end());
+  return runSteps(command);
+}

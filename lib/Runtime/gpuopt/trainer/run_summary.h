@@ -1,0 +1,145 @@
+// What a run tells of itself at its end, beside its results: the memory that it
+// took, and what limits its speed.
+#pragma once
+
+#include "gpuopt/device/atomic_file.h"
+#include "gpuopt/trainer/metrics.h"
+#include "gpuopt/trainer/settings.h"
+#include "gpuopt/trainer/verdict.h"
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace gpuopt {
+
+// Adds what the calls of a function ask of the device in `count` runs of it.
+inline void add_work(const Program &program, const Table<CallInfo> &calls,
+                     const Table<CallWork> &work, int64_t count,
+                     RunTraits &traits) {
+  std::vector<CallWork> all(program.micro_step_work.begin(),
+                            program.micro_step_work.end());
+  all.insert(all.end(), program.update_work.begin(), program.update_work.end());
+  const double bandwidth = bytes_per_ns(all);
+  for (const CallInfo &call : calls)
+    traits.launches += count * call.count;
+  for (const CallWork &row : work) {
+    const double ms = double(count) * row.limit_ns / 1e6;
+    traits.limit_ms += ms;
+    if (is_limited_by_memory(row, bandwidth))
+      traits.memory_ms += ms;
+    if (row.section && std::string(row.section) == "optimizer")
+      traits.optimizer_ms += ms;
+  }
+}
+
+inline RunTraits traits_of(const Program &program, const Settings &s) {
+  RunTraits traits;
+  traits.target = kTargetName;
+  traits.num_workers = s.num_workers;
+  traits.batch_size = program.batch_size;
+  traits.accumulation_steps = program.accumulation_steps;
+  traits.is_half = find_state(program, StateKind::HalfCopy) != nullptr;
+  add_work(program, program.micro_step_calls, program.micro_step_work,
+           program.accumulation_steps, traits);
+  add_work(program, program.update_calls, program.update_work, 1, traits);
+  return traits;
+}
+
+// Returns the command that runs in this process; empty where the system does
+// not tell it. The program is named by its whole path.
+inline std::vector<std::string> command_of_process() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::vector<std::string> command;
+  for (std::string argument; std::getline(file, argument, '\0');)
+    command.push_back(argument);
+  std::error_code code;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", code);
+  if (code || command.empty())
+    return {};
+  command[0] = program.string();
+  return command;
+}
+
+// Returns run.json; `gpuopt advise` and `gpuopt profile` read it.
+inline std::string json_of(const RunTraits &traits) {
+  std::ostringstream to;
+  std::string command;
+  for (const std::string &argument : command_of_process())
+    command += (command.empty() ? "" : ", ") + json_quoted(argument);
+  std::error_code code;
+  const std::string folder = std::filesystem::current_path(code).string();
+  to << "{\n \"version\": " << kRunTraitsVersion
+     << ",\n \"target\": " << json_quoted(traits.target)
+     << ",\n \"num_workers\": " << traits.num_workers
+     << ",\n \"batch_size\": " << traits.batch_size
+     << ",\n \"accumulation_steps\": " << traits.accumulation_steps
+     << ",\n \"is_half\": " << (traits.is_half ? "true" : "false")
+     << ",\n \"launches\": " << traits.launches
+     << ",\n \"limit_ms\": " << traits.limit_ms
+     << ",\n \"memory_ms\": " << traits.memory_ms
+     << ",\n \"optimizer_ms\": " << traits.optimizer_ms
+     << ",\n \"folder\": " << json_quoted(folder) << ",\n \"command\": ["
+     << command << "]\n}\n";
+  return to.str();
+}
+
+class RunSummary {
+public:
+  RunSummary(Context &ctx, const Program &program, const Settings &s)
+      : program(program), path(s.output_dir + "/" + kRunTraitsFile),
+        traits(traits_of(program, s)), memory(ctx) {}
+
+  // The first step is not like the others: caches are cold, and libraries
+  // choose their algorithms.
+  void step(Context &ctx, double step_ms, double data_wait_ms) {
+    if (is_first) {
+      memory.look(ctx);
+      write();
+      is_first = false;
+      return;
+    }
+    figures.steps++;
+    figures.step_ms += step_ms;
+    figures.data_wait_ms += data_wait_ms;
+  }
+  void checkpoint(double stall_ms) { figures.checkpoint_ms += stall_ms; }
+
+  void end(Context &ctx, Metrics &metrics, int64_t step,
+           const KeyAverages &profile) {
+    const MemoryFigures taken = memory.figures(ctx, program);
+    metrics.memory(step, taken);
+    printf("%s\n", describe(taken).c_str());
+    if (figures.steps == 0)
+      return;
+    RunFigures means = figures;
+    for (double *sum :
+         {&means.step_ms, &means.data_wait_ms, &means.checkpoint_ms})
+      *sum /= double(figures.steps);
+    add_profile(profile, means);
+    if (const std::string text = describe(judge(traits, means)); !text.empty())
+      printf("%s\n", text.c_str());
+  }
+
+private:
+  // A run goes on without it.
+  void write() const {
+    try {
+      const std::string text = json_of(traits);
+      AtomicFile file(path);
+      file.write(text.data(), text.size());
+      file.commit();
+    } catch (const Error &error) {
+      fprintf(stderr, "%s: warning: %s\n", program.name, error.what());
+    }
+  }
+
+  const Program &program;
+  const std::string path;
+  const RunTraits traits;
+  MemoryWatch memory;
+  RunFigures figures; // sums
+  bool is_first = true;
+};
+
+} // namespace gpuopt

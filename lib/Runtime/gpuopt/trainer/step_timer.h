@@ -1,0 +1,99 @@
+// Times the calls of a program's functions, one by one: what --profile and
+// --profile-costs-to have in common. The rows of calls.h say what the calls
+// are.
+#pragma once
+
+#include "gpuopt/device/call_timing.h"
+#include "gpuopt/program/program.h"
+
+#include <deque>
+
+namespace gpuopt {
+
+// A function of a program whose calls can be timed.
+struct TimedFunction {
+  const char *name; // that of the field of Program
+  void (*run)(Context &, char *memory);
+  Table<CallInfo> calls;
+  Table<CallWork> work; // of the same rows, or none
+};
+
+inline TimedFunction timed_micro_step(const Program &program) {
+  return {"micro_step", program.micro_step, program.micro_step_calls,
+          program.micro_step_work};
+}
+inline TimedFunction timed_update(const Program &program) {
+  return {"update", program.update, program.update_calls, program.update_work};
+}
+
+// One run of a function, and when its calls ran.
+struct TimedRun {
+  TimedFunction function;
+  std::vector<TimedCall> calls;
+};
+
+class StepTimer {
+public:
+  // Runs a function call by call; on CUDA, in no graph.
+  void run(Context &ctx, char *memory, const TimedFunction &function) {
+    if (timestamps.size() == functions.size())
+      timestamps.emplace_back();
+    Timestamps &own = timestamps[functions.size()];
+    functions.push_back(function);
+    ctx.timestamps = &own;
+    function.run(ctx, memory);
+    ctx.timestamps = nullptr;
+    own.add(ctx);
+  }
+  // Returns what has run since the last call. The device is done with it.
+  std::vector<TimedRun> take() {
+    std::vector<TimedRun> runs;
+    for (size_t i = 0; i < functions.size(); i++)
+      runs.push_back({functions[i], timestamps[i].take_calls()});
+    functions.clear();
+    return runs;
+  }
+
+private:
+  std::deque<Timestamps> timestamps; // one for each function of a step
+  std::vector<TimedFunction> functions;
+};
+
+// A row of calls.h in one run of its function.
+struct TimedRow {
+  int index;          // in the function's tables
+  int count;          // of calls; 0 if the row shares the call of one before
+  size_t first;       // the first of these calls
+  double nanoseconds; // of these calls or, of a shared one, the row's share
+};
+
+// Visits the rows in order. Ops that share a call divide its time by their
+// elements.
+template <class Visit>
+void for_each_row(const Program &program, const TimedRun &run, Visit visit) {
+  const CallInfo *rows = run.function.calls.begin();
+  const int count = run.function.calls.count;
+  size_t next = 0;
+  for (int row = 0; row < count;) {
+    const size_t first = next, end = next + size_t(rows[row].count);
+    if (end > run.calls.size())
+      break;
+    double time = 0;
+    for (; next < end; next++)
+      time += run.calls[next].duration;
+    int last = row + 1; // of the ops that share the time
+    int64_t elements = rows[row].elements;
+    for (; last < count && rows[last].count == 0; last++)
+      elements += rows[last].elements;
+    for (; row < last; row++) {
+      const double share =
+          elements ? double(rows[row].elements) / double(elements) : 1;
+      visit(TimedRow{row, rows[row].count, first, time * share});
+    }
+  }
+  if (next != run.calls.size())
+    throw Error("the calls of '" + std::string(program.name) +
+                "' are not those of its calls.h");
+}
+
+} // namespace gpuopt

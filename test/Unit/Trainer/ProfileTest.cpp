@@ -1,0 +1,261 @@
+// --profile: which steps are profiled, and what the table and the trace have.
+
+#include "TrainerFixture.h"
+
+namespace gpuopt {
+namespace {
+
+// Work of 3, 1 and 0 known kinds beside the rows of TinyProgram.h.
+const CallWork kMicroStepWork[] = {
+    {"begin_step", "forward", 10, 0, 0, 0},
+    {"forward_kernel", "forward", 12, 2000, 4000, 1},
+    {"gemm kGemm", "backward", 14, 1000, 8000, 2},
+};
+const CallWork kUpdateWork[] = {
+    {"grad_norm", "optimizer", 20, 100, 100, 1},
+    {"adamw", "optimizer", 22, 400, 100, 1},
+    {"end_step", "optimizer", 25, 0, 0, 0},
+};
+
+size_t count_of(const std::string &text, const std::string &part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos;
+       at = text.find(part, at + 1))
+    count++;
+  return count;
+}
+
+struct ProfileTest : TrainerTest {
+  ProfileTest() {
+    program.micro_step_work = kMicroStepWork;
+    program.update_work = kUpdateWork;
+    program.limits_device = "a <device>";
+  }
+  std::string profile_file(const std::string &out, const char *name) {
+    return read_file(folder / (out + "/profile/" + name));
+  }
+};
+
+TEST(ProfileSchedule, CyclesAsInTorch) {
+  ProfileSchedule schedule;
+  EXPECT_EQ(
+      parse_profile_schedule("wait=1,warmup=1,active=2,repeat=2", schedule),
+      "");
+  std::string steps; // w: warms up, A: active, e: that ends a cycle
+  for (int step = 1; step <= 10; step++)
+    steps += schedule.ends_cycle(step)  ? 'e'
+             : schedule.is_active(step) ? 'A'
+             : schedule.covers(step)    ? 'w'
+                                        : '.';
+  EXPECT_EQ(steps, ".wAe.wAe..");
+  schedule = {};
+  EXPECT_EQ(parse_profile_schedule("active=1,repeat=0,warmup=0", schedule), "");
+  for (int step = 1; step <= 100; step++)
+    EXPECT_TRUE(schedule.ends_cycle(step));
+}
+
+TEST(ProfileSchedule, SaysWhatIsWrong) {
+  ProfileSchedule schedule;
+  for (const auto &[text, why] : std::map<std::string, std::string>{
+           {"active=0", "'active' to be a whole number of at least 1 and"},
+           {"wait=-1", "'wait' to be a whole number of at least 0"},
+           {"wait=", "but got 'wait='"},
+           {"wait", "but got 'wait'"},
+           {"active=3,", "but got ''"},
+           {"", "but got ''"},
+           {"active=2x", "but got 'active=2x'"},
+           {"waits=1", "expects wait, warmup, active or repeat with a number"}})
+    EXPECT_NE(parse_profile_schedule(text, schedule).find(why),
+              std::string::npos)
+        << text << ": " << parse_profile_schedule(text, schedule);
+}
+
+TEST_F(ProfileTest, WritesATableAndATrace) {
+  ASSERT_EQ(run("out", {"--max-steps=8", "--save-steps=4", "--profile",
+                        "wait=1,warmup=1,active=2,repeat=2"}),
+            0)
+      << error;
+  // Steps 3, 4, 7 and 8, each with two forwards and a backward.
+  const std::string trace = profile_file("out", "trace.json");
+  for (const char *step : {"3", "4", "7", "8"})
+    EXPECT_EQ(count_of(trace, "\"ProfilerStep#" + std::string(step) + "\""),
+              1u);
+  EXPECT_EQ(count_of(trace, "\"ProfilerStep#"), 4u);
+  EXPECT_EQ(count_of(trace, "\"cat\": \"cpu_op\", \"name\": \"gemm kGemm\""),
+            4u);
+  EXPECT_EQ(count_of(trace, "\"name\": \"grad_norm\""), 12u);
+  for (const char *part :
+       {"\"nodes\": \"d \\\"fc\\\"\", \"work\": \"gemm\", \"section\": "
+        "\"backward\", \"step.cu\": 14, \"bytes\": 1000, \"flops\": 8000, "
+        "\"percent of limit\": ",
+        "\"prepare batch\"", "\"wait for batch\"", "\"begin checkpoint\"",
+        "\"write checkpoint\"", "{\"name\": \"loader\"}",
+        "{\"name\": \"checkpoint writer\"}", "\"data wait (ms)\"",
+        "\"memory (MiB)\""})
+    EXPECT_NE(trace.find(part), std::string::npos) << part << "\n" << trace;
+  // Nothing of the steps between.
+  EXPECT_LT(count_of(trace, "\"wait for batch\""), 6u);
+
+  const std::string json = profile_file("out", "profile.json");
+  for (const char *part :
+       {"\"format\": \"gpuopt profile\",\n \"version\": 1,", "\"steps\": 4,",
+        "\"limits_device\": \"a <device>\"",
+        "{\"name\": \"gemm kGemm\", \"section\": \"backward\", \"calls\": 4, ",
+        "\"bytes\": 4000, \"flops\": 32000, \"limit_ns\": 8, \"line\": 14, "
+        "\"lines\": 1, \"nodes\": \"d \\\"fc\\\"\"}",
+        "{\"name\": \"grad_norm\", \"section\": \"optimizer\", \"calls\": 12"})
+    EXPECT_NE(json.find(part), std::string::npos) << part << "\n" << json;
+  // The table is printed, too.
+  const std::string table = profile_file("out", "table.txt");
+  EXPECT_NE(output.find(table), std::string::npos) << output << table;
+  EXPECT_NE(table.find(" in 4 steps, "), std::string::npos) << table;
+  EXPECT_NE(output.find("profile: " + folder / "out/profile/trace.json"),
+            std::string::npos)
+      << output;
+}
+
+// Timing changes no number; a run without a profile leaves none.
+TEST_F(ProfileTest, ChangesNothing) {
+  ASSERT_EQ(run("out", {"--max-steps=8", "--profile", "active=3"}), 0) << error;
+  const std::vector<double> timed = losses("out");
+  EXPECT_TRUE(std::filesystem::exists(folder / "out/profile"));
+  ASSERT_EQ(run("out", {"--max-steps=8"}), 0) << error;
+  EXPECT_EQ(losses("out"), timed);
+  EXPECT_FALSE(std::filesystem::exists(folder / "out/profile"));
+}
+
+// The end of a run tells of its memory and of its speed.
+TEST_F(ProfileTest, TellsMemoryAndVerdict) {
+  ASSERT_EQ(run("out", {"--max-steps=8"}), 0) << error;
+  EXPECT_EQ(numbers("out", "planned_bytes"),
+            std::vector<double>{double(tiny::kTotal)});
+  EXPECT_EQ(numbers("out", "persistent_bytes").at(0) +
+                numbers("out", "arena_bytes").at(0),
+            double(tiny::kTotal));
+  const double peak = numbers("out", "peak_bytes").at(0);
+  EXPECT_GT(peak, 1 << 20); // the process is larger than the tiny program
+  EXPECT_EQ(numbers("out", "beside_plan_bytes").at(0),
+            peak - double(tiny::kTotal));
+  EXPECT_NE(output.find("planned 4.25 KiB ("), std::string::npos) << output;
+  EXPECT_NE(output.find("\nverdict: "), std::string::npos) << output;
+  EXPECT_NE(read_file(folder / "out/run.json").find("\"num_workers\": 2"),
+            std::string::npos);
+}
+
+struct VerdictTest : testing::Test {
+  VerdictTest() {
+    run.target = "cuda";
+    run.num_workers = 2;
+    run.batch_size = 8;
+    run.launches = 1000;
+    run.limit_ms = 80;
+    run.memory_ms = 50;
+    run.optimizer_ms = 10;
+    measured = {10, 100, 0, 0, 0, 0, 0, 0};
+  }
+  std::string text() const { return describe(judge(run, measured)); }
+  RunTraits run;
+  RunFigures measured;
+};
+
+TEST_F(VerdictTest, TellsDataFirst) {
+  measured.data_wait_ms = 18;
+  EXPECT_EQ(text(), "verdict: data-bound: data wait is 18 % of a step, 18 ms "
+                    "of 100 ms; --num-workers 4: more threads prepare batches "
+                    "ahead (now 2)");
+  run.num_workers = 0;
+  EXPECT_NE(text().find("--num-workers 2:"), std::string::npos) << text();
+  measured.data_wait_ms = 9;
+  EXPECT_EQ(text().find("data-bound"), std::string::npos) << text();
+}
+
+TEST_F(VerdictTest, JudgesByEstimates) {
+  EXPECT_EQ(text(), "verdict: memory-bound: calls that the memory's bandwidth "
+                    "limits are 62 % of a step of 100 ms by estimate; "
+                    "--precision bf16: up to half the bytes");
+  run.is_half = true;
+  EXPECT_NE(text().find("none: a step moves its bytes"), std::string::npos);
+  run.memory_ms = 20;
+  EXPECT_NE(text().find("compute-bound: calls that arithmetic limits are 75 %"),
+            std::string::npos)
+      << text();
+  run.optimizer_ms = 24;
+  EXPECT_NE(text().find("optimizer-bound: updates are 30 %"), std::string::npos)
+      << text();
+  run.optimizer_ms = 0;
+  run.launches = 20000;
+  EXPECT_EQ(text(), "verdict: launch-bound: 20000 launches in a step of 100 "
+                    "ms; --batch-size 32: more work in each launch");
+  run.limit_ms = 0; // of a program without estimates
+  EXPECT_EQ(text(), "");
+  measured.steps = 0;
+  EXPECT_EQ(text(), "");
+}
+
+TEST_F(VerdictTest, JudgesByAProfile) {
+  KeyAverages profile;
+  profile.target = "cuda";
+  profile.steps = 2;
+  // Its bandwidth is 2 bytes in a nanosecond.
+  profile.rows = {{"copy", "", "forward", 2, 60e6, 8e6, 0, 4e6, 1, 1},
+                  {"gemm", "", "forward", 2, 40e6, 1e6, 1e9, 30e6, 1, 1},
+                  {"adamw", "", "optimizer", 2, 20e6, 4e6, 1e6, 2e6, 1, 1}};
+  add_profile(profile, measured);
+  EXPECT_DOUBLE_EQ(measured.calls_ms, 60);
+  EXPECT_DOUBLE_EQ(measured.memory_ms, 40);
+  EXPECT_DOUBLE_EQ(measured.optimizer_ms, 10);
+  EXPECT_DOUBLE_EQ(measured.short_ms, 0);
+  EXPECT_NE(text().find("limits are 67 % of a step of 100 ms by the profile"),
+            std::string::npos)
+      << text();
+  measured.short_ms = 30;
+  EXPECT_NE(text().find("launch-bound: calls of less than 0.01 ms are 50 %"),
+            std::string::npos)
+      << text();
+}
+
+TEST_F(ProfileTest, MeasuresCostsBeside) {
+  ASSERT_EQ(run("out", {"--max-steps=8", "--profile", "active=1",
+                        "--profile-costs-to", folder / "costs.json",
+                        "--profile-warmup=2", "--profile-active=3"}),
+            0)
+      << error;
+  EXPECT_NE(read_file(folder / "costs.json").find("\"steps\": 3"),
+            std::string::npos);
+  EXPECT_NE(profile_file("out", "profile.json").find("\"steps\": 1,"),
+            std::string::npos);
+}
+
+// What there is when the run ends is written, though no cycle has ended.
+TEST_F(ProfileTest, ADivergedRunHasAProfile) {
+  ASSERT_EQ(run("out", {"--max-steps=30", "--learning-rate=1e38", "--profile",
+                        "warmup=0,active=30"}),
+            kDiverged);
+  EXPECT_NE(profile_file("out", "trace.json").find("\"ProfilerStep#1\""),
+            std::string::npos);
+}
+
+TEST_F(ProfileTest, SaysWhatIsWrong) {
+  EXPECT_EQ(run("out", {"--profile", "active=x"}), 1);
+  EXPECT_NE(error.find("'--profile' expects 'active' to be a whole number"),
+            std::string::npos)
+      << error;
+  EXPECT_EQ(
+      run("out", {"--max-steps=4", "--profile", "wait=1,warmup=1,active=3"}),
+      1);
+  EXPECT_NE(error.find("'--profile' needs 5 steps, 2 of them to warm up, but "
+                       "the run has 4; see --max-steps"),
+            std::string::npos)
+      << error;
+}
+
+TEST(ProfileTable, NamesManyNodesInShort) {
+  EXPECT_EQ(detail::summary_of({}), "");
+  EXPECT_EQ(detail::summary_of({"h.0.fc"}), "h.0.fc");
+  EXPECT_EQ(detail::summary_of({"h.0.fc", "h.11.fc"}), "h.*.fc");
+  EXPECT_EQ(detail::summary_of({"h.0.fc", "h.11.fc", "head_2"}),
+            "h.*.fc and 1 more");
+}
+
+} // namespace
+} // namespace gpuopt
