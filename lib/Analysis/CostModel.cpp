@@ -13,6 +13,7 @@
 #include "gpuopt/Analysis/ProductCost.h"
 #include "gpuopt/Dialect/NN/IR/AttentionPairs.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
+#include "gpuopt/Dialect/NN/IR/ProductLayout.h"
 #include "gpuopt/Dialect/Train/IR/Optimizers.h"
 #include "gpuopt/Interfaces/CostOpInterface.h"
 #include "gpuopt/Support/TensorSize.h"
@@ -144,8 +145,8 @@ static void addKernel(const KernelCost &cost, const DeviceModel &device,
                           mostResidentWarps(cost.launch, device);
 }
 
-static void addProduct(nn::ContractOp op, const DeviceModel &device,
-                       OpWork &work) {
+static void addProduct(Operation *op, const DeviceModel &device, OpWork &work) {
+  work.laneInstructions = cast<CostOpInterface>(op).getEpilogueInstructions();
   std::optional<ProductCalls> calls = productCallsOf(op);
   if (!calls)
     return;
@@ -180,8 +181,8 @@ static void addDeviceWork(Operation *op, const DeviceModel &device,
                           OpWork &work) {
   if (auto fused = dyn_cast<nn::FusedOp>(op)) {
     addKernel(kernelCostOf(fused, device), device, work);
-  } else if (auto product = dyn_cast<nn::ContractOp>(op)) {
-    addProduct(product, device, work);
+  } else if (productSpecOf(op)) {
+    addProduct(op, device, work);
   } else if (auto conv = dyn_cast<nn::ConvWithSumsOp>(op)) {
     addSums(conv, work);
   } else if (auto pairs = attentionPairsOf(op)) {

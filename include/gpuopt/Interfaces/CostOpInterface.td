@@ -20,7 +20,12 @@ def CostOpInterface : OpInterface<"CostOpInterface"> {
     InterfaceMethod<"Floating-point operations of one execution; a multiplication and an addition are two.",
                     "double", "getFloatingPointOperations">,
     InterfaceMethod<"Whether a library does the work on matrix units where the device has some.", "bool",
-                    "usesMatrixUnits", (ins), [{}], [{ return false; }]>
+                    "usesMatrixUnits", (ins), [{}], [{ return false; }]>,
+    InterfaceMethod<[{
+        Instructions that lanes of a GPU issue for what a product on matrix units
+        does to its result before it is stored.
+      }],
+      "double", "getEpilogueInstructions", (ins), [{}], [{ return 0; }]>
   ];
 }
 
