@@ -34,9 +34,18 @@ train.step @forward forward ("x" %x: tensor<64x128x64xf32>) {
   %0 = nn.contract_gelu "btc,cd->btd" %x, %w : tensor<64x128x64xf32>, tensor<64x256xf32>
   %dz, %db = nn.contract_gelu_grad "btc,dc->btd" %x, %v at %z sums_columns : tensor<64x128x64xf32>, tensor<256x64xf32> at tensor<64x128x256xf32>
   %1 = nn.contract_gelu_grad "btc,dc->btd" %x, %v at %z : tensor<64x128x64xf32>, tensor<256x64xf32> at tensor<64x128x256xf32>
-  train.output "y", %y : tensor<64x128x256xf32>
-  train.output "without", %0 : tensor<64x128x256xf32>
-  train.output "dz", %dz : tensor<64x128x256xf32>
-  train.output "db", %db : tensor<256xf32>
-  train.output "d without", %1 : tensor<64x128x256xf32>
+  %2 = nn.fused "add" %y, %0, %dz, %1 : tensor<64x128x256xf32>, tensor<64x128x256xf32>, tensor<64x128x256xf32>, tensor<64x128x256xf32> -> tensor<64x128x256xf32> {
+  ^bb0(%a: tensor<64x128x256xf32>, %c: tensor<64x128x256xf32>, %d: tensor<64x128x256xf32>, %e: tensor<64x128x256xf32>):
+    %3 = arith.addf %a, %c : tensor<64x128x256xf32>
+    %4 = arith.mulf %d, %e : tensor<64x128x256xf32>
+    %5 = arith.addf %3, %4 : tensor<64x128x256xf32>
+    nn.yield %5 : tensor<64x128x256xf32>
+  }
+  %6 = nn.fused "exp" %db : tensor<256xf32> -> tensor<256xf32> {
+  ^bb0(%a: tensor<256xf32>):
+    %7 = math.exp %a : tensor<256xf32>
+    nn.yield %7 : tensor<256xf32>
+  }
+  train.output "y", %2 : tensor<64x128x256xf32>
+  train.output "db", %6 : tensor<256xf32>
 }

@@ -30,7 +30,7 @@ train.variable @v parameter : tensor<256x64xf32>
 // FULL: %{{.*}}, %[[DB:.*]] = nn.contract_gelu_grad "tk,dk->td" %{{.*}}, %{{.*}} at %[[Z]] sums_columns
 // FULL: nn.reshape %[[DB]] : tensor<256xf32> to tensor<1x256xf32>
 // F16: %[[DY:.*]] = nn.contract "tk,dk->td"
-// F16: nn.fused "gelu_backward_sum" %[[DY]], %[[Z]] :
+// F16: nn.fused "mul_add_tanh_sub" %[[DY]], %[[Z]] :
 // CHECK: nn.fused "exp" %[[Z]] :
 // CHECK: train.output "y", %[[Y]]
 

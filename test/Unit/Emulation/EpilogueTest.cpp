@@ -82,12 +82,12 @@ struct EpilogueTest : Emulation {
   }
 
   template <class T>
-  void expect_gelu(bool transposes_b, bool has_bias, bool keeps_input) {
+  void expect_gelu(Context &ctx, bool transposes_b, bool has_bias,
+                   bool keeps_input) {
     const GemmShape s = shape(transposes_b);
     const Operands<T> host;
     OnDevice<T> a(host.a), b(host.b), bias(host.bias), c(kM * kN),
         input(kM * kN);
-    Context ctx;
     gemm_gelu(ctx, s, a.data, b.data, has_bias ? bias.data : nullptr, c.data,
               keeps_input ? input.data : nullptr);
     const std::vector<T> result = c.values(), kept = input.values();
@@ -102,11 +102,10 @@ struct EpilogueTest : Emulation {
   }
 
   template <class T>
-  void expect_gradient(bool transposes_b, bool sums_columns) {
+  void expect_gradient(Context &ctx, bool transposes_b, bool sums_columns) {
     const GemmShape s = shape(transposes_b);
     const Operands<T> host;
     OnDevice<T> a(host.a), b(host.b), input(host.input), c(kM * kN), sums(kN);
-    Context ctx;
     gemm_gelu_backward(ctx, s, a.data, b.data, input.data, c.data,
                        sums_columns ? sums.data : nullptr);
     const std::vector<T> result = c.values(), added = sums.values();
@@ -125,11 +124,12 @@ struct EpilogueTest : Emulation {
 
   template <class T>
   void expect_all() {
+    Context ctx;
     for (bool transposes_b : {false, true})
       for (bool first : {false, true}) {
-        expect_gradient<T>(transposes_b, first);
+        expect_gradient<T>(ctx, transposes_b, first);
         for (bool second : {false, true})
-          expect_gelu<T>(transposes_b, first, second);
+          expect_gelu<T>(ctx, transposes_b, first, second);
       }
   }
 };
