@@ -218,7 +218,7 @@ static void addClusters(OpPassManager &passes, const PipelineOptions &options) {
   // The library applies the GELUs that would be kernels behind its products.
   // What they read has its place, and their biases have no types yet, so they
   // are given copies in half precision as weights are.
-  if (options.isForGpu)
+  if (options.isForGpu && options.fuseEpilogues)
     passes.addPass(kernels::createFuseEpilogues(epilogueOptions(options)));
   passes.addPass(createVerifyClusters());
 }

@@ -38,7 +38,7 @@ train.variable @v parameter : tensor<256x64xf32>
 // be computed again from that.
 // BUDGET-LABEL: train.step @micro_step
 // BUDGET: %[[Z:.*]] = nn.contract "tc,cd->td" %{{.*}}, %{{.*}} bias %
-// BUDGET: nn.fused "gelu" %[[Z]] :
+// BUDGET: nn.fused "mul_add_tanh" %[[Z]] :
 // BUDGET: nn.contract_gelu_grad "tk,dk->td" %{{.*}}, %{{.*}} at %[[Z]] sums_columns
 // BUDGET: nn.fused "exp" %[[Z]] :
 train.step @micro_step forward ("x" %x: tensor<4096x64xf32>, "g" %g: tensor<4096x64xf32>) {

@@ -6,6 +6,7 @@
 #include "gpuopt/device/device.h"
 #include "gpuopt/settings/even_elements.h"
 
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -191,11 +192,15 @@ inline std::vector<GemmPart> even_parts(const GemmShape &s) {
 
 namespace gpuopt {
 
+// A pointer from which a call does not deduce T, so that nullptr will do.
+template <class T>
+using PointerOrNull = typename std::enable_if<true, T>::type *;
+
 // C = gelu(A B + bias), and `input` is what the GELU is applied to; `bias` and
 // `input` may be null. Of one matrix of dense rows.
 template <class T>
 void gemm_gelu(Context &ctx, const GemmShape &shape, const T *a, const T *b,
-               const T *bias, T *c, T *input) {
+               PointerOrNull<const T> bias, T *c, PointerOrNull<T> input) {
   GemmOptions o;
   o.bias = bias;
   o.epilogue = Epilogue::Gelu;
@@ -207,7 +212,8 @@ void gemm_gelu(Context &ctx, const GemmShape &shape, const T *a, const T *b,
 // null. `input` is what gemm_gelu keeps.
 template <class T>
 void gemm_gelu_backward(Context &ctx, const GemmShape &shape, const T *a,
-                        const T *b, const T *input, T *c, T *sums) {
+                        const T *b, const T *input, T *c,
+                        PointerOrNull<T> sums) {
   GemmOptions o;
   o.epilogue = Epilogue::GeluGradient;
   o.aux = const_cast<T *>(input);

@@ -129,7 +129,10 @@ inline std::vector<LtAlgorithm> algorithms_for(cublasLtHandle_t handle,
     if (results[i].state == CUBLAS_STATUS_SUCCESS)
       algorithms.push_back({results[i].algo});
   if (algorithms.empty())
-    throw Error("cuBLASLt has no algorithm for a " + description_of(key));
+    throw Error("cuBLASLt has no algorithm for a " + description_of(key) +
+                (key.epilogue == CUBLASLT_EPILOGUE_DEFAULT
+                     ? ""
+                     : "; compile the program with --epilogues=none"));
   return algorithms;
 }
 
