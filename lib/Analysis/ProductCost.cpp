@@ -9,7 +9,6 @@
 
 #include "gpuopt/Analysis/Buffers.h"
 #include "gpuopt/Dialect/NN/IR/ProductLayout.h"
-#include "gpuopt/settings/even_elements.h"
 
 using namespace mlir;
 using namespace gpuopt;

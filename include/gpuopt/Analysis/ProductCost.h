@@ -16,6 +16,7 @@
 
 #include "gpuopt/Analysis/DeviceModel.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
+#include "gpuopt/settings/even_elements.h"
 #include <optional>
 
 namespace gpuopt {

@@ -24,7 +24,6 @@
 #include "gpuopt/Dialect/NN/IR/ProductLayout.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "gpuopt/Transforms/Kernels/Passes.h"
-#include "gpuopt/settings/even_elements.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/FormatVariadic.h"

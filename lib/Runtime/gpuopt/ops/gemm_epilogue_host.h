@@ -58,7 +58,10 @@ template <class T, class C>
 void gemm_with_epilogue(Context &ctx, const GemmShape &s, const T *a,
                         const T *b, C *c, const GemmOptions &o) {
   if (s.batch[0] * s.batch[1] != 1 || s.c_m != s.n || s.c_n != 1)
-    throw Error("gemm: an epilogue works on one matrix of dense rows");
+    throw Error(
+        "gemm: a GELU is applied to one matrix of dense rows, but got " +
+        std::to_string(s.batch[0] * s.batch[1]) + " with rows that are " +
+        std::to_string(s.c_m) + " elements apart");
   GemmOptions plain = o;
   plain.epilogue = Epilogue::None;
   gemm(ctx, s, a, b, c, plain);
