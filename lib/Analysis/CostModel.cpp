@@ -12,6 +12,7 @@
 #include "gpuopt/Analysis/MeasuredCosts.h"
 #include "gpuopt/Analysis/ProductCost.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
+#include "gpuopt/Dialect/NN/IR/ProductLayout.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "gpuopt/Interfaces/CostOpInterface.h"
 #include "gpuopt/Support/TensorSize.h"
@@ -72,8 +73,8 @@ static void addKernel(const KernelCost &cost, const DeviceModel &device,
                           mostResidentWarps(cost.launch, device);
 }
 
-static void addProduct(nn::ContractOp op, const DeviceModel &device,
-                       OpWork &work) {
+static void addProduct(Operation *op, const DeviceModel &device, OpWork &work) {
+  cast<CostOpInterface>(op).addWarpWork(work);
   std::optional<ProductCalls> calls = productCallsOf(op);
   if (!calls)
     return;
@@ -89,8 +90,8 @@ static void addWarpWork(Operation *op, const DeviceModel &device,
                         OpWork &work) {
   if (auto fused = dyn_cast<nn::FusedOp>(op))
     addKernel(kernelCostOf(fused, device), device, work);
-  else if (auto product = dyn_cast<nn::ContractOp>(op))
-    addProduct(product, device, work);
+  else if (productSpecOf(op))
+    addProduct(op, device, work);
   else if (auto costly = dyn_cast<CostOpInterface>(op))
     costly.addWarpWork(work);
   else

@@ -9,7 +9,6 @@
 
 #include "gpuopt/Analysis/Buffers.h"
 #include "gpuopt/Dialect/NN/IR/ProductLayout.h"
-#include "gpuopt/settings/even_elements.h"
 
 using namespace mlir;
 using namespace gpuopt;
@@ -46,11 +45,12 @@ static int64_t oddEndsOf(const ProductLayout &layout) {
          (odd_end(layout.n, bByRows || cByRows) != 0);
 }
 
-std::optional<ProductCalls> gpuopt::productCallsOf(nn::ContractOp op) {
-  std::optional<CallLayouts> layouts = layoutsOf(op);
+std::optional<ProductCalls> gpuopt::productCallsOf(Operation *op) {
+  std::optional<CallLayouts> layouts =
+      layoutsOf(cast<RuntimeCallOpInterface>(op));
   std::optional<ProductLayout> layout =
-      layouts ? productLayout(op, layouts->operands[0], layouts->operands[1],
-                              layouts->results[0])
+      layouts ? productLayout(*productSpecOf(op), layouts->operands[0],
+                              layouts->operands[1], layouts->results[0])
               : std::nullopt;
   if (!layout)
     return std::nullopt;
@@ -70,7 +70,9 @@ std::optional<ProductCalls> gpuopt::productCallsOf(nn::ContractOp op) {
   bool areAligned = hasAlignedRows(layout->a, layout->m, layout->k) &&
                     hasAlignedRows(layout->b, layout->k, layout->n) &&
                     hasAlignedRows(layout->c, layout->m, layout->n);
-  bool canCut = outer * inner == 1 && !op.getBias();
+  // As Runtime/gpuopt/ops/gemm_cuda.h cuts them: where there is no epilogue.
+  auto contract = dyn_cast<nn::ContractOp>(op);
+  bool canCut = outer * inner == 1 && contract && !contract.getBias();
   int64_t ends = oddEndsOf(*layout);
   calls.hasAlignedRows = areAligned && (ends == 0 || canCut);
   calls.endCalls = areAligned && canCut ? ends : 0;

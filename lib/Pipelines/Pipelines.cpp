@@ -65,6 +65,15 @@ static Options withKernelDevice(Options options,
   return options;
 }
 
+static kernels::FuseEpiloguesOptions
+epilogueOptions(const PipelineOptions &options) {
+  kernels::FuseEpiloguesOptions epilogues;
+  epilogues.halfType = options.precision.halfType;
+  epilogues.hasBudget = options.schedule.memoryBudget > 0 ||
+                        options.schedule.activationBudget > 0;
+  return withKernelDevice(epilogues, options);
+}
+
 //===----------------------------------------------------------------------===//
 // The phases
 //===----------------------------------------------------------------------===//
@@ -190,6 +199,11 @@ static void addClusters(OpPassManager &passes, const PipelineOptions &options) {
   // run earlier and free a large tensor. The schedule keeps the order that
   // this leaves.
   passes.addPass(kernels::createHoistReaders());
+  // The library applies the GELUs that would be kernels behind its products.
+  // What they read has its place, and their biases have no types yet, so they
+  // are given copies in half precision as weights are.
+  if (options.isForGpu && options.fuseEpilogues)
+    passes.addPass(kernels::createFuseEpilogues(epilogueOptions(options)));
   passes.addPass(createVerifyClusters());
 }
 

@@ -65,6 +65,15 @@ def tight_victim(tmp_path_factory):
     return victim
 
 
+@pytest.fixture(scope="module")
+def gelu_victim(tmp_path_factory):
+    """Products whose epilogues are GELUs and their gradients."""
+    victim = Victim("gpt2-words", tmp_path_factory.mktemp("gelu-victim"), precision="bf16")
+    step = (victim.folder / "step.cu").read_text()
+    assert "gemm_gelu(ctx" in step and "gemm_gelu_backward(ctx" in step
+    return victim
+
+
 BLOCK, GEMM, LOADER = "gpuopt/kernels/block.h", "gpuopt/ops/gemm_cuda.h", "gpuopt/data/loader.h"
 TILES, OFFLOAD = "gpuopt/ops/attention_tiles_cuda.h", "gpuopt/device/offload.h"
 
@@ -130,6 +139,13 @@ def test_names_a_call_that_the_stand_in_lacks(victim):
 def test_finds_host_code_that_touches_the_device(victim):
     output = victim.outcome_with(LOADER, r"char \*from = slot\.staging;", "char *from = slot.staging;\n    memory[0] = 1;")
     assert "emulation: the host, or a library's call, touches byte 0 of an allocation of" in output, output
+
+
+def test_finds_faults_in_epilogues(gelu_victim):
+    """A bias that is forgotten, and rows of the GELU's input that are too short."""
+    assert gelu_victim.outcome_with(GEMM, r"o\.bias \? CUBLASLT_EPILOGUE_BIAS : 0", "0") == "other numbers"
+    output = gelu_victim.outcome_with(GEMM, r"EPILOGUE_AUX_LD, s\.c_m\)", "EPILOGUE_AUX_LD, s.c_m - 8)")
+    assert re.search(r"CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD is \d+, but must be a multiple of 8 and at least \d+", output), output
 
 
 # ---- Attention, and tensors that wait in the host's memory --------------------------------------------------------------

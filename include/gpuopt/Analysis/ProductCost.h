@@ -16,6 +16,7 @@
 
 #include "gpuopt/Analysis/DeviceModel.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
+#include "gpuopt/settings/even_elements.h"
 #include <optional>
 
 namespace gpuopt {
@@ -31,8 +32,9 @@ struct ProductCalls {
   int64_t endCalls = 0; ///< Calls for the odd ends, in half precision.
 };
 
-/// Nothing where the operands need a copy before.
-std::optional<ProductCalls> productCallsOf(nn::ContractOp op);
+/// Returns the calls of an op that has a ProductSpec; nothing where its operands
+/// need a copy before.
+std::optional<ProductCalls> productCallsOf(mlir::Operation *op);
 
 /// Returns the share of the device's rate that is left where tiles are not
 /// full and where the last wave of them leaves multiprocessors idle.

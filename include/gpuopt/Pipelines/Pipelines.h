@@ -51,6 +51,8 @@ struct PipelineOptions {
   /// program of the host, whatever device its times are estimated for. If it is
   /// empty, that is the device of the schedule.
   std::string kernelDevice;
+  /// Whether products of a GPU's library may have epilogues.
+  bool fuseEpilogues = true;
   train::ReserveWorkspaceOptions workspace;
   train::AssignPrecisionOptions precision;
   kernels::PadRowsOptions padRows; ///< The device is that of the schedule.

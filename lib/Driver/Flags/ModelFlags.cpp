@@ -30,6 +30,7 @@ CompileFlag<int64_t> batchSize("batch-size");
 CompileFlags dims("dim");
 CompileFlag<std::string> batchNorm("batch-norm");
 CompileFlag<std::string> attention("attention");
+CompileFlag<std::string> epilogues("epilogues");
 CompileFlag<std::string> frozenParams("frozen-params");
 CompileFlag<bool> inference("inference");
 } // namespace
@@ -66,6 +67,7 @@ Error gpuopt::collectModel(DriverOptions &options) {
   if (batchSize.isGiven())
     options.import.batchSize = batchSize;
   options.pipeline.expandAttention.all = attention == "expanded";
+  options.pipeline.fuseEpilogues = epilogues == "auto";
   options.pipeline.legalise.batchNorm = batchNorm;
   options.pipeline.legalise.frozenParams = frozenParams;
   options.pipeline.step.inference = inference || predictCommand();

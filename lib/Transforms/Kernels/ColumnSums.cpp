@@ -50,16 +50,13 @@ bool gpuopt::sumsColumns(FusedOp kernel) {
          spaceOf(kernel).back() > 1;
 }
 
-/// Whether a tensor is what is left of one of `shape` whose columns are summed.
-static bool isSumOfColumns(Value value, ArrayRef<int64_t> shape) {
+bool gpuopt::isSumOfColumns(Value value, ArrayRef<int64_t> shape) {
   SmallVector<int64_t> sum(shape.size(), 1);
   sum.back() = shape.back();
   return shapeOf(value) == ArrayRef(sum);
 }
 
-/// Returns the sum over all rows that a kernel makes of a partial one, if it
-/// does nothing but add up results of the kernel that makes the partial sum.
-static OpResult finishedSum(OpResult partial, ArrayRef<int64_t> shape) {
+OpResult gpuopt::finishedSum(OpResult partial, ArrayRef<int64_t> shape) {
   if (!partial.hasOneUse())
     return {};
   OpOperand &use = *partial.use_begin();

@@ -28,6 +28,14 @@ llvm::ArrayRef<int64_t> spaceOf(nn::FusedOp kernel);
 /// Whether a kernel adds up columns, and does nothing else.
 bool sumsColumns(nn::FusedOp kernel);
 
+/// Whether a tensor is what is left of one of `shape` whose columns are summed.
+bool isSumOfColumns(mlir::Value value, llvm::ArrayRef<int64_t> shape);
+
+/// Returns the sum over all rows that a kernel makes of a partial one, if it
+/// does nothing but add up results of the kernel that makes the partial sum.
+mlir::OpResult finishedSum(mlir::OpResult partial,
+                           llvm::ArrayRef<int64_t> shape);
+
 /// A kernel that adds up columns, in one stage or in two.
 struct ColumnSums {
   nn::FusedOp kernel;

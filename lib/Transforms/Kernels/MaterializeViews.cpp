@@ -119,7 +119,7 @@ class MaterializeViews
 
   /// Reorders the operands' dimensions into batch, row and column letters.
   static void groupLetters(ContractOp op) {
-    ProductLetters letters = classifyLetters(op);
+    ProductLetters letters = classifyLetters(ProductSpec::parse(op.getSpec()));
     OpBuilder builder(op);
     auto regroup = [&](Value value, StringRef from,
                        const std::string &to) -> Value {

@@ -132,6 +132,8 @@ void instantiate(Context &ctx, float *f, double *d, f16 *h, bf16 *b,
   gemm(ctx, s, h, h, h);
   gemm(ctx, s, h, h, f, {.beta = 1});
   gemm(ctx, s, b, b, b);
+  gemm_gelu(ctx, s, h, h, h, h, h);
+  gemm_gelu_backward(ctx, s, b, b, b, b, b);
   begin_step(ctx, state, hyper);
   add_loss(ctx, state, f, f, 3);
   sum_of_squares(ctx, f, 10, d);

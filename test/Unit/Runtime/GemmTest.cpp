@@ -165,6 +165,59 @@ TEST(Gemm, SameBitsAgain) {
   EXPECT_EQ(first, second);
 }
 
+// ---- Epilogues --------------------------------------------------------------
+
+double gelu_of(double x) {
+  return x / 2 *
+         (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
+}
+
+TEST(Epilogue, AppliesGeluAndItsGradient) {
+  constexpr int64_t kM = 24, kN = 40, kK = 16;
+  constexpr double kStep = 1e-4;
+  const GemmShape s{{1, 1}, kM, kN, kK,     {0, 0}, kK, 1,
+                    {0, 0}, kN, 1,  {0, 0}, kN,     1};
+  const auto a = random_values<float>(kM * kK, 1),
+             b = random_values<float>(kK * kN, 2),
+             bias = random_values<float>(kN, 3);
+  std::vector<float> product(kM * kN), y(kM * kN), z(kM * kN), dz(kM * kN),
+      sums(kN);
+  Context ctx(2);
+  gemm(ctx, s, a.data(), b.data(), product.data());
+  gemm_gelu(ctx, s, a.data(), b.data(), bias.data(), y.data(), z.data());
+  gemm_gelu_backward(ctx, s, a.data(), b.data(), z.data(), dz.data(),
+                     sums.data());
+  for (int64_t j = 0; j < kN; j++) {
+    double sum = 0;
+    for (int64_t i = 0; i < kM; i++) {
+      const int64_t at = i * kN + j;
+      EXPECT_NEAR(z[at], product[at] + bias[j], 1e-5);
+      EXPECT_NEAR(y[at], gelu_of(z[at]), 1e-5);
+      const double slope =
+          (gelu_of(z[at] + kStep) - gelu_of(z[at] - kStep)) / (2 * kStep);
+      EXPECT_NEAR(dz[at], product[at] * slope, 1e-5);
+      sum += dz[at];
+    }
+    EXPECT_NEAR(sums[j], sum, 1e-4);
+  }
+}
+
+TEST(Epilogue, NeedsOneMatrixOfDenseRows) {
+  const GemmShape s{{1, 1}, 2, 8, 8, {0, 0}, 8, 1, {0, 0}, 8, 1, {0, 0}, 9, 1};
+  std::vector<float> values(128);
+  Context ctx(1);
+  float *at = values.data();
+  try {
+    gemm_gelu(ctx, s, at, at, nullptr, at + 64, nullptr);
+    FAIL() << "rows are 9 elements apart";
+  } catch (const Error &error) {
+    EXPECT_STREQ(
+        error.what(),
+        "gemm: a GELU is applied to one matrix of dense rows, but got 1 "
+        "with rows that are 9 elements apart");
+  }
+}
+
 // ---- Even parts of products in half precision -------------------------------
 
 /// m x n from k, with rows that are as long as the next multiple of 16; a

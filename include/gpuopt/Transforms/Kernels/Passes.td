@@ -178,6 +178,48 @@ def GroupSums : Pass<"kernels-group-sums", "::mlir::ModuleOp"> {
   let dependentDialects = ["::gpuopt::nn::NNDialect"];
 }
 
+def FuseEpilogues : Pass<"kernels-fuse-epilogues", "::mlir::ModuleOp"> {
+  let summary = "Lets products compute the GELU that follows, or its gradient";
+  let description = [{
+    A kernel that does nothing but add a bias to a product and apply the
+    approximate form of GELU becomes the epilogue of the product, and so does one
+    that multiplies a product with the derivative of that GELU and adds up the
+    columns of the result. The first product keeps the input of the GELU where the
+    backward reads it, and then it is the same sum that all kernels read which
+    added the bias themselves.
+
+    A kernel stays where the library cannot read its tensors fast: extents that
+    are no multiples of 8, several matrices, results that are no rows. It stays if
+    it would not be faster as an epilogue, by the estimates for the device. The sum
+    of columns has the type of the product, so with f16, where it could
+    overflow, the kernel that makes it stays. Within a memory budget, the forward's
+    GELU stays as well: its result can then be computed again without the product.
+    On a processor all kernels stay.
+
+    ```mlir
+    %0 = nn.contract "tc,cd->td" %x, %w : tensor<64x16xf32>, tensor<16x32xf32>
+    %1 = nn.fused "add_gelu" %0, %b : tensor<64x32xf32>, tensor<32xf32> -> tensor<64x32xf32> { ... }
+    ...
+    %2 = nn.contract "tk,dk->td" %g, %v : tensor<64x16xf32>, tensor<32x16xf32>
+    %3:2 = nn.fused "add_gelu_backward_sum" %2, %0, %b : ... -> tensor<64x32xf32>, tensor<1x32xf32> { ... }
+    // becomes
+    %1, %0 = nn.contract_gelu "tc,cd->td" %x, %w bias %b keeps_input : ...
+    ...
+    %3, %4 = nn.contract_gelu_grad "tk,dk->td" %g, %v at %0 sums_columns : ...
+    ```
+  }];
+  let options = [
+    Option<"device", "device", "std::string", "\"host\"",
+           "device whose times are estimated: a built-in device model or a JSON file">,
+    Option<"halfType", "half-type", "std::string", "",
+           "f16 or bf16 if products will be in half precision; empty: they stay as they are">,
+    Option<"hasBudget", "has-budget", "bool", "false",
+           "whether tensors may be computed again within a memory budget">,
+  ];
+  let statistics = [Statistic<"epilogueCount", "epilogues", "kernels that become epilogues of products">];
+  let dependentDialects = ["::gpuopt::nn::NNDialect"];
+}
+
 def MaterializeViews : Pass<"kernels-materialize-views"> {
   let summary = "Copies where a layout cannot be read as it lies";
   let description = [{

@@ -36,8 +36,8 @@ static constexpr int64_t kMiB = int64_t(1) << 20;
 
 static std::optional<ProductLayout> layoutOf(ContractOp op,
                                              const CallLayouts &layouts) {
-  return productLayout(op, layouts.operands[0], layouts.operands[1],
-                       layouts.results[0]);
+  return productLayout(ProductSpec::parse(op.getSpec()), layouts.operands[0],
+                       layouts.operands[1], layouts.results[0]);
 }
 
 bool ContractOp::supportsLayouts(const CallLayouts &layouts) {
@@ -60,48 +60,15 @@ void ContractOp::widenResults() {
   setResultElementType(Float32Type::get(getContext()));
 }
 
-/// This is what NVIDIA recommends for cuBLASLt on its newer GPUs.
-int64_t ContractOp::getWorkspaceInBytes() { return 32 * kMiB; }
+int64_t ContractOp::getWorkspaceInBytes() { return productWorkspaceInBytes(); }
 
 std::string ContractOp::getCostName() {
   return ("contract " + getSpec()).str();
 }
 
-/// Returns kGemm64x10x32_tn for a product of 64 x 10 with 32 inner elements
-/// whose first operand lies transposed (t) and whose second does not (n), in
-/// the letters of BLAS.
-static std::string nameOf(const ProductLayout &layout) {
-  auto letter = [](const std::array<int64_t, 4> &strides) {
-    return strides[3] != 1 && strides[2] == 1 ? "t" : "n";
-  };
-  int64_t batch = layout.batch[0] * layout.batch[1];
-  std::string letters = std::string(letter(layout.a)) + letter(layout.b);
-  return "kGemm" + (batch != 1 ? std::to_string(batch) + "x" : "") +
-         times(layout.m, layout.n) + "x" + std::to_string(layout.k) +
-         (letters == "nn" ? "" : "_" + letters);
-}
-
-static StructConstant shapeOf(const ProductLayout &layout) {
-  StructConstant shape("GemmShape", nameOf(layout));
-  shape.pair("batch", layout.batch[0], layout.batch[1], 1);
-  shape.field("m", layout.m);
-  shape.field("n", layout.n);
-  shape.field("k", layout.k);
-  shape.pair("a_batch", layout.a[0], layout.a[1], 0);
-  shape.field("a_m", layout.a[2]);
-  shape.field("a_k", layout.a[3]);
-  shape.pair("b_batch", layout.b[0], layout.b[1], 0);
-  shape.field("b_k", layout.b[2]);
-  shape.field("b_n", layout.b[3]);
-  shape.pair("c_batch", layout.c[0], layout.c[1], 0);
-  shape.field("c_m", layout.c[2]);
-  shape.field("c_n", layout.c[3]);
-  return shape;
-}
-
 RuntimeCall ContractOp::getCall(const CallLayouts &layouts) {
   RuntimeCall call("gemm");
-  call.passConstant(shapeOf(*layoutOf(*this, layouts)));
+  call.passConstant(gemmShapeOf(*layoutOf(*this, layouts)));
   call.pass(getLhs());
   call.pass(getRhs());
   call.pass(getResult());

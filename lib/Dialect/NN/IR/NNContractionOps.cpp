@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
+#include "gpuopt/Dialect/NN/IR/ProductLayout.h"
 #include "gpuopt/Support/RowPitch.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/STLExtras.h"
@@ -62,16 +63,14 @@ static LogicalResult padRows(std::optional<Location> loc,
   return success();
 }
 
-static std::pair<StringRef, StringRef> splitOperands(StringRef spec) {
-  return spec.split("->").first.split(',');
+StringRef ContractOp::getLhsLetters() {
+  return ProductSpec::parse(getSpec()).lhs;
 }
-
-StringRef ContractOp::getLhsLetters() { return splitOperands(getSpec()).first; }
 StringRef ContractOp::getRhsLetters() {
-  return splitOperands(getSpec()).second;
+  return ProductSpec::parse(getSpec()).rhs;
 }
 StringRef ContractOp::getResultLetters() {
-  return getSpec().split("->").second;
+  return ProductSpec::parse(getSpec()).result;
 }
 
 /// Checks (C1): lower-case letters, none twice.
@@ -83,20 +82,17 @@ static bool isLetterList(StringRef letters) {
   return true;
 }
 
-LogicalResult ContractOp::inferReturnTypes(MLIRContext *context,
-                                           std::optional<Location> loc,
-                                           Adaptor adaptor,
-                                           SmallVectorImpl<Type> &types) {
-  StringRef spec = adaptor.getSpec();
-  auto [lhs, rhs] = splitOperands(spec);
-  StringRef result = spec.split("->").second;
-  RankedTensorType lhsType = tensorType(adaptor.getLhs()),
-                   rhsType = tensorType(adaptor.getRhs());
+FailureOr<RankedTensorType> gpuopt::inferProduct(StringRef name,
+                                                 std::optional<Location> loc,
+                                                 StringRef spec,
+                                                 RankedTensorType lhsType,
+                                                 RankedTensorType rhsType) {
+  auto [lhs, rhs, result] = ProductSpec::parse(spec);
   if (!isLetterList(lhs) || !isLetterList(rhs) || !isLetterList(result) ||
       (int64_t)lhs.size() != lhsType.getRank() ||
       (int64_t)rhs.size() != rhsType.getRank()) // (C1)
-    return emitOptionalError(loc,
-                             "'nn.contract' op expects a spec like "
+    return emitOptionalError(loc, "'", name,
+                             "' op expects a spec like "
                              "\"ik,kj->ij\" with one letter per "
                              "dimension of ",
                              lhsType, " and ", rhsType, ", but got \"", spec,
@@ -106,28 +102,41 @@ LogicalResult ContractOp::inferReturnTypes(MLIRContext *context,
        {std::pair(lhs, lhsType), std::pair(rhs, rhsType)})
     for (auto [letter, size] : llvm::zip(letters, type.getShape()))
       if (sizes.try_emplace(letter, size).first->second != size) // (C2)
-        return emitOptionalError(loc, "'nn.contract' op expects one size for '",
+        return emitOptionalError(loc, "'", name, "' op expects one size for '",
                                  Twine(letter), "', but got ", sizes[letter],
                                  " and ", size);
-  for (auto [letter, size] : sizes) // (C3)
+  auto expectTwice = [&](char letter) { // (C3)
+    return emitOptionalError(loc, "'", name, "' op expects '", Twine(letter),
+                             "' in at least two of the three tensors of \"",
+                             spec, "\"");
+  };
+  for (auto [letter, size] : sizes)
     if (lhs.contains(letter) + rhs.contains(letter) + result.contains(letter) <
         2)
-      return emitOptionalError(loc, "'nn.contract' op expects '", Twine(letter),
-                               "' in at least two of the three tensors of \"",
-                               spec, "\"");
+      return expectTwice(letter);
   if (lhsType.getElementType() != rhsType.getElementType()) // (C4)
     return emitOptionalError(
-        loc, "'nn.contract' op expects operands of one element type, but got ",
+        loc, "'", name, "' op expects operands of one element type, but got ",
         lhsType, " and ", rhsType);
   SmallVector<int64_t> shape;
   for (char letter : result) {
-    if (!sizes.count(letter)) // (C3)
-      return emitOptionalError(loc, "'nn.contract' op expects '", Twine(letter),
-                               "' in at least two of the three tensors of \"",
-                               spec, "\"");
+    if (!sizes.count(letter))
+      return expectTwice(letter);
     shape.push_back(sizes[letter]);
   }
-  types.push_back(withShape(shape, lhsType));
+  return withShape(shape, lhsType);
+}
+
+LogicalResult ContractOp::inferReturnTypes(MLIRContext *context,
+                                           std::optional<Location> loc,
+                                           Adaptor adaptor,
+                                           SmallVectorImpl<Type> &types) {
+  FailureOr<RankedTensorType> type =
+      inferProduct("nn.contract", loc, adaptor.getSpec(),
+                   tensorType(adaptor.getLhs()), tensorType(adaptor.getRhs()));
+  if (failed(type))
+    return failure();
+  types.push_back(*type);
   if (failed(widen("nn.contract", loc, adaptor.getResultElementType(),
                    types))) // (C6)
     return failure();

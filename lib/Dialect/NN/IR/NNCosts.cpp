@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AttentionScores.h"
+#include "gpuopt/Dialect/NN/IR/ProductLayout.h"
 #include "gpuopt/Support/TensorSize.h"
 
 using namespace mlir;
@@ -23,17 +24,9 @@ static double elementsOf(Value value) {
 // Products and convolutions
 //===----------------------------------------------------------------------===//
 
-/// Every combination of letters takes one multiplication and one addition.
 double ContractOp::getFloatingPointOperations() {
-  llvm::SmallDenseMap<char, int64_t> sizes;
-  for (auto [letters, value] : {std::pair(getLhsLetters(), getLhs()),
-                                std::pair(getRhsLetters(), getRhs())})
-    for (auto [letter, size] : llvm::zip(letters, tensorType(value).getShape()))
-      sizes[letter] = size;
-  double count = 2;
-  for (auto &[letter, size] : sizes)
-    count *= size;
-  return count;
+  return productOperations(ProductSpec::parse(getSpec()), tensorType(getLhs()),
+                           tensorType(getRhs()));
 }
 bool ContractOp::usesMatrixUnits() { return true; }
 

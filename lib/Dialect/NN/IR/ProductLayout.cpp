@@ -7,13 +7,43 @@
 
 #include "gpuopt/Dialect/NN/IR/ProductLayout.h"
 
+#include "llvm/ADT/TypeSwitch.h"
+
 using namespace mlir;
 using namespace gpuopt;
 
-ProductLetters gpuopt::classifyLetters(nn::ContractOp op) {
+ProductSpec ProductSpec::parse(StringRef text) {
+  auto [operands, result] = text.split("->");
+  auto [lhs, rhs] = operands.split(',');
+  return {lhs, rhs, result};
+}
+
+std::optional<ProductSpec> gpuopt::productSpecOf(Operation *op) {
+  return llvm::TypeSwitch<Operation *, std::optional<ProductSpec>>(op)
+      .Case<nn::ContractOp, nn::ContractGeluOp, nn::ContractGeluGradOp>(
+          [](auto product) { return ProductSpec::parse(product.getSpec()); })
+      .Default(std::nullopt);
+}
+
+double gpuopt::productOperations(const ProductSpec &spec, RankedTensorType lhs,
+                                 RankedTensorType rhs) {
+  llvm::SmallDenseMap<char, int64_t> sizes;
+  for (auto [letters, type] :
+       {std::pair(spec.lhs, lhs), std::pair(spec.rhs, rhs)})
+    for (auto [letter, size] : llvm::zip(letters, type.getShape()))
+      sizes[letter] = size;
+  double count = 2;
+  for (auto &[letter, size] : sizes)
+    count *= size;
+  return count;
+}
+
+/// This is what NVIDIA recommends for cuBLASLt on its newer GPUs.
+int64_t gpuopt::productWorkspaceInBytes() { return int64_t(32) << 20; }
+
+ProductLetters gpuopt::classifyLetters(const ProductSpec &spec) {
   ProductLetters letters;
-  StringRef lhs = op.getLhsLetters(), rhs = op.getRhsLetters(),
-            result = op.getResultLetters();
+  const auto &[lhs, rhs, result] = spec;
   for (char letter : result)
     (lhs.contains(letter) ? rhs.contains(letter) ? letters.batch : letters.rows
                           : letters.columns) += letter;
@@ -34,12 +64,12 @@ struct Dimension {
 
 class LayoutBuilder {
 public:
-  LayoutBuilder(nn::ContractOp op, const StridedView &lhs,
+  LayoutBuilder(const ProductSpec &spec, const StridedView &lhs,
                 const StridedView &rhs, const StridedView &result)
-      : op(op), lhs(lhs), rhs(rhs), result(result) {}
+      : spec(spec), lhs(lhs), rhs(rhs), result(result) {}
 
   std::optional<ProductLayout> build() {
-    ProductLetters letters = classifyLetters(op);
+    ProductLetters letters = classifyLetters(spec);
     SmallVector<Dimension> batch = merge(letters.batch),
                            rows = merge(letters.rows),
                            columns = merge(letters.columns),
@@ -68,13 +98,12 @@ private:
   }
 
   Dimension dimensionOf(char letter) {
-    StringRef lhsLetters = op.getLhsLetters(), rhsLetters = op.getRhsLetters();
-    size_t inLhs = lhsLetters.find(letter), inRhs = rhsLetters.find(letter);
+    size_t inLhs = spec.lhs.find(letter), inRhs = spec.rhs.find(letter);
     int64_t size =
         inLhs != StringRef::npos ? lhs.sizes[inLhs] : rhs.sizes[inRhs];
-    return {size, strideOf(lhs, lhsLetters, letter),
-            strideOf(rhs, rhsLetters, letter),
-            strideOf(result, op.getResultLetters(), letter)};
+    return {size, strideOf(lhs, spec.lhs, letter),
+            strideOf(rhs, spec.rhs, letter),
+            strideOf(result, spec.result, letter)};
   }
 
   /// Merges neighbouring letters that follow one another in all three matrices
@@ -132,15 +161,47 @@ private:
       strides[2] = strides[3] == 1 ? column.first : 1;
   }
 
-  nn::ContractOp op;
+  const ProductSpec &spec;
   const StridedView &lhs, &rhs, &result;
 };
 
 } // namespace
 
-std::optional<ProductLayout> gpuopt::productLayout(nn::ContractOp op,
+std::optional<ProductLayout> gpuopt::productLayout(const ProductSpec &spec,
                                                    const StridedView &lhs,
                                                    const StridedView &rhs,
                                                    const StridedView &result) {
-  return LayoutBuilder(op, lhs, rhs, result).build();
+  return LayoutBuilder(spec, lhs, rhs, result).build();
+}
+
+/// Returns kGemm64x10x32_tn for a product of 64 x 10 with 32 inner elements
+/// whose first operand lies transposed (t) and whose second does not (n), in
+/// the letters of BLAS.
+static std::string nameOf(const ProductLayout &layout) {
+  auto letter = [](const std::array<int64_t, 4> &strides) {
+    return strides[3] != 1 && strides[2] == 1 ? "t" : "n";
+  };
+  int64_t batch = layout.batch[0] * layout.batch[1];
+  std::string letters = std::string(letter(layout.a)) + letter(layout.b);
+  return "kGemm" + (batch != 1 ? std::to_string(batch) + "x" : "") +
+         std::to_string(layout.m) + "x" + std::to_string(layout.n) + "x" +
+         std::to_string(layout.k) + (letters == "nn" ? "" : "_" + letters);
+}
+
+StructConstant gpuopt::gemmShapeOf(const ProductLayout &layout) {
+  StructConstant shape("GemmShape", nameOf(layout));
+  shape.pair("batch", layout.batch[0], layout.batch[1], 1);
+  shape.field("m", layout.m);
+  shape.field("n", layout.n);
+  shape.field("k", layout.k);
+  shape.pair("a_batch", layout.a[0], layout.a[1], 0);
+  shape.field("a_m", layout.a[2]);
+  shape.field("a_k", layout.a[3]);
+  shape.pair("b_batch", layout.b[0], layout.b[1], 0);
+  shape.field("b_k", layout.b[2]);
+  shape.field("b_n", layout.b[3]);
+  shape.pair("c_batch", layout.c[0], layout.c[1], 0);
+  shape.field("c_m", layout.c[2]);
+  shape.field("c_n", layout.c[3]);
+  return shape;
 }

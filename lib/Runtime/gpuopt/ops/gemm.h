@@ -1,11 +1,12 @@
 // C = alpha * A B + beta * C + bias, batched, any strides: the one matrix
 // product of a program. A transpose is a pair of strides, a broadcast batch a
-// stride 0.
+// stride 0. A GELU or its gradient may follow before C is stored.
 #pragma once
 
 #include "gpuopt/device/device.h"
 #include "gpuopt/settings/even_elements.h"
 
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -20,10 +21,22 @@ struct GemmShape {
   int64_t c_batch[2] = {0, 0}, c_m, c_n;
 };
 
+// What is done to alpha * A B + bias, here z, before it is stored.
+enum class Epilogue : int64_t {
+  None,
+  Gelu,         // C = gelu(z), by a hyperbolic tangent
+  GeluGradient, // C = z gelu'(aux)
+};
+
 struct GemmOptions {
   double alpha = 1;
   double beta = 0;            // 0 or 1
   const void *bias = nullptr; // n elements of C's type, added to each row
+  Epilogue epilogue = Epilogue::None;
+  void *aux = nullptr;  // of C's type and shape: z of the GELU, if it is kept
+  void *sums = nullptr; // n elements of C's type: the sums of C's columns
+
+  bool has_epilogue() const { return bias || epilogue != Epilogue::None; }
 };
 
 namespace detail {
@@ -176,3 +189,36 @@ inline std::vector<GemmPart> even_parts(const GemmShape &s) {
 #else
 #include "gpuopt/ops/gemm_host.h"
 #endif
+
+namespace gpuopt {
+
+// A pointer from which a call does not deduce T, so that nullptr will do.
+template <class T>
+using PointerOrNull = typename std::enable_if<true, T>::type *;
+
+// C = gelu(A B + bias), and `input` is what the GELU is applied to; `bias` and
+// `input` may be null. Of one matrix of dense rows.
+template <class T>
+void gemm_gelu(Context &ctx, const GemmShape &shape, const T *a, const T *b,
+               PointerOrNull<const T> bias, T *c, PointerOrNull<T> input) {
+  GemmOptions o;
+  o.bias = bias;
+  o.epilogue = Epilogue::Gelu;
+  o.aux = input;
+  gemm(ctx, shape, a, b, c, o);
+}
+
+// C = A B * gelu'(input), and `sums` has the sums of C's columns unless it is
+// null. `input` is what gemm_gelu keeps.
+template <class T>
+void gemm_gelu_backward(Context &ctx, const GemmShape &shape, const T *a,
+                        const T *b, const T *input, T *c,
+                        PointerOrNull<T> sums) {
+  GemmOptions o;
+  o.epilogue = Epilogue::GeluGradient;
+  o.aux = const_cast<T *>(input);
+  o.sums = sums;
+  gemm(ctx, shape, a, b, c, o);
+}
+
+} // namespace gpuopt

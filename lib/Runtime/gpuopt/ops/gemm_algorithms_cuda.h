@@ -35,15 +35,21 @@ struct LtProduct {
   cublasLtMatmulAlgo_t algorithm;
 };
 
-// What an algorithm is chosen for. `bias` is the alignment of the bias, 0
-// without one: the heuristic reads the pointer in the descriptor to learn it.
+// What an algorithm is chosen for. `bias` is the alignment of the bias or of
+// the sums, `aux` that of the GELU's input, 0 without one: the heuristic reads
+// the pointers in the descriptor to learn it.
 struct ProductKey {
   GemmShape shape;
   int64_t operand_type, result_type; // cudaDataType_t
   int64_t allows_tf32, adds;         // adds: beta is not 0
-  int64_t bias, alignment[3];
+  int64_t epilogue;                  // cublasLtEpilogue_t
+  int64_t bias, aux, alignment[3];
   int64_t workspace_bytes;
 };
+
+inline bool has_epilogue(const ProductKey &key, int64_t part) {
+  return (key.epilogue & part) == part;
+}
 
 // "f16 f16 batch 8 1024x768x3072 ...": all of a key, to read and to compare.
 inline std::string description_of(const ProductKey &key) {
@@ -62,8 +68,15 @@ inline std::string description_of(const ProductKey &key) {
        << " c " << s.c_batch[1] << " " << s.c_m << " " << s.c_n << ", aligned "
        << key.alignment[0] << " " << key.alignment[1] << " "
        << key.alignment[2];
+  if (has_epilogue(key, CUBLASLT_EPILOGUE_GELU))
+    text << ", gelu";
+  if (has_epilogue(key, CUBLASLT_EPILOGUE_DGELU))
+    text << ", gradient of gelu";
+  if (key.aux)
+    text << ", its input aligned " << key.aux;
   if (key.bias)
-    text << ", bias aligned " << key.bias;
+    text << (has_epilogue(key, CUBLASLT_EPILOGUE_DGELU) ? ", sums" : ", bias")
+         << " aligned " << key.bias;
   if (key.adds)
     text << ", added to the result";
   if (key.allows_tf32)
@@ -116,7 +129,10 @@ inline std::vector<LtAlgorithm> algorithms_for(cublasLtHandle_t handle,
     if (results[i].state == CUBLAS_STATUS_SUCCESS)
       algorithms.push_back({results[i].algo});
   if (algorithms.empty())
-    throw Error("cuBLASLt has no algorithm for a " + description_of(key));
+    throw Error("cuBLASLt has no algorithm for a " + description_of(key) +
+                (key.epilogue == CUBLASLT_EPILOGUE_DEFAULT
+                     ? ""
+                     : "; compile the program with --epilogues=none"));
   return algorithms;
 }
 

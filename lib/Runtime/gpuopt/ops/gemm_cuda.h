@@ -63,8 +63,39 @@ inline cublasLtMatrixLayout_t layout(cudaDataType_t type, int64_t rows,
   return result;
 }
 
+// What cuBLASLt calls the epilogue. A flag says that it has a bias or an aux.
+inline int64_t epilogue_of(const GemmOptions &o) {
+  const int64_t bias = o.bias ? CUBLASLT_EPILOGUE_BIAS : 0;
+  switch (o.epilogue) {
+  case Epilogue::None:
+    return bias ? bias : CUBLASLT_EPILOGUE_DEFAULT;
+  case Epilogue::Gelu:
+    return bias | (o.aux ? CUBLASLT_EPILOGUE_GELU_AUX : CUBLASLT_EPILOGUE_GELU);
+  case Epilogue::GeluGradient:
+    return o.sums ? CUBLASLT_EPILOGUE_DGELU_BGRAD : CUBLASLT_EPILOGUE_DGELU;
+  }
+  throw Error("gemm: there is no epilogue " +
+              std::to_string(int64_t(o.epilogue)));
+}
+
+// The sums of columns take the place of a bias.
+inline const void *bias_or_sums(const GemmOptions &o) {
+  return o.bias ? o.bias : o.sums;
+}
+
+inline void set_pointers(const LtProduct &p, const GemmOptions &o) {
+  const void *bias = bias_or_sums(o);
+  if (bias)
+    CHECK_CUBLAS(cublasLtMatmulDescSetAttribute(
+        p.operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias));
+  if (o.aux)
+    CHECK_CUBLAS(cublasLtMatmulDescSetAttribute(
+        p.operation, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, &o.aux,
+        sizeof o.aux));
+}
+
 template <class T, class C>
-LtProduct make_product(const ProductKey &key, const C *bias) {
+LtProduct make_product(const ProductKey &key, const GemmOptions &o) {
   const GemmShape &s = key.shape;
   constexpr bool wide = std::is_same_v<T, double>;
   LtProduct p;
@@ -81,11 +112,14 @@ LtProduct make_product(const ProductKey &key, const C *bias) {
   // The first operand of C^T = B^T A^T is our B.
   set(CUBLASLT_MATMUL_DESC_TRANSA, s.b_n == 1 ? CUBLAS_OP_N : CUBLAS_OP_T);
   set(CUBLASLT_MATMUL_DESC_TRANSB, s.a_k == 1 ? CUBLAS_OP_N : CUBLAS_OP_T);
-  if (key.bias) {
-    set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+  set(CUBLASLT_MATMUL_DESC_EPILOGUE, uint32_t(key.epilogue));
+  if (key.bias)
     set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, cuda_type<C>());
-    set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
+  if (key.aux) {
+    set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE, cuda_type<C>());
+    set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, s.c_m);
   }
+  set_pointers(p, o);
   const int32_t batch = static_cast<int32_t>(s.batch[1]);
   p.a =
       layout(cuda_type<T>(), s.m, s.k, s.a_m, s.a_k, batch, s.a_batch[1], "A");
@@ -99,18 +133,21 @@ LtProduct make_product(const ProductKey &key, const C *bias) {
 template <class T, class C>
 ProductKey key_of(Context &ctx, const GemmShape &s, const T *a, const T *b,
                   const C *c, const GemmOptions &o) {
-  const auto *bias = static_cast<const C *>(o.bias);
+  const auto *bias = static_cast<const C *>(bias_or_sums(o));
+  const auto *aux = static_cast<const C *>(o.aux);
   return {s,
           cuda_type<T>(),
           cuda_type<C>(),
           ctx.allows_tf32 && std::is_same_v<T, float>,
           o.beta != 0,
+          epilogue_of(o),
           bias ? alignment_of(bias) : 0,
+          aux ? alignment_of(aux) : 0,
           {alignment_of(a), alignment_of(b), alignment_of(c)},
           int64_t(ctx.workspace_bytes())};
 }
 
-// One call of cublasLtMatmul: C = alpha * A B + beta * C + bias.
+// One call of cublasLtMatmul: C = epilogue(alpha * A B + beta * C).
 template <class T, class C>
 struct LtCall {
   CublasLt &lt;
@@ -141,11 +178,7 @@ void lt_gemm(Context &ctx, const GemmShape &s, const T *a, const T *b, C *c,
   const std::string content = content_of(key);
   auto found = lt.by_content.find(content);
   if (found == lt.by_content.end()) {
-    found =
-        lt.by_content
-            .emplace(content,
-                     make_product<T, C>(key, static_cast<const C *>(o.bias)))
-            .first;
+    found = lt.by_content.emplace(content, make_product<T, C>(key, o)).first;
     LtProduct &p = found->second;
     p.algorithm = choose_algorithm(ctx, lt.handle, p, key,
                                    [&](const cublasLtMatmulAlgo_t &algorithm) {
@@ -153,10 +186,7 @@ void lt_gemm(Context &ctx, const GemmShape &s, const T *a, const T *b, C *c,
                                    });
   }
   const LtProduct &p = found->second;
-  if (o.bias)
-    CHECK_CUBLAS(cublasLtMatmulDescSetAttribute(
-        p.operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &o.bias,
-        sizeof o.bias));
+  set_pointers(p, o);
   CHECK_CUBLAS(call.run(ctx, p, p.algorithm));
 }
 
@@ -176,15 +206,15 @@ void gemm(Context &ctx, const GemmShape &shape, const T *a, const T *b, C *c,
   GemmShape s = simplified(shape);
   if (s.batch[0] * s.batch[1] * s.m * s.n == 0)
     return;
-  if (s.n == 1 && o.bias)
+  if (s.n == 1 && o.has_epilogue())
     s.c_n = 1; // one column is row-major as well, which the epilogue needs
-  if (s.c_n != 1 && s.c_m == 1 && !o.bias) {
+  if (s.c_n != 1 && s.c_m == 1 && !o.has_epilogue()) {
     s = transposed(s);
     const T *first = a;
     a = b;
     b = first;
   }
-  if (sizeof(T) == 2 && !o.bias) {
+  if (sizeof(T) == 2 && !o.has_epilogue()) {
     for (const GemmPart &part : even_parts(s)) {
       GemmOptions own = o;
       own.beta = part.adds ? 1 : o.beta;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "gpuopt/ops/gemm.h"
+#include "gpuopt/ops/gemm_epilogue_host.h"
 #include "gpuopt/ops/wide_host.h"
 
 namespace gpuopt {
@@ -150,14 +151,6 @@ inline void double_gemm(Context &ctx, const GemmShape &s, const double *a,
   }
 }
 
-} // namespace detail
-
-template <class T, class C>
-void gemm(Context &ctx, const GemmShape &shape, const T *a, const T *b, C *c,
-          GemmOptions o = {});
-
-namespace detail {
-
 // Elements from the first to the last that a strided matrix touches.
 inline int64_t extent(const GemmShape &s, const int64_t (&batch)[2],
                       int64_t rows, int64_t cols, int64_t row, int64_t col) {
@@ -212,6 +205,8 @@ void gemm(Context &ctx, const GemmShape &shape, const T *a, const T *b, C *c,
   GemmShape s = simplified(shape);
   if (s.batch[0] * s.batch[1] * s.m * s.n == 0)
     return;
+  if (o.epilogue != Epilogue::None)
+    return detail::gemm_with_epilogue(ctx, s, a, b, c, o);
   if constexpr (std::is_same_v<T, double>) {
     detail::double_gemm(ctx, s, a, b, c, o);
   } else if constexpr (std::is_same_v<T, f16>) {

@@ -108,6 +108,7 @@ constexpr CompileSetting shared(CompileSetting setting) {
 
 constexpr std::string_view kBatchNorms[] = {"train", "frozen"};
 constexpr std::string_view kAttentions[] = {"fused", "expanded"};
+constexpr std::string_view kEpilogues[] = {"auto", "none"};
 constexpr std::string_view kLosses[] = {
     "cross_entropy",   "nll",   "mse",  "l1",     "huber", "smooth_l1",
     "bce_with_logits", "focal", "dice", "kl_div", "none"};
@@ -150,6 +151,10 @@ inline constexpr CompileSetting kCompileSettings[] = {
         "attention", CompileGroup::Model, "fused", compile_time::kAttentions,
         "how attention is computed; if fused, no matrix of "
         "queries x keys is in memory")),
+    compile_time::shared(compile_time::with_default(
+        "epilogues", CompileGroup::Model, "auto", compile_time::kEpilogues,
+        "whether the products of a GPU's library compute GELUs and their "
+        "gradients where that is estimated to be faster")),
     compile_time::without_default("frozen-params", CompileGroup::Model, "REGEX",
                                   "parameters to keep as they are", "none"),
     compile_time::on_or_off("inference", CompileGroup::Model, kCompileAlone,

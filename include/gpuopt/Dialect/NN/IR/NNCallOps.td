@@ -89,6 +89,72 @@ def NN_ContractOp : NN_InferredOp<"contract", [
   }];
 }
 
+def NN_ContractGeluOp : NN_InferredOp<"contract_gelu", [
+    DeclareOpInterfaceMethods<CostOpInterface, ["usesMatrixUnits", "addWarpWork"]>,
+    DeclareOpInterfaceMethods<RuntimeCallOpInterface, [
+      "supportsLayouts", "getFactors", "getWorkspaceInBytes", "getCostName"]>]> {
+  let summary = "nn.contract with a bias and a GELU in the library's epilogue";
+  let description = [{
+    `result = gelu(z)`, where `z` is the sum of the contraction and the bias, and
+
+    `gelu(z) = z/2 (1 + tanh(sqrt(2/pi) (z + 0.044715 z^3)))`.
+
+    This is the approximate form of GELU, which libraries have; the exact one
+    never becomes this op. With `keeps_input`, the second result is `z`, for the
+    backward. Both results are rounded from `z` in f32.
+
+    Constraints:
+    - (C1) to (C4) of nn.contract;
+    - (C5) only the right operand has the last letter of the result;
+    - (C6) a bias has the element type and the last dimension of the result.
+
+    ```mlir
+    %y, %z = nn.contract_gelu "btc,cd->btd" %x, %w bias %b keeps_input
+      : tensor<4x8x16xf16>, tensor<16x32xf16> bias tensor<32xf16>
+    ```
+  }];
+  let arguments = (ins StrAttr:$spec, NN_FloatTensor:$lhs, NN_FloatTensor:$rhs,
+                       Optional<NN_FloatTensor>:$bias, UnitAttr:$keepsInput);
+  let results = (outs NN_FloatTensor:$result, Optional<NN_FloatTensor>:$input);
+  let assemblyFormat = [{
+    $spec $lhs `,` $rhs (`bias` $bias^)? (`keeps_input` $keepsInput^)? attr-dict
+    `:` type($lhs) `,` type($rhs) (`bias` type($bias)^)?
+  }];
+  let hasVerifier = 1;
+}
+
+def NN_ContractGeluGradOp : NN_InferredOp<"contract_gelu_grad", [
+    DeclareOpInterfaceMethods<CostOpInterface, ["usesMatrixUnits", "addWarpWork"]>,
+    DeclareOpInterfaceMethods<RuntimeCallOpInterface, [
+      "supportsLayouts", "getFactors", "getWorkspaceInBytes", "getCostName"]>]> {
+  let summary = "nn.contract with the gradient of a GELU in the library's epilogue";
+  let description = [{
+    `result = s gelu'(input)`, where `s` is the contraction and `input` what
+    nn.contract_gelu keeps: `s` is the gradient of the GELU's result, and the
+    op's result the gradient of its input. With `sums_columns`, the second result
+    has the sum of each column over all rows of the first, which is the gradient
+    of the bias. It is added up in f32, and has the type of the result.
+
+    Constraints:
+    - (C1) to (C4) of nn.contract;
+    - (C5) only the right operand has the last letter of the result;
+    - (C6) `input` has the type of the result.
+
+    ```mlir
+    %dz, %db = nn.contract_gelu_grad "btc,dc->btd" %dy, %w at %z sums_columns
+      : tensor<4x8x16xbf16>, tensor<32x16xbf16> at tensor<4x8x32xbf16>
+    ```
+  }];
+  let arguments = (ins StrAttr:$spec, NN_FloatTensor:$lhs, NN_FloatTensor:$rhs,
+                       NN_FloatTensor:$input, UnitAttr:$sumsColumns);
+  let results = (outs NN_FloatTensor:$result, Optional<NN_FloatTensor>:$sums);
+  let assemblyFormat = [{
+    $spec $lhs `,` $rhs `at` $input (`sums_columns` $sumsColumns^)? attr-dict
+    `:` type($lhs) `,` type($rhs) `at` type($input)
+  }];
+  let hasVerifier = 1;
+}
+
 def NN_ScatterAddOp : NN_InferredOp<"scatter_add", [
     Costly, DeclareOpInterfaceMethods<RuntimeCallOpInterface, [
       "widenResults", "getWorkspaceInBytes", "getRequiredWorkspaceInBytes"]>]> {

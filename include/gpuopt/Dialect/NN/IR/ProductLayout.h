@@ -14,6 +14,33 @@
 
 namespace gpuopt {
 
+/// The letters of the three tensors of a contraction: "ik,kj->ij".
+struct ProductSpec {
+  llvm::StringRef lhs, rhs, result;
+
+  static ProductSpec parse(llvm::StringRef text);
+};
+
+/// Returns the letters of nn.contract and of the ops that are nn.contract with
+/// an epilogue; of any other op, nothing.
+std::optional<ProductSpec> productSpecOf(mlir::Operation *op);
+
+/// Returns the type of a contraction's result, which has the operands' element
+/// type, or reports an error of the op `name`: the constraints (C1) to (C4) of
+/// nn.contract.
+mlir::FailureOr<mlir::RankedTensorType>
+inferProduct(llvm::StringRef name, std::optional<mlir::Location> loc,
+             llvm::StringRef spec, mlir::RankedTensorType lhs,
+             mlir::RankedTensorType rhs);
+
+/// Returns how many operations a contraction takes: every combination of
+/// letters takes one multiplication and one addition.
+double productOperations(const ProductSpec &spec, mlir::RankedTensorType lhs,
+                         mlir::RankedTensorType rhs);
+
+/// The workspace that products of the library should have, in bytes.
+int64_t productWorkspaceInBytes();
+
 /// The letters of a contraction, by where they stand: in both operands and the
 /// result (batch), in the left operand and the result (rows), in the right
 /// operand and the result (columns), or in both operands alone (inner). They
@@ -21,7 +48,7 @@ namespace gpuopt {
 struct ProductLetters {
   std::string batch, rows, columns, inner;
 };
-ProductLetters classifyLetters(nn::ContractOp op);
+ProductLetters classifyLetters(const ProductSpec &spec);
 
 /// A product on memory as it lies: C[b0,b1,i,j] = sum over k of A[b0,b1,i,k] *
 /// B[b0,b1,k,j]. Strides count elements, in the order [batch 0, batch 1, row,
@@ -36,10 +63,13 @@ struct ProductLayout {
 /// Returns nothing if the letters do not merge into at most two dimensions of
 /// batches and one each of rows, columns and inner ones, or if a matrix has no
 /// dimension of stride 1.
-std::optional<ProductLayout> productLayout(nn::ContractOp op,
+std::optional<ProductLayout> productLayout(const ProductSpec &spec,
                                            const StridedView &lhs,
                                            const StridedView &rhs,
                                            const StridedView &result);
+
+/// Returns the constant by which a program passes a layout to the runtime.
+StructConstant gemmShapeOf(const ProductLayout &layout);
 
 } // namespace gpuopt
 

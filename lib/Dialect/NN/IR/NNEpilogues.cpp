@@ -1,0 +1,204 @@
+//===- NNEpilogues.cpp - Products with more than a sum --------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Dialect/NN/IR/NNDialect.h"
+#include "gpuopt/Dialect/NN/IR/ProductLayout.h"
+
+using namespace mlir;
+using namespace gpuopt;
+using namespace gpuopt::nn;
+
+/// Instructions of a lane for an element: those of the formula, as
+/// LaneInstructions.cpp counts them, of which 15 are the tanh.
+static constexpr double kGeluInstructions = 24, kGeluGradientInstructions = 38;
+/// For a sum of columns.
+static constexpr double kSumInstructions = 3;
+
+static RankedTensorType tensorType(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+static double elementsOf(Value value) {
+  return double(tensorType(value).getNumElements());
+}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+LogicalResult ContractGeluOp::inferReturnTypes(MLIRContext *context,
+                                               std::optional<Location> loc,
+                                               Adaptor adaptor,
+                                               SmallVectorImpl<Type> &types) {
+  FailureOr<RankedTensorType> type =
+      inferProduct("nn.contract_gelu", loc, adaptor.getSpec(),
+                   tensorType(adaptor.getLhs()), tensorType(adaptor.getRhs()));
+  if (failed(type))
+    return failure();
+  types.assign(adaptor.getKeepsInput() ? 2 : 1, *type);
+  return success();
+}
+
+LogicalResult ContractGeluGradOp::inferReturnTypes(
+    MLIRContext *context, std::optional<Location> loc, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  FailureOr<RankedTensorType> type =
+      inferProduct("nn.contract_gelu_grad", loc, adaptor.getSpec(),
+                   tensorType(adaptor.getLhs()), tensorType(adaptor.getRhs()));
+  if (failed(type))
+    return failure();
+  types.push_back(*type);
+  if (adaptor.getSumsColumns())
+    types.push_back(RankedTensorType::get(type->getShape().take_back(),
+                                          type->getElementType()));
+  return success();
+}
+
+/// Checks (C5).
+static LogicalResult verifyColumns(Operation *op, StringRef text) {
+  ProductSpec spec = ProductSpec::parse(text);
+  if (!spec.result.empty() && !spec.lhs.contains(spec.result.back()))
+    return success();
+  return op->emitOpError("expects that only the right operand has the last "
+                         "letter of the result, but got \"")
+         << text << "\"";
+}
+
+LogicalResult ContractGeluOp::verify() {
+  if (failed(verifyColumns(*this, getSpec())))
+    return failure();
+  RankedTensorType type = tensorType(getResult());
+  auto wanted =
+      RankedTensorType::get(type.getShape().take_back(), type.getElementType());
+  if (getBias() && getBias().getType() != wanted) // (C6)
+    return emitOpError("expects a bias of type ")
+           << wanted << ", but got " << getBias().getType();
+  return success();
+}
+
+LogicalResult ContractGeluGradOp::verify() {
+  if (failed(verifyColumns(*this, getSpec())))
+    return failure();
+  if (getInput().getType() != getResult().getType()) // (C6)
+    return emitOpError("expects an input of type ")
+           << getResult().getType() << ", but got " << getInput().getType();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// What both are as products
+//===----------------------------------------------------------------------===//
+
+template <typename OpT>
+static std::optional<ProductLayout> layoutOf(OpT op,
+                                             const CallLayouts &layouts) {
+  return productLayout(ProductSpec::parse(op.getSpec()), layouts.operands[0],
+                       layouts.operands[1], layouts.results[0]);
+}
+
+/// An epilogue works on one matrix whose rows are dense.
+template <typename OpT>
+static bool hasOneMatrix(OpT op, const CallLayouts &layouts) {
+  std::optional<ProductLayout> layout = layoutOf(op, layouts);
+  auto isDense = [](const StridedView &view) { return view.isDense(); };
+  return layout && layout->batch[0] * layout->batch[1] == 1 &&
+         llvm::all_of(ArrayRef(layouts.operands).drop_front(2), isDense) &&
+         llvm::all_of(layouts.results, isDense);
+}
+
+bool ContractGeluOp::supportsLayouts(const CallLayouts &layouts) {
+  return hasOneMatrix(*this, layouts);
+}
+bool ContractGeluGradOp::supportsLayouts(const CallLayouts &layouts) {
+  return hasOneMatrix(*this, layouts);
+}
+
+PrecisionRole ContractGeluOp::getPrecisionRole() {
+  return PrecisionRole::Product;
+}
+PrecisionRole ContractGeluGradOp::getPrecisionRole() {
+  return PrecisionRole::Product;
+}
+
+SmallVector<OpOperand *> ContractGeluOp::getFactors() {
+  return {&getLhsMutable(), &getRhsMutable()};
+}
+SmallVector<OpOperand *> ContractGeluGradOp::getFactors() {
+  return {&getLhsMutable(), &getRhsMutable()};
+}
+
+int64_t ContractGeluOp::getWorkspaceInBytes() {
+  return productWorkspaceInBytes();
+}
+int64_t ContractGeluGradOp::getWorkspaceInBytes() {
+  return productWorkspaceInBytes();
+}
+
+std::string ContractGeluOp::getCostName() {
+  return ("contract_gelu " + getSpec()).str();
+}
+std::string ContractGeluGradOp::getCostName() {
+  return ("contract_gelu_grad " + getSpec()).str();
+}
+
+//===----------------------------------------------------------------------===//
+// Costs
+//===----------------------------------------------------------------------===//
+
+double ContractGeluOp::getFloatingPointOperations() {
+  return productOperations(ProductSpec::parse(getSpec()), tensorType(getLhs()),
+                           tensorType(getRhs()));
+}
+double ContractGeluGradOp::getFloatingPointOperations() {
+  return productOperations(ProductSpec::parse(getSpec()), tensorType(getLhs()),
+                           tensorType(getRhs()));
+}
+
+bool ContractGeluOp::usesMatrixUnits() { return true; }
+bool ContractGeluGradOp::usesMatrixUnits() { return true; }
+
+void ContractGeluOp::addWarpWork(OpWork &work) {
+  work.laneInstructions = kGeluInstructions * elementsOf(getResult());
+}
+void ContractGeluGradOp::addWarpWork(OpWork &work) {
+  double sum = getSumsColumns() ? kSumInstructions : 0;
+  work.laneInstructions =
+      (kGeluGradientInstructions + sum) * elementsOf(getResult());
+}
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+static void passOr(RuntimeCall &call, Value tensor, StringRef name) {
+  if (tensor)
+    call.pass(tensor);
+  else
+    call.passNull(name);
+}
+
+RuntimeCall ContractGeluOp::getCall(const CallLayouts &layouts) {
+  RuntimeCall call("gemm_gelu");
+  call.passConstant(gemmShapeOf(*layoutOf(*this, layouts)));
+  call.pass(getLhs());
+  call.pass(getRhs());
+  passOr(call, getBias(), "bias");
+  call.pass(getResult());
+  passOr(call, getInput(), "input");
+  return call;
+}
+
+RuntimeCall ContractGeluGradOp::getCall(const CallLayouts &layouts) {
+  RuntimeCall call("gemm_gelu_backward");
+  call.passConstant(gemmShapeOf(*layoutOf(*this, layouts)));
+  call.pass(getLhs());
+  call.pass(getRhs());
+  call.pass(getInput());
+  call.pass(getResult());
+  passOr(call, getSums(), "sums");
+  return call;
+}
