@@ -32,8 +32,8 @@ struct ProductCalls {
   int64_t endCalls = 0; ///< Calls for the odd ends, in half precision.
 };
 
-/// Returns the calls of an op that has a ProductSpec; nothing where its operands
-/// need a copy before.
+/// Returns the calls of an op that has a ProductSpec; nothing where its
+/// operands need a copy before.
 std::optional<ProductCalls> productCallsOf(mlir::Operation *op);
 
 /// Returns the share of the device's rate that is left where tiles are not

@@ -93,8 +93,7 @@ std::vector<std::string> all_choices() {
   auto &lt = ctx.library<detail::CublasLt>();
   const detail::ProductKey key =
       detail::key_of(ctx, kShape, a.data, b.data, c.data, {});
-  const detail::LtProduct product =
-      detail::make_product<float, float>(key, {});
+  const detail::LtProduct product = detail::make_product<float, float>(key, {});
   std::vector<std::string> choices;
   for (const detail::LtAlgorithm &algorithm :
        detail::algorithms_for(lt.handle, product, key))

@@ -68,7 +68,7 @@ inline int64_t epilogue_of(const GemmOptions &o) {
   const int64_t bias = o.bias ? CUBLASLT_EPILOGUE_BIAS : 0;
   switch (o.epilogue) {
   case Epilogue::None:
-    return bias ? bias : CUBLASLT_EPILOGUE_DEFAULT;
+    return bias ? bias : int64_t(CUBLASLT_EPILOGUE_DEFAULT);
   case Epilogue::Gelu:
     return bias | (o.aux ? CUBLASLT_EPILOGUE_GELU_AUX : CUBLASLT_EPILOGUE_GELU);
   case Epilogue::GeluGradient:
