@@ -17,9 +17,8 @@ def profiled(tmp_path_factory):
     model = folder / "model.onnx"
     case = export_case("gpt2-small-dropout", model)
     trainer = Trainer(model, folder / "program", batch_size=case.batch)
-    run = folder / "run"
-    trainer.run(case.inputs, case.labels, max_steps=6, profile="wait=1,warmup=1,active=2,repeat=1", output_dir=run)
-    return trainer, run
+    trainer.run(case.inputs, case.labels, max_steps=6, profile="wait=1,warmup=1,active=2,repeat=1")
+    return trainer, trainer.folder / f"run{trainer.runs}"
 
 
 def test_trace(profiled, tmp_path):
