@@ -216,7 +216,8 @@ TEST_F(CheckpointTest, RemovesWhatIsUnfinished) {
   ASSERT_EQ(run("a", {"--max-steps=1"}), 0) << error;
   EXPECT_EQ(names_in("a"),
             (std::vector<std::string>{".gpuopt-results", "checkpoint-best.part",
-                                      "metrics.jsonl", "model.safetensors"}));
+                                      "metrics.jsonl", "model.safetensors",
+                                      "run.json"}));
 }
 
 TEST_F(CheckpointTest, OnlyOneTrainerWritesToAFolder) {

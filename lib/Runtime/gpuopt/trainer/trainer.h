@@ -342,9 +342,9 @@ private:
   }
 
   void train_step(Metrics &metrics, int64_t step) {
+    profiles.begin_step(done()); // may write a profile, which is no step's time
     const auto begin = Clock::now();
     double waited = 0;
-    profiles.begin_step(done());
     for (int64_t micro = 0; micro < program.accumulation_steps; micro++) {
       waited += loaders.train->deliver(memory);
       watch->batch();
