@@ -394,8 +394,8 @@ def mlp(tmp_path_factory):
     (["--precision=fp16", "--precision-policy=missing.json"], "cannot read 'missing.json'"),
     (["--precision=fp16", "--precision-policy=op.json"], 'but got "Konv"'),
     (["--precision=fp16", "--precision-policy=class.json"], "the members half, fp32 and follow"),
-    (["--loss-scale=0"], "--loss-scale must be dynamic, none or a number above 0, but is '0'"),
-    (["--loss-scale=big"], "--loss-scale must be dynamic, none or a number above 0, but is 'big'"),
+    (["--loss-scale=0"], "--loss-scale must be dynamic, none or a number, at least 1e-37 and at most 1e+38, but is '0'"),
+    (["--loss-scale=big"], "--loss-scale must be dynamic, none or a number, at least 1e-37 and at most 1e+38, but is 'big'"),
 ])
 def test_bad_flags(flags, message, mlp, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
