@@ -26,8 +26,8 @@ inline void add_to_bias(const BiasSums &sums, const TileOfQueries &t,
   }
 }
 
-// What one tile of queries adds to the gradients: rows of dQ, and sums in dk
-// and dv, dense [keys, size].
+// The parts that one tile of queries adds to the gradients: rows of dQ, and
+// sums in dk and dv, dense [keys, size].
 template <class T>
 struct AttentionBackward {
   const AttentionShape &s;
