@@ -174,6 +174,13 @@ std::string KernelPrinter::stepOf(device::LoopOp op) {
              : "";
 }
 
+void KernelPrinter::openUnrolledFor(const std::string &index,
+                                    const std::string &count) {
+  line("UNROLL for (int64_t " + index + " = 0; " + index + " < " + count +
+       "; " + index + "++) {");
+  ++depth;
+}
+
 void KernelPrinter::openFor(const std::string &index, const std::string &lower,
                             const std::string &upper, const std::string &step) {
   line("for (int64_t " + index + " = " + lower + "; " + index + " < " + upper +
@@ -198,8 +205,7 @@ void KernelPrinter::printLanesHeader(device::LoopOp op,
     // A fixed number of turns, so that rows are in registers.
     if (turn.empty())
       turn = names.unique("turn");
-    line("UNROLL");
-    openFor(turn, "0", turnsOf(upper), turn + "++");
+    openUnrolledFor(turn, turnsOf(upper));
     line("const int64_t " + index + " = " + turn + " * lane_step" +
          widthOf(kernel) + "() + " + first + ";");
     return defineRest(op, upper + " - " + index);

@@ -183,6 +183,12 @@ void KernelPrinter::define(Value value, Expression expression, StringRef stem) {
   known[value] = {variable};
 }
 
+/// Whether an expression is the name of a variable.
+static bool isName(StringRef text) {
+  return llvm::all_of(text,
+                      [](char c) { return llvm::isAlnum(c) || c == '_'; });
+}
+
 LogicalResult KernelPrinter::printExpression(Operation *op) {
   SmallVector<Expression> operands;
   for (Value value : op->getOperands())
@@ -190,7 +196,17 @@ LogicalResult KernelPrinter::printExpression(Operation *op) {
   FailureOr<Expression> expression = expressionOf(op, operands);
   if (failed(expression))
     return failure();
-  define(op->getResult(0), *expression, stemOf(op));
+  Value result = op->getResult(0);
+  // Half precision is computed in float, so widening it changes nothing, and a
+  // variable needs no second name.
+  if (operands.size() == 1 && expression->text == operands.front().text &&
+      isName(expression->text) &&
+      computeType(op->getOperand(0).getType()) ==
+          computeType(result.getType())) {
+    known[result] = operands.front();
+    return success();
+  }
+  define(result, *expression, stemOf(op));
   return success();
 }
 
