@@ -23,84 +23,73 @@ def RuntimeCallOpInterface : OpInterface<"RuntimeCallOpInterface"> {
     arithmetic is said by CostOpInterface, its gradient by
     DifferentiableOpInterface. docs/architecture.md tells how a call is added.
   }];
-  let methods =
-      [InterfaceMethod<[{
+  let methods = [
+    InterfaceMethod<[{
         Why the runtime has no call for this op, however its operands lie: a pass
         must spell the op out. Empty if it has one.
       }],
-                       "::llvm::StringRef", "getReasonAgainstCall", (ins), [{}],
-                       [{ return {}; }]>,
-       InterfaceMethod<[{
+      "::llvm::StringRef", "getReasonAgainstCall", (ins), [{}], [{ return {}; }]>,
+    InterfaceMethod<[{
         Whether the call can be made on operands that lie as told, with results
         written as told. What it cannot read is copied into dense memory before:
         dense operands and results must be supported.
       }],
-                       "bool", "supportsLayouts",
-                       (ins "const ::gpuopt::CallLayouts &":$layouts), [{}],
-                       [{ return layouts.areDense(); }]>,
-       InterfaceMethod<[{
+      "bool", "supportsLayouts", (ins "const ::gpuopt::CallLayouts &":$layouts), [{}],
+      [{ return layouts.areDense(); }]>,
+    InterfaceMethod<[{
         Whether results can be written into a part of a larger tensor: into a
         concatenation, say. `supportsLayouts` is asked with its strides.
       }],
-                       "bool", "canWriteParts", (ins), [{}],
-                       [{ return false; }]>,
-       InterfaceMethod<[{
+      "bool", "canWriteParts", (ins), [{}], [{ return false; }]>,
+    InterfaceMethod<[{
         Whether a result can be made in another order of its dimensions, and has
         none yet: the permutation becomes the call's attribute `order`, which
         goes for all results that can.
       }],
-                       "bool", "takesOrder", (ins "unsigned":$result), [{}], [{
+      "bool", "takesOrder", (ins "unsigned":$result), [{}], [{
         (void)result;
         return false;
       }]>,
-       InterfaceMethod<[{
+    InterfaceMethod<[{
         The operand in whose memory the call makes a result, since it adds to it
         or changes it in place: nothing else reads that operand, and neither is
         ever computed again. Null where the result has memory of its own.
       }],
-                       "::mlir::Value", "getTiedOperand",
-                       (ins "unsigned":$result), [{}], [{ return {}; }]>,
-       InterfaceMethod<"Returns how the call behaves in half precision.",
-                       "::gpuopt::PrecisionRole", "getPrecisionRole">,
-       InterfaceMethod<
-           "The operands that a product multiplies; of other calls none.",
-           "::llvm::SmallVector<::mlir::OpOperand *>", "getFactors", (ins),
-           [{}], [{ return {}; }]>,
-       InterfaceMethod<[{
+      "::mlir::Value", "getTiedOperand", (ins "unsigned":$result), [{}], [{ return {}; }]>,
+    InterfaceMethod<"Returns how the call behaves in half precision.", "::gpuopt::PrecisionRole", "getPrecisionRole">,
+    InterfaceMethod<"The operands that a product multiplies; of other calls none.",
+      "::llvm::SmallVector<::mlir::OpOperand *>", "getFactors", (ins), [{}], [{ return {}; }]>,
+    InterfaceMethod<[{
         Whether a floating-point operand or result stays f32, whatever precision is
         chosen for the others.
       }],
-                       "bool", "keepsType", (ins "::mlir::Value":$value), [{}],
-                       [{
+      "bool", "keepsType", (ins "::mlir::Value":$value), [{}], [{
         (void)value;
         return false;
       }]>,
-       InterfaceMethod<[{
+    InterfaceMethod<[{
         Makes the results f32 though operands are in half precision: of products
         that widen, and of accumulations. The types are set already; what is left
         is to note it where the op would infer others.
       }],
-                       "void", "widenResults", (ins), [{}], [{ (void)$_op; }]>,
-       InterfaceMethod<[{
+      "void", "widenResults", (ins), [{}], [{ (void)$_op; }]>,
+    InterfaceMethod<[{
         Bytes of workspace that the call should have. All calls share one, as
         large as the largest asks for.
       }],
-                       "int64_t", "getWorkspaceInBytes", (ins), [{}],
-                       [{ return 0; }]>,
-       InterfaceMethod<
-           "Bytes of workspace without which the call cannot be made.",
-           "int64_t", "getRequiredWorkspaceInBytes", (ins), [{}],
-           [{ return 0; }]>,
-       InterfaceMethod<[{
+      "int64_t", "getWorkspaceInBytes", (ins), [{}], [{ return 0; }]>,
+    InterfaceMethod<"Bytes of workspace without which the call cannot be made.", "int64_t",
+      "getRequiredWorkspaceInBytes", (ins), [{}], [{ return 0; }]>,
+    InterfaceMethod<[{
         By what, beside the types of operands and results, times that were
         measured are found again.
       }],
-                       "std::string", "getCostName", (ins), [{}],
-                       [{ return $_op->getName().stripDialect().str(); }]>,
-       InterfaceMethod<"Returns the call that is emitted for operands and "
-                       "results that lie as told.",
-                       "::gpuopt::RuntimeCall", "getCall",
-                       (ins "const ::gpuopt::CallLayouts &":$layouts)>];
+      "std::string", "getCostName", (ins), [{}],
+      [{ return $_op->getName().stripDialect().str(); }]>,
+    InterfaceMethod<"Returns the call that is emitted for operands and results that lie as told.",
+      "::gpuopt::RuntimeCall",
+      "getCall", (ins "const ::gpuopt::CallLayouts &":$layouts)>
+  ];
 }
 
 #endif // GPUOPT_INTERFACES_RUNTIMECALLOPINTERFACE_TD

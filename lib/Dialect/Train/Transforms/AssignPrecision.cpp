@@ -307,8 +307,8 @@ private:
         "{0}: {1} of {2} products compute in {5} and {3} of {4} tensors are "
         "stored in it; the work that this changes takes an estimated {6:f3} "
         "ms",
-        wordsFor(step.getKind()), products, labelling.graph.productOf.size(), tensors,
-        labelling.graph.tensorOf.size(), halfType,
+        wordsFor(step.getKind()), products, labelling.graph.productOf.size(),
+        tensors, labelling.graph.tensorOf.size(), halfType,
         labelling.assignment.cost / 1e9);
     if (labelling.fullCost >= 0)
       text +=
