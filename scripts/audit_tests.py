@@ -175,7 +175,7 @@ def statements(text: str):
 
 
 def fragments(literal: str):
-    """What `literal` says between the arguments printed into it."""
+    """Returns what `literal` says between the arguments printed into it."""
     text = re.sub(r"%[-+.0-9]*(?:ll|l|z)?[a-z]|\{\d[^}]*\}", "\0", joined(literal))
     for part in text.split("\0"):
         part = re.sub(r"^'?[\w.]*' op ", "", part)

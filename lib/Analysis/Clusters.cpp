@@ -98,8 +98,8 @@ public:
   }
 
 private:
-  /// What is known of a kernel before clusters are formed: how many products
-  /// deep it lies, its shape, and whether it reduces columns.
+  /// The facts that are known of a kernel before clusters are formed: how many
+  /// products deep it lies, its shape, and whether it reduces columns.
   using Reader = std::tuple<unsigned, SmallVector<int64_t>, bool>;
 
   void require(Value value) {

@@ -36,10 +36,11 @@ static constexpr double kVectorAccess = 10; // of an access to all lanes
 static constexpr double kScalarAccess = 4;  // of an access to one lane
 static constexpr double kTurn = 6;          // of an iteration of a loop
 static constexpr double kFastDivision = 2;  // by a normal number
-// What each thread executes in a reduction over its block, or over a group in a
-// warp.
+// The instructions that each thread executes in a reduction over its block, or
+// over a group in a warp.
 static constexpr double kBlockReduction = 45, kGroupReduction = 20;
-// What a thread executes for an element that its group hands to another one.
+// The instructions that a thread executes for an element that its group hands
+// to another one.
 static constexpr double kGroupsElement = 4;
 
 static int64_t elementBytesOf(Value value) {

@@ -18,8 +18,9 @@ static constexpr int64_t kResidentBlocks = 2;
 /// A block with fewer rows would write half as many bytes of sums as of rows
 /// or more.
 static constexpr int64_t kLeastRows = 32;
-/// What a block takes when its rows are done, in rows: its groups combine their
-/// sums, and another kernel adds these to those of the other blocks.
+/// The time that a block takes when its rows are done, in rows: its groups
+/// combine their sums, and another kernel adds these to those of the other
+/// blocks.
 static constexpr int64_t kRowsOfEnd = 8;
 
 std::optional<int64_t> gpuopt::rowPartsFor(int64_t rows,

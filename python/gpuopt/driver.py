@@ -148,7 +148,7 @@ def _is_path(value: Any) -> bool:
 
 
 def _numbers(value: Any) -> Any:
-    """What NumPy makes an array of: tensors, in lists too, as arrays."""
+    """Whether NumPy makes an array of it: tensors, in lists too, as arrays."""
     if isinstance(value, (list, tuple)):
         return [_numbers(entry) for entry in value]
     if not hasattr(value, "detach"):

@@ -36,7 +36,7 @@ class TensorDescription:
 
 @dataclasses.dataclass(frozen=True)
 class LastStep:
-    """What is known of a program's last step."""
+    """The facts that are known of a program's last step."""
 
     steps: int  # attempted so far, skipped ones among them
     skipped_steps: int  # whose gradients overflowed under the loss scale

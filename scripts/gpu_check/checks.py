@@ -152,7 +152,7 @@ def check_sanitizer(program: Program) -> str:
 
 
 def torch_times(program: Program) -> dict[str, dict]:
-    """What torch_side.py measured, by the mode of torch.compile. It is a
+    """Returns what torch_side.py measured, by the mode of torch.compile. It is a
     process of its own, so that its memory is free again for what comes next;
     the modes that were done before its time was over count."""
     side = [sys.executable, Path(__file__).with_name("torch_side.py"), program.folder, program.weights(), program.target]

@@ -1,4 +1,4 @@
-"""What this machine's GPU says of itself and what it reaches, as a file for
+"""Writes what this machine's GPU says of itself and what it reaches, as a file for
 `gpuopt --device`."""
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ def expectations(case: models.Case, check: Path, steps: int) -> list[float]:
 
 @dataclasses.dataclass(frozen=True)
 class Order:
-    """What to prepare: MODEL:PRECISION, with a memory budget or without one."""
+    """A program to prepare: MODEL:PRECISION, with a memory budget or without one."""
 
     model: str
     precision: str = "fp32"
@@ -141,7 +141,7 @@ def describe_array(array: np.ndarray, batch: int) -> dict:
 
 
 def estimate(model: Path, order: Order, batch: int) -> dict:
-    """What `gpuopt plan` says of the kernels, the step and the device."""
+    """Returns what `gpuopt plan` says of the kernels, the step and the device."""
     command = [find_driver(), "plan", model, *order.flags(batch), "--kernels", "--json"]
     run = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, text=True, check=True)
     plan = json.loads(run.stdout)

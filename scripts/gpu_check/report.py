@@ -15,7 +15,7 @@ LISTED_KERNELS = 25
 
 @dataclasses.dataclass
 class Outcome:
-    """What one check of one program came to."""
+    """The outcome of one check of one program."""
 
     program: str
     check: str
@@ -27,7 +27,7 @@ class Outcome:
         return self.state in (FAILED, BROKEN)
 
     def cell(self) -> str:
-        """What the table has of it."""
+        """The cell that the table has of it."""
         if self.is_wrong:
             return "**fails**" if self.state == FAILED else "**breaks**"
         text = self.text.replace("|", "/").replace("\n", " ")

@@ -11,9 +11,10 @@ from pathlib import Path
 
 root = Path(sys.argv[1])
 known = ("Dialect/NN/IR", "Conversion/OnnxToNN", "Dialect/NN/Transforms/AttentionPattern",
-         "Dialect/NN/Transforms/RecognizeAttention", "Transforms/Kernels/FuseEpilogues")
+         "Dialect/NN/Transforms/RecognizeAttention", "Dialect/NN/Transforms/Decompose",
+         "Transforms/Kernels/FuseEpilogues")
 dialect = "\n".join(path.read_text() for path in sorted((root / "include/gpuopt/Dialect/NN/IR").glob("*.td")))
-calls = [name for name, traits in re.findall(r"^def NN_(\w+Op) *:[^{]*?<\"\w+\", \[(.*?)\]> \{", dialect, re.M | re.S)
+calls = [name for name, traits in re.findall(r"^def NN_(\w+Op)\s*:[^{]*?<\"\w+\", \[(.*?)\]> \{", dialect, re.M | re.S)
          if "Call" in traits]
 for path in sorted([*root.glob("lib/**/*"), *root.glob("include/**/*")]):
     if path.suffix in (".cpp", ".h", ".td") and not any(part in str(path) for part in known):

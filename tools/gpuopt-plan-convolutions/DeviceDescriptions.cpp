@@ -17,7 +17,7 @@ using namespace llvm;
 using namespace gpuopt;
 
 namespace {
-/// What differs among the devices.
+/// The numbers that differ among the devices.
 struct Figures {
   const char *name, *fullName;
   int64_t computeCapability; ///< 900 is 9.0.
@@ -39,7 +39,7 @@ static constexpr Figures kDevices[] = {
     {"a100", "NVIDIA A100-SXM4-80GB", 800, 108, 163 << 10, 84987740160,
      40 << 20, 1410000, 1593000, 5120}};
 
-/// What all of them have is in the same guide.
+/// The numbers that all of them have are in the same guide.
 static std::string describe(const Figures &device) {
   json::Object text{
       {"deviceName", device.fullName},

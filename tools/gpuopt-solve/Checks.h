@@ -21,7 +21,8 @@ inline double percent(double cost, double total) {
   return total > 0 ? 100 * cost / total : 0;
 }
 
-/// What a plan really has, in bytes and in percent of the cost of all ops.
+/// The size and the cost that a plan really has, in bytes and in percent of the
+/// cost of all ops.
 struct PlanFigures {
   int64_t peakInBytes = 0;
   double addedPercent = 0;

@@ -25,7 +25,8 @@ namespace gpuopt {
 
 class MeasuredCosts;
 
-/// What one multiprocessor of a GPU has, or one core of a processor.
+/// The resources that one multiprocessor of a GPU has, or one core of a
+/// processor.
 struct Multiprocessor {
   double warpSize = 1; ///< Threads that run in step; 1 on a processor.
   /// The most threads, and the most blocks of them, that it has at once.

@@ -33,7 +33,7 @@ namespace gpuopt {
 
 struct PrecisionOptions {
   mlir::FloatType halfType;
-  /// What each byte that lives from the forward to the backward costs.
+  /// The cost of each byte that lives from the forward to the backward.
   double picosecondsPerSavedByte = 0;
   /// Micro steps for each step of the optimizer.
   int64_t accumulationSteps = 1;

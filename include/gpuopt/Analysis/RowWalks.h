@@ -23,8 +23,9 @@ namespace gpuopt {
 /// row, which is the sum of select(i == label, x[i], 0), is loaded alone.
 class RowWalks {
 public:
-  /// What a sum picks from its row: an element of `row`, which is what memory
-  /// has there or a wider type of it, or 0 where `label` is no place in it.
+  /// The element that a sum picks from its row: an element of `row`, which is
+  /// what memory has there or a wider type of it, or 0 where `label` is no
+  /// place in it.
   struct Pick {
     nn::ReduceOp sum;
     mlir::Value row, label;

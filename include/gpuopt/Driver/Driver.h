@@ -26,7 +26,7 @@ struct DataGiven {
   }
 };
 
-/// What the command line asks for.
+/// The options that the command line asks for.
 struct DriverOptions {
   std::string model;     ///< The ONNX file.
   std::string outputDir; ///< Where the program, or the training's results, go.
@@ -54,14 +54,14 @@ struct DriverOptions {
   std::string weights;
 };
 
-/// What `gpuopt calibrate` is asked for.
+/// The options of `gpuopt calibrate`.
 struct CalibrateOptions {
   const TargetInfo *target = nullptr; ///< Whose device is measured.
   std::string file;   ///< Where the device goes; empty: into the cache.
   bool force = false; ///< Whether rates count that were disturbed.
 };
 
-/// What `gpuopt export` is asked for.
+/// The options of `gpuopt export`.
 struct ExportOptions {
   std::string run;   ///< A folder with weights: of results, or a checkpoint.
   std::string file;  ///< The ONNX file to write.
@@ -114,13 +114,13 @@ int adviseRun(const std::string &run);
 /// Runs the command line of `gpuopt`; returns its exit status.
 int driverMain(int argc, char **argv);
 
-/// What --target=auto stands for on this machine, and why.
+/// The target that --target=auto stands for on this machine, and why.
 struct TargetChoice {
   llvm::StringRef target, reason;
 };
 TargetChoice chooseTarget();
 
-/// What --memory-budget=auto stands for on this machine, and why.
+/// The budget that --memory-budget=auto stands for on this machine, and why.
 struct FreeMemory {
   int64_t budgetInBytes = 0;
   std::string description;

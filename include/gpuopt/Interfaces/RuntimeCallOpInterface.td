@@ -56,7 +56,7 @@ def RuntimeCallOpInterface : OpInterface<"RuntimeCallOpInterface"> {
         ever computed again. Null where the result has memory of its own.
       }],
       "::mlir::Value", "getTiedOperand", (ins "unsigned":$result), [{}], [{ return {}; }]>,
-    InterfaceMethod<"What half precision means for the call.", "::gpuopt::PrecisionRole", "getPrecisionRole">,
+    InterfaceMethod<"Returns how the call behaves in half precision.", "::gpuopt::PrecisionRole", "getPrecisionRole">,
     InterfaceMethod<"The operands that a product multiplies; of other calls none.",
       "::llvm::SmallVector<::mlir::OpOperand *>", "getFactors", (ins), [{}], [{ return {}; }]>,
     InterfaceMethod<[{
@@ -86,7 +86,8 @@ def RuntimeCallOpInterface : OpInterface<"RuntimeCallOpInterface"> {
       }],
       "std::string", "getCostName", (ins), [{}],
       [{ return $_op->getName().stripDialect().str(); }]>,
-    InterfaceMethod<"What is emitted for operands and results that lie as told.", "::gpuopt::RuntimeCall",
+    InterfaceMethod<"Returns the call that is emitted for operands and results that lie as told.",
+      "::gpuopt::RuntimeCall",
       "getCall", (ins "const ::gpuopt::CallLayouts &":$layouts)>
   ];
 }

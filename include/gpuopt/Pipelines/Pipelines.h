@@ -57,8 +57,8 @@ struct PipelineOptions {
   train::AssignPrecisionOptions precision;
   kernels::PadRowsOptions padRows; ///< The device is that of the schedule.
   train::ScheduleOptions schedule;
-  /// What compilations of one model within several budgets share; null if there
-  /// is one alone.
+  /// The plans that compilations of one model within several budgets share;
+  /// null if there is one alone.
   std::shared_ptr<planning::LadderStore> ladders;
   ConvertToDeviceOptions conversion;
 };

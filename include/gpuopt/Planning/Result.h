@@ -19,7 +19,7 @@
 
 namespace gpuopt::planning {
 
-/// What is wrong with an input or a solution: lowercase, no full stop.
+/// Says what is wrong with an input or a solution: lowercase, no full stop.
 struct [[nodiscard]] Error {
   std::string message;
 };

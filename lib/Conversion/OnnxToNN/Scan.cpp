@@ -91,8 +91,8 @@ static LogicalResult eyeLike(NodeConversion &c) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What each result sums up: the elements before it or, reversed, after it,
-/// with or without the element at its own place.
+/// The elements that each result sums up: the elements before it or, reversed,
+/// after it, with or without the element at its own place.
 struct Scan {
   bool exclusive, reverse;
 

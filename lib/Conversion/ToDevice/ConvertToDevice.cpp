@@ -79,7 +79,7 @@ private:
       step.erase();
   }
 
-  /// What earlier passes must have left.
+  /// Checks what earlier passes must have left.
   static LogicalResult checkReady(train::StepOp step,
                                   const DeviceModel &device) {
     for (Operation &op : step.getBody().front()) {

@@ -554,7 +554,7 @@ private:
   unsigned walk = 0;                  ///< The walk that is being emitted.
   const RowWalks *rowWalks = nullptr; ///< Of the row that is being emitted.
   bool isPicking = false; ///< All lanes load the element at index[lane].
-  /// What the bounds of the loops over lanes are multiples of.
+  /// The numbers that the bounds of the loops over lanes are multiples of.
   int64_t multiple = 1;
 };
 

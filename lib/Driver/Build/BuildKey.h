@@ -14,7 +14,7 @@
 
 namespace gpuopt {
 
-/// What an executable depends on besides its sources.
+/// The things that an executable depends on besides its sources.
 struct BuildMachine {
   std::string compilers; ///< Their paths, versions and flags.
   /// The processor that the code of target host is built for; else empty.

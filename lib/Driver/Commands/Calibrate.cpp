@@ -32,7 +32,7 @@ using namespace llvm;
 using namespace gpuopt;
 
 namespace {
-/// What the program has printed.
+/// The text that the program has printed.
 struct Measured {
   std::string device;
   json::Object rates;

@@ -35,8 +35,8 @@ struct InputShape {
   std::optional<Range> indices = std::nullopt;
 };
 
-/// What the flags of the trainer say about the data of training or of
-/// validation.
+/// The things that the flags of the trainer say about the data of training or
+/// of validation.
 struct DataPaths {
   std::vector<std::string> inputs; ///< "INPUT=FILE"
   std::string labels, tokens, tokenType, transform;

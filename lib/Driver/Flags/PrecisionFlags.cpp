@@ -81,8 +81,9 @@ static Error collectScaling(train::InsertLossScalingOptions &options,
   if (options.enabled && !settings.is_dynamic &&
       !parseScale(text, settings.init_scale))
     return createStringError(
-        "--loss-scale must be dynamic, none or a number above 0, but is '" +
-        text + "'");
+        "--loss-scale must be dynamic, none or a number, " +
+        find_setting("init-scale")->range.text(false) + ", but is '" + text +
+        "'");
   options.accumulationSteps = emission.accumulationSteps;
   return Error::success();
 }

@@ -14,7 +14,7 @@
 
 namespace gpuopt {
 
-/// What the times of a plan are based on.
+/// The sources of the times of a plan.
 struct CostReport {
   StepEstimate step;
   std::string file;   ///< That of --profile-costs; empty without it.

@@ -18,7 +18,7 @@
 
 namespace gpuopt {
 
-/// What the page shows.
+/// The plans that the page shows.
 struct PlanPage {
   std::string model;              ///< The file's name.
   int64_t budgetInBytes = 0;      ///< The memory budget; 0 if there is none.

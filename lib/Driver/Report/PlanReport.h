@@ -23,7 +23,7 @@ namespace gpuopt {
 enum class Fate { Saved, Recomputed, Offloaded };
 llvm::StringRef nameOf(Fate fate);
 
-/// What happens to a result of the forward that the backward reads.
+/// The fate of a result of the forward that the backward reads.
 struct TensorDecision {
   TensorName tensor;
   int64_t bytes = 0;
@@ -56,8 +56,8 @@ struct MemoryReport {
   std::string step;
   int64_t plainArenaBytes = 0;
   double plainMilliseconds = 0, addedPercent = 0, lowerBoundPercent = 0;
-  /// What is copied to and from the host, the time of the copies, and the part
-  /// of it for which the step waits.
+  /// The bytes that are copied to and from the host, the time of the copies,
+  /// and the part of it for which the step waits.
   int64_t transferBytes = 0;
   double transferMilliseconds = 0, transferWaitMilliseconds = 0;
   /// The point of the step at which most bytes of the arena are alive: its
@@ -87,7 +87,7 @@ struct UnmetReport {
 /// Describes the attribute `train.unmet_budget`, which may be null.
 UnmetReport describeUnmet(train::UnmetBudgetAttr unmet);
 
-/// What a compilation up to the device program found out.
+/// The facts that a compilation up to the device program found out.
 struct Planned {
   int status = 0;          ///< The exit status: 0 if there is a plan.
   std::string diagnostics; ///< Errors and warnings, for people.

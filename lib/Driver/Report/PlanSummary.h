@@ -13,7 +13,7 @@
 
 namespace gpuopt {
 
-/// What `gpuopt plan` found out.
+/// The results of `gpuopt plan`.
 struct PlanSummary {
   Planned planned;
   std::optional<LargestBatch> largestBatch;

@@ -68,8 +68,8 @@ void SegmentModes::measureForward(int mode, int first, int last,
   }
 }
 
-/// What is computed again in the stretches of some segments, at the first op
-/// that needs it.
+/// The ops that are computed again in the stretches of some segments, at the
+/// first op that needs it.
 struct SegmentModes::Again {
   int begin, end;
   std::vector<int> madeAt, lastReadAt; ///< -1: never.

@@ -1,4 +1,4 @@
-// What a device says of itself, which nobody has to measure.
+// The facts that a device says of itself, which nobody has to measure.
 #pragma once
 
 #include "gpuopt/device/device.h"

@@ -101,8 +101,7 @@ LogicalResult KernelPrinter::printBatches(device::LoopOp op,
   }
   bool isWhole = op.getMultiple() % (op.getUnroll() * groups) == 0;
   auto openTurns = [&](const std::string &row, bool isUsed) {
-    line("UNROLL");
-    openFor(turn, "0", count, turn + "++");
+    openUnrolledFor(turn, count);
     if (isUsed)
       line("const int64_t " + index + " = " + row + ";");
   };

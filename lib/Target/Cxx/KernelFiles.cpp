@@ -22,7 +22,7 @@ using namespace gpuopt;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What the launches of a kernel tell about it.
+/// The facts that the launches of a kernel tell about it.
 struct Launches {
   std::string section; ///< The section of the first launch.
   llvm::SetVector<StringRef> comments;

@@ -95,6 +95,7 @@ private:
   void defineRest(device::LoopOp op, const std::string &text);
   void openFor(const std::string &index, const std::string &lower,
                const std::string &upper, const std::string &step);
+  void openUnrolledFor(const std::string &index, const std::string &count);
   void closeBrace();
   mlir::LogicalResult printBatches(device::LoopOp op, const std::string &index);
   void declareBatched(device::LoopOp op, const std::string &turn);

@@ -18,10 +18,10 @@
 // CHECK: device.store {{.*}} contiguous
 
 // CHECK-LABEL: device.step @s forward
-// CHECK: device.call "gemm"(GemmShape kGemm4x16x16 {m = 4, n = 16, k = 16, a_m = 16, a_k = 1, b_k = 16, b_n = 1, c_m = 16, c_n = 1}, %{{.*}}, %{{.*}}, %{{[0-9]+}}) 
+// CHECK: device.call "gemm"(GemmShape kGemm4x16x16 {m = 4, n = 16, k = 16, a_m = 16, b_k = 16, c_m = 16}, %{{.*}}, %{{.*}}, %{{[0-9]+}}) 
 // CHECK: device.launch @fused_exp
 // The transposed weight is a pair of strides.
-// CHECK: device.call "gemm"(GemmShape kGemm4x16x16_nt {m = 4, n = 16, k = 16, a_m = 16, a_k = 1, b_k = 1, b_n = 16, c_m = 16, c_n = 1}, 
+// CHECK: device.call "gemm"(GemmShape kGemm4x16x16_nt {m = 4, n = 16, k = 16, a_m = 16, b_n = 16, c_m = 16}, 
 // CHECK: device.copy
 
 // EARLY: cannot be converted to the device dialect; run nn-decompose, kernels-form-clusters and kernels-materialize-views before

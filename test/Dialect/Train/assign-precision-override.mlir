@@ -16,7 +16,7 @@
 // NOBODY: error: override 'nobody=bf16' matches no ONNX node and no operator of the model
 // NOBODIES: error: overrides 'nobody=bf16', 'nothing=fp32' match no ONNX node and no operator of the model
 // POLICY: error: '{{.*}}.wrong.json': expects the members half, fp32 and follow, each a list of operators, but got 'eighth', 'quarter'; expects ONNX operators that gpuopt supports, as `gpuopt operators` lists them, but got "Gem", "Konv", 3; expects each operator once, but got "MatMul"
-// STAYS: micro_step: f16 does not pay on host; everything stays in fp32
+// STAYS: a step: f16 does not pay on host; everything stays in fp32
 
 // NODE: nn.contract "ik,kj->ij" %{{.*}} : tensor<512x512xf32>
 // NODE: nn.contract "ik,kj->ij" %{{.*}} {train.half_product, train.half_results = array<i1: true>}

@@ -8,8 +8,7 @@
 // CHECK-NEXT: Lanes<float> row[turns<128>(2000)];
 // CHECK-NEXT: Lanes<float> row_2[turns<128>(2000)];
 // CHECK-NEXT: Lanes<float> maxima(-INFINITY);
-// CHECK-NEXT: UNROLL
-// CHECK-NEXT: for (int64_t turn = 0; turn < turns<128>(2000); turn++) {
+// CHECK-NEXT: UNROLL for (int64_t turn = 0; turn < turns<128>(2000); turn++) {
 // CHECK-NEXT: const int64_t i = turn * lane_step<128>() + first_lane<128>();
 // CHECK-NEXT: const int64_t left = 2000 - i;
 // CHECK-NEXT: const auto x_i = load<8>(x + b * 2000 + i, left);

@@ -8,8 +8,7 @@
 // CHECK: const int64_t b0 = b / 8, b1 = b % 8;
 // CHECK: random_uniform_from(state_->seed, 3, state_->draw, b0 * 32 + b1 * 4 + i);
 // CHECK: in_range(state_, 0, 16, ids[b1], b1);
-// CHECK: constexpr GemmShape kGemm4x8x4_nt = {.m = 4, .n = 8, .k = 4, .a_m = 4, .a_k = 1, .b_k = 1, .b_n = 4, .c_m = 8,
-// CHECK-NEXT: .c_n = 1};
+// CHECK: constexpr GemmShape kGemm4x8x4_nt = {.m = 4, .n = 8, .k = 4, .a_m = 4, .b_n = 4, .c_m = 8};
 // CHECK-NEXT: constexpr ConvShape kConv2x2 = {.kh = 2, .kw = 2};
 // CHECK-NEXT: constexpr PoolShape kPool2x2 = {.n = 1, .stride = {2, 2}};
 // CHECK-NEXT: constexpr PoolShape kPool2x2_2 = {.n = 2};
@@ -84,7 +83,7 @@ device.step @micro_step micro {
   %w = device.address @wb : !device.ptr<f32>
   %am = device.address @am : !device.ptr<i32>
   device.launch @k(%a, %ids) : !device.ptr<f32>, !device.ptr<i64>
-  device.call "gemm"(GemmShape kGemm4x8x4_nt {m = 4, n = 8, k = 4, a_m = 4, a_k = 1, b_k = 1, b_n = 4, c_m = 8, c_n = 1}, %x, %w, %a,
+  device.call "gemm"(GemmShape kGemm4x8x4_nt {m = 4, n = 8, k = 4, a_m = 4, b_n = 4, c_m = 8}, %x, %w, %a,
       {beta = 1.0, bias = %w}) : !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>
   device.call "conv_forward"<f32>(ConvShape kConv2x2 {kh = 2, kw = 2}, %x, %w, bias = null, %a)
       : !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>

@@ -10,8 +10,8 @@
 // CHECK: load({{.*}} + r * 1024 + i, left)
 // CHECK: store({{.*}} + r * 1024 + i, {{.*}}, 1009 - i)
 // CHECK: kGemm4096x1009x768_nt = {.m = 4096, .n = 1009, {{.*}}
-// CHECK-NEXT: .c_m = 1024, .c_n = 1}
-// CHECK: kGemm1009x768x4096_tn = {.m = 1009, .n = 768, .k = 4096, .a_m = 1, .a_k = 1024,
+// CHECK: .c_m = 1024};
+// CHECK: kGemm1009x768x4096_tn = {.m = 1009, .n = 768, .k = 4096, .a_k = 1024,
 // CHECK: check_finite_rows(ctx, state, m[kContract], 4096, 1009, /*pitch=*/1024, 0);
 // CHECK: launch(ctx, {{.*}}, fused_softmax, m[kContract], m[kContract]);
 // CHECK: check_finite(ctx, state, m[kContract2], 774912, 2);

@@ -13,13 +13,11 @@
 // CHECK-NEXT: Lanes<float> sums(0.0f);
 // CHECK-NEXT: for (int64_t start = group<8>(); start < 2048; start += 8 * groups<32>()) {
 // CHECK-NEXT: Lanes<float> x_i[8];
-// CHECK-NEXT: UNROLL
-// CHECK-NEXT: for (int64_t k = 0; k < 8; k++) {
+// CHECK-NEXT: UNROLL for (int64_t k = 0; k < 8; k++) {
 // CHECK-NEXT: const int64_t r = start + k * groups<32>();
 // CHECK-NEXT: x_i[k] = load_vector(x + r * 64 + i);
 // CHECK-NEXT: }
-// CHECK-NEXT: UNROLL
-// CHECK-NEXT: for (int64_t k = 0; k < 8; k++) {
+// CHECK-NEXT: UNROLL for (int64_t k = 0; k < 8; k++) {
 // CHECK-NEXT: sums += x_i[k];
 // CHECK-NEXT: }
 // CHECK-NEXT: }

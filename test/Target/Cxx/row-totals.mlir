@@ -11,8 +11,7 @@
 // CHECK: const int64_t b = block();
 // CHECK-NEXT: Lanes<float> totals[turns<32>(200)];
 // CHECK-NEXT: Lanes<float> totals_2[turns<32>(200)];
-// CHECK-NEXT: UNROLL
-// CHECK-NEXT: for (int64_t turn = 0; turn < turns<32>(200); turn++) {
+// CHECK-NEXT: UNROLL for (int64_t turn = 0; turn < turns<32>(200); turn++) {
 // CHECK-NEXT: const int64_t i = turn * lane_step<32>() + first_lane<32>();
 // CHECK-NEXT: totals[turn] = Lanes<float>(0.0f);
 // CHECK-NEXT: totals_2[turn] = Lanes<float>(0.0f);
@@ -30,8 +29,7 @@
 // CHECK-NEXT: store<8>([[CENTRED:.*]] + r * 200 + i, difference, 200 - i);
 // CHECK-NEXT: }
 // CHECK-NEXT: }
-// CHECK-NEXT: UNROLL
-// CHECK-NEXT: for (int64_t turn = 0; turn < turns<32>(200); turn++) {
+// CHECK-NEXT: UNROLL for (int64_t turn = 0; turn < turns<32>(200); turn++) {
 // CHECK: const auto sum_2 = sum_of_groups<32, 8>(totals[turn]);
 // CHECK-NEXT: if (group<32>() == 0)
 // CHECK-NEXT: store<8>([[CENTRED]]_2 + b * 200 + i, sum_2, left);

@@ -7,8 +7,7 @@
 // CHECK-NEXT: Lanes<float> row[turns<32>(256)];
 // CHECK-NEXT: Lanes<float> row_2[turns<32>(256)];
 // CHECK-NEXT: Lanes<float> maxima(-INFINITY);
-// CHECK-NEXT: UNROLL
-// CHECK-NEXT: for (int64_t turn = 0; turn < turns<32>(256); turn++) {
+// CHECK-NEXT: UNROLL for (int64_t turn = 0; turn < turns<32>(256); turn++) {
 // CHECK-NEXT: const int64_t i = turn * lane_step<32>() + first_lane<32>();
 // CHECK-NEXT: const auto x_i = load_vector(x + r * 256 + i);
 // CHECK-NEXT: row[turn] = x_i;

@@ -1,13 +1,9 @@
 // Instantiates what emitted programs use, for nvcc to compile.
 
+#include "TablesTest.cpp" // every optimizer's updates, one by one and by table
 #include "TinyProgram.h"
 #include "gpuopt/ops/attention.h"
-#include "gpuopt/optimizers/adafactor.h"
-#include "gpuopt/optimizers/adam.h"
-#include "gpuopt/optimizers/adamw_8bit.h"
-#include "gpuopt/optimizers/lion.h"
 #include "gpuopt/optimizers/muon.h"
-#include "gpuopt/optimizers/sgd.h"
 
 #include "gpuopt/api/functions.h"
 #include "gpuopt/trainer/trainer.h"
@@ -75,48 +71,10 @@ void attend(Context &ctx, T *x, float *statistics, const AttentionOptions &o) {
   attention_backward<T>(ctx, s, g, x, x, x, x, statistics, x, x, x, x, o);
 }
 
-DEVICE_TABLE UpdateRow<float, f16, 1> kOneState[] = {
-    {1024, {2048}, {4096, true}, 8192, 10, 0, true},
-    {1280, {kNowhere}, 4608, kNowhere, 10, 1, false}};
-DEVICE_TABLE UpdateRow<float, bf16, 2> kTwoStates[] = {
-    {1024, {2048, 3072}, {4096, true}, 8192, 10, 0, true}};
-DEVICE_TABLE UpdateRow<double, double, 6> kSixStates[] = {
-    {1024,
-     {2048, 3072, kNowhere, kNowhere, kNowhere, kNowhere},
-     4096,
-     kNowhere,
-     10,
-     0,
-     true}};
-DEVICE_TABLE CopyRow<float, float, f16> kSums[] = {{1024, {2048, true}, 10, 0}};
-DEVICE_TABLE CopyRow<float, float, float> kCopies[] = {{1024, 2048, 10, 0}};
-DEVICE_TABLE CopyRow<bf16, float, float> kHalfCopies[] = {{1024, 2048, 10, 0}};
-DEVICE_TABLE GradientRow<float, f16> kGradients[] = {
-    {Buffer<float>(1024), 10, 0}, {Buffer<f16>(2048), 10, 1}};
-constexpr ShapedUpdateRow<float, bf16, 4> kFactored[] = {
-    {1024,
-     {2048, 3072, kNowhere, kNowhere},
-     {4096, true},
-     8192,
-     {2, 3, 4},
-     true,
-     9216}};
-
 DEVICE_TABLE SumPartsRow kSumsOfParts[] = {{1024, 66560, 256, 768, 0},
                                            {65024, 852992, 16, 8, 12}};
 
-void instantiate_tables(Context &ctx, StepState *state, Memory m, double *d) {
-  sum_of_squares(ctx, m, kGradients, 2, d);
-  adam(ctx, state, m, kTwoStates, 1);
-  adamw(ctx, state, m, kTwoStates, 1);
-  adamw_8bit(ctx, state, m, kSixStates, 1);
-  lion(ctx, state, m, kOneState, 2);
-  sgd(ctx, state, m, kOneState, 2);
-  adafactor(ctx, state, m, kFactored);
-  accumulate(ctx, state, m, kSums, 1);
-  snapshot(ctx, state, m, kCopies, 1);
-  restore(ctx, state, m, kCopies, 1);
-  refresh(ctx, m, kHalfCopies, 1);
+void instantiate_tables(Context &ctx, Memory m) {
   sum_parts(ctx, m, kSumsOfParts, 13);
 }
 
@@ -146,10 +104,6 @@ void instantiate(Context &ctx, float *f, double *d, f16 *h, bf16 *b,
   finish_grad_norm(ctx, state, hyper, d, 1, f, 4);
   adamw(ctx, state, f, f, f, h, 10, true, h);
   sgd(ctx, state, f, nullptr, b, 10, false, b);
-  begin_adam(ctx, state, hyper);
-  adam(ctx, state, f, f, f, f, 10, true);
-  begin_lion(ctx, state, hyper);
-  lion(ctx, state, f, f, h, 10, true, h);
   auto *codes = reinterpret_cast<int8_t *>(mask);
   begin_adamw_8bit(ctx, state, hyper);
   adamw_8bit(ctx, state, f, nullptr, nullptr, codes, f, codes, f, f, 10, true);

@@ -17,7 +17,7 @@
 
 namespace gpuopt {
 
-/// What an initializer has in the file.
+/// The name and the shape that an initializer has in the file.
 struct InitializerShape {
   std::string name;
   std::string type; ///< As MLIR spells it: "f32", "bf16".

@@ -44,8 +44,8 @@ struct RecomputeOp {
   bool overwrites = false;
   bool pinned = false;      ///< The output is needed after the last op.
   bool recomputable = true; ///< The op may be executed more than once.
-  /// What it costs, in the unit of `cost`, to offload the output to the host
-  /// and load it back: the part of the transfers that no computation hides.
+  /// The cost, in the unit of `cost`, of offloading the output to the host
+  /// and loading it back: the part of the transfers that no computation hides.
   /// Without a value it may not be offloaded.
   std::optional<double> offloadCost;
 

@@ -25,7 +25,7 @@ struct KernelNumber {
   std::string role;      ///< Such as "columns"; names the argument.
 };
 
-/// What kernels that differ only in numbers have in common.
+/// The part that kernels that differ only in numbers have in common.
 struct KernelSkeleton {
   /// The text of the kernel without `numbers`. Two kernels have the same text
   /// if their ops differ in these numbers alone.

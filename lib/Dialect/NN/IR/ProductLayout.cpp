@@ -195,13 +195,13 @@ StructConstant gpuopt::gemmShapeOf(const ProductLayout &layout) {
   shape.field("n", layout.n);
   shape.field("k", layout.k);
   shape.pair("a_batch", layout.a[0], layout.a[1], 0);
-  shape.field("a_m", layout.a[2]);
-  shape.field("a_k", layout.a[3]);
+  shape.field("a_m", layout.a[2], 1);
+  shape.field("a_k", layout.a[3], 1);
   shape.pair("b_batch", layout.b[0], layout.b[1], 0);
-  shape.field("b_k", layout.b[2]);
-  shape.field("b_n", layout.b[3]);
+  shape.field("b_k", layout.b[2], 1);
+  shape.field("b_n", layout.b[3], 1);
   shape.pair("c_batch", layout.c[0], layout.c[1], 0);
-  shape.field("c_m", layout.c[2]);
-  shape.field("c_n", layout.c[3]);
+  shape.field("c_m", layout.c[2], 1);
+  shape.field("c_n", layout.c[3], 1);
   return shape;
 }

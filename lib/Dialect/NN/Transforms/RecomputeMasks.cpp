@@ -53,7 +53,8 @@ static bool isElementwise(Operation *op) {
 
 namespace {
 
-/// What a value is computed from: elementwise work on tensors in memory.
+/// The ops that a value is computed from: elementwise work on tensors in
+/// memory.
 struct Origin {
   llvm::SetVector<Value> tensors;
   llvm::SetVector<Value> computed; ///< The value itself is the first.

@@ -33,6 +33,23 @@ using namespace mlir;
 using namespace gpuopt;
 using namespace gpuopt::train;
 
+/// Returns what users call a step of a kind.
+static StringRef wordsFor(StepKind kind) {
+  switch (kind) {
+  case StepKind::Micro:
+    return "a step";
+  case StepKind::Update:
+    return "an update";
+  case StepKind::Evaluate:
+    return "an evaluation";
+  case StepKind::Forward:
+    return "a forward";
+  case StepKind::Prepare:
+    return "the preparation";
+  }
+  llvm_unreachable("all kinds are listed");
+}
+
 namespace {
 
 /// The labels of a step, and what they are estimated to cost.
@@ -290,8 +307,8 @@ private:
         "{0}: {1} of {2} products compute in {5} and {3} of {4} tensors are "
         "stored in it; the work that this changes takes an estimated {6:f3} "
         "ms",
-        step.getSymName(), products, labelling.graph.productOf.size(), tensors,
-        labelling.graph.tensorOf.size(), halfType,
+        wordsFor(step.getKind()), products, labelling.graph.productOf.size(),
+        tensors, labelling.graph.tensorOf.size(), halfType,
         labelling.assignment.cost / 1e9);
     if (labelling.fullCost >= 0)
       text +=
@@ -302,7 +319,7 @@ private:
     if (products == 0 && tensors == 0)
       text = llvm::formatv(
           "{0}: {1} does not pay on {2}; everything stays in fp32",
-          step.getSymName(), halfType, model.name);
+          wordsFor(step.getKind()), halfType, model.name);
     TrainDialect::PrecisionAttrHelper(&getContext())
         .setAttr(step, PrecisionAttr::get(&getContext(), text,
                                           time(labelling.assignment.cost),

@@ -69,7 +69,7 @@ static Attribute widened(Attribute attribute) {
 
 namespace {
 
-/// What is in half precision in a file.
+/// The tensors that a file has in half precision.
 struct HalfOfFile {
   int64_t variables = 0;
   SmallVector<Operation *> casts; ///< To half precision from other types.

@@ -58,9 +58,9 @@ bool gains_by_slices(const Product &p) {
   return p.k >= 64 && p.m * p.n <= p.k * 256;
 }
 
-// What is not excluded by the preference, the heuristic's favourite first: k in
-// slices that are added in D's type, in slices that are added in the type of
-// the computation, and undivided.
+// The algorithms that the preference does not exclude, the heuristic's
+// favourite first: k in slices that are added in D's type, in slices that are
+// added in the type of the computation, and undivided.
 std::vector<Summation> summations_of(const Product &p, uint32_t schemes) {
   std::vector<Summation> summations;
   if (gains_by_slices(p) && (schemes & (CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE |

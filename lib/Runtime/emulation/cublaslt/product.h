@@ -19,7 +19,8 @@ struct Matrix {
   size_t bytes() const;   // of the whole batch
 };
 
-// What comes after the product. A bit for each part, as in cublasLtEpilogue_t.
+// The work that comes after the product. A bit for each part, as in
+// cublasLtEpilogue_t.
 struct Epilogue {
   uint32_t kind = CUBLASLT_EPILOGUE_DEFAULT;
   void *bias = nullptr; // or a bias's gradient

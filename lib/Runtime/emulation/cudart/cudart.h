@@ -1,4 +1,4 @@
-// What the CUDA runtime's functions have in common.
+// The part that the CUDA runtime's functions have in common.
 #pragma once
 
 #include "emulation/cudart/device.h"

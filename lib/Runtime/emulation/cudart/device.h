@@ -10,7 +10,7 @@
 
 namespace gpuopt::emulation {
 
-// What the machine says of itself. Tests pretend to be others.
+// The facts that the machine says of itself. Tests pretend to be others.
 struct Machine {
   int compute_capability = 90; // 9.0
   int driver_version = 13000;  // 0: no driver is loaded

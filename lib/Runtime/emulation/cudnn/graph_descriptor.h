@@ -25,7 +25,7 @@ struct GraphConvolution {
   std::optional<GraphSums> sums; // of y
 };
 
-// What computes a graph.
+// The engine that computes a graph.
 struct Engine {
   int64_t number = 0;
   size_t workspace = 0;
@@ -49,7 +49,7 @@ struct GraphDescriptor {
   bool is_final = false;
   std::map<int, Attribute> attributes;
 
-  // What attributes mean, once it is final.
+  // The meaning of the attributes, once it is final.
   cudnnTensorStruct tensor;
   int64_t tensor_id = 0, tensor_alignment = 1;
   cudnnConvolutionStruct parameters;

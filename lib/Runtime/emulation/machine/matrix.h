@@ -1,4 +1,4 @@
-// What a warp of 32 lanes does with small matrices: PTX's mma.m16n8k16 and
+// The work of a warp of 32 lanes on small matrices: PTX's mma.m16n8k16 and
 // ldmatrix.m8n8.x4 (PTX ISA, "Warp Level Matrix Multiply-Accumulate
 // Instructions"). The lanes arrive together, and the whole instruction is
 // computed at once.

@@ -1,5 +1,5 @@
-// What a flag of data names: a file, a folder, or a part of one or of several
-// files behind a colon, as in x.npz:images or train-{00..07}.tar:jpg.
+// The target of a flag of data: a file, a folder, or a part of one or of
+// several files behind a colon, as in x.npz:images or train-{00..07}.tar:jpg.
 #pragma once
 
 #include "gpuopt/device/error.h"

@@ -16,7 +16,7 @@ struct ImageStep {
   Box box;
 };
 
-// What is done to one picture: the steps, and then perhaps a flip.
+// The changes to one picture: the steps, and then perhaps a flip.
 class ImageSteps {
 public:
   ImageSteps(int64_t width, int64_t height,

@@ -45,7 +45,7 @@ inline Type token_type_of(const std::string &name) {
               ", but is '" + name + "'");
 }
 
-// What numpy calls the types of inputs.
+// Returns the name that numpy has for a type of inputs.
 inline const char *numpy_name(Type type) {
   switch (type) {
   case Type::F64:
@@ -263,7 +263,7 @@ private:
   const DataFlags &data;
   const std::string token_type, prefix;
   std::shared_ptr<TokenFile> tokens;
-  // What several inputs read, by what the flags name.
+  // The sources that several inputs read, by what the flags name.
   std::map<std::string, std::shared_ptr<ImageFolder>> folders;
   std::map<std::string, std::shared_ptr<TarShards>> shards;
 };

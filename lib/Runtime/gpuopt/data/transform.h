@@ -19,7 +19,7 @@ struct ImageTransform {
   double probability = 0.5;
 };
 
-// What the pictures of an input are made into.
+// The form that the pictures of an input are made into.
 struct ImageFormat {
   int64_t channels = 3, height = 0, width = 0;
 };

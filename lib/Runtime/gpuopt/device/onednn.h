@@ -1,5 +1,6 @@
-// What the host's products and convolutions share of oneDNN 2.6: the engine,
-// scratch memory, and primitives kept by the content of what they compute.
+// The things that the host's products and convolutions share of oneDNN 2.6: the
+// engine, scratch memory, and primitives kept by the content of what they
+// compute.
 #pragma once
 
 #include "gpuopt/device/device.h"

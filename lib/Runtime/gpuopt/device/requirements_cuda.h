@@ -1,5 +1,5 @@
-// What a CUDA program needs of the machine that it starts on, said before
-// anything else fails in a way that is hard to understand.
+// Checks of what a CUDA program needs of the machine that it starts on, made
+// before anything else fails in a way that is hard to understand.
 #pragma once
 
 #include "gpuopt/device/error.h"

@@ -1,4 +1,5 @@
-// What elementary functions of float are made of: X is float or Lanes<float>.
+// The parts that elementary functions of float are made of: X is float or
+// Lanes<float>.
 #pragma once
 
 #include "gpuopt/kernels/rounding.h"

@@ -17,8 +17,9 @@
 
 namespace gpuopt {
 
-// What one thread has seen. The lanes share a maximum, so that a vector of
-// values costs one exponential more than its own.
+// The maximum and the sum of the elements that one thread has seen. The lanes
+// share a maximum, so that a vector of values costs one exponential more than
+// its own.
 template <class T>
 struct ExpSum {
   T maximum = -kInfinity<T>;

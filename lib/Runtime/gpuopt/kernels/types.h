@@ -82,7 +82,7 @@ constexpr const char *name_of(Type type) {
   return names[static_cast<int>(type)];
 }
 
-// What a kernel computes in when memory holds T.
+// The type that a kernel computes in when memory holds T.
 template <class T>
 struct ComputeType {
   using type = T;

@@ -31,7 +31,7 @@ constexpr cudnnDataType_t cudnn_type() {
     return CUDNN_DATA_BFLOAT16;
 }
 
-// What the choice for a convolution depends on.
+// The key of the choice for a convolution: all that it depends on.
 struct ConvKey {
   ConvShape shape;
   int64_t kind, type;
@@ -162,7 +162,7 @@ inline bool has_order_of_cudnn(const ConvShape &s, const void *weights) {
          reinterpret_cast<uintptr_t>(weights) % 16 == 0;
 }
 
-// What a convolution does beside its product.
+// The work that a convolution does beside its product.
 template <class T>
 struct ConvExtras {
   const T *bias = nullptr;

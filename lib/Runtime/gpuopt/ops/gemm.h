@@ -12,13 +12,14 @@
 
 namespace gpuopt {
 
-// Strides in elements. C's must address every element once.
+// Strides in elements, 1 where a constant has none. C's must address every
+// element once.
 struct GemmShape {
   int64_t batch[2] = {1, 1};
   int64_t m, n, k;
-  int64_t a_batch[2] = {0, 0}, a_m, a_k;
-  int64_t b_batch[2] = {0, 0}, b_k, b_n;
-  int64_t c_batch[2] = {0, 0}, c_m, c_n;
+  int64_t a_batch[2] = {0, 0}, a_m = 1, a_k = 1;
+  int64_t b_batch[2] = {0, 0}, b_k = 1, b_n = 1;
+  int64_t c_batch[2] = {0, 0}, c_m = 1, c_n = 1;
 };
 
 // What is done to alpha * A B + bias, here z, before it is stored.

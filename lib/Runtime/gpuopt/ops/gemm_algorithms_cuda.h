@@ -35,9 +35,9 @@ struct LtProduct {
   cublasLtMatmulAlgo_t algorithm;
 };
 
-// What an algorithm is chosen for. `bias` is the alignment of the bias or of
-// the sums, `aux` that of the GELU's input, 0 without one: the heuristic reads
-// the pointers in the descriptor to learn it.
+// The product that an algorithm is chosen for. `bias` is the alignment of the
+// bias or of the sums, `aux` that of the GELU's input, 0 without one: the
+// heuristic reads the pointers in the descriptor to learn it.
 struct ProductKey {
   GemmShape shape;
   int64_t operand_type, result_type; // cudaDataType_t

@@ -13,8 +13,8 @@ namespace gpuopt {
 
 HOST_DEVICE bool is_finite(double x) { return x - x == 0; }
 
-// What a step knows of its loss scaling. `found_inf` is 0 in a program without
-// it.
+// The state of the loss scaling in a step. `found_inf` is 0 in a program
+// without it.
 struct LossScaler {
   float scale = 0; // of the gradients of the last step
   int64_t found_inf = 0;

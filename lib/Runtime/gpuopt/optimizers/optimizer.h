@@ -50,7 +50,7 @@ struct IndexOutside {
   int64_t index = 0, position = 0;
 };
 
-// What a step knows about itself.
+// The scalars that a step knows about itself.
 struct StepState {
   int64_t step = 0;       // updates done: drives the schedule
   int64_t micro_step = 0; // micro steps begun in this step

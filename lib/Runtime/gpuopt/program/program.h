@@ -1,5 +1,5 @@
-// What an emitted program tells the trainer about itself: tables and functions.
-// step.cu fills in one Program; main.cpp hands it to trainer_main or
+// The things that an emitted program tells the trainer about itself: tables and
+// functions. step.cu fills in one Program; main.cpp hands it to trainer_main or
 // predictor_main.
 #pragma once
 

@@ -289,7 +289,7 @@ constexpr const CompileSetting *find_compile_setting(std::string_view name) {
   return nullptr;
 }
 
-// What a trainer says of a flag that it does not take.
+// Returns the words of a trainer about a flag that it does not take.
 inline std::string where_set(const CompileSetting &setting) {
   const std::string command =
       setting.takers & kCompileAlone ? "compile" : "plan";

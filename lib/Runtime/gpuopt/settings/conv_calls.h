@@ -1,4 +1,4 @@
-// What the compiler, programs and gpuopt-plan-convolutions must agree on about
+// Facts that the compiler, programs and gpuopt-plan-convolutions share about
 // the calls of convolutions: their names, the type of the shape that they pass,
 // and where cuDNN's workspace begins. This file is C++17, as the compiler is.
 #pragma once

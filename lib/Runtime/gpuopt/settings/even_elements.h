@@ -1,4 +1,4 @@
-// What the compiler and programs must agree on about fast products. This file
+// Facts that the compiler and programs share about fast products. This file
 // is C++17, as the compiler is.
 #pragma once
 

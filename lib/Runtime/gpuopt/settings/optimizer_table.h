@@ -141,8 +141,9 @@ constexpr bool is_vector(ParameterShape parameter) {
   return parameter.rank < 2;
 }
 
-// What torch.optim.Muon takes, except for embeddings: it recommends AdamW for
-// those, as a step changes only the rows that a batch has taken.
+// Whether torch.optim.Muon takes a parameter, except for embeddings: it
+// recommends AdamW for those, as a step changes only the rows that a batch has
+// taken.
 constexpr bool is_hidden_matrix(ParameterShape parameter) {
   return parameter.rank == 2 && !parameter.is_table;
 }

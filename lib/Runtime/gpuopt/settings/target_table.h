@@ -1,5 +1,5 @@
-// What a program can be built for, each target declared once. The driver, the
-// build of programs and the documentation have their names from this table.
+// The targets that a program can be built for, each declared once. The driver,
+// the build of programs and the documentation have their names from this table.
 //
 // This file is C++17, as the compiler is.
 #pragma once

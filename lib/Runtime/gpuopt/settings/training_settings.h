@@ -37,7 +37,7 @@ enum MuonAdjustLr : int64_t { kOriginal, kMatchRmsAdamw };
 constexpr std::string_view kMuonAdjustLrNames[] = {"original",
                                                    "match_rms_adamw"};
 
-// What becomes of a record that is damaged or does not fit.
+// The treatment of a record that is damaged or does not fit.
 enum OnBadRecord : int64_t { kErrorOnBadRecord, kSkipBadRecord };
 constexpr std::string_view kOnBadRecordNames[] = {"error", "skip"};
 

@@ -13,7 +13,7 @@
 
 namespace gpuopt {
 
-// What became of a checkpoint.
+// The outcome of writing a checkpoint.
 struct CheckpointOutcome {
   int64_t step = 0;
   std::string lost;    // weights that are infinite or NaN: nothing is written

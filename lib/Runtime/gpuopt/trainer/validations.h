@@ -1,4 +1,4 @@
-// What follows from the losses of validations: a lower learning rate
+// The consequences of the losses of validations: a lower learning rate
 // (--lr-scheduler-type=reduce_lr_on_plateau) or the end of the run
 // (--early-stopping-patience).
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace gpuopt {
 
-// What is known of the validations so far; it is part of a checkpoint.
+// The state of the validations so far; it is part of a checkpoint.
 struct ValidationHistory {
   int64_t count = 0;
   // These are best, num_bad_epochs and cooldown_counter of torch's
