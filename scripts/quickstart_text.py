@@ -49,7 +49,7 @@ def report(text: Path, trained: Path) -> bool:
         record = json.loads(line)
         if "eval_loss" in record:
             validation = record["eval_loss"]
-        else:
+        elif "loss" in record:
             losses.append(record["loss"])
     last = losses[-50:]
     print(f"loss: {losses[0]:.3f} at step 1, {sum(last) / len(last):.3f} over the last {len(last)} of {len(losses)} steps")

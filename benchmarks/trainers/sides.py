@@ -82,7 +82,7 @@ class Side:
     def step_times(self) -> list[float]:
         """In milliseconds, of the steps that count."""
         records = [json.loads(line) for line in (self.folder / "metrics.jsonl").read_text().splitlines()]
-        times = {record["step"]: record["step_ms"] for record in records}
+        times = {record["step"]: record["step_ms"] for record in records if "step_ms" in record}
         return [times[step] for steps in self.measured for step in steps]
 
     def _read_peak(self) -> int:

@@ -71,6 +71,8 @@ epilogueOptions(const PipelineOptions &options) {
   epilogues.halfType = options.precision.halfType;
   epilogues.hasBudget = options.schedule.memoryBudget > 0 ||
                         options.schedule.activationBudget > 0;
+  epilogues.hasOverrides = !options.precision.overrides.empty() ||
+                           !options.precision.policyFile.empty();
   return withKernelDevice(epilogues, options);
 }
 

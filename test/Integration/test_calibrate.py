@@ -164,7 +164,7 @@ def test_two_at_once(calibrated, cache, tmp_path):
 @contextlib.contextmanager
 def measured_by(cache, script):
     """Puts a script in the place of the program that measures."""
-    [measurer] = [file for file in (cache / "gpuopt").glob("*/trainer") if b"f32ProductsPerSecond" in file.read_bytes()]
+    [measurer] = [file for file in (cache / "gpuopt").glob("*/calibrate") if b"f32ProductsPerSecond" in file.read_bytes()]
     kept = measurer.with_name("kept")
     measurer.rename(kept)
     try:

@@ -352,7 +352,8 @@ def test_train_command(tmp_path, monkeypatch):
         return tmp_path / f"out{seed}"
 
     out = train(str(2**64 - 1))
-    assert [json.loads(line)["loss"] for line in (out / "metrics.jsonl").read_text().splitlines()] == expected.losses
+    *steps, memory = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
+    assert [step["loss"] for step in steps] == expected.losses and "planned_bytes" in memory
     assert_same_weights(expected.weights, safetensors.read(out / "model.safetensors"))
     with pytest.raises(gpuopt.DriverError, match="GPUOPT_EMULATION_SEED must be a whole number of 64 bits, but is 'x1'"):
         train("x1")

@@ -27,12 +27,13 @@ class Classifier(torch.nn.Module):
         super().__init__()
         self.first, self.norm = torch.nn.Conv2d(3, 8, 3, padding=1), torch.nn.BatchNorm2d(8)
         self.drop, self.last = torch.nn.Dropout(0.5), torch.nn.Linear(8, 5)
+        self.shift = torch.nn.Embedding(4, 5)  # the indices are constants
         self.norm.running_mean.uniform_(-1, 1)
         self.norm.running_var.uniform_(0.5, 2)
 
     def forward(self, x):
         maps = torch.relu(self.norm(self.first(x)))
-        logits = self.last(self.drop(maps.mean((2, 3))))
+        logits = self.last(self.drop(maps.mean((2, 3)))) + self.shift(torch.tensor([3, 0, 3])).sum(0)
         return logits, maps, logits.argmax(1), torch.softmax(logits, 1), logits.mean()
 
 
@@ -188,6 +189,7 @@ def test_in_one_go(model, run_gpuopt, tmp_path):
     files = ["--target=host", f"--batch-size={BATCH}", "--data", f"x={folder / 'x.npy'}"]
     output = run_gpuopt("predict", folder / "model.onnx", *files, "-o", tmp_path / "first", "--outputs=logits,maps/relu,best")
     check(tmp_path / "first", expected)
+    assert (tmp_path / "first" / "predictor" / "constants.safetensors").exists(), "the constants are not among the weights"
     assert "building the predictor" in output and "44 samples in batches of 8" in output
     run_gpuopt("train", folder / "model.onnx", *files, "--labels", folder / "y.npy", "-o", tmp_path / "run",
                "--learning-rate=0.05", "--max-steps=6", "--save-steps=3", "--logits=logits")

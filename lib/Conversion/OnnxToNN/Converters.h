@@ -135,7 +135,7 @@ mlir::Value takeAlong(nn::TensorBuilder &b, mlir::Value x, int64_t axis,
 /// 2^53. Programs only add up integers of masks and positions.
 mlir::Value inDouble(nn::TensorBuilder &b, mlir::Value integers);
 
-/// Returns 1 / (1 + exp(-x)).
+/// Returns the greater of x and 0.
 mlir::Value reluOf(nn::TensorBuilder &b, mlir::Value x);
 
 /// Checks that the operands are those of the operator's specification.

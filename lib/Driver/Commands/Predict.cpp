@@ -11,6 +11,7 @@
 #include "Files/OutputDirectory.h"
 #include "gpuopt/Driver/Driver.h"
 #include "gpuopt/trainer/checkpoint_names.h"
+#include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
 using namespace gpuopt;
@@ -34,6 +35,9 @@ int gpuopt::predictModel(const DriverOptions &options) {
       options.weights.empty() ? joinPath(program, kModelFile) : options.weights;
   std::vector<std::string> command{*executable, "--weights=" + weights,
                                    "--output-dir=" + options.outputDir};
+  if (std::string constants = joinPath(program, kConstantsFile);
+      sys::fs::exists(constants))
+    command.push_back("--constants=" + constants);
   command.insert(command.end(), options.runArguments.begin(),
                  options.runArguments.end());
   return become(command);

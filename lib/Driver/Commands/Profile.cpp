@@ -26,10 +26,13 @@ using namespace llvm;
 using namespace gpuopt;
 
 /// Whether a flag of the run is left out of the few steps: its results are not
-/// wanted, or it says how long the run is.
+/// wanted, it says how long the run is, or it is of the learning rate's
+/// schedule, which may need validations.
 static bool isLeftOut(StringRef name) {
   return name.starts_with("eval-") || name.starts_with("save-") ||
          name.starts_with("early-stopping-") || name.starts_with("profile") ||
+         name.starts_with("lr-") || name.starts_with("min-lr") ||
+         name.starts_with("warmup-") ||
          is_contained({"output-dir", "resume", "max-steps", "num-train-epochs",
                        "logging-steps", "dump-gradients"},
                       name);
@@ -72,9 +75,12 @@ static int runSteps(const RunCommand &command) {
       return failure("cannot enter '" + command.folder +
                      "', where the run began: " + code.message());
   // Flags that are given later win.
-  std::vector<std::string> all{program, "--max-steps=7",
+  std::vector<std::string> all{program,
+                               "--max-steps=7",
                                "--profile=wait=0,warmup=2,active=5,repeat=1",
-                               "--logging-steps=0", "--save-steps=0"};
+                               "--logging-steps=0",
+                               "--save-steps=0",
+                               "--lr-scheduler-type=constant"};
   all.insert(all.end(), command.arguments.begin() + 1, command.arguments.end());
   all.push_back("--output-dir=" + scratch->pathOf("run"));
   SmallVector<StringRef> arguments(all.begin(), all.end());
@@ -90,7 +96,7 @@ static int runSteps(const RunCommand &command) {
 
 static int profileProgram(const ProfileOptions &options) {
   SmallString<256> program(
-      joinPath(joinPath(options.folder, "build"), "trainer"));
+      joinPath(joinPath(options.folder, "build"), kTrainerExecutable));
   if (!sys::fs::can_execute(program))
     return failure("'" + program +
                    "' is not there; build the program: cmake "

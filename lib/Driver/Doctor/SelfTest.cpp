@@ -35,7 +35,7 @@ static std::string textOf(StringRef file) {
   return buffer ? (*buffer)->getBuffer().str() : "";
 }
 
-/// Returns the loss in a line of metrics.jsonl.
+/// Returns the loss in a line of metrics.jsonl; nothing if it is of no step.
 static std::optional<double> lossIn(StringRef line) {
   Expected<json::Value> value = json::parse(line);
   if (!value) {
@@ -81,12 +81,15 @@ static int train(const TargetInfo &target, const std::string &results,
 
 /// Says what a run has shown that ended with exit status 0.
 static Finding judge(StringRef name, StringRef metrics, double seconds) {
-  auto [firstLine, rest] = metrics.split('\n');
-  StringRef lastLine = rest.rtrim();
-  if (size_t end = lastLine.rfind('\n'); end != StringRef::npos)
-    lastLine = lastLine.substr(end + 1);
-  std::optional<double> first = lossIn(firstLine), last = lossIn(lastLine);
-  if (!first || !last)
+  SmallVector<StringRef> lines;
+  metrics.split(lines, '\n', -1, /*KeepEmpty=*/false);
+  std::optional<double> first, last;
+  for (StringRef line : lines)
+    if (std::optional<double> loss = lossIn(line)) {
+      first = first ? first : loss;
+      last = loss;
+    }
+  if (!first)
     return {State::Unfit, name.str(), "the run has left no metrics.jsonl"};
   std::string text =
       formatv("a perceptron was compiled, built and trained for {0} steps in "

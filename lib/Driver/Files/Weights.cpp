@@ -220,5 +220,5 @@ llvm::Error gpuopt::writeWeights(ModuleOp module, StringRef folder,
     return error;
   return constants.empty()
              ? llvm::Error::success()
-             : writeFile(pathOf("constants.safetensors"), constants, masks);
+             : writeFile(pathOf(kConstantsFile), constants, masks);
 }

@@ -11,6 +11,7 @@
 #include "Text.h"
 #include "Types.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -139,10 +140,10 @@ void cxx::printWorkTable(StringRef function, ArrayRef<OpCalls> calls,
     auto found = options.works.find(op.work);
     WorkEstimate work =
         found == options.works.end() ? WorkEstimate() : found->second;
-    stream << llvm::formatv("    {{{0}, {1}, {2}, {3:f0}, {4:f0}, {5:f1}},\n",
+    stream << llvm::formatv("    {{{0}, {1}, {2}, {3:f0}, {4:f0}, {5}},\n",
                             quoted(op.name), quoted(op.section),
                             marks.lineOf(op.mark), work.bytes, work.operations,
-                            work.limitNanoseconds);
+                            llvm::format("%.9g", work.limitNanoseconds));
   }
   stream << "};\n";
 }

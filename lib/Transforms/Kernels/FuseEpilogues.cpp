@@ -78,6 +78,8 @@ static std::string reasonAgainst(ContractOp product, FusedOp kernel,
   if (product.getAccumulator() || product.getResultElementType() ||
       product.getRowPitch())
     return "the product is added to another one, or its rows have a pitch";
+  if (product.getBias() && product.getBias().getType().getRank() != 1)
+    return "the bias is not one row";
   if (!product.getType().getElementType().isF32())
     return "the library has no GELU in f64";
   std::optional<ProductLayout> layout = layoutOf(product);
@@ -108,6 +110,14 @@ static Value biasOf(GeluKernel &gelu) {
   return gelu.bias ? gelu.bias : Value(product.getBias());
 }
 
+/// Whether a result, or a view of it, is an output of the model.
+static bool isOutput(Value result) {
+  return llvm::any_of(result.getUsers(), [](Operation *user) {
+    return isa<train::OutputOp>(user) ||
+           (isViewOp(user) && llvm::any_of(user->getResults(), isOutput));
+  });
+}
+
 /// Whether the product of a GELU can add its bias where it stands.
 static bool canAddBias(GeluKernel &gelu) {
   Operation *definition = gelu.bias ? gelu.bias.getDefiningOp() : nullptr;
@@ -125,7 +135,7 @@ private:
     FailureOr<DeviceModel> loaded = loadDeviceModel(getOperation(), device);
     if (failed(loaded) || failed(readHalfType()))
       return signalPassFailure();
-    if (!loaded->hasWarps())
+    if (!loaded->hasWarps() || hasOverrides)
       return;
     model = *loaded;
     SmallVector<GeluKernel> gelus;
@@ -223,6 +233,8 @@ private:
     std::string reason = reasonAgainst(product, kernel, result);
     if (reason.empty() && hasBudget && !gelu.readers.empty())
       reason = "within a budget, it may be computed again without the product";
+    if (reason.empty() && half && isOutput(result))
+      reason = "outputs of the model stay in fp32, and so would the product";
     if (!reason.empty()) {
       report(result, reason);
       return {};

@@ -16,6 +16,7 @@
 #include "GeluKernels.h"
 
 #include "ElementFunction.h"
+#include "gpuopt/Analysis/Buffers.h"
 #include "gpuopt/Analysis/Clusters.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -26,7 +27,8 @@ using namespace gpuopt::nn;
 /// Points at which functions are compared. The exact form of GELU is up to 5e-4
 /// from the approximate one between them. Constants of models are f32.
 static constexpr double kLastPoint = 6, kStep = 0.37, kTolerance = 1e-5;
-/// What is added to products by biases, and gradients of the GELU's result.
+/// Biases, the first of which stands for none, and gradients of the GELU's
+/// result.
 static constexpr double kBiases[] = {0, 0.75, -1.5}, kGradients[] = {1, -2.5};
 
 static BlockArgument argumentOf(FusedOp kernel, Value input) {
@@ -43,16 +45,16 @@ static bool isClose(std::optional<double> value, double expected) {
 }
 
 /// Whether `holds` for elements of the product and its bias, and their sum, at
-/// all points. A kernel that has no bias is asked with zero alone.
+/// all points.
 static bool holdsAtAllPoints(
     FusedOp kernel, GeluKernel &gelu,
     llvm::function_ref<bool(ElementsOfArguments &, double)> holds) {
   Value product = argumentOf(kernel, gelu.product.getResult()),
         bias = gelu.bias ? argumentOf(kernel, gelu.bias) : Value();
-  for (double added : kBiases)
+  for (double added : bias ? ArrayRef(kBiases) : ArrayRef(kBiases, 1))
     for (double x = -kLastPoint; x <= kLastPoint; x += kStep) {
       ElementsOfArguments elements;
-      elements[product] = bias ? x - added : x;
+      elements[product] = x - added;
       if (bias)
         elements[bias] = added;
       if (!holds(elements, x))
@@ -71,6 +73,10 @@ static std::optional<Value> biasIn(FusedOp kernel, ContractOp product) {
     auto type = cast<RankedTensorType>(input.getType());
     if (bias || type.getRank() != 1 || product.getBias() ||
         !product.takesBias(type))
+      return std::nullopt;
+    // The library reads a bias as it lies.
+    std::optional<StridedView> view = viewOf(input);
+    if (!view || !view->isDense())
       return std::nullopt;
     bias = input;
   }
@@ -209,8 +215,12 @@ std::optional<GeluGradientKernel> gpuopt::gradientOf(GeluKernel &gelu,
   GeluGradientKernel found{factor, reader, {}, {}};
   OpResult sum;
   for (auto [result, value] :
-       llvm::zip(reader->getOpResults(), yieldedBy(reader)))
-    (value.getDefiningOp<ReduceOp>() ? sum : found.result) = result;
+       llvm::zip(reader->getOpResults(), yieldedBy(reader))) {
+    OpResult &place = value.getDefiningOp<ReduceOp>() ? sum : found.result;
+    if (place)
+      return std::nullopt;
+    place = result;
+  }
   if (!found.result || found.result.getType() != factor.getType())
     return std::nullopt;
   Value value = yieldedBy(reader)[found.result.getResultNumber()];
@@ -225,5 +235,8 @@ std::optional<GeluGradientKernel> gpuopt::gradientOf(GeluKernel &gelu,
       reduction.getInput() != value)
     return std::nullopt;
   found.sums = isSumOfColumns(sum, shape) ? sum : finishedSum(sum, shape);
-  return found.sums ? std::optional(found) : std::nullopt;
+  // What finishes the sum goes with the kernel, and must do nothing else.
+  bool isAlone = found.sums && (found.sums == sum ||
+                                found.sums.getOwner()->getNumResults() == 1);
+  return isAlone ? std::optional(found) : std::nullopt;
 }

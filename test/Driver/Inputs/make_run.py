@@ -32,7 +32,8 @@ write("profile/profile.json", {
 write("run.json", {
     "version": 1, "target": "host", "num_workers": 2, "batch_size": 8, "accumulation_steps": 1, "is_half": False,
     "launches": 100, "limit_ms": 20, "memory_ms": 12, "optimizer_ms": 1, "folder": start,
-    "command": [trainer, "--data=x=x.npy", "--labels", "y.npy", "--max-steps", "100", "--no-shuffle", "--save-best",
+    "command": [trainer, "--data=x=x.npy", "--labels", "y.npy", "--max-steps", "100", "--no-shuffle", "--lr-patience", "3", "--lr-scheduler-type=reduce_lr_on_plateau",
+                "--save-best",
                 "--eval-data", "x=v.npy", "--eval-labels=w.npy", "--output-dir=out", "--profile-warmup=2"],
 })
 write("plan.json", {"schedules": {"micro_step": {"added_percent": 7.1}}})

@@ -33,7 +33,7 @@ T narrow(float x) {
     return x;
 }
 
-// Of one rounding to T.
+// The relative error of one rounding to T.
 template <class T>
 constexpr double kTolerance = std::is_same_v<T, float> ? 2e-6
                               : std::is_same_v<T, f16> ? 1e-3

@@ -341,7 +341,7 @@ TEST_F(TrainerTest, WeightsLieBesideTheTrainer) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(trainer_main(7, argv, program), 1);
   EXPECT_NE(testing::internal::GetCapturedStderr().find(
-                "'model.safetensors' lies neither beside the trainer nor in "
+                "'model.safetensors' lies neither beside the program nor in "
                 "the folder above it; name the weights by --weights"),
             std::string::npos);
 }

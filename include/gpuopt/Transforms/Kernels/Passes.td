@@ -215,6 +215,8 @@ def FuseEpilogues : Pass<"kernels-fuse-epilogues", "::mlir::ModuleOp"> {
            "f16 or bf16 if products will be in half precision; empty: they stay as they are">,
     Option<"hasBudget", "has-budget", "bool", "false",
            "whether tensors may be computed again within a memory budget">,
+    Option<"hasOverrides", "has-overrides", "bool", "false",
+           "whether the user chooses the precision of single nodes: then each stays by itself">,
   ];
   let statistics = [Statistic<"epilogueCount", "epilogues", "kernels that become epilogues of products">];
   let dependentDialects = ["::gpuopt::nn::NNDialect"];

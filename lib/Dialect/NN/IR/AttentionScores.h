@@ -12,9 +12,8 @@
 
 namespace gpuopt::nn {
 
-/// Returns the type of the scores, [..., L, S], of a query [..., L, E] and a
-/// key
-/// [..., S, E].
+/// Returns the type of the scores, [..., L, S], of a query [..., L, E] and
+/// a key [..., S, E].
 mlir::RankedTensorType scoresType(mlir::Value query, mlir::Value key);
 
 /// Returns the keys that query `row` sees through a band: the first one, and

@@ -158,7 +158,8 @@ private:
     session.load_weights(s.weights.empty() ? program_file(kModelFile)
                                            : s.weights);
     if (session.has_constants())
-      session.load_constants(constants_file(s.weights));
+      session.load_constants(s.constants.empty() ? program_file(kConstantsFile)
+                                                 : s.constants);
     session.begin_run(s, /*steps=*/0, RunState(), /*lr_factor=*/1);
   }
   void open_loader(Sources sources) {

@@ -128,14 +128,22 @@ private:
     std::string names, values;
     for (const int64_t place : greatest_of(value, classes, k)) {
       const char *separator = names.empty() ? "" : ", ";
-      char text[40] = "null";
-      if (std::isfinite(value(place)))
-        snprintf(text, sizeof text, "%.9g", value(place));
       names += separator + std::to_string(place);
-      values += std::string(separator) + text;
+      values += separator + text_of(row, place);
     }
     return "{\"sample\": " + std::to_string(count) + ", \"classes\": [" +
            names + "], \"values\": [" + values + "]}\n";
+  }
+
+  // Returns an element with as many digits as its type has.
+  std::string text_of(const uint8_t *row, int64_t place) const {
+    if (!is_fraction(output.type))
+      return std::to_string(detail::integer_at(output.type, row, place));
+    const double value = detail::number_at(output.type, row, place);
+    char text[40];
+    snprintf(text, sizeof text, output.type == Type::F64 ? "%.17g" : "%.9g",
+             value);
+    return std::isfinite(value) ? text : "null";
   }
 
   const int64_t k;

@@ -21,6 +21,7 @@ inline Settings parse_prediction(int argc, char **argv,
                 "not given");
   detail::check_files(s.train, "--");
   detail::check_readable("--weights", s.weights);
+  detail::check_readable("--constants", s.constants);
   return s;
 }
 

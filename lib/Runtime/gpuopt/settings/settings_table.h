@@ -215,6 +215,10 @@ inline constexpr SettingInfo kSettings[] = {
                  "model.safetensors to start from (default: that of the "
                  "program)",
                  "FILE"),
+    detail::file("constants", &detail::S::constants, kPredictor,
+                 "constants.safetensors of the program (default: the file in "
+                 "the executable's folder or the one above)",
+                 "FILE"),
     detail::run("logging-steps", &detail::S::logging_steps, at_least(0),
                 "steps between lines on the terminal; 0: none"),
     detail::run("eval-steps", &detail::S::eval_steps, at_least(0),

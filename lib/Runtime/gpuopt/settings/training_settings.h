@@ -89,7 +89,7 @@ struct TrainingSettings : Hyperparameters {
               transform, eval_transform, profile, profile_costs_to,
               dump_gradients, weights, resume, init_from,
               output_dir = "trained", wait_policy = "auto", autotune_file,
-              outputs;
+              outputs, constants;
 };
 
 } // namespace gpuopt

@@ -13,7 +13,9 @@ namespace gpuopt {
 constexpr char kCheckpointPrefix[] = "checkpoint-";
 // The weights, in a checkpoint as in a program and in the results of a run.
 constexpr char kModelFile[] = "model.safetensors";
-// The same with averages in place of the parameters (--ema-decay).
+// The constants of a model that are no weights, beside those of a program.
+constexpr char kConstantsFile[] = "constants.safetensors";
+// The weights with averages in place of the parameters (--ema-decay).
 constexpr char kAveragesFile[] = "ema.safetensors";
 
 struct CheckpointFolder {

@@ -36,12 +36,13 @@ public:
     tracer.record(schedule.is_active(step));
     begin = trace_now();
   }
-  // Adds what a step has run. `name` is its number in all runs of the training.
-  void end_step(Context &ctx, int64_t step, int64_t name,
+  // Adds what a step has run that was done at `end`. `name` is its number in
+  // all runs of the training.
+  void end_step(Context &ctx, int64_t step, int64_t name, int64_t end,
                 std::vector<TimedRun> runs, double data_wait_ms) {
     if (!schedule.is_active(step))
       return;
-    TracedStep traced{name, begin, trace_now(), data_wait_ms * 1e6, 0, {}};
+    TracedStep traced{name, begin, end, data_wait_ms * 1e6, 0, {}};
     table.end_step(double(traced.end - traced.begin), traced.data_wait_ns);
     for (const TimedRun &run : runs) {
       table.add(run);

@@ -15,15 +15,14 @@ public:
     if (!s.profile_costs_to.empty())
       costs = std::make_unique<CostProfile>(program, s.profile_costs_to,
                                             s.profile_warmup, s.profile_active);
-    parse_profile_schedule(s.profile, schedule); // that is checked
+    // parse_settings has checked the text.
+    parse_profile_schedule(s.profile, schedule);
     if (!s.profile.empty())
       profile = std::make_unique<Profile>(program, s.output_dir, schedule);
   }
 
-  // Refuses a run of too few steps, and removes the profile of an earlier run.
+  // Refuses a run of too few steps.
   void check(int64_t steps) const {
-    if (s.resume.empty())
-      remove_profile(s.output_dir);
     if (costs)
       refuse_fewer("'--profile-costs-to'", steps, costs->steps(),
                    s.profile_warmup,
@@ -31,6 +30,12 @@ public:
     if (profile)
       refuse_fewer("'--profile'", steps, schedule.cycle(),
                    schedule.wait + schedule.warmup, "--max-steps");
+  }
+
+  // Removes the profile of an earlier run, where this one replaces it.
+  void begin() const {
+    if (s.resume.empty())
+      remove_profile(s.output_dir);
   }
 
   // Steps of the run count from 1.
@@ -55,11 +60,12 @@ public:
                 double data_wait_ms) {
     if (!covers(step))
       return;
+    const int64_t end = trace_now(); // reading the timer takes time
     std::vector<TimedRun> runs = timer.take();
     if (costs && costs->covers(step))
       end_step_of_costs(step, runs);
     if (profile)
-      profile->end_step(ctx, step, number, std::move(runs), data_wait_ms);
+      profile->end_step(ctx, step, number, end, std::move(runs), data_wait_ms);
   }
   // Returns the table so far; without --profile, an empty one.
   KeyAverages averages() const {

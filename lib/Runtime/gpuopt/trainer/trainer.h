@@ -34,8 +34,8 @@ public:
         session(program, int(kStagingIsDevice ? s.num_threads : 0)),
         ctx(session.ctx),
         waiting(parse_wait_policy(s.wait_policy), ctx.num_threads),
-        averages(program, s.ema_decay), checkpoints(program, s),
-        profiles(program, s), summary(ctx, program, s) {}
+        averages(program, s.ema_decay), profiles(program, s),
+        checkpoints(program, s), summary(ctx, program, s) {}
 
   // Returns the exit status.
   int run() {
@@ -77,6 +77,7 @@ private:
     steps = steps_to_attempt();
     profiles.check(steps - step);
     initialize();
+    profiles.begin();
     checkpoints.open(session.infinite_at_first, averages, profiles.tracer());
   }
 
@@ -468,8 +469,8 @@ private:
   std::unique_ptr<OutputFolder> folder; // outlives what writes checkpoints
   Averages averages;
   ValidationHistory validations;
+  StepProfiles profiles; // outlives the writer of checkpoints, which it traces
   Checkpoints checkpoints;
-  StepProfiles profiles; // outlives the threads that it traces
   RunSummary summary;
   Sources train_sources, eval_sources;
   char *memory = nullptr;

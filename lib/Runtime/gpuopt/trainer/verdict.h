@@ -19,9 +19,9 @@ struct RunTraits {
   std::string target; // host or cuda
   int64_t num_workers = 0, batch_size = 1, accumulation_steps = 1;
   bool is_half = false; // whether parts of the model are in half precision
-  // Of a step, by the rates of the device that the program was compiled for:
-  // the least time of all calls, and of those that a limit holds back or that
-  // belong to the optimizer. 0: not known.
+  // The least times that a step can take by the rates of the device that the
+  // program was compiled for: that of all calls, of those that the bandwidth of
+  // the memory limits, and of the optimizer. 0: not known.
   int64_t launches = 0;
   double limit_ms = 0, memory_ms = 0, optimizer_ms = 0;
 };
@@ -62,10 +62,11 @@ double bytes_per_ns(const Items &items) {
       most = std::max(most, item.bytes / item.limit_ns);
   return most;
 }
-// Whether the bandwidth of the memory, and not arithmetic, is the limit.
+// Whether the bandwidth of the memory, and not arithmetic, is the limit. An
+// item without a limit is of unknown work.
 template <class Item>
 bool is_limited_by_memory(const Item &item, double bytes_per_ns) {
-  return item.bytes >= 0.99 * item.limit_ns * bytes_per_ns;
+  return item.limit_ns > 0 && item.bytes >= 0.99 * item.limit_ns * bytes_per_ns;
 }
 
 // Adds what a profile says.

@@ -21,7 +21,7 @@ program_file(const std::string &name,
     if (std::filesystem::exists(folder / name))
       return (folder / name).string();
   throw Error("'" + name +
-              "' lies neither beside the trainer nor in the folder above it; "
+              "' lies neither beside the program nor in the folder above it; "
               "name the weights by --weights");
 }
 
@@ -31,11 +31,11 @@ program_file(const std::string &name,
 inline std::string
 constants_file(const std::string &weights,
                const std::filesystem::path &self = executable_folder()) {
-  const std::string name = "constants.safetensors";
-  const auto beside = std::filesystem::path(weights).parent_path() / name;
+  const auto beside =
+      std::filesystem::path(weights).parent_path() / kConstantsFile;
   return !weights.empty() && std::filesystem::exists(beside)
              ? beside.string()
-             : program_file(name, self);
+             : program_file(kConstantsFile, self);
 }
 
 class WeightsFile {
