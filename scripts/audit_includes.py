@@ -149,6 +149,9 @@ LINKED = {"MLIR": "MLIR", "LLVM": "LLVM", "gpuopt_cudnn": "CUDA", "protobuf::lib
           "Threads::Threads": "C++"}
 VERSION = "gpuopt/Version.h"  # generated; everyone may say which version this is
 
+# The folders whose rooms include each other's headers by room and name.
+WITH_ROOMS = ["lib/Analysis", "lib/Dialect/Train/Transforms", "lib/Driver", "lib/Planning", "lib/Target/Cxx"]
+
 # ===------------------------------------------------------------------=== #
 # What is included
 # ===------------------------------------------------------------------=== #
@@ -177,7 +180,7 @@ def target_of(root: Path, file: Path, name: str) -> str:
         return folder_of(beside.relative_to(root).as_posix())
     if (root / "lib/Runtime" / name).is_file():
         return folder_of("lib/Runtime/" + name)
-    for folder in ("lib/Planning", "lib/Driver"):  # their rooms include each other's headers by room and name
+    for folder in WITH_ROOMS:
         if file.is_relative_to(root / folder) and (root / folder / name).is_file():
             return folder
     if name == VERSION:

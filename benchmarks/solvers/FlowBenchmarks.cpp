@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ChainOfBlocks.h"
-#include "Recompute/PriceSearch.h"
+#include "Recompute/Bound/PriceSearch.h"
 #include "gpuopt/Planning/Recompute/Schedule.h"
 
 #include <benchmark/benchmark.h>

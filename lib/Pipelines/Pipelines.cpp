@@ -230,8 +230,8 @@ static void addPrecision(OpPassManager &passes, const PipelineOptions &options,
   passes.addPass(createVerifyClusters());
   // Kernels have their types and their places. The parts of sums will live
   // until one launch adds them up, which the schedule has to know.
-  kernels::GroupSumsOptions sums;
-  passes.addPass(kernels::createGroupSums(withKernelDevice(sums, options)));
+  kernels::CollectSumsOptions sums;
+  passes.addPass(kernels::createCollectSums(withKernelDevice(sums, options)));
   passes.addPass(createVerifyPrecision());
 }
 
@@ -266,14 +266,14 @@ static void addDevice(OpPassManager &passes, const PipelineOptions &options) {
       createConvertToDevice(withKernelDevice(options.conversion, options)));
   // The updates of all parameters become one call, as do other long rows of
   // calls, rather than loops over layers.
-  device::GroupCallsOptions longRows;
+  device::FormMultiTensorCallsOptions longRows;
   longRows.leastCalls = 8;
-  passes.addPass(device::createGroupCalls(longRows));
+  passes.addPass(device::createFormMultiTensorCalls(longRows));
   // The calls of layers become loops, as a person would write them. Two or
   // three sums of gradients in a row are part of their layer here; only calls
-  // that no loop has taken are grouped afterwards.
+  // that no loop has taken become one afterwards.
   passes.addPass(device::createRollLoops());
-  passes.addPass(device::createGroupCalls());
+  passes.addPass(device::createFormMultiTensorCalls());
   // Kernels that differ in numbers alone become one. This comes after the
   // loops, which are found by layers that launch the same kernel, and changes
   // only how many kernels are compiled.

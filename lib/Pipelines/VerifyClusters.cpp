@@ -7,7 +7,7 @@
 
 #include "gpuopt/Pipelines/Passes.h"
 
-#include "gpuopt/Analysis/Buffers.h"
+#include "gpuopt/Analysis/Memory/Buffers.h"
 #include "gpuopt/Conversion/ToDevice/Passes.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"

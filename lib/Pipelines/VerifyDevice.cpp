@@ -7,7 +7,7 @@
 
 #include "gpuopt/Pipelines/Passes.h"
 
-#include "gpuopt/Analysis/StepMemory.h"
+#include "gpuopt/Analysis/Memory/StepMemory.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 
@@ -141,8 +141,9 @@ class VerifyDevice : public gpuopt::impl::VerifyDeviceBase<VerifyDevice> {
   static LogicalResult verifyColumn(device::ColumnOp column,
                                     SymbolTable &symbols) { // (I3)
     auto repeat = column->getParentOfType<device::RepeatOp>();
-    for (unsigned turn = 0; turn < repeat.getNumTurns(); ++turn) {
-      device::SliceAttr slice = repeat.sliceOf(column.getName(), turn);
+    for (unsigned iteration = 0; iteration < repeat.getNumIterations();
+         ++iteration) {
+      device::SliceAttr slice = repeat.sliceOf(column.getName(), iteration);
       if (failed(verifyAddress(column, slice.getBuffer(),
                                slice.getElements() + column.getElements(),
                                symbols)))
@@ -151,12 +152,12 @@ class VerifyDevice : public gpuopt::impl::VerifyDeviceBase<VerifyDevice> {
     return success();
   }
 
-  static FlatSymbolRefAttr bufferOf(Value pointer, unsigned turn) {
+  static FlatSymbolRefAttr bufferOf(Value pointer, unsigned iteration) {
     if (auto address = pointer.getDefiningOp<device::AddressOp>())
       return address.getBufferAttr();
     auto column = pointer.getDefiningOp<device::ColumnOp>();
     return column->getParentOfType<device::RepeatOp>()
-        .sliceOf(column.getName(), turn)
+        .sliceOf(column.getName(), iteration)
         .getBuffer();
   }
 
@@ -170,7 +171,7 @@ class VerifyDevice : public gpuopt::impl::VerifyDeviceBase<VerifyDevice> {
   static LogicalResult verifyAliased(device::LaunchOp launch,
                                      device::KernelOp kernel) { // (I4)
     auto repeat = launch->getParentOfType<device::RepeatOp>();
-    unsigned turns = repeat ? repeat.getNumTurns() : 1;
+    unsigned iterations = repeat ? repeat.getNumIterations() : 1;
     OperandRange pointers = launch.getOperands();
     for (size_t i = 0; i < pointers.size(); ++i)
       for (size_t j = 0; j < i; ++j) {
@@ -178,12 +179,13 @@ class VerifyDevice : public gpuopt::impl::VerifyDeviceBase<VerifyDevice> {
                         llvm::is_contained(kernel.getAliased(), j);
         if (areKnown || (!isWritten(kernel, i) && !isWritten(kernel, j)))
           continue;
-        for (unsigned turn = 0; turn < turns; ++turn)
-          if (bufferOf(pointers[i], turn) == bufferOf(pointers[j], turn))
+        for (unsigned iteration = 0; iteration < iterations; ++iteration)
+          if (bufferOf(pointers[i], iteration) ==
+              bufferOf(pointers[j], iteration))
             return launch.emitOpError("expects arguments ")
                    << j << " and " << i << " of @" << kernel.getSymName()
                    << " to be aliased, because both are in "
-                   << bufferOf(pointers[i], turn);
+                   << bufferOf(pointers[i], iteration);
       }
     return success();
   }

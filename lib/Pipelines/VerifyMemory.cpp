@@ -7,7 +7,7 @@
 
 #include "gpuopt/Pipelines/Passes.h"
 
-#include "gpuopt/Analysis/StepMemory.h"
+#include "gpuopt/Analysis/Memory/StepMemory.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 
 namespace gpuopt {

@@ -7,7 +7,7 @@
 
 #include "gpuopt/Pipelines/Passes.h"
 
-#include "gpuopt/Analysis/PersistentMemory.h"
+#include "gpuopt/Analysis/Memory/PersistentMemory.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 
 namespace gpuopt {

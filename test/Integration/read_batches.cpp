@@ -53,7 +53,7 @@ struct Arguments {
 
 // Reads samples in random order and checks them; returns their bytes.
 size_t prepare(const Arguments &a, const Table<InputInfo> &inputs,
-               const Sources &sources) {
+               const DataSources &sources) {
   size_t bytes = 0;
   std::vector<std::vector<uint8_t>> batches;
   for (const auto &source : sources)
@@ -62,7 +62,7 @@ size_t prepare(const Arguments &a, const Table<InputInfo> &inputs,
   const Permutation order(42, 0, samples);
   for (int64_t i = 0; i < a.batch * a.count; i++)
     for (size_t k = 0; k < sources.size(); k++) {
-      const Source &source = *sources[k];
+      const DataSource &source = *sources[k];
       uint8_t *to =
           batches[k].data() + size_t(i % a.batch) * source.sample_bytes();
       const int64_t sample = order(i % samples);
@@ -107,7 +107,7 @@ int run(const Arguments &a) {
   options.shuffle = a.shuffle;
   options.num_workers = int(a.workers);
   Context ctx(1);
-  Sources sources = SourceOpener(inputs, a.data, "uint16", "--").open();
+  DataSources sources = SourceOpener(inputs, a.data, "uint16", "--").open();
   if (a.prepare_only) {
     const auto start = Clock::now();
     const size_t bytes = prepare(a, inputs, sources);

@@ -19,7 +19,7 @@ def find_disassembler() -> str | None:
 
 @dataclass
 class Device:
-    """As lib/Analysis/DeviceModel.cpp describes them."""
+    """As lib/Analysis/Costs/DeviceModel.cpp describes them."""
 
     multiprocessors: int
     bytes_per_second: float

@@ -222,7 +222,7 @@ def one_multiprocessor(tmp_path):
     return device
 
 
-# 32 columns leave most threads of a warp idle, and 160 end within its second turn.
+# 32 columns leave most threads of a warp idle, and 160 end within its second iteration.
 NORMS = {"gpt2-32": lambda: models.gpt2(2, 32, 2, 64, 16, 16, 8), "bert-160": lambda: models.bert(2, 160, 2, 64, 16, 8)}
 
 
@@ -235,7 +235,7 @@ def test_sums_of_columns_beside_rows(name, precision, tmp_path, monkeypatch, one
     model = Emulated(name, tmp_path / "model", precision=precision, device=one_multiprocessor)
     program = "".join(path.read_text() for path in model.trainer.folder.glob("*.cu"))
     assert len(re.findall(r"launch\(ctx, 2, 256, fused_\w*layer_norm_backward", program)) > 1
-    assert "totals_3[turn] = " in program and "totals_4[turn]" not in program
+    assert "totals_3[t] = " in program and "totals_4[t]" not in program
     scale = {"init_scale": 64.0} if precision == "fp16" else {}
     one, other = model.train(seed=1, **scale), model.train(seed=2, **scale)
     np.testing.assert_allclose(one.losses, model.train_torch(), rtol={"fp32": 1e-3, "fp16": 1e-2, "bf16": 3e-2}[precision])

@@ -76,7 +76,7 @@ def test_warps_do_not_wait(kernels):
 def test_sums_beside_rows_stay_in_registers(kernels):
     """The gradients of a layer norm and of the bias before it come with that of its input: until the rows are done, warps
     neither wait for each other nor write anything but the row, which is one vector here."""
-    found = kernels.having("totals_3[turn] = ")
+    found = kernels.having("totals_3[t] = ")
     assert len(found) > 1
     for name, kernel in found.items():
         end = next(i for i, code in enumerate(kernel.codes) if code.startswith("BAR"))
@@ -170,17 +170,17 @@ def test_short_rows(convolutional, architecture):
     registers, which suffice."""
     kernels = Kernels(convolutional, convolutional.parent, architecture)
     for width, columns in [(2, 16), (4, 32), (8, 64), (16, 128)]:
-        for name, kernel in kernels.having(f"turns<{width}>({columns})").items():
+        for name, kernel in kernels.having(f"iterations<{width}>({columns})").items():
             assert any(code.startswith("LDG.E.128") for code in kernel.codes), name
             assert any(code.startswith("STG.E.128") for code in kernel.codes), name
             assert not [code for code in kernel.codes if re.match(r"(LDG|STG)\.E\.(U|S)?(8|16)\b|LDL|STL", code)], name
 
 
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
-@pytest.mark.parametrize("name, text", [("gpt2-words", "row[turn] ="), ("gpt2-vocabulary", "ExpSum<float>")])
+@pytest.mark.parametrize("name, text", [("gpt2-words", "row[t] ="), ("gpt2-vocabulary", "ExpSum<float>")])
 def test_long_rows(name, text, architecture, tmp_path):
     """Cross entropies over 1543 and 8209 words: what a row or a running sum needs is in registers, and the row that is
-    held is read once. Its elements are not aligned: a turn has loads for 8 lanes, and for up to 7 at the end of a row."""
+    held is read once. Its elements are not aligned: an iteration has loads for 8 lanes, and for up to 7 at the end of a row."""
     export_case(name, tmp_path / "model.onnx")
     execute([find_driver(), "compile", tmp_path / "model.onnx", "-o", tmp_path / "program", "--target=cuda",
              "--device=h200", "--precision=fp16", "--batch-size=64", "--loss-chunks=2"])
@@ -191,4 +191,4 @@ def test_long_rows(name, text, architecture, tmp_path):
         assert not any(code.startswith(("LDL", "STL")) for code in codes), kernel
         loads = sum(bool(re.match(r"LDG\.E\.U16", code)) for code in codes)
         if name == "gpt2-words":
-            assert loads <= 2 * 15, kernel  # two turns
+            assert loads <= 2 * 15, kernel  # two iterations

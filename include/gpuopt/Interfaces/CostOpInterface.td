@@ -14,7 +14,8 @@ def CostOpInterface : OpInterface<"CostOpInterface"> {
   let cppNamespace = "::gpuopt";
   let description = [{
     The arithmetic of ops that do more than one operation per element of their
-    results; ops without the interface count as elementwise (Analysis/CostModel.h).
+    results; ops without the interface count as elementwise
+    (Analysis/Costs/CostModel.h).
   }];
   let methods = [
     InterfaceMethod<"Floating-point operations of one execution; a multiplication and an addition are two.",

@@ -16,7 +16,7 @@
 #include "KernelBuilder.h"
 #include "NameBuffers.h"
 #include "StepLowering.h"
-#include "gpuopt/Analysis/LaunchShape.h"
+#include "gpuopt/Analysis/Kernels/LaunchShape.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace gpuopt {

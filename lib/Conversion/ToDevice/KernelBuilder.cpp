@@ -10,16 +10,16 @@
 #include "LoopBounds.h"
 #include "RowTotals.h"
 
-#include "gpuopt/Analysis/LeastValues.h"
+#include "gpuopt/Analysis/Kernels/LeastValues.h"
+#include "gpuopt/Analysis/Kernels/RowWalks.h"
 #include "gpuopt/Analysis/Origins.h"
-#include "gpuopt/Analysis/RowWalks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include <numeric>
 
 using namespace mlir;
 using namespace gpuopt;
-using device::Access;
+using device::AccessPattern;
 using device::LoopKind;
 
 namespace {
@@ -81,9 +81,9 @@ private:
       return emitRow(block);
     const bool hasGroups = launch.groups > 1;
     if (hasGroups)
-      multiple = multipleOfTurns(shape.loops[lane].size, launch);
+      multiple = multipleOfIterations(shape.loops[lane].size, launch);
     auto [lower, upper] =
-        spanOf(b, block, launch.span, turnsOf(shape, /*isReduced=*/false),
+        spanOf(b, block, launch.span, iterationsOf(shape, /*isReduced=*/false),
                launch.blocks);
     plainLoop(hasGroups ? LoopKind::RowGroups : LoopKind::Sequential, lower,
               upper, emitRow);
@@ -95,7 +95,7 @@ private:
       (shape.loops[dim].isReduced ? nested : kept).push_back(dim);
     const int64_t columns = shape.loops[lane].size;
     multiple = launch.rowStorage == RowStorage::Registers
-                   ? multipleOfTurns(columns, launch)
+                   ? multipleOfIterations(columns, launch)
                    : multipleOf(columns);
     openScope(SmallVector<bool>(shape.loops.size(), false));
     if (launch.groups == 1)
@@ -104,7 +104,7 @@ private:
     if (!totals.empty())
       overColumns([&] { totals.clear(index[lane]); });
     auto [lower, upper] =
-        spanOf(b, block, launch.span, turnsOf(shape, /*isReduced=*/false),
+        spanOf(b, block, launch.span, iterationsOf(shape, /*isReduced=*/false),
                launch.blocks);
     plainLoop(LoopKind::RowGroups, lower, upper,
               [&](Value row) { emitRow(row, kept, nested); });
@@ -299,7 +299,7 @@ private:
     return loop;
   }
 
-  /// Builds a loop over dimension `dim`. Each turn runs `inside` and
+  /// Builds a loop over dimension `dim`. Each iteration runs `inside` and
   /// contributes to the reductions, whose results it returns.
   template <typename Inside>
   SmallVector<Value> loop(LoopKind kind, unsigned dim, Value lower, Value upper,
@@ -347,8 +347,9 @@ private:
     b.setInsertionPointAfter(op);
   }
 
-  /// Builds loops over `dims` around `innermost`, which returns what each turn
-  /// contributes. The first loop is of `kind`, the others are sequential.
+  /// Builds loops over `dims` around `innermost`, which returns what each
+  /// iteration contributes. The first loop is of `kind`, the others are
+  /// sequential.
   template <typename Innermost>
   SmallVector<Value>
   nest(ArrayRef<unsigned> dims, ArrayRef<nn::ReduceOp> reductions,
@@ -357,9 +358,11 @@ private:
       return innermost({});
     int64_t size = shape.loops[dims[0]].size,
             unroll = dims.size() == 1 ? std::min(launch.rowsInFlight, size) : 1,
-            turns = unroll * (kind == LoopKind::RowGroups ? launch.groups : 1);
-    device::LoopOp op = createLoop(kind, constant(0), constant(size),
-                                   reductions, std::gcd(size, turns), unroll);
+            iterations =
+                unroll * (kind == LoopKind::RowGroups ? launch.groups : 1);
+    device::LoopOp op =
+        createLoop(kind, constant(0), constant(size), reductions,
+                   std::gcd(size, iterations), unroll);
     enter(op, dims[0],
           [&] { return nest(dims.drop_front(), reductions, innermost); });
     return llvm::to_vector(ValueRange(op.getResults()));
@@ -411,16 +414,16 @@ private:
     if (kept != rows.end())
       b.create<device::StoreOp>(result, kept->second.memory, index[lane],
                                 ArrayRef<int64_t>{1}, 0,
-                                device::Access::Contiguous, kMostLanes);
+                                device::AccessPattern::Contiguous, kMostLanes);
     scope.known[tensor] = result;
     return result;
   }
 
   Value loadKept(Value memory) {
     Type type = cast<device::PtrType>(memory.getType()).getElement();
-    return b.create<device::LoadOp>(type, memory, index[lane],
-                                    ArrayRef<int64_t>{1}, 0,
-                                    device::Access::Contiguous, kMostLanes);
+    return b.create<device::LoadOp>(
+        type, memory, index[lane], ArrayRef<int64_t>{1}, 0,
+        device::AccessPattern::Contiguous, kMostLanes);
   }
 
   Value compute(Operation *producer, ArrayRef<Value> operands) {
@@ -485,17 +488,17 @@ private:
   Value load(Value tensor, const AffineAccess &access, Value row,
              int64_t rowStride) {
     auto [indices, strides] = indicesOf(access);
-    device::Access kind =
-        isPicking ? Access::Uniform : accessKind(access.strides[lane]);
+    device::AccessPattern kind =
+        isPicking ? AccessPattern::Uniform : patternOf(access.strides[lane]);
     if (row) {
       indices.insert(indices.begin(), row);
       strides.insert(strides.begin(), rowStride);
       auto rowLoad = row.getDefiningOp<device::LoadOp>();
-      if (rowLoad && rowLoad.getAccess() != device::Access::Uniform)
-        kind = device::Access::Indirect;
+      if (rowLoad && rowLoad.getPattern() != device::AccessPattern::Uniform)
+        kind = device::AccessPattern::Indirect;
     }
     unsigned argument = cast<BlockArgument>(tensor).getArgNumber();
-    int64_t alignment = kind == Access::Contiguous
+    int64_t alignment = kind == AccessPattern::Contiguous
                             ? alignmentOf(shape, argument, access, rowStride)
                             : 1;
     return b.create<device::LoadOp>(elementType(tensor),
@@ -506,8 +509,9 @@ private:
   Value position(Value tensor) {
     const AffineAccess &access = shape.positions.find(tensor)->second;
     auto [indices, strides] = indicesOf(access);
-    device::Access kind = accessKind(access.strides[lane]);
-    int64_t alignment = kind == Access::Contiguous ? commonFactor(access) : 1;
+    device::AccessPattern kind = patternOf(access.strides[lane]);
+    int64_t alignment =
+        kind == AccessPattern::Contiguous ? commonFactor(access) : 1;
     return b.create<device::PositionOp>(b.getI64Type(), indices, strides,
                                         access.offset, kind, alignment);
   }
@@ -522,7 +526,7 @@ private:
     unsigned argument = body.getNumArguments() + output;
     b.create<device::StoreOp>(
         scalar, kernel->getArgument(argument), indices, strides, access.offset,
-        accessKind(access.strides[lane]),
+        patternOf(access.strides[lane]),
         alignmentOf(shape, argument, access, access.partStride));
   }
 

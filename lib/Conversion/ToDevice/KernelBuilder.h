@@ -8,7 +8,7 @@
 #ifndef GPUOPT_LIB_CONVERSION_TODEVICE_KERNELBUILDER_H
 #define GPUOPT_LIB_CONVERSION_TODEVICE_KERNELBUILDER_H
 
-#include "gpuopt/Analysis/LaunchShape.h"
+#include "gpuopt/Analysis/Kernels/LaunchShape.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 
 namespace gpuopt {
@@ -25,7 +25,7 @@ namespace gpuopt {
 ///   for each kept element, with loops over lanes one after the other, each of
 ///   which computes what the results of the loops before it allow;
 /// - if only other loops are reduced, lanes walk the last loop, and each goes
-///   through the reduced ones, whose turns the groups of a block share.
+///   through the reduced ones, whose iterations the groups of a block share.
 device::KernelOp buildKernel(mlir::OpBuilder &builder, nn::FusedOp op,
                              const KernelShape &shape,
                              const LaunchShape &launch, llvm::StringRef name,

@@ -10,23 +10,24 @@
 #include <numeric>
 
 using namespace gpuopt;
-using device::Access;
+using device::AccessPattern;
 
 int64_t gpuopt::multipleOf(int64_t size, int64_t span, int64_t count) {
   return std::gcd(kMostLanes, std::gcd(size, count > 1 ? span : 0));
 }
 
-int64_t gpuopt::multipleOfTurns(int64_t columns, const LaunchShape &launch) {
+int64_t gpuopt::multipleOfIterations(int64_t columns,
+                                     const LaunchShape &launch) {
   const int64_t width = launch.threads / launch.groups;
   return columns % (width * launch.lanes) == 0
              ? multipleOf(columns)
              : std::min(multipleOf(columns), kMostLanes / 2);
 }
 
-Access gpuopt::accessKind(int64_t laneStride) {
-  return laneStride == 0   ? Access::Uniform
-         : laneStride == 1 ? Access::Contiguous
-                           : Access::Strided;
+AccessPattern gpuopt::patternOf(int64_t laneStride) {
+  return laneStride == 0   ? AccessPattern::Uniform
+         : laneStride == 1 ? AccessPattern::Contiguous
+                           : AccessPattern::Strided;
 }
 
 int64_t gpuopt::commonFactor(const AffineAccess &access) {
@@ -38,7 +39,7 @@ int64_t gpuopt::commonFactor(const AffineAccess &access) {
 
 int64_t gpuopt::alignmentOf(const KernelShape &shape, unsigned argument,
                             const AffineAccess &access, int64_t rowStride) {
-  if (accessKind(access.strides.back()) != device::Access::Contiguous)
+  if (patternOf(access.strides.back()) != device::AccessPattern::Contiguous)
     return 1;
   return std::gcd(std::gcd(commonFactor(access), rowStride),
                   shape.origins[argument]);

@@ -17,7 +17,7 @@
 
 #include "NameBuffers.h"
 
-#include "gpuopt/Analysis/StepMemory.h"
+#include "gpuopt/Analysis/Memory/StepMemory.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 #include "gpuopt/Dialect/Device/IR/ValueRoles.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"

@@ -44,13 +44,13 @@ Value RowTotals::ofGroups(nn::PartialSumOp sum, Value index) {
 }
 
 Value RowTotals::load(nn::PartialSumOp sum, Value index) {
-  return b.create<device::LoadOp>(elementTypeOf(sum), rows.lookup(sum), index,
-                                  ArrayRef<int64_t>{1}, 0,
-                                  device::Access::Contiguous, kMostLanes);
+  return b.create<device::LoadOp>(
+      elementTypeOf(sum), rows.lookup(sum), index, ArrayRef<int64_t>{1}, 0,
+      device::AccessPattern::Contiguous, kMostLanes);
 }
 
 void RowTotals::store(nn::PartialSumOp sum, Value element, Value index) {
   b.create<device::StoreOp>(element, rows.lookup(sum), index,
-                            ArrayRef<int64_t>{1}, 0, device::Access::Contiguous,
-                            kMostLanes);
+                            ArrayRef<int64_t>{1}, 0,
+                            device::AccessPattern::Contiguous, kMostLanes);
 }

@@ -9,8 +9,8 @@
 
 #include "CallLowering.h"
 #include "KernelBuilder.h"
-#include "gpuopt/Analysis/CostKey.h"
-#include "gpuopt/Analysis/KernelCost.h"
+#include "gpuopt/Analysis/Costs/CostKey.h"
+#include "gpuopt/Analysis/Costs/KernelCost.h"
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Conversion/ToDevice/Passes.h"
 #include "gpuopt/Dialect/Train/IR/Optimizers.h"

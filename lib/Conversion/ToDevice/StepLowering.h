@@ -8,9 +8,9 @@
 #ifndef GPUOPT_LIB_CONVERSION_TODEVICE_STEPLOWERING_H
 #define GPUOPT_LIB_CONVERSION_TODEVICE_STEPLOWERING_H
 
-#include "gpuopt/Analysis/DeviceModel.h"
-#include "gpuopt/Analysis/PersistentMemory.h"
-#include "gpuopt/Analysis/StepMemory.h"
+#include "gpuopt/Analysis/Costs/DeviceModel.h"
+#include "gpuopt/Analysis/Memory/PersistentMemory.h"
+#include "gpuopt/Analysis/Memory/StepMemory.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 
 namespace gpuopt {

@@ -16,7 +16,7 @@
 #include "Files/JoinPath.h"
 #include "Files/RuntimeFiles.h"
 #include "Files/ScratchFolder.h"
-#include "gpuopt/Analysis/DeviceModel.h"
+#include "gpuopt/Analysis/Costs/DeviceModel.h"
 #include "gpuopt/Driver/Driver.h"
 #include "gpuopt/Support/WriteFile.h"
 #include "gpuopt/Version.h"

@@ -9,7 +9,7 @@
 #include "Flags/ParseErrors.h"
 #include "Flags/SettingFlags.h"
 #include "Report/SettingsPage.h"
-#include "gpuopt/Analysis/PrecisionPolicy.h"
+#include "gpuopt/Analysis/Precision/PrecisionPolicy.h"
 #include "gpuopt/Version.h"
 #include "llvm/Support/raw_ostream.h"
 

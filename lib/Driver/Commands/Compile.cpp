@@ -13,7 +13,7 @@
 #include "Files/RuntimeFiles.h"
 #include "Files/SourceModel.h"
 #include "Files/Weights.h"
-#include "gpuopt/Analysis/KernelEstimates.h"
+#include "gpuopt/Analysis/Costs/KernelEstimates.h"
 #include "gpuopt/settings/compile_table.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"

@@ -11,7 +11,7 @@
 #include "Files/TrainedWeights.h"
 #include "gpuopt/Driver/Driver.h"
 #include "gpuopt/Import/Onnx/ReplaceWeights.h"
-#include "gpuopt/trainer/checkpoint_names.h"
+#include "gpuopt/trainer/checkpoints/checkpoint_names.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"

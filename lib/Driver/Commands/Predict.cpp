@@ -10,7 +10,7 @@
 #include "Files/JoinPath.h"
 #include "Files/OutputDirectory.h"
 #include "gpuopt/Driver/Driver.h"
-#include "gpuopt/trainer/checkpoint_names.h"
+#include "gpuopt/trainer/checkpoints/checkpoint_names.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace llvm;

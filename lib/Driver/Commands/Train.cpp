@@ -12,7 +12,7 @@
 #include "Files/ResultsLock.h"
 #include "gpuopt/Driver/Driver.h"
 #include "gpuopt/Support/WriteFile.h"
-#include "gpuopt/trainer/checkpoint_names.h"
+#include "gpuopt/trainer/checkpoints/checkpoint_names.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 

@@ -47,7 +47,7 @@ static bool describe(const InputShape &input, InputInfo &info) {
 
 /// Checks the indices in the first GiB, or of the first members of tar files;
 /// the trainer checks the rest as it reads it.
-static void checkIndices(const InputInfo &input, const Source &source) {
+static void checkIndices(const InputInfo &input, const DataSource &source) {
   constexpr int64_t kMostBytes = int64_t(1) << 30;
   const int64_t bytes = source.elements * int64_t(size_of(source.type));
   // Numbers made of pixels are not checked, see problem_of_indices.
@@ -90,7 +90,7 @@ std::string gpuopt::problemOfFiles(const std::vector<InputShape> &inputs,
     flags.labels = paths.labels;
     flags.tokens = paths.tokens;
     flags.transform = paths.transform;
-    const Sources sources =
+    const DataSources sources =
         SourceOpener(table, flags, paths.tokenType, prefix).open();
     check_samples(sources, batchSize, padsLast);
     for (size_t i = 0; i < sources.size() && !paths.skipsBadRecords; ++i)

@@ -8,7 +8,7 @@
 #include "Files/OutputDirectory.h"
 
 #include "Files/JoinPath.h"
-#include "gpuopt/trainer/checkpoint_names.h"
+#include "gpuopt/trainer/checkpoints/checkpoint_names.h"
 #include "gpuopt/trainer/folder_marks.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

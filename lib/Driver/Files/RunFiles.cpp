@@ -9,7 +9,7 @@
 
 #include "Files/JoinPath.h"
 #include "gpuopt/trainer/folder_marks.h"
-#include "gpuopt/trainer/profile_files.h"
+#include "gpuopt/trainer/profiling/profile_files.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"

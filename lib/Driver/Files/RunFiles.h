@@ -8,7 +8,7 @@
 #ifndef GPUOPT_LIB_DRIVER_FILES_RUNFILES_H
 #define GPUOPT_LIB_DRIVER_FILES_RUNFILES_H
 
-#include "gpuopt/trainer/verdict.h"
+#include "gpuopt/trainer/profiling/verdict.h"
 #include "llvm/Support/Error.h"
 
 namespace gpuopt {

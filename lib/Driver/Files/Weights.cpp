@@ -9,7 +9,7 @@
 
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
-#include "gpuopt/trainer/checkpoint_names.h"
+#include "gpuopt/trainer/checkpoints/checkpoint_names.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/JSON.h"

@@ -8,7 +8,7 @@
 #include "Files/JoinPath.h"
 #include "Files/SourceModel.h"
 #include "Flags/CompileFlags.h"
-#include "gpuopt/trainer/checkpoint_names.h"
+#include "gpuopt/trainer/checkpoints/checkpoint_names.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 

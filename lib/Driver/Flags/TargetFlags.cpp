@@ -7,8 +7,8 @@
 
 #include "Flags/CompileFlags.h"
 #include "Flags/DeviceFlags.h"
-#include "gpuopt/Analysis/ConvolutionPlans.h"
-#include "gpuopt/Analysis/DeviceModel.h"
+#include "gpuopt/Analysis/Costs/ConvolutionPlans.h"
+#include "gpuopt/Analysis/Costs/DeviceModel.h"
 #include "gpuopt/Planning/Bytes.h"
 #include "llvm/Support/raw_ostream.h"
 

@@ -7,7 +7,7 @@
 
 #include "Report/CostReport.h"
 
-#include "gpuopt/Analysis/MeasuredCosts.h"
+#include "gpuopt/Analysis/Costs/MeasuredCosts.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;

@@ -8,7 +8,7 @@
 #ifndef GPUOPT_LIB_DRIVER_REPORT_COSTREPORT_H
 #define GPUOPT_LIB_DRIVER_REPORT_COSTREPORT_H
 
-#include "gpuopt/Analysis/StepEstimate.h"
+#include "gpuopt/Analysis/Costs/StepEstimate.h"
 #include "gpuopt/Driver/Driver.h"
 #include "llvm/Support/JSON.h"
 

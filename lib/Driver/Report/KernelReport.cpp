@@ -30,9 +30,12 @@ static llvm::StringMap<std::string> namesByWork(ModuleOp module) {
   };
   module.walk([&](Operation *op) {
     add(op, op->getAttr(device::kCostKeyAttribute));
-    auto turns = op->getAttrOfType<ArrayAttr>(device::kTurnsAttribute);
-    for (unsigned turn = 0; turns && turn < turns.size(); ++turn)
-      add(op, device::attributeInTurn(op, turn, device::kCostKeyAttribute));
+    auto iterations =
+        op->getAttrOfType<ArrayAttr>(device::kIterationsAttribute);
+    for (unsigned iteration = 0; iterations && iteration < iterations.size();
+         ++iteration)
+      add(op, device::attributeInIteration(op, iteration,
+                                           device::kCostKeyAttribute));
   });
   return names;
 }

@@ -8,8 +8,8 @@
 #ifndef GPUOPT_LIB_DRIVER_REPORT_KERNELREPORT_H
 #define GPUOPT_LIB_DRIVER_REPORT_KERNELREPORT_H
 
-#include "gpuopt/Analysis/DeviceModel.h"
-#include "gpuopt/Analysis/KernelEstimates.h"
+#include "gpuopt/Analysis/Costs/DeviceModel.h"
+#include "gpuopt/Analysis/Costs/KernelEstimates.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 

@@ -7,9 +7,9 @@
 
 #include "Report/PlanReport.h"
 
-#include "gpuopt/Analysis/Buffers.h"
-#include "gpuopt/Analysis/PersistentMemory.h"
-#include "gpuopt/Analysis/StepGraph.h"
+#include "gpuopt/Analysis/Memory/Buffers.h"
+#include "gpuopt/Analysis/Memory/PersistentMemory.h"
+#include "gpuopt/Analysis/Memory/StepGraph.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 #include "gpuopt/Dialect/Train/IR/Optimizers.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"

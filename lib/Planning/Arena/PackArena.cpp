@@ -30,9 +30,9 @@ using namespace gpuopt::planning;
 /// alone.
 static constexpr size_t mostBuffersToSearch = 3000;
 
-/// The steps of each search's first turn; later turns are longer.
-static constexpr int64_t stepsOfFirstTurn = 6000;
-static constexpr int64_t growthOfTurns = 3;
+/// The steps of each search's first round; later rounds are longer.
+static constexpr int64_t stepsOfFirstRound = 6000;
+static constexpr int64_t growthOfRounds = 3;
 
 /// Returns 1, 1, 2, 1, 1, 2, 4, ...: how long restarts should be if nothing is
 /// known (Luby, Sinclair, Zuckerman 1993). `i` counts from 1.
@@ -87,7 +87,7 @@ public:
   /// search begins again with more runs. Continues where it was when `steps`
   /// were used up.
   void run(int64_t steps) {
-    turnLeft = std::min(steps, effort.stepsLeft);
+    stepsOfRound = std::min(steps, effort.stepsLeft);
     while (best.height > goal.enough && !isOver()) {
       int64_t most = best.height - goal.lowest;
       wanted = std::min(wanted, most);
@@ -110,12 +110,12 @@ private:
   /// otherwise half as many.
   bool attempt(int64_t height, int runs) {
     for (int i = 1; i <= runs && !isOver(); ++i) {
-      int64_t before = turnLeft;
+      int64_t before = stepsOfRound;
       bool found = i % 8 != 0 ? runOnce(shortRuns, height, 3000)
                               : runOnce(longRuns, height, 24000 * luby(i / 8));
-      int64_t used = before - turnLeft;
-      int64_t end = turnLeft - (goal.anyWillDo ? 2 * used : used / 2);
-      while (!found && turnLeft > end && !isOver())
+      int64_t used = before - stepsOfRound;
+      int64_t end = stepsOfRound - (goal.anyWillDo ? 2 * used : used / 2);
+      while (!found && stepsOfRound > end && !isOver())
         found = advanceWindow(height);
       if (found)
         return true;
@@ -130,7 +130,7 @@ private:
   };
 
   bool runOnce(Runs &runs, int64_t height, int64_t nodes) {
-    int64_t granted = std::min(nodes, turnLeft), left = granted;
+    int64_t granted = std::min(nodes, stepsOfRound), left = granted;
     uint64_t number = runs.count++;
     auto preference =
         CanonicalSearch::Preference(number % CanonicalSearch::preferences);
@@ -141,14 +141,14 @@ private:
   }
 
   bool advanceWindow(int64_t height) {
-    int64_t left = turnLeft;
+    int64_t left = stepsOfRound;
     std::optional<ArenaSolution> found =
         windows.advance(height, left, [&] { return isOver(); });
-    return take(found, turnLeft - left);
+    return take(found, stepsOfRound - left);
   }
 
   bool take(std::optional<ArenaSolution> &found, int64_t steps) {
-    turnLeft -= steps;
+    stepsOfRound -= steps;
     effort.stepsLeft -= steps;
     if (!found || found->height >= best.height)
       return false;
@@ -156,14 +156,14 @@ private:
     return true;
   }
 
-  bool isOver() const { return turnLeft <= 0 || effort.isOver(); }
+  bool isOver() const { return stepsOfRound <= 0 || effort.isOver(); }
 
   ArenaSolution best;
   Goal goal;
   Effort &effort;
   Runs shortRuns, longRuns;
   WindowSearch windows;
-  int64_t turnLeft = 0;
+  int64_t stepsOfRound = 0;
   int64_t wanted; ///< Bytes below the best packing, positive.
   int runs = 8;
 };
@@ -255,7 +255,7 @@ static void improve(const ArenaProblem &problem, const PackOptions &options,
   for (int64_t size : smallSizes(problem, goal.lowest))
     searches.push_back(
         std::make_unique<LargeFirst>(problem, size, goal, effort));
-  int64_t steps = stepsOfFirstTurn;
+  int64_t steps = stepsOfFirstRound;
   while (!effort.isOver()) {
     int64_t before = effort.stepsLeft;
     for (const auto &search : searches) {
@@ -268,7 +268,7 @@ static void improve(const ArenaProblem &problem, const PackOptions &options,
     }
     if (effort.stepsLeft == before)
       return; // each has reached its goal
-    steps *= growthOfTurns;
+    steps *= growthOfRounds;
   }
 }
 

@@ -86,11 +86,11 @@ std::vector<int64_t> WindowSearch::drawGuide() {
     else
       centre = random.below(2) ? first : last - 1;
   }
-  auto momentAt = [&](int i) {
+  auto timePointAt = [&](int i) {
     return timePoints[std::clamp(i, 0, int(timePoints.size()) - 1)];
   };
-  int64_t lower = momentAt(centre - reach + 1),
-          upper = momentAt(centre + reach);
+  int64_t lower = timePointAt(centre - reach + 1),
+          upper = timePointAt(centre + reach);
   std::vector<int64_t> guide;
   for (int index : indices) {
     const Buffer &buffer = problem.buffers[index];

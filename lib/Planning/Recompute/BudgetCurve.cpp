@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "gpuopt/Planning/Recompute/BudgetCurve.h"
-#include "Graph.h"
-#include "LeastPeak.h"
+#include "Recompute/Graph.h"
+#include "Recompute/Search/LeastPeak.h"
 #include "gpuopt/Planning/Recompute/BudgetLadder.h"
 
 #include <algorithm>

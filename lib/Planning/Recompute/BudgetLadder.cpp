@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "gpuopt/Planning/Recompute/BudgetLadder.h"
-#include "Graph.h"
-#include "LeastPeak.h"
+#include "Recompute/Graph.h"
+#include "Recompute/Search/LeastPeak.h"
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Graph.h"
+#include "Recompute/Graph.h"
 
 #include <algorithm>
 

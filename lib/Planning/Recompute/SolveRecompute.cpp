@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "gpuopt/Planning/Recompute/SolveRecompute.h"
-#include "DropOnDemand.h"
-#include "LocalSearch.h"
-#include "NestedPlans.h"
-#include "PriceSearch.h"
+#include "Recompute/Bound/PriceSearch.h"
+#include "Recompute/Nested/NestedPlans.h"
+#include "Recompute/Search/DropOnDemand.h"
+#include "Recompute/Search/LocalSearch.h"
 
 #include <algorithm>
 #include <chrono>

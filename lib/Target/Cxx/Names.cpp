@@ -168,8 +168,8 @@ static std::string sharedPrefix(ModuleOp module) {
   return shared ? identifier(*shared) + "_" : "";
 }
 
-static bool isInGroup(device::AddressOp op) {
-  return isa<device::GroupOp>(op->getParentOp());
+static bool isInMultiTensor(device::AddressOp op) {
+  return isa<device::MultiTensorOp>(op->getParentOp());
 }
 
 /// Calls `note` for each buffer of a loop's columns, and says whether the loop
@@ -179,24 +179,25 @@ forEachBuffer(device::RepeatOp repeat,
               llvm::function_ref<void(StringRef buffer, bool isNamed)> note) {
   for (auto column : repeat.getColumns().getAsRange<StringAttr>()) {
     bool isNamed = repeat.strideOf(column).has_value();
-    for (unsigned turn = 0; turn < repeat.getNumTurns(); ++turn)
-      note(repeat.sliceOf(column, turn).getBuffer().getValue(), isNamed);
+    for (unsigned iteration = 0; iteration < repeat.getNumIterations();
+         ++iteration)
+      note(repeat.sliceOf(column, iteration).getBuffer().getValue(), isNamed);
   }
 }
 
 /// Returns the buffers of the arena and of state that only the tables of loops
-/// and groups contain.
+/// and multi-tensor calls contain.
 static llvm::StringSet<> buffersOfTablesAlone(ModuleOp module) {
   llvm::StringSet<> found;
   module.walk([&](device::RepeatOp op) {
     forEachBuffer(op, [&](StringRef buffer, bool) { found.insert(buffer); });
   });
   module.walk([&](device::AddressOp op) {
-    if (isInGroup(op))
+    if (isInMultiTensor(op))
       found.insert(op.getBuffer());
   });
   module.walk([&](device::AddressOp op) {
-    if (!isInGroup(op))
+    if (!isInMultiTensor(op))
       found.erase(op.getBuffer());
   });
   module.walk([&](device::RepeatOp op) {

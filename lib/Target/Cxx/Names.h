@@ -46,7 +46,8 @@ struct ProgramNames {
   const std::string &ofBuffer(llvm::StringRef symbol) const;
   const std::string &ofKernel(llvm::StringRef symbol) const;
   /// Whether the buffer is declared under its name. It is not if only calls in
-  /// loops and groups address it, because then a table has its offset.
+  /// loops and multi-tensor calls address it, because then a table has its
+  /// offset.
   bool isDeclared(llvm::StringRef symbol) const {
     return !undeclared.contains(symbol);
   }

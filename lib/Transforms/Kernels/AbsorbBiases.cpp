@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "gpuopt/Analysis/Buffers.h"
-#include "gpuopt/Analysis/Clusters.h"
+#include "gpuopt/Analysis/Kernels/Clusters.h"
+#include "gpuopt/Analysis/Memory/Buffers.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "gpuopt/Transforms/Kernels/Passes.h"

@@ -17,10 +17,10 @@
 
 #include "GeluKernels.h"
 
-#include "gpuopt/Analysis/Buffers.h"
-#include "gpuopt/Analysis/CostModel.h"
+#include "gpuopt/Analysis/Costs/CostModel.h"
+#include "gpuopt/Analysis/Costs/ProductCost.h"
+#include "gpuopt/Analysis/Memory/Buffers.h"
 #include "gpuopt/Analysis/Origins.h"
-#include "gpuopt/Analysis/ProductCost.h"
 #include "gpuopt/Dialect/NN/IR/ProductLayout.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "gpuopt/Transforms/Kernels/Passes.h"

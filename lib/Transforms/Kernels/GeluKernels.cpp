@@ -16,8 +16,8 @@
 #include "GeluKernels.h"
 
 #include "ElementFunction.h"
-#include "gpuopt/Analysis/Buffers.h"
-#include "gpuopt/Analysis/Clusters.h"
+#include "gpuopt/Analysis/Kernels/Clusters.h"
+#include "gpuopt/Analysis/Memory/Buffers.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "gpuopt/Analysis/Buffers.h"
+#include "gpuopt/Analysis/Memory/Buffers.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "gpuopt/Support/TensorSize.h"
 #include "gpuopt/Transforms/Kernels/Passes.h"

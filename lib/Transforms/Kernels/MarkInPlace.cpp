@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "gpuopt/Analysis/InPlaceResults.h"
+#include "gpuopt/Analysis/Memory/InPlaceResults.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "gpuopt/Transforms/Kernels/Passes.h"
 

@@ -20,9 +20,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "WarpDevicePass.h"
-#include "gpuopt/Analysis/Buffers.h"
-#include "gpuopt/Analysis/CostModel.h"
-#include "gpuopt/Analysis/InPlaceResults.h"
+#include "gpuopt/Analysis/Costs/CostModel.h"
+#include "gpuopt/Analysis/Memory/Buffers.h"
+#include "gpuopt/Analysis/Memory/InPlaceResults.h"
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "gpuopt/Support/RowPitch.h"

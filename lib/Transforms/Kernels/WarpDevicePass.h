@@ -8,7 +8,7 @@
 #ifndef GPUOPT_LIB_TRANSFORMS_KERNELS_WARPDEVICEPASS_H
 #define GPUOPT_LIB_TRANSFORMS_KERNELS_WARPDEVICEPASS_H
 
-#include "gpuopt/Analysis/DeviceModel.h"
+#include "gpuopt/Analysis/Costs/DeviceModel.h"
 
 namespace gpuopt::kernels {
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Words.h"
-#include "gpuopt/Analysis/Buffers.h"
+#include "gpuopt/Analysis/Memory/Buffers.h"
 #include "gpuopt/Support/TensorSize.h"
 #include "gpuopt/Transforms/Printing/Passes.h"
 

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Words.h"
-#include "gpuopt/Analysis/PrecisionGraph.h"
-#include "gpuopt/Analysis/StepGraph.h"
+#include "gpuopt/Analysis/Memory/StepGraph.h"
+#include "gpuopt/Analysis/Precision/PrecisionGraph.h"
 #include "gpuopt/Transforms/Printing/Passes.h"
 #include "llvm/Support/FormatVariadic.h"
 

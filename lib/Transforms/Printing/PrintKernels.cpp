@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Words.h"
-#include "gpuopt/Analysis/Clusters.h"
-#include "gpuopt/Analysis/LaunchShape.h"
+#include "gpuopt/Analysis/Kernels/Clusters.h"
+#include "gpuopt/Analysis/Kernels/LaunchShape.h"
 #include "gpuopt/Transforms/Printing/Passes.h"
 
 namespace gpuopt::printing {

@@ -6,14 +6,14 @@
 // pixels and over channels apart.
 
 // 64 channels in half precision are eight threads, with eight each: 32 groups. A block takes 64 rows, which have 4096
-// elements, in two turns. It has as many registers as it needs, since what the rows
+// elements, in two iterations. It has as many registers as it needs, since what the rows
 // share stays in them.
 // CHECK-LABEL: device.kernel @fused_scale blocks 12544 threads 256 groups 32 resident 1 [
 // CHECK: device.loop row_groups %{{.*}} to %{{.*}} [] {
 // CHECK: device.loop lanes %{{.*}} to %{{.*}} multiple 16 [] {
 // CODE-LABEL: void fused_scale(
 // CODE: for (int64_t r = begin + group<8>(); r < end; r += groups<32>()) {
-// CODE: for (int64_t turn = 0; turn < turns<8>(64); turn++) {
+// CODE: for (int64_t t = 0; t < iterations<8>(64); t++) {
 // CODE: store_vector(
 // On the host a block is one thread, which has no groups.
 // HOST-LABEL: device.kernel @fused_scale blocks 12544 threads 32 [

@@ -383,7 +383,7 @@ device.kernel @combined_by_nobody blocks 1 threads 64 groups 2 [] {
 
 device.kernel @unroll blocks 1 threads 32 [] {
   %c0 = arith.constant 0 : index
-  // expected-error @below {{expects to unroll 1 turn or more, and bounds that are multiples of 1 or more, but got 0 and 1}}
+  // expected-error @below {{expects to unroll 1 iteration or more, and bounds that are multiples of 1 or more, but got 0 and 1}}
   device.loop sequential %c0 to %c0 unroll 0 [] {
   ^bb0(%r: index):
     device.yield
@@ -409,7 +409,7 @@ device.kernel @sum_exp blocks 1 threads 32 [] {
 
 // -----
 
-device.kernel @sum_exp_of_turns blocks 1 threads 32 [] {
+device.kernel @sum_exp_of_iterations blocks 1 threads 32 [] {
   %c0 = arith.constant 0 : index
   %one = arith.constant 1.0 : f32
   // expected-error @below {{expects a sum of exponentials in a loop over lanes, behind the maximum of the same floating-point values}}
@@ -421,9 +421,9 @@ device.kernel @sum_exp_of_turns blocks 1 threads 32 [] {
 
 // -----
 
-device.step @groups micro {
+device.step @multi_tensor micro {
   // expected-error @below {{expects two calls or more, but got 1}}
-  device.group {
+  device.multi_tensor {
     %0 = device.address @x : !device.ptr<f32>
     %1 = device.address @y : !device.ptr<f32>
     device.accumulate %0 into %1 count 4 : !device.ptr<f32>, !device.ptr<f32>
@@ -432,45 +432,45 @@ device.step @groups micro {
 
 // -----
 
-device.step @groups micro {
-  device.group {
-    // expected-error @below {{expects to be outside of 'device.group', which has only groupable calls and addresses}}
+device.step @multi_tensor micro {
+  device.multi_tensor {
+    // expected-error @below {{expects to be outside of 'device.multi_tensor', which has only calls on tensors and addresses}}
     device.await 0
   }
 }
 
 // -----
 
-device.step @groups micro {
-  device.group {
+device.step @multi_tensor micro {
+  device.multi_tensor {
     %0 = device.address @x : !device.ptr<f32>
     %1 = device.address @y : !device.ptr<f32>
     device.accumulate %0 into %1 count 4 : !device.ptr<f32>, !device.ptr<f32>
-    // expected-error @below {{expects to be of the kind of the group's first call, with the same types}}
+    // expected-error @below {{expects to be of the kind of the first call, with the same types}}
     device.snapshot %0 in %1 count 4 : !device.ptr<f32>, !device.ptr<f32>
   }
 }
 
 // -----
 
-device.step @groups micro {
-  device.group {
+device.step @multi_tensor micro {
+  device.multi_tensor {
     %0 = device.address @x : !device.ptr<f32>
     device.update "muon" %0, %0 shape [2, 2] : !device.ptr<f32>, !device.ptr<f32>
-    // expected-error @-1 {{expects to be of the kind of the group's first call, with the same types}}
+    // expected-error @-1 {{expects to be of the kind of the first call, with the same types}}
     device.update "muon" %0, %0 shape [2, 2] : !device.ptr<f32>, !device.ptr<f32>
   }
 }
 
 // -----
 
-device.step @groups micro {
-  device.group {
+device.step @multi_tensor micro {
+  device.multi_tensor {
     %0 = device.address @x : !device.ptr<f16>
     %1 = device.address @y : !device.ptr<bf16>
     %2 = device.address @sum : !device.ptr<f32>
     device.accumulate %0 into %2 count 4 : !device.ptr<f16>, !device.ptr<f32>
-    // expected-error @below {{expects the group's half type 'f16', but got 'bf16'}}
+    // expected-error @below {{expects the others' half type 'f16', but got 'bf16'}}
     device.accumulate %1 into %2 count 4 : !device.ptr<bf16>, !device.ptr<f32>
   }
 }

@@ -191,8 +191,8 @@ device.step @repeats micro {
   device.repeat "layers" ["x"] [[@row_a], [@row_b]] {
     // CHECK: device.column "x" + 2 : <f32>
     %0 = device.column "x" + 2 : !device.ptr<f32>
-    // CHECK: device.launch @nothing() {device.turns = [{comment = "a"}, {comment = "b"}]}
-    device.launch @nothing() {device.turns = [{comment = "a"}, {comment = "b"}]}
+    // CHECK: device.launch @nothing() {device.iterations = [{comment = "a"}, {comment = "b"}]}
+    device.launch @nothing() {device.iterations = [{comment = "a"}, {comment = "b"}]}
   }
   // CHECK: device.repeat "chunks" ["x"] {{\[\[}}@row_a], [#device.slice<@row_a + 2>]] {
   device.repeat "chunks" ["x"] [[@row_a], [#device.slice<@row_a + 2>]] {
@@ -200,11 +200,11 @@ device.step @repeats micro {
   }
 }
 
-// CHECK-LABEL: device.step @grouped_calls
-device.step @grouped_calls micro {
-  // CHECK: device.group {
+// CHECK-LABEL: device.step @multi_tensor_calls
+device.step @multi_tensor_calls micro {
+  // CHECK: device.multi_tensor {
   // CHECK-COUNT-2: device.accumulate
-  device.group {
+  device.multi_tensor {
     %0 = device.address @row_a : !device.ptr<f32>
     %1 = device.address @row_b : !device.ptr<f32>
     device.accumulate %0 into %1 count 4 : !device.ptr<f32>, !device.ptr<f32>

@@ -76,10 +76,10 @@ device.step @nested micro {
 
 // -----
 
-device.step @turns micro {
+device.step @iterations micro {
   device.repeat "layers" ["x"] [[@x], [@y]] {
-    // expected-error @below {{expects 'device.turns' to have 2 dictionaries, one per turn, but got 1}}
-    device.await 0 {device.turns = [{}]}
+    // expected-error @below {{expects 'device.iterations' to have 2 dictionaries, one per iteration, but got 1}}
+    device.await 0 {device.iterations = [{}]}
   }
 }
 
@@ -114,26 +114,26 @@ device.step @types micro {
 
 // -----
 
-device.step @turns micro {
+device.step @iterations micro {
   device.repeat "layers" ["x"] [[@x], [@y]] {
-    // expected-error @below {{expects 'device.turns' to be dictionaries, one for each turn, but got ["a", "b"]}}
-    device.await 0 {device.turns = ["a", "b"]}
+    // expected-error @below {{expects 'device.iterations' to be dictionaries, one for each iteration, but got ["a", "b"]}}
+    device.await 0 {device.iterations = ["a", "b"]}
   }
 }
 
 // -----
 
-device.step @turns micro {
-  // expected-error @below {{has 'device.turns', which only a call of a 'device.repeat' has}}
-  device.await 0 {device.turns = [{}]}
+device.step @iterations micro {
+  // expected-error @below {{has 'device.iterations', which only a call of a 'device.repeat' has}}
+  device.await 0 {device.iterations = [{}]}
 }
 
 // -----
 
-device.step @turns micro {
+device.step @iterations micro {
   device.repeat "layers" ["x"] [[@x], [@y]] {
-    // expected-error @below {{expects 'device.turns' to have only comments and cost keys, but got 'event' = 1 : i64}}
-    device.await 0 {device.turns = [{event = 1 : i64}, {event = 2 : i64}]}
+    // expected-error @below {{expects 'device.iterations' to have only comments and cost keys, but got 'event' = 1 : i64}}
+    device.await 0 {device.iterations = [{event = 1 : i64}, {event = 2 : i64}]}
   }
 }
 

@@ -23,13 +23,13 @@ device.kernel @one blocks 1 threads 32 ["x", "y"] {
 
 // Five calls for each of three layers. The mask is the same for all of them,
 // the second half of a buffer is an offset in its column, and the names of the
-// nodes are kept for each turn.
+// nodes are kept for each iteration.
 // CHECK-LABEL: device.step @micro_step
 // CHECK: device.copy
 // CHECK: device.repeat "forward_layers" ["fc", "act"] {{\[\[}}@h_0, @a_0], [@h_1, @a_1], [@h_2, @a_2]] {
 // CHECK-NEXT: %[[MASK:.*]] = device.address @x
 // CHECK-NEXT: %[[FC:.*]] = device.column "fc" : <f32>
-// CHECK-NEXT: device.launch @one(%[[MASK]], %[[FC]]) {device.turns = [{comment = "h.0.fc/addmm"}, {comment = "h.1.fc/addmm_2"}, {comment = "h.2.fc/addmm_4"}], section = #device.section<forward>}
+// CHECK-NEXT: device.launch @one(%[[MASK]], %[[FC]]) {device.iterations = [{comment = "h.0.fc/addmm"}, {comment = "h.1.fc/addmm_2"}, {comment = "h.2.fc/addmm_4"}], section = #device.section<forward>}
 // CHECK-NEXT: %[[HALF:.*]] = device.column "fc" + 16 : <f32>
 // CHECK-NEXT: %[[ACT:.*]] = device.column "act" : <f32>
 // CHECK-NEXT: device.launch @one(%[[HALF]], %[[ACT]]) {comment = "the same", section = #device.section<forward>}
@@ -85,7 +85,7 @@ device.step @micro_step micro {
   device.launch @fill(%31) {section = #device.section<backward>} : !device.ptr<f32>
 }
 
-// Two turns are no loop, and neither is what differs in more than buffers.
+// Two iterations are no loop, and neither is what differs in more than buffers.
 // CHECK-LABEL: device.step @evaluate
 // CHECK-NOT: device.repeat
 device.step @evaluate evaluate {

@@ -1,4 +1,4 @@
-// RUN: gpuopt-opt %s --train-plan-memory --convert-to-device=device=h200 --verify-device --device-group-calls | gpuopt-translate --device-to-cxx | FileCheck %s
+// RUN: gpuopt-opt %s --train-plan-memory --convert-to-device=device=h200 --verify-device --device-form-multi-tensor-calls | gpuopt-translate --device-to-cxx | FileCheck %s
 
 // Sums that follow one another are one call, of all elements behind the first
 // dimension. The one that a kernel separates from them is a call of its own.

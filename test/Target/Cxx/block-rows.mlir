@@ -5,21 +5,21 @@
 // CHECK: LAUNCH_BOUNDS(128, 3) void fused_max_sub_exp_sum(const float *RESTRICT x,
 // CHECK: float *RESTRICT
 // CHECK-NEXT: const int64_t b = block();
-// CHECK-NEXT: Lanes<float> row[turns<128>(2000)];
-// CHECK-NEXT: Lanes<float> row_2[turns<128>(2000)];
+// CHECK-NEXT: Lanes<float> row[iterations<128>(2000)];
+// CHECK-NEXT: Lanes<float> row_2[iterations<128>(2000)];
 // CHECK-NEXT: Lanes<float> maxima(-INFINITY);
-// CHECK-NEXT: UNROLL for (int64_t turn = 0; turn < turns<128>(2000); turn++) {
-// CHECK-NEXT: const int64_t i = turn * lane_step<128>() + first_lane<128>();
+// CHECK-NEXT: UNROLL for (int64_t t = 0; t < iterations<128>(2000); t++) {
+// CHECK-NEXT: const int64_t i = t * lane_step<128>() + first_lane<128>();
 // CHECK-NEXT: const int64_t left = 2000 - i;
 // CHECK-NEXT: const auto x_i = load<8>(x + b * 2000 + i, left);
-// CHECK-NEXT: row[turn] = x_i;
+// CHECK-NEXT: row[t] = x_i;
 // CHECK-NEXT: maxima = max(maxima, masked<8>(x_i, left, -INFINITY));
 // CHECK: const float maximum = block_max(maxima);
-// CHECK: exp(row[turn] - maximum);
-// CHECK-NEXT: row_2[turn] = exp_x;
+// CHECK: exp(row[t] - maximum);
+// CHECK-NEXT: row_2[t] = exp_x;
 // CHECK: const float sum = block_sum(sums);
 // CHECK-NOT: load
-// CHECK: store<8>({{.*}} + b * 2000 + i, fast_divide(row_2[turn], sum), 2000 - i);
+// CHECK: store<8>({{.*}} + b * 2000 + i, fast_divide(row_2[t], sum), 2000 - i);
 
 // What one walk needs alone is held nowhere: threads stride over the row.
 // CHECK: LAUNCH_BOUNDS(256, 1) void fused_prod(

@@ -3,8 +3,8 @@
 // What the groups of a block hold is combined by the runtime, and stored by the
 // first group alone.
 // CHECK: KERNEL LAUNCH_BOUNDS(64) void largest(
-// CHECK: Lanes<float> totals[turns<32>(128)];
-// CHECK: const auto maximum = max_of_groups<32, 2>(totals[turn]);
+// CHECK: Lanes<float> totals[iterations<32>(128)];
+// CHECK: const auto maximum = max_of_groups<32, 2>(totals[t]);
 // CHECK-NEXT: if (group<32>() == 0)
 // CHECK-NEXT: store_vector(y + i, maximum);
 

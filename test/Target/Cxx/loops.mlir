@@ -17,8 +17,8 @@
 // CHECK-NEXT:     {2560, 3328},
 // CHECK-NEXT:     {2816, 3584},
 // CHECK-NEXT: };
-// A column that moves on within one buffer needs the number of the turn, and no
-// table. What does not move on by as much in each turn is in one; its slices are
+// A column that moves on within one buffer needs the number of the iteration, and no
+// table. What does not move on by as much in each iteration is in one; its slices are
 // offsets in bytes (3840 + 4 * 4 = 3856).
 // CHECK: struct EvaluationChunk {
 // CHECK-NEXT:   Buffer<float> other; // f32[32] "y"
@@ -72,7 +72,7 @@ device.step @micro_step micro {
   device.repeat "forward_layers" ["fc", "act"] [[@h_0, @a_0], [@h_1, @a_1], [@h_2, @a_2]] {
     %0 = device.address @x : !device.ptr<f32>
     %1 = device.column "fc" : !device.ptr<f32>
-    device.launch @one(%0, %1) {section = #device.section<forward>, device.turns = [{comment = "h.0.fc/addmm"}, {comment = "h.1.fc/addmm_2"}, {comment = "h.2.fc/addmm_4"}]} : !device.ptr<f32>, !device.ptr<f32>
+    device.launch @one(%0, %1) {section = #device.section<forward>, device.iterations = [{comment = "h.0.fc/addmm"}, {comment = "h.1.fc/addmm_2"}, {comment = "h.2.fc/addmm_4"}]} : !device.ptr<f32>, !device.ptr<f32>
     %2 = device.column "fc" + 16 : !device.ptr<f32>
     %3 = device.column "act" : !device.ptr<f32>
     device.launch @one(%2, %3) {section = #device.section<forward>, comment = "the same"} : !device.ptr<f32>, !device.ptr<f32>

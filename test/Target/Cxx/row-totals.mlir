@@ -4,45 +4,45 @@
 // eighth of these. A thread has sums for its columns of all the rows, which are
 // added to as soon as the row has the summands, and before a result is written.
 // When the rows are done, the warps are combined, in whose order the numbers are
-// added, and the first one writes. The last columns end within a turn, which all
+// added, and the first one writes. The last columns end within an iteration, which all
 // threads take.
 // CHECK: // 64 blocks of 256 threads.
 // CHECK-NEXT: KERNEL LAUNCH_BOUNDS(256, {{[0-9]+}}) void fused_sum_sub(const float *RESTRICT x,
 // CHECK: const int64_t b = block();
-// CHECK-NEXT: Lanes<float> totals[turns<32>(200)];
-// CHECK-NEXT: Lanes<float> totals_2[turns<32>(200)];
-// CHECK-NEXT: UNROLL for (int64_t turn = 0; turn < turns<32>(200); turn++) {
-// CHECK-NEXT: const int64_t i = turn * lane_step<32>() + first_lane<32>();
-// CHECK-NEXT: totals[turn] = Lanes<float>(0.0f);
-// CHECK-NEXT: totals_2[turn] = Lanes<float>(0.0f);
+// CHECK-NEXT: Lanes<float> totals[iterations<32>(200)];
+// CHECK-NEXT: Lanes<float> totals_2[iterations<32>(200)];
+// CHECK-NEXT: UNROLL for (int64_t t = 0; t < iterations<32>(200); t++) {
+// CHECK-NEXT: const int64_t i = t * lane_step<32>() + first_lane<32>();
+// CHECK-NEXT: totals[t] = Lanes<float>(0.0f);
+// CHECK-NEXT: totals_2[t] = Lanes<float>(0.0f);
 // CHECK-NEXT: }
 // CHECK-NEXT: const int64_t begin = b * 32;
 // CHECK-NEXT: const int64_t end = begin + 32;
 // CHECK-NEXT: for (int64_t r = begin + group<32>(); r < end; r += groups<8>()) {
 // CHECK: const auto x_i = load<8>(x + r * 200 + i, left);
-// CHECK-NEXT: row[turn] = x_i;
-// CHECK-NEXT: totals[turn] = totals[turn] + x_i;
+// CHECK-NEXT: row[t] = x_i;
+// CHECK-NEXT: totals[t] = totals[t] + x_i;
 // CHECK-NEXT: sums += masked<8>(x_i, left, 0.0f);
 // CHECK: const float sum = group_sum<32>(sums);
-// CHECK: const auto difference = row[turn] - sum;
-// CHECK-NEXT: totals_2[turn] = totals_2[turn] + difference;
+// CHECK: const auto difference = row[t] - sum;
+// CHECK-NEXT: totals_2[t] = totals_2[t] + difference;
 // CHECK-NEXT: store<8>([[CENTRED:.*]] + r * 200 + i, difference, 200 - i);
 // CHECK-NEXT: }
 // CHECK-NEXT: }
-// CHECK-NEXT: UNROLL for (int64_t turn = 0; turn < turns<32>(200); turn++) {
-// CHECK: const auto sum_2 = sum_of_groups<32, 8>(totals[turn]);
+// CHECK-NEXT: UNROLL for (int64_t t = 0; t < iterations<32>(200); t++) {
+// CHECK: const auto sum_2 = sum_of_groups<32, 8>(totals[t]);
 // CHECK-NEXT: if (group<32>() == 0)
 // CHECK-NEXT: store<8>([[CENTRED]]_2 + b * 200 + i, sum_2, left);
-// CHECK-NEXT: const auto sum_3 = sum_of_groups<32, 8>(totals_2[turn]);
+// CHECK-NEXT: const auto sum_3 = sum_of_groups<32, 8>(totals_2[t]);
 // CHECK-NEXT: if (group<32>() == 0)
 // CHECK-NEXT: store<8>([[CENTRED]]_3 + b * 200 + i, sum_3, left);
-// Whole turns need no test for the end of a row. Where the operand keeps its
+// Whole iterations need no test for the end of a row. Where the operand keeps its
 // dimensions apart, rows are still counted through.
 // CHECK: void fused_mul_sum(
 // CHECK: for (int64_t r = begin + group<32>(); r < end; r += groups<8>()) {
 // CHECK-NEXT: const int64_t r0 = r / 512, r1 = r % 512;
-// CHECK: totals[turn] = totals[turn] +
-// CHECK: const auto sum_2 = sum_of_groups<32, 8>(totals[turn]);
+// CHECK: totals[t] = totals[t] +
+// CHECK: const auto sum_2 = sum_of_groups<32, 8>(totals[t]);
 // CHECK: store_vector({{.*}} + b * 128 + i, sum_2);
 train.step @norms forward ("x" %x: tensor<4x512x200xf32>, "y" %y: tensor<4x512x128xf32>, "p" %p: tensor<1x512x128xf32>) {
   %0:3 = nn.fused "sum_sub" %x : tensor<4x512x200xf32> -> tensor<4x512x200xf32>, tensor<64x1x200xf32>, tensor<64x1x200xf32> {

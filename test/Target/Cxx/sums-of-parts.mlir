@@ -1,7 +1,7 @@
-// RUN: gpuopt-opt %s -device-group-calls | gpuopt-translate --device-to-cxx | FileCheck %s
+// RUN: gpuopt-opt %s -device-form-multi-tensor-calls | gpuopt-translate --device-to-cxx | FileCheck %s
 
 // Sums that follow one another are a table. A block takes 64 columns, so the
-// second sum begins with block 2. What reads a sum ends the group: the sum of
+// second sum begins with block 2. What reads a sum ends the call: the sum of
 // @b's parts is a part of the third one, which is made alone.
 
 // CHECK: // What sum_parts works on: sum, parts, their number, columns, first block; each tensor by its offset in

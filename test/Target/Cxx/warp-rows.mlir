@@ -1,24 +1,24 @@
 // RUN: gpuopt-opt %s -kernels-form-clusters -train-plan-memory -convert-to-device=device=h200 | gpuopt-translate --device-to-cxx | FileCheck %s
 
 // Rows that a warp holds in its registers: what more than one walk needs is read
-// and computed once. 256 elements are whole turns of 32 threads of 4 lanes.
+// and computed once. 256 elements are whole iterations of 32 threads of 4 lanes.
 // CHECK: LAUNCH_BOUNDS(64, {{[0-9]+}}) void fused_[[SOFTMAX:.*]](const float *RESTRICT x,
 // CHECK: for (int64_t r = begin + group<32>(); r < end; r += groups<2>()) {
-// CHECK-NEXT: Lanes<float> row[turns<32>(256)];
-// CHECK-NEXT: Lanes<float> row_2[turns<32>(256)];
+// CHECK-NEXT: Lanes<float> row[iterations<32>(256)];
+// CHECK-NEXT: Lanes<float> row_2[iterations<32>(256)];
 // CHECK-NEXT: Lanes<float> maxima(-INFINITY);
-// CHECK-NEXT: UNROLL for (int64_t turn = 0; turn < turns<32>(256); turn++) {
-// CHECK-NEXT: const int64_t i = turn * lane_step<32>() + first_lane<32>();
+// CHECK-NEXT: UNROLL for (int64_t t = 0; t < iterations<32>(256); t++) {
+// CHECK-NEXT: const int64_t i = t * lane_step<32>() + first_lane<32>();
 // CHECK-NEXT: const auto x_i = load_vector(x + r * 256 + i);
-// CHECK-NEXT: row[turn] = x_i;
+// CHECK-NEXT: row[t] = x_i;
 // CHECK: const float maximum = group_max<32>(maxima);
-// CHECK: exp(row[turn] - maximum);
-// CHECK-NEXT: row_2[turn] = exp_x;
+// CHECK: exp(row[t] - maximum);
+// CHECK-NEXT: row_2[t] = exp_x;
 // CHECK: const float sum = group_sum<32>(sums);
 // CHECK-NOT: load
-// CHECK: store_vector({{.*}} + r * 256 + i, fast_divide(row_2[turn], sum));
+// CHECK: store_vector({{.*}} + r * 256 + i, fast_divide(row_2[t], sum));
 
-// 70 elements end within a turn: threads behind the end do not take part. What
+// 70 elements end within an iteration: threads behind the end do not take part. What
 // there is one of for a row is written by one thread of its warp.
 // CHECK: void fused_prod(
 // CHECK: const int64_t left = 70 - i;

@@ -2,7 +2,7 @@
 // has no order, and an order that is wrong puts a use before its definition,
 // which MLIR's verifier refuses.
 
-#include "gpuopt/Analysis/Clusters.h"
+#include "gpuopt/Analysis/Kernels/Clusters.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "gpuopt/Pipelines/RegisterAll.h"
 #include "gpuopt/Transforms/Kernels/Passes.h"

@@ -2,9 +2,9 @@
 // in flight, and the instructions of its lanes. The tests compare both with
 // numbers that were worked out by hand from the device model.
 
-#include "gpuopt/Analysis/CostModel.h"
-#include "gpuopt/Analysis/KernelCost.h"
-#include "gpuopt/Analysis/ProductCost.h"
+#include "gpuopt/Analysis/Costs/CostModel.h"
+#include "gpuopt/Analysis/Costs/KernelCost.h"
+#include "gpuopt/Analysis/Costs/ProductCost.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "gpuopt/Pipelines/RegisterAll.h"
 #include "mlir/IR/MLIRContext.h"
@@ -148,7 +148,8 @@ TEST_F(CostModelTest, InstructionsBoundWhatHasManyForEachByte) {
   nn::FusedOp op = elementwiseKernel("math.sin", 1 << 26, "f16");
   ASSERT_TRUE(op);
   OpWork work = workOf(op, h200);
-  // 59 of a sine; a load, a store and a turn of the loop for each 8 elements.
+  // 59 of a sine; a load, a store and an iteration of the loop for each 8
+  // elements.
   EXPECT_DOUBLE_EQ(work.laneInstructions,
                    double(1 << 26) * (59 + (10 + 10 + 6) / 8.));
   // 132 x 128 lanes at 1.755 GHz begin 29.65e12 in a second.
@@ -275,7 +276,7 @@ TEST_F(CostModelTest, LongRowsHaveOneWalkForMaximumAndExponentials) {
   EXPECT_EQ(one.launch.threads, 512);
   EXPECT_EQ(one.extraBytesRead, 0);
   // The exponential of the scale, of which the lanes share one, stands against
-  // a walk: a load of 10 for 4 lanes, and a turn of 6. And only where the
+  // a walk: a load of 10 for 4 lanes, and an iteration of 6. And only where the
   // maximum is that of the exponents is the sum known to be 1 at least, so that
   // a quotient takes 2 instructions in place of 15.
   const double elements = 4096. * 10000;

@@ -1,6 +1,6 @@
 // The least values of expressions as denominators have them.
 
-#include "gpuopt/Analysis/LeastValues.h"
+#include "gpuopt/Analysis/Kernels/LeastValues.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -1,7 +1,7 @@
 // Into how many parts rows are cut for kernels whose blocks add up what they
 // work on.
 
-#include "gpuopt/Analysis/RowParts.h"
+#include "gpuopt/Analysis/Kernels/RowParts.h"
 #include "gtest/gtest.h"
 
 using namespace gpuopt;
@@ -16,14 +16,14 @@ DeviceModel deviceOf(double multiprocessors) {
 
 // 132 multiprocessors run 264 blocks at once. The largest divisor below that is
 // 256: each block reads 256 rows, and the end costs as much as 8 more. 512
-// blocks would run in two turns of 128 + 8 rows.
+// blocks would run in two waves of 128 + 8 rows.
 TEST(RowParts, FillTheDeviceOnce) {
   EXPECT_EQ(rowPartsFor(65536, deviceOf(132)), 256);
 }
 
-// 108 multiprocessors run 216 blocks at once. 1024 blocks take 5 turns of
+// 108 multiprocessors run 216 blocks at once. 1024 blocks take 5 waves of
 // 64 + 8 rows, 256 blocks 2 of 256 + 8.
-TEST(RowParts, LeaveFewIdleInTheLastTurn) {
+TEST(RowParts, LeaveFewIdleInTheLastWave) {
   EXPECT_EQ(rowPartsFor(65536, deviceOf(108)), 1024);
 }
 

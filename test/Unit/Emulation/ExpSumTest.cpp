@@ -34,8 +34,8 @@ KERNEL void sum_exponentials_of_groups(const float *x, float *largest,
                                        float *sums, int64_t columns) {
   const int64_t r = block() * Groups + group<32>();
   ExpSum<float> exponentials;
-  for (int64_t turn = 0; turn < turns<32>(columns); turn++) {
-    const int64_t i = turn * lane_step<32>() + first_lane<32>(),
+  for (int64_t t = 0; t < iterations<32>(columns); t++) {
+    const int64_t i = t * lane_step<32>() + first_lane<32>(),
                   left = columns - i;
     exponentials.add(masked(load(x + r * columns + i, left), left, -INFINITY));
   }

@@ -93,25 +93,24 @@ TEST_F(GroupsTest, ShareTheRowsOfColumns) {
 }
 
 // Each warp has a row in its registers, from which it takes the mean. The last
-// turn of a row and the last block have threads without elements.
+// iteration of a row and the last block have threads without elements.
 template <int Groups>
 KERNEL void centre_rows(const float *x, float *y, int64_t rows) {
   constexpr int64_t kColumns = 300;
   const int64_t begin = block() * Groups;
   const int64_t end = std::min(begin + Groups, rows);
   for (int64_t r = begin + group<32>(); r < end; r += groups<Groups>()) {
-    Lanes<float> row[turns<32>(kColumns)];
+    Lanes<float> row[iterations<32>(kColumns)];
     Lanes<float> sums(0.0f);
-    for (int64_t turn = 0; turn < turns<32>(kColumns); turn++) {
-      const int64_t i = turn * lane_step<32>() + first_lane<32>();
-      row[turn] = load<4>(x + r * kColumns + i, kColumns - i);
-      sums += masked<4>(row[turn] + Lanes<float>(1), kColumns - i, 0.0f);
+    for (int64_t t = 0; t < iterations<32>(kColumns); t++) {
+      const int64_t i = t * lane_step<32>() + first_lane<32>();
+      row[t] = load<4>(x + r * kColumns + i, kColumns - i);
+      sums += masked<4>(row[t] + Lanes<float>(1), kColumns - i, 0.0f);
     }
     const float mean = group_sum<32>(sums) * (1.0f / kColumns);
-    for (int64_t turn = 0; turn < turns<32>(kColumns); turn++) {
-      const int64_t i = turn * lane_step<32>() + first_lane<32>();
-      store<4>(y + r * kColumns + i, row[turn] - Lanes<float>(mean),
-               kColumns - i);
+    for (int64_t t = 0; t < iterations<32>(kColumns); t++) {
+      const int64_t i = t * lane_step<32>() + first_lane<32>();
+      store<4>(y + r * kColumns + i, row[t] - Lanes<float>(mean), kColumns - i);
     }
   }
 }
@@ -139,18 +138,17 @@ template <int Threads>
 KERNEL void centre_long_rows(const float *x, float *y) {
   constexpr int64_t kColumns = 1300;
   const int64_t b = block();
-  Lanes<float> row[turns<Threads>(kColumns)];
+  Lanes<float> row[iterations<Threads>(kColumns)];
   Lanes<float> sums(0.0f);
-  for (int64_t turn = 0; turn < turns<Threads>(kColumns); turn++) {
-    const int64_t i = turn * lane_step<Threads>() + first_lane<Threads>();
-    row[turn] = load<4>(x + b * kColumns + i, kColumns - i);
-    sums += masked<4>(row[turn] + Lanes<float>(1), kColumns - i, 0.0f);
+  for (int64_t t = 0; t < iterations<Threads>(kColumns); t++) {
+    const int64_t i = t * lane_step<Threads>() + first_lane<Threads>();
+    row[t] = load<4>(x + b * kColumns + i, kColumns - i);
+    sums += masked<4>(row[t] + Lanes<float>(1), kColumns - i, 0.0f);
   }
   const float mean = block_sum(sums) * (1.0f / kColumns);
-  for (int64_t turn = 0; turn < turns<Threads>(kColumns); turn++) {
-    const int64_t i = turn * lane_step<Threads>() + first_lane<Threads>();
-    store<4>(y + b * kColumns + i, row[turn] - Lanes<float>(mean),
-             kColumns - i);
+  for (int64_t t = 0; t < iterations<Threads>(kColumns); t++) {
+    const int64_t i = t * lane_step<Threads>() + first_lane<Threads>();
+    store<4>(y + b * kColumns + i, row[t] - Lanes<float>(mean), kColumns - i);
   }
 }
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Recompute/NestedPlans.h"
+#include "Recompute/Nested/NestedPlans.h"
 #include "SolverChecks.h"
 #include "TrainingChain.h"
 
@@ -30,7 +30,8 @@ double cheapest(const RecomputeProblem &problem, int64_t budget) {
 TEST(Segments, FollowTheChain) {
   Graph graph(trainingChain(8));
   Segments segments(graph, 64);
-  ASSERT_EQ(segments.turn(), 8); // op 9 is the first that reads backwards
+  ASSERT_EQ(segments.turningPoint(),
+            8); // op 9 is the first that reads backwards
   ASSERT_EQ(segments.size(), 8);
   for (int s = 0; s < segments.size(); ++s) {
     EXPECT_EQ(segments.begin(s), s);
@@ -44,8 +45,8 @@ TEST(Segments, FollowTheChain) {
   EXPECT_EQ(segments.stretch(0), 16);
 }
 
-/// A gradient that is made before the turn and read at the end is no part of
-/// any stretch.
+/// A gradient that is made before the turning point and read at the end is no
+/// part of any stretch.
 TEST(Segments, KeepWhatIsReadLate) {
   RecomputeProblem problem = trainingChain(8);
   RecomputeOp late = problem.ops.back();

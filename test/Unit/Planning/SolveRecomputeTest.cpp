@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Recompute/Graph.h"
-#include "Recompute/StagePlan.h"
+#include "Recompute/Search/StagePlan.h"
 #include "SolverChecks.h"
 
 using namespace gpuopt::planning;

@@ -72,14 +72,14 @@ std::string zip(const std::string &name, const std::string &content,
          number(is_wide ? kElsewhere : begin, 4) + number(0, 2);
 }
 
-std::unique_ptr<Source> open_source(const std::string &path) {
+std::unique_ptr<DataSource> open_source(const std::string &path) {
   static const InputInfo inputs[] = {{kPairs}};
   DataFlags flags;
   flags.add("data", "x=" + path);
   return std::move(SourceOpener(inputs, flags, "uint16", "").open()[0]);
 }
 
-std::vector<int16_t> sample_of(const Source &source, int64_t sample) {
+std::vector<int16_t> sample_of(const DataSource &source, int64_t sample) {
   std::vector<int16_t> values(size_t(source.elements));
   source.read({sample}, reinterpret_cast<uint8_t *>(values.data()));
   return values;

@@ -392,8 +392,8 @@ struct LoaderTest : testing::Test {
     write_file(folder / "x.npy", npy("|u1", "(10, 2)", bytes_of(data)));
     program.inputs = inputs;
   }
-  Sources sources() {
-    Sources all;
+  DataSources sources() {
+    DataSources all;
     all.push_back(
         std::make_unique<NpySource>(folder / "x.npy", inputs[0].tensor));
     return all;

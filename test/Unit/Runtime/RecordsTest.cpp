@@ -66,9 +66,9 @@ std::string member(const std::string &name, const std::string &content,
 }
 const std::string kEnd(1024, 0);
 
-std::unique_ptr<Source> open_source(const std::string &text,
-                                    const TensorInfo &tensor, bool is_label,
-                                    const std::string &transform = "") {
+std::unique_ptr<DataSource> open_source(const std::string &text,
+                                        const TensorInfo &tensor, bool is_label,
+                                        const std::string &transform = "") {
   InputInfo input{tensor};
   input.is_label = is_label;
   const InputInfo inputs[] = {input};
@@ -79,7 +79,7 @@ std::unique_ptr<Source> open_source(const std::string &text,
 }
 
 template <class T>
-std::vector<T> sample_of(const Source &source, int64_t sample) {
+std::vector<T> sample_of(const DataSource &source, int64_t sample) {
   std::vector<T> values(size_t(source.elements));
   source.read({sample}, reinterpret_cast<uint8_t *>(values.data()));
   return values;
@@ -440,7 +440,7 @@ TEST_F(PictureLoaderTest, LabelsOutOfRangeAreBadRecords) {
 }
 
 // A source that fails otherwise than by a bad record.
-struct FailingSource : Source {
+struct FailingSource : DataSource {
   FailingSource() { elements = 1; }
   int64_t samples() const override { return 8; }
   void read(const SampleDraw &draw, uint8_t *) const override {
@@ -454,7 +454,7 @@ TEST(FailingWorker, EndsTheRunWithItsMessage) {
   Program program{};
   program.inputs = inputs;
   for (const int workers : {0, 1, 3}) {
-    Sources sources;
+    DataSources sources;
     sources.push_back(std::make_unique<FailingSource>());
     LoaderOptions options;
     options.batch_size = 2;

@@ -14,7 +14,7 @@
 #ifndef GPUOPT_TRANSFORMS_KERNELS_PASSES_H
 #define GPUOPT_TRANSFORMS_KERNELS_PASSES_H
 
-#include "gpuopt/Analysis/DeviceModel.h"
+#include "gpuopt/Analysis/Costs/DeviceModel.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "mlir/Pass/Pass.h"
 

@@ -53,7 +53,7 @@ def FormClusters : Pass<"kernels-form-clusters"> {
   let description = [{
     Decides which values exist in memory, and which are recomputed inside the
     kernel that reads them; then gathers every kernel's work in one `nn.fused`
-    (Analysis/Clusters.h has the rules). Afterwards no elementwise op,
+    (Analysis/Kernels/Clusters.h has the rules). Afterwards no elementwise op,
     reduction or generator is left outside of one.
 
     ```mlir
@@ -145,15 +145,16 @@ def MergeAttentionSums : Pass<"kernels-merge-attention-sums", "::mlir::ModuleOp"
   let dependentDialects = ["::gpuopt::nn::NNDialect"];
 }
 
-def GroupSums : Pass<"kernels-group-sums", "::mlir::ModuleOp"> {
+def CollectSums : Pass<"kernels-collect-sums", "::mlir::ModuleOp"> {
   let summary = "Finishes sums of many kernels in one launch";
   let description = [{
-    A kernel that only adds up what the blocks of another kernel have added up, for
-    gradients that nothing reads before the end of the backward, becomes an
+    A kernel that only adds up what the blocks of another kernel have added up,
+    for gradients that nothing reads before the end of the backward, becomes an
     `nn.sum_parts` for each of its results. These move down to where the last of
     them is made, one behind the other, which is one launch. The parts that wait
-    there take memory, so a group ends where they would be more than `most-bytes`.
-    On a processor, where a launch costs nothing, the kernels stay.
+    there take memory, so a launch ends where they would be more than
+    `most-bytes`. On a processor, where a launch costs nothing, the kernels
+    stay.
 
     ```mlir
     %0:2 = nn.fused "mul_sum" ...             // %0#1: tensor<256x64xf32>

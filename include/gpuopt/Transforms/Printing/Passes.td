@@ -22,7 +22,7 @@ def PrintBuffers : PrintingPass<"print-buffers"> {
   let description = [{
     A remark at each op of a step says of each result whether it owns a buffer,
     is a view of one, or is written into the buffer of another value
-    (Analysis/Buffers.h). Offsets and strides are in elements.
+    (Analysis/Memory/Buffers.h). Offsets and strides are in elements.
 
     ```mlir
     // remark: a view of %x at 0, strides [1, 4]
@@ -36,7 +36,7 @@ def PrintClusters : PrintingPass<"print-clusters"> {
   let description = [{
     A remark at each reduction of a kernel, and at each op whose value a kernel
     stores, says which kernel that is and over which space it iterates; one at the step says in which order kernels
-    and calls run (Analysis/Clusters.h).
+    and calls run (Analysis/Kernels/Clusters.h).
 
     ```mlir
     // remark: made by cluster 0, which iterates over [8, 16] and reduces [1]
@@ -63,7 +63,7 @@ def PrintLaunchShapes : PrintingPass<"print-launch-shapes"> {
   let summary = "Says how kernels are spread over a device";
   let description = [{
     A remark at each kernel has its form, its loops, its blocks and its threads
-    (Analysis/LaunchShape.h). A thread has 4 elements in step.
+    (Analysis/Kernels/LaunchShape.h). A thread has 4 elements in step.
 
     ```mlir
     // remark: row reduction, loops 1024 x 128 (reduced): 1024 blocks of 32 threads, each with 1
@@ -78,7 +78,7 @@ def PrintStepGraph : PrintingPass<"print-step-graph"> {
   let description = [{
     A remark at each op says which nodes of the recomputation problem it is:
     what a node costs, how many bytes its output has, what it reads, and in whose
-    storage it lies (Analysis/StepGraph.h).
+    storage it lies (Analysis/Memory/StepGraph.h).
 
     ```mlir
     // remark: node 2: 512 bytes, 2000 ns, reads [0, 1]
@@ -93,7 +93,8 @@ def PrintPrecisionGraph : PrintingPass<"print-precision-graph"> {
   let description = [{
     A remark at each op whose precision is chosen has the choice's number and
     what half and full precision cost; remarks at the step say what two choices
-    cost that differ (Analysis/PrecisionGraph.h). Costs are in picoseconds.
+    cost that differ (Analysis/Precision/PrecisionGraph.h). Costs are in
+    picoseconds.
 
     ```mlir
     // remark: choice 0: product, 512 in half precision, 1024 in full

@@ -53,9 +53,9 @@ static bool isCostKey(Attribute value) {
 }
 
 /// Returns whether a value is an array of dictionaries.
-static bool areTurns(Attribute value) {
-  auto turns = dyn_cast_or_null<ArrayAttr>(value);
-  return turns && llvm::all_of(turns, llvm::IsaPred<DictionaryAttr>);
+static bool areIterations(Attribute value) {
+  auto iterations = dyn_cast_or_null<ArrayAttr>(value);
+  return iterations && llvm::all_of(iterations, llvm::IsaPred<DictionaryAttr>);
 }
 
 LogicalResult
@@ -83,25 +83,28 @@ DeviceDialect::verifyOperationAttribute(Operation *op,
     return check(isCostKey(value), "two strings, an origin and its work",
                  op->getParentOfType<StepOp>() != nullptr,
                  "an op of a 'device.step'");
-  if (name == kTurnsAttribute)
-    return check(areTurns(value), "dictionaries, one for each turn",
+  if (name == kIterationsAttribute)
+    return check(areIterations(value), "dictionaries, one for each iteration",
                  isa_and_nonnull<RepeatOp>(op->getParentOp()),
                  "a call of a 'device.repeat'");
   return op->emitOpError("has an attribute '")
          << name << "', which 'device' does not know";
 }
 
-Attribute gpuopt::device::attributeInTurn(Operation *call, unsigned turn,
-                                          StringRef name) {
-  auto turns = call->getAttrOfType<ArrayAttr>(kTurnsAttribute);
-  return turns ? cast<DictionaryAttr>(turns[turn]).get(name) : Attribute();
+Attribute gpuopt::device::attributeInIteration(Operation *call,
+                                               unsigned iteration,
+                                               StringRef name) {
+  auto iterations = call->getAttrOfType<ArrayAttr>(kIterationsAttribute);
+  return iterations ? cast<DictionaryAttr>(iterations[iteration]).get(name)
+                    : Attribute();
 }
 
-bool gpuopt::device::differsByTurn(Operation *call, StringRef name) {
-  auto turns = call->getAttrOfType<ArrayAttr>(kTurnsAttribute);
-  return turns &&
-         llvm::any_of(turns.getAsRange<DictionaryAttr>(),
-                      [&](DictionaryAttr turn) { return turn.contains(name); });
+bool gpuopt::device::differsByIteration(Operation *call, StringRef name) {
+  auto iterations = call->getAttrOfType<ArrayAttr>(kIterationsAttribute);
+  return iterations && llvm::any_of(iterations.getAsRange<DictionaryAttr>(),
+                                    [&](DictionaryAttr iteration) {
+                                      return iteration.contains(name);
+                                    });
 }
 
 bool gpuopt::device::namesOrigin(StringRef attribute) {
@@ -206,8 +209,8 @@ Attribute gpuopt::device::cellOf(SliceAttr slice) {
   return slice.getElements() == 0 ? Attribute(slice.getBuffer()) : slice;
 }
 
-SliceAttr RepeatOp::sliceOf(StringRef column, unsigned turn) {
-  auto row = cast<ArrayAttr>(getRows()[turn]);
+SliceAttr RepeatOp::sliceOf(StringRef column, unsigned iteration) {
+  auto row = cast<ArrayAttr>(getRows()[iteration]);
   for (auto [name, cell] : llvm::zip(getColumns(), row))
     if (cast<StringAttr>(name).getValue() == column)
       return device::sliceOf(cell);
@@ -215,13 +218,14 @@ SliceAttr RepeatOp::sliceOf(StringRef column, unsigned turn) {
 }
 
 std::optional<int64_t> RepeatOp::strideOf(StringRef column) {
-  auto beginning = [&](unsigned turn) {
-    return sliceOf(column, turn).getElements();
+  auto beginning = [&](unsigned iteration) {
+    return sliceOf(column, iteration).getElements();
   };
   int64_t stride = beginning(1) - beginning(0);
-  for (unsigned turn = 1; turn < getNumTurns(); ++turn)
-    if (sliceOf(column, turn).getBuffer() != sliceOf(column, 0).getBuffer() ||
-        beginning(turn) - beginning(turn - 1) != stride)
+  for (unsigned iteration = 1; iteration < getNumIterations(); ++iteration)
+    if (sliceOf(column, iteration).getBuffer() !=
+            sliceOf(column, 0).getBuffer() ||
+        beginning(iteration) - beginning(iteration - 1) != stride)
       return std::nullopt;
   return stride;
 }
@@ -231,7 +235,7 @@ static DictionaryAttr attributesOf(Operation *call) {
   SmallVector<NamedAttribute> kept;
   for (NamedAttribute attribute : call->getAttrDictionary())
     if (!namesOrigin(attribute.getName()) &&
-        attribute.getName() != kTurnsAttribute)
+        attribute.getName() != kIterationsAttribute)
       kept.push_back(attribute);
   return DictionaryAttr::get(call->getContext(), kept);
 }
@@ -265,16 +269,16 @@ bool RepeatOp::canShareFunction(RepeatOp other) {
          haveSameOps(getBody().front(), other.getBody().front());
 }
 
-static LogicalResult verifyTurns(Operation *call, ArrayAttr turns) {
-  for (auto turn : turns.getAsRange<DictionaryAttr>())
-    for (NamedAttribute attribute : turn) {
+static LogicalResult verifyIterations(Operation *call, ArrayAttr iterations) {
+  for (auto iteration : iterations.getAsRange<DictionaryAttr>())
+    for (NamedAttribute attribute : iteration) {
       StringRef name = attribute.getName();
       Attribute value = attribute.getValue();
       bool isRight = (name == "comment" && isa<StringAttr>(value)) ||
                      (name == kCostKeyAttribute && isCostKey(value));
       if (!isRight) // (C6)
         return call->emitOpError("expects '")
-               << kTurnsAttribute
+               << kIterationsAttribute
                << "' to have only comments and cost keys, but got '" << name
                << "' = " << value;
     }
@@ -307,14 +311,15 @@ LogicalResult RepeatOp::verify() {
         (op.getNumResults() > 0 || op.getNumRegions() > 0)) // (C3)
       return op.emitOpError("expects to be outside of 'device.repeat', which "
                             "has only calls and addresses");
-    auto turns = op.getAttrOfType<ArrayAttr>(kTurnsAttribute);
-    if (!areTurns(turns)) // the dialect's own verifier says so
+    auto iterations = op.getAttrOfType<ArrayAttr>(kIterationsAttribute);
+    if (!areIterations(iterations)) // the dialect's own verifier says so
       continue;
-    if (turns.size() != getRows().size()) // (C4)
+    if (iterations.size() != getRows().size()) // (C4)
       return op.emitOpError("expects '")
-             << kTurnsAttribute << "' to have " << getRows().size()
-             << " dictionaries, one per turn, but got " << turns.size();
-    if (failed(verifyTurns(&op, turns)))
+             << kIterationsAttribute << "' to have " << getRows().size()
+             << " dictionaries, one per iteration, but got "
+             << iterations.size();
+    if (failed(verifyIterations(&op, iterations)))
       return failure();
   }
   return success();
@@ -352,9 +357,9 @@ LogicalResult RepeatOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
                << name << "' is none";
     }
   for (ColumnOp column : getBody().getOps<ColumnOp>())
-    for (unsigned turn = 0; turn < getNumTurns(); ++turn) {
+    for (unsigned iteration = 0; iteration < getNumIterations(); ++iteration) {
       BufferOp buffer =
-          bufferNamed(sliceOf(column.getName(), turn).getBuffer());
+          bufferNamed(sliceOf(column.getName(), iteration).getBuffer());
       Type held = cast<RankedTensorType>(buffer.getType()).getElementType();
       Type element = cast<PtrType>(column.getType()).getElement();
       if (held != element) // (C5)
@@ -414,8 +419,9 @@ LogicalResult LoopOp::verify() {
     return emitOpError("over row groups expects to lie in a loop over lanes "
                        "where it combines values");
   if (getUnroll() < 1 || getMultiple() < 1) // (C2)
-    return emitOpError("expects to unroll 1 turn or more, and bounds that are "
-                       "multiples of 1 or more, but got ")
+    return emitOpError(
+               "expects to unroll 1 iteration or more, and bounds that are "
+               "multiples of 1 or more, but got ")
            << getUnroll() << " and " << getMultiple();
   for (unsigned number = 0; number < getNumResults(); ++number)
     if (getCombiner(number) == Combiner::SumExp &&

@@ -15,7 +15,7 @@ using namespace gpuopt::device;
 static constexpr unsigned kLongestPeriod = 1024;
 
 RepeatedRun gpuopt::device::findLongestRun(ArrayRef<unsigned> items,
-                                           unsigned leastTurns) {
+                                           unsigned leastIterations) {
   RepeatedRun best;
   unsigned size = items.size();
   for (unsigned period = 1; period <= std::min(size / 2, kLongestPeriod);
@@ -27,8 +27,8 @@ RepeatedRun gpuopt::device::findLongestRun(ArrayRef<unsigned> items,
         continue;
       }
       RepeatedRun run{i - equal, period, equal / period + 1, equal % period};
-      if (run.turns >= leastTurns &&
-          (best.turns == 0 || run.saved() > best.saved()))
+      if (run.iterations >= leastIterations &&
+          (best.iterations == 0 || run.saved() > best.saved()))
         best = run;
       equal = 0;
     }
@@ -37,7 +37,7 @@ RepeatedRun gpuopt::device::findLongestRun(ArrayRef<unsigned> items,
 }
 
 std::vector<RepeatedRun> gpuopt::device::findRepeatedRuns(
-    ArrayRef<unsigned> items, unsigned leastTurns, unsigned leastSaved,
+    ArrayRef<unsigned> items, unsigned leastIterations, unsigned leastSaved,
     function_ref<unsigned(const RepeatedRun &)> align) {
   std::vector<RepeatedRun> runs;
   std::vector<std::pair<unsigned, unsigned>> open{{0, items.size()}};
@@ -45,8 +45,8 @@ std::vector<RepeatedRun> gpuopt::device::findRepeatedRuns(
     auto [begin, end] = open.back();
     open.pop_back();
     RepeatedRun run =
-        findLongestRun(items.slice(begin, end - begin), leastTurns);
-    if (run.turns == 0 || run.saved() < leastSaved)
+        findLongestRun(items.slice(begin, end - begin), leastIterations);
+    if (run.iterations == 0 || run.saved() < leastSaved)
       continue;
     run.first += begin;
     run.first += align(run);

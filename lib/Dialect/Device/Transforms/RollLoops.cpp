@@ -35,9 +35,9 @@ using namespace mlir;
 using namespace gpuopt::device;
 using gpuopt::Origin;
 
-/// A loop has at least 3 turns and saves at least 8 calls, because its table of
-/// buffers takes lines, too.
-static constexpr unsigned kLeastTurns = 3, kLeastSaved = 8;
+/// A loop has at least 3 iterations and saves at least 8 calls, because its
+/// table of buffers takes lines, too.
+static constexpr unsigned kLeastIterations = 3, kLeastSaved = 8;
 
 //===----------------------------------------------------------------------===//
 // Names of columns
@@ -191,7 +191,7 @@ private:
 class LoopWriter {
 public:
   LoopWriter(ArrayRef<Call> calls, unsigned period, const SymbolTable &symbols)
-      : calls(calls), period(period), turns(calls.size() / period),
+      : calls(calls), period(period), iterations(calls.size() / period),
         symbols(symbols) {}
 
   /// Writes the loop. `names` counts the loops by their names.
@@ -201,9 +201,11 @@ public:
     collectColumns();
     std::string name = loopName(section, names);
     SmallVector<Attribute> rows;
-    for (unsigned turn = 0; turn < turns; ++turn)
-      rows.push_back(builder.getArrayAttr(llvm::map_to_vector(
-          columns, [&](const auto &column) { return column.first[turn]; })));
+    for (unsigned iteration = 0; iteration < iterations; ++iteration)
+      rows.push_back(builder.getArrayAttr(
+          llvm::map_to_vector(columns, [&](const auto &column) {
+            return column.first[iteration];
+          })));
     SmallVector<StringRef> columnNames = llvm::map_to_vector(
         columns, [](const auto &column) { return StringRef(column.second); });
     auto repeat = RepeatOp::create(builder, loc, builder.getStringAttr(name),
@@ -225,31 +227,32 @@ private:
     const Call &first = calls.front();
     return first.addresses.empty() ? first.op : first.addresses.front();
   }
-  const Call &callOf(unsigned index, unsigned turn) const {
-    return calls[turn * period + index];
+  const Call &callOf(unsigned index, unsigned iteration) const {
+    return calls[iteration * period + index];
   }
 
-  /// Where an operand points to: the cell of each turn, and the elements that
-  /// are added to it in all turns. The turn that begins first in its buffer has
-  /// a cell without elements of its own.
+  /// Where an operand points to: the cell of each iteration, and the elements
+  /// that are added to it in all iterations. The iteration that begins first in
+  /// its buffer has a cell without elements of its own.
   struct Operand {
     ArrayAttr cells;
     int64_t elements;
   };
   Operand operandOf(unsigned index, unsigned number) const {
-    auto addressIn = [&](unsigned turn) {
-      return cast<AddressOp>(callOf(index, turn).addresses[number]);
+    auto addressIn = [&](unsigned iteration) {
+      return cast<AddressOp>(callOf(index, iteration).addresses[number]);
     };
     int64_t elements = addressIn(0).getElements();
-    for (unsigned turn = 1; turn < turns; ++turn)
-      elements = std::min<int64_t>(elements, addressIn(turn).getElements());
+    for (unsigned iteration = 1; iteration < iterations; ++iteration)
+      elements =
+          std::min<int64_t>(elements, addressIn(iteration).getElements());
     // The first address may be erased by now; the call is only moved.
     MLIRContext *context = calls.front().op->getContext();
     SmallVector<Attribute> cells;
-    for (unsigned turn = 0; turn < turns; ++turn)
-      cells.push_back(
-          cellOf(SliceAttr::get(context, addressIn(turn).getBufferAttr(),
-                                addressIn(turn).getElements() - elements)));
+    for (unsigned iteration = 0; iteration < iterations; ++iteration)
+      cells.push_back(cellOf(
+          SliceAttr::get(context, addressIn(iteration).getBufferAttr(),
+                         addressIn(iteration).getElements() - elements)));
     return {ArrayAttr::get(context, cells), elements};
   }
 
@@ -264,16 +267,17 @@ private:
       }
   }
 
-  BufferOp bufferOf(ArrayAttr cells, unsigned turn) const {
-    return symbols.lookup<BufferOp>(sliceOf(cells[turn]).getBuffer().getAttr());
+  BufferOp bufferOf(ArrayAttr cells, unsigned iteration) const {
+    return symbols.lookup<BufferOp>(
+        sliceOf(cells[iteration]).getBuffer().getAttr());
   }
 
-  /// Whether the turns of the loop are chunks of the same work rather than
+  /// Whether the iterations of the loop are chunks of the same work rather than
   /// layers: all have the same names, and a column moves on within a buffer.
   bool isOverChunks() const {
     for (unsigned index = 0; index < period; ++index)
-      for (unsigned turn = 1; turn < turns; ++turn)
-        if (callOf(index, turn).op->getAttr("comment") !=
+      for (unsigned iteration = 1; iteration < iterations; ++iteration)
+        if (callOf(index, iteration).op->getAttr("comment") !=
             callOf(index, 0).op->getAttr("comment"))
           return false;
     return llvm::any_of(columns, [](const auto &column) {
@@ -296,22 +300,23 @@ private:
   /// if they do not.
   std::optional<StringRef> roleOf(ArrayAttr cells) const {
     std::optional<StringRef> role = bufferOf(cells, 0).getRole();
-    for (unsigned turn = 1; turn < turns; ++turn)
-      if (bufferOf(cells, turn).getRole() != role)
+    for (unsigned iteration = 1; iteration < iterations; ++iteration)
+      if (bufferOf(cells, iteration).getRole() != role)
         return std::nullopt;
     return role;
   }
 
   std::string uniqueName(ArrayAttr cells) {
-    auto origin = [&](unsigned turn) {
-      return bufferOf(cells, turn).getOrigin();
+    auto origin = [&](unsigned iteration) {
+      return bufferOf(cells, iteration).getOrigin();
     };
-    // The first or last turn may be of another kind of layer.
-    unsigned turn = 0;
-    while (turn + 2 < turns &&
-           withoutDigits(origin(turn)) != withoutDigits(origin(turn + 1)))
-      ++turn;
-    std::string stem = columnName(origin(turn), origin(turn + 1));
+    // The first or last iteration may be of another kind of layer.
+    unsigned iteration = 0;
+    while (iteration + 2 < iterations &&
+           withoutDigits(origin(iteration)) !=
+               withoutDigits(origin(iteration + 1)))
+      ++iteration;
+    std::string stem = columnName(origin(iteration), origin(iteration + 1));
     if (std::optional<StringRef> role = roleOf(cells))
       stem += "_" + role->str();
     std::string name = stem;
@@ -320,7 +325,7 @@ private:
     return name;
   }
 
-  /// Moves a call of the first turn, with its addresses, into the loop.
+  /// Moves a call of the first iteration, with its addresses, into the loop.
   void moveInto(Block *body, unsigned index, OpBuilder &builder) {
     const Call &call = callOf(index, 0);
     for (auto [i, op] : llvm::enumerate(call.addresses)) {
@@ -339,30 +344,31 @@ private:
       address->erase();
     }
     call.op->moveBefore(body, body->end());
-    noteTurns(index, builder);
+    noteIterations(index, builder);
   }
 
-  /// Puts the attributes that differ from turn to turn into kTurnsAttribute.
-  void noteTurns(unsigned index, OpBuilder &builder) {
+  /// Puts the attributes that differ from iteration to iteration into
+  /// kIterationsAttribute.
+  void noteIterations(unsigned index, OpBuilder &builder) {
     Operation *op = callOf(index, 0).op;
-    SmallVector<SmallVector<NamedAttribute>> each(turns);
+    SmallVector<SmallVector<NamedAttribute>> each(iterations);
     for (StringRef name :
          {StringRef("comment"), StringRef(kCostKeyAttribute)}) {
       Attribute own = op->getAttr(name);
       bool differs = false;
-      for (unsigned turn = 1; turn < turns; ++turn)
-        differs |= callOf(index, turn).op->getAttr(name) != own;
+      for (unsigned iteration = 1; iteration < iterations; ++iteration)
+        differs |= callOf(index, iteration).op->getAttr(name) != own;
       if (!differs)
         continue;
-      for (unsigned turn = 0; turn < turns; ++turn)
-        if (Attribute value = callOf(index, turn).op->getAttr(name))
-          each[turn].push_back(builder.getNamedAttr(name, value));
+      for (unsigned iteration = 0; iteration < iterations; ++iteration)
+        if (Attribute value = callOf(index, iteration).op->getAttr(name))
+          each[iteration].push_back(builder.getNamedAttr(name, value));
       op->removeAttr(name);
     }
     if (llvm::all_of(each,
                      [](const auto &attributes) { return attributes.empty(); }))
       return;
-    op->setAttr(kTurnsAttribute,
+    op->setAttr(kIterationsAttribute,
                 builder.getArrayAttr(llvm::map_to_vector(
                     each, [&](const auto &attributes) -> Attribute {
                       return builder.getDictionaryAttr(attributes);
@@ -370,9 +376,9 @@ private:
   }
 
   ArrayRef<Call> calls;
-  unsigned period, turns;
+  unsigned period, iterations;
   const SymbolTable &symbols;
-  /// The names of columns by the cells of all turns.
+  /// The names of columns by the cells of all iterations.
   llvm::MapVector<ArrayAttr, std::string> columns;
   llvm::StringSet<> names;
 };
@@ -399,26 +405,26 @@ class RollLoops : public gpuopt::device::impl::RollLoopsBase<RollLoops> {
   }
 
   /// Returns the runs that become loops. A run that may begin at several calls
-  /// begins where its turns are those of a run that may not, so that the loops
-  /// can share a function.
+  /// begins where its iterations are those of a run that may not, so that the
+  /// loops can share a function.
   static std::vector<RepeatedRun> findRuns(const CallSequence &sequence) {
-    auto turnAt = [&](unsigned first, unsigned period) {
+    auto iterationAt = [&](unsigned first, unsigned period) {
       return ArrayRef(sequence.numbers).slice(first, period).vec();
     };
     std::set<std::vector<unsigned>> fixed;
     auto align = [&](const RepeatedRun &run) {
       for (unsigned shift = 0; shift <= run.slack; ++shift)
-        if (fixed.count(turnAt(run.first + shift, run.period)))
+        if (fixed.count(iterationAt(run.first + shift, run.period)))
           return shift;
       return alignToLayers(sequence.calls, run);
     };
     auto find = [&] {
-      return findRepeatedRuns(sequence.numbers, kLeastTurns, kLeastSaved,
+      return findRepeatedRuns(sequence.numbers, kLeastIterations, kLeastSaved,
                               align);
     };
     for (const RepeatedRun &run : find())
       if (run.slack == 0)
-        fixed.insert(turnAt(run.first, run.period));
+        fixed.insert(iterationAt(run.first, run.period));
     return find();
   }
 
@@ -440,8 +446,8 @@ class RollLoops : public gpuopt::device::impl::RollLoopsBase<RollLoops> {
       }
   }
 
-  /// Returns the part by which the node names of two turns differ first: the
-  /// number of the layer.
+  /// Returns the part by which the node names of two iterations differ first:
+  /// the number of the layer.
   static StringRef layerOf(Operation *call, Operation *next) {
     auto comment = call->getAttrOfType<StringAttr>("comment"),
          other = next->getAttrOfType<StringAttr>("comment");
@@ -453,8 +459,8 @@ class RollLoops : public gpuopt::device::impl::RollLoopsBase<RollLoops> {
     return "";
   }
 
-  /// Returns by how many calls the start of a run should move so that one turn
-  /// contains calls of as few layers as possible.
+  /// Returns by how many calls the start of a run should move so that one
+  /// iteration contains calls of as few layers as possible.
   static unsigned alignToLayers(ArrayRef<Call> calls, const RepeatedRun &run) {
     unsigned best = 0;
     size_t fewest = SIZE_MAX;

@@ -1,14 +1,15 @@
-//===- UnrollLoops.cpp - Writes each turn of a loop of calls out ----------===//
+//===- UnrollLoops.cpp - Writes each iteration of a loop of calls out -----===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-// Writes out the calls of each turn of a device.repeat with the buffers of that
-// turn, and the calls of each device.group, which undoes device-roll-loops and
-// device-group-calls. It assumes nothing but verified IR. Afterwards neither op
-// is left, and the calls are those of all turns and groups, in their order.
+// Writes out the calls of each iteration of a device.repeat with the buffers of
+// that iteration, and the calls of each device.multi_tensor, which undoes
+// device-roll-loops and device-form-multi-tensor-calls. It assumes nothing but
+// verified IR. Afterwards neither op is left, and the calls are those of all
+// iterations and tensors, in their order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,24 +33,26 @@ class UnrollLoops : public gpuopt::device::impl::UnrollLoopsBase<UnrollLoops> {
     getOperation().walk([&](RepeatOp op) { repeats.push_back(op); });
     for (RepeatOp repeat : repeats) {
       OpBuilder builder(repeat);
-      for (unsigned turn = 0; turn < repeat.getNumTurns(); ++turn)
-        writeTurn(repeat, turn, builder);
+      for (unsigned iteration = 0; iteration < repeat.getNumIterations();
+           ++iteration)
+        writeIteration(repeat, iteration, builder);
       repeat.erase();
     }
-    SmallVector<GroupOp> groups;
-    getOperation().walk([&](GroupOp op) { groups.push_back(op); });
-    for (GroupOp group : groups) {
-      group->getBlock()->getOperations().splice(
-          group->getIterator(), group.getBody().front().getOperations());
-      group.erase();
+    SmallVector<MultiTensorOp> merged;
+    getOperation().walk([&](MultiTensorOp op) { merged.push_back(op); });
+    for (MultiTensorOp call : merged) {
+      call->getBlock()->getOperations().splice(
+          call->getIterator(), call.getBody().front().getOperations());
+      call.erase();
     }
   }
 
-  static void writeTurn(RepeatOp repeat, unsigned turn, OpBuilder &builder) {
+  static void writeIteration(RepeatOp repeat, unsigned iteration,
+                             OpBuilder &builder) {
     IRMapping mapping;
     for (Operation &op : repeat.getBody().front()) {
       if (auto column = dyn_cast<ColumnOp>(op)) {
-        SliceAttr slice = repeat.sliceOf(column.getName(), turn);
+        SliceAttr slice = repeat.sliceOf(column.getName(), iteration);
         auto address =
             AddressOp::create(builder, column.getLoc(), column.getType(),
                               slice.getBuffer().getValue(),
@@ -58,14 +61,15 @@ class UnrollLoops : public gpuopt::device::impl::UnrollLoopsBase<UnrollLoops> {
         continue;
       }
       Operation *call = builder.clone(op, mapping);
-      auto turns =
-          dyn_cast_or_null<ArrayAttr>(call->removeAttr(kTurnsAttribute));
-      if (!turns)
+      auto iterations =
+          dyn_cast_or_null<ArrayAttr>(call->removeAttr(kIterationsAttribute));
+      if (!iterations)
         continue;
-      for (auto attributes : turns.getAsRange<DictionaryAttr>())
+      for (auto attributes : iterations.getAsRange<DictionaryAttr>())
         for (NamedAttribute attribute : attributes)
           call->removeAttr(attribute.getName());
-      for (NamedAttribute attribute : cast<DictionaryAttr>(turns[turn]))
+      for (NamedAttribute attribute :
+           cast<DictionaryAttr>(iterations[iteration]))
         call->setAttr(attribute.getName(), attribute.getValue());
     }
   }

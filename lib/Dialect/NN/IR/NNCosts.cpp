@@ -160,7 +160,8 @@ double PartialSumOp::getFloatingPointOperations() {
 double SumPartsOp::getFloatingPointOperations() {
   return elementsOf(getParts());
 }
-/// Sums that follow one another are one launch (device-group-calls).
+/// Sums that follow one another are one launch
+/// (device-form-multi-tensor-calls).
 void SumPartsOp::addOwnWork(OpWork &work) {
   if (isa_and_nonnull<SumPartsOp>((*this)->getPrevNode()))
     work.launches = 0;

@@ -14,7 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "gpuopt/Analysis/Clusters.h"
+#include "gpuopt/Analysis/Kernels/Clusters.h"
 #include "gpuopt/Dialect/NN/IR/RepeatedElements.h"
 #include "gpuopt/Dialect/NN/IR/TensorBuilder.h"
 #include "gpuopt/Dialect/NN/Transforms/Passes.h"

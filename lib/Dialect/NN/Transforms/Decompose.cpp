@@ -163,8 +163,8 @@ Value notNegative(TensorBuilder &b, Value variance) {
 
 /// Returns the same as meanAndVariance in one read: of the distances from the
 /// first pixel.
-std::pair<Value, Value> momentsInOneRead(TensorBuilder &b, Value x,
-                                         ArrayRef<int64_t> dims) {
+std::pair<Value, Value> statisticsInOneRead(TensorBuilder &b, Value x,
+                                            ArrayRef<int64_t> dims) {
   Value pixel = firstAlong(b, x, dims);
   if (!pixel)
     return meanAndVariance(b, x, dims);
@@ -189,7 +189,8 @@ Value withoutZeroBias(Value value) {
 /// Returns the same as meanAndVariance, of a convolution's own sums. In single
 /// precision, the difference of squares loses as much as a result in half
 /// precision has lost by its rounding.
-std::pair<Value, Value> momentsOfSums(TensorBuilder &b, ConvWithSumsOp conv) {
+std::pair<Value, Value> statisticsOfSums(TensorBuilder &b,
+                                         ConvWithSumsOp conv) {
   auto type = cast<RankedTensorType>(conv.getResult().getType());
   double n = type.getNumElements() / type.getShape().back();
   Value mean = b.mul(conv.getSum(), 1.0 / n);
@@ -226,9 +227,10 @@ SmallVector<Value> Decomposition<BatchNormOp>::decompose(TensorBuilder &b,
   } else {
     auto dims = llvm::to_vector(llvm::seq<int64_t>(0, b.type(x).getRank() - 1));
     auto conv = withoutZeroBias(x).getDefiningOp<ConvWithSumsOp>();
-    std::tie(mean, variance) = conv              ? momentsOfSums(b, conv)
-                               : options.oneRead ? momentsInOneRead(b, x, dims)
-                                                 : meanAndVariance(b, x, dims);
+    std::tie(mean, variance) = conv ? statisticsOfSums(b, conv)
+                               : options.oneRead
+                                   ? statisticsInOneRead(b, x, dims)
+                                   : meanAndVariance(b, x, dims);
     double n = b.type(x).getNumElements() / channels[0],
            momentum = op.getMomentum().convertToDouble();
     Value unbiased = b.mul(variance, n > 1 ? n / (n - 1) : 1);

@@ -15,7 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "gpuopt/Analysis/LaunchShape.h"
+#include "gpuopt/Analysis/Kernels/LaunchShape.h"
 #include "gpuopt/Dialect/NN/Transforms/Passes.h"
 #include "mlir/IR/Builders.h"
 

@@ -47,7 +47,8 @@ static void addStatesOf(OpT op, OpWork &work) {
 }
 
 /// Whether an update is done by the launch of the update before it
-/// (device-group-calls). Updates with scratch memory have their own launches.
+/// (device-form-multi-tensor-calls). Updates with scratch memory have their own
+/// launches.
 static bool isInLaunchBefore(UpdateOp op) {
   auto before = dyn_cast_or_null<UpdateOp>(op->getPrevNode());
   const OptimizerInfo *optimizer = find_optimizer(op.getOptimizer());

@@ -4,7 +4,7 @@
 
 #include "gpuopt/api/tensors.h"
 #include "gpuopt/data/indices.h"
-#include "gpuopt/trainer/checkpoint_writer.h"
+#include "gpuopt/trainer/checkpoints/checkpoint_writer.h"
 #include "gpuopt/trainer/session.h"
 #include "gpuopt/trainer/settings.h"
 

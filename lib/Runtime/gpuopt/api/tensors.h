@@ -5,7 +5,7 @@
 #include "gpuopt/api/status.h"
 #include "gpuopt/device/device.h"
 #include "gpuopt/program/program.h"
-#include "gpuopt/trainer/stored_state.h"
+#include "gpuopt/trainer/checkpoints/stored_state.h"
 
 namespace gpuopt::api {
 

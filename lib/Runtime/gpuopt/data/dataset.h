@@ -24,8 +24,8 @@ struct SampleDraw {
 
 // Where one tensor per sample comes from, of the source's own type. Several
 // threads may read from it at the same time.
-struct Source {
-  virtual ~Source() = default;
+struct DataSource {
+  virtual ~DataSource() = default;
   virtual int64_t samples() const = 0;
   // Writes the elements of a sample, one after the other; may throw BadRecord.
   virtual void read(const SampleDraw &draw, uint8_t *to) const = 0;
@@ -44,7 +44,7 @@ struct Source {
 };
 
 // A source whose samples lie in memory as they are.
-struct StoredSource : Source {
+struct StoredSource : DataSource {
   // Returns where the elements of a sample begin; they lie one after the other.
   virtual const uint8_t *at(int64_t sample) const = 0;
   void read(const SampleDraw &draw, uint8_t *to) const override {
@@ -68,11 +68,11 @@ constexpr bool can_cast(Type from, Type to) {
 }
 
 // One source for each input of the program, in order.
-using Sources = std::vector<std::unique_ptr<Source>>;
+using DataSources = std::vector<std::unique_ptr<DataSource>>;
 
 // Checks that all have the same number of samples, and enough for a batch.
 // Fewer are enough if the last sample is repeated.
-inline void check_samples(const Sources &sources, int64_t batch_size,
+inline void check_samples(const DataSources &sources, int64_t batch_size,
                           bool pads_last) {
   const int64_t samples = sources.empty() ? 0 : sources[0]->samples();
   for (const auto &source : sources)
@@ -187,7 +187,7 @@ public:
   }
   int64_t samples() const override { return (file->tokens - 1) / elements; }
   std::string place(int64_t sample) const override {
-    return Source::place(sample) + ", from token " +
+    return DataSource::place(sample) + ", from token " +
            std::to_string(sample * elements + offset) + " on,";
   }
   const uint8_t *at(int64_t sample) const override {

@@ -9,7 +9,7 @@
 namespace gpuopt {
 
 // Feeds inputs of shape [batch, 3 or 1, height, width].
-class ImageSource : public Source {
+class ImageSource : public DataSource {
 public:
   // `transform` is the value of the flag of that name.
   ImageSource(std::shared_ptr<const Records> files, const TensorInfo &tensor,

@@ -77,22 +77,22 @@ class Loader {
 public:
   // Expects one source for each input of the program, in order. On a device
   // with memory of its own, batches go through `staging`.
-  Loader(Context &ctx, const Program &program, Sources all, LoaderOptions opt,
-         DeviceMemory staging = {})
+  Loader(Context &ctx, const Program &program, DataSources all,
+         LoaderOptions opt, DeviceMemory staging = {})
       : ctx(ctx), program(program), sources(std::move(all)), options(opt) {
     check_samples(sources, options.batch_size, options.pads_last);
     taken = delivered = options.first_batch;
     samples = sources.empty() ? 0 : sources[0]->samples();
     for (const auto &source : sources) {
-      offsets.push_back(slot_bytes);
+      offsets.push_back(batch_bytes);
       const size_t bytes =
           size_t(source->elements * options.batch_size) * size_of(source->type);
-      slot_bytes += (bytes + 255) / 256 * 256;
+      batch_bytes += (bytes + 255) / 256 * 256;
     }
-    slots.resize(
+    ring.resize(
         size_t(std::max(1, options.num_workers * options.prefetch_factor)));
-    for (Slot &slot : slots)
-      slot.staging = ctx.allocate_staging(slot_bytes);
+    for (PreparedBatch &prepared : ring)
+      prepared.staging = ctx.allocate_staging(batch_bytes);
     if (!kStagingIsDevice)
       place_copies(staging);
     start_workers();
@@ -127,25 +127,25 @@ public:
   // that the step had to wait for it.
   double deliver(char *memory) {
     const auto start = std::chrono::steady_clock::now();
-    Slot &slot = slots[size_t(delivered) % slots.size()];
+    PreparedBatch &prepared = ring[size_t(delivered) % ring.size()];
     if (options.num_workers == 0)
-      prepare(slot, delivered);
+      prepare(prepared, delivered);
     {
       const TraceSpan span(options.tracer, "wait for batch", "trainer");
       std::unique_lock<std::mutex> lock(mutex);
-      changed.wait(lock, [&] { return slot.ready == delivered; });
+      changed.wait(lock, [&] { return prepared.ready == delivered; });
     }
-    tell_bad_records(slot);
-    if (!slot.problem.empty())
-      throw Error(slot.problem);
+    tell_bad_records(prepared);
+    if (!prepared.problem.empty())
+      throw Error(prepared.problem);
     const double waited = std::chrono::duration<double, std::milli>(
                               std::chrono::steady_clock::now() - start)
                               .count();
     const TraceSpan span(options.tracer, "put batch into inputs", "trainer");
-    const char *from = slot.staging;
+    const char *from = prepared.staging;
     if (!kStagingIsDevice) {
-      start_copy(slot, delivered);
-      slot.copied.wait(ctx);
+      start_copy(prepared, delivered);
+      prepared.copied.wait(ctx);
       from = copy_of(delivered).memory;
     }
     for (size_t i = 0; i < sources.size(); i++) {
@@ -160,7 +160,7 @@ public:
     }
     if (!kStagingIsDevice) {
       copy_of(delivered).used.record(ctx);
-      slot.copied.synchronize(); // before a worker fills the slot again
+      prepared.copied.synchronize(); // before a worker fills the batch again
     }
     {
       const std::lock_guard<std::mutex> lock(mutex);
@@ -175,13 +175,13 @@ public:
   void prefetch() {
     if (kStagingIsDevice)
       return;
-    Slot &slot = slots[size_t(delivered) % slots.size()];
+    PreparedBatch &prepared = ring[size_t(delivered) % ring.size()];
     {
       const std::lock_guard<std::mutex> lock(mutex);
-      if (slot.ready != delivered || !slot.problem.empty())
+      if (prepared.ready != delivered || !prepared.problem.empty())
         return;
     }
-    start_copy(slot, delivered);
+    start_copy(prepared, delivered);
   }
 
 private:
@@ -189,14 +189,14 @@ private:
     int64_t sample;
     std::string problem;
   };
-  struct Slot {
+  struct PreparedBatch {
     char *staging = nullptr;
     int64_t ready = -1;                 // the batch that lies here
     std::string problem;                // why the batch is not there
     std::vector<BadSample> bad_records; // that others have replaced
     Event copied;
-    Slot() = default;
-    Slot(Slot &&other) : staging(other.staging) {}
+    PreparedBatch() = default;
+    PreparedBatch(PreparedBatch &&other) : staging(other.staging) {}
   };
 
   // A batch on the device.
@@ -208,15 +208,15 @@ private:
 
   // Places two copies, or one if the files' types are wider than the program's.
   void place_copies(DeviceMemory staging) {
-    if (slot_bytes == 0)
+    if (batch_bytes == 0)
       return;
-    copies_count = std::min<size_t>(2, staging.bytes / slot_bytes);
+    copies_count = std::min<size_t>(2, staging.bytes / batch_bytes);
     if (copies_count == 0) {
       copies_count = 2;
-      staging.data = ctx.allocate_uncounted(2 * slot_bytes);
+      staging.data = ctx.allocate_uncounted(2 * batch_bytes);
     }
     for (size_t i = 0; i < copies_count; i++)
-      copies[i].memory = staging.data + i * slot_bytes;
+      copies[i].memory = staging.data + i * batch_bytes;
   }
 
   // It does not matter which worker prepares a batch, so if the system allows
@@ -247,14 +247,14 @@ private:
 
   // Starts the copy of a batch once, after the kernels that read the old
   // content.
-  void start_copy(Slot &slot, int64_t batch) {
+  void start_copy(PreparedBatch &prepared, int64_t batch) {
     if (copied == batch)
       return;
     copied = batch;
     Copy &copy = copy_of(batch);
     copy.used.copy_waits(ctx);
-    copy_from_staging(ctx, copy.memory, slot.staging, slot_bytes);
-    slot.copied.record_copy(ctx);
+    copy_from_staging(ctx, copy.memory, prepared.staging, batch_bytes);
+    prepared.copied.record_copy(ctx);
   }
 
   void work() {
@@ -263,35 +263,35 @@ private:
       {
         std::unique_lock<std::mutex> lock(mutex);
         changed.wait(lock, [&] {
-          return stopping || taken < delivered + int64_t(slots.size());
+          return stopping || taken < delivered + int64_t(ring.size());
         });
         if (stopping || taken == options.last_batch)
           return;
         batch = taken++;
       }
-      prepare(slots[size_t(batch) % slots.size()], batch);
+      prepare(ring[size_t(batch) % ring.size()], batch);
     }
   }
 
-  void prepare(Slot &slot, int64_t batch) {
+  void prepare(PreparedBatch &prepared, int64_t batch) {
     const TraceSpan span(options.tracer, "prepare batch",
                          options.num_workers > 0 ? "loader" : "trainer");
     std::string problem;
-    slot.bad_records.clear();
+    prepared.bad_records.clear();
     try {
-      fill(slot, batch);
+      fill(prepared, batch);
     } catch (const std::exception &error) {
       problem = error.what();
     }
     {
       const std::lock_guard<std::mutex> lock(mutex);
-      slot.problem = problem;
-      slot.ready = batch;
+      prepared.problem = problem;
+      prepared.ready = batch;
     }
     changed.notify_all();
   }
 
-  void fill(Slot &slot, int64_t batch) {
+  void fill(PreparedBatch &prepared, int64_t batch) {
     const int64_t per_epoch = batches_per_epoch(), epoch = batch / per_epoch;
     const int64_t first = batch % per_epoch * options.batch_size;
     const Permutation order(options.seed, uint64_t(epoch), samples);
@@ -302,30 +302,32 @@ private:
       draw.seed = options.seed;
       // All validations transform a picture alike.
       draw.epoch = options.pads_last ? 0 : uint64_t(epoch);
-      read_or_replace(slot, draw, k);
+      read_or_replace(prepared, draw, k);
     }
   }
 
   // What replaces a bad record is a function of (seed, epoch, sample, attempt).
-  void read_or_replace(Slot &slot, SampleDraw draw, int64_t place) {
+  void read_or_replace(PreparedBatch &prepared, SampleDraw draw,
+                       int64_t place) {
     constexpr uint64_t kMostAttempts = 100;
     const int64_t sample = draw.sample;
     for (uint64_t attempt = 1;; attempt++)
       try {
-        return read_sample(slot, draw, place);
+        return read_sample(prepared, draw, place);
       } catch (const BadRecord &problem) {
         if (!options.skips_bad_records || attempt == kMostAttempts)
           throw;
-        slot.bad_records.push_back({draw.sample, problem.what()});
+        prepared.bad_records.push_back({draw.sample, problem.what()});
         draw.sample = Draws(draw.seed, draw.epoch, uint64_t(sample), attempt)
                           .below(samples);
       }
   }
 
-  void read_sample(Slot &slot, const SampleDraw &draw, int64_t place) {
+  void read_sample(PreparedBatch &prepared, const SampleDraw &draw,
+                   int64_t place) {
     for (size_t i = 0; i < sources.size(); i++) {
-      const Source &source = *sources[i];
-      auto *to = reinterpret_cast<uint8_t *>(slot.staging) + offsets[i] +
+      const DataSource &source = *sources[i];
+      auto *to = reinterpret_cast<uint8_t *>(prepared.staging) + offsets[i] +
                  size_t(place) * source.sample_bytes();
       source.read(draw, to);
       const std::string problem =
@@ -338,8 +340,8 @@ private:
   // Bad records are counted when their batch is used, so that the count does
   // not depend on how far ahead the workers are. A record counts once, however
   // often its sample comes: in each epoch, and as the padding of a validation.
-  void tell_bad_records(const Slot &slot) {
-    for (const auto &[sample, problem] : slot.bad_records) {
+  void tell_bad_records(const PreparedBatch &prepared) {
+    for (const auto &[sample, problem] : prepared.bad_records) {
       if (!bad_samples.insert(sample).second)
         continue;
       const auto count = static_cast<long long>(bad_samples.size());
@@ -355,12 +357,12 @@ private:
 
   Context &ctx;
   const Program &program;
-  Sources sources;
+  DataSources sources;
   LoaderOptions options;
   int64_t samples = 0;
-  size_t slot_bytes = 0;
+  size_t batch_bytes = 0;
   std::vector<size_t> offsets;
-  std::vector<Slot> slots;
+  std::vector<PreparedBatch> ring;
   Copy copies[2];
   size_t copies_count = 1;
   std::vector<std::thread> workers;

@@ -8,7 +8,7 @@
 namespace gpuopt {
 
 // Numbers in text: one integer, or what a field of a JSON object has.
-class NumberSource : public Source {
+class NumberSource : public DataSource {
 public:
   // `field` names a member of the object, a.b one of an object in it; empty:
   // the text is an integer.
@@ -109,7 +109,7 @@ private:
 };
 
 // Arrays of NumPy's format, one for each sample.
-class NpyMemberSource : public Source {
+class NpyMemberSource : public DataSource {
 public:
   NpyMemberSource(std::shared_ptr<const Records> files,
                   const TensorInfo &tensor)

@@ -73,14 +73,14 @@ public:
       : inputs(inputs), data(data), token_type(std::move(token_type)),
         prefix(std::move(prefix)) {}
 
-  Sources open() {
+  DataSources open() {
     check_names();
     if (!data.transform.empty() && data.files.empty())
       throw Error("'" + prefix + "transform' is for pictures, which " + prefix +
                   "data names, but it is not given");
     if (!data.tokens.empty())
       open_tokens();
-    Sources sources;
+    DataSources sources;
     for (const InputInfo &input : inputs) {
       const TensorInfo &tensor = input.tensor;
       if (takes_tokens(input))
@@ -88,7 +88,7 @@ public:
                                                         input.is_label));
       else
         sources.push_back(open_file(file_of(input), input));
-      const Source &source = *sources.back();
+      const DataSource &source = *sources.back();
       if (!can_cast(source.type, tensor.type))
         throw Error("'" + source.path + "' holds " + name_of(source.type) +
                     ", but '" + tensor.name + "' needs " +
@@ -99,8 +99,8 @@ public:
   }
 
 private:
-  std::unique_ptr<Source> open_file(const std::string &text,
-                                    const InputInfo &input) {
+  std::unique_ptr<DataSource> open_file(const std::string &text,
+                                        const InputInfo &input) {
     const DataPath path = parse_data_path(text);
     const TensorInfo &tensor = input.tensor;
     if (path.extension == ".npz")
@@ -117,14 +117,15 @@ private:
       return std::make_unique<IdxSource>(text, tensor);
     return std::make_unique<NpySource>(text, tensor);
   }
-  std::unique_ptr<Source> open_pictures(std::shared_ptr<const Records> records,
-                                        const InputInfo &input) const {
+  std::unique_ptr<DataSource>
+  open_pictures(std::shared_ptr<const Records> records,
+                const InputInfo &input) const {
     return std::make_unique<ImageSource>(std::move(records), input.tensor,
                                          data.transform, prefix + "transform");
   }
   // Pictures for an input, and their classes for the labels.
-  std::unique_ptr<Source> open_folder(const std::string &path,
-                                      const InputInfo &input) {
+  std::unique_ptr<DataSource> open_folder(const std::string &path,
+                                          const InputInfo &input) {
     std::shared_ptr<ImageFolder> &folder = folders[path];
     if (!folder)
       folder = std::make_shared<ImageFolder>(path);
@@ -141,8 +142,8 @@ private:
   }
   // What the members of tar files hold follows from their extension: "jpg;png"
   // is the first of both that a sample has, "json:label" a field.
-  std::unique_ptr<Source> open_members(const DataPath &path,
-                                       const InputInfo &input) {
+  std::unique_ptr<DataSource> open_members(const DataPath &path,
+                                           const InputInfo &input) {
     const size_t colon = path.member.find(':');
     const std::string field =
         colon == std::string::npos ? "" : path.member.substr(colon + 1);

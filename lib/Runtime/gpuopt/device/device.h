@@ -47,21 +47,21 @@ class Libraries {
 public:
   template <class L>
   L &get() {
-    const size_t slot = slot_of<L>();
-    if (objects.size() <= slot)
-      objects.resize(slot + 1);
-    if (!objects[slot])
-      objects[slot] = std::make_shared<L>();
-    return *static_cast<L *>(objects[slot].get());
+    const size_t index = index_of<L>();
+    if (objects.size() <= index)
+      objects.resize(index + 1);
+    if (!objects[index])
+      objects[index] = std::make_shared<L>();
+    return *static_cast<L *>(objects[index].get());
   }
 
 private:
   template <class L>
-  static size_t slot_of() {
-    static const size_t slot = next_slot()++;
-    return slot;
+  static size_t index_of() {
+    static const size_t index = next_index()++;
+    return index;
   }
-  static std::atomic<size_t> &next_slot() {
+  static std::atomic<size_t> &next_index() {
     static std::atomic<size_t> next = 0;
     return next;
   }

@@ -40,10 +40,10 @@ constexpr bool first_thread() { return true; }
 //   for (int64_t r = group<8>(); r < rows; r += groups<16>())
 //     for (int64_t i = first_lane<8>(); i < n; i += lane_step<8>())
 //
-// A row of n elements takes turns<Width>(n) turns of a group:
+// A row of n elements takes iterations<Width>(n) iterations of a group:
 //
-//   for (int64_t turn = 0; turn < turns<8>(n); turn++)
-//     const int64_t i = turn * lane_step<8>() + first_lane<8>();
+//   for (int64_t t = 0; t < iterations<8>(n); t++)
+//     const int64_t i = t * lane_step<8>() + first_lane<8>();
 //
 // The host's one thread is one group.
 #ifdef __CUDACC__
@@ -83,7 +83,7 @@ constexpr int64_t lane_step() {
 #endif
 
 template <int Width>
-constexpr DEVICE int64_t turns(int64_t n) {
+constexpr DEVICE int64_t iterations(int64_t n) {
   return (n + lane_step<Width>() - 1) / lane_step<Width>();
 }
 

@@ -26,7 +26,7 @@ public:
 
   void run() {
     // Errors in the data are reported before anything is allocated.
-    Sources sources =
+    DataSources sources =
         SourceOpener(program.inputs, s.train, s.token_type, "--").open();
     open_session();
     open_loader(std::move(sources));
@@ -162,7 +162,7 @@ private:
                                                  : s.constants);
     session.begin_run(s, /*steps=*/0, RunState(), /*lr_factor=*/1);
   }
-  void open_loader(Sources sources) {
+  void open_loader(DataSources sources) {
     const int64_t samples = sources.empty() ? 0 : sources[0]->samples();
     LoaderOptions options;
     options.pads_last = true;

@@ -7,7 +7,7 @@
 
 #include "gpuopt/device/atomic_file.h"
 #include "gpuopt/optimizers/optimizer.h"
-#include "gpuopt/trainer/memory_report.h"
+#include "gpuopt/trainer/profiling/memory_report.h"
 
 #include <fcntl.h>
 #include <unistd.h>

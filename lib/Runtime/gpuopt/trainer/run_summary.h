@@ -4,8 +4,8 @@
 
 #include "gpuopt/device/atomic_file.h"
 #include "gpuopt/trainer/metrics.h"
+#include "gpuopt/trainer/profiling/verdict.h"
 #include "gpuopt/trainer/settings.h"
-#include "gpuopt/trainer/verdict.h"
 
 #include <filesystem>
 #include <fstream>

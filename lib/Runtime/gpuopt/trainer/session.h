@@ -2,9 +2,9 @@
 // (gpuopt/gpuopt.h) both run its steps through this class.
 #pragma once
 
-#include "gpuopt/trainer/checkpoint_folder.h"
-#include "gpuopt/trainer/resume.h"
-#include "gpuopt/trainer/weights_file.h"
+#include "gpuopt/trainer/checkpoints/checkpoint_folder.h"
+#include "gpuopt/trainer/checkpoints/resume.h"
+#include "gpuopt/trainer/checkpoints/weights_file.h"
 
 namespace gpuopt {
 

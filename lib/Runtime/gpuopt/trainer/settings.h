@@ -8,8 +8,8 @@
 #include "gpuopt/settings/compile_table.h"
 #include "gpuopt/settings/flags.h"
 #include "gpuopt/settings/profile_schedule.h"
+#include "gpuopt/trainer/checkpoints/resume.h"
 #include "gpuopt/trainer/output_folder.h"
-#include "gpuopt/trainer/resume.h"
 
 #include <cerrno>
 

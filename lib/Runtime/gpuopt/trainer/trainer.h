@@ -6,15 +6,15 @@
 #include "gpuopt/data/sources.h"
 #include "gpuopt/device/wait_policy.h"
 #include "gpuopt/trainer/averages.h"
-#include "gpuopt/trainer/checkpoints.h"
-#include "gpuopt/trainer/init_weights.h"
+#include "gpuopt/trainer/checkpoints/checkpoints.h"
+#include "gpuopt/trainer/checkpoints/init_weights.h"
 #include "gpuopt/trainer/metrics.h"
 #include "gpuopt/trainer/not_finite.h"
 #include "gpuopt/trainer/output_folder.h"
+#include "gpuopt/trainer/profiling/step_profiles.h"
 #include "gpuopt/trainer/run_summary.h"
 #include "gpuopt/trainer/session.h"
 #include "gpuopt/trainer/settings.h"
-#include "gpuopt/trainer/step_profiles.h"
 
 #include <csignal>
 
@@ -152,7 +152,7 @@ private:
     eval_sources =
         SourceOpener(program.inputs, s.eval, s.token_type, "--eval-").open();
   }
-  std::unique_ptr<Loader> make_loader(Sources sources, bool shuffle,
+  std::unique_ptr<Loader> make_loader(DataSources sources, bool shuffle,
                                       bool pads_last) {
     LoaderOptions options;
     options.pads_last = pads_last;
@@ -472,7 +472,7 @@ private:
   StepProfiles profiles; // outlives the writer of checkpoints, which it traces
   Checkpoints checkpoints;
   RunSummary summary;
-  Sources train_sources, eval_sources;
+  DataSources train_sources, eval_sources;
   char *memory = nullptr;
   struct {
     std::unique_ptr<Loader> train, eval; // eval: or null

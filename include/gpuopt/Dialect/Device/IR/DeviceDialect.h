@@ -68,9 +68,9 @@ struct PrintedCall {
 StepVariables variablesOf(const std::optional<PrintedCall> &call,
                           const mlir::SymbolTable &symbols);
 
-/// The table that a group of calls is printed as, and the one call that gets
-/// it.
-struct GroupTable {
+/// The table that calls on many tensors are printed as, and the one call that
+/// gets it.
+struct MultiTensorTable {
   std::string function;
   std::string name;
   /// The struct of the runtime that a row is, and its template arguments.
@@ -83,7 +83,7 @@ struct GroupTable {
 };
 
 /// A row of such a table.
-struct GroupRow {
+struct MultiTensorRow {
   struct Tensor { ///< Where a tensor begins; null for none.
     mlir::Value pointer;
     bool isHalf = false;
@@ -105,18 +105,18 @@ namespace gpuopt::device {
 inline constexpr llvm::StringLiteral
     kLanesAttribute = DeviceDialect::LanesAttrHelper::getNameStr(),
     kCostKeyAttribute = DeviceDialect::CostKeyAttrHelper::getNameStr(),
-    kTurnsAttribute = DeviceDialect::TurnsAttrHelper::getNameStr();
+    kIterationsAttribute = DeviceDialect::IterationsAttrHelper::getNameStr();
 
-/// Returns the attribute that a call in a device.repeat has in a turn instead
-/// of an attribute of its own; null if there is none, or if all turns have the
-/// same.
-mlir::Attribute attributeInTurn(mlir::Operation *call, unsigned turn,
-                                llvm::StringRef name);
-/// Returns whether some turn of a call has an attribute of that name.
-bool differsByTurn(mlir::Operation *call, llvm::StringRef name);
+/// Returns the attribute that a call in a device.repeat has in an iteration
+/// instead of an attribute of its own; null if there is none, or if all
+/// iterations have the same.
+mlir::Attribute attributeInIteration(mlir::Operation *call, unsigned iteration,
+                                     llvm::StringRef name);
+/// Returns whether some iteration of a call has an attribute of that name.
+bool differsByIteration(mlir::Operation *call, llvm::StringRef name);
 
 /// Whether an attribute says where a call comes from, and so may differ from
-/// turn to turn.
+/// iteration to iteration.
 bool namesOrigin(llvm::StringRef attribute);
 
 /// Returns where a cell of a device.repeat begins: a whole buffer at element 0.

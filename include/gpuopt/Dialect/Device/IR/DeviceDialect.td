@@ -35,9 +35,9 @@ def Device_Dialect : Dialect {
     "::mlir::IntegerAttr":$lanes,
     // On an op of a step, the CostKey of the op: its origin and its work.
     "::mlir::ArrayAttr":$cost_key,
-    // On a call in a device.repeat, for each turn a dictionary of the attributes
-    // that differ from turn to turn.
-    "::mlir::ArrayAttr":$turns);
+    // On a call in a device.repeat, for each iteration a dictionary of the attributes
+    // that differ from iteration to iteration.
+    "::mlir::ArrayAttr":$iterations);
   let hasOperationAttrVerify = 1;
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
@@ -92,13 +92,13 @@ def Device_CombinerAttr : EnumAttr<Device_Dialect, Device_Combiner, "combiner"> 
   let assemblyFormat = "`<` $value `>`";
 }
 
-def Device_Access : I32EnumAttr<"Access", "how the lanes of a loop reach memory", [
+def Device_AccessPattern : I32EnumAttr<"AccessPattern", "how the lanes of a loop reach memory", [
     I32EnumAttrCase<"Uniform", 0, "uniform">, I32EnumAttrCase<"Contiguous", 1, "contiguous">,
     I32EnumAttrCase<"Strided", 2, "strided">, I32EnumAttrCase<"Indirect", 3, "indirect">]> {
   let cppNamespace = "::gpuopt::device";
   let genSpecializedAttr = 0;
 }
-def Device_AccessAttr : EnumAttr<Device_Dialect, Device_Access, "access">;
+def Device_AccessPatternAttr : EnumAttr<Device_Dialect, Device_AccessPattern, "access_pattern">;
 
 //===----------------------------------------------------------------------===//
 // What calls pass
@@ -146,7 +146,8 @@ def Device_StructAttr : Device_Attr<"Struct", "struct"> {
 def Device_SliceAttr : Device_Attr<"Slice", "slice"> {
   let summary = "a buffer from one of its elements on";
   let description = [{
-    A cell of a `device.repeat` whose turns work on different parts of a buffer.
+    A cell of a `device.repeat` whose iterations work on different parts of a
+    buffer.
 
     ```mlir
     #device.slice<@logits + 384>

@@ -10,7 +10,7 @@
 
 include "mlir/IR/OpBase.td"
 
-def Device_GroupableCall : OpInterface<"GroupableCall"> {
+def Device_MultiTensorCall : OpInterface<"MultiTensorCall"> {
   let cppNamespace = "::gpuopt::device";
   let description = [{
     A call for one tensor that the runtime can make for many tensors as one
@@ -19,19 +19,19 @@ def Device_GroupableCall : OpInterface<"GroupableCall"> {
   }];
   let methods = [
     InterfaceMethod<"Returns a key: calls of one op whose keys are equal can be made as one call. Returns null if "
-                    "this call cannot be grouped.", "::mlir::Attribute", "getGroupKey">,
+                    "this call can only be made alone.", "::mlir::Attribute", "getMultiTensorKey">,
     InterfaceMethod<"Returns the element type that some of the call's tensors have instead of the parameter's; null "
-                    "if all have the parameter's. A group has one such type.", "::mlir::Type", "getHalfType",
+                    "if all have the parameter's. A multi-tensor call has one such type.", "::mlir::Type", "getHalfType",
                     (ins), [{}], [{ return {}; }]>,
     InterfaceMethod<"Returns the operand that the call only reads; it writes the others.", "::mlir::Value", "getSource">,
     InterfaceMethod<"Returns the number of elements that the call works on.", "int64_t", "getNumElements", (ins), [{}],
                     [{ return $_op.getCount(); }]>,
     InterfaceMethod<"Returns the number of blocks that work on the call's tensors in a launch for many.", "int64_t",
                     "getNumSpans", (ins), [{}], [{ return ::gpuopt::sum_of_squares_partials($_op.getNumElements()); }]>,
-    InterfaceMethod<"Returns how a group of such calls is printed; `half` is the group's half type.",
-                    "::gpuopt::device::GroupTable", "getTable", (ins "::mlir::Type":$half)>,
+    InterfaceMethod<"Returns how such calls are printed as one; `half` is their half type.",
+                    "::gpuopt::device::MultiTensorTable", "getTable", (ins "::mlir::Type":$half)>,
     InterfaceMethod<"Returns the call's row of this table, where its blocks begin with `firstSpan`.",
-                    "::gpuopt::device::GroupRow", "getRow", (ins "int64_t":$firstSpan)>
+                    "::gpuopt::device::MultiTensorRow", "getRow", (ins "int64_t":$firstSpan)>
   ];
 }
 

@@ -23,7 +23,7 @@ def Device_KernelOp : Device_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBloc
 
     Neighbouring threads form `groups` groups of equal size. The threads of each
     group walk a loop over lanes together, and what the loop combines is the
-    result of that group; a loop over row groups deals its turns out to the
+    result of that group; a loop over row groups deals its iterations out to the
     groups. With one group, which is the whole block, the result is the same for
     any number of threads.
 
@@ -90,21 +90,22 @@ def Device_DelinearizeOp : Device_KernelBodyOp<"delinearize", [Pure]> {
 }
 
 def Device_LoopOp : Device_KernelBodyOp<"loop", [SingleBlock]> {
-  let summary = "a loop of a kernel, with values combined over its turns";
+  let summary = "a loop of a kernel, with values combined over its iterations";
   let description = [{
     The body runs for each index in [lower, upper). Its one argument is the
     index; its `device.yield` has one value per combiner, and the results are
-    the combinations over all turns. The order of combination is fixed by the
-    runtime's primitives, not by the compiler.
+    the combinations over all iterations. The order of combination is fixed by
+    the runtime's primitives, not by the compiler.
 
     Over lanes, the results are uniform (combined over all lanes and the
     threads of the group); a sequential loop inside a loop over lanes combines
-    lane by lane. A loop over row groups gives each turn to one of the kernel's
-    groups of threads. Inside a loop over lanes it combines lane by lane over
-    all groups, and what follows in that loop is stored by the first group;
-    outside, each group does all of its own turns, and nothing is combined.
+    lane by lane. A loop over row groups gives each iteration to one of the
+    kernel's groups of threads. Inside a loop over lanes it combines lane by
+    lane over all groups, and what follows in that loop is stored by the first
+    group;
+    outside, each group does all of its own iterations, and nothing is combined.
 
-    `unroll` successive turns load what they need before the first of them
+    `unroll` successive iterations load what they need before the first of them
     computes. The bounds of the loop are multiples of `multiple`.
 
     `sum_exp` adds up `exp(x - m)` over all values `x` that it gets, where `m` is
@@ -144,7 +145,7 @@ def Device_LoopOp : Device_KernelBodyOp<"loop", [SingleBlock]> {
 }
 
 def Device_YieldOp : Device_KernelBodyOp<"yield", [Terminator, HasParent<"LoopOp">]> {
-  let summary = "what a turn of a loop contributes";
+  let summary = "what an iteration of a loop contributes";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
 }
@@ -152,7 +153,7 @@ def Device_YieldOp : Device_KernelBodyOp<"yield", [Terminator, HasParent<"LoopOp
 def Device_LoadOp : Device_KernelBodyOp<"load", [MemoryEffects<[MemRead]>]> {
   let summary = "reads element `offset + sum(indices * strides)`";
   let description = [{
-    `access` says how the lanes of the enclosing loop over lanes reach memory:
+    `pattern` says how the lanes of the enclosing loop over lanes reach memory:
     `uniform` (no index varies by lane), `contiguous` (the loop's index with
     stride 1), `strided` (the loop's index with another stride) or `indirect`
     (an index that is itself loaded per lane). Without the index of the loop
@@ -165,11 +166,11 @@ def Device_LoadOp : Device_KernelBodyOp<"load", [MemoryEffects<[MemRead]>]> {
     - (C3) the alignment is at least 1.
   }];
   let arguments = (ins Device_Ptr:$pointer, Variadic<AnyTypeOf<[Index, I64]>>:$indices,
-                       DenseI64ArrayAttr:$strides, I64Attr:$offset, Device_AccessAttr:$access,
+                       DenseI64ArrayAttr:$strides, I64Attr:$offset, Device_AccessPatternAttr:$pattern,
                        DefaultValuedAttr<I64Attr, "1">:$alignment);
   let results = (outs AnyType:$result);
   let assemblyFormat = [{
-    $pointer `[` ($indices^ `:` type($indices))? `]` `strides` $strides `offset` $offset $access
+    $pointer `[` ($indices^ `:` type($indices))? `]` `strides` $strides `offset` $offset $pattern
     (`aligned` $alignment^)? attr-dict
     `:` type($pointer) `->` type($result)
   }];
@@ -183,10 +184,10 @@ def Device_StoreOp : Device_KernelBodyOp<"store", [MemoryEffects<[MemWrite]>]> {
     each block or, if groups of threads have rows of their own, for each row.
   }];
   let arguments = (ins AnyType:$value, Device_Ptr:$pointer, Variadic<AnyTypeOf<[Index, I64]>>:$indices,
-                       DenseI64ArrayAttr:$strides, I64Attr:$offset, Device_AccessAttr:$access,
+                       DenseI64ArrayAttr:$strides, I64Attr:$offset, Device_AccessPatternAttr:$pattern,
                        DefaultValuedAttr<I64Attr, "1">:$alignment);
   let assemblyFormat = [{
-    $value `,` $pointer `[` ($indices^ `:` type($indices))? `]` `strides` $strides `offset` $offset $access
+    $value `,` $pointer `[` ($indices^ `:` type($indices))? `]` `strides` $strides `offset` $offset $pattern
     (`aligned` $alignment^)? attr-dict `:` type($value) `,` type($pointer)
   }];
   let hasVerifier = 1;
@@ -238,8 +239,8 @@ def Device_CombineGroupsOp : Device_KernelBodyOp<"combine_groups", [SameOperands
 def Device_PositionOp : Device_KernelBodyOp<"position", [Pure]> {
   let summary = "the number `offset + sum(indices * strides)`";
   let description = [{
-    `access` says how the number varies over the lanes of the enclosing loop, as
-    for device.load: `uniform`, `contiguous` (by 1) or `strided`. Without the
+    `pattern` says how the number varies over the lanes of the enclosing loop,
+    as for device.load: `uniform`, `contiguous` (by 1) or `strided`. Without the
     index of the loop over lanes, the number is a multiple of `alignment`.
 
     Constraints:
@@ -247,10 +248,10 @@ def Device_PositionOp : Device_KernelBodyOp<"position", [Pure]> {
     - (C2) the alignment is at least 1.
   }];
   let arguments = (ins Variadic<Index>:$indices, DenseI64ArrayAttr:$strides, I64Attr:$offset,
-                       Device_AccessAttr:$access, DefaultValuedAttr<I64Attr, "1">:$alignment);
+                       Device_AccessPatternAttr:$pattern, DefaultValuedAttr<I64Attr, "1">:$alignment);
   let results = (outs I64:$result);
   let assemblyFormat = [{
-    `[` $indices `]` `strides` $strides `offset` $offset $access (`aligned` $alignment^)? attr-dict
+    `[` $indices `]` `strides` $strides `offset` $offset $pattern (`aligned` $alignment^)? attr-dict
   }];
   let hasVerifier = 1;
 }

@@ -114,22 +114,23 @@ def Device_RepeatOp : Device_Op<"repeat", [HasParent<"StepOp">, SingleBlock, NoT
   let summary = "calls that are made for each row of a table of buffers";
   let description = [{
     The calls of the body are made once for each of `rows`, in their order. A
-    row has one buffer for each of `columns`, or a slice of one; in the turn of
-    that row, `device.column` stands for where it begins. What is the same in all
-    turns comes from `device.address`. An attribute of a call that differs from
-    turn to turn stands in its `device.turns`: an array with a dictionary for
-    each turn, of `comment` and `device.cost_key`. `name` is the name of the
-    table in the emitted source. Loops of a step that have the same calls may
-    share the `function` that the emitted source has for them.
+    row has one buffer for each of `columns`, or a slice of one; in the
+    iteration of that row, `device.column` stands for where it begins. What is
+    the same in all iterations comes from `device.address`. An attribute of a
+    call that differs from iteration to iteration stands in its
+    `device.iterations`: an array with a dictionary for each iteration, of
+    `comment` and `device.cost_key`. `name` is the name of the table in the
+    emitted source. Loops of a step that have the same calls may share the
+    `function` that the emitted source has for them.
 
     Constraints:
     - (C1) two rows or more;
     - (C2) column names differ, and each row has one buffer or slice per column;
     - (C3) the body has calls, `device.address` and `device.column` alone, and
       no other loops;
-    - (C4) `device.turns` has one dictionary per row;
+    - (C4) `device.iterations` has one dictionary per row;
     - (C5) the buffers of a column exist on the device and have the element type of its uses;
-    - (C6) nothing but these attributes differs from turn to turn;
+    - (C6) nothing but these attributes differs from iteration to iteration;
     - (C7) a slice begins behind the first element of its buffer;
     - (C8) loops of a step that share a function have the same columns and
       calls, and no column moves on within one buffer.
@@ -138,11 +139,11 @@ def Device_RepeatOp : Device_Op<"repeat", [HasParent<"StepOp">, SingleBlock, NoT
     device.repeat "forward_layers" ["x", "y"] [[@h_0_x, @h_0_y], [@h_1_x, @h_1_y]] {
       %0 = device.column "x" : !device.ptr<f32>
       %1 = device.column "y" + 128 : !device.ptr<f32>
-      device.launch @relu(%0, %1) {device.turns = [{comment = "h.0"}, {comment = "h.1"} ]}
+      device.launch @relu(%0, %1) {device.iterations = [{comment = "h.0"}, {comment = "h.1"} ]}
           : !device.ptr<f32>, !device.ptr<f32>
     }
     device.repeat "forward_chunks" ["x"] [[@x], [#device.slice<@x + 128>], [#device.slice<@x + 256>]] {
-      // ... turn i begins at element 128 * i of @x
+      // ... iteration i begins at element 128 * i of @x
     }
     ```
   }];
@@ -151,12 +152,12 @@ def Device_RepeatOp : Device_Op<"repeat", [HasParent<"StepOp">, SingleBlock, NoT
   let assemblyFormat = "$name $columns $rows (`function` $function^)? attr-dict-with-keyword $body";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    unsigned getNumTurns() { return getRows().size(); }
-    /// Where a column begins in a turn: `elements` behind the beginning of
+    unsigned getNumIterations() { return getRows().size(); }
+    /// Where a column begins in an iteration: `elements` behind the beginning of
     /// `buffer`. The column exists.
-    SliceAttr sliceOf(::llvm::StringRef column, unsigned turn);
-    /// The elements by which a column begins later than in the turn before, if
-    /// it is in one buffer in all turns and moves on by as much in each; else
+    SliceAttr sliceOf(::llvm::StringRef column, unsigned iteration);
+    /// The elements by which a column begins later than in the iteration before, if
+    /// it is in one buffer in all iterations and moves on by as much in each; else
     /// nothing.
     std::optional<int64_t> strideOf(::llvm::StringRef column);
     /// Whether this loop and another one can share a function, because each
@@ -166,9 +167,10 @@ def Device_RepeatOp : Device_Op<"repeat", [HasParent<"StepOp">, SingleBlock, NoT
 }
 
 def Device_ColumnOp : Device_Op<"column", [HasParent<"RepeatOp">, Pure]> {
-  let summary = "where this turn's buffer or slice of a column begins, plus elements";
+  let summary = "where this iteration's buffer or slice of a column begins, plus elements";
   let description = [{
-    The op is like device.address, but the buffer is that of the turn's row.
+    The op is like device.address, but the buffer is that of the iteration's
+    row.
 
     Constraints:
     - (C1) the enclosing `device.repeat` has the column.
@@ -183,7 +185,7 @@ def Device_ColumnOp : Device_Op<"column", [HasParent<"RepeatOp">, Pure]> {
   let hasVerifier = 1;
 }
 
-def Device_GroupOp : Device_Op<"group", [HasParent<"StepOp">, SingleBlock, NoTerminator]> {
+def Device_MultiTensorOp : Device_Op<"multi_tensor", [HasParent<"StepOp">, SingleBlock, NoTerminator]> {
   let summary = "calls of one kind on many tensors, made as one call";
   let description = [{
     One call of the runtime does what the calls of the body do; it gets a table
@@ -192,11 +194,11 @@ def Device_GroupOp : Device_Op<"group", [HasParent<"StepOp">, SingleBlock, NoTer
 
     Constraints:
     - (C1) the body has two calls or more and, besides them, only `device.address`;
-    - (C2) the calls are `GroupableCall`s of one op, with equal keys;
+    - (C2) the calls are `MultiTensorCall`s of one op, with equal keys;
     - (C3) the calls that have a half type have the same one.
 
     ```mlir
-    device.group {
+    device.multi_tensor {
       %0 = device.address @a_sum : !device.ptr<f32>
       %1 = device.address @d_a : !device.ptr<f32>
       device.accumulate %1 into %0 count 64 : !device.ptr<f32>, !device.ptr<f32>
@@ -211,7 +213,7 @@ def Device_GroupOp : Device_Op<"group", [HasParent<"StepOp">, SingleBlock, NoTer
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// The calls of the body, in their order.
-    ::llvm::SmallVector<GroupableCall> getCalls();
+    ::llvm::SmallVector<MultiTensorCall> getCalls();
     /// The half type of the calls that have one; null where none has.
     ::mlir::Type getHalfType();
   }];
@@ -297,7 +299,7 @@ def Device_GradNormOp : Device_StepOpBase<"grad_norm",
   let summary = "norm of all gradients, and from it the factor of the update";
   let description = [{
     `counts` are the numbers of elements of the gradients. For each gradient in
-    turn, the sums of squares of its spans of 8192 elements are written to
+    iteration, the sums of squares of its spans of 8192 elements are written to
     `scratch` (f64). `parameters` are the names of the parameters that the
     gradients belong to. With a loss scale, gradients are too large by scale /
     `targets`.
@@ -340,7 +342,7 @@ def Device_UpdateOp : Device_StepOpBase<"update",
     (ins StrAttr:$optimizer, Device_Ptr:$parameter, Device_Ptr:$gradient, Variadic<Device_Ptr>:$states,
          Optional<Device_Ptr>:$copy, Optional<Device_Ptr>:$scratch, OptionalAttr<StrArrayAttr>:$stateNames,
          DenseI64ArrayAttr:$shape, UnitAttr:$decay),
-    [AttrSizedOperandSegments, DeclareOpInterfaceMethods<Device_GroupableCall, ["getHalfType", "getNumElements"]>]> {
+    [AttrSizedOperandSegments, DeclareOpInterfaceMethods<Device_MultiTensorCall, ["getHalfType", "getNumElements"]>]> {
   let summary = "train.update on a parameter of a shape";
   let description = [{
     `stateNames` are the names of the states, in the order of the operands.
@@ -392,7 +394,7 @@ def Device_CheckFiniteOp : Device_StepOpBase<"check_finite",
 
 def Device_SumPartsOp : Device_StepOpBase<"sum_parts",
     (ins Device_Ptr:$parts, Device_Ptr:$sum, I64Attr:$count, I64Attr:$columns),
-    [DeclareOpInterfaceMethods<Device_GroupableCall, ["getNumElements", "getNumSpans"]>]> {
+    [DeclareOpInterfaceMethods<Device_MultiTensorCall, ["getNumElements", "getNumSpans"]>]> {
   let summary = "sum[i] = the sum of parts[p, i] over `count` parts, for `columns` columns";
   let description = [{
     Constraints:
@@ -410,21 +412,21 @@ def Device_SumPartsOp : Device_StepOpBase<"sum_parts",
 
 def Device_SnapshotOp : Device_StepOpBase<"snapshot",
     (ins Device_Ptr:$value, Device_Ptr:$snapshot, I64Attr:$count),
-    [DeclareOpInterfaceMethods<Device_GroupableCall>]> {
+    [DeclareOpInterfaceMethods<Device_MultiTensorCall>]> {
   let summary = "snapshot = value, `count` elements, in the first micro-step of a step";
   let assemblyFormat = "$value `in` $snapshot `count` $count attr-dict `:` type($value) `,` type($snapshot)";
 }
 
 def Device_RestoreOp : Device_StepOpBase<"restore",
     (ins Device_Ptr:$value, Device_Ptr:$snapshot, I64Attr:$count),
-    [DeclareOpInterfaceMethods<Device_GroupableCall>]> {
+    [DeclareOpInterfaceMethods<Device_MultiTensorCall>]> {
   let summary = "value = snapshot, `count` elements, where the step is skipped";
   let assemblyFormat = "$value `from` $snapshot `count` $count attr-dict `:` type($value) `,` type($snapshot)";
 }
 
 def Device_RefreshOp : Device_StepOpBase<"refresh",
     (ins Device_Ptr:$copy, Device_Ptr:$value, I64Attr:$count),
-    [DeclareOpInterfaceMethods<Device_GroupableCall>]> {
+    [DeclareOpInterfaceMethods<Device_MultiTensorCall>]> {
   let summary = "copy = value in another precision or the same, `count` elements";
   let assemblyFormat = "$copy `from` $value `count` $count attr-dict `:` type($copy) `,` type($value)";
 }
@@ -470,7 +472,7 @@ def Device_AwaitOp : Device_StepOpBase<"await", (ins I64Attr:$event)> {
 
 def Device_AccumulateOp : Device_StepOpBase<"accumulate",
     (ins Device_Ptr:$value, Device_Ptr:$target, I64Attr:$count),
-    [DeclareOpInterfaceMethods<Device_GroupableCall, ["getHalfType"]>]> {
+    [DeclareOpInterfaceMethods<Device_MultiTensorCall, ["getHalfType"]>]> {
   let summary = "target += value, `count` elements; target = value in the first micro-step of a step";
   let assemblyFormat = "$value `into` $target `count` $count attr-dict `:` type($value) `,` type($target)";
 }

@@ -10,13 +10,14 @@
 
 include "mlir/Pass/PassBase.td"
 
-def GroupCalls : Pass<"device-group-calls", "::mlir::ModuleOp"> {
+def FormMultiTensorCalls : Pass<"device-form-multi-tensor-calls", "::mlir::ModuleOp"> {
   let summary = "Makes one call of calls in a row that do the same on many tensors";
   let description = [{
     Updates of parameters, sums of gradients and copies that follow one another
-    become one `device.group`, which the runtime works on in one launch where
-    it can. Their tensors may have different shapes, and some may read half
-    precision where others do not. No call moves past a call of another kind.
+    become one `device.multi_tensor`, which the runtime works on in one launch
+    where it can. Their tensors may have different shapes, and some may read
+    half precision where others do not. No call moves past a call of another
+    kind.
 
     ```mlir
     %0 = device.address @a_sum : !device.ptr<f32>
@@ -26,7 +27,7 @@ def GroupCalls : Pass<"device-group-calls", "::mlir::ModuleOp"> {
     %3 = device.address @d_b : !device.ptr<f32>
     device.accumulate %3 into %2 count 8 : !device.ptr<f32>, !device.ptr<f32>
     // becomes
-    device.group {
+    device.multi_tensor {
       // ... the same
     }
     ```
@@ -34,7 +35,7 @@ def GroupCalls : Pass<"device-group-calls", "::mlir::ModuleOp"> {
   let options = [Option<"leastCalls", "least-calls", "unsigned", "2",
                         "Fewer calls in a row than this stay as they are">];
   let statistics = [
-    Statistic<"groupCount", "groups", "Number of groups that were formed">,
+    Statistic<"formedCount", "formed", "Number of multi-tensor calls that were formed">,
     Statistic<"callCount", "calls", "Number of calls in them">];
 }
 
@@ -57,7 +58,7 @@ def RollLoops : Pass<"device-roll-loops", "::mlir::ModuleOp"> {
     // ... and so on; becomes
     device.repeat "forward_layers" ["x"] [[@h_0_x], [@h_1_x], ...] {
       %0 = device.column "x" : !device.ptr<f32>
-      device.launch @relu(%0) {device.turns = [{comment = "h.0.act"}, {comment = "h.1.act"}, ...]} : !device.ptr<f32>
+      device.launch @relu(%0) {device.iterations = [{comment = "h.0.act"}, {comment = "h.1.act"}, ...]} : !device.ptr<f32>
     }
     ```
   }];
@@ -67,11 +68,12 @@ def RollLoops : Pass<"device-roll-loops", "::mlir::ModuleOp"> {
 }
 
 def UnrollLoops : Pass<"device-unroll-loops", "::mlir::ModuleOp"> {
-  let summary = "Writes out each turn of a loop of calls, and the calls of each group";
+  let summary = "Writes out each iteration of a loop of calls, and the single calls of each multi-tensor call";
   let description = [{
-    The inverse of device-roll-loops and device-group-calls: each
-    `device.repeat` is replaced by the calls of all of its turns, and each
-    `device.group` by its calls.
+    The inverse of device-roll-loops and
+    device-form-multi-tensor-calls: each
+    `device.repeat` is replaced by the calls of all of its iterations, and each
+    `device.multi_tensor` by its calls.
 
     ```mlir
     device.repeat "forward_layers" ["x"] [[@h_0_x], [@h_1_x]] {

@@ -189,15 +189,15 @@ def Decompose : Pass<"nn-decompose"> {
     nn.cross_entropy become their defining formulas, with reduced dimensions of
     size 1, so that all of one op shares an iteration space.
 
-    With `one-read`, the moments of a batch norm are those of the distances from
-    the first pixel, m: mean = m + mean(x - m), variance = mean((x - m)^2) -
-    mean(x - m)^2. These need one read of x, where the defining formulas need
+    With `one-read`, the statistics of a batch norm are those of the distances
+    from the first pixel, m: mean = m + mean(x - m), variance =
+    mean((x - m)^2) - mean(x - m)^2. These need one read of x, where the defining formulas need
     two, and lose no digits unless that pixel is far from all others (Chan,
     Golub and LeVeque, Algorithms for Computing the Sample Variance, 1983).
 
     With `conv-sums`, a convolution whose result is normalised adds up the
     channels of the result itself (nn.conv_with_sums), so that nothing reads the
-    result for its moments: mean = sum / n, variance = sum_of_squares / n -
+    result for its statistics: mean = sum / n, variance = sum_of_squares / n -
     mean^2. That is for results in half precision, which have lost as many
     digits by rounding as the difference loses in single precision; and for
     convolutions without groups whose channels are multiples of 8, for which

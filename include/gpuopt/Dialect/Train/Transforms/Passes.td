@@ -123,10 +123,11 @@ def AssignPrecision : Pass<"train-assign-precision", "::mlir::ModuleOp"> {
   let description = [{
     For each step, the pass chooses the products whose operands are in half
     precision and the tensors that are stored in it, so that the estimated time
-    is lowest. The choice is a minimum cut (Planning/Precision/AssignPrecision.h)
-    of the costs in Analysis/PrecisionGraph.h, within the classes of
-    Analysis/PrecisionPolicy.h. Kernels compute in f32 whatever they read and
-    write.
+    is lowest. The choice is a minimum cut
+    (Planning/Precision/AssignPrecision.h) of the costs in
+    Analysis/Precision/PrecisionGraph.h, within the classes of
+    Analysis/Precision/PrecisionPolicy.h. Kernels compute in f32 whatever they
+    read and write.
 
     Under a memory budget, a byte that is kept for the backward has a price: the
     time by which the schedule's bound would fall if the budget were a byte
@@ -200,9 +201,10 @@ def Schedule : Pass<"train-schedule", "::mlir::ModuleOp"> {
 
     With `allow-offload`, what the backward reads of the forward may also wait
     in the memory of the host, at the cost of the transfers that the step's work
-    does not hide (Analysis/OffloadCost.h). `train.offload` and `train.reload`
-    begin the transfers, and an op of its own waits for each. Copies back begin
-    early, and copies out are awaited late, where the budget has room.
+    does not hide (Analysis/Costs/OffloadCost.h). `train.offload` and
+    `train.reload` begin the transfers, and an op of its own waits for each.
+    Copies back begin early, and copies out are awaited late, where the budget
+    has room.
 
     A step that was changed has the attribute `train.plan`, which says what the
     schedule promises. If a budget cannot be met, the module gets the attribute

@@ -1,0 +1,535 @@
+//===- BuildStep.cpp - Builds the training step around the forward --------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// The forward function is cloned once for each step that needs it. The pass
+// decides which parameters get a gradient (those that the loss depends on and
+// that are not frozen), and which ops each step has. Afterwards the function is
+// gone, and so is everything that no step needs.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Backward/Differentiate.h"
+#include "Backward/Loss.h"
+#include "Backward/Orthogonalize.h"
+#include "OptionRange.h"
+#include "gpuopt/Analysis/Memory/Buffers.h"
+#include "gpuopt/Dialect/Train/IR/Optimizers.h"
+#include "gpuopt/Dialect/Train/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/Regex.h"
+
+#include <cmath>
+
+namespace gpuopt::train {
+#define GEN_PASS_DEF_BUILDSTEP
+#include "gpuopt/Dialect/Train/Transforms/Passes.h.inc"
+} // namespace gpuopt::train
+
+using namespace mlir;
+using namespace gpuopt;
+using namespace gpuopt::train;
+using nn::TensorBuilder;
+
+namespace {
+
+constexpr StringLiteral kNameAttribute =
+    nn::NNDialect::NameAttrHelper::getNameStr();
+
+class BuildStep : public gpuopt::train::impl::BuildStepBase<BuildStep> {
+public:
+  using BuildStepBase::BuildStepBase;
+
+private:
+  void runOnOperation() override {
+    if (failed(prepare()))
+      return signalPassFailure();
+    markTables();
+    if (inference) {
+      buildForward();
+    } else if (failed(buildMicroStep())) {
+      return signalPassFailure();
+    } else {
+      buildEvaluation();
+    }
+    forward.erase();
+    eraseUnused();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // What is asked for
+  //===--------------------------------------------------------------------===//
+
+  LogicalResult prepare() {
+    forward = getOperation().lookupSymbol<func::FuncOp>("forward");
+    if (!forward)
+      return getOperation().emitError("expects a function named 'forward'");
+    if (failed(readLoss()) || failed(checkOptimizer()))
+      return failure();
+    std::string error;
+    if (!noDecay.empty() && !llvm::Regex(noDecay).isValid(error))
+      return getOperation().emitError(
+                 "expects a regular expression for no-decay, but got '")
+             << noDecay << "': " << error;
+    if (!inference && !noDecay.empty() && !matchesParameter(noDecay))
+      return getOperation().emitError("expects no-decay to match the name of a "
+                                      "parameter, but '")
+             << noDecay << "' matches none";
+    if (failed(expectAtLeast(getOperation(), 1,
+                             {{"accumulation-steps", accumulationSteps}})) ||
+        failed(expectAtLeast(getOperation(), 0,
+                             {{"loss-chunks", lossChunkCount}})))
+      return failure();
+    return findLogits();
+  }
+
+  LogicalResult readLoss() {
+    std::optional<LossKind> kind = parseLossKind(loss);
+    if (!kind)
+      return getOperation().emitError("expects a loss of ")
+             << lossNames() << ", but got '" << loss << "'";
+    lossOptions.kind = *kind;
+    lossOptions.ignoreIndex = ignoreIndex;
+    lossOptions.classWeights = *classWeights;
+    lossOptions.labelSmoothing = labelSmoothing;
+    lossOptions.huberDelta = huberDelta;
+    lossOptions.smoothL1Beta = smoothL1Beta;
+    lossOptions.focalAlpha = focalAlpha;
+    lossOptions.focalGamma = focalGamma;
+    lossOptions.diceSmooth = diceSmooth;
+    auto expect = [&](bool holds, StringRef what,
+                      double value) -> LogicalResult {
+      if (holds)
+        return success();
+      return getOperation().emitError("expects ")
+             << what << ", but got " << value;
+    };
+    return success(
+        succeeded(expect(labelSmoothing >= 0 && labelSmoothing < 1,
+                         "label-smoothing in [0, 1)", labelSmoothing)) &&
+        succeeded(expect(huberDelta > 0, "huber-delta above 0", huberDelta)) &&
+        succeeded(expect(smoothL1Beta >= 0, "smooth-l1-beta of at least 0",
+                         smoothL1Beta)) &&
+        succeeded(
+            expect(focalAlpha <= 1, "focal-alpha of at most 1", focalAlpha)) &&
+        succeeded(
+            expect(focalGamma >= 0, "focal-gamma of at least 0", focalGamma)) &&
+        succeeded(
+            expect(diceSmooth >= 0, "dice-smooth of at least 0", diceSmooth)));
+  }
+
+  LogicalResult checkOptimizer() {
+    const OptimizerInfo *info = find_optimizer(optimizer.getValue());
+    if (!info)
+      return getOperation().emitError("expects an optimizer of ")
+             << optimizerNames() << ", but got '" << optimizer << "'";
+    for (const std::string &state : optimizerStates)
+      if (const OptimizerState *known = info->find_state(state);
+          !known || known->needs.empty())
+        return getOperation().emitError("expects optimizer-states that '")
+               << optimizer << "' may keep or not, but got '" << state << "'";
+    return success();
+  }
+
+  /// Marks the parameters whose rows nn.take reads, because an optimizer may
+  /// leave these to another one.
+  void markTables() {
+    forward.walk([&](nn::TakeOp take) {
+      if (auto read = sourceOf(take.getTable()).getDefiningOp<ReadOp>())
+        getOperation()
+            .lookupSymbol<VariableOp>(read.getVariable())
+            .setIsTable(true);
+    });
+  }
+
+  bool matchesParameter(StringRef expression) {
+    return llvm::any_of(
+        getOperation().getOps<VariableOp>(),
+        [&](VariableOp variable) { return variable.isNamed(expression); });
+  }
+
+  StringRef outputName(unsigned index) {
+    auto name = forward.getResultAttrOfType<StringAttr>(index, kNameAttribute);
+    return name ? name.getValue() : "";
+  }
+
+  LogicalResult findLogits() {
+    if (forward.getNumResults() == 0)
+      return forward.emitError("expects a model with at least one output");
+    if (logits.empty())
+      return checkLogits();
+    SmallVector<StringRef> names;
+    for (unsigned index = 0; index < forward.getNumResults(); ++index) {
+      names.push_back(outputName(index));
+      if (names.back() == logits) {
+        logitsIndex = index;
+        return checkLogits();
+      }
+    }
+    return forward.emitError(
+               "expects 'logits' to name an output of the model (")
+           << llvm::join(names, ", ") << "), but got '" << logits << "'";
+  }
+
+  LogicalResult checkLogits() {
+    auto type =
+        dyn_cast<RankedTensorType>(forward.getResultTypes()[logitsIndex]);
+    bool usable = type && isa<FloatType>(type.getElementType()) &&
+                  (type.getRank() >= 1 || lossOptions.kind == LossKind::None);
+    if (inference)
+      return success();
+    if (usable && lossOptions.kind == LossKind::Dice && type.getRank() < 2)
+      return forward.emitError("expects logits of at least two dimensions for "
+                               "dice, which has a loss for each sample, but '")
+             << outputName(logitsIndex) << "' is " << type;
+    if (usable) {
+      warnOfOneClass(type);
+      return checkClassWeights(type);
+    }
+    return forward.emitError("expects floating-point output '")
+           << outputName(logitsIndex) << "' for the loss, but got "
+           << forward.getResultTypes()[logitsIndex];
+  }
+
+  /// Checks that there is a weight for each class, and that a mean by them
+  /// exists.
+  LogicalResult checkClassWeights(RankedTensorType type) {
+    if (classWeights.empty())
+      return success();
+    int64_t classes =
+        hasClasses(lossOptions.kind) ? labelsLimit(lossOptions.kind, type) : 0;
+    if (static_cast<int64_t>(classWeights.size()) != classes)
+      return forward.emitError("expects class-weights for each of the ")
+             << classes << " classes of '" << outputName(logitsIndex)
+             << "', but got " << classWeights.size();
+    for (double weight : classWeights)
+      if (!(weight >= 0 && std::isfinite(stored(weight, type))))
+        return forward.emitError("expects class-weights of at least 0 that ")
+               << type.getElementType() << " can hold, but got " << weight;
+    if (llvm::all_of(classWeights,
+                     [&](double weight) { return stored(weight, type) == 0; }))
+      return forward.emitError("expects a class weight above 0, but all are 0");
+    return success();
+  }
+
+  /// Returns a weight as a tensor of the logits' type holds it: 1e39 is
+  /// infinite in f32.
+  static double stored(double weight, RankedTensorType type) {
+    APFloat value(weight);
+    bool losesInfo = false;
+    value.convert(cast<FloatType>(type.getElementType()).getFloatSemantics(),
+                  APFloat::rmNearestTiesToEven, &losesInfo);
+    return value.convertToDouble();
+  }
+
+  /// With one class, the softmax is 1 and the loss 0, whatever the weights are.
+  void warnOfOneClass(RankedTensorType type) {
+    if (lossOptions.kind == LossKind::CrossEntropy &&
+        labelsLimit(lossOptions.kind, type) == 1)
+      forward.emitWarning("cross_entropy over the one class of '")
+          << outputName(logitsIndex) << "' (" << type
+          << ") is always 0: expects a loss of mse or l1 for a regression, "
+             "bce_with_logits for yes or no";
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Steps
+  //===--------------------------------------------------------------------===//
+
+  /// Clones the forward into a step, and fills in the outputs of its block.
+  StepOp cloneForward(StringRef name, StepKind kind, bool withLabels,
+                      SmallVectorImpl<Value> &outputs) {
+    OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
+    SmallVector<Attribute> names;
+    for (unsigned index = 0; index < forward.getNumArguments(); ++index) {
+      auto input = forward.getArgAttrOfType<StringAttr>(index, kNameAttribute);
+      names.push_back(
+          input ? input
+                : builder.getStringAttr("input" + std::to_string(index)));
+    }
+    auto type = cast<RankedTensorType>(forward.getResultTypes()[logitsIndex]);
+    RankedTensorType labels =
+        withLabels ? labelsType(lossOptions.kind, type) : nullptr;
+    StringAttr labelsName =
+        labels ? builder.getStringAttr("labels") : StringAttr();
+    if (labels)
+      names.push_back(labelsName);
+    auto step = StepOp::create(
+        builder, forward.getLoc(), freeSymbol(getOperation(), name), kind,
+        builder.getArrayAttr(names), labelsName, IndexRangeAttr());
+    Block &body = step.getBody().emplaceBlock();
+    IRMapping mapping;
+    for (auto [index, argument] : llvm::enumerate(forward.getArguments())) {
+      Location loc = NameLoc::get(cast<StringAttr>(names[index]));
+      mapping.map(argument, body.addArgument(argument.getType(), loc));
+    }
+    if (labels) {
+      body.addArgument(labels, NameLoc::get(labelsName));
+      if (int64_t limit = labelsLimit(lossOptions.kind, type); limit >= 0) {
+        std::optional<int64_t> ignored;
+        if (hasClasses(lossOptions.kind))
+          ignored = ignoreIndex;
+        step.setLabelsRangeAttr(
+            IndexRangeAttr::get(&getContext(), 0, limit, ignored));
+      }
+    }
+    builder.setInsertionPointToEnd(&body);
+    for (Operation &op : forward.getBody().front().without_terminator())
+      builder.clone(op, mapping);
+    for (Value output :
+         forward.getBody().front().getTerminator()->getOperands())
+      outputs.push_back(mapping.lookup(output));
+    return step;
+  }
+
+  Loss appendLoss(OpBuilder &builder, StepOp step, Value output) {
+    TensorBuilder b(NameLoc::get(builder.getStringAttr("loss")), builder);
+    Value labels =
+        step.getLabelsName() ? step.getBody().getArguments().back() : Value();
+    int64_t chunks =
+        lossChunks(lossOptions.kind, output, lossChunkCount, halfLogits);
+    Loss result = buildChunkedLoss(b, lossOptions, output, labels, chunks);
+    b.create<ReportLossOp>(result.sum, result.weight);
+    return result;
+  }
+
+  LogicalResult buildMicroStep() {
+    SmallVector<Value> outputs;
+    StepOp step = cloneForward("micro_step", StepKind::Micro, true, outputs);
+    OpBuilder builder = OpBuilder::atBlockEnd(&step.getBody().front());
+    Loss loss = appendLoss(builder, step, outputs[logitsIndex]);
+
+    llvm::MapVector<Attribute, SmallVector<Value>>
+        reads; // by variable: tied weights are read several times
+    SmallVector<Value> sources;
+    for (ReadOp read : step.getBody().getOps<ReadOp>()) {
+      auto variable =
+          getOperation().lookupSymbol<VariableOp>(read.getVariable());
+      if (variable && variable.isTrained()) {
+        reads[read.getVariableAttr()].push_back(read.getResult());
+        sources.push_back(read.getResult());
+      }
+    }
+    TensorBuilder b(
+        NameLoc::get(builder.getStringAttr(Origin{"loss"}.gradient().text())),
+        builder);
+    SmallVector<Value> gradients;
+    int64_t targets =
+        targetsOf(lossOptions.kind,
+                  cast<RankedTensorType>(outputs[logitsIndex].getType()));
+    Value seed =
+        b.create<SeedOp>(loss.sum.getType(), std::max<int64_t>(targets, 1));
+    if (failed(differentiate(builder, loss.sum, seed, sources, gradients)))
+      return failure();
+    llvm::DenseMap<Value, Value> gradientOf;
+    for (auto [source, gradient] : llvm::zip(sources, gradients))
+      gradientOf[source] = gradient;
+
+    SmallVector<Update> updates;
+    for (auto &[variable, values] : reads)
+      if (Value gradient = sumOf(builder, values, gradientOf))
+        updates.push_back({cast<FlatSymbolRefAttr>(variable), gradient});
+    if (updates.empty())
+      return forward.emitError("expects a parameter that the loss depends on, "
+                               "but there is none; frozen parameters "
+                               "and integer tensors are not trained");
+    if (failed(checkUpdates(updates)))
+      return failure();
+    finishStep(builder, updates);
+    return success();
+  }
+
+  using Update = std::pair<FlatSymbolRefAttr, Value>;
+
+  const OptimizerInfo &optimizerOf(FlatSymbolRefAttr parameter) {
+    return train::optimizerOf(
+        *find_optimizer(optimizer.getValue()),
+        getOperation().lookupSymbol<VariableOp>(parameter));
+  }
+
+  /// Refuses a model in which the optimizer leaves all parameters to another
+  /// one.
+  LogicalResult checkUpdates(ArrayRef<Update> updates) {
+    if (llvm::any_of(updates, [&](const Update &update) {
+          return StringRef(optimizerOf(update.first).name) == optimizer;
+        }))
+      return success();
+    return forward.emitError("expects a parameter that '")
+           << optimizer << "' updates, but it leaves all of them to '"
+           << StringRef(optimizerOf(updates.front().first).name) << "'";
+  }
+
+  static Value sumOf(OpBuilder &builder, ArrayRef<Value> values,
+                     const llvm::DenseMap<Value, Value> &gradientOf) {
+    Value sum;
+    for (Value value : values)
+      if (Value gradient = gradientOf.lookup(value))
+        sum = sum ? arith::AddFOp::create(builder, gradient.getLoc(), sum,
+                                          gradient)
+                        .getResult()
+                  : gradient;
+    return sum;
+  }
+
+  /// Adds the optimizer to this step or, with accumulation, to a step of its
+  /// own.
+  void finishStep(OpBuilder &builder, ArrayRef<Update> gradients) {
+    if (accumulationSteps <= 1)
+      return appendOptimizer(builder, gradients);
+    SmallVector<FlatSymbolRefAttr> sums;
+    for (auto [parameter, gradient] : gradients) {
+      sums.push_back(addVariable(parameter, "grad", VariableKind::Gradient));
+      AccumulateOp::create(builder, gradient.getLoc(), sums.back(), gradient);
+    }
+    OpBuilder outside = OpBuilder::atBlockEnd(getOperation().getBody());
+    auto update = StepOp::create(outside, forward.getLoc(),
+                                 freeSymbol(getOperation(), "update"),
+                                 StepKind::Update, outside.getArrayAttr({}),
+                                 StringAttr(), IndexRangeAttr());
+    OpBuilder inside = OpBuilder::atBlockEnd(&update.getBody().emplaceBlock());
+    SmallVector<Update> read;
+    for (auto [sum, entry] : llvm::zip(sums, gradients))
+      read.push_back(
+          {entry.first, ReadOp::create(inside, forward.getLoc(),
+                                       entry.second.getType(), sum)});
+    appendOptimizer(inside, read);
+  }
+
+  void appendOptimizer(OpBuilder &builder, ArrayRef<Update> gradients) {
+    Location loc = NameLoc::get(builder.getStringAttr("optimizer"));
+    SmallVector<Value> all;
+    SmallVector<Attribute> parameters;
+    for (auto &[parameter, gradient] : gradients) {
+      all.push_back(gradient);
+      parameters.push_back(parameter);
+    }
+    GradNormOp::create(builder, loc, all, builder.getArrayAttr(parameters),
+                       FlatSymbolRefAttr());
+    // First what needs no products: those updates are one call, and their
+    // gradients are free for the others.
+    for (bool hasDirection : {false, true})
+      for (const Update &update : gradients)
+        if (optimizerOf(update.first).has_direction == hasDirection)
+          appendUpdate(builder, loc, update);
+  }
+
+  void appendUpdate(OpBuilder &builder, Location loc, const Update &update) {
+    auto [parameter, gradient] = update;
+    const OptimizerInfo &info = optimizerOf(parameter);
+    DictionaryAttr states = addStates(builder, parameter, info);
+    if (info.has_direction) {
+      gradient = orthogonalDirection(builder, info, update, states);
+      states = nullptr;
+    }
+    bool decay =
+        noDecay.empty() ||
+        !getOperation().lookupSymbol<VariableOp>(parameter).isNamed(noDecay);
+    UpdateOp::create(builder, loc, StringRef(info.name), parameter.getValue(),
+                     gradient, states, FlatSymbolRefAttr(), decay);
+  }
+
+  /// Returns the matrix with which muon updates a parameter. The ops are named
+  /// after the parameter.
+  Value orthogonalDirection(OpBuilder &builder, const OptimizerInfo &info,
+                            const Update &update, DictionaryAttr states) {
+    StringRef parameter = update.first.getValue();
+    auto named = [&](StringRef what) {
+      return NameLoc::get(builder.getStringAttr(parameter + "." + what));
+    };
+    auto direction = DirectionOp::create(
+        builder, named("direction"), update.second.getType(),
+        StringRef(info.name), parameter, update.second, states);
+    TensorBuilder b(named("orthogonal"), builder);
+    return orthogonalize(b, direction);
+  }
+
+  /// Adds the states that the optimizer keeps for a parameter; returns them by
+  /// the optimizer's names.
+  DictionaryAttr addStates(OpBuilder &builder, FlatSymbolRefAttr parameter,
+                           const OptimizerInfo &info) {
+    auto owner = getOperation().lookupSymbol<VariableOp>(parameter);
+    SmallVector<NamedAttribute> states;
+    for (const OptimizerState &state : info.states) {
+      bool isKept = state.needs.empty() ||
+                    llvm::is_contained(optimizerStates, StringRef(state.name));
+      if (RankedTensorType type = optimizerStateType(
+              state, cast<RankedTensorType>(owner.getType()));
+          type && isKept)
+        states.push_back(builder.getNamedAttr(
+            state.name, addVariable(parameter, state.name,
+                                    VariableKind::OptimizerState, type)));
+    }
+    return states.empty() ? DictionaryAttr()
+                          : builder.getDictionaryAttr(states);
+  }
+
+  /// Adds a variable that belongs to a parameter and is zero at first. It has
+  /// the parameter's type unless another one is given.
+  FlatSymbolRefAttr addVariable(FlatSymbolRefAttr parameter, StringRef suffix,
+                                VariableKind kind,
+                                RankedTensorType type = nullptr) {
+    auto owner = getOperation().lookupSymbol<VariableOp>(parameter);
+    OpBuilder builder(owner);
+    Operation *last = owner; // the last variable added for the parameter
+    for (auto next = dyn_cast_or_null<VariableOp>(owner->getNextNode());
+         next && next.getOfAttr() == parameter;
+         next = dyn_cast_or_null<VariableOp>(next->getNextNode()))
+      last = next;
+    builder.setInsertionPointAfter(last);
+    std::string name =
+        freeSymbol(getOperation(), (parameter.getValue() + "." + suffix).str());
+    auto variable =
+        VariableOp::create(builder, owner.getLoc(), name, kind,
+                           type ? Type(type) : owner.getType(), parameter);
+    return FlatSymbolRefAttr::get(variable.getSymNameAttr());
+  }
+
+  /// Turns a forward into one without dropout that uses the running statistics
+  /// of batch normalisation.
+  static void makeEvaluation(StepOp step) {
+    step.walk([](Operation *op) {
+      if (auto trained = dyn_cast<EvaluationFormOpInterface>(op))
+        trained.becomeEvaluation();
+      else if (isa<WriteOp>(op))
+        op->erase();
+    });
+  }
+
+  void buildEvaluation() {
+    SmallVector<Value> outputs;
+    StepOp step = cloneForward("evaluate", StepKind::Evaluate, true, outputs);
+    OpBuilder builder = OpBuilder::atBlockEnd(&step.getBody().front());
+    appendLoss(builder, step, outputs[logitsIndex]);
+    makeEvaluation(step);
+  }
+
+  void buildForward() {
+    SmallVector<Value> outputs;
+    StepOp step =
+        cloneForward("forward_step", StepKind::Forward, false, outputs);
+    OpBuilder builder = OpBuilder::atBlockEnd(&step.getBody().front());
+    for (auto [index, output] : llvm::enumerate(outputs))
+      OutputOp::create(builder, output.getLoc(), outputName(index), output);
+    makeEvaluation(step);
+  }
+
+  void eraseUnused() {
+    getOperation().walk([](StepOp step) {
+      for (Operation &op :
+           llvm::make_early_inc_range(llvm::reverse(step.getBody().front())))
+        if (op.use_empty() && (isMemoryEffectFree(&op) || isa<ReadOp>(op)))
+          op.erase();
+    });
+  }
+
+  func::FuncOp forward;
+  LossOptions lossOptions;
+  unsigned logitsIndex = 0;
+};
+
+} // namespace

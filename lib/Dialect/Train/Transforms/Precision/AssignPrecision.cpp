@@ -1,0 +1,345 @@
+//===- AssignPrecision.cpp - Chooses what is in half precision ------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Runs on formed kernels, right before the schedule: the costs that it compares
+// are those of the bytes that the program will really move. The minimum cut is
+// solved and checked. Under a budget it is solved again with the price of
+// memory that the schedule found.
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Planning/Precision/AssignPrecision.h"
+#include "OptionRange.h"
+#include "Precision/Precision.h"
+#include "Schedule/ScheduleStep.h"
+#include "gpuopt/Analysis/Memory/StepMemory.h"
+#include "gpuopt/Analysis/Origins.h"
+#include "gpuopt/Analysis/Precision/PrecisionGraph.h"
+#include "gpuopt/Dialect/Train/Transforms/Passes.h"
+#include "gpuopt/Transforms/Kernels/Passes.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/Support/FormatVariadic.h"
+
+namespace gpuopt::train {
+#define GEN_PASS_DEF_ASSIGNPRECISION
+#include "gpuopt/Dialect/Train/Transforms/Passes.h.inc"
+} // namespace gpuopt::train
+
+using namespace mlir;
+using namespace gpuopt;
+using namespace gpuopt::train;
+
+/// Returns what users call a step of a kind.
+static StringRef wordsFor(StepKind kind) {
+  switch (kind) {
+  case StepKind::Micro:
+    return "a step";
+  case StepKind::Update:
+    return "an update";
+  case StepKind::Evaluate:
+    return "an evaluation";
+  case StepKind::Forward:
+    return "a forward";
+  case StepKind::Prepare:
+    return "the preparation";
+  }
+  llvm_unreachable("all kinds are listed");
+}
+
+namespace {
+
+/// The labels of a step, and what they are estimated to cost.
+struct Labelling {
+  PrecisionGraph graph;
+  planning::PrecisionAssignment assignment;
+  int64_t fullCost = 0,
+          paintedCost = 0; ///< Picoseconds: all in f32, and by autocast.
+
+  bool isHalf(Value tensor) const {
+    auto found = graph.tensorOf.find(tensor);
+    return found != graph.tensorOf.end() && assignment.isHalf[found->second];
+  }
+  bool isHalf(Operation *product) const {
+    auto found = graph.productOf.find(product);
+    return found != graph.productOf.end() && assignment.isHalf[found->second];
+  }
+};
+
+class AssignPrecision
+    : public gpuopt::train::impl::AssignPrecisionBase<AssignPrecision> {
+public:
+  using AssignPrecisionBase::AssignPrecisionBase;
+  AssignPrecision(const AssignPrecisionOptions &options,
+                  std::shared_ptr<planning::LadderStore> ladders)
+      : AssignPrecisionBase(options), ladders(std::move(ladders)) {}
+
+private:
+  void runOnOperation() override {
+    FailureOr<DeviceModel> model = loadDeviceModel(getOperation(), device);
+    if (failed(model))
+      return signalPassFailure();
+    if (failed(expectAtLeast(getOperation(), 0,
+                             {{"memory-budget", memoryBudget},
+                              {"activation-budget", activationBudget},
+                              {"offload-bandwidth", offloadBandwidth}})) ||
+        failed(expectAtLeast(
+            getOperation(), 1,
+            {{"effort", effort}, {"accumulation-steps", accumulationSteps}})))
+      return signalPassFailure();
+    if (halfType.empty())
+      return;
+    if (offloadBandwidth > 0)
+      model->hostLinkBytesPerSecond = offloadBandwidth;
+    if (halfType != "f16" && halfType != "bf16")
+      return fail("expects a half-type of f16 or bf16, but got '" + halfType +
+                  "'");
+    half = halfType == "f16" ? FloatType(Float16Type::get(&getContext()))
+                             : BFloat16Type::get(&getContext());
+    if (llvm::Error error = readPolicy())
+      return fail(llvm::toString(std::move(error)));
+    for (StepOp step : getOperation().getOps<StepOp>())
+      if (failed(assign(step, *model)))
+        return signalPassFailure();
+    if (SmallVector<StringRef> unmatched = policy.unmatched();
+        !unmatched.empty())
+      return fail(Twine(unmatched.size() == 1 ? "override '" : "overrides '") +
+                  llvm::join(unmatched, "', '") +
+                  (unmatched.size() == 1 ? "' matches" : "' match") +
+                  " no ONNX node and no operator of the model");
+    getOperation()->setAttr(kHalfTypeAttribute, TypeAttr::get(half));
+  }
+
+  void fail(const Twine &message) {
+    getOperation().emitError(message);
+    signalPassFailure();
+  }
+
+  llvm::Error readPolicy() {
+    policy = PrecisionPolicy();
+    if (!policyFile.empty())
+      if (llvm::Error error = policy.read(policyFile))
+        return error;
+    for (const std::string &text : overrides)
+      if (llvm::Error error =
+              policy.addOverride(text, half.isF16() ? "fp16" : "bf16"))
+        return error;
+    return llvm::Error::success();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // One step
+  //===--------------------------------------------------------------------===//
+
+  LogicalResult assign(StepOp step, const DeviceModel &model) {
+    FailureOr<Labelling> labelling = solve(step, model, 0);
+    if (failed(labelling))
+      return failure();
+    if (memoryBudget > 0 || activationBudget > 0) {
+      const planning::PrecisionProblem unpriced = labelling->graph.problem;
+      if (failed(raisePrice(step, model, *labelling)))
+        return failure();
+      // The times that are reported have no price of memory in them.
+      takeTimes(unpriced, *labelling);
+    }
+    mark(step, *labelling);
+    report(step, *labelling, model);
+    return success();
+  }
+
+  FailureOr<Labelling> solve(StepOp step, const DeviceModel &model,
+                             double picosecondsPerSavedByte) {
+    llvm::Expected<PrecisionGraph> graph =
+        buildPrecisionGraph(step, model, policy,
+                            {half, picosecondsPerSavedByte, accumulationSteps});
+    if (!graph)
+      return step.emitError() << llvm::toString(graph.takeError());
+    planning::Result<planning::PrecisionSolution> solution =
+        planning::assignPrecision(graph->problem);
+    if (!solution)
+      return step.emitError() << "precisions contradict each other: "
+                              << solution.error().message;
+    if (planning::MaybeError error =
+            planning::verifyOptimal(graph->problem, *solution))
+      return step.emitError()
+             << "the choice of precisions fails its check: " << error->message;
+    Labelling labelling{std::move(*graph), std::move(solution->assignment)};
+    takeTimes(labelling.graph.problem, labelling);
+    return labelling;
+  }
+
+  /// Sets the times by the costs of `problem`, whose choices are the
+  /// labelling's.
+  void takeTimes(const planning::PrecisionProblem &problem,
+                 Labelling &labelling) {
+    labelling.assignment.cost =
+        costOrNone(problem, labelling.assignment.isHalf);
+    labelling.fullCost =
+        costOrNone(problem, std::vector<char>(problem.choices.size(), false));
+    labelling.paintedCost =
+        costOrNone(problem, paintLikeAutocast(labelling.graph, policy));
+  }
+
+  /// Returns the cost, or -1 if overrides rule the labelling out.
+  static int64_t costOrNone(const planning::PrecisionProblem &problem,
+                            const std::vector<char> &isHalf) {
+    planning::Result<int64_t> cost = planning::costOf(problem, isHalf);
+    return cost ? *cost : -1;
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Under a budget
+  //===--------------------------------------------------------------------===//
+
+  struct Trial {
+    double totalNanoseconds = std::numeric_limits<double>::infinity();
+    double nanosecondsPerByte = 0; ///< What one more byte of budget saves.
+  };
+
+  /// Schedules the step with these labels.
+  Trial tryLabels(StepOp step, const DeviceModel &model,
+                  const Labelling &labelling, double picosecondsPerSavedByte) {
+    mark(step, labelling);
+    OwningOpRef<StepOp> clone = cast<StepOp>(step->clone());
+    llvm::SetVector<StringAttr> copied;
+    insertCasts(*clone, half, copied);
+    kernels::padRows(clone->getBody().front(), model);
+    kernels::markInPlace(clone->getBody().front());
+    StepScheduleOptions options{arenaBudget(copied.getArrayRef()), effort,
+                                /*searchSmallest=*/false, allowOffload};
+    auto result = scheduleStep(*clone, model, options, *ladders);
+    auto *scheduled = std::get_if<ScheduledStep>(&result);
+    double total = scheduled ? scheduled->plainTimeInNanoseconds +
+                                   scheduled->addedTimeInNanoseconds
+                             : std::numeric_limits<double>::infinity();
+    remark::analysis(step.getLoc(),
+                     remark::RemarkOpts::name("price").category("precision"))
+        << remark::metric("picosecondsPerSavedByte", picosecondsPerSavedByte)
+        << remark::metric("totalNanoseconds", total);
+    if (!scheduled)
+      return {};
+    return {total, scheduled->nanosecondsPerByte};
+  }
+
+  /// Returns the budget of the arena, beside the persistent memory and the
+  /// copies in half precision that will be added to it.
+  int64_t arenaBudget(ArrayRef<StringAttr> copied) {
+    int64_t persistentBytes = persistentBytesOf(getOperation());
+    for (StringAttr parameter : copied) {
+      auto variable = getOperation().lookupSymbol<VariableOp>(parameter);
+      auto type = cast<RankedTensorType>(variable.getType());
+      persistentBytes += llvm::alignTo(sizeInBytes(type) / 2, kBufferAlignment);
+    }
+    return arenaBudgetOf(memoryBudget, activationBudget, persistentBytes);
+  }
+
+  /// Solves the cut again with a higher price of memory, so that more of what
+  /// is kept is in half precision.
+  LogicalResult raisePrice(StepOp step, const DeviceModel &model,
+                           Labelling &best) {
+    constexpr int kMostPrices = 3;
+    Trial bestTrial = tryLabels(step, model, best, 0);
+    double price = bestTrial.nanosecondsPerByte;
+    // If nothing fits, each byte has the largest price.
+    if (std::isinf(bestTrial.totalNanoseconds))
+      price = 1e9 / model.bytesPerSecond * 1000;
+    for (int round = 1; round < kMostPrices && price > 0; ++round) {
+      FailureOr<Labelling> other = solve(step, model, 1000 * price);
+      if (failed(other))
+        return failure();
+      if (other->assignment.isHalf == best.assignment.isHalf)
+        break;
+      Trial trial = tryLabels(step, model, *other, 1000 * price);
+      price = trial.nanosecondsPerByte;
+      if (trial.totalNanoseconds < bestTrial.totalNanoseconds ||
+          std::isinf(bestTrial.totalNanoseconds)) {
+        best = std::move(*other);
+        bestTrial = trial;
+      }
+    }
+    return success();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // The choice
+  //===--------------------------------------------------------------------===//
+
+  void mark(StepOp step, const Labelling &labelling) {
+    Builder b(&getContext());
+    for (Operation &op : step.getBody().front()) {
+      SmallVector<bool> results =
+          llvm::map_to_vector(op.getResults(), [&](Value result) {
+            return labelling.isHalf(bufferOf(result));
+          });
+      bool isProduct = labelling.isHalf(&op),
+           hasAny = llvm::is_contained(results, true);
+      op.removeAttr(kHalfResultsAttribute);
+      op.removeAttr(kHalfProductAttribute);
+      if (hasAny && !isViewOp(&op))
+        op.setAttr(kHalfResultsAttribute, b.getDenseBoolArrayAttr(results));
+      if (isProduct)
+        op.setAttr(kHalfProductAttribute, b.getUnitAttr());
+    }
+  }
+
+  void report(StepOp step, const Labelling &labelling,
+              const DeviceModel &model) {
+    if (labelling.graph.problem.choices.empty())
+      return;
+    int64_t products = 0, tensors = 0;
+    for (auto &[op, choice] : labelling.graph.productOf)
+      products += labelling.assignment.isHalf[choice];
+    for (auto &[value, choice] : labelling.graph.tensorOf)
+      tensors += labelling.assignment.isHalf[choice];
+    halfProductCount += products;
+    halfTensorCount += tensors;
+    Builder b(&getContext());
+    // Overrides may rule out either of the other two labellings, whose times
+    // are then negative.
+    auto time = [&](int64_t picoseconds) {
+      return picoseconds >= 0 ? b.getF64FloatAttr(picoseconds / 1000.0)
+                              : FloatAttr();
+    };
+    std::string text = llvm::formatv(
+        "{0}: {1} of {2} products compute in {5} and {3} of {4} tensors are "
+        "stored in it; the work that this changes takes an estimated {6:f3} "
+        "ms",
+        wordsFor(step.getKind()), products, labelling.graph.productOf.size(),
+        tensors, labelling.graph.tensorOf.size(), halfType,
+        labelling.assignment.cost / 1e9);
+    if (labelling.fullCost >= 0)
+      text +=
+          llvm::formatv(" instead of {0:f3} in fp32", labelling.fullCost / 1e9);
+    if (labelling.paintedCost >= 0)
+      text += llvm::formatv("; PyTorch's autocast lists would give {0:f3}",
+                            labelling.paintedCost / 1e9);
+    if (products == 0 && tensors == 0)
+      text = llvm::formatv(
+          "{0}: {1} does not pay on {2}; everything stays in fp32",
+          wordsFor(step.getKind()), halfType, model.name);
+    TrainDialect::PrecisionAttrHelper(&getContext())
+        .setAttr(step, PrecisionAttr::get(&getContext(), text,
+                                          time(labelling.assignment.cost),
+                                          time(labelling.fullCost),
+                                          time(labelling.paintedCost)));
+    remark::passed(step.getLoc(),
+                   remark::RemarkOpts::name("precision").category("precision"))
+        << text;
+  }
+
+  FloatType half;
+  PrecisionPolicy policy;
+  std::shared_ptr<planning::LadderStore> ladders =
+      std::make_shared<planning::LadderStore>();
+};
+
+} // namespace
+
+std::unique_ptr<Pass>
+train::createAssignPrecision(const AssignPrecisionOptions &options,
+                             std::shared_ptr<planning::LadderStore> ladders) {
+  return std::make_unique<AssignPrecision>(options, std::move(ladders));
+}

@@ -1,0 +1,131 @@
+// The checkpoints of one run: which one it goes on from, what became of those
+// that were begun, and which one is the best.
+#pragma once
+
+#include "gpuopt/trainer/checkpoints/checkpoint_writer.h"
+#include "gpuopt/trainer/settings.h"
+
+namespace gpuopt {
+
+class Checkpoints {
+public:
+  Checkpoints(const Program &program, const Settings &s)
+      : program(program), s(s) {}
+
+  // Finds the checkpoint that the run goes on from, if it is told to and there
+  // is one.
+  void find_start() {
+    if (s.resume.empty())
+      return;
+    first_path = find_checkpoint(s.resume, s.output_dir, program.name);
+    if (first_path.empty())
+      return;
+    first = read_run_state(first_path + "/" + kRunStateFile);
+    kept_best = {first.best_metric, first.best_step};
+    last = first_path;
+  }
+  // Returns the folder of that checkpoint; empty if the run begins anew.
+  const std::string &start_path() const { return first_path; }
+  // Returns where the run stood there.
+  const RunState &start() const { return first; }
+  // Whether that checkpoint lies in the output folder of this run.
+  bool starts_in_output() const {
+    const auto folder = std::filesystem::path(first_path) / "..";
+    std::error_code code;
+    return !first_path.empty() &&
+           std::filesystem::equivalent(folder, s.output_dir, code);
+  }
+
+  // Makes ready for writing, before the first step.
+  void open(const std::set<std::string> &infinite_at_first,
+            const Averages &averages, Tracer *tracer = nullptr) {
+    remove_unfinished_checkpoints(s.output_dir);
+    writer = std::make_unique<CheckpointWriter>(
+        program, s.output_dir, s.save_total_limit, infinite_at_first, averages,
+        tracer);
+    if (s.save_steps > 0 || s.save_best)
+      writer->prepare();
+  }
+
+  // Begins to write one. The one before has been ended by end(true).
+  void begin(Context &ctx, const char *memory, RunState run) {
+    written = is_best(run.step) ? candidate : Validation();
+    const Validation &best = written.step > 0 ? written : kept_best;
+    run.best_metric = best.loss;
+    run.best_step = best.step;
+    writer->begin(ctx, memory, run);
+  }
+  // Looks at what became of the one that was begun last, and waits for it or
+  // not. Warns if it could not be written, which does not end a run. Returns it
+  // if training had lost weights by then.
+  std::optional<CheckpointOutcome> end(bool waits) {
+    const auto outcome = writer->take_outcome(waits);
+    if (!outcome)
+      return std::nullopt;
+    if (!outcome->lost.empty())
+      return outcome;
+    const bool is_whole = outcome->problem.empty();
+    if (is_whole)
+      last = checkpoint_path(s.output_dir, outcome->step);
+    else
+      tell_failure(*outcome);
+    if (is_whole && written.step > 0)
+      kept_best = written;
+    if (candidate.step == outcome->step)
+      candidate = {};
+    return std::nullopt;
+  }
+  // Returns the folder of the last one; empty if there is none.
+  const std::string &last_path() const { return last; }
+  bool last_is_of(int64_t step) const {
+    return last == checkpoint_path(s.output_dir, step);
+  }
+  // Whether --resume=auto takes the last one: it is the latest in the folder,
+  // and what was written can be read.
+  bool auto_takes_last() const {
+    const auto found = checkpoints_in(s.output_dir);
+    try {
+      read_run_state(last + "/" + kRunStateFile);
+    } catch (const Error &) {
+      return false;
+    }
+    return !found.empty() && found.back().path == last;
+  }
+
+  // Takes note of the loss of a validation after a step.
+  void note_validation(int64_t step, double loss) {
+    const Validation &best = candidate.step > 0 ? candidate : kept_best;
+    const bool is_better = best.step == 0 || loss < best.loss;
+    if (s.save_best && is_finite(loss) && is_better)
+      candidate = {loss, step};
+  }
+  // Whether a validation after this step was the best so far, and has no
+  // checkpoint yet.
+  bool is_best(int64_t step) const {
+    return step > 0 && candidate.step == step;
+  }
+
+private:
+  void tell_failure(const CheckpointOutcome &outcome) {
+    fprintf(stderr,
+            "%s: warning: step %lld: no checkpoint is written, and training "
+            "goes on: %s\n",
+            program.name, static_cast<long long>(outcome.step),
+            outcome.problem.c_str());
+  }
+
+  const Program &program;
+  const Settings &s;
+  std::string first_path, last;
+  RunState first;
+  struct Validation {
+    double loss = 0;
+    int64_t step = 0; // 0: there is none
+  };
+  Validation kept_best, // the best one that has a checkpoint
+      candidate,        // a better one, which gets one
+      written;          // the one whose checkpoint was begun last
+  std::unique_ptr<CheckpointWriter> writer;
+};
+
+} // namespace gpuopt

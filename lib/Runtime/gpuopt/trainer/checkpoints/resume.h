@@ -1,0 +1,107 @@
+// --resume: which checkpoint a run goes on from, and whether it is of this run.
+#pragma once
+
+#include "gpuopt/trainer/checkpoints/checkpoint_folder.h"
+#include "gpuopt/trainer/checkpoints/run_state.h"
+
+namespace gpuopt {
+
+// Returns the checkpoint that `resume` names. For "auto", that is the last one
+// of the output folder that is whole; nothing if there is none at all.
+inline std::string find_checkpoint(const std::string &resume,
+                                   const std::string &output_dir,
+                                   const char *program) {
+  if (resume != "auto") {
+    check_whole(resume);
+    return resume;
+  }
+  const auto found = checkpoints_in(output_dir);
+  for (size_t i = found.size(); i-- > 0;)
+    try {
+      check_whole(found[i].path);
+      return found[i].path;
+    } catch (const Error &error) {
+      fprintf(stderr, "%s: warning: %s; --resume=auto takes an earlier one\n",
+              program, error.what());
+    }
+  if (!found.empty())
+    throw Error("no checkpoint in '" + output_dir +
+                "' is whole; remove them to begin anew");
+  return "";
+}
+
+namespace detail {
+inline void refuse_difference(const std::string &checkpoint,
+                              const std::string &what, const std::string &saved,
+                              const std::string &now) {
+  if (saved != now)
+    throw Error("'" + checkpoint + "' is of a run with " + what + " " + saved +
+                ", but this one has " + now);
+}
+// The settings that give each batch its samples, and what is minimised: the
+// best loss so far is of the same kind.
+inline constexpr const char *kFixedSettings[] = {"seed", "shuffle", "loss"};
+} // namespace detail
+
+// Refuses a checkpoint whose place in the data, or whose optimizer, means
+// something else in this run.
+inline void refuse_other_run(const std::string &checkpoint,
+                             const RunState &saved, const RunState &now) {
+  auto refuse = [&](const char *what, int64_t a, int64_t b) {
+    detail::refuse_difference(checkpoint, what, std::to_string(a),
+                              std::to_string(b));
+  };
+  detail::refuse_difference(checkpoint, "--optimizer", saved.optimizer,
+                            now.optimizer);
+  refuse("--batch-size", saved.batch_size, now.batch_size);
+  refuse("--gradient-accumulation-steps", saved.accumulation_steps,
+         now.accumulation_steps);
+  if (!saved.model.empty() && !now.model.empty() && saved.model != now.model)
+    throw Error(
+        "'" + checkpoint +
+        "' is of another model: its graph and constants have the hash " +
+        saved.model + ", but those of this program have " + now.model);
+  if (saved.samples > 0) // programs that others call know of no samples
+    refuse("a number of samples of", saved.samples, now.samples);
+  for (const char *name : detail::kFixedSettings)
+    if (saved.settings.count(name) && now.settings.count(name))
+      detail::refuse_difference(checkpoint, "--" + std::string(name),
+                                saved.settings.at(name), now.settings.at(name));
+}
+
+// Returns what the validations of a checkpoint mean for a run that goes on from
+// it. What a plateau has made of the learning rate counts only if both have
+// that schedule; otherwise it begins anew.
+inline ValidationHistory resumed_validations(const RunState &saved,
+                                             const RunState &now) {
+  auto follows_plateaus = [](const RunState &run) {
+    const auto schedule = run.settings.find("lr-scheduler-type");
+    return schedule != run.settings.end() &&
+           schedule->second == kLrSchedulerNames[kReduceLrOnPlateau];
+  };
+  ValidationHistory history = saved.validations;
+  if (follows_plateaus(saved) && follows_plateaus(now))
+    return history;
+  const ValidationHistory first;
+  history.lr_factor = first.lr_factor;
+  history.plateau_best = first.plateau_best;
+  history.plateau_bad = first.plateau_bad;
+  history.plateau_cooldown = first.plateau_cooldown;
+  return history;
+}
+
+// Warns of settings that differ and may: the run goes on with its own.
+inline void warn_of_changes(const std::string &checkpoint,
+                            const RunState &saved, const RunState &now,
+                            const char *program) {
+  for (const auto &[name, value] : now.settings) {
+    const auto old = saved.settings.find(name);
+    if (old != saved.settings.end() && old->second != value)
+      fprintf(stderr,
+              "%s: warning: '--%s' is %s, but '%s' is of a run with %s\n",
+              program, name.c_str(), value.c_str(), checkpoint.c_str(),
+              old->second.c_str());
+  }
+}
+
+} // namespace gpuopt

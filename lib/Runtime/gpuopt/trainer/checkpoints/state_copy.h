@@ -1,0 +1,76 @@
+// A copy of what a run needs to go on, in the host's memory, so that it can be
+// written while training changes the original.
+#pragma once
+
+#include "gpuopt/trainer/averages.h"
+#include "gpuopt/trainer/checkpoints/stored_state.h"
+
+namespace gpuopt {
+
+// Gradients, copies in half precision and copies of running statistics are not
+// part of it: each step makes them anew, or `prepare` does.
+class StateCopy {
+public:
+  StateCopy(const Program &program, const Averages &averages)
+      : averages(averages) {
+    auto add = [&](const StateInfo &state, bool is_average) {
+      parts.push_back({&state, bytes, is_average});
+      bytes += state.tensor.bytes;
+    };
+    for (const StateInfo &state : program.states) {
+      if (has_state(StateFile::Weights, state.kind) ||
+          has_state(StateFile::Optimizer, state.kind))
+        add(state, false);
+      if (state.kind == StateKind::Parameter && averages.are_kept())
+        add(state, true);
+    }
+  }
+
+  // Allocates the memory of the copy, which take does if this has not.
+  void allocate() { data.resize(bytes); }
+
+  // Copies from the memory of the program.
+  void take(Context &ctx, const char *memory) {
+    allocate();
+    for (const Part &part : parts)
+      copy_to_host(ctx, data.data() + part.begin,
+                   part.is_average ? averages.place_of(part.state->tensor)
+                                   : memory + part.state->tensor.offset,
+                   part.state->tensor.bytes);
+  }
+
+  // Returns what a file has; valid until the next copy is taken.
+  std::vector<TensorToSave> tensors(StateFile file) const {
+    std::vector<TensorToSave> tensors;
+    for (const Part &part : parts)
+      if (has_state(file, part.state->kind) &&
+          part.is_average == (file == StateFile::Averages &&
+                              part.state->kind == StateKind::Parameter))
+        for (const std::string &name : stored_names(*part.state))
+          tensors.push_back(
+              tensor_to_save(*part.state, name, data.data() + part.begin));
+    return tensors;
+  }
+
+  // Returns the names of weights that training has lost; empty if none is.
+  std::string lost(const std::set<std::string> &infinite_at_first) const {
+    NameList names;
+    for (const Part &part : parts)
+      if (is_lost(*part.state, data.data() + part.begin, infinite_at_first))
+        names.add(part.state->tensor.name);
+    return names.text();
+  }
+
+private:
+  struct Part {
+    const StateInfo *state;
+    size_t begin;
+    bool is_average;
+  };
+  const Averages &averages;
+  std::vector<Part> parts;
+  size_t bytes = 0;
+  std::vector<char> data;
+};
+
+} // namespace gpuopt

@@ -1,0 +1,183 @@
+// Copies a program's state on the device to safetensors files, and back.
+#pragma once
+
+#include "gpuopt/trainer/averages.h"
+#include "gpuopt/trainer/checkpoints/stored_state.h"
+
+#include <filesystem>
+
+namespace gpuopt {
+
+inline std::filesystem::path executable_folder() {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path();
+}
+
+// Returns the path of a file that came with the program: in the folder of the
+// executable or of the library, or one folder above.
+inline std::string
+program_file(const std::string &name,
+             const std::filesystem::path &self = executable_folder()) {
+  for (const auto &folder : {self, self.parent_path()})
+    if (std::filesystem::exists(folder / name))
+      return (folder / name).string();
+  throw Error("'" + name +
+              "' lies neither beside the program nor in the folder above it; "
+              "name the weights by --weights");
+}
+
+// Returns the file of the program's constants: beside the weights if it lies
+// there, or the one that came with the program. `weights` is empty where they
+// came with the program.
+inline std::string
+constants_file(const std::string &weights,
+               const std::filesystem::path &self = executable_folder()) {
+  const auto beside =
+      std::filesystem::path(weights).parent_path() / kConstantsFile;
+  return !weights.empty() && std::filesystem::exists(beside)
+             ? beside.string()
+             : program_file(kConstantsFile, self);
+}
+
+class WeightsFile {
+public:
+  // With `averages`, the file has them in place of the parameters, and loading
+  // reads nothing else.
+  WeightsFile(Context &ctx, const Program &program, char *memory,
+              const Averages *averages = nullptr)
+      : ctx(ctx), program(program), memory(memory), averages(averages) {}
+
+  using Names = std::set<std::string>;
+
+  // Loads what the kind of file has. Returns the names of tensors that are not
+  // finite. `exactly` refuses tensors that the program does not have.
+  Names load(const std::string &path, StateFile kind, bool exactly = false) {
+    Names infinite;
+    const MappedFile file(path);
+    const auto tensors = read_safetensors(file);
+    if (exactly)
+      refuse_others(path, tensors, kind);
+    // A file that does not fit changes nothing: all is checked first.
+    for (const StateInfo &state : program.states)
+      if (has_state(kind, state.kind))
+        check(path, tensors, state);
+    for (const StateInfo &state : program.states)
+      if (has_state(kind, state.kind) &&
+          (!averages || state.kind == StateKind::Parameter) &&
+          !read(state, tensors.at(stored_name(state)), file))
+        infinite.insert(state.tensor.name);
+    return infinite;
+  }
+
+  // Under all of a tensor's names, where weights are tied. Where training has
+  // made a weight or a running statistic infinite or NaN, other than those that
+  // were so at first, nothing is written: returns their names.
+  std::string save(const std::string &path, const Names &infinite_at_first) {
+    NameList lost;
+    std::vector<std::vector<char>> copies;
+    std::vector<TensorToSave> tensors;
+    for (const StateInfo &state : program.states)
+      if (has_state(StateFile::Weights, state.kind)) {
+        const char *data = place_of(state);
+        if (!kStagingIsDevice) {
+          copies.push_back(on_host(state));
+          data = copies.back().data();
+        }
+        if (is_lost(state, data, infinite_at_first))
+          lost.add(state.tensor.name);
+        for (const std::string &name : stored_names(state))
+          tensors.push_back(tensor_to_save(state, name, data));
+      }
+    if (lost.empty())
+      write_safetensors(path, tensors);
+    return lost.text();
+  }
+
+  // The gradient of the step's mean loss, before clipping.
+  void dump_gradients(const std::string &path, double grad_weight) {
+    std::vector<std::vector<char>> copies;
+    std::vector<TensorToSave> tensors;
+    for (const StateInfo &state : program.states)
+      if (state.kind == StateKind::Gradient) {
+        copies.push_back(on_host(state));
+        divide(state.tensor, copies.back(), grad_weight);
+        tensors.push_back(
+            tensor_to_save(state, stored_name(state), copies.back().data()));
+      }
+    write_safetensors(path, tensors);
+  }
+
+private:
+  static void check(const std::string &path,
+                    const std::map<std::string, StoredTensor> &tensors,
+                    const StateInfo &state) {
+    const char *name = stored_name(state);
+    const auto found = tensors.find(name);
+    if (found == tensors.end())
+      throw Error("'" + path + "' lacks '" + name + "'");
+    const StoredTensor &stored = found->second;
+    const auto shape = shape_of(state.tensor);
+    const char *type = safetensors_name(state.tensor.type);
+    if (stored.shape != shape || stored.dtype != type)
+      throw Error("'" + path + "' has '" + name + "' as " + stored.dtype + " " +
+                  shape_text(stored.shape) + ", but the program needs " + type +
+                  " " + shape_text(shape));
+    if (stored.bytes != state.tensor.bytes)
+      throw Error("'" + path + "' has " + std::to_string(stored.bytes) +
+                  " bytes for '" + name + "', whose shape needs " +
+                  std::to_string(state.tensor.bytes));
+  }
+  void refuse_others(const std::string &path,
+                     const std::map<std::string, StoredTensor> &tensors,
+                     StateFile kind) const {
+    Names known;
+    for (const StateInfo &state : program.states)
+      if (has_state(kind, state.kind))
+        for (const std::string &name : stored_names(state))
+          known.insert(name);
+    for (const auto &[name, tensor] : tensors)
+      if (!known.count(name))
+        throw Error("'" + path + "' has '" + name +
+                    "', which the program does not have");
+  }
+  // By pieces, so that the weights are not in memory twice. Returns whether all
+  // are finite.
+  bool read(const StateInfo &to, const StoredTensor &from,
+            const MappedFile &file) {
+    constexpr size_t kPiece = size_t(8) << 20;
+    bool finite = true;
+    for (size_t begin = 0; begin < from.bytes; begin += kPiece) {
+      const size_t count = std::min(kPiece, from.bytes - begin);
+      const auto *data = reinterpret_cast<const uint8_t *>(from.data) + begin;
+      finite = finite &&
+               detail::all_finite(to.tensor.type, from.data + begin, count);
+      copy_to_device(ctx, place_of(to) + begin, data, count);
+      file.release(data, count);
+    }
+    return finite;
+  }
+  std::vector<char> on_host(const StateInfo &state) {
+    std::vector<char> copy(state.tensor.bytes);
+    copy_to_host(ctx, copy.data(), place_of(state), copy.size());
+    return copy;
+  }
+  char *place_of(const StateInfo &state) const {
+    return averages && state.kind == StateKind::Parameter
+               ? averages->place_of(state.tensor)
+               : memory + state.tensor.offset;
+  }
+  static void divide(const TensorInfo &tensor, std::vector<char> &data,
+                     double by) {
+    for (int64_t i = 0; i < tensor.elements(); i++)
+      if (tensor.type == Type::F64)
+        reinterpret_cast<double *>(data.data())[i] /= by;
+      else if (tensor.type == Type::F32)
+        reinterpret_cast<float *>(data.data())[i] /= float(by);
+  }
+
+  Context &ctx;
+  const Program &program;
+  char *memory;
+  const Averages *averages;
+};
+
+} // namespace gpuopt

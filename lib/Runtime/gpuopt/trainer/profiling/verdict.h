@@ -1,0 +1,192 @@
+// What limits a run, by measured figures, and the flag that would help. The
+// trainer prints it at the end, and `gpuopt advise` from the files of a run.
+//
+// This file is C++17, as the compiler is.
+#pragma once
+
+#include "gpuopt/trainer/profiling/key_averages.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace gpuopt {
+
+// What is known of a run before its first step: run.json.
+struct RunTraits {
+  std::string target; // host or cuda
+  int64_t num_workers = 0, batch_size = 1, accumulation_steps = 1;
+  bool is_half = false; // whether parts of the model are in half precision
+  // The least times that a step can take by the rates of the device that the
+  // program was compiled for: that of all calls, of those that the bandwidth of
+  // the memory limits, and of the optimizer. 0: not known.
+  int64_t launches = 0;
+  double limit_ms = 0, memory_ms = 0, optimizer_ms = 0;
+};
+
+constexpr char kRunTraitsFile[] = "run.json";
+constexpr int kRunTraitsVersion = 1;
+
+// What was measured. Times are means of a step, without the first step.
+struct RunFigures {
+  int64_t steps = 0;
+  double step_ms = 0, data_wait_ms = 0;
+  double checkpoint_ms = 0; // for which training stood still, of a step
+  // From a profile, of a step: all calls, those of the optimizer, those that
+  // the bandwidth of the memory limits, and those that are too short to be
+  // more than their launch. Without a profile, calls_ms is 0.
+  double calls_ms = 0, optimizer_ms = 0, memory_ms = 0, short_ms = 0;
+};
+
+struct Verdict {
+  std::string bound; // "data-bound"; empty: too little is known
+  std::string why;   // with the figure
+  std::string help;  // the flag, and what it does
+};
+
+// Calls that take less than this are hardly more than their launch, in
+// nanoseconds.
+inline double short_call_ns(const std::string &target) {
+  return target == "host" ? 5e3 : 1e4;
+}
+
+// Returns how many bytes the device of the limits moves in a nanosecond: what
+// reaches most is limited by that alone. Items have bytes and limit_ns.
+template <class Items>
+double bytes_per_ns(const Items &items) {
+  double most = 0;
+  for (const auto &item : items)
+    if (item.limit_ns > 0)
+      most = std::max(most, item.bytes / item.limit_ns);
+  return most;
+}
+// Whether the bandwidth of the memory, and not arithmetic, is the limit. An
+// item without a limit is of unknown work.
+template <class Item>
+bool is_limited_by_memory(const Item &item, double bytes_per_ns) {
+  return item.limit_ns > 0 && item.bytes >= 0.99 * item.limit_ns * bytes_per_ns;
+}
+
+// Adds what a profile says.
+inline void add_profile(const KeyAverages &profile, RunFigures &figures) {
+  if (profile.steps == 0)
+    return;
+  const double bandwidth = bytes_per_ns(profile.rows);
+  for (const KeyAverage &row : profile.rows) {
+    const double ms = row.nanoseconds / 1e6 / double(profile.steps);
+    figures.calls_ms += ms;
+    if (row.section == "optimizer")
+      figures.optimizer_ms += ms;
+    if (is_limited_by_memory(row, bandwidth))
+      figures.memory_ms += ms;
+    if (row.nanoseconds < double(row.calls) * short_call_ns(profile.target))
+      figures.short_ms += ms;
+  }
+}
+
+namespace detail {
+
+inline std::string share_text(double part, double whole) {
+  char text[40];
+  snprintf(text, sizeof text, "%.0f %%", whole > 0 ? 100 * part / whole : 0.0);
+  return text;
+}
+inline std::string ms_text(double ms) {
+  char text[40];
+  snprintf(text, sizeof text, ms < 10 ? "%.2f ms" : "%.0f ms", ms);
+  return text;
+}
+
+inline std::string help_with_data(const RunTraits &run) {
+  const int64_t workers = std::max<int64_t>(2, 2 * run.num_workers);
+  return "--num-workers " + std::to_string(workers) +
+         ": more threads prepare batches ahead (now " +
+         std::to_string(run.num_workers) + ")";
+}
+inline std::string help_with_updates(const RunTraits &run) {
+  return "--gradient-accumulation-steps " +
+         std::to_string(4 * run.accumulation_steps) +
+         ": fewer updates for as many samples";
+}
+inline std::string help_with_launches(const RunTraits &run) {
+  return "--batch-size " + std::to_string(4 * run.batch_size) +
+         ": more work in each launch";
+}
+inline std::string help_with_memory(const RunTraits &run) {
+  if (!run.is_half)
+    return run.target == "host"
+               ? "--precision bf16: fewer bytes, where 'gpuopt calibrate' "
+                 "finds that this processor gains by it"
+               : "--precision bf16: up to half the bytes";
+  return "none: a step moves its bytes at what the memory gives";
+}
+inline std::string help_with_compute(const RunTraits &run) {
+  if (run.target == "host")
+    return "--num-threads, or --target cuda on a machine with a GPU";
+  return run.is_half ? "none: the products take the time"
+                     : "--precision bf16: faster products";
+}
+
+} // namespace detail
+
+// Judges by the measured times and, where there is no profile, by shares of the
+// estimated ones.
+inline Verdict judge(const RunTraits &run, const RunFigures &measured) {
+  using namespace detail;
+  constexpr double kMuchData = 0.1, kMuchUpdate = 0.3, kManyShort = 0.4;
+  const double step = measured.step_ms;
+  if (measured.steps == 0 || step <= 0)
+    return {};
+  if (measured.data_wait_ms >= kMuchData * step)
+    return {"data-bound",
+            "data wait is " + share_text(measured.data_wait_ms, step) +
+                " of a step, " + ms_text(measured.data_wait_ms) + " of " +
+                ms_text(step),
+            help_with_data(run)};
+  const bool has_profile = measured.calls_ms > 0;
+  const double all = has_profile ? measured.calls_ms : run.limit_ms;
+  if (all <= 0)
+    return {};
+  const std::string by = has_profile ? " by the profile" : " by estimate";
+  const double updates = has_profile ? measured.optimizer_ms : run.optimizer_ms;
+  if (updates >= kMuchUpdate * all)
+    return {"optimizer-bound",
+            "updates are " + share_text(updates, all) + " of a step of " +
+                ms_text(step) + by,
+            help_with_updates(run)};
+  // Without a profile, a launch is short if the mean of all is.
+  const double mean_ns = run.launches > 0 ? 1e6 * step / double(run.launches)
+                                          : short_call_ns(run.target);
+  const bool are_short = has_profile ? measured.short_ms >= kManyShort * all
+                                     : mean_ns < short_call_ns(run.target);
+  if (are_short)
+    return {"launch-bound",
+            has_profile ? "calls of less than " +
+                              ms_text(short_call_ns(run.target) / 1e6) +
+                              " are " + share_text(measured.short_ms, all) +
+                              " of a step of " + ms_text(step) + by
+                        : std::to_string(run.launches) +
+                              " launches in a step of " + ms_text(step),
+            help_with_launches(run)};
+  const double memory = has_profile ? measured.memory_ms : run.memory_ms;
+  if (memory >= all / 2)
+    return {"memory-bound",
+            "calls that the memory's bandwidth limits are " +
+                share_text(memory, all) + " of a step of " + ms_text(step) + by,
+            help_with_memory(run)};
+  return {"compute-bound",
+          "calls that arithmetic limits are " + share_text(all - memory, all) +
+              " of a step of " + ms_text(step) + by,
+          help_with_compute(run)};
+}
+
+// Returns the line for the terminal; nothing where too little is known.
+inline std::string describe(const Verdict &verdict) {
+  return verdict.bound.empty() ? ""
+                               : "verdict: " + verdict.bound + ": " +
+                                     verdict.why + "; " + verdict.help;
+}
+
+} // namespace gpuopt

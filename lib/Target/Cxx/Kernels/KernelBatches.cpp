@@ -1,0 +1,136 @@
+//===- KernelBatches.cpp - Loops of kernels that load ahead as C++ --------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// A loop with `unroll` is written as batches of iterations: first all their
+// loads, then what is made of them. A compiler left to itself moves no load
+// over a branch, such as that of a division, and so waits for one load after
+// another.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Kernels/KernelPrinter.h"
+
+#include "Text.h"
+#include "Types.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace gpuopt;
+using cxx::KernelPrinter;
+
+static bool isIn(Value value, Block &body) {
+  return value.getDefiningOp() && value.getDefiningOp()->getBlock() == &body;
+}
+
+/// Whether a value is the index of a loop, comes from outside, or is a product
+/// of two such values.
+static bool isPlace(Value value, Block &body) {
+  if (!isIn(value, body))
+    return true;
+  auto product = value.getDefiningOp<arith::MulIOp>();
+  return product && !isIn(product.getLhs(), body) &&
+         !isIn(product.getRhs(), body);
+}
+
+/// Loads that wait for nothing that the iteration computes.
+static bool isBatchedLoad(Operation *op, Block &body) {
+  auto load = dyn_cast<device::LoadOp>(op);
+  return load && load.getPattern() != device::AccessPattern::Indirect &&
+         llvm::all_of(load.getIndices(),
+                      [&](Value index) { return isPlace(index, body); });
+}
+
+namespace {
+/// Which ops of an iteration come with the loads and which come after them. A
+/// place that both need is computed twice.
+struct Iteration {
+  explicit Iteration(Block &body) : body(body) {}
+
+  bool isBatched(Operation *op) const { return isBatchedLoad(op, body); }
+  bool comesWithLoads(Operation *op) const {
+    return isBatched(op) || llvm::any_of(op->getUsers(), [&](Operation *user) {
+             return isBatched(user) && isa<arith::MulIOp>(op);
+           });
+  }
+  bool comesAfterLoads(Operation *op) const {
+    if (!comesWithLoads(op))
+      return true;
+    return !isBatched(op) && llvm::any_of(op->getUsers(), [&](Operation *user) {
+      return !isBatched(user);
+    });
+  }
+  /// Whether what comes after the loads asks for the loop's index.
+  bool usesIndexAfterLoads() const {
+    return llvm::any_of(body.getArgument(0).getUsers(), [&](Operation *user) {
+      return user->getBlock() != &body || comesAfterLoads(user);
+    });
+  }
+
+  Block &body;
+};
+} // namespace
+
+/// Declares "Lanes<float> x_r[4];" for each load.
+void KernelPrinter::declareBatched(device::LoopOp op,
+                                   const std::string &iteration) {
+  Block &body = op.getBody().front();
+  for (Operation &inner : body) {
+    if (!isBatchedLoad(&inner, body))
+      continue;
+    auto load = cast<device::LoadOp>(inner);
+    Type type = load.getType();
+    std::string name = names.unique(loadStem(load));
+    line((analysis.isVarying(load) ? lanesOf(type) : computeType(type)) + " " +
+         name + "[" + Twine(op.getUnroll()) + "];");
+    batched[load] = name + "[" + iteration + "]";
+  }
+}
+
+LogicalResult KernelPrinter::printBatches(device::LoopOp op,
+                                          const std::string &index) {
+  Iteration work(op.getBody().front());
+  std::string start = names.unique("start"), iteration = names.unique("k"),
+              count = std::to_string(op.getUnroll()), step = stepOf(op),
+              upper = operand(op.getUpper()).text,
+              place = start + " + " + iteration;
+  int64_t groups = 1;
+  if (!step.empty()) {
+    place += " * " + step;
+    groups = kernel.getGroups();
+  }
+  bool isWhole = op.getMultiple() % (op.getUnroll() * groups) == 0;
+  auto openIterations = [&](const std::string &row, bool isUsed) {
+    openUnrolledFor(iteration, count);
+    if (isUsed)
+      line("const int64_t " + index + " = " + row + ";");
+  };
+  openFor(start, firstIteration(op), upper,
+          start + " += " + count + (step.empty() ? "" : " * " + step));
+  declareBatched(op, iteration);
+  // Iterations behind the last one load what it loads, and are left out after
+  // that.
+  openIterations(
+      isWhole ? place : callText("min", {place, "int64_t(" + upper + ") - 1"}),
+      /*isUsed=*/true);
+  for (Operation &inner : work.body)
+    if (work.comesWithLoads(&inner) && failed(printOperation(&inner)))
+      return failure();
+  closeBrace();
+  openIterations(place, !isWhole || work.usesIndexAfterLoads());
+  if (!isWhole) {
+    line("if (" + index + " >= " + upper + ")");
+    line("  break;");
+  }
+  for (Operation &inner : work.body)
+    if (work.comesAfterLoads(&inner) && failed(printOperation(&inner)))
+      return failure();
+  closeBrace();
+  closeBrace();
+  names.release(iteration);
+  names.release(start);
+  return success();
+}

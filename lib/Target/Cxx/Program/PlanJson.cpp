@@ -1,0 +1,151 @@
+//===- PlanJson.cpp - The memory plan as JSON -----------------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Program/PlanJson.h"
+
+#include "Types.h"
+#include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "gpuopt/settings/conv_calls.h"
+#include "llvm/Support/JSON.h"
+
+using namespace mlir;
+using namespace gpuopt;
+
+static llvm::json::Object bufferJson(device::BufferOp buffer) {
+  auto type = cast<RankedTensorType>(buffer.getType());
+  llvm::json::Array shape;
+  for (int64_t size : type.getShape())
+    shape.push_back(size);
+  llvm::json::Object object{{"name", buffer.getSymName()},
+                            {"origin", buffer.getOrigin()},
+                            {"kind", stringifyBufferKind(buffer.getKind())},
+                            {"type", cxx::typeName(type.getElementType())},
+                            {"shape", std::move(shape)},
+                            {"bytes", buffer.getSizeInBytes()},
+                            {"offset", (int64_t)buffer.getOffset()}};
+  if (std::optional<uint64_t> result = buffer.getResultNumber())
+    object["result"] = (int64_t)*result;
+  if (buffer.getLiveFrom()) {
+    object["step"] = buffer.getStep()->str();
+    object["lifetime"] = llvm::json::Array{(int64_t)*buffer.getLiveFrom(),
+                                           (int64_t)*buffer.getLiveTo()};
+  }
+  return object;
+}
+
+static llvm::json::Value numbersJson(Attribute value) {
+  if (auto number = dyn_cast<IntegerAttr>(value))
+    return number.getInt();
+  llvm::json::Array numbers;
+  for (int64_t number : cast<DenseI64ArrayAttr>(value).asArrayRef())
+    numbers.push_back(number);
+  return numbers;
+}
+
+/// Returns the constant of type ConvShape among the arguments of a call; null
+/// if it has none.
+static device::StructAttr convShapeOf(device::CallOp call) {
+  for (Attribute argument : call.getArguments())
+    if (auto constant = dyn_cast<device::StructAttr>(argument);
+        constant && constant.getStructType() == kConvShapeType)
+      return constant;
+  return nullptr;
+}
+
+/// Returns the convolutions of all steps, each once, for
+/// gpuopt-plan-convolutions. Fields of a shape that have the struct's default
+/// are left out.
+static llvm::json::Array convolutionsJson(ModuleOp module, bool allowsTf32) {
+  llvm::json::Array convolutions;
+  module.walk([&](device::CallOp call) {
+    device::StructAttr shape = convShapeOf(call);
+    if (!shape)
+      return;
+    llvm::json::Object fields;
+    for (NamedAttribute field : shape.getFields())
+      fields[field.getName().getValue()] = numbersJson(field.getValue());
+    std::string type = cxx::typeName(*call.getElementType());
+    llvm::json::Object convolution{{"call", call.getFunction()},
+                                   {"type", type},
+                                   {"shape", std::move(fields)}};
+    if (allowsTf32 && type == "f32")
+      convolution["allows_tf32"] = true;
+    llvm::json::Value listed(std::move(convolution));
+    if (!llvm::is_contained(convolutions, listed))
+      convolutions.push_back(std::move(listed));
+  });
+  return convolutions;
+}
+
+/// Returns what a schedule under a budget promises; times are estimates.
+static llvm::json::Object scheduleJson(train::PlanAttr plan) {
+  double plain = plan.getPlainNanoseconds().getValueAsDouble(),
+         added = plan.getAddedNanoseconds().getValueAsDouble(),
+         bound = plan.getLowerBoundNanoseconds().getValueAsDouble();
+  auto percent = [&](double time) { return 100 * time / std::max(1., plain); };
+  llvm::json::Object object{{"arena_bytes", plan.getArenaBytes()},
+                            {"plain_arena_bytes", plan.getPlainArenaBytes()},
+                            {"plain_ns", plain},
+                            {"added_ns", added},
+                            {"added_percent", percent(added)},
+                            {"lower_bound_percent", percent(bound)}};
+  if (train::TransfersAttr transfers = plan.getTransfers()) {
+    object["transfer_bytes"] = transfers.getBytes();
+    object["transfer_ns"] = transfers.getBusyNanoseconds().getValueAsDouble();
+    object["transfer_wait_ns"] =
+        transfers.getWaitedNanoseconds().getValueAsDouble();
+  }
+  return object;
+}
+
+std::string cxx::planJson(ModuleOp module, bool allowsTf32) {
+  device::MemoryOp memory = *module.getOps<device::MemoryOp>().begin();
+  llvm::json::Array buffers;
+  for (device::BufferOp buffer : module.getOps<device::BufferOp>())
+    buffers.push_back(bufferJson(buffer));
+  int64_t arena = memory.getArenaBytes(),
+          persistent = memory.getPersistentBytes();
+  llvm::json::Object plan{{"arena_bytes", arena},
+                          {"persistent_bytes", persistent},
+                          {"total_bytes", arena + persistent},
+                          {"buffers", std::move(buffers)}};
+  if (memory.getHostBytes() > 0)
+    plan["host_bytes"] = (int64_t)memory.getHostBytes();
+  llvm::json::Object schedules;
+  train::TrainDialect::PlanAttrHelper plans(module.getContext());
+  for (device::StepOp step : module.getOps<device::StepOp>())
+    if (train::PlanAttr schedule = plans.getAttr(step))
+      schedules[step.getSymName()] = scheduleJson(schedule);
+  if (!schedules.empty())
+    plan["schedules"] = std::move(schedules);
+  if (llvm::json::Array found = convolutionsJson(module, allowsTf32);
+      !found.empty())
+    plan["convolutions"] = std::move(found);
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::json::OStream json(stream, /*IndentSize=*/1);
+  json.value(std::move(plan));
+  return text + "\n";
+}
+
+void cxx::addProofs(ModuleOp module, ProgramFiles &files) {
+  train::TrainDialect::ProofAttrHelper proofs(module.getContext());
+  for (device::StepOp step : module.getOps<device::StepOp>()) {
+    train::ProofAttr proof = proofs.getAttr(step);
+    if (!proof)
+      continue;
+    auto add = [&](DenseResourceElementsAttr file, StringRef suffix) {
+      if (std::optional<ArrayRef<int8_t>> text =
+              cast<DenseI8ResourceElementsAttr>(file).tryGetAsArrayRef())
+        files[(step.getSymName() + suffix).str()] = std::string(
+            reinterpret_cast<const char *>(text->data()), text->size());
+    };
+    add(proof.getProblem(), ".problem.json");
+    add(proof.getPlan(), ".plan.json");
+  }
+}
