@@ -60,6 +60,12 @@ def RuntimeCallOpInterface : OpInterface<"RuntimeCallOpInterface"> {
     InterfaceMethod<"The operands that a product multiplies; of other calls none.",
       "::llvm::SmallVector<::mlir::OpOperand *>", "getFactors", (ins), [{}], [{ return {}; }]>,
     InterfaceMethod<[{
+        The letters of a matrix product of the first two operands, with or without
+        an epilogue, such as "bik,bkj->bij" (nn.contract explains them); empty for
+        other calls.
+      }],
+      "::llvm::StringRef", "getProductLetters", (ins), [{}], [{ return {}; }]>,
+    InterfaceMethod<[{
         Whether a floating-point operand or result stays f32, whatever precision is
         chosen for the others.
       }],

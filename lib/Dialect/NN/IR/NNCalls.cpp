@@ -56,6 +56,8 @@ SmallVector<OpOperand *> ContractOp::getFactors() {
   return {&getLhsMutable(), &getRhsMutable()};
 }
 
+StringRef ContractOp::getProductLetters() { return getSpec(); }
+
 void ContractOp::widenResults() {
   setResultElementType(Float32Type::get(getContext()));
 }

@@ -131,6 +131,9 @@ SmallVector<OpOperand *> ContractGeluGradOp::getFactors() {
   return {&getLhsMutable(), &getRhsMutable()};
 }
 
+StringRef ContractGeluOp::getProductLetters() { return getSpec(); }
+StringRef ContractGeluGradOp::getProductLetters() { return getSpec(); }
+
 int64_t ContractGeluOp::getWorkspaceInBytes() {
   return productWorkspaceInBytes();
 }

@@ -7,7 +7,7 @@
 
 #include "gpuopt/Dialect/NN/IR/ProductLayout.h"
 
-#include "llvm/ADT/TypeSwitch.h"
+#include "gpuopt/Interfaces/RuntimeCallOpInterface.h"
 
 using namespace mlir;
 using namespace gpuopt;
@@ -19,10 +19,11 @@ ProductSpec ProductSpec::parse(StringRef text) {
 }
 
 std::optional<ProductSpec> gpuopt::productSpecOf(Operation *op) {
-  return llvm::TypeSwitch<Operation *, std::optional<ProductSpec>>(op)
-      .Case<nn::ContractOp, nn::ContractGeluOp, nn::ContractGeluGradOp>(
-          [](auto product) { return ProductSpec::parse(product.getSpec()); })
-      .Default(std::nullopt);
+  auto call = dyn_cast<RuntimeCallOpInterface>(op);
+  StringRef letters = call ? call.getProductLetters() : StringRef();
+  if (letters.empty())
+    return std::nullopt;
+  return ProductSpec::parse(letters);
 }
 
 double gpuopt::productOperations(const ProductSpec &spec, RankedTensorType lhs,

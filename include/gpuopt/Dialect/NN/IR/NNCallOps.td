@@ -19,8 +19,8 @@ include "gpuopt/Dialect/NN/IR/NNOpBase.td"
 def NN_ContractOp : NN_InferredOp<"contract", [
     AttrSizedOperandSegments, Differentiable, MatrixUnits,
     DeclareOpInterfaceMethods<RuntimeCallOpInterface, [
-      "supportsLayouts", "canWriteParts", "getTiedOperand", "getFactors", "widenResults", "getWorkspaceInBytes",
-      "getCostName"]>]> {
+      "supportsLayouts", "canWriteParts", "getTiedOperand", "getFactors", "getProductLetters", "widenResults",
+      "getWorkspaceInBytes", "getCostName"]>]> {
   let summary = "a sum of products of two tensors, in Einstein notation";
   let description = [{
     `"bik,bkj->bij"`: each letter names a dimension; the result is the sum,
@@ -92,7 +92,7 @@ def NN_ContractOp : NN_InferredOp<"contract", [
 def NN_ContractGeluOp : NN_InferredOp<"contract_gelu", [
     DeclareOpInterfaceMethods<CostOpInterface, ["usesMatrixUnits", "addWarpWork"]>,
     DeclareOpInterfaceMethods<RuntimeCallOpInterface, [
-      "supportsLayouts", "getFactors", "getWorkspaceInBytes", "getCostName"]>]> {
+      "supportsLayouts", "getFactors", "getProductLetters", "getWorkspaceInBytes", "getCostName"]>]> {
   let summary = "nn.contract with a bias and a GELU in the library's epilogue";
   let description = [{
     `result = gelu(z)`, where `z` is the sum of the contraction and the bias, and
@@ -126,7 +126,7 @@ def NN_ContractGeluOp : NN_InferredOp<"contract_gelu", [
 def NN_ContractGeluGradOp : NN_InferredOp<"contract_gelu_grad", [
     DeclareOpInterfaceMethods<CostOpInterface, ["usesMatrixUnits", "addWarpWork"]>,
     DeclareOpInterfaceMethods<RuntimeCallOpInterface, [
-      "supportsLayouts", "getFactors", "getWorkspaceInBytes", "getCostName"]>]> {
+      "supportsLayouts", "getFactors", "getProductLetters", "getWorkspaceInBytes", "getCostName"]>]> {
   let summary = "nn.contract with the gradient of a GELU in the library's epilogue";
   let description = [{
     `result = s gelu'(input)`, where `s` is the contraction and `input` what

@@ -21,8 +21,8 @@ struct ProductSpec {
   static ProductSpec parse(llvm::StringRef text);
 };
 
-/// Returns the letters of nn.contract and of the ops that are nn.contract with
-/// an epilogue; of any other op, nothing.
+/// Returns the letters of a matrix product, with or without an epilogue, as the
+/// op tells them (getProductLetters); of any other op, nothing.
 std::optional<ProductSpec> productSpecOf(mlir::Operation *op);
 
 /// Returns the type of a contraction's result, which has the operands' element
