@@ -16,6 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GeluKernels.h"
+#include "WarpDevicePass.h"
 
 #include "gpuopt/Analysis/Costs/CostModel.h"
 #include "gpuopt/Analysis/Costs/ProductCost.h"
@@ -126,28 +127,13 @@ static bool canAddBias(GeluKernel &gelu) {
 
 namespace {
 
-class FuseEpilogues : public kernels::impl::FuseEpiloguesBase<FuseEpilogues> {
+class FuseEpilogues : public kernels::WarpDevicePass<
+                          kernels::impl::FuseEpiloguesBase<FuseEpilogues>> {
 public:
-  using FuseEpiloguesBase::FuseEpiloguesBase;
+  using WarpDevicePass::WarpDevicePass;
 
 private:
-  void runOnOperation() override {
-    FailureOr<DeviceModel> loaded = loadDeviceModel(getOperation(), device);
-    if (failed(loaded) || failed(readHalfType()))
-      return signalPassFailure();
-    if (!loaded->hasWarps() || hasOverrides)
-      return;
-    model = *loaded;
-    SmallVector<GeluKernel> gelus;
-    getOperation().walk([&](ContractOp product) {
-      if (std::optional<GeluKernel> gelu = geluOf(product))
-        gelus.push_back(*gelu);
-    });
-    for (GeluKernel &gelu : gelus)
-      fuse(gelu);
-  }
-
-  LogicalResult readHalfType() {
+  LogicalResult readOptions() override {
     if (halfType == "f16")
       half = Float16Type::get(&getContext());
     else if (halfType == "bf16")
@@ -157,6 +143,19 @@ private:
                                       "got '")
              << halfType << "'";
     return success();
+  }
+
+  void runOn(const DeviceModel &loaded) override {
+    if (hasOverrides)
+      return;
+    model = loaded;
+    SmallVector<GeluKernel> gelus;
+    getOperation().walk([&](ContractOp product) {
+      if (std::optional<GeluKernel> gelu = geluOf(product))
+        gelus.push_back(*gelu);
+    });
+    for (GeluKernel &gelu : gelus)
+      fuse(gelu);
   }
 
   void fuse(GeluKernel &gelu) {

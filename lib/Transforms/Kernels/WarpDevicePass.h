@@ -20,13 +20,16 @@ public:
   using BaseT::BaseT;
 
 protected:
+  /// Reads the options but `device`, on any device; reports those that are
+  /// wrong.
+  virtual mlir::LogicalResult readOptions() { return mlir::success(); }
   virtual void runOn(const DeviceModel &device) = 0;
 
 private:
   void runOnOperation() final {
     mlir::FailureOr<DeviceModel> model =
         loadDeviceModel(this->getOperation(), this->device);
-    if (failed(model))
+    if (failed(model) || failed(readOptions()))
       return this->signalPassFailure();
     if (model->hasWarps())
       runOn(*model);
