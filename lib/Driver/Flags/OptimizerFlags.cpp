@@ -7,6 +7,7 @@
 
 #include "Flags/CompileFlags.h"
 #include "Flags/SettingFlags.h"
+#include "gpuopt/settings/flag_rules.h"
 
 using namespace llvm;
 using namespace gpuopt;

@@ -10,6 +10,7 @@
 #include "Flags/FlagGroups.h"
 #include "Flags/SettingFlags.h"
 #include "gpuopt/device/wait_policy_names.h"
+#include "gpuopt/settings/flag_rules.h"
 #include "gpuopt/settings/profile_schedule.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
@@ -103,13 +104,11 @@ static Error checkData(const TrainingSettings &settings) {
 
 /// Fails if a flag is given without one that it needs.
 static Error checkTogether(const TrainingSettings &settings) {
-  for (const char *name : {"profile-warmup", "profile-active"})
-    if (isGiven(name) && !isGiven("profile-costs-to"))
-      return createStringError("--" + StringRef(name) +
-                               " has no effect without --profile-costs-to");
-  if (settings.init_strict && settings.init_from.empty())
-    return createStringError("--init-strict has no effect without "
-                             "--init-from");
+  if (std::string error =
+          missing_flag_error(settings, "", /*trains=*/!predictCommand(),
+                             [](const char *name) { return isGiven(name); });
+      !error.empty())
+    return createStringError(error);
   if (!find_wait_policy(settings.wait_policy))
     return createStringError("--wait-policy must be " + wait_policy_list() +
                              ", but is '" + settings.wait_policy + "'");
@@ -117,14 +116,6 @@ static Error checkTogether(const TrainingSettings &settings) {
   if (std::string why = parse_profile_schedule(settings.profile, schedule);
       isGiven("profile") && !why.empty())
     return createStringError("--profile " + why);
-  if (isGiven("token-type") && settings.tokens.empty() &&
-      settings.eval_tokens.empty())
-    return createStringError(predictCommand()
-                                 ? "--token-type describes files of tokens, "
-                                   "but --tokens is not given"
-                                 : "--token-type describes files of tokens, "
-                                   "but neither --tokens nor "
-                                   "--eval-tokens is given");
   return Error::success();
 }
 

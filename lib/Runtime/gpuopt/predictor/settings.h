@@ -16,9 +16,11 @@ inline Settings parse_prediction(int argc, char **argv,
   s.train.tokens = s.tokens;
   s.train.transform = s.transform;
   detail::check_ranges(s, kind_of(program));
-  if (flags.given("token-type") && s.train.tokens.empty())
-    throw Error("'--token-type' describes files of tokens, but '--tokens' is "
-                "not given");
+  if (const std::string why = missing_flag_error(
+          s, "'", /*trains=*/false,
+          [&](const char *name) { return flags.given(name); });
+      !why.empty())
+    throw Error(why);
   detail::check_files(s.train, "--");
   detail::check_readable("--weights", s.weights);
   detail::check_readable("--constants", s.constants);

@@ -5,6 +5,7 @@
 
 #include "gpuopt/optimizers/optimizer.h"
 #include "gpuopt/program/tensor_info.h"
+#include "gpuopt/settings/flag_rules.h"
 
 namespace gpuopt {
 

@@ -6,6 +6,7 @@
 #include "gpuopt/device/wait_policy.h"
 #include "gpuopt/program/program.h"
 #include "gpuopt/settings/compile_table.h"
+#include "gpuopt/settings/flag_rules.h"
 #include "gpuopt/settings/flags.h"
 #include "gpuopt/settings/profile_schedule.h"
 #include "gpuopt/trainer/checkpoints/resume.h"
@@ -226,22 +227,15 @@ inline void check_together(const Flags &flags, const Settings &s,
       !why.empty())
     throw Error(why);
   check_step_settings(flags, s);
-  if (s.init_strict && s.init_from.empty())
-    throw Error("'--init-strict' has no effect without --init-from");
-  if (flags.given("token-type") && s.train.tokens.empty() &&
-      s.eval.tokens.empty())
-    throw Error(
-        "'--token-type' describes files of tokens, but neither --tokens nor "
-        "--eval-tokens is given");
+  if (const std::string why = missing_flag_error(
+          s, "'", /*trains=*/true,
+          [&](const char *name) { return flags.given(name); });
+      !why.empty())
+    throw Error(why);
   ProfileSchedule schedule;
   if (const std::string why = parse_profile_schedule(s.profile, schedule);
       !s.profile.empty() && !why.empty())
     throw Error("'--profile' " + why);
-  for (const char *name : {"profile-warmup", "profile-active"})
-    if (flags.given(name) && s.profile_costs_to.empty())
-      throw Error("'--" + std::string(name) +
-                  "' has no effect without "
-                  "--profile-costs-to");
 }
 
 } // namespace detail

@@ -1,0 +1,126 @@
+// Which flags of the table a program takes, and which of them go together: the
+// driver and the programs report the same errors.
+#pragma once
+
+#include "gpuopt/settings/settings_table.h"
+
+namespace gpuopt {
+
+struct ProgramKind {
+  bool trains = true;         // it predicts where this is false
+  std::string_view optimizer; // empty where a program has none
+  unsigned states = 0;        // one bit per state that exists
+  bool scales_loss = false;
+};
+
+// Returns why a program does not take a flag that others take, as the text
+// after the flag's name in an error; empty if it does.
+inline std::string why_not_taken(const SettingInfo &setting,
+                                 const ProgramKind &program) {
+  if (!program.trains)
+    return setting.takers & kPredictor
+               ? ""
+               : "applies only to programs that train, but this one was "
+                 "compiled with --inference";
+  if (!(setting.takers & ~kPredicting))
+    return "applies only to programs that predict: gpuopt compile --inference";
+  if (setting.section == Section::LossScale && !program.scales_loss)
+    return "applies only to programs that scale their loss: gpuopt compile "
+           "--precision=fp16 or --loss-scale";
+  std::string readers, state;
+  bool is_read = false;
+  for (const OptimizerInfo &optimizer : kOptimizers) {
+    if (!optimizer.reads(setting.name))
+      continue;
+    readers += (readers.empty() ? "" : " or ") + std::string(optimizer.name);
+    bool has_state = true;
+    for (int i = 0; i < kMaxOptimizerStates; i++)
+      if (optimizer.states[i].needs == setting.name) {
+        state = " and a --" + std::string(setting.name);
+        has_state = (program.states >> i & 1) != 0;
+      }
+    is_read |= optimizer.name == program.optimizer && has_state;
+  }
+  if (readers.empty() || is_read)
+    return "";
+  return "applies only to programs that were compiled with --optimizer=" +
+         readers + state;
+}
+
+// Returns what is wrong with the schedule's own flags, `is_given` of which says
+// whether they are given; empty if nothing is. `quote` is put around the flag
+// that the text begins with.
+template <class IsGiven>
+std::string schedule_error(const TrainingSettings &s, const std::string &quote,
+                           IsGiven is_given) {
+  auto flag = [&](std::string_view name) {
+    return quote + "--" + std::string(name) + quote;
+  };
+  const LrSchedulerInfo &chosen = kLrSchedulers[s.lr_scheduler_type];
+  for (const SettingInfo &setting : kSettings) {
+    std::string readers;
+    for (const LrSchedulerInfo &scheduler : kLrSchedulers)
+      if (scheduler.reads(setting.name))
+        readers +=
+            (readers.empty() ? "" : " or ") + std::string(scheduler.name);
+    if (!readers.empty() && !chosen.reads(setting.name) &&
+        is_given(std::string(setting.name)))
+      return flag(setting.name) +
+             " applies only to --lr-scheduler-type=" + readers +
+             ", but the schedule is " + std::string(chosen.name);
+  }
+  if (s.lr_scheduler_type == kWarmupStableDecay && s.lr_decay_steps == 0)
+    return flag("lr-scheduler-type=warmup_stable_decay") +
+           " needs --lr-decay-steps";
+  if (s.lr_scheduler_type == kCosineWithMinLr && s.min_lr > 0 &&
+      s.min_lr_rate > 0)
+    return flag("min-lr") + " and --min-lr-rate both say what the rate never "
+                            "falls below; give one of them";
+  if (s.lr_scheduler_type == kPolynomial && s.lr_end >= s.learning_rate)
+    return flag("lr-end") + " must be below --learning-rate, which is " +
+           number_text(s.learning_rate) + ", but is " + number_text(s.lr_end);
+  return "";
+}
+
+// Returns which flag needs validations that there are not, in the same way.
+inline std::string validation_error(const TrainingSettings &s,
+                                    const std::string &quote,
+                                    bool has_validation) {
+  const bool on_plateau = s.lr_scheduler_type == kReduceLrOnPlateau;
+  const std::string flag =
+      quote +
+      (s.early_stopping_patience > 0 ? "--early-stopping-patience"
+       : on_plateau       ? "--lr-scheduler-type=reduce_lr_on_plateau"
+       : s.eval_steps > 0 ? "--eval-steps"
+                          : "--save-best") +
+      quote;
+  const bool is_periodic = s.early_stopping_patience > 0 || on_plateau;
+  if (!has_validation && (is_periodic || s.eval_steps > 0 || s.save_best))
+    return flag + " needs data to validate on: --eval-data and --eval-labels, "
+                  "or --eval-tokens";
+  if (is_periodic && s.eval_steps == 0)
+    return flag + " needs validations after every --eval-steps steps";
+  return "";
+}
+
+// Returns which flag has no effect without another one, in the same way.
+// `trains` says that the program is a trainer, which may have data to validate
+// on as well.
+template <class IsGiven>
+std::string missing_flag_error(const TrainingSettings &s,
+                               const std::string &quote, bool trains,
+                               IsGiven is_given) {
+  auto flag = [&](const char *name) { return quote + "--" + name + quote; };
+  for (const char *name : {"profile-warmup", "profile-active"})
+    if (is_given(name) && !is_given("profile-costs-to"))
+      return flag(name) + " has no effect without --profile-costs-to";
+  if (s.init_strict && s.init_from.empty())
+    return flag("init-strict") + " has no effect without --init-from";
+  if (is_given("token-type") && s.tokens.empty() && s.eval_tokens.empty())
+    return flag("token-type") + " describes files of tokens, but " +
+           (trains ? "neither --tokens nor --eval-tokens is given"
+                   : "--tokens is not given");
+  return "";
+}
+
+} // namespace gpuopt
