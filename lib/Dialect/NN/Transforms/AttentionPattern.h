@@ -8,18 +8,9 @@
 #ifndef GPUOPT_LIB_DIALECT_NN_TRANSFORMS_ATTENTIONPATTERN_H
 #define GPUOPT_LIB_DIALECT_NN_TRANSFORMS_ATTENTIONPATTERN_H
 
-#include "gpuopt/Dialect/NN/IR/TensorBuilder.h"
+#include "AttentionLayouts.h"
 
 namespace gpuopt::nn {
-
-/// An operand of a product, and what turns it into [..., rows, columns].
-struct AttentionOperand {
-  mlir::Value value;
-  llvm::SmallVector<int64_t> permutation; ///< Its dimensions.
-  /// The op that multiplies the value by one constant; null if there is none.
-  mlir::Operation *scaling = nullptr;
-  double factor = 1;
-};
 
 /// A selection between scores and a number that replaces the hidden ones.
 struct ScoreSelection {
@@ -52,15 +43,6 @@ struct AttentionMatch {
 };
 
 AttentionMatch matchAttention(SoftmaxOp softmax);
-
-/// Returns the value with its dimensions permuted. Transposes that cancel out
-/// are removed.
-mlir::Value permuted(TensorBuilder &b, mlir::Value value,
-                     llvm::ArrayRef<int64_t> permutation);
-
-/// Returns the operand as [leading..., rows, columns].
-mlir::Value arrange(TensorBuilder &b, const AttentionOperand &operand,
-                    llvm::ArrayRef<int64_t> leading);
 
 } // namespace gpuopt::nn
 
