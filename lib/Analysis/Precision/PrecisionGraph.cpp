@@ -246,20 +246,30 @@ private:
     addOtherTensors(op, result);
   }
 
-  /// Further results have the type of the first one. Operands that keep their
-  /// type are f32.
+  /// Further results have the type of the first one, and so have operands that
+  /// are no factors: they are cast where they are made in the other precision.
+  /// Operands that keep their type are f32.
   void addOtherTensors(Operation *op, int first) {
     auto call = cast<RuntimeCallOpInterface>(op);
+    SmallVector<OpOperand *> factors = call.getFactors();
     for (OpResult result : llvm::drop_begin(op->getResults()))
       if (int choice = isF32(result) ? choiceOf(result) : -1;
           choice >= 0 && !call.keepsType(result))
         join(first, choice);
-    for (Value operand : op->getOperands())
-      if (int choice = isF32(operand) ? choiceOf(operand) : -1;
-          choice >= 0 && call.keepsType(operand))
+    for (OpOperand &operand : op->getOpOperands()) {
+      Value value = operand.get();
+      int choice = isF32(value) ? choiceOf(value) : -1;
+      if (choice < 0)
+        continue;
+      if (call.keepsType(value))
         graph.problem.choices[choice].rule = Rule::Full;
+      else if (choice != first && !llvm::is_contained(factors, &operand))
+        addOperand(op, first, value);
+    }
   }
 
+  /// Adds what it costs to read an operand in the precision of `product`: of
+  /// the product, or of its result where the operand has the result's type.
   void addOperand(Operation *op, int product, Value operand) {
     Value owner = bufferOf(operand);
     bool isLate = boundary && boundary->isBeforeInBlock(op);
