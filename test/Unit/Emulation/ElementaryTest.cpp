@@ -4,9 +4,8 @@
 
 #include "gpuopt/kernels/elementary.h"
 
+#include "../Runtime/UlpError.h"
 #include "Machine.h"
-
-#include <cmath>
 
 namespace gpuopt {
 namespace {
@@ -21,18 +20,6 @@ std::vector<float> sample(float most) {
     x.push_back(-x.back());
   }
   return x;
-}
-
-double error_in_ulp(float got, double want) {
-  const float rounded = float(want);
-  if (std::isnan(want) || std::isnan(got))
-    return std::isnan(want) && std::isnan(got) ? 0 : 1e30;
-  if (got == rounded)
-    return 0;
-  if (std::isinf(got) || std::isinf(rounded))
-    return 1e30;
-  const double ulp = std::ldexp(1.0, std::max(std::ilogb(want), -126) - 23);
-  return std::fabs(double(got) - want) / ulp;
 }
 
 class ElementaryOnCuda : public Emulation {

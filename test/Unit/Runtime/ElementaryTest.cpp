@@ -5,6 +5,8 @@
 #include "gpuopt/kernels/block.h"
 #include "gpuopt/kernels/random.h"
 
+#include "UlpError.h"
+
 #include <gtest/gtest.h>
 #include <vector>
 
@@ -19,19 +21,6 @@ std::vector<float> samples(double low, double high) {
     x.push_back(float(-a));
   }
   return x;
-}
-
-double error_in_ulp(float got, double want) {
-  const float rounded = float(want);
-  if (std::isnan(want) || std::isnan(got))
-    return std::isnan(want) && std::isnan(got) ? 0 : 1e30;
-  if (got == rounded)
-    return 0;
-  if (std::isinf(got) || std::isinf(rounded))
-    return 1e30;
-  const double ulp =
-      std::max(std::ldexp(1.0, std::ilogb(want) - 23), std::ldexp(1.0, -149));
-  return std::fabs(double(got) - want) / ulp;
 }
 
 template <class F, class G>

@@ -10,21 +10,6 @@
 namespace gpuopt {
 namespace {
 
-template <class T>
-std::vector<T> random_values(size_t n, unsigned seed) {
-  std::mt19937 generator(seed);
-  std::uniform_real_distribution<float> uniform(-1, 1);
-  std::vector<T> v(n);
-  for (T &x : v)
-    if constexpr (std::is_same_v<T, f16>)
-      x = narrow_f16(uniform(generator));
-    else if constexpr (std::is_same_v<T, bf16>)
-      x = narrow_bf16(uniform(generator));
-    else
-      x = T(uniform(generator));
-  return v;
-}
-
 template <class T, class C>
 void expect_product(const GemmShape &s, GemmOptions o, bool with_bias,
                     double tolerance) {
