@@ -132,7 +132,8 @@ private:
     b.create<func::ReturnOp>(outputs);
     function.setType(b.getFunctionType(function.getArgumentTypes(), types));
     for (unsigned index = 0; index < outputs.size(); ++index)
-      function.setResultAttr(index, kNameAttribute, graph.getOutputNames()[index]);
+      function.setResultAttr(index, kNameAttribute,
+                             graph.getOutputNames()[index]);
     return success();
   }
 

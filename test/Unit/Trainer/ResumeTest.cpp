@@ -189,8 +189,8 @@ TEST_F(ResumeTest, TakesNoCheckpointOfAnotherRun) {
 
 TEST_F(ResumeTest, ComparesWhatWasCompiled) {
   static const char *const kCompiled[] = {"loss=mse", "no-decay=bias"},
-                          *const kOthers[] = {"loss=l1", "no-decay=bias"},
-                          *const kMore[] = {"loss=mse", "no-decay=none"};
+                           *const kOthers[] = {"loss=l1", "no-decay=bias"},
+                           *const kMore[] = {"loss=mse", "no-decay=none"};
   program.model = "00ff";
   program.compiled = kCompiled;
   ASSERT_EQ(run("a", {"--max-steps=2", "--save-steps=2"}), 0) << error;

@@ -110,8 +110,7 @@ private:
                                                  size.getInt() >= leastColumns)
                         : type.isF32() || type.isF64();
     if (isNumber)
-      add(constant, KernelNumber::Kind::Constant, 0, constant.getValue(),
-          role);
+      add(constant, KernelNumber::Kind::Constant, 0, constant.getValue(), role);
     else
       stream << " " << constant.getValue();
   }

@@ -11,10 +11,10 @@ namespace gpuopt {
 
 // The system's counters, read once.
 struct CpuCounters {
-  double seconds = 0;       // of a clock that only goes forward
-  double preemptions = 0;   // of this process's threads, which had to make way
-  double stolen_ticks = 0;  // that a hypervisor gave to other machines
-  double all_ticks = 0;     // of all cores
+  double seconds = 0;        // of a clock that only goes forward
+  double preemptions = 0;    // of this process's threads, which had to make way
+  double stolen_ticks = 0;   // that a hypervisor gave to other machines
+  double all_ticks = 0;      // of all cores
   double other_runnable = 0; // threads that run or could, beside the caller
 
   static CpuCounters now() {
