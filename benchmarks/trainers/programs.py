@@ -66,5 +66,15 @@ def prepare(model: str, work: pathlib.Path, driver: str, name: str, flags: list[
     shutil.rmtree(folder / "build", ignore_errors=True)
     run("cmake", "-S", folder, "-B", folder / "build")
     build_seconds = run("cmake", "--build", folder / "build")
+    (folder / "seconds").write_text(f"{compile_seconds} {build_seconds}")
+    return built(model, work, name)
+
+
+def built(model: str, work: pathlib.Path, name: str) -> Program:
+    """The trainer that `prepare` has built."""
+    exported, folder = work / model, work / f"{model}-{name}"
+    if not (folder / "build" / "trainer").exists():
+        raise FileNotFoundError(f"'{folder}' has no trainer: build it by --build-only")
     data = {file.stem: file for file in exported.glob("*.npy") if file.stem != "labels"}
+    compile_seconds, build_seconds = map(float, (folder / "seconds").read_text().split())
     return Program(folder, data, exported / "labels.npy", (compile_seconds, build_seconds))
