@@ -140,6 +140,15 @@ TEST(WaitTuner, FollowsAMachineThatGetsBusyAndQuietAgain) {
   EXPECT_TRUE(tuner.spins());
 }
 
+// Though steps take as long as before, and though it has looked in vain so
+// often that it looks rarely.
+TEST(WaitTuner, TriesToSpinSoonAfterOthersHaveLeft) {
+  WaitTuner tuner;
+  EXPECT_EQ(run(tuner, {37, 3000, true}, 20000), 0);
+  EXPECT_GT(run(tuner, {37, 15}, 100), 50);
+  EXPECT_TRUE(tuner.spins());
+}
+
 TEST(WaitTuner, ComparesAgainWhenSpinningGetsALittleSlower) {
   WaitTuner tuner;
   run(tuner, {20, 15}, 300);

@@ -78,6 +78,7 @@ private:
   static constexpr size_t kWatchSteps = 8; // at least, in such a window
   static constexpr int kRounds = 3;        // windows each way in a comparison
   static constexpr int kBusyWindows = 2;   // running, show that cores are busy
+  static constexpr int kCalmWindows = 4;   // running, show that they are free
   static constexpr double kSlow = 4;       // times the usual time of a step
   // Slow steps, running, show that spinning threads lose their cores. A single
   // one shows nothing: the process may have been stopped and continued.
@@ -114,8 +115,11 @@ private:
     own.insert(own.end(), window.begin(), window.end());
     if (!is_spinning) {
       busy_windows = is_contended ? busy_windows + 1 : 0;
-      if (busy_windows == kBusyWindows)
-        return settle(false);
+      if (busy_windows == kBusyWindows) {
+        settle(false);
+        gave_way = true;
+        return;
+      }
       is_spinning = !is_contended;
       return;
     }
@@ -136,17 +140,22 @@ private:
     is_spinning = choice = spinning;
     windows = 0;
     drifted = 0;
+    gave_way = false;
+    calm_windows = 0;
     usual_ms = median(times[spinning]);
   }
 
   // Compares again when steps take longer or shorter than before, when others
-  // begin to want the cores, and from time to time in any case.
+  // begin to want the cores or want them no more, and from time to time in any
+  // case.
   void watch(bool is_contended, bool collapsed) {
     windows++;
     const double ms = median(window);
     const bool has_drifted = ms > kDrift * usual_ms || ms * kDrift < usual_ms;
     drifted = has_drifted || (is_spinning && is_contended) ? drifted + 1 : 0;
+    calm_windows = is_contended ? 0 : calm_windows + 1;
     if (collapsed || windows >= patience ||
+        (gave_way && calm_windows == kCalmWindows) ||
         drifted >= std::min(patience / 16, kMostDrifted))
       begin_comparison();
   }
@@ -156,10 +165,11 @@ private:
   std::vector<double> window;
   double window_ms = 0, usual_ms = 0;
   int warmup = 2; // steps at first, in which libraries prepare themselves
-  int rounds = 0, busy_windows = 0, slow_steps = 0;
+  int rounds = 0, busy_windows = 0, calm_windows = 0, slow_steps = 0;
   int64_t patience = kLeastPatience, windows = 0, drifted = 0;
   bool is_comparing = true, is_spinning = false, choice = false;
   bool has_chosen = false, is_news = false;
+  bool gave_way = false; // the threads sleep because others wanted the cores
 };
 
 } // namespace gpuopt
