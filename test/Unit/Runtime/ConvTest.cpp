@@ -1,5 +1,5 @@
 // The loops' gradients are the adjoints of their forward; oneDNN's three
-// convolutions agree with the loops.
+// convolutions, and our own for depthwise filters, agree with the loops.
 
 #include "gpuopt/ops/conv.h"
 
@@ -33,16 +33,21 @@ ConvShape shape(int64_t in, int64_t c, int64_t oc, int64_t kernel,
 }
 
 const ConvShape kShapes[] = {
-    shape(8, 3, 16, 3, 1, 1, 1, 1, 1),   // the first layer of a network
-    shape(9, 16, 32, 3, 2, 1, 1, 1, 1),  // stride with nothing left over
-    shape(8, 16, 32, 3, 2, 1, 1, 1, 1),  // stride with a rest
-    shape(8, 16, 16, 1, 2, 0, 0, 1, 1),  // a projection
-    shape(8, 16, 24, 1, 1, 0, 0, 1, 1),  // a product
-    shape(3, 4, 8, 1, 2, 0, 2, 1, 1),    // as many pixels, but not the same
-    shape(9, 8, 8, 3, 1, 2, 2, 2, 1),    // dilated
-    shape(8, 8, 16, 3, 1, 1, 1, 1, 4),   // grouped
-    shape(8, 16, 16, 3, 1, 1, 1, 1, 16), // depthwise
-    shape(8, 5, 7, 4, 2, 1, 2, 1, 1),    // odd channels, uneven padding
+    shape(8, 3, 16, 3, 1, 1, 1, 1, 1),     // the first layer of a network
+    shape(9, 16, 32, 3, 2, 1, 1, 1, 1),    // stride with nothing left over
+    shape(8, 16, 32, 3, 2, 1, 1, 1, 1),    // stride with a rest
+    shape(8, 16, 16, 1, 2, 0, 0, 1, 1),    // a projection
+    shape(8, 16, 24, 1, 1, 0, 0, 1, 1),    // a product
+    shape(3, 4, 8, 1, 2, 0, 2, 1, 1),      // as many pixels, but not the same
+    shape(9, 8, 8, 3, 1, 2, 2, 2, 1),      // dilated
+    shape(8, 8, 16, 3, 1, 1, 1, 1, 4),     // grouped
+    shape(8, 16, 16, 3, 1, 1, 1, 1, 16),   // depthwise
+    shape(11, 24, 24, 5, 1, 2, 2, 1, 24),  // with a wide filter
+    shape(12, 40, 40, 7, 2, 3, 3, 1, 40),  // and with a stride
+    shape(9, 7, 7, 3, 1, 2, 2, 2, 7),      // dilated
+    shape(13, 18, 18, 10, 1, 4, 5, 1, 18), // more taps than are added at once
+    shape(8, 16, 32, 5, 1, 2, 2, 1, 16),   // two filters for each channel
+    shape(8, 5, 7, 4, 2, 1, 2, 1, 1),      // odd channels, uneven padding
 };
 
 struct Sizes {
@@ -100,6 +105,29 @@ TEST(Conv, OneDnnAgreesWithLoops) {
       expect_near(dw, want_dw);
     }
   }
+}
+
+// An image of several bands, of which the last one has fewer rows. How the
+// gradient is cut does not depend on how many threads compute it.
+TEST(Conv, DepthwiseGradientHasTheSameBitsOnAnyNumberOfThreads) {
+  const ConvShape s = shape(70, 33, 33, 7, 1, 3, 3, 1, 33);
+  const Sizes size(s);
+  const auto x = random_values<float>(size.x, 1),
+             dy = random_values<float>(size.y, 2);
+  std::vector<float> one(size.w), three(size.w);
+  std::vector<double> want(size.w);
+  loops::conv_backward_weights(
+      s, std::vector<double>(x.begin(), x.end()).data(),
+      std::vector<double>(dy.begin(), dy.end()).data(), want.data(), 0);
+  for (auto [threads, dw] : {std::pair(1, &one), std::pair(3, &three)}) {
+    Context ctx(threads);
+    conv_backward_weights(ctx, s, x.data(), dy.data(), dw->data(), 0);
+  }
+  EXPECT_EQ(one, three);
+  for (size_t i = 0; i < want.size(); i++)
+    ASSERT_NEAR(one[i], want[i], 1e-4 * (1 + std::fabs(want[i]))) << "at " << i;
+  EXPECT_NE(s.oh % detail::DepthwiseCut(s, sizeof(float)).rows, 0);
+  EXPECT_GT(detail::DepthwiseCut(s, sizeof(float)).parts, 1);
 }
 
 template <class H>

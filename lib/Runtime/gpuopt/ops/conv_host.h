@@ -1,9 +1,11 @@
 // Convolution on the host: oneDNN, which chooses a blocked layout for the
 // weights; they are reordered into it and back around each call. Half precision
-// that the processor lacks is widened to float.
+// that the processor lacks is widened to float. Where oneDNN is slow, for the
+// weights of wide depthwise filters, a kernel of our own computes.
 #pragma once
 
 #include "gpuopt/ops/conv.h"
+#include "gpuopt/ops/conv_depthwise_host.h"
 #include "gpuopt/ops/conv_loops.h"
 #include "gpuopt/ops/gemm.h"
 
@@ -26,7 +28,8 @@ struct Conv {
       scratch; // w: the layout oneDNN chose
   dnnl::primitive primitive;
   dnnl::reorder reorder;
-  bool reorders;
+  bool reorders = false;
+  bool is_made_for_depthwise = false; // whether the primitive is
 };
 
 struct Convs {
@@ -120,6 +123,8 @@ inline Conv make_conv(OneDnn &dnn, const ConvKey &key) {
     conv.w = chosen.diff_weights_desc();
     conv.scratch = chosen.scratchpad_desc();
     conv.primitive = dnnl::convolution_backward_weights(chosen);
+    conv.is_made_for_depthwise =
+        std::string(chosen.impl_info_str()).find("dw") != std::string::npos;
   }
   make_weight_reorder(dnn, conv, key);
   return conv;
@@ -136,6 +141,19 @@ inline ConvShape with_implied_padding(ConvShape s) {
   return s;
 }
 
+template <class T>
+const Conv &find_conv(Context &ctx, const ConvShape &shape, ConvKind kind,
+                      bool has_bias, bool accumulate) {
+  const ConvKey key{with_implied_padding(shape), kind,
+                    int64_t(onednn_type<T>()), has_bias, accumulate};
+  auto &cache = ctx.library<Convs>().by_content;
+  const std::string content = content_of(key);
+  auto found = cache.find(content);
+  if (found == cache.end())
+    found = cache.emplace(content, make_conv(ctx.library<OneDnn>(), key)).first;
+  return found->second;
+}
+
 // x and y are activations or their gradients; w is read, or the gradient is
 // written to it.
 template <class T>
@@ -143,15 +161,8 @@ void onednn_conv(Context &ctx, const ConvShape &shape, ConvKind kind,
                  const T *x, const T *y, const T *w, const T *bias,
                  bool accumulate) {
   auto &dnn = ctx.library<OneDnn>();
-  const ConvKey key{with_implied_padding(shape), kind,
-                    int64_t(onednn_type<T>()), bias != nullptr, accumulate};
-  auto &cache = ctx.library<Convs>().by_content;
-  const std::string content = content_of(key);
-  auto found = cache.find(content);
-  if (found == cache.end())
-    found = cache.emplace(content, make_conv(dnn, key)).first;
-  const Conv &conv = found->second;
-
+  const Conv &conv =
+      find_conv<T>(ctx, shape, kind, bias != nullptr, accumulate);
   const size_t w_bytes =
       conv.reorders ? (conv.w.get_size() + 4095) / 4096 * 4096 : 0;
   char *scratch = dnn.scratch(w_bytes + conv.scratch.get_size());
@@ -227,6 +238,19 @@ inline int64_t weight_size(const ConvShape &s) {
   return s.oc * (s.c / s.groups) * s.kh * s.kw;
 }
 
+// Whether the gradient for the weights is that of a depthwise convolution for
+// which oneDNN says that it has no kernel of its own ("jit_dw").
+template <class T>
+bool needs_depthwise_kernel(Context &ctx, const ConvShape &s, bool accumulate) {
+  if (!is_depthwise(s))
+    return false;
+  if constexpr (in_onednn<T>)
+    if (!must_widen<T>())
+      return !find_conv<T>(ctx, s, kConvBackwardWeights, false, accumulate)
+                  .is_made_for_depthwise;
+  return true;
+}
+
 template <class T>
 constexpr bool is_half = std::is_same_v<T, f16> || std::is_same_v<T, bf16>;
 
@@ -279,6 +303,8 @@ void conv_backward_data(Context &ctx, const ConvShape &s, const T *dy,
 template <class T>
 void conv_backward_weights(Context &ctx, const ConvShape &s, const T *x,
                            const T *dy, T *dw, double beta) {
+  if (detail::needs_depthwise_kernel<T>(ctx, s, beta != 0))
+    return detail::depthwise_backward_weights(ctx, s, x, dy, dw, beta);
   if constexpr (detail::is_half<T>)
     if (detail::must_widen<T>()) {
       auto &wide = ctx.library<detail::WideOperands>();
