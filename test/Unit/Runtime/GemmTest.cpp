@@ -13,7 +13,10 @@ namespace {
 template <class T, class C>
 void expect_product(const GemmShape &s, GemmOptions o, bool with_bias,
                     double tolerance) {
-  const size_t size = 1 << 16;
+  const auto size = size_t(std::max<int64_t>(
+      {1 << 16, detail::extent(s, s.a_batch, s.m, s.k, s.a_m, s.a_k),
+       detail::extent(s, s.b_batch, s.k, s.n, s.b_k, s.b_n),
+       detail::extent(s, s.c_batch, s.m, s.n, s.c_m, s.c_n)}));
   const auto a = random_values<T>(size, 1), b = random_values<T>(size, 2);
   const auto bias = random_values<C>(size_t(s.n), 3);
   auto c = random_values<C>(size, 4);
@@ -136,6 +139,45 @@ TEST(Gemm, EveryLayoutAndOption) {
           expect_product<bf16, float>(s, {alpha, beta}, bias, 2e-6);
         }
   }
+}
+
+// A copy of B in another layout is multiplied where B is large.
+TEST(Gemm, PacksLargeRightMatrices) {
+  GemmShape s{{1, 1}, 64,   1024, 70,     {0, 0}, 70, 1,
+              {0, 0}, 1024, 1,    {0, 0}, 1024,   1};
+  GemmShape transposed_a = s, long_rows = s;
+  transposed_a.a_m = 1, transposed_a.a_k = 64;
+  long_rows.n = 1000, long_rows.c_m = 1031;
+  for (const GemmShape &shape : {s, transposed_a, long_rows}) {
+    EXPECT_TRUE(detail::packs_right_matrix(shape, sizeof(float)));
+    for (double alpha : {1.0, 0.125})
+      for (double beta : {0.0, 1.0})
+        for (bool bias : {false, true})
+          expect_product<float, float>(shape, {alpha, beta}, bias, 1e-5);
+  }
+}
+
+TEST(Gemm, PacksWhereItPays) {
+  auto packs = [](int64_t m, int64_t n, int64_t k) {
+    return detail::packs_right_matrix({.m = m,
+                                       .n = n,
+                                       .k = k,
+                                       .a_m = k,
+                                       .a_k = 1,
+                                       .b_k = n,
+                                       .b_n = 1,
+                                       .c_m = n,
+                                       .c_n = 1},
+                                      sizeof(float));
+  };
+  EXPECT_TRUE(packs(1024, 768, 768));
+  EXPECT_FALSE(packs(256, 768, 768)); // the copy takes as long as it saves
+  EXPECT_TRUE(packs(256, 3072, 768)); // its rows are three pages apart
+  EXPECT_FALSE(packs(256, 1544, 768));
+  EXPECT_TRUE(packs(256, 1544, 3072)); // more pages than the processor records
+  EXPECT_FALSE(packs(32, 3072, 768));
+  EXPECT_FALSE(packs(1024, 128, 128));   // stays in the cache
+  EXPECT_FALSE(packs(1024, 50257, 768)); // the copy would have 147 MiB
 }
 
 TEST(Gemm, SameBitsAgain) {

@@ -5,6 +5,7 @@
 
 #include "gpuopt/ops/gemm.h"
 #include "gpuopt/ops/gemm_epilogue_host.h"
+#include "gpuopt/ops/gemm_packing_host.h"
 #include "gpuopt/ops/wide_host.h"
 
 namespace gpuopt {
@@ -12,7 +13,10 @@ namespace detail {
 
 struct Matmul {
   dnnl::memory::desc a, b, c, bias, scratch;
+  dnnl::memory::desc packed; // b as the primitive reads it
   dnnl::matmul primitive;
+  dnnl::reorder pack;
+  bool packs = false;
 };
 
 struct Matmuls {
@@ -63,9 +67,17 @@ Matmul make_matmul(OneDnn &dnn, const GemmShape &s, GemmOptions o) {
     after.append_sum(float(o.beta));
   attributes.set_post_ops(after);
 
-  const auto desc = o.bias ? dnnl::matmul::desc(mm.a, mm.b, mm.bias, mm.c)
-                           : dnnl::matmul::desc(mm.a, mm.b, mm.c);
+  auto b = mm.b;
+  if (std::is_same_v<T, float> && packs_right_matrix(s, sizeof(T)))
+    b = {{s.k, s.n}, onednn_type<T>(), dnnl::memory::format_tag::any};
+  const auto desc = o.bias ? dnnl::matmul::desc(mm.a, b, mm.bias, mm.c)
+                           : dnnl::matmul::desc(mm.a, b, mm.c);
   const dnnl::matmul::primitive_desc primitive(desc, attributes, dnn.engine);
+  mm.packed = primitive.weights_desc();
+  mm.packs = mm.packed != mm.b;
+  if (mm.packs)
+    mm.pack = dnnl::reorder(
+        dnnl::reorder::primitive_desc(dnn.engine, mm.b, dnn.engine, mm.packed));
   mm.scratch = primitive.scratchpad_desc();
   mm.primitive = dnnl::matmul(primitive);
   return mm;
@@ -83,12 +95,20 @@ void onednn_gemm(Context &ctx, const GemmShape &s, const T *a, const T *b, C *c,
   if (found == cache.end())
     found = cache.emplace(content, make_matmul<T, C>(dnn, s, o)).first;
   const Matmul &mm = found->second;
+  const size_t packed_bytes =
+      mm.packs ? (mm.packed.get_size() + 4095) / 4096 * 4096 : 0;
+  char *scratch = dnn.scratch(packed_bytes + mm.scratch.get_size());
+  dnnl::memory right = dnn.on(mm.b, b);
+  if (mm.packs) {
+    dnnl::memory packed = dnn.on(mm.packed, scratch);
+    mm.pack.execute(dnn.stream, right, packed);
+    right = packed;
+  }
   std::unordered_map<int, dnnl::memory> arguments{
       {DNNL_ARG_SRC, dnn.on(mm.a, a)},
-      {DNNL_ARG_WEIGHTS, dnn.on(mm.b, b)},
+      {DNNL_ARG_WEIGHTS, right},
       {DNNL_ARG_DST, dnn.on(mm.c, c)},
-      {DNNL_ARG_SCRATCHPAD,
-       dnn.on(mm.scratch, dnn.scratch(mm.scratch.get_size()))}};
+      {DNNL_ARG_SCRATCHPAD, dnn.on(mm.scratch, scratch + packed_bytes)}};
   if (o.bias)
     arguments.emplace(DNNL_ARG_BIAS, dnn.on(mm.bias, o.bias));
   mm.primitive.execute(dnn.stream, arguments);
