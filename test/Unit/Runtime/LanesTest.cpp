@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 #include <numeric>
+#include <sys/mman.h>
 #include <vector>
 
 namespace gpuopt {
@@ -78,6 +79,64 @@ TYPED_TEST(LanesOf, LoadsAndStoresEveryTail) {
       EXPECT_EQ(to[k], k < n ? T(k + 2) : T(-1));
       EXPECT_EQ(wide[2 * k], k < n ? T(k + 2) : T(-1));
       EXPECT_EQ(lane(masked(x, n, T(7)), k), k < n ? T(k + 2) : T(7));
+    }
+  }
+}
+
+// Elements at the end of a page behind which no page is: reading or writing one
+// more ends the process.
+template <class T>
+class EndOfPage {
+public:
+  static constexpr size_t kPage = 4096;
+  EndOfPage() {
+    pages = static_cast<char *>(mmap(nullptr, 2 * kPage, PROT_READ | PROT_WRITE,
+                                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    mprotect(pages + kPage, kPage, PROT_NONE);
+  }
+  ~EndOfPage() { munmap(pages, 2 * kPage); }
+  T *last(int64_t n) { return reinterpret_cast<T *>(pages + kPage) - n; }
+
+private:
+  char *pages;
+};
+
+template <class T>
+class MemoryOf : public testing::Test {};
+using Stored = testing::Types<float, double, int32_t, int64_t, f16, bf16>;
+TYPED_TEST_SUITE(MemoryOf, Stored);
+
+TYPED_TEST(MemoryOf, IsNotTouchedBehindTheLastElement) {
+  using T = TypeParam;
+  EndOfPage<T> page;
+  for (int64_t n = -kLanes; n <= kLanes; n++) {
+    const int64_t count = std::max<int64_t>(n, 0);
+    T *p = page.last(count);
+    for (int64_t k = 0; k < count; k++)
+      store_scalar(p + k, Compute<T>(k + 1));
+    const auto x = load(p, n);
+    store(p, x + x, n);
+    for (int k = 0; k < kLanes; k++)
+      EXPECT_EQ(lane(x, k), Compute<T>(k < n ? k + 1 : 0)) << n;
+    for (int64_t k = 0; k < count; k++)
+      EXPECT_EQ(load_scalar(p + k), Compute<T>(2 * k + 2)) << n;
+    if (n < kLanes) {
+      EXPECT_EQ(load_scalar(page.last(count + 1)), Compute<T>(0)) << n;
+    }
+    store_scalar(page.last(count + 1), Compute<T>(0));
+  }
+}
+
+TEST(Masks, AreNotTouchedBehindTheLastElement) {
+  EndOfPage<uint8_t> page;
+  for (int64_t n = 0; n <= kLanes; n++) {
+    uint8_t *p = page.last(n);
+    store(p, iota<int32_t>(0) < Lanes<int32_t>(3), n);
+    for (int k = 0; k < kLanes; k++) {
+      EXPECT_EQ(lane(load_mask(p, n), k), k < n && k < 3);
+      if (k < n) {
+        EXPECT_EQ(p[k], k < 3);
+      }
     }
   }
 }

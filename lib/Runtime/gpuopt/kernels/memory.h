@@ -18,6 +18,11 @@
 #if !defined(__CUDACC__) && defined(__SSE2__)
 #include <immintrin.h>
 #endif
+#if !defined(__CUDACC__) && defined(__AVX512BW__) && defined(__AVX512VL__) &&  \
+    defined(__BMI2__)
+#define GPUOPT_MASKED_MEMORY
+#include "gpuopt/kernels/masked_memory_host.h"
+#endif
 
 namespace gpuopt {
 
@@ -154,26 +159,36 @@ DEVICE void write_all(T *p, const T (&v)[kLanes]) {
 
 #endif
 
+#ifndef GPUOPT_MASKED_MEMORY
+// Reads or writes the first n lanes and touches nothing behind them.
+template <class T>
+DEVICE void read_some(T (&v)[kLanes], const T *p, int64_t n) {
+  UNROLL
+  for (int k = 0; k < kLanes; k++)
+    v[k] = k < n ? p[k] : T{};
+}
+template <class T>
+DEVICE void write_some(T *p, const T (&v)[kLanes], int64_t n) {
+  UNROLL
+  for (int k = 0; k < kLanes; k++)
+    if (k < n)
+      p[k] = v[k];
+}
+#endif
+
 template <class T>
 DEVICE void read(T (&v)[kLanes], const T *p, int64_t n) {
-  if (n >= kLanes) {
+  if (n >= kLanes)
     read_all(v, p);
-  } else {
-    UNROLL
-    for (int k = 0; k < kLanes; k++)
-      v[k] = k < n ? p[k] : T{};
-  }
+  else
+    read_some(v, p, n);
 }
 template <class T>
 DEVICE void write(T *p, const T (&v)[kLanes], int64_t n) {
-  if (n >= kLanes) {
+  if (n >= kLanes)
     write_all(p, v);
-  } else {
-    UNROLL
-    for (int k = 0; k < kLanes; k++)
-      if (k < n)
-        p[k] = v[k];
-  }
+  else
+    write_some(p, v, n);
 }
 
 #ifndef __CUDACC__
@@ -366,10 +381,13 @@ DEVICE Lanes<Compute<T>> load_vector(const T *p) {
 template <class T>
 DEVICE Lanes<Compute<T>> load(const T *p, int64_t n) {
 #ifndef __CUDACC__
-  if constexpr (std::is_same_v<T, Compute<T>>)
-    if (n >= kLanes) {
+  if constexpr (std::is_same_v<T, Compute<T>>) {
+    if (n >= kLanes)
       return detail::read_parts(p);
-    }
+#ifdef GPUOPT_MASKED_MEMORY
+    return detail::read_some_parts(p, n);
+#endif
+  }
 #endif
   T v[kLanes];
   detail::read(v, p, n);
@@ -396,10 +414,13 @@ DEVICE void store_vector(T *p, Lanes<Compute<T>> x) {
 template <class T>
 DEVICE void store(T *p, Lanes<Compute<T>> x, int64_t n) {
 #ifndef __CUDACC__
-  if constexpr (std::is_same_v<T, Compute<T>>)
-    if (n >= kLanes) {
+  if constexpr (std::is_same_v<T, Compute<T>>) {
+    if (n >= kLanes)
       return detail::write_parts(p, x);
-    }
+#ifdef GPUOPT_MASKED_MEMORY
+    return detail::write_some_parts(p, x, n);
+#endif
+  }
 #endif
   T v[kLanes];
   detail::narrow_all(v, x);
