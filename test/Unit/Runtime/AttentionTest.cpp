@@ -104,6 +104,28 @@ TEST(Attention, SharesKeysInGroups) {
     }
 }
 
+// As a table of relative positions has it: [queries, keys, heads].
+TEST(Attention, ReadsABiasWhoseKeysLieApart) {
+  constexpr int64_t heads = 3, rows = 35;
+  auto apart = of_projection(2, heads, rows, 8), dense = apart;
+  apart.bias_batch[1] = 1, apart.bias_row = rows * heads,
+  apart.bias_key = heads;
+  dense.bias_batch[1] = rows * rows, dense.bias_row = rows, dense.bias_key = 1;
+  const auto bias = random_values<float>(heads * rows * rows, 5);
+  std::vector<float> turned(bias.size());
+  for (int64_t i = 0; i < rows * rows; i++)
+    for (int64_t head = 0; head < heads; head++)
+      turned[size_t(head * rows * rows + i)] = bias[size_t(i * heads + head)];
+  Tensors<float> one{heads * 8, 2 * heads * 8}, other = one;
+  AttentionOptions o = scaled(0.3);
+  o.bias = bias.data();
+  one.run(apart, o, 2);
+  o.bias = turned.data();
+  other.run(dense, o, 2);
+  EXPECT_EQ(one.y, other.y);
+  EXPECT_EQ(one.d_qkv, other.d_qkv);
+}
+
 TEST(Attention, HasTilesOfFewRowsWhereKeysAreMany) {
   const auto s = dense(1, 20, 5000, 4, 4);
   expect_attention<float>(s, 80, 80 + 20000, scaled(0.3), 2e-5);

@@ -257,11 +257,12 @@ void backward_with_bias(Context &ctx, AttentionBackward<T> backward,
 } // namespace detail
 
 template <class T>
-void attention_backward(Context &ctx, const AttentionShape &s,
+void attention_backward(Context &ctx, const AttentionShape &shape,
                         const AttentionGradientShape &g, const T *q, const T *k,
                         const T *v, const T *y, const float *statistics,
                         const T *dy, T *dq, T *dk, T *dv,
                         AttentionOptions o = {}) {
+  const AttentionShape s = detail::with_dense_bias(ctx, shape, o);
   const BiasSums sums(s, g);
   const detail::AttentionBackward<T> backward{s,
                                               g,

@@ -56,8 +56,10 @@ void attention_of_tile(const AttentionShape &s, const AttentionOptions &o,
 } // namespace detail
 
 template <class T>
-void attention(Context &ctx, const AttentionShape &s, const T *q, const T *k,
-               const T *v, T *y, float *statistics, AttentionOptions o = {}) {
+void attention(Context &ctx, const AttentionShape &shape, const T *q,
+               const T *k, const T *v, T *y, float *statistics,
+               AttentionOptions o = {}) {
+  const AttentionShape s = detail::with_dense_bias(ctx, shape, o);
   const int64_t rows = detail::rows_of_tile(s),
                 of_batch = ceil_div(s.queries, rows),
                 count = batch_elements(s) * of_batch;

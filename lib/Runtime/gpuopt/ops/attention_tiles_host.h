@@ -28,6 +28,7 @@ struct AttentionTiles {
   };
   std::vector<OfThread> of_thread;
   std::vector<float> bias_parts; // of all threads
+  std::vector<float> dense_bias;
 };
 
 inline AttentionTiles::OfThread &own_tiles(AttentionTiles &tiles) {
@@ -215,6 +216,43 @@ inline float exponentials(float *row, float most, float logarithm, int64_t n) {
     sum = sum + masked(e, n - j, 0.0f);
   }
   return reduce_sum(sum);
+}
+
+// Returns the shape with a bias whose keys lie side by side, and has o.bias
+// name a copy where they do not. Windows share their biases, so what is read
+// with a stride here is read many times there.
+inline AttentionShape with_dense_bias(Context &ctx, AttentionShape s,
+                                      AttentionOptions &o) {
+  if (!o.bias || s.bias_key == 0 || s.bias_key == 1)
+    return s;
+  const AttentionShape from = s;
+  const int64_t rows = s.bias_row != 0 ? s.queries : 1;
+  int64_t size = rows * s.keys, sizes[3];
+  s.bias_key = 1;
+  s.bias_row = s.bias_row != 0 ? s.keys : 0;
+  for (int i : {2, 1, 0}) {
+    sizes[i] = from.bias_batch[i] != 0 ? s.batch[i] : 1;
+    s.bias_batch[i] = from.bias_batch[i] != 0 ? size : 0;
+    size *= sizes[i];
+  }
+  auto &dense = ctx.library<AttentionTiles>().dense_bias;
+  dense.resize(std::max(dense.size(), size_t(size)));
+  float *to = dense.data();
+#pragma omp parallel for schedule(static) num_threads(ctx.num_threads)
+  for (int64_t row = 0; row < size / s.keys; row++) {
+    const int64_t i = row % rows, head = row / rows, inner = head % sizes[2],
+                  middle = head / sizes[2] % sizes[1],
+                  outer = head / sizes[2] / sizes[1];
+    const float *x = o.bias + outer * from.bias_batch[0] +
+                     middle * from.bias_batch[1] + inner * from.bias_batch[2] +
+                     i * from.bias_row;
+    for (int64_t j = 0; j < s.keys; j += kLanes)
+      store(to + row * s.keys + j,
+            load_strided(x + j * from.bias_key, from.bias_key, s.keys - j),
+            s.keys - j);
+  }
+  o.bias = to;
+  return s;
 }
 
 // Runs `compute(i, tiles)` for each i below `count`, with the tiles of the
