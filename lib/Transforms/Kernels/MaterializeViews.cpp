@@ -117,7 +117,10 @@ class MaterializeViews
       groupLetters(contract);
   }
 
-  /// Reorders the operands' dimensions into batch, row and column letters.
+  /// Reorders the operands' dimensions into batch, row and column letters, and
+  /// copies those operands whose order that changes. Rows and columns of the
+  /// result come in the order in which the product has them, so that readers of
+  /// a gradient that the forward has transposed need no copy.
   static void groupLetters(ContractOp op) {
     ProductLetters letters = classifyLetters(ProductSpec::parse(op.getSpec()));
     OpBuilder builder(op);
@@ -126,13 +129,20 @@ class MaterializeViews
       SmallVector<int64_t> permutation;
       for (char letter : to)
         permutation.push_back(from.find(letter));
+      if (llvm::is_sorted(permutation))
+        return value;
       Value transposed =
           builder.createOrFold<TransposeOp>(op.getLoc(), value, permutation);
       return copyOf(builder, op.getLoc(), transposed);
     };
     std::string lhs = letters.batch + letters.rows + letters.inner;
     std::string rhs = letters.batch + letters.inner + letters.columns;
-    std::string result = letters.batch + letters.rows + letters.columns;
+    StringRef order = op.getResultLetters();
+    const bool columnsFirst = order.find_first_of(letters.columns) <
+                              order.find_first_of(letters.rows);
+    std::string result =
+        letters.batch + (columnsFirst ? letters.columns + letters.rows
+                                      : letters.rows + letters.columns);
     Value a = regroup(op.getLhs(), op.getLhsLetters(), lhs),
           b = regroup(op.getRhs(), op.getRhsLetters(), rhs);
     auto product = ContractOp::create(builder, op.getLoc(),

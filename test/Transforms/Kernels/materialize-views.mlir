@@ -10,6 +10,20 @@ train.step @strided_product forward ("x" %x: tensor<4x8x48xf32>) {
   train.output "y", %0 : tensor<4x8x8xf32>
 }
 
+// Letters that form no groups: the left matrix is copied into their order, the
+// right one has it, and the result is made as its reader wants it.
+// CHECK-LABEL: train.step @letters_without_groups
+// CHECK: %[[T:.*]] = nn.transpose %{{.*}} [1, 0, 2, 3]
+// CHECK: %[[C:.*]] = nn.fused "copy" %[[T]]
+// CHECK-NOT: nn.fused
+// CHECK: %[[P:.*]] = nn.contract "yabc,abcz->zy" %[[C]], %{{.*}}
+// CHECK-NOT: nn.fused
+// CHECK: train.output "dw", %[[P]]
+train.step @letters_without_groups forward ("x" %x: tensor<4x5x2x3xf32>, "dy" %dy: tensor<4x2x3x7xf32>) {
+  %0 = nn.contract "aybc,abcz->zy" %x, %dy : tensor<4x5x2x3xf32>, tensor<4x2x3x7xf32>
+  train.output "dw", %0 : tensor<7x5xf32>
+}
+
 // A library call wants dense tensors.
 // CHECK-LABEL: train.step @strided_output
 // CHECK: %[[S:.*]] = nn.slice
