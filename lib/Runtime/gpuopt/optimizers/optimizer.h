@@ -128,11 +128,23 @@ void add_loss(Context &ctx, StepState *state, const T *losses, const T *weights,
          evaluating);
 }
 
+// A processor's own guesses of what is read next end with a page. In one stream
+// that nothing is written beside, that is half of the time; so what is some
+// lines ahead is asked for.
+template <class T>
+DEVICE void prefetch_ahead([[maybe_unused]] const T *p) {
+#ifndef __CUDACC__
+  constexpr int64_t kBytesAhead = 4096;
+  __builtin_prefetch(reinterpret_cast<const char *>(p) + kBytesAhead);
+#endif
+}
+
 template <class T>
 DEVICE void sum_of_squares_span(int64_t span, const T *g, int64_t n,
                                 double *partial) {
   Lanes<double> sum(0.0);
   for_span(span, n, [&](int64_t i, int64_t left) {
+    prefetch_ahead(g + i);
     const auto x = convert<double>(load(g + i, left));
     sum += x * x;
   });
