@@ -114,12 +114,13 @@ def operators_without_operands() -> list[str]:
 
 
 def help_of(executable: Path, *command: str) -> str:
-    return subprocess.run([executable, *command, "--help"], capture_output=True, text=True, check=True).stdout
+    everything = "--help-all" if executable.name == "gpuopt" and command else "--help"
+    return subprocess.run([executable, *command, everything], capture_output=True, text=True, check=True).stdout
 
 
 def own_flags(folder: Path) -> dict[str, list[str]]:
     """Flags by program."""
-    commands = {"gpuopt": ("compile", "train", "plan", "predict", "operators", "settings"), "gpuopt-solve": ("recompute", "arena", "verify")}
+    commands = {"gpuopt": ("compile", "train", "plan", "predict", "report", "watch", "operators", "settings"), "gpuopt-solve": ("recompute", "arena", "verify")}
     flags = {f"{program} {command}": re.findall(r"^  --?([\w-]+)", help_of(folder / program, command), re.M)
              for program, names in commands.items() for command in names}
     table = (ROOT / "lib" / "Runtime" / "gpuopt" / "settings" / "settings_table.h").read_text()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import re
 import signal
 import subprocess
@@ -383,3 +384,58 @@ def test_costs_are_measured(model, cache, tmp_path):
     assert measured["steps"] == 2 and len(measured["costs"]) > 5
     # And the same command plans with them.
     train(model, tmp_path / "b", max_steps=1, profile_costs=costs)
+
+
+def test_reports(model, cache, tmp_path):
+    """Event files are what TensorBoard reads, and the page and the curves in characters are made of any run."""
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    x, y = make_data(20)
+    np.save(tmp_path / "x.npy", x)
+    np.save(tmp_path / "y.npy", y)
+    command = [find_driver(), "train", model, "-o", tmp_path / "a b", "--target=host", "--num-threads=1", "--batch-size=8", "--loss=mse",
+               "--data", f"x={tmp_path / 'x.npy'}", "--labels", tmp_path / "y.npy", "--eval-data", f"x={tmp_path / 'x.npy'}",
+               "--eval-labels", tmp_path / "y.npy", "--eval-steps=2", "--max-steps=5", "--report-to=tensorboard", "--save-steps=4"]
+    execute(command)
+    found = records(tmp_path / "a b")
+    events = EventAccumulator(str(tmp_path / "a b" / "tensorboard"))
+    events.Reload()
+    for tag, name in (("train/loss", "loss"), ("train/grad_norm", "grad_norm"), ("train/learning_rate", "learning_rate"),
+                      ("eval/loss", "eval_loss")):
+        points = events.Scalars(tag)
+        expected = [(record["step"], record[name]) for record in found if name in record]
+        assert [point.step for point in points] == [step for step, _ in expected]
+        assert [point.value for point in points] == pytest.approx([value for _, value in expected], rel=1e-6)
+        assert all(abs(point.wall_time - time.time()) < 600 for point in points)
+
+    # A run that goes on after step 4 takes the place of what the first has of step 5 and later.
+    execute([*command[:-4], "--max-steps=6", "--report-to=tensorboard", f"--resume={tmp_path / 'a b' / 'checkpoint-4'}"])
+    events = EventAccumulator(str(tmp_path / "a b" / "tensorboard"))
+    events.Reload()
+    assert [point.step for point in events.Scalars("train/loss")] == [1, 2, 3, 4, 5, 6]
+    assert "loss: " in execute([find_driver(), "watch", tmp_path / "a b"])
+    page = tmp_path / "page.html"
+    assert execute([find_driver(), "report", tmp_path / "a b", "-o", page]) == f"report: {page}\n"
+    assert '"tensors":[' in page.read_text() and "a b'" in page.read_text()
+
+
+def test_terminal(model, cache, tmp_path):
+    """On a terminal there is a bar, with --quiet nothing, and elsewhere lines."""
+    x, y = make_data(20)
+    np.save(tmp_path / "x.npy", x)
+    np.save(tmp_path / "y.npy", y)
+    command = [find_driver(), "train", model, "-o", tmp_path / "out", "--target=host", "--num-threads=1", "--batch-size=8", "--loss=mse",
+               "--data", f"x={tmp_path / 'x.npy'}", "--labels", tmp_path / "y.npy", "--max-steps=3"]
+    lines = execute(command).splitlines()
+    assert len([line for line in lines if re.match(r"step \d/3  loss ", line)]) == 3 and not any("\r" in line for line in lines)
+    on_terminal = [sys.executable, find_driver_inputs() / "on_terminal.py"]
+    shown = execute([*on_terminal, *command])
+    assert "100% " in shown and "  3/3  loss " in shown and "(data " in shown and "\x1b[K" in shown
+    assert not re.search(r"step \d/3", shown)
+    assert shown.splitlines()[-1].endswith("model.safetensors")
+    assert "step 1/3" in execute([*command, "--quiet", "--no-quiet"])
+    assert execute([*command, "--quiet"]) == "" == execute([*on_terminal, *command, "--quiet"]).replace("\r\n", "")
+
+
+def find_driver_inputs():
+    return pathlib.Path(__file__).resolve().parents[1] / "Driver" / "Inputs"

@@ -8,6 +8,7 @@
 #ifndef GPUOPT_DRIVER_DRIVER_H
 #define GPUOPT_DRIVER_DRIVER_H
 
+#include "gpuopt/Driver/Runs.h"
 #include "gpuopt/Import/Onnx/ImportOnnx.h"
 #include "gpuopt/Pipelines/Pipelines.h"
 #include "gpuopt/Target/Cxx/EmitProgram.h"
@@ -28,7 +29,8 @@ struct DataGiven {
 
 /// The options that the command line asks for.
 struct DriverOptions {
-  std::string model;     ///< The ONNX file.
+  std::vector<std::string> commandLine; ///< As it was given.
+  std::string model;                    ///< The ONNX file.
   std::string outputDir; ///< Where the program, or the training's results, go.
   const TargetInfo *target = nullptr; ///< What the program is built for.
   /// The phase after which the module is printed and the compilation stops.
@@ -76,12 +78,6 @@ struct DoctorOptions {
   bool trains = true; ///< Whether to train a small model for each.
 };
 
-/// What `gpuopt profile` is asked for.
-struct ProfileOptions {
-  std::string folder; ///< Of a run, or of a program that is built.
-  std::vector<std::string> arguments; ///< Flags of the trainer.
-};
-
 /// Each of these prints what is wrong and returns the exit status: 0, 1 or,
 /// where its comment says so, 2 or 3.
 int compileModel(const DriverOptions &options);
@@ -102,14 +98,6 @@ int exportModel(const ExportOptions &options);
 /// Prints what of all that gpuopt uses is there, its versions, and how to get
 /// what is missing. Returns 1 if a target that is needed cannot be used.
 int examineInstallation(const DoctorOptions &options);
-
-/// Prints what each kernel and call of a step takes: of a run with a profile,
-/// what was measured, else of some steps, which it runs.
-int profileRun(const ProfileOptions &options);
-
-/// Prints what limits a run, which is the folder of its results, and what would
-/// help.
-int adviseRun(const std::string &run);
 
 /// Runs the command line of `gpuopt`; returns its exit status.
 int driverMain(int argc, char **argv);

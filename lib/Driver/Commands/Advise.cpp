@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Commands/Process.h"
+#include "Files/CommandText.h"
 #include "Files/RunFiles.h"
-#include "gpuopt/Driver/Driver.h"
+#include "gpuopt/Driver/Runs.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -15,16 +16,16 @@ using namespace llvm;
 using namespace gpuopt;
 
 /// Prints what else takes time, beside what the verdict names.
-static void printOthers(StringRef run, const RunFigures &figures) {
+static void printOthers(const RunFigures &figures, double budgetCost) {
   constexpr double kMuchOfAStep = 0.03, kMuchInPercent = 3;
   if (figures.checkpoint_ms > kMuchOfAStep * figures.step_ms)
     outs() << formatv("checkpoints: training stands still for {0:f1} % of its "
                       "time; --save-steps: a larger number\n",
                       100 * figures.checkpoint_ms / figures.step_ms);
-  if (double percent = readBudgetCost(run); percent > kMuchInPercent)
+  if (budgetCost > kMuchInPercent)
     outs() << formatv("memory budget: what is computed again takes {0:f1} % "
                       "more of a step by estimate; --memory-budget: more\n",
-                      percent);
+                      budgetCost);
 }
 
 int gpuopt::adviseRun(const std::string &run) {
@@ -33,7 +34,10 @@ int gpuopt::adviseRun(const std::string &run) {
   Expected<RunDescription> description = readRunDescription(run);
   if (!description)
     return failure(description.takeError());
-  Expected<RunFigures> figures = readFigures(run);
+  Expected<RunMetrics> metrics = readMetrics(run);
+  if (!metrics)
+    return failure(metrics.takeError());
+  Expected<RunFigures> figures = figuresOf(*metrics, run, description->traits.begun_at);
   if (!figures)
     return failure(figures.takeError());
   bool isProfiled = hasProfile(run);
@@ -51,8 +55,14 @@ int gpuopt::adviseRun(const std::string &run) {
                                "and the run no profile; --profile active=3"
                              : verdict)
          << "\n";
-  printOthers(run, *figures);
+  double budgetCost = 0;
+  if (Expected<json::Object> plan = readPlan(run, description->command))
+    budgetCost = budgetCostOf(*plan);
+  else // a run of a trainer that was moved away
+    consumeError(plan.takeError());
+  printOthers(*figures, budgetCost);
   if (!isProfiled && !verdict.empty())
-    outs() << "to judge by measured times: gpuopt profile " << run << "\n";
+    outs() << "to judge by measured times: gpuopt profile " << shellWord(run)
+           << "\n";
   return 0;
 }

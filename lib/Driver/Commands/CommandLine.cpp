@@ -5,9 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Flags/CommonFlags.h"
 #include "Flags/FlagGroups.h"
 #include "Flags/ParseErrors.h"
 #include "Flags/SettingFlags.h"
+#include "Report/Completion.h"
 #include "Report/SettingsPage.h"
 #include "gpuopt/Analysis/Precision/PrecisionPolicy.h"
 #include "gpuopt/Version.h"
@@ -61,6 +63,28 @@ cl::SubCommand &gpuopt::adviseCommand() {
       "advise", "say what limits a run, and which flag would help");
   return command;
 }
+cl::SubCommand &gpuopt::reportCommand() {
+  static cl::SubCommand command("report", "write a page that shows runs");
+  return command;
+}
+cl::SubCommand &gpuopt::watchCommand() {
+  static cl::SubCommand command("watch", "follow a run in the terminal");
+  return command;
+}
+cl::SubCommand &gpuopt::diffCommand() {
+  static cl::SubCommand command(
+      "diff", "say in what two runs, plans or checkpoints differ");
+  return command;
+}
+cl::SubCommand &gpuopt::completionCommand() {
+  static cl::SubCommand command(
+      "completion", "print what makes a shell complete commands and flags");
+  return command;
+}
+cl::SubCommand &gpuopt::manualCommand() {
+  static cl::SubCommand command("manual", "print the manual page for man");
+  return command;
+}
 cl::SubCommand &gpuopt::operatorsCommand() {
   static cl::SubCommand command("operators",
                                 "print the table of supported ONNX operators");
@@ -85,10 +109,12 @@ static Switch precisionTable("precision-classes",
 
 ArrayRef<cl::SubCommand *> gpuopt::allCommands() {
   static cl::SubCommand *commands[] = {
-      &compileCommand(),   &trainCommand(),     &planCommand(),
-      &predictCommand(),   &calibrateCommand(), &exportCommand(),
-      &doctorCommand(),    &profileCommand(),   &adviseCommand(),
-      &operatorsCommand(), &settingsCommand()};
+      &compileCommand(),    &trainCommand(),     &planCommand(),
+      &predictCommand(),    &calibrateCommand(), &exportCommand(),
+      &doctorCommand(),     &profileCommand(),   &adviseCommand(),
+      &reportCommand(),     &watchCommand(),     &diffCommand(),
+      &completionCommand(), &manualCommand(),    &operatorsCommand(),
+      &settingsCommand()};
   return commands;
 }
 
@@ -124,30 +150,19 @@ static int usage(const std::string &what) {
 /// Keeps the flags that LLVM's libraries declare for their developers out of
 /// the help.
 static void hideFlagsOfLibraries() {
-  const cl::OptionCategory *own[] = {&modelCategory(),     &lossCategory(),
-                                     &optimizerCategory(), &precisionCategory(),
-                                     &runCategory(),       &targetCategory(),
-                                     &tableCategory(),     &calibrateCategory(),
-                                     &exportCategory(),    &doctorCategory()};
+  const cl::OptionCategory *own[] = {
+      &modelCategory(),     &lossCategory(),      &optimizerCategory(),
+      &precisionCategory(), &runCategory(),       &targetCategory(),
+      &tableCategory(),     &calibrateCategory(), &exportCategory(),
+      &doctorCategory(),    &reportCategory(),    &watchCategory()};
   cl::HideUnrelatedOptions(own, cl::SubCommand::getTopLevel());
   for (cl::SubCommand *command : allCommands())
     cl::HideUnrelatedOptions(own, *command);
 }
 
-int gpuopt::driverMain(int argc, char **argv) {
-  declareSettingFlags();
-  hideFlagsOfLibraries();
-  setVersionPrinter("gpuopt");
-  if (std::string missing = describeMissingValue(argc, argv); !missing.empty())
-    return usage(missing);
-  std::string errors;
-  raw_string_ostream stream(errors);
-  if (!cl::ParseCommandLineOptions(
-          argc, argv,
-          "gpuopt: compiles an ONNX model into a training program\n", &stream))
-    return usage(valueError().empty()
-                     ? describeParseErrors(errors, givenCommand())
-                     : valueError());
+/// Runs the commands that look at runs, and those that print tables. Returns
+/// the exit status; nothing if another command was given.
+static std::optional<int> runWithoutModel() {
   if (operatorsCommand()) {
     precisionTable ? printPrecisionTable(outs()) : printOperatorTable(outs());
     return 0;
@@ -156,6 +171,50 @@ int gpuopt::driverMain(int argc, char **argv) {
     printSettingsPage(outs());
     return 0;
   }
+  if (manualCommand()) {
+    printManual(outs());
+    return 0;
+  }
+  if (completionCommand()) {
+    std::string shell = collectCompletion();
+    return printCompletion(shell, outs())
+               ? 0
+               : usage("the shell must be bash, zsh or fish, but is '" + shell +
+                       "'");
+  }
+  if (profileCommand())
+    return profileRun(collectProfile());
+  if (adviseCommand())
+    return adviseRun(collectAdvise());
+  if (reportCommand())
+    return reportRuns(collectReport());
+  if (watchCommand())
+    return watchRun(collectWatch());
+  if (diffCommand()) {
+    std::optional<DiffOptions> asked = collectDiff();
+    return asked ? diffRuns(*asked)
+                 : usage("two runs, plans or checkpoints are needed");
+  }
+  return std::nullopt;
+}
+
+int gpuopt::driverMain(int argc, char **argv) {
+  declareSettingFlags();
+  hideRareFlags();
+  hideFlagsOfLibraries();
+  setVersionPrinter("gpuopt");
+  if (std::string missing = describeMissingValue(argc, argv); !missing.empty())
+    return usage(missing);
+  std::string errors;
+  raw_string_ostream stream(errors);
+  if (!cl::ParseCommandLineOptions(
+          argc, prepareHelp(argc, argv).data(),
+          "gpuopt: compiles an ONNX model into a training program\n", &stream))
+    return usage(valueError().empty()
+                     ? describeParseErrors(errors, givenCommand())
+                     : valueError());
+  if (std::optional<int> status = runWithoutModel())
+    return *status;
   if (calibrateCommand()) {
     Expected<CalibrateOptions> asked = collectCalibrate();
     return asked ? calibrateDevice(*asked) : usage(toString(asked.takeError()));
@@ -169,18 +228,15 @@ int gpuopt::driverMain(int argc, char **argv) {
     return asked ? examineInstallation(*asked)
                  : usage(toString(asked.takeError()));
   }
-  if (profileCommand())
-    return profileRun(collectProfile());
-  if (adviseCommand())
-    return adviseRun(collectAdvise());
   if (!compileCommand() && !trainCommand() && !planCommand() &&
       !predictCommand())
     return usage("a command is needed: plan, compile, train, predict, "
-                 "calibrate, export, doctor, profile, advise, operators or "
-                 "settings");
+                 "calibrate, export, doctor, profile, advise, report, watch, "
+                 "diff, completion, manual, operators or settings");
   if (Error error = chooseGivenTarget())
     return usage(toString(std::move(error)));
   DriverOptions options;
+  options.commandLine.assign(argv, argv + argc);
   for (auto *collect : {collectTarget, collectOptimizer, collectLoss,
                         collectRun, collectModel, collectPrecision})
     if (Error error = collect(options))

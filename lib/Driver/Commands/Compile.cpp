@@ -13,6 +13,7 @@
 #include "Files/RuntimeFiles.h"
 #include "Files/SourceModel.h"
 #include "Files/Weights.h"
+#include "Report/PlanFile.h"
 #include "gpuopt/Analysis/Costs/KernelEstimates.h"
 #include "gpuopt/settings/compile_table.h"
 #include "llvm/ADT/StringExtras.h"
@@ -156,8 +157,15 @@ int gpuopt::compileModel(const DriverOptions &options) {
   if (llvm::Error error = OutputDirectory::check(options.outputDir))
     return failure(std::move(error));
   EmissionOptions emission = options.emission;
+  PlanChoices choices;
+  if (failed(compilation.runTo(Phase::Precision)))
+    return compilation.exitStatus();
+  choices.precision = compilation.describePrecision();
+  choices.precisions =
+      describePrecisions(options.pipeline.precision, compilation.getModule());
   if (failed(compilation.runTo(Phase::Schedule)))
     return compilation.exitStatus();
+  choices.decisions = describeDecisions(compilation.getModule());
   addWorks(options, compilation.getModule(), emission);
   if (failed(compilation.runTo(Phase::Device)))
     return compilation.exitStatus();
@@ -169,6 +177,8 @@ int gpuopt::compileModel(const DriverOptions &options) {
   FailureOr<ProgramFiles> files = emitProgram(module, emission);
   if (failed(files))
     return 1;
+  std::string &plan = (*files)[kPlanFile.str()];
+  plan = completePlan(plan, options, choices);
   if (llvm::Error error = writeProgram(options, module, *files))
     return failure(std::move(error));
   if (options.tellsNextSteps)

@@ -7,6 +7,7 @@
 
 #include "Commands/NextSteps.h"
 
+#include "Files/CommandText.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 
 using namespace mlir;
@@ -24,13 +25,14 @@ static void printFile(device::BufferOp buffer, llvm::raw_ostream &os) {
 
 void gpuopt::printNextSteps(const DriverOptions &options, ModuleOp module,
                             llvm::raw_ostream &os) {
-  StringRef folder = options.outputDir;
+  const std::string &folder = options.outputDir;
+  std::string build = shellWord(folder + "/build");
+  StringRef executable = options.pipeline.step.inference ? kPredictorExecutable
+                                                         : kTrainerExecutable;
   os << "gpuopt: the program is in '" << folder << "'; next:\n  cmake -S "
-     << folder << " -B " << folder << "/build"
-     << " && cmake --build " << folder << "/build --parallel\n  " << folder
-     << "/build/"
-     << (options.pipeline.step.inference ? kPredictorExecutable
-                                         : kTrainerExecutable);
+     << shellWord(folder) << " -B " << build << " && cmake --build " << build
+     << " --parallel\n  "
+     << shellWord((folder + "/build/" + executable).str());
   SmallVector<device::BufferOp> files;
   for (device::BufferOp buffer : module.getOps<device::BufferOp>()) {
     bool isLabels = buffer.getKind() == device::BufferKind::Labels;
@@ -38,9 +40,9 @@ void gpuopt::printNextSteps(const DriverOptions &options, ModuleOp module,
       continue;
     StringRef name = *buffer.getExternalName();
     if (isLabels)
-      os << " --labels " << name << ".npy";
+      os << " --labels " << shellWord((name + ".npy").str());
     else
-      os << " --data " << name << "=" << name << ".npy";
+      os << " --data " << shellWord((name + "=" + name + ".npy").str());
     files.push_back(buffer);
   }
   os << "\nwith\n";

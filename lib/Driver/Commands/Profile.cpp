@@ -12,15 +12,19 @@
 //===----------------------------------------------------------------------===//
 
 #include "Commands/Process.h"
+#include "Files/CommandText.h"
 #include "Files/JoinPath.h"
 #include "Files/RunFiles.h"
 #include "Files/ScratchFolder.h"
-#include "gpuopt/Driver/Driver.h"
+#include "gpuopt/Driver/Runs.h"
+#include "gpuopt/Target/Cxx/EmitProgram.h"
+#include "gpuopt/settings/settings_table.h"
 #include "gpuopt/trainer/folder_marks.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
+#include <csignal>
 
 using namespace llvm;
 using namespace gpuopt;
@@ -57,6 +61,37 @@ static std::vector<std::string> flagsToRepeat(ArrayRef<std::string> flags) {
   return kept;
 }
 
+/// Returns the value of a flag with the file that it names as a whole path:
+/// the trainer runs in another folder than the one that the user is in.
+static std::string withWholePath(StringRef flag, StringRef value) {
+  std::string name = flag.ltrim('-').str();
+  const SettingInfo *setting = find_setting(name);
+  if (!setting || StringRef(setting->value).find("FILE") == StringRef::npos)
+    return value.str();
+  StringRef input, file = value;
+  if (StringRef(setting->value).contains('=')) // INPUT=FILE
+    std::tie(input, file) = value.split('=');
+  SmallString<256> path(file);
+  sys::fs::make_absolute(path);
+  return (input.empty() ? "" : input.str() + "=") + path.str().str();
+}
+
+/// Returns flags that the user has added, with whole paths.
+static std::vector<std::string> withWholePaths(ArrayRef<std::string> flags) {
+  std::vector<std::string> whole;
+  for (size_t i = 0; i < flags.size(); ++i) {
+    StringRef flag = flags[i];
+    if (auto [name, value] = flag.split('='); flag.contains('=')) {
+      whole.push_back((name + "=" + withWholePath(name, value)).str());
+      continue;
+    }
+    whole.push_back(flag.str());
+    if (i + 1 < flags.size() && !StringRef(flags[i + 1]).starts_with("--"))
+      whole.push_back(withWholePath(flag, flags[++i]));
+  }
+  return whole;
+}
+
 /// Runs the trainer, which prints its profile.
 static int runSteps(const RunCommand &command) {
   SmallString<128> temporary;
@@ -86,6 +121,8 @@ static int runSteps(const RunCommand &command) {
   SmallVector<StringRef> arguments(all.begin(), all.end());
   std::string problem;
   outs().flush();
+  // Ctrl-C ends the trainer, after whose end the scratch folder is removed.
+  std::signal(SIGINT, [](int) {});
   int status =
       sys::ExecuteAndWait(program, arguments, std::nullopt, {},
                           /*SecondsToWait=*/0, /*MemoryLimit=*/0, &problem);
@@ -101,8 +138,10 @@ static int profileProgram(const ProfileOptions &options) {
     return failure("'" + program +
                    "' is not there; build the program: cmake "
                    "-S " +
-                   options.folder + " -B " + options.folder +
-                   "/build && cmake --build " + options.folder + "/build");
+                   shellWord(options.folder) + " -B " +
+                   shellWord(options.folder + "/build") +
+                   " && cmake --build " +
+                   shellWord(options.folder + "/build"));
   sys::fs::make_absolute(program);
   RunCommand command;
   command.arguments = {program.str().str()};
@@ -135,7 +174,7 @@ int gpuopt::profileRun(const ProfileOptions &options) {
       flagsToRepeat(ArrayRef(command.arguments).drop_front());
   command.arguments.resize(1);
   command.arguments.insert(command.arguments.end(), flags.begin(), flags.end());
-  command.arguments.insert(command.arguments.end(), options.arguments.begin(),
-                           options.arguments.end());
+  std::vector<std::string> added = withWholePaths(options.arguments);
+  command.arguments.insert(command.arguments.end(), added.begin(), added.end());
   return runSteps(command);
 }

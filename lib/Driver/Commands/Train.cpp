@@ -50,8 +50,8 @@ int gpuopt::trainModel(const DriverOptions &options) {
                                  {kTrainerExecutable, "the trainer"});
   if (!executable)
     return failure(executable.takeError());
-  std::string plan = joinPath(options.outputDir, "plan.json");
-  auto text = MemoryBuffer::getFile(joinPath(program, "plan.json"));
+  std::string plan = joinPath(options.outputDir, kPlanFile);
+  auto text = MemoryBuffer::getFile(joinPath(program, kPlanFile));
   if (!text)
     return failure("cannot read '" + program +
                    "/plan.json': " + text.getError().message());

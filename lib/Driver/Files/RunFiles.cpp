@@ -8,27 +8,30 @@
 #include "Files/RunFiles.h"
 
 #include "Files/JoinPath.h"
+#include "gpuopt/Target/Cxx/PlanVersion.h"
 #include "gpuopt/trainer/folder_marks.h"
 #include "gpuopt/trainer/profiling/profile_files.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include <cmath>
 
 using namespace llvm;
 using namespace gpuopt;
-
-static constexpr StringLiteral kMetrics = "metrics.jsonl", kPlan = "plan.json";
 
 static std::string profileOf(StringRef run) {
   return joinPath(joinPath(run, kProfileFolder), kProfileFile);
 }
 
-static Expected<json::Value> readJson(const std::string &file) {
+Expected<json::Value> gpuopt::readJson(const std::string &file) {
   auto buffer = MemoryBuffer::getFile(file);
   if (!buffer)
     return createStringError("cannot read '" + file +
                              "': " + buffer.getError().message());
-  Expected<json::Value> value = json::parse((*buffer)->getBuffer());
+  // A command may have bytes that are not UTF-8, and no reader of JSON takes
+  // them.
+  Expected<json::Value> value =
+      json::parse(json::fixUTF8((*buffer)->getBuffer()));
   if (!value)
     return createStringError("'" + file +
                              "': is not JSON: " + toString(value.takeError()));
@@ -51,11 +54,15 @@ static Error checkVersion(const json::Object *object, int version,
   return Error::success();
 }
 
+bool gpuopt::hasFile(StringRef run, StringRef name) {
+  return sys::fs::exists(joinPath(run, name));
+}
+
 Error gpuopt::checkIsRun(StringRef folder) {
   if (!sys::fs::is_directory(folder))
     return createStringError("there is no folder '" + folder + "'");
   if (!sys::fs::exists(joinPath(folder, kResultsMark)) &&
-      !sys::fs::exists(joinPath(folder, kMetrics)))
+      !sys::fs::exists(joinPath(folder, kMetricsFile)))
     return createStringError("'" + folder +
                              "' holds no run of a trainer; give the folder "
                              "that gpuopt train wrote by -o, or a trainer by "
@@ -148,6 +155,7 @@ Expected<RunDescription> gpuopt::readRunDescription(StringRef run) {
   traits.batch_size = integer("batch_size");
   traits.accumulation_steps = integer("accumulation_steps");
   traits.is_half = object->getBoolean("is_half").value_or(false);
+  traits.begun_at = integer("begun_at");
   traits.launches = integer("launches");
   traits.limit_ms = numberIn(*object, "limit_ms");
   traits.memory_ms = numberIn(*object, "memory_ms");
@@ -160,57 +168,65 @@ Expected<RunDescription> gpuopt::readRunDescription(StringRef run) {
   return description;
 }
 
-Expected<RunFigures> gpuopt::readFigures(StringRef run) {
-  std::string file = joinPath(run, kMetrics);
-  auto buffer = MemoryBuffer::getFile(file);
-  if (!buffer)
-    return createStringError("cannot read '" + file +
-                             "': " + buffer.getError().message());
+Expected<RunFigures> gpuopt::figuresOf(const RunMetrics &metrics, StringRef run,
+                                       int64_t begunAt) {
+  size_t first = 0; // step of the process that ran last
+  while (first < metrics.steps.size() &&
+         metrics.steps[first] <= double(begunAt))
+    ++first;
   RunFigures figures;
-  bool isFirst = true;
-  SmallVector<StringRef> lines;
-  (*buffer)->getBuffer().split(lines, '\n', /*MaxSplit=*/-1,
-                               /*KeepEmpty=*/false);
-  for (StringRef line : lines) {
-    Expected<json::Value> value = json::parse(line);
-    if (!value) {
-      consumeError(value.takeError());
-      continue;
-    }
-    const json::Object *object = value->getAsObject();
-    if (!object)
-      continue;
-    figures.checkpoint_ms += numberIn(*object, "checkpoint_stall_ms");
-    std::optional<double> time = object->getNumber("step_ms");
-    if (!time)
-      continue;
-    if (!isFirst) {
-      ++figures.steps;
-      figures.step_ms += *time;
-      figures.data_wait_ms += numberIn(*object, "data_wait_ms");
-    }
-    isFirst = false;
-  }
-  if (figures.steps == 0)
-    return createStringError("'" + file +
+  figures.steps = int64_t(metrics.steps.size() - first) - 1;
+  if (figures.steps < 1)
+    return createStringError("'" + joinPath(run, kMetricsFile) +
                              "' has fewer than two steps, which are too few to "
                              "judge a run");
-  for (double *sum :
-       {&figures.step_ms, &figures.data_wait_ms, &figures.checkpoint_ms})
-    *sum /= double(figures.steps);
+  auto meanOf = [&](StepMetric metric) {
+    double sum = 0; // a line may lack a number
+    for (double value : ArrayRef(metrics.of(metric)).drop_front(first + 1))
+      sum += std::isnan(value) ? 0 : value;
+    return sum / double(figures.steps);
+  };
+  figures.step_ms = meanOf(StepMetric::StepMilliseconds);
+  figures.data_wait_ms = meanOf(StepMetric::DataWaitMilliseconds);
+  for (const AtStep &stall : metrics.stalls)
+    if (stall.step > double(begunAt))
+      figures.checkpoint_ms += stall.value / double(figures.steps);
   return figures;
 }
 
-double gpuopt::readBudgetCost(StringRef run) {
-  Expected<json::Value> value = readJson(joinPath(run, kPlan));
-  if (!value) {
-    consumeError(value.takeError());
-    return 0;
-  }
+/// Returns the place of a run's plan, which need not be there. A trainer that
+/// was built by hand has it in its program's folder, above that of the
+/// executable.
+static std::string planOf(StringRef run, const RunCommand &command) {
+  std::string file = joinPath(run, kPlanFile);
+  if (sys::fs::exists(file) || command.arguments.empty())
+    return file;
+  StringRef folder = sys::path::parent_path(command.arguments.front());
+  return joinPath(sys::path::parent_path(folder), kPlanFile);
+}
+
+bool gpuopt::hasPlan(StringRef run, const RunCommand &command) {
+  return sys::fs::exists(planOf(run, command));
+}
+
+Expected<json::Object> gpuopt::readPlanFile(const std::string &file) {
+  Expected<json::Value> value = readJson(file);
+  if (!value)
+    return value.takeError();
+  json::Object *plan = value->getAsObject();
+  if (Error error = checkVersion(plan, kPlanVersion, file))
+    return error;
+  return std::move(*plan);
+}
+
+Expected<json::Object> gpuopt::readPlan(StringRef run,
+                                        const RunCommand &command) {
+  return readPlanFile(planOf(run, command));
+}
+
+double gpuopt::budgetCostOf(const json::Object &plan) {
   double most = 0;
-  const json::Object *plan = value->getAsObject();
-  if (const json::Object *schedules =
-          plan ? plan->getObject("schedules") : nullptr)
+  if (const json::Object *schedules = plan.getObject("schedules"))
     for (const auto &[step, schedule] : *schedules)
       if (const json::Object *members = schedule.getAsObject())
         most = std::max(most, numberIn(*members, "added_percent"));

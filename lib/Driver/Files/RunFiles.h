@@ -8,10 +8,18 @@
 #ifndef GPUOPT_LIB_DRIVER_FILES_RUNFILES_H
 #define GPUOPT_LIB_DRIVER_FILES_RUNFILES_H
 
+#include "Files/RunMetrics.h"
 #include "gpuopt/trainer/profiling/verdict.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Support/JSON.h"
 
 namespace gpuopt {
+
+/// Reads a file of JSON. Bytes that are not UTF-8 are read as U+FFFD.
+llvm::Expected<llvm::json::Value> readJson(const std::string &file);
+
+/// Returns whether the folder of a run has a file.
+bool hasFile(llvm::StringRef run, llvm::StringRef name);
 
 /// Fails if `folder` holds no results of a training.
 llvm::Error checkIsRun(llvm::StringRef folder);
@@ -33,13 +41,25 @@ struct RunDescription {
 };
 llvm::Expected<RunDescription> readRunDescription(llvm::StringRef run);
 
-/// Reads what metrics.jsonl says of the steps of a run. A last line that is cut
-/// off, as that of a run that was killed may be, is left out.
-llvm::Expected<RunFigures> readFigures(llvm::StringRef run);
+/// Returns means of the steps after `begunAt`, which are those of one process,
+/// without the first one, which is not like the others. Fails if there are too
+/// few. The folder is for the message.
+llvm::Expected<RunFigures> figuresOf(const RunMetrics &metrics,
+                                     llvm::StringRef run, int64_t begunAt);
 
-/// Returns what the plan of a run says that its memory budget costs, in
-/// percent of a step; 0 if it has no budget or no plan.
-double readBudgetCost(llvm::StringRef run);
+/// Reads a plan. Fails if it is that of another version.
+llvm::Expected<llvm::json::Object> readPlanFile(const std::string &file);
+
+/// Returns whether readPlan finds a file.
+bool hasPlan(llvm::StringRef run, const RunCommand &command);
+/// Reads plan.json of a run, or that of the program that it was started from.
+/// Fails if it is that of another version.
+llvm::Expected<llvm::json::Object> readPlan(llvm::StringRef run,
+                                            const RunCommand &command);
+
+/// Returns what a plan says that its memory budget costs, in percent of a step;
+/// 0 if it has no budget.
+double budgetCostOf(const llvm::json::Object &plan);
 
 } // namespace gpuopt
 

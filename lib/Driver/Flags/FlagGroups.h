@@ -31,6 +31,11 @@ llvm::cl::SubCommand &predictCommand();
 llvm::cl::SubCommand &doctorCommand();
 llvm::cl::SubCommand &profileCommand();
 llvm::cl::SubCommand &adviseCommand();
+llvm::cl::SubCommand &reportCommand();
+llvm::cl::SubCommand &watchCommand();
+llvm::cl::SubCommand &diffCommand();
+llvm::cl::SubCommand &completionCommand();
+llvm::cl::SubCommand &manualCommand();
 llvm::cl::SubCommand &operatorsCommand();
 llvm::cl::SubCommand &settingsCommand();
 
@@ -53,6 +58,8 @@ llvm::cl::OptionCategory &targetCategory();
 llvm::cl::OptionCategory &calibrateCategory();
 llvm::cl::OptionCategory &exportCategory();
 llvm::cl::OptionCategory &doctorCategory();
+llvm::cl::OptionCategory &reportCategory();
+llvm::cl::OptionCategory &watchCategory();
 
 /// Replaces `auto` as the value of --target by the target that it stands for.
 llvm::Error chooseGivenTarget();
@@ -71,6 +78,18 @@ ProfileOptions collectProfile();
 
 /// Returns the folder that `advise` looks at.
 std::string collectAdvise();
+
+/// Reads the flags of `report`.
+ReportOptions collectReport();
+
+/// Reads the flags of `watch`.
+WatchOptions collectWatch();
+
+/// Returns what `diff` compares; nothing if these are not two.
+std::optional<DiffOptions> collectDiff();
+
+/// Returns the shell of `completion`.
+std::string collectCompletion();
 
 // Each file puts its part into the options. They are called in this order:
 // later ones read what earlier ones have put there.

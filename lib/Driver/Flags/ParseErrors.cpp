@@ -21,8 +21,14 @@ static std::string describeUnknownFlag(StringRef name,
     names.push_back(flag.str());
   std::string meant = flag_meant_by(name, names),
               error = "there is no flag --" + name.str();
-  return meant.empty() ? error + "; --help lists all flags"
+  return meant.empty() ? error + "; --help-all lists all flags"
                        : error + "; did you mean --" + meant + "?";
+}
+
+static bool looksAtRuns(const cl::SubCommand &command) {
+  return is_contained({&profileCommand(), &adviseCommand(), &reportCommand(),
+                       &watchCommand()},
+                      &command);
 }
 
 std::string gpuopt::describeParseErrors(StringRef errors,
@@ -39,11 +45,18 @@ std::string gpuopt::describeParseErrors(StringRef errors,
                 ? "; did you mean " +
                       rest.split("Did you mean ").second.split('\n').first.str()
                 : "");
+  if (text.starts_with("Not enough positional") &&
+      &command == &completionCommand())
+    return "a shell is needed: bash, zsh or fish";
   if (text.starts_with("Not enough positional"))
-    return "a model is needed: MODEL.onnx";
+    return looksAtRuns(command) ? "a run is needed: the folder of its results"
+                                : "a model is needed: MODEL.onnx";
   if (text.starts_with("Too many positional"))
-    return "one model is enough, but there are several arguments without a "
-           "flag";
+    return looksAtRuns(command)
+               ? "one run is enough, but there are several arguments without a "
+                 "flag"
+               : "one model is enough, but there are several arguments without "
+                 "a flag";
   return text.str();
 }
 

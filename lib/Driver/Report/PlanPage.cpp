@@ -8,6 +8,7 @@
 #include "Report/PlanPage.h"
 
 #include "Report/Html.h"
+#include "Report/PageFiles.h"
 #include "gpuopt/Planning/Bytes.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -15,33 +16,6 @@ using namespace llvm;
 using namespace gpuopt;
 using html::escape;
 using planning::formatBytes;
-
-static const char kStyle[] = R"(
-:root { color-scheme: light dark; --text: #1c2330; --dim: #667085; --line: #d7dce5; --page: #fff;
-  --plan: #2563eb; --bound: #d97706; }
-@media (prefers-color-scheme: dark) { :root { --text: #e6e9f0; --dim: #98a2b3; --line: #344054; --page: #12161f;
-  --plan: #7aa2ff; --bound: #f5b14c; } }
-body { font: 15px/1.5 system-ui, sans-serif; color: var(--text); background: var(--page); max-width: 960px;
-  margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.5rem; margin-bottom: 0; } h2 { font-size: 1.1rem; margin-top: 2.2rem; }
-p, caption { color: var(--dim); } caption { text-align: left; }
-table { border-collapse: collapse; width: 100%; }
-th, td { text-align: left; padding: .25rem .8rem .25rem 0; border-bottom: 1px solid var(--line);
-  vertical-align: top; overflow-wrap: anywhere; }
-th { color: var(--dim); font-weight: 500; }
-.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
-.bar { width: 30%; } .bar div { background: var(--plan); height: .7rem; margin-top: .4rem; border-radius: 2px; }
-.facts { display: flex; flex-wrap: wrap; gap: 1rem 2.5rem; margin: 1.2rem 0; }
-.facts b { display: block; font-size: 1.35rem; } .facts span { color: var(--dim); }
-svg { width: 100%; height: auto; } svg text { fill: var(--dim); font-size: 12px; }
-.axis { stroke: var(--dim); } .grid { stroke: var(--line); }
-.mark { stroke: var(--dim); stroke-dasharray: 2 4; }
-.line { fill: none; stroke-width: 2; } .line.plan { stroke: var(--plan); }
-.line.bound { stroke: var(--bound); stroke-dasharray: 6 4; }
-.dot.plan, .swatch.plan { fill: var(--plan); background: var(--plan); }
-.dot.bound, .swatch.bound { fill: var(--bound); background: var(--bound); }
-.swatch { display: inline-block; width: .8rem; height: .8rem; margin: 0 .4rem 0 1rem; border-radius: 2px; }
-)";
 
 namespace {
 
@@ -54,7 +28,7 @@ public:
     os << "<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" "
           "lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
        << "<meta name=\"viewport\" content=\"width=device-width\"/>\n<title>"
-       << escape(page.model) << ": memory plan</title>\n<style>" << kStyle
+       << escape(page.model) << ": memory plan</title>\n<style>\n" << page::kPageStyle
        << "</style>\n</head>\n<body>\n";
     printSummary();
     if (page.curve.size() > 1)

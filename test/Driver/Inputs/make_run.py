@@ -36,7 +36,7 @@ write("run.json", {
                 "--save-best",
                 "--eval-data", "x=v.npy", "--eval-labels=w.npy", "--output-dir=out", "--profile-warmup=2"],
 })
-write("plan.json", {"schedules": {"micro_step": {"added_percent": 7.1}}})
+write("plan.json", {"version": 1, "schedules": {"micro_step": {"added_percent": 7.1}}})
 with open(folder + "/metrics.jsonl", "w") as file:
     for step, (time, wait) in enumerate([(500, 90), (50, 1), (40, 1), (60, 1)], 1):
         file.write(json.dumps({"step": step, "loss": 1.0, "step_ms": time, "data_wait_ms": wait}) + "\n")

@@ -162,7 +162,8 @@ TEST_F(VerdictTest, TellsDataFirst) {
   measured.data_wait_ms = 18;
   EXPECT_EQ(text(), "verdict: data-bound: data wait is 18 % of a step, 18 ms "
                     "of 100 ms; --num-workers 4: more threads prepare batches "
-                    "ahead (now 2)");
+                    "ahead (now 2); by estimate up to 18 % less time for as "
+                    "many samples");
   run.num_workers = 0;
   EXPECT_NE(text().find("--num-workers 2:"), std::string::npos) << text();
   measured.data_wait_ms = 9;
@@ -172,7 +173,8 @@ TEST_F(VerdictTest, TellsDataFirst) {
 TEST_F(VerdictTest, JudgesByEstimates) {
   EXPECT_EQ(text(), "verdict: memory-bound: calls that the memory's bandwidth "
                     "limits are 62 % of a step of 100 ms by estimate; "
-                    "--precision bf16: up to half the bytes");
+                    "--precision bf16: up to half the bytes; by estimate up "
+                    "to 31 % less time for as many samples");
   run.is_half = true;
   EXPECT_NE(text().find("none: a step moves its bytes"), std::string::npos);
   run.memory_ms = 20;
@@ -181,6 +183,8 @@ TEST_F(VerdictTest, JudgesByEstimates) {
       << text();
   run.optimizer_ms = 24;
   EXPECT_NE(text().find("optimizer-bound: updates are 30 %"), std::string::npos)
+      << text();
+  EXPECT_NE(text().find("by estimate up to 22 % less time"), std::string::npos)
       << text();
   run.optimizer_ms = 0;
   run.launches = 20000;
@@ -211,6 +215,8 @@ TEST_F(VerdictTest, JudgesByAProfile) {
   measured.short_ms = 30;
   EXPECT_NE(text().find("launch-bound: calls of less than 0.01 ms are 50 %"),
             std::string::npos)
+      << text();
+  EXPECT_NE(text().find("by estimate up to 38 % less time"), std::string::npos)
       << text();
 }
 

@@ -8,6 +8,7 @@
 #ifndef GPUOPT_TARGET_CXX_EMITPROGRAM_H
 #define GPUOPT_TARGET_CXX_EMITPROGRAM_H
 
+#include "gpuopt/Target/Cxx/PlanVersion.h"
 #include "gpuopt/settings/flag_rules.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <cstdint>

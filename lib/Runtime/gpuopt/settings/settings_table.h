@@ -220,7 +220,15 @@ inline constexpr SettingInfo kSettings[] = {
                  "the executable's folder or the one above)",
                  "FILE"),
     detail::run("logging-steps", &detail::S::logging_steps, at_least(0),
-                "steps between lines on the terminal; 0: none"),
+                "steps between lines of progress; a terminal shows a bar "
+                "instead; 0: neither"),
+    detail::run("quiet", &detail::S::quiet, {},
+                "nothing on the terminal but warnings and errors"),
+    detail::run("report-to",
+                choice_field(&detail::S::report_to, kReportToNames), {},
+                "what gets the numbers of every --logging-steps steps: "
+                "tensorboard writes event files to the folder tensorboard of "
+                "the results"),
     detail::run("eval-steps", &detail::S::eval_steps, at_least(0),
                 "steps between validations; 0: at the end alone"),
     detail::run("save-steps", &detail::S::save_steps, at_least(0),

@@ -41,6 +41,10 @@ constexpr std::string_view kMuonAdjustLrNames[] = {"original",
 enum OnBadRecord : int64_t { kErrorOnBadRecord, kSkipBadRecord };
 constexpr std::string_view kOnBadRecordNames[] = {"error", "skip"};
 
+// What a run reports to, beside metrics.jsonl.
+enum ReportTo : int64_t { kReportToNone, kReportToTensorBoard };
+constexpr std::string_view kReportToNames[] = {"none", "tensorboard"};
+
 // The hyperparameters, which are copied to the device before the first step.
 struct Hyperparameters : LossScaling {
   double learning_rate = 5e-5;
@@ -78,13 +82,13 @@ struct TrainingSettings : Hyperparameters {
   int64_t early_stopping_patience = 0;
   bool init_strict = false;
   uint64_t seed = 42;
-  bool shuffle = true, autotune = true, save_best = false;
+  bool shuffle = true, autotune = true, save_best = false, quiet = false;
   int64_t logging_steps = 1, eval_steps = 0, save_steps = 0;
   int64_t save_total_limit = 0;
   int64_t profile_warmup = 3, profile_active = 10;
   int64_t num_threads = 0, num_workers = 2, prefetch_factor = 2;
   int64_t on_bad_record = kErrorOnBadRecord, max_bad_records = 100;
-  int64_t top_k = 0;
+  int64_t top_k = 0, report_to = kReportToNone;
   std::string token_type = "uint16", labels, tokens, eval_labels, eval_tokens,
               transform, eval_transform, profile, profile_costs_to,
               dump_gradients, weights, resume, init_from,

@@ -75,6 +75,7 @@ inline std::string json_of(const RunTraits &traits) {
      << ",\n \"batch_size\": " << traits.batch_size
      << ",\n \"accumulation_steps\": " << traits.accumulation_steps
      << ",\n \"is_half\": " << (traits.is_half ? "true" : "false")
+     << ",\n \"begun_at\": " << traits.begun_at
      << ",\n \"launches\": " << traits.launches
      << ",\n \"limit_ms\": " << traits.limit_ms
      << ",\n \"memory_ms\": " << traits.memory_ms
@@ -89,6 +90,9 @@ public:
   RunSummary(Context &ctx, const Program &program, const Settings &s)
       : program(program), path(s.output_dir + "/" + kRunTraitsFile),
         traits(traits_of(program, s)), memory(ctx) {}
+
+  // The run goes on after `step` steps.
+  void begin_at(int64_t step) { traits.begun_at = step; }
 
   // The first step is not like the others: caches are cold, and libraries
   // choose their algorithms.
@@ -136,7 +140,7 @@ private:
 
   const Program &program;
   const std::string path;
-  const RunTraits traits;
+  RunTraits traits;
   MemoryWatch memory;
   RunFigures figures; // sums
   bool is_first = true;

@@ -8,10 +8,12 @@
 #include "gpuopt/trainer/averages.h"
 #include "gpuopt/trainer/checkpoints/checkpoints.h"
 #include "gpuopt/trainer/checkpoints/init_weights.h"
+#include "gpuopt/trainer/event_file.h"
 #include "gpuopt/trainer/metrics.h"
 #include "gpuopt/trainer/not_finite.h"
 #include "gpuopt/trainer/output_folder.h"
 #include "gpuopt/trainer/profiling/step_profiles.h"
+#include "gpuopt/trainer/progress.h"
 #include "gpuopt/trainer/run_summary.h"
 #include "gpuopt/trainer/session.h"
 #include "gpuopt/trainer/settings.h"
@@ -35,7 +37,8 @@ public:
         ctx(session.ctx),
         waiting(parse_wait_policy(s.wait_policy), ctx.num_threads),
         averages(program, s.ema_decay), profiles(program, s),
-        checkpoints(program, s), summary(ctx, program, s) {}
+        checkpoints(program, s), summary(ctx, program, s),
+        progress(s.logging_steps) {}
 
   // Returns the exit status.
   int run() {
@@ -43,16 +46,21 @@ public:
     folder = std::make_unique<OutputFolder>(s.output_dir);
     checkpoints.find_start();
     step = begun_at();
+    summary.begin_at(step);
     prepare();
     Metrics metrics(s.output_dir, kind_of(program).optimizer == "muon",
                     checkpoints.starts_in_output() ? step : 0);
+    if (s.report_to == kReportToTensorBoard)
+      events = std::make_unique<EventFile>(s.output_dir, step);
     announce();
     // These signals come from the terminal, and from systems that run jobs or
     // containers.
     for (int signal : {SIGINT, SIGTERM})
       std::signal(signal, [](int) { detail::interrupted = 1; });
     start = Clock::now();
-    const int status = train(metrics) ? finish(metrics) : kDiverged;
+    const bool is_whole = train(metrics);
+    progress.clear();
+    const int status = is_whole ? finish(metrics) : kDiverged;
     profiles.end();
     return status;
   }
@@ -363,6 +371,7 @@ private:
     // reads that line wakes up, and would count.
     const std::string news = waiting.step(ms - waited);
     metrics.step(step, loss, state, ms, waited, ctx.allocated_bytes);
+    report(step, loss, state, ms, waited);
     summary.step(ctx, ms, waited);
     watch->step(step, loss, state);
     session.refuse_outside(state, "step " + std::to_string(step));
@@ -371,10 +380,42 @@ private:
     if (done() == 1 && !s.dump_gradients.empty())
       WeightsFile(ctx, program, memory)
           .dump_gradients(s.dump_gradients, state.grad_weight);
-    if (s.logging_steps > 0 && (step % s.logging_steps == 0 || step == steps))
-      print_progress(step, loss, ms, milliseconds(start, now) / 1000);
-    if (!news.empty() && s.logging_steps > 0)
+    if (!news.empty() && progress.is_shown()) {
+      progress.clear();
       printf("%s\n", news.c_str());
+    }
+    if (progress.is_shown())
+      progress.show({step, steps, done(), loss, ms, waited,
+                     milliseconds(start, now) / 1000, samples_of_step(),
+                     program.tokens_per_batch > 0, ctx.allocated_bytes});
+  }
+  // Returns how many samples a step has or, of a model of tokens, how many
+  // tokens.
+  double samples_of_step() const {
+    return double((program.tokens_per_batch ? program.tokens_per_batch
+                                            : program.batch_size) *
+                  program.accumulation_steps);
+  }
+  // The tags are those of Hugging Face's Trainer where it has them.
+  void report(int64_t step, double loss, const StepState &state, double ms,
+              double waited) {
+    const bool is_due = s.logging_steps == 0 ||
+                        step % std::max<int64_t>(1, s.logging_steps) == 0 ||
+                        step == steps;
+    if (!events || !is_due)
+      return;
+    EventFile::Scalars scalars{{"train/loss", loss},
+                               {"train/learning_rate", state.learning_rate},
+                               {"train/grad_norm", state.grad_norm},
+                               {"train/step_ms", ms},
+                               {"train/data_wait_ms", waited},
+                               {program.tokens_per_batch
+                                    ? "train/tokens_per_second"
+                                    : "train/samples_per_second",
+                                ms > 0 ? 1000 * samples_of_step() / ms : 0}};
+    if (state.scaler.scale > 0)
+      scalars.push_back({"train/loss_scale", double(state.scaler.scale)});
+    events->add(step, scalars);
   }
 
   // Returns how many steps this process has begun.
@@ -400,21 +441,6 @@ private:
               "ignore; the loss is reported as 0\n",
               program.name, static_cast<long long>(step));
     has_warned_of_labels = true;
-  }
-
-  void print_progress(int64_t step, double loss, double ms,
-                      double elapsed) const {
-    const int64_t left =
-        int64_t(elapsed / double(done()) * double(steps - step));
-    const int64_t each = program.tokens_per_batch ? program.tokens_per_batch
-                                                  : program.batch_size;
-    printf("step %lld/%lld  loss %.4f  %.0f %s/s  %.1f ms  %lld:%02lld left\n",
-           static_cast<long long>(step), static_cast<long long>(steps), loss,
-           double(each * program.accumulation_steps * done()) / elapsed,
-           program.tokens_per_batch ? "tokens" : "samples", ms,
-           static_cast<long long>(left / 60),
-           static_cast<long long>(left % 60));
-    fflush(stdout);
   }
 
   struct Sums {
@@ -446,8 +472,11 @@ private:
       warn_of_labels(step);
     const double loss = mean_of(sums.loss, sums.weight);
     metrics.evaluation(step, loss);
+    if (events)
+      events->add(step, {{"eval/loss", loss}});
     if (sums.weight > 0)
       note(step, loss);
+    progress.clear();
     printf("step %lld  validation loss %.4f\n", static_cast<long long>(step),
            loss);
     fflush(stdout);
@@ -472,6 +501,8 @@ private:
   StepProfiles profiles; // outlives the writer of checkpoints, which it traces
   Checkpoints checkpoints;
   RunSummary summary;
+  Progress progress;
+  std::unique_ptr<EventFile> events; // or null
   DataSources train_sources, eval_sources;
   char *memory = nullptr;
   struct {
@@ -486,7 +517,10 @@ private:
 // The main function of an emitted program. Returns the exit status.
 inline int trainer_main(int argc, char **argv, const Program &program) {
   try {
-    return Trainer(program, parse_settings(argc, argv, program)).run();
+    Settings settings = parse_settings(argc, argv, program);
+    if (settings.quiet && !freopen("/dev/null", "w", stdout))
+      throw Error(std::string("cannot open '/dev/null': ") + strerror(errno));
+    return Trainer(program, std::move(settings)).run();
   } catch (const std::exception &error) {
     fprintf(stderr, "%s: error: %s\n", program.name, error.what());
     return 1;

@@ -305,7 +305,7 @@ FailureOr<ProgramFiles> gpuopt::emitProgram(ModuleOp module,
   files["main.cpp"] =
       cxx::kindOf(module).trains ? kTrainerMain : kPredictorMain;
   files["library.cpp"] = kLibrary;
-  files["plan.json"] = cxx::planJson(module, options.allowsTf32);
+  files[kPlanFile.str()] = cxx::planJson(module, options.allowsTf32);
   cxx::addProofs(module, files);
   return files;
 }

@@ -110,7 +110,8 @@ std::string cxx::planJson(ModuleOp module, bool allowsTf32) {
     buffers.push_back(bufferJson(buffer));
   int64_t arena = memory.getArenaBytes(),
           persistent = memory.getPersistentBytes();
-  llvm::json::Object plan{{"arena_bytes", arena},
+  llvm::json::Object plan{{"version", kPlanVersion},
+                          {"arena_bytes", arena},
                           {"persistent_bytes", persistent},
                           {"total_bytes", arena + persistent},
                           {"buffers", std::move(buffers)}};

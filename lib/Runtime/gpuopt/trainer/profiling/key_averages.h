@@ -40,10 +40,11 @@ struct KeyAverages {
     return total;
   }
   void sort() {
-    std::stable_sort(rows.begin(), rows.end(),
-                     [](const KeyAverage &a, const KeyAverage &b) {
-                       return a.nanoseconds > b.nanoseconds;
-                     });
+    std::sort(
+        rows.begin(), rows.end(), [](const KeyAverage &a, const KeyAverage &b) {
+          return a.nanoseconds != b.nanoseconds ? a.nanoseconds > b.nanoseconds
+                                                : a.name < b.name;
+        });
   }
 };
 

@@ -19,6 +19,9 @@ struct RunTraits {
   std::string target; // host or cuda
   int64_t num_workers = 0, batch_size = 1, accumulation_steps = 1;
   bool is_half = false; // whether parts of the model are in half precision
+  // The step of the checkpoint that the run goes on from; metrics.jsonl may
+  // have lines of steps before it, by another process.
+  int64_t begun_at = 0;
   // The least times that a step can take by the rates of the device that the
   // program was compiled for: that of all calls, of those that the bandwidth of
   // the memory limits, and of the optimizer. 0: not known.
@@ -44,6 +47,9 @@ struct Verdict {
   std::string bound; // "data-bound"; empty: too little is known
   std::string why;   // with the figure
   std::string help;  // the flag, and what it does
+  // The share of a step's time that it saves at most, for as many samples; 0:
+  // not known.
+  double gain = 0;
 };
 
 // Calls that take less than this are hardly more than their launch, in
@@ -136,6 +142,9 @@ inline std::string help_with_compute(const RunTraits &run) {
 inline Verdict judge(const RunTraits &run, const RunFigures &measured) {
   using namespace detail;
   constexpr double kMuchData = 0.1, kMuchUpdate = 0.3, kManyShort = 0.4;
+  // What four times as many batches for each update save of the updates, and
+  // batches of four times the size of the launches.
+  constexpr double kFewer = 0.75;
   const double step = measured.step_ms;
   if (measured.steps == 0 || step <= 0)
     return {};
@@ -144,7 +153,7 @@ inline Verdict judge(const RunTraits &run, const RunFigures &measured) {
             "data wait is " + share_text(measured.data_wait_ms, step) +
                 " of a step, " + ms_text(measured.data_wait_ms) + " of " +
                 ms_text(step),
-            help_with_data(run)};
+            help_with_data(run), measured.data_wait_ms / step};
   const bool has_profile = measured.calls_ms > 0;
   const double all = has_profile ? measured.calls_ms : run.limit_ms;
   if (all <= 0)
@@ -155,7 +164,7 @@ inline Verdict judge(const RunTraits &run, const RunFigures &measured) {
     return {"optimizer-bound",
             "updates are " + share_text(updates, all) + " of a step of " +
                 ms_text(step) + by,
-            help_with_updates(run)};
+            help_with_updates(run), kFewer * updates / all};
   // Without a profile, a launch is short if the mean of all is.
   const double mean_ns = run.launches > 0 ? 1e6 * step / double(run.launches)
                                           : short_call_ns(run.target);
@@ -169,13 +178,13 @@ inline Verdict judge(const RunTraits &run, const RunFigures &measured) {
                               " of a step of " + ms_text(step) + by
                         : std::to_string(run.launches) +
                               " launches in a step of " + ms_text(step),
-            help_with_launches(run)};
+            help_with_launches(run), kFewer * measured.short_ms / all};
   const double memory = has_profile ? measured.memory_ms : run.memory_ms;
   if (memory >= all / 2)
     return {"memory-bound",
             "calls that the memory's bandwidth limits are " +
                 share_text(memory, all) + " of a step of " + ms_text(step) + by,
-            help_with_memory(run)};
+            help_with_memory(run), run.is_half ? 0 : memory / all / 2};
   return {"compute-bound",
           "calls that arithmetic limits are " + share_text(all - memory, all) +
               " of a step of " + ms_text(step) + by,
@@ -184,9 +193,15 @@ inline Verdict judge(const RunTraits &run, const RunFigures &measured) {
 
 // Returns the line for the terminal; nothing where too little is known.
 inline std::string describe(const Verdict &verdict) {
-  return verdict.bound.empty() ? ""
-                               : "verdict: " + verdict.bound + ": " +
-                                     verdict.why + "; " + verdict.help;
+  if (verdict.bound.empty())
+    return "";
+  const std::string gain = verdict.gain > 0
+                               ? "; by estimate up to " +
+                                     detail::share_text(verdict.gain, 1) +
+                                     " less time for as many samples"
+                               : "";
+  return "verdict: " + verdict.bound + ": " + verdict.why + "; " +
+         verdict.help + gain;
 }
 
 } // namespace gpuopt

@@ -1,0 +1,187 @@
+//===- Diff.cpp - In what two runs, plans or checkpoints differ -----------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Commands/Process.h"
+#include "Files/JoinPath.h"
+#include "Files/RunFiles.h"
+#include "Files/WeightsDiff.h"
+#include "Report/RunDiff.h"
+#include "gpuopt/Driver/Runs.h"
+#include "gpuopt/Target/Cxx/PlanVersion.h"
+#include "gpuopt/trainer/checkpoints/checkpoint_names.h"
+#include "gpuopt/trainer/folder_marks.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace gpuopt;
+
+/// The exit status where the two cannot be compared, as that of diff(1).
+static constexpr int kTrouble = 2;
+
+namespace {
+
+enum class Kind { Run, Program, Checkpoint, Weights, Plan };
+
+/// What is compared; each of these prints, and notes whether there are
+/// differences.
+class Comparison {
+public:
+  Comparison(StringRef first, StringRef second)
+      : first(first.str()), second(second.str()) {}
+
+  Error compare(Kind kind) {
+    switch (kind) {
+    case Kind::Plan:
+      return plans(first, second);
+    case Kind::Weights:
+      return weights(first, second);
+    case Kind::Program:
+      return plans(joinPath(first, kPlanFile), joinPath(second, kPlanFile));
+    case Kind::Checkpoint:
+      return weightsOf({kModelFile, kAveragesFile, "optimizer.safetensors"});
+    case Kind::Run:
+      if (Error error = metrics())
+        return error;
+      if (both(kPlanFile))
+        if (Error error =
+                plans(joinPath(first, kPlanFile), joinPath(second, kPlanFile)))
+          return error;
+      return weightsOf({kModelFile, kAveragesFile});
+    }
+    return Error::success();
+  }
+  bool differs = false;
+
+private:
+  bool both(StringRef name) const {
+    return hasFile(first, name) && hasFile(second, name);
+  }
+
+  Error metrics() {
+    Expected<RunMetrics> a = readMetrics(first);
+    if (!a)
+      return a.takeError();
+    Expected<RunMetrics> b = readMetrics(second);
+    if (!b)
+      return b.takeError();
+    differs |= printMetricsDiff(*a, *b, outs());
+    return Error::success();
+  }
+
+  Error plans(const std::string &a, const std::string &b) {
+    Expected<json::Object> before = readPlanFile(a);
+    if (!before)
+      return before.takeError();
+    Expected<json::Object> after = readPlanFile(b);
+    if (!after)
+      return after.takeError();
+    bool isOther = printPlanDiff(*before, *after, outs());
+    if (!isOther)
+      outs() << "plan: the same\n";
+    differs |= isOther;
+    return Error::success();
+  }
+
+  Error weightsOf(ArrayRef<StringRef> names) {
+    for (StringRef name : names)
+      if (both(name))
+        if (Error error =
+                weights(joinPath(first, name), joinPath(second, name)))
+          return error;
+    return Error::success();
+  }
+
+  Error weights(const std::string &a, const std::string &b) {
+    WeightsDiff diff;
+    if (std::string problem = diffWeights(a, b, diff); !problem.empty())
+      return createStringError(problem);
+    StringRef name = sys::path::filename(a);
+    size_t all = diff.different.size() + size_t(diff.same);
+    if (diff.different.empty()) {
+      outs() << name << ": all " << all << " tensors are the same\n";
+      return Error::success();
+    }
+    differs = true;
+    outs() << name << ": " << diff.different.size() << " of " << all
+           << " tensors differ\n";
+    constexpr size_t kMostLines = 20;
+    for (const TensorDifference &one :
+         ArrayRef(diff.different).take_front(kMostLines)) {
+      outs() << "  " << one.name;
+      if (one.form.empty())
+        outs() << formatv(": {0} of {1} elements, by at most {2} at {3}: {4} "
+                          "and {5}\n",
+                          one.differing, one.elements, format("%.6g", one.most),
+                          one.at, format("%.9g", one.first),
+                          format("%.9g", one.second));
+      else
+        outs() << " " << one.form << "\n";
+    }
+    if (diff.different.size() > kMostLines)
+      outs() << "  and " << diff.different.size() - kMostLines << " more\n";
+    return Error::success();
+  }
+
+  std::string first, second;
+};
+
+} // namespace
+
+static Expected<Kind> kindOf(StringRef path) {
+  if (!sys::fs::exists(path))
+    return createStringError("there is no '" + path + "'");
+  if (!sys::fs::is_directory(path))
+    return path.ends_with(".safetensors") ? Kind::Weights : Kind::Plan;
+  if (hasFile(path, "trainer_state.json"))
+    return Kind::Checkpoint;
+  if (holds_program(path.str()))
+    return Kind::Program;
+  if (Error error = checkIsRun(path))
+    return std::move(error);
+  return Kind::Run;
+}
+
+static StringRef wordFor(Kind kind) {
+  switch (kind) {
+  case Kind::Run:
+    return "a run";
+  case Kind::Program:
+    return "a program";
+  case Kind::Checkpoint:
+    return "a checkpoint";
+  case Kind::Weights:
+    return "a file of weights";
+  case Kind::Plan:
+    return "a plan";
+  }
+  return "";
+}
+
+int gpuopt::diffRuns(const DiffOptions &options) {
+  auto trouble = [](Error error) {
+    failure(std::move(error));
+    return kTrouble;
+  };
+  Expected<Kind> first = kindOf(options.first);
+  if (!first)
+    return trouble(first.takeError());
+  Expected<Kind> second = kindOf(options.second);
+  if (!second)
+    return trouble(second.takeError());
+  if (*first != *second)
+    return trouble(createStringError(
+        "'" + options.first + "' is " + wordFor(*first) + ", but '" +
+        options.second + "' is " + wordFor(*second) +
+        "; give two runs, two programs, two checkpoints, two plans or two "
+        "files of weights"));
+  Comparison comparison(options.first, options.second);
+  if (Error error = comparison.compare(*first))
+    return trouble(std::move(error));
+  return comparison.differs;
+}

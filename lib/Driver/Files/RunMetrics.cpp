@@ -1,0 +1,73 @@
+//===- RunMetrics.cpp - What a run has measured of its steps --------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Files/RunMetrics.h"
+
+#include "Files/JoinPath.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <limits>
+
+using namespace llvm;
+using namespace gpuopt;
+
+static constexpr std::array<StringLiteral, kStepMetricCount> kNames = {
+    StringLiteral("loss"),          StringLiteral("learning_rate"),
+    StringLiteral("grad_norm"),     StringLiteral("loss_scale"),
+    StringLiteral("skipped_steps"), StringLiteral("step_ms"),
+    StringLiteral("data_wait_ms")};
+
+StringRef gpuopt::nameOf(StepMetric metric) { return kNames[size_t(metric)]; }
+
+static double numberIn(const json::Object &object, StringRef name) {
+  return object.getNumber(name).value_or(
+      std::numeric_limits<double>::quiet_NaN());
+}
+
+void gpuopt::addLine(StringRef line, RunMetrics &metrics) {
+  Expected<json::Value> value = json::parse(line);
+  if (!value)
+    consumeError(value.takeError());
+  const json::Object *object = value ? value->getAsObject() : nullptr;
+  std::optional<double> step =
+      object ? object->getNumber("step") : std::nullopt;
+  if (!step) {
+    ++metrics.unreadLines;
+    return;
+  }
+  if (object->get("step_ms")) {
+    metrics.steps.push_back(*step);
+    for (size_t i = 0; i < kStepMetricCount; ++i)
+      metrics.values[i].push_back(numberIn(*object, kNames[i]));
+  } else if (object->get("eval_loss")) {
+    metrics.evaluations.push_back({*step, numberIn(*object, "eval_loss")});
+  } else if (object->get("checkpoint_stall_ms")) {
+    metrics.stalls.push_back({*step, numberIn(*object, "checkpoint_stall_ms")});
+  } else if (object->get("peak_bytes")) {
+    for (const auto &[name, bytes] : *object)
+      if (std::optional<double> number = bytes.getAsNumber();
+          number && StringRef(name).ends_with("_bytes"))
+        metrics.memory[StringRef(name).str()] = *number;
+  }
+}
+
+Expected<RunMetrics> gpuopt::readMetrics(StringRef run) {
+  std::string file = joinPath(run, kMetricsFile);
+  auto buffer = MemoryBuffer::getFile(file);
+  if (!buffer)
+    return createStringError("cannot read '" + file +
+                             "': " + buffer.getError().message());
+  RunMetrics metrics;
+  StringRef rest = (*buffer)->getBuffer();
+  while (!rest.empty()) {
+    StringRef line;
+    std::tie(line, rest) = rest.split('\n');
+    if (!line.empty())
+      addLine(line, metrics);
+  }
+  return metrics;
+}

@@ -1,0 +1,31 @@
+//===- RunDiff.h - In what two runs or plans differ -------------*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_LIB_DRIVER_REPORT_RUNDIFF_H
+#define GPUOPT_LIB_DRIVER_REPORT_RUNDIFF_H
+
+#include "Files/RunMetrics.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace gpuopt {
+
+/// Prints the first step in which each number of two runs differs, and by how
+/// much, and how they end. Times of steps never agree, so only their means are
+/// told. Returns whether any number but a time differs.
+bool printMetricsDiff(const RunMetrics &first, const RunMetrics &second,
+                      llvm::raw_ostream &os);
+
+/// Prints in what two plans differ: bytes, schedules, tensors that are saved in
+/// one and computed again in the other, buffers of another size or place, and
+/// precisions. Returns whether anything does.
+bool printPlanDiff(const llvm::json::Object &first,
+                   const llvm::json::Object &second, llvm::raw_ostream &os);
+
+} // namespace gpuopt
+
+#endif // GPUOPT_LIB_DRIVER_REPORT_RUNDIFF_H

@@ -1,0 +1,154 @@
+// What a run shows of its steps: on a terminal a bar at the bottom, which is
+// drawn over, and elsewhere a line for every --logging-steps steps.
+//
+//   38% ━━━━━━━━────────────  4560/12000  loss 3.2145  1204 samples/s  6.6 ms
+//   (data 2%)  43.55 MiB  0:49 left
+#pragma once
+
+#include "gpuopt/device/device.h"
+#include "gpuopt/program/program.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <string>
+
+namespace gpuopt {
+
+// Where a run stands after a step.
+struct StepProgress {
+  int64_t step = 0, steps = 0; // of the whole run
+  int64_t done = 0;            // by this process
+  double loss = 0, ms = 0, data_wait_ms = 0;
+  double elapsed = 0; // seconds, of the steps that are done
+  double each = 0;    // samples or tokens of a step
+  bool counts_tokens = false;
+  size_t allocated_bytes = 0;
+
+  double rate() const {
+    return elapsed > 0 ? each * double(done) / elapsed : 0;
+  }
+  const char *unit() const { return counts_tokens ? "tokens" : "samples"; }
+  int64_t seconds_left() const {
+    return int64_t(elapsed / double(done) * double(steps - step));
+  }
+};
+
+namespace detail {
+// "0:49" or "2:03:49"
+inline std::string clock_text(int64_t seconds) {
+  char text[64];
+  const long long s = seconds;
+  if (s >= 3600)
+    snprintf(text, sizeof text, "%lld:%02lld:%02lld", s / 3600, s / 60 % 60,
+             s % 60);
+  else
+    snprintf(text, sizeof text, "%lld:%02lld", s / 60, s % 60);
+  return text;
+}
+} // namespace detail
+
+// Returns the line of a step.
+inline std::string progress_line(const StepProgress &now) {
+  char text[256];
+  const long long left = now.seconds_left();
+  snprintf(text, sizeof text,
+           "step %lld/%lld  loss %.4f  %.0f %s/s  %.1f ms  %lld:%02lld left",
+           static_cast<long long>(now.step), static_cast<long long>(now.steps),
+           now.loss, now.rate(), now.unit(), now.ms, left / 60, left % 60);
+  return text;
+}
+
+// Returns the bar with its figures, of at most `columns` characters: the bar is
+// as long as the figures leave it room, and the last figures are left out where
+// they have none.
+inline std::string progress_bar(const StepProgress &now, int columns) {
+  const double share =
+      now.steps > 0 ? double(now.step) / double(now.steps) : 0;
+  char text[160];
+  std::string figures;
+  auto add = [&](const std::string &figure) {
+    constexpr int kLeastBar = 12;
+    if (int(figures.size() + figure.size()) + kLeastBar <= columns)
+      figures += figure;
+  };
+  snprintf(text, sizeof text, "  %lld/%lld  loss %.4f",
+           static_cast<long long>(now.step), static_cast<long long>(now.steps),
+           now.loss);
+  add(text);
+  snprintf(text, sizeof text, "  %.0f %s/s", now.rate(), now.unit());
+  add(text);
+  add("  " + detail::clock_text(now.seconds_left()) + " left");
+  snprintf(text, sizeof text, "  %.1f ms (data %.0f%%)", now.ms,
+           now.ms > 0 ? 100 * now.data_wait_ms / now.ms : 0.0);
+  add(text);
+  add("  " + human_bytes(double(now.allocated_bytes)));
+  constexpr int kMostBar = 30;
+  const int room = std::clamp(columns - 6 - int(figures.size()), 0, kMostBar);
+  const int full = std::clamp(int(share * room + 0.5), 0, room);
+  snprintf(text, sizeof text, "%3.0f%% ", 100 * share);
+  std::string bar = text;
+  for (int i = 0; i < room; i++)
+    bar += i < full ? "\u2501" : "\u2500";
+  return bar + figures;
+}
+
+class Progress {
+public:
+  // `every` is that of --logging-steps; 0 shows nothing.
+  explicit Progress(int64_t every)
+      : every(every), has_bar(every > 0 && isatty(STDOUT_FILENO)) {}
+  ~Progress() { clear(); }
+
+  bool is_shown() const { return every > 0; }
+  // Whether a step is one that is told.
+  bool is_due(int64_t step, int64_t steps) const {
+    return every > 0 && (step % every == 0 || step == steps);
+  }
+
+  void show(const StepProgress &now) {
+    if (!has_bar) {
+      if (is_due(now.step, now.steps))
+        printf("%s\n", progress_line(now).c_str());
+      fflush(stdout);
+      return;
+    }
+    const auto time = Clock::now();
+    if (is_drawn && now.step < now.steps && time - drawn_at < kLeastTime)
+      return;
+    // The cursor stays at the bar's beginning, so that what others print draws
+    // over it.
+    printf("\r%s\x1b[K\r", progress_bar(now, columns()).c_str());
+    fflush(stdout);
+    drawn_at = time;
+    is_drawn = true;
+  }
+  // Call it before a line is printed.
+  void clear() {
+    if (!is_drawn)
+      return;
+    printf("\r\x1b[K");
+    fflush(stdout);
+    is_drawn = false;
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds kLeastTime{100};
+  static int columns() {
+    winsize size{};
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0
+               ? size.ws_col - 1
+               : 79;
+  }
+
+  const int64_t every;
+  const bool has_bar;
+  bool is_drawn = false;
+  Clock::time_point drawn_at;
+};
+
+} // namespace gpuopt

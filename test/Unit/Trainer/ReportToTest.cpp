@@ -1,0 +1,268 @@
+// What --report-to tensorboard writes, read by the format's own rules; and what
+// a run shows of its progress.
+#include "TrainerFixture.h"
+
+namespace gpuopt {
+
+using ReportToTest = TrainerTest;
+
+TEST(Crc32c, IsThatOfTheStandard) {
+  // RFC 3720, B.4, and the check value of the catalogue of CRCs.
+  const std::string digits = "123456789";
+  EXPECT_EQ(crc32c(reinterpret_cast<const uint8_t *>(digits.data()), 9),
+            0xe3069283u);
+  const std::vector<uint8_t> zeros(32, 0), ones(32, 0xff);
+  EXPECT_EQ(crc32c(zeros.data(), 32), 0x8a9136aau);
+  EXPECT_EQ(crc32c(ones.data(), 32), 0x62a8ab43u);
+}
+
+// Reads numbers of a message by protobuf's wire format.
+struct WireReader {
+  std::string_view rest;
+
+  uint64_t varint() {
+    uint64_t value = 0;
+    for (int shift = 0;; shift += 7) {
+      const auto byte = uint8_t(rest.at(0));
+      rest.remove_prefix(1);
+      value |= uint64_t(byte & 127) << shift;
+      if (byte < 128)
+        return value;
+    }
+  }
+  std::string_view take(size_t size) {
+    const std::string_view taken = rest.substr(0, size);
+    rest.remove_prefix(size);
+    return taken;
+  }
+  // Calls `on(field, value)` for each field; numbers are bytes as well.
+  template <class F>
+  void each(F on) {
+    while (!rest.empty()) {
+      const uint64_t key = varint();
+      switch (key & 7) {
+      case 0: {
+        const uint64_t value = varint();
+        on(key >> 3, std::string_view(reinterpret_cast<const char *>(&value),
+                                      sizeof value));
+        break;
+      }
+      case 1:
+        on(key >> 3, take(8));
+        break;
+      case 2: {
+        const uint64_t size = varint();
+        on(key >> 3, take(size));
+        break;
+      }
+      default:
+        on(key >> 3, take(4));
+      }
+    }
+  }
+};
+
+struct ReadEvent {
+  int64_t step = 0;
+  std::string version;
+  bool restarts = false;
+  std::map<std::string, float> scalars;
+};
+
+template <class T>
+T number_of(std::string_view bytes) {
+  T value;
+  memcpy(&value, bytes.data(), sizeof value);
+  return value;
+}
+
+// Reads all records of a file, with their checksums.
+static std::vector<ReadEvent> read_events(const std::filesystem::path &path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  std::vector<ReadEvent> events;
+  auto expect_checksum = [](std::string_view data, std::string_view stored) {
+    const uint32_t masked = number_of<uint32_t>(stored) - 0xa282ead8;
+    EXPECT_EQ(masked >> 17 | masked << 15,
+              crc32c(reinterpret_cast<const uint8_t *>(data.data()),
+                     data.size()));
+  };
+  for (WireReader reader{text}; !reader.rest.empty();) {
+    const std::string_view size = reader.take(8);
+    expect_checksum(size, reader.take(4));
+    const std::string_view message = reader.take(number_of<uint64_t>(size));
+    expect_checksum(message, reader.take(4));
+    ReadEvent event;
+    WireReader{message}.each([&](uint64_t field, std::string_view value) {
+      if (field == 2)
+        event.step = number_of<int64_t>(value);
+      else if (field == 3)
+        event.version = value;
+      else if (field == 5)
+        WireReader{value}.each([&](uint64_t, std::string_view one) {
+          std::string tag;
+          WireReader{one}.each([&](uint64_t member, std::string_view inner) {
+            if (member == 1)
+              tag = inner;
+            else if (member == 2)
+              event.scalars[tag] = number_of<float>(inner);
+          });
+        });
+      else if (field == 7)
+        event.restarts = true;
+    });
+    events.push_back(event);
+  }
+  return events;
+}
+
+static std::vector<std::filesystem::path>
+files_in(const std::filesystem::path &folder) {
+  std::vector<std::filesystem::path> files;
+  for (const auto &entry : std::filesystem::directory_iterator(folder))
+    files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+TEST_F(ReportToTest, WritesWhatMetricsHave) {
+  ASSERT_EQ(run("out", {"--max-steps", "6", "--report-to", "tensorboard",
+                        "--eval-data", "x=" + folder / "x.npy",
+                        "--eval-labels", folder / "labels.npy",
+                        "--eval-steps", "3"}),
+            0);
+  const auto files = files_in(folder / "out/tensorboard");
+  ASSERT_EQ(files.size(), 1u);
+  EXPECT_EQ(files[0].filename().string().rfind("events.out.tfevents.", 0), 0u);
+  const std::vector<ReadEvent> events = read_events(files[0]);
+  ASSERT_EQ(events.size(), 1u + 6u + 2u);
+  EXPECT_EQ(events[0].version, "brain.Event:2");
+  const std::vector<double> losses = numbers("out", "loss"),
+                            evals = numbers("out", "eval_loss"),
+                            rates = numbers("out", "learning_rate");
+  size_t step = 0, eval = 0;
+  for (size_t i = 1; i < events.size(); i++) {
+    const auto &scalars = events[i].scalars;
+    if (scalars.count("eval/loss")) {
+      EXPECT_EQ(scalars.at("eval/loss"), float(evals.at(eval++)));
+      continue;
+    }
+    EXPECT_EQ(events[i].step, int64_t(step + 1));
+    EXPECT_EQ(scalars.at("train/loss"), float(losses.at(step)));
+    EXPECT_FLOAT_EQ(scalars.at("train/learning_rate"), float(rates.at(step)));
+    EXPECT_GT(scalars.at("train/samples_per_second"), 0);
+    step++;
+  }
+  EXPECT_EQ(step, 6u);
+  EXPECT_EQ(eval, 2u);
+}
+
+TEST_F(ReportToTest, WritesEveryLoggingSteps) {
+  ASSERT_EQ(run("out", {"--max-steps", "7", "--logging-steps", "3",
+                        "--report-to", "tensorboard"}),
+            0);
+  std::vector<int64_t> steps;
+  for (const ReadEvent &event :
+       read_events(files_in(folder / "out/tensorboard").at(0)))
+    if (!event.scalars.empty())
+      steps.push_back(event.step);
+  EXPECT_EQ(steps, (std::vector<int64_t>{3, 6, 7}));
+}
+
+TEST_F(ReportToTest, TellsWhereAResumedRunGoesOn) {
+  const std::vector<std::string> flags = {"--report-to", "tensorboard",
+                                          "--save-steps", "2", "--max-steps",
+                                          "4"};
+  ASSERT_EQ(run("out", flags), 0) << error;
+  std::filesystem::remove_all(folder / "out/checkpoint-4");
+  const auto before = files_in(folder / "out/tensorboard");
+  std::vector<std::string> again = flags;
+  again.insert(again.end(), {"--resume", "auto"});
+  // The name of a file has the second.
+  std::filesystem::rename(before[0], before[0].string() + ".first");
+  ASSERT_EQ(run("out", again), 0) << error;
+  const auto files = files_in(folder / "out/tensorboard");
+  ASSERT_EQ(files.size(), 2u);
+  for (const auto &file : files)
+    if (file != before[0].string() + ".first") {
+      const std::vector<ReadEvent> events = read_events(file);
+      ASSERT_EQ(events.size(), 4u);
+      EXPECT_TRUE(events[1].restarts);
+      EXPECT_EQ(events[1].step, 3);
+      EXPECT_EQ(events[2].step, 3);
+    }
+}
+
+TEST_F(ReportToTest, RefusesAFolderThatCannotBe) {
+  ASSERT_EQ(run("out", {"--max-steps", "1"}), 0);
+  std::ofstream(folder / "out/tensorboard") << "a file";
+  EXPECT_EQ(run("out", {"--max-steps", "1", "--report-to", "tensorboard"}), 1);
+  EXPECT_NE(error.find("cannot write '"), std::string::npos) << error;
+  EXPECT_EQ(run("out", {"--report-to", "wandb"}), 1);
+  EXPECT_NE(error.find("'--report-to' must be none or tensorboard"),
+            std::string::npos)
+      << error;
+}
+
+// A record that does not fit on the disk is left out as a whole.
+TEST_F(ReportToTest, GoesOnWhenTheDiskIsFull) {
+  std::filesystem::create_directories(folder / "out");
+  testing::internal::CaptureStderr();
+  {
+    EventFile file(folder / "out", 0);
+    const auto path = files_in(folder / "out/tensorboard").at(0);
+    file.add(1, {{"a", 1}});
+    limit_files_to(std::filesystem::file_size(path) + 20);
+    file.add(2, {{"a", 2}});
+    file.add(3, {{"a", 3}});
+    limit_files_to(RLIM_INFINITY);
+    file.add(4, {{"a", 4}});
+  }
+  const std::string told = testing::internal::GetCapturedStderr();
+  EXPECT_NE(told.find("' lacks steps, and training goes on: File too large"),
+            std::string::npos)
+      << told;
+  EXPECT_EQ(told.find("lacks", told.find("lacks") + 1), std::string::npos);
+  const std::vector<ReadEvent> events =
+      read_events(files_in(folder / "out/tensorboard").at(0));
+  ASSERT_EQ(events.size(), 3u);
+  EXPECT_EQ(events[1].scalars.at("a"), 1);
+  EXPECT_EQ(events[2].scalars.at("a"), 4);
+}
+
+//===----------------------------------------------------------------------===//
+// Progress
+//===----------------------------------------------------------------------===//
+
+static StepProgress half_way() {
+  return {50, 100, 50, 3.25, 8, 2, 5, 16, false, size_t(3) << 20};
+}
+
+TEST(Progress, IsALineWithoutATerminal) {
+  EXPECT_EQ(progress_line(half_way()),
+            "step 50/100  loss 3.2500  160 samples/s  8.0 ms  0:05 left");
+}
+
+// Returns how many characters a text in UTF-8 has.
+static int characters(const std::string &text) {
+  return int(std::count_if(text.begin(), text.end(),
+                           [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+TEST(Progress, FitsTheTerminal) {
+  EXPECT_EQ(progress_bar(half_way(), 120),
+            " 50% "
+            "\u2501\u2501\u2501\u2501\u2501\u2501\u2501\u2501\u2501\u2501\u2501"
+            "\u2501\u2501\u2501\u2501\u2500\u2500\u2500\u2500\u2500\u2500\u2500"
+            "\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500"
+            "  50/100  loss 3.2500  160 samples/s  0:05 left  8.0 ms (data "
+            "25%)  3.00 MiB");
+  for (int columns = 20; columns < 150; columns++)
+    EXPECT_LE(characters(progress_bar(half_way(), columns)), columns);
+  StepProgress end = half_way();
+  end.step = end.steps;
+  EXPECT_EQ(progress_bar(end, 200).find("\u2500"), std::string::npos);
+  EXPECT_EQ(detail::clock_text(7429), "2:03:49");
+}
+
+} // namespace gpuopt
