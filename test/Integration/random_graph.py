@@ -1,0 +1,326 @@
+"""Random ONNX graphs that are valid by construction.
+
+A graph grows by one operator at a time. Each node is evaluated in double precision as it is added, by onnx's reference
+evaluator, so shapes, indices and domains are right, and what gets too large or infinite is taken back. The operators
+are in random_operators.py and random_layers.py. A seed and an opset give the same graph everywhere.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+import random
+import warnings
+import zlib
+from typing import Any, Callable
+
+import numpy as np
+from onnx import NodeProto, TensorProto, helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
+
+NEWEST_OPSET = 26
+OLDEST_OPSET = 13
+MOST_ELEMENTS = 1200
+LARGEST = 300.0  # The magnitude up to which results are kept.
+
+
+class Rejected(Exception):
+    """An operator does not fit what the graph has so far."""
+
+
+@dataclasses.dataclass
+class Value:
+    """A result, an initializer or the input, with what it is in double precision."""
+
+    name: str
+    array: Any  # a list of arrays for a sequence
+    is_known: bool  # depends on constants alone
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.array.shape
+
+    @property
+    def rank(self) -> int:
+        return self.array.ndim
+
+    def is_float(self) -> bool:
+        return isinstance(self.array, np.ndarray) and self.array.dtype == np.float64
+
+    def is_integer(self) -> bool:
+        return isinstance(self.array, np.ndarray) and self.array.dtype == np.int64
+
+    def is_truth(self) -> bool:
+        return isinstance(self.array, np.ndarray) and self.array.dtype == np.bool_
+
+
+@dataclasses.dataclass
+class Operator:
+    """What adds a node of an operator, and nodes that it needs before it, to a graph."""
+
+    name: str
+    add: Callable[["Graph"], Any]
+    since: int
+
+
+OPERATORS: list[Operator] = []
+
+
+def operator(*names: str, since: int = OLDEST_OPSET):
+    """Registers `add(graph, name)` for operators of these names."""
+
+    def register(add: Callable) -> Callable:
+        for name in names:
+            OPERATORS.append(Operator(name, functools.partial(add, name=name), since))
+        return add
+
+    return register
+
+
+# Operators that onnx's evaluator lacks in double precision, or has in single precision alone.
+REFERENCES: dict[str, Callable] = {}
+
+
+def reference(name: str):
+    def register(compute: Callable) -> Callable:
+        REFERENCES[name] = compute
+        return compute
+
+    return register
+
+
+def attributes_of(node: NodeProto) -> dict[str, Any]:
+    return {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
+
+
+class Evaluation:
+    """Computes nodes one after the other from arrays by name."""
+
+    def __init__(self, opset: int):
+        self.opset = opset
+        self.evaluators: dict[str, Callable] = {}
+
+    def run(self, node: NodeProto, known: dict[str, Any]) -> list[Any]:
+        if node.op_type in REFERENCES:
+            result = REFERENCES[node.op_type](attributes_of(node), *(known[name] if name else None for name in node.input))
+            return list(result) if isinstance(result, tuple) else [result]
+        if node.name not in self.evaluators:
+            self.evaluators[node.name] = ReferenceEvaluator(node, opsets={"": self.opset}).run
+        return self.evaluators[node.name](None, {name: known[name] for name in node.input if name})
+
+
+class Graph:
+    """A graph that grows. Names begin with `name`, so that several graphs can share one model."""
+
+    def __init__(self, name: str, seed: int, opset: int, most_nodes: int, trains_batch_norm: bool = True):
+        self.name, self.seed, self.opset, self.most_nodes, self.trains_batch_norm = name, seed, opset, most_nodes, trains_batch_norm
+        self.random = random.Random(seed)
+        self.numbers = np.random.default_rng(zlib.crc32(str(seed).encode()))
+        self.evaluation = Evaluation(opset)
+        self.nodes: list[NodeProto] = []
+        self.values: list[Value] = []
+        self.parameters: dict[str, np.ndarray] = {}
+        self.buffers: dict[str, np.ndarray] = {}  # initializers that are not trained
+        self.used: set[str] = set()
+        self.count = 0
+        self.one = Value("one", np.ones(1), False)
+
+    # Values that a graph begins with, or that operators need.
+
+    def new_name(self, kind: str) -> str:
+        self.count += 1
+        return f"{self.name}.{kind}{self.count}"
+
+    def parameter(self, shape: tuple[int, ...], low: float | None = None, high: float = 1.5) -> Value:
+        """A trained tensor of normal numbers, or of uniform ones from `low`. What has one element would be taken for
+        a constant and is one."""
+        array = self.numbers.standard_normal(shape) if low is None else self.numbers.uniform(low, high, shape)
+        array = np.asarray(array, np.float64)
+        name = self.new_name("p")
+        (self.parameters if array.size > 1 else self.buffers)[name] = array
+        return self._keep(Value(name, array, array.size <= 1))
+
+    def buffer(self, array: np.ndarray) -> Value:
+        """An initializer that no gradient changes."""
+        name = self.new_name("b")
+        self.buffers[name] = np.asarray(array)
+        return Value(name, self.buffers[name], True)
+
+    def constant(self, array: Any) -> Value:
+        """A node Constant, or an initializer of integers."""
+        array = np.asarray(array)
+        if array.dtype.kind == "i" and self.random.random() < 0.5:
+            return self.buffer(array)
+        name = self.new_name("c")
+        node = helper.make_node("Constant", [], [name], name=name, value=numpy_helper.from_array(array, name))
+        self.nodes.append(node)
+        return Value(name, array, True)
+
+    def hidden(self, array: np.ndarray) -> Value:
+        """Integers that the compiler cannot know, since the input is a factor."""
+        wide = self.node("Cast", [self.constant(array)], to=TensorProto.DOUBLE)
+        return self.node("Cast", [self.node("Mul", [wide, self.one])], to=TensorProto.INT64)
+
+    def index(self, array: np.ndarray) -> Value:
+        """Indices, known or hidden."""
+        return self.hidden(array) if self.random.random() < 0.3 else self.constant(np.asarray(array, np.int64))
+
+    def integers(self, values: Any) -> Value:
+        return self.constant(np.array(values, np.int64))
+
+    def _keep(self, value: Value) -> Value:
+        self.values.append(value)
+        return value
+
+    # Choices.
+
+    def choose(self, options):
+        return self.random.choice(list(options))
+
+    def chance(self, probability: float) -> bool:
+        return self.random.random() < probability
+
+    def extent(self) -> int:
+        return self.choose([1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9]) if self.chance(0.93) else self.choose([16, 17, 31, 33, 64, 65, 130])
+
+    def new_shape(self, lowest=0, highest=5) -> tuple[int, ...]:
+        while True:
+            shape = tuple(self.extent() for _ in range(self.random.randint(lowest, highest)))
+            if math.prod(shape) <= MOST_ELEMENTS:
+                return shape
+
+    def pick(self, allows: Callable[[Value], bool]) -> Value:
+        """A value, rather one of the last."""
+        candidates = [value for value in self.values if allows(value)]
+        if not candidates:
+            raise Rejected
+        fresh = [value for value in candidates if value.name not in self.used]
+        if fresh and self.chance(0.5):
+            candidates = fresh
+        return candidates[int(len(candidates) * math.sqrt(self.random.random()))]
+
+    def float(self, lowest=0, highest=6, most=MOST_ELEMENTS) -> Value:
+        """A floating-point value whose rank is within bounds: one of the graph, one of another shape, or a new one."""
+        fits = lambda value: value.is_float() and lowest <= value.rank <= highest and value.array.size <= most
+        if self.chance(0.06) or not any(map(fits, self.values)):
+            if self.chance(0.5):
+                return self.reshaped(self.pick(lambda value: value.is_float() and value.array.size <= most), lowest, min(highest, 5))
+            return self.parameter(self.new_shape(lowest, min(highest, 5)))
+        return self.pick(fits)
+
+    def reshaped(self, value: Value, lowest: int, highest: int) -> Value:
+        """The value with another shape of as many elements."""
+        rank = self.random.randint(max(lowest, 1), max(highest, 1))
+        shape, left = [], value.array.size
+        for _ in range(rank - 1):
+            shape.append(self.choose([d for d in range(1, left + 1) if left % d == 0 and d <= 40]))
+            left //= shape[-1]
+        shape.append(left)
+        self.random.shuffle(shape)
+        return self.node("Reshape", [value, self.integers(shape)])
+
+    def axes(self, rank: int, least=1) -> list[int]:
+        """Different axes in any order, some counted from the end."""
+        count = self.random.randint(min(least, rank), rank)
+        return [axis - rank * self.chance(0.3) for axis in self.random.sample(range(rank), count)]
+
+    def axis(self, rank: int) -> int:
+        return self.random.randrange(-rank, rank)
+
+    def partner(self, value: Value, allows: Callable[[Value], bool] | None = None) -> Value:
+        """A value that broadcasts with another."""
+        allows = allows or Value.is_float
+
+        def fits(other: Value) -> bool:
+            try:
+                return allows(other) and math.prod(np.broadcast_shapes(other.shape, value.shape)) <= MOST_ELEMENTS
+            except ValueError:
+                return False
+
+        if self.chance(0.5) and any(map(fits, self.values)):
+            return self.pick(fits)
+        shape = [size if self.chance(0.7) else 1 for size in value.shape][self.random.randint(0, value.rank) if self.chance(0.3) else 0 :]
+        if allows is not Value.is_float:
+            raise Rejected
+        return self.parameter(tuple(shape))
+
+    # Values within a domain.
+
+    def positive(self, value: Value, least: float = 0.25) -> Value:
+        if value.array.min(initial=least) >= least and self.chance(0.8):
+            return value
+        return self.node("Add", [self.node("Abs", [value]), self.constant(np.array(least + 0.25, np.float64))])
+
+    def bounded(self, value: Value, most: float) -> Value:
+        """The value where its magnitude is at most `most`, else its tanh times that."""
+        if np.abs(value.array).max(initial=0) <= most:
+            return value
+        return self.node("Mul", [self.node("Tanh", [value]), self.constant(np.array(most, np.float64))])
+
+    # Growth.
+
+    def node(self, op: str, inputs: list[Value | None], outputs: int = 1, **attributes: Any) -> Any:
+        """Adds a node and returns its value, or a list of several. Raises Rejected if a result is no fit number."""
+        name = self.new_name(op)
+        names = [f"{name}.{i}" for i in range(outputs)] if outputs > 1 else [name]
+        node = helper.make_node(op, [value.name if value else "" for value in inputs], names, name=name, **attributes)
+        with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
+            try:
+                arrays = self.evaluation.run(node, {value.name: value.array for value in inputs if value})
+            except (TypeError, ValueError, IndexError, RuntimeError) as error:
+                raise Rejected(f"onnx's evaluator cannot compute {op}: {error}") from error
+        is_known = all(value.is_known for value in inputs if value)
+        results = []
+        for result, array in zip(names, arrays):
+            array = array if isinstance(array, list) else np.asarray(array)
+            self._check(array)
+            results.append(Value(result, array, is_known))
+        self.nodes.append(node)
+        self.used |= {value.name for value in inputs if value}
+        for value in results:
+            if isinstance(value.array, np.ndarray):
+                self._keep(value)
+        return results if outputs > 1 else results[0]
+
+    @staticmethod
+    def _check(array: Any) -> None:
+        for part in array if isinstance(array, list) else [array]:
+            if part.dtype.kind == "f" and not (np.isfinite(part).all() and np.abs(part).max(initial=0) <= LARGEST):
+                raise Rejected
+            if part.size > 4 * MOST_ELEMENTS or part.size == 0 or part.ndim > 7:
+                raise Rejected
+            if part.dtype.kind == "i" and np.abs(part).max(initial=0) > 1 << 40:
+                raise Rejected
+
+    def grow(self, operators: list[Operator]) -> bool:
+        """Adds one of the operators, or nothing if it does not fit."""
+        saved = [len(self.nodes), len(self.values), dict(self.parameters), dict(self.buffers), set(self.used)]
+        try:
+            self.choose(operators).add(self)
+            return True
+        except Rejected:
+            del self.nodes[saved[0] :], self.values[saved[1] :]
+            self.parameters, self.buffers, self.used = saved[2:]
+            return False
+
+    def outputs(self) -> list[Value]:
+        """The floating-point results that nothing reads, and, of the others, one as a number."""
+        ends = [value for value in self.values if value.name not in self.used and value.name not in self.parameters | self.buffers]
+        for value in [value for value in ends if not value.is_float() and np.abs(value.array.astype(float)).max() <= LARGEST][-2:]:
+            ends.append(self.node("Cast", [value], to=TensorProto.DOUBLE))
+        return [value for value in ends if value.is_float() and not value.is_known]
+
+
+def make_graph(name: str, seed: int, opset: int, most_nodes: int, trains_batch_norm: bool = True, only: set[str] | None = None) -> Graph:
+    """A random graph of 3 to `most_nodes` nodes, of the operators of `only` if that is given."""
+    graph = Graph(name, seed, opset, most_nodes, trains_batch_norm)
+    operators = [one for one in OPERATORS if one.since <= opset and (not only or one.name in only)]
+    for _ in range(graph.random.randint(1, 3)):
+        graph.parameter(graph.new_shape(0 if graph.chance(0.1) else 1))
+    goal = graph.random.randint(3, most_nodes)
+    for _ in range(6 * goal):
+        if len(graph.nodes) >= goal:
+            break
+        graph.grow(operators)
+    return graph

@@ -1,0 +1,93 @@
+"""Random graphs: forward, gradients, the bits within a budget, and compilation with any flags (random_programs.py).
+
+More of them: fuzz_graphs.py. A failure says with which arguments it makes the graph again.
+"""
+
+import numpy as np
+import pytest
+
+from emulated import SKIPS, EmulatedTrainer
+from random_graph import NEWEST_OPSET, OLDEST_OPSET, OPERATORS, make_graph
+from random_programs import (Finding, Reference, Step, check_compilation, check_forward, check_gradients, check_onnxruntime, make_graphs, program_findings,
+                             training_model, weight_name)
+from training import FULL, OPTIMIZATION_FOR_ONE_STEP, Trainer
+
+# Few graphs in one program take half a minute to build, 500 take half an hour.
+PROGRAMS = 34 if FULL else 1
+PER_PROGRAM = 15 if FULL else 8
+NODES = 60 if FULL else 16
+COMPILED = 500 if FULL else 12
+OPSETS = range(OLDEST_OPSET, NEWEST_OPSET + 1)
+
+
+@pytest.mark.parametrize("index", range(PROGRAMS))
+def test_programs_compute_what_onnx_means(index, tmp_path):
+    opset = OPSETS[(index + 10) % len(OPSETS)]
+    graphs = make_graphs(range(index * PER_PROGRAM, (index + 1) * PER_PROGRAM), opset, NODES, index % 2 == 0)
+    for graph in graphs:
+        check_onnxruntime(graph)
+    make_trainer = lambda model, folder, **flags: Trainer(model, folder, OPTIMIZATION_FOR_ONE_STEP, **flags)
+    assert not program_findings(graphs, tmp_path / "program", make_trainer)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("index", range(4))
+def test_cuda_programs_compute_what_onnx_means(index, tmp_path):
+    if any(mark.args[0] for mark in SKIPS):
+        pytest.skip("the emulated target cannot be built")
+    graphs = make_graphs(range(9000 + index * PER_PROGRAM, 9000 + (index + 1) * PER_PROGRAM), NEWEST_OPSET - index, NODES, index % 2 == 0)
+    assert not program_findings(graphs, tmp_path / "program", EmulatedTrainer)
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_any_flags_compile(part, tmp_path):
+    for seed in range(part, COMPILED, 4):
+        for graph in make_graphs(range(seed, seed + 1), OPSETS[seed % len(OPSETS)], 60, seed % 2 == 0):
+            check_compilation(graph, tmp_path)
+
+
+def exact_step(graph) -> Step:
+    """The step that a right program makes, by slopes of the reference."""
+    reference = Reference(graph)
+    before = dict(graph.parameters)
+    after = {}
+    for name, value in graph.parameters.items():
+        gradient = np.zeros(value.shape)
+        for place in np.ndindex(value.shape):
+            direction = {key: np.zeros_like(other) for key, other in graph.parameters.items()}
+            direction[name][place] = 1
+            gradient[place] = (reference.along(direction, 1e-6) - reference.along(direction, -1e-6)) / 2e-6
+        after[name] = value - gradient
+    for output, value in zip(reference.outputs, reference.values(graph.parameters)):
+        before[weight_name(output)] = value
+        after[weight_name(output)] = np.zeros_like(value)
+    return Step(before, after)
+
+
+def test_checks_find_what_is_wrong():
+    """A forward, or a gradient, that is off in one element."""
+    graph = make_graph("g", 5, 23, 8, only={"Tanh", "MatMul", "Mul", "Sin", "Gather"})
+    step = exact_step(graph)
+    check_forward(graph, step)
+    assert check_gradients(graph, step) > 1
+    output = weight_name(graph.outputs()[0])
+    step.before[output] = step.before[output] + 1e-6 * (np.arange(step.before[output].size).reshape(step.before[output].shape) == 0)
+    with pytest.raises(Finding, match="is off by"):
+        check_forward(graph, step)
+    name = max(graph.parameters, key=lambda key: np.abs(step.before[key] - step.after[key]).max())
+    wrong = step.after[name].copy()
+    wrong.flat[np.abs(step.before[name] - wrong).argmax()] += 0.01
+    step.after[name] = wrong
+    with pytest.raises(Finding, match="gradients are not the slopes"):
+        check_gradients(graph, step)
+
+
+def test_graphs_have_all_operators():
+    """Each operator is in some graph, and a seed gives the same graph again."""
+    seen, wanted = set(), {one.name for one in OPERATORS}
+    for seed in range(400):
+        seen |= {node.op_type for node in make_graph("g", seed, NEWEST_OPSET, 60).nodes}
+        if wanted <= seen:
+            break
+    assert wanted <= seen
+    assert training_model([make_graph("g", 1, 20, 60)]).SerializeToString() == training_model([make_graph("g", 1, 20, 60)]).SerializeToString()
