@@ -145,7 +145,8 @@ LIBRARIES = [
     (r"(sys/\w+|sanitizer/\w+|unistd|fcntl|dlfcn|signal|omp|immintrin)\.h$", "system"),
     (r"(std(def|int)\.h|\w+)$", "C++"),
 ]
-LINKED = {"MLIR": "MLIR", "LLVM": "LLVM", "gpuopt_cudnn": "CUDA", "protobuf::libprotobuf-lite": "protobuf", "GpuoptOnnxProto": "protobuf",
+LINKED = {"MLIR": "MLIR", "LLVM": "LLVM", "gpuopt_cudnn": "CUDA", "protobuf::libprotobuf-lite": "protobuf", "protobuf::libprotobuf": "protobuf",
+          "GpuoptOnnxProto": "protobuf",
           "Threads::Threads": "C++"}
 VERSION = "gpuopt/Version.h"  # generated; everyone may say which version this is
 
