@@ -91,6 +91,12 @@ private:
                  "expects batch-norm to be train or frozen, but got '")
              << batchNorm << "'";
     state.freezeBatchNorm = batchNorm == "frozen";
+    for (auto [argument, name] :
+         llvm::zip(graph.getBody().getArguments(), graph.getInputNames()))
+      if (isComplex(argument))
+        return graph.emitError("input '")
+               << cast<StringAttr>(name).getValue()
+               << "': complex numbers are not supported";
     for (auto initializer : graph.getBody().getOps<onnx::InitializerOp>())
       initializers.insert(initializer.getName());
     std::string error;
@@ -227,6 +233,13 @@ private:
 
   void convertInitializer(nn::TensorBuilder &b, onnx::InitializerOp op) {
     auto type = cast<RankedTensorType>(op.getResult().getType());
+    if (isComplex(op.getResult())) {
+      problems.push_back({op.getLoc(), "initializer '" + op.getName().str() +
+                                           "': complex numbers are not "
+                                           "supported"});
+      failedValues.insert(op.getResult());
+      return;
+    }
     if (!isWeight(op)) {
       if (!op.getValue()) {
         problems.push_back(
@@ -359,9 +372,17 @@ private:
     auto added = last ? std::next(last->getIterator()) : block->begin();
     if (llvm::any_of(llvm::make_range(added, block->end()), computesUnsigned))
       return conversion.fail("unsigned integers must be constants");
+    for (const Converted &output : conversion.outputs)
+      if (llvm::any_of(output.tensors, isComplex))
+        return conversion.fail("complex numbers are not supported");
     return success();
   }
 
+  /// Whether a value holds complex numbers. Nothing that comes later is asked
+  /// to handle their types, which have no width in bits.
+  static bool isComplex(Value value) {
+    return isa<ComplexType>(getElementTypeOrSelf(value.getType()));
+  }
   static bool isUnsigned(Type type) {
     return getElementTypeOrSelf(type).isUnsignedInteger();
   }
