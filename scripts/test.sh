@@ -110,7 +110,7 @@ if ((GPUOPT_FULL_TESTS)); then
   touch "$results/fuzz.expected"
   scripts/fuzz.sh 60 --junit-xml "$results/fuzz.xml" || true
 else
-  echo "takes two minutes: --full" >"$results/fuzz.skipped"
+  echo "builds the compiler once more, with sanitizers: --full" >"$results/fuzz.skipped"
 fi
 
 say "Summary"
