@@ -139,7 +139,7 @@ def plan(model: str | os.PathLike, **flags: Any) -> dict[str, Any]:
 
 
 # Flags of ``train`` that name one file of data, and those of one for each input.
-_FILE_FLAGS = ("labels", "eval_labels", "tokens", "eval_tokens")
+_FILE_FLAGS = ("labels", "eval_labels", "tokens", "eval_tokens", "prompts")
 _INPUT_FLAGS = ("data", "eval_data")
 
 

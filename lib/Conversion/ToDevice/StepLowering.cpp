@@ -288,7 +288,8 @@ private:
         read(op.getGradient()), states.addresses,
         variableOrNull(op.getCopyAttr()),
         scratch ? address(scratch->name, b.getF64Type()) : Value(),
-        states.names, typeOf(op.getParameterAttr()).getShape(), op.getDecay());
+        states.names, typeOf(op.getParameterAttr()).getShape(), op.getDecay(),
+        op.getGroupAttr());
   }
   void lowerOp(train::SnapshotOp op) {
     emit<device::SnapshotOp>(variable(op.getSourceAttr()),

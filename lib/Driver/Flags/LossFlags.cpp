@@ -7,6 +7,7 @@
 
 #include "Files/ClassWeights.h"
 #include "Flags/CompileFlags.h"
+#include "gpuopt/settings/metric_names.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -30,6 +31,7 @@ CompileFlag<double> smoothL1Beta("smooth-l1-beta");
 CompileFlag<double> focalAlpha("focal-alpha");
 CompileFlag<double> focalGamma("focal-gamma");
 CompileFlag<double> diceSmooth("dice-smooth");
+CompileFlag<std::string> evalMetrics("eval-metrics");
 
 /// A flag, and the losses that read it.
 struct Reader {
@@ -59,8 +61,28 @@ static Error checkReaders() {
   return Error::success();
 }
 
+/// Reads the names of metrics, which the loss must allow.
+static Error readMetrics(std::vector<std::string> &names) {
+  names = metric_names(evalMetrics);
+  if (evalMetrics.isGiven() && names.empty())
+    return createStringError("--eval-metrics needs names, but is '" +
+                             evalMetrics + "'");
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (std::string problem = metric_error(names[i], loss.getValue());
+        !problem.empty())
+      return createStringError("--eval-metrics: '" + names[i] + "' " + problem);
+    if (is_contained(ArrayRef(names).take_front(i), names[i]))
+      return createStringError("--eval-metrics names '" + names[i] +
+                               "' twice");
+  }
+  return Error::success();
+}
+
 Error gpuopt::collectLoss(DriverOptions &options) {
   if (Error error = checkReaders())
+    return error;
+  std::vector<std::string> &metrics = options.emission.evalMetrics;
+  if (Error error = readMetrics(metrics))
     return error;
   std::vector<double> weights;
   if (classWeights.isGiven())
@@ -69,6 +91,7 @@ Error gpuopt::collectLoss(DriverOptions &options) {
       return createStringError("--class-weights " + problem);
   train::BuildStepOptions &step = options.pipeline.step;
   step.loss = loss;
+  llvm::append_range(step.evalMetrics, metrics);
   step.logits = logits;
   step.ignoreIndex = ignoreIndex;
   step.labelSmoothing = labelSmoothing;

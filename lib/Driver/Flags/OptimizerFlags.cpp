@@ -8,6 +8,7 @@
 #include "Flags/CompileFlags.h"
 #include "Flags/SettingFlags.h"
 #include "gpuopt/settings/flag_rules.h"
+#include "gpuopt/settings/param_groups.h"
 
 using namespace llvm;
 using namespace gpuopt;
@@ -53,6 +54,17 @@ static Error checkTogether(const TrainingSettings &settings) {
     return createStringError(error);
   if (settings.nesterov && settings.momentum == 0)
     return createStringError("--nesterov needs --momentum");
+  if (std::string error = param_groups_error(
+          settings, *find_optimizer(optimizer.getValue()), "");
+      !error.empty())
+    return createStringError(error);
+  for (size_t i = 0; i < settings.param_groups.size(); ++i)
+    for (size_t k = 0; k < i; ++k)
+      if (expression_of_group(settings.param_groups[i]) ==
+          expression_of_group(settings.param_groups[k]))
+        return createStringError(
+            "--param-group gives '" +
+            expression_of_group(settings.param_groups[i]) + "' twice");
   return Error::success();
 }
 
@@ -81,6 +93,8 @@ Error gpuopt::collectOptimizer(DriverOptions &options) {
   step.optimizer = optimizer;
   llvm::append_range(step.optimizerStates, optimizerStates(settings));
   step.noDecay = noDecay;
+  for (const std::string &group : settings.param_groups)
+    step.paramGroups.push_back(expression_of_group(group));
   step.accumulationSteps = options.emission.accumulationSteps = accumulation;
   return Error::success();
 }

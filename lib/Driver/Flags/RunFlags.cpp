@@ -11,6 +11,7 @@
 #include "Flags/SettingFlags.h"
 #include "gpuopt/device/wait_policy_names.h"
 #include "gpuopt/settings/flag_rules.h"
+#include "gpuopt/settings/metric_names.h"
 #include "gpuopt/settings/profile_schedule.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
@@ -82,7 +83,7 @@ static Error checkData(const TrainingSettings &settings) {
   if (Error error = joinErrors(checkFiles(data), checkFiles(evalData)))
     return error;
   for (const char *name : {"labels", "tokens", "eval-labels", "eval-tokens",
-                           "init-from", "weights"})
+                           "init-from", "weights", "prompts"})
     if (isGiven(name)) {
       StringRef file = settings.*find_setting(name)->field.text;
       if (Error error = StringRef(name).ends_with("labels")
@@ -90,7 +91,15 @@ static Error checkData(const TrainingSettings &settings) {
                             : checkReadable(name, file))
         return error;
     }
-  if (data.empty() && settings.labels.empty() && settings.tokens.empty())
+  if (std::string error = generation_error(
+          settings, "",
+          [](const std::string &name) {
+            return name == "data" ? !data.empty() : isGiven(name);
+          });
+      predictCommand() && !error.empty())
+    return createStringError(error);
+  if (settings.generate == 0 && data.empty() && settings.labels.empty() &&
+      settings.tokens.empty())
     return createStringError(StringRef("there is no data: --data INPUT=FILE") +
                              (predictCommand() ? "" : " and --labels FILE") +
                              ", or --tokens FILE");
@@ -103,12 +112,17 @@ static Error checkData(const TrainingSettings &settings) {
 }
 
 /// Fails if a flag is given without one that it needs.
-static Error checkTogether(const TrainingSettings &settings) {
+static Error checkTogether(const TrainingSettings &settings,
+                           const EmissionOptions &emission) {
   if (std::string error =
           missing_flag_error(settings, "", /*trains=*/!predictCommand(),
                              [](const char *name) { return isGiven(name); });
       !error.empty())
     return createStringError(error);
+  if (std::string error = best_metric_error(settings.metric_for_best_model,
+                                            emission.evalMetrics);
+      trainCommand() && !error.empty())
+    return createStringError("--metric-for-best-model " + error);
   if (!find_wait_policy(settings.wait_policy))
     return createStringError("--wait-policy must be " + wait_policy_list() +
                              ", but is '" + settings.wait_policy + "'");
@@ -121,7 +135,7 @@ static Error checkTogether(const TrainingSettings &settings) {
 
 Error gpuopt::collectRun(DriverOptions &options) {
   const TrainingSettings &settings = options.emission.settings;
-  if (Error error = checkTogether(settings))
+  if (Error error = checkTogether(settings, options.emission))
     return error;
   if ((trainCommand() || predictCommand()) && !options.compileTo)
     if (Error error = checkData(settings))

@@ -108,6 +108,17 @@ static void declareText(SettingFlag &flag, SettingMember<std::string> field) {
   flag.read = [=](TrainingSettings &settings) { settings.*field = *option; };
 }
 
+/// Declares a flag that may be given several times.
+static void declareTexts(SettingFlag &flag,
+                         SettingMember<std::vector<std::string>> field) {
+  const SettingInfo &setting = *flag.setting;
+  auto *list = declare<cl::list<std::string>>(flag, StringRef(setting.name),
+                                              cl::desc(setting.help));
+  flag.read = [=](TrainingSettings &settings) {
+    settings.*field = std::vector<std::string>(list->begin(), list->end());
+  };
+}
+
 /// Declares a flag that takes one of several names. An unknown name becomes a
 /// number that stands for no choice, which readSettingFlags reports.
 static void declareChoice(SettingFlag &flag) {
@@ -136,6 +147,8 @@ void gpuopt::declareSettingFlags() {
       declareToggle(flag, field.toggle);
     else if (field.text)
       declareText(flag, field.text);
+    else if (field.texts)
+      declareTexts(flag, field.texts);
     else if (field.choice)
       declareChoice(flag);
     if (flag.read)
@@ -187,8 +200,9 @@ std::vector<std::string> gpuopt::givenRunFlags(Takers command) {
   std::vector<std::string> flags;
   for (const SettingFlag &flag : settingFlags()) {
     const SettingInfo &setting = *flag.setting;
-    if (!(setting.takers & command) || setting.takers & kCompile ||
-        !flag.isGiven())
+    // What a compilation takes as well is a default of the trainer.
+    bool isDefault = command != kPredict && setting.takers & kCompile;
+    if (!(setting.takers & command) || isDefault || !flag.isGiven())
       continue;
     flag.read(settings);
     std::string name = "--" + std::string(setting.name);

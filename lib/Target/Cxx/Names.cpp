@@ -42,7 +42,8 @@ static const char kFromRuntime[] =
     "fmod log log1p pow sin sinh sqrt tan tanh trunc "
     "gpuopt KERNEL EXPORTED_KERNEL DEVICE HOST_DEVICE UNROLL Lanes Context "
     "Buffer Memory EitherBuffer Rows CopyRow GradientRow UpdateRow "
-    "ShapedUpdateRow DEVICE_TABLE kNowhere on_device for_rows for_span "
+    "ShapedUpdateRow UpdateGroup ParamGroup "
+    "DEVICE_TABLE kNowhere on_device for_rows for_span "
     "StepState Hyperparameters Program Type Table Error Event Sum Product "
     "Maximum Minimum Philox f16 bf16 f32 detail block first_lane lane_step "
     "first_thread block_sum block_prod block_max block_min block_reduce "
@@ -72,7 +73,7 @@ static const char kFromRuntime[] =
     "kArenaBytes kHostBytes kStepState "
     "kHyperparameters "
     "kInputs kStates kOutputs kDefaults kOptimizerStates kGradients kChecked "
-    "kCompiled "
+    "kCompiled kEvalMetrics kParamGroupBytes "
     "kIndexed";
 
 static llvm::StringSet<> wordsOf(ArrayRef<StringRef> lists) {

@@ -5,7 +5,7 @@
 // RUN: gpuopt-opt %s -device-form-multi-tensor-calls | gpuopt-translate --device-to-cxx | FileCheck %s --check-prefix=CXX
 
 // Calls of one kind in a row are one call with a table. The updates of a, b and
-// c differ in shape, decay and the precision of their gradients. A wait stands
+// c differ in shape, decay, group and the precision of their gradients. A wait stands
 // before the update of d, which stays as it is, as does the one by sgd behind it.
 
 // CHECK-LABEL: device.step @micro_step
@@ -25,11 +25,11 @@
 // CXX-NEXT: {kDC, 8, 4},
 // CXX-NEXT: };
 // CXX: // What adamw updates: parameter, {exp_avg, exp_avg_sq}, gradient, copy in half precision, elements, first
-// CXX-NEXT: // span, decay; each tensor by its offset in bytes.
+// CXX-NEXT: // span, decay or {decay, parameter group}; each tensor by its offset in bytes.
 // CXX-NEXT: DEVICE_TABLE UpdateRow<float, f16, 2> kAdamwUpdates[] = {
 // CXX-NEXT: {0, {80128, 160256}, 400000, kNowhere, 20000, 0, true}, // "net.a"
 // CXX-NEXT: {240384, {240640, 240896}, {480256, true}, 241152, 9, 3, false}, // "net.b"
-// CXX-NEXT: {241408, {241664, 241920}, 480512, kNowhere, 8, 4, true}, // "net.c"
+// CXX-NEXT: {241408, {241664, 241920}, 480512, kNowhere, 8, 4, {true, 2}}, // "net.c"
 // CXX-NEXT: };
 
 // Sums, in their step, with what is printed for each kind.
@@ -142,7 +142,7 @@ device.step @micro_step micro {
   %14 = device.address @d_c : !device.ptr<f32>
   %15 = device.address @c_exp_avg : !device.ptr<f32>
   %16 = device.address @c_exp_avg_sq : !device.ptr<f32>
-  device.update "adamw" %13, %14 state ["exp_avg", "exp_avg_sq"](%15, %16) shape [8] decay {section = #device.section<optimizer>, comment = "net.c"} : !device.ptr<f32>, !device.ptr<f32> state !device.ptr<f32>, !device.ptr<f32>
+  device.update "adamw" %13, %14 state ["exp_avg", "exp_avg_sq"](%15, %16) shape [8] decay group 2 {section = #device.section<optimizer>, comment = "net.c"} : !device.ptr<f32>, !device.ptr<f32> state !device.ptr<f32>, !device.ptr<f32>
   device.await 0
   %17 = device.address @c : !device.ptr<f32>
   %18 = device.address @d_c : !device.ptr<f32>

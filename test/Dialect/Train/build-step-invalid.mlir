@@ -4,6 +4,14 @@
 // STATES: error: expects optimizer-states that 'adamw' may keep or not, but got 'exp_avg'
 // RUN: not gpuopt-opt %s -train-build-step="no-decay=(" 2>&1 | FileCheck %s --check-prefix=REGEX
 // REGEX: error: expects a regular expression for no-decay, but got '(': {{.}}
+// RUN: not gpuopt-opt %s -train-build-step="param-groups=w,(" 2>&1 | FileCheck %s --check-prefix=GROUP
+// GROUP: error: expects a regular expression for param-groups, but got '(': {{.}}
+// RUN: not gpuopt-opt %s -train-build-step="param-groups=bias" 2>&1 | FileCheck %s --check-prefix=NOGROUP
+// NOGROUP: error: expects param-groups to match the name of a parameter, but 'bias' matches none
+// RUN: not gpuopt-opt %s -train-build-step="eval-metrics=accuracy,auc" 2>&1 | FileCheck %s --check-prefix=METRIC
+// METRIC: error: eval-metrics: 'auc' is no metric; there are accuracy, top_K_accuracy for a number K, f1 and perplexity
+// RUN: not gpuopt-opt %s -train-build-step="loss=mse eval-metrics=accuracy" 2>&1 | FileCheck %s --check-prefix=METRICLOSS
+// METRICLOSS: error: eval-metrics: 'accuracy' applies only to --loss=cross_entropy or nll or bce_with_logits or focal, but the loss is mse
 // RUN: not gpuopt-opt %s -train-build-step="label-smoothing=1" 2>&1 | FileCheck %s --check-prefix=SMOOTHING
 // SMOOTHING: error: expects label-smoothing in [0, 1), but got 1
 // RUN: not gpuopt-opt %s -train-build-step="huber-delta=0" 2>&1 | FileCheck %s --check-prefix=DELTA

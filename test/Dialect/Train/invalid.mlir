@@ -162,6 +162,14 @@ train.step @s micro ("x" %x: tensor<4xf32>) {
 // -----
 
 train.variable @w parameter : tensor<4xf32>
+train.step @s micro ("x" %x: tensor<4xf32>) {
+  // expected-error @below {{expects the number of a parameter group, which is at least 1, but got 0}}
+  train.update "sgd" @w, %x decay group 0 : tensor<4xf32>
+}
+
+// -----
+
+train.variable @w parameter : tensor<4xf32>
 train.variable @m optimizer_state : tensor<4xf32> {of = @w}
 train.step @s micro ("x" %x: tensor<4xf32>) {
   // expected-error @below {{expects variables of states of 'sgd', but got 'exp_avg'}}

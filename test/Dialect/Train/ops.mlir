@@ -93,8 +93,8 @@ train.step @variables micro ("x" %x: tensor<4x8xf32>) {
   train.report_loss %seed, %seed : tensor<1xf32>, tensor<1xf32>
   // CHECK: train.grad_norm %{{.*}} of [@w] scale @scale over 32 : tensor<4x8xf32>
   train.grad_norm %x of [@w] scale @scale over 32 : tensor<4x8xf32>
-  // CHECK: train.update "adamw" @w, %{{.*}} state {exp_avg = @m, exp_avg_sq = @v} copy @w16 decay : tensor<4x8xf32>
-  train.update "adamw" @w, %x state {exp_avg = @m, exp_avg_sq = @v} copy @w16 decay : tensor<4x8xf32>
+  // CHECK: train.update "adamw" @w, %{{.*}} state {exp_avg = @m, exp_avg_sq = @v} copy @w16 decay group 2 : tensor<4x8xf32>
+  train.update "adamw" @w, %x state {exp_avg = @m, exp_avg_sq = @v} copy @w16 decay group 2 : tensor<4x8xf32>
   // Two optimizers in one step, and one whose update has products inside.
   // CHECK: train.direction "muon" of @w, %{{.*}} state {momentum_buffer = @momentum} : tensor<4x8xf32> -> tensor<4x8xf32>
   %d = train.direction "muon" of @w, %x state {momentum_buffer = @momentum} : tensor<4x8xf32> -> tensor<4x8xf32>

@@ -35,7 +35,7 @@
 // CHECK-NEXT: finish_grad_norm(ctx, state, hyper, m[kP], 1, m[kSb], 64);
 // CHECK-NEXT: begin_adamw(ctx, state, hyper);
 // CHECK-NEXT: begin_muon(ctx, state, hyper);
-// CHECK-NEXT: adamw(ctx, state, m[kWb], m[kMb], m[kVb], m[kMb], 32, /*decay=*/true, m[kHb]);
+// CHECK-NEXT: adamw(ctx, state, m[kWb], m[kMb], m[kVb], m[kMb], 32, UpdateGroup{true, 3}, m[kHb]);
 // CHECK-NEXT: muon_direction(ctx, state, m[kVb], m[kMb], m[kA], 32);
 // CHECK-NEXT: muon(ctx, state, m[kWb], m[kA], {1, 4, 8}, /*decay=*/false, m[kHb]);
 // CHECK-NEXT: snapshot(ctx, state, m[kMb], m[kWb], 32);
@@ -111,7 +111,7 @@ device.step @update update {
   %a = device.address @a : !device.ptr<f32>
   device.accumulate %m into %v count 32 : !device.ptr<f32>, !device.ptr<f32>
   device.grad_norm %p scale %s over 64, %m counts [32] of ["w"] : !device.ptr<f64> scale !device.ptr<f32>, !device.ptr<f32>
-  device.update "adamw" %w, %m state ["exp_avg", "exp_avg_sq"](%m, %v) copy %h shape [4, 8] decay
+  device.update "adamw" %w, %m state ["exp_avg", "exp_avg_sq"](%m, %v) copy %h shape [4, 8] decay group 3
       : !device.ptr<f32>, !device.ptr<f32> state !device.ptr<f32>, !device.ptr<f32> copy !device.ptr<f16>
   device.direction "muon" %m to %a state ["momentum_buffer"](%v) count 32
       : !device.ptr<f32>, !device.ptr<f32> state !device.ptr<f32>

@@ -126,6 +126,71 @@ TEST_F(Tables, Adamw) {
             }));
 }
 
+DEVICE_TABLE UpdateRow<float, bf16, 2> kGroups[] = {
+    {at(0, P),
+     {at(0, M), at(0, V)},
+     at(0, G),
+     at(0, Copy),
+     kSizes[0],
+     0,
+     {true, 2}},
+    {at(2, P),
+     {at(2, M), at(2, V)},
+     {at(2, Half), true},
+     at(2, Copy),
+     kSizes[2],
+     3,
+     {false, 1}},
+};
+
+// A row of a group has the hyperparameters of the group and the learning rate
+// that the schedule makes of its own; so has a call of its own.
+TEST_F(Tables, ParamGroups) {
+  alignas(8) static char groups[2 * kParamGroupBytes];
+  double rates[] = {3e-3, 5e-2}, betas[] = {0.8, 0.6};
+  for (int i : {0, 1}) {
+    ParamGroup group;
+    group.hyper = hyper;
+    group.hyper.learning_rate = rates[i];
+    group.hyper.beta1 = betas[i];
+    memcpy(groups + i * kParamGroupBytes, &group, sizeof group);
+  }
+  const StepState alone = state;
+  state.param_groups = groups;
+  state.param_group_count = 2;
+  state.rate_factor = 0.5;
+  auto update = [&](Memory m, const StepState &s, int row, UpdateGroup group) {
+    auto one = [&](const auto *g) {
+      adamw(ctx, &s, floats(m, row, P), floats(m, row, M), floats(m, row, V), g,
+            kSizes[row], group, copy_of(m, row));
+    };
+    if (row == 0)
+      one(m[Buffer<float>(at(0, G))]);
+    else
+      one(m[Buffer<bf16>(at(row, Half))]);
+  };
+  // Each row by a state that has no groups, and the group's numbers.
+  const Bytes expected = after([&](Memory m) {
+    for (int row : {0, 2}) {
+      StepState s = alone;
+      Hyperparameters of_group = hyper;
+      const int i = row == 0 ? 1 : 0;
+      of_group.beta1 = betas[i];
+      s.learning_rate = 0.5 * rates[i];
+      begin_adamw(ctx, &s, &of_group);
+      update(m, s, row, row == 0);
+    }
+  });
+  begin_adamw(ctx, &state, &hyper);
+  EXPECT_EQ(expected, after([&](Memory m) {
+              adamw(ctx, &state, m, kGroups, kSpans);
+            }));
+  EXPECT_EQ(expected, after([&](Memory m) {
+              update(m, state, 0, {true, 2});
+              update(m, state, 2, {false, 1});
+            }));
+}
+
 TEST_F(Tables, Adam) {
   begin_adam(ctx, &state, &hyper);
   EXPECT_EQ(after([&](Memory m) {

@@ -179,16 +179,16 @@ TEST_F(DiskFailureTest, LinesAreWholeThoughNothingCanBeCutOff) {
   testing::internal::CaptureStderr();
   {
     Metrics metrics(folder.path, false);
-    metrics.evaluation(1, 0.5);
+    metrics.evaluation(1, 0.5, {});
     expected = read_file(folder / "metrics.jsonl");
     limit_files_to(expected.size() + 60);
     failures.truncate = EIO;
     metrics.step(2, 0.25, {}, 1, 2, 3); // a part of it fits
-    metrics.evaluation(2, 0.5);         // the part is in its way
+    metrics.evaluation(2, 0.5, {});         // the part is in its way
     limit_files_to(RLIM_INFINITY);
     EXPECT_EQ(read_file(folder / "metrics.jsonl").size(), expected.size() + 60);
     failures.truncate = 0;
-    metrics.evaluation(3, 0.5);
+    metrics.evaluation(3, 0.5, {});
   }
   EXPECT_NE(testing::internal::GetCapturedStderr().find("lacks steps"),
             std::string::npos);

@@ -32,6 +32,8 @@ struct EmissionOptions {
   std::string modelHash; ///< Tells the model from others; may be empty.
   /// The flags of the compiler that decide what a step computes, as "loss=mse".
   std::vector<std::string> compiled;
+  /// What an evaluation measures, by the names of --eval-metrics.
+  std::vector<std::string> evalMetrics;
   int64_t accumulationSteps = 1;
   bool allowsTf32 = false;
   /// By the work of a CostKey. What is not in it has zeros in calls.h.

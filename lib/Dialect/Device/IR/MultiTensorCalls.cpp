@@ -72,6 +72,16 @@ int64_t UpdateOp::getNumElements() {
   return ShapedType::getNumElements(getShape());
 }
 
+/// Returns what the table of an update's group has of a row's decay: those that
+/// belong to a parameter group have its number as well.
+static StringRef groupCells(UpdateOp op) {
+  bool hasGroups =
+      llvm::any_of(op->getBlock()->getOps<UpdateOp>(), [&](UpdateOp update) {
+        return update.getOptimizer() == op.getOptimizer() && update.getGroup();
+      });
+  return hasGroups ? "decay or {decay, parameter group}" : "decay";
+}
+
 /// Whether the runtime works on a table of updates in one launch.
 static bool isOneLaunch(UpdateOp op) { return !op.takesWholeShape(); }
 
@@ -91,8 +101,9 @@ MultiTensorTable UpdateOp::getTable(Type half) {
   table.comment =
       "What " + table.function + " updates: parameter, {" +
       llvm::join(states, ", ") + "}, gradient, copy in half precision, " +
-      (isOneLaunch ? "elements, first span, decay"
-                   : "{matrices, rows, columns}, decay, scratch memory") +
+      (isOneLaunch ? "elements, first span, " + groupCells(*this).str()
+                   : "{matrices, rows, columns}, " + groupCells(*this).str() +
+                         ", scratch memory") +
       "; each tensor by its offset in bytes.";
   table.isOneLaunch = isOneLaunch;
   return table;
@@ -107,7 +118,7 @@ MultiTensorRow UpdateOp::getRow(int64_t firstSpan) {
                       getSizeText()}};
   if (isOneLaunch(*this))
     row.cells.push_back(std::to_string(firstSpan));
-  row.cells.push_back(std::string(getDecay() ? "true" : "false"));
+  row.cells.push_back(getGroupText());
   if (getScratch())
     row.cells.push_back(Tensor{getScratch()});
   return row;

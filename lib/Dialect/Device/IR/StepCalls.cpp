@@ -99,6 +99,12 @@ std::string UpdateOp::getSizeText() {
          std::to_string(m.columns) + "}";
 }
 
+std::string UpdateOp::getGroupText() {
+  std::string decays = getDecay() ? "true" : "false";
+  return getGroup() ? "{" + decays + ", " + std::to_string(*getGroup()) + "}"
+                    : decays;
+}
+
 Printed DirectionOp::getPrintedCall() {
   PrintedCall call{(getOptimizer() + "_direction").str(), {State()}};
   llvm::append_range(call.arguments, getDeclaredStates());
@@ -112,8 +118,9 @@ Printed UpdateOp::getPrintedCall() {
   PrintedCall call{getOptimizer().str(), {State(), getParameter()}};
   if (!find_optimizer(getOptimizer())->has_direction)
     llvm::append_range(call.arguments, getDeclaredStates());
-  llvm::append_values(call.arguments, getGradient(), getSizeText(),
-                      getDecay() ? "/*decay=*/true" : "/*decay=*/false");
+  std::string group = getGroup() ? "UpdateGroup" + getGroupText()
+                                 : "/*decay=*/" + getGroupText();
+  llvm::append_values(call.arguments, getGradient(), getSizeText(), group);
   for (Value optional : {getScratch(), getCopy()})
     if (optional)
       call.arguments.push_back(optional);

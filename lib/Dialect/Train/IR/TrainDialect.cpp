@@ -221,6 +221,10 @@ LogicalResult UpdateOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return emitOpError("expects a parameter that '")
            << getOptimizer() << "' can update, but got " << *type
            << (parameter.getIsTable() ? ", a table" : "");
+  if (getGroup() && int64_t(*getGroup()) < 1) // (C5)
+    return emitOpError("expects the number of a parameter group, which is at "
+                       "least 1, but got ")
+           << int64_t(*getGroup());
   if (optimizer->has_direction && getStates()) // (C3)
     return emitOpError("expects no states, which 'train.direction' has");
   if (!optimizer->has_direction &&

@@ -58,7 +58,7 @@ inline Settings parse_step_settings(const Program &program,
   }
   gpuopt::detail::choose_warmup(flags, s);
   gpuopt::detail::check_ranges(s, kind);
-  gpuopt::detail::check_step_settings(flags, s);
+  gpuopt::detail::check_step_settings(flags, s, program);
   if (s.max_steps < 1 && s.warmup_ratio > 0)
     throw Error("'--warmup-ratio' is a share of --max-steps, which is not "
                 "given");
@@ -80,6 +80,7 @@ public:
   Instance(const Program &program, const gpuopt_options &options)
       : tensors(program), program(program),
         settings(parse_step_settings(program, options)),
+        first_rate(settings.learning_rate),
         muon_ratio(settings.learning_rate > 0
                        ? settings.muon_learning_rate / settings.learning_rate
                        : 0),
@@ -213,8 +214,8 @@ public:
     settings.muon_learning_rate = rate > 0 ? muon_ratio * rate : 0;
     settings.learning_rate = rate;
     settings.lr_scheduler_type = kConstant;
-    Hyperparameters hyper = settings;
-    session.write_hyperparameters(hyper);
+    session.write_hyperparameters(settings,
+                                  first_rate > 0 ? rate / first_rate : 1);
   }
 
   //===--------------------------------------------------------------------===//
@@ -406,7 +407,8 @@ private:
     run.optimizer = program.optimizer ? program.optimizer : "";
     run.model = program.model;
     run.settings = deciding_settings(settings, program);
-    for (const char *name : {"shuffle", "transform", "ema-decay"})
+    for (const char *name :
+         {"shuffle", "transform", "ema-decay", "metric-for-best-model"})
       run.settings.erase(name);
     return run;
   }
@@ -424,6 +426,7 @@ private:
 
   const Program &program;
   Settings settings;
+  const double first_rate; // the learning rate before the caller sets one
   const double muon_ratio; // of muon's learning rate to the other one
   Session session;
   bool has_changed = false; // weights, since `prepare`

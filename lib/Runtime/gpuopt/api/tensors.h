@@ -133,7 +133,9 @@ struct Tensors {
                   input.is_label ? GPUOPT_LABELS : GPUOPT_INPUT,
                   &input,
                   {input.tensor.name}});
-    for (const OutputInfo &output : program.outputs)
+    // Those of an evaluation are what its metrics are computed from.
+    for (const OutputInfo &output :
+         program.forward ? program.outputs : Table<OutputInfo>())
       outputs.add(
           {&output.tensor, GPUOPT_OUTPUT, nullptr, {output.tensor.name}});
     for (const StateInfo &state : program.states)
@@ -170,6 +172,7 @@ private:
     case StateKind::OptimizerState:
       return GPUOPT_OPTIMIZER_STATE;
     case StateKind::LossScale:
+    case StateKind::ParamGroups:
       return GPUOPT_LOSS_SCALE;
     default:
       return gpuopt_role(0);

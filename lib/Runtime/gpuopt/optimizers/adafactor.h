@@ -48,13 +48,13 @@ struct AdafactorUpdate {
   const G *grad;
   Matrices shape;
   double *scratch;
-  bool decay;
+  UpdateGroup group;
   H *copy;
   AdafactorScratch at;
 
   DEVICE bool is_skipped() const { return state->scaler.found_inf != 0; }
   DEVICE AdafactorScalars scalars() const {
-    return update_scalars<AdafactorScalars>(state);
+    return update_scalars<AdafactorScalars>(state, group);
   }
   DEVICE int64_t first_row() const { return block() * at.rows_of_block; }
   DEVICE int64_t last_row() const {
@@ -226,7 +226,7 @@ KERNEL void adafactor_kernel(U u) {
   const AdafactorScalars s = u.scalars();
   using T = std::remove_reference_t<decltype(*u.p)>;
   const T rate = T(u.scratch[0]), divisor = T(u.scratch[1]);
-  const T decay = T(u.decay ? -s.weight_decay * u.scratch[0] : 0);
+  const T decay = T(u.group.decays ? -s.weight_decay * u.scratch[0] : 0);
   const T beta1 = T(s.beta1), one_minus_beta1 = T(1 - s.beta1);
   const int64_t columns = u.shape.columns;
   for (int64_t r = u.first_row(); r < u.last_row(); r++)
@@ -249,12 +249,13 @@ KERNEL void adafactor_kernel(U u) {
 template <class T, class G, class H = T>
 void adafactor(Context &ctx, const StepState *state, T *p, NotDeduced<T> *row,
                NotDeduced<T> *column, NotDeduced<T> *square,
-               NotDeduced<T> *moment, const G *grad, Matrices shape, bool decay,
+               NotDeduced<T> *moment, const G *grad, Matrices shape,
+               UpdateGroup group,
                double *scratch, H *copy = nullptr) {
   const AdafactorScratch at(shape, row != nullptr);
   const AdafactorUpdate<T, G, H> u{state,   p,      row,  column,
                                    square,  moment, grad, shape,
-                                   scratch, decay,  copy, at};
+                                   scratch, group,  copy, at};
   using U = AdafactorUpdate<T, G, H>;
   if (row) {
     launch(ctx, at.blocks, kSpanThreads, adafactor_rows_kernel<U>, u);
@@ -279,7 +280,7 @@ void adafactor(Context &ctx, const StepState *state, Memory m,
     auto update = [&](const auto *grad) {
       adafactor(ctx, state, m[row.parameter], row.template state<T>(m, 0),
                 row.template state<T>(m, 1), row.template state<T>(m, 2),
-                row.template state<T>(m, 3), grad, row.shape, row.decay,
+                row.template state<T>(m, 3), grad, row.shape, row.group,
                 m[row.scratch], m.find(row.copy));
     };
     if (row.gradient.is_half)

@@ -13,12 +13,12 @@ inline void begin_adam(Context &ctx, StepState *state,
 
 template <class T, class G, class H>
 DEVICE void adam_span(int64_t span, const StepState *state, T *p, T *m, T *v,
-                      const G *grad, int64_t n, bool decay, H *copy) {
+                      const G *grad, int64_t n, UpdateGroup group, H *copy) {
   if (state->scaler.found_inf)
     return;
-  const auto s = update_scalars<AdamScalars>(state);
-  const AdamRule<T> rule(s, /*decay=*/false);
-  const T weight_decay = T(decay ? s.weight_decay : 0);
+  const auto s = update_scalars<AdamScalars>(state, group);
+  const AdamRule<T> rule(s, /*decays=*/false);
+  const T weight_decay = T(group.decays ? s.weight_decay : 0);
   for_span(span, n, [&](int64_t i, int64_t left) {
     const Lanes<T> old = load(p + i, left);
     const Lanes<T> g =
@@ -33,14 +33,14 @@ DEVICE void adam_span(int64_t span, const StepState *state, T *p, T *m, T *v,
 }
 template <class T, class G, class H>
 KERNEL void adam_kernel(const StepState *state, T *p, T *m, T *v, const G *grad,
-                        int64_t n, bool decay, H *copy) {
-  adam_span(block(), state, p, m, v, grad, n, decay, copy);
+                        int64_t n, UpdateGroup group, H *copy) {
+  adam_span(block(), state, p, m, v, grad, n, group, copy);
 }
 template <class T, class G, class H = T>
 void adam(Context &ctx, const StepState *state, T *p, T *m, T *v, const G *grad,
-          int64_t n, bool decay, H *copy = nullptr) {
+          int64_t n, UpdateGroup group, H *copy = nullptr) {
   launch(ctx, ceil_div(n, kSpan), kSpanThreads, adam_kernel<T, G, H>, state, p,
-         m, v, grad, n, decay, copy);
+         m, v, grad, n, group, copy);
 }
 
 struct AdamRows {
@@ -50,7 +50,7 @@ struct AdamRows {
                          int64_t span) const {
     row.gradient.visit(m, [&](const auto *grad) {
       adam_span(span, state, m[row.parameter], row.template state<T>(m, 0),
-                row.template state<T>(m, 1), grad, row.elements, row.decay,
+                row.template state<T>(m, 1), grad, row.elements, row.group,
                 m.find(row.copy));
     });
   }

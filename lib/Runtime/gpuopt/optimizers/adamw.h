@@ -38,8 +38,8 @@ struct AdamRule {
   T shrink, step_size, root;
   T one_minus_beta1, beta2, one_minus_beta2, epsilon, grad_scale;
 
-  DEVICE AdamRule(const AdamScalars &s, bool decay)
-      : shrink(T(decay ? s.shrink : 1)), step_size(T(s.step_size)),
+  DEVICE AdamRule(const AdamScalars &s, bool decays)
+      : shrink(T(decays ? s.shrink : 1)), step_size(T(s.step_size)),
         root(T(s.root)), one_minus_beta1(T(s.one_minus_beta1)),
         beta2(T(s.beta2)), one_minus_beta2(T(s.one_minus_beta2)),
         epsilon(T(s.epsilon)), grad_scale(T(s.grad_scale)) {}
@@ -62,10 +62,11 @@ inline void begin_adamw(Context &ctx, StepState *state,
 
 template <class T, class G, class H>
 DEVICE void adamw_span(int64_t span, const StepState *state, T *p, T *m, T *v,
-                       const G *grad, int64_t n, bool decay, H *copy) {
+                       const G *grad, int64_t n, UpdateGroup group, H *copy) {
   if (state->scaler.found_inf)
     return;
-  const AdamRule<T> rule(update_scalars<AdamScalars>(state), decay);
+  const AdamRule<T> rule(update_scalars<AdamScalars>(state, group),
+                         group.decays);
   for_span(span, n, [&](int64_t i, int64_t left) {
     const Lanes<T> g = convert<T>(load(grad + i, left)) * rule.grad_scale;
     const Lanes<T> m_new = rule.first_moment(load(m + i, left), g);
@@ -78,16 +79,16 @@ DEVICE void adamw_span(int64_t span, const StepState *state, T *p, T *m, T *v,
 }
 template <class T, class G, class H>
 KERNEL void adamw_kernel(const StepState *state, T *p, T *m, T *v,
-                         const G *grad, int64_t n, bool decay, H *copy) {
-  adamw_span(block(), state, p, m, v, grad, n, decay, copy);
+                         const G *grad, int64_t n, UpdateGroup group, H *copy) {
+  adamw_span(block(), state, p, m, v, grad, n, group, copy);
 }
 // Updates one parameter. `copy`, or null, is the parameter in half precision
 // for the products of the next step.
 template <class T, class G, class H = T>
 void adamw(Context &ctx, const StepState *state, T *p, T *m, T *v,
-           const G *grad, int64_t n, bool decay, H *copy = nullptr) {
+           const G *grad, int64_t n, UpdateGroup group, H *copy = nullptr) {
   launch(ctx, ceil_div(n, kSpan), kSpanThreads, adamw_kernel<T, G, H>, state, p,
-         m, v, grad, n, decay, copy);
+         m, v, grad, n, group, copy);
 }
 
 struct AdamwRows {
@@ -97,7 +98,7 @@ struct AdamwRows {
                          int64_t span) const {
     row.gradient.visit(m, [&](const auto *grad) {
       adamw_span(span, state, m[row.parameter], row.template state<T>(m, 0),
-                 row.template state<T>(m, 1), grad, row.elements, row.decay,
+                 row.template state<T>(m, 1), grad, row.elements, row.group,
                  m.find(row.copy));
     });
   }

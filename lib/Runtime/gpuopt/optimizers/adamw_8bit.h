@@ -86,12 +86,14 @@ struct QuantizedMoment {
 template <class T, class G, class H>
 DEVICE void adamw_8bit_span(int64_t span, const StepState *state, T *p,
                             QuantizedMoment<T> m, QuantizedMoment<T> v,
-                            const G *grad, int64_t n, bool decay, H *copy) {
+                            const G *grad, int64_t n, UpdateGroup group,
+                            H *copy) {
   ROW_MEMORY T m_new[kQuantizedBlock];
   ROW_MEMORY T v_new[kQuantizedBlock];
   if (state->scaler.found_inf)
     return;
-  const AdamRule<T> rule(update_scalars<AdamScalars>(state), decay);
+  const AdamRule<T> rule(update_scalars<AdamScalars>(state, group),
+                         group.decays);
   const int64_t first = span * (kSpan / kQuantizedBlock);
   const int64_t last = min(first + kSpan / kQuantizedBlock,
                            (n + kQuantizedBlock - 1) / kQuantizedBlock);
@@ -131,8 +133,9 @@ DEVICE void adamw_8bit_span(int64_t span, const StepState *state, T *p,
 template <class T, class G, class H>
 KERNEL void adamw_8bit_kernel(const StepState *state, T *p,
                               QuantizedMoment<T> m, QuantizedMoment<T> v,
-                              const G *grad, int64_t n, bool decay, H *copy) {
-  adamw_8bit_span(block(), state, p, m, v, grad, n, decay, copy);
+                              const G *grad, int64_t n, UpdateGroup group,
+                            H *copy) {
+  adamw_8bit_span(block(), state, p, m, v, grad, n, group, copy);
 }
 
 // Updates one parameter. A small parameter has `m` and `v` as in adamw.h,
@@ -142,13 +145,13 @@ template <class T, class G, class H = T>
 void adamw_8bit(Context &ctx, const StepState *state, T *p, NotDeduced<T> *m,
                 NotDeduced<T> *v, int8_t *m_codes, NotDeduced<T> *m_scales,
                 int8_t *v_codes, NotDeduced<T> *v_scales, const G *grad,
-                int64_t n, bool decay, H *copy = nullptr) {
+                int64_t n, UpdateGroup group, H *copy = nullptr) {
   if (m)
-    return adamw(ctx, state, p, m, v, grad, n, decay, copy);
+    return adamw(ctx, state, p, m, v, grad, n, group, copy);
   launch(ctx, ceil_div(n, kSpan), kQuantizedBlock / kLanes,
          adamw_8bit_kernel<T, G, H>, state, p,
          QuantizedMoment<T>{m_codes, m_scales},
-         QuantizedMoment<T>{v_codes, v_scales}, grad, n, decay, copy);
+         QuantizedMoment<T>{v_codes, v_scales}, grad, n, group, copy);
 }
 
 struct Adamw8bitRows {
@@ -161,13 +164,13 @@ struct Adamw8bitRows {
       H *const copy = m.find(row.copy);
       if (T *const moment = row.template state<T>(m, 0))
         return adamw_span(span, state, p, moment, row.template state<T>(m, 1),
-                          grad, row.elements, row.decay, copy);
+                          grad, row.elements, row.group, copy);
       adamw_8bit_span(span, state, p,
                       QuantizedMoment<T>{row.template state<int8_t>(m, 2),
                                          row.template state<T>(m, 3)},
                       QuantizedMoment<T>{row.template state<int8_t>(m, 4),
                                          row.template state<T>(m, 5)},
-                      grad, row.elements, row.decay, copy);
+                      grad, row.elements, row.group, copy);
     });
   }
 };

@@ -26,11 +26,11 @@ inline void begin_lion(Context &ctx, StepState *state,
 
 template <class T, class G, class H>
 DEVICE void lion_span(int64_t span, const StepState *state, T *p, T *m,
-                      const G *grad, int64_t n, bool decay, H *copy) {
+                      const G *grad, int64_t n, UpdateGroup group, H *copy) {
   if (state->scaler.found_inf)
     return;
-  const auto s = update_scalars<LionScalars>(state);
-  const T shrink = T(decay ? s.shrink : 1), rate = T(s.rate);
+  const auto s = update_scalars<LionScalars>(state, group);
+  const T shrink = T(group.decays ? s.shrink : 1), rate = T(s.rate);
   const T beta1 = T(s.beta1), one_minus_beta1 = T(s.one_minus_beta1);
   const T beta2 = T(s.beta2), one_minus_beta2 = T(s.one_minus_beta2);
   const T scale = T(s.grad_scale);
@@ -45,14 +45,14 @@ DEVICE void lion_span(int64_t span, const StepState *state, T *p, T *m,
 }
 template <class T, class G, class H>
 KERNEL void lion_kernel(const StepState *state, T *p, T *m, const G *grad,
-                        int64_t n, bool decay, H *copy) {
-  lion_span(block(), state, p, m, grad, n, decay, copy);
+                        int64_t n, UpdateGroup group, H *copy) {
+  lion_span(block(), state, p, m, grad, n, group, copy);
 }
 template <class T, class G, class H = T>
 void lion(Context &ctx, const StepState *state, T *p, T *m, const G *grad,
-          int64_t n, bool decay, H *copy = nullptr) {
+          int64_t n, UpdateGroup group, H *copy = nullptr) {
   launch(ctx, ceil_div(n, kSpan), kSpanThreads, lion_kernel<T, G, H>, state, p,
-         m, grad, n, decay, copy);
+         m, grad, n, group, copy);
 }
 
 struct LionRows {
@@ -62,7 +62,7 @@ struct LionRows {
                          int64_t span) const {
     row.gradient.visit(m, [&](const auto *grad) {
       lion_span(span, state, m[row.parameter], row.template state<T>(m, 0),
-                grad, row.elements, row.decay, m.find(row.copy));
+                grad, row.elements, row.group, m.find(row.copy));
     });
   }
 };

@@ -64,12 +64,13 @@ struct MuonRatios {
 
 template <class T, class G, class H>
 KERNEL void muon_kernel(const StepState *state, T *p, const G *orthogonal,
-                        int64_t n, MuonRatios ratios, bool decay, H *copy) {
+                        int64_t n, MuonRatios ratios, UpdateGroup group,
+                        H *copy) {
   if (state->scaler.found_inf)
     return;
-  const auto s = update_scalars<MuonScalars>(state);
+  const auto s = update_scalars<MuonScalars>(state, group);
   const T ratio = T(s.matches_rms ? ratios.match_rms_adamw : ratios.original);
-  const T shrink = T(decay ? s.shrink : 1), rate = T(s.rate) * ratio;
+  const T shrink = T(group.decays ? s.shrink : 1), rate = T(s.rate) * ratio;
   for_span(block(), n, [&](int64_t i, int64_t left) {
     const Lanes<T> p_new = load(p + i, left) * shrink -
                            rate * convert<T>(load(orthogonal + i, left));
@@ -80,13 +81,13 @@ KERNEL void muon_kernel(const StepState *state, T *p, const G *orthogonal,
 // direction.
 template <class T, class G, class H = T>
 void muon(Context &ctx, const StepState *state, T *p, const G *orthogonal,
-          Matrices shape, bool decay, H *copy = nullptr) {
+          Matrices shape, UpdateGroup group, H *copy = nullptr) {
   const double rows = double(shape.rows), columns = double(shape.columns);
   const MuonRatios ratios{rows > columns ? ::sqrt(rows / columns) : 1,
                           0.2 * ::sqrt(rows > columns ? rows : columns)};
   const int64_t n = shape.count * shape.rows * shape.columns;
   launch(ctx, ceil_div(n, kSpan), kSpanThreads, muon_kernel<T, G, H>, state, p,
-         orthogonal, n, ratios, decay, copy);
+         orthogonal, n, ratios, group, copy);
 }
 
 } // namespace gpuopt

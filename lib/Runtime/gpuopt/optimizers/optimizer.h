@@ -11,17 +11,18 @@
 //   sum_of_squares(ctx, m, kGradients, spans, partials);    for all at once
 //   finish_grad_norm(ctx, state, hyper, partials, count);
 //   begin_adamw(ctx, state, hyper);           adamw.h; or another optimizer's
-//   adamw(ctx, state, p, m, v, g, n, decay);  for each parameter, or
+//   adamw(ctx, state, p, m, v, g, n, group);  for each parameter, or
 //   adamw(ctx, state, m, kUpdates, spans);    for all of a table in one launch
 //   end_step(ctx, state);                     last thing in the update
 //
 // An optimizer is a header of its name. It has a struct of what all elements of
 // a step share, made from the state and the hyperparameters by one thread, in
 // double, which names the optimizer as kOptimizer; a function begin_<name> that
-// has it made; and a function <name>, which takes the parameter, the tensors
-// that kOptimizers declares, in their order and null where there is none, the
-// gradient, the number of elements, and whether the weight decays. Another
-// function of that name takes a table of UpdateRow, which is one launch
+// has it made, also for each parameter group; and a function <name>, which
+// takes the parameter, the tensors that kOptimizers declares, in their order
+// and null where there is none, the gradient, the number of elements, and the
+// UpdateGroup, which says whether the weight decays and whose scalars count.
+// Another function of that name takes a table of UpdateRow, which is one launch
 // (spans.h), or of ShapedUpdateRow, whose rows follow one another.
 //
 // One that has scratch memory or a direction takes the shape in place of the
@@ -50,6 +51,14 @@ struct IndexOutside {
   int64_t index = 0, position = 0;
 };
 
+// What --param-group says of some parameters: their hyperparameters, and what
+// an optimizer makes of them for a step.
+struct ParamGroup {
+  Hyperparameters hyper;
+  alignas(8) char update_scalars[std::size(kOptimizers)][80] = {}; // see below
+};
+static_assert(sizeof(ParamGroup) <= kParamGroupBytes);
+
 // The scalars that a step knows about itself.
 struct StepState {
   int64_t step = 0;       // updates done: drives the schedule
@@ -60,6 +69,7 @@ struct StepState {
   double evaluation_loss_sum = 0, evaluation_weight_sum = 0;
   double lr_factor = 1; // beside the schedule's: what validations made of it
   double learning_rate = 0, muon_learning_rate = 0;
+  double rate_factor = 1; // of this step, on all learning rates
   double grad_norm = 0;   // of the mean loss's gradient, before clipping
   double grad_weight = 0; // gradients are this many times the mean loss's
   double grad_scale = 0;  // clip coefficient / grad_weight
@@ -67,6 +77,23 @@ struct StepState {
   alignas(8) char update_scalars[std::size(kOptimizers)][80] = {}; // see below
   int64_t first_not_finite = -1; // of the results that check_finite looks at
   IndexOutside outside;          // stays until the state is written anew
+  // The first parameter group, on the device, if there are any; they are
+  // kParamGroupBytes apart.
+  char *param_groups = nullptr;
+  int64_t param_group_count = 0;
+
+  // Returns a parameter group by its number, which counts from 1.
+  DEVICE ParamGroup &param_group(int64_t number) const {
+    return *reinterpret_cast<ParamGroup *>(param_groups + (number - 1) *
+                                                              kParamGroupBytes);
+  }
+  // Sets the learning rates to those of this step.
+  DEVICE void set_learning_rates(const Hyperparameters &hyper) {
+    learning_rate = hyper.learning_rate * rate_factor;
+    muon_learning_rate = hyper.muon_learning_rate > 0
+                             ? hyper.muon_learning_rate * rate_factor
+                             : learning_rate;
+  }
 };
 
 KERNEL void begin_step_kernel(StepState *state, const Hyperparameters *hyper) {
@@ -75,12 +102,9 @@ KERNEL void begin_step_kernel(StepState *state, const Hyperparameters *hyper) {
   if (state->micro_step == 0) {
     state->loss_sum = state->weight_sum = 0;
     state->first_not_finite = -1;
-    const double factor =
+    state->rate_factor =
         schedule_factor(*hyper, state->step) * state->lr_factor;
-    state->learning_rate = hyper->learning_rate * factor;
-    state->muon_learning_rate = hyper->muon_learning_rate > 0
-                                    ? hyper->muon_learning_rate * factor
-                                    : state->learning_rate;
+    state->set_learning_rates(*hyper);
   }
   state->micro_step += 1;
   state->draw += 1;
@@ -245,17 +269,40 @@ KERNEL void begin_update_kernel(StepState *state,
     return;
   const Scalars scalars(*state, *hyper);
   memcpy(state->update_scalars[kPlaceOf<Scalars>], &scalars, sizeof scalars);
+  for (int64_t number = 1; number <= state->param_group_count; number++) {
+    ParamGroup &group = state->param_group(number);
+    StepState of_group = *state;
+    of_group.set_learning_rates(group.hyper);
+    const Scalars others(of_group, group.hyper);
+    memcpy(group.update_scalars[kPlaceOf<Scalars>], &others, sizeof others);
+  }
 }
-// Makes the scalars of an optimizer, before its first update of a step.
+// Makes the scalars of an optimizer, before its first update of a step: those
+// of all parameters and those of each parameter group.
 template <class Scalars>
 void begin_update(Context &ctx, StepState *state,
                   const Hyperparameters *hyper) {
   launch(ctx, 1, 32, begin_update_kernel<Scalars>, state, hyper);
 }
+
+// How a parameter is updated: whether its weights decay, and the number of its
+// parameter group, 0 for none. A bool alone stands for no group.
+struct UpdateGroup {
+  HOST_DEVICE constexpr UpdateGroup(bool decays, int32_t number = 0)
+      : decays(decays), number(number) {}
+  bool decays;
+  int32_t number;
+};
+
 template <class Scalars>
-DEVICE Scalars update_scalars(const StepState *state) {
+DEVICE Scalars update_scalars(const StepState *state,
+                              UpdateGroup group = false) {
+  const char *from = group.number > 0
+                         ? state->param_group(group.number)
+                               .update_scalars[kPlaceOf<Scalars>]
+                         : state->update_scalars[kPlaceOf<Scalars>];
   Scalars scalars;
-  memcpy(&scalars, state->update_scalars[kPlaceOf<Scalars>], sizeof scalars);
+  memcpy(&scalars, from, sizeof scalars);
   return scalars;
 }
 
@@ -269,7 +316,7 @@ struct UpdateRow {
   EitherBuffer<T, H> gradient;
   Buffer<H> copy;
   int64_t elements, first_span;
-  bool decay;
+  UpdateGroup group;
 
   template <class S>
   DEVICE S *state(Memory m, int i) const {
@@ -286,7 +333,7 @@ struct ShapedUpdateRow {
   EitherBuffer<T, H> gradient;
   Buffer<H> copy;
   Matrices shape;
-  bool decay;
+  UpdateGroup group;
   Buffer<double> scratch;
 
   template <class S>

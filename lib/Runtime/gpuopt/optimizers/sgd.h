@@ -25,12 +25,12 @@ inline void begin_sgd(Context &ctx, StepState *state,
 
 template <class T, class G, class H>
 DEVICE void sgd_span(int64_t span, const StepState *state, T *p, T *buffer,
-                     const G *grad, int64_t n, bool decay, H *copy) {
+                     const G *grad, int64_t n, UpdateGroup group, H *copy) {
   if (state->scaler.found_inf)
     return;
-  const auto s = update_scalars<SgdScalars>(state);
+  const auto s = update_scalars<SgdScalars>(state, group);
   const T rate = T(s.rate), scale = T(s.grad_scale), momentum = T(s.momentum);
-  const T weight_decay = T(decay ? s.weight_decay : 0);
+  const T weight_decay = T(group.decays ? s.weight_decay : 0);
   for_span(span, n, [&](int64_t i, int64_t left) {
     const Lanes<T> old = load(p + i, left);
     Lanes<T> g = convert<T>(load(grad + i, left)) * scale + weight_decay * old;
@@ -45,15 +45,15 @@ DEVICE void sgd_span(int64_t span, const StepState *state, T *p, T *buffer,
 }
 template <class T, class G, class H>
 KERNEL void sgd_kernel(const StepState *state, T *p, T *buffer, const G *grad,
-                       int64_t n, bool decay, H *copy) {
-  sgd_span(block(), state, p, buffer, grad, n, decay, copy);
+                       int64_t n, UpdateGroup group, H *copy) {
+  sgd_span(block(), state, p, buffer, grad, n, group, copy);
 }
 // Updates one parameter. `buffer` is null without momentum.
 template <class T, class G, class H = T>
 void sgd(Context &ctx, const StepState *state, T *p, NotDeduced<T> *buffer,
-         const G *grad, int64_t n, bool decay, H *copy = nullptr) {
+         const G *grad, int64_t n, UpdateGroup group, H *copy = nullptr) {
   launch(ctx, ceil_div(n, kSpan), kSpanThreads, sgd_kernel<T, G, H>, state, p,
-         buffer, grad, n, decay, copy);
+         buffer, grad, n, group, copy);
 }
 
 struct SgdRows {
@@ -63,7 +63,7 @@ struct SgdRows {
                          int64_t span) const {
     row.gradient.visit(m, [&](const auto *grad) {
       sgd_span(span, state, m[row.parameter], row.template state<T>(m, 0), grad,
-               row.elements, row.decay, m.find(row.copy));
+               row.elements, row.group, m.find(row.copy));
     });
   }
 };

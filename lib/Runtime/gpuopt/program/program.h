@@ -19,6 +19,7 @@ enum class StateKind {
   Snapshot,       // a buffer as it was before the step
   HalfCopy, // a parameter in half precision, written by `prepare` and `update`
   LossScale,
+  ParamGroups, // the settings of --param-group
   Workspace, // scratch memory of libraries, and
   Staging,   // batches on their way to the inputs: on CUDA alone
   StepState,
@@ -34,7 +35,8 @@ struct StateInfo {
   const char *saved_as[kMaxNames] = {};
 };
 
-// Something that the forward computes, for --inference.
+// Something that the forward computes, for --inference; or what the metrics of
+// an evaluation are computed from.
 struct OutputInfo {
   TensorInfo tensor;
 };
@@ -78,6 +80,7 @@ struct Program {
   const char *model = ""; // a hash of the ONNX graph and of its constants
   // Flags of gpuopt compile that decide what a step computes, as "loss=mse".
   Table<const char *> compiled;
+  Table<const char *> eval_metrics; // what is measured (metric_names.h)
   Table<InputInfo> inputs;
   Table<StateInfo> states;
   Table<OutputInfo> outputs;

@@ -188,6 +188,11 @@ inline constexpr CompileSetting kCompileSettings[] = {
     compile_time::with_default(
         "dice-smooth", CompileGroup::Loss, "1e-5", at_least(0),
         "what --loss=dice adds above and below the fraction"),
+    compile_time::without_default(
+        "eval-metrics", CompileGroup::Loss, "NAMES",
+        "what a validation measures besides the loss, with commas between "
+        "them: accuracy, top_K_accuracy, f1, perplexity",
+        "none"),
     compile_time::with_default(
         "loss-chunks", CompileGroup::Loss, "0", at_least(0),
         "chunks of the batch in which the last product and the "

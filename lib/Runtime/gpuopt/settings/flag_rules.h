@@ -100,6 +100,36 @@ inline std::string validation_error(const TrainingSettings &s,
                   "or --eval-tokens";
   if (is_periodic && s.eval_steps == 0)
     return flag + " needs validations after every --eval-steps steps";
+  if (s.metric_for_best_model != "loss" && !s.save_best &&
+      s.early_stopping_patience == 0)
+    return quote + "--metric-for-best-model" + quote +
+           " has no effect without --save-best or --early-stopping-patience";
+  return "";
+}
+
+// Returns which flag of a prediction lacks another one or contradicts it, in
+// the same way.
+template <class IsGiven>
+std::string generation_error(const TrainingSettings &s,
+                             const std::string &quote, IsGiven is_given) {
+  auto flag = [&](const char *name) {
+    return quote + "--" + std::string(name) + quote;
+  };
+  if (s.generate > 0) {
+    if (s.prompts.empty())
+      return flag("generate") + " needs --prompts";
+    for (const char *name : {"data", "tokens", "transform"})
+      if (is_given(std::string(name)))
+        return flag(name) + " has no effect with --generate, which reads "
+                            "--prompts";
+    if (s.top_k > 0 && s.temperature == 0)
+      return flag("top-k") + " has no effect with --generate unless "
+                             "--temperature is above 0";
+    return "";
+  }
+  for (const char *name : {"prompts", "temperature", "eos-token-id", "seed"})
+    if (is_given(std::string(name)))
+      return flag(name) + " has no effect without --generate";
   return "";
 }
 

@@ -11,6 +11,9 @@ constexpr int kMaxDims = 8;
 // Names in the file of weights that one tensor has, where weights are tied.
 constexpr int kMaxNames = 16;
 
+// The bytes that the hyperparameters of a parameter group take.
+constexpr int64_t kParamGroupBytes = 2048;
+
 // Elements that one block of the runtime's elementwise kernels works on.
 constexpr int64_t kSpan = 8192;
 // How many partial sums sum_of_squares writes for a gradient of n elements.

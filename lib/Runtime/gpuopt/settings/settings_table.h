@@ -71,6 +71,7 @@ struct Field {
   SettingMember<uint64_t> natural = nullptr;
   SettingMember<bool> toggle = nullptr;
   SettingMember<std::string> text = nullptr;
+  SettingMember<std::vector<std::string>> texts = nullptr; // may be repeated
   SettingMember<int64_t> choice = nullptr; // one of `names`
   const std::string_view *names = nullptr;
   int64_t count = 0; // of names
@@ -81,6 +82,8 @@ struct Field {
   constexpr Field(SettingMember<uint64_t> member) : natural(member) {}
   constexpr Field(SettingMember<bool> member) : toggle(member) {}
   constexpr Field(SettingMember<std::string> member) : text(member) {}
+  constexpr Field(SettingMember<std::vector<std::string>> member)
+      : texts(member) {}
 };
 template <class Names>
 constexpr Field choice_field(SettingMember<int64_t> member,
@@ -159,8 +162,8 @@ constexpr SettingInfo shared(SettingInfo setting) {
   return setting;
 }
 constexpr SettingInfo step(const char *name, Field field, Range range,
-                           const char *help) {
-  return {name, field, range, Section::Optimizer, kEverywhere, help};
+                           const char *help, const char *value = "") {
+  return {name, field, range, Section::Optimizer, kEverywhere, help, value};
 }
 constexpr SettingInfo scale(const char *name, Field field, Range range,
                             const char *help) {
@@ -238,7 +241,13 @@ inline constexpr SettingInfo kSettings[] = {
                 "checkpoints that are kept, the last ones; 0: all"),
     detail::run("save-best", &detail::S::save_best, {},
                 "a checkpoint after each validation whose loss is the lowest "
-                "so far, which is kept until a better one comes"),
+                "so far, or whose metric is the best one, which is kept until "
+                "a better one comes"),
+    detail::file("metric-for-best-model", &detail::S::metric_for_best_model,
+                 kRunning,
+                 "what --save-best and --early-stopping-patience go by: loss, "
+                 "or one of --eval-metrics",
+                 "NAME"),
     detail::file("resume", &detail::S::resume, kRunning,
                  "the checkpoint from which the run goes on; auto: the last "
                  "one in the output folder, or none if it has none",
@@ -308,14 +317,30 @@ inline constexpr SettingInfo kSettings[] = {
     detail::prediction("top-k", &detail::S::top_k, at_least(0),
                        "classes of each sample that are written, those with "
                        "the highest values, as lines of JSON in place of "
-                       "arrays; 0: arrays"),
+                       "arrays; 0: arrays. With --generate and --temperature, "
+                       "the likeliest tokens that one is drawn from; 0: all"),
+    detail::prediction("generate", &detail::S::generate, at_least(0, 1e9),
+                       "tokens that a language model adds to each of "
+                       "--prompts; 0: predictions for --data"),
+    detail::prediction("prompts", &detail::S::prompts, {},
+                       "tokens that --generate continues: a .npy file of "
+                       "integers [prompts, tokens], or a .jsonl file with a "
+                       "list in each line",
+                       "FILE"),
+    detail::prediction("temperature", &detail::S::temperature, at_least(0),
+                       "what logits are divided by before a token is drawn; "
+                       "0: the likeliest token is taken"),
+    detail::prediction("eos-token-id", &detail::S::eos_token_id, at_least(-1),
+                       "the token that ends a text; -1: none"),
 
     detail::step("max-steps", &detail::S::max_steps, at_least(-1),
                  "steps to attempt; -1: as many as --num-train-epochs needs"),
     detail::step("num-train-epochs", &detail::S::num_train_epochs,
                  above(0, 1e9), "passes over the data where --max-steps is -1"),
-    detail::step("seed", &detail::S::seed, {},
-                 "seed of the order of samples and of dropout"),
+    detail::shared(
+        detail::step("seed", &detail::S::seed, {},
+                     "seed of the order of samples and of dropout, or of the "
+                     "tokens that --generate draws")),
     detail::step("learning-rate", &detail::S::learning_rate, at_least(0),
                  "learning rate of the first step after warm-up"),
     detail::step("lr-scheduler-type",
@@ -359,6 +384,11 @@ inline constexpr SettingInfo kSettings[] = {
     detail::step("weight-decay", &detail::S::weight_decay, at_least(0),
                  "share of the weights that a learning rate of 1 takes off; "
                  "of adam and sgd: added to the gradient"),
+    detail::step("param-group", &detail::S::param_groups, {},
+                 "hyperparameters of the parameters whose name a regular "
+                 "expression matches; once for each group, the first that "
+                 "matches counts",
+                 "REGEX:lr=...,weight_decay=..."),
     detail::step("adam-beta1", &detail::S::beta1, kBelow1, // 1 divides by 0
                  "decay of the first moment"),
     detail::step("adam-beta2", &detail::S::beta2, kBelow1,
@@ -436,7 +466,15 @@ inline std::string number_text(double number) {
   return text;
 }
 
-// Returns the value as a flag has it.
+inline std::string joined_text(const std::vector<std::string> &texts) {
+  std::string joined;
+  for (const std::string &text : texts)
+    joined += (joined.empty() ? "" : " ") + text;
+  return joined;
+}
+
+// Returns the value as a flag has it; of a flag that may be repeated, all of
+// them.
 inline std::string value_text(const SettingInfo &setting,
                               const TrainingSettings &s) {
   const Field &field = setting.field;
@@ -446,6 +484,7 @@ inline std::string value_text(const SettingInfo &setting,
          : field.natural ? std::to_string(s.*field.natural)
          : field.toggle  ? (s.*field.toggle ? "true" : "false")
          : field.text    ? s.*field.text
+         : field.texts   ? joined_text(s.*field.texts)
          : field.choice  ? std::string(field.names[s.*field.choice])
                          : "";
 }

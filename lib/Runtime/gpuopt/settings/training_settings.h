@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace gpuopt {
 
@@ -88,12 +89,15 @@ struct TrainingSettings : Hyperparameters {
   int64_t profile_warmup = 3, profile_active = 10;
   int64_t num_threads = 0, num_workers = 2, prefetch_factor = 2;
   int64_t on_bad_record = kErrorOnBadRecord, max_bad_records = 100;
-  int64_t top_k = 0, report_to = kReportToNone;
+  int64_t top_k = 0, generate = 0, eos_token_id = -1;
+  int64_t report_to = kReportToNone;
+  double temperature = 0;
   std::string token_type = "uint16", labels, tokens, eval_labels, eval_tokens,
               transform, eval_transform, profile, profile_costs_to,
               dump_gradients, weights, resume, init_from,
               output_dir = "trained", wait_policy = "auto", autotune_file,
-              outputs, constants;
+              outputs, prompts, constants, metric_for_best_model = "loss";
+  std::vector<std::string> param_groups; // param_groups.h parses them
 };
 
 } // namespace gpuopt

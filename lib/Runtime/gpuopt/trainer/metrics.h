@@ -7,6 +7,7 @@
 
 #include "gpuopt/device/atomic_file.h"
 #include "gpuopt/optimizers/optimizer.h"
+#include "gpuopt/trainer/eval_metrics.h"
 #include "gpuopt/trainer/profiling/memory_report.h"
 
 #include <fcntl.h>
@@ -71,9 +72,13 @@ public:
          static_cast<long long>(scaler.skipped_steps), step_ms, data_wait_ms,
          allocated_bytes);
   }
-  void evaluation(int64_t step, double loss) {
-    line("{\"step\": %lld, \"eval_loss\": %s}\n", static_cast<long long>(step),
-         number(loss).c_str());
+  void evaluation(int64_t step, double loss,
+                  const std::vector<MetricValue> &measured) {
+    std::string others;
+    for (const auto &[name, value] : measured)
+      others += ", \"eval_" + name + "\": " + number(value);
+    line("{\"step\": %lld, \"eval_loss\": %s%s}\n",
+         static_cast<long long>(step), number(loss).c_str(), others.c_str());
   }
   // `stall_ms` is the time for which training stood still.
   void checkpoint(int64_t step, double stall_ms) {

@@ -2,6 +2,7 @@
 // (gpuopt/gpuopt.h) both run its steps through this class.
 #pragma once
 
+#include "gpuopt/settings/param_groups.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_folder.h"
 #include "gpuopt/trainer/checkpoints/resume.h"
 #include "gpuopt/trainer/checkpoints/weights_file.h"
@@ -53,9 +54,24 @@ public:
   void write_state(const StepState &state) {
     copy_to_device(ctx, step_state(), &state, sizeof state);
   }
-  void write_hyperparameters(const Hyperparameters &hyper) {
+  // Writes the hyperparameters of all parameters and those of each parameter
+  // group. A learning rate that a group sets is taken `group_rates` times.
+  void write_hyperparameters(const TrainingSettings &s,
+                             double group_rates = 1) {
+    const Hyperparameters hyper = s;
     copy_to_device(ctx, find<Hyperparameters>(StateKind::Hyperparameters),
                    &hyper, sizeof hyper);
+    const StateInfo *groups = find_state(program, StateKind::ParamGroups);
+    if (!groups)
+      return;
+    size_t offset = groups->tensor.offset;
+    for (const TrainingSettings &of_group : settings_of_groups(
+             s, *find_optimizer(kind_of(program).optimizer), group_rates)) {
+      ParamGroup group;
+      group.hyper = of_group;
+      copy_to_device(ctx, memory + offset, &group, sizeof group);
+      offset += kParamGroupBytes;
+    }
   }
 
   //===--------------------------------------------------------------------===//
@@ -85,16 +101,21 @@ public:
   // where it stands. Everything has been loaded.
   void begin_run(const TrainingSettings &s, int64_t steps, const RunState &run,
                  double lr_factor) {
-    Hyperparameters hyper = s;
-    if (hyper.warmup_steps == 0 && s.warmup_ratio > 0)
-      hyper.warmup_steps = int64_t(std::ceil(s.warmup_ratio * double(steps)));
-    hyper.max_steps = steps;
+    TrainingSettings run_settings = s;
+    if (s.warmup_steps == 0 && s.warmup_ratio > 0)
+      run_settings.warmup_steps =
+          int64_t(std::ceil(s.warmup_ratio * double(steps)));
+    run_settings.max_steps = steps;
     StepState state;
     state.seed = s.seed;
     state.lr_factor = lr_factor;
+    if (const StateInfo *groups = find_state(program, StateKind::ParamGroups)) {
+      state.param_groups = memory + groups->tensor.offset;
+      state.param_group_count = groups->tensor.shape[0];
+    }
     write_counters(run, state);
     write_state(state);
-    write_hyperparameters(hyper);
+    write_hyperparameters(run_settings);
     if (find_state(program, StateKind::LossScale)) {
       const bool has_scale = run.loss_scale > 0 && s.is_dynamic;
       const float scale = float(has_scale ? run.loss_scale : s.init_scale);

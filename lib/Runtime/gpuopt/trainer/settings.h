@@ -8,6 +8,8 @@
 #include "gpuopt/settings/compile_table.h"
 #include "gpuopt/settings/flag_rules.h"
 #include "gpuopt/settings/flags.h"
+#include "gpuopt/settings/metric_names.h"
+#include "gpuopt/settings/param_groups.h"
 #include "gpuopt/settings/profile_schedule.h"
 #include "gpuopt/trainer/checkpoints/resume.h"
 #include "gpuopt/trainer/output_folder.h"
@@ -91,6 +93,8 @@ inline void set_value(const SettingInfo &setting, const std::string &text,
     throw Error("'" + flag + "' needs a value, but got ''");
   else if (field.text)
     s.*field.text = text;
+  else if (field.texts)
+    set_param_group(text, s.*field.texts);
   else if (setting.name == "loss-scale")
     parse_loss_scale(text, s);
   else
@@ -196,8 +200,36 @@ inline void check_files(const DataFlags &data, const std::string &prefix) {
   check_readable(prefix + "tokens", data.tokens);
 }
 
+// Checks the groups of --param-group. Which parameters a group has is part of
+// the program, so it can have only those that it was compiled with.
+inline void check_param_groups(const Settings &s, const Program &program) {
+  if (s.param_groups.empty())
+    return;
+  if (const std::string why = param_groups_error(
+          s, *find_optimizer(kind_of(program).optimizer), "'");
+      !why.empty())
+    throw Error(why);
+  std::string known;
+  size_t count = 0;
+  for (const char *text : program.defaults) {
+    const std::string flag = text, prefix = "--param-group=";
+    if (flag.rfind(prefix, 0) != 0)
+      continue;
+    known += (count++ ? ", '" : "'") +
+             expression_of_group(flag.substr(prefix.size())) + "'";
+  }
+  if (s.param_groups.size() > count)
+    throw Error("'--param-group' names '" +
+                expression_of_group(s.param_groups.back()) +
+                "', but the groups of this program are those that it was "
+                "compiled with: " +
+                (known.empty() ? "none" : known));
+}
+
 // Checks for flags of the step that contradict each other.
-inline void check_step_settings(const Flags &flags, const Settings &s) {
+inline void check_step_settings(const Flags &flags, const Settings &s,
+                                const Program &program) {
+  check_param_groups(s, program);
   if (const std::string why = schedule_error(
           s, "'", [&](const std::string &name) { return flags.given(name); });
       !why.empty())
@@ -226,12 +258,17 @@ inline void check_together(const Flags &flags, const Settings &s,
   if (const std::string why = validation_error(s, "'", s.eval.given());
       !why.empty())
     throw Error(why);
-  check_step_settings(flags, s);
+  check_step_settings(flags, s, program);
   if (const std::string why = missing_flag_error(
           s, "'", /*trains=*/true,
           [&](const char *name) { return flags.given(name); });
       !why.empty())
     throw Error(why);
+  if (const std::string why = best_metric_error(
+          s.metric_for_best_model,
+          {program.eval_metrics.begin(), program.eval_metrics.end()});
+      !why.empty())
+    throw Error("'--metric-for-best-model' " + why);
   ProfileSchedule schedule;
   if (const std::string why = parse_profile_schedule(s.profile, schedule);
       !s.profile.empty() && !why.empty())

@@ -36,7 +36,8 @@ public:
         session(program, int(kStagingIsDevice ? s.num_threads : 0)),
         ctx(session.ctx),
         waiting(parse_wait_policy(s.wait_policy), ctx.num_threads),
-        averages(program, s.ema_decay), profiles(program, s),
+        averages(program, s.ema_decay), measured(program),
+        profiles(program, s),
         checkpoints(program, s), summary(ctx, program, s),
         progress(s.logging_steps) {}
 
@@ -202,11 +203,14 @@ private:
     session.begin_run(s, steps, checkpoints.start(), validations.lr_factor);
   }
   void tell_early_stop() const {
+    const std::string &metric = s.metric_for_best_model;
     printf("stops early after step %lld of %lld: the last %lld validations "
-           "were not better than %.4f\n",
+           "were not better than %s%.4f\n",
            static_cast<long long>(step), static_cast<long long>(steps),
            static_cast<long long>(validations.stopping_bad),
-           validations.stopping_best);
+           metric == kLossMetric ? "" : (metric + " ").c_str(),
+           is_greater_better(metric) ? -validations.stopping_best
+                                     : validations.stopping_best);
   }
   void load_first_weights() {
     session.load_weights(s.weights.empty() ? program_file(kModelFile)
@@ -235,7 +239,7 @@ private:
     const RunState now = identity();
     refuse_other_run(path, checkpoints.start(), now);
     session.load_checkpoint(path);
-    validations = resumed_validations(checkpoints.start(), now);
+    validations = resumed_validations(checkpoints.start(), now, s);
     load_averages(path);
     warn_of_changes(path, checkpoints.start(), now, program.name);
   }
@@ -446,11 +450,15 @@ private:
   struct Sums {
     double loss = 0, weight = 0;
   };
-  Sums evaluate(int64_t batches) {
+  // Computes batches; those of them that are measured have `samples` in all.
+  Sums evaluate(int64_t batches, int64_t samples) {
     session.begin_evaluation();
     for (int64_t batch = 0; batch < batches; batch++) {
       loaders.eval->deliver(memory);
       program.evaluate(ctx, memory);
+      const int64_t left = samples - batch * program.batch_size;
+      if (left > 0)
+        measured.add(ctx, memory, std::min(left, program.batch_size));
     }
     const StepState state = session.read_state();
     session.refuse_outside(state, "validation");
@@ -461,9 +469,11 @@ private:
   void validate(Metrics &metrics, int64_t step) {
     const TraceSpan span(profiles.tracer(), "validate", "trainer");
     const int64_t padding = loaders.eval->padding();
-    Sums sums = evaluate(loaders.eval->batches_per_epoch() - (padding > 0));
+    measured.begin();
+    Sums sums = evaluate(loaders.eval->batches_per_epoch() - (padding > 0),
+                         loaders.eval->sample_count());
     if (padding > 0) {
-      const Sums copies = evaluate(1);
+      const Sums copies = evaluate(1, /*samples=*/0);
       const double size = double(program.batch_size);
       sums.loss -= copies.loss * double(padding) / size;
       sums.weight -= copies.weight * double(padding) / size;
@@ -471,20 +481,34 @@ private:
     if (!(sums.weight > 0))
       warn_of_labels(step);
     const double loss = mean_of(sums.loss, sums.weight);
-    metrics.evaluation(step, loss);
-    if (events)
+    const std::vector<MetricValue> values = measured.values(loss);
+    metrics.evaluation(step, loss, values);
+    if (events) {
       events->add(step, {{"eval/loss", loss}});
+      for (const auto &[name, value] : values)
+        events->add(step, {{"eval/" + name, value}});
+    }
     if (sums.weight > 0)
-      note(step, loss);
+      note(step, loss, score_of(loss, values));
     progress.clear();
-    printf("step %lld  validation loss %.4f\n", static_cast<long long>(step),
+    printf("step %lld  validation loss %.4f", static_cast<long long>(step),
            loss);
+    for (const auto &[name, value] : values)
+      printf("  %s %.4f", name.c_str(), value);
+    printf("\n");
     fflush(stdout);
   }
+  // Returns what validations are compared by, so that less is better.
+  double score_of(double loss, const std::vector<MetricValue> &values) const {
+    for (const auto &[name, value] : values)
+      if (name == s.metric_for_best_model)
+        return is_greater_better(name) ? -value : value;
+    return loss;
+  }
   // The next step has the learning rate that the validation leads to.
-  void note(int64_t step, double loss) {
-    checkpoints.note_validation(step, loss);
-    note_validation(s, loss, validations);
+  void note(int64_t step, double loss, double score) {
+    checkpoints.note_validation(step, score);
+    note_validation(s, loss, score, validations);
     StepState state = session.read_state();
     state.lr_factor = validations.lr_factor;
     session.write_state(state);
@@ -497,6 +521,7 @@ private:
   StepWaiting waiting;
   std::unique_ptr<OutputFolder> folder; // outlives what writes checkpoints
   Averages averages;
+  EvalMetrics measured;
   ValidationHistory validations;
   StepProfiles profiles; // outlives the writer of checkpoints, which it traces
   Checkpoints checkpoints;

@@ -1,6 +1,6 @@
-// The consequences of the losses of validations: a lower learning rate
-// (--lr-scheduler-type=reduce_lr_on_plateau) or the end of the run
-// (--early-stopping-patience).
+// The consequences of validations: a lower learning rate by their losses
+// (--lr-scheduler-type=reduce_lr_on_plateau), or the end of the run by their
+// losses or another metric (--early-stopping-patience).
 #pragma once
 
 #include "gpuopt/settings/settings_table.h"
@@ -50,26 +50,29 @@ inline void note_for_plateau(const TrainingSettings &s, double loss,
   history.plateau_bad = 0;
 }
 
-// Takes note of a validation, as transformers.EarlyStoppingCallback does.
-inline void note_for_stopping(const TrainingSettings &s, double loss,
+// Takes note of a validation, as transformers.EarlyStoppingCallback does. Less
+// is better.
+inline void note_for_stopping(const TrainingSettings &s, double score,
                               ValidationHistory &history) {
   const bool is_better =
       history.count == 0 ||
-      (loss < history.stopping_best &&
-       std::abs(loss - history.stopping_best) > s.early_stopping_threshold);
+      (score < history.stopping_best &&
+       std::abs(score - history.stopping_best) > s.early_stopping_threshold);
   history.stopping_bad = is_better ? 0 : history.stopping_bad + 1;
-  if (history.count == 0 || loss < history.stopping_best)
-    history.stopping_best = loss;
+  if (history.count == 0 || score < history.stopping_best)
+    history.stopping_best = score;
 }
 
-// A loss that is not finite is worse than any other.
+// `score` is the loss or the negative of a metric of which more is better. What
+// is not finite is worse than any other.
 inline void note_validation(const TrainingSettings &s, double loss,
-                            ValidationHistory &history) {
-  if (!std::isfinite(loss))
-    loss = std::numeric_limits<double>::max();
+                            double score, ValidationHistory &history) {
+  for (double *number : {&loss, &score})
+    if (!std::isfinite(*number))
+      *number = std::numeric_limits<double>::max();
   if (s.lr_scheduler_type == kReduceLrOnPlateau)
     note_for_plateau(s, loss, history);
-  note_for_stopping(s, loss, history);
+  note_for_stopping(s, score, history);
   history.count++;
 }
 

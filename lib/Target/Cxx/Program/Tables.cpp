@@ -71,6 +71,10 @@ public:
     for (const std::string &flag : options.compiled)
       compiled.push_back(cxx::quoted(flag));
     printTable("char *const", "kCompiled", compiled);
+    SmallVector<std::string> metrics;
+    for (const std::string &name : options.evalMetrics)
+      metrics.push_back(cxx::quoted(name));
+    printTable("char *const", "kEvalMetrics", metrics);
     stream << "static Program describe() {\n  Program p{};\n";
     printProgram(rows, functions);
     stream << "  return p;\n}\n\n} // namespace gpuopt::model\n\nconst "
@@ -162,6 +166,8 @@ private:
       return "HalfCopy";
     case train::VariableKind::LossScale:
       return "LossScale";
+    case train::VariableKind::ParamGroups:
+      return "ParamGroups";
     case train::VariableKind::Workspace:
       return "Workspace";
     case train::VariableKind::Staging:
@@ -232,6 +238,8 @@ private:
       set("model", cxx::quoted(options.modelHash));
     if (!options.compiled.empty())
       set("compiled", "kCompiled");
+    if (!options.evalMetrics.empty())
+      set("eval_metrics", "kEvalMetrics");
     if (!rows.inputs.empty())
       set("inputs", "kInputs");
     set("states", "kStates");
@@ -379,8 +387,12 @@ std::vector<std::string> gpuopt::defaultFlags(const TrainingSettings &settings,
                                               const ProgramKind &kind) {
   std::vector<std::string> flags;
   for (const SettingInfo &setting : kSettings)
-    if (setting.takers == kEverywhere && why_not_taken(setting, kind).empty() &&
-        !isOfAnotherSchedule(setting, settings))
+    if (setting.field.texts) {
+      for (const std::string &text : settings.*setting.field.texts)
+        flags.push_back("--" + std::string(setting.name) + "=" + text);
+    } else if ((setting.takers & kEverywhere) == kEverywhere &&
+               why_not_taken(setting, kind).empty() &&
+               !isOfAnotherSchedule(setting, settings))
       if (std::string flag = flagText(setting, settings); !flag.empty())
         flags.push_back(flag);
   return flags;

@@ -341,12 +341,13 @@ def Device_DirectionOp : Device_StepOpBase<"direction",
 def Device_UpdateOp : Device_StepOpBase<"update",
     (ins StrAttr:$optimizer, Device_Ptr:$parameter, Device_Ptr:$gradient, Variadic<Device_Ptr>:$states,
          Optional<Device_Ptr>:$copy, Optional<Device_Ptr>:$scratch, OptionalAttr<StrArrayAttr>:$stateNames,
-         DenseI64ArrayAttr:$shape, UnitAttr:$decay),
+         DenseI64ArrayAttr:$shape, UnitAttr:$decay, OptionalAttr<I64Attr>:$group),
     [AttrSizedOperandSegments, DeclareOpInterfaceMethods<Device_MultiTensorCall, ["getHalfType", "getNumElements"]>]> {
   let summary = "train.update on a parameter of a shape";
   let description = [{
     `stateNames` are the names of the states, in the order of the operands.
     `scratch` is memory that only this op uses, for optimizers that need some.
+    `group` is the number of the parameter group whose hyperparameters count.
 
     Constraints:
     - (C1) the optimizer is declared, and so is each of the states;
@@ -355,7 +356,7 @@ def Device_UpdateOp : Device_StepOpBase<"update",
   }];
   let assemblyFormat = [{
     $optimizer $parameter `,` $gradient (`state` $stateNames^ `(` $states `)`)? (`copy` $copy^)? (`scratch` $scratch^)?
-    `shape` $shape (`decay` $decay^)? attr-dict
+    `shape` $shape (`decay` $decay^)? (`group` $group^)? attr-dict
     `:` type($parameter) `,` type($gradient) (`state` type($states)^)? (`copy` type($copy)^)?
     (`scratch` type($scratch)^)?
   }];
@@ -367,6 +368,9 @@ def Device_UpdateOp : Device_StepOpBase<"update",
     /// Returns how the runtime is told how large the parameter is: the number of
     /// its elements, or its shape as Matrices, `{count, rows, columns}`.
     ::std::string getSizeText();
+    /// Returns the initialiser of the runtime's UpdateGroup: `true`, or
+    /// `{true, 2}` in parameter group 2.
+    ::std::string getGroupText();
     /// Returns the states that the optimizer declares, in their order; null for
     /// one that the parameter does not have.
     ::llvm::SmallVector<::mlir::Value> getDeclaredStates();

@@ -234,7 +234,8 @@ def Train_VariableKind : I32EnumAttr<"VariableKind", "what a variable is for", [
     I32EnumAttrCase<"HalfCopy", 6, "half_copy">,
     I32EnumAttrCase<"LossScale", 7, "loss_scale">,
     I32EnumAttrCase<"Workspace", 8, "workspace">,
-    I32EnumAttrCase<"Staging", 9, "staging">]> {
+    I32EnumAttrCase<"Staging", 9, "staging">,
+    I32EnumAttrCase<"ParamGroups", 10, "param_groups">]> {
   let cppNamespace = "::gpuopt::train";
   let genSpecializedAttr = 0;
 }

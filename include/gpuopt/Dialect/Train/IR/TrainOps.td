@@ -390,9 +390,11 @@ def Train_UpdateOp : Train_VariableUser<"update", [Train_OwnWork, MemoryEffects<
     they read are declared in lib/Runtime/gpuopt/settings/optimizer_table.h.
     `states` are the variables of the states, by the names that the states have
     there. Learning rate and hyperparameters are those of the program; without
-    `decay` the weight decay is 0. A `copy` in half precision is written along
-    with the parameter. An optimizer that has a direction takes, instead of the
-    gradient, what was computed from the direction.
+    `decay` the weight decay is 0. With `group` N, hyperparameters and learning
+    rate are those of parameter group N, which counts from 1. A `copy` in half
+    precision is written along with the parameter. An optimizer that has a
+    direction takes, instead of the gradient, what was computed from the
+    direction.
 
     Constraints:
     - (C1) the variables exist; gradient and copy have the parameter's shape;
@@ -400,16 +402,18 @@ def Train_UpdateOp : Train_VariableUser<"update", [Train_OwnWork, MemoryEffects<
     - (C3) each state has the type that is declared for this parameter, and none
       is absent but those that depend on a hyperparameter; where the optimizer
       has a direction, `train.direction` has them, and the update has none;
-    - (C4) the optimizer is one for such a parameter.
+    - (C4) the optimizer is one for such a parameter;
+    - (C5) `group` is at least 1.
 
     ```mlir
     train.update "adamw" @w, %dw state {exp_avg = @w.exp_avg, exp_avg_sq = @w.exp_avg_sq} decay : tensor<8x4xf32>
     ```
   }];
   let arguments = (ins StrAttr:$optimizer, FlatSymbolRefAttr:$parameter, Train_FloatTensor:$gradient,
-                       OptionalAttr<DictionaryAttr>:$states, OptionalAttr<FlatSymbolRefAttr>:$copy, UnitAttr:$decay);
+                       OptionalAttr<DictionaryAttr>:$states, OptionalAttr<FlatSymbolRefAttr>:$copy, UnitAttr:$decay,
+                       OptionalAttr<I64Attr>:$group);
   let assemblyFormat = [{
-    $optimizer $parameter `,` $gradient (`state` $states^)? (`copy` $copy^)? (`decay` $decay^)?
+    $optimizer $parameter `,` $gradient (`state` $states^)? (`copy` $copy^)? (`decay` $decay^)? (`group` $group^)?
     attr-dict `:` type($gradient)
   }];
   let extraClassDeclaration = [{

@@ -55,6 +55,10 @@ def BuildStep : Pass<"train-build-step", "::mlir::ModuleOp"> {
     ListOption<"optimizerStates", "optimizer-states", "std::string",
                "the states to keep among those that depend on a hyperparameter, such as sgd's momentum_buffer">,
     Option<"noDecay", "no-decay", "std::string", "", "regular expression of the parameters without weight decay">,
+    ListOption<"paramGroups", "param-groups", "std::string",
+               "regular expressions of the parameters of each group, whose hyperparameters are its own; the first that matches counts">,
+    ListOption<"evalMetrics", "eval-metrics", "std::string",
+               "what an evaluation measures besides the loss, by the names that --eval-metrics has">,
     Option<"accumulationSteps", "accumulation-steps", "int64_t", "1", "batches per update">,
     Option<"inference", "inference", "bool", "false", "build only the forward">];
   let dependentDialects = ["::gpuopt::train::TrainDialect", "::gpuopt::nn::NNDialect",

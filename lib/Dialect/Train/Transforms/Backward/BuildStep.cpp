@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Backward/Differentiate.h"
+#include "Backward/EvaluationOutputs.h"
 #include "Backward/Loss.h"
 #include "Backward/Orthogonalize.h"
 #include "OptionRange.h"
@@ -71,21 +72,30 @@ private:
       return getOperation().emitError("expects a function named 'forward'");
     if (failed(readLoss()) || failed(checkOptimizer()))
       return failure();
-    std::string error;
-    if (!noDecay.empty() && !llvm::Regex(noDecay).isValid(error))
-      return getOperation().emitError(
-                 "expects a regular expression for no-decay, but got '")
-             << noDecay << "': " << error;
-    if (!inference && !noDecay.empty() && !matchesParameter(noDecay))
-      return getOperation().emitError("expects no-decay to match the name of a "
-                                      "parameter, but '")
-             << noDecay << "' matches none";
+    if (!noDecay.empty() && failed(checkExpression("no-decay", noDecay)))
+      return failure();
+    for (const std::string &group : paramGroups)
+      if (failed(checkExpression("param-groups", group)))
+        return failure();
     if (failed(expectAtLeast(getOperation(), 1,
                              {{"accumulation-steps", accumulationSteps}})) ||
         failed(expectAtLeast(getOperation(), 0,
                              {{"loss-chunks", lossChunkCount}})))
       return failure();
     return findLogits();
+  }
+
+  /// Checks a regular expression of the names of parameters.
+  LogicalResult checkExpression(StringRef option, StringRef expression) {
+    std::string error;
+    if (!llvm::Regex(expression).isValid(error))
+      return getOperation().emitError("expects a regular expression for ")
+             << option << ", but got '" << expression << "': " << error;
+    if (inference || matchesParameter(expression))
+      return success();
+    return getOperation().emitError("expects ")
+           << option << " to match the name of a parameter, but '" << expression
+           << "' matches none";
   }
 
   LogicalResult readLoss() {
@@ -102,6 +112,10 @@ private:
     lossOptions.focalAlpha = focalAlpha;
     lossOptions.focalGamma = focalGamma;
     lossOptions.diceSmooth = diceSmooth;
+    if (std::string error =
+            findEvaluationOutputs(*evalMetrics, *kind, measured);
+        !error.empty())
+      return getOperation().emitError(error);
     auto expect = [&](bool holds, StringRef what,
                       double value) -> LogicalResult {
       if (holds)
@@ -340,6 +354,7 @@ private:
                                "and integer tensors are not trained");
     if (failed(checkUpdates(updates)))
       return failure();
+    addParamGroups();
     finishStep(builder, updates);
     return success();
   }
@@ -362,6 +377,28 @@ private:
     return forward.emitError("expects a parameter that '")
            << optimizer << "' updates, but it leaves all of them to '"
            << StringRef(optimizerOf(updates.front().first).name) << "'";
+  }
+
+  /// Adds the variable with the hyperparameters of the parameter groups.
+  void addParamGroups() {
+    if (paramGroups.empty())
+      return;
+    OpBuilder builder = OpBuilder::atBlockBegin(getOperation().getBody());
+    auto type = RankedTensorType::get(
+        {int64_t(paramGroups.size()), kParamGroupBytes / 8},
+        builder.getF64Type());
+    VariableOp::create(builder, builder.getUnknownLoc(),
+                       freeSymbol(getOperation(), "param_groups"),
+                       VariableKind::ParamGroups, type, FlatSymbolRefAttr());
+  }
+
+  /// Returns the number of the first group that a parameter belongs to, counted
+  /// from 1; null if there is none.
+  IntegerAttr groupOf(VariableOp parameter) {
+    for (auto [index, expression] : llvm::enumerate(paramGroups))
+      if (parameter.isNamed(expression))
+        return Builder(&getContext()).getI64IntegerAttr(index + 1);
+    return nullptr;
   }
 
   static Value sumOf(OpBuilder &builder, ArrayRef<Value> values,
@@ -426,11 +463,13 @@ private:
       gradient = orthogonalDirection(builder, info, update, states);
       states = nullptr;
     }
-    bool decay =
-        noDecay.empty() ||
-        !getOperation().lookupSymbol<VariableOp>(parameter).isNamed(noDecay);
-    UpdateOp::create(builder, loc, StringRef(info.name), parameter.getValue(),
-                     gradient, states, FlatSymbolRefAttr(), decay);
+    auto variable = getOperation().lookupSymbol<VariableOp>(parameter);
+    bool decay = noDecay.empty() || !variable.isNamed(noDecay);
+    auto symbol = SymbolRefAttr::get(&getContext(), parameter.getValue());
+    UpdateOp::create(builder, loc, builder.getStringAttr(info.name), symbol,
+                     gradient, states, FlatSymbolRefAttr(),
+                     decay ? builder.getUnitAttr() : UnitAttr(),
+                     groupOf(variable));
   }
 
   /// Returns the matrix with which muon updates a parameter. The ops are named
@@ -505,7 +544,19 @@ private:
     StepOp step = cloneForward("evaluate", StepKind::Evaluate, true, outputs);
     OpBuilder builder = OpBuilder::atBlockEnd(&step.getBody().front());
     appendLoss(builder, step, outputs[logitsIndex]);
+    appendMeasured(builder, step, outputs[logitsIndex]);
     makeEvaluation(step);
+  }
+
+  /// Adds the outputs from which the trainer computes its metrics.
+  void appendMeasured(OpBuilder &builder, StepOp step, Value output) {
+    if (measured.isEmpty())
+      return;
+    TensorBuilder b(NameLoc::get(builder.getStringAttr("metrics")), builder);
+    int64_t chunks =
+        lossChunks(lossOptions.kind, output, lossChunkCount, halfLogits);
+    buildEvaluationOutputs(b, measured, output,
+                           step.getBody().getArguments().back(), chunks);
   }
 
   void buildForward() {
@@ -529,6 +580,7 @@ private:
 
   func::FuncOp forward;
   LossOptions lossOptions;
+  EvaluationOutputs measured;
   unsigned logitsIndex = 0;
 };
 

@@ -100,8 +100,7 @@ static Value magnitude(TensorBuilder &b, Value value) {
 // Losses of classes
 //===----------------------------------------------------------------------===//
 
-/// Returns logits whose last dimension is that of the classes.
-static Value classesLast(TensorBuilder &b, Value logits) {
+Value gpuopt::train::classesLast(TensorBuilder &b, Value logits) {
   int64_t rank = b.type(logits).getRank(), dim = classDim(b.type(logits));
   if (dim == rank - 1)
     return logits;

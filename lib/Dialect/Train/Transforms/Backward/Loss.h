@@ -54,6 +54,9 @@ bool hasClasses(LossKind kind);
 /// logits with more.
 mlir::RankedTensorType labelsType(LossKind kind, mlir::RankedTensorType logits);
 
+/// Returns logits whose last dimension is that of the classes.
+mlir::Value classesLast(nn::TensorBuilder &b, mlir::Value logits);
+
 /// Returns the number of classes that a label chooses from; for labels that
 /// are probabilities 1, the largest one; or -1 if labels may be any numbers.
 int64_t labelsLimit(LossKind kind, mlir::RankedTensorType logits);

@@ -2,6 +2,7 @@
 // that were begun, and which one is the best.
 #pragma once
 
+#include "gpuopt/settings/metric_names.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_writer.h"
 #include "gpuopt/trainer/settings.h"
 
@@ -21,7 +22,8 @@ public:
     if (first_path.empty())
       return;
     first = read_run_state(first_path + "/" + kRunStateFile);
-    kept_best = {first.best_metric, first.best_step};
+    if (has_same_metric(first, s))
+      kept_best = {sign() * first.best_metric, first.best_step};
     last = first_path;
   }
   // Returns the folder of that checkpoint; empty if the run begins anew.
@@ -51,7 +53,7 @@ public:
   void begin(Context &ctx, const char *memory, RunState run) {
     written = is_best(run.step) ? candidate : Validation();
     const Validation &best = written.step > 0 ? written : kept_best;
-    run.best_metric = best.loss;
+    run.best_metric = sign() * best.score;
     run.best_step = best.step;
     writer->begin(ctx, memory, run);
   }
@@ -92,12 +94,13 @@ public:
     return !found.empty() && found.back().path == last;
   }
 
-  // Takes note of the loss of a validation after a step.
-  void note_validation(int64_t step, double loss) {
+  // Takes note of a validation after a step. `score` is its loss or, so that
+  // less is better, the negative of a metric.
+  void note_validation(int64_t step, double score) {
     const Validation &best = candidate.step > 0 ? candidate : kept_best;
-    const bool is_better = best.step == 0 || loss < best.loss;
-    if (s.save_best && is_finite(loss) && is_better)
-      candidate = {loss, step};
+    const bool is_better = best.step == 0 || score < best.score;
+    if (s.save_best && is_finite(score) && is_better)
+      candidate = {score, step};
   }
   // Whether a validation after this step was the best so far, and has no
   // checkpoint yet.
@@ -106,6 +109,10 @@ public:
   }
 
 private:
+  // The state of a run has the metric itself.
+  double sign() const {
+    return is_greater_better(s.metric_for_best_model) ? -1 : 1;
+  }
   void tell_failure(const CheckpointOutcome &outcome) {
     fprintf(stderr,
             "%s: warning: step %lld: no checkpoint is written, and training "
@@ -119,7 +126,7 @@ private:
   std::string first_path, last;
   RunState first;
   struct Validation {
-    double loss = 0;
+    double score = 0;
     int64_t step = 0; // 0: there is none
   };
   Validation kept_best, // the best one that has a checkpoint

@@ -1,6 +1,7 @@
 // --resume: which checkpoint a run goes on from, and whether it is of this run.
 #pragma once
 
+#include "gpuopt/settings/metric_names.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_folder.h"
 #include "gpuopt/trainer/checkpoints/run_state.h"
 
@@ -69,20 +70,34 @@ inline void refuse_other_run(const std::string &checkpoint,
                                 saved.settings.at(name), now.settings.at(name));
 }
 
+// Whether the best validation of a checkpoint is one by the metric of this run.
+inline bool has_same_metric(const RunState &saved, const TrainingSettings &s) {
+  const auto metric = saved.settings.find("metric-for-best-model");
+  return (metric == saved.settings.end() ? kLossMetric : metric->second) ==
+         s.metric_for_best_model;
+}
+
 // Returns what the validations of a checkpoint mean for a run that goes on from
 // it. What a plateau has made of the learning rate counts only if both have
-// that schedule; otherwise it begins anew.
+// that schedule, and the patience that is left only if both have the same
+// metric; otherwise it begins anew.
 inline ValidationHistory resumed_validations(const RunState &saved,
-                                             const RunState &now) {
+                                             const RunState &now,
+                                             const TrainingSettings &s) {
   auto follows_plateaus = [](const RunState &run) {
     const auto schedule = run.settings.find("lr-scheduler-type");
     return schedule != run.settings.end() &&
            schedule->second == kLrSchedulerNames[kReduceLrOnPlateau];
   };
   ValidationHistory history = saved.validations;
+  const ValidationHistory first;
+  if (!has_same_metric(saved, s)) {
+    history.count = first.count;
+    history.stopping_best = first.stopping_best;
+    history.stopping_bad = first.stopping_bad;
+  }
   if (follows_plateaus(saved) && follows_plateaus(now))
     return history;
-  const ValidationHistory first;
   history.lr_factor = first.lr_factor;
   history.plateau_best = first.plateau_best;
   history.plateau_bad = first.plateau_bad;

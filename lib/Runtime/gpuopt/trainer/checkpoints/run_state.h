@@ -96,7 +96,8 @@ deciding_settings(const TrainingSettings &s, const Program &program) {
     const bool decides =
         setting.section == Section::Optimizer ||
         setting.section == Section::LossScale || setting.name == "shuffle" ||
-        setting.name == "transform" || setting.name == "ema-decay";
+        setting.name == "transform" || setting.name == "ema-decay" ||
+        setting.name == "metric-for-best-model";
     const std::string value = value_text(setting, s);
     if (decides && !value.empty() && why_not_taken(setting, kind).empty())
       settings[std::string(setting.name)] = value;
