@@ -1,5 +1,6 @@
 """Predictions: the program of `gpuopt compile --inference`, and `gpuopt predict`."""
 
+import fcntl
 import json
 import os
 import re
@@ -240,3 +241,22 @@ def test_on_emulated_cuda(model, tmp_path):
     program = EmulatedTrainer(folder / "model.onnx", tmp_path / "forward", batch_size=BATCH, inference=True)
     predict(program, folder, tmp_path / "out", outputs="logits,maps/relu,best")
     check(tmp_path / "out", expected)
+
+
+def test_one_prediction_at_a_time(model, program, tmp_path):
+    """Neither the program nor the command writes to a folder that another one holds."""
+    folder, _ = model
+    (tmp_path / "out").mkdir()
+    held = os.open(tmp_path / "out", os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    commands = (
+        [program.folder / "build" / "predict", f"--data=x={folder / 'x.npy'}", "-o", tmp_path / "out", "--outputs=logits"],
+        [find_driver(), "predict", folder / "model.onnx", f"--data=x={folder / 'x.npy'}", "-o", tmp_path / "out", "--outputs=logits"],
+    )
+    for command in commands:
+        with pytest.raises(CommandFailed) as error:
+            execute(command)
+        assert f"error: another prediction writes to '{tmp_path / 'out'}'; choose another folder" in error.value.output
+        assert not list((tmp_path / "out").iterdir())
+    os.close(held)
+    execute(commands[0])

@@ -10,6 +10,7 @@
 #include "Files/JoinPath.h"
 #include "Files/OutputDirectory.h"
 #include "gpuopt/Driver/Driver.h"
+#include "gpuopt/device/folder_lock.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_names.h"
 #include "llvm/Support/FileSystem.h"
 
@@ -20,12 +21,35 @@ using namespace gpuopt;
 /// training may lie beside it.
 static constexpr StringLiteral kPredictorFolder = "predictor";
 
+/// Locks the folder of the results, which is created. Returns what is in the
+/// way, or nothing.
+static std::string lockFolder(const std::string &folder,
+                              std::unique_ptr<FolderLock> &lock) {
+  if (std::error_code error = sys::fs::create_directories(folder))
+    return "cannot create '" + folder + "': " + error.message();
+  try {
+    lock = std::make_unique<FolderLock>(folder, "another prediction");
+  } catch (const std::exception &error) {
+    return error.what();
+  }
+  return "";
+}
+
 int gpuopt::predictModel(const DriverOptions &options) {
+  // The predictor takes the place of this program, and locks the folder itself.
+  std::unique_ptr<FolderLock> lock;
+  bool isNew = !sys::fs::exists(options.outputDir);
+  if (std::string problem = lockFolder(options.outputDir, lock);
+      !problem.empty())
+    return failure(problem);
   DriverOptions compile = options;
   std::string program = joinPath(options.outputDir, kPredictorFolder);
   compile.outputDir = program;
-  if (int status = compileModel(compile))
+  if (int status = compileModel(compile)) {
+    if (isNew)
+      sys::fs::remove(options.outputDir); // unless something is in it
     return status;
+  }
   auto executable = buildProgram(program, *options.target,
                                  buildCacheFolder(options.outputDir),
                                  {kPredictorExecutable, "the predictor"});

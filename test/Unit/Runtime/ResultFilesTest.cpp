@@ -3,6 +3,7 @@
 #include "Files.h"
 
 #include "gpuopt/predictor/result_files.h"
+#include "gpuopt/predictor/sampling.h"
 
 #include <gtest/gtest.h>
 
@@ -103,6 +104,33 @@ TEST(TopClasses, AreLinesOfJson) {
             "{\"sample\": 0, \"classes\": [1, 2], \"values\": [7, 2]}\n"
             "{\"sample\": 1, \"classes\": [2, 0], \"values\": [null, 3]}\n"
             "{\"sample\": 2, \"classes\": [2, 1], \"values\": [3, 2]}\n");
+}
+
+TEST(NextToken, TakesTheFirstOfTheLargest) {
+  EXPECT_EQ(next_token({1, 3, NAN, 3, -INFINITY}, {}, Draws(1, 0, 0)), 1);
+}
+
+TEST(NextToken, DrawsAmongTheLikeliest) {
+  // exp(2) : exp(1) : exp(0), of which the first two are drawn from.
+  const std::vector<double> logits{0, 4, NAN, 2, -INFINITY};
+  const Sampling sampling{/*temperature=*/2, /*top_k=*/2};
+  int64_t counts[5] = {};
+  for (uint64_t i = 0; i < 10000; i++)
+    counts[next_token(logits, sampling, Draws(7, 0, i))]++;
+  EXPECT_EQ(counts[1] + counts[3], 10000);
+  const double share = std::exp(2.0) / (std::exp(2.0) + std::exp(1.0));
+  EXPECT_NEAR(double(counts[1]) / 10000, share, 0.02); // 4 deviations
+}
+
+TEST(NextToken, RefusesWhatHasNoLikeliest) {
+  for (const double logit : {NAN, INFINITY, -INFINITY})
+    try {
+      next_token({logit, logit}, {}, Draws(1, 0, 0));
+      FAIL();
+    } catch (const Error &error) {
+      EXPECT_STREQ(error.what(), "the model's logits are infinite or NaN, so "
+                                 "that no token can be chosen");
+    }
 }
 
 } // namespace

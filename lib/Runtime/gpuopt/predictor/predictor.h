@@ -1,10 +1,13 @@
 // The predictor of a program that computes the forward alone: loads weights and
-// data, and writes what the model's outputs are for each sample.
+// data, and writes what the model's outputs are for each sample, or what a
+// language model adds to each prompt.
 #pragma once
 
 #include "gpuopt/data/loader.h"
 #include "gpuopt/data/sources.h"
+#include "gpuopt/device/folder_lock.h"
 #include "gpuopt/device/wait_policy.h"
+#include "gpuopt/predictor/generator.h"
 #include "gpuopt/predictor/result_files.h"
 #include "gpuopt/predictor/settings.h"
 #include "gpuopt/trainer/session.h"
@@ -20,20 +23,23 @@ inline volatile std::sig_atomic_t prediction_interrupted = 0;
 class Predictor {
 public:
   Predictor(const Program &program, Settings settings)
-      : program(program), s(std::move(settings)), outputs(chosen_outputs()),
+      : program(program), s(std::move(settings)),
+        outputs(s.generate > 0 ? std::vector<const TensorInfo *>()
+                               : chosen_outputs()),
         session(program, int(kStagingIsDevice ? s.num_threads : 0)),
         waiting(parse_wait_policy(s.wait_policy), session.ctx.num_threads) {}
 
   void run() {
+    if (s.generate > 0)
+      return generate();
     // Errors in the data are reported before anything is allocated.
     DataSources sources =
         SourceOpener(program.inputs, s.train, s.token_type, "--").open();
     open_session();
     open_loader(std::move(sources));
     open_results();
-    announce();
-    for (int signal : {SIGINT, SIGTERM})
-      std::signal(signal, [](int) { detail::prediction_interrupted = 1; });
+    announce(loader->sample_count(), "samples");
+    note_signals();
     const auto start = Clock::now();
     for (int64_t done = 0; done < loader->sample_count();
          done += program.batch_size) {
@@ -56,6 +62,30 @@ private:
   }
   static std::vector<int64_t> shape_of(const TensorInfo &tensor) {
     return {tensor.shape, tensor.shape + tensor.rank};
+  }
+
+  static void note_signals() {
+    for (int signal : {SIGINT, SIGTERM})
+      std::signal(signal, [](int) { detail::prediction_interrupted = 1; });
+  }
+
+  void generate() {
+    Generator generator(program, s, session);
+    const auto prompts = read_prompts(s.prompts, generator.vocabulary_size());
+    open_session();
+    make_output_folder();
+    announce(int64_t(prompts.size()), "prompts");
+    note_signals();
+    const auto start = Clock::now();
+    const auto generated = generator.run(
+        prompts, [] { return detail::prediction_interrupted != 0; });
+    size_t tokens = 0;
+    for (const Tokens &each : generated)
+      tokens += each.size();
+    const std::string path = s.output_dir + "/generated.jsonl";
+    write_generated(path, generated);
+    printf("wrote %s: the tokens that follow %zu prompts\n%.0f tokens/s\n",
+           path.c_str(), prompts.size(), double(tokens) / seconds_since(start));
   }
 
   //===--------------------------------------------------------------------===//
@@ -127,12 +157,16 @@ private:
     return *found;
   }
 
-  void open_results() {
+  void make_output_folder() {
     std::error_code code;
     std::filesystem::create_directories(s.output_dir, code);
     if (code)
       throw Error("cannot create '--output-dir' '" + s.output_dir +
                   "': " + code.message());
+    lock = std::make_unique<FolderLock>(s.output_dir, "another prediction");
+  }
+  void open_results() {
+    make_output_folder();
     std::set<std::string> taken;
     for (const TensorInfo *output : outputs) {
       const std::string path =
@@ -198,11 +232,11 @@ private:
     }
   }
 
-  void announce() const {
-    printf("%s: %s allocated, %lld samples in batches of %lld, %d threads\n",
+  void announce(int64_t count, const char *what) const {
+    printf("%s: %s allocated, %lld %s in batches of %lld, %d threads\n",
            program.name,
            human_bytes(double(session.ctx.allocated_bytes)).c_str(),
-           static_cast<long long>(loader->sample_count()),
+           static_cast<long long>(count), what,
            static_cast<long long>(program.batch_size), session.ctx.num_threads);
     fflush(stdout);
   }
@@ -217,6 +251,7 @@ private:
   const std::vector<const TensorInfo *> outputs; // those that are written
   Session session;
   StepWaiting waiting;
+  std::unique_ptr<FolderLock> lock; // of the output folder
   std::unique_ptr<Loader> loader;
   std::vector<std::unique_ptr<ResultFile>> results;
   std::vector<uint8_t> batch; // of one output, on the host

@@ -151,4 +151,20 @@ private:
   int64_t count = 0; // of samples so far
 };
 
+// What a language model has added to each prompt, a line of JSON each:
+// {"prompt": 0, "tokens": [11, 314]}.
+inline void write_generated(const std::string &path,
+                            const std::vector<std::vector<int64_t>> &all) {
+  AtomicFile file(path);
+  for (size_t i = 0; i < all.size(); i++) {
+    std::string tokens;
+    for (const int64_t token : all[i])
+      tokens += (tokens.empty() ? "" : ", ") + std::to_string(token);
+    const std::string line = "{\"prompt\": " + std::to_string(i) +
+                             ", \"tokens\": [" + tokens + "]}\n";
+    file.write(line.data(), line.size());
+  }
+  file.commit();
+}
+
 } // namespace gpuopt

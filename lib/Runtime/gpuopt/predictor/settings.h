@@ -21,7 +21,12 @@ inline Settings parse_prediction(int argc, char **argv,
           [&](const char *name) { return flags.given(name); });
       !why.empty())
     throw Error(why);
+  if (const std::string why = generation_error(
+          s, "'", [&](const std::string &name) { return flags.given(name); });
+      !why.empty())
+    throw Error(why);
   detail::check_files(s.train, "--");
+  detail::check_readable("--prompts", s.prompts);
   detail::check_readable("--weights", s.weights);
   detail::check_readable("--constants", s.constants);
   return s;
