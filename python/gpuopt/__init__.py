@@ -8,9 +8,10 @@ from gpuopt import safetensors
 from gpuopt.driver import DriverError, DriverNotFoundError, compile, plan, predict, train
 from gpuopt.exporting import export, load_weights
 from gpuopt.program import Program, load
+from gpuopt.tokenizing import tokenize
 
 __all__ = [
     "DriverError", "DriverNotFoundError", "Program", "compile", "export", "load", "load_weights", "plan",
-    "predict", "safetensors", "train",
+    "predict", "safetensors", "tokenize", "train",
 ]
 __version__ = "0.1.0"

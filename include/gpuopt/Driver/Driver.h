@@ -95,6 +95,10 @@ int calibrateDevice(const CalibrateOptions &options);
 /// Writes the ONNX file of a model with the weights that a training has saved.
 int exportModel(const ExportOptions &options);
 
+/// Writes the tokens of text files, through the Python package, which reads
+/// `arguments`. Returns only if it cannot be run.
+int tokenizeText(llvm::ArrayRef<std::string> arguments);
+
 /// Prints what of all that gpuopt uses is there, its versions, and how to get
 /// what is missing. Returns 1 if a target that is needed cannot be used.
 int examineInstallation(const DoctorOptions &options);

@@ -63,6 +63,11 @@ cl::SubCommand &gpuopt::adviseCommand() {
       "advise", "say what limits a run, and which flag would help");
   return command;
 }
+cl::SubCommand &gpuopt::tokenizeCommand() {
+  static cl::SubCommand command("tokenize",
+                                "write the tokens of text files, for --tokens");
+  return command;
+}
 cl::SubCommand &gpuopt::reportCommand() {
   static cl::SubCommand command("report", "write a page that shows runs");
   return command;
@@ -114,7 +119,7 @@ ArrayRef<cl::SubCommand *> gpuopt::allCommands() {
       &doctorCommand(),     &profileCommand(),   &adviseCommand(),
       &reportCommand(),     &watchCommand(),     &diffCommand(),
       &completionCommand(), &manualCommand(),    &operatorsCommand(),
-      &settingsCommand()};
+      &tokenizeCommand(),   &settingsCommand()};
   return commands;
 }
 
@@ -199,6 +204,9 @@ static std::optional<int> runWithoutModel() {
 }
 
 int gpuopt::driverMain(int argc, char **argv) {
+  // The Python package has the flags of this command.
+  if (argc > 1 && tokenizeCommand().getName() == argv[1])
+    return tokenizeText(std::vector<std::string>(argv + 2, argv + argc));
   declareSettingFlags();
   hideRareFlags();
   hideFlagsOfLibraries();
@@ -231,8 +239,9 @@ int gpuopt::driverMain(int argc, char **argv) {
   if (!compileCommand() && !trainCommand() && !planCommand() &&
       !predictCommand())
     return usage("a command is needed: plan, compile, train, predict, "
-                 "calibrate, export, doctor, profile, advise, report, watch, "
-                 "diff, completion, manual, operators or settings");
+                 "tokenize, calibrate, export, doctor, profile, advise, "
+                 "report, watch, diff, completion, manual, operators or "
+                 "settings");
   if (Error error = chooseGivenTarget())
     return usage(toString(std::move(error)));
   DriverOptions options;

@@ -27,6 +27,7 @@ llvm::cl::SubCommand &trainCommand();
 llvm::cl::SubCommand &planCommand();
 llvm::cl::SubCommand &calibrateCommand();
 llvm::cl::SubCommand &exportCommand();
+llvm::cl::SubCommand &tokenizeCommand();
 llvm::cl::SubCommand &predictCommand();
 llvm::cl::SubCommand &doctorCommand();
 llvm::cl::SubCommand &profileCommand();

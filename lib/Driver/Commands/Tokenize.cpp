@@ -1,0 +1,33 @@
+//===- Tokenize.cpp - Tokens of text files --------------------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// The Python package does the work, through Hugging Face's tokenizers.
+
+#include "Commands/Process.h"
+#include "gpuopt/Driver/Driver.h"
+#include "llvm/Support/Program.h"
+
+using namespace llvm;
+using namespace gpuopt;
+
+static constexpr char kScript[] = R"(import sys
+try:
+    from gpuopt.tokenizing import main
+except ImportError as error:
+    sys.exit("gpuopt: error: tokenize needs gpuopt's Python package: " +
+             str(error))
+sys.exit(main(sys.argv[1:]))
+)";
+
+int gpuopt::tokenizeText(ArrayRef<std::string> arguments) {
+  auto python = sys::findProgramByName("python3");
+  if (!python)
+    return failure("tokenize needs python3, which is not on the PATH");
+  std::vector<std::string> command{*python, "-c", kScript};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return become(command);
+}

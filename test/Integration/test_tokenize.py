@@ -1,0 +1,104 @@
+"""gpuopt tokenize, against Hugging Face's tokenizers."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+import gpuopt
+from gpuopt.driver import find_driver
+
+TEXTS = ["The quick brown fox.\r\nIt jumps; over the lazy dog.\n", "A second document: naïve, 数字 123.", "Third."]
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tmp_path_factory):
+    made = Tokenizer(models.BPE())
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.train_from_iterator(TEXTS * 3, trainers.BpeTrainer(
+        vocab_size=300, special_tokens=["<|endoftext|>"], initial_alphabet=pre_tokenizers.ByteLevel.alphabet()))
+    path = tmp_path_factory.mktemp("tokenizer") / "tokenizer.json"
+    made.save(str(path))
+    return made, path
+
+
+def run(*arguments):
+    """The command, with this interpreter as python3."""
+    package = Path(gpuopt.__file__).parents[1]
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "PYTHONPATH": str(package)}
+    return subprocess.run([find_driver(), "tokenize", *map(str, arguments)], env=environment, capture_output=True, text=True, check=False)
+
+
+def read(path):
+    """The header's three numbers, and the tokens."""
+    header = np.fromfile(path, "<i4", 256)
+    return header[:3].tolist(), np.fromfile(path, "<u2" if header[0] == 20240520 else "<u4", offset=1024).tolist()
+
+
+def test_files_of_text(tokenizer, tmp_path):
+    made, path = tokenizer
+    (tmp_path / "a.txt").write_bytes(TEXTS[0].encode())
+    (tmp_path / "b.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS[1:]) + "\n")
+    done = run(tmp_path / "a.txt", tmp_path / "b.jsonl", "--tokenizer", path, "-o", tmp_path / "t.bin", "--end-of-text=<|endoftext|>")
+    assert done.returncode == 0, done.stderr
+    expected = [token for text in TEXTS for token in [*made.encode(text).ids, made.token_to_id("<|endoftext|>")]]
+    assert read(tmp_path / "t.bin") == ([20240520, 1, len(expected)], expected)
+    assert done.stdout == f"wrote {tmp_path / 't.bin'}: {len(expected)} tokens\n"
+    assert not (tmp_path / "t.bin.part").exists()
+
+
+def test_from_python(tokenizer, tmp_path):
+    """Tokens that 16 bits do not hold, and more documents than are handed over at once."""
+    made = Tokenizer.from_file(str(tokenizer[1]))
+    vocabulary = {f"word{number}": number for number in range(2**16 + 5)}
+    wide = Tokenizer(models.WordLevel(vocabulary, unk_token="word0"))
+    wide.pre_tokenizer = pre_tokenizers.Whitespace()
+    (tmp_path / "w.jsonl").write_text("".join(json.dumps({"body": f"word{number} word65540"}) + "\n" for number in range(600)))
+    assert gpuopt.tokenize(tmp_path / "w.jsonl", wide, tmp_path / "w.bin", field="body") == 1200
+    assert read(tmp_path / "w.bin") == ([20240801, 7, 1200], [token for number in range(600) for token in (number, 65540)])
+    (tmp_path / "a.txt").write_bytes(TEXTS[0].encode())
+    assert gpuopt.tokenize(tmp_path / "a.txt", made, tmp_path / "a.bin") == len(made.encode(TEXTS[0]).ids)
+
+
+def test_what_is_refused(tokenizer, tmp_path, monkeypatch):
+    (tmp_path / "latin.txt").write_bytes(b"caf\xe9")
+    (tmp_path / "bad.jsonl").write_text('{"text": "a"}\n{"body": "b"}\n')
+    (tmp_path / "empty.txt").write_text("")
+    (tmp_path / "good.txt").write_text("good")
+    (tmp_path / "number.jsonl").write_text('{"text": 5}\n')
+    (tmp_path / "gpuopt").mkdir()
+    (tmp_path / "gpuopt" / "__init__.py").write_text("")
+
+    def refusal(file, *flags, path=tokenizer[1]):
+        (tmp_path / "out.bin").write_text("earlier")
+        done = run(tmp_path / file, "--tokenizer", path, "-o", tmp_path / "out.bin", *flags)
+        assert done.returncode == 1
+        assert (tmp_path / "out.bin").read_text() == "earlier"
+        return done.stderr
+
+    assert f"gpuopt: error: '{tmp_path / 'latin.txt'}' is no text in UTF-8: unexpected end of data at byte 3\n" == refusal("latin.txt")
+    assert f"line 2 of '{tmp_path / 'bad.jsonl'}' is no JSON object with a field 'text'" in refusal("bad.jsonl")
+    assert f"the field 'text' in line 1 of '{tmp_path / 'number.jsonl'}' must be a text, but is a int" in refusal("number.jsonl")
+    assert "the files hold no text" in refusal("empty.txt")
+    assert "the tokenizer has no token '<eos>'" in refusal("good.txt", "--end-of-text=<eos>")
+    assert "No such file" in refusal("missing.txt")
+    assert "there is no tokenizer 'missing.json'" in refusal("good.txt", path="missing.json")
+    assert "is no tokenizer.json of Hugging Face's tokenizers" in refusal("good.txt", path=tmp_path / "bad.jsonl")
+    with pytest.raises(ValueError, match="there are no files to tokenize"):
+        gpuopt.tokenize([], tokenizer[0], tmp_path / "out.bin")
+    monkeypatch.setattr(gpuopt.tokenizing, "_MOST_TOKENS", 1)
+    with pytest.raises(ValueError, match="a file holds at most 1 tokens, but there are .*; tokenize fewer files into one"):
+        gpuopt.tokenize(tmp_path / "good.txt", tokenizer[0], tmp_path / "out.bin")
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
+    with pytest.raises(ImportError, match="tokenizing needs Hugging Face's tokenizers: pip install tokenizers"):
+        gpuopt.tokenize(tmp_path / "good.txt", tokenizer[1], tmp_path / "out.bin")
+    other = {"PATH": os.environ["PATH"], "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run([find_driver(), "tokenize", "a.txt"], env=other, capture_output=True, text=True, check=False)
+    assert done.stderr == "gpuopt: error: tokenize needs gpuopt's Python package: No module named 'gpuopt.tokenizing'\n"
+    done = subprocess.run([find_driver(), "tokenize", "a.txt"], env={"PATH": "/nowhere"}, capture_output=True, text=True, check=False)
+    assert done.stderr == "gpuopt: error: tokenize needs python3, which is not on the PATH\n"
