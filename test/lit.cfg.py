@@ -27,6 +27,9 @@ if os.path.exists(os.path.join(config.gpuopt_obj_root, "bin", "gpuopt-plan-convo
 if shutil.which("nvcc"):
     config.available_features.add("nvcc")
 
+if all(shutil.which(tool) for tool in ("cpack", "dpkg-deb", "dpkg-query", "readelf")):
+    config.available_features.add("deb")
+
 
 def nvidia_includes():
     """Folders of the cuBLASLt and cuDNN headers, from the wheels that PyTorch's
