@@ -32,14 +32,16 @@ class OpCase:
 
     def outputs(self, checked: str) -> list[str]:
         """The names of the node's outputs, of which one is checked."""
-        others = [f"{checked}.other{i}" for i in range(2)]
+        others = [f"{checked}.other{i}" for i in range(3)]
+        if "Scores" in self.name:
+            return [*others, checked]
         if self.op == "TopK":
             return [others[0], checked] if "Indices" in self.name else [checked, others[0]]
-        if "Hidden" in self.name or "SplitSecond" in self.name:
+        if "Hidden" in self.name or "SplitSecond" in self.name or "Places" in self.name:
             return [others[0], checked]
         if self.op == "Split":
             return [checked, others[0]]
-        return [*others, checked] if "Cell" in self.name else [checked]
+        return [*others[:2], checked] if "Cell" in self.name else [checked]
 
     def values(self) -> list[np.ndarray]:
         random = np.random.default_rng(sum(map(ord, self.name)))
@@ -287,6 +289,28 @@ add("attention", "Attention", [[(2, 3, 4, 5), (2, 3, 6, 5), (2, 3, 6, 7), (2, 1,
     lambda q, k, v, m: capped(q, k, v, 2.0, 1.5, m), label="CappedAndAdded", softcap=2.0, scale=1.5)
 add("attention", "Attention", [[(2, 4, 6), (2, 5, 6), (2, 5, 6)]], lambda q, k, v: joined(q, k, v), label="Joined", q_num_heads=3, kv_num_heads=3)
 
+
+def cached(q, k, v, past_k, past_v, mask=None):
+    """Keys and values of a cache come before the new ones."""
+    return sdpa(q, torch.cat([past_k, k], 2), torch.cat([past_v, v], 2), attn_mask=mask)
+
+
+cache = [(2, 3, 4, 5), (2, 3, 4, 5), (2, 3, 4, 7)]
+past = [(2, 3, 3, 5), (2, 3, 3, 7)]
+frontier = torch.ones(4, 7, dtype=torch.bool).tril(3)
+add("attention", "Attention", [[*cache, None, *past]], cached, label="Past")
+add("attention", "Attention", [[*cache, None, *past]], lambda *x: cached(*x, mask=frontier), label="PastCausal", is_causal=1)
+add("attention", "Attention", [[*cache, None, *past]], lambda *x: torch.cat([x[3], x[1]], 2), label="PastHidden", is_causal=1)
+add("attention", "Attention", [[*cache, (4, 5), *past]], lambda q, k, v, m, a, b: cached(q, k, v, a, b, F.pad(m, (0, 2), value=-torch.inf)), label="PastMasked")
+for mode in range(4):
+
+    def scores(q, k, v, m, mode=mode):
+        plain = 0.25 * q @ k.repeat_interleave(2, 1).mT
+        steps = [plain, 2 * torch.tanh(plain / 2), 2 * torch.tanh(plain / 2) + m]
+        return [*steps, steps[2].softmax(-1)][mode]
+
+    add("attention", "Attention", [[(2, 4, 4, 5), (2, 2, 6, 5), (2, 2, 6, 3), (4, 6)]], scores, label=f"Scores{mode}", qk_matmul_output_mode=mode, softcap=2.0, scale=0.25)
+
 # Picking by index, triangles, running sums.
 for i, (shape, index, axis) in enumerate([((5,), [0, 4, 0], 0), ((3, 4), [[-1, 0], [2, 3]], 1), ((2, 4, 3), [[[0, 1, 3]], [[-4, 2, 2]]], 1)]):
     picked = torch.from_numpy(np.array(index) % shape[axis])
@@ -454,3 +478,5 @@ for i, (shape, block) in enumerate([((1, 8, 2, 3), 2), ((2, 9, 1, 2), 3), ((2, 4
     add("resizing", "DepthToSpace", [shape], lambda x, b=block: F.pixel_shuffle(x.unflatten(1, (b * b, -1)).transpose(1, 2).flatten(1, 2), b), label=f"DCR{i}", blocksize=block)
 for i, (shape, block) in enumerate([((1, 2, 4, 6), 2), ((2, 1, 3, 3), 3), ((2, 3, 2, 4), 2)]):
     add("resizing", "SpaceToDepth", [shape], lambda x, b=block: F.pixel_unshuffle(x, b).unflatten(1, (-1, b * b)).transpose(1, 2).flatten(1, 2), label=str(i), blocksize=block)
+
+import op_cases_places  # noqa: E402, F401  (more of CASES)

@@ -20,6 +20,13 @@ from op_cases import CASES, Data, OpCase
 from training import Result, Trainer
 
 OPSET = 23
+LATER_OPSETS = {"CumProd": 26, "SwiGLU": 28}
+
+
+def opset_of(cases: list[OpCase]) -> int:
+    """The opset of a model that has these cases."""
+    return max(LATER_OPSETS.get(case.op, OPSET) for case in cases)
+
 
 # The flags of a step whose change is the gradient. Running statistics and constants stay; `one` is data.
 COMPILE_FLAGS = dict(loss="none", optimizer="sgd")
@@ -94,7 +101,7 @@ def nodes_of(case: OpCase, element: int, is_float: bool) -> tuple[list[onnx.Node
     nodes.append(node)
     if not is_float:
         nodes.append(helper.make_node("Cast", [f"{case.name}.integers"], [f"{case.name}.y"], name=f"{case.name}.widen", to=element))
-    nodes.append(helper.make_node("Mul", [f"{case.name}.y", f"{case.name}.w"], [f"{case.name}.yw"], name=f"{case.name}.weigh"))
+    nodes.append(helper.make_node("Mul", [f"{case.name}.y", f"{case.name}.weight"], [f"{case.name}.yw"], name=f"{case.name}.weigh"))
     nodes.append(helper.make_node("ReduceSum", [f"{case.name}.yw"], [f"{case.name}.term"], name=f"{case.name}.sum", keepdims=0))
     return nodes, trained | constants
 
@@ -108,7 +115,7 @@ def write_model(cases: list[OpCase], path, dtype=np.float64) -> None:
         weight, result, _ = reference(case, dtype)
         new_nodes, values = nodes_of(case, element, is_float=np.issubdtype(result.dtype, np.floating))
         nodes += new_nodes
-        initializers |= values | {f"{case.name}.w": weight}
+        initializers |= values | {f"{case.name}.weight": weight}
     nodes.append(helper.make_node("Sum", [f"{case.name}.term" for case in cases], ["loss"], name="total"))
     cast = lambda value: value.astype(dtype) if value.dtype == np.float64 else value
     graph = helper.make_graph(
@@ -117,7 +124,7 @@ def write_model(cases: list[OpCase], path, dtype=np.float64) -> None:
         [helper.make_tensor_value_info("loss", element, [])],
         [numpy_helper.from_array(np.ascontiguousarray(cast(value)), name) for name, value in initializers.items()],
     )
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=11), path)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset_of(cases))], ir_version=11), path)
 
 
 @dataclasses.dataclass
@@ -135,9 +142,9 @@ class Step:
         """The forward and the gradients of a case are those of its reference. `of_largest` is a share of a tensor's
         largest element that each of its elements may be off as well."""
         _, result, gradients = reference(case, dtype)
-        for name, expected in zip([f"{case.name}.w", *operand_names(case)], [result, *gradients]):
+        for name, expected in zip([f"{case.name}.weight", *operand_names(case)], [result, *gradients]):
             room = {**tolerance, "atol": tolerance["atol"] + of_largest * np.abs(expected).max(initial=0)}
-            np.testing.assert_allclose(self.change(name), expected, err_msg="forward" if name.endswith(".w") else name, **room)
+            np.testing.assert_allclose(self.change(name), expected, err_msg="forward" if name.endswith(".weight") else name, **room)
 
 
 class Programs:

@@ -32,23 +32,24 @@ static std::optional<Value> splitHeads(NodeConversion &c, unsigned index,
 
 namespace {
 /// Query i sees the keys from i + first to i + last, as is_causal and the sizes
-/// of the window say.
+/// of the window say. The keys of a cache come before that of query 0.
 struct Window {
   int64_t first, last; ///< Beyond all keys where there is no limit.
   int64_t queries, keys;
 
   bool hidesKeys() const { return first > -queries || last < keys; }
   bool eachQuerySeesAKey() const {
-    return first <= 0 && last >= 0 && queries - 1 + first < keys;
+    return last >= std::max<int64_t>(first, 0) && queries - 1 + first < keys;
   }
+  bool isBand() const { return first <= 0; }
 };
 } // namespace
 
 /// Reads the window. Returns nothing, and notes the problem, if a size is below
 /// -1, which stands for no limit.
 static std::optional<Window> readWindow(NodeConversion &c, int64_t queries,
-                                        int64_t keys) {
-  int64_t far = std::max(queries, keys);
+                                        int64_t keys, int64_t past) {
+  int64_t far = std::max(queries, keys) + past;
   Window window{-far, far, queries, keys};
   int64_t left = c.node.getInt("left_window_size", -1),
           right = c.node.getInt("right_window_size", -1);
@@ -58,11 +59,11 @@ static std::optional<Window> readWindow(NodeConversion &c, int64_t queries,
                         Twine(left) + " and " + Twine(right)),
            std::nullopt;
   if (left >= 0)
-    window.first = -std::min(left, far);
+    window.first = std::max(past - left, -far);
   if (right >= 0)
-    window.last = std::min(right, far);
+    window.last = std::min(past + right, far);
   if (c.node.getInt("is_causal", 0))
-    window.last = 0;
+    window.last = past;
   return window;
 }
 
@@ -83,12 +84,79 @@ static Value windowMask(NodeConversion &c, const Window &window) {
       limited(window.last, arith::CmpIPredicate::sle));
 }
 
+/// Returns a mask that hides what `mask` does, which may be null, and shows
+/// nothing that is not `seen`.
+static Value hideKeys(NodeConversion &c, Value mask, Value seen) {
+  if (!mask)
+    return seen;
+  if (c.b.type(mask).getElementType().isInteger(1)) {
+    auto common =
+        nn::TensorBuilder::commonShape(c.b.shape(mask), c.b.shape(seen));
+    return c.b.createOrFold<arith::AndIOp>(c.b.broadcast(mask, common),
+                                           c.b.broadcast(seen, common));
+  }
+  double infinity = std::numeric_limits<double>::infinity();
+  return c.b.select(seen, mask, c.b.splat(-infinity, c.b.type(mask)));
+}
+
+/// Fills up a mask that ends before the last keys, which it hides.
+static Value filledUp(NodeConversion &c, Value mask, int64_t keys) {
+  SmallVector<int64_t> shape(c.b.shape(mask));
+  if (shape.empty() || shape.back() == 1 || shape.back() >= keys)
+    return mask;
+  shape.back() = keys - shape.back();
+  auto rest = c.b.type(mask).clone(shape);
+  bool isTruth = rest.getElementType().isInteger(1);
+  double hidden = isTruth ? 0 : -std::numeric_limits<double>::infinity();
+  return c.b.createOrFold<nn::ConcatOp>(ValueRange{mask, c.b.splat(hidden, rest)},
+                                        (int64_t)shape.size() - 1);
+}
+
+/// Hides the keys behind the lengths of operand 6, of which the queries are the
+/// last. Without lengths, the mask stays as it is.
+static LogicalResult hidePadding(NodeConversion &c, RankedTensorType scores,
+                                 Value &mask) {
+  if (!c.has(6))
+    return success();
+  ArrayRef<int64_t> shape = scores.getShape();
+  if (c.type(6).getShape() != shape.take_front(1) || c.has(4))
+    return c.fail("operand 6 (nonpad_kv_seqlen) must be a length for each "
+                  "sequence of the batch, without a cache of keys and values");
+  Value lengths = c.input(6);
+  if (!c.type(6).getElementType().isInteger(64))
+    lengths = c.b.createOrFold<arith::ExtSIOp>(
+        c.type(6).clone(c.b.getI64Type()), lengths);
+  lengths = c.b.reshape(lengths, {shape[0], 1, 1, 1});
+  auto pairs = RankedTensorType::get({shape[0], 1, shape[2], shape[3]},
+                                     c.b.getI64Type());
+  Value key = c.b.create<nn::IotaOp>(pairs, 3),
+        length = c.b.broadcast(lengths, pairs.getShape());
+  // The place of each query among the keys.
+  Value query = c.b.createOrFold<arith::AddIOp>(
+      c.b.create<nn::IotaOp>(pairs, 2),
+      c.b.createOrFold<arith::SubIOp>(length, c.b.splat(shape[2], pairs)));
+  mask = hideKeys(c, mask, c.b.compare(arith::CmpIPredicate::slt, key, length));
+  auto limit = [&](arith::CmpIPredicate predicate, int64_t offset) {
+    Value end = c.b.createOrFold<arith::AddIOp>(query, c.b.splat(offset, pairs));
+    mask = hideKeys(c, mask, c.b.compare(predicate, key, end));
+  };
+  int64_t left = c.node.getInt("left_window_size", -1),
+          right = c.node.getInt("right_window_size", -1);
+  if (left >= 0)
+    limit(arith::CmpIPredicate::sge, -left);
+  if (c.node.getInt("is_causal", 0))
+    limit(arith::CmpIPredicate::sle, 0);
+  else if (right >= 0)
+    limit(arith::CmpIPredicate::sle, right);
+  return success();
+}
+
 /// Builds the mask of operand 3, and in it that of the window; null if there is
 /// no operand 3 and a band can say what the window hides.
 static LogicalResult buildMask(NodeConversion &c, RankedTensorType scores,
                                const Window &window, Value &mask) {
   if (c.has(3)) {
-    mask = c.input(3);
+    mask = filledUp(c, c.input(3), window.keys);
     Type element = c.type(3).getElementType();
     if (c.commonShape({mask, c.b.splat(0, scores)}) !=
             llvm::to_vector(scores.getShape()) ||
@@ -97,20 +165,10 @@ static LogicalResult buildMask(NodeConversion &c, RankedTensorType scores,
           "operand 3 (attn_mask) must broadcast to the scores, and be "
           "boolean or of their type");
   }
-  if (!window.hidesKeys() || (!mask && window.eachQuerySeesAKey()))
+  bool isBand = window.isBand() && window.eachQuerySeesAKey();
+  if (!window.hidesKeys() || (!mask && isBand && !c.has(6)))
     return success();
-  Value seen = windowMask(c, window);
-  if (!mask) {
-    mask = seen;
-  } else if (c.type(3).getElementType().isInteger(1)) {
-    auto common =
-        nn::TensorBuilder::commonShape(c.b.shape(mask), c.b.shape(seen));
-    mask = c.b.createOrFold<arith::AndIOp>(c.b.broadcast(mask, common),
-                                           c.b.broadcast(seen, common));
-  } else {
-    double infinity = std::numeric_limits<double>::infinity();
-    mask = c.b.select(seen, mask, c.b.splat(-infinity, c.b.type(mask)));
-  }
+  mask = hideKeys(c, mask, windowMask(c, window));
   return success();
 }
 
@@ -132,11 +190,59 @@ static Location stepsOf(onnx::NodeOp node) {
                                          {Part::Product, whole}});
 }
 
+/// Puts the keys, or the values, of a cache before the new ones.
+static LogicalResult addPast(NodeConversion &c, unsigned operand, Value &x) {
+  SmallVector<int64_t> shape(c.b.shape(x));
+  if (c.type(operand).getRank() == 4)
+    shape[2] = c.type(operand).getDimSize(2);
+  if (c.type(operand) != c.b.type(x).clone(shape))
+    return c.fail("operand " + Twine(operand) +
+                  " (a cache) must have shape [batch, heads, past, size]");
+  x = c.b.createOrFold<nn::ConcatOp>(ValueRange{c.input(operand), x}, 2);
+  return success();
+}
+
+/// Returns what the attribute qk_matmul_output_mode asks for: the scores, with
+/// the soft cap, with the mask, or their softmax.
+static Value scoresOf(NodeConversion &c, nn::AttentionOp op,
+                      const Window &window, int64_t mode) {
+  nn::TensorBuilder &b = c.b;
+  Value query = op.getQuery(), key = op.getKey(), mask = op.getMask();
+  int64_t heads = b.shape(query)[1], shared = b.shape(key)[1];
+  if (heads != shared) {
+    SmallVector<int64_t> repeated;
+    for (int64_t head = 0; head < heads; ++head)
+      repeated.push_back(head / (heads / shared));
+    key = pick(b, key, 1, repeated);
+  }
+  Value scores = b.create<nn::ContractOp>("bhqd,bhkd->bhqk", query, key);
+  scores = b.mul(scores, op.getScale().convertToDouble());
+  if (auto cap = mode > 0 ? op.getSoftcap() : std::nullopt) {
+    double limit = cap->convertToDouble();
+    scores = b.mul(b.create<math::TanhOp>(b.mul(scores, 1 / limit)), limit);
+  }
+  if (mode < 2)
+    return scores;
+  if (!mask && window.hidesKeys())
+    mask = windowMask(c, window);
+  double infinity = std::numeric_limits<double>::infinity();
+  if (mask && b.type(mask).getElementType().isInteger(1))
+    scores = b.select(mask, scores, b.splat(-infinity, b.type(scores)));
+  else if (mask)
+    scores = b.add(scores, mask);
+  return mode == 2 ? scores
+                   : b.create<nn::SoftmaxOp>(scores, 3, /*zeroes_empty=*/true);
+}
+
+static bool isUsed(NodeConversion &c, unsigned output) {
+  return c.node.getOutputs().size() > output &&
+         !c.node.getOutputs()[output].use_empty();
+}
+
 static LogicalResult attention(NodeConversion &c) {
-  for (unsigned index : {4u, 5u, 6u})
-    if (c.has(index))
-      return c.fail("operand " + Twine(index) +
-                    " (a cache of keys and values) is not supported");
+  if (c.has(4) != c.has(5))
+    return c.fail("operands 4 and 5 (a cache of keys and values) must come "
+                  "together");
   double softcap = c.node.getFloat("softcap", 0);
   if (!(softcap >= 0 && std::isfinite(softcap)))
     return c.fail("attribute softcap must be 0 or more, but is " +
@@ -145,8 +251,10 @@ static LogicalResult attention(NodeConversion &c) {
   auto query = splitHeads(c, 0, "q_num_heads");
   auto key = query ? splitHeads(c, 1, "kv_num_heads") : std::nullopt;
   auto value = key ? splitHeads(c, 2, "kv_num_heads") : std::nullopt;
-  if (!value)
+  if (!value || (c.has(4) && (failed(addPast(c, 4, *key)) ||
+                             failed(addPast(c, 5, *value)))))
     return failure();
+  int64_t past = c.has(4) ? c.type(4).getDimSize(2) : 0;
   ArrayRef<int64_t> shape = c.b.shape(*query), keys = c.b.shape(*key),
                     values = c.b.shape(*value);
   if (shape[0] != keys[0] || shape[0] != values[0] || keys[1] != values[1] ||
@@ -155,15 +263,23 @@ static LogicalResult attention(NodeConversion &c) {
     return c.fail("the shapes of query, key and value do not agree");
   auto scores = c.b.type(*query).clone({shape[0], shape[1], shape[2], keys[2]});
   Value mask;
-  std::optional<Window> window = readWindow(c, shape[2], keys[2]);
-  if (!window || failed(buildMask(c, scores, *window, mask)))
+  std::optional<Window> window = readWindow(c, shape[2], keys[2], past);
+  if (!window)
+    return failure();
+  // Lengths move the window of each sequence.
+  if (c.has(6))
+    window = Window{-window->keys - window->queries,
+                    window->keys + window->queries, shape[2], keys[2]};
+  if (failed(buildMask(c, scores, *window, mask)) ||
+      failed(hidePadding(c, scores, mask)))
     return failure();
   DenseI64ArrayAttr band;
   if (!mask && window->hidesKeys())
     band = c.b.getDenseI64ArrayAttr({window->first, window->last});
   // A query of a window may see no key. Its result is 0.
   UnitAttr zeroesEmpty =
-      window->eachQuerySeesAKey() ? UnitAttr() : c.b.getUnitAttr();
+      window->eachQuerySeesAKey() && !c.has(6) ? UnitAttr()
+                                               : c.b.getUnitAttr();
   double scale = c.node.getFloat("scale", 0);
   c.b.setLoc(stepsOf(c.node));
   auto op = c.b.create<nn::AttentionOp>(
@@ -177,11 +293,19 @@ static LogicalResult attention(NodeConversion &c) {
   if (isJoined)
     result = c.b.reshape(c.b.transpose(result, {0, 2, 1, 3}),
                          {shape[0], shape[2], shape[1] * values[3]});
-  return c.yield(result);
+  for (Value output : {result, *key, *value})
+    c.outputs.push_back({{output}, false});
+  if (!isUsed(c, 3))
+    return success();
+  int64_t mode = c.node.getInt("qk_matmul_output_mode", 0);
+  if (mode < 0 || mode > 3)
+    return c.fail("attribute qk_matmul_output_mode = " + Twine(mode) +
+                  " is not supported");
+  return c.yield(scoresOf(c, op, *window, mode));
 }
 
 ArrayRef<OperatorEntry> gpuopt::attentionOperators() {
   static const OperatorEntry entries[] = {
-      {"Attention", attention, "no cache of keys and values"}};
+      {"Attention", attention}};
   return entries;
 }

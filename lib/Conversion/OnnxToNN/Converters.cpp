@@ -112,9 +112,14 @@ Type gpuopt::elementTypeOf(Builder &b, int64_t dataType) {
   switch (dataType) {
   case 1:
     return b.getF32Type();
+  case 2:
+  case 3:
+  case 4:
+  case 5:
   case 6:
     return b.getI32Type();
   case 7:
+  case 12:
     return b.getI64Type();
   case 9:
     return b.getI1Type();
@@ -204,7 +209,9 @@ static const std::map<StringRef, const OperatorEntry *> &allOperators() {
           einsumOperators(), spatialOperators(), resampleOperators(),
           normalisationOperators(), shapeOperators(), gatherOperators(),
           rankOperators(), scanOperators(), reductionOperators(),
-          recurrentOperators()})
+          recurrentOperators(), scatterOperators(), selectOperators(),
+          randomOperators(), lossOperators(), samplingOperators(),
+          poolOperators(), rotaryOperators()})
       for (const OperatorEntry &entry : family)
         map[entry.name] = &entry;
     return map;

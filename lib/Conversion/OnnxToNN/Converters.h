@@ -109,7 +109,8 @@ private:
 };
 
 /// Returns the element type for a number of TensorProto.DataType; null for one
-/// that is not supported.
+/// that is not supported. Programs compute no integers of 8 and 16 bits, nor
+/// unsigned ones: these become signed ones of 32 bits, or of 64 for uint32.
 mlir::Type elementTypeOf(mlir::Builder &b, int64_t dataType);
 /// Returns the elements of a constant; null for other values.
 mlir::DenseElementsAttr constantOf(mlir::Value value);
@@ -130,6 +131,11 @@ mlir::Value pick(nn::TensorBuilder &b, mlir::Value x, int64_t dim,
 /// dimension `axis`. Indices lie within the dimension (nn.in_range).
 mlir::Value takeAlong(nn::TensorBuilder &b, mlir::Value x, int64_t axis,
                       mlir::Value index);
+
+/// Returns the index of the largest or smallest element along `axis`, which
+/// keeps size 1; of equal elements the first or the last.
+mlir::Value findExtreme(nn::TensorBuilder &b, mlir::Value x, int64_t axis,
+                        bool largest, bool last = false);
 
 /// Returns integers as floating-point numbers that hold them exactly, up to
 /// 2^53. Programs only add up integers of masks and positions.
@@ -159,6 +165,13 @@ llvm::ArrayRef<OperatorEntry> resampleOperators();
 llvm::ArrayRef<OperatorEntry> normalisationOperators();
 llvm::ArrayRef<OperatorEntry> shapeOperators();
 llvm::ArrayRef<OperatorEntry> gatherOperators();
+llvm::ArrayRef<OperatorEntry> scatterOperators();
+llvm::ArrayRef<OperatorEntry> selectOperators();
+llvm::ArrayRef<OperatorEntry> randomOperators();
+llvm::ArrayRef<OperatorEntry> lossOperators();
+llvm::ArrayRef<OperatorEntry> samplingOperators();
+llvm::ArrayRef<OperatorEntry> poolOperators();
+llvm::ArrayRef<OperatorEntry> rotaryOperators();
 llvm::ArrayRef<OperatorEntry> rankOperators();
 llvm::ArrayRef<OperatorEntry> scanOperators();
 llvm::ArrayRef<OperatorEntry> reductionOperators();

@@ -86,13 +86,32 @@ static LogicalResult mean(NodeConversion &c) {
   return success();
 }
 
+/// Returns floating-point numbers in another floating-point type.
+static Value resized(nn::TensorBuilder &b, Value x, Type element) {
+  RankedTensorType type = b.type(x);
+  if (type.getElementType() == element)
+    return x;
+  bool isWider = type.getElementTypeBitWidth() < element.getIntOrFloatBitWidth();
+  return isWider ? b.createOrFold<arith::ExtFOp>(type.clone(element), x)
+                 : b.createOrFold<arith::TruncFOp>(type.clone(element), x);
+}
+
 static LogicalResult power(NodeConversion &c) {
   auto values = aligned(c);
   if (!values)
     return failure();
   Value x = (*values)[0], e = (*values)[1];
+  if (!c.isFloat(0)) {
+    // Integers are exact up to 2^53.
+    RankedTensorType type = c.b.type(x);
+    Value powers = c.b.createOrFold<math::PowFOp>(inDouble(c.b, x), c.isFloat(1) ? resized(c.b, e, c.b.getF64Type())
+                     : inDouble(c.b, e));
+    return c.yield(c.b.createOrFold<arith::FPToSIOp>(type, powers));
+  }
   if (!c.isFloat(1))
     e = c.b.createOrFold<arith::SIToFPOp>(c.b.type(x), e);
+  else if (c.type(1).getElementType() != c.type(0).getElementType())
+    e = resized(c.b, e, c.type(0).getElementType());
   // Small whole powers become products, whose gradients are cheap and exact.
   DenseElementsAttr exponent;
   if (matchPattern(e, m_Constant(&exponent)) && exponent.isSplat()) {
@@ -118,17 +137,22 @@ static LogicalResult modulo(NodeConversion &c) {
   auto values = aligned(c);
   if (!values)
     return failure();
-  bool fmod = c.node.getInt("fmod", 0);
+  bool fmod = c.node.getInt("fmod", 0), isFloat = c.isFloat(0);
   Value x = (*values)[0], y = (*values)[1];
-  if (c.isFloat(0) && !fmod)
-    return c.fail("floating-point operands need the attribute fmod = 1");
-  if (c.isFloat(0))
-    return c.yield(c.b.createOrFold<arith::RemFOp>(x, y));
-  Value remainder = c.b.createOrFold<arith::RemSIOp>(x, y);
+  Value remainder = isFloat ? c.b.createOrFold<arith::RemFOp>(x, y)
+                            : c.b.createOrFold<arith::RemSIOp>(x, y);
   if (fmod)
     return c.yield(remainder);
-  using P = arith::CmpIPredicate;
   Value zero = c.b.splat(0, c.b.type(remainder));
+  if (isFloat) {
+    using F = arith::CmpFPredicate;
+    Value differ = c.b.createOrFold<arith::XOrIOp>(
+        c.b.compare(F::OLT, remainder, zero), c.b.compare(F::OLT, y, zero));
+    Value isWrong = c.b.createOrFold<arith::AndIOp>(
+        differ, c.b.compare(F::UNE, remainder, zero));
+    return c.yield(c.b.select(isWrong, c.b.add(remainder, y), remainder));
+  }
+  using P = arith::CmpIPredicate;
   Value differ = c.b.createOrFold<arith::XOrIOp>(
       c.b.compare(P::slt, remainder, zero), c.b.compare(P::slt, y, zero));
   Value isWrong = c.b.createOrFold<arith::AndIOp>(
@@ -160,6 +184,15 @@ static LogicalResult logical(NodeConversion &c) {
   return c.yield(c.b.broadcast(result, shape));
 }
 
+template <typename OpT>
+static LogicalResult bitwise(NodeConversion &c) {
+  auto values = aligned(c);
+  if (!values)
+    return failure();
+  return c.yield(c.b.createOrFold<OpT>((*values)[0], (*values)[1]));
+}
+
+/// Turns all bits around, which for a boolean is its negation.
 static LogicalResult logicalNot(NodeConversion &c) {
   return c.yield(
       c.b.createOrFold<arith::XOrIOp>(c.input(0), c.b.splat(-1, c.type(0))));
@@ -250,6 +283,13 @@ static LogicalResult softplus(NodeConversion &c) {
 static LogicalResult swish(NodeConversion &c) {
   Value x = c.input(0), scaled = c.b.mul(x, c.node.getFloat("alpha", 1.0));
   return c.yield(c.b.mul(x, c.b.sigmoid(scaled)));
+}
+/// Gates operand 1 by the Swish of operand 0.
+static LogicalResult swiGLU(NodeConversion &c) {
+  if (c.type(0) != c.type(1))
+    return c.fail("operands must have one shape");
+  Value gate = c.input(0), scaled = c.b.mul(gate, c.node.getFloat("alpha", 1));
+  return c.yield(c.b.mul(c.b.mul(gate, c.b.sigmoid(scaled)), c.input(1)));
 }
 static LogicalResult mish(NodeConversion &c) {
   return c.yield(c.b.mul(
@@ -449,12 +489,43 @@ static LogicalResult castTo(NodeConversion &c, Type element) {
                             : c.b.createOrFold<arith::ExtSIOp>(target, x));
 }
 
+/// Returns the name of a type of TensorProto.DataType.
+static std::string nameOfType(int64_t dataType) {
+  static const StringRef names[] = {
+      "undefined", "float",  "uint8",     "int8",       "uint16",  "int16",
+      "int32",     "int64",  "string",    "bool",       "float16", "double",
+      "uint32",    "uint64", "complex64", "complex128", "bfloat16"};
+  if (dataType >= 0 && dataType < (int64_t)std::size(names))
+    return names[dataType].str();
+  return "a type of number " + std::to_string(dataType);
+}
+
+/// Keeps of integers what the narrow type of a cast has room for.
+static Value wrapped(nn::TensorBuilder &b, Value x, int64_t dataType) {
+  RankedTensorType type = b.type(x);
+  if (dataType == 2 || dataType == 4 || dataType == 12) {
+    double most = dataType == 2 ? 0xff : dataType == 4 ? 0xffff : 0xffffffff;
+    return b.createOrFold<arith::AndIOp>(x, b.splat(most, type));
+  }
+  if (dataType != 3 && dataType != 5)
+    return x;
+  // The sign is that of the highest bit that is left.
+  Value shift = b.splat(dataType == 3 ? 24 : 16, type);
+  return b.createOrFold<arith::ShRSIOp>(
+      b.createOrFold<arith::ShLIOp>(x, shift), shift);
+}
+
 static LogicalResult cast(NodeConversion &c) {
   int64_t to = c.node.getInt("to", 0);
   Type element = elementTypeOf(c.b, to);
   if (!element)
-    return c.fail("attribute to = " + Twine(to) + " is not supported");
-  return castTo(c, element);
+    return c.fail("a cast to " + nameOfType(to) + " (attribute to = " +
+                  Twine(to) + ") is not supported");
+  if (failed(castTo(c, element)))
+    return failure();
+  Value &result = c.outputs.back().tensors.front();
+  result = wrapped(c.b, result, to);
+  return success();
 }
 static LogicalResult castLike(NodeConversion &c) {
   return castTo(c, c.type(1).getElementType());
@@ -473,7 +544,11 @@ ArrayRef<OperatorEntry> gpuopt::elementwiseOperators() {
       {"Asinh", unary<math::AsinhOp>},
       {"Atan", unary<math::AtanOp>},
       {"Atanh", unary<math::AtanhOp>},
-      {"Cast", cast},
+      {"BitwiseAnd", bitwise<arith::AndIOp>},
+      {"BitwiseNot", logicalNot},
+      {"BitwiseOr", bitwise<arith::OrIOp>},
+      {"BitwiseXor", bitwise<arith::XOrIOp>},
+      {"Cast", cast, "8 and 16 bits in integers of 32 bits, uint32 in int64"},
       {"CastLike", castLike},
       {"Ceil", unary<math::CeilOp>},
       {"Celu", celu},
@@ -502,13 +577,13 @@ ArrayRef<OperatorEntry> gpuopt::elementwiseOperators() {
       {"Mean", mean},
       {"Min", arithmetic<arith::MinimumFOp, arith::MinSIOp>},
       {"Mish", mish},
-      {"Mod", modulo, "fmod = 1 for floating-point operands"},
+      {"Mod", modulo},
       {"Mul", arithmetic<arith::MulFOp, arith::MulIOp>},
       {"Neg", negate},
       {"Not", logicalNot},
       {"Or", logical<arith::OrIOp>},
       {"PRelu", prelu},
-      {"Pow", power, "floating-point bases"},
+      {"Pow", power, "integers up to 2^53"},
       {"Reciprocal", reciprocal},
       {"Relu", relu},
       {"Round", unary<math::RoundEvenOp>},
@@ -523,6 +598,7 @@ ArrayRef<OperatorEntry> gpuopt::elementwiseOperators() {
       {"Sqrt", unary<math::SqrtOp>},
       {"Sub", arithmetic<arith::SubFOp, arith::SubIOp>},
       {"Sum", arithmetic<arith::AddFOp, arith::AddIOp>},
+      {"SwiGLU", swiGLU},
       {"Swish", swish},
       {"Tan", unary<math::TanOp>},
       {"Tanh", unary<math::TanhOp>},

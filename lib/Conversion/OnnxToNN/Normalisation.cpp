@@ -207,23 +207,20 @@ static LogicalResult dropout(NodeConversion &c) {
   if (!training && ratio > 0)
     (c.has(2) ? c.state.idleDropouts : c.state.untoldDropouts)
         .push_back(c.node.getNodeName());
-  if (!training || ratio == 0)
-    return c.yield(c.input(0));
+  if (!training || ratio == 0) {
+    // The mask, if there is one, keeps everything.
+    c.outputs.push_back({{c.input(0)}, false});
+    return c.yield(c.b.splat(-1, c.type(0).clone(c.b.getI1Type())));
+  }
   return c.yield(c.b.create<nn::DropoutOp>(c.input(0), APFloat(ratio),
                                            c.state.nextStream++));
-}
-
-static LogicalResult randomUniformLike(NodeConversion &c) {
-  double low = c.node.getFloat("low", 0), high = c.node.getFloat("high", 1);
-  Value draw = c.b.create<nn::RandomUniformOp>(c.type(0), c.state.nextStream++);
-  return c.yield(c.b.add(c.b.mul(draw, high - low), low));
 }
 
 ArrayRef<OperatorEntry> gpuopt::normalisationOperators() {
   static const OperatorEntry entries[] = {
       {"BatchNormalization", batchNorm,
        "in training form unless --batch-norm=frozen"},
-      {"Dropout", dropout, "ratio and training_mode are constants; no mask"},
+      {"Dropout", dropout, "ratio and training_mode are constants; a mask where nothing is dropped"},
       {"GroupNormalization", groupNorm},
       {"InstanceNormalization", instanceNorm},
       {"LayerNormalization", layerNorm},
@@ -231,7 +228,6 @@ ArrayRef<OperatorEntry> gpuopt::normalisationOperators() {
       {"LpNormalization", lpNorm},
       {"MeanVarianceNormalization", meanVarianceNorm},
       {"RMSNormalization", rmsNorm},
-      {"RandomUniformLike", randomUniformLike},
       {"Softmax", softmax<nn::SoftmaxOp>}};
   return entries;
 }

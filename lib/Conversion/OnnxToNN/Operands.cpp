@@ -32,44 +32,54 @@ struct Rule {
 } // namespace
 
 static constexpr Rule kRules[] = {
-    {"F", "Acos Acosh Asin Asinh Atan Atanh AveragePool Ceil Celu Cos "
-          "Cosh Elu Erf Exp Floor Gelu GlobalAveragePool GlobalMaxPool "
-          "HardSigmoid HardSwish IsInf IsNaN LeakyRelu Log LogSoftmax "
-          "LpNormalization MaxPool MeanVarianceNormalization Mish "
+    {"F", "Acos Acosh Asin Asinh Atan Atanh AveragePool Bernoulli Ceil Celu "
+          "Cos Cosh Elu Erf Exp Floor Gelu GlobalAveragePool GlobalLpPool "
+          "GlobalMaxPool HardSigmoid HardSwish Hardmax IsInf IsNaN LRN "
+          "LeakyRelu Log LogSoftmax LpNormalization LpPool MaxPool "
+          "MeanVarianceNormalization Mish Multinomial "
           "Reciprocal Relu Round Selu Shrink Sigmoid Sin Sinh Softmax Softplus "
           "Softsign Sqrt Swish "
           "Tan Tanh ThresholdedRelu"},
     {"NS", "Add Div Greater GreaterOrEqual Less LessOrEqual Mod Mul Sub"},
     {"NS*", "Max Min Sum"},
     {"BB", "And Or Xor"},
-    {"FS", "MatMul PRelu RMSNormalization"},
+    {"II", "BitwiseAnd BitwiseOr BitwiseXor"},
+    {"I", "BitwiseNot ConstantOfShape"},
+    {"FS", "GridSample MatMul PRelu RMSNormalization SwiGLU"},
+    {"FI", "AffineGrid"},
+    {"FII", "Col2Im"},
+    {"FIi", "MaxUnpool"},
+    {"FIs", "NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss"},
+    {"FSSi", "RotaryEmbedding"},
+    {"AIS", "ScatterElements ScatterND"},
+    {"AB", "Compress"},
     {"FSs", "Conv ConvTranspose Gemm LayerNormalization"},
     {"FSS", "GroupNormalization InstanceNormalization"},
     {"FS*", "Einsum Mean"},
     {"N", "Abs ArgMax ArgMin Neg Sign"},
     {"Ni", "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax "
            "ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare"},
-    {"NI", "CumSum TopK"},
-    {"A", "Cast DepthToSpace EyeLike Flatten RandomUniformLike Shape "
-          "Size SpaceToDepth Transpose"},
+    {"NI", "CumProd CumSum TopK"},
+    {"A", "Cast DepthToSpace EyeLike Flatten NonZero RandomNormalLike "
+          "RandomUniformLike Shape Size SpaceToDepth Transpose Unique"},
     {"Ai", "Split SplitToSequence Squeeze Trilu Unsqueeze"},
-    {"AI", "Expand Gather GatherElements GatherND Reshape Tile"},
+    {"AI", "CenterCropPad Expand Gather GatherElements GatherND Reshape "
+           "ReverseSequence Tile"},
     {"AS*", "Concat SequenceConstruct"},
     {"FSSaaaa", "Attention"},
     {"FSSSS", "BatchNormalization"},
     {"AA", "CastLike"},
     {"Nss", "Clip"},
-    {"", "Constant"},
-    {"I", "ConstantOfShape"},
+    {"", "Constant RandomNormal RandomUniform"},
     {"Ffb", "Dropout"},
     {"AS", "Equal"},
     {"X", "Identity"},
     {"FSSsis", "GRU RNN"},
     {"FSSsisss", "LSTM"},
     {"B", "Not"},
-    {"IIA", "OneHot"},
+    {"NNA", "OneHot"},
     {"AIsi", "Pad"},
-    {"FN", "Pow"},
+    {"NN", "Pow"},
     {"NSS", "Range"},
     {"Fffi", "Resize"},
     {"QI", "SequenceAt"},

@@ -8,7 +8,8 @@
 // ArgMax, ArgMin and TopK give the index of an extreme value. The value is
 // found first, by a reduction; its index is the least, or greatest, of the
 // indices of the elements that equal it. In between, indices are floating-point
-// numbers, which are exact up to 2^24.
+// numbers, which are exact up to 2^24. Where TopK wants many elements, or the
+// numbers are integers of 64 bits, the order of all elements is computed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -73,18 +74,73 @@ private:
 
 } // namespace
 
-/// Returns the dimension to search, or nothing.
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+/// A search counts places in the operand's type.
+static constexpr int64_t kLongestSearch = 1 << 24;
+
+/// Returns the dimension to search; notes the problem if there is none.
 static std::optional<int64_t> axisOf(NodeConversion &c, int64_t fallback) {
   auto axis = c.axis(c.node.getInt("axis", fallback), c.type(0).getRank());
   if (!axis)
     return std::nullopt;
-  int64_t size = c.type(0).getDimSize(*axis);
-  unsigned width = c.type(0).getElementTypeBitWidth();
-  if (c.isFloat(0) && width >= 32 && size >= 1 && size <= 1 << 24)
+  if (c.type(0).getDimSize(*axis) >= 1)
     return axis;
-  c.problem = "the operand must be f32 or f64, its axis not empty nor larger "
-              "than 2^24";
+  c.problem = "dimension " + std::to_string(*axis) +
+              " is empty, so that nothing in it is the largest or smallest";
   return std::nullopt;
+}
+
+/// Returns the numbers in a type in which they can be compared: all but f64 and
+/// i64 become f32 or f64, which hold them exactly.
+static Value comparable(NodeConversion &c) {
+  Type element = c.type(0).getElementType();
+  unsigned width = element.getIntOrFloatBitWidth();
+  if (isa<FloatType>(element) && width < 32)
+    return c.b.create<arith::ExtFOp>(c.type(0).clone(c.b.getF32Type()),
+                                     c.input(0));
+  if (isa<IntegerType>(element) && width <= 32)
+    return inDouble(c.b, c.input(0));
+  return c.input(0);
+}
+
+static bool canSearch(nn::TensorBuilder &b, Value x, int64_t axis) {
+  return isa<FloatType>(b.type(x).getElementType()) &&
+         b.shape(x)[axis] <= kLongestSearch;
+}
+
+/// Returns the order in which the elements along `axis` are sorted.
+static Value sortAlong(nn::TensorBuilder &b, Value x, int64_t axis,
+                       bool descending) {
+  auto toBack = llvm::to_vector(llvm::seq<int64_t>(0, b.type(x).getRank()));
+  std::swap(toBack[axis], toBack.back());
+  Value order = b.create<nn::ArgsortOp>(b.transpose(x, toBack), descending);
+  return b.transpose(order, toBack); // a swap undoes itself
+}
+
+static Value sliceOf(nn::TensorBuilder &b, Value x, int64_t axis,
+                     int64_t offset, int64_t size) {
+  SmallVector<int64_t> offsets(b.type(x).getRank(), 0), sizes(b.shape(x)),
+      strides(b.type(x).getRank(), 1);
+  offsets[axis] = offset;
+  sizes[axis] = size;
+  return b.createOrFold<nn::SliceOp>(x, offsets, sizes, strides);
+}
+
+//===----------------------------------------------------------------------===//
+// The operators
+//===----------------------------------------------------------------------===//
+
+Value gpuopt::findExtreme(nn::TensorBuilder &b, Value x, int64_t axis,
+                          bool largest, bool last) {
+  if (canSearch(b, x, axis))
+    return Search(b, x, axis, largest).next(last);
+  // Equal elements keep their order, so the last of the largest is the last in
+  // ascending order.
+  Value order = sortAlong(b, x, axis, largest != last);
+  return sliceOf(b, order, axis, last ? b.shape(x)[axis] - 1 : 0, 1);
 }
 
 template <bool largest>
@@ -92,8 +148,8 @@ static LogicalResult argExtreme(NodeConversion &c) {
   auto axis = axisOf(c, 0);
   if (!axis)
     return failure();
-  Value index = Search(c.b, c.input(0), *axis, largest)
-                    .next(c.node.getInt("select_last_index", 0));
+  Value index = findExtreme(c.b, comparable(c), *axis, largest,
+                            c.node.getInt("select_last_index", 0));
   if (c.node.getInt("keepdims", 1))
     return c.yield(index);
   SmallVector<int64_t> shape(c.b.shape(index));
@@ -101,33 +157,52 @@ static LogicalResult argExtreme(NodeConversion &c) {
   return c.yield(c.b.reshape(index, shape));
 }
 
-/// Makes one search for each of the k elements. This suits the few experts of a
-/// mixture, but not sorting.
+/// Makes one search for each of a few elements, such as the experts of a
+/// mixture, in which kernels are merged with others. A sort finds more.
 static LogicalResult topK(NodeConversion &c) {
-  constexpr int64_t kMost = 16;
+  constexpr int64_t kMostSearches = 16;
   auto axis = axisOf(c, -1);
-  auto count = c.constantInts(1);
+  auto count = c.constantInt(1);
   if (!axis || !count)
     return failure();
-  if (count->size() != 1 || count->front() < 1 || count->front() > kMost ||
-      count->front() > c.type(0).getDimSize(*axis))
-    return c.fail("k must lie in 1 .. " + Twine(kMost) +
-                  " and within the dimension");
-  Search search(c.b, c.input(0), *axis, c.node.getInt("largest", 1));
-  SmallVector<Value> found;
-  for (int64_t i = 0; i < count->front(); ++i)
-    found.push_back(search.next());
-  Value indices = c.b.createOrFold<nn::ConcatOp>(found, *axis);
+  int64_t size = c.type(0).getDimSize(*axis);
+  if (*count < 1 || *count > size)
+    return c.fail("k = " + Twine(*count) + " must lie in 1 .. " + Twine(size) +
+                  ", which the dimension has");
+  bool largest = c.node.getInt("largest", 1);
+  Value x = comparable(c), indices;
+  if (*count <= kMostSearches && canSearch(c.b, x, *axis)) {
+    Search search(c.b, x, *axis, largest);
+    SmallVector<Value> found;
+    for (int64_t i = 0; i < *count; ++i)
+      found.push_back(search.next());
+    indices = c.b.createOrFold<nn::ConcatOp>(found, *axis);
+  } else {
+    indices =
+        sliceOf(c.b, sortAlong(c.b, x, *axis, largest), *axis, 0, *count);
+  }
   c.outputs.push_back({{takeAlong(c.b, c.input(0), *axis, indices)}, false});
   c.outputs.push_back({{indices}, false});
   return success();
 }
 
+/// Gives 1 at the first of the largest elements, and 0 elsewhere.
+static LogicalResult hardmax(NodeConversion &c) {
+  auto axis = axisOf(c, -1);
+  if (!axis)
+    return failure();
+  Value index = findExtreme(c.b, comparable(c), *axis, /*largest=*/true);
+  Value places =
+      c.b.create<nn::IotaOp>(c.type(0).clone(c.b.getI64Type()), *axis);
+  return c.yield(
+      c.b.toFloat(c.b.compare(arith::CmpIPredicate::eq, places, index),
+                  c.type(0).getElementType()));
+}
+
 ArrayRef<OperatorEntry> gpuopt::rankOperators() {
-  static const char floats[] = "f32 and f64";
-  static const OperatorEntry entries[] = {
-      {"ArgMax", argExtreme<true>, floats},
-      {"ArgMin", argExtreme<false>, floats},
-      {"TopK", topK, "f32 and f64, constant k up to 16"}};
+  static const OperatorEntry entries[] = {{"ArgMax", argExtreme<true>},
+                                          {"ArgMin", argExtreme<false>},
+                                          {"Hardmax", hardmax},
+                                          {"TopK", topK, "constant k"}};
   return entries;
 }

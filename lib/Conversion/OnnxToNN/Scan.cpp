@@ -104,8 +104,9 @@ struct Scan {
 };
 } // namespace
 
-static Value sumIntegers(NodeConversion &c, DenseElementsAttr data,
-                         int64_t axis, Scan scan) {
+/// Returns the running sums, or products, of constants.
+static Value scanIntegers(NodeConversion &c, DenseElementsAttr data,
+                          int64_t axis, Scan scan, bool isProduct) {
   int64_t inner = 1, size = c.type(0).getDimSize(axis);
   for (int64_t next : c.type(0).getShape().drop_front(axis + 1))
     inner *= next;
@@ -113,11 +114,12 @@ static Value sumIntegers(NodeConversion &c, DenseElementsAttr data,
   for (size_t begin = 0; begin < elements.size(); ++begin) {
     if ((int64_t)(begin / inner) % size != 0)
       continue;
-    APInt sum(elements[begin].getBitWidth(), 0);
+    APInt sum(elements[begin].getBitWidth(), isProduct);
     for (int64_t i = 0; i < size; ++i) {
       size_t at = begin + (scan.reverse ? size - 1 - i : i) * inner;
-      sums[at] = scan.exclusive ? sum : sum + elements[at];
-      sum += elements[at];
+      APInt next = isProduct ? sum * elements[at] : sum + elements[at];
+      sums[at] = scan.exclusive ? sum : next;
+      sum = next;
     }
   }
   return c.b.create<arith::ConstantOp>(DenseElementsAttr::get(c.type(0), sums));
@@ -165,7 +167,28 @@ static Value runningSum(nn::TensorBuilder &b, Value x, int64_t axis,
   return b.createOrFold<nn::SliceOp>(sums, zeros, shape, ones);
 }
 
-static LogicalResult cumSum(NodeConversion &c) {
+/// Multiplies for each result the elements before it, and ones in place of the
+/// others.
+static Value runningProduct(nn::TensorBuilder &b, Value x, int64_t axis,
+                            Scan scan) {
+  SmallVector<int64_t> shape(b.shape(x)), pairs(shape), from(shape);
+  int64_t size = shape[axis];
+  pairs.insert(pairs.begin() + axis + 1, size); // [..., from, to, ...]
+  from.insert(from.begin() + axis + 1, 1);
+  auto index = RankedTensorType::get(pairs, b.getI64Type());
+  Value isFactor =
+      b.compare(scan.predicate(), b.create<nn::IotaOp>(index, axis),
+                b.create<nn::IotaOp>(index, axis + 1));
+  Value factors = b.select(isFactor, b.reshape(x, from),
+                           b.splat(1, b.type(x).clone(pairs)));
+  return b.reshape(b.reduce(nn::ReductionKind::Prod, factors, axis), shape);
+}
+
+/// Each result of a running product looks at all elements.
+static constexpr int64_t kLongestProduct = 4096;
+
+template <bool isProduct>
+static LogicalResult runningScan(NodeConversion &c) {
   auto given = c.constantInt(1);
   if (!given)
     return failure();
@@ -174,17 +197,23 @@ static LogicalResult cumSum(NodeConversion &c) {
     return failure();
   Scan scan{c.node.getInt("exclusive", 0) != 0,
             c.node.getInt("reverse", 0) != 0};
+  if (isProduct && c.type(0).getDimSize(*axis) > kLongestProduct)
+    return c.fail("a product of more than " + Twine(kLongestProduct) +
+                  " elements is not supported");
+  auto run = isProduct ? runningProduct : runningSum;
   if (c.isFloat(0))
-    return c.yield(runningSum(c.b, c.input(0), *axis, scan));
+    return c.yield(run(c.b, c.input(0), *axis, scan));
   if (DenseElementsAttr data = constantOf(c.input(0)))
-    return c.yield(sumIntegers(c, data, *axis, scan));
-  Value sums = runningSum(c.b, inDouble(c.b, c.input(0)), *axis, scan);
-  return c.yield(c.b.create<arith::FPToSIOp>(c.type(0), sums));
+    return c.yield(scanIntegers(c, data, *axis, scan, isProduct));
+  Value results = run(c.b, inDouble(c.b, c.input(0)), *axis, scan);
+  return c.yield(c.b.create<arith::FPToSIOp>(c.type(0), results));
 }
 
 ArrayRef<OperatorEntry> gpuopt::scanOperators() {
   static const OperatorEntry entries[] = {
-      {"CumSum", cumSum, "sums of integers up to 2^53"},
+      {"CumProd", runningScan<true>,
+       "dimensions of up to 4096, products of integers up to 2^53"},
+      {"CumSum", runningScan<false>, "sums of integers up to 2^53"},
       {"EyeLike", eyeLike},
       {"Trilu", trilu}};
   return entries;

@@ -14,8 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Converters.h"
-#include "Volume.h"
+#include "Windows.h"
 
 using namespace mlir;
 using namespace gpuopt;
@@ -237,17 +236,6 @@ static LogicalResult convTranspose(NodeConversion &c) {
   return addBias(c, result);
 }
 
-/// Pads the end for a last window that does not fit completely, unless that
-/// would begin in the padding.
-static void roundUp(Span &span, int64_t length) {
-  int64_t size = length + span.low;
-  int64_t last = llvm::divideCeil(
-      std::max<int64_t>(0, size + span.high - span.covered()), span.stride);
-  if (last * span.stride >= size)
-    --last;
-  span.high = std::max(span.high, last * span.stride + span.covered() - size);
-}
-
 static void roundUp(Window &window, ArrayRef<int64_t> spatial) {
   size_t dims = spatial.size();
   if (dims == 3)
@@ -298,12 +286,53 @@ static Value poolDepth(NodeConversion &c, Value planes, const Span &depth,
   return c.b.reshape(pooled, shape);
 }
 
+/// Returns the places of maxima in their planes, [N, H, W, C], as places in the
+/// whole operand, in row-major order or with columns that are stored whole.
+static Value placesOfMaxima(NodeConversion &c, Value argmax) {
+  ArrayRef<int64_t> shape = c.type(0).getShape();
+  int64_t width = shape.back(),
+          height = shape.size() == 4 ? shape[2] : 1;
+  Value place = c.b.create<arith::ExtSIOp>(
+      c.b.type(argmax).clone(c.b.getI64Type()), argmax);
+  RankedTensorType type = c.b.type(place);
+  auto times = [&](Value x, int64_t factor) {
+    return c.b.createOrFold<arith::MulIOp>(x, c.b.splat(factor, type));
+  };
+  auto plus = [&](Value x, Value y) {
+    return c.b.createOrFold<arith::AddIOp>(x, y);
+  };
+  if (c.node.getInt("storage_order", 0)) {
+    Value row = c.b.createOrFold<arith::DivSIOp>(place, c.b.splat(width, type));
+    Value column =
+        c.b.createOrFold<arith::RemSIOp>(place, c.b.splat(width, type));
+    place = plus(times(column, height), row);
+  }
+  Value plane = plus(times(c.b.create<nn::IotaOp>(type, 0), shape[1]),
+                     c.b.create<nn::IotaOp>(type, 3));
+  return channelsFirst(c, plus(place, times(plane, height * width)));
+}
+
+/// Pools lines and planes, with the places of the maxima.
+static LogicalResult maxPoolWithPlaces(NodeConversion &c, const Window &w) {
+  if (c.type(0).getRank() > 4)
+    return c.fail("output 1 (indices) is supported for one or two spatial "
+                  "dimensions");
+  auto pool =
+      c.b.create<nn::MaxPoolOp>(channelsLast(c, c.input(0)), w.kernel,
+                                w.strides, w.pads, w.dilations);
+  c.outputs.push_back({{channelsFirst(c, pool.getResult())}, false});
+  c.outputs.push_back({{placesOfMaxima(c, pool.getArgmax())}, false});
+  return success();
+}
+
 /// Among equal elements, the first in the plane of the first depth wins: it is
 /// the first of the window.
 static LogicalResult maxPool(NodeConversion &c) {
   auto window = poolWindow(c);
   if (!window)
     return failure();
+  if (c.node.getOutputs().size() > 1 && !c.node.getOutputs()[1].use_empty())
+    return maxPoolWithPlaces(c, *window);
   auto pool = [&](Value x, const Window &w) -> Value {
     return c.b
         .create<nn::MaxPoolOp>(x, w.kernel, w.strides, w.pads, w.dilations)
@@ -317,12 +346,11 @@ static LogicalResult averagePool(NodeConversion &c) {
   auto window = poolWindow(c);
   if (!window)
     return failure();
-  if (window->dilations != SmallVector<int64_t>{1, 1} ||
-      window->depth.dilation != 1)
-    return c.fail("attribute dilations is not supported");
-  if (c.node.getInt("ceil_mode", 0) && c.node.getInt("count_include_pad", 0))
-    return c.fail("attributes ceil_mode = 1 and count_include_pad = 1 are not "
-                  "supported together");
+  bool isDilated = window->dilations != SmallVector<int64_t>{1, 1} ||
+                   window->depth.dilation != 1;
+  if (isDilated || (c.node.getInt("ceil_mode", 0) &&
+                    c.node.getInt("count_include_pad", 0)))
+    return averageWindows(c);
   bool countsPads = c.node.getInt("count_include_pad", 0) != 0;
   auto pool = [&](Value x, const Window &w) -> Value {
     return c.b.create<nn::AvgPoolOp>(x, w.kernel, w.strides, w.pads,
@@ -351,14 +379,13 @@ static LogicalResult globalMaxPool(NodeConversion &c) {
 
 ArrayRef<OperatorEntry> gpuopt::spatialOperators() {
   static const OperatorEntry entries[] = {
-      {"AveragePool", averagePool,
-       "one to three spatial dimensions, no dilations, ceil_mode without "
-       "count_include_pad"},
+      {"AveragePool", averagePool, "one to three spatial dimensions"},
       {"Conv", conv, "one to three spatial dimensions"},
       {"ConvTranspose", convTranspose,
        "one to three spatial dimensions, no output_shape, no auto_pad"},
       {"GlobalAveragePool", globalAveragePool},
       {"GlobalMaxPool", globalMaxPool},
-      {"MaxPool", maxPool, "one to three spatial dimensions, no indices"}};
+      {"MaxPool", maxPool,
+       "one to three spatial dimensions, indices of one or two"}};
   return entries;
 }

@@ -22,7 +22,7 @@ using namespace gpuopt::onnx;
 static constexpr int64_t kMinOpset = 13;
 /// The newest opset whose operators were compared with what gpuopt reads. Later
 /// operators may have attributes with another meaning.
-static constexpr int64_t kNewestOpset = 26;
+static constexpr int64_t kNewestOpset = 28;
 
 llvm::Error OnnxImportOptions::addDimension(StringRef text) {
   auto [name, number] = text.rsplit('=');

@@ -310,6 +310,30 @@ func.func @scatter_add(%x: tensor<5x8xf32>, %ids: tensor<4xi64>) {
 
 // -----
 
+func.func @scatter_truths(%t: tensor<5x8xi1>, %x: tensor<4x8xi1>, %ids: tensor<4xi64>) {
+  // expected-error @below {{'nn.scatter' op expects a table of rank at least 1, of numbers of 32 or 64 bits or in half precision, but got 'tensor<5x8xi1>'}}
+  %0 = nn.scatter max %t, %x, %ids : tensor<5x8xi1>, tensor<4x8xi1>, tensor<4xi64>
+  return
+}
+
+// -----
+
+func.func @scatter_updates(%t: tensor<5x8xf32>, %x: tensor<3x8xf32>, %ids: tensor<4xi64>) {
+  // expected-error @below {{'nn.scatter' op expects updates of type 'tensor<4x8xf32>', but got 'tensor<3x8xf32>'}}
+  %0 = nn.scatter sum %t, %x, %ids : tensor<5x8xf32>, tensor<3x8xf32>, tensor<4xi64>
+  return
+}
+
+// -----
+
+func.func @argsort_scalar(%x: tensor<f32>) {
+  // expected-error @below {{'nn.argsort' op expects an operand of rank at least 1, of numbers of 32 or 64 bits or in half precision, but got 'tensor<f32>'}}
+  %0 = nn.argsort %x : tensor<f32>
+  return
+}
+
+// -----
+
 func.func @layer_norm_axis(%x: tensor<4x8xf32>) {
   // expected-error @below {{'nn.layer_norm' op expects an axis of 'tensor<4x8xf32>', but got 2}}
   %y, %mean, %rstd = nn.layer_norm %x axis 2 epsilon 1.0e-5 : tensor<4x8xf32>

@@ -2,7 +2,9 @@
 
 #include "TablesTest.cpp" // every optimizer's updates, one by one and by table
 #include "TinyProgram.h"
+#include "gpuopt/ops/argsort.h"
 #include "gpuopt/ops/attention.h"
+#include "gpuopt/ops/scatter_reduce.h"
 #include "gpuopt/optimizers/muon.h"
 
 #include "gpuopt/api/functions.h"
@@ -80,7 +82,7 @@ void instantiate_tables(Context &ctx, Memory m) {
 
 void instantiate(Context &ctx, float *f, double *d, f16 *h, bf16 *b,
                  uint8_t *mask, int32_t *places, const int64_t *index,
-                 StepState *state, Hyperparameters *hyper) {
+                 int64_t *order, StepState *state, Hyperparameters *hyper) {
   launch_everything(ctx, f, d, mask);
   launch_everything(ctx, h, d, mask);
   launch_everything(ctx, b, d, mask);
@@ -148,6 +150,13 @@ void instantiate(Context &ctx, float *f, double *d, f16 *h, bf16 *b,
   avg_pool_backward(ctx, pool, d, d);
   scatter_add_rows(ctx, index, 8, f, 10, 16, f, 1);
   scatter_add_rows(ctx, index, 8, b, 10, 16, f, 0);
+  scatter_sum_rows(ctx, index, 8, f, f, 10, 16, f);
+  scatter_product_rows(ctx, index, 8, d, d, 10, 16, d);
+  scatter_min_rows(ctx, index, 8, h, h, 10, 16, h);
+  scatter_max_rows(ctx, index, 8, b, b, 10, 16, b);
+  scatter_max_rows(ctx, index, 8, index, index, 10, 16, order);
+  argsort(ctx, 10, 16, h, order, true);
+  argsort(ctx, 10, 16, index, order, false);
   const AttentionOptions options{.mask = mask, .dropout = 0.1, .state = state};
   attend(ctx, f, f, options);
   attend(ctx, h, f, options);

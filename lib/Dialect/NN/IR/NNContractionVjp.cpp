@@ -82,6 +82,15 @@ void TakeOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
                                      b.shape(getTable()).front(), TypeAttr());
 }
 
+void ScatterAddOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
+                            ArrayRef<bool> wanted,
+                            MutableArrayRef<Value> result) {
+  if (!wanted[0])
+    return;
+  TensorBuilder b(getLoc(), builder);
+  result[0] = b.create<TakeOp>(gradients[0], getIndices());
+}
+
 //===----------------------------------------------------------------------===//
 // Softmax and normalisation
 //===----------------------------------------------------------------------===//

@@ -128,7 +128,8 @@ T atomicExch(T *p, std::type_identity_t<T> value) {
 }
 template <class T>
 T atomicMax(T *p, std::type_identity_t<T> value) {
-  static_assert(kHasAtomics<T> && std::is_integral_v<T>,
+  static_assert((kHasAtomics<T> && std::is_integral_v<T>) ||
+                    std::is_same_v<T, long long>,
                 "CUDA has no atomicMax of this type");
   const T old = *p;
   *p = old < value ? value : old;

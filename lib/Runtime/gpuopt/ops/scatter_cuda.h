@@ -102,6 +102,18 @@ KERNEL void scatter_fill(const int64_t *index, int64_t count, int64_t rows,
       int32_t(i);
 }
 
+// Puts the positions into their buckets, in no order.
+template <class C>
+void fill_buckets(Context &ctx, const int64_t *index, int64_t count,
+                  int64_t rows, const ScatterBuckets<C> &buckets) {
+  const int64_t blocks = ceil_div(count, 256);
+  set_zero(ctx, buckets.fill, size_t(rows) * 4);
+  launch(ctx, blocks, 256, scatter_count, index, count, rows, buckets.fill);
+  launch(ctx, 1, kScatterThreads, scatter_begin<C>, buckets, rows);
+  set_zero(ctx, buckets.fill, size_t(rows) * 4);
+  launch(ctx, blocks, 256, scatter_fill<C>, index, count, rows, buckets);
+}
+
 // ---- Sorting ---------------------------------------------------------------
 
 // Puts each position of a bucket behind those that are smaller.
@@ -254,12 +266,7 @@ void scatter_add_rows(Context &ctx, const int64_t *index, int64_t count,
   const ScatterLayout layout(rows, count, cols, sizeof(C));
   const ScatterBuckets<C> buckets(ctx.workspace(size_t(layout.bytes)), layout);
   const bool accumulate = beta != 0;
-  const int64_t blocks = ceil_div(count, 256);
-  set_zero(ctx, buckets.fill, size_t(rows) * 4);
-  launch(ctx, blocks, 256, scatter_count, index, count, rows, buckets.fill);
-  launch(ctx, 1, kScatterThreads, scatter_begin<C>, buckets, rows);
-  set_zero(ctx, buckets.fill, size_t(rows) * 4);
-  launch(ctx, blocks, 256, scatter_fill<C>, index, count, rows, buckets);
+  fill_buckets(ctx, index, count, rows, buckets);
   launch(ctx, rows, 128, scatter_sum<T, D>, buckets, dy, cols, dtable,
          accumulate);
   launch(ctx, layout.long_rows, kScatterThreads, scatter_sort_long<C>, index,

@@ -156,7 +156,7 @@ def NN_ContractGeluGradOp : NN_InferredOp<"contract_gelu_grad", [
 }
 
 def NN_ScatterAddOp : NN_InferredOp<"scatter_add", [
-    Costly, DeclareOpInterfaceMethods<RuntimeCallOpInterface, [
+    Differentiable, Costly, DeclareOpInterfaceMethods<RuntimeCallOpInterface, [
       "widenResults", "getWorkspaceInBytes", "getRequiredWorkspaceInBytes"]>]> {
   let summary = "adds rows into a table of zeros: the gradient of nn.take";
   let description = [{
@@ -178,6 +178,57 @@ def NN_ScatterAddOp : NN_InferredOp<"scatter_add", [
   let assemblyFormat = [{
     $updates `,` $indices `rows` $rows (`to` $resultElementType^)? attr-dict `:` type($updates) `,` type($indices)
   }];
+}
+
+def NN_ScatterOp : NN_InferredOp<"scatter", [
+    Differentiable, Costly,
+    DeclareOpInterfaceMethods<RuntimeCallOpInterface, ["getWorkspaceInBytes", "getRequiredWorkspaceInBytes"]>]> {
+  let summary = "combines rows of updates with the rows of a table that indices name";
+  let description = [{
+    `result[r, c...]` is `table[r, c...]` combined, by the sum, the product, the
+    maximum or the minimum, with `updates[i..., c...]` for all i with
+    `indices[i...] == r`, one after the other in row-major order of the indices:
+    equal indices give the same bits on every run. Indices are within
+    0 .. rows - 1, as those of nn.take.
+
+    Where the last update should win instead of all being combined, as in ONNX's
+    ScatterND, the maximum of the numbers of the updates says which of them that is.
+
+    Constraints:
+    - (C1) the table has rank at least 1, and elements that are numbers of 32 or 64
+      bits or in half precision;
+    - (C2) the updates have the table's element type, and the shape of the indices
+      followed by the table's without the first dimension.
+
+    ```mlir
+    %1 = nn.scatter max %table, %updates, %ids : tensor<256x16xf32>, tensor<4x8x16xf32>, tensor<4x8xi64>
+    ```
+  }];
+  let arguments = (ins NN_ReductionKindAttr:$kind, NN_Tensor:$table, NN_Tensor:$updates, NN_IndexTensor:$indices);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = [{
+    $kind $table `,` $updates `,` $indices attr-dict `:` type($table) `,` type($updates) `,` type($indices)
+  }];
+}
+
+def NN_ArgsortOp : NN_InferredOp<"argsort", [Costly, RuntimeCall]> {
+  let summary = "the order in which the elements of each row are sorted";
+  let description = [{
+    `x[..., result[..., k]]` is the k-th element of the row `x[...]` in ascending,
+    or with `descending` in descending order. The sort is stable: equal elements
+    keep their order. NaN counts as greater than all numbers.
+
+    Constraints:
+    - (C1) the operand has rank at least 1, and elements that are numbers of 32 or
+      64 bits or in half precision.
+
+    ```mlir
+    %1 = nn.argsort %0 descending : tensor<4x100xf32>   // tensor<4x100xi64>
+    ```
+  }];
+  let arguments = (ins NN_Tensor:$input, UnitAttr:$descending);
+  let results = (outs NN_IndexTensor:$result);
+  let assemblyFormat = "$input (`descending` $descending^)? attr-dict `:` type($input)";
 }
 
 def NN_SumPartsOp : NN_InferredOp<"sum_parts", [DeclareOpInterfaceMethods<CostOpInterface, ["addOwnWork"]>]> {
