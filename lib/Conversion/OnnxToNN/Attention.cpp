@@ -108,8 +108,8 @@ static Value filledUp(NodeConversion &c, Value mask, int64_t keys) {
   auto rest = c.b.type(mask).clone(shape);
   bool isTruth = rest.getElementType().isInteger(1);
   double hidden = isTruth ? 0 : -std::numeric_limits<double>::infinity();
-  return c.b.createOrFold<nn::ConcatOp>(ValueRange{mask, c.b.splat(hidden, rest)},
-                                        (int64_t)shape.size() - 1);
+  return c.b.createOrFold<nn::ConcatOp>(
+      ValueRange{mask, c.b.splat(hidden, rest)}, (int64_t)shape.size() - 1);
 }
 
 /// Hides the keys behind the lengths of operand 6, of which the queries are the
@@ -137,7 +137,8 @@ static LogicalResult hidePadding(NodeConversion &c, RankedTensorType scores,
       c.b.createOrFold<arith::SubIOp>(length, c.b.splat(shape[2], pairs)));
   mask = hideKeys(c, mask, c.b.compare(arith::CmpIPredicate::slt, key, length));
   auto limit = [&](arith::CmpIPredicate predicate, int64_t offset) {
-    Value end = c.b.createOrFold<arith::AddIOp>(query, c.b.splat(offset, pairs));
+    Value end =
+        c.b.createOrFold<arith::AddIOp>(query, c.b.splat(offset, pairs));
     mask = hideKeys(c, mask, c.b.compare(predicate, key, end));
   };
   int64_t left = c.node.getInt("left_window_size", -1),
@@ -252,7 +253,7 @@ static LogicalResult attention(NodeConversion &c) {
   auto key = query ? splitHeads(c, 1, "kv_num_heads") : std::nullopt;
   auto value = key ? splitHeads(c, 2, "kv_num_heads") : std::nullopt;
   if (!value || (c.has(4) && (failed(addPast(c, 4, *key)) ||
-                             failed(addPast(c, 5, *value)))))
+                              failed(addPast(c, 5, *value)))))
     return failure();
   int64_t past = c.has(4) ? c.type(4).getDimSize(2) : 0;
   ArrayRef<int64_t> shape = c.b.shape(*query), keys = c.b.shape(*key),
@@ -278,8 +279,7 @@ static LogicalResult attention(NodeConversion &c) {
     band = c.b.getDenseI64ArrayAttr({window->first, window->last});
   // A query of a window may see no key. Its result is 0.
   UnitAttr zeroesEmpty =
-      window->eachQuerySeesAKey() && !c.has(6) ? UnitAttr()
-                                               : c.b.getUnitAttr();
+      window->eachQuerySeesAKey() && !c.has(6) ? UnitAttr() : c.b.getUnitAttr();
   double scale = c.node.getFloat("scale", 0);
   c.b.setLoc(stepsOf(c.node));
   auto op = c.b.create<nn::AttentionOp>(
@@ -305,7 +305,6 @@ static LogicalResult attention(NodeConversion &c) {
 }
 
 ArrayRef<OperatorEntry> gpuopt::attentionOperators() {
-  static const OperatorEntry entries[] = {
-      {"Attention", attention}};
+  static const OperatorEntry entries[] = {{"Attention", attention}};
   return entries;
 }

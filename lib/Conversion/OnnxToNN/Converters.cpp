@@ -205,13 +205,16 @@ static const std::map<StringRef, const OperatorEntry *> &allOperators() {
   static const auto all = [] {
     std::map<StringRef, const OperatorEntry *> map;
     for (ArrayRef<OperatorEntry> family :
-         {attentionOperators(), elementwiseOperators(), contractionOperators(),
-          einsumOperators(), spatialOperators(), resampleOperators(),
-          normalisationOperators(), shapeOperators(), gatherOperators(),
-          rankOperators(), scanOperators(), reductionOperators(),
-          recurrentOperators(), scatterOperators(), selectOperators(),
-          randomOperators(), lossOperators(), samplingOperators(),
-          poolOperators(), rotaryOperators()})
+         {attentionOperators(),     elementwiseOperators(),
+          contractionOperators(),   einsumOperators(),
+          spatialOperators(),       resampleOperators(),
+          normalisationOperators(), shapeOperators(),
+          gatherOperators(),        rankOperators(),
+          scanOperators(),          reductionOperators(),
+          recurrentOperators(),     scatterOperators(),
+          selectOperators(),        randomOperators(),
+          lossOperators(),          samplingOperators(),
+          poolOperators(),          rotaryOperators()})
       for (const OperatorEntry &entry : family)
         map[entry.name] = &entry;
     return map;

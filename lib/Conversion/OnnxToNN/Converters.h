@@ -114,6 +114,10 @@ private:
 mlir::Type elementTypeOf(mlir::Builder &b, int64_t dataType);
 /// Returns the elements of a constant; null for other values.
 mlir::DenseElementsAttr constantOf(mlir::Value value);
+/// Returns axes from an attribute (older opsets) or an operand, counted from
+/// the front; nothing if there are none, or they do not fit.
+std::optional<llvm::SmallVector<int64_t>>
+axesOf(NodeConversion &c, unsigned operand, int64_t rank);
 /// Returns a constant vector, or a scalar.
 mlir::Value makeInts(NodeConversion &c, llvm::ArrayRef<int64_t> numbers,
                      bool isScalar = false);
@@ -164,6 +168,8 @@ llvm::ArrayRef<OperatorEntry> spatialOperators();
 llvm::ArrayRef<OperatorEntry> resampleOperators();
 llvm::ArrayRef<OperatorEntry> normalisationOperators();
 llvm::ArrayRef<OperatorEntry> shapeOperators();
+llvm::ArrayRef<OperatorEntry> castOperators();
+llvm::ArrayRef<OperatorEntry> paddingOperators();
 llvm::ArrayRef<OperatorEntry> gatherOperators();
 llvm::ArrayRef<OperatorEntry> scatterOperators();
 llvm::ArrayRef<OperatorEntry> selectOperators();

@@ -91,7 +91,8 @@ static Value resized(nn::TensorBuilder &b, Value x, Type element) {
   RankedTensorType type = b.type(x);
   if (type.getElementType() == element)
     return x;
-  bool isWider = type.getElementTypeBitWidth() < element.getIntOrFloatBitWidth();
+  bool isWider =
+      type.getElementTypeBitWidth() < element.getIntOrFloatBitWidth();
   return isWider ? b.createOrFold<arith::ExtFOp>(type.clone(element), x)
                  : b.createOrFold<arith::TruncFOp>(type.clone(element), x);
 }
@@ -104,8 +105,9 @@ static LogicalResult power(NodeConversion &c) {
   if (!c.isFloat(0)) {
     // Integers are exact up to 2^53.
     RankedTensorType type = c.b.type(x);
-    Value powers = c.b.createOrFold<math::PowFOp>(inDouble(c.b, x), c.isFloat(1) ? resized(c.b, e, c.b.getF64Type())
-                     : inDouble(c.b, e));
+    Value powers = c.b.createOrFold<math::PowFOp>(
+        inDouble(c.b, x),
+        c.isFloat(1) ? resized(c.b, e, c.b.getF64Type()) : inDouble(c.b, e));
     return c.yield(c.b.createOrFold<arith::FPToSIOp>(type, powers));
   }
   if (!c.isFloat(1))
@@ -455,82 +457,6 @@ static LogicalResult sign(NodeConversion &c) {
       c.b.select(isPositive(c.b, x), c.b.splat(1, c.type(0)), negative));
 }
 
-//===----------------------------------------------------------------------===//
-// Casts
-//===----------------------------------------------------------------------===//
-
-static LogicalResult castTo(NodeConversion &c, Type element) {
-  Value x = c.input(0);
-  Type from = c.type(0).getElementType();
-  RankedTensorType target = c.type(0).clone(element);
-  if (from == element)
-    return c.yield(x);
-  if (element.isInteger(1)) {
-    Value zero = c.b.splat(0, c.type(0));
-    return c.yield(isa<FloatType>(from)
-                       ? c.b.compare(arith::CmpFPredicate::UNE, x, zero)
-                       : c.b.compare(arith::CmpIPredicate::ne, x, zero));
-  }
-  bool fromFloat = isa<FloatType>(from), toFloat = isa<FloatType>(element);
-  if (fromFloat && toFloat)
-    return c.yield(from.getIntOrFloatBitWidth() <
-                           element.getIntOrFloatBitWidth()
-                       ? c.b.createOrFold<arith::ExtFOp>(target, x)
-                       : c.b.createOrFold<arith::TruncFOp>(target, x));
-  if (fromFloat)
-    return c.yield(c.b.createOrFold<arith::FPToSIOp>(target, x));
-  bool isUnsigned = from.isInteger(1) || from.isUnsignedInteger();
-  if (toFloat)
-    return c.yield(isUnsigned ? c.b.createOrFold<arith::UIToFPOp>(target, x)
-                              : c.b.createOrFold<arith::SIToFPOp>(target, x));
-  if (from.getIntOrFloatBitWidth() > element.getIntOrFloatBitWidth())
-    return c.yield(c.b.createOrFold<arith::TruncIOp>(target, x));
-  return c.yield(isUnsigned ? c.b.createOrFold<arith::ExtUIOp>(target, x)
-                            : c.b.createOrFold<arith::ExtSIOp>(target, x));
-}
-
-/// Returns the name of a type of TensorProto.DataType.
-static std::string nameOfType(int64_t dataType) {
-  static const StringRef names[] = {
-      "undefined", "float",  "uint8",     "int8",       "uint16",  "int16",
-      "int32",     "int64",  "string",    "bool",       "float16", "double",
-      "uint32",    "uint64", "complex64", "complex128", "bfloat16"};
-  if (dataType >= 0 && dataType < (int64_t)std::size(names))
-    return names[dataType].str();
-  return "a type of number " + std::to_string(dataType);
-}
-
-/// Keeps of integers what the narrow type of a cast has room for.
-static Value wrapped(nn::TensorBuilder &b, Value x, int64_t dataType) {
-  RankedTensorType type = b.type(x);
-  if (dataType == 2 || dataType == 4 || dataType == 12) {
-    double most = dataType == 2 ? 0xff : dataType == 4 ? 0xffff : 0xffffffff;
-    return b.createOrFold<arith::AndIOp>(x, b.splat(most, type));
-  }
-  if (dataType != 3 && dataType != 5)
-    return x;
-  // The sign is that of the highest bit that is left.
-  Value shift = b.splat(dataType == 3 ? 24 : 16, type);
-  return b.createOrFold<arith::ShRSIOp>(
-      b.createOrFold<arith::ShLIOp>(x, shift), shift);
-}
-
-static LogicalResult cast(NodeConversion &c) {
-  int64_t to = c.node.getInt("to", 0);
-  Type element = elementTypeOf(c.b, to);
-  if (!element)
-    return c.fail("a cast to " + nameOfType(to) + " (attribute to = " +
-                  Twine(to) + ") is not supported");
-  if (failed(castTo(c, element)))
-    return failure();
-  Value &result = c.outputs.back().tensors.front();
-  result = wrapped(c.b, result, to);
-  return success();
-}
-static LogicalResult castLike(NodeConversion &c) {
-  return castTo(c, c.type(1).getElementType());
-}
-
 ArrayRef<OperatorEntry> gpuopt::elementwiseOperators() {
   using F = arith::CmpFPredicate;
   using I = arith::CmpIPredicate;
@@ -548,8 +474,6 @@ ArrayRef<OperatorEntry> gpuopt::elementwiseOperators() {
       {"BitwiseNot", logicalNot},
       {"BitwiseOr", bitwise<arith::OrIOp>},
       {"BitwiseXor", bitwise<arith::XOrIOp>},
-      {"Cast", cast, "8 and 16 bits in integers of 32 bits, uint32 in int64"},
-      {"CastLike", castLike},
       {"Ceil", unary<math::CeilOp>},
       {"Celu", celu},
       {"Clip", clip, "bounds are constants"},

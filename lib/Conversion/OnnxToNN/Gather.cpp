@@ -108,10 +108,11 @@ static LogicalResult gatherND(NodeConversion &c) {
   DenseElementsAttr data = constantOf(c.input(0));
   auto numbers = integersOf(rows);
   if (data && (numbers || data.isSplat()))
-    return c.yield(pickConstants(c, data, numbers ? *numbers : ArrayRef<int64_t>(),
+    return c.yield(pickConstants(c, data,
+                                 numbers ? *numbers : ArrayRef<int64_t>(),
                                  inner, c.type(0).clone(shape)));
-  return c.yield(c.b.create<nn::TakeOp>(
-      withMergedRows(c.b, c.input(0), depth), rows));
+  return c.yield(
+      c.b.create<nn::TakeOp>(withMergedRows(c.b, c.input(0), depth), rows));
 }
 
 /// Gathers from the operand as one row of all elements.
@@ -119,14 +120,14 @@ static LogicalResult gatherElements(NodeConversion &c) {
   auto axis = c.axis(c.node.getInt("axis", 0), c.type(0).getRank());
   if (!axis)
     return failure();
-  Value places =
-      elementPlaces(c, c.input(1), c.type(0).getShape(), *axis);
+  Value places = elementPlaces(c, c.input(1), c.type(0).getShape(), *axis);
   if (!places)
     return failure();
   DenseElementsAttr data = constantOf(c.input(0));
   auto numbers = integersOf(places);
   if (data && (numbers || data.isSplat()))
-    return c.yield(pickConstants(c, data, numbers ? *numbers : ArrayRef<int64_t>(), 1,
+    return c.yield(pickConstants(c, data,
+                                 numbers ? *numbers : ArrayRef<int64_t>(), 1,
                                  c.type(0).clone(c.type(1).getShape())));
   return c.yield(takePlaces(c.b, c.input(0), places));
 }
@@ -175,9 +176,9 @@ static LogicalResult oneHot(NodeConversion &c) {
   Value place = c.b.create<nn::IotaOp>(narrow.clone(shape), *axis);
   Value pair = c.b.reshape(c.input(2), {2});
   auto filled = [&](int64_t number) {
-    Value one = c.b.createOrFold<nn::SliceOp>(
-        pair, ArrayRef<int64_t>{number}, ArrayRef<int64_t>{1},
-        ArrayRef<int64_t>{1});
+    Value one = c.b.createOrFold<nn::SliceOp>(pair, ArrayRef<int64_t>{number},
+                                              ArrayRef<int64_t>{1},
+                                              ArrayRef<int64_t>{1});
     return c.b.broadcast(one, shape);
   };
   return c.yield(
@@ -186,10 +187,9 @@ static LogicalResult oneHot(NodeConversion &c) {
 }
 
 ArrayRef<OperatorEntry> gpuopt::gatherOperators() {
-  static const OperatorEntry entries[] = {
-      {"Gather", gather},
-      {"GatherElements", gatherElements},
-      {"GatherND", gatherND},
-      {"OneHot", oneHot, "constant depth"}};
+  static const OperatorEntry entries[] = {{"Gather", gather},
+                                          {"GatherElements", gatherElements},
+                                          {"GatherND", gatherND},
+                                          {"OneHot", oneHot, "constant depth"}};
   return entries;
 }

@@ -78,8 +78,8 @@ public:
     Value marked = labels;
     if (isIgnored)
       marked = b.select(isIgnored, b.splat(none, b.type(labels)), labels);
-    auto entropy = b.create<nn::CrossEntropyOp>(scores, marked, none,
-                                                APFloat(0.0));
+    auto entropy =
+        b.create<nn::CrossEntropyOp>(scores, marked, none, APFloat(0.0));
     SmallVector<int64_t> rows(b.shape(labels));
     Value loss = b.reshape(entropy.getLoss(), rows);
     Value weight = b.splat(1, b.type(loss));
@@ -113,10 +113,10 @@ private:
     shape.push_back(1);
     Value place =
         b.create<nn::IotaOp>(type.clone(b.getI64Type()), type.getRank() - 1);
-    Value isLabel = b.compare(arith::CmpIPredicate::eq, place,
-                              b.reshape(labels, shape));
-    Value sum = b.sum(b.select(isLabel, x, b.splat(0, type)),
-                      type.getRank() - 1);
+    Value isLabel =
+        b.compare(arith::CmpIPredicate::eq, place, b.reshape(labels, shape));
+    Value sum =
+        b.sum(b.select(isLabel, x, b.splat(0, type)), type.getRank() - 1);
     return b.reshape(sum, b.shape(labels));
   }
 
@@ -153,12 +153,11 @@ static LogicalResult softmaxCrossEntropy(NodeConversion &c) {
   if (failed(loss.read()))
     return failure();
   int64_t last = c.type(0).getRank() - 1;
-  bool wantsProbabilities = c.node->getNumResults() > 1 &&
-                            !c.node.getOutputs()[1].use_empty();
+  bool wantsProbabilities =
+      c.node->getNumResults() > 1 && !c.node.getOutputs()[1].use_empty();
   if (!c.has(2) && !wantsProbabilities)
     return c.yield(loss.ofScores());
-  Value logProbabilities =
-      c.b.create<nn::LogSoftmaxOp>(loss.scores, last);
+  Value logProbabilities = c.b.create<nn::LogSoftmaxOp>(loss.scores, last);
   c.outputs.push_back({{loss.ofLogProbabilities(logProbabilities)}, false});
   c.outputs.push_back({{loss.classesFirst(logProbabilities)}, false});
   return success();

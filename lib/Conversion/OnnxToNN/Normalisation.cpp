@@ -220,7 +220,9 @@ ArrayRef<OperatorEntry> gpuopt::normalisationOperators() {
   static const OperatorEntry entries[] = {
       {"BatchNormalization", batchNorm,
        "in training form unless --batch-norm=frozen"},
-      {"Dropout", dropout, "ratio and training_mode are constants; a mask where nothing is dropped"},
+      {"Dropout", dropout,
+       "ratio and training_mode are constants; a mask where nothing is "
+       "dropped"},
       {"GroupNormalization", groupNorm},
       {"InstanceNormalization", instanceNorm},
       {"LayerNormalization", layerNorm},

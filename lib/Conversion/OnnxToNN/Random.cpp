@@ -40,8 +40,7 @@ static Value drawNormal(NodeConversion &c, ArrayRef<int64_t> shape,
   constexpr double kTwoPi = 6.283185307179586;
   Value u = drawUniform(c, shape, element), v = drawUniform(c, shape, element);
   Value positive = c.b.sub(c.b.splat(1, c.b.type(u)), u); // in (0, 1]
-  Value radius =
-      c.b.create<math::SqrtOp>(c.b.mul(c.b.log(positive), -2.0));
+  Value radius = c.b.create<math::SqrtOp>(c.b.mul(c.b.log(positive), -2.0));
   return c.b.mul(radius, c.b.create<math::CosOp>(c.b.mul(v, kTwoPi)));
 }
 
@@ -73,8 +72,7 @@ static LogicalResult yieldUniform(NodeConversion &c, ArrayRef<int64_t> shape,
                                   Type element) {
   double low = c.node.getFloat("low", 0), high = c.node.getFloat("high", 1);
   Value draw = drawUniform(c, shape, element);
-  return c.yield(
-      rounded(c, c.b.add(c.b.mul(draw, high - low), low), element));
+  return c.yield(rounded(c, c.b.add(c.b.mul(draw, high - low), low), element));
 }
 static LogicalResult yieldNormal(NodeConversion &c, ArrayRef<int64_t> shape,
                                  Type element) {
@@ -106,8 +104,7 @@ static LogicalResult bernoulli(NodeConversion &c) {
       dtype ? elementTypeOf(c.b, *dtype) : c.type(0).getElementType();
   if (!element)
     return c.fail("attribute dtype = " + Twine(*dtype) + " is not supported");
-  Value draw =
-      drawUniform(c, c.type(0).getShape(), c.type(0).getElementType());
+  Value draw = drawUniform(c, c.type(0).getShape(), c.type(0).getElementType());
   Value probability = c.input(0);
   if (c.b.type(draw) != c.type(0))
     probability = c.b.create<arith::ExtFOp>(c.b.type(draw), probability);
@@ -116,8 +113,7 @@ static LogicalResult bernoulli(NodeConversion &c) {
     return c.yield(isOne);
   if (isa<FloatType>(element))
     return c.yield(c.b.toFloat(isOne, element));
-  return c.yield(
-      c.b.create<arith::ExtUIOp>(c.type(0).clone(element), isOne));
+  return c.yield(c.b.create<arith::ExtUIOp>(c.type(0).clone(element), isOne));
 }
 
 /// Draws classes by unnormalised log-probabilities: the class is the argument

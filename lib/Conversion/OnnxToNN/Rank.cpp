@@ -178,8 +178,7 @@ static LogicalResult topK(NodeConversion &c) {
       found.push_back(search.next());
     indices = c.b.createOrFold<nn::ConcatOp>(found, *axis);
   } else {
-    indices =
-        sliceOf(c.b, sortAlong(c.b, x, *axis, largest), *axis, 0, *count);
+    indices = sliceOf(c.b, sortAlong(c.b, x, *axis, largest), *axis, 0, *count);
   }
   c.outputs.push_back({{takeAlong(c.b, c.input(0), *axis, indices)}, false});
   c.outputs.push_back({{indices}, false});

@@ -54,9 +54,8 @@ static Value rotate(nn::TensorBuilder &b, Value x, Value cosine, Value sine,
   int64_t stride = isInterleaved ? 2 : 1;
   Value first = lastPart(b, x, 0, half, stride),
         second = lastPart(b, x, isInterleaved ? 1 : half, half, stride);
-  SmallVector<Value> parts{
-      b.sub(b.mul(cosine, first), b.mul(sine, second)),
-      b.add(b.mul(sine, first), b.mul(cosine, second))};
+  SmallVector<Value> parts{b.sub(b.mul(cosine, first), b.mul(sine, second)),
+                           b.add(b.mul(sine, first), b.mul(cosine, second))};
   if (!isInterleaved)
     return b.createOrFold<nn::ConcatOp>(parts, 3);
   SmallVector<int64_t> pair(b.shape(first));
@@ -89,15 +88,14 @@ static LogicalResult rotaryEmbedding(NodeConversion &c) {
                   " elements must be even and within the head's " +
                   Twine(size));
   Value cosine = anglesOf(c, 1, shape[0], shape[1], rotated / 2),
-        sine = cosine ? anglesOf(c, 2, shape[0], shape[1], rotated / 2)
-                      : Value();
+        sine =
+            cosine ? anglesOf(c, 2, shape[0], shape[1], rotated / 2) : Value();
   if (!sine)
     return failure();
   Value turned = rotate(c.b, lastPart(c.b, x, 0, rotated), cosine, sine,
                         c.node.getInt("interleaved", 0) != 0);
   if (rotated < size) {
-    SmallVector<Value> parts{turned,
-                             lastPart(c.b, x, rotated, size - rotated)};
+    SmallVector<Value> parts{turned, lastPart(c.b, x, rotated, size - rotated)};
     turned = c.b.createOrFold<nn::ConcatOp>(parts, 3);
   }
   if (isFlat)

@@ -39,9 +39,9 @@ public:
 
   /// `grid` has coordinates from -1 to 1.
   SmallVector<Tap> taps(Value grid, Mode mode) {
-    Value x = alignCorners ? b.mul(b.add(grid, 1.0), (size - 1) / 2.0)
-                           : b.mul(b.add(b.mul(b.add(grid, 1.0), size), -1.0),
-                                   0.5);
+    Value x = alignCorners
+                  ? b.mul(b.add(grid, 1.0), (size - 1) / 2.0)
+                  : b.mul(b.add(b.mul(b.add(grid, 1.0), size), -1.0), 0.5);
     if (mode == Mode::Cubic)
       return cubic(x);
     x = padded(x);
@@ -69,8 +69,7 @@ private:
     };
     Value rest = b.sub(b.splat(1, b.type(t)), t);
     return {tap(padded(b.add(low, -1.0)), far(b.add(t, 1.0))),
-            tap(padded(low), near(t)),
-            tap(padded(b.add(low, 1.0)), near(rest)),
+            tap(padded(low), near(t)), tap(padded(b.add(low, 1.0)), near(rest)),
             tap(padded(b.add(low, 2.0)), far(b.add(rest, 1.0)))};
   }
 
@@ -94,8 +93,8 @@ private:
     Value distance = b.create<math::AbsFOp>(b.add(x, -low));
     Value within = b.create<arith::RemFOp>(distance, b.splat(2 * span, type));
     Value back = b.sub(b.splat(2 * span, type), within);
-    Value isFirst = b.compare(arith::CmpFPredicate::OLE, within,
-                              b.splat(span, type));
+    Value isFirst =
+        b.compare(arith::CmpFPredicate::OLE, within, b.splat(span, type));
     return b.add(b.select(isFirst, within, back), low);
   }
 
@@ -106,8 +105,8 @@ private:
       Value isIn = b.createOrFold<arith::AndIOp>(
           b.compare(arith::CmpFPredicate::OGE, at, b.splat(0, type)),
           b.compare(arith::CmpFPredicate::OLE, at, b.splat(size - 1, type)));
-      weight = b.select(isIn, weight ? weight : b.splat(1, type),
-                        b.splat(0, type));
+      weight =
+          b.select(isIn, weight ? weight : b.splat(1, type), b.splat(0, type));
     }
     Value place = b.create<arith::FPToSIOp>(index, at);
     place = b.createOrFold<arith::MaxSIOp>(place, b.splat(0, index));
@@ -154,8 +153,8 @@ static Value sumTaps(nn::TensorBuilder &b, Value rows,
     Value product = weight && tap.weight ? b.mul(weight, tap.weight)
                     : weight             ? weight
                                          : tap.weight;
-    Value part = sumTaps(b, rows, taps.drop_front(), sizes.drop_front(), next,
-                         product);
+    Value part =
+        sumTaps(b, rows, taps.drop_front(), sizes.drop_front(), next, product);
     sum = sum ? b.add(sum, part) : part;
   }
   return sum;
@@ -169,7 +168,8 @@ static LogicalResult gridSample(NodeConversion &c) {
       c.type(1).getDimSize(0) != shape[0] ||
       llvm::is_contained(shape.drop_front(2), 0))
     return c.fail("the grid must have shape [batch, outputs..., " +
-                  Twine(spatial) + "], and the operand spatial dimensions that "
+                  Twine(spatial) +
+                  "], and the operand spatial dimensions that "
                   "are not empty");
   auto mode = llvm::StringSwitch<std::optional<Mode>>(
                   c.node.getString("mode", "linear"))
@@ -195,8 +195,7 @@ static LogicalResult gridSample(NodeConversion &c) {
   auto toBack = llvm::to_vector(llvm::seq<int64_t>(0, rank));
   toBack.erase(toBack.begin() + 1);
   toBack.push_back(1);
-  Value rows =
-      withMergedRows(c.b, c.b.transpose(c.input(0), toBack), rank - 1);
+  Value rows = withMergedRows(c.b, c.b.transpose(c.input(0), toBack), rank - 1);
   Value image = c.b.create<nn::IotaOp>(c.b.type(taps[0][0].index), 0);
   Value sum = sumTaps(c.b, rows, taps, shape.drop_front(2), image, Value());
   auto back = llvm::to_vector(llvm::seq<int64_t>(1, rank - 1));
@@ -239,8 +238,8 @@ static LogicalResult affineGrid(NodeConversion &c) {
                   : count > 1   ? 2.0 / (count - 1)
                                 : 0;
     double first = alignCorners ? (count > 1 ? -1 : 0) : -1 + step / 2;
-    Value at = c.b.add(
-        c.b.mul(c.b.create<arith::SIToFPOp>(type, index), step), first);
+    Value at =
+        c.b.add(c.b.mul(c.b.create<arith::SIToFPOp>(type, index), step), first);
     grid = c.b.add(grid, c.b.mul(column(number), at));
   }
   return c.yield(grid);

@@ -91,10 +91,9 @@ static APFloat combined(Reduction reduction, const APFloat &a,
 }
 
 template <typename Number>
-static DenseElementsAttr combineConstants(const Scatter &scatter,
-                                          DenseElementsAttr table,
-                                          DenseElementsAttr updates,
-                                          ArrayRef<int64_t> rows) {
+static DenseElementsAttr
+combineConstants(const Scatter &scatter, DenseElementsAttr table,
+                 DenseElementsAttr updates, ArrayRef<int64_t> rows) {
   SmallVector<Number> result(table.getValues<Number>());
   SmallVector<Number> from(updates.getValues<Number>());
   int64_t columns = rows.empty() ? 0 : from.size() / rows.size();
@@ -135,8 +134,8 @@ static Value ownersOf(nn::TensorBuilder &b, Value places, int64_t rowCount) {
         DenseElementsAttr::get(type, ArrayRef<int64_t>(owners)));
   }
   int64_t count = b.type(places).getNumElements();
-  Value numbers = b.reshape(b.create<nn::IotaOp>(type.clone({count}), 0),
-                            b.shape(places));
+  Value numbers =
+      b.reshape(b.create<nn::IotaOp>(type.clone({count}), 0), b.shape(places));
   return b.create<nn::ScatterOp>(nn::ReductionKind::Max, b.splat(-1, type),
                                  numbers, places);
 }
@@ -144,8 +143,7 @@ static Value ownersOf(nn::TensorBuilder &b, Value places, int64_t rowCount) {
 Value gpuopt::replaceRows(nn::TensorBuilder &b, Value table, Value updates,
                           Value rows) {
   int64_t indexRank = b.type(rows).getRank();
-  if (b.type(rows).getNumElements() == 0 ||
-      b.type(table).getNumElements() == 0)
+  if (b.type(rows).getNumElements() == 0 || b.type(table).getNumElements() == 0)
     return table;
   Value owners = ownersOf(b, rows, b.shape(table)[0]);
   RankedTensorType type = b.type(owners);
@@ -236,7 +234,7 @@ static LogicalResult scatterElements(NodeConversion &c) {
 }
 
 ArrayRef<OperatorEntry> gpuopt::scatterOperators() {
-  static const OperatorEntry entries[] = {
-      {"ScatterElements", scatterElements}, {"ScatterND", scatterND}};
+  static const OperatorEntry entries[] = {{"ScatterElements", scatterElements},
+                                          {"ScatterND", scatterND}};
   return entries;
 }

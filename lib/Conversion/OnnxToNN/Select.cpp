@@ -116,15 +116,15 @@ private:
   static int compareNumbers(Attribute a, Attribute b) {
     if (auto left = dyn_cast<IntegerAttr>(a)) {
       const APInt &x = left.getValue(), &y = cast<IntegerAttr>(b).getValue();
-      bool isUnsigned = left.getType().isUnsignedInteger() ||
-                        left.getType().isInteger(1);
+      bool isUnsigned =
+          left.getType().isUnsignedInteger() || left.getType().isInteger(1);
       bool isLess = isUnsigned ? x.ult(y) : x.slt(y);
       return x == y ? 0 : isLess ? -1 : 1;
     }
     const APFloat &x = cast<FloatAttr>(a).getValue(),
                   &y = cast<FloatAttr>(b).getValue();
     APFloat::cmpResult order = x.compare(y);
-    return order == APFloat::cmpEqual ? 0
+    return order == APFloat::cmpEqual      ? 0
            : order == APFloat::cmpLessThan ? -1
                                            : 1;
   }
@@ -152,8 +152,9 @@ static LogicalResult unique(NodeConversion &c) {
   Entries entries(data, c.b.shape(x), *axis);
   int64_t size = c.b.shape(x)[*axis];
   auto order = llvm::to_vector(llvm::seq<int64_t>(0, size));
-  llvm::stable_sort(order, [&](int64_t a, int64_t b) {
-    return entries.compare(a, b) < 0;
+  llvm::sort(order, [&](int64_t a, int64_t b) {
+    int difference = entries.compare(a, b);
+    return difference ? difference < 0 : a < b;
   });
   // Each group of equal entries begins with the first that occurs.
   SmallVector<SmallVector<int64_t>> groups;
@@ -175,8 +176,8 @@ static LogicalResult unique(NodeConversion &c) {
   }
   SmallVector<Value> parts;
   for (int64_t entry : first) {
-    SmallVector<int64_t> offsets(c.b.type(x).getRank(), 0),
-        sizes(c.b.shape(x)), ones(offsets.size(), 1);
+    SmallVector<int64_t> offsets(c.b.type(x).getRank(), 0), sizes(c.b.shape(x)),
+        ones(offsets.size(), 1);
     offsets[*axis] = entry;
     sizes[*axis] = 1;
     parts.push_back(c.b.createOrFold<nn::SliceOp>(x, offsets, sizes, ones));
@@ -184,8 +185,8 @@ static LogicalResult unique(NodeConversion &c) {
   if (parts.empty())
     parts.push_back(x);
   c.outputs.push_back({{c.b.createOrFold<nn::ConcatOp>(parts, *axis)}, false});
-  for (ArrayRef<int64_t> numbers : {ArrayRef(first), ArrayRef(group),
-                                    ArrayRef(counts)})
+  for (ArrayRef<int64_t> numbers :
+       {ArrayRef(first), ArrayRef(group), ArrayRef(counts)})
     c.outputs.push_back({{makeInts(c, numbers)}, false});
   return success();
 }
@@ -224,8 +225,7 @@ static LogicalResult reverseSequence(NodeConversion &c) {
       c.b.createOrFold<arith::SubIOp>(wide, c.b.splat(1, index)), step);
   Value from = c.b.select(c.b.compare(arith::CmpIPredicate::slt, step, wide),
                           turned, step);
-  return c.yield(
-      takeAlong(c.b, c.input(0), *time, inRange(c, from, steps)));
+  return c.yield(takeAlong(c.b, c.input(0), *time, inRange(c, from, steps)));
 }
 
 ArrayRef<OperatorEntry> gpuopt::selectOperators() {

@@ -290,8 +290,7 @@ static Value poolDepth(NodeConversion &c, Value planes, const Span &depth,
 /// whole operand, in row-major order or with columns that are stored whole.
 static Value placesOfMaxima(NodeConversion &c, Value argmax) {
   ArrayRef<int64_t> shape = c.type(0).getShape();
-  int64_t width = shape.back(),
-          height = shape.size() == 4 ? shape[2] : 1;
+  int64_t width = shape.back(), height = shape.size() == 4 ? shape[2] : 1;
   Value place = c.b.create<arith::ExtSIOp>(
       c.b.type(argmax).clone(c.b.getI64Type()), argmax);
   RankedTensorType type = c.b.type(place);
@@ -317,9 +316,8 @@ static LogicalResult maxPoolWithPlaces(NodeConversion &c, const Window &w) {
   if (c.type(0).getRank() > 4)
     return c.fail("output 1 (indices) is supported for one or two spatial "
                   "dimensions");
-  auto pool =
-      c.b.create<nn::MaxPoolOp>(channelsLast(c, c.input(0)), w.kernel,
-                                w.strides, w.pads, w.dilations);
+  auto pool = c.b.create<nn::MaxPoolOp>(channelsLast(c, c.input(0)), w.kernel,
+                                        w.strides, w.pads, w.dilations);
   c.outputs.push_back({{channelsFirst(c, pool.getResult())}, false});
   c.outputs.push_back({{placesOfMaxima(c, pool.getArgmax())}, false});
   return success();
@@ -348,8 +346,8 @@ static LogicalResult averagePool(NodeConversion &c) {
     return failure();
   bool isDilated = window->dilations != SmallVector<int64_t>{1, 1} ||
                    window->depth.dilation != 1;
-  if (isDilated || (c.node.getInt("ceil_mode", 0) &&
-                    c.node.getInt("count_include_pad", 0)))
+  if (isDilated ||
+      (c.node.getInt("ceil_mode", 0) && c.node.getInt("count_include_pad", 0)))
     return averageWindows(c);
   bool countsPads = c.node.getInt("count_include_pad", 0) != 0;
   auto pool = [&](Value x, const Window &w) -> Value {

@@ -15,7 +15,7 @@
 
 #include "Places.h"
 
-#include <cmath>
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace gpuopt;
@@ -38,10 +38,8 @@ static constexpr int64_t kLargestWindow = 256;
 
 /// Returns an attribute with one number per spatial dimension, or two for pads;
 /// notes the problem if it does not fit.
-static std::optional<SmallVector<int64_t>> numbersOf(NodeConversion &c,
-                                                     StringRef name,
-                                                     size_t count,
-                                                     int64_t least) {
+static std::optional<SmallVector<int64_t>>
+numbersOf(NodeConversion &c, StringRef name, size_t count, int64_t least) {
   auto numbers = c.node.getInts(name, SmallVector<int64_t>(count, least));
   if (numbers.size() == count && llvm::all_of(numbers, [&](int64_t number) {
         return number >= least && number <= INT32_MAX;
@@ -163,10 +161,10 @@ LogicalResult gpuopt::averageWindows(NodeConversion &c) {
   for (auto [index, span] : llvm::enumerate(spans)) {
     int64_t dim = 2 + index, size = c.type(0).getDimSize(dim);
     const Span &asGiven = (*given)[index];
-    result = c.b.mul(result,
-                     sharesAlong(c.b, c.b.type(result), dim, span,
-                                 countsPads ? -asGiven.low : 0,
-                                 countsPads ? size + asGiven.high : size));
+    result =
+        c.b.mul(result, sharesAlong(c.b, c.b.type(result), dim, span,
+                                    countsPads ? -asGiven.low : 0,
+                                    countsPads ? size + asGiven.high : size));
   }
   return c.yield(result);
 }
@@ -193,8 +191,7 @@ static LogicalResult yieldNorm(NodeConversion &c,
     return c.fail("attribute p = " + Twine(p) + " must be at least 1");
   Value x = c.input(0);
   Value powers = p == 2 ? c.b.mul(x, x)
-                        : constantPower(
-                              c.b, c.b.create<math::AbsFOp>(x), p);
+                        : constantPower(c.b, c.b.create<math::AbsFOp>(x), p);
   return c.yield(constantPower(c.b, sum(powers), 1.0 / p));
 }
 
@@ -242,7 +239,7 @@ static LogicalResult localResponseNorm(NodeConversion &c) {
 /// windows came from.
 static LogicalResult col2Im(NodeConversion &c) {
   auto image = c.constantInts(1), block = c.constantInts(2);
-  if (!image || !block)
+  if (!image || !block || !c.isShape(*image))
     return failure();
   size_t dims = image->size();
   auto strides = numbersOf(c, "strides", dims, 1);
@@ -250,25 +247,29 @@ static LogicalResult col2Im(NodeConversion &c) {
   auto pads = numbersOf(c, "pads", 2 * dims, 0);
   if (!strides || !dilations || !pads)
     return failure();
+  constexpr int64_t kMostTaps = 1024; // one slice for each
   int64_t taps = 1, positions = 1;
   SmallVector<Span> spans;
   SmallVector<int64_t> counts;
   for (size_t dim = 0; dim < dims && block->size() == dims; ++dim) {
-    Span span{(*block)[dim], (*strides)[dim], (*pads)[dim],
-              (*pads)[dims + dim], (*dilations)[dim]};
+    Span span{(*block)[dim], (*strides)[dim], (*pads)[dim], (*pads)[dims + dim],
+              (*dilations)[dim]};
     spans.push_back(span);
-    counts.push_back(span.size < 1 ? 0 : span.count((*image)[dim]));
-    taps *= std::clamp<int64_t>(span.size, 1, 1 << 12);
-    positions *= counts.back();
+    bool isWindow = span.size >= 1 && span.size <= kMostTaps;
+    counts.push_back(isWindow ? span.count((*image)[dim]) : 0);
+    taps *= isWindow && taps <= kMostTaps ? span.size : 1;
+    if (llvm::MulOverflow(positions, counts.back(), positions))
+      positions = 0;
   }
   bool fits = spans.size() == dims && dims > 0 && c.type(0).getRank() == 3 &&
-              taps <= 1 << 10 && c.type(0).getDimSize(1) % taps == 0 &&
+              taps <= kMostTaps && c.type(0).getDimSize(1) % taps == 0 &&
               c.type(0).getDimSize(2) == positions && positions > 0;
   if (!fits)
     return c.fail("operand 0 must have shape [batch, channels * window, "
                   "positions] for the image and the window, of at most 1024 "
                   "elements, that operands 1 and 2 say");
-  int64_t batch = c.type(0).getDimSize(0), channels = c.type(0).getDimSize(1) / taps;
+  int64_t batch = c.type(0).getDimSize(0),
+          channels = c.type(0).getDimSize(1) / taps;
   Value columns = c.b.reshape(c.input(0), {batch, channels, taps, positions});
   SmallVector<int64_t> zeros(dims + 2, 0), ones(dims + 2, 1), low(zeros),
       high(zeros), interior(zeros), shape{batch, channels};
@@ -283,14 +284,14 @@ static LogicalResult col2Im(NodeConversion &c) {
       const Span &span = spans[dim];
       int64_t padded = (*image)[dim] + span.low + span.high;
       low[2 + dim] = rest % span.size * span.dilation;
-      high[2 + dim] = padded - low[2 + dim] -
-                      ((counts[dim] - 1) * span.stride + 1);
+      high[2 + dim] =
+          padded - low[2 + dim] - ((counts[dim] - 1) * span.stride + 1);
       interior[2 + dim] = span.stride - 1;
       rest /= span.size;
     }
-    part = c.b.create<nn::PadOp>(
-        c.b.reshape(part, shape), low, high, interior,
-        c.b.getFloatAttr(c.type(0).getElementType(), 0));
+    part =
+        c.b.create<nn::PadOp>(c.b.reshape(part, shape), low, high, interior,
+                              c.b.getFloatAttr(c.type(0).getElementType(), 0));
     sum = sum ? c.b.add(sum, part) : part;
   }
   SmallVector<int64_t> offsets(zeros), sizes{batch, channels};
@@ -311,10 +312,11 @@ static LogicalResult maxUnpool(NodeConversion &c) {
     return failure();
   if (dims == 0 || c.type(1).getShape() != from)
     return c.fail("operands must have spatial dimensions, and both one shape");
+  constexpr int64_t kFar = int64_t(1) << 31; // times a stride beyond all shapes
   SmallVector<int64_t> shape(from.take_front(2));
   for (size_t dim = 0; dim < dims; ++dim)
-    shape.push_back((from[2 + dim] - 1) * (*strides)[dim] + (*kernel)[dim] -
-                    (*pads)[dim] - (*pads)[dims + dim]);
+    shape.push_back(std::min((from[2 + dim] - 1), kFar) * (*strides)[dim] +
+                    (*kernel)[dim] - (*pads)[dim] - (*pads)[dims + dim]);
   if (!c.isShape(shape))
     return failure();
   int64_t size = ShapedType::getNumElements(shape);
@@ -337,19 +339,18 @@ static LogicalResult maxUnpool(NodeConversion &c) {
   if (!c.has(2))
     return c.yield(result);
   auto wanted = c.constantInts(2);
-  if (!wanted)
+  if (!wanted || !c.isShape(*wanted))
     return failure();
   SmallVector<int64_t> zeros(shape.size(), 0), high;
   for (size_t dim = 0; dim < wanted->size() && dim < shape.size(); ++dim)
     high.push_back((*wanted)[dim] - shape[dim]);
   if (wanted->size() != shape.size() ||
-      llvm::any_of(high, [](int64_t more) { return more < 0; }) ||
-      !c.isShape(*wanted))
+      llvm::any_of(high, [](int64_t more) { return more < 0; }))
     return c.fail("operand 2 (output_shape) must be no smaller than what the "
                   "windows cover");
-  return c.yield(c.b.create<nn::PadOp>(
-      result, zeros, high, zeros,
-      c.b.getFloatAttr(c.type(0).getElementType(), 0)));
+  return c.yield(
+      c.b.create<nn::PadOp>(result, zeros, high, zeros,
+                            c.b.getFloatAttr(c.type(0).getElementType(), 0)));
 }
 
 ArrayRef<OperatorEntry> gpuopt::poolOperators() {

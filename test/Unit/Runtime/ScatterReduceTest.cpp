@@ -9,8 +9,8 @@ namespace gpuopt {
 namespace {
 
 template <class T>
-using Call = void (*)(Context &, const int64_t *, int64_t, const T *,
-                      const T *, int64_t, int64_t, T *);
+using Call = void (*)(Context &, const int64_t *, int64_t, const T *, const T *,
+                      int64_t, int64_t, T *);
 
 // Three rows of 150 columns, of which row 2 is updated twice, once by a place
 // from the end, and row 1 never.

@@ -142,8 +142,8 @@ public:
     Value zeros = sum(zero(table), zero(updates));
     auto slope = [&](Value x, Value product, Value zeros, Value dy) {
       Value none = b.splat(0, b.type(x));
-      Value isOnly = b.compare(arith::CmpFPredicate::OEQ,
-                               b.sub(zeros, zero(x)), none);
+      Value isOnly =
+          b.compare(arith::CmpFPredicate::OEQ, b.sub(zeros, zero(x)), none);
       Value others = b.div(product, nonzero(x));
       return b.mul(dy, b.select(isOnly, others, none));
     };

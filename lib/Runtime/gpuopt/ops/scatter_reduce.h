@@ -86,8 +86,8 @@ void scatter_reduce(Context &ctx, const int64_t *index, int64_t count,
                     const T *updates, const T *table, int64_t rows,
                     int64_t cols, T *y) {
   copy(ctx, y, table, size_t(rows * cols) * sizeof(T));
-  launch(ctx, ceil_div(cols, kScatterColumns), 1,
-         scatter_reduce_kernel<Op, T>, index, count, updates, rows, cols, y);
+  launch(ctx, ceil_div(cols, kScatterColumns), 1, scatter_reduce_kernel<Op, T>,
+         index, count, updates, rows, cols, y);
 }
 
 #endif
