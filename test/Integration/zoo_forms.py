@@ -35,6 +35,7 @@ the reason is what the compiler's remark says.
 
 The table is written by
 
+<!-- not run: it exports all models, which test_attention_forms.py does -->
 ```sh
 PYTHONPATH=python build/venv/bin/python test/Integration/zoo_forms.py > docs/attention-forms.md
 ```

@@ -31,6 +31,7 @@ norm); of the loss after {steps} steps of AdamW. Within 1e-5, 1e-4 and 1e-3 ther
 
 Measured on {machine} by
 
+<!-- not run: it trains all models, which test_zoo.py does -->
 ```sh
 PYTHONPATH=python build/venv/bin/python test/Integration/zoo_table.py build/zoo > docs/models.md
 ```
