@@ -14,4 +14,4 @@ __all__ = [
     "DriverError", "DriverNotFoundError", "Program", "compile", "export", "load", "load_weights", "plan",
     "predict", "safetensors", "tokenize", "train",
 ]
-__version__ = "0.1.0"
+__version__ = "0.2.0"
