@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Draws docs/images/memory.svg and docs/images/ladder.svg again.
+"""Draws memory.svg, ladder.svg and budget.svg of docs/images again.
 
-Both show the GPT of examples/gpt.onnx with a batch of 8 on the host: its
-memory, from plan.json, and the budgets of `gpuopt plan --curve`. The script
-replaces what depends on these numbers and leaves the rest of the images alone.
-The other images show no numbers of a model and are drawn by hand.
+They show the GPT of examples/gpt.onnx with a batch of 8 on the host: its
+memory, from plan.json, the budgets of `gpuopt plan --curve`, and the bytes that
+are alive at each op with and without a budget, from `--memory-timeline`. Of the
+first two, the script replaces what depends on these numbers and leaves the rest
+alone; it draws the third as a whole. The other images show no numbers of a
+model and are drawn by hand.
 
   scripts/draw_images.py [GPUOPT]     GPUOPT is build/bin/gpuopt unless given
 """
@@ -100,15 +102,82 @@ def draw_ladder(image: str, curve: list[dict], persistent: int) -> str:
     return replace(image, r'(?:  <line [^\n]* stroke="#24292f" stroke-width="[\d.]+"/>\n)+', "".join(rungs))
 
 
+# The axes of budget.svg, and the budget that it shows.
+BUDGET, BUDGET_LEFT, BUDGET_RIGHT, BUDGET_TOP, BUDGET_BOTTOM = "24MiB", 70, 740, 40, 250
+
+
+def draw_budget(plain: dict, budgeted: dict, added_percent: float) -> str:
+    """The bytes alive at each op of micro_step, of two timelines of one model."""
+    most = plain["persistent_bytes"] + max(op["live_bytes"] for op in plain["ops"])
+    per_byte = (BUDGET_BOTTOM - BUDGET_TOP) / (5 * 2**20 * -(-most // (5 * 2**20)))
+
+    def outline(timeline: dict) -> str:
+        ops = timeline["ops"]
+        wide = (BUDGET_RIGHT - BUDGET_LEFT) / len(ops)
+        points = []
+        for i, op in enumerate(ops):
+            y = BUDGET_BOTTOM - (timeline["persistent_bytes"] + op["live_bytes"]) * per_byte
+            points += [f"{BUDGET_LEFT + i * wide:.1f},{y:.1f}", f"{BUDGET_LEFT + (i + 1) * wide:.1f},{y:.1f}"]
+        return " ".join(points)
+
+    def area(timeline: dict, fill: str, stroke: str) -> str:
+        ends = f"{BUDGET_LEFT},{BUDGET_BOTTOM} {{}} {BUDGET_RIGHT},{BUDGET_BOTTOM}"
+        return f'  <polygon points="{ends.format(outline(timeline))}" fill="{fill}" stroke="{stroke}" stroke-width="1.2"/>\n'
+
+    def row(mebibytes: float) -> float:
+        return BUDGET_BOTTOM - mebibytes * 2**20 * per_byte
+
+    text, budget = 'font-family="sans-serif" fill="#24292f"', float(BUDGET.removesuffix("MiB"))
+    edge = row(plain["persistent_bytes"] / 2**20)
+    lines = "".join(
+        f'  <line x1="{BUDGET_LEFT}" y1="{row(m):.1f}" x2="{BUDGET_RIGHT}" y2="{row(m):.1f}" stroke="#d0d7de" stroke-width="0.6"/>\n'
+        f'  <text x="{BUDGET_LEFT - 8}" y="{row(m) + 4:.1f}" text-anchor="end" font-size="11" {text}>{m} MiB</text>\n'
+        for m in range(0, -(-most // 2**20) + 1, 10)
+    )
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 780 290" width="780" height="290" role="img" '
+        'aria-label="Memory over a training step, with and without a budget">\n'
+        "  <!-- Drawn by scripts/draw_images.py. -->\n"
+        '  <rect width="780" height="290" fill="#ffffff"/>\n' + lines + area(plain, "#cfe3f5", "#0b5cad") + area(budgeted, "#a8d5a2", "#2c6e2f")
+        + f'  <rect x="{BUDGET_LEFT}" y="{edge:.1f}" width="{BUDGET_RIGHT - BUDGET_LEFT}" height="{BUDGET_BOTTOM - edge:.1f}" fill="#e3e6ea" '
+        'stroke="#57606a" stroke-width="0.6"/>\n'
+        f'  <text x="{BUDGET_LEFT + 8}" y="{(edge + BUDGET_BOTTOM) / 2 + 4:.1f}" font-size="12" {text}>weights, optimizer state, inputs</text>\n'
+        f'  <line x1="{BUDGET_LEFT}" y1="{row(budget):.1f}" x2="{BUDGET_RIGHT}" y2="{row(budget):.1f}" stroke="#b3261e" stroke-width="1.4" '
+        'stroke-dasharray="6 4"/>\n'
+        f'  <text x="{BUDGET_RIGHT - 4}" y="{row(budget) - 5:.1f}" text-anchor="end" font-size="12" font-family="sans-serif" '
+        f'fill="#b3261e">--memory-budget {BUDGET}</text>\n'
+        f'  <text x="{BUDGET_LEFT}" y="22" font-size="13" font-weight="bold" {text}>Memory over a training step of a small GPT: '
+        f'{most / 2**20:.1f} MiB, or {budget:.0f} MiB for {added_percent:.0f} % more time</text>\n'
+        f'  <text x="{BUDGET_LEFT}" y="{BUDGET_BOTTOM + 18}" font-size="12" {text}>forward</text>\n'
+        f'  <text x="{BUDGET_RIGHT}" y="{BUDGET_BOTTOM + 18}" text-anchor="end" font-size="12" {text}>backward and updates</text>\n'
+        "</svg>\n"
+    )
+
+
+def read_timeline(path: Path) -> dict:
+    """The timeline of micro_step that gpuopt plan --memory-timeline has written."""
+    timeline = json.loads(path.read_text())
+    step = next(each for each in timeline["steps"] if each["step"] == "micro_step")
+    return {"persistent_bytes": timeline["persistent_bytes"], "ops": step["ops"]}
+
+
 def main() -> None:
     gpuopt = sys.argv[1] if len(sys.argv) > 1 else str(ROOT / "build" / "bin" / "gpuopt")
     images = ROOT / "docs" / "images"
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([gpuopt, "compile", *MODEL, "-o", folder + "/program"], check=True)
         plan = json.loads(Path(folder, "program", "plan.json").read_text())
+        timelines, milliseconds = [], []
+        for flags in ([], [f"--memory-budget={BUDGET}"]):
+            live = Path(folder, "live.json")
+            told = subprocess.run([gpuopt, "plan", *MODEL, *flags, f"--memory-timeline={live}", "--json"], check=True, stdout=subprocess.PIPE)
+            timelines.append(read_timeline(live))
+            milliseconds.append(json.loads(told.stdout)["step_ms"])
+        budget = draw_budget(*timelines, 100 * (milliseconds[1] / milliseconds[0] - 1))
     printed = subprocess.run([gpuopt, "plan", *MODEL, "--curve", "--json"], check=True, stdout=subprocess.PIPE)
     curve = json.loads(printed.stdout)["curve"]
     memory, ladder = images / "memory.svg", images / "ladder.svg"
+    (images / "budget.svg").write_text(budget)
     memory.write_text(draw_memory(memory.read_text(), plan))
     ladder.write_text(draw_ladder(ladder.read_text(), curve, plan["persistent_bytes"]))
 
