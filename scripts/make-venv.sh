@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
-# Makes the Python environment of the tests and benchmarks, or brings it up to
-# scripts/requirements.txt.
+# Makes a Python environment, or brings it up to a file of requirements: that of
+# the tests and benchmarks unless another one is named.
 #
-# usage: make-venv.sh DIR
+# usage: make-venv.sh DIR [REQUIREMENTS.txt]
 set -euo pipefail
 venv=$(realpath -m "$1")
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-stamp=$venv/installed.txt
-wanted=$(cat scripts/requirements.txt)
-if command -v nvcc >/dev/null; then
-  wanted+=$'\n'$(cat scripts/requirements-cuda.txt)
+files=("${2:-scripts/requirements.txt}")
+if [[ ${files[0]} == scripts/requirements.txt ]] && command -v nvcc >/dev/null; then
+  files+=(scripts/requirements-cuda.txt)
 fi
+stamp=$venv/installed.txt
+wanted=$(cat "${files[@]}")
 if [[ -f $stamp && $(cat "$stamp") == "$wanted" ]]; then
   exit 0
 fi
@@ -21,9 +22,10 @@ fi
 # and Python compiles those when it imports them.
 pip=("$venv/bin/python" -m pip --disable-pip-version-check install --quiet --no-compile)
 # torch first: what the others require of it is then met by this version.
-"${pip[@]}" "$(grep '^torch==' scripts/requirements.txt)"
-"${pip[@]}" -r scripts/requirements.txt
-if command -v nvcc >/dev/null; then
-  "${pip[@]}" -r scripts/requirements-cuda.txt
+if torch=$(grep '^torch==' "${files[0]}"); then
+  "${pip[@]}" "$torch"
 fi
+for file in "${files[@]}"; do
+  "${pip[@]}" -r "$file"
+done
 printf '%s\n' "$wanted" >"$stamp"

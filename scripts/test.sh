@@ -72,6 +72,15 @@ if [[ ! -x build/bin/gpuopt-unit-emulation ]]; then
     >"$results/gpuopt-unit-emulation.skipped"
 fi
 
+say "Site of the documentation"
+touch "$results/site.expected"
+status=0
+scripts/build-docs.sh --junit-xml "$results/site.xml" || status=$?
+if ((status == 77)); then
+  rm "$results/site.expected"
+  echo "the packages of scripts/requirements-docs.txt cannot be installed" >"$results/site.skipped"
+fi
+
 say "lit"
 touch "$results/lit.expected"
 PATH="$PWD/build/venv/bin:$PATH" /usr/lib/llvm-22/bin/lit -s -v --xunit-xml-output "$results/lit.xml" build/test || true
