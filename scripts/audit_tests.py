@@ -132,7 +132,7 @@ def untested_flags(flags: dict[str, list[str]], texts: str) -> list[str]:
     known = set(re.findall(r"(?<![\w-])--?([a-z][a-z0-9-]*)", texts))
     # One word alone could be any variable.
     known |= {keyword.replace("_", "-") for keyword in re.findall(r'\b([a-z]+_[a-z0-9_]+)"?\s*[=:](?!=)', texts)}
-    known |= {"version", "print-options", "print-all-options", "help-hidden", "help-list", "help-list-hidden"}  # LLVM's
+    known |= {"version", "h", "print-options", "print-all-options", "help-hidden", "help-list", "help-list-hidden"}  # LLVM's
     return [f"flag --{flag} of {program}" for program, own in flags.items() for flag in own if flag not in known]
 
 

@@ -68,8 +68,8 @@ static std::string withWholePath(StringRef flag, StringRef value) {
   const SettingInfo *setting = find_setting(name);
   if (!setting || StringRef(setting->value).find("FILE") == StringRef::npos)
     return value.str();
-  StringRef input, file = value;
-  if (StringRef(setting->value).contains('=')) // INPUT=FILE
+  StringRef input, file = value; // INPUT=FILE or FILE
+  if (StringRef(setting->value).contains('=') && value.contains('='))
     std::tie(input, file) = value.split('=');
   SmallString<256> path(file);
   sys::fs::make_absolute(path);

@@ -46,12 +46,21 @@ static llvm::json::Array toJson(ArrayRef<PrecisionReason> reasons) {
   return array;
 }
 
-/// Returns the words of the command line. Bytes that are not UTF-8 become
-/// U+FFFD, since JSON cannot hold them.
+/// Returns the words of the command line without the folders that it writes to:
+/// the same flags give the same files wherever they go. Bytes that are not UTF-8
+/// become U+FFFD, since JSON cannot hold them.
 static llvm::json::Array commandJson(ArrayRef<std::string> command) {
   llvm::json::Array words;
-  for (const std::string &word : command)
-    words.push_back(llvm::json::fixUTF8(word));
+  for (size_t i = 0; i < command.size(); ++i) {
+    auto [name, value] = StringRef(command[i]).split('=');
+    StringRef flag = name.ltrim('-');
+    bool isFolder = name.starts_with("-") &&
+                    (flag == "o" || flag == "dump-phases-to");
+    if (isFolder && !StringRef(command[i]).contains('='))
+      ++i; // the folder is a word of its own
+    if (!isFolder)
+      words.push_back(llvm::json::fixUTF8(command[i]));
+  }
   return words;
 }
 

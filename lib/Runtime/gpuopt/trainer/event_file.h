@@ -143,16 +143,17 @@ private:
     record += message;
     record.append(reinterpret_cast<const char *>(&of_message),
                   sizeof of_message);
-    if (pwrite(file, record.data(), record.size(), bytes) ==
-        ssize_t(record.size())) {
+    const ssize_t written =
+        pwrite(file, record.data(), record.size(), bytes);
+    if (written == ssize_t(record.size())) {
       bytes += off_t(record.size());
       return;
     }
-    const int why = errno;
+    const char *why = written < 0 ? strerror(errno) : "the disk is full";
     // The next record is written over what is left of this one.
     if (!has_warned)
       fprintf(stderr, "warning: '%s' lacks steps, and training goes on: %s\n",
-              path.c_str(), strerror(why));
+              path.c_str(), why);
     has_warned = true;
   }
 
