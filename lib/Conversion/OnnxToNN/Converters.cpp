@@ -214,7 +214,8 @@ static const std::map<StringRef, const OperatorEntry *> &allOperators() {
           recurrentOperators(),     scatterOperators(),
           selectOperators(),        randomOperators(),
           lossOperators(),          samplingOperators(),
-          poolOperators(),          rotaryOperators()})
+          poolOperators(),          rotaryOperators(),
+          castOperators()})
       for (const OperatorEntry &entry : family)
         map[entry.name] = &entry;
     return map;
