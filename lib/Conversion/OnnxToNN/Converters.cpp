@@ -215,7 +215,7 @@ static const std::map<StringRef, const OperatorEntry *> &allOperators() {
           selectOperators(),        randomOperators(),
           lossOperators(),          samplingOperators(),
           poolOperators(),          rotaryOperators(),
-          castOperators()})
+          castOperators(),          paddingOperators()})
       for (const OperatorEntry &entry : family)
         map[entry.name] = &entry;
     return map;
