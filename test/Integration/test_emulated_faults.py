@@ -98,7 +98,7 @@ def test_finds_a_wrong_leading_dimension(victim):
 
 
 def test_finds_a_missing_event(victim):
-    assert victim.outcome_with(LOADER, r"slot\.copied\.wait\(ctx\);", "") == "other numbers"
+    assert victim.outcome_with(LOADER, r"prepared\.copied\.wait\(ctx\);", "") == "other numbers"
 
 
 def test_finds_overlapping_buffers(victim):
@@ -137,7 +137,7 @@ def test_names_a_call_that_the_stand_in_lacks(victim):
 
 
 def test_finds_host_code_that_touches_the_device(victim):
-    output = victim.outcome_with(LOADER, r"char \*from = slot\.staging;", "char *from = slot.staging;\n    memory[0] = 1;")
+    output = victim.outcome_with(LOADER, r"char \*from = prepared\.staging;", "char *from = prepared.staging;\n    memory[0] = 1;")
     assert "emulation: the host, or a library's call, touches byte 0 of an allocation of" in output, output
 
 

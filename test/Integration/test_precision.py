@@ -101,7 +101,7 @@ def test_the_table_has_pytorchs_lists(monkeypatch):
 
 def test_scaler_flags_are_gradscalers():
     defaults = inspect.signature(torch.amp.GradScaler).parameters
-    text = execute([find_driver(), "compile", "--help"])
+    text = execute([find_driver(), "compile", "--help-all"])
     for name in ("init_scale", "growth_factor", "backoff_factor", "growth_interval"):
         shown = re.search(rf"--{name.replace('_', '-')}=.*\(default ([^)]*)\)", text).group(1)
         assert float(shown) == defaults[name].default, name

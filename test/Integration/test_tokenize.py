@@ -99,6 +99,6 @@ def test_what_is_refused(tokenizer, tmp_path, monkeypatch):
         gpuopt.tokenize(tmp_path / "good.txt", tokenizer[1], tmp_path / "out.bin")
     other = {"PATH": os.environ["PATH"], "PYTHONPATH": str(tmp_path)}
     done = subprocess.run([find_driver(), "tokenize", "a.txt"], env=other, capture_output=True, text=True, check=False)
-    assert done.stderr == "gpuopt: error: tokenize needs gpuopt's Python package: No module named 'gpuopt.tokenizing'\n"
+    assert done.stderr == "gpuopt: error: tokenize needs gpuopt's Python package: No module named 'gpuopt.tokenizing'; install it by 'pip install ./python' in gpuopt's sources\n"
     done = subprocess.run([find_driver(), "tokenize", "a.txt"], env={"PATH": "/nowhere"}, capture_output=True, text=True, check=False)
     assert done.stderr == "gpuopt: error: tokenize needs python3, which is not on the PATH\n"

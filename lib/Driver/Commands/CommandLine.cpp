@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Flags/CommonFlags.h"
+#include "Flags/BriefHelp.h"
 #include "Flags/FlagGroups.h"
 #include "Flags/ParseErrors.h"
 #include "Flags/SettingFlags.h"

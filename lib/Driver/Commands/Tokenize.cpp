@@ -19,7 +19,8 @@ try:
     from gpuopt.tokenizing import main
 except ImportError as error:
     sys.exit("gpuopt: error: tokenize needs gpuopt's Python package: " +
-             str(error))
+             str(error) + "; install it by 'pip install ./python' in "
+             "gpuopt's sources")
 sys.exit(main(sys.argv[1:]))
 )";
 

@@ -7,7 +7,7 @@
 
 #include "Report/Completion.h"
 
-#include "Flags/CommonFlags.h"
+#include "Flags/BriefHelp.h"
 #include "Flags/FlagGroups.h"
 #include "Report/FlagList.h"
 #include "gpuopt/Version.h"

@@ -1,12 +1,12 @@
-//===- CommonFlags.h - What --help shows first ------------------*- C++ -*-===//
+//===- BriefHelp.h - What --help shows first --------------------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GPUOPT_LIB_DRIVER_FLAGS_COMMONFLAGS_H
-#define GPUOPT_LIB_DRIVER_FLAGS_COMMONFLAGS_H
+#ifndef GPUOPT_LIB_DRIVER_FLAGS_BRIEFHELP_H
+#define GPUOPT_LIB_DRIVER_FLAGS_BRIEFHELP_H
 
 #include "llvm/ADT/StringRef.h"
 #include <string>
@@ -29,4 +29,4 @@ llvm::StringRef exampleOf(llvm::StringRef command);
 
 } // namespace gpuopt
 
-#endif // GPUOPT_LIB_DRIVER_FLAGS_COMMONFLAGS_H
+#endif // GPUOPT_LIB_DRIVER_FLAGS_BRIEFHELP_H

@@ -1,11 +1,11 @@
-//===- CommonFlags.cpp - What --help shows first --------------------------===//
+//===- BriefHelp.cpp - What --help shows first ----------------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "Flags/CommonFlags.h"
+#include "Flags/BriefHelp.h"
 
 #include "Flags/FlagGroups.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -42,6 +42,7 @@ static constexpr StringLiteral kCommon[] = {
     "allow-offload",
     "device",
     "eval-steps",
+    "eval-metrics",
     "save-steps",
     "logging-steps",
     "resume",
@@ -54,6 +55,8 @@ static constexpr StringLiteral kCommon[] = {
     "weights",
     "outputs",
     "top-k",
+    "generate",
+    "prompts",
     "html",
     "json",
     "curve",
@@ -82,6 +85,8 @@ StringRef gpuopt::exampleOf(StringRef command) {
                      "x=x.npy --labels y.npy --memory-budget 8GiB")
       .Case("plan", "gpuopt plan model.onnx --batch-size 32 --curve")
       .Case("predict", "gpuopt predict result -o predictions --data x=x.npy")
+      .Case("tokenize", "gpuopt tokenize *.txt --tokenizer tokenizer.json -o "
+                        "train.bin")
       .Case("calibrate", "gpuopt calibrate --target host")
       .Case("export", "gpuopt export result -o trained.onnx")
       .Case("doctor", "gpuopt doctor")
