@@ -81,6 +81,8 @@ private:
       if (!is_beside)
         found = &tensor;
     }
+    for (const InputInfo &input : program.inputs)
+      is_known = is_known && found && input.tensor.shape[1] == found->shape[1];
     if (!found || !is_known)
       throw Error("'--generate' needs a model whose inputs are tokens, "
                   "integers of shape [batch, tokens], and, if it has them, "

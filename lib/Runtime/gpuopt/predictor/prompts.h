@@ -45,7 +45,9 @@ inline std::vector<Tokens> prompts_of_lines(const std::string &path) {
   const MappedFile file(path);
   const char *text = reinterpret_cast<const char *>(file.data);
   std::vector<Tokens> prompts;
+  size_t number = 0; // of the line; the first one is 1
   for (size_t begin = 0; begin < file.bytes;) {
+    number++;
     const void *newline = memchr(text + begin, '\n', file.bytes - begin);
     const size_t end =
         newline ? size_t(static_cast<const char *>(newline) - text)
@@ -55,7 +57,7 @@ inline std::vector<Tokens> prompts_of_lines(const std::string &path) {
     if (line.find_first_not_of(" \t\r") == std::string::npos)
       continue;
     JsonParser parser(line.data(), line.size(),
-                      "line " + std::to_string(prompts.size() + 1) + " of '" +
+                      "line " + std::to_string(number) + " of '" +
                           path + "' is no list of tokens like [15496, 11]");
     prompts.push_back(parser.integers());
   }
