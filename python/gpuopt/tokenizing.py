@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import sys
+import uuid
 from pathlib import Path
 from typing import Any, Iterable, Iterator
 
@@ -42,6 +43,10 @@ def _documents(path: Path, field: str) -> Iterator[str]:
                 raise ValueError(f"line {number} of '{path}' is no JSON object with a field '{field}'") from error
             if not isinstance(text, str):
                 raise ValueError(f"the field '{field}' in line {number} of '{path}' must be a text, but is a {type(text).__name__}")
+            try:
+                text.encode()
+            except UnicodeEncodeError as error:  # JSON can write half of a surrogate pair
+                raise ValueError(f"the field '{field}' in line {number} of '{path}' is no text in Unicode: {error.reason}") from error
             yield text
 
 
@@ -71,6 +76,29 @@ def _load(tokenizer: Any) -> Any:
         raise ValueError(f"'{tokenizer}' is no tokenizer.json of Hugging Face's tokenizers: {error}") from error
 
 
+def _whole(known: Any) -> Any:
+    """The tokenizer, without the truncation and the padding that it has for a
+    model's batches."""
+    if known.truncation is None and known.padding is None:
+        return known
+    copy = type(known).from_str(known.to_str())  # the caller's stays as it is
+    copy.no_truncation()
+    copy.no_padding()
+    return copy
+
+
+def _check_output(output: Path, inputs: Iterable[Path]) -> None:
+    if not output.exists():
+        return
+    if output.is_dir():
+        raise IsADirectoryError(f"cannot write '{output}': it is a folder")
+    if not output.is_file():
+        raise ValueError(f"cannot write '{output}': it is no regular file")
+    for path in inputs:
+        if path.exists() and output.samefile(path):
+            raise ValueError(f"'{output}' is read, and must not be overwritten; choose another file")
+
+
 def tokenize(files: Any, tokenizer: Any, output: str | os.PathLike, *, end_of_text: str | None = None, field: str = "text") -> int:
     """Writes the tokens of text files to ``output``, one document after the
     other, and returns how many there are.
@@ -79,18 +107,22 @@ def tokenize(files: Any, tokenizer: Any, output: str | os.PathLike, *, end_of_te
       files: a path or several. A ``.jsonl`` file has a document in each line,
         in its ``field``; any other file is one.
       tokenizer: the path of a ``tokenizer.json``, a ``tokenizers.Tokenizer`` or
-        a fast tokenizer of transformers. It adds no special tokens.
+        a fast tokenizer of transformers. It adds no special tokens, and
+        neither truncates nor pads.
       end_of_text: the token, as ``<|endoftext|>``, that is written after each
         document.
 
     Raises:
-      ValueError: a file is no text in UTF-8, or not what its name says; or the
-        tokenizer lacks the token.
+      ValueError: a file is no text in UTF-8, or not what its name says; the
+        tokenizer lacks the token; or ``output`` is one of the files that are
+        read.
     """
     paths = [Path(path) for path in ([files] if isinstance(files, (str, os.PathLike)) else files)]
     if not paths:
         raise ValueError("there are no files to tokenize")
-    known = _load(tokenizer)
+    output = Path(output)
+    _check_output(output, [*paths, Path(tokenizer)] if isinstance(tokenizer, (str, os.PathLike)) else paths)
+    known = _whole(_load(tokenizer))
     end = []
     if end_of_text is not None:
         number = known.token_to_id(end_of_text)
@@ -101,9 +133,9 @@ def tokenize(files: Any, tokenizer: Any, output: str | os.PathLike, *, end_of_te
     largest = max(known.get_vocab(with_added_tokens=True).values(), default=0)
     kind = "uint16" if largest < 2**16 else "uint32"
     # The file gets its name when it is whole.
-    part = Path(f"{os.fspath(output)}.part")
+    part = output.with_name(f"{output.name}.{uuid.uuid4().hex}.part")
     try:
-        with open(part, "wb") as file:
+        with open(part, "xb") as file:
             count = _write(file, paths, known, end, kind, field)
         os.replace(part, output)
     finally:

@@ -49,7 +49,7 @@ def test_files_of_text(tokenizer, tmp_path):
     expected = [token for text in TEXTS for token in [*made.encode(text).ids, made.token_to_id("<|endoftext|>")]]
     assert read(tmp_path / "t.bin") == ([20240520, 1, len(expected)], expected)
     assert done.stdout == f"wrote {tmp_path / 't.bin'}: {len(expected)} tokens\n"
-    assert not (tmp_path / "t.bin.part").exists()
+    assert not list(tmp_path.glob("*.part"))
 
 
 def test_from_python(tokenizer, tmp_path):
@@ -65,12 +65,47 @@ def test_from_python(tokenizer, tmp_path):
     assert gpuopt.tokenize(tmp_path / "a.txt", made, tmp_path / "a.bin") == len(made.encode(TEXTS[0]).ids)
 
 
+def test_whole_documents(tokenizer, tmp_path):
+    """What the tokenizer's file says of a model's batches does not count."""
+    made = Tokenizer.from_file(str(tokenizer[1]))
+    (tmp_path / "d.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS))
+    expected = [token for text in TEXTS for token in made.encode(text).ids]
+    made.enable_truncation(4)
+    made.enable_padding(length=100)
+    made.save(str(tmp_path / "batches.json"))
+    for given in (made, tmp_path / "batches.json"):
+        gpuopt.tokenize(tmp_path / "d.jsonl", given, tmp_path / "d.bin")
+        assert read(tmp_path / "d.bin")[1] == expected
+    assert made.truncation["max_length"] == 4 and made.padding["length"] == 100
+
+
+def test_files_that_stay(tokenizer, tmp_path):
+    (tmp_path / "a.txt").write_text("a text")
+    (tmp_path / "a.txt.part").write_text("of another")
+    (tmp_path / "t.json").write_bytes(tokenizer[1].read_bytes())
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to("a.txt")
+    for name in ("a.txt", "t.json", "link"):
+        done = run(tmp_path / "a.txt", "--tokenizer", tmp_path / "t.json", "-o", tmp_path / name)
+        assert (done.returncode, done.stderr) == (
+            1, f"gpuopt: error: '{tmp_path / name}' is read, and must not be overwritten; choose another file\n")
+    assert (tmp_path / "a.txt").read_text() == "a text"
+    with pytest.raises(IsADirectoryError, match="cannot write '.*folder': it is a folder"):
+        gpuopt.tokenize(tmp_path / "a.txt", tokenizer[0], tmp_path / "folder")
+    with pytest.raises(ValueError, match="cannot write '/dev/null': it is no regular file"):
+        gpuopt.tokenize(tmp_path / "a.txt", tokenizer[0], "/dev/null")
+    gpuopt.tokenize(tmp_path / "a.txt", tokenizer[0], tmp_path / "a.txt.bin")
+    assert {path.name for path in tmp_path.iterdir()} == {"a.txt", "a.txt.part", "t.json", "folder", "link", "a.txt.bin"}
+    assert (tmp_path / "a.txt.part").read_text() == "of another"
+
+
 def test_what_is_refused(tokenizer, tmp_path, monkeypatch):
     (tmp_path / "latin.txt").write_bytes(b"caf\xe9")
     (tmp_path / "bad.jsonl").write_text('{"text": "a"}\n{"body": "b"}\n')
     (tmp_path / "empty.txt").write_text("")
     (tmp_path / "good.txt").write_text("good")
     (tmp_path / "number.jsonl").write_text('{"text": 5}\n')
+    (tmp_path / "half.jsonl").write_text('{"text": "\\ud800"}\n')
     (tmp_path / "gpuopt").mkdir()
     (tmp_path / "gpuopt" / "__init__.py").write_text("")
 
@@ -84,6 +119,7 @@ def test_what_is_refused(tokenizer, tmp_path, monkeypatch):
     assert f"gpuopt: error: '{tmp_path / 'latin.txt'}' is no text in UTF-8: unexpected end of data at byte 3\n" == refusal("latin.txt")
     assert f"line 2 of '{tmp_path / 'bad.jsonl'}' is no JSON object with a field 'text'" in refusal("bad.jsonl")
     assert f"the field 'text' in line 1 of '{tmp_path / 'number.jsonl'}' must be a text, but is a int" in refusal("number.jsonl")
+    assert f"the field 'text' in line 1 of '{tmp_path / 'half.jsonl'}' is no text in Unicode: surrogates not allowed" in refusal("half.jsonl")
     assert "the files hold no text" in refusal("empty.txt")
     assert "the tokenizer has no token '<eos>'" in refusal("good.txt", "--end-of-text=<eos>")
     assert "No such file" in refusal("missing.txt")
