@@ -40,6 +40,7 @@ void gpuopt::addLine(StringRef line, RunMetrics &metrics) {
     return;
   }
   if (object->get("step_ms")) {
+    metrics.memory.clear(); // a run that was resumed has not ended yet
     metrics.steps.push_back(*step);
     for (size_t i = 0; i < kStepMetricCount; ++i)
       metrics.values[i].push_back(numberIn(*object, kNames[i]));
