@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Files/Distance.h"
 #include "Files/WeightsDiff.h"
 
 #include "gpuopt/data/dataset.h"
@@ -64,10 +65,7 @@ static void compareElements(const StoredTensor &a, const StoredTensor &b,
         0)
       continue;
     double first = read ? read(a.data, i) : 0, second = read ? read(b.data, i) : 0;
-    double distance = std::abs(first - second);
-    // A number beside one that is not finite is as far off as can be.
-    if (!(distance >= 0))
-      distance = INFINITY;
+    double distance = distanceOf(first, second);
     if (difference.differing++ == 0 || distance > difference.most) {
       difference.most = distance;
       difference.at = i;

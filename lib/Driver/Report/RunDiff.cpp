@@ -7,6 +7,7 @@
 
 #include "Report/RunDiff.h"
 
+#include "Files/Distance.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -46,8 +47,8 @@ static bool printCurve(StringRef name, ArrayRef<AtStep> first,
         begin = formatv("step {0} is the first to differ, {1} and {2}",
                         int64_t(first[i].step), number(a), number(b))
                     .str();
-      if (std::abs(a - b) > most) {
-        most = std::abs(a - b);
+      if (double distance = distanceOf(a, b); distance > most) {
+        most = distance;
         mostStep = first[i].step;
       }
     }
@@ -82,11 +83,14 @@ static double meanOf(ArrayRef<double> values) {
 bool gpuopt::printMetricsDiff(const RunMetrics &first, const RunMetrics &second,
                               raw_ostream &os) {
   bool differs = false;
-  if (first.steps.size() != second.steps.size()) {
-    os << "steps: " << first.steps.size() << " and " << second.steps.size()
-       << "\n";
-    differs = true;
-  }
+  std::tuple<StringLiteral, size_t, size_t> counts[] = {
+      {"steps", first.steps.size(), second.steps.size()},
+      {"validations", first.evaluations.size(), second.evaluations.size()}};
+  for (auto [what, before, after] : counts)
+    if (before != after) {
+      os << what << ": " << before << " and " << after << "\n";
+      differs = true;
+    }
   for (StepMetric metric :
        {StepMetric::Loss, StepMetric::LearningRate, StepMetric::GradNorm,
         StepMetric::LossScale, StepMetric::SkippedSteps})
