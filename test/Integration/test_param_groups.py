@@ -155,6 +155,7 @@ def test_a_loop_of_ones_own_scales_all_rates(model, adamw):
     """Groups keep their ratio to the learning rate that the caller sets."""
     x, y = data()
     program = gpuopt.load(adamw.folder, learning_rate=1e-2, weight_decay=0.1, lr_scheduler_type="constant", max_grad_norm=0)
+    assert not any("param_groups" in state.names for state in program.states)
     program.set_learning_rate(5e-3)
     program.step(x=x[:BATCH], labels=y[:BATCH])
     reference = Small().double().train()

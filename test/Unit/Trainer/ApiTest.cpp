@@ -137,6 +137,25 @@ TEST_F(ApiTest, DescribesItsTensors) {
   EXPECT_EQ(gpuopt_synchronize(p), GPUOPT_OK);
 }
 
+TEST_F(ApiTest, KeepsWhatCallersHaveNoUseForToItself) {
+  std::vector<StateInfo> states(own_program().states.begin(),
+                                own_program().states.end());
+  states.push_back({{"param_groups", Type::U8, 1, {64}, tiny::kOffMoment2, 64},
+                    StateKind::ParamGroups,
+                    {}});
+  own_program().states.data = states.data();
+  own_program().states.count = int(states.size());
+  ASSERT_EQ(create(), GPUOPT_OK) << gpuopt_last_error();
+  EXPECT_EQ(gpuopt_tensor_count(p, GPUOPT_STATES), 3u);
+  gpuopt_tensor_info tensor;
+  EXPECT_EQ(invalid(gpuopt_find_tensor(p, GPUOPT_STATES, "param_groups",
+                                       &tensor))
+                .rfind("the program has no state 'param_groups'", 0),
+            0u);
+  gpuopt_destroy(p);
+  p = nullptr;
+}
+
 TEST_F(ApiTest, ReadsAndWritesState) {
   ASSERT_EQ(create(), GPUOPT_OK) << gpuopt_last_error();
   const double first = step(0);

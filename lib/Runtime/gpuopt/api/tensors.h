@@ -172,7 +172,6 @@ private:
     case StateKind::OptimizerState:
       return GPUOPT_OPTIMIZER_STATE;
     case StateKind::LossScale:
-    case StateKind::ParamGroups:
       return GPUOPT_LOSS_SCALE;
     default:
       return gpuopt_role(0);
