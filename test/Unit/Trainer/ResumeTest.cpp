@@ -212,6 +212,23 @@ TEST_F(ResumeTest, ComparesWhatWasCompiled) {
                      "00ff, but those of this program have 11ff");
 }
 
+TEST_F(ResumeTest, WarnsOfGroupsThatCameOrWent) {
+  RunState without, with;
+  with.settings["param-group"] = "bias:lr=1";
+  auto warning = [](const RunState &saved, const RunState &now) {
+    testing::internal::CaptureStderr();
+    warn_of_changes("c", saved, now, "tiny");
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(warning(with, without),
+            "tiny: warning: '--param-group' is none, but 'c' is of a run with "
+            "bias:lr=1\n");
+  EXPECT_EQ(warning(without, with),
+            "tiny: warning: '--param-group' is bias:lr=1, but 'c' is of a run "
+            "with none\n");
+  EXPECT_EQ(warning(with, with) + warning(without, without), "");
+}
+
 // Models differ in their tensors.
 TEST_F(ResumeTest, TakesNoCheckpointOfAnotherModel) {
   ASSERT_EQ(run("a", {"--max-steps=2", "--save-steps=2"}), 0) << error;

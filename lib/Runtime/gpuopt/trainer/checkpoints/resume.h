@@ -105,13 +105,19 @@ inline ValidationHistory resumed_validations(const RunState &saved,
   return history;
 }
 
-// Warns of settings that differ and may: the run goes on with its own.
+// Warns of settings that differ and may: the run goes on with its own. One that
+// is in one of them alone is not comparable, except for parameter groups, of
+// which there may be none.
 inline void warn_of_changes(const std::string &checkpoint,
                             const RunState &saved, const RunState &now,
                             const char *program) {
-  for (const auto &[name, value] : now.settings) {
-    const auto old = saved.settings.find(name);
-    if (old != saved.settings.end() && old->second != value)
+  std::map<std::string, std::string> before = saved.settings,
+                                     after = now.settings;
+  for (auto *settings : {&before, &after})
+    settings->emplace("param-group", "none");
+  for (const auto &[name, value] : after) {
+    const auto old = before.find(name);
+    if (old != before.end() && old->second != value)
       fprintf(stderr,
               "%s: warning: '--%s' is %s, but '%s' is of a run with %s\n",
               program, name.c_str(), value.c_str(), checkpoint.c_str(),
