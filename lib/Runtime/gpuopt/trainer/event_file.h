@@ -76,8 +76,9 @@ class EventFile {
 public:
   using Scalars = std::vector<std::pair<std::string, double>>;
 
-  // Begins a file in a folder. A run that goes on after `begun_at` steps, not 0,
-  // takes the place of what earlier files of the folder have of later steps.
+  // Begins a file in a folder. A run that begins after `begun_at` steps takes
+  // the place of what earlier files of the folder have of later steps; one from
+  // 0 on, that of an earlier run.
   EventFile(const std::string &output_dir, int64_t begun_at) {
     const std::string folder = output_dir + "/" + kEventFolder;
     char host[256] = "localhost";
@@ -92,8 +93,7 @@ public:
     detail::WireWriter event = begin_event(0);
     event.bytes(3, "brain.Event:2"); // file_version
     write(event.text);
-    if (begun_at > 0)
-      restart(begun_at + 1);
+    restart(begun_at + 1);
   }
   ~EventFile() { close(file); }
   EventFile(const EventFile &) = delete;
