@@ -38,7 +38,7 @@ static void printBash(raw_ostream &os) {
         "  local current=${COMP_WORDS[COMP_CWORD]} "
         "previous=${COMP_WORDS[COMP_CWORD-1]} flags= values=\n"
         "  # bash takes --flag=value for three words.\n"
-        "  if [[ $current == = ]]; then previous=$previous current=; fi\n"
+        "  if [[ $current == = ]]; then current=; fi\n"
         "  if [[ $previous == = ]]; then "
         "previous=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
         "  if ((COMP_CWORD == 1)); then\n    COMPREPLY=($(compgen -W \"";
@@ -64,7 +64,7 @@ static void printBash(raw_ostream &os) {
         "  elif [[ $current == -* ]]; then\n"
         "    COMPREPLY=($(compgen -W \"$flags\" -- \"$current\"))\n"
         "  else\n"
-        "    COMPREPLY=($(compgen -f -- \"$current\"))\n"
+        "    mapfile -t COMPREPLY < <(compgen -f -- \"$current\")\n"
         "  fi\n}\ncomplete -o filenames -F _gpuopt gpuopt\n";
 }
 
