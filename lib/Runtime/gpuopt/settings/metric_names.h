@@ -16,7 +16,8 @@ enum class MetricKind {
   Unknown,
   Accuracy,
   TopKAccuracy, // "top_5_accuracy": scikit-learn's top_k_accuracy_score
-  F1,           // scikit-learn's f1_score, average="macro"
+  F1,           // scikit-learn's f1_score, average="macro"; of yes/no logits of
+                // one column average="binary"
   Perplexity
 };
 

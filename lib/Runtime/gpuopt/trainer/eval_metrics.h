@@ -123,7 +123,9 @@ private:
   }
 
   // A logit above 0 says yes; the label does from 0.5 on. Of two dimensions,
-  // the second one is that of the classes, each of which has its yes and no.
+  // the second one is that of the classes, each of which has its yes and no:
+  // the accuracy counts elements, and F1 is the mean over the columns of that
+  // of "yes". A single column has scikit-learn's average="binary".
   void add_probabilities(const std::vector<uint8_t> &labels,
                          const std::vector<uint8_t> &logits, int64_t count) {
     const TensorInfo &tensor = *logits_info;

@@ -76,7 +76,8 @@ static Value predictionsOf(TensorBuilder &b, const Classes &c) {
 }
 
 /// Returns how many other classes are not less likely than the label's, where
-/// of two equal ones the first is more likely. NaN is less likely than all.
+/// of two equal ones the first is more likely. Where the logit of either class
+/// is NaN, the other class counts as more likely than the label's.
 static Value ranksOf(TensorBuilder &b, const Classes &c, Value labels) {
   SmallVector<int64_t> column(c.type.getShape());
   column.back() = 1;

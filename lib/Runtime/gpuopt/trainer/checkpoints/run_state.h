@@ -21,8 +21,8 @@ struct RunState {
   int64_t samples = 0;   // of the training data
   double epoch = 0;      // passes over the data so far
   double loss_scale = 0; // of the next step; 0: the program has none
-  // The lowest loss of a validation so far, and the step of its checkpoint; 0:
-  // there is none.
+  // The best validation so far by the metric of --metric-for-best-model, and
+  // the step of its checkpoint; 0: there is none.
   double best_metric = 0;
   int64_t best_step = 0;
   ValidationHistory validations;
