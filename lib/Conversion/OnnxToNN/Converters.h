@@ -19,6 +19,10 @@
 
 namespace gpuopt {
 
+/// The most elements of a constant that the compiler goes through one by one. A
+/// splat is small however many elements it has.
+inline constexpr int64_t kMostComputedElements = int64_t(1) << 24;
+
 /// A value of the graph: one tensor, or a sequence of them.
 struct Converted {
   llvm::SmallVector<mlir::Value> tensors;
@@ -79,6 +83,16 @@ public:
   std::optional<int64_t> axis(int64_t axis, int64_t rank);
   /// Whether a tensor may have this shape; notes the problem if not.
   bool isShape(llvm::ArrayRef<int64_t> shape);
+  /// Whether the compiler may go through `count` elements one by one; notes the
+  /// problem if not.
+  bool canCompute(int64_t count) {
+    if (count <= kMostComputedElements)
+      return true;
+    problem = "the compiler would go through " + std::to_string(count) +
+              " elements one by one, but does so for at most " +
+              std::to_string(kMostComputedElements);
+    return false;
+  }
   /// Returns the shape that operands broadcast to; notes the problem if there
   /// is none.
   std::optional<llvm::SmallVector<int64_t>>

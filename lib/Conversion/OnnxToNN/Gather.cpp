@@ -30,11 +30,14 @@ static LogicalResult gather(NodeConversion &c) {
   Value indices = normalised(c, c.input(1), type.getDimSize(*axis));
   DenseElementsAttr constant = constantOf(indices);
   if (constant)
-    for (const APInt &number : constant.getValues<APInt>())
+    for (const APInt &number : constant.getValues<APInt>()) {
       if (number.getSExtValue() < 0 ||
           number.getSExtValue() >= type.getDimSize(*axis))
         return c.fail("index " + Twine(number.getSExtValue()) +
                       " is outside of the dimension");
+      if (constant.isSplat())
+        break;
+    }
   if (constant && constant.getNumElements() == 1) {
     // A single entry is a slice.
     SmallVector<int64_t> shape(type.getShape().take_front(*axis));
@@ -43,7 +46,8 @@ static LogicalResult gather(NodeConversion &c) {
     int64_t at = (*constant.getValues<APInt>().begin()).getSExtValue();
     return c.yield(c.b.reshape(sliceAlong(c, *axis, at, 1), shape));
   }
-  if (constant && constantOf(c.input(0))) {
+  if (constant && constantOf(c.input(0)) &&
+      constant.getNumElements() <= kMostComputedElements) {
     // Entries are picked one by one, because each of these ops folds.
     SmallVector<Value> parts;
     for (const APInt &number : constant.getValues<APInt>())
@@ -165,7 +169,7 @@ static LogicalResult oneHot(NodeConversion &c) {
   if (c.isFloat(0))
     indices = c.b.createOrFold<arith::FPToSIOp>(
         c.type(0).clone(c.b.getI64Type()), indices);
-  indices = c.b.reshape(normalised(c, indices, *depth), shape);
+  indices = c.b.reshape(normalised(c, indices, 0), shape);
   RankedTensorType narrow = c.b.type(indices);
   Value isNegative =
       c.b.compare(arith::CmpIPredicate::slt, indices, c.b.splat(0, narrow));

@@ -40,6 +40,8 @@ static LogicalResult padWithElements(NodeConversion &c, StringRef mode,
       continue;
     if (size == 0)
       return c.fail("the operand is empty");
+    if (!c.canCompute(size + low[dim] + high[dim]))
+      return failure();
     auto indices = paddedIndices(mode, size, low[dim], high[dim]);
     if (!indices)
       return c.fail("attribute mode = '" + mode + "' is not supported");

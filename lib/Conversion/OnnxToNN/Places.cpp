@@ -14,6 +14,11 @@ Value gpuopt::normalised(NodeConversion &c, Value indices, int64_t size) {
   if (!c.b.type(indices).getElementType().isInteger(64))
     indices = c.b.createOrFold<arith::ExtSIOp>(
         c.b.type(indices).clone(c.b.getI64Type()), indices);
+  DenseElementsAttr elements = constantOf(indices);
+  if (elements && elements.isSplat()) {
+    int64_t number = elements.getSplatValue<APInt>().getSExtValue();
+    return c.b.splat(number < 0 ? number + size : number, c.b.type(indices));
+  }
   auto constant = integersOf(indices);
   if (!constant)
     return indices;
@@ -29,7 +34,9 @@ Value gpuopt::inRange(NodeConversion &c, Value indices, int64_t size) {
 
 std::optional<SmallVector<int64_t>> gpuopt::integersOf(Value value) {
   DenseElementsAttr constant = constantOf(value);
-  if (!constant || !isa<IntegerType>(constant.getElementType()))
+  if (!constant || !isa<IntegerType>(constant.getElementType()) ||
+      (constant.isSplat() &&
+       constant.getNumElements() > kMostComputedElements))
     return std::nullopt;
   SmallVector<int64_t> numbers;
   for (const APInt &number : constant.getValues<APInt>())
@@ -115,7 +122,11 @@ static Value constantRows(NodeConversion &c, ArrayRef<int64_t> numbers,
 Value gpuopt::rowPlaces(NodeConversion &c, Value indices,
                         ArrayRef<int64_t> from, int64_t batchDims) {
   ArrayRef<int64_t> shape = c.b.shape(indices);
-  int64_t rank = from.size(), depth = shape.empty() ? 0 : shape.back();
+  if (from.empty() || shape.empty()) {
+    c.problem = "operand and indices must have rank 1 or more";
+    return {};
+  }
+  int64_t rank = from.size(), depth = shape.back();
   if (batchDims < 0 || batchDims >= std::min<int64_t>(rank, shape.size()) ||
       shape.take_front(batchDims) != from.take_front(batchDims)) {
     c.problem = "attribute batch_dims = " + std::to_string(batchDims) +

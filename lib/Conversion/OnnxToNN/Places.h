@@ -25,7 +25,8 @@ mlir::Value normalised(NodeConversion &c, mlir::Value indices, int64_t size);
 /// Returns indices that are computed, within 0 .. size - 1.
 mlir::Value inRange(NodeConversion &c, mlir::Value indices, int64_t size);
 
-/// Returns the numbers of a constant of integers; null for other values.
+/// Returns the numbers of a constant of integers; null for other values, and
+/// for a repeated number of more than kMostComputedElements elements.
 std::optional<llvm::SmallVector<int64_t>> integersOf(mlir::Value value);
 
 /// Returns the operand with its leading `depth` dimensions merged into one.

@@ -185,6 +185,15 @@ static LogicalResult gridSample(NodeConversion &c) {
                      .Default(std::nullopt);
   if (!mode || !padding)
     return c.fail("attribute mode or padding_mode is not supported");
+  constexpr int64_t kMostTaps = 1024; // as many gathers
+  int64_t perLine = *mode == Mode::Cubic ? 4 : *mode == Mode::Linear ? 2 : 1;
+  int64_t perResult = 1;
+  for (int64_t dim = 0; dim < spatial && perResult <= kMostTaps; ++dim)
+    perResult *= perLine;
+  if (perResult > kMostTaps)
+    return c.fail("each result reads " + Twine(perLine) + "^" + Twine(spatial) +
+                  " elements, but at most " + Twine(kMostTaps) +
+                  " are supported");
   SmallVector<SmallVector<Tap>> taps;
   for (int64_t dim = 0; dim < spatial; ++dim) {
     Line line(c.b, shape[2 + dim], *padding,
@@ -247,6 +256,7 @@ static LogicalResult affineGrid(NodeConversion &c) {
 
 ArrayRef<OperatorEntry> gpuopt::samplingOperators() {
   static const OperatorEntry entries[] = {
-      {"AffineGrid", affineGrid, "constant size"}, {"GridSample", gridSample}};
+      {"AffineGrid", affineGrid, "constant size"},
+      {"GridSample", gridSample, "up to 1024 elements read for each result"}};
   return entries;
 }

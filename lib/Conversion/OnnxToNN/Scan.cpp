@@ -77,6 +77,8 @@ static LogicalResult eyeLike(NodeConversion &c) {
         c.b.toFloat(c.b.compare(arith::CmpIPredicate::eq, column, on),
                     type.getElementType()));
   }
+  if (!c.canCompute(type.getNumElements()))
+    return failure();
   SmallVector<Attribute> elements;
   for (int64_t row = 0; row < type.getDimSize(0); ++row)
     for (int64_t column = 0; column < type.getDimSize(1); ++column)

@@ -105,12 +105,14 @@ combineConstants(const Scatter &scatter, DenseElementsAttr table,
   return DenseElementsAttr::get(table.getType(), result);
 }
 
-/// Returns the result as a constant; null if an operand is none.
+/// Returns the result as a constant; null if an operand is none, or large.
 static Value foldScatter(nn::TensorBuilder &b, const Scatter &scatter) {
   DenseElementsAttr table = constantOf(scatter.table),
                     updates = constantOf(scatter.updates);
   auto rows = integersOf(scatter.rows);
-  if (!table || !updates || !rows)
+  if (!table || !updates || !rows ||
+      table.getNumElements() > kMostComputedElements ||
+      updates.getNumElements() > kMostComputedElements)
     return {};
   bool isFloat = isa<FloatType>(table.getElementType());
   return b.create<arith::ConstantOp>(
@@ -126,7 +128,8 @@ static Value foldScatter(nn::TensorBuilder &b, const Scatter &scatter) {
 /// there, or -1.
 static Value ownersOf(nn::TensorBuilder &b, Value places, int64_t rowCount) {
   auto type = RankedTensorType::get({rowCount}, b.getI64Type());
-  if (auto rows = integersOf(places)) {
+  auto rows = integersOf(places);
+  if (rows && rowCount <= kMostComputedElements) {
     SmallVector<int64_t> owners(type.getDimSize(0), -1);
     for (auto [i, row] : llvm::enumerate(*rows))
       owners[row] = i;

@@ -60,6 +60,8 @@ static LogicalResult nonZero(NodeConversion &c) {
   DenseElementsAttr data = constantOf(c.input(0));
   if (!data)
     return failForData(c, 0);
+  if (!c.canCompute(data.getNumElements()))
+    return failure();
   ArrayRef<int64_t> shape = c.type(0).getShape();
   int64_t rank = shape.size();
   SmallVector<SmallVector<int64_t>> found(rank);
@@ -123,6 +125,8 @@ private:
     }
     const APFloat &x = cast<FloatAttr>(a).getValue(),
                   &y = cast<FloatAttr>(b).getValue();
+    if (x.isNaN() || y.isNaN()) // NaNs are equal, and come last
+      return x.isNaN() - y.isNaN();
     APFloat::cmpResult order = x.compare(y);
     return order == APFloat::cmpEqual      ? 0
            : order == APFloat::cmpLessThan ? -1
@@ -141,6 +145,8 @@ static LogicalResult unique(NodeConversion &c) {
   DenseElementsAttr data = constantOf(c.input(0));
   if (!data)
     return failForData(c, 0);
+  if (!c.canCompute(data.getNumElements()))
+    return failure();
   Value x = c.input(0);
   std::optional<int64_t> axis = c.node.getInt("axis");
   if (!axis) {

@@ -41,6 +41,7 @@ onnx.graph @constant_indices(%x: tensor<5x4xf32>, %u: tensor<3x4xf32>) -> (!onnx
 
 // What is constant is computed, and so is what depends on constants alone:
 // which elements are not 0, and what is unique.
+// CHECK-LABEL: func.func @forward
 // CHECK-DAG: arith.constant dense<[5, 9, 7]> : tensor<3xi64>
 // CHECK-DAG: arith.constant dense<[13, 6, 7]> : tensor<3xi64>
 // CHECK-DAG: arith.constant dense<{{\[\[}}0, 2]]> : tensor<1x2xi64>
@@ -58,4 +59,35 @@ onnx.graph @constants() -> (!onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.u
   %c = onnx.node "NonZero"(%sparse) : (tensor<3xi64>) -> !onnx.unknown
   %d = onnx.node "Unique"(%sparse) : (tensor<3xi64>) -> !onnx.unknown
   onnx.return %a, %b, %c, %d : !onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown
+}
+
+// -----
+
+// NaNs are equal, and come last.
+// CHECK-LABEL: func.func @forward
+// CHECK-DAG: nn.concat %{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}} dim 0 : tensor<1xf32>
+// CHECK-DAG: arith.constant dense<[2, 1, 0]> : tensor<3xi64>
+// CHECK-DAG: arith.constant dense<[2, 1, 0, 2]> : tensor<4xi64>
+// CHECK-DAG: arith.constant dense<[1, 1, 2]> : tensor<3xi64>
+onnx.graph @unique() -> (!onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown) attributes {inputNames = [], opsets = {ai.onnx = 20 : i64}, outputNames = ["a", "b", "c", "d"]} {
+  %x = onnx.node "Constant"() {value = dense<[0x7FC00000, 2.0, 1.0, 0x7FC00000]> : tensor<4xf32>} : () -> !onnx.unknown
+  %a, %b, %c, %d = onnx.node "Unique"(%x) as ["a", "b", "c", "d"] : (!onnx.unknown) -> (!onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown)
+  onnx.return %a, %b, %c, %d : !onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown
+}
+
+// -----
+
+// A large table is scattered to by the program, and so is what a large splat
+// of places names.
+// CHECK-LABEL: func.func @forward
+// CHECK: nn.scatter
+// CHECK: nn.take
+onnx.graph @large() -> (!onnx.unknown, !onnx.unknown) attributes {inputNames = [], opsets = {ai.onnx = 20 : i64}, outputNames = ["a", "b"]} {
+  %table = onnx.initializer "table" = dense<1> : tensor<1099511627776xi64>
+  %places = onnx.initializer "places" = dense<[1, 0]> : tensor<2xi64>
+  %updates = onnx.initializer "updates" = dense<[8, 5]> : tensor<2xi64>
+  %last = onnx.initializer "last" = dense<-1> : tensor<1099511627776xi64>
+  %a = onnx.node "ScatterElements"(%table, %places, %updates) {reduction = "max"} : (tensor<1099511627776xi64>, tensor<2xi64>, tensor<2xi64>) -> !onnx.unknown
+  %b = onnx.node "Gather"(%updates, %last) : (tensor<2xi64>, tensor<1099511627776xi64>) -> !onnx.unknown
+  onnx.return %a, %b : !onnx.unknown, !onnx.unknown
 }

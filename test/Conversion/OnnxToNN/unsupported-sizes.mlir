@@ -1,0 +1,25 @@
+// RUN: not gpuopt-opt %s -convert-onnx-to-nn 2>&1 | FileCheck %s
+
+// What would take the compiler too long, or too much memory.
+// CHECK: nodes that cannot be converted:
+// CHECK-NEXT: NonZero (opset 23) at 'found': the compiler would go through 1099511627776 elements one by one, but does so for at most 16777216
+// CHECK-NEXT: Unique (opset 23) at 'unique': the compiler would go through 1099511627776 elements
+// CHECK-NEXT: EyeLike (opset 23) at 'eye': the compiler would go through 1099511627776 elements
+// CHECK-NEXT: Pad (opset 23) at 'mirrored': the compiler would go through 1099511627780 elements
+// CHECK-NEXT: GridSample (opset 23) at 'sampled': each result reads 4^6 elements, but at most 1024 are supported
+// CHECK-NEXT: ScatterND (opset 23) at 'scalar': operand and indices must have rank 1 or more
+// CHECK-NEXT: docs/onnx-operators.md
+onnx.graph @g(%v: tensor<4xf32>, %s: tensor<f32>, %n: tensor<1x1xi64>, %image: tensor<1x1x2x2x2x2x2x2xf32>, %grid: tensor<1x1x1x1x1x1x1x6xf32>) -> !onnx.unknown attributes {inputNames = ["v", "s", "n", "image", "grid"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y"]} {
+  %many = onnx.initializer "many" = dense<1099511627776> : tensor<1xi64>
+  %square = onnx.initializer "square" = dense<1048576> : tensor<2xi64>
+  %pads = onnx.initializer "pads" = dense<[0, 1099511627776]> : tensor<2xi64>
+  %0 = onnx.node "ConstantOfShape"(%many) : (tensor<1xi64>) -> !onnx.unknown loc("zeros")
+  %1 = onnx.node "NonZero"(%0) : (!onnx.unknown) -> !onnx.unknown loc("found")
+  %2 = onnx.node "Unique"(%0) : (!onnx.unknown) -> !onnx.unknown loc("unique")
+  %3 = onnx.node "ConstantOfShape"(%square) : (tensor<2xi64>) -> !onnx.unknown loc("matrix")
+  %4 = onnx.node "EyeLike"(%3) {dtype = 7 : i64} : (!onnx.unknown) -> !onnx.unknown loc("eye")
+  %5 = onnx.node "Pad"(%v, %pads) {mode = "reflect"} : (tensor<4xf32>, tensor<2xi64>) -> !onnx.unknown loc("mirrored")
+  %6 = onnx.node "GridSample"(%image, %grid) {mode = "cubic"} : (tensor<1x1x2x2x2x2x2x2xf32>, tensor<1x1x1x1x1x1x1x6xf32>) -> !onnx.unknown loc("sampled")
+  %7 = onnx.node "ScatterND"(%s, %n, %v) : (tensor<f32>, tensor<1x1xi64>, tensor<4xf32>) -> !onnx.unknown loc("scalar")
+  onnx.return %1 : !onnx.unknown
+}
