@@ -108,6 +108,11 @@ static LogicalResult power(NodeConversion &c) {
     Value powers = c.b.createOrFold<math::PowFOp>(
         inDouble(c.b, x),
         c.isFloat(1) ? resized(c.b, e, c.b.getF64Type()) : inDouble(c.b, e));
+    // A whole power may have come out just below or above itself. The others
+    // have negative exponents and are at most 1/2, which rounds to the even 0,
+    // as it should.
+    if (!c.isFloat(1))
+      powers = c.b.createOrFold<math::RoundEvenOp>(powers);
     return c.yield(c.b.createOrFold<arith::FPToSIOp>(type, powers));
   }
   if (!c.isFloat(1))
@@ -194,7 +199,7 @@ static LogicalResult bitwise(NodeConversion &c) {
   return c.yield(c.b.createOrFold<OpT>((*values)[0], (*values)[1]));
 }
 
-/// Turns all bits around, which for a boolean is its negation.
+/// Inverts all bits, which for a boolean is its negation.
 static LogicalResult logicalNot(NodeConversion &c) {
   return c.yield(
       c.b.createOrFold<arith::XOrIOp>(c.input(0), c.b.splat(-1, c.type(0))));
