@@ -61,7 +61,7 @@ static std::optional<Window> readWindow(NodeConversion &c, int64_t queries,
   if (left >= 0)
     window.first = std::max(past - left, -far);
   if (right >= 0)
-    window.last = std::min(past + right, far);
+    window.last = std::min(std::min(right, far) + past, far);
   if (c.node.getInt("is_causal", 0))
     window.last = past;
   return window;
@@ -143,6 +143,9 @@ static LogicalResult hidePadding(NodeConversion &c, RankedTensorType scores,
   };
   int64_t left = c.node.getInt("left_window_size", -1),
           right = c.node.getInt("right_window_size", -1);
+  int64_t far = shape[2] + shape[3]; // beyond all keys of any query
+  left = std::min(left, far);
+  right = std::min(right, far);
   if (left >= 0)
     limit(arith::CmpIPredicate::sge, -left);
   if (c.node.getInt("is_causal", 0))

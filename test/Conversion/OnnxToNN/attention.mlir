@@ -31,6 +31,20 @@ onnx.graph @windows(%q: tensor<2x4x8x16xf32>) -> (!onnx.unknown, !onnx.unknown, 
 
 // -----
 
+// No size is so large that the last key's number overflows. Beside lengths of
+// sequences, sizes end where the keys do.
+// CHECK-LABEL: func.func @forward
+// CHECK: nn.attention %{{.*}} band [-1, 16] :
+// CHECK: arith.constant dense<16> : tensor<2x1x8x8xi64>
+onnx.graph @huge_windows(%q: tensor<2x4x8x16xf32>, %past: tensor<2x4x4x16xf32>, %lengths: tensor<2xi64>) -> (!onnx.unknown, !onnx.unknown) attributes {inputNames = ["q", "past", "lengths"], opsets = {ai.onnx = 25 : i64}, outputNames = ["a", "b"]} {
+  %none = onnx.none : none
+  %a, %k, %v = onnx.node "Attention"(%q, %q, %q, %none, %past, %past) {left_window_size = 5 : i64, right_window_size = 9223372036854775807 : i64} as ["a", "k", "v"] : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, none, tensor<2x4x4x16xf32>, tensor<2x4x4x16xf32>) -> (!onnx.unknown, !onnx.unknown, !onnx.unknown)
+  %b = onnx.node "Attention"(%q, %q, %q, %none, %none, %none, %lengths) {right_window_size = 9223372036854775807 : i64} : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, none, none, none, tensor<2xi64>) -> !onnx.unknown
+  onnx.return %a, %b : !onnx.unknown, !onnx.unknown
+}
+
+// -----
+
 // Where a query sees no key, the window is a mask: query 6 of 8 would see the
 // keys from 4 on, but there are only 4. Beside another mask it is one, too.
 // CHECK-LABEL: func.func @forward
