@@ -55,7 +55,7 @@ def check(seeds: range, opset: int, trains_batch_norm: bool, arguments: argparse
         folder = arguments.out / "program"
         shutil.rmtree(folder, ignore_errors=True)
         try:
-            findings += program_findings(graphs, folder, MAKE_TRAINER[arguments.target], "budget" not in arguments.skip)
+            findings += program_findings(graphs, folder, MAKE_TRAINER[arguments.target], "budget" not in arguments.skip)[0]
         except (CommandFailed, Finding) as failure:
             findings.append(f"a program of {', '.join(map(describe, graphs))}: {failure}")
     for graph in graphs:

@@ -24,10 +24,12 @@ OPSETS = range(OLDEST_OPSET, NEWEST_OPSET + 1)
 def test_programs_compute_what_onnx_means(index, tmp_path):
     opset = OPSETS[(index + 10) % len(OPSETS)]
     graphs = make_graphs(range(index * PER_PROGRAM, (index + 1) * PER_PROGRAM), opset, NODES, index % 2 == 0)
-    for graph in graphs:
-        check_onnxruntime(graph)
+    answers = [check_onnxruntime(graph) for graph in graphs]
+    assert answers.count("refused") <= len(graphs) / 2
     make_trainer = lambda model, folder, **flags: Trainer(model, folder, OPTIMIZATION_FOR_ONE_STEP, **flags)
-    assert not program_findings(graphs, tmp_path / "program", make_trainer)
+    findings, compared = program_findings(graphs, tmp_path / "program", make_trainer)
+    assert not findings
+    assert compared > len(graphs)
 
 
 @pytest.mark.full
@@ -36,14 +38,19 @@ def test_cuda_programs_compute_what_onnx_means(index, tmp_path):
     if any(mark.args[0] for mark in SKIPS):
         pytest.skip("the emulated target cannot be built")
     graphs = make_graphs(range(9000 + index * PER_PROGRAM, 9000 + (index + 1) * PER_PROGRAM), NEWEST_OPSET - index, NODES, index % 2 == 0)
-    assert not program_findings(graphs, tmp_path / "program", EmulatedTrainer)
+    findings, compared = program_findings(graphs, tmp_path / "program", EmulatedTrainer)
+    assert not findings
+    assert compared > len(graphs)
 
 
 @pytest.mark.parametrize("part", range(4))
 def test_any_flags_compile(part, tmp_path):
+    tells = []
     for seed in range(part, COMPILED, 4):
         for graph in make_graphs(range(seed, seed + 1), OPSETS[seed % len(OPSETS)], 60, seed % 2 == 0):
-            check_compilation(graph, tmp_path)
+            tells.append(check_compilation(graph, tmp_path))
+    # What a model computes of constants alone fits into any budget.
+    assert sum(tells) > len(tells) / 2
 
 
 def exact_step(graph) -> Step:
