@@ -126,6 +126,17 @@ TEST(Attention, ReadsABiasWhoseKeysLieApart) {
   EXPECT_EQ(one.d_qkv, other.d_qkv);
 }
 
+TEST(Attention, CopiesNoBiasOfNoKeys) {
+  auto s = of_projection(2, 3, 4, 8);
+  s.keys = 0, s.bias_key = 3;
+  const float bias = 1;
+  AttentionOptions o = scaled(0.3);
+  o.bias = &bias;
+  Context ctx(2);
+  EXPECT_EQ(detail::with_dense_bias(ctx, s, o).bias_key, 3);
+  EXPECT_EQ(o.bias, &bias);
+}
+
 TEST(Attention, HasTilesOfFewRowsWhereKeysAreMany) {
   const auto s = dense(1, 20, 5000, 4, 4);
   expect_attention<float>(s, 80, 80 + 20000, scaled(0.3), 2e-5);

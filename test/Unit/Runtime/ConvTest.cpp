@@ -130,6 +130,19 @@ TEST(Conv, DepthwiseGradientHasTheSameBitsOnAnyNumberOfThreads) {
   EXPECT_GT(detail::DepthwiseCut(s, sizeof(float)).parts, 1);
 }
 
+TEST(Conv, DepthwiseGradientOfNoOutputsIsZero) {
+  ConvShape s = shape(8, 3, 3, 3, 1, 1, 1, 1, 3);
+  s.n = 0;
+  Context ctx(2);
+  std::vector<float> dw(27, 5);
+  detail::depthwise_backward_weights<float>(ctx, s, nullptr, nullptr, dw.data(),
+                                            1);
+  EXPECT_EQ(dw, std::vector<float>(27, 5));
+  detail::depthwise_backward_weights<float>(ctx, s, nullptr, nullptr, dw.data(),
+                                            0);
+  EXPECT_EQ(dw, std::vector<float>(27, 0));
+}
+
 template <class H>
 std::vector<H> rounded(const std::vector<float> &values) {
   std::vector<H> result(values.size());

@@ -223,7 +223,7 @@ inline float exponentials(float *row, float most, float logarithm, int64_t n) {
 // with a stride here is read many times there.
 inline AttentionShape with_dense_bias(Context &ctx, AttentionShape s,
                                       AttentionOptions &o) {
-  if (!o.bias || s.bias_key == 0 || s.bias_key == 1)
+  if (!o.bias || s.keys == 0 || s.bias_key == 0 || s.bias_key == 1)
     return s;
   const AttentionShape from = s;
   const int64_t rows = s.bias_row != 0 ? s.queries : 1;

@@ -216,8 +216,13 @@ template <class T>
 void depthwise_backward_weights(Context &ctx, const ConvShape &s, const T *x,
                                 const T *dy, T *dw, double beta) {
   using C = Compute<T>;
-  const DepthwiseCut cut(s, sizeof(C));
   const int64_t taps = s.kh * s.kw;
+  if (s.n * s.oh * s.ow * s.c == 0) {
+    if (beta == 0)
+      std::fill_n(dw, s.c * taps, T());
+    return;
+  }
+  const DepthwiseCut cut(s, sizeof(C));
   auto &memory = ctx.library<DepthwiseMemory<C>>();
   memory.reserve(s, cut, ctx.num_threads);
   C *parts = memory.parts.data();
