@@ -85,6 +85,7 @@ static LogicalResult castLike(NodeConversion &c) {
 ArrayRef<OperatorEntry> gpuopt::castOperators() {
   static const OperatorEntry entries[] = {
       {"Cast", cast, "8 and 16 bits in integers of 32 bits, uint32 in int64"},
-      {"CastLike", castLike}};
+      {"CastLike", castLike,
+       "8 and 16 bits in integers of 32 bits, which do not wrap around"}};
   return entries;
 }

@@ -17,7 +17,8 @@ using namespace mlir;
 using namespace gpuopt;
 
 /// Draws uniform numbers in [0, 1), of another stream at each call. Numbers in
-/// half precision are drawn in f32, since rounding would make a 1 of some.
+/// half precision are drawn in f32, so that log and comparisons never see a 1;
+/// a uniform result may still round to `high`.
 static Value drawUniform(NodeConversion &c, ArrayRef<int64_t> shape,
                          Type element) {
   Type wide = element.isF64() ? element : c.b.getF32Type();

@@ -377,7 +377,9 @@ static LogicalResult globalMaxPool(NodeConversion &c) {
 
 ArrayRef<OperatorEntry> gpuopt::spatialOperators() {
   static const OperatorEntry entries[] = {
-      {"AveragePool", averagePool, "one to three spatial dimensions"},
+      {"AveragePool", averagePool,
+       "one to three spatial dimensions, windows of up to 256 in a dimension "
+       "where dilated or rounded up with pads counted"},
       {"Conv", conv, "one to three spatial dimensions"},
       {"ConvTranspose", convTranspose,
        "one to three spatial dimensions, no output_shape, no auto_pad"},

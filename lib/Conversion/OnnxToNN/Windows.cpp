@@ -183,7 +183,7 @@ static Value constantPower(nn::TensorBuilder &b, Value x, double exponent) {
   return b.create<math::PowFOp>(x, b.splat(exponent, b.type(x)));
 }
 
-/// Converts (sum |x|^p)^(1/p), the sum of `sum`.
+/// Yields the p-norm (sum |x|^p)^(1/p), where `sum` adds up the powers.
 static LogicalResult yieldNorm(NodeConversion &c,
                                llvm::function_ref<Value(Value)> sum) {
   int64_t p = c.node.getInt("p", 2);
@@ -211,7 +211,7 @@ static LogicalResult globalLpPool(NodeConversion &c) {
   return yieldNorm(c, [&](Value x) { return c.b.sum(x, dims); });
 }
 
-/// Converts x / (bias + alpha / size * s)^beta, where s sums the squares of the
+/// Yields x / (bias + alpha / size * s)^beta, where s sums the squares of the
 /// neighbouring channels.
 static LogicalResult localResponseNorm(NodeConversion &c) {
   int64_t size = c.node.getInt("size", 0);
@@ -357,8 +357,8 @@ ArrayRef<OperatorEntry> gpuopt::poolOperators() {
   static const OperatorEntry entries[] = {
       {"Col2Im", col2Im, "constant shapes"},
       {"GlobalLpPool", globalLpPool},
-      {"LRN", localResponseNorm},
-      {"LpPool", lpPool},
+      {"LRN", localResponseNorm, "windows of up to 256 channels"},
+      {"LpPool", lpPool, "windows of up to 256 in a dimension"},
       {"MaxUnpool", maxUnpool, "constant output_shape"}};
   return entries;
 }
