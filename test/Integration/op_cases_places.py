@@ -112,6 +112,10 @@ for i, (shape, lengths, time, batch) in enumerate([((5, 3), [5, 0, 3], 0, 1), ((
     for label, operand in (("", ints(*lengths)), ("Data", Data(ints(*lengths)))):
         add("scatter", "ReverseSequence", [[shape, operand]], reversed_sequences, label=f"{label}{i}", time_axis=time, batch_axis=batch)
 add("scatter", "OneHot", [[Data(floats(0, 2, -1)), np.array(3.0), np.array([-0.5, 1.5])]], lambda: torch.eye(3, dtype=torch.double)[[0, 2, 2]] * 2 - 0.5, label="Floats")
+far = ints(-4, -3, -1, 0, 2, 3)
+far_hot = np.array([[0, 0, 0], [1, 0, 0], [0, 0, 1], [1, 0, 0], [0, 0, 1], [0, 0, 0]]) * 2 - 0.5
+for label, operand in (("", far), ("Data", Data(far))):
+    add("scatter", "OneHot", [[operand, np.array(3), np.array([-0.5, 1.5])]], lambda: tensor(far_hot), label=f"Far{label}")
 
 # Integers, remainders.
 masks = np.array([[6, -3, 1], [12, 255, 0]], np.int64)
@@ -119,6 +123,7 @@ for op, reference in [("BitwiseAnd", torch.bitwise_and), ("BitwiseOr", torch.bit
     add("scatter", op, [[Data(masks), Data(counted)]], lambda r=reference: r(tensor(masks), tensor(counted)))
 add("scatter", "BitwiseNot", [[Data(masks)]], lambda: ~tensor(masks))
 add("scatter", "Pow", [[Data(counted), Data(np.array([[2, 3, 0], [1, 2, 3]], np.int64))]], lambda: tensor(counted ** np.array([[2, 3, 0], [1, 2, 3]])), label="Integers")
+add("scatter", "Pow", [[Data(ints(2, 1, -1, 5, 10, 3)), Data(ints(-1, -3, -3, 3, 2, 13))]], lambda: tensor(ints(0, 1, -1, 125, 100, 1594323)), label="NegativeIntegers")
 add("scatter", "Mod", [[(3, 5), (3, 5)], [(2, 3, 4), (4,)]], torch.remainder, "apart", label="Floats")
 add("scatter", "Pad", [[Data(counted), ints(1, 0, 0, 2), np.array(7)]], lambda: F.pad(tensor(counted), (0, 2, 1, 0), value=7), label="Integers")
 for i, (shape, pads) in enumerate([((5,), (-1, 2)), ((3, 4), (1, -1, -2, -1)), ((2, 3, 4), (0, -1, 1, 0, 0, -3))]):
@@ -222,7 +227,7 @@ add("sampling", "MaxUnpool", [[(1, 2, 2, 2), Data(unpooled)]], lambda x: torch.z
 add("sampling", "MaxUnpool", [[(1, 2, 2, 2), unpooled, ints(1, 2, 5, 6)]],
     lambda x: F.pad(torch.zeros(32, dtype=x.dtype).index_put((tensor(unpooled.flatten()),), x.flatten()).reshape(1, 2, 4, 4), (0, 2, 0, 1)), label="Shaped", kernel_shape=[2, 2], strides=[2, 2])
 
-# Of later opsets (op_models.py).
+# These operators belong to later opsets (op_models.py).
 for i, (shape, axis) in enumerate([((5,), 0), ((3, 4), 0), ((2, 6, 3), 1)]):
     for label, keywords, reference in [
         ("", {}, lambda x, a: x.cumprod(a)), ("Exclusive", dict(exclusive=1), lambda x, a: x.cumprod(a) / x),

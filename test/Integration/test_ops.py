@@ -75,7 +75,7 @@ def run_onnx(case: OpCase, dtype, evaluator="onnxruntime") -> np.ndarray:
 
 # These have not changed since; onnxruntime has them of no later opset.
 ONNXRUNTIMES_OPSETS = {"GlobalLpPool": 21}
-# Of these onnxruntime has another notion than ONNX's cases, or none.
+# These mean in onnxruntime something else than in ONNX's cases, or are missing there.
 ONNXS_OWN = {"MaxUnpool", *LATER_OPSETS}
 
 
