@@ -23,7 +23,7 @@ NODES = {
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory):
-    """What two runs with one seed, and one with another, have drawn."""
+    """What two runs of one predictor, which has one seed, have drawn."""
     folder = tmp_path_factory.mktemp("random")
     types = {"coins": TensorProto.INT64, "classes": TensorProto.INT32, "halves": TensorProto.FLOAT16}
     graph = helper.make_graph(
@@ -46,6 +46,23 @@ def drawn(tmp_path_factory):
 def test_equal_seeds_draw_equal_numbers(drawn):
     for name in NODES:
         np.testing.assert_array_equal(drawn[0][name], drawn[1][name])
+
+
+def test_another_seed_draws_other_numbers(tmp_path):
+    """The gradient of sum(w * drawn) is what a step of training has drawn."""
+    nodes = [
+        helper.make_node("RandomNormal", [], ["drawn"], shape=[BATCH, 5]), helper.make_node("Mul", ["drawn", "w"], ["product"]),
+        helper.make_node("Mul", ["product", "one"], ["weighed"]), helper.make_node("ReduceSum", ["weighed"], ["loss"], keepdims=0),
+    ]
+    graph = helper.make_graph(
+        nodes, "random", [helper.make_tensor_value_info("one", TensorProto.FLOAT, [1])], [helper.make_tensor_value_info("loss", TensorProto.FLOAT, [])],
+        [numpy_helper.from_array(np.zeros((BATCH, 5), np.float32), "w")])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10), tmp_path / "model.onnx")
+    program = Trainer(tmp_path / "model.onnx", tmp_path / "program", OPTIMIZATION_FOR_ONE_STEP, loss="none", optimizer="sgd")
+    step = dict(learning_rate=1, lr_scheduler_type="constant", max_grad_norm=0, max_steps=1)
+    first, again, other = (program.run({"one": np.ones(1)}, seed=seed, **step).weights["w"] for seed in (7, 7, 8))
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).all() and (first != 0).all()
 
 
 def test_nodes_draw_from_streams_of_their_own(drawn):
