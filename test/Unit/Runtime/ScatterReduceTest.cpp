@@ -40,5 +40,23 @@ TEST(ScatterReduce, CombinesRows) {
   EXPECT_EQ(column<int32_t>(scatter_min_rows), (std::vector<int32_t>{1, 3, 4}));
 }
 
+// 2048 and 1 are 2048 in f16, but 2048, 1 and 1 are 2050; 256 is that for bf16.
+template <class H>
+float sum_of_halves(float large) {
+  Context ctx(1);
+  const std::vector<int64_t> index = {0, 0};
+  H table, one, y;
+  store_scalar(&table, large);
+  store_scalar(&one, 1.0f);
+  const H updates[] = {one, one};
+  scatter_sum_rows(ctx, index.data(), 2, updates, &table, 1, 1, &y);
+  return load_scalar(&y);
+}
+
+TEST(ScatterReduce, RoundsHalfPrecisionOnce) {
+  EXPECT_EQ(sum_of_halves<f16>(2048), 2050);
+  EXPECT_EQ(sum_of_halves<bf16>(256), 258);
+}
+
 } // namespace
 } // namespace gpuopt

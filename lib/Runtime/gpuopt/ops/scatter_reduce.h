@@ -1,11 +1,14 @@
 // y[r, :] is table[r, :] combined with updates[i, :] for all i whose index is
-// r, in the order of i: by sum, product, maximum or minimum.
+// r, in the order of i: by sum, product, maximum or minimum. Half precision is
+// rounded once, after all updates of a row.
 #pragma once
 
 #include "gpuopt/kernels/block.h"
 #include "gpuopt/ops/scatter.h"
 
+#include <algorithm>
 #include <type_traits>
+#include <vector>
 
 namespace gpuopt {
 
@@ -64,17 +67,24 @@ void scatter_reduce(Context &ctx, const int64_t *index, int64_t count,
 
 #else
 
+// The rows that are combined, before they are rounded to half precision. Grows
+// while the first step runs, and serves all scatters in turn.
+template <class C>
+struct WideScatterRows {
+  std::vector<C> values;
+};
+
 // A block owns some columns and goes through all indices.
-template <class Op, class T>
+template <class Op, class T, class Y>
 KERNEL void scatter_reduce_kernel(const int64_t *index, int64_t count,
                                   const T *updates, int64_t rows, int64_t cols,
-                                  T *y) {
+                                  Y *y) {
   const int64_t begin = block() * kScatterColumns;
   const int64_t end =
       begin + kScatterColumns < cols ? begin + kScatterColumns : cols;
   for (int64_t i = 0; i < count; i++) {
     const T *from = updates + i * cols;
-    T *to = y + detail::row_of(index[i], rows) * cols;
+    Y *to = y + detail::row_of(index[i], rows) * cols;
     for (int64_t c = begin; c < end; c++)
       store_scalar(to + c,
                    Op::apply(load_scalar(to + c), load_scalar(from + c)));
@@ -85,9 +95,25 @@ template <class Op, class T>
 void scatter_reduce(Context &ctx, const int64_t *index, int64_t count,
                     const T *updates, const T *table, int64_t rows,
                     int64_t cols, T *y) {
-  copy(ctx, y, table, size_t(rows * cols) * sizeof(T));
-  launch(ctx, ceil_div(cols, kScatterColumns), 1, scatter_reduce_kernel<Op, T>,
-         index, count, updates, rows, cols, y);
+  using C = Compute<T>;
+  const int64_t blocks = ceil_div(cols, kScatterColumns), size = rows * cols;
+  if constexpr (std::is_same_v<T, C>) {
+    copy(ctx, y, table, size_t(size) * sizeof(T));
+    launch(ctx, blocks, 1, scatter_reduce_kernel<Op, T, T>, index, count,
+           updates, rows, cols, y);
+  } else {
+    auto &values = ctx.library<WideScatterRows<C>>().values;
+    values.resize(std::max(values.size(), size_t(size)));
+    C *wide = values.data();
+#pragma omp parallel for schedule(static) num_threads(ctx.num_threads)
+    for (int64_t i = 0; i < size; i++)
+      wide[i] = load_scalar(table + i);
+    launch(ctx, blocks, 1, scatter_reduce_kernel<Op, T, C>, index, count,
+           updates, rows, cols, wide);
+#pragma omp parallel for schedule(static) num_threads(ctx.num_threads)
+    for (int64_t i = 0; i < size; i++)
+      store_scalar(y + i, wide[i]);
+  }
 }
 
 #endif
