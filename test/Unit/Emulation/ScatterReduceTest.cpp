@@ -66,6 +66,20 @@ TEST_F(ScatterReduce, CombinesInTheOrderOfTheIndices) {
                      table));
 }
 
+// 256 and 1 are 256 in bf16, so that only a sum that is rounded once grows.
+TEST_F(ScatterReduce, RoundsHalfPrecisionOnce) {
+  gpuopt::bf16 one, large;
+  gpuopt::store_scalar(&one, 1.0f);
+  gpuopt::store_scalar(&large, 256.0f);
+  const std::vector<gpuopt::bf16> updates(1500 * kColumns, one),
+      table(kRows * kColumns, large);
+  const auto sums =
+      on_device(gpuopt::scatter_sum_rows<gpuopt::bf16>, updates, table);
+  EXPECT_EQ(gpuopt::load_scalar(&sums[0]), 256);
+  EXPECT_EQ(gpuopt::load_scalar(&sums[kColumns]), 1008); // 256 + 750
+  EXPECT_EQ(gpuopt::load_scalar(&sums[2 * kColumns]), 256 + 150);
+}
+
 TEST_F(ScatterReduce, FindsTheMaximumOfIntegers) {
   std::vector<int64_t> updates(1500 * kColumns), table(kRows * kColumns, -1);
   for (size_t i = 0; i < updates.size(); i++)
