@@ -1,6 +1,7 @@
 """What MkDocs does beside mkdocs.yml when it builds the site: CHANGELOG.md is a
-page, and links to files of the sources, which the site does not have, become
-plain text. scripts/audit_links.py checks those.
+page, whose links start at the root of the repository, and links to files of the
+sources, which the site does not have, become plain text. scripts/audit_links.py
+checks those.
 """
 import posixpath
 import re
@@ -13,7 +14,9 @@ LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
 
 
 def on_files(files, config):
-    files.append(File.generated(config, "changelog.md", content=(ROOT / "CHANGELOG.md").read_text(encoding="utf-8")))
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    content = LINK.sub(lambda found: found[0].replace("](docs/", "]("), text)
+    files.append(File.generated(config, "changelog.md", content=content))
     return files
 
 
