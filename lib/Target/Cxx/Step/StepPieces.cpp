@@ -98,3 +98,17 @@ SmallVector<StepPiece> cxx::piecesOf(device::StepOp step, unsigned mostCalls) {
   nameSections(step, pieces);
   return pieces;
 }
+
+std::optional<StringRef> cxx::onlySectionOf(ArrayRef<Operation *> ops) {
+  std::optional<StringRef> only;
+  for (Operation *op : ops) {
+    if (isAddress(op))
+      continue;
+    StringRef section = device::sectionOf(firstCallOf(op));
+    if (!section.empty() && section != only.value_or(section))
+      return std::nullopt;
+    if (!section.empty())
+      only = section;
+  }
+  return only;
+}

@@ -10,6 +10,7 @@
 
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 #include "llvm/ADT/SmallVector.h"
+#include <optional>
 #include <string>
 
 namespace gpuopt::cxx {
@@ -26,6 +27,10 @@ struct StepPiece {
 /// ends at the end of a section or of a node's calls. Any other step is one
 /// piece.
 llvm::SmallVector<StepPiece> piecesOf(device::StepOp step, unsigned mostCalls);
+
+/// The section in which all calls of `ops` are; none if they are in several.
+std::optional<llvm::StringRef>
+onlySectionOf(llvm::ArrayRef<mlir::Operation *> ops);
 
 } // namespace gpuopt::cxx
 

@@ -53,6 +53,10 @@ private:
 
   LogicalResult printWhole(StringRef name, ArrayRef<Operation *> ops) {
     printBeginning(name, usesOf(ops));
+    // "evaluate" or "prepare" says enough where there is one section.
+    std::optional<StringRef> section = cxx::onlySectionOf(ops);
+    if (section && step.getKind() != train::StepKind::Micro)
+      current = section->str();
     if (failed(printOps(ops)))
       return failure();
     printEnd();
