@@ -11,8 +11,8 @@
 
 #include "Arena/FirstFit.h"
 #include "ChainOfBlocks.h"
-#include "Recompute/Search/LocalSearch.h"
 #include "Recompute/Bound/PriceSearch.h"
+#include "Recompute/Search/LocalSearch.h"
 #include "gpuopt/Planning/Arena/PackArena.h"
 #include "gpuopt/Planning/Recompute/SolveRecompute.h"
 

@@ -32,8 +32,8 @@ using namespace gpuopt;
 
 /// Objects of libLLVM, which is compiled without the sanitizers, change hands:
 /// what only one side marks is no error. It is also compiled without the
-/// counters of statistics, and leaves those of our passes as they are in memory,
-/// which has to be 0 for that reason.
+/// counters of statistics, and leaves those of our passes as they are in
+/// memory, which has to be 0 for that reason.
 extern "C" const char *__asan_default_options() {
   return "allow_user_poisoning=0:detect_container_overflow=0:detect_leaks=0:"
          "malloc_fill_byte=0";

@@ -43,7 +43,8 @@ public:
 private:
   size_t below(size_t count) { return count ? random() % count : 0; }
   bool isOneOf(size_t count) { return below(count) == 0; }
-  template <class List> auto &any(List &list) {
+  template <class List>
+  auto &any(List &list) {
     return *(std::begin(list) + below(std::size(list)));
   }
 

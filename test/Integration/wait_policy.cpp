@@ -3,8 +3,8 @@
 // sleeps for 50 ms: with threads that spin, and with threads that sleep. The
 // two kinds take turns, and each number is the median of its turns, for a busy
 // machine may stop the program between a spin and its measurement.
-#include "gpuopt/device/device.h"
 #include "gpuopt/device/wait_policy.h"
+#include "gpuopt/device/device.h"
 
 using namespace gpuopt;
 

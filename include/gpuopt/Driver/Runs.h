@@ -38,14 +38,14 @@ struct WatchOptions {
   bool once = false; ///< Whether to print the curves once, and not to follow.
 };
 
-/// What `gpuopt diff` compares: two runs, programs, checkpoints, plans or files of
-/// weights.
+/// What `gpuopt diff` compares: two runs, programs, checkpoints, plans or files
+/// of weights.
 struct DiffOptions {
   std::string first, second;
 };
 
-// Each of these prints what is wrong and returns the exit status: 0, 1 or, where
-// its comment says so, 2.
+// Each of these prints what is wrong and returns the exit status: 0, 1 or,
+// where its comment says so, 2.
 
 /// Prints what each kernel and call of a step takes: of a run with a profile,
 /// what was measured, else of some steps, which it runs.
@@ -55,8 +55,8 @@ int profileRun(const ProfileOptions &options);
 /// help.
 int adviseRun(const std::string &run);
 
-/// Writes a page that shows runs: their curves, and the plan, the memory and the
-/// profile of each.
+/// Writes a page that shows runs: their curves, and the plan, the memory and
+/// the profile of each.
 int reportRuns(const ReportOptions &options);
 
 /// Draws the curves of a run in the terminal until the run ends.

@@ -35,8 +35,7 @@ Value gpuopt::inRange(NodeConversion &c, Value indices, int64_t size) {
 std::optional<SmallVector<int64_t>> gpuopt::integersOf(Value value) {
   DenseElementsAttr constant = constantOf(value);
   if (!constant || !isa<IntegerType>(constant.getElementType()) ||
-      (constant.isSplat() &&
-       constant.getNumElements() > kMostComputedElements))
+      (constant.isSplat() && constant.getNumElements() > kMostComputedElements))
     return std::nullopt;
   SmallVector<int64_t> numbers;
   for (const APInt &number : constant.getValues<APInt>())

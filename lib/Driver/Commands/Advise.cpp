@@ -37,7 +37,8 @@ int gpuopt::adviseRun(const std::string &run) {
   Expected<RunMetrics> metrics = readMetrics(run);
   if (!metrics)
     return failure(metrics.takeError());
-  Expected<RunFigures> figures = figuresOf(*metrics, run, description->traits.begun_at);
+  Expected<RunFigures> figures =
+      figuresOf(*metrics, run, description->traits.begun_at);
   if (!figures)
     return failure(figures.takeError());
   bool isProfiled = hasProfile(run);

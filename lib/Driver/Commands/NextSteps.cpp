@@ -31,8 +31,7 @@ void gpuopt::printNextSteps(const DriverOptions &options, ModuleOp module,
                                                          : kTrainerExecutable;
   os << "gpuopt: the program is in '" << folder << "'; next:\n  cmake -S "
      << shellWord(folder) << " -B " << build << " && cmake --build " << build
-     << " --parallel\n  "
-     << shellWord((folder + "/build/" + executable).str());
+     << " --parallel\n  " << shellWord((folder + "/build/" + executable).str());
   SmallVector<device::BufferOp> files;
   for (device::BufferOp buffer : module.getOps<device::BufferOp>()) {
     bool isLabels = buffer.getKind() == device::BufferKind::Labels;

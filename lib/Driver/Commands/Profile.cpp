@@ -139,8 +139,7 @@ static int profileProgram(const ProfileOptions &options) {
                    "' is not there; build the program: cmake "
                    "-S " +
                    shellWord(options.folder) + " -B " +
-                   shellWord(options.folder + "/build") +
-                   " && cmake --build " +
+                   shellWord(options.folder + "/build") + " && cmake --build " +
                    shellWord(options.folder + "/build"));
   sys::fs::make_absolute(program);
   RunCommand command;

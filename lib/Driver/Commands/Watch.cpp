@@ -37,8 +37,8 @@ class FollowedMetrics {
 public:
   explicit FollowedMetrics(std::string file) : file(std::move(file)) {}
 
-  /// Reads the lines that are new. Returns whether there are any. A file that is
-  /// shorter than before is that of a new run.
+  /// Reads the lines that are new. Returns whether there are any. A file that
+  /// is shorter than before is that of a new run.
   bool look() {
     uint64_t size = 0;
     if (sys::fs::file_size(file, size) || size == done)

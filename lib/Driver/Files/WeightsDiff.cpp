@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Files/Distance.h"
 #include "Files/WeightsDiff.h"
+#include "Files/Distance.h"
 
 #include "gpuopt/data/dataset.h"
 #include "gpuopt/data/safetensors.h"
@@ -40,11 +40,12 @@ static std::pair<Reader, size_t> readerOf(const std::string &dtype) {
     const char *dtype;
     Reader read;
     size_t bytes;
-  } readers[] = {{"F64", elementAt<double>, 8},  {"F32", elementAt<float>, 4},
-                 {"F16", halfAt<f16>, 2},        {"BF16", halfAt<bf16>, 2},
-                 {"I64", elementAt<int64_t>, 8}, {"I32", elementAt<int32_t>, 4},
-                 {"I16", elementAt<int16_t>, 2}, {"I8", elementAt<int8_t>, 1},
-                 {"U8", elementAt<uint8_t>, 1},  {"BOOL", elementAt<uint8_t>, 1}};
+  } readers[] = {
+      {"F64", elementAt<double>, 8},  {"F32", elementAt<float>, 4},
+      {"F16", halfAt<f16>, 2},        {"BF16", halfAt<bf16>, 2},
+      {"I64", elementAt<int64_t>, 8}, {"I32", elementAt<int32_t>, 4},
+      {"I16", elementAt<int16_t>, 2}, {"I8", elementAt<int8_t>, 1},
+      {"U8", elementAt<uint8_t>, 1},  {"BOOL", elementAt<uint8_t>, 1}};
   for (const auto &reader : readers)
     if (dtype == reader.dtype)
       return {reader.read, reader.bytes};
@@ -64,7 +65,8 @@ static void compareElements(const StoredTensor &a, const StoredTensor &b,
     if (memcmp(a.data + size_t(i) * bytes, b.data + size_t(i) * bytes, bytes) ==
         0)
       continue;
-    double first = read ? read(a.data, i) : 0, second = read ? read(b.data, i) : 0;
+    double first = read ? read(a.data, i) : 0,
+           second = read ? read(b.data, i) : 0;
     double distance = distanceOf(first, second);
     if (difference.differing++ == 0 || distance > difference.most) {
       difference.most = distance;

@@ -26,9 +26,9 @@ struct TensorDifference {
   /// elements differ.
   std::string form;
   int64_t elements = 0, differing = 0;
-  double most = 0;  ///< The greatest difference of two elements.
-  int64_t at = 0;   ///< Where it is, counted through the whole tensor.
-  double first = 0; ///< The element there, in the first file,
+  double most = 0;   ///< The greatest difference of two elements.
+  int64_t at = 0;    ///< Where it is, counted through the whole tensor.
+  double first = 0;  ///< The element there, in the first file,
   double second = 0; ///< and in the second.
 };
 
@@ -38,8 +38,8 @@ struct WeightsDiff {
   int64_t same = 0; ///< Tensors that are equal bit for bit.
 };
 
-/// Compares two files of safetensors. Returns what is wrong with one of them, or
-/// nothing.
+/// Compares two files of safetensors. Returns what is wrong with one of them,
+/// or nothing.
 std::string diffWeights(const std::string &first, const std::string &second,
                         WeightsDiff &diff);
 

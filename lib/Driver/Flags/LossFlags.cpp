@@ -72,8 +72,7 @@ static Error readMetrics(std::vector<std::string> &names) {
         !problem.empty())
       return createStringError("--eval-metrics: '" + names[i] + "' " + problem);
     if (is_contained(ArrayRef(names).take_front(i), names[i]))
-      return createStringError("--eval-metrics names '" + names[i] +
-                               "' twice");
+      return createStringError("--eval-metrics names '" + names[i] + "' twice");
   }
   return Error::success();
 }

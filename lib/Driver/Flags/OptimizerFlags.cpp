@@ -62,9 +62,9 @@ static Error checkTogether(const TrainingSettings &settings) {
     for (size_t k = 0; k < i; ++k)
       if (expression_of_group(settings.param_groups[i]) ==
           expression_of_group(settings.param_groups[k]))
-        return createStringError(
-            "--param-group gives '" +
-            expression_of_group(settings.param_groups[i]) + "' twice");
+        return createStringError("--param-group gives '" +
+                                 expression_of_group(settings.param_groups[i]) +
+                                 "' twice");
   return Error::success();
 }
 

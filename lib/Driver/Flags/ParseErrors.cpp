@@ -26,9 +26,9 @@ static std::string describeUnknownFlag(StringRef name,
 }
 
 static bool looksAtRuns(const cl::SubCommand &command) {
-  return is_contained({&profileCommand(), &adviseCommand(), &reportCommand(),
-                       &watchCommand()},
-                      &command);
+  return is_contained(
+      {&profileCommand(), &adviseCommand(), &reportCommand(), &watchCommand()},
+      &command);
 }
 
 std::string gpuopt::describeParseErrors(StringRef errors,

@@ -91,11 +91,10 @@ static Error checkData(const TrainingSettings &settings) {
                             : checkReadable(name, file))
         return error;
     }
-  if (std::string error = generation_error(
-          settings, "",
-          [](const std::string &name) {
-            return name == "data" ? !data.empty() : isGiven(name);
-          });
+  auto isSet = [](const std::string &name) {
+    return name == "data" ? !data.empty() : isGiven(name);
+  };
+  if (std::string error = generation_error(settings, "", isSet);
       predictCommand() && !error.empty())
     return createStringError(error);
   if (settings.generate == 0 && data.empty() && settings.labels.empty() &&

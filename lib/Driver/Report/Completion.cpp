@@ -157,7 +157,8 @@ static std::string roff(StringRef text) {
   std::string result;
   for (char c : text)
     result += c == '\\' ? "\\e" : c == '-' ? "\\-" : std::string(1, c);
-  return StringRef(result).starts_with(".") || StringRef(result).starts_with("'")
+  return StringRef(result).starts_with(".") ||
+                 StringRef(result).starts_with("'")
              ? "\\&" + result
              : result;
 }

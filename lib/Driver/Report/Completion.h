@@ -17,8 +17,8 @@
 
 namespace gpuopt {
 
-/// Prints what makes a shell complete gpuopt's commands, flags and their values.
-/// Returns false for a shell that is not bash, zsh or fish.
+/// Prints what makes a shell complete gpuopt's commands, flags and their
+/// values. Returns false for a shell that is not bash, zsh or fish.
 bool printCompletion(llvm::StringRef shell, llvm::raw_ostream &os);
 
 /// Prints the manual page gpuopt(1).

@@ -34,10 +34,10 @@ std::vector<ListedFlag> gpuopt::flagsOf(cl::SubCommand &command) {
         &category == &cl::getGeneralCategory() ||
         category.getName() == "Generic Options")
       continue;
-    flags.push_back(
-        {name.str(), option->HelpStr.str(), option->ValueStr.str(),
-         category.getName().str(),
-         option->getValueExpectedFlag() == cl::ValueRequired, choicesOf(name)});
+    flags.push_back({name.str(), option->HelpStr.str(), option->ValueStr.str(),
+                     category.getName().str(),
+                     option->getValueExpectedFlag() == cl::ValueRequired,
+                     choicesOf(name)});
   }
   llvm::sort(flags, [](const ListedFlag &a, const ListedFlag &b) {
     return std::tie(a.heading, a.name) < std::tie(b.heading, b.name);

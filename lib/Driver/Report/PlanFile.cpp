@@ -26,8 +26,8 @@ gpuopt::describePrecisions(const train::AssignPrecisionOptions &options,
   bool isF16 = options.halfType == "f16";
   for (const std::string &text : options.overrides)
     llvm::consumeError(policy.addOverride(text, isF16 ? "fp16" : "bf16"));
-  FloatType half = isF16 ? FloatType(Float16Type::get(context))
-                         : BFloat16Type::get(context);
+  FloatType half =
+      isF16 ? FloatType(Float16Type::get(context)) : BFloat16Type::get(context);
   return explainPrecisions(module, half, policy);
 }
 
@@ -47,15 +47,15 @@ static llvm::json::Array toJson(ArrayRef<PrecisionReason> reasons) {
 }
 
 /// Returns the words of the command line without the folders that it writes to:
-/// the same flags give the same files wherever they go. Bytes that are not UTF-8
-/// become U+FFFD, since JSON cannot hold them.
+/// the same flags give the same files wherever they go. Bytes that are not
+/// UTF-8 become U+FFFD, since JSON cannot hold them.
 static llvm::json::Array commandJson(ArrayRef<std::string> command) {
   llvm::json::Array words;
   for (size_t i = 0; i < command.size(); ++i) {
     auto [name, value] = StringRef(command[i]).split('=');
     StringRef flag = name.ltrim('-');
-    bool isFolder = name.starts_with("-") &&
-                    (flag == "o" || flag == "dump-phases-to");
+    bool isFolder =
+        name.starts_with("-") && (flag == "o" || flag == "dump-phases-to");
     if (isFolder && !StringRef(command[i]).contains('='))
       ++i; // the folder is a word of its own
     if (!isFolder)

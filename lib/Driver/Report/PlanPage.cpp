@@ -28,8 +28,8 @@ public:
     os << "<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" "
           "lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
        << "<meta name=\"viewport\" content=\"width=device-width\"/>\n<title>"
-       << escape(page.model) << ": memory plan</title>\n<style>\n" << page::kPageStyle
-       << "</style>\n</head>\n<body>\n";
+       << escape(page.model) << ": memory plan</title>\n<style>\n"
+       << page::kPageStyle << "</style>\n</head>\n<body>\n";
     printSummary();
     if (page.curve.size() > 1)
       printCurve();

@@ -13,8 +13,8 @@
 namespace gpuopt {
 
 /// Writes a run as the object that the page's scripts read. Curves have at most
-/// as many points as a wide screen shows, and the plan's tensors are in columns,
-/// so that the page of a long run or of a large model is small.
+/// as many points as a wide screen shows, and the plan's tensors are in
+/// columns, so that the page of a long run or of a large model is small.
 void writeRun(const ShownRun &run, llvm::json::OStream &json);
 
 } // namespace gpuopt

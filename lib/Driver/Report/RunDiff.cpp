@@ -96,8 +96,7 @@ bool gpuopt::printMetricsDiff(const RunMetrics &first, const RunMetrics &second,
         StepMetric::LossScale, StepMetric::SkippedSteps})
     differs |= printCurve(nameOf(metric), curveOf(first, metric),
                           curveOf(second, metric), os);
-  differs |=
-      printCurve("eval_loss", first.evaluations, second.evaluations, os);
+  differs |= printCurve("eval_loss", first.evaluations, second.evaluations, os);
   double times[] = {meanOf(first.of(StepMetric::StepMilliseconds)),
                     meanOf(second.of(StepMetric::StepMilliseconds))};
   os << formatv("step_ms: {0:f3} and {1:f3} on average\n", times[0], times[1]);
@@ -148,8 +147,8 @@ static std::string textOf(const json::Value *value) {
   return formatv("{0}", *value);
 }
 
-/// Returns the objects of a list by a name; a name that comes again has a number
-/// behind it.
+/// Returns the objects of a list by a name; a name that comes again has a
+/// number behind it.
 static std::map<std::string, const json::Object *>
 byName(const json::Object &plan, StringRef list,
        function_ref<std::string(const json::Object &)> nameOf) {

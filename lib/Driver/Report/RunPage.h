@@ -30,8 +30,8 @@ struct ShownRun {
   std::string verdict; ///< Empty if too little is known.
 };
 
-/// Reads what there is of a run. Fails if the folder holds none, or if a file is
-/// that of another version.
+/// Reads what there is of a run. Fails if the folder holds none, or if a file
+/// is that of another version.
 llvm::Expected<ShownRun> readRun(llvm::StringRef folder);
 
 struct RunPage {

@@ -82,9 +82,8 @@ static void drawCurve(ArrayRef<double> x, ArrayRef<double> y, double low,
     int height = heightOf(y[i]);
     if (lastColumn < 0 || column > lastColumn + 1)
       for (int k = std::max(lastColumn, 0); lastColumn >= 0 && k < column; ++k)
-        field.set(k, lastHeight +
-                         (height - lastHeight) * (k - lastColumn) /
-                             std::max(1, column - lastColumn));
+        field.set(k, lastHeight + (height - lastHeight) * (k - lastColumn) /
+                                      std::max(1, column - lastColumn));
     if (lastColumn >= 0 && column <= lastColumn + 1)
       field.setColumn(column, lastHeight, height);
     field.set(column, height);

@@ -182,9 +182,8 @@ TEST_F(Tables, ParamGroups) {
     }
   });
   begin_adamw(ctx, &state, &hyper);
-  EXPECT_EQ(expected, after([&](Memory m) {
-              adamw(ctx, &state, m, kGroups, kSpans);
-            }));
+  EXPECT_EQ(expected,
+            after([&](Memory m) { adamw(ctx, &state, m, kGroups, kSpans); }));
   EXPECT_EQ(expected, after([&](Memory m) {
               update(m, state, 0, {true, 2});
               update(m, state, 2, {false, 1});

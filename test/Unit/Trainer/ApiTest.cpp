@@ -148,10 +148,10 @@ TEST_F(ApiTest, KeepsWhatCallersHaveNoUseForToItself) {
   ASSERT_EQ(create(), GPUOPT_OK) << gpuopt_last_error();
   EXPECT_EQ(gpuopt_tensor_count(p, GPUOPT_STATES), 3u);
   gpuopt_tensor_info tensor;
-  EXPECT_EQ(invalid(gpuopt_find_tensor(p, GPUOPT_STATES, "param_groups",
-                                       &tensor))
-                .rfind("the program has no state 'param_groups'", 0),
-            0u);
+  EXPECT_EQ(
+      invalid(gpuopt_find_tensor(p, GPUOPT_STATES, "param_groups", &tensor))
+          .rfind("the program has no state 'param_groups'", 0),
+      0u);
   gpuopt_destroy(p);
   p = nullptr;
 }

@@ -83,9 +83,9 @@ static std::vector<ReadEvent> read_events(const std::filesystem::path &path) {
   std::vector<ReadEvent> events;
   auto expect_checksum = [](std::string_view data, std::string_view stored) {
     const uint32_t masked = number_of<uint32_t>(stored) - 0xa282ead8;
-    EXPECT_EQ(masked >> 17 | masked << 15,
-              crc32c(reinterpret_cast<const uint8_t *>(data.data()),
-                     data.size()));
+    EXPECT_EQ(
+        masked >> 17 | masked << 15,
+        crc32c(reinterpret_cast<const uint8_t *>(data.data()), data.size()));
   };
   for (WireReader reader{text}; !reader.rest.empty();) {
     const std::string_view size = reader.take(8);
@@ -127,9 +127,8 @@ files_in(const std::filesystem::path &folder) {
 
 TEST_F(ReportToTest, WritesWhatMetricsHave) {
   ASSERT_EQ(run("out", {"--max-steps", "6", "--report-to", "tensorboard",
-                        "--eval-data", "x=" + folder / "x.npy",
-                        "--eval-labels", folder / "labels.npy",
-                        "--eval-steps", "3"}),
+                        "--eval-data", "x=" + folder / "x.npy", "--eval-labels",
+                        folder / "labels.npy", "--eval-steps", "3"}),
             0);
   const auto files = files_in(folder / "out/tensorboard");
   ASSERT_EQ(files.size(), 1u);
@@ -173,9 +172,8 @@ TEST_F(ReportToTest, WritesEveryLoggingSteps) {
 }
 
 TEST_F(ReportToTest, TellsWhereAResumedRunGoesOn) {
-  const std::vector<std::string> flags = {"--report-to", "tensorboard",
-                                          "--save-steps", "2", "--max-steps",
-                                          "4"};
+  const std::vector<std::string> flags = {
+      "--report-to", "tensorboard", "--save-steps", "2", "--max-steps", "4"};
   ASSERT_EQ(run("out", flags), 0) << error;
   std::filesystem::remove_all(folder / "out/checkpoint-4");
   const auto before = files_in(folder / "out/tensorboard");

@@ -1,5 +1,5 @@
-// CRC-32, as zlib, gzip, zip archives and PNG have it, and CRC-32C (Castagnoli),
-// as iSCSI and TFRecord files have it.
+// CRC-32, as zlib, gzip, zip archives and PNG have it, and CRC-32C
+// (Castagnoli), as iSCSI and TFRecord files have it.
 #pragma once
 
 #include <array>

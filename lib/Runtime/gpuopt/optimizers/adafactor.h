@@ -250,8 +250,7 @@ template <class T, class G, class H = T>
 void adafactor(Context &ctx, const StepState *state, T *p, NotDeduced<T> *row,
                NotDeduced<T> *column, NotDeduced<T> *square,
                NotDeduced<T> *moment, const G *grad, Matrices shape,
-               UpdateGroup group,
-               double *scratch, H *copy = nullptr) {
+               UpdateGroup group, double *scratch, H *copy = nullptr) {
   const AdafactorScratch at(shape, row != nullptr);
   const AdafactorUpdate<T, G, H> u{state,   p,      row,  column,
                                    square,  moment, grad, shape,

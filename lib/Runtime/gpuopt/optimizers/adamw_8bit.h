@@ -134,7 +134,7 @@ template <class T, class G, class H>
 KERNEL void adamw_8bit_kernel(const StepState *state, T *p,
                               QuantizedMoment<T> m, QuantizedMoment<T> v,
                               const G *grad, int64_t n, UpdateGroup group,
-                            H *copy) {
+                              H *copy) {
   adamw_8bit_span(block(), state, p, m, v, grad, n, group, copy);
 }
 

@@ -84,8 +84,8 @@ struct StepState {
 
   // Returns a parameter group by its number, which counts from 1.
   DEVICE ParamGroup &param_group(int64_t number) const {
-    return *reinterpret_cast<ParamGroup *>(param_groups + (number - 1) *
-                                                              kParamGroupBytes);
+    return *reinterpret_cast<ParamGroup *>(param_groups +
+                                           (number - 1) * kParamGroupBytes);
   }
   // Sets the learning rates to those of this step.
   DEVICE void set_learning_rates(const Hyperparameters &hyper) {
@@ -297,10 +297,10 @@ struct UpdateGroup {
 template <class Scalars>
 DEVICE Scalars update_scalars(const StepState *state,
                               UpdateGroup group = false) {
-  const char *from = group.number > 0
-                         ? state->param_group(group.number)
-                               .update_scalars[kPlaceOf<Scalars>]
-                         : state->update_scalars[kPlaceOf<Scalars>];
+  const char *from =
+      group.number > 0
+          ? state->param_group(group.number).update_scalars[kPlaceOf<Scalars>]
+          : state->update_scalars[kPlaceOf<Scalars>];
   Scalars scalars;
   memcpy(&scalars, from, sizeof scalars);
   return scalars;

@@ -61,9 +61,9 @@ private:
   }
   // Whether the input has a number for each token.
   bool has_places(const TensorInfo &tensor) const {
-    const bool are_integers =
-        tensor.type == Type::I64 || tensor.type == Type::I32 ||
-        (tensor.type == Type::Bool && is_mask(tensor));
+    const bool are_integers = tensor.type == Type::I64 ||
+                              tensor.type == Type::I32 ||
+                              (tensor.type == Type::Bool && is_mask(tensor));
     return are_integers && tensor.rank == 2 &&
            tensor.shape[0] == program.batch_size;
   }
@@ -159,11 +159,11 @@ private:
             texts[size_t(std::min(row, int64_t(texts.size()) - 1))];
         const int64_t begin = int64_t(text.size()) - seen(text);
         for (int64_t i = 0; i < window; i++)
-          values[size_t(row * window + i)] =
-              are_positions(tensor) ? i
-              : i >= seen(text)     ? 0
-              : is_mask(tensor)     ? 1
-                                    : text[size_t(begin + i)];
+          values[size_t(row * window + i)] = are_positions(tensor) ? i
+                                             : i >= seen(text)     ? 0
+                                             : is_mask(tensor)
+                                                 ? 1
+                                                 : text[size_t(begin + i)];
       }
       write(tensor, values);
     }

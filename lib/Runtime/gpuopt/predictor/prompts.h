@@ -49,16 +49,16 @@ inline std::vector<Tokens> prompts_of_lines(const std::string &path) {
   for (size_t begin = 0; begin < file.bytes;) {
     number++;
     const void *newline = memchr(text + begin, '\n', file.bytes - begin);
-    const size_t end =
-        newline ? size_t(static_cast<const char *>(newline) - text)
-                : file.bytes;
+    const size_t end = newline
+                           ? size_t(static_cast<const char *>(newline) - text)
+                           : file.bytes;
     const std::string line(text + begin, end - begin);
     begin = end + 1;
     if (line.find_first_not_of(" \t\r") == std::string::npos)
       continue;
     JsonParser parser(line.data(), line.size(),
-                      "line " + std::to_string(number) + " of '" +
-                          path + "' is no list of tokens like [15496, 11]");
+                      "line " + std::to_string(number) + " of '" + path +
+                          "' is no list of tokens like [15496, 11]");
     prompts.push_back(parser.integers());
   }
   return prompts;

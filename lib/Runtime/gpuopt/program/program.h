@@ -20,8 +20,8 @@ enum class StateKind {
   HalfCopy, // a parameter in half precision, written by `prepare` and `update`
   LossScale,
   ParamGroups, // the settings of --param-group
-  Workspace, // scratch memory of libraries, and
-  Staging,   // batches on their way to the inputs: on CUDA alone
+  Workspace,   // scratch memory of libraries, and
+  Staging,     // batches on their way to the inputs: on CUDA alone
   StepState,
   Hyperparameters,
 };

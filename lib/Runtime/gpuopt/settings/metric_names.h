@@ -105,8 +105,10 @@ inline std::string best_metric_error(const std::string &name,
     is_known |= each == name;
   }
   return is_known ? ""
-                  : "must be " + known + ", which validations measure "
-                    "(--eval-metrics), but is '" + name + "'";
+                  : "must be " + known +
+                        ", which validations measure "
+                        "(--eval-metrics), but is '" +
+                        name + "'";
 }
 
 } // namespace gpuopt

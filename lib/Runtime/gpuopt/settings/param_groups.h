@@ -18,12 +18,10 @@ namespace gpuopt {
 // What a group sets, by the settings' own names, "-" written as "_". torch
 // calls the learning rate `lr`.
 inline constexpr std::string_view kGroupSettings[] = {
-    "learning-rate",      "weight-decay",
-    "adam-beta1",         "adam-beta2",
-    "adam-epsilon",       "momentum",
-    "lion-beta1",         "lion-beta2",
-    "muon-learning-rate", "adafactor-epsilon1",
-    "adafactor-epsilon2", "adafactor-clip-threshold",
+    "learning-rate",      "weight-decay",       "adam-beta1",
+    "adam-beta2",         "adam-epsilon",       "momentum",
+    "lion-beta1",         "lion-beta2",         "muon-learning-rate",
+    "adafactor-epsilon1", "adafactor-epsilon2", "adafactor-clip-threshold",
     "adafactor-beta1",
 };
 

@@ -72,7 +72,7 @@ struct Field {
   SettingMember<bool> toggle = nullptr;
   SettingMember<std::string> text = nullptr;
   SettingMember<std::vector<std::string>> texts = nullptr; // may be repeated
-  SettingMember<int64_t> choice = nullptr; // one of `names`
+  SettingMember<int64_t> choice = nullptr;                 // one of `names`
   const std::string_view *names = nullptr;
   int64_t count = 0; // of names
 

@@ -143,8 +143,7 @@ private:
     record += message;
     record.append(reinterpret_cast<const char *>(&of_message),
                   sizeof of_message);
-    const ssize_t written =
-        pwrite(file, record.data(), record.size(), bytes);
+    const ssize_t written = pwrite(file, record.data(), record.size(), bytes);
     if (written == ssize_t(record.size())) {
       bytes += off_t(record.size());
       return;

@@ -66,8 +66,7 @@ inline std::string progress_line(const StepProgress &now) {
 // as long as the figures leave it room, and the last figures are left out where
 // they have none.
 inline std::string progress_bar(const StepProgress &now, int columns) {
-  const double share =
-      now.steps > 0 ? double(now.step) / double(now.steps) : 0;
+  const double share = now.steps > 0 ? double(now.step) / double(now.steps) : 0;
   char text[160];
   std::string figures;
   auto add = [&](const std::string &figure) {

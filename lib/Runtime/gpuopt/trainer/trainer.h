@@ -36,8 +36,7 @@ public:
         session(program, int(kStagingIsDevice ? s.num_threads : 0)),
         ctx(session.ctx),
         waiting(parse_wait_policy(s.wait_policy), ctx.num_threads),
-        averages(program, s.ema_decay), measured(program),
-        profiles(program, s),
+        averages(program, s.ema_decay), measured(program), profiles(program, s),
         checkpoints(program, s), summary(ctx, program, s),
         progress(s.logging_steps) {}
 
