@@ -123,8 +123,8 @@ def own_flags(folder: Path) -> dict[str, list[str]]:
     commands = {"gpuopt": ("compile", "train", "plan", "predict", "report", "watch", "operators", "settings"), "gpuopt-solve": ("recompute", "arena", "verify")}
     flags = {f"{program} {command}": re.findall(r"^  --?([\w-]+)", help_of(folder / program, command), re.M)
              for program, names in commands.items() for command in names}
-    table = (ROOT / "lib" / "Runtime" / "gpuopt" / "settings" / "settings_table.h").read_text()
-    flags["trainer"] = re.findall(r'detail::(?:data|file|run|prediction|step|scale)\(\s*"([\w-]+)"', table)
+    settings = (ROOT / "docs" / "settings.md").read_text()
+    flags["trainer"] = re.findall(r"^\| `--([\w-]+)`[^|]*\|.*\b(?:trainer|predictor)\b", settings, re.M)
     return flags
 
 

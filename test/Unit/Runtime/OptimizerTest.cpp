@@ -33,6 +33,19 @@ TEST(LrScheduler, HuggingFace) {
   EXPECT_NEAR(cosine[3], 0.85355339059327373, 1e-15);
 }
 
+TEST(Hyperparameters, EachThatAnOptimizerReadsHasARow) {
+  for (const OptimizerInfo &optimizer : kOptimizers)
+    for (std::string_view setting : optimizer.settings) {
+      bool has_row = setting.empty();
+      for (const HyperparameterInfo &row : kHyperparameters)
+        has_row |= row.name == setting;
+      EXPECT_TRUE(has_row) << optimizer.name << " reads " << setting;
+    }
+  // --param-group sets numbers.
+  for (const HyperparameterInfo &row : kHyperparameters)
+    EXPECT_TRUE(!row.is_of_groups || row.field.number) << row.name;
+}
+
 struct Step : testing::Test {
   Step() : ctx(2), p(n), m(n, 0), v(n, 0), g(n) {
     for (int64_t i = 0; i < n; i++) {

@@ -1,18 +1,125 @@
 // The optimizers, each declared once: what it keeps from step to step, and the
-// hyperparameters that it reads. The compiler, the emitted programs and the
-// documentation read this table.
+// hyperparameters that it reads, with their defaults and flags. The compiler,
+// the emitted programs and the documentation read these tables.
 //
-// A new optimizer is a row of kOptimizers, its hyperparameters in
-// settings_table.h, and a header of its name with its update (see optimizer.h).
+//   OptimizerHyperparameters   the values, with their defaults
+//   kHyperparameters           the flag of each: help and range
+//   kOptimizers                the optimizers
+//
+// A new optimizer is a row of kOptimizers, its hyperparameters here, and a
+// header of its name with its update (see optimizer.h).
 // This file is C++17, as the compiler is.
 #pragma once
 
+#include "gpuopt/settings/field.h"
 #include "gpuopt/settings/limits.h"
 
 #include <cstdint>
 #include <string_view>
 
 namespace gpuopt {
+
+//===----------------------------------------------------------------------===//
+// Hyperparameters
+//===----------------------------------------------------------------------===//
+
+// How muon's learning rate depends on a matrix's rows and columns: times
+// sqrt(max(1, rows / columns)), or 0.2 * sqrt(max(rows, columns)).
+enum MuonAdjustLr : int64_t { kOriginal, kMatchRmsAdamw };
+constexpr std::string_view kMuonAdjustLrNames[] = {"original",
+                                                   "match_rms_adamw"};
+
+// The hyperparameters that optimizers read, beside those of the schedule.
+struct OptimizerHyperparameters {
+  double weight_decay = 0;
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8; // adamw and its kin
+  double momentum = 0;                               // sgd
+  bool nesterov = false;
+  double lion_beta1 = 0.9, lion_beta2 = 0.99;
+  double muon_learning_rate = 0; // 0: learning_rate
+  double muon_momentum = 0.95;
+  bool muon_nesterov = true;
+  int64_t muon_adjust_lr = kOriginal;
+  double adafactor_epsilon1 = 1e-30, adafactor_epsilon2 = 1e-3;
+  double adafactor_clip_threshold = 1, adafactor_decay_rate = -0.8;
+  double adafactor_beta1 = 0;
+  bool adafactor_scale_parameter = false, adafactor_relative_step = false;
+  bool adafactor_warmup_init = false;
+};
+
+struct HyperparameterInfo {
+  std::string_view name; // of the flag, without the dashes
+  FieldOf<OptimizerHyperparameters> field;
+  Range range; // of a number
+  std::string_view help;
+  // Whether --param-group can set it for some of the parameters alone.
+  bool is_of_groups = false;
+};
+
+namespace detail {
+using H = OptimizerHyperparameters;
+constexpr bool kOfGroups = true;
+} // namespace detail
+
+inline constexpr HyperparameterInfo kHyperparameters[] = {
+    {"weight-decay", &detail::H::weight_decay, at_least(0),
+     "share of the weights that a learning rate of 1 takes off; of adam and "
+     "sgd: added to the gradient",
+     detail::kOfGroups},
+    {"adam-beta1", &detail::H::beta1, kBelow1, // 1 divides by 0
+     "decay of the first moment", detail::kOfGroups},
+    {"adam-beta2", &detail::H::beta2, kBelow1, "decay of the second moment",
+     detail::kOfGroups},
+    {"adam-epsilon", &detail::H::epsilon, at_least(0),
+     "added to the root of the second moment", detail::kOfGroups},
+    {"momentum", &detail::H::momentum, at_least(0),
+     "share of the last update that is added to the next", detail::kOfGroups},
+    {"nesterov", &detail::H::nesterov, {}, "Nesterov's momentum"},
+    {"lion-beta1", &detail::H::lion_beta1, kBelow1,
+     "share of the momentum in the sign of a step", detail::kOfGroups},
+    {"lion-beta2", &detail::H::lion_beta2, kBelow1, "decay of lion's momentum",
+     detail::kOfGroups},
+    {"muon-learning-rate", &detail::H::muon_learning_rate, at_least(0),
+     "learning rate of what muon updates; 0: --learning-rate",
+     detail::kOfGroups},
+    {"muon-momentum", &detail::H::muon_momentum, kBelow1,
+     "decay of muon's momentum"},
+    {"muon-nesterov",
+     &detail::H::muon_nesterov,
+     {},
+     "Nesterov's momentum for muon"},
+    {"muon-adjust-lr",
+     {&detail::H::muon_adjust_lr, kMuonAdjustLrNames},
+     {},
+     "how muon's learning rate depends on a matrix's shape"},
+    {"adafactor-epsilon1", &detail::H::adafactor_epsilon1, at_least(0),
+     "added to squares of the gradient", detail::kOfGroups},
+    {"adafactor-epsilon2", &detail::H::adafactor_epsilon2, at_least(0),
+     "least scale of a parameter", detail::kOfGroups},
+    {"adafactor-clip-threshold", &detail::H::adafactor_clip_threshold, above(0),
+     "most that the root mean square of an update is", detail::kOfGroups},
+    {"adafactor-decay-rate", &detail::H::adafactor_decay_rate, at_least(-10, 0),
+     "squares decay by 1 - step to the power of this"},
+    {"adafactor-beta1", &detail::H::adafactor_beta1, kBelow1,
+     "decay of a first moment; 0: none", detail::kOfGroups},
+    {"adafactor-scale-parameter",
+     &detail::H::adafactor_scale_parameter,
+     {},
+     "steps in proportion to the parameter"},
+    {"adafactor-relative-step",
+     &detail::H::adafactor_relative_step,
+     {},
+     "a learning rate of 1 / sqrt(step), at most 0.01, in place of "
+     "--learning-rate"},
+    {"adafactor-warmup-init",
+     &detail::H::adafactor_warmup_init,
+     {},
+     "at most 1e-6 * step, for --adafactor-relative-step"},
+};
+
+//===----------------------------------------------------------------------===//
+// Parameters and states
+//===----------------------------------------------------------------------===//
 
 // The shape of a parameter, and how the model reads it.
 struct ParameterShape {
@@ -168,6 +275,10 @@ struct AdafactorScratch {
 constexpr int64_t adafactor_scratch(ParameterShape parameter) {
   return AdafactorScratch(matrices_of(parameter), is_matrix(parameter)).size;
 }
+
+//===----------------------------------------------------------------------===//
+// Optimizers
+//===----------------------------------------------------------------------===//
 
 inline constexpr OptimizerInfo kOptimizers[] = {
     {"adamw",

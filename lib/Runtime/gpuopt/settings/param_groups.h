@@ -15,16 +15,6 @@
 
 namespace gpuopt {
 
-// What a group sets, by the settings' own names, "-" written as "_". torch
-// calls the learning rate `lr`.
-inline constexpr std::string_view kGroupSettings[] = {
-    "learning-rate",      "weight-decay",       "adam-beta1",
-    "adam-beta2",         "adam-epsilon",       "momentum",
-    "lion-beta1",         "lion-beta2",         "muon-learning-rate",
-    "adafactor-epsilon1", "adafactor-epsilon2", "adafactor-clip-threshold",
-    "adafactor-beta1",
-};
-
 struct ParamGroupSetting {
   std::string expression; // of parameters' names
   std::vector<std::pair<const SettingInfo *, double>> values;
@@ -38,29 +28,38 @@ struct ParamGroupSetting {
 
 namespace detail {
 
+// Keys are the settings' own names, "-" written as "_". torch calls the
+// learning rate `lr`.
+inline std::string with_dashes(std::string key) {
+  for (char &c : key)
+    c = c == '_' ? '-' : c;
+  return key == "lr" ? "learning-rate" : key;
+}
+
+constexpr bool is_group_setting(const HyperparameterInfo &row,
+                                const OptimizerInfo &optimizer) {
+  return row.is_of_groups && optimizer.reads(row.name);
+}
+
 // Returns "lr", "weight_decay"...: what `optimizer` reads.
 inline std::string group_keys(const OptimizerInfo &optimizer) {
   std::string keys = "lr";
-  for (std::string_view name : kGroupSettings)
-    if (optimizer.reads(name)) {
-      std::string key(name);
-      for (char &c : key)
-        c = c == '-' ? '_' : c;
-      keys += ", " + key;
+  for (const HyperparameterInfo &row : kHyperparameters)
+    if (is_group_setting(row, optimizer)) {
+      keys += ", ";
+      for (char c : row.name)
+        keys += c == '-' ? '_' : c;
     }
   return keys;
 }
 
-inline const SettingInfo *find_group_setting(std::string key,
+inline const SettingInfo *find_group_setting(const std::string &key,
                                              const OptimizerInfo &optimizer) {
-  for (char &c : key)
-    c = c == '_' ? '-' : c;
-  if (key == "lr")
-    key = "learning-rate";
-  for (std::string_view name : kGroupSettings)
-    if (name == key && (name == "learning-rate" || optimizer.reads(name)))
-      return find_setting(name);
-  return nullptr;
+  const std::string name = with_dashes(key);
+  bool can_set = name == "learning-rate";
+  for (const HyperparameterInfo &row : kHyperparameters)
+    can_set |= row.name == name && is_group_setting(row, optimizer);
+  return can_set ? find_setting(name) : nullptr;
 }
 
 // Reads one "key=value" into the group. Returns what is wrong with it, or

@@ -11,10 +11,12 @@
 #include "gpuopt/device/list_text.h"
 #include "gpuopt/settings/training_settings.h"
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -62,67 +64,7 @@ constexpr const char *title_of(Section section) {
 
 template <class T>
 using SettingMember = T TrainingSettings::*;
-
-// The member of TrainingSettings that a flag sets; none if a flag has a syntax
-// of its own.
-struct Field {
-  SettingMember<double> number = nullptr;
-  SettingMember<int64_t> integer = nullptr;
-  SettingMember<uint64_t> natural = nullptr;
-  SettingMember<bool> toggle = nullptr;
-  SettingMember<std::string> text = nullptr;
-  SettingMember<std::vector<std::string>> texts = nullptr; // may be repeated
-  SettingMember<int64_t> choice = nullptr;                 // one of `names`
-  const std::string_view *names = nullptr;
-  int64_t count = 0; // of names
-
-  constexpr Field() = default;
-  constexpr Field(SettingMember<double> member) : number(member) {}
-  constexpr Field(SettingMember<int64_t> member) : integer(member) {}
-  constexpr Field(SettingMember<uint64_t> member) : natural(member) {}
-  constexpr Field(SettingMember<bool> member) : toggle(member) {}
-  constexpr Field(SettingMember<std::string> member) : text(member) {}
-  constexpr Field(SettingMember<std::vector<std::string>> member)
-      : texts(member) {}
-};
-template <class Names>
-constexpr Field choice_field(SettingMember<int64_t> member,
-                             const Names &names) {
-  Field field;
-  field.choice = member;
-  field.names = std::data(names);
-  field.count = std::size(names);
-  return field;
-}
-
-// The range of the numbers that a flag can have.
-struct Range {
-  static constexpr double kMostOfFloat = 1e38;
-  double least = 0, most = kMostOfFloat;
-  bool without_least = false, without_most = false;
-
-  constexpr bool has(double x) const {
-    return (without_least ? x > least : x >= least) &&
-           (without_most ? x < most : x <= most);
-  }
-  // "at least 0 and below 1"
-  std::string text(bool is_whole) const {
-    char low[40], high[40] = "";
-    snprintf(low, sizeof low, without_least ? "more than %g" : "at least %g",
-             least);
-    if (most != kMostOfFloat || !is_whole)
-      snprintf(high, sizeof high,
-               without_most ? " and below %g" : " and at most %g", most);
-    return std::string(low) + high;
-  }
-};
-constexpr Range at_least(double least, double most = Range::kMostOfFloat) {
-  return {least, most, false, false};
-}
-constexpr Range above(double least, double most = Range::kMostOfFloat) {
-  return {least, most, true, false};
-}
-constexpr Range kBelow1{0, 1, false, true};
+using Field = FieldOf<TrainingSettings>;
 
 struct SettingInfo {
   std::string_view name; // without the dashes
@@ -161,8 +103,8 @@ constexpr SettingInfo shared(SettingInfo setting) {
   setting.takers |= setting.takers & kTrain ? kPredicting : kPredictor;
   return setting;
 }
-constexpr SettingInfo step(const char *name, Field field, Range range,
-                           const char *help, const char *value = "") {
+constexpr SettingInfo step(std::string_view name, Field field, Range range,
+                           std::string_view help, std::string_view value = "") {
   return {name, field, range, Section::Optimizer, kEverywhere, help, value};
 }
 constexpr SettingInfo scale(const char *name, Field field, Range range,
@@ -172,7 +114,8 @@ constexpr SettingInfo scale(const char *name, Field field, Range range,
 } // namespace detail
 
 // Names and defaults are those of the Hugging Face Trainer where it has them.
-inline constexpr SettingInfo kSettings[] = {
+namespace detail {
+inline constexpr SettingInfo kRunSettings[] = {
     detail::shared(
         detail::data("data", {},
                      "samples of an input: a .npy or IDX file, FILE.npz:NAME, "
@@ -205,7 +148,7 @@ inline constexpr SettingInfo kSettings[] = {
     detail::data("eval-transform", &detail::S::eval_transform,
                  "what is done to pictures for validation", "TRANSFORMS"),
     detail::data("on-bad-record",
-                 choice_field(&detail::S::on_bad_record, kOnBadRecordNames),
+                 Field(&detail::S::on_bad_record, kOnBadRecordNames),
                  "what becomes of a record that is damaged or does not fit: it "
                  "ends the run, or a sample that is drawn replaces it",
                  ""),
@@ -227,8 +170,7 @@ inline constexpr SettingInfo kSettings[] = {
                 "instead; 0: neither"),
     detail::run("quiet", &detail::S::quiet, {},
                 "nothing on the terminal but warnings and errors"),
-    detail::run("report-to",
-                choice_field(&detail::S::report_to, kReportToNames), {},
+    detail::run("report-to", Field(&detail::S::report_to, kReportToNames), {},
                 "what gets the numbers of every --logging-steps steps: "
                 "tensorboard writes event files to the folder tensorboard of "
                 "the results"),
@@ -344,8 +286,8 @@ inline constexpr SettingInfo kSettings[] = {
     detail::step("learning-rate", &detail::S::learning_rate, at_least(0),
                  "learning rate of the first step after warm-up"),
     detail::step("lr-scheduler-type",
-                 choice_field(&detail::S::lr_scheduler_type, kLrSchedulerNames),
-                 {}, "how the learning rate changes, as in Hugging Face"),
+                 Field(&detail::S::lr_scheduler_type, kLrSchedulerNames), {},
+                 "how the learning rate changes, as in Hugging Face"),
     detail::step("warmup-steps", &detail::S::warmup_steps, at_least(0),
                  "steps of linear warm-up"),
     detail::step("warmup-ratio", &detail::S::warmup_ratio, at_least(0, 1),
@@ -366,10 +308,10 @@ inline constexpr SettingInfo kSettings[] = {
     detail::step("lr-decay-steps", &detail::S::lr_decay_steps, at_least(0),
                  "steps at the end in which warmup_stable_decay falls"),
     detail::step("lr-warmup-type",
-                 choice_field(&detail::S::lr_warmup_type, kLrRampNames), {},
+                 Field(&detail::S::lr_warmup_type, kLrRampNames), {},
                  "how warmup_stable_decay rises"),
     detail::step("lr-decay-type",
-                 choice_field(&detail::S::lr_decay_type, kLrRampNames), {},
+                 Field(&detail::S::lr_decay_type, kLrRampNames), {},
                  "how warmup_stable_decay falls"),
     detail::step("lr-factor", &detail::S::lr_factor, above(0, 1),
                  "what reduce_lr_on_plateau multiplies the rate by"),
@@ -381,59 +323,13 @@ inline constexpr SettingInfo kSettings[] = {
                  "validations after it that do not count"),
     detail::step("max-grad-norm", &detail::S::max_grad_norm, at_least(0),
                  "norm to clip gradients to; 0: none"),
-    detail::step("weight-decay", &detail::S::weight_decay, at_least(0),
-                 "share of the weights that a learning rate of 1 takes off; "
-                 "of adam and sgd: added to the gradient"),
     detail::step("param-group", &detail::S::param_groups, {},
                  "hyperparameters of the parameters whose name a regular "
                  "expression matches; once for each group, the first that "
                  "matches counts",
                  "REGEX:lr=...,weight_decay=..."),
-    detail::step("adam-beta1", &detail::S::beta1, kBelow1, // 1 divides by 0
-                 "decay of the first moment"),
-    detail::step("adam-beta2", &detail::S::beta2, kBelow1,
-                 "decay of the second moment"),
-    detail::step("adam-epsilon", &detail::S::epsilon, at_least(0),
-                 "added to the root of the second moment"),
-    detail::step("momentum", &detail::S::momentum, at_least(0),
-                 "share of the last update that is added to the next"),
-    detail::step("nesterov", &detail::S::nesterov, {}, "Nesterov's momentum"),
-    detail::step("lion-beta1", &detail::S::lion_beta1, kBelow1,
-                 "share of the momentum in the sign of a step"),
-    detail::step("lion-beta2", &detail::S::lion_beta2, kBelow1,
-                 "decay of lion's momentum"),
-    detail::step("muon-learning-rate", &detail::S::muon_learning_rate,
-                 at_least(0),
-                 "learning rate of what muon updates; 0: --learning-rate"),
-    detail::step("muon-momentum", &detail::S::muon_momentum, kBelow1,
-                 "decay of muon's momentum"),
-    detail::step("muon-nesterov", &detail::S::muon_nesterov, {},
-                 "Nesterov's momentum for muon"),
-    detail::step("muon-adjust-lr",
-                 choice_field(&detail::S::muon_adjust_lr, kMuonAdjustLrNames),
-                 {}, "how muon's learning rate depends on a matrix's shape"),
-    detail::step("adafactor-epsilon1", &detail::S::adafactor_epsilon1,
-                 at_least(0), "added to squares of the gradient"),
-    detail::step("adafactor-epsilon2", &detail::S::adafactor_epsilon2,
-                 at_least(0), "least scale of a parameter"),
-    detail::step("adafactor-clip-threshold",
-                 &detail::S::adafactor_clip_threshold, above(0),
-                 "most that the root mean square of an update is"),
-    detail::step("adafactor-decay-rate", &detail::S::adafactor_decay_rate,
-                 at_least(-10, 0),
-                 "squares decay by 1 - step to the power of this"),
-    detail::step("adafactor-beta1", &detail::S::adafactor_beta1, kBelow1,
-                 "decay of a first moment; 0: none"),
-    detail::step("adafactor-scale-parameter",
-                 &detail::S::adafactor_scale_parameter, {},
-                 "steps in proportion to the parameter"),
-    detail::step("adafactor-relative-step", &detail::S::adafactor_relative_step,
-                 {},
-                 "a learning rate of 1 / sqrt(step), at most 0.01, in place of "
-                 "--learning-rate"),
-    detail::step("adafactor-warmup-init", &detail::S::adafactor_warmup_init, {},
-                 "at most 1e-6 * step, for --adafactor-relative-step"),
-
+};
+inline constexpr SettingInfo kLossScaleSettings[] = {
     detail::scale("loss-scale", {}, {},
                   "dynamic, a fixed number or, for the compiler alone, none"),
     detail::scale("init-scale", &detail::S::init_scale, at_least(1e-37),
@@ -447,6 +343,25 @@ inline constexpr SettingInfo kSettings[] = {
     detail::scale("min-loss-scale", &detail::S::min_loss_scale, at_least(1e-37),
                   "what the loss scale never falls below"),
 };
+
+constexpr auto all_settings() {
+  std::array<SettingInfo, std::size(kRunSettings) +
+                              std::size(kHyperparameters) +
+                              std::size(kLossScaleSettings)>
+      all{};
+  size_t count = 0;
+  for (const SettingInfo &setting : kRunSettings)
+    all[count++] = setting;
+  for (const HyperparameterInfo &row : kHyperparameters)
+    all[count++] = step(row.name, row.field, row.range, row.help);
+  for (const SettingInfo &setting : kLossScaleSettings)
+    all[count++] = setting;
+  return all;
+}
+} // namespace detail
+
+// The hyperparameters of optimizers are in optimizer_table.h.
+inline constexpr auto kSettings = detail::all_settings();
 
 constexpr const SettingInfo *find_setting(std::string_view name) {
   for (const SettingInfo &setting : kSettings)

@@ -1,5 +1,6 @@
 // All that a training or a prediction can be told, and the defaults.
-// settings_table.h has the flag of each member.
+// settings_table.h has the flag of each member, optimizer_table.h those that
+// optimizers read.
 //
 //   struct Hyperparameters    what the device reads of them in a step
 //   struct TrainingSettings   all of them
@@ -32,12 +33,6 @@ struct LossScaling {
   double min_loss_scale = 1;
 };
 
-// How muon's learning rate depends on a matrix's rows and columns: times
-// sqrt(max(1, rows / columns)), or 0.2 * sqrt(max(rows, columns)).
-enum MuonAdjustLr : int64_t { kOriginal, kMatchRmsAdamw };
-constexpr std::string_view kMuonAdjustLrNames[] = {"original",
-                                                   "match_rms_adamw"};
-
 // The treatment of a record that is damaged or does not fit.
 enum OnBadRecord : int64_t { kErrorOnBadRecord, kSkipBadRecord };
 constexpr std::string_view kOnBadRecordNames[] = {"error", "skip"};
@@ -47,7 +42,7 @@ enum ReportTo : int64_t { kReportToNone, kReportToTensorBoard };
 constexpr std::string_view kReportToNames[] = {"none", "tensorboard"};
 
 // The hyperparameters, which are copied to the device before the first step.
-struct Hyperparameters : LossScaling {
+struct Hyperparameters : LossScaling, OptimizerHyperparameters {
   double learning_rate = 5e-5;
   int64_t lr_scheduler_type = kLinear;
   int64_t warmup_steps = 0;
@@ -59,20 +54,6 @@ struct Hyperparameters : LossScaling {
   int64_t lr_decay_steps = 0;
   int64_t lr_warmup_type = kLinearRamp, lr_decay_type = kCosineRamp;
   double max_grad_norm = 1;
-  double weight_decay = 0;
-  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8; // adamw and its kin
-  double momentum = 0;                               // sgd
-  bool nesterov = false;
-  double lion_beta1 = 0.9, lion_beta2 = 0.99;
-  double muon_learning_rate = 0; // 0: learning_rate
-  double muon_momentum = 0.95;
-  bool muon_nesterov = true;
-  int64_t muon_adjust_lr = kOriginal;
-  double adafactor_epsilon1 = 1e-30, adafactor_epsilon2 = 1e-3;
-  double adafactor_clip_threshold = 1, adafactor_decay_rate = -0.8;
-  double adafactor_beta1 = 0;
-  bool adafactor_scale_parameter = false, adafactor_relative_step = false;
-  bool adafactor_warmup_init = false;
 };
 
 struct TrainingSettings : Hyperparameters {

@@ -1,0 +1,76 @@
+// What a flag sets, and the numbers that it can be set to.
+//
+// This file is C++17, as the compiler is.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gpuopt {
+
+// The member of a struct of settings that a flag sets; none if a flag has a
+// syntax of its own.
+template <class S>
+struct FieldOf {
+  double S::*number = nullptr;
+  int64_t S::*integer = nullptr;
+  uint64_t S::*natural = nullptr;
+  bool S::*toggle = nullptr;
+  std::string S::*text = nullptr;
+  std::vector<std::string> S::*texts = nullptr; // may be repeated
+  int64_t S::*choice = nullptr;                 // one of `names`
+  const std::string_view *names = nullptr;
+  int64_t count = 0; // of names
+
+  constexpr FieldOf() = default;
+  constexpr FieldOf(double S::*member) : number(member) {}
+  constexpr FieldOf(int64_t S::*member) : integer(member) {}
+  constexpr FieldOf(uint64_t S::*member) : natural(member) {}
+  constexpr FieldOf(bool S::*member) : toggle(member) {}
+  constexpr FieldOf(std::string S::*member) : text(member) {}
+  constexpr FieldOf(std::vector<std::string> S::*member) : texts(member) {}
+  template <class Names>
+  constexpr FieldOf(int64_t S::*member, const Names &names)
+      : choice(member), names(std::data(names)), count(std::size(names)) {}
+  // A member of a base of S is one of S.
+  template <class Base>
+  constexpr FieldOf(const FieldOf<Base> &field)
+      : number(field.number), integer(field.integer), natural(field.natural),
+        toggle(field.toggle), text(field.text), texts(field.texts),
+        choice(field.choice), names(field.names), count(field.count) {}
+};
+
+// The range of the numbers that a flag can have.
+struct Range {
+  static constexpr double kMostOfFloat = 1e38;
+  double least = 0, most = kMostOfFloat;
+  bool without_least = false, without_most = false;
+
+  constexpr bool has(double x) const {
+    return (without_least ? x > least : x >= least) &&
+           (without_most ? x < most : x <= most);
+  }
+  // "at least 0 and below 1"
+  std::string text(bool is_whole) const {
+    char low[40], high[40] = "";
+    snprintf(low, sizeof low, without_least ? "more than %g" : "at least %g",
+             least);
+    if (most != kMostOfFloat || !is_whole)
+      snprintf(high, sizeof high,
+               without_most ? " and below %g" : " and at most %g", most);
+    return std::string(low) + high;
+  }
+};
+constexpr Range at_least(double least, double most = Range::kMostOfFloat) {
+  return {least, most, false, false};
+}
+constexpr Range above(double least, double most = Range::kMostOfFloat) {
+  return {least, most, true, false};
+}
+constexpr Range kBelow1{0, 1, false, true};
+
+} // namespace gpuopt
