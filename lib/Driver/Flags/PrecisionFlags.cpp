@@ -16,23 +16,13 @@ cl::OptionCategory &gpuopt::precisionCategory() {
   return category;
 }
 
-/// The table has no default for this flag, since the compiler chooses the
-/// default for each program.
-static StringRef lossScaleHelp() {
-  static const std::string help = (StringRef(find_setting("loss-scale")->help) +
-                                   " (default: dynamic for fp16, else none)")
-                                      .str();
-  return help;
-}
-
 namespace {
 CompileFlag<std::string> precision("precision");
 CompileFlags precisionOverrides("precision-override");
 CompileFlag<std::string> precisionPolicy("precision-policy");
 CompileFlag<bool> debugOverflow("debug-overflow");
-CheckedOpt<std::string> lossScale("loss-scale", cl::desc(lossScaleHelp()),
-                                  cl::cat(precisionCategory()),
-                                  TakenBy{kCompiling});
+CheckedOpt<std::string> lossScale(FromSetting("loss-scale"),
+                                  cl::cat(precisionCategory()));
 } // namespace
 
 /// Reads which types the program may use; fails where flags contradict each
@@ -60,7 +50,7 @@ static Error collectChoice(train::AssignPrecisionOptions &options,
 /// Reads a number; returns false if no loss scale can have it.
 static bool parseScale(StringRef text, double &scale) {
   return !text.getAsDouble(scale) &&
-         find_setting("init-scale")->range.has(scale);
+         find_setting("loss-scale")->range.has(scale);
 }
 
 /// Reads whether the loss is scaled, and how.
@@ -80,10 +70,9 @@ static Error collectScaling(train::InsertLossScalingOptions &options,
   settings.is_dynamic = text.empty() || text == "dynamic";
   if (options.enabled && !settings.is_dynamic &&
       !parseScale(text, settings.init_scale))
-    return createStringError(
-        "--loss-scale must be dynamic, none or a number, " +
-        find_setting("init-scale")->range.text(false) + ", but is '" + text +
-        "'");
+    return createStringError("--loss-scale must be " +
+                             range_text(*find_setting("loss-scale")) +
+                             ", but is '" + text + "'");
   options.accumulationSteps = emission.accumulationSteps;
   return Error::success();
 }

@@ -25,16 +25,11 @@ cl::OptionCategory &gpuopt::runCategory() {
 }
 
 namespace {
-/// The files of a setting, for the inputs that the user names.
-struct Files : cl::list<std::string> {
-  explicit Files(const SettingInfo &setting)
-      : cl::list<std::string>(StringRef(setting.name), cl::desc(setting.help),
-                              cl::value_desc("INPUT=FILE"),
-                              cl::cat(runCategory()), TakenBy{setting.takers}) {
-  }
-};
-Files data(*find_setting("data"));
-Files evalData(*find_setting("eval-data"));
+// These have no member of TrainingSettings: a program opens the files by input
+// as it parses the flags, and the driver looks into them.
+cl::list<std::string> data(FromSetting("data"), cl::cat(runCategory()));
+cl::list<std::string> evalData(FromSetting("eval-data"),
+                               cl::cat(runCategory()));
 } // namespace
 
 /// Returns the flags that the trainer gets when it runs: those that were given,

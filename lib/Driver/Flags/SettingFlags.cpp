@@ -51,11 +51,29 @@ static StringRef lasting(const Twine &text) {
   return StringSaver(allocator).save(text);
 }
 
-/// Returns the help of a row, with the names that can be chosen.
+/// Returns the help of a row, with the names that can be chosen, and what holds
+/// without the flag.
 static StringRef helpOf(const SettingInfo &setting) {
-  return setting.field.choice ? lasting(StringRef(setting.help) + ": " +
-                                        choices_text(setting.field))
-                              : StringRef(setting.help);
+  std::string help(setting.help);
+  if (setting.field.choice)
+    help += ": " + choices_text(setting.field);
+  if (!setting.short_name.empty())
+    help = "or --" + std::string(setting.name) + ": " + help;
+  if (!setting.otherwise.empty())
+    help += " (default: " + std::string(setting.otherwise) + ")";
+  return lasting(help);
+}
+
+FromSetting::FromSetting(StringRef name)
+    : setting(*find_setting(std::string_view(name.data(), name.size()))) {}
+
+void FromSetting::apply(cl::Option &option) const {
+  option.setArgStr(setting.short_name.empty() ? setting.name
+                                              : setting.short_name);
+  option.setDescription(helpOf(setting));
+  if (!setting.value.empty())
+    option.setValueStr(setting.value);
+  TakenBy{setting.takers}.apply(option);
 }
 
 /// Declares an option of the commands that take the setting; returns it.
@@ -135,7 +153,8 @@ void gpuopt::declareSettingFlags() {
   for (const SettingInfo &setting : kSettings) {
     const Field &field = setting.field;
     SettingFlag flag{&setting, {}, nullptr};
-    if (!(setting.takers & (kCompiling | kPredict)))
+    if (!(setting.takers & (kCompiling | kPredict)) ||
+        !setting.short_name.empty())
       continue;
     if (field.number)
       declareValue<double>(flag, field.number);

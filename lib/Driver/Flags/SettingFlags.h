@@ -10,14 +10,28 @@
 
 #include "gpuopt/settings/settings_table.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Error.h"
 #include <vector>
 
 namespace gpuopt {
 
-/// Declares a flag of the driver for each row of kSettings that has a field and
-/// that a command of the driver takes. It is called once, before the command
-/// line is parsed.
+/// A modifier of LLVM's options that makes an option the flag of a row of
+/// kSettings, except for its heading. It is for the flags that
+/// declareSettingFlags leaves to the code that reads them.
+class FromSetting {
+public:
+  explicit FromSetting(llvm::StringRef name);
+  void apply(llvm::cl::Option &option) const;
+
+private:
+  const SettingInfo &setting;
+};
+
+/// Declares a flag of the driver for each row of kSettings that a command of
+/// the driver takes, but for those whose values the driver reads in its own
+/// way: rows that no member has the value of, and rows with a short name. It is
+/// called once, before the command line is parsed.
 void declareSettingFlags();
 
 /// Returns whether the command line has the flag of a row.

@@ -7,6 +7,7 @@
 
 #include "Flags/CompileFlags.h"
 #include "Flags/DeviceFlags.h"
+#include "Flags/SettingFlags.h"
 #include "gpuopt/Analysis/Costs/ConvolutionPlans.h"
 #include "gpuopt/Analysis/Costs/DeviceModel.h"
 #include "gpuopt/Planning/Bytes.h"
@@ -21,12 +22,10 @@ cl::OptionCategory &gpuopt::targetCategory() {
 }
 
 namespace {
-CheckedOpt<std::string> outputDir(
-    "o",
-    cl::desc("or --output-dir: folder for the program (compile) or the results "
-             "(train, predict)"),
-    cl::value_desc("DIR"), cl::cat(targetCategory()),
-    TakenBy{kCompiling | kPredict});
+// The folder is no setting that the driver hands on: it gives the programs
+// folders of its own inside. `plan` takes it to say that it writes nothing.
+CheckedOpt<std::string> outputDir(FromSetting("output-dir"),
+                                  cl::cat(targetCategory()), TakenBy{kPlan});
 cl::alias outputDirAlias("output-dir", cl::aliasopt(outputDir),
                          cl::desc("same as -o"), cl::cat(targetCategory()));
 CompileFlag<std::string> target("target");

@@ -43,19 +43,43 @@ static CompileGroup sectionOf(const CompileSetting &setting) {
   return setting.group;
 }
 
+/// Returns a text as a cell of a table has it.
+static std::string cell(StringRef text) {
+  std::string result;
+  for (char c : text)
+    result += c == '|' ? "\\|" : std::string(1, c);
+  return result;
+}
+
+/// Returns the name of a flag, with its short form.
+static std::string nameOf(const SettingInfo &setting) {
+  std::string name = "`--" + std::string(setting.name) + "`";
+  return setting.short_name.empty()
+             ? name
+             : name + ", `-" + std::string(setting.short_name) + "`";
+}
+static std::string nameOf(const CompileSetting &setting) {
+  return "`--" + std::string(setting.name) + "`";
+}
+
 static std::string defaultOf(const SettingInfo &setting) {
-  return value_text(setting, TrainingSettings());
+  return setting.otherwise.empty() ? value_text(setting, TrainingSettings())
+                                   : std::string(setting.otherwise);
 }
 static std::string defaultOf(const CompileSetting &setting) {
   return std::string(setting.standard.empty() ? setting.otherwise
                                               : setting.standard);
 }
 
+/// Returns what the value of a flag can be: in words, or as --help abbreviates
+/// it.
 static std::string valuesOf(const SettingInfo &setting) {
-  return range_text(setting);
+  std::string range = range_text(setting);
+  return range.empty() ? cell(setting.value) : range;
 }
 static std::string valuesOf(const CompileSetting &setting) {
-  return valuesText(setting);
+  std::string values = valuesText(setting);
+  return values.empty() ? cell(setting.value) : values;
 }
 
 /// Prints the rows of one heading as a table.
@@ -65,7 +89,7 @@ static void printSection(const RowsT &rows, SectionT section, raw_ostream &os) {
      << "\n\n| flag | default | values | taken by | |\n|---|---|---|---|---|\n";
   for (const auto &row : rows)
     if (sectionOf(row) == section)
-      os << "| `--" << row.name << "` | " << defaultOf(row) << " | "
+      os << "| " << nameOf(row) << " | " << defaultOf(row) << " | "
          << valuesOf(row) << " | " << takersOf(row.takers) << " | " << row.help
          << " |\n";
 }

@@ -23,6 +23,8 @@ struct FieldOf {
   std::string S::*text = nullptr;
   std::vector<std::string> S::*texts = nullptr; // may be repeated
   int64_t S::*choice = nullptr;                 // one of `names`
+  // The names of a choice, or those that a flag with a syntax of its own takes
+  // besides numbers.
   const std::string_view *names = nullptr;
   int64_t count = 0; // of names
 
@@ -36,6 +38,11 @@ struct FieldOf {
   template <class Names>
   constexpr FieldOf(int64_t S::*member, const Names &names)
       : choice(member), names(std::data(names)), count(std::size(names)) {}
+  // Returns a field without a member, some of whose values have names.
+  template <class Names>
+  static constexpr FieldOf with_names(const Names &names) {
+    return FieldOf(nullptr, names);
+  }
   // A member of a base of S is one of S.
   template <class Base>
   constexpr FieldOf(const FieldOf<Base> &field)

@@ -1,5 +1,5 @@
-// --name=value, --name value, --name and --no-name, by a table; -o is short for
-// --output-dir.
+// --name=value, --name value, --name and --no-name, by a table; some names have
+// a short form, as -o.
 #pragma once
 
 #include "gpuopt/device/device.h"
@@ -29,6 +29,10 @@ public:
     entries["no-" + name] = {true, [set](const std::string &) { set(false); }};
     list.push_back({"[no-]" + name, help});
   }
+  // Declares "o" as a short form of a name: -o value.
+  void short_name(const std::string &letter, const std::string &name) {
+    short_names["-" + letter] = "--" + name;
+  }
   // Declares a flag that exists elsewhere; the error tells where.
   void elsewhere(const std::string &name, const std::string &where) {
     others[name] = where;
@@ -41,7 +45,8 @@ public:
       const std::string argument = argv[i];
       if (argument == "--help" || argument == "-h")
         return print_help(argv[0]);
-      i += parse(argument == "-o" ? "--output-dir" : argument,
+      const auto found = short_names.find(argument);
+      i += parse(found == short_names.end() ? argument : found->second,
                  i + 1 < argc ? argv[i + 1] : nullptr);
     }
   }
@@ -99,7 +104,7 @@ private:
     exit(0);
   }
   std::map<std::string, Entry> entries;
-  std::map<std::string, std::string> others;
+  std::map<std::string, std::string> others, short_names;
   std::vector<std::pair<std::string, std::string>> list; // no help: a section
   std::set<std::string> seen;
 };

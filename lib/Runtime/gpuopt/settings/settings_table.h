@@ -74,6 +74,9 @@ struct SettingInfo {
   unsigned takers = 0; // Takers
   std::string_view help;
   std::string_view value = ""; // what stands for it in --help
+  std::string_view short_name = "";
+  // What holds if the flag is not given, where no member has a default.
+  std::string_view otherwise = "";
 };
 
 namespace detail {
@@ -155,8 +158,14 @@ inline constexpr SettingInfo kRunSettings[] = {
     detail::count("max-bad-records", &detail::S::max_bad_records,
                   "records that are skipped before the run ends with an error"),
 
-    detail::shared(detail::file("output-dir", &detail::S::output_dir, kTrainer,
-                                "where the results go", "DIR")),
+    {"output-dir",
+     &detail::S::output_dir, // "trained" is the default of the programs alone
+     {},
+     Section::Run,
+     kRunning | kCompileAlone | kPredicting,
+     "where the results go, or the program of gpuopt compile",
+     "DIR",
+     "o"},
     detail::file("weights", &detail::S::weights, kTrainer | kPredicting,
                  "model.safetensors to start from (default: that of the "
                  "program)",
@@ -330,8 +339,12 @@ inline constexpr SettingInfo kRunSettings[] = {
                  "REGEX:lr=...,weight_decay=..."),
 };
 inline constexpr SettingInfo kLossScaleSettings[] = {
-    detail::scale("loss-scale", {}, {},
-                  "dynamic, a fixed number or, for the compiler alone, none"),
+    {"loss-scale",
+     Field::with_names(kLossScaleNames), // two members have it
+     at_least(1e-37), Section::LossScale, kEverywhere,
+     "how the loss is scaled: dynamic or by a fixed number; none, which "
+     "gpuopt alone takes: not at all",
+     "", "", "dynamic for fp16, else none"},
     detail::scale("init-scale", &detail::S::init_scale, at_least(1e-37),
                   "the first dynamic loss scale"),
     detail::scale("growth-factor", &detail::S::growth_factor, at_least(1),
@@ -421,6 +434,12 @@ constexpr int64_t choice_number(const Field &field, std::string_view name) {
 inline std::string range_text(const SettingInfo &setting) {
   if (setting.field.choice)
     return choices_text(setting.field);
+  if (setting.field.names) { // "dynamic, none or a number, at least 1e-37"
+    std::string text;
+    for (int64_t i = 0; i < setting.field.count; i++)
+      text += (i ? ", " : "") + std::string(setting.field.names[i]);
+    return text + " or a number, " + setting.range.text(/*is_whole=*/false);
+  }
   if (!setting.field.number && !setting.field.integer)
     return "";
   if (setting.field.integer == &TrainingSettings::max_steps)

@@ -24,6 +24,7 @@ constexpr int64_t kMostThreads = 4096;
 // The loss scale; the names and defaults are those of torch.amp.GradScaler. A
 // scale that is not dynamic keeps its first value; steps that overflow are
 // skipped as well.
+constexpr std::string_view kLossScaleNames[] = {"dynamic", "none"};
 struct LossScaling {
   int64_t is_dynamic = 1;
   double init_scale = 65536;

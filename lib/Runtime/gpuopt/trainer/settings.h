@@ -120,6 +120,8 @@ inline std::string help_of(const SettingInfo &setting, const Settings &s) {
 
 inline void declare(const SettingInfo &setting, Flags &flags, Settings &s) {
   const std::string name(setting.name), help = help_of(setting, s);
+  if (!setting.short_name.empty())
+    flags.short_name(std::string(setting.short_name), name);
   if (SettingMember<bool> toggle = setting.field.toggle)
     return flags.toggle(name, help, [&s, toggle](bool on) { s.*toggle = on; });
   flags.value(name, help, [&s, &setting](const std::string &text) {
