@@ -52,6 +52,15 @@ def compiler_cache(tmp_path_factory):
         os.environ.setdefault("CCACHE_SLOPPINESS", "include_file_ctime,include_file_mtime")
 
 
+@pytest.fixture(scope="session")
+def small_model(tmp_path_factory):
+    """The module of small_model.py and its file, which no test changes."""
+    from small_model import export
+
+    path = tmp_path_factory.mktemp("small") / "model.onnx"
+    return export(path), path
+
+
 @pytest.fixture(scope="session", autouse=True)
 def exports(tmp_path_factory):
     import exports

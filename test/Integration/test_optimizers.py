@@ -18,26 +18,10 @@ from transformers.optimization import Adafactor
 import gpuopt
 from gpuopt.driver import find_driver
 from exports import export_case
+from small_model import BATCH, SAMPLES, Small, data
 from training import Trainer, execute
 
-SAMPLES, BATCH, STEPS = 64, 16, 200
-
-
-class Small(nn.Module):
-    """A convolution (a stack of small matrices), a normalisation (vectors), a
-    wide layer (more than 4096 elements, several blocks and a part of one) and a
-    scalar's worth of biases."""
-
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv1d(3, 8, 3, padding=1)
-        self.norm = nn.LayerNorm(40)
-        self.wide = nn.Linear(40, 107)
-        self.out = nn.Linear(107, 2)
-
-    def forward(self, x):
-        x = torch.tanh(self.conv(x)).flatten(1)
-        return self.out(torch.tanh(self.wide(self.norm(x))))
+STEPS = 200
 
 
 class Lion(torch.optim.Optimizer):
@@ -171,12 +155,6 @@ CASES = {
 }
 
 
-def data():
-    random = np.random.default_rng(3)
-    x = random.normal(size=(SAMPLES, 3, 5))
-    return x, np.stack([np.sin(x.sum((1, 2))), x[:, 0, 0] * x[:, 1, 1]], 1)
-
-
 def train_reference(module, make_optimizer, x, y):
     optimizer = make_optimizer(module.parameters())
     losses = []
@@ -190,22 +168,13 @@ def train_reference(module, make_optimizer, x, y):
     return losses
 
 
-@pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    torch.manual_seed(2)
-    module = Small().double().train()
-    path = tmp_path_factory.mktemp("model") / "model.onnx"
-    gpuopt.export(module, torch.from_numpy(data()[0][:2]), path, input_names=["x"])
-    return module, path
-
-
 def build(path, folder, name, **flags):
     return Trainer(path, folder, optimization="-O0", batch_size=BATCH, loss="mse", optimizer=name.split("-")[0], **flags)
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_two_hundred_steps(model, name, tmp_path):
-    module, path = model
+def test_two_hundred_steps(small_model, name, tmp_path):
+    module, path = small_model
     compiled, run, make_optimizer, tolerance = CASES[name]
     x, y = data()
     trainer = build(path, tmp_path / "program", name, **compiled)
@@ -227,13 +196,13 @@ def test_every_optimizer_has_a_reference():
     assert set(re.split(r", | or ", names)) == {name.split("-")[0] for name in CASES}
 
 
-def test_the_plan_tells_what_each_costs(model):
+def test_the_plan_tells_what_each_costs(small_model):
     """What a plan says of all optimizers is what it has for the chosen one."""
     def memory(name):
-        command = [find_driver(), "plan", model[1], "--batch-size=16", "--loss=mse", "--target=host", "--json", f"--optimizer={name}"]
+        command = [find_driver(), "plan", small_model[1], "--batch-size=16", "--loss=mse", "--target=host", "--json", f"--optimizer={name}"]
         return json.loads(execute(command))["memory"]
 
-    elements, quantized = sum(p.numel() for p in model[0].parameters()), model[0].wide.weight.numel()
+    elements, quantized = sum(p.numel() for p in small_model[0].parameters()), small_model[0].wide.weight.numel()
     told = memory("adamw")["optimizers"]
     for name, size in told.items():
         assert memory(name)["persistent"].get("optimizer state", 0) == size, name
@@ -241,7 +210,7 @@ def test_the_plan_tells_what_each_costs(model):
     assert told["sgd"] == 0
     assert told["adamw_8bit"] == 16 * (elements - quantized) + 2 * quantized + 16 * math.ceil(quantized / 256)
     assert told["adafactor"] < told["lion"] / 4
-    matrices = sum(p.numel() for p in model[0].parameters() if p.ndim == 2)
+    matrices = sum(p.numel() for p in small_model[0].parameters() if p.ndim == 2)
     assert told["muon"] == 16 * elements - 8 * matrices
 
 

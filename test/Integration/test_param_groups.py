@@ -11,7 +11,8 @@ from torch import nn
 from transformers.optimization import Adafactor
 
 import gpuopt
-from test_optimizers import BATCH, FACTOR, SAMPLES, Small, data
+from small_model import BATCH, SAMPLES, Small, data
+from test_optimizers import FACTOR
 from training import CommandFailed, Trainer
 
 STEPS = 30
@@ -85,29 +86,20 @@ def train_reference(module, optimizer):
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    torch.manual_seed(2)
-    module = Small().double().train()
-    path = tmp_path_factory.mktemp("model") / "model.onnx"
-    gpuopt.export(module, torch.from_numpy(data()[0][:2]), path, input_names=["x"])
-    return module, path
+def adamw(small_model, tmp_path_factory):
+    return build(small_model, tmp_path_factory.mktemp("adamw"), "adamw")
 
 
-@pytest.fixture(scope="module")
-def adamw(model, tmp_path_factory):
-    return build(model, tmp_path_factory.mktemp("adamw"), "adamw")
-
-
-def build(model, folder, name):
+def build(small_model, folder, name):
     flags, extra, _, _ = CASES[name]
-    return Trainer(model[1], folder / "program", optimization="-O0", batch_size=BATCH, loss="mse", optimizer=name,
+    return Trainer(small_model[1], folder / "program", optimization="-O0", batch_size=BATCH, loss="mse", optimizer=name,
                    param_group=flags_of(RATES, extra), **flags)
 
 
-def check(result, model, name, rates):
+def check(result, small_model, name, rates):
     flags, _, extra, make = CASES[name]
     reference = Small().double().train()
-    reference.load_state_dict(model[0].state_dict())
+    reference.load_state_dict(small_model[0].state_dict())
     groups = groups_of(reference, rates, extra, flags.get("no_decay"))
     optimizer = Muons(groups) if name == "muon" else make(groups)
     np.testing.assert_allclose(result.losses, train_reference(reference, optimizer), rtol=1e-8)
@@ -116,16 +108,16 @@ def check(result, model, name, rates):
 
 
 @pytest.mark.parametrize("name", ["sgd", "adafactor", "muon"])
-def test_groups_of_pytorch(model, tmp_path, name):
+def test_groups_of_pytorch(small_model, tmp_path, name):
     x, y = data()
-    check(build(model, tmp_path, name).run({"x": x}, y, **RUN), model, name, RATES)
+    check(build(small_model, tmp_path, name).run({"x": x}, y, **RUN), small_model, name, RATES)
 
 
-def test_a_run_may_have_other_numbers(model, adamw):
+def test_a_run_may_have_other_numbers(small_model, adamw):
     x, y = data()
-    check(adamw.run({"x": x}, y, **RUN), model, "adamw", RATES)
+    check(adamw.run({"x": x}, y, **RUN), small_model, "adamw", RATES)
     other = {FIRST: RATES[FIRST], SECOND: (5e-3, 0.0)}
-    check(adamw.run({"x": x}, y, **RUN, param_group=flags_of(other, "")[1:]), model, "adamw", other)
+    check(adamw.run({"x": x}, y, **RUN, param_group=flags_of(other, "")[1:]), small_model, "adamw", other)
 
 
 def test_what_is_refused_at_run_time(adamw):
@@ -151,7 +143,7 @@ def test_resumes(adamw):
         np.testing.assert_array_equal(again.weights[key], value)
 
 
-def test_a_loop_of_ones_own_scales_all_rates(model, adamw):
+def test_a_loop_of_ones_own_scales_all_rates(small_model, adamw):
     """Groups keep their ratio to the learning rate that the caller sets."""
     x, y = data()
     program = gpuopt.load(adamw.folder, learning_rate=1e-2, weight_decay=0.1, lr_scheduler_type="constant", max_grad_norm=0)
@@ -159,7 +151,7 @@ def test_a_loop_of_ones_own_scales_all_rates(model, adamw):
     program.set_learning_rate(5e-3)
     program.step(x=x[:BATCH], labels=y[:BATCH])
     reference = Small().double().train()
-    reference.load_state_dict(model[0].state_dict())
+    reference.load_state_dict(small_model[0].state_dict())
     optimizer = torch.optim.AdamW(groups_of(reference, RATES, dict(betas=(0.9, 0.9)), "bias"))
     for group in optimizer.param_groups:
         group["lr"] /= 2
