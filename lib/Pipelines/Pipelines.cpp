@@ -69,6 +69,8 @@ static kernels::FuseEpiloguesOptions
 epilogueOptions(const PipelineOptions &options) {
   kernels::FuseEpiloguesOptions epilogues;
   epilogues.halfType = options.precision.halfType;
+  epilogues.profileCosts = options.schedule.profileCosts;
+  epilogues.allowsTf32 = options.schedule.allowsTf32;
   epilogues.hasBudget = options.schedule.memoryBudget > 0 ||
                         options.schedule.activationBudget > 0;
   epilogues.hasOverrides = !options.precision.overrides.empty() ||

@@ -148,7 +148,15 @@ private:
   void runOn(const DeviceModel &loaded) override {
     if (hasOverrides)
       return;
+    FailureOr<DeviceModel> withCosts =
+        loadDeviceModel(getOperation(), device, profileCosts, allowsTf32);
+    if (failed(withCosts))
+      return signalPassFailure();
     model = loaded;
+    // Measured times are found by types. Those of now are not those that a
+    // program in half precision has.
+    if (!half)
+      measured = *withCosts;
     SmallVector<GeluKernel> gelus;
     getOperation().walk([&](ContractOp product) {
       if (std::optional<GeluKernel> gelu = geluOf(product))
@@ -189,11 +197,27 @@ private:
     return timeInNanoseconds(work, model);
   }
 
+  /// Returns the measured time of ops, if each of them was measured.
+  std::optional<double> measuredTimeOf(ArrayRef<Operation *> ops) const {
+    double time = 0;
+    for (Operation *op : ops) {
+      if (!isMeasured(op, measured))
+        return std::nullopt;
+      time += timeInNanoseconds(op, measured);
+    }
+    return time;
+  }
+
   /// Whether a product is faster `together` with its epilogue than with a
-  /// kernel behind it.
+  /// kernel behind it. Estimates are compared with estimates, and measured
+  /// times with measured ones.
   bool isFaster(Operation *together, ContractOp product, FusedOp kernel,
                 Value result) {
     double atOnce = timeOf(together), apart = timeOf(product) + timeOf(kernel);
+    std::optional<double> measuredAtOnce = measuredTimeOf(together),
+                          measuredApart = measuredTimeOf({product, kernel});
+    if (measuredAtOnce && measuredApart)
+      atOnce = *measuredAtOnce, apart = *measuredApart;
     if (atOnce > apart) {
       report(result,
              llvm::formatv("together they take {0:f1} us, and apart {1:f1} us",
@@ -243,6 +267,10 @@ private:
         builder, builder.getFusedLoc({product.getLoc(), kernel.getLoc()}),
         product.getSpec(), product.getLhs(), product.getRhs(), biasOf(gelu),
         /*keepsInput=*/!gelu.readers.empty());
+    SmallVector<OriginAttr> origins{originAttrOf(result)};
+    if (fused.getInput())
+      origins.push_back(originAttrOf(product.getResult()));
+    setOrigins(fused, origins);
     if (isFaster(fused, product, kernel, result))
       return fused;
     fused.erase();
@@ -267,10 +295,6 @@ private:
         product.getBiasMutable().assign(gelu.bias);
       return;
     }
-    SmallVector<OriginAttr> origins{originAttrOf(kernel.getResult(0))};
-    if (sum)
-      origins.push_back(originAttrOf(product.getResult()));
-    setOrigins(forward, origins);
     kernel.replaceAllUsesWith(ValueRange(forward.getResult()));
     kernel.erase();
     if (sum)
@@ -304,6 +328,10 @@ private:
         builder, builder.getFusedLoc({product.getLoc(), kernel.getLoc()}),
         product.getSpec(), product.getLhs(), product.getRhs(),
         before.getResult(), /*sumsColumns=*/bool(gradient.sums));
+    SmallVector<OriginAttr> origins{originAttrOf(gradient.result)};
+    if (gradient.sums)
+      origins.push_back(originAttrOf(gradient.sums));
+    setOrigins(fused, origins);
     if (isFaster(fused, product, kernel, gradient.result))
       return fused;
     fused.erase();
@@ -314,10 +342,6 @@ private:
                       ContractGeluGradOp fused) {
     OpResult result = gradient.result, sums = gradient.sums;
     FusedOp kernel = gradient.kernel;
-    SmallVector<OriginAttr> origins{originAttrOf(result)};
-    if (sums)
-      origins.push_back(originAttrOf(sums));
-    setOrigins(fused, origins);
     result.replaceAllUsesWith(fused.getResult());
     if (sums) {
       OpBuilder builder(kernel);
@@ -331,8 +355,9 @@ private:
     ContractOp(gradient.product).erase();
   }
 
-  DeviceModel model;
-  FloatType half; ///< Null if nothing will be in half precision.
+  DeviceModel model;    ///< The estimates alone.
+  DeviceModel measured; ///< The times of --profile-costs.
+  FloatType half;       ///< Null if nothing will be in half precision.
 };
 
 } // namespace
